@@ -11,7 +11,7 @@
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
 
 static const struct action {
-	const char *name, *kernel; /* the user's and the kernel's name */
+	const char *name, *kernel; /* the action's name, as typed and for the kernel */
 	bool range;
 } actions[] = {
 	{"filter", "filter", true},
@@ -20,7 +20,7 @@ static const struct action {
 	{"tracestop", "stop", true},
 };
 
-/* A part of the text. */
+/* Part of the filter's text. */
 struct word {
 	const char *text;
 	size_t size;
@@ -28,7 +28,7 @@ struct word {
 
 struct filter_text {
 	const struct action *action;
-	struct word place, end, file; /* size 0: not there */
+	struct word place, end, file; /* size 0: not given */
 };
 
 struct reader {
@@ -49,7 +49,7 @@ static void skip_blanks(struct reader *reader)
 	reader->at += strspn(reader->at, " \t");
 }
 
-/* Up to a blank or one of `ends`. */
+/* Reads a word up to a blank or one of the characters `ends`. */
 static struct word take_word(struct reader *reader, const char *ends)
 {
 	skip_blanks(reader);
@@ -106,7 +106,7 @@ static bool is_number(struct word word, uint64_t *ret)
 	return !*end;
 }
 
-/* Source of symbols: a file, or (NULL) the kernel. */
+/* Source of symbols: a file; NULL: the kernel. */
 struct names {
 	struct image *image;
 	struct kallsyms *kallsyms;
@@ -143,7 +143,7 @@ static struct sp_error *find_symbol(const struct names *names, struct word name,
 	return NULL;
 }
 
-/* From where to where; size 0: none is known. */
+/* Finds the address range of a filter; size 0: unknown. */
 static struct sp_error *find_range(const struct names *names, const struct filter_text *filter,
 				   uint64_t *at, uint64_t *size)
 {
@@ -222,7 +222,7 @@ struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *
 			return error;
 		if (!*reader.at)
 			break;
-		reader.at++; /* the comma */
+		reader.at++; /* skip the comma */
 	}
 	*ret = take_ptr(made);
 	return NULL;

@@ -62,7 +62,7 @@ static void set_lbr(struct perf_event_attr *attr)
 				   PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
 }
 
-/* call-graph=: in place of what the recording has. */
+/* Applies the term call-graph=, which replaces the recording's setting. */
 static struct sp_error *set_call_graph(const struct event_shape *shape, struct event_notes *notes,
 				       struct perf_event_attr *attr)
 {
@@ -104,7 +104,7 @@ static struct sp_error *set_call_graph(const struct event_shape *shape, struct e
 			       "sprof cannot unwind stacks of this architecture", NULL);
 }
 
-/* attr.aux_action (Linux 6.13) lies behind aux_sample_size, whatever the header calls it. */
+/* Sets attr.aux_action (Linux 6.13), which is after aux_sample_size, under any name in the headers. */
 static void set_aux_action(struct perf_event_attr *attr, uint32_t action)
 {
 	memcpy((char *)attr + offsetof(struct perf_event_attr, aux_sample_size) +
@@ -124,7 +124,7 @@ static void set_aux(const struct event_terms *terms, struct perf_event_attr *att
 		attr->sample_type |= PERF_SAMPLE_AUX;
 }
 
-/* Terms that are taken, and change nothing here, with the reason. */
+/* Adds notes for accepted terms that have no effect here. */
 static struct sp_error *note_idle_terms(const struct event_shape *shape, struct event_notes *notes)
 {
 	const struct event_terms *terms = &shape->spec->terms;
@@ -153,14 +153,14 @@ static void set_group(const struct event_shape *shape, struct perf_event_attr *a
 {
 	const struct event_spec *spec = shape->spec;
 	if (shape->is_member) {
-		/* They run when their leader does. */
+		/* Members of a group run when their leader runs. */
 		attr->disabled = 0;
 		attr->enable_on_exec = 0;
 	}
 	if (!spec->group_read)
 		return;
 	if (shape->is_member) {
-		/* The leader's samples say what they have counted. */
+		/* The leader's samples contain the members' counts. */
 		set_period(attr, 0);
 		return;
 	}

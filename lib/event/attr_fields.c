@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAGS_AT 40 /* offset in the attr */
+#define FLAGS_AT 40 /* offset of the flag word in the attr */
 
 #define BRANCHES "a CPU that records branches (LBR, BRBE, SPE …)"
 #define MEMORY "a PMU that samples memory accesses (PEBS, IBS, SPE)"
@@ -29,7 +29,7 @@
 #define VALUE(name, at, size, since, option, needs) \
 	{#name, option, since, needs, EVENT_FIELD_VALUE, at, size}
 
-/* By age; of one release the fields stand before the bits that use them. */
+/* Ordered by Linux version; within a version, members precede the bits that use them. */
 static const struct event_field fields[] = {
 	FLAG(disabled, 0, 1, "2.6.31", "-D", NULL),
 	FLAG(inherit, 1, 1, "2.6.31", "--inherit", NULL),
@@ -151,7 +151,7 @@ const struct event_field *event_field_find(const char *name)
 	return NULL;
 }
 
-/* Mask of the flag as the compiler of this machine places bit-fields. */
+/* Returns the mask of a flag, by this compiler's layout of bit fields. */
 static uint64_t flag_mask(const struct event_field *field)
 {
 	uint64_t mask = ((UINT64_C(1) << field->size) - 1) << field->at;
@@ -160,7 +160,7 @@ static uint64_t flag_mask(const struct event_field *field)
 	return ((UINT64_C(1) << field->size) - 1) << (64 - field->at - field->size);
 }
 
-/* The u64 of the attr that holds its bits, and which bits; false for values. */
+/* Finds the u64 of the attr that holds the field's bits, and their mask; false for whole members. */
 static bool bits_of(const struct event_field *field, size_t *at_ret, uint64_t *mask_ret)
 {
 	static const size_t places[] = {
@@ -191,7 +191,7 @@ bool event_field_is_set(const struct event_field *field, const struct long_attr 
 	return false;
 }
 
-/* `on`: its lowest bit is set; else all are cleared. */
+/* Sets the field's lowest bit (`on`), or clears all of its bits. */
 static void change(const struct event_field *field, struct long_attr *attr, bool on)
 {
 	uint8_t *bytes = attr->bytes;
@@ -213,7 +213,7 @@ void event_field_set(const struct event_field *field, struct long_attr *attr)
 	change(field, attr, true);
 }
 
-/* Fields that go with others: what is cleared with which. */
+/* Fields that are cleared together. */
 static const struct pair {
 	const char *name, *with;
 } pairs[] = {
@@ -241,7 +241,7 @@ void event_field_clear(const struct event_field *field, struct long_attr *attr)
 
 /* -- Asking ---------------------------------------------------------------- */
 
-/* 0, or the errno. */
+/* Tries to open the event. Returns 0, or the errno. */
 static int try(const struct event_kernel *kernel, const struct long_attr *whole, int32_t pid,
 	       int32_t cpu, unsigned long flags)
 {
@@ -254,7 +254,7 @@ static int try(const struct event_kernel *kernel, const struct long_attr *whole,
 	return 0;
 }
 
-/* Set the fields without which a kernel refuses this one. */
+/* Sets the fields without which the kernel refuses this field. */
 static void add_company(const struct event_field *field, struct long_attr *whole)
 {
 	struct perf_event_attr *attr = &whole->attr;
@@ -284,7 +284,7 @@ static void add_company(const struct event_field *field, struct long_attr *whole
 		attr->sample_type |= PERF_SAMPLE_STACK_USER;
 		attr->sample_stack_user = 8;
 	}
-	/* A watermark needs more than a byte; a breakpoint's type is nothing to a dummy. */
+	/* A watermark of 1 byte is refused; a dummy event has no breakpoint type. */
 	if (!strcmp(field->name, "watermark"))
 		attr->wakeup_watermark = 1;
 }
@@ -292,7 +292,7 @@ static void add_company(const struct event_field *field, struct long_attr *whole
 static bool is_older(const char *release, const char *since)
 {
 	unsigned int have[3] = {0}, want[3] = {0};
-	/* A release that cannot be parsed is new. */
+	/* A release that cannot be parsed is taken for a new one. */
 	if (sscanf(release, "%u.%u.%u", &have[0], &have[1], &have[2]) < 2)
 		return false;
 	sscanf(since, "%u.%u.%u", &want[0], &want[1], &want[2]);
@@ -302,7 +302,7 @@ static bool is_older(const char *release, const char *since)
 	return false;
 }
 
-/* Fields that a dummy cannot have: they need an AUX area. */
+/* Fields that dummy events cannot test, because they need an AUX area. */
 static bool cannot_be_asked(const struct event_field *field)
 {
 	return !strncmp(field->name, "aux_", 4) ||
@@ -325,14 +325,14 @@ bool event_field_known(const struct event_kernel *kernel, const struct rights *r
 		return !is_older(rights->release, field->since);
 	event_field_set(field, &whole);
 	add_company(field, &whole);
-	/* Both modes left out at once is no event. */
+	/* The kernel refuses an event that excludes both modes. */
 	int errnum = try(kernel, &whole, 0, -1, 0);
 	return errnum != EINVAL && errnum != E2BIG && errnum != ENOSYS;
 }
 
 /* -- Explaining ------------------------------------------------------------ */
 
-/* Whether to try the event without the field; without some it is another event. */
+/* Whether the event may be tried without the field. Without some fields it would be another event. */
 static bool is_removable(const struct event_field *field, int errnum)
 {
 	static const char *const kept[] = {"disabled", "inherit", "freq", "exclude_user",
@@ -341,7 +341,10 @@ static bool is_removable(const struct event_field *field, int errnum)
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		if (!strcmp(field->name, kept[i]))
 			return false;
-	/* config3 and config4 are the event, unless there is no room for them. */
+	/*
+	 * config3 and config4 identify the event; they are removable only if the kernel's attr is too
+	 * small.
+	 */
 	return strncmp(field->name, "config", 6) || errnum == E2BIG;
 }
 
@@ -351,8 +354,8 @@ static int try_refused(const struct event_refusal *refusal, const struct long_at
 }
 
 /*
- * The newest without which the kernel says something else. Where several are refused, the oldest of
- * them: with `together` all newer ones are taken away as well.
+ * Finds the newest field without which the kernel's answer differs. If several are refused, finds the
+ * oldest of them: `together` also removes all newer fields.
  */
 static const struct event_field *find_refused(const struct event_refusal *refusal, bool together)
 {
@@ -375,7 +378,7 @@ static const char *title(const struct event_field *field)
 	return field->option ? field->option : field->name;
 }
 
-/* The option that requested branches; their types make no difference. */
+/* Returns the option that requested branches, without their types. */
 static const char *branch_title(const struct perf_event_attr *attr)
 {
 	if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
@@ -383,7 +386,7 @@ static const char *branch_title(const struct perf_event_attr *attr)
 	return attr->branch_sample_type == PERF_SAMPLE_BRANCH_ANY ? "-b" : "-j";
 }
 
-/* A machine without a PMU for its CPUs: most virtual ones. */
+/* Whether the machine has a PMU for its CPUs; most virtual machines have none. */
 static bool has_counters(const struct event_refusal *refusal)
 {
 	const struct long_attr whole = attr_whole(&(struct perf_event_attr){
@@ -437,7 +440,7 @@ static struct sp_error *missing_hardware(const struct event_refusal *refusal,
 				"omit it, or use another event or machine");
 }
 
-/* Some fields are for those who may look at the kernel, or at everyone. */
+/* Returns the error for fields that need a permission: to sample the kernel, or all processes. */
 static struct sp_error *forbidden_field(const struct event_refusal *refusal,
 					const struct event_field *field)
 {
@@ -460,7 +463,7 @@ const struct event_field *event_field_blame(const struct event_refusal *refusal)
 	if (!is_refusal(errnum) && errnum != EINVAL && errnum != E2BIG && errnum != EOPNOTSUPP &&
 	    errnum != ENOSYS && errnum != ENODEV)
 		return NULL;
-	/* Outside of its group, say, it opens: then it is none of them. */
+	/* If the event opens outside of its group, no field of it is refused. */
 	if (try_refused(refusal, &refusal->whole) != errnum)
 		return NULL;
 	const struct event_field *field = find_refused(refusal, false);

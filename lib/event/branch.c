@@ -57,7 +57,7 @@ bool branch_types_parse(const char *text, size_t size, char separator, uint64_t 
 			break;
 		text = next + 1;
 	}
-	/* Only where they may be: as perf does. */
+	/* As in perf, modes alone mean branches of any type. */
 	if (!(mask & ~modes))
 		mask |= PERF_SAMPLE_BRANCH_ANY;
 	*ret = mask;

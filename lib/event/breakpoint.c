@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mem:ADDRESS[/LENGTH][:rwx]. ADDRESS is a number, a symbol of the kernel, or PATH:SYMBOL of a
- * program: of one that is loaded where its file says, or of the process that is recorded.
+ * mem:ADDRESS[/LENGTH][:rwx]. ADDRESS is a number, a kernel symbol, or PATH:SYMBOL of a program: one
+ * that is loaded at the addresses of its file, or the recorded process.
  */
 #include "event/parser.h"
 
@@ -18,9 +18,9 @@ DEFINE_CLEANUP(struct maps *, maps_free)
 
 #define MAX_LENGTH 8
 
-/* Address and size of a named object, if the name gives them. */
+/* Address and size of an object. */
 struct place {
-	uint64_t address, size; /* size 0: not known */
+	uint64_t address, size; /* size 0: unknown */
 	bool of_code;
 };
 
@@ -62,7 +62,7 @@ static struct sp_error *mapped_place(struct parser *parser, const struct image *
 		const struct image_load *load = &image->loads.items[i];
 		if (vaddr < load->vaddr || vaddr - load->vaddr >= load->memory_size)
 			continue;
-		/* Memory behind the file's bytes (.bss) is mapped where its page begins. */
+		/* Memory after the file's bytes (.bss) is mapped at page granularity. */
 		file_offset = load->file_offset & ~(uint64_t)0xfff;
 		while (!*found && !(error = maps_next(maps, &entry)) && entry) {
 			if (entry->ino != image->inode || entry->file_offset != file_offset)
@@ -111,7 +111,7 @@ static struct sp_error *program_place(struct parser *parser, struct slice path, 
 	return found || image->type == ET_EXEC ? NULL : not_mapped(parser, name.text, plain);
 }
 
-/* ADDRESS: what is before '/LENGTH' and ':rwx'. */
+/* Reads ADDRESS, the text before '/LENGTH' and ':rwx'. */
 static struct sp_error *read_place(struct parser *parser, struct place *ret)
 {
 	const char *begin = parser->pos;
@@ -151,7 +151,7 @@ static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
 	text = parser_until(parser, ":,}/");
 	if (slice_number(text, ret) && *ret && *ret <= MAX_LENGTH)
 		return NULL;
-	/* In "mem:0x1000/period=1/" the terms are the caller's. */
+	/* In "mem:0x1000/period=1/", the slash begins terms, which the caller reads. */
 	if (memchr(text.text, '=', text.size) || parser_at(parser) == '/') {
 		parser->pos = before;
 		return NULL;
@@ -161,7 +161,7 @@ static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
 				"use 1, 2, 4 or 8 bytes");
 }
 
-/* ":rw"; behind it, and in its place, may come modifiers. */
+/* Reads ":rw". Modifiers may follow it, or be in its place. */
 static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
 {
 	if (parser_at(parser) != ':')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Generic events are opened to see whether there are such; a PMU's and tracepoints are those that
- * sysfs and tracefs name. Entries are sorted at the end, since sources come in their own order.
+ * Generic events are opened to find out whether they exist. Other events are those that sysfs and
+ * tracefs list. Entries are sorted at the end, because each source has its own order.
  */
 #include <sprof/catalog.h>
 
@@ -68,14 +68,14 @@ static bool is_kind(const char *pattern)
 	return false;
 }
 
-/* A glob, or part of the name. */
+/* Whether the name matches a glob, or contains the pattern. */
 static bool like(const char *pattern, const char *name)
 {
 	return strpbrk(pattern, "*?[") ? fnmatch(pattern, name, FNM_CASEFOLD) == 0 :
 	       strcasestr(name, pattern) != NULL;
 }
 
-/* Whether something of that kind may be listed at all. */
+/* Whether entries of that kind may be requested. */
 static bool wants_kind(const struct sp_catalog *catalog, enum sp_catalog_kind kind)
 {
 	const struct sp_string_list *patterns = &catalog->options->patterns;
@@ -122,7 +122,7 @@ static char *keep(struct sp_catalog *catalog, const char *text)
 	return text ? arena_copy_string(&catalog->arena, text, strlen(text)) : NULL;
 }
 
-/* Takes what format_text() gave. */
+/* Keeps and frees a text from format_text(). */
 static char *keep_owned(struct sp_catalog *catalog, char *text)
 {
 	char *kept = keep(catalog, text);
@@ -144,7 +144,7 @@ static struct sp_error *note(struct sp_catalog *catalog, struct sp_error *error)
 	return NULL;
 }
 
-/* Whether the kernel opens it, of us, in one way or another. */
+/* Whether the kernel opens the event for this process, in any mode. */
 static bool opens(const struct sp_catalog *catalog, const struct event_code *code)
 {
 	struct perf_event_attr attr = {
@@ -174,7 +174,7 @@ static struct sp_error *add_plain(struct sp_catalog *catalog)
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < event_plain_count() && !error; i++) {
 		const struct event_plain_name plain = event_plain_name(i);
-		/* An alias is listed beside the name before it. */
+		/* An alias is listed with the name before it. */
 		const struct event_plain_name before = event_plain_name(i ? i - 1 : 0);
 		if (i && is_same(&before.code, &plain.code))
 			continue;
@@ -243,7 +243,7 @@ static struct sp_error *add_pmu_events(struct sp_catalog *catalog, struct pmus *
 	return error;
 }
 
-/* "cpu/event=0..0xff,inv/": the fields of a PMU, with what they hold. */
+/* Adds "cpu/event=0..0xff,inv/": a PMU's fields and their ranges. */
 static struct sp_error *add_pmu_form(struct sp_catalog *catalog, const struct pmu *pmu)
 {
 	char *text = format_text("%s/", pmu->name);
@@ -313,7 +313,10 @@ static struct sp_error *add_forms(struct sp_catalog *catalog, const bool *probes
 	return error;
 }
 
-/* "prev_comm, prev_pid, …": the fields of its own, which stand behind an empty line. */
+/*
+ * Returns "prev_comm, prev_pid, …", the tracepoint's own fields, which follow an empty line in its
+ * format.
+ */
 static char *tracepoint_fields(struct sp_catalog *catalog, const struct tracefs *tracefs,
 			       const char *system, const char *name)
 {

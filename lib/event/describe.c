@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* By perf_event_open(2). */
+/* Descriptions after perf_event_open(2). */
 static const struct {
 	const char *name, *text;
 } descriptions[] = {

@@ -8,10 +8,10 @@
 #include "base/cleanup.h"
 #include "proc/sysfs.h"
 
-#define ROLES 2 /* rings of each CPU: of samples, of the side-band */
+#define ROLES 2 /* ring buffers of each CPU: samples and metadata */
 #define EVENT_BYTES 1670
 
-/* Open files beside the events. */
+/* Files of this process other than events. */
 #define OTHER_FILES 128
 
 uint64_t demand_files(const struct event_demand *demand)
@@ -53,7 +53,7 @@ struct demand_limits demand_limits_read(const struct sp_ctx *ctx, const struct r
 	return limits;
 }
 
-/* Whole CPUs were not asked for, or are not for this user. */
+/* Writes the remedy: CPU-wide events, which need fewer descriptors, and how to get them. */
 static void whole_cpus_remedy(const struct event_demand *demand, const struct rights *rights,
 			      char *text, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * PERF_EVENT_IOC_SET_FILTER says no more than EINVAL. The parser of the kernel's filters tells
- * what is wrong only where a filter is written to ftrace's file of the event, which then is
- * everybody's. In an instance of its own nobody sees it.
+ * PERF_EVENT_IOC_SET_FILTER only returns EINVAL. ftrace explains an error if the filter is written to
+ * the event's file in tracefs, but that would affect other users. Therefore an ftrace instance of its
+ * own is created.
  */
 #include "event/filter.h"
 
@@ -15,7 +15,7 @@
 #include "base/io.h"
 #include "proc/tracefs.h"
 
-/* "sched:sched_switch:u" -> "sched/sched_switch"; NULL if that is no tracepoint's name. */
+/* Converts "sched:sched_switch:u" to "sched/sched_switch"; NULL if it is not a tracepoint. */
 static char *folder_of(const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -25,7 +25,7 @@ static char *folder_of(const char *name)
 			   colon + 1);
 }
 
-/* One line for people: the last of what the kernel said, where it points at, and why. */
+/* Makes one line of the kernel's message: its last error, and the place in the filter. */
 static char *flatten(const char *text)
 {
 	const char *error = strstr(text, "parse_error: ");
@@ -85,7 +85,7 @@ static struct sp_error *refused_filter(const struct sp_ctx *ctx, const struct ev
 
 static bool has_fields(const struct event_planned *event)
 {
-	/* kprobes and uprobes of the PMUs are tracepoints to the kernel, too. */
+	/* Events of the PMUs kprobe and uprobe are tracepoints in the kernel, too. */
 	return event->attr.type == PERF_TYPE_TRACEPOINT || event->has_pointer ||
 	       event->attr.type > PERF_TYPE_BREAKPOINT;
 }
@@ -107,7 +107,7 @@ static struct sp_error *check_one(const struct event_kernel *kernel, const struc
 					    -1, 0};
 	int fd = event_open_planned(kernel, event, &attr, &target);
 	if (fd < 0)
-		return NULL; /* it opened before: who opens it again will say why not */
+		return NULL; /* it opened before: the next open reports the cause */
 	int errnum = event_set_filter(kernel, fd, event->filter);
 	kernel->close(kernel->arg, fd);
 	return errnum ? refused_filter(ctx, event, errnum) : NULL;

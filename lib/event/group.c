@@ -19,7 +19,7 @@ static int open_one(const struct event_grouping *grouping, const struct event_pl
 	return event_open_planned(grouping->kernel, event, &attr, &target);
 }
 
-/* Opens and closes a group: 0, or the errno, and which event it was. */
+/* Opens and closes a group. Returns 0, or the errno and the index of the refused event. */
 static int try_group(const struct event_grouping *grouping, size_t first, size_t count,
 		     size_t *refused_ret)
 {
@@ -40,7 +40,7 @@ static int try_group(const struct event_grouping *grouping, size_t first, size_t
 	return errnum;
 }
 
-/* "{cycles,instructions}" */
+/* Returns a group's text, "{cycles,instructions}". */
 static char *group_text(const struct event_plan *plan, size_t first, size_t count)
 {
 	char *text = strdup("{");

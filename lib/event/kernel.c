@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A kernel refuses attribute bits that it does not know with EINVAL, and sizes
- * (that hold something) with E2BIG. So everything is asked for at once; only
- * where that is refused is each feature asked for alone.
+ * A kernel refuses unknown attribute bits with EINVAL, and a larger attr with E2BIG. So all features
+ * are tried at once, and each one alone only if that is refused.
  */
 #include "event/kernel.h"
 
@@ -15,8 +14,8 @@
 #include "record/attr.h"
 
 /*
- * Drivers of ARM's counters do not look at precise_ip, and none of the counters is precise: what
- * they would take for as good as is asked is refused here, as others refuse it.
+ * ARM drivers ignore precise_ip, and none of their counters is precise. So precise events are refused
+ * here, as other drivers do.
  */
 #if defined(__aarch64__) || defined(__arm__)
 static bool is_precise_counter(const struct perf_event_attr *attr)
@@ -39,7 +38,7 @@ static int real_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 	(void)arg;
 	if (is_precise_counter(attr))
 		return -EOPNOTSUPP;
-	/* The kernel writes its own size into the attr where it refuses ours. */
+	/* If the kernel refuses the attr's size, it writes its own size into the attr. */
 	const struct sp_attr_tail none = {0};
 	struct long_attr copy = attr_whole(attr, &none);
 	if (attr->size > sizeof(*attr) && attr->size <= sizeof(copy))
@@ -76,7 +75,7 @@ int event_set_filter(const struct event_kernel *kernel, int fd, const char *filt
 
 static uint32_t size_of(const struct long_attr *whole)
 {
-	/* The sizes that kernels have had: a smaller one stands for zeros behind it. */
+	/* Sizes of attr in kernel versions. A smaller attr means zeros in the missing fields. */
 	static const uint32_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
 	size_t used = sizeof(*whole);
 	while (used > sizes[0] && !whole->bytes[used - 1])
@@ -103,7 +102,7 @@ int event_open_attr(const struct event_kernel *kernel, const struct perf_event_a
 			    target->flags);
 }
 
-/* An event that counts nothing, of our own task: the least that can be asked for. */
+/* Returns the simplest attr: an event on the own task that counts nothing. */
 static struct perf_event_attr plainest(void)
 {
 	return (struct perf_event_attr){
@@ -182,7 +181,7 @@ static const struct feature {
 };
 #define FEATURE_COUNT (sizeof(features) / sizeof(*features))
 
-/* 0, or the errno. */
+/* Tries an attr. Returns 0, or the errno. */
 static int ask(const struct event_kernel *kernel, struct perf_event_attr *attr)
 {
 	attr->size = event_attr_size(attr);

@@ -19,7 +19,7 @@ const char *event_name_with_mode(struct arena *arena, const char *name, char mod
 		return NULL;
 	memcpy(changed, name, size + 1);
 	if (!has_place && strchr(name, ':'))
-		return changed; /* a tracepoint's, or another that has no modifiers in its name */
+		return changed; /* tracepoints and other events without modifiers in the name */
 	if (!has_place)
 		changed[used++] = ':';
 	changed[used++] = mode;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The sysctls, limits and files of perf_event_open(2), and what they come to for this user. */
+/* Sysctls, limits and files that perf_event_open(2) depends on, and their meaning for this user. */
 #include <sprof/catalog.h>
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define SYSCTL "/proc/sys/kernel/"
 
-/* Linux 5.8; the header that this is built with may be older. */
+/* CAP_PERFMON of Linux 5.8; the headers of this build may be older. */
 #define PERFMON 38
 
 struct sp_limits {
@@ -28,7 +28,7 @@ struct sp_limits {
 
 DEFINE_CLEANUP(struct sp_limits *, sp_limits_free)
 
-/* A copy of what format_text() gave, which is freed. NULL stays NULL. */
+/* Copies and frees a text from format_text(). NULL stays NULL. */
 static const char *keep(struct sp_limits *limits, char *text)
 {
 	const char *kept = text ? arena_copy_string(&limits->arena, text, strlen(text)) : NULL;
@@ -45,7 +45,7 @@ static struct sp_error *add(struct sp_limits *limits, const struct sp_limit *lim
 	return NULL;
 }
 
-/* Without its newline; NULL where it cannot be read. */
+/* Reads a line without its newline; NULL if it is unreadable. */
 static const char *read_line(struct sp_limits *limits, const char *path)
 {
 	char *text = NULL;
@@ -96,10 +96,10 @@ static struct sp_error *add_paranoid(struct sp_limits *limits)
 						"-v sprof)" : NULL});
 }
 
-/* A sysctl whose meaning is a text with its number in it. */
+/* A sysctl, with a text that explains its number. */
 struct number_limit {
 	const char *name, *format, *remedy;
-	const char *enough; /* the value that the remedy sets */
+	const char *enough; /* value that the remedy sets */
 };
 
 static const struct number_limit numbers[] = {
@@ -238,7 +238,7 @@ static struct sp_error *add_capabilities(struct sp_limits *limits)
 	return error;
 }
 
-/* rdpmc and perf_user_access: whether a program may read its counters without a system call. */
+/* Adds rdpmc and perf_user_access: whether programs may read counters without system calls. */
 static struct sp_error *add_user_access(struct sp_limits *limits)
 {
 	CLEANUP(pmus_deinit) struct pmus pmus = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The letters behind a ':'. Those of a group are added to what its members have already:
- * `{cycles:u,cs}:k` counts the cycles of both modes, and the switches of the kernel.
+ * Modifiers after a ':'. Those of a group are added to its members' own: `{cycles:u,cs}:k` counts
+ * cycles in both modes, and context switches in the kernel.
  */
 #include "event/parser.h"
 
@@ -87,7 +87,7 @@ static void modify_by_bpf(struct event_spec *spec)
 	spec->by_bpf = true;
 }
 
-/* These are of the group, so of its leader: the kernel refuses them of others. */
+/* Sets a modifier of the group's leader; the kernel refuses it for members. */
 static void modify_pinned(struct event_spec *spec)
 {
 	spec->attr.pinned = 1;
@@ -100,9 +100,9 @@ static void modify_exclusive(struct event_spec *spec)
 
 static const struct modifier {
 	char letter;
-	unsigned char times; /* number of times that it may be given */
-	bool of_leader;      /* it is of the group, whose leader keeps it */
-	bool of_group;       /* it is of groups alone */
+	unsigned char times; /* how many times it may be given */
+	bool of_leader;      /* it is set for the group's leader only */
+	bool of_group;       /* it is only allowed for groups */
 	void (*apply)(struct event_spec *spec);
 } modifiers[] = {
 	{'u', 1, false, false, modify_user},

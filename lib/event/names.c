@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cache event's name is CACHE[-OPERATION][-RESULT], each of which has several
- * spellings; what is left out is a load, and an access. Names and spellings are
- * those of perf (which takes them exactly, upper and lower case being different).
+ * A cache event's name is CACHE[-OPERATION][-RESULT], each with several spellings. Defaults are load
+ * and access. Names and spellings are perf's, and are case-sensitive.
  */
 #include "event/names.h"
 
@@ -58,10 +57,10 @@ static const struct {
 #define WRITE (1u << PERF_COUNT_HW_CACHE_OP_WRITE)
 #define PREFETCH (1u << PERF_COUNT_HW_CACHE_OP_PREFETCH)
 
-/* Indexed by the kernel's numbers; the first spelling is the one that is shown. */
+/* Index: the kernel's number. The first spelling is the one that is printed. */
 static const struct {
 	const char *spellings[SPELLINGS];
-	unsigned int operations; /* bits of the operations that make sense */
+	unsigned int operations; /* bits of the operations that the cache has */
 } caches[PERF_COUNT_HW_CACHE_MAX] = {
 	[PERF_COUNT_HW_CACHE_L1D] = {{"L1-dcache", "l1-d", "l1d", "L1-data"},
 				     READ | WRITE | PREFETCH},
@@ -99,8 +98,7 @@ static bool find_plain(const char *name, size_t size, struct event_code *ret)
 }
 
 /*
- * How much of `name` one of the spellings takes, up to its end or to a '-'; the
- * longest one. 0 if none does.
+ * Returns the length of the longest spelling that `name` begins with, up to its end or a '-'; 0: none.
  */
 static size_t spelling_size(const char *const spellings[SPELLINGS], const char *name, size_t size)
 {
@@ -114,7 +112,7 @@ static size_t spelling_size(const char *const spellings[SPELLINGS], const char *
 	return longest;
 }
 
-/* Takes "-SPELLING" of one of the rows from the front of *name; false if none is there. */
+/* Removes "-SPELLING" of one of the rows from the front of *name; false if there is none. */
 static bool take_part(const char *const rows[][SPELLINGS], size_t row_count, const char **name,
 		      size_t *size, uint32_t *ret)
 {
@@ -130,7 +128,7 @@ static bool take_part(const char *const rows[][SPELLINGS], size_t row_count, con
 	return false;
 }
 
-/* The rest of a cache event's name, behind the cache: operation and result in either order. */
+/* Parses the rest of a cache event's name, after the cache: operation and result in any order. */
 static bool parse_cache_rest(uint32_t cache, const char *name, size_t size, struct event_code *ret)
 {
 	uint32_t operation = PERF_COUNT_HW_CACHE_OP_READ;
@@ -192,7 +190,10 @@ static unsigned char lower(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c == '_' ? '-' : c);
 }
 
-/* Edits (insert, delete, replace, swap two) from one to the other, case aside; at most `limit`. */
+/*
+ * Returns the number of edits (insert, delete, replace, swap two) between the names, ignoring case; at
+ * most `limit`.
+ */
 static unsigned int edit_distance(const char *a, size_t a_size, const char *b, size_t b_size,
 				  unsigned int limit)
 {
@@ -216,7 +217,7 @@ static unsigned int edit_distance(const char *a, size_t a_size, const char *b, s
 			row[j] = best;
 			least = best < least ? best : least;
 		}
-		/* No row below has less. */
+		/* No later row can have fewer edits. */
 		if (least >= limit)
 			return limit;
 	}
@@ -234,7 +235,7 @@ void near_consider(struct near_search *search, const char *name)
 	size_t size = strlen(name), typed = search->typed_size;
 	if (size > NEAR_LIMIT || typed > NEAR_LIMIT || !typed)
 		return;
-	/* At least so many have to be put in or taken out. */
+	/* The difference in length is a lower bound of the edits. */
 	if ((size > typed ? size - typed : typed - size) >= search->distance)
 		return;
 	unsigned int distance = edit_distance(search->typed, typed, name, size, search->distance);
@@ -263,7 +264,7 @@ struct sp_error *event_name_near(const char *name, size_t size, char **ret)
 	struct near_search search = near_begin(name, size);
 	for (size_t i = 0; i < PLAIN_COUNT; i++)
 		near_consider(&search, plain_names[i].name);
-	/* Cache, operation and result in mixed radix. */
+	/* The config consists of cache, operation and result. */
 	for (uint32_t i = 0; i < PERF_COUNT_HW_CACHE_MAX * PERF_COUNT_HW_CACHE_OP_MAX *
 					 PERF_COUNT_HW_CACHE_RESULT_MAX;
 	     i++) {

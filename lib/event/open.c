@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From a request to a plan: what all its events have in common, what of it this kernel knows, and
- * where it is opened. plan_event.c plans each event.
+ * Makes a plan from a request: the events' common attributes, those that the kernel supports, and where
+ * events are opened. plan_event.c plans each event.
  */
 #include "event/open.h"
 
@@ -19,7 +19,7 @@
 
 DEFINE_CLEANUP(struct event_plan *, event_plan_free)
 
-/* Opens and closes for the plan's scope: 0, or the errno. */
+/* Opens and closes an event for the plan's scope. Returns 0, or the errno. */
 static int try_open(const struct planner *planner, struct perf_event_attr *attr)
 {
 	bool cpu_wide = planner->plan->cpu_wide;
@@ -62,7 +62,7 @@ static void set_dummy(const struct planner *planner, struct perf_event_attr *att
 	attr->sample_type &= EVENT_DUMMY_SAMPLE_TYPE;
 	attr->branch_sample_type = attr->sample_regs_user = attr->sample_regs_intr = 0;
 	attr->sample_stack_user = 0;
-	/* It counts nothing, in either mode; without rights only this is allowed. */
+	/* The event counts nothing in any mode, and without permissions only this is allowed. */
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
 }
@@ -82,7 +82,7 @@ static void set_holders(struct planner *planner)
 	}
 	set_watermark(&holders[EVENT_ROLE_SAMPLES], planner->request->sample_watermark_bytes);
 	set_watermark(&holders[EVENT_ROLE_SIDEBAND], planner->request->sideband_watermark_bytes);
-	/* Events and the one whose ring they share agree in this. */
+	/* Events must agree with the holder of their ring in this attribute. */
 	holders[EVENT_ROLE_SAMPLES].write_backward = planner->request->asked.write_backward;
 	for (size_t role = 0; role < EVENT_ROLE_COUNT; role++)
 		holders[role].size = event_attr_size(&holders[role]);
@@ -119,7 +119,7 @@ static void set_sideband(struct planner *planner)
 	attr->bpf_event = support->bpf_event;
 	attr->sample_period = 1;
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
-	/* By which it is seen when a CPU went offline: event_set_time_on(). */
+	/* event_set_time_on() finds with this that a CPU went offline. */
 	if (planner->plan->cpu_wide)
 		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED;
 	event_ask_sideband(&planner->asked, support, samples_kernel(planner->plan), attr);
@@ -136,7 +136,7 @@ static struct sp_error *too_fast(uint64_t freq_hz, uint64_t most)
 		(unsigned long long)freq_hz);
 }
 
-/* The rate that is allowed, and a note where it is less than was asked. */
+/* Sets the permitted rate, with a note if it is lower than requested. */
 static struct sp_error *set_rate(struct planner *planner)
 {
 	const struct event_request *request = planner->request;
@@ -196,14 +196,14 @@ static struct sp_error *check_dumps(struct planner *planner)
 	attr.sample_regs_user = planner->base.sample_regs_user;
 	attr.sample_stack_user = planner->base.sample_stack_user;
 	attr.disabled = 1;
-	attr.use_clockid = 0; /* the clock has its own check */
+	attr.use_clockid = 0; /* check_clock() checks the clock */
 	attr.clockid = 0;
 	int errnum = try_open(planner, &attr);
 	if (errnum != EINVAL && errnum != EOPNOTSUPP && errnum != ENOSYS)
-		return NULL; /* all is well, or it is not about them */
+		return NULL; /* these options are supported, or another cause is reported later */
 	planner->base.sample_type &= ~(uint64_t)DUMPS;
 	planner->base.sample_regs_user = planner->base.sample_stack_user = 0;
-	/* Explicit options are refused, not left out. */
+	/* Requested options are an error if unsupported; they are not left out. */
 	event_ask_all(&planner->asked, &planner->plan->support, &planner->base);
 	planner->callchain = EVENT_CALLCHAIN_ALL;
 	return event_notes_add(&planner->plan->notes, "--call-graph dwarf",
@@ -211,7 +211,7 @@ static struct sp_error *check_dumps(struct planner *planner)
 			       "this kernel cannot copy user registers and stacks", NULL);
 }
 
-/* All events must have one clock: where there is none to choose, it is the kernel's own. */
+/* All events must have the same clock. If the kernel has no use_clockid, it is the kernel's own. */
 static struct sp_error *check_clock(struct planner *planner)
 {
 	struct event_plan *plan = planner->plan;
@@ -233,7 +233,7 @@ static struct sp_error *check_clock(struct planner *planner)
 				"tai");
 }
 
-/* How many frames the kernel follows; said in the file where it is not its default. */
+/* Sets how many frames the kernel follows. The file states it if it is not the default. */
 static struct sp_error *set_depth(struct planner *planner)
 {
 	const struct event_request *request = planner->request;
@@ -276,7 +276,7 @@ static struct sp_error *choose_scope(struct planner *planner)
 			      planner->request->cpus_for ?: "-a", errnum);
 }
 
-/* Fields that one event has, and others could do without. */
+/* Requests fields of one event for all events. */
 static void make_uniform(struct planner *planner)
 {
 	const struct event_specs *specs = planner->request->specs;
@@ -349,7 +349,7 @@ static struct sp_error *plan_samples(struct planner *planner)
 	return event_groups_plan(&grouping);
 }
 
-/* Fields that nobody will fill. */
+/* Adds notes on fields that stay empty, because no event has them. */
 static struct sp_error *say_in_vain(struct planner *planner)
 {
 	struct event_plan *plan = planner->plan;
@@ -363,13 +363,13 @@ static struct sp_error *say_in_vain(struct planner *planner)
 			       NULL);
 }
 
-/* The kernel may refuse the side-band's options, too. */
+/* Plans the metadata event. The kernel may refuse its options, too. */
 static struct sp_error *plan_sideband(struct planner *planner)
 {
 	set_sideband(planner);
 	struct perf_event_attr attr = planner->plan->sideband.attr;
 	int errnum = try_open(planner, &attr);
-	/* An error about no field is reported when the event is opened. */
+	/* Errors that concern no field are reported when the event is opened. */
 	const struct sp_attr_tail none = {0};
 	return errnum ? planner_refused_field(planner, "side-band", &attr, &none, errnum) : NULL;
 }

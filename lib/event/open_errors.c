@@ -6,7 +6,7 @@
 #include "event/attr_fields.h"
 #include "event/planner.h"
 
-/* Hardware counters interrupt where only these clocks can be read. */
+/* Whether NMI handlers can read the clock. Hardware counters need such a clock. */
 static bool is_nmi_clock(clockid_t clock_id)
 {
 	return clock_id == CLOCK_MONOTONIC || clock_id == CLOCK_MONOTONIC_RAW;
@@ -46,7 +46,7 @@ struct sp_error *planner_refused_field(const struct planner *planner, const char
 	return event_field_error(&refusal, field);
 }
 
-/* Whether it opens on whole CPUs. */
+/* Whether the event opens for whole CPUs. */
 static bool opens_on_cpu(const struct planner *planner, struct perf_event_attr attr,
 			 const struct sp_attr_tail *tail)
 {
@@ -59,7 +59,10 @@ static bool opens_on_cpu(const struct planner *planner, struct perf_event_attr a
 	return fd >= 0;
 }
 
-/* Many PMUs are of whole CPUs, or of more, and cannot interrupt. NULL: that is not it. */
+/*
+ * Returns the error if the PMU only counts whole CPUs, or cannot interrupt; many cannot. NULL: this is
+ * not the cause.
+ */
 static struct sp_error *refused_pmu(const struct planner *planner, const struct event_spec *spec,
 				    const struct perf_event_attr *attr)
 {
@@ -78,7 +81,9 @@ static struct sp_error *refused_pmu(const struct planner *planner, const struct 
 				"-e '{cpu-clock,%s}:S' -a", spec->name, spec->name);
 }
 
-/* Hardware watches 1, 2, 4 or 8 bytes, aligned to their number. */
+/*
+ * Returns the error for a breakpoint's size. Hardware watches 1, 2, 4 or 8 bytes, aligned to the size.
+ */
 static struct sp_error *breakpoint_misfit(const struct event_refusal *refusal)
 {
 	const struct perf_event_attr *attr = &refusal->whole.attr;
@@ -105,7 +110,7 @@ static struct sp_error *breakpoint_misfit(const struct event_refusal *refusal)
 				"use one of these, or several events");
 }
 
-/* PMUs of what is not a processor's know no modes (PERF_PMU_CAP_NO_EXCLUDE). */
+/* Returns the error if a PMU has no modes (PERF_PMU_CAP_NO_EXCLUDE), as PMUs outside of the CPUs. */
 static struct sp_error *modes_misfit(const struct event_refusal *refusal)
 {
 	struct long_attr whole = refusal->whole;
@@ -113,7 +118,7 @@ static struct sp_error *modes_misfit(const struct event_refusal *refusal)
 	const struct sp_attr_tail tail = attr_tail_of(&whole);
 	attr->exclude_user = attr->exclude_kernel = attr->exclude_hv = attr->exclude_idle = 0;
 	attr->exclude_host = attr->exclude_guest = 0;
-	/* Most of these cannot sample either, which is another matter. */
+	/* Most of these PMUs cannot sample, either, which is another error. */
 	attr->freq = 0;
 	attr->sample_period = 0;
 	const struct event_target target = {refusal->pid, refusal->cpu, -1, refusal->flags};

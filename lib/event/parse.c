@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recursive descent over characters, since what a character means depends on what stands before:
- * a '/' begins terms, is part of a path, or says how much a breakpoint watches. Each kind of
- * event is a function of its own (parser.h); to add one: a line in parse_what().
+ * Recursive descent over characters, because their meaning depends on the context: a '/' begins terms,
+ * is part of a path, or precedes a breakpoint's length. Each kind of event has its own function
+ * (parser.h). To add one, add a line in parse_what().
  */
 #include "event/parse.h"
 
@@ -15,7 +15,7 @@
 #include "event/vendor.h"
 #include "proc/text.h"
 
-/* rHEX, r0xHEX: the number that the processor's manual gives the event. */
+/* Parses rHEX or r0xHEX, the event's number in the CPU's manual. */
 static bool parse_raw(struct slice name, struct event_code *ret)
 {
 	struct cursor cursor = cursor_make(name.text, name.size, false, NULL, 0);
@@ -28,7 +28,7 @@ static bool parse_raw(struct slice name, struct event_code *ret)
 	return text_hex(&cursor, &ret->config) && !cursor_left(&cursor);
 }
 
-/* Find a value that needs no event of the kernel. */
+/* Finds a value of perf stat that needs no kernel event. */
 static enum event_tool find_tool(struct slice name)
 {
 	static const char *const tools[] = {
@@ -62,7 +62,7 @@ static struct sp_error *bad_vendor_event(struct parser *parser, struct slice tex
 	return error_set_remedy(error, "`sprof list pfm` shows its events");
 }
 
-/* By libpfm; *found_ret is false where it does not know the name, or is not there. */
+/* Parses by libpfm. *found_ret is false if libpfm does not know the name, or is missing. */
 static struct sp_error *parse_vendor_event(struct parser *parser, struct slice text, bool *found_ret)
 {
 	struct event_spec spec = event_spec_make(parser);
@@ -83,13 +83,13 @@ static struct sp_error *parse_vendor_event(struct parser *parser, struct slice t
 	}
 }
 
-/* An event's text and a fact about its specs. */
+/* An event's text and its properties. */
 struct event_text {
 	struct slice name;
-	bool hybrid; /* its specs have names already, but for the modifiers */
+	bool hybrid; /* its specs already have names, without modifiers */
 };
 
-/* An event of the kernel's own tables: generic, raw, or a tool's; with terms, if there are any. */
+/* Parses an event of the kernel's own tables (generic, raw, or a tool's), with its terms. */
 static struct sp_error *parse_generic(struct parser *parser, struct event_text *event,
 				      const struct event_code *code, enum event_tool tool)
 {
@@ -121,7 +121,7 @@ static bool find_generic(struct slice name, struct event_code *code, enum event_
 	return *tool || event_name_find(name.text, name.size, code) || parse_raw(name, code);
 }
 
-/* "sched:sched_switch", but not "cycels:u". */
+/* Whether it has the form "sched:sched_switch"; not "cycels:u". */
 static bool is_tracepoint(const struct parser *parser)
 {
 	struct parser ahead = *parser;
@@ -130,7 +130,9 @@ static bool is_tracepoint(const struct parser *parser)
 	return parser_at(parser) == ':' && (!modifiers_only(word) || !word.size);
 }
 
-/* The name is of no table: of a PMU's events, a tracepoint's system, or of libpfm's. */
+/*
+ * Parses a name that is in no table: an event of a PMU, a tracepoint's system, or an event of libpfm.
+ */
 static struct sp_error *parse_other(struct parser *parser, struct slice name)
 {
 	bool found = false;
@@ -158,7 +160,7 @@ static struct sp_error *parse_other(struct parser *parser, struct slice name)
 	return parse_tracepoint(parser, name);
 }
 
-/* Terms behind a tracepoint, breakpoint or probe. */
+/* Parses terms after a tracepoint, breakpoint or probe. */
 static struct sp_error *parse_terms_behind(struct parser *parser, size_t first)
 {
 	if (!parser_take(parser, '/'))
@@ -206,7 +208,7 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 		error = slice_is(name, "mem") ? parse_breakpoint(parser) : parse_probe(parser, name);
 		return error ? error : parse_terms_behind(parser, first);
 	}
-	/* "rbd:…" begins like rHEX, and is a system of tracepoints. */
+	/* "rbd:…" is a system of tracepoints, although it begins like rHEX. */
 	if (find_generic(name, &code, &tool) &&
 	    !(code.type == PERF_TYPE_RAW && parser_at(parser) == ':' && is_tracepoint(parser) &&
 	      is_letters(name)))
@@ -217,7 +219,7 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 	return error ? error : parse_terms_behind(parser, first);
 }
 
-/* modifiers, behind a ':' or straight behind the terms' last '/'. */
+/* Parses modifiers, after a ':' or after the last '/' of the terms. */
 static struct sp_error *parse_event_modifiers(struct parser *parser, size_t first,
 					      struct slice *modifiers)
 {
@@ -229,7 +231,7 @@ static struct sp_error *parse_event_modifiers(struct parser *parser, size_t firs
 	return error ? error : modifiers_apply(parser, *modifiers, first, false);
 }
 
-/* Names are what was typed, where they are not a tracepoint's or what name= says. */
+/* Sets names: as typed, except for tracepoints and the term name=. */
 static struct sp_error *set_names(struct parser *parser, size_t first, struct slice typed,
 				  struct slice modifiers, bool hybrid)
 {
@@ -283,7 +285,7 @@ static struct sp_error *misplaced(const struct parser *parser)
 	return error_set_remedy(error, "separate events by commas; put modifiers after one ':'");
 }
 
-/* Members, behind the '{'; the '}' included. */
+/* Parses a group's members, from after the '{' to the '}'. */
 static struct sp_error *parse_members(struct parser *parser, const char *begin)
 {
 	for (;;) {

@@ -53,7 +53,7 @@ char *parser_keep_plain(struct parser *parser, struct slice slice)
 	return copy;
 }
 
-/* The first character has number 1. */
+/* Returns the column of a character; the first is 1. */
 static size_t column(const struct parser *parser, const char *place)
 {
 	return (size_t)(place - parser->text) + 1;

@@ -19,7 +19,7 @@
 #include "event/planner.h"
 #include "event/attr_build.h"
 
-/* The CPU on which to try an event: some PMUs do not count on all CPUs. */
+/* Returns the CPU on which to try the event, because some PMUs do not count on all CPUs. */
 static uint32_t place_cpu(const struct planner *planner, const struct event_planned *event)
 {
 	for (size_t i = 0; i < event->cpu_count; i++)
@@ -28,7 +28,7 @@ static uint32_t place_cpu(const struct planner *planner, const struct event_plan
 	return event->cpu_count ? event->cpus[0] : planner->request->cpu;
 }
 
-/* The same of an event, with what its attr has no room for. */
+/* Tries a planned event, including its tail. */
 static int try_planned(const struct planner *planner, struct event_planned *event)
 {
 	bool cpu_wide = planner->plan->cpu_wide;
@@ -68,7 +68,7 @@ static bool wants_no_idle(const struct planner *planner, const struct event_spec
 	       (planner->request->exclude_idle && planner->plan->cpu_wide);
 }
 
-/* The spec's attributes together with those of the recording. */
+/* Combines the spec's attributes with those of the recording. */
 static struct sp_error *whole_attr(const struct planner *planner, const struct event_spec *spec,
 				   struct perf_event_attr *ret)
 {
@@ -82,7 +82,7 @@ static struct sp_error *whole_attr(const struct planner *planner, const struct e
 	struct perf_event_attr attr = planner->sampling;
 	attr.type = spec->attr.type;
 	attr.config = spec->attr.config;
-	attr.config1 = spec->attr.config1; /* or an address, or a name */
+	attr.config1 = spec->attr.config1; /* config1 may be an address or a pointer to a name */
 	attr.config2 = spec->attr.config2;
 	attr.bp_type = spec->attr.bp_type;
 	attr.exclude_user = spec->attr.exclude_user;
@@ -93,7 +93,7 @@ static struct sp_error *whole_attr(const struct planner *planner, const struct e
 	attr.precise_ip = spec->attr.precise_ip;
 	attr.pinned = spec->attr.pinned;
 	attr.exclusive = spec->attr.exclusive;
-	/* Guests' cycles have addresses that mean nothing here. */
+	/* Addresses in guests cannot be resolved on the host. */
 	attr.exclude_guest = spec->guest_given ? spec->attr.exclude_guest : is_hardware(&attr);
 	set_callchain(planner, spec, &attr);
 	struct sp_error *error = event_shape_attr(&shape, &planner->plan->notes, &attr);
@@ -103,8 +103,8 @@ static struct sp_error *whole_attr(const struct planner *planner, const struct e
 }
 
 /*
- * "cpu-clock", "cpu-clock:u": the name that says what is left of an event that was
- * typed otherwise. Precision is not mentioned: clocks have none.
+ * Returns the name of the clock event that replaces an event: "cpu-clock" or "cpu-clock:u". Precision
+ * modifiers are dropped, because clocks have none.
  */
 static const char *clock_name(struct event_plan *plan, const struct event_spec *spec,
 			      const struct perf_event_attr *attr)
@@ -170,12 +170,12 @@ static bool is_missing(int errnum)
 	return errnum == ENOENT || errnum == ENODEV || errnum == EOPNOTSUPP;
 }
 
-/* A step that needs no word; false if there is none left. */
+/* Reduces attributes in a way that needs no note; false if there is nothing left to reduce. */
 static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_event_attr *attr)
 {
 	if (errnum != EINVAL && errnum != EOPNOTSUPP)
 		return false;
-	/* The filter of recorded processes drops idle samples anyway. */
+	/* Idle samples are dropped later, by the filter of recorded processes. */
 	if (attr->exclude_idle && !spec->attr.exclude_idle &&
 	    (is_hardware(attr) || spec->pmu)) {
 		attr->exclude_idle = 0;
@@ -192,7 +192,7 @@ static bool step_quietly(const struct event_spec *spec, int errnum, struct perf_
 	return false;
 }
 
-/* Cycles there may be, but not with all that was asked for beside them. */
+/* Whether cycles are unavailable as such, not just with the other attributes. */
 static bool cycles_are_missing(const struct planner *planner, const struct event_spec *spec,
 			       const struct perf_event_attr *attr, int errnum)
 {
@@ -218,7 +218,7 @@ static struct sp_error *keep_spec(struct event_plan *plan, const struct event_sp
 	if (cpus)
 		memcpy(cpus, spec->cpus, spec->cpu_count * sizeof(*cpus));
 	event->cpus = cpus;
-	/* Names of functions and files for the kernel, which the attr points to. */
+	/* The attr points to names of functions and files, which the kernel reads. */
 	if (event_is_probe(spec) && spec->attr.config1) {
 		event->has_pointer = true;
 		event->attr.config1 = (uint64_t)(uintptr_t)planner_keep(
@@ -231,7 +231,7 @@ static struct sp_error *keep_spec(struct event_plan *plan, const struct event_sp
 		       : error_no_memory();
 }
 
-/* Before Linux 6.12 what is read with samples is of one task. */
+/* Before Linux 6.12, counts in samples (PERF_SAMPLE_READ) exclude inheritance. */
 static bool step_down_inheritance(int errnum, struct perf_event_attr *attr)
 {
 	if (errnum != EINVAL || !attr->inherit || !(attr->sample_type & PERF_SAMPLE_READ))
@@ -242,7 +242,7 @@ static bool step_down_inheritance(int errnum, struct perf_event_attr *attr)
 	return true;
 }
 
-/* Linux has groups only of events that are all inherited, or none. */
+/* Clears `inherit` if the leader's is clear: Linux requires equality in a group. */
 static void follow_leader(const struct planner *planner, struct event_planned *event)
 {
 	const struct event_plan *plan = planner->plan;
@@ -262,8 +262,8 @@ static struct sp_error *note_no_inheritance(struct planner *planner, const struc
 }
 
 /*
- * Only the first tracepoint of a glob is tried: the kernel takes some 30 ms to close one, and there
- * may be hundreds.
+ * Only a glob's first tracepoint is tried: closing one takes the kernel 30 ms, and there may be
+ * hundreds.
  */
 static bool is_tried(const struct planner *planner, const struct event_planned *event)
 {

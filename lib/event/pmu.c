@@ -11,7 +11,7 @@
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
-/* Longer than any name of a PMU or an event. */
+/* Longer than all names of PMUs and events. */
 #define NAME_LIMIT 256
 
 static char *keep(struct pmus *pmus, const char *text)
@@ -19,7 +19,7 @@ static char *keep(struct pmus *pmus, const char *text)
 	return arena_copy_string(&pmus->arena, text, strlen(text));
 }
 
-/* A file of a PMU: "/events", "cycles", ".unit"; no part is NULL. */
+/* A PMU's file, by parts of its path: "/events", "cycles", ".unit". No part is NULL. */
 struct pmu_file {
 	const char *folder, *name, *suffix;
 };
@@ -74,7 +74,7 @@ static struct sp_error *read_pmu(struct pmus *pmus, const char *name)
 	struct sp_error *error = read_type(pmus, &pmu, &there);
 	if (error || !there)
 		return error;
-	/* A hybrid's kinds of processors have "cpus", the one kind of all others is "cpu". */
+	/* On hybrid machines, PMUs of CPUs have a file "cpus"; elsewhere the only one is "cpu". */
 	pmu.is_core = strcmp(name, "cpu") == 0 || has_file(pmus, &pmu, "cpus");
 	struct pmu *slot = vec_push(pmus);
 	if (!slot)
@@ -110,7 +110,7 @@ struct pmu *pmus_find(const struct pmus *pmus, const char *name, size_t size)
 	return NULL;
 }
 
-/* "", "_0", "12": which of several PMUs of a kind. */
+/* Whether the text is "", "_0" or "12": the number of one of several PMUs of a kind. */
 static bool is_instance(const char *text)
 {
 	if (*text == '_')
@@ -135,7 +135,7 @@ bool pmu_matches(const struct pmu *pmu, const char *typed, size_t size)
 	return strncmp(name, pattern, size) == 0 && is_instance(name + size);
 }
 
-/* "config1:0-7,21": false where it is something else. */
+/* Parses "config1:0-7,21"; false if it has another form. */
 static bool parse_format(const char *text, struct pmu_format *ret)
 {
 	struct cursor cursor = cursor_make(text, strlen(text), false, NULL, 0);
@@ -186,7 +186,7 @@ static struct sp_error *load_formats(struct pmus *pmus, struct pmu *pmu)
 	return NULL;
 }
 
-/* An empty mask is none: a PMU whose CPUs are all offline says so when it is opened. */
+/* An empty mask means no mask: if all CPUs of the PMU are offline, opening it reports that. */
 static struct sp_error *load_cpus(struct pmus *pmus, struct pmu *pmu)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -276,7 +276,7 @@ struct sp_error *pmu_event_names(const struct pmus *pmus, const struct pmu *pmu,
 	return stored ? NULL : error_no_memory();
 }
 
-/* strtod() of the C locale, where there is a number. */
+/* Parses a number like strtod() in the C locale. */
 static double parse_scale(const char *text)
 {
 	char *end;

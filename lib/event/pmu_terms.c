@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events of PMUs. A term is the name of an event in sysfs, whose file has terms of its own
- * ("event=0x3c,umask=1", "event=0x13,core=?": what is '?' the user gives as core=1), or a field.
- * As with perf, config= and the like come first, and fields are added to them.
+ * Events of PMUs. A term is a field, or a named event in sysfs, whose file has terms itself
+ * ("event=0x3c,umask=1", or "event=0x13,core=?", where the user gives core=1). As in perf, config= and
+ * similar terms are applied first, and fields are added to them.
  */
 #include "event/parser.h"
 
@@ -81,7 +81,7 @@ static struct sp_error *bad_event_file(const struct pmu_event_parser *event,
 				event->pmu->name);
 }
 
-/* One "NAME[=VALUE]" of an event's file. */
+/* Applies one "NAME[=VALUE]" of an event's file. */
 static struct sp_error *apply_named_term(const struct pmu_event_parser *event,
 					 const struct pmu_event *named, struct slice text)
 {
@@ -100,7 +100,7 @@ static struct sp_error *apply_named_term(const struct pmu_event_parser *event,
 						     (int)name.size, name.text),
 					"add %.*s=NUMBER", (int)name.size, name.text);
 	}
-	/* Raw configs have no format, in PMUs that name nothing else. */
+	/* Fields for raw configs, in PMUs without formats. */
 	static const struct pmu_format whole[] = {
 		{"config", 0, ~UINT64_C(0)}, {"config1", 1, ~UINT64_C(0)},
 		{"config2", 2, ~UINT64_C(0)}, {"config3", 3, ~UINT64_C(0)},
@@ -139,7 +139,9 @@ static struct sp_error *apply_named(const struct pmu_event_parser *event,
 	return error;
 }
 
-/* NAME, or event=NAME, that the PMU names; a field of that name comes first. */
+/*
+ * Applies NAME, or event=NAME, of an event that the PMU names. Fields of the same name have precedence.
+ */
 static struct sp_error *try_named(const struct pmu_event_parser *event, struct term *term)
 {
 	struct pmu_event named;
@@ -160,7 +162,10 @@ static struct sp_error *try_named(const struct pmu_event_parser *event, struct t
 	return apply_named(event, &named);
 }
 
-/* cpu_core/cycles/: a generic event of one kind of processors: the type goes above the config. */
+/*
+ * Applies a generic event of one kind of CPU, cpu_core/cycles/: the PMU's type is in the config's upper
+ * half.
+ */
 static bool try_generic(const struct pmu_event_parser *event, struct term *term)
 {
 	struct event_code code;
@@ -176,8 +181,8 @@ static bool try_generic(const struct pmu_event_parser *event, struct term *term)
 }
 
 /*
- * "@tmc_etr0", of CoreSight: which sink the trace goes to. The driver knows sinks by hashes, which
- * it has files of, and looks for in the lower half of config2 (drivers/hwtracing/coresight).
+ * Applies "@tmc_etr0" of CoreSight: the sink of the trace. The driver identifies sinks by hashes, in
+ * the lower half of config2, and has files with them (drivers/hwtracing/coresight).
  */
 static struct sp_error *apply_sink(const struct pmu_event_parser *event, struct term *term)
 {
@@ -200,7 +205,7 @@ static struct sp_error *apply_sink(const struct pmu_event_parser *event, struct 
 	return NULL;
 }
 
-/* Whether a PMU's driver has settings that are no fields. */
+/* Whether the PMU's driver has settings that are not fields. */
 static bool has_sinks(const struct pmu *pmu)
 {
 	return !strcmp(pmu->name, "cs_etm");
@@ -241,7 +246,7 @@ static void take_pmu(struct event_spec *spec, const struct pmu *pmu)
 	}
 }
 
-/* One of the PMUs that were meant. Terms are marked anew for each. */
+/* Adds the event of one selected PMU. Marks of used terms begin anew for each PMU. */
 static struct sp_error *add_of_pmu(struct parser *parser, struct pmu *pmu, struct terms *terms)
 {
 	struct event_spec spec = event_spec_make(parser);
@@ -257,7 +262,7 @@ static struct sp_error *add_of_pmu(struct parser *parser, struct pmu *pmu, struc
 	return error ? error : parser_add(parser, &spec);
 }
 
-/* "cpu, msr, software": what there is. */
+/* Returns the error, with the existing PMUs: "cpu, msr, software". */
 static struct sp_error *unknown_pmu(struct parser *parser, struct slice name)
 {
 	CLEANUP_FREE char *list = strdup("");
@@ -275,7 +280,7 @@ static struct sp_error *unknown_pmu(struct parser *parser, struct slice name)
 	return error_set_remedy(error, "PMUs of this machine: %s", list);
 }
 
-/* Names of several PMUs' events tell them apart: the PMU's instead of what was typed. */
+/* Names a spec by its PMU if several PMUs were selected by one name. */
 static struct sp_error *name_of_pmu(struct parser *parser, size_t index, struct slice typed)
 {
 	struct event_spec *spec = &parser->specs->items[index];

@@ -52,7 +52,7 @@ static struct sp_error *find_pmu(struct probe *probe, const char *place, bool of
 	return NULL;
 }
 
-/* NAME+OFFSET: the offset is taken away from the name. */
+/* Splits NAME+OFFSET: the name loses the offset. */
 static struct sp_error *split_offset(struct parser *parser, struct slice *name, uint64_t *ret)
 {
 	const char *plus = memrchr(name->text, '+', name->size);
@@ -93,7 +93,7 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 					"use kprobe:FUNCTION[+OFFSET], for example kprobe:do_sys_openat2");
 	probe->spec.attr.probe_offset = offset;
 	if (slice_number(name, &address)) {
-		/* kprobe_func is 0: the address is the offset's field. */
+		/* Without kprobe_func, kprobe_addr has the address. */
 		probe->spec.attr.kprobe_addr = address + offset;
 		return NULL;
 	}
@@ -102,7 +102,7 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 	return function ? NULL : error_no_memory();
 }
 
-/* The file of a program: a path, or a name in $PATH. */
+/* Finds a program's file: a path, or a name in $PATH. */
 static struct sp_error *find_file(struct parser *parser, struct slice path, struct image **ret)
 {
 	const char *plain = parser_keep_plain(parser, path);

@@ -16,9 +16,9 @@
 #define CAP_PERFMON 38 /* Linux 5.8 */
 #endif
 
-/* Descriptors that others of this process may open meanwhile: files, pipes, libraries. */
+/* Descriptors that are left free for other uses: files, pipes, libraries. */
 #define FILES_SPARE 64
-#define FILES_SPARE_LEAST 8 /* without which nothing goes */
+#define FILES_SPARE_LEAST 8 /* smallest number that suffices */
 
 static int64_t number_or(const struct sp_ctx *ctx, const char *path, int64_t otherwise)
 {
@@ -27,7 +27,7 @@ static int64_t number_or(const struct sp_ctx *ctx, const char *path, int64_t oth
 	return error ? otherwise : value;
 }
 
-/* The value behind "NAME:" of a line of /proc/PID/status, in that base; 0 if it is not there. */
+/* Returns the value after "NAME:" in /proc/PID/status; 0 if there is none. */
 static uint64_t status_field(const char *text, size_t size, const char *name, bool hexadecimal)
 {
 	struct cursor cursor = cursor_make(text, size, false, NULL, 0), line;
@@ -47,8 +47,8 @@ static uint64_t status_field(const char *text, size_t size, const char *name, bo
 }
 
 /*
- * In a user namespace of its own a process has capabilities which mean nothing to
- * perf: those are asked for in the first one, whose map is "0 0 4294967295".
+ * Whether the process is in the initial user namespace, with the map "0 0 4294967295". perf ignores
+ * capabilities of other user namespaces.
  */
 static bool in_first_user_namespace(const struct sp_ctx *ctx)
 {
@@ -173,10 +173,10 @@ bool rights_cpu_wide(const struct rights *rights)
 	return rights->paranoid <= 0 || rights_perfmon(rights);
 }
 
-/* Requirement of an action, by rights_action. */
+/* Requirement of an action. Index: rights_action. */
 struct obstacle {
-	int32_t paranoid; /* the highest that allows it without capabilities */
-	const char *what; /* "sampling the kernel" */
+	int32_t paranoid; /* highest paranoid value that permits it without capabilities */
+	const char *what; /* the action, for messages: "sampling the kernel" */
 };
 
 static const struct obstacle obstacles[] = {
@@ -201,7 +201,9 @@ static struct sp_error *remedy_for_paranoid(const struct rights *rights, struct 
 				allows);
 }
 
-/* A filter may answer with any errno; ENOSYS is what container runtimes like. */
+/*
+ * Explains a refusal by a seccomp filter, which can return any errno; container runtimes return ENOSYS.
+ */
 static struct sp_error *refused_by_filter(const struct rights *rights, const char *name)
 {
 	struct sp_error *error =
@@ -215,7 +217,7 @@ static struct sp_error *refused_by_filter(const struct rights *rights, const cha
 				       "its filter");
 }
 
-/* ENOSYS, EPERM and EACCES. */
+/* Explains ENOSYS, EPERM and EACCES. */
 static struct sp_error *explain_refusal(const struct rights *rights, enum rights_action action,
 					const char *name, int errnum)
 {
@@ -247,7 +249,7 @@ static struct sp_error *explain_refusal(const struct rights *rights, enum rights
 		"`dmesg` or the audit log");
 }
 
-/* Rare errors of perf_event_open(2). */
+/* Explains rare errors of perf_event_open(2). */
 static struct sp_error *explain_rest(const struct rights *rights, const char *name, int errnum)
 {
 	switch (errnum) {
@@ -305,7 +307,7 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 			error_os(EBUSY, "%s: the hardware counter is in use", name),
 			"stop other profilers, or sudo sysctl kernel.nmi_watchdog=0");
 	case ENOENT:
-		/* A group of version 2 has no events before its parent gives any controller on. */
+		/* A version 2 group has no events until its parent enables a controller for it. */
 		if (action == RIGHTS_CGROUP)
 			return error_set_remedy(
 				error_new(SP_ERROR_UNSUPPORTED,
@@ -323,7 +325,7 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 	}
 }
 
-/* A power of two, at least `pages`. */
+/* Returns the smallest power of two that is at least `pages`. */
 static uint32_t round_up(uint32_t pages)
 {
 	uint32_t power = 1;
@@ -332,13 +334,13 @@ static uint32_t round_up(uint32_t pages)
 	return power;
 }
 
-/* Pages of `cpu_count` pairs of rings, each with its control page. */
+/* Returns the pages of `cpu_count` pairs of rings, with the control page of each. */
 static uint64_t pages_of(struct ring_pages pages, uint32_t cpu_count)
 {
 	return (uint64_t)cpu_count * ((uint64_t)pages.samples + 1 + pages.sideband + 1);
 }
 
-/* Pages that may be locked; UINT64_MAX: no limit. */
+/* Returns the number of pages that may be locked; UINT64_MAX: unlimited. */
 static uint64_t locked_pages(const struct rights *rights)
 {
 	if (rights->paranoid < 0 || has(rights, CAP_IPC_LOCK) ||
@@ -427,12 +429,12 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 	if (limit.rlim_cur >= whole)
 		return NULL;
 	struct rlimit raised = {.rlim_cur = whole, .rlim_max = limit.rlim_max};
-	/* Only CAP_SYS_RESOURCE may raise the hard limit (up to fs.nr_open). */
+	/* Only CAP_SYS_RESOURCE permits a higher hard limit, up to fs.nr_open. */
 	if (raised.rlim_max < whole && has(rights, CAP_SYS_RESOURCE))
 		raised.rlim_max = whole;
 	if (raised.rlim_max >= whole && setrlimit(RLIMIT_NOFILE, &raised) == 0)
 		return NULL;
-	/* Fewer may be open besides then, as far as any can. */
+	/* Without it, take as many descriptors as the hard limit allows. */
 	raised.rlim_cur = raised.rlim_max = limit.rlim_max;
 	if (limit.rlim_max >= taken + FILES_SPARE_LEAST && setrlimit(RLIMIT_NOFILE, &raised) == 0)
 		return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * PERF_FLAG_FD_OUTPUT directs an event to its holder's ring as it is opened, so
- * that one enabled from the start loses nothing and no ioctl is needed;
- * PERF_FLAG_FD_NO_GROUP keeps the holder from being its group's leader.
+ * PERF_FLAG_FD_OUTPUT directs an event to its holder's ring when it is opened. So an event that starts
+ * enabled loses no samples, and no ioctl is needed. PERF_FLAG_FD_NO_GROUP prevents that the holder
+ * becomes its group leader.
  */
 #include "event/set_internal.h"
 
@@ -21,10 +21,10 @@
 
 /* Up to this number of places, opening is faster than moving the thread between CPUs. */
 #define FEW_PLACES 8
-/* and so few faster than other threads are made. */
+/* Up to this number of places, opening is faster than creating threads. */
 #define THREAD_PLACES 256
 
-/* More threads than that wait for each other's descriptors only. */
+/* More threads would only wait for each other in the kernel's descriptor table. */
 #define THREADS_MAX 16
 
 DEFINE_CLEANUP(struct event_set *, event_set_free)
@@ -93,7 +93,7 @@ uint64_t event_set_fds_needed(const struct event_plan *plan, size_t cpu_count, s
 	       (uint64_t)place_count * (plan->sample_count + 1);
 }
 
-/* The events of a role, and the index of the first. */
+/* Returns the events of a role, and the index of the first. */
 static const struct event_planned *role_events(const struct event_set *set, enum event_role role,
 					       uint32_t *first_ret, size_t *count_ret)
 {
@@ -102,7 +102,10 @@ static const struct event_planned *role_events(const struct event_set *set, enum
 	return role == EVENT_ROLE_SAMPLES ? set->plan->samples : &set->plan->sideband;
 }
 
-/* Straight to its ring; a member of a group has another use for the parameter, so it comes later. */
+/*
+ * Opens an event that writes to its holder's ring. Group members need the group_fd parameter for their
+ * leader, so they are redirected later.
+ */
 static int open_to_ring(const struct event_set *set, enum event_role role,
 			const struct event_planned *event, const struct event_place *place,
 			int leader_fd)
@@ -117,7 +120,7 @@ static int open_to_ring(const struct event_set *set, enum event_role role,
 		.group_fd = leader_fd,
 		.flags = in_cgroup ? PERF_FLAG_PID_CGROUP : 0,
 	};
-	/* Not before all of its members are there. */
+	/* The leader is enabled after all of its members are open. */
 	if (event->member_count > 1)
 		attr.disabled = 1;
 	if (leader_fd < 0) {
@@ -158,7 +161,7 @@ int event_set_open_event(const struct event_set *set, struct opened_list *list,
 	return 0;
 }
 
-/* Groups begin when all of their members are there. */
+/* Enables groups, after all of their members are open. */
 static int start_groups(const struct opened_list *list, size_t from, const struct event_set *set)
 {
 	for (size_t i = from; i < list->count; i++) {
@@ -170,7 +173,7 @@ static int start_groups(const struct opened_list *list, size_t from, const struc
 	return 0;
 }
 
-/* All events of the role, or none: 0, or the errno. */
+/* Opens all events of a role at a place, or none. Returns 0, or the errno. */
 static int open_place(const struct event_set *set, struct opened_list *list, enum event_role role,
 		      const struct event_place *place)
 {
@@ -206,7 +209,7 @@ static struct sp_error *place_error(const struct event_set *set, enum event_role
 	enum rights_action action = !cpu_wide		? RIGHTS_TASK
 				    : events->in_cgroup ? RIGHTS_CGROUP
 							: RIGHTS_CPU_WIDE;
-	/* The side-band's event is nobody's business. */
+	/* Messages do not name the metadata event, which the user did not request. */
 	snprintf(name, sizeof(name), "%s%s%s %d", role == EVENT_ROLE_SAMPLES ? event : "",
 		 role == EVENT_ROLE_SAMPLES ? " of " : "", cpu_wide ? "CPU" : "thread",
 		 cpu_wide ? (int)set->cpus[place->cpu_index] : (int)place->tid);
@@ -234,7 +237,7 @@ static struct sp_error *open_one(const struct event_set *set, struct opened_list
 	}
 }
 
-/* An order of places by the CPU where their tasks last ran. */
+/* A place, ordered by the CPU on which its task last ran. */
 struct ordered {
 	int32_t last_cpu;
 	uint32_t index;
@@ -248,7 +251,7 @@ static int compare_ordered(const void *a, const void *b)
 	return u64_order(x->index, y->index);
 }
 
-/* Moves the calling thread; where that is not allowed it stays, which is only slower. */
+/* Moves the calling thread to a CPU. If that is not permitted, opening is only slower. */
 static void run_on(int32_t cpu)
 {
 	cpu_set_t one;
@@ -259,14 +262,14 @@ static void run_on(int32_t cpu)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* Many places, by several threads, each of which takes those of one CPU at a time. */
+/* Opening many places by several threads, each of which takes the places of one CPU at a time. */
 struct opening {
 	const struct event_set *set;
 	enum event_role role;
 	struct event_place *places;
 	const struct ordered *order;
-	struct { VEC(size_t); } groups; /* index in `order` of each CPU's first, and the end */
-	size_t next;                    /* group; atomic */
+	struct { VEC(size_t); } groups; /* first index in `order` for each CPU, and the end */
+	size_t next;                    /* next group to take; atomic */
 	bool stop;                      /* atomic: some thread failed */
 	struct opening_hand {
 		struct opened_list opened;
@@ -321,7 +324,7 @@ void event_set_close_all(const struct event_set *set, struct opened_list *list)
 	vec_deinit(list);
 }
 
-/* Takes what the threads have opened; the first error is that of all. */
+/* Collects the events that the threads opened; returns the first error. */
 static struct sp_error *gather_opened(struct event_set *set, struct opening *opening)
 {
 	struct sp_error *error = NULL;
@@ -343,8 +346,8 @@ static struct sp_error *gather_opened(struct event_set *set, struct opening *ope
 }
 
 /*
- * The kernel's table of descriptors grows by doubling, and while threads share it each time
- * costs a grace period of RCU: tens of milliseconds. So it is made large enough before.
+ * Enlarges the kernel's descriptor table before threads open files. Otherwise it doubles repeatedly,
+ * and each time waits for an RCU grace period of tens of milliseconds.
  */
 static void grow_descriptors(const struct event_set *set, enum event_role role, size_t places)
 {
@@ -353,7 +356,7 @@ static void grow_descriptors(const struct event_set *set, enum event_role role, 
 	role_events(set, role, &first, &events);
 	size_t highest = set->holders.count + set->opened.count + places * events;
 	int fd = highest < INT_MAX ? fcntl(set->holders.items[0], F_DUPFD_CLOEXEC, (int)highest) : -1;
-	if (fd >= 0) /* or there are limits, that opening tells better of */
+	if (fd >= 0) /* the limit is reported when the events are opened */
 		close(fd);
 }
 
@@ -449,7 +452,7 @@ struct sp_error *event_set_switch(struct event_set *set, size_t index, bool on)
 	return control(set, (uint32_t)index, 1, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
-/* Counts each event's ids, then lays them out one event behind the other. */
+/* Counts each event's ids, and lays out their arrays one after the other. */
 static void fill_ids(struct event_set *set, size_t event_count)
 {
 	uint64_t *next = set->ids;
@@ -483,7 +486,7 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 		set->events[i].name = planned->name;
 		set->events[i].attr = planned->attr;
 		set->events[i].tail = planned->tail;
-		/* An address of this process says nothing to who reads the file. */
+		/* Pointers of this process are meaningless in the file. */
 		if (planned->has_pointer)
 			set->events[i].attr.config1 = 0;
 	}

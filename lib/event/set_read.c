@@ -48,7 +48,7 @@ struct sp_error *event_set_read_opened(const struct event_set *set, const struct
 	*ret = opened->before;
 	if (!values)
 		return error_no_memory();
-	/* Once: each read gives all anew, less where members were not opened. */
+	/* Reads once: further reads return everything again, except members that were not opened. */
 	ssize_t bytes = read(opened->fd, values, words.count * sizeof(*values));
 	if (bytes < 0)
 		return error_os(errno, "cannot read an event's count");
@@ -57,7 +57,7 @@ struct sp_error *event_set_read_opened(const struct event_set *set, const struct
 	if (at == got)
 		return NULL;
 	ret->value += values[at];
-	/* The last of its words; of a single event, behind the times. */
+	/* Lost samples are the last word; for a single event they follow the times. */
 	size_t last = words.group ? at + words.each : words.count;
 	ret->lost += plan->support.format_lost ? values[last - 1] : 0;
 	return NULL;

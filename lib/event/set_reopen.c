@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel takes the events of a CPU that goes offline off for good. When it is back they are
- * opened again, into the same rings. They have new ids then: who writes the records gives them
- * those that the file lists.
+ * When a CPU goes offline, the kernel stops its events forever. When it is online again, they are
+ * opened again, with the same rings. Their ids are new, so the writer of records replaces them by the
+ * ids in the file's header.
  */
 #include "event/set_internal.h"
 
@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include "base/error.h"
 
-/* Its group's leader, which is opened before it, or -1. */
+/* Returns the descriptor of the group's leader, which was reopened before; -1: none. */
 static int leader_of(const struct event_set *set, const struct opened *opened)
 {
 	if (opened->event >= set->plan->sample_count)
@@ -19,7 +19,7 @@ static int leader_of(const struct event_set *set, const struct opened *opened)
 	return leader == opened->event ? -1 : event_set_fd(set, leader, opened->cpu_index);
 }
 
-/* 0, or the errno; it is off then, but for members of groups. */
+/* Reopens an event, disabled unless it is a group member. Returns 0, or the errno. */
 static int reopen(struct event_set *set, struct opened *opened)
 {
 	const enum event_role role = opened->event < set->plan->sample_count ? EVENT_ROLE_SAMPLES
@@ -46,7 +46,7 @@ static int reopen(struct event_set *set, struct opened *opened)
 	return 0;
 }
 
-/* Now that all of the CPU are there: as the others of their kind are. */
+/* Enables the CPU's reopened events if the other CPUs' events are enabled. */
 static int switch_on(const struct event_set *set, size_t cpu_index)
 {
 	for (size_t i = 0; i < set->opened.count; i++) {

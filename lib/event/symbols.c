@@ -19,7 +19,7 @@ static void look_at(struct search *search, const struct elf_symbol *symbol)
 	bool is_code = symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
 		       symbol->type == STT_NOTYPE;
 	bool is_data = symbol->type == STT_OBJECT;
-	/* "memcpy@@GLIBC_2.14" is memcpy. */
+	/* "memcpy@@GLIBC_2.14" has the name memcpy. */
 	size_t length = strcspn(symbol->name, "@");
 	if (!is_code && !(is_data && search->data))
 		return;

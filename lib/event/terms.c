@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Terms, between slashes. A term is applied by the first part that knows it: the table below, then
- * (pmu_terms.c) the PMU's events and fields.
+ * Terms between slashes. A term is applied by the first that knows it: the table below, then the PMU's
+ * events and fields (pmu_terms.c).
  */
 #include "event/parser.h"
 
@@ -9,11 +9,11 @@
 #include "base/format.h"
 #include "event/branch.h"
 
-/* How a term is given, and what becomes of its number or text. */
+/* Form of a term's value, and its use. */
 enum term_kind {
-	TERM_NUMBER, /* a number; without one it is 1 */
+	TERM_NUMBER, /* a number; the default is 1 */
 	TERM_TEXT,
-	TERM_FLAG,   /* nothing, 0 or 1 */
+	TERM_FLAG,   /* no value, 0 or 1 */
 };
 
 struct applying {
@@ -188,7 +188,7 @@ static struct sp_error *apply_aux_sample_size(struct applying *applying)
 	return fits_u32(applying, UINT16_MAX & ~7u, &applying->spec->terms.aux_sample_bytes);
 }
 
-/* Is taken and noted, or, as which metric of perf stat it is part of, its author's own word. */
+/* Accepts a term without effect: notes, or names of metrics in perf stat. */
 static struct sp_error *apply_nothing(struct applying *applying)
 {
 	(void)applying;
@@ -213,7 +213,7 @@ static struct sp_error *apply_cpu(struct applying *applying)
 static const struct general_term {
 	const char *name;
 	enum term_kind kind;
-	uint32_t given; /* enum event_term; 0: it is of the attr */
+	uint32_t given; /* bit of enum event_term; 0: the term sets the attr */
 	struct sp_error *(*apply)(struct applying *applying);
 } general_terms[] = {
 	{"config", TERM_NUMBER, 0, apply_config},
@@ -243,7 +243,7 @@ static const struct general_term {
 };
 #define GENERAL_COUNT (sizeof(general_terms) / sizeof(*general_terms))
 
-/* 'quoted', where commas and slashes mean nothing. */
+/* Reads a quoted text, in which commas and slashes have no meaning. */
 static struct sp_error *read_quoted(struct parser *parser, struct slice *ret)
 {
 	const char *begin = parser->pos++;
@@ -263,7 +263,7 @@ static struct sp_error *read_term(struct parser *parser, struct term *term)
 	if (!term->name.size)
 		return error_set_remedy(parser_error(parser, begin, "no term"),
 					"use NAME or NAME=VALUE, separated by commas");
-	/* cs_etm/@tmc_etr0/: a setting of the driver's. */
+	/* cs_etm/@tmc_etr0/ is a setting of the driver. */
 	if (*term->name.text == '@') {
 		parser->pos = begin;
 		term->name = parser_until(parser, ",/");
@@ -332,7 +332,7 @@ struct sp_error *terms_apply_general(struct parser *parser, struct terms *terms,
 	return NULL;
 }
 
-/* "event, umask, config, config1, …": the PMU's own first. */
+/* Lists valid terms, "event, umask, config, config1, …", the PMU's own first. */
 static char *valid_terms(struct parser *parser, const struct pmu *pmu)
 {
 	char *list = strdup("");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* SYSTEM:NAME, where both may be globs: each tracepoint is one event, named so. */
+/* SYSTEM:NAME, where both may be globs. Each matching tracepoint is one event. */
 #include "event/parser.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/format.h"
 #include "event/names.h"
 
-/* A pattern that matches everything stands for some 2,000; nobody may open more. */
+/* Limit of tracepoints for a glob. A glob for all matches about 2,000. */
 #define TRACEPOINTS_MOST 4096
 
 static bool is_glob(const char *text)
@@ -18,7 +18,7 @@ static bool is_glob(const char *text)
 
 struct tracepoints {
 	struct parser *parser;
-	const char *system, *name; /* unparsed text */
+	const char *system, *name; /* the parts of the event string */
 };
 
 static struct sp_error *add(struct tracepoints *tracepoints, const char *system, const char *name,
@@ -68,7 +68,7 @@ static struct sp_error *add_all(struct tracepoints *tracepoints)
 		return error_no_memory();
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < systems.count && !error; i++)
-		/* "ftrace" holds the formats of the tracers' own records. */
+		/* The system "ftrace" has formats of the tracers' own records, which are no events. */
 		if (fnmatch(tracepoints->system, systems.items[i], 0) == 0 &&
 		    strcmp(systems.items[i], "ftrace") != 0)
 			error = add_system(tracepoints, systems.items[i]);

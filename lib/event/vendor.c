@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names as the processors' manuals have them, by libpfm4, which is loaded when it is asked for:
- * its tables are several megabytes to relocate.
+ * Names of processor manuals, by libpfm4. It is loaded on first use, because relocating its tables of
+ * several megabytes takes time.
  */
 #include "event/vendor.h"
 
@@ -13,7 +13,7 @@
 
 #define LIBRARY "libpfm.so.4"
 
-/* The used functions of libpfm. */
+/* Functions of libpfm that are used. */
 struct library {
 	pfm_err_t (*initialize)(void);
 	pfm_err_t (*encode)(const char *str, int dfl_plm, pfm_os_t os, void *args);
@@ -24,7 +24,7 @@ struct library {
 	int (*event_next)(int index);
 };
 
-/* The library stays loaded: its state is its own. False where it is not there. */
+/* Loads the library, which stays loaded because it has global state. False if it is missing. */
 static bool load(struct library *ret)
 {
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
@@ -65,7 +65,7 @@ enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *r
 
 #define NAME_LIMIT 256
 
-/* An event with each of its unit masks; by itself where it has none. */
+/* Lists an event once for each of its unit masks, or alone if it has none. */
 static bool list_event(const struct library *library, const pfm_pmu_info_t *pmu,
 		       const pfm_event_info_t *info, vendor_event_fn *event, void *arg)
 {
@@ -94,7 +94,7 @@ enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg)
 		pfm_pmu_info_t info = {.size = sizeof(info)};
 		if (library.pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS || !info.is_present ||
 		    info.type == PFM_PMU_TYPE_OS_GENERIC || !strncmp(info.name, "perf", 4))
-			continue; /* the kernel's own events have names already */
+			continue; /* the kernel's events are listed already */
 		for (int i = info.first_event; i != -1; i = library.event_next(i)) {
 			pfm_event_info_t one = {.size = sizeof(one)};
 			if (library.event_info(i, PFM_OS_PERF_EVENT_EXT, &one) == PFM_SUCCESS &&
