@@ -18,13 +18,16 @@
 #include "profile/ratio.h"
 #include "sideband/sideband.h"
 
-/* Keys whose words are texts: addresses in the worker's table, until what all found is merged. */
+/*
+ * Whether the key's words are addresses of texts. Texts belong to the worker's table until all workers
+ * are merged.
+ */
 static inline bool key_is_text(enum sp_key key)
 {
 	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
 }
 
-/* Constants that all workers share. */
+/* Constants shared by all workers. */
 struct work {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
@@ -32,66 +35,72 @@ struct work {
 	const struct machine *machine;
 	const struct sideband *sideband;
 	const struct unwinding *unwinding;
-	const struct deferred *deferred; /* NULL: there are none */
+	const struct deferred *deferred; /* NULL: no deferred call chains */
 	const struct analysis_options *options;
-	const struct labels *labels; /* labels of frames; made when all workers have resolved */
+	const struct labels *labels; /* labels of frames, made after all workers resolved their chains */
 	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	bool group_keys[SP_KEY_COUNT]; /* and groups: the tree's commands too */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys that are values */
+	bool group_keys[SP_KEY_COUNT]; /* keys that distinguish groups: those of rows, and of the tree's
+				        * outermost nodes */
+	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of samples */
 	size_t detail_count;
 	bool has_texts;   /* some of them are texts (key_is_text()) */
-	const struct matches *matches; /* NULL: no function is asked for by name; as labels */
-	bool by_stack;    /* filters need the whole stack, with all its functions */
-	bool only_leaves; /* nobody asked for what is above the sampled function */
-	bool replicates;  /* deal samples into hands, for ratios */
-	bool sum_tasks;   /* count samples by thread: READ records want to be compared */
+	const struct matches *matches; /* functions that options name; made with the labels; NULL: options
+				        * name none */
+	bool by_stack;    /* filters depend on all functions of a stack */
+	bool only_leaves; /* callers of the sampled function are not needed */
+	bool replicates;  /* assign samples to replicates, for intervals of ratios */
+	bool sum_tasks;   /* count samples by thread, to compare them with READ records */
 };
 
-/* A thread, for as long as machine_span() says that nothing changes. */
+/* A thread during a time in which machine_span() states that nothing changes. */
 struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
 	bool shown;               /* passes the filters by comm, pid and tid */
-	uint16_t last_event;      /* and CPU and detail: what `root` is for; SP_EVENT_NONE: nothing */
+	uint16_t last_event;      /* event for which `root` was made; the CPU and detail follow;
+				   * SP_EVENT_NONE: none */
 	uint32_t last_cpu, last_detail, last_view, root;
 	uint8_t last_replicate;
 };
 
-/* Samples of one place under one chain. */
+/* Samples of one address under one chain. */
 struct leaf {
-	uint32_t node;    /* node of the caller; the root if there is none */
-	uint32_t answer;  /* answer (names.h) of the sampled ip */
-	uint64_t chains;  /* samples with a call chain, shown or not */
-	uint64_t samples, weight; /* shown */
+	uint32_t node;    /* chain of the callers; the root if there are none */
+	uint32_t answer;  /* answer (names.h) for the sampled address */
+	uint64_t chains;  /* samples with a call chain, including filtered ones */
+	uint64_t samples, weight; /* samples that pass the filters */
 };
 
 struct event_sums {
 	struct weight_sums all, shown;
 	uint64_t ends[SP_STACK_END_COUNT];
-	uint64_t stated_ends;  /* stacks of which the recording says how they ended */
+	uint64_t stated_ends;  /* stacks whose end the recording states */
 	uint64_t repaired, shortened, guessed;
-	uint64_t limited; /* by what was asked for */
-	uint64_t branch_stacks;   /* not empty, of samples whose branches are counted */
-	uint64_t enabled_ns, running_ns; /* between samples with counters' values */
-	uint64_t unattributed;    /* values of which is not known since when they count */
-	uint64_t branchless;      /* samples without, which count for nothing then */
+	uint64_t limited; /* stacks cut by the requested limit */
+	uint64_t branch_stacks;   /* samples with branches, if branches are counted */
+	uint64_t enabled_ns, running_ns; /* times between samples with counter values */
+	uint64_t unattributed;    /* counter values whose start is unknown */
+	uint64_t branchless;      /* samples without branches, which do not count then */
 };
 
 /* A sample to count under its stack. */
 struct rooted_sample {
-	uint32_t root;   /* root of its chain (sample_root()) */
-	uint32_t answer; /* answer (names.h) of the sampled ip */
+	uint32_t root;   /* root for its task, event and values (sample_root()) */
+	uint32_t answer; /* answer (names.h) for the sampled address */
 	uint16_t event;
 	bool shown;
 	uint64_t weight;
 };
 
-/* A sample whose stack is truncated, and counted when it is known whether that can be repaired. */
+/*
+ * A sample with a truncated stack. It is counted after all samples are read, when its stack may be
+ * repaired.
+ */
 struct truncated_sample {
 	struct rooted_sample rooted;
 	struct sampled sampled;
-	uint32_t number;       /* its stack's in the repair */
-	uint32_t kernel_begin; /* index of its ips in kernel_ips */
+	uint32_t number;       /* number of its stack in the repair */
+	uint32_t kernel_begin; /* index of its kernel addresses in kernel_ips */
 	uint32_t kernel_count;
 	uint16_t misc;
 };
@@ -108,38 +117,40 @@ struct counter_state {
 struct counted {
 	const struct work *work;
 	struct address_cache answers; /* answers of names_answer() */
-	struct chains chains;             /* roots are named group << 32 | view */
+	struct chains chains;             /* interned chains; their roots are named group << 32 | view */
 	struct groups groups;
-	struct details details;           /* values of the groups: addresses as frames */
-	struct sp_trace *trace;           /* if work->has_texts */
+	struct details details;           /* values of the groups; code addresses are frames */
+	struct sp_trace *trace;           /* decoder of tracepoint fields, if work->has_texts */
 	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
 	struct stack stack;               /* stack of the last sample, if has_stack */
 	bool has_stack;
 	VEC(struct truncated_sample) truncated;
 	VEC(uint64_t) kernel_ips;
-	const struct repair *repaired;    /* repair of all workers; this one's stacks begin at: */
+	const struct repair *repaired;    /* repair of all workers, and where this worker's stacks begin in
+					   * it */
 	uint32_t repair_offset;
 	VEC(struct leaf) leaves;
 	struct u64map leaf_of;            /* node, frame -> index in leaves */
 	VEC(struct task) tasks;
 	struct u64map task_of;            /* pid, tid -> index in tasks */
 	uint32_t last_task;
-	VEC(struct weight_sums) pending;  /* by leaf: what is shown if the filter by symbol lets it */
+	VEC(struct weight_sums) pending;  /* by leaf: sums that are shown if the leaf's function passes the
+					   * filter by symbol */
 	struct event_sums *events;
-	struct u64map task_samples;       /* event, tid -> samples, where work->sum_tasks */
+	struct u64map task_samples;       /* event, tid -> samples, if work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
 	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
-	uint64_t first_ns, last_ns;       /* 0, 0: no sample has a time */
+	uint64_t first_ns, last_ns;       /* times of first and last sample; both 0: no sample has a time */
 	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
-	uint64_t unknown_event;           /* samples that are of no event of the recording */
+	uint64_t unknown_event;           /* samples whose event is not in the recording */
 };
 
-/* To be released after a failure, too. `work` and `names` are borrowed. */
+/* *counted must be deinitialised after a failure, too. `work` and `names` are borrowed. */
 struct sp_error *counted_init(struct counted *counted, const struct work *work,
 			      struct names *names) SP_MUST_CHECK;
 
-/* A zeroed struct counted may be released, too. */
+/* Frees everything. A zeroed struct counted is allowed. */
 void counted_deinit(struct counted *counted);
 
 #endif

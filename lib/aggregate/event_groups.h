@@ -8,13 +8,13 @@
 #include "base/vec.h"
 
 struct event_groups {
-	VEC(struct sp_group); /* without rows */
+	VEC(struct sp_group); /* the groups, without their rows */
 };
 
 /*
- * Groups of two events and more, as `grouping` says: of the recording's feature GROUP_DESC, or
- * all that may have samples as one. Names and lists belong to the arena. What is damaged is left
- * out, and is the reader's to say.
+ * Finds groups of at least two events: those of the feature GROUP_DESC, or one group of all sampling
+ * events, as `grouping` requests. Names and lists belong to the arena. Damaged groups are left out; the
+ * reader reports the damage.
  */
 struct sp_error *event_groups_find(const struct sp_reader *reader, enum sp_grouping grouping,
 				   struct arena *arena, struct event_groups *ret) SP_MUST_CHECK;

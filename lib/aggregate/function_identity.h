@@ -15,29 +15,29 @@
 #include "base/vec.h"
 
 struct identity {
-	uint32_t parent;  /* towards the one that stands for all */
-	const char *home; /* the first of its files by alphabet; NULL: none is known */
-	uint64_t start;   /* the lowest place where one has its code; UINT64_MAX: always inlined */
+	uint32_t parent;  /* index of the next piece towards the one that represents the function */
+	const char *home; /* the function's first file in alphabetical order; NULL: unknown */
+	uint64_t start;   /* lowest start address of the function's code; UINT64_MAX: it is always inlined */
 };
 
 struct identities {
 	VEC(struct identity);
-	struct u64map by_file, by_start; /* hash of dso, name and that -> index */
+	struct u64map by_file, by_start; /* hash of dso, name, and file or start -> index */
 };
 
-/* A piece; strings are interned, and file may be NULL. */
+/* A piece of a function. Strings are interned, and `file` may be NULL. */
 struct piece {
 	const char *dso, *name, *file;
-	uint64_t start; /* begin of its code; UINT64_MAX: inlined */
+	uint64_t start; /* start address of its code; UINT64_MAX: it is inlined */
 };
 
 /* A zeroed struct identities is empty. */
 void identities_deinit(struct identities *identities);
 
-/* The piece's index, for identities_find(); UINT32_MAX when out of memory. */
+/* Adds a piece, and returns its index for identities_find(); UINT32_MAX when out of memory. */
 uint32_t identities_add(struct identities *identities, const struct piece *piece);
 
-/* The one that a piece is of, once all have been added. Valid until the next is added. */
+/* Returns the function of a piece, after all pieces were added. Valid until the next is added. */
 const struct identity *identities_find(struct identities *identities, uint32_t index);
 
 #endif

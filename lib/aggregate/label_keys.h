@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Needs of the keys of rows, and of the tree, for each frame. */
+/* Which facts of a frame the keys of rows and the tree need. */
 #ifndef AGGREGATE_LABEL_KEYS_H
 #define AGGREGATE_LABEL_KEYS_H
 
 #include "aggregate/labels.h"
 
-/* Whether keys of branches and data need symbols, dsos, or source lines. */
+/* Whether keys of branch ends and data addresses need symbols, dsos, or source lines. */
 bool side_symbols(const bool *keys);
 bool side_dsos(const bool *keys);
 bool side_lines(const bool *keys);
 
-/* Whether some key, or the tree, needs source lines. */
+/* Whether a key or the tree needs source lines. */
 bool needs_lines(const struct label_options *options);
 
 #endif

@@ -11,44 +11,47 @@
 #include "profile/function.h"
 
 struct label {
-	uint32_t row;  /* in functions; UINT32_MAX: rows have no key that tells code apart */
-	uint32_t node; /* in nodes; UINT32_MAX: there is no tree */
+	uint32_t row;  /* index in functions; UINT32_MAX: no key depends on code */
+	uint32_t node; /* index in nodes; UINT32_MAX: no tree */
 };
 
 struct frame_labels {
-	uint32_t first, count; /* in items; at least one */
-	bool shown; /* passes the filter by symbol, which also takes names of functions */
+	uint32_t first, count; /* range in items; at least one */
+	bool shown; /* it passes the filter by symbol, which may also name inlined functions */
 	bool named; /* the innermost function has a name */
-	bool lined; /* and its line is known */
+	bool lined; /* the innermost function's line is known */
 };
 
-/* Indexes in functions of a frame that is a branch's end, or data; UINT32_MAX: not requested. */
+/*
+ * Indexes in functions for a frame that is a branch's end, or a data address; UINT32_MAX: not
+ * requested.
+ */
 struct side_labels {
-	uint32_t symbol, dso, line; /* line: or not known */
+	uint32_t symbol, dso, line; /* `line` may also be UINT32_MAX if it is unknown */
 };
 
 /* Options of labels_make(). */
 struct label_options {
 	const bool *keys; /* keys of rows, by enum sp_key */
-	bool tree;        /* nodes are wanted */
-	bool expand;      /* inlined functions are functions of their own, in rows and trees */
-	bool tree_lines;  /* nodes are by source line, too */
+	bool tree;        /* make tree nodes */
+	bool expand;      /* inlined functions have their own rows and nodes */
+	bool tree_lines;  /* source lines have their own nodes */
 	unsigned int threads;
-	const struct sp_ctx *ctx; /* may be cancelled: then labels_make() fails */
+	const struct sp_ctx *ctx; /* its cancellation makes labels_make() fail */
 };
 
 struct labels {
 	VEC(struct frame_labels) frames; /* by index in struct names */
 	VEC(struct label) items;
-	VEC(struct side_labels) sides; /* by frame; empty unless a key needs them */
-	struct functions *functions;     /* functions of rows; borrowed; owner of all texts */
+	VEC(struct side_labels) sides; /* by frame; empty unless a key needs it */
+	struct functions *functions;     /* functions of rows; borrowed; own all texts */
 	struct functions *nodes;         /* functions of nodes; borrowed */
 };
 
-/* Whether what is wanted takes debug information, in modules that have it. */
+/* Whether labels need debug information of modules that have it. */
 bool labels_need_sources(const struct label_options *options);
 
-/* Makes labels of all frames of `names`, which must not change meanwhile. */
+/* Makes labels of all frames in `names`, which must not change during the call. */
 struct sp_error *labels_make(struct labels *labels, const struct names *names,
 			     const struct label_options *options, struct functions *functions,
 			     struct functions *nodes) SP_MUST_CHECK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From merged recordings to profiles. */
+/* Makes profiles of the merged recordings. */
 #ifndef AGGREGATE_MAKE_PROFILES_H
 #define AGGREGATE_MAKE_PROFILES_H
 
 #include "aggregate/merged.h"
 
-/* Makes the rows, trees and groups of the analysis, once all recordings are added. */
+/* Makes the rows, trees and groups of the analysis, after all recordings were added. */
 struct sp_error *profiles_make(struct merged *merged) SP_MUST_CHECK;
 
 #endif

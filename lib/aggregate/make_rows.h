@@ -6,17 +6,17 @@
 #include "aggregate/resolve_chains.h"
 #include "profile/tally.h"
 
-/* Rows of one worker. A zeroed one may be released. */
+/* Rows of one worker. A zeroed struct may be deinitialised. */
 struct summed {
-	struct groups groups;   /* by the keys of rows alone */
-	struct details details; /* values of the groups; functions in place of frames */
+	struct groups groups;   /* groups, distinguished by the keys of rows only */
+	struct details details; /* values of the groups; functions replace frames */
 	struct tallies tallies; /* sums by group and function */
 };
 
 /*
- * Sums the samples of the resolved chains as rows, when all frames have labels. Leaves that the
- * filters by function reject lose their samples. *summed is zeroed; to be released after a
- * failure, too.
+ * Makes rows of the resolved chains, after frames have labels. Samples of leaves that filters by
+ * function reject are dropped. *summed is zeroed before, and must be deinitialised after a failure,
+ * too.
  */
 struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed) SP_MUST_CHECK;
 void summed_deinit(struct summed *summed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Functions by name: those of the filters by stack (focus, ignore), the one whose callers or
- * callees are wanted, and parents. Each function is tested once, when frames have labels.
+ * Functions that options name: by filters on stacks (focus, ignore), as root of callers or callees, and
+ * as parents. Each function is tested once, after frames have labels.
  */
 #ifndef AGGREGATE_MATCHES_H
 #define AGGREGATE_MATCHES_H
@@ -10,10 +10,13 @@
 #include "aggregate/labels.h"
 #include "aggregate/options.h"
 
-/* Matched by a function, by a frame if one of its functions is, by a stack likewise. */
+/*
+ * Bits of a function that matches an option; of a frame with such a function; of a stack with such a
+ * frame.
+ */
 #define MATCH_FOCUS 1u
 #define MATCH_IGNORE 2u
-#define MATCH_ROOT 4u /* root of callees or callers: stacks begin or end there */
+#define MATCH_ROOT 4u /* the root of callers or callees, where stacks begin or end */
 #define MATCH_PARENT 8u
 
 struct name_pattern {
@@ -23,32 +26,32 @@ struct name_pattern {
 
 struct matches {
 	VEC(struct name_pattern) patterns;
-	const char *root;    /* the name that MATCH_ROOT has; NULL: a pattern, or none */
-	uint8_t required;    /* bits of a stack that passes */
+	const char *root;    /* the root's name; NULL: a pattern, or no root */
+	uint8_t required;    /* bits that a stack must have to pass */
 	uint8_t *functions;  /* bits, by index in labels->nodes */
 	uint8_t *frames;     /* bits, by index in labels->frames */
 	uint32_t *parents;   /* by frame: the parent, in labels->functions; UINT32_MAX: none */
-	uint32_t no_caller;  /* the row of stacks that begin with the root, with callers */
+	uint32_t no_caller;  /* row of stacks that begin at the root, which have no caller */
 };
 
-/* Whether the options name functions other than the sampled one; `parent`: SP_KEY_PARENT. */
+/* Whether the options name functions other than the sampled one. `parent`: SP_KEY_PARENT is a key. */
 bool matches_wanted(const struct analysis_options *options, bool parent);
 
-/* Whether stacks are filtered by it. */
+/* Whether filters reject stacks by their functions. */
 bool matches_filter(const struct analysis_options *options);
 
-/* SP_ERROR_INVALID where one of the options' expressions is none. */
+/* Prepares the options' expressions. Fails with SP_ERROR_INVALID if one is not a regular expression. */
 struct sp_error *matches_init(struct matches *matches, const struct analysis_options *options,
 			      bool parent) SP_MUST_CHECK;
 
-/* A zeroed struct matches may be released, too. */
+/* Frees everything. A zeroed struct matches is allowed. */
 void matches_deinit(struct matches *matches);
 
-/* Tests all functions of labels, which must have nodes, and symbols where parents are wanted. */
+/* Tests all functions of `labels`. It must have nodes, and symbols if parents are requested. */
 struct sp_error *matches_find(struct matches *matches, const struct labels *labels,
 			      const bool *keys) SP_MUST_CHECK;
 
-/* Whether a stack passes whose frames have these bits. */
+/* Whether a stack with these bits of all its frames passes. */
 static inline bool matches_pass(const struct matches *matches, uint8_t bits)
 {
 	return (bits & matches->required) == matches->required && !(bits & MATCH_IGNORE);

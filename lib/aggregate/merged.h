@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All recordings of an analysis, merged. Events of one name are one event; rows of equal keys are
- * one row. Each recording is added when its workers have made rows, and can be released then.
+ * All recordings of an analysis, merged. Events with equal names are one event, and rows with equal
+ * keys one row. A recording is added after its workers made rows; after that it may be released.
  */
 #ifndef AGGREGATE_MERGED_H
 #define AGGREGATE_MERGED_H
@@ -9,19 +9,19 @@
 #include "aggregate/merged_event.h"
 #include "aggregate/run.h"
 
-/* A cgroup or a cgroup namespace, as a value of rows. */
+/* A cgroup or a cgroup namespace, as the value of rows. */
 struct numbered {
-	uint64_t number; /* cgroup id, or the namespace's inode */
-	uint64_t device; /* the namespace's device */
-	const char *path; /* the cgroup's; interned; NULL: unknown, or a namespace */
+	uint64_t number; /* the cgroup's id, or the namespace's inode number */
+	uint64_t device; /* the namespace's device number */
+	const char *path; /* the cgroup's path, interned; NULL: unknown, or a namespace */
 };
 
-/* A recording that is merged, or will be. */
+/* State of one recording. */
 struct merged_recording {
-	uint16_t *events;    /* number of each of its events among all */
-	uint64_t *weights;   /* weight of each of its events, once it is added */
+	uint16_t *events;    /* for each of its events: index among all recordings' events */
+	uint64_t *weights;   /* for each of its events: its weight, set when the recording is added */
 	size_t event_count;
-	size_t finding_count; /* findings of this recording and those before it */
+	size_t finding_count; /* number of findings, up to those of this recording */
 };
 
 struct merged {
@@ -31,8 +31,8 @@ struct merged {
 	size_t event_count;
 	struct merged_recording *recordings; /* by recording */
 	size_t recording_count;
-	VEC(struct numbered) numbered; /* by word of SP_KEY_CGROUP and SP_KEY_CGROUP_ID */
-	struct u64map numbered_of;     /* number -> the first such in `numbered` */
+	VEC(struct numbered) numbered; /* index: word of SP_KEY_CGROUP and SP_KEY_CGROUP_ID */
+	struct u64map numbered_of;     /* number -> its first index in `numbered` */
 	bool keys[SP_KEY_COUNT];       /* keys of rows */
 	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys that are values */
 	size_t detail_count;
@@ -40,8 +40,8 @@ struct merged {
 };
 
 /*
- * Matches the events of all recordings, which sets sp_analysis.events, and finds their groups.
- * *merged is zeroed. To be released after a failure, too.
+ * Matches the events of all recordings, sets sp_analysis.events, and finds groups. *merged is zeroed
+ * before, and must be deinitialised after a failure, too.
  */
 struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis,
 			   const struct analysis_options *options,
@@ -51,7 +51,7 @@ void merged_deinit(struct merged *merged);
 /* Adds recording `index`; sets the run's totals and times. */
 struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index) SP_MUST_CHECK;
 
-/* Makes the shares of findings on one of several recordings shares of the weight of all. */
+/* Converts each recording's findings to shares of the weight of all recordings. */
 void merged_weigh_findings(struct merged *merged);
 
 #endif

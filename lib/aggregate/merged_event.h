@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One event's samples, summed over all workers of all recordings: the input of its profile. */
+/* One event's samples, summed over all workers and recordings: the input of its profile. */
 #ifndef AGGREGATE_MERGED_EVENT_H
 #define AGGREGATE_MERGED_EVENT_H
 
@@ -16,20 +16,20 @@ struct merged_event {
 	struct tallies tallies;   /* rows */
 	struct groups groups;     /* groups of the tallies */
 	struct details details;   /* values of the groups */
-	VEC(struct replicate_sums) replicates; /* by tally; empty unless ratios are requested */
+	VEC(struct replicate_sums) replicates; /* index: tally; empty unless ratios are requested */
 	struct paths paths;       /* call trees */
 	VEC(const char *) texts;  /* texts of the paths */
 	struct u64map text_of;    /* a text's address -> index in texts */
-	struct weight_sums all, shown; /* samples before and after the filters */
+	struct weight_sums all, shown; /* samples before and after filters */
 	struct programs unsampled;
-	uint64_t missing;         /* lost and throttled weight, which any row may lack */
+	uint64_t missing;         /* lost and throttled weight, of which each row may lack a part */
 };
 
 /* A zeroed struct merged_event may be released. */
 void merged_event_deinit(struct merged_event *event);
 
 /*
- * Returns the index in texts of an interned text, adding it if it is new; UINT32_MAX when out of
+ * Returns the index of an interned text in `texts`, and adds it if it is new; UINT32_MAX when out of
  * memory.
  */
 uint32_t merged_event_text(struct merged_event *event, const char *interned);

@@ -17,41 +17,44 @@
 #include "symbol/source_places.h"
 
 struct frame {
-	const struct module *module; /* NULL: nothing was mapped there */
-	const struct symbol *symbol; /* NULL: nothing is known */
-	uint64_t address;  /* shown in place of a symbol; 0 if there is one */
+	const struct module *module; /* NULL: nothing was mapped at the address */
+	const struct symbol *symbol; /* NULL: unknown */
+	uint64_t address;  /* address to show without a symbol; 0 with a symbol */
 	uint64_t offset;   /* if `sourced`: offset in the module; else 0 */
 	uint32_t pid;      /* if `sourced`: the process; else 0 */
 	uint16_t cpumode;
-	bool sourced;      /* the module has debug information, and that is wanted */
+	bool sourced;      /* the module has debug information, and it is needed */
 };
 
 struct names {
 	struct symbolizer symbolizer;
 	const struct analysis_options *options; /* borrowed */
-	pthread_mutex_t lock;          /* guards all below */
+	pthread_mutex_t lock;          /* protects the members below */
 	VEC(struct frame) frames;
 	struct index_set index_of;
 };
 
-/* To be released after a failure, too. `machine`, `resolver` and `finder` are as in symbolizer_init(). */
+/*
+ * *names must be deinitialised after a failure, too. `machine`, `resolver` and `finder` are as in
+ * symbolizer_init().
+ */
 struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    struct resolver *resolver, const struct source_finder *finder,
 			    const struct analysis_options *options) SP_MUST_CHECK;
 void names_deinit(struct names *names);
 
-/* Names in place of an unknown module, and of a guest's mappings. */
+/* Names shown for unknown modules, and for code of virtual machines. */
 #define NAMES_UNKNOWN "[unknown]"
 #define NAMES_GUEST "[guest]"
 
-/* A virtual machine's code, of whose mappings a recording made outside of it knows nothing. */
+/* Whether the code is of a virtual machine. A recording of the host has no mappings of guests. */
 static inline bool names_is_guest(const struct frame *frame)
 {
 	return !frame->module && (frame->cpumode == PERF_RECORD_MISC_GUEST_USER ||
 				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
 }
 
-/* Name of the frame's dso as shown. */
+/* Returns the dso name to show for a frame. */
 static inline const char *names_dso(const struct frame *frame)
 {
 	if (frame->module)
@@ -59,28 +62,32 @@ static inline const char *names_dso(const struct frame *frame)
 	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
 }
 
-/* Whether a frame's symbol, or the address that stands for it, passes the filter by symbol. */
+/* Whether a frame's symbol, or its address without symbol, passes the filter by symbol. */
 bool names_symbol_shown(const struct analysis_options *options, const struct frame *frame);
 
-/* An answer: the index of a frame, and flags below it. */
+/* An answer consists of a frame's index and these flags in the lowest bits. */
 #define ANSWER_SHOWN 1u     /* passes the filters by dso and symbol */
-#define ANSWER_OUTERMOST 2u /* threads begin here: a chain that ends in it is whole */
-#define ANSWER_PENDING 4u   /* passes the filter by dso; that by symbol must wait for the functions */
-#define ANSWER_UNMAPPED 8u  /* nothing is mapped there: no caller, but a word that a frame pointer led to */
+#define ANSWER_OUTERMOST 2u /* threads begin here: a chain that ends here is complete */
+#define ANSWER_PENDING 4u   /* passes the filter by dso; the filter by symbol needs the inlined functions,
+			     * which are found later */
+#define ANSWER_UNMAPPED 8u  /* unmapped address: an invalid word that the kernel read by frame pointer */
 #define ANSWER_SHIFT 4
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
-/* Finds the frame at an address: an answer. For address caches; `names` is a struct names. Thread-safe. */
+/*
+ * Finds the frame at an address, and returns its answer. A callback of address caches: `names` is a
+ * struct names. Thread-safe.
+ */
 uint32_t names_answer(void *names, const struct code_address *address);
 
-/* A cache of answers, empty. */
+/* Returns an empty cache of answers. */
 static inline struct address_cache names_cache(struct names *names)
 {
 	return (struct address_cache){
 		.machine = names->symbolizer.machine, .make = names_answer, .arg = names};
 }
 
-/* Adds the places of all frames that debug information may know; false when out of memory. */
+/* Lists the places of all frames in modules with debug information; false when out of memory. */
 bool names_list_sources(const struct names *names, struct source_places *places);
 
 #endif

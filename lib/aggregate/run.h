@@ -13,9 +13,9 @@
 #include "sideband/dump_unwind.h"
 #include "sideband/sideband.h"
 
-/* The result; owns all that it hands out. */
+/* Result of an analysis; owns everything that it returns. */
 struct sp_analysis {
-	struct functions functions; /* functions of rows; owner of all texts */
+	struct functions functions; /* functions of rows; own all texts */
 	struct functions nodes;     /* functions of tree nodes */
 	struct srcfiles row_files, node_files;
 	struct strtab strings;
@@ -23,38 +23,39 @@ struct sp_analysis {
 	struct sp_profile *profiles;
 	size_t profile_count;
 	struct event_groups groups;
-	VEC(const struct sp_event *) events; /* by profile; belong to the readers */
-	VEC(struct sp_finding) findings; /* most important first, once all are there */
-	VEC(struct sp_finding) notes;    /* findings that follow them, in this order */
+	VEC(const struct sp_event *) events; /* index: profile; belong to the readers */
+	VEC(struct sp_finding) findings; /* ordered by importance after the analysis */
+	VEC(struct sp_finding) notes;    /* findings that follow them, in the order of their creation */
 	uint64_t first_ns, last_ns;
 	uint64_t duration_ns;
-	struct time_bins **time_bins; /* by profile; NULL: not requested, or of several recordings */
+	struct time_bins **time_bins; /* index: profile; NULL: not requested, or several recordings */
 };
 
 /* State of the analysis of one recording. */
 struct run {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
-	struct analysis_options options; /* keys, and times of this recording, filled in */
+	struct analysis_options options; /* options with default keys, and this recording's times */
 	struct machine *machine;
 	struct resolver *resolver;
 	struct sideband sideband;
 	struct names names;
 	struct labels labels;
-	struct matches matches; /* if matches_wanted() */
+	struct matches matches; /* set if matches_wanted() */
 	unsigned int threads;
 	struct unwinding unwinding;
 	struct deferred deferred;
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;
-	struct sp_analysis *analysis; /* the result, of all recordings */
-	const char *label;         /* begins the recording's findings; NULL: there is one recording */
-	const uint16_t *number_of; /* number of each event among all recordings' events; borrowed */
-	struct sp_field *fields;   /* options.rows.fields, with this recording's events */
+	struct sp_analysis *analysis; /* result for all recordings */
+	const char *label;         /* first words of the recording's findings; NULL: there is only one
+				    * recording */
+	const uint16_t *number_of; /* index of each event among all recordings' events; borrowed */
+	struct sp_field *fields;   /* options.rows.fields, with the numbers of this recording's events */
 	size_t event_count;        /* events of the recording */
-	struct sp_profile *totals; /* totals of this recording, by event; without rows */
-	uint64_t first_ns, last_ns; /* 0, 0: no sample has a time */
+	struct sp_profile *totals; /* totals of this recording, without rows; index: event */
+	uint64_t first_ns, last_ns; /* times of first and last sample; both 0: no sample has a time */
 };
 
 #endif

@@ -6,7 +6,10 @@
 #include "aggregate/counted.h"
 #include "file/reader_io.h"
 
-/* The samples that begin in `extent`, which begins at a record; damage goes to the reader. */
+/*
+ * Counts the samples that begin in `extent`, which must begin at a record. Damage is added to the
+ * reader.
+ */
 struct sp_error *count_extent(struct counted *counted, struct reader_extent extent) SP_MUST_CHECK;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How call chains ended. One that was unwound says so. A chain that the kernel made
- * does not: it is whole if it leads to where threads begin, and cut at the limit if it
- * has as many calls as that allows (sample_max_stack, else the kernel's default).
+ * How call chains ended. Unwound chains state it. The kernel's own chains do not: they are complete if
+ * they end where threads begin, and cut if they have as many calls as the limit (sample_max_stack, or
+ * else the kernel's default).
  */
 #ifndef AGGREGATE_STACK_END_H
 #define AGGREGATE_STACK_END_H
@@ -13,15 +13,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* /proc/sys/kernel/perf_event_max_stack, if nobody changed it; the file does not say. */
+/* Default of /proc/sys/kernel/perf_event_max_stack. The recording does not have its value. */
 #define STACK_DEPTH_DEFAULT 127
 
-/* Besides what a recording says: the user's part was to come in a record that is not there. */
+/* Further ends of chains: the deferred user part, which would be in a later record, is missing. */
 #define END_DEFERRED ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 1))
-/* No code can run at the next address. */
+/* The chain ends before an address where no code can run. */
 #define END_INVALID ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 2))
 
-/* `said`: by the recording; `outermost`: threads begin in the chain's last call. */
+/*
+ * Returns how a chain ended. `said`: as stated in the recording. `outermost`: its last call is where
+ * threads begin.
+ */
 static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
 					     enum sp_misc_end said, bool outermost, size_t depth)
 {

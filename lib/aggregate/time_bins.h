@@ -13,16 +13,16 @@
 
 #define TIME_BINS 1024
 
-/* All zero is empty. */
+/* A zeroed struct is empty. */
 struct time_bins {
-	uint64_t first;         /* number of counts[0] */
-	uint64_t lowest, highest; /* numbers of the first and last bin in use; if `used` */
-	unsigned int shift;     /* a bin is 1 << shift ns wide */
+	uint64_t first;         /* number of the bin counts[0] */
+	uint64_t lowest, highest; /* numbers of the first and last bin with samples, if `used` */
+	unsigned int shift;     /* a bin's width is 1 << shift ns */
 	bool used;
 	uint64_t counts[TIME_BINS];
 };
 
-/* Widens and moves the bins to include `time_ns`. */
+/* Widens and moves the bins so that they include `time_ns`. */
 void time_bins_include(struct time_bins *bins, uint64_t time_ns);
 
 void time_bins_merge(struct time_bins *bins, const struct time_bins *from);
@@ -37,7 +37,7 @@ static inline void time_bins_add(struct time_bins *bins, uint64_t time_ns, uint6
 	bins->counts[number - bins->first] += count;
 }
 
-/* Counts one sample, in new bins if *bins is NULL; false when out of memory. */
+/* Counts one sample. Allocates the bins if *bins is NULL; false when out of memory. */
 static inline bool time_bins_count(struct time_bins **bins, uint64_t time_ns)
 {
 	if (!*bins && !(*bins = calloc(1, sizeof(**bins))))
@@ -46,7 +46,7 @@ static inline bool time_bins_count(struct time_bins **bins, uint64_t time_ns)
 	return true;
 }
 
-/* Frees an array and its items, of which some may be NULL. */
+/* Frees an array of bins, some of which may be NULL. */
 void time_bins_free(struct time_bins **bins, size_t count);
 
 #endif

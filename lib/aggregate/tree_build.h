@@ -7,7 +7,7 @@
 #include "aggregate/run.h"
 
 /*
- * Adds one worker's chains to the paths of their events, of which `events` has one for each event of the
+ * Adds one worker's chains to the paths of their events; `events` has one for each event of the
  * recording. False when out of memory.
  */
 bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved);

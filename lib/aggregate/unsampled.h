@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads and processes without a sample, and the weight that is missing with them, by program. */
+/*
+ * Threads and processes without a sample, and the weight that is missing for that reason, by program.
+ */
 #ifndef AGGREGATE_UNSAMPLED_H
 #define AGGREGATE_UNSAMPLED_H
 
@@ -7,9 +9,9 @@
 
 struct run;
 
-/* Tasks that ended under a program name, and the weight that its rows may lack. */
+/* Ended tasks of a program, and the weight that its rows may lack. */
 struct program {
-	struct sp_unsampled ended; /* its `comm` is interned */
+	struct sp_unsampled ended; /* `comm` is interned */
 	uint64_t lacks;
 };
 
@@ -23,8 +25,8 @@ struct programs {
 void programs_deinit(struct programs *programs);
 
 /*
- * Finds the programs of a recording that have tasks without a sample of the event, whose totals are
- * known. *programs is zeroed. False when out of memory.
+ * Finds the programs with tasks without a sample of the event. The recording's totals must be known.
+ * *programs is zeroed before. False when out of memory.
  */
 bool unsampled_find(struct run *run, uint16_t event, struct programs *programs);
 
@@ -34,7 +36,7 @@ bool programs_merge(struct programs *into, const struct programs *from);
 /* Sets the profile's list of programs, heaviest first; false when out of memory. */
 bool programs_list(const struct programs *programs, struct arena *arena, struct sp_profile *profile);
 
-/* Sets the weight that rows may lack; false when out of memory. */
+/* Sets the weight that each program's rows may lack; false when out of memory. */
 bool programs_weights(const struct programs *programs, struct arena *arena,
 		      struct profile_source *source);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The analysis of one recording, in two passes. The first reads the side-band and builds the machine,
- * after which any (pid, time, ip) has its meaning, in any order. The second counts the samples, in
- * ranges of the file, by as many threads as there are processors.
+ * Analysis of one recording, in two passes. Pass one reads metadata and builds the machine, after which
+ * each (pid, time, address) can be resolved. Pass two counts the samples in ranges of the file, with
+ * several threads.
  */
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
@@ -10,12 +10,12 @@
 #include "aggregate/merged.h"
 
 /*
- * Reads a recording until its samples are rows of run->workers. Functions are added to run->analysis. To
- * be released after a failure, too.
+ * Reads a recording, and makes rows in run->workers. Functions are added to run->analysis. *run must be
+ * deinitialised after a failure, too.
  */
 struct sp_error *recording_read(struct run *run, const struct merged *merged) SP_MUST_CHECK;
 
-/* Releases all of the run but what it borrows. A zeroed one may be released, too. */
+/* Frees everything that the run owns. A zeroed struct run is allowed. */
 void run_deinit(struct run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows in order of time, for tables over time. */
+/* Order of rows in tables over time. */
 #ifndef ANALYSIS_TIME_ORDER_H
 #define ANALYSIS_TIME_ORDER_H
 

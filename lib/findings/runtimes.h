@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Language runtimes that generate code: the switches that make it visible to a profiler. */
+/* Language runtimes that generate code, and the options that make it visible to profilers. */
 #ifndef FINDINGS_RUNTIMES_H
 #define FINDINGS_RUNTIMES_H
 
 #include "aggregate/run.h"
 
 struct runtime {
-	const char *dso;     /* its executable or library, up to the version */
+	const char *dso;     /* base name of its executable or library, up to the version */
 	const char *name;
 	const char *symbols; /* remedy for code without symbols */
 	const char *stacks;  /* remedy for stacks that end in its code; NULL: it needs none */
 };
 
-/* The first one that the recording has mapped; NULL: none is known. */
+/* Returns the first known runtime that the recording has mapped, or NULL. */
 const struct runtime *runtime_find(const struct run *run);
 
 /* Whether a module may hold generated code. */

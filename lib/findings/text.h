@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-/* "1,234", "12.3%" and "1.25 s", into a buffer of FINDING_TEXT bytes; returns it. */
+/* Write "1,234", "12.3%" or "1.25 s" to a buffer of FINDING_TEXT bytes, which is returned. */
 #define FINDING_TEXT 32
 const char *count_text(uint64_t count, char *text);
 const char *share_text(double share, char *text);
 const char *time_text(uint64_t time_ns, char *text);
 
-/* "s", or "" for 1. */
+/* Returns "s", or "" for 1. */
 const char *plural(uint64_t count);
 
 #endif

@@ -18,7 +18,7 @@ bool describe_pmu_caps(struct cursor *cursor, struct sp_description *to);
 bool describe_hybrid(struct cursor *cursor, struct sp_description *to);
 bool describe_domains(struct cursor *cursor, struct sp_description *to);
 
-/* The recorded program's ELF header. */
+/* Describes the ELF header of the recorded program. */
 bool describe_machine(struct cursor *cursor, struct sp_description *to);
 bool describe_cache_line(struct cursor *cursor, struct sp_description *to);
 

@@ -11,14 +11,14 @@
 struct sp_description {
 	struct arena arena;
 	VEC(struct sp_description_row) rows;
-	bool no_memory; /* rows are missing */
+	bool no_memory; /* rows are missing, because memory was short */
 };
 
-/* Adds a row of copies; sets no_memory on failure. */
+/* Adds a row, which is copied; sets no_memory on failure. */
 void description_add(struct sp_description *to, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Reads u32 size, and that many bytes with a NUL. */
+/* Reads a u32 size, and that many bytes that include a NUL. */
 bool description_read_string(struct cursor *cursor, const char **ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Details of sp_losses. */
+/* Functions of sp_losses for other parts of the library. */
 #ifndef INFO_LOSSES_H
 #define INFO_LOSSES_H
 
@@ -16,10 +16,10 @@ uint16_t losses_event_of_id(const struct sp_losses *losses, uint64_t id);
 uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp_record *record,
 				 uint64_t id);
 
-/* Losses within sp_losses_count() that larger ring buffers do not prevent. */
+/* Returns the losses among sp_losses_count() that larger ring buffers would not prevent. */
 uint64_t losses_outside_rings(const struct sp_losses *losses, size_t event);
 
-/* How often an event was throttled, and the total time of throttlings with a known end. */
+/* Number of throttlings of an event, and their total time as far as their end is known. */
 struct event_throttling {
 	uint64_t count, ns;
 };

@@ -14,10 +14,10 @@
 #include "profile/radix.h"
 #include "sideband/readahead.h"
 
-/* In a sample's chain, before the number; both are the last. */
+/* Mark of a deferred user part; it and the number after it are a chain's last words. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
-/* The number of what is to come, or false. */
+/* Gets the number of a chain's deferred part; false if the chain has none. */
 static inline bool deferred_cookie(const uint64_t *ips, size_t count, uint64_t *cookie_ret)
 {
 	if (count < 2 || ips[count - 2] != CONTEXT_USER_DEFERRED)
@@ -28,16 +28,16 @@ static inline bool deferred_cookie(const uint64_t *ips, size_t count, uint64_t *
 
 struct deferred_chain {
 	uint64_t cookie;
-	uint64_t offset; /* file offset of the record */
+	uint64_t offset; /* offset of the record in the file */
 	uint32_t tid;
-	uint32_t node; /* node of its words, outermost first */
+	uint32_t node; /* node of the chain, outermost call first */
 };
 
 struct deferred_ips {
 	VEC(uint64_t);
 };
 
-/* Chains that one thread read. */
+/* Deferred chains that one thread read. */
 struct deferred_part {
 	struct radix radix;
 	struct radix_path path;  /* path of the chain added last */
@@ -55,16 +55,16 @@ struct deferred {
 void deferred_deinit(struct deferred *deferred);
 
 /*
- * Reads all deferred chains, by so many threads; `splits` are of records, and the last is the end.
- * Damage in them goes to the reader, but not that between records, which whoever reads samples
- * meets, too.
+ * Reads all deferred chains with `threads` threads. `splits` are offsets of records; the last is the
+ * end. Damage within the records is added to the reader; damage between them is added when samples are
+ * read.
  */
 struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *reader,
 			       const struct splits *splits, unsigned int threads) SP_MUST_CHECK;
 
 /*
- * Appends the chain of a thread under a number, as it was recorded: its mark, and the innermost
- * ip first. *found_ret: there is one. False when out of memory.
+ * Appends the deferred chain of a thread and number as recorded: its mark, then the innermost call
+ * first. *found_ret: whether it exists. False when out of memory.
  */
 bool deferred_append(const struct deferred *deferred, uint32_t tid, uint64_t cookie,
 		     struct deferred_ips *to, bool *found_ret);

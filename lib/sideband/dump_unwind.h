@@ -9,10 +9,10 @@
 #include "unwind/unwind.h"
 
 struct unwinding {
-	bool has_dumps;            /* samples of some event hold registers and stack */
-	bool has_leaves;           /* or arm64's return address beside chains of frame pointers */
-	struct unwinder *unwinder; /* NULL: nothing can be unwound */
-	struct sp_error *refusal;  /* why, if there is something to unwind */
+	bool has_dumps;            /* some samples have registers and a stack copy */
+	bool has_leaves;           /* some samples have arm64's return address with a frame pointer chain */
+	struct unwinder *unwinder; /* NULL: stack copies cannot be unwound */
+	struct sp_error *refusal;  /* the reason, if there are stack copies */
 	const struct machine *machine;
 	struct binary_env files;
 	bool has_files;
@@ -23,25 +23,30 @@ struct dump_unwind_source {
 	const struct record_layout *layout;
 	const struct machine *machine; /* sealed; borrowed */
 	const struct sp_files *wanted;
-	struct provenance provenance;          /* the recording's */
+	struct provenance provenance;          /* facts about the recording */
 };
 
-/* Fails when out of memory, or asked for an engine that is none. To be deinitialised then, too. */
+/*
+ * Fails when out of memory, or if the requested unwinder is unknown. *ret must be deinitialised after a
+ * failure, too.
+ */
 struct sp_error *dump_unwind_init(struct unwinding *unwinding,
 				const struct dump_unwind_source *source) SP_MUST_CHECK;
 void dump_unwind_deinit(struct unwinding *unwinding);
 
-/* Whether the event's samples hold what is needed to unwind. */
+/* Whether the event's samples have registers and a stack copy. */
 static inline bool dump_unwind_has_dump(const struct perf_event_attr *attr)
 {
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	return (attr->sample_type & both) == both;
 }
 
-/* x30, by perf's numbers of arm64's registers. */
+/* Number of register x30 (the link register) in perf's registers of arm64. */
 #define DUMP_UNWIND_LINK_REGISTER 30
 
-/* Whether the event's samples have what is needed to tell the caller of a leaf from frame pointers. */
+/*
+ * Whether the event's samples have the register needed to add a leaf's caller to a frame pointer chain.
+ */
 static inline bool dump_unwind_has_leaf(const struct perf_event_attr *attr)
 {
 	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;

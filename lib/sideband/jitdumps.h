@@ -15,11 +15,11 @@
 #include <sprof/ctx.h>
 #include "sideband/sideband.h"
 
-/* Fails only when out of memory. */
+/* Adds the code. Fails only when out of memory. */
 struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader, const char *symfs,
 			 struct sideband *sideband) SP_MUST_CHECK;
 
-/* Once the machine is sealed: what could not be kept apart is said. */
+/* Adds notes on code that could not be kept apart, after the machine is sealed. */
 struct sp_error *jitdumps_note(struct sideband *sideband) SP_MUST_CHECK;
 
 #endif

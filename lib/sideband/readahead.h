@@ -12,22 +12,25 @@
 #include "base/vec.h"
 #include "file/reader_io.h"
 
-/* About so far apart are the places where pass two may begin to read. */
+/* Approximate distance of offsets at which pass two may begin to read. */
 #define SPLIT_SIZE ((uint64_t)1 << 20)
 
 struct splits {
 	VEC(uint64_t); /* offsets of records */
-	uint64_t next; /* from here on there should be one */
+	uint64_t next; /* the next offset to add is at or after this one */
 };
 
-/* Out of memory: false. */
+/*
+ * Adds `offset`, where a record begins, if it is far enough from the last one; false when out of
+ * memory.
+ */
 bool splits_pass(struct splits *splits, uint64_t offset);
 
-/* Records of [begin, end), which ends before the first damage. */
+/* Records of [begin, end), up to the first damage. */
 struct readahead {
-	uint64_t begin, end;         /* the same: nothing */
+	uint64_t begin, end;         /* begin == end: none */
 	uint64_t sample_count, deferred_count;
-	VEC(struct raw_record) records; /* wanted records; their bytes are in the arena */
+	VEC(struct raw_record) records; /* wanted records; their bytes belong to the arena */
 	struct splits splits;
 	struct arena arena;
 };
@@ -35,8 +38,8 @@ struct readahead {
 void readahead_deinit(struct readahead *readahead);
 
 /*
- * Goes through [extent.begin, extent.end), from the first place on where records seem to begin;
- * those that `wanted` says are kept, up to some MB: the scout ends before more.
+ * Reads [extent.begin, extent.end), from the first place at which records seem to begin. Keeps the
+ * records that `wanted` accepts, up to some MB, and then stops.
  */
 void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct reader_extent extent,
 	       bool (*wanted)(uint32_t type));
