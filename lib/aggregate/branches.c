@@ -9,13 +9,13 @@
 #include "aggregate/sample_counter.h"
 #include "aggregate/sample_values.h"
 
-/* The weight of `count` branches of a stack of `size`. */
+/* Returns the weight of `count` branches of a stack with `size` branches. */
 static struct weight_sums sums_of(uint64_t count, uint64_t size)
 {
 	return (struct weight_sums){count, count, wide_product(count, size)};
 }
 
-/* *shown_ret: it is shown, and that does not wait for names. False when out of memory. */
+/* *shown_ret: the branch is shown, and that does not depend on names. False when out of memory. */
 static bool count_branch(struct counted *counted, const struct sp_record *record,
 			 const struct place_of_sample *place, const struct sp_branch *branch,
 			 bool *shown_ret)

@@ -48,8 +48,8 @@ struct sampled sampled_of(const struct sp_record *record)
 }
 
 /*
- * The first call of a chain is the sampled ip once more, unless it is of another
- * mode: then the chain has no part for the sample's mode, and all of it called.
+ * A chain's first call repeats the sampled address, unless the modes differ. Then the chain has no part
+ * in the sample's mode, and all its calls are callers.
  */
 struct callers callers_of(const struct sampled *sampled, uint16_t misc, const uint64_t *ips,
 			  size_t count)
@@ -59,12 +59,14 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 				  .misc = misc & SP_MISC_STACK,
 				  .leaf_ip = sampled->ip, .leaf_cpumode = sampled->cpumode};
 	uint64_t cookie;
-	/* The number is no ip; what it stands for is not there, or was put in its place. */
+	/*
+	 * The number is not an address. The deferred chain is missing, or already replaced the number.
+	 */
 	if (deferred_cookie(callers.ips, callers.count, &cookie)) {
 		callers.count -= 2;
 		callers.misc |= CALLERS_DEFERRED;
 	}
-	/* Frame pointers end with 0, where nothing runs: the chain ends there. */
+	/* Frame pointer chains may end with 0, which is no code. */
 	while (callers.count && callers.ips[callers.count - 1] == 0)
 		callers.count--;
 	while (callers.count && chain_is_mark(*callers.ips)) {
@@ -85,15 +87,15 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 	return callers;
 }
 
-/* Calls of one mode: [begin, end) of the ips. */
+/* Consecutive calls of one mode: [begin, end) of the addresses. */
 struct part {
 	size_t begin, end;
 	uint16_t cpumode;
-	bool exact; /* mode of the first ip */
-	bool gap;   /* calls are missing before the first */
+	bool exact; /* the first address is an executed instruction */
+	bool gap;   /* calls are missing before the first address */
 };
 
-/* The outermost part of the first `count` ips. */
+/* Returns the outermost part of the first `count` addresses. */
 static struct part last_part(const struct callers *callers, size_t count)
 {
 	struct part part = {.end = count, .begin = count, .cpumode = callers->cpumode,
@@ -132,7 +134,7 @@ void callers_drop(struct callers *callers)
 	callers->count--;
 }
 
-/* Truncates to `count` ips, without marks at the end, and clears the recorded end. */
+/* Truncates to `count` addresses, without marks at the end, and clears the recorded end. */
 static void end_before(struct callers *callers, size_t count)
 {
 	while (count && chain_is_mark(callers->ips[count - 1]))
@@ -169,13 +171,13 @@ size_t callers_depth(const struct callers *callers)
 }
 
 /*
- * The form in which chains are interned: what an ip means follows from the words
- * before it alone. So a part's mode comes before it, and where an ip is exact that
- * is said before it too. How the chain ended is said where it did.
+ * Writes a chain in the form that is interned: the meaning of an address depends only on the words
+ * before it. So a part's mode, and the word for exact addresses, precede it. The first word is how the
+ * chain ended.
  */
 static bool arrange(struct chains *chains, const struct callers *callers)
 {
-	/* At worst, all parts are of one ip: mode, exact, ip for ip and mark. */
+	/* In the worst case, each address is a part: two words before it, and the mark. */
 	if (!vec_reserve(&chains->words, callers->count * 2 + 3))
 		return false;
 	uint64_t *word = chains->words.items;
@@ -209,7 +211,7 @@ static size_t common_words(const struct last_chain *last, const struct chains *c
 	return same;
 }
 
-/* Swaps the scratch words with the last chain's. */
+/* Exchanges the buffer with the last chain's words. */
 static void swap_words(struct last_chain *last, struct chains *chains)
 {
 	__typeof__(last->words.items) items = last->words.items;
@@ -247,15 +249,12 @@ static inline uint64_t mix_ip(uint64_t sum, uint64_t ip)
 	return (sum << 9 | sum >> 55) + ip;
 }
 
-/*
- * Equal hashes prove nothing, so this one may be weak, as long as it is quick: four
- * sums, none of which waits for the others.
- */
+/* A weak but fast hash: equal hashes are compared anyway. It has four independent sums. */
 static uint64_t hash_callers(uint32_t root, const struct callers *callers)
 {
 	uint64_t a = root, b = callers->cpumode | (uint64_t)callers->misc << 16;
 	uint64_t c = callers->exact, d = callers->count;
-	const uint64_t *ips = callers->ips; /* NULL where there are none */
+	const uint64_t *ips = callers->ips; /* NULL if there are no addresses */
 	size_t i = 0;
 	for (; callers->count - i >= 4; i += 4) {
 		a = mix_ip(a, ips[i]);

@@ -47,7 +47,7 @@ struct chain {
 	uint64_t hash;
 	uint32_t root;
 	uint32_t node;    /* node of the interned chain; RADIX_NONE: the entry is unused */
-	uint16_t cpumode; /* as in struct callers, the next two members, too */
+	uint16_t cpumode; /* see struct callers, for the next two members, too */
 	uint16_t misc;
 	bool exact;
 	VEC(uint64_t) ips;

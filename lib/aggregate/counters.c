@@ -13,13 +13,15 @@
 #include "info/losses.h"
 
 /*
- * A first value of so many periods is not what led to the sample; unless it is small, since the
- * first periods are where the kernel looks for the one that gives the frequency.
+ * A first value of more than this many periods did not lead to the sample. The first periods are small,
+ * because the kernel searches the period for the frequency.
  */
 #define PERIODS_MOST 4
 #define FIRST_MOST 10000000
 
-/* The counter's state, zero when it is new; NULL when out of memory. Valid until the next call. */
+/*
+ * Returns the counter's state, zeroed if it is new; NULL when out of memory. Valid until the next call.
+ */
 static struct counter_state *state_of(struct counted *counted, const struct perf_event_attr *attr,
 				      const struct sp_counter *counter, uint32_t tid,
 				      bool *added_ret)
@@ -36,13 +38,13 @@ static struct counter_state *state_of(struct counted *counted, const struct perf
 	return &counted->counters.items[*index];
 }
 
-/* A counter of a sample: whose it is, and by what it is told from others. */
+/* A counter value of a sample: its event, and the key of its state. */
 struct member {
 	struct sp_counter counter;
 	uint16_t event;
 };
 
-/* False where it is of no event of the recording. */
+/* Finds the event of a value; false if it is not in the recording. */
 static bool find_member(struct counted *counted, const struct sp_record *record, size_t i,
 			struct member *ret)
 {
@@ -55,7 +57,7 @@ static bool find_member(struct counted *counted, const struct sp_record *record,
 	return ret->event != SP_EVENT_NONE;
 }
 
-/* Whether the leader's first value is of more than led to this sample. */
+/* Whether the leader's first value includes more than led to this sample. */
 static bool began_before(struct counted *counted, const struct sp_record *record,
 			 const struct perf_event_attr *attr)
 {
@@ -88,7 +90,7 @@ static void add_times(struct event_sums *sums, const struct counter_state *state
 	sums->running_ns += now->time_running_ns - state->running_ns;
 }
 
-/* How far the counter has come since the sample before; 0 where that cannot be said. */
+/* Computes the counter's increase since the previous sample; 0 if it is unknown. */
 static struct sp_error *counter_delta(struct counted *counted, const struct sp_record *record,
 				      const struct member *member, bool began_before,
 				      uint64_t *delta_ret)

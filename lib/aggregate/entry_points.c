@@ -16,10 +16,10 @@
 #include <string.h>
 #include "unwind/heuristics.h"
 
-/* Bytes of code to read before a return address, and from it on. */
+/* Bytes of code to read before and after a return address. */
 #define BEFORE 32
 #define BEHIND GUESS_PASSES_ON_BYTES
-/* struct pthread begins with what functions of threads lie far behind. */
+/* struct pthread has the thread's function at a higher offset than other called members. */
 #define STRUCTURE_MIN 0x100
 
 static uint32_t u32_at(const uint8_t *bytes)
@@ -29,7 +29,7 @@ static uint32_t u32_at(const uint8_t *bytes)
 	return le32toh(value);
 }
 
-/* `behind`: the bytes that the call returns to. */
+/* Whether exit is called with the result. `behind`: the code at the return address. */
 static bool exits(struct resolver *resolver, const struct location *call, uint16_t machine,
 		  const uint8_t *behind)
 {
@@ -43,14 +43,17 @@ static bool exits(struct resolver *resolver, const struct location *call, uint16
 	return symbol && code_is_exit_name(symbol->raw_name ?: symbol->name);
 }
 
-/* `end`: behind the call. Looks for the load among the bytes before it. */
+/*
+ * Whether the bytes before `end`, which ends with the call, load the function's address from a
+ * structure.
+ */
 static bool calls_member(const uint8_t *bytes, const uint8_t *end)
 {
 	static const uint8_t fs_call[] = {0x64, 0xff, 0x14, 0x25};
 	static const uint8_t fs_load[] = {0x64, 0x48, 0x8b, 0x3c, 0x25};
 	uint32_t member = u32_at(end - 4);
 	bool by_fs = !memcmp(end - 8, fs_call, sizeof(fs_call));
-	/* ff /2 with 32 bits of displacement, from %rax to %rdi but %rsp */
+	/* call *disp32(%reg) with a register from %rax to %rdi, except %rsp */
 	uint8_t base = end[-5] & 7;
 	if (member < STRUCTURE_MIN ||
 	    (!by_fs && (end[-6] != 0xff || (end[-5] & 0xf8) != 0x90 || base == 4)))

@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "profile/ratio.h"
 
-/* perf's HEADER_GROUP_DESC: u32 count, and of each {string name, u32 leader, u32 members}. */
+/* perf's HEADER_GROUP_DESC: u32 count, and for each group {string name, u32 leader, u32 members}. */
 #define FEATURE_GROUP_DESC 17
 
 void event_groups_deinit(struct event_groups *groups)
@@ -40,7 +40,7 @@ static struct sp_error *add_ratios(const struct sp_reader *reader, struct arena 
 	return NULL;
 }
 
-/* Events [first, first + count) of a recording, by name. */
+/* Events [first, first + count) of a recording, as a group with a name. */
 struct event_range {
 	const char *name;
 	size_t first, count;
@@ -67,7 +67,7 @@ static struct sp_error *add_group(const struct sp_reader *reader, const struct e
 	return error ? error : slot ? NULL : error_no_memory();
 }
 
-/* False at the end of what can be read. */
+/* Reads a group; false at the end of the readable part. */
 static bool read_group(struct cursor *cursor, char name[256], uint32_t *leader, uint32_t *members)
 {
 	uint32_t size;
@@ -77,7 +77,7 @@ static bool read_group(struct cursor *cursor, char name[256], uint32_t *leader, 
 	size_t kept = size < 255 ? size : 255;
 	memcpy(name, bytes, kept);
 	name[kept] = '\0';
-	if (!strcmp(name, "{anon_group}")) /* perf's for none */
+	if (!strcmp(name, "{anon_group}")) /* perf's name for groups without a name */
 		*name = '\0';
 	return cursor_u32(cursor, leader) && cursor_u32(cursor, members);
 }
@@ -94,7 +94,7 @@ static struct sp_error *read_groups(const struct sp_reader *reader, struct arena
 	char name[256];
 	if (!payload.size || !cursor_u32(&cursor, &count))
 		return NULL;
-	/* Groups do not overlap, so there are no more than events. */
+	/* Groups do not overlap, so the number of events limits the number of groups. */
 	while (count-- && read_group(&cursor, name, &leader, &members)) {
 		if (leader < next || leader > events || members > events - leader)
 			return NULL;

@@ -25,7 +25,7 @@ static uint32_t root_of(struct identities *identities, uint32_t index)
 	return index;
 }
 
-/* The body under that key, which is new if there was none; UINT32_MAX when out of memory. */
+/* Returns the index of the function with that key, added if new; UINT32_MAX when out of memory. */
 static uint32_t body_at(struct identities *identities, struct u64map *map, uint64_t key)
 {
 	bool added;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which facts of a frame the keys of rows and the tree need. */
+/* Facts of a frame that the keys of rows and the tree need. */
 #ifndef AGGREGATE_LABEL_KEYS_H
 #define AGGREGATE_LABEL_KEYS_H
 

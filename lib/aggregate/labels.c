@@ -9,21 +9,21 @@
 #include "base/error.h"
 #include "profile/filter.h"
 
-/* Texts of a module. */
+/* Interned texts of a module. */
 struct module_texts {
 	const char *dso, *dso_path, *build_id;
 };
 
 /*
- * Piece and label of a source frame, for places with one symbol and mode: mostly all of its
- * places.
+ * Piece and label of a source frame. They are valid for places of one symbol and mode, which usually
+ * are all places of the frame.
  */
 struct source_known {
 	const struct symbol *symbol;
-	uint64_t address; /* address of places without a symbol */
+	uint64_t address; /* address to show for places without a symbol */
 	struct piece piece;
 	struct label label;
-	uint32_t identity; /* the piece's, by identities_add() */
+	uint32_t identity; /* index of the piece, from identities_add() */
 	uint16_t cpumode;
 	bool has_piece, has_label;
 };
@@ -33,10 +33,10 @@ struct labelling {
 	const struct names *names;
 	const struct label_options *options;
 	struct source_places places;
-	struct source_known *sources; /* by number of the source frame */
-	struct module_texts *modules; /* by index; the last are of no module */
+	struct source_known *sources; /* index: number of the source frame */
+	struct module_texts *modules; /* index: module; the last is for frames without a module */
 	struct identities identities;
-	struct u64map interned_of;       /* a name of the resolver's, by its place -> index in kept */
+	struct u64map interned_of;       /* address of a name of the resolver -> index in `kept` */
 	VEC(const char *) interned;
 };
 
@@ -69,7 +69,10 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	return fine ? texts : NULL;
 }
 
-/* The resolver's texts outlive this, and come again and again: long ones are not hashed twice. */
+/*
+ * Interns a text of the resolver. Such texts outlive the labels and repeat, so each is hashed only
+ * once.
+ */
 static const char *intern_text(struct labelling *labelling, const char *text)
 {
 	bool added;
@@ -82,7 +85,7 @@ static const char *intern_text(struct labelling *labelling, const char *text)
 	return index ? labelling->interned.items[*index] : NULL;
 }
 
-/* Name of the frame's symbol, or its address. */
+/* Returns the name of the frame's symbol, or its address as text. */
 static const char *symbol_text(struct labelling *labelling, const struct frame *frame)
 {
 	struct functions *functions = labelling->labels->functions;
@@ -90,7 +93,10 @@ static const char *symbol_text(struct labelling *labelling, const struct frame *
 			       functions_address(functions, frame->address);
 }
 
-/* A symbol that is a clone of the function goes by the function's name: "f.constprop.0" is f. */
+/*
+ * Whether the symbol is a clone of the function, "f.constprop.0" of f, and is shown by the function's
+ * name.
+ */
 static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
 {
 	size_t size = source->raw_name ? strlen(source->raw_name) : 0;
@@ -99,8 +105,8 @@ static bool is_clone(const struct symbol *symbol, const struct source_frame *sou
 }
 
 /*
- * A function that begins where its symbol does goes by the symbol's name, as it would
- * without debug information: of several names for one place, it is the one shown.
+ * Whether a function begins where its symbol begins. Then it has the symbol's name, as without debug
+ * information, because several names may be for one address.
  */
 static bool goes_by_symbol(const struct frame *frame, const struct source_frame *source)
 {
@@ -110,7 +116,7 @@ static bool goes_by_symbol(const struct frame *frame, const struct source_frame 
 	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
 }
 
-/* The piece that a function at a frame's place is; false when out of memory. */
+/* Makes the piece of a function at a frame's place; false when out of memory. */
 static bool make_piece(struct labelling *labelling, const struct frame *frame,
 		       const struct source_frame *source, struct piece *ret)
 {
@@ -132,10 +138,7 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	return ret->name != NULL;
 }
 
-/*
- * Piece and label of a source frame at a frame's place; reset if the last place had another
- * symbol.
- */
+/* Returns the piece and label of a source frame; cleared if the last place had another symbol. */
 static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
 				     const struct source_frame *source)
 {
@@ -148,7 +151,7 @@ static struct source_known *known_of(struct labelling *labelling, const struct f
 	return known;
 }
 
-/* The piece, and its body; false when out of memory. */
+/* Adds the piece of a function; false when out of memory. */
 static bool add_piece(struct labelling *labelling, const struct frame *frame,
 		      const struct source_frame *source, struct source_known *known)
 {
@@ -171,7 +174,7 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 		       identities_add(&labelling->identities, &piece) != UINT32_MAX;
 	for (; source; source = source->caller) {
 		struct source_known *known = known_of(labelling, frame, source);
-		/* Then what is around it was added, too. */
+		/* The pieces of its callers were added then, too. */
 		if (known->has_piece)
 			return true;
 		if (!add_piece(labelling, frame, source, known))
@@ -180,7 +183,7 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 	return true;
 }
 
-/* All functions are known before the first is told from others. */
+/* Makes all pieces, before identities_find() can tell functions apart. */
 static bool make_pieces(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
@@ -212,18 +215,18 @@ static enum sp_level level_of(uint16_t cpumode)
 	}
 }
 
-/* All that is known of one function at a frame's place. */
+/* Facts about one function at a frame's place. */
 struct known {
 	const struct frame *frame;
 	const struct module_texts *texts;
 	const char *symbol, *function;
 	bool function_known, inlined;
-	const struct identity *identity; /* identity of the function; NULL: it is the symbol */
+	const struct identity *identity; /* the function's identity; NULL: it is the symbol */
 	const char *file;
 	uint32_t line;
 };
 
-/* Fills in what rows or nodes want of it. */
+/* Returns a function with the facts that rows or nodes need. */
 static struct function choose(const struct known *known, bool dso, bool symbol, bool function)
 {
 	const struct frame *frame = known->frame;
@@ -296,7 +299,7 @@ static void set_piece(struct labelling *labelling, const struct piece *piece, ui
 	known->function_known = symbol_is_named(known->frame->symbol);
 }
 
-/* The label of a function at a frame's place; NULL when out of memory. */
+/* Returns the label of a function at a frame's place; NULL when out of memory. */
 static const struct label *label_of(struct labelling *labelling, const struct known *place,
 				    const struct source_frame *source)
 {
@@ -314,7 +317,7 @@ static const struct label *label_of(struct labelling *labelling, const struct kn
 	return of->has_label ? &of->label : NULL;
 }
 
-/* A label of a function of its own for each of the functions, the outermost first. */
+/* Adds a label for each function at a place, the outermost first. */
 static bool expand(struct labelling *labelling, const struct source_frame *innermost,
 		   struct known *known)
 {
@@ -344,7 +347,7 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
 	return true;
 }
 
-/* The symbol, at the line of the innermost function. */
+/* Adds a label for the symbol, with the line of the innermost function. */
 static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
 		       struct known *known)
 {
@@ -369,14 +372,17 @@ static bool is_shown(const struct labelling *labelling, const struct frame *fram
 						     inner->raw_name);
 }
 
-/* False when out of memory. */
+/* Adds a function, and sets its index; false when out of memory. */
 static bool add_side(struct functions *functions, const struct function *function, uint32_t *ret)
 {
 	*ret = functions_add(functions, function);
 	return *ret != UINT32_MAX;
 }
 
-/* The symbol, and the line of the innermost function. False when out of memory. */
+/*
+ * Labels a branch's end or data address: its symbol, and the line of the innermost function. False when
+ * out of memory.
+ */
 static bool label_side(struct labelling *labelling, size_t index, const struct known *known,
 		       const struct source_frame *inner)
 {
@@ -421,7 +427,7 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	return done && label_side(labelling, index, &known, inner);
 }
 
-/* Labels frames with sources in order of place: neighbours share pieces, which are then cached. */
+/* Labels frames with sources, ordered by place, because neighbours share pieces, which are cached. */
 static bool label_frames(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;

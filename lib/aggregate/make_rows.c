@@ -9,16 +9,16 @@
 
 /* A node's sums, and its leaves. */
 struct node_sums {
-	uint64_t samples, weight; /* sums of all leaves here and below */
-	uint32_t leaf;            /* the first of this node's, UINT32_MAX: none */
+	uint64_t samples, weight; /* sums of all leaves of this node and its descendants */
+	uint32_t leaf;            /* first leaf of the node; UINT32_MAX: none */
 	uint32_t group;           /* group of rows */
 };
 
-/* A node on the way to where we are, and how many rows were open before it. */
+/* A node on the current path, and the number of open rows before it. */
 struct open_node {
 	uint32_t node;
 	size_t rows;
-	bool reached; /* at its end: the root of callers or callees was called */
+	bool reached; /* the path to the node's end has the root of callers or callees */
 };
 
 struct summing {
@@ -27,8 +27,8 @@ struct summing {
 	const struct labels *labels;
 	struct node_sums *nodes;
 	uint32_t *next_leaf;
-	VEC(struct open_node) open; /* from the root down to where we are */
-	VEC(uint32_t) rows; /* open rows of the calls from there */
+	VEC(struct open_node) open; /* current path from the root */
+	VEC(uint32_t) rows; /* rows of the functions on the current path */
 };
 
 static void summing_deinit(struct summing *summing)
@@ -40,7 +40,7 @@ static void summing_deinit(struct summing *summing)
 }
 
 /*
- * The group of rows of a group of samples, whose parent is a function; UINT32_MAX when out of
+ * Returns the group of rows for a group of samples with a parent function; UINT32_MAX when out of
  * memory.
  */
 static uint32_t row_group(struct summing *summing, uint32_t of, uint32_t parent)
@@ -57,7 +57,7 @@ static uint32_t row_group(struct summing *summing, uint32_t of, uint32_t parent)
 	return groups_add(&summed->groups, &group);
 }
 
-/* Hangs the leaves on their nodes, and adds up from the ends of the chains. */
+/* Adds leaves to their nodes, and sums from the innermost nodes to the root. */
 static bool sum_nodes(struct summing *summing)
 {
 	const struct resolved *resolved = summing->resolved;
@@ -112,7 +112,7 @@ static void count_self(struct summing *summing, const struct node_sums *sums)
 		     sums->weight);
 }
 
-/* The function that called the root, which all stacks through here reach now. */
+/* Ends the path at the caller of the requested root; all stacks through this node have reached it. */
 static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
 {
 	const struct matches *matches = summing->resolved->counted->work->matches;
@@ -123,8 +123,8 @@ static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
 }
 
 /*
- * Down the functions of a frame, the outermost first. *reached: the root of callers or callees was
- * called; rows are those above it, or those from it down.
+ * Opens rows for the functions of a frame, the outermost first. *reached: the requested root was among
+ * them. Only rows above it are opened (callers), or it and rows below (callees).
  */
 static bool open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame,
 		       bool *reached)
@@ -146,14 +146,14 @@ static bool open_frame(struct summing *summing, const struct node_sums *sums, ui
 	return true;
 }
 
-/* Up again, as far as where `count` rows are open. */
+/* Closes rows until `count` are open. */
 static void close_rows(struct summing *summing, size_t count)
 {
 	while (summing->rows.count > count)
 		tallies_close(&summing->summed->tallies, summing->rows.items[--summing->rows.count]);
 }
 
-/* Down the calls of a node. */
+/* Opens rows for the calls of a node. */
 static bool open_node(struct summing *summing, uint32_t at)
 {
 	const struct resolved *resolved = summing->resolved;
@@ -164,7 +164,7 @@ static bool open_node(struct summing *summing, uint32_t at)
 	if (!slot)
 		return false;
 	*slot = (struct open_node){at, summing->rows.count, reached};
-	/* No filter lets its stacks pass. */
+	/* Filters reject all stacks of the node. */
 	if (counted->work->by_stack && !summing->nodes[at].samples)
 		return true;
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
@@ -180,10 +180,7 @@ static void close_node(struct summing *summing)
 	summing->open.count--;
 }
 
-/*
- * Down the functions of a sampled place. Of those that are inlined in each other, the innermost
- * has the samples itself.
- */
+/* Adds a leaf's sums to its functions; the innermost inlined function gets them as its own (self). */
 static bool add_leaf(struct summing *summing, const struct leaf *leaf, uint32_t group, bool reached)
 {
 	const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
@@ -229,7 +226,7 @@ static bool sum_rows(struct summing *summing)
 	return true;
 }
 
-/* The nearest function on the way up that is a parent; UINT32_MAX: there is none. */
+/* Returns the nearest caller that is a parent; UINT32_MAX: none. */
 static uint32_t parent_of(const struct resolved *resolved, const struct leaf *leaf)
 {
 	const struct counted *counted = resolved->counted;
@@ -249,7 +246,7 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
 	return UINT32_MAX;
 }
 
-/* Rows of which each leaf has its own: chains are gone through one by one. */
+/* Adds a leaf to rows that depend on the leaf itself, so each chain is walked alone. */
 static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
 {
 	const struct resolved *resolved = summing->resolved;
@@ -288,7 +285,7 @@ static bool sum_leaves(struct summing *summing)
 	return true;
 }
 
-/* The bits that functions match, of each node's stack down to its end. */
+/* Returns, for each node, the bits that the functions of its stack match. */
 static uint8_t *match_nodes(const struct resolved *resolved)
 {
 	const struct radix *radix = &resolved->counted->chains.radix;
@@ -306,7 +303,7 @@ static uint8_t *match_nodes(const struct resolved *resolved)
 	return bits;
 }
 
-/* Whether its functions pass the filters by name. `nodes`: match_nodes(), or NULL. */
+/* Whether the leaf's functions pass the filters by name. `nodes`: result of match_nodes(), or NULL. */
 static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, const uint8_t *nodes)
 {
 	const struct work *work = resolved->counted->work;
@@ -317,7 +314,10 @@ static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, c
 						     work->matches->frames[frame]);
 }
 
-/* Shows the samples that waited for functions, or drops them; false when out of memory. */
+/*
+ * Adds the samples that waited for function names to the shown ones, or drops them; false when out of
+ * memory.
+ */
 static bool show_pending(const struct resolved *resolved)
 {
 	struct counted *counted = resolved->counted;

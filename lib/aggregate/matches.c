@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "profile/filter.h"
 
-/* perf's. */
+/* Default of perf. */
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
 
 #define NO_CALLER "[no recorded caller]"
@@ -49,7 +49,7 @@ static struct sp_error *add_patterns(struct matches *matches, const struct sp_st
 	return error;
 }
 
-/* A name, or an expression between slashes. */
+/* Adds the root: a name, or a regular expression between slashes. */
 static struct sp_error *add_root(struct matches *matches, const char *text)
 {
 	size_t size = strlen(text);
@@ -103,7 +103,7 @@ static uint8_t bits_of(const struct matches *matches, const char *name)
 	return bits;
 }
 
-/* Nodes may be by lines, too: neighbours then have one name. */
+/* Nodes by line have the same name as their neighbours, which is tested once. */
 static void test_functions(struct matches *matches, const struct functions *nodes)
 {
 	const char *last = NULL;
@@ -142,7 +142,7 @@ static bool find_parent(struct matches *matches, const struct labels *labels, si
 	return true;
 }
 
-/* Bits of frames; false when out of memory. */
+/* Computes the bits of frames; false when out of memory. */
 static bool test_frames(struct matches *matches, const struct labels *labels, bool parent)
 {
 	for (size_t i = 0; i < labels->frames.count; i++) {
@@ -160,7 +160,10 @@ static bool test_frames(struct matches *matches, const struct labels *labels, bo
 	return true;
 }
 
-/* The row's name in all keys of code; UINT32_MAX, too, where rows have none. */
+/*
+ * Adds the row of stacks without a caller, with this name in all keys of code. UINT32_MAX if rows have
+ * none.
+ */
 static bool add_no_caller(struct matches *matches, struct functions *functions, const bool *keys)
 {
 	bool named = keys[SP_KEY_SYMBOL] || keys[SP_KEY_FUNCTION];

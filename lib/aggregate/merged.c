@@ -9,11 +9,11 @@
 #include "info/losses.h"
 #include "record/types.h"
 
-/* Finds events by name: of several with one name, the first one's first, and so on. */
+/* Numbers events by name. If a recording has several of one name, they are matched by their order. */
 struct event_names {
 	struct strtab names;
-	struct u64map event_of; /* name and how many of that name came before -> number */
-	struct u64map count_of; /* name -> events so far in this recording */
+	struct u64map event_of; /* name and its occurrence -> number */
+	struct u64map count_of; /* name -> occurrences so far in this recording */
 };
 
 static void event_names_deinit(struct event_names *names)
@@ -23,7 +23,7 @@ static void event_names_deinit(struct event_names *names)
 	u64map_deinit(&names->count_of);
 }
 
-/* The number of an event, `next` if it is new; NULL when out of memory. */
+/* Returns the number of an event; a new event gets `next`. NULL when out of memory. */
 static const uint32_t *number_event(struct event_names *names, const char *name, uint32_t next)
 {
 	bool added;
@@ -34,7 +34,7 @@ static const uint32_t *number_event(struct event_names *names, const char *name,
 	return u64map_put(&names->event_of, (uint64_t)(uintptr_t)interned << 16 | (*before)++, next, &added);
 }
 
-/* Numbers a recording's events, and lists those that are new. */
+/* Numbers a recording's events, and lists the new ones. */
 static struct sp_error *number_events(struct merged *merged, struct event_names *names,
 				      const struct sp_reader *reader, struct merged_recording *recording)
 {
@@ -64,7 +64,7 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 	return NULL;
 }
 
-/* Whether a recording's groups are of the same events. */
+/* Whether the groups of a recording have the same events. */
 static bool same_groups(const struct event_groups *groups, const struct event_groups *others,
 			const struct merged_recording *recording)
 {
@@ -79,7 +79,7 @@ static bool same_groups(const struct event_groups *groups, const struct event_gr
 	return groups->count == others->count;
 }
 
-/* Events are groups if they are in every recording. */
+/* Keeps groups that every recording has. */
 static struct sp_error *find_groups(struct merged *merged, const struct sp_recording *recordings)
 {
 	struct sp_analysis *analysis = merged->analysis;
@@ -159,7 +159,7 @@ void merged_deinit(struct merged *merged)
 	u64map_deinit(&merged->numbered_of);
 }
 
-/* The index of a cgroup or namespace; UINT64_MAX when out of memory. */
+/* Returns the index of a cgroup or namespace; UINT64_MAX when out of memory. */
 static uint64_t add_numbered(struct merged *merged, const struct numbered *added)
 {
 	bool is_new;
@@ -179,7 +179,7 @@ static uint64_t add_numbered(struct merged *merged, const struct numbered *added
 	return merged->numbered.count - 1;
 }
 
-/* A word of a worker's tuple as a word of all; false when out of memory. */
+/* Converts a word of a worker's tuple to a word of the merged tuples; false when out of memory. */
 static bool translate(struct merged *merged, const struct run *run, enum sp_key key, uint64_t *word)
 {
 	struct strtab *strings = &merged->analysis->strings;
@@ -203,7 +203,7 @@ static bool translate(struct merged *merged, const struct run *run, enum sp_key 
 	return *word != UINT64_MAX;
 }
 
-/* The number of a worker's tuple in the event; UINT32_MAX when out of memory. */
+/* Returns the number of a worker's tuple in the event; UINT32_MAX when out of memory. */
 static uint32_t add_detail(struct merged *merged, const struct run *run, struct merged_event *into,
 			   const uint64_t *from)
 {
@@ -216,7 +216,7 @@ static uint32_t add_detail(struct merged *merged, const struct run *run, struct 
 	return details_add(&into->details, words);
 }
 
-/* The number of a worker's group in its event; UINT32_MAX when out of memory. */
+/* Returns the number of a worker's group in its event; UINT32_MAX when out of memory. */
 static uint32_t add_group(struct merged *merged, const struct run *run, const struct summed *summed,
 			  const struct group *from)
 {
@@ -360,7 +360,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->guessed += one->guessed;
 }
 
-/* Sets the totals of a recording's events, and adds them. */
+/* Computes the totals of a recording's events, and adds them to those of all. */
 static struct sp_error *total_events(struct merged *merged, struct run *run,
 				     struct merged_recording *recording)
 {
@@ -386,7 +386,7 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 	return NULL;
 }
 
-/* The times of a recording's first and last sample. */
+/* Finds the times of a recording's first and last sample. */
 static void find_times(struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -400,7 +400,7 @@ static void find_times(struct run *run)
 	}
 }
 
-/* Moves the first worker's bins of each event to the analysis and adds the others'. */
+/* Moves the first worker's bins of each event to the analysis, and adds the other workers' bins. */
 static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run *run)
 {
 	analysis->time_bins = calloc(run->event_count + 1, sizeof(*analysis->time_bins));
@@ -417,7 +417,7 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run 
 	return NULL;
 }
 
-/* Clocks of several recordings differ: the first and last time are known of one alone. */
+/* Sets first and last time only for a single recording, because clocks of several differ. */
 static struct sp_error *add_times(struct merged *merged, struct run *run)
 {
 	struct sp_analysis *analysis = merged->analysis;

@@ -61,7 +61,7 @@ static bool is_c_library(const char *name)
 	return false;
 }
 
-/* The kernel finds the end of its own stack. */
+/* The kernel's own stack ends are found by the kernel. */
 static bool is_outermost(const struct frame *frame)
 {
 	static const char *const functions[] = {
@@ -105,7 +105,7 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location.module);
 		frame.symbol = symbolizer_symbol(symbolizer, &location, location.ip != at->ip);
 		frame.sourced = symbolizer_has_sources(symbolizer, location.module, location.pid);
-		/* In a stripped C library, main()'s caller has no name. */
+		/* In a stripped C library, the caller of main() has no name. */
 		*outermost_ret = at->caller && !symbol_is_named(frame.symbol) &&
 				 is_c_library(location.module->name) &&
 				 is_entry_point_call(symbolizer->resolver, &location);
@@ -135,7 +135,7 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 	       a->offset == b->offset && a->cpumode == b->cpumode;
 }
 
-/* The frame's index, which is new if there was none such; UINT32_MAX when out of memory. */
+/* Returns the frame's index, added if new; UINT32_MAX when out of memory. */
 static uint32_t intern(struct names *names, const struct frame *frame)
 {
 	if (!index_set_reserve(&names->index_of))

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/ctx.h"
 
-/* Applies a mark to the ips that follow; returns the word in its place. */
+/* Applies a mark to the following addresses; returns the mark's frame word. */
 static uint32_t apply_mark(uint64_t word, struct node_state *state)
 {
 	if (word == CHAIN_GAP)
@@ -34,7 +34,7 @@ static bool resolve_node(struct resolved *resolved, const struct radix_node *nod
 		if (answer == ANSWER_FAILED)
 			return false;
 		state->depth++;
-		/* By frame pointers, the last words before the end need not be of calls. */
+		/* The last words of frame pointer chains may be invalid (not calls). */
 		if (!state->begun && (state->end || !(answer & ANSWER_UNMAPPED))) {
 			state->begun = true;
 			state->first = answer;
@@ -87,7 +87,7 @@ struct sp_error *chains_resolve(struct counted *counted, struct resolved *resolv
 		if (!resolve_node(resolved, node, &states[at]))
 			return error_no_memory();
 	}
-	/* Without chains their ends were counted one by one. */
+	/* Without chains, how they ended was counted sample by sample. */
 	if (!counted->work->only_leaves)
 		count_ends(resolved);
 	return NULL;

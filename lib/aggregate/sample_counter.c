@@ -6,7 +6,7 @@
 #include "base/ctx.h"
 #include "profile/filter.h"
 
-/* Asks the machine again; the task's span was not that of `time_ns`. */
+/* Updates a task from the machine, because `time_ns` is outside of its span. */
 static void task_refresh(struct counted *counted, struct task *task, uint64_t time_ns)
 {
 	const struct sp_filter *filter = &counted->work->options->filter;
@@ -16,7 +16,7 @@ static void task_refresh(struct counted *counted, struct task *task, uint64_t ti
 	task->last_event = SP_EVENT_NONE;
 }
 
-/* The sample's thread at its time; NULL when out of memory. Valid until the next call. */
+/* Returns the sample's thread at its time; NULL when out of memory. Valid until the next call. */
 static struct task *task_of(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
 {
 	bool added = false;
@@ -121,14 +121,14 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 	return *index;
 }
 
-/* The leaf under a chain; UINT32_MAX when out of memory. */
+/* Returns the leaf under a chain; UINT32_MAX when out of memory. */
 static uint32_t chain_leaf(struct counted *counted, uint32_t root, const struct callers *callers,
 			   uint32_t answer)
 {
 	struct chain *chain = chains_add(&counted->chains, root, callers);
 	if (!chain)
 		return UINT32_MAX;
-	/* last_leaf is one more than the index: 0 is none. */
+	/* last_leaf is the index plus 1; 0: none. */
 	if (chain->last_leaf && chain->last_answer == answer)
 		return chain->last_leaf - 1;
 	uint32_t leaf = sample_leaf(counted, chain->node, answer);
@@ -139,7 +139,7 @@ static uint32_t chain_leaf(struct counted *counted, uint32_t root, const struct 
 	return leaf;
 }
 
-/* Counts how a chain ended of which nothing but its leaf is kept. */
+/* Counts how a chain ended if only its leaf is kept. */
 static bool count_end(struct counted *counted, uint16_t event, const struct callers *callers,
 		      uint32_t view, uint32_t answer)
 {
@@ -152,7 +152,7 @@ static bool count_end(struct counted *counted, uint16_t event, const struct call
 				(struct code_address){ip, view, cpumode, !exact});
 		if (outer == ANSWER_FAILED)
 			return false;
-		/* By frame pointers, the last words need not be calls (resolve_chains.c). */
+		/* The last words of frame pointer chains may be invalid (resolve_chains.c). */
 		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & ANSWER_UNMAPPED)
 			continue;
 		answer = outer;
@@ -173,7 +173,7 @@ static void count_repairs(struct event_sums *sums, uint16_t misc)
 	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
 }
 
-/* The leaf of a sampled place under its stack; UINT32_MAX when out of memory. */
+/* Returns the leaf of a sampled address under its stack; UINT32_MAX when out of memory. */
 static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 		      const struct stack *stack, uint32_t answer)
 {
@@ -272,7 +272,7 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 	return NULL;
 }
 
-/* The record's stack, which is the same for all that it counts for; NULL when out of memory. */
+/* Finds the record's stack, once for all events that it counts for; NULL when out of memory. */
 static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
 				    const struct place_of_sample *place)
 {

@@ -9,7 +9,7 @@
 #include "file/reader_damage.h"
 #include "walk/walker.h"
 
-/* Samples with copies of stacks: of those the inner frames are soon wanted, where most are. */
+/* Size of samples with stack copies, of which most need the innermost bytes soon. */
 #define LARGE 4096
 #define PREFETCH_SIZE 1024
 
@@ -25,7 +25,7 @@ static uint64_t cost_of(const struct sp_sample *sample)
 	return cost ?: 1;
 }
 
-/* One SAMPLE record. */
+/* Counts one SAMPLE record. */
 static struct sp_error *add_sample(struct counted *counted, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;

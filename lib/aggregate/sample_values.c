@@ -68,7 +68,7 @@ static bool branch_value(struct counted *counted, const struct sp_branch *branch
 	}
 }
 
-/* By the header's list of packages. */
+/* Returns the CPU's socket, by the header's list of packages. */
 static uint64_t socket_of(const struct work *work, const struct sp_sample *sample)
 {
 	const struct sp_cpu_topology *topology = &sp_reader_info(work->reader)->topology;
@@ -84,7 +84,9 @@ static uint64_t time_of(const struct work *work, const struct sp_sample *sample)
 	uint64_t origin_ns = work->options->rows.time_offsets ? work->options->rows.time_origin_ns : 0;
 	if (!(sample->present & PERF_SAMPLE_TIME))
 		return DETAIL_NONE;
-	/* A header may claim a later first sample: what precedes it is in the first step. */
+	/*
+	 * The header's time of the first sample may be too late; earlier samples are in the first step.
+	 */
 	if (sample->time_ns < origin_ns)
 		return origin_ns;
 	return origin_ns + (sample->time_ns - origin_ns) / quantum * quantum;
@@ -185,8 +187,8 @@ static uint64_t sample_word(const struct work *work, const struct sp_record *rec
 }
 
 /*
- * Data is in the address space that the sample's code is in, but the kernel reads and writes the
- * program's, too: that is the lower half of addresses where both share one space.
+ * Finds the frame of a data address, in the address space of the sample's code. Kernel code also
+ * accesses the program's memory, in the lower half of addresses.
  */
 static bool data_value(struct counted *counted, const struct sp_record *record, uint32_t view,
 		      uint64_t *word)
@@ -234,7 +236,7 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 {
 	const struct work *work = counted->work;
 	bool done = true;
-	/* The key trace comes before all fields, and takes the sample itself. */
+	/* The key trace precedes all fields, and uses the sample itself. */
 	if (work->has_texts && !work->keys[SP_KEY_TRACE])
 		(void)sp_trace_take(counted->trace, sp_reader_event(work->reader, record->event),
 				    &record->sample);

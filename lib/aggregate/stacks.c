@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A copy of 64 KiB holds no more return addresses. */
+/* A stack copy of 64 KiB has at most this many return addresses. */
 #define FRAMES_MOST 8192
 
 /* Limit on calls, as many as a record can hold; deeper stacks lose their middle. */
@@ -44,7 +44,7 @@ static bool is_in_kernel(const struct sp_record *record)
 	return (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
-/* Index of the first ip after the chain's user mark; ip_count if there is none. */
+/* Returns the index of the first address after the chain's user mark; ip_count if there is none. */
 static size_t user_place(const struct sp_sample *sample)
 {
 	size_t place = 0;
@@ -66,8 +66,8 @@ uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record
 }
 
 /*
- * Whether the user's part of the kernel's own chain is no more than where a program was that
- * execve(2) is replacing (unwind.c has the same of copied stacks).
+ * Whether the user part of the kernel's chain is only the address of a program that execve(2) is
+ * replacing (unwind.c has the same test for stack copies).
  */
 static bool is_replaced(const struct stacks *stacks, const struct sp_record *record, uint32_t view)
 {
@@ -80,7 +80,7 @@ static bool is_replaced(const struct stacks *stacks, const struct sp_record *rec
 			.module;
 }
 
-/* Appends the deferred user call chain to the sample's; *ret: there is one. */
+/* Appends the deferred user call chain to the sample's; *ret: whether it exists. */
 static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
 {
 	uint64_t cookie;
@@ -96,7 +96,7 @@ static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample,
 	return deferred_append(stacks->deferred, sample->tid, cookie, &stacks->ips, ret);
 }
 
-/* Whether the sample has the CPU's call stack as branches, newest first. */
+/* Whether the branches of the sample are the CPU's call stack, newest first. */
 static bool has_call_stack(const struct stacks *stacks, const struct sp_record *record)
 {
 	return record->sample.branch_count && stacks->layout && record->event != SP_EVENT_NONE &&
@@ -137,9 +137,8 @@ static bool join_branches(struct stacks *stacks, const struct sp_sample *sample,
 }
 
 /*
- * The return address of arm64's code that keeps it in its register still (functions that call
- * nothing, and the first instructions of others), which frame pointers leave out: where
- * call frame information says that it is there. False: it is not.
+ * On arm64, leaf functions and the first instructions of others have the return address in a register,
+ * so frame pointers miss the caller. Returns it if call frame information confirms that; else false.
  */
 static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			     size_t place, uint64_t *ret)
@@ -166,7 +165,7 @@ static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *reco
 	if (result.count != 2)
 		return false;
 	*ret = stacks->frames.items[1].ip;
-	/* A guessed caller may have a frame record, which the kernel followed. */
+	/* A guessed caller may have a frame record, which the kernel followed already. */
 	return !result.frame_pointers || place + 1 >= sample->ip_count ||
 	       sample->ips[place + 1] != *ret;
 }
@@ -177,7 +176,7 @@ bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uin
 	const struct sp_sample *sample = &record->sample;
 	uint64_t caller;
 	*ret = false;
-	/* A chain with a stated end was unwound already. */
+	/* Chains with a recorded end were unwound already. */
 	if (!stacks->unwinding->has_leaves || !stacks->thread || record->misc & SP_MISC_END_MASK)
 		return true;
 	size_t place = user_place(sample);
@@ -226,7 +225,7 @@ size_t stacks_valid(struct stacks *stacks, uint32_t view, const struct callers *
 	return i;
 }
 
-/* The chain as it was recorded; false when out of memory. */
+/* Finds the chain as recorded; false when out of memory. */
 static bool find_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			  bool replaced, struct stack *stack)
 {
@@ -252,14 +251,14 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 	if (valid < callers->count)
 		callers_truncate(callers, valid);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
-	/* There is more to it, but nobody can tell what. */
+	/* The stack copy has more callers, but no unwinder is available. */
 	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
 	    sample->user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE)
 		stack->has_chain = false;
 	return true;
 }
 
-/* How many ips of the recorded chain are not of the user's stack. */
+/* Returns how many addresses of the recorded chain are not of the user stack. */
 static size_t count_kernel(const struct sp_sample *sample)
 {
 	size_t count = 0;
@@ -269,7 +268,10 @@ static size_t count_kernel(const struct sp_sample *sample)
 	return count;
 }
 
-/* Joins the kernel's part and the frames, without the middle of too many; false when out of memory. */
+/*
+ * Joins the kernel's part and the user frames. Leaves out the middle of too many frames. False when out
+ * of memory.
+ */
 static bool compose(struct stacks *stacks, const struct stack_parts *parts, size_t frame_count,
 		    struct stack *stack)
 {
@@ -318,14 +320,14 @@ bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64
 	return true;
 }
 
-/* Notes how large a copy would have held the whole stack. */
+/* Counts which size of stack copy would have held the whole stack. */
 static void add_reach(struct stacks *stacks, const struct unwind_frame *frames, size_t count)
 {
 	uint64_t reach = (frames[count - 1].sp - frames[0].sp) >> 10;
 	stacks->reaches[reach < REACH_CLASSES ? reach : REACH_CLASSES - 1]++;
 }
 
-/* One number for a thread and what its code's addresses mean. */
+/* Returns a key for a thread and its view of the address space. */
 static uint64_t repair_name(const struct stacks *stacks, uint32_t tid, uint32_t view)
 {
 	uint32_t user = machine_view_of_mode(stacks->unwinding->machine, view,
@@ -379,7 +381,7 @@ bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct 
 	return done;
 }
 
-/* All frames of a stack, whatever their number; false when out of memory. */
+/* Reads all frames of a stack into stacks->frames; false when out of memory. */
 static bool read_frames(struct stacks *stacks, const struct repair *repair, uint32_t number)
 {
 	for (;;) {

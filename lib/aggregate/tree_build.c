@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From the chains that workers found to what a tree is made of, as callers or as callees.
- * A stack whose outer calls are missing begins with a word that says why, so that it is
- * not taken for a root of its own.
+ * Makes the paths of call trees from resolved chains, as callers or as callees. A stack without its
+ * outer calls begins with a node that states the cause, so that it does not look like a complete stack.
  */
 #include "aggregate/tree_build.h"
 
@@ -12,16 +11,16 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 
-/* Room before the calls of a way: its command, and how its stack was cut. */
+/* Room before the calls of a path: the command, and why the stack was cut. */
 #define PREFIX 2
 
-/* A node on the way to where we are, and how many words were before it. */
+/* A node on the current path, and the number of words before it. */
 struct open_node {
 	uint32_t node;
 	size_t words, root;
 };
 
-/* Why a stack was cut, in an event's tree, and the word for it. */
+/* Why a stack was cut, and the word for it in an event's tree. */
 struct end_word {
 	bool known;
 	uint16_t event;
@@ -30,24 +29,24 @@ struct end_word {
 	uint64_t word;
 };
 
-/* Goes through one worker's chains; the words are from the root to where it is. */
+/* Walks one worker's chains. `words` are those from the root to the current node. */
 struct tree_builder {
 	struct run *run;
 	const struct resolved *resolved;
-	struct merged_event *const *events; /* by event */
-	VEC(uint64_t) words;        /* the calls' follow PREFIX others */
-	size_t root;                /* index of the first whose callers or callees are requested */
-	VEC(struct open_node) open;  /* nodes on the way */
-	VEC(uint64_t) path;          /* scratch: what is added to the tree */
-	VEC(struct cycle) cycles;   /* cycles of its calls */
+	struct merged_event *const *events; /* index: event */
+	VEC(uint64_t) words;        /* words of calls follow PREFIX other words */
+	size_t root;                /* index of the requested root of callers or callees */
+	VEC(struct open_node) open;  /* nodes on the current path */
+	VEC(uint64_t) path;          /* buffer for the path that is added to the tree */
+	VEC(struct cycle) cycles;   /* repeated rounds of calls in the path */
 	uint32_t *first_leaf, *next_leaf;
-	uint64_t comm;              /* the word of the command, where trees begin with those */
+	uint64_t comm;              /* word of the command, if trees begin with commands */
 	uint16_t event;
-	/* The word of the stack end last asked for: mostly it is the same. */
+	/* The last requested word for a stack end, because it often repeats. */
 	struct end_word last_end;
 };
 
-/* The text's index in the event's texts; UINT32_MAX when out of memory. */
+/* Returns the text's index in the event's texts; UINT32_MAX when out of memory. */
 static uint32_t text_index(struct tree_builder *builder, const char *text)
 {
 	const char *interned = strtab_add(&builder->run->analysis->strings, text);
@@ -82,7 +81,7 @@ static bool link_leaves(struct tree_builder *builder)
 	return true;
 }
 
-/* A new root: its event's tree, and the command if trees begin with those. */
+/* Begins a new root: selects its event's tree, and the command if trees begin with commands. */
 static bool start(struct tree_builder *builder, const struct radix_node *root)
 {
 	const struct group *group = &builder->resolved->counted->groups.items[root->first >> 32];
@@ -98,14 +97,14 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 	return comm != UINT32_MAX;
 }
 
-/* Word for calls missing in the middle of stacks; UINT64_MAX when out of memory. */
+/* Returns the word for missing calls in the middle of stacks; UINT64_MAX when out of memory. */
 static uint64_t gap_word(struct tree_builder *builder)
 {
 	uint32_t text = text_index(builder, "[frames omitted]");
 	return text == UINT32_MAX ? UINT64_MAX : PATHS_CUT | text;
 }
 
-/* Why the outer calls of a stack are missing; `module` is of the outermost one. */
+/* Describes why the outer calls of a stack are missing. `module` is that of the outermost call. */
 static void describe_end(enum sp_stack_end end, const char *module, char *text, size_t size)
 {
 	switch (end) {
@@ -136,7 +135,7 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 	}
 }
 
-/* The dso of a stack's outermost call. */
+/* Returns the dso of a stack's outermost call. */
 static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
 {
 	const struct node_state *state = &builder->resolved->states[leaf->node];
@@ -145,7 +144,7 @@ static const char *outermost_dso(const struct tree_builder *builder, const struc
 	return names_dso(frame);
 }
 
-/* UINT64_MAX when out of memory. */
+/* Returns the word for a stack end; UINT64_MAX when out of memory. */
 static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 			    const struct leaf *leaf)
 {
@@ -165,7 +164,7 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 	return builder->last_end.word;
 }
 
-/* The functions of a frame, the outermost first. */
+/* Adds the words of a frame's functions, the outermost first. */
 static bool push_frame(struct tree_builder *builder, uint32_t frame)
 {
 	const struct labels *labels = &builder->run->labels;
@@ -190,7 +189,7 @@ static bool push_gap(struct tree_builder *builder)
 	return word && *word != UINT64_MAX;
 }
 
-/* Not of a call: a word that frame pointers led to, where nothing is mapped. */
+/* Whether the outermost word is invalid: an unmapped address read by frame pointer. */
 static bool is_unmapped(const struct tree_builder *builder, const struct node_state *state,
 			uint32_t frame)
 {
@@ -230,11 +229,11 @@ static void pop_node(struct tree_builder *builder)
 	builder->open.count--;
 }
 
-/* Puts what comes before the calls in front of them; false when out of memory. */
+/* Writes the words that precede the calls; false when out of memory. */
 static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, uint64_t *path,
 		       size_t *begin_ret)
 {
-	/* Callees do not begin where the stack does. */
+	/* Paths of callees do not begin at the stack's outermost call. */
 	bool whole = leaf->chains && !builder->run->options.stacks.callees;
 	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
@@ -272,7 +271,7 @@ static void reverse(uint64_t *words, size_t count, size_t fixed)
 	}
 }
 
-/* The words with room for a prefix, to be changed at will; NULL when out of memory. */
+/* Copies the words, with room for a prefix, so that they may be changed; NULL when out of memory. */
 static uint64_t *copy_words(struct tree_builder *builder)
 {
 	if (!vec_reserve(&builder->path, builder->words.count) ||
@@ -282,18 +281,18 @@ static uint64_t *copy_words(struct tree_builder *builder)
 		      builder->words.count * sizeof(uint64_t));
 }
 
-/* The calls down to the sampled one, behind PREFIX; NULL when out of memory. */
+/* Returns the calls down to the sampled one, after PREFIX words; NULL when out of memory. */
 static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf, size_t *calls_ret)
 {
 	const struct analysis_options *options = &builder->run->options;
 	size_t above = builder->words.count, root = builder->root;
 	if (!push_frame(builder, leaf->answer >> ANSWER_SHIFT))
 		return NULL;
-	/* Most ways are added as they are: what comes before the calls has its room. */
+	/* Most paths are added without a copy, because there is room for the prefix. */
 	bool as_is = options->tree.order == SP_TREE_CALLER && !options->tree.collapse_recursion &&
 		     !options->stacks.callees;
 	uint64_t *path = as_is ? builder->words.items : copy_words(builder);
-	/* An address where nothing is mapped matches as a name, but is no call. */
+	/* An unmapped address may match by name, but is not a call. */
 	size_t last = builder->words.count - 1, at = builder->root < last ? builder->root : last;
 	size_t first = options->stacks.callees ? at : PREFIX, end = (options->stacks.callers ? at : last) + 1;
 	builder->words.count = above;

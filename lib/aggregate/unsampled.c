@@ -18,7 +18,10 @@ void programs_deinit(struct programs *programs)
 	u64map_deinit(&programs->of);
 }
 
-/* The program of an interned name, valid until the next call; NULL: out of memory. */
+/*
+ * Returns the program with an interned name, added if new; NULL when out of memory. Valid until the
+ * next call.
+ */
 static struct program *program_named(struct programs *programs, const char *comm)
 {
 	bool added;
@@ -33,11 +36,11 @@ static struct program *program_named(struct programs *programs, const char *comm
 	return &programs->rows.items[*index];
 }
 
-/* The program of a task's name at that time, valid until the next call; NULL: out of memory. */
+/* Returns the program that a task had at a time; NULL when out of memory. Valid until the next call. */
 static struct program *program_of(struct run *run, struct programs *programs, uint32_t pid,
 				  uint32_t tid, uint64_t time_ns)
 {
-	/* Interned like the names of rows: the analysis outlives the machine. */
+	/* Interned like the names of rows, because the analysis outlives the machine. */
 	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
 	const char *comm = strtab_add(&run->analysis->strings, name);
 	return comm ? program_named(programs, comm) : NULL;
@@ -59,7 +62,7 @@ static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
 	return task_samples(run, event, tid) > 0;
 }
 
-/* By READ records, of which a task may have left one for each CPU. */
+/* Sums missing weight by READ records. A task may have one for each CPU. */
 static bool sum_counts(struct run *run, uint16_t event, struct programs *programs)
 {
 	struct u64map seen = {0};
@@ -94,14 +97,14 @@ static bool has_counts(const struct run *run, uint16_t event)
 	return false;
 }
 
-/* A clock's period; 0: unknown. */
+/* Returns a clock event's period; 0: unknown. */
 static uint64_t clock_period_ns(const struct perf_event_attr *attr)
 {
 	return !attr->freq ? attr->sample_period
 	       : attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
 }
 
-/* CPU time that a task can use between two samples of a clock; UINT64_MAX: any time. */
+/* Returns the CPU time that a task can use between two samples of a clock; UINT64_MAX: no limit. */
 static uint64_t most_ns(const struct run *run, const struct perf_event_attr *attr)
 {
 	const struct sp_file_info *info = sp_reader_info(run->reader);
@@ -127,7 +130,7 @@ static bool add_lacking(struct run *run, struct programs *programs, const struct
 	return began != NULL;
 }
 
-/* Adds a life without a sample, of at most `weight`; false when out of memory. */
+/* Adds a task without a sample, of at most `weight`; false when out of memory. */
 static bool add_unsampled(struct run *run, struct programs *programs, const struct lifetime *lifetime,
 			  uint64_t weight, bool exact)
 {
@@ -141,7 +144,10 @@ static bool add_unsampled(struct run *run, struct programs *programs, const stru
 	return add_lacking(run, programs, lifetime, weight);
 }
 
-/* By FORK and EXIT. Of several tasks of one number all were sampled, if one was. */
+/*
+ * Sums missing weight by FORK and EXIT records. If several tasks had one number and one was sampled,
+ * all count as sampled.
+ */
 static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *programs)
 {
 	const struct lifetimes *lifetimes = &run->sideband.lifetimes;
@@ -160,7 +166,7 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 		bool exact = lifetimes_cpu_ns(lifetimes, lifetime->tid, &cpu_ns);
 		uint64_t samples = task_samples(run, event, lifetime->tid);
 		if (samples) {
-			/* A task lacks what it used after its last sample on each CPU. */
+			/* A task lacks the time that it used after its last sample on each CPU. */
 			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
 			uint64_t sampled_ns = samples * clock_period_ns(attr);
 			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;

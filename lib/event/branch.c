@@ -57,7 +57,7 @@ bool branch_types_parse(const char *text, size_t size, char separator, uint64_t 
 			break;
 		text = next + 1;
 	}
-	/* As in perf, modes alone mean branches of any type. */
+	/* Modes alone mean branches of any type, as in perf. */
 	if (!(mask & ~modes))
 		mask |= PERF_SAMPLE_BRANCH_ANY;
 	*ret = mask;
