@@ -192,9 +192,10 @@ static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_te
 		error = image_open(file, &image);
 	else if (needs_names(filter))
 		error = kallsyms_read(ctx, NULL, &kallsyms);
+	if (error)
+		return error;
 	const struct names names = {image, kallsyms};
-	if (!error)
-		error = find_range(&names, filter, &at, &size);
+	error = find_range(&names, filter, &at, &size);
 	if (error)
 		return error;
 	if (filter->action->range && !size)
@@ -216,8 +217,9 @@ struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *
 	for (;;) {
 		struct filter_text filter = {0};
 		struct sp_error *error = parse_one(&reader, &filter);
-		if (!error)
-			error = put_one(ctx, &filter, &made);
+		if (error)
+			return error;
+		error = put_one(ctx, &filter, &made);
 		if (error)
 			return error;
 		if (!*reader.at)

@@ -175,10 +175,12 @@ struct sp_error *event_shape_attr(const struct event_shape *shape, struct event_
 	const struct event_terms *terms = &shape->spec->terms;
 	set_habits(shape, attr);
 	struct sp_error *error = set_rate(shape, notes, attr);
-	if (!error)
-		error = set_call_graph(shape, notes, attr);
-	if (!error)
-		error = note_idle_terms(shape, notes);
+	if (error)
+		return error;
+	error = set_call_graph(shape, notes, attr);
+	if (error)
+		return error;
+	error = note_idle_terms(shape, notes);
 	if (error)
 		return error;
 	if (terms->given & EVENT_TERM_INHERIT && !shape->cpu_wide)

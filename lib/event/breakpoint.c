@@ -206,10 +206,12 @@ struct sp_error *parse_breakpoint(struct parser *parser)
 	uint64_t length = 0;
 	uint32_t access = 0;
 	struct sp_error *error = read_place(parser, &place);
-	if (!error)
-		error = read_length(parser, &length);
-	if (!error)
-		error = read_access(parser, &access);
+	if (error)
+		return error;
+	error = read_length(parser, &length);
+	if (error)
+		return error;
+	error = read_access(parser, &access);
 	if (error)
 		return error;
 	if (!access)

@@ -29,7 +29,7 @@ struct sp_catalog {
 	const struct sp_catalog_options *options;
 	const struct event_kernel *kernel;
 	struct sp_ctx *ctx;
-	bool has_hardware;
+	bool has_hardware, has_kprobe, has_uprobe;
 };
 
 DEFINE_CLEANUP(struct sp_catalog *, sp_catalog_free)
@@ -210,6 +210,8 @@ static struct sp_error *add_tools(struct sp_catalog *catalog)
 static struct sp_error *add_caches(struct sp_catalog *catalog)
 {
 	struct sp_error *error = NULL;
+	if (!catalog->has_hardware || !wants_kind(catalog, SP_CATALOG_CACHE))
+		return NULL;
 	for (uint64_t config = 0; config < 0x20000 && !error; config++) {
 		char name[64];
 		const struct event_code code = {PERF_TYPE_HW_CACHE, config};
@@ -268,28 +270,31 @@ static struct sp_error *add_pmu_form(struct sp_catalog *catalog, const struct pm
 		.type = "Raw event descriptor", .pmu = keep(catalog, pmu->name)});
 }
 
-static struct sp_error *add_pmus(struct sp_catalog *catalog, bool *probes)
+static struct sp_error *add_pmu(struct sp_catalog *catalog, struct pmus *pmus, struct pmu *pmu)
+{
+	struct sp_error *error = pmu_load(pmus, pmu);
+	if (error)
+		return note(catalog, error);
+	error = add_pmu_events(catalog, pmus, pmu);
+	return error ? error : add_pmu_form(catalog, pmu);
+}
+
+static struct sp_error *add_pmus(struct sp_catalog *catalog)
 {
 	CLEANUP(pmus_deinit) struct pmus pmus = {0};
 	struct sp_error *error = pmus_read(&pmus, catalog->ctx);
 	for (size_t i = 0; i < pmus.count && !error; i++) {
 		struct pmu *pmu = &pmus.items[i];
-		struct sp_error *damage = pmu_load(&pmus, pmu);
-		probes[0] |= !strcmp(pmu->name, "kprobe");
-		probes[1] |= !strcmp(pmu->name, "uprobe");
-		if (damage) {
-			error = note(catalog, damage);
-			continue;
-		}
-		error = add_pmu_events(catalog, &pmus, pmu);
-		if (!error)
-			error = add_pmu_form(catalog, pmu);
+		catalog->has_kprobe |= !strcmp(pmu->name, "kprobe");
+		catalog->has_uprobe |= !strcmp(pmu->name, "uprobe");
+		error = add_pmu(catalog, &pmus, pmu);
 	}
 	return error;
 }
 
-static struct sp_error *add_forms(struct sp_catalog *catalog, const bool *probes)
+static struct sp_error *add_forms(struct sp_catalog *catalog)
 {
+	const bool kprobe = catalog->has_kprobe, uprobe = catalog->has_uprobe;
 	const struct {
 		enum sp_catalog_kind kind;
 		const char *name, *type;
@@ -299,11 +304,11 @@ static struct sp_error *add_forms(struct sp_catalog *catalog, const bool *probes
 		{SP_CATALOG_BREAKPOINT, "mem:<addr>[/len][:access]", NULL, true},
 		{SP_CATALOG_BREAKPOINT, "mem:<symbol>[/len][:access]", NULL, true},
 		{SP_CATALOG_BREAKPOINT, "mem:<path>:<symbol>[/len][:access]", NULL, true},
-		{SP_CATALOG_PROBE, "kprobe:<function>[+offset]", "Kernel probe", probes[0]},
-		{SP_CATALOG_PROBE, "kretprobe:<function>", "Kernel probe of returns", probes[0]},
-		{SP_CATALOG_PROBE, "uprobe:<path>:<symbol>[+offset]", "Probe of a program", probes[1]},
+		{SP_CATALOG_PROBE, "kprobe:<function>[+offset]", "Kernel probe", kprobe},
+		{SP_CATALOG_PROBE, "kretprobe:<function>", "Kernel probe of returns", kprobe},
+		{SP_CATALOG_PROBE, "uprobe:<path>:<symbol>[+offset]", "Probe of a program", uprobe},
 		{SP_CATALOG_PROBE, "uretprobe:<path>:<symbol>", "Probe of a program's returns",
-		 probes[1]},
+		 uprobe},
 	};
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms) && !error; i++)
@@ -363,6 +368,8 @@ static struct sp_error *add_tracepoints(struct sp_catalog *catalog)
 {
 	CLEANUP(name_list_deinit) struct name_list systems = {0};
 	struct tracefs tracefs;
+	if (!wants_kind(catalog, SP_CATALOG_TRACEPOINT) || catalog->options->pmu)
+		return NULL;
 	struct sp_error *error = tracefs_init(&tracefs, catalog->ctx);
 	if (!error && !tracefs.path)
 		error = note(catalog, tracefs_error(&tracefs, "tracepoints are not listed"));
@@ -387,6 +394,8 @@ static bool add_vendor_event(void *arg, const char *name, const char *descriptio
 static struct sp_error *add_vendors(struct sp_catalog *catalog)
 {
 	struct sp_error *error;
+	if (!wants_kind(catalog, SP_CATALOG_VENDOR))
+		return NULL;
 	if (!catalog->has_hardware)
 		return note(catalog, error_new(SP_ERROR_UNSUPPORTED, "vendor events are not listed: "
 					       "this machine has no hardware counters"));
@@ -412,26 +421,20 @@ static int compare_entries(const void *a, const void *b)
 
 static struct sp_error *fill(struct sp_catalog *catalog)
 {
+	static struct sp_error *(*const parts[])(struct sp_catalog *) = {
+		add_plain, add_tools, add_caches, add_pmus, add_forms, add_tracepoints, add_vendors,
+	};
 	const struct event_code cycles = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES};
-	bool probes[2] = {false, false};
 	catalog->has_hardware = opens(catalog, &cycles);
-	struct sp_error *error = add_plain(catalog);
-	if (!error)
-		error = add_tools(catalog);
-	if (!error && catalog->has_hardware && wants_kind(catalog, SP_CATALOG_CACHE))
-		error = add_caches(catalog);
-	if (!error)
-		error = add_pmus(catalog, probes);
-	if (!error)
-		error = add_forms(catalog, probes);
-	if (!error && wants_kind(catalog, SP_CATALOG_TRACEPOINT) && !catalog->options->pmu)
-		error = add_tracepoints(catalog);
-	if (!error && wants_kind(catalog, SP_CATALOG_VENDOR))
-		error = add_vendors(catalog);
-	if (!error && catalog->entries.count)
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		struct sp_error *error = parts[i](catalog);
+		if (error)
+			return error;
+	}
+	if (catalog->entries.count)
 		qsort(catalog->entries.items, catalog->entries.count,
 		      sizeof(*catalog->entries.items), compare_entries);
-	return error;
+	return NULL;
 }
 
 struct sp_error *sp_catalog_new(struct sp_ctx *ctx, const struct sp_catalog_options *options,

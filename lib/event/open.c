@@ -333,8 +333,9 @@ static struct sp_error *plan_samples(struct planner *planner)
 		make_uniform(planner);
 	for (size_t i = 0; i < specs->count; i++) {
 		error = planner_plan_event(planner, &specs->items[i], &plan->samples[i]);
-		if (!error)
-			error = set_bounds(planner, i, &plan->samples[i]);
+		if (error)
+			return error;
+		error = set_bounds(planner, i, &plan->samples[i]);
 		if (error)
 			return error;
 		plan->sample_count++;
@@ -374,6 +375,32 @@ static struct sp_error *plan_sideband(struct planner *planner)
 	return errnum ? planner_refused_field(planner, "side-band", &attr, &none, errnum) : NULL;
 }
 
+static struct sp_error *fill_plan(struct planner *planner)
+{
+	struct sp_error *error = check_asked(planner);
+	if (error)
+		return error;
+	set_base(planner);
+	error = check_dumps(planner);
+	if (error)
+		return error;
+	error = check_clock(planner);
+	if (error)
+		return error;
+	error = choose_scope(planner);
+	if (error)
+		return error;
+	error = set_depth(planner);
+	if (error)
+		return error;
+	set_holders(planner);
+	error = plan_samples(planner);
+	if (error)
+		return error;
+	error = say_in_vain(planner);
+	return error ? error : plan_sideband(planner);
+}
+
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
 				 const struct event_request *request, struct event_plan **ret)
 {
@@ -386,25 +413,7 @@ struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct
 		return rights_explain(rights, RIGHTS_ANY_EVENT, "perf_event_open", errnum);
 	struct planner planner = {.kernel = kernel, .request = request, .plan = plan,
 				  .callchain = request->callchain, .asked = request->asked};
-	struct sp_error *error = check_asked(&planner);
-	if (error)
-		return error;
-	set_base(&planner);
-	error = check_dumps(&planner);
-	if (!error)
-		error = check_clock(&planner);
-	if (!error)
-		error = choose_scope(&planner);
-	if (!error)
-		error = set_depth(&planner);
-	if (error)
-		return error;
-	set_holders(&planner);
-	error = plan_samples(&planner);
-	if (!error)
-		error = say_in_vain(&planner);
-	if (!error)
-		error = plan_sideband(&planner);
+	struct sp_error *error = fill_plan(&planner);
 	if (error)
 		return error;
 	*ret = take_ptr(plan);

@@ -89,24 +89,31 @@ struct event_text {
 	bool hybrid; /* its specs already have names, without modifiers */
 };
 
+/* Reads the terms "/NAME=VALUE,…/" at the parser's position, if any, and applies them to each spec. */
+static struct sp_error *parse_general_terms(struct parser *parser, struct event_spec *specs,
+					    size_t count)
+{
+	if (!parser_take(parser, '/'))
+		return NULL;
+	CLEANUP(cleanup_terms) struct terms terms = {0};
+	struct sp_error *error = terms_read(parser, &terms);
+	for (size_t i = 0; i < count && !error; i++)
+		error = terms_apply_general(parser, &terms, &specs[i]);
+	return error ? error : terms_check_used(parser, &terms, NULL);
+}
+
 /* Parses an event of the kernel's own tables (generic, raw, or a tool's), with its terms. */
 static struct sp_error *parse_generic(struct parser *parser, struct event_text *event,
 				      const struct event_code *code, enum event_tool tool)
 {
 	struct event_spec spec = event_spec_make(parser);
-	CLEANUP(cleanup_terms) struct terms terms = {0};
 	spec.attr.type = code->type;
 	spec.attr.config = code->config;
 	spec.tool = tool;
-	struct sp_error *error = NULL;
-	if (parser_take(parser, '/')) {
-		error = terms_read(parser, &terms);
-		if (!error)
-			error = terms_apply_general(parser, &terms, &spec);
-		if (!error)
-			error = terms_check_used(parser, &terms, NULL);
-	}
-	if (!error && code->type != PERF_TYPE_SOFTWARE)
+	struct sp_error *error = parse_general_terms(parser, &spec, 1);
+	if (error)
+		return error;
+	if (code->type != PERF_TYPE_SOFTWARE)
 		error = parse_hybrid_event(parser, event->name, &spec, &event->hybrid);
 	if (error || event->hybrid)
 		return error;
@@ -163,13 +170,8 @@ static struct sp_error *parse_other(struct parser *parser, struct slice name)
 /* Parses terms after a tracepoint, breakpoint or probe. */
 static struct sp_error *parse_terms_behind(struct parser *parser, size_t first)
 {
-	if (!parser_take(parser, '/'))
-		return NULL;
-	CLEANUP(cleanup_terms) struct terms terms = {0};
-	struct sp_error *error = terms_read(parser, &terms);
-	for (size_t i = first; i < parser->specs->count && !error; i++)
-		error = terms_apply_general(parser, &terms, &parser->specs->items[i]);
-	return error ? error : terms_check_used(parser, &terms, NULL);
+	struct event_specs *specs = parser->specs;
+	return parse_general_terms(parser, specs->items + first, specs->count - first);
 }
 
 static bool is_probe(struct slice name)
@@ -264,13 +266,13 @@ static struct sp_error *parse_event(struct parser *parser)
 	parser_blanks(parser);
 	const char *begin = parser->pos;
 	struct sp_error *error = parse_what(parser, &event);
-	if (!error) {
-		const char *behind = parser->pos;
-		parser_blanks(parser);
-		if (parser_at(parser) != ':')
-			parser->pos = behind;
-		error = parse_event_modifiers(parser, first, &modifiers);
-	}
+	if (error)
+		return error;
+	const char *behind = parser->pos;
+	parser_blanks(parser);
+	if (parser_at(parser) != ':')
+		parser->pos = behind;
+	error = parse_event_modifiers(parser, first, &modifiers);
 	if (error)
 		return error;
 	error = set_names(parser, first, slice_between(begin, parser->pos), modifiers, event.hybrid);
@@ -326,8 +328,9 @@ static struct sp_error *parse_group(struct parser *parser, struct slice name)
 	if (!parser_take(parser, ':'))
 		return NULL;
 	error = modifiers_read(parser, &modifiers);
-	if (!error)
-		error = modifiers_apply(parser, modifiers, first, true);
+	if (error)
+		return error;
+	error = modifiers_apply(parser, modifiers, first, true);
 	parser_blanks(parser);
 	return error;
 }

@@ -282,10 +282,14 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 				    struct event_planned *event)
 {
 	struct sp_error *error = event_kind_check(planner->request, spec);
-	if (!error)
-		error = whole_attr(planner, spec, &event->attr);
-	if (!error)
-		error = keep_spec(planner->plan, spec, event);
+	if (error)
+		return error;
+	error = whole_attr(planner, spec, &event->attr);
+	if (error)
+		return error;
+	error = keep_spec(planner->plan, spec, event);
+	if (error)
+		return error;
 	follow_leader(planner, event);
 	event->attr.size = event_attr_size(&event->attr);
 	while (!error) {

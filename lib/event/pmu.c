@@ -221,8 +221,9 @@ struct sp_error *pmu_load(struct pmus *pmus, struct pmu *pmu)
 	if (pmu->loaded)
 		return NULL;
 	struct sp_error *error = load_formats(pmus, pmu);
-	if (!error)
-		error = load_cpus(pmus, pmu);
+	if (error)
+		return error;
+	error = load_cpus(pmus, pmu);
 	if (error)
 		return error;
 	pmu->loaded = true;

@@ -298,8 +298,9 @@ struct sp_error *parse_pmu_event(struct parser *parser, struct slice name)
 	CLEANUP(cleanup_terms) struct terms terms = {0};
 	size_t before = parser->specs->count;
 	struct sp_error *error = parser_pmus(parser);
-	if (!error)
-		error = terms_read(parser, &terms);
+	if (error)
+		return error;
+	error = terms_read(parser, &terms);
 	if (error)
 		return error;
 	struct pmu *exact = pmus_find(&parser->pmus, name.text, name.size);
@@ -315,25 +316,31 @@ struct sp_error *parse_pmu_event(struct parser *parser, struct slice name)
 	return unknown_pmu(parser, name);
 }
 
+static struct sp_error *add_named(struct parser *parser, struct pmu *pmu,
+				  const struct pmu_event *named)
+{
+	struct terms none = {0};
+	struct event_spec spec = event_spec_make(parser);
+	const struct pmu_event_parser event = {parser, pmu, &spec, &none};
+	struct sp_error *error = pmu_load(&parser->pmus, pmu);
+	if (error)
+		return error;
+	take_pmu(&spec, pmu);
+	error = apply_named(&event, named);
+	return error ? error : parser_add(parser, &spec);
+}
+
 struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name, bool *found_ret)
 {
 	struct sp_error *error = parser_pmus(parser);
 	*found_ret = false;
 	for (size_t i = 0; i < parser->pmus.count && !error; i++) {
 		struct pmu *pmu = &parser->pmus.items[i];
-		struct terms none = {0};
 		struct pmu_event named;
 		error = pmu_event_find(&parser->pmus, pmu, name.text, name.size, &named);
 		if (error || !named.name)
 			continue;
-		struct event_spec spec = event_spec_make(parser);
-		const struct pmu_event_parser event = {parser, pmu, &spec, &none};
-		error = pmu_load(&parser->pmus, pmu);
-		take_pmu(&spec, pmu);
-		if (!error)
-			error = apply_named(&event, &named);
-		if (!error)
-			error = parser_add(parser, &spec);
+		error = add_named(parser, pmu, &named);
 		*found_ret = true;
 	}
 	return error;

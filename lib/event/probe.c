@@ -84,8 +84,9 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 	const char *begin = name.text;
 	uint64_t offset = 0, address;
 	struct sp_error *error = split_offset(parser, &name, &offset);
-	if (!error)
-		error = no_returns_within(probe, begin, offset);
+	if (error)
+		return error;
+	error = no_returns_within(probe, begin, offset);
 	if (error)
 		return error;
 	if (!name.size)
@@ -167,11 +168,12 @@ static struct sp_error *parse_user_probe(struct probe *probe)
 	struct slice name = parser_until(parser, ":,}/");
 	const char *begin = name.text;
 	struct sp_error *error = split_offset(parser, &name, &offset);
-	if (!error && !name.size)
-		error = error_set_remedy(parser_error(parser, begin, "no symbol"),
-					 "use uprobe:PATH:SYMBOL[+OFFSET]");
-	if (!error)
-		error = no_returns_within(probe, begin, offset);
+	if (error)
+		return error;
+	if (!name.size)
+		return error_set_remedy(parser_error(parser, begin, "no symbol"),
+					"use uprobe:PATH:SYMBOL[+OFFSET]");
+	error = no_returns_within(probe, begin, offset);
 	if (error)
 		return error;
 	error = find_file(parser, path, &image);
@@ -189,7 +191,8 @@ struct sp_error *parse_probe(struct parser *parser, struct slice kind)
 		.spec = event_spec_make(parser),
 	};
 	struct sp_error *error = find_pmu(&probe, kind.text, of_kernel);
-	if (!error)
-		error = of_kernel ? parse_kernel_probe(&probe) : parse_user_probe(&probe);
+	if (error)
+		return error;
+	error = of_kernel ? parse_kernel_probe(&probe) : parse_user_probe(&probe);
 	return error ? error : parser_add(parser, &probe.spec);
 }
