@@ -44,30 +44,44 @@ enum sp_stat_aggregate {
 };
 
 /*
- * All zero but `size` is the default, but one of command, pids, tids, system_wide and cpus must be there.
- * A command beside one of the others is not itself counted: it only says how long. Borrowed
- * until sp_stat_new() returns.
+ * Tasks or CPUs to count: at least one of command, pids, tids, system_wide and cpus. With one of the
+ * others, a command is not counted itself; counting ends when it ends.
  */
-struct sp_stat_options {
-	size_t size;                /* sizeof of this struct */
+struct sp_stat_target {
+	size_t size;                /* sizeof of this struct, as in each group */
 	const char *const *command; /* program and arguments, NULL-terminated */
 	struct sp_number_list pids, tids;
 	bool system_wide;
-	const char *cpus;           /* "0-3,5": these alone */
-	const char *events;         /* syntax of `-e`; NULL: perf stat's default events */
-	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
-	size_t event_list_count;
-	unsigned int detail;        /* 0 to 3: events of caches besides, as -d, -dd, -ddd */
-	bool time_only;             /* no event is counted */
+	const char *cpus;           /* count only these CPUs, "0-3,5" */
 	/* Control groups, on whole CPUs: the n-th event counts the n-th group (the last: the rest). */
 	struct sp_string_list cgroups;
 	bool each_cgroup;           /* instead: all events for each group */
-	bool user_only, kernel_only; /* for events without modifiers of their own */
 	enum sp_choice inherit;     /* count new threads and children, too */
-	enum sp_choice scale;       /* scale up counts of events that took turns */
-	bool disabled;              /* nothing is counted before sp_stat_enable() */
+};
+
+/* Events to count. */
+struct sp_stat_event_options {
+	size_t size;
+	const char *text;           /* syntax of `-e`; NULL: perf stat's default events */
+	const struct sp_event_list *lists; /* several lists with filters, instead of `text` */
+	size_t list_count;
+	unsigned int detail;        /* 0 to 3: further events of caches, as -d, -dd, -ddd */
+	bool time_only;             /* count no event */
+	bool user_only, kernel_only; /* mode of events without modifiers */
+	enum sp_choice scale;       /* scale up counts of multiplexed events */
+};
+
+/*
+ * Groups of options. NULL and zeroed groups are the defaults of `sprof stat`; a target is needed.
+ * Borrowed until sp_stat_new() returns.
+ */
+struct sp_stat_options {
+	size_t size;
+	const struct sp_stat_target *target;
+	const struct sp_stat_event_options *events;
+	bool disabled;              /* count nothing before sp_stat_enable() */
 	enum sp_stat_aggregate aggregate;
-	uint32_t cache_level;       /* 0: the last */
+	uint32_t cache_level;       /* cache of SP_STAT_CACHE; 0: the last level */
 };
 
 /*

@@ -32,7 +32,7 @@ static struct sp_error *add_target(struct sp_stat *stat, int32_t tid, int32_t cp
 static struct sp_error *add_thread(struct sp_stat *stat, int32_t tid, uint32_t place)
 {
 	struct sp_error *error = NULL;
-	if (!stat->options.cpus)
+	if (!stat->options.target.cpus)
 		return add_target(stat, tid, -1, place);
 	for (size_t i = 0; i < stat->cpus.count && !error; i++)
 		error = add_target(stat, tid, (int32_t)stat->cpus.items[i], place);
@@ -89,12 +89,12 @@ static struct sp_error *add_everyone(struct sp_stat *stat)
 
 static struct sp_error *add_running(struct sp_stat *stat)
 {
-	const struct sp_stat_options *options = &stat->options;
+	const struct stat_options *options = &stat->options;
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < options->pids.count && !error; i++)
-		error = add_process(stat, (uint32_t)options->pids.items[i]);
-	for (size_t i = 0; i < options->tids.count && !error; i++) {
-		uint32_t tid = (uint32_t)options->tids.items[i], pid;
+	for (size_t i = 0; i < options->target.pids.count && !error; i++)
+		error = add_process(stat, (uint32_t)options->target.pids.items[i]);
+	for (size_t i = 0; i < options->target.tids.count && !error; i++) {
+		uint32_t tid = (uint32_t)options->target.tids.items[i], pid;
 		error = tasks_process_of(stat->ctx, tid, &pid);
 		if (!error)
 			error = add_task(stat, pid, tid);
@@ -107,10 +107,10 @@ static struct sp_error *add_running(struct sp_stat *stat)
 static struct sp_error *note_newcomers(struct sp_stat *stat)
 {
 	size_t listed = stat->targets.count, count = 0;
-	for (size_t i = 0; i < stat->options.pids.count; i++) {
+	for (size_t i = 0; i < stat->options.target.pids.count; i++) {
 		struct task_list threads = {0};
 		struct sp_error *error =
-			tasks_list(stat->ctx, (uint32_t)stat->options.pids.items[i], &threads);
+			tasks_list(stat->ctx, (uint32_t)stat->options.target.pids.items[i], &threads);
 		for (size_t t = 0; t < threads.count; t++) {
 			bool known = false;
 			for (size_t k = 0; k < listed && !known; k++)
@@ -132,7 +132,7 @@ static struct sp_error *note_newcomers(struct sp_stat *stat)
 
 static struct sp_error *choose_cpus(struct sp_stat *stat)
 {
-	const char *text = stat->options.cpus;
+	const char *text = stat->options.target.cpus;
 	struct cpu_list online = {0};
 	struct sp_error *error = sysfs_cpus_online(stat->ctx, &online);
 	if (error || !text) {
@@ -168,11 +168,11 @@ static struct sp_error *target_cpus(struct sp_stat *stat)
 
 static struct sp_error *choose_targets(struct sp_stat *stat)
 {
-	const struct sp_stat_options *options = &stat->options;
+	const struct stat_options *options = &stat->options;
 	bool by_thread = options->aggregate == SP_STAT_THREAD;
-	bool tasks = options->pids.count || options->tids.count;
+	bool tasks = options->target.pids.count || options->target.tids.count;
 	struct sp_error *error = NULL;
-	if (stat->cpu_wide || options->cpus)
+	if (stat->cpu_wide || options->target.cpus)
 		error = choose_cpus(stat);
 	if (!error && stat->cpu_wide)
 		return target_cpus(stat);
@@ -193,12 +193,12 @@ static struct sp_error *choose_targets(struct sp_stat *stat)
 
 static struct sp_error *check_options(const struct sp_stat *stat)
 {
-	const struct sp_stat_options *options = &stat->options;
+	const struct stat_options *options = &stat->options;
 	bool by_cpu = options->aggregate != SP_STAT_GLOBAL && options->aggregate != SP_STAT_THREAD;
 	if (by_cpu && !stat->cpu_wide)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "counts per CPU, core, die, socket or "
 						  "node need whole CPUs"), "add -a or -C CPUS");
-	if (options->cgroups.count && !stat->cpu_wide)
+	if (options->target.cgroups.count && !stat->cpu_wide)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "control groups need whole "
 						  "CPUs"), "add -a or -C CPUS");
 	if (options->aggregate == SP_STAT_THREAD && stat->has_command && !stat->only_says_how_long)
@@ -211,26 +211,65 @@ static struct sp_error *check_options(const struct sp_stat *stat)
 
 static struct sp_error *set_up(struct sp_stat *stat)
 {
-	const struct sp_stat_options *options = &stat->options;
+	const struct stat_options *options = &stat->options;
 	bool by_thread = options->aggregate == SP_STAT_THREAD;
-	bool tasks = options->pids.count || options->tids.count;
-	stat->has_command = options->command != NULL;
-	stat->only_says_how_long = tasks || options->system_wide || options->cpus;
-	stat->cpu_wide = !tasks && !by_thread && (options->system_wide || options->cpus);
+	bool tasks = options->target.pids.count || options->target.tids.count;
+	stat->has_command = options->target.command != NULL;
+	stat->only_says_how_long = tasks || options->target.system_wide || options->target.cpus;
+	stat->cpu_wide = !tasks && !by_thread && (options->target.system_wide || options->target.cpus);
 	struct sp_error *error = check_options(stat);
 	if (!error && stat->has_command)
-		error = workload_fork(&stat->workload, options->command, false);
+		error = workload_fork(&stat->workload, options->target.command, false);
 	if (!error && stat->has_command) {
-		stat->command_name = arena_copy_string(&stat->arena, options->command[0],
-						       strlen(options->command[0]));
+		stat->command_name = arena_copy_string(&stat->arena, options->target.command[0],
+						       strlen(options->target.command[0]));
 		error = stat->command_name ? NULL : error_no_memory();
 	}
 	error = error ? error : choose_targets(stat);
 	error = error ? error : stat_make_counters(stat);
 	error = error ? error : stat_open(stat);
-	if (!error && options->pids.count && options->aggregate != SP_STAT_THREAD)
+	if (!error && options->target.pids.count && options->aggregate != SP_STAT_THREAD)
 		error = note_newcomers(stat);
 	return error;
+}
+
+/* Copies the groups. Fails as sized_copy(). */
+static struct sp_error *copy_options(struct stat_options *ret, const struct sp_stat_options *options)
+{
+	struct sp_stat_options given;
+	struct sp_error *error = sized_copy(&given, sizeof(given), options);
+	if (error)
+		return error;
+	const struct sized_group groups[] = {
+		{&ret->target, sizeof(ret->target), given.target, "target"},
+		{&ret->events, sizeof(ret->events), given.events, "events"},
+	};
+	ret->disabled = given.disabled;
+	ret->aggregate = given.aggregate;
+	ret->cache_level = given.cache_level;
+	return sized_copy_groups(groups, 2);
+}
+
+/* Copies the lists of tasks, and forgets other borrowed pointers of the options. */
+static struct sp_error *keep_targets(struct sp_stat *stat)
+{
+	struct stat_options *options = &stat->options;
+	size_t count = options->target.pids.count + options->target.tids.count;
+	int32_t *kept = arena_alloc(&stat->arena, (count + 1) * sizeof(int32_t));
+	if (!kept)
+		return error_no_memory();
+	if (options->target.pids.count)
+		memcpy(kept, options->target.pids.items, options->target.pids.count * sizeof(*kept));
+	if (options->target.tids.count)
+		memcpy(kept + options->target.pids.count, options->target.tids.items,
+		       options->target.tids.count * sizeof(*kept));
+	options->target.pids.items = kept;
+	options->target.tids.items = kept + options->target.pids.count;
+	options->target.command = NULL;
+	options->events.text = NULL;
+	options->events.lists = NULL;
+	options->target.cgroups = (struct sp_string_list){0};
+	return NULL;
 }
 
 struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *options,
@@ -242,29 +281,15 @@ struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *o
 	stat->ctx = ctx;
 	stat->kernel = event_kernel_real();
 	workload_init(&stat->workload);
-	struct sp_error *error = sized_copy(&stat->options, sizeof(stat->options), options);
+	struct sp_error *error = copy_options(&stat->options, options);
 	if (error)
 		return error;
-	options = &stat->options;
 	error = set_up(stat);
 	if (error)
 		return error;
-	/* Lists of tasks that have ended are copied; the rest was borrowed. */
-	size_t count = options->pids.count + options->tids.count;
-	int32_t *kept = arena_alloc(&stat->arena, (count + 1) * sizeof(int32_t));
-	if (!kept)
-		return error_no_memory();
-	if (options->pids.count)
-		memcpy(kept, options->pids.items, options->pids.count * sizeof(*kept));
-	if (options->tids.count)
-		memcpy(kept + options->pids.count, options->tids.items,
-		       options->tids.count * sizeof(*kept));
-	stat->options.pids = (struct sp_number_list){kept, options->pids.count};
-	stat->options.tids = (struct sp_number_list){kept + options->pids.count, options->tids.count};
-	stat->options.command = NULL;
-	stat->options.events = NULL;
-	stat->options.event_lists = NULL;
-	stat->options.cgroups = (struct sp_string_list){0};
+	error = keep_targets(stat);
+	if (error)
+		return error;
 	*ret = take_ptr(stat);
 	return NULL;
 }
@@ -371,7 +396,7 @@ pid_t sp_stat_pid(const struct sp_stat *stat)
 
 bool sp_stat_targets_gone(const struct sp_stat *stat)
 {
-	const struct sp_number_list *pids = &stat->options.pids, *tids = &stat->options.tids;
+	const struct sp_number_list *pids = &stat->options.target.pids, *tids = &stat->options.target.tids;
 	if (!pids->count && !tids->count)
 		return false;
 	for (size_t i = 0; i < pids->count; i++)

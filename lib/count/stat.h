@@ -67,6 +67,15 @@ struct stat_cpu {
 struct writer;
 struct loaded;
 
+/* Options, with the defaults of groups that were not given. */
+struct stat_options {
+	struct sp_stat_target target;
+	struct sp_stat_event_options events;
+	bool disabled;
+	enum sp_stat_aggregate aggregate;
+	uint32_t cache_level;
+};
+
 struct sp_stat {
 	struct sp_ctx *ctx;
 	const struct event_kernel *kernel;
@@ -75,7 +84,7 @@ struct sp_stat {
 	const char **filters;           /* one for each spec; NULL: none */
 	struct event_notes notes;
 	struct rights rights;
-	struct sp_stat_options options; /* its pointers are invalid after sp_stat_new() */
+	struct stat_options options; /* its pointers are invalid after sp_stat_new() */
 	bool cpu_wide;
 	struct cpu_list cpus;
 	VEC(struct target) targets;

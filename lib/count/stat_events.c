@@ -57,31 +57,31 @@ static struct sp_error *set_filters(struct sp_stat *stat, size_t first, const ch
 
 static struct sp_error *parse_lists(struct sp_stat *stat)
 {
-	const struct sp_stat_options *options = &stat->options;
+	const struct stat_options *options = &stat->options;
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < options->event_list_count && !error; i++) {
+	for (size_t i = 0; i < options->events.list_count && !error; i++) {
 		size_t first = stat->specs.count;
-		const struct sp_event_list *list = &options->event_lists[i];
+		const struct sp_event_list *list = &options->events.lists[i];
 		error = (list->pfm ? event_specs_parse_pfm : event_specs_parse)(&stat->specs, stat->ctx,
 										list->events);
 		if (!error)
-			error = set_filters(stat, first, options->event_lists[i].filter);
+			error = set_filters(stat, first, options->events.lists[i].filter);
 	}
 	return error;
 }
 
 static struct sp_error *parse_all(struct sp_stat *stat)
 {
-	const struct sp_stat_options *options = &stat->options;
+	const struct stat_options *options = &stat->options;
 	struct sp_error *error = NULL;
-	if (options->event_list_count)
+	if (options->events.list_count)
 		error = parse_lists(stat);
-	else if (options->events)
-		error = event_specs_parse(&stat->specs, stat->ctx, options->events);
+	else if (options->events.text)
+		error = event_specs_parse(&stat->specs, stat->ctx, options->events.text);
 	else
 		error = parse_defaults(stat);
-	size_t listed = options->event_list_count ? stat->specs.count : 0;
-	for (unsigned int i = 0; i < options->detail && i < DETAIL_COUNT && !error; i++)
+	size_t listed = options->events.list_count ? stat->specs.count : 0;
+	for (unsigned int i = 0; i < options->events.detail && i < DETAIL_COUNT && !error; i++)
 		error = event_specs_parse(&stat->specs, stat->ctx, details[i]);
 	/* Default events have no filter. */
 	return error ? error : set_filters(stat, listed, NULL);
@@ -137,17 +137,17 @@ static struct sp_stat_event event_of(struct sp_stat *stat, const struct counter 
 	} else if (spec->tool) {
 		event.unit = "ns";
 	}
-	if (!spec->modes_given && (stat->options.user_only || stat->options.kernel_only))
-		event.name = name_with(stat, event.name, stat->options.user_only ? 'u' : 'k');
+	if (!spec->modes_given && (stat->options.events.user_only || stat->options.events.kernel_only))
+		event.name = name_with(stat, event.name, stat->options.events.user_only ? 'u' : 'k');
 	return event;
 }
 
 static void set_modes(const struct sp_stat *stat, const struct event_spec *spec,
 		      struct perf_event_attr *attr)
 {
-	if (!spec->modes_given && stat->options.user_only)
+	if (!spec->modes_given && stat->options.events.user_only)
 		attr->exclude_kernel = attr->exclude_hv = 1;
-	if (!spec->modes_given && stat->options.kernel_only)
+	if (!spec->modes_given && stat->options.events.kernel_only)
 		attr->exclude_user = 1;
 	/* Count guests only on request, like perf. */
 	if (!spec->guest_given && attr->type != PERF_TYPE_SOFTWARE &&
@@ -168,7 +168,7 @@ static void set_attr(const struct sp_stat *stat, struct counter *counter, bool i
 	attr->disabled = is_leader;
 	attr->enable_on_exec = is_leader && stat->has_command && !stat->only_says_how_long &&
 			       !stat->cpu_wide && !stat->options.disabled;
-	attr->inherit = !stat->cpu_wide && stat->options.inherit != SP_OFF;
+	attr->inherit = !stat->cpu_wide && stat->options.target.inherit != SP_OFF;
 	if (spec->terms.given & EVENT_TERM_INHERIT)
 		attr->inherit = spec->terms.inherit && !stat->cpu_wide;
 	/* Else fork(2) of what is counted fails. */
@@ -211,7 +211,7 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 		stat->events[stat->counter_count] = event_of(stat, counter, cgroup);
 		if (!stat->events[stat->counter_count++].name)
 			return error_no_memory();
-		if (stat->cpu_wide || stat->options.inherit == SP_OFF || !event_is_not_inherited(spec))
+		if (stat->cpu_wide || stat->options.target.inherit == SP_OFF || !event_is_not_inherited(spec))
 			continue;
 		struct sp_error *error = event_notes_add(
 			&stat->notes, spec->name, "its threads and children are not counted",
@@ -245,23 +245,23 @@ static struct sp_error *open_cgroup(struct sp_stat *stat, const struct cgroup_hi
 
 static struct sp_error *add_of_cgroups(struct sp_stat *stat)
 {
-	const struct sp_string_list *names = &stat->options.cgroups;
+	const struct sp_string_list *names = &stat->options.target.cgroups;
 	CLEANUP(cgroup_hierarchy_deinit) struct cgroup_hierarchy hierarchy = {0};
 	const char *name = NULL;
 	int fd = -1;
 	struct sp_error *error = cgroup_hierarchy_find(stat->ctx, &hierarchy);
-	if (!stat->options.each_cgroup && names->count > stat->specs.count && !error)
+	if (!stat->options.target.each_cgroup && names->count > stat->specs.count && !error)
 		error = error_set_remedy(
 			error_new(SP_ERROR_INVALID, "-G: %zu control groups for %zu events",
 				  names->count, stat->specs.count),
 			"-G assigns groups to events in order; --for-each-cgroup counts all events "
 			"in each group");
-	for (size_t i = 0; stat->options.each_cgroup && i < names->count && !error; i++) {
+	for (size_t i = 0; stat->options.target.each_cgroup && i < names->count && !error; i++) {
 		error = open_cgroup(stat, &hierarchy, names->items[i], &name, &fd);
 		if (!error)
 			error = add_counters(stat, name, fd, SIZE_MAX);
 	}
-	for (size_t i = 0; !stat->options.each_cgroup && i < stat->specs.count && !error; i++) {
+	for (size_t i = 0; !stat->options.target.each_cgroup && i < stat->specs.count && !error; i++) {
 		if (i < names->count)
 			error = open_cgroup(stat, &hierarchy, names->items[i], &name, &fd);
 		if (!error)
@@ -272,14 +272,14 @@ static struct sp_error *add_of_cgroups(struct sp_stat *stat)
 
 struct sp_error *stat_make_counters(struct sp_stat *stat)
 {
-	if (stat->options.time_only)
+	if (stat->options.events.time_only)
 		return NULL;
 	struct sp_error *error = parse_all(stat);
 	for (size_t i = 0; i < stat->specs.count && !error; i++)
 		error = check_spec(stat, &stat->specs.items[i]);
 	if (error)
 		return error;
-	size_t rounds = stat->options.each_cgroup ? stat->options.cgroups.count : 1;
+	size_t rounds = stat->options.target.each_cgroup ? stat->options.target.cgroups.count : 1;
 	size_t most;
 	if (__builtin_mul_overflow(stat->specs.count, rounds, &most))
 		return error_no_memory();
@@ -289,6 +289,6 @@ struct sp_error *stat_make_counters(struct sp_stat *stat)
 	stat->buffer = calloc(most + 3, sizeof(*stat->buffer));
 	if (!stat->counters || !stat->events || !stat->buffer)
 		return error_no_memory();
-	return stat->options.cgroups.count ? add_of_cgroups(stat)
+	return stat->options.target.cgroups.count ? add_of_cgroups(stat)
 					   : add_counters(stat, NULL, -1, SIZE_MAX);
 }

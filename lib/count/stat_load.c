@@ -70,7 +70,7 @@ static struct sp_error *take_config(struct sp_stat *stat, struct cursor cursor)
 		else if (tag == STAT_CONFIG_INTERVAL)
 			stat->loaded->interval_ms = value;
 		else if (tag == STAT_CONFIG_SCALE)
-			stat->options.scale = value ? SP_ON : SP_OFF;
+			stat->options.events.scale = value ? SP_ON : SP_OFF;
 	}
 	return NULL;
 }

@@ -148,7 +148,7 @@ static void add_unit(const struct sp_stat *stat, const struct counter *counter,
 	sum->scaled += scaled;
 	if (running_ns) {
 		sum->known_enabled += (double)enabled_ns;
-		sum->value += stat->options.scale == SP_OFF || !scaled
+		sum->value += stat->options.events.scale == SP_OFF || !scaled
 				      ? (double)n
 				      : (double)n * ((double)enabled_ns / (double)running_ns);
 	}
@@ -170,10 +170,10 @@ static void finish_row(const struct sp_stat *stat, struct sp_stat_row *row, cons
 		return;
 	row->value = sum->value;
 	/* CPUs on which it never had its turn: taken for as busy as the others. */
-	if (sum->known_enabled < (double)row->enabled_ns && stat->options.scale != SP_OFF)
+	if (sum->known_enabled < (double)row->enabled_ns && stat->options.events.scale != SP_OFF)
 		row->value *= (double)row->enabled_ns / sum->known_enabled;
 	row->low = row->high = row->value;
-	if (!sum->scaled || sum->without_interval || stat->options.scale == SP_OFF)
+	if (!sum->scaled || sum->without_interval || stat->options.events.scale == SP_OFF)
 		return;
 	row->interval_known = true;
 	row->observations = (uint32_t)sum->observations;

@@ -94,7 +94,7 @@ static void put_config(const struct sp_stat *stat, uint64_t interval_ms, struct 
 	const uint64_t pairs[][2] = {
 		{STAT_CONFIG_AGGREGATE, aggregate_of(stat->options.aggregate)},
 		{STAT_CONFIG_INTERVAL, interval_ms},
-		{STAT_CONFIG_SCALE, stat->options.scale != SP_OFF},
+		{STAT_CONFIG_SCALE, stat->options.events.scale != SP_OFF},
 	};
 	size_t start = begin_record(put, SP_RECORD_STAT_CONFIG);
 	put_u64(put, sizeof(pairs) / sizeof(*pairs));

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A client of the library: recording must change neither its threads nor its children. */
+/*
+ * A client of the library: recording changes neither its threads nor its children, and zeroed options
+ * record as `sprof record` without options does.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sprof/capture.h>
 #include <sprof/ctx.h>
+#include <sprof/reader.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,6 +95,57 @@ static void check_dead_command(struct sp_ctx *ctx, const struct sp_capture_optio
 	tap_result(!has_child(), "it is reaped as well");
 }
 
+/* Runs `sprof record -q -o PATH` on the command; false if it fails. */
+static bool run_record(const char *path)
+{
+	const char *sprof = getenv("SPROF");
+	int status = 1;
+	pid_t pid = sprof ? fork() : -1;
+	if (pid == 0) {
+		execl(sprof, "sprof", "record", "-q", "-o", path, "--", command[0], command[1],
+		      (char *)NULL);
+		_exit(127);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* Whether both recordings have events of the same names and attrs. */
+static bool same_events(const struct sp_reader *a, const struct sp_reader *b)
+{
+	size_t count = sp_reader_event_count(a);
+	bool same = count == sp_reader_event_count(b);
+	for (size_t i = 0; same && i < count; i++) {
+		const struct sp_event *x = sp_reader_event(a, i), *y = sp_reader_event(b, i);
+		same = !strcmp(x->name, y->name) && !memcmp(&x->attr, &y->attr, sizeof(x->attr));
+	}
+	return same;
+}
+
+static void check_defaults(struct sp_ctx *ctx, const struct sp_capture_target *target)
+{
+	static const char what[] = "zeroed options open the events of `sprof record`";
+	const struct sp_capture_output output = {.size = sizeof(output), .path = "zeroed"};
+	const struct sp_capture_options options = {.size = sizeof(options), .target = target,
+						   .output = &output};
+	struct sp_capture *capture;
+	struct sp_reader *zeroed, *recorded;
+	tap_need(sp_capture_new(ctx, &options, &capture));
+	tap_need(sp_capture_start(capture));
+	record(capture);
+	sp_capture_free(capture);
+	if (run_record("recorded")) {
+		tap_need(sp_reader_open(ctx, "zeroed", &zeroed));
+		tap_need(sp_reader_open(ctx, "recorded", &recorded));
+		tap_result(sp_reader_event_count(zeroed) > 0 && same_events(zeroed, recorded), what);
+		sp_reader_free(zeroed);
+		sp_reader_free(recorded);
+	} else {
+		tap_skip(what, "sprof record failed");
+	}
+	unlink("zeroed");
+	unlink("recorded");
+}
+
 /* False: this machine refuses to record. */
 static bool can_record(struct sp_ctx *ctx, const struct sp_capture_options *options)
 {
@@ -125,6 +182,7 @@ int main(void)
 		check_recording(ctx, &options);
 		check_no_start(ctx, &options);
 		check_dead_command(ctx, &options);
+		check_defaults(ctx, &target);
 		status = tap_end();
 	} else {
 		status = tap_skip_all("perf_event_open is refused", EACCES);

@@ -37,13 +37,13 @@ static bool parse_detail(const struct option *option, const char *text)
 
 static bool parse_cache(const struct option *option, const char *text)
 {
-	struct sp_stat_options *options = option->value;
+	struct stat_options *options = option->value;
 	uint64_t level = 0;
 	const char *digits = text && (*text == 'L' || *text == 'l') ? text + 1 : text;
 	if (digits && !option_text_number(digits, 1, 9, &level))
 		return option_reject(option, text, "a cache's level such as L2");
-	options->aggregate = SP_STAT_CACHE;
-	options->cache_level = (uint32_t)level;
+	options->all.aggregate = SP_STAT_CACHE;
+	options->all.cache_level = (uint32_t)level;
 	return true;
 }
 
@@ -89,17 +89,18 @@ static bool parse_separator(const struct option *option, const char *text)
 /* Checks for options that exclude each other. Returns false after printing the error. */
 static bool check(const struct stat_arguments *arguments)
 {
-	const struct sp_stat_options *options = &arguments->options;
+	const struct stat_options *options = &arguments->options;
+	const struct sp_stat_target *target = &options->target;
 	bool tasks = arguments->pids.count || arguments->tids.count;
 	const char *what = NULL;
 	if (arguments->pids.count && arguments->tids.count)
 		what = "-p and -t exclude each other";
-	else if (tasks && options->system_wide)
+	else if (tasks && target->system_wide)
 		what = "-a and -p or -t exclude each other";
-	else if (!tasks && !options->command && !options->system_wide && !options->cpus &&
-		 options->aggregate != SP_STAT_THREAD)
+	else if (!tasks && !target->command && !target->system_wide && !target->cpus &&
+		 options->all.aggregate != SP_STAT_THREAD)
 		what = "nothing to count: give a COMMAND, -p PID, -t TID, -a or -C CPUS";
-	else if (options->user_only && options->kernel_only)
+	else if (options->events.user_only && options->events.kernel_only)
 		what = "--all-user and --all-kernel exclude each other";
 	else if (arguments->separator && arguments->json)
 		what = "-x and -j exclude each other";
@@ -107,9 +108,9 @@ static bool check(const struct stat_arguments *arguments)
 		what = "-o and --log-fd exclude each other";
 	else if (arguments->cgroups.count && arguments->each_cgroup.count)
 		what = "-G and --for-each-cgroup exclude each other";
-	else if (arguments->runs != 1 && options->aggregate == SP_STAT_THREAD)
+	else if (arguments->runs != 1 && options->all.aggregate == SP_STAT_THREAD)
 		what = "-r and --per-thread exclude each other: threads differ between runs";
-	else if (arguments->runs != 1 && !options->command)
+	else if (arguments->runs != 1 && !options->target.command)
 		what = "-r needs a COMMAND to repeat";
 	else if ((arguments->interval_count || arguments->interval_clear || arguments->summary) &&
 		 !arguments->interval_ms)
@@ -186,34 +187,34 @@ static int parse_table(const struct option *table, int argc, char **argv, int *o
 
 static void add_counted(struct option_table *table, struct stat_arguments *arguments)
 {
-	struct sp_stat_options *options = &arguments->options;
+	struct stat_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Events and target:"),
 		OPTION_CALL('e', "event", "EVENT,...", &arguments->events, event_lists_parse,
 			    "count these events; {a,b}: count them together"),
-		OPTION_CALL('d', "detailed", NULL, &options->detail, parse_detail,
+		OPTION_CALL('d', "detailed", NULL, &options->events.detail, parse_detail,
 			    "count cache events, too; -dd, -ddd: more of them"),
 		OPTION_NUMBERS('p', "pid", "PID,...", &arguments->pids, "count in running processes"),
 		OPTION_NUMBERS('t', "tid", "TID,...", &arguments->tids, "count in running threads"),
-		OPTION_FLAG('a', "all-cpus", &options->system_wide, "count on all CPUs"),
-		OPTION_STRING('C', "cpu", "LIST", &options->cpus,
+		OPTION_FLAG('a', "all-cpus", &options->target.system_wide, "count on all CPUs"),
+		OPTION_STRING('C', "cpu", "LIST", &options->target.cpus,
 			      "count on these CPUs only, such as 0-3,5"),
 		OPTION_CALL(0, "for-each-cgroup", "NAME,...", &arguments->each_cgroup, parse_cgroups,
 			    "count all events in each of these control groups"),
-		OPTION_FLAG(0, "all-user", &options->user_only, "count user space only"),
-		OPTION_FLAG(0, "all-kernel", &options->kernel_only, "count the kernel only",
+		OPTION_FLAG(0, "all-user", &options->events.user_only, "count user space only"),
+		OPTION_FLAG(0, "all-kernel", &options->events.kernel_only, "count the kernel only",
 			    .rare = true),
 		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
 			    "filter the tracepoints of the preceding -e by their fields, such as "
 			    "\"count > 100\"", .rare = true),
 		OPTION_CALL(0, "pfm-events", "EVENT,...", &arguments->events, event_lists_parse_pfm,
 			    "count events by their libpfm names", .rare = true),
-		OPTION_FLAG('n', "null", &options->time_only, "count no events, only measure times",
+		OPTION_FLAG('n', "null", &options->events.time_only, "count no events, only measure times",
 			    .rare = true),
 		OPTION_CALL('G', "cgroup", "NAME,...", &arguments->cgroups, parse_cgroups,
 			    "count the first event in the first control group, and so on; the "
 			    "last group gets the remaining events; with -a or -C", .rare = true),
-		OPTION_OFF('i', "no-inherit", &options->inherit,
+		OPTION_OFF('i', "no-inherit", &options->target.inherit,
 			    "do not inherit events into new threads and children", .rare = true),
 		OPTION_CHOICE(0, "scale", &arguments->scale,
 			      "scale counts of multiplexed events (default)", .rare = true),
@@ -259,27 +260,27 @@ static void add_course(struct option_table *table, struct stat_arguments *argume
 
 static void add_places(struct option_table *table, struct stat_arguments *arguments)
 {
-	struct sp_stat_options *options = &arguments->options;
+	struct stat_options *options = &arguments->options;
 	const struct option group[] = {
 		OPTION_GROUP("Aggregation:"),
-		OPTION_CALL('A', "no-aggr", NULL, &options->aggregate, parse_place,
+		OPTION_CALL('A', "no-aggr", NULL, &options->all.aggregate, parse_place,
 			    "print counts per CPU"),
-		OPTION_CALL(0, "per-core", NULL, &options->aggregate, parse_place,
+		OPTION_CALL(0, "per-core", NULL, &options->all.aggregate, parse_place,
 			    "sum counts per core"),
-		OPTION_CALL(0, "per-socket", NULL, &options->aggregate, parse_place,
+		OPTION_CALL(0, "per-socket", NULL, &options->all.aggregate, parse_place,
 			    "sum counts per socket"),
-		OPTION_CALL(0, "per-thread", NULL, &options->aggregate, parse_place,
+		OPTION_CALL(0, "per-thread", NULL, &options->all.aggregate, parse_place,
 			    "sum counts per thread"),
-		OPTION_CALL(0, "per-die", NULL, &options->aggregate, parse_place,
+		OPTION_CALL(0, "per-die", NULL, &options->all.aggregate, parse_place,
 			    "sum counts per die", .rare = true),
-		OPTION_CALL(0, "per-cluster", NULL, &options->aggregate, parse_place,
+		OPTION_CALL(0, "per-cluster", NULL, &options->all.aggregate, parse_place,
 			    "sum counts per cluster of cores", .rare = true),
 		OPTION_CALL_ATTACHED(0, "per-cache", "LEVEL", options, parse_cache,
 				     "sum counts per cache, such as =L2 (default: last level)",
 				     .rare = true),
-		OPTION_CALL(0, "per-node", NULL, &options->aggregate, parse_place,
+		OPTION_CALL(0, "per-node", NULL, &options->all.aggregate, parse_place,
 			    "sum counts per NUMA node", .rare = true),
-		OPTION_CALL(0, "no-merge", NULL, &options->aggregate, parse_place,
+		OPTION_CALL(0, "no-merge", NULL, &options->all.aggregate, parse_place,
 			    "same as --no-aggr", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
@@ -320,29 +321,33 @@ static int parse(struct stat_arguments *arguments, int argc, char **argv, int *o
 
 int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands)
 {
-	struct sp_stat_options *options = &arguments->options;
+	struct stat_options *options = &arguments->options;
 	arguments->runs = 1;
-	options->size = sizeof(*options);
+	*options = (struct stat_options){
+		.target.size = sizeof(options->target),
+		.events.size = sizeof(options->events),
+		.all.size = sizeof(options->all),
+	};
 	arguments->big_numbers = arguments->scale = -1;
 	int status = parse(arguments, argc, argv, operands);
 	if (status >= 0)
 		return status;
 	if (*operands < argc)
-		options->command = (const char *const *)&argv[*operands];
-	options->event_lists = arguments->events.items;
-	options->event_list_count = arguments->events.count;
+		options->target.command = (const char *const *)&argv[*operands];
+	options->events.lists = arguments->events.items;
+	options->events.list_count = arguments->events.count;
 	/* With `stat record`, -o names the recording, and text goes to its usual output. */
 	if (arguments->record) {
 		arguments->path = arguments->output ? arguments->output : "sprof.data";
 		arguments->output = NULL;
 	}
-	options->pids = option_numbers_list(&arguments->pids);
-	options->tids = option_numbers_list(&arguments->tids);
-	options->each_cgroup = arguments->each_cgroup.count > 0;
-	options->cgroups = option_strings_list(options->each_cgroup ? &arguments->each_cgroup
+	options->target.pids = option_numbers_list(&arguments->pids);
+	options->target.tids = option_numbers_list(&arguments->tids);
+	options->target.each_cgroup = arguments->each_cgroup.count > 0;
+	options->target.cgroups = option_strings_list(options->target.each_cgroup ? &arguments->each_cgroup
 								    : &arguments->cgroups);
-	options->scale = arguments->scale ? SP_ON : SP_OFF;
-	options->disabled = arguments->delay_ms != 0;
+	options->events.scale = arguments->scale ? SP_ON : SP_OFF;
+	options->all.disabled = arguments->delay_ms != 0;
 	arguments->repeated = arguments->runs > 1;
 	return check(arguments) ? -1 : EXIT_USAGE;
 }

@@ -161,11 +161,12 @@ static void print_whole(struct run *run)
 	free(means);
 	if (counting->style.kind != STAT_TEXT)
 		return;
-	struct stat_times times = {.elapsed = &counting->elapsed, .null_run = arguments->options.time_only,
+	struct stat_times times = {.elapsed = &counting->elapsed,
+				   .null_run = arguments->options.events.time_only,
 				   .runs_ns = arguments->table ? counting->runs_ns : NULL};
 	/* CPU times are left out if the command only sets the duration (-a, -C, -p, -t). */
-	const struct sp_stat_options *options = &arguments->options;
-	bool own = !options->system_wide && !options->cpus && !options->pids.count && !options->tids.count;
+	const struct sp_stat_target *target = &arguments->options.target;
+	bool own = !target->system_wide && !target->cpus && !target->pids.count && !target->tids.count;
 	times.has_usage = own && sp_stat_times(run->stat, &times.user_ns, &times.system_ns);
 	stat_put_footer(&counting->style, &times);
 }

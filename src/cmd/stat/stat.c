@@ -62,7 +62,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 static void wait_for_work(struct run *run)
 {
 	struct counting *counting = run->counting;
-	bool has_command = counting->arguments->options.command;
+	bool has_command = counting->arguments->options.target.command;
 	uint64_t due = earlier(earlier(run->next_print_ns, run->next_read_ns),
 			       earlier(run->enable_ns, run->end_ns));
 	if (!has_command || sp_stat_fd(run->stat) < 0)
@@ -120,7 +120,7 @@ static bool has_ended(struct run *run)
 	bool ended = false;
 	if (counting->session.stopped || counting->session.expects_term)
 		return true;
-	if (counting->arguments->options.command) {
+	if (counting->arguments->options.target.command) {
 		session_add_error(&counting->session,
 				  sp_stat_wait(run->stat, false, &ended, &counting->status));
 		return ended || counting->session.failed;
@@ -136,7 +136,7 @@ static void end_command(struct run *run)
 {
 	struct counting *counting = run->counting;
 	bool ended = false;
-	if (!counting->arguments->options.command)
+	if (!counting->arguments->options.target.command)
 		return;
 	pid_t pid = sp_stat_pid(run->stat);
 	if (pid && (counting->session.expects_term || counting->session.stopped)) {
@@ -195,7 +195,10 @@ static struct sp_error *start(struct run *run)
 {
 	struct counting *counting = run->counting;
 	const struct stat_arguments *arguments = counting->arguments;
-	struct sp_error *error = sp_stat_new(counting->ctx, &arguments->options, &run->stat);
+	struct sp_stat_options options = arguments->options.all;
+	options.target = &arguments->options.target;
+	options.events = &arguments->options.events;
+	struct sp_error *error = sp_stat_new(counting->ctx, &options, &run->stat);
 	if (error)
 		return error;
 	if (arguments->record)
@@ -239,26 +242,26 @@ static void counting_run_once(struct counting *counting, uint64_t index)
 /* Names the target as perf does: 'COMMAND ARG' or "process id '7'". The caller frees the text. */
 static char *describe(const struct stat_arguments *arguments)
 {
-	const struct sp_stat_options *options = &arguments->options;
+	const struct stat_options *options = &arguments->options;
 	const struct option_numbers *numbers = arguments->pids.count ? &arguments->pids : &arguments->tids;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	if (options->system_wide)
+	if (options->target.system_wide)
 		fputs("'system wide", out);
 	else if (numbers->count) {
 		fputs(arguments->pids.count ? "process id '" : "thread id '", out);
 		for (size_t i = 0; i < numbers->count; i++)
 			fprintf(out, "%s%d", i ? "," : "", numbers->items[i]);
-	} else if (options->cpus)
-		fprintf(out, "'CPU(s) %s", options->cpus);
-	else if (!options->command)
+	} else if (options->target.cpus)
+		fprintf(out, "'CPU(s) %s", options->target.cpus);
+	else if (!options->target.command)
 		fputs("'system wide", out);
 	else
-		for (const char *const *word = options->command; *word; word++)
-			fprintf(out, "%s%s", word == options->command ? "'" : " ", *word);
+		for (const char *const *word = options->target.command; *word; word++)
+			fprintf(out, "%s%s", word == options->target.command ? "'" : " ", *word);
 	fputc('\'', out);
 	fclose(out);
 	return text;
@@ -284,16 +287,16 @@ static int counting_run_all(struct counting *counting)
 
 static struct stat_style style_of(const struct stat_arguments *arguments)
 {
-	const struct sp_stat_options *options = &arguments->options;
+	const struct stat_options *options = &arguments->options;
 	struct stat_style style = {
 		.kind = arguments->json ? STAT_JSON : arguments->separator ? STAT_CSV : STAT_TEXT,
 		.separator = arguments->separator,
 		.big_numbers = arguments->big_numbers != 0,
-		.aggregate = options->aggregate,
+		.aggregate = options->all.aggregate,
 		.repeated = arguments->repeated,
 		.metric_only = arguments->metric_only,
-		.skip_zero = options->aggregate == SP_STAT_THREAD && !options->pids.count &&
-			     !options->tids.count,
+		.skip_zero = options->all.aggregate == SP_STAT_THREAD && !options->target.pids.count &&
+			     !options->target.tids.count,
 	};
 	return style;
 }

@@ -9,9 +9,16 @@
 #include "options.h"
 #include "out/stat.h"
 
+/* Options for sp_stat_new(). The groups of `all` are set when it is called. */
+struct stat_options {
+	struct sp_stat_target target;
+	struct sp_stat_event_options events;
+	struct sp_stat_options all;
+};
+
 /* More than 30 members, because most options have one. */
 struct stat_arguments {
-	struct sp_stat_options options;
+	struct stat_options options;
 	struct option_numbers pids, tids;
 	struct option_strings cgroups, each_cgroup;
 	struct event_lists events;
