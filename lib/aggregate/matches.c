@@ -65,18 +65,17 @@ struct sp_error *matches_init(struct matches *matches, const struct analysis_opt
 			      bool parent)
 {
 	const char *root = options->stacks.callers ?: options->stacks.callees;
-	struct sp_error *error = add_patterns(matches, &options->filter.focus, MATCH_FOCUS);
-	if (!error)
-		error = add_patterns(matches, &options->filter.ignore, MATCH_IGNORE);
-	if (!error && parent)
-		error = add_pattern(matches, options->rows.parent ?: DEFAULT_PARENT, MATCH_PARENT);
-	if (!error && root)
-		error = add_root(matches, root);
 	matches->required = (options->filter.focus.count ? MATCH_FOCUS : 0) |
 			    (root ? MATCH_ROOT : 0) |
 			    (parent && options->rows.parent_only ? MATCH_PARENT : 0);
 	matches->no_caller = UINT32_MAX;
-	return error;
+	struct sp_error *error = add_patterns(matches, &options->filter.focus, MATCH_FOCUS);
+	if (error)
+		return error;
+	error = add_patterns(matches, &options->filter.ignore, MATCH_IGNORE);
+	if (!error && parent)
+		error = add_pattern(matches, options->rows.parent ?: DEFAULT_PARENT, MATCH_PARENT);
+	return error || !root ? error : add_root(matches, root);
 }
 
 void matches_deinit(struct matches *matches)

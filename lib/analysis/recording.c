@@ -102,6 +102,11 @@ struct ranges {
 	atomic_bool stop; /* somebody failed */
 };
 
+static void ranges_deinit(struct ranges *ranges)
+{
+	vec_deinit(ranges);
+}
+
 static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband *sideband,
 				    size_t threads)
 {
@@ -255,40 +260,65 @@ static void work_init(struct run *run, const struct merged *merged)
 	}
 }
 
+static struct sp_error *make_workers(struct run *run, size_t threads)
+{
+	run->workers = calloc(threads, sizeof(*run->workers));
+	if (!run->workers)
+		return error_no_memory();
+	while (run->worker_count < threads) {
+		struct worker *worker = &run->workers[run->worker_count++];
+		struct sp_error *error = counted_init(&worker->counted, &run->work, &run->names);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* Resolves the counted chains; afterwards stacks are not repaired any more. */
+static struct sp_error *resolve_chains(struct run *run, struct ranges *ranges)
+{
+	struct sp_error *error = repair_stacks(run);
+	if (!error)
+		error = all_workers(run, ranges, resolve_step);
+	free_repairs(run);
+	return error;
+}
+
+static struct sp_error *read_ranges(struct run *run, struct ranges *ranges)
+{
+	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(ranges));
+	struct sp_error *error = all_workers(run, ranges, read_step);
+	reader_unmap(run->reader);
+	if (error)
+		return error;
+	error = resolve_chains(run, ranges);
+	if (error)
+		return error;
+	error = make_labels(run);
+	if (error)
+		return error;
+	ctx_begin_step(run->ctx, SP_STEP_ROWS, 0);
+	return all_workers(run, ranges, sum_step);
+}
+
 static struct sp_error *read_samples(struct run *run)
 {
 	size_t threads = has_counters(run->work.layout) ? 1 : run->threads;
-	struct ranges ranges = {0};
+	CLEANUP(ranges_deinit) struct ranges ranges = {0};
 	struct sp_error *error = ranges_make(&ranges, &run->sideband, threads);
-	if (threads > ranges.count)
-		threads = ranges.count ? ranges.count : 1;
-	run->workers = calloc(threads, sizeof(*run->workers));
-	if (!error && !run->workers)
-		error = error_no_memory();
-	if (!error && run->sideband.deferred_count) {
+	if (error)
+		return error;
+	if (run->sideband.deferred_count) {
 		run->work.deferred = &run->deferred;
 		error = deferred_read(&run->deferred, run->reader, &run->sideband.splits,
 				      run->threads);
+		if (error)
+			return error;
 	}
-	while (!error && run->worker_count < threads)
-		error = counted_init(&run->workers[run->worker_count++].counted, &run->work,
-				     &run->names);
-	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(&ranges));
-	if (!error)
-		error = all_workers(run, &ranges, read_step);
-	reader_unmap(run->reader);
-	if (!error)
-		error = repair_stacks(run);
-	if (!error)
-		error = all_workers(run, &ranges, resolve_step);
-	free_repairs(run);
-	if (!error)
-		error = make_labels(run);
-	ctx_begin_step(run->ctx, SP_STEP_ROWS, 0);
-	if (!error)
-		error = all_workers(run, &ranges, sum_step);
-	vec_deinit(&ranges);
-	return error;
+	if (threads > ranges.count)
+		threads = ranges.count ? ranges.count : 1;
+	error = make_workers(run, threads);
+	return error ? error : read_ranges(run, &ranges);
 }
 
 static bool has_large_copies(const struct record_layout *layout)

@@ -91,10 +91,12 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 	dwarf->lowest = lowest_code(options->runtime ?: image);
 	struct sp_error *error =
 		dwarf_file_new(take_ptr(taken), false, ++dwarf->next_number, &dwarf->file);
-	if (!error)
-		error = open_alt(dwarf);
-	if (!error)
-		error = open_package(dwarf, image);
+	if (error)
+		return error;
+	error = open_alt(dwarf);
+	if (error)
+		return error;
+	error = open_package(dwarf, image);
 	if (!error && options->runtime)
 		error = open_package(dwarf, options->runtime);
 	if (error)

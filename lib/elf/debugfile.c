@@ -343,8 +343,9 @@ struct sp_error *debugfile_find(const struct debugfile_places *places, const str
 	struct sp_error *error = search_build_id(&search);
 	if (!error && !search.found)
 		error = search_link(&search, path);
-	if (!error)
-		error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
+	if (error)
+		return error;
+	error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
 	if (error)
 		return error;
 	*ret = search.found;

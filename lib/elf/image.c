@@ -117,11 +117,13 @@ static struct sp_error *read_headers(struct image *image)
 	image->swap = (header.e_ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
 	image->is_64bit = gelf_getclass(image->elf) == ELFCLASS64;
 	struct sp_error *error = extent_check_sections(image);
-	if (!error)
-		error = read_loads(image);
-	if (!error)
-		read_build_id(image);
-	return error;
+	if (error)
+		return error;
+	error = read_loads(image);
+	if (error)
+		return error;
+	read_build_id(image);
+	return NULL;
 }
 
 /* Owns `path` from now on, even if it fails. Returns NULL when out of memory. */

@@ -129,8 +129,9 @@ static struct sp_error *find_sources(struct sp_script *script)
 static struct sp_error *prepare(struct sp_script *script)
 {
 	struct sp_error *error = read_sideband(script);
-	if (!error)
-		error = open_files(script);
+	if (error)
+		return error;
+	error = open_files(script);
 	if (error)
 		return error;
 	script->nameless = calloc(machine_module_count(script->machine) + 1,
@@ -144,11 +145,12 @@ static struct sp_error *prepare(struct sp_script *script)
 		.split_count = script->sideband.splits.count,
 		.threads = script->threads,
 	});
-	if (!error)
-		error = make_batches(script);
-	if (!error && script->order.count && atlas_needs_sources(&script->atlas))
-		error = find_sources(script);
-	return error;
+	if (error)
+		return error;
+	error = make_batches(script);
+	if (error || !script->order.count || !atlas_needs_sources(&script->atlas))
+		return error;
+	return find_sources(script);
 }
 
 static struct sp_error *copy_options(struct sp_script *script,

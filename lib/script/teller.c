@@ -58,11 +58,13 @@ struct sp_error *sp_teller_new(struct sp_script *script, struct sp_teller **ret)
 	teller->script = script;
 	places_init(&teller->places, &script->atlas);
 	struct sp_error *error = stacks_init(&teller->stacks, &script->unwinding);
-	if (!error)
-		error = decoder_new(reader_layout(script->reader), &teller->decoder);
-	if (!error)
-		*ret = take_ptr(teller);
-	return error;
+	if (error)
+		return error;
+	error = decoder_new(reader_layout(script->reader), &teller->decoder);
+	if (error)
+		return error;
+	*ret = take_ptr(teller);
+	return NULL;
 }
 
 void sp_teller_free(struct sp_teller *teller)

@@ -55,10 +55,12 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	const struct provenance provenance = resolver_provenance(ctx, options);
 	struct sp_error *error = binary_env_init(&resolver->env.binary, ctx, options->symfs,
 						 &provenance);
-	if (!error)
-		error = recorded_index_new(&options->recorded, &resolver->env.recorded);
-	if (!error)
-		error = kernel_names_new(&resolver->env.kernel);
+	if (error)
+		return error;
+	error = recorded_index_new(&options->recorded, &resolver->env.recorded);
+	if (error)
+		return error;
+	error = kernel_names_new(&resolver->env.kernel);
 	if (error)
 		return error;
 	struct kallsyms *kallsyms =

@@ -143,13 +143,11 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 	struct debugfile_places places = binary_places(&env->binary);
 	struct sp_error *error =
 		debugfile_find(&places, names->runtime, path, symtab_exists, &names->debug);
-	if (!error && names->debug)
-		error = add_table(names, names->debug, SYMTAB_FULL, diagnosis);
-	if (!error && !names->debug)
-		error = add_embedded(names, diagnosis);
-	if (!error)
-		error = add_table(names, names->runtime, SYMTAB_DYNAMIC, diagnosis);
-	return error;
+	if (error)
+		return error;
+	error = names->debug ? add_table(names, names->debug, SYMTAB_FULL, diagnosis) :
+			       add_embedded(names, diagnosis);
+	return error ? error : add_table(names, names->runtime, SYMTAB_DYNAMIC, diagnosis);
 }
 
 static const char *name_at(void *arg, uint64_t vaddr)

@@ -123,19 +123,25 @@ struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *p
 	};
 	bool has_tasks = false;
 	struct sp_error *error = read_header(&reading, &has_tasks);
-	if (!error)
-		error = read_named(&reading, "header_page");
-	if (!error)
-		error = read_named(&reading, "header_event");
-	if (!error)
-		error = read_formats(&reading, TRACE_FTRACE_FORMAT, NULL);
-	if (!error)
-		error = read_systems(&reading);
-	if (!error)
-		error = read_short_file(&reading, TRACE_KALLSYMS, "kallsyms");
-	if (!error)
-		error = read_short_file(&reading, TRACE_PRINTK_FORMATS, "printk_formats");
-	if (!error && has_tasks && cursor_left(&reading.cursor))
-		error = read_file(&reading, TRACE_TASKS, NULL, "names of tasks");
-	return error;
+	if (error)
+		return error;
+	error = read_named(&reading, "header_page");
+	if (error)
+		return error;
+	error = read_named(&reading, "header_event");
+	if (error)
+		return error;
+	error = read_formats(&reading, TRACE_FTRACE_FORMAT, NULL);
+	if (error)
+		return error;
+	error = read_systems(&reading);
+	if (error)
+		return error;
+	error = read_short_file(&reading, TRACE_KALLSYMS, "kallsyms");
+	if (error)
+		return error;
+	error = read_short_file(&reading, TRACE_PRINTK_FORMATS, "printk_formats");
+	if (error || !has_tasks || !cursor_left(&reading.cursor))
+		return error;
+	return read_file(&reading, TRACE_TASKS, NULL, "names of tasks");
 }

@@ -235,11 +235,13 @@ struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader
 			ids[source.id_count++] = attr->config;
 	}
 	struct sp_error *error = trace_new(&source, &trace);
-	if (!error)
-		error = read_missing(trace, ctx, reader);
-	if (!error)
-		*ret = take_ptr(trace);
-	return error;
+	if (error)
+		return error;
+	error = read_missing(trace, ctx, reader);
+	if (error)
+		return error;
+	*ret = take_ptr(trace);
+	return NULL;
 }
 
 void sp_trace_free(struct sp_trace *trace)
