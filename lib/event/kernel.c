@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "record/attr.h"
 
@@ -131,7 +132,7 @@ static void ask_mmap2(struct perf_event_attr *attr)
 static void ask_clock_id(struct perf_event_attr *attr)
 {
 	attr->use_clockid = 1;
-	attr->clockid = 1; /* CLOCK_MONOTONIC */
+	attr->clockid = CLOCK_MONOTONIC;
 }
 
 static void ask_format_lost(struct perf_event_attr *attr)

@@ -254,7 +254,10 @@ static struct sp_error *set_depth(struct planner *planner)
 			       "the kernel's limit for all users is lower", remedy);
 }
 
-/* Whether whole CPUs are sampled. */
+/*
+ * Sets plan->cpu_wide if the kernel opens a CPU-wide event. Fails if it refuses and the request requires
+ * whole CPUs.
+ */
 static struct sp_error *choose_scope(struct planner *planner)
 {
 	struct event_plan *plan = planner->plan;

@@ -35,7 +35,7 @@ struct pmu {
 	uint32_t type; /* attr.type */
 	bool is_core;   /* counts code of a CPU, and can follow tasks */
 	bool is_uncore; /* has a cpumask: counts on these CPUs, for all tasks */
-	bool loaded;    /* the members below are read */
+	bool loaded;    /* pmu_load() has read is_uncore and the members below */
 	struct pmu_format *formats;
 	size_t format_count;
 	const uint32_t *cpus; /* cpumask, or the CPUs of this kind (hybrid); NULL: all */

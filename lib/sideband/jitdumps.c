@@ -119,8 +119,14 @@ static struct sp_error *add_dump(struct adding *adding, const struct machine_jit
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
-	struct sp_error *error = jitdump_open(adding->ctx, adding->symfs, adding->host,
-					      mark->module, mark->pid, &why, &dump);
+	const struct jitdump_request request = {
+		.ctx = adding->ctx,
+		.symfs = adding->symfs,
+		.host = adding->host,
+		.module = mark->module,
+		.pid = mark->pid,
+	};
+	struct sp_error *error = jitdump_open(&request, &why, &dump);
 	if (error)
 		return error;
 	if (dump)

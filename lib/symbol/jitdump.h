@@ -73,13 +73,20 @@ const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t fil
 const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,
 					   const struct jitdump_code *code, uint64_t file_offset);
 
+/* The jitdump to open: `pid` had it mapped as `module`. */
+struct jitdump_request {
+	struct sp_ctx *ctx;
+	const char *symfs;
+	enum host host; /* whether the recording was made on this host */
+	const struct module *module;
+	uint32_t pid;
+};
+
 /*
- * Finds the jitdump that a process had mapped and reads it. symbol/process_file.h states which files
- * are accepted. NULL if there is none; *diagnosis then has the reason. `host`: whether the recording
- * was made on this host. Fails only when out of memory.
+ * Finds and reads a jitdump. symbol/process_file.h states which files are accepted. NULL if there is
+ * none; *diagnosis then has the reason. Fails only when out of memory.
  */
-struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, enum host host,
-			      const struct module *module, uint32_t pid,
-			      struct diagnosis *diagnosis, struct jitdump **ret) SP_MUST_CHECK;
+struct sp_error *jitdump_open(const struct jitdump_request *request, struct diagnosis *diagnosis,
+			      struct jitdump **ret) SP_MUST_CHECK;
 
 #endif

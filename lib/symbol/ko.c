@@ -175,8 +175,7 @@ bool ko_has_lines(const struct source_env *env, const struct module *module)
 
 /* Checks a sample of the file's symbols against the recorded kernel's addresses. */
 static struct sp_error *check_layout(const struct image *image, const uint64_t *addresses,
-				     size_t count, ko_check_fn *check, const void *arg,
-				     bool *fits_ret)
+				     size_t count, const struct ko_check *check, bool *fits_ret)
 {
 	struct symtab symtab;
 	struct elf_symbol symbol;
@@ -190,7 +189,7 @@ static struct sp_error *check_layout(const struct image *image, const uint64_t *
 		    addresses[symbol.section] == RELOCATE_NOWHERE)
 			continue;
 		checked++;
-		found += check(arg, addresses[symbol.section] + symbol.vaddr, symbol.name);
+		found += check->is_symbol(check->arg, addresses[symbol.section] + symbol.vaddr, symbol.name);
 	}
 	symtab_close(&symtab, &strings);
 	*fits_ret = checked > 0 && (double)found >= CHECKED_SHARE * (double)checked;
@@ -199,8 +198,7 @@ static struct sp_error *check_layout(const struct image *image, const uint64_t *
 
 /* Computes the addresses of sections in the recorded kernel. *ret is NULL if `check` disproves them. */
 static struct sp_error *find_addresses(const struct image *image, const struct module *module,
-				       ko_check_fn *check, const void *arg,
-				       uint64_t **ret, size_t *count_ret)
+				       const struct ko_check *check, uint64_t **ret, size_t *count_ret)
 {
 	bool fits = true;
 	CLEANUP_FREE uint64_t *addresses = ko_lay_out(image, count_ret);
@@ -210,7 +208,7 @@ static struct sp_error *find_addresses(const struct image *image, const struct m
 		if (addresses[i] != UINT64_MAX)
 			addresses[i] += module->start;
 	struct sp_error *error =
-		check ? check_layout(image, addresses, *count_ret, check, arg, &fits) : NULL;
+		check->is_symbol ? check_layout(image, addresses, *count_ret, check, &fits) : NULL;
 	if (!error && fits)
 		*ret = take_ptr(addresses);
 	return error;
@@ -226,7 +224,7 @@ static struct sp_error *open_dwarf(const struct source_env *env, struct image *i
 }
 
 struct sp_error *ko_open_lines(const struct source_env *env, const struct module *module,
-			       ko_check_fn *check, const void *arg, struct diagnosis *diagnosis,
+			       const struct ko_check *check, struct diagnosis *diagnosis,
 			       struct dwarf **ret, struct placement *placement_ret)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
@@ -237,7 +235,7 @@ struct sp_error *ko_open_lines(const struct source_env *env, const struct module
 	struct sp_error *error = find_debug(env, module, &image);
 	if (error || !image)
 		return error;
-	error = find_addresses(image, module, check, arg, &addresses, &count);
+	error = find_addresses(image, module, check, &addresses, &count);
 	if (!error && !addresses) {
 		diagnosis_set(diagnosis, RESOLVER_WRONG_FILE, NULL,
 			      "%s: functions are not where the kernel has them", image->path);

@@ -21,13 +21,17 @@ bool ko_is_recorded(const struct module *module, const struct image *image);
  */
 uint64_t *ko_lay_out(const struct image *image, size_t *count_ret);
 
-/* Callback: whether a symbol of that name begins at a recorded address. NULL: no check. */
-typedef bool ko_check_fn(const void *arg, uint64_t address, const char *name);
+/* Check of a file's symbols against the recorded kernel's. */
+struct ko_check {
+	/* Returns whether a symbol of that name begins at a recorded address. NULL: no check. */
+	bool (*is_symbol)(const void *arg, uint64_t address, const char *name);
+	const void *arg;
+};
 
 /* Callbacks for struct source, shared by the sources of kernel modules. */
 bool ko_has_lines(const struct source_env *env, const struct module *module);
 struct sp_error *ko_open_lines(const struct source_env *env, const struct module *module,
-			       ko_check_fn *check, const void *arg, struct diagnosis *diagnosis,
+			       const struct ko_check *check, struct diagnosis *diagnosis,
 			       struct dwarf **ret, struct placement *placement_ret) SP_MUST_CHECK;
 
 #endif

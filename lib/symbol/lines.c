@@ -184,7 +184,7 @@ static void finish_frames(const struct naming *naming, struct source_frame *all,
 	}
 }
 
-static void say_damage(const struct dwarf_answer *answer, struct diagnosis *diagnosis)
+static void describe_damage(const struct dwarf_answer *answer, struct diagnosis *diagnosis)
 {
 	if (!answer->damage)
 		return;
@@ -200,45 +200,34 @@ static void say_damage(const struct dwarf_answer *answer, struct diagnosis *diag
 		diagnosis_set(diagnosis, problem, remedy, "%s", sp_error_message(answer->damage));
 }
 
-static struct sp_error *answer_all(struct lines *lines, const struct placement *placement,
-				   const struct dwarf_answer *answer, const struct wanted *wanted,
-				   size_t count, struct naming *naming, unsigned int threads,
-				   struct source_frames *ret)
+struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *module,
+			       const struct source_query *query, struct source_frames *ret)
 {
-	struct source_frame *all = copy_frames(lines, placement, answer, count, naming);
-	if (!all || !demangle_all(lines, naming, threads))
+	const struct placement *placement = &module->placement;
+	CLEANUP_FREE struct wanted *wanted = calloc(query->count + 1, sizeof(*wanted));
+	CLEANUP_FREE uint64_t *vaddrs = calloc(query->count + 1, sizeof(*vaddrs));
+	CLEANUP(naming_deinit) struct naming naming = {0};
+	struct dwarf_answer **slot = vec_push(&lines->answers);
+	if (slot)
+		*slot = NULL;
+	if (!wanted || !vaddrs || !slot)
 		return error_no_memory();
-	finish_frames(naming, all, answer->frame_count, ret->distinct);
+	size_t count = list_wanted(placement, query->offsets, query->count, wanted);
+	for (size_t i = 0; i < count; i++)
+		vaddrs[i] = wanted[i].vaddr;
+	struct sp_error *error =
+		dwarf_resolve(module->dwarf, vaddrs, count, ret->lines, query->threads, slot);
+	if (error)
+		return error;
+	const struct dwarf_answer *answer = *slot;
+	describe_damage(answer, module->diagnosis);
+	struct source_frame *all = copy_frames(lines, placement, answer, count, &naming);
+	if (!all || !demangle_all(lines, &naming, query->threads))
+		return error_no_memory();
+	finish_frames(&naming, all, answer->frame_count, ret->distinct);
 	for (size_t i = 0; i < count; i++)
 		if (answer->innermost[i])
 			ret->items[wanted[i].index] = &all[answer->innermost[i]->number];
 	ret->distinct += answer->frame_count;
 	return NULL;
-}
-
-struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
-			       const struct placement *placement, const uint64_t *offsets, size_t count,
-			       unsigned int threads, struct diagnosis *diagnosis,
-			       struct source_frames *ret)
-{
-	CLEANUP_FREE struct wanted *wanted = calloc(count ? count : 1, sizeof(*wanted));
-	CLEANUP_FREE uint64_t *vaddrs = calloc(count ? count : 1, sizeof(*vaddrs));
-	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = NULL;
-	if (!wanted || !vaddrs)
-		return error_no_memory();
-	size_t found = list_wanted(placement, offsets, count, wanted);
-	for (size_t i = 0; i < found; i++)
-		vaddrs[i] = wanted[i].vaddr;
-	struct sp_error *error = dwarf_resolve(dwarf, vaddrs, found, ret->lines, threads, &answer);
-	if (error)
-		return error;
-	say_damage(answer, diagnosis);
-	struct dwarf_answer **kept = vec_push(&lines->answers);
-	if (!kept)
-		return error_no_memory();
-	*kept = take_ptr(answer);
-	struct naming naming = {0};
-	error = answer_all(lines, placement, *kept, wanted, found, &naming, threads, ret);
-	naming_deinit(&naming);
-	return error;
 }

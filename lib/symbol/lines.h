@@ -16,13 +16,18 @@ struct lines {
 /* A zeroed struct lines is ready. */
 void lines_deinit(struct lines *lines);
 
+/* Opened debug information of one module. Borrowed. */
+struct lines_module {
+	struct dwarf *dwarf;
+	struct placement placement;
+	struct diagnosis *diagnosis; /* describes damage that was found */
+};
+
 /*
- * Implements resolver_sources() with opened debug information. Numbers of frames begin at
- * ret->distinct, which grows. *diagnosis describes damage.
+ * Implements resolver_sources() for one module. Numbers of frames begin at ret->distinct, which grows.
  */
-struct sp_error *lines_resolve(struct lines *lines, struct dwarf *dwarf,
-			       const struct placement *placement, const uint64_t *offsets, size_t count,
-			       unsigned int threads, struct diagnosis *diagnosis,
+struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *module,
+			       const struct source_query *query,
 			       struct source_frames *ret) SP_MUST_CHECK;
 
 #endif

@@ -71,33 +71,33 @@ static bool is_code(const struct image *image, const struct cfi_entry *entry)
 }
 
 static bool find(const struct cfi_table *table, const struct image *image, uint64_t vaddr,
-		 uint64_t *start_ret, uint64_t *size_ret)
+		 struct range *ret)
 {
 	struct cfi_entry entry;
 	if (!cfi_find(table, vaddr, &entry) || !is_code(image, &entry))
 		return false;
-	*start_ret = entry.start;
-	*size_ret = entry.size;
+	*ret = (struct range){.start = entry.start, .size = entry.size};
 	return true;
 }
 
 struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env,
 			     const struct module *module, const struct image *image,
-			     uint64_t vaddr, uint64_t *start_ret, uint64_t *size_ret)
+			     uint64_t vaddr, struct range *ret)
 {
 	struct sp_error *error = NULL;
-	*size_ret = 0;
+	*ret = (struct range){0};
 	if (!ranges->eh_read) {
 		ranges->eh_read = true;
 		error = read_eh(ranges, env, image);
 	}
-	if (error || find(&ranges->frames.eh, image, vaddr, start_ret, size_ret))
+	if (error || find(&ranges->frames.eh, image, vaddr, ret))
 		return error;
 	if (!ranges->debug_read) {
 		ranges->debug_read = true;
 		error = read_debug(ranges, env, module, image);
 	}
-	if (!error)
-		find(&ranges->frames.debug, image, vaddr, start_ret, size_ret);
-	return error;
+	if (error)
+		return error;
+	find(&ranges->frames.debug, image, vaddr, ret);
+	return NULL;
 }

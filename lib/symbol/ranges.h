@@ -16,14 +16,19 @@ struct ranges {
 	struct call_frames frames;
 };
 
+/* Vaddrs [start, start + size). */
+struct range {
+	uint64_t start, size;
+};
+
 void ranges_deinit(struct ranges *ranges);
 
 /*
- * Finds the FDE's range that contains a vaddr of `image`, the module's file. *size_ret is 0 if there is
+ * Finds the FDE's range that contains a vaddr of `image`, the module's file. ret->size is 0 if there is
  * none. Unreadable sections are logged. Fails only when out of memory.
  */
 struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env,
 			     const struct module *module, const struct image *image,
-			     uint64_t vaddr, uint64_t *start_ret, uint64_t *size_ret) SP_MUST_CHECK;
+			     uint64_t vaddr, struct range *ret) SP_MUST_CHECK;
 
 #endif

@@ -282,14 +282,14 @@ static struct sp_error *resolve_lines(struct resolver *resolver, struct module_n
 				      const struct source_query *query, struct source_frames *ret)
 {
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = NULL;
-	struct placement placement;
+	struct lines_module module = {.diagnosis = &names->lines_diagnosis};
 	struct sp_error *error =
 		names->source->open_lines(names->opened, &resolver->env, query->module,
-					  &names->lines_diagnosis, &dwarf, &placement);
+					  module.diagnosis, &dwarf, &module.placement);
 	if (error || !dwarf)
 		return error;
-	return lines_resolve(&names->lines, dwarf, &placement, query->offsets, query->count,
-			     query->threads, &names->lines_diagnosis, ret);
+	module.dwarf = dwarf;
+	return lines_resolve(&names->lines, &module, query, ret);
 }
 
 /* Resolves only offsets that no earlier analysis resolved. */

@@ -247,17 +247,18 @@ static struct sp_error *names_find_range(void *opened, const struct source_env *
 					 const struct location *location, struct found *ret)
 {
 	struct elf_names *names = opened;
-	uint64_t vaddr = 0, start = 0, size = 0;
+	uint64_t vaddr = 0;
+	struct range range = {0};
 	struct sp_error *error = NULL;
 	if (names_vaddr(names, location->offset, &vaddr))
 		error = ranges_find(&names->ranges, &env->binary, location->module,
-				    names->runtime, vaddr, &start, &size);
-	const struct table_symbol *symbol = size ? table_at(&names->table, start) : NULL;
+				    names->runtime, vaddr, &range);
+	const struct table_symbol *symbol = range.size ? table_at(&names->table, range.start) : NULL;
 	*ret = symbol ? found_symbol(symbol, location->offset - vaddr) :
 			(struct found){
-				.key = start,
-				.start = location->offset - (vaddr - start),
-				.size = size,
+				.key = range.start,
+				.start = location->offset - (vaddr - range.start),
+				.size = range.size,
 				.from_cfi = true,
 			};
 	return error;

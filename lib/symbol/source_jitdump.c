@@ -48,10 +48,11 @@ static struct sp_error *read_own(int fd, const char *path, const struct module *
 	return NULL;
 }
 
-struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, enum host host,
-			      const struct module *module, uint32_t pid,
-			      struct diagnosis *diagnosis, struct jitdump **ret)
+struct sp_error *jitdump_open(const struct jitdump_request *request, struct diagnosis *diagnosis,
+			      struct jitdump **ret)
 {
+	const struct module *module = request->module;
+	const char *symfs = request->symfs;
 	CLEANUP_FREE char *recorded = binary_recorded_path(module);
 	CLEANUP_FREE char *path = NULL;
 	CLEANUP_CLOSE int fd = -1;
@@ -59,13 +60,13 @@ struct sp_error *jitdump_open(struct sp_ctx *ctx, const char *symfs, enum host h
 	if (!recorded)
 		return error_no_memory();
 	const struct process_file file = {
-		.ctx = ctx,
+		.ctx = request->ctx,
 		.symfs = symfs,
-		.pid = pid,
+		.pid = request->pid,
 		.within = recorded,
 		.here = recorded,
 		.size_max = SIZE_MAX_BYTES,
-		.host = host,
+		.host = request->host,
 		.ino = module->ino,
 	};
 	struct sp_error *error = process_file_open(&file, diagnosis, &fd, &path);
@@ -98,8 +99,14 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	struct jitdump *dump = NULL;
 	if (module->kind != MODULE_JIT)
 		return NULL;
-	struct sp_error *error = jitdump_open(env->ctx, env->options.symfs, env->binary.provenance.host,
-					      module, pid ?: module->pid, diagnosis, &dump);
+	const struct jitdump_request request = {
+		.ctx = env->ctx,
+		.symfs = env->options.symfs,
+		.host = env->binary.provenance.host,
+		.module = module,
+		.pid = pid ?: module->pid,
+	};
+	struct sp_error *error = jitdump_open(&request, diagnosis, &dump);
 	*ret = dump;
 	return error;
 }

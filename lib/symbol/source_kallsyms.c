@@ -102,7 +102,8 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 					 struct dwarf **ret, struct placement *placement_ret)
 {
 	const struct kallsyms_names *names = opened;
-	return ko_open_lines(env, module, is_there, &names->symbols, diagnosis, ret, placement_ret);
+	const struct ko_check check = {.is_symbol = is_there, .arg = &names->symbols};
+	return ko_open_lines(env, module, &check, diagnosis, ret, placement_ret);
 }
 
 const struct source source_kallsyms = {

@@ -97,7 +97,7 @@ static bool ko_find(void *opened, const struct location *location, struct diagno
 	return true;
 }
 
-/* Lines need no check of the layout (no ko_check_fn): the symbols are from the same file. */
+/* Lines need no check of the layout (struct ko_check): the symbols are from the same file. */
 static bool ko_knows_lines(void *opened, const struct source_env *env, const struct module *module)
 {
 	(void)opened;
@@ -108,8 +108,9 @@ static struct sp_error *ko_lines(void *opened, const struct source_env *env,
 				 const struct module *module, struct diagnosis *diagnosis,
 				 struct dwarf **ret, struct placement *placement_ret)
 {
+	static const struct ko_check none;
 	(void)opened;
-	return ko_open_lines(env, module, NULL, NULL, diagnosis, ret, placement_ret);
+	return ko_open_lines(env, module, &none, diagnosis, ret, placement_ret);
 }
 
 const struct source source_ko = {

@@ -75,17 +75,17 @@ static void find_range(struct ranges *ranges, const struct binary_env *env,
 		       const struct image *image, uint64_t vaddr)
 {
 	static const struct module module = {.kind = MODULE_FILE, .path = "fuzz", .name = "fuzz"};
-	uint64_t start, size;
-	struct sp_error *error = ranges_find(ranges, env, &module, image, vaddr, &start, &size);
+	struct range range;
+	struct sp_error *error = ranges_find(ranges, env, &module, image, vaddr, &range);
 	assert(!error);
-	if (!size)
+	if (!range.size)
 		return;
-	assert(vaddr - start < size);
+	assert(vaddr - range.start < range.size);
 	bool is_code = false;
 	for (size_t i = 0; i < image->loads.count; i++) {
 		const struct image_load *load = &image->loads.items[i];
-		is_code |= load->executable && start - load->vaddr < load->memory_size &&
-			   start - load->vaddr + (size - 1) < load->memory_size;
+		is_code |= load->executable && range.start - load->vaddr < load->memory_size &&
+			   range.start - load->vaddr + (range.size - 1) < load->memory_size;
 	}
 	assert(is_code);
 }
