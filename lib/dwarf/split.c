@@ -114,29 +114,35 @@ static void inherit(struct unit *unit, const struct unit *skeleton)
 	unit->line_offset = skeleton->line_offset;
 }
 
-/* Reads the unit at an offset; *ok_ret is false if its id is not the skeleton's. */
-static struct sp_error *try_unit(struct reader *reader, struct dwarf_file *file, uint64_t offset,
-				 const struct package_part *part, const struct unit *skeleton,
-				 struct unit *ret, uint64_t *end_ret, bool *ok_ret)
+/* Search for a skeleton's unit. */
+struct unit_search {
+	struct reader *reader;
+	const struct unit *skeleton;
+	struct unit *unit; /* result */
+	bool found;
+};
+
+/* Reads the unit at an offset. It is the result if its id is the skeleton's. */
+static struct sp_error *try_unit(struct unit_search *search, struct dwarf_file *file, uint64_t offset,
+				 const struct package_part *part, uint64_t *end_ret)
 {
 	struct unit unit;
-	*ok_ret = false;
 	*end_ret = UINT64_MAX;
 	struct sp_error *error = unit_read_header(file, offset, &unit);
 	if (error)
-		return reader_damage(reader, error);
+		return reader_damage(search->reader, error);
 	*end_ret = unit.end;
 	if (unit.type != DW_UT_split_compile && unit.type != DW_UT_compile)
 		return NULL;
 	unit.abbrev_offset += part->abbrev;
 	unit.str_offsets_base = part->str_offsets;
 	unit.rnglists_start = part->rnglists;
-	error = unit_read_top(reader, &unit);
-	if (error || !unit.top_known || !unit.has_dwo_id || unit.dwo_id != skeleton->dwo_id)
+	error = unit_read_top(search->reader, &unit);
+	if (error || !unit.top_known || !unit.has_dwo_id || unit.dwo_id != search->skeleton->dwo_id)
 		return error;
-	inherit(&unit, skeleton);
-	*ret = unit;
-	*ok_ret = true;
+	inherit(&unit, search->skeleton);
+	*search->unit = unit;
+	search->found = true;
 	return NULL;
 }
 
@@ -180,16 +186,15 @@ static struct sp_error *open_object(const struct split_places *places,
 }
 
 /* Searches a .dwo for the skeleton's unit, which may come after type units. */
-static struct sp_error *search_object(struct reader *reader, struct dwarf_file *file,
-				      const struct unit *skeleton, struct unit *ret, bool *ok_ret)
+static struct sp_error *search_object(struct unit_search *search, struct dwarf_file *file)
 {
 	static const struct package_part whole;
 	uint64_t size = section_size(&file->sections[SECTION_INFO]), next;
 	struct sp_error *error = NULL;
-	*ok_ret = false;
-	for (uint64_t offset = 0; !error && !*ok_ret && offset < size && reader->split_units-- > 0;
+	for (uint64_t offset = 0;
+	     !error && !search->found && offset < size && search->reader->split_units-- > 0;
 	     offset = next)
-		error = try_unit(reader, file, offset, &whole, skeleton, ret, &next, ok_ret);
+		error = try_unit(search, file, offset, &whole, &next);
 	return error;
 }
 
@@ -207,23 +212,22 @@ struct sp_error *split_open(struct reader *reader, const struct split_places *pl
 			    const struct unit *skeleton, struct dwarf_file **file_ret,
 			    struct unit *ret)
 {
+	struct unit_search search = {.reader = reader, .skeleton = skeleton, .unit = ret};
 	struct package_part part;
 	struct sp_error *error = NULL;
-	bool ok = false;
 	uint64_t end;
 	*file_ret = NULL;
 	if (places->package && find_part(places->package, skeleton->dwo_id, &part))
-		error = try_unit(reader, places->package, part.info, &part, skeleton, ret, &end,
-				 &ok);
-	if (error || ok)
+		error = try_unit(&search, places->package, part.info, &part, &end);
+	if (error || search.found)
 		return error;
 	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *file = NULL;
 	error = open_object(places, skeleton, &file);
 	if (error)
 		return reader_damage(reader, error);
 	if (file)
-		error = search_object(reader, file, skeleton, ret, &ok);
-	if (error || ok) {
+		error = search_object(&search, file);
+	if (error || search.found) {
 		*file_ret = take_ptr(file);
 		return error;
 	}

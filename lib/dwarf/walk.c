@@ -276,50 +276,45 @@ static struct sp_error *sweep(struct walk *walk)
 }
 
 /* Does one sweep over all entries of the unit. */
-static struct sp_error *walk_over(struct reader *reader, const struct unit *unit,
-				  const struct line_query *queries, size_t count,
-				  struct node **nodes, bool second, bool *jumped_ret)
+static struct sp_error *walk_over(struct walk *walk)
 {
-	struct walk walk = {
-		.reader = reader,
-		.unit = unit,
-		.queries = queries,
-		.count = count,
-		.nodes = nodes,
-		.second = second,
-		.range_work = 65536 + 8 * (int64_t)(unit->end - unit->offset),
-		.answer_work = 65536 + 1024 * (int64_t)count,
-	};
-	*jumped_ret = false;
-	struct sp_error *error = reader_abbrevs(reader, unit, &walk.table);
-	if (error || !walk.table)
+	struct reader *reader = walk->reader;
+	const struct unit *unit = walk->unit;
+	walk->range_work = 65536 + 8 * (int64_t)(unit->end - unit->offset);
+	walk->answer_work = 65536 + 1024 * (int64_t)walk->count;
+	struct sp_error *error = reader_abbrevs(reader, unit, &walk->table);
+	if (error || !walk->table)
 		return error;
-	if (!reader_entries(reader, unit, unit->entries, unit->end, &walk.cursor))
+	if (!reader_entries(reader, unit, unit->entries, unit->end, &walk->cursor))
 		return reader_damage(reader, section_error(unit_info(unit), unit->entries,
 							   "cannot be read"));
-	error = sweep(&walk);
-	vec_deinit(&walk.levels);
-	*jumped_ret = walk.jumped;
+	error = sweep(walk);
+	vec_deinit(&walk->levels);
 	return reader_damage(reader, error);
 }
 
 /* Searches the addresses without a function again, in a second sweep that skips less. */
-static struct sp_error *walk_rest(struct reader *reader, const struct unit *unit,
-				  const struct line_query *queries, size_t count, size_t rest,
-				  struct node **nodes)
+static struct sp_error *walk_rest(const struct walk *first, size_t rest)
 {
-	CLEANUP_FREE struct line_query *left = calloc(rest, sizeof(*left));
-	CLEANUP_FREE struct node **found = calloc(rest, sizeof(*found));
-	if (!left || !found)
+	CLEANUP_FREE struct line_query *queries = calloc(rest, sizeof(*queries));
+	CLEANUP_FREE struct node **nodes = calloc(rest, sizeof(*nodes));
+	if (!queries || !nodes)
 		return error_no_memory();
-	for (size_t i = 0, j = 0; i < count; i++)
-		if (!nodes[i])
-			left[j++] = queries[i];
-	bool jumped;
-	struct sp_error *error = walk_over(reader, unit, left, rest, found, true, &jumped);
-	for (size_t i = 0, j = 0; i < count; i++)
-		if (!nodes[i])
-			nodes[i] = found[j++];
+	for (size_t i = 0, j = 0; i < first->count; i++)
+		if (!first->nodes[i])
+			queries[j++] = first->queries[i];
+	struct walk walk = {
+		.reader = first->reader,
+		.unit = first->unit,
+		.queries = queries,
+		.count = rest,
+		.nodes = nodes,
+		.second = true,
+	};
+	struct sp_error *error = walk_over(&walk);
+	for (size_t i = 0, j = 0; i < first->count; i++)
+		if (!first->nodes[i])
+			first->nodes[i] = nodes[j++];
 	return error;
 }
 
@@ -328,12 +323,18 @@ struct sp_error *walk_unit(struct reader *reader, const struct unit *unit,
 {
 	for (size_t i = 0; i < count; i++)
 		nodes[i] = NULL;
-	bool jumped;
-	struct sp_error *error = walk_over(reader, unit, queries, count, nodes, false, &jumped);
+	struct walk walk = {
+		.reader = reader,
+		.unit = unit,
+		.queries = queries,
+		.count = count,
+		.nodes = nodes,
+	};
+	struct sp_error *error = walk_over(&walk);
 	size_t rest = 0;
 	for (size_t i = 0; i < count; i++)
 		rest += !nodes[i];
-	if (error || rest == 0 || !jumped)
+	if (error || rest == 0 || !walk.jumped)
 		return error;
-	return walk_rest(reader, unit, queries, count, rest, nodes);
+	return walk_rest(&walk, rest);
 }
