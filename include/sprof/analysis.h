@@ -119,6 +119,8 @@ struct sp_analysis_samples {
 	bool memory;    /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
 	bool relative;  /* shares are of the samples that pass the filters, not of all */
 	bool time_bins; /* count samples over time: sp_analysis_time_bins() */
+	bool timeline;  /* make sp_analysis_timeline() (sprof/timeline.h); needs a tree of callers */
+	size_t timeline_cells; /* limit of its cells for each event; 0: 1,000,000 */
 };
 
 /*

@@ -14,6 +14,8 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 	if (work->options->samples.time_bins &&
 	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
 		return error_no_memory();
+	if (work->options->samples.timeline)
+		counted->cells.limit = work->options->samples.timeline_cells;
 	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
 	counted->stacks.deferred = work->deferred;
 	counted->stacks.layout = work->layout;
@@ -40,6 +42,7 @@ void counted_deinit(struct counted *counted)
 	vec_deinit(&counted->pending);
 	free(counted->events);
 	time_bins_free(counted->time_bins, counted->work ? counted->work->layout->event_count : 0);
+	cells_deinit(&counted->cells);
 	u64map_deinit(&counted->task_samples);
 	u64map_deinit(&counted->counter_of);
 	vec_deinit(&counted->counters);

@@ -12,6 +12,7 @@
 #include "aggregate/stacks.h"
 #include "aggregate/time_bins.h"
 #include "base/strtab.h"
+#include "profile/cells.h"
 #include "profile/detail.h"
 #include "profile/group.h"
 #include "profile/interval.h"
@@ -90,6 +91,8 @@ struct rooted_sample {
 	uint16_t event;
 	bool shown;
 	uint64_t weight;
+	uint64_t time_ns; /* 0: unknown */
+	uint32_t task;    /* index of its thread in `tasks` */
 };
 
 /*
@@ -143,6 +146,8 @@ struct counted {
 	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
 	uint64_t first_ns, last_ns;       /* times of first and last sample; both 0: no sample has a time */
 	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
+	struct cells cells;               /* samples by task and leaf; its limit is 0 without
+					   * options->samples.timeline */
 	uint64_t unknown_event;           /* samples whose event is not in the recording */
 };
 

@@ -24,6 +24,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/stack_end.h \
 	lib/aggregate/stacks.c lib/aggregate/stacks.h \
 	lib/aggregate/time_bins.c lib/aggregate/time_bins.h \
+	lib/aggregate/timeline.c lib/aggregate/timeline.h \
 	lib/aggregate/tree_build.c lib/aggregate/tree_build.h \
 	lib/aggregate/unsampled.c lib/aggregate/unsampled.h \
 	lib/aggregate/value_text.c lib/aggregate/value_text.h \

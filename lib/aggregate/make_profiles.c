@@ -2,6 +2,7 @@
 #include "aggregate/make_profiles.h"
 
 #include <stdlib.h>
+#include "aggregate/timeline.h"
 #include "aggregate/value_text.h"
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -44,7 +45,13 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 	tree.functions = &analysis->nodes;
 	tree.files = &analysis->node_files;
 	tree.by_symbol = merged->options->stacks.inlines == SP_OFF;
-	return merged->options->tree.order == SP_TREE_NONE || profile_tree(&tree, &analysis->arena, profile);
+	if (merged->options->tree.order == SP_TREE_NONE)
+		return true;
+	CLEANUP_FREE const struct sp_tree_node **last =
+		calloc(source->paths->radix.count + 1, sizeof(*last));
+	if (!last || !profile_tree(&tree, &analysis->arena, profile, last))
+		return false;
+	return !merged->options->samples.timeline || timeline_make(merged, index, last);
 }
 
 /* Joins the rows of the events in each group. */

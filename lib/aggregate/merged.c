@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "aggregate/timeline.h"
 #include "aggregate/tree_build.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -134,9 +135,13 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 	if (!merged->events || !analysis->profiles)
 		return error_no_memory();
 	merged->event_count = analysis->profile_count = events;
+	if (options->samples.timeline &&
+	    !(analysis->timelines = calloc(events + 1, sizeof(*analysis->timelines))))
+		return error_no_memory();
 	for (size_t i = 0; i < events; i++) {
 		memcpy(merged->events[i].tallies.keys, merged->keys, sizeof(merged->keys));
 		merged->events[i].details.width = merged->detail_count;
+		merged->events[i].cells.limit = options->samples.timeline_cells;
 		analysis->profiles[i].event = strtab_add(&analysis->strings,
 							 analysis->events.items[i]->name);
 		if (!analysis->profiles[i].event)
@@ -157,6 +162,7 @@ void merged_deinit(struct merged *merged)
 	free(merged->recordings);
 	vec_deinit(&merged->numbered);
 	u64map_deinit(&merged->numbered_of);
+	u64map_deinit(&merged->thread_of);
 }
 
 /* Returns the index of a cgroup or namespace; UINT64_MAX when out of memory. */
@@ -422,12 +428,28 @@ static struct sp_error *add_times(struct merged *merged, struct run *run)
 {
 	struct sp_analysis *analysis = merged->analysis;
 	find_times(run);
-	analysis->duration_ns += run->last_ns - run->first_ns;
+	uint64_t duration_ns = run->last_ns - run->first_ns;
+	analysis->duration_ns += duration_ns;
+	if (duration_ns > merged->longest_ns)
+		merged->longest_ns = duration_ns;
 	if (merged->recording_count > 1)
 		return NULL;
 	analysis->first_ns = run->first_ns;
 	analysis->last_ns = run->last_ns;
 	return run->options.samples.time_bins ? take_time_bins(analysis, run) : NULL;
+}
+
+/* Adds a worker's call tree, and its cells, if they are requested. False when out of memory. */
+static bool add_tree(struct merged *merged, const struct worker *worker, struct run *run, size_t index,
+		     struct merged_event *const *events)
+{
+	if (run->options.tree.order == SP_TREE_NONE)
+		return true;
+	if (!run->options.samples.timeline)
+		return trees_build(run, events, &worker->resolved, NULL);
+	CLEANUP_FREE uint32_t *nodes = calloc(worker->counted.leaves.count + 1, sizeof(*nodes));
+	return nodes && trees_build(run, events, &worker->resolved, nodes) &&
+	       timeline_add_worker(merged, run, index, worker, nodes);
 }
 
 struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index)
@@ -445,8 +467,7 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
 		return error_no_memory();
 	for (size_t i = 0; i < run->worker_count; i++)
 		if (!add_tallies(merged, run, &run->workers[i].summed) ||
-		    (run->options.tree.order != SP_TREE_NONE &&
-		     !trees_build(run, by_event, &run->workers[i].resolved)))
+		    !add_tree(merged, &run->workers[i], run, index, by_event))
 			return error_no_memory();
 	return total_events(merged, run, recording);
 }

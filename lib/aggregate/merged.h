@@ -37,6 +37,8 @@ struct merged {
 	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys that are values */
 	size_t detail_count;
 	bool replicates;
+	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */
+	uint64_t longest_ns;           /* longest time from a recording's first to its last sample */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "profile/detail.h"
 #include "profile/group.h"
 #include "profile/interval.h"
+#include "profile/cells.h"
 #include "profile/paths.h"
 #include "profile/ratio.h"
 #include "profile/tally.h"
@@ -22,6 +23,7 @@ struct merged_event {
 	struct u64map text_of;    /* a text's address -> index in texts */
 	struct weight_sums all, shown; /* samples before and after filters */
 	struct programs unsampled;
+	struct cells cells;       /* samples by thread and node of `paths`, if timelines are made */
 	uint64_t missing;         /* lost and throttled weight, of which each row may lack a part */
 };
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aggregate/options.h"
 
+#include "base/error.h"
 #include "base/sized.h"
+
+/* Default limit of a timeline's cells: 32 MB. */
+#define TIMELINE_CELLS 1000000
 
 static const enum sp_key default_keys[] = {SP_KEY_COMM, SP_KEY_DSO, SP_KEY_FUNCTION};
 
@@ -25,6 +29,10 @@ struct sp_error *analysis_options_copy(struct analysis_options *ret,
 		return error;
 	ret->threads = given.threads;
 	ret->names = given.names;
+	if (ret->samples.timeline && ret->tree.order != SP_TREE_CALLER)
+		return error_new(SP_ERROR_INVALID, "a timeline needs a tree of callers");
+	if (!ret->samples.timeline_cells)
+		ret->samples.timeline_cells = TIMELINE_CELLS;
 	if (!ret->rows.key_count) {
 		ret->rows.keys = default_keys;
 		ret->rows.key_count = sizeof(default_keys) / sizeof(*default_keys);

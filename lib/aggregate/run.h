@@ -9,9 +9,21 @@
 #include "aggregate/options.h"
 #include "aggregate/worker.h"
 #include "base/strtab.h"
+#include "profile/cells.h"
 #include "profile/profile.h"
 #include "sideband/dump_unwind.h"
 #include "sideband/sideband.h"
+
+/* One event's timeline. */
+struct event_timeline {
+	struct sp_timeline shown;
+	VEC(struct sp_timeline_node) nodes;
+	struct u64map index_of; /* a tree node's address -> its index in nodes */
+	struct cells cells;
+};
+
+/* A zeroed struct may be released. */
+void event_timeline_deinit(struct event_timeline *timeline);
 
 /* Result of an analysis; owns everything that it returns. */
 struct sp_analysis {
@@ -29,6 +41,8 @@ struct sp_analysis {
 	uint64_t first_ns, last_ns;
 	uint64_t duration_ns;
 	struct time_bins **time_bins; /* index: profile; NULL: not requested, or several recordings */
+	struct event_timeline *timelines;   /* index: profile; NULL: not requested */
+	VEC(struct sp_timeline_thread) threads; /* threads of the timelines */
 };
 
 /* State of the analysis of one recording. */

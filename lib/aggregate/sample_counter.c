@@ -208,6 +208,19 @@ bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weigh
 	return true;
 }
 
+/* Adds a sample to the timeline; false when out of memory. */
+static bool add_cell(struct counted *counted, const struct rooted_sample *sample, uint32_t leaf)
+{
+	const struct sp_cell cell = {
+		.time_ns = sample->time_ns,
+		.weight = sample->weight,
+		.thread = sample->task,
+		.node = leaf,
+		.samples = 1,
+	};
+	return cells_add(&counted->cells, &cell);
+}
+
 /* Counts a sample under its stack, if it is `shown`; false when out of memory. */
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct stack *stack)
@@ -221,6 +234,8 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, weight);
+	if (counted->cells.limit && !add_cell(counted, sample, index))
+		return false;
 	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack) {
 		struct weight_sums one = {0};
 		weight_sums_add(&one, weight);
@@ -309,6 +324,8 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		.event = event,
 		.shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING),
 		.weight = weight,
+		.time_ns = record->sample.time_ns,
+		.task = counted->last_task,
 	};
 	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
 						    add_truncated(counted, &sample, record);

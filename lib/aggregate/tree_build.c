@@ -40,6 +40,7 @@ struct tree_builder {
 	VEC(uint64_t) path;          /* buffer for the path that is added to the tree */
 	VEC(struct cycle) cycles;   /* repeated rounds of calls in the path */
 	uint32_t *first_leaf, *next_leaf;
+	uint32_t *nodes;            /* by leaf: node where its path ends; NULL: not requested */
 	uint64_t comm;              /* word of the command, if trees begin with commands */
 	uint16_t event;
 	/* The last requested word for a stack end, because it often repeats. */
@@ -314,8 +315,10 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf)
 	size_t count = PREFIX - begin + calls;
 	if (options->tree.order == SP_TREE_CALLEE)
 		reverse(path + begin, count, options->tree.comms);
-	return paths_add(paths, path + begin, count, leaf->samples, leaf->weight) &&
-	       mark(builder, paths, PREFIX - begin, calls);
+	uint32_t node = paths_add(paths, path + begin, count, leaf->samples, leaf->weight);
+	if (builder->nodes)
+		builder->nodes[leaf - builder->resolved->counted->leaves.items] = node;
+	return node != RADIX_NONE && mark(builder, paths, PREFIX - begin, calls);
 }
 
 static bool add_node(struct tree_builder *builder, uint32_t at)
@@ -335,9 +338,11 @@ static bool add_node(struct tree_builder *builder, uint32_t at)
 	return true;
 }
 
-bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved)
+bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved,
+		 uint32_t *nodes_ret)
 {
-	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events};
+	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events,
+				       .nodes = nodes_ret};
 	bool done = link_leaves(&builder);
 	size_t count = resolved->counted->chains.radix.count;
 	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)

@@ -8,8 +8,10 @@
 
 /*
  * Adds one worker's chains to the paths of their events; `events` has one for each event of the
- * recording. False when out of memory.
+ * recording. Sets nodes_ret[leaf] to the node where the leaf's path ends, for leaves with samples; NULL:
+ * not requested. False when out of memory.
  */
-bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved);
+bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved,
+		 uint32_t *nodes_ret);
 
 #endif

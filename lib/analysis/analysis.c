@@ -183,6 +183,10 @@ void sp_analysis_free(struct sp_analysis *analysis)
 	strtab_deinit(&analysis->strings);
 	arena_deinit(&analysis->arena);
 	time_bins_free(analysis->time_bins, analysis->profile_count);
+	for (size_t i = 0; analysis->timelines && i < analysis->profile_count; i++)
+		event_timeline_deinit(&analysis->timelines[i]);
+	free(analysis->timelines);
+	vec_deinit(&analysis->threads);
 	free(analysis->profiles);
 	event_groups_deinit(&analysis->groups);
 	vec_deinit(&analysis->events);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/profile/cells.c lib/profile/cells.h \
 	lib/profile/cycles.c lib/profile/cycles.h \
 	lib/profile/detail.c lib/profile/detail.h \
 	lib/profile/filter.c lib/profile/filter.h \
@@ -17,6 +18,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/tally.c lib/profile/tally.h \
 	lib/profile/tree.c
 check_PROGRAMS += \
+	tests/unit/test_cells \
 	tests/unit/test_interval \
 	tests/unit/test_key \
 	tests/unit/test_profile \

@@ -30,23 +30,23 @@ static bool remember(struct paths *paths, const uint64_t *words, size_t count, s
 	return true;
 }
 
-bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
-	       uint64_t weight)
+uint32_t paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
+		   uint64_t weight)
 {
 	size_t same;
 	uint32_t root = radix_root(&paths->radix, 0);
 	if (root == RADIX_NONE || !vec_reserve(&paths->words, count + 1) ||
 	    !remember(paths, words, count, &same))
-		return false;
+		return RADIX_NONE;
 	uint32_t node = radix_add(&paths->radix, root, words, count, same, &paths->path);
 	if (node == RADIX_NONE || !vec_reserve(&paths->sums, paths->radix.count))
-		return false;
+		return RADIX_NONE;
 	while (paths->sums.count < paths->radix.count)
 		*vec_push(&paths->sums) = (struct path_sums){0};
 	struct path_sums *sums = &paths->sums.items[node];
 	sums->samples = weight_add(sums->samples, samples);
 	sums->weight = weight_add(sums->weight, weight);
-	return true;
+	return node;
 }
 
 /* The mark is stored by index in the radix tree's words, which stays valid when nodes are split. */

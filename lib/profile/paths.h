@@ -32,9 +32,12 @@ struct paths {
 /* A zeroed struct paths is empty. */
 void paths_deinit(struct paths *paths);
 
-/* Adds samples at the end of a path, which may be empty; false when out of memory. */
-bool paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
-	       uint64_t weight);
+/*
+ * Adds samples at the end of a path, which may be empty. Returns the node where it ends, which stays
+ * valid; RADIX_NONE when out of memory.
+ */
+uint32_t paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
+		   uint64_t weight);
 
 /*
  * Marks a word of the path added last as the beginning of a cycle. Of several marks, the one with the

@@ -85,8 +85,11 @@ bool profile_name_row(const struct profile_source *source, const struct tally *t
 int profile_compare_weights(const struct sp_weight *a, const struct sp_weight *b);
 int profile_compare_names(const struct sp_row *a, const struct sp_row *b);
 
-/* Makes the call tree. Ownership and errors as for profile_rows(). */
+/*
+ * Makes the call tree. Ownership and errors as for profile_rows(). Sets last_ret, which has room for
+ * each node of the paths, to the tree's node where that node ends; NULL: the tree leaves it out.
+ */
 bool profile_tree(const struct profile_source *source, struct arena *arena,
-		  struct sp_profile *profile);
+		  struct sp_profile *profile, const struct sp_tree_node **last_ret);
 
 #endif

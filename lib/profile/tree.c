@@ -236,7 +236,7 @@ static bool lay_out(struct layout *layout, struct sp_profile *profile)
 }
 
 bool profile_tree(const struct profile_source *source, struct arena *arena,
-		  struct sp_profile *profile)
+		  struct sp_profile *profile, const struct sp_tree_node **last_ret)
 {
 	const struct radix *radix = &source->paths->radix;
 	CLEANUP_FREE struct branch *branches = calloc(radix->count + 1, sizeof(*branches));
@@ -252,5 +252,9 @@ bool profile_tree(const struct profile_source *source, struct arena *arena,
 	if (!branches || !order)
 		return false;
 	add_up(&layout);
-	return lay_out(&layout, profile);
+	if (!lay_out(&layout, profile))
+		return false;
+	for (size_t i = 0; i < radix->count; i++)
+		last_ret[i] = branches[i].last;
+	return true;
 }

@@ -75,8 +75,9 @@ static void chain(struct fixture *fixture, uint32_t group, const char *text)
 		functions[count - 1 - i] = other;
 	}
 	words[0] = PATHS_COMM | group;
-	ck_assert(paths_add(&fixture->paths, words + !fixture->tree_comms,
-			    count + fixture->tree_comms, samples, samples * 10));
+	uint32_t node = paths_add(&fixture->paths, words + !fixture->tree_comms,
+				  count + fixture->tree_comms, samples, samples * 10);
+	ck_assert_uint_ne(node, RADIX_NONE);
 }
 
 static void finish(struct fixture *fixture)
@@ -90,7 +91,9 @@ static void finish(struct fixture *fixture)
 	fixture->source.files = &fixture->files;
 	fixture->source.texts = fixture->comms;
 	ck_assert(profile_rows(&fixture->source, &fixture->arena, &fixture->profile));
-	ck_assert(profile_tree(&fixture->source, &fixture->arena, &fixture->profile));
+	const struct sp_tree_node **last = calloc(fixture->paths.radix.count + 1, sizeof(*last));
+	ck_assert(last && profile_tree(&fixture->source, &fixture->arena, &fixture->profile, last));
+	free(last);
 }
 
 static void fixture_deinit(struct fixture *fixture)
@@ -315,8 +318,8 @@ TEST(deep_chains_need_no_stack)
 	for (size_t i = 2; i < DEPTH; i++)
 		words[i] = words[i - 2];
 	words[0] = words[2] = function(&fixture, "g");
-	ck_assert(paths_add(&fixture.paths, words, DEPTH, 1, 10));
-	ck_assert(paths_add(&fixture.paths, words, DEPTH / 2, 1, 10));
+	ck_assert_uint_ne(paths_add(&fixture.paths, words, DEPTH, 1, 10), RADIX_NONE);
+	ck_assert_uint_ne(paths_add(&fixture.paths, words, DEPTH / 2, 1, 10), RADIX_NONE);
 	finish(&fixture);
 	const struct sp_tree_node *node = fixture.profile.tree;
 	size_t depth = 0, samples = 0;

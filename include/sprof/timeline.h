@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Samples over time: the common data of pictures and of exports that have times. */
+#ifndef SPROF_TIMELINE_H
+#define SPROF_TIMELINE_H
+
+#include <sprof/analysis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_timeline_thread {
+	size_t recording; /* index of the recording; equal pids of two recordings are two threads */
+	int32_t pid, tid;
+	const char *comm; /* its last known name */
+};
+
+/* A node of sp_profile.tree. Nodes are listed in depth-first order: parents come first. */
+struct sp_timeline_node {
+	const struct sp_tree_node *node; /* NULL: all children that the tree leaves out */
+	uint32_t parent;                 /* index; of the root: its own, 0 */
+};
+
+/* Sum of the samples of one thread whose stack ends at one node, in one time bin. */
+struct sp_cell {
+	uint64_t time_ns; /* begin of the bin */
+	uint64_t weight;  /* sum of the samples' periods; saturating */
+	uint32_t thread, node; /* indexes in the timeline */
+	uint32_t samples; /* saturating */
+};
+
+/*
+ * The samples of one event that pass the filters. Sums are exact: only times lose resolution if there
+ * are more samples than sp_analysis_samples.timeline_cells.
+ */
+struct sp_timeline {
+	uint64_t begin_ns; /* time of the recording's first sample; 0 for several recordings */
+	uint64_t end_ns;   /* time of the last sample */
+	uint64_t width_ns; /* width of a bin; 1: each sample has its own time */
+	const struct sp_timeline_thread *threads; /* the same for all events */
+	size_t thread_count;
+	const struct sp_timeline_node *nodes; /* the first is the root */
+	size_t node_count;
+	const struct sp_cell *cells; /* in order of time, thread and node */
+	size_t cell_count;
+};
+
+/*
+ * Returns an event's timeline; NULL if sp_analysis_samples.timeline was not set. Times are of the
+ * recording's clock. Several recordings have different clocks: their times are since the first sample
+ * of each. Samples without a time are at 0. Branches (sp_analysis_samples.branches) have no cells.
+ */
+SP_API const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/timeline.h"
+
+#include <stdlib.h>
+#include "base/cleanup.h"
+
+/* Parent of nodes while they are listed. */
+#define NO_NODE UINT32_MAX
+
+/* Returns the index of a worker's task among all threads; UINT32_MAX when out of memory. */
+static uint32_t add_thread(struct merged *merged, const struct run *run, size_t recording,
+			   const struct task *task)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	uint64_t key = (uint64_t)task->pid << 32 | task->tid;
+	uint32_t next = (uint32_t)analysis->threads.count;
+	uint32_t *index = u64map_put(&merged->thread_of, key, next, NULL);
+	if (!index || !vec_reserve(&analysis->threads, analysis->threads.count + 1))
+		return UINT32_MAX;
+	/* A thread of an earlier recording may have the same pid and tid. */
+	if (*index < next && analysis->threads.items[*index].recording == recording)
+		return *index;
+	const char *name = machine_span(run->machine, task->pid, task->tid, UINT64_MAX - 1).name;
+	const char *comm = strtab_add(&analysis->strings, name);
+	if (!comm)
+		return UINT32_MAX;
+	*index = next;
+	*vec_push(&analysis->threads) = (struct sp_timeline_thread){
+		.recording = recording,
+		.pid = (int32_t)task->pid,
+		.tid = (int32_t)task->tid,
+		.comm = comm,
+	};
+	return next;
+}
+
+/* Returns the threads of a worker's tasks, which the caller frees; NULL when out of memory. */
+static uint32_t *add_threads(struct merged *merged, const struct run *run, size_t recording,
+			     const struct counted *counted)
+{
+	CLEANUP_FREE uint32_t *threads = calloc(counted->tasks.count + 1, sizeof(*threads));
+	for (size_t i = 0; threads && i < counted->tasks.count; i++) {
+		threads[i] = add_thread(merged, run, recording, &counted->tasks.items[i]);
+		if (threads[i] == UINT32_MAX)
+			return NULL;
+	}
+	return take_ptr(threads);
+}
+
+static unsigned int widest_shift(const struct run *run)
+{
+	unsigned int shift = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (run->workers[i].counted.cells.shift > shift)
+			shift = run->workers[i].counted.cells.shift;
+	return shift;
+}
+
+bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
+		  const struct worker *worker, const uint32_t *nodes)
+{
+	const struct counted *counted = &worker->counted;
+	unsigned int shift = widest_shift(run);
+	uint64_t first_ns = run->first_ns >> shift << shift;
+	uint64_t base_ns = merged->recording_count > 1 ? first_ns : 0;
+	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
+	if (!threads)
+		return false;
+	for (size_t i = 0; i < counted->cells.count; i++) {
+		struct sp_cell cell = counted->cells.items[i];
+		const struct leaf *leaf = &counted->leaves.items[cell.node];
+		if (!leaf->samples)
+			continue;
+		uint32_t group = worker->resolved.states[leaf->node].group;
+		uint16_t event = run->number_of[counted->groups.items[group].event];
+		struct cells *cells = &merged->events[event].cells;
+		cell.thread = threads[cell.thread];
+		cell.node = nodes[cell.node];
+		cell.time_ns = cell.time_ns >> shift << shift;
+		cell.time_ns -= cell.time_ns < base_ns ? cell.time_ns : base_ns;
+		if (!cells_widen(cells, shift) || !cells_add(cells, &cell))
+			return false;
+	}
+	return true;
+}
+
+/* Lists the tree's nodes depth first, with their parents. False when out of memory. */
+static bool list_nodes(struct event_timeline *timeline, const struct sp_tree_node *root)
+{
+	struct { VEC(struct sp_timeline_node); } open = {0};
+	struct sp_timeline_node *first = vec_push(&open);
+	bool ok = first;
+	if (first)
+		*first = (struct sp_timeline_node){.node = root};
+	while (ok && open.count) {
+		struct sp_timeline_node next = open.items[--open.count];
+		struct sp_timeline_node *listed = vec_push(&timeline->nodes);
+		uint32_t index = (uint32_t)timeline->nodes.count - 1;
+		ok = listed && u64map_put(&timeline->index_of, (uintptr_t)next.node, index, NULL) &&
+		     vec_reserve(&open, open.count + next.node->child_count);
+		if (!ok)
+			break;
+		*listed = next;
+		for (size_t i = next.node->child_count; i-- > 0;)
+			*vec_push(&open) = (struct sp_timeline_node){&next.node->children[i], index};
+	}
+	vec_deinit(&open);
+	return ok;
+}
+
+/* Adds a node for the children of `parent` that the tree leaves out. NO_NODE when out of memory. */
+static uint32_t add_left_out(struct event_timeline *timeline, uint32_t parent, uint32_t *left_out)
+{
+	if (left_out[parent] != NO_NODE)
+		return left_out[parent];
+	struct sp_timeline_node *node = vec_push(&timeline->nodes);
+	if (!node)
+		return NO_NODE;
+	*node = (struct sp_timeline_node){.parent = parent};
+	left_out[parent] = (uint32_t)timeline->nodes.count - 1;
+	return left_out[parent];
+}
+
+/* Converts the cells' nodes of the paths to nodes of the timeline. False when out of memory. */
+static bool place_cells(struct event_timeline *timeline, const struct radix *radix,
+			const struct sp_tree_node *const *last)
+{
+	size_t listed = timeline->nodes.count;
+	CLEANUP_FREE uint32_t *order = radix_order(radix);
+	CLEANUP_FREE uint32_t *shown = calloc(radix->count + 1, sizeof(*shown));
+	CLEANUP_FREE uint32_t *left_out = malloc((listed + 1) * sizeof(*left_out));
+	if (!order || !shown || !left_out)
+		return false;
+	for (size_t i = 0; i < listed; i++)
+		left_out[i] = NO_NODE;
+	/* Each node's nearest ancestor in the tree, or the node itself. */
+	for (size_t i = 0; i < radix->count; i++) {
+		uint32_t at = order[i], parent = radix->items[at].parent;
+		if (last[at])
+			shown[at] = *u64map_find(&timeline->index_of, (uintptr_t)last[at]);
+		else if (parent != RADIX_NONE)
+			shown[at] = shown[parent];
+	}
+	for (size_t i = 0; i < timeline->cells.count; i++) {
+		struct sp_cell *cell = &timeline->cells.items[i];
+		uint32_t node = shown[cell->node];
+		cell->node = last[cell->node] ? node : add_left_out(timeline, node, left_out);
+		if (cell->node == NO_NODE)
+			return false;
+	}
+	return true;
+}
+
+static unsigned int widest_event(const struct merged *merged)
+{
+	unsigned int shift = 0;
+	for (size_t i = 0; i < merged->event_count; i++)
+		if (merged->events[i].cells.shift > shift)
+			shift = merged->events[i].cells.shift;
+	return shift;
+}
+
+bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_node *const *last)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	struct merged_event *from = &merged->events[event];
+	struct event_timeline *timeline = &analysis->timelines[event];
+	/* All events have bins of one width. */
+	if (!cells_widen(&from->cells, widest_event(merged)) ||
+	    !list_nodes(timeline, analysis->profiles[event].tree))
+		return false;
+	timeline->cells = from->cells;
+	from->cells = (struct cells){.shift = timeline->cells.shift};
+	if (!place_cells(timeline, &from->paths.radix, last))
+		return false;
+	cells_sort(&timeline->cells);
+	timeline->shown = (struct sp_timeline){
+		.begin_ns = analysis->first_ns,
+		.end_ns = merged->recording_count > 1 ? merged->longest_ns : analysis->last_ns,
+		.width_ns = UINT64_C(1) << timeline->cells.shift,
+		.threads = analysis->threads.items,
+		.thread_count = analysis->threads.count,
+		.nodes = timeline->nodes.items,
+		.node_count = timeline->nodes.count,
+		.cells = timeline->cells.items,
+		.cell_count = timeline->cells.count,
+	};
+	return true;
+}
+
+void event_timeline_deinit(struct event_timeline *timeline)
+{
+	vec_deinit(&timeline->nodes);
+	u64map_deinit(&timeline->index_of);
+	cells_deinit(&timeline->cells);
+}
+
+const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index)
+{
+	return analysis->timelines ? &analysis->timelines[index].shown : NULL;
+}

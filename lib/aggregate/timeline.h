@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Makes the timelines of an analysis. Workers count cells by task and leaf; these become cells by thread
+ * and node of the merged call tree.
+ */
+#ifndef AGGREGATE_TIMELINE_H
+#define AGGREGATE_TIMELINE_H
+
+#include "aggregate/merged.h"
+
+/*
+ * Adds the cells of one worker of a recording to those of the merged events. nodes[leaf] is the node of
+ * the merged paths where the leaf's path ends (trees_build()). False when out of memory.
+ */
+bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
+		  const struct worker *worker, const uint32_t *nodes);
+
+/*
+ * Makes an event's timeline after its tree, for sp_analysis_timeline(). `last` has the tree's node for
+ * each node of the paths, NULL for those that are left out. Takes the event's cells. False when out of
+ * memory.
+ */
+bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_node *const *last);
+
+#endif
