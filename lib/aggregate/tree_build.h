@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Paths of the call trees, from resolved chains. */
+/* Makes the paths of call trees from resolved chains. */
 #ifndef AGGREGATE_TREE_BUILD_H
 #define AGGREGATE_TREE_BUILD_H
 
@@ -7,8 +7,8 @@
 #include "aggregate/run.h"
 
 /*
- * Adds one worker's chains to the paths of their events; `events` has one for each event of the
- * recording. False when out of memory.
+ * Adds the chains of one worker to the call trees of their events; `events` has one item for each event
+ * of the recording. Returns false when out of memory.
  */
 bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved);
 
