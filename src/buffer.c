@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "list.h"
 
-/* Initial capacity in bytes; most texts fit. */
+/* Initial capacity in bytes; most texts are shorter. */
 #define TEXT_LEAST 4096
 
 void buffer_deinit(struct buffer *buffer)

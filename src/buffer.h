@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A growing text buffer, written to a stream at once. Used where printf() would take most of the time.
- * If memory runs out, appended text is dropped and `failed` is set.
+ * Growing text buffer for output that printf() would slow down. Its content is written to a stream in
+ * one call. If memory runs out, appended text is dropped and `failed` is set.
  */
 #ifndef BUFFER_H
 #define BUFFER_H
@@ -48,10 +48,10 @@ static inline void buffer_char(struct buffer *buffer, char c)
 		buffer->text[buffer->count++] = c;
 }
 
-/* Appends text of unknown origin, in the buffer's form. */
+/* Appends text of unknown origin, such as a name in a recording, as buffer->form requires. */
 void buffer_name(struct buffer *buffer, const char *text);
 
-/* Appends blanks until the text since offset `begin` is `width` bytes long. */
+/* Appends blanks until the text that begins at offset `begin` is `width` bytes long. */
 void buffer_pad(struct buffer *buffer, size_t begin, size_t width);
 
 /* Appends a name, aligned right like printf's %*s. */

@@ -19,7 +19,7 @@ extern const struct command command_report;
 extern const struct command command_script;
 extern const struct command command_stat;
 
-/* Exit statuses of sprof itself, not of the recorded command. */
+/* Exit statuses for sprof's own errors, as opposed to the recorded command's status. */
 enum {
 	EXIT_USAGE = 129,    /* usage error; perf's status */
 	EXIT_RECORDER = 125, /* every failure of the recorder itself */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages contain names that programs chose, and may be shown on a terminal, at once or later from a
- * log. Each is therefore written as one line, without control characters.
+ * Messages contain names that programs chose, and appear on a terminal, at once or later from a log.
+ * Each message is therefore written as one line without control characters, which could be terminal
+ * escapes.
  */
 #include "diag.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Diagnostics, all to standard error: what failed, why, what to do. Each is one line, without
+ * Writes diagnostics to standard error: what failed, why, and what to do. Each is one line without
  * control characters, even if a name in it has some.
  */
 #ifndef DIAG_H

@@ -28,8 +28,8 @@ bool input_operand(const char **given, int argc, char **argv, int operand);
 struct sp_reader *input_open(struct sp_ctx *ctx, const char *given);
 
 /*
- * Prints the header features that are unreadable; with !say, prints only unreadable formats of
- * tracepoints. Returns the exit status: 1 if any feature is unreadable.
+ * Prints which header features are unreadable. With !say, prints only tracepoint formats that are
+ * unreadable. Returns the exit status: 1 if any feature is unreadable.
  */
 int input_feature_damage(const struct sp_reader *reader, bool say);
 
@@ -38,7 +38,10 @@ int input_damage(struct sp_reader *reader);
 
 #define INPUT_TEXT 192
 
-/* Writes the time span of records missing at damage `index`, in parentheses; "" if unknown. */
+/*
+ * Writes the time span of the records that are missing at damage `index`, as a text in parentheses; ""
+ * if it is unknown.
+ */
 const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT]);
 
 /*

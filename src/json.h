@@ -23,8 +23,10 @@
 struct json {
 	FILE *out;
 	bool later;                /* a comma is needed before the next value */
-	unsigned int lines;        /* number of open objects and arrays with one value a line */
-	unsigned int inline_depth; /* number of open ones inside these, written on one line */
+	unsigned int lines;        /* number of open objects and arrays that write each value on its own
+				    * line */
+	unsigned int inline_depth; /* number of open objects and arrays inside these, which are written on
+				    * one line */
 };
 
 /*

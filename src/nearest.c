@@ -43,7 +43,10 @@ void nearest_add(struct nearest *nearest, const char *typed, size_t size, const 
 		return;
 	size_t distance = edits(typed, size, name, length);
 	bool near = distance <= EDITS_MAX && 2 * distance < length;
-	/* One name begins with the other: ranked after any edit; longer common parts first. */
+	/*
+	 * One name begins with the other. Such names rank after all names within EDITS_MAX edits; those
+	 * with a longer common part come first.
+	 */
 	size_t common = least(size, length);
 	if (!near && common >= PREFIX_MIN && !memcmp(typed, name, common)) {
 		distance = EDITS_MAX + LENGTH_MAX - common;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parser of the command line by an option table. Operands are moved after the options, as getopt_long()
- * does: operands found so far are always the words just before the next word to parse.
+ * Parses the command line by an option table. Like getopt_long(), moves operands after the options: the
+ * operands found so far are always the words just before the next word to parse.
  */
 #include "options.h"
 
@@ -159,7 +159,10 @@ static const char *item_end(const char *text)
 		else if (*at == ',' && depth == 0)
 			return at;
 	}
-	/* Unbalanced brackets belong to an operator's name: takes the rest as one item. */
+	/*
+	 * Brackets without a partner belong to the name of an operator: takes the rest of the text as
+	 * one item.
+	 */
 	return text + strlen(text);
 }
 
@@ -190,7 +193,9 @@ bool option_parse_strings(const struct option *option, const char *text)
 	size_t before = strings->count;
 	if (!option_strings_add(strings, text))
 		return false;
-	/* An empty list would disable the filter, which the user did not intend. */
+	/*
+	 * An empty list would disable the filter, which is surely not what the user wants: rejects it.
+	 */
 	return strings->count > before || option_reject(option, text, "a list of names");
 }
 
@@ -250,8 +255,8 @@ static int usage_mistake(const struct option_usage *usage)
 }
 
 /*
- * Returns false after printing why perf's option of that letter or name is not supported. Returns true
- * if it is no such option.
+ * Returns false, after printing the reason, if the option is one of perf's that sprof does not support;
+ * else true.
  */
 static bool is_new(const struct option_usage *usage, char letter, const char *name, size_t size)
 {
@@ -310,7 +315,10 @@ static const struct option *find_long(const struct option_usage *usage, const ch
 				return found;
 		}
 	}
-	/* A full name of an unsupported perf option is no prefix of another option. */
+	/*
+	 * The full name of a perf option that is not supported is not taken as a prefix of another
+	 * option.
+	 */
 	if (!is_new(usage, 0, name, size))
 		return NULL;
 	if (hits == 1)
@@ -395,7 +403,7 @@ static bool parse_short(struct scan *scan, const char *letters)
 	return true;
 }
 
-/* Moves an option's words, [start, scan->at), before the operands found so far. */
+/* Moves the words of an option, from `start` to scan->at, before the operands found so far. */
 static void move_before_operands(struct scan *scan, int start, int operands)
 {
 	char *words[2]; /* an option and its value: at most two */

@@ -22,8 +22,8 @@ struct option;
 typedef bool option_parse_fn(const struct option *option, const char *text);
 
 struct option {
-	char letter;          /* 0: none */
-	const char *name;     /* without dashes; NULL: none */
+	char letter;          /* option's letter; 0: none */
+	const char *name;     /* long name without dashes; NULL: none */
 	const char *argument; /* argument's name in the help; NULL: takes none */
 	const char *help;     /* wrapped to lines; a newline in it counts as a blank */
 	void *value;
@@ -31,14 +31,14 @@ struct option {
 	bool optional;        /* the argument may be left out at the end or before another option */
 	bool attached;        /* an optional argument must be attached: -zN, --name=N */
 	bool negatable;       /* --no-NAME calls `negate` */
-	bool both;            /* the help shows --[no-]NAME */
+	bool both;            /* the help shows the option as --[no-]NAME */
 	bool rare;            /* --help-all shows it, --help does not */
 };
 
 /* Returns the pointer after a compile-time check of its type. */
 #define OPTION_TYPED(pointer, type) (1 ? (pointer) : (type)NULL)
 
-/* The macros accept further members of struct option at the end: `.rare = true`. */
+/* The macros below accept further members of struct option as last arguments: `.rare = true`. */
 
 /* Option that sets a bool; --no-NAME resets it. */
 #define OPTION_FLAG(letter_, name_, value_, help_, ...)                                     \
@@ -46,7 +46,7 @@ struct option {
 	 .value = OPTION_TYPED(value_, bool *), .parse = option_parse_flag, .negatable = true, \
 	 __VA_ARGS__}
 
-/* Option that sets an enum sp_choice to SP_OFF; --no-NAME resets it. */
+/* Option that sets an enum sp_choice to SP_OFF; --no-NAME restores the default. */
 #define OPTION_OFF(letter_, name_, value_, help_, ...)                                      \
 	{.letter = (letter_), .name = (name_), .help = (help_),                             \
 	 .value = OPTION_TYPED(value_, enum sp_choice *), .parse = option_parse_off,        \
@@ -98,7 +98,7 @@ struct option {
 	{.letter = (letter_), .name = (name_), .argument = (argument_), .help = (help_),    \
 	 .value = (value_), .parse = (parse_), .optional = true, .attached = true, __VA_ARGS__}
 
-/* Heading above a group of options in the help. */
+/* Heading in the help; the following options belong to it. */
 #define OPTION_GROUP(heading_) {.help = (heading_)}
 
 #define OPTION_END {0}
@@ -146,9 +146,11 @@ bool option_text_seconds(const char *text, const char *end, uint64_t *ret);
 /* Prints "-x, --name: 'TEXT' is not WANTED" and returns false. */
 bool option_reject(const struct option *option, const char *text, const char *wanted);
 
-/* An option table that is joined from groups (arrays without OPTION_END). Zeroed: empty. */
+/*
+ * Option table that is put together from groups of options (arrays without OPTION_END). Zeroed: empty.
+ */
 struct option_table {
-	struct option items[128]; /* the last is always OPTION_END */
+	struct option items[128]; /* the last item is always OPTION_END */
 	size_t count;
 };
 
@@ -156,10 +158,13 @@ void option_table_add(struct option_table *table, const struct option *options, 
 #define OPTION_TABLE_ADD(table, group)                                                      \
 	option_table_add(table, group, sizeof(group) / sizeof(*(group)))
 
-/* Option of perf that is not supported, with the reason or the replacement. Not in the help. */
+/*
+ * Option of perf that sprof does not support, with the reason or a replacement. The help does not show
+ * it.
+ */
 struct option_refusal {
-	char letter;      /* 0: none */
-	const char *name; /* NULL: the end */
+	char letter;      /* option's letter; 0: none */
+	const char *name; /* long name; NULL: end of the array */
 	const char *why;
 };
 
@@ -170,7 +175,7 @@ struct option_usage {
 	const char *example;         /* a command that most users need, or NULL */
 	const struct option *options; /* ended by OPTION_END */
 	const char *footer;          /* text below all options, or NULL */
-	const struct option_refusal *refusals; /* or NULL */
+	const struct option_refusal *refusals; /* options of perf that are rejected, or NULL */
 	bool stop_at_operand;        /* words after the first operand are not parsed */
 };
 

@@ -7,8 +7,8 @@
 #include "options.h"
 
 /*
- * Prints the usage, an example and the options in their groups. Without `all`, rare options are
- * left out where the table has more than 25 in total.
+ * Prints the usage, an example and the options in their groups. Without `all`, leaves out rare options
+ * if the table has more than 25 options.
  */
 void options_help(const struct option_usage *usage, bool all, FILE *out);
 

@@ -47,8 +47,8 @@ static void pager_exec(const char *command, int input)
 }
 
 /*
- * Starts the pager; *input_ret is the write end of its standard input. Returns its pid, or 0 on
- * failure. The pipe `failed` is closed by a successful exec, or receives a byte if exec fails.
+ * Starts the pager; *input_ret is the write end of the pipe to its standard input. Returns its pid, or
+ * 0 on failure. In the pipe `failed`, a byte arrives if exec fails; a successful exec closes it.
  */
 static pid_t pager_start(const char *command, int *input_ret)
 {
@@ -80,10 +80,7 @@ static pid_t pager_start(const char *command, int *input_ret)
 	return 0;
 }
 
-/*
- * Enlarges the stream's buffer and disables its locking: output can be megabytes, and one thread writes
- * it.
- */
+/* Enlarges the stream's buffer and disables its locking, because one thread may write megabytes. */
 static void write_much(FILE *out)
 {
 	static char buffer[64 << 10];

@@ -13,7 +13,7 @@
 struct pager {
 	FILE *out;
 	pid_t pid; /* pid of the pager; 0: no pager */
-	int errnum; /* errno of a failed write: the stream does not keep it; 0: none */
+	int errnum; /* errno of a failed write, which the stream itself does not save; 0: none */
 };
 
 /*

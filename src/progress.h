@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A line on the terminal that shows the progress of a long call of the library. */
+/* Progress line on the terminal during a long call of the library. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 

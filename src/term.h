@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Abilities of the device that shows the text: width, colours, UTF-8. */
+/* Abilities of the output device: width in columns, colours, UTF-8. */
 #ifndef TERM_H
 #define TERM_H
 
@@ -13,8 +13,8 @@ enum term_style {
 	TERM_PLAIN,
 	TERM_TITLE,   /* bold */
 	TERM_DIM,
-	TERM_HOT,     /* a share that matters most */
-	TERM_WARM,    /* a share that matters */
+	TERM_HOT,     /* largest shares */
+	TERM_WARM,    /* medium shares */
 	TERM_WARNING,
 	TERM_KERNEL,
 };

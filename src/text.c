@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 /*
- * Decodes a lead byte of UTF-8: number of bytes that follow, and the least code point of that length.
+ * Decodes the first byte of a UTF-8 sequence: the number of bytes that follow, their code bits so far,
+ * and the least code point of that length. Returns false if it cannot begin a sequence.
  */
 static bool lead_byte(unsigned char byte, int *follow, uint32_t *code, uint32_t *least)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text of unknown origin. Names in a recording are bytes that a program chose: they may be invalid
- * UTF-8 or contain terminal escapes.
+ * Output of text of unknown origin. Names in a recording are bytes that a program chose: they may be
+ * invalid UTF-8 or contain terminal escapes.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -19,7 +19,7 @@
  */
 uint32_t text_next(const char **text);
 
-/* Returns how many bytes at the start are printable ASCII, which take one column each. */
+/* Returns the number of printable ASCII bytes at the start of the text. Each takes one column. */
 size_t text_plain_size(const char *text);
 
 /* Writes the code point as UTF-8; returns the number of bytes (1 to 4). */
@@ -38,7 +38,9 @@ enum text_form text_form_shown(void);
 /* Returns text_form_shown() if the descriptor is a terminal, else TEXT_ONE_LINE. */
 enum text_form text_form_of(int fd);
 
-/* Returns the code point to write for `code`, which may be TEXT_INVALID. Not for TEXT_ONE_LINE. */
+/*
+ * Returns the code point to write in place of `code`, which may be TEXT_INVALID. Not for TEXT_ONE_LINE.
+ */
 uint32_t text_shown(uint32_t code, enum text_form form);
 
 #define TEXT_PIECE 4

@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A sample's branch stack as so many branches: each is counted where it went to, as perf
- * does. The branches of one sample are the last before one moment, and so say no more of how
- * often code runs than one sample does: what is worth n draws is the samples, not the branches.
+ * Counts each branch of a sample's branch stack at its target, as perf does. All branches of one sample
+ * come from one moment, so they are not independent draws: the intervals are computed from the number
+ * of samples.
  */
 #include "aggregate/branches.h"
 
 #include "aggregate/sample_counter.h"
 #include "aggregate/sample_values.h"
 
-/* Returns the weight of `count` branches of a stack with `size` branches. */
+/*
+ * Returns the sums for `count` branches of a sample that has `size` branches. The squares make
+ * intervals as wide as if the sample were one draw.
+ */
 static struct weight_sums sums_of(uint64_t count, uint64_t size)
 {
 	return (struct weight_sums){count, count, wide_product(count, size)};
 }
 
-/* *shown_ret: the branch is shown, and that does not depend on names. False when out of memory. */
+/*
+ * Counts one branch. *shown_ret: whether it passes the filters, if that is known without function
+ * names. Returns false when out of memory.
+ */
 static bool count_branch(struct counted *counted, const struct sp_record *record,
 			 const struct place_of_sample *place, const struct sp_branch *branch,
 			 bool *shown_ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counts the branches of branch stacks. */
+/* Counts branches of branch stacks in place of samples (-b). */
 #ifndef AGGREGATE_BRANCHES_H
 #define AGGREGATE_BRANCHES_H
 

@@ -48,8 +48,8 @@ struct sampled sampled_of(const struct sp_record *record)
 }
 
 /*
- * A chain's first call repeats the sampled address, unless the modes differ. Then the chain has no part
- * in the sample's mode, and all its calls are callers.
+ * The first address of a chain repeats the sampled address, so it is no caller. If the modes differ,
+ * the chain has no part in the sample's mode, and all its addresses are callers.
  */
 struct callers callers_of(const struct sampled *sampled, uint16_t misc, const uint64_t *ips,
 			  size_t count)
@@ -60,13 +60,14 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 				  .leaf_ip = sampled->ip, .leaf_cpumode = sampled->cpumode};
 	uint64_t cookie;
 	/*
-	 * The number is not an address. The deferred chain is missing, or already replaced the number.
+	 * The chain ends with a cookie, which is not an address. The deferred chain that it stands for
+	 * is missing or was already added.
 	 */
 	if (deferred_cookie(callers.ips, callers.count, &cookie)) {
 		callers.count -= 2;
 		callers.misc |= CALLERS_DEFERRED;
 	}
-	/* Frame pointer chains may end with 0, which is no code. */
+	/* Chains made by frame pointer may end with 0, which is not an address of code. */
 	while (callers.count && callers.ips[callers.count - 1] == 0)
 		callers.count--;
 	while (callers.count && chain_is_mark(*callers.ips)) {
@@ -87,15 +88,15 @@ struct callers callers_of(const struct sampled *sampled, uint16_t misc, const ui
 	return callers;
 }
 
-/* Consecutive calls of one mode: [begin, end) of the addresses. */
+/* Part of a chain: consecutive calls of one mode, at [begin, end) of the addresses. */
 struct part {
 	size_t begin, end;
 	uint16_t cpumode;
-	bool exact; /* the first address is an executed instruction */
+	bool exact; /* the first address is that of an executed instruction, not a return address */
 	bool gap;   /* calls are missing before the first address */
 };
 
-/* Returns the outermost part of the first `count` addresses. */
+/* Returns the outermost part among the first `count` addresses. */
 static struct part last_part(const struct callers *callers, size_t count)
 {
 	struct part part = {.end = count, .begin = count, .cpumode = callers->cpumode,
@@ -134,7 +135,7 @@ void callers_drop(struct callers *callers)
 	callers->count--;
 }
 
-/* Truncates to `count` addresses, without marks at the end, and clears the recorded end. */
+/* Truncates to `count` addresses, less marks at their end, and clears the recorded end of the stack. */
 static void end_before(struct callers *callers, size_t count)
 {
 	while (count && chain_is_mark(callers->ips[count - 1]))
@@ -171,13 +172,16 @@ size_t callers_depth(const struct callers *callers)
 }
 
 /*
- * Writes a chain in the form that is interned: the meaning of an address depends only on the words
- * before it. So a part's mode, and the word for exact addresses, precede it. The first word is how the
- * chain ended.
+ * Writes a chain in the form that is interned, outermost call first. The meaning of an address depends
+ * only on the words before it: the mode of its part, and CHAIN_EXACT if it is no return address. The
+ * first word states how the chain ended.
  */
 static bool arrange(struct chains *chains, const struct callers *callers)
 {
-	/* In the worst case, each address is a part: two words before it, and the mark. */
+	/*
+	 * In the worst case, each address is a part of its own, and CHAIN_MODE and CHAIN_EXACT precede
+	 * it.
+	 */
 	if (!vec_reserve(&chains->words, callers->count * 2 + 3))
 		return false;
 	uint64_t *word = chains->words.items;
@@ -211,7 +215,7 @@ static size_t common_words(const struct last_chain *last, const struct chains *c
 	return same;
 }
 
-/* Exchanges the buffer with the last chain's words. */
+/* Makes the buffer the words of the last chain, and the old words the new buffer. */
 static void swap_words(struct last_chain *last, struct chains *chains)
 {
 	__typeof__(last->words.items) items = last->words.items;
@@ -249,7 +253,10 @@ static inline uint64_t mix_ip(uint64_t sum, uint64_t ip)
 	return (sum << 9 | sum >> 55) + ip;
 }
 
-/* A weak but fast hash: equal hashes are compared anyway. It has four independent sums. */
+/*
+ * Weak but fast hash of a chain; the chains themselves are compared if hashes are equal. Four
+ * independent sums let the CPU add in parallel.
+ */
 static uint64_t hash_callers(uint32_t root, const struct callers *callers)
 {
 	uint64_t a = root, b = callers->cpumode | (uint64_t)callers->misc << 16;

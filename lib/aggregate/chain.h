@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Call chains of samples, interned as recorded: instruction pointers in one form, the outermost call
- * first. They are resolved later, once for each distinct chain.
+ * Interns the call chains of samples as recorded: instruction pointers with modes, the outermost call
+ * first. They are resolved to functions later, once for each distinct chain.
  */
 #ifndef AGGREGATE_CHAIN_H
 #define AGGREGATE_CHAIN_H
@@ -21,9 +21,12 @@
 /* First word: how the chain ended, as enum sp_misc_end, END_DEFERRED or END_INVALID. */
 #define CHAIN_END(end) ((uint64_t)-32 + (end))
 
-/* Flag in callers.misc, in bits that SP_MISC_STACK does not use: the deferred user part is missing. */
+/*
+ * Flag in callers.misc, in a bit outside of SP_MISC_STACK: the deferred user part of the chain is
+ * missing.
+ */
 #define CALLERS_DEFERRED 1
-/* Flag in callers.misc: calls are omitted from the first address where no code can run. */
+/* Flag in callers.misc: the chain was truncated at an address where no code can run. */
 #define CALLERS_INVALID 2
 
 static inline bool chain_is_mark(uint64_t word)
@@ -42,19 +45,23 @@ static inline bool chain_is_end(uint64_t word)
 	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(END_INVALID);
 }
 
-/* A recorded chain, and its interned node. */
+/* A recorded chain and the node of its interned form: one entry of a cache. */
 struct chain {
 	uint64_t hash;
 	uint32_t root;
 	uint32_t node;    /* node of the interned chain; RADIX_NONE: the entry is unused */
-	uint16_t cpumode; /* see struct callers, for the next two members, too */
+	uint16_t cpumode; /* as in struct callers, also the next two members */
 	uint16_t misc;
 	bool exact;
 	VEC(uint64_t) ips;
-	uint32_t last_answer, last_leaf; /* cache of the caller of chains_add(); 0 in a new entry */
+	uint32_t last_answer, last_leaf; /* for the caller of chains_add(): leaf of the last sample with
+					  * this chain, and its answer; 0 in a new entry */
 };
 
-/* The last chain interned under a root. The next chain often shares its outer calls. */
+/*
+ * The chain that was interned last under a root. The next chain often has the same outer calls, which
+ * are then not searched again.
+ */
 struct last_chain {
 	uint32_t root;
 	bool used;
@@ -62,7 +69,10 @@ struct last_chain {
 	struct radix_path path;
 };
 
-/* Entries of the cache of recorded chains. Most chains are in it and need not be interned again. */
+/*
+ * Number of entries in the cache of recorded chains. Most chains are found there and need not be
+ * interned again.
+ */
 #define CHAIN_MEMORY 16384
 #define CHAIN_ROOTS 32
 
@@ -70,24 +80,25 @@ struct chains {
 	struct radix radix;
 	struct chain *memory;
 	struct last_chain last[CHAIN_ROOTS];
-	VEC(uint64_t) words; /* buffer of one call */
+	VEC(uint64_t) words; /* buffer for the words of one chain */
 };
 
 /* A zeroed struct chains is empty. */
 void chains_deinit(struct chains *chains);
 
-/* A sample's call chain: the sampled address, and its callers, innermost first. */
+/* Callers of a sampled address, from its call chain, innermost first. */
 struct callers {
 	const uint64_t *ips;
 	size_t count;
 	uint16_t cpumode; /* mode of the first address */
-	uint16_t misc;    /* SP_MISC_STACK bits of an unwound chain; 0: the kernel made the chain */
+	uint16_t misc;    /* SP_MISC_STACK bits, which state how the stack was unwound; 0: the chain is the
+			   * kernel's */
 	bool exact;       /* the first address is an executed instruction, not a return address */
 	uint64_t leaf_ip;
 	uint16_t leaf_cpumode;
 };
 
-/* The sampled address. */
+/* Sampled address, and its mode. */
 struct sampled {
 	uint64_t ip;
 	uint16_t cpumode;
@@ -113,7 +124,10 @@ static inline enum sp_misc_end callers_end(const struct callers *callers)
 	return (enum sp_misc_end)((callers->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT);
 }
 
-/* Gets the outermost call, its mode, and whether it is exact; false if the chain is empty. */
+/*
+ * Gets the outermost call, its mode, and whether it is an executed address (not a return address).
+ * Returns false if the chain is empty.
+ */
 bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t *cpumode_ret,
 		       bool *exact_ret);
 
@@ -121,23 +135,23 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 void callers_drop(struct callers *callers);
 
 /*
- * Limits the chain to the sampled address and count - 1 callers; count is at least 1. Returns whether
- * it had more; it then ends at the depth limit.
+ * Limits the stack to `count` calls: the sampled address and count - 1 callers; count is at least 1.
+ * Returns whether callers were removed; then the stack ends at the depth limit.
  */
 bool callers_limit(struct callers *callers, size_t count);
 
 /*
- * Truncates the chain to `count` ips, also without marks at their end. The stack then ends at an
+ * Truncates the chain to its first `count` words, less marks at their end. The stack then ends at an
  * invalid address.
  */
 void callers_truncate(struct callers *callers, size_t count);
 
-/* Returns the number of instruction pointers in a recorded chain. */
+/* Returns the number of calls: the sampled address and its callers. */
 size_t callers_depth(const struct callers *callers);
 
 /*
- * Interns a chain, which must have calls or a known end; NULL when out of memory. Valid until the next
- * call.
+ * Interns a chain that has callers or a known end, under a root. Returns its cache entry, valid until
+ * the next call; NULL when out of memory.
  */
 struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers);
 

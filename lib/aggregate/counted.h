@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Types of phase 1: samples counted under their chains. */
+/* Types of phase 1 of the analysis: counting samples by call chain. */
 #ifndef AGGREGATE_COUNTED_H
 #define AGGREGATE_COUNTED_H
 
@@ -20,8 +20,8 @@
 #include "sideband/sideband.h"
 
 /*
- * Whether the key's words are addresses of texts. Texts belong to the worker's table until all workers
- * are merged.
+ * Returns whether the key's words are pointers to texts. The texts belong to a worker's table until all
+ * workers are merged.
  */
 static inline bool key_is_text(enum sp_key key)
 {
@@ -40,33 +40,37 @@ struct work {
 	const struct analysis_options *options;
 	const struct labels *labels; /* labels of frames, made after all workers resolved their chains */
 	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	bool group_keys[SP_KEY_COUNT]; /* keys that distinguish groups: those of rows, and of the tree's
-				        * outermost nodes */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of samples */
+	bool group_keys[SP_KEY_COUNT]; /* keys by which samples are counted apart: those of rows, and those
+				        * of the tree's outermost nodes */
+	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of a sample, such as its
+					        * weight or data address */
 	size_t detail_count;
-	bool has_texts;   /* some of them are texts (key_is_text()) */
-	const struct matches *matches; /* functions that options name; made with the labels; NULL: options
-				        * name none */
-	bool by_stack;    /* filters depend on all functions of a stack */
-	bool only_leaves; /* callers of the sampled function are not needed */
-	bool replicates;  /* assign samples to replicates, for intervals of ratios */
-	bool sum_tasks;   /* count samples by thread, to compare them with READ records */
+	bool has_texts;   /* some of the detail keys are texts (key_is_text()) */
+	const struct matches *matches; /* functions that options name, found when labels exist; NULL:
+				        * options name none */
+	bool by_stack;    /* some filters need all functions of a stack */
+	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
+	bool replicates;  /* assign each sample to a replicate, from which intervals of ratios are computed */
+	bool sum_tasks;   /* count samples of each thread, for comparison with READ records */
 };
 
-/* A thread during a time in which machine_span() states that nothing changes. */
+/*
+ * A thread, with the time span in which machine_span() states that its name and mappings do not change.
+ */
 struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
-	bool shown;               /* passes the filters by comm, pid and tid */
-	uint16_t last_event;      /* event for which `root` was made; the CPU and detail follow;
-				   * SP_EVENT_NONE: none */
+	bool shown;               /* the thread passes the filters by comm, pid and tid */
+	uint16_t last_event;      /* cache of sample_root(): `root` was made for this event, and for the
+				   * CPU, detail, view and replicate that follow; SP_EVENT_NONE: no
+				   * root yet */
 	uint32_t last_cpu, last_detail, last_view, root;
 	uint8_t last_replicate;
 };
 
-/* Samples of one address under one chain. */
+/* Samples of one address with the same callers. */
 struct leaf {
-	uint32_t node;    /* chain of the callers; the root if there are none */
+	uint32_t node;    /* node of the callers' chain; the root if there are no callers */
 	uint32_t answer;  /* answer (names.h) for the sampled address */
 	uint64_t chains;  /* samples with a call chain, including filtered ones */
 	uint64_t samples, weight; /* samples that pass the filters */
@@ -75,16 +79,16 @@ struct leaf {
 struct event_sums {
 	struct weight_sums all, shown;
 	uint64_t ends[SP_STACK_END_COUNT];
-	uint64_t stated_ends;  /* stacks whose end the recording states */
+	uint64_t stated_ends;  /* number of stacks for which the recording states how they ended */
 	uint64_t repaired, shortened, guessed;
-	uint64_t limited; /* stacks cut by the requested limit */
+	uint64_t limited; /* number of stacks truncated by the --max-stack limit */
 	uint64_t branch_stacks;   /* samples with branches, if branches are counted */
-	uint64_t enabled_ns, running_ns; /* times between samples with counter values */
-	uint64_t unattributed;    /* counter values whose start is unknown */
-	uint64_t branchless;      /* samples without branches, which do not count then */
+	uint64_t enabled_ns, running_ns; /* enabled and running times between samples, summed */
+	uint64_t unattributed;    /* number of counter values whose increase is unknown */
+	uint64_t branchless;      /* number of samples without branches, which are not counted then */
 };
 
-/* A sample to count under its stack. */
+/* A sample that is ready to be counted under its stack. */
 struct rooted_sample {
 	uint32_t root;   /* root for its task, event and values (sample_root()) */
 	uint32_t answer; /* answer (names.h) for the sampled address */
@@ -96,33 +100,34 @@ struct rooted_sample {
 };
 
 /*
- * A sample with a truncated stack. It is counted after all samples are read, when its stack may be
- * repaired.
+ * A sample with a truncated stack. It is counted after all samples are read, because its stack may be
+ * repaired from others.
  */
 struct truncated_sample {
 	struct rooted_sample rooted;
 	struct sampled sampled;
-	uint32_t number;       /* number of its stack in the repair */
+	uint32_t number;       /* number of its stack in the worker's repair */
 	uint32_t kernel_begin; /* index of its kernel addresses in kernel_ips */
 	uint32_t kernel_count;
 	uint16_t misc;
 };
 
-/* A counter's last value. */
+/* Values of a counter at its last sample. */
 struct counter_state {
 	uint64_t value, enabled_ns, running_ns;
 };
 
 /*
- * Phase 1: samples counted under their chains, by one thread of a report. Workers share only
- * struct work; their results are merged afterwards.
+ * Result of phase 1 for one worker: samples counted by call chain. Workers share only struct work;
+ * their results are merged afterwards.
  */
 struct counted {
 	const struct work *work;
-	struct address_cache answers; /* answers of names_answer() */
-	struct chains chains;             /* interned chains; their roots are named group << 32 | view */
+	struct address_cache answers; /* cache for names_answer() */
+	struct chains chains;             /* interned chains; the word of a root is group << 32 | view */
 	struct groups groups;
-	struct details details;           /* values of the groups; code addresses are frames */
+	struct details details;           /* values of the groups; code addresses are stored as indexes of
+					   * frames */
 	struct sp_trace *trace;           /* decoder of tracepoint fields, if work->has_texts */
 	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
@@ -130,28 +135,30 @@ struct counted {
 	bool has_stack;
 	VEC(struct truncated_sample) truncated;
 	VEC(uint64_t) kernel_ips;
-	const struct repair *repaired;    /* repair of all workers, and where this worker's stacks begin in
-					   * it */
+	const struct repair *repaired;    /* repair with the stacks of all workers; this worker's stacks
+					   * begin at repair_offset */
 	uint32_t repair_offset;
 	VEC(struct leaf) leaves;
 	struct u64map leaf_of;            /* node, frame -> index in leaves */
 	VEC(struct task) tasks;
 	struct u64map task_of;            /* pid, tid -> index in tasks */
 	uint32_t last_task;
-	VEC(struct weight_sums) pending;  /* by leaf: sums that are shown if the leaf's function passes the
-					   * filter by symbol */
+	VEC(struct weight_sums) pending;  /* by leaf: sums of samples whose filters need function names, not
+					   * yet counted as shown */
 	struct event_sums *events;
-	struct u64map task_samples;       /* event, tid -> samples, if work->sum_tasks */
+	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
 	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
 	uint64_t first_ns, last_ns;       /* times of first and last sample; both 0: no sample has a time */
 	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
 	struct cells cells;               /* samples by task and leaf; its limit is 0 without
 					   * options->samples.timeline */
-	uint64_t unknown_event;           /* samples whose event is not in the recording */
+	uint64_t unknown_event;           /* number of samples of events that are not in the recording */
 };
 
-/* *counted must be deinitialised after a failure, too. `work` and `names` are borrowed. */
+/*
+ * Initializes `counted`; `work` and `names` are borrowed. Call counted_deinit() even after a failure.
+ */
 struct sp_error *counted_init(struct counted *counted, const struct work *work,
 			      struct names *names) SP_MUST_CHECK;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples with the values of counters (leader sampling): each stands for what every counter of
- * the group counted since the sample before, of the same event, CPU and task.
+ * Samples with counter values (leader sampling). Each sample stands for the increase of every counter
+ * of the group since the last sample of the same event, CPU and task.
  *
- * A counter's first value is since it was opened. If the recording does not begin there (a part
- * of a longer one), that was counted elsewhere: by the leader that is known, whose first value is
- * then much more than the sample's period, and the group's values are left out.
+ * A counter's first value counts from when the counter was opened. If the recording begins later, for
+ * example because it is a part of a longer one, that value includes earlier periods. This shows in the
+ * leader's first value, which is then much more than the sample's period: the group's first values are
+ * left out.
  */
 #include "aggregate/counters.h"
 
@@ -13,14 +14,15 @@
 #include "info/losses.h"
 
 /*
- * A first value of more than this many periods did not lead to the sample. The first periods are small,
- * because the kernel searches the period for the frequency.
+ * A first value of more than this many periods includes time before the recording. First periods are
+ * small, because the kernel still adapts the period to the frequency.
  */
 #define PERIODS_MOST 4
 #define FIRST_MOST 10000000
 
 /*
- * Returns the counter's state, zeroed if it is new; NULL when out of memory. Valid until the next call.
+ * Returns a counter's state, which is zeroed if it is new. Valid until the next call. NULL when out of
+ * memory.
  */
 static struct counter_state *state_of(struct counted *counted, const struct perf_event_attr *attr,
 				      const struct sp_counter *counter, uint32_t tid,
@@ -38,13 +40,13 @@ static struct counter_state *state_of(struct counted *counted, const struct perf
 	return &counted->counters.items[*index];
 }
 
-/* A counter value of a sample: its event, and the key of its state. */
+/* One counter value of a sample, with its event. */
 struct member {
 	struct sp_counter counter;
 	uint16_t event;
 };
 
-/* Finds the event of a value; false if it is not in the recording. */
+/* Finds the event of counter value `i`. Returns false if the event is not in the recording. */
 static bool find_member(struct counted *counted, const struct sp_record *record, size_t i,
 			struct member *ret)
 {
@@ -57,7 +59,7 @@ static bool find_member(struct counted *counted, const struct sp_record *record,
 	return ret->event != SP_EVENT_NONE;
 }
 
-/* Whether the leader's first value includes more than led to this sample. */
+/* Returns whether the leader's first value includes counts from before the recording. */
 static bool began_before(struct counted *counted, const struct sp_record *record,
 			 const struct perf_event_attr *attr)
 {
@@ -90,7 +92,7 @@ static void add_times(struct event_sums *sums, const struct counter_state *state
 	sums->running_ns += now->time_running_ns - state->running_ns;
 }
 
-/* Computes the counter's increase since the previous sample; 0 if it is unknown. */
+/* Computes a counter's increase since its last sample; 0 if it is unknown. */
 static struct sp_error *counter_delta(struct counted *counted, const struct sp_record *record,
 				      const struct member *member, bool began_before,
 				      uint64_t *delta_ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counts values of PERF_SAMPLE_READ. */
+/* Counts samples that contain values of a group's counters (PERF_SAMPLE_READ). */
 #ifndef AGGREGATE_COUNTERS_H
 #define AGGREGATE_COUNTERS_H
 

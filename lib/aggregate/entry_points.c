@@ -19,7 +19,10 @@
 /* Bytes of code to read before and after a return address. */
 #define BEFORE 32
 #define BEHIND GUESS_PASSES_ON_BYTES
-/* struct pthread has the thread's function at a higher offset than other called members. */
+/*
+ * In struct pthread, the thread's function has a higher offset than this; other called members have
+ * lower ones.
+ */
 #define STRUCTURE_MIN 0x100
 
 static uint32_t u32_at(const uint8_t *bytes)
@@ -29,7 +32,7 @@ static uint32_t u32_at(const uint8_t *bytes)
 	return le32toh(value);
 }
 
-/* Whether exit is called with the result. `behind`: the code at the return address. */
+/* Returns whether the code after the call (`behind`) calls exit() with the call's result. */
 static bool exits(struct resolver *resolver, const struct location *call, uint16_t machine,
 		  const uint8_t *behind)
 {
@@ -44,8 +47,8 @@ static bool exits(struct resolver *resolver, const struct location *call, uint16
 }
 
 /*
- * Whether the bytes before `end`, which ends with the call, load the function's address from a
- * structure.
+ * Returns whether the call at the end of the bytes calls a function pointer from a large structure, and
+ * the instructions before it load that function's argument from there.
  */
 static bool calls_member(const uint8_t *bytes, const uint8_t *end)
 {

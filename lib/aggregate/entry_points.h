@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds code that calls main() and the functions of threads, by its instructions. */
+/*
+ * Finds the C library's calls of main() and of thread functions, where stacks end, by their
+ * instructions.
+ */
 #ifndef AGGREGATE_ENTRY_POINTS_H
 #define AGGREGATE_ENTRY_POINTS_H
 
 #include "symbol/resolver.h"
 
 /*
- * Whether a call without symbol is how a C library starts programs and threads. `call` is a byte of the
- * call instruction. If the library's file is missing, every call counts: other calls back from
- * libraries (qsort(), atexit()) are rarer. May be called where resolver_find() may be.
+ * Returns whether a call in a function without symbol starts a program or a thread. `call` is a byte of
+ * the call instruction. Returns true if the library's code cannot be read, because calls of main() and
+ * thread functions are the most frequent ones. As with resolver_find(), calls for one module may not
+ * run at the same time.
  */
 bool is_entry_point_call(struct resolver *resolver, const struct location *call);
 

@@ -67,7 +67,7 @@ static struct sp_error *add_group(const struct sp_reader *reader, const struct e
 	return error ? error : slot ? NULL : error_no_memory();
 }
 
-/* Reads a group; false at the end of the readable part. */
+/* Reads a group. Returns false at the end of the readable part. */
 static bool read_group(struct cursor *cursor, char name[256], uint32_t *leader, uint32_t *members)
 {
 	uint32_t size;
@@ -94,7 +94,7 @@ static struct sp_error *read_groups(const struct sp_reader *reader, struct arena
 	char name[256];
 	if (!payload.size || !cursor_u32(&cursor, &count))
 		return NULL;
-	/* Groups do not overlap, so the number of events limits the number of groups. */
+	/* Groups do not overlap, so more groups than events are an error. */
 	while (count-- && read_group(&cursor, name, &leader, &members)) {
 		if (leader < next || leader > events || members > events - leader)
 			return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups of a recording's events. */
+/* Finds the groups of a recording's events. */
 #ifndef AGGREGATE_EVENT_GROUPS_H
 #define AGGREGATE_EVENT_GROUPS_H
 
@@ -8,13 +8,13 @@
 #include "base/vec.h"
 
 struct event_groups {
-	VEC(struct sp_group); /* the groups, without their rows */
+	VEC(struct sp_group); /* the groups; their rows are not set */
 };
 
 /*
- * Finds groups of at least two events: those of the feature GROUP_DESC, or one group of all sampling
- * events, as `grouping` requests. Names and lists belong to the arena. Damaged groups are left out; the
- * reader reports the damage.
+ * Finds groups of at least two events: those in the feature GROUP_DESC, or one group of all sampling
+ * events, depending on `grouping`. Their names and lists are in the arena. Damaged groups are left out;
+ * the reader reports the damage.
  */
 struct sp_error *event_groups_find(const struct sp_reader *reader, enum sp_grouping grouping,
 				   struct arena *arena, struct event_groups *ret) SP_MUST_CHECK;

@@ -25,7 +25,10 @@ static uint32_t root_of(struct identities *identities, uint32_t index)
 	return index;
 }
 
-/* Returns the index of the function with that key, added if new; UINT32_MAX when out of memory. */
+/*
+ * Returns the index of the function that has this key. A new key gets a new function. Returns
+ * UINT32_MAX when out of memory.
+ */
 static uint32_t body_at(struct identities *identities, struct u64map *map, uint64_t key)
 {
 	bool added;

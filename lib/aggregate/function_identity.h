@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Functions of one name that are one function. Debug information has pieces: a function with its
- * code, its clones, its inlined copies, each with the file of its lines. Pieces are one function
- * if their code begins at one place, or their lines are in one file. Static functions of one name
- * thus stay apart, and a function's inlined copies are found even if its lines are from several
- * files.
+ * Decides which pieces of code with the same name are one function. In debug information, a function
+ * has several pieces: its code, its clones and its inlined copies, each with the file of its lines.
+ * Pieces are one function if their code begins at the same address, or if their lines are in the same
+ * file. So static functions of the same name stay apart, but inlined copies join their function.
  */
 #ifndef AGGREGATE_FUNCTION_IDENTITY_H
 #define AGGREGATE_FUNCTION_IDENTITY_H
@@ -15,8 +14,9 @@
 #include "base/vec.h"
 
 struct identity {
-	uint32_t parent;  /* index of the next piece towards the one that represents the function */
-	const char *home; /* the function's first file in alphabetical order; NULL: unknown */
+	uint32_t parent;  /* index of another piece of the same function, nearer to the one that represents
+			   * it (union-find); itself: it represents the function */
+	const char *home; /* first source file of the function in alphabetical order; NULL: unknown */
 	uint64_t start;   /* lowest start address of the function's code; UINT64_MAX: it is always inlined */
 };
 
@@ -28,16 +28,16 @@ struct identities {
 /* A piece of a function. Strings are interned, and `file` may be NULL. */
 struct piece {
 	const char *dso, *name, *file;
-	uint64_t start; /* start address of its code; UINT64_MAX: it is inlined */
+	uint64_t start; /* start address of the function's code; UINT64_MAX: this piece is inlined */
 };
 
 /* A zeroed struct identities is empty. */
 void identities_deinit(struct identities *identities);
 
-/* Adds a piece, and returns its index for identities_find(); UINT32_MAX when out of memory. */
+/* Adds a piece. Returns its index for identities_find(); UINT32_MAX when out of memory. */
 uint32_t identities_add(struct identities *identities, const struct piece *piece);
 
-/* Returns the function of a piece, after all pieces were added. Valid until the next is added. */
+/* Returns the function that a piece belongs to. All pieces must have been added. */
 const struct identity *identities_find(struct identities *identities, uint32_t index);
 
 #endif

@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "profile/filter.h"
 
-/* Interned texts of a module. */
+/* Texts of a module, interned. */
 struct module_texts {
 	const char *dso, *dso_path, *build_id;
 };
 
 /*
- * Piece and label of a source frame. They are valid for places of one symbol and mode, which usually
- * are all places of the frame.
+ * Cached piece and label of a source frame. They are valid for one symbol and mode; usually all places
+ * of the source frame have the same.
  */
 struct source_known {
 	const struct symbol *symbol;
@@ -34,9 +34,10 @@ struct labelling {
 	const struct label_options *options;
 	struct source_places places;
 	struct source_known *sources; /* index: number of the source frame */
-	struct module_texts *modules; /* index: module; the last is for frames without a module */
+	struct module_texts *modules; /* index: module; the last item is for frames without a module */
 	struct identities identities;
-	struct u64map interned_of;       /* address of a name of the resolver -> index in `kept` */
+	struct u64map interned_of;       /* address of a text of the resolver -> index in `interned`, its
+					  * copy */
 	VEC(const char *) interned;
 };
 
@@ -50,7 +51,7 @@ static void labelling_deinit(struct labelling *labelling)
 	vec_deinit(&labelling->interned);
 }
 
-/* Texts of the frame's module, made on first use; NULL when out of memory. */
+/* Returns the texts of the frame's module, which are made on first use; NULL when out of memory. */
 static const struct module_texts *texts_of(struct labelling *labelling, const struct frame *frame)
 {
 	struct functions *functions = labelling->labels->functions;
@@ -70,8 +71,8 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 }
 
 /*
- * Interns a text of the resolver. Such texts outlive the labels and repeat, so each is hashed only
- * once.
+ * Interns a text of the resolver. The resolver keeps its texts until all labels are made, so their
+ * addresses serve as keys, and the bytes of each text are hashed only once.
  */
 static const char *intern_text(struct labelling *labelling, const char *text)
 {
@@ -94,8 +95,8 @@ static const char *symbol_text(struct labelling *labelling, const struct frame *
 }
 
 /*
- * Whether the symbol is a clone of the function, "f.constprop.0" of f, and is shown by the function's
- * name.
+ * Returns whether the symbol is a clone of the function, such as "f.constprop.0" of f. The function's
+ * name is shown then.
  */
 static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
 {
@@ -105,8 +106,9 @@ static bool is_clone(const struct symbol *symbol, const struct source_frame *sou
 }
 
 /*
- * Whether a function begins where its symbol begins. Then it has the symbol's name, as without debug
- * information, because several names may be for one address.
+ * Returns whether a function is shown by the symbol's name: it has no other name, or begins where the
+ * symbol begins. Several names may exist for that address, and the symbol's name is shown without debug
+ * information too.
  */
 static bool goes_by_symbol(const struct frame *frame, const struct source_frame *source)
 {
@@ -116,7 +118,7 @@ static bool goes_by_symbol(const struct frame *frame, const struct source_frame 
 	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
 }
 
-/* Makes the piece of a function at a frame's place; false when out of memory. */
+/* Makes the piece for a function at a frame's place. Returns false when out of memory. */
 static bool make_piece(struct labelling *labelling, const struct frame *frame,
 		       const struct source_frame *source, struct piece *ret)
 {
@@ -138,7 +140,10 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	return ret->name != NULL;
 }
 
-/* Returns the piece and label of a source frame; cleared if the last place had another symbol. */
+/*
+ * Returns the cached piece and label of a source frame. They are cleared if the previous place had
+ * another symbol.
+ */
 static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
 				     const struct source_frame *source)
 {
@@ -174,7 +179,7 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 		       identities_add(&labelling->identities, &piece) != UINT32_MAX;
 	for (; source; source = source->caller) {
 		struct source_known *known = known_of(labelling, frame, source);
-		/* The pieces of its callers were added then, too. */
+		/* The cached piece was added together with the pieces of all its callers. */
 		if (known->has_piece)
 			return true;
 		if (!add_piece(labelling, frame, source, known))
@@ -183,7 +188,7 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 	return true;
 }
 
-/* Makes all pieces, before identities_find() can tell functions apart. */
+/* Makes all pieces. identities_find() needs all of them to decide which are one function. */
 static bool make_pieces(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
@@ -215,7 +220,7 @@ static enum sp_level level_of(uint16_t cpumode)
 	}
 }
 
-/* Facts about one function at a frame's place. */
+/* Known facts about one function at a frame's place. */
 struct known {
 	const struct frame *frame;
 	const struct module_texts *texts;
@@ -226,7 +231,7 @@ struct known {
 	uint32_t line;
 };
 
-/* Returns a function with the facts that rows or nodes need. */
+/* Returns a function with only the facts that rows or nodes distinguish: dso, symbol, function. */
 static struct function choose(const struct known *known, bool dso, bool symbol, bool function)
 {
 	const struct frame *frame = known->frame;
@@ -299,7 +304,7 @@ static void set_piece(struct labelling *labelling, const struct piece *piece, ui
 	known->function_known = symbol_is_named(known->frame->symbol);
 }
 
-/* Returns the label of a function at a frame's place; NULL when out of memory. */
+/* Returns the label of a source frame's function, cached; NULL when out of memory. */
 static const struct label *label_of(struct labelling *labelling, const struct known *place,
 				    const struct source_frame *source)
 {
@@ -347,7 +352,10 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
 	return true;
 }
 
-/* Adds a label for the symbol, with the line of the innermost function. */
+/*
+ * Adds a label for the symbol at a place (without inlined functions), with the line of the innermost
+ * function.
+ */
 static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
 		       struct known *known)
 {
@@ -372,7 +380,7 @@ static bool is_shown(const struct labelling *labelling, const struct frame *fram
 						     inner->raw_name);
 }
 
-/* Adds a function, and sets its index; false when out of memory. */
+/* Adds a function to the list; *ret is its index. Returns false when out of memory. */
 static bool add_side(struct functions *functions, const struct function *function, uint32_t *ret)
 {
 	*ret = functions_add(functions, function);
@@ -380,8 +388,8 @@ static bool add_side(struct functions *functions, const struct function *functio
 }
 
 /*
- * Labels a branch's end or data address: its symbol, and the line of the innermost function. False when
- * out of memory.
+ * Makes the labels of a branch's end or a data address: its symbol, its dso, and the line of the
+ * innermost function. Returns false when out of memory.
  */
 static bool label_side(struct labelling *labelling, size_t index, const struct known *known,
 		       const struct source_frame *inner)
@@ -427,7 +435,10 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	return done && label_side(labelling, index, &known, inner);
 }
 
-/* Labels frames with sources, ordered by place, because neighbours share pieces, which are cached. */
+/*
+ * Labels the frames that have debug information, in the order of their places: neighbours have the same
+ * functions, whose labels are cached.
+ */
 static bool label_frames(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Labels of frames, made at once when all frames are known: the functions at each frame, the
- * outermost first, and for each function its row and tree node. Debug information is read here,
+ * Makes the labels of frames: for each frame its functions, the outermost first, and for each function
+ * its row and tree node. Labels are made when all frames are known, because debug information is read
  * for all places of a module together.
  */
 #ifndef AGGREGATE_LABELS_H
@@ -11,19 +11,19 @@
 #include "profile/function.h"
 
 struct label {
-	uint32_t row;  /* index in functions; UINT32_MAX: no key depends on code */
-	uint32_t node; /* index in nodes; UINT32_MAX: no tree */
+	uint32_t row;  /* index of the function in `functions`; UINT32_MAX: no key of rows depends on code */
+	uint32_t node; /* index of the function in `nodes`; UINT32_MAX: no tree is made */
 };
 
 struct frame_labels {
-	uint32_t first, count; /* range in items; at least one */
-	bool shown; /* it passes the filter by symbol, which may also name inlined functions */
+	uint32_t first, count; /* range of labels in `items`; at least one label */
+	bool shown; /* the frame passes the filter by symbol, which also compares inlined functions */
 	bool named; /* the innermost function has a name */
 	bool lined; /* the innermost function's line is known */
 };
 
 /*
- * Indexes in functions for a frame that is a branch's end, or a data address; UINT32_MAX: not
+ * For a frame that is a branch's end or a data address: indexes in `functions`; UINT32_MAX: not
  * requested.
  */
 struct side_labels {
@@ -37,18 +37,18 @@ struct label_options {
 	bool expand;      /* inlined functions have their own rows and nodes */
 	bool tree_lines;  /* source lines have their own nodes */
 	unsigned int threads;
-	const struct sp_ctx *ctx; /* its cancellation makes labels_make() fail */
+	const struct sp_ctx *ctx; /* labels_make() fails if this context is cancelled */
 };
 
 struct labels {
 	VEC(struct frame_labels) frames; /* by index in struct names */
 	VEC(struct label) items;
-	VEC(struct side_labels) sides; /* by frame; empty unless a key needs it */
+	VEC(struct side_labels) sides; /* index: frame; empty unless a key needs it */
 	struct functions *functions;     /* functions of rows; borrowed; own all texts */
 	struct functions *nodes;         /* functions of nodes; borrowed */
 };
 
-/* Whether labels need debug information of modules that have it. */
+/* Returns whether labels need the debug information of modules. */
 bool labels_need_sources(const struct label_options *options);
 
 /* Makes labels of all frames in `names`, which must not change during the call. */

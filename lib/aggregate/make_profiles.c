@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
-/* Makes the source of an event's rows; false when out of memory. */
+/* Collects what profile_source needs to make the rows of an event. Returns false when out of memory. */
 static bool make_source(struct merged *merged, size_t index, struct profile_source *ret)
 {
 	struct sp_analysis *analysis = merged->analysis;
@@ -54,7 +54,7 @@ static bool make_profile(struct merged *merged, size_t index, struct profile_sou
 	return !merged->options->samples.timeline || timeline_make(merged, index, last);
 }
 
-/* Joins the rows of the events in each group. */
+/* Makes the rows of each event group by joining the rows of its events. */
 static bool join_groups(struct sp_analysis *analysis, const struct profile_source *all)
 {
 	for (size_t i = 0; i < analysis->groups.count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Makes profiles of the merged recordings. */
+/* Makes the profiles of an analysis from the merged recordings. */
 #ifndef AGGREGATE_MAKE_PROFILES_H
 #define AGGREGATE_MAKE_PROFILES_H
 

@@ -7,18 +7,18 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 
-/* A node's sums, and its leaves. */
+/* Sums of a chain's node, and its leaves. */
 struct node_sums {
 	uint64_t samples, weight; /* sums of all leaves of this node and its descendants */
 	uint32_t leaf;            /* first leaf of the node; UINT32_MAX: none */
-	uint32_t group;           /* group of rows */
+	uint32_t group;           /* group of rows that the node's samples belong to */
 };
 
-/* A node on the current path, and the number of open rows before it. */
+/* A node on the current path, and the number of rows that were open before it. */
 struct open_node {
 	uint32_t node;
 	size_t rows;
-	bool reached; /* the path to the node's end has the root of callers or callees */
+	bool reached; /* the path up to this node contains the function of --callers or --callees */
 };
 
 struct summing {
@@ -40,8 +40,8 @@ static void summing_deinit(struct summing *summing)
 }
 
 /*
- * Returns the group of rows for a group of samples with a parent function; UINT32_MAX when out of
- * memory.
+ * Converts a group of samples to a group of rows; `parent`: function for the key parent. Returns
+ * UINT32_MAX when out of memory.
  */
 static uint32_t row_group(struct summing *summing, uint32_t of, uint32_t parent)
 {
@@ -57,7 +57,10 @@ static uint32_t row_group(struct summing *summing, uint32_t of, uint32_t parent)
 	return groups_add(&summed->groups, &group);
 }
 
-/* Adds leaves to their nodes, and sums from the innermost nodes to the root. */
+/*
+ * Adds leaves to their nodes, and adds the sums of each node to its parent. Also sets the nodes'
+ * groups.
+ */
 static bool sum_nodes(struct summing *summing)
 {
 	const struct resolved *resolved = summing->resolved;
@@ -112,7 +115,10 @@ static void count_self(struct summing *summing, const struct node_sums *sums)
 		     sums->weight);
 }
 
-/* Ends the path at the caller of the requested root; all stacks through this node have reached it. */
+/*
+ * With --callers, all stacks through this node contain the function: counts the sums as self of its
+ * direct caller, or of the row for stacks without a caller.
+ */
 static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
 {
 	const struct matches *matches = summing->resolved->counted->work->matches;
@@ -123,8 +129,9 @@ static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
 }
 
 /*
- * Opens rows for the functions of a frame, the outermost first. *reached: the requested root was among
- * them. Only rows above it are opened (callers), or it and rows below (callees).
+ * Opens rows for the functions of a frame, the outermost first. *reached: the function of --callers or
+ * --callees was among these or earlier functions. Only rows above it (callers), or it and rows below it
+ * (callees), are opened.
  */
 static bool open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame,
 		       bool *reached)
@@ -146,14 +153,14 @@ static bool open_frame(struct summing *summing, const struct node_sums *sums, ui
 	return true;
 }
 
-/* Closes rows until `count` are open. */
+/* Closes rows until only `count` are open. */
 static void close_rows(struct summing *summing, size_t count)
 {
 	while (summing->rows.count > count)
 		tallies_close(&summing->summed->tallies, summing->rows.items[--summing->rows.count]);
 }
 
-/* Opens rows for the calls of a node. */
+/* Opens rows for all calls of a node. */
 static bool open_node(struct summing *summing, uint32_t at)
 {
 	const struct resolved *resolved = summing->resolved;
@@ -164,7 +171,7 @@ static bool open_node(struct summing *summing, uint32_t at)
 	if (!slot)
 		return false;
 	*slot = (struct open_node){at, summing->rows.count, reached};
-	/* Filters reject all stacks of the node. */
+	/* The filters reject all stacks through this node. */
 	if (counted->work->by_stack && !summing->nodes[at].samples)
 		return true;
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
@@ -180,7 +187,7 @@ static void close_node(struct summing *summing)
 	summing->open.count--;
 }
 
-/* Adds a leaf's sums to its functions; the innermost inlined function gets them as its own (self). */
+/* Adds a leaf's sums to the total of its functions, and to self of the innermost one. */
 static bool add_leaf(struct summing *summing, const struct leaf *leaf, uint32_t group, bool reached)
 {
 	const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
@@ -226,7 +233,7 @@ static bool sum_rows(struct summing *summing)
 	return true;
 }
 
-/* Returns the nearest caller that is a parent; UINT32_MAX: none. */
+/* Returns the function that matches --parent and is nearest to the sampled one; UINT32_MAX: none. */
 static uint32_t parent_of(const struct resolved *resolved, const struct leaf *leaf)
 {
 	const struct counted *counted = resolved->counted;
@@ -246,7 +253,10 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
 	return UINT32_MAX;
 }
 
-/* Adds a leaf to rows that depend on the leaf itself, so each chain is walked alone. */
+/*
+ * Adds a leaf to rows whose group depends on the leaf (key parent). Each chain is therefore walked
+ * alone.
+ */
 static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
 {
 	const struct resolved *resolved = summing->resolved;
@@ -285,7 +295,7 @@ static bool sum_leaves(struct summing *summing)
 	return true;
 }
 
-/* Returns, for each node, the bits that the functions of its stack match. */
+/* Returns for each node the bits (MATCH_*) of all functions from the root to it. */
 static uint8_t *match_nodes(const struct resolved *resolved)
 {
 	const struct radix *radix = &resolved->counted->chains.radix;
@@ -303,7 +313,10 @@ static uint8_t *match_nodes(const struct resolved *resolved)
 	return bits;
 }
 
-/* Whether the leaf's functions pass the filters by name. `nodes`: result of match_nodes(), or NULL. */
+/*
+ * Returns whether the leaf passes the filters by function names. `nodes`: result of match_nodes();
+ * NULL: no filter depends on callers.
+ */
 static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, const uint8_t *nodes)
 {
 	const struct work *work = resolved->counted->work;
@@ -315,8 +328,8 @@ static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, c
 }
 
 /*
- * Adds the samples that waited for function names to the shown ones, or drops them; false when out of
- * memory.
+ * Applies the filters that need function names: counts the pending samples as shown, or drops them.
+ * Returns false when out of memory.
  */
 static bool show_pending(const struct resolved *resolved)
 {

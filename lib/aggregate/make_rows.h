@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Phase 3: one worker's rows, by walking its resolved chains as a tree. */
+/* Phase 3 of the analysis: makes a worker's rows, by walking its resolved chains as a tree. */
 #ifndef AGGREGATE_MAKE_ROWS_H
 #define AGGREGATE_MAKE_ROWS_H
 
@@ -8,15 +8,14 @@
 
 /* Rows of one worker. A zeroed struct may be deinitialised. */
 struct summed {
-	struct groups groups;   /* groups, distinguished by the keys of rows only */
-	struct details details; /* values of the groups; functions replace frames */
-	struct tallies tallies; /* sums by group and function */
+	struct groups groups;   /* groups of samples, distinguished only by keys of rows */
+	struct details details; /* values of the groups; they refer to functions, no longer to frames */
+	struct tallies tallies; /* sums for each group and function: the rows */
 };
 
 /*
- * Makes rows of the resolved chains, after frames have labels. Samples of leaves that filters by
- * function reject are dropped. *summed is zeroed before, and must be deinitialised after a failure,
- * too.
+ * Makes rows of the resolved chains. Frames must have labels. Drops the samples that filters by
+ * function reject. *summed must be zeroed before, and deinitialised after a failure, too.
  */
 struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed) SP_MUST_CHECK;
 void summed_deinit(struct summed *summed);

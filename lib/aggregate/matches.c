@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "profile/filter.h"
 
-/* Default of perf. */
+/* perf's default of --parent. */
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
 
 #define NO_CALLER "[no recorded caller]"
@@ -49,7 +49,7 @@ static struct sp_error *add_patterns(struct matches *matches, const struct sp_st
 	return error;
 }
 
-/* Adds the root: a name, or a regular expression between slashes. */
+/* Adds the function of --callers or --callees: a name, or a regular expression between slashes. */
 static struct sp_error *add_root(struct matches *matches, const char *text)
 {
 	size_t size = strlen(text);
@@ -102,7 +102,10 @@ static uint8_t bits_of(const struct matches *matches, const char *name)
 	return bits;
 }
 
-/* Nodes by line have the same name as their neighbours, which is tested once. */
+/*
+ * Computes the bits of all functions. Nodes of one function, one for each line, are neighbours: its
+ * name is tested once.
+ */
 static void test_functions(struct matches *matches, const struct functions *nodes)
 {
 	const char *last = NULL;
@@ -115,8 +118,8 @@ static void test_functions(struct matches *matches, const struct functions *node
 }
 
 /*
- * Finds the frame's innermost function that matches --parent, inlined or not. *ret is UINT32_MAX if
- * none matches. False when out of memory.
+ * Finds the innermost function of the frame that matches --parent, inlined ones included. *ret is its
+ * index, or UINT32_MAX if none matches. Returns false when out of memory.
  */
 static bool find_parent(struct matches *matches, const struct labels *labels, size_t frame,
 			uint32_t *ret)
@@ -141,7 +144,7 @@ static bool find_parent(struct matches *matches, const struct labels *labels, si
 	return true;
 }
 
-/* Computes the bits of frames; false when out of memory. */
+/* Computes the bits of all frames. Returns false when out of memory. */
 static bool test_frames(struct matches *matches, const struct labels *labels, bool parent)
 {
 	for (size_t i = 0; i < labels->frames.count; i++) {
@@ -160,8 +163,9 @@ static bool test_frames(struct matches *matches, const struct labels *labels, bo
 }
 
 /*
- * Adds the row of stacks without a caller, with this name in all keys of code. UINT32_MAX if rows have
- * none.
+ * Adds the row for stacks in which the function of --callers has no caller. The text is its symbol or
+ * function, or else its dso. no_caller stays UINT32_MAX if rows have no key of code. Returns false when
+ * out of memory.
  */
 static bool add_no_caller(struct matches *matches, struct functions *functions, const bool *keys)
 {

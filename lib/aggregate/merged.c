@@ -10,7 +10,10 @@
 #include "info/losses.h"
 #include "record/types.h"
 
-/* Numbers events by name. If a recording has several of one name, they are matched by their order. */
+/*
+ * Numbers the events of all recordings: events with the same name get the same number. If a recording
+ * has several events of one name, they are matched by their order.
+ */
 struct event_names {
 	struct strtab names;
 	struct u64map event_of; /* name and its occurrence -> number */
@@ -24,7 +27,10 @@ static void event_names_deinit(struct event_names *names)
 	u64map_deinit(&names->count_of);
 }
 
-/* Returns the number of an event; a new event gets `next`. NULL when out of memory. */
+/*
+ * Returns the number of the recording's next event with this name; `next` if it is new. NULL when out
+ * of memory.
+ */
 static const uint32_t *number_event(struct event_names *names, const char *name, uint32_t next)
 {
 	bool added;
@@ -35,7 +41,7 @@ static const uint32_t *number_event(struct event_names *names, const char *name,
 	return u64map_put(&names->event_of, (uint64_t)(uintptr_t)interned << 16 | (*before)++, next, &added);
 }
 
-/* Numbers a recording's events, and lists the new ones. */
+/* Numbers the events of a recording, and adds the new ones to the analysis. */
 static struct sp_error *number_events(struct merged *merged, struct event_names *names,
 				      const struct sp_reader *reader, struct merged_recording *recording)
 {
@@ -65,7 +71,7 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 	return NULL;
 }
 
-/* Whether the groups of a recording have the same events. */
+/* Returns whether two recordings have the same groups, with the same events. */
 static bool same_groups(const struct event_groups *groups, const struct event_groups *others,
 			const struct merged_recording *recording)
 {
@@ -80,7 +86,7 @@ static bool same_groups(const struct event_groups *groups, const struct event_gr
 	return groups->count == others->count;
 }
 
-/* Keeps groups that every recording has. */
+/* Finds the event groups of the recordings. Keeps none unless all recordings have the same ones. */
 static struct sp_error *find_groups(struct merged *merged, const struct sp_recording *recordings)
 {
 	struct sp_analysis *analysis = merged->analysis;
@@ -165,7 +171,10 @@ void merged_deinit(struct merged *merged)
 	u64map_deinit(&merged->thread_of);
 }
 
-/* Returns the index of a cgroup or namespace; UINT64_MAX when out of memory. */
+/*
+ * Returns the index of a cgroup or namespace in `numbered`, and adds it if it is new. UINT64_MAX when
+ * out of memory.
+ */
 static uint64_t add_numbered(struct merged *merged, const struct numbered *added)
 {
 	bool is_new;
@@ -185,7 +194,10 @@ static uint64_t add_numbered(struct merged *merged, const struct numbered *added
 	return merged->numbered.count - 1;
 }
 
-/* Converts a word of a worker's tuple to a word of the merged tuples; false when out of memory. */
+/*
+ * Converts a word of a worker's tuple to a word that is valid for all recordings, for example a
+ * function's merged index. Returns false when out of memory.
+ */
 static bool translate(struct merged *merged, const struct run *run, enum sp_key key, uint64_t *word)
 {
 	struct strtab *strings = &merged->analysis->strings;
@@ -209,7 +221,10 @@ static bool translate(struct merged *merged, const struct run *run, enum sp_key 
 	return *word != UINT64_MAX;
 }
 
-/* Returns the number of a worker's tuple in the event; UINT32_MAX when out of memory. */
+/*
+ * Adds a worker's tuple of values to the merged event. Returns its index there; UINT32_MAX when out of
+ * memory.
+ */
 static uint32_t add_detail(struct merged *merged, const struct run *run, struct merged_event *into,
 			   const uint64_t *from)
 {
@@ -222,7 +237,7 @@ static uint32_t add_detail(struct merged *merged, const struct run *run, struct 
 	return details_add(&into->details, words);
 }
 
-/* Returns the number of a worker's group in its event; UINT32_MAX when out of memory. */
+/* Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory. */
 static uint32_t add_group(struct merged *merged, const struct run *run, const struct summed *summed,
 			  const struct group *from)
 {
@@ -275,7 +290,10 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	profile->limited += sums->limited;
 }
 
-/* Estimates the missing weight: a lost sample weighs the mean of the others. */
+/*
+ * Estimates the weight that lost samples and throttling stand for. Each lost sample counts the mean
+ * weight of the others.
+ */
 static uint64_t missing_weight(const struct sp_profile *profile)
 {
 	if (profile->of_branches || profile->weight_is_latency || !profile->samples)
@@ -286,7 +304,10 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
 }
 
-/* The recorder estimates it of all events together. */
+/*
+ * Estimates how many of an event's lost samples belong to the target. The recorder's note states this
+ * only for all events together, as a ratio.
+ */
 static uint64_t lost_own(const struct run *run, uint64_t lost)
 {
 	for (size_t i = run->sideband.notes.count; i-- > 0;) {
@@ -298,7 +319,7 @@ static uint64_t lost_own(const struct run *run, uint64_t lost)
 	return lost;
 }
 
-/* Fills in the totals of one event of a recording, and adds its samples to the merged event. */
+/* Sets the totals of one event of a recording, and adds its weight to the merged event. */
 static void sum_up(const struct run *run, uint16_t event, struct sp_profile *profile,
 		   struct merged_event *into)
 {
@@ -333,7 +354,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 				   (run->unwinding.unwinder && dump_unwind_has_dump(&of->attr)));
 }
 
-/* Adds a recording's totals of an event to those of all. */
+/* Adds one recording's totals of an event to the totals of all recordings. */
 static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 {
 	all->samples += one->samples;
@@ -366,7 +387,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->guessed += one->guessed;
 }
 
-/* Computes the totals of a recording's events, and adds them to those of all. */
+/* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */
 static struct sp_error *total_events(struct merged *merged, struct run *run,
 				     struct merged_recording *recording)
 {
@@ -392,7 +413,7 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 	return NULL;
 }
 
-/* Finds the times of a recording's first and last sample. */
+/* Sets the times of the recording's first and last sample. */
 static void find_times(struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -406,7 +427,10 @@ static void find_times(struct run *run)
 	}
 }
 
-/* Moves the first worker's bins of each event to the analysis, and adds the other workers' bins. */
+/*
+ * Gives the first worker's time bins of each event to the analysis, and adds the other workers' bins to
+ * them.
+ */
 static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run *run)
 {
 	analysis->time_bins = calloc(run->event_count + 1, sizeof(*analysis->time_bins));
@@ -423,7 +447,10 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run 
 	return NULL;
 }
 
-/* Sets first and last time only for a single recording, because clocks of several differ. */
+/*
+ * Adds the recording's duration. Sets first and last time only if there is a single recording, because
+ * the clocks of several differ.
+ */
 static struct sp_error *add_times(struct merged *merged, struct run *run)
 {
 	struct sp_analysis *analysis = merged->analysis;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All recordings of an analysis, merged. Events with equal names are one event, and rows with equal
- * keys one row. A recording is added after its workers made rows; after that it may be released.
+ * Merges all recordings of an analysis. Events with equal names become one event, and rows with equal
+ * keys one row. A recording is added after its workers made rows; afterwards it may be released.
  */
 #ifndef AGGREGATE_MERGED_H
 #define AGGREGATE_MERGED_H
@@ -9,19 +9,21 @@
 #include "aggregate/merged_event.h"
 #include "aggregate/run.h"
 
-/* A cgroup or a cgroup namespace, as the value of rows. */
+/* A cgroup or a cgroup namespace, as rows show it. */
 struct numbered {
 	uint64_t number; /* the cgroup's id, or the namespace's inode number */
 	uint64_t device; /* the namespace's device number */
 	const char *path; /* the cgroup's path, interned; NULL: unknown, or a namespace */
 };
 
-/* State of one recording. */
+/* Data of one recording. */
 struct merged_recording {
-	uint16_t *events;    /* for each of its events: index among all recordings' events */
-	uint64_t *weights;   /* for each of its events: its weight, set when the recording is added */
+	uint16_t *events;    /* index: event of this recording; value: number of the event among all
+			      * recordings' events */
+	uint64_t *weights;   /* index: event of this recording; value: its weight, set when the recording is
+			      * added */
 	size_t event_count;
-	size_t finding_count; /* number of findings, up to those of this recording */
+	size_t finding_count; /* number of findings of this recording and of those before it */
 };
 
 struct merged {
@@ -31,10 +33,11 @@ struct merged {
 	size_t event_count;
 	struct merged_recording *recordings; /* by recording */
 	size_t recording_count;
-	VEC(struct numbered) numbered; /* index: word of SP_KEY_CGROUP and SP_KEY_CGROUP_ID */
-	struct u64map numbered_of;     /* number -> its first index in `numbered` */
+	VEC(struct numbered) numbered; /* value of the keys SP_KEY_CGROUP and SP_KEY_CGROUP_ID is an index
+				        * here */
+	struct u64map numbered_of;     /* id or inode number -> its first index in `numbered` */
 	bool keys[SP_KEY_COUNT];       /* keys of rows */
-	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys that are values */
+	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of samples */
 	size_t detail_count;
 	bool replicates;
 	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */
@@ -42,18 +45,21 @@ struct merged {
 };
 
 /*
- * Matches the events of all recordings, sets sp_analysis.events, and finds groups. *merged is zeroed
- * before, and must be deinitialised after a failure, too.
+ * Matches the events of all recordings, sets sp_analysis.events, and finds event groups. *merged must
+ * be deinitialised after a failure, too.
  */
 struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis,
 			   const struct analysis_options *options,
 			   const struct sp_recording *recordings, size_t count) SP_MUST_CHECK;
 void merged_deinit(struct merged *merged);
 
-/* Adds recording `index`; sets the run's totals and times. */
+/* Adds the results of recording `index`. Also sets the run's totals and times. */
 struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index) SP_MUST_CHECK;
 
-/* Converts each recording's findings to shares of the weight of all recordings. */
+/*
+ * Converts the shares in findings from shares of one recording's weight to shares of all recordings'
+ * weight.
+ */
 void merged_weigh_findings(struct merged *merged);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One event's samples, summed over all workers and recordings: the input of its profile. */
+/* Result of one event, summed over all workers and recordings: the input for its profile. */
 #ifndef AGGREGATE_MERGED_EVENT_H
 #define AGGREGATE_MERGED_EVENT_H
 
@@ -12,19 +12,20 @@
 #include "profile/ratio.h"
 #include "profile/tally.h"
 
-/* Texts belong to the analysis. */
+/* One event's sums. Texts belong to the analysis. */
 struct merged_event {
-	struct tallies tallies;   /* rows */
-	struct groups groups;     /* groups of the tallies */
+	struct tallies tallies;   /* sums for each group and function: the rows */
+	struct groups groups;     /* groups of the rows */
 	struct details details;   /* values of the groups */
-	VEC(struct replicate_sums) replicates; /* index: tally; empty unless ratios are requested */
+	VEC(struct replicate_sums) replicates; /* index: row; empty unless ratios are requested */
 	struct paths paths;       /* call trees */
 	VEC(const char *) texts;  /* texts of the paths */
 	struct u64map text_of;    /* a text's address -> index in texts */
-	struct weight_sums all, shown; /* samples before and after filters */
+	struct weight_sums all, shown; /* samples before filters, and samples that pass them */
 	struct programs unsampled;
 	struct cells cells;       /* samples by thread and node of `paths`, if timelines are made */
-	uint64_t missing;         /* lost and throttled weight, of which each row may lack a part */
+	uint64_t missing;         /* weight that lost samples and throttling stand for; a part of it may be
+				   * missing in each row */
 };
 
 /* A zeroed struct merged_event may be released. */
@@ -36,7 +37,7 @@ void merged_event_deinit(struct merged_event *event);
  */
 uint32_t merged_event_text(struct merged_event *event, const char *interned);
 
-/* Adds a tally's weights to one replicate of its row; false when out of memory. */
+/* Adds weights to one replicate of a row. Returns false when out of memory. */
 bool merged_event_replicate(struct merged_event *event, uint32_t row, uint8_t replicate,
 			 const struct tally *tally);
 

@@ -29,9 +29,9 @@ void names_deinit(struct names *names)
 }
 
 /*
- * The address that is shown if no function is known: an ELF address. Without the ELF file it is
- * the file offset, as in perf; in kernel modules it is relative to their start. The caller holds
- * the module's lock.
+ * Returns the address to show if no function is known: the vaddr in the ELF file. If that file is
+ * missing, it is the file offset, as in perf; in kernel modules it is relative to the module's start.
+ * The caller holds the module's lock.
  */
 static uint64_t shown_address(struct names *names, const struct location *location)
 {
@@ -61,7 +61,10 @@ static bool is_c_library(const char *name)
 	return false;
 }
 
-/* The kernel's own stack ends are found by the kernel. */
+/*
+ * Returns whether a stack that ends in this frame is complete, because threads begin here. Kernel
+ * stacks always are: the kernel's unwinder finds their end.
+ */
 static bool is_outermost(const struct frame *frame)
 {
 	static const char *const functions[] = {
@@ -135,7 +138,7 @@ static bool same_frame(const struct frame *a, const struct frame *b)
 	       a->offset == b->offset && a->cpumode == b->cpumode;
 }
 
-/* Returns the frame's index, added if new; UINT32_MAX when out of memory. */
+/* Returns the index of a frame, and adds it if it is new; UINT32_MAX when out of memory. */
 static uint32_t intern(struct names *names, const struct frame *frame)
 {
 	if (!index_set_reserve(&names->index_of))

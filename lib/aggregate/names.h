@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From addresses to frames: a symbol of a module, or an address in one; in modules with debug
- * information, each place by itself, since functions may be inlined there. Each distinct place is
- * resolved once for all threads; each thread keeps answers in an address cache. Texts of frames are
- * made when all are there (labels.h).
+ * Maps addresses to frames. A frame is a symbol of a module, or an address without symbol. In modules
+ * with debug information, each address is a frame of its own, because functions may be inlined there.
+ * Each address is resolved once for all threads, and each thread caches the answers. Texts of frames
+ * are made later, when all frames are known (labels.h).
  */
 #ifndef AGGREGATE_NAMES_H
 #define AGGREGATE_NAMES_H
@@ -23,20 +23,20 @@ struct frame {
 	uint64_t offset;   /* if `sourced`: offset in the module; else 0 */
 	uint32_t pid;      /* if `sourced`: the process; else 0 */
 	uint16_t cpumode;
-	bool sourced;      /* the module has debug information, and it is needed */
+	bool sourced;      /* debug information is needed for this frame, and its module has some */
 };
 
 struct names {
 	struct symbolizer symbolizer;
 	const struct analysis_options *options; /* borrowed */
-	pthread_mutex_t lock;          /* protects the members below */
+	pthread_mutex_t lock;          /* protects the members that follow */
 	VEC(struct frame) frames;
 	struct index_set index_of;
 };
 
 /*
- * *names must be deinitialised after a failure, too. `machine`, `resolver` and `finder` are as in
- * symbolizer_init().
+ * Initializes `names`. *names must be deinitialised after a failure, too. `machine`, `resolver` and
+ * `finder` are as in symbolizer_init().
  */
 struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    struct resolver *resolver, const struct source_finder *finder,
@@ -47,7 +47,9 @@ void names_deinit(struct names *names);
 #define NAMES_UNKNOWN "[unknown]"
 #define NAMES_GUEST "[guest]"
 
-/* Whether the code is of a virtual machine. A recording of the host has no mappings of guests. */
+/*
+ * Returns whether the code ran in a virtual machine. A recording of the host has no mappings of guests.
+ */
 static inline bool names_is_guest(const struct frame *frame)
 {
 	return !frame->module && (frame->cpumode == PERF_RECORD_MISC_GUEST_USER ||
@@ -62,20 +64,23 @@ static inline const char *names_dso(const struct frame *frame)
 	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
 }
 
-/* Whether a frame's symbol, or its address without symbol, passes the filter by symbol. */
+/*
+ * Returns whether the frame's symbol passes the filter by symbol, or its address if it has no symbol.
+ */
 bool names_symbol_shown(const struct analysis_options *options, const struct frame *frame);
 
 /* An answer consists of a frame's index and these flags in the lowest bits. */
-#define ANSWER_SHOWN 1u     /* passes the filters by dso and symbol */
-#define ANSWER_OUTERMOST 2u /* threads begin here: a chain that ends here is complete */
-#define ANSWER_PENDING 4u   /* passes the filter by dso; the filter by symbol needs the inlined functions,
-			     * which are found later */
-#define ANSWER_UNMAPPED 8u  /* unmapped address: an invalid word that the kernel read by frame pointer */
+#define ANSWER_SHOWN 1u     /* the frame passes the filters by dso and symbol */
+#define ANSWER_OUTERMOST 2u /* threads begin in this function, so a chain that ends here is complete */
+#define ANSWER_PENDING 4u   /* the frame passes the filter by dso; the filter by symbol also compares
+			     * inlined functions, which are found later */
+#define ANSWER_UNMAPPED 8u  /* no mapping has the address: the kernel's frame pointer walk read a word that
+			     * is no return address */
 #define ANSWER_SHIFT 4
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
 /*
- * Finds the frame at an address, and returns its answer. A callback of address caches: `names` is a
+ * Finds the frame at an address, and returns its answer. Callback of address caches; `names` is a
  * struct names. Thread-safe.
  */
 uint32_t names_answer(void *names, const struct code_address *address);

@@ -5,7 +5,7 @@
 
 #include <sprof/analysis.h>
 
-/* Pointers in the groups are the caller's. */
+/* Copied options; the pointers in them still belong to the caller. */
 struct analysis_options {
 	struct sp_analysis_rows rows;
 	struct sp_analysis_tree tree;
@@ -17,7 +17,10 @@ struct analysis_options {
 	struct sp_names *names;
 };
 
-/* Copies the groups, and sets the default keys. Fails as sized_copy(). */
+/*
+ * Copies the groups of options, and sets the default keys if none are given. Fails as sized_copy()
+ * does.
+ */
 struct sp_error *analysis_options_copy(struct analysis_options *ret,
 				       const struct sp_analysis_options *options) SP_MUST_CHECK;
 

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include "base/ctx.h"
 
-/* Applies a mark to the following addresses; returns the mark's frame word. */
+/*
+ * Applies a mark to the state for the addresses that follow. Returns the word that stands for the mark
+ * in `frames`.
+ */
 static uint32_t apply_mark(uint64_t word, struct node_state *state)
 {
 	if (word == CHAIN_GAP)
@@ -18,7 +21,7 @@ static uint32_t apply_mark(uint64_t word, struct node_state *state)
 	return WORD_NONE;
 }
 
-/* Resolves the words of one node. */
+/* Resolves the addresses in the words of one node. Returns false when out of memory. */
 static bool resolve_node(struct resolved *resolved, const struct radix_node *node,
 			 struct node_state *state)
 {
@@ -34,7 +37,10 @@ static bool resolve_node(struct resolved *resolved, const struct radix_node *nod
 		if (answer == ANSWER_FAILED)
 			return false;
 		state->depth++;
-		/* The last words of frame pointer chains may be invalid (not calls). */
+		/*
+		 * If the kernel walked frame pointers, the outermost words may be unmapped, so they are
+		 * no calls.
+		 */
 		if (!state->begun && (state->end || !(answer & ANSWER_UNMAPPED))) {
 			state->begun = true;
 			state->first = answer;
@@ -87,7 +93,7 @@ struct sp_error *chains_resolve(struct counted *counted, struct resolved *resolv
 		if (!resolve_node(resolved, node, &states[at]))
 			return error_no_memory();
 	}
-	/* Without chains, how they ended was counted sample by sample. */
+	/* If only leaves are kept, ends were counted already, for each sample. */
 	if (!counted->work->only_leaves)
 		count_ends(resolved);
 	return NULL;

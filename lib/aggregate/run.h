@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The result of an analysis, and the state while it runs. */
+/* Result of an analysis, and its state while it runs. */
 #ifndef AGGREGATE_RUN_H
 #define AGGREGATE_RUN_H
 
@@ -35,13 +35,14 @@ struct sp_analysis {
 	struct sp_profile *profiles;
 	size_t profile_count;
 	struct event_groups groups;
-	VEC(const struct sp_event *) events; /* index: profile; belong to the readers */
-	VEC(struct sp_finding) findings; /* ordered by importance after the analysis */
-	VEC(struct sp_finding) notes;    /* findings that follow them, in the order of their creation */
+	VEC(const struct sp_event *) events; /* events of the profiles, by profile; the readers own them */
+	VEC(struct sp_finding) findings; /* ordered by importance when the analysis is done */
+	VEC(struct sp_finding) notes;    /* the recorder's notes, which follow the findings, in the order of
+					  * their creation */
 	uint64_t first_ns, last_ns;
 	uint64_t duration_ns;
-	struct time_bins **time_bins; /* index: profile; NULL: not requested, or several recordings */
-	struct event_timeline *timelines;   /* index: profile; NULL: not requested */
+	struct time_bins **time_bins; /* by profile; NULL: not requested, or there are several recordings */
+	struct event_timeline *timelines; /* by profile; NULL: not requested */
 	VEC(struct sp_timeline_thread) threads; /* threads of the timelines */
 };
 
@@ -49,7 +50,8 @@ struct sp_analysis {
 struct run {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;
-	struct analysis_options options; /* options with default keys, and this recording's times */
+	struct analysis_options options; /* copied options, with the default keys and the times of this
+					  * recording's --time */
 	struct machine *machine;
 	struct resolver *resolver;
 	struct sideband sideband;
@@ -62,13 +64,15 @@ struct run {
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;
-	struct sp_analysis *analysis; /* result for all recordings */
-	const char *label;         /* first words of the recording's findings; NULL: there is only one
-				    * recording */
-	const uint16_t *number_of; /* index of each event among all recordings' events; borrowed */
-	struct sp_field *fields;   /* options.rows.fields, with the numbers of this recording's events */
+	struct sp_analysis *analysis; /* result, to which all recordings are added */
+	const char *label;         /* path of the recording, with which its findings begin; NULL: there is
+				    * only one recording */
+	const uint16_t *number_of; /* index: event of this recording; value: its number among all
+				    * recordings' events; borrowed */
+	struct sp_field *fields;   /* copy of options.rows.fields; their event is a number of this
+				    * recording's events */
 	size_t event_count;        /* events of the recording */
-	struct sp_profile *totals; /* totals of this recording, without rows; index: event */
+	struct sp_profile *totals; /* index: event; totals of this recording, without rows */
 	uint64_t first_ns, last_ns; /* times of first and last sample; both 0: no sample has a time */
 };
 

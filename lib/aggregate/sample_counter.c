@@ -6,7 +6,10 @@
 #include "base/ctx.h"
 #include "profile/filter.h"
 
-/* Updates a task from the machine, because `time_ns` is outside of its span. */
+/*
+ * Updates a task's name and mappings, because `time_ns` is outside of the span for which they are
+ * valid.
+ */
 static void task_refresh(struct counted *counted, struct task *task, uint64_t time_ns)
 {
 	const struct sp_filter *filter = &counted->work->options->filter;
@@ -16,7 +19,10 @@ static void task_refresh(struct counted *counted, struct task *task, uint64_t ti
 	task->last_event = SP_EVENT_NONE;
 }
 
-/* Returns the sample's thread at its time; NULL when out of memory. Valid until the next call. */
+/*
+ * Returns the sample's thread, updated for its time. Valid until the next call. NULL when out of
+ * memory.
+ */
 static struct task *task_of(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
 {
 	bool added = false;
@@ -121,14 +127,14 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 	return *index;
 }
 
-/* Returns the leaf under a chain; UINT32_MAX when out of memory. */
+/* Returns the leaf for an answer under a chain; UINT32_MAX when out of memory. */
 static uint32_t chain_leaf(struct counted *counted, uint32_t root, const struct callers *callers,
 			   uint32_t answer)
 {
 	struct chain *chain = chains_add(&counted->chains, root, callers);
 	if (!chain)
 		return UINT32_MAX;
-	/* last_leaf is the index plus 1; 0: none. */
+	/* last_leaf is the leaf's index plus 1; 0 means none. */
 	if (chain->last_leaf && chain->last_answer == answer)
 		return chain->last_leaf - 1;
 	uint32_t leaf = sample_leaf(counted, chain->node, answer);
@@ -139,7 +145,10 @@ static uint32_t chain_leaf(struct counted *counted, uint32_t root, const struct 
 	return leaf;
 }
 
-/* Counts how a chain ended if only its leaf is kept. */
+/*
+ * Counts how a stack ended. Needed here if only leaves are kept, because the chain is not resolved
+ * later.
+ */
 static bool count_end(struct counted *counted, uint16_t event, const struct callers *callers,
 		      uint32_t view, uint32_t answer)
 {
@@ -152,7 +161,10 @@ static bool count_end(struct counted *counted, uint16_t event, const struct call
 				(struct code_address){ip, view, cpumode, !exact});
 		if (outer == ANSWER_FAILED)
 			return false;
-		/* The last words of frame pointer chains may be invalid (resolve_chains.c). */
+		/*
+		 * If the kernel walked frame pointers, the outermost words may be unmapped: skips them,
+		 * as resolve_chains.c does.
+		 */
 		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & ANSWER_UNMAPPED)
 			continue;
 		answer = outer;
@@ -173,7 +185,10 @@ static void count_repairs(struct event_sums *sums, uint16_t misc)
 	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
 }
 
-/* Returns the leaf of a sampled address under its stack; UINT32_MAX when out of memory. */
+/*
+ * Returns the leaf for a sample's address under its callers, and counts how its stack ended. UINT32_MAX
+ * when out of memory.
+ */
 static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 		      const struct stack *stack, uint32_t answer)
 {
@@ -208,7 +223,7 @@ bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weigh
 	return true;
 }
 
-/* Adds a sample to the timeline; false when out of memory. */
+/* Adds a sample to the timeline. Returns false when out of memory. */
 static bool add_cell(struct counted *counted, const struct rooted_sample *sample, uint32_t leaf)
 {
 	const struct sp_cell cell = {
@@ -221,7 +236,7 @@ static bool add_cell(struct counted *counted, const struct rooted_sample *sample
 	return cells_add(&counted->cells, &cell);
 }
 
-/* Counts a sample under its stack, if it is `shown`; false when out of memory. */
+/* Adds a sample to its leaf, if it passes the filters (`shown`). Returns false when out of memory. */
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct stack *stack)
 {
@@ -245,7 +260,10 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	return true;
 }
 
-/* Saves a truncated sample for count_truncated_samples(); false when out of memory. */
+/*
+ * Saves a sample with a truncated stack for count_truncated_samples(). Returns false when out of
+ * memory.
+ */
 static bool add_truncated(struct counted *counted, const struct rooted_sample *rooted,
 			  const struct sp_record *record)
 {
@@ -287,7 +305,10 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 	return NULL;
 }
 
-/* Finds the record's stack, once for all events that it counts for; NULL when out of memory. */
+/*
+ * Returns the stack of the record. It is found once, although the record may count for several events.
+ * NULL when out of memory.
+ */
 static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
 				    const struct place_of_sample *place)
 {

@@ -9,14 +9,17 @@
 #include "file/reader_damage.h"
 #include "walk/walker.h"
 
-/* Size of samples with stack copies, of which most need the innermost bytes soon. */
+/*
+ * Samples of at least this size usually have stack copies. The first PREFETCH_SIZE bytes of the next
+ * record are prefetched then, because unwinding soon needs most of them.
+ */
 #define LARGE 4096
 #define PREFETCH_SIZE 1024
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
-/* Latency of the sample in cycles, or 1 if unknown (perf does the same). */
+/* Returns the latency of a memory sample in cycles; 1 if it is unknown, as in perf. */
 static uint64_t cost_of(const struct sp_sample *sample)
 {
 	uint64_t bits = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, cost = 0;

@@ -7,8 +7,8 @@
 #include "file/reader_io.h"
 
 /*
- * Counts the samples that begin in `extent`, which must begin at a record. Damage is added to the
- * reader.
+ * Counts the samples that begin in `extent`, which must begin at the start of a record. Damage is
+ * reported to the reader.
  */
 struct sp_error *count_extent(struct counted *counted, struct reader_extent extent) SP_MUST_CHECK;
 

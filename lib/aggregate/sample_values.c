@@ -68,7 +68,7 @@ static bool branch_value(struct counted *counted, const struct sp_branch *branch
 	}
 }
 
-/* Returns the CPU's socket, by the header's list of packages. */
+/* Returns the socket of the sample's CPU, from the header's CPU topology. */
 static uint64_t socket_of(const struct work *work, const struct sp_sample *sample)
 {
 	const struct sp_cpu_topology *topology = &sp_reader_info(work->reader)->topology;
@@ -85,7 +85,8 @@ static uint64_t time_of(const struct work *work, const struct sp_sample *sample)
 	if (!(sample->present & PERF_SAMPLE_TIME))
 		return DETAIL_NONE;
 	/*
-	 * The header's time of the first sample may be too late; earlier samples are in the first step.
+	 * The header's time of the first sample may be too late. Earlier samples belong to the first
+	 * time step.
 	 */
 	if (sample->time_ns < origin_ns)
 		return origin_ns;
@@ -97,7 +98,7 @@ static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_
 	return sample->present & bit ? value : DETAIL_NONE;
 }
 
-/* Bits of PERF_SAMPLE_DATA_SRC's word for a key. */
+/* Returns the bits of a data_src word (PERF_SAMPLE_DATA_SRC) that a key shows. */
 static uint64_t data_source_mask(enum sp_key key)
 {
 	switch (key) {
@@ -187,8 +188,8 @@ static uint64_t sample_word(const struct work *work, const struct sp_record *rec
 }
 
 /*
- * Finds the frame of a data address, in the address space of the sample's code. Kernel code also
- * accesses the program's memory, in the lower half of addresses.
+ * Finds the frame of a data address, in the mappings that are valid for the sample. Kernel code may
+ * access memory of the program, which is in the lower half of the addresses.
  */
 static bool data_value(struct counted *counted, const struct sp_record *record, uint32_t view,
 		      uint64_t *word)
@@ -208,7 +209,10 @@ static bool data_value(struct counted *counted, const struct sp_record *record, 
 	return answer != ANSWER_FAILED;
 }
 
-/* Text of a tracepoint's sample, by libtraceevent; false when out of memory. */
+/*
+ * Makes the text of a tracepoint's sample or of one of its fields, by libtraceevent. Returns false when
+ * out of memory.
+ */
 static bool text_value(struct counted *counted, const struct sp_record *record, enum sp_key key,
 		      uint64_t *word)
 {
@@ -236,7 +240,10 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 {
 	const struct work *work = counted->work;
 	bool done = true;
-	/* The key trace precedes all fields, and uses the sample itself. */
+	/*
+	 * Decodes the sample for the keys of fields. The key trace comes before them and decodes it
+	 * itself.
+	 */
 	if (work->has_texts && !work->keys[SP_KEY_TRACE])
 		(void)sp_trace_take(counted->trace, sp_reader_event(work->reader, record->event),
 				    &record->sample);
@@ -254,7 +261,7 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 	return done;
 }
 
-/* Function of a frame, for keys of addresses; else the word itself. */
+/* Converts a frame to its function for keys of addresses; returns other words unchanged. */
 static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t word)
 {
 	if (word == DETAIL_NONE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How call chains ended. Unwound chains state it. The kernel's own chains do not: they are complete if
- * they end where threads begin, and cut if they have as many calls as the limit (sample_max_stack, or
- * else the kernel's default).
+ * Decides how call chains ended. In unwound chains this is recorded. In the kernel's own chains it is
+ * not: they are complete if they end in a function where threads begin. They are cut off if they have
+ * as many calls as the limit (sample_max_stack, else the kernel's default).
  */
 #ifndef AGGREGATE_STACK_END_H
 #define AGGREGATE_STACK_END_H
@@ -13,17 +13,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Default of /proc/sys/kernel/perf_event_max_stack. The recording does not have its value. */
+/*
+ * Kernel's default of /proc/sys/kernel/perf_event_max_stack. Recordings do not contain the actual
+ * value.
+ */
 #define STACK_DEPTH_DEFAULT 127
 
-/* Further ends of chains: the deferred user part, which would be in a later record, is missing. */
+/*
+ * More values for how a chain ended: the deferred user part is missing; it would be in a later record.
+ */
 #define END_DEFERRED ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 1))
 /* The chain ends before an address where no code can run. */
 #define END_INVALID ((enum sp_misc_end)(SP_MISC_END_SWITCHED + 2))
 
 /*
- * Returns how a chain ended. `said`: as stated in the recording. `outermost`: its last call is where
- * threads begin.
+ * Returns how a stack ended. `said`: the end that the recording states. `outermost`: threads begin in
+ * the function of its outermost call.
  */
 static inline enum sp_stack_end stack_end_of(const struct perf_event_attr *attr,
 					     enum sp_misc_end said, bool outermost, size_t depth)

@@ -3,13 +3,18 @@
 
 #include <string.h>
 
-/* A stack copy of 64 KiB has at most this many return addresses. */
+/*
+ * Limit on the frames of one stack: a stack copy of at most 64 KiB has at most 8192 return addresses.
+ */
 #define FRAMES_MOST 8192
 
-/* Limit on calls, as many as a record can hold; deeper stacks lose their middle. */
+/*
+ * Limit on the calls of an unwound stack, as many as a record can hold. Deeper stacks lose their
+ * middle.
+ */
 #define CALLS_MOST 8000
 
-/* Limit on a worker's memory of stacks to repair others with. */
+/* Limit on the bytes of stacks that a worker saves to repair truncated ones. */
 #define REPAIR_BYTES ((size_t)48 << 20)
 
 struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwinding)
@@ -34,7 +39,10 @@ void stacks_deinit(struct stacks *stacks)
 	u64map_deinit(&stacks->blind_of);
 }
 
-/* The stack of a program that execve(2) replaces is gone: it has no further callers. */
+/*
+ * Used for stacks of a program that execve(2) replaces: its user stack is gone, so no callers are
+ * missing.
+ */
 #define ENDED_COMPLETE (SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT)
 
 #define CONTEXT_USER ((uint64_t)PERF_CONTEXT_USER)
@@ -44,7 +52,7 @@ static bool is_in_kernel(const struct sp_record *record)
 	return (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
-/* Returns the index of the first address after the chain's user mark; ip_count if there is none. */
+/* Returns the index of the first address of the chain's user part; ip_count if there is none. */
 static size_t user_place(const struct sp_sample *sample)
 {
 	size_t place = 0;
@@ -66,8 +74,8 @@ uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record
 }
 
 /*
- * Whether the user part of the kernel's chain is only the address of a program that execve(2) is
- * replacing (unwind.c has the same test for stack copies).
+ * Returns whether the user part of a kernel chain is one address of the program that execve(2) is
+ * replacing, which is no longer mapped (unwind.c has the same test for stack copies).
  */
 static bool is_replaced(const struct stacks *stacks, const struct sp_record *record, uint32_t view)
 {
@@ -80,7 +88,10 @@ static bool is_replaced(const struct stacks *stacks, const struct sp_record *rec
 			.module;
 }
 
-/* Appends the deferred user call chain to the sample's; *ret: whether it exists. */
+/*
+ * Adds the deferred user call chain to the sample's chain, in stacks->ips. *ret: whether there is one.
+ * Returns false when out of memory.
+ */
 static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample, bool *ret)
 {
 	uint64_t cookie;
@@ -96,7 +107,7 @@ static bool join_deferred(struct stacks *stacks, const struct sp_sample *sample,
 	return deferred_append(stacks->deferred, sample->tid, cookie, &stacks->ips, ret);
 }
 
-/* Whether the branches of the sample are the CPU's call stack, newest first. */
+/* Returns whether the sample's branches are the CPU's call stack, newest first. */
 static bool has_call_stack(const struct stacks *stacks, const struct sp_record *record)
 {
 	return record->sample.branch_count && stacks->layout && record->event != SP_EVENT_NONE &&
@@ -137,8 +148,9 @@ static bool join_branches(struct stacks *stacks, const struct sp_sample *sample,
 }
 
 /*
- * On arm64, leaf functions and the first instructions of others have the return address in a register,
- * so frame pointers miss the caller. Returns it if call frame information confirms that; else false.
+ * Finds the caller of an arm64 function that has its return address in a register (leaf functions, and
+ * other functions at their begin): the kernel's frame pointer walk misses it. Returns false if no
+ * caller is missing.
  */
 static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			     size_t place, uint64_t *ret)
@@ -152,7 +164,7 @@ static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *reco
 	size_t index = (size_t)__builtin_popcountll(recorded->mask & below);
 	if (index >= recorded->count)
 		return false;
-	/* The stack pointer may be 0: nothing is read from the stack. */
+	/* The stack pointer may be 0, because the first step reads nothing from the stack. */
 	const uint64_t values[] = {recorded->values[index], 0, sample->ips[place]};
 	const struct unwind_sample from = {
 		.view = view,
@@ -165,7 +177,10 @@ static bool find_leaf_caller(struct stacks *stacks, const struct sp_record *reco
 	if (result.count != 2)
 		return false;
 	*ret = stacks->frames.items[1].ip;
-	/* A guessed caller may have a frame record, which the kernel followed already. */
+	/*
+	 * If the caller was found by a frame pointer, the kernel may have found it too: then it is in
+	 * the chain already.
+	 */
 	return !result.frame_pointers || place + 1 >= sample->ip_count ||
 	       sample->ips[place + 1] != *ret;
 }
@@ -176,7 +191,7 @@ bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uin
 	const struct sp_sample *sample = &record->sample;
 	uint64_t caller;
 	*ret = false;
-	/* Chains with a recorded end were unwound already. */
+	/* A chain whose end is recorded was already unwound by the recorder. */
 	if (!stacks->unwinding->has_leaves || !stacks->thread || record->misc & SP_MISC_END_MASK)
 		return true;
 	size_t place = user_place(sample);
@@ -196,7 +211,7 @@ bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uin
 
 static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
 {
-	/* Mappings have whole pages: a page is never partly code. */
+	/* Mappings consist of whole pages, so the result holds for the whole page. */
 	uint64_t key = hash_pair(ip >> 12, view) | 1;
 	struct code_page *page = &stacks->pages[key / 2 % CODE_PAGES];
 	if (page->key != key)
@@ -217,7 +232,7 @@ size_t stacks_valid(struct stacks *stacks, uint32_t view, const struct callers *
 			exact = true;
 			continue;
 		}
-		/* Check the call itself: its return address may be the end of a mapping. */
+		/* Tests the call instruction: its return address may be after the end of a mapping. */
 		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ip - 1))
 			break;
 		exact = false;
@@ -225,7 +240,9 @@ size_t stacks_valid(struct stacks *stacks, uint32_t view, const struct callers *
 	return i;
 }
 
-/* Finds the chain as recorded; false when out of memory. */
+/*
+ * Finds the recorded chain, with the parts that can be added to it. Returns false when out of memory.
+ */
 static bool find_recorded(struct stacks *stacks, const struct sp_record *record, uint32_t view,
 			  bool replaced, struct stack *stack)
 {
@@ -251,14 +268,17 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 	if (valid < callers->count)
 		callers_truncate(callers, valid);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
-	/* The stack copy has more callers, but no unwinder is available. */
+	/*
+	 * The stack copy would show more callers, but there is no unwinder, so the sample counts as one
+	 * without a chain.
+	 */
 	if (stacks->unwinding->has_dumps && !stacks->thread && sample->stack.size &&
 	    sample->user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE)
 		stack->has_chain = false;
 	return true;
 }
 
-/* Returns how many addresses of the recorded chain are not of the user stack. */
+/* Returns the number of addresses in the recorded chain before its user part. */
 static size_t count_kernel(const struct sp_sample *sample)
 {
 	size_t count = 0;
@@ -269,8 +289,8 @@ static size_t count_kernel(const struct sp_sample *sample)
 }
 
 /*
- * Joins the kernel's part and the user frames. Leaves out the middle of too many frames. False when out
- * of memory.
+ * Joins the kernel part of the chain and the unwound user frames. Leaves out the middle if there are
+ * too many frames. Returns false when out of memory.
  */
 static bool compose(struct stacks *stacks, const struct stack_parts *parts, size_t frame_count,
 		    struct stack *stack)
@@ -320,14 +340,14 @@ bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64
 	return true;
 }
 
-/* Counts which size of stack copy would have held the whole stack. */
+/* Counts a complete stack by its size: the size of stack copy that holds it. */
 static void add_reach(struct stacks *stacks, const struct unwind_frame *frames, size_t count)
 {
 	uint64_t reach = (frames[count - 1].sp - frames[0].sp) >> 10;
 	stacks->reaches[reach < REACH_CLASSES ? reach : REACH_CLASSES - 1]++;
 }
 
-/* Returns a key for a thread and its view of the address space. */
+/* Returns the key by which stacks are repaired from each other: a thread and its address space. */
 static uint64_t repair_name(const struct stacks *stacks, uint32_t tid, uint32_t view)
 {
 	uint32_t user = machine_view_of_mode(stacks->unwinding->machine, view,
@@ -381,7 +401,7 @@ bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct 
 	return done;
 }
 
-/* Reads all frames of a stack into stacks->frames; false when out of memory. */
+/* Reads all frames of a saved stack into stacks->frames. Returns false when out of memory. */
 static bool read_frames(struct stacks *stacks, const struct repair *repair, uint32_t number)
 {
 	for (;;) {

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Room on both sides after a move, so that the number of moves is logarithmic in the span. */
+/*
+ * After a move, at most half of the bins are in use. The others are room for further samples on both
+ * sides, so moves are rare.
+ */
 #define SPAN_AFTER_MOVE (TIME_BINS / 2)
 
 static void move_bins(struct time_bins *bins, unsigned int shift, uint64_t lowest, uint64_t highest)
@@ -20,7 +23,10 @@ static void move_bins(struct time_bins *bins, unsigned int shift, uint64_t lowes
 	bins->shift = shift;
 }
 
-/* Includes the bins `low` to `high` of width `shift`, which is at least that of `bins`. */
+/*
+ * Extends the bins to those from `low` to `high`, which are numbers of bins of 1 << shift ns. `shift`
+ * is at least that of `bins`.
+ */
 static void include(struct time_bins *bins, unsigned int shift, uint64_t low, uint64_t high)
 {
 	unsigned int wider = shift - bins->shift;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sample counts over time in a fixed number of bins. The duration is unknown until the end, so
- * bins double in width as the span grows. Bin N begins at N << shift ns, so that bins of several
- * threads can be merged without error.
+ * Sample counts over time, in a fixed number of bins. The duration is unknown until the end, so the
+ * bins become twice as wide whenever the span exceeds them. Bin N begins at N << shift ns, so that the
+ * bins of several threads can be merged exactly.
  */
 #ifndef AGGREGATE_TIME_BINS_H
 #define AGGREGATE_TIME_BINS_H
@@ -15,14 +15,14 @@
 
 /* A zeroed struct is empty. */
 struct time_bins {
-	uint64_t first;         /* number of the bin counts[0] */
+	uint64_t first;         /* number N of the bin that counts[0] is */
 	uint64_t lowest, highest; /* numbers of the first and last bin with samples, if `used` */
 	unsigned int shift;     /* a bin's width is 1 << shift ns */
 	bool used;
 	uint64_t counts[TIME_BINS];
 };
 
-/* Widens and moves the bins so that they include `time_ns`. */
+/* Moves and widens the bins so that they contain `time_ns`. */
 void time_bins_include(struct time_bins *bins, uint64_t time_ns);
 
 void time_bins_merge(struct time_bins *bins, const struct time_bins *from);
@@ -37,7 +37,7 @@ static inline void time_bins_add(struct time_bins *bins, uint64_t time_ns, uint6
 	bins->counts[number - bins->first] += count;
 }
 
-/* Counts one sample. Allocates the bins if *bins is NULL; false when out of memory. */
+/* Counts one sample. Allocates the bins if *bins is NULL. Returns false when out of memory. */
 static inline bool time_bins_count(struct time_bins **bins, uint64_t time_ns)
 {
 	if (!*bins && !(*bins = calloc(1, sizeof(**bins))))

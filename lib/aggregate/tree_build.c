@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Makes the paths of call trees from resolved chains, as callers or as callees. A stack without its
- * outer calls begins with a node that states the cause, so that it does not look like a complete stack.
+ * Makes the paths of call trees from resolved chains, in the order of callers or of callees. If a
+ * stack's outer calls are missing, its path begins with a node that states the cause, so that it does
+ * not look complete.
  */
 #include "aggregate/tree_build.h"
 
@@ -11,16 +12,19 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 
-/* Room before the calls of a path: the command, and why the stack was cut. */
+/*
+ * Number of words before the calls of a path: room for the command, and for the reason why the stack
+ * was truncated.
+ */
 #define PREFIX 2
 
-/* A node on the current path, and the number of words before it. */
+/* A node on the current path. `words` and `root` are those of the builder before the node was added. */
 struct open_node {
 	uint32_t node;
 	size_t words, root;
 };
 
-/* Why a stack was cut, and the word for it in an event's tree. */
+/* Cached word that stands for the end of a truncated stack in an event's tree. */
 struct end_word {
 	bool known;
 	uint16_t event;
@@ -29,25 +33,30 @@ struct end_word {
 	uint64_t word;
 };
 
-/* Walks one worker's chains. `words` are those from the root to the current node. */
+/*
+ * State while one worker's chains are walked as a tree. `words` are those from the root to the current
+ * node.
+ */
 struct tree_builder {
 	struct run *run;
 	const struct resolved *resolved;
 	struct merged_event *const *events; /* index: event */
-	VEC(uint64_t) words;        /* words of calls follow PREFIX other words */
-	size_t root;                /* index of the requested root of callers or callees */
+	VEC(uint64_t) words;        /* words [0, PREFIX) are room for the command and the stack's end; the
+				     * calls begin at PREFIX */
+	size_t root;                /* index in `words` of the function of --callers or --callees; SIZE_MAX:
+				     * not on the path */
 	VEC(struct open_node) open;  /* nodes on the current path */
-	VEC(uint64_t) path;          /* buffer for the path that is added to the tree */
-	VEC(struct cycle) cycles;   /* repeated rounds of calls in the path */
+	VEC(uint64_t) path;          /* buffer for a path that is changed before it is added to the tree */
+	VEC(struct cycle) cycles;   /* calls of the path that repeat (collapse_recursion) */
 	uint32_t *first_leaf, *next_leaf;
 	uint32_t *nodes;            /* by leaf: node where its path ends; NULL: not requested */
 	uint64_t comm;              /* word of the command, if trees begin with commands */
 	uint16_t event;
-	/* The last requested word for a stack end, because it often repeats. */
+	/* Word for a stack end that was requested last. It often repeats. */
 	struct end_word last_end;
 };
 
-/* Returns the text's index in the event's texts; UINT32_MAX when out of memory. */
+/* Returns the index of a text in the event's texts; UINT32_MAX when out of memory. */
 static uint32_t text_index(struct tree_builder *builder, const char *text)
 {
 	const char *interned = strtab_add(&builder->run->analysis->strings, text);
@@ -82,7 +91,10 @@ static bool link_leaves(struct tree_builder *builder)
 	return true;
 }
 
-/* Begins a new root: selects its event's tree, and the command if trees begin with commands. */
+/*
+ * Begins a new root: sets the event, and the word of the command if trees begin with commands. Returns
+ * false when out of memory.
+ */
 static bool start(struct tree_builder *builder, const struct radix_node *root)
 {
 	const struct group *group = &builder->resolved->counted->groups.items[root->first >> 32];
@@ -98,14 +110,16 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 	return comm != UINT32_MAX;
 }
 
-/* Returns the word for missing calls in the middle of stacks; UINT64_MAX when out of memory. */
+/*
+ * Returns the word for calls that are missing in the middle of a stack; UINT64_MAX when out of memory.
+ */
 static uint64_t gap_word(struct tree_builder *builder)
 {
 	uint32_t text = text_index(builder, "[frames omitted]");
 	return text == UINT32_MAX ? UINT64_MAX : PATHS_CUT | text;
 }
 
-/* Describes why the outer calls of a stack are missing. `module` is that of the outermost call. */
+/* Writes why a stack's outer calls are missing. `module` is the file of its outermost call. */
 static void describe_end(enum sp_stack_end end, const char *module, char *text, size_t size)
 {
 	switch (end) {
@@ -145,7 +159,7 @@ static const char *outermost_dso(const struct tree_builder *builder, const struc
 	return names_dso(frame);
 }
 
-/* Returns the word for a stack end; UINT64_MAX when out of memory. */
+/* Returns the word for the end of a truncated stack; UINT64_MAX when out of memory. */
 static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 			    const struct leaf *leaf)
 {
@@ -165,7 +179,7 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 	return builder->last_end.word;
 }
 
-/* Adds the words of a frame's functions, the outermost first. */
+/* Adds words for the functions of a frame, the outermost first. */
 static bool push_frame(struct tree_builder *builder, uint32_t frame)
 {
 	const struct labels *labels = &builder->run->labels;
@@ -190,7 +204,10 @@ static bool push_gap(struct tree_builder *builder)
 	return word && *word != UINT64_MAX;
 }
 
-/* Whether the outermost word is invalid: an unmapped address read by frame pointer. */
+/*
+ * Returns whether the outermost word of a chain is no call: an unmapped address that the kernel's frame
+ * pointer walk read.
+ */
 static bool is_unmapped(const struct tree_builder *builder, const struct node_state *state,
 			uint32_t frame)
 {
@@ -230,11 +247,14 @@ static void pop_node(struct tree_builder *builder)
 	builder->open.count--;
 }
 
-/* Writes the words that precede the calls; false when out of memory. */
+/*
+ * Writes the words before the calls of a path; *begin_ret is the index of the first one. Returns false
+ * when out of memory.
+ */
 static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, uint64_t *path,
 		       size_t *begin_ret)
 {
-	/* Paths of callees do not begin at the stack's outermost call. */
+	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
 	bool whole = leaf->chains && !builder->run->options.stacks.callees;
 	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
@@ -262,7 +282,7 @@ static bool mark(struct tree_builder *builder, struct paths *paths, size_t befor
 	return true;
 }
 
-/* Reverses the words after the first `fixed`. */
+/* Reverses the words of a path, except the first `fixed` ones. */
 static void reverse(uint64_t *words, size_t count, size_t fixed)
 {
 	for (size_t i = fixed, j = count; i < j--; i++) {
@@ -272,7 +292,10 @@ static void reverse(uint64_t *words, size_t count, size_t fixed)
 	}
 }
 
-/* Copies the words, with room for a prefix, so that they may be changed; NULL when out of memory. */
+/*
+ * Copies the words to a buffer in which they may be changed, with the room before the calls. NULL when
+ * out of memory.
+ */
 static uint64_t *copy_words(struct tree_builder *builder)
 {
 	if (!vec_reserve(&builder->path, builder->words.count) ||
@@ -282,18 +305,24 @@ static uint64_t *copy_words(struct tree_builder *builder)
 		      builder->words.count * sizeof(uint64_t));
 }
 
-/* Returns the calls down to the sampled one, after PREFIX words; NULL when out of memory. */
+/*
+ * Returns the path down to the sampled function: PREFIX free words, then *calls_ret calls. NULL when
+ * out of memory.
+ */
 static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf, size_t *calls_ret)
 {
 	const struct analysis_options *options = &builder->run->options;
 	size_t above = builder->words.count, root = builder->root;
 	if (!push_frame(builder, leaf->answer >> ANSWER_SHIFT))
 		return NULL;
-	/* Most paths are added without a copy, because there is room for the prefix. */
+	/* Most paths need no copy: `words` already has room for the words before the calls. */
 	bool as_is = options->tree.order == SP_TREE_CALLER && !options->tree.collapse_recursion &&
 		     !options->stacks.callees;
 	uint64_t *path = as_is ? builder->words.items : copy_words(builder);
-	/* An unmapped address may match by name, but is not a call. */
+	/*
+	 * `root` is SIZE_MAX if only an unmapped address has the root's name, which is not part of the
+	 * path: uses the last call.
+	 */
 	size_t last = builder->words.count - 1, at = builder->root < last ? builder->root : last;
 	size_t first = options->stacks.callees ? at : PREFIX, end = (options->stacks.callers ? at : last) + 1;
 	builder->words.count = above;

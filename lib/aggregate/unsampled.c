@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads and processes without a sample. An inherited event begins with a whole period in each
- * task (and on each CPU), so that of those that live shorter nothing is ever sampled, however
- * many there are. READ records (inherit_stat) and context switches have the CPU time that they used;
- * else it is at most their lifetime, or a period on each CPU. A task that was sampled lacks what it
- * used after its last sample, at most a period on each CPU: much, if thousands live for two periods.
+ * Finds threads and processes without a sample, and estimates the weight that is missing for that
+ * reason. In each task (and on each CPU), an inherited event begins with a whole period. Tasks that end
+ * earlier are therefore never sampled, however many there are. Their CPU time is known from READ
+ * records (inherit_stat) and context switches; otherwise it is at most their lifetime, or one period on
+ * each CPU. A task with samples lacks the time after its last sample, at most one period on each CPU.
+ * That is much if thousands of tasks live for two periods.
  */
 #include "aggregate/unsampled.h"
 
@@ -19,8 +20,8 @@ void programs_deinit(struct programs *programs)
 }
 
 /*
- * Returns the program with an interned name, added if new; NULL when out of memory. Valid until the
- * next call.
+ * Returns the program with a name, which must be interned; adds it if it is new. Valid until the next
+ * call. NULL when out of memory.
  */
 static struct program *program_named(struct programs *programs, const char *comm)
 {
@@ -36,11 +37,14 @@ static struct program *program_named(struct programs *programs, const char *comm
 	return &programs->rows.items[*index];
 }
 
-/* Returns the program that a task had at a time; NULL when out of memory. Valid until the next call. */
+/*
+ * Returns the program that a task executed at a time. Valid until the next call. NULL when out of
+ * memory.
+ */
 static struct program *program_of(struct run *run, struct programs *programs, uint32_t pid,
 				  uint32_t tid, uint64_t time_ns)
 {
-	/* Interned like the names of rows, because the analysis outlives the machine. */
+	/* The name is interned in the analysis, because the analysis outlives the machine. */
 	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
 	const char *comm = strtab_add(&run->analysis->strings, name);
 	return comm ? program_named(programs, comm) : NULL;
@@ -62,7 +66,7 @@ static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
 	return task_samples(run, event, tid) > 0;
 }
 
-/* Sums missing weight by READ records. A task may have one for each CPU. */
+/* Sums the missing weight from READ records, of which a task may have one for each CPU. */
 static bool sum_counts(struct run *run, uint16_t event, struct programs *programs)
 {
 	struct u64map seen = {0};
@@ -74,7 +78,7 @@ static bool sum_counts(struct run *run, uint16_t event, struct programs *program
 		struct program *program =
 			program_of(run, programs, task->pid, task->tid, task->time_ns);
 		bool sampled = was_sampled(run, event, task->tid);
-		/* A task that counted nothing lacks no samples. */
+		/* A task that neither counted anything nor has samples is left out. */
 		done = program &&
 		       (!(task->value || sampled) || u64map_put(&seen, task->tid, 0, &added));
 		if (!done || !(task->value || sampled))
@@ -97,14 +101,17 @@ static bool has_counts(const struct run *run, uint16_t event)
 	return false;
 }
 
-/* Returns a clock event's period; 0: unknown. */
+/* Returns the period of a clock event in ns; 0: unknown. */
 static uint64_t clock_period_ns(const struct perf_event_attr *attr)
 {
 	return !attr->freq ? attr->sample_period
 	       : attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
 }
 
-/* Returns the CPU time that a task can use between two samples of a clock; UINT64_MAX: no limit. */
+/*
+ * Returns the most CPU time in ns that a task can use without a sample: one period on each CPU.
+ * UINT64_MAX: no limit.
+ */
 static uint64_t most_ns(const struct run *run, const struct perf_event_attr *attr)
 {
 	const struct sp_file_info *info = sp_reader_info(run->reader);
@@ -113,7 +120,7 @@ static uint64_t most_ns(const struct run *run, const struct perf_event_attr *att
 	return period_ns && period_ns < UINT64_MAX / cpus ? period_ns * cpus : UINT64_MAX;
 }
 
-/* Adds weight that rows of a task's programs may lack; false when out of memory. */
+/* Adds missing weight to the programs that a task executed. Returns false when out of memory. */
 static bool add_lacking(struct run *run, struct programs *programs, const struct lifetime *lifetime,
 			uint64_t weight)
 {
@@ -122,7 +129,7 @@ static bool add_lacking(struct run *run, struct programs *programs, const struct
 		return false;
 	const char *comm = ended->ended.comm;
 	ended->lacks += weight;
-	/* The task had its parent's name until its exec. */
+	/* Until its exec, the task had the name of its parent's program. */
 	struct program *began = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
 	if (began && began->ended.comm != comm)
 		began->lacks += weight;
@@ -130,7 +137,7 @@ static bool add_lacking(struct run *run, struct programs *programs, const struct
 	return began != NULL;
 }
 
-/* Adds a task without a sample, of at most `weight`; false when out of memory. */
+/* Adds a task without a sample, which used at most `weight`. Returns false when out of memory. */
 static bool add_unsampled(struct run *run, struct programs *programs, const struct lifetime *lifetime,
 			  uint64_t weight, bool exact)
 {
@@ -145,8 +152,8 @@ static bool add_unsampled(struct run *run, struct programs *programs, const stru
 }
 
 /*
- * Sums missing weight by FORK and EXIT records. If several tasks had one number and one was sampled,
- * all count as sampled.
+ * Sums the missing weight from FORK and EXIT records. If several tasks had the same tid and one of them
+ * was sampled, all count as sampled.
  */
 static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *programs)
 {
@@ -166,7 +173,9 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 		bool exact = lifetimes_cpu_ns(lifetimes, lifetime->tid, &cpu_ns);
 		uint64_t samples = task_samples(run, event, lifetime->tid);
 		if (samples) {
-			/* A task lacks the time that it used after its last sample on each CPU. */
+			/*
+			 * A sampled task lacks its CPU time, less one period for each of its samples.
+			 */
 			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
 			uint64_t sampled_ns = samples * clock_period_ns(attr);
 			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
@@ -177,7 +186,7 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 			continue;
 		}
 		uint64_t weight = lasted_ns < limit_ns ? lasted_ns : limit_ns;
-		if (exact) /* CPU time of all tasks with this tid */
+		if (exact) /* cpu_ns is the time of all tasks with this tid: counts it once */
 			weight = lifetime->tid != last_tid ? cpu_ns : 0;
 		if (!add_unsampled(run, programs, lifetime, weight, exact))
 			return false;
@@ -196,14 +205,20 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->comm, y->comm);
 }
 
-/* Whole CPUs are sampled where their idle task or the kernel's own threads are. */
+/*
+ * Returns whether whole CPUs were sampled: then there are samples of the idle task, or the kernel's own
+ * threads are known.
+ */
 static bool is_of_cpus(const struct run *run, uint16_t event)
 {
 	return was_sampled(run, event, 0) ||
 	       !strcmp(machine_comm(run->machine, 2, 2, UINT64_MAX), "kthreadd");
 }
 
-/* Whether each task that runs counts it: of what happens now and then, it may have had none. */
+/*
+ * Returns whether the event counts in every running task, as clocks, cycles and instructions do. Other
+ * events may not have occurred in a task without samples.
+ */
 static bool counts_always(const struct sp_profile *profile, const struct perf_event_attr *attr)
 {
 	return profile->weight_is_time ||
@@ -234,7 +249,7 @@ bool unsampled_find(struct run *run, uint16_t event, struct programs *programs)
 		programs_deinit(programs);
 		*programs = (struct programs){0};
 	}
-	/* Lifetimes are not a weight for events that do not count time. */
+	/* A lifetime is no weight for events that do not count time. */
 	if (!profile->weight_is_time && !has_counts(run, event))
 		programs->lacking = 0;
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads and processes without a sample, and the weight that is missing for that reason, by program.
+ * Finds threads and processes without a sample, and the weight that is missing for that reason, for
+ * each program.
  */
 #ifndef AGGREGATE_UNSAMPLED_H
 #define AGGREGATE_UNSAMPLED_H
@@ -9,7 +10,7 @@
 
 struct run;
 
-/* Ended tasks of a program, and the weight that its rows may lack. */
+/* Tasks of a program that have ended, and the weight that may be missing in its rows. */
 struct program {
 	struct sp_unsampled ended; /* `comm` is interned */
 	uint64_t lacks;
@@ -18,15 +19,15 @@ struct program {
 struct programs {
 	VEC(struct program) rows;
 	struct u64map of; /* a name's address -> index in `rows` */
-	uint64_t lacking; /* weight that all rows together may lack */
+	uint64_t lacking; /* weight that may be missing in all rows together */
 };
 
 /* A zeroed struct programs is empty. */
 void programs_deinit(struct programs *programs);
 
 /*
- * Finds the programs with tasks without a sample of the event. The recording's totals must be known.
- * *programs is zeroed before. False when out of memory.
+ * Finds the programs that have tasks without a sample of the event. The recording's totals must be
+ * known, and *programs zeroed. Returns false when out of memory.
  */
 bool unsampled_find(struct run *run, uint16_t event, struct programs *programs);
 
@@ -36,7 +37,7 @@ bool programs_merge(struct programs *into, const struct programs *from);
 /* Sets the profile's list of programs, heaviest first; false when out of memory. */
 bool programs_list(const struct programs *programs, struct arena *arena, struct sp_profile *profile);
 
-/* Sets the weight that each program's rows may lack; false when out of memory. */
+/* Sets the weight that may be missing in each program's rows. Returns false when out of memory. */
 bool programs_weights(const struct programs *programs, struct arena *arena,
 		      struct profile_source *source);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "aggregate/merged.h"
 
-/* The arena's; NULL when out of memory. */
+/* Returns a formatted text in the analysis's arena; NULL when out of memory. */
 __attribute__((format(printf, 2, 3)))
 static const char *format_value(struct merged *merged, const char *format, ...)
 {
@@ -55,13 +55,16 @@ static bool describe_namespace(struct merged *merged, uint64_t index, struct sp_
 	return ret->text != NULL;
 }
 
-/* Text of a value with a fixed set of texts; false: the key has none. */
+/*
+ * Writes the text of a value such as a data source. Returns false if the key's values have no such
+ * texts.
+ */
 static bool word_text(enum sp_key key, uint64_t word, char *text, size_t size)
 {
 	switch (key) {
 	case SP_KEY_MEM:
 		sp_data_src_level_text(word, text, size);
-		if (!strcmp(text, "N/A or N/A")) /* it is said twice */
+		if (!strcmp(text, "N/A or N/A")) /* prints "N/A" only once */
 			text[3] = '\0';
 		break;
 	case SP_KEY_SNOOP:
@@ -91,14 +94,14 @@ static bool word_text(enum sp_key key, uint64_t word, char *text, size_t size)
 	return true;
 }
 
-/* Digits that tell one step from the next, at least three. */
+/* Returns the number of decimals of a time in seconds that distinguishes two time steps: 3, 6 or 9. */
 static int offset_digits(const struct analysis_options *options)
 {
 	uint64_t quantum_ns = options->rows.time_quantum_ns;
 	return quantum_ns % 1000000 == 0 ? 3 : quantum_ns % 1000 == 0 ? 6 : 9;
 }
 
-/* Texts of numbers. */
+/* Makes the text of a value that is a number or a bit field. Returns false when out of memory. */
 static bool describe_number(struct merged *merged, enum sp_key key, uint64_t number, struct sp_value *ret)
 {
 	char text[SP_WORDS_SIZE];
@@ -131,7 +134,10 @@ static bool describe_number(struct merged *merged, enum sp_key key, uint64_t num
 	return ret->text != NULL;
 }
 
-/* The sum over the row's samples, of keys that are such sums. */
+/*
+ * Returns the sum of a value over the row's samples, for keys that show sums; for other keys the value
+ * itself.
+ */
 static uint64_t sum_of(enum sp_key key, uint64_t word, uint64_t samples)
 {
 	uint64_t sum;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Texts of values that are keys of rows. */
+/* Makes the texts of values that are keys of rows. */
 #ifndef AGGREGATE_VALUE_TEXT_H
 #define AGGREGATE_VALUE_TEXT_H
 
 #include <sprof/profile.h>
 
-/* Returns the text of a value, as a callback of struct profile_values; `arg` is a struct merged. */
+/*
+ * Sets the number and the text of a value. Callback of struct profile_values; `arg` is a struct merged.
+ */
 bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		    struct sp_value *ret);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One thread's part of an analysis, by phase. Workers share only constants; their results are merged
- * afterwards (merged.h).
+ * One thread's part of an analysis: its result of each phase. Workers share only constants; their
+ * results are merged afterwards (merged.h).
  */
 #ifndef AGGREGATE_WORKER_H
 #define AGGREGATE_WORKER_H
@@ -10,8 +10,8 @@
 
 struct worker {
 	struct counted counted;
-	struct resolved resolved; /* set after all samples are counted */
-	struct summed summed;     /* set after frames have labels */
+	struct resolved resolved; /* set when all samples are counted */
+	struct summed summed;     /* set when frames have labels */
 };
 
 static inline void worker_deinit(struct worker *worker)

@@ -183,7 +183,7 @@ static void choose_usual_columns(struct table *table)
 		add_column(table, by_total ? COLUMN_SELF : COLUMN_TOTAL, 0);
 }
 
-/* Returns the greatest possible number of columns, for their allocation. */
+/* Returns an upper limit on the number of columns, to allocate them. */
 static size_t columns_most(const struct joint_view *view)
 {
 	size_t numbers = view ? 2 * (view->group->profile_count + view->group->ratio_count) : 0;
@@ -191,8 +191,8 @@ static size_t columns_most(const struct joint_view *view)
 }
 
 /*
- * Returns whether a column of a tracepoint's field is empty in all rows: the field belongs to another
- * event.
+ * Returns whether the column of a tracepoint field is empty in all shown rows, because the field
+ * belongs to another event.
  */
 static bool is_void(const struct table *table, const struct column *column)
 {

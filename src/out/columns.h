@@ -13,7 +13,7 @@ enum column_kind {
 	COLUMN_SELF_RANGE,
 	COLUMN_SAMPLES,
 	COLUMN_PERIOD,
-	COLUMN_EVENT, /* self or total share of the group's event `index`, whichever orders the rows */
+	COLUMN_EVENT, /* share of the group's event `index`: self or total, as rows are ordered */
 	COLUMN_EVENT_RANGE,
 	COLUMN_RATIO,
 	COLUMN_RATIO_RANGE,
@@ -31,7 +31,7 @@ struct column {
 	int width;
 };
 
-/* Row to print: of one event, or of an event group (then `joint` is not NULL). */
+/* One line of the table: a row of one event, or a row of an event group (then `joint` is not NULL). */
 struct cells {
 	const struct sp_row *row;
 	const struct sp_joint_row *joint;
@@ -52,8 +52,8 @@ struct table {
 bool column_is_number(const struct column *column);
 
 /*
- * Returns whether the column contains symbols or functions. column_is_side(): the symbol of a branch's
- * source or target, or of a data address.
+ * Returns whether the column shows symbols or functions. column_is_side(): a symbol other than the
+ * sampled one, of a branch's source or target or of a data address.
  */
 bool column_is_code(const struct column *column);
 bool column_is_side(const struct column *column);
@@ -68,7 +68,10 @@ const char *cell_text(const struct table *table, const struct cells *cells,
 const struct sp_share *event_share(const struct table *table, const struct cells *cells,
 				   size_t index);
 
-/* Returns the width of the level, such as "[k] ", in front of the cell's text; 0 if it has none. */
+/*
+ * Returns the width of the privilege level ("[k] ") before the column's texts; 0 if the column has
+ * none.
+ */
 int cell_prefix_width(const struct table *table, size_t index);
 
 /* Returns the width of COLUMN_INLINED if the row has this suffix, else 0. */
@@ -77,7 +80,10 @@ int cell_suffix_width(const struct sp_row *row, const struct column *column);
 /* Sets table->columns; the caller frees them. Returns false when out of memory. */
 bool columns_choose(struct table *table);
 
-/* Returns whether a key other than code has the same text in all of several rows. */
+/*
+ * Returns whether the column is a key other than code, the table has several rows, and all have the
+ * same text.
+ */
 bool column_is_constant(const struct table *table, const struct column *column);
 
 void columns_drop(struct table *table, size_t index);

@@ -17,7 +17,7 @@ static bool has_events(const struct report *report)
 	return report->profile_count > 1 || report_has_key(report, SP_KEY_EVENT);
 }
 
-/* Columns of the table: keys and options that all rows share. */
+/* Keys and options of the table, which all its rows share. */
 struct columns {
 	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];
@@ -178,7 +178,8 @@ static bool write_csv(const struct report *report, FILE *out)
 	joint.events = false;
 	for (size_t i = 0; i < report->group_count; i++)
 		put_group(report, &joint, &report->groups[i], out);
-	bool head = report->group_count > 0; /* tables need a header each, because groups precede them */
+	bool head = report->group_count > 0; /* the groups' tables come first, so the header for the other
+					      * rows follows them */
 	if (!head)
 		put_header(&columns, out);
 	for (size_t i = 0; i < report->profile_count; i++) {

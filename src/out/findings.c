@@ -8,11 +8,13 @@
 
 #define INDENT 2
 
-/* Limits of the findings in a report's head. */
+/* Limits on the findings in a report's head: number of findings, and lines of each. */
 #define SHOWN_MAX 3
 #define LINES_MAX 2
 
-/* Lines of all findings on a terminal, so that the table begins within the first 12 lines. */
+/*
+ * Limit on the lines of all findings on a terminal, so that the table begins within the first 12 lines.
+ */
 #define TERM_LINES 5
 #define SHARE_LEAST 0.01
 #define TEXT_SIZE 512
@@ -24,7 +26,8 @@ struct group {
 	const struct sp_finding *first; /* member with the largest share */
 	double share;
 	double effect; /* weight for ordering; groups below SHARE_LEAST are not shown */
-	size_t objects, events; /* members with an object; and without, of one event */
+	size_t objects, events; /* number of findings with an object, and number without an object that
+				 * belong to one event */
 };
 
 /* Writes text, wrapped at blanks to the terminal's width and cut after `lines` lines (0: no limit). */
@@ -91,7 +94,7 @@ static bool is_member(const struct group *group, const struct sp_finding *findin
 				    same(finding->cause, first->cause));
 }
 
-/* Returns how strongly a finding affects the shown shares: the order of findings. */
+/* Returns how strongly a finding affects the shown shares. Findings are ordered by it. */
 static double effect_of(const struct sp_finding *finding, double share)
 {
 	switch ((int)finding->kind) {
@@ -107,20 +110,25 @@ static double effect_of(const struct sp_finding *finding, double share)
 	case SP_FINDING_NOTE:
 		return SHARE_LEAST;
 	case SP_FINDING_TRUNCATED_STACKS:
-		/* Self shares stay correct: at most callers are missing. */
+		/*
+		 * Only callers may be missing, so self shares are correct: such a finding counts half.
+		 */
 		return share < SHARE_LEAST ? share : SHARE_LEAST + share / 2;
 	default:
 		return share;
 	}
 }
 
-/* Whether two findings of a group are on the same event and object, but of two recordings. */
+/*
+ * Returns whether two findings of a group have the same event and object, so that they come from two
+ * recordings.
+ */
 static bool same_subject(const struct sp_finding *a, const struct sp_finding *b)
 {
 	return same(a->object, b->object) && same(a->event, b->event);
 }
 
-/* Whether an earlier finding of the group has the same subject. */
+/* Returns whether an earlier finding of the group has the same event and object. */
 static bool is_repeated(const struct group *group, const struct sp_finding *const *findings, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -130,8 +138,8 @@ static bool is_repeated(const struct group *group, const struct sp_finding *cons
 }
 
 /*
- * Shares of objects add up within an event. A finding of the whole event, or another event's, is about
- * the same samples or other ones: the largest counts.
+ * Computes the group's share. Shares of objects add up within an event. Findings of a whole event, or
+ * of another event, may be about the same samples: the largest sum is used.
  */
 static void add_shares(struct group *group, const struct sp_finding *const *findings, size_t count)
 {
@@ -153,7 +161,7 @@ static void add_shares(struct group *group, const struct sp_finding *const *find
 		if (finding->share > group->first->share)
 			group->first = finding;
 	}
-	/* Rounding. */
+	/* The sum may exceed 1 by rounding. */
 	if (group->share > 1)
 		group->share = 1;
 	group->effect = effect_of(group->first, group->share);
@@ -166,8 +174,8 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /*
- * Makes groups of findings with one cause, largest effect first, without the recorder's notes. Returns
- * their number.
+ * Merges findings with one cause into groups, ordered by effect, and leaves out the recorder's notes.
+ * Returns the number of groups.
  */
 static size_t make_groups(const struct sp_finding *const *findings, size_t count, struct group *groups)
 {
@@ -206,7 +214,10 @@ static const char *short_share(double share, char text[FORMAT_SIZE])
 	return text;
 }
 
-/* ": libx264 16%, libswscale 5%, 3 more", as many as fit the line. */
+/*
+ * Writes the names of a group's objects, as many as fit the line: ": libx264 16%, libswscale 5%, 3
+ * more".
+ */
 static void put_names(const struct term *term, const struct group *group,
 		      const struct sp_finding *const *findings, size_t count, char text[TEXT_SIZE])
 {
@@ -225,7 +236,7 @@ static void put_names(const struct term *term, const struct group *group,
 			if (is_member(group, findings[j]) && same_subject(findings[i], findings[j]))
 				sum += findings[j]->share;
 		int length = (int)strcspn(name, " ");
-		/* JIT code is named by process: "[JIT] tid 4711". */
+		/* JIT code has one object for each process, "[JIT] tid 4711": prints only "[JIT]". */
 		if (strncmp(name, "[JIT] ", 6) != 0)
 			length = 200;
 		snprintf(piece, sizeof(piece), names > 1 ? "%s%.*s %s" : "%s%.*s",
@@ -241,7 +252,10 @@ static void put_names(const struct term *term, const struct group *group,
 		snprintf(text + used, TEXT_SIZE - used, ", %zu more", names - put);
 }
 
-/* Returns whether the full sentence is needed, because it names the expected file or the reason. */
+/*
+ * Returns whether the finding's full sentence must be shown, because it names the expected file or the
+ * reason.
+ */
 static bool needs_detail(const struct sp_finding *finding)
 {
 	return finding->kind == SP_FINDING_WRONG_FILE || finding->kind == SP_FINDING_UNPROVEN_FILE ||
@@ -286,8 +300,8 @@ static void write_input(const struct report *report, FILE *out)
 }
 
 /*
- * Returns the number of printed lines: one for each group and each remedy. A remedy that is repeated by
- * the next group counts once.
+ * Returns the number of lines that the groups need: one for each group and each remedy. A remedy that
+ * the next group has too counts once.
  */
 static size_t lines_of(const struct group *groups, size_t count)
 {

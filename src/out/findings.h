@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Output of findings: merged by cause in a report's head; complete in `sprof info --findings` and in
- * JSON.
+ * Output of findings. A report's head shows them merged by cause; `sprof info --findings` and JSON show
+ * each one.
  */
 #ifndef OUT_FINDINGS_H
 #define OUT_FINDINGS_H

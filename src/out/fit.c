@@ -10,7 +10,7 @@
 /* Maximum width of a column of names in a file; the last column has none. */
 #define FILE_NAME 60
 
-/* Widths to which names are cut: each step is tried until the table fits. */
+/* Widths to which names are cut, in steps: each step is applied only if the table is still too wide. */
 static const struct {
 	int symbol, name;
 } steps[] = {{40, 18 /* width of "[kernel.kallsyms]" */}, {28, 12}, {24, 8}};
@@ -53,7 +53,10 @@ static bool measure(struct table *table, size_t index, int room)
 	return true;
 }
 
-/* Narrows a column by up to `excess`, but not below `least`. Returns the remaining excess. */
+/*
+ * Narrows a column by up to `excess` columns of the terminal, but not below `least`. Returns the excess
+ * that remains.
+ */
 static int give_way(struct column *column, int least, int excess)
 {
 	int spare = column->width - least;
@@ -96,7 +99,7 @@ bool columns_fit(struct table *table)
 	bool terminal = table->term->width > 0;
 	for (size_t i = 0; i < table->count; i++) {
 		bool number = column_is_number(&table->columns[i]);
-		/* In a file, text in the last column needs no padding and so no width. */
+		/* In a file, the last column of text needs no width, because nothing follows it. */
 		if (!terminal && !number && i + 1 == table->count)
 			continue;
 		if (!measure(table, i, 0))
@@ -111,7 +114,7 @@ bool columns_fit(struct table *table)
 	drop_kind(table, report_by_total(table->report) ? COLUMN_SELF : COLUMN_TOTAL);
 	drop_kind(table, COLUMN_EVENT_RANGE);
 	cut_names(table, BARE_SYMBOL, BARE_NAME);
-	/* Names without their parameters may be narrower than the column: measures it again. */
+	/* Shortened names may be narrower than the column, so measures it again. */
 	for (size_t i = 0; i < table->count; i++)
 		if (column_is_code(&table->columns[i]) &&
 		    !measure(table, i, table->columns[i].width))

@@ -16,7 +16,7 @@
 #include "out/output.h"
 #include "text.h"
 
-/* Child nodes at one place of the tree, grouped by their frame's name and ordered by it. */
+/* Open level of the walk: child nodes in groups of equal frame names, ordered by these names. */
 struct level {
 	const struct sp_tree_node **nodes;
 	size_t count, next;
@@ -31,7 +31,10 @@ struct folder {
 	size_t line_size, line_capacity;
 };
 
-/* Returns whether the node is code without a known function. Commands have no dso. */
+/*
+ * Returns whether the node is code without a known function, which is shown by its file. Nodes of
+ * commands have no dso.
+ */
 static bool is_module(const struct sp_tree_node *node)
 {
 	return !node->symbol_known && !node->from_cfi && node->dso;
@@ -114,7 +117,7 @@ static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 	bool module = is_module(node), dso = module || node->from_cfi;
 	const char *srcline = node->srcline && !module ? node->srcline : "";
 	size_t size = strlen(srcline) + (dso ? strlen(node->dso) : 0);
-	/* Each byte may grow to three: invalid UTF-8 becomes U+FFFD. */
+	/* Reserves three bytes for each byte, because a byte of invalid UTF-8 becomes U+FFFD. */
 	if (!line_reserve(folder, 3 * (strlen(node_name(node)) + size) + 32))
 		return false;
 	if (folder->line_size)
@@ -131,7 +134,7 @@ static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 	}
 	if (node->cycle_calls)
 		line_put(folder, " (recursive)");
-	/* Flame graph tools accept one suffix: the kernel's takes precedence. */
+	/* Flame graph tools accept one suffix, so an inlined kernel function only gets "_[k]". */
 	if (node->level == SP_LEVEL_KERNEL || node->level == SP_LEVEL_GUEST_KERNEL)
 		line_put(folder, "_[k]");
 	else if (node->inlined)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Least shares that are coloured as hot and warm; perf's limits. */
+/* Least shares for the colours of hot and warm rows, as in perf. */
 #define HOT_SHARE 0.05
 #define WARM_SHARE 0.005
 
@@ -22,14 +22,17 @@ const char *format_count(uint64_t count, char buffer[FORMAT_SIZE])
 }
 
 /*
- * Formats a number with 1 or 2 decimals. Replaces printf("%.*f"), which takes most of a table's time.
+ * Formats a number with 1 or 2 decimals. printf("%.*f") would take most of the time of writing a table.
  */
 static char *format_fixed(double value, int decimals, char *buffer, size_t size)
 {
 	double scaled = value * (decimals == 2 ? 100 : 10);
 	uint32_t number = scaled >= 0 && scaled < 1e6 ? (uint32_t)scaled : UINT32_MAX;
 	double rest = scaled - number;
-	/* Multiplication rounded `scaled`: close to one half, only printf rounds correctly. */
+	/*
+	 * The multiplication rounded `scaled`. Near one half this may be wrong, so printf rounds the
+	 * value.
+	 */
 	if (number == UINT32_MAX || fabs(rest - 0.5) < 1e-6) {
 		snprintf(buffer, size, "%.*f", decimals, value);
 		return buffer;
@@ -47,7 +50,7 @@ static char *format_fixed(double value, int decimals, char *buffer, size_t size)
 
 const char *format_share(double share, char buffer[FORMAT_SIZE])
 {
-	/* "0.00%" and "100.00%" are shown only for exactly none and all. */
+	/* "0.00%" is shown only for a share of 0, and "100.00%" only for 1. */
 	if (share > 0 && share < 0.00005)
 		return "<0.01%";
 	if (share < 1 && share >= 0.99995)
@@ -95,7 +98,7 @@ const char *format_ratio(double ratio, bool percent, char buffer[FORMAT_SIZE])
 {
 	if (percent && ratio <= 1)
 		return format_share(ratio, buffer);
-	/* Chooses the decimals for three significant digits. */
+	/* Chooses the number of decimals that gives three significant digits. */
 	double shown = percent ? ratio * 100 : ratio;
 	int decimals = shown >= 100 ? 0 : shown >= 10 ? 1 : shown >= 0.1 ? 2 : 3;
 	snprintf(buffer, FORMAT_SIZE, "%.*f%s", decimals, shown, percent ? "%" : "");
@@ -154,7 +157,7 @@ void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t ow
 		   double *low_ret, double *high_ret)
 {
 	double share = weight->share.value, part = (double)weight->weight;
-	/* Weight that is 100 %: all samples, or all that pass the filters. */
+	/* Weight of which shares are parts: of all samples, or of all that pass the filters. */
 	double all = share > 0 ? part / share : 0;
 	*low_ret = share > 0 ? part / (all + (double)missing) : 0;
 	*high_ret = share > 0 ? (part + (double)own) / (all + (double)own) : 1;

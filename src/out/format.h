@@ -18,7 +18,10 @@ const char *format_share(double share, char buffer[FORMAT_SIZE]);
 const char *format_range(const struct term *term, const struct sp_share *share, int decimals,
 			 char buffer[FORMAT_SIZE]);
 
-/* Returns the decimals of intervals: 2 if a share of one half has an interval below 1 %. */
+/*
+ * Returns the number of decimals for intervals: 2 if there are so many samples that a share of one half
+ * has an interval below 1 %, else 1.
+ */
 int range_decimals(uint64_t samples);
 
 static inline int range_width(int decimals)
@@ -54,8 +57,8 @@ enum term_style share_style(double share);
 const char *name_shorten(const struct term *term, const char *name, int width, char **made);
 
 /*
- * Computes a share's bounds if up to `missing` weight was lost in total, and up to `own` of that
- * belongs to this row.
+ * Computes the least and greatest possible share if up to `missing` weight is missing in total, and up
+ * to `own` of it belongs to this row.
  */
 void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t own,
 		   double *low_ret, double *high_ret);

@@ -20,7 +20,7 @@ static void write_weight(struct json *json, const struct sp_weight *weight, bool
 	json_unsigned(json, total ? "total_weight" : "self_weight", weight->weight);
 }
 
-/* Writes the least and greatest share that is possible given the lost samples. */
+/* Writes the least and greatest share that is possible because samples are missing. */
 static void write_bounds(struct json *json, const struct sp_weight *weight, uint64_t missing,
 			 uint64_t own, bool total)
 {
@@ -36,13 +36,13 @@ static void write_name(struct json *json, const char *key, const char *name)
 		json_string(json, key, name);
 }
 
-/* Keys and options that all rows share. */
+/* Keys and options that are the same for all rows. */
 struct row_keys {
 	const struct report *report;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count;
 	bool totals, build_id, event;
-	uint64_t missing; /* missing stacks of the profile */
+	uint64_t missing; /* weight that may be missing in the whole profile */
 };
 
 static void write_key(const struct row_keys *of, struct json *json, const struct sp_row *row,
@@ -70,7 +70,7 @@ static void write_keys(const struct row_keys *of, struct json *json, const struc
 		write_key(of, json, row, of->keys[i]);
 }
 
-/* Marks a name that is not a symbol, but "fn@" and an address. */
+/* Writes that a name is no symbol, but "fn@" and an address from unwind information. */
 static void write_name_source(struct json *json, const char *name, bool from_cfi)
 {
 	if (name && from_cfi)

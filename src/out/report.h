@@ -33,7 +33,7 @@ struct report {
 	const struct sp_file_info *info;
 	const struct sp_recording *recordings;
 	size_t recording_count; /* number of recordings; if several, `path` and `info` are of the first */
-	uint64_t duration_ns; /* time from the first to the last sample */
+	uint64_t duration_ns; /* time from the first sample to the last one */
 	const struct timeline *timeline; /* samples over time; NULL: not shown */
 	bool damaged;
 	const struct sp_profile *const *profiles;
@@ -45,7 +45,7 @@ struct report {
 	const enum sp_key *keys; /* keys of rows, in the order that the user gave */
 	size_t key_count;
 	const char *const *field_names; /* names of SP_KEY_FIELD and the following keys */
-	const unsigned int *columns; /* text's columns in order: keys and enum report_column */
+	const unsigned int *columns; /* text's columns: values of enum sp_key or enum report_column */
 	size_t column_count;     /* 0: default columns */
 	bool children;           /* rows have computed totals */
 	bool order_by_self;      /* rows are ordered and limited by self, although they have totals */
@@ -90,7 +90,7 @@ bool report_shows(const struct report *report, const struct sp_group *group,
 /* Returns whether the profile belongs to the group. */
 bool view_has(const struct joint_view *view, const struct sp_profile *profile);
 
-/* Returns how many of the (ordered) rows reach the limit `row_limit`. */
+/* Returns how many rows reach `row_limit`: the first ones, because rows are ordered. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);
 
 /* Returns how many rows text shows, with all its limits. */

@@ -34,7 +34,7 @@ struct stat_table {
 	const struct sp_stat_row *rows;   /* row of place p and event e: [p * event_count + e] */
 	const struct sp_stat_mean *means; /* means of several runs, with the same indexes; NULL: one run */
 	double elapsed_ns;
-	/* First column of each row: the interval's end (has_time), "summary", or none. */
+	/* First column of each row: "summary", the end time of the interval (if has_time), or none. */
 	bool has_time;
 	double time_ns;
 	bool summary;
@@ -44,7 +44,8 @@ struct stat_table {
 void stat_put_table(const struct stat_style *style, const struct stat_table *table);
 
 /*
- * Writes the columns' titles: repeatedly between intervals, and always for metric_only; never for JSON.
+ * Writes the titles of the columns: repeatedly between intervals, and always for metric_only. Writes
+ * nothing for JSON.
  */
 void stat_put_columns(const struct stat_style *style, const struct stat_table *table);
 
@@ -54,7 +55,7 @@ bool stat_has_metrics(const struct stat_table *table);
 /* Writes "Performance counter stats for WHAT:"; text only. */
 void stat_put_header(const struct stat_style *style, const char *what, uint64_t runs);
 
-/* Times of a whole run, or means of several. */
+/* Times that are printed below the counts, of one run or as means of several runs. */
 struct stat_times {
 	const struct sp_stat_mean *elapsed; /* elapsed time in ns: mean of all runs */
 	const double *runs_ns;              /* elapsed time of each run, for --table; NULL: not shown */
@@ -63,7 +64,7 @@ struct stat_times {
 	bool null_run;
 };
 
-/* Writes the times at the end; text only. */
+/* Writes the times below the counts; only for text. */
 void stat_put_footer(const struct stat_style *style, const struct stat_times *times);
 
 #endif

@@ -101,7 +101,7 @@ void stat_put_csv_line(const struct stat_line *line)
 	fputc('\n', out);
 	if (line->derived_count < 2)
 		return;
-	/* Second line for a second metric: all columns are empty except the metric's. */
+	/* A second metric has its own line, in which all other columns are empty. */
 	stat_put_csv_prefix(line);
 	fprintf(out, "%s%s%s%s", sep, sep, line->event->cgroup ? sep : "", line->style->repeated ? sep : "");
 	fprintf(out, "%s%s", sep, sep);

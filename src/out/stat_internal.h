@@ -6,7 +6,7 @@
 #include <sprof/private/command.h>
 #include "out/stat.h"
 
-/* One row of counts with everything that is printed about it. */
+/* One row of counts, with all data that its line shows. */
 struct stat_line {
 	const struct stat_style *style;
 	const struct stat_table *table;
@@ -42,8 +42,8 @@ double stat_noise_percent(const struct sp_stat_mean *mean);
 double stat_running_percent(const struct sp_stat_row *row);
 
 /*
- * Computes the 95 % interval in the event's unit, from the runs or from the event's multiplexing.
- * Returns false if there is none.
+ * Computes the 95 % interval of the count, from the variation of several runs or from the event's
+ * multiplexing. Returns false if there is none.
  */
 bool stat_interval_of(const struct stat_line *line, double *low_ret, double *high_ret);
 
@@ -51,7 +51,10 @@ void stat_put_text_line(const struct stat_line *line);
 void stat_put_csv_line(const struct stat_line *line);
 void stat_put_json_line(const struct stat_line *line);
 
-/* Writes a text line's place (CPU, thread, core, ...); nothing for the sum of all. */
+/*
+ * Writes the place of a line of text (CPU, thread, core, ...); nothing if the counts are the sum of all
+ * places.
+ */
 void stat_put_text_place(const struct stat_line *line);
 
 /* Writes the columns before the count: time and place; for JSON also the brace. */

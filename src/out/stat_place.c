@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns before the counts of a line of text, as in perf stat. */
+/* Writes the columns before the count in a line of text (time and place), as perf stat does. */
 #include "out/stat_internal.h"
 #include "term.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include "out/columns.h"
 
-/* Least width of a name with its suffix; in narrower columns the suffix is dropped. */
+/* Least width of a name with its suffix. In narrower columns, the suffix is left out. */
 #define LEAST_NAME 8
 
 static enum term_style cell_style(const struct table *table, const struct cells *cells,
@@ -77,7 +77,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 	bool last = index + 1 == table->count;
 	if (!text)
 		text = "?";
-	/* Drops the suffix on a narrow terminal: the name matters more. */
+	/* On a narrow terminal, drops the suffix if name and suffix do not fit. */
 	if (term->width && suffix + LEAST_NAME > width &&
 	    suffix + term_text_width(term, text) > width)
 		suffix = 0;
@@ -125,8 +125,8 @@ static void write_titles(const struct table *table, FILE *out)
 }
 
 /*
- * Writes the keys with one value in all rows: "All rows: comm demo, dso demo". Returns false if there
- * are none.
+ * Writes the keys that have one value in all rows, and removes their columns: "All rows: comm demo, dso
+ * demo". Returns false if there are none.
  */
 static bool write_constants(struct table *table, FILE *out)
 {
@@ -167,7 +167,7 @@ static bool write_rows(struct table *table, FILE *out)
 	return done;
 }
 
-/* Writes the number of hidden rows and their share `rest` of self. */
+/* Writes how many rows are hidden, and the share of self that they have together (`rest`). */
 static void write_left_out(const struct report *report, size_t count, double rest, FILE *out)
 {
 	char rows[FORMAT_SIZE], share[FORMAT_SIZE];
@@ -208,7 +208,7 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 	return done;
 }
 
-/* Returns how many first rows are needed to cover enough of each event. */
+/* Returns how many of the first rows cover enough of the self weight of each event. */
 static size_t covering_joint_rows(const struct report *report, const struct cells *rows,
 				  size_t count, size_t events)
 {

@@ -101,7 +101,7 @@ static void write_file(const struct report *report, FILE *out)
 	putc('\n', out);
 }
 
-/* Comma-separated parts of a line. */
+/* Parts of a line, which are written with commas between them. */
 struct clauses {
 	char text[640];
 	size_t size;
@@ -150,7 +150,7 @@ static void add_losses(const struct report *report, const struct sp_profile *pro
 			   format_duration(&report->term, profile->throttled_ns, share));
 }
 
-/* Adds the effect of lost samples on a share of 50 %, if it is visible. */
+/* Adds how far lost samples could change a share of 50 %, if by at least 1 %. */
 static void add_bounds(const struct sp_profile *profile, struct clauses *clauses)
 {
 	const struct sp_weight half = {.weight = profile->weight / 2, .share.value = 0.5};
@@ -164,15 +164,18 @@ static void add_bounds(const struct sp_profile *profile, struct clauses *clauses
 			   format_percent(high, high_text));
 }
 
-/* Stacks are good from this share of complete ones on: one clause is enough. */
+/*
+ * If at least this share of stacks is complete, the event's line mentions them, and write_stacks()
+ * writes nothing.
+ */
 #define STACKS_GOOD 0.99
 
 /* Least share of a kind of incomplete stacks that the head mentions. */
 #define KIND_LEAST 0.01
 
 /*
- * Writes "stacks: 57.3% complete, 42.7% truncated"; nothing for good stacks, which write_event()
- * mentions.
+ * Writes a line about incomplete stacks: "stacks: 57.3% complete, 42.7% truncated". Writes nothing if
+ * at least STACKS_GOOD are complete.
  */
 static void write_stacks(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
@@ -197,7 +200,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	if (!profile->has_callchains || !profile->samples ||
 	    share_of(ends->complete, profile->samples) >= STACKS_GOOD)
 		return;
-	/* Rarer kinds are only in the JSON output. */
+	/* Kinds with a share below KIND_LEAST are shown only in JSON. */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (share_of(kinds[i].count, profile->samples) >= KIND_LEAST)
 			add_clause(&clauses, "%s %s",
@@ -263,7 +266,7 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 	}
 }
 
-/* Writes why there are no samples, judged by the event's period. */
+/* Writes the reason why there are no samples. Its text depends on the sampling period. */
 static void describe_no_samples(const struct report *report, const struct sp_profile *profile,
 				char *buffer, size_t size)
 {
@@ -317,7 +320,7 @@ static const struct sp_profile *first_with_rows(const struct report *report)
 	return NULL;
 }
 
-/* Writes the legend of the columns once, after the first event that has rows. */
+/* Writes the legend of the columns after the first event with rows, once for the report. */
 static void write_legend(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	bool times = true;
@@ -393,8 +396,8 @@ static bool write_group(const struct report *report, const struct joint_view *vi
 }
 
 /*
- * Returns the group to write at this profile, which is its leader's; else NULL. *ret: the profile is in
- * a group.
+ * Returns the event group to write in place of this profile, if the profile is the group's leader; else
+ * NULL. *ret: whether the profile is in any group.
  */
 static const struct joint_view *group_of(const struct report *report,
 					 const struct sp_profile *profile, bool *ret)

@@ -12,7 +12,7 @@
 #define COLUMNS_MAX 60
 #define COLUMNS_MIN 8
 
-/* Least samples per column on average: with fewer, noise would look like change. */
+/* Least average of samples per column: with fewer, random variation would look like change. */
 #define SAMPLES_PER_COLUMN 5
 
 #define DURATION_MIN_NS 10000000
@@ -28,8 +28,8 @@ struct curve {
 };
 
 /*
- * Distributes a bin's samples over the columns in proportion to the overlap of their times. Times are
- * relative to the first sample; a double holds 100 days to the ns.
+ * Distributes the samples of a time bin over the curve's columns, in proportion to the overlap of their
+ * times. Times are in ns after the first sample; a double is exact to the ns for 100 days.
  */
 static void add_bin(struct curve *curve, double begin_ns, double end_ns, uint64_t samples)
 {
@@ -85,14 +85,15 @@ static void write_curve(const struct report *report, const struct curve *curve, 
 	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 	const char *const *levels = report->term.utf8 ? blocks : plain;
-	/* ASCII output marks the curve's ends, because blanks are part of it. */
+	/*
+	 * Without UTF-8, marks both ends of the curve, because its first and last column may be blank.
+	 */
 	fputs(report->term.utf8 ? "" : "|", out);
 	for (size_t i = 0; i < curve->count; i++) {
 		double part = curve->peak > 0 ? curve->columns[i] / curve->peak : 0;
-		/* Values below 0.01 samples are rounding errors. */
 		/*
-		 * Tolerance of a quarter level: columns of a constant rate may differ by a part of a
-		 * bin.
+		 * Values below 0.01 samples are rounding errors, shown as 0. The tolerance of a quarter
+		 * level hides differences of a part of a bin, which occur even at a constant rate.
 		 */
 		double level = curve->columns[i] < 0.01 ? 0 : fmax(1, ceil(part * 8 - 0.25));
 		bool shown = is_shown(report->timeline, curve, i);
@@ -134,7 +135,10 @@ static uint64_t count_samples(const struct timeline *timeline)
 	return samples;
 }
 
-/* Returns the number of columns that fit after `used` columns and have enough samples; 0: no curve. */
+/*
+ * Returns the number of columns for the curve after `used` columns of text: as many as fit and have
+ * enough samples. 0: no curve.
+ */
 static size_t column_count(const struct report *report, int used)
 {
 	size_t count = count_samples(report->timeline) / SAMPLES_PER_COLUMN;

@@ -22,7 +22,7 @@
 #include "list.h"
 #include "out/columns.h"
 
-/* Least width of a line's text after the guides, and of a name in it without suffix and file. */
+/* Least width of a line's text after the guides, and least width of the name alone. */
 #define LEAST_LINE 28
 #define LEAST_SYMBOL 12
 
@@ -34,7 +34,7 @@ struct line {
 	const struct sp_tree_node *first, *last; /* outermost and innermost level; equal if there is one */
 	unsigned int depth;
 	double self;          /* sum of all levels */
-	double hidden;        /* share of these levels' children that are below the limit */
+	double hidden;        /* share of the children that are hidden, because they are below the limit */
 	size_t hidden_count;
 };
 
@@ -42,7 +42,7 @@ struct line {
 struct level {
 	const struct sp_tree_node *node; /* node whose children are being written */
 	size_t next, shown;
-	size_t guide_size; /* length of `guides` before the children's part */
+	size_t guide_size; /* length of `guides` before this level's part was appended */
 	double hidden;
 	size_t hidden_count;
 };
@@ -53,7 +53,7 @@ struct tree {
 	FILE *out;
 	int decimals; /* decimals of intervals */
 	LIST(struct level) levels; /* open levels */
-	char *guides; /* "│  " or "   " for each open level */
+	char *guides; /* guides of the open levels: "│  " or "   " for each */
 	size_t guides_capacity;
 };
 
@@ -84,7 +84,7 @@ static void hide_children(const struct tree *tree, struct line *line)
 			line->hidden += node->children[i].total.share.value;
 	}
 	line->hidden_count += node->child_count - shown + node->left_out;
-	/* Adds nodes that the analysis already omitted. */
+	/* The analysis left out small nodes (left_out): adds their share. */
 	if (node->left_out && rest > 0)
 		line->hidden += rest;
 }
@@ -104,14 +104,17 @@ static struct line line_of(const struct tree *tree, const struct sp_tree_node *n
 	return line;
 }
 
-/* Returns whether nearly all weight of the node is in one child, the only one that is shown. */
+/* Returns whether only one child is shown, and it has nearly all weight of the node. */
 static bool passes_on(const struct tree *tree, const struct sp_tree_node *node)
 {
 	return shown_children(tree, node) == 1 &&
 	       (double)node->children[0].total.weight > CHAIN_SHARE * (double)node->total.weight;
 }
 
-/* Returns whether the node's function is already open further out: indirect recursion. */
+/*
+ * Returns whether one of the open levels has the same function, so that it calls itself through other
+ * functions.
+ */
 static bool calls_itself(const struct tree *tree, const struct sp_tree_node *node)
 {
 	for (size_t i = 1; i < tree->levels.count; i++)
@@ -136,7 +139,7 @@ static int total_width(const struct tree *tree)
 	return SHARE_WIDTH + 2 + range_width(tree->decimals) + 2;
 }
 
-/* Returns whether lines have self. In a tree from callee to callers, all self is at the root. */
+/* Returns whether lines show self. In a tree from callee to callers, only the roots have self. */
 static bool has_self(const struct tree *tree)
 {
 	return tree->report->tree == SP_TREE_CALLER;
@@ -157,8 +160,8 @@ static void write_total(const struct tree *tree, const struct sp_share *total)
 }
 
 /*
- * Writes a line's total and self. A line that is not indented has no total of its own: only the `first`
- * shows it.
+ * Writes the total and self of a line. A line that is not indented has nearly its caller's total, so
+ * only the `first` line shows a total.
  */
 static void write_numbers(const struct tree *tree, const struct line *line, bool first)
 {
@@ -208,7 +211,10 @@ static void write_dso(const struct tree *tree, const char *dso, int room)
 	fputs(bare ? "]" : "", tree->out);
 }
 
-/* Widths of a name and the parts after it. If room is short, the name shrinks first, then the file. */
+/*
+ * Widths of a name and the parts after it. If there is too little room, the name shrinks first, then
+ * the dso, then the source line.
+ */
 struct widths {
 	int name, dso, srcline; /* columns on a terminal; a file without room is omitted */
 	bool inlined;
@@ -289,8 +295,8 @@ static bool write_name(const struct tree *tree, const struct line *line, const c
 }
 
 /*
- * Writes the guides and the branch: `depth` levels of 3 columns. If room is short, the depth as a
- * number replaces the outer ones. Returns the columns written.
+ * Writes the vertical guides and the branch of a line at `depth` levels, 3 columns each. If there is
+ * too little room, a number (the depth) replaces the outer guides. Returns the columns written.
  */
 static int write_guides(const struct tree *tree, const char *branch, size_t depth)
 {
@@ -302,7 +308,7 @@ static int write_guides(const struct tree *tree, const char *branch, size_t dept
 		char number[24];
 		snprintf(number, sizeof(number), "%zu:", depth);
 		fprintf(tree->out, "%-6s", number);
-		/* The number takes two levels' columns, the branch one. */
+		/* The number takes the columns of two levels, and the branch those of one. */
 		size_t first = depth - most + 4;
 		guides += first < tree->levels.count ? tree->levels.items[first].guide_size
 						     : strlen(guides);
@@ -350,8 +356,8 @@ static void pop_level(struct tree *tree)
 }
 
 /*
- * Returns whether hidden children get a line: together they reach the limit. If all children are
- * hidden, their parent's line suffices.
+ * Returns whether a line for the hidden children is written: if they reach the limit together and at
+ * least one child is shown.
  */
 static bool tells_hidden(const struct tree *tree, const struct level *level)
 {

@@ -11,7 +11,7 @@ int child_pass_on(int status)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	int signal_number = WTERMSIG(status);
-	/* Disables this process's core dump: it could overwrite the command's. */
+	/* Disables this process's core dump: it could overwrite the command's core dump. */
 	const struct rlimit none = {0};
 	setrlimit(RLIMIT_CORE, &none);
 	signal(signal_number, SIG_DFL);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ends this process the way its command ended. */
+/*
+ * Lets this process end as the command that it ran has ended: with its exit status, or by its signal.
+ */
 #ifndef CMD_COMMON_CHILD_H
 #define CMD_COMMON_CHILD_H
 

@@ -36,9 +36,9 @@ static int descriptor_of(const char *text)
 }
 
 /*
- * Opens a FIFO for reading and writing: opening does not wait for the other side, and its end is no end
- * of file. Rejects other files: opening a device can have side effects. *made_ret: the path, if the
- * FIFO was created; else NULL.
+ * Opens a FIFO for reading and writing. Then open() does not wait for the other side, and its close is
+ * not read as the end of the file. Rejects other files: opening a device can have side effects.
+ * *made_ret: the path, if the FIFO was created; else NULL.
  */
 static int fifo_of(const char *path, char **made_ret)
 {

@@ -11,13 +11,15 @@
 
 struct control {
 	int in, ack;     /* descriptors of commands and answers; -1: none */
-	bool close_them; /* control_open() opened both, so control_close() closes them */
+	bool close_them; /* control_close() closes `in` and `ack`, because control_open() opened them
+			  * (fifo:, not fd:) */
 	char *made[2];   /* paths of FIFOs that control_open() made; NULL: none */
-	bool named;      /* enable and disable accept an event name, and evlist exists */
+	bool named;      /* enable and disable accept an event name, and evlist is accepted */
 	char line[256];
 	const char *argument; /* argument of the last command, within `line`; NULL: none */
 	size_t used;
-	bool overlong;   /* the current line exceeds `line`: it is an unknown command */
+	bool overlong;   /* the line being received is longer than `line`, so it is rejected as an unknown
+			  * command */
 };
 
 enum control_command {
@@ -28,11 +30,11 @@ enum control_command {
 	CONTROL_PING,
 	CONTROL_STOP,
 	CONTROL_EVLIST,  /* with `named`: lists the events */
-	CONTROL_UNKNOWN, /* unknown; an error was printed */
+	CONTROL_UNKNOWN, /* unknown command; an error was printed */
 	CONTROL_END,     /* the other side closed its end: `in` is -1 */
 };
 
-/* Initializes without any open descriptor. */
+/* Initializes `control` with no open descriptor. */
 void control_init(struct control *control);
 
 /*
@@ -46,7 +48,7 @@ void control_close(struct control *control);
 /* Returns the next pending command; does not wait. Poll `in` for more. */
 enum control_command control_next(struct control *control);
 
-/* Writes "ack" to the sender: the last command is done. */
+/* Writes "ack" to the sender after a command was executed. */
 void control_ack(const struct control *control);
 
 #endif

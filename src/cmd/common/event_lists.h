@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options -e, --pfm-events and --filter of the commands that open events. */
+/* Parsers of -e, --pfm-events and --filter, for record and stat. */
 #ifndef CMD_COMMON_EVENT_LISTS_H
 #define CMD_COMMON_EVENT_LISTS_H
 
 #include <sprof/capture.h>
 #include "options.h"
 
-/* Values of each -e with the --filter after it. Zeroed: empty. Texts point into argv. */
+/* Events of each -e, with the --filter that follows it. Zeroed: empty. Texts point into argv. */
 struct event_lists {
 	LIST(struct sp_event_list);
 };
 
 void event_lists_deinit(struct event_lists *lists);
 
-/* Parsers of options with a struct event_lists as value. */
+/* Parsers for options whose value is a struct event_lists. */
 option_parse_fn event_lists_parse, event_lists_parse_pfm, event_lists_parse_filter;
 
 #endif

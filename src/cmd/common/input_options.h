@@ -9,7 +9,10 @@
 /* Limit on parts of --time: a longer list is probably a typing error. */
 #define SELECTION_TIMES 64
 
-/* A part of --time: the recording's clock, offsets from the first sample, or fractions of the span. */
+/*
+ * One part of --time. Its bounds are times of the recording's clock, offsets from the first sample, or
+ * (with `percent`) fractions of the recording's span.
+ */
 struct selection_time {
 	bool percent;
 	bool begin_offset, end_offset; /* the time is "+SECONDS", ns after the first sample */
@@ -21,7 +24,7 @@ struct selection_time {
 /* Values of the options. Strings are borrowed from argv; NULL: not given. */
 struct selection {
 	const char *input;            /* value of -i */
-	const char *const *operands; /* files named without -i */
+	const char *const *operands; /* files named as operands instead of by -i */
 	size_t operand_count;
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;
 	bool debuginfod, force;
@@ -37,22 +40,25 @@ struct selection {
 void input_options_init(struct selection *selection);
 void input_options_deinit(struct selection *selection);
 
-/* Add groups of options to the table. */
+/*
+ * Each function adds a group of options to the table: which recordings to read, which samples to show,
+ * and how to show them.
+ */
 void input_options_add_read(struct selection *selection, struct option_table *table);
 void input_options_add_filter(struct selection *selection, struct option_table *table);
-/* Adds the options that filter by any function of a stack. */
+/* Adds the options that select samples by any function in their stacks (--focus, --ignore). */
 void input_options_add_stack_filter(struct selection *selection, struct option_table *table);
 void input_options_add_how(struct selection *selection, struct option_table *table);
 
 /* Returns true if the text is an extended regular expression, else false after printing an error. */
 bool input_options_check_regex(const struct option *option, const char *text);
 
-/* Applies options that belong to the library's context. */
+/* Applies the options that are settings of the library's context, for example --debuginfod and -v. */
 void input_options_apply(const struct selection *selection, struct sp_ctx *ctx);
 
 /*
- * Returns the library's filter, with the times of `recording` unless that is NULL. Valid as long as
- * both arguments.
+ * Returns the filter for the library. Includes --time as computed for `recording`, unless that is NULL.
+ * Valid as long as both arguments.
  */
 struct sp_filter input_options_filter(const struct selection *selection,
 				      const struct sp_recording *recording);

@@ -53,7 +53,10 @@ static struct sp_time_span absolute_time(const struct selection_time *part, uint
 {
 	double span = (double)(last_ns - first_ns);
 	if (part->percent)
-		/* The end is exclusive, so that consecutive parts do not overlap. */
+		/*
+		 * The end is exclusive, so consecutive parts such as 0%-10% and 10%-20% share no
+		 * sample.
+		 */
 		return (struct sp_time_span){
 			first_ns + (uint64_t)(span * part->begin),
 			part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
@@ -117,7 +120,7 @@ bool recordings_settle(struct recordings *recordings, const struct selection *se
 	return true;
 }
 
-/* Returns whether there are filters other than --time. */
+/* Returns whether any filter other than --time is set. */
 static bool has_names(const struct selection *selection)
 {
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The recordings that a reading command opens. */
+/* Opens, checks and closes the recordings that report or script reads. */
 #ifndef CMD_COMMON_RECORDINGS_H
 #define CMD_COMMON_RECORDINGS_H
 
 #include "cmd/common/input_options.h"
 
 struct recordings {
-	struct sp_recording *items; /* recordings, whose readers are owned here */
+	struct sp_recording *items; /* recordings and their readers, which recordings_close() frees */
 	struct sp_time_span *times; /* parts of --time, SELECTION_TIMES for each recording */
 	size_t count;
 };
@@ -25,7 +25,10 @@ void recordings_close(struct recordings *recordings);
  */
 bool recordings_settle(struct recordings *recordings, const struct selection *selection);
 
-/* With --time, prints that no sample is in these times, and each recording's span. */
+/*
+ * Prints that no sample is within --time, and the time span of each recording. Does nothing without
+ * --time.
+ */
 void recordings_print_span(const struct recordings *recordings, const struct selection *selection);
 
 /* Prints the unreadable parts of each recording. Returns the exit status: 1 if there are any. */

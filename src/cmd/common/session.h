@@ -24,9 +24,11 @@
 struct session {
 	int signal_fd;     /* descriptor that reads signals; -1: closed */
 	sigset_t blocked, old;
-	bool stopped;      /* end the loop: after a signal, "stop", a full file or a deadline */
-	bool interrupted;  /* received the terminal's ^C, which the command received too */
-	bool expects_term; /* this process ends the command by SIGTERM: no failure */
+	bool stopped;      /* the main loop must end: after a signal, "stop", a full file or a deadline */
+	bool interrupted;  /* the user pressed ^C: the terminal sent SIGINT to this process and to the
+			    * command */
+	bool expects_term; /* this process sends SIGTERM to the command, so its end by SIGTERM is not a
+			    * failure */
 	bool failed;
 };
 
@@ -57,7 +59,7 @@ void session_close(struct session *session);
 
 /* Blocks the signals given to session_open(). */
 void session_block(struct session *session);
-/* Discards pending signals, which would end the process after session_restore(). */
+/* Discards pending signals: session_restore() would unblock them, and they would end the process. */
 void session_discard(const struct session *session);
 /* Restores the signal mask from before session_block(). Has no effect without session_block(). */
 void session_restore(const struct session *session);
@@ -81,12 +83,15 @@ int session_read_signal(struct session *session, bool has_command);
 /* Prints and frees the error, and sets `failed`. NULL: no error. */
 void session_add_error(struct session *session, struct sp_error *error);
 
-/* Returns a command's wait status; 0 in place of an expected end by SIGTERM. */
+/*
+ * Returns the command's wait status. Returns 0 if it ended by SIGTERM and that is expected
+ * (expects_term).
+ */
 int session_status(const struct session *session, int status);
 
-/* Helper thread that watches signals during a long call of another thread. */
+/* Helper thread that reads signals while the main thread is in a long call of the library. */
 struct session_watch {
-	int done_fd; /* readable when the call has returned */
+	int done_fd; /* readable when the long call has returned */
 	pthread_t thread;
 };
 

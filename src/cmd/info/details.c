@@ -143,7 +143,9 @@ void info_json_details(const struct info *info, struct json *json)
 	json_end_lines(json, '}');
 }
 
-/* Returns perf's header name of a feature with a single value; NULL: other features. */
+/*
+ * Returns the name of a single-value feature as `perf script --header` prints it; NULL: other features.
+ */
 static const char *plain_name(unsigned int bit)
 {
 	static const char *const names[] = {
@@ -169,7 +171,7 @@ static void put_header_event(const struct sp_event *event, enum text_form form, 
 	putc('\n', out);
 }
 
-/* Prints the readable part of a feature; damage is reported at the end. */
+/* Prints the readable part of a feature. The caller reports damage at the end. */
 static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 			       enum text_form form, FILE *out)
 {

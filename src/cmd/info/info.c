@@ -88,7 +88,10 @@ static bool count_record(struct info *info, const struct sp_record *record)
 	return true;
 }
 
-/* Counts all records; damage is kept by the reader. Returns false after printing an error. */
+/*
+ * Counts all records. The reader saves damaged offsets for later output. Returns false after printing
+ * an error.
+ */
 static bool count_records(struct info *info, struct sp_reader *reader)
 {
 	for (;;) {
@@ -139,7 +142,7 @@ static void info_deinit(struct info *info)
 	sp_losses_free(info->losses);
 }
 
-/* Operands of the command line. */
+/* Values of the command line. */
 struct info_options {
 	const char *path, *symfs;
 	enum info_format format;
@@ -265,7 +268,7 @@ static int info_run(struct sp_ctx *ctx, int argc, char **argv)
 	if (!reader)
 		return 1;
 	status = show(ctx, reader, &info);
-	/* With -v, damage is already printed at each feature. */
+	/* With -v, damage was already printed with each feature. */
 	status |= input_feature_damage(reader, !info.verbose);
 	/* The damage was already printed; only the exit status is set. */
 	if (sp_reader_damage_count(reader))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts that `sprof info` prints. */
+/* Content of `sprof info`'s output. */
 #ifndef CMD_INFO_INFO_H
 #define CMD_INFO_INFO_H
 
@@ -9,7 +9,10 @@
 #include "list.h"
 #include "term.h"
 
-/* Record types with names are below this number. Other types are listed up to a limit, then summed. */
+/*
+ * Record types with names are below this number. Up to a limit, other types get a row each; the rest
+ * are added up.
+ */
 #define INFO_PLAIN_TYPES 128
 #define INFO_OTHER_TYPES 64
 
@@ -24,7 +27,7 @@ struct type_count {
 
 struct info_note {
 	char *text;
-	struct sp_note note; /* its strings are invalid; use `text` */
+	struct sp_note note; /* its strings are no longer valid; use `text` */
 };
 
 struct info {
@@ -33,14 +36,15 @@ struct info {
 	bool verbose;
 	size_t event_count;
 	uint64_t *samples; /* number of samples of each event */
-	uint64_t unknown;  /* samples without an event */
+	uint64_t unknown;  /* number of samples of no known event */
 	struct sp_losses *losses;
 	struct time_bins *slices; /* NULL unless --losses is given */
 	const struct sp_finding *const *findings; /* NULL unless --findings is given */
 	size_t finding_count;
 	LIST(struct info_note) notes;
 	uint64_t plain[INFO_PLAIN_TYPES];
-	struct type_count others[INFO_OTHER_TYPES]; /* other record types, ordered by number */
+	struct type_count others[INFO_OTHER_TYPES]; /* other record types and their counts, ordered by type
+						     * number */
 	size_t other_count;
 	uint64_t rest;
 	uint64_t throttled;

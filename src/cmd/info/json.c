@@ -27,7 +27,7 @@ static void json_records(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-/* Writes an event. `attr` is NULL for samples without a known event. */
+/* Writes an event's name and counts. `attr` is NULL for the samples without a known event. */
 static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost,
 		       const struct perf_event_attr *attr)
 {
@@ -178,7 +178,10 @@ static void json_features(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-/* Writes the times between which records are missing at damage `index`; omits unknown ones. */
+/*
+ * Writes the times before and after the records that are missing at damage `index`; omits unknown
+ * times.
+ */
 static void json_missing(struct json *json, const struct info *info, size_t index)
 {
 	uint64_t from_ns, to_ns;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sprof info --losses: where and when samples were lost. */
+/*
+ * Output of `sprof info --losses`: lost samples and throttling by CPU and time, and lost samples by
+ * thread.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include "cmd/info/info.h"
 #include "cmd/info/time_bins.h"
 #include "json.h"
 
-/* Returns the number of losses that no LOST record in the file reports: known from other counts. */
+/*
+ * Returns how many lost samples of the events have no LOST record, so that their time and CPU are
+ * unknown. Negative if LOST records also count records that are no samples of these events.
+ */
 static int64_t untold(const struct info *info)
 {
 	uint64_t lost = 0;
@@ -15,7 +21,7 @@ static int64_t untold(const struct info *info)
 	return (int64_t)(lost - info->slices->sum.all.lost);
 }
 
-/* Returns the character for a slice's share of lost samples: see sprof-info(1). */
+/* Returns the character that shows a time slice's share of lost samples; sprof-info(1) lists them. */
 static char sign_of(const struct slice *slice)
 {
 	uint64_t all = slice->samples + slice->lost;
@@ -55,7 +61,9 @@ static void put_row(const struct slice_row *row, const char *name, size_t used, 
 	fputs("|\n", out);
 }
 
-/* Returns the decimals of times in seconds: more for slices below a millisecond. */
+/*
+ * Returns the number of decimals for times in seconds: 6 if slices are shorter than about 1 ms, else 3.
+ */
 static int decimals(const struct time_bins *slices)
 {
 	return slices->shift < 20 ? 6 : 3;

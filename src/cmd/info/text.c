@@ -16,7 +16,7 @@ static void put_title(const struct term *term, const char *title, FILE *out)
 	term_end(term, TERM_TITLE, out);
 }
 
-/* Prints "  KEY  TEXT"; nothing if the file does not have it. */
+/* Prints "  KEY  TEXT"; prints nothing if the recording has no such text. */
 static void put_line(const struct term *term, const char *key, const char *text, FILE *out)
 {
 	if (!text || !*text)
@@ -102,7 +102,7 @@ static void put_time(const struct info *info, FILE *out)
 	const struct sp_file_info *file = info->file;
 	if (!info->timed)
 		return;
-	/* The header contains one moment on both the recording's clock and the wall clock. */
+	/* The header has one moment as a time of both clocks, so that any time can be converted. */
 	if (file->has_clock)
 		put_moment(file->clock_wall_ns + (info->first_ns - file->clock_ns), out);
 	fprintf(out, "  %-10s %.6f s, from %.6f s to %.6f s of the recording's clock\n", "time",
@@ -144,7 +144,7 @@ static void put_event(const struct term *term, const char *name, uint64_t sample
 	putc('\n', out);
 }
 
-/* Prints a warning below an event whose samples are in step with timers. */
+/* Prints a warning below an event whose sampling frequency is in step with the kernel's timers. */
 static void put_lock_in(const struct perf_event_attr *attr, FILE *out)
 {
 	struct sp_lock_in lock_in;

@@ -13,7 +13,10 @@ void time_bins_deinit(struct time_bins *slices)
 	*slices = (struct time_bins){0};
 }
 
-/* Returns the CPU's row, which is added if missing. Returns NULL when out of memory. */
+/*
+ * Returns the row of a CPU, which is added if missing. From CPUS_MAX rows on, returns the row for
+ * unknown CPUs. Returns NULL when out of memory.
+ */
 static struct slice_row *row_of(struct time_bins *slices, uint32_t cpu)
 {
 	size_t low = 0, high = slices->rows.count;
@@ -47,7 +50,10 @@ static void add(struct slice *slice, const struct slice *more)
 	slice->throttled_ns += more->throttled_ns;
 }
 
-/* Merges pairs of slices, which doubles their width; `first` is the number of the first slice. */
+/*
+ * Adds up neighbouring slices in pairs, which doubles the width of a slice. `first` is the number of
+ * the first slice before.
+ */
 static void halve(struct slice_row *row, uint64_t first)
 {
 	struct slice_row halved = {0};
@@ -70,8 +76,8 @@ static void shift_row(struct slice_row *row, uint64_t by)
 }
 
 /*
- * Shifts all slices by `by` to make room for earlier times. Returns false if the last `by` slices are
- * in use.
+ * Moves all slices by `by` places, to make room for earlier times. Returns false if the last `by`
+ * slices are in use.
  */
 static bool begin_sooner(struct time_bins *slices, uint64_t by)
 {
@@ -87,7 +93,7 @@ static bool begin_sooner(struct time_bins *slices, uint64_t by)
 	return true;
 }
 
-/* Returns the index of the slice for a time; shifts or merges slices until the time fits. */
+/* Returns the index of the slice that contains a time. Until the time fits, moves or merges slices. */
 static size_t slice_of(struct time_bins *slices, uint64_t time_ns)
 {
 	if (!slices->timed)
@@ -140,7 +146,7 @@ static bool add_throttling(struct time_bins *slices, const struct sp_throttling 
 	slices->sum.throttled++;
 	if (end_ns <= at_ns)
 		return true;
-	/* Fits both ends first, because that may change the slices' width. */
+	/* Calls slice_of() for both ends first, because it may change the slices' width. */
 	(void)slice_of(slices, at_ns);
 	(void)slice_of(slices, end_ns);
 	while (at_ns < end_ns) {

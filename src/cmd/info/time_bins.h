@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples and losses by CPU and time slice. A recording's duration is known only at its end: slices are
- * powers of two of ns wide, and pairs of them are merged as the span grows.
+ * Samples, losses and throttling by CPU and time slice, for `sprof info --losses`. A recording's
+ * duration is known only at its end. Slices are therefore 2^n ns wide, and pairs of them are merged as
+ * the span grows.
  */
 #ifndef CMD_INFO_TIME_BINS_H
 #define CMD_INFO_TIME_BINS_H
@@ -18,7 +19,7 @@ struct slice {
 
 struct slice_row {
 	uint32_t cpu; /* UINT32_MAX: unknown CPU */
-	struct slice all; /* sum over all times, and of samples without a time */
+	struct slice all; /* sum over all slices, and over samples and losses without a time */
 	uint64_t throttled;
 	struct slice slices[SLICES];
 };
@@ -28,7 +29,7 @@ struct time_bins {
 	LIST(struct slice_row) rows; /* rows of CPUs, ordered by CPU number */
 	struct slice_row sum;
 	unsigned int shift;  /* a slice has 2^shift ns */
-	uint64_t first;      /* number of the first slice, counted from time 0 */
+	uint64_t first;      /* number of the first slice: its begin time divided by 2^shift ns */
 	bool timed;
 	struct slice_row *last; /* row used by the last addition; NULL: none yet */
 };

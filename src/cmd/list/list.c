@@ -73,7 +73,7 @@ static void entry_json(struct json *json, const struct sp_catalog_entry *entry)
 	json_end(json, '}');
 }
 
-/* Prints why there are no events of a kind that most machines have. */
+/* Prints why no event matches, for example that the machine has no hardware counters. */
 static void no_events_explain(const struct sp_catalog_options *options)
 {
 	static const struct {
@@ -226,7 +226,7 @@ static int show_limits(struct sp_ctx *ctx, const struct list *list)
 		diag_error(error);
 		return 1;
 	}
-	/* If there are no events, the limits printed below explain why. */
+	/* An error here is no failure: the limits printed below explain missing events. */
 	error = sp_attr_fields(ctx, &fields, &field_count);
 	struct pager pager = open_output(list);
 	if (!pager.out) {

@@ -21,7 +21,7 @@
 #define ANSWER_MS 300
 #define LINE_WIDTH 80
 #define ROWS_MAX 3
-#define SHARE_MIN 0.01 /* least share of the second and third function */
+#define SHARE_MIN 0.01 /* least share for which a second or third function is named */
 #define NAME_MAX_WIDTH 60
 #define NAME_MIN_WIDTH 10
 
@@ -118,7 +118,7 @@ static bool put_row(const struct answer *answer, const struct term *term, size_t
 	return true;
 }
 
-/* End of the line: the command that shows more, with or without " shows all", or nothing. */
+/* End of the line: "; sprof report shows all", only the command, or nothing. */
 enum tail { TAIL_SENTENCE, TAIL_COMMAND, TAIL_NONE };
 
 static void put_tail(const char *path, enum tail tail, FILE *out)
@@ -134,8 +134,8 @@ static void put_tail(const char *path, enum tail tail, FILE *out)
 }
 
 /*
- * Returns the line with names of up to `width` columns, which the caller frees. NULL when out of
- * memory.
+ * Returns the summary line, in which names have up to `width` columns. The caller frees it. NULL when
+ * out of memory.
  */
 static char *make_line(const struct answer *answer, const struct term *term, int width,
 		       enum tail tail)
@@ -215,7 +215,7 @@ static void answer_by(const char *path, const struct sp_analysis *analysis)
 
 static void analyse(struct sp_ctx *ctx, const char *path)
 {
-	/* Default options: self times only, so no call chain is unwound or resolved. */
+	/* Default options. They count self time only, so no call chain is unwound or resolved. */
 	const struct sp_analysis_options options = {.size = sizeof(options)};
 	struct sp_analysis *analysis = NULL;
 	struct sp_reader *reader = NULL;

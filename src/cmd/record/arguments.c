@@ -311,7 +311,7 @@ static void add_side_band(struct option_table *table, struct record_arguments *a
 	OPTION_TABLE_ADD(table, group);
 }
 
-/* Adds perf's options whose effect is always on in sprof. */
+/* Adds options of perf that sprof accepts without effect, because it always does what they request. */
 static void add_habits(struct option_table *table, struct record_arguments *arguments)
 {
 	bool *habit = &arguments->habit;

@@ -28,7 +28,8 @@ struct record_arguments {
 	bool quiet, verbose;
 	bool no_summary;      /* do not print the hottest functions at the end */
 	bool dry_run;
-	bool habit;           /* perf compatibility: accepted, but always on */
+	bool habit;           /* set by options that are accepted for perf compatibility and have no effect;
+			       * not read */
 };
 
 /*

@@ -54,7 +54,10 @@ void record_control_run(struct control *control, struct sp_capture *capture, boo
 			error = sp_capture_snapshot(capture);
 		*stop_ret |= command == CONTROL_STOP;
 		diag_error(error);
-		/* Acknowledges failed commands too, as perf does: the sender waits for it. */
+		/*
+		 * Acknowledges even failed commands, as perf does, because the sender waits for the
+		 * answer.
+		 */
 		control_ack(control);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Commands to a running recorder, like perf record's --control. */
+/* Executes the commands that a running recorder receives through --control. */
 #ifndef CMD_RECORD_CONTROL_H
 #define CMD_RECORD_CONTROL_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Explanation why there are no samples, which the kernel does not report. It is derived from known
- * facts, in this order: lost samples, disabled events, unrecorded processes, programs whose events the
- * kernel removes at exec, CPU time shorter than the period.
+ * Prints why a recording has no samples, which the kernel does not report. The reason is derived from
+ * known facts, in this order: lost samples, disabled events, unrecorded processes, programs whose
+ * events the kernel removes at exec, CPU time shorter than the period.
  */
 #include "cmd/record/empty.h"
 
@@ -19,7 +19,7 @@
 /* Limit on processes named in one line. */
 #define NAMES_MAX 5
 
-/* With fewer samples, the unrecorded processes are probably the ones of interest. */
+/* Below this number of samples, the user probably meant the unrecorded processes, so they are named. */
 #define FEW_SAMPLES 10
 
 struct text {
@@ -37,7 +37,10 @@ static void append(struct text *text, const char *format, ...)
 	va_end(args);
 }
 
-/* Unrecorded processes with one parent; the recorded command's processes have parent 0. */
+/*
+ * Processes that were not recorded and have the same parent. The recorded command's processes have
+ * parent 0.
+ */
 struct group {
 	const struct sp_capture_process *items;
 	size_t count, members;
@@ -45,7 +48,7 @@ struct group {
 	bool active; /* at least one used CPU time */
 };
 
-/* Returns the unrecorded processes that have the same parent as the busiest one. */
+/* Returns the group that contains the process with the most CPU time. */
 static struct group find_group(const struct sp_capture *capture)
 {
 	struct group group = {0};
@@ -63,7 +66,7 @@ static struct group find_group(const struct sp_capture *capture)
 	return group;
 }
 
-/* Appends the group's pids, "17992,17993", after `first` unless that is 0. */
+/* Appends the pids of `first` (unless it is 0) and of the group's processes: "17992,17993". */
 static void append_pids(struct text *text, const struct group *group, pid_t first)
 {
 	size_t named = 0;
@@ -134,8 +137,8 @@ static bool find_program(const char *name, char *path, size_t size)
 }
 
 /*
- * Returns why the kernel removes an ordinary user's events when the program is executed; NULL: it does
- * not.
+ * Returns the property of a program, such as setuid, because of which the kernel removes an ordinary
+ * user's events at exec. NULL: it has none.
  */
 static const char *privilege_of(const char *path)
 {
@@ -165,7 +168,7 @@ static bool explain_privilege(struct text *text, const struct record_options *op
 	return true;
 }
 
-/* Returns the sampling period in ns of CPU time; 0: the event counts something else. */
+/* Returns the sampling period as ns of CPU time; 0: the event's period is not a time. */
 static uint64_t period_ns(const struct perf_event_attr *attr)
 {
 	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -186,7 +189,9 @@ static void append_rate(struct text *text, uint64_t used_ns, uint64_t period)
 		append(text, "run it for longer");
 }
 
-/* Explains by an ended command's CPU time, compared with the period. */
+/*
+ * Appends the reason for missing samples of an ended command: its CPU time compared with the period.
+ */
 static void explain_command(struct text *text, const struct sp_capture_stats *stats,
 			    const struct perf_event_attr *attr)
 {
@@ -209,7 +214,7 @@ static void explain_command(struct text *text, const struct sp_capture_stats *st
 	}
 }
 
-/* Explains for a counter by its period; the count that it reached is unknown. */
+/* Appends the reason for missing samples of a counting event: its period. Its count is unknown. */
 static void explain_counter(struct text *text, const struct sp_capture *capture,
 			    const struct perf_event_attr *attr)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Explanation of missing samples, and of processes that are not recorded. */
+/* Messages about a recording without samples, and about processes that are not recorded. */
 #ifndef CMD_RECORD_EMPTY_H
 #define CMD_RECORD_EMPTY_H
 
 #include "cmd/record/arguments.h"
 
-/* Prints one line: why there are no samples, and the remedy. */
+/* Prints one line: the reason why there are no samples, and the remedy. */
 void record_print_empty(const struct record_arguments *arguments, const struct sp_capture *capture,
 			const char *path);
 

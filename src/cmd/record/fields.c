@@ -41,7 +41,7 @@ bool record_parse_sample(const struct option *option, const char *text)
 		{"raw-samples", PERF_SAMPLE_RAW},
 		{"sample-id", PERF_SAMPLE_ID},
 		{"sample-stream-id", PERF_SAMPLE_STREAM_ID},
-		/* Fields that perf accepts and sprof always records: no bits to set. */
+		/* Fields that perf accepts and sprof always records: they set no further bits. */
 		{"timestamp", 0}, {"period", 0}, {"sample-cpu", 0}, {"sample-identifier", 0},
 	};
 	const struct word *word = FIND(bits, option->name, strlen(option->name));
@@ -82,7 +82,10 @@ static const struct word branch_words[] = {
 	{"counter", BRANCH_COUNTERS},
 };
 
-/* Privilege levels alone select no branches; perf then records any branch. */
+/*
+ * Branch filters that only name privilege levels. They select no kind of branch, so "any" is added, as
+ * in perf.
+ */
 #define BRANCH_LEVELS \
 	((uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV))
 
@@ -157,7 +160,10 @@ static bool list_registers(const struct option *option, enum sp_architecture arc
 	return false;
 }
 
-/* Returns all mask bits with a register's name: a vector register has two, one for each half. */
+/*
+ * Returns all bits of the register mask that have this name. A vector register has two, one for each
+ * half.
+ */
 static uint64_t registers_named(enum sp_architecture architecture, const char *name, size_t size)
 {
 	uint64_t mask = 0;

@@ -6,7 +6,7 @@
 #include "cmd/record/arguments.h"
 #include "options.h"
 
-/* Parser that sets the option's sample_type bit. option->value: uint64_t *. */
+/* Parser that sets the sample_type bit that the option stands for. option->value: uint64_t *. */
 option_parse_fn record_parse_sample;
 
 /* option->value: struct sp_capture_fields *. */

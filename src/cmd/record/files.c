@@ -17,7 +17,7 @@ struct unit {
 static const struct unit sizes[] = {{'B', 1}, {'K', 1 << 10}, {'M', 1 << 20}, {'G', 1 << 30}, {0, 0}};
 static const struct unit times[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {0, 0}};
 
-/* Parses a whole number and one of the units, as perf does: '100M', '30s'. */
+/* Parses a whole number with one of the units, as in perf: '100M', '30s'. */
 static bool parse_with_unit(const char *text, const struct unit *units, double most, double *ret)
 {
 	size_t digits = strspn(text, "0123456789");

@@ -17,7 +17,7 @@ option_parse_fn record_parse_max_size;
 /* Prints the output files completed since the last call, unless `quiet`. Returns their number. */
 size_t record_say_files(struct sp_capture *capture, bool quiet);
 
-/* Prints the maximum size of the output files (-v). */
+/* Prints the size limit of the output files, for -v. */
 void record_say_bounds(const struct sp_capture *capture, const struct record_options *options);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `sprof PROGRAM`: record and report in one command. The recorder is a child process, because the
- * program's signal may end it; this process ends by that signal after the report. Signals that end a
- * recording are forwarded to the child.
+ * `sprof PROGRAM`: record and report in one command. The recorder is a child process: if a signal ends
+ * the program, the recorder ends by that signal too. This process prints the report first and then ends
+ * the same way. It forwards signals that end a recording to the child.
  */
 #include "cmd/record/program.h"
 
@@ -74,7 +74,10 @@ static void report(void)
 	sp_ctx_free(ctx);
 }
 
-/* Waits for the recorder's end and forwards signals. Terminal signals reach the recorder directly. */
+/*
+ * Waits for the recorder's end and forwards signals to it, except those from the terminal, which the
+ * recorder receives directly.
+ */
 static int wait_for_recorder(pid_t pid, const struct session *session)
 {
 	int status = 0;
@@ -97,7 +100,10 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 /* Forks the recorder and waits for its end. Returns its wait status, or -1. */
 static int run_recorder(int argc, char **argv)
 {
-	/* Signals that would end this process, and SIGCHLD. */
+	/*
+	 * Signals that this process forwards to the recorder, and SIGCHLD, which reports the recorder's
+	 * end.
+	 */
 	static const int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0};
 	struct session session;
 	if (!session_open(&session, signals, NULL))

@@ -24,7 +24,7 @@ struct recording {
 	struct control control;
 	struct session session;
 	size_t notes_printed;
-	size_t files; /* number of output files with numbered names (rotation) */
+	size_t files; /* number of completed output files with numbered names (rotation) */
 };
 
 static void print_notes(struct recording *recording)
@@ -58,7 +58,10 @@ static bool open_session(struct recording *recording)
 	return true;
 }
 
-/* Discards signals for the recording, which must not interrupt the following steps. */
+/*
+ * Discards pending signals, which were meant for the recording and would end this process, and restores
+ * the signal mask.
+ */
 static void restore_signals(const struct recording *recording)
 {
 	session_discard(&recording->session);
@@ -156,11 +159,14 @@ static int wait_for_command(struct recording *recording)
 	return ended ? child_pass_on(session_status(&recording->session, status)) : 0;
 }
 
-/* Ends the command with SIGTERM if it still runs after the recording. */
+/*
+ * Sends SIGTERM to the command if the recording ended first, or if the command only limited its
+ * duration.
+ */
 static void end_command(struct recording *recording)
 {
 	pid_t pid = sp_capture_pid(recording->capture);
-	/* With -p, -t or -a the command only limits the duration: it is not needed any more. */
+	/* With -p, -t or -a, COMMAND only limits the duration, so the end of the recording ends it. */
 	bool needless = record_command_is_limit(&recording->arguments->options);
 	if (pid && needless && !recording->session.stopped)
 		recording->session.expects_term = true;
@@ -168,7 +174,7 @@ static void end_command(struct recording *recording)
 		kill(pid, SIGTERM);
 }
 
-/* Prints the hottest functions, if one file contains all samples. */
+/* Prints the hottest functions, unless the samples are in several files (rotation). */
 static void print_answer(const struct recording *recording)
 {
 	const struct record_arguments *arguments = recording->arguments;
@@ -186,10 +192,7 @@ static int run_recording(struct recording *recording)
 		record_say_bounds(recording->capture, &recording->arguments->options);
 	struct sp_error *error = sp_capture_start(recording->capture);
 	if (error) {
-		/*
-		 * The command does not run. If it could not be executed, its exit status is reported
-		 * too.
-		 */
+		/* The command was not started. If exec failed, its exit status is returned. */
 		diag_error(error);
 		sp_error_free(sp_capture_stop(recording->capture));
 		restore_signals(recording);
@@ -203,7 +206,9 @@ static int run_recording(struct recording *recording)
 	const char *path = recording->arguments->options.output.path ?: "sprof.data";
 	struct sp_error *stop_error = record_stop(recording->capture, path, &recording->session,
 						  recording->arguments->quiet);
-	/* One cause, such as a full disk, may fail both calls: prints it once. */
+	/*
+	 * A single cause, such as a full disk, may make both calls fail: its message is printed once.
+	 */
 	if (error && stop_error &&
 	    !strcmp(sp_error_message(error), sp_error_message(stop_error))) {
 		sp_error_free(stop_error);

@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include "diag.h"
 
-/* Delay before printing that the recorder waits for the pipe's reader. */
+/* Delay in ms before printing that the recorder waits for the reader of the pipe. */
 #define PATIENCE_MS 1000
 
-/* State of finishing a recording into a pipe, whose reader may delay the writes. */
+/* State while sp_capture_stop() writes to a pipe, whose reader may delay it. */
 struct pipe_write {
 	const char *name;
 	const struct session *session;
 	struct session_watch watch;
-	pid_t command; /* the recorded command; 0: none */
+	pid_t command; /* pid of the recorded command; 0: none */
 	bool quiet;
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* End of a recording. A pipe's reader can delay it without limit, until a signal ends the wait. */
+/*
+ * Completes a recording. If the output is a pipe, its reader can delay this without limit; a signal
+ * ends the wait.
+ */
 #ifndef CMD_RECORD_STOP_H
 #define CMD_RECORD_STOP_H
 

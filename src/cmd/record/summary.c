@@ -81,7 +81,10 @@ static void print_totals(const struct sp_capture_stats *stats, const char *path)
 	double seconds = (double)stats->duration_ns / 1e9, own = own_seconds();
 	char size[32], share[32] = "";
 	format_size(size, sizeof(size), stats->all_file_bytes);
-	/* Omitted for short recordings: the recorder's start and end would dominate its share. */
+	/*
+	 * The recorder's CPU share is left out for short recordings, where starting and stopping would
+	 * dominate.
+	 */
 	if (seconds >= 1)
 		snprintf(share, sizeof(share), " (%.1f %%)", 100 * own / seconds);
 	diag_say("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed, recorder used %.1f ms CPU%s",

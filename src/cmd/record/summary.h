@@ -6,13 +6,16 @@
 #include "cmd/record/arguments.h"
 
 /*
- * Prints the summary, after sp_capture_stop(). `files`: output files already printed (rotation).
- * `failed`: an error was printed, which explains missing samples.
+ * Prints the summary; call it after sp_capture_stop(). `files`: number of output files already printed
+ * (rotation). `failed`: an error was printed, which explains missing samples.
  */
 void record_print_summary(const struct record_arguments *arguments, const struct sp_capture *capture,
 			  size_t files, bool failed);
 
-/* Returns whether COMMAND only limits the duration, because something else is recorded. */
+/*
+ * Returns whether COMMAND is not recorded, but only limits the duration, because -p, -t, -u, -a, -C or
+ * a unit is recorded.
+ */
 bool record_command_is_limit(const struct record_options *options);
 
 #endif

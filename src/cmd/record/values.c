@@ -260,7 +260,7 @@ bool record_parse_cgroups(const struct option *option, const char *text)
 	if (!*text)
 		return option_reject(option, text, "a list of control groups");
 	options->target.cgroups = text;
-	/* CPU-wide: which processes are in a cgroup is unknown by pid. */
+	/* Cgroup events are CPU-wide, because the pids in a cgroup are not known in advance. */
 	options->target.system_wide = true;
 	return true;
 }

@@ -12,7 +12,7 @@ option_parse_fn record_parse_frequency, record_parse_count, record_parse_flush, 
 option_parse_fn record_parse_max_stack, record_parse_realtime, record_parse_compression,
 	record_parse_aux_sample, record_parse_wakeup, record_parse_no_buffering;
 
-/* option->value: pointer to enum sp_call_graph, sp_unwind or sp_capture_scope, as named. */
+/* option->value: enum sp_call_graph *, enum sp_unwind * or enum sp_capture_scope *, in this order. */
 option_parse_fn record_parse_graph, record_parse_unwind, record_parse_scope;
 
 /* option->value: struct record_options *. */
@@ -24,10 +24,10 @@ option_parse_fn record_parse_call_graph, record_parse_ring_size, record_parse_sn
 /* option->value: struct sp_capture_fields *. */
 option_parse_fn record_parse_all_cgroups;
 
-/* option->value: struct record_arguments *; sets `spans` too. */
+/* option->value: struct record_arguments *. Also sets its `spans`. */
 option_parse_fn record_parse_delay;
 
-/* option->value: bool *, set if the option is given; a number may be attached. */
+/* option->value: bool *, set to true. An attached number is checked and ignored. */
 option_parse_fn record_parse_habit;
 
 #endif

@@ -43,8 +43,9 @@ static bool parse_limit(const struct option *option, const char *text)
 }
 
 /*
- * Parses --call-graph, words with commas: the order "caller", "callee" or "none"; "function" or
- * "srcline" as what nodes stand for; perf's "graph" and a threshold.
+ * Parses --call-graph, a list of words: the order of the tree ("caller", "callee", "none"); what its
+ * nodes are ("function", "srcline"); and, as in perf, "graph" and a percentage below which branches are
+ * hidden.
  */
 static bool parse_tree(const struct option *option, const char *text)
 {
@@ -119,7 +120,7 @@ static bool parse_colour(const struct option *option, const char *text)
 	return option_reject(option, text, "auto, always or never");
 }
 
-/* Parses a time such as "10ms"; without a unit it is in ns, as in perf. */
+/* Parses a time such as "10ms". Without a unit it is in ns, as in perf. */
 static bool parse_quantum(const struct option *option, const char *text)
 {
 	static const struct {

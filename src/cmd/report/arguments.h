@@ -14,34 +14,35 @@ struct report_arguments {
 	const struct output *output;
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t key_count;
-	unsigned int columns[REPORT_COLUMN_END]; /* --fields: keys or enum report_column */
+	unsigned int columns[REPORT_COLUMN_END]; /* columns of --fields: values of enum sp_key or enum
+						  * report_column */
 	size_t column_count; /* 0: --fields was not given */
 	bool header, header_only;
 	bool keys_given; /* --sort or --fields was given */
 	bool more_keys; /* --sort began with +: keys are added to the default keys */
 	/*
-	 * Words that may be names of tracepoint fields. Key SP_KEY_FIELD + i stands for words[i], after
-	 * report_fields_settle() for fields[i].
+	 * Words of the command line that may be names of tracepoint fields. Key SP_KEY_FIELD + i stands
+	 * for words[i] at first, and for fields[i] after report_fields_settle().
 	 */
 	char *words[SP_FIELDS_MAX];
 	size_t word_count;
 	struct sp_field fields[SP_FIELDS_MAX];
-	char *field_own_names[SP_FIELDS_MAX]; /* owned names in `fields` */
-	char *field_names[SP_FIELDS_MAX];     /* owned names of fields as rows show them */
+	char *field_own_names[SP_FIELDS_MAX]; /* names in `fields`, owned here */
+	char *field_names[SP_FIELDS_MAX];     /* fields' names as rows show them, owned here */
 	size_t field_count;
 	bool raw_trace;
 	const char *parent; /* --parent; NULL: not given */
-	bool exclude_other; /* hide samples without a parent */
+	bool exclude_other; /* leave out samples without a parent (--exclude-other) */
 	const char *callers, *callees; /* function of --callers, --callees; NULL: not given */
 	int children; /* --children; -1: not given */
-	int branches; /* -1: not given; report_arguments_settle() sets 0 or 1 */
+	int branches; /* rows count branches; -1: not given: report_arguments_settle() then sets 0 or 1 */
 	bool memory;
 	int group; /* --group; -1: not given */
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	bool tree_ordered; /* --call-graph was given with "caller" */
 	double limit; /* least share shown; -1: not given */
-	uint64_t max_stack; /* most frames of a stack; 0: all */
+	uint64_t max_stack; /* limit on the frames of a stack; 0: none */
 	bool tree_lines, collapse_recursion;
 	bool relative, samples;
 	enum term_colour colour;
@@ -53,7 +54,10 @@ struct report_arguments {
  */
 int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv);
 
-/* Returns whether an option selects by functions of stacks: --focus, --ignore, --callers, --callees. */
+/*
+ * Returns whether an option selects samples by the functions in their stacks: --focus, --ignore,
+ * --callers, --callees.
+ */
 bool report_names_stacks(const struct report_arguments *arguments);
 
 /* Parsers of --sort and --fields. */
@@ -63,22 +67,25 @@ bool report_fields_parse(const struct option *option, const char *text);
 /* Adds a key to rows, unless it is already there. */
 void report_key_add(struct report_arguments *arguments, enum sp_key key);
 
-/* Returns why a key of perf is not supported; NULL if `word` is no such key: it may be a field. */
+/*
+ * Returns the reason why sprof does not support a key of perf; NULL if `word` is no such key. It may
+ * then be a field.
+ */
 const char *report_key_refusal(const char *word);
 
 /* Prints that `word` is no key, and lists the keys. Returns the exit status. */
 int report_key_reject(const char *title, const char *word);
 
 /*
- * Saves an unknown key as a possible tracepoint field; *key_ret stands for it. Returns false after
- * printing an error.
+ * Saves a word that is no key, because it may be a tracepoint field. *key_ret is the key that stands
+ * for it. Returns false after printing an error.
  */
 bool report_fields_want(struct report_arguments *arguments, const char *title, const char *word,
 			unsigned int *key_ret);
 
 /*
- * Finds the saved fields in the first recording. Returns -1, or the exit status after printing an
- * error.
+ * Replaces the saved words by tracepoint fields of the first recording. Returns -1, or the exit status
+ * after printing an error.
  */
 int report_fields_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
 			 const struct sp_reader *reader);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keys that are fields of tracepoints, as in perf: FIELD, EVENT.FIELD, EVENT.* and trace_fields, each
- * with an optional suffix /raw. Existing fields are known when the recording is open.
+ * Keys of rows that are fields of tracepoints, as in perf: FIELD, EVENT.FIELD, EVENT.* and
+ * trace_fields, each with an optional suffix /raw. The parser only saves these words: which fields
+ * exist is known when the recording is open.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,17 +11,17 @@
 #include "command.h"
 #include "diag.h"
 
-/* Expansion of one word of the command line to keys. */
+/* State while the words of one option (--sort or --fields) are replaced by keys. */
 struct expanding {
 	struct report_arguments *arguments;
 	const struct sp_reader *reader;
 	struct sp_trace *trace;
 	const char *title; /* name of the option, for errors */
-	unsigned int *to;  /* the keys that it stands for */
+	unsigned int *to;  /* result: the keys */
 	size_t count, most;
 };
 
-/* A word split into its parts, which point into `text`: do not copy this struct. */
+/* A word split into event and field, which point into `text`: do not copy this struct. */
 struct word {
 	char text[256];
 	const char *event; /* event's name; NULL: all events */
@@ -74,7 +75,7 @@ static bool has_tracepoints(const struct sp_reader *reader)
 	return false;
 }
 
-/* Returns whether a field's name equals another name in rows, so that it needs a prefix. */
+/* Returns whether a row already has a member of this name: then the field's name gets a prefix. */
 static bool is_taken(const char *name)
 {
 	enum sp_key key;
@@ -94,8 +95,8 @@ static char *shown_name(const struct sp_reader *reader, const struct sp_field *f
 }
 
 /*
- * Adds the field, unless it exists, and its key. event -1: of all events. Returns false after printing
- * an error.
+ * Adds the field to arguments->fields, unless it is there, and its key to of->to. event -1: the field
+ * of all events. Returns false after printing an error.
  */
 static bool take_field(struct expanding *of, int32_t event, const char *name, bool raw)
 {
@@ -159,8 +160,8 @@ static int32_t find_event(const struct expanding *of, const char *name)
 }
 
 /*
- * Adds all fields that an event defines. `as`: event that the keys are limited to; -1: all events with
- * that field.
+ * Adds all fields that an event defines. `as`: the index of this event to limit the keys to it, or -1
+ * for all events that have such a field.
  */
 static bool take_all(struct expanding *of, size_t event, int32_t as, bool raw)
 {
@@ -234,8 +235,8 @@ static void take_apart(const char *text, struct word *word)
 }
 
 /*
- * Copies keys to of->to and replaces saved words by their fields. Returns -1, or the exit status after
- * printing an error.
+ * Copies keys to of->to, but replaces keys that stand for a saved word by the fields that it names.
+ * Returns -1, or the exit status after printing an error.
  */
 static int expand(struct expanding *of, const unsigned int *from, size_t count)
 {
@@ -254,7 +255,10 @@ static int expand(struct expanding *of, const unsigned int *from, size_t count)
 	return -1;
 }
 
-/* Replaces all saved words by the fields of a recording with tracepoint samples. */
+/*
+ * Replaces all saved words by the fields that they name, in a recording with tracepoint samples.
+ * Returns -1, or the exit status after printing an error.
+ */
 static int expand_all(struct report_arguments *a, const struct sp_reader *reader,
 		      struct sp_trace *trace)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of keys and columns, and the choices that depend on the recording. */
+/* Parses the options about keys and columns, and chooses the defaults when the recordings are known. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,10 @@
 #include "command.h"
 #include "diag.h"
 
-/* Parses a key or a possible field. Returns false after printing why it is neither. */
+/*
+ * Parses a word that is a key or may be a tracepoint field. Returns false after printing why it is
+ * neither.
+ */
 static bool parse_key(struct report_arguments *arguments, const char *title, const char *word,
 		      unsigned int *ret)
 {
@@ -45,14 +48,15 @@ bool report_keys_parse(const struct option *option, const char *text)
 	return fine;
 }
 
-/* Columns of --fields that are no keys, by perf's names. */
+/* Columns of --fields other than keys, with perf's names. */
 static const struct {
 	const char *name;
 	unsigned int column;
 } fields[] = {
 	{"overhead", REPORT_COLUMN_SELF},
 	{"overhead_children", REPORT_COLUMN_TOTAL},
-	{"interval", REPORT_COLUMN_SELF_RANGE}, /* sprof's own: interval of the preceding share */
+	{"interval", REPORT_COLUMN_SELF_RANGE}, /* not in perf: confidence interval of the share in the
+						 * column before */
 	{"sample", REPORT_COLUMN_SAMPLES},
 	{"period", REPORT_COLUMN_PERIOD},
 };
@@ -114,7 +118,7 @@ static void add_default_keys(struct report_arguments *arguments)
 	};
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count = arguments->key_count;
-	/* In text, a key that is only the source line is shown with its function. */
+	/* In text, if the only key is the source line, the function is added. */
 	if (count == 1 && *arguments->keys == SP_KEY_SRCLINE && arguments->output == &output_text &&
 	    !arguments->column_count)
 		report_key_add(arguments, arguments->selection.inlines ? SP_KEY_FUNCTION
@@ -133,7 +137,7 @@ static void add_default_keys(struct report_arguments *arguments)
 }
 
 /*
- * Returns whether samples have branches other than call stacks of the CPU (--call-graph lbr). As in
+ * Returns whether samples have branch stacks other than the CPU's call stacks (--call-graph lbr). As in
  * perf, false if samples have stack copies.
  */
 static bool has_branches(const struct recordings *recordings)
@@ -193,7 +197,10 @@ static bool wants_calls(const struct report_arguments *arguments)
 	       arguments->children == 1 || arguments->parent || report_names_stacks(arguments);
 }
 
-/* Decides whether rows count branches. Returns false after printing which options conflict. */
+/*
+ * Decides whether rows count branches instead of samples. Returns false after printing which options
+ * conflict.
+ */
 static bool settle_branches(struct report_arguments *arguments,
 			    const struct recordings *recordings)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keys of rows, and reasons why some words are no keys. */
+/* Parses names of keys, and explains which keys of perf are not supported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Explains why functions named by options have no samples: either they are only callers, which other
- * options find, or the name is misspelt. A second analysis without these options decides.
+ * Explains why a function that an option names has no samples: it is only a caller, for which other
+ * options exist, or its name is misspelt. A second analysis, without the options that name functions,
+ * decides this.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "diag.h"
 #include "nearest.h"
 
-/* Number of samples of the functions with a name, and the nearest other name. */
+/*
+ * Result of searching a function's name in the rows: its number of samples, and the nearest other name.
+ */
 struct found {
 	const char *name; /* name as in the rows; NULL: no row has it */
 	uint64_t samples;

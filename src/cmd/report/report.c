@@ -15,16 +15,22 @@
 #include "progress.h"
 
 /*
- * perf's least share in text output, for call trees and rows ordered by total, unless --percent-limit
- * sets it.
+ * Least share of call tree branches, and of rows ordered by total, in text output, as in perf.
+ * --percent-limit replaces it.
  */
 #define TEXT_LIMIT 0.005
 
-/* Text shows the first rows that have this part of all self weight; on a terminal at most TEXT_ROWS. */
+/*
+ * Text shows the first rows that together have this part of all self weight, and on a terminal at most
+ * TEXT_ROWS rows.
+ */
 #define TEXT_COVERAGE 0.99
 #define TEXT_ROWS 40
 
-/* Lines on a terminal: of the whole report, of its head, and of each event without its rows. */
+/*
+ * On a terminal, numbers of lines from which the limit of rows follows: all lines of the report, those
+ * of its head, and those of each event besides its rows.
+ */
 #define TEXT_LINES 60
 #define HEAD_LINES 12
 #define EVENT_LINES 6
@@ -56,7 +62,7 @@ static bool orders_by_self(const struct report_arguments *arguments)
 static void set_row_limits(const struct report_arguments *arguments, struct report *report)
 {
 	size_t events = 0, head;
-	/* Rows ordered by time are not ordered by weight, so all are shown. */
+	/* If rows are ordered by time, the first ones are not the heaviest, so all are shown. */
 	bool by_time = arguments->key_count && arguments->keys[0] == SP_KEY_TIME;
 	report->row_limit = arguments->limit >= 0 ? arguments->limit : 0;
 	if (arguments->limit >= 0 || !is_text(arguments) || by_time)
@@ -78,7 +84,8 @@ static void set_row_limits(const struct report_arguments *arguments, struct repo
 }
 
 /*
- * Returns how events are grouped: as recorded by default; with --group all events if none was recorded.
+ * Returns how events are put into groups: as recorded by default; with --group all events in one group
+ * if the recording has no groups.
  */
 static enum sp_grouping grouping(const struct report_arguments *arguments,
 				 const struct sp_reader *reader)
@@ -92,7 +99,10 @@ static enum sp_grouping grouping(const struct report_arguments *arguments,
 	return SP_GROUPS_ALL;
 }
 
-/* Groups of options of an analysis. `options` points to the others, so it must not be copied. */
+/*
+ * Groups of options for sp_analysis_run(). `options` points to the other members, so this struct must
+ * not be copied.
+ */
 struct analysis_groups {
 	struct sp_analysis_rows rows;
 	struct sp_analysis_tree tree;
@@ -164,12 +174,12 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 	};
 }
 
-/* Arrays of the report. Their items are owned by the analysis. */
+/* Arrays that struct report points to. The analysis owns the profiles and findings in them. */
 struct lists {
 	const struct sp_profile **profiles;
 	const struct sp_finding **findings;
 	struct joint_view *groups;
-	const struct sp_profile **members; /* profiles of all groups */
+	const struct sp_profile **members; /* profiles of all groups, one group after another */
 	uint64_t *periods; /* sampling period of each profile */
 	struct sp_time_bins *bins;         /* samples over time of each profile */
 };
@@ -201,7 +211,7 @@ static bool is_side_band(const struct report_arguments *arguments, const struct 
 	       !arguments->selection.events.count;
 }
 
-/* Collects the groups whose events are all shown. Returns false when out of memory. */
+/* Collects the event groups of which -e selects all events. Returns false when out of memory. */
 static bool collect_groups(const struct sp_analysis *analysis,
 			   const struct report_arguments *arguments, struct report *report,
 			   struct lists *lists)
@@ -230,7 +240,10 @@ static bool collect_groups(const struct sp_analysis *analysis,
 	return true;
 }
 
-/* Returns the period in ns for clocks, else in events; 0: the kernel adapts it to a frequency. */
+/*
+ * Returns the sampling period, in ns for clocks, else in events; 0: the kernel varies it to reach a
+ * frequency.
+ */
 static uint64_t period_of(const struct sp_event *event, const struct sp_profile *profile)
 {
 	if (!event->attr.freq)
@@ -279,7 +292,7 @@ static bool shows_children(const struct report_arguments *arguments, const struc
 }
 
 
-/* Keeps one event: folded stacks cannot distinguish events. */
+/* Removes all profiles except the first with samples: folded stacks cannot distinguish events. */
 static void choose_one_event(struct report *report)
 {
 	size_t chosen = 0;
@@ -294,8 +307,8 @@ static void choose_one_event(struct report *report)
 }
 
 /*
- * Prints to standard error why samples or call chains are missing. For text only what the report itself
- * lacks.
+ * Prints to standard error why samples or call chains are missing. If the output is text, prints only
+ * reasons that the report itself does not contain.
  */
 static void missing_data_print(const struct report_arguments *arguments,
 			       const struct recordings *recordings,

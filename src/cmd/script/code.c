@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code around samples in perf script's form: the instruction at the sampled address, and the
+ * Prints code around a sample as perf script does: the instruction at the sampled address, and the
  * instructions between the branches of its branch stack, oldest first.
  */
 #include <inttypes.h>
@@ -9,11 +9,12 @@
 #include <sprof/private/instruction.h>
 #include "cmd/script/script.h"
 
-/* Limit on the code between two branches, as in perf: what fits with its last instruction. */
+/* Limit on the bytes of code between two branches, as in perf: 16 KiB, less the longest instruction. */
 #define BLOCK_MAX (16384 - SP_INSTRUCTION_MAX)
 
 /*
- * Bytes of code printed after the newest branch's target if the branch that ended it was not recorded.
+ * Bytes of code printed from the newest branch's target on if the sampled address is before it: a later
+ * branch was not recorded then.
  */
 #define TAIL_SIZE 128
 
@@ -34,7 +35,7 @@ struct walk {
 	uint64_t fields;
 	uint64_t symbol_start; /* start of the function printed last */
 	const char *symbol;    /* NULL: none */
-	uint64_t cycles;       /* sum over the blocks printed so far */
+	uint64_t cycles;       /* sum of cycles of the branches printed so far */
 	unsigned int steps;    /* instructions printed so far */
 	uint16_t machine;
 	size_t size;           /* valid bytes in `code` */
@@ -53,7 +54,10 @@ static const char *disassemble(struct printer *printer, uint16_t machine, uint64
 		sp_disassembler_free(printer->disassembler);
 		printer->disassembler = NULL;
 	}
-	/* The caller checked the disassembler's presence. Unknown instructions are shown in hex. */
+	/*
+	 * Whether a disassembler exists was checked before. An instruction that it does not know is
+	 * shown in hex.
+	 */
 	if (!printer->disassembler)
 		sp_error_free(sp_disassembler_new(machine, printer->view->info->big_endian,
 						  &printer->disassembler));
@@ -85,8 +89,8 @@ static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t 
 }
 
 /*
- * Reads the code from `start` to the instruction at `end`, inclusive. Returns false if the code is not
- * available.
+ * Reads the code from `start` up to and including the instruction at `end`. Returns false if the code
+ * is not available.
  */
 static bool read_block(struct walk *walk, uint64_t start, uint64_t end)
 {
@@ -113,7 +117,7 @@ static void put_line(struct walk *walk, const char *before, const struct sp_plac
 	buffer_format(&walk->printer->out, ":%u", inner->line);
 }
 
-/* Prints "\tfunction+12:" when the function changes. */
+/* Prints "\tfunction+12:" if the address is not in the function printed last. */
 static void put_function(struct walk *walk, uint64_t ip)
 {
 	struct buffer *out = &walk->printer->out;
@@ -137,7 +141,10 @@ static void put_function(struct walk *walk, uint64_t ip)
 	buffer_char(out, '\n');
 }
 
-/* Prints how often each event occurred in the block, at least, by the branch's counters. */
+/*
+ * Prints how often each event occurred before the branch, by the branch's counters. "+" after a count:
+ * the counter was at its maximum.
+ */
 static void put_counters(struct walk *walk, size_t index)
 {
 	const struct sp_reader *reader = walk->printer->view->reader;
@@ -160,7 +167,10 @@ static void put_counters(struct walk *walk, size_t index)
 	buffer_char(out, '\t');
 }
 
-/* Prints a branch with its flags, cycles and IPC. `number`: instructions in its block; 0: unknown. */
+/*
+ * Prints a branch with its flags, cycles and IPC. `number`: count of instructions since the previous
+ * branch; 0: unknown.
+ */
 static void put_branch(struct walk *walk, uint64_t ip, size_t at, size_t index, unsigned int number)
 {
 	struct buffer *out = &walk->printer->out;
@@ -205,7 +215,7 @@ static size_t put_step(struct walk *walk, uint64_t ip, size_t at)
 	return length;
 }
 
-/* Prints the code from a branch's target to the next branch, `index`. */
+/* Prints the code from the target of a branch to branches[index], the next one in time. */
 static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t index)
 {
 	uint64_t at = 0;
@@ -227,7 +237,8 @@ static void put_block(struct walk *walk, uint64_t start, uint64_t end, size_t in
 }
 
 /*
- * Prints the code from the newest branch's target to the sampled address, or to an unrecorded branch.
+ * Prints the code from the newest branch's target to the sampled address. If an instruction leaves this
+ * code before, stops there: its branch was not recorded.
  */
 static void put_last_block(struct walk *walk)
 {
@@ -272,7 +283,7 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 	if (most && count > most + 1)
 		count = (size_t)most + 1;
 	buffer_char(&printer->out, '\n');
-	/* The code before the oldest branch is unknown: prints only that branch. */
+	/* The code that was executed before the oldest branch is unknown: prints only the branch. */
 	const struct sp_branch *oldest = &sample->branches[count - 1];
 	if (read_block(&walk, oldest->from, oldest->from)) {
 		put_function(&walk, oldest->from);
@@ -280,7 +291,10 @@ void script_put_blocks(struct printer *printer, const struct sp_event *event,
 	}
 	for (size_t i = count - 1; i-- > 0 && walk.steps < STEPS_MAX;) {
 		uint64_t start = sample->branches[i + 1].to, end = sample->branches[i].from;
-		/* A filter of kernel branches drops entry and exit: continues at the next branch. */
+		/*
+		 * If the event records no branches in the kernel, entry to it and exit from it are
+		 * missing: continues at the next branch.
+		 */
 		if (is_kernel(start) != is_kernel(end) && i > 0)
 			end = sample->branches[--i].from;
 		if (is_kernel(start) == is_kernel(end) && read_block(&walk, start, end))

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples with counter values (PERF_SAMPLE_READ). perf script prints one sample for each event whose
- * count has changed since the previous sample; the change is the period.
+ * Prints samples with counter values (PERF_SAMPLE_READ). As in perf script, each event whose count has
+ * changed since the previous sample gets a line, with the change as its period.
  */
 #include "cmd/script/script.h"
 #include <stdlib.h>
 
-/* Last value of a counter. */
+/* Value of a counter at its last sample. */
 struct script_counter {
 	uint64_t id, value;
-	uint32_t tid;                 /* 0 if one counter serves all tasks */
+	uint32_t tid;                 /* thread that the counter belongs to; 0: one counter for all threads */
 	bool used;
 	const struct sp_event *event; /* the recording's event; NULL: unknown */
 };
@@ -36,7 +36,10 @@ static const struct sp_event *find_event(const struct sp_reader *reader, uint64_
 	return index == SIZE_MAX ? NULL : sp_reader_event(reader, index);
 }
 
-/* Returns the counter's slot, or a free one; the table always has room. */
+/*
+ * Returns the slot of the counter in the hash table, or the free slot where it belongs. The table is
+ * never full.
+ */
 static struct script_counter *slot_of(struct script_counter *slots, size_t capacity, uint64_t id,
 				      uint32_t tid)
 {

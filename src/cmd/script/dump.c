@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dump of records in the file: bytes in hex, as perf script -D prints them, then the decoded fields. */
+/*
+ * Output of `sprof script -D`: each record as in the file, first its bytes in hex as in perf script -D,
+ * then its decoded fields.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include "cmd/script/script.h"

@@ -9,7 +9,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Both forms of weight. Linux 5.12 added the second, as an enumerator of the kernel's header. */
+/*
+ * Both forms of weight in samples. Linux 5.12 added the second, which the kernel's header defines as an
+ * enumerator.
+ */
 #define ANY_WEIGHT (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
 
 static const struct field_info {
@@ -202,7 +205,7 @@ bool fields_parse(struct script_fields *fields, const char *text, char **why)
 	return fine;
 }
 
-/* Returns the first event of a kind, whose sample_type decides the fields, as in perf. */
+/* Returns the first event of a kind. Its sample_type decides which fields the kind has, as in perf. */
 static const struct sp_event *first_of_kind(const struct sp_reader *reader, unsigned int kind)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
@@ -213,10 +216,7 @@ static const struct sp_event *first_of_kind(const struct sp_reader *reader, unsi
 	return NULL;
 }
 
-/*
- * Returns the union of sample_type over the events of a kind, or over all events if fields are for all
- * kinds.
- */
+/* Returns all sample_type bits of a kind's events; of all events if -F set the fields of all kinds. */
 static uint64_t sampled_bits(const struct sp_reader *reader, const struct kind_fields *fields,
 			     unsigned int kind)
 {
@@ -230,8 +230,9 @@ static uint64_t sampled_bits(const struct sp_reader *reader, const struct kind_f
 }
 
 /*
- * Removes fields that the event lacks. `any`: sampled_bits(). A requested field that only other events
- * have stays, and is printed empty. Returns false after printing an error.
+ * Removes fields that the event does not record. `any`: result of sampled_bits(). A field that the user
+ * requested and that only other events record stays, and is printed empty. Returns false after printing
+ * an error.
  */
 static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uint64_t any)
 {
@@ -249,7 +250,9 @@ static bool fit_kind(struct kind_fields *kind, const struct sp_event *event, uin
 		}
 		kind->fields &= ~(UINT64_C(1) << i);
 	}
-	/* Code between branches is complete only if all branches were recorded. */
+	/*
+	 * The code between two recorded branches is known only if no branch between them was left out.
+	 */
 	if (kind->asked & FIELDS_BLOCKS && event->attr.branch_sample_type &&
 	    !(event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY)) {
 		diag_say("%s: code between branches needs all branches; record with -b",
@@ -286,7 +289,7 @@ static void add_places(struct script_fields *fields, const struct sp_reader *rea
 
 bool fields_fit(struct script_fields *fields, const struct sp_reader *reader, bool chains)
 {
-	/* Fields of a file of `stat record` are not checked, as in perf: it has no samples. */
+	/* A file of `stat record` has no samples, so its fields are not checked, as in perf. */
 	if (sp_reader_has_feature(reader, FEATURE_STAT))
 		return true;
 	for (unsigned int i = 0; i < KIND_COUNT; i++) {

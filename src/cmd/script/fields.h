@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields of an output line, as in perf script: chosen for each kind of events, with defaults by what
- * its samples contain.
+ * Fields of an output line, as in perf script. Each kind of events has its own fields; the defaults
+ * depend on what its samples contain.
  */
 #ifndef CMD_SCRIPT_FIELDS_H
 #define CMD_SCRIPT_FIELDS_H
@@ -49,13 +49,16 @@ enum field {
 	FIELD_BRCNTR,
 	FIELD_MACHINE_PID,
 	FIELD_VCPU,
-	FIELD_TRANSACTION, /* a field of sprof, not of perf */
+	FIELD_TRANSACTION, /* not a field of perf */
 	FIELD_COUNT,
 };
 
 #define FIELD(name) (UINT64_C(1) << FIELD_##name)
 
-/* Fields of the sampled instruction, of code between branches, and those that need a disassembler. */
+/*
+ * Sets of fields: about the sampled instruction, about code between branches, and those that need a
+ * disassembler.
+ */
 #define FIELDS_INSTRUCTION (FIELD(INSN) | FIELD(INSNLEN) | FIELD(DISASM))
 #define FIELDS_BLOCKS (FIELD(BRSTACKINSN) | FIELD(BRSTACKINSNLEN) | FIELD(BRSTACKDISASM))
 #define FIELDS_DISASM (FIELD(DISASM) | FIELD(BRSTACKDISASM))
@@ -63,14 +66,14 @@ enum field {
 /* perf's header feature of files with counts and without samples. */
 #define FEATURE_STAT 19
 
-/* Kinds of events: PERF_TYPE_*, and one kind for all dynamic PMUs. */
+/* Kinds of events: each PERF_TYPE_* is one, and all dynamic PMUs together are one. */
 #define KIND_OTHER PERF_TYPE_MAX
 #define KIND_COUNT (PERF_TYPE_MAX + 1)
 
 struct kind_fields {
 	uint64_t fields;
 	uint64_t asked;   /* fields requested by name: missing data is an error */
-	uint64_t refused; /* fields removed by name */
+	uint64_t refused; /* fields that the user removed by -F -NAME */
 	bool chosen;      /* -F sets the fields of this kind */
 	bool by_all;      /* -F sets the fields of all kinds */
 };

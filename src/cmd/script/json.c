@@ -79,8 +79,8 @@ static void put_registers(struct printer *printer, struct json *json, const char
 		const char *name = sp_register_name(printer->view->architecture, bit);
 		snprintf(number, sizeof(number), "bit%u%s", bit, name ? name : "");
 		/*
-		 * x86: the two halves of a vector register have one name, so bit numbers distinguish
-		 * them.
+		 * On x86, the two halves of a vector register have the same name, so the bit number is
+		 * put before it.
 		 */
 		bool wide = printer->view->architecture == SP_ARCHITECTURE_X86 && bit >= 32;
 		put_hex(json, name && !wide ? name : number, registers->values[next++]);

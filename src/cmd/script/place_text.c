@@ -43,7 +43,7 @@ static void put_line(struct printer *printer, struct buffer *out, const struct s
 	buffer_format(out, ":%u", frame->line);
 }
 
-/* Writes a line for each function of a place, inlined ones first. */
+/* Writes a line for each function at a place of code, inlined functions first. */
 static void put_call(struct printer *printer, struct buffer *out, const struct sp_place *place,
 		     uint64_t fields)
 {
@@ -72,7 +72,10 @@ static void put_call(struct printer *printer, struct buffer *out, const struct s
 #define PLACE_FIELDS                                                                        \
 	(FIELD(IP) | FIELD(SYM) | FIELD(SYMOFF) | FIELD(DSO) | FIELD(DSOFF) | FIELD(SRCLINE))
 
-/* Returns the text lines of a place in a call chain, made at its first use. */
+/*
+ * Returns the lines for a place in a call chain. They are made once and then reused. Returns NULL when
+ * out of memory.
+ */
 static const struct place_text *text_of(struct printer *printer, const struct sp_place *place,
 					uint64_t fields)
 {

@@ -65,7 +65,9 @@ static uint64_t kernel_types(const struct script_arguments *a)
 	       (a->show_text_pokes ? BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_TEXT_POKE) : 0);
 }
 
-/* The result points to *filter and *files, which are set, too. */
+/*
+ * Returns the options for sp_script_new(). They point to *filter and *files, which this function fills.
+ */
 static struct sp_script_options script_options(const struct script_view *view,
 					       struct sp_filter *filter, struct sp_files *files)
 {
@@ -85,7 +87,7 @@ static struct sp_script_options script_options(const struct script_view *view,
 		.inlines = a->selection.inlines == 0 || dump || !symbols ? SP_OFF : SP_ON,
 		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
 		.filter = filter,
-		/* Filtered samples change the counters, too. */
+		/* Samples that are not shown are iterated too: they change the counters. */
 		.tell_all = view->counters,
 		.events = option_strings_list(&a->selection.events),
 		.files = files,
@@ -93,7 +95,7 @@ static struct sp_script_options script_options(const struct script_view *view,
 	};
 }
 
-/* Returns the number of threads: one if lines depend on previous lines. */
+/* Returns the number of threads: only one if a line depends on the lines before it. */
 static unsigned int thread_count(const struct script_view *view, size_t batches)
 {
 	const struct script_arguments *arguments = view->arguments;
@@ -132,7 +134,10 @@ static struct sp_error *make_batch(struct printer *printer, size_t batch)
 	return error;
 }
 
-/* Waits for the batch's turn, writes it, and passes the turn on. Returns false if output has ended. */
+/*
+ * Waits until all earlier batches are written, and writes this one. Returns false if no more output is
+ * possible.
+ */
 static bool write_batch(struct relay *relay, const struct printer *printer, size_t batch)
 {
 	pthread_mutex_lock(&relay->lock);
@@ -142,7 +147,7 @@ static bool write_batch(struct relay *relay, const struct printer *printer, size
 	pthread_mutex_unlock(&relay->lock);
 	if (stopped)
 		return false;
-	/* Unlocked: only the thread whose turn it is writes. */
+	/* Written without the lock: only the thread whose turn it is writes. */
 	bool good = fwrite(printer->out.text, 1, printer->out.count, relay->out) ==
 		    printer->out.count;
 	int errnum = good ? 0 : errno;
@@ -175,7 +180,7 @@ static void *batches_format(void *arg)
 	struct printer printer = {.view = relay->view};
 	printer.out.form = printer.scratch.form = relay->view->form;
 	struct sp_error *error = sp_teller_new(relay->script, &printer.teller);
-	/* A failure of sp_trace_new() was already printed by has_traces(). */
+	/* has_traces() already called sp_trace_new() and printed its error. */
 	if (!error && relay->view->traces)
 		sp_error_free(sp_trace_new(relay->view->ctx, relay->view->reader, &printer.trace));
 	bool going = !error;
@@ -194,7 +199,7 @@ static void *batches_format(void *arg)
 	return NULL;
 }
 
-/* Formats all batches by `count` threads, one of which is the caller's. Returns the exit status. */
+/* Formats all batches with `count` threads, including the caller's. Returns the exit status. */
 static int batches_run_threads(struct relay *relay, unsigned int count)
 {
 	pthread_t threads[THREADS_MAX];
@@ -218,7 +223,9 @@ static int batches_run_threads(struct relay *relay, unsigned int count)
 /* Limit on files without symbols that are printed one by one. */
 #define SHOWN_NAMELESS 6
 
-/* Prints files whose samples have no symbols, with reason and remedy, like report. */
+/*
+ * Prints the files whose samples have no symbols, each with the reason and the remedy, as report does.
+ */
 static void nameless_files_print(const struct script_view *view, const struct sp_script *script)
 {
 	struct sp_nameless shown[SHOWN_NAMELESS];
@@ -229,7 +236,7 @@ static void nameless_files_print(const struct script_view *view, const struct sp
 			 view->info->path, (unsigned long long)shown[i].samples,
 			 shown[i].samples == 1 ? "" : "s", shown[i].module,
 			 shown[i].what ? ": " : "", shown[i].what ?: "");
-		/* Prints a remedy that several files share only once. */
+		/* If consecutive files have the same remedy, prints it only once. */
 		bool again = i && shown[i].remedy && shown[i - 1].remedy &&
 			     !strcmp(shown[i].remedy, shown[i - 1].remedy);
 		if (shown[i].remedy && !again)

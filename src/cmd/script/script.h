@@ -36,12 +36,12 @@ struct script_cgroup {
 	char *path;
 };
 
-/* Virtual machine that the events with a sample id count. */
+/* Virtual machine whose execution the events with a sample id count. */
 struct script_machine {
 	uint64_t id, pid, vcpu;
 };
 
-/* Facts about the recording that all threads share, read-only. */
+/* Facts about the recording. All threads read them; none changes them. */
 struct script_view {
 	const struct script_arguments *arguments;
 	struct sp_ctx *ctx;
@@ -53,10 +53,11 @@ struct script_view {
 	int name_width;                   /* width of the longest event name */
 	bool traces;                      /* tracepoint fields can be printed */
 	bool chains;                      /* call chains are shown, if samples have them */
-	bool counters;                    /* each counter in a sample is printed as a sample of its event */
+	bool counters;                    /* each counter value in a sample is printed as a sample of that
+					   * counter's event */
 	LIST(struct script_cgroup) cgroups;   /* ordered by id */
 	LIST(struct script_machine) machines; /* ordered by sample id; filled if a field needs them */
-	unsigned int branch_counter_width; /* bits of each counter in a branch entry */
+	unsigned int branch_counter_width; /* width in bits of each counter in a branch entry */
 };
 
 /* Constant of Linux 6.8, in case the build's header is older. */
@@ -92,7 +93,7 @@ struct script_counters {
 	size_t capacity, count;
 };
 
-/* State of one thread that formats records. */
+/* State of one thread that formats records as text. */
 struct printer {
 	const struct script_view *view;
 	struct sp_teller *teller;
@@ -114,7 +115,7 @@ void printer_deinit(struct printer *printer);
 /* Returns the index of the event with that sample id; SIZE_MAX: none. */
 size_t view_event_of_id(const struct sp_reader *reader, uint64_t id);
 
-/* Returns whether the file contains counts of `stat record`. */
+/* Returns whether the file contains counts, as `stat record` writes them. */
 bool script_has_counts(struct sp_reader *reader);
 
 /*
@@ -124,15 +125,15 @@ bool script_has_counts(struct sp_reader *reader);
 int script_put_counts(const struct script_view *view, struct sp_reader *reader, FILE *out);
 
 /*
- * Returns whether a sample is printed once for each of its counters: then one thread prints all in file
- * order.
+ * Returns whether each sample is printed once for each of its counter values. Then a single thread
+ * prints all records in file order.
  */
 bool script_has_counters(const struct script_arguments *arguments, const struct sp_reader *reader);
 
 /*
- * Returns the event of a counter in a sample of `event`, and its increase since the previous
- * sample. Returns NULL if the counter did not change, has no event, or memory is exhausted
- * (printer->out.failed).
+ * Returns the event of counter `index` in a sample of `event`; *period_ret is the counter's increase
+ * since its last sample. Returns NULL if the counter did not change, has no event, or memory is
+ * exhausted (printer->out.failed).
  */
 const struct sp_event *script_take_counter(struct printer *printer, const struct sp_event *event,
 					   const struct sp_sample *sample, size_t index,

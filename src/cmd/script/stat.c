@@ -143,7 +143,10 @@ bool script_has_counts(struct sp_reader *reader)
 	return found;
 }
 
-/* Names events without counts: the recorded machine lacked them. perf script prints zeros. */
+/*
+ * Prints the names of events without counts: the recorded machine did not support them. perf script
+ * prints zeros.
+ */
 static void uncounted_events_print(const struct counts *counts)
 {
 	const struct sp_reader *reader = counts->view->reader;

@@ -24,8 +24,8 @@ void printer_deinit(struct printer *printer)
 }
 
 /*
- * Returns the event that a line names. As in perf, records without an id, or with id 0, belong to the
- * first event: a recorder synthesized them.
+ * Returns the event whose name and fields a line shows. As in perf, records without an id, or with id
+ * 0, belong to the first event: the recorder synthesized them.
  */
 static const struct sp_event *event_of(const struct printer *printer,
 				       const struct sp_script_item *item)
@@ -66,7 +66,7 @@ static void put_time(struct printer *printer, uint64_t time_ns)
 		buffer_char(&printer->out, '.');
 		buffer_decimal(&printer->out, shown % NS_PER_SECOND, 9, '0');
 	} else {
-		/* Least width 12: five columns of seconds, a point, and six digits. */
+		/* At least 12 columns: five of seconds, a point, and six digits. */
 		buffer_decimal(&printer->out, shown / NS_PER_SECOND, 5, ' ');
 		buffer_char(&printer->out, '.');
 		buffer_decimal(&printer->out, shown % NS_PER_SECOND / 1000, 6, '0');
@@ -103,7 +103,7 @@ static struct stamp stamp_of(const struct sp_script_item *item, const struct sp_
 	const struct sp_record *record = item->record;
 	bool sample = record->type == PERF_RECORD_SAMPLE;
 	uint64_t present = sample ? record->sample.present : record->id.present;
-	/* Missing values are -1, as in perf. */
+	/* perf prints a missing value as -1. */
 	struct stamp stamp = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX};
 	if (!sample && !event->attr.sample_id_all) {
 		bool task = record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT;
@@ -389,7 +389,7 @@ static void put_more(struct printer *printer, const struct sp_script_item *item,
 
 /*
  * Prints the line of one event for a sample. `own` is the event that took the sample; `event` may be
- * another counter in it.
+ * another event, whose counter value is in the sample.
  */
 static void sample_print(struct printer *printer, const struct sp_script_item *item,
 			 const struct sp_event *own, const struct sp_event *event, uint64_t period)
@@ -424,8 +424,8 @@ static void sample_print(struct printer *printer, const struct sp_script_item *i
 }
 
 /*
- * Returns whether -e and the other filters show the item: if samples have counters, hidden ones are
- * iterated too.
+ * Returns whether -e and the other filters show the item. Hidden samples are iterated too if samples
+ * have counter values.
  */
 static bool is_shown(const struct printer *printer, const struct sp_script_item *item,
 		     const struct sp_event *event)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts that are needed before the first record is printed, mostly names for ids. */
+/* Reads facts that must be known before the first record is printed, mostly names for ids. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -80,7 +80,10 @@ static bool add_machines(struct script_view *view, const struct sp_id_index *ind
 	return true;
 }
 
-/* Reads names of cgroups and virtual machines from all records. Returns false when out of memory. */
+/*
+ * Reads all records to find the names of cgroups and the virtual machines. Returns false when out of
+ * memory.
+ */
 static bool read_others(struct script_view *view, struct sp_reader *reader)
 {
 	bool good = true;
@@ -132,7 +135,8 @@ static bool has_traces(const struct script_view *view)
 }
 
 /*
- * Returns the bits of a branch counter. Default, without a header feature: 2, as of current Intel CPUs.
+ * Returns the width in bits of a branch counter. If no header feature has it: 2, as on current Intel
+ * CPUs.
  */
 static unsigned int counter_width(const struct sp_reader *reader)
 {
@@ -165,7 +169,7 @@ bool view_init(struct script_view *view, struct sp_ctx *ctx,
 				     .recordings = recordings, .reader = reader, .info = info,
 				     .form = text_form_of(STDOUT_FILENO)};
 	view->traces = has_traces(view);
-	/* A recording without an architecture is assumed to be of this machine, as in perf. */
+	/* A recording without an architecture is assumed to be from this machine, as in perf. */
 	const char *machine = info->arch ? info->arch : uname(&here) ? NULL : here.machine;
 	view->architecture = sp_architecture_parse(machine);
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {

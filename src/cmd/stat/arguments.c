@@ -47,7 +47,7 @@ static bool parse_cache(const struct option *option, const char *text)
 	return true;
 }
 
-/* Sets the aggregation that the option's name stands for, such as --per-core. */
+/* Sets how counts are aggregated, by the name of the option, for example --per-core. */
 static bool parse_place(const struct option *option, const char *text)
 {
 	static const struct {
@@ -137,7 +137,7 @@ static const char *const synopses[] = {
 	NULL,
 };
 
-/* Reason why options of perf's metrics are rejected. */
+/* Beginning of the message for options about perf's metrics. */
 #define METRICS "perf's metric tables are not supported: "
 
 static const struct option_refusal refusals[] = {
@@ -336,7 +336,7 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 		options->target.command = (const char *const *)&argv[*operands];
 	options->events.lists = arguments->events.items;
 	options->events.list_count = arguments->events.count;
-	/* With `stat record`, -o names the recording, and text goes to its usual output. */
+	/* With `stat record`, -o names the recording; the counts are printed to the default output. */
 	if (arguments->record) {
 		arguments->path = arguments->output ? arguments->output : "sprof.data";
 		arguments->output = NULL;

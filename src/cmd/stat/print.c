@@ -105,7 +105,10 @@ static bool make_means(struct counting *counting, size_t count)
 	return counting->values && counting->enabled && counting->running;
 }
 
-/* Adds a run's counts to the means, except events that were not counted: their values are unknown. */
+/*
+ * Adds the counts of a run to the means. Leaves out events that were not counted, because their value
+ * is unknown.
+ */
 static void add_to_means(struct counting *counting, const struct stat_table *table)
 {
 	size_t count = table->event_count * table->place_count;
@@ -164,7 +167,7 @@ static void print_whole(struct run *run)
 	struct stat_times times = {.elapsed = &counting->elapsed,
 				   .null_run = arguments->options.events.time_only,
 				   .runs_ns = arguments->table ? counting->runs_ns : NULL};
-	/* CPU times are left out if the command only sets the duration (-a, -C, -p, -t). */
+	/* CPU times are printed only if the command itself is counted, not with -a, -C, -p or -t. */
 	const struct sp_stat_target *target = &arguments->options.target;
 	bool own = !target->system_wide && !target->cpus && !target->pids.count && !target->tids.count;
 	times.has_usage = own && sp_stat_times(run->stat, &times.user_ns, &times.system_ns);
@@ -230,7 +233,7 @@ void stat_run_finish(struct run *run, bool last)
 		notes_print(run);
 	}
 	fflush(counting->style.out);
-	/* With -r 0, each run has its own result. */
+	/* With -r 0, each run is printed on its own, so the mean begins again. */
 	if (!arguments->runs)
 		counting->elapsed = (struct sp_stat_mean){0};
 }

@@ -93,7 +93,7 @@ static void put_header(const struct stat_style *style, const struct sp_reader *r
 	free(text);
 }
 
-/* Prints one round: an interval's counts, or at the end the total counts. */
+/* Prints the counts of one round: of an interval, or at the end the total counts. */
 static struct sp_error *put_round(struct sp_stat *stat, const struct stat_style *style, bool last,
 				  uint64_t *before_ns, uint64_t number)
 {

@@ -13,7 +13,10 @@
 #include "command.h"
 #include "diag.h"
 
-/* Interval in ms at which a run checks whether targets without a pollable descriptor have ended. */
+/*
+ * Interval in ms between checks whether the targets have ended, for targets without a descriptor to
+ * poll.
+ */
 #define LOOK_MS 100
 
 static void obey(struct run *run, enum control_command command)
@@ -79,7 +82,7 @@ static bool is_due(uint64_t *at_ns, uint64_t now, uint64_t period_ns)
 {
 	if (!*at_ns || now < *at_ns)
 		return false;
-	/* Times stay multiples of the period after the start, unless one was missed. */
+	/* The next time is a whole number of periods after the start, unless a period was missed. */
 	*at_ns = period_ns ? (*at_ns + period_ns > now ? *at_ns + period_ns : now + period_ns) : 0;
 	return true;
 }
@@ -166,7 +169,7 @@ static void count(struct run *run)
 		wait_for_work(run);
 		do_what_is_due(run);
 	}
-	/* The counts after the last complete interval are printed as an interval. */
+	/* If an interval is incomplete at the end, its counts are printed too. */
 	bool rest = counting->arguments->interval_ms && run->next_print_ns;
 	if (counting->session.expects_term || counting->session.stopped)
 		session_add_error(&counting->session, sp_stat_stop(run->stat));
@@ -176,7 +179,10 @@ static void count(struct run *run)
 		stat_run_print_interval(run);
 }
 
-/* Prints why a run could not begin; the exit status of a command that was not executed explains it too. */
+/*
+ * Prints why a run could not begin, and sets the exit status. If exec failed, the command's status is
+ * used.
+ */
 static void fail_run(struct run *run, struct sp_error *error)
 {
 	struct counting *counting = run->counting;
