@@ -14,6 +14,7 @@ src_libcommand_la_SOURCES = \
 	src/nearest.c src/nearest.h \
 	src/options.c src/options.h \
 	src/options_help.c src/options_help.h \
+	src/output_file.c src/output_file.h \
 	src/pager.c src/pager.h \
 	src/progress.c src/progress.h \
 	src/term.c src/term.h \

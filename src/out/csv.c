@@ -197,4 +197,8 @@ static bool write_csv(const struct report *report, FILE *out)
 	return true;
 }
 
-const struct output output_csv = {"csv", false, write_csv};
+const struct output output_csv = {
+	.name = "csv",
+	.files = (const char *const[]){"*.csv", NULL},
+	.write = write_csv,
+};

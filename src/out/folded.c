@@ -215,4 +215,11 @@ static bool write_folded(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_folded = {"folded", false, write_folded};
+const struct output output_folded = {
+	.name = "folded",
+	.files = (const char *const[]){"*.folded", "*.collapsed", NULL},
+	.stacks = true,
+	.comms = true,
+	.one_event = true,
+	.write = write_folded,
+};

@@ -351,4 +351,8 @@ static bool write_json(const struct report *report, FILE *out)
 	return done;
 }
 
-const struct output output_json = {"json", false, write_json};
+const struct output output_json = {
+	.name = "json",
+	.files = (const char *const[]){"*.json", NULL},
+	.write = write_json,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "out/output.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 /* Output formats; the first is the default. A new one needs a file in out/ and a line here. */
@@ -18,4 +19,18 @@ const struct output *output_find(const char *name)
 		if (!strcmp((*output)->name, name))
 			return *output;
 	return NULL;
+}
+
+const struct output *output_find_file(const char *path)
+{
+	const struct output *found = NULL;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t longest = 0;
+	for (const struct output *const *output = outputs; *output; output++)
+		for (const char *const *file = (*output)->files; *file; file++)
+			if (strlen(*file) > longest && !fnmatch(*file, name, FNM_CASEFOLD)) {
+				longest = strlen(*file);
+				found = *output;
+			}
+	return found;
 }

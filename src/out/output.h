@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Output format of a report: one file in out/, one line in output.c. */
+/* Formats of a report: one file in out/ for each, and one line in output.c. */
 #ifndef OUT_OUTPUT_H
 #define OUT_OUTPUT_H
 
@@ -7,10 +7,20 @@
 
 struct output {
 	const char *name;      /* value of --format */
+	const char *const *files; /* patterns of file names with this format; NULL-terminated */
 	bool paged;            /* text for people, which may be shown by the pager */
+	bool binary;           /* not written to a terminal */
+	bool stacks;           /* needs the call tree of callers, whatever options select */
+	bool comms;            /* the tree begins with commands */
+	bool lines;            /* the tree's nodes are by source line */
+	bool timeline;         /* needs timelines */
+	bool one_event;        /* has room for one event only */
 	/* Write errors stay in `out`. Returns false after printing that memory is exhausted. */
 	bool (*write)(const struct report *report, FILE *out);
 };
+
+/* Names of all formats, for messages. */
+#define OUTPUT_NAMES "text, json, csv or folded"
 
 extern const struct output output_text;
 extern const struct output output_json;
@@ -22,5 +32,8 @@ extern const struct output *const outputs[];
 
 /* Returns the output format of that name, or NULL. */
 const struct output *output_find(const char *name);
+
+/* Returns the output format for a file's name, or NULL. */
+const struct output *output_find_file(const char *path);
 
 #endif

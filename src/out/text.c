@@ -433,4 +433,9 @@ static bool write_text(const struct report *report, FILE *out)
 	return true;
 }
 
-const struct output output_text = {"text", true, write_text};
+const struct output output_text = {
+	.name = "text",
+	.files = (const char *const[]){"*.txt", NULL},
+	.paged = true,
+	.write = write_text,
+};

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "command.h"
 #include "diag.h"
 #include "input.h"
@@ -20,7 +21,7 @@ static bool parse_format(const struct option *option, const char *text)
 	const struct output **output = option->value;
 	const struct output *found = output_find(text);
 	if (!found)
-		return option_reject(option, text, "text, json, csv or folded");
+		return option_reject(option, text, OUTPUT_NAMES);
 	*output = found;
 	return true;
 }
@@ -160,7 +161,9 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, parse_limit,
 			    "hide rows and branches below MIN percent; 0 shows all"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
-			    "print text, json, csv or folded (for flame graphs)"),
+			    "write " OUTPUT_NAMES " (default: by the file's name, or text)"),
+		OPTION_STRING('o', "output", "FILE", &a->file,
+			    "write the report to FILE; its name selects the format"),
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count branches instead of samples"),
 		OPTION_CHOICE(0, "group", &a->group,
@@ -271,6 +274,28 @@ static const struct option_refusal refused[] = {
 	{0, NULL, NULL},
 };
 
+/* Chooses the format by the file's name. Returns -1, or the exit status after printing an error. */
+static int choose_output(struct report_arguments *arguments)
+{
+	if (arguments->file && !strcmp(arguments->file, "-"))
+		arguments->file = NULL;
+	if (!arguments->output && arguments->file)
+		arguments->output = output_find_file(arguments->file);
+	if (!arguments->output && arguments->file) {
+		diag_say("-o %s: no format has files of this name", arguments->file);
+		diag_more("--format selects one: " OUTPUT_NAMES);
+		return EXIT_USAGE;
+	}
+	if (!arguments->output)
+		arguments->output = outputs[0];
+	if (!arguments->file && arguments->output->binary && isatty(STDOUT_FILENO)) {
+		diag_say("--format %s is not for terminals", arguments->output->name);
+		diag_more("write it to a file: -o FILE");
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
 static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	struct option_table table = {0};
@@ -293,6 +318,8 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	}
 	if (a->callers && a->tree == SP_TREE_CALLER && !a->tree_ordered)
 		a->tree = SP_TREE_CALLEE;
+	if (status < 0)
+		status = choose_output(a);
 	if (status < 0) {
 		a->selection.operands = (const char *const *)argv + operands;
 		a->selection.operand_count = (size_t)(argc - operands);
@@ -303,7 +330,6 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 int report_arguments_parse(struct report_arguments *arguments, int argc, char **argv)
 {
 	*arguments = (struct report_arguments){
-		.output = outputs[0],
 		.children = -1,
 		.branches = -1,
 		.group = -1,

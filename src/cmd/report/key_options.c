@@ -193,7 +193,7 @@ static bool wants_calls(const struct report_arguments *arguments)
 	for (size_t i = 0; i < arguments->key_count; i++)
 		if (arguments->keys[i] == SP_KEY_PARENT)
 			return true;
-	return arguments->tree != SP_TREE_NONE || arguments->output == &output_folded ||
+	return arguments->tree != SP_TREE_NONE || arguments->output->stacks ||
 	       arguments->children == 1 || arguments->parent || report_names_stacks(arguments);
 }
 

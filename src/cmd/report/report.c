@@ -11,6 +11,7 @@
 #include "input.h"
 #include "out/output.h"
 #include "out/timeline.h"
+#include "output_file.h"
 #include "pager.h"
 #include "progress.h"
 
@@ -90,7 +91,7 @@ static void set_row_limits(const struct report_arguments *arguments, struct repo
 static enum sp_grouping grouping(const struct report_arguments *arguments,
 				 const struct sp_reader *reader)
 {
-	bool never = arguments->output == &output_folded ||
+	bool never = arguments->output->stacks ||
 		     (arguments->output == &output_csv && arguments->group < 0);
 	if (!arguments->group || never)
 		return SP_GROUPS_NONE;
@@ -136,14 +137,14 @@ static void set_rows(const struct report_arguments *arguments, const struct sp_r
 static void set_groups(const struct report_arguments *arguments, const struct sp_reader *reader,
 		       struct analysis_groups *groups)
 {
-	bool folded = arguments->output == &output_folded;
+	const struct output *output = arguments->output;
 	set_rows(arguments, reader, &groups->rows);
 	groups->tree = (struct sp_analysis_tree){
 		.size = sizeof(groups->tree),
-		.order = folded ? SP_TREE_CALLER : arguments->tree,
+		.order = output->stacks ? SP_TREE_CALLER : arguments->tree,
 		.least = tree_limit(arguments),
-		.comms = folded,
-		.lines = arguments->tree_lines,
+		.comms = output->comms,
+		.lines = arguments->tree_lines || output->lines,
 		.collapse_recursion = arguments->collapse_recursion,
 	};
 	groups->stacks = (struct sp_analysis_stacks){
@@ -158,7 +159,8 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.branches = arguments->branches == 1,
 		.memory = arguments->memory,
 		.relative = arguments->relative,
-		.time_bins = arguments->output == &output_text && !arguments->selection.quiet,
+		.time_bins = output == &output_text && !arguments->selection.quiet,
+		.timeline = output->timeline,
 	};
 	groups->filter = input_options_filter(&arguments->selection, NULL);
 	groups->files = input_options_files(&arguments->selection);
@@ -182,6 +184,7 @@ struct lists {
 	const struct sp_profile **members; /* profiles of all groups, one group after another */
 	uint64_t *periods; /* sampling period of each profile */
 	struct sp_time_bins *bins;         /* samples over time of each profile */
+	const struct sp_timeline **timelines; /* of each profile */
 };
 
 static void lists_deinit(struct lists *lists)
@@ -192,6 +195,7 @@ static void lists_deinit(struct lists *lists)
 	free(lists->members);
 	free(lists->periods);
 	free(lists->bins);
+	free(lists->timelines);
 }
 
 static bool has_event(const struct report_arguments *arguments, const char *name)
@@ -262,7 +266,8 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	lists->findings = calloc(findings + 1, sizeof(*lists->findings));
 	lists->periods = calloc(profiles + 1, sizeof(*lists->periods));
 	lists->bins = calloc(profiles + 1, sizeof(*lists->bins));
-	if (!lists->profiles || !lists->findings || !lists->periods || !lists->bins)
+	lists->timelines = calloc(profiles + 1, sizeof(*lists->timelines));
+	if (!lists->profiles || !lists->findings || !lists->periods || !lists->bins || !lists->timelines)
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
@@ -271,6 +276,7 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 			continue;
 		lists->periods[report->profile_count] = period_of(event, profile);
 		lists->bins[report->profile_count] = sp_analysis_time_bins(analysis, i);
+		lists->timelines[report->profile_count] = sp_analysis_timeline(analysis, i);
 		lists->profiles[report->profile_count++] = profile;
 	}
 	for (size_t i = 0; i < findings; i++)
@@ -278,6 +284,7 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	report->finding_count = findings;
 	report->profiles = lists->profiles;
 	report->periods = lists->periods;
+	report->timelines = lists->timelines;
 	report->findings = lists->findings;
 	return collect_groups(analysis, arguments, report, lists);
 }
@@ -292,17 +299,19 @@ static bool shows_children(const struct report_arguments *arguments, const struc
 }
 
 
-/* Removes all profiles except the first with samples: folded stacks cannot distinguish events. */
-static void choose_one_event(struct report *report)
+/* Removes all profiles except the first with samples, for formats that cannot distinguish events. */
+static void choose_one_event(const struct output *output, struct report *report)
 {
 	size_t chosen = 0;
 	while (chosen + 1 < report->profile_count && !report->profiles[chosen]->shown_samples)
 		chosen++;
 	if (report->profile_count < 2)
 		return;
-	diag_say("folded stacks are of one event: %s (--events chooses another)",
+	diag_say("format %s has one event: %s (--events chooses another)", output->name,
 		 report->profiles[chosen]->event);
 	report->profiles += chosen;
+	report->periods += chosen;
+	report->timelines += chosen;
 	report->profile_count = 1;
 }
 
@@ -340,15 +349,21 @@ static void missing_data_print(const struct report_arguments *arguments,
 static int write_report(const struct report_arguments *arguments,
 			const struct recordings *recordings, struct report *report)
 {
-	if (arguments->output == &output_folded)
-		choose_one_event(report);
-	struct pager pager = pager_open(arguments->selection.pager != 0 && arguments->output->paged);
-	int status = 0;
+	const struct output *output = arguments->output;
+	struct output_file file = {0};
+	struct pager pager = {0};
+	if (output->one_event)
+		choose_one_event(output, report);
+	if (arguments->file && !output_file_open(&file, arguments->file))
+		return 1;
+	if (!arguments->file)
+		pager = pager_open(arguments->selection.pager != 0 && output->paged);
+	FILE *out = arguments->file ? file.out : pager.out;
 	for (size_t i = 0; i < recordings->count; i++)
-		if (arguments->header && arguments->output == &output_text)
-			info_put_header(recordings->items[i].reader, pager.out);
-	bool done = arguments->output->write(report, pager.out);
-	status |= pager_close(&pager);
+		if (arguments->header && output == &output_text)
+			info_put_header(recordings->items[i].reader, out);
+	bool done = output->write(report, out);
+	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
 	missing_data_print(arguments, recordings, report);

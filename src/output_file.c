@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "diag.h"
+
+/* Attempts to find an unused name for the temporary file. */
+#define TRIES 100
+
+static void deinit(struct output_file *file)
+{
+	free(file->path);
+	free(file->temporary);
+	*file = (struct output_file){0};
+}
+
+/* Creates the temporary file beside the path. Returns its descriptor, or -1 with errno. */
+static int create(struct output_file *file)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (asprintf(&file->temporary, "%s.tmp-%d-%d", file->path, (int)getpid(), i) < 0) {
+			file->temporary = NULL;
+			errno = ENOMEM;
+			return -1;
+		}
+		int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0)
+			return fd;
+		free(file->temporary);
+		file->temporary = NULL;
+		if (errno != EEXIST)
+			break;
+	}
+	return -1;
+}
+
+/* Returns a descriptor for the path, or -1 with errno. */
+static int open_path(struct output_file *file)
+{
+	struct stat own, target;
+	if (lstat(file->path, &own))
+		return errno == ENOENT ? create(file) : -1;
+	if (S_ISREG(own.st_mode))
+		return create(file);
+	bool is_link = S_ISLNK(own.st_mode);
+	if (is_link && (stat(file->path, &target) || S_ISREG(target.st_mode))) {
+		errno = ELOOP;
+		return -1;
+	}
+	return open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW));
+}
+
+bool output_file_open(struct output_file *file, const char *path)
+{
+	*file = (struct output_file){.path = strdup(path)};
+	int fd = file->path ? open_path(file) : -1;
+	file->out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (file->out)
+		return true;
+	if (errno == ELOOP) {
+		diag_say("%s is a symbolic link, which is not followed", path);
+		diag_more("name the file itself");
+	} else {
+		diag_say("cannot write %s: %s", path, strerror(errno));
+	}
+	if (fd >= 0)
+		close(fd);
+	if (file->temporary)
+		unlink(file->temporary);
+	deinit(file);
+	return false;
+}
+
+int output_file_close(struct output_file *file, bool complete)
+{
+	errno = 0;
+	bool failed = fflush(file->out) || ferror(file->out);
+	int errnum = errno;
+	if (fclose(file->out) && !failed) {
+		failed = true;
+		errnum = errno;
+	}
+	if (!failed && complete && file->temporary && rename(file->temporary, file->path)) {
+		failed = true;
+		errnum = errno;
+	}
+	if (failed)
+		diag_say("cannot write %s: %s", file->path, strerror(errnum ? errnum : EIO));
+	if (file->temporary && (failed || !complete))
+		unlink(file->temporary);
+	deinit(file);
+	return failed;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A file that a command writes. It appears at its path only when it is complete: readers never see a
+ * part, and an older file stays if writing fails.
+ */
+#ifndef OUTPUT_FILE_H
+#define OUTPUT_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct output_file {
+	FILE *out;
+	char *path;
+	char *temporary; /* name until the file is complete; NULL: written in place */
+};
+
+/*
+ * Opens PATH for writing. Devices and pipes are written in place. A symbolic link is followed only to
+ * these, because another user may have made it. Returns false after printing an error.
+ */
+bool output_file_open(struct output_file *file, const char *path);
+
+/*
+ * Closes the file and gives it its path, if `complete`; else removes it. Returns the exit status: 1
+ * after printing an error.
+ */
+int output_file_close(struct output_file *file, bool complete);
+
+#endif
