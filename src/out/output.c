@@ -10,6 +10,8 @@ const struct output *const outputs[] = {
 	&output_json,
 	&output_csv,
 	&output_folded,
+	&output_pprof,
+	&output_speedscope,
 	NULL,
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `sprof report` turns a recording into tables, call trees and exports. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "cmd/report/arguments.h"
 #include "command.h"
 #include "diag.h"
+#include "export/gzip.h"
 #include "input.h"
 #include "out/output.h"
 #include "out/timeline.h"
@@ -346,6 +348,24 @@ static void missing_data_print(const struct report_arguments *arguments,
 			 several ? "have" : "has");
 }
 
+/* Returns whether the file's name asks for compression of a format that is text. */
+static bool is_compressed(const struct report_arguments *arguments)
+{
+	return arguments->file && !arguments->output->binary &&
+	       !fnmatch("*.gz", arguments->file, FNM_CASEFOLD);
+}
+
+/* Returns false when out of memory. */
+static bool write_compressed(const struct output *output, const struct report *report, FILE *out)
+{
+	FILE *compressed = gzip_open(out);
+	if (!compressed)
+		return false;
+	bool done = output->write(report, compressed);
+	fclose(compressed);
+	return done;
+}
+
 static int write_report(const struct report_arguments *arguments,
 			const struct recordings *recordings, struct report *report)
 {
@@ -354,6 +374,8 @@ static int write_report(const struct report_arguments *arguments,
 	struct pager pager = {0};
 	if (output->one_event)
 		choose_one_event(output, report);
+	if (output->check && !output->check(report))
+		return 1;
 	if (arguments->file && !output_file_open(&file, arguments->file))
 		return 1;
 	if (!arguments->file)
@@ -362,7 +384,8 @@ static int write_report(const struct report_arguments *arguments,
 	for (size_t i = 0; i < recordings->count; i++)
 		if (arguments->header && output == &output_text)
 			info_put_header(recordings->items[i].reader, out);
-	bool done = output->write(report, out);
+	bool done = is_compressed(arguments) ? write_compressed(output, report, out)
+					     : output->write(report, out);
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+src_libcommand_la_SOURCES += \
+	src/export/gzip.c src/export/gzip.h \
+	src/export/notes.c src/export/notes.h \
+	src/export/pprof.c \
+	src/export/protobuf.c src/export/protobuf.h \
+	src/export/speedscope.c \
+	src/export/tuples.c src/export/tuples.h
