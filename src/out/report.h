@@ -35,7 +35,7 @@ struct report {
 	size_t recording_count; /* number of recordings; if several, `path` and `info` are of the first */
 	uint64_t duration_ns; /* time from the first sample to the last one */
 	const struct timeline *timeline; /* samples over time; NULL: not shown */
-	const struct sp_timeline *const *timelines; /* of each profile, if the format needs them */
+	const struct sp_timeline *const *timelines; /* by profile, if the format needs them */
 	bool damaged;
 	const struct sp_profile *const *profiles;
 	size_t profile_count;

@@ -186,7 +186,7 @@ struct lists {
 	const struct sp_profile **members; /* profiles of all groups, one group after another */
 	uint64_t *periods; /* sampling period of each profile */
 	struct sp_time_bins *bins;         /* samples over time of each profile */
-	const struct sp_timeline **timelines; /* of each profile */
+	const struct sp_timeline **timelines; /* timelines of the profiles */
 };
 
 static void lists_deinit(struct lists *lists)
