@@ -9,7 +9,7 @@
 
 #define SECTION_ENTRY_SIZE 16
 
-/* More than any feature of a real recording; a hole in a sparse file can be huge. */
+/* Limit of a payload's size, far above real ones. A sparse file may have a huge hole as payload. */
 #define FEATURE_SIZE_MAX (UINT64_C(1) << 30)
 
 static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
@@ -41,8 +41,8 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 }
 
 /*
- * How many entries of a table cannot be: their sections lie beyond the file, in the table, or
- * in the data (from `begin` on).
+ * Counts the table's entries that cannot be right: their payload lies beyond the file, in the table
+ * itself, or in the data (from `begin` on).
  */
 static size_t count_impossible(const struct sp_reader *reader, struct cursor cursor, size_t count,
 			       uint64_t begin)
@@ -68,7 +68,7 @@ static size_t count_bits(const struct feature_bits *bits)
 	return count;
 }
 
-/* The table's bytes; *count_ret is how many of its entries the file holds. */
+/* Reads the table. *count_ret is the number of its entries that are within the file. */
 static struct sp_error *load_table(struct sp_reader *reader, const struct header_info *header,
 				   struct cursor *ret, size_t *count_ret)
 {

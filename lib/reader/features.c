@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The features: what the header says beside the events. In a file they lie in
- * sections of their own, whose table of {offset, size}, one for each set bit in
- * ascending order, follows the data; in a stream, and at the start of sprof's own
- * data, each is the payload of a HEADER_FEATURE record.
+ * Interprets features: facts about the recording, such as host, command line and event names. In a
+ * file, a table after the data lists their payloads. In a stream, and at the start of sprof's own data,
+ * each payload is a HEADER_FEATURE record.
  */
 #include "reader/features.h"
 
@@ -16,7 +15,8 @@
 #include "record/attr.h"
 #include "record/types.h"
 
-#define BUILD_ID_HEADER_SIZE 36 /* header, pid, build-id with its size */
+#define BUILD_ID_HEADER_SIZE 36 /* Size of an entry without the file's name: record header, pid, build-id
+				 * with its size. */
 
 static void interpret_text(struct sp_reader *reader, enum file_feature bit, const char *name,
 			   const char **ret)
@@ -83,7 +83,10 @@ static void interpret_clock(struct sp_reader *reader)
 	info->has_clock = version == 1;
 }
 
-/* One entry: a header of 8 bytes whose size holds all, pid, build-id, name. */
+/*
+ * Reads one entry of feature BUILD_ID: a record header whose size is that of the entry, pid, build-id,
+ * file name.
+ */
 static bool read_build_id(struct sp_reader *reader, struct cursor *cursor, struct sp_build_id *ret)
 {
 	struct cursor at = *cursor;
@@ -132,7 +135,7 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 	return NULL;
 }
 
-/* One event of EVENT_DESC: the attr, how many ids, the name, the ids. */
+/* Reads one event of EVENT_DESC: attr, number of ids, name, ids. */
 static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor *cursor,
 					uint32_t attr_size, struct sp_event *ret)
 {
@@ -158,8 +161,8 @@ static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor 
 }
 
 /*
- * EVENT_DESC says the names of the events, by position; where the header's events
- * could not be read, it says the events as well.
+ * Sets the events' names from feature EVENT_DESC, by position. If the header's events could not be
+ * read, adds the events, too.
  */
 static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 {
