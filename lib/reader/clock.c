@@ -16,10 +16,7 @@
 #include "record/types.h"
 #include "walk/walker.h"
 
-/*
- * Tolerance: samples may have been taken before the recorder read CLOCK_DATA's time. It is less than
- * any step of interest.
- */
+/* Samples may be taken this long before the recorder reads CLOCK_DATA's time. */
 #define EARLY_NS UINT64_C(5000000000)
 
 DEFINE_CLEANUP(struct walker *, walker_free)
