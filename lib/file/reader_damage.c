@@ -41,7 +41,7 @@ void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp
 	sp_error_free(error);
 }
 
-void reader_damaged(struct sp_reader *reader, uint64_t offset, const char *format, ...)
+void reader_add_damage_text(struct sp_reader *reader, uint64_t offset, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);

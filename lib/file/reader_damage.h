@@ -15,7 +15,7 @@ void reader_list_damage(struct sp_reader *reader, uint64_t offset, const struct 
 
 /* Adds damage at an offset of the file itself. */
 void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
-void reader_damaged(struct sp_reader *reader, uint64_t offset, const char *format, ...)
+void reader_add_damage_text(struct sp_reader *reader, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Adds damage of records that are not copied into the flat data, which ends at `place` so far. */

@@ -265,7 +265,7 @@ static bool describe(const struct sp_reader *reader, unsigned int bit, struct cu
 	case FEATURE_CMDLINE: return describe_list(cursor, to, "");
 	case FEATURE_EVENT_DESC: return describe_events(reader, to);
 	case FEATURE_CPU_TOPOLOGY: return describe_topology(reader, to);
-	case FEATURE_NUMA_TOPOLOGY: return describe_nodes(reader, to);
+	case FEATURE_NUMA_TOPOLOGY: return describe_numa_nodes(reader, to);
 	case FEATURE_PMU_MAPPINGS: return describe_pmus(cursor, to);
 	case FEATURE_GROUP_DESC: return describe_groups(reader, cursor, to);
 	case FEATURE_AUXTRACE: return describe_auxtrace(cursor, to);

@@ -45,7 +45,7 @@ bool describe_topology(const struct sp_reader *reader, struct sp_description *to
 	return true;
 }
 
-bool describe_nodes(const struct sp_reader *reader, struct sp_description *to)
+bool describe_numa_nodes(const struct sp_reader *reader, struct sp_description *to)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
 	for (size_t i = 0; i < info->numa_node_count; i++) {

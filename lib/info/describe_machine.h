@@ -9,7 +9,7 @@
 bool describe_cpus(struct cursor *cursor, struct sp_description *to);
 bool describe_memory(struct cursor *cursor, struct sp_description *to);
 bool describe_topology(const struct sp_reader *reader, struct sp_description *to);
-bool describe_nodes(const struct sp_reader *reader, struct sp_description *to);
+bool describe_numa_nodes(const struct sp_reader *reader, struct sp_description *to);
 bool describe_pmus(struct cursor *cursor, struct sp_description *to);
 bool describe_caches(struct cursor *cursor, struct sp_description *to);
 bool describe_memory_topology(struct cursor *cursor, struct sp_description *to);

@@ -25,7 +25,7 @@ struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_
 }
 
 /* Old versions of perf left empty payloads for features that they could not determine. */
-bool feature_is_there(const struct sp_reader *reader, enum file_feature bit)
+bool feature_is_present(const struct sp_reader *reader, enum file_feature bit)
 {
 	return reader->features[bit].present && reader->features[bit].bytes.size;
 }

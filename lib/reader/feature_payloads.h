@@ -20,7 +20,7 @@ struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_
 			      uint64_t offset) SP_MUST_CHECK;
 
 /* Returns whether the feature is present and not empty. */
-bool feature_is_there(const struct sp_reader *reader, enum file_feature bit);
+bool feature_is_present(const struct sp_reader *reader, enum file_feature bit);
 
 /* Returns a cursor over the payload, which is empty if the feature is absent. */
 struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature bit);

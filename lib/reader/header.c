@@ -78,8 +78,8 @@ static struct sp_error *parse(struct sp_reader *reader, struct cursor *cursor,
 	    !read_section(cursor, &header->data) || !read_section(cursor, &event_types))
 		return cursor_error(cursor, "the file header is cut short");
 	if (header->size != HEADER_SIZE && header->size != HEADER_SIZE_NO_FEATURES)
-		reader_damaged(reader, 8, "the header says that it has %llu bytes: read as one of %d",
-			       (unsigned long long)header->size, HEADER_SIZE);
+		reader_add_damage_text(reader, 8, "the header says that it has %llu bytes: read as one of %d",
+				       (unsigned long long)header->size, HEADER_SIZE);
 	if (header->size != HEADER_SIZE_NO_FEATURES)
 		read_feature_bits(cursor, reader->info.big_endian, &header->features);
 	return NULL;
@@ -112,9 +112,9 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 		if (header->attrs.offset > data->offset && section_fits(reader, &header->attrs))
 			data->size = header->attrs.offset - data->offset;
 	} else if (data->size > room) {
-		reader_damaged(reader, 48,
-			       "the data should have %llu bytes, but the file ends after %llu",
-			       (unsigned long long)data->size, (unsigned long long)room);
+		reader_add_damage_text(reader, 48,
+				       "the data should have %llu bytes, but the file ends after %llu",
+				       (unsigned long long)data->size, (unsigned long long)room);
 		reader->cut_at = 48;
 		data->size = room;
 		header->features = (struct feature_bits){0};
@@ -167,9 +167,9 @@ static struct sp_error *correct_data_size(struct sp_reader *reader, struct heade
 	struct sp_error *error = find_data_end(reader, header, &size);
 	if (error || size <= header->data.size)
 		return error;
-	reader_damaged(reader, 48,
-		       "the data should end after %llu bytes, where no table of features is: reading "
-		       "records as far as they go", (unsigned long long)header->data.size);
+	reader_add_damage_text(reader, 48,
+			       "the data should end after %llu bytes, where no table of features is: reading "
+			       "records as far as they go", (unsigned long long)header->data.size);
 	header->data.size = size;
 	header->data_ends_unknown = true;
 	return NULL;
@@ -212,9 +212,10 @@ static struct sp_error *read_ids(struct sp_reader *reader, const struct file_sec
 	if (!section->size)
 		return NULL;
 	if (!section_fits(reader, section)) {
-		reader_damaged(reader, entry_offset,
-			       "an event's ids should be %llu bytes at offset 0x%llx, beyond the end",
-			       (unsigned long long)section->size, (unsigned long long)section->offset);
+		reader_add_damage_text(reader, entry_offset,
+				       "an event's ids should be %llu bytes at offset 0x%llx, beyond the end",
+				       (unsigned long long)section->size,
+				       (unsigned long long)section->offset);
 		return NULL;
 	}
 	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
@@ -279,9 +280,9 @@ static struct sp_error *entry_size(struct sp_reader *reader, const struct header
 				    (unsigned long long)header->attr_size,
 				    (unsigned long long)size);
 	}
-	reader_damaged(reader, 16,
-		       "an event's entry should have %llu bytes; its attr says %llu, which fits",
-		       (unsigned long long)header->attr_size, (unsigned long long)own);
+	reader_add_damage_text(reader, 16,
+			       "an event's entry should have %llu bytes; its attr says %llu, which fits",
+			       (unsigned long long)header->attr_size, (unsigned long long)own);
 	*ret = own;
 	return NULL;
 }

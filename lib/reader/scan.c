@@ -220,8 +220,8 @@ struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent exte
 	if (error)
 		return error;
 	/* An incomplete last record of a stream is no damage: its writer was killed or still writes. */
-	if (reader->pipe_format && walker_cut_at(walker)) {
-		reader->extent.end = walker_cut_at(walker);
+	if (reader->pipe_format && walker_truncated_at(walker)) {
+		reader->extent.end = walker_truncated_at(walker);
 		reader->info.unfinished = true;
 	}
 	return NULL;

@@ -91,12 +91,12 @@ void topology_interpret(struct sp_reader *reader)
 {
 	struct sp_cpu_topology *topology = &reader->info.topology;
 	struct cursor cursor = feature_cursor(reader, FEATURE_CPU_TOPOLOGY);
-	if (feature_is_there(reader, FEATURE_CPU_TOPOLOGY) &&
+	if (feature_is_present(reader, FEATURE_CPU_TOPOLOGY) &&
 	    (!read_list(reader, &cursor, &topology->packages) ||
 	     !read_list(reader, &cursor, &topology->cores) ||
 	     (cursor_left(&cursor) && !read_places(reader, &cursor, topology))))
-		reader_damaged(reader, cursor_offset(&cursor), "feature CPU_TOPOLOGY is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature CPU_TOPOLOGY is cut short");
 	cursor = feature_cursor(reader, FEATURE_NUMA_TOPOLOGY);
-	if (feature_is_there(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
-		reader_damaged(reader, cursor_offset(&cursor), "feature NUMA_TOPOLOGY is cut short");
+	if (feature_is_present(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature NUMA_TOPOLOGY is cut short");
 }

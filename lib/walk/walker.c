@@ -99,7 +99,7 @@ void walker_free(struct walker *walker)
 	free(walker);
 }
 
-uint64_t walker_cut_at(const struct walker *walker)
+uint64_t walker_truncated_at(const struct walker *walker)
 {
 	return walker->cut_at;
 }
@@ -125,7 +125,7 @@ void walker_check_sizes(struct walker *walker, const struct lengths *lengths,
 	walker->damaged = reader;
 }
 
-void walker_hop_samples(struct walker *walker)
+void walker_skip_samples(struct walker *walker)
 {
 	walker->hops = !walker->decoder;
 }
@@ -323,7 +323,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	return NULL;
 }
 
-void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
+void walker_note_excess(struct walker *walker, const struct raw_record *raw, size_t excess)
 {
 	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
 		return;
@@ -347,14 +347,14 @@ static void check_sample(struct walker *walker, const struct raw_record *raw)
 	struct sp_error *error = decoder_decode(walker->decoder, raw, &record);
 	/* An error is ignored here: the caller decodes the sample again, and gets the same error. */
 	if (!error)
-		walker_doubt(walker, raw, decoder_excess(walker->decoder));
+		walker_note_excess(walker, raw, decoder_excess(walker->decoder));
 	sp_error_free(error);
 }
 
 static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
 							    struct raw_record *raw)
 {
-	struct sp_error *error = walker->doubt.size ? walker_check_doubt(walker) : NULL;
+	struct sp_error *error = walker->doubt.size ? walker_check_excess(walker) : NULL;
 	uint64_t offset = walker_offset(walker);
 	if (error)
 		return error;

@@ -43,7 +43,7 @@ struct sp_error *walker_next(struct walker *walker, struct raw_record *raw) SP_M
 uint64_t walker_offset(const struct walker *walker);
 
 /* Returns the offset of the last record, if the data ends within it; else 0. */
-uint64_t walker_cut_at(const struct walker *walker);
+uint64_t walker_truncated_at(const struct walker *walker);
 
 /*
  * From now on, compares the sizes of records other than samples with their contents. `lengths` is
@@ -54,7 +54,7 @@ void walker_check_sizes(struct walker *walker, const struct lengths *lengths,
 			struct sp_reader *reader);
 
 /* From now on, returns the header of long samples only. Their contents are not read. */
-void walker_hop_samples(struct walker *walker);
+void walker_skip_samples(struct walker *walker);
 
 /* Prefetches up to `size` bytes of the next record into the CPU's cache. */
 void walker_prefetch(const struct walker *walker, size_t size);
@@ -70,6 +70,6 @@ struct sp_error *walker_seek(struct walker *walker) SP_MUST_CHECK;
  * begin there, the next call of walker_next() continues with them, and the reader becomes exact
  * (reader_is_exact()).
  */
-void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess);
+void walker_note_excess(struct walker *walker, const struct raw_record *raw, size_t excess);
 
 #endif

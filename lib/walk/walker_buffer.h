@@ -20,7 +20,7 @@ struct walker {
 	bool swap;
 	bool hops;
 	bool finished;
-	uint64_t cut_at; /* result of walker_cut_at() */
+	uint64_t cut_at; /* result of walker_truncated_at() */
 	int fd;
 	const char *path;
 	const uint8_t *base;  /* begin of the buffer, or of a window of the file */

@@ -17,7 +17,7 @@
 #include "record/length.h"
 #include "record/mend.h"
 
-struct sp_error *walker_check_doubt(struct walker *walker)
+struct sp_error *walker_check_excess(struct walker *walker)
 {
 	uint64_t begin = walker->doubt.begin, fields_end = walker->doubt.fields_end;
 	size_t size = walker->doubt.size;

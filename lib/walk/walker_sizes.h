@@ -12,7 +12,7 @@
 /*
  * Moves to the end of the checked sample's fields if records begin there, else to the end by its size.
  */
-struct sp_error *walker_check_doubt(struct walker *walker) SP_MUST_CHECK;
+struct sp_error *walker_check_excess(struct walker *walker) SP_MUST_CHECK;
 
 /*
  * Returns whether a plausible header, or too little space for one, is between a possible end of the

@@ -14,7 +14,7 @@
 static struct sp_error *finish_file(struct writer *writer)
 {
 	uint64_t file_end;
-	int errnum = commit_last(&writer->commit, writer->end, &writer->features, &file_end);
+	int errnum = commit_finish(&writer->commit, writer->end, &writer->features, &file_end);
 	int cut_errnum = preallocate_cut(&writer->space, file_end) ?: commit_sync(&writer->commit);
 	if (!errnum)
 		errnum = cut_errnum;
@@ -115,7 +115,7 @@ static struct sp_error *close_as(struct writer *writer, const struct writer_end 
 	bool published = !publish_error;
 	later = error_first(later, publish_error);
 	if (when && published)
-		later = error_first(later, output_date(&writer->output, *when, name_ret));
+		later = error_first(later, output_rename_dated(&writer->output, *when, name_ret));
 	else if (!error && !later)
 		later = check_present(writer);
 	if (published)

@@ -15,7 +15,7 @@ static int put_at(const struct commit *commit, uint64_t offset, const void *byte
 
 int commit_sync(const struct commit *commit)
 {
-	return durable_file(commit->durability, commit->fd);
+	return durable_sync_file(commit->durability, commit->fd);
 }
 
 /* Writes the header last, because the file is no perf.data file until then. */
@@ -35,7 +35,7 @@ int commit_begin(struct commit *commit)
 	return 0;
 }
 
-uint64_t commit_hold(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size)
+uint64_t commit_hold_back(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size)
 {
 	uint64_t at = end - commit->committed;
 	if (!commit->bits_set || at >= commit->start.table.count)
@@ -106,7 +106,7 @@ static int round_durably(struct commit *commit, uint64_t end)
 	return errnum ? errnum : commit_sync(commit);
 }
 
-int commit_round(struct commit *commit, uint64_t end)
+int commit_data(struct commit *commit, uint64_t end)
 {
 	const struct record_buffer *table = &commit->start.table;
 	if (commit->durability)
@@ -164,15 +164,15 @@ static int put_last_table(struct commit *commit, uint64_t end, const struct feat
 	return errnum;
 }
 
-int commit_last(struct commit *commit, uint64_t end, const struct feature_set *features,
-		uint64_t *file_end_ret)
+int commit_finish(struct commit *commit, uint64_t end, const struct feature_set *features,
+		  uint64_t *file_end_ret)
 {
-	int errnum = commit_round(commit, end);
+	int errnum = commit_data(commit, end);
 	if (!errnum)
 		errnum = put_last_table(commit, end, features, file_end_ret);
 	if (!errnum)
 		return 0;
-	(void)commit_round(commit, end);
+	(void)commit_data(commit, end);
 	*file_end_ret = commit_end(commit);
 	return errnum;
 }

@@ -53,7 +53,7 @@ int commit_begin(struct commit *commit);
  * Holds back data that would overwrite the feature table: bytes of `size` bytes that belong at `end`.
  * Returns the number of held bytes.
  */
-uint64_t commit_hold(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size);
+uint64_t commit_hold_back(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size);
 
 /* Discards held bytes after offset `end`. */
 void commit_drop(struct commit *commit, uint64_t end);
@@ -62,14 +62,14 @@ void commit_drop(struct commit *commit, uint64_t end);
  * Makes the data up to `end` part of the file, and writes a feature table after it. Returns 0 or the
  * errno.
  */
-int commit_round(struct commit *commit, uint64_t end);
+int commit_data(struct commit *commit, uint64_t end);
 
 /*
- * Like commit_round(), with the complete table of `features` and their payloads, which end at
+ * Like commit_data(), with the complete table of `features` and their payloads, which end at
  * *file_end_ret.
  */
-int commit_last(struct commit *commit, uint64_t end, const struct feature_set *features,
-		uint64_t *file_end_ret);
+int commit_finish(struct commit *commit, uint64_t end, const struct feature_set *features,
+		  uint64_t *file_end_ret);
 
 /* Returns the end of the file after the last commit. */
 uint64_t commit_end(const struct commit *commit);

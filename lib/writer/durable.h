@@ -9,16 +9,16 @@
 
 #include <stdint.h>
 
-/* Cost of syncs. Only durable_file() and durable_name() change it, in one thread at a time. */
+/* Cost of syncs. Only durable_sync_file() and durable_sync_name() change it, in one thread at a time. */
 struct durability {
 	uint64_t syncs, spent_ns, longest_ns;
 };
 
 /* Syncs a file's data. Returns 0 or the errno. Does nothing if `durability` is NULL. */
-int durable_file(struct durability *durability, int fd);
+int durable_sync_file(struct durability *durability, int fd);
 
 /* Syncs the directory of a file, so that the file's name is on the disk. Returns 0 or the errno. */
-int durable_name(struct durability *durability, const char *path);
+int durable_sync_name(struct durability *durability, const char *path);
 
 /* Returns the cost so far. Any thread may call it. */
 struct durability durability_read(const struct durability *durability);

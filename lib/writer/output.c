@@ -351,7 +351,7 @@ static char *dated_name(const struct output *output, struct timespec when)
 	return format_text("%s.%s%02ld", output->path, text, when.tv_nsec / HUNDREDTH_NS);
 }
 
-struct sp_error *output_date(struct output *output, struct timespec when, char **name_ret)
+struct sp_error *output_rename_dated(struct output *output, struct timespec when, char **name_ret)
 {
 	if (!is_at_path(output))
 		return error_new(SP_ERROR_NOT_FOUND, "%s was removed during recording", output->path);

@@ -42,8 +42,8 @@ struct sp_error *output_publish(struct output *output) SP_MUST_CHECK;
  * does. If that name exists, the next free hundredth is used. The caller frees *name_ret. Fails with
  * SP_ERROR_NOT_FOUND if the file is no longer at PATH. On failure, the file keeps its name.
  */
-struct sp_error *output_date(struct output *output, struct timespec when,
-			     char **name_ret) SP_MUST_CHECK;
+struct sp_error *output_rename_dated(struct output *output, struct timespec when,
+				     char **name_ret) SP_MUST_CHECK;
 
 /* Closes the output. A file that was not published is removed. Returns the errno of close(2). */
 int output_close(struct output *output);

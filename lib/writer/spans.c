@@ -99,7 +99,7 @@ int spans_write(int fd, int64_t offset, const struct spans_part *part, uint64_t 
 	return errnum;
 }
 
-void spans_take(struct spans_place *place, void *to, size_t size)
+void spans_copy_next(struct spans_place *place, void *to, size_t size)
 {
 	while (size) {
 		const struct iovec *span = &place->spans[place->span];
@@ -122,7 +122,7 @@ void spans_take(struct spans_place *place, void *to, size_t size)
 void spans_copy(const struct iovec *spans, void *to, size_t size)
 {
 	struct spans_place place = {.spans = spans};
-	spans_take(&place, to, size);
+	spans_copy_next(&place, to, size);
 }
 
 /*
@@ -136,11 +136,11 @@ static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_fro
 	uint64_t whole = 0;
 	while (size - whole >= sizeof(header)) {
 		struct spans_place next = place;
-		spans_take(&next, &header, sizeof(header));
+		spans_copy_next(&next, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size - whole)
 			break;
 		*counted += whole >= count_from && header.type == type;
-		spans_take(&place, NULL, header.size);
+		spans_copy_next(&place, NULL, header.size);
 		whole += header.size;
 	}
 	return whole;

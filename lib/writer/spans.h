@@ -39,7 +39,7 @@ struct spans_place {
  * Copies the next `size` bytes, which must exist, and moves the position after them. If `to` is NULL,
  * it only moves.
  */
-void spans_take(struct spans_place *place, void *to, size_t size);
+void spans_copy_next(struct spans_place *place, void *to, size_t size);
 
 /* Returns how many of the next `size` bytes belong to whole records. The bytes must exist. */
 uint64_t spans_whole_at(const struct spans_place *place, uint64_t size);

@@ -78,7 +78,7 @@ static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 /* Makes the file valid up to writer->end. Returns 0 or the errno. */
 static int commit(struct writer *writer)
 {
-	return writer->output.stream ? 0 : commit_round(&writer->commit, writer->end);
+	return writer->output.stream ? 0 : commit_data(&writer->commit, writer->end);
 }
 
 /* Removes the last `surplus` bytes of the file, which are part of an incomplete record. */
@@ -102,7 +102,7 @@ static int put_data(struct writer *writer, const struct iovec *spans, int count,
 {
 	uint64_t held = 0, done;
 	if (!writer->output.stream)
-		held = commit_hold(&writer->commit, writer->end, spans, size);
+		held = commit_hold_back(&writer->commit, writer->end, spans, size);
 	int64_t offset = writer->output.stream ? SPANS_APPEND : (int64_t)(writer->end + held);
 	const struct spans_part part = {spans, count, held, size - held};
 	int errnum = spans_write(writer->output.fd, offset, &part, &done);
@@ -339,7 +339,7 @@ struct sp_error *writer_sync_name(const struct writer *writer)
 {
 	if (writer->output.stream)
 		return NULL;
-	int errnum = durable_name(writer->commit.durability, writer->output.path);
+	int errnum = durable_sync_name(writer->commit.durability, writer->output.path);
 	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
 

@@ -85,8 +85,8 @@ uint64_t writer_unwritten_samples(const struct writer *writer);
 struct sp_error *writer_close(struct writer *writer, const struct writer_end *end) SP_MUST_CHECK;
 
 /*
- * Like writer_close(), and renames the file to PATH.YYYYMMDDhhmmsscc (output_date()). The caller frees
- * *name_ret, which is NULL if the file could not be renamed. Not for streams.
+ * Like writer_close(), and renames the file to PATH.YYYYMMDDhhmmsscc (output_rename_dated()). The
+ * caller frees *name_ret, which is NULL if the file could not be renamed. Not for streams.
  */
 struct sp_error *writer_close_dated(struct writer *writer, const struct writer_end *end,
 				    struct timespec when, char **name_ret) SP_MUST_CHECK;

@@ -213,7 +213,7 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 			    "use colours: auto (on a terminal), always or never", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
-	input_options_add_how(&a->selection, table);
+	input_options_add_output(&a->selection, table);
 }
 
 #define TRACES "processor traces are not decoded; use 'perf report'"

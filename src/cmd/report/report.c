@@ -383,7 +383,7 @@ static int write_report(const struct report_arguments *arguments,
 	FILE *out = arguments->file ? file.out : pager.out;
 	for (size_t i = 0; i < recordings->count; i++)
 		if (arguments->header && output == &output_text)
-			info_put_header(recordings->items[i].reader, out);
+			info_print_header(recordings->items[i].reader, out);
 	bool done = is_compressed(arguments) ? write_compressed(output, report, out)
 					     : output->write(report, out);
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
@@ -482,10 +482,10 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 {
 	struct report_arguments *arguments = data;
 	struct sp_analysis *analysis = NULL;
-	int settled = report_arguments_settle(arguments, ctx, recordings);
+	int settled = report_arguments_resolve(arguments, ctx, recordings);
 	if (settled >= 0)
 		return settled;
-	if (!recordings_settle(recordings, &arguments->selection))
+	if (!recordings_resolve_times(recordings, &arguments->selection))
 		return 1;
 	struct analysis_groups groups;
 	set_groups(arguments, recordings->items[0].reader, &groups);
@@ -503,7 +503,7 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	int status = report_analysis(arguments, recordings, analysis);
 	report_missing_names(arguments, ctx, recordings, analysis);
 	sp_analysis_free(analysis);
-	return recordings_damage(recordings) | status;
+	return recordings_print_damage(recordings) | status;
 }
 
 static int report_run(struct sp_ctx *ctx, int argc, char **argv)
