@@ -22,7 +22,7 @@
 
 #define HEADER_SIZE 8
 
-/* Words from the first one up to that of `bit`, which itself is not counted. */
+/* Returns the number of words in `order` before the one of `bit`. */
 static int8_t words_before(uint64_t sample_type, const uint64_t *order, uint64_t bit)
 {
 	int8_t words = 0;
@@ -35,7 +35,7 @@ static struct plan plan_make(const struct perf_event_attr *attr)
 {
 	static const uint64_t sample_order[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
 						PERF_SAMPLE_ADDR, PERF_SAMPLE_ID};
-	/* From the end back. */
+	/* Fields of a sample_id, from its end backwards. */
 	static const uint64_t trailer_order[] = {PERF_SAMPLE_CPU, PERF_SAMPLE_STREAM_ID,
 						 PERF_SAMPLE_ID};
 	uint64_t type = attr->sample_type & RECORD_SAMPLE_KNOWN;
@@ -70,7 +70,7 @@ static void places_add(struct id_places *places, int8_t at)
 	for (size_t i = 0; i < places->count; i++)
 		if (places->at[i] == at)
 			return;
-	/* There are fewer distinct places than the array is long. */
+	/* The array has room for all places that can exist. */
 	places->at[places->count++] = at;
 }
 
@@ -90,7 +90,7 @@ static struct sp_error *decoder_fill(struct decoder *decoder)
 		places_add(&decoder->trailer_places, decoder->plans[i].trailer_id_at);
 		if (memcmp(&decoder->plans[i], &decoder->plans[0], sizeof(decoder->plans[0])))
 			decoder->uniform = false;
-		/* With one event no id is ever looked up. */
+		/* With one event, ids are never searched. */
 		for (size_t j = 0; layout->event_count > 1 && j < event->id_count; j++)
 			if (!u64map_put(&decoder->ids, event->ids[j], (uint32_t)i, NULL))
 				return error_no_memory();
@@ -158,7 +158,7 @@ static uint64_t word_at(const struct decoder *decoder, const uint8_t *bytes)
 	return decoder->layout.swap ? __builtin_bswap64(word) : word;
 }
 
-/* The event of an id that was found at such a place; SP_EVENT_NONE if there is none. */
+/* Returns the event of an id that was found at one of these places; SP_EVENT_NONE if there is none. */
 static uint32_t event_of_id(struct decoder *decoder, uint64_t id)
 {
 	if (likely(id == decoder->last_id && decoder->last_event != SP_EVENT_NONE))
@@ -204,13 +204,16 @@ static uint32_t trailer_event(struct decoder *decoder, const struct raw_record *
 	return SP_EVENT_NONE;
 }
 
-/* The plan of an event; that of the first where it is not known, as perf does. */
+/* Returns the plan of an event; if the event is unknown, that of the first event, as in perf. */
 static const struct plan *plan_of(const struct decoder *decoder, uint32_t event)
 {
 	return &decoder->plans[event == SP_EVENT_NONE ? 0 : event];
 }
 
-/* The sample_id at the end, if `cursor`, behind the fields, leaves room for it. */
+/*
+ * Decodes the sample_id at the record's end, if there is room for it after the fields, where `cursor`
+ * is.
+ */
 static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
 			   struct sp_sample_id *ret)
 {
@@ -238,8 +241,8 @@ static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
 }
 
 /*
- * How much of a record is really there, where the kernel may have said too much
- * (record/mend.h): the fields and a sample_id right behind them that is of an event.
+ * Returns the number of valid bytes of a record whose size the kernel may have set too large
+ * (record/mend.h): the fields, and a sample_id directly after them that belongs to an event.
  */
 static size_t true_size(struct decoder *decoder, const struct raw_record *raw,
 			const struct cursor *cursor)
@@ -269,7 +272,7 @@ static struct sp_error *decode_kernel_record(struct decoder *decoder, const stru
 					     struct cursor *cursor, struct sp_record *record)
 {
 	if (!decoder->layout.event_count) {
-		/* Without an attr nothing says what a sample holds. */
+		/* Without an attr, the fields of a sample are unknown. */
 		if (raw->type == PERF_RECORD_SAMPLE)
 			return cursor_error(cursor, "a SAMPLE, but no event is described");
 		struct plan none = {0};
@@ -320,7 +323,7 @@ size_t decoder_excess(const struct decoder *decoder)
 	return decoder->excess;
 }
 
-/* An aligned copy, for records that do not lie on a multiple of 8. */
+/* Returns the record's bytes, or a copy if they are not aligned to 8. */
 static const uint8_t *aligned_bytes(struct decoder *decoder, const struct raw_record *raw)
 {
 	if (likely(!((uintptr_t)raw->bytes & 7)))
@@ -330,7 +333,7 @@ static const uint8_t *aligned_bytes(struct decoder *decoder, const struct raw_re
 	return copy;
 }
 
-/* Moves a time; records without a time have 0. */
+/* Adds the clock's step to a time; records without a time have 0. */
 static void move_time(const struct record_layout *layout, uint64_t *time_ns)
 {
 	if (*time_ns && *time_ns < layout->began_ns)
