@@ -59,6 +59,17 @@ agrees "compressed, too" speedscope data.speedscope.json.gz
 "$SPROF" report data --no-inline -o data.speedscope.json
 check "--no-inline leaves inlined functions out" sh -c '! grep -q \"inner\" data.speedscope.json'
 
+
+# Filters and several recordings change exports as they change JSON.
+for options in "--time 20%-60%" "--comms work --ignore down" "-S outer" "--max-stack 3" "data"; do
+	"$SPROF" report data $options --format json -g caller >json.json
+	stacks json json.json | sed '$s/.*/-/' >wanted
+	"$SPROF" report data $options -o part.speedscope.json
+	stacks speedscope part.speedscope.json >got
+	check "$options selects stacks" sh -c '[ $(wc -l <wanted) -gt 1 ]'
+	same "report $options" wanted got
+done
+
 "$SPROF" report data -o data.pb.gz
 if command -v go >.which; then
 	go tool pprof -raw data.pb.gz >raw 2>messages
@@ -87,6 +98,22 @@ check "the older file stays" test "$(cat full.csv)" = old
 check "no other file stays" sh -c '! ls | grep -q tmp-'
 status "a device is written in place" 0 "$SPROF" report data --format csv -o /dev/null
 check "a device stays a device" test -c /dev/null
+
+# Several events: each has its values.
+"$SPROF" record -q -F 2000 -e cpu-clock,page-faults/period=1/ -o events -- ./work
+"$SPROF" report events --no-group --format json -g caller >json.json
+stacks json json.json >want
+"$SPROF" report events -o events.speedscope.json
+agrees "speedscope has the stacks of both events" speedscope events.speedscope.json
+check "profiles name the event" grep -q '"name": "work [0-9]* page-faults' events.speedscope.json
+"$SPROF" report events -o events.pb.gz
+if command -v go >.which; then
+	go tool pprof -raw events.pb.gz >raw 2>messages
+	check "pprof has the values of both events" grep -q \
+		"^samples/count cpu-clock/nanoseconds.* samples/count page-faults.*/count" raw
+else
+	skip "pprof has the values of both events" "needs go"
+fi
 
 # Recordings without samples.
 recording empty.data <<'END'
