@@ -60,6 +60,17 @@ agrees "compressed, too" speedscope data.speedscope.json.gz
 check "--no-inline leaves inlined functions out" sh -c '! grep -q \"inner\" data.speedscope.json'
 
 
+# Each thread is a profile.
+"$SPROF" report data --format csv -s comm,tid | awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+	{ print $column["comm"], $column["tid"], $column["self_weight"] }' | sort >wanted
+python3 -c '
+import json, sys
+for profile in json.load(open(sys.argv[1]))["profiles"]:
+    print(profile["name"], profile["endValue"])' data.speedscope.json | sort >got
+check "there are two threads" test "$(wc -l <wanted)" = 2
+same "speedscope has a profile for each thread" wanted got
+
 # Filters and several recordings change exports as they change JSON.
 for options in "--time 20%-60%" "--comms work --ignore down" "-S outer" "--max-stack 3" "data"; do
 	"$SPROF" report data $options --format json -g caller >json.json
