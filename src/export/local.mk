@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
+	src/export/callgrind.c \
 	src/export/gzip.c src/export/gzip.h \
 	src/export/notes.c src/export/notes.h \
 	src/export/pprof.c \

@@ -12,6 +12,7 @@ const struct output *const outputs[] = {
 	&output_folded,
 	&output_pprof,
 	&output_speedscope,
+	&output_callgrind,
 	NULL,
 };
 

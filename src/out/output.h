@@ -22,13 +22,14 @@ struct output {
 };
 
 /* Names of all formats, for messages. */
-#define OUTPUT_NAMES "text, json, csv, folded, pprof or speedscope"
+#define OUTPUT_NAMES "text, json, csv, folded, pprof, speedscope or callgrind"
 
 extern const struct output output_text;
 extern const struct output output_json;
 extern const struct output output_csv;
 extern const struct output output_folded;
 extern const struct output output_pprof;
+extern const struct output output_callgrind;
 extern const struct output output_speedscope;
 
 /* All output formats; NULL-terminated. */

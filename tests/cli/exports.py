@@ -7,6 +7,12 @@ exports.py speedscope FILE  a .speedscope.json[.gz] file
 
 Equal stacks are added up, and lines are sorted, so that two exports can be compared by diff. The last
 line is the number of samples, or "-" if the format has none.
+
+Prints the functions, one a line: WEIGHT and NAME, without those of weight 0.
+
+exports.py self FILE        of report --format json -g caller
+exports.py total FILE       the same with callees, of functions that do not call themselves
+exports.py annotate FILE    what callgrind_annotate printed
 """
 import gzip
 import json
@@ -75,7 +81,33 @@ def read_speedscope(path):
     return "-"
 
 
+def read_functions(path, total):
+    read_json(path)
+    weights, recursive = {}, set()
+    for stack, weight in stacks.items():
+        names = stack.split(";")
+        for name in set(names) if total else names[-1:]:
+            weights[name] = weights.get(name, 0) + weight
+        recursive |= {name for name in names if names.count(name) > 1}
+    return {name: weight for name, weight in weights.items() if not total or name not in recursive}
+
+
+def read_annotate(path):
+    weights = {}
+    with open(path) as file:
+        for line in file:
+            row = re.fullmatch(r" *([\d,]+) \( *[\d.]+%\) +[^ ]*?:(.*) \[.*\]\n", line)
+            if row:
+                weights[row[2]] = weights.get(row[2], 0) + int(row[1].replace(",", ""))
+    return weights
+
+
 kind, path = sys.argv[1:]
+if kind in ("self", "total", "annotate"):
+    functions = read_annotate(path) if kind == "annotate" else read_functions(path, kind == "total")
+    for name, weight in sorted(functions.items()):
+        print(weight, name)
+    sys.exit()
 count = {"json": read_json, "pprof": read_pprof, "speedscope": read_speedscope}[kind](path)
 for functions, weight in sorted(stacks.items()):
     print(weight, functions)

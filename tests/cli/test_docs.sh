@@ -94,7 +94,7 @@ if command -v bash >/dev/null; then
 	printf '%s\n' $commands help --help --version | sort >"$tmp/wanted"
 	completes sprof . >"$tmp/completed"
 	same "completion lists the commands" "$tmp/wanted" "$tmp/completed"
-	printf 'csv\n' >"$tmp/wanted"
+	printf 'callgrind\ncsv\n' >"$tmp/wanted"
 	completes sprof report --format c >"$tmp/completed"
 	same "completion knows formats" "$tmp/wanted" "$tmp/completed"
 	completes sprof report --format = c >"$tmp/completed"

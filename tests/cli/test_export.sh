@@ -93,6 +93,34 @@ if command -v go >.which; then
 else
 	skip "pprof has the stacks" "needs go"
 fi
+
+# Callgrind has functions and calls instead of stacks.
+"$SPROF" report data --format json -g caller >json.json
+"$SPROF" report data -o callgrind.out
+# A stack in which down() calls itself ten times counts once for that call.
+awk '/;down;down/ { sum += $1 } END { print sum }' want >wanted
+awk '/^fn=/ { own = $2 == "down" } /^cfn=/ { called = own && $2 == "down" }
+	/^calls=/ { getline; if (called) sum += $2 } END { print sum }' callgrind.out >got
+same "a recursive call has the weight of its stacks once" wanted got
+if command -v callgrind_annotate >.which; then
+	callgrind_annotate --auto=no --threshold=100 callgrind.out >annotated 2>messages
+	stacks annotate annotated >got
+	stacks self json.json >wanted
+	same "callgrind has the weights of functions" wanted got
+	callgrind_annotate --auto=no --threshold=100 --inclusive=yes callgrind.out >annotated 2>messages
+	stacks annotate annotated >inclusive
+	stacks total json.json >wanted
+	# Recursive functions are left out on both sides.
+	cut -d ' ' -f 2- wanted >names
+	awk 'NR == FNR { known[$0] = 1; next }
+		{ name = $0; sub(/^[0-9]* /, "", name); if (name in known) print }' names inclusive >got
+	check "functions that do not recurse are there" test "$(wc -l <wanted)" -gt 5
+	same "callgrind has the weights with callees" wanted got
+	check "callgrind_annotate has no warnings" test ! -s messages
+	check "the recorded command is there" grep -q "^Profiled target: .*work" annotated
+else
+	skip "callgrind has the weights of functions" "needs callgrind_annotate"
+fi
 status "a pipe may get a binary format" 0 "$SPROF" report data --format pprof
 check "which is the same" cmp out data.pb.gz
 
@@ -130,7 +158,7 @@ fi
 recording empty.data <<'END'
 event cpu-clock chain
 END
-for file in empty.pb.gz empty.speedscope.json; do
+for file in empty.pb.gz empty.speedscope.json empty.callgrind; do
 	status "an empty recording makes $file" 0 "$SPROF" report empty.data -o "$file"
 	check "$file is written" test -s "$file"
 done

@@ -148,7 +148,7 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "group samples by comm, pid, tid, cpu, dso, symbol, function, srcfile, "
 			    "srcline, event, ...; +KEY adds to comm,dso,function"),
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
-				     "print the call tree instead of rows: caller (default) or callee"),
+				     "print the call tree: caller (default) or callee"),
 		OPTION_CALL(0, "callers", "FUNCTION", &a->callers, parse_function,
 			    "show the callers of FUNCTION (a name or /REGEX/); with -g as a tree"),
 		OPTION_CALL(0, "callees", "FUNCTION", &a->callees, parse_function,

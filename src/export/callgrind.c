@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Callgrind's format: costs by function and line, and calls from lines to functions with their inclusive
+ * cost. All events are side by side. An inlined function is a function that is called where it is inlined.
+ * Samples do not count calls, so each call has the count 1. A call that repeats within one stack, by
+ * recursion, has the stack's weight once.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "buffer.h"
+#include "export/notes.h"
+#include "export/tuples.h"
+#include "out/output.h"
+
+/* Name of the tree's root, which calls the outermost functions. */
+#define ROOT_NAME "[root]"
+
+/* Name of files and objects that are not known. */
+static const char unknown[] = "???";
+
+/* End of a list of indexes. */
+#define NONE UINT32_MAX
+
+/* Costs of tuples: a weight for each event. */
+struct costs {
+	struct tuples keys;
+	LIST(uint64_t) weights; /* index: key * events + event */
+	LIST(uint32_t) next;    /* by key: the next one of the same owner; NONE: none */
+};
+
+/* Names of files or of objects, each written once: addresses of texts. */
+struct names {
+	struct tuples texts;
+	uint32_t written;
+};
+
+/* A node of the current stack. */
+struct frame {
+	const struct sp_tree_node *node;
+	size_t next;       /* index of the child to visit next */
+	uint32_t function; /* index in `functions` */
+	uint32_t line;     /* index in `lines` */
+	uint32_t pair;     /* index in `pairs`; NONE for the outermost function */
+};
+
+struct callgrind {
+	const struct report *report;
+	struct buffer text;
+	struct tuples functions; /* name, dso, start address, source file */
+	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
+	LIST(uint32_t) first_line;  /* by function */
+	LIST(uint32_t) first_call;  /* by line */
+	struct costs lines;      /* function, line */
+	struct costs calls;      /* index of the caller's line, called function */
+	struct tuples pairs;     /* calling and called function */
+	LIST(uint32_t) open;     /* by pair: number of such calls in the current stack */
+	LIST(struct frame) stack;
+	struct names objects, files;
+	bool failed;             /* out of memory */
+};
+
+static void costs_deinit(struct costs *costs)
+{
+	tuples_deinit(&costs->keys);
+	free(costs->weights.items);
+	free(costs->next.items);
+}
+
+static void callgrind_deinit(struct callgrind *callgrind)
+{
+	buffer_deinit(&callgrind->text);
+	tuples_deinit(&callgrind->functions);
+	tuples_deinit(&callgrind->pairs);
+	tuples_deinit(&callgrind->objects.texts);
+	tuples_deinit(&callgrind->files.texts);
+	costs_deinit(&callgrind->lines);
+	costs_deinit(&callgrind->calls);
+	free(callgrind->nodes.items);
+	free(callgrind->first_line.items);
+	free(callgrind->first_call.items);
+	free(callgrind->open.items);
+	free(callgrind->stack.items);
+}
+
+/* Returns the index of a tuple; 0, and sets `failed`, when out of memory. */
+static uint32_t add(struct callgrind *callgrind, struct tuples *tuples, struct tuple tuple)
+{
+	uint32_t index = tuples_add(tuples, tuple);
+	callgrind->failed |= index == UINT32_MAX;
+	return index == UINT32_MAX ? 0 : index;
+}
+
+/*
+ * Returns the index of a key in `costs`. A new key has no weight, and is put first in the list `*first`
+ * of its owner.
+ */
+static uint32_t add_cost(struct callgrind *callgrind, struct costs *costs, struct tuple key,
+			 uint32_t *first)
+{
+	size_t events = callgrind->report->profile_count;
+	uint32_t index = add(callgrind, &costs->keys, key);
+	if (callgrind->failed || index < costs->next.count)
+		return index;
+	callgrind->failed |= !list_reserve(&costs->weights, costs->weights.count + events) ||
+			     !list_reserve(&costs->next, costs->next.count + 1);
+	if (callgrind->failed)
+		return index;
+	memset(costs->weights.items + costs->weights.count, 0, events * sizeof(uint64_t));
+	costs->weights.count += events;
+	*list_push(&costs->next) = *first;
+	*first = index;
+	return index;
+}
+
+static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree_node *node)
+{
+	const struct tuple tuple = {{(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
+				     (uintptr_t)node->srcpath}};
+	uint32_t index = add(callgrind, &callgrind->functions, tuple);
+	if (callgrind->failed || index < callgrind->nodes.count)
+		return index;
+	const struct sp_tree_node **slot = list_push(&callgrind->nodes);
+	uint32_t *first = slot ? list_push(&callgrind->first_line) : NULL;
+	callgrind->failed |= !first;
+	if (!first)
+		return index;
+	*slot = node;
+	*first = NONE;
+	return index;
+}
+
+/* Returns the index of a line of a function. */
+static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint32_t line)
+{
+	struct tuple key = {{function, line}};
+	uint32_t index = add_cost(callgrind, &callgrind->lines, key,
+				  &callgrind->first_line.items[function]);
+	if (callgrind->failed || index < callgrind->first_call.count)
+		return index;
+	uint32_t *first = list_push(&callgrind->first_call);
+	callgrind->failed |= !first;
+	if (first)
+		*first = NONE;
+	return index;
+}
+
+/* Adds the weight of a call by the function on top of the stack. Returns the pair of the call. */
+static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t function, uint64_t weight)
+{
+	const struct frame *caller = &callgrind->stack.items[callgrind->stack.count - 1];
+	uint32_t pair = add(callgrind, &callgrind->pairs, (struct tuple){{caller->function, function}});
+	if (!callgrind->failed && pair == callgrind->open.count) {
+		uint32_t *open = list_push(&callgrind->open);
+		callgrind->failed |= !open;
+		if (open)
+			*open = 0;
+	}
+	if (callgrind->failed || callgrind->open.items[pair]++)
+		return pair;
+	uint32_t call = add_cost(callgrind, &callgrind->calls, (struct tuple){{caller->line, function}},
+				 &callgrind->first_call.items[caller->line]);
+	if (!callgrind->failed)
+		callgrind->calls.weights.items[call * callgrind->report->profile_count + event] += weight;
+	return pair;
+}
+
+/* Puts a node on the stack, and adds its costs. */
+static void enter(struct callgrind *callgrind, size_t event, const struct sp_tree_node *node)
+{
+	struct frame frame = {.node = node, .pair = NONE};
+	frame.function = function_index(callgrind, node);
+	if (!callgrind->failed)
+		frame.line = line_index(callgrind, frame.function, node->line);
+	if (!callgrind->failed && callgrind->stack.count)
+		frame.pair = add_call(callgrind, event, frame.function, node->total.weight);
+	struct frame *slot = callgrind->failed ? NULL : list_push(&callgrind->stack);
+	callgrind->failed |= !slot;
+	if (!slot)
+		return;
+	*slot = frame;
+	size_t at = frame.line * callgrind->report->profile_count + event;
+	callgrind->lines.weights.items[at] += node->self.weight;
+}
+
+static void leave(struct callgrind *callgrind)
+{
+	uint32_t pair = callgrind->stack.items[--callgrind->stack.count].pair;
+	if (pair != NONE)
+		callgrind->open.items[pair]--;
+}
+
+/*
+ * Adds the costs of one event's tree. Its root is a function, too, because readers add up the calls to a
+ * function, and so would miss stacks that begin there.
+ */
+static void add_event(struct callgrind *callgrind, size_t event)
+{
+	const struct sp_tree_node *root = callgrind->report->profiles[event]->tree;
+	if (root)
+		enter(callgrind, event, root);
+	while (callgrind->stack.count && !callgrind->failed) {
+		struct frame *top = &callgrind->stack.items[callgrind->stack.count - 1];
+		if (top->next < top->node->child_count)
+			enter(callgrind, event, &top->node->children[top->next++]);
+		else
+			leave(callgrind);
+	}
+}
+
+/* Writes the name of a file or object: "(7) NAME" at its first use, then "(7)". */
+static void put_name(struct callgrind *callgrind, struct names *names, const char *title,
+		     const char *name)
+{
+	struct buffer *text = &callgrind->text;
+	uint32_t index = add(callgrind, &names->texts, (struct tuple){{(uintptr_t)name}});
+	buffer_format(text, "%s=(%" PRIu32 ")", title, index + 1);
+	if (index == names->written) {
+		names->written++;
+		buffer_char(text, ' ');
+		buffer_name(text, name);
+	}
+	buffer_char(text, '\n');
+}
+
+/* Writes a function's object, file and name; `prefix` is "c" for a called function. */
+static void put_function(struct callgrind *callgrind, const char *prefix, uint32_t function)
+{
+	const struct sp_tree_node *node = callgrind->nodes.items[function];
+	put_name(callgrind, &callgrind->objects, *prefix ? "cob" : "ob",
+		 node->dso_path ?: node->dso ?: unknown);
+	put_name(callgrind, &callgrind->files, *prefix ? "cfi" : "fl", node->srcpath ?: unknown);
+	/* Functions of one name in two files are two, so the name has the function's number. */
+	buffer_format(&callgrind->text, "%sfn=(%" PRIu32 ") ", prefix, function + 1);
+	buffer_name(&callgrind->text, node_name(node) ?: ROOT_NAME);
+	buffer_char(&callgrind->text, '\n');
+}
+
+static void put_costs(struct callgrind *callgrind, uint64_t line, const struct costs *costs,
+		      uint32_t index)
+{
+	size_t events = callgrind->report->profile_count;
+	buffer_decimal(&callgrind->text, line, 0, ' ');
+	for (size_t i = 0; i < events; i++) {
+		buffer_char(&callgrind->text, ' ');
+		buffer_decimal(&callgrind->text, costs->weights.items[index * events + i], 0, ' ');
+	}
+	buffer_char(&callgrind->text, '\n');
+}
+
+/* Writes a function with its lines and calls. */
+static void put_block(struct callgrind *callgrind, uint32_t function)
+{
+	put_function(callgrind, "", function);
+	for (uint32_t line = callgrind->first_line.items[function]; line != NONE;
+	     line = callgrind->lines.next.items[line]) {
+		uint64_t number = callgrind->lines.keys.list.items[line].words[1];
+		put_costs(callgrind, number, &callgrind->lines, line);
+		for (uint32_t call = callgrind->first_call.items[line]; call != NONE;
+		     call = callgrind->calls.next.items[call]) {
+			uint64_t called = callgrind->calls.keys.list.items[call].words[1];
+			put_function(callgrind, "c", (uint32_t)called);
+			buffer_string(&callgrind->text, "calls=1 0\n");
+			put_costs(callgrind, number, &callgrind->calls, call);
+		}
+	}
+	buffer_char(&callgrind->text, '\n');
+}
+
+/* Writes an event's name in the characters that are safe in a list of names. */
+static void put_event(struct buffer *text, const struct sp_profile *profile)
+{
+	buffer_char(text, ' ');
+	for (const char *c = profile->event; *c; c++)
+		buffer_char(text, strchr(" \t,()\n\r", *c) ? '_' : *c);
+	if (profile->weight_is_time)
+		buffer_string(text, "-ns");
+}
+
+static void put_header(struct callgrind *callgrind)
+{
+	struct buffer *text = &callgrind->text;
+	const struct report *report = callgrind->report;
+	buffer_string(text, "# callgrind format\nversion: 1\ncreator: sprof " PACKAGE_VERSION "\n");
+	size_t begin = text->count;
+	notes_put(report, text);
+	/* Each note becomes a line "desc: Note: NOTE", which readers print. */
+	size_t size = text->count - begin;
+	char *notes = text->failed ? NULL : strndup(text->text + begin, size);
+	callgrind->failed |= !notes;
+	text->count = begin;
+	for (char *rest = notes, *line; rest && (line = strsep(&rest, "\n")) && *line;) {
+		bool command = !strncmp(line, "command: ", 9);
+		buffer_string(text, command ? "cmd: " : "desc: Note: ");
+		buffer_string(text, command ? line + 9 : line);
+		buffer_char(text, '\n');
+	}
+	free(notes);
+	buffer_string(text, "desc: Note: samples do not count calls: each has the count 1\n"
+			    "positions: line\nevents:");
+	for (size_t i = 0; i < report->profile_count; i++)
+		put_event(text, report->profiles[i]);
+	buffer_string(text, "\n\n");
+}
+
+static bool write_callgrind(const struct report *report, FILE *out)
+{
+	struct callgrind callgrind = {.report = report, .text.form = TEXT_SHOWN};
+	for (size_t i = 0; i < report->profile_count; i++)
+		add_event(&callgrind, i);
+	put_header(&callgrind);
+	for (uint32_t i = 0; i < callgrind.nodes.count && !callgrind.failed; i++)
+		put_block(&callgrind, i);
+	buffer_string(&callgrind.text, "totals:");
+	for (size_t i = 0; i < report->profile_count; i++)
+		buffer_format(&callgrind.text, " %" PRIu64, report->profiles[i]->shown_weight);
+	buffer_char(&callgrind.text, '\n');
+	bool done = !callgrind.failed && !callgrind.text.failed;
+	if (done)
+		fwrite(callgrind.text.text, 1, callgrind.text.count, out);
+	callgrind_deinit(&callgrind);
+	return done;
+}
+
+const struct output output_callgrind = {
+	.name = "callgrind",
+	.files = (const char *const[]){"callgrind.*", "*.callgrind", NULL},
+	.stacks = true,
+	.lines = true,
+	.write = write_callgrind,
+};
