@@ -5,6 +5,8 @@ command_cppflags = -include $(top_builddir)/config.h -I$(top_srcdir)/include -I$
 
 noinst_LTLIBRARIES += src/libcommand.la
 src_libcommand_la_CPPFLAGS = $(command_cppflags)
+src_libcommand_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
+src_libcommand_la_LIBADD = $(ZLIB_LIBS)
 src_libcommand_la_SOURCES = \
 	src/buffer.c src/buffer.h \
 	src/diag.c src/diag.h \
@@ -43,3 +45,4 @@ tests_unit_test_text_LDADD = $(command_ldadd)
 
 include src/cmd/local.mk
 include src/out/local.mk
+include src/export/local.mk

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Formats of a report: one file in out/ for each, and one line in output.c. */
+/* Formats of a report: one file in out/ or export/ for each, and one line in output.c. */
 #ifndef OUT_OUTPUT_H
 #define OUT_OUTPUT_H
 
@@ -20,12 +20,13 @@ struct output {
 };
 
 /* Names of all formats, for messages. */
-#define OUTPUT_NAMES "text, json, csv or folded"
+#define OUTPUT_NAMES "text, json, csv, folded or firefox"
 
 extern const struct output output_text;
 extern const struct output output_json;
 extern const struct output output_csv;
 extern const struct output output_folded;
+extern const struct output output_firefox;
 
 /* All output formats; NULL-terminated. */
 extern const struct output *const outputs[];

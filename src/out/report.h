@@ -61,6 +61,7 @@ struct report {
 	size_t row_most;         /* most rows of an event in text; 0: no limit */
 	const uint64_t *periods; /* period of each profile, in ns for clocks, else events; 0: unknown */
 	bool quiet;
+	bool compress;           /* the file's name ends in ".gz" */
 	struct term term;
 };
 

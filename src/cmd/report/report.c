@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "cmd/common/input_run.h"
 #include "cmd/info/info.h"
 #include "cmd/report/arguments.h"
@@ -378,6 +379,13 @@ static bool are_damaged(const struct recordings *recordings)
 	return damaged;
 }
 
+/* Returns whether the file's name asks for gzip. */
+static bool is_compressed(const char *file)
+{
+	size_t size = file ? strlen(file) : 0;
+	return size > 3 && !strcasecmp(file + size - 3, ".gz");
+}
+
 static int report_analysis(const struct report_arguments *arguments,
 			   const struct recordings *recordings, const struct sp_analysis *analysis)
 {
@@ -406,6 +414,7 @@ static int report_analysis(const struct report_arguments *arguments,
 		.callees = arguments->callees,
 		.relative = arguments->relative,
 		.quiet = arguments->selection.quiet,
+		.compress = is_compressed(arguments->file),
 		.term = term_of_stdout(arguments->colour),
 	};
 	int status = 1;
