@@ -269,7 +269,8 @@ bool firefox_write_meta(struct firefox *firefox)
 	json_double(json, "interval", interval_ms(firefox));
 	json_signed(json, "startTime", (int64_t)start_ms(firefox));
 	json_double(json, "profilingStartTime", 0);
-	json_double(json, "profilingEndTime", duration_ms(firefox));
+	/* The viewer excludes samples at the end. */
+	json_double(json, "profilingEndTime", duration_ms(firefox) + interval_ms(firefox));
 	json_unsigned(json, "processType", 0);
 	json_string(json, "product", "sprof");
 	json_string(json, "importedFrom", "sprof " PACKAGE_VERSION);
