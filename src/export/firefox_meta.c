@@ -211,7 +211,8 @@ static double start_ms(const struct firefox *firefox)
 
 static int by_weight(const void *a, const void *b)
 {
-	const struct firefox_thread *x = *(const struct firefox_thread *const *)a, *y = *(const struct firefox_thread *const *)b;
+	const struct firefox_thread *x = *(const struct firefox_thread *const *)a;
+	const struct firefox_thread *y = *(const struct firefox_thread *const *)b;
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
 	return (x->thread > y->thread) - (x->thread < y->thread);
@@ -221,12 +222,12 @@ static int by_weight(const void *a, const void *b)
 static bool write_visible(struct firefox *firefox)
 {
 	struct json *json = &firefox->json;
-	const struct firefox_thread **tracks = calloc(firefox->track_count + 1, sizeof(const struct firefox_thread *));
+	const struct firefox_thread **tracks = calloc(firefox->track_count + 1, sizeof(*tracks));
 	if (!tracks)
 		return false;
 	for (size_t i = 0; i < firefox->track_count; i++)
 		tracks[i] = &firefox->tracks[i];
-	qsort(tracks, firefox->track_count, sizeof(const struct firefox_thread *), by_weight);
+	qsort(tracks, firefox->track_count, sizeof(*tracks), by_weight);
 	json_begin(json, "initialVisibleThreads", '[');
 	for (size_t i = 0; i < firefox->track_count && i < VISIBLE_THREADS; i++)
 		json_unsigned(json, NULL, (uint64_t)(tracks[i] - firefox->tracks));

@@ -20,7 +20,7 @@ struct unique {
 		uint64_t *numbers;
 		const char **texts; /* borrowed */
 	};
-	size_t capacity;   /* of numbers or texts */
+	size_t capacity;   /* number of allocated numbers or texts */
 	uint32_t *slots;   /* hash table of row index + 1; 0: empty */
 	size_t slot_count; /* power of two, or 0 */
 };
