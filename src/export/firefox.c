@@ -14,14 +14,14 @@ static const struct sp_cell *cell_at(const struct firefox *firefox, size_t i)
 }
 
 /* Writes times. Several cells of one bin are spread over the bin. Samples without a time are at 0. */
-static void write_times(struct firefox *firefox, const struct firefox_thread *track)
+static void write_times(struct firefox *firefox, const struct firefox_thread *range)
 {
 	const struct sp_timeline *timeline = firefox->timeline;
 	json_begin(&firefox->json, "time", '[');
-	for (size_t i = track->begin, end; i < track->end; i = end) {
+	for (size_t i = range->begin, end; i < range->end; i = end) {
 		uint64_t time_ns = cell_at(firefox, i)->time_ns;
 		double from_ns = time_ns > timeline->begin_ns ? (double)(time_ns - timeline->begin_ns) : 0;
-		for (end = i; end < track->end && cell_at(firefox, end)->time_ns == time_ns;)
+		for (end = i; end < range->end && cell_at(firefox, end)->time_ns == time_ns;)
 			end++;
 		double step_ns = timeline->width_ns > 1 ? (double)timeline->width_ns / (double)(end - i) : 0;
 		for (size_t j = i; j < end; j++)
@@ -30,7 +30,7 @@ static void write_times(struct firefox *firefox, const struct firefox_thread *tr
 	json_end(&firefox->json, ']');
 }
 
-static void write_weights(struct firefox *firefox, const struct firefox_thread *track)
+static void write_weights(struct firefox *firefox, const struct firefox_thread *range)
 {
 	struct json *json = &firefox->json;
 	json_string(json, "weightType", firefox->weight_kind == WEIGHT_TIME ? "tracing-ms" : "samples");
@@ -39,7 +39,7 @@ static void write_weights(struct firefox *firefox, const struct firefox_thread *
 		return;
 	}
 	json_begin(json, "weight", '[');
-	for (size_t i = track->begin; i < track->end; i++) {
+	for (size_t i = range->begin; i < range->end; i++) {
 		const struct sp_cell *cell = cell_at(firefox, i);
 		if (firefox->weight_kind == WEIGHT_TIME)
 			json_double(json, NULL, (double)cell->weight / NS_PER_MS);
@@ -51,21 +51,21 @@ static void write_weights(struct firefox *firefox, const struct firefox_thread *
 }
 
 /* Writes samples. "threadCPUDelta" makes the graph show idle time between samples as idle. */
-static void write_samples(struct firefox *firefox, const struct firefox_thread *track)
+static void write_samples(struct firefox *firefox, const struct firefox_thread *range)
 {
 	struct json *json = &firefox->json;
 	json_begin_lines(json, "samples", '{');
-	json_unsigned(json, "length", track->end - track->begin);
+	json_unsigned(json, "length", range->end - range->begin);
 	json_begin(json, "stack", '[');
-	for (size_t i = track->begin; i < track->end; i++) {
+	for (size_t i = range->begin; i < range->end; i++) {
 		uint32_t node = cell_at(firefox, i)->node;
 		firefox_put_number(json, node ? node - 1 : FIREFOX_NONE, NAN);
 	}
 	json_end(json, ']');
-	write_times(firefox, track);
-	write_weights(firefox, track);
+	write_times(firefox, range);
+	write_weights(firefox, range);
 	json_begin(json, "threadCPUDelta", '[');
-	for (size_t i = track->begin; i < track->end; i++)
+	for (size_t i = range->begin; i < range->end; i++)
 		json_unsigned(json, NULL, cell_at(firefox, i)->weight);
 	json_end(json, ']');
 	json_end_lines(json, '}');
@@ -84,7 +84,7 @@ static void write_markers(struct json *json)
 }
 
 /* Writes a thread. Equal process numbers of several recordings are made distinct. */
-static void write_thread(struct firefox *firefox, const struct firefox_thread *track,
+static void write_thread(struct firefox *firefox, const struct firefox_thread *range,
 			 const struct sp_timeline_thread *thread, const char *process)
 {
 	struct json *json = &firefox->json;
@@ -106,7 +106,7 @@ static void write_thread(struct firefox *firefox, const struct firefox_thread *t
 	json_string(json, "processName", process);
 	json_string(json, "pid", pid);
 	json_signed(json, "tid", thread->tid);
-	write_samples(firefox, track);
+	write_samples(firefox, range);
 	write_markers(json);
 	json_end_lines(json, '}');
 }
@@ -142,13 +142,13 @@ static bool write_threads(struct firefox *firefox)
 	}
 	qsort(processes, count, sizeof(*processes), compare_processes);
 	json_begin_lines(&firefox->json, "threads", '[');
-	for (size_t i = 0; i < firefox->track_count; i++) {
-		const struct sp_timeline_thread *thread = &timeline->threads[firefox->tracks[i].thread];
+	for (size_t i = 0; i < firefox->thread_count; i++) {
+		const struct sp_timeline_thread *thread = &timeline->threads[firefox->threads[i].thread];
 		const struct process key = {thread->recording, thread->pid, NULL}, *found =
 			bsearch(&key, processes, count, sizeof(*processes), compare_processes);
-		write_thread(firefox, &firefox->tracks[i], thread, found ? found->comm : thread->comm);
+		write_thread(firefox, &firefox->threads[i], thread, found ? found->comm : thread->comm);
 	}
-	if (!firefox->track_count)
+	if (!firefox->thread_count)
 		write_thread(firefox, &(const struct firefox_thread){0}, &none, none.comm);
 	json_end_lines(&firefox->json, ']');
 	free(processes);
@@ -178,26 +178,26 @@ static bool order_cells(struct firefox *firefox)
 	size_t begin = 0;
 	if (!timeline)
 		return true;
-	struct firefox_thread *tracks = calloc(timeline->thread_count + 1, sizeof(*tracks));
+	struct firefox_thread *threads = calloc(timeline->thread_count + 1, sizeof(*threads));
 	firefox->order = calloc(timeline->cell_count + 1, sizeof(*firefox->order));
-	firefox->tracks = tracks;
-	if (!tracks || !firefox->order)
+	firefox->threads = threads;
+	if (!threads || !firefox->order)
 		return false;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
-		struct firefox_thread *track = &tracks[timeline->cells[i].thread];
-		track->end++;
-		track->weight += timeline->cells[i].weight;
+		struct firefox_thread *range = &threads[timeline->cells[i].thread];
+		range->end++;
+		range->weight += timeline->cells[i].weight;
 	}
 	for (size_t i = 0; i < timeline->thread_count; i++) {
-		size_t count = tracks[i].end;
-		tracks[i] = (struct firefox_thread){begin, begin, tracks[i].weight, i};
+		size_t count = threads[i].end;
+		threads[i] = (struct firefox_thread){begin, begin, threads[i].weight, i};
 		begin += count;
 	}
 	for (size_t i = 0; i < timeline->cell_count; i++)
-		firefox->order[tracks[timeline->cells[i].thread].end++] = (uint32_t)i;
+		firefox->order[threads[timeline->cells[i].thread].end++] = (uint32_t)i;
 	for (size_t i = 0; i < timeline->thread_count; i++)
-		if (tracks[i].end > tracks[i].begin)
-			tracks[firefox->track_count++] = tracks[i];
+		if (threads[i].end > threads[i].begin)
+			threads[firefox->thread_count++] = threads[i];
 	firefox->weight_kind = weight_kind(firefox);
 	return true;
 }
@@ -232,7 +232,7 @@ static bool write_firefox(const struct report *report, FILE *out)
 		fclose(gzip);
 	firefox_tables_deinit(&firefox.tables);
 	free(firefox.order);
-	free(firefox.tracks);
+	free(firefox.threads);
 	return done;
 }
 

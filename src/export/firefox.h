@@ -24,7 +24,7 @@ enum firefox_weight {
 /* A thread with samples. */
 struct firefox_thread {
 	size_t begin, end; /* range in firefox.order */
-	uint64_t weight;
+	uint64_t weight;   /* sum of its cells */
 	size_t thread;     /* index in the timeline */
 };
 
@@ -33,9 +33,9 @@ struct firefox {
 	const struct sp_profile *profile;   /* NULL: the recording has no event */
 	const struct sp_timeline *timeline; /* NULL: no samples */
 	struct firefox_tables tables;
-	uint32_t *order;      /* cells by thread, then by time */
-	struct firefox_thread *tracks; /* threads with samples, in the timeline's order */
-	size_t track_count;
+	uint32_t *order;                /* cells by thread, then by time */
+	struct firefox_thread *threads; /* in the timeline's order */
+	size_t thread_count;
 	enum firefox_weight weight_kind;
 	struct json json;
 };

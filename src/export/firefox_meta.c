@@ -222,22 +222,22 @@ static int by_weight(const void *a, const void *b)
 static bool write_visible(struct firefox *firefox)
 {
 	struct json *json = &firefox->json;
-	const struct firefox_thread **tracks = calloc(firefox->track_count + 1, sizeof(*tracks));
-	if (!tracks)
+	const struct firefox_thread **threads = calloc(firefox->thread_count + 1, sizeof(*threads));
+	if (!threads)
 		return false;
-	for (size_t i = 0; i < firefox->track_count; i++)
-		tracks[i] = &firefox->tracks[i];
-	qsort(tracks, firefox->track_count, sizeof(*tracks), by_weight);
+	for (size_t i = 0; i < firefox->thread_count; i++)
+		threads[i] = &firefox->threads[i];
+	qsort(threads, firefox->thread_count, sizeof(*threads), by_weight);
 	json_begin(json, "initialVisibleThreads", '[');
-	for (size_t i = 0; i < firefox->track_count && i < VISIBLE_THREADS; i++)
-		json_unsigned(json, NULL, (uint64_t)(tracks[i] - firefox->tracks));
-	if (!firefox->track_count)
+	for (size_t i = 0; i < firefox->thread_count && i < VISIBLE_THREADS; i++)
+		json_unsigned(json, NULL, (uint64_t)(threads[i] - firefox->threads));
+	if (!firefox->thread_count)
 		json_unsigned(json, NULL, 0);
 	json_end(json, ']');
 	json_begin(json, "initialSelectedThreads", '[');
-	json_unsigned(json, NULL, firefox->track_count ? (uint64_t)(tracks[0] - firefox->tracks) : 0);
+	json_unsigned(json, NULL, firefox->thread_count ? (uint64_t)(threads[0] - firefox->threads) : 0);
 	json_end(json, ']');
-	free(tracks);
+	free(threads);
 	return true;
 }
 
