@@ -162,7 +162,7 @@ static enum firefox_weight weight_kind(const struct firefox *firefox)
 	const struct sp_cell *first = timeline->cells;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = &timeline->cells[i];
-		/* The periods of both cells are equal. */
+		/* With one period, weights are proportional to samples. */
 		if ((double)cell->weight * first->samples != (double)first->weight * cell->samples)
 			return firefox->profile->weight_is_time ? WEIGHT_TIME : WEIGHT_EVENTS;
 		if (cell->samples != 1)
