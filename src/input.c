@@ -50,7 +50,7 @@ struct sp_reader *input_open(struct sp_ctx *ctx, const char *given)
 	return NULL;
 }
 
-const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT])
+const char *input_missing_time_text(struct sp_reader *reader, size_t index, char text[INPUT_TEXT])
 {
 	uint64_t from_ns, to_ns;
 	sp_reader_damage_time(reader, index, &from_ns, &to_ns);
@@ -85,7 +85,7 @@ int input_feature_damage(const struct sp_reader *reader, bool say)
 	return status;
 }
 
-int input_damage(struct sp_reader *reader)
+int input_print_damage(struct sp_reader *reader)
 {
 	size_t count = sp_reader_damage_count(reader);
 	const char *path = sp_reader_info(reader)->path;
@@ -93,7 +93,7 @@ int input_damage(struct sp_reader *reader)
 		const struct sp_damage *damage = sp_reader_damage(reader, i);
 		char time[INPUT_TEXT];
 		diag_say("%s: offset 0x%" PRIx64 ": %s%s", path, damage->offset, damage->what,
-			 input_missing(reader, i, time));
+			 input_missing_time_text(reader, i, time));
 	}
 	if (count > SHOWN_DAMAGE)
 		diag_say("%s: damaged at %zu more offsets", path, count - SHOWN_DAMAGE);

@@ -34,7 +34,7 @@ struct sp_reader *input_open(struct sp_ctx *ctx, const char *given);
 int input_feature_damage(const struct sp_reader *reader, bool say);
 
 /* Prints the unreadable parts of the file. Returns the exit status: 1 if there are any. */
-int input_damage(struct sp_reader *reader);
+int input_print_damage(struct sp_reader *reader);
 
 #define INPUT_TEXT 192
 
@@ -42,11 +42,11 @@ int input_damage(struct sp_reader *reader);
  * Writes the time span of the records that are missing at damage `index`, as a text in parentheses; ""
  * if it is unknown.
  */
-const char *input_missing(struct sp_reader *reader, size_t index, char text[INPUT_TEXT]);
+const char *input_missing_time_text(struct sp_reader *reader, size_t index, char text[INPUT_TEXT]);
 
 /*
  * Writes a sentence to `text` that the recording was not finished, with its last known time. Returns
- * NULL if it is complete, if that is unknown, or if input_damage() prints it.
+ * NULL if it is complete, if that is unknown, or if input_print_damage() prints it.
  */
 const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT]);
 

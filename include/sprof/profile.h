@@ -202,7 +202,7 @@ enum sp_stack_end {
  */
 struct sp_tree_node {
 	const char *symbol, *function; /* one of them (by `inlines` of the options), the other is NULL */
-	const char *dso;
+	const char *dso, *dso_path, *build_id; /* same as in struct sp_row */
 	bool symbol_known, from_cfi;
 	bool inlined; /* into what called it */
 	uint64_t address; /* same as in struct sp_row */

@@ -50,7 +50,7 @@ struct chain {
 	uint64_t hash;
 	uint32_t root;
 	uint32_t node;    /* node of the interned chain; RADIX_NONE: the entry is unused */
-	uint16_t cpumode; /* as in struct callers, also the next two members */
+	uint16_t cpumode; /* this and the next two members: see struct callers */
 	uint16_t misc;
 	bool exact;
 	VEC(uint64_t) ips;

@@ -123,7 +123,7 @@ struct counter_state {
  */
 struct counted {
 	const struct work *work;
-	struct address_cache answers; /* cache for names_answer() */
+	struct address_cache answers; /* cache for names_resolve_address() */
 	struct chains chains;             /* interned chains; the word of a root is group << 32 | view */
 	struct groups groups;
 	struct details details;           /* values of the groups; code addresses are stored as indexes of

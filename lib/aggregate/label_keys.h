@@ -6,9 +6,9 @@
 #include "aggregate/labels.h"
 
 /* Return whether any key for branch ends or data addresses needs symbols, dsos, or source lines. */
-bool side_symbols(const bool *keys);
-bool side_dsos(const bool *keys);
-bool side_lines(const bool *keys);
+bool side_keys_need_symbols(const bool *keys);
+bool side_keys_need_dsos(const bool *keys);
+bool side_keys_need_lines(const bool *keys);
 
 /* Returns whether any key, or the tree, needs source lines. */
 bool needs_lines(const struct label_options *options);

@@ -401,12 +401,12 @@ static bool label_side(struct labelling *labelling, size_t index, const struct k
 	struct side_labels *side = &labels->sides.items[index];
 	*side = (struct side_labels){UINT32_MAX, UINT32_MAX, UINT32_MAX};
 	struct function symbol = choose(known, false, true, false);
-	if (side_symbols(keys) && !add_side(labels->functions, &symbol, &side->symbol))
+	if (side_keys_need_symbols(keys) && !add_side(labels->functions, &symbol, &side->symbol))
 		return false;
 	struct function dso = choose(known, true, false, false);
-	if (side_dsos(keys) && !add_side(labels->functions, &dso, &side->dso))
+	if (side_keys_need_dsos(keys) && !add_side(labels->functions, &dso, &side->dso))
 		return false;
-	if (!side_lines(keys) || !inner || !inner->file || !inner->line)
+	if (!side_keys_need_lines(keys) || !inner || !inner->file || !inner->line)
 		return true;
 	struct function line = {.srcfile = intern_text(labelling, inner->file), .line = inner->line};
 	return line.srcfile && add_side(labels->functions, &line, &side->line);
@@ -447,7 +447,7 @@ static bool label_frames(struct labelling *labelling)
 		return false;
 	labelling->labels->frames.count = names->frames.count;
 	const bool *keys = labelling->options->keys;
-	if (side_symbols(keys) || side_dsos(keys) || side_lines(keys)) {
+	if (side_keys_need_symbols(keys) || side_keys_need_dsos(keys) || side_keys_need_lines(keys)) {
 		if (!vec_reserve(&labelling->labels->sides, names->frames.count + 1))
 			return false;
 		labelling->labels->sides.count = names->frames.count;

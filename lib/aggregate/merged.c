@@ -499,7 +499,7 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
 	return total_events(merged, run, recording);
 }
 
-void merged_weigh_findings(struct merged *merged)
+void merged_scale_findings(struct merged *merged)
 {
 	struct sp_analysis *analysis = merged->analysis;
 	size_t next = 0;

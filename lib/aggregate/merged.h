@@ -60,6 +60,6 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
  * Converts the shares in findings from shares of one recording's weight to shares of all recordings'
  * weight.
  */
-void merged_weigh_findings(struct merged *merged);
+void merged_scale_findings(struct merged *merged);
 
 #endif

@@ -156,7 +156,7 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
-uint32_t names_answer(void *arg, const struct code_address *address)
+uint32_t names_resolve_address(void *arg, const struct code_address *address)
 {
 	struct names *names = arg;
 	bool outermost;

@@ -83,13 +83,13 @@ bool names_symbol_shown(const struct analysis_options *options, const struct fra
  * Finds the frame at an address, and returns its answer. Callback of address caches; `names` is a
  * struct names. Thread-safe.
  */
-uint32_t names_answer(void *names, const struct code_address *address);
+uint32_t names_resolve_address(void *names, const struct code_address *address);
 
 /* Returns an empty cache of answers. */
 static inline struct address_cache names_cache(struct names *names)
 {
 	return (struct address_cache){
-		.machine = names->symbolizer.machine, .make = names_answer, .arg = names};
+		.machine = names->symbolizer.machine, .make = names_resolve_address, .arg = names};
 }
 
 /* Lists the places of all frames in modules with debug information; false when out of memory. */

@@ -298,7 +298,7 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 		struct stack stack;
 		if (sample->kernel_count)
 			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
-		if (!stacks_later(&counted->stacks, counted->repaired, number, &parts, &stack) ||
+		if (!stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts, &stack) ||
 		    !add_to_leaf(counted, &sample->rooted, &stack))
 			return error_no_memory();
 	}

@@ -81,7 +81,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 		if (!error)
 			error = decoder_decode(decoder, &raw, &record);
 		if (!error) {
-			walker_doubt(walker, &raw, decoder_excess(decoder));
+			walker_note_excess(walker, &raw, decoder_excess(decoder));
 			error = add_sample(counted, &record);
 		} else if (sp_error_code(error) == SP_ERROR_FORMAT) {
 			reader_add_damage(reader, at, error);

@@ -220,7 +220,7 @@ static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
 	return page->may_run;
 }
 
-size_t stacks_valid(struct stacks *stacks, uint32_t view, const struct callers *callers)
+size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct callers *callers)
 {
 	uint16_t cpumode = callers->cpumode;
 	bool exact = callers->exact;
@@ -264,7 +264,7 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
 					    sample->ips, sample->ip_count);
 	struct callers *callers = &stack->callers;
-	size_t valid = stacks_valid(stacks, view, callers);
+	size_t valid = stacks_count_valid(stacks, view, callers);
 	if (valid < callers->count)
 		callers_truncate(callers, valid);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
@@ -325,7 +325,7 @@ static bool compose(struct stacks *stacks, const struct stack_parts *parts, size
 	return true;
 }
 
-bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64_t count)
+bool stacks_add_no_unwind_info(struct stacks *stacks, const struct module *module, uint64_t count)
 {
 	bool added;
 	if (!vec_reserve(&stacks->blinds, stacks->blinds.count + 1))
@@ -378,7 +378,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 		return true;
 	if (result.end == UNWIND_COMPLETE)
 		add_reach(stacks, stacks->frames.items, result.count);
-	if (result.end == UNWIND_NO_INFO && !stacks_add_blind(stacks, result.blind, 1))
+	if (result.end == UNWIND_NO_INFO && !stacks_add_no_unwind_info(stacks, result.blind, 1))
 		return false;
 	uint32_t number = repair_add(stacks->repair, repair_name(stacks, sample->tid, view),
 				     time_ns, stacks->frames.items, &result);
@@ -415,8 +415,8 @@ static bool read_frames(struct stacks *stacks, const struct repair *repair, uint
 	}
 }
 
-bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
-		  const struct stack_parts *parts, struct stack *ret)
+bool stacks_find_repaired(struct stacks *stacks, const struct repair *repair, uint32_t number,
+			  const struct stack_parts *parts, struct stack *ret)
 {
 	struct stack stack = {.number = REPAIR_NONE};
 	struct stack_parts settled = *parts;

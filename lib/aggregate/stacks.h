@@ -17,7 +17,7 @@ struct stack {
 	struct callers callers;
 	bool has_chain;      /* the sample has a chain, which may contain only the sampled address */
 	uint32_t number;     /* number in `repair` of a truncated stack that may be repaired later
-			      * (stacks_later()); REPAIR_NONE: not truncated */
+			      * (stacks_find_repaired()); REPAIR_NONE: not truncated */
 	size_t kernel_count; /* number of addresses before the user part */
 };
 
@@ -83,7 +83,7 @@ bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct 
  * Returns the index of the first caller at whose address no code can run; the number of callers if
  * there is none.
  */
-size_t stacks_valid(struct stacks *stacks, uint32_t view, const struct callers *callers);
+size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct callers *callers);
 
 /*
  * On arm64, the caller of a leaf function is in a register. If the recorded chain lacks it, makes a
@@ -104,13 +104,13 @@ struct stack_parts {
  * Returns a stack that was truncated, when it is known which stacks can be repaired: repaired, or still
  * truncated. Returns false when out of memory.
  */
-bool stacks_later(struct stacks *stacks, const struct repair *repair, uint32_t number,
-		  const struct stack_parts *parts, struct stack *ret);
+bool stacks_find_repaired(struct stacks *stacks, const struct repair *repair, uint32_t number,
+			  const struct stack_parts *parts, struct stack *ret);
 
 /*
  * Counts `count` stacks that end in a module without unwind information. NULL: at an unmapped address.
  * Returns false when out of memory.
  */
-bool stacks_add_blind(struct stacks *stacks, const struct module *module, uint64_t count);
+bool stacks_add_no_unwind_info(struct stacks *stacks, const struct module *module, uint64_t count);
 
 #endif

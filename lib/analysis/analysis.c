@@ -91,7 +91,7 @@ static struct sp_error *analyse_all(struct sp_ctx *ctx, const struct sp_recordin
 		return error;
 	if (!order_rows_by_time(merged->analysis, merged->options))
 		return error_no_memory();
-	merged_weigh_findings(merged);
+	merged_scale_findings(merged);
 	return findings_order(merged->analysis);
 }
 

@@ -82,7 +82,7 @@ void absences_deinit(struct absences *absences)
 
 static bool look(const struct sp_capture *capture, size_t index, uint64_t *time_on_ns_ret)
 {
-	return event_set_time_on(capture->set, index, time_on_ns_ret);
+	return event_set_enabled_time(capture->set, index, time_on_ns_ret);
 }
 
 struct sp_error *capture_watch_cpus(struct sp_capture *capture)

@@ -132,7 +132,7 @@ static struct sp_error *apply(struct sp_capture *capture)
 	wide_stop(&capture->wide);
 	capture->pace = (struct pace){0};
 	for (size_t i = 0; i < capture->plan->sample_count && !error; i++)
-		error = event_set_switch(capture->set, i, capture->turns.on[i]);
+		error = event_set_switch_event(capture->set, i, capture->turns.on[i]);
 	return error;
 }
 

@@ -370,7 +370,7 @@ static void take_all(struct writing *writing, struct spans_place *place, uint64_
 		if (!fitting && left == CHUNK_BYTES)
 			fitting = left; /* no records at all: the file's reader will say so */
 		make_room(writing, fitting ? fitting : CHUNK_BYTES);
-		spans_take(place, writing->open->bytes + writing->open->used, fitting);
+		spans_copy_next(place, writing->open->bytes + writing->open->used, fitting);
 		writing->open->used += fitting;
 		size -= fitting;
 	}
@@ -382,8 +382,8 @@ static uint64_t word_at(struct spans_place place, const struct perf_event_header
 	uint64_t word = 0;
 	if (header->size < at + sizeof(word))
 		return 0;
-	spans_take(&place, NULL, at);
-	spans_take(&place, &word, sizeof(word));
+	spans_copy_next(&place, NULL, at);
+	spans_copy_next(&place, &word, sizeof(word));
 	return word;
 }
 
@@ -394,7 +394,7 @@ static bool shed(struct writing *writing, struct spans_place *place,
 	bool added;
 	uint64_t id = word_at(*place, header, writing->sample_id_at);
 	uint64_t cpu = word_at(*place, header, writing->sample_cpu_at);
-	spans_take(place, NULL, header->size);
+	spans_copy_next(place, NULL, header->size);
 	writing->shed_samples++;
 	if (!vec_reserve(&writing->shed, writing->shed.count + 1))
 		return false;
@@ -417,7 +417,7 @@ static bool take_some(struct writing *writing, struct spans_place *place, uint64
 	while (size) {
 		struct perf_event_header header;
 		struct spans_place at = *place;
-		spans_take(&at, &header, sizeof(header));
+		spans_copy_next(&at, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size)
 			header = (struct perf_event_header){.size = (uint16_t)(size < 65528 ? size : 65528)};
 		if (header.type != PERF_RECORD_SAMPLE || header.size <= left)

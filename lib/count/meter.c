@@ -160,10 +160,10 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 		.whole = attr_whole(&event->attr, &event->tail),
 		.pid = opening->pid, .cpu = opening->cpu, .flags = opening->flags, .errnum = errnum,
 	};
-	const struct event_field *field = error ? NULL : event_field_blame(&refused);
+	const struct event_field *field = error ? NULL : event_field_find_refused(&refused);
 	if (field && errnum != EACCES && errnum != EPERM)
 		return event_field_error(&refused, field);
-	if (!error && (error = event_misfit(&refused)))
+	if (!error && (error = event_value_error(&refused)))
 		return error;
 	if (errnum == EINVAL && !error)
 		return error_set_remedy(

@@ -114,8 +114,8 @@ static struct sp_error *explain_field(const struct sp_stat *stat, size_t index,
 		.pid = of_cgroup ? counter->cgroup_fd : target->tid, .cpu = target->cpu,
 		.flags = of_cgroup ? PERF_FLAG_PID_CGROUP : 0, .errnum = errnum,
 	};
-	const struct event_field *field = event_field_blame(&refusal);
-	return field ? event_field_error(&refusal, field) : event_misfit(&refusal);
+	const struct event_field *field = event_field_find_refused(&refusal);
+	return field ? event_field_error(&refusal, field) : event_value_error(&refusal);
 }
 
 static struct sp_error *explain(struct sp_stat *stat, size_t index, const struct target *target,

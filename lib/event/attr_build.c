@@ -169,7 +169,7 @@ static void set_group(const struct event_shape *shape, struct perf_event_attr *a
 		attr->read_format |= PERF_FORMAT_GROUP;
 }
 
-struct sp_error *event_shape_attr(const struct event_shape *shape, struct event_notes *notes,
+struct sp_error *event_attr_build(const struct event_shape *shape, struct event_notes *notes,
 				  struct perf_event_attr *attr)
 {
 	const struct event_terms *terms = &shape->spec->terms;

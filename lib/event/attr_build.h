@@ -22,7 +22,7 @@ struct event_shape {
  * Adds a note for each deviation from the request. Fails when out of memory, or if a term cannot be
  * applied.
  */
-struct sp_error *event_shape_attr(const struct event_shape *shape, struct event_notes *notes,
+struct sp_error *event_attr_build(const struct event_shape *shape, struct event_notes *notes,
 				  struct perf_event_attr *attr) SP_MUST_CHECK;
 
 #endif

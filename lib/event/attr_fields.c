@@ -457,7 +457,7 @@ static bool is_refusal(int errnum)
 	return errnum == EACCES || errnum == EPERM;
 }
 
-const struct event_field *event_field_blame(const struct event_refusal *refusal)
+const struct event_field *event_field_find_refused(const struct event_refusal *refusal)
 {
 	int errnum = refusal->errnum;
 	if (!is_refusal(errnum) && errnum != EINVAL && errnum != E2BIG && errnum != EOPNOTSUPP &&

@@ -64,7 +64,7 @@ struct event_refusal {
  * Finds the refused field by trying the event without each field. NULL if no single field and no
  * combination explains the refusal.
  */
-const struct event_field *event_field_blame(const struct event_refusal *refusal);
+const struct event_field *event_field_find_refused(const struct event_refusal *refusal);
 
 /*
  * Returns the error for a refused field: the kernel is too old (with the version that has it), the
@@ -77,6 +77,6 @@ struct sp_error *event_field_error(const struct event_refusal *refusal,
  * Returns the error if the event's own values are wrong: a breakpoint's size or alignment, or modes of
  * a PMU without modes. NULL if no such fault is known.
  */
-struct sp_error *event_misfit(const struct event_refusal *refusal);
+struct sp_error *event_value_error(const struct event_refusal *refusal);
 
 #endif

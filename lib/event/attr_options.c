@@ -3,8 +3,8 @@
 
 #include "event/attr_fields.h"
 
-void event_ask_all(const struct event_asked *asked, const struct event_support *support,
-		   struct perf_event_attr *attr)
+void event_attr_set_options(const struct event_asked *asked, const struct event_support *support,
+			    struct perf_event_attr *attr)
 {
 	attr->sample_type |= asked->sample_type;
 	if (asked->weight)
@@ -33,7 +33,7 @@ static void set_flag(const char *name, struct perf_event_attr *attr)
 	*attr = whole.attr;
 }
 
-void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr *attr)
+void event_attr_set_sampling(const struct event_asked *asked, struct perf_event_attr *attr)
 {
 	attr->wakeup_events = asked->wakeup_events;
 	attr->inherit_thread = attr->inherit && asked->inherit_thread;
@@ -48,8 +48,8 @@ void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr 
 	attr->wakeup_events = 0;
 }
 
-void event_ask_sideband(const struct event_asked *asked, const struct event_support *support,
-			bool kernel, struct perf_event_attr *attr)
+void event_attr_set_sideband(const struct event_asked *asked, const struct event_support *support,
+			     bool kernel, struct perf_event_attr *attr)
 {
 	attr->mmap_data = asked->mmap_data;
 	attr->context_switch = asked->context_switch;
@@ -62,7 +62,7 @@ void event_ask_sideband(const struct event_asked *asked, const struct event_supp
 		set_flag("defer_output", attr);
 }
 
-const char *event_ask_in_vain(const struct event_asked *asked, bool all_software)
+const char *event_option_without_effect(const struct event_asked *asked, bool all_software)
 {
 	if (!all_software)
 		return NULL;

@@ -29,18 +29,18 @@ struct event_asked {
 };
 
 /* Sets attributes for all events of the recording. */
-void event_ask_all(const struct event_asked *asked, const struct event_support *support,
-		   struct perf_event_attr *attr);
+void event_attr_set_options(const struct event_asked *asked, const struct event_support *support,
+			    struct perf_event_attr *attr);
 
 /* Sets attributes for sampling events. attr->inherit must already have its final value. */
-void event_ask_sampling(const struct event_asked *asked, struct perf_event_attr *attr);
+void event_attr_set_sampling(const struct event_asked *asked, struct perf_event_attr *attr);
 
 /*
  * Sets attributes for the event of metadata records (tasks and mappings). `kernel`: kernel mode is
  * sampled, too.
  */
-void event_ask_sideband(const struct event_asked *asked, const struct event_support *support,
-			bool kernel, struct perf_event_attr *attr);
+void event_attr_set_sideband(const struct event_asked *asked, const struct event_support *support,
+			     bool kernel, struct perf_event_attr *attr);
 
 /*
  * Leaf functions of arm64 keep their return address in register x30, to which no frame pointer leads.
@@ -71,6 +71,6 @@ static inline void event_ask_leaf(struct perf_event_attr *attr)
  * Returns an option without effect because all events are software events: "-W" needs hardware weights.
  * NULL: none.
  */
-const char *event_ask_in_vain(const struct event_asked *asked, bool all_software);
+const char *event_option_without_effect(const struct event_asked *asked, bool all_software);
 
 #endif

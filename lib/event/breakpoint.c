@@ -33,7 +33,7 @@ static struct sp_error *kernel_place(struct parser *parser, struct slice name, s
 		return error_no_memory();
 	struct sp_error *error = kallsyms_read(parser->ctx, NULL, &kallsyms);
 	if (error)
-		return parser_prefix(parser, name.text, error);
+		return parser_prefix_error(parser, name.text, error);
 	if (kallsyms_hidden(kallsyms))
 		return error_set_remedy(
 			parser_error(parser, name.text,
@@ -93,7 +93,7 @@ static struct sp_error *program_place(struct parser *parser, struct slice path, 
 				      struct place *ret)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	const char *plain = parser_keep_plain(parser, path);
+	const char *plain = parser_copy_unescaped(parser, path);
 	struct file_symbol symbol;
 	bool found = false;
 	if (!plain)
@@ -102,12 +102,12 @@ static struct sp_error *program_place(struct parser *parser, struct slice path, 
 	if (!error)
 		error = file_symbol_find(image, name.text, name.size, true, &symbol);
 	if (error)
-		return parser_prefix(parser, name.text, error);
+		return parser_prefix_error(parser, name.text, error);
 	*ret = (struct place){symbol.vaddr, symbol.size, symbol.is_code};
 	if (parser->specs->pid)
 		error = mapped_place(parser, image, symbol.vaddr, &ret->address, &found);
 	if (error)
-		return parser_prefix(parser, name.text, error);
+		return parser_prefix_error(parser, name.text, error);
 	return found || image->type == ET_EXEC ? NULL : not_mapped(parser, name.text, plain);
 }
 
@@ -116,7 +116,7 @@ static struct sp_error *read_place(struct parser *parser, struct place *ret)
 {
 	const char *begin = parser->pos;
 	bool is_path = parser_at(parser) == '/' || parser_at(parser) == '.';
-	struct slice first = parser_until(parser, is_path ? ":,}" : "/:,}");
+	struct slice first = parser_read_until(parser, is_path ? ":,}" : "/:,}");
 	uint64_t number, offset = 0;
 	*ret = (struct place){0};
 	if (!first.size)
@@ -130,7 +130,7 @@ static struct sp_error *read_place(struct parser *parser, struct place *ret)
 	if (is_path && !parser_take(parser, ':'))
 		return error_set_remedy(parser_error(parser, parser->pos, "no symbol"),
 					"give mem:PATH:SYMBOL");
-	struct slice name = is_path ? parser_until(parser, "/:,}") : first;
+	struct slice name = is_path ? parser_read_until(parser, "/:,}") : first;
 	const char *plus = memrchr(name.text, '+', name.size);
 	if (plus && slice_number(slice_between(plus + 1, name.text + name.size), &offset))
 		name.size = (size_t)(plus - name.text);
@@ -148,7 +148,7 @@ static struct sp_error *read_length(struct parser *parser, uint64_t *ret)
 	if (!parser_take(parser, '/'))
 		return NULL;
 	const char *before = parser->pos - 1;
-	text = parser_until(parser, ":,}/");
+	text = parser_read_until(parser, ":,}/");
 	if (slice_number(text, ret) && *ret && *ret <= MAX_LENGTH)
 		return NULL;
 	/* In "mem:0x1000/period=1/", the slash begins terms, which the caller reads. */
@@ -167,7 +167,7 @@ static struct sp_error *read_access(struct parser *parser, uint32_t *ret)
 	if (parser_at(parser) != ':')
 		return NULL;
 	const char *before = parser->pos++;
-	struct slice word = parser_word(parser);
+	struct slice word = parser_read_word(parser);
 	uint32_t access = 0;
 	for (size_t i = 0; i < word.size; i++) {
 		uint32_t bit = word.text[i] == 'r' ? HW_BREAKPOINT_R :

@@ -399,7 +399,7 @@ static struct sp_error *add_vendors(struct sp_catalog *catalog)
 	if (!catalog->has_hardware)
 		return note(catalog, error_new(SP_ERROR_UNSUPPORTED, "vendor events are not listed: "
 					       "this machine has no hardware counters"));
-	switch (vendor_events_list(add_vendor_event, catalog)) {
+	switch (libpfm_events_list(add_vendor_event, catalog)) {
 	case VENDOR_FOUND:
 		return NULL;
 	case VENDOR_NO_LIBRARY:

@@ -139,9 +139,9 @@ bool modifiers_only(struct slice word)
 
 struct sp_error *modifiers_read(struct parser *parser, struct slice *ret)
 {
-	parser_blanks(parser);
+	parser_skip_blanks(parser);
 	const char *place = parser->pos;
-	*ret = parser_word(parser);
+	*ret = parser_read_word(parser);
 	if (ret->size)
 		return NULL;
 	return error_set_remedy(parser_error(parser, place, "no modifier"),

@@ -46,7 +46,7 @@ static void set_base(struct planner *planner)
 		base->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	base->sample_id_all = 1;
 	base->read_format = PERF_FORMAT_ID | (support->format_lost ? EVENT_FORMAT_LOST : 0);
-	event_ask_all(&planner->asked, support, base);
+	event_attr_set_options(&planner->asked, support, base);
 	if (request->callchain == EVENT_CALLCHAIN_ALL || request->callchain == EVENT_CALLCHAIN_USER)
 		event_ask_leaf(base);
 	base->use_clockid = support->clock_id && request->clock_id != EVENT_CLOCK_KERNEL;
@@ -119,10 +119,10 @@ static void set_sideband(struct planner *planner)
 	attr->bpf_event = support->bpf_event;
 	attr->sample_period = 1;
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
-	/* event_set_time_on() finds with this that a CPU went offline. */
+	/* event_set_enabled_time() finds with this that a CPU went offline. */
 	if (planner->plan->cpu_wide)
 		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED;
-	event_ask_sideband(&planner->asked, support, samples_kernel(planner->plan), attr);
+	event_attr_set_sideband(&planner->asked, support, samples_kernel(planner->plan), attr);
 	attr->size = event_attr_size(attr);
 	planner->plan->sideband.name = "dummy:u";
 }
@@ -204,7 +204,7 @@ static struct sp_error *check_dumps(struct planner *planner)
 	planner->base.sample_type &= ~(uint64_t)DUMPS;
 	planner->base.sample_regs_user = planner->base.sample_stack_user = 0;
 	/* Requested options are an error if unsupported; they are not left out. */
-	event_ask_all(&planner->asked, &planner->plan->support, &planner->base);
+	event_attr_set_options(&planner->asked, &planner->plan->support, &planner->base);
 	planner->callchain = EVENT_CALLCHAIN_ALL;
 	return event_notes_add(&planner->plan->notes, "--call-graph dwarf",
 			       "falling back to frame pointers",
@@ -331,7 +331,7 @@ static struct sp_error *plan_samples(struct planner *planner)
 	struct sp_error *error = set_rate(planner);
 	if (error)
 		return error;
-	event_ask_sampling(&planner->asked, &planner->sampling);
+	event_attr_set_sampling(&planner->asked, &planner->sampling);
 	if (planner->request->uniform)
 		make_uniform(planner);
 	for (size_t i = 0; i < specs->count; i++) {
@@ -360,7 +360,7 @@ static struct sp_error *say_in_vain(struct planner *planner)
 	bool all_software = true;
 	for (size_t i = 0; i < plan->sample_count; i++)
 		all_software &= plan->samples[i].attr.type == PERF_TYPE_SOFTWARE;
-	const char *asked = event_ask_in_vain(&planner->asked, all_software);
+	const char *asked = event_option_without_effect(&planner->asked, all_software);
 	if (!asked)
 		return NULL;
 	return event_notes_add(&plan->notes, asked, "all will be 0", "software events do not tell it",
@@ -375,7 +375,7 @@ static struct sp_error *plan_sideband(struct planner *planner)
 	int errnum = try_open(planner, &attr);
 	/* Errors that concern no field are reported when the event is opened. */
 	const struct sp_attr_tail none = {0};
-	return errnum ? planner_refused_field(planner, "side-band", &attr, &none, errnum) : NULL;
+	return errnum ? planner_field_error(planner, "side-band", &attr, &none, errnum) : NULL;
 }
 
 static struct sp_error *fill_plan(struct planner *planner)

@@ -28,12 +28,12 @@ struct event_refusal planner_refusal(const struct planner *planner, const char *
 	};
 }
 
-struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
-				       const struct perf_event_attr *attr,
-				       const struct sp_attr_tail *tail, int errnum)
+struct sp_error *planner_field_error(const struct planner *planner, const char *name,
+				     const struct perf_event_attr *attr,
+				     const struct sp_attr_tail *tail, int errnum)
 {
 	const struct event_refusal refusal = planner_refusal(planner, name, attr, tail, errnum);
-	const struct event_field *field = event_field_blame(&refusal);
+	const struct event_field *field = event_field_find_refused(&refusal);
 	if (!field)
 		return NULL;
 	if (!strcmp(field->name, "precise_ip"))
@@ -138,7 +138,7 @@ static bool leaves_modes_out(const struct perf_event_attr *attr)
 	       attr->exclude_host || attr->exclude_guest;
 }
 
-struct sp_error *event_misfit(const struct event_refusal *refusal)
+struct sp_error *event_value_error(const struct event_refusal *refusal)
 {
 	if (refusal->errnum != EINVAL && refusal->errnum != EOPNOTSUPP)
 		return NULL;
@@ -147,7 +147,7 @@ struct sp_error *event_misfit(const struct event_refusal *refusal)
 	return error || !leaves_modes_out(&refusal->whole.attr) ? error : modes_misfit(refusal);
 }
 
-struct sp_error *planner_refused(const struct planner *planner, const struct event_spec *spec,
+struct sp_error *planner_event_error(const struct planner *planner, const struct event_spec *spec,
 				const struct perf_event_attr *attr, int errnum)
 {
 	if (errnum == EINVAL && attr->use_clockid && is_hardware(attr) &&
@@ -158,13 +158,13 @@ struct sp_error *planner_refused(const struct planner *planner, const struct eve
 				  (int)planner->request->clock_id),
 			"use -k monotonic, monotonic_raw or realtime, or "
 			"cpu-clock");
-	struct sp_error *error = planner_refused_field(planner, spec->name, attr, &spec->tail,
-						       errnum);
+	struct sp_error *error = planner_field_error(planner, spec->name, attr, &spec->tail,
+						     errnum);
 	if (error)
 		return error;
 	const struct event_refusal refusal =
 		planner_refusal(planner, spec->name, attr, &spec->tail, errnum);
-	error = event_misfit(&refusal);
+	error = event_value_error(&refusal);
 	if (!error && errnum == EINVAL && spec->pmu)
 		error = refused_pmu(planner, spec, attr);
 	if (error)

@@ -66,11 +66,11 @@ static struct sp_error *bad_vendor_event(struct parser *parser, struct slice tex
 static struct sp_error *parse_vendor_event(struct parser *parser, struct slice text, bool *found_ret)
 {
 	struct event_spec spec = event_spec_make(parser);
-	const char *name = parser_keep(parser, text), *why = NULL;
+	const char *name = parser_copy_slice(parser, text), *why = NULL;
 	*found_ret = false;
 	if (!name)
 		return error_no_memory();
-	switch (vendor_event_find(name, &spec.attr, &why)) {
+	switch (libpfm_event_find(name, &spec.attr, &why)) {
 	case VENDOR_FOUND:
 		spec.name = name;
 		spec.modes_given = spec.attr.exclude_user || spec.attr.exclude_kernel;
@@ -133,7 +133,7 @@ static bool is_tracepoint(const struct parser *parser)
 {
 	struct parser ahead = *parser;
 	ahead.pos++;
-	struct slice word = parser_word(&ahead);
+	struct slice word = parser_read_word(&ahead);
 	return parser_at(parser) == ':' && (!modifiers_only(word) || !word.size);
 }
 
@@ -152,7 +152,7 @@ static struct sp_error *parse_other(struct parser *parser, struct slice name)
 	if (error || (found && !tracepoint))
 		return error;
 	struct parser ahead = *parser;
-	struct slice whole = parser_until(&ahead, ",{}");
+	struct slice whole = parser_read_until(&ahead, ",{}");
 	whole = slice_between(name.text, whole.text + whole.size);
 	if (!found) {
 		error = parse_vendor_event(parser, whole, &found);
@@ -195,7 +195,7 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 	size_t first = parser->specs->count;
 	struct sp_error *error;
 	const char *place = parser->pos;
-	event->name = parser_word(parser);
+	event->name = parser_read_word(parser);
 	struct slice name = event->name;
 	if (!name.size && (!parser_at(parser) || strchr(",}", parser_at(parser))))
 		return error_set_remedy(parser_error(parser, place, "no event"),
@@ -227,7 +227,7 @@ static struct sp_error *parse_event_modifiers(struct parser *parser, size_t firs
 {
 	bool colon = parser_take(parser, ':');
 	*modifiers = slice_between(parser->pos, parser->pos);
-	if (!colon && (parser->pos[-1] != '/' || !parser_in_word(parser_at(parser))))
+	if (!colon && (parser->pos[-1] != '/' || !parser_is_word_char(parser_at(parser))))
 		return NULL;
 	struct sp_error *error = modifiers_read(parser, modifiers);
 	return error ? error : modifiers_apply(parser, *modifiers, first, false);
@@ -247,10 +247,10 @@ static struct sp_error *set_names(struct parser *parser, size_t first, struct sl
 		if (spec->name) {
 			longer = format_text("%s%.*s", spec->name, (int)modifiers.size,
 					     modifiers.text);
-			spec->name = longer ? parser_keep(parser, (struct slice){longer,
+			spec->name = longer ? parser_copy_slice(parser, (struct slice){longer,
 								  strlen(longer)}) : NULL;
 		} else {
-			spec->name = parser_keep(parser, typed);
+			spec->name = parser_copy_slice(parser, typed);
 		}
 		if (!spec->name)
 			return error_no_memory();
@@ -263,20 +263,20 @@ static struct sp_error *parse_event(struct parser *parser)
 	struct event_text event = {0};
 	struct slice modifiers;
 	size_t first = parser->specs->count;
-	parser_blanks(parser);
+	parser_skip_blanks(parser);
 	const char *begin = parser->pos;
 	struct sp_error *error = parse_what(parser, &event);
 	if (error)
 		return error;
 	const char *behind = parser->pos;
-	parser_blanks(parser);
+	parser_skip_blanks(parser);
 	if (parser_at(parser) != ':')
 		parser->pos = behind;
 	error = parse_event_modifiers(parser, first, &modifiers);
 	if (error)
 		return error;
 	error = set_names(parser, first, slice_between(begin, parser->pos), modifiers, event.hybrid);
-	parser_blanks(parser);
+	parser_skip_blanks(parser);
 	return error;
 }
 
@@ -320,26 +320,26 @@ static struct sp_error *parse_group(struct parser *parser, struct slice name)
 					     spec->name), "put them after the '}': {a,b}:D");
 	}
 	if (name.size) {
-		specs->items[first].group_name = parser_keep(parser, name);
+		specs->items[first].group_name = parser_copy_slice(parser, name);
 		if (!specs->items[first].group_name)
 			return error_no_memory();
 	}
-	parser_blanks(parser);
+	parser_skip_blanks(parser);
 	if (!parser_take(parser, ':'))
 		return NULL;
 	error = modifiers_read(parser, &modifiers);
 	if (error)
 		return error;
 	error = modifiers_apply(parser, modifiers, first, true);
-	parser_blanks(parser);
+	parser_skip_blanks(parser);
 	return error;
 }
 
 static struct sp_error *parse_item(struct parser *parser)
 {
-	parser_blanks(parser);
+	parser_skip_blanks(parser);
 	struct parser ahead = *parser;
-	struct slice name = parser_word(&ahead);
+	struct slice name = parser_read_word(&ahead);
 	if (parser_at(&ahead) != '{')
 		return parse_event(parser);
 	parser->pos = ahead.pos + 1;
@@ -403,16 +403,16 @@ struct sp_error *event_specs_parse(struct event_specs *specs, const struct sp_ct
 static struct sp_error *parse_vendor_list(struct parser *parser)
 {
 	for (;;) {
-		parser_blanks(parser);
+		parser_skip_blanks(parser);
 		const char *why = NULL;
 		struct event_spec ignored = {0};
-		struct slice text = parser_until(parser, ",{}");
+		struct slice text = parser_read_until(parser, ",{}");
 		bool found = false;
 		struct sp_error *error = text.size ? parse_vendor_event(parser, text, &found) : NULL;
 		if (error)
 			return error;
 		if (!found && text.size &&
-		    vendor_event_find("", &ignored.attr, &why) == VENDOR_NO_LIBRARY)
+		    libpfm_event_find("", &ignored.attr, &why) == VENDOR_NO_LIBRARY)
 			return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "--pfm-events: libpfm is "
 							  "not there"),
 						"install libpfm4 (and build with --with-libpfm=yes)");

@@ -7,27 +7,27 @@
 #include "base/format.h"
 #include "proc/text.h"
 
-bool parser_in_word(char c)
+bool parser_is_word_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       (c && strchr("_-.*?![]+", c));
 }
 
-void parser_blanks(struct parser *parser)
+void parser_skip_blanks(struct parser *parser)
 {
 	while (parser_at(parser) == ' ' || parser_at(parser) == '\t')
 		parser->pos++;
 }
 
-struct slice parser_word(struct parser *parser)
+struct slice parser_read_word(struct parser *parser)
 {
 	const char *begin = parser->pos;
-	while (parser_in_word(parser_at(parser)))
+	while (parser_is_word_char(parser_at(parser)))
 		parser->pos++;
 	return slice_between(begin, parser->pos);
 }
 
-struct slice parser_until(struct parser *parser, const char *stops)
+struct slice parser_read_until(struct parser *parser, const char *stops)
 {
 	const char *begin = parser->pos;
 	while (parser_at(parser) && !strchr(stops, *parser->pos))
@@ -35,14 +35,14 @@ struct slice parser_until(struct parser *parser, const char *stops)
 	return slice_between(begin, parser->pos);
 }
 
-char *parser_keep(struct parser *parser, struct slice slice)
+char *parser_copy_slice(struct parser *parser, struct slice slice)
 {
 	return arena_copy_string(&parser->specs->arena, slice.text, slice.size);
 }
 
-char *parser_keep_plain(struct parser *parser, struct slice slice)
+char *parser_copy_unescaped(struct parser *parser, struct slice slice)
 {
-	char *copy = parser_keep(parser, slice), *out = copy;
+	char *copy = parser_copy_slice(parser, slice), *out = copy;
 	for (char *in = copy; copy && *in; in++) {
 		if (*in == '\\' && in[1])
 			in++;
@@ -71,8 +71,8 @@ struct sp_error *parser_error(const struct parser *parser, const char *place, co
 			 column(parser, place));
 }
 
-struct sp_error *parser_prefix(const struct parser *parser, const char *place,
-			       struct sp_error *error)
+struct sp_error *parser_prefix_error(const struct parser *parser, const char *place,
+				     struct sp_error *error)
 {
 	if (!sp_error_remedy(error))
 		error = error_set_remedy(error, "see character %zu of the event and what it "
@@ -94,7 +94,7 @@ struct sp_error *parser_add(struct parser *parser, const struct event_spec *spec
 	return NULL;
 }
 
-struct sp_error *parser_pmus(struct parser *parser)
+struct sp_error *parser_load_pmus(struct parser *parser)
 {
 	if (parser->pmus_there)
 		return NULL;
@@ -103,7 +103,7 @@ struct sp_error *parser_pmus(struct parser *parser)
 	return error ? error_set_remedy(error, "use events that need no PMU description") : NULL;
 }
 
-struct sp_error *parser_tracefs(struct parser *parser)
+struct sp_error *parser_find_tracefs(struct parser *parser)
 {
 	if (parser->tracefs_there)
 		return NULL;

@@ -49,38 +49,38 @@ static inline bool parser_take(struct parser *parser, char c)
 	return true;
 }
 
-void parser_blanks(struct parser *parser);
+void parser_skip_blanks(struct parser *parser);
 
 /* Whether a name or a list of modifiers may contain the character. */
-bool parser_in_word(char c);
+bool parser_is_word_char(char c);
 
 /* Returns the word at parser->pos, and moves past it; it may be empty. */
-struct slice parser_word(struct parser *parser);
+struct slice parser_read_word(struct parser *parser);
 
 /* Reads up to one of the characters `stops`, or to the end. A backslash escapes the next character. */
-struct slice parser_until(struct parser *parser, const char *stops);
+struct slice parser_read_until(struct parser *parser, const char *stops);
 
 /* Copies a slice to the specs' arena; NULL when out of memory. */
-char *parser_keep(struct parser *parser, struct slice slice);
+char *parser_copy_slice(struct parser *parser, struct slice slice);
 
 /* Copies a slice without its backslashes to the specs' arena; NULL when out of memory. */
-char *parser_keep_plain(struct parser *parser, struct slice slice);
+char *parser_copy_unescaped(struct parser *parser, struct slice slice);
 
 /* Returns SP_ERROR_INVALID with `event "TEXT": MESSAGE at character N`. The caller adds the remedy. */
 struct sp_error *parser_error(const struct parser *parser, const char *place, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Prefixes errors of other folders with `event "TEXT"`. */
-struct sp_error *parser_prefix(const struct parser *parser, const char *place,
-			       struct sp_error *error);
+struct sp_error *parser_prefix_error(const struct parser *parser, const char *place,
+				     struct sp_error *error);
 
 /* Returns a spec with defaults: in no group, of no PMU. The specs then have room for it. */
 struct event_spec event_spec_make(const struct parser *parser);
 struct sp_error *parser_add(struct parser *parser, const struct event_spec *spec) SP_MUST_CHECK;
 
 /* Reads the PMUs, or tracefs, on first use. */
-struct sp_error *parser_pmus(struct parser *parser) SP_MUST_CHECK;
-struct sp_error *parser_tracefs(struct parser *parser) SP_MUST_CHECK;
+struct sp_error *parser_load_pmus(struct parser *parser) SP_MUST_CHECK;
+struct sp_error *parser_find_tracefs(struct parser *parser) SP_MUST_CHECK;
 
 /* Converts a whole slice: a decimal number, or a hexadecimal one with 0x. */
 bool slice_number(struct slice slice, uint64_t *ret);

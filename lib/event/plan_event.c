@@ -96,7 +96,7 @@ static struct sp_error *whole_attr(const struct planner *planner, const struct e
 	/* Addresses in guests cannot be resolved on the host. */
 	attr.exclude_guest = spec->guest_given ? spec->attr.exclude_guest : is_hardware(&attr);
 	set_callchain(planner, spec, &attr);
-	struct sp_error *error = event_shape_attr(&shape, &planner->plan->notes, &attr);
+	struct sp_error *error = event_attr_build(&shape, &planner->plan->notes, &attr);
 	if (!error)
 		*ret = attr;
 	return error;
@@ -201,7 +201,7 @@ static bool cycles_are_missing(const struct planner *planner, const struct event
 		return false;
 	const struct event_refusal refusal = planner_refusal(planner, spec->name, attr,
 							     &spec->tail, errnum);
-	return errnum == ENOENT || !event_field_blame(&refusal);
+	return errnum == ENOENT || !event_field_find_refused(&refusal);
 }
 
 /* Copy a spec's data besides its attributes to the plan. */
@@ -307,7 +307,7 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 			 (!event_is_occurrence(spec) || event->attr.type == PERF_TYPE_BREAKPOINT))
 			error = give_up_kernel(planner, spec, errnum, event);
 		else
-			error = planner_refused(planner, spec, &event->attr, errnum);
+			error = planner_event_error(planner, spec, &event->attr, errnum);
 	}
 	return error;
 }

@@ -47,19 +47,19 @@ static inline bool is_refusal(int errnum)
 struct sp_error *planner_plan_event(struct planner *planner, const struct event_spec *spec,
 				    struct event_planned *event) SP_MUST_CHECK;
 
-/* Returns the refused attempt for event_field_blame(). */
+/* Returns the refused attempt for event_field_find_refused(). */
 struct event_refusal planner_refusal(const struct planner *planner, const char *name,
 				     const struct perf_event_attr *attr,
 				     const struct sp_attr_tail *tail, int errnum);
 
 /* Returns the error if the kernel refuses a field of the attr; NULL if it refuses the event itself. */
-struct sp_error *planner_refused_field(const struct planner *planner, const char *name,
-				       const struct perf_event_attr *attr,
-				       const struct sp_attr_tail *tail,
-				       int errnum) SP_MUST_CHECK;
+struct sp_error *planner_field_error(const struct planner *planner, const char *name,
+				     const struct perf_event_attr *attr,
+				     const struct sp_attr_tail *tail,
+				     int errnum) SP_MUST_CHECK;
 
 /* Returns the error for an event that is refused with all reductions. */
-struct sp_error *planner_refused(const struct planner *planner, const struct event_spec *spec,
-				 const struct perf_event_attr *attr, int errnum) SP_MUST_CHECK;
+struct sp_error *planner_event_error(const struct planner *planner, const struct event_spec *spec,
+				     const struct perf_event_attr *attr, int errnum) SP_MUST_CHECK;
 
 #endif

@@ -245,7 +245,7 @@ uint64_t pmu_format_max(const struct pmu_format *format)
 	return width ? ~UINT64_C(0) >> (64 - width) : 0;
 }
 
-uint64_t pmu_format_place(const struct pmu_format *format, uint64_t value)
+uint64_t pmu_format_encode(const struct pmu_format *format, uint64_t value)
 {
 	uint64_t placed = 0, left = format->bits;
 	for (; left; left &= left - 1, value >>= 1)

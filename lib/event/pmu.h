@@ -74,7 +74,7 @@ const struct pmu_format *pmu_format_find(const struct pmu *pmu, const char *name
 uint64_t pmu_format_max(const struct pmu_format *format);
 
 /* Returns the config bits for a value of the field. */
-uint64_t pmu_format_place(const struct pmu_format *format, uint64_t value);
+uint64_t pmu_format_encode(const struct pmu_format *format, uint64_t value);
 
 /* A named event of a PMU. */
 struct pmu_event {

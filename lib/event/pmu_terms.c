@@ -21,7 +21,7 @@ struct pmu_event_parser {
 
 static void set_field(struct event_spec *spec, const struct pmu_format *format, uint64_t value)
 {
-	uint64_t bits = pmu_format_place(format, value);
+	uint64_t bits = pmu_format_encode(format, value);
 	switch (format->config) {
 	case 0:
 		spec->attr.config |= bits;
@@ -253,7 +253,7 @@ static struct sp_error *add_of_pmu(struct parser *parser, struct pmu *pmu, struc
 	const struct pmu_event_parser event = {parser, pmu, &spec, terms};
 	struct sp_error *error = pmu_load(&parser->pmus, pmu);
 	if (error)
-		return error_set_remedy(parser_prefix(parser, parser->pos, error),
+		return error_set_remedy(parser_prefix_error(parser, parser->pos, error),
 					"use an event of another PMU");
 	for (size_t i = 0; i < terms->count; i++)
 		terms->items[i].used = false;
@@ -289,7 +289,7 @@ static struct sp_error *name_of_pmu(struct parser *parser, size_t index, struct 
 	CLEANUP_FREE char *name =
 		format_text("%s%.*s", spec->pmu, (int)(parser->pos - typed.text - typed.size),
 			    typed.text + typed.size);
-	spec->name = name ? parser_keep(parser, (struct slice){name, strlen(name)}) : NULL;
+	spec->name = name ? parser_copy_slice(parser, (struct slice){name, strlen(name)}) : NULL;
 	return spec->name ? NULL : error_no_memory();
 }
 
@@ -297,7 +297,7 @@ struct sp_error *parse_pmu_event(struct parser *parser, struct slice name)
 {
 	CLEANUP(cleanup_terms) struct terms terms = {0};
 	size_t before = parser->specs->count;
-	struct sp_error *error = parser_pmus(parser);
+	struct sp_error *error = parser_load_pmus(parser);
 	if (error)
 		return error;
 	error = terms_read(parser, &terms);
@@ -332,7 +332,7 @@ static struct sp_error *add_named(struct parser *parser, struct pmu *pmu,
 
 struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name, bool *found_ret)
 {
-	struct sp_error *error = parser_pmus(parser);
+	struct sp_error *error = parser_load_pmus(parser);
 	*found_ret = false;
 	for (size_t i = 0; i < parser->pmus.count && !error; i++) {
 		struct pmu *pmu = &parser->pmus.items[i];
@@ -351,7 +351,7 @@ struct sp_error *parse_hybrid_event(struct parser *parser, struct slice name,
 {
 	size_t kinds = 0;
 	*found_ret = false;
-	struct sp_error *error = parser_pmus(parser);
+	struct sp_error *error = parser_load_pmus(parser);
 	for (size_t i = 0; i < parser->pmus.count && !error; i++)
 		kinds += parser->pmus.items[i].is_core;
 	for (size_t i = 0; i < parser->pmus.count && !error && kinds > 1; i++) {
@@ -371,7 +371,7 @@ struct sp_error *parse_hybrid_event(struct parser *parser, struct slice name,
 			own.attr.config |= (uint64_t)pmu->type << 32;
 		CLEANUP_FREE char *whole =
 			format_text("%s/%.*s/", pmu->name, (int)name.size, name.text);
-		own.name = whole ? parser_keep(parser, (struct slice){whole, strlen(whole)}) : NULL;
+		own.name = whole ? parser_copy_slice(parser, (struct slice){whole, strlen(whole)}) : NULL;
 		error = own.name ? parser_add(parser, &own) : error_no_memory();
 		*found_ret = true;
 	}

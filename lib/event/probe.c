@@ -26,7 +26,7 @@ static struct sp_error *find_pmu(struct probe *probe, const char *place, bool of
 {
 	struct parser *parser = probe->parser;
 	const char *name = of_kernel ? "kprobe" : "uprobe";
-	struct sp_error *error = parser_pmus(parser);
+	struct sp_error *error = parser_load_pmus(parser);
 	if (error)
 		return error;
 	struct pmu *pmu = pmus_find(&parser->pmus, name, 6);
@@ -39,13 +39,13 @@ static struct sp_error *find_pmu(struct probe *probe, const char *place, bool of
 	}
 	error = pmu_load(&parser->pmus, pmu);
 	if (error)
-		return parser_prefix(parser, place, error);
+		return parser_prefix_error(parser, place, error);
 	probe->pmu = pmu;
 	probe->spec.pmu = pmu->name;
 	probe->spec.attr.type = pmu->type;
 	const struct pmu_format *format = pmu_format_find(pmu, "retprobe", 8);
 	if (probe->is_return && format)
-		probe->spec.attr.config |= pmu_format_place(format, 1);
+		probe->spec.attr.config |= pmu_format_encode(format, 1);
 	else if (probe->is_return)
 		return error_set_remedy(parser_error(parser, place, "this kernel's %ss cannot be of "
 						     "returns", name), "take %s:", name);
@@ -80,7 +80,7 @@ static struct sp_error *no_returns_within(const struct probe *probe, const char 
 static struct sp_error *parse_kernel_probe(struct probe *probe)
 {
 	struct parser *parser = probe->parser;
-	struct slice name = parser_until(parser, ":,}/");
+	struct slice name = parser_read_until(parser, ":,}/");
 	const char *begin = name.text;
 	uint64_t offset = 0, address;
 	struct sp_error *error = split_offset(parser, &name, &offset);
@@ -98,7 +98,7 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 		probe->spec.attr.kprobe_addr = address + offset;
 		return NULL;
 	}
-	const char *function = parser_keep_plain(parser, name);
+	const char *function = parser_copy_unescaped(parser, name);
 	probe->spec.attr.kprobe_func = (uint64_t)(uintptr_t)function;
 	return function ? NULL : error_no_memory();
 }
@@ -106,7 +106,7 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 /* Finds a program's file: a path, or a name in $PATH. */
 static struct sp_error *find_file(struct parser *parser, struct slice path, struct image **ret)
 {
-	const char *plain = parser_keep_plain(parser, path);
+	const char *plain = parser_copy_unescaped(parser, path);
 	if (!plain)
 		return error_no_memory();
 	struct sp_error *error = image_open(plain, ret);
@@ -135,13 +135,13 @@ static struct sp_error *user_offset(struct probe *probe, const struct image *ima
 {
 	struct parser *parser = probe->parser;
 	struct file_symbol symbol = {0};
-	const char *plain = parser_keep_plain(parser, name);
+	const char *plain = parser_copy_unescaped(parser, name);
 	if (!plain)
 		return error_no_memory();
 	if (!slice_number(name, &symbol.vaddr)) {
 		struct sp_error *error = file_symbol_find(image, plain, strlen(plain), false, &symbol);
 		if (error)
-			return parser_prefix(parser, name.text, error);
+			return parser_prefix_error(parser, name.text, error);
 	}
 	uint64_t file_offset;
 	if (!image_file_offset(image, symbol.vaddr + offset, &file_offset))
@@ -159,13 +159,13 @@ static struct sp_error *parse_user_probe(struct probe *probe)
 {
 	struct parser *parser = probe->parser;
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct slice path = parser_until(parser, ":,}");
+	struct slice path = parser_read_until(parser, ":,}");
 	uint64_t offset = 0;
 	if (!path.size || !parser_take(parser, ':'))
 		return error_set_remedy(parser_error(parser, parser->pos, "no symbol"),
 					"use uprobe:PATH:SYMBOL[+OFFSET], for example "
 					"uprobe:/bin/bash:readline");
-	struct slice name = parser_until(parser, ":,}/");
+	struct slice name = parser_read_until(parser, ":,}/");
 	const char *begin = name.text;
 	struct sp_error *error = split_offset(parser, &name, &offset);
 	if (error)
@@ -178,7 +178,7 @@ static struct sp_error *parse_user_probe(struct probe *probe)
 		return error;
 	error = find_file(parser, path, &image);
 	if (error)
-		return parser_prefix(parser, path.text, error);
+		return parser_prefix_error(parser, path.text, error);
 	return user_offset(probe, image, name, offset);
 }
 

@@ -447,7 +447,7 @@ struct sp_error *event_set_disable(struct event_set *set, enum event_role role)
 	return control_role(set, role, PERF_EVENT_IOC_DISABLE);
 }
 
-struct sp_error *event_set_switch(struct event_set *set, size_t index, bool on)
+struct sp_error *event_set_switch_event(struct event_set *set, size_t index, bool on)
 {
 	return control(set, (uint32_t)index, 1, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }

@@ -80,14 +80,14 @@ struct sp_error *event_set_enable(struct event_set *set, enum event_role role) S
 struct sp_error *event_set_disable(struct event_set *set, enum event_role role) SP_MUST_CHECK;
 
 /* Enables or disables one of the plan's sampling events. */
-struct sp_error *event_set_switch(struct event_set *set, size_t index, bool on) SP_MUST_CHECK;
+struct sp_error *event_set_switch_event(struct event_set *set, size_t index, bool on) SP_MUST_CHECK;
 
 /*
  * Returns how long a CPU's metadata event has been enabled, by the kernel's clock. It stops when the
  * CPU goes offline, and does not continue afterwards. Only for CPU-wide sets. False if there is no such
  * event.
  */
-bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret);
+bool event_set_enabled_time(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret);
 
 /* An event that was opened again: its new id, and its id in event_set_events(). */
 struct event_renamed {

@@ -80,7 +80,7 @@ struct sp_error *event_set_read(const struct event_set *set, size_t index, struc
 	return NULL;
 }
 
-bool event_set_time_on(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret)
+bool event_set_enabled_time(const struct event_set *set, size_t cpu_index, uint64_t *ns_ret)
 {
 	int fd = event_set_fd(set, set->plan->sample_count, cpu_index);
 	uint64_t values[4]; /* value, time, id, lost */

@@ -153,7 +153,7 @@ static struct sp_error *apply_branch_type(struct applying *applying)
 
 static struct sp_error *apply_name(struct applying *applying)
 {
-	applying->spec->name = parser_keep(applying->parser, applying->term->value);
+	applying->spec->name = parser_copy_slice(applying->parser, applying->term->value);
 	return applying->spec->name ? NULL : error_no_memory();
 }
 
@@ -259,21 +259,21 @@ static struct sp_error *read_quoted(struct parser *parser, struct slice *ret)
 static struct sp_error *read_term(struct parser *parser, struct term *term)
 {
 	const char *begin = parser->pos;
-	*term = (struct term){.name = parser_until(parser, "=,/'")};
+	*term = (struct term){.name = parser_read_until(parser, "=,/'")};
 	if (!term->name.size)
 		return error_set_remedy(parser_error(parser, begin, "no term"),
 					"use NAME or NAME=VALUE, separated by commas");
 	/* cs_etm/@tmc_etr0/ is a setting of the driver. */
 	if (*term->name.text == '@') {
 		parser->pos = begin;
-		term->name = parser_until(parser, ",/");
+		term->name = parser_read_until(parser, ",/");
 		return NULL;
 	}
 	if (!parser_take(parser, '='))
 		return NULL;
 	if (parser_at(parser) == '\'')
 		return read_quoted(parser, &term->value);
-	term->value = parser_until(parser, ",/");
+	term->value = parser_read_until(parser, ",/");
 	if (term->value.size)
 		return NULL;
 	return error_set_remedy(parser_error(parser, parser->pos, "no value"),

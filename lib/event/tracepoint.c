@@ -33,7 +33,9 @@ static struct sp_error *add(struct tracepoints *tracepoints, const char *system,
 						  TRACEPOINTS_MOST), "use a narrower pattern");
 	spec.attr.type = PERF_TYPE_TRACEPOINT;
 	spec.attr.config = id;
-	spec.name = whole ? parser_keep(tracepoints->parser, (struct slice){whole, strlen(whole)}) : NULL;
+	if (whole)
+		spec.name = parser_copy_slice(tracepoints->parser,
+					      (struct slice){whole, strlen(whole)});
 	return spec.name ? parser_add(tracepoints->parser, &spec) : error_no_memory();
 }
 
@@ -111,7 +113,7 @@ static struct sp_error *unknown(struct tracepoints *tracepoints, const char *pla
 
 struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice system, bool *ret)
 {
-	struct sp_error *error = parser_tracefs(parser);
+	struct sp_error *error = parser_find_tracefs(parser);
 	*ret = false;
 	if (error || !parser->tracefs.path)
 		return error;
@@ -125,24 +127,24 @@ struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice sy
 
 struct sp_error *parse_tracepoint(struct parser *parser, struct slice system)
 {
-	struct slice name = parser_word(parser);
+	struct slice name = parser_read_word(parser);
 	size_t before = parser->specs->count;
 	struct tracepoints tracepoints = {
 		.parser = parser,
-		.system = parser_keep(parser, system),
-		.name = parser_keep(parser, name),
+		.system = parser_copy_slice(parser, system),
+		.name = parser_copy_slice(parser, name),
 	};
 	if (!tracepoints.system || !tracepoints.name)
 		return error_no_memory();
 	if (!name.size)
 		return error_set_remedy(parser_error(parser, name.text, "invalid tracepoint name"),
 					"`sprof list '%s:*'` lists them", tracepoints.system);
-	struct sp_error *error = parser_tracefs(parser);
+	struct sp_error *error = parser_find_tracefs(parser);
 	if (error)
 		return error;
 	if (!parser->tracefs.path)
-		return parser_prefix(parser, system.text,
-				     tracefs_error(&parser->tracefs, "a tracepoint"));
+		return parser_prefix_error(parser, system.text,
+					   tracefs_error(&parser->tracefs, "a tracepoint"));
 	error = add_all(&tracepoints);
 	if (error || parser->specs->count > before)
 		return error;

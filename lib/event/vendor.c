@@ -43,7 +43,7 @@ static bool load(struct library *ret)
 	       ret->initialize() == PFM_SUCCESS;
 }
 
-enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *ret,
+enum vendor_answer libpfm_event_find(const char *name, struct perf_event_attr *ret,
 				     const char **why_ret)
 {
 	struct library library;
@@ -85,7 +85,7 @@ static bool list_event(const struct library *library, const pfm_pmu_info_t *pmu,
 	return has_masks || event(arg, name, info->desc);
 }
 
-enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg)
+enum vendor_answer libpfm_events_list(vendor_event_fn *event, void *arg)
 {
 	struct library library;
 	if (!load(&library))

@@ -18,7 +18,7 @@ enum vendor_answer {
  * precise_ip and similar members; others are 0. *why_ret is libpfm's message, a static string. Not
  * thread-safe, because libpfm has global state.
  */
-enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *ret,
+enum vendor_answer libpfm_event_find(const char *name, struct perf_event_attr *ret,
 				     const char **why_ret);
 
 /*
@@ -29,6 +29,6 @@ typedef bool vendor_event_fn(void *arg, const char *name, const char *descriptio
 /*
  * Lists all events that libpfm has for this CPU. VENDOR_BAD_ATTRIBUTE if the callback ended the list.
  */
-enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg);
+enum vendor_answer libpfm_events_list(vendor_event_fn *event, void *arg);
 
 #endif

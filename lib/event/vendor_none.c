@@ -2,14 +2,14 @@
 /* Built without libpfm. */
 #include "event/vendor.h"
 
-enum vendor_answer vendor_event_find(const char *name, struct perf_event_attr *ret,
+enum vendor_answer libpfm_event_find(const char *name, struct perf_event_attr *ret,
 				     const char **why_ret)
 {
 	(void)name, (void)ret, (void)why_ret;
 	return VENDOR_NO_LIBRARY;
 }
 
-enum vendor_answer vendor_events_list(vendor_event_fn *event, void *arg)
+enum vendor_answer libpfm_events_list(vendor_event_fn *event, void *arg)
 {
 	(void)event, (void)arg;
 	return VENDOR_NO_LIBRARY;

@@ -25,7 +25,7 @@ void damage_list_deinit(struct damage_list *list)
 	pthread_mutex_destroy(&list->lock);
 }
 
-/* Index of the first place at or after `offset`. */
+/* Returns the index of the first place at or after `offset`. */
 static size_t find(const struct damage_list *list, uint64_t offset)
 {
 	size_t low = 0, high = list->places.count;

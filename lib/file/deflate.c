@@ -20,10 +20,10 @@
 #define HEADER_SIZE sizeof(struct perf_event_header)
 #define PAYLOAD_MAX (RECORD_SIZE_MAX - HEADER_SIZE)
 
-/* An empty block: its header, 3 bytes of 0, says "raw, of size 0, not the last". */
+/* Size of an empty block: its header, 3 bytes of 0, states "raw, size 0, not the last". */
 #define EMPTY_BLOCK 3
 
-/* More than enough to align anything: 3 is prime to 8. */
+/* Most empty blocks that are needed to align a frame to 8 bytes: 3 and 8 have no common divisor. */
 #define EMPTY_BLOCKS_MAX 7
 
 struct deflater {
@@ -66,7 +66,7 @@ static struct sp_error *failed(size_t status)
 	return error_new(SP_ERROR_INVALID, "zstd: %s", ZSTD_getErrorName(status));
 }
 
-/* One step of the compressor; all it gives fits, since there is room for the worst case. */
+/* Runs one step of the compressor. The output always fits, because there is room for the worst case. */
 static struct sp_error *step(struct deflater *deflater, ZSTD_inBuffer *input,
 			     ZSTD_EndDirective directive, size_t *size)
 {
@@ -80,7 +80,7 @@ static struct sp_error *step(struct deflater *deflater, ZSTD_inBuffer *input,
 	return NULL;
 }
 
-/* A frame whose size is a multiple of 8. */
+/* Makes a frame whose size is a multiple of 8. */
 static struct sp_error *make_frame(struct deflater *deflater, const void *bytes, size_t size,
 				   size_t *frame_size)
 {

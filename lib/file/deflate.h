@@ -8,18 +8,18 @@
 
 #include "record/encode.h"
 
-/* Bytes compressed at a time: a frame of their own, which can be read without others. */
+/* Number of bytes compressed at a time. Each becomes a frame that can be read without the others. */
 #define DEFLATE_SIZE ((size_t)256 * 1024)
 
 struct deflater;
 
-/* Levels above zstd's highest one mean that one. */
+/* Creates a compressor. Levels above zstd's highest mean the highest. */
 struct sp_error *deflater_new(int level, struct deflater **ret) SP_MUST_CHECK;
 void deflater_free(struct deflater *deflater);
 
 /*
- * Appends COMPRESSED records that hold `size` bytes, at most DEFLATE_SIZE, to `records`. Nothing
- * stays inside the compressor. The size of each record is a multiple of 8.
+ * Compresses `size` bytes, at most DEFLATE_SIZE, and appends them to `records` as COMPRESSED records.
+ * Nothing stays inside the compressor. The size of each record is a multiple of 8.
  */
 struct sp_error *deflater_put(struct deflater *deflater, const void *bytes, size_t size,
 			      struct record_buffer *records) SP_MUST_CHECK;

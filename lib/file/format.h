@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* perf.data on disk: the file header and the feature bits. */
+/* Layout of a perf.data file: the file header and the numbers of the features. */
 #ifndef FILE_FORMAT_H
 #define FILE_FORMAT_H
 
@@ -9,7 +9,7 @@
 /* "PERFILE2" as a u64 in the file's byte order. */
 #define FILE_MAGIC UINT64_C(0x32454c4946524550)
 
-/* The magic of perf before Linux 2.6.39: characters, in either byte order. */
+/* Magic of files before Linux 2.6.39: characters, equal in both byte orders. */
 #define FILE_MAGIC_V1 "PERFFILE"
 
 struct file_section {
@@ -23,11 +23,11 @@ struct reader_extent {
 
 struct file_header {
 	uint64_t magic;
-	uint64_t size;      /* size of this header: 104; in a pipe 16, without the rest */
-	uint64_t attr_size; /* size of an entry of attrs: the attr and a file_section of its ids */
+	uint64_t size;      /* size of this header: 104; of a stream's header, which ends here: 16 */
+	uint64_t attr_size; /* size of an entry of attrs: a perf_event_attr and the place of its ids */
 	struct file_section attrs;
 	struct file_section data;
-	struct file_section event_types; /* ignored by all readers */
+	struct file_section event_types; /* no reader uses it */
 	uint64_t features[4];
 };
 
@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct file_header) == 104, "the header has no padding");
 
 #define FILE_PIPE_HEADER_SIZE 16
 
-/* Bits of features, as the header has them. */
+/* Number of feature bits in the header. */
 #define FILE_FEATURE_BITS 256
 
 struct feature_bits {
@@ -85,14 +85,14 @@ enum file_feature {
 	FEATURE_HYBRID_TOPOLOGY,
 	FEATURE_PMU_CAPS,
 	FEATURE_CPU_DOMAIN_INFO,
-	FEATURE_COUNT, /* records have features below this one only */
+	FEATURE_COUNT, /* end of the features that HEADER_FEATURE records may have */
 };
 
-/* Since Linux 7.0's perf. sprof reads them. */
+/* Features since perf of Linux 7.0. sprof reads them. */
 #define FEATURE_E_MACHINE 33
 #define FEATURE_CLN_SIZE 34
 
-/* simpleperf's own. */
+/* Features of simpleperf. */
 #define FEATURE_SIMPLEPERF_FILE 128
 #define FEATURE_SIMPLEPERF_META_INFO 129
 #define FEATURE_SIMPLEPERF_FILE2 132

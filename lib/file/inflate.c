@@ -6,7 +6,7 @@
 
 struct inflater {
 	ZSTD_DStream *stream;
-	size_t wanted; /* how many bytes zstd would like to have next */
+	size_t wanted; /* number of bytes that zstd expects next */
 };
 
 struct sp_error *inflater_new(struct inflater **ret)
@@ -14,7 +14,9 @@ struct sp_error *inflater_new(struct inflater **ret)
 	struct inflater *inflater = calloc(1, sizeof(*inflater));
 	if (!inflater)
 		return error_no_memory();
-	/* Its window is 128 MiB at most (ZSTD_WINDOWLOG_LIMIT_DEFAULT): frames asking more fail. */
+	/*
+	 * zstd limits the window to 128 MiB (ZSTD_WINDOWLOG_LIMIT_DEFAULT). Frames that need more fail.
+	 */
 	inflater->stream = ZSTD_createDStream();
 	if (!inflater->stream) {
 		free(inflater);
@@ -39,7 +41,7 @@ void inflater_reset(struct inflater *inflater)
 	inflater->wanted = 0;
 }
 
-/* Between frames it wants nothing, between blocks the 3 bytes of a block's header. */
+/* zstd expects no bytes between frames, and the 3 bytes of a block's header between blocks. */
 bool inflater_unfinished(const struct inflater *inflater)
 {
 	return inflater->wanted != 0 && inflater->wanted != 3;

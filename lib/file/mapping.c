@@ -24,7 +24,7 @@
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-/* Largest folio. A fault may map a whole folio, also outside of the window. */
+/* Size of the largest folio. A fault may map a whole folio, also outside of the window. */
 #define FOLIO_MAX ((uint64_t)2 << 20)
 
 void mapping_init(struct mapping *mapping)
@@ -33,7 +33,10 @@ void mapping_init(struct mapping *mapping)
 	pthread_mutex_init(&mapping->lock, NULL);
 }
 
-/* Whether only this machine can write to the file system: then a lease is reliable. */
+/*
+ * Returns whether the file system is local. Leases are reliable only there, because no other machine
+ * can write.
+ */
 static bool is_local(int fd)
 {
 	struct statfs system;
@@ -52,8 +55,8 @@ static bool is_local(int fd)
 }
 
 /*
- * enter() asks whether a process waits for the lease, so no signal is needed. Until F_SETOWN removes
- * the receiver, it is SIGURG, which is ignored by default.
+ * Takes a lease. enter() checks whether a process waits for it, so no signal is needed. Until F_SETOWN
+ * removes the receiver, the signal is SIGURG, which is ignored by default.
  */
 static bool take_lease(int fd)
 {
@@ -108,7 +111,7 @@ void mapping_deinit(struct mapping *mapping)
 	pthread_mutex_destroy(&mapping->lock);
 }
 
-/* Whether all these bytes are in the page cache. */
+/* Returns whether the page cache has all these bytes. */
 static bool is_cached(const struct mapping *mapping, uint64_t offset, uint64_t size)
 {
 	struct { uint64_t offset, size; } range = {offset, size};
@@ -119,7 +122,7 @@ static bool is_cached(const struct mapping *mapping, uint64_t offset, uint64_t s
 	return madvise(mapping->bytes + offset, size, MADV_POPULATE_READ) == 0;
 }
 
-/* Counts a window; false if a process waits for the lease, or there is none. */
+/* Counts an open window. Returns false if a process waits for the lease, or there is none. */
 static bool enter(struct mapping *mapping, uint64_t offset, uint64_t size)
 {
 	bool entered = false;

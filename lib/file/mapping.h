@@ -21,30 +21,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Alignment of windows: at least a page on every machine. */
+/* Alignment of windows: at least the page size of every machine. */
 #define MAPPING_ALIGN ((uint64_t)1 << 16)
 
 struct mapping {
 	pthread_mutex_t lock;
 	int fd;
-	uint8_t *bytes; /* the whole file; NULL: there is no lease */
+	uint8_t *bytes; /* the mapped file; NULL: there is no lease */
 	uint64_t size;
-	unsigned int windows; /* open ones */
-	bool ending;          /* no more may be opened */
+	unsigned int windows; /* number of open windows */
+	bool ending;          /* no more windows may be opened */
 };
 
 void mapping_init(struct mapping *mapping);
 void mapping_deinit(struct mapping *mapping);
 
-/* Takes a lease, if possible. `fd` is borrowed until mapping_end() and all windows are closed. */
+/*
+ * Takes a lease, if possible. `fd` is borrowed until mapping_end() was called and all windows are
+ * closed.
+ */
 void mapping_begin(struct mapping *mapping, int fd);
 
-/* Opens no more windows. Open ones stay. */
+/* Stops opening windows. Open windows stay. */
 void mapping_end(struct mapping *mapping);
 
 /*
- * Opens [offset, offset + size) of the file, offset aligned; NULL if it must be read. Windows may
- * overlap. Do not wait for anything while one is open. Thread-safe.
+ * Opens a window: bytes [offset, offset + size) of the file, offset aligned. Returns NULL if the bytes
+ * must be read instead. Windows may overlap. The caller must not wait for anything while one is open.
+ * Thread-safe.
  */
 const uint8_t *mapping_open(struct mapping *mapping, uint64_t offset, uint64_t size);
 void mapping_close(struct mapping *mapping, uint64_t offset, uint64_t size);

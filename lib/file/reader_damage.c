@@ -9,7 +9,7 @@
 /* Text of sp_reader_unfinished(). */
 #define UNFINISHED "the recording was not ended: its recorder was killed, or is still at work"
 
-/* Adds `error` at its own offset, or else at `offset`; other fields are those of `like`. */
+/* Lists `error` as damage, at its own offset or else at `offset`. Other members are those of `like`. */
 static void list(struct sp_reader *reader, uint64_t offset, const struct sp_error *error,
 		 struct damage like)
 {
@@ -41,7 +41,7 @@ void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp
 	sp_error_free(error);
 }
 
-void reader_damaged(struct sp_reader *reader, uint64_t offset, const char *format, ...)
+void reader_add_damage_text(struct sp_reader *reader, uint64_t offset, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Damage of a recording, as sp_reader_damage() returns it. Threads may add at the same time.
- * Functions with a struct sp_error * take ownership, except reader_list_damage().
+ * Adds damage that sp_reader_damage() returns. Threads may add at the same time. Functions take
+ * ownership of a struct sp_error, except reader_list_damage().
  */
 #ifndef FILE_READER_DAMAGE_H
 #define FILE_READER_DAMAGE_H
@@ -9,44 +9,50 @@
 #include <sprof/reader.h>
 #include "record/raw.h"
 
-/* Adds damage that was found while reading records, at an offset of the flat data. */
+/* Adds damage at an offset of the flat data, found while reading records. */
 void reader_add_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
 void reader_list_damage(struct sp_reader *reader, uint64_t offset, const struct sp_error *error);
 
 /* Adds damage at an offset of the file itself. */
 void reader_add_file_damage(struct sp_reader *reader, uint64_t offset, struct sp_error *error);
-void reader_damaged(struct sp_reader *reader, uint64_t offset, const char *format, ...)
+void reader_add_damage_text(struct sp_reader *reader, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same for records that are not copied into the flat data, which ends at `place` so far. */
+/* Adds damage of records that are not copied into the flat data, which ends at `place` so far. */
 void reader_add_gap(struct sp_reader *reader, uint64_t offset, uint64_t place,
 		    struct sp_error *error);
 
 /*
- * Adds that the header, at `offset`, lacks the size of the data. `unfinished`: because the
- * recorder was killed or still records.
+ * Adds that the header, at `offset`, has no size of the data. `unfinished` is whether the recorder was
+ * killed or still records.
  */
 void reader_add_no_data_size(struct sp_reader *reader, uint64_t offset, bool unfinished);
 
 /*
- * Adds a record of the file at `path`, or of its flat data, whose header.size is larger than its
- * contents, with records after the contents. No record is missing.
+ * Adds a record whose header.size is larger than its contents, with other records after the contents.
+ * `path` is the file, or its flat data. No record is missing.
  */
 void reader_add_resized(struct sp_reader *reader, const struct raw_record *raw, size_t length,
 			const char *path, bool of_data);
 
-/* The same for a sample of the flat data. Walkers decode all samples from then on. */
+/*
+ * Adds a sample of the flat data whose size is too large, like reader_add_resized(). From then on,
+ * walkers decode all samples.
+ */
 void reader_add_resized_sample(struct sp_reader *reader, uint64_t offset, size_t size,
 			       size_t fields);
 
 /*
- * Whether a sample was found whose size contains other records. Code that skipped samples by
- * their sizes has to read the data again, after reader_clear_data_damage().
+ * Returns whether a sample was found whose size includes other records. Code that skipped samples by
+ * their sizes must read the data again, after reader_clear_data_damage().
  */
 bool reader_is_exact(const struct sp_reader *reader);
 void reader_clear_data_damage(struct sp_reader *reader);
 
-/* The item of sp_reader_damage() about an unfinished recording; NULL if there is none. */
+/*
+ * Returns the item of sp_reader_damage() that states that the recording is unfinished; NULL if there is
+ * none.
+ */
 const struct sp_damage *reader_unfinished_damage(const struct sp_reader *reader);
 
 #endif

@@ -63,7 +63,7 @@ struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t
 {
 	size_t got = 0;
 	assert(offset <= reader->file_size && size <= reader->file_size - offset);
-	/* Nothing is in the file twice, unless it was made to exhaust memory. */
+	/* A correct file stores nothing twice, so its parts together are not larger than the file. */
 	if (size > reader->file_size - reader->loaded)
 		return error_format(reader->path, offset,
 				    "%llu bytes overlap with other parts of the header",

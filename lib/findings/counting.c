@@ -6,7 +6,7 @@
 #define RUNNING_ENOUGH 0.99
 
 /* Multiplexed counters, and values that cannot be attributed to code. */
-bool find_counting(struct run *run)
+bool find_multiplexing(struct run *run)
 {
 	for (size_t event = 0; event < run->event_count; event++) {
 		const char *name = run->totals[event].event;

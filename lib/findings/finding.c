@@ -37,7 +37,7 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
 	return slot != NULL;
 }
 
-const char *lower_rate(const struct perf_event_attr *attr, char *text)
+const char *lower_rate_options(const struct perf_event_attr *attr, char *text)
 {
 	uint64_t rate = attr->freq ? attr->sample_freq : attr->sample_period;
 	uint64_t period = rate < UINT64_MAX / 4 ? rate * 4 : rate;
@@ -46,7 +46,7 @@ const char *lower_rate(const struct perf_event_attr *attr, char *text)
 	return text;
 }
 
-const char *event_to_name(const struct run *run, const struct sp_profile *profile)
+const char *event_name_if_needed(const struct run *run, const struct sp_profile *profile)
 {
 	if (run->label && run->analysis->events.count > 1)
 		return profile->event;

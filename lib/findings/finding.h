@@ -17,13 +17,13 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
  * Writes options for a lower rate: "-F 999", a quarter of the event's rate, or "-c 4000000" for a fixed
  * period.
  */
-const char *lower_rate(const struct perf_event_attr *attr, char *text);
+const char *lower_rate_options(const struct perf_event_attr *attr, char *text);
 
 /*
  * Returns the event's name if a finding must name it, because other events have samples or recordings
  * are summed; else NULL.
  */
-const char *event_to_name(const struct run *run, const struct sp_profile *profile);
+const char *event_name_if_needed(const struct run *run, const struct sp_profile *profile);
 
 /*
  * Whether most of the event's stacks were unwound from stack copies, by the recorder or by this

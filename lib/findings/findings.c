@@ -16,7 +16,7 @@ const struct finding_source finding_sources[] = {
 	{"tasks without samples", find_unsampled},
 	{"lock-in", find_lock_in},
 	{"samples without branches", find_branchless},
-	{"counting", find_counting},
+	{"counting", find_multiplexing},
 	{"unfinished recording", find_unfinished, .in_order = true},
 	{"notes", find_notes, .in_order = true},
 };

@@ -107,7 +107,7 @@ static const char *loss_remedy(const struct run *run, uint16_t event, char *text
 	/* Ring buffers for copies of stacks are large to begin with. */
 	bool copies = was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
 	char rate[FINDING_TEXT];
-	lower_rate(attr, rate);
+	lower_rate_options(attr, rate);
 	if (losses_outside_rings(run->sideband.losses, event) * 2 > run->totals[event].lost)
 		snprintf(text, size, "record at a lower rate (%s), or to a faster disk (-o FILE)", rate);
 	else if (attr->write_backward)
@@ -189,7 +189,7 @@ bool find_throttling(struct run *run)
 		if (!count)
 			continue;
 		snprintf(remedy, sizeof(remedy), "record at a lower rate: %s",
-			 lower_rate(&run->work.layout->events[i].attr, rate));
+			 lower_rate_options(&run->work.layout->events[i].attr, rate));
 		const struct sp_finding finding = {
 			.kind = SP_FINDING_THROTTLED, .cause = "throttled", .event = profile->event,
 			.share = part, .remedy = remedy,

@@ -30,7 +30,7 @@ const struct runtime *runtime_find(const struct run *run)
 	return NULL;
 }
 
-bool runtime_made(const struct module *module)
+bool runtime_may_own(const struct module *module)
 {
 	return module->kind == MODULE_ANONYMOUS ||
 	       (module->kind == MODULE_FILE && !strncmp(module->path, "/memfd:", strlen("/memfd:")));

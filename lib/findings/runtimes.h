@@ -16,6 +16,6 @@ struct runtime {
 const struct runtime *runtime_find(const struct run *run);
 
 /* Whether a module may hold generated code. */
-bool runtime_made(const struct module *module);
+bool runtime_may_own(const struct module *module);
 
 #endif

@@ -26,7 +26,7 @@ bool find_unsampled(struct run *run);
 bool find_lock_in(struct run *run);
 
 /* Findings on multiplexed counters, and on samples without branches. */
-bool find_counting(struct run *run);
+bool find_multiplexing(struct run *run);
 bool find_branchless(struct run *run);
 
 /* Findings on unfinished recordings, and notes of the recorder and the analysis. */

@@ -44,8 +44,8 @@ static bool sum_blinds(const struct run *run, struct stacks *sums)
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct stacks *stacks = &run->workers[i].counted.stacks;
 		for (size_t j = 0; j < stacks->blinds.count; j++)
-			if (!stacks_add_blind(sums, stacks->blinds.items[j].module,
-					      stacks->blinds.items[j].stacks))
+			if (!stacks_add_no_unwind_info(sums, stacks->blinds.items[j].module,
+						       stacks->blinds.items[j].stacks))
 				return false;
 	}
 	return true;
@@ -79,11 +79,11 @@ static const char *absent_remedy(const struct run *run, const struct module *mod
 static const char *unwind_remedy(const struct run *run, const struct module *module,
 				 const char **why_ret)
 {
-	const struct runtime *runtime = runtime_made(module) ? runtime_find(run) : NULL;
+	const struct runtime *runtime = runtime_may_own(module) ? runtime_find(run) : NULL;
 	if (runtime && runtime->stacks)
 		return runtime->stacks;
 	return absent_remedy(run, module, why_ret) ?:
-	       runtime_made(module) ? "record with --call-graph fp" : CFI_REMEDY;
+	       runtime_may_own(module) ? "record with --call-graph fp" : CFI_REMEDY;
 }
 
 static const char *no_unwind_info_remedy(const struct run *run)
@@ -228,7 +228,7 @@ struct stack_share {
 static bool add_truncation(struct run *run, const struct sp_profile *profile,
 			   const struct stack_share *part)
 {
-	const char *name = event_to_name(run, profile);
+	const char *name = event_name_if_needed(run, profile);
 	char share[FINDING_TEXT];
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
@@ -251,7 +251,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
 	char copies[160], rate[FINDING_TEXT], slower[80];
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
-		 lower_rate(attr, rate));
+		 lower_rate_options(attr, rate));
 	const char *cfi_remedy = no_unwind_info_remedy(run);
 	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",

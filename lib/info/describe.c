@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Features by their layouts (perf's tools/perf/Documentation/perf.data-file-format.txt and
- * util/header.c), as rows of names and values.
+ * Describes features as rows of names and values. Their layouts are those of perf
+ * (tools/perf/Documentation/perf.data-file-format.txt and util/header.c).
  */
 #include <sprof/private/describe.h>
 #include <sprof/private/words.h>
@@ -19,7 +19,7 @@
 
 DEFINE_CLEANUP(struct sp_description *, sp_description_free)
 
-/* Reads bytes up to a NUL. */
+/* Reads a string up to its NUL. */
 static bool read_plain(struct cursor *cursor, const char **ret)
 {
 	size_t left = cursor_left(cursor);
@@ -92,7 +92,7 @@ static bool describe_groups(const struct sp_reader *reader, struct cursor *curso
 	return true;
 }
 
-/* A count and pairs; simpleperf writes the pairs alone. */
+/* Describes AUXTRACE: a count and pairs of u64; simpleperf writes the pairs without a count. */
 static bool describe_auxtrace(struct cursor *cursor, struct sp_description *to)
 {
 	uint64_t count = cursor_left(cursor) / 16, offset, size;
@@ -142,7 +142,10 @@ static bool describe_clock(struct cursor *cursor, struct sp_description *to)
 	return true;
 }
 
-/* struct perf_bpil: u32 info_len, u32 data_len, u64 arrays, struct bpf_prog_info, data. */
+/*
+ * Describes BPF programs, each a struct perf_bpil: u32 info_len, u32 data_len, u64 arrays, struct
+ * bpf_prog_info, data.
+ */
 static bool describe_programs(struct cursor *cursor, struct sp_description *to)
 {
 	uint32_t count, info_size, data_size;
@@ -213,7 +216,9 @@ static bool describe_meta_info(struct cursor *cursor, struct sp_description *to)
 	return true;
 }
 
-/* simpleperf's files: u32 size, path, u32 type, u64 address, u32 count of symbols, … */
+/*
+ * Describes simpleperf's list of files: u32 size, path, u32 type, u64 address, u32 number of symbols, …
+ */
 static bool describe_files(struct cursor *cursor, struct sp_description *to)
 {
 	while (cursor_left(cursor)) {
@@ -243,7 +248,7 @@ static bool describe_number(struct cursor *cursor, struct sp_description *to)
 	return true;
 }
 
-/* False where it is damaged. */
+/* Describes one feature. Returns false if its payload is damaged. */
 static bool describe(const struct sp_reader *reader, unsigned int bit, struct cursor *cursor,
 		     struct sp_description *to)
 {
@@ -260,7 +265,7 @@ static bool describe(const struct sp_reader *reader, unsigned int bit, struct cu
 	case FEATURE_CMDLINE: return describe_list(cursor, to, "");
 	case FEATURE_EVENT_DESC: return describe_events(reader, to);
 	case FEATURE_CPU_TOPOLOGY: return describe_topology(reader, to);
-	case FEATURE_NUMA_TOPOLOGY: return describe_nodes(reader, to);
+	case FEATURE_NUMA_TOPOLOGY: return describe_numa_nodes(reader, to);
 	case FEATURE_PMU_MAPPINGS: return describe_pmus(cursor, to);
 	case FEATURE_GROUP_DESC: return describe_groups(reader, cursor, to);
 	case FEATURE_AUXTRACE: return describe_auxtrace(cursor, to);
@@ -282,7 +287,7 @@ static bool describe(const struct sp_reader *reader, unsigned int bit, struct cu
 	case FEATURE_SIMPLEPERF_FILE: return describe_files(cursor, to);
 	case FEATURE_SIMPLEPERF_META_INFO: return describe_meta_info(cursor, to);
 	default:
-		/* BRANCH_STACK and STAT are words by themselves. */
+		/* BRANCH_STACK and STAT have no contents: that they are present is all they state. */
 		if (cursor_left(cursor))
 			description_add(to, "", "%zu bytes", cursor_left(cursor));
 		return true;
@@ -304,7 +309,9 @@ struct sp_error *sp_description_new(const struct sp_reader *reader, unsigned int
 	struct cursor cursor = cursor_make(payload.bytes, payload.size,
 					   reader_layout(reader)->swap, info->path,
 					   reader_feature_offset(reader, bit));
-	/* Pipes end their features by an empty one of a kind that perf then had not. */
+	/*
+	 * A stream's features end with an empty one, of a bit that its version of perf does not know.
+	 */
 	bool whole = !payload.size || describe(reader, bit, &cursor, to);
 	if (to->no_memory)
 		return error_no_memory();

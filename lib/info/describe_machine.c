@@ -45,7 +45,7 @@ bool describe_topology(const struct sp_reader *reader, struct sp_description *to
 	return true;
 }
 
-bool describe_nodes(const struct sp_reader *reader, struct sp_description *to)
+bool describe_numa_nodes(const struct sp_reader *reader, struct sp_description *to)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
 	for (size_t i = 0; i < info->numa_node_count; i++) {
@@ -117,7 +117,7 @@ bool describe_memory_topology(struct cursor *cursor, struct sp_description *to)
 	return true;
 }
 
-/* u32 count, {name, value}. */
+/* Describes a PMU's capabilities: u32 count, then pairs of name and value. */
 bool describe_caps(struct cursor *cursor, struct sp_description *to)
 {
 	uint32_t count;
@@ -168,7 +168,7 @@ bool describe_hybrid(struct cursor *cursor, struct sp_description *to)
 	return true;
 }
 
-/* Each CPU's scheduling domains; since Linux 7.0's perf. */
+/* Describes the scheduling domains of each CPU, which perf of Linux 7.0 and later records. */
 bool describe_domains(struct cursor *cursor, struct sp_description *to)
 {
 	uint32_t version, most, cpu, count, domain;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of features about the machine. Each returns false if the payload is damaged. */
+/* Descriptions of features about the machine. Each function returns false if the payload is damaged. */
 #ifndef INFO_DESCRIBE_MACHINE_H
 #define INFO_DESCRIBE_MACHINE_H
 
@@ -9,7 +9,7 @@
 bool describe_cpus(struct cursor *cursor, struct sp_description *to);
 bool describe_memory(struct cursor *cursor, struct sp_description *to);
 bool describe_topology(const struct sp_reader *reader, struct sp_description *to);
-bool describe_nodes(const struct sp_reader *reader, struct sp_description *to);
+bool describe_numa_nodes(const struct sp_reader *reader, struct sp_description *to);
 bool describe_pmus(struct cursor *cursor, struct sp_description *to);
 bool describe_caches(struct cursor *cursor, struct sp_description *to);
 bool describe_memory_topology(struct cursor *cursor, struct sp_description *to);
@@ -18,7 +18,7 @@ bool describe_pmu_caps(struct cursor *cursor, struct sp_description *to);
 bool describe_hybrid(struct cursor *cursor, struct sp_description *to);
 bool describe_domains(struct cursor *cursor, struct sp_description *to);
 
-/* Describes the ELF header of the recorded program. */
+/* Describes the recorded program's ELF machine. */
 bool describe_machine(struct cursor *cursor, struct sp_description *to);
 bool describe_cache_line(struct cursor *cursor, struct sp_description *to);
 

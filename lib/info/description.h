@@ -11,14 +11,14 @@
 struct sp_description {
 	struct arena arena;
 	VEC(struct sp_description_row) rows;
-	bool no_memory; /* rows are missing, because memory was short */
+	bool no_memory; /* rows are missing, because memory was exhausted */
 };
 
-/* Adds a row, which is copied; sets no_memory on failure. */
+/* Adds a copy of a row. Sets no_memory on failure. */
 void description_add(struct sp_description *to, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Reads a u32 size, and that many bytes that include a NUL. */
+/* Reads a string: a u32 size, and that many bytes, which include a NUL. */
 bool description_read_string(struct cursor *cursor, const char **ret);
 
 #endif

@@ -7,28 +7,30 @@
 #include "file/reader_io.h"
 #include "record/types.h"
 
-/* perf's flag of LOST_SAMPLES for samples that a BPF filter discarded. */
+/* Flag in a LOST_SAMPLES record: a BPF filter discarded the samples (perf's name). */
 #define MISC_LOST_SAMPLES_BPF (1 << 15)
 
 struct event_losses {
-	uint64_t ring;     /* LOST: records of any kind that found no room */
-	uint64_t hardware; /* LOST_SAMPLES of a moment: lost before the ring, or taken and not written */
-	uint64_t counted;  /* LOST_SAMPLES by perf at the end: the kernel's count of samples */
-	uint64_t read;     /* the same count, from READ */
+	uint64_t ring;     /* records of any type for which the ring buffer had no room, by LOST records */
+	uint64_t hardware; /* samples lost outside of the ring buffers, by LOST_SAMPLES records written at
+			    * the time */
+	uint64_t counted;  /* the kernel's count of lost samples, by LOST_SAMPLES records that perf writes
+			    * at the end */
+	uint64_t read;     /* the kernel's count of lost samples, by READ records */
 	struct event_throttling throttled;
 };
 
 struct sp_losses {
 	const struct record_layout *layout;
 	struct u64map event_of_id;
-	struct event_losses *events; /* one more than the layout has */
+	struct event_losses *events; /* one item for each event, and one for unknown events */
 	struct u64map read_index;    /* event id -> index in read_lost */
 	VEC(uint64_t) read_lost;
-	bool counted;                /* for any event */
+	bool counted;                /* some event has the kernel's own count */
 	struct { VEC(struct sp_loss); } moments;
 	struct { VEC(struct sp_throttling); } throttlings;
-	struct u64map throttled;     /* (event id, CPU) -> index of the one that lasts, + 1 */
-	struct u64map thread_index;  /* {pid, tid} -> index in threads */
+	struct u64map throttled;     /* (event id, CPU) -> index + 1 of the throttling that has not ended */
+	struct u64map thread_index;  /* pid and tid -> index in threads */
 	struct { VEC(struct sp_thread_loss); } threads;
 };
 
@@ -89,10 +91,13 @@ uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp
 	return event != SP_EVENT_NONE ? event : losses_event(losses, record, id);
 }
 
-/* Whether the record is written at the time of the loss, and not at the end for all losses. */
+/*
+ * Returns whether a LOST_SAMPLES record was written when samples were lost. perf writes others at the
+ * end, for the whole recording.
+ */
 static bool is_moment(const struct sp_record *record)
 {
-	/* perf writes its count at the end, with no time. */
+	/* Records that perf writes at the end have no time. */
 	return record->type == PERF_RECORD_LOST ||
 	       (record->type == PERF_RECORD_LOST_SAMPLES && record->id.time_ns &&
 		!(record->misc & MISC_LOST_SAMPLES_BPF));
@@ -103,7 +108,7 @@ static uint32_t cpu_of(const struct sp_record *record)
 	return record->id.present & PERF_SAMPLE_CPU ? record->id.cpu : UINT32_MAX;
 }
 
-/* False when out of memory. */
+/* Adds a LOST or LOST_SAMPLES record. Returns false when out of memory. */
 static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 {
 	bool ring = record->type == PERF_RECORD_LOST;
@@ -112,7 +117,8 @@ static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 	struct event_losses *event = &losses->events[index];
 	if (!is_moment(record)) {
 		event->counted += record->lost.lost;
-		losses->counted = true; /* for all events: one without a record lost none */
+		losses->counted = true; /* perf writes such records for events that lost samples, so all
+					 * other events lost none. */
 		return true;
 	}
 	if (ring)
@@ -126,7 +132,10 @@ static bool add_lost(struct sp_losses *losses, const struct sp_record *record)
 	return moment;
 }
 
-/* Two THROTTLE records of an event on a CPU without UNTHROTTLE between them are one throttling. */
+/*
+ * Adds a THROTTLE record. Two of one event and CPU without an UNTHROTTLE record between them are one
+ * throttling.
+ */
 static bool add_throttle(struct sp_losses *losses, const struct sp_record *record)
 {
 	const struct sp_throttle *throttle = &record->throttle;
@@ -178,7 +187,7 @@ static bool add_thread(struct sp_losses *losses, const struct sp_record *record,
 	return true;
 }
 
-/* The kernel's count of lost samples only grows: the last is the greatest. */
+/* Adds a READ record's count of lost samples. The count only grows, so the last one is kept. */
 static bool add_read(struct sp_losses *losses, const struct sp_record *record, uint64_t id,
 		     uint64_t lost)
 {
@@ -238,9 +247,8 @@ uint64_t losses_outside_rings(const struct sp_losses *losses, size_t event)
 }
 
 /*
- * The kernel's own count, written at the end, is the best; LOST counts records of all
- * kinds, but is there even if the recorder was killed. What the hardware lost is in
- * neither.
+ * Prefers the kernel's own count, which is written at the end. LOST counts records of all types, but
+ * exists even if the recorder was killed. Neither includes samples that the hardware lost.
  */
 uint64_t sp_losses_count(const struct sp_losses *losses, size_t event)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Functions of sp_losses for other parts of the library. */
+/* Functions of struct sp_losses for other parts of the library. */
 #ifndef INFO_LOSSES_H
 #define INFO_LOSSES_H
 
@@ -19,7 +19,7 @@ uint16_t losses_event_of_counter(const struct sp_losses *losses, const struct sp
 /* Returns the losses among sp_losses_count() that larger ring buffers would not prevent. */
 uint64_t losses_outside_rings(const struct sp_losses *losses, size_t event);
 
-/* Number of throttlings of an event, and their total time as far as their end is known. */
+/* Throttlings of an event, and their total time; those without a known end count no time. */
 struct event_throttling {
 	uint64_t count, ns;
 };

@@ -82,6 +82,8 @@ static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree
 	node->symbol = function->symbol;
 	node->function = function->function;
 	node->dso = function->dso;
+	node->dso_path = function->dso_path;
+	node->build_id = function->build_id;
 	node->symbol_known = function->known;
 	node->from_cfi = function->from_cfi;
 	node->inlined = function->inlined;

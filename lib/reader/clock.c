@@ -16,13 +16,13 @@
 #include "record/types.h"
 #include "walk/walker.h"
 
-/* Tasks may be sampled before CLOCK_DATA's time is read. */
+/* Samples may be taken this long before the recorder reads CLOCK_DATA's time. */
 #define EARLY_NS UINT64_C(5000000000)
 
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
-/* A CPU's ring buffer: its last time before the step, and whether the step was found. */
+/* State of one CPU's ring buffer while the step is searched. */
 struct ring_time {
 	uint64_t last_ns;
 	bool set_back;
@@ -30,7 +30,7 @@ struct ring_time {
 
 struct clock_step {
 	uint64_t began_ns;
-	struct u64map of_cpu; /* index in `rings` */
+	struct u64map of_cpu; /* CPU -> index in `rings` */
 	struct { VEC(struct ring_time); } rings;
 	uint64_t back_ns, moved;
 };
@@ -76,7 +76,10 @@ static struct sp_error *on_record(struct clock_step *step, const struct sp_recor
 			ring->last_ns = time_ns;
 		return NULL;
 	}
-	/* A ring buffer shows the step less the time without records: the largest is best. */
+	/*
+	 * Each ring buffer shows the step minus the time without records there. The largest value is
+	 * the best bound.
+	 */
 	if (!ring->set_back && ring->last_ns && ring->last_ns - time_ns > step->back_ns)
 		step->back_ns = ring->last_ns - time_ns;
 	ring->set_back = true;
@@ -84,7 +87,10 @@ static struct sp_error *on_record(struct clock_step *step, const struct sp_recor
 	return NULL;
 }
 
-/* Damage is listed when the records are read again. */
+/*
+ * Searches all records for the step. Damaged records are skipped without a message, because later
+ * passes list them.
+ */
 static struct sp_error *find_step(struct sp_reader *reader, struct clock_step *step)
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
@@ -118,7 +124,10 @@ struct sp_error *reader_find_clock_step(struct sp_reader *reader, uint64_t *move
 	struct clock_step step = {.began_ns = reader->info.clock_ns - EARLY_NS};
 	struct sp_error *error = find_step(reader, &step);
 	if (!error && step.moved) {
-		/* No record before the step: any shift to after the beginning will do. */
+		/*
+		 * There is no record before the step: any shift that moves times after the recording's
+		 * begin is right.
+		 */
 		if (!step.back_ns)
 			step.back_ns = EARLY_NS;
 		reader->layout.began_ns = step.began_ns;

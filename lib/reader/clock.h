@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recordings by a clock that was set back during the recording. */
+/* Detects a realtime clock that was set back during the recording. */
 #ifndef READER_CLOCK_H
 #define READER_CLOCK_H
 
@@ -7,9 +7,9 @@
 #include "base/error.h"
 
 /*
- * Finds out whether the clock (-k CLOCK_REALTIME) was set back to before the recording began.
- * reader_layout() then makes decoders shift later times; call this before decoder_new(). Reads all
- * data, if the clock is one that can be set. *moved_ret: records to be shifted; *back_ns_ret: a
+ * Detects whether the clock (-k CLOCK_REALTIME) was set back to before the recording began. If it was,
+ * reader_layout() makes decoders shift the later times; call this before decoder_new(). Reads all data
+ * if the recording's clock can be set. *moved_ret is the number of records to shift, *back_ns_ret a
  * lower bound of the step.
  */
 struct sp_error *reader_find_clock_step(struct sp_reader *reader, uint64_t *moved_ret,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Times of missing records, by the records before and after a damaged place. Records cannot be read
- * backwards, so reading begins some way before the place, where records seem to begin.
+ * Finds the time in which records are missing at a damaged place: from the last record before it to the
+ * first after it. Records cannot be read backwards, so reading begins some way before the place, at
+ * bytes that look like a record.
  */
 #include <sprof/private/command.h>
 #include <sprof/reader.h>
@@ -11,26 +12,32 @@
 #include "record/decode.h"
 #include "walk/walker.h"
 
-/* Bytes: the longest record and some of the usual size. */
+/* Number of bytes to read before the place: the longest record and some of the usual size. */
 #define BEFORE ((uint64_t)128 << 10)
 
-/* Records after the place that are searched for a time. */
+/* Limit of records to search for a time after the place. */
 #define BEHIND_MAX 1000
 
-/* A place in the data at which records are missing. */
+/* A place in the data where records are missing. */
 struct gap {
 	uint64_t place;
-	bool between; /* the record there is good */
+	bool between; /* the place is between two good records */
 };
 
-/* False if the damage is elsewhere in the file, or no records are missing. */
+/*
+ * Finds the place of a damage. Returns false if the damage is not in the data, or no records are
+ * missing.
+ */
 static bool gap_of(const struct sp_reader *reader, size_t index, struct gap *ret)
 {
 	if (index >= reader->damage.places.count)
 		return false;
 	const struct damage *damage = &reader->damage.places.items[index];
 	*ret = (struct gap){damage->place, damage->between};
-	/* The header has data beyond the end of the file, or no size of the data. */
+	/*
+	 * The data ends too early: the header promises more than the file has, or has no size of the
+	 * data.
+	 */
 	bool at_end = damage->place == DAMAGE_AT_END ||
 		      (damage->place == DAMAGE_OF_FILE && damage->shown.offset == reader->cut_at);
 	if (at_end)
@@ -70,7 +77,10 @@ static struct sp_error *look_around(struct walker *walker, struct decoder *decod
 	return NULL;
 }
 
-/* 0 if there is no time, or if records cannot be read again. */
+/*
+ * Finds the times of the records around the gap; 0 if there is no time, or records cannot be read
+ * again.
+ */
 static void times_around(struct sp_reader *reader, const struct gap *gap, uint64_t *from_ns_ret,
 			 uint64_t *to_ns_ret)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Names of events from attrs and other features.
- */
+/* Derives the names of events from their attrs and from features of the file. */
 #include "reader/event_name.h"
 
 #include <stdio.h>
@@ -50,7 +48,10 @@ static void name_breakpoint(const struct perf_event_attr *attr, char *name, size
 		 attr->bp_type & 4 ? "x" : "");
 }
 
-/* A PMU's name by PMU_MAPPINGS: u32 count, {u32 type, text}. */
+/*
+ * Returns the name of an event of a PMU in feature PMU_MAPPINGS: u32 count, then for each PMU u32 type
+ * and its name.
+ */
 static bool name_by_pmu(const struct sp_reader *reader, const struct perf_event_attr *attr,
 			char *name, size_t size)
 {
@@ -75,7 +76,9 @@ static bool name_by_pmu(const struct sp_reader *reader, const struct perf_event_
 	return false;
 }
 
-/* Tracepoints have names only in the file: their numbers are the kernel's. */
+/*
+ * Names a tracepoint by the recorded names, because its number is valid only on the recording machine.
+ */
 static void name_tracepoint(const struct perf_event_attr *attr, const struct recorded_names *names,
 			    char *name, size_t size)
 {
@@ -89,7 +92,7 @@ static void name_tracepoint(const struct perf_event_attr *attr, const struct rec
 static void name_base(const struct sp_reader *reader, const struct perf_event_attr *attr,
 		      const struct recorded_names *names, char *name, size_t size)
 {
-	/* The upper half of a hardware config is the PMU's type, on hybrid machines. */
+	/* On hybrid machines, the upper half of a hardware event's config is the type of the PMU. */
 	uint32_t config = (uint32_t)attr->config;
 	if (attr->type == PERF_TYPE_HARDWARE && config < COUNT(hardware_names))
 		snprintf(name, size, "%s", hardware_names[config]);
@@ -109,8 +112,8 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 }
 
 /*
- * Modifiers for the privilege levels that are not excluded. H ("not the guests") is omitted: perf
- * 6.13 changed the default, and perf itself prints it differently since.
+ * Writes the modifiers of the privilege levels that are counted. H ("not the guests") is omitted,
+ * because perf's default for it changed in 6.13.
  */
 static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of events by their attrs, for recordings without EVENT_DESC. */
+/* Names of events by their attrs, for recordings without feature EVENT_DESC. */
 #ifndef READER_EVENT_NAME_H
 #define READER_EVENT_NAME_H
 
 #include <sprof/reader.h>
 #include "reader/recorded_names.h"
 
-/* The name that perf would show, in the arena; NULL when out of memory. */
+/* Returns the name that perf shows for an attr, in the reader's arena; NULL when out of memory. */
 const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
 			      const struct recorded_names *names);
 

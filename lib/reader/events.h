@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* List of the recording's events. */
+/* Adds events to an open recording's list, and names them. */
 #ifndef READER_EVENTS_H
 #define READER_EVENTS_H
 
@@ -8,10 +8,10 @@
 
 #define EVENTS_MAX 32768
 
-/* Adds a copy of *event. Its ids and name must be in the arena. */
+/* Adds a copy of *event, whose ids and name must be in the reader's arena. */
 struct sp_error *events_add(struct sp_reader *reader, const struct sp_event *event) SP_MUST_CHECK;
 
-/* Names those that have none, after the recording's features. */
+/* Names events that have no name yet. Call it after the features have been read. */
 struct sp_error *events_name(struct sp_reader *reader) SP_MUST_CHECK;
 
 #endif

@@ -24,8 +24,8 @@ struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_
 	return NULL;
 }
 
-/* Old writers left empty sections behind for what they could not find out. */
-bool feature_is_there(const struct sp_reader *reader, enum file_feature bit)
+/* Old versions of perf left empty payloads for features that they could not determine. */
+bool feature_is_present(const struct sp_reader *reader, enum file_feature bit)
 {
 	return reader->features[bit].present && reader->features[bit].bytes.size;
 }

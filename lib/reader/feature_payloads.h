@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Payloads of features, by bit. Their bytes are in the reader's arena. */
+/* The payloads of a recording's features, by bit number. The reader's arena owns their bytes. */
 #ifndef READER_FEATURE_PAYLOADS_H
 #define READER_FEATURE_PAYLOADS_H
 
@@ -8,24 +8,30 @@
 #include "base/error.h"
 #include "file/format.h"
 
-/* Adds a payload that is in the arena, from `offset` of the file. The first one of a bit stays. */
+/*
+ * Adds a payload in the arena; `offset` is its place in the file, for messages. If a bit has several
+ * payloads, the first is kept.
+ */
 void features_put(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
 		  uint64_t offset);
 
-/* The same for a copy of the payload. */
+/* Like features_put(), for a payload that is not in the arena yet: it is copied. */
 struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_bytes payload,
 			      uint64_t offset) SP_MUST_CHECK;
 
-/* Whether it is present and not empty. */
-bool feature_is_there(const struct sp_reader *reader, enum file_feature bit);
+/* Returns whether the feature is present and not empty. */
+bool feature_is_present(const struct sp_reader *reader, enum file_feature bit);
 
-/* Cursor over the payload; empty if it is absent. */
+/* Returns a cursor over the payload, which is empty if the feature is absent. */
 struct cursor feature_cursor(const struct sp_reader *reader, enum file_feature bit);
 
-/* Reads a text (u32 size, bytes) and copies it. False if it is truncated, or out of memory. */
+/*
+ * Reads a text (u32 size, bytes) and copies it to the arena. Returns false if it is truncated, or when
+ * out of memory.
+ */
 bool feature_text(struct sp_reader *reader, struct cursor *cursor, const char **ret);
 
-/* The payload's offset in the file, for messages; 0 if it is absent. */
+/* Returns the payload's offset in the file, for messages; 0 if the feature is absent. */
 uint64_t reader_feature_offset(const struct sp_reader *reader, unsigned int bit);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define SECTION_ENTRY_SIZE 16
 
-/* More than any feature of a real recording; a hole in a sparse file can be huge. */
+/* Limit of a payload's size, far above real ones. A sparse file may have a huge hole as payload. */
 #define FEATURE_SIZE_MAX (UINT64_C(1) << 30)
 
 static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
@@ -19,12 +19,12 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 	if (section->offset > reader->file_size ||
 	    section->size > reader->file_size - section->offset ||
 	    section->size > FEATURE_SIZE_MAX) {
-		reader_damaged(reader, entry_offset,
-			       "feature %u should be %llu bytes at offset 0x%llx, but the file "
-			       "has %llu",
-			       bit, (unsigned long long)section->size,
-			       (unsigned long long)section->offset,
-			       (unsigned long long)reader->file_size);
+		reader_add_damage_text(reader, entry_offset,
+				       "feature %u should be %llu bytes at offset 0x%llx, but the file "
+				       "has %llu",
+				       bit, (unsigned long long)section->size,
+				       (unsigned long long)section->offset,
+				       (unsigned long long)reader->file_size);
 		return NULL;
 	}
 	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
@@ -41,8 +41,8 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 }
 
 /*
- * How many entries of a table cannot be: their sections lie beyond the file, in the table, or
- * in the data (from `begin` on).
+ * Counts the table's entries that cannot be right: their payload lies beyond the file, in the table
+ * itself, or in the data (from `begin` on).
  */
 static size_t count_impossible(const struct sp_reader *reader, struct cursor cursor, size_t count,
 			       uint64_t begin)
@@ -68,7 +68,7 @@ static size_t count_bits(const struct feature_bits *bits)
 	return count;
 }
 
-/* The table's bytes; *count_ret is how many of its entries the file holds. */
+/* Reads the table. *count_ret is the number of its entries that are within the file. */
 static struct sp_error *load_table(struct sp_reader *reader, const struct header_info *header,
 				   struct cursor *ret, size_t *count_ret)
 {
@@ -78,10 +78,10 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 	size_t there = room < count ? (size_t)room : count;
 	const uint8_t *bytes;
 	if (there < count && !header->data_ends_unknown)
-		reader_damaged(reader, table,
-			       "the table of features should have %zu entries, and the file ends "
-			       "after %zu",
-			       count, there);
+		reader_add_damage_text(reader, table,
+				       "the table of features should have %zu entries, and the file ends "
+				       "after %zu",
+				       count, there);
 	struct sp_error *error = reader_load(reader, table, there * SECTION_ENTRY_SIZE, &bytes);
 	if (error)
 		return error;
@@ -91,9 +91,9 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 	    (there < count || count_impossible(reader, *ret, count, header->data.offset))) {
 		*count_ret = 0;
 		if (reader->file_size > table)
-			reader_damaged(reader, table,
-				       "the %llu bytes behind the last whole record are not records",
-				       (unsigned long long)(reader->file_size - table));
+			reader_add_damage_text(reader, table,
+					       "the %llu bytes behind the last whole record are not records",
+					       (unsigned long long)(reader->file_size - table));
 	}
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Table of features after the data: {offset, size} of a payload for each set bit of the header, in
- * ascending order.
+ * Table of features after the data. It has an entry {offset, size} for each set feature bit of the
+ * header, in ascending order of bits.
  */
 #ifndef READER_FEATURE_TABLE_H
 #define READER_FEATURE_TABLE_H
@@ -15,7 +15,10 @@ struct sp_reader;
 struct sp_error *feature_table_read(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
 
-/* Whether most bytes at the table's place cannot be a table: data.size is wrong. */
+/*
+ * Returns whether the bytes after the data are no feature table, because most entries cannot be right.
+ * The header's data.size is then wrong.
+ */
 bool feature_table_is_misplaced(const struct sp_reader *reader, const struct header_info *header);
 
 #endif

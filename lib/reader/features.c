@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The features: what the header says beside the events. In a file they lie in
- * sections of their own, whose table of {offset, size}, one for each set bit in
- * ascending order, follows the data; in a stream, and at the start of sprof's own
- * data, each is the payload of a HEADER_FEATURE record.
+ * Interprets features: facts about the recording, such as host, command line and event names. In a
+ * file, a table after the data lists their payloads. In a stream, and at the start of sprof's own data,
+ * each payload is a HEADER_FEATURE record.
  */
 #include "reader/features.h"
 
@@ -16,24 +15,25 @@
 #include "record/attr.h"
 #include "record/types.h"
 
-#define BUILD_ID_HEADER_SIZE 36 /* header, pid, build-id with its size */
+#define BUILD_ID_HEADER_SIZE 36 /* Size of an entry without the file's name: record header, pid, build-id
+				 * with its size. */
 
 static void interpret_text(struct sp_reader *reader, enum file_feature bit, const char *name,
 			   const char **ret)
 {
 	struct cursor cursor = feature_cursor(reader, bit);
-	if (feature_is_there(reader, bit) && !feature_text(reader, &cursor, ret))
-		reader_damaged(reader, cursor_offset(&cursor), "feature %s is cut short", name);
+	if (feature_is_present(reader, bit) && !feature_text(reader, &cursor, ret))
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature %s is cut short", name);
 }
 
 static void interpret_cmdline(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_CMDLINE);
 	uint32_t count;
-	if (!feature_is_there(reader, FEATURE_CMDLINE))
+	if (!feature_is_present(reader, FEATURE_CMDLINE))
 		return;
 	if (!cursor_u32(&cursor, &count) || count > cursor_left(&cursor) / 4) {
-		reader_damaged(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
 		return;
 	}
 	const char **words = arena_alloc(&reader->arena, (count + 1) * sizeof(*words));
@@ -43,7 +43,8 @@ static void interpret_cmdline(struct sp_reader *reader)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		if (!feature_text(reader, &cursor, &words[i])) {
-			reader_damaged(reader, cursor_offset(&cursor), "feature CMDLINE is cut short");
+			reader_add_damage_text(reader, cursor_offset(&cursor),
+					       "feature CMDLINE is cut short");
 			break;
 		}
 	reader->info.cmdline = words;
@@ -53,19 +54,19 @@ static void interpret_numbers(struct sp_reader *reader)
 {
 	struct sp_file_info *info = &reader->info;
 	struct cursor cursor = feature_cursor(reader, FEATURE_NRCPUS);
-	if (feature_is_there(reader, FEATURE_NRCPUS) &&
+	if (feature_is_present(reader, FEATURE_NRCPUS) &&
 	    (!cursor_u32(&cursor, &info->cpus_available) ||
 	     !cursor_u32(&cursor, &info->cpus_online)))
-		reader_damaged(reader, cursor_offset(&cursor), "feature NRCPUS is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature NRCPUS is cut short");
 	cursor = feature_cursor(reader, FEATURE_TOTAL_MEM);
-	if (feature_is_there(reader, FEATURE_TOTAL_MEM) &&
+	if (feature_is_present(reader, FEATURE_TOTAL_MEM) &&
 	    !cursor_u64(&cursor, &info->total_memory_kb))
-		reader_damaged(reader, cursor_offset(&cursor), "feature TOTAL_MEM is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature TOTAL_MEM is cut short");
 	cursor = feature_cursor(reader, FEATURE_SAMPLE_TIME);
-	if (feature_is_there(reader, FEATURE_SAMPLE_TIME) &&
+	if (feature_is_present(reader, FEATURE_SAMPLE_TIME) &&
 	    (!cursor_u64(&cursor, &info->first_sample_ns) ||
 	     !cursor_u64(&cursor, &info->last_sample_ns)))
-		reader_damaged(reader, cursor_offset(&cursor), "feature SAMPLE_TIME is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature SAMPLE_TIME is cut short");
 }
 
 static void interpret_clock(struct sp_reader *reader)
@@ -73,17 +74,20 @@ static void interpret_clock(struct sp_reader *reader)
 	struct sp_file_info *info = &reader->info;
 	struct cursor cursor = feature_cursor(reader, FEATURE_CLOCK_DATA);
 	uint32_t version;
-	if (!feature_is_there(reader, FEATURE_CLOCK_DATA))
+	if (!feature_is_present(reader, FEATURE_CLOCK_DATA))
 		return;
 	if (!cursor_u32(&cursor, &version) || !cursor_u32(&cursor, &info->clock_id) ||
 	    !cursor_u64(&cursor, &info->clock_wall_ns) || !cursor_u64(&cursor, &info->clock_ns)) {
-		reader_damaged(reader, cursor_offset(&cursor), "feature CLOCK_DATA is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature CLOCK_DATA is cut short");
 		return;
 	}
 	info->has_clock = version == 1;
 }
 
-/* One entry: a header of 8 bytes whose size holds all, pid, build-id, name. */
+/*
+ * Reads one entry of feature BUILD_ID: a record header whose size is that of the entry, pid, build-id,
+ * file name.
+ */
 static bool read_build_id(struct sp_reader *reader, struct cursor *cursor, struct sp_build_id *ret)
 {
 	struct cursor at = *cursor;
@@ -114,15 +118,15 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_BUILD_ID);
 	size_t room = cursor_left(&cursor) / BUILD_ID_HEADER_SIZE, count = 0;
-	if (!feature_is_there(reader, FEATURE_BUILD_ID) || !room)
+	if (!feature_is_present(reader, FEATURE_BUILD_ID) || !room)
 		return NULL;
 	struct sp_build_id *build_ids = arena_alloc(&reader->arena, room * sizeof(*build_ids));
 	if (!build_ids)
 		return error_no_memory();
 	while (cursor_left(&cursor) && count < room) {
 		if (!read_build_id(reader, &cursor, &build_ids[count])) {
-			reader_damaged(reader, cursor_offset(&cursor),
-				       "feature BUILD_ID is cut short");
+			reader_add_damage_text(reader, cursor_offset(&cursor),
+					       "feature BUILD_ID is cut short");
 			break;
 		}
 		count++;
@@ -132,7 +136,7 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 	return NULL;
 }
 
-/* One event of EVENT_DESC: the attr, how many ids, the name, the ids. */
+/* Reads one event of EVENT_DESC: attr, number of ids, name, ids. */
 static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor *cursor,
 					uint32_t attr_size, struct sp_event *ret)
 {
@@ -158,17 +162,17 @@ static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor 
 }
 
 /*
- * EVENT_DESC says the names of the events, by position; where the header's events
- * could not be read, it says the events as well.
+ * Sets the events' names from feature EVENT_DESC, by position. If the header's events could not be
+ * read, adds the events, too.
  */
 static struct sp_error *interpret_event_desc(struct sp_reader *reader)
 {
 	struct cursor cursor = feature_cursor(reader, FEATURE_EVENT_DESC);
 	uint32_t count, attr_size;
-	if (!feature_is_there(reader, FEATURE_EVENT_DESC))
+	if (!feature_is_present(reader, FEATURE_EVENT_DESC))
 		return NULL;
 	if (!cursor_u32(&cursor, &count) || !cursor_u32(&cursor, &attr_size)) {
-		reader_damaged(reader, cursor_offset(&cursor), "feature EVENT_DESC is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature EVENT_DESC is cut short");
 		return NULL;
 	}
 	bool adopt = !reader->events.count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Contents of the features, for sp_reader_info(). */
+/* Interprets the contents of features, for sp_reader_info(). */
 #ifndef READER_FEATURES_H
 #define READER_FEATURES_H
 
@@ -7,7 +7,7 @@
 
 struct sp_reader;
 
-/* Fills the info and the events' names from the payloads that were added. */
+/* Fills in the info and the events' names from the payloads that have been added. */
 struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
 
 #endif

@@ -45,17 +45,20 @@
 struct flattener {
 	struct sp_reader *reader;
 	struct temp_file temp;
-	struct inflater *inflater; /* for this source; NULL until it is needed */
-	int fd;                    /* this source's */
+	struct inflater *inflater; /* decompressor of the current source; NULL until a compressed record
+				    * comes */
+	int fd;                    /* file of the current source */
 	const char *path;
-	bool lost;                 /* the stream is damaged, up to the next frame */
-	bool refused;              /* it inflates to too many bytes */
+	bool lost;                 /* the compressed stream is damaged; records are missing up to its next
+				    * frame */
+	bool refused;              /* decompression was given up because the output is too large */
 	uint64_t lost_offset, lost_bytes;
-	uint64_t lost_place;       /* place of the missing records in the flat data */
+	uint64_t lost_place;       /* offset in the flat data where records are missing */
 	uint64_t read_bytes, inflated_bytes;
-	uint8_t *piece;            /* PIECE_MAX bytes */
-	uint8_t *block;            /* an incomplete record, and a step's output after it */
-	size_t begun;              /* bytes of the incomplete record */
+	uint8_t *piece;            /* buffer for compressed bytes, of PIECE_MAX bytes */
+	uint8_t *block;            /* buffer for decompressed bytes: an incomplete record, then the output
+				    * of one step */
+	size_t begun;              /* number of bytes of the incomplete record in `block` */
 };
 
 static void add_gap(struct flattener *flattener, uint64_t offset, struct sp_error *error)
@@ -63,7 +66,10 @@ static void add_gap(struct flattener *flattener, uint64_t offset, struct sp_erro
 	reader_add_gap(flattener->reader, offset, flattener->temp.size, error);
 }
 
-/* Writes the block's whole records, and moves the rest to its start. */
+/*
+ * Writes the whole records in `block` to the temporary file, and moves the incomplete rest to its
+ * start.
+ */
 static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t offset)
 {
 	const uint8_t *pos = flattener->block, *end = pos + size;
@@ -75,7 +81,10 @@ static struct sp_error *emit(struct flattener *flattener, size_t size, uint64_t 
 		bool good = cursor_u32(&cursor, &type) && cursor_u16(&cursor, &misc) &&
 			    cursor_u16(&cursor, &record_size);
 		if (!good || record_size < HEADER_SIZE) {
-			/* Not a record: a walker of the flat data adds the damage. */
+			/*
+			 * These bytes are no record. They are copied: the walker of the flat data lists
+			 * the damage.
+			 */
 			error = temp_file_append(&flattener->temp, pos, (size_t)(end - pos));
 			pos = end;
 			break;
@@ -131,7 +140,7 @@ static bool check_ratio(struct flattener *flattener, uint64_t offset)
 	return false;
 }
 
-/* Inflates one piece of the stream, from the record at `offset`. */
+/* Decompresses one piece of the stream. `offset` is the place of its record, for messages. */
 static struct sp_error *inflate(struct flattener *flattener, const uint8_t *bytes, size_t size,
 				uint64_t offset)
 {
@@ -165,7 +174,7 @@ static struct sp_error *inflate(struct flattener *flattener, const uint8_t *byte
 	return NULL;
 }
 
-/* The same for `size` bytes at `offset` of the source. */
+/* Decompresses `size` bytes at `offset` of the source. */
 static struct sp_error *inflate_at(struct flattener *flattener, uint64_t offset, size_t size,
 				   uint64_t record_offset)
 {
@@ -176,7 +185,7 @@ static struct sp_error *inflate_at(struct flattener *flattener, uint64_t offset,
 	return inflate(flattener, flattener->piece, got, record_offset);
 }
 
-/* Inflates the records within one that is too long for its header's size: see above. */
+/* Decompresses the records in a compressed record that is larger than its header's size can state. */
 static struct sp_error *inflate_overlong(struct flattener *flattener, uint64_t offset, uint64_t end)
 {
 	struct sp_error *error = NULL;
@@ -218,7 +227,7 @@ static struct sp_error *flatten_compressed(struct flattener *flattener,
 	return inflate(flattener, bytes, size, raw->offset);
 }
 
-/* Copies a record and its payload. */
+/* Copies a record that is not compressed, and its payload. */
 static struct sp_error *flatten_plain(struct flattener *flattener, const struct raw_record *raw,
 				      uint64_t end)
 {
@@ -263,7 +272,7 @@ static struct sp_error *flatten_walk(struct flattener *flattener, struct walker 
 	}
 }
 
-/* Copies one run of records, which has its own stream. */
+/* Copies one file's records. Each file has a compressed stream of its own. */
 static struct sp_error *flatten_source(struct flattener *flattener,
 				       const struct flat_source *source)
 {

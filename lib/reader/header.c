@@ -42,8 +42,8 @@ static bool read_section(struct cursor *cursor, struct file_section *ret)
 }
 
 /*
- * perf has written the bitmap as unsigned longs: a 32-bit big-endian host's words are u32. The bit
- * of HOSTNAME, which all recorders set, tells them apart.
+ * Reads the feature bits. perf writes them as unsigned longs, so a 32-bit big-endian host writes words
+ * of u32. The bit of HOSTNAME, which all recorders set, shows the size of the words.
  */
 static void read_feature_bits(struct cursor *cursor, bool big_endian, struct feature_bits *ret)
 {
@@ -57,7 +57,10 @@ static void read_feature_bits(struct cursor *cursor, bool big_endian, struct fea
 			words[i] = words[i] >> 32 | words[i] << 32;
 }
 
-/* The old magic is the same in both orders; the size of an attr's entry is not. */
+/*
+ * Guesses the byte order of a file with the old magic, which has no order, from the size of an attr's
+ * entry.
+ */
 static void guess_v1_order(struct sp_reader *reader, const uint8_t *bytes)
 {
 	struct cursor cursor = reader_cursor(reader, bytes, HEADER_SIZE_NO_FEATURES, 0);
@@ -75,14 +78,14 @@ static struct sp_error *parse(struct sp_reader *reader, struct cursor *cursor,
 	    !read_section(cursor, &header->data) || !read_section(cursor, &event_types))
 		return cursor_error(cursor, "the file header is cut short");
 	if (header->size != HEADER_SIZE && header->size != HEADER_SIZE_NO_FEATURES)
-		reader_damaged(reader, 8, "the header says that it has %llu bytes: read as one of %d",
-			       (unsigned long long)header->size, HEADER_SIZE);
+		reader_add_damage_text(reader, 8, "the header says that it has %llu bytes: read as one of %d",
+				       (unsigned long long)header->size, HEADER_SIZE);
 	if (header->size != HEADER_SIZE_NO_FEATURES)
 		read_feature_bits(cursor, reader->info.big_endian, &header->features);
 	return NULL;
 }
 
-/* A recorder may have written since the file's size was read. */
+/* Updates the file's size, because a recorder may still write to the file. */
 static void update_size(struct sp_reader *reader)
 {
 	struct stat status;
@@ -90,7 +93,7 @@ static void update_size(struct sp_reader *reader)
 		reader->file_size = (uint64_t)status.st_size;
 }
 
-/* Bounds the data by the file; decides where it ends if the header does not say. */
+/* Limits the data to the file, and chooses where it ends if the header does not state its size. */
 static struct sp_error *bound_data(struct sp_reader *reader, struct header_info *header)
 {
 	struct file_section *data = &header->data;
@@ -105,13 +108,13 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 	if (!data->size) {
 		header->data_ends_unknown = header->data_never_ended = true;
 		data->size = room;
-		/* Since perf 6.12 the attrs may lie behind the data. */
+		/* Since perf 6.12, the attrs may come after the data. */
 		if (header->attrs.offset > data->offset && section_fits(reader, &header->attrs))
 			data->size = header->attrs.offset - data->offset;
 	} else if (data->size > room) {
-		reader_damaged(reader, 48,
-			       "the data should have %llu bytes, but the file ends after %llu",
-			       (unsigned long long)data->size, (unsigned long long)room);
+		reader_add_damage_text(reader, 48,
+				       "the data should have %llu bytes, but the file ends after %llu",
+				       (unsigned long long)data->size, (unsigned long long)room);
 		reader->cut_at = 48;
 		data->size = room;
 		header->features = (struct feature_bits){0};
@@ -119,7 +122,7 @@ static struct sp_error *bound_data(struct sp_reader *reader, struct header_info 
 	return NULL;
 }
 
-/* Reads records as long as they make sense, and past damage, to find the data's end. */
+/* Finds the end of the data: reads records, past damage, until the bytes make no sense. */
 static struct sp_error *find_data_end(struct sp_reader *reader, struct header_info *header,
 				      uint64_t *size_ret)
 {
@@ -143,7 +146,7 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 			break;
 		if (!error)
 			end = walker_offset(walker);
-		/* Damage is listed when the records are read. */
+		/* The damage is listed later, when the records are read. */
 		sp_error_free(error);
 	}
 	walker_free(walker);
@@ -152,7 +155,10 @@ static struct sp_error *find_data_end(struct sp_reader *reader, struct header_in
 	return error;
 }
 
-/* A size that is too small, or ends within a record, leaves no table where one should be. */
+/*
+ * Corrects a size of the data that is too small or ends within a record: no feature table is at its
+ * end.
+ */
 static struct sp_error *correct_data_size(struct sp_reader *reader, struct header_info *header)
 {
 	uint64_t size;
@@ -161,9 +167,9 @@ static struct sp_error *correct_data_size(struct sp_reader *reader, struct heade
 	struct sp_error *error = find_data_end(reader, header, &size);
 	if (error || size <= header->data.size)
 		return error;
-	reader_damaged(reader, 48,
-		       "the data should end after %llu bytes, where no table of features is: reading "
-		       "records as far as they go", (unsigned long long)header->data.size);
+	reader_add_damage_text(reader, 48,
+			       "the data should end after %llu bytes, where no table of features is: reading "
+			       "records as far as they go", (unsigned long long)header->data.size);
 	header->data.size = size;
 	header->data_ends_unknown = true;
 	return NULL;
@@ -196,7 +202,9 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 	return NULL;
 }
 
-/* The ids of one entry; unreadable ones are damage, as an only event needs none. */
+/*
+ * Reads the ids of one event. Unreadable ids are listed as damage, because a single event needs no ids.
+ */
 static struct sp_error *read_ids(struct sp_reader *reader, const struct file_section *section,
 				 uint64_t entry_offset, const uint64_t **ret, size_t *count_ret)
 {
@@ -204,9 +212,10 @@ static struct sp_error *read_ids(struct sp_reader *reader, const struct file_sec
 	if (!section->size)
 		return NULL;
 	if (!section_fits(reader, section)) {
-		reader_damaged(reader, entry_offset,
-			       "an event's ids should be %llu bytes at offset 0x%llx, beyond the end",
-			       (unsigned long long)section->size, (unsigned long long)section->offset);
+		reader_add_damage_text(reader, entry_offset,
+				       "an event's ids should be %llu bytes at offset 0x%llx, beyond the end",
+				       (unsigned long long)section->size,
+				       (unsigned long long)section->offset);
 		return NULL;
 	}
 	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
@@ -248,8 +257,8 @@ static struct sp_error *read_entry(struct sp_reader *reader, struct cursor curso
 }
 
 /*
- * The size of an entry. If the header's makes no sense, the attr's own size decides, if it
- * divides the section evenly.
+ * Returns the size of an entry of attrs. If the header's size makes no sense, the attr's own size is
+ * used, if it divides the section evenly.
  */
 static struct sp_error *entry_size(struct sp_reader *reader, const struct header_info *header,
 				   const uint8_t *bytes, uint64_t *ret)
@@ -271,9 +280,9 @@ static struct sp_error *entry_size(struct sp_reader *reader, const struct header
 				    (unsigned long long)header->attr_size,
 				    (unsigned long long)size);
 	}
-	reader_damaged(reader, 16,
-		       "an event's entry should have %llu bytes; its attr says %llu, which fits",
-		       (unsigned long long)header->attr_size, (unsigned long long)own);
+	reader_add_damage_text(reader, 16,
+			       "an event's entry should have %llu bytes; its attr says %llu, which fits",
+			       (unsigned long long)header->attr_size, (unsigned long long)own);
 	*ret = own;
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Header and events of a file (not of a stream). */
+/* Reads the header and the events of a perf.data file. Streams have no such header. */
 #ifndef READER_HEADER_H
 #define READER_HEADER_H
 
@@ -8,7 +8,10 @@
 
 struct sp_reader;
 
-/* Fails without a readable header. If it does not say where the data ends, finds the end. */
+/*
+ * Reads the header, and finds the end of the data if the header does not state it. Fails if the header
+ * is unreadable.
+ */
 struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret) SP_MUST_CHECK;
 
 /* Adds the events that the header lists. Fails with SP_ERROR_FORMAT if they are damaged. */

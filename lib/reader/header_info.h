@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Header of a perf.data file, as far as the reader uses it. */
+/* Fields of a perf.data file's header that the reader uses. */
 #ifndef READER_HEADER_INFO_H
 #define READER_HEADER_INFO_H
 
@@ -7,10 +7,10 @@
 
 struct header_info {
 	uint64_t size, attr_size;
-	struct file_section attrs, data; /* data lies within the file */
+	struct file_section attrs, data; /* offsets and sizes; `data` is limited to the file */
 	struct feature_bits features;
-	bool data_ends_unknown; /* data.size was not written, or is wrong */
-	bool data_never_ended;  /* data.size was not written: the recorder did not end */
+	bool data_ends_unknown; /* data.size is missing or wrong, so the end of the data was searched */
+	bool data_never_ended;  /* data.size is missing, because the recorder did not end normally */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Any container is opened to the same three things: a flat run of records in one file (data_fd and
- * extent), the events, and the features. Damage on the way is listed and skipped; only a file
- * without events cannot be opened.
+ * Opens a recording. Files, streams, compressed files and directories all become the same: one flat run
+ * of records in one file (data_fd), the events and the features. Damage is listed and skipped. Opening
+ * fails only if no event is found.
  */
 #include <sprof/reader.h>
 
@@ -24,15 +24,18 @@
 #include "reader/source.h"
 #include "walk/walker.h"
 
-/* Bytes at the start of a file's data that are searched for events and features. */
+/*
+ * Number of bytes at the start of the data that are searched for events and features, if the file has
+ * no feature table.
+ */
 #define SCAN_SIZE ((uint64_t)1 << 20)
 
-/* Offset of the data's size in the header. */
+/* Offset of data.size in the file header. */
 #define DATA_SIZE_AT 48
 
 DEFINE_CLEANUP(struct sp_reader *, sp_reader_free)
 
-/* Copies compressed records, and the parts of a directory, to one flat run. */
+/* Copies compressed records, or the files of a directory, to one flat run of records. */
 static struct sp_error *flatten(struct sp_reader *reader)
 {
 	struct source_parts parts = {0};
@@ -47,14 +50,16 @@ static struct sp_error *flatten(struct sp_reader *reader)
 	source_parts_deinit(&parts);
 	if (error || !needed)
 		return error;
-	/* Offsets are no longer those of the file: messages show that by the path. */
+	/* Offsets in messages are of the flat copy, so messages name the copy. */
 	CLEANUP_FREE char *name = format_text("%s (%s)", reader->path,
 					      reader->info.compressed ? "inflated" : "joined");
 	reader->data_path = name ? reader_copy_text(reader, name, strlen(name)) : NULL;
 	return reader->data_path ? NULL : error_no_memory();
 }
 
-/* Looks for a compressed record: perf stat record sets the feature without one. */
+/*
+ * Searches for a compressed record. `perf stat record` sets the feature COMPRESSED without writing any.
+ */
 static struct sp_error *find_compressed(struct sp_reader *reader)
 {
 	struct walker *walker;
@@ -85,8 +90,8 @@ static struct sp_error *scan_beginning(struct sp_reader *reader)
 }
 
 /*
- * A recorder that ends writes all payloads of features after the data. Until then sprof has them
- * before the data, and for a few microseconds no table; perf has not written the data's size.
+ * Returns whether the recorder was killed or still writes. A recorder that ends writes the feature
+ * payloads after the data. Until then, sprof has payloads before the data, and perf has no data.size.
  */
 static bool is_unfinished(const struct sp_reader *reader, const struct header_info *header)
 {
@@ -100,8 +105,8 @@ static bool is_unfinished(const struct sp_reader *reader, const struct header_in
 }
 
 /*
- * Lists a missing size of the data. perf writes the size last, with the features. If these are
- * present, only the size is wrong.
+ * Lists that data.size is missing. perf writes it last, with the features: if these are present, only
+ * the size is wrong.
  */
 static void add_no_size(struct sp_reader *reader, const struct header_info *header)
 {
@@ -203,7 +208,7 @@ static struct sp_error *reader_fill(struct sp_reader *reader)
 	return NULL;
 }
 
-/* Opens the file at `path` if fd is -1, else a duplicate of fd. */
+/* Opens the file at `path`, or a duplicate of fd if it is not -1. */
 static struct sp_error *open_reader(struct sp_ctx *ctx, int fd, const char *path, const char *shown,
 				    struct sp_reader **ret)
 {
@@ -286,7 +291,7 @@ static struct sp_error *start(struct sp_reader *reader)
 	return error;
 }
 
-/* Lists damage that is also returned. */
+/* Lists an error as damage, and also returns it. */
 static struct sp_error *list_damage(struct sp_reader *reader, uint64_t offset,
 				    struct sp_error *error)
 {
@@ -308,7 +313,7 @@ struct sp_error *sp_reader_next(struct sp_reader *reader, const struct sp_record
 		offset = raw.offset;
 		error = decoder_decode(reader->decoder, &raw, &reader->record);
 		if (!error)
-			walker_doubt(reader->walker, &raw, decoder_excess(reader->decoder));
+			walker_note_excess(reader->walker, &raw, decoder_excess(reader->decoder));
 	}
 	if (error)
 		return list_damage(reader, offset, error);

@@ -9,7 +9,7 @@
 
 #define NAME_MAX_SIZE 200
 
-/* Simpleperf's names of events, a line each: "sched:sched_switch,2,47". */
+/* Key of simpleperf's event names in feature META_INFO. Each line is "NAME,TYPE,CONFIG". */
 #define META_EVENTS "event_type_info"
 
 struct reading {
@@ -28,7 +28,7 @@ static uint64_t key_of(uint32_t type, uint64_t config)
 	return hash_pair(type, config);
 }
 
-/* The first name of an event stays. False when out of memory. */
+/* Adds an event's name; of several names, the first is kept. Returns false when out of memory. */
 static bool add_name(struct reading *reading, uint32_t type, uint64_t config, const char *name)
 {
 	struct recorded_names *names = reading->names;
@@ -51,7 +51,7 @@ static bool skip_header(void *arg, const struct trace_header *header)
 	return true;
 }
 
-/* A format begins with "name: sched_switch\nID: 314\n". */
+/* Adds the name of a tracepoint from its format, which begins with "name: sched_switch\nID: 314\n". */
 static bool add_format(void *arg, enum trace_file kind, const char *system, const char *text,
 		       size_t size)
 {
@@ -72,14 +72,14 @@ static bool read_tracing_data(struct reading *reading)
 	const struct trace_visitor visitor = {skip_header, add_format, reading};
 	if (!feature->present)
 		return true;
-	/* Damage is reported when fields are shown. */
+	/* Damage in TRACING_DATA is reported later, when fields of tracepoints are shown. */
 	struct sp_error *error = trace_container_read(&feature->bytes, "", &visitor);
 	bool done = !error || sp_error_code(error) != SP_ERROR_NO_MEMORY;
 	sp_error_free(error);
 	return done;
 }
 
-/* `text`: lines of "NAME,TYPE,CONFIG". */
+/* Adds the names in `text`, which has lines "NAME,TYPE,CONFIG". */
 static bool add_lines(struct reading *reading, const char *text)
 {
 	while (*text) {
@@ -96,7 +96,7 @@ static bool add_lines(struct reading *reading, const char *text)
 	return true;
 }
 
-/* Pairs of strings with a NUL each: key, value. */
+/* Reads feature META_INFO of simpleperf: pairs of NUL-terminated strings, key and value. */
 static bool read_meta_info(struct reading *reading)
 {
 	const struct feature_payload *feature =

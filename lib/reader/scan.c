@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A stream in perf's pipe format has no header. HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and
- * HEADER_TRACING_DATA records replace it. They can be anywhere, so all records are visited.
- * sprof's own files begin with HEADER_FEATURE records, too, in case their recorder is killed.
+ * Reads events and features from records of the data. A stream in perf's pipe format has no header:
+ * records HEADER_ATTR, HEADER_FEATURE, EVENT_UPDATE and HEADER_TRACING_DATA replace it. They may be
+ * anywhere, so all records are visited. sprof's own files begin with HEADER_FEATURE records, too, in
+ * case their recorder is killed.
  */
 #include "reader/scan.h"
 
@@ -20,7 +21,7 @@
 #define EVENT_UPDATE_NAME 2
 #define TRACING_DATA_MAX (UINT64_C(1) << 30)
 
-/* Number of ids that fit a HEADER_ATTR record. */
+/* Returns the number of ids in a full HEADER_ATTR record. */
 static size_t ids_of_full_record(const struct perf_event_attr *attr)
 {
 	size_t used = sizeof(struct perf_event_header) + attr->size;
@@ -28,8 +29,8 @@ static size_t ids_of_full_record(const struct perf_event_attr *attr)
 }
 
 /*
- * The event that this record adds ids to, or NULL. sprof writes several records for an event with
- * more ids than one record holds; all but the last are full.
+ * Returns the event to which this record adds ids, or NULL if it is a new event. sprof writes several
+ * records for an event with many ids; all but the last are full.
  */
 static struct sp_event *event_continued(struct sp_reader *reader, const struct sp_header_attr *attr)
 {
@@ -49,7 +50,10 @@ static size_t next_power_of_two(size_t count)
 	return power;
 }
 
-/* Memory for the ids doubles, so that many records take at most twice their size. */
+/*
+ * Adds ids to an event. The room for ids doubles, so that many records take at most twice the size of
+ * the ids.
+ */
 static struct sp_error *continue_ids(struct sp_reader *reader, struct sp_event *event,
 				     const struct sp_header_attr *attr)
 {
@@ -86,7 +90,7 @@ static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_head
 struct scan {
 	struct sp_reader *reader;
 	struct decoder *decoder;
-	struct u64map ids;    /* ids of the events before `mapped` */
+	struct u64map ids;    /* id -> index, for the events before index `mapped` */
 	size_t mapped;
 };
 
@@ -98,7 +102,7 @@ static void scan_deinit(struct scan *scan)
 	u64map_deinit(&scan->ids);
 }
 
-/* NULL if there is none, or when out of memory. */
+/* Returns the event with that id; NULL if there is none, or when out of memory. */
 static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
 {
 	for (; scan->mapped < scan->reader->events.count; scan->mapped++) {
@@ -107,14 +111,14 @@ static struct sp_event *event_of_id(struct scan *scan, uint64_t id)
 			if (!u64map_put(&scan->ids, event->ids[i], (uint32_t)scan->mapped, NULL))
 				scan->reader->no_memory = true;
 	}
-	/* Like in perf, id 0 means the first event. */
+	/* Id 0 stands for the first event, as in perf. */
 	if (!id && scan->reader->events.count)
 		return &scan->reader->events.items[0];
 	const uint32_t *index = u64map_find(&scan->ids, id);
 	return index ? &scan->reader->events.items[*index] : NULL;
 }
 
-/* u64 kind, u64 id of the event, and a name for kind EVENT_UPDATE_NAME. */
+/* Reads an EVENT_UPDATE record: u64 kind, u64 id of the event, and for EVENT_UPDATE_NAME a name. */
 static void scan_event_update(struct scan *scan, const struct raw_record *raw)
 {
 	struct cursor cursor = reader_cursor(scan->reader, raw->bytes, raw->size, raw->offset);
@@ -128,7 +132,7 @@ static void scan_event_update(struct scan *scan, const struct raw_record *raw)
 		event->name = reader_copy_text(scan->reader, cursor.pos, size);
 }
 
-/* The payload follows the record, which has its length. */
+/* Reads a HEADER_TRACING_DATA record. The record states the size of its payload, which follows it. */
 static struct sp_error *scan_tracing_data(struct sp_reader *reader, const struct raw_record *raw,
 					  uint64_t end)
 {
@@ -151,7 +155,7 @@ static struct sp_error *scan_record(struct scan *scan, const struct raw_record *
 	struct sp_error *error;
 	switch (raw->type) {
 	case SP_RECORD_HEADER_ATTR:
-		/* In a file, its header has the events. */
+		/* A file's header lists the events, so HEADER_ATTR is ignored there. */
 		if (!reader->pipe_format)
 			return NULL;
 		error = decoder_decode(scan->decoder, raw, &record);
@@ -185,7 +189,7 @@ static struct sp_error *scan_walk(struct scan *scan, struct walker *walker)
 		if (error && sp_error_code(error) != SP_ERROR_FORMAT)
 			return error;
 		if (error) {
-			/* Listed when the records are read. */
+			/* The damage is listed later, when the records are read. */
 			sp_error_free(error);
 			continue;
 		}
@@ -215,9 +219,9 @@ struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent exte
 	error = scan_walk(&scan, walker);
 	if (error)
 		return error;
-	/* No damage: a stream's writer was killed or still writes. */
-	if (reader->pipe_format && walker_cut_at(walker)) {
-		reader->extent.end = walker_cut_at(walker);
+	/* An incomplete last record of a stream is no damage: its writer was killed or still writes. */
+	if (reader->pipe_format && walker_truncated_at(walker)) {
+		reader->extent.end = walker_truncated_at(walker);
 		reader->info.unfinished = true;
 	}
 	return NULL;

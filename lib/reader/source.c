@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From a path to files that can be read at any offset: a plain file, standard
- * input (itself if it is a plain file, else copied to a temporary file), or a directory of
- * perf record --threads.
+ * Opens a recording by its path. The result is a file that can be read at any offset: a plain file, a
+ * copy of standard input, or the files of a directory of `perf record --threads`.
  */
 #include "reader/source.h"
 
@@ -31,7 +30,9 @@ bool source_is_recording(const void *bytes, size_t size, bool *swap_ret)
 	return *swap_ret || magic == FILE_MAGIC || !memcmp(bytes, FILE_MAGIC_V1, sizeof(magic));
 }
 
-/* All of a stream; what is no recording is not copied further than its first bytes. */
+/*
+ * Copies a stream to a temporary file. If its first bytes are no recording's, nothing more is copied.
+ */
 static struct sp_error *copy_stream(const char *path, int fd, struct temp_file *temp)
 {
 	CLEANUP_FREE uint8_t *buffer = malloc(COPY_SIZE);
@@ -69,7 +70,7 @@ static struct sp_error *copy_to_temp_file(struct sp_reader *reader)
 	return NULL;
 }
 
-/* Opens a file of the recording's directory, which may be another user's. */
+/* Opens a file in the recording's directory, which may belong to another user. */
 static struct sp_error *open_member(int directory, const char *path, int *fd_ret,
 				    struct stat *status_ret)
 {
@@ -80,7 +81,7 @@ static struct sp_error *open_member(int directory, const char *path, int *fd_ret
 				    status_ret);
 }
 
-/* The file `data` in the directory takes its place. */
+/* Opens the file `data` of a directory in place of the directory itself. */
 static struct sp_error *open_in_directory(struct sp_reader *reader)
 {
 	struct stat status;
@@ -97,7 +98,10 @@ static struct sp_error *open_in_directory(struct sp_reader *reader)
 	return NULL;
 }
 
-/* May wait for a pipe, which the user named. Opens no device: it may be another user's link. */
+/*
+ * Opens a file by the name that the user gave. It may wait for a pipe, but opens no device, because the
+ * name may be another user's link.
+ */
 static struct sp_error *open_named(struct sp_reader *reader, struct stat *status_ret)
 {
 	CLEANUP_FREE char *shown = format_text("cannot open %s", reader->path);
@@ -129,7 +133,7 @@ struct sp_error *source_open(struct sp_reader *reader)
 	return NULL;
 }
 
-/* The number of "data.NUMBER", as perf writes it; -1 for other names. */
+/* Returns the number in "data.NUMBER", a file of perf's directories; -1 for other names. */
 static long part_number(const char *name)
 {
 	long number = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From a path to one flat run of records. */
+/* Opens a recording by its path: a file, standard input or a directory. */
 #ifndef READER_SOURCE_H
 #define READER_SOURCE_H
 
@@ -13,18 +13,21 @@ struct flat_source {
 	const char *path; /* borrowed */
 };
 
-/* data.0, data.1, … of a directory. A zeroed one is empty. */
+/* Files data.0, data.1, … of a directory. A zeroed struct is empty. */
 struct source_parts {
 	VEC(struct flat_source);
 };
 
-/* Opens info.path, unless fd is open: fills fd, file_size, directory_fd and info.mode. */
+/* Opens info.path unless fd is already open. Sets fd, file_size, directory_fd and info.mode. */
 struct sp_error *source_open(struct sp_reader *reader) SP_MUST_CHECK;
 
-/* Whether the first bytes are a recording's, and of the other byte order. */
+/*
+ * Returns whether these are the first bytes of a recording. *swap_ret is whether its byte order is not
+ * this machine's.
+ */
 bool source_is_recording(const void *bytes, size_t size, bool *swap_ret);
 
-/* Adds them; the caller deinits them, after an error too. */
+/* Adds the files of the directory. The caller deinitializes `parts`, even after an error. */
 struct sp_error *source_list_parts(struct sp_reader *reader, struct source_parts *parts) SP_MUST_CHECK;
 void source_parts_deinit(struct source_parts *parts);
 

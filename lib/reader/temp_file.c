@@ -11,7 +11,7 @@
 
 #define BUFFER_SIZE ((size_t)1 << 20)
 
-/* For file systems without O_TMPFILE (NFS, old overlays): the file has a name for a moment. */
+/* Creates a file and removes its name, for file systems without O_TMPFILE (NFS, old overlays). */
 static int open_and_unlink(const char *directory)
 {
 	CLEANUP_FREE char *name = format_text("%s/sprof-XXXXXX", directory);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CPU_TOPOLOGY and NUMA_TOPOLOGY. The first is two lists of texts (packages, cores), for
- * each CPU that NRCPUS says is available {u32 core, u32 package}, and, since Linux 5.3, a
- * list of dies and for each CPU {u32 die}. What comes after the texts may be missing.
+ * Reads features CPU_TOPOLOGY and NUMA_TOPOLOGY. CPU_TOPOLOGY has two lists of texts (packages, cores),
+ * then {u32 core, u32 package} for each available CPU. Since Linux 5.3 a list of dies and a u32 die for
+ * each CPU follow. Parts after the texts may be missing.
  */
 #include "reader/topology.h"
 
@@ -10,7 +10,7 @@
 #include "file/reader_struct.h"
 #include "reader/feature_payloads.h"
 
-/* A node is at least its number, two sizes and the length of a text. */
+/* Smallest size of a node: its number, two memory sizes, and the size of a text. */
 #define NODE_SIZE_MIN 24
 
 static void *reader_alloc(struct sp_reader *reader, size_t count, size_t size)
@@ -20,7 +20,7 @@ static void *reader_alloc(struct sp_reader *reader, size_t count, size_t size)
 	return memory;
 }
 
-/* Allocates no more than the file has bytes for. */
+/* Reads a list of texts. Allocates no more than the file has bytes for. */
 static bool read_list(struct sp_reader *reader, struct cursor *cursor, const char *const **ret)
 {
 	uint32_t count;
@@ -53,7 +53,7 @@ static bool read_places(struct sp_reader *reader, struct cursor *cursor,
 	}
 	topology->places = places;
 	topology->place_count = count;
-	/* Old ones end here. */
+	/* Recordings before Linux 5.3 end here. */
 	if (!cursor_left(cursor))
 		return true;
 	if (!read_list(reader, cursor, &topology->dies) || count > cursor_left(cursor) / 4)
@@ -91,12 +91,12 @@ void topology_interpret(struct sp_reader *reader)
 {
 	struct sp_cpu_topology *topology = &reader->info.topology;
 	struct cursor cursor = feature_cursor(reader, FEATURE_CPU_TOPOLOGY);
-	if (feature_is_there(reader, FEATURE_CPU_TOPOLOGY) &&
+	if (feature_is_present(reader, FEATURE_CPU_TOPOLOGY) &&
 	    (!read_list(reader, &cursor, &topology->packages) ||
 	     !read_list(reader, &cursor, &topology->cores) ||
 	     (cursor_left(&cursor) && !read_places(reader, &cursor, topology))))
-		reader_damaged(reader, cursor_offset(&cursor), "feature CPU_TOPOLOGY is cut short");
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature CPU_TOPOLOGY is cut short");
 	cursor = feature_cursor(reader, FEATURE_NUMA_TOPOLOGY);
-	if (feature_is_there(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
-		reader_damaged(reader, cursor_offset(&cursor), "feature NUMA_TOPOLOGY is cut short");
+	if (feature_is_present(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
+		reader_add_damage_text(reader, cursor_offset(&cursor), "feature NUMA_TOPOLOGY is cut short");
 }

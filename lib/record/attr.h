@@ -6,17 +6,18 @@
 #include "record/types.h"
 
 /*
- * The perf_event_attr at `cursor`, in host order, bit-fields included; it may
- * take up to `room` bytes. It is as long as its own size field says (0 means 64,
- * as the kernel has it), and the cursor moves behind it. What neither this build's
- * struct nor the tail has is passed over; what the file's does not have is 0.
+ * Reads the perf_event_attr at `cursor`, which may take up to `room` bytes, in host order, bit-fields
+ * included. Its own size field states its length (0 means 64, as in the kernel). The cursor moves after
+ * it. Fields that neither this build's struct nor the tail has are skipped. Fields that the file lacks
+ * are 0.
  */
 struct sp_error *attr_decode(struct cursor *cursor, size_t room, struct perf_event_attr *ret,
 			     struct sp_attr_tail *tail_ret) SP_MUST_CHECK;
 
 /*
- * Room for all of an attr, whatever header this is built with; `tail` is its fields behind that.
- * Made by attr_whole(): an initializer of `attr` would leave what is behind it unspecified.
+ * A perf_event_attr with all fields, whatever header this is built with; `tail` has the fields after
+ * those of `attr`. Use attr_whole() to make one: an initializer of `attr` leaves the bytes after it
+ * unspecified.
  */
 struct long_attr {
 	union {
@@ -25,7 +26,7 @@ struct long_attr {
 	};
 };
 
-/* Together; attr.size stays. */
+/* Joins attr and tail; attr.size is unchanged. */
 struct long_attr attr_whole(const struct perf_event_attr *attr, const struct sp_attr_tail *tail);
 
 struct sp_attr_tail attr_tail_of(const struct long_attr *whole);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The fields of perf_event_attr by their places, so that those of newer kernels than this
- * build's header are named, too. Order and names are perf's (perf evlist -v).
+ * Describes the fields of perf_event_attr by their offsets, so that fields newer than this build's
+ * header are named, too. Order and names are perf's (perf evlist -v).
  */
 #include <sprof/private/describe.h>
 #include <sprof/private/words.h>
@@ -16,7 +16,7 @@ enum kind { UNSIGNED, SIGNED, HEX, SAMPLE_BITS, READ_BITS, BRANCH_BITS, BIT, TWO
 static const struct field {
 	const char *name;
 	uint8_t kind;
-	uint8_t at;   /* byte; of bits: number of the bit */
+	uint8_t at;   /* offset in bytes; of a flag, the number of its bit */
 	uint8_t size;
 } fields[] = {
 	{"type", UNSIGNED, 0, 4},
@@ -82,7 +82,7 @@ static const struct field {
 	{"config4", HEX, 136, 8},
 };
 
-/* The bit-fields as a number, whose bit 0 is `disabled`. */
+/* Returns the bit-fields as a number whose bit 0 is `disabled`. */
 static uint64_t flags_of(const struct perf_event_attr *attr)
 {
 	uint64_t word;

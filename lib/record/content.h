@@ -20,22 +20,22 @@
 
 #define CONTENT_KIND UINT64_C(0x6c6966666f727073)
 #define CONTENT_HASHED ((uint64_t)64 << 20)
-#define CONTENT_FIXED_SIZE 32 /* bytes between id and path */
+#define CONTENT_FIXED_SIZE 32 /* number of bytes between the id and the path */
 
 struct file_content {
-	const char *path; /* in a decoded record: owned by the record */
+	const char *path; /* path of the file; in a decoded record, the record owns it */
 	uint64_t size, hash, ino;
 	uint32_t maj, min;
 };
 
-/* Adds `bytes` to a hash (0 at first). All sizes but the last must be multiples of 8. */
+/* Adds bytes to a hash, which begins as 0. All sizes but the last must be multiples of 8. */
 uint64_t content_hash_add(uint64_t hash, const void *bytes, size_t size);
 
-/* Appends a record. Fails with SP_ERROR_LIMIT if the path does not fit. */
+/* Appends a content record. Fails with SP_ERROR_LIMIT if the path does not fit. */
 struct sp_error *record_encode_content(struct record_buffer *buffer,
 				       const struct file_content *content) SP_MUST_CHECK;
 
-/* Whether a decoded record is a content record. Its values are untrusted. */
+/* Returns whether a decoded record is a content record, and gets its values, which are untrusted. */
 bool record_content(const struct sp_record *record, struct file_content *ret);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A record's fields lie behind its header, one behind the other, without
- * padding; behind the fields of all kernel records but SAMPLE comes a sample_id,
- * if the event's attr has sample_id_all. Which event that is says an id inside
- * the sample_id or SAMPLE itself, whose place depends on the event: so a place is
- * believed if the id found there belongs to an event that has it at that place.
+ * Decodes records. A record's fields follow its header without padding. After the fields of kernel
+ * records other than SAMPLE comes a sample_id, if the event's attr has sample_id_all.
  *
- * Writers have left the sample_id out of the records they made up: it is taken
- * as there only if the fields leave room for it.
+ * The record's event is found by an id in the sample_id or in the SAMPLE itself. The place of that id
+ * depends on the event. So each possible place is tried, and an id found there counts if its event has
+ * ids at that place.
+ *
+ * Some writers omit the sample_id of records that they make themselves. So it is read only if the
+ * fields leave room for it.
  */
 #include "record/decode.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include "base/cleanup.h"
 #include "record/attr.h"
 #include "record/decode_internal.h"
@@ -22,7 +22,7 @@
 
 #define HEADER_SIZE 8
 
-/* Words from the first one up to that of `bit`, which itself is not counted. */
+/* Returns the number of words in `order` before the one of `bit`. */
 static int8_t words_before(uint64_t sample_type, const uint64_t *order, uint64_t bit)
 {
 	int8_t words = 0;
@@ -35,7 +35,7 @@ static struct plan plan_make(const struct perf_event_attr *attr)
 {
 	static const uint64_t sample_order[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
 						PERF_SAMPLE_ADDR, PERF_SAMPLE_ID};
-	/* From the end back. */
+	/* Fields of a sample_id, from its end backwards. */
 	static const uint64_t trailer_order[] = {PERF_SAMPLE_CPU, PERF_SAMPLE_STREAM_ID,
 						 PERF_SAMPLE_ID};
 	uint64_t type = attr->sample_type & RECORD_SAMPLE_KNOWN;
@@ -70,7 +70,7 @@ static void places_add(struct id_places *places, int8_t at)
 	for (size_t i = 0; i < places->count; i++)
 		if (places->at[i] == at)
 			return;
-	/* There are fewer distinct places than the array is long. */
+	/* The array has room for all places that can exist. */
 	places->at[places->count++] = at;
 }
 
@@ -90,7 +90,7 @@ static struct sp_error *decoder_fill(struct decoder *decoder)
 		places_add(&decoder->trailer_places, decoder->plans[i].trailer_id_at);
 		if (memcmp(&decoder->plans[i], &decoder->plans[0], sizeof(decoder->plans[0])))
 			decoder->uniform = false;
-		/* With one event no id is ever looked up. */
+		/* With one event, ids are never searched. */
 		for (size_t j = 0; layout->event_count > 1 && j < event->id_count; j++)
 			if (!u64map_put(&decoder->ids, event->ids[j], (uint32_t)i, NULL))
 				return error_no_memory();
@@ -158,7 +158,7 @@ static uint64_t word_at(const struct decoder *decoder, const uint8_t *bytes)
 	return decoder->layout.swap ? __builtin_bswap64(word) : word;
 }
 
-/* The event of an id that was found at such a place; SP_EVENT_NONE if there is none. */
+/* Returns the event of an id that was found at one of these places; SP_EVENT_NONE if there is none. */
 static uint32_t event_of_id(struct decoder *decoder, uint64_t id)
 {
 	if (likely(id == decoder->last_id && decoder->last_event != SP_EVENT_NONE))
@@ -204,13 +204,16 @@ static uint32_t trailer_event(struct decoder *decoder, const struct raw_record *
 	return SP_EVENT_NONE;
 }
 
-/* The plan of an event; that of the first where it is not known, as perf does. */
+/* Returns the plan of an event; if the event is unknown, that of the first event, as in perf. */
 static const struct plan *plan_of(const struct decoder *decoder, uint32_t event)
 {
 	return &decoder->plans[event == SP_EVENT_NONE ? 0 : event];
 }
 
-/* The sample_id at the end, if `cursor`, behind the fields, leaves room for it. */
+/*
+ * Decodes the sample_id at the record's end, if there is room for it after the fields, where `cursor`
+ * is.
+ */
 static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
 			   struct sp_sample_id *ret)
 {
@@ -238,179 +241,8 @@ static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
 }
 
 /*
- * Whether the 24 bytes behind file_offset are a build-id. The record's bit alone
- * does not say: up to 6.18 at least, the kernel leaves the bit set that it set for
- * another recorder's event when it writes the same mapping to ours, with device and
- * inode as ever. Where none of our events asked for build-ids, only what looks like
- * one that a linker made is taken: two lengths, which no disk has as its major.
- */
-static bool is_build_id(const struct decoder *decoder, const uint8_t *bytes)
-{
-	uint8_t size = bytes[0];
-	if (bytes[1] || bytes[2] || bytes[3] || !size || size > 20)
-		return false;
-	return decoder->has_build_ids || size == 16 || size == 20;
-}
-
-static bool decode_mmap(const struct decoder *decoder, struct cursor *cursor,
-			struct sp_record *record)
-{
-	struct sp_mmap *mmap = &record->mmap;
-	if (!cursor_u32(cursor, &mmap->pid) || !cursor_u32(cursor, &mmap->tid) ||
-	    !cursor_u64(cursor, &mmap->start) || !cursor_u64(cursor, &mmap->size) ||
-	    !cursor_u64(cursor, &mmap->file_offset))
-		return false;
-	if (record->type == PERF_RECORD_MMAP)
-		return read_string(cursor, &mmap->filename);
-	struct cursor behind = *cursor;
-	const uint8_t *bytes;
-	bool good = cursor_bytes(&behind, 24, &bytes);
-	if (good && record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && is_build_id(decoder, bytes)) {
-		*cursor = behind;
-		mmap->build_id_size = bytes[0];
-		memcpy(mmap->build_id, bytes + 4, mmap->build_id_size);
-	} else {
-		good = cursor_u32(cursor, &mmap->maj) && cursor_u32(cursor, &mmap->min) &&
-		       cursor_u64(cursor, &mmap->ino) && cursor_u64(cursor, &mmap->ino_generation);
-	}
-	if (good && cursor_left(cursor) && mmap2_is_old(*cursor->pos)) {
-		mmap->prot = PROT_READ;
-		if (!(record->misc & PERF_RECORD_MISC_MMAP_DATA))
-			mmap->prot |= PROT_EXEC;
-		return read_string(cursor, &mmap->filename);
-	}
-	return good && cursor_u32(cursor, &mmap->prot) && cursor_u32(cursor, &mmap->flags) &&
-	       read_string(cursor, &mmap->filename);
-}
-
-static bool decode_task(struct cursor *cursor, struct sp_task *task)
-{
-	return cursor_u32(cursor, &task->pid) && cursor_u32(cursor, &task->ppid) &&
-	       cursor_u32(cursor, &task->tid) && cursor_u32(cursor, &task->ptid) &&
-	       cursor_u64(cursor, &task->time_ns);
-}
-
-static bool decode_ksymbol(struct cursor *cursor, struct sp_ksymbol *ksymbol)
-{
-	return cursor_u64(cursor, &ksymbol->start) && cursor_u32(cursor, &ksymbol->size) &&
-	       cursor_u16(cursor, &ksymbol->type) && cursor_u16(cursor, &ksymbol->flags) &&
-	       read_string(cursor, &ksymbol->name);
-}
-
-static bool decode_bpf_event(struct cursor *cursor, struct sp_bpf_event *event)
-{
-	const uint8_t *tag;
-	if (!cursor_u16(cursor, &event->type) || !cursor_u16(cursor, &event->flags) ||
-	    !cursor_u32(cursor, &event->id) || !cursor_bytes(cursor, sizeof(event->tag), &tag))
-		return false;
-	memcpy(event->tag, tag, sizeof(event->tag));
-	return true;
-}
-
-static bool decode_text_poke(struct cursor *cursor, struct sp_text_poke *poke)
-{
-	uint16_t before, after;
-	if (!cursor_u64(cursor, &poke->ip) || !cursor_u16(cursor, &before) ||
-	    !cursor_u16(cursor, &after) || !cursor_bytes(cursor, before, &poke->before.bytes) ||
-	    !cursor_bytes(cursor, after, &poke->after.bytes))
-		return false;
-	poke->before.size = before;
-	poke->after.size = after;
-	return true;
-}
-
-static bool decode_namespaces(struct decoder *decoder, struct cursor *cursor,
-			      struct sp_namespaces *namespaces)
-{
-	_Static_assert(sizeof(struct sp_namespace) == 16, "two words, as in the record");
-	uint64_t count;
-	const uint64_t *words;
-	if (!cursor_u32(cursor, &namespaces->pid) || !cursor_u32(cursor, &namespaces->tid) ||
-	    !cursor_u64(cursor, &count) || count > cursor_left(cursor) / 16 ||
-	    !read_words(decoder, cursor, count * 2, &words))
-		return false;
-	namespaces->namespaces = (const struct sp_namespace *)words;
-	namespaces->count = count;
-	return true;
-}
-
-static bool decode_deferred(struct decoder *decoder, struct cursor *cursor,
-			    struct sp_deferred *deferred)
-{
-	uint64_t count;
-	if (!cursor_u64(cursor, &deferred->cookie) || !cursor_u64(cursor, &count) ||
-	    !read_words(decoder, cursor, count, &deferred->ips))
-		return false;
-	deferred->count = count;
-	return true;
-}
-
-static bool decode_aux(struct cursor *cursor, struct sp_aux *aux)
-{
-	return cursor_u64(cursor, &aux->offset) && cursor_u64(cursor, &aux->size) &&
-	       cursor_u64(cursor, &aux->flags);
-}
-
-/* The fields of a kernel record; false, with the cursor where it stopped, if they do not fit. */
-static bool decode_fields(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
-			  struct sp_record *record)
-{
-	switch (record->type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		return decode_mmap(decoder, cursor, record);
-	case PERF_RECORD_LOST:
-		return cursor_u64(cursor, &record->lost.id) &&
-		       cursor_u64(cursor, &record->lost.lost);
-	case PERF_RECORD_COMM:
-		return cursor_u32(cursor, &record->comm.pid) &&
-		       cursor_u32(cursor, &record->comm.tid) &&
-		       read_string(cursor, &record->comm.comm);
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_FORK:
-		return decode_task(cursor, &record->task);
-	case PERF_RECORD_THROTTLE:
-	case PERF_RECORD_UNTHROTTLE:
-		return cursor_u64(cursor, &record->throttle.time_ns) &&
-		       cursor_u64(cursor, &record->throttle.id) &&
-		       cursor_u64(cursor, &record->throttle.stream_id);
-	case PERF_RECORD_READ:
-		return cursor_u32(cursor, &record->read.pid) &&
-		       cursor_u32(cursor, &record->read.tid) &&
-		       read_counters(decoder, cursor, plan->read_format, &record->read.counters);
-	case PERF_RECORD_AUX:
-		return decode_aux(cursor, &record->aux);
-	case PERF_RECORD_LOST_SAMPLES:
-		return cursor_u64(cursor, &record->lost.lost);
-	case PERF_RECORD_SWITCH_CPU_WIDE:
-		return cursor_u32(cursor, &record->context_switch.next_prev_pid) &&
-		       cursor_u32(cursor, &record->context_switch.next_prev_tid);
-	case PERF_RECORD_NAMESPACES:
-		return decode_namespaces(decoder, cursor, &record->namespaces);
-	case PERF_RECORD_KSYMBOL:
-		return decode_ksymbol(cursor, &record->ksymbol);
-	case PERF_RECORD_BPF_EVENT:
-		return decode_bpf_event(cursor, &record->bpf_event);
-	case PERF_RECORD_CGROUP:
-		return cursor_u64(cursor, &record->cgroup.id) &&
-		       read_string(cursor, &record->cgroup.path);
-	case PERF_RECORD_TEXT_POKE:
-		return decode_text_poke(cursor, &record->text_poke);
-	case PERF_RECORD_ITRACE_START:
-		return cursor_u32(cursor, &record->itrace_start.pid) &&
-		       cursor_u32(cursor, &record->itrace_start.tid);
-	case RECORD_AUX_OUTPUT_HW_ID:
-		return cursor_u64(cursor, &record->aux_output_hw_id.hw_id);
-	case RECORD_CALLCHAIN_DEFERRED:
-		return decode_deferred(decoder, cursor, &record->deferred);
-	default:
-		return true;
-	}
-}
-
-/*
- * How much of a record is really there, where the kernel may have said too much
- * (record/mend.h): the fields and a sample_id right behind them that is of an event.
+ * Returns the number of valid bytes of a record whose size the kernel may have set too large
+ * (record/mend.h): the fields, and a sample_id directly after them that belongs to an event.
  */
 static size_t true_size(struct decoder *decoder, const struct raw_record *raw,
 			const struct cursor *cursor)
@@ -440,7 +272,7 @@ static struct sp_error *decode_kernel_record(struct decoder *decoder, const stru
 					     struct cursor *cursor, struct sp_record *record)
 {
 	if (!decoder->layout.event_count) {
-		/* Without an attr nothing says what a sample holds. */
+		/* Without an attr, the fields of a sample are unknown. */
 		if (raw->type == PERF_RECORD_SAMPLE)
 			return cursor_error(cursor, "a SAMPLE, but no event is described");
 		struct plan none = {0};
@@ -491,7 +323,7 @@ size_t decoder_excess(const struct decoder *decoder)
 	return decoder->excess;
 }
 
-/* An aligned copy, for records that do not lie on a multiple of 8. */
+/* Returns the record's bytes, or a copy if they are not aligned to 8. */
 static const uint8_t *aligned_bytes(struct decoder *decoder, const struct raw_record *raw)
 {
 	if (likely(!((uintptr_t)raw->bytes & 7)))
@@ -501,7 +333,7 @@ static const uint8_t *aligned_bytes(struct decoder *decoder, const struct raw_re
 	return copy;
 }
 
-/* Moves a time; records without a time have 0. */
+/* Adds the clock's step to a time; records without a time have 0. */
 static void move_time(const struct record_layout *layout, uint64_t *time_ns)
 {
 	if (*time_ns && *time_ns < layout->began_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bytes -> struct sp_record. Pure: no files, no machine. One decoder for each
- * thread; making one is cheap.
+ * Decodes the bytes of a record to a struct sp_record. It uses no files and no other state. Each thread
+ * needs its own decoder, which is cheap to create.
  */
 #ifndef RECORD_DECODE_H
 #define RECORD_DECODE_H
@@ -12,22 +12,20 @@
 
 /* Facts for decoding records: events, byte order and clock. */
 struct record_layout {
-	const struct sp_event *events; /* borrowed */
+	const struct sp_event *events; /* the recording's events; borrowed */
 	size_t event_count;
-	bool swap;        /* the bytes are of the other byte order */
-	const char *path; /* for messages; borrowed */
+	bool swap;        /* the bytes are not in this machine's byte order */
+	const char *path; /* path of the recording, for messages; borrowed */
 	/*
-	 * The clock was set back meanwhile: times before the recording began are told as so much
-	 * later. 0: it was not, as far as is known.
+	 * Set if the clock was set back during the recording: times before `began_ns` are shifted later
+	 * by `set_back_ns`. 0: the clock was not set back, as far as is known.
 	 */
 	uint64_t began_ns, set_back_ns;
 };
 
-/*
- * Time and CPU of a record, from a sample's fields or else from its sample_id, as far as present.
- */
+/* Time and CPU of a record, from a sample's fields or else from its sample_id. */
 struct record_origin {
-	uint64_t present; /* PERF_SAMPLE_* */
+	uint64_t present; /* PERF_SAMPLE_* bits of the members that are set */
 	uint64_t time_ns;
 	uint32_t cpu;
 };
@@ -46,17 +44,16 @@ struct sp_error *decoder_new(const struct record_layout *layout, struct decoder 
 void decoder_free(struct decoder *decoder);
 
 /*
- * Decodes one record into *ret, which points into raw->bytes and into the
- * decoder's scratch: valid until the next call. Unknown types are no error:
- * header and bytes alone are set. Fails with SP_ERROR_FORMAT at the offset of
- * what does not fit; *ret is then undefined.
+ * Decodes one record into *ret, which points into raw->bytes and the decoder's buffer: valid until the
+ * next call. Of unknown types, only header and bytes are set. Fails with SP_ERROR_FORMAT at the offset
+ * of the field that does not fit; *ret is then undefined.
  */
 struct sp_error *decoder_decode(struct decoder *decoder, const struct raw_record *raw,
 				struct sp_record *ret) SP_MUST_CHECK;
 
 /*
- * How many bytes of the record last decoded lie behind its fields, where it is a SAMPLE: the kernel
- * leaves none. 0 of all others.
+ * Returns the number of bytes after the fields of the last decoded record, if it was a SAMPLE, else 0.
+ * The kernel never leaves any.
  */
 size_t decoder_excess(const struct decoder *decoder);
 

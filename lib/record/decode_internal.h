@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Declarations shared by decode.c and decode_sample.c. */
+/* Declarations shared by the files of the decoder, decode*.c. */
 #ifndef RECORD_DECODE_INTERNAL_H
 #define RECORD_DECODE_INTERNAL_H
 
@@ -11,9 +11,9 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* Layout of an event's records, computed from its attr once. */
+/* Layout of an event's records, computed once from its attr. */
 struct plan {
-	uint64_t sample_type;  /* known bits only */
+	uint64_t sample_type;  /* known bits of attr.sample_type */
 	uint64_t read_format;
 	uint64_t branch_type;
 	uint64_t user_mask, interrupt_mask;
@@ -22,7 +22,7 @@ struct plan {
 	int8_t trailer_id_at;  /* words from a record's end back to its id; -1: it has none */
 };
 
-/* Distinct places of an id, of all events; one in all but odd files. */
+/* The distinct places where records of some event have an id. Nearly all recordings have one place. */
 struct id_places {
 	int8_t at[16];
 	uint8_t count;
@@ -31,44 +31,51 @@ struct id_places {
 struct decoder {
 	struct record_layout layout;
 	struct plan *plans;
-	bool uniform; /* all plans are equal: an unknown event's records can be read too */
-	bool has_build_ids; /* an event asked for them in MMAP2 */
+	bool uniform; /* all plans are equal, so that records of unknown events can be decoded */
+	bool has_build_ids; /* an event requested build-ids in MMAP2 records */
 	struct u64map ids;
 	struct id_places sample_places, trailer_places;
-	uint64_t last_id; /* the look-up before, as ids come in runs */
+	uint64_t last_id; /* result of the last search, because equal ids often follow each other */
 	uint32_t last_event;
-	uint8_t *scratch; /* 8-aligned; what one record needs */
+	uint8_t *scratch; /* buffer for the contents of one record, aligned to 8 */
 	size_t scratch_used;
 	size_t excess;
 };
 
 /*
- * Scratch enough for one record: an aligned copy of it, and what its arrays
- * become (counters take 24 bytes where the record may spend 8).
+ * Size of the buffer for one record: an aligned copy, and the arrays made from it (a counter takes 24
+ * bytes for 8 in the record).
  */
 #define SCRATCH_SIZE ((size_t)5 * 65536)
 
 void *scratch_take(struct decoder *decoder, size_t size);
 
 /*
- * `count` u64 at the cursor, in host order and aligned: where they lie if they
- * are so already, else copied to the scratch. False if they do not fit.
+ * Reads `count` u64 at the cursor, in host order and aligned. *ret points into the record if possible,
+ * else to a copy. Returns false if they do not fit.
  */
 bool read_words(struct decoder *decoder, struct cursor *cursor, uint64_t count,
 		const uint64_t **ret);
 
-/* READ's values and PERF_SAMPLE_READ. */
+/* Reads the values of a READ record or of PERF_SAMPLE_READ. */
 bool read_counters(struct decoder *decoder, struct cursor *cursor, uint64_t read_format,
 		   struct sp_counters *ret);
 
 /*
- * All fields of a SAMPLE; the cursor stands behind the header. NULL, or the name
- * of the field that does not fit, with the cursor standing before it.
+ * Decodes all fields of a SAMPLE. On entry the cursor is after the header. Returns NULL, or the name of
+ * the field that does not fit, with the cursor before it.
  */
 const char *decode_sample(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 			  struct sp_sample *sample);
 
-/* A string that ends within the record; the cursor moves behind its NUL. */
+/*
+ * Decodes the fields of a kernel record other than SAMPLE. Returns false, with the cursor at the field
+ * that does not fit, if the record is too short.
+ */
+bool decode_fields(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
+		   struct sp_record *record);
+
+/* Reads a string that ends within the record. The cursor moves after its NUL. */
 static inline bool read_string(struct cursor *cursor, const char **ret)
 {
 	size_t left = cursor_left(cursor);
@@ -76,7 +83,7 @@ static inline bool read_string(struct cursor *cursor, const char **ret)
 	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
-/* A record of perf's own (64 and up); the cursor stands behind the header. */
+/* Decodes a record of perf's own types (64 and above). On entry the cursor is after the header. */
 struct sp_error *decode_user_record(struct decoder *decoder, struct cursor *cursor,
 				    struct sp_record *record) SP_MUST_CHECK;
 

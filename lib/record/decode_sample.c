@@ -55,7 +55,7 @@ bool read_counters(struct decoder *decoder, struct cursor *cursor, uint64_t read
 	return true;
 }
 
-/* u32 size and the bytes; size and bytes together fill whole words. */
+/* Reads a u32 size and that many bytes, which together fill whole words. */
 static bool read_raw(struct cursor *cursor, struct sp_bytes *ret)
 {
 	uint32_t size;
@@ -69,8 +69,8 @@ static bool read_raw(struct cursor *cursor, struct sp_bytes *ret)
 }
 
 /*
- * A big-endian kernel fills the flags from the high bit: each field is put where
- * this host's struct perf_branch_entry has it.
+ * Converts the flags of a branch from a big-endian kernel, which fills bit-fields from the highest bit,
+ * to this host's struct perf_branch_entry.
  */
 static uint64_t mirror_branch_flags(uint64_t flags)
 {
@@ -113,9 +113,8 @@ static bool read_branch_entries(struct decoder *decoder, struct cursor *cursor, 
 }
 
 /*
- * nr, [hw_index], entries, [counters]. Where the hardware gave no stack at all
- * the kernel writes nr = 0 and leaves even hw_index out; `index_if_empty` says
- * how to read that.
+ * Reads a branch stack: nr, [hw_index], entries, [counters]. If the hardware has no stack, the kernel
+ * writes nr = 0 and omits hw_index, too; `index_if_empty` states whether it is there.
  */
 static bool read_branches(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 			  bool index_if_empty, struct sp_sample *sample)
@@ -142,7 +141,7 @@ static bool read_branches(struct decoder *decoder, const struct plan *plan, stru
 	return true;
 }
 
-/* abi, and a word for each bit of the mask unless abi is NONE. */
+/* Reads registers: abi, and unless abi is NONE, a word for each bit of the mask. */
 static bool read_registers(struct decoder *decoder, struct cursor *cursor, uint64_t mask,
 			   struct sp_registers *ret)
 {
@@ -161,7 +160,7 @@ static bool read_registers(struct decoder *decoder, struct cursor *cursor, uint6
 	return true;
 }
 
-/* size, the bytes, and, unless size is 0, how many of them were written. */
+/* Reads a stack copy: size, the bytes, and, unless size is 0, the number of valid bytes. */
 static bool read_stack(struct cursor *cursor, struct sp_sample *sample)
 {
 	uint64_t size, dyn_size = 0;
@@ -172,7 +171,7 @@ static bool read_stack(struct cursor *cursor, struct sp_sample *sample)
 	if (size && (!cursor_bytes(&at, size, &bytes) || !cursor_u64(&at, &dyn_size)))
 		return false;
 	sample->stack = (struct sp_bytes){bytes, size};
-	/* Never more than there are: unwinders go by it. */
+	/* Limited to the copy's size, because unwinders rely on it. */
 	sample->stack_dyn_size = dyn_size < size ? dyn_size : size;
 	*cursor = at;
 	return true;
@@ -204,7 +203,7 @@ static inline bool read_callchain(struct decoder *decoder, struct cursor *cursor
 	return true;
 }
 
-/* identifier to period. */
+/* Decodes the fields from identifier to period. */
 static inline const char *decode_head(uint64_t type, struct cursor *cursor,
 				      struct sp_sample *sample)
 {
@@ -232,7 +231,9 @@ static inline const char *decode_head(uint64_t type, struct cursor *cursor,
 	return NULL;
 }
 
-/* Decodes the fields after the branch stack: rare, so kept out of the hot path. */
+/*
+ * Decodes the fields after the branch stack. They are rare, so this code is kept out of the hot path.
+ */
 static __attribute__((noinline)) const char *
 decode_tail(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,
 	    struct sp_sample *sample)
@@ -267,8 +268,8 @@ decode_tail(struct decoder *decoder, const struct plan *plan, struct cursor *cur
 }
 
 /*
- * A branch stack with the two readings of an empty one: as perf, with hw_index;
- * if the record then does not end where it should, without.
+ * Decodes a branch stack, and tries both layouts of an empty one: with hw_index, as perf reads it, and,
+ * if the record does not end as it should, without.
  */
 static __attribute__((noinline)) const char *
 decode_from_branches(struct decoder *decoder, const struct plan *plan, struct cursor *cursor,

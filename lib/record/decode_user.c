@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records that perf and others make up (64 and up): struct perf_record_* of perf's
- * tools/lib/perf/include/perf/event.h. What older perfs left out at the end is 0.
+ * Decodes the records that perf and other tools make (types 64 and above), by struct perf_record_* of
+ * perf's tools/lib/perf/include/perf/event.h. Fields that older versions lack at the end are 0.
  */
 #include "record/attr.h"
 #include "record/decode_internal.h"
 
-/* A mask may name more CPUs than fit the scratch: no machine has as many. */
+/* Limit of CPUs in a mask, so that they fit the buffer. No machine has as many. */
 #define CPUS_MOST 65536
 
-/* pid, id[20], size, 3 bytes, name. Before Linux 5.12 the size was not said: it is 20. */
+/* Reads pid, id[20], size, 3 bytes, name. Before Linux 5.12 there was no size: it is 20. */
 static bool decode_build_id(struct cursor *cursor, struct sp_record *record)
 {
 	struct sp_build_id *build_id = &record->build_id;
@@ -28,7 +28,7 @@ static bool decode_build_id(struct cursor *cursor, struct sp_record *record)
 	return true;
 }
 
-/* Words in pairs and fours, as arrays of structs of them. */
+/* Reads `count` rows of several words each, as an array of structs. */
 static bool read_rows(struct decoder *decoder, struct cursor *cursor, uint64_t count, size_t width,
 		      const uint64_t **ret)
 {
@@ -68,7 +68,7 @@ static bool decode_auxtrace(struct cursor *cursor, struct sp_auxtrace *trace)
 	       cursor_u32(cursor, &trace->tid) && cursor_u32(cursor, &trace->cpu);
 }
 
-/* The time came with fmt 1 (Linux 5.1), the guest with 2 (6.0). */
+/* Format 1 (Linux 5.1) has the time, format 2 (6.0) the guest's fields. */
 static bool decode_auxtrace_error(struct cursor *cursor, struct sp_auxtrace_error *error)
 {
 	if (!cursor_u32(cursor, &error->type) || !cursor_u32(cursor, &error->code) ||
@@ -103,7 +103,7 @@ static bool decode_thread_map(struct decoder *decoder, struct cursor *cursor,
 	return true;
 }
 
-/* u16 count, u16 cpu[]; 0xffff is "any". */
+/* Reads a list of CPUs: u16 count, u16 cpu[]; 0xffff means "any". */
 static bool decode_cpu_list(struct cursor *cursor, uint32_t *cpus, struct sp_cpu_map *map)
 {
 	uint16_t count, cpu;
@@ -121,8 +121,8 @@ static bool decode_cpu_list(struct cursor *cursor, uint32_t *cpus, struct sp_cpu
 }
 
 /*
- * u16 count, u16 size of a word, words of 4 bytes at once, of 8 on a multiple of 8 of what
- * begins with the kind; before Linux 6.1 two bytes behind that.
+ * Reads a mask of CPUs: u16 count, u16 size of a word, words. Words of 4 bytes follow at once. Words of
+ * 8 bytes are aligned to 8, counted from the kind; before Linux 6.1, 2 bytes later.
  */
 static bool decode_cpu_mask(struct cursor *cursor, uint32_t *cpus, struct sp_cpu_map *map)
 {
@@ -149,7 +149,7 @@ static bool decode_cpu_mask(struct cursor *cursor, uint32_t *cpus, struct sp_cpu
 	return true;
 }
 
-/* u8 any, u8, u16 first, u16 last */
+/* Reads a range of CPUs: u8 any, u8, u16 first, u16 last. */
 static bool decode_cpu_range(struct cursor *cursor, uint32_t *cpus, struct sp_cpu_map *map)
 {
 	uint8_t any;
@@ -177,7 +177,7 @@ static bool decode_cpu_map(struct decoder *decoder, struct cursor *cursor, struc
 	case 2:
 		return decode_cpu_range(cursor, cpus, map);
 	default:
-		/* Kinds of later versions of perf are left empty. */
+		/* Kinds of later versions of perf stay empty. */
 		return true;
 	}
 }
@@ -300,7 +300,7 @@ static struct sp_error *decode_header_attr(struct decoder *decoder, struct curso
 	return NULL;
 }
 
-/* char[64], which a name of 64 bytes fills without a NUL. False where it is empty. */
+/* Reads a char[64], which a name of 64 bytes fills without a NUL. Returns false if it is empty. */
 static bool read_array_name(struct decoder *decoder, struct cursor *cursor, const char **ret)
 {
 	size_t left = cursor_left(cursor);
@@ -314,8 +314,8 @@ static bool read_array_name(struct decoder *decoder, struct cursor *cursor, cons
 	return cursor_skip(cursor, left);
 }
 
-/* False if the fields do not fit. */
-static bool decode_fields(struct decoder *decoder, struct cursor *cursor, struct sp_record *record)
+/* Decodes the fields. Returns false if they do not fit. */
+static bool decode_user_fields(struct decoder *decoder, struct cursor *cursor, struct sp_record *record)
 {
 	switch (record->type) {
 	case SP_RECORD_HEADER_EVENT_TYPE:
@@ -367,7 +367,7 @@ struct sp_error *decode_user_record(struct decoder *decoder, struct cursor *curs
 {
 	if (record->type == SP_RECORD_HEADER_ATTR)
 		return decode_header_attr(decoder, cursor, &record->attr);
-	if (!decode_fields(decoder, cursor, record))
+	if (!decode_user_fields(decoder, cursor, record))
 		return cursor_error(cursor, "%s of %zu bytes is cut short",
 				    sp_record_type_name(record->type), record->size);
 	return NULL;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A record is: header (u32 type, u16 misc, u16 size), its body, and, of the
- * kernel's records other than SAMPLE, the sample_id. Strings end in NUL and are
- * padded with zeros to a multiple of 8, as all of the record is.
+ * Encodes records: header (u32 type, u16 misc, u16 size), fields, and for kernel records other than
+ * SAMPLE the sample_id. Strings end in a NUL and are padded with zeros to a multiple of 8, as is the
+ * record.
  */
 #include "record/encode.h"
 
 #include "base/error.h"
 #include "record/put.h"
 
-/* Newer than the oldest uapi header this builds with. */
+/* Defined here, because older headers of the kernel lack it. */
 #define RECORD_CALLCHAIN_DEFERRED 22
 
 uint32_t attr_size_needed(const struct perf_event_attr *attr, const struct sp_attr_tail *tail)
@@ -21,7 +21,7 @@ uint32_t attr_size_needed(const struct perf_event_attr *attr, const struct sp_at
 	return (uint32_t)((used + 7) & ~(size_t)7);
 }
 
-/* Callers have put a multiple of 8 since the record's header, or 4 less. */
+/* Writes a string. Since the record's header, callers have written a multiple of 8 bytes, or 4 less. */
 static void put_string(struct put *put, const char *text, size_t start)
 {
 	put_bytes(put, text, strlen(text) + 1);
@@ -137,7 +137,7 @@ static struct sp_error *unsupported(uint32_t type)
 	return error_new(SP_ERROR_UNSUPPORTED, "records of type %u are not written", type);
 }
 
-/* perf's own records; `start` is where the record begins in the buffer. */
+/* Writes the fields of perf's own record types; the record begins at offset `start` of the buffer. */
 static struct sp_error *put_user_body(struct put *put, const struct sp_record *record, size_t start)
 {
 	switch (record->type) {
@@ -164,7 +164,7 @@ static struct sp_error *put_user_body(struct put *put, const struct sp_record *r
 	return NULL;
 }
 
-/* The kernel's records. */
+/* Writes the fields of the kernel's record types. */
 static struct sp_error *put_body(struct put *put, const struct sp_record *record,
 				 const struct perf_event_attr *attr, size_t start)
 {
@@ -271,7 +271,7 @@ static uint16_t misc_of(const struct sp_record *record)
 	return record->misc & (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
 }
 
-/* The whole record, its header's size still 0. */
+/* Writes the whole record, with header.size still 0. */
 static struct sp_error *put_record(struct put *put, const struct sp_record *record,
 				   const struct perf_event_attr *attr, size_t start)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * struct sp_record -> bytes in host order: what the recorder synthesises and
- * what tests are made of.
+ * Encodes a struct sp_record to bytes in host order. The recorder makes records with it, and so do
+ * tests.
  */
 #ifndef RECORD_ENCODE_H
 #define RECORD_ENCODE_H
@@ -9,7 +9,7 @@
 #include <sprof/record.h>
 #include "base/vec.h"
 
-/* Encoded records, one behind the other, each a multiple of 8 bytes. Zeroed: empty. */
+/* Encoded records, one after the other, each a multiple of 8 bytes. A zeroed buffer is empty. */
 struct record_buffer {
 	VEC(uint8_t);
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The body of a SAMPLE: its fields in the kernel's order (perf_output_sample()),
- * those whose bit is in attr->sample_type.
+ * Encodes the fields of a SAMPLE in the kernel's order (perf_output_sample()): those whose bit is in
+ * attr->sample_type.
  */
 #include "record/put.h"
 
 #include "base/error.h"
 
-/* Newer than the oldest uapi header this builds with. */
+/* Defined here, because older headers of the kernel lack it. */
 #define BRANCH_COUNTERS (1U << 19)
 #define SAMPLE_TYPES_KNOWN ((UINT64_C(1) << 25) - 1)
 
@@ -20,7 +20,9 @@ void put_counters(struct put *put, const struct sp_counters *counters, uint64_t 
 	for (size_t i = 0; i < count; i++) {
 		struct sp_counter value = i < counters->count ? counters->values[i]
 							      : (struct sp_counter){0};
-		/* The times stand before the values of a group, behind that of one. */
+		/*
+		 * The times come before the values of a group, but after the value of a single event.
+		 */
 		if (!group)
 			put_u64(put, value.value);
 		if (i == 0 && (read_format & PERF_FORMAT_TOTAL_TIME_ENABLED))
@@ -36,7 +38,7 @@ void put_counters(struct put *put, const struct sp_counters *counters, uint64_t 
 	}
 }
 
-/* u32 size and bytes, together a multiple of 8. */
+/* Writes a u32 size and the bytes, together a multiple of 8. */
 static void put_raw(struct put *put, struct sp_bytes raw)
 {
 	size_t padding = -(sizeof(uint32_t) + raw.size) & 7;
@@ -45,7 +47,7 @@ static void put_raw(struct put *put, struct sp_bytes raw)
 	put_zeros(put, padding);
 }
 
-/* u64 size and bytes, a multiple of 8. */
+/* Writes a u64 size and the bytes, a multiple of 8. */
 static void put_sized(struct put *put, struct sp_bytes data)
 {
 	size_t padding = -data.size & 7;
@@ -86,7 +88,7 @@ static struct sp_error *put_registers(struct put *put, const struct sp_registers
 	return NULL;
 }
 
-/* The fields of fixed size before the counters. */
+/* Writes the fields of fixed size before the counters. */
 static void put_sample_head(struct put *put, const struct sp_sample *sample, uint64_t type)
 {
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -113,7 +115,7 @@ static void put_sample_head(struct put *put, const struct sp_sample *sample, uin
 		put_u64(put, sample->period);
 }
 
-/* The fields behind the interrupted registers. */
+/* Writes the fields after the interrupted registers. */
 static void put_sample_tail(struct put *put, const struct sp_sample *sample, uint64_t type)
 {
 	if (type & PERF_SAMPLE_PHYS_ADDR)

@@ -20,13 +20,13 @@
 #define KEPT_KIND UINT64_C(0x666c65666f727073)
 #define KEPT_NAME_SIZE 16
 
-/* Appends it. Fails with SP_ERROR_LIMIT where the file does not fit a record (64 KB). */
+/* Appends such a record. Fails with SP_ERROR_LIMIT if the file does not fit a record (64 KB). */
 struct sp_error *record_encode_kept(struct record_buffer *buffer, const char *name,
 				    const void *bytes, size_t size) SP_MUST_CHECK;
 
 /*
- * Whether a decoded record is such a file, and which; the bytes are the record's own. They
- * are untrusted.
+ * Returns whether a decoded record contains such a file, and gets its name and bytes, which are the
+ * record's own and untrusted.
  */
 bool record_kept(const struct sp_record *record, char name_ret[KEPT_NAME_SIZE],
 		 struct sp_bytes *ret);

@@ -12,28 +12,30 @@
 #define HEADER_SIZE 8
 #define TRAILER_WORDS_MAX 6
 
-/* Size of an EVENT_UPDATE before its data: header, kind, id. */
+/* Size of an EVENT_UPDATE record before its data: header, kind, id. */
 #define UPDATE_DATA 24
 
-/* Linux 6.0 to 6.2 and later: perf counts a union there twice. */
+/* Extra bytes in perf's records since Linux 6.0 to 6.2, because perf counts a union twice. */
 #define UPDATE_UNION 16
 
-/* HEADER_BUILD_ID: where the file's name is, and what perf pads it to. */
+/*
+ * Offset of the file's name in a HEADER_BUILD_ID record, and the multiple to which perf pads the name.
+ */
 #define BUILD_ID_NAME 36
 #define BUILD_ID_ALIGN ((size_t)64)
 
 #define MMAP2_PROT 64
 #define MMAP2_NAME 72
 
-/* BPF_METADATA: a name, and pairs of names and values. */
+/* Offset of the count in a BPF_METADATA record, which has a name and pairs of names and values. */
 #define BPF_METADATA_COUNT (HEADER_SIZE + 512)
 #define BPF_METADATA_ENTRY (64 + 256)
 
 enum how {
-	OPEN,    /* nothing but the header's size says it */
-	FIXED,   /* it is as long as `at` */
-	STRING,  /* a string from `at` on ends it */
-	COUNTED, /* from `at` on: a u64, and so many times `each` bytes */
+	OPEN,    /* only the header states the size */
+	FIXED,   /* the record has `at` bytes */
+	STRING,  /* the record ends with a string that begins at `at` */
+	COUNTED, /* at `at` is a u64 count, then that many items of `each` bytes */
 };
 
 struct shape {
@@ -42,7 +44,7 @@ struct shape {
 	uint16_t each;
 };
 
-/* The kernel's first, then perf's own. */
+/* Records of the kernel come first, then those of perf. */
 static const struct shape shapes[] = {
 	[PERF_RECORD_MMAP] = {STRING, 40, 0},
 	[PERF_RECORD_LOST] = {FIXED, 24, 0},
@@ -82,7 +84,7 @@ struct lengths lengths_of_any(void)
 
 struct lengths lengths_of(const struct sp_event *events, size_t count)
 {
-	/* Writers that make records up have left the sample_id out. */
+	/* Writers that make records themselves may omit the sample_id. */
 	struct lengths lengths = {.trailers = 1};
 	bool fits = true;
 	for (size_t i = 0; i < count; i++) {
@@ -106,12 +108,12 @@ struct lengths lengths_of(const struct sp_event *events, size_t count)
 static struct cursor cursor_at(const struct raw_record *raw, bool swap, size_t at)
 {
 	struct cursor cursor = cursor_make(raw->bytes, raw->size, swap, NULL, raw->offset);
-	/* A record that is too short leaves nothing to read. */
+	/* A record that is too short has no bytes to read. */
 	cursor.pos = at < raw->size ? cursor.begin + at : cursor.end;
 	return cursor;
 }
 
-/* The functions below give 0 where what says the length does not lie within the record. */
+/* The following functions return 0 if the field that states the length is not within the record. */
 
 static size_t string_end(const struct raw_record *raw, size_t at)
 {
@@ -145,7 +147,7 @@ static inline size_t shape_end(const struct raw_record *raw, bool swap, const st
 	}
 }
 
-/* ip, two u16 of lengths, and so many bytes. */
+/* Returns the end of ip, two u16 lengths, and that many bytes. */
 static size_t text_poke_end(const struct raw_record *raw, bool swap)
 {
 	struct cursor cursor = cursor_at(raw, swap, 16);
@@ -155,7 +157,7 @@ static size_t text_poke_end(const struct raw_record *raw, bool swap)
 	return 20 + (size_t)before + after;
 }
 
-/* pid, tid, and the counters, of which a group says how many there are. */
+/* Returns the end of pid, tid and the counters; a group states how many counters it has. */
 static size_t read_end(const struct raw_record *raw, bool swap, uint64_t format)
 {
 	size_t words = 1 + !!(format & PERF_FORMAT_ID) + !!(format & RECORD_FORMAT_LOST);
@@ -169,7 +171,7 @@ static size_t read_end(const struct raw_record *raw, bool swap, uint64_t format)
 	return 16 + 8 * (group + times + (size_t)count * words);
 }
 
-/* A text or a number; three kinds are sprof's. */
+/* Returns the end of a text or a number; three kinds are sprof's own. */
 static size_t event_update_end(const struct raw_record *raw, bool swap)
 {
 	struct cursor cursor = cursor_at(raw, swap, HEADER_SIZE);
@@ -243,12 +245,12 @@ static void cpu_map_ends(const struct raw_record *raw, bool swap, size_t at, str
 		return;
 	if (kind == 0) {
 		end_at(ends, round_up(at + 4 + 2 * (size_t)count, 8));
-		end_at(ends, at + 8 + 2 * (size_t)count); /* perf 4.16 */
+		end_at(ends, at + 8 + 2 * (size_t)count); /* layout since perf 4.16 */
 	} else if (kind == 1 && size == 4) {
 		end_at(ends, round_up(at + 6 + 4 * (size_t)count, 8));
 	} else if (kind == 1 && size == 8) {
 		end_at(ends, at + 8 + 8 * (size_t)count);
-		end_at(ends, at + 16 + 8 * (size_t)count); /* before Linux 6.1 */
+		end_at(ends, at + 16 + 8 * (size_t)count); /* layout before Linux 6.1 */
 	} else if (kind == 2) {
 		end_at(ends, at + 8);
 	}
@@ -267,7 +269,7 @@ static void event_update_ends(const struct raw_record *raw, bool swap, struct en
 	end_at(ends, end ? round_up(end + UPDATE_UNION, 8) : 0);
 }
 
-/* Writers pad the name to 64, where perf does, and to 8, or not at all. */
+/* Finds the ends of a build-id's file name: padded to 64 by perf, to 8 by others, or not at all. */
 static void build_id_ends(const struct raw_record *raw, struct ends *ends)
 {
 	size_t end = string_end(raw, BUILD_ID_NAME);
@@ -302,10 +304,10 @@ static void ends_find(const struct lengths *lengths, const struct raw_record *ra
 		break;
 	case SP_RECORD_TIME_CONV:
 		end_at(ends, 32);
-		end_at(ends, 56); /* since Linux 5.11 */
+		end_at(ends, 56); /* layout since Linux 5.11 */
 		break;
 	case SP_RECORD_ID_INDEX:
-		/* Since Linux 6.0 the guests of the ids may follow. */
+		/* Since Linux 6.0, the guests of the ids may follow. */
 		end_at(ends, end);
 		end_at(ends, end ? end + (end - 16) / 2 : 0);
 		break;
@@ -340,8 +342,8 @@ size_t lengths_below(const struct lengths *lengths, const struct raw_record *raw
 			if (!(trailers >> words & 1))
 				continue;
 			/*
-			 * The optional part after the shorter form of a perf record identifies
-			 * itself.
+			 * The optional part after the short form of a perf record states itself whether
+			 * it is there.
 			 */
 			if (length == raw->size)
 				return raw->type < RECORD_USER_TYPES ? 0 : count;

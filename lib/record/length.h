@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How long a record is by what it holds, of all types but SAMPLE, whose decoder says it: fields of
- * a fixed size, strings that end in NUL, arrays whose count stands before them, all of it up to a
- * multiple of 8, and of kernel records a sample_id or, where the writer made them up, none.
+ * Computes how long a record is by its contents, for all types but SAMPLE, which its decoder measures.
+ * The parts are fields of fixed size, strings that end in a NUL, and arrays after their count, padded
+ * to a multiple of 8. Kernel records have a sample_id after that, or none if the writer made the record
+ * itself.
  *
- * What is behind that may be from a later kernel or perf; records whose size only their header
- * says (HEADER_ATTR, HEADER_FEATURE, COMPRESSED, …) are not judged.
+ * Bytes after these parts may be of a later kernel or perf. Records whose size only their header states
+ * (HEADER_ATTR, HEADER_FEATURE, COMPRESSED, …) are not measured.
  */
 #ifndef RECORD_LENGTH_H
 #define RECORD_LENGTH_H
@@ -16,40 +17,43 @@
 #define LENGTH_FORMATS 4
 
 /*
- * Whether an MMAP2 is of Linux 3.12 to 3.15, without prot and flags, by the first byte in their
- * place. A name begins with '/' or '['. Neither prot nor a file's mode, which `perf inject --jit`
- * writes there, has these bits.
+ * Returns whether an MMAP2 record is of Linux 3.12 to 3.15, without prot and flags, by the first byte
+ * in their place. A name begins with '/' or '['. Neither prot nor a file's mode, which `perf inject
+ * --jit` writes there, has these bits.
  */
 static inline bool mmap2_is_old(uint8_t byte)
 {
 	return byte == '/' || byte == '[';
 }
 
-/* Facts of the events' attrs that decide lengths. */
+/* Properties of the events' attrs on which lengths depend. */
 struct lengths {
-	uint8_t trailers; /* bit n: there are sample_ids of n words */
+	uint8_t trailers; /* bit n: some event has a sample_id of n words */
 	uint8_t format_count;
-	uint64_t formats[LENGTH_FORMATS]; /* READ's: distinct read_formats */
+	uint64_t formats[LENGTH_FORMATS]; /* distinct read_formats of READ records */
 };
 
-/* Lengths for unknown events: any sample_id. */
+/* Returns lengths for unknown events, with any sample_id. */
 struct lengths lengths_of_any(void);
-/* More read_formats than LENGTH_FORMATS: READ records are not judged. */
+/*
+ * Returns the lengths of the events' records. With more read_formats than LENGTH_FORMATS, READ records
+ * are not measured.
+ */
 struct lengths lengths_of(const struct sp_event *events, size_t count);
 
 /*
- * Whether raw->size is surely what a kernel's record holds: quick, and true of nearly all. Its bytes
- * are of the other byte order where `swap`.
+ * Returns whether raw->size certainly fits the contents of a kernel record. This quick test passes for
+ * nearly all records. `swap`: the bytes are in the other byte order.
  */
 bool lengths_fit(const struct lengths *lengths, const struct raw_record *raw, bool swap);
 
-/* Room for what lengths_below() gives: a sample_id has up to six words. */
+/* Size of the array for lengths_below(): a sample_id has up to six words. */
 #define LENGTHS_MAX (7 * LENGTH_FORMATS)
 
 /*
- * The lengths, less than raw->size, that the record may have by what it holds: without a sample_id
- * first. None of a kernel's record if raw->size is one that it may have, too, nor where nothing says
- * it.
+ * Writes the lengths below raw->size that the record may have by its contents; those without a
+ * sample_id come first. Returns their number: 0 for a kernel record if raw->size fits, too, or if the
+ * contents state no length.
  */
 size_t lengths_below(const struct lengths *lengths, const struct raw_record *raw, bool swap,
 		     size_t ret[LENGTHS_MAX]);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel samples clocks by a timer of a fixed period (perf_swevent_init_hrtimer), so that a
- * program on a 1 ms timer is sampled at one phase for the whole recording. Counters are left out:
- * their periods follow the CPU's frequency and what runs, and drift.
+ * Finds clock events that sample in step with timers. The kernel samples clocks by a timer with a fixed
+ * period (perf_swevent_init_hrtimer). So a program on a 1 ms timer may be sampled at the same phase for
+ * the whole recording. Counters are no problem: their periods vary with the CPU's frequency and load.
  */
 #include <sprof/private/words.h>
 
 #include <stdio.h>
 #include "record/types.h"
 
-/* Timers of programs and languages run at 1 ms and its multiples. */
+/* Rate of the usual timers of programs and language runtimes, which run at 1 ms and multiples of it. */
 #define TIMER_HZ 1000
 #define NS_PER_SEC UINT64_C(1000000000)
 
-/* Whether each sample comes after a whole number of the timer's periods. */
+/* Returns whether the time between samples is a whole number of the timer's periods. */
 static bool is_in_step(const struct perf_event_attr *attr, uint64_t timer_hz)
 {
 	uint64_t rate = attr->freq ? attr->sample_freq : attr->sample_period;
@@ -30,7 +30,10 @@ static bool is_prime(uint64_t number)
 	return true;
 }
 
-/* The next lower prime, but from 7 Hz on: it divides neither 1000 nor any kernel's HZ. */
+/*
+ * Returns the next lower prime (for 7 Hz and above), because a prime divides neither 1000 nor any
+ * kernel's HZ.
+ */
 static uint64_t find_free_hz(uint64_t hz)
 {
 	while (hz > 7 && !is_prime(hz))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of numbers and of bits, in tables. Those of registers are perf's; the numbers are
- * the kernel's (arch/…/include/uapi/asm/perf_regs.h of each architecture).
+ * Tables of names for numbers and bits. Names of registers are perf's. The numbers are the kernel's
+ * (arch/…/include/uapi/asm/perf_regs.h of each architecture).
  */
 #include <sprof/private/words.h>
 
@@ -24,7 +24,7 @@ enum sp_architecture sp_architecture_parse(const char *machine)
 		{"i686", SP_ARCHITECTURE_X86},
 		{"aarch64", SP_ARCHITECTURE_ARM64},
 		{"arm64", SP_ARCHITECTURE_ARM64},
-		{"arm", SP_ARCHITECTURE_ARM}, /* armv7l, armeb; arm64 was before */
+		{"arm", SP_ARCHITECTURE_ARM}, /* armv7l, armeb; arm64 is matched earlier */
 		{"s390", SP_ARCHITECTURE_S390},
 		{"ppc", SP_ARCHITECTURE_POWERPC},
 		{"powerpc", SP_ARCHITECTURE_POWERPC},
@@ -85,7 +85,7 @@ static const char *const loongarch_registers[64] = {
 	"%r23", "%r24", "%r25", "%r26", "%r27", "%r28", "%r29", "%r30", "%r31",
 };
 
-/* Without $26 and $27, which are the kernel's own. */
+/* Without $26 and $27, which the kernel uses itself. */
 static const char *const mips_registers[64] = {
 	"PC", "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9", "$10", "$11", "$12", "$13",
 	"$14", "$15", "$16", "$17", "$18", "$19", "$20", "$21", "$22", "$23", "$24", "$25", "$28",
@@ -109,7 +109,7 @@ const char *sp_register_name(enum sp_architecture architecture, unsigned int bit
 	return registers[architecture][bit];
 }
 
-/* The name at `at` of a table, NULL behind its end. */
+/* Name at an index of a table; NULL after its end. */
 #define NAME_AT(names, at) ((at) < COUNT(names) ? (names)[at] : NULL)
 
 const char *sp_ksymbol_type_name(unsigned int type)

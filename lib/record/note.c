@@ -13,13 +13,13 @@
 #define TIME_SIZE 8
 #define ALIGNED(size) (((size) + 7) & ~(size_t)7)
 
-/* Offsets within the data of a note's parts after the text; 0: absent. */
+/* Offsets of the parts after the text in a note's data; 0: absent. */
 struct parts {
 	uint32_t kind;
 	size_t count, values, object, end;
 };
 
-/* All notes of this layout have a u16 0 where a record that follows a text would have its size. */
+/* Notes of this layout have a u16 0 where a record after the text would have its size. */
 static struct parts find_parts(const uint8_t *data, size_t size, size_t text_end)
 {
 	struct parts parts = {.end = text_end};

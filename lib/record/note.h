@@ -81,7 +81,7 @@ enum note_kind {
 	NOTE_KINDS,
 };
 
-/* Why samples cover less than the CPU time used: value 2 of NOTE_UNCOVERED. */
+/* Reasons why samples cover less than the CPU time used: value 2 of NOTE_UNCOVERED. */
 enum note_uncovered {
 	UNCOVERED_LOST_METADATA,
 	UNCOVERED_DROPPED,
@@ -92,29 +92,32 @@ enum note_uncovered {
 	UNCOVERED_RATE,
 };
 
-/* Value 6 of NOTE_STACKS_TRUNCATED, in bytes; no --call-graph dwarf,SIZE holds the stacks. */
+/*
+ * Value 6 (bytes) of NOTE_STACKS_TRUNCATED if no size for --call-graph dwarf,SIZE would hold the
+ * stacks.
+ */
 #define NOTE_STACK_NO_MORE UINT64_MAX
 
-/* Size of a note's data, from time_ns to the object's NUL; 0: it is damaged. */
+/* Returns the size of a note's data, from time_ns to the object's NUL; 0 if it is damaged. */
 size_t note_data_size(const uint8_t *data, size_t size);
 
-/* Count of a kind's values; 0 for unknown kinds. */
+/* Returns the number of a kind's values; 0 for unknown kinds. */
 size_t note_value_count(uint32_t kind);
 
-/* Whether the note is only for readers of the file: a report shows the same fact, or details. */
+/* Returns whether a report need not show the note, because it shows the same fact or details itself. */
 bool note_is_silent(uint32_t kind);
 
 /*
- * Facts that the analysis needs, from the note's values or a sentence of an older recorder. 0 and
- * false: the note has none.
+ * Returns facts that the analysis needs, from the note's values or the sentence of an older recorder. 0
+ * or false: the note has none.
  */
 uint64_t note_stack_bytes(const struct sp_note *note);
-bool note_is_of_pages(const struct sp_note *note); /* most truncated stacks end at a missing page */
+bool note_is_of_pages(const struct sp_note *note); /* whether most truncated stacks end at a missing page */
 bool note_lost_own(const struct sp_note *note, uint64_t *lost_ret, uint64_t *own_ret);
 
 /*
- * Appends a note; without a text, the sentence of its kind. A text need not be terminated. Fails
- * with SP_ERROR_LIMIT where the note does not fit a record.
+ * Appends a note. Without a text, it has the sentence of its kind. A text need not end in a NUL. Fails
+ * with SP_ERROR_LIMIT if the note does not fit a record.
  */
 struct sp_error *record_encode_note(struct record_buffer *buffer, const struct sp_note *note)
 	SP_MUST_CHECK;

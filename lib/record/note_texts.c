@@ -16,7 +16,8 @@
 
 struct output {
 	char *text;
-	size_t size, length; /* size and length like snprintf()'s */
+	size_t size, length; /* capacity of the text, and its length; the latter may be larger, as with
+			      * snprintf() */
 };
 
 static void put(struct output *out, const char *text, size_t size)
@@ -49,13 +50,13 @@ static void put_seconds(struct output *out, uint64_t ns, int decimals)
 	put_text(out, text);
 }
 
-/* Absolute value of a signed one. */
+/* Returns the absolute value of a value that is signed. */
 static uint64_t magnitude(uint64_t value)
 {
 	return (int64_t)value < 0 ? -value : value;
 }
 
-/* One place of a template, from after its brace. */
+/* Writes one placeholder of a template, after its brace. */
 static void put_value(struct output *out, const struct sp_note *note, const char *place)
 {
 	char text[40];
@@ -117,7 +118,7 @@ static void put_lock_in(struct output *out, const struct sp_note *note)
 	put_template(out, note, ": use -F {2#}");
 }
 
-/* Values 1: the recording's clock minus the named one. */
+/* Meaning of value 1: the recording's clock minus the named one. */
 static const char *clock_offset(const struct sp_note *note)
 {
 	return (int64_t)note->values[1] < 0 ? "ahead of" : "behind";
@@ -232,11 +233,12 @@ struct kind {
 	uint8_t values;
 	bool silent;
 	const char *template;
-	void (*put)(struct output *out, const struct sp_note *note); /* instead of a template */
+	void (*put)(struct output *out, const struct sp_note *note); /* function that writes the sentence,
+								      * instead of a template */
 };
 
 static const struct kind kinds[NOTE_KINDS] = {
-	/* Sentences of lib/event and of the choice of call chains: the text is used. */
+	/* Notes of lib/event and of the choice of call chains have their own text. */
 	[NOTE_EVENT] = {0},
 	[NOTE_CALL_GRAPH] = {.silent = true},
 	[NOTE_RATE_LOWERED] = {3, false,
@@ -377,14 +379,14 @@ size_t sp_note_text(const struct sp_note *note, char *text, size_t size)
 	return out.length;
 }
 
-/* Sentences of recorders before notes had kinds. */
+/* Sentences of old recorders, whose notes have no kinds. */
 #define OLD_STACK_SIZE "--call-graph dwarf,"
 #define OLD_NO_MORE_STACK "more cannot be copied of a stack"
 #define OLD_LOST_OWN                                                                            \
 	"of the %" SCNu64 " samples lost, which are everyone's on these CPUs, "                 \
 	"probably %" SCNu64 " were"
 
-/* The text's beginning, terminated. */
+/* Copies the beginning of the text, and adds a NUL. */
 static void copy_text(const struct sp_note *note, char *text, size_t size)
 {
 	size_t length = note->size < size ? note->size : size - 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Appends bytes in host order to a record_buffer. A failure sticks: callers put
- * all they have and test put->no_memory once, at the end.
+ * Appends bytes in host order to a record_buffer. After a failure, nothing more is appended: callers
+ * test put->no_memory once, at the end.
  */
 #ifndef RECORD_PUT_H
 #define RECORD_PUT_H
@@ -15,7 +15,9 @@ struct put {
 	bool no_memory;
 };
 
-/* `size` uninitialised bytes, valid until the next put; NULL when out of memory. */
+/*
+ * Appends `size` uninitialised bytes. Returns them, valid until the next call; NULL when out of memory.
+ */
 static inline uint8_t *put_space(struct put *put, size_t size)
 {
 	struct record_buffer *buffer = put->buffer;
@@ -28,7 +30,7 @@ static inline uint8_t *put_space(struct put *put, size_t size)
 	return space;
 }
 
-/* `bytes` may be NULL where size is 0. */
+/* Appends bytes, which may be NULL if `size` is 0. */
 static inline void put_bytes(struct put *put, const void *bytes, size_t size)
 {
 	uint8_t *space = put_space(put, size);
@@ -63,13 +65,16 @@ static inline void put_u64(struct put *put, uint64_t value)
 	put_bytes(put, &value, sizeof(value));
 }
 
-/* Zeros until what was put since `start` (a count of the buffer) is a multiple of 8. */
+/* Appends zeros until the bytes since offset `start` of the buffer are a multiple of 8. */
 static inline void put_align(struct put *put, size_t start)
 {
 	put_zeros(put, -(put->buffer->count - start) & 7);
 }
 
-/* The first `size` bytes of an attr, its size field set to that; zeros where it is shorter. */
+/*
+ * Appends the first `size` bytes of an attr, with its size field set to that; zeros if the attr is
+ * shorter.
+ */
 static inline void put_attr(struct put *put, const struct perf_event_attr *attr,
 			    const struct sp_attr_tail *tail, uint32_t size)
 {
@@ -80,11 +85,11 @@ static inline void put_attr(struct put *put, const struct perf_event_attr *attr,
 	put_zeros(put, size - known);
 }
 
-/* A SAMPLE's body, which see record_encode() for. */
+/* Appends the fields of a SAMPLE; see record_encode(). */
 struct sp_error *put_sample(struct put *put, const struct sp_sample *sample,
 			    const struct perf_event_attr *attr) SP_MUST_CHECK;
 
-/* Counters as PERF_SAMPLE_READ and READ records have them. */
+/* Appends counters as in PERF_SAMPLE_READ and READ records. */
 void put_counters(struct put *put, const struct sp_counters *counters, uint64_t read_format);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A record as it lies in a file or ring: its header in host order, its bytes as they are. */
+/* A record as in a file or ring buffer: its header in host order, its bytes unchanged. */
 #ifndef RECORD_RAW_H
 #define RECORD_RAW_H
 
@@ -9,9 +9,9 @@
 struct raw_record {
 	uint32_t type;
 	uint16_t misc;
-	size_t size;          /* size of bytes; header included; at least 8 */
-	const uint8_t *bytes; /* borrowed */
-	uint64_t offset;      /* offset of the header in the file; for messages */
+	size_t size;          /* number of bytes, header included; at least 8 */
+	const uint8_t *bytes; /* the record, header included; borrowed */
+	uint64_t offset;      /* offset of the header in the file, for messages */
 };
 
 #endif

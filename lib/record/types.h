@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's constants that an older linux/perf_event.h lacks. They are macros
- * here and enumerators there, so each is guarded by a macro of its own.
+ * Constants of the kernel that older versions of linux/perf_event.h lack. They are macros here and
+ * enumerators there, so each has a guard macro.
  */
 #ifndef RECORD_TYPES_H
 #define RECORD_TYPES_H
@@ -10,58 +10,58 @@
 #include <stdbool.h>
 #include <sprof/record.h>
 
-/* The first of perf's own types; the kernel's are below. */
+/* First of perf's own record types; the kernel's are below. */
 #define RECORD_USER_TYPES 64
 
-/* simpleperf's own: 32768 to 32768 + 16. */
+/* First and last record type of simpleperf. */
 #define RECORD_SIMPLEPERF_FIRST 32768
 #define RECORD_SIMPLEPERF_LAST (32768 + 16)
 
-/* Linux 5.16: which hardware event writes to the AUX area. */
+/* Since Linux 5.16: the hardware event that writes to the AUX area. */
 #define RECORD_AUX_OUTPUT_HW_ID 21
 
-/* Linux 6.19: user frames of an earlier sample, sent when they could be read. */
+/* Since Linux 6.19: user frames of an earlier sample, sent when the kernel could read them. */
 #define RECORD_CALLCHAIN_DEFERRED 22
 
-/* True if an attr of this type and config counts time. */
+/* Returns whether an attr of this type and config counts time. */
 static inline bool record_is_clock(uint32_t type, uint64_t config)
 {
 	return type == PERF_TYPE_SOFTWARE &&
 	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* attr sizes */
+/* sizes of perf_event_attr */
 #ifndef PERF_ATTR_SIZE_VER7
-#define PERF_ATTR_SIZE_VER7 128 /* sig_data */
+#define PERF_ATTR_SIZE_VER7 128 /* up to sig_data */
 #endif
 #ifndef PERF_ATTR_SIZE_VER8
-#define PERF_ATTR_SIZE_VER8 136 /* config3 */
+#define PERF_ATTR_SIZE_VER8 136 /* up to config3 */
 #endif
 #ifndef PERF_ATTR_SIZE_VER9
-#define PERF_ATTR_SIZE_VER9 144 /* config4 */
+#define PERF_ATTR_SIZE_VER9 144 /* up to config4 */
 #endif
 
-/* Linux 6.8: a word of counters behind each branch. */
+/* Since Linux 6.8: a word of counters for each branch. */
 #define RECORD_BRANCH_COUNTERS (UINT64_C(1) << 19)
 
 #define RECORD_FORMAT_LOST (UINT64_C(1) << 4)
 
-/* Every bit of attr.sample_type whose place in a sample is known here. */
+/* Bits of attr.sample_type whose place in a sample is known here. */
 #define RECORD_SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1)
 
-/* The fields that a sample_id can hold. */
+/* Bits of the fields that a sample_id may have. */
 #define RECORD_SAMPLE_ID_BITS                                                 \
 	((uint64_t)(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |     \
 		    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER))
 
-/* HEADER_BUILD_ID: the byte behind the build-id is its size. */
+/* In header.misc of HEADER_BUILD_ID: the byte after the build-id is its size. */
 #define RECORD_MISC_BUILD_ID_SIZE (1 << 15)
 
 #ifndef PERF_RECORD_MISC_MMAP_BUILD_ID
 #define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
 #endif
 
-/* In FORK records of perf's own making: the parent's mappings are not inherited. */
+/* In header.misc of FORK records that perf makes: the child does not inherit the parent's mappings. */
 #ifndef PERF_RECORD_MISC_FORK_EXEC
 #define PERF_RECORD_MISC_FORK_EXEC (1 << 13)
 #endif

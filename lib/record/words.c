@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A text that grows within a caller's buffer; `length` counts what had no room, too. */
+/* A text in a caller's buffer; `length` also counts what did not fit. */
 struct text {
 	char *at;
 	size_t size, length;
@@ -41,7 +41,7 @@ __attribute__((format(printf, 2, 3))) static void text_add(struct text *text, co
 		text->length += (size_t)length;
 }
 
-/* The names of the bits of a set, " or " between them. */
+/* Appends the names of the bits of a set, with " or " between them. */
 static void text_add_set(struct text *text, unsigned int set, const char *const *names,
 			 size_t count)
 {
@@ -228,7 +228,10 @@ struct sp_branch_flags sp_branch_flags(uint64_t flags)
 {
 	static const uint8_t widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 1};
 	unsigned int fields[COUNT(widths)], at = 0;
-	/* In host order, where a big-endian compiler fills bit-fields from the high bit. */
+	/*
+	 * Flags are converted to host order, because a big-endian compiler fills bit-fields from the
+	 * highest bit.
+	 */
 	for (size_t i = 0; i < COUNT(widths); i++) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 		unsigned int shift = at;
@@ -325,7 +328,7 @@ char sp_cpumode_letter(uint16_t misc)
 
 size_t sp_misc_text(uint32_t type, uint16_t misc, char *out, size_t size)
 {
-	/* perf tests each mode's bits for being set, so that some modes have several letters. */
+	/* perf tests each mode's bits separately, so some modes have several letters. */
 	static const char *const modes[8] = {"", "K", "U", "KUH", "G", "KGg", "UG", "KUHGg"};
 	struct text text = text_begin(out, size);
 	text_add(&text, "%s", modes[misc & PERF_RECORD_MISC_CPUMODE_MASK]);

@@ -96,7 +96,7 @@ static struct sp_error *read_extent(struct deferred_part *part, struct sp_reader
 	if (!error)
 		error = decoder_new(reader_layout(reader), &decoder);
 	if (!error)
-		walker_hop_samples(walker);
+		walker_skip_samples(walker);
 	while (!error) {
 		struct raw_record raw;
 		error = walker_next(walker, &raw);

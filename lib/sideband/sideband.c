@@ -294,7 +294,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	struct sp_error *error = walker_new(reader, extent, &walker);
 	if (!error)
-		walker_hop_samples(walker);
+		walker_skip_samples(walker);
 	while (!error) {
 		struct raw_record raw;
 		uint64_t at = *offset_ret = walker_offset(walker);

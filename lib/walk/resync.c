@@ -3,12 +3,16 @@
 
 #include <stddef.h>
 
-/* simpleperf writes the payload inside the record, which then is longer than this. */
+/*
+ * Upper limit of the record's size. simpleperf writes the payload into the record, which is then
+ * larger.
+ */
 #define TRACING_DATA_MAX 16
 
 /*
- * Whether only compressed records have such sizes. TRACING_DATA has 12 bytes. perf pads a
- * BUILD_ID's file name to 64 bytes, after 36 others. Old lists of CPUs are not padded.
+ * Returns whether a size that is no multiple of 8 is normal for the record. TRACING_DATA has 12 bytes.
+ * perf pads the file name in a BUILD_ID record to 64 bytes, after 36 bytes of other fields. Old lists
+ * of CPUs are not padded.
  */
 static bool is_odd(const struct header *header)
 {
@@ -45,7 +49,10 @@ bool headers_are_plausible(const uint8_t *pos, const uint8_t *end, bool at_end, 
 		struct header header = header_at(pos, swap);
 		if (!header_is_plausible(&header) || header.size > left)
 			return false;
-		/* Data follows these, not a header; they have few sizes. */
+		/*
+		 * Data follows these records instead of a header. Their sizes are few, so they can be
+		 * checked.
+		 */
 		if (header.type == SP_RECORD_AUXTRACE)
 			return header.size == 48;
 		if (header.type == SP_RECORD_HEADER_TRACING_DATA)

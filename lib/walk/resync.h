@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Record boundaries in unknown bytes: plausible headers in a row, each at the previous record's
- * end.
+ * Finds record boundaries in unknown bytes: several plausible headers in a row, each at the end of the
+ * previous record.
  */
 #ifndef WALK_RESYNC_H
 #define WALK_RESYNC_H
@@ -14,7 +14,7 @@
 /* Number of headers in a row that must be plausible. */
 #define RESYNC_HEADERS 4
 
-/* No type with a name is higher, except simpleperf's. */
+/* Highest type of a record with a name; only simpleperf has higher ones. */
 #define RESYNC_TYPE_LAST 127
 
 #define HEADER_SIZE 8
@@ -43,16 +43,16 @@ static inline bool header_is_simpleperf(const struct header *header)
 	return header->type >= RECORD_SIMPLEPERF_FIRST && header->type <= RECORD_SIMPLEPERF_LAST;
 }
 
-/* Whether a known writer writes records of this type with such sizes. */
+/* Returns whether recorders write records of this type with such a size. */
 bool header_is_plausible(const struct header *header);
 
-/* The same as records_begin(), without its quick check of the type. */
+/* Like records_begin(), without its quick check of the type. */
 bool headers_are_plausible(const uint8_t *pos, const uint8_t *end, bool at_end, bool swap);
 
 /*
- * Whether RESYNC_HEADERS plausible headers begin at `pos`, or fewer up to `end` if `at_end`: the
- * data ends there. At least HEADER_SIZE bytes must be readable. The first bytes already exclude
- * nearly all wrong places.
+ * Returns whether RESYNC_HEADERS plausible headers begin at `pos`. With `at_end`, the data ends at
+ * `end`, and fewer suffice up to there. At least HEADER_SIZE bytes must be readable. The first bytes
+ * alone exclude nearly all wrong places.
  */
 static inline bool records_begin(const uint8_t *pos, const uint8_t *end, bool at_end, bool swap)
 {

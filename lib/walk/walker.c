@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Long samples are hopped over by their headers if samples are not wanted (1.19 GB of 8,440-byte
- * records: 75 -> 30 ms).
+ * Iterates over the raw records of a file. If samples are not wanted, long ones are skipped by their
+ * headers (1.19 GB of 8,440-byte records: 75 -> 30 ms).
  *
- * After a header that makes no sense, the next place where several plausible headers begin is
- * searched byte by byte: COMPRESSED records, and those of unknown types, have any size.
+ * After a header that makes no sense, the walker searches byte by byte for the next place where several
+ * plausible headers follow each other. Sizes are no help there: COMPRESSED and unknown records have any
+ * size.
  */
 #include "walk/walker.h"
 
@@ -21,16 +22,24 @@
 #include "file/reader_struct.h"
 #include "walk/walker_sizes.h"
 
-#define HEADER2_SIZE 16 /* COMPRESSED2's header and u64 size */
+#define HEADER2_SIZE 16 /* size of COMPRESSED2's header and the u64 size after it */
 
-/* simpleperf writes the payload inside the record, which then is longer than this. */
+/*
+ * Upper limit of the record's size. simpleperf writes the payload into the record, which is then
+ * larger.
+ */
 #define TRACING_DATA_MAX 16
 
-/* Hopping over shorter samples costs more than it saves. */
+/*
+ * Least size of samples that are skipped without reading: for shorter ones it costs more than it saves.
+ */
 #define HOP_MIN 4096
 #define HOP_READ 512
 
-/* HEADER_TRACING_DATA of 12 bytes shifts all that follow it. */
+/*
+ * Distance of places that are searched for records: HEADER_TRACING_DATA of 12 bytes shifts all records
+ * after it.
+ */
 #define SEEK_STEP 4
 
 #define LINE 64 /* bytes in a line of the CPU's cache */
@@ -90,7 +99,7 @@ void walker_free(struct walker *walker)
 	free(walker);
 }
 
-uint64_t walker_cut_at(const struct walker *walker)
+uint64_t walker_truncated_at(const struct walker *walker)
 {
 	return walker->cut_at;
 }
@@ -116,14 +125,14 @@ void walker_check_sizes(struct walker *walker, const struct lengths *lengths,
 	walker->damaged = reader;
 }
 
-void walker_hop_samples(struct walker *walker)
+void walker_skip_samples(struct walker *walker)
 {
 	walker->hops = !walker->decoder;
 }
 
 /*
- * Whether the size of a long COMPRESSED2 wrapped around, as in perf 6.16 to the middle of 2026,
- * without padding. The u64 after the header has its length.
+ * Returns whether the size of a long COMPRESSED2 record is wrong, because 16 bits were too few. perf
+ * 6.16 to the middle of 2026 writes such records. The u64 after the header has the true size.
  */
 static bool wrapped(const struct walker *walker, const struct header *header)
 {
@@ -137,7 +146,7 @@ static bool wrapped(const struct walker *walker, const struct header *header)
 	return padded > UINT16_MAX && (padded & UINT16_MAX) == header->size;
 }
 
-/* Bytes after header.size that belong to the record at walker->pos. */
+/* Returns the number of bytes after header.size that belong to the record at walker->pos. */
 static uint64_t payload_size(const struct walker *walker, const struct header *header)
 {
 	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
@@ -157,8 +166,8 @@ static uint64_t payload_size(const struct walker *walker, const struct header *h
 }
 
 /*
- * Finds the next data, at a multiple of `step` from the offset: no record begins in a hole, which may
- * have terabytes and takes no space on the disk.
+ * Returns the offset of the next data after a hole of a sparse file, at a multiple of `step` from the
+ * offset. A hole may have terabytes, and no record begins in it.
  */
 static uint64_t after_hole(const struct walker *walker, unsigned int step)
 {
@@ -170,10 +179,7 @@ static uint64_t after_hole(const struct walker *walker, unsigned int step)
 	return next < walker->data_end ? next : walker->data_end;
 }
 
-/*
- * Moves to the next place where records begin, at a multiple of `step` from here; to the end if
- * there is none.
- */
+/* Moves to the next place where records begin, at a multiple of `step` from here, or to the end. */
 static struct sp_error *resync(struct walker *walker, unsigned int step)
 {
 	for (;;) {
@@ -205,12 +211,14 @@ static struct sp_error *resync(struct walker *walker, unsigned int step)
 
 struct sp_error *walker_seek(struct walker *walker)
 {
-	/* A guessed boundary is right nearly always: not enough to report damage after it. */
+	/*
+	 * The guessed boundary is nearly always right, so damage after it needs no message of its own.
+	 */
 	walker->damaged = NULL;
 	return resync(walker, SEEK_STEP);
 }
 
-/* Returns damage at the next record, and moves to the next place where records begin. */
+/* Returns an error about the next record, and moves to the next place where records begin. */
 static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -255,7 +263,7 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 		walker->cut_at = walker->finished && name ? offset : 0;
 		return error;
 	}
-	/* Newer kernels and perfs have more types, but not these. */
+	/* Newer kernels and versions of perf have more types, but not such high ones. */
 	if (header->type > RESYNC_TYPE_LAST && !header_is_simpleperf(header))
 		return damaged(walker, "a record of unknown type %u", header->type);
 	if (header->type < RECORD_USER_TYPES && (header->size & 7))
@@ -265,7 +273,7 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 	return NULL;
 }
 
-/* Moves past a record and its payload, which may be longer than the buffer. */
+/* Moves past a record and its payload, which may be larger than the buffer. */
 static struct sp_error *skip_payload(struct walker *walker, const struct header *header)
 {
 	uint64_t payload = payload_size(walker, header);
@@ -281,15 +289,15 @@ static struct sp_error *skip_payload(struct walker *walker, const struct header 
 		walker->pos += payload;
 		return NULL;
 	}
-	/* The payload ends beyond the buffer: the next call fills it. */
+	/* The payload ends after the buffer's end. The next call fills the buffer. */
 	walker->end = walker->stop = walker->pos;
 	walker->base_offset += payload;
 	return NULL;
 }
 
 /*
- * Skips a sample that is longer than the rest of the buffer: only its header is in *raw. Another
- * next record: raw->bytes is NULL.
+ * Skips a sample that is larger than the rest of the buffer; *raw has only its header. If the next
+ * record is not such a sample, raw->bytes is NULL.
  */
 static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 {
@@ -315,7 +323,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	return NULL;
 }
 
-void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t excess)
+void walker_note_excess(struct walker *walker, const struct raw_record *raw, size_t excess)
 {
 	if (likely(excess < HEADER_SIZE) || !walker->reader || raw->offset < walker->base_offset)
 		return;
@@ -325,25 +333,28 @@ void walker_doubt(struct walker *walker, const struct raw_record *raw, size_t ex
 	walker->doubt.begin = raw->offset;
 	walker->doubt.fields_end = raw->offset + (raw->size - excess);
 	walker->doubt.size = raw->size;
-	/* The next call then takes the slow path and checks it; the record is in use until then. */
+	/* The next call of walker_next() checks the sample; until then the caller uses it. */
 	walker->stop = walker->pos;
 }
 
-/* Doubts the sample if its fields leave some of it. */
+/*
+ * Checks whether a sample's fields end before its size. If they do, the sample may contain other
+ * records.
+ */
 static void check_sample(struct walker *walker, const struct raw_record *raw)
 {
 	struct sp_record record;
 	struct sp_error *error = decoder_decode(walker->decoder, raw, &record);
-	/* The caller decodes it again, and gets the error. */
+	/* An error is ignored here: the caller decodes the sample again, and gets the same error. */
 	if (!error)
-		walker_doubt(walker, raw, decoder_excess(walker->decoder));
+		walker_note_excess(walker, raw, decoder_excess(walker->decoder));
 	sp_error_free(error);
 }
 
 static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walker,
 							    struct raw_record *raw)
 {
-	struct sp_error *error = walker->doubt.size ? walker_check_doubt(walker) : NULL;
+	struct sp_error *error = walker->doubt.size ? walker_check_excess(walker) : NULL;
 	uint64_t offset = walker_offset(walker);
 	if (error)
 		return error;

@@ -22,10 +22,12 @@
 
 #define READ_SIZE ((size_t)1 << 18)
 
-/* Size of a window: pages that were touched in it stay in memory until it is closed. */
+/*
+ * Size of a window of the mapped file. Pages that were read stay in memory until the window is closed.
+ */
 #define WINDOW_SIZE ((uint64_t)4 << 20)
 
-/* Size for searches: one half is searched before the other is read again. */
+/* Size of the buffer for searches: one half is searched before the other is filled again. */
 #define SEARCH_SIZE (2 * READ_SIZE)
 
 bool walker_buffer_init(struct walker *walker, uint64_t offset, uint64_t size)
@@ -45,7 +47,7 @@ void walker_set_stop(struct walker *walker)
 	walker->stop = own < size ? walker->base + own : walker->end;
 }
 
-/* Sets that `size` bytes of the file, from `offset` on, are at `bytes`. */
+/* Sets the walker's content: `bytes` has `size` bytes of the file from `offset` on. */
 static void set_content(struct walker *walker, uint64_t offset, const uint8_t *bytes, size_t size)
 {
 	walker->base_offset = offset;
@@ -61,7 +63,7 @@ void walker_close_window(struct walker *walker)
 	walker->window.is_open = false;
 }
 
-/* Opens the window that has `offset`; false if the file must be read. */
+/* Opens the window that contains `offset`. Returns false if the file must be read instead. */
 static bool open_window(struct walker *walker, uint64_t offset)
 {
 	uint64_t begin = offset & ~(MAPPING_ALIGN - 1);

@@ -17,7 +17,7 @@
 #include "record/length.h"
 #include "record/mend.h"
 
-struct sp_error *walker_check_doubt(struct walker *walker)
+struct sp_error *walker_check_excess(struct walker *walker)
 {
 	uint64_t begin = walker->doubt.begin, fields_end = walker->doubt.fields_end;
 	size_t size = walker->doubt.size;
@@ -49,7 +49,10 @@ bool walker_has_header_inside(const struct walker *walker, const struct raw_reco
 	return false;
 }
 
-/* Time of the record `at` bytes after `raw`, of `size` bytes (0: its header's). False: it has none. */
+/*
+ * Returns the time of the record that begins `at` bytes after `raw`. `size` replaces its header's size,
+ * unless it is 0. Returns false if the record has no time.
+ */
 static bool time_at(struct walker *walker, const struct raw_record *raw, size_t at, size_t size,
 		    uint64_t *ret)
 {
@@ -69,10 +72,10 @@ static bool time_at(struct walker *walker, const struct raw_record *raw, size_t 
 }
 
 /*
- * Whether other records are in the record after `length` bytes. The kernel's size is too large for
- * some types (record/mend.h), and the ring buffer's old contents follow their fields, which may have
- * been records. If records begin after header.size, too, times decide: made-up records have time 0.
- * perf's own records were never in a ring buffer.
+ * Finds out whether a record contains other records after its first `length` bytes. The kernel's size
+ * is too large for some types (record/mend.h): old contents of the ring buffer follow, which may look
+ * like records. If records begin after header.size, too, times decide. Records that perf makes itself
+ * have time 0, and were never in a ring buffer.
  */
 static struct sp_error *contains_records(struct walker *walker, const struct raw_record *raw,
 					 size_t length, bool *ret)
@@ -92,7 +95,7 @@ static struct sp_error *contains_records(struct walker *walker, const struct raw
 	return NULL;
 }
 
-/* Replaces *raw by a copy of that length, and adds the damage. */
+/* Replaces *raw by a copy with the given length, and lists the damage. */
 static struct sp_error *shorten(struct walker *walker, struct raw_record *raw, size_t length)
 {
 	uint16_t size = (uint16_t)length;

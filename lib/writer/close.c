@@ -8,13 +8,13 @@
 #include "writer/writer_struct.h"
 
 /*
- * Writes the full table. If that fails, the table of the rounds stays. It lacks the build-ids, which
- * MMAP2 records have too, and the time span.
+ * Writes the complete feature table. If that fails, the table of the last commit stays. It lacks the
+ * time span, and the build-ids, which MMAP2 records have, too.
  */
 static struct sp_error *finish_file(struct writer *writer)
 {
 	uint64_t file_end;
-	int errnum = commit_last(&writer->commit, writer->end, &writer->features, &file_end);
+	int errnum = commit_finish(&writer->commit, writer->end, &writer->features, &file_end);
 	int cut_errnum = preallocate_cut(&writer->space, file_end) ?: commit_sync(&writer->commit);
 	if (!errnum)
 		errnum = cut_errnum;
@@ -25,7 +25,7 @@ static struct sp_error *finish_file(struct writer *writer)
 				"%s", writer_remedy(errnum));
 }
 
-/* Writes the build-ids, which a file has in its table, as records. */
+/* Writes the build-ids as records. A file has them in its feature table instead. */
 static struct sp_error *finish_stream(struct writer *writer, const struct writer_end *end)
 {
 	struct record_buffer buffer = {0};
@@ -40,7 +40,7 @@ static struct sp_error *finish_stream(struct writer *writer, const struct writer
 	return error;
 }
 
-/* Fails if the file, though complete, has no name any more. */
+/* Fails if somebody has removed the file's name. */
 static struct sp_error *check_present(const struct writer *writer)
 {
 	struct stat st;
@@ -51,7 +51,7 @@ static struct sp_error *check_present(const struct writer *writer)
 				"record again to another directory (-o FILE)");
 }
 
-/* Notes why writing stopped and how many samples are missing, in the space reserved for closing. */
+/* Writes a note why writing stopped and how many samples are missing. Space for it is reserved. */
 static struct sp_error *note_stop(struct writer *writer, uint64_t taken)
 {
 	struct record_buffer note = {0};
@@ -71,7 +71,7 @@ static struct sp_error *note_stop(struct writer *writer, uint64_t taken)
 	return error;
 }
 
-/* Number of build-ids that fit the reserved space. */
+/* Returns how many build-ids fit in the reserved space. */
 static size_t build_ids_fitting(const struct writer *writer, const struct writer_end *end)
 {
 	uint64_t bytes = 0;
@@ -105,7 +105,7 @@ static struct sp_error *finish(struct writer *writer, const struct writer_end *e
 }
 
 
-/* `when` NULL: without a date. */
+/* Closes the recording. If `when` is not NULL, the file's name gets this date. */
 static struct sp_error *close_as(struct writer *writer, const struct writer_end *end,
 				 const struct timespec *when, char **name_ret)
 {
@@ -115,7 +115,7 @@ static struct sp_error *close_as(struct writer *writer, const struct writer_end 
 	bool published = !publish_error;
 	later = error_first(later, publish_error);
 	if (when && published)
-		later = error_first(later, output_date(&writer->output, *when, name_ret));
+		later = error_first(later, output_rename_dated(&writer->output, *when, name_ret));
 	else if (!error && !later)
 		later = check_present(writer);
 	if (published)

@@ -15,10 +15,10 @@ static int put_at(const struct commit *commit, uint64_t offset, const void *byte
 
 int commit_sync(const struct commit *commit)
 {
-	return durable_file(commit->durability, commit->fd);
+	return durable_sync_file(commit->durability, commit->fd);
 }
 
-/* Writes the header last: without it, the file is no perf.data file. */
+/* Writes the header last, because the file is no perf.data file until then. */
 int commit_begin(struct commit *commit)
 {
 	const struct record_buffer *bytes = &commit->start.bytes, *table = &commit->start.table;
@@ -35,7 +35,7 @@ int commit_begin(struct commit *commit)
 	return 0;
 }
 
-uint64_t commit_hold(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size)
+uint64_t commit_hold_back(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size)
 {
 	uint64_t at = end - commit->committed;
 	if (!commit->bits_set || at >= commit->start.table.count)
@@ -54,7 +54,7 @@ void commit_drop(struct commit *commit, uint64_t end)
 		commit->held_size = end - commit->committed;
 }
 
-/* Before the table is overwritten. */
+/* Clears the header's feature bits before the feature table is overwritten. */
 static int clear_bits(struct commit *commit)
 {
 	const uint64_t none[4] = {0};
@@ -65,7 +65,7 @@ static int clear_bits(struct commit *commit)
 	return errnum;
 }
 
-/* Writes size and bits together: a reader of the bits gets the size that they belong to. */
+/* Writes the data's size and the feature bits together, so that a reader sees both from one commit. */
 static int patch_header(struct commit *commit, uint64_t end, const struct feature_bits *bits)
 {
 	struct file_header header = {.data.size = end - commit->start.data_offset};
@@ -88,7 +88,7 @@ static int put_held(struct commit *commit)
 	return errnum;
 }
 
-/* Syncs each step before the next one. */
+/* Syncs each step to the disk before the next one. */
 static int round_durably(struct commit *commit, uint64_t end)
 {
 	int errnum = 0;
@@ -106,7 +106,7 @@ static int round_durably(struct commit *commit, uint64_t end)
 	return errnum ? errnum : commit_sync(commit);
 }
 
-int commit_round(struct commit *commit, uint64_t end)
+int commit_data(struct commit *commit, uint64_t end)
 {
 	const struct record_buffer *table = &commit->start.table;
 	if (commit->durability)
@@ -114,7 +114,7 @@ int commit_round(struct commit *commit, uint64_t end)
 	if (commit->committed == end && commit->bits_set)
 		return 0;
 	bool apart = end - commit->committed >= table->count;
-	/* An error is ignored: the records at the start have the same features. */
+	/* An error is ignored, because the records at the start of the data have the same features. */
 	bool has_table = apart && !put_at(commit, end, table->items, table->count);
 	int errnum = clear_bits(commit);
 	if (!errnum)
@@ -126,12 +126,12 @@ int commit_round(struct commit *commit, uint64_t end)
 	return patch_header(commit, end, has_table ? &commit->start.bits : NULL);
 }
 
-/* Sections of a table at `end`, with all payloads after it. */
+/* Makes the entries of a feature table at `end`, which all payloads follow. */
 static struct sp_error *make_last_table(const struct feature_set *features, uint64_t end,
 					struct record_buffer *sections,
 					struct feature_bits *bits_ret)
 {
-	/* The number of sections gives the offset of the payloads. */
+	/* The payloads follow the entries, so their offset depends on the number of entries. */
 	struct sp_error *error = feature_set_sections(features, 0, sections, bits_ret);
 	if (error)
 		return error;
@@ -164,15 +164,15 @@ static int put_last_table(struct commit *commit, uint64_t end, const struct feat
 	return errnum;
 }
 
-int commit_last(struct commit *commit, uint64_t end, const struct feature_set *features,
-		uint64_t *file_end_ret)
+int commit_finish(struct commit *commit, uint64_t end, const struct feature_set *features,
+		  uint64_t *file_end_ret)
 {
-	int errnum = commit_round(commit, end);
+	int errnum = commit_data(commit, end);
 	if (!errnum)
 		errnum = put_last_table(commit, end, features, file_end_ret);
 	if (!errnum)
 		return 0;
-	(void)commit_round(commit, end);
+	(void)commit_data(commit, end);
 	*file_end_ret = commit_end(commit);
 	return errnum;
 }

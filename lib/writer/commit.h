@@ -32,37 +32,46 @@
 #include "writer/features_write.h"
 #include "writer/start.h"
 
-/* The caller sets `fd`, `durability` and `start`; the rest is zero. */
+/* State of commits. The caller sets `fd`, `durability` and `start`; all else is zero. */
 struct commit {
 	int fd;
-	struct durability *durability; /* NULL: no syncs */
-	struct file_start start; /* `bytes` is not used after commit_begin() */
-	uint64_t committed;      /* end of the data by data.size */
-	bool bits_set;           /* the header has the bits of a table at `committed` */
-	uint64_t held_size;      /* bytes of data after `committed` that are not in the file */
+	struct durability *durability; /* NULL: nothing is synced */
+	struct file_start start; /* bytes at the start of the file; freed by commit_begin() */
+	uint64_t committed;      /* end of the data that the header states */
+	bool bits_set;           /* the header states that a feature table is at `committed` */
+	uint64_t held_size;      /* bytes of data after `committed` that are not in the file yet */
 	uint8_t held[FILE_FEATURE_BITS * sizeof(struct file_section)];
 };
 
-/* Syncs the file, with `durability`. */
+/* Syncs the file, if `durability` is set. Returns 0 or the errno. */
 int commit_sync(const struct commit *commit);
 
-/* Writes the start, and a table after it. */
+/* Writes the file's start, and a feature table after it. Returns 0 or the errno. */
 int commit_begin(struct commit *commit);
 
-/* Holds back those of `size` bytes for `end` that would overwrite the table; returns their number. */
-uint64_t commit_hold(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size);
+/*
+ * Holds back data that would overwrite the feature table: bytes of `size` bytes that belong at `end`.
+ * Returns the number of held bytes.
+ */
+uint64_t commit_hold_back(struct commit *commit, uint64_t end, const struct iovec *spans, uint64_t size);
 
-/* Discards held bytes after `end`. */
+/* Discards held bytes after offset `end`. */
 void commit_drop(struct commit *commit, uint64_t end);
 
-/* Makes the file valid up to `end`, with a table of the start's features. */
-int commit_round(struct commit *commit, uint64_t end);
+/*
+ * Makes the data up to `end` part of the file, and writes a feature table after it. Returns 0 or the
+ * errno.
+ */
+int commit_data(struct commit *commit, uint64_t end);
 
-/* The same with a table of `features` and their payloads, which end at *file_end_ret. */
-int commit_last(struct commit *commit, uint64_t end, const struct feature_set *features,
-		uint64_t *file_end_ret);
+/*
+ * Like commit_data(), with the complete table of `features` and their payloads, which end at
+ * *file_end_ret.
+ */
+int commit_finish(struct commit *commit, uint64_t end, const struct feature_set *features,
+		  uint64_t *file_end_ret);
 
-/* End of the file as of the last round. */
+/* Returns the end of the file after the last commit. */
 uint64_t commit_end(const struct commit *commit);
 
 #endif

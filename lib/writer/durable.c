@@ -37,12 +37,12 @@ static int sync_fd(struct durability *durability, int fd, int (*sync)(int))
 	return errnum;
 }
 
-int durable_file(struct durability *durability, int fd)
+int durable_sync_file(struct durability *durability, int fd)
 {
 	return durability ? sync_fd(durability, fd, fdatasync) : 0;
 }
 
-int durable_name(struct durability *durability, const char *path)
+int durable_sync_name(struct durability *durability, const char *path)
 {
 	if (!durability)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Payloads are as perf writes them: a string is a u32 length and that many
- * bytes, NUL and padding to 64 included.
+ * Writes the payloads of features as perf does. A string is a u32 size and that many bytes, with a NUL
+ * and padding to a multiple of 64.
  */
 #include "writer/features_write.h"
 
@@ -10,11 +10,11 @@
 #include "file/deflate.h"
 
 #define STRING_ALIGN 64
-/* Size of a record without its header and the feature's number. */
+/* Largest payload of a HEADER_FEATURE record, which has a header and the feature's number. */
 #define FEATURE_RECORD_MAX (RECORD_SIZE_MAX - 16)
-/* perf's HOST_KERNEL_ID: a build-id of this machine, not of a guest. */
+/* pid of a build-id of this machine, not of a guest; perf's HOST_KERNEL_ID. */
 #define HOST_PID UINT32_MAX
-/* PERF_RECORD_MISC_BUILD_ID_SIZE: the size byte is valid. */
+/* Flag in header.misc: the size of the build-id is valid; perf's PERF_RECORD_MISC_BUILD_ID_SIZE. */
 #define MISC_BUILD_ID_SIZE (1U << 15)
 
 void feature_set_deinit(struct feature_set *set)
@@ -148,7 +148,7 @@ static void put_list(struct put *put, const char *const *list)
 		feature_put_string(put, list[i]);
 }
 
-/* Readers use NRCPUS as the number of places. */
+/* Readers expect as many items as NRCPUS counts. */
 static struct sp_error *add_cpu_topology(struct feature_set *set, const struct writer_info *info)
 {
 	const struct sp_cpu_topology *topology = &info->topology;
@@ -217,7 +217,10 @@ static struct sp_error *add_clock(struct feature_set *set, const struct writer_i
 	return feature_end(set, FEATURE_CLOCK_DATA, &put);
 }
 
-/* Readers' buffer: a record's inflated bytes, and a record that began before them. */
+/*
+ * Size of the buffer that readers need: the decompressed bytes of a record, and an incomplete record
+ * before them.
+ */
 #define INFLATED_MAX ((uint32_t)(2 * DEFLATE_SIZE))
 
 #define COMPRESSED_VERSION 1
@@ -285,7 +288,10 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 	return add_payloads(set, info->features, info->feature_count);
 }
 
-/* perf distinguishes kernel and user files by this; if it is not set, the name decides. */
+/*
+ * Returns the CPU mode of a build-id. perf tells kernel files from user files by it, or by the name if
+ * it is not set.
+ */
 static uint16_t build_id_cpumode(const struct sp_build_id *build_id)
 {
 	const char *filename = build_id->filename, *base = strrchr(filename, '/');
@@ -309,7 +315,7 @@ static void put_build_id(struct put *put, const struct sp_build_id *build_id)
 	struct perf_event_header header = {.misc = MISC_BUILD_ID_SIZE};
 	uint64_t size = feature_build_id_bytes(build_id->filename);
 	if (size > UINT16_MAX)
-		return; /* longer than any path */
+		return; /* The name is longer than any path. */
 	header.misc |= build_id_cpumode(build_id);
 	header.size = (uint16_t)size;
 	put_bytes(put, &header, sizeof(header));
@@ -341,7 +347,7 @@ struct sp_error *feature_set_end(struct feature_set *set, const struct writer_en
 	return add_payloads(set, end->features, end->feature_count);
 }
 
-/* Valid until the set changes; size 0 where absent. */
+/* Returns a feature's payload, valid until the set changes; size 0 if the set has none. */
 static struct sp_bytes payload_of(const struct feature_set *set, enum file_feature feature)
 {
 	size_t size = set->at[feature].end - set->at[feature].begin;
@@ -352,8 +358,9 @@ static struct sp_bytes payload_of(const struct feature_set *set, enum file_featu
 }
 
 /*
- * perf cannot print EVENT_DESC from a record of a file; groups and BPF programs it would have
- * twice; and TRACING_DATA has a record of its own. Unknown bits make it complain.
+ * Returns whether a record can have the feature. perf cannot print EVENT_DESC from a file's record, and
+ * would list groups and BPF programs twice. TRACING_DATA has a record type of its own. perf warns of
+ * unknown bits.
  */
 static bool has_record(enum file_feature feature, enum feature_place place)
 {
@@ -384,7 +391,10 @@ struct sp_error *feature_set_records(const struct feature_set *set, enum feature
 		size_t size = record.feature.payload.size;
 		if (!size || size > FEATURE_RECORD_MAX || !has_record(feature, place))
 			continue;
-		/* perf takes padding behind the places of CPUs for a list of dies, and gives up. */
+		/*
+		 * perf takes padding at the end of CPU_TOPOLOGY for a list of dies, and rejects the
+		 * record.
+		 */
 		if (feature == FEATURE_CPU_TOPOLOGY && size % 8)
 			continue;
 		struct sp_error *error = record_encode(buffer, &record, NULL);
@@ -394,7 +404,9 @@ struct sp_error *feature_set_records(const struct feature_set *set, enum feature
 	return NULL;
 }
 
-/* perf's record has 12 bytes, so that what follows is at odd words; it takes 16 as well. */
+/*
+ * The record has 16 bytes, so that records after it are aligned to 8; perf writes 12, and reads both.
+ */
 struct sp_error *feature_set_tracing(const struct feature_set *set, struct record_buffer *buffer)
 {
 	struct sp_bytes payload = payload_of(set, FEATURE_TRACING_DATA);

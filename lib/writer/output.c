@@ -13,14 +13,20 @@
 
 #define ELSEWHERE "name another file with -o"
 
-/* Names with a date: their resolution, and the number of existing names that are skipped. */
+/*
+ * Resolution of dates in names. If a name exists, the next hundredth of a second is tried, this many
+ * times.
+ */
 #define HUNDREDTH_NS 10000000
 #define DATED_TRIES 1000
 
-/* Temporary files of one PATH: limits how many recorders can start to write to it at once. */
+/*
+ * Number of temporary names for one PATH. It limits how many recorders can start to write to PATH at
+ * once.
+ */
 #define TEMPORARY_MAX 100
 
-/* Attempts, since another recorder may undo a step. */
+/* Number of attempts to replace PATH, because another recorder may interfere. */
 #define TRIES 8
 
 #define FD_PATH_SIZE 32
@@ -31,7 +37,7 @@ static const char *fd_path(int fd, char *text)
 	return text;
 }
 
-/* The directory that PATH is in; false with the errno. */
+/* Gets the status of the directory that contains PATH. Returns false and sets errno on failure. */
 static bool stat_directory(const char *path, struct stat *ret)
 {
 	CLEANUP_FREE char *copy = strdup(path);
@@ -39,8 +45,8 @@ static bool stat_directory(const char *path, struct stat *ret)
 }
 
 /*
- * Whether `st`, in the directory of `path`, could be another user's trap: the
- * kernel's own rule where fs.protected_symlinks and _fifos are set.
+ * Returns whether another user may have planted the file at PATH. The rule is the kernel's for
+ * fs.protected_symlinks and fs.protected_fifos.
  */
 static bool planted(const char *path, const struct stat *st)
 {
@@ -56,7 +62,9 @@ static bool is_trusted(uid_t user)
 	return user == 0 || user == geteuid();
 }
 
-/* Whether another user made a link or can replace it: it might lead to any device. */
+/*
+ * Returns whether another user made the symbolic link, or can replace it. It might lead to any device.
+ */
 static bool is_foreign_link(const char *path, const struct stat *st)
 {
 	struct stat directory;
@@ -90,7 +98,7 @@ static struct sp_error *open_stdout(struct output *ret)
 	return ret->fd < 0 ? error_os(errno, "cannot write to standard output") : NULL;
 }
 
-/* Opens a pipe, /dev/null, or a link to one; `flags`: O_NOFOLLOW unless it is a link. */
+/* Opens a pipe, /dev/null, or a link to one. `flags` is O_NOFOLLOW unless PATH is a link. */
 static struct sp_error *open_special(const char *path, int flags, struct output *ret)
 {
 	struct stat st;
@@ -111,7 +119,7 @@ static char *old_name(const char *path)
 	return format_text("%s.old", path);
 }
 
-/* Whether a directory's sticky bit keeps this process from renaming or replacing a file in it. */
+/* Returns whether the directory's sticky bit keeps this process from renaming or replacing the file. */
 static bool is_protected(const struct stat *directory, const struct stat *st)
 {
 	uid_t user = geteuid();
@@ -119,7 +127,7 @@ static bool is_protected(const struct stat *directory, const struct stat *st)
 	       directory->st_uid != user;
 }
 
-/* Fails before anything is recorded if PATH cannot be renamed to PATH.old. */
+/* Fails, before anything is recorded, if PATH cannot be renamed to PATH.old. */
 static struct sp_error *check_rename(const char *path, const struct stat *st)
 {
 	struct stat directory, old_st;
@@ -137,18 +145,24 @@ static struct sp_error *check_rename(const char *path, const struct stat *st)
 	return errnum ? cannot_rename(errnum, path, old) : NULL;
 }
 
-/* A file without a name: a recorder that is killed leaves nothing of it. -1: not supported. */
+/*
+ * Creates a file without a name, so that a killed recorder leaves nothing. Returns -1 if the file
+ * system does not support it.
+ */
 static int open_unnamed(const char *path)
 {
 	char link[FD_PATH_SIZE];
 	CLEANUP_FREE char *copy = strdup(path);
 	CLEANUP_CLOSE int fd =
 		copy ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
-	/* Its name will be made by /proc. */
+	/* The file gets its name through /proc, which must be mounted. */
 	return fd >= 0 && !access(fd_path(fd, link), F_OK) ? take_fd(&fd) : -1;
 }
 
-/* Removes the temporary file of a recorder that was killed: those that run have theirs locked. */
+/*
+ * Removes the temporary file of a killed recorder. A running recorder has its file locked. Returns
+ * false if it was not removed.
+ */
 static bool remove_abandoned(const char *temporary)
 {
 	struct stat st;
@@ -157,7 +171,10 @@ static bool remove_abandoned(const char *temporary)
 	       !flock(fd, LOCK_EX | LOCK_NB) && !unlink(temporary);
 }
 
-/* -1 with the errno. O_EXCL: never a file or link that was there before. */
+/*
+ * Creates and locks a temporary file; O_EXCL rejects files and links that exist. Returns -1 and sets
+ * errno on failure.
+ */
 static int open_locked(const char *temporary)
 {
 	struct stat st;
@@ -171,7 +188,7 @@ static int open_locked(const char *temporary)
 		if (fd < 0)
 			continue;
 		flock(fd, LOCK_EX | LOCK_NB);
-		/* Another recorder may have removed it before it was locked. */
+		/* Another recorder may have removed the file before it was locked. */
 		if (!fstat(fd, &st) && st.st_nlink)
 			return take_fd(&fd);
 	}
@@ -196,7 +213,7 @@ static struct sp_error *open_temporary(const char *path, struct output *output)
 	return error_set_remedy(error_os(errno, "cannot create %s", path), ELSEWHERE);
 }
 
-/* `st`: of what is at PATH, or NULL. */
+/* Opens a regular file for output. `st` is the status of the file that exists at PATH; NULL: none. */
 static struct sp_error *open_file(const char *path, const struct stat *st, struct output *ret)
 {
 	struct output output = {.fd = -1};
@@ -246,8 +263,8 @@ struct sp_error *output_open(const char *path, struct output *ret)
 }
 
 /*
- * Renames without replacing; 0 or the errno. Seccomp filters older than renameat2(2) refuse it with
- * EPERM.
+ * Renames a file, unless the new name exists. Returns 0 or the errno. Seccomp filters older than
+ * renameat2(2) refuse it with EPERM.
  */
 static int rename_new(const char *from, const char *to)
 {
@@ -260,13 +277,16 @@ static int rename_new(const char *from, const char *to)
 		return unlink(from) ? errno : 0;
 	if (errno == EEXIST)
 		return EEXIST;
-	/* No hard links here: another recorder may come between the two. */
+	/*
+	 * The file system has no hard links. Another recorder may create the name between the two
+	 * calls.
+	 */
 	if (!lstat(to, &st))
 		return EEXIST;
 	return rename(from, to) ? errno : 0;
 }
 
-/* Gives the file that name, which must be free; 0 or the errno. */
+/* Gives the file a name that must not exist yet. Returns 0 or the errno. */
 static int move_to(const struct output *output, const char *name)
 {
 	char link[FD_PATH_SIZE];
@@ -276,7 +296,7 @@ static int move_to(const struct output *output, const char *name)
 		       ? errno : 0;
 }
 
-/* Renames PATH to PATH.old, unless it is gone by now. */
+/* Renames the older file at PATH to PATH.old, unless it was removed meanwhile. */
 static struct sp_error *rename_old(const struct output *output, const char *old)
 {
 	struct stat st;
@@ -296,9 +316,9 @@ struct sp_error *output_publish(struct output *output)
 		return error_no_memory();
 	int errnum = move_to(output, output->path);
 	bool renamed = errnum == EEXIST;
-	/* Keeps the old file open until PATH exists again: freeing its blocks may take long. */
+	/* The old file stays open until PATH exists again, because freeing its blocks may take long. */
 	CLEANUP_CLOSE int replaced = renamed ? open(old, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
-	/* Another recorder may link its file to the same name between the two steps. */
+	/* Another recorder may create PATH between the two steps, so they are repeated. */
 	for (int tries = 0; tries < TRIES && errnum == EEXIST; tries++) {
 		struct sp_error *error = rename_old(output, old);
 		if (error)
@@ -313,7 +333,7 @@ struct sp_error *output_publish(struct output *output)
 	return error_set_remedy(error_os(errnum, "cannot create %s", output->path), ELSEWHERE);
 }
 
-/* Whether the file at PATH is the one that we write. */
+/* Returns whether the file at PATH is this recorder's. */
 static bool is_at_path(const struct output *output)
 {
 	struct stat at_path, ours;
@@ -331,7 +351,7 @@ static char *dated_name(const struct output *output, struct timespec when)
 	return format_text("%s.%s%02ld", output->path, text, when.tv_nsec / HUNDREDTH_NS);
 }
 
-struct sp_error *output_date(struct output *output, struct timespec when, char **name_ret)
+struct sp_error *output_rename_dated(struct output *output, struct timespec when, char **name_ret)
 {
 	if (!is_at_path(output))
 		return error_new(SP_ERROR_NOT_FOUND, "%s was removed during recording", output->path);

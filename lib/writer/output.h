@@ -16,36 +16,36 @@
 
 struct output {
 	int fd;
-	bool stream;     /* cannot be patched: a pipe, a terminal, a device, standard output */
-	bool published;  /* the file is at `path` */
+	bool stream;     /* the output cannot be changed after it is written: a pipe, terminal, device or
+			  * standard output */
+	bool published;  /* the file has its name, `path` */
 	char *path;      /* NULL for a stream */
-	char *temporary; /* the file's name until it is published; NULL: it has none */
+	char *temporary; /* name of the file until it is published; NULL: the file has no name */
 };
 
 /*
- * Opens PATH ("-": standard output) for writing, with mode 0600. Symbolic links
- * are followed only to what is no regular file, and only if no other user but root can change
- * them: opening a device can act on it. Pipes that another user may have planted in a directory
- * like /tmp are refused. Fails where output_publish() is sure to.
+ * Opens PATH for writing ("-": standard output), with mode 0600. Follows symbolic links only to files
+ * that are not regular, and only if no user but root can change them: opening a device can act on it.
+ * Refuses pipes that another user may have planted in a directory like /tmp. Fails if output_publish()
+ * would fail.
  */
 struct sp_error *output_open(const char *path, struct output *ret) SP_MUST_CHECK;
 
 /*
- * Renames an older file at PATH to PATH.old, and links the file to PATH. On failure PATH is unchanged.
- * Does nothing to a stream, or to a published file.
+ * Renames an older file at PATH to PATH.old, and gives the new file its name PATH. On failure, PATH is
+ * unchanged. Does nothing to a stream, or to a published file.
  */
 struct sp_error *output_publish(struct output *output) SP_MUST_CHECK;
 
 /*
- * Gives a published file the name PATH.YYYYMMDDhhmmsscc, of local time with hundredths of a
- * second, as perf does; where there is such a file already, that of the next hundredth. *name_ret
- * is to be freed. Fails with SP_ERROR_NOT_FOUND where it is not at PATH any more; then, and where
- * it cannot be named so, it stays what it is.
+ * Renames a published file to PATH.YYYYMMDDhhmmsscc (local time with hundredths of a second), as perf
+ * does. If that name exists, the next free hundredth is used. The caller frees *name_ret. Fails with
+ * SP_ERROR_NOT_FOUND if the file is no longer at PATH. On failure, the file keeps its name.
  */
-struct sp_error *output_date(struct output *output, struct timespec when,
-			     char **name_ret) SP_MUST_CHECK;
+struct sp_error *output_rename_dated(struct output *output, struct timespec when,
+				     char **name_ret) SP_MUST_CHECK;
 
-/* Closes; a file that is not published is gone. Returns close(2)'s errno. */
+/* Closes the output. A file that was not published is removed. Returns the errno of close(2). */
 int output_close(struct output *output);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Buffer of records for a compressed file. They are compressed a frame at a time. */
+/* Buffer of records that are to be compressed, one zstd frame at a time. */
 #ifndef WRITER_PACKING_H
 #define WRITER_PACKING_H
 
@@ -7,32 +7,33 @@
 #include <sys/uio.h>
 #include "file/deflate.h"
 
-/* Zeroed: nothing is compressed. */
+/* A zeroed struct compresses nothing. */
 struct packing {
 	struct deflater *deflater;
-	struct record_buffer raw;    /* not compressed yet */
+	struct record_buffer raw;    /* records that are not compressed yet */
 	struct record_buffer packed; /* result of packing_next() */
-	uint64_t raw_bytes, packed_bytes; /* in all */
+	uint64_t raw_bytes, packed_bytes; /* total bytes before and after compression */
 };
 
-/* Level 0: no compression, and *packing stays zeroed. */
+/* Prepares compression. With level 0, *packing stays zeroed. */
 struct sp_error *packing_init(struct packing *packing, int level) SP_MUST_CHECK;
 void packing_deinit(struct packing *packing);
 
-/* Adds whole records. */
+/* Adds whole records to the buffer. */
 struct sp_error *packing_add(struct packing *packing, const struct iovec *spans,
 			     int count) SP_MUST_CHECK;
 
 /*
- * Compresses the oldest whole records, at most DEFLATE_SIZE bytes, to `packed` and removes them,
- * also on failure. `packing` must not be empty. *samples_ret: number of removed SAMPLE records.
+ * Compresses the oldest whole records, at most DEFLATE_SIZE bytes, to `packed`. They leave the buffer
+ * even on failure. The buffer must not be empty. *samples_ret is the number of SAMPLE records that left
+ * it.
  */
 struct sp_error *packing_next(struct packing *packing, uint64_t *samples_ret) SP_MUST_CHECK;
 
-/* Removes all records that are not compressed yet; returns the number of samples. */
+/* Discards all records that are not compressed yet, and returns the number of samples among them. */
 uint64_t packing_drop(struct packing *packing);
 
-/* Compression ratio, rounded, at least 1. */
+/* Returns the compression ratio, rounded, at least 1. */
 uint32_t packing_ratio(const struct packing *packing);
 
 #endif

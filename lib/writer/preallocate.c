@@ -6,11 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Bytes allocated ahead: a quarter of the data, within these limits. */
+/* Limits of the space that is allocated ahead, which is a quarter of the data's size. */
 #define AHEAD_MIN ((uint64_t)256 << 10)
 #define AHEAD_MAX ((uint64_t)16 << 20)
 
-/* Smallest allocation that is tried on a full disk. */
+/* Smallest allocation that is tried when the disk is full. */
 #define BLOCK_SIZE ((uint64_t)4096)
 
 static uint64_t file_size_limit(void)
@@ -21,7 +21,7 @@ static uint64_t file_size_limit(void)
 	return limit.rlim_cur;
 }
 
-/* Allocates space up to `goal`; 0 or the errno. */
+/* Allocates space up to offset `goal`. Returns 0 or the errno. */
 static int allocate(struct preallocation *space, uint64_t goal)
 {
 	if (goal <= space->allocated)
@@ -31,7 +31,7 @@ static int allocate(struct preallocation *space, uint64_t goal)
 			 (off_t)(goal - space->allocated)) < 0) {
 		if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
 			return errno;
-		/* Other errors do not mean that a write fails, too. */
+		/* Other errors of fallocate(2) do not mean that a write would fail, too. */
 		if (errno != EINTR)
 			space->cannot_allocate = true;
 	}
@@ -39,7 +39,7 @@ static int allocate(struct preallocation *space, uint64_t goal)
 	return 0;
 }
 
-/* Allocates as much as possible of the space up to `goal`, which is too much. */
+/* Allocates as much as possible, when there is no space up to `goal`. */
 static void allocate_part(struct preallocation *space, uint64_t goal)
 {
 	uint64_t step = goal > space->allocated ? goal - space->allocated : 0;

@@ -10,10 +10,9 @@
 #define BATCH 64
 
 /*
- * A write that fails with EPIPE or EFBIG also raises a signal at this thread,
- * whose default is death. It is held back and taken out, so that a failed write
- * is an error and nothing else, whatever the program does with its signals, and
- * without changing what a command started by it inherits.
+ * Signal mask and state during a write. A write that fails with EPIPE or EFBIG also sends a signal,
+ * which by default kills the process. The signal is blocked and removed, so that a failed write is only
+ * an error. The program's own handlers and the signals that child processes inherit are unchanged.
  */
 struct signal_guard {
 	sigset_t before;
@@ -50,7 +49,9 @@ uint64_t spans_size(const struct iovec *spans, int count)
 	return size;
 }
 
-/* Bytes [skip, skip + size) of the spans, or what BATCH pieces hold of them; how many pieces. */
+/*
+ * Lists bytes [skip, skip + size) of the spans as at most BATCH pieces. Returns the number of pieces.
+ */
 static int batch_make(const struct iovec *spans, int count, uint64_t skip, uint64_t size,
 		      struct iovec *batch)
 {
@@ -98,7 +99,7 @@ int spans_write(int fd, int64_t offset, const struct spans_part *part, uint64_t 
 	return errnum;
 }
 
-void spans_take(struct spans_place *place, void *to, size_t size)
+void spans_copy_next(struct spans_place *place, void *to, size_t size)
 {
 	while (size) {
 		const struct iovec *span = &place->spans[place->span];
@@ -121,10 +122,13 @@ void spans_take(struct spans_place *place, void *to, size_t size)
 void spans_copy(const struct iovec *spans, void *to, size_t size)
 {
 	struct spans_place place = {.spans = spans};
-	spans_take(&place, to, size);
+	spans_copy_next(&place, to, size);
 }
 
-/* Walks the records of the next `size` bytes; where the last whole one ends. */
+/*
+ * Walks over the records in the next `size` bytes. Returns the offset after the last whole record, and
+ * counts records of one type.
+ */
 static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_from, uint32_t type,
 		     uint64_t *counted)
 {
@@ -132,11 +136,11 @@ static uint64_t walk(struct spans_place place, uint64_t size, uint64_t count_fro
 	uint64_t whole = 0;
 	while (size - whole >= sizeof(header)) {
 		struct spans_place next = place;
-		spans_take(&next, &header, sizeof(header));
+		spans_copy_next(&next, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > size - whole)
 			break;
 		*counted += whole >= count_from && header.type == type;
-		spans_take(&place, NULL, header.size);
+		spans_copy_next(&place, NULL, header.size);
 		whole += header.size;
 	}
 	return whole;

@@ -4,18 +4,18 @@
 #include "base/error.h"
 #include "record/put.h"
 
-/* EVENT_UPDATE's kind of a name. */
+/* Kind of an EVENT_UPDATE record that has an event's name. */
 #define UPDATE_NAME 2
 
 /*
- * Writes the events' names as EVENT_UPDATE records: a file without a table has no EVENT_DESC, and
- * a stream's may be too large for a record.
+ * Writes the events' names as EVENT_UPDATE records. A file without a feature table has no EVENT_DESC,
+ * and in a stream EVENT_DESC may be too large for a record.
  */
 static struct sp_error *put_names(struct record_buffer *buffer, const struct sp_event *events,
 				  size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		/* Without an id, the record is for the first event. */
+		/* Without an id, the record names the first event. */
 		if (!events[i].name || (!events[i].id_count && i))
 			continue;
 		struct sp_record record = {
@@ -34,7 +34,7 @@ static struct sp_error *put_names(struct record_buffer *buffer, const struct sp_
 	return NULL;
 }
 
-/* Writes ids and attrs; returns the header's section of attrs. */
+/* Writes the events' ids and attrs. Returns the place of the attrs for the header. */
 static struct file_section put_attrs(struct put *put, const struct sp_event *events, size_t count,
 				     uint32_t attr_size)
 {
@@ -93,9 +93,9 @@ void file_start_deinit(struct file_start *start)
 }
 
 /*
- * Writes the ids that fit a record, and further ones in further records of the same attr. Other
- * readers read those as further events. A single event needs no ids: only those of its first
- * record are written.
+ * Writes HEADER_ATTR records: one has as many ids as fit, further ones of the same attr have the rest.
+ * Other readers take those for further events. A single event needs no ids, so only its first record is
+ * written.
  */
 static struct sp_error *put_attr_records(struct record_buffer *buffer,
 					 const struct sp_event *event, bool alone,

@@ -19,11 +19,11 @@
 #include "writer/spans.h"
 #include "writer/writer_struct.h"
 
-/* Writes up to SMALL_SIZE are gathered in `pending`. */
+/* Smaller writes are gathered in `pending`. */
 #define SMALL_SIZE ((size_t)8192)
 #define PENDING_SIZE ((size_t)65536)
 
-/* Space for closing, apart from features: the note about a full disk, and SAMPLE_TIME. */
+/* Space that closing needs besides features: for the note about a full disk, and for SAMPLE_TIME. */
 #define CLOSING_RESERVE ((uint64_t)512)
 
 DEFINE_CLEANUP(struct writer *, writer_free)
@@ -49,7 +49,7 @@ const char *writer_remedy(int errnum)
 	}
 }
 
-/* The error of the write that failed. */
+/* Returns the error of the write that failed. */
 static struct sp_error *failed(const struct writer *writer)
 {
 	struct sp_error *error;
@@ -67,7 +67,7 @@ static struct sp_error *failed(const struct writer *writer)
 
 /* -- Data ------------------------------------------------------------------ */
 
-/* Number of bytes that fit, like preallocate_room(); all fit a stream. */
+/* Returns how many of `size` bytes fit, like preallocate_room(). In a stream all fit. */
 static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 {
 	*errnum_ret = 0;
@@ -75,13 +75,13 @@ static uint64_t room_for(struct writer *writer, uint64_t size, int *errnum_ret)
 				       preallocate_room(&writer->space, writer->end, size, errnum_ret);
 }
 
-/* Makes the file valid up to writer->end; 0 or the errno. */
+/* Makes the file valid up to writer->end. Returns 0 or the errno. */
 static int commit(struct writer *writer)
 {
-	return writer->output.stream ? 0 : commit_round(&writer->commit, writer->end);
+	return writer->output.stream ? 0 : commit_data(&writer->commit, writer->end);
 }
 
-/* Removes `surplus` bytes after the last whole record from the file. */
+/* Removes the last `surplus` bytes of the file, which are part of an incomplete record. */
 static void cut(struct writer *writer, uint64_t surplus)
 {
 	struct stat st;
@@ -89,20 +89,20 @@ static void cut(struct writer *writer, uint64_t surplus)
 		preallocate_cut(&writer->space, commit_end(&writer->commit));
 		return;
 	}
-	/* Standard output may be a file, and may not have begun at its start. */
+	/* Standard output may be a file that had contents before. */
 	off_t at = lseek(writer->output.fd, 0, SEEK_CUR);
 	if (at >= 0 && fstat(writer->output.fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_size == at)
 		preallocate_cut(&writer->space, (uint64_t)at - surplus);
 }
 
-/* Writes the first `size` bytes of the spans at `end`; 0 or the errno. */
+/* Writes the first `size` bytes of the spans at writer->end. Returns 0 or the errno. */
 static int put_data(struct writer *writer, const struct iovec *spans, int count, uint64_t size,
 		    uint64_t *done_ret)
 {
 	uint64_t held = 0, done;
 	if (!writer->output.stream)
-		held = commit_hold(&writer->commit, writer->end, spans, size);
+		held = commit_hold_back(&writer->commit, writer->end, spans, size);
 	int64_t offset = writer->output.stream ? SPANS_APPEND : (int64_t)(writer->end + held);
 	const struct spans_part part = {spans, count, held, size - held};
 	int errnum = spans_write(writer->output.fd, offset, &part, &done);
@@ -110,19 +110,25 @@ static int put_data(struct writer *writer, const struct iovec *spans, int count,
 	return errnum;
 }
 
-/* Counts samples after the first `written` bytes as not written. */
+/* Counts the samples after the first `written` bytes as not written. */
 static void refuse(struct writer *writer, const struct iovec *spans, int count, uint64_t written)
 {
 	writer->unwritten += spans_count_records(spans, count, written, PERF_RECORD_SAMPLE);
 }
 
-/* Bytes that may stay in the file if only `size` bytes of the spans are in it. */
+/*
+ * Returns how many bytes stay in the file if only the first `size` bytes of the spans were written. If
+ * `undivided`, these are all or none.
+ */
 static uint64_t whole_of(const struct iovec *spans, int count, uint64_t size, bool undivided)
 {
 	return undivided ? 0 : spans_whole_records(spans, count, size);
 }
 
-/* Writes the records that fit, or, `undivided`, all or none; *whole_ret: number of bytes. */
+/*
+ * Writes the records that fit; if `undivided`, all or none. *whole_ret is the number of bytes of whole
+ * records.
+ */
 static struct sp_error *append_some(struct writer *writer, const struct iovec *spans, int count,
 				    bool undivided, uint64_t *whole_ret)
 {
@@ -139,7 +145,7 @@ static struct sp_error *append_some(struct writer *writer, const struct iovec *s
 	if (!writer->errnum)
 		return NULL;
 	commit_drop(&writer->commit, writer->end);
-	/* Part of a record may stay in the file, where readers do not read it: errors are ignored. */
+	/* Errors are ignored: part of a record may stay in the file, where readers do not look. */
 	if (commit(writer) == 0 && whole < done)
 		cut(writer, done - whole);
 	return failed(writer);
@@ -154,7 +160,7 @@ struct sp_error *writer_append(struct writer *writer, const struct iovec *spans,
 	return error;
 }
 
-/* Compresses and writes records until less than `most` bytes are left. */
+/* Compresses and writes records until fewer than `most` bytes are left in the buffer. */
 static struct sp_error *pack(struct writer *writer, size_t most)
 {
 	struct packing *packing = &writer->packing;
@@ -205,7 +211,7 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 		error = packing_add(&writer->packing, spans, count);
 		return error ?: pack(writer, DEFLATE_SIZE);
 	}
-	/* Space for pending records is allocated: a full disk does not lose them. */
+	/* Space for pending records is already allocated, so a full disk does not lose them. */
 	bool small = !writer->errnum && size <= SMALL_SIZE &&
 		     room_for(writer, gathered, &no_room) == gathered;
 	if (!writer->errnum && (!small || gathered > PENDING_SIZE))
@@ -250,7 +256,7 @@ struct sp_error *writer_commit(struct writer *writer)
 {
 	struct sp_error *error = writer->errnum ? NULL : flush(writer);
 	int errnum = error ? 0 : commit(writer);
-	/* The next round, or closing, may still commit. */
+	/* The next commit or closing will sync the data. */
 	if (errnum && !writer->errnum && writer->commit.durability)
 		error = writer_sync_error(writer, errnum);
 	else if (errnum && !writer->errnum)
@@ -333,7 +339,7 @@ struct sp_error *writer_sync_name(const struct writer *writer)
 {
 	if (writer->output.stream)
 		return NULL;
-	int errnum = durable_name(writer->commit.durability, writer->output.path);
+	int errnum = durable_sync_name(writer->commit.durability, writer->output.path);
 	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Features that a recording is written with. */
+/* Features to write into a recording. */
 #ifndef WRITER_WRITER_INFO_H
 #define WRITER_WRITER_INFO_H
 
@@ -8,8 +8,8 @@
 struct durability;
 
 /*
- * Features of a recording that are known at its start: the feature table and HEADER_FEATURE records
- * have them. NULL and 0 are left out. Borrowed until writer_open() returns.
+ * Features that are known when recording starts. Members that are NULL or 0 are left out. Borrowed
+ * until writer_open() returns.
  */
 struct writer_info {
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
@@ -18,25 +18,25 @@ struct writer_info {
 	struct sp_cpu_topology topology; /* for cpus_available CPUs, or zero */
 	const struct sp_numa_node *numa_nodes;
 	size_t numa_node_count;
-	const char *const *cmdline; /* NULL-terminated */
-	const struct writer_pmu *pmus; /* PMU_MAPPINGS */
+	const char *const *cmdline; /* the recorder's command line, NULL-terminated */
+	const struct writer_pmu *pmus; /* PMUs for feature PMU_MAPPINGS */
 	size_t pmu_count;
 	uint32_t clock_id;
 	uint64_t clock_resolution_ns, clock_wall_ns, clock_ns;
-	int compression_level; /* zstd's; 0: no compression */
-	/* Further payloads as they are, for bits that nothing above is for. */
+	int compression_level; /* level of zstd; 0: no compression */
+	/* Further payloads, written unchanged, for bits that have no member here. */
 	const struct writer_feature *features;
 	size_t feature_count;
 	/*
-	 * Not NULL: data is synced before the header that counts it, and the cost is added here
-	 * until the writer is freed. A stream is then refused.
+	 * Not NULL: data is synced before the header that counts it, and the cost is added here until
+	 * the writer is freed. Streams are then refused.
 	 */
 	struct durability *durability;
 };
 
 struct writer_feature {
-	unsigned int bit; /* enum file_feature, below FILE_FEATURE_BITS */
-	struct sp_bytes payload; /* may be empty */
+	unsigned int bit; /* bit of enum file_feature, or any other below FILE_FEATURE_BITS */
+	struct sp_bytes payload; /* contents; may be empty */
 };
 
 struct writer_pmu {
@@ -44,14 +44,14 @@ struct writer_pmu {
 	const char *name;
 };
 
-/* Features that are known only at the end. */
+/* Features that are known when recording ends. */
 struct writer_end {
-	uint64_t first_sample_ns, last_sample_ns; /* 0, 0: none */
+	uint64_t first_sample_ns, last_sample_ns; /* times of the first and last sample; both 0: unknown */
 	const struct sp_build_id *build_ids;
 	size_t build_id_count;
-	const struct writer_feature *features; /* further payloads; not used in a stream */
+	const struct writer_feature *features; /* further payloads; not written to a stream */
 	size_t feature_count;
-	uint64_t samples; /* taken for this file; 0: those passed to the writer */
+	uint64_t samples; /* number of samples taken for this file; 0: those passed to the writer */
 };
 
 #endif

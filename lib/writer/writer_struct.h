@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The writer's state and the steps that closing shares with writing. */
+/* State of the writer, and steps that both writing and closing need. */
 #ifndef WRITER_WRITER_STRUCT_H
 #define WRITER_WRITER_STRUCT_H
 
@@ -18,31 +18,31 @@ struct auxtrace_place {
 
 struct writer {
 	struct output output;
-	char *name; /* the output's, for messages */
+	char *name; /* name of the output, for messages */
 	struct feature_set features;
-	struct record_buffer pending; /* up to PENDING_SIZE bytes; empty with compression */
+	struct record_buffer pending; /* small writes, up to PENDING_SIZE bytes; empty with compression */
 	struct packing packing;
 	struct { VEC(struct auxtrace_place); } traces; /* AUXTRACE records in the file */
-	uint64_t end;         /* end of the last whole record in the file */
-	uint64_t build_id_bytes; /* reserved for build-ids */
-	struct commit commit;       /* for a file */
-	struct preallocation space; /* for a file */
-	int errnum;           /* error of the first failed write; 0: none */
-	uint64_t samples;     /* passed to the writer */
+	uint64_t end;         /* offset after the last whole record in the file */
+	uint64_t build_id_bytes; /* space reserved for build-ids */
+	struct commit commit;       /* state of commits, for a file */
+	struct preallocation space; /* allocated space, for a file */
+	int errnum;           /* errno of the first failed write; 0: none */
+	uint64_t samples;     /* number of samples passed to the writer */
 	uint64_t unwritten;   /* number of these that are not in the file */
 };
 
-/* Remedy for an error of a write, a sync or a close. */
+/* Returns the remedy for an error of a write, sync or close. */
 const char *writer_remedy(int errnum);
 
-/* Error of a sync. */
+/* Returns the error of a failed sync. */
 struct sp_error *writer_sync_error(const struct writer *writer, int errnum);
 
-/* Writes whole records to the file. On failure counts the samples that are not in it. */
+/* Writes whole records to the file. On failure, counts the samples that are not in it. */
 struct sp_error *writer_append(struct writer *writer, const struct iovec *spans,
 			       int count) SP_MUST_CHECK;
 
-/* Syncs the directory entry of a file, if syncs are requested. */
+/* Syncs the directory of the file, if syncs are requested. */
 struct sp_error *writer_sync_name(const struct writer *writer) SP_MUST_CHECK;
 
 #endif

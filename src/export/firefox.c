@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include "export/gzip.h"
 #include "out/output.h"
 
 static const struct sp_cell *cell_at(const struct firefox *firefox, size_t i)
@@ -219,17 +218,12 @@ static bool write_document(struct firefox *firefox)
 
 static bool write_firefox(const struct report *report, FILE *out)
 {
-	FILE *gzip = report->compress ? gzip_stream(out) : NULL;
-	struct firefox firefox = {.report = report, .json.out = gzip ?: out};
-	if (report->compress && !gzip)
-		return false;
+	struct firefox firefox = {.report = report, .json.out = out};
 	if (report->profile_count) {
 		firefox.profile = report->profiles[0];
 		firefox.timeline = report->timelines[0];
 	}
 	bool done = write_document(&firefox);
-	if (gzip)
-		fclose(gzip);
 	firefox_tables_deinit(&firefox.tables);
 	free(firefox.order);
 	free(firefox.threads);

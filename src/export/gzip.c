@@ -1,91 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#define ZLIB_CONST /* input is const */
 #include "export/gzip.h"
 
-#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <sys/types.h>
 #include <zlib.h>
 
-#define BUFFER_SIZE 65536
+/* Value of windowBits for a gzip header and the largest window. */
+#define GZIP_WINDOW (15 + 16)
 
-/* 15: largest window; 16: gzip's header and trailer instead of zlib's. 8: zlib's default memory. */
-#define WINDOW_BITS (15 + 16)
+/* Default of deflateInit(). */
 #define MEMORY_LEVEL 8
 
-struct gzip_out {
-	FILE *out;
+struct gzip {
 	z_stream stream;
-	unsigned char buffer[BUFFER_SIZE];
+	FILE *out;
 };
 
-struct gzip_out *gzip_open(FILE *out)
+/* Compresses input until all of it is used, or until the format is complete (Z_FINISH). */
+static bool compress_input(struct gzip *gzip, int flush)
 {
-	struct gzip_out *gzip = calloc(1, sizeof(*gzip));
+	unsigned char piece[64 << 10];
+	do {
+		gzip->stream.next_out = piece;
+		gzip->stream.avail_out = sizeof(piece);
+		deflate(&gzip->stream, flush);
+		fwrite(piece, 1, sizeof(piece) - gzip->stream.avail_out, gzip->out);
+	} while (!gzip->stream.avail_out);
+	return !ferror(gzip->out);
+}
+
+/* Callback of the stream: zlib does not change its input, but has no const. */
+static ssize_t write_some(void *cookie, const char *bytes, size_t size)
+{
+	struct gzip *gzip = cookie;
+	unsigned int most = size > 1 << 30 ? 1 << 30 : (unsigned int)size;
+	gzip->stream.next_in = (unsigned char *)(uintptr_t)bytes;
+	gzip->stream.avail_in = most;
+	return compress_input(gzip, Z_NO_FLUSH) ? (ssize_t)most : 0;
+}
+
+static int close_stream(void *cookie)
+{
+	struct gzip *gzip = cookie;
+	gzip->stream.avail_in = 0;
+	bool done = compress_input(gzip, Z_FINISH);
+	deflateEnd(&gzip->stream);
+	free(gzip);
+	return done ? 0 : EOF;
+}
+
+FILE *gzip_open(FILE *out)
+{
+	const cookie_io_functions_t functions = {.write = write_some, .close = close_stream};
+	struct gzip *gzip = calloc(1, sizeof(*gzip));
 	if (!gzip)
 		return NULL;
 	gzip->out = out;
-	if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
-			 Z_DEFAULT_STRATEGY) == Z_OK)
-		return gzip;
-	free(gzip);
-	return NULL;
-}
-
-/* Compresses the input. deflate() fails only if it is called wrongly. */
-static void compress_input(struct gzip_out *gzip, int flush)
-{
-	do {
-		gzip->stream.next_out = gzip->buffer;
-		gzip->stream.avail_out = sizeof(gzip->buffer);
-		deflate(&gzip->stream, flush);
-		fwrite(gzip->buffer, 1, sizeof(gzip->buffer) - gzip->stream.avail_out, gzip->out);
-	} while (!gzip->stream.avail_out);
-}
-
-void gzip_write(struct gzip_out *gzip, const void *bytes, size_t size)
-{
-	gzip->stream.next_in = bytes;
-	while (size) {
-		uInt part = size < UINT_MAX ? (uInt)size : UINT_MAX;
-		gzip->stream.avail_in = part;
-		compress_input(gzip, Z_NO_FLUSH);
-		size -= part;
+	if (deflateInit2(&gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK) {
+		free(gzip);
+		return NULL;
 	}
-}
-
-bool gzip_close(struct gzip_out *gzip)
-{
-	if (!gzip)
-		return true;
-	gzip->stream.avail_in = 0;
-	compress_input(gzip, Z_FINISH);
-	bool good = !ferror(gzip->out);
-	deflateEnd(&gzip->stream);
-	free(gzip);
-	return good;
-}
-
-static ssize_t stream_write(void *cookie, const char *bytes, size_t size)
-{
-	struct gzip_out *gzip = cookie;
-	gzip_write(gzip, bytes, size);
-	return ferror(gzip->out) ? 0 : (ssize_t)size;
-}
-
-static int stream_close(void *cookie)
-{
-	return gzip_close(cookie) ? 0 : EOF;
-}
-
-FILE *gzip_stream(FILE *out)
-{
-	const cookie_io_functions_t functions = {.write = stream_write, .close = stream_close};
-	struct gzip_out *gzip = gzip_open(out);
-	FILE *stream = gzip ? fopencookie(gzip, "w", functions) : NULL;
-	if (!stream)
-		gzip_close(gzip);
-	else
-		setvbuf(stream, NULL, _IOFBF, BUFFER_SIZE);
+	FILE *stream = fopencookie(gzip, "w", functions);
+	if (!stream) {
+		deflateEnd(&gzip->stream);
+		free(gzip);
+	}
 	return stream;
 }

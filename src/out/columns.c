@@ -115,7 +115,7 @@ const char *cell_text(const struct table *table, const struct cells *cells,
 	}
 }
 
-int cell_prefix_width(const struct table *table, size_t index)
+int column_level_width(const struct table *table, size_t index)
 {
 	const struct column *columns = table->columns;
 	if (!column_is_code(&columns[index]))

@@ -72,7 +72,7 @@ const struct sp_share *event_share(const struct table *table, const struct cells
  * Returns the width of the privilege level ("[k] ") before the column's texts; 0 if the column has
  * none.
  */
-int cell_prefix_width(const struct table *table, size_t index);
+int column_level_width(const struct table *table, size_t index);
 
 /* Returns the width of COLUMN_INLINED if the row has this suffix, else 0. */
 int cell_suffix_width(const struct sp_row *row, const struct column *column);

@@ -163,7 +163,7 @@ static void put_group(const struct report *report, const struct columns *columns
 static bool is_grouped(const struct report *report, const struct sp_profile *profile)
 {
 	for (size_t i = 0; i < report->group_count; i++)
-		if (view_has(&report->groups[i], profile))
+		if (joint_view_has(&report->groups[i], profile))
 			return true;
 	return false;
 }

@@ -25,7 +25,7 @@ static int cell_width(const struct table *table, const struct cells *cells, size
 	const struct column *column = &table->columns[index];
 	char buffer[FORMAT_SIZE], *made = NULL;
 	const char *text = cell_text(table, cells, column, buffer);
-	int affixes = cell_prefix_width(table, index) + cell_suffix_width(cells->row, column);
+	int affixes = column_level_width(table, index) + cell_suffix_width(cells->row, column);
 	if (text && column_is_code(column)) {
 		text = name_shorten(table->term, text, room > affixes ? room - affixes : room, &made);
 		if (!text)

@@ -4,12 +4,14 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Output formats; the first is the default. A new one needs a file in out/ or export/, and a line here. */
+/* Output formats; the first is the default. A new one needs a file in out/ and a line here. */
 const struct output *const outputs[] = {
 	&output_text,
 	&output_json,
 	&output_csv,
 	&output_folded,
+	&output_pprof,
+	&output_speedscope,
 	&output_firefox,
 	NULL,
 };

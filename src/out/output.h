@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Formats of a report: one file in out/ or export/ for each, and one line in output.c. */
+/* Formats of a report: one file in out/ for each, and one line in output.c. */
 #ifndef OUT_OUTPUT_H
 #define OUT_OUTPUT_H
 
@@ -15,17 +15,21 @@ struct output {
 	bool lines;            /* the tree's nodes are by source line */
 	bool timeline;         /* needs timelines */
 	bool one_event;        /* has room for one event only */
+	/* Returns false after printing why this report cannot be written; NULL: any can. */
+	bool (*check)(const struct report *report);
 	/* Write errors stay in `out`. Returns false after printing that memory is exhausted. */
 	bool (*write)(const struct report *report, FILE *out);
 };
 
 /* Names of all formats, for messages. */
-#define OUTPUT_NAMES "text, json, csv, folded or firefox"
+#define OUTPUT_NAMES "text, json, csv, folded, pprof, speedscope or firefox"
 
 extern const struct output output_text;
 extern const struct output output_json;
 extern const struct output output_csv;
 extern const struct output output_folded;
+extern const struct output output_pprof;
+extern const struct output output_speedscope;
 extern const struct output output_firefox;
 
 /* All output formats; NULL-terminated. */

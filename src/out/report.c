@@ -70,7 +70,7 @@ bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret)
 	return *ret >= 0;
 }
 
-const struct sp_weight *row_main(const struct report *report, const struct sp_row *row)
+const struct sp_weight *row_order_weight(const struct report *report, const struct sp_row *row)
 {
 	return report_by_total(report) ? &row->total : &row->self;
 }
@@ -89,7 +89,7 @@ bool report_shows(const struct report *report, const struct sp_group *group,
 	return false;
 }
 
-bool view_has(const struct joint_view *view, const struct sp_profile *profile)
+bool joint_view_has(const struct joint_view *view, const struct sp_profile *profile)
 {
 	for (size_t i = 0; i < view->group->profile_count; i++)
 		if (view->profiles[i] == profile)
@@ -101,7 +101,7 @@ size_t report_row_count(const struct report *report, const struct sp_profile *pr
 {
 	size_t count = 0;
 	while (count < profile->row_count &&
-	       row_main(report, &profile->rows[count])->share.value >= report->row_limit)
+	       row_order_weight(report, &profile->rows[count])->share.value >= report->row_limit)
 		count++;
 	return count;
 }

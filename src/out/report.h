@@ -35,7 +35,7 @@ struct report {
 	size_t recording_count; /* number of recordings; if several, `path` and `info` are of the first */
 	uint64_t duration_ns; /* time from the first sample to the last one */
 	const struct timeline *timeline; /* samples over time; NULL: not shown */
-	const struct sp_timeline *const *timelines; /* of each profile, if the format needs them */
+	const struct sp_timeline *const *timelines; /* by profile, if the format needs them */
 	bool damaged;
 	const struct sp_profile *const *profiles;
 	size_t profile_count;
@@ -61,7 +61,6 @@ struct report {
 	size_t row_most;         /* most rows of an event in text; 0: no limit */
 	const uint64_t *periods; /* period of each profile, in ns for clocks, else events; 0: unknown */
 	bool quiet;
-	bool compress;           /* the file's name ends in ".gz" */
 	struct term term;
 };
 
@@ -80,7 +79,7 @@ const char *row_text(const struct sp_row *row, enum sp_key key);
 bool row_number(const struct sp_row *row, enum sp_key key, int64_t *ret);
 
 /* Returns the weight by which rows and nodes are ordered and limited. */
-const struct sp_weight *row_main(const struct report *report, const struct sp_row *row);
+const struct sp_weight *row_order_weight(const struct report *report, const struct sp_row *row);
 
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);
@@ -90,7 +89,7 @@ bool report_shows(const struct report *report, const struct sp_group *group,
 		  const struct sp_joint_row *row);
 
 /* Returns whether the profile belongs to the group. */
-bool view_has(const struct joint_view *view, const struct sp_profile *profile);
+bool joint_view_has(const struct joint_view *view, const struct sp_profile *profile);
 
 /* Returns how many rows reach `row_limit`: the first ones, because rows are ordered. */
 size_t report_row_count(const struct report *report, const struct sp_profile *profile);

@@ -88,7 +88,7 @@ void stat_put_csv_line(const struct stat_line *line)
 	if (line->row->counted)
 		fprintf(out, "%.*f", floor(value) != value ? 2 : 0, value);
 	else
-		fputs(stat_why_none(line), out);
+		fputs(stat_missing_reason(line), out);
 	put_cell(line, line->event->unit);
 	put_cell(line, line->event->name);
 	if (line->event->cgroup)

@@ -62,7 +62,7 @@ struct stat_figure stat_figure_of(const struct sp_stat_derived *derived)
 	return figure;
 }
 
-const char *stat_why_none(const struct stat_line *line)
+const char *stat_missing_reason(const struct stat_line *line)
 {
 	return line->event->supported ? "<not counted>" : "<not supported>";
 }

@@ -33,7 +33,7 @@ struct stat_figure stat_figure_of(const struct sp_stat_derived *derived);
 void stat_put_name(FILE *out, const char *text, int width);
 
 /* Returns the text for a missing count: "<not supported>" or "<not counted>". */
-const char *stat_why_none(const struct stat_line *line);
+const char *stat_missing_reason(const struct stat_line *line);
 
 /* Returns the standard error of the mean, in percent of the mean. */
 double stat_noise_percent(const struct sp_stat_mean *mean);

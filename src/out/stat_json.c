@@ -74,7 +74,7 @@ void stat_put_json_line(const struct stat_line *line)
 	if (line->row->counted)
 		fprintf(out, "\"counter-value\" : \"%f\", ", line->row->value * line->event->scale);
 	else
-		fprintf(out, "\"counter-value\" : \"%s\", ", stat_why_none(line));
+		fprintf(out, "\"counter-value\" : \"%s\", ", stat_missing_reason(line));
 	fputs("\"unit\" : ", out);
 	json_put_text(out, line->event->unit);
 	fputs(", \"event\" : ", out);

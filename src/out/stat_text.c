@@ -73,7 +73,7 @@ void stat_put_text_line(const struct stat_line *line)
 	if (line->row->counted)
 		put_number(line, line->row->value * line->event->scale, NUMBER_WIDTH);
 	else
-		fprintf(out, "%*s", NUMBER_WIDTH, stat_why_none(line));
+		fprintf(out, "%*s", NUMBER_WIDTH, stat_missing_reason(line));
 	putc(' ', out);
 	stat_put_name(out, line->event->unit, -line->unit_width);
 	putc(' ', out);

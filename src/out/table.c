@@ -73,7 +73,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 	char buffer[FORMAT_SIZE], *made = NULL;
 	const char *text = cell_text(table, cells, column, buffer);
 	int suffix = cell_suffix_width(row, column);
-	int width = column->width - cell_prefix_width(table, index);
+	int width = column->width - column_level_width(table, index);
 	bool last = index + 1 == table->count;
 	if (!text)
 		text = "?";
@@ -82,7 +82,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 	    suffix + term_text_width(term, text) > width)
 		suffix = 0;
 	width -= suffix;
-	if (cell_prefix_width(table, index))
+	if (column_level_width(table, index))
 		write_level(term, level_of(row, column), out);
 	if (column_is_code(column)) {
 		text = name_shorten(term, text, term->width ? width : 0, &made);

@@ -404,7 +404,7 @@ static const struct joint_view *group_of(const struct report *report,
 {
 	*ret = false;
 	for (size_t i = 0; i < report->group_count; i++) {
-		if (!view_has(&report->groups[i], profile))
+		if (!joint_view_has(&report->groups[i], profile))
 			continue;
 		*ret = true;
 		return report->groups[i].profiles[0] == profile ? &report->groups[i] : NULL;

@@ -28,8 +28,8 @@ dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli
 dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh
 dist_check_SCRIPTS += tests/cli/test_firefox.sh
 EXTRA_DIST += tests/cli/firefox.py
-dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh
-EXTRA_DIST += tests/cli/simpleperf.py
+dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_export.sh
+EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
 	tests/data/lines/part.f90

@@ -13,6 +13,7 @@ why=
 cd "$tmp" || exit 99
 mkdir sessions
 export PROFILER_CLI_SESSION_DIR="$tmp/sessions" PROFILER_CLI_NO_SYMBOLICATE=1 PYTHONDONTWRITEBYTECODE=1
+export PROFILER_CLI_LOAD_TIMEOUT_MS=120000
 
 structure() {
 	check "$1: tables are complete" python3 "$checker" structure "$2"
@@ -26,6 +27,7 @@ reads() {
 	fi
 	if ! "$node" "$cli" load "$2" >load.out 2>&1; then
 		not_ok "$1: the viewer reads it" "$(tail -n 1 load.out)"
+		"$node" "$cli" stop --all >load.out 2>&1
 		return
 	fi
 	check "$1: the viewer has the same sums" python3 "$checker" viewer "$2" "$node" "$cli"

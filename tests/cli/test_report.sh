@@ -357,7 +357,7 @@ prints "folded is of one event" report --format folded -i chains.data --kallsyms
 de:mo;[truncated stacks];[demo];[demo] 1
 de:mo;[truncated stacks];[demo];[demo];[demo] 2
 de:mo;[truncated stacks];[demo];[demo];sys_read_[k] 1
-(stderr) sprof: folded stacks are of one event: cpu-clock (--events chooses another)
+(stderr) sprof: format folded has one event: cpu-clock (--events chooses another)
 END
 prints "findings are in the JSON" \
 	sh -c '"$SPROF" report -i chains.data --format json | sed -n "/findings/,/throttled/p"' <<'END'
@@ -568,7 +568,7 @@ fails "a wrong key" 129 report -s comm,name <<'END'
 sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong format" 129 report --format xml <<'END'
-sprof: --format: 'xml' is not text, json, csv or folded
+sprof: --format: 'xml' is not text, json, csv, folded, pprof or speedscope
        'sprof report --help' lists the options.
 END
 fails "a wrong time" 129 report --time 5,3 <<'END'

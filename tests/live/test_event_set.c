@@ -278,8 +278,8 @@ static void whole_cpus_again(void)
 	uint64_t on_ns = 0, again_ns = 0, listed = 0;
 	tap_need(event_set_enable(recording.set, EVENT_ROLE_SAMPLES));
 	work(50000000);
-	tap_need(event_set_switch(recording.set, 1, false));
-	bool known = event_set_time_on(recording.set, 0, &on_ns);
+	tap_need(event_set_switch_event(recording.set, 1, false));
+	bool known = event_set_enabled_time(recording.set, 0, &on_ns);
 	tap_result(known && on_ns >= 40000000,
 		   "the side-band says how long it has been on (%llu ns)", (unsigned long long)on_ns);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);
@@ -293,7 +293,7 @@ static void whole_cpus_again(void)
 	tap_result(good == 3 * cpus, "all events are opened again (%zu of %zu)", good, 3 * cpus);
 	good = reopen_all(&recording, listed);
 	tap_result(good == 3 * cpus, "and again, for those of the beginning (%zu)", good);
-	known = event_set_time_on(recording.set, 0, &again_ns);
+	known = event_set_enabled_time(recording.set, 0, &again_ns);
 	tap_result(known && again_ns < on_ns,
 		   "theirs is a time of their own (%llu ns)", (unsigned long long)again_ns);
 	see(&recording, EVENT_ROLE_SAMPLES, &seen);

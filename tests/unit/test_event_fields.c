@@ -89,7 +89,7 @@ static struct sp_error *judge(struct fake *fake, const struct long_attr *whole)
 		.kernel = &kernel, .rights = &rights, .event = "cpu-clock", .whole = *whole, .cpu = -1,
 		.errnum = -fd,
 	};
-	const struct event_field *field = event_field_blame(&refusal);
+	const struct event_field *field = event_field_find_refused(&refusal);
 	ck_assert_ptr_nonnull(field);
 	return event_field_error(&refusal, field);
 }

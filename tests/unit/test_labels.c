@@ -105,7 +105,7 @@ static uint32_t answer(struct fixture *fixture, uint64_t ip, bool caller)
 {
 	struct code_address address = {ip, machine_view(fixture->machine, 1, 0), PERF_RECORD_MISC_USER,
 				       caller};
-	uint32_t answer = names_answer(&fixture->names, &address);
+	uint32_t answer = names_resolve_address(&fixture->names, &address);
 	ck_assert_uint_ne(answer, ANSWER_FAILED);
 	return answer;
 }

@@ -89,9 +89,9 @@ TEST(pmu_fields_have_bits_in_several_places)
 {
 	const struct pmu_format odd = {.bits = 0xf00000000000010fULL};
 	ck_assert_uint_eq(pmu_format_max(&odd), 0x1ff);
-	ck_assert_uint_eq(pmu_format_place(&odd, 0x1ff), odd.bits);
-	ck_assert_uint_eq(pmu_format_place(&odd, 0x10), 0x100);
-	ck_assert_uint_eq(pmu_format_place(&odd, 0x21), 0x1000000000000001ULL);
+	ck_assert_uint_eq(pmu_format_encode(&odd, 0x1ff), odd.bits);
+	ck_assert_uint_eq(pmu_format_encode(&odd, 0x10), 0x100);
+	ck_assert_uint_eq(pmu_format_encode(&odd, 0x21), 0x1000000000000001ULL);
 }
 
 TEST(pmu_terms_fill_configs)

@@ -44,7 +44,7 @@ static struct walker *walker_of(struct sp_reader *reader, bool hops)
 	struct walker *walker;
 	ok_or_fail(walker_new(reader, reader_extent(reader), &walker));
 	if (hops)
-		walker_hop_samples(walker);
+		walker_skip_samples(walker);
 	return walker;
 }
 

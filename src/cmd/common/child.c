@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-int child_pass_on(int status)
+int child_exit_like(int status)
 {
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);

@@ -9,6 +9,6 @@
  * Ends this process as `status` of waitpid(2) describes: returns the exit status, or raises the signal
  * that ended the command.
  */
-int child_pass_on(int status);
+int child_exit_like(int status);
 
 #endif

@@ -173,7 +173,7 @@ void input_options_add_stack_filter(struct selection *s, struct option_table *ta
 	OPTION_TABLE_ADD(table, group);
 }
 
-void input_options_add_how(struct selection *s, struct option_table *table)
+void input_options_add_output(struct selection *s, struct option_table *table)
 {
 	const struct option group[] = {
 		OPTION_FLAG('q', "quiet", &s->quiet, "print no findings and no warnings"),

@@ -48,7 +48,7 @@ void input_options_add_read(struct selection *selection, struct option_table *ta
 void input_options_add_filter(struct selection *selection, struct option_table *table);
 /* Adds the options that select samples by any function in their stacks (--focus, --ignore). */
 void input_options_add_stack_filter(struct selection *selection, struct option_table *table);
-void input_options_add_how(struct selection *selection, struct option_table *table);
+void input_options_add_output(struct selection *selection, struct option_table *table);
 
 /* Returns true if the text is an extended regular expression, else false after printing an error. */
 bool input_options_check_regex(const struct option *option, const char *text);

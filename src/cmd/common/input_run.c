@@ -8,9 +8,9 @@ static int print_headers(const struct selection *selection, const struct recordi
 {
 	struct pager pager = pager_open(selection->pager != 0);
 	for (size_t i = 0; i < recordings->count; i++)
-		info_put_header(recordings->items[i].reader, pager.out);
+		info_print_header(recordings->items[i].reader, pager.out);
 	int status = pager_close(&pager);
-	return recordings_damage(recordings) | status;
+	return recordings_print_damage(recordings) | status;
 }
 
 int input_run(const struct input_run *run, struct sp_ctx *ctx)

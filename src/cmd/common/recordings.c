@@ -105,7 +105,7 @@ static bool have_events(const struct recordings *recordings, const struct select
 	return true;
 }
 
-bool recordings_settle(struct recordings *recordings, const struct selection *selection)
+bool recordings_resolve_times(struct recordings *recordings, const struct selection *selection)
 {
 	if (!have_events(recordings, selection))
 		return false;
@@ -147,10 +147,10 @@ void recordings_print_span(const struct recordings *recordings, const struct sel
 		print_span(selection, recordings->items[i].reader, recordings->count > 1);
 }
 
-int recordings_damage(const struct recordings *recordings)
+int recordings_print_damage(const struct recordings *recordings)
 {
 	int status = 0;
 	for (size_t i = 0; i < recordings->count; i++)
-		status |= input_damage(recordings->items[i].reader);
+		status |= input_print_damage(recordings->items[i].reader);
 	return status;
 }

@@ -23,7 +23,7 @@ void recordings_close(struct recordings *recordings);
  * Resolves options that depend on the recordings: checks the events and computes the times of --time
  * on each recording's clock. Returns false after printing the error.
  */
-bool recordings_settle(struct recordings *recordings, const struct selection *selection);
+bool recordings_resolve_times(struct recordings *recordings, const struct selection *selection);
 
 /*
  * Prints that no sample is within --time, and the time span of each recording. Does nothing without
@@ -32,6 +32,6 @@ bool recordings_settle(struct recordings *recordings, const struct selection *se
 void recordings_print_span(const struct recordings *recordings, const struct selection *selection);
 
 /* Prints the unreadable parts of each recording. Returns the exit status: 1 if there are any. */
-int recordings_damage(const struct recordings *recordings);
+int recordings_print_damage(const struct recordings *recordings);
 
 #endif

@@ -76,7 +76,7 @@ static void put_feature(const struct sp_reader *reader, unsigned int bit, const 
 	sp_description_free(description);
 }
 
-void info_put_details(const struct info *info, const struct term *term, FILE *out)
+void info_print_details(const struct info *info, const struct term *term, FILE *out)
 {
 	fputs("\nAttributes of events\n\n", out);
 	for (size_t i = 0; i < info->event_count; i++)
@@ -202,7 +202,7 @@ static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 	sp_description_free(description);
 }
 
-void info_put_header(const struct sp_reader *reader, FILE *out)
+void info_print_header(const struct sp_reader *reader, FILE *out)
 {
 	const struct sp_file_info *info = sp_reader_info(reader);
 	enum text_form form = text_form_of(STDOUT_FILENO);

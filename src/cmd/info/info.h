@@ -61,18 +61,18 @@ const char *info_feature(unsigned int bit, char *buffer, size_t size);
 struct json;
 
 /* Print all attrs and features: as text, and as members of a JSON object. */
-void info_put_details(const struct info *info, const struct term *term, FILE *out);
+void info_print_details(const struct info *info, const struct term *term, FILE *out);
 void info_json_details(const struct info *info, struct json *json);
 
 /* Print losses by CPU, time and thread: as text, and as JSON. */
-void info_put_losses(const struct info *info, const struct term *term, FILE *out);
+void info_print_losses(const struct info *info, const struct term *term, FILE *out);
 void info_json_losses(const struct info *info, struct json *json);
 
 /*
  * Prints the header in lines that begin with #, as perf script --header does. Prints the readable part
  * of damaged features.
  */
-void info_put_header(const struct sp_reader *reader, FILE *out);
+void info_print_header(const struct sp_reader *reader, FILE *out);
 
 void info_write_json(const struct info *info, FILE *out);
 void info_write_text(const struct info *info, FILE *out);

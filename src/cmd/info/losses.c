@@ -95,7 +95,7 @@ static void put_threads(const struct info *info, FILE *out)
 	}
 }
 
-void info_put_losses(const struct info *info, const struct term *term, FILE *out)
+void info_print_losses(const struct info *info, const struct term *term, FILE *out)
 {
 	const struct time_bins *slices = info->slices;
 	size_t used = used_slices(slices);

@@ -200,7 +200,7 @@ static void put_damage(const struct info *info, const struct term *term, FILE *o
 		const struct sp_damage *damage = sp_reader_damage(info->reader, i);
 		fprintf(out, "  offset 0x%" PRIx64 ": ", damage->offset);
 		term_put(term, damage->what, 0, out);
-		fprintf(out, "%s\n", input_missing(info->reader, i, missing));
+		fprintf(out, "%s\n", input_missing_time_text(info->reader, i, missing));
 	}
 }
 
@@ -258,9 +258,9 @@ void info_write_text(const struct info *info, FILE *out)
 	put_events(info, &term, out);
 	put_records(info, &term, out);
 	if (info->verbose)
-		info_put_details(info, &term, out);
+		info_print_details(info, &term, out);
 	if (info->slices)
-		info_put_losses(info, &term, out);
+		info_print_losses(info, &term, out);
 	put_unfinished(info, out);
 	put_notes(info, &term, out);
 	put_damage(info, &term, out);

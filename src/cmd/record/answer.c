@@ -238,7 +238,7 @@ static void analyse_in_time(struct sp_ctx *ctx, const char *path, int signal_fd)
 	session_watch_end(&deadline.watch);
 }
 
-void record_answer(const char *path, int signal_fd)
+void record_print_hottest(const char *path, int signal_fd)
 {
 	struct stat st;
 	struct sp_ctx *ctx = NULL;

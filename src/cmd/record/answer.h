@@ -8,6 +8,6 @@
  * regular file, if the file cannot be analysed, or if that takes longer than 0.3 s or until a signal
  * can be read from `signal_fd`.
  */
-void record_answer(const char *path, int signal_fd);
+void record_print_hottest(const char *path, int signal_fd);
 
 #endif

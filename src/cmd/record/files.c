@@ -94,7 +94,7 @@ bool record_parse_overwrite(const struct option *option, const char *text)
 	return true;
 }
 
-size_t record_say_files(struct sp_capture *capture, bool quiet)
+size_t record_print_files(struct sp_capture *capture, bool quiet)
 {
 	struct sp_capture_file file;
 	size_t count = 0;
@@ -105,7 +105,7 @@ size_t record_say_files(struct sp_capture *capture, bool quiet)
 	return count;
 }
 
-void record_say_bounds(const struct sp_capture *capture, const struct record_options *options)
+void record_print_size_limit(const struct sp_capture *capture, const struct record_options *options)
 {
 	uint64_t most = sp_capture_file_limit(capture);
 	const char *path = options->output.path ? options->output.path : "sprof.data";

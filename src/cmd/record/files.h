@@ -15,9 +15,9 @@ option_parse_fn record_parse_switch_output, record_parse_switch_event, record_pa
 option_parse_fn record_parse_max_size;
 
 /* Prints the output files completed since the last call, unless `quiet`. Returns their number. */
-size_t record_say_files(struct sp_capture *capture, bool quiet);
+size_t record_print_files(struct sp_capture *capture, bool quiet);
 
 /* Prints the size limit of the output files, for -v. */
-void record_say_bounds(const struct sp_capture *capture, const struct record_options *options);
+void record_print_size_limit(const struct sp_capture *capture, const struct record_options *options);
 
 #endif

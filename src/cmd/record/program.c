@@ -148,5 +148,5 @@ int program_run(char **words)
 		return EXIT_RECORDER;
 	if (!stat(recording, &new) && !is_same_file(&old, &new))
 		report();
-	return child_pass_on(status);
+	return child_exit_like(status);
 }

@@ -140,7 +140,7 @@ static struct sp_error *record(struct recording *recording)
 		if (!recording->session.stopped)
 			error = sp_capture_step(recording->capture, &running);
 		print_notes(recording);
-		recording->files += record_say_files(recording->capture, recording->arguments->quiet);
+		recording->files += record_print_files(recording->capture, recording->arguments->quiet);
 	}
 	return error;
 }
@@ -156,7 +156,7 @@ static int wait_for_command(struct recording *recording)
 	}
 	if (recording->session.failed)
 		return EXIT_RECORDER;
-	return ended ? child_pass_on(session_status(&recording->session, status)) : 0;
+	return ended ? child_exit_like(session_status(&recording->session, status)) : 0;
 }
 
 /*
@@ -180,7 +180,7 @@ static void print_answer(const struct recording *recording)
 	const struct record_arguments *arguments = recording->arguments;
 	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed && !recording->files &&
 	    sp_capture_stats(recording->capture).samples)
-		record_answer(arguments->options.output.path, recording->session.signal_fd);
+		record_print_hottest(arguments->options.output.path, recording->session.signal_fd);
 }
 
 static int run_recording(struct recording *recording)
@@ -189,7 +189,7 @@ static int run_recording(struct recording *recording)
 		return EXIT_RECORDER;
 	print_notes(recording);
 	if (recording->arguments->verbose)
-		record_say_bounds(recording->capture, &recording->arguments->options);
+		record_print_size_limit(recording->capture, &recording->arguments->options);
 	struct sp_error *error = sp_capture_start(recording->capture);
 	if (error) {
 		/* The command was not started. If exec failed, its exit status is returned. */
@@ -217,7 +217,7 @@ static int run_recording(struct recording *recording)
 	session_add_error(&recording->session, error);
 	session_add_error(&recording->session, stop_error);
 	print_notes(recording);
-	recording->files += record_say_files(recording->capture, recording->arguments->quiet);
+	recording->files += record_print_files(recording->capture, recording->arguments->quiet);
 	record_print_summary(recording->arguments, recording->capture, recording->files,
 			     recording->session.failed);
 	end_command(recording);

@@ -4,7 +4,7 @@
 
 #include <sprof/ctx.h>
 
-/* Runs `sprof record`. `summary`: print the hottest functions at the end (record_answer()). */
+/* Runs `sprof record`. `summary`: print the hottest functions at the end (record_print_hottest()). */
 int record_run(struct sp_ctx *ctx, int argc, char **argv, bool summary);
 
 #endif

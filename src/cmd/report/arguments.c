@@ -159,11 +159,11 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			      "show inlined functions as functions (default)", .rare = true),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples"),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, parse_limit,
-			    "hide rows and branches below MIN percent; 0 shows all"),
+			    "hide rows and branches below MIN percent"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
-			    "write " OUTPUT_NAMES " (default: by the file's name, or text)"),
+			    "write " OUTPUT_NAMES),
 		OPTION_STRING('o', "output", "FILE", &a->file,
-			    "write the report to FILE; its name selects the format"),
+			    "write to FILE; its name selects the format"),
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count branches instead of samples"),
 		OPTION_CHOICE(0, "group", &a->group,
@@ -213,7 +213,7 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 			    "use colours: auto (on a terminal), always or never", .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
-	input_options_add_how(&a->selection, table);
+	input_options_add_output(&a->selection, table);
 }
 
 #define TRACES "processor traces are not decoded; use 'perf report'"

@@ -23,7 +23,7 @@ struct report_arguments {
 	bool more_keys; /* --sort began with +: keys are added to the default keys */
 	/*
 	 * Words of the command line that may be names of tracepoint fields. Key SP_KEY_FIELD + i stands
-	 * for words[i] at first, and for fields[i] after report_fields_settle().
+	 * for words[i] at first, and for fields[i] after report_fields_resolve().
 	 */
 	char *words[SP_FIELDS_MAX];
 	size_t word_count;
@@ -36,7 +36,7 @@ struct report_arguments {
 	bool exclude_other; /* leave out samples without a parent (--exclude-other) */
 	const char *callers, *callees; /* function of --callers, --callees; NULL: not given */
 	int children; /* --children; -1: not given */
-	int branches; /* rows count branches; -1: not given: report_arguments_settle() then sets 0 or 1 */
+	int branches; /* rows count branches; -1: not given: report_arguments_resolve() then sets 0 or 1 */
 	bool memory;
 	int group; /* --group; -1: not given */
 	uint64_t time_quantum_ns;
@@ -81,23 +81,23 @@ int report_key_reject(const char *title, const char *word);
  * Saves a word that is no key, because it may be a tracepoint field. *key_ret is the key that stands
  * for it. Returns false after printing an error.
  */
-bool report_fields_want(struct report_arguments *arguments, const char *title, const char *word,
-			unsigned int *key_ret);
+bool report_fields_add_word(struct report_arguments *arguments, const char *title, const char *word,
+			    unsigned int *key_ret);
 
 /*
  * Replaces the saved words by tracepoint fields of the first recording. Returns -1, or the exit status
  * after printing an error.
  */
-int report_fields_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
-			 const struct sp_reader *reader);
+int report_fields_resolve(struct report_arguments *arguments, struct sp_ctx *ctx,
+			  const struct sp_reader *reader);
 void report_fields_deinit(struct report_arguments *arguments);
 
 /*
  * Resolves options that depend on the recordings: whether branches are counted, and the keys. Returns
  * -1 to continue, or the exit status after printing the error.
  */
-int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
-			    const struct recordings *recordings);
+int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *ctx,
+			     const struct recordings *recordings);
 
 /* If no sample is shown, prints why the functions that options name have none. */
 void report_missing_names(const struct report_arguments *arguments, struct sp_ctx *ctx,

@@ -29,8 +29,8 @@ struct word {
 	bool raw;
 };
 
-bool report_fields_want(struct report_arguments *arguments, const char *title, const char *word,
-			unsigned int *key_ret)
+bool report_fields_add_word(struct report_arguments *arguments, const char *title, const char *word,
+			    unsigned int *key_ret)
 {
 	size_t index = 0;
 	while (index < arguments->word_count && strcmp(arguments->words[index], word) != 0)
@@ -294,8 +294,8 @@ static bool asks_for_traces(const struct report_arguments *arguments)
 	return any;
 }
 
-int report_fields_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
-			 const struct sp_reader *reader)
+int report_fields_resolve(struct report_arguments *arguments, struct sp_ctx *ctx,
+			  const struct sp_reader *reader)
 {
 	struct sp_trace *trace = NULL;
 	if (!asks_for_traces(arguments))

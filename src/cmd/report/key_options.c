@@ -25,7 +25,7 @@ static bool parse_key(struct report_arguments *arguments, const char *title, con
 		diag_say("%s: %s %s", title, word, why);
 	else if (!*word)
 		(void)report_key_reject(title, word);
-	return !why && *word && report_fields_want(arguments, title, word, ret);
+	return !why && *word && report_fields_add_word(arguments, title, word, ret);
 }
 
 /* Parses --sort: "comm,symbol"; "+cpu" adds to the default keys, which depend on other options. */
@@ -229,10 +229,10 @@ static bool settle_branches(struct report_arguments *arguments,
 	return true;
 }
 
-int report_arguments_settle(struct report_arguments *arguments, struct sp_ctx *ctx,
-			    const struct recordings *recordings)
+int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *ctx,
+			     const struct recordings *recordings)
 {
-	int status = report_fields_settle(arguments, ctx, recordings->items[0].reader);
+	int status = report_fields_resolve(arguments, ctx, recordings->items[0].reader);
 	if (status >= 0)
 		return status;
 	for (size_t i = 0; i < arguments->column_count; i++)

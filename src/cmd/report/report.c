@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `sprof report` turns a recording into tables, call trees and exports. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include "cmd/common/input_run.h"
 #include "cmd/info/info.h"
 #include "cmd/report/arguments.h"
 #include "command.h"
 #include "diag.h"
+#include "export/gzip.h"
 #include "input.h"
 #include "out/output.h"
 #include "out/timeline.h"
@@ -185,7 +186,7 @@ struct lists {
 	const struct sp_profile **members; /* profiles of all groups, one group after another */
 	uint64_t *periods; /* sampling period of each profile */
 	struct sp_time_bins *bins;         /* samples over time of each profile */
-	const struct sp_timeline **timelines; /* of each profile */
+	const struct sp_timeline **timelines; /* timelines of the profiles */
 };
 
 static void lists_deinit(struct lists *lists)
@@ -347,6 +348,24 @@ static void missing_data_print(const struct report_arguments *arguments,
 			 several ? "have" : "has");
 }
 
+/* Returns whether the file's name asks for compression of a format that is text. */
+static bool is_compressed(const struct report_arguments *arguments)
+{
+	return arguments->file && !arguments->output->binary &&
+	       !fnmatch("*.gz", arguments->file, FNM_CASEFOLD);
+}
+
+/* Returns false when out of memory. */
+static bool write_compressed(const struct output *output, const struct report *report, FILE *out)
+{
+	FILE *compressed = gzip_open(out);
+	if (!compressed)
+		return false;
+	bool done = output->write(report, compressed);
+	fclose(compressed);
+	return done;
+}
+
 static int write_report(const struct report_arguments *arguments,
 			const struct recordings *recordings, struct report *report)
 {
@@ -355,6 +374,8 @@ static int write_report(const struct report_arguments *arguments,
 	struct pager pager = {0};
 	if (output->one_event)
 		choose_one_event(output, report);
+	if (output->check && !output->check(report))
+		return 1;
 	if (arguments->file && !output_file_open(&file, arguments->file))
 		return 1;
 	if (!arguments->file)
@@ -362,8 +383,9 @@ static int write_report(const struct report_arguments *arguments,
 	FILE *out = arguments->file ? file.out : pager.out;
 	for (size_t i = 0; i < recordings->count; i++)
 		if (arguments->header && output == &output_text)
-			info_put_header(recordings->items[i].reader, out);
-	bool done = output->write(report, out);
+			info_print_header(recordings->items[i].reader, out);
+	bool done = is_compressed(arguments) ? write_compressed(output, report, out)
+					     : output->write(report, out);
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
@@ -377,13 +399,6 @@ static bool are_damaged(const struct recordings *recordings)
 	for (size_t i = 0; i < recordings->count; i++)
 		damaged |= sp_reader_damage_count(recordings->items[i].reader) > 0;
 	return damaged;
-}
-
-/* Returns whether the file's name asks for gzip. */
-static bool is_compressed(const char *file)
-{
-	size_t size = file ? strlen(file) : 0;
-	return size > 3 && !strcasecmp(file + size - 3, ".gz");
 }
 
 static int report_analysis(const struct report_arguments *arguments,
@@ -414,7 +429,6 @@ static int report_analysis(const struct report_arguments *arguments,
 		.callees = arguments->callees,
 		.relative = arguments->relative,
 		.quiet = arguments->selection.quiet,
-		.compress = is_compressed(arguments->file),
 		.term = term_of_stdout(arguments->colour),
 	};
 	int status = 1;
@@ -468,10 +482,10 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 {
 	struct report_arguments *arguments = data;
 	struct sp_analysis *analysis = NULL;
-	int settled = report_arguments_settle(arguments, ctx, recordings);
+	int settled = report_arguments_resolve(arguments, ctx, recordings);
 	if (settled >= 0)
 		return settled;
-	if (!recordings_settle(recordings, &arguments->selection))
+	if (!recordings_resolve_times(recordings, &arguments->selection))
 		return 1;
 	struct analysis_groups groups;
 	set_groups(arguments, recordings->items[0].reader, &groups);
@@ -489,7 +503,7 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	int status = report_analysis(arguments, recordings, analysis);
 	report_missing_names(arguments, ctx, recordings, analysis);
 	sp_analysis_free(analysis);
-	return recordings_damage(recordings) | status;
+	return recordings_print_damage(recordings) | status;
 }
 
 static int report_run(struct sp_ctx *ctx, int argc, char **argv)

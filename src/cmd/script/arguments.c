@@ -151,7 +151,7 @@ static int parse_table(struct script_arguments *a, int argc, char **argv)
 	add_records(a, &table);
 	input_options_add_read(&a->selection, &table);
 	OPTION_TABLE_ADD(&table, how);
-	input_options_add_how(&a->selection, &table);
+	input_options_add_output(&a->selection, &table);
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof script [OPTION]... [FILE]", NULL},
 		.about = "Prints a recording's samples and other records in time order.",

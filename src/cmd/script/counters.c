@@ -94,9 +94,9 @@ bool script_has_counters(const struct script_arguments *arguments, const struct 
 	return false;
 }
 
-const struct sp_event *script_take_counter(struct printer *printer, const struct sp_event *event,
-					   const struct sp_sample *sample, size_t index,
-					   uint64_t *period_ret)
+const struct sp_event *script_counter_increase(struct printer *printer, const struct sp_event *event,
+					       const struct sp_sample *sample, size_t index,
+					       uint64_t *period_ret)
 {
 	const struct sp_counter *now = &sample->counters.values[index];
 	bool has_id = sample->counters.read_format & PERF_FORMAT_ID;

@@ -95,7 +95,7 @@ bool fields_parse(struct script_fields *fields, const char *text, char **why);
  * Removes fields that the recording's events lack. Returns false after printing which requested field
  * they lack. `chains`: call chains are shown.
  */
-bool fields_fit(struct script_fields *fields, const struct sp_reader *reader, bool chains);
+bool fields_remove_missing(struct script_fields *fields, const struct sp_reader *reader, bool chains);
 
 static inline unsigned int kind_of(const struct perf_event_attr *attr)
 {

@@ -303,7 +303,7 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 	struct pager pager = pager_open(arguments->selection.pager != 0);
 	int status = 0;
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
-		info_put_header(reader, pager.out);
+		info_print_header(reader, pager.out);
 	if (arguments->format == SCRIPT_TEXT && script_has_counts(reader))
 		status |= script_put_counts(view, reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
@@ -343,8 +343,8 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 	struct script_arguments *arguments = data;
 	struct sp_reader *reader = recordings->items[0].reader;
 	struct script_view view;
-	if (!recordings_settle(recordings, &arguments->selection) ||
-	    !fields_fit(&arguments->fields, reader, !arguments->no_chains))
+	if (!recordings_resolve_times(recordings, &arguments->selection) ||
+	    !fields_remove_missing(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
 	if (script_has_field(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
 		diag_say("tod: the recording has no wall clock time; record with -k monotonic");
@@ -358,7 +358,7 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 	else
 		diag_say("out of memory");
 	view_deinit(&view);
-	return input_damage(reader) | status;
+	return input_print_damage(reader) | status;
 }
 
 static int script_run(struct sp_ctx *ctx, int argc, char **argv)

@@ -135,9 +135,9 @@ bool script_has_counters(const struct script_arguments *arguments, const struct 
  * since its last sample. Returns NULL if the counter did not change, has no event, or memory is
  * exhausted (printer->out.failed).
  */
-const struct sp_event *script_take_counter(struct printer *printer, const struct sp_event *event,
-					   const struct sp_sample *sample, size_t index,
-					   uint64_t *period_ret);
+const struct sp_event *script_counter_increase(struct printer *printer, const struct sp_event *event,
+					       const struct sp_sample *sample, size_t index,
+					       uint64_t *period_ret);
 void script_counters_deinit(struct script_counters *counters);
 
 /* Appends an item's text to printer->out. */

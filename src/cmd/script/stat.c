@@ -164,7 +164,7 @@ int script_put_counts(const struct script_view *view, struct sp_reader *reader, 
 	while (going && good) {
 		const struct sp_record *record = NULL;
 		struct sp_error *error = sp_reader_next(reader, &record);
-		/* Damage is printed at the end, by input_damage(). */
+		/* Damage is printed at the end, by input_print_damage(). */
 		bool damaged = error && sp_error_code(error) == SP_ERROR_FORMAT;
 		if (error && !damaged) {
 			diag_error(error);

@@ -453,7 +453,7 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 	for (size_t i = 0; i < sample->counters.count; i++) {
 		uint64_t period;
 		const struct sp_event *event;
-		event = script_take_counter(printer, own, sample, i, &period);
+		event = script_counter_increase(printer, own, sample, i, &period);
 		if (event && is_shown(printer, item, event))
 			sample_print(printer, item, own, event, period);
 	}

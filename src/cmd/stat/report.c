@@ -166,7 +166,7 @@ int stat_report(struct sp_ctx *ctx, int argc, char **argv)
 		};
 		error = put_all(stat, reader, &style);
 	}
-	status = error ? 1 : input_damage(reader);
+	status = error ? 1 : input_print_damage(reader);
 	for (size_t i = 0; stat && i < sp_stat_note_count(stat); i++) {
 		diag_say("%s: %s", sp_reader_info(reader)->path, sp_stat_note(stat, i));
 		status = 1;

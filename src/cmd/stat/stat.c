@@ -288,7 +288,7 @@ static int counting_run_all(struct counting *counting)
 	control_close(&counting->control);
 	if (!counting_close_output(counting))
 		return EXIT_RECORDER;
-	return child_pass_on(counting->status);
+	return child_exit_like(counting->status);
 }
 
 static struct stat_style style_of(const struct stat_arguments *arguments)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "export/notes.h"
+
+#include <inttypes.h>
+
+static void put_command(const struct report *report, struct buffer *text)
+{
+	const char *const *word = report->info->cmdline;
+	if (!word || !*word)
+		return;
+	buffer_string(text, "command:");
+	for (; *word; word++) {
+		buffer_char(text, ' ');
+		buffer_name(text, *word);
+	}
+	buffer_char(text, '\n');
+}
+
+static void put_count(struct buffer *text, uint64_t count, const char *what)
+{
+	if (count)
+		buffer_format(text, ", %" PRIu64 " %s", count, what);
+}
+
+void notes_put_event(const struct sp_profile *profile, struct buffer *text)
+{
+	const struct sp_stack_ends *stacks = &profile->stacks;
+	uint64_t truncated = stacks->truncated + stacks->no_unwind_info + stacks->bad_memory +
+			     stacks->depth_limit + stacks->skipped + stacks->switched +
+			     stacks->deferred + stacks->invalid_address;
+	buffer_name(text, profile->event);
+	buffer_format(text, ": %" PRIu64 " samples", profile->samples);
+	if (profile->shown_samples != profile->samples)
+		put_count(text, profile->shown_samples, "of them pass the filters");
+	put_count(text, profile->lost, "samples lost");
+	put_count(text, profile->throttled_count, "times throttled");
+	put_count(text, stacks->complete, "complete stacks");
+	put_count(text, truncated, "truncated stacks");
+}
+
+void notes_put(const struct report *report, struct buffer *text)
+{
+	text->form = TEXT_SHOWN;
+	put_command(report, text);
+	for (size_t i = 0; i < report->profile_count; i++) {
+		notes_put_event(report->profiles[i], text);
+		buffer_char(text, '\n');
+	}
+	for (size_t i = 0; i < report->finding_count; i++) {
+		buffer_name(text, report->findings[i]->what);
+		if (report->findings[i]->remedy) {
+			buffer_string(text, "; ");
+			buffer_name(text, report->findings[i]->remedy);
+		}
+		buffer_char(text, '\n');
+	}
+}

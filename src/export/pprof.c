@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * pprof's profile.proto, compressed by gzip. A location is one frame of the machine's stack: a function,
+ * and the functions inlined into it, each with its line. Its address is the function's start: calls from
+ * one line of a function are one location. Field numbers are those of perftools.profiles.Profile.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "buffer.h"
+#include "export/gzip.h"
+#include "export/notes.h"
+#include "export/protobuf.h"
+#include "export/tuples.h"
+#include "out/output.h"
+#include "text.h"
+
+/* Value of a word for "none": indexes are stored plus 1. */
+#define NONE 0
+
+/* A node of the current stack. */
+struct frame {
+	const struct sp_tree_node *node;
+	size_t next;        /* index of the child to visit next */
+	uint32_t location;  /* index in `locations` of this function in its frame */
+};
+
+struct pprof {
+	const struct report *report;
+	struct buffer out;      /* the message Profile */
+	struct buffer part;     /* a message in it */
+	struct buffer inner;    /* a message or packed field in that */
+	struct buffer notes;    /* texts of the comments */
+	struct tuples strings;  /* address of a text */
+	struct tuples mappings; /* dso, dso_path, build_id */
+	struct tuples functions; /* name, dso, start address, source file */
+	/*
+	 * A function of a frame: its index in `functions`, its line, and the location of the function that
+	 * it is inlined into, plus 1.
+	 */
+	struct tuples locations;
+	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
+	LIST(struct frame) stack;
+	bool failed; /* out of memory */
+};
+
+static void pprof_deinit(struct pprof *pprof)
+{
+	buffer_deinit(&pprof->out);
+	buffer_deinit(&pprof->part);
+	buffer_deinit(&pprof->inner);
+	buffer_deinit(&pprof->notes);
+	tuples_deinit(&pprof->strings);
+	tuples_deinit(&pprof->mappings);
+	tuples_deinit(&pprof->functions);
+	tuples_deinit(&pprof->locations);
+	free(pprof->nodes.items);
+	free(pprof->stack.items);
+}
+
+/* Returns the index of a tuple; 0 when out of memory. */
+static uint32_t add(struct pprof *pprof, struct tuples *tuples, struct tuple tuple)
+{
+	uint32_t index = tuples_add(tuples, tuple);
+	pprof->failed |= index == UINT32_MAX;
+	return index == UINT32_MAX ? 0 : index;
+}
+
+/* Returns a text's index in the string table, whose first string is empty. */
+static uint64_t string_index(struct pprof *pprof, const char *text)
+{
+	return text ? add(pprof, &pprof->strings, (struct tuple){{(uintptr_t)text}}) : 0;
+}
+
+/* Returns the id of the node's mapping; NONE for nodes that stand for missing callers. */
+static uint64_t mapping_id(struct pprof *pprof, const struct sp_tree_node *node)
+{
+	if (!node->dso)
+		return NONE;
+	const struct tuple tuple = {{(uintptr_t)node->dso, (uintptr_t)node->dso_path,
+				     (uintptr_t)node->build_id}};
+	return (uint64_t)add(pprof, &pprof->mappings, tuple) + 1;
+}
+
+/* Returns the index of the node's function. */
+static uint32_t function_index(struct pprof *pprof, const struct sp_tree_node *node)
+{
+	const struct tuple tuple = {{(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
+				     (uintptr_t)node->srcpath}};
+	uint32_t index = add(pprof, &pprof->functions, tuple);
+	if (index < pprof->nodes.count || pprof->failed)
+		return index;
+	const struct sp_tree_node **slot = list_push(&pprof->nodes);
+	pprof->failed |= !slot;
+	if (slot)
+		*slot = node;
+	return index;
+}
+
+/* Puts a node on the stack. */
+static void enter(struct pprof *pprof, const struct sp_tree_node *node)
+{
+	uint64_t outer = NONE;
+	if (node->inlined && pprof->stack.count)
+		outer = (uint64_t)pprof->stack.items[pprof->stack.count - 1].location + 1;
+	const struct tuple tuple = {{function_index(pprof, node), node->line, outer}};
+	uint32_t location = add(pprof, &pprof->locations, tuple);
+	struct frame *frame = list_push(&pprof->stack);
+	pprof->failed |= !frame;
+	if (frame)
+		*frame = (struct frame){.node = node, .location = location};
+}
+
+/* Appends a message that was made in `part` as an element of the profile. */
+static void put_part(struct pprof *pprof, unsigned int field)
+{
+	protobuf_element(&pprof->out, field, pprof->part.text, pprof->part.count);
+	pprof->part.count = 0;
+}
+
+/* Appends a message or packed field that was made in `inner` to the one in `part`. */
+static void put_inner(struct pprof *pprof, unsigned int field)
+{
+	protobuf_bytes(&pprof->part, field, pprof->inner.text, pprof->inner.count);
+	pprof->inner.count = 0;
+}
+
+/* Appends the samples whose stack ends at the top node: event `number` of `count` has values. */
+static void put_sample(struct pprof *pprof, size_t number)
+{
+	const struct frame *stack = pprof->stack.items;
+	size_t depth = pprof->stack.count;
+	const struct sp_weight *self = &stack[depth - 1].node->self;
+	/* Innermost first. An inlined function is in the location of the one below. */
+	for (size_t i = depth; i-- > 0;)
+		if (i + 1 == depth || !stack[i + 1].node->inlined)
+			protobuf_varint(&pprof->inner, (uint64_t)stack[i].location + 1);
+	put_inner(pprof, 1);
+	for (size_t i = 0; i < pprof->report->profile_count; i++) {
+		protobuf_varint(&pprof->inner, i == number ? self->samples : 0);
+		protobuf_varint(&pprof->inner, i == number ? self->weight : 0);
+	}
+	put_inner(pprof, 2);
+	put_part(pprof, 2);
+}
+
+/* Appends the samples of one event's tree. The root is no frame. */
+static void put_samples(struct pprof *pprof, size_t number)
+{
+	const struct sp_tree_node *root = pprof->report->profiles[number]->tree;
+	for (size_t i = 0; root && i < root->child_count && !pprof->failed; i++) {
+		pprof->stack.count = 0;
+		enter(pprof, &root->children[i]);
+		while (pprof->stack.count && !pprof->failed) {
+			struct frame *top = &pprof->stack.items[pprof->stack.count - 1];
+			if (!top->next && top->node->self.samples)
+				put_sample(pprof, number);
+			if (top->next < top->node->child_count)
+				enter(pprof, &top->node->children[top->next++]);
+			else
+				pprof->stack.count--;
+		}
+	}
+}
+
+static void put_value_type(struct pprof *pprof, unsigned int field, const char *type, const char *unit)
+{
+	protobuf_number(&pprof->part, 1, string_index(pprof, type));
+	protobuf_number(&pprof->part, 2, string_index(pprof, unit));
+	put_part(pprof, field);
+}
+
+/* Returns the name of an event's weight: "cpu" is usual for time, if there is one event. */
+static const char *weight_name(const struct report *report, size_t number)
+{
+	const struct sp_profile *profile = report->profiles[number];
+	return profile->weight_is_time && report->profile_count == 1 ? "cpu" : profile->event;
+}
+
+static const char *weight_unit(const struct sp_profile *profile)
+{
+	return profile->weight_is_time ? "nanoseconds" : "count";
+}
+
+/* Appends the types of a sample's values: for each event its samples and its weight. */
+static void put_types(struct pprof *pprof)
+{
+	const struct report *report = pprof->report;
+	for (size_t i = 0; i < report->profile_count; i++) {
+		put_value_type(pprof, 1, "samples", "count");
+		put_value_type(pprof, 1, weight_name(report, i), weight_unit(report->profiles[i]));
+	}
+	if (!report->profile_count)
+		return;
+	const struct sp_profile *first = report->profiles[0];
+	put_value_type(pprof, 11, weight_name(report, 0), weight_unit(first));
+	protobuf_number(&pprof->out, 12, report->periods[0]);
+	protobuf_number(&pprof->out, 14, string_index(pprof, weight_name(report, 0)));
+}
+
+static void put_mappings(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->mappings.list.count; i++) {
+		const uint64_t *words = pprof->mappings.list.items[i].words;
+		const char *dso = (const char *)(uintptr_t)words[0];
+		const char *path = (const char *)(uintptr_t)words[1];
+		protobuf_number(&pprof->part, 1, i + 1);
+		protobuf_number(&pprof->part, 5, string_index(pprof, path ? path : dso));
+		protobuf_number(&pprof->part, 6,
+				string_index(pprof, (const char *)(uintptr_t)words[2]));
+		/* Functions, files, lines and inlined frames are complete: pprof need not add any. */
+		for (unsigned int field = 7; field <= 10; field++)
+			protobuf_number(&pprof->part, field, 1);
+		put_part(pprof, 3);
+	}
+}
+
+static void put_locations(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->locations.list.count; i++) {
+		const uint64_t *words = pprof->locations.list.items[i].words;
+		const struct sp_tree_node *node = NULL;
+		protobuf_number(&pprof->part, 1, i + 1);
+		/* The innermost function comes first, its callers' lines follow. */
+		for (bool more = true; more;) {
+			node = pprof->nodes.items[words[0]];
+			protobuf_number(&pprof->inner, 1, words[0] + 1);
+			protobuf_number(&pprof->inner, 2, words[1]);
+			protobuf_element(&pprof->part, 4, pprof->inner.text, pprof->inner.count);
+			pprof->inner.count = 0;
+			more = words[2] != NONE;
+			if (more)
+				words = pprof->locations.list.items[words[2] - 1].words;
+		}
+		protobuf_number(&pprof->part, 2, mapping_id(pprof, node));
+		protobuf_number(&pprof->part, 3, node->address);
+		put_part(pprof, 4);
+	}
+}
+
+static void put_functions(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->nodes.count; i++) {
+		const struct sp_tree_node *node = pprof->nodes.items[i];
+		uint64_t name = string_index(pprof, node_name(node));
+		protobuf_number(&pprof->part, 1, i + 1);
+		protobuf_number(&pprof->part, 2, name);
+		protobuf_number(&pprof->part, 3, name);
+		protobuf_number(&pprof->part, 4, string_index(pprof, node->srcpath));
+		put_part(pprof, 5);
+	}
+}
+
+/* Returns whether a file is likely the program: no shared library, kernel or other pseudo file. */
+static bool is_program(const struct sp_tree_node *node)
+{
+	return node->dso && *node->dso != '[' && !strstr(node->dso, ".so");
+}
+
+/* Makes the program's mapping the first one, because readers take that for the main binary. */
+static void add_program(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->report->profile_count; i++) {
+		const struct sp_tree_node *root = pprof->report->profiles[i]->tree;
+		for (size_t j = 0; root && j < root->child_count; j++)
+			if (is_program(&root->children[j])) {
+				mapping_id(pprof, &root->children[j]);
+				return;
+			}
+	}
+}
+
+/* Appends the notes as comments, which are indexes of strings. */
+static void put_comments(struct pprof *pprof)
+{
+	struct buffer *notes = &pprof->notes;
+	notes_put(pprof->report, notes);
+	buffer_char(notes, '\0');
+	pprof->failed |= notes->failed;
+	if (notes->failed)
+		return;
+	for (char *line = notes->text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		protobuf_varint(&pprof->inner, string_index(pprof, line));
+	}
+	protobuf_bytes(&pprof->out, 13, pprof->inner.text, pprof->inner.count);
+	pprof->inner.count = 0;
+}
+
+static void put_times(struct pprof *pprof)
+{
+	const struct sp_file_info *info = pprof->report->info;
+	if (info->has_clock && info->first_sample_ns && pprof->report->recording_count == 1)
+		protobuf_number(&pprof->out, 9,
+				info->clock_wall_ns + (info->first_sample_ns - info->clock_ns));
+	protobuf_number(&pprof->out, 10, pprof->report->duration_ns);
+}
+
+/* Appends the string table. Readers refuse strings that are not UTF-8. */
+static void put_strings(struct pprof *pprof)
+{
+	pprof->part.form = TEXT_SHOWN;
+	for (size_t i = 0; i < pprof->strings.list.count; i++) {
+		buffer_name(&pprof->part, (const char *)(uintptr_t)pprof->strings.list.items[i].words[0]);
+		put_part(pprof, 6);
+	}
+}
+
+static bool write_pprof(const struct report *report, FILE *out)
+{
+	struct pprof pprof = {.report = report};
+	string_index(&pprof, "");
+	put_types(&pprof);
+	add_program(&pprof);
+	for (size_t i = 0; i < report->profile_count; i++)
+		put_samples(&pprof, i);
+	put_locations(&pprof);
+	put_functions(&pprof);
+	put_mappings(&pprof);
+	put_times(&pprof);
+	put_comments(&pprof);
+	put_strings(&pprof);
+	bool done = !pprof.failed && !pprof.out.failed && !pprof.part.failed && !pprof.inner.failed;
+	FILE *compressed = done ? gzip_open(out) : NULL;
+	if (compressed) {
+		fwrite(pprof.out.text, 1, pprof.out.count, compressed);
+		fclose(compressed);
+	}
+	pprof_deinit(&pprof);
+	return compressed;
+}
+
+const struct output output_pprof = {
+	.name = "pprof",
+	.files = (const char *const[]){"*.pb.gz", "*.pprof", NULL},
+	.binary = true,
+	.stacks = true,
+	.lines = true,
+	.write = write_pprof,
+};

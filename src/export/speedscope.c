@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * speedscope's own format: a sampled profile for each thread and event, the heaviest first. Stacks are in
+ * the order of time; equal neighbours are one. A frame is a function, without the line, because
+ * speedscope lists each line of a function apart.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "buffer.h"
+#include "diag.h"
+#include "export/notes.h"
+#include "export/tuples.h"
+#include "json.h"
+#include "out/output.h"
+
+/* Largest file to write: browsers cannot read JSON of about 500 MB. */
+#define SIZE_MAX_BYTES ((uint64_t)300 << 20)
+
+/* Name of the frame for functions that the tree leaves out (--percent-limit). */
+static const char smaller[] = "(smaller)";
+
+/* One thread's cells of one event. */
+struct lane {
+	size_t event;       /* index of the timeline */
+	uint32_t thread;
+	size_t first, count; /* range of `order` */
+	uint64_t weight;
+};
+
+struct speedscope {
+	const struct report *report;
+	struct json json;
+	struct buffer text;
+	struct tuples frames; /* name, dso, start address, source file */
+	LIST(const struct sp_tree_node *) nodes; /* a node of each frame; NULL: `smaller` */
+	uint32_t **frame_of;  /* by event and node of its timeline: index in `frames` */
+	uint32_t **order;     /* by event: its cells by thread, each thread's in order of time */
+	LIST(struct lane) lanes;
+	uint32_t *path;       /* buffer for one stack */
+	size_t path_room;
+};
+
+static void deinit(struct speedscope *speedscope)
+{
+	for (size_t i = 0; i < speedscope->report->profile_count; i++) {
+		if (speedscope->frame_of)
+			free(speedscope->frame_of[i]);
+		if (speedscope->order)
+			free(speedscope->order[i]);
+	}
+	free(speedscope->frame_of);
+	free(speedscope->order);
+	free(speedscope->lanes.items);
+	free(speedscope->nodes.items);
+	free(speedscope->path);
+	tuples_deinit(&speedscope->frames);
+	buffer_deinit(&speedscope->text);
+}
+
+/* Numbers the frames of one event's nodes. Returns false when out of memory. */
+static bool number_frames(struct speedscope *speedscope, size_t event)
+{
+	const struct sp_timeline *timeline = speedscope->report->timelines[event];
+	uint32_t *frame_of = calloc(timeline->node_count + 1, sizeof(*frame_of));
+	speedscope->frame_of[event] = frame_of;
+	if (!frame_of)
+		return false;
+	/* The root is no frame. */
+	for (size_t i = 1; i < timeline->node_count; i++) {
+		const struct sp_tree_node *node = timeline->nodes[i].node;
+		struct tuple tuple = {{(uintptr_t)smaller}};
+		if (node)
+			tuple = (struct tuple){{(uintptr_t)node_name(node), (uintptr_t)node->dso,
+						node->address, (uintptr_t)node->srcpath}};
+		frame_of[i] = tuples_add(&speedscope->frames, tuple);
+		if (frame_of[i] == UINT32_MAX)
+			return false;
+		if (frame_of[i] < speedscope->nodes.count)
+			continue;
+		const struct sp_tree_node **slot = list_push(&speedscope->nodes);
+		if (!slot)
+			return false;
+		*slot = node;
+	}
+	return true;
+}
+
+/* Orders one event's cells by thread, and lists its lanes. Returns false when out of memory. */
+static bool list_lanes(struct speedscope *speedscope, size_t event)
+{
+	const struct sp_timeline *timeline = speedscope->report->timelines[event];
+	size_t first = speedscope->lanes.count, at = 0;
+	uint32_t *order = calloc(timeline->cell_count + 1, sizeof(*order));
+	speedscope->order[event] = order;
+	if (!order || !list_reserve(&speedscope->lanes, first + timeline->thread_count))
+		return false;
+	for (uint32_t i = 0; i < timeline->thread_count; i++)
+		*list_push(&speedscope->lanes) = (struct lane){.event = event, .thread = i};
+	struct lane *lanes = speedscope->lanes.items + first;
+	for (size_t i = 0; i < timeline->cell_count; i++)
+		lanes[timeline->cells[i].thread].count++;
+	for (size_t i = 0; i < timeline->thread_count; i++) {
+		lanes[i].first = at;
+		at += lanes[i].count;
+		lanes[i].count = 0;
+	}
+	for (size_t i = 0; i < timeline->cell_count; i++) {
+		struct lane *lane = &lanes[timeline->cells[i].thread];
+		order[lane->first + lane->count++] = (uint32_t)i;
+		lane->weight += timeline->cells[i].weight;
+	}
+	return true;
+}
+
+static int compare_lanes(const void *a, const void *b)
+{
+	const struct lane *x = a, *y = b;
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static const struct sp_cell *lane_cell(const struct speedscope *speedscope, const struct lane *lane,
+				       size_t index)
+{
+	uint32_t cell = speedscope->order[lane->event][lane->first + index];
+	return &speedscope->report->timelines[lane->event]->cells[cell];
+}
+
+/* Writes the frames of one stack, the outermost first. Returns false when out of memory. */
+static bool put_stack(struct speedscope *speedscope, size_t event, uint32_t node)
+{
+	const struct sp_timeline_node *nodes = speedscope->report->timelines[event]->nodes;
+	struct buffer *text = &speedscope->text;
+	size_t depth = 0;
+	for (; node; node = nodes[node].parent) {
+		if (depth == speedscope->path_room &&
+		    !list_grow(&speedscope->path, &speedscope->path_room, depth + 1,
+			       sizeof(*speedscope->path)))
+			return false;
+		speedscope->path[depth++] = speedscope->frame_of[event][node];
+	}
+	buffer_char(text, '[');
+	while (depth-- > 0) {
+		buffer_decimal(text, speedscope->path[depth], 0, ' ');
+		if (depth)
+			buffer_char(text, ',');
+	}
+	buffer_char(text, ']');
+	return true;
+}
+
+/* Writes the text that has been made. Returns false if memory ran out. */
+static bool flush(struct speedscope *speedscope)
+{
+	fwrite(speedscope->text.text, 1, speedscope->text.count, speedscope->json.out);
+	speedscope->text.count = 0;
+	return !speedscope->text.failed;
+}
+
+/*
+ * Writes the lane's stacks, or, if `weights`, their weights, as a JSON array. Returns false when out of
+ * memory.
+ */
+static bool put_samples(struct speedscope *speedscope, const struct lane *lane, bool weights)
+{
+	struct buffer *text = &speedscope->text;
+	bool more = false;
+	for (size_t i = 0; i < lane->count;) {
+		uint32_t node = lane_cell(speedscope, lane, i)->node;
+		uint64_t weight = 0;
+		for (; i < lane->count && lane_cell(speedscope, lane, i)->node == node; i++)
+			weight += lane_cell(speedscope, lane, i)->weight;
+		buffer_string(text, more ? "," : "[");
+		more = true;
+		if (weights)
+			buffer_decimal(text, weight, 0, ' ');
+		else if (!put_stack(speedscope, lane->event, node))
+			return false;
+		if (text->count > 64 << 10 && !flush(speedscope))
+			return false;
+	}
+	buffer_string(text, more ? "]" : "[]");
+	return flush(speedscope);
+}
+
+static bool put_lane(struct speedscope *speedscope, const struct lane *lane)
+{
+	const struct report *report = speedscope->report;
+	const struct sp_timeline_thread *thread =
+		&report->timelines[lane->event]->threads[lane->thread];
+	const struct sp_profile *profile = report->profiles[lane->event];
+	struct json *json = &speedscope->json;
+	char name[300];
+	snprintf(name, sizeof(name), "%s %" PRId32 "%s%s", thread->comm, thread->tid,
+		 report->profile_count > 1 ? " " : "", report->profile_count > 1 ? profile->event : "");
+	json_begin(json, NULL, '{');
+	json_string(json, "type", "sampled");
+	json_string(json, "name", name);
+	json_string(json, "unit", profile->weight_is_time ? "nanoseconds" : "none");
+	json_unsigned(json, "startValue", 0);
+	json_unsigned(json, "endValue", lane->weight);
+	fputs(", \"samples\": ", json->out);
+	bool done = put_samples(speedscope, lane, false);
+	fputs(", \"weights\": ", json->out);
+	done = done && put_samples(speedscope, lane, true);
+	json_end(json, '}');
+	return done;
+}
+
+static void put_frames(struct speedscope *speedscope)
+{
+	struct json *json = &speedscope->json;
+	json_begin(json, "shared", '{');
+	json_begin_lines(json, "frames", '[');
+	for (size_t i = 0; i < speedscope->nodes.count; i++) {
+		const struct sp_tree_node *node = speedscope->nodes.items[i];
+		const char *file = node ? node->srcpath ?: node->dso_path ?: node->dso : NULL;
+		json_begin(json, NULL, '{');
+		json_string(json, "name", node ? node_name(node) : smaller);
+		if (file)
+			json_string(json, "file", file);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+	json_end(json, '}');
+}
+
+/* Writes the title: the recording and its first event. */
+static void put_title(struct speedscope *speedscope)
+{
+	struct buffer *text = &speedscope->text;
+	text->form = TEXT_SHOWN;
+	buffer_name(text, speedscope->report->path);
+	for (size_t i = 0; i < speedscope->report->profile_count && i < 1; i++) {
+		buffer_string(text, ", ");
+		notes_put_event(speedscope->report->profiles[i], text);
+	}
+	buffer_char(text, '\0');
+	json_string(&speedscope->json, "name", text->failed ? "" : text->text);
+	text->count = 0;
+}
+
+static bool prepare(struct speedscope *speedscope)
+{
+	size_t count = speedscope->report->profile_count;
+	speedscope->frame_of = calloc(count + 1, sizeof(*speedscope->frame_of));
+	speedscope->order = calloc(count + 1, sizeof(*speedscope->order));
+	if (!speedscope->frame_of || !speedscope->order)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!number_frames(speedscope, i) || !list_lanes(speedscope, i))
+			return false;
+	if (speedscope->lanes.count)
+		qsort(speedscope->lanes.items, speedscope->lanes.count,
+		      sizeof(*speedscope->lanes.items), compare_lanes);
+	return true;
+}
+
+static bool write_speedscope(const struct report *report, FILE *out)
+{
+	struct speedscope speedscope = {.report = report, .json = {.out = out}};
+	struct json *json = &speedscope.json;
+	bool done = prepare(&speedscope);
+	if (done) {
+		json_begin_lines(json, NULL, '{');
+		json_string(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+		json_string(json, "exporter", "sprof@" PACKAGE_VERSION);
+		put_title(&speedscope);
+		json_unsigned(json, "activeProfileIndex", 0);
+		put_frames(&speedscope);
+		json_begin_lines(json, "profiles", '[');
+		for (size_t i = 0; done && i < speedscope.lanes.count; i++)
+			if (speedscope.lanes.items[i].count)
+				done = put_lane(&speedscope, &speedscope.lanes.items[i]);
+		json_end_lines(json, ']');
+		json_end_lines(json, '}');
+	}
+	deinit(&speedscope);
+	return done;
+}
+
+/* Returns about how many bytes the stacks of an event take: up to 6 for each frame. */
+static uint64_t stacks_size(const struct sp_timeline *timeline)
+{
+	uint64_t size = 0;
+	uint32_t *depth = calloc(timeline->node_count + 1, sizeof(*depth));
+	for (size_t i = 1; depth && i < timeline->node_count; i++)
+		depth[i] = depth[timeline->nodes[i].parent] + 1;
+	for (size_t i = 0; depth && i < timeline->cell_count; i++)
+		size += 6 * (uint64_t)depth[timeline->cells[i].node] + 10;
+	free(depth);
+	return size;
+}
+
+static bool check_size(const struct report *report)
+{
+	uint64_t size = 0;
+	for (size_t i = 0; i < report->profile_count; i++)
+		size += stacks_size(report->timelines[i]);
+	if (size <= SIZE_MAX_BYTES)
+		return true;
+	diag_say("the file would have about %" PRIu64 " MB, which speedscope cannot read", size >> 20);
+	diag_more("--time selects a part; -o FILE.pb.gz, which has no times, is small");
+	return false;
+}
+
+const struct output output_speedscope = {
+	.name = "speedscope",
+	.files = (const char *const[]){"*.speedscope.json", "*.speedscope.json.gz", NULL},
+	.stacks = true,
+	.lines = true,
+	.timeline = true,
+	.check = check_size,
+	.write = write_speedscope,
+};

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Exports of one recording have the stacks and weights of --format json. Go's pprof reads the pprof file.
+. "$top_srcdir/tests/cli/lib.sh"
+for tool in python3 gcc objcopy; do
+	command -v $tool >"$tmp/.which" || skip_all "needs $tool"
+done
+need_sampling
+cd "$tmp" || exit 99
+stacks() { python3 "$top_srcdir/tests/cli/exports.py" "$@"; }
+
+# A program with two threads, inlined functions, recursion, and a function with a hostile name.
+cat >work.c <<'END'
+#include <pthread.h>
+#define LOOP(n) for (unsigned int i = 0; i < (n); i++) __asm__ volatile("" ::: "memory")
+static inline __attribute__((always_inline)) void inner(void) { LOOP(20000000); }
+static inline __attribute__((always_inline)) void middle(void) { LOOP(10000000); inner(); }
+__attribute__((noinline)) void outer(void) { LOOP(10000000); middle(); }
+__attribute__((noinline)) void down(int depth)
+{
+	LOOP(2000000);
+	if (depth)
+		down(depth - 1);
+	__asm__ volatile("");
+}
+__attribute__((noinline)) void hostile(void) { LOOP(30000000); __asm__ volatile(""); }
+static void *thread(void *arg) { outer(); hostile(); return arg; }
+int main(void)
+{
+	pthread_t id;
+	pthread_create(&id, 0, thread, 0);
+	for (int i = 0; i < 3; i++) {
+		down(10);
+		outer();
+	}
+	return pthread_join(id, 0);
+}
+END
+gcc -g -O1 -fno-optimize-sibling-calls -pthread -o plain work.c || skip_all "cannot link a program"
+objcopy --redefine-sym hostile='</script><b>"x"
+\ (1)' plain work || skip_all "cannot rename a symbol"
+"$SPROF" record -q -F 2000 -o data -- ./work || exit 99
+"$SPROF" report data --format json -g caller >json.json
+stacks json json.json >want
+check "the recording has stacks of both threads" sh -c \
+	'grep -q "main;down;down;down" want && grep -q "thread;outer;middle;inner$" want'
+
+# agrees NAME KIND FILE: the file's stacks are those of the JSON.
+agrees() {
+	stacks "$2" "$3" >got
+	if [ "$2" = speedscope ]; then sed '$s/.*/-/' want; else cat want; fi >wanted
+	same "$1" wanted got
+}
+
+"$SPROF" report data -o data.speedscope.json
+agrees "speedscope has the stacks" speedscope data.speedscope.json
+"$SPROF" report data -o data.speedscope.json.gz
+agrees "compressed, too" speedscope data.speedscope.json.gz
+"$SPROF" report data --no-inline -o data.speedscope.json
+check "--no-inline leaves inlined functions out" sh -c '! grep -q \"inner\" data.speedscope.json'
+
+
+# Each thread is a profile.
+"$SPROF" report data --format csv -s comm,tid | awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+	{ print $column["comm"], $column["tid"], $column["self_weight"] }' | sort >wanted
+python3 -c '
+import json, sys
+for profile in json.load(open(sys.argv[1]))["profiles"]:
+    print(profile["name"], profile["endValue"])' data.speedscope.json | sort >got
+check "there are two threads" test "$(wc -l <wanted)" = 2
+same "speedscope has a profile for each thread" wanted got
+
+# Filters and several recordings change exports as they change JSON.
+for options in "--time 20%-60%" "--comms work --ignore down" "-S outer" "--max-stack 3" "data"; do
+	"$SPROF" report data $options --format json -g caller >json.json
+	stacks json json.json | sed '$s/.*/-/' >wanted
+	"$SPROF" report data $options -o part.speedscope.json
+	stacks speedscope part.speedscope.json >got
+	check "$options selects stacks" sh -c '[ $(wc -l <wanted) -gt 1 ]'
+	same "report $options" wanted got
+done
+
+"$SPROF" report data -o data.pb.gz
+if command -v go >.which; then
+	go tool pprof -raw data.pb.gz >raw 2>messages
+	agrees "pprof has the stacks" pprof raw
+	check "the program's mapping is the first" grep -q "^1: 0x0/0x0/0x0 $tmp/work [0-9a-f]* " raw
+	go tool pprof -comments data.pb.gz >comments 2>messages
+	check "comments have the command" grep -q "^command: .* ./work" comments
+	go tool pprof -top data.pb.gz >top 2>messages
+	check "inlined functions are marked" grep -q "inner (inline)" top
+else
+	skip "pprof has the stacks" "needs go"
+fi
+status "a pipe may get a binary format" 0 "$SPROF" report data --format pprof
+check "which is the same" cmp out data.pb.gz
+
+# Files appear when they are complete.
+status "no format has this name" 129 "$SPROF" report data -o data.xyz
+says "the message names the formats" "speedscope"
+ln -s elsewhere link.csv
+status "a link is not followed" 1 "$SPROF" report data -o link.csv
+check "nothing is written" test ! -e elsewhere
+echo old >full.csv
+(ulimit -f 1; trap '' XFSZ; exec "$SPROF" report data -s tid,symbol,srcline -o full.csv) 2>messages
+check "a file that cannot be written is an error" test $? = 1
+check "the older file stays" test "$(cat full.csv)" = old
+check "no other file stays" sh -c '! ls | grep -q tmp-'
+status "a device is written in place" 0 "$SPROF" report data --format csv -o /dev/null
+check "a device stays a device" test -c /dev/null
+
+# Several events: each has its values.
+"$SPROF" record -q -F 2000 -e cpu-clock,page-faults/period=1/ -o events -- ./work
+"$SPROF" report events --no-group --format json -g caller >json.json
+stacks json json.json >want
+"$SPROF" report events -o events.speedscope.json
+agrees "speedscope has the stacks of both events" speedscope events.speedscope.json
+check "profiles name the event" grep -q '"name": "work [0-9]* page-faults' events.speedscope.json
+"$SPROF" report events -o events.pb.gz
+if command -v go >.which; then
+	go tool pprof -raw events.pb.gz >raw 2>messages
+	check "pprof has the values of both events" grep -q \
+		"^samples/count cpu-clock/nanoseconds.* samples/count page-faults.*/count" raw
+else
+	skip "pprof has the values of both events" "needs go"
+fi
+
+# Recordings without samples.
+recording empty.data <<'END'
+event cpu-clock chain
+END
+for file in empty.pb.gz empty.speedscope.json; do
+	status "an empty recording makes $file" 0 "$SPROF" report empty.data -o "$file"
+	check "$file is written" test -s "$file"
+done
+check "empty JSON is valid" python3 -m json.tool empty.speedscope.json /dev/null
+finish
