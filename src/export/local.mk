@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
 	src/export/callgrind.c \
+	src/export/firefox.c src/export/firefox.h src/export/firefox_meta.c \
+	src/export/firefox_shared.c src/export/firefox_tables.c src/export/firefox_tables.h \
 	src/export/gzip.c src/export/gzip.h \
 	src/export/notes.c src/export/notes.h \
 	src/export/pprof.c \
 	src/export/protobuf.c src/export/protobuf.h \
 	src/export/speedscope.c \
-	src/export/tuples.c src/export/tuples.h
+	src/export/tuples.c src/export/tuples.h \
+	src/export/unique.c src/export/unique.h

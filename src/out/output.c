@@ -13,6 +13,7 @@ const struct output *const outputs[] = {
 	&output_pprof,
 	&output_speedscope,
 	&output_callgrind,
+	&output_firefox,
 	NULL,
 };
 

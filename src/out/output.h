@@ -22,7 +22,7 @@ struct output {
 };
 
 /* Names of all formats, for messages. */
-#define OUTPUT_NAMES "text, json, csv, folded, pprof, speedscope or callgrind"
+#define OUTPUT_NAMES "text, json, csv, folded, pprof, speedscope, firefox or callgrind"
 
 extern const struct output output_text;
 extern const struct output output_json;
@@ -31,6 +31,7 @@ extern const struct output output_folded;
 extern const struct output output_pprof;
 extern const struct output output_callgrind;
 extern const struct output output_speedscope;
+extern const struct output output_firefox;
 
 /* All output formats; NULL-terminated. */
 extern const struct output *const outputs[];

@@ -161,7 +161,7 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, parse_limit,
 			    "hide rows and branches below MIN percent"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
-			    "write " OUTPUT_NAMES),
+			    "write FORMAT: json, csv, pprof, firefox, ..."),
 		OPTION_STRING('o', "output", "FILE", &a->file,
 			    "write to FILE; its name selects the format"),
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
