@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From recordings to profiles: each recording is read, merged and released. */
+/* Analyses recordings: reads each one, adds it to the merged result, and releases it. */
 #include <sprof/analysis.h>
 
 #include <assert.h>
@@ -17,7 +17,7 @@
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
 DEFINE_CLEANUP(struct sp_names *, sp_names_free)
 
-/* Sets what a recording has in place of the options of all. False when out of memory. */
+/* Sets the options that a recording has in place of those of all. Returns false when out of memory. */
 static bool set_own_options(struct run *run, const struct sp_recording *recording)
 {
 	struct analysis_options *options = &run->options;
@@ -27,7 +27,7 @@ static bool set_own_options(struct run *run, const struct sp_recording *recordin
 		options->filter.time_count = recording->time_count;
 	}
 	options->rows.time_origin_ns = recording->time_origin_ns;
-	/* Fields name events by their numbers among all recordings' events. */
+	/* Fields name events by their numbers among the events of all recordings. */
 	run->fields = calloc(count + 1, sizeof(*run->fields));
 	if (!run->fields)
 		return false;
@@ -51,7 +51,7 @@ static struct sp_error *run_all(struct run *run, struct merged *merged, size_t i
 	error = merged_add(merged, run, index);
 	if (error)
 		return error;
-	/* Symbols that memory was too short for would be shown as addresses. */
+	/* Symbols for which memory was too short would be shown as addresses. */
 	if (resolver_no_memory(run->resolver))
 		return error_no_memory();
 	error = findings_find(run);
@@ -108,7 +108,7 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recordi
 	if (!error)
 		error = analyse_all(ctx, recordings, count, &merged);
 	merged_deinit(&merged);
-	/* Many steps report a cancellation as any other end of theirs, out of memory. */
+	/* Many steps stop at a cancellation as if memory were exhausted. */
 	if (ctx_cancelled(ctx)) {
 		sp_error_free(error);
 		return ctx_check(ctx);
@@ -118,7 +118,7 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recordi
 	return error;
 }
 
-/* Analyses again if samples had swallowed records that were not seen as such. */
+/* Analyses again if samples contained records that pass one did not see. */
 static struct sp_error *analyse(struct sp_ctx *ctx, const struct sp_recording *recordings,
 				size_t count, const struct analysis_options *options,
 				struct sp_analysis **ret)
@@ -149,7 +149,7 @@ struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *
 	struct sp_error *error = analysis_options_copy(&copy, options);
 	if (error)
 		return error;
-	/* Several recordings of one program have the same names. */
+	/* Several recordings of one program share most names. */
 	if (!copy.names && count > 1) {
 		error = sp_names_new(&names);
 		if (error)

@@ -11,11 +11,14 @@
 #include "base/parallel.h"
 #include "sideband/pass_one.h"
 
-/* Ranges are large enough to read well, and so many that threads end together. */
+/*
+ * Limits of a range's size: large enough to read fast, but so many ranges that all threads end at about
+ * the same time.
+ */
 #define RANGE_MAX ((uint64_t)16 << 20)
 #define RANGES_PER_THREAD 8
 
-/* Larger stack copies are mapped: most of their bytes are not looked at. */
+/* Larger stack copies are mapped instead of read, because most of their bytes are not used. */
 #define LARGE_COPY 4096
 
 void run_deinit(struct run *run)
@@ -62,7 +65,7 @@ static struct sp_error *find_sources(void *arg, const struct source_query *query
 	return error;
 }
 
-/* Debug information is searched only if a key or the tree needs it. */
+/* Opens the symbols. Debug information is searched only if a key or the tree needs it. */
 static struct sp_error *open_names(struct run *run)
 {
 	const struct label_options options = label_options(run);
@@ -86,7 +89,10 @@ static struct sp_error *make_labels(struct run *run)
 	return error;
 }
 
-/* Counters' values are differences from one sample to the next: they need one reader. */
+/*
+ * Returns whether samples have counter values. Their increases need all samples in order, so one thread
+ * reads them.
+ */
 static bool has_counters(const struct record_layout *layout)
 {
 	for (size_t i = 0; i < layout->event_count; i++)
@@ -95,11 +101,11 @@ static bool has_counters(const struct record_layout *layout)
 	return false;
 }
 
-/* Ranges of the file, given out one by one. */
+/* Ranges of the file, which threads take one by one. */
 struct ranges {
 	VEC(struct reader_extent);
 	atomic_size_t next;
-	atomic_bool stop; /* somebody failed */
+	atomic_bool stop; /* a thread failed */
 };
 
 static void ranges_deinit(struct ranges *ranges)
@@ -135,15 +141,15 @@ static uint64_t size_of(const struct ranges *ranges)
 	return size;
 }
 
-/* A step of the work, which all workers do at the same time, each its part. */
+/* One step of the work, which all workers do in parallel, each with its own part. */
 struct step {
 	struct sp_error *(*work)(struct worker *worker, struct ranges *ranges);
 	struct worker *workers;
 	struct ranges *ranges;
-	struct sp_error **errors; /* by worker */
+	struct sp_error **errors; /* errors of the workers, by worker */
 };
 
-/* Takes ranges until there are none left. */
+/* Counts samples of ranges until none is left. */
 static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
 {
 	struct sp_error *error = NULL;
@@ -167,7 +173,7 @@ static bool has_truncated(const struct run *run)
 	return false;
 }
 
-/* Stacks are repaired with those that all workers saw; the first one's repair has them. */
+/* Repairs stacks with the complete stacks of all workers, which the first worker's repair collects. */
 static struct sp_error *repair_stacks(struct run *run)
 {
 	struct repair *all = run->worker_count ? run->workers[0].counted.stacks.repair : NULL;
@@ -175,7 +181,7 @@ static struct sp_error *repair_stacks(struct run *run)
 		return NULL;
 	for (size_t i = 1; i < run->worker_count; i++) {
 		struct stacks *stacks = &run->workers[i].counted.stacks;
-		/* If memory is short, some stacks stay truncated. */
+		/* If memory is exhausted, some stacks stay truncated. */
 		(void)repair_merge(all, stacks->repair, &run->workers[i].counted.repair_offset);
 		repair_free(stacks->repair);
 		stacks->repair = NULL;
@@ -274,7 +280,7 @@ static struct sp_error *make_workers(struct run *run, size_t threads)
 	return NULL;
 }
 
-/* Resolves the counted chains; afterwards stacks are not repaired any more. */
+/* Resolves the counted chains. Stacks must be repaired before. */
 static struct sp_error *resolve_chains(struct run *run, struct ranges *ranges)
 {
 	struct sp_error *error = repair_stacks(run);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows without a time are last. */
+/* Returns the row's time; rows without a time come last. */
 static uint64_t time_of(const struct sp_row *row)
 {
 	const struct sp_value *value = sp_row_value(row, SP_KEY_TIME);
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b, void *arg)
 	return order ? order : profile_compare_names(x, y);
 }
 
-/* A copy in order; NULL when out of memory. Items begin with a struct sp_row. */
+/* Returns a sorted copy of the items, which begin with a struct sp_row. NULL when out of memory. */
 static const void *order(struct sp_analysis *analysis, const struct analysis_options *options,
 			 const void *rows, size_t count, size_t size)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Events counted for a part of the time, or not at all. */
+/* Findings about events that counted for a part of the time, or not at all. */
 #include "findings/sources.h"
 
-/* A share of the time that needs no finding. */
+/* Share of the time that an event must have counted, so that no finding is needed. */
 #define RUNNING_ENOUGH 0.99
 
-/* Multiplexed counters, and values that cannot be attributed to code. */
+/* Adds findings about multiplexed counters, and about values that cannot be attributed to code. */
 bool find_multiplexing(struct run *run)
 {
 	for (size_t event = 0; event < run->event_count; event++) {
@@ -40,7 +40,7 @@ bool find_multiplexing(struct run *run)
 	return true;
 }
 
-/* Samples without a branch stack, which have no branches to count. */
+/* Adds findings about samples without a branch stack, if branches are counted. */
 bool find_branchless(struct run *run)
 {
 	for (size_t event = 0; event < run->event_count; event++) {

@@ -7,7 +7,9 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 
-/* Replaces a text by the analysis's copy; NULL stays NULL. False when out of memory. */
+/*
+ * Replaces a text by a copy that the analysis owns; NULL stays NULL. Returns false when out of memory.
+ */
 static bool copy(struct sp_analysis *analysis, const char **text)
 {
 	const char *from = *text;

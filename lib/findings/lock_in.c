@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Samples in step with timers of programs. The file does not have the kernel's HZ. */
+/*
+ * Findings about events that sample in step with timers of programs. A recording does not state the
+ * kernel's own timer rate (HZ).
+ */
 #include <sprof/private/words.h>
 #include <stdio.h>
 #include "findings/sources.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Samples that the kernel lost or did not take: how many, when, and on which CPU. */
+/* Findings about samples that the kernel lost or did not take: how many, when, and on which CPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@ static int compare_losses(const void *a, const void *b)
 	return u64_order(x->time_ns, y->time_ns);
 }
 
-/* Time and CPU of most of an event's losses. */
+/* Time and CPU in which most of an event's losses happened. */
 struct loss_focus {
-	uint64_t begin_ns, end_ns; /* the shortest span with 90 % of them */
-	uint32_t cpu;              /* with most of them; UINT32_MAX: unknown */
+	uint64_t begin_ns, end_ns; /* the shortest time span with 90 % of the losses */
+	uint32_t cpu;              /* the CPU with most losses; UINT32_MAX: unknown */
 	double cpu_share;
 };
 
@@ -61,7 +61,7 @@ static bool focus_cpu(const struct sp_loss *losses, size_t count, uint64_t total
 	return sums != NULL;
 }
 
-/* ", 96% of them on CPU 1, most between 1.20 s and 1.45 s" */
+/* Writes when and where losses happened: ", 96% of them on CPU 1, most between 1.20 s and 1.45 s". */
 static bool describe_focus(const struct run *run, const struct sp_loss *losses, size_t count,
 			   char *text, size_t size)
 {
@@ -82,7 +82,10 @@ static bool describe_focus(const struct run *run, const struct sp_loss *losses, 
 			 focus.cpu);
 	if (run->sideband.by_offset || focus.begin_ns < start_ns || focus.end_ns < focus.begin_ns)
 		return true;
-	/* The kernel reports a loss when there is room again: its time is the loss's end. */
+	/*
+	 * The kernel reports a loss when the ring buffer has room again, so the record's time is the
+	 * loss's end.
+	 */
 	if (focus.end_ns - focus.begin_ns < duration_ns / 5 * 4)
 		snprintf(text + strlen(text), size - strlen(text),
 			 ", most at %s%s%s after the first sample",
@@ -100,11 +103,11 @@ static bool is_dummy(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* A remedy that names the event's own rate. */
+/* Writes a remedy with the event's own rate. */
 static const char *loss_remedy(const struct run *run, uint16_t event, char *text, size_t size)
 {
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	/* Ring buffers for copies of stacks are large to begin with. */
+	/* Ring buffers are already large if samples have stack copies. */
 	bool copies = was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
 	char rate[FINDING_TEXT];
 	lower_rate_options(attr, rate);
@@ -138,7 +141,7 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 	char where[200], lost[FINDING_TEXT], owns[FINDING_TEXT], share[FINDING_TEXT], of_all[80] = "";
 	char remedy[200];
 	bool metadata = is_dummy(&run->work.layout->events[event].attr);
-	/* Losses of other processes only change nothing here. */
+	/* Losses that concern only other processes need no finding. */
 	if (!profile->lost || (!metadata && !own))
 		return true;
 	if (!describe_focus(run, losses, count, where, sizeof(where)))

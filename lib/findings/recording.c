@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Damage of the recording, and its notes. */
+/* Findings about damage of the recording, and its notes. */
 #include "file/reader_damage.h"
 #include "findings/sources.h"
 
-/* The recorder still ran when the last sample was taken. */
+/* Adds that the recording is unfinished: its recorder still ran at the last sample. */
 static bool add_unfinished(struct run *run, enum sp_finding_kind kind, const char *what)
 {
 	const struct sp_finding finding = {.kind = kind, .cause = "unfinished"};

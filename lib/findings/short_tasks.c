@@ -5,19 +5,22 @@
 #include "base/format.h"
 #include "findings/sources.h"
 
-/* Least share for a finding. */
+/* Least share of the weight for a finding. */
 #define SHARE_LEAST 0.01
 
-/* Limit on named programs. */
+/* Limit on programs that a finding names. */
 #define NAMED_MOST 4
 
-/* An event's sums over programs. */
+/* Sums over all programs of an event. */
 struct total {
 	uint64_t tasks, unsampled, weight;
 	bool exact;
 };
 
-/* "dog: 310 of 500 (up to 0.25 s), bee: ..., and 3 other programs"; NULL: out of memory. */
+/*
+ * Names the programs: "dog: 310 of 500 (up to 0.25 s), bee: ..., and 3 other programs". NULL when out
+ * of memory.
+ */
 static char *name_programs(const struct sp_profile *profile)
 {
 	char *text = format_text("%s", "");

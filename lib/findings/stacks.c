@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stacks that are incomplete, and why. */
+/* Findings about incomplete stacks and their causes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "findings/sources.h"
 #include "record/note.h"
 
-/* Limit on modules without unwind information that get a finding. */
+/* Limit on findings about modules without unwind information. */
 #define BLIND_MAX 32
 
-/* Least share of the stacks for a module's finding. */
+/* Least share of the stacks that end in a module, for a finding about it. */
 #define BLIND_SHARE 0.001
 
-/* Share of complete stacks that a proposed stack size must reach. */
+/* Share of the stacks that must fit the stack size that a remedy proposes. */
 #define WHOLE_ENOUGH 0.995
 
 static uint64_t samples_of(const struct run *run)
@@ -38,7 +38,7 @@ static bool find_refusal(struct run *run)
 			   sp_error_message(refusal));
 }
 
-/* All workers' sums, by module. */
+/* Sums up, by module, the stacks of all workers that ended for want of unwind information. */
 static bool sum_blinds(const struct run *run, struct stacks *sums)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -61,7 +61,10 @@ static int compare_blinds(const void *a, const void *b)
 	return (x->module->index > y->module->index) - (x->module->index < y->module->index);
 }
 
-/* Remedy and reason if the module's file is missing or not the recorded one; else NULL. */
+/*
+ * Returns the remedy, and the reason, if the module's file is missing or not the recorded one; else
+ * NULL.
+ */
 static const char *absent_remedy(const struct run *run, const struct module *module,
 				 const char **why_ret)
 {
@@ -75,7 +78,7 @@ static const char *absent_remedy(const struct run *run, const struct module *mod
 
 #define CFI_REMEDY "compile it with -fasynchronous-unwind-tables, or record with --call-graph fp"
 
-/* Remedy for stacks that end in a module without unwind information. */
+/* Returns the remedy for stacks that end in a module without unwind information. */
 static const char *unwind_remedy(const struct run *run, const struct module *module,
 				 const char **why_ret)
 {
@@ -149,8 +152,8 @@ bool find_stacks_by_module(struct run *run)
 }
 
 /*
- * Stack bytes of each sample that would have held nearly all stacks whole; 0: unknown, since too
- * many are `truncated` at any distance.
+ * Returns the stack size that would have held nearly all stacks; 0 if it is unknown, because too many
+ * stacks are truncated at any size.
  */
 static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 {
@@ -171,14 +174,14 @@ static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 /* Least share of the stacks for a finding. */
 #define TRUNCATED_LEAST 0.005
 
-/* The most that the kernel copies of a stack: its size is a u16, and a multiple of 8. */
+/* Limit of the kernel for a copied stack: its size is a u16 and a multiple of 8. */
 #define STACK_COPY_MAX 65528
 #define NO_MORE_STACK                                                                          \
 	"the kernel copies no more: compile the program with -fno-omit-frame-pointer, and "    \
 	"record with --call-graph fp"
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
-/* The recorder measured the sizes of stacks. */
+/* Returns a remedy with the stack size that the recorder measured. */
 static const char *noted_remedy(const struct run *run, char *text, size_t size)
 {
 	for (size_t i = run->sideband.notes.count; i-- > 0;) {
@@ -193,7 +196,7 @@ static const char *noted_remedy(const struct run *run, char *text, size_t size)
 	return COPY_MORE "32768";
 }
 
-/* Remedy for stacks that are larger than their copies. */
+/* Returns the remedy for stacks that are larger than their copies. */
 static const char *copy_remedy(const struct run *run, const struct perf_event_attr *attr,
 			       uint64_t truncated, char *text, size_t size)
 {
@@ -209,7 +212,7 @@ static const char *copy_remedy(const struct run *run, const struct perf_event_at
 	return text;
 }
 
-/* Whether stacks were truncated mostly at pages that were not resident, by the recorder's note. */
+/* Returns whether most truncated stacks end at pages that were not resident, by the recorder's note. */
 static bool ends_at_pages(const struct run *run)
 {
 	for (size_t i = 0; i < run->sideband.notes.count; i++)
@@ -218,10 +221,10 @@ static bool ends_at_pages(const struct run *run)
 	return false;
 }
 
-/* Stacks that ended in one way, or were repaired in one. */
+/* Stacks that ended in one way, or that were repaired in one way. */
 struct stack_share {
 	uint64_t samples;
-	const char *cause, *summary; /* see struct sp_finding */
+	const char *cause, *summary; /* values for struct sp_finding */
 	const char *remedy;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples without a symbol, by module and the resolver's reason. Modules with the same text (another
- * kernel runs here) are one finding.
+ * Findings about samples without a symbol, by module and by the cause that the resolver gives. If
+ * modules have the same cause (for example, another kernel runs now), they are one finding.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include "findings/runtimes.h"
 #include "findings/sources.h"
 
-/* Limit on findings by module, and the least share of each; the rest is one finding. */
+/* Limit on findings by module, and least share of each. The other modules share one finding. */
 #define MODULES_MAX 64
 #define MODULE_LEAST 0.001
 #define UNLINED_LEAST 0.01
 
-/* Limit on findings about files that only callers are in. */
+/* Limit on findings about files that have callers only, but no sample. */
 #define UNREAD_MAX 6
 
-/* Samples of modules without symbols. */
+/* Samples in modules that have the same problem with symbols. */
 struct symbol_problem {
 	enum resolver_problem problem;
-	const char *text;   /* the resolver's; NULL: none */
+	const char *text;   /* the resolver's description of the cause; NULL: none */
 	const char *remedy;
 	const char *name;   /* name of the module with the most samples */
 	uint64_t name_samples;
@@ -37,12 +37,12 @@ struct missing {
 	uint64_t samples, weight;
 };
 
-/* Samples without a symbol at addresses where nothing is mapped. */
+/* Samples at addresses where nothing is mapped. */
 struct unmapped {
 	struct missing user, kernel, guest;
 };
 
-/* Findings of each resolver problem; RESOLVER_OK: the resolver has no reason. */
+/* Kind and texts of the finding for each resolver problem. RESOLVER_OK: the resolver gave no cause. */
 static const struct problem {
 	enum sp_finding_kind kind;
 	const char *cause, *summary;
@@ -97,7 +97,7 @@ static struct missing *unmapped_of(struct unmapped *unmapped, const struct frame
 	return frame->cpumode == PERF_RECORD_MISC_KERNEL ? &unmapped->kernel : &unmapped->user;
 }
 
-/* Adds up the shown samples that have no name: for each module, and of none. */
+/* Adds up the shown samples without a symbol, by module, and those outside of all modules. */
 static void add_missing(const struct run *run, struct missing *missing, struct unmapped *unmapped)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -116,7 +116,7 @@ static void add_missing(const struct run *run, struct missing *missing, struct u
 	}
 }
 
-/* Adds up the shown samples that have a name, for each module. */
+/* Adds up the shown samples with a symbol, by module. */
 static void add_named(const struct run *run, struct missing *named)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -168,7 +168,7 @@ static int compare_problems(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Sums of all events; their weights add up only if there is one event. */
+/* Sums of all events. Weights can be added only if there is one event. */
 struct whole {
 	uint64_t samples, weight;
 	size_t events;
@@ -186,11 +186,11 @@ static const char *counted(const struct run *run)
 	return run->options.samples.branches ? "branches" : "samples";
 }
 
-/* A finding of one share; `summary` has a %s for "samples" or "branches". */
+/* A finding about a share of the samples. `summary` contains %s in place of "samples" or "branches". */
 struct share_finding {
 	struct sp_finding finding;
 	const char *summary;
-	const char *detail; /* follows the object; NULL: none */
+	const char *detail; /* text after the object; NULL: none */
 };
 
 static bool add_share(struct run *run, const struct whole *whole, const struct missing *part,
@@ -198,7 +198,7 @@ static bool add_share(struct run *run, const struct whole *whole, const struct m
 {
 	struct sp_finding finding = about->finding;
 	char share[FINDING_TEXT], summary[128];
-	/* Constants with one %s each. */
+	/* The summary is a constant with one %s. */
 	const char *blank = strstr(about->summary, "%s");
 	snprintf(summary, sizeof(summary), "%.*s%s%s", (int)(blank - about->summary), about->summary,
 		 counted(run), blank + 2);
@@ -283,7 +283,7 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 	       add_share(run, whole, kernel, machine_kernel(run->machine) ? &outside : &hidden);
 }
 
-/* Samples that may have another file's names, by file. */
+/* Adds findings about samples whose names may come from a different file, by file. */
 static bool find_unproven(struct run *run, const struct whole *whole)
 {
 	size_t modules = machine_module_count(run->machine);
@@ -307,7 +307,7 @@ static bool find_unproven(struct run *run, const struct whole *whole)
 	return true;
 }
 
-/* Samples of programs by module: those without a source line, and all. */
+/* Counts the samples in programs' modules: those without a source line, and all. */
 static void count_unlined(const struct run *run, struct missing *unlined, struct missing *all)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -330,7 +330,7 @@ static void count_unlined(const struct run *run, struct missing *unlined, struct
 	}
 }
 
-/* Damaged debug information, which hides inlined functions, too. */
+/* Adds findings about damaged debug information, which hides inlined functions, too. */
 static bool add_damaged(struct run *run, const struct whole *whole, const struct missing *all)
 {
 	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
@@ -351,7 +351,7 @@ static bool add_damaged(struct run *run, const struct whole *whole, const struct
 	return true;
 }
 
-/* One finding of all samples without a source line, which names the module with most of them. */
+/* Adds one finding about all samples without a source line. It names the module with most of them. */
 static bool add_unlined(struct run *run, const struct whole *whole, const struct missing *unlined)
 {
 	const struct module *most = NULL;
@@ -374,7 +374,7 @@ static bool add_unlined(struct run *run, const struct whole *whole, const struct
 	return add_share(run, whole, &sum, &about);
 }
 
-/* Damaged files in which no sample is, only callers. */
+/* Adds findings about damaged files that contain callers, but no sampled address. */
 static bool add_unread(struct run *run, const struct missing *missing)
 {
 	size_t added = 0;

@@ -18,7 +18,9 @@ const char *count_text(uint64_t count, char *text)
 
 const char *share_text(double share, char *text)
 {
-	/* Two significant digits, but never "0.0%" for something or "100.0%" for less than all. */
+	/*
+	 * Two significant digits, but neither "0.0%" for a share above 0 nor "100.0%" for one below 1.
+	 */
 	int decimals = share >= 0.1 && share < 0.995 ? 0 : share >= 0.01 ? 1 : 2;
 	if (share > 0 && share < 0.0001)
 		snprintf(text, FINDING_TEXT, "less than 0.01%%");

@@ -27,7 +27,7 @@ void deferred_deinit(struct deferred *deferred)
 	free(deferred->parts);
 }
 
-/* The chain's node in the tree, whose root is the first node; RADIX_NONE when out of memory. */
+/* Returns the chain's node in the tree, whose root is the first node; RADIX_NONE when out of memory. */
 static uint32_t add_words(struct deferred_part *part, const struct sp_deferred *chain)
 {
 	size_t common = 0, most = part->last.count;
@@ -49,7 +49,7 @@ static uint32_t add_words(struct deferred_part *part, const struct sp_deferred *
 	return node;
 }
 
-/* Adds the first chain of each cookie: each event has its own, and all are equal. */
+/* Adds the first chain of each cookie. Each event has its own copy, and all are equal. */
 static struct sp_error *add_chain(struct deferred_part *part, const struct sp_record *record)
 {
 	const struct sp_deferred *chain = &record->deferred;
@@ -86,7 +86,7 @@ static struct sp_error *read_chain(struct deferred_part *part, struct sp_reader 
 	return NULL;
 }
 
-/* The chains that begin in `extent`. */
+/* Reads the chains that begin in `extent`. */
 static struct sp_error *read_extent(struct deferred_part *part, struct sp_reader *reader,
 				    struct reader_extent extent)
 {
@@ -110,13 +110,13 @@ static struct sp_error *read_extent(struct deferred_part *part, struct sp_reader
 	return error;
 }
 
-/* Parts of the file, which threads take one by one. */
+/* Parts of the file that threads take one by one. */
 struct reading {
 	struct deferred *deferred;
 	struct sp_reader *reader;
 	const struct splits *splits;
 	atomic_size_t next;
-	struct sp_error **errors; /* by thread */
+	struct sp_error **errors; /* errors of the threads, by thread */
 };
 
 static void read_part(void *arg, unsigned int hand)
@@ -170,7 +170,10 @@ bool deferred_append(const struct deferred *deferred, uint32_t tid, uint64_t coo
 {
 	const struct deferred_chain *chain = NULL;
 	const struct radix *radix = NULL;
-	/* The first in the file, whoever read it: threads do not matter. */
+	/*
+	 * If several threads read the same chain, the first one in the file is kept, so that the result
+	 * does not depend on threads.
+	 */
 	for (size_t i = 0; i < deferred->count; i++) {
 		const struct deferred_chain *other = find(&deferred->parts[i], tid, cookie);
 		if (!other || (chain && chain->offset < other->offset))

@@ -4,14 +4,16 @@
 #include <string.h>
 #include "base/cleanup.h"
 
-/* Highest register numbers: arm64's is 32, the pc; x86's is 23, r15. */
+/* Highest register numbers: on arm64 the pc is 32, on x86 r15 is 23. */
 #define ARM64_PC 32
 #define X86_LAST 23
 
-/* perf asks for no segment registers of x86, 12 to 15; other machines have registers there. */
+/*
+ * x86's segment registers 12 to 15, which perf never requests. Other architectures use these numbers.
+ */
 #define X86_SEGMENTS (UINT64_C(15) << 12)
 
-/* Architecture by the recorded registers, if the recording does not name it. */
+/* Guesses the architecture by the recorded registers, if the recording does not name it. */
 static const char *guess_arch(const struct record_layout *layout)
 {
 	uint64_t mask = 0;
@@ -23,7 +25,10 @@ static const char *guess_arch(const struct record_layout *layout)
 	return mask >> X86_LAST & 1 && !(mask & X86_SEGMENTS) ? "x86_64" : NULL;
 }
 
-/* Only there have functions no record of their caller while it is in a register. */
+/*
+ * Returns whether the architecture is arm64. Only there, a function's caller may be in a register
+ * alone.
+ */
 static bool is_arm64(const char *arch)
 {
 	return arch && (!strncmp(arch, "aarch64", 7) || !strcmp(arch, "arm64"));
@@ -74,7 +79,10 @@ struct sp_error *dump_unwind_init(struct unwinding *unwinding, const struct dump
 		error = make_unwinder(unwinding, source);
 	if (!error || engine || sp_error_code(error) != SP_ERROR_UNSUPPORTED)
 		return error;
-	/* Without it, a chain lacks a caller here and there, as it does where nobody recorded it. */
+	/*
+	 * Without an unwinder, chains lack a caller in places, as if the register had not been
+	 * recorded.
+	 */
 	if (unwinding->has_dumps)
 		unwinding->refusal = error;
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Unwinding of recorded stack copies: state that workers share. */
+/* State for unwinding recorded stack copies, which workers share. */
 #ifndef SIDEBAND_DUMP_UNWIND_H
 #define SIDEBAND_DUMP_UNWIND_H
 
@@ -12,7 +12,7 @@ struct unwinding {
 	bool has_dumps;            /* some samples have registers and a stack copy */
 	bool has_leaves;           /* some samples have arm64's return address with a frame pointer chain */
 	struct unwinder *unwinder; /* NULL: stack copies cannot be unwound */
-	struct sp_error *refusal;  /* the reason, if there are stack copies */
+	struct sp_error *refusal;  /* why stack copies cannot be unwound; NULL: they can, or there are none */
 	const struct machine *machine;
 	struct binary_env files;
 	bool has_files;
@@ -21,9 +21,9 @@ struct unwinding {
 struct dump_unwind_source {
 	struct sp_ctx *ctx;
 	const struct record_layout *layout;
-	const struct machine *machine; /* sealed; borrowed */
+	const struct machine *machine; /* the machine, sealed; borrowed */
 	const struct sp_files *wanted;
-	struct provenance provenance;          /* facts about the recording */
+	struct provenance provenance;          /* origin of the recording, for checks of files */
 };
 
 /*

@@ -11,22 +11,22 @@
 
 DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
-/* How a dump's times become the recording's. */
+/* Ways to convert a dump's times to the recording's clock. */
 enum clock_kind {
 	CLOCK_SAME,
-	CLOCK_TICKS,  /* by the recording's own conversion */
-	CLOCK_MOVED,  /* by when the file was mapped */
-	CLOCK_ORDER,  /* not at all: what comes later in the dump holds */
+	CLOCK_TICKS,  /* time stamp counter values, by the recording's own conversion */
+	CLOCK_MOVED,  /* by the time at which the file was mapped */
+	CLOCK_ORDER,  /* times cannot be converted: later code in the dump replaces earlier code */
 	CLOCK_KINDS,
 };
 
 struct adding {
 	struct sp_ctx *ctx;
 	const char *symfs;
-	enum host host; /* whether the recording was made on this one */
+	enum host host; /* whether the recording was made on this host */
 	struct sideband *sideband;
 	size_t dumps_of[CLOCK_KINDS];
-	const char *first_of[CLOCK_KINDS]; /* path of the first of them; the sideband's */
+	const char *first_of[CLOCK_KINDS]; /* path of the first dump of each kind; the sideband owns it */
 };
 
 static const struct perf_event_attr *attr_of(const struct sideband *sideband)

@@ -15,11 +15,11 @@
 #include <sprof/ctx.h>
 #include "sideband/sideband.h"
 
-/* Adds the code. Fails only when out of memory. */
+/* Adds the code of all jitdumps. Fails only when out of memory. */
 struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader, const char *symfs,
 			 struct sideband *sideband) SP_MUST_CHECK;
 
-/* Adds notes on code that could not be kept apart, after the machine is sealed. */
+/* Adds notes on code whose versions could not be distinguished. Call it after the machine is sealed. */
 struct sp_error *jitdumps_note(struct sideband *sideband) SP_MUST_CHECK;
 
 #endif

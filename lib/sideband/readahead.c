@@ -29,7 +29,7 @@ void readahead_deinit(struct readahead *readahead)
 	arena_deinit(&readahead->arena);
 }
 
-/* A copy, whose bytes stay; false when out of memory. */
+/* Copies a record's bytes to the arena. Returns false when out of memory. */
 static bool copy_record(struct readahead *readahead, const struct raw_record *raw)
 {
 	uint8_t *bytes = arena_alloc(&readahead->arena, raw->size);
@@ -42,7 +42,7 @@ static bool copy_record(struct readahead *readahead, const struct raw_record *ra
 	return true;
 }
 
-/* Adds a record that was passed; false if the readahead ends. */
+/* Adds a record. Returns false if the readahead ends there. */
 static bool add_record(struct readahead *readahead, const struct raw_record *raw, bool is_wanted,
 		       size_t *kept)
 {
@@ -73,6 +73,6 @@ void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct
 			break;
 		readahead->end = walker_offset(walker);
 	}
-	/* Whoever comes here meets it again. */
+	/* The damage is found again by the thread that uses this part, and listed then. */
 	sp_error_free(error);
 }

@@ -13,7 +13,7 @@
 #include "record/types.h"
 #include "walk/walker.h"
 
-/* More than this of a file is worth a thread. */
+/* Size of a file's part that is worth a thread of its own. */
 #define PART_MIN ((uint64_t)8 << 20)
 
 DEFINE_CLEANUP(struct walker *, walker_free)
@@ -25,7 +25,7 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 	const struct record_layout *layout = reader_layout(reader);
 	*sideband = (struct sideband){.layout = layout, .machine = machine};
 	const struct perf_event_attr *attr = layout->event_count ? &layout->events[0].attr : NULL;
-	/* Without times nothing can be said of how long a task was there. */
+	/* Without times, lifetimes of tasks are unknown. */
 	for (size_t i = 0; i < layout->event_count; i++)
 		sideband->lifetimes.wanted |= layout->events[i].attr.inherit;
 	sideband->by_offset = attr && !(attr->sample_id_all &&
@@ -115,7 +115,7 @@ const char *sideband_cgroup(const struct sideband *sideband, uint64_t id)
 	return index ? sideband->cgroups.items[*index] : NULL;
 }
 
-/* The kernel's order of namespaces in the record. */
+/* Index of the cgroup namespace in NAMESPACES records. */
 #define CGROUP_NAMESPACE 6
 
 static struct sp_error *add_namespaces(struct sideband *sideband, const struct sp_record *record)
@@ -143,7 +143,7 @@ static int compare_namespaces(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* All are there. */
+/* Numbers equal namespaces, after all records are read. */
 static struct sp_error *number_namespaces(struct sideband *sideband)
 {
 	struct u64map first_of = {0};
@@ -192,7 +192,10 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	}
 	switch (record->type) {
 	case PERF_RECORD_LOST:
-		/* LOST may include mappings: perf's rings hold samples and side-band. */
+		/*
+		 * LOST may include mapping records, because perf's ring buffers hold samples and side-
+		 * band records.
+		 */
 		machine_set_partial(sideband->machine);
 		return NULL;
 	case PERF_RECORD_LOST_SAMPLES:
@@ -217,8 +220,8 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 }
 
 /*
- * Others need not be decoded. Rare ones that say nothing to us are, too: their damage is damage
- * whoever reads the file.
+ * Returns whether pass one needs records of this type. Rare types are decoded even if they have no use
+ * here, so that their damage is always found.
  */
 static bool is_wanted(uint32_t type)
 {
@@ -261,7 +264,7 @@ static bool is_wanted(uint32_t type)
 	}
 }
 
-/* The same where events are inherited by tasks: how long each ran. */
+/* Like is_wanted(), if tasks inherit events: also records from which lifetimes are computed. */
 static bool is_wanted_of_tasks(uint32_t type)
 {
 	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||
@@ -286,7 +289,7 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 	return NULL;
 }
 
-/* The records that begin in `extent`, of which *offset_ret is the end. */
+/* Reads the records that begin in `extent`; *offset_ret is the end of the last one. */
 static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader *reader,
 				    struct decoder *decoder, struct reader_extent extent,
 				    uint64_t *offset_ret)
@@ -320,7 +323,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 	return error;
 }
 
-/* Adds a readahead's records; its begin is a record's. */
+/* Adds the records of a readahead, whose begin is proven to be a record's begin. */
 static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reader *reader,
 				   struct decoder *decoder, const struct readahead *readahead)
 {
@@ -335,7 +338,10 @@ static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reade
 	return error;
 }
 
-/* From the start to the end, by what scouts saw where that is true. */
+/*
+ * Reads from the start to the end. Uses the readahead of other threads where the reader arrives at its
+ * begin.
+ */
 static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader,
 			     const struct readahead *readaheads, size_t count)
 {
@@ -354,7 +360,7 @@ static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader
 			uint64_t end = next < count ? readaheads[next].begin : extent.end;
 			error = read_extent(sideband, reader, decoder,
 					    (struct reader_extent){at, end}, &at);
-			/* There are no more where nothing can be read. */
+			/* Nothing more can be read after this place. */
 			if (at < end)
 				break;
 		}
@@ -362,7 +368,7 @@ static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader
 	return error;
 }
 
-/* Scouts who go through parts of a file at the same time. */
+/* Threads that read ahead in parts of a file at the same time. */
 struct job {
 	struct sp_reader *reader;
 	bool (*wanted)(uint32_t type);
@@ -374,7 +380,7 @@ static void readahead_part(void *arg, unsigned int i)
 {
 	const struct job *job = arg;
 	struct reader_extent all = reader_extent(job->reader);
-	/* Records are at multiples of 8 from the first. */
+	/* Records begin at multiples of 8 after the first record. */
 	uint64_t size = (all.end - all.begin) / job->count & ~(uint64_t)7;
 	struct reader_extent part = {all.begin + i * size, all.begin + (i + 1) * size};
 	if (i + 1 == job->count)
@@ -382,7 +388,7 @@ static void readahead_part(void *arg, unsigned int i)
 	readahead_run(&job->readaheads[i], job->reader, part, job->wanted);
 }
 
-/* Before anything is decoded. */
+/* Detects a clock that was set back, before any record is decoded. */
 static struct sp_error *correct_clock(struct sideband *sideband, struct sp_reader *reader)
 {
 	uint64_t moved, back_ns;
@@ -413,7 +419,10 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	struct job job = {.reader = reader, .wanted = wanted(sideband),
 			      .count = most < threads ? (unsigned int)most : threads};
 	CLEANUP_FREE struct readahead *readaheads = NULL;
-	/* No readahead if sizes of samples are not trusted: the result depends on the start. */
+	/*
+	 * Without trusted sizes of samples, there is no readahead, because the result would depend on
+	 * where it starts.
+	 */
 	if (job.count > 1 && !reader_is_exact(reader)) {
 		readaheads = job.readaheads = calloc(job.count, sizeof(*readaheads));
 		if (!readaheads)

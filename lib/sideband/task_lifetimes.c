@@ -12,7 +12,9 @@ void lifetimes_deinit(struct lifetimes *lifetimes)
 	vec_deinit(&lifetimes->lifetimes);
 }
 
-/* False for a synthesized FORK: the thread is older than the recording. */
+/*
+ * Returns false for a FORK record that perf or sprof synthesized: the task is older than the recording.
+ */
 static bool was_recorded_live(const struct sp_record *record)
 {
 	return record->id.time_ns && !(record->type == PERF_RECORD_FORK &&
@@ -43,14 +45,14 @@ static struct lifetime_runs *runs_of(struct lifetimes *lifetimes, uint32_t tid)
 	return &lifetimes->runs.items[*index];
 }
 
-/* A task that ends runs until then, and its event tells of no switch any more. */
+/* A task that ends runs until its end, but its event sends no switch record any more. */
 static struct sp_error *add_switch(struct lifetimes *lifetimes, uint32_t tid, uint64_t time_ns,
 				   bool out)
 {
 	struct lifetime_runs *runs = runs_of(lifetimes, tid);
 	if (!runs)
 		return error_no_memory();
-	/* Overflow is impossible in honest files, and nothing but a wrong sum in others. */
+	/* Overflow is impossible in valid files; in others it only makes the sum wrong. */
 	uint64_t sum = (uint64_t)runs->sum_ns;
 	runs->sum_ns = (int64_t)(out ? sum + time_ns : sum - time_ns);
 	runs->open += out ? -1 : 1;
@@ -78,7 +80,7 @@ struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_reco
 	}
 }
 
-/* By thread and time; of one moment, the end of the earlier one first. */
+/* Orders by thread and time. At one time, the end of an earlier task comes before the next begin. */
 static int compare_events(const void *a, const void *b)
 {
 	const struct lifetime_event *x = a, *y = b;
