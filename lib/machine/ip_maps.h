@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Results of lookups by ip, kept by one thread: a map for each view and mode. Views in which all
- * ips of a mode mean the same share a map.
+ * Caches of one thread for results by instruction pointer (ip): a map for each view and CPU mode. Views
+ * in which all ips of a mode have the same meaning share a map.
  */
 #ifndef MACHINE_IP_MAPS_H
 #define MACHINE_IP_MAPS_H
@@ -18,11 +18,11 @@ struct code_address {
 	bool caller; /* it is a return address: the code is the call before it */
 };
 
-/* Zeroed: empty. */
+/* A zeroed struct is empty. */
 struct ip_maps {
 	struct u64map map_of;    /* (view, cpumode, caller) -> index in maps */
-	VEC(struct u64map) maps; /* ip -> what the caller knows it by */
-	struct { uint64_t key; uint32_t map; bool known; } last[8]; /* recent entries of map_of */
+	VEC(struct u64map) maps; /* ip -> value of the caller */
+	struct { uint64_t key; uint32_t map; bool known; } last[8]; /* recently used entries of map_of */
 };
 
 void ip_maps_deinit(struct ip_maps *maps);
@@ -42,8 +42,8 @@ static inline unsigned int ip_maps_slot(uint16_t cpumode, bool caller)
 }
 
 /*
- * The map of ips in a view, of a mode, and of those that calls return to or those where code ran.
- * Valid until the next call; NULL when out of memory. The machine is always the same, and sealed.
+ * Returns the map of ips in a view and mode; return addresses (`caller`) have a map of their own. Valid
+ * until the next call; NULL when out of memory. The machine must always be the same one, and sealed.
  */
 static inline struct u64map *ip_maps_find(struct ip_maps *maps, const struct machine *machine,
 					  uint32_t view, uint16_t cpumode, bool caller)

@@ -22,34 +22,34 @@
 #include "machine/process.h"
 #include "record/types.h"
 
-/* Trees are not copied more often than after so many events. */
+/* Number of events after which the trees may be copied again, to free old versions. */
 #define COPY_AFTER 16384
 
 enum live_kind { LIVE_MAP, LIVE_START, LIVE_FORK, LIVE_THREAD, LIVE_EXIT, LIVE_END };
 
 struct live_event {
-	uint64_t time_ns, sequence; /* from 1 */
+	uint64_t time_ns, sequence; /* time and order of arrival, from 1 */
 	enum live_kind kind;
 	bool late;
-	uint32_t pid, parent;   /* parent: of a process that is made; 0 where it was there */
-	struct mapping mapping; /* mapping of MAP */
+	uint32_t pid, parent;   /* parent of a new process; 0: the process existed before */
+	struct mapping mapping; /* the mapping, of MAP events */
 };
 
 struct live_view {
-	uint32_t number; /* 0: free */
+	uint32_t number; /* 0: the entry is free */
 	struct mapping_node *root;
-	bool shared; /* with a fork, or a later view: it must not be changed */
-	bool seen;   /* it was given to somebody: the same */
-	bool used, orphan; /* by a timeline, now; not so when that was last looked at */
-	uint64_t space; /* live_space() */
+	bool shared; /* a fork or a later view shares it, so it must not be changed */
+	bool seen;   /* a caller knows it, so it must not be changed */
+	bool used, orphan; /* `used`: a timeline has it now. `orphan`: no timeline had it at the last check */
+	uint64_t space; /* result of live_space() */
 };
 
 struct space {
 	uint32_t pid;
 	struct timeline timeline;
-	/* Facts of threads that have left the log: */
-	uint32_t threads;  /* 0: nothing is known of them */
-	uint64_t ended_ns; /* 0: not yet */
+	/* Facts about threads whose events have left the log. */
+	uint32_t threads;  /* number of threads; 0: unknown */
+	uint64_t ended_ns; /* end of the process; 0: not ended yet */
 };
 
 struct live {
@@ -57,16 +57,16 @@ struct live {
 	struct modules modules;
 	struct arena arena;
 	VEC(struct live_view) views;
-	VEC(uint32_t) free_views;  /* indexes */
-	struct u64map view_index;  /* number -> index in views */
-	uint32_t last_view;        /* number */
+	VEC(uint32_t) free_views;  /* indexes of free entries in `views` */
+	struct u64map view_index;  /* view's number -> index in views */
+	uint32_t last_view;        /* number of the newest view */
 	VEC(struct space) spaces;
 	struct u64map space_index; /* pid -> index in spaces */
 	VEC(struct live_event) log, fresh;
 	uint64_t sequence;
-	uint64_t floor_ns;         /* the log has no older events */
-	uint64_t happened;         /* events since the trees were copied */
-	size_t kept;               /* views, then */
+	uint64_t floor_ns;         /* all events in the log are newer */
+	uint64_t happened;         /* number of events since the trees were copied */
+	size_t kept;               /* number of views at that time */
 	uint64_t late;
 };
 
@@ -79,7 +79,7 @@ struct sp_error *live_new(bool is_64bit, struct live **ret)
 		return error_no_memory();
 	pthread_rwlockattr_t attr;
 	pthread_rwlockattr_init(&attr);
-	/* Writers come first: readers may follow each other without a gap. */
+	/* Writers have priority, because readers may follow each other without a gap. */
 	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	pthread_rwlock_init(&live->lock, &attr);
 	pthread_rwlockattr_destroy(&attr);
@@ -117,11 +117,11 @@ static struct live_event *event_new(struct live *live, uint64_t time_ns, enum li
 	return event;
 }
 
-/* The module that is mapped; NULL when out of memory. */
+/* Returns the module of the mapped file; NULL when out of memory. */
 static const struct module *add_module(struct live *live, const struct sp_record *record)
 {
 	struct sp_mmap mmap = record->mmap;
-	/* Memory without a file is the same to who unwinds, whoever's it is. */
+	/* Unwinding treats all memory without a file alike, so it is one module. */
 	if (strncmp(mmap.filename, "//anon", 6) == 0)
 		mmap.pid = 0;
 	pthread_rwlock_wrlock(&live->lock);
@@ -193,7 +193,10 @@ static struct space *space_find(const struct live *live, uint32_t pid)
 	return index ? &live->spaces.items[*index] : NULL;
 }
 
-/* Found or made; valid until the next call. NULL when out of memory. */
+/*
+ * Returns the address space of a process, which is created if it is new. Valid until the next call;
+ * NULL when out of memory.
+ */
 static struct space *space_get(struct live *live, uint32_t pid)
 {
 	bool added;
@@ -214,7 +217,7 @@ static struct live_view *view_find(const struct live *live, uint32_t number)
 	return index ? &live->views.items[*index] : NULL;
 }
 
-/* A new view with these mappings, as of then. NULL when out of memory. */
+/* Creates a view with these mappings, which begins at `time_ns`. NULL when out of memory. */
 static struct live_view *view_new(struct live *live, struct timeline *timeline, uint64_t time_ns,
 				  uint64_t space, struct mapping_node *root)
 {
@@ -225,7 +228,7 @@ static struct live_view *view_new(struct live *live, struct timeline *timeline, 
 	uint32_t number = live->last_view + 1 ? live->last_view + 1 : 1;
 	uint32_t index = live->free_views.count ? *vec_last(&live->free_views)
 						: (uint32_t)live->views.count;
-	/* A moment without its view must not stay: there is room for it, so it comes last. */
+	/* The new moment, which comes last, is removed again, because it has no view. */
 	if (!u64map_put(&live->view_index, number, index, NULL))
 		return NULL;
 	struct moment *moment = timeline_add(timeline, time_ns);
@@ -255,7 +258,7 @@ static bool replay_map(struct live *live, const struct live_event *event)
 	uint64_t number = view ? view->space : 0;
 	if (mapping_overlap(root, &event->mapping) == MAPPING_COVERED)
 		return true;
-	/* A view that began at this time may change if nobody has looked at it. */
+	/* A view that began at this time may be changed if no caller knows it. */
 	if (!view || view->shared || view->seen || moment->from_ns != event->time_ns) {
 		if (view)
 			view->shared = true;
@@ -264,7 +267,7 @@ static bool replay_map(struct live *live, const struct live_event *event)
 	return view && mapping_insert(&live->arena, &view->root, view->number, &event->mapping);
 }
 
-/* Late, and older than what is known of the space since. */
+/* Returns whether an event came late and is older than the known state of the space. */
 static bool is_outdated(const struct space *space, const struct live_event *event)
 {
 	return event->late && space->timeline.count &&
@@ -276,7 +279,7 @@ static bool replay_start(struct live *live, const struct live_event *event)
 	struct space *space = space_get(live, event->pid);
 	if (space && is_outdated(space, event))
 		return true;
-	/* The event's number: the same when it is replayed. */
+	/* The event's number is used for the view, so that a replay gives the same number. */
 	return space && view_new(live, &space->timeline, event->time_ns, event->sequence, NULL);
 }
 
@@ -310,7 +313,7 @@ static bool replay(struct live *live, const struct live_event *event)
 	case LIVE_THREAD:
 	case LIVE_EXIT:
 	case LIVE_END:
-		break; /* they count when they leave the log */
+		break; /* EXIT events are applied when they leave the log. */
 	}
 	return true;
 }
@@ -321,7 +324,7 @@ static int by_time(const void *a, const void *b)
 	return u64_order(x->time_ns, y->time_ns) ?: u64_order(x->sequence, y->sequence);
 }
 
-/* Takes back what the events of the log from `index` on did, which are newer than `time_ns`. */
+/* Undoes the events of the log from `index` on, which are newer than `time_ns`. */
 static void undo(struct live *live, size_t index, uint64_t time_ns)
 {
 	for (size_t i = index; i < live->log.count; i++) {
@@ -334,7 +337,10 @@ static void undo(struct live *live, size_t index, uint64_t time_ns)
 	}
 }
 
-/* Puts the new events into the log; the first one that is to be replayed. */
+/*
+ * Merges the new events into the log. *index_ret is the first event to replay. Returns false when out
+ * of memory.
+ */
 static bool merge(struct live *live, size_t *index_ret)
 {
 	uint64_t first_ns = UINT64_MAX;
@@ -383,7 +389,7 @@ uint32_t live_view(struct live *live, uint32_t pid, uint64_t time_ns)
 	const struct moment *moment = space ? timeline_find(&space->timeline, time_ns) : NULL;
 	if (!moment)
 		return 0;
-	/* Nobody else looks at `seen`: no lock is needed. */
+	/* Only this thread uses `seen`, so no lock is needed. */
 	view_find(live, moment->view)->seen = true;
 	return moment->view;
 }
@@ -410,7 +416,7 @@ struct location live_locate(struct live *live, uint32_t view, uint64_t ip)
 	return location;
 }
 
-/* An event leaves the log: threads are counted. False when out of memory. */
+/* Removes an event from the log and counts its threads. Returns false when out of memory. */
 static bool retire(struct live *live, const struct live_event *event)
 {
 	struct space *space = space_get(live, event->pid);
@@ -432,7 +438,7 @@ static bool retire(struct live *live, const struct live_event *event)
 	return true;
 }
 
-/* Cuts off what is behind, and marks the views that are still of some time. */
+/* Removes moments that are no longer needed, and marks the views that are still used. */
 static void prune_space(struct live *live, struct space *space)
 {
 	struct timeline *timeline = &space->timeline;
@@ -472,8 +478,8 @@ static void prune_spaces(struct live *live)
 }
 
 /*
- * Moves a tree. What has been copied already says so by a height of 0 and leads to the
- * copy by `left`. False when out of memory.
+ * Copies a tree to a new arena. A node that is already copied has height 0, and `left` leads to the
+ * copy. Returns false when out of memory.
  */
 static bool move_tree(struct arena *arena, struct mapping_node **root)
 {
@@ -495,8 +501,8 @@ static bool move_tree(struct arena *arena, struct mapping_node **root)
 }
 
 /*
- * A view that a late record has put out of its time may have been given to somebody
- * just before: it stays until the time after this.
+ * Removes views that no timeline uses. A late record may remove a view that a caller has just got, so
+ * views stay until the next call.
  */
 static void drop_views(struct live *live)
 {
@@ -507,7 +513,7 @@ static void drop_views(struct live *live)
 		if (!view->used && (view->orphan || !view->seen)) {
 			u64map_remove(&live->view_index, view->number);
 			*view = (struct live_view){0};
-			*vec_push(&live->free_views) = (uint32_t)i; /* view_new() made room */
+			*vec_push(&live->free_views) = (uint32_t)i; /* view_new() reserved the room. */
 			continue;
 		}
 		view->orphan = !view->used;
@@ -515,7 +521,10 @@ static void drop_views(struct live *live)
 	}
 }
 
-/* All trees that are left go to a new arena. Without memory for it, nothing is mapped any more. */
+/*
+ * Copies all used trees to a new arena, and frees the old one. When out of memory, the trees are
+ * dropped: nothing is mapped any more.
+ */
 static bool move_trees(struct live *live)
 {
 	struct arena old = live->arena;

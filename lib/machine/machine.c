@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records are kept in short form until machine_seal() sorts and replays them.
+ * Records are stored in short form. machine_seal() sorts and replays them.
  *
- * A view is numbered user view + kernel version * number of user views: the
- * kernel changes its meaning seldom (a BPF program where another one was), so
- * that there is mostly one version, and a view is a user view.
+ * A view's number is: user view + kernel version * number of user views. The kernel's mappings change
+ * rarely (for example, a BPF program replaces another one), so there is mostly one version, and a view
+ * is a user view.
  */
 #include "machine/machine.h"
 
@@ -19,19 +19,19 @@
 #include "record/kept.h"
 #include "record/types.h"
 
-/* The program and its interpreter; a vdso comes last. */
+/* Number of mappings that exec makes at most: the program and its interpreter. The vdso comes last. */
 #define EXEC_MAPS 3
 
-/* No program maps the first page. */
+/* Lowest address that programs can map. */
 #define USER_LEAST 4096
 
 enum event_kind {
 	EVENT_MAP,
-	EVENT_MAP_KERNEL, /* code loaded into the kernel */
-	EVENT_MAP_IMAGE,  /* the kernel itself, which lies beneath that */
+	EVENT_MAP_KERNEL, /* code loaded into the kernel: a module or BPF program */
+	EVENT_MAP_IMAGE,  /* the kernel's image */
 	EVENT_MAP_GUEST,
 	EVENT_MAP_GUEST_IMAGE,
-	EVENT_MAKE, /* code that was made at run time */
+	EVENT_MAKE, /* JIT code */
 	EVENT_COMM,
 	EVENT_FORK,
 };
@@ -39,12 +39,12 @@ enum event_kind {
 struct event {
 	uint64_t time_ns;
 	uint32_t sequence;
-	uint8_t kind;  /* enum event_kind */
-	bool exec;     /* COMM, FORK */
-	bool is_code;  /* MAP */
-	bool cut_short; /* MAP: perf gave up reading the process's mappings behind it */
+	uint8_t kind;  /* value of enum event_kind */
+	bool exec;     /* COMM, FORK: the process executed a program */
+	bool is_code;  /* MAP: the mapping is executable */
+	bool cut_short; /* MAP: perf stopped reading the process's mappings after this one */
 	union {
-		struct mapping mapping; /* its pid is the space's */
+		struct mapping mapping; /* mapping.pid is the process of the address space */
 		struct {
 			uint32_t pid, tid;
 			const char *comm;
@@ -53,24 +53,24 @@ struct event {
 	};
 };
 
-/* A kernel: what was loaded into it, over its image. */
+/* One kernel: its image, and code loaded into it. */
 struct kernel {
 	struct timeline timeline;
 	struct views views;
 	struct mapping_node *images;
-	struct module *module; /* the first image; NULL: none */
+	struct module *module; /* module of the first image; NULL: none */
 };
 
 struct machine {
 	struct modules modules;
 	struct strtab comms;
-	VEC(struct event) events; /* until it is sealed */
+	VEC(struct event) events; /* events, until the machine is sealed */
 	VEC(struct machine_jitdump) jitdumps;
-	struct timelines spaces;  /* by pid: views */
-	struct timelines threads; /* by tid: comms */
+	struct timelines spaces;  /* views of address spaces, by pid */
+	struct timelines threads; /* names of threads, by tid */
 	struct views views;
 	struct kernel host, guest;
-	bool partial; /* records of mappings may be missing */
+	bool partial; /* mapping records may be missing */
 	bool sealed;
 	pthread_mutex_t lock;      /* protects `unknown_comms` */
 	struct strtab unknown_comms;
@@ -149,7 +149,10 @@ static bool add_mapping(struct machine *machine, const struct sp_record *record,
 	return true;
 }
 
-/* A process may have it mapped several times, and say so again in the next file. */
+/*
+ * Adds a jitdump that a process mapped. A process may map it several times, and each file of a
+ * recording repeats the mappings.
+ */
 static bool add_jitdump(struct machine *machine, const struct sp_record *record)
 {
 	struct module *module;
@@ -188,7 +191,7 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 	}
 	if (modules_is_code(record) && !add_jitdump(machine, record))
 		return false;
-	/* perf inject -B gives a mapping the mode of a sample, which may be a guest's. */
+	/* perf inject -B gives a mapping record the mode of a sample, which may be a guest's. */
 	if (!add_mapping(machine, record, EVENT_MAP,
 			 modules_add_user(&machine->modules, mmap, modules_is_code(record)), mmap))
 		return false;
@@ -290,7 +293,7 @@ struct sp_error *machine_add_jit(struct machine *machine, const struct machine_j
 		.module = dump->module->index,
 		.pid = dump->pid,
 	};
-	/* Code older than the mark belongs to another program's address space. */
+	/* A mapping older than the jitdump's own belongs to another program's address space. */
 	struct sp_record record = {
 		.id.time_ns = time_ns > dump->time_ns ? time_ns : dump->time_ns};
 	if (size == 0 || __builtin_add_overflow(start, size, &mapping.end))
@@ -324,13 +327,18 @@ static bool replay_map(struct machine *machine, const struct event *event)
 		moment->exec_until_ns = event->time_ns;
 		moment->exec_maps = last ? 0 : moment->exec_maps - 1;
 	}
-	/* Read from /proc when the recording began, all of them. */
+	/*
+	 * perf or sprof read these mappings from /proc when the recording began, and got all of them.
+	 */
 	if ((event->is_code && !event->time_ns) || event->cut_short)
 		views_set_complete(&machine->views, space, !event->cut_short);
 	return true;
 }
 
-/* Code loaded into the kernel's image or into a module gets that one's name, as in perf. */
+/*
+ * Replays code loaded into the kernel. If it is within the kernel's image or a module, it gets the name
+ * of that, as in perf.
+ */
 static bool replay_kernel(struct machine *machine, struct kernel *kernel,
 			  const struct event *event)
 {
@@ -354,7 +362,7 @@ static bool replay_image(struct machine *machine, struct kernel *kernel,
 	return mapping_insert(&kernel->views.arena, &kernel->images, 0, &event->mapping);
 }
 
-/* A new thread has its creator's name, a new process its address space too. */
+/* Replays a FORK: a new thread gets its creator's name, a new process also its address space. */
 static bool replay_fork(struct machine *machine, const struct event *event)
 {
 	const struct sp_task *task = &event->task;
@@ -423,7 +431,7 @@ static int compare_events(const void *a, const void *b)
 	return u64_order(x->time_ns, y->time_ns) ?: u64_order(x->sequence, y->sequence);
 }
 
-/* Makes the first version of a kernel, which holds from the start. */
+/* Creates the first version of a kernel, which is valid from the start. */
 static bool kernel_start(struct kernel *kernel, size_t limit)
 {
 	kernel->views.limit = limit;
@@ -432,7 +440,7 @@ static bool kernel_start(struct kernel *kernel, size_t limit)
 
 struct sp_error *machine_seal(struct machine *machine)
 {
-	/* An address space has at most one view for each event, and one is for the unknown. */
+	/* Each event creates at most one view per address space. One view is for unknown processes. */
 	size_t limit = (UINT32_MAX >> 4) / (machine->events.count + 1);
 	if (machine->events.count)
 		qsort(machine->events.items, machine->events.count, sizeof(struct event),
@@ -448,10 +456,10 @@ struct sp_error *machine_seal(struct machine *machine)
 	return NULL;
 }
 
-/* The name of a thread that nothing is known of. */
+/* Returns the name of a thread without records: ":TID". */
 static const char *unknown_comm(const struct machine *machine, uint32_t tid)
 {
-	/* The lock and what it guards are the only things of a sealed machine that change. */
+	/* A sealed machine is constant, except for this lock and the names that it protects. */
 	struct machine *shared = (struct machine *)(uintptr_t)machine;
 	char name[16];
 	snprintf(name, sizeof(name), ":%d", (int)tid);
@@ -461,7 +469,7 @@ static const char *unknown_comm(const struct machine *machine, uint32_t tid)
 	return comm ? comm : ":?";
 }
 
-/* The moment at `time_ns`; narrows the span to it. */
+/* Returns the moment at `time_ns`, and limits the span to its duration. */
 static const struct moment *moment_at(const struct timeline *timeline, uint64_t time_ns,
 				      struct machine_span *span)
 {
@@ -491,7 +499,10 @@ static uint32_t view_at(const struct machine *machine, uint32_t pid, uint64_t ti
 	return view + version;
 }
 
-/* Returns the first later name of a thread without a name in `moment` (NULL: before the first). */
+/*
+ * Returns the first later name of a thread that has no name in `moment` (NULL: before its first
+ * moment).
+ */
 static const char *later_comm(const struct timeline *thread, const struct moment *moment)
 {
 	if (!thread)
@@ -541,7 +552,7 @@ const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t t
 			 uint64_t time_ns)
 {
 	struct machine_span span = {.until_ns = UINT64_MAX};
-	(void)pid; /* no two threads have one tid at the same time */
+	(void)pid; /* A tid is used by one thread at a time, so pid is not needed. */
 	name_at(machine, tid, time_ns, &span);
 	return span.comm;
 }
@@ -575,7 +586,7 @@ static const struct mapping *find_kernel(const struct kernel *kernel, uint32_t v
 	return mapping ? mapping : mapping_find(kernel->images, ip);
 }
 
-/* Code that was made at run time is found in memory that no file stands behind. */
+/* Finds the mapping of an ip in user space. JIT code counts only in memory that has no file. */
 static const struct mapping *find_user(const struct machine *machine, uint32_t version,
 				       uint64_t ip)
 {
@@ -619,7 +630,7 @@ bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip)
 {
 	uint32_t user = view % (uint32_t)machine->views.count;
 	struct location at = machine_locate(machine, view, PERF_RECORD_MISC_USER, ip);
-	/* Interpreters' frames are in files that are mapped as data (DEX). */
+	/* Frames of interpreters may be in files that are mapped as data (DEX). */
 	if (at.module && (at.module->is_code || at.module->kind != MODULE_ANONYMOUS))
 		return true;
 	return ip >= USER_LEAST && (machine->partial || !machine->views.items[user].complete);

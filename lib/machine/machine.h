@@ -16,40 +16,47 @@ struct machine;
 struct sp_error *machine_new(struct machine **ret) SP_MUST_CHECK;
 void machine_free(struct machine *machine);
 
-/* The recording's architecture ("x86_64"; feature ARCH): for what is 32-bit, and the kernel's half. */
+/*
+ * Sets the recording's architecture ("x86_64"; feature ARCH). It decides what is 32-bit, and which
+ * addresses are the kernel's.
+ */
 struct sp_error *machine_set_arch(struct machine *machine, const char *arch) SP_MUST_CHECK;
 
 /*
- * MMAP, MMAP2, COMM, FORK, KSYMBOL, HEADER_BUILD_ID, kept files; others are ignored. Copied.
- * Records of one time (synthesised ones have time 0) are replayed as they came.
+ * Adds a copy of a MMAP, MMAP2, COMM, FORK, KSYMBOL, HEADER_BUILD_ID or embedded-file record; ignores
+ * others. Records of equal time (synthesized ones have time 0) are replayed in the order of their
+ * addition.
  */
 struct sp_error *machine_add(struct machine *machine, const struct sp_record *record) SP_MUST_CHECK;
 
 /*
- * A jitdump that a process mapped as a mark, which the records say; what is in it must be found
- * and added by who has files, before the machine is sealed.
+ * A jitdump file that a process mapped. The caller must read the file and add its code by
+ * machine_add_jit() before machine_seal().
  */
 struct machine_jitdump {
-	const struct module *module; /* MODULE_JIT; its code's */
-	uint32_t pid;                /* pid of the process */
-	uint64_t time_ns;            /* when it was mapped; 0: before the recording */
+	const struct module *module; /* module of its code, of kind MODULE_JIT */
+	uint32_t pid;                /* process that mapped the file */
+	uint64_t time_ns;            /* time of the mapping; 0: before the recording */
 };
 
 size_t machine_jitdump_count(const struct machine *machine);
 struct machine_jitdump machine_jitdump(const struct machine *machine, size_t index);
 
 /*
- * The process has code of that jitdump at [start, start + size) from `time_ns` on (not before the
- * dump was mapped), whose bytes are at file_offset of it.
+ * Adds code of a jitdump: the process has it at [start, start + size) from `time_ns` on, but not before
+ * the dump was mapped. The code's bytes are at file_offset of the dump.
  */
 struct sp_error *machine_add_jit(struct machine *machine, const struct machine_jitdump *dump,
 				 uint64_t time_ns, uint64_t start, uint64_t size,
 				 uint64_t file_offset) SP_MUST_CHECK;
 
-/* Once it is sealed: how often code replaced other code at a time that was not kept apart. */
+/*
+ * Returns how often JIT code replaced other code without a new view, because too many views existed.
+ * Earlier samples there get the later name. Valid after machine_seal().
+ */
 uint64_t machine_jit_unparted(const struct machine *machine);
 
-/* No more records; replays them. */
+/* Ends the adding of records and replays them in the order of time. */
 struct sp_error *machine_seal(struct machine *machine) SP_MUST_CHECK;
 
 /*
@@ -62,12 +69,12 @@ uint32_t machine_view(const struct machine *machine, uint32_t pid, uint64_t time
 size_t machine_view_count(const struct machine *machine);
 
 /*
- * The lowest view in which all ips of that cpumode mean what they mean in `view`:
- * kernel code is the same in all processes. For caches of what ips mean.
+ * Returns the lowest view in which all ips of that CPU mode mean the same as in `view`: kernel code is
+ * the same in all processes. Use it as key of caches.
  */
 uint32_t machine_view_of_mode(const struct machine *machine, uint32_t view, uint16_t cpumode);
 
-/* The thread's name at that time, interned by the machine; ":TID" where it is not known. */
+/* Returns the thread's name at that time, interned by the machine; ":TID" if it is unknown. */
 const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
 			 uint64_t time_ns);
 
@@ -75,50 +82,57 @@ const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t t
 struct machine_span {
 	uint64_t from_ns, until_ns;
 	uint32_t view;
-	const char *comm; /* same as machine_comm() */
-	const char *name; /* the same; of a thread not yet named, its first name: as perf report */
-	/* If an exec began the view: time when the new program was mapped, and the view before; else 0. */
+	const char *comm; /* the thread's name, as returned by machine_comm() */
+	const char *name; /* the name that perf report shows: if the thread has no name yet, its first later
+			   * one */
+	/*
+	 * If an exec began the view: the time when the new program was mapped, and the view before it;
+	 * else 0.
+	 */
 	uint64_t exec_until_ns;
 	uint32_t replaced_view;
 };
 
-/* The span that holds `time_ns`: many samples share one, and need not ask again. */
+/* Returns the span that contains `time_ns`. Many samples share a span, so callers should keep it. */
 struct machine_span machine_span(const struct machine *machine, uint32_t pid, uint32_t tid,
 				 uint64_t time_ns);
 
 /*
- * The view for a sample that was taken in the kernel. Within execve(2) the process already has its new
- * name, but its user address, `user_ip`, is still the old program's.
+ * Returns the view for a sample taken in the kernel. During execve(2), the process already has its new
+ * name, while its user address, `user_ip`, may still be the old program's.
  */
 uint32_t machine_sample_view(const struct machine *machine, const struct machine_span *span,
 			     uint64_t time_ns, uint64_t user_ip);
 
-/* Place of an ip. */
+/* Place of an instruction pointer (ip). */
 struct location {
-	const struct module *module; /* NULL: nothing is known to be mapped there */
-	uint64_t offset;             /* user files: in the file; kernel, JIT: the ip itself */
-	uint64_t mapped_offset;      /* user files: where the mapping starts; else 0 */
-	uint64_t ip;                 /* the ip that was looked up */
-	uint32_t pid;                /* owner of the address space; for perf-PID.map and /proc/PID/root */
+	const struct module *module; /* NULL: no known mapping has it */
+	uint64_t offset;             /* user files: offset in the file; kernel and JIT code: the ip itself */
+	uint64_t mapped_offset;      /* user files: file offset of the mapping's begin; else 0 */
+	uint64_t ip;                 /* the ip that was searched */
+	uint32_t pid;                /* process of the address space, for perf-PID.map and /proc/PID/root */
 };
 
 /*
- * `cpumode` is PERF_RECORD_MISC_{USER,KERNEL,…} of the sample or of the
+ * Finds the place of an ip. `cpumode` is PERF_RECORD_MISC_{USER,KERNEL,…} of the sample, or of the
  * PERF_CONTEXT_* mark before the ip.
  */
 struct location machine_locate(const struct machine *machine, uint32_t view, uint16_t cpumode,
 			       uint64_t ip);
 
-/* To be called if records of mappings may be missing: no address space is then completely known. */
+/*
+ * Treats all address spaces as incomplete, because mapping records may be missing: machine_may_run()
+ * then accepts unmapped addresses, too.
+ */
 void machine_set_partial(struct machine *machine);
 
 /*
- * Whether user code may run at an ip. False if the address space is completely known (since an exec, or
- * from /proc when the recording began) and nothing executable is mapped there.
+ * Returns whether user code may run at an ip. False only if all mappings of the address space are known
+ * (since an exec, or from /proc when the recording began) and none that is executable has the ip.
  */
 bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip);
 
-/* The kernel as the recording knows it, or NULL. */
+/* Returns the recorded kernel's module, or NULL. */
 const struct module *machine_kernel(const struct machine *machine);
 
 size_t machine_module_count(const struct machine *machine);

@@ -12,7 +12,7 @@
 struct builder {
 	struct arena *arena;
 	uint32_t owner;
-	bool failed; /* out of memory: nodes may be missing */
+	bool failed; /* memory is exhausted: nodes may be missing */
 };
 
 static uint32_t height(const struct mapping_node *node)
@@ -20,7 +20,7 @@ static uint32_t height(const struct mapping_node *node)
 	return node ? node->height : 0;
 }
 
-/* The node itself if this version made it, else a copy. */
+/* Returns the node itself if this version created it, else a copy. */
 static struct mapping_node *own(struct builder *builder, struct mapping_node *node)
 {
 	if (node->owner == builder->owner)
@@ -70,7 +70,7 @@ static struct mapping_node *rotate_right(struct builder *builder, struct mapping
 	return bind(builder, left->left, left, bind(builder, left->right, node, node->right));
 }
 
-/* join() where `left` is the higher by more than one. */
+/* join() for a `left` that is higher by more than one. */
 static struct mapping_node *join_right(struct builder *builder, struct mapping_node *left,
 				       struct mapping_node *middle, struct mapping_node *right)
 {
@@ -90,7 +90,7 @@ static struct mapping_node *join_right(struct builder *builder, struct mapping_n
 	return joined;
 }
 
-/* The mirror of join_right(). */
+/* Mirror image of join_right(). */
 static struct mapping_node *join_left(struct builder *builder, struct mapping_node *left,
 				      struct mapping_node *middle, struct mapping_node *right)
 {
@@ -110,7 +110,7 @@ static struct mapping_node *join_left(struct builder *builder, struct mapping_no
 	return joined;
 }
 
-/* All of `left`, then `middle`, then all of `right`. */
+/* Joins trees: all of `left`, then `middle`, then all of `right`. */
 static struct mapping_node *join(struct builder *builder, struct mapping_node *left,
 				 struct mapping_node *middle, struct mapping_node *right)
 {
@@ -123,7 +123,7 @@ static struct mapping_node *join(struct builder *builder, struct mapping_node *l
 	return bind(builder, left, middle, right);
 }
 
-/* Into what starts below `ip` and what starts there or above. */
+/* Splits a tree into the mappings that start below `ip`, and those that start at or above it. */
 static void split(struct builder *builder, struct mapping_node *node, uint64_t ip,
 		  struct mapping_node **low_ret, struct mapping_node **high_ret)
 {
@@ -132,7 +132,7 @@ static void split(struct builder *builder, struct mapping_node *node, uint64_t i
 		*low_ret = *high_ret = NULL;
 		return;
 	}
-	/* join() may change the node: its children are read before. */
+	/* join() may change the node, so its children are read before. */
 	struct mapping_node *left = node->left, *right = node->right;
 	if (node->mapping.start < ip) {
 		split(builder, right, ip, &low, &high);
@@ -145,7 +145,7 @@ static void split(struct builder *builder, struct mapping_node *node, uint64_t i
 	}
 }
 
-/* Takes the last node out; *node must not be NULL. */
+/* Removes and returns the last node; *node must not be NULL. */
 static struct mapping_node *take_last(struct builder *builder, struct mapping_node **node)
 {
 	struct mapping_node *top = *node, *rest = top->right;
@@ -166,7 +166,7 @@ static const struct mapping *last_mapping(const struct mapping_node *node)
 	return node ? &node->mapping : NULL;
 }
 
-/* The part of `mapping` from `ip` on, as a node. */
+/* Returns the part of `mapping` from `ip` on, as a node. */
 static struct mapping_node *tail_new(struct builder *builder, const struct mapping *mapping,
 				     uint64_t ip)
 {
@@ -184,7 +184,7 @@ bool mapping_insert(struct arena *arena, struct mapping_node **root, uint32_t ow
 	split(&builder, *root, mapping->start, &below, &above);
 	split(&builder, above, mapping->end, &inside, &above);
 
-	/* At most one of both sticks out: they did not overlap each other. */
+	/* At most one of the two extends beyond the range, because they did not overlap. */
 	const struct mapping *last = last_mapping(below);
 	const struct mapping *hidden = last_mapping(inside);
 	if (last && last->end > mapping->end)
@@ -224,7 +224,7 @@ static bool same_meaning(const struct mapping *a, const struct mapping *b)
 
 struct overlap {
 	const struct mapping *mapping;
-	uint64_t covered; /* bytes that mean the same */
+	uint64_t covered; /* number of bytes with unchanged meaning */
 	bool differs;
 };
 

@@ -13,11 +13,11 @@
 #include "base/arena.h"
 
 struct mapping {
-	uint64_t start, end; /* run time addresses, [start, end) */
+	uint64_t start, end; /* addresses in memory, [start, end) */
 	uint64_t file_offset; /* file offset of `start` */
-	uint32_t module;      /* its index */
+	uint32_t module;      /* index of its module */
 	uint32_t pid;         /* process that made it; forks may share it */
-	bool fixed;           /* an ip stands for itself: the mapping's place does not matter */
+	bool fixed;           /* an ip is its own offset: the place of the mapping does not matter */
 };
 
 struct mapping_node {
@@ -26,24 +26,23 @@ struct mapping_node {
 	uint32_t owner, height;
 };
 
-/* The mapping that holds `ip`, or NULL. */
+/* Returns the mapping that contains `ip`, or NULL. */
 const struct mapping *mapping_find(const struct mapping_node *root, uint64_t ip);
 
-/* Present content of a new mapping's range. */
+/* Previous content of a new mapping's range. */
 enum mapping_overlap {
 	MAPPING_FREE,    /* nothing */
-	MAPPING_SAME,    /* in part, and each ip there means what it will mean */
-	MAPPING_COVERED, /* all of it already, with that same meaning */
-	MAPPING_REPLACES, /* an ip there means something else */
+	MAPPING_SAME,    /* a part is mapped, and each ip there keeps its meaning */
+	MAPPING_COVERED, /* all is mapped, and each ip keeps its meaning */
+	MAPPING_REPLACES, /* some ip there had another meaning */
 };
 
 enum mapping_overlap mapping_overlap(const struct mapping_node *root,
 				     const struct mapping *mapping);
 
 /*
- * The version of *root with `mapping` (not empty) in it, in place of what it
- * overlaps; what sticks out of it stays. False when out of memory: *root is then
- * good for nothing but being forgotten.
+ * Inserts `mapping` (not empty) into a new version of *root. It replaces the overlapped parts of other
+ * mappings; the rest of them stays. Returns false when out of memory: *root may then only be freed.
  */
 bool mapping_insert(struct arena *arena, struct mapping_node **root, uint32_t owner,
 		    const struct mapping *mapping);

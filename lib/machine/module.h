@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A file (or what stands for one) that was mapped: the unit of symbolization. */
+/* A mapped file, or other code such as the kernel: the unit of symbolization. */
 #ifndef MACHINE_MODULE_H
 #define MACHINE_MODULE_H
 
@@ -8,35 +8,36 @@
 #include <stdint.h>
 
 enum module_kind {
-	MODULE_FILE,          /* an ELF file of user space; memfd, too, which may hold JIT code */
+	MODULE_FILE,          /* an ELF file of user space, or a memfd, which may contain JIT code */
 	MODULE_VDSO,
-	MODULE_ANONYMOUS,     /* //anon, [heap], [stack]: JIT code */
-	MODULE_KERNEL,        /* [kernel.kallsyms], vmlinux */
-	MODULE_KERNEL_MODULE, /* a .ko, or [name] */
-	MODULE_JIT,           /* a jitdump's code: an offset is a byte's place in that file */
-	MODULE_KERNEL_CODE,   /* KSYMBOL: a BPF program or trampoline, `path` is its name */
+	MODULE_ANONYMOUS,     /* memory without a file: //anon, [heap], [stack]; may contain JIT code */
+	MODULE_KERNEL,        /* [kernel.kallsyms] or vmlinux */
+	MODULE_KERNEL_MODULE, /* a .ko file, or [name] */
+	MODULE_JIT,           /* code of a jitdump: an offset is a place in that file */
+	MODULE_KERNEL_CODE,   /* a BPF program or trampoline by a KSYMBOL record; `path` is its name */
 };
 
-/* One for each distinct (kind, path, build-id, device, inode). Immutable once sealed. */
+/* One for each distinct (kind, path, build-id, device, inode). Constant after machine_seal(). */
 struct module {
-	uint32_t index;       /* machine_module(index) */
+	uint32_t index;       /* argument of machine_module() */
 	enum module_kind kind;
-	const char *path;     /* recorded path */
-	const char *name;     /* perf's text: base name, "[kernel.kallsyms]", "[vdso]", … */
+	const char *path;     /* path in the recording */
+	const char *name;     /* name as perf prints it: base name, "[kernel.kallsyms]", "[vdso]", … */
 	uint8_t build_id[20];
-	uint8_t build_id_size; /* 0: not recorded */
+	uint8_t build_id_size; /* 0: no build-id was recorded */
 	uint32_t maj, min;
 	uint64_t ino;
-	uint64_t start, end;   /* kernel kinds: where it lies in memory; else 0 */
-	uint64_t reference;    /* MODULE_KERNEL: run time address of `reference_symbol`; 0 unknown */
-	const char *reference_symbol; /* "_text" or "_stext": what KASLR is measured by; or NULL */
+	uint64_t start, end;   /* kernel kinds: range in memory; else 0 */
+	uint64_t reference;    /* MODULE_KERNEL: address of `reference_symbol` in memory; 0: unknown */
+	const char *reference_symbol; /* symbol that measures the kernel's random offset (KASLR): "_text" or
+				       * "_stext"; or NULL */
 	uint32_t pid;          /* first process that mapped it */
 	bool is_64bit;
 	uint64_t content_size; /* size of a file without a build-id; 0: not recorded */
-	uint64_t content_hash; /* hash by record/content.h */
-	bool is_code;          /* user kinds: it was mapped executable, somewhere, some time */
-	const uint8_t *kept;   /* the file itself, where the recording has it; untrusted */
-	size_t kept_size;      /* 0: it has not */
+	uint64_t content_hash; /* hash of the file's content (record/content.h) */
+	bool is_code;          /* user kinds: some process mapped it executable */
+	const uint8_t *kept;   /* the file's bytes, if the recording contains the file; untrusted */
+	size_t kept_size;      /* 0: the recording does not contain the file */
 };
 
 #endif

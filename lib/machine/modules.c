@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names follow perf's, so that both show the same rows: the base name of a file,
- * "[name]" for a kernel module, "[JIT] tid PID" for executable memory without a
- * file.
+ * Names of modules are perf's, so that both tools show equal rows: the base name of a file, "[name]"
+ * for a kernel module, "[JIT] tid PID" for executable memory without a file.
  */
 #include "machine/modules.h"
 
@@ -16,13 +15,13 @@
 #define GUEST_KERNEL_NAME "[guest.kernel.kallsyms]"
 #define JIT "[JIT] tid "
 
-/* A recording has one vdso of each kind. */
+/* Limit on embedded files: a recording has one vdso of each kind. */
 #define KEPT_MAX 8
 
 /* End of the address space of 32-bit programs. */
 #define END_OF_32BIT (UINT64_C(1) << 32)
 
-/* Simpleperf's flag in `prot` for JIT code, whose recorded symbols have run time addresses. */
+/* Flag of simpleperf in `prot` for JIT code, whose recorded symbols have addresses in memory. */
 #define PROT_JIT_SYMFILE_MAP 0x4000
 
 #ifndef MAP_HUGETLB
@@ -54,13 +53,13 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Memory is its process's. */
+/* Returns whether the module belongs to one process, as memory without a file does. */
 static bool is_of_process(const struct module *module)
 {
 	return module->kind == MODULE_ANONYMOUS || module->kind == MODULE_JIT;
 }
 
-/* Two records name one module if all of this is equal. */
+/* Hash of the properties that identify a module. */
 static uint64_t identity(const struct module *module)
 {
 	uint64_t hash = hash_bytes(module->build_id, module->build_id_size);
@@ -82,7 +81,7 @@ static bool same_module(const struct module *a, const struct module *b)
 	       (!is_of_process(a) || a->pid == b->pid);
 }
 
-/* The module like `wanted`, made if there is none; NULL when out of memory. */
+/* Returns the module equal to `wanted`, created if it is new; NULL when out of memory. */
 static struct module *intern(struct modules *modules, const struct module *wanted)
 {
 	if (!wanted->path || !wanted->name)
@@ -118,7 +117,7 @@ static struct module from_mmap(struct modules *modules, const struct sp_mmap *mm
 	return module;
 }
 
-/* True for perf inject -B's name of memory without a file: that of its perf map. */
+/* Returns whether the name is perf inject -B's for memory without a file, that of a perf map. */
 static bool is_perf_map(const char *name)
 {
 	const char *prefix = "/tmp/perf-";
@@ -142,7 +141,7 @@ bool modules_is_memory(const struct module *module)
 	       (is_memory(module->path) || starts_with(module->name, JIT));
 }
 
-/* "jit-PID.dump", wherever it is. */
+/* Returns whether a path ends in "jit-PID.dump". */
 static bool is_jitdump(const char *path)
 {
 	const char *name = base_name(path);
@@ -159,7 +158,7 @@ bool modules_may_be_jit(const struct module *module)
 	       (module->kind == MODULE_FILE && starts_with(module->path, "/memfd:"));
 }
 
-/* True for mappings without a file that perf shows by their names. */
+/* Returns whether perf shows this mapping without a file by its name. */
 static bool is_nameless_file(const char *name)
 {
 	return name[0] == '[' || starts_with(name, "anon_inode:");
@@ -171,7 +170,7 @@ static bool is_vdso(const char *name)
 	       strcmp(name, "[vdsox32]") == 0;
 }
 
-/* A 32-bit program on a 64-bit kernel has another one, of the same name. */
+/* Adds the vdso's module. A 32-bit program on a 64-bit kernel has a different vdso of the same name. */
 static struct module *add_vdso(struct modules *modules, const struct sp_mmap *mmap)
 {
 	struct module module = from_mmap(modules, mmap);
@@ -222,7 +221,10 @@ bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct
 	return *ret != NULL;
 }
 
-/* "/lib/modules/…/nf-tables.ko.xz" and "[nf_tables]" are both "[nf_tables]". */
+/*
+ * Returns a kernel module's name: "/lib/modules/…/nf-tables.ko.xz" and "[nf_tables]" are both
+ * "[nf_tables]".
+ */
 static const char *kernel_module_name(struct modules *modules, const char *path)
 {
 	const char *base = base_name(path);
@@ -257,7 +259,7 @@ struct mapping modules_mapping(const struct module *module, const struct sp_mmap
 	return (struct mapping){
 		.start = mmap->start,
 		.end = mmap_end(mmap),
-		/* The vdso is no file, whatever the record says. */
+		/* The vdso is no file, whatever offset the record states. */
 		.file_offset = module->kind == MODULE_VDSO ? 0 : mmap->file_offset,
 		.module = module->index,
 		.pid = mmap->pid,
@@ -266,7 +268,9 @@ struct mapping modules_mapping(const struct module *module, const struct sp_mmap
 	};
 }
 
-/* "[kernel.kallsyms]_text" holds the name of the symbol that lies at file_offset. */
+/*
+ * Returns the kernel's module. "[kernel.kallsyms]_text" contains the name of the symbol at file_offset.
+ */
 static struct module kernel_image(struct modules *modules, const struct sp_mmap *mmap,
 				  bool guest)
 {
@@ -311,7 +315,10 @@ struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol
 	return intern(modules, &module);
 }
 
-/* A kernel that was found as a file is listed by that file's path. */
+/*
+ * Returns the name of a build-id's module. A kernel that was found as a file is listed by that file's
+ * path.
+ */
 static const char *build_id_key(struct modules *modules, const struct sp_build_id *build_id,
 				uint16_t cpumode)
 {
@@ -342,7 +349,7 @@ bool modules_add_build_id(struct modules *modules, const struct sp_build_id *bui
 			*copy = *build_id;
 		return copy != NULL;
 	}
-	/* The file was replaced meanwhile: which one a mapping had is not known. */
+	/* The file was replaced during the recording, so its build-id is ambiguous. */
 	struct sp_build_id *other = &modules->build_ids.items[*index];
 	if (other->build_id_size != build_id->build_id_size ||
 	    memcmp(other->build_id, build_id->build_id, other->build_id_size))
@@ -357,7 +364,7 @@ bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes
 		return false;
 	for (size_t i = 0; i < modules->kept.count; i++)
 		if (modules->kept.items[i].name == key)
-			return true; /* said twice */
+			return true; /* the same build-id was recorded twice */
 	if (modules->kept.count == KEPT_MAX || !bytes.size)
 		return true;
 	uint8_t *copy = arena_alloc(&modules->arena, bytes.size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The modules of a machine: what a mapping's name says it is, each kept once. */
+/* The modules of a machine, each stored once, found by the names and facts of mapping records. */
 #ifndef MACHINE_MODULES_H
 #define MACHINE_MODULES_H
 
@@ -12,14 +12,14 @@
 #include "machine/module.h"
 #include "record/content.h"
 
-/* A file that the recording holds. */
+/* A file that the recording contains. */
 struct kept_file {
 	const char *name; /* interned in `strings` */
 	const uint8_t *bytes;
 	size_t size;
 };
 
-/* A file without a build-id. */
+/* Size and hash of a file without a build-id. */
 struct known_content {
 	const char *path; /* interned in `strings` */
 	uint64_t size, hash, ino;
@@ -29,58 +29,61 @@ struct known_content {
 struct modules {
 	struct arena arena;
 	struct strtab strings;
-	VEC(struct module *) list; /* by index */
+	VEC(struct module *) list; /* modules by index */
 	struct index_set index_of;
-	VEC(struct sp_build_id) build_ids; /* HEADER_BUILD_ID, until modules_seal(); size 0: */
-	struct u64map build_id_of;         /* ambiguous. By name (its address in `strings`) */
-	VEC(struct kept_file) kept; /* until modules_seal(); their bytes are the arena's */
-	VEC(struct known_content) contents; /* until modules_seal() */
-	struct u64map content_of; /* hash of path, device and inode -> index */
-	bool is_64bit; /* value for new modules, and for all once sealed */
+	VEC(struct sp_build_id) build_ids; /* recorded build-ids, until modules_seal(); size 0: ambiguous */
+	struct u64map build_id_of;         /* name's address in `strings` -> index in build_ids */
+	VEC(struct kept_file) kept; /* embedded files, until modules_seal(); the arena owns their bytes */
+	VEC(struct known_content) contents; /* contents of files, until modules_seal() */
+	struct u64map content_of; /* hash of path, device and inode -> index in contents */
+	bool is_64bit; /* value for new modules; modules_seal() sets it for all */
 };
 
 /* A zeroed struct modules is empty. */
 void modules_deinit(struct modules *modules);
 
-/* For MMAP and MMAP2 of user space. NULL when out of memory. */
+/* Returns the module of a MMAP or MMAP2 record of user space. NULL when out of memory. */
 struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
 				bool executable);
 
 /*
- * Adds the module of the JIT code of a process that mapped its jitdump as a mark. *ret is NULL if
- * `mmap` is not of such a file. False when out of memory.
+ * Adds the module of a process's JIT code, if `mmap` is the mapping of a jitdump; else *ret is NULL.
+ * Returns false when out of memory.
  */
 bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct module **ret);
 
-/* Whether code that a jitdump tells of may be in such a module's memory. */
+/* Returns whether code of a jitdump may be in such a module's memory. */
 bool modules_may_be_jit(const struct module *module);
 
-/* A module of user space that is plain memory: an ip in it stands for itself. */
+/* Returns whether the module is memory without a file, where an ip is its own offset. */
 bool modules_is_memory(const struct module *module);
 
-/* For MMAP and MMAP2 of the kernel or (`guest`) of a guest's kernel. NULL when out of memory. */
+/*
+ * Returns the module of a MMAP or MMAP2 record of the kernel, or of a guest's kernel (`guest`). NULL
+ * when out of memory.
+ */
 struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap *mmap, bool guest);
 
-/* Whether what an MMAP or MMAP2 of user space maps can be run. */
+/* Returns whether a MMAP or MMAP2 record of user space maps executable memory. */
 bool modules_is_code(const struct sp_record *record);
 
 /* Returns the mapping of a module that was added for `mmap` (or for a KSYMBOL of that range). */
 struct mapping modules_mapping(const struct module *module, const struct sp_mmap *mmap);
 
-/* For KSYMBOL. NULL when out of memory. */
+/* Returns the module of a KSYMBOL record. NULL when out of memory. */
 struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol *ksymbol);
 
-/* A build-id for all modules of that name which come without. False when out of memory. */
+/* Adds a build-id for all modules of that name without one. Returns false when out of memory. */
 bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
 			  uint16_t misc);
 
-/* A file that comes with the recording, for all modules of that path. Copied. */
+/* Adds a copy of a file that the recording contains, for all modules of that path. */
 bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes bytes);
 
-/* The content of a file that was mapped. False when out of memory. */
+/* Adds the size and hash of a mapped file. Returns false when out of memory. */
 bool modules_add_content(struct modules *modules, const struct file_content *content);
 
-/* Gives out build-ids, contents and kept files: modules are immutable from here on. */
+/* Assigns build-ids, contents and embedded files to the modules, which are constant afterwards. */
 void modules_seal(struct modules *modules);
 
 #endif

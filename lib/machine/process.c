@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "machine/process.h"
 
-/* A path through a tree of 100,000 functions takes 1.4 KB: so 280 MB at worst. */
+/*
+ * Limit of views for replaced JIT code. With 100,000 functions, a new version of the tree takes 1.4 KB,
+ * so that the limit is at most 280 MB.
+ */
 #define REMADE_MAX 200000
 
 const struct moment *timeline_find(const struct timeline *timeline, uint64_t time_ns)
@@ -60,7 +63,7 @@ void views_deinit(struct views *views)
 	vec_deinit(views);
 }
 
-/* Lets the timeline have a new view like `as` from `time_ns` on. */
+/* Appends a view with the mappings of `as` to the timeline, from `time_ns` on. */
 static bool add_view(struct views *views, struct timeline *timeline, uint64_t time_ns,
 		     struct view as)
 {
@@ -102,7 +105,7 @@ bool views_fork(struct views *views, struct timeline *timeline, const struct tim
 	return true;
 }
 
-/* Whether code that takes the place of other code may begin a view: not of too many. */
+/* Returns whether replaced JIT code may begin a new view. Counts refusals. */
 static bool may_part(struct views *views)
 {
 	if (views->remade == REMADE_MAX) {
@@ -123,7 +126,7 @@ static bool insert(struct views *views, struct timeline *timeline, uint64_t time
 	enum mapping_overlap overlap = mapping_overlap(made ? now->made : now->root, mapping);
 	if (overlap == MAPPING_COVERED)
 		return true;
-	/* A view that began at this time was never seen, so it may change. */
+	/* A view that began at this time is unknown to callers, so it may change. */
 	bool seen = overlap == MAPPING_REPLACES && moment->from_ns != time_ns;
 	if (seen && made)
 		seen = may_part(views);
