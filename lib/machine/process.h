@@ -15,8 +15,8 @@ struct moment {
 		uint32_t view;
 		const char *comm; /* NULL: unknown */
 	};
-	bool born; /* of a thread: it was forked at this time; a thread before with the same tid was a
-		    * different one */
+	bool born; /* the thread was forked at this time; one before with the same tid was a
+		    * different thread */
 	/* If an exec began the view: the time when its program had been mapped; else 0. */
 	uint64_t exec_until_ns;
 	uint8_t exec_maps; /* number of coming mappings that may belong to the exec itself */
