@@ -10,7 +10,8 @@
 #include <string.h>
 #include "buffer.h"
 #include "export/notes.h"
-#include "export/tuples.h"
+#include "export/unique.h"
+#include "list.h"
 #include "out/output.h"
 
 /* Name of the tree's root, which calls the outermost functions. */
@@ -22,16 +23,16 @@ static const char unknown[] = "???";
 /* End of a list of indexes. */
 #define NONE UINT32_MAX
 
-/* Costs of tuples: a weight for each event. */
+/* Costs of keys, which are two numbers: a weight for each event. */
 struct costs {
-	struct tuples keys;
+	struct unique keys;
 	LIST(uint64_t) weights; /* index: key * events + event */
 	LIST(uint32_t) next;    /* by key: the next one of the same owner; NONE: none */
 };
 
-/* Names of files or of objects, each written once: addresses of texts. */
+/* Names of files or of objects, each written once. */
 struct names {
-	struct tuples texts;
+	struct unique texts;
 	uint32_t written;
 };
 
@@ -47,13 +48,13 @@ struct frame {
 struct callgrind {
 	const struct report *report;
 	struct buffer text;
-	struct tuples functions; /* name, dso, start address, source file */
+	struct unique functions; /* address of the name, dso, start address, source file */
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(uint32_t) first_line;  /* by function */
 	LIST(uint32_t) first_call;  /* by line */
 	struct costs lines;      /* function, line */
 	struct costs calls;      /* index of the caller's line, called function */
-	struct tuples pairs;     /* calling and called function */
+	struct unique pairs;     /* calling and called function */
 	LIST(uint32_t) open;     /* by pair: number of such calls in the current stack */
 	LIST(struct frame) stack;
 	struct names objects, files;
@@ -62,7 +63,7 @@ struct callgrind {
 
 static void costs_deinit(struct costs *costs)
 {
-	tuples_deinit(&costs->keys);
+	unique_deinit(&costs->keys);
 	free(costs->weights.items);
 	free(costs->next.items);
 }
@@ -70,10 +71,10 @@ static void costs_deinit(struct costs *costs)
 static void callgrind_deinit(struct callgrind *callgrind)
 {
 	buffer_deinit(&callgrind->text);
-	tuples_deinit(&callgrind->functions);
-	tuples_deinit(&callgrind->pairs);
-	tuples_deinit(&callgrind->objects.texts);
-	tuples_deinit(&callgrind->files.texts);
+	unique_deinit(&callgrind->functions);
+	unique_deinit(&callgrind->pairs);
+	unique_deinit(&callgrind->objects.texts);
+	unique_deinit(&callgrind->files.texts);
 	costs_deinit(&callgrind->lines);
 	costs_deinit(&callgrind->calls);
 	free(callgrind->nodes.items);
@@ -83,23 +84,22 @@ static void callgrind_deinit(struct callgrind *callgrind)
 	free(callgrind->stack.items);
 }
 
-/* Returns the index of a tuple; 0, and sets `failed`, when out of memory. */
-static uint32_t add(struct callgrind *callgrind, struct tuples *tuples, struct tuple tuple)
+/* Returns an index of a table; 0, and sets `failed`, if it is UNIQUE_NONE: memory is exhausted. */
+static uint32_t check(struct callgrind *callgrind, uint32_t index)
 {
-	uint32_t index = tuples_add(tuples, tuple);
-	callgrind->failed |= index == UINT32_MAX;
-	return index == UINT32_MAX ? 0 : index;
+	callgrind->failed |= index == UNIQUE_NONE;
+	return index == UNIQUE_NONE ? 0 : index;
 }
 
 /*
  * Returns the index of a key in `costs`. A new key has no weight, and is put first in the list `*first`
  * of its owner.
  */
-static uint32_t add_cost(struct callgrind *callgrind, struct costs *costs, struct tuple key,
+static uint32_t add_cost(struct callgrind *callgrind, struct costs *costs, const uint64_t key[2],
 			 uint32_t *first)
 {
 	size_t events = callgrind->report->profile_count;
-	uint32_t index = add(callgrind, &costs->keys, key);
+	uint32_t index = check(callgrind, unique_add(&costs->keys, key));
 	if (callgrind->failed || index < costs->next.count)
 		return index;
 	callgrind->failed |= !list_reserve(&costs->weights, costs->weights.count + events) ||
@@ -115,9 +115,9 @@ static uint32_t add_cost(struct callgrind *callgrind, struct costs *costs, struc
 
 static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree_node *node)
 {
-	const struct tuple tuple = {{(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
-				     (uintptr_t)node->srcpath}};
-	uint32_t index = add(callgrind, &callgrind->functions, tuple);
+	const uint64_t row[] = {(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
+				(uintptr_t)node->srcpath};
+	uint32_t index = check(callgrind, unique_add(&callgrind->functions, row));
 	if (callgrind->failed || index < callgrind->nodes.count)
 		return index;
 	const struct sp_tree_node **slot = list_push(&callgrind->nodes);
@@ -133,7 +133,7 @@ static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree
 /* Returns the index of a line of a function. */
 static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint32_t line)
 {
-	struct tuple key = {{function, line}};
+	const uint64_t key[] = {function, line};
 	uint32_t index = add_cost(callgrind, &callgrind->lines, key,
 				  &callgrind->first_line.items[function]);
 	if (callgrind->failed || index < callgrind->first_call.count)
@@ -149,7 +149,8 @@ static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint3
 static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t function, uint64_t weight)
 {
 	const struct frame *caller = &callgrind->stack.items[callgrind->stack.count - 1];
-	uint32_t pair = add(callgrind, &callgrind->pairs, (struct tuple){{caller->function, function}});
+	const uint64_t functions[] = {caller->function, function}, call_key[] = {caller->line, function};
+	uint32_t pair = check(callgrind, unique_add(&callgrind->pairs, functions));
 	if (!callgrind->failed && pair == callgrind->open.count) {
 		uint32_t *open = list_push(&callgrind->open);
 		callgrind->failed |= !open;
@@ -158,7 +159,7 @@ static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t fun
 	}
 	if (callgrind->failed || callgrind->open.items[pair]++)
 		return pair;
-	uint32_t call = add_cost(callgrind, &callgrind->calls, (struct tuple){{caller->line, function}},
+	uint32_t call = add_cost(callgrind, &callgrind->calls, call_key,
 				 &callgrind->first_call.items[caller->line]);
 	if (!callgrind->failed)
 		callgrind->calls.weights.items[call * callgrind->report->profile_count + event] += weight;
@@ -213,7 +214,7 @@ static void put_name(struct callgrind *callgrind, struct names *names, const cha
 		     const char *name)
 {
 	struct buffer *text = &callgrind->text;
-	uint32_t index = add(callgrind, &names->texts, (struct tuple){{(uintptr_t)name}});
+	uint32_t index = check(callgrind, unique_add_text(&names->texts, name));
 	buffer_format(text, "%s=(%" PRIu32 ")", title, index + 1);
 	if (index == names->written) {
 		names->written++;
@@ -254,11 +255,11 @@ static void put_block(struct callgrind *callgrind, uint32_t function)
 	put_function(callgrind, "", function);
 	for (uint32_t line = callgrind->first_line.items[function]; line != NONE;
 	     line = callgrind->lines.next.items[line]) {
-		uint64_t number = callgrind->lines.keys.list.items[line].words[1];
+		uint64_t number = unique_number(&callgrind->lines.keys, line, 1);
 		put_costs(callgrind, number, &callgrind->lines, line);
 		for (uint32_t call = callgrind->first_call.items[line]; call != NONE;
 		     call = callgrind->calls.next.items[call]) {
-			uint64_t called = callgrind->calls.keys.list.items[call].words[1];
+			uint64_t called = unique_number(&callgrind->calls.keys, call, 1);
 			put_function(callgrind, "c", (uint32_t)called);
 			buffer_string(&callgrind->text, "calls=1 0\n");
 			put_costs(callgrind, number, &callgrind->calls, call);
@@ -305,7 +306,14 @@ static void put_header(struct callgrind *callgrind)
 
 static bool write_callgrind(const struct report *report, FILE *out)
 {
-	struct callgrind callgrind = {.report = report, .text.form = TEXT_SHOWN};
+	struct callgrind callgrind = {
+		.report = report,
+		.text.form = TEXT_SHOWN,
+		.functions.columns = 4,
+		.lines.keys.columns = 2,
+		.calls.keys.columns = 2,
+		.pairs.columns = 2,
+	};
 	for (size_t i = 0; i < report->profile_count; i++)
 		add_event(&callgrind, i);
 	put_header(&callgrind);

@@ -8,5 +8,4 @@ src_libcommand_la_SOURCES += \
 	src/export/pprof.c \
 	src/export/protobuf.c src/export/protobuf.h \
 	src/export/speedscope.c \
-	src/export/tuples.c src/export/tuples.h \
 	src/export/unique.c src/export/unique.h

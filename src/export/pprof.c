@@ -11,7 +11,8 @@
 #include "export/gzip.h"
 #include "export/notes.h"
 #include "export/protobuf.h"
-#include "export/tuples.h"
+#include "export/unique.h"
+#include "list.h"
 #include "out/output.h"
 #include "text.h"
 
@@ -31,14 +32,14 @@ struct pprof {
 	struct buffer part;     /* a message in it */
 	struct buffer inner;    /* a message or packed field in that */
 	struct buffer notes;    /* texts of the comments */
-	struct tuples strings;  /* address of a text */
-	struct tuples mappings; /* dso, dso_path, build_id */
-	struct tuples functions; /* name, dso, start address, source file */
+	struct unique strings;
+	struct unique mappings; /* addresses of dso, dso_path, build_id */
+	struct unique functions; /* address of the name, dso, start address, source file */
 	/*
 	 * A function of a frame: its index in `functions`, its line, and the location of the function that
 	 * it is inlined into, plus 1.
 	 */
-	struct tuples locations;
+	struct unique locations;
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(struct frame) stack;
 	bool failed; /* out of memory */
@@ -50,26 +51,25 @@ static void pprof_deinit(struct pprof *pprof)
 	buffer_deinit(&pprof->part);
 	buffer_deinit(&pprof->inner);
 	buffer_deinit(&pprof->notes);
-	tuples_deinit(&pprof->strings);
-	tuples_deinit(&pprof->mappings);
-	tuples_deinit(&pprof->functions);
-	tuples_deinit(&pprof->locations);
+	unique_deinit(&pprof->strings);
+	unique_deinit(&pprof->mappings);
+	unique_deinit(&pprof->functions);
+	unique_deinit(&pprof->locations);
 	free(pprof->nodes.items);
 	free(pprof->stack.items);
 }
 
-/* Returns the index of a tuple; 0 when out of memory. */
-static uint32_t add(struct pprof *pprof, struct tuples *tuples, struct tuple tuple)
+/* Returns an index of a table; 0, and sets `failed`, if it is UNIQUE_NONE: memory is exhausted. */
+static uint32_t check(struct pprof *pprof, uint32_t index)
 {
-	uint32_t index = tuples_add(tuples, tuple);
-	pprof->failed |= index == UINT32_MAX;
-	return index == UINT32_MAX ? 0 : index;
+	pprof->failed |= index == UNIQUE_NONE;
+	return index == UNIQUE_NONE ? 0 : index;
 }
 
 /* Returns a text's index in the string table, whose first string is empty. */
 static uint64_t string_index(struct pprof *pprof, const char *text)
 {
-	return text ? add(pprof, &pprof->strings, (struct tuple){{(uintptr_t)text}}) : 0;
+	return text ? check(pprof, unique_add_text(&pprof->strings, text)) : 0;
 }
 
 /* Returns the id of the node's mapping; NONE for nodes that stand for missing callers. */
@@ -77,17 +77,17 @@ static uint64_t mapping_id(struct pprof *pprof, const struct sp_tree_node *node)
 {
 	if (!node->dso)
 		return NONE;
-	const struct tuple tuple = {{(uintptr_t)node->dso, (uintptr_t)node->dso_path,
-				     (uintptr_t)node->build_id}};
-	return (uint64_t)add(pprof, &pprof->mappings, tuple) + 1;
+	const uint64_t row[] = {(uintptr_t)node->dso, (uintptr_t)node->dso_path,
+				(uintptr_t)node->build_id};
+	return (uint64_t)check(pprof, unique_add(&pprof->mappings, row)) + 1;
 }
 
 /* Returns the index of the node's function. */
 static uint32_t function_index(struct pprof *pprof, const struct sp_tree_node *node)
 {
-	const struct tuple tuple = {{(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
-				     (uintptr_t)node->srcpath}};
-	uint32_t index = add(pprof, &pprof->functions, tuple);
+	const uint64_t row[] = {(uintptr_t)node_name(node), (uintptr_t)node->dso, node->address,
+				(uintptr_t)node->srcpath};
+	uint32_t index = check(pprof, unique_add(&pprof->functions, row));
 	if (index < pprof->nodes.count || pprof->failed)
 		return index;
 	const struct sp_tree_node **slot = list_push(&pprof->nodes);
@@ -103,8 +103,8 @@ static void enter(struct pprof *pprof, const struct sp_tree_node *node)
 	uint64_t outer = NONE;
 	if (node->inlined && pprof->stack.count)
 		outer = (uint64_t)pprof->stack.items[pprof->stack.count - 1].location + 1;
-	const struct tuple tuple = {{function_index(pprof, node), node->line, outer}};
-	uint32_t location = add(pprof, &pprof->locations, tuple);
+	const uint64_t row[] = {function_index(pprof, node), node->line, outer};
+	uint32_t location = check(pprof, unique_add(&pprof->locations, row));
 	struct frame *frame = list_push(&pprof->stack);
 	pprof->failed |= !frame;
 	if (frame)
@@ -200,8 +200,8 @@ static void put_types(struct pprof *pprof)
 
 static void put_mappings(struct pprof *pprof)
 {
-	for (size_t i = 0; i < pprof->mappings.list.count; i++) {
-		const uint64_t *words = pprof->mappings.list.items[i].words;
+	for (size_t i = 0; i < pprof->mappings.count; i++) {
+		const uint64_t *words = unique_row(&pprof->mappings, i);
 		const char *dso = (const char *)(uintptr_t)words[0];
 		const char *path = (const char *)(uintptr_t)words[1];
 		protobuf_number(&pprof->part, 1, i + 1);
@@ -217,8 +217,8 @@ static void put_mappings(struct pprof *pprof)
 
 static void put_locations(struct pprof *pprof)
 {
-	for (size_t i = 0; i < pprof->locations.list.count; i++) {
-		const uint64_t *words = pprof->locations.list.items[i].words;
+	for (size_t i = 0; i < pprof->locations.count; i++) {
+		const uint64_t *words = unique_row(&pprof->locations, i);
 		const struct sp_tree_node *node = NULL;
 		protobuf_number(&pprof->part, 1, i + 1);
 		/* The innermost function comes first, its callers' lines follow. */
@@ -230,7 +230,7 @@ static void put_locations(struct pprof *pprof)
 			pprof->inner.count = 0;
 			more = words[2] != NONE;
 			if (more)
-				words = pprof->locations.list.items[words[2] - 1].words;
+				words = unique_row(&pprof->locations, words[2] - 1);
 		}
 		protobuf_number(&pprof->part, 2, mapping_id(pprof, node));
 		protobuf_number(&pprof->part, 3, node->address);
@@ -300,15 +300,20 @@ static void put_times(struct pprof *pprof)
 static void put_strings(struct pprof *pprof)
 {
 	pprof->part.form = TEXT_SHOWN;
-	for (size_t i = 0; i < pprof->strings.list.count; i++) {
-		buffer_name(&pprof->part, (const char *)(uintptr_t)pprof->strings.list.items[i].words[0]);
+	for (size_t i = 0; i < pprof->strings.count; i++) {
+		buffer_name(&pprof->part, pprof->strings.texts[i]);
 		put_part(pprof, 6);
 	}
 }
 
 static bool write_pprof(const struct report *report, FILE *out)
 {
-	struct pprof pprof = {.report = report};
+	struct pprof pprof = {
+		.report = report,
+		.mappings.columns = 3,
+		.functions.columns = 4,
+		.locations.columns = 3,
+	};
 	string_index(&pprof, "");
 	put_types(&pprof);
 	add_program(&pprof);

@@ -10,8 +10,9 @@
 #include "buffer.h"
 #include "diag.h"
 #include "export/notes.h"
-#include "export/tuples.h"
+#include "export/unique.h"
 #include "json.h"
+#include "list.h"
 #include "out/output.h"
 
 /* Largest file to write: browsers cannot read JSON of about 500 MB. */
@@ -32,7 +33,7 @@ struct speedscope {
 	const struct report *report;
 	struct json json;
 	struct buffer text;
-	struct tuples frames; /* name, dso, start address, source file */
+	struct unique frames; /* address of the name, dso, start address, source file */
 	LIST(const struct sp_tree_node *) nodes; /* a node of each frame; NULL: `smaller` */
 	uint32_t **frame_of;  /* by event and node of its timeline: index in `frames` */
 	uint32_t **order;     /* by event: its cells by thread, each thread's in order of time */
@@ -54,7 +55,7 @@ static void deinit(struct speedscope *speedscope)
 	free(speedscope->lanes.items);
 	free(speedscope->nodes.items);
 	free(speedscope->path);
-	tuples_deinit(&speedscope->frames);
+	unique_deinit(&speedscope->frames);
 	buffer_deinit(&speedscope->text);
 }
 
@@ -69,12 +70,15 @@ static bool number_frames(struct speedscope *speedscope, size_t event)
 	/* The root is no frame. */
 	for (size_t i = 1; i < timeline->node_count; i++) {
 		const struct sp_tree_node *node = timeline->nodes[i].node;
-		struct tuple tuple = {{(uintptr_t)smaller}};
-		if (node)
-			tuple = (struct tuple){{(uintptr_t)node_name(node), (uintptr_t)node->dso,
-						node->address, (uintptr_t)node->srcpath}};
-		frame_of[i] = tuples_add(&speedscope->frames, tuple);
-		if (frame_of[i] == UINT32_MAX)
+		uint64_t row[] = {(uintptr_t)smaller, 0, 0, 0};
+		if (node) {
+			row[0] = (uintptr_t)node_name(node);
+			row[1] = (uintptr_t)node->dso;
+			row[2] = node->address;
+			row[3] = (uintptr_t)node->srcpath;
+		}
+		frame_of[i] = unique_add(&speedscope->frames, row);
+		if (frame_of[i] == UNIQUE_NONE)
 			return false;
 		if (frame_of[i] < speedscope->nodes.count)
 			continue;
@@ -262,7 +266,8 @@ static bool prepare(struct speedscope *speedscope)
 
 static bool write_speedscope(const struct report *report, FILE *out)
 {
-	struct speedscope speedscope = {.report = report, .json = {.out = out}};
+	struct speedscope speedscope = {
+		.report = report, .json = {.out = out}, .frames.columns = 4};
 	struct json *json = &speedscope.json;
 	bool done = prepare(&speedscope);
 	if (done) {

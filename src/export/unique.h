@@ -33,9 +33,14 @@ void unique_deinit(struct unique *table);
 uint32_t unique_add(struct unique *table, const uint64_t *row);
 uint32_t unique_add_text(struct unique *table, const char *text);
 
+static inline const uint64_t *unique_row(const struct unique *table, size_t row)
+{
+	return table->numbers + row * table->columns;
+}
+
 static inline uint64_t unique_number(const struct unique *table, size_t row, size_t column)
 {
-	return table->numbers[row * table->columns + column];
+	return unique_row(table, row)[column];
 }
 
 #endif
