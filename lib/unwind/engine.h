@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The seam between the unwinder and those who can walk a stack. An engine is a const
- * struct at the end of its file, listed in unwind.c.
+ * Interface of unwinding engines. An engine is a const struct at the end of its file, listed in
+ * unwind.c.
  */
 #ifndef UNWIND_ENGINE_H
 #define UNWIND_ENGINE_H
@@ -12,8 +12,8 @@
 #include "unwind/unwind.h"
 
 /*
- * State shared by the threads of an engine; constant, except for `codes`, which has locks of its
- * own.
+ * State that the threads of an engine share. It is constant, except for `codes`, which has its own
+ * locks.
  */
 struct unwind_shared {
 	struct sp_ctx *ctx;
@@ -22,7 +22,7 @@ struct unwind_shared {
 	struct codes *codes;
 };
 
-/* A sample made ready: registers by column, ip and sp known. */
+/* State of the innermost frame: registers by column; ip and sp are known. */
 struct unwind_start {
 	const struct unwind_arch *arch;
 	uint32_t view;
@@ -33,15 +33,16 @@ struct unwind_start {
 
 struct unwind_engine {
 	const char *name;
-	/* Why this engine cannot serve recordings of that architecture; NULL: it can. */
+	/* Returns why this engine does not support recordings of that architecture; NULL: it does. */
 	const char *(*refuse)(const char *arch);
-	void *(*thread_new)(const struct unwind_shared *shared); /* NULL when out of memory */
+	void *(*thread_new)(const struct unwind_shared *shared); /* Creates the state of one thread; NULL
+								  * when out of memory. */
 	void (*thread_free)(void *thread);
-	void (*forget_codes)(void *thread); /* drops all that was made from code.h's data */
-	/* limit > 0. */
+	void (*forget_codes)(void *thread); /* Drops all data that was derived from code.h. */
+	/* Unwinds one stack; `limit` is above 0. */
 	struct unwind_result (*walk)(void *thread, const struct unwind_start *start,
 				     struct unwind_frame *frames, size_t limit);
-	/* Adds rows, misses and the like; stacks, frames and ends are counted by the caller. */
+	/* Adds numbers of rows, misses and similar. The caller counts stacks, frames and ends. */
 	void (*add_stats)(const void *thread, struct unwind_stats *stats);
 };
 

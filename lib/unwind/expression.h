@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * DWARF expressions, as call frame information has them: over registers and the copy
- * of the stack alone. Their bytes are untrusted: what they may cost is limited.
+ * Evaluates DWARF expressions of call frame information. They use only registers and the stack copy.
+ * Their bytes are untrusted, so their cost is limited.
  */
 #ifndef UNWIND_EXPRESSION_H
 #define UNWIND_EXPRESSION_H
@@ -12,7 +12,7 @@
 /* Registers of a frame, by column. */
 struct frame_registers {
 	uint64_t values[ARCH_COLUMNS];
-	uint64_t known; /* bit per column */
+	uint64_t known; /* bit per column: the register is known */
 };
 
 static inline bool register_known(const struct frame_registers *registers, unsigned int column)
@@ -22,14 +22,14 @@ static inline bool register_known(const struct frame_registers *registers, unsig
 
 enum expression_end {
 	EXPRESSION_OK,
-	EXPRESSION_MISSING, /* it reads an address (*address_ret) that is not in the copy */
-	EXPRESSION_UNKNOWN, /* it needs a register of which nothing is known */
-	EXPRESSION_BAD,     /* it is damaged, too costly, or of a kind that has no place here */
+	EXPRESSION_MISSING, /* it reads an address (*address_ret) that the stack copy lacks */
+	EXPRESSION_UNKNOWN, /* it reads a register that is unknown */
+	EXPRESSION_BAD,     /* it is damaged, too expensive, or uses an operation that makes no sense here */
 };
 
 /*
- * `initial` is pushed first (the CFA, for the rules of registers), unless NULL. The
- * value is left in *ret.
+ * Evaluates an expression. Unless `initial` is NULL, its value is pushed first (the CFA, for rules of
+ * registers). *ret is the result.
  */
 enum expression_end expression_evaluate(const struct unwind_arch *arch, const uint8_t *bytes,
 					size_t size, const struct frame_registers *registers,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The copy of a stack, and why a word may not be in it. */
+/* Access to a stack copy, and reasons why a word may not be in it. */
 #ifndef UNWIND_MEMORY_H
 #define UNWIND_MEMORY_H
 
@@ -15,13 +15,18 @@ struct stack_copy {
 	uint64_t size;
 };
 
-/* Farther above the copy no stack goes on: the address is wrong, and not the copy too short. */
+/*
+ * Largest plausible size of a stack. An address farther above the copy is wrong; the copy is not just
+ * too short.
+ */
 #define STACK_SPAN ((uint64_t)1 << 30)
 
-/* No kernel copies more of a stack (PERF_SAMPLE_STACK_USER). */
+/* Limit of the kernel for a copied stack (PERF_SAMPLE_STACK_USER). */
 #define STACK_COPY_MOST ((uint64_t)1 << 16)
 
-/* All dumps that can be unwound are little-endian. */
+/*
+ * Loads a word. Returns false if the copy lacks it. All copies that can be unwound are little-endian.
+ */
 static inline bool stack_load(const struct stack_copy *stack, uint64_t address, uint64_t *ret)
 {
 	uint64_t at = address - stack->low;
@@ -33,7 +38,7 @@ static inline bool stack_load(const struct stack_copy *stack, uint64_t address, 
 	return true;
 }
 
-/* The same of 1 to 8 bytes, zero-extended. */
+/* Loads 1 to 8 bytes, zero-extended. */
 static inline bool stack_load_sized(const struct stack_copy *stack, uint64_t address, size_t size,
 				    uint64_t *ret)
 {
@@ -46,15 +51,15 @@ static inline bool stack_load_sized(const struct stack_copy *stack, uint64_t add
 	return true;
 }
 
-/* True if a longer copy would include an address that could not be loaded. */
+/* Returns whether a larger copy would include an address that could not be loaded. */
 static inline bool stack_could_hold(const struct stack_copy *stack, uint64_t address)
 {
 	return address >= stack->low && address - stack->low < stack->size + STACK_SPAN;
 }
 
 /*
- * True if `sp`, the stack pointer after a signal's frame that was in the copy, belongs to another
- * stack (sigaltstack(2)). On one stack, the signal's frame and the interrupted one are adjacent.
+ * Returns whether `sp`, the stack pointer of the frame that a signal interrupted, belongs to another stack
+ * (sigaltstack(2)). On one stack, the signal frame is adjacent to the interrupted frame.
  */
 static inline bool stack_is_another(const struct stack_copy *stack, uint64_t sp)
 {

@@ -11,8 +11,8 @@
 
 /*
  * Finds the row for a place (`ip` is `vaddr`) in the prologue or epilogue of the entry's function.
- * False if the code between the place and the function's start or end branches, or changes registers
- * in an unknown way; always false on other machines.
+ * Returns false if the code between the place and the function's start or end branches, or changes
+ * registers in an unknown way. Always false on other architectures.
  */
 bool prologue_row(const struct code_place *place, const struct cfi_entry *entry, struct cfi_row *ret);
 

@@ -27,7 +27,7 @@
 
 struct repair;
 
-/* Uses about that many bytes at most. NULL when out of memory. */
+/* Creates a repair that uses about `bytes` of memory at most. NULL when out of memory. */
 struct repair *repair_new(size_t bytes);
 void repair_free(struct repair *repair);
 
@@ -45,35 +45,38 @@ uint32_t repair_add(struct repair *repair, uint64_t thread, uint64_t time_ns,
 		    const struct unwind_frame *frames, const struct unwind_result *result);
 
 /*
- * Adds all that `from` remembers, which is not settled; the number of each of its stacks
- * goes up by *offset_ret. False when out of memory or room: then some are not remembered,
- * and repair_outer() finds nothing for them.
+ * Adds the stacks of `from`, which is not settled. The number of each of them increases by *offset_ret.
+ * Returns false when out of memory or room: repair_outer() then finds nothing for the missing ones.
  */
 bool repair_merge(struct repair *repair, const struct repair *from, uint32_t *offset_ret);
 
-/* Decides on all truncated stacks that were added since the last time. False: out of memory. */
+/*
+ * Joins all truncated stacks that were added since the last call, where possible. Returns false when
+ * out of memory.
+ */
 bool repair_settle(struct repair *repair);
 
 /*
- * The whole stack, its own frames first, the innermost first of all: writes at most `limit` of
- * them, and returns how many there are; 0: there is no such stack.
+ * Writes the whole stack, innermost frame first, at most `limit` frames. Returns the number of its
+ * frames; 0: there is no such stack.
  */
 size_t repair_frames(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		     size_t limit);
 
 /*
- * The frames beyond the stack's own, the innermost first: writes at most `limit` of them,
- * and returns how many there are. 0: the stack stays truncated.
+ * Writes the frames that were missing, innermost first, at most `limit` of them. Returns their number;
+ * 0: the stack stays truncated.
  */
 size_t repair_outer(const struct repair *repair, uint32_t stack, struct unwind_frame *frames,
 		    size_t limit);
 
-/* Whether whole stacks of its thread have the outermost frame of a settled stack. */
+/* Returns whether complete stacks of its thread contain the outermost frame of a settled stack. */
 bool repair_is_known(const struct repair *repair, uint32_t stack);
 
 /*
- * Makes room for those to come, if half of it is used: keeps the newest stacks alone. Takes
- * back all numbers, so all must be settled. False when out of memory: then nothing is known.
+ * Makes room for new stacks if half of it is used: keeps only the newest stacks. All stacks must be
+ * settled; their numbers become invalid. Returns false when out of memory: then all stacks are
+ * forgotten.
  */
 bool repair_forget(struct repair *repair);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Declarations shared by remembering and joining stacks. */
+/* Declarations that the files of the repair share: storing stacks, and joining them. */
 #ifndef UNWIND_REPAIR_INTERNAL_H
 #define UNWIND_REPAIR_INTERNAL_H
 
@@ -9,34 +9,35 @@
 
 #define NONE UINT32_MAX
 
-/* Flag of an ip: code ran there, it is not a return address. Stack addresses are below it. */
+/* Flag of an ip that is an executed instruction, not a return address. Stack addresses are lower. */
 #define EXACT (UINT64_C(1) << 63)
 
-/* Callers have lower numbers than what they call. */
+/* A frame in a tree of stacks. Callers have lower numbers than their callees. */
 struct node {
-	uint64_t hash;   /* hash of the whole path, which identifies a node */
-	uint64_t ip;     /* root: the thread */
-	uint64_t sp;     /* and EXACT */
-	uint32_t parent; /* the caller; NONE: a root */
-	uint32_t thread; /* thread of a whole tree; NONE: a root, or a node of a truncated tree */
+	uint64_t hash;   /* hash of the path from the root, which identifies the node */
+	uint64_t ip;     /* instruction pointer; of a root, the thread */
+	uint64_t sp;     /* stack pointer, and the flag EXACT */
+	uint32_t parent; /* node of the caller; NONE: a root */
+	uint32_t thread; /* thread of a tree of complete stacks; NONE: a root, or a truncated stack */
 };
 
 struct slot {
 	uint64_t hash;
-	uint32_t node; /* its index + 1; 0: empty */
+	uint32_t node; /* index of the node + 1; 0: empty */
 };
 
 struct stack {
 	uint64_t time_ns;
 	uint32_t thread;
-	uint32_t key;   /* the outermost node; NONE: it was whole from the start */
-	uint32_t node;  /* the innermost in the tree it was added to; NONE: not remembered */
-	uint32_t whole; /* the innermost in the whole tree; NONE: it is not whole */
-	bool known;     /* whole ones have its outermost frame */
-	bool by_visits; /* made whole by what other visits to its key say, and so less sure */
+	uint32_t key;   /* outermost node; NONE: the stack was complete from the start */
+	uint32_t node;  /* innermost node in the tree to which it was added; NONE: not stored */
+	uint32_t whole; /* innermost node in the tree of complete stacks; NONE: not complete */
+	bool known;     /* complete stacks have its outermost frame */
+	bool by_visits; /* joined by what other stacks with the same outermost frame did, which is less
+			 * certain */
 };
 
-/* A part of a log, which never moves: growing would cost more than what is written. */
+/* Block of a log. Blocks never move, because moving costs more than writing. */
 struct log_block {
 	struct log_block *next;
 	size_t count, capacity;
@@ -44,55 +45,59 @@ struct log_block {
 };
 
 /*
- * Whole stacks of a thread that none has asked for yet, in order: each is what its innermost
- * frames differ by from the one before.
+ * Complete stacks of a thread for which no truncated stack was seen yet, in order. Each is stored as
+ * the difference from the previous one:
  *
- *	time_ns | frames it shares << 32 | frames that follow | their ip, sp, the outermost first
+ * time_ns | number of shared frames << 32 | number of new frames | ip and sp of these, outermost first
  */
 struct log {
 	struct log_block *first, *newest;
-	size_t word_count;             /* sum over all blocks */
-	size_t block_bytes;            /* allocated */
-	VEC(struct unwind_frame) last; /* the latest, the outermost frame first */
+	size_t word_count;             /* number of words in all blocks */
+	size_t block_bytes;            /* allocated bytes */
+	VEC(struct unwind_frame) last; /* the newest stack, outermost frame first */
 };
 
 struct thread {
 	uint64_t name;
-	uint32_t whole, truncated; /* roots; NONE: none was truncated, what is known is in the log */
+	uint32_t whole, truncated; /* roots of the thread's trees; NONE: no stack was truncated, and
+				    * complete ones are in the log */
 	struct log log;
 };
 
 struct repair {
-	size_t limit; /* in bytes */
+	size_t limit; /* limit of memory, in bytes */
 	VEC(struct node) nodes;
-	struct slot *slots; /* hash table */
+	struct slot *slots; /* hash table of nodes */
 	size_t slot_count;
 	VEC(struct stack) stacks;
 	VEC(struct thread) threads;
-	struct u64map thread_of; /* name -> index */
-	uint32_t settled;        /* stacks before this one are */
+	struct u64map thread_of; /* thread -> index in threads */
+	uint32_t settled;        /* number of stacks that are settled */
 	uint32_t last_thread;    /* thread of the newest stack */
-	size_t log_bytes;        /* sum over all threads */
-	VEC(uint64_t) hashes;    /* scratch */
+	size_t log_bytes;        /* bytes in the logs of all threads */
+	VEC(uint64_t) hashes;    /* buffer of one call */
 };
 
-/* The hash of what is called from a path. */
+/* Returns the hash of a path with one more frame. */
 static inline uint64_t path_hash(uint64_t hash, uint64_t ip, uint64_t sp)
 {
 	return hash_pair(hash + ip, sp);
 }
 
-/* The node with a path's hash; NONE if there is none. */
+/* Returns the node with a path's hash; NONE if there is none. */
 uint32_t repair_find(const struct repair *repair, uint64_t hash);
 
-/* Appends a whole stack, the innermost frame first. False when out of memory: it is not there. */
+/*
+ * Appends a complete stack, innermost frame first. Returns false, with nothing added, when out of
+ * memory.
+ */
 bool log_add(struct log *log, uint64_t time_ns, const struct unwind_frame *frames, size_t count);
 
-/* Appends what is in `from`. False when out of memory: nothing was. */
+/* Appends the stacks of `from`. Returns false, with nothing added, when out of memory. */
 bool log_merge(struct log *log, const struct log *from);
 void log_deinit(struct log *log);
 
-/* How much is allocated. */
+/* Returns the number of allocated bytes. */
 size_t log_bytes(const struct log *log);
 
 static inline uint64_t packed_sp(const struct unwind_frame *frame)
@@ -100,7 +105,7 @@ static inline uint64_t packed_sp(const struct unwind_frame *frame)
 	return (frame->sp & ~EXACT) | (frame->exact ? EXACT : 0);
 }
 
-/* A new node, of which there must be none; NONE when out of memory or room. */
+/* Adds a node that must not exist yet. Returns NONE when out of memory or room. */
 uint32_t repair_add_node(struct repair *repair, const struct node *node);
 
 #endif

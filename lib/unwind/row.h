@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How a frame is left, in 20 bytes: what nearly all code needs fits (CFA = register +
- * offset, registers saved at small multiples of a word from it); what does not is kept
- * beside, whole. Addresses share rows: what is kept for each is a reference of 16 bytes.
+ * A row of call frame information in 20 bytes: nearly all rows fit (CFA = register + offset, registers
+ * saved at small multiples of a word from it). Other rows are stored in full elsewhere. Equal rows are
+ * stored once; an address needs a reference of 16 bytes.
  */
 #ifndef UNWIND_ROW_H
 #define UNWIND_ROW_H
@@ -14,25 +14,25 @@
 enum row_kind {
 	ROW_NONE,    /* not made yet */
 	ROW_SIMPLE,
-	ROW_FULL,    /* `full` has it: expressions, signal frames, far offsets */
-	ROW_OUTERMOST, /* nothing called this code: threads begin in it */
-	ROW_FRAME_POINTER, /* nothing is known of it but its frame pointer */
-	ROW_UNKNOWN, /* nor that: it keeps none */
+	ROW_FULL,    /* index `full` has the row: expressions, signal frames, large offsets */
+	ROW_OUTERMOST, /* code that nothing called: threads begin in it */
+	ROW_FRAME_POINTER, /* no information but a frame pointer */
+	ROW_UNKNOWN, /* no information, and the code keeps no frame pointer */
 	ROW_UNMAPPED, /* no module is known there: JIT code, or no code at all */
 	ROW_NO_CODE, /* no code is there */
 };
 
 struct row {
 	union {
-		int32_t cfa_offset; /* SIMPLE */
-		uint32_t full;      /* FULL: index */
+		int32_t cfa_offset; /* for ROW_SIMPLE */
+		uint32_t full;      /* index, for ROW_FULL */
 	};
 	uint8_t kind, cfa_column;
-	uint16_t saved;     /* bit per slot of the architecture */
-	int8_t at[ARCH_SLOTS]; /* words from the CFA to where that slot's column is saved */
+	uint16_t saved;     /* bit per slot of the architecture: the register is saved */
+	int8_t at[ARCH_SLOTS]; /* distance from the CFA to the saved register, in words, by slot */
 };
 
-/* Each distinct row once: some hundreds in a large program, which stay in the nearest cache. */
+/* Each distinct row once. A large program has some hundreds, which fit the CPU's first cache. */
 struct row_store {
 	VEC(struct row) items;
 	struct u64map by_content;
@@ -43,13 +43,13 @@ struct row_store {
 void row_store_deinit(struct row_store *store);
 void row_store_clear(struct row_store *store);
 
-/* Its index; UINT32_MAX: out of memory, or ROWS_MAX is reached. */
+/* Returns the index of a row, added if new; UINT32_MAX: out of memory, or ROWS_MAX is reached. */
 uint32_t row_store_add(struct row_store *store, const struct row *row);
 
-/* Reference from an address to its row. Four are a cache line, and a set. */
+/* Reference from an address to its row. Four references are a cache line, and a set of the cache. */
 struct row_ref {
 	uint64_t key;
-	uint32_t space; /* view, or module */
+	uint32_t space; /* number of a view or module */
 	uint32_t row;   /* index in the store + 1; 0: empty */
 };
 
@@ -57,28 +57,28 @@ _Static_assert(sizeof(struct row_ref) == 16, "four references are a cache line")
 
 #define SET_SIZE 4
 
-/* References found before; grows to a limit, then forgets. A zeroed one is empty. */
+/* Cache of references. It grows to a limit, and replaces old ones then. A zeroed cache is empty. */
 struct row_cache {
 	struct row_ref *refs;
-	size_t set_count; /* 0 or a power of two */
-	size_t added;     /* since it last grew */
+	size_t set_count; /* number of sets: 0 or a power of two */
+	size_t added;     /* number of references added since it last grew */
 };
 
 void row_cache_deinit(struct row_cache *cache);
 void row_cache_clear(struct row_cache *cache);
 
-/* False when out of memory. */
+/* Adds a reference. Returns false when out of memory. */
 bool row_cache_add(struct row_cache *cache, uint32_t space, uint64_t key, uint32_t row);
 
 static inline struct row_ref *row_cache_set(const struct row_cache *cache, uint32_t space,
 					    uint64_t key)
 {
-	/* Fibonacci hashing: ips of one function differ in their low bits. */
+	/* Fibonacci hashing, because ips of one function differ in their low bits. */
 	uint64_t hash = (key ^ (uint64_t)space << 40) * 0x9e3779b97f4a7c15;
 	return cache->refs + SET_SIZE * ((hash >> 32) & (cache->set_count - 1));
 }
 
-/* An index in the store; UINT32_MAX: not known. */
+/* Returns an index in the store; UINT32_MAX: the cache has none. */
 static inline uint32_t row_cache_find(const struct row_cache *cache, uint32_t space, uint64_t key)
 {
 	if (cache->set_count == 0)
@@ -91,8 +91,8 @@ static inline uint32_t row_cache_find(const struct row_cache *cache, uint32_t sp
 }
 
 /*
- * Rows that did not fit, each kept once. Indexes are valid until full_rows_clear(), which
- * has to go with clearing the caches.
+ * Rows that do not fit the compact form, each stored once. Indexes are valid until full_rows_clear();
+ * clear the caches, too, then.
  */
 struct full_rows {
 	VEC(struct cfi_row) items;
@@ -100,10 +100,10 @@ struct full_rows {
 
 #define FULL_ROWS_MAX 4096
 
-/* Its index; UINT32_MAX: out of memory, or FULL_ROWS_MAX is reached. */
+/* Returns the index of a row, added if new; UINT32_MAX: out of memory, or FULL_ROWS_MAX is reached. */
 uint32_t full_rows_add(struct full_rows *rows, const struct cfi_row *row);
 
-/* Whether the row fits; then *ret is set. */
+/* Converts a row to the compact form. Returns false if it does not fit. */
 bool row_pack(const struct unwind_arch *arch, const struct cfi_row *full, struct row *ret);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How the code at each address is left, as far as a thread has met it. Rows are kept by
- * (view, ip), and behind that by (module, offset), which all processes share: both are a thread's
- * own, so nothing is locked.
+ * Rows of all code that a thread has met: first by (view, ip), then by (module, offset), which all
+ * processes share. Each thread has its own, so nothing is locked.
  */
 #ifndef UNWIND_ROWS_H
 #define UNWIND_ROWS_H
@@ -10,20 +9,20 @@
 #include "unwind/engine.h"
 #include "unwind/row.h"
 
-/* A zeroed one with its `shared` set is empty. */
+/* A zeroed struct with `shared` set is empty. */
 struct rows {
-	const struct unwind_shared *shared; /* borrowed */
+	const struct unwind_shared *shared; /* engine's shared state; borrowed */
 	struct row_cache by_ip, by_module;
 	struct row_store store;
 	struct full_rows full;
-	VEC(const struct code *) codes; /* by module->index; NULL: not asked for */
+	VEC(const struct code *) codes; /* code by module->index; NULL: not needed yet */
 	uint64_t misses, made;
-	struct row spare; /* when there is no memory for the store */
+	struct row spare; /* row that is returned if there is no memory to store it */
 };
 
 void rows_deinit(struct rows *rows);
 
-/* All that was kept: rows with expressions point into the codes. */
+/* Drops all rows, because rows with expressions point into the codes. */
 void rows_forget(struct rows *rows);
 
 /* Returns the code of a location with a module; NULL when out of memory. */
@@ -31,30 +30,36 @@ const struct code *rows_code(struct rows *rows, const struct location *location)
 
 struct location rows_locate(const struct rows *rows, uint32_t view, uint64_t ip);
 
-/* Whether a file, or the vdso, says what is there. */
+/* Returns whether a file, or the vdso, contains the code. */
 bool rows_has_file(const struct location *location);
 
-/* In keys, above all addresses. */
+/* Flags of a key, above all addresses. */
 #define KEY_EXACT ((uint64_t)1 << 63)
 #define KEY_32BIT ((uint64_t)1 << 62)
 
-/* Addresses of the kernel do, those in spoilt stacks may; no offset in a file does. */
+/*
+ * Returns whether an address has bits of the flags. Kernel addresses do, and values in damaged stacks
+ * may; offsets in files never do.
+ */
 static inline bool rows_has_key_bits(uint64_t address)
 {
 	return address & (KEY_EXACT | KEY_32BIT);
 }
 
-/* Address of code with its architecture and address space; flags: KEY_*. */
+/* Address of code with its architecture and address space; flags are KEY_*. */
 struct rows_address {
 	const struct unwind_arch *arch;
 	uint32_t view;
 	uint64_t pc, flags;
 };
 
-/* For what is not in the cache. */
+/* Finds a row that is not in the cache. */
 const struct row *rows_find_slow(struct rows *rows, const struct rows_address *address);
 
-/* Never NULL; valid until the next call. `exact`: as in struct unwind_frame. */
+/*
+ * Returns the row of an address: never NULL, valid until the next call. `exact`: see struct
+ * unwind_frame.
+ */
 static inline const struct row *rows_find(struct rows *rows, const struct unwind_arch *arch,
 					  uint32_t view, uint64_t ip, bool exact)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * From registers and a copy of the stack to the calls that led there. What was
- * mapped where is the machine's to say; how a frame is left is read from each
- * module's call frame information once, and kept as compact rows.
+ * Unwinds stacks: from registers and a stack copy to the chain of calls. The machine knows which
+ * modules are mapped. Each module's call frame information is read once, and stored as compact rows.
  *
- * An unwinder is shared by threads; each works through an unwind_thread of its own.
+ * Threads share an unwinder; each uses its own unwind_thread.
  */
 #ifndef UNWIND_UNWIND_H
 #define UNWIND_UNWIND_H
@@ -18,30 +17,30 @@
 /* How an unwound stack ended. */
 enum unwind_end {
 	UNWIND_COMPLETE,  /* reaches the thread's start */
-	UNWIND_TRUNCATED, /* the copy does not reach as far as the next frame */
-	UNWIND_NO_INFO,   /* code of which nothing says how it is left, and no frame pointer helps */
+	UNWIND_TRUNCATED, /* the next frame is beyond the end of the copy */
+	UNWIND_NO_INFO,   /* no call frame information for the code, and no usable frame pointer */
 	UNWIND_BAD_MEMORY, /* impossible values: an ip without code, a stack pointer that decreases */
 	UNWIND_DEPTH_LIMIT,
 	UNWIND_END_COUNT,
 };
 
-/* Finds the module of an ip at the time of the sample. */
+/* Callback that finds the module of an ip at the time of the sample. */
 struct unwind_locator {
 	struct location (*locate)(void *arg, uint32_t view, uint64_t ip);
 	void *arg;
 };
 
 /*
- * Called by whichever thread needs a file first, never under a lock of the locator, a few
- * times for a module at most. Images become the unwinder's.
+ * Callbacks that open files. The first thread that needs a file calls them, never under a lock of the
+ * locator, a few times for a module at most. The unwinder owns the images.
  */
 struct unwind_files {
-	/* The module's file, or NULL in *ret where it is not at hand. */
+	/* Opens the module's file; *ret is NULL if there is none. */
 	struct sp_error *(*open)(void *arg, const struct module *module, uint32_t pid,
 				 struct image **ret);
 	/*
-	 * Sets *ret to a separate debug file of the module that `wanted` accepts, or to NULL. The
-	 * function itself may be NULL.
+	 * Opens a separate debug file of the module that `wanted` accepts; *ret is NULL if there is
+	 * none. This member may be NULL.
 	 */
 	struct sp_error *(*debug)(void *arg, const struct module *module,
 				  const struct image *image, debugfile_wanted_fn *wanted,
@@ -50,8 +49,8 @@ struct unwind_files {
 };
 
 struct unwind_options {
-	const char *engine; /* a name of unwind_engines(); NULL: the first that can */
-	const char *arch;   /* architecture in feature ARCH: "x86_64", "aarch64" */
+	const char *engine; /* one of unwind_engines(); NULL: the first that supports the architecture */
+	const char *arch;   /* architecture, as in feature ARCH: "x86_64", "aarch64" */
 	struct unwind_locator locator;
 	struct unwind_files files;
 };
@@ -59,56 +58,59 @@ struct unwind_options {
 struct unwinder;
 struct unwind_thread;
 
-/* SP_ERROR_UNSUPPORTED where no engine knows the architecture, or this build lacks the engine. */
+/*
+ * Fails with SP_ERROR_UNSUPPORTED if no engine supports the architecture, or if this build lacks the
+ * engine.
+ */
 struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *options,
 			      struct unwinder **ret) SP_MUST_CHECK;
 void unwinder_free(struct unwinder *unwinder);
 
-/* NULL when out of memory; to be freed before the unwinder. */
+/* NULL when out of memory. Free it before the unwinder. */
 struct unwind_thread *unwind_thread_new(struct unwinder *unwinder);
 void unwind_thread_free(struct unwind_thread *thread);
 
 /* User stack as perf_event_open(2) samples it. Borrowed during the call. */
 struct unwind_sample {
-	uint32_t view;   /* machine_view() */
-	struct sp_registers registers; /* by perf's numbers, as PERF_SAMPLE_REGS_USER */
-	struct sp_bytes stack;         /* from the stack pointer up; the bytes that are good */
-	bool in_kernel; /* sampled in the kernel, perhaps in execve(2) */
+	uint32_t view;   /* value of machine_view() */
+	struct sp_registers registers; /* registers by perf's numbers, as in PERF_SAMPLE_REGS_USER */
+	struct sp_bytes stack;         /* stack copy, from the stack pointer upwards; only valid bytes */
+	bool in_kernel; /* the sample was taken in the kernel, perhaps during execve(2) */
 };
 
-/* A frame: where code is, and the stack pointer it has there. */
+/* A frame: the address of code, and the stack pointer there. */
 struct unwind_frame {
 	uint64_t ip;
 	uint64_t sp;
-	bool exact; /* ip is where code ran (the first, and behind a signal's frame); else where a
-		     * call returns to */
+	bool exact; /* ip is an executed instruction (of the first frame, and of a frame that a signal
+		     * interrupted), else a return address */
 };
 
 struct unwind_result {
-	size_t count;        /* frames, the innermost first; COMPLETE with none: execve(2) is at work,
-			      * the registers are of a program that is gone with its stack */
+	size_t count;        /* number of frames, innermost first. COMPLETE without a frame: during
+			      * execve(2), the registers belong to the old program, whose stack is gone. */
 	enum unwind_end end;
-	uint64_t missing;    /* TRUNCATED: the address that was needed and is not in the copy */
-	bool switched;       /* TRUNCATED: that is of another stack, which a signal interrupted: no
-			      * copy of this one has it, however large */
-	uint32_t expressions;    /* frames that took a DWARF expression */
-	uint32_t frame_pointers; /* frames left by frame pointer, for want of anything better */
-	uint32_t signals;        /* signal frames; the frame behind each is exact */
+	uint64_t missing;    /* TRUNCATED: the address that was needed, which the copy lacks */
+	bool switched;       /* TRUNCATED: that address is on another stack, which a signal interrupted; no
+			      * copy of this stack has it, however large */
+	uint32_t expressions;    /* number of frames that needed a DWARF expression */
+	uint32_t frame_pointers; /* number of frames left by frame pointer, for want of a better way */
+	uint32_t signals;        /* number of signal frames; the frame after each is exact */
 	const struct module *blind; /* NO_INFO: the module, if there is one */
 };
 
-/* How it ended, as header.misc of a SAMPLE says it. */
+/* Returns how the stack ended, as header.misc of a SAMPLE states it. */
 enum sp_misc_end unwind_misc_end(const struct unwind_result *result);
 
 /*
- * Unwinds into frames[0..limit). The first frame is always there, unless the registers
- * lack the instruction pointer (count 0, NO_INFO), or are of a program that was replaced.
- * Never fails: what goes wrong is how the stack ends.
+ * Unwinds into frames[0..limit). The first frame always exists, unless the registers lack the
+ * instruction pointer (count 0, NO_INFO), or belong to a program that was replaced. Never fails: errors
+ * are ends of the stack.
  */
 struct unwind_result unwind_stack(struct unwind_thread *thread, const struct unwind_sample *sample,
 				  struct unwind_frame *frames, size_t limit);
 
-/* Touches the first lines of a stack that will be unwound soon, so that they are in the cache. */
+/* Prefetches the first lines of a stack that will be unwound soon into the CPU's cache. */
 void unwind_prefetch(const struct unwind_sample *sample);
 
 /*
@@ -121,15 +123,15 @@ bool unwinder_keeps_much(const struct unwinder *unwinder);
 size_t unwinder_forget_files(struct unwinder *unwinder);
 
 /*
- * Why a module's code cannot be left by call frame information: a sentence that names the
- * file, the unwinder's. NULL where it can, or where it was never needed.
+ * Returns why a module's code cannot be unwound by call frame information, as a sentence that names the
+ * file; the unwinder owns it. NULL: it can, or it was never needed.
  */
 const char *unwinder_problem(struct unwinder *unwinder, const struct module *module);
 
-/* The engines of this build, a NULL at the end; the first is the default. */
+/* Returns the names of this build's engines, with a NULL at the end. The first is the default. */
 const char *const *unwind_engines(void);
 
-/* Work of the unwinder, summed over its threads, which must be at rest. */
+/* Numbers of the unwinder's work, summed over its threads, which must not be running. */
 struct unwind_stats {
 	uint64_t stacks, frames, expressions, frame_pointers, row_misses, rows, distinct_rows;
 	uint64_t ends[UNWIND_END_COUNT];
