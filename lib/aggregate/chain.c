@@ -128,7 +128,7 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 	return true;
 }
 
-void callers_drop(struct callers *callers)
+void callers_drop_outermost(struct callers *callers)
 {
 	while (callers->count && chain_is_mark(callers->ips[callers->count - 1]))
 		callers->count--;

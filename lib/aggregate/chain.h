@@ -132,7 +132,7 @@ bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t
 		       bool *exact_ret);
 
 /* Removes the outermost call; the chain must have one. */
-void callers_drop(struct callers *callers);
+void callers_drop_outermost(struct callers *callers);
 
 /*
  * Limits the stack to `count` calls: the sampled address and count - 1 callers; count is at least 1.

@@ -16,7 +16,7 @@
 #include <string.h>
 #include "unwind/heuristics.h"
 
-/* Bytes of code to read before and after a return address. */
+/* Bytes of code to read before and after a return address, to recognize the call and what follows. */
 #define BEFORE 32
 #define BEHIND GUESS_PASSES_ON_BYTES
 /*

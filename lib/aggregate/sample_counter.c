@@ -156,7 +156,7 @@ static bool count_end(struct counted *counted, uint16_t event, const struct call
 	uint64_t ip;
 	uint16_t cpumode;
 	bool exact;
-	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop(&left)) {
+	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop_outermost(&left)) {
 		uint32_t outer = address_cache_find(&counted->answers,
 				(struct code_address){ip, view, cpumode, !exact});
 		if (outer == ANSWER_FAILED)
