@@ -50,6 +50,7 @@ struct callgrind {
 	struct buffer text;
 	struct unique functions; /* address of the name, dso, start address, source file */
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
+	LIST(bool) named;           /* by function: its name has been written */
 	LIST(uint32_t) first_line;  /* by function */
 	LIST(uint32_t) first_call;  /* by line */
 	struct costs lines;      /* function, line */
@@ -78,6 +79,7 @@ static void callgrind_deinit(struct callgrind *callgrind)
 	costs_deinit(&callgrind->lines);
 	costs_deinit(&callgrind->calls);
 	free(callgrind->nodes.items);
+	free(callgrind->named.items);
 	free(callgrind->first_line.items);
 	free(callgrind->first_call.items);
 	free(callgrind->open.items);
@@ -121,11 +123,13 @@ static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree
 	if (callgrind->failed || index < callgrind->nodes.count)
 		return index;
 	const struct sp_tree_node **slot = list_push(&callgrind->nodes);
-	uint32_t *first = slot ? list_push(&callgrind->first_line) : NULL;
+	bool *named = slot ? list_push(&callgrind->named) : NULL;
+	uint32_t *first = named ? list_push(&callgrind->first_line) : NULL;
 	callgrind->failed |= !first;
 	if (!first)
 		return index;
 	*slot = node;
+	*named = false;
 	*first = NONE;
 	return index;
 }
@@ -232,8 +236,12 @@ static void put_function(struct callgrind *callgrind, const char *prefix, uint32
 		 node->dso_path ?: node->dso ?: unknown);
 	put_name(callgrind, &callgrind->files, *prefix ? "cfi" : "fl", node->srcpath ?: unknown);
 	/* Functions of one name in two files are two, so the name has the function's number. */
-	buffer_format(&callgrind->text, "%sfn=(%" PRIu32 ") ", prefix, function + 1);
-	buffer_name(&callgrind->text, node_name(node) ?: ROOT_NAME);
+	buffer_format(&callgrind->text, "%sfn=(%" PRIu32 ")", prefix, function + 1);
+	if (!callgrind->named.items[function]) {
+		callgrind->named.items[function] = true;
+		buffer_char(&callgrind->text, ' ');
+		buffer_name(&callgrind->text, node_name(node) ?: ROOT_NAME);
+	}
 	buffer_char(&callgrind->text, '\n');
 }
 

@@ -99,9 +99,12 @@ fi
 "$SPROF" report data -o callgrind.out
 # A stack in which down() calls itself ten times counts once for that call.
 awk '/;down;down/ { sum += $1 } END { print sum }' want >wanted
-awk '/^fn=/ { own = $2 == "down" } /^cfn=/ { called = own && $2 == "down" }
+awk '/^c?fn=/ { id = $1; sub(/.*=/, "", id); if (NF > 1) name[id] = $2 }
+	/^fn=/ { own = name[id] == "down" } /^cfn=/ { called = own && name[id] == "down" }
 	/^calls=/ { getline; if (called) sum += $2 } END { print sum }' callgrind.out >got
 same "a recursive call has the weight of its stacks once" wanted got
+check "each name is defined once" sh -c \
+	'! grep -o "^c*fn=([0-9]*) " callgrind.out | sed "s/^c//" | sort | uniq -d | grep -q .'
 if command -v callgrind_annotate >.which; then
 	callgrind_annotate --auto=no --threshold=100 callgrind.out >annotated 2>messages
 	stacks annotate annotated >got
