@@ -294,8 +294,8 @@ static void put_header(struct callgrind *callgrind)
 	size_t begin = text->count;
 	notes_put(report, text);
 	/* Each note becomes a line "desc: Note: NOTE", which readers print. */
-	size_t size = text->count - begin;
-	char *notes = text->failed ? NULL : strndup(text->text + begin, size);
+	buffer_char(text, '\0');
+	char *notes = text->failed ? NULL : strdup(text->text + begin);
 	callgrind->failed |= !notes;
 	text->count = begin;
 	for (char *rest = notes, *line; rest && (line = strsep(&rest, "\n")) && *line;) {

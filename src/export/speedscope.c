@@ -97,7 +97,7 @@ static bool list_lanes(struct speedscope *speedscope, size_t event)
 	size_t first = speedscope->lanes.count, at = 0;
 	uint32_t *order = calloc(timeline->cell_count + 1, sizeof(*order));
 	speedscope->order[event] = order;
-	if (!order || !list_reserve(&speedscope->lanes, first + timeline->thread_count))
+	if (!order || !list_reserve(&speedscope->lanes, first + timeline->thread_count + 1))
 		return false;
 	for (uint32_t i = 0; i < timeline->thread_count; i++)
 		*list_push(&speedscope->lanes) = (struct lane){.event = event, .thread = i};
