@@ -4,11 +4,10 @@
  *
  *	header  blocks  empty raw blocks, 3 bytes each  the last block, empty as well  checksum
  *
- * and is cut into records of 65,528 bytes at most. The empty blocks are there so that its
- * length is a multiple of 8, and with it that of its last record: of records of any other
- * size perf says that they make all that follows unaligned, and other readers stop at them.
- * Nothing but whole frames ends a call, since perf's loop around ZSTD_decompressStream()
- * goes wrong where a frame ends inside a record.
+ * and is divided into records of at most 65,528 bytes. Empty blocks pad the frame, and so its last
+ * record, to a multiple of 8. perf warns of records of other sizes, and other readers stop at them. Each
+ * call ends with a whole frame, because perf's loop around ZSTD_decompressStream() fails if a frame ends
+ * inside a record.
  */
 #include "file/deflate.h"
 

@@ -41,7 +41,7 @@ void inflater_reset(struct inflater *inflater)
 	inflater->wanted = 0;
 }
 
-/* zstd expects no bytes between frames, and the 3 bytes of a block's header between blocks. */
+/* Input ends inside a block unless zstd expects 0 bytes (a new frame) or 3 (a block's header). */
 bool inflater_unfinished(const struct inflater *inflater)
 {
 	return inflater->wanted != 0 && inflater->wanted != 3;

@@ -29,7 +29,7 @@ struct sp_reader {
 	bool swap;
 	bool pipe_format;
 	struct reader_extent extent;
-	uint64_t cut_at;   /* offset of the damage "the data ends too early"; 0: there is none */
+	uint64_t cut_at;   /* offset of the damage "the file ends before the data does"; 0: none */
 	atomic_bool exact; /* result of reader_is_exact(): walkers compare sizes of samples with their
 			    * fields */
 	bool lists_unfinished;  /* `damage` has an item that states that the recording is unfinished */

@@ -36,7 +36,7 @@
 struct commit {
 	int fd;
 	struct durability *durability; /* NULL: nothing is synced */
-	struct file_start start; /* bytes at the start of the file; freed by commit_begin() */
+	struct file_start start; /* start of the file; `bytes` may be freed after commit_begin() */
 	uint64_t committed;      /* end of the data that the header states */
 	bool bits_set;           /* the header states that a feature table is at `committed` */
 	uint64_t held_size;      /* bytes of data after `committed` that are not in the file yet */
@@ -59,8 +59,8 @@ uint64_t commit_hold_back(struct commit *commit, uint64_t end, const struct iove
 void commit_drop(struct commit *commit, uint64_t end);
 
 /*
- * Makes the data up to `end` part of the file, and writes a feature table after it. Returns 0 or the
- * errno.
+ * Makes the data up to `end` part of the file. Without `durability`, also writes a feature table after
+ * it. Returns 0 or the errno.
  */
 int commit_data(struct commit *commit, uint64_t end);
 

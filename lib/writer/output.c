@@ -26,7 +26,7 @@
  */
 #define TEMPORARY_MAX 100
 
-/* Number of attempts to replace PATH, because another recorder may interfere. */
+/* Attempts to create a temporary file or to replace PATH, because another recorder may interfere. */
 #define TRIES 8
 
 #define FD_PATH_SIZE 32
@@ -98,7 +98,7 @@ static struct sp_error *open_stdout(struct output *ret)
 	return ret->fd < 0 ? error_os(errno, "cannot write to standard output") : NULL;
 }
 
-/* Opens a pipe, /dev/null, or a link to one. `flags` is O_NOFOLLOW unless PATH is a link. */
+/* Opens a pipe, a character device, or a link to one. `flags` is O_NOFOLLOW unless PATH is a link. */
 static struct sp_error *open_special(const char *path, int flags, struct output *ret)
 {
 	struct stat st;

@@ -16,8 +16,8 @@
 
 struct output {
 	int fd;
-	bool stream;     /* the output cannot be changed after it is written: a pipe, terminal, device or
-			  * standard output */
+	bool stream;     /* written in perf's pipe format, because the header cannot be updated: a pipe,
+			  * device or standard output */
 	bool published;  /* the file has its name, `path` */
 	char *path;      /* NULL for a stream */
 	char *temporary; /* name of the file until it is published; NULL: the file has no name */

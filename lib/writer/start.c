@@ -93,9 +93,9 @@ void file_start_deinit(struct file_start *start)
 }
 
 /*
- * Writes HEADER_ATTR records: one has as many ids as fit, further ones of the same attr have the rest.
- * Other readers take those for further events. A single event needs no ids, so only its first record is
- * written.
+ * Writes HEADER_ATTR records. The first has as many ids as fit; more records with the same attr have
+ * the rest, which other readers take for other events. A single event needs no ids, so only its first
+ * record is written.
  */
 static struct sp_error *put_attr_records(struct record_buffer *buffer,
 					 const struct sp_event *event, bool alone,

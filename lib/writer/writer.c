@@ -117,8 +117,8 @@ static void refuse(struct writer *writer, const struct iovec *spans, int count, 
 }
 
 /*
- * Returns how many bytes stay in the file if only the first `size` bytes of the spans were written. If
- * `undivided`, these are all or none.
+ * Returns how many bytes to keep if only the first `size` bytes of the spans were written: the whole
+ * records, or 0 if `undivided`.
  */
 static uint64_t whole_of(const struct iovec *spans, int count, uint64_t size, bool undivided)
 {
@@ -160,7 +160,7 @@ struct sp_error *writer_append(struct writer *writer, const struct iovec *spans,
 	return error;
 }
 
-/* Compresses and writes records until fewer than `most` bytes are left in the buffer. */
+/* Compresses and writes records until fewer than `most` bytes are left in the buffer; 0: until none is. */
 static struct sp_error *pack(struct writer *writer, size_t most)
 {
 	struct packing *packing = &writer->packing;
