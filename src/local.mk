@@ -8,6 +8,7 @@ src_libcommand_la_CPPFLAGS = $(command_cppflags)
 src_libcommand_la_CFLAGS = $(AM_CFLAGS) $(ZLIB_CFLAGS)
 src_libcommand_la_LIBADD = $(ZLIB_LIBS)
 src_libcommand_la_SOURCES = \
+	src/browser.c src/browser.h \
 	src/buffer.c src/buffer.h \
 	src/diag.c src/diag.h \
 	src/input.c src/input.h \
@@ -46,3 +47,4 @@ tests_unit_test_text_LDADD = $(command_ldadd)
 include src/cmd/local.mk
 include src/out/local.mk
 include src/export/local.mk
+include src/html/local.mk

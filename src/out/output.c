@@ -14,6 +14,7 @@ const struct output *const outputs[] = {
 	&output_speedscope,
 	&output_callgrind,
 	&output_firefox,
+	&output_html,
 	NULL,
 };
 

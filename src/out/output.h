@@ -13,6 +13,7 @@ struct output {
 	bool stacks;           /* needs the call tree of callers, whatever options select */
 	bool comms;            /* the tree begins with commands */
 	bool lines;            /* the tree's nodes are by source line */
+	bool functions;        /* needs rows by dso and function, with totals, ordered by self */
 	bool timeline;         /* needs timelines */
 	bool one_event;        /* has room for one event only */
 	/* Returns false after printing why this report cannot be written; NULL: any can. */
@@ -22,7 +23,7 @@ struct output {
 };
 
 /* Names of all formats, for messages. */
-#define OUTPUT_NAMES "text, json, csv, folded, pprof, speedscope, firefox or callgrind"
+#define OUTPUT_NAMES "text, json, csv, folded, pprof, speedscope, firefox, callgrind or html"
 
 extern const struct output output_text;
 extern const struct output output_json;
@@ -32,6 +33,7 @@ extern const struct output output_pprof;
 extern const struct output output_callgrind;
 extern const struct output output_speedscope;
 extern const struct output output_firefox;
+extern const struct output output_html;
 
 /* All output formats; NULL-terminated. */
 extern const struct output *const outputs[];

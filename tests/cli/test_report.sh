@@ -568,7 +568,7 @@ fails "a wrong key" 129 report -s comm,name <<'END'
 sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong format" 129 report --format xml <<'END'
-sprof: --format: 'xml' is not text, json, csv, folded, pprof, speedscope, firefox or callgrind
+sprof: --format: 'xml' is not text, json, csv, folded, pprof, speedscope, firefox, callgrind or html
        'sprof report --help' lists the options.
 END
 fails "a wrong time" 129 report --time 5,3 <<'END'

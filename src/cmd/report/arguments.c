@@ -163,7 +163,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,
 			    "write FORMAT: json, csv, pprof, firefox, ..."),
 		OPTION_STRING('o', "output", "FILE", &a->file,
-			    "write to FILE; its name selects the format"),
+			    "write FILE in the format of its name (.html, ...)"),
+		OPTION_FLAG(0, "open", &a->open, "show the file in a browser, too"),
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count branches instead of samples"),
 		OPTION_CHOICE(0, "group", &a->group,
@@ -196,6 +197,9 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CALL(0, "percentage", "OF", &a->relative, parse_percentage,
 			    "print percentages of all samples (absolute, the default), or of the "
 			    "samples that pass the filters (relative)", .rare = true),
+		OPTION_OFF(0, "no-command-line", &a->command_line,
+			   "leave the recorded command out of exports: it may contain secrets",
+			   .rare = true),
 		OPTION_FLAG(0, "header", &a->header, "print the file header first", .rare = true),
 		OPTION_FLAG(0, "header-only", &a->header_only, "print the file header only",
 			    .rare = true),
@@ -288,6 +292,10 @@ static int choose_output(struct report_arguments *arguments)
 	}
 	if (!arguments->output)
 		arguments->output = outputs[0];
+	if (arguments->open && !arguments->file) {
+		diag_say("--open needs a file: -o FILE.html");
+		return EXIT_USAGE;
+	}
 	if (!arguments->file && arguments->output->binary && isatty(STDOUT_FILENO)) {
 		diag_say("--format %s is not for terminals", arguments->output->name);
 		diag_more("write it to a file: -o FILE");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "browser.h"
 #include "cmd/common/input_run.h"
 #include "cmd/info/info.h"
 #include "cmd/report/arguments.h"
@@ -55,10 +56,10 @@ static double tree_limit(const struct report_arguments *arguments)
 	return is_text(arguments) && arguments->tree != SP_TREE_NONE ? TEXT_LIMIT : 0;
 }
 
-/* Text is ordered by self, the hottest code first; other formats keep their documented order. */
+/* Text and pages are ordered by self, the hottest code first; other formats keep their documented order. */
 static bool orders_by_self(const struct report_arguments *arguments)
 {
-	return is_text(arguments) && arguments->children != 1;
+	return arguments->output->functions || (is_text(arguments) && arguments->children != 1);
 }
 
 /* Sets the limits of rows. A limit given by the user disables the others. */
@@ -119,11 +120,13 @@ struct analysis_groups {
 static void set_rows(const struct report_arguments *arguments, const struct sp_reader *reader,
 		     struct sp_analysis_rows *rows)
 {
+	static const enum sp_key functions[] = {SP_KEY_DSO, SP_KEY_FUNCTION};
+	bool by_function = arguments->output->functions;
 	*rows = (struct sp_analysis_rows){
 		.size = sizeof(*rows),
-		.keys = arguments->keys,
-		.key_count = arguments->key_count,
-		.children = arguments->children != 0,
+		.keys = by_function ? functions : arguments->keys,
+		.key_count = by_function ? 2 : arguments->key_count,
+		.children = by_function || arguments->children != 0,
 		.order_by_self = orders_by_self(arguments),
 		.groups = grouping(arguments, reader),
 		.whole_paths = arguments->selection.whole_paths,
@@ -389,6 +392,8 @@ static int write_report(const struct report_arguments *arguments,
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
+	if (done && !status && arguments->open && !browser_open(arguments->file))
+		status = 1;
 	missing_data_print(arguments, recordings, report);
 	return done ? status : 1;
 }
@@ -405,9 +410,12 @@ static int report_analysis(const struct report_arguments *arguments,
 			   const struct recordings *recordings, const struct sp_analysis *analysis)
 {
 	struct lists lists = {0};
+	struct sp_file_info info = *sp_reader_info(recordings->items[0].reader);
+	if (arguments->command_line == SP_OFF)
+		info.cmdline = NULL;
 	struct report report = {
-		.path = sp_reader_info(recordings->items[0].reader)->path,
-		.info = sp_reader_info(recordings->items[0].reader),
+		.path = info.path,
+		.info = &info,
 		.recordings = recordings->items,
 		.recording_count = recordings->count,
 		.duration_ns = sp_analysis_duration_ns(analysis),

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "html/head.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+#include "buffer.h"
+#include "json.h"
+
+#define NS_PER_S 1000000000
+
+void head_deinit(struct head *head)
+{
+	for (size_t i = 0; head->page && i < head->page->event_count; i++) {
+		if (head->node_functions)
+			free(head->node_functions[i]);
+		if (head->row_functions)
+			free(head->row_functions[i]);
+	}
+	free(head->node_functions);
+	free(head->row_functions);
+	free(head->row_counts);
+	free(head->thread_names);
+	unique_deinit(&head->strings);
+	unique_deinit(&head->functions);
+}
+
+/* Facts that tree nodes and rows have in common. */
+struct code {
+	const char *name, *dso, *path;
+	uint64_t address;
+	unsigned int kind;
+};
+
+/* Returns the function's index; UNIQUE_NONE when out of memory. */
+static uint32_t add_function(struct head *head, const struct code *code)
+{
+	uint64_t row[FUNCTION_COLUMNS] = {
+		[FUNCTION_NAME] = unique_add_text(&head->strings, code->name ?: ""),
+		[FUNCTION_DSO] = unique_add_text(&head->strings, code->dso ?: ""),
+		[FUNCTION_PATH] = unique_add_text(&head->strings, code->path ?: ""),
+		[FUNCTION_KIND] = code->kind,
+		[FUNCTION_ADDRESS] = code->address,
+	};
+	for (int i = FUNCTION_NAME; i <= FUNCTION_PATH; i++)
+		if (row[i] == UNIQUE_NONE)
+			return UNIQUE_NONE;
+	return unique_add(&head->functions, row);
+}
+
+static uint32_t add_node(struct head *head, const struct page_node *node)
+{
+	const struct sp_tree_node *from = node->node;
+	if (!from)
+		return add_function(head, &(const struct code){.name = "(smaller)", .kind = KIND_LIGHT});
+	struct code code = {node_name(from), from->dso, from->dso_path, from->address,
+			    from->level & KIND_LEVEL};
+	if (from->truncated)
+		code.kind |= KIND_MISSING;
+	else if (!from->symbol_known)
+		code.kind |= KIND_UNKNOWN;
+	return add_function(head, &code);
+}
+
+static uint32_t add_row(struct head *head, const struct sp_row *row)
+{
+	struct code code = {row->function ?: row->symbol, row->dso, row->dso_path, row->address,
+			    row->level & KIND_LEVEL};
+	if (!row->symbol_known)
+		code.kind |= KIND_UNKNOWN;
+	return add_function(head, &code);
+}
+
+static bool add_event(struct head *head, size_t index)
+{
+	const struct page_event *event = &head->page->events[index];
+	const struct sp_profile *profile = event->profile;
+	size_t rows = report_row_count(head->page->report, profile);
+	if (rows > HEAD_ROWS_MAX)
+		rows = HEAD_ROWS_MAX;
+	uint32_t *nodes = calloc(event->nodes.count + 1, sizeof(*nodes));
+	uint32_t *functions = calloc(rows + 1, sizeof(*functions));
+	head->node_functions[index] = nodes;
+	head->row_functions[index] = functions;
+	head->row_counts[index] = rows;
+	if (!nodes || !functions)
+		return false;
+	/* The root is no function. */
+	for (size_t i = 1; i < event->nodes.count; i++) {
+		nodes[i] = add_node(head, &event->nodes.items[i]);
+		if (nodes[i] == UNIQUE_NONE)
+			return false;
+	}
+	for (size_t i = 0; i < rows; i++) {
+		functions[i] = add_row(head, &profile->rows[i]);
+		if (functions[i] == UNIQUE_NONE)
+			return false;
+	}
+	return true;
+}
+
+bool head_init(struct head *head, const struct page *page)
+{
+	size_t events = page->event_count, threads = page->threads.count;
+	*head = (struct head){.page = page, .functions.columns = FUNCTION_COLUMNS};
+	head->node_functions = calloc(events + 1, sizeof(*head->node_functions));
+	head->row_functions = calloc(events + 1, sizeof(*head->row_functions));
+	head->row_counts = calloc(events + 1, sizeof(*head->row_counts));
+	head->thread_names = calloc(threads + 1, sizeof(*head->thread_names));
+	if (!head->node_functions || !head->row_functions || !head->row_counts || !head->thread_names ||
+	    unique_add_text(&head->strings, "") == UNIQUE_NONE)
+		return false;
+	for (size_t i = 0; i < events; i++)
+		if (!add_event(head, i))
+			return false;
+	for (size_t i = 0; i < threads; i++) {
+		const struct page_thread *thread = &page->threads.items[i];
+		const char *name = thread->merged ? "other threads" : thread->thread->comm;
+		head->thread_names[i] = unique_add_text(&head->strings, name);
+		if (head->thread_names[i] == UNIQUE_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* JSON, and a buffer for texts of unknown origin. */
+struct writing {
+	struct json json;
+	struct buffer text;
+};
+
+static void put_text(struct writing *writing, const char *key, const char *text)
+{
+	writing->text.count = 0;
+	buffer_name(&writing->text, text);
+	buffer_char(&writing->text, '\0');
+	json_string(&writing->json, key, writing->text.failed ? "" : writing->text.text);
+}
+
+static void put_command(struct writing *writing, const char *const *words)
+{
+	struct buffer *text = &writing->text;
+	if (!words || !*words)
+		return;
+	text->count = 0;
+	for (const char *const *word = words; *word; word++) {
+		if (word != words)
+			buffer_char(text, ' ');
+		buffer_name(text, *word);
+	}
+	buffer_char(text, '\0');
+	json_string(&writing->json, "command", text->failed ? "" : text->text);
+}
+
+static void put_fact(struct writing *writing, const char *label, const char *text)
+{
+	if (!text || !*text)
+		return;
+	json_begin(&writing->json, NULL, '[');
+	json_string(&writing->json, NULL, label);
+	put_text(writing, NULL, text);
+	json_end(&writing->json, ']');
+}
+
+/* Writes the time of the first sample as the calendar has it. */
+static void put_date(struct writing *writing, const struct report *report)
+{
+	const struct sp_file_info *info = report->info;
+	const struct sp_timeline *timeline = report->profile_count ? report->timelines[0] : NULL;
+	char text[64];
+	if (!info->clock_wall_ns || report->recording_count > 1 || !timeline)
+		return;
+	time_t seconds = (time_t)((info->clock_wall_ns + timeline->begin_ns - info->clock_ns) / NS_PER_S);
+	struct tm day;
+	if (gmtime_r(&seconds, &day) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &day))
+		put_fact(writing, "Recorded", text);
+}
+
+static void put_about(struct writing *writing, const struct report *report)
+{
+	const struct sp_file_info *info = report->info;
+	char text[256];
+	json_begin_lines(&writing->json, "about", '[');
+	put_fact(writing, "Host", info->hostname);
+	snprintf(text, sizeof(text), "Linux %s %s", info->osrelease ?: "", info->arch ?: "");
+	put_fact(writing, "System", info->osrelease ? text : NULL);
+	put_fact(writing, "Processor", info->cpudesc);
+	snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " online", info->cpus_online,
+		 info->cpus_available);
+	put_fact(writing, "CPUs", info->cpus_available ? text : NULL);
+	put_date(writing, report);
+	snprintf(text, sizeof(text), "%.3f s", (double)report->duration_ns / NS_PER_S);
+	put_fact(writing, "Duration", report->duration_ns ? text : NULL);
+	put_fact(writing, "Recorder", info->version);
+	json_end_lines(&writing->json, ']');
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+/* Writes a sentence for each thing that the page lacks because of its limits. */
+static void put_merged(struct writing *writing, const struct head *head)
+{
+	const struct page *page = head->page;
+	struct json *json = &writing->json;
+	char text[200];
+	json_begin_lines(json, "merged", '[');
+	for (size_t i = 0; i < page->event_count; i++) {
+		const struct page_event *event = &page->events[i];
+		size_t rows = report_row_count(page->report, event->profile);
+		if (event->light_weight) {
+			double share = percent(event->light_weight, event->profile->weight);
+			snprintf(text, sizeof(text), "%.2f%% of %s is in functions too light to draw.",
+				 share, event->profile->event);
+			put_text(writing, NULL, text);
+		}
+		if (rows > HEAD_ROWS_MAX) {
+			snprintf(text, sizeof(text), "The table of %s lacks the %zu lightest functions.",
+				 event->profile->event, rows - HEAD_ROWS_MAX);
+			put_text(writing, NULL, text);
+		}
+	}
+	for (size_t i = 0; i < page->threads.count; i++) {
+		if (!page->threads.items[i].merged)
+			continue;
+		snprintf(text, sizeof(text), "%" PRIu32 " threads with few samples are shown as one.",
+			 page->threads.items[i].merged);
+		json_string(json, NULL, text);
+	}
+	json_end_lines(json, ']');
+}
+
+static void put_findings(struct writing *writing, const struct report *report)
+{
+	struct json *json = &writing->json;
+	json_begin_lines(json, "findings", '[');
+	for (size_t i = 0; i < report->finding_count; i++) {
+		const struct sp_finding *finding = report->findings[i];
+		json_begin(json, NULL, '{');
+		json_string(json, "kind", finding->cause);
+		put_text(writing, "text", finding->what);
+		if (finding->remedy)
+			put_text(writing, "remedy", finding->remedy);
+		json_double(json, "share", finding->share);
+		if (finding->event)
+			put_text(writing, "event", finding->event);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+}
+
+static void put_threads(struct writing *writing, const struct head *head)
+{
+	struct json *json = &writing->json;
+	json_begin_lines(json, "threads", '[');
+	for (size_t i = 0; i < head->page->threads.count; i++) {
+		const struct page_thread *thread = &head->page->threads.items[i];
+		json_begin(json, NULL, '{');
+		json_unsigned(json, "recording", thread->thread->recording);
+		json_signed(json, "pid", thread->thread->pid);
+		json_signed(json, "tid", thread->thread->tid);
+		json_unsigned(json, "name", head->thread_names[i]);
+		json_unsigned(json, "merged", thread->merged);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+}
+
+static void put_stack_ends(struct json *json, const struct sp_stack_ends *ends)
+{
+	json_begin(json, "stacks", '{');
+	json_unsigned(json, "complete", ends->complete);
+	json_unsigned(json, "truncated", ends->truncated);
+	json_unsigned(json, "no_unwind_info", ends->no_unwind_info);
+	json_unsigned(json, "bad_memory", ends->bad_memory);
+	json_unsigned(json, "depth_limit", ends->depth_limit);
+	json_unsigned(json, "skipped", ends->skipped);
+	json_unsigned(json, "switched", ends->switched);
+	json_unsigned(json, "deferred", ends->deferred);
+	json_unsigned(json, "invalid_address", ends->invalid_address);
+	json_unsigned(json, "none", ends->none);
+	json_end(json, '}');
+}
+
+static void put_event(struct writing *writing, const struct head *head, size_t index)
+{
+	const struct page_event *event = &head->page->events[index];
+	const struct sp_profile *profile = event->profile;
+	struct json *json = &writing->json;
+	size_t groups = 0;
+	for (size_t i = 0; i < event->cells.count; i++)
+		groups += page_begins_group(event, i);
+	json_begin_lines(json, NULL, '{');
+	put_text(writing, "name", profile->event);
+	const char *unit = profile->weight_is_time ? "ns" : profile->weight_is_latency ? "cycles" : "";
+	json_string(json, "unit", unit);
+	json_unsigned(json, "samples", profile->samples);
+	json_unsigned(json, "weight", profile->weight);
+	json_unsigned(json, "shownSamples", profile->shown_samples);
+	json_unsigned(json, "shownWeight", profile->shown_weight);
+	json_unsigned(json, "lost", profile->lost);
+	json_unsigned(json, "throttledNs", profile->throttled_ns);
+	json_unsigned(json, "throttledCount", profile->throttled_count);
+	json_unsigned(json, "missingWeight", profile->missing_weight);
+	json_bool(json, "branches", profile->of_branches);
+	json_bool(json, "hasCallchains", profile->has_callchains);
+	put_stack_ends(json, &profile->stacks);
+	char begin[40];
+	snprintf(begin, sizeof(begin), "%" PRIu64 ".%09" PRIu64, event->begin_ns / NS_PER_S,
+		 event->begin_ns % NS_PER_S);
+	json_string(json, "begin", begin);
+	json_unsigned(json, "durationNs", page_event_duration(event));
+	json_unsigned(json, "binNs", event->bin_ns);
+	json_unsigned(json, "bins", event->bins);
+	json_unsigned(json, "nodes", event->nodes.count);
+	json_unsigned(json, "rows", head->row_counts[index]);
+	json_unsigned(json, "cells", event->cells.count);
+	json_unsigned(json, "groups", groups);
+	json_unsigned(json, "period", event->period);
+	json_end_lines(json, '}');
+}
+
+bool head_write(const struct head *head, FILE *out)
+{
+	const struct report *report = head->page->report;
+	struct writing writing = {.json.out = out, .text.form = TEXT_SHOWN};
+	struct json *json = &writing.json;
+	json_begin_lines(json, NULL, '{');
+	json_unsigned(json, "version", 1);
+	json_string(json, "sprof", PACKAGE_VERSION);
+	put_text(&writing, "recording", report->path);
+	json_unsigned(json, "recordings", report->recording_count);
+	put_command(&writing, report->info->cmdline);
+	json_bool(json, "filtered", report->filtered);
+	json_bool(json, "relative", report->relative);
+	put_about(&writing, report);
+	put_merged(&writing, head);
+	put_findings(&writing, report);
+	json_begin_lines(json, "strings", '[');
+	for (size_t i = 0; i < head->strings.count; i++)
+		put_text(&writing, NULL, head->strings.texts[i]);
+	json_end_lines(json, ']');
+	json_unsigned(json, "functionCount", head->functions.count);
+	put_threads(&writing, head);
+	json_begin_lines(json, "events", '[');
+	for (size_t i = 0; i < head->page->event_count; i++)
+		put_event(&writing, head, i);
+	json_end_lines(json, ']');
+	json_end_lines(json, '}');
+	bool done = !writing.text.failed;
+	buffer_deinit(&writing.text);
+	return done;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names, functions and other facts that the page's data begins with. */
+#ifndef HTML_HEAD_H
+#define HTML_HEAD_H
+
+#include "export/unique.h"
+#include "html/page.h"
+
+/* Most rows of an event's function table. */
+#define HEAD_ROWS_MAX 50000
+
+/* Bits of a function's kind, beside enum sp_level. */
+#define KIND_LEVEL 7
+#define KIND_UNKNOWN 8 /* its name is an address */
+#define KIND_MISSING 16 /* stands for missing callers */
+#define KIND_LIGHT 32 /* stands for functions that are too light to keep */
+
+/* Columns of `functions`. */
+enum function_column {
+	FUNCTION_NAME, /* index in `strings` */
+	FUNCTION_DSO,  /* index in `strings`; of an empty text if there is none */
+	FUNCTION_PATH, /* index in `strings`: path of the dso */
+	FUNCTION_KIND,
+	FUNCTION_ADDRESS, /* distinguishes functions of one name */
+	FUNCTION_COLUMNS,
+};
+
+struct head {
+	const struct page *page;
+	struct unique strings; /* the first is empty */
+	struct unique functions;
+	uint32_t **node_functions; /* by event and node */
+	uint32_t **row_functions;  /* by event and row */
+	size_t *row_counts;        /* by event */
+	uint32_t *thread_names;    /* by thread: index in `strings` */
+};
+
+/* Numbers all names and functions. Returns false when out of memory; call head_deinit() in either case. */
+bool head_init(struct head *head, const struct page *page);
+void head_deinit(struct head *head);
+
+/* Writes the JSON. Returns false when out of memory. */
+bool head_write(const struct head *head, FILE *out);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One HTML file that shows a report without a network. Its data are two blocks, each compressed by gzip
+ * and encoded in base64, because names of unknown origin must not reach the browser's HTML parser:
+ *
+ *	tree   size of the head (32 bits), the head as JSON, then columns: functions; nodes and rows of
+ *	       each event
+ *	cells  columns of each event: groups of cells (one bin and thread each), then cells
+ *
+ * A column has one number for each item, as varints. DESIGN.md describes them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include "export/gzip.h"
+#include "export/protobuf.h"
+#include "html/base64.h"
+#include "html/head.h"
+#include "html/markup.h"
+#include "html/page.h"
+#include "out/output.h"
+
+/* Shares are stored in units of this part. */
+#define SHARE_UNITS 1e9
+
+/* A block of data: compressed text in an HTML file. */
+struct block {
+	FILE *encoded, *stream;
+	struct buffer text; /* not written to the stream yet */
+};
+
+static bool block_open(struct block *block, FILE *out)
+{
+	*block = (struct block){.encoded = base64_open(out)};
+	block->stream = block->encoded ? gzip_open(block->encoded) : NULL;
+	return block->stream;
+}
+
+static void block_flush(struct block *block)
+{
+	fwrite(block->text.text, 1, block->text.count, block->stream);
+	block->text.count = 0;
+}
+
+/* Returns false if memory ran out. Write errors stay in the file. */
+static bool block_close(struct block *block)
+{
+	if (block->stream) {
+		block_flush(block);
+		fclose(block->stream);
+	}
+	if (block->encoded)
+		fclose(block->encoded);
+	bool done = !block->text.failed;
+	buffer_deinit(&block->text);
+	return done;
+}
+
+static void put(struct block *block, uint64_t number)
+{
+	protobuf_varint(&block->text, number);
+	if (block->text.count > 64 << 10)
+		block_flush(block);
+}
+
+/* Writes the head after its size. Returns false when out of memory. */
+static bool put_head(struct block *block, const struct head *head)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	if (!stream)
+		return false;
+	bool done = head_write(head, stream);
+	done = !fclose(stream) && done && size <= UINT32_MAX;
+	for (unsigned int i = 0; done && i < 4; i++)
+		buffer_char(&block->text, (char)(size >> 8 * i & 255));
+	block_flush(block);
+	if (done)
+		fwrite(text, 1, size, block->stream);
+	free(text);
+	return done;
+}
+
+static void put_functions(struct block *block, const struct unique *functions)
+{
+	for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
+		for (size_t i = 0; i < functions->count; i++)
+			put(block, unique_number(functions, i, column));
+}
+
+static void put_nodes(struct block *block, const struct page_event *event, const uint32_t *functions)
+{
+	const struct page_node *nodes = event->nodes.items;
+	size_t count = event->nodes.count;
+	for (size_t i = 0; i < count; i++)
+		put(block, i - nodes[i].parent);
+	for (size_t i = 0; i < count; i++)
+		put(block, functions[i]);
+	for (size_t i = 0; i < count; i++)
+		put(block, i && nodes[i].node && nodes[i].node->inlined);
+	for (size_t i = 0; i < count; i++)
+		put(block, nodes[i].samples);
+	for (size_t i = 0; i < count; i++)
+		put(block, event->period ? 0 : nodes[i].weight);
+}
+
+static void put_share(struct block *block, double share)
+{
+	put(block, share > 0 ? (uint64_t)llround(share * SHARE_UNITS) : 0);
+}
+
+static void put_rows(struct block *block, const struct sp_profile *profile, const uint32_t *functions,
+		     size_t count)
+{
+	const struct sp_row *rows = profile->rows;
+	for (size_t i = 0; i < count; i++)
+		put(block, functions[i]);
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].inlined);
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].self.samples);
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].self.weight);
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].total.samples);
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].total.weight);
+	for (int column = 0; column < 6; column++) {
+		for (size_t i = 0; i < count; i++) {
+			const struct sp_weight *weight = column < 3 ? &rows[i].self : &rows[i].total;
+			const double values[] = {
+				weight->share.value, weight->share.low, weight->share.high};
+			put_share(block, values[column % 3]);
+		}
+	}
+}
+
+static void put_cells(struct block *block, const struct page_event *event)
+{
+	const struct page_cell *cells = event->cells.items;
+	size_t count = event->cells.count;
+	uint32_t bin = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!page_begins_group(event, i))
+			continue;
+		put(block, cells[i].bin - bin);
+		bin = cells[i].bin;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (page_begins_group(event, i))
+			put(block, cells[i].thread);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && !page_begins_group(event, end);)
+			end++;
+		put(block, end - i);
+	}
+	for (size_t i = 0; i < count; i++)
+		put(block, page_begins_group(event, i) ? cells[i].node : cells[i].node - cells[i - 1].node);
+	for (size_t i = 0; i < count; i++)
+		put(block, cells[i].samples);
+	for (size_t i = 0; !event->period && i < count; i++)
+		put(block, cells[i].weight);
+}
+
+static bool put_tree_block(const struct head *head, FILE *out)
+{
+	const struct page *page = head->page;
+	struct block block;
+	bool done = block_open(&block, out) && put_head(&block, head);
+	if (done)
+		put_functions(&block, &head->functions);
+	for (size_t i = 0; done && i < page->event_count; i++) {
+		put_nodes(&block, &page->events[i], head->node_functions[i]);
+		put_rows(&block, page->events[i].profile, head->row_functions[i], head->row_counts[i]);
+	}
+	return block_close(&block) && done;
+}
+
+static bool put_cells_block(const struct page *page, FILE *out)
+{
+	struct block block;
+	bool done = block_open(&block, out);
+	for (size_t i = 0; done && i < page->event_count; i++)
+		put_cells(&block, &page->events[i]);
+	return block_close(&block) && done;
+}
+
+static void put_markup(const struct markup *markup, FILE *out)
+{
+	fwrite(markup->text, 1, markup->size, out);
+}
+
+static bool write_html(const struct report *report, FILE *out)
+{
+	struct page page;
+	struct head head = {0};
+	bool done = page_init(&page, report, &page_limits) && head_init(&head, &page);
+	if (done) {
+		put_markup(&markup_before_tree, out);
+		done = put_tree_block(&head, out);
+		put_markup(&markup_before_cells, out);
+		done = done && put_cells_block(&page, out);
+		put_markup(&markup_end, out);
+	}
+	head_deinit(&head);
+	page_deinit(&page);
+	return done;
+}
+
+const struct output output_html = {
+	.name = "html",
+	.files = (const char *const[]){"*.html", "*.htm", NULL},
+	.binary = true,
+	.stacks = true,
+	.functions = true,
+	.timeline = true,
+	.write = write_html,
+};

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+src_libcommand_la_SOURCES += \
+	src/html/base64.c src/html/base64.h \
+	src/html/head.c src/html/head.h \
+	src/html/html.c \
+	src/html/markup.h \
+	src/html/page.c src/html/page.h
+
+html_scripts = src/html/model.js src/html/page.js
+html_files = src/html/page.html src/html/page.css $(html_scripts)
+EXTRA_DIST += src/html/embed $(html_files)
+nodist_src_libcommand_la_SOURCES = src/html/markup.c
+CLEANFILES += src/html/markup.c
+src/html/markup.c: $(html_files) src/html/embed
+	$(AM_V_GEN)$(MKDIR_P) $(@D)
+	$(AM_V_at)cd $(top_srcdir) && sh src/html/embed $(html_files) >$(abs_top_builddir)/$@.new
+	$(AM_V_at)mv $@.new $@

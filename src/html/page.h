@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A report's content for its HTML page, in bounded size. Sums are exact: if there is too much, times are
+ * in wider steps, and light functions and threads are added up.
+ */
+#ifndef HTML_PAGE_H
+#define HTML_PAGE_H
+
+#include "list.h"
+#include "out/report.h"
+
+/* A node of the call tree. Nodes are in depth-first order; the first is the root. */
+struct page_node {
+	const struct sp_tree_node *node; /* NULL: the children of `parent` that are too light to keep */
+	uint32_t parent;                 /* index; of the root: 0 */
+	uint64_t samples, weight;        /* its own, without its children */
+};
+
+/* Samples of one thread whose stack ends at one node, in one step of time. */
+struct page_cell {
+	uint32_t bin, thread, node, samples;
+	uint64_t weight;
+};
+
+struct page_event {
+	const struct sp_profile *profile;
+	const struct sp_timeline *timeline; /* NULL: no nodes and no cells */
+	LIST(struct page_node) nodes;
+	LIST(struct page_cell) cells; /* ordered by bin, thread and node */
+	uint64_t begin_ns, bin_ns;    /* begin of the first bin, and width of each */
+	uint32_t bins;
+	uint64_t period;         /* weight of every sample; 0: they differ */
+	uint64_t light_weight;   /* weight in nodes that stand for light ones */
+};
+
+struct page_thread {
+	const struct sp_timeline_thread *thread;
+	uint32_t merged; /* number of threads that it stands for, if it stands for several; else 0 */
+};
+
+struct page {
+	const struct report *report;
+	struct page_event *events;
+	size_t event_count;
+	LIST(struct page_thread) threads;
+};
+
+/* Limits of a page of about 5 MB. */
+struct page_limits {
+	size_t cells;   /* limit for all events together */
+	size_t nodes;   /* limit for each event */
+	size_t threads; /* kept if there are too many cells */
+};
+extern const struct page_limits page_limits;
+
+/* Makes the content. Returns false when out of memory; call page_deinit() in either case. */
+bool page_init(struct page *page, const struct report *report, const struct page_limits *limits);
+void page_deinit(struct page *page);
+
+/* Returns whether cell i is the first one of its bin and thread. */
+static inline bool page_begins_group(const struct page_event *event, size_t i)
+{
+	const struct page_cell *cells = event->cells.items;
+	return !i || cells[i].bin != cells[i - 1].bin || cells[i].thread != cells[i - 1].thread;
+}
+
+/* Returns the time from the first sample to the last one in ns; 0 without times. */
+uint64_t page_event_duration(const struct page_event *event);
+
+#endif
