@@ -6,7 +6,7 @@ src_libcommand_la_SOURCES += \
 	src/html/markup.h \
 	src/html/page.c src/html/page.h
 
-html_scripts = src/html/model.js src/html/page.js
+html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js src/html/page.js
 html_files = src/html/page.html src/html/page.css $(html_scripts)
 EXTRA_DIST += src/html/embed $(html_files)
 nodist_src_libcommand_la_SOURCES = src/html/markup.c

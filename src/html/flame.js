@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A flame graph on a canvas: the root is on top, or below (`up`), and heavier children are to the left.
+"use strict";
+
+const BOX = 20; // height of a box in CSS pixels
+
+class Flame {
+	// `host` is an element; `look` gives functions' names, colours and matches; `on` has callbacks.
+	constructor(host, look, on) {
+		this.look = look;
+		this.on = on;
+		this.scroll = document.createElement("div");
+		this.scroll.className = "scroll";
+		this.scroll.tabIndex = 0;
+		this.scroll.setAttribute("role", "application");
+		this.scroll.setAttribute("aria-label",
+			"Flame graph. Arrow keys move, Enter zooms. The call tree has the same content.");
+		this.canvas = document.createElement("canvas");
+		this.canvas.setAttribute("aria-hidden", "true");
+		this.space = document.createElement("div");
+		this.scroll.append(this.canvas, this.space);
+		host.append(this.scroll);
+		this.cursor = 0;
+		this.scroll.addEventListener("scroll", () => this.draw());
+		this.canvas.addEventListener("mousemove", (event) => this.hover(event));
+		this.canvas.addEventListener("mouseleave", () => on.leave());
+		this.canvas.addEventListener("click", (event) => this.click(event));
+	}
+
+	show(tree, zoom, up = false) {
+		if (this.tree !== tree)
+			this.cursor = zoom;
+		this.tree = tree;
+		this.zoom = zoom;
+		this.up = up;
+		this.path = []; // by depth: the zoomed node and its callers
+		for (let node = zoom; node; node = tree.parent[node])
+			this.path[tree.depth[node]] = node;
+		this.path[0] = 0;
+		this.deepest = zoom ? this.depthBelow(zoom) : tree.deepest;
+		this.resize();
+		if (up)
+			this.scroll.scrollTop = this.scroll.scrollHeight;
+	}
+
+	depthBelow(zoom) {
+		const tree = this.tree, rows = tree.rows(), end = tree.left[zoom] + tree.weight[zoom];
+		let depth = tree.depth[zoom];
+		while (depth < tree.deepest) {
+			const at = firstRight(tree, rows[depth + 1], tree.left[zoom]);
+			const node = rows[depth + 1][at];
+			if (node === undefined || tree.left[node] >= end)
+				break;
+			depth++;
+		}
+		return depth;
+	}
+
+	resize() {
+		if (!this.tree)
+			return;
+		const width = this.scroll.clientWidth, height = this.scroll.clientHeight;
+		const ratio = window.devicePixelRatio || 1, whole = (this.deepest + 1) * BOX + 4;
+		this.width = width;
+		this.height = Math.min(height, whole);
+		this.canvas.width = Math.max(1, Math.round(width * ratio));
+		this.canvas.height = Math.max(1, Math.round(this.height * ratio));
+		this.canvas.style.width = `${width}px`;
+		this.canvas.style.height = `${this.height}px`;
+		this.space.style.height = `${Math.max(0, whole - this.height)}px`;
+		this.draw();
+	}
+
+	top(depth) {
+		const row = this.up ? this.deepest - depth : depth;
+		return row * BOX - this.scroll.scrollTop + 2;
+	}
+
+	// Calls visit(node, depth, left, width) for each box that is visible, in CSS pixels.
+	boxes(visit) {
+		const tree = this.tree, rows = tree.rows(), zoom = this.zoom;
+		const begin = tree.left[zoom], scale = this.width / (tree.weight[zoom] || 1);
+		for (let depth = 0; depth <= this.deepest; depth++) {
+			const top = this.top(depth);
+			if (top + BOX < 0 || top > this.height)
+				continue;
+			if (depth <= tree.depth[zoom]) {
+				visit(this.path[depth], depth, 0, this.width);
+				continue;
+			}
+			const row = rows[depth], end = begin + tree.weight[zoom];
+			let at = firstRight(tree, row, begin);
+			while (at < row.length && tree.left[row[at]] < end) {
+				const node = row[at], left = (tree.left[node] - begin) * scale;
+				const width = tree.weight[node] * scale;
+				visit(node, depth, left, width);
+				// Boxes of less than half a pixel are skipped up to the next half of a pixel.
+				at = width >= 0.5 ? at + 1
+					: Math.max(at + 1, firstRight(tree, row, begin + (left + 0.5) / scale));
+			}
+		}
+	}
+
+	draw() {
+		const context = this.canvas.getContext("2d"), ratio = window.devicePixelRatio || 1;
+		const look = this.look, tree = this.tree;
+		if (!tree)
+			return;
+		context.setTransform(ratio, 0, 0, ratio, 0, 0);
+		context.clearRect(0, 0, this.width, this.height);
+		context.font = "12.5px system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif";
+		context.textBaseline = "middle";
+		this.boxes((node, depth, left, width) => {
+			const top = this.top(depth), above = depth < tree.depth[this.zoom];
+			context.globalAlpha = above ? 0.45 : 1;
+			context.fillStyle = node ? look.colour(tree.fn[node], tree.inlined[node]) : look.root;
+			context.fillRect(left, top, Math.max(width - (width > 2.5 ? 1 : 0), 0.5), BOX - 1);
+			if (node === this.cursor && width > 2) {
+				context.strokeStyle = look.ink;
+				context.lineWidth = 2;
+				context.strokeRect(left + 1, top + 1, width - 3, BOX - 3);
+			}
+			if (width > 34)
+				drawName(context, look.name(node ? tree.fn[node] : -1), left + 5, top + BOX / 2,
+					width - 9, look.boxInk);
+		});
+		context.globalAlpha = 1;
+	}
+
+	nodeAt(event) {
+		const bounds = this.canvas.getBoundingClientRect();
+		const x = event.clientX - bounds.left, y = event.clientY - bounds.top;
+		let found = -1;
+		this.boxes((node, depth, left, width) => {
+			const top = this.top(depth);
+			if (y >= top && y < top + BOX && x >= left && x < left + Math.max(width, 1))
+				found = node;
+		});
+		return found;
+	}
+
+	hover(event) {
+		const node = this.nodeAt(event);
+		if (node < 0)
+			this.on.leave();
+		else
+			this.on.hover(this, node, event);
+	}
+
+	click(event) {
+		const node = this.nodeAt(event);
+		if (node < 0)
+			return;
+		this.cursor = node;
+		this.scroll.focus();
+		if (event.altKey)
+			this.on.drop(this, node);
+		else
+			this.on.zoom(this, node);
+	}
+
+	// Moves the cursor to a neighbour. Returns whether the key is one of the graph's.
+	move(key) {
+		const tree = this.tree, at = this.cursor;
+		const down = this.up ? "ArrowUp" : "ArrowDown", up = this.up ? "ArrowDown" : "ArrowUp";
+		const siblings = at ? tree.childrenOf(tree.parent[at]) : [];
+		const place = siblings.indexOf(at);
+		let to = -1;
+		if (key === down)
+			to = tree.childrenOf(at)[0];
+		else if (key === up)
+			to = at ? tree.parent[at] : at;
+		else if (key === "ArrowLeft")
+			to = siblings[place - 1];
+		else if (key === "ArrowRight")
+			to = siblings[place + 1];
+		else
+			return false;
+		if (to !== undefined && to >= 0) {
+			this.cursor = to;
+			this.reveal(to);
+			this.draw();
+			this.on.cursor(this, to);
+		}
+		return true;
+	}
+
+	reveal(node) {
+		const top = this.top(this.tree.depth[node]);
+		if (top < 0)
+			this.scroll.scrollTop += top;
+		else if (top + BOX > this.height)
+			this.scroll.scrollTop += top + BOX - this.height;
+	}
+}
+
+// Returns the place in a row of the first box that ends after `left`.
+function firstRight(tree, row, left) {
+	let low = 0, high = row.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (tree.left[row[middle]] + tree.weight[row[middle]] <= left)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+// Draws as much of a name as there is room for.
+function drawName(context, name, x, y, width, ink) {
+	context.fillStyle = ink;
+	let text = name;
+	if (context.measureText(text).width > width) {
+		let low = 0, high = Math.min(text.length, Math.ceil(width / 3));
+		while (low < high) {
+			const middle = (low + high + 1) >> 1;
+			if (context.measureText(`${name.slice(0, middle)}\u2026`).width <= width)
+				low = middle;
+			else
+				high = middle - 1;
+		}
+		if (low < 2)
+			return;
+		text = `${name.slice(0, low)}\u2026`;
+	}
+	context.fillText(text, x, y);
+}

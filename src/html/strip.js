@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Samples over time: a curve of all threads with a lane for each busy thread, or a heat map; and the selected range.
+"use strict";
+
+const CURVE = 46, LANE = 15, AXIS = 20, LABEL = 116, HEAT_CELL = 3; // CSS pixels
+const LANES = 5; // threads with a lane
+const COLUMN_SAMPLES = 4; // fewest samples of a column, on average
+
+class Strip {
+	constructor(host, canvas, look, on) {
+		this.host = host;
+		this.canvas = canvas;
+		this.look = look;
+		this.on = on;
+		this.heat = false;
+		host.addEventListener("pointerdown", (event) => this.press(event));
+		host.addEventListener("pointermove", (event) => this.drag(event));
+		host.addEventListener("pointerup", (event) => this.release(event));
+		host.addEventListener("pointercancel", () => { this.from = undefined; });
+		host.addEventListener("keydown", (event) => this.key(event));
+	}
+
+	// `lanes` is of makeLanes(); `range` has the first and the last selected bin, or is null.
+	show(event, lanes, range) {
+		this.event = event;
+		this.lanes = lanes;
+		this.range = range;
+		this.resize();
+	}
+
+	resize() {
+		if (!this.event)
+			return;
+		const ratio = window.devicePixelRatio || 1;
+		this.width = this.host.clientWidth;
+		this.label = this.heat || this.width < 500 ? 0 : LABEL;
+		this.shape = this.heat ? heatShape(this.event, this.width) : null;
+		this.height = (this.heat ? this.shape.rows * HEAT_CELL
+			: CURVE + (this.lanes.length - 1) * LANE) + AXIS;
+		this.canvas.width = Math.round(this.width * ratio);
+		this.canvas.height = Math.round(this.height * ratio);
+		this.canvas.style.height = `${this.height}px`;
+		this.draw();
+	}
+
+	x(bin) {
+		return this.label + bin / this.event.bins * (this.width - this.label);
+	}
+
+	bin(x, y) {
+		const last = this.event.bins - 1;
+		let bin = (x - this.label) / (this.width - this.label) * this.event.bins;
+		if (this.heat) {
+			const column = Math.floor(x / this.shape.size);
+			const row = Math.floor(y / HEAT_CELL);
+			bin = column * this.shape.binsOfColumn +
+				Math.max(0, this.shape.rows - 1 - row) * this.shape.binsOfRow;
+		}
+		return Math.max(0, Math.min(last, Math.floor(bin)));
+	}
+
+	draw() {
+		const context = this.canvas.getContext("2d"), ratio = window.devicePixelRatio || 1;
+		context.setTransform(ratio, 0, 0, ratio, 0, 0);
+		context.clearRect(0, 0, this.width, this.height);
+		context.font = "11.5px system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif";
+		if (this.heat) {
+			this.drawHeat(context);
+		} else {
+			this.drawCurve(context, this.lanes[0].weight, 0, CURVE, this.look.accent);
+			for (let i = 1; i < this.lanes.length; i++)
+				this.drawLane(context, this.lanes[i], CURVE + (i - 1) * LANE);
+			this.drawAxis(context);
+			this.drawLosses(context);
+		}
+		this.drawRange(context);
+	}
+
+	drawCurve(context, weights, top, height, colour) {
+		const wanted = Math.max(50, this.event.shownSamples / COLUMN_SAMPLES);
+		const columns = columnsOf(weights, Math.min(wanted, (this.width - this.label) / 2));
+		const highest = columns.reduce((a, b) => Math.max(a, b), 0) || 1;
+		const width = (this.width - this.label) / columns.length;
+		context.fillStyle = colour;
+		for (let i = 0; i < columns.length; i++) {
+			const tall = columns[i] / highest * (height - 4);
+			if (columns[i])
+				context.fillRect(this.label + i * width, top + height - Math.max(tall, 1), width + 0.3,
+					Math.max(tall, 1));
+		}
+	}
+
+	drawLane(context, lane, top) {
+		this.drawCurve(context, lane.weight, top, LANE - 2, this.look.lane);
+		context.fillStyle = this.look.soft;
+		context.textBaseline = "middle";
+		if (this.label)
+			drawName(context, lane.name, 8, top + LANE / 2, LABEL - 14, this.look.soft);
+	}
+
+	drawAxis(context) {
+		const seconds = this.event.bins * this.event.binNs / 1e9, top = this.height - AXIS;
+		const step = niceStep(seconds / Math.max(2, this.width / 110));
+		context.fillStyle = this.look.soft;
+		context.textBaseline = "middle";
+		if (this.label)
+			context.fillText("all threads", 8, CURVE / 2);
+		for (let i = 0; i * step < seconds; i++) {
+			const x = this.label + i * step / seconds * (this.width - this.label);
+			context.fillRect(x, top, 1, 4);
+			context.fillText(formatSeconds(i * step), x + 4, top + AXIS / 2 + 1);
+		}
+	}
+
+	drawLosses(context) {
+		context.fillStyle = this.look.warn;
+		for (const [bin] of this.event.lostAt || []) {
+			const x = this.x(bin + 0.5);
+			context.beginPath();
+			context.moveTo(x - 4, 0);
+			context.lineTo(x + 4, 0);
+			context.lineTo(x, 8);
+			context.fill();
+			context.fillRect(x - 0.5, 0, 1, this.height - AXIS);
+		}
+	}
+
+	drawHeat(context) {
+		const shape = this.shape, weights = this.lanes[0].weight;
+		const sums = new Float64Array(shape.columns * shape.rows);
+		for (let bin = 0; bin < weights.length; bin++) {
+			const column = Math.floor(bin / shape.binsOfColumn);
+			const row = Math.floor(bin % shape.binsOfColumn / shape.binsOfRow);
+			sums[column * shape.rows + row] += weights[bin];
+		}
+		const most = sums.reduce((a, b) => Math.max(a, b), 0) || 1;
+		context.fillStyle = this.look.heat;
+		for (let i = 0; i < sums.length; i++) {
+			context.globalAlpha = sums[i] ? 0.08 + 0.92 * sums[i] / most : 0;
+			const column = Math.floor(i / shape.rows), row = i % shape.rows;
+			context.fillRect(column * shape.size, (shape.rows - 1 - row) * HEAT_CELL,
+				Math.max(shape.size - 1, 1), HEAT_CELL - 0.5);
+		}
+		context.globalAlpha = 1;
+		context.fillStyle = this.look.soft;
+		context.textBaseline = "middle";
+		const every = Math.max(1, Math.round(80 / shape.size));
+		for (let column = 0; column < shape.columns; column += every)
+			context.fillText(formatSeconds(column * shape.columnNs / 1e9), column * shape.size + 2,
+				this.height - AXIS / 2);
+	}
+
+	drawRange(context) {
+		if (!this.range)
+			return;
+		const [from, to] = this.range;
+		context.fillStyle = this.look.veil;
+		if (this.heat) {
+			const shape = this.shape;
+			for (let i = 0; i < shape.columns * shape.rows; i++) {
+				const column = Math.floor(i / shape.rows), row = i % shape.rows;
+				const bin = column * shape.binsOfColumn + row * shape.binsOfRow;
+				if (bin + shape.binsOfRow <= from || bin > to)
+					context.fillRect(column * shape.size, (shape.rows - 1 - row) * HEAT_CELL, shape.size,
+						HEAT_CELL);
+			}
+			return;
+		}
+		const left = this.x(from), right = this.x(to + 1), height = this.height - AXIS;
+		context.fillRect(this.label, 0, left - this.label, height);
+		context.fillRect(right, 0, this.width - right, height);
+		context.fillStyle = this.look.accent;
+		context.fillRect(left - 1, 0, 2, height);
+		context.fillRect(right - 1, 0, 2, height);
+	}
+
+	place(event) {
+		const bounds = this.canvas.getBoundingClientRect();
+		return this.bin(event.clientX - bounds.left, event.clientY - bounds.top);
+	}
+
+	press(event) {
+		if (event.button)
+			return;
+		this.from = this.place(event);
+		this.pressed = event.clientX;
+		this.before = this.range;
+		this.host.setPointerCapture(event.pointerId);
+	}
+
+	drag(event) {
+		if (this.from === undefined || Math.abs(event.clientX - this.pressed) < 3)
+			return;
+		const to = this.place(event);
+		this.range = [Math.min(this.from, to), Math.max(this.from, to)];
+		this.on.preview(this.range);
+		this.draw();
+	}
+
+	release(event) {
+		if (this.from === undefined)
+			return;
+		const moved = Math.abs(event.clientX - this.pressed) >= 3;
+		this.from = undefined;
+		if (moved)
+			this.on.select(this.range);
+		else if (this.before)
+			this.on.select(null);
+	}
+
+	// Arrow keys move the range, with Shift its end; Enter begins a range; Escape ends it.
+	key(event) {
+		const last = this.event.bins - 1, step = Math.max(1, Math.round(this.event.bins / 50));
+		const move = {ArrowLeft: -step, ArrowRight: step}[event.key];
+		let range = this.range ? [...this.range] : null;
+		if (event.key === "Enter" && !range)
+			range = [0, Math.min(last, 5 * step - 1)];
+		else if (event.key === "Escape" && range)
+			range = null;
+		else if (move && range && event.shiftKey)
+			range[1] = Math.max(range[0], Math.min(last, range[1] + move));
+		else if (move && range && range[0] + move >= 0 && range[1] + move <= last)
+			range = [range[0] + move, range[1] + move];
+		else if (move && !range)
+			range = move > 0 ? [0, Math.min(last, 5 * step - 1)] : [Math.max(0, last - 5 * step + 1), last];
+		else
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		this.on.select(range);
+	}
+}
+
+// Returns the weight of all threads by bin, and that of the busiest threads: the first lane has all threads.
+function makeLanes(profile, event) {
+	const count = profile.threads.length, cell = event.cell, totals = new Float64Array(count);
+	for (let i = 0; i < cell.bin.length; i++)
+		totals[cell.thread[i]] += cell.weight[i];
+	const busiest = [...totals.keys()].filter((thread) => totals[thread] > 0)
+		.sort((a, b) => totals[b] - totals[a]);
+	const lanes = [{weight: new Float64Array(event.bins), name: "all threads", thread: -1}];
+	const laneOf = new Int32Array(count).fill(-1);
+	if (busiest.length > 1)
+		for (const thread of busiest.slice(0, LANES)) {
+			laneOf[thread] = lanes.length;
+			lanes.push({weight: new Float64Array(event.bins), name: threadName(profile, thread), thread});
+		}
+	for (let i = 0; i < cell.bin.length; i++) {
+		lanes[0].weight[cell.bin[i]] += cell.weight[i];
+		const lane = laneOf[cell.thread[i]];
+		if (lane > 0)
+			lanes[lane].weight[cell.bin[i]] += cell.weight[i];
+	}
+	return {lanes, busiest};
+}
+
+function threadName(profile, index) {
+	const thread = profile.threads[index], name = profile.strings[thread.name] || "?";
+	if (thread.merged)
+		return `${thread.merged.toLocaleString("en")} other threads`;
+	return `${name} ${thread.tid}${thread.recording ? ` (recording ${thread.recording + 1})` : ""}`;
+}
+
+// Returns sums of bins for at most one column for each pixel.
+function columnsOf(weights, width) {
+	const count = Math.max(1, Math.min(weights.length, Math.floor(width)));
+	const columns = new Float64Array(count);
+	for (let i = 0; i < weights.length; i++)
+		columns[Math.floor(i * count / weights.length)] += weights[i];
+	return columns;
+}
+
+// Returns the shape of the heat map: a column is a round time, and its rows are parts of that.
+function heatShape(event, width) {
+	const seconds = event.bins * event.binNs / 1e9;
+	const wanted = niceStep(seconds / Math.max(20, Math.min(width / 6, 120)));
+	const binsOfColumn = Math.max(1, Math.round(wanted * 1e9 / event.binNs));
+	const rows = Math.max(1, Math.min(40, binsOfColumn)), binsOfRow = Math.ceil(binsOfColumn / rows);
+	const columns = Math.ceil(event.bins / binsOfColumn);
+	return {columns, rows: Math.ceil(binsOfColumn / binsOfRow), binsOfColumn, binsOfRow,
+		columnNs: binsOfColumn * event.binNs, size: width / columns};
+}
+
+// Returns 1, 2 or 5 times a power of ten that is at least `least`.
+function niceStep(least) {
+	const unit = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
+	return [1, 2, 5, 10].map((factor) => factor * unit).find((step) => step >= least * 0.999);
+}
+
+function formatSeconds(seconds) {
+	if (seconds === 0)
+		return "0 s";
+	const short = (value) => String(Number(value.toPrecision(4)));
+	if (seconds < 1e-3)
+		return `${short(seconds * 1e6)} \u00b5s`;
+	return seconds < 1 ? `${short(seconds * 1e3)} ms` : `${short(seconds)} s`;
+}
