@@ -118,7 +118,8 @@ function shownTree() {
 function functionTable() {
 	if (!derived.rows)
 		derived.rows = derived.isWhole ? analysedRows(currentEvent(), derived.whole)
-			: functionRows(derived.tree, profile.functionCount, derived.whole);
+			: functionRows(derived.tree, profile.functionCount, derived.whole)
+				.filter((row) => groups[row.fn] !== NOTE);
 	return derived.rows;
 }
 
@@ -936,8 +937,8 @@ window.sprof = {
 	flame: () => flames.map((flame) => {
 		const boxes = [], tree = flame.tree;
 		flame.boxes((node, depth, left, width) => boxes.push({name: node ? functionName(tree.fn[node]) : "",
-			depth, left: left / flame.width, width: width / flame.width, weight: tree.weight[node],
-			samples: tree.samples[node]}));
+			path: pathOfNode(tree, node), depth, left: left / flame.width, width: width / flame.width,
+			weight: tree.weight[node], samples: tree.samples[node]}));
 		return boxes;
 	})[0] || [],
 };

@@ -290,7 +290,7 @@ function niceStep(least) {
 function formatSeconds(seconds) {
 	if (seconds === 0)
 		return "0 s";
-	const short = (value) => String(Number(value.toPrecision(4)));
+	const short = (value) => String(Number(value.toPrecision(3)));
 	if (seconds < 1e-3)
 		return `${short(seconds * 1e6)} \u00b5s`;
 	return seconds < 1 ? `${short(seconds * 1e3)} ms` : `${short(seconds)} s`;

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// html.js MODULES CHECK PAGE [ARGUMENT]...: opens a page of `sprof report -o PAGE` in Chromium and checks it.
+// Prints why a check fails, and exits with 1. Requests, dialogs and script errors fail every check.
+"use strict";
+const fs = require("fs"), path = require("path");
+const [modules, check, page, ...rest] = process.argv.slice(2);
+const load = (name) => require(path.join(modules, name));
+const puppeteer = load("puppeteer-core");
+const VIEWS = ["flame", "functions", "tree", "limits", "about"];
+const faults = [];
+const fail = (text) => faults.push(text);
+
+function equal(what, got, wanted, tolerance = 0) {
+	if (!(Math.abs(got - wanted) <= tolerance))
+		fail(`${what}: ${got}, not ${wanted}`);
+}
+
+async function set(tab, parts) {
+	await tab.evaluate((given) => window.sprof.set(given), parts);
+	await new Promise((resolve) => setTimeout(resolve, 60));
+}
+
+// Opens the page; everything that it must not do is a fault.
+async function open(browser, file, look = {}) {
+	const tab = await browser.newPage();
+	await tab.setViewport({width: look.width || 1280, height: look.height || 720});
+	await tab.emulateMediaFeatures([{name: "prefers-color-scheme", value: look.dark ? "dark" : "light"}]);
+	tab.on("dialog", (dialog) => {
+		fail(`dialog: ${dialog.message()}`);
+		dialog.dismiss();
+	});
+	tab.on("pageerror", (error) => fail(`script error: ${error.message}`));
+	tab.on("console", (message) => ["error", "warn"].includes(message.type()) && fail(`console: ${message.text()}`));
+	const address = `file://${path.resolve(file)}`;
+	tab.on("request", (request) => request.url().split("#")[0] === address ||
+		fail(`request: ${request.url().slice(0, 200)}`));
+	await tab.goto(address + (look.hash || ""));
+	await tab.evaluate(() => window.sprof.ready);
+	return tab;
+}
+
+// Rows are compared by name, dso and order of their values: two functions may have one name.
+function sorted(rows) {
+	const key = (row) => [row.name, row.dso, row.selfWeight, row.totalWeight];
+	return rows.sort((a, b) => {
+		const x = key(a), y = key(b), at = x.findIndex((value, i) => value !== y[i]);
+		return at < 0 ? 0 : x[at] < y[at] ? -1 : 1;
+	});
+}
+
+const rowOf = (row) => ({name: row.function ?? row.symbol, dso: row.dso || "", self: row.self, selfLow: row.self_low,
+	selfHigh: row.self_high, selfSamples: row.self_samples, selfWeight: row.self_weight,
+	total: row.total ?? row.self, totalLow: row.total_low ?? row.self_low, totalHigh: row.total_high ?? row.self_high,
+	totalSamples: row.total_samples ?? row.self_samples, totalWeight: row.total_weight ?? row.self_weight});
+
+async function compareRows(tab, event, shares) {
+	const got = sorted(await tab.evaluate(() => window.sprof.functions())), wanted = sorted(event.rows.map(rowOf));
+	const counts = ["selfSamples", "selfWeight", "totalSamples", "totalWeight"];
+	equal(`${event.name}: rows`, got.length, wanted.length);
+	for (let i = 0; i < Math.min(got.length, wanted.length) && faults.length < 10; i++) {
+		if (got[i].name !== wanted[i].name || got[i].dso !== wanted[i].dso)
+			fail(`${got[i].name} of ${got[i].dso}, not ${wanted[i].name} of ${wanted[i].dso}`);
+		for (const name of counts)
+			equal(`${got[i].name} ${name}`, got[i][name], wanted[i][name]);
+		for (const name of shares ? ["self", "selfLow", "selfHigh", "total", "totalLow", "totalHigh"] : [])
+			equal(`${got[i].name} ${name}`, got[i][name], wanted[i][name], 1e-9);
+	}
+	return got.length;
+}
+
+// Each view is opened; none may cause a fault.
+async function visit(tab) {
+	for (const view of VIEWS)
+		await set(tab, {view});
+	for (const parts of [{view: "flame", callers: true}, {callers: false, mine: true}, {mine: false, heat: true},
+		{heat: false, search: "a"}, {only: true}, {only: false, hide: true}, {search: "", hide: false}])
+		await set(tab, parts);
+}
+
+const checks = {
+	// functions PAGE REPORT: the table of each event is that of `report --format json`.
+	async functions(browser) {
+		const tab = await open(browser, page), report = JSON.parse(fs.readFileSync(rest[0]));
+		for (let i = 0; i < report.events.length; i++) {
+			await set(tab, {event: i, view: "functions"});
+			await compareRows(tab, report.events[i], true);
+		}
+	},
+
+	// sums PAGE REPORT: so is the table that the page computes from the cells.
+	async sums(browser) {
+		const tab = await open(browser, page), report = JSON.parse(fs.readFileSync(rest[0]));
+		for (let i = 0; i < report.events.length; i++) {
+			await set(tab, {event: i, view: "functions"});
+			const bins = await tab.evaluate((index) => window.sprof.profile.events[index].bins, i);
+			await set(tab, {from: 0, to: bins - 1});
+			await compareRows(tab, report.events[i], false);
+		}
+	},
+
+	// range PAGE FROM TO REPORT: bins FROM to TO have the functions of `report --time`.
+	async range(browser) {
+		const tab = await open(browser, page), report = JSON.parse(fs.readFileSync(rest[2]));
+		await set(tab, {view: "functions", from: Number(rest[0]), to: Number(rest[1])});
+		if (!await compareRows(tab, report.events[0], false))
+			fail("no rows");
+		const summary = await tab.evaluate(() => window.sprof.summary());
+		equal("samples", summary.samples, report.events[0].shown_samples);
+	},
+
+	// bins PAGE: prints begin and width of bins in ns.
+	async bins(browser) {
+		const tab = await open(browser, page);
+		const {begin, binNs, bins} = await tab.evaluate(() => window.sprof.profile.events[0]);
+		console.log(begin, binNs, bins);
+	},
+
+	// flame PAGE FOLDED: the boxes of each call path have its samples, and a width by their weight.
+	async flame(browser) {
+		const tab = await open(browser, page, {width: 5000, height: 1600});
+		const boxes = await tab.evaluate(() => window.sprof.flame()), sums = new Map();
+		let whole = 0;
+		for (const line of fs.readFileSync(rest[0], "utf8").split("\n").filter(Boolean)) {
+			const [, stack, count] = /^(.*) (\d+)$/.exec(line);
+			const names = stack.split(";").slice(1).map((name) => name.replace(/_\[[ik]\]$/, ""));
+			whole += Number(count);
+			for (let i = 1; i <= names.length; i++) {
+				const key = names.slice(0, i).join(";");
+				sums.set(key, (sums.get(key) || 0) + Number(count));
+			}
+		}
+		equal("the root", boxes[0].samples, whole);
+		const drawn = new Map();
+		for (const box of boxes.slice(1)) {
+			const key = box.path.join(";");
+			drawn.set(key, (drawn.get(key) || 0) + box.samples);
+			equal(`width of ${key}`, box.width, box.weight / boxes[0].weight, 1e-9);
+		}
+		equal("call paths", drawn.size, sums.size);
+		for (const [key, samples] of drawn)
+			equal(`samples of ${key}`, samples, sums.get(key));
+		if (boxes.length < 5)
+			fail(`only ${boxes.length} boxes`);
+	},
+
+	// opens PAGE SAMPLES: every view works, and the page has that many samples.
+	async opens(browser) {
+		const tab = await open(browser, page);
+		equal("samples", (await tab.evaluate(() => window.sprof.summary())).samples || 0, Number(rest[0]));
+		await visit(tab);
+	},
+
+	// hostile PAGE: no name runs as a script, even without the policy.
+	async hostile(browser) {
+		const copy = `${page}.unprotected.html`;
+		const text = fs.readFileSync(page, "utf8"), bare = text.replace(/<meta http-equiv[^>]*>/, "");
+		if (bare.length === text.length)
+			fail("the page has no policy");
+		fs.writeFileSync(copy, bare);
+		for (const file of [page, copy]) {
+			const tab = await open(browser, file);
+			await visit(tab);
+			await set(tab, {view: "functions"});
+			const found = await tab.evaluate(() => ({pwned: window.pwned,
+				markup: document.querySelectorAll("img, svg, iframe, a, link, body script:not([type])").length,
+				text: document.body.innerText}));
+			if (found.pwned !== undefined)
+				fail(`${file}: a name ran as a script`);
+			if (found.markup !== 1)
+				fail(`${file}: a name became markup`);
+			if (!found.text.includes("<img"))
+				fail(`${file}: the names are not shown`);
+			if (/[\u202a-\u202e\u2066-\u2069]/.test(found.text))
+				fail(`${file}: a mark reorders text`);
+		}
+	},
+
+	// keys PAGE: everything works by keyboard alone.
+	async keys(browser) {
+		const tab = await open(browser, page);
+		const state = () => tab.evaluate(() => window.sprof.state());
+		const press = async (...names) => {
+			for (const name of names)
+				await tab.keyboard.press(name);
+			await new Promise((resolve) => setTimeout(resolve, 60));
+		};
+		const expect = async (what, test) => test(await state()) || fail(`${what}: ${JSON.stringify(await state())}`);
+		for (let i = 0; i < VIEWS.length; i++) {
+			await press(String(i + 1));
+			await expect(`key ${i + 1}`, (now) => now.view === VIEWS[i]);
+		}
+		await press("1");
+		await tab.focus(".flame .scroll");
+		await press("ArrowDown", "Enter");
+		await expect("Enter zooms", (now) => now.zoom.length === 1);
+		await press("z");
+		await expect("z takes it back", (now) => now.zoom.length === 0);
+		await tab.focus(".flame .scroll");
+		await press("ArrowDown", "f");
+		await expect("f keeps stacks", (now) => now.focus !== "");
+		await press("Escape");
+		await expect("Escape leaves it", (now) => now.focus === "");
+		await tab.focus(".flame .scroll");
+		await press("ArrowDown", "b");
+		await expect("b shows callers and callees", (now) => now.wings !== "");
+		await press("Escape", "c");
+		await expect("c turns the graph", (now) => now.callers && !now.wings);
+		await press("c", "m");
+		await expect("m hides libraries", (now) => now.mine && !now.callers);
+		await press("m", "/");
+		await tab.keyboard.type("main");
+		await expect("typing searches", (now) => now.search === "main");
+		await press("Enter", "Escape", "Escape");
+		await expect("Escape ends the search", (now) => now.search === "");
+		await tab.focus("#strip");
+		await press("Enter");
+		await expect("Enter begins a range", (now) => now.from === 0 && now.to > 0);
+		const before = await state();
+		await press("ArrowRight");
+		await expect("arrows move it", (now) => now.from > before.from);
+		await press("Escape");
+		await expect("Escape ends it", (now) => now.from === null);
+		await press("3");
+		await tab.focus(".grid");
+		await press("ArrowDown", "ArrowLeft", "ArrowRight", "End", "Home", "?");
+		if (!await tab.evaluate(() => document.getElementById("help").open))
+			fail("? shows no help");
+		await press("Escape");
+		// The hash restores the state in another tab.
+		await set(tab, {view: "functions", search: "main", from: 1, to: 2});
+		const copy = await open(browser, page, {hash: await tab.evaluate(() => location.hash)});
+		const [wanted, got] = [await state(), await copy.evaluate(() => window.sprof.state())];
+		if (JSON.stringify(wanted) !== JSON.stringify(got))
+			fail(`the hash gives ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`);
+	},
+
+	// mouse PAGE: a drag on the strip selects a range, a click on a box zooms.
+	async mouse(browser) {
+		const tab = await open(browser, page), strip = await (await tab.$("#strip")).boundingBox();
+		const y = strip.y + 20;
+		await tab.mouse.move(strip.x + strip.width * 0.4, y);
+		await tab.mouse.down();
+		await tab.mouse.move(strip.x + strip.width * 0.6, y, {steps: 4});
+		await tab.mouse.up();
+		const range = await tab.evaluate(() => window.sprof.state());
+		if (range.from === null || range.from >= range.to)
+			fail(`a drag selects ${range.from} to ${range.to}`);
+		await set(tab, {from: null, to: null});
+		const flame = await (await tab.$(".flame canvas")).boundingBox();
+		await tab.mouse.click(flame.x + 20, flame.y + 30);
+		if ((await tab.evaluate(() => window.sprof.state())).zoom.length !== 1)
+			fail("a click does not zoom");
+	},
+
+	// axe PAGE: axe-core finds nothing serious in any view.
+	async axe(browser) {
+		const source = fs.readFileSync(path.join(modules, "axe-core/axe.min.js"), "utf8");
+		for (const dark of [false, true]) {
+			const tab = await open(browser, page, {dark});
+			await tab.evaluate(source);
+			for (const view of VIEWS) {
+				await set(tab, {view});
+				const result = await tab.evaluate(() => window.axe.run(document));
+				for (const one of result.violations)
+					if (["serious", "critical"].includes(one.impact))
+						fail(`${view}${dark ? ", dark" : ""}: ${one.help}: ${one.nodes[0].html.slice(0, 160)}`);
+			}
+		}
+	},
+
+	// shots PAGE DIRECTORY: keeps pictures for people.
+	async shots(browser) {
+		for (const [width, height] of [[1280, 720], [1920, 1080], [360, 740]])
+			for (const dark of [false, true]) {
+				const tab = await open(browser, page, {width, height, dark});
+				for (const view of VIEWS) {
+					await set(tab, {view});
+					await tab.screenshot({path: path.join(rest[0],
+						`${view}-${width}${dark ? "-dark" : ""}.png`)});
+				}
+				await tab.close();
+			}
+	},
+
+	// times PAGE: prints the times of the first picture and of the complete page, and of a range, in ms.
+	async times(browser) {
+		const tab = await open(browser, page), times = await tab.evaluate(() => window.sprof.times);
+		const range = await tab.evaluate(async () => {
+			const bins = window.sprof.profile.events[0].bins, begin = performance.now();
+			window.sprof.set({from: Math.floor(bins * 0.5), to: Math.floor(bins * 0.55)});
+			return performance.now() - begin;
+		});
+		console.log(times.first.toFixed(0), times.all.toFixed(0), range.toFixed(0));
+	},
+};
+
+async function main() {
+	const browser = await puppeteer.launch({executablePath: process.env.CHROMIUM || "/usr/bin/chromium", headless: true,
+		protocolTimeout: 120000, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
+	try {
+		await checks[check](browser);
+	} finally {
+		await browser.close();
+	}
+	console.error(faults.slice(0, 10).join("\n"));
+	process.exitCode = faults.length ? 1 : 0;
+}
+
+main().catch((error) => {
+	console.error(error.message);
+	process.exitCode = 1;
+});
