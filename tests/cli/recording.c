@@ -47,7 +47,7 @@
 #include "record/types.h"
 #include "writer/writer.h"
 
-#define MAX_WORDS 300
+#define MAX_WORDS 9000
 #define MAX_EVENTS 8
 #define MAX_BRANCHES 32
 #define CGROUP_NAMESPACE 6
@@ -515,7 +515,7 @@ static void read_record(struct recording *recording, char **words)
 int main(int argc, char **argv)
 {
 	static struct recording recording;
-	static char line[65536];
+	static char line[1 << 18];
 	if (argc != 2)
 		return 2;
 	recording.path = argv[1];

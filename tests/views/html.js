@@ -48,7 +48,11 @@ function sorted(rows) {
 	});
 }
 
-const rowOf = (row) => ({name: row.function ?? row.symbol, dso: row.dso || "", self: row.self, selfLow: row.self_low,
+// Returns a name without control characters and marks that reorder text.
+const shown = (text) => text.replace(/[\0-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+	"\ufffd");
+
+const rowOf = (row) => ({name: shown(row.function ?? row.symbol), dso: shown(row.dso || ""), self: row.self, selfLow: row.self_low,
 	selfHigh: row.self_high, selfSamples: row.self_samples, selfWeight: row.self_weight,
 	total: row.total ?? row.self, totalLow: row.total_low ?? row.self_low, totalHigh: row.total_high ?? row.self_high,
 	totalSamples: row.total_samples ?? row.self_samples, totalWeight: row.total_weight ?? row.self_weight});
