@@ -306,6 +306,8 @@ function rangeSeconds(event) {
 function showStrip() {
 	const event = currentEvent(), shown = event.cell && event.durationNs > 0 && event.cells > 0;
 	$("times").hidden = event.cell ? !shown : !event.durationNs;
+	if (!event.cell)
+		strip.reserve(profile.threads.length);
 	if (!shown)
 		return;
 	lanesOf[state.event] = lanesOf[state.event] || makeLanes(profile, event);

@@ -28,6 +28,11 @@ class Strip {
 		this.resize();
 	}
 
+	// Keeps the room that the picture is going to have.
+	reserve(threads) {
+		this.canvas.style.height = `${CURVE + (threads > 1 ? Math.min(threads, LANES) * LANE : 0) + AXIS}px`;
+	}
+
 	resize() {
 		if (!this.event)
 			return;
