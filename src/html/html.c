@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One HTML file that shows a report without a network. Its data are two blocks, each compressed by gzip
- * and encoded in base64, because names of unknown origin must not reach the browser's HTML parser:
+ * and encoded in base64, because names of unknown origin must not reach the browser's HTML parser.
  *
- *	tree   size of the head (32 bits), the head as JSON, then columns: functions; nodes and rows of
- *	       each event
- *	cells  columns of each event: groups of cells (one bin and thread each), then cells
+ * Block "tree": the size of the head as 4 bytes, the least significant first; the head as JSON (head.c);
+ * then columns. A column has one varint for each item.
  *
- * A column has one number for each item, as varints. DESIGN.md describes them.
+ *	functions  name, dso and path as indexes of strings; kind
+ *
+ * and for each event:
+ *
+ *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined; own samples;
+ *	           own weight, or 0 if all samples have one period
+ *	rows       function; 1 if inlined; samples and weight of self, then of total; share of self in
+ *	           billionths, its low and its high bound; the same of total
+ *
+ * Block "cells", for each event:
+ *
+ *	groups     of cells with one bin and thread: bin, as the difference to the group before; thread;
+ *	           number of cells
+ *	cells      node, as the difference to the cell before in the group; samples; weight, unless all
+ *	           samples have one period
  */
 #include <math.h>
 #include <stdlib.h>

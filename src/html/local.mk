@@ -15,3 +15,7 @@ src/html/markup.c: $(html_files) src/html/embed
 	$(AM_V_GEN)$(MKDIR_P) $(@D)
 	$(AM_V_at)cd $(top_srcdir) && sh src/html/embed $(html_files) >$(abs_top_builddir)/$@.new
 	$(AM_V_at)mv $@.new $@
+
+check_PROGRAMS += tests/unit/test_html_page
+tests_unit_test_html_page_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
+tests_unit_test_html_page_LDADD = $(command_ldadd)

@@ -242,7 +242,7 @@ class Tree {
 		for (let i = 0; i < count; i++) {
 			const begin = first[i], end = first[i + 1];
 			if (end - begin > 1)
-				list.subarray(begin, end).sort((a, b) => weight[b] - weight[a] || a - b);
+				sortByWeight(list, begin, end, weight);
 			let left = this.left[i];
 			for (let at = begin; at < end; at++) {
 				const child = list[at];
@@ -274,6 +274,21 @@ class Tree {
 			this.byDepth.push(row);
 		}
 		return this.byDepth;
+	}
+}
+
+// Sorts nodes list[begin] to list[end - 1], the heaviest first; equal ones keep their order.
+function sortByWeight(list, begin, end, weight) {
+	if (end - begin > 16) {
+		list.subarray(begin, end).sort((a, b) => weight[b] - weight[a] || a - b);
+		return;
+	}
+	for (let i = begin + 1; i < end; i++) {
+		const node = list[i];
+		let at = i;
+		for (; at > begin && weight[list[at - 1]] < weight[node]; at--)
+			list[at] = list[at - 1];
+		list[at] = node;
 	}
 }
 

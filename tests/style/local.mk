@@ -3,7 +3,7 @@
 EXTRA_DIST += tests/style/ceilings tests/style/rules.sh tests/style/tokens.awk
 dist_check_SCRIPTS += \
 	tests/style/test_api.sh \
-	tests/style/test_circles.sh \
+	tests/style/test_circles.sh tests/style/test_page.sh \
 	tests/style/test_headers.sh \
 	tests/style/test_layers.sh \
 	tests/style/test_perf_event_open.sh \
