@@ -43,6 +43,12 @@ class Flame {
 			this.scroll.scrollTop = this.scroll.scrollHeight;
 	}
 
+	// Returns whether a node is below the zoomed one.
+	isShown(node) {
+		const {left, weight, depth} = this.tree, zoom = this.zoom;
+		return depth[node] >= depth[zoom] && left[node] >= left[zoom] && left[node] < left[zoom] + weight[zoom];
+	}
+
 	depthBelow(zoom) {
 		const tree = this.tree, rows = tree.rows(), end = tree.left[zoom] + tree.weight[zoom];
 		let depth = tree.depth[zoom];

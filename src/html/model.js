@@ -9,22 +9,32 @@ class Columns {
 		this.at = at;
 	}
 
-	// Returns `count` numbers. Numbers above 2^53 lose their lowest bits.
-	column(count, type = Float64Array) {
-		const bytes = this.bytes, values = new type(count);
+	// Returns `count` numbers of up to 32 bits.
+	small(count) {
+		const bytes = this.bytes, values = new Uint32Array(count);
 		let at = this.at;
 		for (let i = 0; i < count; i++) {
-			let byte = bytes[at++];
-			if (byte < 128) {
-				values[i] = byte;
-				continue;
+			let byte = bytes[at++], value = byte & 127;
+			for (let shift = 7; byte >= 128; shift += 7) {
+				byte = bytes[at++];
+				value |= (byte & 127) << shift;
 			}
-			let value = byte & 127, unit = 128;
-			do {
+			values[i] = value;
+		}
+		this.at = at;
+		return values;
+	}
+
+	// Returns `count` numbers. Numbers above 2^53 lose their lowest bits.
+	large(count) {
+		const bytes = this.bytes, values = new Float64Array(count);
+		let at = this.at;
+		for (let i = 0; i < count; i++) {
+			let byte = bytes[at++], value = byte & 127;
+			for (let unit = 128; byte >= 128; unit *= 128) {
 				byte = bytes[at++];
 				value += (byte & 127) * unit;
-				unit *= 128;
-			} while (byte >= 128);
+			}
 			values[i] = value;
 		}
 		this.at = at;
@@ -37,32 +47,32 @@ function decodeTree(bytes) {
 	const profile = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
 	const columns = new Columns(bytes, 4 + size), count = profile.functionCount;
 	profile.functions = {
-		name: columns.column(count, Uint32Array),
-		dso: columns.column(count, Uint32Array),
-		path: columns.column(count, Uint32Array),
-		kind: columns.column(count, Uint8Array),
+		name: columns.small(count),
+		dso: columns.small(count),
+		path: columns.small(count),
+		kind: Uint8Array.from(columns.small(count)),
 	};
 	for (const event of profile.events) {
 		const nodes = event.nodes, rows = event.rows;
 		event.node = {
-			parent: columns.column(nodes, Uint32Array).map((distance, i) => i - distance),
-			fn: columns.column(nodes, Uint32Array),
-			inlined: columns.column(nodes, Uint8Array),
-			samples: columns.column(nodes),
-			weight: columns.column(nodes),
+			parent: columns.small(nodes).map((distance, i) => i - distance),
+			fn: columns.small(nodes),
+			inlined: Uint8Array.from(columns.small(nodes)),
+			samples: columns.large(nodes),
+			weight: columns.large(nodes),
 		};
 		if (event.period)
-			event.node.weight = event.node.samples.map((samples) => samples * event.period);
+			event.node.weight = weigh(event.node.samples, event.period);
 		event.row = {
-			fn: columns.column(rows, Uint32Array),
-			inlined: columns.column(rows, Uint8Array),
-			selfSamples: columns.column(rows),
-			selfWeight: columns.column(rows),
-			totalSamples: columns.column(rows),
-			totalWeight: columns.column(rows),
+			fn: columns.small(rows),
+			inlined: Uint8Array.from(columns.small(rows)),
+			selfSamples: columns.large(rows),
+			selfWeight: columns.large(rows),
+			totalSamples: columns.large(rows),
+			totalWeight: columns.large(rows),
 		};
 		for (const name of ["self", "selfLow", "selfHigh", "total", "totalLow", "totalHigh"])
-			event.row[name] = columns.column(rows).map((share) => share / 1e9);
+			event.row[name] = columns.large(rows).map((share) => share / 1e9);
 	}
 	return profile;
 }
@@ -72,26 +82,35 @@ function decodeCells(profile, bytes) {
 	const columns = new Columns(bytes, 0);
 	for (const event of profile.events) {
 		const groups = event.groups, count = event.cells;
-		const bin = columns.column(groups, Uint32Array);
-		const thread = columns.column(groups, Uint32Array);
-		const sizes = columns.column(groups, Uint32Array);
-		const node = columns.column(count, Uint32Array);
-		const samples = columns.column(count, Uint32Array);
-		const cell = {node, samples, bin: new Uint16Array(count), thread: new Uint32Array(count)};
-		cell.weight = event.period ? Float64Array.from(samples, (n) => n * event.period)
-			: columns.column(count);
+		const bin = columns.small(groups), thread = columns.small(groups), sizes = columns.small(groups);
+		const node = columns.small(count), samples = columns.small(count);
+		const weight = event.period ? weigh(samples, event.period) : columns.large(count);
+		const cell = {node, samples, weight, bin: new Uint16Array(count), thread: new Uint32Array(count)};
 		for (let group = 0, at = 0, now = 0; group < groups; group++) {
+			const end = at + sizes[group];
 			now += bin[group];
-			for (let i = 0, last = 0; i < sizes[group]; i++, at++) {
-				last = i ? last + node[at] : node[at];
-				node[at] = last;
-				cell.bin[at] = now;
-				cell.thread[at] = thread[group];
-			}
+			cell.bin.fill(now, at, end);
+			cell.thread.fill(thread[group], at, end);
+			sumUp(node, at, end);
+			at = end;
 		}
 		event.cell = cell;
 	}
 	return profile;
+}
+
+// Returns weights of samples that weigh `period` each.
+function weigh(samples, period) {
+	const weight = new Float64Array(samples.length);
+	for (let i = 0; i < samples.length; i++)
+		weight[i] = samples[i] * period;
+	return weight;
+}
+
+// Replaces differences by values.
+function sumUp(values, begin, end) {
+	for (let i = begin + 1; i < end; i++)
+		values[i] += values[i - 1];
 }
 
 const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32; // bits of a function's kind
@@ -99,18 +118,19 @@ const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32; // bits of a functi
 // Groups of functions, which have a colour each.
 const OWN = 0, LIBRARY = 1, KERNEL = 2, UNKNOWN = 3, NOTE = 4;
 
-// Returns the group of each function.
+// Returns the group of each function. Shared objects outside of the system's folders are the user's own code.
 function groupFunctions(profile) {
 	const {dso, path, kind} = profile.functions;
-	const library = profile.strings.map((text) =>
-		/\.so(\.|$)/.test(text) || /^\/(usr\/)?lib(32|64|x32)?\//.test(text) || text.startsWith("[vdso"));
+	const shared = profile.strings.map((text) => /\.so(\.|$)/.test(text) || text.startsWith("[vdso"));
+	const elsewhere = profile.strings.map((text) => text.startsWith("/") && !/^\/(lib|usr|nix|gnu|snap)/.test(text));
+	const isLibrary = (i) => (shared[path[i]] || shared[dso[i]]) && !elsewhere[path[i]];
 	return kind.map((bits, i) => {
 		const level = bits & LEVEL;
 		if (bits & (MISSING | LIGHT))
 			return NOTE;
 		if (level === 1 || level === 4 || level === 2)
 			return KERNEL;
-		if (library[path[i]] || library[dso[i]])
+		if (isLibrary(i))
 			return LIBRARY;
 		return bits & UNKNOWN_NAME || !dso[i] ? UNKNOWN : OWN;
 	});
@@ -137,13 +157,16 @@ function ownOf(event, from, to, thread) {
 	const cell = event.cell;
 	const begin = from === null ? 0 : lowerBound(cell.bin, from);
 	const end = from === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
-	for (let i = begin; i < end; i++) {
-		if (thread >= 0 && cell.thread[i] !== thread)
-			continue;
-		own.samples[cell.node[i]] += cell.samples[i];
-		own.weight[cell.node[i]] += cell.weight[i];
-	}
+	addCells(own.samples, cell.node, cell.samples, cell.thread, thread, begin, end);
+	addCells(own.weight, cell.node, cell.weight, cell.thread, thread, begin, end);
 	return own;
+}
+
+// Adds values of cells `begin` to `end` to their nodes' sums.
+function addCells(sums, nodes, values, threads, thread, begin, end) {
+	for (let i = begin; i < end; i++)
+		if (thread < 0 || threads[i] === thread)
+			sums[nodes[i]] += values[i];
 }
 
 // Removes stacks without a function of `keep`, or with one of `drop`; both are flags by function, or null.
@@ -169,8 +192,8 @@ function filterStacks(event, own, keep, drop) {
 class Tree {
 	constructor(capacity) {
 		this.count = 1;
-		this.reserve(capacity);
-		this.children = new Map(); // parent and function to node
+		this.reserve(Math.max(capacity, 16));
+		this.slots = null; // hash table of nodes by parent and function
 	}
 
 	reserve(capacity) {
@@ -188,19 +211,39 @@ class Tree {
 		this.inlined = grow(Uint8Array, this.inlined);
 	}
 
+	// Returns the slot of a parent's function: its node, or 0 where there is none.
+	slotOf(parent, fn) {
+		const slots = this.slots, mask = slots.length - 1;
+		let at = Math.imul(Math.imul(parent, 0x9e3779b1) ^ fn, 0x85ebca6b);
+		at = (at ^ (at >>> 15)) & mask;
+		for (let node = slots[at]; node && (this.fn[node] !== fn || this.parent[node] !== parent); node = slots[at])
+			at = (at + 1) & mask;
+		return at;
+	}
+
+	// Keeps the hash table at most half full.
+	rehash() {
+		let size = 1024;
+		while (size < 4 * this.count)
+			size *= 2;
+		this.slots = new Uint32Array(size);
+		for (let node = 1; node < this.count; node++)
+			this.slots[this.slotOf(this.parent[node], this.fn[node])] = node;
+	}
+
 	// Returns the child of a node that is function `fn`; adds it if there is none.
 	child(parent, fn, inlined) {
-		const key = parent * 0x1000000 + fn;
-		let node = this.children.get(key);
-		if (node !== undefined)
-			return node;
+		if (!this.slots || 2 * this.count >= this.slots.length)
+			this.rehash();
+		const slot = this.slotOf(parent, fn);
+		if (this.slots[slot])
+			return this.slots[slot];
 		if (this.count === this.capacity)
 			this.reserve(2 * this.capacity);
-		node = this.count++;
+		const node = this.slots[slot] = this.count++;
 		this.parent[node] = parent;
 		this.fn[node] = fn;
 		this.inlined[node] = inlined;
-		this.children.set(key, node);
 		return node;
 	}
 
@@ -217,7 +260,7 @@ class Tree {
 			this.samples[this.parent[i]] += this.samples[i];
 			this.weight[this.parent[i]] += this.weight[i];
 		}
-		this.children = null;
+		this.slots = null;
 		this.order();
 		return this;
 	}
@@ -265,13 +308,15 @@ class Tree {
 	rows() {
 		if (this.byDepth)
 			return this.byDepth;
-		this.byDepth = [[0]];
-		for (let depth = 0; depth < this.deepest; depth++) {
-			const row = [];
-			for (const node of this.byDepth[depth])
-				for (let at = this.first[node]; at < this.first[node + 1]; at++)
-					row.push(this.list[at]);
-			this.byDepth.push(row);
+		const all = new Uint32Array(this.list.length + 1), {first, list} = this;
+		this.byDepth = [];
+		for (let begin = 0, end = 1; begin < end;) {
+			this.byDepth.push(all.subarray(begin, end));
+			let next = end;
+			for (; begin < end; begin++)
+				for (let at = first[all[begin]], last = first[all[begin] + 1]; at < last; at++)
+					all[next++] = list[at];
+			end = next;
 		}
 		return this.byDepth;
 	}

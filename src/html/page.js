@@ -7,7 +7,7 @@ const GROUP_NAMES = ["program", "libraries", "kernel", "unknown", "no code"];
 const GROUP_COLOURS = ["own", "library", "kernel", "unknown", "note"];
 const HELP = [
 	["Views", [["1 \u2026 5", "flame graph, functions, call tree, limits, about"],
-		["c", "callers or callees"], ["m", "my code only"], ["e", "next event"], ["t", "next thread"]]],
+		["c", "callers or callees"], ["m, M", "my code only; choose its objects"], ["e", "next event"], ["t", "next thread"]]],
 	["Function", [["Enter, click", "zoom (flame graph); open or close (call tree); callers and callees (functions)"],
 		["b", "callers and callees of the function"], ["f", "only stacks through the function"],
 		["Delete, Alt+click", "drop stacks through the function"], ["arrows", "move"]]],
@@ -22,10 +22,10 @@ const $ = (id) => document.getElementById(id);
 
 // State that the URL's hash keeps. Functions are names, because their numbers differ between recordings.
 const initial = {event: 0, view: "flame", from: null, to: null, thread: -1, search: "", only: false, hide: false,
-	mine: false, callers: false, zoom: [], focus: "", drop: [], wings: "", sort: "self", heat: false};
+	mine: false, objects: [], callers: false, zoom: [], focus: "", drop: [], wings: "", sort: "self", heat: false};
 
 let state = {...initial};
-let history = [];
+let history = [], lastKind = "", hashTimer = 0;
 let profile, groups, flames = [], list, strip, lanesOf = [];
 let derived = {}; // results of the state: see derive()
 let opened = new Set(); // opened nodes of the call tree
@@ -71,7 +71,7 @@ function mix(colour, part) {
 function weightText(event, weight) {
 	if (event.unit === "ns")
 		return formatSeconds(weight / 1e9);
-	return `${Math.round(weight).toLocaleString("en")}${event.unit ? ` ${event.unit}` : ""}`;
+	return `${grouped(Math.round(weight))}${event.unit ? ` ${event.unit}` : ""}`;
 }
 
 // Returns the functions of that name as flags.
@@ -79,11 +79,19 @@ function namedFunctions(name) {
 	return Uint8Array.from(profile.functions.name, (index) => profile.strings[index] === name ? 1 : 0);
 }
 
+// Returns by function whether "my code only" hides it. The user's choice of objects reverses the default.
+function notMine() {
+	const chosen = new Set(state.objects);
+	const reversed = profile.strings.map((name) => chosen.has(name));
+	return Uint8Array.from(groups, (group, fn) =>
+		group !== NOTE && (group !== OWN) !== reversed[profile.functions.dso[fn]] ? 1 : 0);
+}
+
 // Computes the selection's trees from the state. Unchanged parts are kept.
 function derive() {
 	const event = currentEvent(), last = derived;
 	const key = JSON.stringify([state.event, state.from, state.to, state.thread, state.search, state.only, state.hide,
-		state.mine, state.focus, state.drop]);
+		state.mine, state.objects, state.focus, state.drop]);
 	if (last.key === key)
 		return;
 	derived = {key, matches: state.search ? matchFunctions(profile, state.search) : null};
@@ -92,9 +100,10 @@ function derive() {
 		const names = new Set(state.drop);
 		drop = Uint8Array.from(profile.functions.name, (index) => names.has(profile.strings[index]) ? 1 : 0);
 	}
-	if (state.mine || (state.hide && derived.matches))
-		hidden = Uint8Array.from(groups, (group, fn) => (state.mine && group !== OWN && group !== NOTE) ||
-			(state.hide && derived.matches && derived.matches[fn]) ? 1 : 0);
+	if (state.mine)
+		hidden = notMine();
+	if (state.hide && derived.matches)
+		hidden = derived.matches.map((match, fn) => match || (hidden && hidden[fn]) ? 1 : 0);
 	let own = ownOf(event, event.cell ? state.from : null, state.to, event.cell ? state.thread : -1);
 	if (state.focus)
 		own = filterStacks(event, own, namedFunctions(state.focus), null);
@@ -142,15 +151,18 @@ function pathOfNode(tree, node) {
 	return names.reverse();
 }
 
-// Changes the state as a user's action, which undo takes back.
-function change(parts) {
+// Changes the state as a user's action, which undo takes back. Changes of one `kind` in a row are one action.
+function change(parts, kind = "") {
 	const event = parts.event !== undefined && parts.event !== state.event;
-	history.push(state);
+	if (!kind || kind !== lastKind)
+		history.push(state);
+	lastKind = kind;
 	if (history.length > 200)
 		history.shift();
 	state = {...state, ...parts};
 	if (event)
 		state = {...state, from: null, to: null, thread: -1, zoom: []};
+	state = validState(state);
 	update();
 }
 
@@ -158,6 +170,7 @@ function undo() {
 	if (!history.length)
 		return;
 	state = history.pop();
+	lastKind = "";
 	update();
 }
 
@@ -176,17 +189,43 @@ function leave() {
 		}
 }
 
+// Writes the hash a moment later: browsers take some milliseconds for it, and limit how often it changes.
 function writeHash() {
-	const parts = new URLSearchParams();
-	for (const [name, value] of Object.entries(state))
-		if (JSON.stringify(value) !== JSON.stringify(initial[name]))
-			parts.set(name, typeof value === "string" ? value : JSON.stringify(value));
-	const hash = parts.toString();
-	if (location.hash.slice(1) !== hash)
-		window.history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+	clearTimeout(hashTimer);
+	hashTimer = setTimeout(() => {
+		const parts = new URLSearchParams();
+		for (const [name, value] of Object.entries(state))
+			if (JSON.stringify(value) !== JSON.stringify(initial[name]))
+				parts.set(name, typeof value === "string" ? value : JSON.stringify(value));
+		const hash = parts.toString();
+		if (location.hash.slice(1) !== hash)
+			window.history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+	}, 25);
 }
 
-// Reads the state from the hash; values of a wrong type are left out.
+// Returns whether a value of the state has the right type.
+function isValid(name, value) {
+	if (name === "from" || name === "to")
+		return value === null || (Number.isInteger(value) && value >= 0);
+	if (Array.isArray(initial[name]))
+		return Array.isArray(value) && value.every((text) => typeof text === "string");
+	return typeof value === typeof initial[name];
+}
+
+// Replaces values that this recording does not have.
+function validState(read) {
+	const event = profile.events[read.event] || profile.events[0];
+	if (!profile.events[read.event])
+		read.event = 0;
+	if (!VIEWS.includes(read.view))
+		read.view = "flame";
+	if (read.from === null || read.to === null || read.from > read.to || !event || read.to >= event.bins)
+		read.from = read.to = null;
+	if (!profile.threads[read.thread])
+		read.thread = -1;
+	return read;
+}
+
 function readHash() {
 	const read = {...initial};
 	for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
@@ -199,21 +238,10 @@ function readHash() {
 		} catch {
 			continue;
 		}
-		if (name === "from" || name === "to" ? Number.isInteger(value) && value >= 0
-			: Array.isArray(initial[name]) ? Array.isArray(value) && value.every((x) => typeof x === "string")
-			: typeof value === typeof initial[name])
+		if (isValid(name, value))
 			read[name] = value;
 	}
-	if (!profile.events[read.event])
-		read.event = 0;
-	const event = profile.events[read.event];
-	if (!VIEWS.includes(read.view))
-		read.view = "flame";
-	if (read.from === null || read.to === null || read.from > read.to || !event || read.to >= event.bins)
-		read.from = read.to = null;
-	if (!profile.threads[read.thread])
-		read.thread = -1;
-	state = read;
+	state = validState(read);
 }
 
 function update() {
@@ -234,11 +262,11 @@ function showHeader() {
 	const facts = [];
 	if (profile.command)
 		facts.push(profile.command);
-	facts.push(`${event.samples.toLocaleString("en")} samples`, weightText(event, event.weight));
+	facts.push(`${grouped(event.samples)} samples`, weightText(event, event.weight));
 	if (event.lost)
-		facts.push(`${event.lost.toLocaleString("en")} lost`);
+		facts.push(`${grouped(event.lost)} lost`);
 	if (profile.filtered)
-		facts.push(`${event.shownSamples.toLocaleString("en")} pass the report's filters`);
+		facts.push(`${grouped(event.shownSamples)} pass the report's filters`);
 	$("facts").textContent = facts.join(" \u00b7 ");
 	$("facts").title = facts.join("\n");
 	$("event").value = String(state.event);
@@ -293,7 +321,7 @@ function showTrail() {
 		add(`${rangeSeconds(event)}`, "Show all times", {from: null, to: null});
 	if (buttons.length || state.mine || state.only || state.hide) {
 		const share = percentText(derived.weight / (derived.whole || 1));
-		buttons.unshift(element("span", "", `${derived.samples.toLocaleString("en")} samples, ${share} of all`));
+		buttons.unshift(element("span", "", `${grouped(derived.samples)} samples, ${share} of all`));
 	}
 	$("trail").replaceChildren(...buttons);
 }
@@ -468,7 +496,7 @@ function functionRow(row) {
 		cellOf("range wide", rangeText(row.selfLow, row.selfHigh)),
 		shareCell(row.total, row.totalLow, row.totalHigh),
 		cellOf("range wide", rangeText(row.totalLow, row.totalHigh)),
-		cellOf("number wide", row.selfSamples.toLocaleString("en")));
+		cellOf("number wide", grouped(row.selfSamples)));
 	if (!derived.isWhole)
 		made.append(cellOf("number wide", percentText(row.ofAll)));
 	made.append(nameCell(row.fn, row.inlined), cellOf("dso wide", functionDso(row.fn)));
@@ -543,7 +571,7 @@ function treeRow(tree, node) {
 	name.prepend(mark);
 	row.append(shareCell(total, totals[0], totals[1]), cellOf("range wide", rangeText(...totals)),
 		shareCell(self, selfs[0], selfs[1]), cellOf("range wide", rangeText(...selfs)),
-		cellOf("number wide", tree.samples[node].toLocaleString("en")), name,
+		cellOf("number wide", grouped(tree.samples[node])), name,
 		cellOf("dso wide", functionDso(fn)));
 	row.addEventListener("click", () => {
 		list.grid.focus();
@@ -616,7 +644,7 @@ function showLimits(panel) {
 		facts.push([names[name] || name, count]);
 	text.append(element("h2", "", `Counts of ${event.name}`),
 		factList(facts.filter(([name, count], i) => i < 2 || count)
-			.map(([name, count]) => [name, count.toLocaleString("en")])));
+			.map(([name, count]) => [name, grouped(count)])));
 	scroll.append(text);
 	scroll.tabIndex = 0;
 	panel.replaceChildren(scroll);
@@ -666,7 +694,7 @@ function describe(tree, node, zoom) {
 		parts.push(`${percentText(weight / tree.weight[zoom])} of the zoomed part`);
 	if (!derived.isWhole)
 		parts.push(`${percentText(weight / (derived.whole || 1))} of all`);
-	parts.push(weightText(event, weight), `${tree.samples[node].toLocaleString("en")} samples`);
+	parts.push(weightText(event, weight), `${grouped(tree.samples[node])} samples`);
 	return parts.join(" \u00b7 ");
 }
 
@@ -710,6 +738,51 @@ function showLegend() {
 	}));
 }
 
+// Returns the objects (programs and libraries) with their own weight, the heaviest first.
+function objectRows() {
+	const own = new Map(), hidden = notMine(), {fn, weight} = currentEvent().node;
+	for (let i = 1; i < fn.length; i++) {
+		const dso = profile.functions.dso[fn[i]], row = own.get(dso);
+		if (groups[fn[i]] === NOTE)
+			continue;
+		if (row)
+			row.weight += weight[i];
+		else
+			own.set(dso, {dso, weight: weight[i], hidden: hidden[fn[i]]});
+	}
+	return [...own.values()].sort((a, b) => b.weight - a.weight);
+}
+
+// Lets the user choose the objects of "my code".
+function showObjects() {
+	const dialog = $("objects"), title = element("h2", "", "My code"), close = element("button", "", "Close");
+	const reset = element("button", "", "Default"), list = element("div", "objects"), bar = element("div", "controls");
+	title.id = "objects-title";
+	for (const row of objectRows().slice(0, 300)) {
+		const label = element("label"), box = element("input"), name = profile.strings[row.dso];
+		box.type = "checkbox";
+		box.checked = !row.hidden;
+		box.addEventListener("change", () => {
+			const others = state.objects.filter((other) => other !== name);
+			change({mine: true, zoom: [], objects: others.length < state.objects.length ? others : [...others, name]},
+				"objects");
+		});
+		label.append(box, element("span", "", name || "(unknown)"),
+			element("span", "number", percentText(row.weight / (currentEvent().weight || 1))));
+		list.append(label);
+	}
+	close.addEventListener("click", () => dialog.close());
+	reset.addEventListener("click", () => {
+		change({mine: true, objects: [], zoom: []});
+		dialog.close();
+	});
+	bar.append(reset, close);
+	dialog.replaceChildren(title, element("p", "", "Frames of the other objects are hidden; their callers " +
+		"get the weight."), list, bar);
+	if (!dialog.open)
+		dialog.showModal();
+}
+
 function showHelp() {
 	const help = $("help"), close = element("button", "", "Close");
 	const title = element("h2", "", "Keys and mouse");
@@ -750,8 +823,11 @@ function step(direction) {
 	}
 	if (!flames.length)
 		return;
-	const flame = flames[0], tree = flame.tree;
-	const nodes = tree.rows().flat().filter((node) => node && derived.matches[tree.fn[node]]);
+	const flame = flames[0], tree = flame.tree, nodes = [];
+	for (const row of tree.rows())
+		for (const node of row)
+			if (node && derived.matches[tree.fn[node]] && flame.isShown(node))
+				nodes.push(node);
 	if (!nodes.length)
 		return;
 	const at = nodes.indexOf(flame.cursor);
@@ -784,7 +860,7 @@ function keyPressed(event) {
 	const flame = flames.find((one) => one.scroll === document.activeElement) || flames[0];
 	const simple = {z: undo, Backspace: undo, Escape: leave, "?": showHelp,
 		"/": () => $("search").focus(), c: () => change({callers: !state.callers, zoom: []}),
-		m: () => change({mine: !state.mine, zoom: []}), t: nextThread,
+		m: () => change({mine: !state.mine, zoom: []}), M: showObjects, t: nextThread,
 		e: () => change({event: (state.event + 1) % profile.events.length}),
 		n: () => step(1), N: () => step(-1)};
 	if (simple[event.key]) {
@@ -841,10 +917,11 @@ function connect() {
 	$("thread").addEventListener("change", () => change({thread: Number($("thread").value)}));
 	$("callers").addEventListener("click", () => change({callers: !state.callers, zoom: []}));
 	$("mine").addEventListener("click", () => change({mine: !state.mine, zoom: []}));
+	$("mine-objects").addEventListener("click", showObjects);
 	$("only").addEventListener("click", () => change({only: !state.only, hide: false, zoom: []}));
 	$("hide").addEventListener("click", () => change({hide: !state.hide, only: false, zoom: []}));
 	$("search").addEventListener("input", () => change($("search").value ? {search: $("search").value}
-		: {search: "", only: false, hide: false}));
+		: {search: "", only: false, hide: false}, "search"));
 	$("strip-lines").addEventListener("click", () => change({heat: false}));
 	$("strip-heat").addEventListener("click", () => change({heat: true}));
 	$("range-clear").addEventListener("click", () => change({from: null, to: null}));
@@ -931,7 +1008,8 @@ async function start() {
 // For tests: plain data only.
 window.sprof = {
 	state: () => ({...state}),
-	set: (parts) => change(parts),
+	set: (parts) => change(Object.fromEntries(Object.entries(parts).filter(([name, value]) =>
+		Object.hasOwn(initial, name) && isValid(name, value)))),
 	undo,
 	summary: () => ({samples: derived.samples, weight: derived.weight}),
 	functions: () => functionTable().map((row) => ({...row, name: functionName(row.fn), dso: functionDso(row.fn),

@@ -262,7 +262,7 @@ function makeLanes(profile, event) {
 function threadName(profile, index) {
 	const thread = profile.threads[index], name = profile.strings[thread.name] || "?";
 	if (thread.merged)
-		return `${thread.merged.toLocaleString("en")} other threads`;
+		return `${grouped(thread.merged)} other threads`;
 	return `${name} ${thread.tid}${thread.recording ? ` (recording ${thread.recording + 1})` : ""}`;
 }
 
@@ -290,6 +290,11 @@ function heatShape(event, width) {
 function niceStep(least) {
 	const unit = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
 	return [1, 2, 5, 10].map((factor) => factor * unit).find((step) => step >= least * 0.999);
+}
+
+// Returns a whole number with commas.
+function grouped(number) {
+	return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function formatSeconds(seconds) {
