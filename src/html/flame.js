@@ -30,12 +30,14 @@ class Flame {
 		this.canvas.addEventListener("click", (event) => this.click(event));
 	}
 
-	show(tree, zoom, up = false) {
+	// Shows a tree from depth `skip` on.
+	show(tree, zoom, up = false, skip = 0) {
 		if (this.tree !== tree)
 			this.cursor = zoom;
 		this.tree = tree;
 		this.zoom = zoom;
 		this.up = up;
+		this.skip = skip;
 		this.path = []; // by depth: the zoomed node and its callers
 		for (let node = zoom; node; node = tree.parent[node])
 			this.path[tree.depth[node]] = node;
@@ -69,7 +71,7 @@ class Flame {
 		if (!this.tree)
 			return;
 		const width = this.scroll.clientWidth, height = this.scroll.clientHeight;
-		const ratio = window.devicePixelRatio || 1, whole = (this.deepest + 1) * BOX + 4;
+		const ratio = window.devicePixelRatio || 1, whole = (this.deepest + 1 - this.skip) * BOX + 4;
 		this.width = width;
 		this.height = Math.min(height, whole);
 		this.canvas.width = Math.max(1, Math.round(width * ratio));
@@ -81,7 +83,7 @@ class Flame {
 	}
 
 	top(depth) {
-		const row = this.up ? this.deepest - depth : depth;
+		const row = this.up ? this.deepest - depth : depth - this.skip;
 		return row * BOX - this.scroll.scrollTop + 2;
 	}
 
@@ -89,7 +91,7 @@ class Flame {
 	boxes(visit) {
 		const tree = this.tree, rows = tree.rows(), zoom = this.zoom;
 		const begin = tree.left[zoom], scale = this.width / (tree.weight[zoom] || 1);
-		for (let depth = 0; depth <= this.deepest; depth++) {
+		for (let depth = this.skip; depth <= this.deepest; depth++) {
 			const top = this.top(depth);
 			if (top + BOX < 0 || top > this.height)
 				continue;
@@ -138,8 +140,8 @@ class Flame {
 	drawText(context, node, left, middle, width) {
 		const tree = this.tree, look = this.look;
 		let room = width - 9;
-		if (width > SHARE_WIDTH && tree.weight[0]) {
-			const text = node ? `${(100 * tree.weight[node] / tree.weight[0]).toFixed(1)}%` : look.whole();
+		if (width > SHARE_WIDTH) {
+			const text = node ? `${(100 * look.share(tree.weight[node])).toFixed(1)}%` : look.whole();
 			context.font = FONT;
 			context.fillStyle = look.boxInk;
 			const wide = context.measureText(text).width;

@@ -44,6 +44,7 @@ const look = {
 		const base = derived.matches && derived.matches[fn] ? this.match : this.groups[groups[fn]];
 		return this.shades[base][inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED];
 	},
+	share: (weight) => weight / (derived.weight || 1),
 	whole: () => `${grouped(derived.samples)} samples`,
 	read() {
 		const style = getComputedStyle(document.documentElement);
@@ -325,7 +326,7 @@ function showTrail() {
 		add(`thread ${threadName(profile, state.thread)}`, "Show all threads", {thread: -1});
 	if (state.from !== null)
 		add(`${rangeSeconds(event)}`, "Show all times", {from: null, to: null});
-	if (buttons.length || state.mine || state.only || state.hide) {
+	if (derived.samples !== currentEvent().shownSamples) {
 		const share = percentText(derived.weight / (derived.whole || 1));
 		buttons.unshift(element("span", "", `${grouped(derived.samples)} samples, ${share} of all`));
 	}
@@ -453,8 +454,8 @@ function showWings(panel) {
 	}
 	const fn = functionOfName(state.wings);
 	const trees = butterfly(derived.tree, fn, profile.functionCount);
-	flames[0].show(trees.callers, trees.callers.childrenOf(0)[0] || 0, true);
-	flames[1].show(trees.callees, trees.callees.childrenOf(0)[0] || 0);
+	flames[0].show(trees.callers, trees.callers.childrenOf(0)[0] || 0, true, 1);
+	flames[1].show(trees.callees, trees.callees.childrenOf(0)[0] || 0, false, 1);
 }
 
 // Returns the function of that name with most weight in the tree; -1: there is none.
@@ -483,6 +484,8 @@ function showFunctions(panel) {
 	const rows = [...functionTable()].filter((row) => !derived.matches || state.hide || !state.search ||
 		derived.matches[row.fn]).sort(order[state.sort] || order.self);
 	derived.shownRows = rows;
+	derived.mostSelf = rows.reduce((most, row) => Math.max(most, row.selfHigh), 0);
+	derived.mostTotal = rows.reduce((most, row) => Math.max(most, row.totalHigh), 0);
 	if (!list) {
 		list = new List(panel, "grid", "Functions", {
 			head: () => headOf([...COLUMNS, ...(derived.isWhole ? [] : [["", "Self of all", "number wide"]]),
@@ -514,9 +517,9 @@ function nameCell(fn, inlined) {
 function functionRow(row) {
 	const made = element("div", "row body");
 	made.setAttribute("role", "row");
-	made.append(shareCell(row.self, row.selfLow, row.selfHigh),
+	made.append(shareCell(row.self, row.selfLow, row.selfHigh, derived.mostSelf),
 		cellOf("range wide", rangeText(row.selfLow, row.selfHigh)),
-		shareCell(row.total, row.totalLow, row.totalHigh),
+		shareCell(row.total, row.totalLow, row.totalHigh, derived.mostTotal),
 		cellOf("range wide", rangeText(row.totalLow, row.totalHigh)),
 		cellOf("number wide", grouped(row.selfSamples)));
 	if (!derived.isWhole)
@@ -821,18 +824,19 @@ function showHelp() {
 	const title = element("h2", "", "Keys and mouse");
 	title.id = "help-title";
 	close.addEventListener("click", () => help.close());
-	help.replaceChildren(title);
+	const groups = element("div", "groups");
 	for (const [name, keys] of HELP) {
-		const table = element("table");
+		const group = element("section"), table = element("table");
 		for (const [key, text] of keys) {
 			const row = element("tr"), cell = element("td");
-			cell.append(element("kbd", "", key));
+			key.split(", ").forEach((one) => cell.append(element("kbd", "", one), " "));
 			row.append(cell, element("td", "", text));
 			table.append(row);
 		}
-		help.append(element("h3", "", name), table);
+		group.append(element("h3", "", name), table);
+		groups.append(group);
 	}
-	help.append(close);
+	help.replaceChildren(title, groups, close);
 	help.showModal();
 }
 
