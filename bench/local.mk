@@ -8,7 +8,7 @@ bench_measure_LDADD =
 # What draining many CPUs costs: bench/drains.c says how.
 EXTRA_PROGRAMS = bench/drains
 bench_drains_LDADD = lib/libsprof-core.la
-EXTRA_DIST += bench/against bench/run.sh bench/stacks.sh bench/fold.awk bench/big.sh \
+EXTRA_DIST += bench/against bench/run.sh bench/exports.sh bench/stacks.sh bench/fold.awk bench/big.sh \
 	bench/big/main.cc bench/big/part.cc bench/big/part.h
 
 .PHONY: bench

@@ -29,6 +29,11 @@ struct sp_cell {
 	uint32_t samples; /* saturating */
 };
 
+/* Samples of one event that were lost at one time. */
+struct sp_timeline_loss {
+	uint64_t time_ns, lost;
+};
+
 /*
  * The samples of one event that pass the filters. Sums are exact: only times lose resolution if there
  * are more samples than sp_analysis_samples.timeline_cells.
@@ -43,6 +48,12 @@ struct sp_timeline {
 	size_t node_count;
 	const struct sp_cell *cells; /* in order of time, thread and node */
 	size_t cell_count;
+	/*
+	 * Losses in order of time, of the whole recording. Their sum may differ from sp_profile.lost:
+	 * some kernels only count losses, without a time, and full rings lose other records, too.
+	 */
+	const struct sp_timeline_loss *losses;
+	size_t loss_count;
 };
 
 /*

@@ -496,6 +496,8 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
 		if (!add_tallies(merged, run, &run->workers[i].summed) ||
 		    !add_tree(merged, &run->workers[i], run, index, by_event))
 			return error_no_memory();
+	if (run->options.samples.timeline && !timeline_add_losses(merged, run))
+		return error_no_memory();
 	return total_events(merged, run, recording);
 }
 

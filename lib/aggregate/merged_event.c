@@ -9,6 +9,7 @@ void merged_event_deinit(struct merged_event *event)
 	vec_deinit(&event->replicates);
 	paths_deinit(&event->paths);
 	cells_deinit(&event->cells);
+	vec_deinit(&event->losses);
 	vec_deinit(&event->texts);
 	u64map_deinit(&event->text_of);
 	programs_deinit(&event->unsampled);

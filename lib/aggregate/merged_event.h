@@ -24,6 +24,7 @@ struct merged_event {
 	struct weight_sums all, shown; /* samples before filters, and samples that pass them */
 	struct programs unsampled;
 	struct cells cells;       /* samples by thread and node of `paths`, if timelines are made */
+	struct timeline_losses losses; /* if timelines are made */
 	uint64_t missing;         /* weight that lost samples and throttling stand for; a part of it may be
 				   * missing in each row */
 };

@@ -20,6 +20,7 @@ struct event_timeline {
 	VEC(struct sp_timeline_node) nodes;
 	struct u64map index_of; /* a tree node's address -> its index in nodes */
 	struct cells cells;
+	struct timeline_losses losses;
 };
 
 /* A zeroed struct may be released. */

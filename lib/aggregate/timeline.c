@@ -84,6 +84,30 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 	return true;
 }
 
+bool timeline_add_losses(struct merged *merged, const struct run *run)
+{
+	const struct sp_losses *losses = run->sideband.losses;
+	uint64_t base_ns = merged->recording_count > 1 ? run->first_ns : 0;
+	for (size_t i = 0; i < sp_losses_moment_count(losses); i++) {
+		const struct sp_loss *moment = sp_losses_moment(losses, i);
+		if (!moment->time_ns || moment->event >= run->event_count)
+			continue;
+		uint16_t event = run->number_of[moment->event];
+		struct sp_timeline_loss *loss = vec_push(&merged->events[event].losses);
+		if (!loss)
+			return false;
+		uint64_t time_ns = moment->time_ns - (moment->time_ns < base_ns ? moment->time_ns : base_ns);
+		*loss = (struct sp_timeline_loss){time_ns, moment->lost};
+	}
+	return true;
+}
+
+static int compare_losses(const void *a, const void *b)
+{
+	const struct sp_timeline_loss *x = a, *y = b;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
 /* Lists the tree's nodes depth first, with their parents. False when out of memory. */
 static bool list_nodes(struct event_timeline *timeline, const struct sp_tree_node *root)
 {
@@ -174,6 +198,11 @@ bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_nod
 	if (!place_cells(timeline, &from->paths.radix, last))
 		return false;
 	cells_sort(&timeline->cells);
+	timeline->losses = from->losses;
+	from->losses = (struct timeline_losses){0};
+	if (timeline->losses.count)
+		qsort(timeline->losses.items, timeline->losses.count, sizeof(*timeline->losses.items),
+		      compare_losses);
 	timeline->shown = (struct sp_timeline){
 		.begin_ns = analysis->first_ns,
 		.end_ns = merged->recording_count > 1 ? merged->longest_ns : analysis->last_ns,
@@ -184,6 +213,8 @@ bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_nod
 		.node_count = timeline->nodes.count,
 		.cells = timeline->cells.items,
 		.cell_count = timeline->cells.count,
+		.losses = timeline->losses.items,
+		.loss_count = timeline->losses.count,
 	};
 	return true;
 }
@@ -193,6 +224,7 @@ void event_timeline_deinit(struct event_timeline *timeline)
 	vec_deinit(&timeline->nodes);
 	u64map_deinit(&timeline->index_of);
 	cells_deinit(&timeline->cells);
+	vec_deinit(&timeline->losses);
 }
 
 const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index)

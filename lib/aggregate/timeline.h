@@ -15,6 +15,9 @@
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes);
 
+/* Adds the losses of a recording that have a time. False when out of memory. */
+bool timeline_add_losses(struct merged *merged, const struct run *run);
+
 /*
  * Makes an event's timeline after its tree, for sp_analysis_timeline(). `last` has the tree's node for
  * each node of the paths, NULL for those that are left out. Takes the event's cells. False when out of

@@ -20,6 +20,11 @@ struct cells {
 	size_t slot_count;
 };
 
+/* Losses with a time. */
+struct timeline_losses {
+	VEC(struct sp_timeline_loss);
+};
+
 /* A zeroed struct with a limit is empty. */
 void cells_deinit(struct cells *cells);
 

@@ -284,6 +284,25 @@ static void put_stack_ends(struct json *json, const struct sp_stack_ends *ends)
 	json_end(json, '}');
 }
 
+/* Writes the bins with losses, and the number of lost samples in each. */
+static void put_losses(struct json *json, const struct page_event *event)
+{
+	const struct sp_timeline *timeline = event->timeline;
+	json_begin(json, "lostAt", '[');
+	for (size_t i = 0, next; timeline && i < timeline->loss_count; i = next) {
+		uint32_t bin = page_event_bin(event, timeline->losses[i].time_ns);
+		uint64_t lost = 0;
+		for (next = i; next < timeline->loss_count &&
+			       page_event_bin(event, timeline->losses[next].time_ns) == bin; next++)
+			lost += timeline->losses[next].lost;
+		json_begin(json, NULL, '[');
+		json_unsigned(json, NULL, bin);
+		json_unsigned(json, NULL, lost);
+		json_end(json, ']');
+	}
+	json_end(json, ']');
+}
+
 static void put_event(struct writing *writing, const struct head *head, size_t index)
 {
 	const struct page_event *event = &head->page->events[index];
@@ -319,6 +338,7 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "cells", event->cells.count);
 	json_unsigned(json, "groups", groups);
 	json_unsigned(json, "period", event->period);
+	put_losses(json, event);
 	json_end_lines(json, '}');
 }
 

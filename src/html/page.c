@@ -31,6 +31,14 @@ uint64_t page_event_duration(const struct page_event *event)
 	return timeline && timeline->end_ns > timeline->begin_ns ? timeline->end_ns - timeline->begin_ns : 0;
 }
 
+uint32_t page_event_bin(const struct page_event *event, uint64_t time_ns)
+{
+	if (time_ns < event->begin_ns)
+		return 0;
+	uint64_t bin = (time_ns - event->begin_ns) / event->bin_ns;
+	return bin < event->bins ? (uint32_t)bin : event->bins - 1;
+}
+
 static int compare_cells(const void *a, const void *b)
 {
 	const struct page_cell *x = a, *y = b;
@@ -72,14 +80,6 @@ static void set_bins(struct page_event *event, uint64_t width)
 	event->bins = (uint32_t)(length / event->bin_ns + 1);
 }
 
-static uint32_t bin_of(const struct page_event *event, uint64_t time_ns)
-{
-	if (time_ns < event->begin_ns)
-		return 0;
-	uint64_t bin = (time_ns - event->begin_ns) / event->bin_ns;
-	return bin < event->bins ? (uint32_t)bin : event->bins - 1;
-}
-
 /* Returns false when out of memory. */
 static bool make_cells(struct page_event *event)
 {
@@ -90,7 +90,8 @@ static bool make_cells(struct page_event *event)
 	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = &timeline->cells[i];
 		*list_push(&event->cells) = (struct page_cell){
-			bin_of(event, cell->time_ns), cell->thread, cell->node, cell->samples, cell->weight};
+			.bin = page_event_bin(event, cell->time_ns), .thread = cell->thread,
+			.node = cell->node, .samples = cell->samples, .weight = cell->weight};
 	}
 	merge_cells(event);
 	return true;

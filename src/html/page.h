@@ -64,6 +64,9 @@ static inline bool page_begins_group(const struct page_event *event, size_t i)
 	return !i || cells[i].bin != cells[i - 1].bin || cells[i].thread != cells[i - 1].thread;
 }
 
+/* Returns the bin of a time; the first or the last one if it is outside of them. */
+uint32_t page_event_bin(const struct page_event *event, uint64_t time_ns);
+
 /* Returns the time from the first sample to the last one in ns; 0 without times. */
 uint64_t page_event_duration(const struct page_event *event);
 

@@ -57,9 +57,13 @@ sample 0 7 7 0 3000000 1000000 0x401040 0x401040 0x401020
 sample 0 9 9 1 3000000 1000000 0xffffffff81000010 0xffffffff81000010 0x401020
 sample 1 9 9 1 3500000 1 0x401010 0x401010 0x401020
 lost 0 5
+full 0 3 2500000
+full 0 4 2500100
 END
 page "hostile names" hostile
 browser "hostile names do not run, and are shown" hostile page.html
+check "losses with a time are on the strip" sh -c 'python3 "$1" page.html text | grep -q "\"lostAt\": \[\[[0-9]*, 7\]\]"' \
+	sh "$tests/cli/html.py"
 browser "two events: the table equals the report" functions page.html report.json
 browser "two events: sums of cells equal the report" sums page.html report.json
 "$SPROF" report -q -i hostile -o again.html 2>err
