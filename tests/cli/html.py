@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT | text]: reads the data of a page by src/html/html.c's description, and checks it.
+"""html.py PAGE [REPORT | text | source]: reads the data of a page by src/html/html.c's description, and checks it.
 
 Prints the sizes: bytes, samples, cells, nodes. With REPORT (`report -s dso,function --format json`), rows are
-compared with it. With text, prints the head.
+compared with it. With text, prints the head; with source, the source lines.
 """
 import base64
 import gzip
@@ -132,7 +132,10 @@ with open(sys.argv[1], encoding="ascii") as page:
 tree = read_tree(block(whole, "tree"))
 check_tree(tree)
 check_cells(tree, block(whole, "cells"))
-if sys.argv[2:] == ["text"]:
+if sys.argv[2:] == ["source"]:
+    if 'id="source"></script>' not in whole:
+        json.dump(json.loads(block(whole, "source")), sys.stdout)
+elif sys.argv[2:] == ["text"]:
     json.dump(tree, sys.stdout)
 elif len(sys.argv) > 2:
     with open(sys.argv[2], encoding="utf-8") as given:

@@ -186,6 +186,19 @@ else
 	browser "the page works by keyboard alone" keys page.html
 	browser "the page works by mouse" mouse page.html
 	browser "axe-core finds nothing serious" axe page.html
+	check "source is not in a page by default" sh -c '! python3 "$1" page.html source | grep -q LOOP' sh \
+		"$tests/cli/html.py"
+	"$SPROF" report -q -i data --source -o source.html 2>err
+	check "--source adds the sampled lines" sh -c 'python3 "$1" source.html source | grep -q LOOP' sh \
+		"$tests/cli/html.py"
+	browser "the page shows them with shares" source source.html "LOOP(3000000)"
+	mkdir elsewhere
+	"$SPROF" report -q -i data --source=elsewhere -o source.html 2>err
+	check "--source reads files below its directories only" sh -c \
+		'! python3 "$1" source.html source | grep -q LOOP' sh "$tests/cli/html.py"
+	mv prog.c elsewhere && ln -s elsewhere/prog.c prog.c
+	"$SPROF" report -q -i data --source -o source.html 2>err
+	check "it follows no link" sh -c '! python3 "$1" source.html source | grep -q LOOP' sh "$tests/cli/html.py"
 	if [ -z "$why" ]; then
 		"$node" "$tests/views/html.js" "$modules" bins page.html >bins 2>err
 		read -r begin width count <bins
@@ -219,6 +232,12 @@ same "standard output has the same page" stdout.html file.html
 check "without JavaScript the page says that it needs it" grep -q "<noscript><p>.* JavaScript" file.html
 fails "--open needs a file" 129 "$SPROF" report -i one --format html --open <<'END'
 sprof: --open needs a file: -o FILE.html
+END
+fails "--source of another format" 129 "$SPROF" report -i one --source --format json <<'END'
+sprof: --source is for HTML: -o FILE.html
+END
+fails "--source of a missing directory" 1 "$SPROF" report -i one --source=missing -o file.html <<'END'
+sprof: --source: missing: No such file or directory
 END
 if [ -c /dev/full ]; then
 	status "a full disk" 1 "$SPROF" report -q -i one --format html -o /dev/full
