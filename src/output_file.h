@@ -16,8 +16,9 @@ struct output_file {
 };
 
 /*
- * Opens PATH for writing. Devices and pipes are written in place. A symbolic link is followed only to
- * these, because another user may have made it, or if it is /dev/stdout or the like. Returns false after printing an error.
+ * Opens PATH for writing. Devices and pipes are written in place. A symbolic link to a regular file is
+ * not followed, because another user may have made it; /dev/stdout and the like are. Returns false after
+ * printing an error.
  */
 bool output_file_open(struct output_file *file, const char *path);
 
