@@ -32,6 +32,7 @@ TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 include tests/workload/local.mk
 include tests/fuzz/local.mk
 include tests/cli/local.mk
+include tests/html/local.mk
 include tests/faults/local.mk
 include tests/live/local.mk
 include tests/unwind/local.mk

@@ -2,7 +2,8 @@
 // A flame graph on a canvas: the root is on top, or below (`up`), and heavier children are to the left.
 "use strict";
 
-const BOX = 20; // height of a box in CSS pixels
+const BOX = 20, SHARE_WIDTH = 220; // height of a box, and width of boxes with a share, in CSS pixels
+const FONT = "12.5px system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif";
 
 class Flame {
 	// `host` is an element; `look` gives functions' names, colours and matches; `on` has callbacks.
@@ -22,17 +23,21 @@ class Flame {
 		host.append(this.scroll);
 		this.cursor = 0;
 		this.scroll.addEventListener("scroll", () => this.draw());
+		this.scroll.addEventListener("focus", () => this.draw());
+		this.scroll.addEventListener("blur", () => this.draw());
 		this.canvas.addEventListener("mousemove", (event) => this.hover(event));
 		this.canvas.addEventListener("mouseleave", () => on.leave());
 		this.canvas.addEventListener("click", (event) => this.click(event));
 	}
 
-	show(tree, zoom, up = false) {
+	// Shows a tree from depth `skip` on.
+	show(tree, zoom, up = false, skip = 0) {
 		if (this.tree !== tree)
 			this.cursor = zoom;
 		this.tree = tree;
 		this.zoom = zoom;
 		this.up = up;
+		this.skip = skip;
 		this.path = []; // by depth: the zoomed node and its callers
 		for (let node = zoom; node; node = tree.parent[node])
 			this.path[tree.depth[node]] = node;
@@ -66,7 +71,7 @@ class Flame {
 		if (!this.tree)
 			return;
 		const width = this.scroll.clientWidth, height = this.scroll.clientHeight;
-		const ratio = window.devicePixelRatio || 1, whole = (this.deepest + 1) * BOX + 4;
+		const ratio = window.devicePixelRatio || 1, whole = (this.deepest + 1 - this.skip) * BOX + 4;
 		this.width = width;
 		this.height = Math.min(height, whole);
 		this.canvas.width = Math.max(1, Math.round(width * ratio));
@@ -78,7 +83,7 @@ class Flame {
 	}
 
 	top(depth) {
-		const row = this.up ? this.deepest - depth : depth;
+		const row = this.up ? this.deepest - depth : depth - this.skip;
 		return row * BOX - this.scroll.scrollTop + 2;
 	}
 
@@ -86,7 +91,7 @@ class Flame {
 	boxes(visit) {
 		const tree = this.tree, rows = tree.rows(), zoom = this.zoom;
 		const begin = tree.left[zoom], scale = this.width / (tree.weight[zoom] || 1);
-		for (let depth = 0; depth <= this.deepest; depth++) {
+		for (let depth = this.skip; depth <= this.deepest; depth++) {
 			const top = this.top(depth);
 			if (top + BOX < 0 || top > this.height)
 				continue;
@@ -109,28 +114,42 @@ class Flame {
 
 	draw() {
 		const context = this.canvas.getContext("2d"), ratio = window.devicePixelRatio || 1;
-		const look = this.look, tree = this.tree;
+		const tree = this.tree, focused = document.activeElement === this.scroll;
 		if (!tree)
 			return;
 		context.setTransform(ratio, 0, 0, ratio, 0, 0);
 		context.clearRect(0, 0, this.width, this.height);
-		context.font = "12.5px system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif";
 		context.textBaseline = "middle";
 		this.boxes((node, depth, left, width) => {
-			const top = this.top(depth), above = depth < tree.depth[this.zoom];
-			context.globalAlpha = above ? 0.45 : 1;
-			context.fillStyle = node ? look.colour(tree.fn[node], tree.inlined[node]) : look.root;
+			const top = this.top(depth);
+			context.globalAlpha = depth < tree.depth[this.zoom] ? 0.45 : 1;
+			context.fillStyle = node ? this.look.colour(tree.fn[node], tree.inlined[node]) : this.look.root;
 			context.fillRect(left, top, Math.max(width - (width > 2.5 ? 1 : 0), 0.5), BOX - 1);
-			if (node === this.cursor && width > 2) {
-				context.strokeStyle = look.ink;
+			if (width > 34)
+				this.drawText(context, node, left, top + BOX / 2, width);
+			if (node === this.cursor && focused && width > 2) {
+				context.strokeStyle = this.look.ink;
 				context.lineWidth = 2;
 				context.strokeRect(left + 1, top + 1, width - 3, BOX - 3);
 			}
-			if (width > 34)
-				drawName(context, look.name(node ? tree.fn[node] : -1), left + 5, top + BOX / 2,
-					width - 9, look.boxInk);
 		});
 		context.globalAlpha = 1;
+	}
+
+	// Draws a box's name, in wide boxes with its share. Names of inlined functions are in italics.
+	drawText(context, node, left, middle, width) {
+		const tree = this.tree, look = this.look;
+		let room = width - 9;
+		if (width > SHARE_WIDTH) {
+			const text = node ? `${(100 * look.share(tree.weight[node])).toFixed(1)}%` : look.whole();
+			context.font = FONT;
+			context.fillStyle = look.boxInk;
+			const wide = context.measureText(text).width;
+			context.fillText(text, left + width - wide - 8, middle);
+			room -= wide + 12;
+		}
+		context.font = tree.inlined[node] ? `italic ${FONT}` : FONT;
+		drawName(context, look.name(node ? tree.fn[node] : -1), left + 5, middle, room, look.boxInk);
 	}
 
 	nodeAt(event) {

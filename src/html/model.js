@@ -361,7 +361,7 @@ function calleesTree(event, own, hidden) {
 
 // Returns the tree from the sampled functions up to their callers, of a tree of callees.
 function callersTree(from) {
-	const tree = new Tree(1024);
+	const tree = new Tree(from.count);
 	for (let i = 1; i < from.count; i++) {
 		if (!from.ownWeight[i])
 			continue;

@@ -13,16 +13,19 @@ const HELP = [
 		["Delete, Alt+click", "drop stacks through the function"], ["arrows", "move"]]],
 	["Search", [["/", "search names by a regular expression"],
 		["Enter, Shift+Enter", "next or previous match"]]],
-	["Time", [["drag", "select a range"],
+	["Time", [["drag", "select a range"], ["click on a thread", "only this thread"],
 		["arrows on the strip", "move the range; with Shift widen it; Enter begins one"]]],
 	["Other", [["z, Backspace", "undo"], ["Escape", "leave the last filter"], ["?", "this help"]]],
 ];
+
+const INLINED = 4, INLINED_MIX = 0.42; // shade of inlined functions
+const PRINTED = 40; // functions in print
 
 const $ = (id) => document.getElementById(id);
 
 // State that the URL's hash keeps. Functions are names, because their numbers differ between recordings.
 const initial = {event: 0, view: "flame", from: null, to: null, thread: -1, search: "", only: false, hide: false,
-	mine: false, objects: [], callers: false, zoom: [], focus: "", drop: [], wings: "", sort: "self", heat: false};
+	mine: false, objects: [], callers: false, zoom: [], focus: "", drop: [], wings: "", sort: "self", heat: false, lanes: false};
 
 let state = {...initial};
 let history = [], lastKind = "", hashTimer = 0;
@@ -39,8 +42,10 @@ const look = {
 	name: (fn) => fn < 0 ? "all" : functionName(fn),
 	colour(fn, inlined) {
 		const base = derived.matches && derived.matches[fn] ? this.match : this.groups[groups[fn]];
-		return this.shades[base][(profile.functions.name[fn] * 7 + (inlined ? 3 : 0)) % 5];
+		return this.shades[base][inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED];
 	},
+	share: (weight) => weight / (derived.weight || 1),
+	whole: () => `${grouped(derived.samples)} samples`,
 	read() {
 		const style = getComputedStyle(document.documentElement);
 		const get = (name) => style.getPropertyValue(`--${name}`).trim();
@@ -48,12 +53,12 @@ const look = {
 		this.match = get("match");
 		this.shades = {};
 		for (const colour of [...this.groups, this.match])
-			this.shades[colour] = [0, 0.06, 0.12, -0.05, 0.18].map((part) => mix(colour, part));
-		for (const name of ["accent", "soft", "ink", "warn"])
+			this.shades[colour] = [0, 0.07, 0.14, -0.05, INLINED_MIX].map((part) => mix(colour, part));
+		for (const name of ["accent", "soft", "ink", "warn", "line"])
 			this[name] = get(name);
 		this.root = get("note");
 		this.boxInk = get("box-ink");
-		this.lane = mix(get("accent"), 0.25);
+		this.lane = get("lane");
 		this.heat = get("accent");
 		this.veil = document.documentElement.classList.contains("dark") ? "rgb(0 0 0 / 0.55)"
 			: "rgb(255 255 255 / 0.72)";
@@ -83,8 +88,10 @@ function namedFunctions(name) {
 function notMine() {
 	const chosen = new Set(state.objects);
 	const reversed = profile.strings.map((name) => chosen.has(name));
+	const {dso} = profile.functions;
+	const isOther = (group, fn) => group === LIBRARY || group === KERNEL || !dso[fn];
 	return Uint8Array.from(groups, (group, fn) =>
-		group !== NOTE && (group !== OWN) !== reversed[profile.functions.dso[fn]] ? 1 : 0);
+		group !== NOTE && isOther(group, fn) !== reversed[dso[fn]] ? 1 : 0);
 }
 
 // Computes the selection's trees from the state. Unchanged parts are kept.
@@ -294,7 +301,7 @@ function showTools() {
 		$("search").value = state.search;
 	$("only").hidden = $("hide").hidden = !state.search;
 	$("found").textContent = !derived.matches ? "" : state.hide ? ""
-		: `${percentText(derived.found.weight / (derived.weight || 1))} in matches`;
+		: percentText(derived.found.weight / (derived.weight || 1));
 	showTrail();
 }
 
@@ -319,7 +326,7 @@ function showTrail() {
 		add(`thread ${threadName(profile, state.thread)}`, "Show all threads", {thread: -1});
 	if (state.from !== null)
 		add(`${rangeSeconds(event)}`, "Show all times", {from: null, to: null});
-	if (buttons.length || state.mine || state.only || state.hide) {
+	if (derived.samples !== currentEvent().shownSamples) {
 		const share = percentText(derived.weight / (derived.whole || 1));
 		buttons.unshift(element("span", "", `${grouped(derived.samples)} samples, ${share} of all`));
 	}
@@ -340,15 +347,31 @@ function showStrip() {
 		return;
 	lanesOf[state.event] = lanesOf[state.event] || makeLanes(profile, event);
 	strip.heat = state.heat;
+	strip.all = state.lanes;
+	strip.thread = state.thread;
 	strip.show(event, lanesOf[state.event].lanes, state.from === null ? null : [state.from, state.to]);
 	press("strip-lines", !state.heat);
 	press("strip-heat", state.heat);
 	$("strip-lines").textContent = lanesOf[state.event].lanes.length > 1 ? "Threads" : "Curve";
+	const lanes = lanesOf[state.event].lanes.length - 1;
+	$("strip-more").hidden = state.heat || lanes <= FEW_LANES;
+	$("strip-more").textContent = state.lanes ? "Fewer threads" : `${lanes} threads`;
+	press("strip-more", state.lanes);
 	$("range-clear").hidden = state.from === null;
-	$("range-text").textContent = state.from === null ? "Drag to select a range." : rangeSeconds(event);
+	showRange(null);
 	$("strip").setAttribute("aria-valuemax", event.bins - 1);
 	$("strip").setAttribute("aria-valuenow", state.from || 0);
 	$("strip").setAttribute("aria-valuetext", state.from === null ? "all times" : rangeSeconds(event));
+}
+
+// Shows the selected range, or the time at the pointer.
+function showRange(bin) {
+	const event = currentEvent(), {lanes} = lanesOf[state.event];
+	if (bin !== null)
+		$("range-text").textContent = `${formatSeconds(bin * event.binNs / 1e9)}: ` +
+			`${weightText(event, lanes[0].weight[bin])} in ${formatSeconds(event.binNs / 1e9)}`;
+	else
+		$("range-text").textContent = state.from === null ? "Drag to select a range." : rangeSeconds(event);
 }
 
 let shownView = "";
@@ -431,8 +454,8 @@ function showWings(panel) {
 	}
 	const fn = functionOfName(state.wings);
 	const trees = butterfly(derived.tree, fn, profile.functionCount);
-	flames[0].show(trees.callers, trees.callers.childrenOf(0)[0] || 0, true);
-	flames[1].show(trees.callees, trees.callees.childrenOf(0)[0] || 0);
+	flames[0].show(trees.callers, trees.callers.childrenOf(0)[0] || 0, true, 1);
+	flames[1].show(trees.callees, trees.callees.childrenOf(0)[0] || 0, false, 1);
 }
 
 // Returns the function of that name with most weight in the tree; -1: there is none.
@@ -461,6 +484,8 @@ function showFunctions(panel) {
 	const rows = [...functionTable()].filter((row) => !derived.matches || state.hide || !state.search ||
 		derived.matches[row.fn]).sort(order[state.sort] || order.self);
 	derived.shownRows = rows;
+	derived.mostSelf = rows.reduce((most, row) => Math.max(most, row.selfHigh), 0);
+	derived.mostTotal = rows.reduce((most, row) => Math.max(most, row.totalHigh), 0);
 	if (!list) {
 		list = new List(panel, "grid", "Functions", {
 			head: () => headOf([...COLUMNS, ...(derived.isWhole ? [] : [["", "Self of all", "number wide"]]),
@@ -492,9 +517,9 @@ function nameCell(fn, inlined) {
 function functionRow(row) {
 	const made = element("div", "row body");
 	made.setAttribute("role", "row");
-	made.append(shareCell(row.self, row.selfLow, row.selfHigh),
+	made.append(shareCell(row.self, row.selfLow, row.selfHigh, derived.mostSelf),
 		cellOf("range wide", rangeText(row.selfLow, row.selfHigh)),
-		shareCell(row.total, row.totalLow, row.totalHigh),
+		shareCell(row.total, row.totalLow, row.totalHigh, derived.mostTotal),
 		cellOf("range wide", rangeText(row.totalLow, row.totalHigh)),
 		cellOf("number wide", grouped(row.selfSamples)));
 	if (!derived.isWhole)
@@ -721,8 +746,12 @@ function showFindings() {
 	const rest = profile.findings.length - shown.length;
 	$("findings").replaceChildren(...shown.map((finding, i) => {
 		const line = element("p", "", finding.text);
-		if (i === shown.length - 1 && rest)
-			line.append(` \u00b7 ${rest} more under Limits`);
+		line.title = finding.text;
+		if (i === shown.length - 1 && rest) {
+			const more = element("button", "link", `${rest} more`);
+			more.addEventListener("click", () => change({view: "limits"}));
+			line.append(" ", more);
+		}
 		return line;
 	}));
 }
@@ -736,6 +765,13 @@ function showLegend() {
 		item.hidden = !present.has(i);
 		return item;
 	}));
+	if (profile.events.some((event) => event.node.inlined.includes(1))) {
+		const item = element("span", "", "inlined"), swatch = element("span", "swatch");
+		item.className = "inlined";
+		swatch.style.background = look.shades[look.groups[OWN]][INLINED];
+		item.prepend(swatch);
+		$("legend").append(item);
+	}
 }
 
 // Returns the objects (programs and libraries) with their own weight, the heaviest first.
@@ -788,29 +824,49 @@ function showHelp() {
 	const title = element("h2", "", "Keys and mouse");
 	title.id = "help-title";
 	close.addEventListener("click", () => help.close());
-	help.replaceChildren(title);
+	const groups = element("div", "groups");
 	for (const [name, keys] of HELP) {
-		const table = element("table");
+		const group = element("section"), table = element("table");
 		for (const [key, text] of keys) {
 			const row = element("tr"), cell = element("td");
-			cell.append(element("kbd", "", key));
+			key.split(", ").forEach((one) => cell.append(element("kbd", "", one), " "));
 			row.append(cell, element("td", "", text));
 			table.append(row);
 		}
-		help.append(element("h3", "", name), table);
+		group.append(element("h3", "", name), table);
+		groups.append(group);
 	}
-	help.append(close);
+	help.replaceChildren(title, groups, close);
 	help.showModal();
 }
 
 function setTheme(dark) {
 	document.documentElement.classList.toggle("dark", dark);
 	look.read();
+	$("theme").textContent = dark ? "Light" : "Dark";
 	if (profile && profile.events.length) {
 		showLegend();
 		shownView = "";
 		update();
 	}
+}
+
+// Fills the printed table: lists on the screen have only the rows that are visible.
+function showPrint() {
+	const table = element("table"), event = currentEvent();
+	const row = (cells, kind) => {
+		const made = element("tr");
+		made.append(...cells.map((text, i) => element(kind, i < 3 ? "number" : "", text)));
+		return made;
+	};
+	table.append(row(["Self", "95% interval", "Total", "Function", "Program or library"], "th"));
+	for (const one of functionTable().slice(0, PRINTED))
+		table.append(row([percentText(one.self), rangeText(one.selfLow, one.selfHigh), percentText(one.total),
+			functionName(one.fn) + (one.inlined ? " (inlined)" : ""), functionDso(one.fn)], "td"));
+	const list = element("ul");
+	list.append(...profile.findings.map(findingItem));
+	$("print").replaceChildren(element("p", "", [event.name, `${grouped(derived.samples)} samples`,
+		state.from === null ? "all times" : rangeSeconds(event)].join(" \u00b7 ")), table, list);
 }
 
 // Goes to the next or previous match in the shown view.
@@ -924,6 +980,7 @@ function connect() {
 		: {search: "", only: false, hide: false}, "search"));
 	$("strip-lines").addEventListener("click", () => change({heat: false}));
 	$("strip-heat").addEventListener("click", () => change({heat: true}));
+	$("strip-more").addEventListener("click", () => change({lanes: !state.lanes}));
 	$("range-clear").addEventListener("click", () => change({from: null, to: null}));
 	$("help-button").addEventListener("click", showHelp);
 	$("theme").addEventListener("click", () => setTheme(!document.documentElement.classList.contains("dark")));
@@ -932,6 +989,7 @@ function connect() {
 		readHash();
 		update();
 	});
+	window.addEventListener("beforeprint", () => profile.events.length && showPrint());
 	window.addEventListener("resize", () => {
 		strip.resize();
 		flames.forEach((flame) => flame.resize());
@@ -944,7 +1002,9 @@ function connect() {
 			const event = currentEvent(), seconds = (bin) => formatSeconds(bin * event.binNs / 1e9);
 			$("range-text").textContent = `${seconds(range[0])} to ${seconds(range[1] + 1)}`;
 		},
-		select: (range) => change(range ? {from: range[0], to: range[1]} : {from: null, to: null}),
+		select: (range, kind) => change(range ? {from: range[0], to: range[1]} : {from: null, to: null}, kind),
+		hover: showRange,
+		thread: (thread) => change({thread: thread === state.thread ? -1 : thread}),
 	});
 }
 
@@ -975,7 +1035,9 @@ const parsed = () => new Promise((resolve) => {
 async function start() {
 	const times = {};
 	window.sprof.times = times;
-	document.documentElement.classList.toggle("dark", matchMedia("(prefers-color-scheme: dark)").matches);
+	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+	document.documentElement.classList.toggle("dark", dark);
+	$("theme").textContent = dark ? "Light" : "Dark";
 	profile = decodeTree(await readBlock("tree"));
 	window.sprof.profile = profile;
 	groups = groupFunctions(profile);

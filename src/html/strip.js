@@ -2,8 +2,8 @@
 // Samples over time: a curve of all threads with a lane for each busy thread, or a heat map; and the selected range.
 "use strict";
 
-const CURVE = 46, LANE = 15, AXIS = 20, LABEL = 116, HEAT_CELL = 3; // CSS pixels
-const LANES = 5; // threads with a lane
+const CURVE = 46, LANE = 17, AXIS = 20, LABEL = 124, HEAT_CELL = 4; // CSS pixels
+const FEW_LANES = 4, LANES = 30; // threads with a lane
 const COLUMN_SAMPLES = 4; // fewest samples of a column, on average
 
 class Strip {
@@ -12,25 +12,27 @@ class Strip {
 		this.canvas = canvas;
 		this.look = look;
 		this.on = on;
-		this.heat = false;
+		this.heat = this.all = false;
+		this.thread = -1;
 		host.addEventListener("pointerdown", (event) => this.press(event));
 		host.addEventListener("pointermove", (event) => this.drag(event));
 		host.addEventListener("pointerup", (event) => this.release(event));
 		host.addEventListener("pointercancel", () => { this.from = undefined; });
+		host.addEventListener("pointerleave", () => on.hover(null));
 		host.addEventListener("keydown", (event) => this.key(event));
 	}
 
 	// `lanes` is of makeLanes(); `range` has the first and the last selected bin, or is null.
 	show(event, lanes, range) {
 		this.event = event;
-		this.lanes = lanes;
+		this.lanes = this.all ? lanes : lanes.slice(0, 1 + FEW_LANES);
 		this.range = range;
 		this.resize();
 	}
 
 	// Keeps the room that the picture is going to have.
 	reserve(threads) {
-		this.canvas.style.height = `${CURVE + (threads > 1 ? Math.min(threads, LANES) * LANE : 0) + AXIS}px`;
+		this.canvas.style.height = `${CURVE + (threads > 1 ? Math.min(threads, FEW_LANES) * LANE : 0) + AXIS}px`;
 	}
 
 	resize() {
@@ -72,55 +74,76 @@ class Strip {
 		if (this.heat) {
 			this.drawHeat(context);
 		} else {
-			this.drawCurve(context, this.lanes[0].weight, 0, CURVE, this.look.accent);
-			for (let i = 1; i < this.lanes.length; i++)
-				this.drawLane(context, this.lanes[i], CURVE + (i - 1) * LANE);
-			this.drawAxis(context);
-			this.drawLosses(context);
+			this.drawLanes(context);
+			if (this.label) {
+				context.fillStyle = this.look.soft;
+				context.textBaseline = "middle";
+				context.fillText("all threads", 10, CURVE / 2);
+			}
 		}
+		this.drawAxis(context);
+		this.drawLosses(context);
 		this.drawRange(context);
 	}
 
-	drawCurve(context, weights, top, height, colour) {
+	// Returns the number of bins of a column: each column of the picture has as many.
+	binsOfColumn() {
 		const wanted = Math.max(50, this.event.shownSamples / COLUMN_SAMPLES);
-		const columns = columnsOf(weights, Math.min(wanted, (this.width - this.label) / 2));
-		const highest = columns.reduce((a, b) => Math.max(a, b), 0) || 1;
-		const width = (this.width - this.label) / columns.length;
+		return Math.ceil(this.event.bins / Math.max(1, Math.min(wanted, (this.width - this.label) / 2)));
+	}
+
+	drawCurve(context, columns, highest, top, height, colour) {
+		const width = (this.width - this.label) * this.binsOfColumn() / this.event.bins;
 		context.fillStyle = colour;
 		for (let i = 0; i < columns.length; i++) {
-			const tall = columns[i] / highest * (height - 4);
+			const tall = Math.max(1, columns[i] / highest * (height - 4));
+			// Whole pixels leave no seams between columns.
+			const left = Math.round(this.label + i * width);
+			const right = Math.min(Math.round(this.label + (i + 1) * width), this.width);
 			if (columns[i])
-				context.fillRect(this.label + i * width, top + height - Math.max(tall, 1), width + 0.3,
-					Math.max(tall, 1));
+				context.fillRect(left, top + height - tall, Math.max(1, right - left), tall);
 		}
 	}
 
-	drawLane(context, lane, top) {
-		this.drawCurve(context, lane.weight, top, LANE - 2, this.look.lane);
-		context.fillStyle = this.look.soft;
-		context.textBaseline = "middle";
-		if (this.label)
-			drawName(context, lane.name, 8, top + LANE / 2, LABEL - 14, this.look.soft);
+	// Draws a curve, and a lane for each thread; the lanes have one scale.
+	drawLanes(context) {
+		const bins = this.binsOfColumn(), highestOf = (columns) => columns.reduce((a, b) => Math.max(a, b), 0) || 1;
+		const [all, ...lanes] = this.lanes.map((lane) => columnsOf(lane.weight, bins)), look = this.look;
+		const highest = Math.max(...lanes.map(highestOf), 0);
+		this.drawCurve(context, all, highestOf(all), 0, CURVE, look.accent);
+		lanes.forEach((columns, i) => {
+			const lane = this.lanes[i + 1], top = CURVE + i * LANE, chosen = lane.thread === this.thread;
+			context.fillStyle = look.line;
+			context.fillRect(this.label, top + LANE - 1, this.width - this.label, 1);
+			this.drawCurve(context, columns, highest, top, LANE - 1,
+				this.thread < 0 || chosen ? look.lane : look.line);
+			if (this.label) {
+				context.textBaseline = "middle";
+				drawName(context, lane.name, 10, top + LANE / 2 + 2, LABEL - 18, chosen ? look.ink : look.soft);
+			}
+		});
 	}
 
 	drawAxis(context) {
 		const seconds = this.event.bins * this.event.binNs / 1e9, top = this.height - AXIS;
 		const step = niceStep(seconds / Math.max(2, this.width / 110));
+		const scale = this.heat ? this.shape.size / this.shape.columnNs * 1e9
+			: (this.width - this.label) / seconds;
 		context.fillStyle = this.look.soft;
 		context.textBaseline = "middle";
-		if (this.label)
-			context.fillText("all threads", 8, CURVE / 2);
 		for (let i = 0; i * step < seconds; i++) {
-			const x = this.label + i * step / seconds * (this.width - this.label);
+			const x = this.label + i * step * scale, text = formatSeconds(i * step);
 			context.fillRect(x, top, 1, 4);
-			context.fillText(formatSeconds(i * step), x + 4, top + AXIS / 2 + 1);
+			if (x + 4 + context.measureText(text).width < this.width)
+				context.fillText(text, x + 4, top + AXIS / 2 + 1);
 		}
 	}
 
 	drawLosses(context) {
 		context.fillStyle = this.look.warn;
 		for (const [bin] of this.event.lostAt || []) {
-			const x = this.x(bin + 0.5);
+			const x = this.heat ? (Math.floor(bin / this.shape.binsOfColumn) + 0.5) * this.shape.size
+				: this.x(bin + 0.5);
 			context.beginPath();
 			context.moveTo(x - 4, 0);
 			context.lineTo(x + 4, 0);
@@ -144,15 +167,9 @@ class Strip {
 			context.globalAlpha = sums[i] ? 0.08 + 0.92 * sums[i] / most : 0;
 			const column = Math.floor(i / shape.rows), row = i % shape.rows;
 			context.fillRect(column * shape.size, (shape.rows - 1 - row) * HEAT_CELL,
-				Math.max(shape.size - 1, 1), HEAT_CELL - 0.5);
+				Math.max(shape.size - 1, 1), HEAT_CELL);
 		}
 		context.globalAlpha = 1;
-		context.fillStyle = this.look.soft;
-		context.textBaseline = "middle";
-		const every = Math.max(1, Math.round(80 / shape.size));
-		for (let column = 0; column < shape.columns; column += every)
-			context.fillText(formatSeconds(column * shape.columnNs / 1e9), column * shape.size + 2,
-				this.height - AXIS / 2);
 	}
 
 	drawRange(context) {
@@ -194,6 +211,8 @@ class Strip {
 	}
 
 	drag(event) {
+		if (this.from === undefined && this.event)
+			this.on.hover(this.place(event));
 		if (this.from === undefined || Math.abs(event.clientX - this.pressed) < 3)
 			return;
 		const to = this.place(event);
@@ -205,12 +224,23 @@ class Strip {
 	release(event) {
 		if (this.from === undefined)
 			return;
-		const moved = Math.abs(event.clientX - this.pressed) >= 3;
+		const moved = Math.abs(event.clientX - this.pressed) >= 3, lane = this.laneAt(event);
 		this.from = undefined;
 		if (moved)
 			this.on.select(this.range);
+		else if (lane)
+			this.on.thread(lane.thread);
 		else if (this.before)
 			this.on.select(null);
+	}
+
+	// Returns the lane with its name at the pointer.
+	laneAt(event) {
+		const bounds = this.canvas.getBoundingClientRect();
+		if (event.clientX - bounds.left >= this.label)
+			return undefined;
+		const y = event.clientY - bounds.top;
+		return this.lanes[y < CURVE ? 0 : 1 + Math.floor((y - CURVE) / LANE)];
 	}
 
 	// Arrow keys move the range, with Shift its end; Enter begins a range; Escape ends it.
@@ -232,7 +262,7 @@ class Strip {
 			return;
 		event.preventDefault();
 		event.stopPropagation();
-		this.on.select(range);
+		this.on.select(range, "range keys");
 	}
 }
 
@@ -266,12 +296,16 @@ function threadName(profile, index) {
 	return `${name} ${thread.tid}${thread.recording ? ` (recording ${thread.recording + 1})` : ""}`;
 }
 
-// Returns sums of bins for at most one column for each pixel.
-function columnsOf(weights, width) {
-	const count = Math.max(1, Math.min(weights.length, Math.floor(width)));
-	const columns = new Float64Array(count);
-	for (let i = 0; i < weights.length; i++)
-		columns[Math.floor(i * count / weights.length)] += weights[i];
+// Returns the mean of each `bins` bins; the last column may have fewer.
+function columnsOf(weights, bins) {
+	const columns = new Float64Array(Math.ceil(weights.length / bins));
+	for (let i = 0; i < columns.length; i++) {
+		const begin = i * bins, end = Math.min(begin + bins, weights.length);
+		let sum = 0;
+		for (let bin = begin; bin < end; bin++)
+			sum += weights[bin];
+		columns[i] = sum / (end - begin);
+	}
 	return columns;
 }
 

@@ -99,13 +99,14 @@ function rangeText(low, high) {
 	return `${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;
 }
 
-// Returns a cell with a share, and a bar with its interval.
-function shareCell(share, low, high) {
+// Returns a cell with a share, and a bar with its interval; a bar of `most` has the cell's width.
+function shareCell(share, low, high, most = 1) {
 	const cell = element("span", "number share");
 	const bar = element("i"), edge = element("i");
-	bar.style.width = `${100 * Math.min(1, low)}%`;
+	const scale = 100 / Math.max(Math.min(1, most), 1e-9);
+	bar.style.width = `${scale * Math.min(1, low)}%`;
 	edge.style.left = bar.style.width;
-	edge.style.width = `${100 * Math.max(0, Math.min(1, high) - low)}%`;
+	edge.style.width = `${scale * Math.max(0, Math.min(1, high) - low)}%`;
 	cell.append(bar, edge, percentText(share));
 	cell.setAttribute("role", "gridcell");
 	return cell;

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Model of the HTML page: decoding, selections, turned trees, search, intervals. Results are held against stacks
+// that are counted one by one. Usage: node test_model.js MODEL
+"use strict";
+const assert = require("assert"), path = require("path");
+const model = require(path.resolve(process.argv[2] || path.join(__dirname, "../../src/html/model.js")));
+
+let seed = 1;
+const random = (below) => {
+	seed = (seed * 1103515245 + 12345) % 2147483648;
+	return Math.floor(seed / 2147483648 * below);
+};
+
+// Encodes columns of numbers as varints.
+function varints(...columns) {
+	const bytes = [];
+	for (let value of columns.flat()) {
+		for (; value >= 128; value = Math.floor(value / 128))
+			bytes.push(value % 128 + 128);
+		bytes.push(value);
+	}
+	return Buffer.from(bytes);
+}
+
+const FUNCTIONS = 12, BINS = 20, THREADS = 3;
+const OBJECTS = ["", "app", "libc.so.6", "[kernel.kallsyms]", "libmine.so"];
+const PATHS = ["", "/usr/lib/app", "/usr/lib/libc.so.6", "[kernel.kallsyms]", "/home/me/libmine.so"];
+const OBJECT_OF = [1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 1];
+
+// Makes random stacks: {bin, thread, stack, samples, weight}; the first function is outermost.
+function randomStacks(count, depth) {
+	return Array.from({length: count}, () => {
+		const samples = 1 + random(3);
+		return {bin: random(BINS), thread: random(THREADS), samples, weight: samples * (1 + random(1000)),
+			stack: Array.from({length: 1 + random(depth)}, () => random(FUNCTIONS))};
+	});
+}
+
+// Encodes stacks as the blocks of a page. With a period, weights are the samples times the period.
+function blocks(stacks, period) {
+	const root = {children: new Map(), fn: 0, samples: 0, weight: 0, stacks: []};
+	for (const one of stacks) {
+		let node = root;
+		for (const fn of one.stack) {
+			if (!node.children.has(fn))
+				node.children.set(fn, {children: new Map(), fn, samples: 0, weight: 0, stacks: []});
+			node = node.children.get(fn);
+		}
+		node.samples += one.samples;
+		node.weight += one.weight;
+		node.stacks.push(one);
+	}
+	const nodes = [], distances = [], stack = [[root, 0]], cells = new Map();
+	while (stack.length) {
+		const [node, parent] = stack.pop(), index = nodes.length;
+		nodes.push(node);
+		distances.push(index ? index - parent : 0);
+		for (const one of node.stacks) {
+			const key = one.bin * THREADS + one.thread;
+			cells.set(key, cells.get(key) || new Map());
+			const cell = cells.get(key).get(index) || {samples: 0, weight: 0};
+			cells.get(key).set(index, {samples: cell.samples + one.samples, weight: cell.weight + one.weight});
+		}
+		for (const child of node.children.values())
+			stack.push([child, index]);
+	}
+	const groups = [...cells.keys()].sort((a, b) => a - b), columns = {bin: [], thread: [], size: [], node: [],
+		samples: [], weight: []};
+	let lastBin = 0;
+	for (const key of groups) {
+		const bin = Math.floor(key / THREADS), inGroup = [...cells.get(key).keys()].sort((a, b) => a - b);
+		columns.bin.push(bin - lastBin);
+		lastBin = bin;
+		columns.thread.push(key % THREADS);
+		columns.size.push(inGroup.length);
+		inGroup.forEach((node, i) => {
+			columns.node.push(i ? node - inGroup[i - 1] : node);
+			columns.samples.push(cells.get(key).get(node).samples);
+			columns.weight.push(cells.get(key).get(node).weight);
+		});
+	}
+	const strings = [...OBJECTS, ...PATHS, ...Array.from({length: FUNCTIONS}, (_, i) => `ns::function_${i}`)];
+	const head = Buffer.from(JSON.stringify({version: 1, strings, functionCount: FUNCTIONS, events: [{name: "cycles",
+		nodes: nodes.length, rows: 0, cells: columns.node.length, groups: groups.length, bins: BINS, period}]}));
+	const size = Buffer.alloc(4);
+	size.writeUInt32LE(head.length);
+	const kinds = OBJECT_OF.map((object, fn) => fn === 11 ? 16 : object === 3 ? 1 : 0);
+	const tree = Buffer.concat([size, head, varints(OBJECT_OF.map((_, i) => 10 + i), OBJECT_OF,
+		OBJECT_OF.map((object) => 5 + object), kinds, distances, nodes.map((node) => node.fn),
+		nodes.map((_, i) => i % 2), nodes.map((node) => node.samples),
+		nodes.map((node) => period ? 0 : node.weight))]);
+	return [tree, varints(columns.bin, columns.thread, columns.size, columns.node, columns.samples,
+		...(period ? [] : [columns.weight]))];
+}
+
+function profileOf(stacks, period = 0) {
+	const [tree, cells] = blocks(stacks, period);
+	return model.decodeCells(model.decodeTree(new Uint8Array(tree)), new Uint8Array(cells));
+}
+
+// Returns weights by call path of a tree.
+function pathsOf(tree) {
+	const paths = new Map(), names = [""];
+	for (let i = 1; i < tree.count; i++) {
+		names[i] = `${names[tree.parent[i]]}/${tree.fn[i]}`;
+		if (tree.weight[i])
+			paths.set(names[i], [tree.samples[i], tree.weight[i], tree.ownWeight[i]]);
+	}
+	return [...paths].sort();
+}
+
+// Returns the same from stacks; `change` returns a stack as it shall be shown.
+function pathsOfStacks(stacks, change = (stack) => stack) {
+	const paths = new Map();
+	for (const one of stacks) {
+		const stack = change(one.stack);
+		for (let depth = 1; depth <= stack.length; depth++) {
+			const name = `/${stack.slice(0, depth).join("/")}`, sums = paths.get(name) || [0, 0, 0];
+			paths.set(name, [sums[0] + one.samples, sums[1] + one.weight,
+				sums[2] + (depth === stack.length ? one.weight : 0)]);
+		}
+	}
+	return [...paths].sort();
+}
+
+const sum = (stacks, name) => stacks.reduce((all, one) => all + one[name], 0);
+const flags = (...functions) => Uint8Array.from({length: FUNCTIONS}, (_, fn) => functions.includes(fn) ? 1 : 0);
+const stacks = randomStacks(400, 6), profile = profileOf(stacks), [event] = profile.events;
+const whole = model.ownOf(event, null, null, -1), tree = model.calleesTree(event, whole, null);
+
+const cases = {
+	"varints of one to eight bytes"() {
+		const values = [0, 1, 127, 128, 16383, 16384, 2 ** 28, 2 ** 32 - 1], large = [...values, 2 ** 40, 2 ** 53 - 1];
+		const columns = new model.Columns(new Uint8Array(varints(values, large)), 0);
+		assert.deepStrictEqual([...columns.small(values.length)], values);
+		assert.deepStrictEqual([...columns.large(large.length)], large);
+	},
+	"the tree has each call path's weight"() {
+		assert.deepStrictEqual(pathsOf(tree), pathsOfStacks(stacks));
+		assert.strictEqual(tree.weight[0], sum(stacks, "weight"));
+	},
+	"sums of cells equal the nodes"() {
+		const cells = model.ownOf(event, 0, BINS - 1, -1);
+		assert.deepStrictEqual([...cells.weight], [...whole.weight]);
+		assert.deepStrictEqual([...cells.samples], [...whole.samples]);
+	},
+	"a period replaces the weights"() {
+		const given = stacks.map((one) => ({...one, weight: one.samples * 250})), other = profileOf(given, 250);
+		assert.deepStrictEqual(pathsOf(model.calleesTree(other.events[0], model.ownOf(other.events[0], 0, BINS - 1, -1),
+			null)), pathsOfStacks(given));
+	},
+	"ranges and threads select"() {
+		for (const [from, to, thread] of [[0, 0, -1], [3, 9, -1], [19, 19, 1], [null, null, 2], [5, 5, 0]]) {
+			const wanted = stacks.filter((one) => (from === null || (one.bin >= from && one.bin <= to)) &&
+				(thread < 0 || one.thread === thread));
+			assert.deepStrictEqual(pathsOf(model.calleesTree(event, model.ownOf(event, from, to, thread), null)),
+				pathsOfStacks(wanted));
+		}
+	},
+	"stacks are kept and dropped"() {
+		const own = model.filterStacks(event, whole, flags(3, 4), flags(5));
+		assert.deepStrictEqual(pathsOf(model.calleesTree(event, own, null)), pathsOfStacks(stacks.filter((one) =>
+			one.stack.some((fn) => fn === 3 || fn === 4) && !one.stack.includes(5))));
+	},
+	"hidden functions give their weight to callers"() {
+		const hidden = model.calleesTree(event, whole, flags(0, 2, 7));
+		assert.deepStrictEqual(pathsOf(hidden),
+			pathsOfStacks(stacks, (stack) => stack.filter((fn) => ![0, 2, 7].includes(fn))));
+		assert.strictEqual(hidden.weight[0], sum(stacks, "weight"));
+	},
+	"callers are stacks from their end"() {
+		assert.deepStrictEqual(pathsOf(model.callersTree(tree)), pathsOfStacks(stacks, (stack) => [...stack].reverse()));
+	},
+	"a butterfly has callers and callees of the outermost call"() {
+		const through = stacks.filter((one) => one.stack.includes(4)), wings = model.butterfly(tree, 4, FUNCTIONS);
+		assert.deepStrictEqual(pathsOf(wings.callees),
+			pathsOfStacks(through, (stack) => stack.slice(stack.indexOf(4))));
+		assert.deepStrictEqual(pathsOf(wings.callers),
+			pathsOfStacks(through, (stack) => stack.slice(0, stack.indexOf(4) + 1).reverse()));
+	},
+	"the function table counts recursion once"() {
+		for (const row of model.functionRows(tree, FUNCTIONS, tree.weight[0])) {
+			const through = stacks.filter((one) => one.stack.includes(row.fn));
+			const own = stacks.filter((one) => one.stack[one.stack.length - 1] === row.fn);
+			assert.deepStrictEqual([row.totalWeight, row.totalSamples, row.selfWeight, row.selfSamples],
+				[sum(through, "weight"), sum(through, "samples"), sum(own, "weight"), sum(own, "samples")]);
+			assert.ok(row.totalLow <= row.total && row.total <= row.totalHigh);
+		}
+	},
+	"a search has the weight of its union"() {
+		const matches = model.matchFunctions(profile, "function_(3|4)$");
+		assert.deepStrictEqual([...matches], [...flags(3, 4)]);
+		assert.strictEqual(model.weightOf(tree, matches).weight,
+			sum(stacks.filter((one) => one.stack.includes(3) || one.stack.includes(4)), "weight"));
+	},
+	"a text that is no regular expression is searched as it is"() {
+		assert.deepStrictEqual([...model.matchFunctions(profile, "function_1(")], [...flags()]);
+		assert.deepStrictEqual([...model.matchFunctions(profile, "NS::FUNCTION_2")], [...flags(2)]);
+	},
+	"functions have groups: shared objects outside of system folders are the user's"() {
+		assert.deepStrictEqual([...model.groupFunctions(profile)], [0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 0, 4]);
+	},
+	"children are in order of weight, from left to right"() {
+		const rows = tree.rows();
+		assert.strictEqual(rows.length, tree.deepest + 1);
+		for (let node = 0; node < tree.count; node++) {
+			const weights = Array.from(tree.childrenOf(node), (child) => tree.weight[child]);
+			assert.deepStrictEqual(weights, [...weights].sort((a, b) => b - a));
+		}
+		for (const row of rows)
+			for (let i = 1; i < row.length; i++)
+				assert.ok(tree.left[row[i]] >= tree.left[row[i - 1]] + tree.weight[row[i - 1]]);
+	},
+	"intervals are Wilson's"() {
+		const close = (got, wanted) => assert.ok(Math.abs(got - wanted) < 5e-5, `${got}, not ${wanted}`);
+		const [low, high] = model.interval(0.5, 100);
+		close(low, 0.40383);
+		close(high, 0.59617);
+		close(model.interval(0, 10)[1], 0.27753);
+		assert.deepStrictEqual(model.interval(0, 0), [0, 1]);
+	},
+	"stacks of 20,000 frames, and no stacks at all"() {
+		const stack = Array.from({length: 20000}, (_, i) => i % FUNCTIONS);
+		const given = [{bin: 0, thread: 0, samples: 1, weight: 7, stack}], [one] = profileOf(given).events;
+		const deep = model.calleesTree(one, model.ownOf(one, null, null, -1), null);
+		assert.strictEqual(deep.deepest, 20000);
+		assert.strictEqual(model.callersTree(deep).deepest, 20000);
+		assert.strictEqual(model.functionRows(deep, FUNCTIONS, 7).length, FUNCTIONS);
+		const [none] = profileOf([]).events, empty = model.calleesTree(none, model.ownOf(none, 0, 3, -1), null);
+		assert.deepStrictEqual([empty.count, empty.weight[0], empty.rows().length], [1, 0, 1]);
+		assert.deepStrictEqual(model.functionRows(empty, FUNCTIONS, 0), []);
+	},
+};
+
+let number = 0;
+for (const [name, run] of Object.entries(cases)) {
+	number++;
+	try {
+		run();
+		console.log(`ok ${number} - ${name}`);
+	} catch (error) {
+		console.log(`not ok ${number} - ${name}`);
+		console.log(error.stack.replace(/^/gm, "# "));
+	}
+}
+console.log(`1..${number}`);
