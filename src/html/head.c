@@ -62,7 +62,7 @@ static uint32_t add_node(struct head *head, const struct page_node *node)
 	return add_function(head, &code);
 }
 
-static uint32_t add_row(struct head *head, const struct sp_row *row)
+uint32_t head_add_row(struct head *head, const struct sp_row *row)
 {
 	struct code code = {row->function ?: row->symbol, row->dso, row->dso_path, row->address,
 			    row->level & KIND_LEVEL};
@@ -92,7 +92,7 @@ static bool add_event(struct head *head, size_t index)
 			return false;
 	}
 	for (size_t i = 0; i < rows; i++) {
-		functions[i] = add_row(head, &profile->rows[i]);
+		functions[i] = head_add_row(head, &profile->rows[i]);
 		if (functions[i] == UNIQUE_NONE)
 			return false;
 	}

@@ -39,6 +39,9 @@ struct head {
 bool head_init(struct head *head, const struct page *page);
 void head_deinit(struct head *head);
 
+/* Returns the index of a row's function; UNIQUE_NONE when out of memory. */
+uint32_t head_add_row(struct head *head, const struct sp_row *row);
+
 /* Writes the JSON. Returns false when out of memory. */
 bool head_write(const struct head *head, FILE *out);
 

@@ -15,7 +15,7 @@
  *	rows       function; 1 if inlined; samples and weight of self, then of total; share of self in
  *	           billionths, its low and its high bound; the same of total
  *
- * Block "cells", for each event:
+ * Block "source" is JSON (listing.h), and empty without --source. Block "cells", for each event:
  *
  *	groups     of cells with one bin and thread: bin, as the difference to the group before; thread;
  *	           number of cells
@@ -28,8 +28,10 @@
 #include "export/protobuf.h"
 #include "html/base64.h"
 #include "html/head.h"
+#include "html/listing.h"
 #include "html/markup.h"
 #include "html/page.h"
+#include "html/source.h"
 #include "out/output.h"
 
 /* Shares are stored in units of this part. */
@@ -198,6 +200,13 @@ static bool put_cells_block(const struct page *page, FILE *out)
 	return block_close(&block) && done;
 }
 
+static bool put_source_block(struct head *head, FILE *out)
+{
+	struct block block;
+	bool done = block_open(&block, out) && listing_write(head->page->report, head, block.stream);
+	return block_close(&block) && done;
+}
+
 static void put_markup(const struct markup *markup, FILE *out)
 {
 	fwrite(markup->text, 1, markup->size, out);
@@ -213,10 +222,22 @@ static bool write_html(const struct report *report, FILE *out)
 		done = put_tree_block(&head, out);
 		put_markup(&markup_before_cells, out);
 		done = done && put_cells_block(&page, out);
+		put_markup(&markup_before_source, out);
+		if (done && report->lines)
+			done = put_source_block(&head, out);
 		put_markup(&markup_end, out);
 	}
 	head_deinit(&head);
 	page_deinit(&page);
+	return done;
+}
+
+/* Directories of --source must be readable. */
+static bool check_source(const struct report *report)
+{
+	struct source_roots roots = {0};
+	bool done = source_roots_open(&roots, report->source_directories, report->source_directory_count);
+	source_roots_deinit(&roots);
 	return done;
 }
 
@@ -227,5 +248,6 @@ const struct output output_html = {
 	.stacks = true,
 	.functions = true,
 	.timeline = true,
+	.check = check_source,
 	.write = write_html,
 };

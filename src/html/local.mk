@@ -3,10 +3,13 @@ src_libcommand_la_SOURCES += \
 	src/html/base64.c src/html/base64.h \
 	src/html/head.c src/html/head.h \
 	src/html/html.c \
+	src/html/listing.c src/html/listing.h \
 	src/html/markup.h \
-	src/html/page.c src/html/page.h
+	src/html/page.c src/html/page.h \
+	src/html/source.c src/html/source.h
 
-html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js src/html/page.js
+html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js \
+	src/html/source.js src/html/page.js
 html_files = src/html/page.html src/html/page.css $(html_scripts)
 EXTRA_DIST += src/html/embed $(html_files)
 nodist_src_libcommand_la_SOURCES = src/html/markup.c
@@ -16,6 +19,8 @@ src/html/markup.c: $(html_files) src/html/embed
 	$(AM_V_at)cd $(top_srcdir) && sh src/html/embed $(html_files) >$(abs_top_builddir)/$@.new
 	$(AM_V_at)mv $@.new $@
 
-check_PROGRAMS += tests/unit/test_html_page
+check_PROGRAMS += tests/unit/test_html_page tests/unit/test_html_source
 tests_unit_test_html_page_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
 tests_unit_test_html_page_LDADD = $(command_ldadd)
+tests_unit_test_html_source_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
+tests_unit_test_html_source_LDADD = $(command_ldadd)

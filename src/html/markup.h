@@ -10,6 +10,6 @@ struct markup {
 	size_t size;
 };
 
-extern const struct markup markup_before_tree, markup_before_cells, markup_end;
+extern const struct markup markup_before_tree, markup_before_cells, markup_before_source, markup_end;
 
 #endif

@@ -2,14 +2,15 @@
 // The page: its state, the views that follow from it, the keyboard, and the URL's hash.
 "use strict";
 
-const VIEWS = ["flame", "functions", "tree", "limits", "about"];
+const VIEWS = ["flame", "functions", "tree", "source", "limits", "about"];
 const GROUP_NAMES = ["program", "libraries", "kernel", "unknown", "no code"];
 const GROUP_COLOURS = ["own", "library", "kernel", "unknown", "note"];
 const HELP = [
-	["Views", [["1 \u2026 5", "flame graph, functions, call tree, limits, about"],
+	["Views", [["1, 2, \u2026", "the views, from left to right"],
 		["c", "callers or callees"], ["m, M", "my code only; choose its objects"], ["e", "next event"], ["t", "next thread"]]],
 	["Function", [["Enter, click", "zoom (flame graph); open or close (call tree); callers and callees (functions)"],
 		["b", "callers and callees of the function"], ["f", "only stacks through the function"],
+		["s", "source of the function, if the page has it"],
 		["Delete, Alt+click", "drop stacks through the function"], ["arrows", "move"]]],
 	["Search", [["/", "search names by a regular expression"],
 		["Enter, Shift+Enter", "next or previous match"]]],
@@ -25,7 +26,8 @@ const $ = (id) => document.getElementById(id);
 
 // State that the URL's hash keeps. Functions are names, because their numbers differ between recordings.
 const initial = {event: 0, view: "flame", from: null, to: null, thread: -1, search: "", only: false, hide: false,
-	mine: false, objects: [], callers: false, zoom: [], focus: "", drop: [], wings: "", sort: "self", heat: false, lanes: false};
+	mine: false, objects: [], callers: false, zoom: [], focus: "", drop: [], wings: "", source: "",
+	sort: "self", heat: false, lanes: false};
 
 let state = {...initial};
 let history = [], lastKind = "", hashTimer = 0;
@@ -390,7 +392,7 @@ function showView() {
 	hideTip();
 	say("");
 	const show = {flame: showFlame, wings: showWings, functions: showFunctions, tree: showTree, limits: showLimits,
-		about: showAbout};
+		about: showAbout, source: showSource};
 	if (!derived.weight && ["flame", "functions", "tree", "wings"].includes(kind)) {
 		const event = currentEvent();
 		panel.replaceChildren(element("p", "empty", event.samples && !(state.from !== null || state.search)
@@ -635,6 +637,8 @@ function functionKey(key, fn) {
 	const name = functionName(fn);
 	if (key === "b")
 		openWings(fn);
+	else if (key === "s" && listing)
+		change({view: "source", source: name});
 	else if (key === "f")
 		change({focus: name, zoom: []});
 	else if (key === "Delete")
@@ -700,6 +704,11 @@ function showAbout(panel) {
 	text.append(element("h2", "", "Resolution"), items, element("h2", "", "How to read it"),
 		element("p", "", "Self is the time of a function's own code; total includes its callees. " +
 			"An interval contains the true share in 95 of 100 recordings."));
+	if (listing) {
+		const files = element("ul"), read = listing.files.filter((file) => file.parts.length);
+		files.append(...read.map((file) => element("li", "", file.path)));
+		text.append(element("h2", "", "Source files in this page"), read.length ? files : element("p", "", "none"));
+	}
 	scroll.append(text);
 	scroll.tabIndex = 0;
 	panel.replaceChildren(scroll);
@@ -1045,6 +1054,10 @@ async function start() {
 	document.title = `${name} \u2013 sprof`;
 	$("title").textContent = name;
 	look.read();
+	if ($("source").textContent)
+		$("tab-source").hidden = false;
+	else
+		VIEWS.splice(VIEWS.indexOf("source"), 1);
 	connect();
 	fillChoices();
 	showFindings();
@@ -1052,12 +1065,14 @@ async function start() {
 	readHash();
 	const wanted = state;
 	// Ranges and threads need the cells, which are not read yet.
-	state = {...state, from: null, to: null, thread: -1};
+	state = {...state, from: null, to: null, thread: -1, view: state.view === "source" ? "flame" : state.view};
 	update();
 	times.first = performance.now();
 	await drawn();
 	await parsed();
 	decodeCells(profile, await readBlock("cells"));
+	if (VIEWS.includes("source"))
+		listing = JSON.parse(new TextDecoder().decode(await readBlock("source")));
 	state = wanted;
 	derived = {};
 	history = [];

@@ -293,6 +293,8 @@ function threadName(profile, index) {
 	const thread = profile.threads[index], name = profile.strings[thread.name] || "?";
 	if (thread.merged)
 		return `${grouped(thread.merged)} other threads`;
+	if (thread.tid < 0)
+		return "exited tasks";
 	return `${name} ${thread.tid}${thread.recording ? ` (recording ${thread.recording + 1})` : ""}`;
 }
 

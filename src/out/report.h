@@ -36,6 +36,10 @@ struct report {
 	uint64_t duration_ns; /* time from the first sample to the last one */
 	const struct timeline *timeline; /* samples over time; NULL: not shown */
 	const struct sp_timeline *const *timelines; /* by profile, if the format needs them */
+	/* By profile, for --source: rows by dso, function and source line; NULL: not requested. */
+	const struct sp_profile *const *lines;
+	const char *const *source_directories;
+	size_t source_directory_count;
 	bool damaged;
 	const struct sp_profile *const *profiles;
 	size_t profile_count;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT [FOLDED] | text]: reads the data of a page by src/html/html.c's description, and checks it.
+"""html.py PAGE [REPORT [FOLDED] | text | source]: checks the data of a page by src/html/html.c's description.
 
 Prints the sizes: bytes, samples, cells, nodes, threads. With REPORT (`report -s dso,function --format json`), rows,
 findings and the tree's sums by function are compared with it. With FOLDED (`--format folded` of the first event), so
-are call paths. With text, prints the head.
+are call paths. With text, prints the head; with source, the source lines.
 """
 import base64
 import gzip
@@ -206,7 +206,10 @@ with open(sys.argv[1], encoding="ascii") as page:
 tree = read_tree(block(whole, "tree"))
 check_tree(tree)
 check_cells(tree, block(whole, "cells"))
-if sys.argv[2:] == ["text"]:
+if sys.argv[2:] == ["source"]:
+    if 'id="source"></script>' not in whole:
+        json.dump(json.loads(block(whole, "source")), sys.stdout)
+elif sys.argv[2:] == ["text"]:
     json.dump(tree, sys.stdout)
 elif len(sys.argv) > 2:
     with open(sys.argv[2], encoding="utf-8") as given:

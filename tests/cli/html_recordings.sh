@@ -119,7 +119,7 @@ program_recording() {
 #define LOOP(n) for (unsigned int i = 0; i < (n); i++) __asm__ volatile("" ::: "memory")
 static inline __attribute__((always_inline)) void inner(void)
 {
-	LOOP(3000000);
+	LOOP(3000000); // </script><script>window.pwned=6</script><img src=x onerror=window.pwned=7>
 }
 static __attribute__((noinline)) void *outer(void *rounds)
 {

@@ -67,6 +67,24 @@ else
 	page "a recorded program" data
 	page "a range of its time" data --time 20%-60%
 	page "one of its functions" data -S outer
+	# source NAME WANTED [OPTION]...: whether the page has lines of prog.c; WANTED is 0 or 1.
+	source() {
+		source_name=$1 wanted=$2
+		shift 2
+		"$SPROF" report -q -i data "$@" -o source.html 2>err
+		python3 "$tests/cli/html.py" source.html source >source.json
+		check "$source_name" test "$(grep -c LOOP source.json)" = "$wanted"
+	}
+	mkdir elsewhere
+	source "source is not in a page by default" 0
+	source "--source adds the sampled lines" 1 --source
+	source "--source reads files below its directories only" 0 --source=elsewhere
+	mv prog.c elsewhere && ln -s elsewhere/prog.c prog.c
+	source "it follows no link" 0 --source
+	rm prog.c && mkfifo prog.c
+	source "it reads no pipe" 0 --source
+	rm prog.c && { cat elsewhere/prog.c && printf '\000'; } >prog.c
+	source "it reads no binary file" 0 --source
 fi
 
 # Names of files, and standard output.
@@ -83,6 +101,12 @@ else
 fi
 fails "--open needs a file" 129 "$SPROF" report -i one --format html --open <<'END'
 sprof: --open needs a file: -o FILE.html
+END
+fails "--source of another format" 129 "$SPROF" report -i one --source --format json <<'END'
+sprof: --source is for HTML: -o FILE.html
+END
+fails "--source of a missing directory" 1 "$SPROF" report -i one --source=missing -o file.html <<'END'
+sprof: --source: missing: No such file or directory
 END
 if [ -c /dev/full ]; then
 	status "a full disk" 1 "$SPROF" report -q -i one --format html -o /dev/full

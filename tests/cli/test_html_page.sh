@@ -100,6 +100,8 @@ later "the page works by keyboard alone" keys prog.html
 later "the page works by mouse" mouse prog.html
 later "axe-core finds nothing serious" axe prog.html
 later "nothing is wider than a phone" phone prog.html
+"$SPROF" report -q -i data --source -o source.html 2>err
+later "the page shows sampled lines with shares" source source.html 'LOOP(3000000)'
 
 # Ranges: a quarter, one bin, the first bins, the last bin.
 read -r begin width count <<END

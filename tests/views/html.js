@@ -380,6 +380,23 @@ const checks = {
 			fail("a click does not zoom");
 	},
 
+	// source PAGE TEXT: the view of source lines shows the text on the hottest line, and a share.
+	async source(browser) {
+		const copy = `${page}.unprotected.html`;
+		fs.writeFileSync(copy, fs.readFileSync(page, "utf8").replace(/<meta http-equiv[^>]*>/, ""));
+		const tab = await open(browser, copy);
+		await set(tab, {view: "source"});
+		const hot = await tab.evaluate(() => document.querySelector(".hottest")?.innerText || "no line");
+		if (!hot.includes(rest[0]) || !/^[\d.]+%/.test(hot))
+			fail(`the hottest line is '${hot}'`);
+		if (await tab.evaluate(() => window.pwned !== undefined || document.querySelector("img")))
+			fail("a line became markup");
+		await set(tab, {view: "about"});
+		const about = await tab.evaluate(() => document.getElementById("panel").innerText);
+		if (!/Source files in this page\s+\S+prog\.c/.test(about))
+			fail("the file is not listed");
+	},
+
 	// axe PAGE: axe-core finds nothing serious in any view.
 	async axe(browser) {
 		const source = fs.readFileSync(path.join(modules, "axe-core/axe.min.js"), "utf8");

@@ -13,6 +13,7 @@
 void report_arguments_deinit(struct report_arguments *arguments)
 {
 	report_fields_deinit(arguments);
+	option_strings_deinit(&arguments->source_directories);
 	input_options_deinit(&arguments->selection);
 }
 
@@ -101,6 +102,13 @@ static bool parse_function(const struct option *option, const char *text)
 	return fine;
 }
 
+static bool parse_source(const struct option *option, const char *text)
+{
+	struct report_arguments *arguments = option->value;
+	arguments->source = true;
+	return option_strings_add(&arguments->source_directories, text ? text : ".");
+}
+
 static bool parse_percentage(const struct option *option, const char *text)
 {
 	bool *relative = option->value;
@@ -164,6 +172,9 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "write FORMAT: json, csv, pprof, firefox, ..."),
 		OPTION_STRING('o', "output", "FILE", &a->file,
 			    "write FILE in the format of its name (.html, ...)"),
+		OPTION_CALL_ATTACHED(0, "source", "DIR,...", a, parse_source,
+				     "show source lines in HTML, of files below DIR (default: .)",
+				     .rare = true),
 		OPTION_FLAG(0, "open", &a->open, "show the file in a browser, too"),
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count branches instead of samples"),
@@ -241,7 +252,6 @@ static const struct option_refusal refused[] = {
 	{'M', "disassembler-style", ANNOTATES},
 	{0, "objdump", ANNOTATES},
 	{0, "asm-raw", ANNOTATES},
-	{0, "source", ANNOTATES},
 	{0, "prefix", ANNOTATES},
 	{0, "prefix-strip", ANNOTATES},
 	{0, "percent-type", ANNOTATES},
@@ -292,6 +302,10 @@ static int choose_output(struct report_arguments *arguments)
 	}
 	if (!arguments->output)
 		arguments->output = outputs[0];
+	if (arguments->source && arguments->output != &output_html) {
+		diag_say("--source is for HTML: -o FILE.html");
+		return EXIT_USAGE;
+	}
 	if (arguments->open && !arguments->file) {
 		diag_say("--open needs a file: -o FILE.html");
 		return EXIT_USAGE;

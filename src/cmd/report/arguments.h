@@ -46,6 +46,8 @@ struct report_arguments {
 	uint64_t max_stack; /* limit on the frames of a stack; 0: none */
 	bool tree_lines, collapse_recursion;
 	bool relative, samples;
+	bool source;                          /* --source: show source lines */
+	struct option_strings source_directories; /* its argument; empty: the current directory */
 	bool open; /* show the file in a browser */
 	enum sp_choice command_line; /* SP_OFF: leave out the recorded command */
 	enum term_colour colour;

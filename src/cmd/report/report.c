@@ -190,6 +190,7 @@ struct lists {
 	uint64_t *periods; /* sampling period of each profile */
 	struct sp_time_bins *bins;         /* samples over time of each profile */
 	const struct sp_timeline **timelines; /* timelines of the profiles */
+	const struct sp_profile **lines; /* profiles by source line; NULL without --source */
 };
 
 static void lists_deinit(struct lists *lists)
@@ -201,6 +202,7 @@ static void lists_deinit(struct lists *lists)
 	free(lists->periods);
 	free(lists->bins);
 	free(lists->timelines);
+	free(lists->lines);
 }
 
 static bool has_event(const struct report_arguments *arguments, const char *name)
@@ -263,7 +265,7 @@ static uint64_t period_of(const struct sp_event *event, const struct sp_profile 
 
 /* Collects the shown profiles and the findings. Returns false when out of memory. */
 static bool collect(const struct report_arguments *arguments, const struct sp_analysis *analysis,
-		    struct report *report, struct lists *lists)
+		    const struct sp_analysis *lines, struct report *report, struct lists *lists)
 {
 	size_t profiles = sp_analysis_profile_count(analysis);
 	size_t findings = sp_analysis_finding_count(analysis);
@@ -272,7 +274,9 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	lists->periods = calloc(profiles + 1, sizeof(*lists->periods));
 	lists->bins = calloc(profiles + 1, sizeof(*lists->bins));
 	lists->timelines = calloc(profiles + 1, sizeof(*lists->timelines));
-	if (!lists->profiles || !lists->findings || !lists->periods || !lists->bins || !lists->timelines)
+	lists->lines = calloc(profiles + 1, sizeof(*lists->lines));
+	if (!lists->profiles || !lists->findings || !lists->periods || !lists->bins || !lists->timelines ||
+	    !lists->lines)
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
@@ -282,6 +286,8 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 		lists->periods[report->profile_count] = period_of(event, profile);
 		lists->bins[report->profile_count] = sp_analysis_time_bins(analysis, i);
 		lists->timelines[report->profile_count] = sp_analysis_timeline(analysis, i);
+		if (lines)
+			lists->lines[report->profile_count] = sp_analysis_profile(lines, i);
 		lists->profiles[report->profile_count++] = profile;
 	}
 	for (size_t i = 0; i < findings; i++)
@@ -290,6 +296,7 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	report->profiles = lists->profiles;
 	report->periods = lists->periods;
 	report->timelines = lists->timelines;
+	report->lines = lines ? lists->lines : NULL;
 	report->findings = lists->findings;
 	return collect_groups(analysis, arguments, report, lists);
 }
@@ -406,8 +413,8 @@ static bool are_damaged(const struct recordings *recordings)
 	return damaged;
 }
 
-static int report_analysis(const struct report_arguments *arguments,
-			   const struct recordings *recordings, const struct sp_analysis *analysis)
+static int report_analysis(const struct report_arguments *arguments, const struct recordings *recordings,
+			   const struct sp_analysis *analysis, const struct sp_analysis *lines)
 {
 	struct lists lists = {0};
 	struct sp_file_info info = *sp_reader_info(recordings->items[0].reader);
@@ -436,11 +443,13 @@ static int report_analysis(const struct report_arguments *arguments,
 		.callers = arguments->callers,
 		.callees = arguments->callees,
 		.relative = arguments->relative,
+		.source_directories = (const char *const *)arguments->source_directories.items,
+		.source_directory_count = arguments->source_directories.count,
 		.quiet = arguments->selection.quiet,
 		.term = term_of_stdout(arguments->colour),
 	};
 	int status = 1;
-	if (collect(arguments, analysis, &report, &lists)) {
+	if (collect(arguments, analysis, lines, &report, &lists)) {
 		const struct timeline timeline = {
 			.first_ns = sp_analysis_first_ns(analysis),
 			.last_ns = sp_analysis_last_ns(analysis),
@@ -486,10 +495,32 @@ static struct sp_error *set_time_origins(const struct report_arguments *argument
 	return NULL;
 }
 
+/* Analyses the recordings by source line, if --source is given; *ret stays NULL otherwise. */
+static struct sp_error *analyse_lines(const struct report_arguments *arguments, struct sp_ctx *ctx,
+				      const struct recordings *recordings,
+				      const struct analysis_groups *from, struct sp_analysis **ret)
+{
+	static const enum sp_key keys[] = {SP_KEY_DSO, SP_KEY_FUNCTION, SP_KEY_SRCLINE};
+	struct sp_analysis_rows rows = from->rows;
+	struct sp_analysis_tree tree = {.size = sizeof(tree)};
+	struct sp_analysis_samples samples = from->samples;
+	struct sp_analysis_options options = from->options;
+	if (!arguments->source)
+		return NULL;
+	rows.keys = keys;
+	rows.key_count = sizeof(keys) / sizeof(*keys);
+	rows.children = false;
+	samples.timeline = false;
+	options.rows = &rows;
+	options.tree = &tree;
+	options.samples = &samples;
+	return sp_analysis_sum(ctx, recordings->items, recordings->count, &options, ret);
+}
+
 static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *recordings)
 {
 	struct report_arguments *arguments = data;
-	struct sp_analysis *analysis = NULL;
+	struct sp_analysis *analysis = NULL, *lines = NULL;
 	int settled = report_arguments_resolve(arguments, ctx, recordings);
 	if (settled >= 0)
 		return settled;
@@ -503,13 +534,17 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	if (!error)
 		error = sp_analysis_sum(ctx, recordings->items, recordings->count,
 					&groups.options, &analysis);
+	if (!error)
+		error = analyse_lines(arguments, ctx, recordings, &groups, &lines);
 	progress_end(&progress);
 	if (error) {
 		diag_error(error);
+		sp_analysis_free(analysis);
 		return 1;
 	}
-	int status = report_analysis(arguments, recordings, analysis);
+	int status = report_analysis(arguments, recordings, analysis, lines);
 	report_missing_names(arguments, ctx, recordings, analysis);
+	sp_analysis_free(lines);
 	sp_analysis_free(analysis);
 	return recordings_print_damage(recordings) | status;
 }
