@@ -834,7 +834,7 @@ function showHelp() {
 	title.id = "help-title";
 	close.addEventListener("click", () => help.close());
 	const groups = element("div", "groups");
-	for (const [name, keys] of HELP) {
+	for (const [name, keys] of HELP()) {
 		const group = element("section"), table = element("table");
 		for (const [key, text] of keys) {
 			const row = element("tr"), cell = element("td");
@@ -930,7 +930,7 @@ function keyPressed(event) {
 		n: () => step(1), N: () => step(-1)};
 	if (simple[event.key]) {
 		simple[event.key]();
-	} else if (/^[1-5]$/.test(event.key)) {
+	} else if (VIEWS[Number(event.key) - 1]) {
 		change({view: VIEWS[Number(event.key) - 1]});
 		$(`tab-${state.view}`).focus();
 	} else if (flame && event.target.closest("button") === null) {
@@ -1044,6 +1044,7 @@ const parsed = () => new Promise((resolve) => {
 async function start() {
 	const times = {};
 	window.sprof.times = times;
+	document.documentElement.classList.add("running");
 	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 	document.documentElement.classList.toggle("dark", dark);
 	$("theme").textContent = dark ? "Light" : "Dark";
@@ -1054,10 +1055,6 @@ async function start() {
 	document.title = `${name} \u2013 sprof`;
 	$("title").textContent = name;
 	look.read();
-	if ($("source").textContent)
-		$("tab-source").hidden = false;
-	else
-		VIEWS.splice(VIEWS.indexOf("source"), 1);
 	connect();
 	fillChoices();
 	showFindings();
@@ -1071,15 +1068,29 @@ async function start() {
 	await drawn();
 	await parsed();
 	decodeCells(profile, await readBlock("cells"));
-	if (VIEWS.includes("source"))
+	if ($("source").textContent)
 		listing = JSON.parse(new TextDecoder().decode(await readBlock("source")));
-	state = wanted;
+	else
+		VIEWS.splice(VIEWS.indexOf("source"), 1);
+	$("tab-source").hidden = !listing;
+	state = validState(wanted);
 	derived = {};
 	history = [];
 	update();
 	if (profile.events.length && lanesOf[state.event])
 		fillThreads();
 	times.all = performance.now();
+}
+
+// Says why the page cannot be shown. Without the cells it has the sums of all times.
+function showFailure() {
+	const isDrawn = window.sprof.times.first !== undefined;
+	$("start").textContent = !window.DecompressionStream
+		? "This page needs a newer browser: Chromium 93, Firefox 113 or Safari 16.4."
+		: isDrawn ? "This file is incomplete or damaged: selections by time and thread are missing."
+			: "This file is incomplete or damaged: it cannot be shown.";
+	document.documentElement.classList.add("failed");
+	document.documentElement.classList.toggle("empty", !isDrawn);
 }
 
 // For tests: plain data only.
@@ -1100,3 +1111,4 @@ window.sprof = {
 	})[0] || [],
 };
 window.sprof.ready = start();
+window.sprof.ready.catch(showFailure);

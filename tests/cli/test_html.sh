@@ -91,7 +91,7 @@ fi
 "$SPROF" report -q -i one --format html >stdout.html 2>err
 "$SPROF" report -q -i one -o file.html 2>err
 same "standard output has the same page" stdout.html file.html
-check "without JavaScript the page says that it needs it" grep -q "<noscript><p>.* JavaScript" file.html
+check "without JavaScript the page says that it needs it" grep -q '<p id="start".*>This page needs JavaScript' file.html
 if command -v script >/dev/null; then
 	script -qec "$SPROF report -q -i one --format html" /dev/null </dev/null >terminal.txt 2>&1
 	check "a terminal gets no page" sh -c '! grep -q "<html" terminal.txt'
