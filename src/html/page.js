@@ -47,7 +47,7 @@ const look = {
 		return this.shades[base][inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED];
 	},
 	share: (weight) => weight / (derived.weight || 1),
-	whole: () => `${grouped(derived.samples)} samples`,
+	whole: () => samplesText(derived.samples),
 	read() {
 		const style = getComputedStyle(document.documentElement);
 		const get = (name) => style.getPropertyValue(`--${name}`).trim();
@@ -74,6 +74,8 @@ function mix(colour, part) {
 	return `#${values.map((value) => Math.round(value + (to - value) * Math.abs(part)).toString(16)
 		.padStart(2, "0")).join("")}`;
 }
+
+const samplesText = (count) => `${grouped(count)} ${count === 1 ? "sample" : "samples"}`;
 
 function weightText(event, weight) {
 	if (event.unit === "ns")
@@ -271,9 +273,14 @@ function showHeader() {
 	const facts = [];
 	if (profile.command)
 		facts.push(profile.command);
-	facts.push(`${grouped(event.samples)} samples`, weightText(event, event.weight));
-	if (event.lost)
-		facts.push(`${grouped(event.lost)} lost`);
+	facts.push(samplesText(event.samples));
+	if (event.unit)
+		facts.push(weightText(event, event.weight) + (/^(cpu|task)-clock/.test(event.name) ? " of CPU time" : ""));
+	else if (event.weight && event.weight !== event.samples)
+		facts.push(`${grouped(event.weight)} ${event.name}`);
+	if (event.lostOwn)
+		facts.push(event.lostOwn === event.lost ? `${grouped(event.lost)} lost`
+			: `up to ${grouped(event.lost)} lost, about ${grouped(event.lostOwn)} of them of this program`);
 	if (profile.filtered)
 		facts.push(`${grouped(event.shownSamples)} pass the report's filters`);
 	$("facts").textContent = facts.join(" \u00b7 ");
@@ -662,7 +669,7 @@ function showLimits(panel) {
 	found.append(...profile.findings.map(findingItem));
 	text.append(element("h2", "", "What limits these data"));
 	text.append(profile.findings.length ? found : element("p", "", "Nothing is known to limit these data."));
-	const facts = [["Samples", event.samples], ["Lost samples", event.lost], ["Times throttled", event.throttledCount]];
+	const facts = [["Samples", event.samples], ["Lost samples", event.lostOwn], ["Times throttled", event.throttledCount]];
 	const names = {complete: "Complete stacks", truncated: "Truncated stacks",
 		no_unwind_info: "Stacks that end where unwind information is missing",
 		bad_memory: "Stacks that end at unreadable memory", depth_limit: "Stacks at the depth limit",
@@ -834,7 +841,7 @@ function showHelp() {
 	title.id = "help-title";
 	close.addEventListener("click", () => help.close());
 	const groups = element("div", "groups");
-	for (const [name, keys] of HELP()) {
+	for (const [name, keys] of HELP) {
 		const group = element("section"), table = element("table");
 		for (const [key, text] of keys) {
 			const row = element("tr"), cell = element("td");

@@ -135,8 +135,8 @@ def check_report(head, report):
         assert [one[0] for one in got] == [one[0] for one in rows], "rows of %s differ" % event["name"]
         for (name, shares), (_, others) in zip(got, rows):
             assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, others)), "shares of %s differ" % name[0]
-        for name in ("samples", "weight", "lost"):
-            assert event[name] == wanted[name], "%s of %s differ" % (name, event["name"])
+        for name, other in (("samples", "samples"), ("weight", "weight"), ("lost", "lost"), ("lostOwn", "lost_own")):
+            assert event[name] == wanted[other], "%s of %s differ" % (name, event["name"])
         for name in set(event["stacks"]) & set(wanted["stacks"]):
             assert event["stacks"][name] == wanted["stacks"][name], "stacks that are %s differ" % name
 
