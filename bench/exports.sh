@@ -6,42 +6,68 @@
 #	firefox       samply import
 #	speedscope    perf data convert --to-json, which has each sample with its stack, too
 #
-# pprof and callgrind have no such program; their peer is sprof's own text report.
+# Each is also beside the text report: sprof report without -o.
 #
-# Environment: SAMPLY (samply); FLAMEGRAPH, a folder with FlameGraph's scripts. Nothing is downloaded.
+# Environment: SAMPLY (samply); FLAMEGRAPH, a folder with FlameGraph's scripts (default: that of
+# stackcollapse-perf.pl in PATH). Nothing is downloaded. perf data convert --to-ctf is not here: it
+# writes a trace, which viewers of profiles do not open.
 
 : "${SAMPLY:=samply}"
-: "${FLAMEGRAPH:=}"
+: "${FLAMEGRAPH:=$(dirname "$(command -v stackcollapse-perf.pl || echo none/none)")}"
+
+# Peers that take longer, in ms, run once instead of by turns.
+peer_quick=20000
 
 sprof_export() {
 	quiet "$measure" "$1" "$sprof" report -q -i "$data" -o "$tmp/$file"
 }
 
-# peer NAME COMMAND: runs a peer once, because it may take minutes, for at most BENCH_LIMIT seconds.
+peer_run() {
+	quiet "$measure" "$1" $limited sh -c "$peer"
+}
+
+# peer NAME COMMAND: runs a peer for at most BENCH_LIMIT seconds. Sets `turns`.
 peer() {
 	peer=$2
 	rm -f "$tmp/peer.$1"
-	quiet "$measure" "$tmp/peer.$1" $limited sh -c "$peer"
+	peer_run "$tmp/peer.$1"
 	[ "$(column "$tmp/peer.$1" 4)" != 124 ] || {
-		echo "  $1 was stopped after $BENCH_LIMIT s: it takes longer than shown"
-		return 0
+		echo "  $1 was stopped after $BENCH_LIMIT s (BENCH_LIMIT)"
+		return 1
 	}
-	failures "$tmp/peer.$1" "$1"
+	failures "$tmp/peer.$1" "$1" || return
+	turns=$(column "$tmp/peer.$1" 1 | awk -v quick=$peer_quick '{ print ($1 <= quick) }')
+	[ "$turns" = 1 ] || echo "  $1 is slow: it runs once"
 }
 
-# beside NAME FILE PEER: writes FILE, and compares with what peer() measured.
+# paired NAME UNIT COLUMN: medians, their ratio, and the range of the turns' ratios.
+paired() {
+	paste -d ' ' "$tmp/export.sprof" "$tmp/export.peer" | awk -v name="$1" -v unit="$2" -v n="$3" \
+		-v ours="$(column "$tmp/export.sprof" "$3")" -v theirs="$(column "$tmp/export.peer" "$3")" '
+		{ ratio = $n / $(n + 5); if (NR == 1 || ratio < low) low = ratio; if (ratio > high) high = ratio }
+		END { printf "  %-46s %10.2f %10.2f %-3s %7.3f (%.3f-%.3f)\n", name, ours, theirs, unit,
+			ours / theirs, low, high }'
+}
+
+# beside NAME FILE PEER: writes FILE, by turns with the peer that peer() has chosen.
 beside() {
 	file=$2
-	rm -f "$tmp/export.sprof"
+	rm -f "$tmp/export.sprof" "$tmp/export.peer"
 	i=0
 	while [ $i -lt "$BENCH_RUNS" ]; do
 		sprof_export "$tmp/export.sprof"
+		if [ "$turns" = 1 ]; then
+			peer_run "$tmp/export.peer"
+		else
+			cat "$tmp/peer.$3" >>"$tmp/export.peer"
+		fi
 		i=$((i + 1))
 	done
 	failures "$tmp/export.sprof" "sprof $1" || return 0
-	row "$1 beside $3: wall" ms "$(column "$tmp/export.sprof" 1)" "$(column "$tmp/peer.$3" 1)"
-	row "$1 beside $3: CPU" ms "$(column "$tmp/export.sprof" 2)" "$(column "$tmp/peer.$3" 2)"
-	row "$1 beside $3: peak memory" KiB "$(column "$tmp/export.sprof" 3)" "$(column "$tmp/peer.$3" 3)"
+	failures "$tmp/export.peer" "$3" || return 0
+	paired "$1 beside $3: wall" ms 1
+	paired "$1 beside $3: CPU" ms 2
+	paired "$1 beside $3: peak memory" KiB 3
 	echo "  $1: $(($(wc -c <"$tmp/$2") >> 10)) KiB"
 }
 
@@ -75,15 +101,16 @@ exports() {
 	else
 		scripts=fold.awk
 		folding="$folding | awk -f '$here/fold.awk' >'$tmp/peer.folded'"
-		echo "  no FlameGraph scripts (FLAMEGRAPH=$FLAMEGRAPH): perf script with fold.awk instead"
+		echo "  no stackcollapse-perf.pl in PATH, or in FLAMEGRAPH ($FLAMEGRAPH): perf script with fold.awk instead"
 	fi
 	if peer "$scripts" "$folding"; then
 		beside folded x.folded "$scripts"
 		beside html x.html "$scripts"
 	fi
+	[ -f "$tmp/x.html" ] || quiet "$sprof" report -q -i "$data" -o "$tmp/x.html"
 	page_times
 	if ! command -v "$SAMPLY" >/dev/null; then
-		echo "  no samply (SAMPLY=$SAMPLY)"
+		echo "  samply: skipped, no SAMPLY=$SAMPLY"
 	elif peer samply "'$SAMPLY' import --save-only -o '$tmp/peer.json.gz' '$data'"; then
 		beside firefox x.json.gz samply
 	fi
@@ -91,8 +118,14 @@ exports() {
 		beside speedscope x.speedscope.json convert
 	fi
 	if peer report "'$sprof' report -q -i '$data'"; then
-		beside pprof x.pb.gz report
-		beside callgrind callgrind.out.x report
+		for file in x.folded x.html x.json.gz x.speedscope.json x.pb.gz callgrind.out.x; do
+			case $file in
+			x.pb.gz) beside pprof "$file" report ;;
+			x.json.gz) beside firefox "$file" report ;;
+			callgrind*) beside callgrind "$file" report ;;
+			*) format=${file#x.} && beside "${format%%.*}" "$file" report ;;
+			esac
+		done
 	fi
 	BENCH_RUNS=$wanted
 }

@@ -39,26 +39,42 @@ static int create(struct output_file *file)
 	return -1;
 }
 
-/* Returns a descriptor for the path, or -1 with errno. */
-static int open_path(struct output_file *file)
+/* Returns whether the path is one of the system's links to an open descriptor. */
+static bool is_descriptor(const char *path)
+{
+	static const char *const prefixes[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/"};
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(path, prefixes[i], strlen(prefixes[i])))
+			return !strstr(path, "/../");
+	return false;
+}
+
+/* Opens the path itself with more flags. Returns a descriptor, or -1 with errno. */
+static int open_in_place(const struct output_file *file, int flags)
 {
 	struct stat own, target;
-	if (lstat(file->path, &own))
-		return errno == ENOENT ? create(file) : -1;
-	if (S_ISREG(own.st_mode))
-		return create(file);
-	bool is_link = S_ISLNK(own.st_mode);
-	if (is_link && (stat(file->path, &target) || S_ISREG(target.st_mode))) {
+	bool is_link = !lstat(file->path, &own) && S_ISLNK(own.st_mode);
+	if (is_link && !is_descriptor(file->path) &&
+	    (stat(file->path, &target) || S_ISREG(target.st_mode))) {
 		errno = ELOOP;
 		return -1;
 	}
-	return open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_link ? 0 : O_NOFOLLOW));
+	flags |= is_link ? 0 : O_NOFOLLOW;
+	return open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0666);
 }
 
-bool output_file_open(struct output_file *file, const char *path)
+/* Returns a descriptor for the path, or -1 with errno. */
+static int open_path(struct output_file *file)
 {
-	*file = (struct output_file){.path = strdup(path)};
-	int fd = file->path ? open_path(file) : -1;
+	struct stat own;
+	if (lstat(file->path, &own))
+		return errno == ENOENT ? create(file) : -1;
+	return S_ISREG(own.st_mode) ? create(file) : open_in_place(file, 0);
+}
+
+/* Makes the stream of a descriptor. Returns false after printing the error that errno has. */
+static bool open_stream(struct output_file *file, int fd, const char *path)
+{
 	file->out = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (file->out)
 		return true;
@@ -74,6 +90,19 @@ bool output_file_open(struct output_file *file, const char *path)
 		unlink(file->temporary);
 	deinit(file);
 	return false;
+}
+
+bool output_file_open(struct output_file *file, const char *path)
+{
+	*file = (struct output_file){.path = strdup(path)};
+	return open_stream(file, file->path ? open_path(file) : -1, path);
+}
+
+bool output_file_open_in_place(struct output_file *file, const char *path, bool append)
+{
+	*file = (struct output_file){.path = strdup(path)};
+	int flags = O_CREAT | (append ? O_APPEND : O_TRUNC);
+	return open_stream(file, file->path ? open_in_place(file, flags) : -1, path);
 }
 
 int output_file_close(struct output_file *file, bool complete)

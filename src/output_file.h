@@ -17,9 +17,15 @@ struct output_file {
 
 /*
  * Opens PATH for writing. Devices and pipes are written in place. A symbolic link is followed only to
- * these, because another user may have made it. Returns false after printing an error.
+ * these, because another user may have made it, or if it is /dev/stdout or the like. Returns false after printing an error.
  */
 bool output_file_open(struct output_file *file, const char *path);
+
+/*
+ * Opens PATH for writing in place, or for appending: readers see the text while it is written. Symbolic
+ * links are as above. Returns false after printing an error.
+ */
+bool output_file_open_in_place(struct output_file *file, const char *path, bool append);
 
 /*
  * Closes the file and gives it its path, if `complete`; else removes it. Returns the exit status: 1

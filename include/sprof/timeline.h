@@ -49,8 +49,9 @@ struct sp_timeline {
 	const struct sp_cell *cells; /* in order of time, thread and node */
 	size_t cell_count;
 	/*
-	 * Losses in order of time, of the whole recording. Their sum may differ from sp_profile.lost:
-	 * some kernels only count losses, without a time, and full rings lose other records, too.
+	 * Losses in order of time, of the whole recording; above 10,000, neighbours are one loss at the
+	 * time of the last. Their sum may differ from sp_profile.lost: some kernels only count losses,
+	 * without a time, and full rings lose other records, too.
 	 */
 	const struct sp_timeline_loss *losses;
 	size_t loss_count;

@@ -7,6 +7,9 @@
 /* Parent of nodes while they are listed. */
 #define NO_NODE UINT32_MAX
 
+/* Most losses of one event. */
+#define LOSSES_MAX 10000
+
 /* Returns the index of a worker's task among all threads; UINT32_MAX when out of memory. */
 static uint32_t add_thread(struct merged *merged, const struct run *run, size_t recording,
 			   const struct task *task)
@@ -108,6 +111,24 @@ static int compare_losses(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
+/* Orders losses by time, and adds up neighbours if there are too many. */
+static void arrange_losses(struct timeline_losses *losses)
+{
+	size_t step = (losses->count + LOSSES_MAX - 1) / LOSSES_MAX, count = 0;
+	if (!losses->count)
+		return;
+	qsort(losses->items, losses->count, sizeof(*losses->items), compare_losses);
+	for (size_t i = 0; i < losses->count; i++) {
+		struct sp_timeline_loss loss = losses->items[i];
+		if (i % step)
+			loss.lost += losses->items[count - 1].lost;
+		else
+			count++;
+		losses->items[count - 1] = loss;
+	}
+	losses->count = count;
+}
+
 /* Lists the tree's nodes depth first, with their parents. False when out of memory. */
 static bool list_nodes(struct event_timeline *timeline, const struct sp_tree_node *root)
 {
@@ -200,9 +221,7 @@ bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_nod
 	cells_sort(&timeline->cells);
 	timeline->losses = from->losses;
 	from->losses = (struct timeline_losses){0};
-	if (timeline->losses.count)
-		qsort(timeline->losses.items, timeline->losses.count, sizeof(*timeline->losses.items),
-		      compare_losses);
+	arrange_losses(&timeline->losses);
 	timeline->shown = (struct sp_timeline){
 		.begin_ns = analysis->first_ns,
 		.end_ns = merged->recording_count > 1 ? merged->longest_ns : analysis->last_ns,

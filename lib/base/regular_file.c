@@ -78,12 +78,12 @@ static int find(int folder, const char *path, unsigned int flags)
 	return fd;
 }
 
-/* Opens a found file for reading. O_NONBLOCK: do not wait for another process's lease. */
-static int reopen(int found, mode_t mode)
+/* Opens a found file for reading. O_NONBLOCK: do not wait for a FIFO's writer, or another's lease. */
+static int reopen(int found)
 {
 	char link[32];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | (S_ISFIFO(mode) ? 0 : O_NONBLOCK));
+	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 static struct sp_error *find_error(int errnum, unsigned int flags, const char *shown)
@@ -107,7 +107,7 @@ struct sp_error *regular_file_open_at(int folder, const char *path, unsigned int
 	struct sp_error *error = check(found, &status, flags, shown);
 	if (error)
 		return error;
-	int fd = reopen(found, status.st_mode);
+	int fd = reopen(found);
 	if (fd < 0 && errno == ENOENT)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: cannot be opened "
 						  "safely: /proc is not mounted", shown),

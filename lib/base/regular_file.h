@@ -14,7 +14,11 @@
 enum regular_file_flags {
 	REGULAR_FILE_NO_LINK = 1, /* refuse a symbolic link as the last component */
 	REGULAR_FILE_IN_ROOT = 2, /* the directory is the root of all links and of ".." */
-	REGULAR_FILE_OR_PIPE = 4, /* accept FIFOs and directories, too: for paths that the user gave */
+	/*
+	 * Accept FIFOs and directories, too: for paths that the user gave. A FIFO's descriptor has
+	 * O_NONBLOCK.
+	 */
+	REGULAR_FILE_OR_PIPE = 4,
 };
 
 /*

@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
@@ -19,6 +21,9 @@
 #include "reader/temp_file.h"
 
 #define COPY_SIZE ((size_t)256 * 1024)
+
+/* Time that a FIFO's writer may take to open it. */
+#define WRITER_TIMEOUT_MS 10000
 
 bool source_is_recording(const void *bytes, size_t size, bool *swap_ret)
 {
@@ -98,8 +103,34 @@ static struct sp_error *open_in_directory(struct sp_reader *reader)
 	return NULL;
 }
 
+/* Returns whether a process has the FIFO open for writing; true if that is unknown. */
+static bool has_writer(int fd)
+{
+	int copy[2];
+	if (pipe2(copy, O_CLOEXEC))
+		return true;
+	ssize_t got = tee(fd, copy[1], 1, SPLICE_F_NONBLOCK);
+	close(copy[0]);
+	close(copy[1]);
+	return got;
+}
+
+/* Waits for a FIFO's first byte or end. Fails if no process opens it for writing. */
+static struct sp_error *wait_for_writer(const struct sp_reader *reader)
+{
+	struct pollfd poll_fd = {.fd = reader->fd, .events = POLLIN};
+	if (!poll(&poll_fd, 1, WRITER_TIMEOUT_MS) && !has_writer(reader->fd))
+		return error_set_remedy(error_new(SP_ERROR_INVALID, "cannot read %s: no program writes to "
+						  "this FIFO", reader->path),
+					"start the program that writes to it first");
+	int flags = fcntl(reader->fd, F_GETFL);
+	if (flags < 0 || fcntl(reader->fd, F_SETFL, flags & ~O_NONBLOCK))
+		return error_os(errno, "cannot read %s", reader->path);
+	return NULL;
+}
+
 /*
- * Opens a file by the name that the user gave. It may wait for a pipe, but opens no device, because the
+ * Opens a file by the name that the user gave. It may wait for a FIFO, but opens no device, because the
  * name may be another user's link.
  */
 static struct sp_error *open_named(struct sp_reader *reader, struct stat *status_ret)
@@ -107,8 +138,9 @@ static struct sp_error *open_named(struct sp_reader *reader, struct stat *status
 	CLEANUP_FREE char *shown = format_text("cannot open %s", reader->path);
 	if (!shown)
 		return error_no_memory();
-	return regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown,
-				    &reader->fd, status_ret);
+	struct sp_error *error = regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown,
+						      &reader->fd, status_ret);
+	return error || !S_ISFIFO(status_ret->st_mode) ? error : wait_for_writer(reader);
 }
 
 static struct sp_error *stat_open_file(struct sp_reader *reader, struct stat *status_ret)

@@ -70,19 +70,46 @@ static void write_samples(struct firefox *firefox, const struct firefox_thread *
 	json_end_lines(json, '}');
 }
 
-static void write_markers(struct json *json)
+/* Writes the times of losses. A loss may be reported before the first or after the last sample. */
+static void write_loss_times(struct firefox *firefox, size_t count)
 {
-	firefox_begin_table(json, "markers", 0);
-	firefox_put_constant(json, "data", 0, 0);
-	firefox_put_constant(json, "name", 0, 0);
-	firefox_put_constant(json, "startTime", 0, 0);
-	firefox_put_constant(json, "endTime", 0, 0);
-	firefox_put_constant(json, "phase", 0, 0);
-	firefox_put_constant(json, "category", 0, 0);
+	const struct sp_timeline *timeline = firefox->timeline;
+	double end_ms = firefox_duration_ms(firefox);
+	json_begin(&firefox->json, "startTime", '[');
+	for (size_t i = 0; i < count; i++) {
+		uint64_t time_ns = timeline->losses[i].time_ns;
+		double ms = time_ns > timeline->begin_ns
+				    ? (double)(time_ns - timeline->begin_ns) / NS_PER_MS : 0;
+		json_double(&firefox->json, NULL, ms < end_ms ? ms : end_ms);
+	}
+	json_end(&firefox->json, ']');
+}
+
+/* Writes the first `count` losses as markers without a duration. */
+static void write_markers(struct firefox *firefox, size_t count)
+{
+	struct json *json = &firefox->json;
+	firefox_begin_table(json, "markers", count);
+	json_begin(json, "data", '[');
+	for (size_t i = 0; i < count; i++) {
+		json_begin(json, NULL, '{');
+		json_string(json, "type", FIREFOX_LOSS);
+		json_unsigned(json, "lost", firefox->timeline->losses[i].lost);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+	firefox_put_constant(json, "name", count, firefox->loss_name);
+	write_loss_times(firefox, count);
+	firefox_put_constant(json, "endTime", count, NAN);
+	firefox_put_constant(json, "phase", count, 0);
+	firefox_put_constant(json, "category", count, CATEGORY_OTHER);
 	json_end_lines(json, '}');
 }
 
-/* Writes a thread. Equal process numbers of several recordings are made distinct. */
+/*
+ * Writes a thread. Equal process numbers of several recordings are made distinct. Records of losses
+ * do not have the thread that lost samples; the busiest one, which the viewer shows first, lists all.
+ */
 static void write_thread(struct firefox *firefox, const struct firefox_thread *range,
 			 const struct sp_timeline_thread *thread, const char *process)
 {
@@ -106,7 +133,8 @@ static void write_thread(struct firefox *firefox, const struct firefox_thread *r
 	json_string(json, "pid", pid);
 	json_signed(json, "tid", thread->tid);
 	write_samples(firefox, range);
-	write_markers(json);
+	bool lists_losses = firefox->timeline && range == &firefox->threads[firefox->busiest];
+	write_markers(firefox, lists_losses ? firefox->timeline->loss_count : 0);
 	json_end_lines(json, '}');
 }
 
@@ -197,6 +225,9 @@ static bool order_cells(struct firefox *firefox)
 	for (size_t i = 0; i < timeline->thread_count; i++)
 		if (threads[i].end > threads[i].begin)
 			threads[firefox->thread_count++] = threads[i];
+	for (size_t i = 0; i < firefox->thread_count; i++)
+		if (threads[i].weight > threads[firefox->busiest].weight)
+			firefox->busiest = i;
 	firefox->weight_kind = weight_kind(firefox);
 	return true;
 }
@@ -205,6 +236,9 @@ static bool write_document(struct firefox *firefox)
 {
 	struct json *json = &firefox->json;
 	if (!order_cells(firefox) || !firefox_tables_init(&firefox->tables, firefox->timeline))
+		return false;
+	firefox->loss_name = unique_add_text(&firefox->tables.strings, FIREFOX_LOSS);
+	if (firefox->loss_name == UNIQUE_NONE)
 		return false;
 	json_begin_lines(json, NULL, '{');
 	if (!firefox_write_meta(firefox))

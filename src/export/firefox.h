@@ -13,6 +13,9 @@
 
 #define NS_PER_MS 1e6
 
+/* Type and name of the markers for losses. */
+#define FIREFOX_LOSS "Lost samples"
+
 /* Meaning of the samples' weights. */
 enum firefox_weight {
 	WEIGHT_NONE,    /* each sample counts as 1 */
@@ -36,6 +39,8 @@ struct firefox {
 	uint32_t *order;                /* cells by thread, then by time */
 	struct firefox_thread *threads; /* in the timeline's order */
 	size_t thread_count;
+	size_t busiest;                 /* index in threads; 0: there is none */
+	uint32_t loss_name;             /* string of FIREFOX_LOSS */
 	enum firefox_weight weight_kind;
 	struct json json;
 };
@@ -48,6 +53,9 @@ void firefox_put_constant(struct json *json, const char *key, size_t count, doub
 
 /* Opens a table of `count` rows. */
 void firefox_begin_table(struct json *json, const char *key, size_t count);
+
+/* Returns the time from the first sample to the last one. */
+double firefox_duration_ms(const struct firefox *firefox);
 
 void firefox_write_shared(struct firefox *firefox);
 void firefox_write_libraries(struct firefox *firefox);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "export/notes.h"
 
 #define FORMAT_VERSION 66
 #define GECKO_VERSION 36 /* version of Firefox's own format, which this one extends */
@@ -102,6 +103,32 @@ static void write_categories(struct json *json)
 	json_end_lines(json, ']');
 }
 
+/* Writes the fields of loss markers, and the places that show them. */
+static void write_marker_schema(struct json *json)
+{
+	static const char label[] = "{marker.data.lost} samples lost";
+	static const char *const places[] = {"marker-chart", "marker-table", "timeline-overview"};
+	json_begin_lines(json, "markerSchema", '[');
+	json_begin(json, NULL, '{');
+	json_string(json, "name", FIREFOX_LOSS);
+	json_string(json, "tooltipLabel", label);
+	json_string(json, "tableLabel", label);
+	json_string(json, "chartLabel", label);
+	json_begin(json, "display", '[');
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		json_string(json, NULL, places[i]);
+	json_end(json, ']');
+	json_begin(json, "fields", '[');
+	json_begin(json, NULL, '{');
+	json_string(json, "key", "lost");
+	json_string(json, "label", "Lost samples");
+	json_string(json, "format", "integer");
+	json_end(json, '}');
+	json_end(json, ']');
+	json_end(json, '}');
+	json_end_lines(json, ']');
+}
+
 static void write_text_fact(struct json *json, const char *label, const char *text)
 {
 	json_begin(json, NULL, '{');
@@ -120,41 +147,31 @@ static void write_count_fact(struct json *json, const char *label, uint64_t coun
 	json_end(json, '}');
 }
 
-/* Writes the recorded command's words with blanks between them. Returns false when out of memory. */
-static bool write_command(struct json *json, const char *const *words)
+/* Returns false when out of memory. */
+static bool write_command(struct json *json, const struct report *report)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream = words && *words ? open_memstream(&text, &size) : NULL;
-	if (!words || !*words)
-		return true;
-	for (const char *const *word = words; stream && *word; word++)
-		fprintf(stream, "%s%s", word == words ? "" : " ", *word);
-	if (!stream || fclose(stream)) {
-		free(text);
-		return false;
-	}
-	write_text_fact(json, "Command", text);
-	free(text);
-	return true;
+	struct buffer text = {.form = TEXT_SHOWN};
+	notes_put_command(report, &text);
+	bool known = text.count;
+	buffer_char(&text, '\0');
+	if (known && !text.failed)
+		write_text_fact(json, "Command", text.text);
+	buffer_deinit(&text);
+	return !text.failed;
 }
 
 static void write_event_facts(struct json *json, const struct sp_profile *profile)
 {
-	const struct sp_stack_ends *ends = &profile->stacks;
-	uint64_t incomplete = ends->truncated + ends->no_unwind_info + ends->bad_memory +
-			      ends->depth_limit + ends->skipped + ends->switched + ends->deferred +
-			      ends->invalid_address;
 	write_text_fact(json, "Event", profile->event);
 	write_count_fact(json, "Samples", profile->shown_samples);
 	write_count_fact(json, "Lost samples", profile->lost);
 	write_count_fact(json, "Throttled periods", profile->throttled_count);
-	write_count_fact(json, "Complete stacks", ends->complete);
-	write_count_fact(json, "Incomplete stacks", incomplete);
+	write_count_fact(json, "Complete stacks", profile->stacks.complete);
+	write_count_fact(json, "Truncated stacks", notes_truncated_stacks(profile));
 	write_count_fact(json, "Stacks completed from other samples", profile->repaired);
 }
 
-/* Writes what limits the profile's accuracy: losses, incomplete stacks, findings. */
+/* Writes what limits the profile's accuracy: losses, truncated stacks, findings. */
 static bool write_extra(struct firefox *firefox)
 {
 	const struct report *report = firefox->report;
@@ -164,7 +181,7 @@ static bool write_extra(struct firefox *firefox)
 	json_string(json, "label", "Recording");
 	json_begin_lines(json, "entries", '[');
 	write_text_fact(json, "File", report->path);
-	bool done = write_command(json, report->info->cmdline);
+	bool done = write_command(json, report);
 	if (firefox->profile)
 		write_event_facts(json, firefox->profile);
 	if (report->damaged)
@@ -191,7 +208,7 @@ static double interval_ms(const struct firefox *firefox)
 	return ns ? (double)ns / NS_PER_MS : DEFAULT_INTERVAL_MS;
 }
 
-static double duration_ms(const struct firefox *firefox)
+double firefox_duration_ms(const struct firefox *firefox)
 {
 	const struct sp_timeline *timeline = firefox->timeline;
 	if (!timeline || timeline->end_ns < timeline->begin_ns)
@@ -235,7 +252,7 @@ static bool write_visible(struct firefox *firefox)
 		json_unsigned(json, NULL, 0);
 	json_end(json, ']');
 	json_begin(json, "initialSelectedThreads", '[');
-	json_unsigned(json, NULL, firefox->thread_count ? (uint64_t)(threads[0] - firefox->threads) : 0);
+	json_unsigned(json, NULL, firefox->busiest);
 	json_end(json, ']');
 	free(threads);
 	return true;
@@ -271,7 +288,7 @@ bool firefox_write_meta(struct firefox *firefox)
 	json_signed(json, "startTime", (int64_t)start_ms(firefox));
 	json_double(json, "profilingStartTime", 0);
 	/* The viewer excludes samples at the end. */
-	json_double(json, "profilingEndTime", duration_ms(firefox) + interval_ms(firefox));
+	json_double(json, "profilingEndTime", firefox_duration_ms(firefox) + interval_ms(firefox));
 	json_unsigned(json, "processType", 0);
 	json_string(json, "product", "sprof");
 	json_string(json, "importedFrom", "sprof " PACKAGE_VERSION);
@@ -281,8 +298,7 @@ bool firefox_write_meta(struct firefox *firefox)
 	json_bool(json, "symbolicated", true);
 	json_bool(json, "usesOnlyOneStackType", true);
 	json_bool(json, "sourceCodeIsNotOnSearchfox", true);
-	json_begin(json, "markerSchema", '[');
-	json_end(json, ']');
+	write_marker_schema(json);
 	write_categories(json);
 	json_begin(json, "sampleUnits", '{');
 	json_string(json, "time", "ms");

@@ -3,17 +3,21 @@
 
 #include <inttypes.h>
 
-static void put_command(const struct report *report, struct buffer *text)
+void notes_put_command(const struct report *report, struct buffer *text)
 {
-	const char *const *word = report->info->cmdline;
-	if (!word || !*word)
-		return;
-	buffer_string(text, "command:");
-	for (; *word; word++) {
-		buffer_char(text, ' ');
-		buffer_name(text, *word);
+	const char *const *words = report->info->cmdline;
+	for (size_t i = 0; words && words[i]; i++) {
+		if (i)
+			buffer_char(text, ' ');
+		buffer_name(text, words[i]);
 	}
-	buffer_char(text, '\n');
+}
+
+uint64_t notes_truncated_stacks(const struct sp_profile *profile)
+{
+	const struct sp_stack_ends *stacks = &profile->stacks;
+	return stacks->truncated + stacks->no_unwind_info + stacks->bad_memory + stacks->depth_limit +
+	       stacks->skipped + stacks->switched + stacks->deferred + stacks->invalid_address;
 }
 
 static void put_count(struct buffer *text, uint64_t count, const char *what)
@@ -24,24 +28,24 @@ static void put_count(struct buffer *text, uint64_t count, const char *what)
 
 void notes_put_event(const struct sp_profile *profile, struct buffer *text)
 {
-	const struct sp_stack_ends *stacks = &profile->stacks;
-	uint64_t truncated = stacks->truncated + stacks->no_unwind_info + stacks->bad_memory +
-			     stacks->depth_limit + stacks->skipped + stacks->switched +
-			     stacks->deferred + stacks->invalid_address;
 	buffer_name(text, profile->event);
 	buffer_format(text, ": %" PRIu64 " samples", profile->samples);
 	if (profile->shown_samples != profile->samples)
 		put_count(text, profile->shown_samples, "of them pass the filters");
 	put_count(text, profile->lost, "samples lost");
 	put_count(text, profile->throttled_count, "times throttled");
-	put_count(text, stacks->complete, "complete stacks");
-	put_count(text, truncated, "truncated stacks");
+	put_count(text, profile->stacks.complete, "complete stacks");
+	put_count(text, notes_truncated_stacks(profile), "truncated stacks");
 }
 
 void notes_put(const struct report *report, struct buffer *text)
 {
 	text->form = TEXT_SHOWN;
-	put_command(report, text);
+	if (report->info->cmdline && *report->info->cmdline) {
+		buffer_string(text, "command: ");
+		notes_put_command(report, text);
+		buffer_char(text, '\n');
+	}
 	for (size_t i = 0; i < report->profile_count; i++) {
 		notes_put_event(report->profiles[i], text);
 		buffer_char(text, '\n');

@@ -12,6 +12,12 @@
  */
 void notes_put(const struct report *report, struct buffer *text);
 
+/* Appends the recorded command, with blanks between its words; nothing if it is unknown. */
+void notes_put_command(const struct report *report, struct buffer *text);
+
+/* Returns how many stacks lack their outermost callers. */
+uint64_t notes_truncated_stacks(const struct sp_profile *profile);
+
 /* Appends an event's name, samples, losses and truncated stacks. */
 void notes_put_event(const struct sp_profile *profile, struct buffer *text);
 

@@ -19,6 +19,9 @@
 /* Value of a word for "none": indexes are stored plus 1. */
 #define NONE 0
 
+/* Columns of the table of labels. */
+enum { LABEL_PID, LABEL_TID, LABEL_COMM, LABEL_COUNT };
+
 /* A node of the current stack. */
 struct frame {
 	const struct sp_tree_node *node;
@@ -42,6 +45,9 @@ struct pprof {
 	struct unique locations;
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(struct frame) stack;
+	struct unique labels;    /* labels of a sample: process, thread, index of the name in strings */
+	struct unique labelled;  /* node and labels of samples of one event */
+	LIST(struct sp_weight) sums; /* samples and weight of each row of labelled */
 	bool failed; /* out of memory */
 };
 
@@ -55,6 +61,9 @@ static void pprof_deinit(struct pprof *pprof)
 	unique_deinit(&pprof->mappings);
 	unique_deinit(&pprof->functions);
 	unique_deinit(&pprof->locations);
+	unique_deinit(&pprof->labels);
+	unique_deinit(&pprof->labelled);
+	free(pprof->sums.items);
 	free(pprof->nodes.items);
 	free(pprof->stack.items);
 }
@@ -97,14 +106,20 @@ static uint32_t function_index(struct pprof *pprof, const struct sp_tree_node *n
 	return index;
 }
 
+/* Returns the location of a node; `caller` is the location of the node above plus 1. */
+static uint32_t location_index(struct pprof *pprof, const struct sp_tree_node *node, uint64_t caller)
+{
+	const uint64_t row[] = {function_index(pprof, node), node->line, node->inlined ? caller : NONE};
+	return check(pprof, unique_add(&pprof->locations, row));
+}
+
 /* Puts a node on the stack. */
 static void enter(struct pprof *pprof, const struct sp_tree_node *node)
 {
-	uint64_t outer = NONE;
-	if (node->inlined && pprof->stack.count)
-		outer = (uint64_t)pprof->stack.items[pprof->stack.count - 1].location + 1;
-	const uint64_t row[] = {function_index(pprof, node), node->line, outer};
-	uint32_t location = check(pprof, unique_add(&pprof->locations, row));
+	uint64_t caller = NONE;
+	if (pprof->stack.count)
+		caller = (uint64_t)pprof->stack.items[pprof->stack.count - 1].location + 1;
+	uint32_t location = location_index(pprof, node, caller);
 	struct frame *frame = list_push(&pprof->stack);
 	pprof->failed |= !frame;
 	if (frame)
@@ -125,8 +140,48 @@ static void put_inner(struct pprof *pprof, unsigned int field)
 	pprof->inner.count = 0;
 }
 
-/* Appends the samples whose stack ends at the top node: event `number` of `count` has values. */
-static void put_sample(struct pprof *pprof, size_t number)
+/* Appends a label with a text, given by its index in strings, or with a number. */
+static void put_label(struct pprof *pprof, const char *key, uint64_t string, uint64_t number)
+{
+	protobuf_number(&pprof->inner, 1, string_index(pprof, key));
+	protobuf_number(&pprof->inner, 2, string);
+	protobuf_number(&pprof->inner, 3, number);
+	put_inner(pprof, 3);
+}
+
+/* Appends the labels that the keys of the report select. */
+static void put_labels(struct pprof *pprof, const uint64_t *labels)
+{
+	if (report_has_key(pprof->report, SP_KEY_COMM))
+		put_label(pprof, "comm", labels[LABEL_COMM], 0);
+	if (report_has_key(pprof->report, SP_KEY_PID))
+		put_label(pprof, "pid", 0, labels[LABEL_PID]);
+	if (report_has_key(pprof->report, SP_KEY_TID)) {
+		put_label(pprof, "thread", labels[LABEL_COMM], 0);
+		put_label(pprof, "tid", 0, labels[LABEL_TID]);
+	}
+}
+
+/*
+ * Appends a sample with the stack in `inner`. Only event `number` has values. `labels` is a row of
+ * pprof->labels, or NULL.
+ */
+static void put_sample(struct pprof *pprof, size_t number, uint64_t samples, uint64_t weight,
+		       const uint64_t *labels)
+{
+	put_inner(pprof, 1);
+	for (size_t i = 0; i < pprof->report->profile_count; i++) {
+		protobuf_varint(&pprof->inner, i == number ? samples : 0);
+		protobuf_varint(&pprof->inner, i == number ? weight : 0);
+	}
+	put_inner(pprof, 2);
+	if (labels)
+		put_labels(pprof, labels);
+	put_part(pprof, 2);
+}
+
+/* Appends the samples whose stack ends at the top node. */
+static void put_top(struct pprof *pprof, size_t number)
 {
 	const struct frame *stack = pprof->stack.items;
 	size_t depth = pprof->stack.count;
@@ -135,13 +190,7 @@ static void put_sample(struct pprof *pprof, size_t number)
 	for (size_t i = depth; i-- > 0;)
 		if (i + 1 == depth || !stack[i + 1].node->inlined)
 			protobuf_varint(&pprof->inner, (uint64_t)stack[i].location + 1);
-	put_inner(pprof, 1);
-	for (size_t i = 0; i < pprof->report->profile_count; i++) {
-		protobuf_varint(&pprof->inner, i == number ? self->samples : 0);
-		protobuf_varint(&pprof->inner, i == number ? self->weight : 0);
-	}
-	put_inner(pprof, 2);
-	put_part(pprof, 2);
+	put_sample(pprof, number, self->samples, self->weight, NULL);
 }
 
 /* Appends the samples of one event's tree. The root is no frame. */
@@ -154,13 +203,90 @@ static void put_samples(struct pprof *pprof, size_t number)
 		while (pprof->stack.count && !pprof->failed) {
 			struct frame *top = &pprof->stack.items[pprof->stack.count - 1];
 			if (!top->next && top->node->self.samples)
-				put_sample(pprof, number);
+				put_top(pprof, number);
 			if (top->next < top->node->child_count)
 				enter(pprof, &top->node->children[top->next++]);
 			else
 				pprof->stack.count--;
 		}
 	}
+}
+
+/* Returns the labels of a thread. Threads with equal labels have one row. */
+static uint32_t labels_index(struct pprof *pprof, const struct sp_timeline_thread *thread)
+{
+	const struct report *report = pprof->report;
+	bool tid = report_has_key(report, SP_KEY_TID), comm = tid || report_has_key(report, SP_KEY_COMM);
+	const uint64_t row[LABEL_COUNT] = {
+		[LABEL_PID] = report_has_key(report, SP_KEY_PID) ? (uint32_t)thread->pid : 0,
+		[LABEL_TID] = tid ? (uint32_t)thread->tid : 0,
+		[LABEL_COMM] = comm ? string_index(pprof, thread->comm) : 0,
+	};
+	return check(pprof, unique_add(&pprof->labels, row));
+}
+
+/* Adds up the cells of a timeline by node and labels. The tree leaves out nodes without a function. */
+static void sum_cells(struct pprof *pprof, const struct sp_timeline *timeline)
+{
+	uint32_t *labels = calloc(timeline->thread_count + 1, sizeof(*labels));
+	pprof->failed |= !labels;
+	for (size_t i = 0; i < timeline->thread_count && !pprof->failed; i++)
+		labels[i] = labels_index(pprof, &timeline->threads[i]);
+	for (size_t i = 0; i < timeline->cell_count && !pprof->failed; i++) {
+		const struct sp_cell *cell = &timeline->cells[i];
+		if (!cell->node || !timeline->nodes[cell->node].node)
+			continue;
+		const uint64_t row[] = {cell->node, labels[cell->thread]};
+		uint32_t index = check(pprof, unique_add(&pprof->labelled, row));
+		if (index == pprof->sums.count) {
+			struct sp_weight *sum = list_push(&pprof->sums);
+			pprof->failed |= !sum;
+			if (sum)
+				*sum = (struct sp_weight){0};
+		}
+		if (pprof->failed)
+			break;
+		pprof->sums.items[index].samples += cell->samples;
+		pprof->sums.items[index].weight += cell->weight;
+	}
+	free(labels);
+}
+
+/* Returns the location of each node of a timeline, which the caller frees; NULL when out of memory. */
+static uint32_t *locate_nodes(struct pprof *pprof, const struct sp_timeline *timeline)
+{
+	uint32_t *locations = calloc(timeline->node_count + 1, sizeof(*locations));
+	for (size_t i = 1; locations && i < timeline->node_count; i++) {
+		uint32_t parent = timeline->nodes[i].parent;
+		if (timeline->nodes[i].node)
+			locations[i] = location_index(pprof, timeline->nodes[i].node,
+						      parent ? (uint64_t)locations[parent] + 1 : NONE);
+	}
+	return locations;
+}
+
+/* Appends the samples of one event with labels of their threads. */
+static void put_labelled(struct pprof *pprof, size_t number)
+{
+	const struct sp_timeline *timeline = pprof->report->timelines[number];
+	uint32_t *locations = locate_nodes(pprof, timeline);
+	unique_deinit(&pprof->labelled);
+	pprof->labelled = (struct unique){.columns = 2};
+	pprof->sums.count = 0;
+	pprof->failed |= !locations;
+	sum_cells(pprof, timeline);
+	for (size_t i = 0; i < pprof->labelled.count && !pprof->failed; i++) {
+		const uint64_t *row = unique_row(&pprof->labelled, i);
+		const struct sp_weight *sum = &pprof->sums.items[i];
+		/* Innermost first. An inlined function is in the location of the one below. */
+		for (uint32_t node = (uint32_t)row[0], below = 0; node;
+		     below = node, node = timeline->nodes[node].parent)
+			if (!below || !timeline->nodes[below].node->inlined)
+				protobuf_varint(&pprof->inner, (uint64_t)locations[node] + 1);
+		put_sample(pprof, number, sum->samples, sum->weight,
+			   unique_row(&pprof->labels, row[1]));
+	}
+	free(locations);
 }
 
 static void put_value_type(struct pprof *pprof, unsigned int field, const char *type, const char *unit)
@@ -313,12 +439,16 @@ static bool write_pprof(const struct report *report, FILE *out)
 		.mappings.columns = 3,
 		.functions.columns = 4,
 		.locations.columns = 3,
+		.labels.columns = LABEL_COUNT,
 	};
 	string_index(&pprof, "");
 	put_types(&pprof);
 	add_program(&pprof);
 	for (size_t i = 0; i < report->profile_count; i++)
-		put_samples(&pprof, i);
+		if (report->timelines && report->timelines[i] && report->timelines[i]->cell_count)
+			put_labelled(&pprof, i);
+		else
+			put_samples(&pprof, i);
 	put_locations(&pprof);
 	put_functions(&pprof);
 	put_mappings(&pprof);
@@ -341,5 +471,6 @@ const struct output output_pprof = {
 	.binary = true,
 	.stacks = true,
 	.lines = true,
+	.labels = true,
 	.write = write_pprof,
 };

@@ -215,6 +215,31 @@ static bool put_lane(struct speedscope *speedscope, const struct lane *lane)
 	return done;
 }
 
+/*
+ * Writes a frame's file. speedscope has no kind of frames, but orders colours by file. Files of the
+ * kernel's code begin with the kernel's or module's name in brackets, as in perf script.
+ */
+static void put_file(struct speedscope *speedscope, const struct sp_tree_node *node)
+{
+	const char *file = node->srcpath ?: node->dso_path ?: node->dso, *dso = node->dso ?: "kernel";
+	struct buffer *text = &speedscope->text;
+	if (node->level != SP_LEVEL_KERNEL && node->level != SP_LEVEL_GUEST_KERNEL) {
+		if (file)
+			json_string(&speedscope->json, "file", file);
+		return;
+	}
+	buffer_string(text, *dso == '[' ? "" : "[");
+	buffer_string(text, dso);
+	buffer_string(text, *dso == '[' ? "" : "]");
+	if (node->srcpath) {
+		buffer_char(text, ' ');
+		buffer_string(text, node->srcpath);
+	}
+	buffer_char(text, '\0');
+	json_string(&speedscope->json, "file", text->failed ? "" : text->text);
+	text->count = 0;
+}
+
 static void put_frames(struct speedscope *speedscope)
 {
 	struct json *json = &speedscope->json;
@@ -222,25 +247,28 @@ static void put_frames(struct speedscope *speedscope)
 	json_begin_lines(json, "frames", '[');
 	for (size_t i = 0; i < speedscope->nodes.count; i++) {
 		const struct sp_tree_node *node = speedscope->nodes.items[i];
-		const char *file = node ? node->srcpath ?: node->dso_path ?: node->dso : NULL;
 		json_begin(json, NULL, '{');
 		json_string(json, "name", node ? node_name(node) : smaller);
-		if (file)
-			json_string(json, "file", file);
+		if (node)
+			put_file(speedscope, node);
 		json_end(json, '}');
 	}
 	json_end_lines(json, ']');
 	json_end(json, '}');
 }
 
-/* Writes the title: the recording and its first event. */
+/* Writes the title: the recording, its command, and the losses of each event. */
 static void put_title(struct speedscope *speedscope)
 {
 	struct buffer *text = &speedscope->text;
 	text->form = TEXT_SHOWN;
 	buffer_name(text, speedscope->report->path);
-	for (size_t i = 0; i < speedscope->report->profile_count && i < 1; i++) {
-		buffer_string(text, ", ");
+	if (speedscope->report->info->cmdline && *speedscope->report->info->cmdline) {
+		buffer_string(text, ": ");
+		notes_put_command(speedscope->report, text);
+	}
+	for (size_t i = 0; i < speedscope->report->profile_count; i++) {
+		buffer_string(text, i ? "; " : ", ");
 		notes_put_event(speedscope->report->profiles[i], text);
 	}
 	buffer_char(text, '\0');

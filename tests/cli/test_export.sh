@@ -71,6 +71,17 @@ for profile in json.load(open(sys.argv[1]))["profiles"]:
 check "there are two threads" test "$(wc -l <wanted)" = 2
 same "speedscope has a profile for each thread" wanted got
 
+check "files of kernel functions are in brackets" python3 -c '
+import json, subprocess, sys
+rows = json.loads(subprocess.run([sys.argv[1], "report", "data", "-s", "function,dso", "--format", "json"],
+                                 stdout=subprocess.PIPE, check=True).stdout)["events"][0]["rows"]
+kernel = set(r["function"] for r in rows if (r["dso"] or "").startswith("[kernel"))
+frames = json.load(open("data.speedscope.json"))["shared"]["frames"]
+got = set(f["name"] for f in frames if f.get("file", "").startswith("[kernel"))
+sys.exit(0 if kernel and kernel <= got else 1)' "$SPROF"
+check "the title has the command" grep -q '^ *"name": "data: .*\./work, cpu-clock: [0-9]* samples' \
+	data.speedscope.json
+
 # Filters and several recordings change exports as they change JSON.
 for options in "--time 20%-60%" "--comms work --ignore down" "-S outer" "--max-stack 3" "data"; do
 	"$SPROF" report data $options --format json -g caller >json.json
@@ -90,6 +101,25 @@ if command -v go >.which; then
 	check "comments have the command" grep -q "^command: .* ./work" comments
 	go tool pprof -top data.pb.gz >top 2>messages
 	check "inlined functions are marked" grep -q "inner (inline)" top
+	go tool pprof -tags data.pb.gz >tags 2>messages
+	check "without -s there are no labels" sh -c '! grep -q . tags'
+	"$SPROF" report data -s comm,tid -o labels.pb.gz
+	go tool pprof -raw labels.pb.gz >raw 2>messages
+	grep -v '^ *\(comm\|thread\|tid\):\[' raw >unlabelled
+	agrees "pprof with labels has the stacks" pprof unlabelled
+	"$SPROF" report data --format csv -s comm,tid --percent-limit 0 | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{ sum["thread:[" $column["comm"] "]"] += $column["self_weight"]
+		  sum["tid:[" $column["tid"] "]"] += $column["self_weight"] }
+		END { for (key in sum) print key, sum[key] }' | sort >wanted
+	# A sample's line with its values is followed by those of its labels.
+	awk '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+:$/ { weight = $2 + 0 }
+		$1 ~ /^(thread|tid):\[/ { sum[$1] += weight }
+		$2 ~ /^(thread|tid):\[/ { sum[$2] += weight }
+		END { for (key in sum) print key, sum[key] }' raw | sort >got
+	same "labels have the weights of threads" wanted got
+	go tool pprof -tags labels.pb.gz >tags 2>messages
+	check "pprof lists the labels" sh -c 'grep -q "^ *thread: " tags && grep -q "^ *comm: " tags'
 else
 	skip "pprof has the stacks" "needs go"
 fi
@@ -138,6 +168,9 @@ echo old >full.csv
 check "a file that cannot be written is an error" test $? = 1
 check "the older file stays" test "$(cat full.csv)" = old
 check "no other file stays" sh -c '! ls | grep -q tmp-'
+"$SPROF" report data --format csv >want.csv
+check "/dev/stdout may be a file" sh -c '"$1" report data -o /dev/stdout --format csv >got.csv' sh "$SPROF"
+same "it has the report" want.csv got.csv
 status "a device is written in place" 0 "$SPROF" report data --format csv -o /dev/null
 check "a device stays a device" test -c /dev/null
 

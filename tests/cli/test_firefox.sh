@@ -91,6 +91,30 @@ check "they are in milliseconds" sh -c 'zcat profile.json.gz | grep -q "\"weight
 sed 's/cpu-clock/cycles/' uneven.txt | recording cycles
 exports "events of unequal periods" cycles
 check "each weighs its period" sh -c 'zcat profile.json.gz | grep -q "\"weight\": .1000000, 7000000"'
+{
+	cat uneven.txt
+	echo full 0 7 2000000
+	echo full 0 2 5000000
+} | recording losses
+exports "losses with times" losses
+python3 -c '
+import gzip, json
+profile = json.load(gzip.open("profile.json.gz"))
+for thread in profile["threads"]:
+    table = thread["markers"]
+    for i, start in enumerate(table["startTime"]):
+        print(thread["name"], profile["shared"]["stringArray"][table["name"][i]], start,
+              table["data"][i]["lost"])' >got
+printf '%s\n' 'main Lost samples 1 7' 'main Lost samples 2 2' >wanted
+same "losses are markers within the profile" wanted got
+if [ -z "$why" ]; then
+	"$node" "$cli" load profile.json.gz >load.out 2>&1
+	check "the viewer shows losses" sh -c \
+		'"$1" "$2" thread markers | grep -q "Lost samples.*2"' sh "$node" "$cli"
+	"$node" "$cli" stop --all >load.out 2>&1
+else
+	skip "the viewer shows losses" "$why"
+fi
 head -n 4 uneven.txt | recording one
 exports "one sample" one
 head -n 3 uneven.txt | recording none

@@ -59,6 +59,12 @@ forge() {
 	closed "report of nodes below --symfs" 0 root/dev/fifo -- "$SPROF" report -i below --symfs root
 }
 mkfifo jit-7.dump module.ko module.ko.xz
+closed_start=$(date +%s)
+timeout 30 "$SPROF" report -i fifo >"$tmp/out" 2>"$tmp/err"
+closed_status=$?
+check "report of a FIFO without a writer ends" test $closed_status = 1
+check "within the time for writers to come" test $(($(date +%s) - closed_start)) -lt 25
+check "the reason is reported" grep -q "no program writes to this FIFO" "$tmp/err"
 forge jitted "mmap 7 0x10000000 0x1000 0 $tmp/jit-7.dump"
 closed "report of a jitdump that is a FIFO" 0 jit-7.dump -- "$SPROF" report -i jitted
 map=/tmp/perf-4194399.map # above any pid

@@ -60,6 +60,9 @@ check "why there are no metrics is said" grep -q "formulas in perf.s own databas
 same "-o writes the same to a file" "$tmp/all" "$tmp/written"
 "$SPROF" list -o /nonexistent/file 2>"$tmp/err"
 check "a file that cannot be written is told of" grep -q '/nonexistent/file: No such file' "$tmp/err"
+ln -s elsewhere "$tmp/link"
+"$SPROF" list -o "$tmp/link" 2>"$tmp/err"
+check "a link is not followed" sh -c 'grep -q "is a symbolic link" "$1/err" && [ ! -e "$1/elsewhere" ]' sh "$tmp"
 "$SPROF" list no-such-event 2>"$tmp/err"
 check "a pattern without events is told of" grep -q 'no event matches' "$tmp/err"
 finish

@@ -33,6 +33,13 @@ status "a process that is not there" 125 "$SPROF" stat -p 2147483646
 status "CPUs apart need whole CPUs" 129 "$SPROF" stat -A true
 status "a command has no threads yet" 129 "$SPROF" stat --per-thread true
 status "a file that cannot be written" 129 "$SPROF" stat -o /nonexistent/file true
+ln -s "$tmp/elsewhere" "$tmp/link"
+status "a link is not followed" 129 "$SPROF" stat -o "$tmp/link" true
+says "it is reported" "link is a symbolic link"
+check "nothing is written" test ! -e "$tmp/elsewhere"
+status "a file is written" 0 "$SPROF" stat -x, -e faults -o "$tmp/counts" true
+status "a file is appended to" 0 "$SPROF" stat -x, -e faults -o "$tmp/counts" --append true
+check "it has both counts" test "$(grep -c faults "$tmp/counts")" = 2
 status "a full disk" 125 "$SPROF" stat -o /dev/full true
 status "a timeout ends the command, as asked" 0 "$SPROF" stat --timeout 50 sleep 60
 status "-M" 129 "$SPROF" stat -M IPC true

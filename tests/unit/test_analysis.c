@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <sprof/sprof.h>
+#include <sprof/timeline.h>
 #include "aggregate/options.h"
 #include "record/encode.h"
 #include "record/note.h"
@@ -825,6 +826,38 @@ TEST(losses_are_told_with_their_place)
 	lose(&made, PERF_RECORD_LOST_SAMPLES, 7000000000, 0, 5);
 	finish(&made);
 	ck_assert_uint_eq(profile(&made, 0)->lost, 102);
+	made_deinit(&made);
+}
+
+TEST(timelines_list_losses_by_time)
+{
+	struct made made = {.options = {.tree.order = SP_TREE_CALLER, .samples.timeline = true}};
+	add_event(&made, "cpu-clock", BASIC);
+	sample(&made, 1000, 1, 1, 0x10010);
+	lose(&made, PERF_RECORD_LOST, 5000, 0, 60);
+	lose(&made, PERF_RECORD_LOST, 2000, 1, 7);
+	lose(&made, PERF_RECORD_LOST_SAMPLES, 0, 0, 70); /* without a time */
+	finish(&made);
+	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
+	ck_assert_uint_eq(timeline->loss_count, 2);
+	ck_assert_uint_eq(timeline->losses[0].time_ns, 2000);
+	ck_assert_uint_eq(timeline->losses[0].lost, 7);
+	ck_assert_uint_eq(timeline->losses[1].time_ns, 5000);
+	ck_assert_uint_eq(timeline->losses[1].lost, 60);
+	forget_analysis(&made);
+	/* Too many of them: neighbours are added up. */
+	for (uint64_t i = 1; i <= 25000; i++)
+		lose(&made, PERF_RECORD_LOST, 10000 + i, 0, 2);
+	finish(&made);
+	timeline = sp_analysis_timeline(made.analysis, 0);
+	ck_assert_uint_eq(timeline->loss_count, 8334);
+	ck_assert_uint_eq(timeline->losses[0].time_ns, 10001);
+	ck_assert_uint_eq(timeline->losses[0].lost, 69);
+	ck_assert_uint_eq(timeline->losses[8333].time_ns, 35000);
+	uint64_t lost = 0;
+	for (size_t i = 0; i < timeline->loss_count; i++)
+		lost += timeline->losses[i].lost;
+	ck_assert_uint_eq(lost, 67 + 50000);
 	made_deinit(&made);
 }
 

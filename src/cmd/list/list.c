@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `sprof list` prints the events of this machine and the limits of their use. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sprof/private/fields.h>
@@ -8,6 +7,7 @@
 #include "diag.h"
 #include "json.h"
 #include "options.h"
+#include "output_file.h"
 #include "pager.h"
 #include "term.h"
 #include "text.h"
@@ -22,6 +22,7 @@ struct list {
 	bool limits, long_desc, details, desc;
 	const char *pmu;
 	const char *output; /* output file; NULL: standard output, by the pager */
+	struct output_file file;
 };
 
 static bool parse_format(const struct option *option, const char *text)
@@ -100,28 +101,20 @@ static void no_events_explain(const struct sp_catalog_options *options)
 }
 
 /* Opens the output. `out` is NULL after printing that the file cannot be written. */
-static struct pager open_output(const struct list *list)
+static struct pager open_output(struct list *list)
 {
 	if (!list->output)
 		return pager_open(list->format == LIST_TEXT);
-	struct pager pager = {.out = fopen(list->output, "we")};
-	if (!pager.out)
-		diag_say("%s: %s", list->output, strerror(errno));
-	return pager;
+	output_file_open(&list->file, list->output);
+	return (struct pager){.out = list->file.out};
 }
 
-static int close_output(const struct list *list, struct pager *pager)
+static int close_output(struct list *list, struct pager *pager)
 {
-	if (!list->output)
-		return pager_close(pager);
-	bool failed = ferror(pager->out);
-	failed |= fclose(pager->out) != 0;
-	if (failed)
-		diag_say("cannot write %s", list->output);
-	return failed;
+	return list->output ? output_file_close(&list->file, true) : pager_close(pager);
 }
 
-static int show_events(struct sp_ctx *ctx, const struct list *list,
+static int show_events(struct sp_ctx *ctx, struct list *list,
 		       const struct sp_catalog_options *options)
 {
 	struct sp_catalog *catalog;
@@ -216,7 +209,7 @@ static void limits_json(FILE *out, const struct sp_limits *limits,
 	json_end_lines(&json, '}');
 }
 
-static int show_limits(struct sp_ctx *ctx, const struct list *list)
+static int show_limits(struct sp_ctx *ctx, struct list *list)
 {
 	struct sp_limits *limits = NULL;
 	struct sp_attr_field *fields = NULL;

@@ -139,6 +139,16 @@ static void set_rows(const struct report_arguments *arguments, const struct sp_r
 	};
 }
 
+/* Returns whether the output needs timelines: always, or to label samples with their threads. */
+static bool needs_timeline(const struct report_arguments *arguments)
+{
+	bool labels = false;
+	for (size_t i = 0; i < arguments->key_count && arguments->keys_given; i++)
+		labels |= arguments->keys[i] == SP_KEY_PID || arguments->keys[i] == SP_KEY_TID ||
+			  arguments->keys[i] == SP_KEY_COMM;
+	return arguments->output->timeline || (arguments->output->labels && labels);
+}
+
 static void set_groups(const struct report_arguments *arguments, const struct sp_reader *reader,
 		       struct analysis_groups *groups)
 {
@@ -165,7 +175,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.memory = arguments->memory,
 		.relative = arguments->relative,
 		.time_bins = output == &output_text && !arguments->selection.quiet,
-		.timeline = output->timeline,
+		.timeline = needs_timeline(arguments),
 	};
 	groups->filter = input_options_filter(&arguments->selection, NULL);
 	groups->files = input_options_files(&arguments->selection);

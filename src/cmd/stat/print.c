@@ -25,9 +25,8 @@ bool counting_open_output(struct counting *counting)
 		if (!counting->style.out)
 			diag_say("--log-fd: '%s' is not an open file descriptor", arguments->log_fd);
 	} else if (arguments->output && strcmp(arguments->output, "-") != 0) {
-		counting->style.out = fopen(arguments->output, arguments->append ? "ae" : "we");
-		if (!counting->style.out)
-			diag_say("%s: %s", arguments->output, strerror(errno));
+		output_file_open_in_place(&counting->file, arguments->output, arguments->append);
+		counting->style.out = counting->file.out;
 	} else if (arguments->output) {
 		counting->style.out = stdout;
 	}
@@ -46,6 +45,8 @@ bool counting_open_output(struct counting *counting)
 bool counting_close_output(struct counting *counting)
 {
 	FILE *out = counting->style.out;
+	if (counting->file.out)
+		return !output_file_close(&counting->file, true);
 	bool good = !fflush(out) && !ferror(out);
 	if (out != stderr && out != stdout)
 		good = !fclose(out) && good;

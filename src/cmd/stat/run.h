@@ -7,12 +7,14 @@
 #include "cmd/common/control.h"
 #include "cmd/common/session.h"
 #include "cmd/stat/stat.h"
+#include "output_file.h"
 
 /* State of one call of `sprof stat`, with all its runs. */
 struct counting {
 	struct sp_ctx *ctx;
 	const struct stat_arguments *arguments;
 	struct stat_style style;
+	struct output_file file;   /* style.out's file; zeroed: it is a standard stream or --log-fd */
 	struct control control;
 	const char *what;          /* target as the header names it: 'COMMAND ARG' */
 	struct session session;    /* its member expects_term applies to the current run */
