@@ -320,6 +320,7 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "shownSamples", profile->shown_samples);
 	json_unsigned(json, "shownWeight", profile->shown_weight);
 	json_unsigned(json, "lost", profile->lost);
+	json_unsigned(json, "lostOwn", profile->lost_own);
 	json_unsigned(json, "throttledNs", profile->throttled_ns);
 	json_unsigned(json, "throttledCount", profile->throttled_count);
 	json_unsigned(json, "missingWeight", profile->missing_weight);

@@ -47,7 +47,7 @@ const look = {
 		return this.shades[base][inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED];
 	},
 	share: (weight) => weight / (derived.weight || 1),
-	whole: () => `${grouped(derived.samples)} samples`,
+	whole: () => samplesText(derived.samples),
 	read() {
 		const style = getComputedStyle(document.documentElement);
 		const get = (name) => style.getPropertyValue(`--${name}`).trim();
@@ -74,6 +74,8 @@ function mix(colour, part) {
 	return `#${values.map((value) => Math.round(value + (to - value) * Math.abs(part)).toString(16)
 		.padStart(2, "0")).join("")}`;
 }
+
+const samplesText = (count) => `${grouped(count)} ${count === 1 ? "sample" : "samples"}`;
 
 function weightText(event, weight) {
 	if (event.unit === "ns")
@@ -271,9 +273,14 @@ function showHeader() {
 	const facts = [];
 	if (profile.command)
 		facts.push(profile.command);
-	facts.push(`${grouped(event.samples)} samples`, weightText(event, event.weight));
-	if (event.lost)
-		facts.push(`${grouped(event.lost)} lost`);
+	facts.push(samplesText(event.samples));
+	if (event.unit)
+		facts.push(weightText(event, event.weight) + (/^(cpu|task)-clock/.test(event.name) ? " of CPU time" : ""));
+	else if (event.weight && event.weight !== event.samples)
+		facts.push(`${grouped(event.weight)} ${event.name}`);
+	if (event.lostOwn)
+		facts.push(event.lostOwn === event.lost ? `${grouped(event.lost)} lost`
+			: `up to ${grouped(event.lost)} lost, about ${grouped(event.lostOwn)} of them of this program`);
 	if (profile.filtered)
 		facts.push(`${grouped(event.shownSamples)} pass the report's filters`);
 	$("facts").textContent = facts.join(" \u00b7 ");
@@ -662,7 +669,7 @@ function showLimits(panel) {
 	found.append(...profile.findings.map(findingItem));
 	text.append(element("h2", "", "What limits these data"));
 	text.append(profile.findings.length ? found : element("p", "", "Nothing is known to limit these data."));
-	const facts = [["Samples", event.samples], ["Lost samples", event.lost], ["Times throttled", event.throttledCount]];
+	const facts = [["Samples", event.samples], ["Lost samples", event.lostOwn], ["Times throttled", event.throttledCount]];
 	const names = {complete: "Complete stacks", truncated: "Truncated stacks",
 		no_unwind_info: "Stacks that end where unwind information is missing",
 		bad_memory: "Stacks that end at unreadable memory", depth_limit: "Stacks at the depth limit",
@@ -930,7 +937,7 @@ function keyPressed(event) {
 		n: () => step(1), N: () => step(-1)};
 	if (simple[event.key]) {
 		simple[event.key]();
-	} else if (/^[1-5]$/.test(event.key)) {
+	} else if (VIEWS[Number(event.key) - 1]) {
 		change({view: VIEWS[Number(event.key) - 1]});
 		$(`tab-${state.view}`).focus();
 	} else if (flame && event.target.closest("button") === null) {
@@ -1044,6 +1051,7 @@ const parsed = () => new Promise((resolve) => {
 async function start() {
 	const times = {};
 	window.sprof.times = times;
+	document.documentElement.classList.add("running");
 	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 	document.documentElement.classList.toggle("dark", dark);
 	$("theme").textContent = dark ? "Light" : "Dark";
@@ -1054,10 +1062,6 @@ async function start() {
 	document.title = `${name} \u2013 sprof`;
 	$("title").textContent = name;
 	look.read();
-	if ($("source").textContent)
-		$("tab-source").hidden = false;
-	else
-		VIEWS.splice(VIEWS.indexOf("source"), 1);
 	connect();
 	fillChoices();
 	showFindings();
@@ -1071,15 +1075,29 @@ async function start() {
 	await drawn();
 	await parsed();
 	decodeCells(profile, await readBlock("cells"));
-	if (VIEWS.includes("source"))
+	if ($("source").textContent)
 		listing = JSON.parse(new TextDecoder().decode(await readBlock("source")));
-	state = wanted;
+	else
+		VIEWS.splice(VIEWS.indexOf("source"), 1);
+	$("tab-source").hidden = !listing;
+	state = validState(wanted);
 	derived = {};
 	history = [];
 	update();
 	if (profile.events.length && lanesOf[state.event])
 		fillThreads();
 	times.all = performance.now();
+}
+
+// Says why the page cannot be shown. Without the cells it has the sums of all times.
+function showFailure() {
+	const isDrawn = window.sprof.times.first !== undefined;
+	$("start").textContent = !window.DecompressionStream
+		? "This page needs a newer browser: Chromium 93, Firefox 113 or Safari 16.4."
+		: isDrawn ? "This file is incomplete or damaged: selections by time and thread are missing."
+			: "This file is incomplete or damaged: it cannot be shown.";
+	document.documentElement.classList.add("failed");
+	document.documentElement.classList.toggle("empty", !isDrawn);
 }
 
 // For tests: plain data only.
@@ -1100,3 +1118,4 @@ window.sprof = {
 	})[0] || [],
 };
 window.sprof.ready = start();
+window.sprof.ready.catch(showFailure);

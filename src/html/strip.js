@@ -139,6 +139,7 @@ class Strip {
 		}
 	}
 
+	// Marks losses; with a line if the recorded program probably lost samples, and not other processes only.
 	drawLosses(context) {
 		context.fillStyle = this.look.warn;
 		for (const [bin] of this.event.lostAt || []) {
@@ -149,7 +150,8 @@ class Strip {
 			context.lineTo(x + 4, 0);
 			context.lineTo(x, 8);
 			context.fill();
-			context.fillRect(x - 0.5, 0, 1, this.height - AXIS);
+			if (this.event.lostOwn)
+				context.fillRect(x - 0.5, 0, 1, this.height - AXIS);
 		}
 	}
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT | text | source]: reads the data of a page by src/html/html.c's description, and checks it.
+"""html.py PAGE [REPORT [FOLDED] | text | source]: checks the data of a page by src/html/html.c's description.
 
-Prints the sizes: bytes, samples, cells, nodes. With REPORT (`report -s dso,function --format json`), rows are
-compared with it. With text, prints the head; with source, the source lines.
+Prints the sizes: bytes, samples, cells, nodes, threads. With REPORT (`report -s dso,function --format json`), rows,
+findings and the tree's sums by function are compared with it. With FOLDED (`--format folded` of the first event), so
+are call paths. With text, prints the head; with source, the source lines.
 """
 import base64
 import gzip
@@ -109,22 +110,95 @@ def check_cells(head, data):
     assert columns.at == len(data), "bytes after the cells"
 
 
+SHARES = ["self", "self_low", "self_high", "total", "total_low", "total_high"]
+
+
+def wanted_row(one):
+    """Returns a row of the JSON report: name, object, four counts, six shares."""
+    name = one.get("function", one.get("symbol"))
+    full = {"total" + key[4:]: value for key, value in one.items() if key.startswith("self")}
+    full.update(one)
+    return ((shown(name), shown(one.get("dso", "")), one["self_samples"], one["self_weight"],
+             full["total_samples"], full["total_weight"]), [full[key] for key in SHARES])
+
+
 def check_report(head, report):
+    assert [one["name"] for one in head["events"]] == [one["name"] for one in report["events"]], "events differ"
+    texts = [(shown(one["text"]), shown(one.get("remedy", ""))) for one in report["findings"]]
+    assert [(one["text"], one.get("remedy", "")) for one in head["findings"]] == texts, "findings differ"
     for event, wanted in zip(head["events"], report["events"]):
         names, dsos = head["functions"][:2]
         row, strings = event["row"], head["strings"]
-        got = []
-        for i, function in enumerate(row[0]):
-            got.append((strings[names[function]], strings[dsos[function]], row[2][i], row[3][i], row[4][i],
-                        row[5][i]))
-        rows = []
-        for one in wanted["rows"]:
-            name = one.get("function", one.get("symbol"))
-            rows.append((shown(name), shown(one.get("dso", "")), one["self_samples"], one["self_weight"],
-                         one.get("total_samples", one["self_samples"]),
-                         one.get("total_weight", one["self_weight"])))
-        assert sorted(got) == sorted(rows), "rows of %s differ" % event["name"]
-    assert len(head["events"]) == len(report["events"])
+        rows = sorted(wanted_row(one) for one in wanted["rows"])
+        got = sorted(((strings[names[function]], strings[dsos[function]], *(row[k][i] for k in range(2, 6))),
+                      [row[k][i] / 1e9 for k in range(6, 12)]) for i, function in enumerate(row[0]))
+        assert [one[0] for one in got] == [one[0] for one in rows], "rows of %s differ" % event["name"]
+        for (name, shares), (_, others) in zip(got, rows):
+            assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, others)), "shares of %s differ" % name[0]
+        for name, other in (("samples", "samples"), ("weight", "weight"), ("lost", "lost"), ("lostOwn", "lost_own")):
+            assert event[name] == wanted[other], "%s of %s differ" % (name, event["name"])
+        for name in set(event["stacks"]) & set(wanted["stacks"]):
+            assert event["stacks"][name] == wanted["stacks"][name], "stacks that are %s differ" % name
+
+
+def weights(event):
+    return [n * event["period"] for n in event["node"][3]] if event["period"] else event["node"][4]
+
+
+def check_sums(head, event):
+    """The tree has the sums that the function table has. A function counts once for each stack."""
+    if any(kind & 32 for kind in head["functions"][3]) or not event["cells"]:
+        return
+    distance, function, _, samples = event["node"][:4]
+    weight, count = weights(event), event["nodes"]
+    totals = [list(samples), list(weight)]
+    for total in totals:
+        for i in range(count - 1, 0, -1):
+            total[i - distance[i]] += total[i]
+    sums, path, open_functions = {}, [], {}
+    for i in range(1, count):
+        while path and path[-1] != i - distance[i]:
+            open_functions[function[path.pop()]] -= 1
+        one = sums.setdefault(function[i], [0, 0, 0, 0])
+        outermost = not open_functions.get(function[i])
+        for k, value in enumerate((samples[i], weight[i], outermost * totals[0][i], outermost * totals[1][i])):
+            one[k] += value
+        open_functions[function[i]] = open_functions.get(function[i], 0) + 1
+        path.append(i)
+    for function_index, *counts in zip(event["row"][0], *event["row"][2:6]):
+        assert sums.pop(function_index, None) == counts, \
+            "the tree has other sums of %s" % head["strings"][head["functions"][0][function_index]]
+    rest = [i for i in sums if not head["functions"][3][i] & 16]
+    assert not rest or event["rows"] >= 20000, "%d functions are not in the table" % len(rest)
+
+
+def folded_name(head, function):
+    """Returns the name that a folded stack has: functions without a name have their object's."""
+    name, dso, _, kind = (column[function] for column in head["functions"])
+    name, dso = head["strings"][name], head["strings"][dso]
+    if kind & 8 and dso:
+        name = "[%s]" % dso.strip("[]") if name.startswith("0x") else "%s [%s]" % (name, dso)
+    return name.replace(";", ":")
+
+
+def check_folded(head, event, lines):
+    """Each line is COMM;FRAME;... SAMPLES; frames end in _[k] or _[i] where the code is the kernel's or inlined."""
+    wanted, got, path = {}, {}, []
+    for line in lines:
+        stack, count = line.rstrip("\n").rsplit(" ", 1)
+        names = tuple(re.sub(r"_\[[ik]\]$", "", name) for name in stack.split(";")[1:])
+        wanted[names] = wanted.get(names, 0) + int(count)
+    distance, function, _, samples = event["node"][:4]
+    for i in range(1, event["nodes"]):
+        while path and path[-1][0] != i - distance[i]:
+            path.pop()
+        path.append((i, folded_name(head, function[i])))
+        names = tuple(name for _, name in path)
+        if samples[i]:
+            got[names] = got.get(names, 0) + samples[i]
+    for names in set(got) | set(wanted):
+        assert got.get(names) == wanted.get(names), "%s: %s, not %s" % (";".join(names), got.get(names),
+                                                                      wanted.get(names))
 
 
 with open(sys.argv[1], encoding="ascii") as page:
@@ -140,6 +214,11 @@ elif sys.argv[2:] == ["text"]:
 elif len(sys.argv) > 2:
     with open(sys.argv[2], encoding="utf-8") as given:
         check_report(tree, json.load(given))
+    for one_event in tree["events"]:
+        check_sums(tree, one_event)
+    if len(sys.argv) > 3:
+        with open(sys.argv[3], encoding="utf-8", errors="replace") as given:
+            check_folded(tree, tree["events"][0], given)
 print(len(whole), sum(event["shownSamples"] for event in tree["events"]),
       sum(event["cells"] for event in tree["events"]), max([event["nodes"] for event in tree["events"]] + [0]),
       len(tree["threads"]))

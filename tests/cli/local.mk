@@ -27,10 +27,10 @@ dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
 dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli/test_symfs.sh
 dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh
 dist_check_SCRIPTS += tests/cli/test_firefox.sh tests/cli/test_speedscope.sh
-dist_check_SCRIPTS += tests/cli/test_html.sh
-VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_firefox.sh tests/cli/test_export.sh \
+dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_page.sh
+VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_page.sh tests/cli/test_firefox.sh tests/cli/test_export.sh \
 	tests/cli/test_speedscope.sh
-EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py \
+EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
 dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_export.sh
 EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// html.js MODULES CHECK PAGE [ARGUMENT]...: opens a page of `sprof report -o PAGE` in Chromium and checks it.
+// html.js MODULES [CHECK PAGE [ARGUMENT]...]: opens a page of `sprof report -o PAGE` in Chromium and checks it.
 // Prints why a check fails, and exits with 1. Requests, dialogs and script errors fail every check.
+// Without CHECK it reads lines from standard input, "NAME: CHECK PAGE [ARGUMENT]...", all for one browser. For each
+// it prints "passed NAME", or "failed NAME" after the reasons.
 "use strict";
 const fs = require("fs"), path = require("path");
-const [modules, check, page, ...rest] = process.argv.slice(2);
+const [modules, ...single] = process.argv.slice(2);
+let page, rest;
 const load = (name) => require(path.join(modules, name));
 const puppeteer = load("puppeteer-core");
 const VIEWS = ["flame", "functions", "tree", "limits", "about"];
-const faults = [];
+let faults = [];
 const fail = (text) => faults.push(text);
 
 function equal(what, got, wanted, tolerance = 0) {
@@ -39,6 +42,23 @@ async function open(browser, file, look = {}) {
 	return tab;
 }
 
+// Presses Tab until the focus is on an element of the selector. The focus must be visible.
+async function tabTo(tab, selector) {
+	for (let i = 0; i < 60; i++) {
+		await tab.keyboard.press("Tab");
+		const found = await tab.evaluate((given) => {
+			const now = document.activeElement, style = getComputedStyle(now);
+			return now.matches(given) && {visible: style.outlineStyle !== "none" || style.boxShadow !== "none" ||
+				now.className.includes("scroll")};
+		}, selector);
+		if (found && !found.visible)
+			fail(`the focus on ${selector} is not visible`);
+		if (found)
+			return;
+	}
+	fail(`Tab does not reach ${selector}`);
+}
+
 // Rows are compared by name, dso and order of their values: two functions may have one name.
 function sorted(rows) {
 	const key = (row) => [row.name, row.dso, row.selfWeight, row.totalWeight];
@@ -56,6 +76,14 @@ const rowOf = (row) => ({name: shown(row.function ?? row.symbol), dso: shown(row
 	selfHigh: row.self_high, selfSamples: row.self_samples, selfWeight: row.self_weight,
 	total: row.total ?? row.self, totalLow: row.total_low ?? row.self_low, totalHigh: row.total_high ?? row.self_high,
 	totalSamples: row.total_samples ?? row.self_samples, totalWeight: row.total_weight ?? row.self_weight});
+
+// Reads stacks of `report --format folded`: COMM;FRAME;... SAMPLES.
+function readFolded(file) {
+	return fs.readFileSync(file, "utf8").split("\n").filter(Boolean).map((line) => {
+		const [, stack, count] = /^(.*) (\d+)$/.exec(line);
+		return {names: stack.split(";").slice(1).map((name) => name.replace(/_\[[ik]\]$/, "")), count: Number(count)};
+	});
+}
 
 async function compareRows(tab, event, shares) {
 	const got = sorted(await tab.evaluate(() => window.sprof.functions())), wanted = sorted(event.rows.map(rowOf));
@@ -102,14 +130,16 @@ const checks = {
 		}
 	},
 
-	// range PAGE FROM TO REPORT: bins FROM to TO have the functions of `report --time`.
+	// range PAGE [FROM TO REPORT]...: bins FROM to TO have the functions of `report --time`.
 	async range(browser) {
-		const tab = await open(browser, page), report = JSON.parse(fs.readFileSync(rest[2]));
-		await set(tab, {view: "functions", from: Number(rest[0]), to: Number(rest[1])});
-		if (!await compareRows(tab, report.events[0], false))
-			fail("no rows");
-		const summary = await tab.evaluate(() => window.sprof.summary());
-		equal("samples", summary.samples, report.events[0].shown_samples);
+		const tab = await open(browser, page);
+		for (let i = 0; i < rest.length; i += 3) {
+			const report = JSON.parse(fs.readFileSync(rest[i + 2]));
+			await set(tab, {view: "functions", from: Number(rest[i]), to: Number(rest[i + 1])});
+			await compareRows(tab, report.events[0], false);
+			const summary = await tab.evaluate(() => window.sprof.summary());
+			equal(`samples of bins ${rest[i]} to ${rest[i + 1]}`, summary.samples, report.events[0].shown_samples);
+		}
 	},
 
 	// bins PAGE: prints begin and width of bins in ns.
@@ -119,32 +149,129 @@ const checks = {
 		console.log(begin, binNs, bins);
 	},
 
-	// flame PAGE FOLDED: the boxes of each call path have its samples, and a width by their weight.
+	// flame PAGE FOLDED: the boxes of each call path have its samples, and a width by their weight; with callers too.
 	async flame(browser) {
-		const tab = await open(browser, page, {width: 5000, height: 1600});
-		const boxes = await tab.evaluate(() => window.sprof.flame()), sums = new Map();
-		let whole = 0;
-		for (const line of fs.readFileSync(rest[0], "utf8").split("\n").filter(Boolean)) {
-			const [, stack, count] = /^(.*) (\d+)$/.exec(line);
-			const names = stack.split(";").slice(1).map((name) => name.replace(/_\[[ik]\]$/, ""));
-			whole += Number(count);
-			for (let i = 1; i <= names.length; i++) {
-				const key = names.slice(0, i).join(";");
-				sums.set(key, (sums.get(key) || 0) + Number(count));
+		const tab = await open(browser, page, {width: 5000, height: 1600}), stacks = readFolded(rest[0]);
+		for (const callers of [false, true]) {
+			await set(tab, {callers});
+			const boxes = await tab.evaluate(() => window.sprof.flame()), sums = new Map(), drawn = new Map();
+			for (const {names, count} of stacks) {
+				const way = callers ? [...names].reverse() : names;
+				for (let i = 1; i <= way.length; i++) {
+					const key = way.slice(0, i).join(";");
+					sums.set(key, (sums.get(key) || 0) + count);
+				}
 			}
+			equal("the root", boxes[0].samples, stacks.reduce((sum, {count}) => sum + count, 0));
+			for (const box of boxes.slice(1)) {
+				const key = box.path.join(";");
+				drawn.set(key, (drawn.get(key) || 0) + box.samples);
+				equal(`width of ${key}`, box.width, box.weight / boxes[0].weight, 1e-9);
+			}
+			equal("call paths", drawn.size, sums.size);
+			for (const [key, samples] of drawn)
+				equal(`samples of ${key}`, samples, sums.get(key));
+			if (boxes.length < 5)
+				fail(`only ${boxes.length} boxes`);
 		}
-		equal("the root", boxes[0].samples, whole);
-		const drawn = new Map();
-		for (const box of boxes.slice(1)) {
-			const key = box.path.join(";");
-			drawn.set(key, (drawn.get(key) || 0) + box.samples);
-			equal(`width of ${key}`, box.width, box.weight / boxes[0].weight, 1e-9);
+	},
+
+	// search PAGE FOLDED REGEX: stacks with a match are counted once; "only" keeps them, "hide" moves their weight.
+	async search(browser) {
+		const tab = await open(browser, page), stacks = readFolded(rest[0]), regex = new RegExp(rest[1]);
+		const samples = async () => (await tab.evaluate(() => window.sprof.summary())).samples;
+		const whole = stacks.reduce((sum, {count}) => sum + count, 0);
+		const found = stacks.reduce((sum, {names, count}) => sum + (names.some((name) => regex.test(name)) ? count : 0), 0);
+		if (!found || found === whole)
+			fail(`${found} of ${whole} samples match`);
+		await set(tab, {search: rest[1]});
+		const shown = parseFloat(await tab.evaluate(() => document.getElementById("found").textContent));
+		equal("the share of matches", shown, 100 * found / whole, 0.06);
+		await set(tab, {only: true});
+		equal("samples of matches", await samples(), found);
+		await set(tab, {only: false, hide: true});
+		equal("samples without matching functions", await samples(), whole);
+		const boxes = await tab.evaluate(() => window.sprof.flame());
+		if (boxes.slice(1).some((box) => box.path.some((name) => regex.test(name))))
+			fail("a hidden function is drawn");
+		await tab.evaluate(() => window.sprof.undo());
+		equal("samples after undo", await samples(), found);
+	},
+
+	// thread PAGE TID REPORT: a thread has the functions of `report --tid`.
+	async thread(browser) {
+		const tab = await open(browser, page), report = JSON.parse(fs.readFileSync(rest[1]));
+		const thread = await tab.evaluate((tid) => window.sprof.profile.threads.findIndex((one) => one.tid === tid),
+			Number(rest[0]));
+		await set(tab, {view: "functions", thread});
+		if (!await compareRows(tab, report.events[0], false))
+			fail("no rows");
+	},
+
+	// address PAGE: whatever the address has after #, the page works.
+	async address(browser) {
+		const hashes = ["#", "#%", "#&&==", "#view=<img src=x onerror=window.pwned=1>", "#view=__proto__&sort=constructor",
+			"#from=5&to=2", "#from=-1&to=1e99", "#from=0&to=999999", "#from=0.5&to=1", "#event=99", "#event=-1", "#event=[]",
+			"#thread=99999", "#thread=0.5", "#zoom=[\"<b>\",\"x\"]", "#zoom={}", "#drop=[1]", "#objects=[\"\"]&mine=true",
+			"#search=(", "#search=%5B", "#search=%00", "#search=.&only=true&hide=true", "#wings=nothing", "#focus=nothing",
+			"#sort=nothing&view=functions", "#callers=1", "#__proto__=1&constructor=2&toString=3", `#search=${"a".repeat(20000)}`];
+		const copy = `${page}.address.html`;
+		fs.writeFileSync(copy, fs.readFileSync(page, "utf8").replace(/<meta http-equiv[^>]*>/, ""));
+		for (const hash of hashes) {
+			const before = faults.length, tab = await open(browser, copy, {hash});
+			const found = await tab.evaluate(() => ({view: window.sprof.state().view, pwned: window.pwned,
+				panel: document.getElementById("panel").childElementCount}));
+			if (!VIEWS.includes(found.view) || found.pwned !== undefined || !found.panel)
+				fail(`${hash.slice(0, 60)} gives ${JSON.stringify(found)}`);
+			if (faults.length > before)
+				fail(`(with ${hash.slice(0, 60)})`);
+			await tab.close();
 		}
-		equal("call paths", drawn.size, sums.size);
-		for (const [key, samples] of drawn)
-			equal(`samples of ${key}`, samples, sums.get(key));
-		if (boxes.length < 5)
-			fail(`only ${boxes.length} boxes`);
+	},
+
+	// noscript PAGE: without JavaScript one sentence is seen.
+	async noscript(browser) {
+		const tab = await browser.newPage();
+		await tab.setJavaScriptEnabled(false);
+		await tab.goto(`file://${path.resolve(page)}`);
+		await new Promise((resolve) => setTimeout(resolve, 1500));
+		const text = (await tab.evaluate(() => document.body.innerText)).trim();
+		if (!/^[^.]* JavaScript[^.]*\.$/.test(text))
+			fail(`the page shows: ${text}`);
+	},
+
+	// cut PAGE: a page whose end is missing, or whose data are damaged, says so.
+	async cut(browser) {
+		const text = fs.readFileSync(page, "utf8"), tree = text.indexOf("id=\"tree\">"), cells = text.indexOf("id=\"cells\">");
+		const copies = {"a cut after half of the cells": text.slice(0, cells + 40),
+			"a cut before the cells": text.slice(0, cells - 60),
+			"a cut in the script": text.slice(0, cells - 4000),
+			"a cut in the tree": text.slice(0, tree + 100),
+			"damage of the tree": text.slice(0, tree + 100) + "AAAAAAAA" + text.slice(tree + 108)};
+		for (const [name, copy] of Object.entries(copies)) {
+			fs.writeFileSync(`${page}.cut.html`, copy);
+			const tab = await browser.newPage();
+			await tab.goto(`file://${path.resolve(page)}.cut.html`);
+			await new Promise((resolve) => setTimeout(resolve, 1500));
+			const [line, isVisible] = await tab.evaluate(() => {
+				const start = document.getElementById("start");
+				return [start.textContent, start.checkVisibility({visibilityProperty: true})];
+			});
+			if (!isVisible || !/whole file|incomplete or damaged/.test(line))
+				fail(`${name}: the page does not say that it is damaged`);
+			await tab.close();
+		}
+	},
+
+	// phone PAGE: nothing is wider than a narrow window, in any view.
+	async phone(browser) {
+		const tab = await open(browser, page, {width: 360, height: 740});
+		for (const view of VIEWS) {
+			await set(tab, {view});
+			const [width, body] = await tab.evaluate(() => [window.innerWidth, document.documentElement.scrollWidth]);
+			if (body > width)
+				fail(`${view} is ${body} wide`);
+		}
 	},
 
 	// opens PAGE SAMPLES: every view works, and the page has that many samples.
@@ -164,7 +291,10 @@ const checks = {
 		for (const file of [page, copy]) {
 			const tab = await open(browser, file);
 			await visit(tab);
-			await set(tab, {view: "functions"});
+			await tab.evaluate(() => document.getElementById("mine-objects").click());
+			await tab.evaluate(() => document.getElementById("objects").close());
+			await set(tab, {view: "flame", wings: await tab.evaluate(() => window.sprof.functions()[0].name)});
+			await set(tab, {view: "functions", wings: ""});
 			const found = await tab.evaluate(() => ({pwned: window.pwned,
 				markup: document.querySelectorAll("img, svg, iframe, a, link, body script:not([type])").length,
 				text: document.body.innerText}));
@@ -194,7 +324,7 @@ const checks = {
 			await expect(`key ${i + 1}`, (now) => now.view === VIEWS[i]);
 		}
 		await press("1");
-		await tab.focus(".flame .scroll");
+		await tabTo(tab, ".flame .scroll");
 		await press("ArrowDown", "Enter");
 		await expect("Enter zooms", (now) => now.zoom.length === 1);
 		await press("z");
@@ -216,7 +346,7 @@ const checks = {
 		await expect("typing searches", (now) => now.search === "main");
 		await press("Enter", "Escape", "Escape");
 		await expect("Escape ends the search", (now) => now.search === "");
-		await tab.focus("#strip");
+		await tabTo(tab, "#strip");
 		await press("Enter");
 		await expect("Enter begins a range", (now) => now.from === 0 && now.to > 0);
 		const before = await state();
@@ -225,7 +355,7 @@ const checks = {
 		await press("Escape");
 		await expect("Escape ends it", (now) => now.from === null);
 		await press("3");
-		await tab.focus(".grid");
+		await tabTo(tab, ".grid");
 		await press("ArrowDown", "ArrowLeft", "ArrowRight", "End", "Home", "?");
 		if (!await tab.evaluate(() => document.getElementById("help").open))
 			fail("? shows no help");
@@ -258,12 +388,16 @@ const checks = {
 
 	// source PAGE TEXT: the view of source lines shows the text on the hottest line, and a share.
 	async source(browser) {
-		const tab = await open(browser, page);
+		const copy = `${page}.unprotected.html`;
+		fs.writeFileSync(copy, fs.readFileSync(page, "utf8").replace(/<meta http-equiv[^>]*>/, ""));
+		const tab = await open(browser, copy);
 		await set(tab, {view: "source"});
 		const hot = await tab.evaluate(() => document.querySelector(".hottest")?.innerText || "no line");
 		if (!hot.includes(rest[0]) || !/^[\d.]+%/.test(hot))
 			fail(`the hottest line is '${hot}'`);
-		await set(tab, {view: "about"});
+		if (await tab.evaluate(() => window.pwned !== undefined || document.querySelector("img")))
+			fail("a line became markup");
+		await tab.keyboard.press("6");
 		const about = await tab.evaluate(() => document.getElementById("panel").innerText);
 		if (!/Source files in this page\s+\S+prog\.c/.test(about))
 			fail("the file is not listed");
@@ -275,13 +409,22 @@ const checks = {
 		for (const dark of [false, true]) {
 			const tab = await open(browser, page, {dark});
 			await tab.evaluate(source);
-			for (const view of VIEWS) {
-				await set(tab, {view});
+			const looks = [...VIEWS.map((view) => ({view})), {view: "flame", callers: true}, {callers: false, search: "a"},
+				{search: "", from: 0, to: 1}, {heat: true, mine: true}, "help", "objects"];
+			for (const look of looks) {
+				if (typeof look === "string")
+					await tab.evaluate((name) => document.getElementById(`${name === "help" ? "help-button"
+						: "mine-objects"}`).click(), look);
+				else
+					await set(tab, look);
 				const result = await tab.evaluate(() => window.axe.run(document));
 				for (const one of result.violations)
 					if (["serious", "critical"].includes(one.impact))
-						fail(`${view}${dark ? ", dark" : ""}: ${one.help}: ${one.nodes[0].html.slice(0, 160)}`);
+						fail(`${JSON.stringify(look)}${dark ? ", dark" : ""}: ${one.help}: ` +
+							one.nodes[0].html.slice(0, 160));
+				await tab.evaluate(() => document.querySelectorAll("dialog").forEach((dialog) => dialog.close()));
 			}
+			await tab.close();
 		}
 	},
 
@@ -311,16 +454,38 @@ const checks = {
 	},
 };
 
+// Runs one check; returns why it failed.
+async function run(browser, [check, ...given]) {
+	[page, ...rest] = given;
+	faults = [];
+	try {
+		await checks[check](browser);
+	} catch (error) {
+		fail(error.message);
+	}
+	for (const tab of (await browser.pages()).slice(1))
+		await tab.close();
+	return faults.slice(0, 10);
+}
+
 async function main() {
 	const browser = await puppeteer.launch({executablePath: process.env.CHROMIUM || "/usr/bin/chromium", headless: true,
 		protocolTimeout: 120000, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]});
 	try {
-		await checks[check](browser);
+		if (single.length) {
+			const reasons = await run(browser, single);
+			console.error(reasons.join("\n"));
+			process.exitCode = reasons.length ? 1 : 0;
+			return;
+		}
+		for (const line of fs.readFileSync(0, "utf8").split("\n").filter(Boolean)) {
+			const [, name, words] = /^(.*): (.*)$/.exec(line), reasons = await run(browser, words.split(" "));
+			reasons.forEach((reason) => console.log(`# ${reason.replace(/\n/g, " ")}`));
+			console.log(`${reasons.length ? "failed" : "passed"} ${name}`);
+		}
 	} finally {
 		await browser.close();
 	}
-	console.error(faults.slice(0, 10).join("\n"));
-	process.exitCode = faults.length ? 1 : 0;
 }
 
 main().catch((error) => {

