@@ -29,18 +29,15 @@ static int start(const char *opener, const char *path)
 	return error;
 }
 
-bool browser_open(const char *path)
+void browser_open(const char *path)
 {
 	char *absolute = realpath(path, NULL);
 	int error = absolute ? ENOENT : errno;
 	for (const char *const *opener = openers; absolute && *opener && error == ENOENT; opener++)
 		error = start(*opener, absolute);
 	free(absolute);
-	if (!error)
-		return true;
 	if (error == ENOENT)
 		diag_say("--open needs xdg-open (package xdg-utils); open %s in a browser", path);
-	else
+	else if (error)
 		diag_say("cannot open %s in a browser: %s", path, strerror(error));
-	return false;
 }

@@ -2,9 +2,7 @@
 #ifndef BROWSER_H
 #define BROWSER_H
 
-#include <stdbool.h>
-
-/* Opens a file in the user's browser, without waiting for it. Returns false after printing an error. */
-bool browser_open(const char *path);
+/* Opens a file in the user's browser, without waiting for it. If that fails, prints why. */
+void browser_open(const char *path);
 
 #endif

@@ -82,6 +82,7 @@ echo "exec '$(realpath "$SPROF")' \"\$@\"" | stub sprof
 echo 'shift; eval "$@"' | stub ssh
 echo 'exec /bin/sleep 0.3' | stub sleep
 echo 'exec cat' | stub flamegraph.pl
+echo : | stub xdg-open
 command -v jq >/dev/null || echo 'exec cat' | stub jq
 for program in make gcc; do
 	echo 'exec "$workload/proportions" 0.2' | stub $program

@@ -99,6 +99,14 @@ if command -v script >/dev/null; then
 else
 	skip "a terminal gets no page" "no script (util-linux)"
 fi
+mkdir bin
+printf '#!/bin/sh\nbasename "$1" >opened\n' >bin/xdg-open
+chmod +x bin/xdg-open
+PATH=$tmp/bin:$PATH "$SPROF" report -q -i one -o file.html --open 2>err
+check "--open shows the file" sh -c 'sleep 0.3; grep -qx file.html opened'
+program=$(command -v "$SPROF")
+status "--open without a browser" 0 env PATH="$tmp/none" "$program" report -q -i one -o file.html --open
+says "it names the file" "open file.html in a browser"
 fails "--open needs a file" 129 "$SPROF" report -i one --format html --open <<'END'
 sprof: --open needs a file: -o FILE.html
 END

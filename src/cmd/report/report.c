@@ -409,8 +409,8 @@ static int write_report(const struct report_arguments *arguments,
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
 	if (!done)
 		diag_say("out of memory");
-	if (done && !status && arguments->open && !browser_open(arguments->file))
-		status = 1;
+	if (done && !status && arguments->open)
+		browser_open(arguments->file);
 	missing_data_print(arguments, recordings, report);
 	return done ? status : 1;
 }
