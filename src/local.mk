@@ -11,6 +11,7 @@ src_libcommand_la_SOURCES = \
 	src/browser.c src/browser.h \
 	src/buffer.c src/buffer.h \
 	src/diag.c src/diag.h \
+	src/disassembly.c src/disassembly.h \
 	src/input.c src/input.h \
 	src/json.c src/json.h \
 	src/list.c src/list.h \

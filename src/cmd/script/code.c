@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sprof/private/instruction.h>
 #include "cmd/script/script.h"
 
 /* Limit on the bytes of code between two branches, as in perf: 16 KiB, less the longest instruction. */
@@ -42,31 +41,6 @@ struct walk {
 	uint8_t code[BLOCK_MAX + SP_INSTRUCTION_MAX];
 };
 
-/*
- * Returns an instruction's text and its length. NULL and 0 if there is no disassembler for this
- * machine.
- */
-static const char *disassemble(struct printer *printer, uint16_t machine, uint64_t ip,
-			       struct sp_bytes code, size_t *length_ret)
-{
-	*length_ret = 0;
-	if (printer->disassembler && printer->disassembler_machine != machine) {
-		sp_disassembler_free(printer->disassembler);
-		printer->disassembler = NULL;
-	}
-	/*
-	 * Whether a disassembler exists was checked before. An instruction that it does not know is
-	 * shown in hex.
-	 */
-	if (!printer->disassembler)
-		sp_error_free(sp_disassembler_new(machine, printer->view->info->big_endian,
-						  &printer->disassembler));
-	printer->disassembler_machine = machine;
-	if (!printer->disassembler)
-		return NULL;
-	return sp_disassembler_text(printer->disassembler, ip, code.bytes, code.size, length_ret);
-}
-
 /* Prints the instruction at offset `at` of the block. Returns its length; 0: invalid. */
 static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t width)
 {
@@ -74,8 +48,8 @@ static size_t put_instruction(struct walk *walk, uint64_t ip, size_t at, size_t 
 	size_t begin = out->count, length = 0, left = walk->size - at;
 	const uint8_t *code = walk->code + at;
 	const char *text = walk->fields & FIELD(BRSTACKDISASM) ?
-				   disassemble(walk->printer, walk->machine, ip,
-					       (struct sp_bytes){code, left}, &length) : NULL;
+				   disassembly_text(&walk->printer->disassembly, walk->machine, ip,
+						    (struct sp_bytes){code, left}, &length) : NULL;
 	if (text) {
 		buffer_string(out, text);
 	} else {
@@ -323,8 +297,8 @@ void script_put_instruction(struct printer *printer, const struct sp_sample *sam
 			buffer_format(out, " %02x", code[i]);
 	}
 	if (fields & FIELD(DISASM) && length) {
-		const char *text = disassemble(printer, machine, sample->ip,
-					       (struct sp_bytes){code, sizeof(code)}, &length);
+		const char *text = disassembly_text(&printer->disassembly, machine, sample->ip,
+						    (struct sp_bytes){code, sizeof(code)}, &length);
 		buffer_format(out, "\t\t%s", text ? text : "(unknown)");
 	}
 }

@@ -177,7 +177,8 @@ static void *batches_format(void *arg)
 {
 	struct relay *relay = arg;
 	size_t count = sp_script_batch_count(relay->script);
-	struct printer printer = {.view = relay->view};
+	struct printer printer = {.view = relay->view,
+				  .disassembly.big_endian = relay->view->info->big_endian};
 	printer.out.form = printer.scratch.form = relay->view->form;
 	struct sp_error *error = sp_teller_new(relay->script, &printer.teller);
 	/* has_traces() already called sp_trace_new() and printed its error. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sprof/sprof.h>
 #include <sprof/private/words.h>
+#include "disassembly.h"
 #include "buffer.h"
 #include "cmd/common/recordings.h"
 #include "cmd/script/fields.h"
@@ -106,8 +107,7 @@ struct printer {
 	uint64_t first_ns;
 	size_t widest_source;      /* width of the longest data_src text printed so far */
 	struct script_counters counters;
-	struct sp_disassembler *disassembler; /* NULL: not created yet, or not available */
-	uint16_t disassembler_machine;
+	struct disassembly disassembly;
 };
 
 void printer_deinit(struct printer *printer);

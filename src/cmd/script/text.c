@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <sprof/private/instruction.h>
 #include "cmd/script/place_text.h"
 #include "cmd/script/script.h"
 
@@ -19,7 +18,7 @@ void printer_deinit(struct printer *printer)
 	buffer_deinit(&printer->out);
 	buffer_deinit(&printer->scratch);
 	sp_trace_free(printer->trace);
-	sp_disassembler_free(printer->disassembler);
+	disassembly_deinit(&printer->disassembly);
 	sp_teller_free(printer->teller);
 }
 
