@@ -71,6 +71,7 @@ struct sp_analysis_rows {
 	const struct sp_field *fields; /* fields of SP_KEY_FIELD and the keys after it */
 	size_t field_count;
 	bool raw_trace;          /* SP_KEY_TRACE has fields as stored, not as the event prints them */
+	bool instructions;       /* rows of code with debug information are by instruction, too */
 };
 
 /* Call tree. */

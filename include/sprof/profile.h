@@ -117,6 +117,19 @@ struct sp_value {
 	enum sp_level level; /* symbols only */
 };
 
+/* Longest code of one instruction that is kept, in bytes. */
+#define SP_CODE_MAX 16
+
+/* A sampled instruction, or one after which a caller goes on. */
+struct sp_instruction {
+	uint64_t offset;    /* in its file */
+	const char *symbol; /* symbol table's function; NULL: unknown */
+	uint64_t distance;  /* from the symbol's begin; 0 without a symbol */
+	uint16_t machine;   /* ELF's EM_* */
+	uint8_t size;       /* bytes in `code`, at least those of the instruction; 0: no file */
+	uint8_t code[SP_CODE_MAX];
+};
+
 /* Fields whose key was not asked for are NULL or 0. Strings belong to the analysis. */
 struct sp_row {
 	struct sp_weight self, total;
@@ -142,6 +155,7 @@ struct sp_row {
 	const struct sp_value *values; /* in the order of their keys */
 	size_t value_count;
 	uint64_t missing_weight; /* part of the profile's missing_weight that may be this row's */
+	const struct sp_instruction *instruction; /* with sp_analysis_rows.instructions; NULL: unknown */
 };
 
 /* The row's value of a key from SP_KEY_FIRST_VALUE on; NULL if that was not asked for. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggregate/function_identity.h"
+#include "aggregate/instruction.h"
 #include "aggregate/label_keys.h"
 #include "base/ctx.h"
 #include "base/error.h"
@@ -204,22 +205,6 @@ static bool make_pieces(struct labelling *labelling)
 	return labelling->sources;
 }
 
-static enum sp_level level_of(uint16_t cpumode)
-{
-	switch (cpumode) {
-	case PERF_RECORD_MISC_USER:
-		return SP_LEVEL_USER;
-	case PERF_RECORD_MISC_KERNEL:
-		return SP_LEVEL_KERNEL;
-	case PERF_RECORD_MISC_GUEST_USER:
-		return SP_LEVEL_GUEST_USER;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return SP_LEVEL_GUEST_KERNEL;
-	default:
-		return SP_LEVEL_HYPERVISOR;
-	}
-}
-
 /* Known facts about one function at a frame's place. */
 struct known {
 	const struct frame *frame;
@@ -229,6 +214,7 @@ struct known {
 	const struct identity *identity; /* the function's identity; NULL: it is the symbol */
 	const char *file;
 	uint32_t line;
+	const struct sp_instruction *instruction; /* NULL: not requested */
 };
 
 /* Returns a function with only the facts that rows or nodes distinguish: dso, symbol, function. */
@@ -236,7 +222,7 @@ static struct function choose(const struct known *known, bool dso, bool symbol, 
 {
 	const struct frame *frame = known->frame;
 	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
-	struct function chosen = {.level = level_of(frame->cpumode),
+	struct function chosen = {.level = names_level(frame),
 				  .known = function ? known->function_known : named};
 	chosen.from_cfi = has_symbol && !chosen.known;
 	if (dso || symbol || function) {
@@ -276,6 +262,7 @@ static bool make_label(struct labelling *labelling, const struct known *known, s
 					     keys[SP_KEY_FUNCTION]);
 		row.srcfile = row_lines ? known->file : NULL;
 		row.line = keys[SP_KEY_SRCLINE] ? known->line : 0;
+		row.instruction = known->instruction;
 		label->row = functions_add(labels->functions, &row);
 		if (label->row == UINT32_MAX)
 			return false;
@@ -310,7 +297,8 @@ static const struct label *label_of(struct labelling *labelling, const struct kn
 {
 	struct source_known *of = known_of(labelling, place->frame, source);
 	struct known known = *place;
-	if (of->has_label)
+	/* Labels of instructions differ within a source frame. */
+	if (of->has_label && !known.instruction)
 		return &of->label;
 	if (!add_piece(labelling, place->frame, source, of))
 		return NULL;
@@ -422,6 +410,12 @@ static bool label_frame(struct labelling *labelling, size_t index,
 			      .symbol = symbol_text(labelling, frame)};
 	if (!known.texts || !known.symbol)
 		return false;
+	if (labelling->options->instructions && frame->sourced) {
+		known.instruction = instruction_new(&labels->functions->instructions, labelling->names, frame,
+						    known.symbol);
+		if (!known.instruction)
+			return false;
+	}
 	*of = (struct frame_labels){
 		.first = (uint32_t)labels->items.count,
 		.shown = is_shown(labelling, frame, inner),

@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/entry_points.c lib/aggregate/entry_points.h \
 	lib/aggregate/event_groups.c lib/aggregate/event_groups.h \
 	lib/aggregate/function_identity.c lib/aggregate/function_identity.h \
+	lib/aggregate/instruction.c lib/aggregate/instruction.h \
 	lib/aggregate/label_keys.c lib/aggregate/label_keys.h \
 	lib/aggregate/labels.c lib/aggregate/labels.h \
 	lib/aggregate/make_rows.c lib/aggregate/make_rows.h \

@@ -87,6 +87,22 @@ static bool dso_is_shown(const struct analysis_options *options, const struct fr
 	       filter_name(options->filter.dsos.items, options->filter.dsos.count, path);
 }
 
+enum sp_level names_level(const struct frame *frame)
+{
+	switch (frame->cpumode) {
+	case PERF_RECORD_MISC_USER:
+		return SP_LEVEL_USER;
+	case PERF_RECORD_MISC_KERNEL:
+		return SP_LEVEL_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		return SP_LEVEL_GUEST_USER;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return SP_LEVEL_GUEST_KERNEL;
+	default:
+		return SP_LEVEL_HYPERVISOR;
+	}
+}
+
 bool names_symbol_shown(const struct analysis_options *options, const struct frame *frame)
 {
 	char address[32];

@@ -64,6 +64,9 @@ static inline const char *names_dso(const struct frame *frame)
 	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
 }
 
+/* Returns the privilege level of a frame's code. */
+enum sp_level names_level(const struct frame *frame);
+
 /*
  * Returns whether the frame's symbol passes the filter by symbol, or its address if it has no symbol.
  */

@@ -11,6 +11,7 @@ void functions_deinit(struct functions *functions)
 	vec_deinit(functions);
 	index_set_deinit(&functions->index_of);
 	strtab_deinit(&functions->strings);
+	arena_deinit(&functions->instructions);
 	*functions = (struct functions){0};
 }
 
@@ -52,7 +53,17 @@ static uint64_t identity(const struct function *function)
 		hash = hash_pair(hash, (uintptr_t)function->home);
 	if (has_place(function))
 		hash = hash_pair(hash_pair(hash, function->start), function->size);
+	if (function->instruction)
+		hash = hash_pair(hash, function->instruction->offset);
 	return hash;
+}
+
+/* Instructions without one are before all others. */
+static int compare_instructions(const struct sp_instruction *a, const struct sp_instruction *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 static bool same_function(const struct function *a, const struct function *b, bool inlined_apart)
@@ -63,6 +74,8 @@ static bool same_function(const struct function *a, const struct function *b, bo
 	if (has_place(a) && (a->start != b->start || a->size != b->size || a->known != b->known))
 		return false;
 	if ((a->symbol || a->function) && a->level != b->level)
+		return false;
+	if (compare_instructions(a->instruction, b->instruction) != 0)
 		return false;
 	return !inlined_apart || a->inlined == b->inlined;
 }
@@ -129,5 +142,6 @@ int function_compare(const struct function *a, const struct function *b)
 	order = order ? order : compare_text(a->srcfile, b->srcfile);
 	order = order ? order : (a->line > b->line) - (a->line < b->line);
 	order = order ? order : (int)a->inlined - (int)b->inlined;
+	order = order ? order : compare_instructions(a->instruction, b->instruction);
 	return order ? order : (int)a->level - (int)b->level;
 }

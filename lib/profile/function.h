@@ -28,6 +28,7 @@ struct function {
 	bool from_cfi;        /* the names are "fn@ADDRESS", of a range of call frame information */
 	bool inlined;         /* inlined into its caller; merged: inlined in all */
 	enum sp_level level;
+	const struct sp_instruction *instruction; /* NULL: not requested, or unknown */
 };
 
 struct functions {
@@ -35,6 +36,7 @@ struct functions {
 	bool inlined_apart;    /* inlined and other instances of a function are distinct */
 	struct index_set index_of;
 	struct strtab strings;
+	struct arena instructions;
 };
 
 /* A zeroed struct is empty, except for `inlined_apart`. */

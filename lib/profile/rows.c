@@ -91,6 +91,7 @@ bool profile_name_row(const struct profile_source *source, const struct tally *t
 		row->address = function->start;
 	row->srcpath = function->srcfile;
 	row->line = function->line;
+	row->instruction = function->instruction;
 	if (keys[SP_KEY_SRCFILE])
 		row->srcfile = srcfiles_shown(source->files, function->srcfile);
 	if (!keys[SP_KEY_SRCLINE] || !function->srcfile || !function->line)
@@ -104,6 +105,13 @@ static int compare_text(const char *a, const char *b)
 	if (!a || !b)
 		return (a != NULL) - (b != NULL);
 	return strcmp(a, b);
+}
+
+static int compare_instructions(const struct sp_instruction *a, const struct sp_instruction *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 static int compare_values(const struct sp_row *a, const struct sp_row *b)
@@ -131,6 +139,7 @@ int profile_compare_names(const struct sp_row *a, const struct sp_row *b)
 	order = order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
 	order = order ? order : (a->address > b->address) - (a->address < b->address);
 	order = order ? order : (int)a->level - (int)b->level;
+	order = order ? order : compare_instructions(a->instruction, b->instruction);
 	return order ? order : compare_values(a, b);
 }
 

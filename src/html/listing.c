@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "html/listing.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "buffer.h"
+#include "disassembly.h"
 #include "html/source.h"
 #include "json.h"
 
@@ -26,6 +28,7 @@ struct listing {
 	char **texts; /* by path; NULL: not readable */
 	struct json json;
 	struct buffer buffer;
+	struct disassembly disassembly;
 	size_t room; /* bytes of text that may still be written */
 };
 
@@ -74,10 +77,18 @@ static void mark_lines(const struct listing *listing, uint32_t file, bool *marks
 		}
 }
 
+/* Writes a text without characters that are unsafe to show. */
+static void put_shown(struct listing *listing, const char *key, const char *text)
+{
+	listing->buffer.count = 0;
+	buffer_name(&listing->buffer, text);
+	buffer_char(&listing->buffer, '\0');
+	json_string(&listing->json, key, listing->buffer.failed ? "" : listing->buffer.text);
+}
+
 /* Writes a line with blanks for tabs, without characters that are unsafe to show. */
 static void put_line(struct listing *listing, const char *line, size_t size)
 {
-	struct buffer *buffer = &listing->buffer;
 	char copy[LINE_MAX_BYTES + TAB + 1];
 	size_t at = 0;
 	for (size_t i = 0; i < size && at < LINE_MAX_BYTES; i++) {
@@ -92,10 +103,7 @@ static void put_line(struct listing *listing, const char *line, size_t size)
 		while (at % TAB);
 	}
 	copy[at] = '\0';
-	buffer->count = 0;
-	buffer_name(buffer, copy);
-	buffer_char(buffer, '\0');
-	json_string(&listing->json, NULL, buffer->failed ? "" : buffer->text);
+	put_shown(listing, NULL, copy);
 	listing->room -= listing->room < at + 4 ? listing->room : at + 4;
 }
 
@@ -145,10 +153,7 @@ static bool put_file(struct listing *listing, uint32_t file)
 	if (!marks)
 		return false;
 	json_begin(json, NULL, '{');
-	listing->buffer.count = 0;
-	buffer_name(&listing->buffer, listing->paths.texts[file]);
-	buffer_char(&listing->buffer, '\0');
-	json_string(json, "path", listing->buffer.failed ? "" : listing->buffer.text);
+	put_shown(listing, "path", listing->paths.texts[file]);
 	json_begin(json, "parts", '[');
 	if (text) {
 		mark_lines(listing, file, marks, count);
@@ -158,6 +163,26 @@ static bool put_file(struct listing *listing, uint32_t file)
 	json_end(json, '}');
 	free(marks);
 	return true;
+}
+
+/* Writes "function+0x12" and the instruction's text, if its code can be read and capstone is installed. */
+static void put_instruction(struct listing *listing, const struct sp_instruction *instruction)
+{
+	char place[32];
+	size_t length;
+	const struct sp_bytes code = {instruction->code, instruction->size};
+	const char *text = instruction->size ? disassembly_text(&listing->disassembly, instruction->machine,
+								instruction->offset, code, &length) : NULL;
+	if (!text)
+		return;
+	snprintf(place, sizeof(place), "+0x%" PRIx64,
+		 instruction->symbol ? instruction->distance : instruction->offset);
+	listing->buffer.count = 0;
+	buffer_name(&listing->buffer, instruction->symbol ?: "");
+	buffer_string(&listing->buffer, place);
+	buffer_char(&listing->buffer, '\0');
+	json_string(&listing->json, NULL, listing->buffer.failed ? "" : listing->buffer.text);
+	put_shown(listing, NULL, text);
 }
 
 static void put_rows(struct listing *listing, const struct sp_profile *profile)
@@ -175,6 +200,8 @@ static void put_rows(struct listing *listing, const struct sp_profile *profile)
 		json_unsigned(json, NULL, row->line);
 		json_unsigned(json, NULL, row->self.samples);
 		json_unsigned(json, NULL, row->self.weight);
+		if (row->instruction)
+			put_instruction(listing, row->instruction);
 		json_end(json, ']');
 	}
 	json_end(json, ']');
@@ -200,7 +227,8 @@ static bool put_all(struct listing *listing)
 bool listing_write(const struct report *report, struct head *head, FILE *out)
 {
 	struct listing listing = {.report = report, .head = head, .json.out = out, .room = TEXT_MAX_BYTES,
-				  .buffer.form = TEXT_SHOWN};
+				  .buffer.form = TEXT_SHOWN,
+				  .disassembly.big_endian = report->info->big_endian};
 	bool done = source_roots_open(&listing.roots, report->source_directories,
 				      report->source_directory_count) && put_all(&listing);
 	for (size_t i = 0; listing.texts && i < listing.paths.count; i++)
@@ -209,5 +237,6 @@ bool listing_write(const struct report *report, struct head *head, FILE *out)
 	unique_deinit(&listing.paths);
 	source_roots_deinit(&listing.roots);
 	buffer_deinit(&listing.buffer);
+	disassembly_deinit(&listing.disassembly);
 	return done;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT [FOLDED] | text | source]: checks the data of a page by src/html/html.c's description.
+"""html.py PAGE [REPORT [FOLDED] | text | source | instructions LIST]: checks the data of a page by src/html/html.c's description.
 
 Prints the sizes: bytes, samples, cells, nodes, threads. With REPORT (`report -s dso,function --format json`), rows,
 findings and the tree's sums by function are compared with it. With FOLDED (`--format folded` of the first event), so
@@ -201,6 +201,26 @@ def check_folded(head, event, lines):
                                                                       wanted.get(names))
 
 
+def check_instructions(source, path):
+    """Instructions of the program are at the places, and have the mnemonics, of a list: symbol, start, address,
+    mnemonic. Mnemonics of AT&T's syntax may have a suffix for the size, which objdump leaves out."""
+    known = {}
+    with open(path, encoding="ascii") as given:
+        for line in given:
+            name, start, address, mnemonic = line.split()
+            known["%s+%#x" % (name, int(address, 16) - int(start, 16))] = mnemonic
+    names = {place.split("+")[0] for place in known}
+    count = 0
+    for row in source["events"][0]:
+        if len(row) == 5 or row[5].split("+")[0] not in names:
+            continue
+        mnemonic = row[6].split()[0]
+        assert row[5] in known, "no instruction at %s" % row[5]
+        assert mnemonic[:2] == known[row[5]][:2], "%s: %s, not %s" % (row[5], mnemonic, known[row[5]])
+        count += 1
+    print("%d instructions" % count)
+
+
 with open(sys.argv[1], encoding="ascii") as page:
     whole = page.read()
 tree = read_tree(block(whole, "tree"))
@@ -209,6 +229,8 @@ check_cells(tree, block(whole, "cells"))
 if sys.argv[2:] == ["source"]:
     if 'id="source"></script>' not in whole:
         json.dump(json.loads(block(whole, "source")), sys.stdout)
+elif sys.argv[2:3] == ["instructions"]:
+    check_instructions(json.loads(block(whole, "source")), sys.argv[3])
 elif sys.argv[2:] == ["text"]:
     json.dump(tree, sys.stdout)
 elif len(sys.argv) > 2:

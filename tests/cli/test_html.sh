@@ -75,6 +75,19 @@ else
 		python3 "$tests/cli/html.py" source.html source >source.json
 		check "$source_name" test "$(grep -c LOOP source.json)" = "$wanted"
 	}
+	# Instructions have the offsets in their functions, and the mnemonics, of objdump.
+	if ! command -v objdump >/dev/null; then
+		skip "--source adds instructions" "no objdump"
+	elif ! "$SPROF" script -i data -F ip,disasm >/dev/null 2>err; then
+		skip "--source adds instructions" "$(head -n 1 err)"
+	else
+		objdump -d --no-show-raw-insn prog | awk '
+			/^[0-9a-f]+ <.*>:$/ { start = $1; name = substr($2, 2, length($2) - 3); next }
+			/^ +[0-9a-f]+:/ { sub(":", "", $1); print name, start, $1, $2 }' >objdump.txt
+		"$SPROF" report -q -i data --source -o source.html 2>err
+		python3 "$tests/cli/html.py" source.html instructions objdump.txt >instructions.txt 2>err
+		check "--source adds instructions, as objdump reads them" grep -q '^[1-9][0-9]* instructions$' instructions.txt
+	fi
 	mkdir elsewhere
 	source "source is not in a page by default" 0
 	source "--source adds the sampled lines" 1 --source

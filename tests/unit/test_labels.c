@@ -215,6 +215,29 @@ TEST(one_function_is_one_row_and_others_of_its_name_are_not)
 	stop(&fixture);
 }
 
+TEST(instructions_have_their_own_rows_if_requested)
+{
+	struct fixture fixture = {.keys = {[SP_KEY_FUNCTION] = true, [SP_KEY_SRCLINE] = true}};
+	start(&fixture);
+	uint32_t at10 = frame(&fixture, 0x10010, false), at14 = frame(&fixture, 0x10014, false);
+	uint32_t library = frame(&fixture, 0x30010, false);
+	make(&fixture, (struct label_options){.expand = true});
+	ck_assert_ptr_eq(row(&fixture, at10, 1), row(&fixture, at14, 1));
+	ck_assert_ptr_null(row(&fixture, at10, 1)->instruction);
+	labels_deinit(&fixture.labels);
+	make(&fixture, (struct label_options){.expand = true, .instructions = true});
+	functions_are(&fixture, at10, "run:10;helper:3");
+	functions_are(&fixture, at14, "run:10;helper:3");
+	ck_assert_ptr_ne(row(&fixture, at10, 1), row(&fixture, at14, 1));
+	ck_assert_uint_eq(row(&fixture, at10, 1)->instruction->offset, 0x10);
+	ck_assert_uint_eq(row(&fixture, at14, 1)->instruction->offset, 0x14);
+	/* The file does not exist, and has no symbol. */
+	ck_assert_uint_eq(row(&fixture, at14, 1)->instruction->size, 0);
+	ck_assert_ptr_null(row(&fixture, at14, 1)->instruction->symbol);
+	ck_assert_ptr_null(row(&fixture, library, 0)->instruction);
+	stop(&fixture);
+}
+
 TEST(lines_are_of_the_code_and_of_the_calls)
 {
 	struct fixture fixture = {.keys = {[SP_KEY_SRCLINE] = true}};

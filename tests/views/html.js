@@ -397,6 +397,19 @@ const checks = {
 			fail(`the hottest line is '${hot}'`);
 		if (await tab.evaluate(() => window.pwned !== undefined || document.querySelector("img")))
 			fail("a line became markup");
+		const instructions = () => tab.evaluate(() => [...document.querySelectorAll(".instruction")]
+			.map((row) => row.innerText));
+		const shown = await instructions();
+		if (await tab.evaluate(() => document.querySelector(".opener"))) {
+			if (!shown.length || !shown.every((text) => /^[\d.]+%\s+\w+.*\+0x[0-9a-f]+$/s.test(text)))
+				fail(`the hottest line's instructions are '${shown.join("', '")}'`);
+			await tab.focus(".opener");
+			await tab.keyboard.press("Enter");
+			const toggled = (await instructions()).length;
+			await tab.keyboard.press("Enter");
+			if (toggled === shown.length || (await instructions()).length !== shown.length)
+				fail(`Enter on a line's number: ${shown.length}, ${toggled} instructions`);
+		}
 		await tab.keyboard.press("6");
 		const about = await tab.evaluate(() => document.getElementById("panel").innerText);
 		if (!/Source files in this page\s+\S+prog\.c/.test(about))

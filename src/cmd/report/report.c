@@ -505,7 +505,7 @@ static struct sp_error *set_time_origins(const struct report_arguments *argument
 	return NULL;
 }
 
-/* Analyses the recordings by source line, if --source is given; *ret stays NULL otherwise. */
+/* Analyses the recordings by source line and instruction, if --source is given; *ret stays NULL otherwise. */
 static struct sp_error *analyse_lines(const struct report_arguments *arguments, struct sp_ctx *ctx,
 				      const struct recordings *recordings,
 				      const struct analysis_groups *from, struct sp_analysis **ret)
@@ -520,6 +520,7 @@ static struct sp_error *analyse_lines(const struct report_arguments *arguments, 
 	rows.keys = keys;
 	rows.key_count = sizeof(keys) / sizeof(*keys);
 	rows.children = false;
+	rows.instructions = true;
 	samples.timeline = false;
 	options.rows = &rows;
 	options.tree = &tree;
