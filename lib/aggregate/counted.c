@@ -16,6 +16,8 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 		return error_no_memory();
 	if (work->options->samples.timeline)
 		counted->cells.limit = work->options->samples.timeline_cells;
+	if (!cells_widen(&counted->cells, work->options->samples.timeline ? work->bin_shift : 0))
+		return error_no_memory();
 	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
 	counted->stacks.deferred = work->deferred;
 	counted->stacks.layout = work->layout;

@@ -52,6 +52,7 @@ struct work {
 	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
 	bool replicates;  /* assign each sample to a replicate, from which intervals of ratios are computed */
 	bool sum_tasks;   /* count samples of each thread, for comparison with READ records */
+	unsigned int bin_shift; /* least `shift` of cells: that of earlier recordings' */
 };
 
 /*

@@ -59,6 +59,15 @@ static unsigned int widest_shift(const struct run *run)
 	return shift;
 }
 
+unsigned int timeline_bin_shift(const struct merged *merged)
+{
+	unsigned int shift = 0;
+	for (size_t i = 0; i < merged->event_count; i++)
+		if (merged->events[i].cells.shift > shift)
+			shift = merged->events[i].cells.shift;
+	return shift;
+}
+
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes)
 {
@@ -196,22 +205,13 @@ static bool place_cells(struct event_timeline *timeline, const struct radix *rad
 	return true;
 }
 
-static unsigned int widest_event(const struct merged *merged)
-{
-	unsigned int shift = 0;
-	for (size_t i = 0; i < merged->event_count; i++)
-		if (merged->events[i].cells.shift > shift)
-			shift = merged->events[i].cells.shift;
-	return shift;
-}
-
 bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_node *const *last)
 {
 	struct sp_analysis *analysis = merged->analysis;
 	struct merged_event *from = &merged->events[event];
 	struct event_timeline *timeline = &analysis->timelines[event];
 	/* All events have bins of one width. */
-	if (!cells_widen(&from->cells, widest_event(merged)) ||
+	if (!cells_widen(&from->cells, timeline_bin_shift(merged)) ||
 	    !list_nodes(timeline, analysis->profiles[event].tree))
 		return false;
 	timeline->cells = from->cells;

@@ -15,6 +15,9 @@
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes);
 
+/* Returns the widest bins of all events' cells, as struct cells has it. */
+unsigned int timeline_bin_shift(const struct merged *merged);
+
 /* Adds the losses of a recording that have a time. False when out of memory. */
 bool timeline_add_losses(struct merged *merged, const struct run *run);
 

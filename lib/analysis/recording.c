@@ -6,6 +6,7 @@
 #include <string.h>
 #include "aggregate/sample_counter.h"
 #include "aggregate/sample_reader.h"
+#include "aggregate/timeline.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -252,6 +253,7 @@ static void work_init(struct run *run, const struct merged *merged)
 		.only_leaves = options->samples.branches ||
 			       (!options->rows.children && options->tree.order == SP_TREE_NONE),
 		.replicates = merged->replicates,
+		.bin_shift = timeline_bin_shift(merged),
 		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,
 	};
 	memcpy(work->keys, merged->keys, sizeof(work->keys));

@@ -2,16 +2,24 @@
 #include "profile/cells.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "profile/interval.h"
 
 /* Number of bins, as a part of the limit, when cells are first added up: finer ones rarely save cells. */
 #define BINS_PART 16
 
+/*
+ * Size of the table of recent cells. Samples are almost in order of time, so that equal cells are near each
+ * other. A table of all cells would miss the processor's cache at each sample.
+ */
+#define RECENT (1 << 14)
+
 void cells_deinit(struct cells *cells)
 {
 	vec_deinit(cells);
-	free(cells->slots);
+	free(cells->recent);
 	*cells = (struct cells){0};
 }
 
@@ -32,34 +40,31 @@ static void add(struct sp_cell *to, const struct sp_cell *from)
 		to->samples = UINT32_MAX;
 }
 
-/* Returns the slot of an equal cell, or the empty slot for it. */
-static size_t slot_of(const struct cells *cells, const struct sp_cell *cell)
+static size_t hash_of(const struct sp_cell *cell)
 {
-	uint64_t key = (uint64_t)cell->thread << 32 | cell->node;
-	size_t mask = cells->slot_count - 1, slot = hash_pair(cell->time_ns, key) & mask;
-	while (cells->slots[slot] && !is_same(&cells->items[cells->slots[slot] - 1], cell))
-		slot = (slot + 1) & mask;
-	return slot;
+	return hash_pair(cell->time_ns, (uint64_t)cell->thread << 32 | cell->node);
 }
 
-/* Moves all cells to bins of a width, and adds up equal ones. False when out of memory. */
+/*
+ * Moves all cells to bins of a width, and adds up equal ones in the order of their first. False when out
+ * of memory.
+ */
 static bool rebin(struct cells *cells, unsigned int shift)
 {
 	size_t count = 16, kept = 0;
-	while (count < 2 * cells->limit || count < 2 * cells->count)
+	while (count < 2 * cells->count)
 		count *= 2;
-	uint32_t *slots = table_alloc(count, sizeof(*slots));
-	if (!slots)
+	CLEANUP_FREE uint32_t *slots = table_alloc(count, sizeof(*slots)); /* hash table of index + 1 */
+	if (!slots || (!cells->recent && !(cells->recent = calloc(RECENT, sizeof(*cells->recent)))))
 		return false;
-	free(cells->slots);
-	cells->slots = slots;
-	cells->slot_count = count;
-	cells->binned = true;
+	memset(cells->recent, 0, RECENT * sizeof(*cells->recent));
 	cells->shift = shift;
 	for (size_t i = 0; i < cells->count; i++) {
 		struct sp_cell cell = cells->items[i];
 		cell.time_ns = bin_of(cell.time_ns, shift);
-		size_t slot = slot_of(cells, &cell);
+		size_t slot = hash_of(&cell) & (count - 1);
+		while (slots[slot] && !is_same(&cells->items[slots[slot] - 1], &cell))
+			slot = (slot + 1) & (count - 1);
 		if (slots[slot]) {
 			add(&cells->items[slots[slot] - 1], &cell);
 			continue;
@@ -71,7 +76,10 @@ static bool rebin(struct cells *cells, unsigned int shift)
 	return true;
 }
 
-/* Widens the bins until at least half of the limit is free. False when out of memory. */
+/*
+ * Adds up equal cells, and widens the bins until at least half of the limit is free. False when out of
+ * memory.
+ */
 static bool make_room(struct cells *cells)
 {
 	uint64_t first = UINT64_MAX, last = 0;
@@ -80,8 +88,8 @@ static bool make_room(struct cells *cells)
 		first = time_ns < first ? time_ns : first;
 		last = time_ns > last ? time_ns : last;
 	}
-	unsigned int shift = cells->shift + cells->binned;
-	while (!cells->binned && shift < 63 && (last - first) >> shift > cells->limit / BINS_PART)
+	unsigned int shift = cells->shift;
+	while (!cells->recent && shift < 63 && (last - first) >> shift > cells->limit / BINS_PART)
 		shift++;
 	for (; shift <= 63; shift++) {
 		if (!rebin(cells, shift))
@@ -101,17 +109,17 @@ bool cells_add(struct cells *cells, const struct sp_cell *cell)
 	if (cells->count >= cells->limit && !make_room(cells))
 		return false;
 	added.time_ns = bin_of(added.time_ns, cells->shift);
-	size_t slot = cells->binned ? slot_of(cells, &added) : 0;
-	if (cells->binned && cells->slots[slot]) {
-		add(&cells->items[cells->slots[slot] - 1], &added);
+	uint32_t *recent = cells->recent ? &cells->recent[hash_of(&added) % RECENT] : NULL;
+	if (recent && *recent && is_same(&cells->items[*recent - 1], &added)) {
+		add(&cells->items[*recent - 1], &added);
 		return true;
 	}
 	struct sp_cell *new = vec_push(cells);
 	if (!new)
 		return false;
 	*new = added;
-	if (cells->binned)
-		cells->slots[slot] = (uint32_t)cells->count;
+	if (recent)
+		*recent = (uint32_t)cells->count;
 	return true;
 }
 

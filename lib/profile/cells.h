@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sums of samples by time, thread and node, in bounded memory. Every sample has its own cell until
- * there are too many cells. Then cells of one time bin are added up, and bins double in width until
- * half of the limit is free. Sums stay exact; only the resolution of time decreases.
+ * there are too many cells. Then bins double in width until half of the limit is free, and cells of one
+ * bin are added up: most of them at once, the others when there are too many cells again. Sums stay
+ * exact; only the resolution of time decreases.
  */
 #ifndef PROFILE_CELLS_H
 #define PROFILE_CELLS_H
@@ -15,9 +16,7 @@ struct cells {
 	VEC(struct sp_cell);
 	size_t limit;       /* set by the caller before cells_add(); at least 1 */
 	unsigned int shift; /* a bin's width is 1 << shift ns */
-	bool binned;        /* equal cells are found by `slots` and added up */
-	uint32_t *slots;    /* hash table of index + 1 */
-	size_t slot_count;
+	uint32_t *recent;   /* index + 1 of recent cells, by hash; NULL: each sample has its own cell */
 };
 
 /* Losses with a time. */
