@@ -30,6 +30,7 @@ function showLegend() {
 	if (profile.events.some((event) => event.node.inlined.includes(1))) {
 		const item = element("span", "", "inlined"), swatch = element("span", "swatch");
 		item.className = "inlined";
+		swatch.style.boxShadow = `inset 3px 0 ${look.mark}`;
 		swatch.style.background = look.shades[look.groups[OWN]][INLINED];
 		item.prepend(swatch);
 		$("legend").append(item);

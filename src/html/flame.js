@@ -2,7 +2,9 @@
 // A flame graph on a canvas: the root is on top, or below (`up`), and heavier children are to the left.
 "use strict";
 
-const BOX = 20, SHARE_WIDTH = 220; // height of a box, and width of boxes with a share, in CSS pixels
+// In CSS pixels: height of a box; widths from which a box has a colour of its own, a mark if it is inlined, and its
+// share.
+const BOX = 20, COLOUR_WIDTH = 2.5, MARK_WIDTH = 8, SHARE_WIDTH = 220;
 const FONT = "12.5px system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif";
 
 class Flame {
@@ -123,8 +125,12 @@ class Flame {
 		this.boxes((node, depth, left, width) => {
 			const top = this.top(depth);
 			context.globalAlpha = depth < tree.depth[this.zoom] ? 0.45 : 1;
-			context.fillStyle = node ? this.look.colour(tree.fn[node], tree.inlined[node]) : this.look.root;
-			context.fillRect(left, top, Math.max(width - (width > 2.5 ? 1 : 0), 0.5), BOX - 1);
+			context.fillStyle = this.colourOf(node, width);
+			context.fillRect(left, top, Math.max(width - (width > COLOUR_WIDTH ? 1 : 0), 0.5), BOX - 1);
+			if (tree.inlined[node] && width > MARK_WIDTH) {
+				context.fillStyle = this.look.mark;
+				context.fillRect(left, top, 3, BOX - 1);
+			}
 			if (width > 34)
 				this.drawText(context, node, left, top + BOX / 2, width);
 			if (node === this.cursor && focused && width > 2) {
@@ -134,6 +140,16 @@ class Flame {
 			}
 		});
 		context.globalAlpha = 1;
+	}
+
+	// Returns a box's colour. Narrow boxes are neutral: beside each other, colours of theirs would be noise.
+	colourOf(node, width) {
+		const fn = this.tree.fn[node];
+		if (!node)
+			return this.look.root;
+		if (width <= COLOUR_WIDTH && !this.look.matches(fn))
+			return this.look.line;
+		return this.look.colour(fn, this.tree.inlined[node]);
 	}
 
 	// Draws a box's name, in wide boxes with its share. Names of inlined functions are in italics.

@@ -9,8 +9,9 @@ const INLINED = 4, INLINED_MIX = 0.42; // shade of inlined functions
 // Colours of canvases, from the style sheet.
 const look = {
 	name: (fn) => fn < 0 ? "all" : functionName(fn),
+	matches: (fn) => Boolean(derived.matches && derived.matches[fn]),
 	colour(fn, inlined) {
-		const base = derived.matches && derived.matches[fn] ? this.match : this.groups[groups[fn]];
+		const base = this.matches(fn) ? this.match : this.groups[groups[fn]];
 		return this.shades[base][inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED];
 	},
 	share: (weight) => weight / (derived.weight || 1),
@@ -27,6 +28,7 @@ const look = {
 			this[name] = get(name);
 		this.root = get("note");
 		this.boxInk = get("box-ink");
+		this.mark = mix(this.boxInk, 0.45);
 		this.lane = get("lane");
 		this.heat = get("accent");
 		this.veil = document.documentElement.classList.contains("dark") ? "rgb(0 0 0 / 0.55)"

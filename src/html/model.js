@@ -479,13 +479,22 @@ function weightOf(tree, flags) {
 	return {weight, samples};
 }
 
-// Returns flags of the functions whose name matches; a text that is no regular expression is searched as it is.
+// Returns whether a search is a regular expression that is matched in time of at most the square of a name's
+// length: a link from a stranger may have any. Refuses repeated groups, back references, and more than two
+// repetitions without limit.
+function isQuickPattern(text) {
+	const plain = text.replace(/\\[^1-9k]|\[(?:\\.|[^\]])*\]/g, "x");
+	return text.length <= 200 && !/\)[*+?{]|\\/.test(plain) && (plain.match(/[*+]|\{\d*,/g) || []).length <= 2;
+}
+
+// Returns by function whether its name matches. Other than quick patterns are searched as plain text.
 function matchFunctions(profile, text) {
+	const plain = () => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
 	let pattern;
 	try {
-		pattern = new RegExp(text, "i");
+		pattern = isQuickPattern(text) ? new RegExp(text, "i") : plain();
 	} catch {
-		pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+		pattern = plain();
 	}
 	const matches = profile.strings.map((name) => pattern.test(name));
 	return Uint8Array.from(profile.functions.name, (name) => matches[name] ? 1 : 0);
@@ -493,4 +502,4 @@ function matchFunctions(profile, text) {
 
 if (typeof module !== "undefined")
 	module.exports = {decodeTree, decodeCells, groupFunctions, ownOf, filterStacks, calleesTree, callersTree,
-		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, Tree, Columns};
+		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};

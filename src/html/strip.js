@@ -78,7 +78,8 @@ class Strip {
 			if (this.label) {
 				context.fillStyle = this.look.soft;
 				context.textBaseline = "middle";
-				context.fillText("all threads", 10, CURVE / 2);
+				context.fillText("all threads", 10, CURVE / 2 - 7);
+				context.fillText(this.peak, 10, CURVE / 2 + 8);
 			}
 		}
 		this.drawAxis(context);
@@ -110,6 +111,7 @@ class Strip {
 		const bins = this.binsOfColumn(), highestOf = (columns) => columns.reduce((a, b) => Math.max(a, b), 0) || 1;
 		const [all, ...lanes] = this.lanes.map((lane) => columnsOf(lane.weight, bins)), look = this.look;
 		const highest = Math.max(...lanes.map(highestOf), 0);
+		this.peak = peakText(this.event, highestOf(all) / (this.event.binNs / 1e9));
 		this.drawCurve(context, all, highestOf(all), 0, CURVE, look.accent);
 		lanes.forEach((columns, i) => {
 			const lane = this.lanes[i + 1], top = CURVE + i * LANE, chosen = lane.thread === this.thread;
@@ -124,17 +126,35 @@ class Strip {
 		});
 	}
 
+	// Draws the key of the heat map's colours at the right end of the axis. Returns its left edge.
+	drawKey(context) {
+		const step = 4, steps = 14, top = this.height - AXIS + 6, most = peakText(this.event, this.heatPeak);
+		const left = this.width - context.measureText(most).width - step * steps - 34;
+		context.fillStyle = this.look.soft;
+		context.textBaseline = "middle";
+		context.fillText("0", left + 8, top + 5);
+		context.fillText(most, left + step * steps + 26, top + 5);
+		context.fillStyle = this.look.heat;
+		for (let i = 0; i < steps; i++) {
+			context.globalAlpha = heatAlpha(i / (steps - 1));
+			context.fillRect(left + 20 + i * step, top, step, 9);
+		}
+		context.globalAlpha = 1;
+		return left;
+	}
+
 	drawAxis(context) {
 		const seconds = this.event.bins * this.event.binNs / 1e9, top = this.height - AXIS;
 		const step = niceStep(seconds / Math.max(2, this.width / 110));
 		const scale = this.heat ? this.shape.size / this.shape.columnNs * 1e9
 			: (this.width - this.label) / seconds;
+		const end = this.heat ? this.drawKey(context) : this.width;
 		context.fillStyle = this.look.soft;
 		context.textBaseline = "middle";
 		for (let i = 0; i * step < seconds; i++) {
 			const x = this.label + i * step * scale, text = formatSeconds(i * step);
 			context.fillRect(x, top, 1, 4);
-			if (x + 4 + context.measureText(text).width < this.width)
+			if (x + 4 + context.measureText(text).width < end)
 				context.fillText(text, x + 4, top + AXIS / 2 + 1);
 		}
 	}
@@ -164,9 +184,10 @@ class Strip {
 			sums[column * shape.rows + row] += weights[bin];
 		}
 		const most = sums.reduce((a, b) => Math.max(a, b), 0) || 1;
+		this.heatPeak = most / (shape.binsOfRow * this.event.binNs / 1e9);
 		context.fillStyle = this.look.heat;
 		for (let i = 0; i < sums.length; i++) {
-			context.globalAlpha = sums[i] ? 0.08 + 0.92 * sums[i] / most : 0;
+			context.globalAlpha = sums[i] ? heatAlpha(sums[i] / most) : 0;
 			const column = Math.floor(i / shape.rows), row = i % shape.rows;
 			context.fillRect(column * shape.size, (shape.rows - 1 - row) * HEAT_CELL,
 				Math.max(shape.size - 1, 1), HEAT_CELL);
@@ -328,6 +349,17 @@ function heatShape(event, width) {
 function niceStep(least) {
 	const unit = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
 	return [1, 2, 5, 10].map((factor) => factor * unit).find((step) => step >= least * 0.999);
+}
+
+// Opacity of a cell of the heat map, whose weight is a part of the heaviest one's.
+const heatAlpha = (part) => 0.08 + 0.92 * part;
+
+// Returns a rate as text: CPUs for events in CPU time, else the event's number per second.
+function peakText(event, perSecond) {
+	if (event.unit === "ns")
+		return `peak ${Number((perSecond / 1e9).toPrecision(2))} CPUs`;
+	const power = Math.max(0, Math.min(4, Math.floor(Math.log10(Math.max(1, perSecond)) / 3)));
+	return `peak ${Number((perSecond / 1000 ** power).toPrecision(2))}${["", "k", "M", "G", "T"][power]}/s`;
 }
 
 // Returns a whole number with commas.

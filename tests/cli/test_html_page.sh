@@ -96,11 +96,12 @@ later "a search has the share of its stacks" search prog.html folded.txt '^inner
 tid=$("$SPROF" report -q -i data -s tid --format json 2>err | sed -n 's/.*"tid": \([0-9]*\).*/\1/p' | tail -n 1)
 "$SPROF" report -q -i data --tid "$tid" -s dso,function --format json >thread.json 2>err
 later "a thread has the functions of report --tid" thread prog.html "$tid" thread.json
-later "the page works by keyboard alone" keys prog.html
+
 later "the page works by mouse" mouse prog.html
-later "axe-core finds nothing serious" axe prog.html
-later "nothing is wider than a phone" phone prog.html
 "$SPROF" report -q -i data --source -o source.html 2>err
+later "the page works by keyboard alone" keys source.html
+later "axe-core finds nothing serious" axe source.html
+later "nothing is wider than a phone" phone source.html
 later "the page shows sampled lines with shares" source source.html 'LOOP(3000000)'
 
 # Ranges: a quarter, one bin, the first bins, the last bin.

@@ -2,7 +2,7 @@
 // Model of the HTML page: decoding, selections, turned trees, search, intervals. Results are held against stacks
 // that are counted one by one. Usage: node test_model.js MODEL
 "use strict";
-const assert = require("assert"), path = require("path");
+const assert = require("assert"), fs = require("fs"), path = require("path");
 const model = require(path.resolve(process.argv[2] || path.join(__dirname, "../../src/html/model.js")));
 
 let seed = 1;
@@ -10,6 +10,34 @@ const random = (below) => {
 	seed = (seed * 1103515245 + 12345) % 2147483648;
 	return Math.floor(seed / 2147483648 * below);
 };
+
+// Linear RGB as people see it: all colours; or without red, green or blue cones (Machado, Oliveira, Fernandes 2009).
+const SIGHT = {
+	full: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+	protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+	deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+	tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+};
+
+const linear = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+	.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+
+function contrast(a, b) {
+	const light = (colour) => linear(colour).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0.05);
+	return Math.max(light(a), light(b)) / Math.min(light(a), light(b));
+}
+
+// Returns a colour's place in CIE Lab, where distances are differences that people see.
+function lab(colour, sight) {
+	const given = linear(colour), row = (m, i) => given.reduce((sum, part, j) => sum + m[3 * i + j] * part, 0);
+	const seen = [0, 1, 2].map((i) => Math.min(1, Math.max(0, row(sight, i))));
+	const root = (r, g, b, white) => {
+		const value = (r * seen[0] + g * seen[1] + b * seen[2]) / white;
+		return value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116;
+	};
+	const x = root(0.4124, 0.3576, 0.1805, 0.95047), y = root(0.2126, 0.7152, 0.0722, 1);
+	return [116 * y - 16, 500 * (x - y), 200 * (y - root(0.0193, 0.1192, 0.9505, 1.08883))];
+}
 
 // Encodes columns of numbers as varints.
 function varints(...columns) {
@@ -218,6 +246,30 @@ const cases = {
 		close(high, 0.59617);
 		close(model.interval(0, 10)[1], 0.27753);
 		assert.deepStrictEqual(model.interval(0, 0), [0, 1]);
+	},
+	"searches that would take too long are plain text"() {
+		for (const text of ["main", "^std::.*sort$", "a|b", "[a-z]+_lock", "operator\\+", "(one|two)_read", "x{2,3}"])
+			assert(model.isQuickPattern(text), text);
+		for (const text of ["(a+)+$", "(a|a)*b", "(a)\\1", ".*.*.*x", "((a*)b)*", "(x{1,}){2,}", "a".repeat(201)])
+			assert(!model.isQuickPattern(text), text);
+		const one = {strings: ["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "x(a+)+$y"], functions: {name: [0, 1]}};
+		assert.deepStrictEqual(Array.from(model.matchFunctions(one, "(a+)+$")), [0, 1]);
+	},
+	"groups' colours differ for all kinds of sight, and names on them are readable"() {
+		const css = fs.readFileSync(path.join(__dirname, "../../src/html/page.css"), "utf8");
+		const [light, dark] = css.match(/:root[^{]*\{[^}]*\}/g).map((block) =>
+			Object.fromEntries(Array.from(block.matchAll(/--([\w-]+): (#\w{6})/g), ([, name, value]) => [name, value])));
+		for (const look of [light, {...light, ...dark}]) {
+			const names = ["own", "library", "kernel", "unknown", "match"];
+			for (const name of [...names, "note"])
+				assert(contrast(look[name], look["box-ink"]) >= 4.5, `${name}: ${contrast(look[name], look["box-ink"])}`);
+			assert(contrast(look["match-ink"], look.panel) >= 4.5);
+			names.forEach((a, i) => names.slice(i + 1).forEach((b) => {
+				const least = Math.min(...Object.values(SIGHT).map((sight) =>
+					Math.hypot(...lab(look[a], sight).map((value, j) => value - lab(look[b], sight)[j]))));
+				assert(least >= 20, `${a} and ${b}: ${least}`);
+			}));
+		}
 	},
 	"stacks of 20,000 frames, and no stacks at all"() {
 		const stack = Array.from({length: 20000}, (_, i) => i % FUNCTIONS);

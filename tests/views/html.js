@@ -9,7 +9,7 @@ const [modules, ...single] = process.argv.slice(2);
 let page, rest;
 const load = (name) => require(path.join(modules, name));
 const puppeteer = load("puppeteer-core");
-const VIEWS = ["flame", "functions", "tree", "limits", "about"];
+const VIEWS = ["flame", "functions", "tree", "source", "limits", "about"];
 let faults = [];
 const fail = (text) => faults.push(text);
 
@@ -380,6 +380,10 @@ const checks = {
 		if (range.from === null || range.from >= range.to)
 			fail(`a drag selects ${range.from} to ${range.to}`);
 		await set(tab, {from: null, to: null});
+		const [peak, mean] = await tab.evaluate(() => [strip.peak, profile.events[0].weight / profile.events[0].durationNs]);
+		const cpus = Number(/^peak ([\d.]+) CPUs$/.exec(peak)?.[1]);
+		if (!(cpus >= 0.9 * mean && cpus <= 10 * mean))
+			fail(`the strip's scale is '${peak}'; the mean is ${mean} CPUs`);
 		const flame = await (await tab.$(".flame canvas")).boundingBox();
 		await tab.mouse.click(flame.x + 20, flame.y + 30);
 		if ((await tab.evaluate(() => window.sprof.state())).zoom.length !== 1)
