@@ -11,7 +11,9 @@ stacks() { python3 "$top_srcdir/tests/cli/exports.py" "$@"; }
 
 # A program with two threads, inlined functions, recursion, and a function with a hostile name.
 cat >work.c <<'END'
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 #define LOOP(n) for (unsigned int i = 0; i < (n); i++) __asm__ volatile("" ::: "memory")
 static inline __attribute__((always_inline)) void inner(void) { LOOP(20000000); }
 static inline __attribute__((always_inline)) void middle(void) { LOOP(10000000); inner(); }
@@ -25,9 +27,17 @@ __attribute__((noinline)) void down(int depth)
 }
 __attribute__((noinline)) void hostile(void) { LOOP(30000000); __asm__ volatile(""); }
 static void *thread(void *arg) { outer(); hostile(); return arg; }
+static void kernel(void)
+{
+	static char bytes[1 << 20];
+	int file = open("/dev/zero", O_RDONLY);
+	for (int i = 0; i < 1000 && read(file, bytes, sizeof(bytes)) > 0; i++)
+		;
+}
 int main(void)
 {
 	pthread_t id;
+	kernel();
 	pthread_create(&id, 0, thread, 0);
 	for (int i = 0; i < 3; i++) {
 		down(10);

@@ -73,7 +73,7 @@ storm "$SPROF" record -q --scope task --call-graph none
 show "--scope task"
 check "intervals hold the share of programs that were hardly sampled" awk '
 	NF == 7 { seen++; good += $4 < $7 && $5 > $6 }
-	END { print good " of " seen; exit !(seen >= 4 && good == seen) }' "$tmp/programs"
+	END { print good " of " seen; exit !(seen >= 3 && good == seen) }' "$tmp/programs"
 
 # The report says whose CPU time that is. At 20 Hz nearly none has a sample;
 # switches say what each used, from the fork on: no less than from just before its exec.
