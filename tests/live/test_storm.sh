@@ -68,12 +68,13 @@ else
 	done
 fi
 
-# Events of tasks miss them: intervals have room for what was never sampled.
+# Events of tasks miss most of them: intervals have room for what was never sampled. How many of the
+# five programs have samples at all is chance.
 storm "$SPROF" record -q --scope task --call-graph none
 show "--scope task"
 check "intervals hold the share of programs that were hardly sampled" awk '
 	NF == 7 { seen++; good += $4 < $7 && $5 > $6 }
-	END { print good " of " seen; exit !(seen >= 3 && good == seen) }' "$tmp/programs"
+	END { print good " of " seen; exit !(seen >= 1 && good == seen) }' "$tmp/programs"
 
 # The report says whose CPU time that is. At 20 Hz nearly none has a sample;
 # switches say what each used, from the fork on: no less than from just before its exec.
