@@ -34,6 +34,7 @@ include lib/info/local.mk
 include lib/machine/local.mk
 include lib/binary/local.mk
 include lib/unwind/local.mk
+include lib/stored/local.mk
 include lib/symbol/local.mk
 include lib/capture/local.mk
 include lib/count/local.mk
@@ -42,6 +43,7 @@ include lib/sideband/local.mk
 include lib/aggregate/local.mk
 include lib/findings/local.mk
 include lib/analysis/local.mk
+include lib/archive/local.mk
 include lib/script/local.mk
 include lib/trace/local.mk
 include lib/instruction/local.mk

@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
 	&command_list,
 	&command_info,
 	&command_script,
+	&command_archive,
 	NULL,
 };
 

@@ -4,6 +4,7 @@
 #define SPROF_SPROF_H
 
 #include <sprof/analysis.h>
+#include <sprof/archive.h>
 #include <sprof/capture.h>
 #include <sprof/catalog.h>
 #include <sprof/ctx.h>

@@ -298,6 +298,8 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 	};
 	struct sp_error *error = search_places(&search, pid ?: module->pid);
 	struct debugfile_places places = binary_places(env);
+	if (!error && !search.found && env->held)
+		error = held_files_open(env->held, module, &search.found);
 	if (!error && !search.found)
 		error = debugfile_cached(&places, module->build_id, module->build_id_size, "elf",
 					 &search.found);
@@ -341,6 +343,8 @@ struct sp_error *binary_open_code(void *arg, const struct module *module, uint32
 	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
 		return NULL;
 	struct sp_error *error = binary_open(env, module, pid, &diagnosis, ret);
+	if (!error && *ret && env->held && module->kind == MODULE_FILE)
+		held_files_add(env->held, module, *ret);
 	if (!error && !*ret && diagnosis.text)
 		ctx_log(env->ctx, SP_LOG_DEBUG, "%s", diagnosis.text);
 	return error;

@@ -3,7 +3,8 @@
  * Finds the file that a module was mapped from. With --symfs, it is only searched below that directory.
  * Else the places are, in order: its path; its path in the process's root directory if the process
  * still runs (/proc/PID/root, tried first if this is another mount namespace or chroot; /proc/PID/exe
- * and map_files, for deleted files); perf's build-id cache. The vdso has no file: see vdso.h.
+ * and map_files, for deleted files); files that the recorder holds; perf's build-id cache. The vdso has no
+ * file: see vdso.h.
  *
  * The file must be the recorded one:
  * - by build-id, if one was recorded;
@@ -17,6 +18,7 @@
 
 #include <sprof/ctx.h>
 #include "base/diagnosis.h"
+#include "binary/held_files.h"
 #include "binary/identity.h"
 #include "elf/debugfile.h"
 #include "elf/image.h"
@@ -28,6 +30,7 @@ struct binary_env {
 	char *symfs;          /* NULL or "": the files of this machine */
 	char *build_id_cache; /* perf's: ~/.debug; NULL: HOME is not set */
 	struct provenance provenance; /* facts of the recording */
+	struct held_files *held;      /* files that the recorder holds; borrowed; NULL: none */
 };
 
 /* `symfs` (may be NULL) is copied. */
@@ -65,7 +68,7 @@ struct sp_error *binary_find_debug(const struct binary_env *env, const struct mo
 
 /*
  * Variants of these two for callbacks, as those of an unwinder: `env` is a struct binary_env, and the
- * reason of a missing file is logged.
+ * reason of a missing file is logged. A file that was found is held, if env->held is set.
  */
 struct sp_error *binary_open_code(void *env, const struct module *module, uint32_t pid,
 				  struct image **ret) SP_MUST_CHECK;

@@ -368,6 +368,11 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	return error;
 }
 
+struct held_files *capture_held_files(const struct sp_capture *capture)
+{
+	return capture->unwinding ? unwinding_held_files(capture->unwinding) : NULL;
+}
+
 static void free_lists(struct sp_capture *capture)
 {
 	for (size_t i = 0; i < capture->processes.count; i++) {

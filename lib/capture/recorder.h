@@ -240,6 +240,9 @@ struct sp_error *capture_retouches(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* setup.c */
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
+struct held_files *capture_held_files(const struct sp_capture *capture);
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_fit_size(struct sp_capture *capture);
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;

@@ -284,6 +284,8 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding)
 	};
 	const struct provenance here = {.same_kernel = true, .host = HOST_SAME, .arch = machine};
 	struct sp_error *error = binary_env_init(&unwinding->binaries, unwinding->ctx, NULL, &here);
+	if (!error)
+		error = held_files_new(&unwinding->binaries.held);
 	return error ? error : unwinder_new(unwinding->ctx, &options, &unwinding->unwinder);
 }
 
@@ -367,6 +369,11 @@ struct sp_error *unwinding_new(const struct unwinding_options *options, struct u
 	return error;
 }
 
+struct held_files *unwinding_held_files(const struct unwinding *unwinding)
+{
+	return unwinding->binaries.held;
+}
+
 void unwinding_free(struct unwinding *unwinding)
 {
 	if (!unwinding)
@@ -379,6 +386,7 @@ void unwinding_free(struct unwinding *unwinding)
 	}
 	free(unwinding->workers);
 	unwinder_free(unwinding->unwinder);
+	held_files_free(unwinding->binaries.held);
 	binary_env_deinit(&unwinding->binaries);
 	live_free(unwinding->live);
 	decoder_free(unwinding->decoder);

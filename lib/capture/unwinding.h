@@ -33,6 +33,9 @@ struct sp_error *unwinding_new(const struct unwinding_options *options,
 			       struct unwinding **ret) SP_MUST_CHECK;
 void unwinding_free(struct unwinding *unwinding);
 
+/* Returns the files that were opened to unwind; they belong to the unwinding. */
+struct held_files *unwinding_held_files(const struct unwinding *unwinding);
+
 /* Who has what mapped: whole records of the side-band, merged by time, ahead of the samples. */
 struct sp_error *unwinding_see(struct unwinding *unwinding, const uint8_t *bytes,
 			       size_t size) SP_MUST_CHECK;

@@ -2,10 +2,14 @@
 #include "sideband/pass_one.h"
 
 #include <sched.h>
+#include "base/cleanup.h"
+#include "base/ctx.h"
 #include "file/format.h"
 #include "file/reader_damage.h"
+#include "file/reader_struct.h"
 #include "sideband/jitdumps.h"
 #include "sideband/recorded_until.h"
+#include "stored/names.h"
 #include "symbol/kernel.h"
 
 #define THREADS_MAX 256
@@ -61,6 +65,21 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	return jitdumps_note(sideband);
 }
 
+/* Reads the names that the recording stores. If they are damaged, there are none, and that is logged. */
+static struct sp_error *set_stored_names(const struct sp_reader *reader, struct resolver *resolver)
+{
+	struct stored_names names = {0};
+	struct sp_error *error = stored_names_read(reader->fd, reader->file_size, reader->path, &names);
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
+		ctx_log(reader->ctx, SP_LOG_WARNING, "%s", sp_error_message(error));
+		sp_error_free(take_ptr(error));
+	}
+	if (!error)
+		resolver_set_stored(resolver, &names);
+	stored_names_deinit(&names);
+	return error;
+}
+
 struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine *machine,
 			       struct resolver **resolver_ret, struct unwinding *unwinding)
 {
@@ -88,6 +107,8 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 		.names = pass->names,
 	};
 	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
+	if (!error)
+		error = set_stored_names(reader, *resolver_ret);
 	return error ? error : dump_unwind_init(unwinding, &(struct dump_unwind_source){
 		.ctx = ctx,
 		.layout = layout,

@@ -41,6 +41,9 @@ struct sp_names {
 	uint64_t analyses; /* number of analyses that ended */
 	VEC(struct kept_module) modules;
 	struct kept_kernel kernel;
+	struct stored_names *store; /* NULL: names are not logged */
+	bool store_failed;          /* memory was short for `store` */
+	struct held_files *held;    /* files that a recorder holds; NULL: none */
 };
 
 static void kept_module_free(struct kept_module *module)
@@ -105,6 +108,40 @@ struct module_names *kept_names_take(struct sp_names *kept, const struct source_
 	}
 	pthread_mutex_unlock(&kept->lock);
 	return names;
+}
+
+void kept_names_set_store(struct sp_names *kept, struct stored_names *store)
+{
+	kept->store = store;
+}
+
+bool kept_names_are_logged(const struct sp_names *kept)
+{
+	return kept->store;
+}
+
+bool kept_names_stored_all(const struct sp_names *kept)
+{
+	return !kept->store_failed;
+}
+
+void kept_names_set_held(struct sp_names *kept, struct held_files *held)
+{
+	kept->held = held;
+}
+
+struct held_files *kept_names_held(const struct sp_names *kept)
+{
+	return kept->held;
+}
+
+void kept_names_store(struct sp_names *kept, struct module_names *names)
+{
+	pthread_mutex_lock(&kept->lock);
+	if (names->log.points.count && !name_log_store(&names->log, names, kept->store))
+		kept->store_failed = true;
+	pthread_mutex_unlock(&kept->lock);
+	name_log_deinit(&names->log);
 }
 
 /* Frees what a later analysis does not need, or would let the memory grow. */

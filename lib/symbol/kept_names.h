@@ -13,6 +13,20 @@
 
 struct kallsyms;
 
+/*
+ * Makes later analyses add all that they find to `store` (borrowed; NULL: nothing is stored).
+ * kept_names_store() adds a module's log and empties it; kept_names_stored_all() returns false if memory
+ * was short.
+ */
+void kept_names_set_store(struct sp_names *kept, struct stored_names *store);
+bool kept_names_are_logged(const struct sp_names *kept);
+void kept_names_store(struct sp_names *kept, struct module_names *names);
+bool kept_names_stored_all(const struct sp_names *kept);
+
+/* Lets later analyses find files that a recorder holds (borrowed; NULL: none). */
+void kept_names_set_held(struct sp_names *kept, struct held_files *held);
+struct held_files *kept_names_held(const struct sp_names *kept);
+
 /* Returns a module's kept names, which the caller then owns; NULL: none are kept. Thread-safe. */
 struct module_names *kept_names_take(struct sp_names *kept, const struct source_env *env,
 				     const struct module *module);

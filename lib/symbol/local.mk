@@ -8,6 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
+	lib/symbol/name_log.c lib/symbol/name_log.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
 	lib/symbol/process_file.c lib/symbol/process_file.h \
 	lib/symbol/ranges.c lib/symbol/ranges.h \
@@ -21,6 +22,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/recorded.h \
 	lib/symbol/source_perfmap.c \
 	lib/symbol/source_recorded.c \
+	lib/symbol/source_stored.c lib/symbol/source_stored.h \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/source_places.c lib/symbol/source_places.h \
 	lib/symbol/symbolizer.c lib/symbol/symbolizer.h \

@@ -22,6 +22,7 @@ void module_names_free(struct module_names *names)
 	diagnosis_clear(&names->diagnosis);
 	diagnosis_clear(&names->lines_diagnosis);
 	module_names_forget_lines(names);
+	name_log_deinit(&names->log);
 	vec_deinit(&names->symbols);
 	u64map_deinit(&names->by_key);
 	u64map_deinit(&names->by_range);
@@ -33,7 +34,7 @@ void module_names_free(struct module_names *names)
 static const char *name_of(struct module_names *names, const struct found *found)
 {
 	char text[32];
-	if (found->from_cfi) {
+	if (found->from_cfi && !found->raw_name) {
 		int size = snprintf(text, sizeof(text), "fn@0x%" PRIx64, found->key);
 		return arena_copy_string(&names->arena, text, (size_t)size);
 	}

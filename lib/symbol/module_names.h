@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "symbol/known_lines.h"
 #include "symbol/lines.h"
+#include "symbol/name_log.h"
 #include "symbol/source.h"
 
 /* Has no lock: resolver.h forbids concurrent calls for one module. A zeroed struct is empty. */
@@ -25,6 +26,8 @@ struct module_names {
 	struct u64map by_key;   /* found.key -> index in symbols; for symbols */
 	struct u64map by_range; /* the same for ranges (from_cfi) */
 	VEC(struct symbol *) symbols;
+	bool logged;         /* results are added to `log` */
+	struct name_log log;
 };
 
 void module_names_free(struct module_names *names);

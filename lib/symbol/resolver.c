@@ -16,6 +16,7 @@
 #include "symbol/kept_names.h"
 #include "symbol/module_names.h"
 #include "symbol/recorded.h"
+#include "symbol/source_stored.h"
 
 /* Sources in order of preference: the first that opens serves the module. */
 static const struct source *const sources[] = {
@@ -29,7 +30,7 @@ static const struct source *const sources[] = {
 	&source_kallsyms,
 	&source_vmlinux_found,
 	&source_ko,
-	/* Last resort: the recording's own symbols. */
+	/* Last resort: the recording's own symbols. See also prefer_stored(). */
 	&source_recorded,
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
@@ -57,6 +58,7 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 						 &provenance);
 	if (error)
 		return error;
+	resolver->env.binary.held = options->names ? kept_names_held(options->names) : NULL;
 	error = recorded_index_new(&options->recorded, &resolver->env.recorded);
 	if (error)
 		return error;
@@ -71,12 +73,20 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	return NULL;
 }
 
+void resolver_set_stored(struct resolver *resolver, struct stored_names *names)
+{
+	resolver->env.stored = *names;
+	*names = (struct stored_names){0};
+}
+
 /* Gives all names back to those that are kept. */
 static void give_names(struct resolver *resolver)
 {
 	struct sp_names *kept = resolver->env.options.names;
 	for (size_t i = 0; i < resolver->modules.count; i++) {
 		struct module_names *names = take_ptr(resolver->modules.items[i]);
+		if (names && names->logged)
+			kept_names_store(kept, names);
 		if (names)
 			kept_names_give(kept, &resolver->env, names->module, names);
 	}
@@ -95,6 +105,7 @@ void resolver_free(struct resolver *resolver)
 		module_names_free(resolver->modules.items[i]);
 	vec_deinit(&resolver->modules);
 	recorded_index_free(resolver->env.recorded);
+	stored_names_deinit(&resolver->env.stored);
 	kernel_names_free(resolver->env.kernel);
 	binary_env_deinit(&resolver->env.binary);
 	pthread_mutex_destroy(&resolver->lock);
@@ -108,8 +119,10 @@ static struct module_names *new_names(struct resolver *resolver, const struct mo
 		kept ? kept_names_take(kept, &resolver->env, module) : NULL;
 	if (!names)
 		names = calloc(1, sizeof(*names));
-	if (names)
+	if (names) {
 		names->module = module;
+		names->logged = kept && kept_names_are_logged(kept);
+	}
 	return names;
 }
 
@@ -138,23 +151,50 @@ static struct module_names *names_of(struct resolver *resolver, const struct mod
 	return names;
 }
 
+static void open_source(struct resolver *resolver, struct module_names *names,
+			const struct source *source, const struct module *module, uint32_t pid)
+{
+	struct sp_error *error =
+		source->open(&resolver->env, module, pid, &names->diagnosis, &names->opened);
+	if (error)
+		diagnosis_set(&names->diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s: %s",
+			      module->path, sp_error_message(error));
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		atomic_store(&resolver->no_memory, true);
+	sp_error_free(error);
+	if (names->opened)
+		names->source = source;
+}
+
+/*
+ * Returns whether stored names are better than what was opened: that is not proven to be the recorded
+ * code, lacks symbols, or has no debug information while the stored names come from some. Maps of JIT code
+ * prove nothing.
+ */
+static bool prefer_stored(const struct resolver *resolver, const struct module_names *names,
+			  const struct module *module, const struct stored_module *stored)
+{
+	bool is_kernel = module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE;
+	if (!names->opened || names->diagnosis.problem != RESOLVER_OK ||
+	    !(is_kernel || names->source->by_content))
+		return true;
+	return stored->has_lines &&
+	       !(names->source->has_lines &&
+		 names->source->has_lines(names->opened, &resolver->env, module));
+}
+
 static void ask_sources(struct resolver *resolver, struct module_names *names,
 			const struct module *module, uint32_t pid)
 {
+	const struct stored_module *stored = source_stored_module(&resolver->env, module);
 	names->asked = true;
-	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++) {
-		struct sp_error *error =
-			sources[i]->open(&resolver->env, module, pid, &names->diagnosis,
-					 &names->opened);
-		if (error)
-			diagnosis_set(&names->diagnosis, RESOLVER_DAMAGED_FILE, NULL, "%s: %s",
-				      module->path, sp_error_message(error));
-		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
-			atomic_store(&resolver->no_memory, true);
-		sp_error_free(error);
-		if (names->opened)
-			names->source = sources[i];
-	}
+	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++)
+		open_source(resolver, names, sources[i], module, pid);
+	if (!stored || !prefer_stored(resolver, names, module, stored))
+		return;
+	if (names->opened)
+		names->source->close(take_ptr(names->opened));
+	open_source(resolver, names, &source_stored, module, pid);
 }
 
 /* Returns the module's state after trying its sources. NULL: no source serves it, or out of memory. */
@@ -212,14 +252,20 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	const struct symbol *symbol = done ? module_names_intern(names, &found) : NULL;
 	if (!symbol)
 		atomic_store(&resolver->no_memory, true);
+	else if (names->logged)
+		name_log_add_symbol(&names->log, location->offset, symbol);
 	return symbol;
 }
 
 bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret)
 {
-	const struct module_names *names = served_names(resolver, location);
-	return names && names->source->vaddr &&
-	       names->source->vaddr(names->opened, location->offset, ret);
+	struct module_names *names = served_names(resolver, location);
+	if (!names || !names->source->vaddr ||
+	    !names->source->vaddr(names->opened, location->offset, ret))
+		return false;
+	if (names->logged)
+		name_log_add_vaddr(&names->log, location->offset, *ret);
+	return true;
 }
 
 bool resolver_no_memory(const struct resolver *resolver)
@@ -239,6 +285,13 @@ const struct symbol *resolver_find_caller(struct resolver *resolver, const struc
 	return resolver_find(resolver, &next) ?: symbol;
 }
 
+/* Bytes of code to read. */
+struct code_bytes {
+	uint8_t *bytes;
+	size_t size;
+	uint16_t machine; /* result: the ELF machine */
+};
+
 static void open_code(struct resolver *resolver, struct module_names *names,
 		      const struct location *location)
 {
@@ -248,25 +301,39 @@ static void open_code(struct resolver *resolver, struct module_names *names,
 				  &names->code));
 }
 
-bool resolver_read_code(struct resolver *resolver, const struct location *location,
-			int64_t distance, size_t size, uint8_t *ret, uint16_t *machine_ret)
+/* Reads code from the module's source, or else from its file. */
+static bool read_code(struct resolver *resolver, struct module_names *names,
+		      const struct location *location, uint64_t from, struct code_bytes *ret)
 {
-	struct module_names *names = location->module ? names_of(resolver, location->module) : NULL;
-	uint64_t from = location->offset + (uint64_t)distance;
 	size_t done;
-	if (!names)
-		return false;
-	if (names->opened && names->source->read_code)
-		return names->source->read_code(names->opened, location->offset, from, size, ret,
-						machine_ret);
-	if (location->module->kind != MODULE_FILE)
+	bool has_code = names->opened && names->source->read_code;
+	if (has_code && names->source->read_code(names->opened, location->offset, from, ret->size,
+						 ret->bytes, &ret->machine))
+		return true;
+	/* Stored names have the code of few places. */
+	if ((has_code && names->source != &source_stored) || location->module->kind != MODULE_FILE)
 		return false;
 	if (!names->code_asked)
 		open_code(resolver, names, location);
 	if (!names->code || names->code->fd < 0 || from > names->code->size)
 		return false;
-	*machine_ret = names->code->machine;
-	return io_pread(names->code->fd, ret, size, (off_t)from, &done) == 0 && done == size;
+	ret->machine = names->code->machine;
+	return io_pread(names->code->fd, ret->bytes, ret->size, (off_t)from, &done) == 0 &&
+	       done == ret->size;
+}
+
+bool resolver_read_code(struct resolver *resolver, const struct location *location,
+			int64_t distance, size_t size, uint8_t *ret, uint16_t *machine_ret)
+{
+	struct module_names *names = location->module ? names_of(resolver, location->module) : NULL;
+	struct code_bytes code = {.bytes = ret, .size = size};
+	uint64_t from = location->offset + (uint64_t)distance;
+	if (!names || !read_code(resolver, names, location, from, &code))
+		return false;
+	*machine_ret = code.machine;
+	if (names->logged)
+		name_log_add_code(&names->log, from, ret, size, code.machine);
+	return true;
 }
 
 bool resolver_has_sources(struct resolver *resolver, const struct module *module, uint32_t pid)
@@ -320,6 +387,18 @@ static struct sp_error *resolve_new_lines(struct resolver *resolver, struct modu
 	return NULL;
 }
 
+static struct sp_error *find_sources(struct resolver *resolver, struct module_names *names,
+				     const struct source_query *query, struct source_frames *ret)
+{
+	if (names->source->frames)
+		return names->source->frames(names->opened, query->offsets, query->count,
+					     &names->arena, ret);
+	if (!names->source->open_lines)
+		return NULL;
+	return (resolver->env.options.names ? resolve_new_lines : resolve_lines)(resolver, names, query,
+										  ret);
+}
+
 struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
 				  struct source_frames *ret)
 {
@@ -333,13 +412,10 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 		ask_sources(resolver, names, query->module, query->pid);
 	if (!names->opened || query->count == 0)
 		return NULL;
-	if (names->source->frames)
-		return names->source->frames(names->opened, query->offsets, query->count,
-					     &names->arena, ret);
-	if (!names->source->open_lines)
-		return NULL;
-	return (resolver->env.options.names ? resolve_new_lines : resolve_lines)(resolver, names, query,
-										  ret);
+	struct sp_error *error = find_sources(resolver, names, query, ret);
+	if (!error && names->logged)
+		name_log_add_sources(&names->log, query, ret);
+	return error;
 }
 
 static const struct module_names *known_names(const struct resolver *resolver,
@@ -347,6 +423,12 @@ static const struct module_names *known_names(const struct resolver *resolver,
 {
 	return module->index < resolver->modules.count ? resolver->modules.items[module->index]
 						       : NULL;
+}
+
+bool resolver_is_stored(const struct resolver *resolver, const struct module *module)
+{
+	const struct module_names *names = known_names(resolver, module);
+	return names && names->opened && names->source == &source_stored;
 }
 
 enum resolver_problem resolver_sources_problem(const struct resolver *resolver,

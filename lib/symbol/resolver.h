@@ -3,8 +3,9 @@
  * Finds names of (module, offset). The first source (in the order of the table in resolver.c) that
  * opens serves a module: ELF symbol tables (the file, its debug file by build-id or .gnu_debuglink,
  * .gnu_debugdata), perf maps and jitdumps of JIT code, kernel files and kallsyms, and the recording's
- * own symbols. Files other than the recorded ones are refused with a reason (binary/identity.h). It
- * starts no subprocess, and uses the network only after sp_ctx_set_debuginfod().
+ * own symbols. Names that the recording stores replace them if they are better. Files other than the
+ * recorded ones are refused with a reason (binary/identity.h). It starts no subprocess, and uses the
+ * network only after sp_ctx_set_debuginfod().
  */
 #ifndef SYMBOL_RESOLVER_H
 #define SYMBOL_RESOLVER_H
@@ -14,6 +15,7 @@
 
 struct resolver;
 struct sp_names;
+struct stored_names;
 
 /* The recording's own symbols: payloads of simpleperf's features, in their byte order. */
 struct recorded_symbols {
@@ -37,6 +39,9 @@ struct resolver_options {
 struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,
 			      struct resolver **ret) SP_MUST_CHECK;
 void resolver_free(struct resolver *resolver);
+
+/* Moves the names that the recording stores into a new resolver. */
+void resolver_set_stored(struct resolver *resolver, struct stored_names *names);
 
 /*
  * A function; belongs to the resolver. There is one object for each (module, start). Code without a
@@ -140,6 +145,9 @@ struct source_query {
  */
 struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
 				  struct source_frames *ret) SP_MUST_CHECK;
+
+/* Returns whether a module's names are those that the recording stores, after resolver_find(). */
+bool resolver_is_stored(const struct resolver *resolver, const struct module *module);
 
 /* Causes of missing names in a module. */
 enum resolver_problem {

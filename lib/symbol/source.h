@@ -9,6 +9,7 @@
 #include "base/diagnosis.h"
 #include "binary/binary.h"
 #include "dwarf/dwarf.h"
+#include "stored/names.h"
 #include "symbol/resolver.h"
 
 /* Inputs of all sources; made by resolver_new(), constant after that. */
@@ -18,6 +19,7 @@ struct source_env {
 	struct binary_env binary;        /* rules to find files */
 	struct kernel_names *kernel;     /* shared by all kernel modules */
 	struct recorded_index *recorded; /* symbols in the recording; NULL: none */
+	struct stored_names stored;      /* names that sprof stored in the recording */
 };
 
 /* A symbol that a source found. */
@@ -27,7 +29,8 @@ struct found {
 	uint64_t start, size; /* in the module's own offsets */
 	bool mangled;         /* raw_name may be mangled */
 	bool stretched;       /* its size is unknown and was set to reach the next symbol */
-	bool from_cfi;        /* a range without a name, from find_range; the key is its vaddr */
+	bool from_cfi;        /* a range without a name, from find_range; the key is its vaddr, or raw_name
+			       * is its name as shown */
 };
 
 /*

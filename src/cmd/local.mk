@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
+	src/cmd/archive/archive.c \
 	src/cmd/common/child.c src/cmd/common/child.h \
 	src/cmd/common/control.c src/cmd/common/control.h \
 	src/cmd/common/event_lists.c src/cmd/common/event_lists.h \
@@ -20,6 +21,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record/empty.c src/cmd/record/empty.h \
 	src/cmd/record/fields.c src/cmd/record/fields.h \
 	src/cmd/record/files.c src/cmd/record/files.h \
+	src/cmd/record/name_store.c src/cmd/record/name_store.h \
 	src/cmd/record/record.c src/cmd/record/record.h \
 	src/cmd/record/program.c src/cmd/record/program.h \
 	src/cmd/record/stop.c src/cmd/record/stop.h \

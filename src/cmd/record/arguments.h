@@ -27,6 +27,7 @@ struct record_arguments {
 	uint64_t duration_ns; /* time limit; 0: until the targets end */
 	bool quiet, verbose;
 	bool no_summary;      /* do not print the hottest functions at the end */
+	bool no_names;        /* do not store names in the recording */
 	bool dry_run;
 	bool habit;           /* set by options that are accepted for perf compatibility and have no effect;
 			       * not read */

@@ -94,15 +94,10 @@ bool record_parse_overwrite(const struct option *option, const char *text)
 	return true;
 }
 
-size_t record_print_files(struct sp_capture *capture, bool quiet)
+void record_print_file(const struct sp_capture_file *file)
 {
-	struct sp_capture_file file;
-	size_t count = 0;
-	for (; sp_capture_next_file(capture, &file); count++)
-		if (!quiet)
-			diag_say("%s: %llu samples, %.1f MB", file.path,
-				 (unsigned long long)file.samples, (double)file.bytes / 1e6);
-	return count;
+	diag_say("%s: %llu samples, %.1f MB", file->path, (unsigned long long)file->samples,
+		 (double)file->bytes / 1e6);
 }
 
 void record_print_size_limit(const struct sp_capture *capture, const struct record_options *options)

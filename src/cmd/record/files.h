@@ -14,8 +14,8 @@ option_parse_fn record_parse_switch_output, record_parse_switch_event, record_pa
 /* option->value: uint64_t *. */
 option_parse_fn record_parse_max_size;
 
-/* Prints the output files completed since the last call, unless `quiet`. Returns their number. */
-size_t record_print_files(struct sp_capture *capture, bool quiet);
+/* Prints a complete output file. */
+void record_print_file(const struct sp_capture_file *file);
 
 /* Prints the size limit of the output files, for -v. */
 void record_print_size_limit(const struct sp_capture *capture, const struct record_options *options);

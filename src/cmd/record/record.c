@@ -11,6 +11,7 @@
 #include "cmd/record/arguments.h"
 #include "cmd/record/control.h"
 #include "cmd/record/files.h"
+#include "cmd/record/name_store.h"
 #include "cmd/record/record.h"
 #include "cmd/record/stop.h"
 #include "cmd/record/summary.h"
@@ -23,6 +24,7 @@ struct recording {
 	struct sp_capture *capture;
 	struct control control;
 	struct session session;
+	struct name_store names;
 	size_t notes_printed;
 	size_t files; /* number of completed output files with numbered names (rotation) */
 };
@@ -34,6 +36,18 @@ static void print_notes(struct recording *recording)
 		if (!recording->arguments->quiet &&
 		    !sp_capture_note_is_silent(recording->capture, recording->notes_printed))
 			diag_say("%s", sp_capture_note(recording->capture, recording->notes_printed));
+}
+
+/* Prints the files that are complete, and stores names in them. */
+static void finish_files(struct recording *recording)
+{
+	struct sp_capture_file file;
+	for (; sp_capture_next_file(recording->capture, &file); recording->files++) {
+		if (!recording->arguments->quiet)
+			record_print_file(&file);
+		name_store_add(&recording->names, file.path);
+	}
+	name_store_step(&recording->names);
 }
 
 /* Returns whether SIGUSR2 triggers a snapshot, a rotation or a dump. */
@@ -140,7 +154,7 @@ static struct sp_error *record(struct recording *recording)
 		if (!recording->session.stopped)
 			error = sp_capture_step(recording->capture, &running);
 		print_notes(recording);
-		recording->files += record_print_files(recording->capture, recording->arguments->quiet);
+		finish_files(recording);
 	}
 	return error;
 }
@@ -217,11 +231,15 @@ static int run_recording(struct recording *recording)
 	session_add_error(&recording->session, error);
 	session_add_error(&recording->session, stop_error);
 	print_notes(recording);
-	recording->files += record_print_files(recording->capture, recording->arguments->quiet);
+	finish_files(recording);
 	record_print_summary(recording->arguments, recording->capture, recording->files,
 			     recording->session.failed);
 	end_command(recording);
+	if (!recording->files && !recording->session.failed)
+		name_store_add(&recording->names, path);
+	name_store_step(&recording->names);
 	print_answer(recording);
+	name_store_finish(&recording->names, recording->arguments->quiet);
 	/* Restores signals before this process raises the signal that ended the command. */
 	restore_signals(recording);
 	control_close(&recording->control);
@@ -247,6 +265,12 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 		control_close(&recording.control);
 		return wrong ? EXIT_USAGE : EXIT_RECORDER;
 	}
+	if (!arguments->no_names)
+		recording.names = (struct name_store){
+			.ctx = ctx,
+			.capture = recording.capture,
+			.size_limit = sp_capture_file_limit(recording.capture),
+		};
 	int status = 0;
 	if (arguments->dry_run)
 		print_notes(&recording);

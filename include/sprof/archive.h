@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Stores the names of a recording's code in the recording itself. */
+#ifndef SPROF_ARCHIVE_H
+#define SPROF_ARCHIVE_H
+
+#include <sprof/analysis.h>
+#include <sprof/capture.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_archive_options {
+	size_t size;
+	const struct sp_files *files; /* places of files, as for an analysis; NULL: the defaults */
+	unsigned int threads;         /* 0: as many as processors */
+	/*
+	 * Store the mapped files that have samples, too: for instructions, and for stacks that are unwound
+	 * when the recording is read. Without it, files are stored if samples have stack copies.
+	 */
+	bool binaries;
+	/*
+	 * The recorder of the recording, stopped or at work: files that it opened to unwind stacks
+	 * have names, even if their containers are gone. May be NULL.
+	 */
+	const struct sp_capture *capture;
+	uint64_t size_limit; /* largest size of the recording with its names, in bytes; 0: none */
+};
+
+/* Contents of an archive. */
+struct sp_archive_summary {
+	size_t modules;   /* files and other code with names */
+	size_t addresses; /* sampled addresses */
+	size_t files;     /* stored files */
+	uint64_t bytes;   /* bytes that were added to the recording */
+};
+
+/*
+ * Finds symbols, inlined functions and source lines of all sampled addresses, and appends them to the
+ * recording, which may be perf's. Reports then no longer need the files, nor this machine. Names that
+ * the recording already stores are replaced, or kept if nothing better is found. Its data does not
+ * change. `options` and `ret` may be NULL.
+ *
+ * Fails as sp_reader_open() does, with SP_ERROR_UNSUPPORTED for recordings that nothing can be appended to
+ * (directories, standard input, compressed files) or that are still being written, and with
+ * SP_ERROR_LIMIT if the size limit does not allow it.
+ */
+SP_API struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
+				   const struct sp_archive_options *options,
+				   struct sp_archive_summary *ret) SP_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

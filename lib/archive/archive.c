@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Appends stored names to a recording. Analyses with a log in their resolvers find the names
+ * (symbol/name_log.h): one of functions and lines, and others if samples have branches or data addresses.
+ * All new bytes are made in memory, and written at the end in one step.
+ */
+#include <sprof/archive.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/sized.h"
+#include "capture/recorder.h"
+#include "file/reader_struct.h"
+#include "stored/chunks.h"
+#include "stored/names.h"
+#include "symbol/kept_names.h"
+
+DEFINE_CLEANUP(struct sp_reader *, sp_reader_free)
+DEFINE_CLEANUP(struct sp_names *, sp_names_free)
+
+/* An archive being made. */
+struct archive {
+	struct sp_ctx *ctx;
+	struct sp_archive_options options;
+	struct sp_reader *reader;   /* the recording, for its events and its file */
+	struct stored_names names;  /* found names */
+	struct record_buffer bytes; /* records to append */
+};
+
+static void archive_deinit(struct archive *archive)
+{
+	stored_names_deinit(&archive->names);
+	vec_deinit(&archive->bytes);
+	sp_reader_free(archive->reader);
+}
+
+/* -- Names ----------------------------------------------------------------- */
+
+/* Keys of the analyses. */
+static const enum sp_key code_keys[] = {SP_KEY_FUNCTION, SP_KEY_SRCLINE};
+static const enum sp_key branch_keys[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, SP_KEY_SRCLINE_FROM,
+					  SP_KEY_SRCLINE_TO};
+static const enum sp_key data_keys[] = {SP_KEY_SYMBOL_DADDR};
+
+/* Runs an analysis whose resolver logs to `names`. */
+static struct sp_error *run(const struct archive *archive, struct sp_names *names,
+			    const struct sp_analysis_rows *rows, bool branches)
+{
+	const struct sp_analysis_tree tree = {
+		.size = sizeof(tree),
+		.order = branches ? SP_TREE_NONE : SP_TREE_CALLER,
+		.least = 1,
+	};
+	const struct sp_analysis_samples samples = {.size = sizeof(samples), .branches = branches};
+	const struct sp_analysis_options options = {
+		.size = sizeof(options),
+		.rows = rows,
+		.tree = &tree,
+		.samples = &samples,
+		.files = archive->options.files,
+		.threads = archive->options.threads,
+		.names = names,
+	};
+	CLEANUP(cleanup_sp_reader_free) struct sp_reader *reader = NULL;
+	struct sp_analysis *analysis = NULL;
+	struct sp_error *error = sp_reader_open(archive->ctx, sp_reader_info(archive->reader)->path,
+						&reader);
+	if (!error)
+		error = sp_analysis_run(archive->ctx, reader, &options, &analysis);
+	sp_analysis_free(analysis);
+	return error;
+}
+
+/* Returns whether any event's samples have one of these fields. */
+static bool samples_have(const struct sp_reader *reader, uint64_t fields)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
+		if (sp_reader_event(reader, i)->attr.sample_type & fields)
+			return true;
+	return false;
+}
+
+static struct sp_error *run_all(const struct archive *archive, struct sp_names *names)
+{
+	const struct {
+		struct sp_analysis_rows rows;
+		uint64_t needs; /* fields of samples; 0: none */
+		bool branches;
+	} runs[] = {
+		{{.keys = code_keys, .key_count = 2, .children = true}, 0, false},
+		{{.keys = branch_keys, .key_count = 4}, PERF_SAMPLE_BRANCH_STACK, true},
+		{{.keys = data_keys, .key_count = 1}, PERF_SAMPLE_ADDR, false},
+	};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs) && !error; i++) {
+		struct sp_analysis_rows rows = runs[i].rows;
+		rows.size = sizeof(rows);
+		if (!runs[i].needs || samples_have(archive->reader, runs[i].needs))
+			error = run(archive, names, &rows, runs[i].branches);
+	}
+	return error;
+}
+
+static struct sp_error *find_names(struct archive *archive)
+{
+	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
+	struct sp_error *error = sp_names_new(&names);
+	if (error)
+		return error;
+	kept_names_set_store(names, &archive->names);
+	if (archive->options.capture)
+		kept_names_set_held(names, capture_held_files(archive->options.capture));
+	error = run_all(archive, names);
+	return error || kept_names_stored_all(names) ? error : error_no_memory();
+}
+
+/* -- The file -------------------------------------------------------------- */
+
+/* Returns whether another process has the file open for writing, as far as the file system knows. */
+static bool is_being_written(int fd)
+{
+	/* A lease that is broken at once must not end the process: SIGURG is ignored by default. */
+	if (fcntl(fd, F_SETSIG, SIGURG))
+		return false;
+	if (fcntl(fd, F_SETLEASE, F_RDLCK))
+		return errno == EAGAIN;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return false;
+}
+
+/* Refuses recordings that are not one plain file of that path. */
+static struct sp_error *check_file(const struct sp_reader *reader)
+{
+	struct stat named, opened;
+	const struct sp_file_info *info = sp_reader_info(reader);
+	if (info->mode == SP_READER_DIRECTORY)
+		return error_new(SP_ERROR_UNSUPPORTED, "%s is a directory: names can only be stored "
+				 "in a file", info->path);
+	if (!strcmp(info->path, "-") || stat(info->path, &named) || fstat(reader->fd, &opened) ||
+	    named.st_ino != opened.st_ino || named.st_dev != opened.st_dev)
+		return error_new(SP_ERROR_UNSUPPORTED, "%s is not a plain recording: names cannot be "
+				 "stored in pipes and compressed files", info->path);
+	if (reader->pipe_format && info->big_endian)
+		return error_new(SP_ERROR_UNSUPPORTED, "%s is a big-endian stream: names cannot be "
+				 "stored in it", info->path);
+	if (is_being_written(reader->fd))
+		return error_new(SP_ERROR_UNSUPPORTED, "%s is still being written: store names when "
+				 "its recorder has ended", info->path);
+	return NULL;
+}
+
+/* Opens the reader's file for writing, whatever its path now names, and locks it. */
+static struct sp_error *open_to_write(const struct sp_reader *reader, int *ret)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", reader->fd);
+	CLEANUP_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return error_os(errno, "cannot write to %s", reader->path);
+	while (flock(fd, LOCK_EX))
+		if (errno != EINTR)
+			return error_os(errno, "cannot lock %s", reader->path);
+	*ret = take_fd(&fd);
+	return NULL;
+}
+
+/* Writes all bytes at an offset, and makes them the file's last ones. Returns 0 or the errno. */
+static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset)
+{
+	for (size_t done = 0; done < bytes->count;) {
+		ssize_t count = pwrite(fd, bytes->items + done, bytes->count - done,
+				       (off_t)(offset + done));
+		if (count < 0 && errno != EINTR)
+			return errno;
+		done += count > 0 ? (size_t)count : 0;
+	}
+	return ftruncate(fd, (off_t)(offset + bytes->count)) ? errno : 0;
+}
+
+/* Replaces the file's chunks by the new bytes; after a failure, the file has none. */
+static struct sp_error *append(const struct archive *archive)
+{
+	const struct sp_reader *reader = archive->reader;
+	struct stat status;
+	CLEANUP_CLOSE int fd = -1;
+	CLEANUP(chunks_deinit) struct chunks before = {0};
+	struct sp_error *error = open_to_write(reader, &fd);
+	if (error)
+		return error;
+	if (fstat(fd, &status))
+		return error_os(errno, "cannot read %s", reader->path);
+	error = chunks_list(fd, (uint64_t)status.st_size, reader->path, &before);
+	if (error)
+		return error;
+	if (!archive->names.count && !before.count)
+		return NULL;
+	uint64_t limit = archive->options.size_limit;
+	if (limit && before.begin + archive->bytes.count > limit)
+		return error_new(SP_ERROR_LIMIT, "names do not fit in %s: its limit is %llu bytes",
+				 reader->path, (unsigned long long)limit);
+	int errnum = write_at(fd, &archive->bytes, before.begin);
+	if (!errnum)
+		return NULL;
+	if (ftruncate(fd, (off_t)before.begin))
+		errnum = errno;
+	return error_os(errnum, "cannot store names in %s", reader->path);
+}
+
+static void buffer_deinit(struct record_buffer *buffer)
+{
+	vec_deinit(buffer);
+}
+
+/* -- The archive ----------------------------------------------------------- */
+
+static struct sp_error *encode(struct archive *archive)
+{
+	CLEANUP(buffer_deinit) struct record_buffer data = {0};
+	struct sp_error *error = stored_names_encode(&archive->names, &data);
+	if (!error)
+		error = chunk_encode(&archive->bytes, CHUNK_NAMES, data.items, data.count);
+	return error ?: chunks_encode_end(&archive->bytes);
+}
+
+static struct sp_archive_summary summary_of(const struct archive *archive)
+{
+	struct sp_archive_summary summary = {
+		.modules = archive->names.count,
+		.bytes = archive->bytes.count,
+	};
+	for (size_t i = 0; i < archive->names.count; i++)
+		summary.addresses += archive->names.items[i].points.count;
+	return summary;
+}
+
+static struct sp_error *make(struct archive *archive, const char *path)
+{
+	struct sp_error *error = sp_reader_open(archive->ctx, path, &archive->reader);
+	if (error)
+		return error;
+	error = check_file(archive->reader);
+	if (error)
+		return error;
+	error = find_names(archive);
+	if (error)
+		return error;
+	error = encode(archive);
+	return error ?: append(archive);
+}
+
+struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
+			    const struct sp_archive_options *options, struct sp_archive_summary *ret)
+{
+	CLEANUP(archive_deinit) struct archive archive = {.ctx = ctx};
+	struct sp_error *error = sized_copy(&archive.options, sizeof(archive.options), options);
+	if (error)
+		return error;
+	error = make(&archive, path);
+	if (!error && ret)
+		*ret = summary_of(&archive);
+	return error;
+}

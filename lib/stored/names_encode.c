@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "stored/names.h"
+
+#include <string.h>
+
+/* Data under construction. After a lack of memory, further additions do nothing. */
+struct encoder {
+	struct record_buffer *out;
+	struct u64map index_of;      /* address of an interned text -> its index */
+	struct { VEC(const char *); } texts;
+	bool no_memory;
+};
+
+static void put_bytes(struct encoder *encoder, const void *bytes, size_t size)
+{
+	struct record_buffer *out = encoder->out;
+	if (encoder->no_memory || !vec_reserve(out, out->count + size)) {
+		encoder->no_memory = true;
+		return;
+	}
+	if (size)
+		memcpy(out->items + out->count, bytes, size);
+	out->count += size;
+}
+
+static void put_number(struct encoder *encoder, uint64_t value)
+{
+	uint8_t bytes[10];
+	size_t count = 0;
+	do {
+		bytes[count++] = (uint8_t)(value & 0x7f) | (value > 0x7f ? 0x80 : 0);
+		value >>= 7;
+	} while (value);
+	put_bytes(encoder, bytes, count);
+}
+
+/* Writes a signed number with its sign in the lowest bit. */
+static void put_signed(struct encoder *encoder, uint64_t value)
+{
+	put_number(encoder, value << 1 ^ (uint64_t)-(int64_t)(value >> 63));
+}
+
+/* Writes the index of a text, which is added if it is new. */
+static void put_text(struct encoder *encoder, const char *text)
+{
+	bool added;
+	if (!text) {
+		put_number(encoder, 0);
+		return;
+	}
+	const uint32_t *index = u64map_put(&encoder->index_of, (uintptr_t)text,
+					   (uint32_t)encoder->texts.count + 1, &added);
+	const char **slot = index && added ? vec_push(&encoder->texts) : NULL;
+	if (slot)
+		*slot = text;
+	encoder->no_memory |= !index || (added && !slot);
+	if (index)
+		put_number(encoder, *index);
+}
+
+static void put_key(struct encoder *encoder, const struct stored_key *key)
+{
+	put_number(encoder, key->kind);
+	put_text(encoder, key->path);
+	put_number(encoder, key->build_id_size);
+	put_bytes(encoder, key->build_id, key->build_id_size);
+	put_number(encoder, key->maj);
+	put_number(encoder, key->min);
+	put_number(encoder, key->ino);
+	put_number(encoder, key->pid);
+}
+
+static void put_problem(struct encoder *encoder, const struct stored_problem *problem)
+{
+	put_number(encoder, problem->problem);
+	put_text(encoder, problem->text);
+	put_text(encoder, problem->remedy);
+}
+
+static void put_symbols(struct encoder *encoder, const struct stored_module *module)
+{
+	uint64_t before = 0;
+	put_number(encoder, module->symbols.count);
+	for (size_t i = 0; i < module->symbols.count; i++) {
+		const struct stored_symbol *symbol = &module->symbols.items[i];
+		put_signed(encoder, symbol->start - before);
+		put_number(encoder, symbol->size);
+		put_text(encoder, symbol->name);
+		put_number(encoder, (symbol->mangled ? 1 : 0) | (symbol->from_cfi ? 2 : 0));
+		before = symbol->start;
+	}
+}
+
+static void put_frames(struct encoder *encoder, const struct stored_module *module)
+{
+	put_number(encoder, module->frames.count);
+	for (size_t i = 0; i < module->frames.count; i++) {
+		const struct stored_frame *frame = &module->frames.items[i];
+		put_text(encoder, frame->name);
+		put_number(encoder, frame->mangled);
+		put_text(encoder, frame->file);
+		put_number(encoder, frame->line);
+		put_number(encoder, frame->caller);
+		put_number(encoder, frame->start + 1);
+	}
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct stored_point *x = a, *y = b;
+	return u64_order(x->offset, y->offset);
+}
+
+static void put_points(struct encoder *encoder, struct stored_module *module)
+{
+	uint64_t before = 0;
+	if (module->points.count)
+		qsort(module->points.items, module->points.count, sizeof(*module->points.items),
+		      compare_points);
+	put_number(encoder, module->points.count);
+	for (size_t i = 0; i < module->points.count; i++) {
+		const struct stored_point *point = &module->points.items[i];
+		uint64_t distance = point->vaddr - point->offset;
+		put_number(encoder, point->offset - before);
+		put_number(encoder, point->symbol);
+		put_number(encoder, point->frame);
+		put_number(encoder, point->has_vaddr);
+		if (point->has_vaddr)
+			put_signed(encoder, distance);
+		before = point->offset;
+	}
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	const struct stored_code *x = a, *y = b;
+	return u64_order(x->offset, y->offset) ?: u64_order(y->size, x->size);
+}
+
+static void put_codes(struct encoder *encoder, struct stored_module *module)
+{
+	uint64_t before = 0;
+	if (module->codes.count)
+		qsort(module->codes.items, module->codes.count, sizeof(*module->codes.items),
+		      compare_codes);
+	put_number(encoder, module->codes.count);
+	for (size_t i = 0; i < module->codes.count; i++) {
+		const struct stored_code *code = &module->codes.items[i];
+		put_number(encoder, code->offset - before);
+		put_number(encoder, code->size);
+		put_bytes(encoder, code->bytes, code->size);
+		before = code->offset;
+	}
+}
+
+static void put_module(struct encoder *encoder, struct stored_module *module)
+{
+	put_key(encoder, &module->key);
+	put_problem(encoder, &module->symbols_problem);
+	put_problem(encoder, &module->lines_problem);
+	put_number(encoder, module->has_lines);
+	put_number(encoder, module->machine);
+	put_symbols(encoder, module);
+	put_frames(encoder, module);
+	put_points(encoder, module);
+	put_codes(encoder, module);
+}
+
+/* Writes all modules to `modules`, each after its size, and collects their texts. */
+static void put_modules(struct encoder *encoder, struct stored_names *names,
+			struct record_buffer *modules)
+{
+	struct record_buffer one = {0};
+	for (size_t i = 0; i < names->count; i++) {
+		one.count = 0;
+		encoder->out = &one;
+		put_module(encoder, &names->items[i]);
+		encoder->out = modules;
+		put_number(encoder, one.count);
+		put_bytes(encoder, one.items, one.count);
+	}
+	vec_deinit(&one);
+}
+
+struct sp_error *stored_names_encode(struct stored_names *names, struct record_buffer *ret)
+{
+	struct encoder encoder = {0};
+	struct record_buffer modules = {0};
+	put_modules(&encoder, names, &modules);
+	encoder.out = ret;
+	put_number(&encoder, encoder.texts.count);
+	for (size_t i = 0; i < encoder.texts.count; i++)
+		put_bytes(&encoder, encoder.texts.items[i], strlen(encoder.texts.items[i]) + 1);
+	put_number(&encoder, names->count);
+	put_bytes(&encoder, modules.items, modules.count);
+	vec_deinit(&modules);
+	vec_deinit(&encoder.texts);
+	u64map_deinit(&encoder.index_of);
+	return encoder.no_memory ? error_no_memory() : NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `sprof archive` stores the names of a recording's code in the recording. */
+#include "command.h"
+
+#include "diag.h"
+#include "input.h"
+#include "options.h"
+#include "progress.h"
+
+/* Values of the command line. */
+struct archive {
+	const char *path;
+	struct sp_files files;
+	bool binaries, debuginfod, quiet, verbose;
+	uint64_t jobs;
+};
+
+static void print_summary(const char *path, const struct sp_archive_summary *summary)
+{
+	diag_say("%s: stored names of %zu addresses in %zu modules%s (%.1f MB)", path,
+		 summary->addresses, summary->modules,
+		 summary->files ? ", and files" : "", (double)summary->bytes / 1e6);
+}
+
+static int archive(struct sp_ctx *ctx, const struct archive *archive)
+{
+	const struct sp_archive_options options = {
+		.size = sizeof(options),
+		.files = &archive->files,
+		.threads = (unsigned int)archive->jobs,
+		.binaries = archive->binaries,
+	};
+	const char *path = input_path(archive->path);
+	struct sp_archive_summary summary = {0};
+	struct progress progress;
+	if (archive->verbose)
+		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
+	sp_ctx_set_debuginfod(ctx, archive->debuginfod);
+	progress_begin(&progress, ctx, !archive->verbose && !archive->quiet);
+	struct sp_error *error = sp_archive(ctx, path, &options, &summary);
+	progress_end(&progress);
+	if (error)
+		diag_error(error);
+	else if (!archive->quiet)
+		print_summary(path, &summary);
+	return error ? 1 : 0;
+}
+
+static int archive_run(struct sp_ctx *ctx, int argc, char **argv)
+{
+	struct archive values = {.files = {.size = sizeof(struct sp_files)}};
+	const struct option options[] = {
+		OPTION_STRING('i', "input", "FILE", &values.path,
+			      "add to FILE (default: sprof.data)"),
+		OPTION_FLAG(0, "with-binaries", &values.binaries,
+			    "store the sampled programs and libraries, too, for instructions"),
+		OPTION_STRING(0, "symfs", "DIR", &values.files.symfs,
+			      "look for the recorded files below DIR"),
+		OPTION_FLAG(0, "debuginfod", &values.debuginfod,
+			    "download missing files from $DEBUGINFOD_URLS"),
+		OPTION_STRING('k', "vmlinux", "FILE", &values.files.vmlinux,
+			      "use FILE as the kernel's ELF file", .rare = true),
+		OPTION_STRING(0, "kallsyms", "FILE", &values.files.kallsyms,
+			      "read kernel symbols from FILE, in the format of /proc/kallsyms",
+			      .rare = true),
+		OPTION_NUMBER('j', "jobs", "N", &values.jobs,
+			      "use N threads (default: one per CPU)", .rare = true),
+		OPTION_FLAG('q', "quiet", &values.quiet, "print errors only"),
+		OPTION_FLAG('v', "verbose", &values.verbose, "print each step to standard error"),
+		OPTION_END,
+	};
+	static const char *const synopses[] = {"sprof archive [OPTION]... [FILE]", NULL};
+	const struct option_usage usage = {
+		.synopses = synopses,
+		.about = "Stores the names of all sampled functions, inlined functions and source lines in "
+			 "the recording. Reports then need neither the recorded files nor the machine. "
+			 "'sprof record' does this for its own recordings.",
+		.example = "sprof archive perf.data",
+		.options = options,
+	};
+	int operand;
+	int status = options_parse(&usage, argc, argv, &operand);
+	if (status >= 0)
+		return status;
+	if (!input_operand(&values.path, argc, argv, operand))
+		return EXIT_USAGE;
+	return archive(ctx, &values);
+}
+
+const struct command command_archive = {
+	.name = "archive",
+	.summary = "store the names of a recording's functions in it",
+	.run = archive_run,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/record/name_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <sprof/archive.h>
+#include "cmd/common/session.h"
+#include "diag.h"
+
+#define WAIT_NS (300 * NS_PER_MS)
+#define POLL_NS (1 * NS_PER_MS)
+
+void name_store_add(struct name_store *store, const char *path)
+{
+	struct stat status;
+	if (!store->ctx || !strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode))
+		return;
+	char *copy = strdup(path);
+	char **slot = copy ? list_push(&store->paths) : NULL;
+	if (slot)
+		*slot = copy;
+	else
+		free(copy);
+}
+
+/*
+ * Detaches the child from the terminal: ^C is for the recorder, and a pipe from standard error must close
+ * when the recorder ends.
+ */
+static void detach(void)
+{
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && null >= 0; fd++)
+		dup2(null, fd);
+	setsid();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Stores names in the first `count` files. Returns an exit status. */
+static int store_in(const struct name_store *store, size_t count)
+{
+	int status = 0;
+	const struct sp_archive_options options = {
+		.size = sizeof(options),
+		.capture = store->capture,
+		.size_limit = store->size_limit,
+	};
+	for (size_t i = 0; i < count; i++) {
+		struct sp_error *error =
+			sp_archive(store->ctx, store->paths.items[i], &options, NULL);
+		status |= error != NULL;
+		sp_error_free(error);
+	}
+	return status;
+}
+
+/* Starts a child for the first `count` files, which are no longer in the list then. */
+static void start(struct name_store *store, size_t count)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		detach();
+		_exit(store_in(store, count));
+	}
+	store->child = pid > 0 ? pid : 0;
+	for (size_t i = 0; i < count; i++)
+		free(store->paths.items[i]);
+	store->paths.count -= count;
+	memmove(store->paths.items, store->paths.items + count,
+		store->paths.count * sizeof(*store->paths.items));
+}
+
+void name_store_step(struct name_store *store)
+{
+	if (store->child && waitpid(store->child, NULL, WNOHANG) == 0)
+		return;
+	store->child = 0;
+	if (store->paths.count)
+		start(store, 1);
+}
+
+void name_store_finish(struct name_store *store, bool quiet)
+{
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+	uint64_t deadline_ns = session_now_ns() + WAIT_NS;
+	for (name_store_step(store); store->child && session_now_ns() < deadline_ns;
+	     name_store_step(store))
+		nanosleep(&pause, NULL);
+	if (store->child && !quiet)
+		diag_say("storing names in the background (process %d)", (int)store->child);
+	if (store->paths.count)
+		start(store, store->paths.count);
+	free(store->paths.items);
+	store->paths.items = NULL;
+}
