@@ -444,6 +444,9 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run 
 			else if (*bins)
 				time_bins_merge(analysis->time_bins[event], *bins);
 		}
+	for (size_t event = 0; event < run->event_count; event++)
+		if (analysis->time_bins[event])
+			time_bins_finish(analysis->time_bins[event]);
 	return NULL;
 }
 

@@ -68,6 +68,12 @@ void time_bins_merge(struct time_bins *bins, const struct time_bins *from)
 				     bins->first] += from->counts[i];
 }
 
+void time_bins_finish(struct time_bins *bins)
+{
+	if (bins->used && bins->highest - bins->lowest >= SPAN_AFTER_MOVE)
+		include(bins, bins->shift + 1, bins->lowest >> 1, bins->highest >> 1);
+}
+
 void time_bins_free(struct time_bins **bins, size_t count)
 {
 	for (size_t i = 0; bins && i < count; i++)

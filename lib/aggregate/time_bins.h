@@ -27,6 +27,12 @@ void time_bins_include(struct time_bins *bins, uint64_t time_ns);
 
 void time_bins_merge(struct time_bins *bins, const struct time_bins *from);
 
+/*
+ * Ends the adding. The width then depends on the first and last time only, and not on the order in which
+ * samples and other bins were added.
+ */
+void time_bins_finish(struct time_bins *bins);
+
 static inline void time_bins_add(struct time_bins *bins, uint64_t time_ns, uint64_t count)
 {
 	uint64_t number = time_ns >> bins->shift;

@@ -68,6 +68,31 @@ TEST(bins_accept_the_extremes_of_time)
 	ck_assert_uint_eq(sum_between(&bins, UINT64_C(1) << 62, UINT64_C(1) << 63), 3);
 }
 
+/* Samples of 0 to 799 us in two parts, of which the second begins at sample `split`. */
+static struct time_bins in_two_parts(uint64_t split)
+{
+	struct time_bins parts[2] = {0};
+	for (uint64_t i = 0; i < 800; i++)
+		time_bins_add(&parts[i >= split], i * 1024, 1);
+	time_bins_merge(&parts[0], &parts[1]);
+	time_bins_finish(&parts[0]);
+	return parts[0];
+}
+
+TEST(finished_bins_do_not_depend_on_the_order)
+{
+	struct time_bins whole = in_two_parts(800);
+	ck_assert_uint_eq(sum(&whole), 800);
+	for (uint64_t split = 1; split < 800; split += 7) {
+		struct time_bins other = in_two_parts(split);
+		ck_assert_uint_eq(other.shift, whole.shift);
+		ck_assert_uint_eq(other.lowest, whole.lowest);
+		ck_assert_uint_eq(other.highest, whole.highest);
+		for (uint64_t i = whole.lowest; i <= whole.highest; i++)
+			ck_assert_uint_eq(other.counts[i - other.first], whole.counts[i - whole.first]);
+	}
+}
+
 TEST(merged_bins_have_the_samples_of_both)
 {
 	struct time_bins wide = {0}, narrow = {0}, before = {0}, none = {0};
