@@ -18,6 +18,7 @@
 #include "base/sized.h"
 #include "capture/recorder.h"
 #include "file/reader_struct.h"
+#include "sideband/dump_unwind.h"
 #include "stored/chunks.h"
 #include "stored/names.h"
 #include "symbol/kept_names.h"
@@ -87,6 +88,15 @@ static bool samples_have(const struct sp_reader *reader, uint64_t fields)
 	return false;
 }
 
+/* Returns whether stacks are unwound when the recording is read, which needs the files. */
+static bool has_stack_copies(const struct sp_reader *reader)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
+		if (dump_unwind_has_dump(&sp_reader_event(reader, i)->attr))
+			return true;
+	return false;
+}
+
 static struct sp_error *run_all(const struct archive *archive, struct sp_names *names)
 {
 	const struct {
@@ -114,7 +124,8 @@ static struct sp_error *find_names(struct archive *archive)
 	struct sp_error *error = sp_names_new(&names);
 	if (error)
 		return error;
-	kept_names_set_store(names, &archive->names);
+	bool files = archive->options.binaries || has_stack_copies(archive->reader);
+	kept_names_set_store(names, &archive->names, files);
 	if (archive->options.capture)
 		kept_names_set_held(names, capture_held_files(archive->options.capture));
 	error = run_all(archive, names);
@@ -190,7 +201,7 @@ static struct sp_error *append(const struct archive *archive)
 	const struct sp_reader *reader = archive->reader;
 	struct stat status;
 	CLEANUP_CLOSE int fd = -1;
-	CLEANUP(chunks_deinit) struct chunks before = {0};
+	CLEANUP(chunks_deinit) struct stored_chunks before = {0};
 	struct sp_error *error = open_to_write(reader, &fd);
 	if (error)
 		return error;
@@ -220,12 +231,28 @@ static void buffer_deinit(struct record_buffer *buffer)
 
 /* -- The archive ----------------------------------------------------------- */
 
+/* Adds the chunks of files. */
+static struct sp_error *add_files(struct archive *archive)
+{
+	const struct record_buffer *files = &archive->names.files;
+	struct record_buffer *bytes = &archive->bytes;
+	if (!files->count)
+		return NULL;
+	if (!vec_reserve(bytes, bytes->count + files->count))
+		return error_no_memory();
+	memcpy(bytes->items + bytes->count, files->items, files->count);
+	bytes->count += files->count;
+	return NULL;
+}
+
 static struct sp_error *encode(struct archive *archive)
 {
 	CLEANUP(buffer_deinit) struct record_buffer data = {0};
 	struct sp_error *error = stored_names_encode(&archive->names, &data);
 	if (!error)
 		error = chunk_encode(&archive->bytes, CHUNK_NAMES, data.items, data.count);
+	if (!error)
+		error = add_files(archive);
 	return error ?: chunks_encode_end(&archive->bytes);
 }
 
@@ -233,6 +260,7 @@ static struct sp_archive_summary summary_of(const struct archive *archive)
 {
 	struct sp_archive_summary summary = {
 		.modules = archive->names.count,
+		.files = archive->names.file_count,
 		.bytes = archive->bytes.count,
 	};
 	for (size_t i = 0; i < archive->names.count; i++)

@@ -334,6 +334,21 @@ struct sp_error *binary_find_debug(const struct binary_env *env, const struct mo
 	return path ? debugfile_find(&places, image, path, wanted, ret) : error_no_memory();
 }
 
+struct stored_key binary_stored_key(const struct module *module)
+{
+	struct stored_key key = {
+		.kind = module->kind,
+		.path = module->path,
+		.build_id_size = module->build_id_size,
+		.maj = module->maj,
+		.min = module->min,
+		.pid = module->pid,
+		.ino = module->ino,
+	};
+	memcpy(key.build_id, module->build_id, module->build_id_size);
+	return key;
+}
+
 struct sp_error *binary_open_code(void *arg, const struct module *module, uint32_t pid,
 				  struct image **ret)
 {
@@ -345,6 +360,9 @@ struct sp_error *binary_open_code(void *arg, const struct module *module, uint32
 	struct sp_error *error = binary_open(env, module, pid, &diagnosis, ret);
 	if (!error && *ret && env->held && module->kind == MODULE_FILE)
 		held_files_add(env->held, module, *ret);
+	const struct stored_key key = binary_stored_key(module);
+	if (!error && !*ret && env->stored)
+		error = stored_open_file(env->stored, &key, ret);
 	if (!error && !*ret && diagnosis.text)
 		ctx_log(env->ctx, SP_LOG_DEBUG, "%s", diagnosis.text);
 	return error;

@@ -23,6 +23,7 @@
 #include "elf/debugfile.h"
 #include "elf/image.h"
 #include "machine/module.h"
+#include "stored/files.h"
 
 /* Places and rules of the search for files; constant after its creation, and shared by threads. */
 struct binary_env {
@@ -31,6 +32,7 @@ struct binary_env {
 	char *build_id_cache; /* perf's: ~/.debug; NULL: HOME is not set */
 	struct provenance provenance; /* facts of the recording */
 	struct held_files *held;      /* files that the recorder holds; borrowed; NULL: none */
+	struct stored *stored;        /* files and names in the recording; borrowed; NULL: none */
 };
 
 /* `symfs` (may be NULL) is copied. */
@@ -68,13 +70,17 @@ struct sp_error *binary_find_debug(const struct binary_env *env, const struct mo
 
 /*
  * Variants of these two for callbacks, as those of an unwinder: `env` is a struct binary_env, and the
- * reason of a missing file is logged. A file that was found is held, if env->held is set.
+ * reason of a missing file is logged. A file that was found is held, if env->held is set. In place of a
+ * missing one, they use the one in the recording, which has no debug information.
  */
 struct sp_error *binary_open_code(void *env, const struct module *module, uint32_t pid,
 				  struct image **ret) SP_MUST_CHECK;
 struct sp_error *binary_open_debug(void *env, const struct module *module,
 				   const struct image *image, debugfile_wanted_fn *wanted,
 				   struct image **ret) SP_MUST_CHECK;
+
+/* Returns the key of a module's stored names and file; borrows its path. */
+struct stored_key binary_stored_key(const struct module *module);
 
 /* Returns the module's recorded path without " (deleted)"; malloc'ed, or NULL. */
 char *binary_recorded_path(const struct module *module);

@@ -75,6 +75,7 @@ struct sp_error *dump_unwind_init(struct unwinding *unwinding, const struct dump
 	struct sp_error *error = binary_env_init(&unwinding->files, source->ctx,
 						 source->wanted->symfs, &source->provenance);
 	unwinding->has_files = true;
+	unwinding->files.stored = source->stored;
 	if (!error)
 		error = make_unwinder(unwinding, source);
 	if (!error || engine || sp_error_code(error) != SP_ERROR_UNSUPPORTED)

@@ -9,7 +9,7 @@
 #include "file/reader_struct.h"
 #include "sideband/jitdumps.h"
 #include "sideband/recorded_until.h"
-#include "stored/names.h"
+#include "stored/files.h"
 #include "symbol/kernel.h"
 
 #define THREADS_MAX 256
@@ -65,18 +65,16 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	return jitdumps_note(sideband);
 }
 
-/* Reads the names that the recording stores. If they are damaged, there are none, and that is logged. */
-static struct sp_error *set_stored_names(const struct sp_reader *reader, struct resolver *resolver)
+/* Opens the names and files that the recording stores. If they are damaged, there are none. */
+static struct sp_error *open_stored(const struct sp_reader *reader, struct resolver *resolver,
+				    struct stored **ret)
 {
-	struct stored_names names = {0};
-	struct sp_error *error = stored_names_read(reader->fd, reader->file_size, reader->path, &names);
+	struct sp_error *error = stored_open(reader->fd, reader->file_size, reader->path, ret);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
 		ctx_log(reader->ctx, SP_LOG_WARNING, "%s", sp_error_message(error));
 		sp_error_free(take_ptr(error));
 	}
-	if (!error)
-		resolver_set_stored(resolver, &names);
-	stored_names_deinit(&names);
+	resolver_set_stored(resolver, *ret);
 	return error;
 }
 
@@ -106,15 +104,17 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 		.until_ns = recorded_until_ns(reader),
 		.names = pass->names,
 	};
+	struct stored *stored = NULL;
 	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
 	if (!error)
-		error = set_stored_names(reader, *resolver_ret);
+		error = open_stored(reader, *resolver_ret, &stored);
 	return error ? error : dump_unwind_init(unwinding, &(struct dump_unwind_source){
 		.ctx = ctx,
 		.layout = layout,
 		.machine = machine,
 		.wanted = files,
 		.provenance = resolver_provenance(ctx, &options),
+		.stored = stored,
 	});
 }
 

@@ -19,7 +19,7 @@
 /* Level of compression: higher ones take several times as long, for some percent. */
 #define LEVEL 1
 
-void chunks_deinit(struct chunks *chunks)
+void chunks_deinit(struct stored_chunks *chunks)
 {
 	vec_deinit(chunks);
 }
@@ -28,7 +28,7 @@ void chunks_deinit(struct chunks *chunks)
 
 /* The fields of a record before its bytes. */
 struct piece {
-	struct chunk chunk; /* `offset` is the record's */
+	struct stored_chunk chunk; /* `offset` is the record's */
 	uint64_t position;
 	uint16_t record_size;
 };
@@ -83,7 +83,7 @@ static struct sp_error *read_piece(int fd, const char *path, uint64_t offset, st
 }
 
 /* Returns whether a chunk's sizes are possible in `available` bytes of the file. */
-static bool sizes_are_possible(const struct chunk *chunk, uint64_t available)
+static bool sizes_are_possible(const struct stored_chunk *chunk, uint64_t available)
 {
 	return chunk->packed_size > 0 && chunk->packed_size <= available &&
 	       chunk->size >= chunk->packed_size &&
@@ -91,7 +91,7 @@ static bool sizes_are_possible(const struct chunk *chunk, uint64_t available)
 }
 
 /* Returns the size of a chunk's records. */
-static uint64_t records_size(const struct chunk *chunk)
+static uint64_t records_size(const struct stored_chunk *chunk)
 {
 	uint64_t full = chunk->packed_size / PIECE_MAX, rest = chunk->packed_size % PIECE_MAX;
 	return full * RECORD_SIZE_MAX + (rest ? HEAD_SIZE + ((rest + 7) & ~(uint64_t)7) : 0);
@@ -99,7 +99,7 @@ static uint64_t records_size(const struct chunk *chunk)
 
 /* Lists the chunks in [begin, end). False if they do not fill it exactly. */
 static struct sp_error *list_between(int fd, const char *path, uint64_t begin, uint64_t end,
-				     struct chunks *ret, bool *good_ret)
+				     struct stored_chunks *ret, bool *good_ret)
 {
 	*good_ret = true;
 	for (uint64_t at = begin; at < end && *good_ret;) {
@@ -110,7 +110,7 @@ static struct sp_error *list_between(int fd, const char *path, uint64_t begin, u
 		*good_ret = *good_ret && piece.position == 0 &&
 			    sizes_are_possible(&piece.chunk, end - at) &&
 			    records_size(&piece.chunk) <= end - at;
-		struct chunk *slot = *good_ret ? vec_push(ret) : NULL;
+		struct stored_chunk *slot = *good_ret ? vec_push(ret) : NULL;
 		if (*good_ret && !slot)
 			return error_no_memory();
 		if (slot)
@@ -120,14 +120,14 @@ static struct sp_error *list_between(int fd, const char *path, uint64_t begin, u
 	return NULL;
 }
 
-struct sp_error *chunks_list(int fd, uint64_t file_size, const char *path, struct chunks *ret)
+struct sp_error *chunks_list(int fd, uint64_t file_size, const char *path, struct stored_chunks *ret)
 {
 	uint8_t bytes[END_SIZE];
 	uint16_t record_size;
 	uint64_t all;
 	size_t got;
 	bool good;
-	*ret = (struct chunks){.begin = file_size};
+	*ret = (struct stored_chunks){.begin = file_size};
 	if (file_size < END_SIZE)
 		return NULL;
 	int errnum = io_pread(fd, bytes, sizeof(bytes), (off_t)(file_size - END_SIZE), &got);
@@ -146,7 +146,7 @@ struct sp_error *chunks_list(int fd, uint64_t file_size, const char *path, struc
 	return error;
 }
 
-static struct sp_error *read_packed(int fd, const char *path, const struct chunk *chunk,
+static struct sp_error *read_packed(int fd, const char *path, const struct stored_chunk *chunk,
 				    uint8_t *packed)
 {
 	uint64_t at = chunk->offset;
@@ -171,7 +171,7 @@ static struct sp_error *read_packed(int fd, const char *path, const struct chunk
 	return NULL;
 }
 
-struct sp_error *chunk_read(int fd, const char *path, const struct chunk *chunk, uint8_t **ret)
+struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk *chunk, uint8_t **ret)
 {
 	CLEANUP_FREE uint8_t *packed = malloc((size_t)chunk->packed_size);
 	if (!packed)
@@ -210,7 +210,7 @@ static bool append_head(struct record_buffer *buffer, uint64_t kind, size_t size
 	return append_u64(buffer, header) && append_u64(buffer, kind) && append_u64(buffer, 0);
 }
 
-static bool append_piece(struct record_buffer *buffer, const struct chunk *chunk,
+static bool append_piece(struct record_buffer *buffer, const struct stored_chunk *chunk,
 			 const uint8_t *packed, uint64_t position, size_t size)
 {
 	static const uint8_t zeros[8];
@@ -244,7 +244,7 @@ struct sp_error *chunk_encode(struct record_buffer *buffer, enum chunk_type type
 	struct sp_error *error = compress_data(data, size, &packed, &packed_size);
 	if (error)
 		return error;
-	const struct chunk chunk = {.type = type, .size = size, .packed_size = packed_size};
+	const struct stored_chunk chunk = {.type = type, .size = size, .packed_size = packed_size};
 	for (size_t at = 0; at < packed_size; at += PIECE_MAX) {
 		size_t left = packed_size - at;
 		if (!append_piece(buffer, &chunk, packed ?: data, at, left < PIECE_MAX ? left : PIECE_MAX))

@@ -35,29 +35,29 @@ enum chunk_type {
 /* Data may be at most this many times as large as stored, so that small files cannot take much memory. */
 #define CHUNK_RATIO_MAX 16
 
-struct chunk {
+struct stored_chunk {
 	uint32_t type;
 	uint64_t size, packed_size;
 	uint64_t offset; /* offset of its first record in the file */
 };
 
 /* The chunks of a file. A zeroed list is empty. */
-struct chunks {
-	VEC(struct chunk);
+struct stored_chunks {
+	VEC(struct stored_chunk);
 	uint64_t begin; /* offset of the first: the size of the file without them */
 };
 
-void chunks_deinit(struct chunks *chunks);
+void chunks_deinit(struct stored_chunks *chunks);
 
 /*
  * Lists the chunks of an open file of `file_size` bytes. Bytes at its end that are none, or damaged, count
  * as the file's own: the list is empty then. Fails if the file cannot be read, or out of memory.
  */
 struct sp_error *chunks_list(int fd, uint64_t file_size, const char *path,
-			     struct chunks *ret) SP_MUST_CHECK;
+			     struct stored_chunks *ret) SP_MUST_CHECK;
 
 /* Reads a chunk's data: chunk->size bytes, which the caller frees. SP_ERROR_FORMAT if it is damaged. */
-struct sp_error *chunk_read(int fd, const char *path, const struct chunk *chunk,
+struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk *chunk,
 			    uint8_t **ret) SP_MUST_CHECK;
 
 /* Appends a chunk to a buffer of records. */

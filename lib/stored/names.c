@@ -3,8 +3,6 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "base/cleanup.h"
-#include "stored/chunks.h"
 
 static void module_deinit(struct stored_module *module)
 {
@@ -21,6 +19,7 @@ void stored_names_deinit(struct stored_names *names)
 	vec_deinit(names);
 	strtab_deinit(&names->texts);
 	arena_deinit(&names->code);
+	vec_deinit(&names->files);
 	free(names->data);
 	*names = (struct stored_names){0};
 }
@@ -57,19 +56,4 @@ const struct stored_point *stored_module_point(const struct stored_module *modul
 	size_t at = sorted_below(module->points.items, module->points.count, .offset, offset);
 	bool found = at < module->points.count && module->points.items[at].offset == offset;
 	return found ? &module->points.items[at] : NULL;
-}
-
-struct sp_error *stored_names_read(int fd, uint64_t file_size, const char *path,
-				   struct stored_names *ret)
-{
-	CLEANUP(chunks_deinit) struct chunks chunks = {0};
-	struct sp_error *error = chunks_list(fd, file_size, path, &chunks);
-	for (size_t i = 0; i < chunks.count && !error; i++) {
-		uint8_t *data;
-		if (chunks.items[i].type != CHUNK_NAMES)
-			continue;
-		error = chunk_read(fd, path, &chunks.items[i], &data);
-		return error ?: stored_names_decode(data, chunks.items[i].size, path, ret);
-	}
-	return error;
 }

@@ -10,7 +10,7 @@
  *	    kind, path (text), size of the build-id and its bytes, major, minor, inode, pid
  *	    twice a problem: number, text, remedy; of symbols, and of lines
  *	    flags: 1 the module has functions and lines of debug information
- *	    ELF machine of the code
+ *	    ELF machine of the code; number of its stored file, from 1 on, or 0
  *	    symbols:  number; for each +start (signed), size, name (text), flags: 1 mangled, 2 from CFI
  *	    frames:   number; for each name (text), mangled (0 or 1), file (text), line,
  *	              index of the caller + 1 (a frame before this one; 0: not inlined), start + 1 or 0
@@ -77,6 +77,7 @@ struct stored_module {
 	struct stored_problem symbols_problem, lines_problem;
 	bool has_lines;
 	uint16_t machine;
+	uint32_t file; /* number of its file among the stored ones, from 1 on; 0: it is not stored */
 	struct { VEC(struct stored_symbol); } symbols;
 	struct { VEC(struct stored_frame); } frames;
 	struct { VEC(struct stored_point); } points; /* by offset, once decoded; no two have the same */
@@ -88,6 +89,8 @@ struct stored_names {
 	VEC(struct stored_module);
 	struct strtab texts;    /* owns the texts of modules to encode */
 	struct arena code;      /* owns their code */
+	struct record_buffer files; /* chunks of files to encode (stored/files.h) */
+	uint32_t file_count;
 	uint8_t *data;          /* owns the texts and code of decoded modules */
 };
 
@@ -113,12 +116,5 @@ struct sp_error *stored_names_encode(struct stored_names *names,
  */
 struct sp_error *stored_names_decode(uint8_t *data, size_t size, const char *path,
 				     struct stored_names *ret) SP_MUST_CHECK;
-
-/*
- * Reads the names that an open file stores; *ret stays empty if there are none. SP_ERROR_FORMAT if they are
- * damaged.
- */
-struct sp_error *stored_names_read(int fd, uint64_t file_size, const char *path,
-				   struct stored_names *ret) SP_MUST_CHECK;
 
 #endif

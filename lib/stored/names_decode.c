@@ -8,7 +8,7 @@
 /* Smallest sizes in bytes of what a count counts. */
 enum {
 	TEXT_LEAST = 1,
-	MODULE_LEAST = 18,
+	MODULE_LEAST = 19,
 	SYMBOL_LEAST = 4,
 	FRAME_LEAST = 6,
 	POINT_LEAST = 4,
@@ -234,7 +234,8 @@ static bool get_module(struct cursor *cursor, const struct texts *texts,
 	if (!get_key(cursor, texts, &module->key) ||
 	    !get_problem(cursor, texts, &module->symbols_problem) ||
 	    !get_problem(cursor, texts, &module->lines_problem) ||
-	    !get_flag(cursor, &module->has_lines) || !get_number(cursor, UINT16_MAX, &machine))
+	    !get_flag(cursor, &module->has_lines) || !get_number(cursor, UINT16_MAX, &machine) ||
+	    !get_u32(cursor, &module->file))
 		return false;
 	module->machine = (uint16_t)machine;
 	return get_symbols(cursor, texts, module, no_memory) &&

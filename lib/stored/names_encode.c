@@ -160,6 +160,7 @@ static void put_module(struct encoder *encoder, struct stored_module *module)
 	put_problem(encoder, &module->lines_problem);
 	put_number(encoder, module->has_lines);
 	put_number(encoder, module->machine);
+	put_number(encoder, module->file);
 	put_symbols(encoder, module);
 	put_frames(encoder, module);
 	put_points(encoder, module);

@@ -42,6 +42,7 @@ struct sp_names {
 	VEC(struct kept_module) modules;
 	struct kept_kernel kernel;
 	struct stored_names *store; /* NULL: names are not logged */
+	bool store_files;           /* files are stored, too */
 	bool store_failed;          /* memory was short for `store` */
 	struct held_files *held;    /* files that a recorder holds; NULL: none */
 };
@@ -110,9 +111,10 @@ struct module_names *kept_names_take(struct sp_names *kept, const struct source_
 	return names;
 }
 
-void kept_names_set_store(struct sp_names *kept, struct stored_names *store)
+void kept_names_set_store(struct sp_names *kept, struct stored_names *store, bool files)
 {
 	kept->store = store;
+	kept->store_files = files;
 }
 
 bool kept_names_are_logged(const struct sp_names *kept)
@@ -135,11 +137,29 @@ struct held_files *kept_names_held(const struct sp_names *kept)
 	return kept->held;
 }
 
-void kept_names_store(struct sp_names *kept, struct module_names *names)
+/* Stores a module's file, unless an earlier analysis did. */
+static struct sp_error *store_file(struct sp_names *kept, const struct source_env *env,
+				   const struct module *module)
 {
+	const struct stored_key key = binary_stored_key(module);
+	struct stored_module *stored = stored_names_find(kept->store, &key);
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	if (module->kind != MODULE_FILE || !stored || stored->file)
+		return NULL;
+	struct binary_env files = env->binary;
+	struct sp_error *error = binary_open_code(&files, module, module->pid, &image);
+	return error || !image ? error : stored_file_add(kept->store, stored, image);
+}
+
+void kept_names_store(struct sp_names *kept, const struct source_env *env, struct module_names *names)
+{
+	struct sp_error *error = NULL;
 	pthread_mutex_lock(&kept->lock);
-	if (names->log.points.count && !name_log_store(&names->log, names, kept->store))
-		kept->store_failed = true;
+	bool good = !names->log.points.count || name_log_store(&names->log, names, kept->store);
+	if (good && kept->store_files)
+		error = store_file(kept, env, names->module);
+	kept->store_failed |= !good || error;
+	sp_error_free(error);
 	pthread_mutex_unlock(&kept->lock);
 	name_log_deinit(&names->log);
 }

@@ -67,21 +67,6 @@ void name_log_add_code(struct name_log *log, uint64_t offset, const uint8_t *byt
 	log->machine = machine;
 }
 
-struct stored_key stored_key_of(const struct module *module)
-{
-	struct stored_key key = {
-		.kind = module->kind,
-		.path = module->path,
-		.build_id_size = module->build_id_size,
-		.maj = module->maj,
-		.min = module->min,
-		.pid = module->pid,
-		.ino = module->ino,
-	};
-	memcpy(key.build_id, module->build_id, module->build_id_size);
-	return key;
-}
-
 /* Conversion of one log. Indexes are those of the stored module, + 1. */
 struct storing {
 	struct stored_names *names;
@@ -242,7 +227,7 @@ static bool store_all(struct storing *storing, const struct name_log *log,
 bool name_log_store(const struct name_log *log, const struct module_names *names,
 		    struct stored_names *ret)
 {
-	const struct stored_key key = stored_key_of(names->module);
+	const struct stored_key key = binary_stored_key(names->module);
 	struct storing storing = {
 		.names = ret,
 		.module = stored_names_find(ret, &key) ?: stored_names_add(ret, &key),

@@ -44,7 +44,4 @@ void name_log_add_code(struct name_log *log, uint64_t offset, const uint8_t *byt
 bool name_log_store(const struct name_log *log, const struct module_names *names,
 		    struct stored_names *ret);
 
-/* Returns the key of a module's stored names; borrows its path. */
-struct stored_key stored_key_of(const struct module *module);
-
 #endif

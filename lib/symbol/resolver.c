@@ -37,6 +37,7 @@ static const struct source *const sources[] = {
 
 struct resolver {
 	struct source_env env;
+	struct stored *stored; /* what the recording stores; NULL: nothing */
 	pthread_mutex_t lock;
 	VEC(struct module_names *) modules; /* by module->index; NULL: not used yet */
 	atomic_bool no_memory; /* memory was short for a name */
@@ -73,10 +74,9 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	return NULL;
 }
 
-void resolver_set_stored(struct resolver *resolver, struct stored_names *names)
+void resolver_set_stored(struct resolver *resolver, struct stored *stored)
 {
-	resolver->env.stored = *names;
-	*names = (struct stored_names){0};
+	resolver->env.binary.stored = resolver->stored = stored;
 }
 
 /* Gives all names back to those that are kept. */
@@ -86,7 +86,7 @@ static void give_names(struct resolver *resolver)
 	for (size_t i = 0; i < resolver->modules.count; i++) {
 		struct module_names *names = take_ptr(resolver->modules.items[i]);
 		if (names && names->logged)
-			kept_names_store(kept, names);
+			kept_names_store(kept, &resolver->env, names);
 		if (names)
 			kept_names_give(kept, &resolver->env, names->module, names);
 	}
@@ -105,7 +105,7 @@ void resolver_free(struct resolver *resolver)
 		module_names_free(resolver->modules.items[i]);
 	vec_deinit(&resolver->modules);
 	recorded_index_free(resolver->env.recorded);
-	stored_names_deinit(&resolver->env.stored);
+	stored_free(resolver->stored);
 	kernel_names_free(resolver->env.kernel);
 	binary_env_deinit(&resolver->env.binary);
 	pthread_mutex_destroy(&resolver->lock);
@@ -295,10 +295,9 @@ struct code_bytes {
 static void open_code(struct resolver *resolver, struct module_names *names,
 		      const struct location *location)
 {
-	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	names->code_asked = true;
-	sp_error_free(binary_open(&resolver->env.binary, location->module, location->pid, &why,
-				  &names->code));
+	sp_error_free(binary_open_code(&resolver->env.binary, location->module, location->pid,
+				       &names->code));
 }
 
 /* Reads code from the module's source, or else from its file. */

@@ -15,7 +15,7 @@
 
 struct resolver;
 struct sp_names;
-struct stored_names;
+struct stored;
 
 /* The recording's own symbols: payloads of simpleperf's features, in their byte order. */
 struct recorded_symbols {
@@ -40,8 +40,8 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 			      struct resolver **ret) SP_MUST_CHECK;
 void resolver_free(struct resolver *resolver);
 
-/* Moves the names that the recording stores into a new resolver. */
-void resolver_set_stored(struct resolver *resolver, struct stored_names *names);
+/* Lets a new resolver use what the recording stores (NULL: nothing), which it owns then. */
+void resolver_set_stored(struct resolver *resolver, struct stored *stored);
 
 /*
  * A function; belongs to the resolver. There is one object for each (module, start). Code without a

@@ -9,7 +9,6 @@
 #include "base/diagnosis.h"
 #include "binary/binary.h"
 #include "dwarf/dwarf.h"
-#include "stored/names.h"
 #include "symbol/resolver.h"
 
 /* Inputs of all sources; made by resolver_new(), constant after that. */
@@ -19,7 +18,6 @@ struct source_env {
 	struct binary_env binary;        /* rules to find files */
 	struct kernel_names *kernel;     /* shared by all kernel modules */
 	struct recorded_index *recorded; /* symbols in the recording; NULL: none */
-	struct stored_names stored;      /* names that sprof stored in the recording */
 };
 
 /* A symbol that a source found. */

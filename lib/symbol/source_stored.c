@@ -8,7 +8,6 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "symbol/demangle.h"
-#include "symbol/name_log.h"
 #include "symbol/source.h"
 
 struct opened_names {
@@ -19,8 +18,8 @@ struct opened_names {
 const struct stored_module *source_stored_module(const struct source_env *env,
 						 const struct module *module)
 {
-	const struct stored_key key = stored_key_of(module);
-	return stored_names_find(&env->stored, &key);
+	const struct stored_key key = binary_stored_key(module);
+	return stored_find(env->binary.stored, &key);
 }
 
 /* Repeats what is missing in the stored names, and why. */

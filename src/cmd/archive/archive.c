@@ -2,6 +2,7 @@
 /* `sprof archive` stores the names of a recording's code in the recording. */
 #include "command.h"
 
+#include <stdio.h>
 #include "diag.h"
 #include "input.h"
 #include "options.h"
@@ -17,9 +18,11 @@ struct archive {
 
 static void print_summary(const char *path, const struct sp_archive_summary *summary)
 {
+	char files[64] = "";
+	if (summary->files)
+		snprintf(files, sizeof(files), ", and %zu files", summary->files);
 	diag_say("%s: stored names of %zu addresses in %zu modules%s (%.1f MB)", path,
-		 summary->addresses, summary->modules,
-		 summary->files ? ", and files" : "", (double)summary->bytes / 1e6);
+		 summary->addresses, summary->modules, files, (double)summary->bytes / 1e6);
 }
 
 static int archive(struct sp_ctx *ctx, const struct archive *archive)
