@@ -25,6 +25,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_recorded \
 	tests/fuzz/fuzz_stat \
+	tests/fuzz/fuzz_stored \
 	tests/fuzz/fuzz_sysfs \
 	tests/fuzz/fuzz_trace \
 	tests/fuzz/fuzz_unwind
@@ -55,6 +56,7 @@ tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_recorded_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_stored_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_sysfs_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_trace_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_unwind_LDADD = $(fuzz_ldadd)
