@@ -31,6 +31,7 @@ struct archive {
 	struct sp_ctx *ctx;
 	struct sp_archive_options options;
 	struct sp_reader *reader;   /* the recording, for its events and its file */
+	struct stat status;         /* the file when it was opened */
 	struct stored_names names;  /* found names */
 	struct record_buffer bytes; /* records to append */
 };
@@ -147,15 +148,17 @@ static bool is_being_written(int fd)
 }
 
 /* Refuses recordings that are not one plain file of that path. */
-static struct sp_error *check_file(const struct sp_reader *reader)
+static struct sp_error *check_file(const struct archive *archive)
 {
-	struct stat named, opened;
+	struct stat named;
+	const struct sp_reader *reader = archive->reader;
+	const struct stat *opened = &archive->status;
 	const struct sp_file_info *info = sp_reader_info(reader);
 	if (info->mode == SP_READER_DIRECTORY)
 		return error_new(SP_ERROR_UNSUPPORTED, "%s is a directory: names can only be stored "
 				 "in a file", info->path);
-	if (!strcmp(info->path, "-") || stat(info->path, &named) || fstat(reader->fd, &opened) ||
-	    named.st_ino != opened.st_ino || named.st_dev != opened.st_dev)
+	if (!strcmp(info->path, "-") || stat(info->path, &named) ||
+	    named.st_ino != opened->st_ino || named.st_dev != opened->st_dev)
 		return error_new(SP_ERROR_UNSUPPORTED, "%s is not a plain recording: names cannot be "
 				 "stored in pipes and compressed files", info->path);
 	if (reader->pipe_format && info->big_endian)
@@ -195,6 +198,12 @@ static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset)
 	return ftruncate(fd, (off_t)(offset + bytes->count)) ? errno : 0;
 }
 
+static bool has_changed(const struct stat *before, const struct stat *now)
+{
+	return before->st_size != now->st_size || before->st_mtim.tv_sec != now->st_mtim.tv_sec ||
+	       before->st_mtim.tv_nsec != now->st_mtim.tv_nsec;
+}
+
 /* Replaces the file's chunks by the new bytes; after a failure, the file has none. */
 static struct sp_error *append(const struct archive *archive)
 {
@@ -207,6 +216,9 @@ static struct sp_error *append(const struct archive *archive)
 		return error;
 	if (fstat(fd, &status))
 		return error_os(errno, "cannot read %s", reader->path);
+	if (has_changed(&archive->status, &status))
+		return error_new(SP_ERROR_UNSUPPORTED, "%s was changed while its names were looked up; "
+				 "store them again", reader->path);
 	error = chunks_list(fd, (uint64_t)status.st_size, reader->path, &before);
 	if (error)
 		return error;
@@ -273,7 +285,9 @@ static struct sp_error *make(struct archive *archive, const char *path)
 	struct sp_error *error = sp_reader_open(archive->ctx, path, &archive->reader);
 	if (error)
 		return error;
-	error = check_file(archive->reader);
+	if (fstat(archive->reader->fd, &archive->status))
+		return error_os(errno, "cannot read %s", path);
+	error = check_file(archive);
 	if (error)
 		return error;
 	error = find_names(archive);

@@ -35,6 +35,7 @@ struct sp_reader {
 	bool lists_unfinished;  /* `damage` has an item that states that the recording is unfinished */
 	bool features_in_front; /* the feature table has payloads before the data */
 	bool features_behind;   /* the feature table has payloads after the data */
+	uint64_t features_end;  /* end of the last payload in the feature table */
 	bool has_feature_records;
 	struct arena arena; /* owns all members below that are not vectors */
 	VEC(struct sp_event) events;

@@ -35,6 +35,8 @@ static struct sp_error *read_section(struct sp_reader *reader, unsigned int bit,
 	if (error)
 		return error;
 	features_put(reader, bit, (struct sp_bytes){bytes, section->size}, section->offset);
+	if (section->offset + section->size > reader->features_end)
+		reader->features_end = section->offset + section->size;
 	reader->features_in_front |= section->size && section->offset < reader->extent.begin;
 	reader->features_behind |= section->size && section->offset >= reader->extent.begin;
 	return NULL;

@@ -22,6 +22,7 @@
 #include "reader/header.h"
 #include "reader/scan.h"
 #include "reader/source.h"
+#include "stored/chunks.h"
 #include "walk/walker.h"
 
 /*
@@ -115,6 +116,20 @@ static void add_no_size(struct sp_reader *reader, const struct header_info *head
 	reader_add_no_data_size(reader, DATA_SIZE_AT, is_unfinished(reader, header));
 }
 
+/* Lists that chunks (stored/chunks.h) begin after the features, but do not end with the file. */
+static struct sp_error *check_chunks(struct sp_reader *reader)
+{
+	CLEANUP(chunks_deinit) struct stored_chunks chunks = {0};
+	uint64_t end = reader->features_end;
+	if (!reader->features_behind || end >= reader->file_size ||
+	    !chunks_begin_at(reader->fd, end))
+		return NULL;
+	struct sp_error *error = chunks_list(reader->fd, reader->file_size, reader->path, &chunks);
+	if (!error && !chunks.count)
+		reader_add_damage_text(reader, end, "the stored names are incomplete");
+	return error;
+}
+
 static struct sp_error *open_with_header(struct sp_reader *reader)
 {
 	struct header_info header;
@@ -146,7 +161,8 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 		return error;
 	reader->info.unfinished = is_unfinished(reader, &header);
 	add_no_size(reader, &header);
-	return flatten(reader);
+	error = check_chunks(reader);
+	return error ? error : flatten(reader);
 }
 
 static struct sp_error *open_stream(struct sp_reader *reader)

@@ -146,6 +146,21 @@ struct sp_error *chunks_list(int fd, uint64_t file_size, const char *path, struc
 	return error;
 }
 
+bool chunks_begin_at(int fd, uint64_t offset)
+{
+	/* A record's header without its size, which is at 6, and its kind. */
+	const uint64_t expected[] = {htole64(SP_RECORD_EVENT_UPDATE), htole64(CHUNK_KIND)};
+	uint8_t found[sizeof(expected)];
+	size_t got;
+	if (io_pread(fd, found, sizeof(found), (off_t)offset, &got) || !got)
+		return false;
+	if (got > 6)
+		found[6] = 0;
+	if (got > 7)
+		found[7] = 0;
+	return !memcmp(found, expected, got);
+}
+
 static struct sp_error *read_packed(int fd, const char *path, const struct stored_chunk *chunk,
 				    uint8_t *packed)
 {

@@ -168,15 +168,16 @@ static void open_source(struct resolver *resolver, struct module_names *names,
 
 /*
  * Returns whether stored names are better than what was opened: that is not proven to be the recorded
- * code, lacks symbols, or has no debug information while the stored names come from some. Maps of JIT code
- * prove nothing.
+ * code, lacks symbols, or has no debug information while the stored names come from some. A perf map
+ * proves nothing.
  */
 static bool prefer_stored(const struct resolver *resolver, const struct module_names *names,
 			  const struct module *module, const struct stored_module *stored)
 {
-	bool is_kernel = module->kind == MODULE_KERNEL || module->kind == MODULE_KERNEL_MODULE;
-	if (!names->opened || names->diagnosis.problem != RESOLVER_OK ||
-	    !(is_kernel || names->source->by_content))
+	bool is_proven = names->opened &&
+			 (names->source->by_content || module->kind == MODULE_KERNEL ||
+			  module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_JIT);
+	if (!is_proven || names->diagnosis.problem != RESOLVER_OK)
 		return true;
 	return stored->has_lines &&
 	       !(names->source->has_lines &&

@@ -85,7 +85,7 @@ self_samples,time
 END
 
 prints "the span and samples over time" sh -c '"$SPROF" report -i data | sed -n 2p' <<'END'
-  time: 5.98 s from 2971.669 s  |@@@@@@@@@@@@@@@@@@@@                    ====================|
+  time: 5.98 s from 2971.669 s  |@@@@@@@@@@@@@@@@@@@@                    ============+=======|
 END
 prints "the part of --time" sh -c '"$SPROF" report -i data --time +4,+5 | sed -n 2p' <<'END'
   time: 5.98 s from 2971.669 s, shown +4.000 s to +5.000 s  |                                        ==========          |

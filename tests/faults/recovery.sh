@@ -20,7 +20,7 @@ fi
 record() { # FILE, then record's arguments
 	record_file=$1
 	shift
-	"$SPROF" record -q "$@" -- "$workload/proportions" 0.2 >"$record_file.out" 2>"$tmp/err"
+	"$SPROF" record -q --no-names "$@" -- "$workload/proportions" 0.2 >"$record_file.out" 2>"$tmp/err"
 }
 record "$fast/plain" -F 250 -g -o "$fast/plain"
 
@@ -48,6 +48,16 @@ put_u64() {
 		put_value=$((put_value >> 8))
 	done | dd of="$1" bs=1 seek="$2" conv=notrunc 2>"$tmp/.dd"
 }
+
+# Stored names that are cut are reported.
+"$SPROF" record -q -o "$fast/named" -- "$workload/proportions" 0.2 >"$tmp/out" 2>"$tmp/err"
+size=$(stat -c %s "$fast/named")
+names=$(tail -c 8 "$fast/named" | od -A n -t d8 | tr -d ' ')
+for less in 1 31 $((names / 2)) $((names - 17)) $((names - 3)); do
+	head -c $((size - less)) "$fast/named" >"$tmp/cut"
+	status "stored names without their last $less bytes: status 1" 1 "$SPROF" info -i "$tmp/cut"
+	check "this is reported" grep -q 'the stored names are incomplete' "$tmp/out" "$tmp/err"
+done
 
 # The header's size of the data is wrong: the samples are all there, and it is said, with 1.
 "$SPROF" info -i "$fast/plain" --format json >"$tmp/info"

@@ -92,7 +92,7 @@ if command -v objcopy >/dev/null && command -v strip >/dev/null; then
 	strip -o "$tmp/shared/program" "$workload/proportions"
 	objcopy --only-keep-debug "$workload/proportions" "$tmp/shared/program.debug"
 	(cd "$tmp/shared" && objcopy --add-gnu-debuglink=program.debug program)
-	"$SPROF" record -q -e cpu-clock -o "$tmp/stripped" -- "$tmp/shared/program" 0.1 >"$tmp/out" 2>&1
+	"$SPROF" record -q --no-names -e cpu-clock -o "$tmp/stripped" -- "$tmp/shared/program" 0.1 >"$tmp/out" 2>&1
 	report "$tmp/stripped"
 	check "a debug file beside the binary is used" named compress
 	chown 65534 "$tmp/shared/program.debug"
@@ -121,7 +121,7 @@ if unshare -m true 2>"$tmp/err"; then
 		sleep 0.1
 		server=$(pgrep -n -x server) && break
 	done
-	"$SPROF" record -q -e cpu-clock --duration 0.3 -p "$server" -o "$tmp/ns" 2>"$tmp/err"
+	"$SPROF" record -q --no-names -e cpu-clock --duration 0.3 -p "$server" -o "$tmp/ns" 2>"$tmp/err"
 	report "$tmp/ns"
 	check "what runs in a mount namespace is named by what is there" named compress
 	kill "$server"

@@ -45,7 +45,7 @@ mark() {
 
 # record: $tmp/data by sprof, $tmp/perf by perf, which keeps no more of the file than its inode.
 record() {
-	"$SPROF" record -q -e cpu-clock -o "$tmp/data" -- "$tmp/prog" || exit 99
+	"$SPROF" record -q --no-names -e cpu-clock -o "$tmp/data" -- "$tmp/prog" || exit 99
 	rm -f "$tmp/perf"
 	command -v perf >/dev/null && perf record -q -e cpu-clock --no-buildid -o "$tmp/perf" -- \
 		"$tmp/prog" >"$tmp/out" 2>&1
