@@ -25,6 +25,7 @@ EXTRA_DIST += \
 dist_man_MANS += \
 	doc/libsprof.3 \
 	doc/sprof.1 \
+	doc/sprof-archive.1 \
 	doc/sprof-events.7 \
 	doc/sprof-info.1 \
 	doc/sprof-list.1 \

@@ -27,12 +27,12 @@ struct sp_archive_options {
 	uint64_t size_limit; /* largest size of the recording with its names, in bytes; 0: none */
 };
 
-/* Contents of an archive. */
+/* Names and files that a recording stores. */
 struct sp_archive_summary {
 	size_t modules;   /* files and other code with names */
 	size_t addresses; /* sampled addresses */
 	size_t files;     /* stored files */
-	uint64_t bytes;   /* bytes that were added to the recording */
+	uint64_t bytes;   /* bytes of the recording that hold them */
 };
 
 /*
@@ -48,6 +48,10 @@ struct sp_archive_summary {
 SP_API struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 				   const struct sp_archive_options *options,
 				   struct sp_archive_summary *ret) SP_MUST_CHECK;
+
+/* Reads what a recording stores; all numbers are 0 if that is nothing. SP_ERROR_FORMAT if it is damaged. */
+SP_API struct sp_error *sp_archive_read(const struct sp_reader *reader,
+					struct sp_archive_summary *ret) SP_MUST_CHECK;
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@
 #include "file/reader_struct.h"
 #include "sideband/dump_unwind.h"
 #include "stored/chunks.h"
+#include "stored/files.h"
 #include "stored/names.h"
 #include "symbol/kept_names.h"
 
@@ -268,15 +269,14 @@ static struct sp_error *encode(struct archive *archive)
 	return error ?: chunks_encode_end(&archive->bytes);
 }
 
-static struct sp_archive_summary summary_of(const struct archive *archive)
+/* Counts names; `bytes` are those of their chunks. */
+static struct sp_archive_summary summary_of(const struct stored_names *names, uint64_t bytes)
 {
-	struct sp_archive_summary summary = {
-		.modules = archive->names.count,
-		.files = archive->names.file_count,
-		.bytes = archive->bytes.count,
-	};
-	for (size_t i = 0; i < archive->names.count; i++)
-		summary.addresses += archive->names.items[i].points.count;
+	struct sp_archive_summary summary = {.modules = names->count, .bytes = bytes};
+	for (size_t i = 0; i < names->count; i++) {
+		summary.addresses += names->items[i].points.count;
+		summary.files += names->items[i].file != 0;
+	}
 	return summary;
 }
 
@@ -306,6 +306,17 @@ struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 		return error;
 	error = make(&archive, path);
 	if (!error && ret)
-		*ret = summary_of(&archive);
+		*ret = summary_of(&archive.names, archive.bytes.count);
+	return error;
+}
+
+struct sp_error *sp_archive_read(const struct sp_reader *reader, struct sp_archive_summary *ret)
+{
+	struct stored *stored = NULL;
+	*ret = (struct sp_archive_summary){0};
+	struct sp_error *error = stored_open(reader->fd, reader->whole_size, reader->path, &stored);
+	if (!error && stored)
+		*ret = summary_of(stored_names_of(stored), reader->whole_size - reader->file_size);
+	stored_free(stored);
 	return error;
 }

@@ -25,7 +25,8 @@ struct sp_reader {
 	int fd;                /* the file, or the temporary file to which a stream was copied */
 	int data_fd;           /* file with the flat records: fd, or a temporary file */
 	int directory_fd;      /* the recording's directory; -1: it is a file */
-	uint64_t file_size;    /* size of the file `fd` */
+	uint64_t file_size;    /* size of the file `fd`, without chunks (stored/chunks.h) at its end */
+	uint64_t whole_size;   /* size with them */
 	bool swap;
 	bool pipe_format;
 	struct reader_extent extent;

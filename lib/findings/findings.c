@@ -11,6 +11,7 @@ const struct finding_source finding_sources[] = {
 	{"losses", find_losses},
 	{"throttling", find_throttling},
 	{"symbols", find_symbols},
+	{"stored names", find_stored_names},
 	{"stacks by module", find_stacks_by_module},
 	{"truncated stacks", find_truncation},
 	{"tasks without samples", find_unsampled},

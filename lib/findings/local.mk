@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/findings/short_tasks.c \
 	lib/findings/sources.h \
 	lib/findings/stacks.c \
+	lib/findings/stored_names.c \
 	lib/findings/symbols.c \
 	lib/findings/text.c lib/findings/text.h
 check_PROGRAMS += tests/unit/test_findings

@@ -15,6 +15,9 @@ bool find_throttling(struct run *run);
 /* Findings on samples without a symbol, by file. */
 bool find_symbols(struct run *run);
 
+/* Note on names that the recording stores. */
+bool find_stored_names(struct run *run);
+
 /* Findings on truncated stacks, by module, and on incomplete stacks, by event. */
 bool find_stacks_by_module(struct run *run);
 bool find_truncation(struct run *run);

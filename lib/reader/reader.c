@@ -116,18 +116,12 @@ static void add_no_size(struct sp_reader *reader, const struct header_info *head
 	reader_add_no_data_size(reader, DATA_SIZE_AT, is_unfinished(reader, header));
 }
 
-/* Lists that chunks (stored/chunks.h) begin after the features, but do not end with the file. */
-static struct sp_error *check_chunks(struct sp_reader *reader)
+/* Lists that chunks begin after the features, but do not end with the file. */
+static void check_chunks(struct sp_reader *reader)
 {
-	CLEANUP(chunks_deinit) struct stored_chunks chunks = {0};
 	uint64_t end = reader->features_end;
-	if (!reader->features_behind || end >= reader->file_size ||
-	    !chunks_begin_at(reader->fd, end))
-		return NULL;
-	struct sp_error *error = chunks_list(reader->fd, reader->file_size, reader->path, &chunks);
-	if (!error && !chunks.count)
+	if (reader->features_behind && end < reader->file_size && chunks_begin_at(reader->fd, end))
 		reader_add_damage_text(reader, end, "the stored names are incomplete");
-	return error;
 }
 
 static struct sp_error *open_with_header(struct sp_reader *reader)
@@ -161,8 +155,8 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 		return error;
 	reader->info.unfinished = is_unfinished(reader, &header);
 	add_no_size(reader, &header);
-	error = check_chunks(reader);
-	return error ? error : flatten(reader);
+	check_chunks(reader);
+	return flatten(reader);
 }
 
 static struct sp_error *open_stream(struct sp_reader *reader)
@@ -202,9 +196,23 @@ static struct sp_error *identify(struct sp_reader *reader)
 	return NULL;
 }
 
+/* Finds the chunks at the file's end, which the rest of the reader does not see. */
+static struct sp_error *find_chunks(struct sp_reader *reader)
+{
+	CLEANUP(chunks_deinit) struct stored_chunks chunks = {0};
+	reader->whole_size = reader->file_size;
+	struct sp_error *error = chunks_list(reader->fd, reader->file_size, reader->path, &chunks);
+	if (!error)
+		reader->file_size = chunks.begin;
+	return error;
+}
+
 static struct sp_error *reader_fill(struct sp_reader *reader)
 {
 	struct sp_error *error = source_open(reader);
+	if (error)
+		return error;
+	error = find_chunks(reader);
 	if (error)
 		return error;
 	error = identify(reader);

@@ -69,7 +69,7 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 static struct sp_error *open_stored(const struct sp_reader *reader, struct resolver *resolver,
 				    struct stored **ret)
 {
-	struct sp_error *error = stored_open(reader->fd, reader->file_size, reader->path, ret);
+	struct sp_error *error = stored_open(reader->fd, reader->whole_size, reader->path, ret);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
 		ctx_log(reader->ctx, SP_LOG_WARNING, "%s", sp_error_message(error));
 		sp_error_free(take_ptr(error));

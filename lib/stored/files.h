@@ -39,6 +39,9 @@ struct sp_error *stored_open(int fd, uint64_t file_size, const char *path,
 /* NULL is allowed. */
 void stored_free(struct stored *stored);
 
+/* Returns all stored names. */
+const struct stored_names *stored_names_of(const struct stored *stored);
+
 /* Returns a module's stored names; NULL: the recording has none. */
 const struct stored_module *stored_find(const struct stored *stored, const struct stored_key *key);
 

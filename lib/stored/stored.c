@@ -93,6 +93,11 @@ struct sp_error *stored_open(int fd, uint64_t file_size, const char *path, struc
 	return error;
 }
 
+const struct stored_names *stored_names_of(const struct stored *stored)
+{
+	return &stored->names;
+}
+
 const struct stored_module *stored_find(const struct stored *stored, const struct stored_key *key)
 {
 	return stored ? stored_names_find(&stored->names, key) : NULL;

@@ -15,12 +15,13 @@ struct kallsyms;
 
 /*
  * Makes later analyses add all that they find to `store` (borrowed; NULL: nothing is stored); with `files`,
- * also the files themselves. kept_names_store() adds a module's log and empties it; kept_names_stored_all() returns false if memory
- * was short.
+ * also the files themselves. kept_names_store() adds a module's log and empties it;
+ * kept_names_stored_all() returns false if memory was short.
  */
 void kept_names_set_store(struct sp_names *kept, struct stored_names *store, bool files);
 bool kept_names_are_logged(const struct sp_names *kept);
-void kept_names_store(struct sp_names *kept, const struct source_env *env, struct module_names *names);
+void kept_names_store(struct sp_names *kept, const struct source_env *env,
+		      struct module_names *names);
 bool kept_names_stored_all(const struct sp_names *kept);
 
 /* Lets later analyses find files that a recorder holds (borrowed; NULL: none). */

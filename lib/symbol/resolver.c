@@ -37,7 +37,7 @@ static const struct source *const sources[] = {
 
 struct resolver {
 	struct source_env env;
-	struct stored *stored; /* what the recording stores; NULL: nothing */
+	struct stored *stored; /* names and files in the recording; NULL: none */
 	pthread_mutex_t lock;
 	VEC(struct module_names *) modules; /* by module->index; NULL: not used yet */
 	atomic_bool no_memory; /* memory was short for a name */

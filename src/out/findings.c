@@ -108,7 +108,8 @@ static double effect_of(const struct sp_finding *finding, double share)
 	case SP_FINDING_UNSAMPLED:
 		return share > 0 ? share : SHARE_LEAST;
 	case SP_FINDING_NOTE:
-		return SHARE_LEAST;
+		/* Stored names change no share. */
+		return same(finding->cause, "stored_names") ? 0 : SHARE_LEAST;
 	case SP_FINDING_TRUNCATED_STACKS:
 		/*
 		 * Only callers may be missing, so self shares are correct: such a finding counts half.

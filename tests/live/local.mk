@@ -26,7 +26,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_report_dumps.sh \
 	tests/live/test_stack_size.sh \
 	tests/live/test_stat.sh \
-	tests/live/test_storm.sh \
+	tests/live/test_storm.sh tests/live/test_stored_names.sh \
 	tests/live/test_languages.sh tests/live/test_stacks.sh \
 	tests/live/test_truth.sh \
 	tests/live/test_unwind.sh \

@@ -20,8 +20,8 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 {
 	char files[64] = "";
 	if (summary->files)
-		snprintf(files, sizeof(files), ", and %zu files", summary->files);
-	diag_say("%s: stored names of %zu addresses in %zu modules%s (%.1f MB)", path,
+		snprintf(files, sizeof(files), ", and %zu of the files", summary->files);
+	diag_say("%s: stored names of %zu addresses in %zu files%s (%.1f MB)", path,
 		 summary->addresses, summary->modules, files, (double)summary->bytes / 1e6);
 }
 
@@ -75,9 +75,9 @@ static int archive_run(struct sp_ctx *ctx, int argc, char **argv)
 	static const char *const synopses[] = {"sprof archive [OPTION]... [FILE]", NULL};
 	const struct option_usage usage = {
 		.synopses = synopses,
-		.about = "Stores the names of all sampled functions, inlined functions and source lines in "
-			 "the recording. Reports then need neither the recorded files nor the machine. "
-			 "'sprof record' does this for its own recordings.",
+		.about = "Stores the names of all sampled functions in the recording, which may be perf's.",
+		.footer = "Reports then need neither the recorded files nor the machine. 'sprof record'\n"
+			  "does this for its own recordings.",
 		.example = "sprof archive perf.data",
 		.options = options,
 	};

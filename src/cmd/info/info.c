@@ -123,6 +123,8 @@ static bool count_records(struct info *info, struct sp_reader *reader)
 static bool info_read(struct info *info, struct sp_reader *reader)
 {
 	struct sp_error *error = sp_losses_new(reader, &info->losses);
+	if (!error)
+		error = sp_archive_read(reader, &info->stored);
 	info->samples = error ? NULL : calloc(info->event_count + 1, sizeof(*info->samples));
 	if (info->samples)
 		return count_records(info, reader);

@@ -48,6 +48,7 @@ struct info {
 	size_t other_count;
 	uint64_t rest;
 	uint64_t throttled;
+	struct sp_archive_summary stored; /* names and files that the recording stores */
 	bool timed; /* at least one sample has a time */
 	uint64_t first_ns, last_ns;
 };

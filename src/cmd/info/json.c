@@ -208,6 +208,16 @@ static void json_note(struct json *json, const struct info_note *note)
 	json_end(json, '}');
 }
 
+static void put_stored(const struct sp_archive_summary *stored, struct json *json)
+{
+	json_begin(json, "stored", '{');
+	json_unsigned(json, "files", stored->modules);
+	json_unsigned(json, "addresses", stored->addresses);
+	json_unsigned(json, "binaries", stored->files);
+	json_unsigned(json, "bytes", stored->bytes);
+	json_end(json, '}');
+}
+
 void info_write_json(const struct info *info, FILE *out)
 {
 	struct json json = {.out = out};
@@ -225,6 +235,8 @@ void info_write_json(const struct info *info, FILE *out)
 	json_unsigned(&json, "first_ns", info->first_ns);
 	json_unsigned(&json, "last_ns", info->last_ns);
 	json_end(&json, '}');
+	if (info->stored.modules)
+		put_stored(&info->stored, &json);
 	json_unsigned(&json, "throttled", info->throttled);
 	if (info->verbose)
 		info_json_details(info, &json);

@@ -130,6 +130,17 @@ static void put_features(const struct info *info, FILE *out)
 		putc('\n', out);
 }
 
+static void put_stored(const struct sp_archive_summary *stored, FILE *out)
+{
+	if (!stored->modules)
+		return;
+	fprintf(out, "  %-10s names of %zu addresses in %zu files", "stored", stored->addresses,
+		stored->modules);
+	if (stored->files)
+		fprintf(out, ", and %zu of the files", stored->files);
+	fprintf(out, " (%.1f MB)\n", (double)stored->bytes / 1e6);
+}
+
 static void put_event(const struct term *term, const char *name, uint64_t samples, uint64_t lost,
 		      FILE *out)
 {
@@ -254,6 +265,7 @@ void info_write_text(const struct info *info, FILE *out)
 	put_machine(info, &term, out);
 	put_time(info, out);
 	put_features(info, out);
+	put_stored(&info->stored, out);
 	putc('\n', out);
 	put_events(info, &term, out);
 	put_records(info, &term, out);

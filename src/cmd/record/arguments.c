@@ -187,7 +187,7 @@ static void add_output(struct option_table *table, struct record_arguments *argu
 			    "call fdatasync after each write: the recording survives a power loss",
 			    .rare = true),
 		OPTION_FLAG(0, "no-names", &arguments->no_names,
-			    "do not store the names of functions in the recording"),
+			    "do not store the names of functions in the recording", .rare = true),
 		OPTION_FLAG('q', "quiet", &arguments->quiet,
 			    "print errors only"),
 		OPTION_FLAG(0, "no-summary", &arguments->no_summary,

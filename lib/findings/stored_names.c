@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Note about names that come from the recording, which are its maker's claims. */
+#include "findings/sources.h"
+
+/* Counts the samples in code whose names are stored. */
+static uint64_t count_samples(const struct run *run)
+{
+	uint64_t samples = 0;
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct counted *counted = &run->workers[i].counted;
+		for (size_t j = 0; j < counted->leaves.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
+			const struct frame *frame =
+				&run->names.frames.items[leaf->answer >> ANSWER_SHIFT];
+			if (frame->module && resolver_is_stored(run->resolver, frame->module))
+				samples += leaf->samples;
+		}
+	}
+	return samples;
+}
+
+bool find_stored_names(struct run *run)
+{
+	size_t modules = 0;
+	for (size_t i = 0; i < machine_module_count(run->machine); i++)
+		modules += resolver_is_stored(run->resolver, machine_module(run->machine, i));
+	if (!modules)
+		return true;
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_NOTE, .cause = "stored_names", .samples = count_samples(run),
+	};
+	return finding_add(run, &finding, "names of %zu file%s are those that the recording stores",
+			   modules, plural(modules));
+}

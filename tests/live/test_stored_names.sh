@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Names that recordings store: a report is the same after files, containers and maps are gone, after a
+# rebuild, and on another machine (--symfs with an empty directory). perf reads the files as before.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+export HOME="$tmp" XDG_CACHE_HOME="$tmp/cache"
+mkdir "$tmp/empty"
+: >"$tmp/nothing"
+
+# Forms of a report; findings are about files and may differ.
+forms="-s|dso,symbol -s|function,srcline --format|folded -g|caller -g|callee"
+
+# reports NAME DATA [OPTION]...: all forms in $tmp/NAME.
+reports() {
+	reports_to=$tmp/$1 reports_data=$2
+	shift 2
+	for form in $forms; do
+		echo "== $form"
+		# shellcheck disable=SC2046
+		"$SPROF" report -q -i "$reports_data" "$@" $(echo "$form" | tr '|' ' ') 2>&1
+	done >"$reports_to"
+}
+
+# repeats NAME DATA [OPTION]...: the reports are those made before.
+repeats() {
+	repeats_name=$1
+	shift
+	reports after "$@"
+	same "$repeats_name" "$tmp/before" "$tmp/after"
+}
+
+# record FILE PROGRAM [ARG]...
+record() {
+	record_file=$1
+	shift
+	"$SPROF" record -q -e cpu-clock -o "$record_file" -- "$@" >"$tmp/out" 2>"$tmp/err" ||
+		not_ok "$1 is recorded" "$(cat "$tmp/err")"
+	# Names may be stored in the background.
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		"$SPROF" info -i "$record_file" | grep -q '^  stored ' && break
+		sleep 0.5
+	done
+}
+
+stores() {
+	check "$1" sh -c '"$1" info -i "$2" | grep -q "^  stored .* addresses"' sh "$SPROF" "$2"
+}
+
+# -- Files --------------------------------------------------------------------
+cp "$workload/proportions" "$tmp/program"
+record "$tmp/deleted" "$tmp/program" 0.4
+stores "record stores names" "$tmp/deleted"
+reports before "$tmp/deleted"
+check "inlined functions and lines are among them" grep -q 'blend.*proportions.c:' "$tmp/before"
+repeats "another machine" "$tmp/deleted" --symfs "$tmp/empty"
+repeats "another machine and kernel" "$tmp/deleted" --symfs "$tmp/empty" --kallsyms "$tmp/nothing"
+rm "$tmp/program"
+repeats "a deleted program" "$tmp/deleted"
+echo 'int main(void) { return 0; }' >"$tmp/other.c"
+$CC -o "$tmp/program" "$tmp/other.c"
+repeats "a rebuilt program" "$tmp/deleted"
+"$SPROF" info -i "$tmp/deleted" --findings 2>&1 | tr -s '\n ' '  ' >"$tmp/found"
+check "that they are used is a finding" grep -q 'those that the recording stores' "$tmp/found"
+cp "$workload/proportions" "$tmp/program"
+strip "$tmp/program"
+repeats "a program that was stripped" "$tmp/deleted"
+
+"$SPROF" record -q --no-names -e cpu-clock -o "$tmp/none" -- "$tmp/program" 0.1 >"$tmp/out" 2>"$tmp/err"
+check "--no-names stores none" sh -c '! "$1" info -i "$2" | grep -q "^  stored"' sh "$SPROF" "$tmp/none"
+
+# -- Recordings of other kinds ------------------------------------------------
+# later NAME DATA: archived, the report is the same after the program is gone.
+later() {
+	reports before "$2"
+	check "$1 is archived" "$SPROF" archive -q "$2"
+	repeats "$1" "$2" --symfs "$tmp/empty"
+}
+cp "$workload/proportions" "$tmp/program"
+"$SPROF" record -q --no-names -z -e cpu-clock -o "$tmp/zip" -- "$tmp/program" 0.2 >"$tmp/out" 2>"$tmp/err"
+later "a compressed recording" "$tmp/zip"
+# The program's own output must not be in the stream.
+"$SPROF" record -q -e cpu-clock -o - -- sh -c '"$1" 0.2 >/dev/null' sh "$tmp/program" 2>"$tmp/err" \
+	>"$tmp/pipe"
+later "a stream" "$tmp/pipe"
+"$SPROF" record -q --no-names --call-graph dwarf --unwind later -F 499 -e cpu-clock -o "$tmp/copies" -- \
+	"$tmp/program" 0.2 >"$tmp/out" 2>"$tmp/err"
+later "a recording of stack copies" "$tmp/copies"
+check "archive again, without the files" "$SPROF" archive -q --symfs "$tmp/empty" "$tmp/copies"
+repeats "names and files are kept" "$tmp/copies" --symfs "$tmp/empty"
+if command -v perf >/dev/null; then
+	perf record -q -g -e cpu-clock -o "$tmp/perf" -- "$tmp/program" 0.2 >"$tmp/out" 2>&1
+	later "perf's recording" "$tmp/perf"
+	perf record -q --call-graph dwarf -F 499 -e cpu-clock -o "$tmp/perf-dwarf" -- "$tmp/program" 0.2 \
+		>"$tmp/out" 2>&1
+	later "perf's recording of stack copies" "$tmp/perf-dwarf"
+	"$SPROF" record -q --no-names -e cpu-clock -o "$tmp/plain" -- "$tmp/program" 0.2 >"$tmp/out" 2>"$tmp/err"
+	cp "$tmp/plain" "$tmp/named"
+	"$SPROF" archive -q "$tmp/named"
+	for how in "script" "report --stdio" "buildid-list" "evlist"; do
+		# shellcheck disable=SC2086
+		for which in plain named; do
+			perf $how -i "$tmp/$which" 2>&1 | sed "s/$which/FILE/g" >"$tmp/perf-$which"
+		done
+		same "perf $how reads a file with names as one without" "$tmp/perf-plain" "$tmp/perf-named"
+	done
+else
+	skip "perf reads the files" "perf is not installed"
+fi
+
+# -- Instructions -------------------------------------------------------------
+record "$tmp/insn" "$tmp/program" 0.2
+"$SPROF" script -i "$tmp/insn" -F ip,insn 2>"$tmp/err" | sed 1,2d >"$tmp/insn-before"
+"$SPROF" archive -q --with-binaries "$tmp/insn"
+"$SPROF" script -i "$tmp/insn" -F ip,insn --symfs "$tmp/empty" 2>"$tmp/err" | sed 1,2d >"$tmp/insn-after"
+same "--with-binaries keeps instructions" "$tmp/insn-before" "$tmp/insn-after"
+
+# -- Containers ---------------------------------------------------------------
+# named NAME DATA: the functions of the program have names.
+named() {
+	"$SPROF" report -q -i "$2" -s function >"$tmp/report" 2>&1
+	check "$1" grep -q 'compress' "$tmp/report"
+}
+if [ "$(id -u)" = 0 ] && unshare -m true 2>"$tmp/err"; then
+	mkdir -p "$tmp/root/lib64" "$tmp/root/usr/lib" "$tmp/root/proc"
+	cp "$workload/proportions" "$tmp/root/program"
+	ldd "$workload/proportions" | grep -o '/[^ ]*' | while read -r library; do
+		mkdir -p "$tmp/root$(dirname "$library")"
+		cp -L "$library" "$tmp/root$library"
+	done
+	"$SPROF" record -q -e cpu-clock --call-graph dwarf -o "$tmp/chroot" -- chroot "$tmp/root" /program 0.4 \
+		>"$tmp/out" 2>"$tmp/err"
+	sleep 1
+	rm -r "$tmp/root"
+	named "a program that ended in a chroot, which is gone" "$tmp/chroot"
+	# Its path has another program here.
+	mkdir "$tmp/inner"
+	cp "$workload/proportions" "$tmp/inner/program"
+	cp "$workload/threads" "$tmp/program"
+	"$SPROF" record -q -e cpu-clock --call-graph dwarf -o "$tmp/mounted" -- unshare -m sh -c '
+		mount --bind "$1/inner/program" "$1/program" && "$1/program" 0.4; :' sh "$tmp" \
+		>"$tmp/out" 2>"$tmp/err"
+	sleep 1
+	named "a program that ended in a mount namespace" "$tmp/mounted"
+else
+	skip "containers" "no mount namespace may be made"
+fi
+finish
