@@ -36,13 +36,13 @@ SP_API struct sp_error *sp_ctx_set_root(struct sp_ctx *ctx, const char *path) SP
 
 /*
  * Sets folders of separate debug files: a colon-separated list, like gdb's debug-file-directory.
- * The default is /usr/lib/debug. Copied.
+ * The default is $NIX_DEBUG_INFO_DIRS, then /usr/lib/debug. Copied.
  */
 SP_API struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 
 /*
- * Whether debug files and binaries that are not here are asked for from the servers that
- * $DEBUGINFOD_URLS names. The default is not to: nothing else in the library uses the network.
+ * Whether missing debug files and binaries are downloaded from the servers in $DEBUGINFOD_URLS. The
+ * default is no: nothing else in the library uses the network.
  */
 SP_API void sp_ctx_set_debuginfod(struct sp_ctx *ctx, bool wanted);
 

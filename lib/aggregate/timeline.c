@@ -216,9 +216,8 @@ bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_nod
 		return false;
 	timeline->cells = from->cells;
 	from->cells = (struct cells){.shift = timeline->cells.shift};
-	if (!place_cells(timeline, &from->paths.radix, last))
+	if (!place_cells(timeline, &from->paths.radix, last) || !cells_sort(&timeline->cells))
 		return false;
-	cells_sort(&timeline->cells);
 	timeline->losses = from->losses;
 	from->losses = (struct timeline_losses){0};
 	arrange_losses(&timeline->losses);

@@ -42,6 +42,14 @@ static struct sp_error *set_default_cache(struct sp_ctx *ctx)
 	return ctx->cache_path ? NULL : error_no_memory();
 }
 
+/* Sets the folders of debug files: those of NixOS's variable, which gdb on NixOS reads, and all others'. */
+static struct sp_error *set_default_debug_path(struct sp_ctx *ctx)
+{
+	const char *nix = getenv("NIX_DEBUG_INFO_DIRS");
+	ctx->debug_path = format_text("%s%s/usr/lib/debug", nix ?: "", nix ? ":" : "");
+	return ctx->debug_path ? NULL : error_no_memory();
+}
+
 struct sp_error *sp_ctx_new(struct sp_ctx **ret)
 {
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = calloc(1, sizeof(*ctx));
@@ -49,7 +57,7 @@ struct sp_error *sp_ctx_new(struct sp_ctx **ret)
 		return error_no_memory();
 	struct sp_error *error = set_string(&ctx->root, "");
 	if (!error)
-		error = set_string(&ctx->debug_path, "/usr/lib/debug");
+		error = set_default_debug_path(ctx);
 	if (!error)
 		error = set_default_cache(ctx);
 	if (error)

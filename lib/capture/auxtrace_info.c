@@ -186,8 +186,8 @@ static struct sp_error *put_words(struct put *put, const struct sp_ctx *ctx,
 		return NULL;
 	default:
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
-						  "%s: what its decoder needs to know of the trace units' "
-						  "registers is not recorded", pmu->name),
+						  "%s: sprof does not record the trace units' registers, "
+						  "which a decoder needs", pmu->name),
 					"use perf record for CoreSight; its recordings can be read");
 	}
 }

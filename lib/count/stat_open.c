@@ -191,7 +191,7 @@ static struct sp_error *set_why(struct sp_stat *stat, size_t index, const struct
 		     : errnum != EINVAL && errnum != EOPNOTSUPP
 			     ? "this machine or kernel does not have it"
 		     : joins ? "the kernel does not count it together with its group's first event"
-			     : "the kernel refuses it as it was asked for";
+			     : "the kernel refuses it with these options";
 	if (errnum != EINVAL && errnum != EOPNOTSUPP)
 		return NULL;
 	struct sp_error *error = stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);

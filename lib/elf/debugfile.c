@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 #include "base/bytes.h"
 #include "base/cursor.h"
 #include "base/io.h"
@@ -31,63 +32,22 @@ struct search {
 	struct image *found;
 };
 
-/* CRC-32 of IEEE 802.3, as in .gnu_debuglink, computed eight bytes at a time. */
-struct crc_tables {
-	uint32_t entries[8][256];
-};
-
-static void crc_prepare(struct crc_tables *tables)
-{
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t crc = i;
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? crc >> 1 ^ 0xedb88320 : crc >> 1;
-		tables->entries[0][i] = crc;
-	}
-	for (int slice = 1; slice < 8; slice++)
-		for (uint32_t i = 0; i < 256; i++) {
-			uint32_t before = tables->entries[slice - 1][i];
-			tables->entries[slice][i] = before >> 8 ^ tables->entries[0][before & 0xff];
-		}
-}
-
-static uint32_t crc_add(const struct crc_tables *tables, uint32_t crc, const uint8_t *bytes,
-			size_t size)
-{
-	const uint32_t(*t)[256] = tables->entries;
-	for (; size >= 8; bytes += 8, size -= 8) {
-		uint32_t low, high;
-		memcpy(&low, bytes, 4);
-		memcpy(&high, bytes + 4, 4);
-		low = le32toh(low) ^ crc;
-		high = le32toh(high);
-		crc = t[7][low & 0xff] ^ t[6][low >> 8 & 0xff] ^ t[5][low >> 16 & 0xff] ^
-		      t[4][low >> 24] ^ t[3][high & 0xff] ^ t[2][high >> 8 & 0xff] ^
-		      t[1][high >> 16 & 0xff] ^ t[0][high >> 24];
-	}
-	for (; size > 0; bytes++, size--)
-		crc = crc >> 8 ^ t[0][(crc ^ *bytes) & 0xff];
-	return crc;
-}
-
+/* Computes the CRC of .gnu_debuglink, which is zlib's. */
 static bool file_crc(const struct image *image, uint32_t *ret)
 {
-	size_t chunk = (size_t)1 << 18;
+	size_t chunk = (size_t)1 << 18, done;
 	CLEANUP_FREE uint8_t *buffer = malloc(chunk);
-	CLEANUP_FREE struct crc_tables *tables = malloc(sizeof(*tables));
-	if (!buffer || !tables || image->fd < 0 || image->size > extent_read_max(image))
+	if (!buffer || image->fd < 0 || image->size > extent_read_max(image))
 		return false;
-	crc_prepare(tables);
-	uint32_t crc = ~0U;
+	uLong crc = crc32(0, NULL, 0);
 	off_t at = 0;
-	size_t done;
 	do {
 		if (io_pread(image->fd, buffer, chunk, at, &done))
 			return false;
-		crc = crc_add(tables, crc, buffer, done);
+		crc = crc32(crc, buffer, (uInt)done);
 		at += (off_t)done;
 	} while (done == chunk);
-	*ret = ~crc;
+	*ret = (uint32_t)crc;
 	return true;
 }
 
@@ -301,11 +261,20 @@ struct link {
 	const char *folder, *name; /* binary's directory ("", or ends in '/'); name of the debug file */
 };
 
+/*
+ * Tries the binary's directory below a directory of debug files. On systems with merged /usr, either
+ * path may be that of the debug file: /usr/bin/x was packaged as /bin/x, and is also run as such.
+ */
 static struct sp_error *try_link(struct search *search, const char *symfs, const char *folder,
 				 const void *arg)
 {
 	const struct link *link = arg;
-	return TRY(search, symfs, folder, "/", link->folder, link->name);
+	struct sp_error *error = TRY(search, symfs, folder, "/", link->folder, link->name);
+	if (error || *link->folder != '/')
+		return error;
+	if (!strncmp(link->folder, "/usr/", 5))
+		return TRY(search, symfs, folder, link->folder + 4, link->name);
+	return TRY(search, symfs, folder, "/usr", link->folder, link->name);
 }
 
 /* Searches in gdb's order: the binary's directory, its .debug/, the debug path. */
@@ -426,6 +395,35 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
 	return image_open_memory(bytes, size, runtime->path, ret);
 }
 
+/* Tries a DWZ file below a directory of debug files. `arg` is its path from ".dwz/" on. */
+static struct sp_error *try_dwz(struct search *search, const char *symfs, const char *folder,
+				const void *arg)
+{
+	return TRY(search, symfs, folder, "/", arg);
+}
+
+/*
+ * Searches by the link's path, which may be relative to the debug file. If that was opened by a symbolic
+ * link, as those by build-id often are, the path is wrong. Distributions have the file in .dwz.
+ */
+static struct sp_error *search_alt_path(struct search *search, const struct image *image,
+					const char *path)
+{
+	const char *own = image_path_in_root(image), *slash = strrchr(own, '/');
+	const char *symfs = search->places->symfs, *dwz = strstr(path, ".dwz/");
+	CLEANUP_FREE char *folder = strndup(own, slash ? (size_t)(slash + 1 - own) : 0);
+	if (!folder)
+		return error_no_memory();
+	struct sp_error *error = NULL;
+	if (*path != '/')
+		error = TRY(search, image->root, folder, path);
+	else if (symfs && *symfs)
+		error = TRY(search, symfs, path);
+	if (!error && *path == '/')
+		error = TRY(search, NULL, path);
+	return error || !dwz ? error : each_place(search, try_dwz, dwz);
+}
+
 struct sp_error *debugfile_alt(const struct debugfile_places *places, const struct image *image,
 			       struct image **ret)
 {
@@ -433,7 +431,6 @@ struct sp_error *debugfile_alt(const struct debugfile_places *places, const stru
 	*ret = NULL;
 	if (!read_gnu_alt(image, &link) && !read_sup(image, false, &link))
 		return NULL;
-	const char *path = link.path;
 	struct search search = {.places = places, .runtime = image};
 	if (link.by_checksum) {
 		search.checksum = &link;
@@ -441,17 +438,7 @@ struct sp_error *debugfile_alt(const struct debugfile_places *places, const stru
 		search.build_id = link.id;
 		search.build_id_size = link.size;
 	}
-	const char *own = image_path_in_root(image), *slash = strrchr(own, '/');
-	CLEANUP_FREE char *folder = strndup(own, slash ? (size_t)(slash + 1 - own) : 0);
-	if (!folder)
-		return error_no_memory();
-	struct sp_error *error = NULL;
-	if (*path != '/')
-		error = TRY(&search, image->root, folder, path);
-	else if (places->symfs && *places->symfs)
-		error = TRY(&search, places->symfs, path);
-	if (!error && *path == '/')
-		error = TRY(&search, NULL, path);
+	struct sp_error *error = search_alt_path(&search, image, link.path);
 	if (!error && !search.found)
 		error = search_build_id(&search);
 	if (!error)

@@ -363,7 +363,7 @@ static struct sp_error *say_in_vain(struct planner *planner)
 	const char *asked = event_option_without_effect(&planner->asked, all_software);
 	if (!asked)
 		return NULL;
-	return event_notes_add(&plan->notes, asked, "all will be 0", "software events do not tell it",
+	return event_notes_add(&plan->notes, asked, "all will be 0", "software events do not have it",
 			       NULL);
 }
 

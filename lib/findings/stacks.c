@@ -177,7 +177,7 @@ static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 /* Limit of the kernel for a copied stack: its size is a u16 and a multiple of 8. */
 #define STACK_COPY_MAX 65528
 #define NO_MORE_STACK                                                                          \
-	"the kernel copies no more: compile the program with -fno-omit-frame-pointer, and "    \
+	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, and "    \
 	"record with --call-graph fp"
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
@@ -274,7 +274,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{ends->no_unwind_info, "no_unwind_info", "of stacks are incomplete (no unwind information)",
 		 cfi_remedy},
 		{ends->bad_memory, "bad_memory", "of stacks are incomplete (invalid stack address)",
-		 "find the code where they end: sprof report -g caller"},
+		 "show the functions where they end: sprof report -g caller"},
 		{ends->invalid_address, "invalid_address",
 		 "of stacks are incomplete (invalid return address)", FRAME_POINTERS},
 		{ends->skipped, "skipped", "of stacks have no user callers (the recorder was overloaded)",

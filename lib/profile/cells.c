@@ -11,10 +11,20 @@
 #define BINS_PART 16
 
 /*
- * Size of the table of recent cells. Samples are almost in order of time, so that equal cells are near each
- * other. A table of all cells would miss the processor's cache at each sample.
+ * Size of the table of recent cells. Samples are almost in order of time, so that a thread's equal cells
+ * are near each other. A table of all cells would miss the processor's cache at each sample.
  */
-#define RECENT (1 << 14)
+#define RECENT (1 << 16)
+
+/* Digits of a cell, the least significant first: three of its node, three of its thread, six of its time. */
+#define DIGIT_BITS 11
+#define DIGITS 12
+
+/* The last cell of a thread and node. */
+struct recent_cell {
+	uint32_t index; /* index + 1; 0: none */
+	uint32_t bin;   /* low bits of its bin's number; most cells of other bins are not in the cache */
+};
 
 void cells_deinit(struct cells *cells)
 {
@@ -40,40 +50,58 @@ static void add(struct sp_cell *to, const struct sp_cell *from)
 		to->samples = UINT32_MAX;
 }
 
-static size_t hash_of(const struct sp_cell *cell)
+/* Adds to a recent equal cell, or appends. Returns false when out of memory. */
+static bool put(struct cells *cells, const struct sp_cell *cell)
 {
-	return hash_pair(cell->time_ns, (uint64_t)cell->thread << 32 | cell->node);
+	struct recent_cell *recent = NULL;
+	uint32_t bin = (uint32_t)(cell->time_ns >> cells->shift);
+	if (cells->recent) {
+		recent = &cells->recent[(cell->thread * 0x9e3779b1 + cell->node) % RECENT];
+		if (recent->index && recent->bin == bin &&
+		    is_same(&cells->items[recent->index - 1], cell)) {
+			add(&cells->items[recent->index - 1], cell);
+			return true;
+		}
+	}
+	struct sp_cell *new = vec_push(cells);
+	if (!new)
+		return false;
+	*new = *cell;
+	if (recent)
+		*recent = (struct recent_cell){(uint32_t)cells->count, bin};
+	return true;
 }
 
-/*
- * Moves all cells to bins of a width, and adds up equal ones in the order of their first. False when out
- * of memory.
- */
+/* Moves all cells to bins of a width, and adds up equal ones. Returns false when out of memory. */
 static bool rebin(struct cells *cells, unsigned int shift)
 {
-	size_t count = 16, kept = 0;
-	while (count < 2 * cells->count)
-		count *= 2;
-	CLEANUP_FREE uint32_t *slots = table_alloc(count, sizeof(*slots)); /* hash table of index + 1 */
-	if (!slots || (!cells->recent && !(cells->recent = calloc(RECENT, sizeof(*cells->recent)))))
+	size_t count = cells->count;
+	if (!cells->recent && !(cells->recent = malloc(RECENT * sizeof(*cells->recent))))
 		return false;
 	memset(cells->recent, 0, RECENT * sizeof(*cells->recent));
 	cells->shift = shift;
-	for (size_t i = 0; i < cells->count; i++) {
+	cells->count = 0;
+	/* Cells need no new memory, because they move towards the beginning. */
+	for (size_t i = 0; i < count; i++) {
 		struct sp_cell cell = cells->items[i];
 		cell.time_ns = bin_of(cell.time_ns, shift);
-		size_t slot = hash_of(&cell) & (count - 1);
-		while (slots[slot] && !is_same(&cells->items[slots[slot] - 1], &cell))
-			slot = (slot + 1) & (count - 1);
-		if (slots[slot]) {
-			add(&cells->items[slots[slot] - 1], &cell);
-			continue;
-		}
-		cells->items[kept] = cell;
-		slots[slot] = (uint32_t)++kept;
+		if (!put(cells, &cell))
+			return false;
 	}
-	cells->count = kept;
 	return true;
+}
+
+/* Returns the times of the first and the last cell. */
+static void find_times(const struct cells *cells, uint64_t *first_ret, uint64_t *last_ret)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	for (size_t i = 0; i < cells->count; i++) {
+		uint64_t time_ns = cells->items[i].time_ns;
+		first = time_ns < first ? time_ns : first;
+		last = time_ns > last ? time_ns : last;
+	}
+	*first_ret = first;
+	*last_ret = last;
 }
 
 /*
@@ -82,13 +110,9 @@ static bool rebin(struct cells *cells, unsigned int shift)
  */
 static bool make_room(struct cells *cells)
 {
-	uint64_t first = UINT64_MAX, last = 0;
-	for (size_t i = 0; i < cells->count; i++) {
-		uint64_t time_ns = cells->items[i].time_ns;
-		first = time_ns < first ? time_ns : first;
-		last = time_ns > last ? time_ns : last;
-	}
+	uint64_t first, last;
 	unsigned int shift = cells->shift;
+	find_times(cells, &first, &last);
 	while (!cells->recent && shift < 63 && (last - first) >> shift > cells->limit / BINS_PART)
 		shift++;
 	for (; shift <= 63; shift++) {
@@ -99,7 +123,11 @@ static bool make_room(struct cells *cells)
 		if (bin_of(first, shift) == bin_of(last, shift))
 			break;
 	}
-	cells->limit *= 2;
+	/* The table of recent cells did not find all equal ones. */
+	if (!cells_sort(cells))
+		return false;
+	if (cells->count > cells->limit / 2)
+		cells->limit *= 2;
 	return rebin(cells, cells->shift);
 }
 
@@ -109,18 +137,7 @@ bool cells_add(struct cells *cells, const struct sp_cell *cell)
 	if (cells->count >= cells->limit && !make_room(cells))
 		return false;
 	added.time_ns = bin_of(added.time_ns, cells->shift);
-	uint32_t *recent = cells->recent ? &cells->recent[hash_of(&added) % RECENT] : NULL;
-	if (recent && *recent && is_same(&cells->items[*recent - 1], &added)) {
-		add(&cells->items[*recent - 1], &added);
-		return true;
-	}
-	struct sp_cell *new = vec_push(cells);
-	if (!new)
-		return false;
-	*new = added;
-	if (recent)
-		*recent = (uint32_t)cells->count;
-	return true;
+	return put(cells, &added);
 }
 
 bool cells_widen(struct cells *cells, unsigned int shift)
@@ -128,21 +145,56 @@ bool cells_widen(struct cells *cells, unsigned int shift)
 	return shift <= cells->shift || rebin(cells, shift);
 }
 
-static int compare(const void *a, const void *b)
+static size_t digit(const struct sp_cell *cell, unsigned int i)
 {
-	const struct sp_cell *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	uint64_t word = i < 3 ? cell->node : i < 6 ? cell->thread : cell->time_ns;
+	return word >> DIGIT_BITS * (i < 6 ? i % 3 : i - 6) & ((1 << DIGIT_BITS) - 1);
 }
 
-void cells_sort(struct cells *cells)
+/* Copies cells in order of one digit; those with equal digits stay in their order. */
+static void order_by(const struct cells *cells, unsigned int i, struct sp_cell *to)
+{
+	size_t begins[1 << DIGIT_BITS] = {0}, begin = 0;
+	for (size_t j = 0; j < cells->count; j++)
+		begins[digit(&cells->items[j], i)]++;
+	for (size_t j = 0; j < 1 << DIGIT_BITS; j++) {
+		size_t count = begins[j];
+		begins[j] = begin;
+		begin += count;
+	}
+	for (size_t j = 0; j < cells->count; j++)
+		to[begins[digit(&cells->items[j], i)]++] = cells->items[j];
+}
+
+/* Sorts digit by digit: a million cells take 40 ms, and with qsort() up to 150. */
+static bool sort(struct cells *cells)
+{
+	struct sp_cell differing = {0}, *other = malloc((cells->count + 1) * sizeof(*other));
+	if (!other)
+		return false;
+	for (size_t i = 0; i < cells->count; i++) {
+		differing.time_ns |= cells->items[i].time_ns ^ cells->items->time_ns;
+		differing.thread |= cells->items[i].thread ^ cells->items->thread;
+		differing.node |= cells->items[i].node ^ cells->items->node;
+	}
+	for (unsigned int i = 0; i < DIGITS; i++) {
+		if (!digit(&differing, i))
+			continue;
+		struct sp_cell *items = cells->items;
+		order_by(cells, i, other);
+		cells->items = other;
+		cells->capacity = cells->count + 1;
+		other = items;
+	}
+	free(other);
+	return true;
+}
+
+bool cells_sort(struct cells *cells)
 {
 	size_t kept = 0;
-	if (cells->count)
-		qsort(cells->items, cells->count, sizeof(*cells->items), compare);
+	if (!sort(cells))
+		return false;
 	for (size_t i = 0; i < cells->count; i++) {
 		if (kept && is_same(&cells->items[kept - 1], &cells->items[i]))
 			add(&cells->items[kept - 1], &cells->items[i]);
@@ -150,4 +202,5 @@ void cells_sort(struct cells *cells)
 			cells->items[kept++] = cells->items[i];
 	}
 	cells->count = kept;
+	return true;
 }

@@ -16,7 +16,7 @@ struct cells {
 	VEC(struct sp_cell);
 	size_t limit;       /* set by the caller before cells_add(); at least 1 */
 	unsigned int shift; /* a bin's width is 1 << shift ns */
-	uint32_t *recent;   /* index + 1 of recent cells, by hash; NULL: each sample has its own cell */
+	struct recent_cell *recent; /* recent cells by hash; NULL: each sample has its own cell */
 };
 
 /* Losses with a time. */
@@ -36,7 +36,10 @@ bool cells_add(struct cells *cells, const struct sp_cell *cell);
 /* Widens the bins to 1 << shift ns, if they are narrower. False when out of memory. */
 bool cells_widen(struct cells *cells, unsigned int shift);
 
-/* Sorts by time, thread and node, and adds up equal cells. cells_add() must not follow. */
-void cells_sort(struct cells *cells);
+/*
+ * Sorts by time, thread and node, and adds up equal cells. cells_add() must not follow. False when out of
+ * memory.
+ */
+bool cells_sort(struct cells *cells);
 
 #endif

@@ -108,68 +108,80 @@ bool ko_is_recorded(const struct module *module, const struct image *image)
 	       image_has_build_id(image, module->build_id, module->build_id_size);
 }
 
-/* Opens the file, and keeps it if it has the module's build-id and debug information. */
-static struct sp_error *try_debug(const struct module *module, const char *root,
-				  const char *path, struct image **ret)
+/* Opens the file, and keeps it if it has the module's build-id and the sections that are wanted. */
+static struct sp_error *try_file(const struct module *module, const char *root, const char *path,
+				 debugfile_wanted_fn *wanted, struct image **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = ko_open_file(root, path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
-	if (image && ko_is_recorded(module, image) && dwarf_exists(image))
+	if (image && ko_is_recorded(module, image) && wanted(image))
 		*ret = take_ptr(image);
 	return NULL;
 }
 
 /*
- * Paths of distributions' debug files for PATH.ko.xz: /usr/lib/debug/PATH.ko (Debian) or .ko.debug
- * (Fedora), without the /usr of merged systems or with it; or the module itself.
+ * Tries the paths of distributions' debug files for PATH.ko.xz: /usr/lib/debug/PATH.ko (Debian) or
+ * .ko.debug (Fedora, SUSE), without the /usr of merged systems or with it, and compressed ones.
  */
-static struct sp_error *try_places(const struct source_env *env, const struct module *module,
-				   struct image **ret)
+static struct sp_error *try_debug_paths(const struct module *module, const char *root,
+					debugfile_wanted_fn *wanted, struct image **ret)
 {
-	static const char *const places[][2] = {
-		{"/usr/lib/debug", ""}, {"/usr/lib/debug", ".debug"},
-		{"/usr/lib/debug/usr", ""}, {"/usr/lib/debug/usr", ".debug"},
-	};
-	const char *inner = module->path, *ko = strstr(inner, ".ko");
-	struct sp_error *error = NULL;
-	if (!strncmp(inner, "/usr/", 5))
-		inner += 4;
+	static const char *const before[] = {"/usr/lib/debug", "/usr/lib/debug/usr"};
+	static const char *const after[] = {"", ".debug", ".xz", ".zst", ".debug.xz", ".debug.zst"};
+	const size_t count = sizeof(after) / sizeof(*after);
+	const char *inner = module->path + (strncmp(module->path, "/usr/", 5) ? 0 : 4);
+	const char *ko = strstr(inner, ".ko");
 	int size = ko ? (int)(ko + 3 - inner) : (int)strlen(inner);
-	for (size_t i = 0; i <= sizeof(places) / sizeof(*places) && !error && !*ret; i++) {
-		bool own = i == sizeof(places) / sizeof(*places);
-		CLEANUP_FREE char *path = NULL;
-		path = own ? strdup(module->path)
-			   : format_text("%s%.*s%s", places[i][0], size, inner, places[i][1]);
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < 2 * count && !error && !*ret; i++) {
+		CLEANUP_FREE char *path =
+			format_text("%s%.*s%s", before[i / count], size, inner, after[i % count]);
 		if (!path)
 			return error_no_memory();
-		error = try_debug(module, env->options.symfs, path, ret);
+		error = try_file(module, root, path, wanted, ret);
 	}
 	return error;
 }
 
-static struct sp_error *find_debug(const struct source_env *env, const struct module *module,
-				   struct image **ret)
+/* Searches by build-id: installed debug files, or also on servers. */
+static struct sp_error *find_by_build_id(const struct source_env *env, const struct module *module,
+					 bool servers, debugfile_wanted_fn *wanted, struct image **ret)
 {
 	struct debugfile_places places = binary_places(&env->binary);
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	places.debuginfod &= servers;
+	struct sp_error *error = debugfile_by_build_id(&places, module->build_id, module->build_id_size,
+						       wanted, &image);
+	if (image && ko_is_recorded(module, image))
+		*ret = take_ptr(image);
+	return error;
+}
+
+struct sp_error *ko_find(const struct source_env *env, const struct module *module,
+			 debugfile_wanted_fn *wanted, struct image **ret)
+{
+	const char *root = env->options.symfs;
 	if (module->kind != MODULE_KERNEL_MODULE || module->path[0] != '/' ||
 	    module->build_id_size == 0)
 		return NULL;
-	struct sp_error *error = debugfile_by_build_id(&places, module->build_id,
-						       module->build_id_size, dwarf_exists, ret);
-	if (!error && *ret && !ko_is_recorded(module, *ret)) {
-		image_free(*ret);
-		*ret = NULL;
-	}
-	return error || *ret ? error : try_places(env, module, ret);
+	struct sp_error *error = find_by_build_id(env, module, false, wanted, ret);
+	if (!error && !*ret)
+		error = try_debug_paths(module, root, wanted, ret);
+	/* The module is often compressed, so that a look at it takes longer. */
+	if (!error && !*ret)
+		error = try_file(module, root, module->path, wanted, ret);
+	if (!error && !*ret && binary_places(&env->binary).debuginfod)
+		error = find_by_build_id(env, module, true, wanted, ret);
+	return error;
 }
 
 bool ko_has_lines(const struct source_env *env, const struct module *module)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	sp_error_free(find_debug(env, module, &image));
+	sp_error_free(ko_find(env, module, dwarf_exists, &image));
 	return image;
 }
 
@@ -232,7 +244,7 @@ struct sp_error *ko_open_lines(const struct source_env *env, const struct module
 	size_t count = 0;
 	*ret = NULL;
 	*placement_ret = (struct placement){0};
-	struct sp_error *error = find_debug(env, module, &image);
+	struct sp_error *error = ko_find(env, module, dwarf_exists, &image);
 	if (error || !image)
 		return error;
 	error = find_addresses(image, module, check, &addresses, &count);

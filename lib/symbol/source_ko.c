@@ -3,7 +3,6 @@
 #include "symbol/ko.h"
 
 #include <string.h>
-#include "base/format.h"
 #include "elf/symtab.h"
 #include "symbol/table.h"
 
@@ -48,14 +47,15 @@ static struct sp_error *read_table(struct ko *ko)
 	return error ?: table_seal(&ko->table, TABLE_REACH_ANY);
 }
 
-static struct sp_error *use_file(const char *root, const struct module *module, void **ret)
+static struct sp_error *open_names(const struct source_env *env, const struct module *module,
+				   void **ret)
 {
 	CLEANUP(cleanup_ko_close) void *opened = calloc(1, sizeof(struct ko));
 	struct ko *ko = opened;
 	if (!ko)
 		return error_no_memory();
-	struct sp_error *error = ko_open_file(root, module->path, &ko->image);
-	if (error || !ko_is_recorded(module, ko->image))
+	struct sp_error *error = ko_find(env, module, symtab_exists, &ko->image);
+	if (error || !ko->image)
 		return error;
 	ko->start = module->start;
 	error = read_table(ko);
@@ -68,9 +68,7 @@ static struct sp_error *ko_open(const struct source_env *env, const struct modul
 				uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
 	(void)pid;
-	if (module->kind != MODULE_KERNEL_MODULE || module->path[0] != '/')
-		return NULL;
-	struct sp_error *error = use_file(env->options.symfs, module, ret);
+	struct sp_error *error = open_names(env, module, ret);
 	if (*ret)
 		diagnosis_clear(diagnosis);
 	if (!error || sp_error_code(error) == SP_ERROR_NO_MEMORY)
@@ -80,8 +78,8 @@ static struct sp_error *ko_open(const struct source_env *env, const struct modul
 	return NULL;
 }
 
-static bool ko_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
-		    struct found *ret)
+static bool ko_find_symbol(void *opened, const struct location *location,
+			   struct diagnosis *diagnosis, struct found *ret)
 {
 	(void)diagnosis;
 	struct ko *ko = opened;
@@ -116,7 +114,7 @@ static struct sp_error *ko_lines(void *opened, const struct source_env *env,
 const struct source source_ko = {
 	.name = "ko",
 	.open = ko_open,
-	.find = ko_find,
+	.find = ko_find_symbol,
 	.close = ko_close,
 	.has_lines = ko_knows_lines,
 	.open_lines = ko_lines,

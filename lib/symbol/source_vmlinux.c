@@ -10,19 +10,31 @@
 #include "dwarf/dwarf.h"
 #include "elf/debugfile.h"
 #include "elf/symtab.h"
+#include "symbol/ko.h"
 #include "symbol/table.h"
 
-/* A path before and after the kernel release. */
-struct place {
-	const char *before, *behind;
-};
-
-static const struct place places[] = {
+/*
+ * Paths before and after the kernel release, as in perf and elfutils. Debian and Ubuntu have the first
+ * ones, SUSE those that end in .debug and .xz, and Fedora the others.
+ */
+static const struct place {
+	const char *before, *after;
+} places[] = {
 	{"/boot/vmlinux-", ""},
 	{"/usr/lib/debug/boot/vmlinux-", ""},
+	{"/usr/lib/debug/boot/vmlinux-", ".debug"},
 	{"/usr/lib/debug/lib/modules/", "/vmlinux"},
+	{"/usr/lib/debug/lib/modules/", "/vmlinux.debug"},
+	{"/usr/lib/debug/usr/lib/modules/", "/vmlinux"},
+	{"/usr/lib/debug/usr/lib/modules/", "/vmlinux.debug"},
 	{"/lib/modules/", "/build/vmlinux"},
 	{"/lib/modules/", "/vmlinux"},
+	{"/usr/lib/modules/", "/build/vmlinux"},
+	{"/usr/lib/modules/", "/vmlinux"},
+	{"/boot/vmlinux-", ".xz"},
+	{"/boot/vmlinux-", ".zst"},
+	{"/usr/lib/modules/", "/vmlinux.xz"},
+	{"/usr/lib/modules/", "/vmlinux.zst"},
 };
 
 struct vmlinux {
@@ -122,11 +134,11 @@ static struct sp_error *given_open(const struct source_env *env, const struct mo
 static struct sp_error *try_place(const struct source_env *env, const struct place *place,
 				  const char *release, struct image **ret)
 {
-	CLEANUP_FREE char *path = format_text("%s%s%s", place->before, release, place->behind);
+	CLEANUP_FREE char *path = format_text("%s%s%s", place->before, release, place->after);
 	if (!path)
 		return error_no_memory();
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = image_open_in(env->options.symfs, path, &image);
+	struct sp_error *error = ko_open_file(env->options.symfs, path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
@@ -135,18 +147,23 @@ static struct sp_error *try_place(const struct source_env *env, const struct pla
 	return NULL;
 }
 
-static struct sp_error *search(const struct source_env *env, struct image **ret)
+/* Searches by build-id: installed debug files, or also on servers. */
+static struct sp_error *search_build_id(const struct source_env *env, bool servers, struct image **ret)
 {
 	struct debugfile_places debug = binary_places(&env->binary);
-	struct sp_error *error =
-		debugfile_by_build_id(&debug, env->options.kernel_build_id,
-				      env->options.kernel_build_id_size, symtab_exists, ret);
+	debug.debuginfod &= servers;
+	return debugfile_by_build_id(&debug, env->options.kernel_build_id,
+				     env->options.kernel_build_id_size, symtab_exists, ret);
+}
+
+static struct sp_error *search(const struct source_env *env, struct image **ret)
+{
 	const char *release = env->options.osrelease;
-	if (!release || strchr(release, '/'))
-		return error;
-	for (size_t i = 0; !error && !*ret && i < sizeof(places) / sizeof(*places); i++)
-		error = try_place(env, &places[i], release, ret);
-	return error;
+	struct sp_error *error = search_build_id(env, false, ret);
+	if (release && !strchr(release, '/'))
+		for (size_t i = 0; !error && !*ret && i < sizeof(places) / sizeof(*places); i++)
+			error = try_place(env, &places[i], release, ret);
+	return error || *ret ? error : search_build_id(env, true, ret);
 }
 
 static struct sp_error *found_open(const struct source_env *env, const struct module *module,

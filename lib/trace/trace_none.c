@@ -8,7 +8,7 @@ struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **
 	(void)ret;
 	return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
 					  "this build of libsprof has no libtraceevent, which "
-					  "knows what tracepoints' samples hold"),
+					  "formats tracepoints' samples"),
 				"Configure with --with-libtraceevent.");
 }
 

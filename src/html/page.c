@@ -80,20 +80,35 @@ static void set_bins(struct page_event *event, uint64_t width)
 	event->bins = (uint32_t)(length / event->bin_ns + 1);
 }
 
-/* Returns false when out of memory. */
+/*
+ * Makes cells from those of the timeline; equal ones may remain. Adding up a node's neighbours at once
+ * leaves few to sort. Returns false when out of memory.
+ */
 static bool make_cells(struct page_event *event)
 {
 	const struct sp_timeline *timeline = event->timeline;
 	set_bins(event, page_event_duration(event) / (BINS_MAX - 1) + 1);
 	if (!list_reserve(&event->cells, timeline->cell_count))
 		return false;
+	uint32_t *last_of = calloc(timeline->node_count + 1, sizeof(*last_of)); /* index + 1, by node */
+	if (!last_of)
+		return false;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = &timeline->cells[i];
-		*list_push(&event->cells) = (struct page_cell){
+		struct page_cell made = {
 			.bin = page_event_bin(event, cell->time_ns), .thread = cell->thread,
 			.node = cell->node, .samples = cell->samples, .weight = cell->weight};
+		uint32_t last = last_of[cell->node];
+		struct page_cell *before = last ? &event->cells.items[last - 1] : NULL;
+		if (before && before->bin == made.bin && before->thread == made.thread) {
+			before->samples += made.samples;
+			before->weight += made.weight;
+			continue;
+		}
+		*list_push(&event->cells) = made;
+		last_of[cell->node] = (uint32_t)event->cells.count;
 	}
-	merge_cells(event);
+	free(last_of);
 	return true;
 }
 
@@ -165,12 +180,11 @@ static void place_cells(struct page_event *event, const uint32_t *new_of)
 {
 	for (size_t i = 0; i < event->cells.count; i++)
 		event->cells.items[i].node = new_of[event->cells.items[i].node];
-	merge_cells(event);
 }
 
 /*
  * Replaces nodes of less than `least` total weight, and those that already stand for light ones, by one
- * node for each parent. Returns false when out of memory.
+ * node for each parent. merge_cells() must follow. Returns false when out of memory.
  */
 static bool drop_light_nodes(struct page_event *event, uint64_t least)
 {
@@ -214,7 +228,10 @@ static bool drop_light_nodes(struct page_event *event, uint64_t least)
 	return done;
 }
 
-/* Makes the nodes that the report left out follow their parents. Returns false when out of memory. */
+/*
+ * Makes the nodes that the report left out follow their parents. merge_cells() must follow. Returns false
+ * when out of memory.
+ */
 static bool place_left_out(struct page_event *event)
 {
 	uint32_t *new_of = NULL;
@@ -250,6 +267,7 @@ static bool make_nodes(struct page_event *event, size_t limit)
 		if (!drop_light_nodes(event, least))
 			return false;
 	}
+	merge_cells(event);
 	return true;
 }
 
@@ -357,8 +375,11 @@ static bool limit_cells(struct page *page, const struct page_limits *limits)
 		uint64_t weight = 0;
 		for (size_t j = 0; j < page->events[i].cells.count; j++)
 			weight += page->events[i].cells.items[j].weight;
-		if (page->events[i].timeline && !drop_light_nodes(&page->events[i], weight / LIGHT_PART))
+		if (!page->events[i].timeline)
+			continue;
+		if (!drop_light_nodes(&page->events[i], weight / LIGHT_PART))
 			return false;
+		merge_cells(&page->events[i]);
 	}
 	if (cell_count(page) > limits->cells && !merge_threads(page, limits->threads))
 		return false;

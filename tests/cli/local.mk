@@ -4,6 +4,7 @@ tests_cli_recording_LDADD = lib/libsprof-core.la
 EXTRA_DIST += tests/cli/lib.sh tests/cli/stacks.sh tests/cli/tables.sh
 dist_check_SCRIPTS += \
 	tests/cli/test_chains.sh \
+	tests/cli/test_debug_files.sh \
 	tests/cli/test_docs.sh \
 	tests/cli/test_entry.sh \
 	tests/cli/test_report.sh \

@@ -14,7 +14,8 @@
  *	comm PID TID NAME                   in names, \xHH is a byte
  *	exec PID TID NAME
  *	fork PID PPID TID TIME
- *	mmap PID START SIZE OFFSET PATH     PID -1: the kernel's
+ *	mmap PID START SIZE OFFSET PATH [BUILD-ID]
+ *	                                    PID -1: the kernel's; 40 hexadecimal digits: MMAP2
  *	sample EVENT PID TID CPU TIME PERIOD IP [CHAIN-IP]...
  *	stacks END [repaired|shortened|guessed]...
  *	                                    how the stacks of the samples that follow ended:
@@ -394,6 +395,14 @@ static void write_mmap(struct recording *recording, char **words)
 	record.mmap.size = number(recording, words[3]);
 	record.mmap.file_offset = number(recording, words[4]);
 	record.mmap.filename = words[5] ? unescape(words[5]) : "";
+	const char *id = words[5] ? words[6] : NULL;
+	for (size_t i = 0; id && i < sizeof(record.mmap.build_id); i++) {
+		const char byte[] = {id[0], id[1], '\0'};
+		record.type = PERF_RECORD_MMAP2;
+		record.mmap.build_id_size = (uint8_t)(i + 1);
+		record.mmap.build_id[i] = (uint8_t)strtoul(byte, NULL, 16);
+		id = *id && id[1] ? id + 2 : NULL;
+	}
 	write_record(recording, &record, &recording->events[0]);
 }
 

@@ -78,11 +78,11 @@ demo   80.00%  49.0-94.3
 other  20.00%   5.7-51.0
 END
 fails "a field that is none" 129 report -F overhead,dtlb <<'END'
-sprof: -F, --fields: dtlb is tlb
+sprof: -F, --fields: dtlb is perf's name of tlb
        'sprof report --help' lists the options.
 END
 fails "a key of perf's that is refused" 129 report -s simd <<'END'
-sprof: --sort: simd is of decoded traces of Arm's SPE, and there is no decoder
+sprof: --sort: simd needs decoded traces of Arm's SPE, which sprof does not decode
        'sprof report --help' lists the options.
 END
 fails "an option of perf's that is elsewhere" 129 report --stats <<'END'
@@ -447,7 +447,7 @@ remedy_of() {
 check "the finding names the size that the recorder found" test \
 	"$(remedy_of '9 of 10 stacks are cut; --call-graph dwarf,24576 would hold 99 % of them')" = \
 	"record with a larger stack copy: --call-graph dwarf,24576"
-no_more="the kernel copies no more: compile the program with -fno-omit-frame-pointer, and record with"
+no_more="the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, and record"
 check "the finding says that there is no such size" test \
 	"$(remedy_of '9 of 10 stacks are cut; more cannot be copied of a stack')" = "$no_more"
 check "a note's values have the size, too" test "$(remedy_of '#36:9:10:9:0:0:0:24576 x')" = \
@@ -519,7 +519,7 @@ perf.data  ./demo --fast
 END
 prints "an empty csv is said too" report -i empty.data --format csv <<'END'
 self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,dso,function,build_id
-(stderr) sprof: empty.data: no samples; 'sprof report' without --format says why
+(stderr) sprof: empty.data: no samples; 'sprof report' without --format prints the reason
 END
 
 # Names that would do harm.
@@ -563,6 +563,9 @@ END
 fails "a directory that is none" 1 report -i nothing <<'END'
 sprof: cannot open nothing/data: No such file or directory
        To make a recording: sprof record -o FILE -- COMMAND
+END
+fails "a wrong column" 129 report -F overhead,name <<'END'
+sprof: -F, --fields: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, trace, nor a field of the recording's tracepoints
 END
 fails "a wrong key" 129 report -s comm,name <<'END'
 sprof: --sort: 'name' is not one of comm, pid, tid, cpu, dso, symbol, function, srcfile, srcline, event, symbol_from, symbol_to, dso_from, dso_to, srcline_from, srcline_to, addr_from, addr_to, mispredict, cycles, in_tx, abort, branch_type, symbol_daddr, dso_daddr, daddr, phys_daddr, dcacheline, mem, snoop, tlb, locked, blocked, local_weight, weight, local_ins_lat, ins_lat, local_p_stage_cyc, p_stage_cyc, data_page_size, code_page_size, transaction, cgroup, cgroup_id, socket, time, addr, parent, trace, nor a field of the recording's tracepoints

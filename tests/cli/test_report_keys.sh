@@ -81,14 +81,14 @@ sample 0 1 1 0 1000 1 0x10200
 END
 
 fails "no branches where there are none" 1 "$SPROF" report -b -i "$tmp/plain" <<END
-sprof: $tmp/plain has no branch stacks; 'record -b' records them, where the processor has them
+sprof: $tmp/plain has no branch stacks; use 'sprof record -b' if the processor supports it
 END
 fails "no key of branches either" 1 "$SPROF" report -s symbol_to -i "$tmp/plain" <<END
-sprof: $tmp/plain has no branch stacks; 'record -b' records them, where the processor has them
+sprof: $tmp/plain has no branch stacks; use 'sprof record -b' if the processor supports it
 END
 fails "a key of branches without branches" 1 \
 	"$SPROF" report --no-branch-stack -s symbol_to -i "$tmp/branches" <<END
-sprof: --no-branch-stack leaves nothing to make rows by symbol_to of
+sprof: --no-branch-stack counts samples, which have no symbol_to; omit it, or use other keys
 END
 fails "branches or calls" 1 "$SPROF" report -b -g -i "$tmp/branches" <<END
 sprof: branches (-b) have no call chains to show

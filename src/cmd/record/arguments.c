@@ -336,8 +336,8 @@ static void add_habits(struct option_table *table, struct record_arguments *argu
 }
 
 static const struct option_refusal refusals[] = {
-	{'B', "no-buildid", "the kernel says build-ids with each mapping, which costs nothing, and reports "
-			    "find files by them"},
+	{'B', "no-buildid", "build-ids come with the kernel's mapping records, cost nothing, and identify "
+			    "the files in reports"},
 	{0, "affinity", "use --threads=numa (a reader thread per node) or --threads (per CPU)"},
 	{0, "debuginfod", "recording downloads nothing; use sprof report --debuginfod"},
 	{0, "kcore", "the kernel's code is for decoding processor traces, which is perf's: `perf "

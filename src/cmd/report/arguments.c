@@ -259,8 +259,7 @@ static const struct option_refusal refused[] = {
 	{0, "tui", "output goes to a pager on a terminal"},
 	{0, "gtk", "output goes to a pager on a terminal"},
 	{0, "itrace", TRACES},
-	{0, "branch-history", "it puts branches into call trees; -b counts them, by symbol_from and "
-			      "symbol_to"},
+	{0, "branch-history", "sprof has no call trees of branches; use -b -s symbol_from,symbol_to"},
 	{0, "total-cycles", "it orders blocks between branches; 'sprof script -F brstackinsn' has "
 			    "their cycles"},
 	{0, "stitch-lbr", "joined branch stacks can be wrong"},
@@ -269,7 +268,7 @@ static const struct option_refusal refused[] = {
 	{0, "socket-filter", "use -C with the socket's CPUs, or -s socket"},
 	{0, "symbol-filter", "use -S with full names, or --focus REGEX"},
 	{0, "show-total-period", "use -F overhead,period,...; csv and json always have it"},
-	{0, "show-cpu-utilization", "the mode stands before each symbol"},
+	{0, "show-cpu-utilization", "symbols show the mode: [k] kernel, [.] user space, [g] and [u] guest"},
 	{0, "show-ref-call-graph", "it shows call chains of another event"},
 	{0, "group-sort-idx", "rows are ordered as the group's first event"},
 	{0, "skip-empty", "events without samples are always skipped"},

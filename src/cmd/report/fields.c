@@ -183,7 +183,7 @@ static int take_of_event(struct expanding *of, const struct word *word)
 		return EXIT_USAGE;
 	const struct sp_event *from = sp_reader_event(of->reader, (size_t)event);
 	if (!sp_trace_field_count(of->trace, from)) {
-		diag_say(is_tracepoint(from) ? "%s: the recording does not say which fields %s has"
+		diag_say(is_tracepoint(from) ? "%s: the recording has no list of the fields of %s"
 					     : "%s: %s is no tracepoint, and has no fields",
 			 of->title, from->name);
 		return EXIT_USAGE;
@@ -212,7 +212,7 @@ static int take_of_all(struct expanding *of, const struct word *word)
 		found |= here;
 	}
 	if (!found && all) {
-		diag_say("%s: the recording does not say which fields its tracepoints have",
+		diag_say("%s: the recording has no lists of its tracepoints' fields",
 			 of->title);
 		return EXIT_USAGE;
 	}
@@ -284,6 +284,15 @@ static int expand_all(struct report_arguments *a, const struct sp_reader *reader
 	return -1;
 }
 
+/* Returns the option that a saved word was given with. */
+static const char *option_of(const struct report_arguments *arguments, size_t word)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (arguments->keys[i] == SP_KEY_FIELD + word)
+			return "--sort";
+	return "-F, --fields";
+}
+
 static bool asks_for_traces(const struct report_arguments *arguments)
 {
 	bool any = arguments->word_count > 0;
@@ -304,7 +313,7 @@ int report_fields_resolve(struct report_arguments *arguments, struct sp_ctx *ctx
 		for (size_t i = 0; i < arguments->word_count; i++)
 			if (strcmp(arguments->words[i], "trace_fields") != 0 &&
 			    !strchr(arguments->words[i], '.'))
-				return report_key_reject("--sort", arguments->words[i]);
+				return report_key_reject(option_of(arguments, i), arguments->words[i]);
 		diag_say("%s has no tracepoints; 'record -e sched:sched_switch' records one",
 			 sp_reader_info(reader)->path);
 		return 1;

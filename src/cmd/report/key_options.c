@@ -206,12 +206,12 @@ static bool settle_branches(struct report_arguments *arguments,
 {
 	const char *key = first_branch_key(arguments), *path = path_without_branches(recordings);
 	if (key && arguments->branches == 0) {
-		diag_say("--no-branch-stack leaves nothing to make rows by %s of", key);
+		diag_say("--no-branch-stack counts samples, which have no %s; omit it, or use other "
+			 "keys", key);
 		return false;
 	}
 	if ((key || arguments->branches == 1) && path) {
-		diag_say("%s has no branch stacks; 'record -b' records them, where the processor has "
-			 "them", path);
+		diag_say("%s has no branch stacks; use 'sprof record -b' if the processor supports it", path);
 		return false;
 	}
 	if (arguments->branches == 1 && wants_calls(arguments)) {

@@ -358,7 +358,7 @@ static void missing_data_print(const struct report_arguments *arguments,
 	if (!any && arguments->output != &output_text)
 		diag_say("%s: no samples%s", subject,
 			 report->filtered ? " pass the filters"
-					  : "; 'sprof report' without --format says why");
+					  : "; 'sprof report' without --format prints the reason");
 	bool wanted = arguments->tree != SP_TREE_NONE || arguments->children == 1 ||
 		      report_names_stacks(arguments);
 	for (size_t i = 0; i < arguments->key_count; i++)
