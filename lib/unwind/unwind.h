@@ -93,6 +93,8 @@ struct unwind_result {
 	uint64_t missing;    /* TRUNCATED: the address that was needed, which the copy lacks */
 	bool switched;       /* TRUNCATED: that address is on another stack, which a signal interrupted; no
 			      * copy of this stack has it, however large */
+	bool system_stack;   /* COMPLETE: Go's runtime changed to this stack, which is a thread's (its g0);
+			      * the callers are on a goroutine's */
 	uint32_t expressions;    /* number of frames that needed a DWARF expression */
 	uint32_t frame_pointers; /* number of frames left by frame pointer, for want of a better way */
 	uint32_t signals;        /* number of signal frames; the frame after each is exact */
