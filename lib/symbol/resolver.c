@@ -286,6 +286,9 @@ static struct sp_error *resolve_lines(struct resolver *resolver, struct module_n
 	struct sp_error *error =
 		names->source->open_lines(names->opened, &resolver->env, query->module,
 					  module.diagnosis, &dwarf, &module.placement);
+	if (!error && !dwarf && names->source->frames)
+		return names->source->frames(names->opened, query->offsets, query->count,
+					     &names->lines.arena, ret);
 	if (error || !dwarf)
 		return error;
 	module.dwarf = dwarf;
@@ -333,11 +336,11 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 		ask_sources(resolver, names, query->module, query->pid);
 	if (!names->opened || query->count == 0)
 		return NULL;
-	if (names->source->frames)
-		return names->source->frames(names->opened, query->offsets, query->count,
-					     &names->arena, ret);
 	if (!names->source->open_lines)
-		return NULL;
+		return names->source->frames
+			       ? names->source->frames(names->opened, query->offsets, query->count,
+						       &names->arena, ret)
+			       : NULL;
 	return (resolver->env.options.names ? resolve_new_lines : resolve_lines)(resolver, names, query,
 										  ret);
 }

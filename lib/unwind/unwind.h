@@ -101,8 +101,8 @@ struct unwind_result {
 	const struct module *blind; /* NO_INFO: the module, if there is one */
 };
 
-/* Returns how the stack ended, as header.misc of a SAMPLE states it. */
-enum sp_misc_end unwind_misc_end(const struct unwind_result *result);
+/* Returns how the stack ended and was unwound, as header.misc of a SAMPLE states it: SP_MISC_STACK. */
+uint16_t unwind_misc(const struct unwind_result *result);
 
 /*
  * Unwinds into frames[0..limit). The first frame always exists, unless the registers lack the
