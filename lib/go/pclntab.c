@@ -15,11 +15,8 @@
 #define MAGIC_1_18 0xfffffff0
 #define MAGIC_1_20 0xfffffff1
 
-#define HEADER_MIN 16
-/* The linker aligns the table to this. */
-#define ALIGNMENT 32
-/* Bytes to read at once when the table is searched for. */
-#define SEARCH_BYTES ((uint64_t)1 << 20)
+/* Linkers align the table to this at least. */
+#define ALIGNMENT 8
 
 /* Steps in a table of frame sizes: more than any real function has, which changes the size rarely. */
 #define STEPS_MAX 16384
@@ -122,63 +119,63 @@ static bool read_header(struct pclntab *table)
 	       read_word(&cursor, table->word, &table->functions) && has_room_for_functions(table);
 }
 
-static bool looks_like_header(const uint8_t *bytes, size_t size, bool swap)
-{
-	struct pclntab table;
-	struct cursor cursor = cursor_make(bytes, size, swap, NULL, 0);
-	return read_start(&cursor, &table);
-}
-
-/* A range of the file, and its address. */
-struct place {
-	uint64_t vaddr, file_offset, size;
-};
-
-/* Searches a segment for a header; *ret then reaches to the segment's end. */
+/* Searches a segment for a table, which then reaches to the segment's end. */
 static struct sp_error *search_segment(const struct image *image, const struct image_load *load,
-				       struct place *ret)
+				       struct pclntab *table)
 {
-	uint64_t at = -load->vaddr % ALIGNMENT;
-	for (uint64_t size; at < load->file_size; at += size) {
-		CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
-		size = load->file_size - at < SEARCH_BYTES ? load->file_size - at : SEARCH_BYTES;
-		struct sp_error *error =
-			image_range_bytes(image, load->file_offset + at, size, &bytes);
-		if (error)
-			return error;
-		for (uint64_t i = 0; i + HEADER_MIN <= size; i += ALIGNMENT) {
-			if (!looks_like_header(bytes.bytes + i, HEADER_MIN, image->swap))
-				continue;
-			*ret = (struct place){load->vaddr + at + i, load->file_offset + at + i,
-					      load->file_size - at - i};
+	struct image_bytes bytes = {0};
+	struct sp_error *error =
+		image_range_bytes(image, load->file_offset, load->file_size, &bytes);
+	for (uint64_t at = -load->vaddr % ALIGNMENT; !error && at < bytes.size; at += ALIGNMENT) {
+		*table = (struct pclntab){.swap = image->swap, .bytes = bytes};
+		table->bytes.bytes += at;
+		table->bytes.size -= at;
+		table->vaddr = load->vaddr + at;
+		if (read_header(table))
 			return NULL;
-		}
 	}
-	return NULL;
+	*table = (struct pclntab){0};
+	image_bytes_release(&bytes);
+	return error;
 }
 
-/* Finds the table by its section, or in a file without sections by its header. */
-static struct sp_error *find_place(const struct image *image, struct place *ret)
+/* Files without sections may be Go programs; external linkers put the table in another section. */
+static bool may_have_table(const struct image *image)
+{
+	GElf_Shdr header;
+	size_t sections;
+	return image_section(image, ".go.buildinfo", &header) ||
+	       (!elf_getshdrnum(image->elf, &sections) && !sections);
+}
+
+static struct sp_error *read_section(const struct image *image, Elf_Scn *section,
+				     const GElf_Shdr *header, struct pclntab *table)
+{
+	*table = (struct pclntab){.swap = image->swap, .vaddr = header->sh_addr};
+	struct sp_error *error = image_section_bytes(image, section, &table->bytes);
+	if (error || read_header(table))
+		return error;
+	pclntab_deinit(table);
+	return error_format(image->path, header->sh_offset, "damaged .gopclntab");
+}
+
+/* Finds the table by its section, or else by its header. */
+static struct sp_error *read_table(const struct image *image, struct pclntab *table)
 {
 	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
-	size_t sections = 0;
+	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		GElf_Shdr header;
-		if (!image_section(image, names[i], &header) || header.sh_type == SHT_NOBITS)
-			continue;
-		*ret = (struct place){header.sh_addr, header.sh_offset, header.sh_size};
-		return NULL;
+		Elf_Scn *section = image_section(image, names[i], &header);
+		if (section && header.sh_type != SHT_NOBITS && header.sh_size)
+			return read_section(image, section, &header, table);
 	}
-	if (elf_getshdrnum(image->elf, &sections) || sections)
-		return NULL;
-	for (size_t i = 0; i < image->loads.count && !ret->size; i++) {
+	for (size_t i = 0; i < image->loads.count && may_have_table(image); i++) {
 		const struct image_load *load = &image->loads.items[i];
-		struct sp_error *error =
-			load->executable ? NULL : search_segment(image, load, ret);
-		if (error)
-			return error;
+		if (!load->executable && load->file_size && !error && !table->count)
+			error = search_segment(image, load, table);
 	}
-	return NULL;
+	return error;
 }
 
 /* Sets the base addresses: those of the runtime's own record if it is found. */
@@ -200,20 +197,11 @@ static struct sp_error *find_bases(const struct image *image, struct pclntab *ta
 
 struct sp_error *pclntab_read(const struct image *image, struct pclntab *ret)
 {
-	struct place place = {0};
-	struct pclntab table = {.swap = image->swap};
-	*ret = (struct pclntab){0};
-	struct sp_error *error = find_place(image, &place);
-	if (error || !place.size)
+	struct pclntab table = {0};
+	*ret = table;
+	struct sp_error *error = read_table(image, &table);
+	if (error || !table.count)
 		return error;
-	error = image_range_bytes(image, place.file_offset, place.size, &table.bytes);
-	if (error)
-		return error;
-	table.vaddr = place.vaddr;
-	if (!read_header(&table)) {
-		pclntab_deinit(&table);
-		return error_format(image->path, place.file_offset, "damaged .gopclntab");
-	}
 	const uint8_t *last = memrchr(table.bytes.bytes, 0, table.bytes.size);
 	table.strings_end = last ? (uint64_t)(last - table.bytes.bytes) + 1 : 0;
 	error = find_bases(image, &table);
