@@ -19,14 +19,17 @@ static struct cfi_rule rule_at(int64_t offset)
 	return (struct cfi_rule){.kind = RULE_AT, .offset = offset};
 }
 
-/*
- * Returns whether the runtime lets a signal handler "call" the function, which interrupts code anywhere:
- * its return address is no return address of a call.
- */
+/* Returns whether signal handlers of the runtime let interrupted code "call" the function. */
 static bool is_injected(const struct go_function *function)
 {
 	return !strcmp(function->name, "runtime.asyncPreempt") ||
 	       !strcmp(function->name, "runtime.sigpanic");
+}
+
+/* Returns whether the runtime copied the return address from where a goroutine had stopped. */
+static bool is_resumed(const struct go_function *function)
+{
+	return !strcmp(function->name, "runtime.cgocallback");
 }
 
 static void set_x86(const struct code_place *place, int64_t moved, struct cfi_row *row)
@@ -70,12 +73,13 @@ static enum go_row frame_row(const struct code_place *place, const struct pclnta
 	struct cfi_row row = {
 		.cfa = {.kind = RULE_IS, .column = arch->sp},
 		.return_column = arch->ra,
-		.is_signal = is_injected(function),
+		/* The return address is no return address of a call: it may be a function's first. */
+		.is_signal = is_injected(function) || is_resumed(function),
 	};
 	if (arch->calls_push)
 		set_x86(place, moved, &row);
 	else
-		set_arm64(place, moved, row.is_signal, &row);
+		set_arm64(place, moved, is_injected(function), &row);
 	*ret = row;
 	return GO_ROW_FRAME;
 }
