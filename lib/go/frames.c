@@ -101,9 +101,12 @@ static bool read_call(const struct go_frames *frames, int32_t index, const char 
 	if (!cursor_u32(&cursor, &name))
 		return false;
 	cursor.pos = cursor.begin + at + call_layouts[layout].at;
-	*name_ret = pclntab_name(table, name);
-	*distance_ret = cursor_u32(&cursor, &distance) ? distance : UINT64_MAX;
-	return *name_ret;
+	const char *found = pclntab_name(table, name);
+	if (!found || !cursor_u32(&cursor, &distance))
+		return false;
+	*name_ret = found;
+	*distance_ret = distance;
+	return true;
 }
 
 static struct go_frame frame_at(const struct go_frames *frames, int32_t call, uint64_t distance)
