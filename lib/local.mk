@@ -22,6 +22,7 @@ EXTRA_DIST += lib/LAYERS lib/libsprof.map
 include lib/base/local.mk
 include lib/proc/local.mk
 include lib/elf/local.mk
+include lib/go/local.mk
 include lib/dwarf/local.mk
 include lib/record/local.mk
 include lib/event/local.mk

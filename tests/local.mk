@@ -15,7 +15,7 @@ AM_TESTS_ENVIRONMENT = \
 
 check_LTLIBRARIES += tests/unit/libunit.la
 tests_unit_libunit_la_SOURCES = tests/unit/bytes.h tests/unit/files.c tests/unit/files.h \
-	tests/unit/made_ctx.h tests/unit/made_file.h tests/unit/main.c tests/unit/resolving.h \
+	tests/unit/made_ctx.h tests/unit/made_file.h tests/unit/made_go.h tests/unit/main.c tests/unit/resolving.h \
 	tests/unit/root.h \
 	tests/unit/test.h
 tests_unit_libunit_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

@@ -278,6 +278,7 @@ struct sp_profile {
 	uint64_t shortened; /* stacks of whose middle frames were left out */
 	uint64_t limited;   /* stacks cut by sp_analysis_stacks.max_frames */
 	uint64_t guessed;   /* stacks with a frame that was left by frame pointer, for want of better */
+	uint64_t system_stack; /* complete stacks to which Go's runtime changed from a goroutine's */
 	/* Heaviest first; none where all have samples, or whole CPUs were sampled. */
 	const struct sp_unsampled *unsampled;
 	size_t unsampled_count;

@@ -59,7 +59,12 @@ SP_API const char *sp_record_type_name(uint32_t type);
 #define SP_MISC_SHORTENED (1 << 7)
 #define SP_MISC_GUESSED (1 << 8)  /* a frame was left by frame pointer for want of anything better */
 
-#define SP_MISC_STACK (SP_MISC_END_MASK | SP_MISC_REPAIRED | SP_MISC_SHORTENED | SP_MISC_GUESSED)
+/* Complete, on a stack of its own: Go's runtime changed to it from a goroutine's, which was not copied. */
+#define SP_MISC_SYSTEM_STACK (1 << 9)
+
+#define SP_MISC_STACK                                                                          \
+	(SP_MISC_END_MASK | SP_MISC_REPAIRED | SP_MISC_SHORTENED | SP_MISC_GUESSED |           \
+	 SP_MISC_SYSTEM_STACK)
 
 enum sp_misc_end {
 	SP_MISC_END_UNKNOWN, /* it was not unwound, or by the kernel */

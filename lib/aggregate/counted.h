@@ -81,7 +81,7 @@ struct event_sums {
 	struct weight_sums all, shown;
 	uint64_t ends[SP_STACK_END_COUNT];
 	uint64_t stated_ends;  /* number of stacks for which the recording states how they ended */
-	uint64_t repaired, shortened, guessed;
+	uint64_t repaired, shortened, guessed, system_stack;
 	uint64_t limited; /* number of stacks truncated by the --max-stack limit */
 	uint64_t branch_stacks;   /* samples with branches, if branches are counted */
 	uint64_t enabled_ns, running_ns; /* enabled and running times between samples, summed */

@@ -287,6 +287,7 @@ static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
 	profile->repaired += sums->repaired;
 	profile->shortened += sums->shortened;
 	profile->guessed += sums->guessed;
+	profile->system_stack += sums->system_stack;
 	profile->limited += sums->limited;
 }
 
@@ -385,6 +386,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->shortened += one->shortened;
 	all->limited += one->limited;
 	all->guessed += one->guessed;
+	all->system_stack += one->system_stack;
 }
 
 /* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */

@@ -71,7 +71,10 @@ static bool is_outermost(const struct frame *frame)
 		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
 		"clone3", "__clone", "__clone3", "thread_start", "_start_c", "_dl_start_user",
 		"__start_context", "libc_start_main_stage2",
-		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.mstart",
+		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.rt0_go",
+		"runtime.mstart.abi0", "runtime.mstart",
+		/* Go's runtime changes stacks in these, and frame pointers do not go on. */
+		"runtime.morestack.abi0", "runtime.morestack", "runtime.mcall",
 		NULL,
 	};
 	return frame->cpumode == PERF_RECORD_MISC_KERNEL ||

@@ -183,6 +183,7 @@ static void count_repairs(struct event_sums *sums, uint16_t misc)
 	sums->repaired += (misc & SP_MISC_REPAIRED) != 0;
 	sums->shortened += (misc & SP_MISC_SHORTENED) != 0;
 	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
+	sums->system_stack += (misc & SP_MISC_SYSTEM_STACK) != 0;
 }
 
 /*

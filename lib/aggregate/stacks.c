@@ -368,9 +368,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 	struct sampled sampled = sampled_of(record);
 	struct unwind_result result =
 		unwind_stack(stacks->thread, &from, stacks->frames.items, FRAMES_MOST);
-	uint16_t misc = (uint16_t)(unwind_misc_end(&result) << SP_MISC_END_SHIFT);
-	if (result.frame_pointers)
-		misc |= SP_MISC_GUESSED;
+	uint16_t misc = unwind_misc(&result);
 	const struct stack_parts parts = {&sampled, misc, sample->ips, count_kernel(sample)};
 	if (!compose(stacks, &parts, result.count, stack))
 		return false;

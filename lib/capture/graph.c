@@ -62,9 +62,8 @@ static struct sp_error *look_at(struct survey *survey, const char *root, const c
 	survey->is_static = !image_section(image, ".interp", &header);
 	if (survey->keeps_not || image_keeps_frame_pointers(image))
 		return NULL;
-	/* All but leaves do, of which frame pointers would skip the callers. */
 	bool is_go = image_section(image, ".note.go.buildid", &header);
-	const char *why = is_go ? " is a Go program: its leaf functions keep no frame pointers"
+	const char *why = is_go ? " is a Go program, which is unwound by its .gopclntab"
 				: " keeps no frame pointers";
 	survey->keeps_not = format_text("%s%s", name, why);
 	return survey->keeps_not ? NULL : error_no_memory();

@@ -174,8 +174,7 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 		cut = see_truncated(unwinding, worker, dump, &result);
 	if (!dump->helper)
 		see_need(unwinding, worker, dump, &result);
-	uint16_t misc = (uint16_t)(unwind_misc_end(&result) << SP_MISC_END_SHIFT |
-				   (result.frame_pointers ? SP_MISC_GUESSED : 0));
+	uint16_t misc = unwind_misc(&result);
 	const struct joining_stack stack = {
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
 		.thread = hash_pair(field(dump, unwinding->fields.sample_tid), dump->space),

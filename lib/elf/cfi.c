@@ -224,7 +224,7 @@ static bool parse_cie(const struct cfi_section *section, uint64_t offset, struct
 bool cfi_parse(const struct cfi_section *section, uint64_t offset, struct cfi_entry *ret)
 {
 	struct block block;
-	struct cfi_entry entry = {.offset = offset, .is_debug = section->is_debug};
+	struct cfi_entry entry = {.offset = offset};
 	bool augmented;
 	if (!read_block(section, offset, &block) || block.is_cie ||
 	    !parse_cie(section, block.cie, &entry, &augmented))

@@ -36,7 +36,6 @@ struct cfi_entry {
 	uint64_t return_column;
 	uint8_t encoding; /* encoding of addresses, DW_EH_PE_* */
 	uint8_t word;
-	bool is_debug; /* from .debug_frame */
 	bool is_signal;
 };
 

@@ -285,6 +285,9 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
 		{profile->guessed, "frame_pointer",
 		 "of stacks were unwound partly by frame pointer (callers may be missing)", cfi_remedy},
+		{profile->system_stack, "system_stack",
+		 "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
+		 "record with --call-graph fp, which skips the callers of leaf functions instead"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};

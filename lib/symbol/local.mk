@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/symbol/demangle.h \
+	lib/symbol/go_names.c lib/symbol/go_names.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \

@@ -353,6 +353,9 @@ static struct sp_error *resolve_lines(struct resolver *resolver, struct module_n
 	struct sp_error *error =
 		names->source->open_lines(names->opened, &resolver->env, query->module,
 					  module.diagnosis, &dwarf, &module.placement);
+	if (!error && !dwarf && names->source->frames)
+		return names->source->frames(names->opened, query->offsets, query->count,
+					     &names->lines.arena, ret);
 	if (error || !dwarf)
 		return error;
 	module.dwarf = dwarf;
@@ -390,11 +393,11 @@ static struct sp_error *resolve_new_lines(struct resolver *resolver, struct modu
 static struct sp_error *find_sources(struct resolver *resolver, struct module_names *names,
 				     const struct source_query *query, struct source_frames *ret)
 {
-	if (names->source->frames)
-		return names->source->frames(names->opened, query->offsets, query->count,
-					     &names->arena, ret);
 	if (!names->source->open_lines)
-		return NULL;
+		return names->source->frames ? names->source->frames(names->opened, query->offsets,
+								     query->count, &names->arena,
+								     ret) :
+					       NULL;
 	return (resolver->env.options.names ? resolve_new_lines : resolve_lines)(resolver, names, query,
 										  ret);
 }

@@ -75,8 +75,9 @@ struct source {
 				       const struct module *module, struct diagnosis *diagnosis,
 				       struct dwarf **ret, struct placement *placement_ret);
 	/*
-	 * Finds frames without DWARF, as resolver_sources() does; used instead of open_lines. Items are
-	 * NULL before the call. Frames belong to the arena. Fails only when out of memory.
+	 * Finds frames without DWARF, as resolver_sources() does; used if there is no open_lines, or if it
+	 * finds none. Items are NULL before the call. Numbers begin at ret->distinct, which grows.
+	 * Frames belong to the arena. Fails only when out of memory.
 	 */
 	struct sp_error *(*frames)(void *opened, const uint64_t *offsets, size_t count,
 				   struct arena *arena, struct source_frames *ret);

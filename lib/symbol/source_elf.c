@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Source for user space files and the vdso: the file's .symtab; else its debug file's; else its .dynsym
- * and the table in .gnu_debugdata. Only symbol tables are read, so large DWARF sections cost no time.
+ * and the table in .gnu_debugdata, or a Go program's function table. Only symbol tables are read, so
+ * large DWARF sections cost no time.
  */
 #include "symbol/source.h"
 
@@ -10,6 +11,7 @@
 #include "elf/debuginfod.h"
 #include "elf/plt.h"
 #include "elf/symtab.h"
+#include "symbol/go_names.h"
 #include "symbol/ranges.h"
 #include "symbol/table.h"
 
@@ -29,6 +31,8 @@ struct elf_names {
 	struct arena arena;      /* names composed by this source */
 	struct table table, plt; /* sorted by vaddr */
 	struct ranges ranges;    /* code without a symbol */
+	struct pclntab go;       /* Go's function table */
+	bool go_read;
 };
 
 static void names_close(void *opened)
@@ -36,6 +40,7 @@ static void names_close(void *opened)
 	struct elf_names *names = opened;
 	if (!names)
 		return;
+	pclntab_deinit(&names->go);
 	ranges_deinit(&names->ranges);
 	table_deinit(&names->plt);
 	table_deinit(&names->table);
@@ -134,6 +139,21 @@ static struct sp_error *find_debug_alone(const struct source_env *env, const str
 	return error;
 }
 
+/* Reads the function table of a Go program once. */
+static struct sp_error *read_go(struct elf_names *names, const struct image *image,
+				struct diagnosis *diagnosis)
+{
+	struct sp_error *error = names->go_read ? NULL : pclntab_read(image, &names->go);
+	names->go_read = true;
+	return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
+}
+
+static struct sp_error *add_go(struct elf_names *names, struct diagnosis *diagnosis)
+{
+	struct sp_error *error = read_go(names, names->runtime, diagnosis);
+	return error || go_names_add(&names->go, &names->table) ? error : error_no_memory();
+}
+
 /* Adds the file's .symtab; else a debug file's or .gnu_debugdata's table, and .dynsym. */
 static struct sp_error *add_tables(const struct source_env *env, struct elf_names *names,
 				   const char *path, struct diagnosis *diagnosis)
@@ -147,6 +167,8 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 		return error;
 	error = names->debug ? add_table(names, names->debug, SYMTAB_FULL, diagnosis) :
 			       add_embedded(names, diagnosis);
+	if (!error && !names->debug && !names->embedded)
+		error = add_go(names, diagnosis);
 	return error ? error : add_table(names, names->runtime, SYMTAB_DYNAMIC, diagnosis);
 }
 
@@ -280,14 +302,46 @@ static struct sp_error *find_lines(struct elf_names *names, const struct source_
 	return error ?: binary_find_debug(&env->binary, module, runtime, dwarf_exists, ret);
 }
 
+/* Opens the mapped file again if it is a Go program; NULL: it is none. */
+static struct sp_error *open_go(struct elf_names *names, struct diagnosis *diagnosis,
+				struct image **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	if (names->runtime->memory || (names->go_read && !names->go.count))
+		return NULL;
+	struct sp_error *error = image_open_again(names->runtime, &image);
+	if (!error)
+		error = read_go(names, image, diagnosis);
+	if (names->go.count)
+		*ret = take_ptr(image);
+	return error;
+}
+
 static bool names_have_lines(void *opened, const struct source_env *env,
 			     const struct module *module)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error =
-		find_lines(opened, env, module, &image);
+	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
+	struct sp_error *error = find_lines(opened, env, module, &image);
+	if (!error && !image)
+		error = open_go(opened, &diagnosis, &image);
 	/* Opening the file for its symbols already reported a read error. */
-	return image || error;
+	bool found = image || error;
+	sp_error_free(error);
+	return found;
+}
+
+/* Finds frames of a Go program without debug information. */
+static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size_t count,
+				     struct arena *arena, struct source_frames *ret)
+{
+	struct elf_names *names = opened;
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
+	struct sp_error *error = open_go(names, &diagnosis, &image);
+	if (!error && image)
+		error = go_names_frames(image, &names->go, offsets, count, arena, ret);
+	return diagnosis_take(&diagnosis, RESOLVER_DAMAGED_FILE, error);
 }
 
 static struct sp_error *names_open_lines(void *opened, const struct source_env *env,
@@ -295,6 +349,7 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 					 struct dwarf **ret, struct placement *placement_ret)
 {
 	struct elf_names *names = opened;
+	CLEANUP(cleanup_image_free) struct image *go = NULL;
 	struct image *image = NULL;
 	struct dwarf_options options = {
 		.places = binary_places(&env->binary),
@@ -303,6 +358,10 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	struct sp_error *error = find_lines(names, env, module, &image);
 	*ret = NULL;
 	*placement_ret = (struct placement){.runtime = names->runtime};
+	if (!error && !image)
+		error = open_go(names, diagnosis, &go);
+	if (!error && go)
+		return NULL;
 	if (!error && !image) {
 		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, debug_remedy(env),
 			      "%s has no debug information; no debug file found",
@@ -324,4 +383,5 @@ const struct source source_elf = {
 	.find_range = names_find_range,
 	.has_lines = names_have_lines,
 	.open_lines = names_open_lines,
+	.frames = names_frames,
 };

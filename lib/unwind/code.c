@@ -14,6 +14,7 @@
 #include "base/ctx.h"
 #include "base/io.h"
 #include "elf/symtab.h"
+#include "go/pclntab.h"
 
 /* Files that stay open for their instructions; those of modules beyond are not read. */
 #define OPEN_MAX 64
@@ -54,6 +55,7 @@ struct code {
 	struct image *text_image;  /* for instructions: its file stays open */
 	uint64_t entry;
 	struct call_frames frames;
+	struct pclntab go;
 	struct range plts[PLTS_MAX];
 	size_t plt_count;
 	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
@@ -95,6 +97,7 @@ static void code_free(struct code *code)
 		return;
 	vec_deinit(&code->starts);
 	call_frames_deinit(&code->frames);
+	pclntab_deinit(&code->go);
 	image_free(code->debug_image);
 	image_free(code->text_image);
 	image_free(code->image);
@@ -112,7 +115,7 @@ bool codes_are_many(const struct codes *codes)
 
 static size_t bytes_of(const struct code *code)
 {
-	return call_frames_size(&code->frames) +
+	return call_frames_size(&code->frames) + code->go.bytes.size +
 	       code->starts.capacity * sizeof(*code->starts.items);
 }
 
@@ -219,6 +222,7 @@ static void look_for_eh_frame(struct code *code)
 	GElf_Ehdr elf_header;
 	code->entry = gelf_getehdr(code->image->elf, &elf_header) ? elf_header.e_entry : 0;
 	say(code, call_frames_read_eh(&code->frames, code->image));
+	say(code, pclntab_read(code->image, &code->go));
 	image_release_file(code->image);
 }
 
@@ -413,6 +417,11 @@ bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t
 		return true;
 	look(code, LOOK_DEBUG_FRAME);
 	return cfi_find(&code->frames.debug, vaddr, ret);
+}
+
+const struct pclntab *code_go(const struct code *code)
+{
+	return code->go.count ? &code->go : NULL;
 }
 
 uint64_t code_entry(const struct code *code)

@@ -11,6 +11,7 @@
 #include "unwind/unwind.h"
 
 struct code;
+struct pclntab;
 
 /* Files of all modules. Thread-safe. */
 struct codes;
@@ -52,6 +53,9 @@ bool code_is_blind(const struct code *code);
 /* Finds the entry for the code at `vaddr`: in .eh_frame, else in .debug_frame. */
 bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t vaddr,
 	       struct cfi_entry *ret);
+
+/* Returns the function table of a Go program; NULL: the file has none. */
+const struct pclntab *code_go(const struct code *code);
 
 /* Returns the program's entry point (ELF's e_entry). */
 uint64_t code_entry(const struct code *code);

@@ -405,6 +405,10 @@ static enum step step(struct walk *walk, const struct row *row)
 	case ROW_OUTERMOST:
 		walk->ip = 0;
 		return STEP_DONE;
+	case ROW_SWITCH:
+		walk->ip = 0;
+		walk->result->system_stack = true;
+		return STEP_DONE;
 	default:
 		return step_by_frame_pointer(walk, row->kind != ROW_UNKNOWN);
 	}

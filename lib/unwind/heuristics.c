@@ -14,8 +14,6 @@
 #define FUNCTION_SIZE 4096
 /* Between push and mov of a prologue. */
 #define PROLOGUE_SIZE 16
-/* Between the load of a stack pointer and the call that follows it, with both. */
-#define SWITCH_SIZE 16
 
 static uint32_t u32_at(const uint8_t *bytes)
 {
@@ -58,27 +56,6 @@ bool guess_starts_threads(const struct code_place *place)
 	       code_text(place->code, place->ip, sizeof(bytes), bytes) &&
 	       guess_passes_on(place->arch->machine, bytes, &distance) &&
 	       code_is_exit(place->code, place->ip + (uint64_t)distance);
-}
-
-bool guess_switches_stack(const struct code_place *place)
-{
-	uint8_t bytes[SWITCH_SIZE];
-	size_t size = sizeof(bytes);
-	if (place->arch->machine != EM_X86_64 || place->ip == place->vaddr ||
-	    !code_text(place->code, place->ip - size, size, bytes))
-		return false;
-	/* call *%reg, with or without a prefix */
-	if (bytes[size - 2] != 0xff || (bytes[size - 1] & 0xf8) != 0xd0)
-		return false;
-	/* mov disp8(%reg), %rsp; mov %rbx, %rsp: between them and the call, loads and pushes */
-	for (size_t i = 0; i + 5 < size; i++) {
-		bool loads = (bytes[i] & 0xfe) == 0x48 && bytes[i + 1] == 0x8b &&
-			     (bytes[i + 2] & 0xf8) == 0x60 && bytes[i + 2] != 0x64;
-		bool moves = bytes[i] == 0x48 && bytes[i + 1] == 0x89 && bytes[i + 2] == 0xdc;
-		if (loads || moves)
-			return true;
-	}
-	return false;
 }
 
 static struct cfi_rule rule_at(int64_t offset)

@@ -37,12 +37,6 @@ bool guess_passes_on(uint16_t machine, const uint8_t *bytes, int64_t *distance_r
 bool guess_is_put_there(const struct code_place *place);
 
 /*
- * Returns whether the stack pointer was loaded just before the call, so that the callers are on another
- * stack. Go's runtime.systemstack and runtime.mcall do that.
- */
-bool guess_switches_stack(const struct code_place *place);
-
-/*
  * Returns whether the code looks like sigreturn of the C library or the kernel. If so, *ret is its row.
  */
 bool guess_sigreturn(const struct code_place *place, struct cfi_row *ret);

@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/expression.c lib/unwind/expression.h \
+	lib/unwind/go_row.c lib/unwind/go_row.h \
 	lib/unwind/heuristics.c lib/unwind/heuristics.h \
 	lib/unwind/memory.h \
 	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \

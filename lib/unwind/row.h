@@ -16,6 +16,7 @@ enum row_kind {
 	ROW_SIMPLE,
 	ROW_FULL,    /* index `full` has the row: expressions, signal frames, large offsets */
 	ROW_OUTERMOST, /* code that nothing called: threads begin in it */
+	ROW_SWITCH, /* code that changed stacks: its callers are on another one */
 	ROW_FRAME_POINTER, /* no information but a frame pointer */
 	ROW_UNKNOWN, /* no information, and the code keeps no frame pointer */
 	ROW_UNMAPPED, /* no module is known there: JIT code, or no code at all */

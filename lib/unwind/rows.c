@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "unwind/rows.h"
 
-#include "unwind/prologue.h"
+#include "unwind/go_row.h"
 #include "unwind/heuristics.h"
+#include "unwind/prologue.h"
 
 #define VSYSCALL 0xffffffffff600000
 
@@ -108,15 +109,23 @@ static bool row_of_entry(const struct code_place *place, const struct cfi_entry 
 	return true;
 }
 
-/* No exception ever tests entries that only .debug_frame has. */
-static void set_row(struct rows *rows, const struct code_place *place, bool is_debug,
-		    const struct cfi_row *full, struct row *ret)
+/* Returns whether the code is a Go function whose frame is known. */
+static bool make_go_row(struct rows *rows, const struct code_place *place, struct row *ret)
 {
-	if (is_debug && full->cfa.kind == RULE_IS && full->cfa.column == place->arch->sp &&
-	    guess_switches_stack(place))
+	struct cfi_row full;
+	switch (go_row_make(place, &full)) {
+	case GO_ROW_FRAME:
+		set_full(rows, place->arch, &full, ret);
+		return true;
+	case GO_ROW_TOP:
 		ret->kind = ROW_OUTERMOST;
-	else
-		set_full(rows, place->arch, full, ret);
+		return true;
+	case GO_ROW_SWITCH:
+		ret->kind = ROW_SWITCH;
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void make_row(struct rows *rows, const struct code *code,
@@ -136,6 +145,8 @@ static void make_row(struct rows *rows, const struct code *code,
 		return;
 	}
 	place.ip = place.vaddr + !exact;
+	if (make_go_row(rows, &place, ret))
+		return;
 	/* arm64's vdso says of its sigreturn what holds in some kernels only. */
 	bool trampoline = location->module->kind == MODULE_VDSO && !arch->calls_push &&
 			  guess_sigreturn(&place, &full);
@@ -144,7 +155,7 @@ static void make_row(struct rows *rows, const struct code *code,
 	if (found && entry.start != 0 && entry.start == code_entry(code))
 		ret->kind = ROW_OUTERMOST;
 	else if (trampoline || (found && row_of_entry(&place, &entry, exact, &full)))
-		set_row(rows, &place, found && entry.is_debug, &full, ret);
+		set_full(rows, arch, &full, ret);
 	else
 		make_unknown(rows, &place, ret);
 }

@@ -182,7 +182,7 @@ const char *const *unwind_engines(void)
 	return names;
 }
 
-enum sp_misc_end unwind_misc_end(const struct unwind_result *result)
+uint16_t unwind_misc(const struct unwind_result *result)
 {
 	static const enum sp_misc_end ends[UNWIND_END_COUNT] = {
 		[UNWIND_COMPLETE] = SP_MISC_END_COMPLETE,
@@ -191,7 +191,9 @@ enum sp_misc_end unwind_misc_end(const struct unwind_result *result)
 		[UNWIND_BAD_MEMORY] = SP_MISC_END_BAD_MEMORY,
 		[UNWIND_DEPTH_LIMIT] = SP_MISC_END_DEPTH_LIMIT,
 	};
-	return result->switched ? SP_MISC_END_SWITCHED : ends[result->end];
+	enum sp_misc_end end = result->switched ? SP_MISC_END_SWITCHED : ends[result->end];
+	return (uint16_t)(end << SP_MISC_END_SHIFT | (result->frame_pointers ? SP_MISC_GUESSED : 0) |
+			  (result->system_stack ? SP_MISC_SYSTEM_STACK : 0));
 }
 
 /* Registers by column, from perf's list. False where sp or ip is not among them. */

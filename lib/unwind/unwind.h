@@ -93,14 +93,16 @@ struct unwind_result {
 	uint64_t missing;    /* TRUNCATED: the address that was needed, which the copy lacks */
 	bool switched;       /* TRUNCATED: that address is on another stack, which a signal interrupted; no
 			      * copy of this stack has it, however large */
+	bool system_stack;   /* COMPLETE: Go's runtime changed to this stack, which is a thread's (its g0);
+			      * the callers are on a goroutine's */
 	uint32_t expressions;    /* number of frames that needed a DWARF expression */
 	uint32_t frame_pointers; /* number of frames left by frame pointer, for want of a better way */
 	uint32_t signals;        /* number of signal frames; the frame after each is exact */
 	const struct module *blind; /* NO_INFO: the module, if there is one */
 };
 
-/* Returns how the stack ended, as header.misc of a SAMPLE states it. */
-enum sp_misc_end unwind_misc_end(const struct unwind_result *result);
+/* Returns how the stack ended and was unwound, as header.misc of a SAMPLE states it: SP_MISC_STACK. */
+uint16_t unwind_misc(const struct unwind_result *result);
 
 /*
  * Unwinds into frames[0..limit). The first frame always exists, unless the registers lack the

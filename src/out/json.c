@@ -275,6 +275,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 		json_unsigned(json, "invalid_address", ends->invalid_address);
 	json_end(json, '}');
 	json_unsigned(json, "repaired", profile->repaired);
+	if (profile->system_stack)
+		json_unsigned(json, "system_stack", profile->system_stack);
 	if (profile->of_branches)
 		json_unsigned(json, "branch_stacks", profile->branch_stacks);
 	if (profile->missing_weight)

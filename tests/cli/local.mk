@@ -38,6 +38,9 @@ EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
 	tests/data/lines/part.f90
+noinst_PROGRAMS += tests/cli/go_frames
+tests_cli_go_frames_LDADD = lib/libsprof-core.la $(ELFUTILS_LIBS)
+dist_check_SCRIPTS += tests/cli/test_go.sh
 noinst_PROGRAMS += tests/cli/instructions
 tests_cli_instructions_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_instructions.sh

@@ -21,6 +21,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_machine \
 	tests/fuzz/fuzz_maps \
 	tests/fuzz/fuzz_mounts \
+	tests/fuzz/fuzz_pclntab \
 	tests/fuzz/fuzz_perfmap \
 	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_recorded \
@@ -52,6 +53,7 @@ tests_fuzz_fuzz_kallsyms_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_machine_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_mounts_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_pclntab_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_recorded_LDADD = $(fuzz_ldadd)

@@ -229,22 +229,63 @@ if command -v go >/dev/null &&
 		shaped "Go, $when" 'main\.leaf' \
 			"^busy-go;runtime.goexit(.abi0)?;(main.main.[a-z0-9.]*;)+$grown$grown$way "
 	done
-	# Without symbols and call frame information: by frame pointers, and as deep.
+	# Without symbols and call frame information: by the function table.
 	go build -ldflags='-s -w' -o "$tmp/busy-go" "$tmp/busy.go" >"$tmp/err" 2>&1
-	"$SPROF" record -q -F 1999 --call-graph dwarf -o "$tmp/data" -- "$tmp/busy-go" \
-		>"$tmp/out" 2>"$tmp/err"
-	"$SPROF" report -i "$tmp/data" --format folded --no-inline >"$tmp/folded" 2>"$tmp/err"
-	comment "$(awk '{ print NF, $0 }' FS=';' "$tmp/folded" | cut -c 1-100 | sort -rn | head -n 2)"
-	# comm, goexit (or not, where the frame pointer is 0 before it), two closures or one, ten
-	# times grown, outer, mid, leaf.
-	check "Go, stripped: stacks are whole" awk -F ';' '
-		{
-			count = $0
-			sub(/.* /, "", count)
-			all += count
-			whole += $2 !~ /^\[stack|^\[trunc/ && NF >= 15 && NF <= 17 ? count : 0
+	for when in live later; do
+		"$SPROF" record -q -F 1999 --call-graph dwarf --unwind $when -o "$tmp/data" -- \
+			"$tmp/busy-go" >"$tmp/out" 2>"$tmp/err"
+		shaped "Go, stripped, $when" 'main\.leaf' \
+			"^busy-go;runtime.goexit;(main.main.[a-z0-9.]*;)+$grown$grown$way "
+	done
+	# The garbage collector works on the threads' own stacks, and preempts goroutines by signals.
+	cat >"$tmp/garbage.go" <<'END'
+package main
+
+import "time"
+
+type node struct {
+	left, right *node
+	data        [4]uint64
+}
+
+func build(depth int) *node {
+	if depth == 0 {
+		return &node{}
+	}
+	return &node{left: build(depth - 1), right: build(depth - 1)}
+}
+
+func main() {
+	end := time.Now().Add(1500 * time.Millisecond)
+	done := make(chan *node)
+	for i := 0; i < 2; i++ {
+		go func() {
+			var tree *node
+			for time.Now().Before(end) {
+				tree = build(14)
+			}
+			done <- tree
+		}()
+	}
+	<-done
+	<-done
+}
+END
+	for flags in "" "-s -w"; do
+		go build -ldflags="$flags" -o "$tmp/garbage" "$tmp/garbage.go" >"$tmp/err" 2>&1
+		"$SPROF" record -q -g -o "$tmp/data" -- "$tmp/garbage" >"$tmp/out" 2>"$tmp/err"
+		"$SPROF" report -i "$tmp/data" --format json 2>"$tmp/err" | tr -d ' \n' >"$tmp/json"
+		number() {
+			grep -o "\"$1\":[0-9]*" "$tmp/json" | sed '1!d; s/.*://'
 		}
-		END { exit all < 50 || whole * 100 < all * 90 }' "$tmp/folded"
+		comment "complete: $(number complete) of $(number samples), on g0: $(number system_stack)"
+		check "Go, garbage ${flags:-as built}: stacks are whole" \
+			[ $(($(number complete) * 100)) -ge $(($(number samples) * 98)) ]
+		check "Go, garbage ${flags:-as built}: some are of the g0" [ "$(number system_stack)" -gt 10 ]
+		"$SPROF" info --findings -i "$tmp/data" >"$tmp/notes" 2>&1
+		check "Go, garbage ${flags:-as built}: no advice for C" \
+			sh -c '! grep -E "truncated|fno-omit|debug symbols|unwind info" "$1"' - "$tmp/notes"
+	done
 else
 	skip "Go" "there is no go, or it does not build: $(tail -n 1 "$tmp/err")"
 fi

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/go/frames.c lib/go/frames.h \
+	lib/go/moduledata.c lib/go/moduledata.h \
+	lib/go/pclntab.c lib/go/pclntab.h
+
+check_PROGRAMS += tests/unit/test_go_row tests/unit/test_pclntab

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Go's function tables: an ELF file, which may have no sections. All functions, and the frames at some
+ * addresses of each.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fuzz.h"
+#include "go/frames.h"
+
+/* Of a large table only as many functions are looked up. */
+#define FUNCTIONS_MAX 256
+
+static size_t used; /* keeps reads of strings from being removed */
+
+static void look_up(struct go_frames *frames, uint64_t vaddr)
+{
+	struct go_frame found[GO_FRAMES_MAX];
+	size_t count = 0;
+	sp_error_free(go_frames_find(frames, vaddr, found, &count));
+	assert(count <= GO_FRAMES_MAX);
+	for (size_t i = 0; i < count; i++)
+		used += strlen(found[i].name) + (found[i].file ? strlen(found[i].file) : 0);
+}
+
+static void look_up_all(const struct image *image, const struct pclntab *table)
+{
+	struct go_frames frames;
+	struct go_function function, found;
+	struct sp_error *error = go_frames_open(image, table, &frames);
+	sp_error_free(error);
+	for (uint64_t i = 0; !error && i < table->count && i < FUNCTIONS_MAX; i++) {
+		int32_t size;
+		if (!pclntab_function(table, i, &function))
+			continue;
+		assert(function.end > function.start);
+		uint64_t middle = function.start + (function.end - function.start) / 2;
+		if (pclntab_find(table, middle, &found))
+			assert(middle >= found.start && middle < found.end);
+		pclntab_frame_size(table, &function, middle, &size);
+		look_up(&frames, function.start);
+		look_up(&frames, middle);
+		look_up(&frames, function.end - 1);
+	}
+	go_frames_close(&frames);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct image *image;
+	struct pclntab table;
+	uint8_t *copy = malloc(size + 1);
+	memcpy(copy, bytes, size);
+	struct sp_error *error = image_open_memory(copy, size, "fuzz", &image);
+	if (error) {
+		sp_error_free(error);
+		return 0;
+	}
+	error = pclntab_read(image, &table);
+	if (!error)
+		look_up_all(image, &table);
+	sp_error_free(error);
+	pclntab_deinit(&table);
+	image_free(image);
+	return 0;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stacks of a made-up Go program, whose chain is always: main.leaf, main.outer, runtime.goexit. */
+#include <linux/perf_event.h>
+#include "made_go.h"
+#include "test.h"
+#include "unwind/unwind.h"
+
+#define LOADED 0x10000000 /* start of the mapping of the code */
+#define SP 0x7fff0000
+#define FRAMES 16
+
+/* Addresses of the program when it runs, by their distance from MADE_GO_TEXT. */
+#define AT(distance) (LOADED + (uint64_t)(distance))
+
+struct go {
+	struct made_go made;
+	struct module module;
+	struct sp_ctx *ctx;
+	struct unwinder *unwinder;
+	struct unwind_thread *thread;
+	uint64_t stack[512];
+	struct unwind_frame frames[FRAMES];
+};
+
+static struct location locate(void *arg, uint32_t view, uint64_t ip)
+{
+	struct go *go = arg;
+	struct location location = {.ip = ip};
+	(void)view;
+	if (ip >= LOADED && ip < LOADED + MADE_GO_TEXT_SIZE) {
+		location.module = &go->module;
+		location.offset = ip - LOADED + go->made.text;
+	}
+	return location;
+}
+
+static struct sp_error *open_program(void *arg, const struct module *module, uint32_t pid,
+				     struct image **ret)
+{
+	struct go *go = arg;
+	(void)module, (void)pid;
+	return made_go_open(&go->made, ret);
+}
+
+static void start(struct go *go, const char *arch, uint16_t machine)
+{
+	go->made = (struct made_go){.layout = PCLNTAB_1_20, .word = 8, .machine = machine};
+	made_go_init(&go->made);
+	go->module = (struct module){.kind = MODULE_FILE, .path = "made", .name = "made",
+				     .is_64bit = true};
+	ok_or_fail(sp_ctx_new(&go->ctx));
+	const struct unwind_options options = {
+		.engine = "cfi",
+		.arch = arch,
+		.locator = {.locate = locate, .arg = go},
+		.files = {.open = open_program, .arg = go},
+	};
+	ok_or_fail(unwinder_new(go->ctx, &options, &go->unwinder));
+	go->thread = unwind_thread_new(go->unwinder);
+	ck_assert(go->thread);
+}
+
+static void stop(struct go *go)
+{
+	unwind_thread_free(go->thread);
+	unwinder_free(go->unwinder);
+	sp_ctx_free(go->ctx);
+}
+
+/* Registers by perf's numbers. */
+struct registers {
+	uint64_t values[34], mask;
+};
+
+static void set(struct registers *registers, unsigned int number, uint64_t value)
+{
+	registers->values[number] = value;
+	registers->mask |= (uint64_t)1 << number;
+}
+
+static struct unwind_result unwind(struct go *go, const struct registers *registers)
+{
+	uint64_t values[34];
+	size_t count = 0;
+	for (unsigned int i = 0; i < 34; i++)
+		if (registers->mask >> i & 1)
+			values[count++] = registers->values[i];
+	struct unwind_sample sample = {
+		.registers = {.abi = PERF_SAMPLE_REGS_ABI_64, .mask = registers->mask,
+			      .values = values, .count = count},
+		.stack = {(const uint8_t *)go->stack, sizeof(go->stack)},
+	};
+	return unwind_stack(go->thread, &sample, go->frames, FRAMES);
+}
+
+static struct unwind_result unwind_x86(struct go *go, uint64_t ip)
+{
+	struct registers registers = {.mask = 0};
+	set(&registers, 7, SP);
+	set(&registers, 8, ip);
+	return unwind(go, &registers);
+}
+
+static struct unwind_result unwind_arm64(struct go *go, uint64_t ip, uint64_t lr)
+{
+	struct registers registers = {.mask = 0};
+	set(&registers, 30, lr);
+	set(&registers, 31, SP);
+	set(&registers, 32, ip);
+	return unwind(go, &registers);
+}
+
+static void expect(const struct go *go, const struct unwind_result *result, size_t count,
+		   const uint64_t *ips)
+{
+	ck_assert_int_eq(result->end, UNWIND_COMPLETE);
+	ck_assert_uint_eq(result->count, count);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_uint_eq(go->frames[i].ip, ips[i]);
+}
+
+/* The return address is in main.outer, and its own after its 2,000 bytes. */
+static void put_callers_x86(struct go *go, size_t at)
+{
+	go->stack[at] = AT(0x80);
+	go->stack[at + 1 + 2000 / 8] = AT(0x101);
+}
+
+TEST(go_frames_of_x86_64)
+{
+	static struct go go;
+	start(&go, "x86_64", EM_X86_64);
+	const size_t frame_words[] = {0, 3, 0};
+	const uint64_t ips[] = {AT(0x0), AT(0x10), AT(0x3c)};
+	for (size_t i = 0; i < 3; i++) {
+		memset(go.stack, 0, sizeof(go.stack));
+		put_callers_x86(&go, frame_words[i]);
+		struct unwind_result result = unwind_x86(&go, ips[i]);
+		expect(&go, &result, 3, (const uint64_t[]){ips[i], AT(0x80), AT(0x101)});
+		ck_assert(!result.system_stack);
+		ck_assert_uint_eq(result.frame_pointers, 0);
+	}
+	stop(&go);
+}
+
+TEST(go_frames_of_arm64)
+{
+	static struct go go;
+	start(&go, "aarch64", EM_AARCH64);
+	/* Without a frame: the return address is in x30. */
+	go.stack[0] = AT(0x101);
+	struct unwind_result result = unwind_arm64(&go, AT(0x0), AT(0x80));
+	expect(&go, &result, 3, (const uint64_t[]){AT(0x0), AT(0x80), AT(0x101)});
+	/* With one: at the stack pointer. */
+	go.stack[0] = AT(0x80);
+	go.stack[3] = AT(0x101);
+	result = unwind_arm64(&go, AT(0x10), 0);
+	expect(&go, &result, 3, (const uint64_t[]){AT(0x10), AT(0x80), AT(0x101)});
+	ck_assert(!result.system_stack);
+	stop(&go);
+}
+
+TEST(go_stacks_end_at_a_switch)
+{
+	static struct go go;
+	start(&go, "x86_64", EM_X86_64);
+	go.stack[0] = AT(0x130);
+	go.stack[1] = AT(0x101);
+	struct unwind_result result = unwind_x86(&go, AT(0x0));
+	expect(&go, &result, 2, (const uint64_t[]){AT(0x0), AT(0x130)});
+	ck_assert(result.system_stack);
+	ck_assert_uint_eq(unwind_misc(&result),
+			  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT | SP_MISC_SYSTEM_STACK);
+	stop(&go);
+}
+
+/* A signal interrupted main.leaf at its first instruction: the byte before is no code of it. */
+TEST(go_preempted_code_is_exact)
+{
+	static struct go go;
+	start(&go, "x86_64", EM_X86_64);
+	go.stack[496 / 8] = AT(0x0);
+	put_callers_x86(&go, 496 / 8 + 1);
+	struct unwind_result result = unwind_x86(&go, AT(0x150));
+	expect(&go, &result, 4, (const uint64_t[]){AT(0x150), AT(0x0), AT(0x80), AT(0x101)});
+	ck_assert(go.frames[1].exact);
+	stop(&go);
+	/* On arm64 the runtime pushes x30, as its callee saves the interrupted address there. */
+	start(&go, "aarch64", EM_AARCH64);
+	memset(go.stack, 0, sizeof(go.stack));
+	go.stack[0] = AT(0x0);
+	go.stack[496 / 8] = AT(0x80);
+	go.stack[496 / 8 + 2] = AT(0x101);
+	result = unwind_arm64(&go, AT(0x150), 0);
+	expect(&go, &result, 4, (const uint64_t[]){AT(0x150), AT(0x0), AT(0x80), AT(0x101)});
+	ck_assert(go.frames[1].exact);
+	stop(&go);
+}
