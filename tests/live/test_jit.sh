@@ -58,7 +58,7 @@ record ours "$SPROF" record -q -e cpu-clock -F 997
 check "each sample has the name of what ran then (kinds of code, wrong names)" \
 	test "$(judge "$tmp/ours" 0)" = "4 0"
 "$SPROF" report -i "$tmp/ours/data" -s dso,symbol --no-children >"$tmp/report" 2>"$tmp/err"
-check "report names it" sh -c 'grep -c "JIT\] tid .*\(alpha\|beta\|gamma\|delta\)" "$1" | grep -qx 4' \
+check "report names it" sh -c 'grep -c "\[JIT\] .*\(alpha\|beta\|gamma\|delta\)" "$1" | grep -qx 4' \
 	- "$tmp/report"
 check "nothing is said against the dump" sh -c '! grep -q "jit-[0-9]" "$1"' - "$tmp/report"
 "$SPROF" report -i "$tmp/ours/data" -s symbol,srcline --no-children >"$tmp/report" 2>"$tmp/err"

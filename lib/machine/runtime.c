@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "machine/runtime.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define NODE_SYMBOLS "start node with --perf-basic-prof --interpreted-frames-native-stack"
+#define NODE_STACKS "start node with --interpreted-frames-native-stack"
+#define PYTHON_SYMBOLS "set PYTHONPERFSUPPORT=1 in the environment of the program (Python 3.12 or later)"
+#define PHP_SYMBOLS "start php with -d opcache.jit_debug=0x10"
+#define RUBY_SYMBOLS "start ruby with --yjit --yjit-perf=map (Ruby 3.3 or later)"
+#define LUA_SYMBOLS                                                                                \
+	"profile it with luajit -jp, or build LuaJIT with XCFLAGS=-DLUAJIT_USE_PERFTOOLS"
+
+static const struct runtime runtimes[] = {
+	{"libjvm.so", "Java",
+	 "start Java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or run "
+	 "jcmd PID Compiler.perfmap before it ends (JDK 17 or later)",
+	 "start Java with -XX:+PreserveFramePointer"},
+	{"node", "Node.js", NODE_SYMBOLS, NODE_STACKS},
+	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS},
+	{"libcoreclr.so", ".NET", "set DOTNET_PerfMapEnabled=1 in the environment of the program", NULL},
+	{"luajit", "Lua", LUA_SYMBOLS, NULL},
+	{"libluajit-", "Lua", LUA_SYMBOLS, NULL},
+	{"php", "PHP", PHP_SYMBOLS, NULL},
+	{"php-fpm", "PHP", PHP_SYMBOLS, NULL},
+	{"libphp", "PHP", PHP_SYMBOLS, NULL},
+	{"ruby", "Ruby", RUBY_SYMBOLS, NULL},
+	{"libruby-", "Ruby", RUBY_SYMBOLS, NULL},
+	{"beam.smp", "Erlang", "start erl with +JPperf true", NULL},
+	{"libpython3.", "Python", PYTHON_SYMBOLS, NULL},
+	{"python3", "Python", PYTHON_SYMBOLS, NULL},
+};
+
+uint8_t runtime_number(const char *name)
+{
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++) {
+		size_t size = strlen(runtimes[i].dso);
+		/* A version may follow, but no longer name. */
+		if (!strncmp(name, runtimes[i].dso, size) &&
+		    (!name[size] || !strchr("abcdefghijklmnopqrstuvwxyz_-", name[size])))
+			return (uint8_t)(i + 1);
+	}
+	return 0;
+}
+
+const struct runtime *runtime_get(uint32_t number)
+{
+	return number ? &runtimes[number - 1] : NULL;
+}
