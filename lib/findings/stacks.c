@@ -267,6 +267,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
 	const char *cfi_remedy = no_unwind_info_remedy(run);
+	/* Frame pointers that lead to the stacks' ends need no remedy. */
+	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)profile->samples;
 	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",
 		 pages ? "of stacks are truncated (stack page not resident)"
@@ -295,7 +297,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{ends->deferred, "deferred", "of stacks have no user callers (the deferred user call "
 		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
 		{profile->guessed, "frame_pointer",
-		 "of stacks were unwound partly by frame pointer (callers may be missing)", cfi_remedy},
+		 "of stacks were unwound partly by frame pointer (callers may be missing)",
+		 led ? NULL : cfi_remedy},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};

@@ -4,9 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 
-#define NODE_SYMBOLS "start node with --perf-basic-prof --interpreted-frames-native-stack"
+#define NODE_SYMBOLS                                                                               \
+	"record with --runtime-names, or start node with --perf-basic-prof "                       \
+	"--interpreted-frames-native-stack"
 #define NODE_STACKS "start node with --interpreted-frames-native-stack"
-#define PYTHON_SYMBOLS "set PYTHONPERFSUPPORT=1 in the environment of the program (Python 3.12 or later)"
+#define PYTHON_SYMBOLS                                                                             \
+	"record with --runtime-names, or set PYTHONPERFSUPPORT=1 in the program's environment "    \
+	"(Python 3.12 or later)"
 #define PHP_SYMBOLS "start php with -d opcache.jit_debug=0x10"
 #define RUBY_SYMBOLS "start ruby with --yjit --yjit-perf=map (Ruby 3.3 or later)"
 #define LUA_SYMBOLS                                                                                \
@@ -14,12 +18,12 @@
 
 static const struct runtime runtimes[] = {
 	{"libjvm.so", "Java",
-	 "start Java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, or run "
-	 "jcmd PID Compiler.perfmap before it ends (JDK 17 or later)",
-	 "start Java with -XX:+PreserveFramePointer"},
+	 "record with --runtime-names, or run jcmd PID Compiler.perfmap before it ends (JDK 17 or later)",
+	 "record with --runtime-names, or start Java with -XX:+PreserveFramePointer"},
 	{"node", "Node.js", NODE_SYMBOLS, NODE_STACKS},
 	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS},
-	{"libcoreclr.so", ".NET", "set DOTNET_PerfMapEnabled=1 in the environment of the program", NULL},
+	{"libcoreclr.so", ".NET", 
+	 "record with --runtime-names, or set DOTNET_PerfMapEnabled=1 in the program's environment", NULL},
 	{"luajit", "Lua", LUA_SYMBOLS, NULL},
 	{"libluajit-", "Lua", LUA_SYMBOLS, NULL},
 	{"php", "PHP", PHP_SYMBOLS, NULL},

@@ -28,6 +28,7 @@ struct record_arguments {
 	bool quiet, verbose;
 	bool no_summary;      /* do not print the hottest functions at the end */
 	bool dry_run;
+	bool runtime_names;   /* set variables, so that language runtimes write symbols */
 	bool habit;           /* set by options that are accepted for perf compatibility and have no effect;
 			       * not read */
 };
