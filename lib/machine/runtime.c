@@ -12,7 +12,12 @@
 	"record with --runtime-names, or set PYTHONPERFSUPPORT=1 in the program's environment "    \
 	"(Python 3.12 or later)"
 #define PHP_SYMBOLS "start php with -d opcache.jit_debug=0x10"
-#define RUBY_SYMBOLS "start ruby with --yjit --yjit-perf=map (Ruby 3.3 or later)"
+/* This option writes a perf map, and keeps frame pointers. */
+#define RUBY_BOTH "start ruby with --yjit --yjit-perf (Ruby 3.3 or later)"
+#define PHP_STACKS "start php with -d opcache.jit=disable: its JIT keeps no frame pointers"
+#define LUA_STACKS "profile it with luajit -jp: its code keeps no frame pointers"
+#define PYTHON_STACKS                                                                              \
+	"start python3 with -X perf_jit, and record with --unwind later (Python 3.13 or later)"
 #define LUA_SYMBOLS                                                                                \
 	"profile it with luajit -jp, or build LuaJIT with XCFLAGS=-DLUAJIT_USE_PERFTOOLS"
 
@@ -24,16 +29,16 @@ static const struct runtime runtimes[] = {
 	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS},
 	{"libcoreclr.so", ".NET", 
 	 "record with --runtime-names, or set DOTNET_PerfMapEnabled=1 in the program's environment", NULL},
-	{"luajit", "Lua", LUA_SYMBOLS, NULL},
-	{"libluajit-", "Lua", LUA_SYMBOLS, NULL},
-	{"php", "PHP", PHP_SYMBOLS, NULL},
-	{"php-fpm", "PHP", PHP_SYMBOLS, NULL},
-	{"libphp", "PHP", PHP_SYMBOLS, NULL},
-	{"ruby", "Ruby", RUBY_SYMBOLS, NULL},
-	{"libruby-", "Ruby", RUBY_SYMBOLS, NULL},
+	{"luajit", "Lua", LUA_SYMBOLS, LUA_STACKS},
+	{"libluajit-", "Lua", LUA_SYMBOLS, LUA_STACKS},
+	{"php", "PHP", PHP_SYMBOLS, PHP_STACKS},
+	{"php-fpm", "PHP", PHP_SYMBOLS, PHP_STACKS},
+	{"libphp", "PHP", PHP_SYMBOLS, PHP_STACKS},
+	{"ruby", "Ruby", RUBY_BOTH, RUBY_BOTH},
+	{"libruby-", "Ruby", RUBY_BOTH, RUBY_BOTH},
 	{"beam.smp", "Erlang", "start erl with +JPperf true", NULL},
-	{"libpython3.", "Python", PYTHON_SYMBOLS, NULL},
-	{"python3", "Python", PYTHON_SYMBOLS, NULL},
+	{"libpython3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS},
+	{"python3", "Python", PYTHON_SYMBOLS, PYTHON_STACKS},
 };
 
 uint8_t runtime_number(const char *name)
