@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggregate/function_identity.h"
+#include "aggregate/generated.h"
 #include "aggregate/instruction.h"
 #include "aggregate/label_keys.h"
+#include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/error.h"
 #include "profile/filter.h"
@@ -62,7 +64,8 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
 		return texts;
-	texts->dso_path = functions_text(functions, module ? module->path : names_dso(frame));
+	bool has_path = module && !module_is_generated(module);
+	texts->dso_path = functions_text(functions, has_path ? module->path : names_dso(frame));
 	if (module && module->build_id_size)
 		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);
 	texts->dso = functions_text(functions, names_dso(frame));
@@ -95,28 +98,14 @@ static const char *symbol_text(struct labelling *labelling, const struct frame *
 			       functions_address(functions, frame->address);
 }
 
-/*
- * Returns whether the symbol is a clone of the function, such as "f.constprop.0" of f. The function's
- * name is shown then.
- */
-static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
+/* Returns the function's name by the symbol table: the symbol's, except in generated code. */
+static const char *function_text(struct labelling *labelling, const struct frame *frame)
 {
-	size_t size = source->raw_name ? strlen(source->raw_name) : 0;
-	const char *name = symbol->raw_name ?: symbol->name;
-	return size && !strncmp(name, source->raw_name, size) && name[size] == '.';
-}
-
-/*
- * Returns whether a function is shown by the symbol's name: it has no other name, or begins where the
- * symbol begins. Several names may exist for that address, and the symbol's name is shown without debug
- * information too.
- */
-static bool goes_by_symbol(const struct frame *frame, const struct source_frame *source)
-{
-	if (!symbol_is_named(frame->symbol) || source->caller)
-		return !source->name;
-	return !source->name ||
-	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
+	if (!generated_has(frame))
+		return symbol_text(labelling, frame);
+	const struct machine *machine = labelling->names->symbolizer.machine;
+	CLEANUP_FREE char *name = generated_name(machine, frame);
+	return name ? functions_text(labelling->labels->functions, name) : NULL;
 }
 
 /* Makes the piece for a function at a frame's place. Returns false when out of memory. */
@@ -127,8 +116,14 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	if (!texts)
 		return false;
 	*ret = (struct piece){.dso = texts->dso, .start = UINT64_MAX};
+	if (generated_has(frame)) {
+		ret->name = function_text(labelling, frame);
+		ret->file = source && source->file ? intern_text(labelling, source->file) : NULL;
+		ret->start = 0; /* any address: the name identifies the function */
+		return ret->name && (ret->file || !source || !source->file);
+	}
 	if (source) {
-		ret->name = goes_by_symbol(frame, source) ? symbol_text(labelling, frame) :
+		ret->name = names_prefer_symbol(frame, source) ? symbol_text(labelling, frame) :
 							    intern_text(labelling, source->name);
 		ret->file = source->file ? intern_text(labelling, source->file) : NULL;
 		ret->start = source->caller ? UINT64_MAX : source->start;
@@ -240,6 +235,8 @@ static struct function choose(const struct known *known, bool dso, bool symbol, 
 		return chosen;
 	chosen.function = known->function;
 	chosen.inlined = known->inlined;
+	if (generated_has(frame) && !symbol)
+		chosen.start = chosen.size = 0;
 	if (!known->identity)
 		return chosen;
 	chosen.home = known->identity->home;
@@ -269,7 +266,8 @@ static bool make_label(struct labelling *labelling, const struct known *known, s
 	}
 	if (!options->tree)
 		return true;
-	struct function node = choose(known, true, !options->expand, options->expand);
+	bool by_function = options->expand || generated_has(known->frame);
+	struct function node = choose(known, true, !by_function, by_function);
 	node.srcfile = options->tree_lines ? known->file : NULL;
 	node.line = options->tree_lines ? known->line : 0;
 	label->node = functions_add(labels->nodes, &node);
@@ -347,7 +345,9 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
 static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
 		       struct known *known)
 {
-	known->function = known->symbol;
+	known->function = function_text(labelling, known->frame);
+	if (!known->function)
+		return false;
 	known->function_known = symbol_is_named(known->frame->symbol);
 	if (innermost && innermost->file) {
 		known->file = intern_text(labelling, innermost->file);
@@ -362,7 +362,7 @@ static bool is_shown(const struct labelling *labelling, const struct frame *fram
 		     const struct source_frame *inner)
 {
 	const struct sp_string_list *symbols = &labelling->names->options->filter.symbols;
-	if (names_symbol_shown(labelling->names->options, frame))
+	if (names_symbol_shown(labelling->names, frame))
 		return true;
 	return inner && inner->name && filter_symbol(symbols->items, symbols->count, inner->name,
 						     inner->raw_name);

@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/entry_points.c lib/aggregate/entry_points.h \
 	lib/aggregate/event_groups.c lib/aggregate/event_groups.h \
 	lib/aggregate/function_identity.c lib/aggregate/function_identity.h \
+	lib/aggregate/generated.c lib/aggregate/generated.h \
 	lib/aggregate/instruction.c lib/aggregate/instruction.h \
 	lib/aggregate/label_keys.c lib/aggregate/label_keys.h \
 	lib/aggregate/labels.c lib/aggregate/labels.h \
@@ -30,4 +31,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/unsampled.c lib/aggregate/unsampled.h \
 	lib/aggregate/value_text.c lib/aggregate/value_text.h \
 	lib/aggregate/worker.h
-check_PROGRAMS += tests/unit/test_chain tests/unit/test_labels tests/unit/test_make_rows tests/unit/test_time_bins
+check_PROGRAMS += tests/unit/test_chain tests/unit/test_generated tests/unit/test_labels tests/unit/test_make_rows tests/unit/test_time_bins

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggregate/entry_points.h"
+#include "aggregate/generated.h"
+#include "base/cleanup.h"
 #include "base/hash.h"
 #include "profile/filter.h"
 
@@ -86,8 +88,11 @@ static bool dso_is_shown(const struct analysis_options *options, const struct fr
 {
 	const char *dso = names_dso(frame);
 	const char *path = frame->module ? frame->module->path : dso;
-	return filter_name(options->filter.dsos.items, options->filter.dsos.count, dso) ||
-	       filter_name(options->filter.dsos.items, options->filter.dsos.count, path);
+	const char *name = frame->module ? frame->module->name : dso;
+	const struct sp_string_list *dsos = &options->filter.dsos;
+	return filter_name(dsos->items, dsos->count, dso) ||
+	       filter_name(dsos->items, dsos->count, path) ||
+	       (name != dso && filter_name(dsos->items, dsos->count, name));
 }
 
 enum sp_level names_level(const struct frame *frame)
@@ -106,14 +111,46 @@ enum sp_level names_level(const struct frame *frame)
 	}
 }
 
-bool names_symbol_shown(const struct analysis_options *options, const struct frame *frame)
+/* Returns whether the name of generated code passes the filter. Its symbol may pass, too. */
+static bool is_generated_shown(const struct names *names, const struct frame *frame)
 {
+	const struct sp_string_list *wanted = &names->options->filter.symbols;
+	if (!wanted->count || !generated_has(frame))
+		return false;
+	CLEANUP_FREE char *name = generated_name(names->symbolizer.machine, frame);
+	return name && filter_name(wanted->items, wanted->count, name);
+}
+
+bool names_symbol_shown(const struct names *names, const struct frame *frame)
+{
+	const struct analysis_options *options = names->options;
 	char address[32];
+	if (is_generated_shown(names, frame))
+		return true;
 	if (frame->symbol)
 		return filter_symbol(options->filter.symbols.items, options->filter.symbols.count,
 				     frame->symbol->name, frame->symbol->raw_name);
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
 	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
+}
+
+/*
+ * Returns whether the symbol is a clone of the function, such as "f.constprop.0" of f. The function's
+ * name is shown then.
+ */
+static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
+{
+	size_t size = source->raw_name ? strlen(source->raw_name) : 0;
+	const char *name = symbol->raw_name ?: symbol->name;
+	return size && !strncmp(name, source->raw_name, size) && name[size] == '.';
+}
+
+bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source)
+{
+	if (!symbol_is_named(frame->symbol) || source->caller)
+		return !source->name;
+	return !source->name ||
+	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
 }
 
 static struct frame find(struct names *names, const struct code_address *at, bool *outermost_ret)
@@ -194,7 +231,7 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 		return answer;
 	if (frame.sourced && names->options->filter.symbols.count)
 		return answer | ANSWER_PENDING;
-	return names_symbol_shown(names->options, &frame) ? answer | ANSWER_SHOWN : answer;
+	return names_symbol_shown(names, &frame) ? answer | ANSWER_SHOWN : answer;
 }
 
 bool names_list_sources(const struct names *names, struct source_places *places)

@@ -43,9 +43,10 @@ struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    const struct analysis_options *options) SP_MUST_CHECK;
 void names_deinit(struct names *names);
 
-/* Names shown for unknown modules, and for code of virtual machines. */
+/* Names shown for unknown modules, code of virtual machines, and code made at run time. */
 #define NAMES_UNKNOWN "[unknown]"
 #define NAMES_GUEST "[guest]"
+#define NAMES_JIT "[JIT]"
 
 /*
  * Returns whether the code ran in a virtual machine. A recording of the host has no mappings of guests.
@@ -56,11 +57,14 @@ static inline bool names_is_guest(const struct frame *frame)
 				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
 }
 
-/* Returns the dso name to show for a frame. */
+/*
+ * Returns the dso name to show for a frame. Code made at run time has the same name in all processes, so
+ * that processes of one service share rows; perf shows "[JIT] tid PID".
+ */
 static inline const char *names_dso(const struct frame *frame)
 {
 	if (frame->module)
-		return frame->module->name;
+		return module_is_generated(frame->module) ? NAMES_JIT : frame->module->name;
 	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
 }
 
@@ -70,7 +74,14 @@ enum sp_level names_level(const struct frame *frame);
 /*
  * Returns whether the frame's symbol passes the filter by symbol, or its address if it has no symbol.
  */
-bool names_symbol_shown(const struct analysis_options *options, const struct frame *frame);
+bool names_symbol_shown(const struct names *names, const struct frame *frame);
+
+/*
+ * Returns whether a function is shown by the symbol's name: it has no other name, or begins where the
+ * symbol begins. Several names may exist for that address, and the symbol's name is shown without debug
+ * information too.
+ */
+bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source);
 
 /* An answer consists of a frame's index and these flags in the lowest bits. */
 #define ANSWER_SHOWN 1u     /* the frame passes the filters by dso and symbol */

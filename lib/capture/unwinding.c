@@ -279,7 +279,7 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding)
 	struct unwind_options options = {
 		.arch = machine,
 		.locator = {locate, unwinding},
-		.files = {binary_open_code, binary_open_debug, &unwinding->binaries},
+		.files = {.open = binary_open_code, .debug = binary_open_debug, .arg = &unwinding->binaries},
 	};
 	const struct provenance here = {.same_kernel = true, .host = HOST_SAME, .arch = machine};
 	struct sp_error *error = binary_env_init(&unwinding->binaries, unwinding->ctx, NULL, &here);

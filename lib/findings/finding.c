@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "aggregate/generated.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 
@@ -37,6 +38,14 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
 	if (slot)
 		*slot = added;
 	return slot != NULL;
+}
+
+const char *finding_module_name(const struct run *run, const struct module *module)
+{
+	if (!module_is_generated(module))
+		return module->name;
+	CLEANUP_FREE char *name = generated_unnamed(run->machine, module);
+	return name ? arena_copy_string(&run->analysis->arena, name, strlen(name)) : NULL;
 }
 
 const char *lower_rate_options(const struct perf_event_attr *attr, char *text)

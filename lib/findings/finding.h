@@ -14,6 +14,12 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
 	__attribute__((format(printf, 3, 4)));
 
 /*
+ * Returns the module's name, which is the runtime's for generated code, so that findings of processes
+ * with the same runtime are one. The analysis owns it. NULL when out of memory.
+ */
+const char *finding_module_name(const struct run *run, const struct module *module);
+
+/*
  * Writes options for a lower rate: "-F 999", a quarter of the event's rate, or "-c 4000000" for a fixed
  * period.
  */

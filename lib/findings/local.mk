@@ -6,7 +6,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/findings/lock_in.c \
 	lib/findings/losses.c \
 	lib/findings/recording.c \
-	lib/findings/runtimes.c lib/findings/runtimes.h \
 	lib/findings/short_tasks.c \
 	lib/findings/sources.h \
 	lib/findings/stacks.c \

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "findings/runtimes.h"
 #include "findings/sources.h"
 #include "record/note.h"
 
@@ -82,11 +81,21 @@ static const char *absent_remedy(const struct run *run, const struct module *mod
 static const char *unwind_remedy(const struct run *run, const struct module *module,
 				 const char **why_ret)
 {
-	const struct runtime *runtime = runtime_may_own(module) ? runtime_find(run) : NULL;
+	bool generated = module_is_generated(module);
+	const struct runtime *runtime = generated ? machine_runtime(run->machine, module->pid) : NULL;
 	if (runtime && runtime->stacks)
 		return runtime->stacks;
 	return absent_remedy(run, module, why_ret) ?:
-	       runtime_may_own(module) ? "record with --call-graph fp" : CFI_REMEDY;
+	       generated ? "record with --call-graph fp" : CFI_REMEDY;
+}
+
+/* Returns the first runtime that the recording has mapped, or NULL. */
+static const struct runtime *first_runtime(const struct run *run)
+{
+	for (size_t i = 0; i < machine_module_count(run->machine); i++)
+		if (machine_module(run->machine, i)->runtime)
+			return runtime_get(machine_module(run->machine, i)->runtime);
+	return NULL;
 }
 
 static const char *no_unwind_info_remedy(const struct run *run)
@@ -102,7 +111,7 @@ static const char *no_unwind_info_remedy(const struct run *run)
 		remedy = unwind_remedy(run, most->module, &why);
 	bool sums_known = most != NULL;
 	stacks_deinit(&sums);
-	const struct runtime *runtime = sums_known ? NULL : runtime_find(run);
+	const struct runtime *runtime = sums_known ? NULL : first_runtime(run);
 	if (!remedy && runtime)
 		remedy = runtime->stacks;
 	return remedy ?: "record with --call-graph fp, or compile with -fasynchronous-unwind-tables";
@@ -124,11 +133,13 @@ static bool add_blind(struct run *run, const struct blind *blind, uint64_t sampl
 	}
 	why = unwinder_problem(run->unwinding.unwinder, blind->module);
 	finding.cause = "no_unwind_info";
-	finding.object = blind->module->name;
+	finding.object = finding_module_name(run, blind->module);
+	if (!finding.object)
+		return false;
 	finding.summary = "of stacks are incomplete (no unwind information)";
 	finding.remedy = unwind_remedy(run, blind->module, &why);
 	return finding_add(run, &finding, "%s of stacks are incomplete (no unwind information): %s%s%s%s",
-			   share, blind->module->name, why ? " (" : "", why ?: "", why ? ")" : "");
+			   share, finding.object, why ? " (" : "", why ?: "", why ? ")" : "");
 }
 
 static bool find_blinds(struct run *run)
@@ -256,6 +267,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
 	const char *cfi_remedy = no_unwind_info_remedy(run);
+	/* Frame pointers that lead to the stacks' ends need no remedy. */
+	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)profile->samples;
 	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",
 		 pages ? "of stacks are truncated (stack page not resident)"
@@ -284,7 +297,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{ends->deferred, "deferred", "of stacks have no user callers (the deferred user call "
 		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
 		{profile->guessed, "frame_pointer",
-		 "of stacks were unwound partly by frame pointer (callers may be missing)", cfi_remedy},
+		 "of stacks were unwound partly by frame pointer (callers may be missing)",
+		 led ? NULL : cfi_remedy},
 		{profile->system_stack, "system_stack",
 		 "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
 		 "record with --call-graph fp, which skips the callers of leaf functions instead"},

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "findings/runtimes.h"
 #include "findings/sources.h"
 
 /* Limit on findings by module, and least share of each. The other modules share one finding. */
@@ -142,16 +141,18 @@ static bool collect(const struct run *run, const struct missing *missing,
 		if (!missing[i].samples)
 			continue;
 		struct symbol_problem found = {
-			.name = module->name,
+			.name = finding_module_name(run, module),
 			.name_samples = missing[i].samples,
 			.modules = 1,
 			.samples = missing[i].samples,
 			.weight = missing[i].weight,
 		};
+		if (!found.name)
+			return false;
 		found.problem = resolver_problem(run->resolver, module, &found.text,
 						   &found.remedy);
 		const struct runtime *runtime =
-			found.problem == RESOLVER_NO_PERF_MAP ? runtime_find(run) : NULL;
+			found.problem == RESOLVER_NO_PERF_MAP ? machine_runtime(run->machine, module->pid) : NULL;
 		if (runtime)
 			found.remedy = runtime->symbols;
 		if (!add_problem(problems_found, &found))

@@ -6,5 +6,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/machine/mapping.c lib/machine/mapping.h \
 	lib/machine/module.h \
 	lib/machine/modules.c lib/machine/modules.h \
-	lib/machine/process.c lib/machine/process.h
+	lib/machine/process.c lib/machine/process.h \
+	lib/machine/runtime.c lib/machine/runtime.h
 check_PROGRAMS += tests/unit/test_live tests/unit/test_machine tests/unit/test_machine_mapping

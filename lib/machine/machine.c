@@ -70,6 +70,7 @@ struct machine {
 	struct timelines threads; /* names of threads, by tid */
 	struct views views;
 	struct kernel host, guest;
+	struct u64map runtimes; /* pid -> number of its runtime */
 	bool partial; /* mapping records may be missing */
 	bool sealed;
 	pthread_mutex_t lock;      /* protects `unknown_comms` */
@@ -117,6 +118,7 @@ void machine_free(struct machine *machine)
 	kernel_deinit(&machine->host);
 	kernel_deinit(&machine->guest);
 	strtab_deinit(&machine->unknown_comms);
+	u64map_deinit(&machine->runtimes);
 	pthread_mutex_destroy(&machine->lock);
 	free(machine);
 }
@@ -316,14 +318,25 @@ static bool replay_make(struct machine *machine, const struct event *event)
 	return space && views_make(&machine->views, space, event->time_ns, &event->mapping);
 }
 
+static bool set_runtime(struct machine *machine, uint32_t pid, uint32_t number)
+{
+	uint32_t *slot = u64map_put(&machine->runtimes, pid, number, NULL);
+	if (slot)
+		*slot = number;
+	return slot != NULL;
+}
+
 static bool replay_map(struct machine *machine, const struct event *event)
 {
 	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
 	if (!space || !views_map(&machine->views, space, event->time_ns, &event->mapping))
 		return false;
+	const struct module *module = machine->modules.list.items[event->mapping.module];
+	if (module->runtime && !set_runtime(machine, event->mapping.pid, module->runtime))
+		return false;
 	struct moment *moment = vec_last(space);
 	if (moment->exec_maps) {
-		bool last = machine->modules.list.items[event->mapping.module]->kind == MODULE_VDSO;
+		bool last = module->kind == MODULE_VDSO;
 		moment->exec_until_ns = event->time_ns;
 		moment->exec_maps = last ? 0 : moment->exec_maps - 1;
 	}
@@ -379,6 +392,9 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 	struct timeline *child = timelines_get(&machine->spaces, task->pid);
 	if (!child)
 		return false;
+	const uint32_t *runtime = u64map_find(&machine->runtimes, task->ppid);
+	if (runtime && !set_runtime(machine, task->pid, event->exec ? 0 : *runtime))
+		return false;
 	const struct timeline *space = timelines_find(&machine->spaces, task->ppid);
 	if (event->exec || !space || !space->count)
 		return views_start(&machine->views, child, event->time_ns, false);
@@ -394,6 +410,9 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 	moment->comm = event->comm;
 	if (!event->exec)
 		return true;
+	uint32_t *runtime = u64map_find(&machine->runtimes, event->pid);
+	if (runtime)
+		*runtime = 0;
 	struct timeline *space = timelines_get(&machine->spaces, event->pid);
 	if (!space || !views_start(&machine->views, space, event->time_ns, true))
 		return false;
@@ -639,6 +658,12 @@ bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip)
 const struct module *machine_kernel(const struct machine *machine)
 {
 	return machine->host.module;
+}
+
+const struct runtime *machine_runtime(const struct machine *machine, uint32_t pid)
+{
+	const uint32_t *number = u64map_find(&machine->runtimes, pid);
+	return number ? runtime_get(*number) : NULL;
 }
 
 size_t machine_module_count(const struct machine *machine)

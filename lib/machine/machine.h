@@ -10,6 +10,7 @@
 
 #include <sprof/record.h>
 #include "machine/module.h"
+#include "machine/runtime.h"
 
 struct machine;
 
@@ -134,6 +135,12 @@ bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip);
 
 /* Returns the recorded kernel's module, or NULL. */
 const struct module *machine_kernel(const struct machine *machine);
+
+/*
+ * Returns the language runtime that the process mapped last, or NULL. Children have their parent's until
+ * they execute a program.
+ */
+const struct runtime *machine_runtime(const struct machine *machine, uint32_t pid);
 
 size_t machine_module_count(const struct machine *machine);
 const struct module *machine_module(const struct machine *machine, size_t index);

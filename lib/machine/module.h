@@ -32,6 +32,7 @@ struct module {
 	const char *reference_symbol; /* symbol that measures the kernel's random offset (KASLR): "_text" or
 				       * "_stext"; or NULL */
 	uint32_t pid;          /* first process that mapped it */
+	uint8_t runtime;       /* number of the language runtime that the file belongs to (machine/runtime.h) */
 	bool is_64bit;
 	uint64_t content_size; /* size of a file without a build-id; 0: not recorded */
 	uint64_t content_hash; /* hash of the file's content (record/content.h) */
@@ -39,5 +40,11 @@ struct module {
 	const uint8_t *kept;   /* the file's bytes, if the recording contains the file; untrusted */
 	size_t kept_size;      /* 0: the recording does not contain the file */
 };
+
+/*
+ * Returns whether the module is code that a program made at run time. Memfds count if a runtime is known
+ * to name them so: .NET and QEMU have code there. Other memfds may contain ELF files.
+ */
+bool module_is_generated(const struct module *module);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "base/hash.h"
+#include "machine/runtime.h"
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 #define GUEST_KERNEL_NAME "[guest.kernel.kallsyms]"
@@ -97,6 +98,8 @@ static struct module *intern(struct modules *modules, const struct module *wante
 		return NULL;
 	*module = *wanted;
 	module->index = (uint32_t)modules->list.count;
+	if (module->kind == MODULE_FILE)
+		module->runtime = runtime_number(module->name);
 	*vec_push(&modules->list) = module;
 	index_set_add(&modules->index_of, &probe, module->index);
 	return module;
@@ -132,7 +135,8 @@ static bool is_memory(const char *name)
 {
 	return is_perf_map(name) || strcmp(name, "//anon") == 0 || starts_with(name, "/dev/zero") ||
 	       starts_with(name, "/anon_hugepage") || starts_with(name, "[stack") ||
-	       starts_with(name, "/SYSV") || strcmp(name, "[heap]") == 0;
+	       starts_with(name, "/SYSV") || strcmp(name, "[heap]") == 0 ||
+	       starts_with(name, "[anon:"); /* named by PR_SET_VMA_ANON_NAME */
 }
 
 bool modules_is_memory(const struct module *module)
@@ -156,6 +160,21 @@ bool modules_may_be_jit(const struct module *module)
 {
 	return module->kind == MODULE_ANONYMOUS ||
 	       (module->kind == MODULE_FILE && starts_with(module->path, "/memfd:"));
+}
+
+bool module_is_generated(const struct module *module)
+{
+	switch (module->kind) {
+	case MODULE_JIT:
+		return true;
+	case MODULE_ANONYMOUS:
+		return starts_with(module->name, JIT);
+	case MODULE_FILE:
+		return starts_with(module->path, "/memfd:doublemapper") ||
+		       starts_with(module->path, "/memfd:tcg-jit");
+	default:
+		return false;
+	}
 }
 
 /* Returns whether perf shows this mapping without a file by its name. */

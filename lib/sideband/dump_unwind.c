@@ -47,8 +47,16 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 		.engine = source->wanted->unwinder,
 		.arch = source->provenance.arch ?: guess_arch(source->layout),
 		.locator = {locate, unwinding},
-		.files = {binary_open_code, binary_open_debug, &unwinding->files},
+		.files = {
+			.open = binary_open_code,
+			.debug = binary_open_debug,
+			.arg = &unwinding->files,
+			.generated = jit_frames_find,
+			.generated_arg = &unwinding->generated,
+		},
 	};
+	jit_frames_init(&unwinding->generated, source->ctx, source->wanted->symfs,
+			source->provenance.host);
 	if (!options.arch)
 		return error_new(SP_ERROR_UNSUPPORTED,
 				 "the recording does not say on which architecture it was made");
@@ -94,6 +102,7 @@ struct sp_error *dump_unwind_init(struct unwinding *unwinding, const struct dump
 void dump_unwind_deinit(struct unwinding *unwinding)
 {
 	unwinder_free(unwinding->unwinder);
+	jit_frames_deinit(&unwinding->generated);
 	if (unwinding->has_files)
 		binary_env_deinit(&unwinding->files);
 	sp_error_free(unwinding->refusal);

@@ -6,6 +6,7 @@
 #include <sprof/analysis.h>
 #include "binary/binary.h"
 #include "record/decode.h"
+#include "sideband/jit_frames.h"
 #include "unwind/unwind.h"
 
 struct unwinding {
@@ -15,6 +16,7 @@ struct unwinding {
 	struct sp_error *refusal;  /* why stack copies cannot be unwound; NULL: they can, or there are none */
 	const struct machine *machine;
 	struct binary_env files;
+	struct jit_frames generated;
 	bool has_files;
 };
 

@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/sideband/deferred.c lib/sideband/deferred.h \
 	lib/sideband/dump_unwind.c lib/sideband/dump_unwind.h \
+	lib/sideband/jit_frames.c lib/sideband/jit_frames.h \
 	lib/sideband/jitdumps.c lib/sideband/jitdumps.h \
 	lib/sideband/pass_one.c lib/sideband/pass_one.h \
 	lib/sideband/readahead.c lib/sideband/readahead.h \

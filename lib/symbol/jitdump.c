@@ -73,6 +73,8 @@ struct reading {
 	struct u64map by_index;      /* index field of LOAD -> last element of `codes` with it */
 	struct u64map lines_of;      /* code address -> index in pending, + 1; 0: already assigned */
 	VEC(struct pending) pending;
+	uint64_t frames_offset;      /* .eh_frame of the next LOAD record's code */
+	uint32_t frames_size;        /* 0: none */
 	uint64_t timestamp;          /* time in the file's header */
 	bool timed;                  /* dump->began is set */
 	uint64_t told;               /* number of codes that have lines */
@@ -229,6 +231,9 @@ static bool read_load(struct reading *reading, struct cursor *at, uint64_t time,
 	if (*bad_ret || code.size == 0)
 		return true;
 	code.file_offset = end - code.size;
+	code.frames_offset = reading->frames_offset;
+	code.frames_size = reading->frames_size;
+	reading->frames_size = 0;
 	code.name = strtab_add(&dump->strings, name);
 	uint32_t *known = u64map_put(&reading->by_index, index, 0, NULL);
 	struct jitdump_code *slot = code.name && known ? vec_push(&dump->codes) : NULL;
@@ -310,12 +315,22 @@ static bool read_lines(struct reading *reading, struct cursor *at, bool *bad_ret
 	return true;
 }
 
-/* Checks the sizes of an UNWIND record. Its content is not used. */
-static bool check_unwind(struct cursor *at)
+/*
+ * Reads the sizes of an UNWIND record. Its content is read when a stack needs it. V8 states a mapped size
+ * of 0, and CPython one that is rounded up.
+ */
+static bool read_unwind(struct reading *reading, struct cursor *at, uint64_t end)
 {
 	uint64_t size, header, mapped;
-	return cursor_u64(at, &size) && cursor_u64(at, &header) && cursor_u64(at, &mapped) &&
-	       header <= size && mapped <= size;
+	reading->frames_size = 0;
+	if (!cursor_u64(at, &size) || !cursor_u64(at, &header) || !cursor_u64(at, &mapped) ||
+	    header > size || size > end - cursor_offset(at))
+		return false;
+	if (size - header > JITDUMP_FRAMES_MAX)
+		return true;
+	reading->frames_offset = cursor_offset(at);
+	reading->frames_size = (uint32_t)(size - header);
+	return true;
 }
 
 /*
@@ -352,7 +367,7 @@ static bool read_record(struct reading *reading, uint32_t id, uint64_t time, str
 		good = read_lines(reading, at, &bad);
 		break;
 	case RECORD_UNWIND:
-		bad = !check_unwind(at);
+		bad = !read_unwind(reading, at, end);
 		break;
 	case RECORD_CLOSE:
 	default:

@@ -33,6 +33,8 @@ struct jitdump_code {
 	uint64_t start;             /* its first load address */
 	const char *name;           /* interned */
 	uint32_t first_line, line_count; /* its elements of dump->lines, sorted by offset */
+	uint64_t frames_offset;     /* position of its .eh_frame in the dump; jitdump_read_frames() reads it */
+	uint32_t frames_size;       /* 0: it has none */
 };
 
 /* Address range that has code from a time on, because the code was loaded there or moved to it. */
@@ -68,6 +70,19 @@ void jitdump_free(struct jitdump *dump);
 
 /* Returns the code that contains the byte at `file_offset`, or NULL. */
 const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t file_offset);
+
+/* Largest .eh_frame of a function. Larger ones are ignored. */
+#define JITDUMP_FRAMES_MAX (64u << 10)
+
+/*
+ * Reads the code's .eh_frame. Its addresses are those of perf's ELF files: the section begins where the
+ * code ends, rounded up to 8. Returns false if the file was replaced, or if it has none. `ret` has room
+ * for frames_size bytes.
+ */
+bool jitdump_read_frames(const struct jitdump *dump, const struct jitdump_code *code, uint8_t *ret);
+
+/* Reads bytes of the file. Returns false if it was replaced, or is too short. */
+bool jitdump_read_bytes(const struct jitdump *dump, uint64_t offset, size_t size, uint8_t *ret);
 
 /* Returns the source line of a byte of the code, or NULL. */
 const struct jitdump_line *jitdump_line_at(const struct jitdump *dump,

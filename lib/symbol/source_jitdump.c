@@ -88,6 +88,24 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 	return NULL;
 }
 
+bool jitdump_read_bytes(const struct jitdump *dump, uint64_t offset, size_t size, uint8_t *ret)
+{
+	CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+	size_t done;
+	sp_error_free(regular_file_open(dump->root, dump->path + strlen(dump->root ?: ""),
+					REGULAR_FILE_NO_LINK, &fd, &status));
+	if (fd < 0 || status.st_dev != dump->device || status.st_ino != dump->inode)
+		return false;
+	return io_pread(fd, ret, size, (off_t)offset, &done) == 0 && done == size;
+}
+
+bool jitdump_read_frames(const struct jitdump *dump, const struct jitdump_code *code, uint8_t *ret)
+{
+	return code->frames_size &&
+	       jitdump_read_bytes(dump, code->frames_offset, code->frames_size, ret);
+}
+
 static void names_close(void *opened)
 {
 	jitdump_free(opened);
@@ -191,16 +209,9 @@ static bool names_read_code(void *opened, uint64_t offset, uint64_t from, size_t
 		return false;
 	uint64_t left = code->size - (from - code->file_offset);
 	size_t wanted = size < left ? size : (size_t)left;
-	CLEANUP_CLOSE int fd = -1;
-	struct stat status;
-	size_t done;
-	sp_error_free(regular_file_open(dump->root, dump->path + strlen(dump->root ?: ""),
-					REGULAR_FILE_NO_LINK, &fd, &status));
-	if (fd < 0 || status.st_dev != dump->device || status.st_ino != dump->inode)
-		return false;
 	*machine_ret = dump->machine;
 	memset(ret, 0, size);
-	return io_pread(fd, ret, wanted, (off_t)from, &done) == 0 && done == wanted;
+	return jitdump_read_bytes(dump, from, wanted, ret);
 }
 
 const struct source source_jitdump = {

@@ -19,6 +19,7 @@ struct unwind_shared {
 	struct sp_ctx *ctx;
 	const char *arch; /* architecture of the recording */
 	struct unwind_locator locator;
+	struct unwind_files files;
 	struct codes *codes;
 };
 

@@ -160,6 +160,35 @@ static void make_row(struct rows *rows, const struct code *code,
 		make_unknown(rows, &place, ret);
 }
 
+/* Most entries that are searched for one function of generated code. Runtimes write one. */
+#define GENERATED_ENTRIES_MAX 64
+
+/* Finds the row of generated code with call frame information; else frame pointers are used. */
+static void make_generated(struct rows *rows, const struct unwind_arch *arch,
+			   const struct location *location, struct row *ret)
+{
+	const struct unwind_files *files = &rows->shared->files;
+	struct unwind_generated found;
+	struct cfi_entry entry;
+	struct cfi_row full;
+	uint64_t offset = 0;
+	rows->made++;
+	ret->kind = ROW_FRAME_POINTER;
+	if (!files->generated(files->generated_arg, location->module, location->pid, location->offset, &found) ||
+	    (found.machine != EM_NONE && found.machine != arch->machine))
+		return;
+	const struct cfi_section section = {
+		.bytes = {found.eh_frame.bytes, found.eh_frame.size, found.eh_frame_vaddr},
+		.word = arch->word,
+	};
+	for (int i = 0; i < GENERATED_ENTRIES_MAX && cfi_next(&section, &offset, &entry); i++)
+		if (found.vaddr >= entry.start && found.vaddr - entry.start < entry.size) {
+			if (cfi_row_make(arch, &entry, found.vaddr, &full))
+				set_full(rows, arch, &full, ret);
+			return;
+		}
+}
+
 /* For what has no file. */
 static enum row_kind kind_without_file(const struct location *location)
 {
@@ -198,6 +227,11 @@ static bool is_vsyscall(const struct location *location, uint64_t pc)
 	return !location->module && (pc & ~(uint64_t)0xfff) == VSYSCALL;
 }
 
+static bool has_generated(const struct rows *rows, const struct location *location)
+{
+	return location->module && location->module->kind == MODULE_JIT && rows->shared->files.generated;
+}
+
 /* The content of the row of an address: from another process, or made. */
 static struct row content_of(struct rows *rows, const struct rows_address *address)
 {
@@ -206,14 +240,15 @@ static struct row content_of(struct rows *rows, const struct rows_address *addre
 	if (is_vsyscall(&location, address->pc))
 		return (struct row){.kind = ROW_SIMPLE, .cfa_column = address->arch->sp,
 				    .cfa_offset = 8, .saved = 1, .at = {-1}};
-	if (content.kind != ROW_NONE)
+	bool generated = has_generated(rows, &location);
+	if (content.kind != ROW_NONE && !generated)
 		return content;
 	if (rows_has_key_bits(location.offset)) {
 		content.kind = ROW_NO_CODE;
 		return content;
 	}
-	const struct code *code = rows_code(rows, &location);
-	if (!code) {
+	const struct code *code = generated ? NULL : rows_code(rows, &location);
+	if (!code && !generated) {
 		content.kind = ROW_FRAME_POINTER;
 		return content;
 	}
@@ -221,7 +256,10 @@ static struct row content_of(struct rows *rows, const struct rows_address *addre
 	uint32_t index = row_cache_find(&rows->by_module, location.module->index, key);
 	if (index != UINT32_MAX)
 		return rows->store.items.items[index];
-	make_row(rows, code, address->arch, &location, address->flags & KEY_EXACT, &content);
+	if (generated)
+		make_generated(rows, address->arch, &location, &content);
+	else
+		make_row(rows, code, address->arch, &location, address->flags & KEY_EXACT, &content);
 	index = keep_row(rows, &content);
 	if (index != UINT32_MAX)
 		row_cache_add(&rows->by_module, location.module->index, key, index);

@@ -75,6 +75,7 @@ struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *o
 		.ctx = ctx,
 		.arch = unwinder->arch,
 		.locator = options->locator,
+		.files = options->files,
 		.codes = codes_new(ctx, options->arch, &options->files),
 	};
 	if (!unwinder->arch || !unwinder->shared.codes)

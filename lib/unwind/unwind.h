@@ -30,6 +30,8 @@ struct unwind_locator {
 	void *arg;
 };
 
+struct unwind_generated;
+
 /*
  * Callbacks that open files. The first thread that needs a file calls them, never under a lock of the
  * locator, a few times for a module at most. The unwinder owns the images.
@@ -45,7 +47,22 @@ struct unwind_files {
 	struct sp_error *(*debug)(void *arg, const struct module *module,
 				  const struct image *image, debugfile_wanted_fn *wanted,
 				  struct image **ret);
+	/*
+	 * Finds call frame information of generated code (MODULE_JIT), by the code's offset in the
+	 * module. Returns false if there is none. This member may be NULL.
+	 */
+	bool (*generated)(void *arg, const struct module *module, uint32_t pid, uint64_t offset,
+			  struct unwind_generated *ret);
+	void *generated_arg;
 	void *arg;
+};
+
+/* Call frame information of one function of generated code. */
+struct unwind_generated {
+	struct sp_bytes eh_frame; /* valid until the unwinder is freed */
+	uint64_t vaddr;           /* address of the code's byte that was looked up ... */
+	uint64_t eh_frame_vaddr;  /* and of .eh_frame, in one address space of any start */
+	uint16_t machine;         /* EM_*; EM_NONE: not stated (CPython) */
 };
 
 struct unwind_options {

@@ -24,6 +24,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/record/name_store.c src/cmd/record/name_store.h \
 	src/cmd/record/record.c src/cmd/record/record.h \
 	src/cmd/record/program.c src/cmd/record/program.h \
+	src/cmd/record/runtime_names.c src/cmd/record/runtime_names.h \
 	src/cmd/record/stop.c src/cmd/record/stop.h \
 	src/cmd/record/summary.c src/cmd/record/summary.h \
 	src/cmd/record/values.c src/cmd/record/values.h \

@@ -236,12 +236,8 @@ static void put_names(const struct term *term, const struct group *group,
 		for (size_t j = i; j < count; j++)
 			if (is_member(group, findings[j]) && same_subject(findings[i], findings[j]))
 				sum += findings[j]->share;
-		int length = (int)strcspn(name, " ");
-		/* JIT code has one object for each process, "[JIT] tid 4711": prints only "[JIT]". */
-		if (strncmp(name, "[JIT] ", 6) != 0)
-			length = 200;
-		snprintf(piece, sizeof(piece), names > 1 ? "%s%.*s %s" : "%s%.*s",
-			 put ? ", " : ": ", length, name, short_share(sum, share));
+		snprintf(piece, sizeof(piece), names > 1 ? "%s%.200s %s" : "%s%.200s",
+			 put ? ", " : ": ", name, short_share(sum, share));
 		int room = put + 1 < names ? (int)strlen(", 999 more") : 0;
 		if (put && term_text_width(term, text) + term_text_width(term, piece) + room > width)
 			break;

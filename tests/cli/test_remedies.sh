@@ -14,6 +14,8 @@ cat >"$tmp/others" <<'END'
 --with-debuginfod
 --with-libpfm
 --with-libtraceevent
+--yjit
+--yjit-perf
 END
 
 # Options of perf, in sentences that say why they are refused.

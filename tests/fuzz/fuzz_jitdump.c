@@ -33,6 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		assert((uint64_t)code->first_line + code->line_count <= dump->lines.count);
 		const struct jitdump_line *line = jitdump_line_at(dump, code, end - 1);
 		assert(!line || (line->file && line->offset < code->size));
+		assert(code->frames_size <= JITDUMP_FRAMES_MAX);
+		assert(!code->frames_size || code->frames_offset + code->frames_size < code->file_offset);
 	}
 	for (size_t i = 0; i < dump->places.count; i++) {
 		const struct jitdump_place *place = &dump->places.items[i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unwinding through a hostile ELF file with a hostile stack: the last 1024 bytes are registers
- * and stack, the rest the file, mapped at its own offsets.
+ * and stack, the rest the file, mapped at its own offsets. The same bytes, as .eh_frame of generated
+ * code, are mapped after it.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 struct input {
 	const uint8_t *bytes;
 	size_t size;
-	struct module module;
+	struct module module, generated;
 };
 
 static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
@@ -36,10 +37,25 @@ static struct location locate(void *arg, uint32_t view, uint64_t ip)
 	const struct input *input = arg;
 	(void)view;
 	return (struct location){
-		.module = ip < input->size ? &input->module : NULL,
+		.module = ip < input->size	 ? &input->module
+			  : ip < 2 * input->size ? &input->generated
+						 : NULL,
 		.offset = ip,
 		.ip = ip,
 	};
+}
+
+static bool find_generated(void *arg, const struct module *module, uint32_t pid, uint64_t offset,
+			   struct unwind_generated *ret)
+{
+	const struct input *input = arg;
+	(void)pid;
+	assert(module == &input->generated);
+	*ret = (struct unwind_generated){
+		.eh_frame = {input->bytes, input->size},
+		.vaddr = offset - input->size,
+	};
+	return true;
 }
 
 static void walk(struct unwind_thread *thread, const struct input *input, const uint8_t *dump,
@@ -76,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		.bytes = bytes,
 		.size = size - DUMP_SIZE,
 		.module = {.kind = MODULE_FILE, .path = "fuzz", .name = "fuzz"},
+		.generated = {.kind = MODULE_JIT, .path = "fuzz", .name = "fuzz", .index = 1},
 	};
 	struct sp_ctx *ctx;
 	struct unwinder *unwinder;
@@ -84,13 +101,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct unwind_options options = {
 		.arch = "x86_64",
 		.locator = {.locate = locate, .arg = &input},
-		.files = {.open = open_file, .arg = &input},
+		.files = {.open = open_file, .arg = &input, .generated = find_generated,
+			  .generated_arg = &input},
 	};
 	struct sp_error *error = unwinder_new(ctx, &options, &unwinder);
 	assert(!error);
 	struct unwind_thread *thread = unwind_thread_new(unwinder);
 	for (size_t i = 0; i < STARTS; i++)
-		walk(thread, &input, bytes + input.size, i * input.size / STARTS);
+		walk(thread, &input, bytes + input.size, 2 * i * input.size / STARTS);
 	unwind_thread_free(thread);
 	unwinder_free(unwinder);
 	sp_ctx_free(ctx);

@@ -58,7 +58,7 @@ record ours "$SPROF" record -q -e cpu-clock -F 997
 check "each sample has the name of what ran then (kinds of code, wrong names)" \
 	test "$(judge "$tmp/ours" 0)" = "4 0"
 "$SPROF" report -i "$tmp/ours/data" -s dso,symbol --no-children >"$tmp/report" 2>"$tmp/err"
-check "report names it" sh -c 'grep -c "JIT\] tid .*\(alpha\|beta\|gamma\|delta\)" "$1" | grep -qx 4' \
+check "report names it" sh -c 'grep -c "\[JIT\] .*\(alpha\|beta\|gamma\|delta\)" "$1" | grep -qx 4' \
 	- "$tmp/report"
 check "nothing is said against the dump" sh -c '! grep -q "jit-[0-9]" "$1"' - "$tmp/report"
 "$SPROF" report -i "$tmp/ours/data" -s symbol,srcline --no-children >"$tmp/report" 2>"$tmp/err"
@@ -112,6 +112,18 @@ sleep 0.1
 wait $running
 check "attached to: as well" sh -c 'test "${1#* }" = 0 && test "${1% *}" -ge 3' - \
 	"$(judge "$tmp/attached" 0)"
+
+# Code that keeps no frame pointer is unwound by the dump's call frame information.
+mkdir "$tmp/frames"
+if "$SPROF" record -q -e cpu-clock -F 997 --call-graph dwarf --unwind later -o "$tmp/frames/data" \
+	"$workload/jitframes" "$tmp/frames" 0.2 2>"$tmp/err"; then
+	"$SPROF" report -i "$tmp/frames/data" --format folded >"$tmp/folded" 2>"$tmp/err"
+	awk '/;generated/ { all += $NF; if (/main;.*calls_generated;generated/) whole += $NF }
+		END { print (all > 50 && whole > 0.98 * all) }' "$tmp/folded" >"$tmp/got"
+	check "stacks of code without frame pointers are whole" grep -qx 1 "$tmp/got"
+else
+	skip "stacks of code without frame pointers are whole" "the code is for x86-64"
+fi
 
 # The dump as it was while it was written: named as far as it goes, and that is said.
 dump=$(echo "$tmp"/ours/jit-*.dump)

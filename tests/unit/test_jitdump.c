@@ -255,6 +255,41 @@ TEST(jitdump_with_damage)
 	line_is(dump, code_or_fail(dump, 1, 0x4000, "after"), 3, "/a.js", 1);
 }
 
+static void put_frames(struct made *made, uint64_t size, uint64_t header_size, size_t bytes)
+{
+	begin(made, 4, 1);
+	put_u64(made, size);
+	put_u64(made, header_size);
+	put_u64(made, 80);
+	memset(made->bytes + made->size, 0, bytes);
+	made->size += bytes;
+	end(made);
+}
+
+TEST(call_frame_information_belongs_to_the_next_code)
+{
+	DUMP *dump = NULL;
+	struct made made = {0};
+	put_header(&made, 0, 0);
+	size_t at = made.size + 16 + 24;
+	put_frames(&made, 68, 20, 72); /* with padding */
+	put_load(&made, 1, 0x1000, 8, 0, "with");
+	put_load(&made, 1, 0x2000, 8, 1, "without");
+	put_frames(&made, 20, 20, 20);
+	put_load(&made, 1, 0x3000, 8, 2, "empty");
+	put_frames(&made, 68, 69, 72);
+	put_load(&made, 1, 0x4000, 8, 3, "header too large");
+	put_frames(&made, 73, 20, 72);
+	put_load(&made, 1, 0x5000, 8, 4, "beyond the record");
+	ok_or_fail(read_made(&made, made.size, &dump));
+	ck_assert_uint_eq(dump->codes.count, 5);
+	ck_assert_uint_eq(dump->codes.items[0].frames_offset, at);
+	ck_assert_uint_eq(dump->codes.items[0].frames_size, 48);
+	for (size_t i = 1; i < 5; i++)
+		ck_assert_uint_eq(dump->codes.items[i].frames_size, 0);
+	ck_assert_uint_eq(dump->bad_records, 2);
+}
+
 TEST(jitdump_that_is_none)
 {
 	DUMP *dump = NULL;

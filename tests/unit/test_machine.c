@@ -326,6 +326,24 @@ TEST(jit_code_that_is_mapped_again_keeps_the_view)
 	machine_free(machine);
 }
 
+TEST(the_runtime_of_a_process_is_what_it_mapped_last)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 1, 0x7000, 0x1000, "/usr/bin/python3.11");
+	map(machine, 1, 1, 0x9000, 0x1000, "/usr/lib/jvm/lib/server/libjvm.so");
+	map(machine, 0, 4, 0x7000, 0x1000, "/usr/bin/node-gyp");
+	fork_task(machine, 10, 1, 2, 2);
+	fork_task(machine, 10, 1, 3, 3);
+	comm(machine, 20, 3, 3, "sh", true);
+	ok_or_fail(machine_seal(machine));
+	ck_assert_str_eq(machine_runtime(machine, 1)->name, "Java");
+	ck_assert_str_eq(machine_runtime(machine, 2)->name, "Java");
+	ck_assert_ptr_null(machine_runtime(machine, 3));
+	ck_assert_ptr_null(machine_runtime(machine, 4));
+	ck_assert_ptr_null(machine_runtime(machine, 5));
+	machine_free(machine);
+}
+
 TEST(jit_code_of_a_forks_parent_stays_the_parents)
 {
 	struct machine *machine = machine_or_fail();

@@ -113,7 +113,7 @@ struct sp_error *dumps_unwinder(struct dumps *dumps, const char *engine, struct 
 		.engine = engine,
 		.arch = dumps->arch,
 		.locator = {.locate = locate, .arg = dumps},
-		.files = {binary_open_code, binary_open_debug, &dumps->binary},
+		.files = {.open = binary_open_code, .debug = binary_open_debug, .arg = &dumps->binary},
 	};
 	return unwinder_new(dumps->ctx, &options, ret);
 }

@@ -12,7 +12,7 @@ noinst_PROGRAMS += \
 	tests/workload/family \
 	tests/workload/forks \
 	tests/workload/idle \
-	tests/workload/jitdump \
+	tests/workload/jitdump tests/workload/jitframes \
 	tests/workload/leaf \
 	tests/workload/leaf_signed \
 	tests/workload/occurrences \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "cmd/record/fields.h"
 #include "cmd/record/files.h"
+#include "cmd/record/summary.h"
 #include "cmd/record/values.h"
 #include "command.h"
 #include "diag.h"
@@ -73,6 +74,8 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 		OPTION_FLAG(0, "remove-on-exec", &options->target.remove_on_exec,
 			    "with -p, -t or -u: stop sampling a process when it calls exec",
 			    .rare = true),
+		OPTION_FLAG(0, "runtime-names", &arguments->runtime_names,
+			    "make Java, Node.js, Python and .NET write symbols"),
 		OPTION_FLAG(0, "exclude-perf", &options->target.exclude_self,
 			    "do not sample the recorder itself", .rare = true),
 	};
@@ -387,6 +390,19 @@ static int parse_arguments(struct record_arguments *arguments, int argc, char **
 	return options_parse(&usage, argc, argv, operands);
 }
 
+/* Returns false after printing a message if --runtime-names has no command to set variables for. */
+static bool check_runtime_names(const struct record_arguments *arguments)
+{
+	const struct record_options *options = &arguments->options;
+	bool starts = options->target.command && !options->target.cgroups &&
+		      !record_command_is_limit(options);
+	if (!arguments->runtime_names || starts)
+		return true;
+	diag_say("--runtime-names needs a COMMAND that it starts, without -p, -t, -u, -a, -C and -G");
+	diag_more("Of a Java process that runs, write symbols by 'jcmd PID Compiler.perfmap'; restart others.");
+	return false;
+}
+
 /* Checks combinations of options. Returns false after printing a message. */
 static bool check_arguments(const struct record_arguments *arguments)
 {
@@ -448,5 +464,5 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 	options->target.tids = option_numbers_list(&arguments->tids);
 	if (operands < argc)
 		options->target.command = (const char *const *)&argv[operands];
-	return check_arguments(arguments) ? -1 : EXIT_USAGE;
+	return check_arguments(arguments) && check_runtime_names(arguments) ? -1 : EXIT_USAGE;
 }

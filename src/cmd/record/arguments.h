@@ -29,6 +29,7 @@ struct record_arguments {
 	bool no_summary;      /* do not print the hottest functions at the end */
 	bool no_names;        /* do not store names in the recording */
 	bool dry_run;
+	bool runtime_names;   /* set variables, so that language runtimes write symbols */
 	bool habit;           /* set by options that are accepted for perf compatibility and have no effect;
 			       * not read */
 };

@@ -13,6 +13,7 @@
 #include "cmd/record/files.h"
 #include "cmd/record/name_store.h"
 #include "cmd/record/record.h"
+#include "cmd/record/runtime_names.h"
 #include "cmd/record/stop.h"
 #include "cmd/record/summary.h"
 #include "command.h"
@@ -257,6 +258,8 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 	if (arguments->control && !control_open(&recording.control, arguments->control))
 		return EXIT_USAGE;
 	recording.control.named = true;
+	if (arguments->runtime_names && !runtime_names_set(arguments->quiet, arguments->verbose))
+		return EXIT_RECORDER;
 	const struct sp_capture_options options = record_capture_options(&arguments->options);
 	struct sp_error *error = sp_capture_new(ctx, &options, &recording.capture);
 	if (error) {

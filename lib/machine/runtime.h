@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Language runtimes that generate code, and the options that make it visible to profilers. */
-#ifndef FINDINGS_RUNTIMES_H
-#define FINDINGS_RUNTIMES_H
+#ifndef MACHINE_RUNTIME_H
+#define MACHINE_RUNTIME_H
 
-#include "aggregate/run.h"
+#include <stdint.h>
 
 struct runtime {
 	const char *dso;     /* base name of its executable or library, up to the version */
@@ -12,10 +12,10 @@ struct runtime {
 	const char *stacks;  /* remedy for stacks that end in its code; NULL: it needs none */
 };
 
-/* Returns the first known runtime that the recording has mapped, or NULL. */
-const struct runtime *runtime_find(const struct run *run);
+/* Returns the number of the runtime that a file belongs to, by its base name; 0: it is no runtime. */
+uint8_t runtime_number(const char *name);
 
-/* Whether a module may hold generated code. */
-bool runtime_may_own(const struct module *module);
+/* Returns the runtime of a number from runtime_number(); NULL for 0. */
+const struct runtime *runtime_get(uint32_t number);
 
 #endif

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# --runtime-names: variables of a command, and the symbols that its runtime writes then.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+export XDG_CACHE_HOME="$tmp/cache"
+unset PYTHONPERFSUPPORT DOTNET_PerfMapEnabled NODE_OPTIONS JAVA_TOOL_OPTIONS
+node=$(command -v node) java=$(command -v java) javac=$(command -v javac)
+variables='^\(NODE_OPTIONS\|JAVA_TOOL_OPTIONS\|PYTHONPERFSUPPORT\|DOTNET_PerfMapEnabled\)='
+java_options='-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions'
+java_options="$java_options -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit"
+node_options='--perf-basic-prof --interpreted-frames-native-stack'
+
+# record OPTION...: messages are in $tmp/err, the command's output in $tmp/out.
+record() {
+	"$SPROF" record --no-summary -e cpu-clock -F 997 -o "$tmp/data" "$@" >"$tmp/out" 2>"$tmp/err"
+}
+
+JAVA_TOOL_OPTIONS=-Da=b NODE_OPTIONS= record --runtime-names env
+grep "$variables" "$tmp/out" | sort >"$tmp/got"
+sort >"$tmp/wanted" <<END
+NODE_OPTIONS=$node_options
+JAVA_TOOL_OPTIONS=-Da=b $java_options
+PYTHONPERFSUPPORT=1
+DOTNET_PerfMapEnabled=1
+END
+same "the command has the variables, after the user's options" "$tmp/wanted" "$tmp/got"
+grep -c 'sprof: set NODE_OPTIONS, JAVA_TOOL_OPTIONS, PYTHONPERFSUPPORT, DOTNET_PerfMapEnabled$' \
+	"$tmp/err" >"$tmp/got"
+check "a message lists them" grep -qx 1 "$tmp/got"
+record --runtime-names -v true
+check "-v has their values" grep -q "sprof: set NODE_OPTIONS=$node_options\$" "$tmp/err"
+record --runtime-names -q true
+check "-q does not print them" sh -c '! grep -q "set NODE_OPTIONS" "$1"' - "$tmp/err"
+record env
+check "a command has none without the option" sh -c '! grep -q "$1" "$2"' - "$variables" "$tmp/out"
+
+for target in "-p $$" "-a sleep 0" "-C 0 sleep 0" "-u 0 sleep 0" "-G / sleep 0"; do
+	# shellcheck disable=SC2086
+	status "refused with $target" 129 "$SPROF" record --runtime-names -o "$tmp/none" $target
+done
+says "the message has the remedy" 'jcmd PID Compiler.perfmap'
+
+# named COMMAND...: the function that spin() is, after a run whose maps are removed.
+named() {
+	record --runtime-names "$@"
+	"$SPROF" report -i "$tmp/data" --no-children -s dso,function >"$tmp/report" 2>&1
+	rm -f "/tmp/perf-$(sed -n 's/^PID //p' "$tmp/out").map"
+}
+
+if [ "$node" ]; then
+	cat >"$tmp/spin.js" <<-'END'
+		function spin(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i) % 3; return s; }
+		console.log("PID " + process.pid);
+		for (let end = Date.now() + 700; Date.now() < end;) spin(100000);
+	END
+	named "$node" "$tmp/spin.js"
+	grep '\[JIT\].* spin .*spin.js:1:14' "$tmp/report" >"$tmp/rows"
+	check "Node.js: one row for all levels of a function" \
+		sh -c 'test "$(wc -l <"$1")" = 1' - "$tmp/rows"
+	record sh -c 'echo "PID $$"; exec "$@"' - "$node" "$tmp/spin.js"
+	"$SPROF" report -i "$tmp/data" --no-children -s dso,function >"$tmp/report" 2>&1
+	check "Node.js without a map: one row" \
+		sh -c 'grep "\[JIT\]  " "$1" | grep -c "\[Node.js JIT\]$" | grep -qx 1' - "$tmp/report"
+	check "Node.js without a map: the remedy" grep -q 'node with --perf-basic-prof' "$tmp/report"
+	check "Node.js without a map: no row has an address" \
+		sh -c '! grep -q "\[JIT\].* 0x" "$1"' - "$tmp/report"
+else
+	skip "Node.js" "there is no node"
+fi
+
+if [ "$javac" ] && "$java" -version 2>&1 | grep -q 'version "\(1[7-9]\|[2-9][0-9]\)'; then
+	cat >"$tmp/Spin.java" <<-'END'
+		public class Spin {
+			static double spin(int n) {
+				double s = 0;
+				for (int i = 0; i < n; i++)
+					s += Math.sqrt(i) % 3;
+				return s;
+			}
+			public static void main(String[] args) {
+				System.out.println("PID " + ProcessHandle.current().pid());
+				for (long end = System.nanoTime() + 1000000000L; System.nanoTime() < end;)
+					spin(100000);
+			}
+		}
+	END
+	"$javac" -d "$tmp" "$tmp/Spin.java" && named "$java" -cp "$tmp" Spin
+	grep '\[JIT\].* double Spin.spin(int)$' "$tmp/report" >"$tmp/rows"
+	check "Java: one row for all versions of a method" \
+		sh -c 'test "$(wc -l <"$1")" = 1' - "$tmp/rows"
+else
+	skip "Java" "there is no Java 17 or later, or no javac"
+fi
+finish
