@@ -34,6 +34,7 @@ include lib/info/local.mk
 include lib/machine/local.mk
 include lib/binary/local.mk
 include lib/unwind/local.mk
+include lib/python/local.mk
 include lib/symbol/local.mk
 include lib/capture/local.mk
 include lib/count/local.mk

@@ -12,6 +12,7 @@
 #include <sprof/capture.h>
 #include "capture/graph.h"
 #include "capture/joining.h"
+#include "capture/python.h"
 #include "capture/sink.h"
 #include "capture/stack_size.h"
 #include "capture/wide.h"
@@ -25,6 +26,7 @@ struct unwinding_options {
 	const struct perf_event_attr *attr; /* of all samples, as the kernel has it; copied */
 	uint64_t kept_registers; /* of the user's, those that the file shall have */
 	uint32_t max_stack;  /* frames; 0: as many as a record holds */
+	bool python;         /* Python frames are inserted */
 	size_t workers;
 	size_t memory_bytes; /* of samples that wait to be unwound */
 };
@@ -73,6 +75,9 @@ uint64_t unwinding_oldest_ns(const struct unwinding *unwinding);
 /* Nothing before that time will be taken any more. */
 struct sp_error *unwinding_forget(struct unwinding *unwinding, uint64_t before_ns) SP_MUST_CHECK;
 
+/* A new file begins: names that samples need are written to it again. */
+void unwinding_restart(struct unwinding *unwinding);
+
 /* Sums over all threads; final after unwinding_wait(). */
 struct unwinding_counts {
 	struct sp_capture_stacks stacks;
@@ -83,6 +88,7 @@ struct unwinding_counts {
 	uint32_t refused_pid;
 	uint64_t cpu_ns;
 	struct unwind_stats unwinder;
+	struct python_counts python;
 	uint64_t files_forgotten;  /* of modules, to be read again if they are needed */
 };
 void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts *ret);

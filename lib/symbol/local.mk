@@ -20,6 +20,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_ko.c \
 	lib/symbol/recorded.h \
 	lib/symbol/source_perfmap.c \
+	lib/symbol/source_python.c \
 	lib/symbol/source_recorded.c \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/source_places.c lib/symbol/source_places.h \
