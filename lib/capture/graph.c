@@ -230,5 +230,6 @@ struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
 					 "use --call-graph fp");
 	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && chains->unwind == SP_UNWIND_LIVE;
 	ret->python = ret->live && chains->python != SP_OFF && !options->buffers.overwrite;
+	ret->python_first = ret->python;
 	return error;
 }

@@ -35,7 +35,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/python_codes.c lib/capture/python_codes.h \
 	lib/capture/python_files.c lib/capture/python_files.h \
 	lib/capture/python_functions.c lib/capture/python_functions.h \
+	lib/capture/python_probe.c lib/capture/python_probe.h \
 	lib/capture/python_processes.c lib/capture/python_processes.h \
+	lib/capture/python_shots.c lib/capture/python_shots.h \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
 	lib/capture/retouch.c lib/capture/retouch.h \

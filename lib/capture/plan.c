@@ -281,6 +281,9 @@ static struct sp_error *fit_request(struct sp_capture *capture,
 	if (!request->sample_watermark_bytes && !options->buffers.overwrite)
 		request->sample_watermark_bytes = ring_size_watermark(
 			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
+	/* A Python stack is to be read before the thread runs on. */
+	if (capture->graph.python_first && !options->buffers.wakeup_bytes)
+		request->sample_watermark_bytes = 8;
 	capture_request_traces(capture, request);
 	request->asked.write_backward = options->buffers.overwrite;
 	error = trigger_plan(&capture->trigger, capture, options);

@@ -2,19 +2,14 @@
 #include "capture/python.h"
 
 #include <string.h>
-#include <sys/uio.h>
 #include "base/cleanup.h"
 #include "capture/python_codes.h"
 #include "capture/python_files.h"
+#include "capture/python_probe.h"
+#include "capture/python_shots.h"
 
 /* Processes whose code objects a worker remembers. */
 #define KNOWN_PROCESSES 16
-
-/* Threads whose state's address a worker remembers. */
-#define KNOWN_THREADS 256
-
-/* Largest part of the stack copy that is compared with memory. */
-#define COMPARED_MAX 1024
 
 struct python {
 	const struct binary_env *binaries;
@@ -22,6 +17,7 @@ struct python {
 	struct python_processes processes;
 	struct python_functions functions;
 	struct python_files files;
+	struct python_shots shots;
 };
 
 struct known_process {
@@ -33,14 +29,8 @@ struct known_process {
 
 struct python_worker {
 	struct python *python;
-	struct python_memory memory;
-	uint32_t read_pid;
-	struct python_stack stack;
+	struct python_probe *probe;
 	struct known_process processes[KNOWN_PROCESSES];
-	struct {
-		uint32_t tid, number; /* number: in the process's PID namespace */
-		uint64_t thread;
-	} threads[KNOWN_THREADS];
 	struct python_counts counts;
 };
 
@@ -56,6 +46,7 @@ struct python *python_new(const struct binary_env *binaries, struct live *live)
 	python_processes_init(&python->processes);
 	python_functions_init(&python->functions);
 	python_files_init(&python->files);
+	python_shots_init(&python->shots);
 	return python;
 }
 
@@ -63,6 +54,7 @@ void python_free(struct python *python)
 {
 	if (!python)
 		return;
+	python_shots_deinit(&python->shots);
 	python_files_deinit(&python->files);
 	python_functions_deinit(&python->functions);
 	python_processes_deinit(&python->processes);
@@ -84,21 +76,17 @@ void python_restart(struct python *python)
 	python_functions_restart(&python->functions);
 }
 
-static bool read_process(void *arg, uint64_t address, void *ret, size_t size)
-{
-	const struct python_worker *worker = arg;
-	struct iovec local = {ret, size}, remote = {(void *)(uintptr_t)address, size};
-	return process_vm_readv((pid_t)worker->read_pid, &local, 1, &remote, 1, 0) == (ssize_t)size;
-}
-
 struct python_worker *python_worker_new(struct python *python)
 {
 	struct python_worker *worker = calloc(1, sizeof(*worker));
 	if (!worker)
 		return NULL;
 	worker->python = python;
-	worker->memory.read = read_process;
-	worker->memory.arg = worker;
+	worker->probe = python_probe_new(python->binaries->ctx);
+	if (!worker->probe) {
+		free(worker);
+		return NULL;
+	}
 	return worker;
 }
 
@@ -108,6 +96,7 @@ void python_worker_free(struct python_worker *worker)
 		return;
 	for (size_t i = 0; i < KNOWN_PROCESSES; i++)
 		python_codes_deinit(&worker->processes[i].codes);
+	free(worker->probe);
 	free(worker);
 }
 
@@ -131,8 +120,8 @@ static void look_up(struct python_worker *worker, uint32_t view, struct python_p
 		return; /* the mapping is newer than the sample */
 	process->state = PYTHON_UNUSABLE;
 	if (python_files_find(&python->files, python->binaries, &at, &addresses) &&
-	    python_memory_get(&worker->memory, addresses.version, &version, sizeof(version)) &&
-	    python_layout_make(&worker->memory, version, addresses.runtime,
+	    python_memory_get(&worker->probe->memory, addresses.version, &version, sizeof(version)) &&
+	    python_layout_make(&worker->probe->memory, version, addresses.runtime,
 			       &process->runtime.layout)) {
 		process->runtime.runtime = addresses.runtime;
 		process->runtime.code_type = addresses.code_type;
@@ -163,35 +152,6 @@ static struct python_codes *find_codes(struct python_worker *worker,
 	return &oldest->codes;
 }
 
-/* Reads the thread's Python stack as it is now. */
-static bool read_stack(struct python_worker *worker, const struct python_process *process,
-		       uint32_t tid)
-{
-	size_t place = tid % KNOWN_THREADS;
-	if (worker->threads[place].tid != tid) {
-		worker->threads[place].tid = tid;
-		worker->threads[place].number = python_thread_number(worker->python->binaries->ctx, tid);
-		worker->threads[place].thread = 0;
-	}
-	if (!python_thread_find(&worker->memory, &process->runtime, worker->threads[place].number,
-				&worker->threads[place].thread))
-		return false;
-	python_stack_read(&worker->memory, &process->runtime.layout, worker->threads[place].thread,
-			  &worker->stack);
-	return true;
-}
-
-/* Returns whether the stack from its pointer on is as it was in the sample. */
-static bool is_unchanged(const struct python_sample *sample)
-{
-	uint8_t now[COMPARED_MAX];
-	size_t size = sample->stack.size < sizeof(now) ? (size_t)sample->stack.size : sizeof(now);
-	struct iovec local = {now, size};
-	struct iovec remote = {(void *)(uintptr_t)sample->stack.low, size};
-	return size && process_vm_readv((pid_t)sample->pid, &local, 1, &remote, 1, 0) == (ssize_t)size &&
-	       !memcmp(now, sample->stack.bytes, size);
-}
-
 static bool is_eval(const struct python_process *process, uint64_t ip)
 {
 	return ip >= process->eval_start && ip < process->eval_end;
@@ -210,7 +170,7 @@ static uint32_t first_frame(const struct python_worker *worker, const struct pyt
 		return 0;
 	if (!stack_load(&sample->stack, group->place + layout->cframe_frame, &frame))
 		return group->count;
-	while (i < group->count && worker->stack.frames[group->first + i].frame != frame)
+	while (i < group->count && worker->probe->stack.frames[group->first + i].frame != frame)
 		i++;
 	return i;
 }
@@ -233,7 +193,7 @@ static size_t add_group(struct inserting *inserting, const struct python_group *
 	uint32_t i = inserting->exact ? 0 : first_frame(worker, layout, group, inserting->sample);
 	size_t count = 0;
 	for (; i < group->count; i++) {
-		const struct python_frame *frame = &worker->stack.frames[group->first + i];
+		const struct python_frame *frame = &worker->probe->stack.frames[group->first + i];
 		if (python_codes_find(inserting->codes, &inserting->reader, frame->code,
 				      frame->instr, &ips[count]))
 			count++;
@@ -244,7 +204,7 @@ static size_t add_group(struct inserting *inserting, const struct python_group *
 /* Returns the group of the native frame between two stack pointers; NULL: it has none. */
 static const struct python_group *next_group(struct inserting *inserting, uint64_t low, uint64_t high)
 {
-	const struct python_stack *stack = &inserting->worker->stack;
+	const struct python_stack *stack = &inserting->worker->probe->stack;
 	for (; inserting->group < stack->group_count; inserting->group++) {
 		const struct python_group *group = &stack->groups[inserting->group];
 		if (group->place >= high)
@@ -288,19 +248,55 @@ static bool has_eval(const struct python_process *process, const struct python_s
 	return false;
 }
 
+/* The sample's user registers and stack in the ring. */
+static bool find_stack(const struct dump_layout *layout, const struct ring *ring, uint64_t position,
+		       const struct perf_event_header *header, uint8_t *bytes,
+		       struct stack_copy *ret)
+{
+	struct dump_parts parts;
+	if (!dump_find(layout, ring, position, header, &parts) ||
+	    parts.abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return false;
+	*ret = (struct stack_copy){
+		.bytes = bytes,
+		.low = ring_u64(ring, parts.registers_at + 8 * layout->sp_index),
+		.size = parts.stack_size < PYTHON_COMPARED_MAX ? parts.stack_size : PYTHON_COMPARED_MAX,
+	};
+	ring_copy(ring, parts.stack_at, (size_t)ret->size, bytes);
+	return true;
+}
+
+void python_on_sample(struct python *python, struct python_probe *probe,
+		      const struct python_place *place)
+{
+	uint8_t bytes[PYTHON_COMPARED_MAX];
+	struct stack_copy stack;
+	struct python_process process;
+	bool exact;
+	if (!python_processes_find(&python->processes, place->pid, &process) ||
+	    process.state != PYTHON_USABLE ||
+	    !find_stack(place->layout, place->ring, place->position, &place->header, bytes, &stack))
+		return;
+	python_probe_begin(probe, place->pid);
+	if (python_probe_read(probe, &process, place->tid, &stack, &exact))
+		python_shots_add(&python->shots, place->tid, place->time_ns, &probe->stack, exact);
+}
+
 size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips)
 {
 	struct python_process process;
 	if (!python_processes_find(&worker->python->processes, sample->pid, &process))
 		return sample->count;
-	worker->read_pid = sample->pid;
-	python_memory_reset(&worker->memory);
+	python_probe_begin(worker->probe, sample->pid);
 	if (process.state == PYTHON_UNKNOWN)
 		look_up(worker, sample->view, &process);
 	if (process.state != PYTHON_USABLE || !has_eval(&process, sample))
 		return sample->count;
 	worker->counts.samples++;
-	if (!read_stack(worker, &process, sample->tid)) {
+	bool exact;
+	if (!python_shots_take(&worker->python->shots, sample->tid, sample->time_ns,
+			       &worker->probe->stack, &exact) &&
+	    !python_probe_read(worker->probe, &process, sample->tid, &sample->stack, &exact)) {
 		worker->counts.unreadable++;
 		return sample->count;
 	}
@@ -309,11 +305,11 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 		.process = &process,
 		.sample = sample,
 		.reader = {
-			.memory = &worker->memory, .runtime = &process.runtime,
+			.memory = &worker->probe->memory, .runtime = &process.runtime,
 			.functions = &worker->python->functions, .time_ns = sample->time_ns,
 		},
 		.codes = find_codes(worker, &process, sample->time_ns),
-		.exact = is_unchanged(sample),
+		.exact = exact,
 	};
 	return insert_all(&inserting, ips);
 }

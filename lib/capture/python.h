@@ -9,10 +9,13 @@
 
 #include "base/ctx.h"
 #include "binary/binary.h"
+#include "capture/dump.h"
 #include "capture/python_functions.h"
+#include "capture/python_probe.h"
 #include "capture/python_processes.h"
 #include "machine/live.h"
 #include "python/frames.h"
+#include "ring/ring.h"
 #include "unwind/memory.h"
 #include "unwind/unwind.h"
 
@@ -48,6 +51,23 @@ struct python_sample {
  * after each frame of the evaluation function. Returns the new count, at most PYTHON_FRAMES_MAX more.
  */
 size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips);
+
+/* A sample in a ring that has just arrived. */
+struct python_place {
+	const struct dump_layout *layout;
+	const struct ring *ring;
+	uint64_t position;
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+/*
+ * Reads the Python stack of a sample's thread at once, while it hardly had time to run on, for the worker
+ * that will unwind the sample. From any thread that has a probe of its own.
+ */
+void python_on_sample(struct python *python, struct python_probe *probe,
+		      const struct python_place *place);
 
 /* Numbers of groups, which are the Python frames of one call of the evaluation function. */
 struct python_counts {

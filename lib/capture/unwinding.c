@@ -500,6 +500,33 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 	return NULL;
 }
 
+struct python_probe *unwinding_probe_new(struct unwinding *unwinding)
+{
+	return unwinding->python ? python_probe_new(unwinding->ctx) : NULL;
+}
+
+void unwinding_on_arrival(struct unwinding *unwinding, struct python_probe *probe,
+			  const struct ring *ring, uint64_t end)
+{
+	struct perf_event_header header;
+	struct python_place last = {.layout = &unwinding->layout, .ring = ring};
+	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
+	     at += header.size) {
+		if (header.type != PERF_RECORD_SAMPLE ||
+		    header.size < unwinding->layout.head_size)
+			continue;
+		uint64_t tid_word = ring_u64(ring, at + unwinding->fields.sample_tid);
+		last.position = at;
+		last.header = header;
+		last.pid = first_u32(tid_word);
+		last.tid = second_u32(tid_word);
+		last.time_ns = ring_u64(ring, at + unwinding->fields.sample_time);
+	}
+	/* Threads of earlier samples have run on since. */
+	if (last.header.size)
+		python_on_sample(unwinding->python, probe, &last);
+}
+
 struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batch,
 				 bool *wrote_ret)
 {

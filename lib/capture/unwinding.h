@@ -52,6 +52,15 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 				uint64_t position, const struct perf_event_header *header,
 				uint64_t id) SP_MUST_CHECK;
 
+/*
+ * Looks at samples in [ring->tail, end) that have just arrived, ahead of unwinding_take(): what is only
+ * in the process's memory is read. From any thread, with a probe of its own (unwinding_probe_new(), NULL
+ * when out of memory, or if there is nothing to read; free()).
+ */
+struct python_probe *unwinding_probe_new(struct unwinding *unwinding);
+void unwinding_on_arrival(struct unwinding *unwinding, struct python_probe *probe,
+			  const struct ring *ring, uint64_t end);
+
 /* What stacks were like so far; without losses, of which it does not know. */
 struct wide_seen unwinding_seen(const struct unwinding *unwinding);
 
