@@ -104,7 +104,7 @@ void python_counts_add(struct python_counts *sum, const struct python_worker *wo
 {
 	sum->samples += worker->counts.samples;
 	sum->groups += worker->counts.groups;
-	sum->exact += worker->counts.exact;
+	sum->dropped += worker->counts.dropped;
 	sum->inserted += worker->counts.inserted;
 	sum->unreadable += worker->counts.unreadable;
 }
@@ -157,22 +157,28 @@ static bool is_eval(const struct python_process *process, uint64_t ip)
 	return ip >= process->eval_start && ip < process->eval_end;
 }
 
+/* The stack of a frame of native code. */
+struct native_frame {
+	uint64_t low, high;
+};
+
 /*
- * Finds the first frame of the group that ran at the time of the sample. With a _PyCFrame, the stack copy
- * states it. Returns the index among the group's frames, or its count if the group has changed too much.
+ * Returns whether the evaluation function's frame between two stack pointers is as it was in the sample:
+ * the thread then still runs, or again, the same Python frame there.
  */
-static uint32_t first_frame(const struct python_worker *worker, const struct python_layout *layout,
-			    const struct python_group *group, const struct python_sample *sample)
+static bool group_is_unchanged(struct python_worker *worker, const struct python_layout *layout,
+			       const struct python_group *group, const struct python_sample *sample,
+			       const struct native_frame *native)
 {
-	uint64_t frame;
-	uint32_t i = 0;
-	if (!layout->has_cframe)
-		return 0;
-	if (!stack_load(&sample->stack, group->place + layout->cframe_frame, &frame))
-		return group->count;
-	while (i < group->count && worker->probe->stack.frames[group->first + i].frame != frame)
-		i++;
-	return i;
+	uint64_t from = native->low - sample->stack.low, size = native->high - native->low, frame;
+	if (layout->has_cframe && group->count &&
+	    (!stack_load(&sample->stack, group->place + layout->cframe_frame, &frame) ||
+	     frame != worker->probe->stack.frames[group->first].frame))
+		return false;
+	if (from >= sample->stack.size || size > sample->stack.size - from)
+		return false;
+	const struct stack_copy part = {sample->stack.bytes + from, native->low, size};
+	return python_probe_is_unchanged(worker->probe, &part);
 }
 
 struct inserting {
@@ -189,10 +195,8 @@ struct inserting {
 static size_t add_group(struct inserting *inserting, const struct python_group *group, uint64_t *ips)
 {
 	const struct python_worker *worker = inserting->worker;
-	const struct python_layout *layout = &inserting->process->runtime.layout;
-	uint32_t i = inserting->exact ? 0 : first_frame(worker, layout, group, inserting->sample);
 	size_t count = 0;
-	for (; i < group->count; i++) {
+	for (uint32_t i = 0; i < group->count; i++) {
 		const struct python_frame *frame = &worker->probe->stack.frames[group->first + i];
 		if (python_codes_find(inserting->codes, &inserting->reader, frame->code,
 				      frame->instr, &ips[count]))
@@ -201,15 +205,16 @@ static size_t add_group(struct inserting *inserting, const struct python_group *
 	return count;
 }
 
-/* Returns the group of the native frame between two stack pointers; NULL: it has none. */
-static const struct python_group *next_group(struct inserting *inserting, uint64_t low, uint64_t high)
+/* Returns the group of a native frame; NULL: it has none. */
+static const struct python_group *next_group(struct inserting *inserting,
+					     const struct native_frame *native)
 {
 	const struct python_stack *stack = &inserting->worker->probe->stack;
 	for (; inserting->group < stack->group_count; inserting->group++) {
 		const struct python_group *group = &stack->groups[inserting->group];
-		if (group->place >= high)
+		if (group->place >= native->high)
 			return NULL;
-		if (group->place >= low) {
+		if (group->place >= native->low) {
 			inserting->group++;
 			return group;
 		}
@@ -217,21 +222,36 @@ static const struct python_group *next_group(struct inserting *inserting, uint64
 	return NULL;
 }
 
+/* Gets the addresses of a native frame's Python frames; returns their number. */
+static size_t find_frames(struct inserting *inserting, const struct native_frame *native,
+			  uint64_t *ips)
+{
+	struct python_worker *worker = inserting->worker;
+	const struct python_group *group = next_group(inserting, native);
+	worker->counts.groups++;
+	if (!group)
+		return 0;
+	if (!inserting->exact &&
+	    !group_is_unchanged(worker, &inserting->process->runtime.layout, group,
+				inserting->sample, native)) {
+		worker->counts.dropped++;
+		return 0;
+	}
+	size_t count = add_group(inserting, group, ips);
+	worker->counts.inserted += count != 0;
+	return count;
+}
+
 static size_t insert_all(struct inserting *inserting, uint64_t *ips)
 {
-	struct python_counts *counts = &inserting->worker->counts;
 	const struct python_sample *sample = inserting->sample;
 	uint64_t inserted[PYTHON_FRAMES_MAX];
 	size_t total = sample->count;
 	for (size_t i = 0, at = 0; i + 1 < sample->count; i++, at++) {
-		if (!is_eval(inserting->process, sample->frames[i].ip))
+		const struct native_frame native = {sample->frames[i].sp, sample->frames[i + 1].sp};
+		if (!is_eval(inserting->process, sample->frames[i].ip) || native.high <= native.low)
 			continue;
-		const struct python_group *group =
-			next_group(inserting, sample->frames[i].sp, sample->frames[i + 1].sp);
-		size_t added = group ? add_group(inserting, group, inserted) : 0;
-		counts->groups++;
-		counts->exact += inserting->exact;
-		counts->inserted += added != 0;
+		size_t added = find_frames(inserting, &native, inserted);
 		memmove(ips + at + 1 + added, ips + at + 1, (total - at - 1) * sizeof(*ips));
 		memcpy(ips + at + 1, inserted, added * sizeof(*ips));
 		total += added;

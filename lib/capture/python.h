@@ -73,8 +73,8 @@ void python_on_sample(struct python *python, struct python_probe *probe,
 struct python_counts {
 	uint64_t samples;  /* with a frame of the evaluation function */
 	uint64_t groups;   /* frames of the evaluation function */
-	uint64_t exact;    /* groups of threads that had not run on when their frames were read */
-	uint64_t inserted; /* groups with Python frames, the exact ones included */
+	uint64_t inserted; /* of these, those with Python frames */
+	uint64_t dropped;  /* and those whose thread had run on when the Python frames were read */
 	uint64_t unreadable; /* samples whose Python frames cannot be read at all */
 };
 void python_counts_add(struct python_counts *sum, const struct python_worker *worker);

@@ -29,15 +29,6 @@ void python_probe_begin(struct python_probe *probe, uint32_t pid)
 	python_memory_reset(&probe->memory);
 }
 
-/* Returns whether the stack from its pointer on is as it was in the sample. */
-static bool is_unchanged(struct python_probe *probe, const struct stack_copy *sampled)
-{
-	uint8_t now[PYTHON_COMPARED_MAX];
-	size_t size = sampled->size < sizeof(now) ? (size_t)sampled->size : sizeof(now);
-	return size && read_process(probe, sampled->low, now, size) &&
-	       !memcmp(now, sampled->bytes, size);
-}
-
 bool python_probe_read(struct python_probe *probe, const struct python_process *process, uint32_t tid,
 		       const struct stack_copy *sampled, bool *exact_ret)
 {
@@ -53,6 +44,13 @@ bool python_probe_read(struct python_probe *probe, const struct python_process *
 	python_stack_read(&probe->memory, &process->runtime.layout, probe->threads[place].thread,
 			  &probe->stack);
 	/* After the frames: they are of a time before which the thread did not run on. */
-	*exact_ret = is_unchanged(probe, sampled);
+	*exact_ret = python_probe_is_unchanged(probe, sampled);
 	return true;
+}
+
+bool python_probe_is_unchanged(struct python_probe *probe, const struct stack_copy *copy)
+{
+	uint8_t now[PYTHON_COMPARED_MAX];
+	size_t size = copy->size < sizeof(now) ? (size_t)copy->size : sizeof(now);
+	return size && read_process(probe, copy->low, now, size) && !memcmp(now, copy->bytes, size);
 }

@@ -38,4 +38,7 @@ void python_probe_begin(struct python_probe *probe, uint32_t pid);
 bool python_probe_read(struct python_probe *probe, const struct python_process *process, uint32_t tid,
 		       const struct stack_copy *sampled, bool *exact_ret);
 
+/* Returns whether the process's memory still equals a stack copy, or its first PYTHON_COMPARED_MAX bytes. */
+bool python_probe_is_unchanged(struct python_probe *probe, const struct stack_copy *copy);
+
 #endif

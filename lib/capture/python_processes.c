@@ -18,8 +18,7 @@ void python_processes_deinit(struct python_processes *processes)
 	pthread_mutex_destroy(&processes->lock);
 }
 
-/* Returns whether a file's name is that of an interpreter: "python3.11", "libpython3.11.so.1.0". */
-static bool is_interpreter(const char *path)
+bool python_is_interpreter(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
@@ -70,7 +69,7 @@ static bool on_mmap(struct python_processes *processes, const struct sp_record *
 {
 	const struct sp_mmap *mmap = &record->mmap;
 	if (record->type != PERF_RECORD_MMAP2 || !(mmap->prot & PROT_EXEC) ||
-	    !mmap->pid || !is_interpreter(mmap->filename))
+	    !mmap->pid || !python_is_interpreter(mmap->filename))
 		return true;
 	const struct python_process process = {
 		.pid = mmap->pid, .generation = ++processes->generations, .code_start = mmap->start,

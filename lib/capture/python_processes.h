@@ -41,6 +41,9 @@ struct python_processes {
 	size_t count; /* atomic: of processes in the list */
 };
 
+/* Returns whether a file's name is that of an interpreter: "python3.11", "libpython3.11.so.1.0". */
+bool python_is_interpreter(const char *path);
+
 void python_processes_init(struct python_processes *processes);
 void python_processes_deinit(struct python_processes *processes);
 
