@@ -72,9 +72,9 @@ void python_on_sample(struct python *python, struct python_probe *probe,
 /* Numbers of groups, which are the Python frames of one call of the evaluation function. */
 struct python_counts {
 	uint64_t samples;  /* with a frame of the evaluation function */
-	uint64_t groups;   /* frames of the evaluation function */
-	uint64_t inserted; /* of these, those with Python frames */
-	uint64_t dropped;  /* and those whose thread had run on when the Python frames were read */
+	uint64_t groups;   /* calls of the evaluation function: its frames */
+	uint64_t inserted; /* calls with Python frames */
+	uint64_t dropped;  /* calls whose thread had run on when the Python frames were read */
 	uint64_t unreadable; /* samples whose Python frames cannot be read at all */
 };
 void python_counts_add(struct python_counts *sum, const struct python_worker *worker);

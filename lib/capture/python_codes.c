@@ -13,7 +13,7 @@
 
 struct python_known_code {
 	struct python_code_key key;
-	uint64_t start;  /* of its function; 0: it is no code object */
+	uint64_t start;  /* start of the function's address range; 0: it is no code object */
 	uint8_t *lines;  /* location table; NULL: none */
 	size_t lines_size;
 	uint64_t checked_ns;

@@ -23,7 +23,7 @@ struct python_reader {
 	struct python_memory *memory;
 	const struct python_runtime *runtime;
 	struct python_functions *functions;
-	uint64_t time_ns; /* of the sample */
+	uint64_t time_ns; /* time of the sample */
 };
 
 /*

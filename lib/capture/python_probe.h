@@ -16,7 +16,7 @@
 
 struct python_probe {
 	const struct sp_ctx *ctx;
-	uint32_t pid; /* of the process that `memory` reads */
+	uint32_t pid; /* process that `memory` reads */
 	struct python_memory memory;
 	struct python_stack stack; /* result of the last python_probe_read() */
 	struct {

@@ -36,9 +36,9 @@ struct python_processes {
 	struct u64map index_of; /* pid -> index in list */
 	VEC(struct python_process) list; /* pid 0: free */
 	uint64_t generations;
-	size_t ended_count; /* of all time; the last ones are in `ended` */
+	size_t ended_count; /* number of ended processes; the last ones are in `ended` */
 	uint32_t ended[PYTHON_ENDED_MAX];
-	size_t count; /* atomic: of processes in the list */
+	size_t count; /* atomic; number of processes in the list */
 };
 
 /* Returns whether a file's name is that of an interpreter: "python3.11", "libpython3.11.so.1.0". */

@@ -10,8 +10,8 @@
 
 /* Offsets in bytes. 0 in a member that says so: the version has no such field. */
 struct python_layout {
-	uint32_t interpreters;      /* of the runtime: the first interpreter */
-	uint32_t interpreter_next, threads; /* of an interpreter */
+	uint32_t interpreters;      /* the first interpreter, in the runtime */
+	uint32_t interpreter_next, threads; /* in an interpreter */
 	uint32_t thread_next, thread_native_id;
 	uint32_t thread_frame;      /* the innermost frame; with `has_cframe` the innermost _PyCFrame */
 	bool has_cframe;            /* 3.11, 3.12: each call of the evaluation function has a _PyCFrame */
@@ -19,7 +19,8 @@ struct python_layout {
 	uint32_t frame_code, frame_previous, frame_instr, frame_owner;
 	uint32_t frame_is_entry;    /* 3.11: marks the outermost frame of a _PyCFrame; else 0 */
 	uint32_t code_units, code_first_line, code_file, code_name, code_lines, code_bytes;
-	uint32_t text_length, text_state, text_ascii, text_other; /* of a str: the last two begin its content */
+	uint32_t text_length, text_state;
+	uint32_t text_ascii, text_other; /* begin of a str's content */
 	uint32_t bytes_size, bytes_data;
 };
 
