@@ -417,6 +417,14 @@ void unwinding_free(struct unwinding *unwinding)
 	free(unwinding);
 }
 
+static struct sp_error *on_record(struct unwinding *unwinding, const struct sp_record *record)
+{
+	struct sp_error *error = live_add(unwinding->live, record);
+	if (!error && unwinding->python)
+		error = python_on_record(unwinding->python, record);
+	return error;
+}
+
 struct sp_error *unwinding_see(struct unwinding *unwinding, const uint8_t *bytes, size_t size)
 {
 	struct sp_error *error = NULL;
@@ -430,9 +438,7 @@ struct sp_error *unwinding_see(struct unwinding *unwinding, const uint8_t *bytes
 					       .size = header.size, .bytes = bytes + at, .offset = at};
 		error = decoder_decode(unwinding->decoder, &raw, &record);
 		if (!error)
-			error = live_add(unwinding->live, &record);
-		if (!error && unwinding->python)
-			error = python_on_record(unwinding->python, &record);
+			error = on_record(unwinding, &record);
 		else if (sp_error_code(error) == SP_ERROR_FORMAT)
 			sp_error_free(take_ptr(error)); /* the file has it, and says so */
 		at += header.size;
