@@ -227,13 +227,16 @@ static size_t find_frames(struct inserting *inserting, const struct native_frame
 			  uint64_t *ips)
 {
 	struct python_worker *worker = inserting->worker;
+	const struct python_stack *stack = &worker->probe->stack;
 	const struct python_group *group = next_group(inserting, native);
 	worker->counts.groups++;
 	if (!group)
 		return 0;
-	if (!inserting->exact &&
-	    !group_is_unchanged(worker, &inserting->process->runtime.layout, group,
-				inserting->sample, native)) {
+	bool truncated = stack->truncated && inserting->group == stack->group_count;
+	if (truncated ||
+	    (!inserting->exact &&
+	     !group_is_unchanged(worker, &inserting->process->runtime.layout, group,
+				 inserting->sample, native))) {
 		worker->counts.dropped++;
 		return 0;
 	}

@@ -10,7 +10,7 @@
 
 #include "python/layout.h"
 
-#define PYTHON_FRAMES_MAX 512
+#define PYTHON_FRAMES_MAX 2048
 #define PYTHON_GROUPS_MAX 64
 
 struct python_frame {
@@ -26,7 +26,7 @@ struct python_group {
 
 struct python_stack {
 	uint32_t frame_count, group_count;
-	bool truncated; /* outer frames are missing: damage, or too many */
+	bool truncated; /* damage, or too many frames: the last group lacks some, and others are missing */
 	struct python_group groups[PYTHON_GROUPS_MAX]; /* innermost first */
 	struct python_frame frames[PYTHON_FRAMES_MAX];
 };

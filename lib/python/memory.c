@@ -6,7 +6,7 @@
 /* Returns the page's bytes, or NULL. */
 static const uint8_t *find_page(struct python_memory *memory, uint64_t address)
 {
-	for (uint32_t i = 0; i < memory->count; i++)
+	for (uint32_t i = memory->count; i-- > 0;)
 		if (memory->pages[i].address == address)
 			return memory->pages[i].readable ? memory->bytes[i] : NULL;
 	if (memory->count == PYTHON_PAGES_MAX)

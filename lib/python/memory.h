@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define PYTHON_PAGE 4096
-#define PYTHON_PAGES_MAX 64
+#define PYTHON_PAGES_MAX 128
 
 /* Reads `size` bytes at `address`; false if they are not all readable. Never crosses a page. */
 typedef bool python_read_fn(void *arg, uint64_t address, void *ret, size_t size);
