@@ -36,6 +36,7 @@ include lib/machine/local.mk
 include lib/binary/local.mk
 include lib/unwind/local.mk
 include lib/stored/local.mk
+include lib/python/local.mk
 include lib/symbol/local.mk
 include lib/capture/local.mk
 include lib/count/local.mk

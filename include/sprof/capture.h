@@ -165,6 +165,7 @@ struct sp_capture_chains {
 	bool fixed_stack_bytes;
 	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
 	bool kernel_only, user_only; /* only that part of chains */
+	enum sp_choice python;      /* Python frames in stacks that are unwound live; the default is on */
 	/* With FP: the user's part is read when the thread goes back to it (Linux 6.19). */
 	bool deferred;
 };

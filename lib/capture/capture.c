@@ -351,6 +351,16 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (capture->unwinding) {
 		error = error_first(error, unwinding_wait(capture->unwinding));
 		unwinding_counts(capture->unwinding, &capture->unwound);
+		const struct python_counts *python = &capture->unwound.python;
+		if (python->samples)
+			ctx_log(capture->ctx, SP_LOG_DEBUG, "Python frames: %llu samples, %llu "
+				"unreadable; %llu calls of the interpreter, %llu with frames, "
+				"%llu dropped",
+				(unsigned long long)python->samples,
+				(unsigned long long)python->unreadable,
+				(unsigned long long)python->groups,
+				(unsigned long long)python->inserted,
+				(unsigned long long)python->dropped);
 		if (capture->unwound.files_forgotten)
 			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu module files were dropped from the "
 				"cache: too many", (unsigned long long)capture->unwound.files_forgotten);

@@ -48,6 +48,7 @@ struct group {
 	int epoll_fd;
 	size_t first, end;    /* of the places, in their order by groups */
 	uint64_t wakeups;     /* atomic */
+	void *state;          /* of on_arrival; NULL: it is not called */
 };
 
 struct drains {
@@ -59,15 +60,20 @@ struct drains {
 	uint64_t notify_bytes;
 	size_t record_max;
 	uint32_t realtime;
+	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
+	void *arg;
 	struct wakeup wakeup; /* of the reader */
 	int stop_fd;
 };
 
 DEFINE_CLEANUP(struct drains *, drains_free)
 
-static uint64_t move(struct drains *drains, struct place *place)
+static uint64_t move(struct drains *drains, struct place *place, void *state)
 {
 	pthread_mutex_lock(&place->lock);
+	if (state)
+		drains->on_arrival(drains->arg, state, place->relay.source,
+				   ring_head(place->relay.source));
 	uint64_t waiting = relay_move(&place->relay, drains->record_max);
 	pthread_mutex_unlock(&place->lock);
 	return waiting;
@@ -99,7 +105,7 @@ static bool take_events(struct group *group, const struct epoll_event *events, i
 		if (index == SIZE_MAX)
 			return false;
 		struct place *place = &drains->places[index];
-		if (move(drains, place) >= drains->notify_bytes)
+		if (move(drains, place, group->state) >= drains->notify_bytes)
 			wakeup_raise(&drains->wakeup);
 		/* The CPU is gone; what is left in its ring is moved by the reader. */
 		if (events[i].events & (EPOLLHUP | EPOLLERR))
@@ -133,12 +139,14 @@ static struct sp_error *watch(int epoll_fd, int fd, uint64_t index)
 								  : NULL;
 }
 
-static struct sp_error *start(struct group *group)
+static struct sp_error *start(struct group *group, const struct drains_options *options)
 {
 	sigset_t all, before;
 	group->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (group->epoll_fd < 0)
 		return error_os(errno, "epoll_create1");
+	if (options->on_arrival)
+		group->state = options->new_state(options->arg);
 	struct sp_error *error = watch(group->epoll_fd, group->drains->stop_fd, SIZE_MAX);
 	for (size_t i = group->first; i < group->end && !error; i++)
 		error = watch(group->epoll_fd, group->drains->places[i].fd, i);
@@ -192,6 +200,8 @@ struct sp_error *drains_new(const struct drains_options *options, struct drains 
 	drains->notify_bytes = options->notify_bytes;
 	drains->record_max = options->record_max;
 	drains->realtime = options->realtime;
+	drains->on_arrival = options->on_arrival;
+	drains->arg = options->arg;
 	drains->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	drains->wakeup.fd = -1;
 	if (drains->stop_fd < 0)
@@ -207,7 +217,7 @@ struct sp_error *drains_new(const struct drains_options *options, struct drains 
 		return error_no_memory();
 	error = make_places(drains, options);
 	for (size_t i = 0; i < drains->group_count && !error && !options->by_reader; i++)
-		error = start(&drains->groups[i]);
+		error = start(&drains->groups[i], options);
 	for (size_t i = 0; i < drains->count && !error; i++)
 		relay_prepare(&drains->places[i].relay, ahead(drains, PREPARED_FIRST));
 	if (!error)
@@ -226,6 +236,7 @@ void drains_free(struct drains *drains)
 		if (drains->groups[i].has_thread)
 			pthread_join(drains->groups[i].thread, NULL);
 		cleanup_close(&drains->groups[i].epoll_fd);
+		free(drains->groups[i].state);
 	}
 	for (size_t i = 0; i < drains->count; i++) {
 		relay_deinit(&drains->places[i].relay);
@@ -259,7 +270,7 @@ void drains_move(struct drains *drains)
 	wakeup_arm(&drains->wakeup, true);
 	for (size_t i = 0; i < drains->count; i++) {
 		struct place *place = &drains->places[i];
-		move(drains, place);
+		move(drains, place, NULL);
 		/* As far as it fills: an idle CPU's takes no memory. */
 		if (ring_head(&place->relay.out))
 			relay_prepare(&place->relay, ahead(drains, PREPARED_ALL));

@@ -31,6 +31,13 @@ struct drains_options {
 	uint64_t notify_bytes; /* drains_fd() tells when so much waits in one of them */
 	size_t record_max;    /* as of relay_move() */
 	uint32_t realtime;    /* as of hurry_begin() */
+	/*
+	 * Looks at what has arrived in a ring, in [ring->tail, end), ahead of moving it; NULL: nothing
+	 * does. `state` is the thread's own, from `new_state`, which may return NULL; free()d.
+	 */
+	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
+	void *(*new_state)(void *arg);
+	void *arg;
 	bool by_reader;       /* nobody but drains_move() moves: for a reader that changes records */
 };
 

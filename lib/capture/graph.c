@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "base/regular_file.h"
+#include "capture/python_processes.h"
 #include "proc/maps.h"
 #include "proc/tasks.h"
 
@@ -159,6 +160,49 @@ static struct sp_error *look_at_command(struct survey *survey, const char *name)
 	return error || survey->is_static ? error : look_at_library(survey, (uint32_t)getpid());
 }
 
+static bool command_is_python(const char *name)
+{
+	CLEANUP_FREE char *path = find_command(name);
+	for (int i = 0; path && i < 4; i++) {
+		const char *slash = strrchr(path, '/');
+		if (!strncmp(slash ? slash + 1 : path, "python", 6))
+			return true;
+		if (!follow_script(&path))
+			return false;
+	}
+	return false;
+}
+
+static bool process_is_python(const struct sp_ctx *ctx, uint32_t pid)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
+	const struct maps_entry *entry = NULL;
+	bool found = false;
+	struct sp_error *error = maps_open(ctx, pid, 0, MAPS_EXECUTABLE, &maps);
+	while (!error && !found && !(error = maps_next(maps, &entry)) && entry)
+		found = python_is_interpreter(entry->path);
+	sp_error_free(error);
+	return found;
+}
+
+/* Whether Python probably runs from the start. */
+static bool target_is_python(const struct sp_ctx *ctx, const struct capture_options *options)
+{
+	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < lists[i]->count; j++)
+			if (process_is_python(ctx, (uint32_t)lists[i]->items[j]))
+				return true;
+	if (!options->target.command || lists[0]->count || lists[1]->count ||
+	    options->target.system_wide || options->target.cpus)
+		return false;
+	/* A shell or a wrapper may start it. */
+	for (const char *const *word = options->target.command; *word; word++)
+		if (strstr(*word, "python"))
+			return true;
+	return command_is_python(options->target.command[0]);
+}
+
 static struct sp_error *survey_targets(struct survey *survey,
 				       const struct capture_options *options)
 {
@@ -228,5 +272,7 @@ struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
 						   "supported on %s", name.machine),
 					 "use --call-graph fp");
 	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && chains->unwind == SP_UNWIND_LIVE;
+	ret->python = ret->live && chains->python != SP_OFF && !options->buffers.overwrite;
+	ret->python_first = ret->python && target_is_python(ctx, options);
 	return error;
 }

@@ -11,6 +11,8 @@
 struct call_graph {
 	enum sp_call_graph kind; /* never AUTO */
 	bool live;               /* DWARF: unwound while it is recorded */
+	bool python;             /* live: Python frames are inserted */
+	bool python_first;       /* live: the target is a Python program from the start */
 	uint32_t stack_bytes, max_stack;
 	bool fixed_size;         /* never more than stack_bytes is copied */
 	uint64_t registers;      /* as attr.sample_regs_user */

@@ -31,6 +31,13 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/pool.c lib/capture/pool.h \
 	lib/capture/pace.c lib/capture/pace.h \
 	lib/capture/plan.c \
+	lib/capture/python.c lib/capture/python.h \
+	lib/capture/python_codes.c lib/capture/python_codes.h \
+	lib/capture/python_files.c lib/capture/python_files.h \
+	lib/capture/python_functions.c lib/capture/python_functions.h \
+	lib/capture/python_probe.c lib/capture/python_probe.h \
+	lib/capture/python_processes.c lib/capture/python_processes.h \
+	lib/capture/python_shots.c lib/capture/python_shots.h \
 	lib/capture/recorder.h \
 	lib/capture/rescan.c \
 	lib/capture/retouch.c lib/capture/retouch.h \

@@ -16,6 +16,9 @@
 /* See scope_of(). */
 #define WHOLE_CPUS_HZ_MAX 5000
 
+/* Above, waking a thread for each sample costs more than the Python frames are worth: 30 us each. */
+#define PYTHON_FIRST_HZ_MAX 2500
+
 /* The CPUs that were asked for, as far as they are online. */
 static struct sp_error *choose_cpus(struct sp_capture *capture, const char *text)
 {
@@ -281,6 +284,10 @@ static struct sp_error *fit_request(struct sp_capture *capture,
 	if (!request->sample_watermark_bytes && !options->buffers.overwrite)
 		request->sample_watermark_bytes = ring_size_watermark(
 			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
+	/* Each sample wakes the drain thread, which reads the Python stack before the thread runs on. */
+	if (capture->graph.python_first && !options->buffers.wakeup_bytes &&
+	    request->freq_hz <= PYTHON_FIRST_HZ_MAX)
+		request->sample_watermark_bytes = 8;
 	capture_request_traces(capture, request);
 	request->asked.write_backward = options->buffers.overwrite;
 	error = trigger_plan(&capture->trigger, capture, options);

@@ -26,6 +26,7 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 		.attr = attr,
 		.kept_registers = capture->kept_registers,
 		.max_stack = capture->graph.max_stack,
+		.python = capture->graph.python,
 		.workers = capture->online.count > 1 ? capture->online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};

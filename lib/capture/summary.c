@@ -215,6 +215,9 @@ static struct sp_error *say_skipped(struct sp_capture *capture)
 /* A smaller part of truncated stacks gets no note: one in CUT_SHARE. */
 #define CUT_SHARE 1000
 
+/* Calls of the Python interpreter: a note from every N-th without its functions on. */
+#define PYTHON_SHARE 20
+
 /* Bytes of a copy that would hold nearly all stacks; 0: unknown or no more than now. */
 static uint64_t size_remedy(const struct sp_capture *capture)
 {
@@ -257,6 +260,18 @@ static struct sp_error *say_shortened(struct sp_capture *capture)
 	return capture_note(capture, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
 }
 
+/* A few are always missing: the interpreter's function has begun, and its Python code has not. */
+static struct sp_error *say_python(struct sp_capture *capture)
+{
+	const struct python_counts *python = &capture->unwound.python;
+	uint64_t missing = python->dropped + python->unreadable;
+	uint64_t all = python->groups + python->unreadable;
+	if (missing * PYTHON_SHARE < all || !missing)
+		return NULL;
+	return capture_note(capture, NOTE_PYTHON_DROPPED, NULL, missing, all,
+			    capture->graph.python_first);
+}
+
 /* How unwinding went. */
 static struct sp_error *say_unwound(struct sp_capture *capture)
 {
@@ -265,6 +280,8 @@ static struct sp_error *say_unwound(struct sp_capture *capture)
 		error = say_cut(capture);
 	if (!error)
 		error = say_refused(capture);
+	if (!error)
+		error = say_python(capture);
 	return error ? error : say_shortened(capture);
 }
 

@@ -124,6 +124,8 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	error = writing_change(capture->writing, change, switching->begin_bytes);
 	/* What was said of the recording holds for this file, too. */
 	capture->notes_written = 0;
+	if (capture->unwinding)
+		unwinding_restart(capture->unwinding);
 	capture->was_full = false;
 	switching->begun_ns = capture_now_ns();
 	if (!error && !capture->flight.on)

@@ -154,6 +154,16 @@ struct sp_error *capture_retouches(struct sp_capture *capture)
 	return drains_new(&drains, &capture->drains);
 }
 
+static void *new_probe(void *arg)
+{
+	return unwinding_probe_new(arg);
+}
+
+static void on_arrival(void *arg, void *state, const struct ring *ring, uint64_t end)
+{
+	unwinding_on_arrival(arg, state, ring, end);
+}
+
 struct sp_error *capture_start_drains(struct sp_capture *capture,
 				      const struct capture_options *options)
 {
@@ -175,6 +185,8 @@ struct sp_error *capture_start_drains(struct sp_capture *capture,
 		.notify_bytes = options->buffers.wakeup_samples ? 1 : dumps ? NOTIFY_STACKS : NOTIFY_SMALL,
 		.record_max = CAPTURE_RECORD_MAX,
 		.realtime = capture->realtime,
+		.on_arrival = capture->graph.python ? on_arrival : NULL,
+		.new_state = new_probe, .arg = capture->unwinding,
 	};
 	return drains_new(&drains, &capture->drains);
 }

@@ -13,6 +13,7 @@
 #include "binary/binary.h"
 #include "capture/dump.h"
 #include "capture/pool.h"
+#include "capture/python.h"
 #include "capture/touch.h"
 #include "record/decode.h"
 
@@ -34,7 +35,8 @@
 struct worker {
 	struct unwind_thread *thread;
 	struct unwind_frame *frames; /* FRAMES_MAX */
-	uint64_t *ips;               /* FRAMES_MAX */
+	uint64_t *ips;               /* FRAMES_MAX, and PYTHON_FRAMES_MAX */
+	struct python_worker *python; /* NULL: without Python frames */
 	struct toucher toucher;
 	struct stack_sizes sizes;
 	struct sp_capture_stacks stacks;
@@ -63,6 +65,7 @@ struct unwinding {
 	struct pool *pool;
 	uint64_t trimmed_ns;        /* when its memory was looked at */
 	struct joining *joining;
+	struct python *python;       /* NULL: without Python frames */
 	uint32_t stack_bytes;       /* that were asked for */
 	struct wakeup alarm;        /* wakes the drain: stacks need larger copies */
 	struct record_buffer simple; /* samples that need no unwinding, or get none */
@@ -163,6 +166,21 @@ static struct unwind_sample sample_of(const struct unwinding *unwinding, const s
 	};
 }
 
+/* Returns the number of addresses in the worker's chain. */
+static size_t add_python(const struct unwinding *unwinding, struct worker *worker,
+			 const struct dump *dump, size_t count)
+{
+	uint64_t tid_word = field(dump, unwinding->fields.sample_tid);
+	const struct python_sample sample = {
+		.pid = first_u32(tid_word), .tid = second_u32(tid_word), .view = dump->view,
+		.time_ns = field(dump, unwinding->fields.sample_time),
+		.stack = {dump_stack(dump), dump_registers(dump)[unwinding->layout.sp_index],
+			  dump->stack_size},
+		.frames = worker->frames, .count = count,
+	};
+	return worker->python ? python_insert(worker->python, &sample, worker->ips) : count;
+}
+
 static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *worker,
 				    const struct dump *dump, struct record_buffer *output)
 {
@@ -189,7 +207,8 @@ static struct sp_error *unwind_dump(struct unwinding *unwinding, struct worker *
 	count_end(&worker->stacks, result.end);
 	worker->cuts[cut] += result.end == UNWIND_TRUNCATED;
 	take_ips(worker, result.count);
-	struct dump_chain chain = {.ips = worker->ips, .count = result.count, .misc = misc};
+	size_t count = add_python(unwinding, worker, dump, result.count);
+	struct dump_chain chain = {.ips = worker->ips, .count = count, .misc = misc};
 	error = dump_encode(&unwinding->layout, output, dump, &chain, unwinding->frame_limit, &shortened);
 	if (!error)
 		worker->stacks.shortened += shortened;
@@ -299,8 +318,10 @@ static struct sp_error *make_workers(struct unwinding *unwinding, size_t count, 
 		worker->sizes.ctx = unwinding->ctx;
 		worker->thread = unwind_thread_new(unwinding->unwinder);
 		worker->frames = calloc(FRAMES_MAX, sizeof(*worker->frames));
-		worker->ips = calloc(FRAMES_MAX, sizeof(*worker->ips));
-		if (!worker->thread || !worker->frames || !worker->ips)
+		worker->ips = calloc(FRAMES_MAX + PYTHON_FRAMES_MAX, sizeof(*worker->ips));
+		worker->python = unwinding->python ? python_worker_new(unwinding->python) : NULL;
+		if (!worker->thread || !worker->frames || !worker->ips ||
+		    !worker->python != !unwinding->python)
 			return error_no_memory();
 	}
 	const struct pool_options options = {
@@ -361,6 +382,10 @@ struct sp_error *unwinding_new(const struct unwinding_options *options, struct u
 		error = live_new(strstr(unwinding->host.machine, "64"), &unwinding->live);
 	if (!error)
 		error = make_unwinder(unwinding);
+	if (!error && options->python)
+		unwinding->python = python_new(&unwinding->binaries, unwinding->live);
+	if (!error && options->python && !unwinding->python)
+		error = error_no_memory();
 	if (!error)
 		error = make_workers(unwinding, options->workers, options->memory_bytes);
 	if (!error)
@@ -382,8 +407,10 @@ void unwinding_free(struct unwinding *unwinding)
 		unwind_thread_free(unwinding->workers[i].thread);
 		free(unwinding->workers[i].frames);
 		free(unwinding->workers[i].ips);
+		python_worker_free(unwinding->workers[i].python);
 	}
 	free(unwinding->workers);
+	python_free(unwinding->python);
 	unwinder_free(unwinding->unwinder);
 	held_files_free(unwinding->binaries.held);
 	binary_env_deinit(&unwinding->binaries);
@@ -395,6 +422,14 @@ void unwinding_free(struct unwinding *unwinding)
 	free(unwinding->scratch);
 	pthread_rwlock_destroy(&unwinding->files);
 	free(unwinding);
+}
+
+static struct sp_error *on_record(struct unwinding *unwinding, const struct sp_record *record)
+{
+	struct sp_error *error = live_add(unwinding->live, record);
+	if (!error && unwinding->python)
+		error = python_on_record(unwinding->python, record);
+	return error;
 }
 
 struct sp_error *unwinding_see(struct unwinding *unwinding, const uint8_t *bytes, size_t size)
@@ -410,7 +445,7 @@ struct sp_error *unwinding_see(struct unwinding *unwinding, const uint8_t *bytes
 					       .size = header.size, .bytes = bytes + at, .offset = at};
 		error = decoder_decode(unwinding->decoder, &raw, &record);
 		if (!error)
-			error = live_add(unwinding->live, &record);
+			error = on_record(unwinding, &record);
 		else if (sp_error_code(error) == SP_ERROR_FORMAT)
 			sp_error_free(take_ptr(error)); /* the file has it, and says so */
 		at += header.size;
@@ -478,6 +513,33 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 	return NULL;
 }
 
+struct python_probe *unwinding_probe_new(struct unwinding *unwinding)
+{
+	return unwinding->python ? python_probe_new(unwinding->ctx) : NULL;
+}
+
+void unwinding_on_arrival(struct unwinding *unwinding, struct python_probe *probe,
+			  const struct ring *ring, uint64_t end)
+{
+	struct perf_event_header header;
+	struct python_place last = {.layout = &unwinding->layout, .ring = ring};
+	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
+	     at += header.size) {
+		if (header.type != PERF_RECORD_SAMPLE ||
+		    header.size < unwinding->layout.head_size)
+			continue;
+		uint64_t tid_word = ring_u64(ring, at + unwinding->fields.sample_tid);
+		last.position = at;
+		last.header = header;
+		last.pid = first_u32(tid_word);
+		last.tid = second_u32(tid_word);
+		last.time_ns = ring_u64(ring, at + unwinding->fields.sample_time);
+	}
+	/* Threads of earlier samples have run on since. */
+	if (last.header.size)
+		python_on_sample(unwinding->python, probe, &last);
+}
+
 struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batch,
 				 bool *wrote_ret)
 {
@@ -488,22 +550,27 @@ struct sp_error *unwinding_write(struct unwinding *unwinding, struct batch *batc
 		pool_nudge(unwinding->pool);
 	else
 		pool_submit(unwinding->pool);
-	struct sp_error *error = batch_add_bytes(batch, unwinding->simple.items,
-						 unwinding->simple.count);
-	*wrote_ret |= unwinding->simple.count != 0;
+	struct sp_error *error = NULL;
 	while (!error && (chunk = pool_collect(unwinding->pool))) {
 		struct chunk **slot = vec_push(&chunks);
 		*wrote_ret = true;
 		error = take_ptr(chunk->error);
 		if (!error && !slot)
 			error = error_no_memory();
-		if (!error)
-			error = batch_add_bytes(batch, chunk->output.items, chunk->output.count);
 		if (slot)
 			*slot = chunk;
 		else
 			pool_release(unwinding->pool, chunk);
 	}
+	/* The functions that these samples need come before them. */
+	if (!error && unwinding->python)
+		error = python_encode(unwinding->python, &unwinding->simple);
+	*wrote_ret |= unwinding->simple.count != 0;
+	if (!error)
+		error = batch_add_bytes(batch, unwinding->simple.items, unwinding->simple.count);
+	for (size_t i = 0; i < chunks.count && !error; i++)
+		error = batch_add_bytes(batch, chunks.items[i]->output.items,
+					chunks.items[i]->output.count);
 	struct sp_error *flush_error = batch_flush(batch);
 	unwinding->simple.count = 0;
 	for (size_t i = 0; i < chunks.count; i++)
@@ -538,6 +605,12 @@ struct sp_error *unwinding_forget(struct unwinding *unwinding, uint64_t before_n
 		unwinding->trimmed_ns = before_ns;
 	}
 	return live_forget(unwinding->live, oldest_ns < before_ns ? oldest_ns : before_ns);
+}
+
+void unwinding_restart(struct unwinding *unwinding)
+{
+	if (unwinding->python)
+		python_restart(unwinding->python);
 }
 
 static void add_stacks(struct sp_capture_stacks *sum, const struct sp_capture_stacks *stacks)
@@ -585,6 +658,8 @@ void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts
 	};
 	for (size_t i = 0; i < unwinding->worker_count; i++) {
 		const struct worker *worker = &unwinding->workers[i];
+		if (worker->python)
+			python_counts_add(&ret->python, worker->python);
 		add_stacks(&ret->stacks, &worker->stacks);
 		stack_sizes_add(&ret->sizes, &worker->sizes);
 		ret->alone += worker->alone;

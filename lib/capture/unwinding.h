@@ -12,6 +12,7 @@
 #include <sprof/capture.h>
 #include "capture/graph.h"
 #include "capture/joining.h"
+#include "capture/python.h"
 #include "capture/sink.h"
 #include "capture/stack_size.h"
 #include "capture/wide.h"
@@ -25,6 +26,7 @@ struct unwinding_options {
 	const struct perf_event_attr *attr; /* of all samples, as the kernel has it; copied */
 	uint64_t kept_registers; /* of the user's, those that the file shall have */
 	uint32_t max_stack;  /* frames; 0: as many as a record holds */
+	bool python;         /* Python frames are inserted */
 	size_t workers;
 	size_t memory_bytes; /* of samples that wait to be unwound */
 };
@@ -53,6 +55,15 @@ struct sp_error *unwinding_take(struct unwinding *unwinding, const struct ring *
 				uint64_t position, const struct perf_event_header *header,
 				uint64_t id) SP_MUST_CHECK;
 
+/*
+ * Looks at samples in [ring->tail, end) that have just arrived, ahead of unwinding_take(): what is only
+ * in the process's memory is read. From any thread, with a probe of its own (unwinding_probe_new(), NULL
+ * when out of memory, or if there is nothing to read; free()).
+ */
+struct python_probe *unwinding_probe_new(struct unwinding *unwinding);
+void unwinding_on_arrival(struct unwinding *unwinding, struct python_probe *probe,
+			  const struct ring *ring, uint64_t end);
+
 /* What stacks were like so far; without losses, of which it does not know. */
 struct wide_seen unwinding_seen(const struct unwinding *unwinding);
 
@@ -76,6 +87,9 @@ uint64_t unwinding_oldest_ns(const struct unwinding *unwinding);
 /* Nothing before that time will be taken any more. */
 struct sp_error *unwinding_forget(struct unwinding *unwinding, uint64_t before_ns) SP_MUST_CHECK;
 
+/* A new file begins: names that samples need are written to it again. */
+void unwinding_restart(struct unwinding *unwinding);
+
 /* Sums over all threads; final after unwinding_wait(). */
 struct unwinding_counts {
 	struct sp_capture_stacks stacks;
@@ -86,6 +100,7 @@ struct unwinding_counts {
 	uint32_t refused_pid;
 	uint64_t cpu_ns;
 	struct unwind_stats unwinder;
+	struct python_counts python;
 	uint64_t files_forgotten;  /* of modules, to be read again if they are needed */
 };
 void unwinding_counts(const struct unwinding *unwinding, struct unwinding_counts *ret);

@@ -244,6 +244,7 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 	char name[KEPT_NAME_SIZE];
 	struct sp_bytes kept;
 	struct file_content content;
+	struct python_function function;
 	if (machine->sealed)
 		return error_new(SP_ERROR_INVALID, "a record came after the machine was sealed");
 	switch (record->type) {
@@ -265,6 +266,8 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 			added = modules_add_kept(&machine->modules, name, kept);
 		else if (record_content(record, &content))
 			added = modules_add_content(&machine->modules, &content);
+		else if (record_python(record, &function))
+			added = modules_add_python(&machine->modules, &function);
 		break;
 	case SP_RECORD_HEADER_BUILD_ID:
 		added = modules_add_build_id(&machine->modules, &record->build_id, record->misc);
@@ -623,6 +626,8 @@ struct location machine_locate(const struct machine *machine, uint32_t view, uin
 {
 	uint32_t user = view % (uint32_t)machine->views.count;
 	const struct mapping *mapping = NULL;
+	if (python_has_address(ip))
+		return (struct location){.module = machine->modules.python, .offset = ip, .ip = ip};
 	if (cpumode == PERF_RECORD_MISC_USER)
 		mapping = find_user(machine, user, ip);
 	else if (cpumode == PERF_RECORD_MISC_KERNEL)
@@ -649,6 +654,8 @@ bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip)
 {
 	uint32_t user = view % (uint32_t)machine->views.count;
 	struct location at = machine_locate(machine, view, PERF_RECORD_MISC_USER, ip);
+	if (python_has_address(ip))
+		return true;
 	/* Frames of interpreters may be in files that are mapped as data (DEX). */
 	if (at.module && (at.module->is_code || at.module->kind != MODULE_ANONYMOUS))
 		return true;

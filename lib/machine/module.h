@@ -14,8 +14,11 @@ enum module_kind {
 	MODULE_KERNEL,        /* [kernel.kallsyms] or vmlinux */
 	MODULE_KERNEL_MODULE, /* a .ko file, or [name] */
 	MODULE_JIT,           /* code of a jitdump: an offset is a place in that file */
+	MODULE_PYTHON,        /* interpreted Python code (record/python.h): an offset is the ip */
 	MODULE_KERNEL_CODE,   /* a BPF program or trampoline by a KSYMBOL record; `path` is its name */
 };
+
+struct python_function;
 
 /* One for each distinct (kind, path, build-id, device, inode). Constant after machine_seal(). */
 struct module {
@@ -39,6 +42,8 @@ struct module {
 	bool is_code;          /* user kinds: some process mapped it executable */
 	const uint8_t *kept;   /* the file's bytes, if the recording contains the file; untrusted */
 	size_t kept_size;      /* 0: the recording does not contain the file */
+	const struct python_function *functions; /* MODULE_PYTHON: by address, distinct; else NULL */
+	size_t function_count;
 };
 
 /*

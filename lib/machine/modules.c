@@ -37,6 +37,7 @@ void modules_deinit(struct modules *modules)
 	vec_deinit(&modules->build_ids);
 	vec_deinit(&modules->kept);
 	vec_deinit(&modules->contents);
+	vec_deinit(&modules->functions);
 	u64map_deinit(&modules->build_id_of);
 	u64map_deinit(&modules->content_of);
 	index_set_deinit(&modules->index_of);
@@ -415,6 +416,44 @@ bool modules_add_content(struct modules *modules, const struct file_content *con
 	return true;
 }
 
+bool modules_add_python(struct modules *modules, const struct python_function *function)
+{
+	struct module module = {.kind = MODULE_PYTHON, .is_code = true};
+	module.path = module.name = strtab_add(&modules->strings, "[python]");
+	if (!modules->python)
+		modules->python = intern(modules, &module);
+	struct python_function copy = *function;
+	copy.name = strtab_add(&modules->strings, function->name);
+	copy.file = strtab_add(&modules->strings, function->file);
+	struct python_function *slot =
+		modules->python && copy.name && copy.file ? vec_push(&modules->functions) : NULL;
+	if (slot)
+		*slot = copy;
+	return slot;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct python_function *x = a, *y = b;
+	return u64_order(x->start, y->start);
+}
+
+/* Sorts the Python functions. Of several at one address, which only damage makes, one is kept. */
+static void seal_python(struct modules *modules)
+{
+	struct python_function *items = modules->functions.items;
+	size_t count = 0;
+	if (!modules->python)
+		return;
+	qsort(items, modules->functions.count, sizeof(*items), compare_functions);
+	for (size_t i = 0; i < modules->functions.count; i++)
+		if (!count || items[count - 1].start != items[i].start)
+			items[count++] = items[i];
+	modules->functions.count = count;
+	modules->python->functions = items;
+	modules->python->function_count = count;
+}
+
 static void give_content(const struct modules *modules, struct module *module)
 {
 	const uint32_t *index =
@@ -441,6 +480,7 @@ static void give_kept(const struct modules *modules, struct module *module)
 
 void modules_seal(struct modules *modules)
 {
+	seal_python(modules);
 	for (size_t i = 0; i < modules->list.count; i++) {
 		struct module *module = modules->list.items[i];
 		module->is_64bit = modules->is_64bit;
@@ -449,7 +489,7 @@ void modules_seal(struct modules *modules)
 		if (module->kind == MODULE_FILE)
 			give_content(modules, module);
 		if (module->build_id_size || is_of_process(module) ||
-		    module->kind == MODULE_KERNEL_CODE)
+		    module->kind == MODULE_KERNEL_CODE || module->kind == MODULE_PYTHON)
 			continue;
 		const char *key = module->kind == MODULE_KERNEL_MODULE ? module->name :
 									module->path;

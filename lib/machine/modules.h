@@ -11,6 +11,7 @@
 #include "machine/mapping.h"
 #include "machine/module.h"
 #include "record/content.h"
+#include "record/python.h"
 
 /* A file that the recording contains. */
 struct kept_file {
@@ -36,6 +37,8 @@ struct modules {
 	VEC(struct kept_file) kept; /* embedded files, until modules_seal(); the arena owns their bytes */
 	VEC(struct known_content) contents; /* contents of files, until modules_seal() */
 	struct u64map content_of; /* hash of path, device and inode -> index in contents */
+	struct module *python; /* module of all Python code; NULL: none was added */
+	VEC(struct python_function) functions; /* its functions, by address after modules_seal() */
 	bool is_64bit; /* value for new modules; modules_seal() sets it for all */
 };
 
@@ -82,6 +85,9 @@ bool modules_add_kept(struct modules *modules, const char *name, struct sp_bytes
 
 /* Adds the size and hash of a mapped file. Returns false when out of memory. */
 bool modules_add_content(struct modules *modules, const struct file_content *content);
+
+/* Adds a Python function; names are copied. Returns false when out of memory. */
+bool modules_add_python(struct modules *modules, const struct python_function *function);
 
 /* Assigns build-ids, contents and embedded files to the modules, which are constant afterwards. */
 void modules_seal(struct modules *modules);

@@ -7,6 +7,7 @@
 #include "record/content.h"
 #include "record/kept.h"
 #include "record/note.h"
+#include "record/python.h"
 #include "record/types.h"
 
 #define HEADER_SIZE 8
@@ -171,7 +172,14 @@ static size_t read_end(const struct raw_record *raw, bool swap, uint64_t format)
 	return 16 + 8 * (group + times + (size_t)count * words);
 }
 
-/* Returns the end of a text or a number; three kinds are sprof's own. */
+/* Returns the end of the second of two texts. */
+static size_t python_end(const struct raw_record *raw)
+{
+	size_t file = string_end(raw, UPDATE_DATA + PYTHON_FIXED_SIZE);
+	return file ? string_end(raw, file) : 0;
+}
+
+/* Returns the end of a text or a number; four kinds are sprof's own. */
 static size_t event_update_end(const struct raw_record *raw, bool swap)
 {
 	struct cursor cursor = cursor_at(raw, swap, HEADER_SIZE);
@@ -189,6 +197,8 @@ static size_t event_update_end(const struct raw_record *raw, bool swap)
 		return size ? UPDATE_DATA + (size_t)size : 0;
 	case CONTENT_KIND:
 		return string_end(raw, UPDATE_DATA + CONTENT_FIXED_SIZE);
+	case PYTHON_KIND:
+		return python_end(raw);
 	case KEPT_KIND:
 		cursor.swap = false;
 		if (!cursor_u64(&cursor, &size) || (size = le64toh(size)) > raw->size)

@@ -8,6 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/mend.c lib/record/mend.h \
 	lib/record/note.c lib/record/note.h \
 	lib/record/note_texts.c
+lib_libsprof_core_la_SOURCES += lib/record/python.c lib/record/python.h
 lib_libsprof_core_la_SOURCES += lib/record/raw.h
 lib_libsprof_core_la_SOURCES += lib/record/attr_words.c
 lib_libsprof_core_la_SOURCES += lib/record/lock_in.c lib/record/names.c lib/record/words.c

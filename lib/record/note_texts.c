@@ -345,6 +345,10 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_WRITE_FAILED] = {2, true, NULL, put_write_failed},
 	[NOTE_ATTACH_REFUSED] = {1, false,
 		"no permission to attach to {0} descendant process{0||es}: {o}; record as root"},
+	[NOTE_PYTHON_DROPPED] = {3, false,
+		"Python functions are missing at {0} of {1} calls of the interpreter: the program "
+		"ran on before they were read, or its stack is too deep{2|| (to read them at each "
+		"sample: --mmap-flush 8)}"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

@@ -22,6 +22,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_ko.c \
 	lib/symbol/recorded.h \
 	lib/symbol/source_perfmap.c \
+	lib/symbol/source_python.c \
 	lib/symbol/source_recorded.c \
 	lib/symbol/source_stored.c lib/symbol/source_stored.h \
 	lib/symbol/source_vmlinux.c \

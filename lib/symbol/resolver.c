@@ -25,6 +25,7 @@ static const struct source *const sources[] = {
 	&source_jitdump,
 	&source_perfmap,
 	&source_code,
+	&source_python,
 	/* The kernel; its modules. */
 	&source_vmlinux_given,
 	&source_kallsyms,

@@ -90,6 +90,6 @@ struct source {
 };
 
 extern const struct source source_code, source_elf, source_jitdump, source_kallsyms, source_ko,
-	source_perfmap, source_recorded, source_vmlinux_found, source_vmlinux_given;
+	source_perfmap, source_python, source_recorded, source_vmlinux_found, source_vmlinux_given;
 
 #endif

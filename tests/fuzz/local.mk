@@ -23,6 +23,7 @@ FUZZERS += \
 	tests/fuzz/fuzz_mounts \
 	tests/fuzz/fuzz_pclntab \
 	tests/fuzz/fuzz_perfmap \
+	tests/fuzz/fuzz_python \
 	tests/fuzz/fuzz_record \
 	tests/fuzz/fuzz_recorded \
 	tests/fuzz/fuzz_stat \
@@ -55,6 +56,8 @@ tests_fuzz_fuzz_maps_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_mounts_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_pclntab_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_perfmap_LDADD = $(fuzz_ldadd)
+tests_fuzz_fuzz_python_SOURCES = tests/fuzz/fuzz_python.c tests/unit/python_image.h
+tests_fuzz_fuzz_python_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_record_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_recorded_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_stat_LDADD = $(fuzz_ldadd)

@@ -20,6 +20,7 @@ noinst_PROGRAMS += \
 	tests/workload/proportions \
 	tests/workload/storm \
 	tests/workload/threads
+EXTRA_DIST += tests/workload/frames.py
 EXTRA_DIST += tests/workload/clock.h tests/workload/lives.h tests/workload/thread.h
 # Made by tests and benchmarks themselves, in several ways: stacks/build.sh.
 EXTRA_DIST += \

@@ -127,6 +127,9 @@ static void add_calls(struct option_table *table, struct record_arguments *argum
 		OPTION_CALL(0, "unwind", "WHEN", &options->chains.unwind, record_parse_unwind,
 			    "with dwarf: unwind while recording (live, the default), or copy the "
 			    "stacks to the file, and unwind in the report (later)", .rare = true),
+		OPTION_OFF(0, "no-python", &options->chains.python,
+			   "do not add Python functions and lines to stacks of CPython 3.11 to 3.13",
+			   .rare = true),
 		OPTION_CALL(0, "max-stack", "N", &options->chains.max_stack, record_parse_max_stack,
 			    "record at most N frames of a call chain", .rare = true),
 		OPTION_FLAG(0, "kernel-callchains", &options->chains.kernel_only,

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The Python functions of a recording: each name, file and first line has a number, and a record in the
+ * file before the first sample that needs it. From any thread, but for init, deinit, encode and restart.
+ */
+#ifndef CAPTURE_PYTHON_FUNCTIONS_H
+#define CAPTURE_PYTHON_FUNCTIONS_H
+
+#include <pthread.h>
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "record/python.h"
+
+struct python_functions {
+	pthread_mutex_t lock;
+	struct strtab strings;
+	struct index_set index_of;
+	VEC(struct python_function) list; /* by number */
+	size_t written;                   /* in this file */
+};
+
+void python_functions_init(struct python_functions *functions);
+void python_functions_deinit(struct python_functions *functions);
+
+/*
+ * Gets the function's address range, which is added if it is new. False when out of memory, or if the
+ * recording has too many functions.
+ */
+bool python_functions_add(struct python_functions *functions, const struct python_function *function,
+			  uint64_t *start_ret);
+
+/* Appends the records of functions that the file does not have yet. */
+struct sp_error *python_functions_encode(struct python_functions *functions,
+					 struct record_buffer *buffer) SP_MUST_CHECK;
+
+/* A new file begins, without any of them. */
+void python_functions_restart(struct python_functions *functions);
+
+#endif

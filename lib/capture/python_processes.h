@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Processes that have a Python interpreter mapped, by the metadata records, and where its data are. From
+ * any thread, but for init and deinit.
+ */
+#ifndef CAPTURE_PYTHON_PROCESSES_H
+#define CAPTURE_PYTHON_PROCESSES_H
+
+#include <pthread.h>
+#include <sprof/record.h>
+#include "base/hash.h"
+#include "base/vec.h"
+#include "python/layout.h"
+
+/* Number of ended processes whose samples may still be unwound. */
+#define PYTHON_ENDED_MAX 64
+
+enum python_state {
+	PYTHON_UNKNOWN, /* nobody has looked for the interpreter's data yet */
+	PYTHON_USABLE,
+	PYTHON_UNUSABLE, /* unknown version, or its memory may not be read */
+};
+
+struct python_process {
+	uint32_t pid;
+	uint64_t generation; /* no other program has it; forked processes share it */
+	uint64_t code_start; /* the executable mapping of the interpreter's file */
+	enum python_state state;
+	/* If usable: */
+	struct python_runtime runtime;
+	uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault */
+};
+
+struct python_processes {
+	pthread_mutex_t lock;
+	struct u64map index_of; /* pid -> index in list */
+	VEC(struct python_process) list; /* pid 0: free */
+	uint64_t generations;
+	size_t ended_count; /* number of ended processes; the last ones are in `ended` */
+	uint32_t ended[PYTHON_ENDED_MAX];
+	size_t count; /* atomic; number of processes in the list */
+};
+
+/* Returns whether a file's name is that of an interpreter: "python3.11", "libpython3.11.so.1.0". */
+bool python_is_interpreter(const char *path);
+
+void python_processes_init(struct python_processes *processes);
+void python_processes_deinit(struct python_processes *processes);
+
+/* Applies a metadata record; ignores others. False when out of memory. */
+bool python_processes_on_record(struct python_processes *processes, const struct sp_record *record);
+
+/* Gets a copy; false if the process has no interpreter. */
+bool python_processes_find(struct python_processes *processes, uint32_t pid,
+			   struct python_process *ret);
+
+/* Stores the result of a search for the interpreter's data, if the process still is the same program. */
+void python_processes_set(struct python_processes *processes, const struct python_process *process);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Python stacks that drain threads read when a sample arrived, until it is unwound. A bounded number is
+ * held: a new one replaces one that was not taken. From any thread, but for init and deinit.
+ */
+#ifndef CAPTURE_PYTHON_SHOTS_H
+#define CAPTURE_PYTHON_SHOTS_H
+
+#include <pthread.h>
+#include "python/frames.h"
+
+#define PYTHON_SHOTS_MAX 2048
+
+struct python_shot;
+
+struct python_shots {
+	pthread_mutex_t lock;
+	struct python_shot *places[PYTHON_SHOTS_MAX]; /* by hash of thread and time */
+};
+
+void python_shots_init(struct python_shots *shots);
+void python_shots_deinit(struct python_shots *shots);
+
+/* Adds the stack of the sample of a thread at a time; without memory, it is dropped. */
+void python_shots_add(struct python_shots *shots, uint32_t tid, uint64_t time_ns,
+		      const struct python_stack *stack, bool exact);
+
+/* Gets and removes the stack of a sample; false if there is none. */
+bool python_shots_take(struct python_shots *shots, uint32_t tid, uint64_t time_ns,
+		       struct python_stack *ret, bool *exact_ret);
+
+#endif

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/python/code.c lib/python/code.h \
+	lib/python/frames.c lib/python/frames.h \
+	lib/python/layout.c lib/python/layout.h \
+	lib/python/linetable.c lib/python/linetable.h \
+	lib/python/memory.c lib/python/memory.h
+check_PROGRAMS += tests/unit/test_python
+tests_unit_test_python_SOURCES = tests/unit/test_python.c tests/unit/python_image.h

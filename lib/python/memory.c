@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "python/memory.h"
+
+#include <string.h>
+
+/* Returns the page's bytes, or NULL. */
+static const uint8_t *find_page(struct python_memory *memory, uint64_t address)
+{
+	for (uint32_t i = memory->count; i-- > 0;)
+		if (memory->pages[i].address == address)
+			return memory->pages[i].readable ? memory->bytes[i] : NULL;
+	if (memory->count == PYTHON_PAGES_MAX)
+		return NULL;
+	uint32_t i = memory->count++;
+	memory->pages[i].address = address;
+	memory->pages[i].readable = memory->read(memory->arg, address, memory->bytes[i], PYTHON_PAGE);
+	return memory->pages[i].readable ? memory->bytes[i] : NULL;
+}
+
+bool python_memory_get(struct python_memory *memory, uint64_t address, void *ret, size_t size)
+{
+	uint8_t *to = ret;
+	uint64_t end;
+	if (__builtin_add_overflow(address, size, &end))
+		return false;
+	while (address < end) {
+		uint64_t at = address % PYTHON_PAGE;
+		size_t part = (size_t)(PYTHON_PAGE - at);
+		if (part > end - address)
+			part = (size_t)(end - address);
+		const uint8_t *page = find_page(memory, address - at);
+		if (!page)
+			return false;
+		memcpy(to, page + at, part);
+		to += part;
+		address += part;
+	}
+	return true;
+}

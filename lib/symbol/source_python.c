@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Source for interpreted Python code, whose functions and lines the recorder found (record/python.h). */
+#include "symbol/source.h"
+
+#include <stdlib.h>
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "record/python.h"
+
+struct names {
+	const struct module *module;
+};
+
+static struct sp_error *names_open(const struct source_env *env, const struct module *module,
+				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
+{
+	(void)env, (void)pid, (void)diagnosis;
+	if (module->kind != MODULE_PYTHON)
+		return NULL;
+	struct names *names = malloc(sizeof(*names));
+	if (!names)
+		return error_no_memory();
+	names->module = module;
+	*ret = names;
+	return NULL;
+}
+
+static const struct python_function *find_function(const void *opened, uint64_t ip)
+{
+	const struct module *module = ((const struct names *)opened)->module;
+	uint64_t start = python_function_of(ip);
+	size_t at = sorted_below(module->functions, module->function_count, .start, start);
+	if (at == module->function_count || module->functions[at].start != start)
+		return NULL;
+	return &module->functions[at];
+}
+
+static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
+		       struct found *ret)
+{
+	const struct python_function *function = find_function(opened, location->offset);
+	(void)diagnosis;
+	if (!function)
+		return false;
+	*ret = (struct found){
+		.key = function->start,
+		.raw_name = function->name,
+		.start = function->start,
+		.size = PYTHON_FUNCTION_SIZE,
+	};
+	return true;
+}
+
+static bool names_have_lines(void *opened, const struct source_env *env,
+			     const struct module *module)
+{
+	(void)opened, (void)env, (void)module;
+	return true;
+}
+
+/* Makes the frame of a place; NULL when out of memory. */
+static const struct source_frame *make_frame(const struct python_function *function, uint32_t line,
+					     uint32_t number, struct arena *arena)
+{
+	struct source_frame *frame = arena_alloc(arena, sizeof(*frame));
+	if (frame)
+		*frame = (struct source_frame){
+			.name = function->name,
+			.raw_name = function->name,
+			.file = function->file,
+			.start = function->start,
+			.line = line,
+			.number = number,
+		};
+	return frame;
+}
+
+static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size_t count,
+				     struct arena *arena, struct source_frames *ret)
+{
+	const struct source_frame *last = NULL;
+	uint64_t last_start = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct python_function *function = find_function(opened, offsets[i]);
+		uint32_t line = python_line_of(offsets[i]);
+		if (!function)
+			continue;
+		/* Offsets ascend, so that equal functions and lines are adjacent. */
+		if (!last || last_start != function->start || (ret->lines && last->line != line)) {
+			last = make_frame(function, line, (uint32_t)ret->distinct++, arena);
+			last_start = function->start;
+		}
+		if (!last)
+			return error_no_memory();
+		ret->items[i] = last;
+	}
+	return NULL;
+}
+
+const struct source source_python = {
+	.name = "python",
+	.open = names_open,
+	.find = names_find,
+	.close = free,
+	.has_lines = names_have_lines,
+	.frames = names_frames,
+};

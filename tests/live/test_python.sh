@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Functions and lines of CPython, which are read from its memory: shares as the program measures them.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+script=$top_srcdir/tests/workload/frames.py
+
+python=
+for candidate in /usr/bin/python3 "$(command -v python3)"; do
+	[ -z "$python" ] && "$candidate" -c '
+import sys
+sys.exit(not ((3, 11) <= sys.version_info[:2] <= (3, 13)))' 2>"$tmp/err" && python=$candidate
+done
+[ -n "$python" ] || skip_all "needs Python 3.11 to 3.13"
+"$SPROF" record -q --call-graph dwarf -o "$tmp/data" true 2>"$tmp/err" ||
+	skip_all "$(tail -n 1 "$tmp/err")"
+"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/command" "$python" "$script" 1.5 \
+	>"$tmp/truth" 2>"$tmp/err"
+comment "$(cat "$tmp/truth" "$tmp/err")"
+
+# judge DATA: 1 if each function has its share of main(), within 6 of 100; then how many there are.
+judge() {
+	"$SPROF" report -i "$1" --children -s dso,function --format json >"$tmp/json" 2>"$tmp/err"
+	"$SPROF" report -i "$1" --format folded 2>"$tmp/err" | awk '
+		FILENAME == ARGV[1] { if ($1 == "share") truth[$2] = $3; next }
+		{
+			weight = $NF
+			all += weight
+			if ($0 !~ /;main;/)
+				next
+			inside += weight
+			for (name in truth)
+				if (index($0, ";" name ";"))
+					sum[name] += weight
+		}
+		END {
+			good = inside > 0.8 * all
+			for (name in truth) {
+				share = 100 * sum[name] / (inside + !inside)
+				print "#", name, share, truth[name] >"/dev/stderr"
+				good = good && share > truth[name] - 6 && share < truth[name] + 6
+				count++
+			}
+			print "#", inside, "of", all >"/dev/stderr"
+			print good + 0, count + 0
+		}' "$tmp/truth" -
+}
+
+check "functions of a command have their shares" test "$(judge "$tmp/command")" = "1 3"
+
+"$SPROF" script -i "$tmp/command" -F ip,sym,srcline 2>"$tmp/err" |
+	awk -v first="$(awk '$1 == "line" { print $3 }' "$tmp/truth")" '
+		/^\t/ { is = $2 == "squares" || $2 ~ /^squares\+/; next }
+		is && match($0, /frames\.py:[0-9]+/) {
+			line = substr($0, RSTART + 10, RLENGTH - 10) - first
+			# The loop has lines 2 and 3 of the function, and nearly all its time.
+			if (line == 2 || line == 3) good++; else bad++
+		}
+		END { print "#", good + 0, bad + 0; exit !(good > 20 && bad < good / 10) }' >"$tmp/lines"
+check "lines of a function are those of its loop" test $? = 0
+cat "$tmp/lines"
+
+"$SPROF" record -q -F 997 --call-graph dwarf --no-python -o "$tmp/without" "$python" "$script" 0.2 \
+	>"$tmp/out" 2>"$tmp/err" || not_ok "--no-python records" "$(cat "$tmp/err")"
+"$SPROF" report -i "$tmp/without" --format folded >"$tmp/folded" 2>"$tmp/err"
+check "--no-python: no Python functions" \
+	test "$(grep -c ';main;' "$tmp/folded")" = 0 -a -s "$tmp/folded"
+
+"$python" "$script" 2.5 >"$tmp/truth" 2>"$tmp/err" &
+pid=$!
+"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/attached" -p $pid 2>"$tmp/err"
+wait $pid
+comment "$(cat "$tmp/truth" "$tmp/err")"
+check "functions of a running process have their shares" test "$(judge "$tmp/attached")" = "1 3"
+
+mkdir "$tmp/files"
+"$SPROF" record -q -F 997 --call-graph dwarf --switch-output=1s -o "$tmp/files/data" \
+	"$python" "$script" 2 >"$tmp/out" 2>"$tmp/err"
+named=0
+for file in "$tmp/files"/data*; do
+	"$SPROF" report -i "$file" --format folded 2>"$tmp/err" | grep -q ';main;.*squares;' &&
+		named=$((named + 1))
+done
+check "each file of --switch-output names its functions" test $named -ge 2
+
+if command -v perf >/dev/null; then
+	perf report -f -i "$tmp/command" --stdio >"$tmp/out" 2>"$tmp/perf"
+	unsurprising "$tmp/command" "$tmp/perf"
+	grep -v '^$' "$tmp/perf" | grep -v kptr_restrict >"$tmp/perf.rest"
+	check "perf reads the recording without a complaint" test ! -s "$tmp/perf.rest"
+	cat "$tmp/perf.rest" | sed 's/^/# /'
+else
+	skip "perf reads the recording without a complaint" "needs perf"
+fi
+finish
