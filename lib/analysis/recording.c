@@ -32,8 +32,8 @@ void run_deinit(struct run *run)
 	matches_deinit(&run->matches);
 	dump_unwind_deinit(&run->unwinding);
 	names_deinit(&run->names);
-	sideband_deinit(&run->sideband);
 	resolver_free(run->resolver);
+	sideband_deinit(&run->sideband);
 	machine_free(run->machine);
 	free(run->totals);
 	free(run->fields);
@@ -355,7 +355,7 @@ struct sp_error *recording_read(struct run *run, const struct merged *merged)
 	struct sp_error *error = pass_one_read(&pass, &run->machine, &run->sideband);
 	if (error)
 		return error;
-	error = pass_one_open(&pass, run->machine, &run->resolver, &run->unwinding);
+	error = pass_one_open(&pass, run->machine, &run->sideband, &run->resolver, &run->unwinding);
 	if (error)
 		return error;
 	work_init(run, merged);

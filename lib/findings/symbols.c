@@ -152,7 +152,9 @@ static bool collect(const struct run *run, const struct missing *missing,
 		found.problem = resolver_problem(run->resolver, module, &found.text,
 						   &found.remedy);
 		const struct runtime *runtime =
-			found.problem == RESOLVER_NO_PERF_MAP ? machine_runtime(run->machine, module->pid) : NULL;
+			found.problem == RESOLVER_NO_PERF_MAP ?
+				machine_runtime(run->machine, module->pid) :
+				NULL;
 		if (runtime)
 			found.remedy = runtime->symbols;
 		if (!add_problem(problems_found, &found))

@@ -40,8 +40,8 @@ static struct sp_error *open_files(struct sp_script *script)
 		files.unwinder = "none";
 	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader, .files = &files,
 				      .threads = script->threads};
-	struct sp_error *error = pass_one_open(&pass, script->machine, &script->resolver,
-					       &script->unwinding);
+	struct sp_error *error = pass_one_open(&pass, script->machine, &script->sideband,
+					       &script->resolver, &script->unwinding);
 	return error ? error :
 		       atlas_init(&script->atlas, sp_reader_info(script->reader), script->machine,
 				  script->resolver, &script->options);

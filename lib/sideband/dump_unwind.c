@@ -56,7 +56,7 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 		},
 	};
 	jit_frames_init(&unwinding->generated, source->ctx, source->wanted->symfs,
-			source->provenance.host);
+			source->provenance.host, source->stored);
 	if (!options.arch)
 		return error_new(SP_ERROR_UNSUPPORTED,
 				 "the recording does not say on which architecture it was made");

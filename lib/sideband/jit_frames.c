@@ -16,9 +16,10 @@
 /* Address of the code. An address of .eh_frame must not be negative. */
 #define CODE_VADDR 0x1000
 
-void jit_frames_init(struct jit_frames *frames, struct sp_ctx *ctx, const char *symfs, enum host host)
+void jit_frames_init(struct jit_frames *frames, struct sp_ctx *ctx, const char *symfs,
+		     enum host host, struct stored *stored)
 {
-	*frames = (struct jit_frames){.ctx = ctx, .symfs = symfs, .host = host};
+	*frames = (struct jit_frames){.ctx = ctx, .symfs = symfs, .host = host, .stored = stored};
 	pthread_mutex_init(&frames->lock, NULL);
 }
 
@@ -48,7 +49,7 @@ static const struct jitdump *dump_of(struct jit_frames *frames, const struct mod
 		return module->index < frames->dumps.count ? frames->dumps.items[module->index] : NULL;
 	const struct jitdump_request request = {
 		.ctx = frames->ctx, .symfs = frames->symfs, .host = frames->host,
-		.module = module, .pid = pid,
+		.module = module, .pid = pid, .stored = frames->stored,
 	};
 	while (frames->dumps.count <= module->index) {
 		struct jitdump **slot = vec_push(&frames->dumps);

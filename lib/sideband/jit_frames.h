@@ -8,12 +8,14 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "binary/identity.h"
+#include "stored/files.h"
 #include "unwind/unwind.h"
 
 struct jit_frames {
 	struct sp_ctx *ctx;
 	const char *symfs;
 	enum host host;
+	struct stored *stored;
 	pthread_mutex_t lock;      /* protects the members that follow */
 	VEC(struct jitdump *) dumps; /* by module->index; NULL: not read, or none */
 	struct u64map asked;       /* module->index of dumps that were searched */
@@ -22,8 +24,9 @@ struct jit_frames {
 	struct arena arena;
 };
 
-/* `symfs` and `host` are as in struct jitdump_request; borrowed. */
-void jit_frames_init(struct jit_frames *frames, struct sp_ctx *ctx, const char *symfs, enum host host);
+/* `symfs`, `host` and `stored` are as in struct jitdump_request; borrowed. */
+void jit_frames_init(struct jit_frames *frames, struct sp_ctx *ctx, const char *symfs,
+		     enum host host, struct stored *stored);
 void jit_frames_deinit(struct jit_frames *frames);
 
 /* Callback of struct unwind_files; `arg` is a struct jit_frames. Results are valid until it is freed. */

@@ -23,6 +23,7 @@ enum clock_kind {
 struct adding {
 	struct sp_ctx *ctx;
 	const char *symfs;
+	struct stored *stored; /* files in the recording; NULL: none */
 	enum host host; /* whether the recording was made on this host */
 	struct sideband *sideband;
 	size_t dumps_of[CLOCK_KINDS];
@@ -125,6 +126,7 @@ static struct sp_error *add_dump(struct adding *adding, const struct machine_jit
 		.host = adding->host,
 		.module = mark->module,
 		.pid = mark->pid,
+		.stored = adding->stored,
 	};
 	struct sp_error *error = jitdump_open(&request, &why, &dump);
 	if (error)
@@ -159,6 +161,7 @@ struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader
 	struct adding adding = {
 		.ctx = ctx,
 		.symfs = symfs,
+		.stored = sideband->stored,
 		.host = resolver_provenance(ctx, &recorded).host,
 		.sideband = sideband,
 	};

@@ -37,6 +37,17 @@ static struct sp_error *add_header(struct machine *machine, const struct sp_file
 	return error;
 }
 
+/* Opens the names and files that the recording stores. If they are damaged, there are none. */
+static struct sp_error *open_stored(const struct sp_reader *reader, struct stored **ret)
+{
+	struct sp_error *error = stored_open(reader->fd, reader->whole_size, reader->path, ret);
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
+		ctx_log(reader->ctx, SP_LOG_WARNING, "%s", sp_error_message(error));
+		sp_error_free(take_ptr(error));
+	}
+	return error;
+}
+
 struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **machine_ret,
 			       struct sideband *sideband)
 {
@@ -53,6 +64,9 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	error = add_header(*machine_ret, sp_reader_info(reader));
 	if (error)
 		return error;
+	error = open_stored(reader, &sideband->stored);
+	if (error)
+		return error;
 	error = jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband);
 	if (error)
 		return error;
@@ -65,21 +79,9 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	return jitdumps_note(sideband);
 }
 
-/* Opens the names and files that the recording stores. If they are damaged, there are none. */
-static struct sp_error *open_stored(const struct sp_reader *reader, struct resolver *resolver,
-				    struct stored **ret)
-{
-	struct sp_error *error = stored_open(reader->fd, reader->whole_size, reader->path, ret);
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
-		ctx_log(reader->ctx, SP_LOG_WARNING, "%s", sp_error_message(error));
-		sp_error_free(take_ptr(error));
-	}
-	resolver_set_stored(resolver, *ret);
-	return error;
-}
-
 struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine *machine,
-			       struct resolver **resolver_ret, struct unwinding *unwinding)
+			       const struct sideband *sideband, struct resolver **resolver_ret,
+			       struct unwinding *unwinding)
 {
 	struct sp_ctx *ctx = pass->ctx;
 	const struct sp_reader *reader = pass->reader;
@@ -103,18 +105,16 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 		.kernel_build_id_size = kernel ? kernel->build_id_size : 0,
 		.until_ns = recorded_until_ns(reader),
 		.names = pass->names,
+		.stored = sideband->stored,
 	};
-	struct stored *stored = NULL;
 	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
-	if (!error)
-		error = open_stored(reader, *resolver_ret, &stored);
 	return error ? error : dump_unwind_init(unwinding, &(struct dump_unwind_source){
 		.ctx = ctx,
 		.layout = layout,
 		.machine = machine,
 		.wanted = files,
 		.provenance = resolver_provenance(ctx, &options),
-		.stored = stored,
+		.stored = sideband->stored,
 	});
 }
 

@@ -31,11 +31,11 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 			       struct sideband *sideband) SP_MUST_CHECK;
 
 /*
- * Opens the resolver and the unwinder for a machine, which is borrowed. Both results must be freed
- * after a failure, too.
+ * Opens the resolver and the unwinder for a machine and a sideband, which are borrowed. Both results must
+ * be freed after a failure, too, and before the sideband.
  */
 struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine *machine,
-			       struct resolver **resolver_ret,
+			       const struct sideband *sideband, struct resolver **resolver_ret,
 			       struct unwinding *unwinding) SP_MUST_CHECK;
 
 /*

@@ -36,6 +36,7 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 
 void sideband_deinit(struct sideband *sideband)
 {
+	stored_free(sideband->stored);
 	sp_losses_free(sideband->losses);
 	vec_deinit(&sideband->task_counts);
 	lifetimes_deinit(&sideband->lifetimes);

@@ -13,6 +13,7 @@
 #include "file/reader_io.h"
 #include "machine/machine.h"
 #include "sideband/readahead.h"
+#include "stored/files.h"
 #include "sideband/task_lifetimes.h"
 
 /* READ record of a task that ended: its total count. */
@@ -41,6 +42,7 @@ struct cgroup_namespace {
 struct sideband {
 	const struct record_layout *layout; /* borrowed */
 	struct machine *machine;            /* borrowed */
+	struct stored *stored;         /* names and files in the recording; NULL: none */
 	struct sp_losses *losses;      /* losses and throttling */
 	VEC(struct task_count) task_counts;
 	struct lifetimes lifetimes;          /* finished at the end of the pass */

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/leb128.h"
 
 /* Limit on a file's bytes that are stored, and on its claimed size. */
@@ -141,18 +142,42 @@ static struct sp_error *encode_file(const struct image *image, struct record_buf
 	return error;
 }
 
+/* Appends the chunk. A file that could not be read is left out. */
+static struct sp_error *add_chunk(struct stored_names *names, struct stored_module *module,
+				  const struct record_buffer *data, struct sp_error *error)
+{
+	if (!error)
+		error = chunk_encode(&names->files, CHUNK_FILE, data->items, data->count);
+	if (!error)
+		module->file = ++names->file_count;
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
+		sp_error_free(take_ptr(error));
+	return error;
+}
+
+struct sp_error *stored_file_add_whole(struct stored_names *names, struct stored_module *module,
+				       int fd, uint64_t size)
+{
+	struct record_buffer data = {0};
+	size_t got;
+	bool good = put_number(&data, size) && put_number(&data, 1) && put_number(&data, 0) &&
+		    put_number(&data, size) && vec_reserve(&data, data.count + size);
+	struct sp_error *error = good ? NULL : error_no_memory();
+	int errnum = good ? io_pread(fd, data.items + data.count, size, 0, &got) : 0;
+	if (errnum || (good && got < size))
+		error = error_os(errnum ?: EIO, "cannot read a file to store");
+	data.count += good ? size : 0;
+	error = add_chunk(names, module, &data, error);
+	vec_deinit(&data);
+	return error;
+}
+
 struct sp_error *stored_file_add(struct stored_names *names, struct stored_module *module,
 				 const struct image *image)
 {
 	struct record_buffer data = {0};
-	struct sp_error *error = encode_file(image, &data);
-	if (!error)
-		error = chunk_encode(&names->files, CHUNK_FILE, data.items, data.count);
-	if (!error)
-		module->file = ++names->file_count;
+	struct sp_error *error = add_chunk(names, module, &data, encode_file(image, &data));
 	vec_deinit(&data);
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
-		sp_error_free(take_ptr(error));
 	return error;
 }
 

@@ -25,6 +25,10 @@
 struct sp_error *stored_file_add(struct stored_names *names, struct stored_module *module,
 				 const struct image *image) SP_MUST_CHECK;
 
+/* Appends any file of `size` bytes whole, in the same way. */
+struct sp_error *stored_file_add_whole(struct stored_names *names, struct stored_module *module,
+				       int fd, uint64_t size) SP_MUST_CHECK;
+
 /* Decodes a chunk's data to a file in memory; the caller closes *fd_ret. */
 struct sp_error *stored_file_decode(const uint8_t *data, size_t size, const char *path,
 				    int *fd_ret) SP_MUST_CHECK;
@@ -46,8 +50,15 @@ const struct stored_names *stored_names_of(const struct stored *stored);
 const struct stored_module *stored_find(const struct stored *stored, const struct stored_key *key);
 
 /*
- * Opens a module's stored file; *ret is NULL if there is none, or if it is damaged. The file must have the
- * key's build-id, if that has one. Thread-safe. Fails when out of memory.
+ * Opens a module's stored file of any kind; *ret is -1 if there is none, or if it is damaged, and the
+ * caller's else. Thread-safe. Fails when out of memory.
+ */
+struct sp_error *stored_open_fd(struct stored *stored, const struct stored_key *key,
+				int *ret) SP_MUST_CHECK;
+
+/*
+ * Opens a module's stored ELF file; *ret is NULL if there is none, or if it is damaged. The file must have
+ * the key's build-id, if that has one. Thread-safe. Fails when out of memory.
  */
 struct sp_error *stored_open_file(struct stored *stored, const struct stored_key *key,
 				  struct image **ret) SP_MUST_CHECK;

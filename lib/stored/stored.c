@@ -120,22 +120,39 @@ static struct sp_error *decode(struct stored *stored, size_t index, int *ret)
 	return error;
 }
 
-struct sp_error *stored_open_file(struct stored *stored, const struct stored_key *key,
-				  struct image **ret)
+/* Finds the file of a module; *ret belongs to `stored`, and is -1 if there is none. */
+static struct sp_error *find_file(struct stored *stored, const struct stored_key *key, int *ret)
 {
 	const struct stored_module *module = stored_find(stored, key);
-	char path[32];
-	int fd;
-	*ret = NULL;
+	*ret = -1;
 	if (!module || !module->file || module->file > stored->chunks.count)
 		return NULL;
 	pthread_mutex_lock(&stored->lock);
-	struct sp_error *error = decode(stored, module->file - 1, &fd);
+	struct sp_error *error = decode(stored, module->file - 1, ret);
 	pthread_mutex_unlock(&stored->lock);
+	return error;
+}
+
+struct sp_error *stored_open_fd(struct stored *stored, const struct stored_key *key, int *ret)
+{
+	int fd;
+	struct sp_error *error = find_file(stored, key, &fd);
+	*ret = !error && fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+	return error;
+}
+
+struct sp_error *stored_open_file(struct stored *stored, const struct stored_key *key,
+				  struct image **ret)
+{
+	char path[32];
+	int fd;
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	*ret = NULL;
+	struct sp_error *error = find_file(stored, key, &fd);
 	if (error || fd < 0)
 		return error;
+	/* The path is valid as long as `stored`. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	error = image_open(path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;

@@ -16,6 +16,7 @@
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "machine/module.h"
+#include "stored/files.h"
 
 struct sp_ctx;
 
@@ -33,7 +34,7 @@ struct jitdump_code {
 	uint64_t start;             /* its first load address */
 	const char *name;           /* interned */
 	uint32_t first_line, line_count; /* its elements of dump->lines, sorted by offset */
-	uint64_t frames_offset;     /* position of its .eh_frame in the dump; jitdump_read_frames() reads it */
+	uint64_t frames_offset;     /* position of its .eh_frame in the dump */
 	uint32_t frames_size;       /* 0: it has none */
 };
 
@@ -59,6 +60,8 @@ struct jitdump {
 	struct strtab strings;
 	uint64_t bad_records; /* number of records that were skipped as invalid */
 	uint64_t cut_at;      /* offset of an incomplete record at the end of the file; 0: none */
+	struct stored *stored; /* the recording that stores the file, with `key`; borrowed; NULL: `path` */
+	struct stored_key key; /* borrows the module's path */
 };
 
 /*
@@ -95,6 +98,7 @@ struct jitdump_request {
 	enum host host; /* whether the recording was made on this host */
 	const struct module *module;
 	uint32_t pid;
+	struct stored *stored; /* files in the recording, in place of a missing one; NULL: none */
 };
 
 /*
@@ -103,5 +107,12 @@ struct jitdump_request {
  */
 struct sp_error *jitdump_open(const struct jitdump_request *request, struct diagnosis *diagnosis,
 			      struct jitdump **ret) SP_MUST_CHECK;
+
+/*
+ * Stores a jitdump in a recording, up to 64 MB: without it, a report does not know where code was. Does
+ * nothing if it is not found. Fails when out of memory.
+ */
+struct sp_error *jitdump_store(const struct jitdump_request *request, struct stored_names *names,
+			       struct stored_module *module) SP_MUST_CHECK;
 
 #endif

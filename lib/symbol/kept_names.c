@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "proc/kallsyms.h"
+#include "symbol/jitdump.h"
 
 /* Number of analyses after which unused names are freed. */
 #define UNUSED_MAX 16
@@ -137,14 +138,32 @@ struct held_files *kept_names_held(const struct sp_names *kept)
 	return kept->held;
 }
 
-/* Stores a module's file, unless an earlier analysis did. */
+static struct sp_error *store_jitdump(struct sp_names *kept, const struct source_env *env,
+				      const struct module *module, struct stored_module *stored)
+{
+	const struct jitdump_request request = {
+		.ctx = env->ctx,
+		.symfs = env->options.symfs,
+		.host = env->binary.provenance.host,
+		.module = module,
+		.pid = module->pid,
+		.stored = env->binary.stored,
+	};
+	return jitdump_store(&request, kept->store, stored);
+}
+
+/* Stores a module's file, unless an earlier analysis did: a jitdump always, others if they are wanted. */
 static struct sp_error *store_file(struct sp_names *kept, const struct source_env *env,
 				   const struct module *module)
 {
 	const struct stored_key key = binary_stored_key(module);
 	struct stored_module *stored = stored_names_find(kept->store, &key);
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	if (module->kind != MODULE_FILE || !stored || stored->file)
+	if (!stored || stored->file)
+		return NULL;
+	if (module->kind == MODULE_JIT)
+		return store_jitdump(kept, env, module, stored);
+	if (module->kind != MODULE_FILE || !kept->store_files)
 		return NULL;
 	struct binary_env files = env->binary;
 	struct sp_error *error = binary_open_code(&files, module, module->pid, &image);
@@ -156,7 +175,7 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env, struc
 	struct sp_error *error = NULL;
 	pthread_mutex_lock(&kept->lock);
 	bool good = !names->log.points.count || name_log_store(&names->log, names, kept->store);
-	if (good && kept->store_files)
+	if (good)
 		error = store_file(kept, env, names->module);
 	kept->store_failed |= !good || error;
 	sp_error_free(error);

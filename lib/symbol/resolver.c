@@ -38,7 +38,6 @@ static const struct source *const sources[] = {
 
 struct resolver {
 	struct source_env env;
-	struct stored *stored; /* names and files in the recording; NULL: none */
 	pthread_mutex_t lock;
 	VEC(struct module_names *) modules; /* by module->index; NULL: not used yet */
 	atomic_bool no_memory; /* memory was short for a name */
@@ -60,6 +59,7 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 						 &provenance);
 	if (error)
 		return error;
+	resolver->env.binary.stored = options->stored;
 	resolver->env.binary.held = options->names ? kept_names_held(options->names) : NULL;
 	error = recorded_index_new(&options->recorded, &resolver->env.recorded);
 	if (error)
@@ -73,11 +73,6 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 		kernel_names_set_cached(resolver->env.kernel, kallsyms);
 	*ret = take_ptr(resolver);
 	return NULL;
-}
-
-void resolver_set_stored(struct resolver *resolver, struct stored *stored)
-{
-	resolver->env.binary.stored = resolver->stored = stored;
 }
 
 /* Gives all names back to those that are kept. */
@@ -106,7 +101,6 @@ void resolver_free(struct resolver *resolver)
 		module_names_free(resolver->modules.items[i]);
 	vec_deinit(&resolver->modules);
 	recorded_index_free(resolver->env.recorded);
-	stored_free(resolver->stored);
 	kernel_names_free(resolver->env.kernel);
 	binary_env_deinit(&resolver->env.binary);
 	pthread_mutex_destroy(&resolver->lock);

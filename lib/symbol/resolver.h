@@ -33,15 +33,13 @@ struct resolver_options {
 	size_t kernel_build_id_size;            /* 0: unknown */
 	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */
 	struct sp_names *names; /* keeps names for the next resolver; NULL: none are kept */
+	struct stored *stored;  /* names and files in the recording; NULL: none */
 };
 
 /* With options->names, modules must outlive the resolver. */
 struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options *options,
 			      struct resolver **ret) SP_MUST_CHECK;
 void resolver_free(struct resolver *resolver);
-
-/* Lets a new resolver use what the recording stores (NULL: nothing), which it owns then. */
-void resolver_set_stored(struct resolver *resolver, struct stored *stored);
 
 /*
  * A function; belongs to the resolver. There is one object for each (module, start). Code without a

@@ -19,6 +19,7 @@
 #include "symbol/process_file.h"
 
 #define SIZE_MAX_BYTES ((off_t)64 << 30)
+#define STORED_MAX_BYTES ((off_t)64 << 20)
 
 DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
@@ -46,6 +47,22 @@ static struct sp_error *read_own(int fd, const char *path, const struct module *
 	}
 	*ret = take_ptr(dump);
 	return NULL;
+}
+
+/* Reads the dump that the recording stores. */
+static struct sp_error *open_stored(const struct jitdump_request *request,
+				    struct diagnosis *diagnosis, struct jitdump **ret)
+{
+	const struct stored_key key = binary_stored_key(request->module);
+	CLEANUP_CLOSE int fd = -1;
+	struct sp_error *error = stored_open_fd(request->stored, &key, &fd);
+	if (!error && fd >= 0)
+		error = read_own(fd, request->module->path, request->module, diagnosis, ret);
+	if (*ret) {
+		(*ret)->stored = request->stored;
+		(*ret)->key = key;
+	}
+	return error;
 }
 
 struct sp_error *jitdump_open(const struct jitdump_request *request, struct diagnosis *diagnosis,
@@ -78,6 +95,11 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 		jitdump_free(take_ptr(*ret));
 		return error_no_memory();
 	}
+	if (!*ret && request->stored) {
+		error = open_stored(request, diagnosis, ret);
+		if (error)
+			return error;
+	}
 	if (*ret)
 		diagnosis_clear(diagnosis);
 	else if (diagnosis->problem == RESOLVER_OK)
@@ -88,16 +110,40 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 	return NULL;
 }
 
-bool jitdump_read_bytes(const struct jitdump *dump, uint64_t offset, size_t size, uint8_t *ret)
+/* Opens the dump's file again. The result is -1 if it was replaced. */
+static int open_again(const struct jitdump *dump, struct stat *status_ret)
 {
 	CLEANUP_CLOSE int fd = -1;
+	if (dump->stored)
+		sp_error_free(stored_open_fd(dump->stored, &dump->key, &fd));
+	else
+		sp_error_free(regular_file_open(dump->root, dump->path + strlen(dump->root ?: ""),
+						REGULAR_FILE_NO_LINK, &fd, status_ret));
+	if (fd < 0 || fstat(fd, status_ret) || status_ret->st_dev != dump->device ||
+	    status_ret->st_ino != dump->inode)
+		return -1;
+	return take_fd(&fd);
+}
+
+bool jitdump_read_bytes(const struct jitdump *dump, uint64_t offset, size_t size, uint8_t *ret)
+{
 	struct stat status;
+	CLEANUP_CLOSE int fd = open_again(dump, &status);
 	size_t done;
-	sp_error_free(regular_file_open(dump->root, dump->path + strlen(dump->root ?: ""),
-					REGULAR_FILE_NO_LINK, &fd, &status));
-	if (fd < 0 || status.st_dev != dump->device || status.st_ino != dump->inode)
-		return false;
-	return io_pread(fd, ret, size, (off_t)offset, &done) == 0 && done == size;
+	return fd >= 0 && io_pread(fd, ret, size, (off_t)offset, &done) == 0 && done == size;
+}
+
+struct sp_error *jitdump_store(const struct jitdump_request *request, struct stored_names *names,
+			       struct stored_module *module)
+{
+	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
+	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
+	struct stat status;
+	struct sp_error *error = jitdump_open(request, &why, &dump);
+	CLEANUP_CLOSE int fd = dump ? open_again(dump, &status) : -1;
+	if (error || fd < 0 || status.st_size > STORED_MAX_BYTES)
+		return error;
+	return stored_file_add_whole(names, module, fd, (uint64_t)status.st_size);
 }
 
 bool jitdump_read_frames(const struct jitdump *dump, const struct jitdump_code *code, uint8_t *ret)
@@ -123,6 +169,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		.host = env->binary.provenance.host,
 		.module = module,
 		.pid = pid ?: module->pid,
+		.stored = env->binary.stored,
 	};
 	struct sp_error *error = jitdump_open(&request, diagnosis, &dump);
 	*ret = dump;

@@ -54,7 +54,7 @@ report() {
 }
 
 clock=
-record ours "$SPROF" record -q -e cpu-clock -F 997
+record ours "$SPROF" record -q --no-names -e cpu-clock -F 997
 check "each sample has the name of what ran then (kinds of code, wrong names)" \
 	test "$(judge "$tmp/ours" 0)" = "4 0"
 "$SPROF" report -i "$tmp/ours/data" -s dso,symbol --no-children >"$tmp/report" 2>"$tmp/err"
@@ -115,7 +115,7 @@ check "attached to: as well" sh -c 'test "${1#* }" = 0 && test "${1% *}" -ge 3' 
 
 # Code that keeps no frame pointer is unwound by the dump's call frame information.
 mkdir "$tmp/frames"
-if "$SPROF" record -q -e cpu-clock -F 997 --call-graph dwarf --unwind later -o "$tmp/frames/data" \
+if "$SPROF" record -q --no-names -e cpu-clock -F 997 --call-graph dwarf --unwind later -o "$tmp/frames/data" \
 	"$workload/jitframes" "$tmp/frames" 0.2 2>"$tmp/err"; then
 	"$SPROF" report -i "$tmp/frames/data" --format folded >"$tmp/folded" 2>"$tmp/err"
 	awk '/;generated/ { all += $NF; if (/main;.*calls_generated;generated/) whole += $NF }

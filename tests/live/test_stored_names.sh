@@ -115,6 +115,16 @@ record "$tmp/insn" "$tmp/program" 0.2
 "$SPROF" script -i "$tmp/insn" -F ip,insn --symfs "$tmp/empty" 2>"$tmp/err" | sed 1,2d >"$tmp/insn-after"
 same "--with-binaries keeps instructions" "$tmp/insn-before" "$tmp/insn-after"
 
+# -- JIT code -----------------------------------------------------------------
+mkdir "$tmp/dump"
+record "$tmp/jit" "$workload/jitdump" "$tmp/dump" 0.3
+reports before "$tmp/jit"
+check "JIT code has names" grep -q '\(alpha\|beta\|gamma\)' "$tmp/before"
+rm -r "$tmp/dump"
+repeats "JIT code whose dump is gone" "$tmp/jit"
+check "archive again, without the dump" "$SPROF" archive -q "$tmp/jit"
+repeats "the dump is kept" "$tmp/jit"
+
 # -- Containers ---------------------------------------------------------------
 # named NAME DATA: the functions of the program have names.
 named() {

@@ -402,7 +402,8 @@ static bool check_runtime_names(const struct record_arguments *arguments)
 	if (!arguments->runtime_names || starts)
 		return true;
 	diag_say("--runtime-names needs a COMMAND that it starts, without -p, -t, -u, -a, -C and -G");
-	diag_more("Of a Java process that runs, write symbols by 'jcmd PID Compiler.perfmap'; restart others.");
+	diag_more("Of a Java process that runs, write symbols by 'jcmd PID Compiler.perfmap'; restart "
+		  "others.");
 	return false;
 }
 
