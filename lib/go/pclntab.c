@@ -15,6 +15,8 @@
 #define MAGIC_1_18 0xfffffff0
 #define MAGIC_1_20 0xfffffff1
 
+/* Bytes that a function's data has at least. They bound the number of functions. */
+#define FUNCTION_BYTES_MIN 32
 /* Linkers align the table to this at least. */
 #define ALIGNMENT 8
 
@@ -81,7 +83,8 @@ static uint64_t entry_size(const struct pclntab *table)
 static bool has_room_for_functions(const struct pclntab *table)
 {
 	return table->functions < table->bytes.size &&
-	       table->count < (table->bytes.size - table->functions) / entry_size(table);
+	       table->count < (table->bytes.size - table->functions) /
+				      (entry_size(table) + FUNCTION_BYTES_MIN);
 }
 
 /* Go 1.2: all offsets are from the table's start; the files' place follows the array. */
@@ -170,9 +173,10 @@ static struct sp_error *read_table(const struct image *image, struct pclntab *ta
 		if (section && header.sh_type != SHT_NOBITS && header.sh_size)
 			return read_section(image, section, &header, table);
 	}
-	for (size_t i = 0; i < image->loads.count && may_have_table(image); i++) {
+	size_t count = may_have_table(image) ? image->loads.count : 0;
+	for (size_t i = 0; i < count && !error && !table->count; i++) {
 		const struct image_load *load = &image->loads.items[i];
-		if (!load->executable && load->file_size && !error && !table->count)
+		if (!load->executable && load->file_size)
 			error = search_segment(image, load, table);
 	}
 	return error;
