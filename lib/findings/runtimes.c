@@ -30,6 +30,17 @@ const struct runtime *runtime_find(const struct run *run)
 	return NULL;
 }
 
+bool runtime_is_go(const struct run *run)
+{
+	static const char outermost[] = "runtime.goexit";
+	for (size_t i = 0; i < run->names.frames.count; i++) {
+		const struct symbol *symbol = run->names.frames.items[i].symbol;
+		if (symbol && !strncmp(symbol->raw_name ?: symbol->name, outermost, strlen(outermost)))
+			return true;
+	}
+	return false;
+}
+
 bool runtime_may_own(const struct module *module)
 {
 	return module->kind == MODULE_ANONYMOUS ||

@@ -15,6 +15,9 @@ struct runtime {
 /* Returns the first known runtime that the recording has mapped, or NULL. */
 const struct runtime *runtime_find(const struct run *run);
 
+/* Returns whether the recording has stacks of a Go program: compilers' options are no remedy for them. */
+bool runtime_is_go(const struct run *run);
+
 /* Whether a module may hold generated code. */
 bool runtime_may_own(const struct module *module);
 

@@ -145,6 +145,23 @@ for how in -linkmode=internal -linkmode=external; do
 	agree "PIE, $how" "$tmp/full" "$tmp/bare"
 done
 
+# No compiler's options are a remedy for Go's stacks.
+build full
+address() {
+	nm "$tmp/full" | awk -v name="$1" '$3 == name { print "0x" $1 }'
+}
+recording "$tmp/cut.data" <<END
+event cpu-clock chain
+comm 7 7 full
+mmap 7 0x400000 0x200000 0 $tmp/full
+stacks truncated
+sample 0 7 7 0 1000 100 $(address main.main) $(address main.main) $(address runtime.goexit.abi0 | sed 's/0$/1/')
+note 0 #36:9:10:9:0:0:0:0xffffffffffffffff x
+END
+"$SPROF" report -i "$tmp/cut.data" 2>&1 | sed -n 's/^    [^ ]* \(the kernel copies\)/\1/p' >"$tmp/got"
+echo "the kernel copies no more: record with --call-graph fp" >"$tmp/wanted"
+same "the remedy for Go's stacks names no compiler's option" "$tmp/wanted" "$tmp/got"
+
 for machine in amd64 arm64; do
 	if ! GOARCH=$machine build $machine; then
 		skip "$machine: frame sizes" "$(sed 1q "$tmp/build.log")"
