@@ -74,3 +74,14 @@ bool was_unwound(const struct run *run, uint16_t event)
 		known += run->workers[i].counted.events[event].stated_ends;
 	return known * 2 > run->totals[event].samples;
 }
+
+bool runtime_is_go(const struct run *run)
+{
+	static const char outermost[] = "runtime.goexit";
+	for (size_t i = 0; i < run->names.frames.count; i++) {
+		const struct symbol *symbol = run->names.frames.items[i].symbol;
+		if (symbol && !strncmp(symbol->raw_name ?: symbol->name, outermost, strlen(outermost)))
+			return true;
+	}
+	return false;
+}

@@ -37,4 +37,7 @@ const char *event_name_if_needed(const struct run *run, const struct sp_profile 
  */
 bool was_unwound(const struct run *run, uint16_t event);
 
+/* Returns whether the recording has stacks of a Go program: compilers' options are no remedy for them. */
+bool runtime_is_go(const struct run *run);
+
 #endif

@@ -190,7 +190,14 @@ static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 #define NO_MORE_STACK                                                                          \
 	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, and "    \
 	"record with --call-graph fp"
+#define NO_MORE_GO_STACK "the kernel copies at most 64 KB: record with --call-graph fp"
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
+
+/* Returns the remedy for stacks that no copy can hold. */
+static const char *no_more_stack(const struct run *run)
+{
+	return runtime_is_go(run) ? NO_MORE_GO_STACK : NO_MORE_STACK;
+}
 
 /* Returns a remedy with the stack size that the recorder measured. */
 static const char *noted_remedy(const struct run *run, char *text, size_t size)
@@ -198,7 +205,7 @@ static const char *noted_remedy(const struct run *run, char *text, size_t size)
 	for (size_t i = run->sideband.notes.count; i-- > 0;) {
 		uint64_t bytes = run->sideband.notes.items[i].stack_bytes;
 		if (bytes == NOTE_STACK_NO_MORE)
-			return NO_MORE_STACK;
+			return no_more_stack(run);
 		if (!bytes || bytes > STACK_COPY_MAX)
 			continue;
 		snprintf(text, size, COPY_MORE "%llu", (unsigned long long)bytes);
@@ -217,7 +224,7 @@ static const char *copy_remedy(const struct run *run, const struct perf_event_at
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return noted_remedy(run, text, size);
 	if (attr->sample_stack_user >= STACK_COPY_MAX)
-		return NO_MORE_STACK;
+		return no_more_stack(run);
 	snprintf(text, size, COPY_MORE "%u",
 		 more < STACK_COPY_MAX ? more : STACK_COPY_MAX);
 	return text;
@@ -269,6 +276,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	const char *cfi_remedy = no_unwind_info_remedy(run);
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
 	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)profile->samples;
+	const char *frame_pointers = runtime_is_go(run) ? "record with --call-graph dwarf" : FRAME_POINTERS;
 	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",
 		 pages ? "of stacks are truncated (stack page not resident)"
@@ -276,7 +284,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 			   : "of stacks may be incomplete (they do not reach the thread's first function)",
 		 pages ? NULL
 		 : unwound ? copy_remedy(run, attr, ends->truncated, copies, sizeof(copies))
-			   : FRAME_POINTERS},
+			   : frame_pointers},
 		{profile->limited, "max_stack", "of stacks are truncated (deeper than --max-stack)",
 		 "report without --max-stack"},
 		{ends->depth_limit - profile->limited, "depth_limit",
@@ -289,7 +297,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{ends->bad_memory, "bad_memory", "of stacks are incomplete (invalid stack address)",
 		 "show the functions where they end: sprof report -g caller"},
 		{ends->invalid_address, "invalid_address",
-		 "of stacks are incomplete (invalid return address)", FRAME_POINTERS},
+		 "of stacks are incomplete (invalid return address)", frame_pointers},
 		{ends->skipped, "skipped", "of stacks have no user callers (the recorder was overloaded)",
 		 slower},
 		{ends->switched, "switched",

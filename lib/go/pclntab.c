@@ -15,6 +15,8 @@
 #define MAGIC_1_18 0xfffffff0
 #define MAGIC_1_20 0xfffffff1
 
+/* Bytes that a function's data has at least. They bound the number of functions. */
+#define FUNCTION_BYTES_MIN 32
 /* Linkers align the table to this at least. */
 #define ALIGNMENT 8
 
@@ -81,7 +83,8 @@ static uint64_t entry_size(const struct pclntab *table)
 static bool has_room_for_functions(const struct pclntab *table)
 {
 	return table->functions < table->bytes.size &&
-	       table->count < (table->bytes.size - table->functions) / entry_size(table);
+	       table->count < (table->bytes.size - table->functions) /
+				      (entry_size(table) + FUNCTION_BYTES_MIN);
 }
 
 /* Go 1.2: all offsets are from the table's start; the files' place follows the array. */
@@ -170,9 +173,10 @@ static struct sp_error *read_table(const struct image *image, struct pclntab *ta
 		if (section && header.sh_type != SHT_NOBITS && header.sh_size)
 			return read_section(image, section, &header, table);
 	}
-	for (size_t i = 0; i < image->loads.count && may_have_table(image); i++) {
+	size_t count = may_have_table(image) ? image->loads.count : 0;
+	for (size_t i = 0; i < count && !error && !table->count; i++) {
 		const struct image_load *load = &image->loads.items[i];
-		if (!load->executable && load->file_size && !error && !table->count)
+		if (!load->executable && load->file_size)
 			error = search_segment(image, load, table);
 	}
 	return error;
@@ -260,33 +264,45 @@ static bool read_entry(const struct pclntab *table, uint64_t index, uint64_t *st
 	return true;
 }
 
-/* Flags of Go releases that do not store them. */
-static uint8_t flags_by_name(const char *name)
+/* Flags that the table does not have: those of old Go releases, and our own. */
+static uint8_t flags_by_name(const char *name, bool old)
 {
 	static const struct {
 		const char *name;
 		uint8_t flags;
+		bool old; /* since Go 1.18 the table has them */
 	} known[] = {
-		{"runtime.goexit", GO_TOP_FRAME},     {"runtime.mstart", GO_TOP_FRAME},
-		{"runtime.rt0_go", GO_TOP_FRAME},     {"runtime.systemstack", GO_SP_WRITE},
-		{"runtime.mcall", GO_SP_WRITE},	      {"runtime.morestack", GO_SP_WRITE},
-		{"runtime.gogo", GO_SP_WRITE},	      {"runtime.asmcgocall", GO_SP_WRITE},
-		{"runtime.walltime", GO_SP_WRITE},    {"runtime.walltime1", GO_SP_WRITE},
-		{"runtime.nanotime", GO_SP_WRITE},    {"runtime.nanotime1", GO_SP_WRITE},
-		{"runtime.walltimeMono", GO_SP_WRITE},
+		{"runtime.asyncPreempt", GO_INJECTED, false},
+		{"runtime.sigpanic", GO_INJECTED, false},
+		{"runtime.cgocallback", GO_RESUMED, false},
+		{"runtime.goexit", GO_TOP_FRAME, true},
+		{"runtime.mstart", GO_TOP_FRAME, true},
+		{"runtime.rt0_go", GO_TOP_FRAME, true},
+		{"runtime.systemstack", GO_SP_WRITE, true},
+		{"runtime.mcall", GO_SP_WRITE, true},
+		{"runtime.morestack", GO_SP_WRITE, true},
+		{"runtime.gogo", GO_SP_WRITE, true},
+		{"runtime.asmcgocall", GO_SP_WRITE, true},
+		{"runtime.walltime", GO_SP_WRITE, true},
+		{"runtime.walltime1", GO_SP_WRITE, true},
+		{"runtime.nanotime", GO_SP_WRITE, true},
+		{"runtime.nanotime1", GO_SP_WRITE, true},
+		{"runtime.walltimeMono", GO_SP_WRITE, true},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(name, known[i].name))
+		if (known[i].old <= old && !strcmp(name, known[i].name))
 			return known[i].flags;
 	return 0;
 }
 
 static void set_flags(const struct pclntab *table, struct go_function *function)
 {
-	if (table->layout < PCLNTAB_1_18)
-		function->flags |= flags_by_name(function->name);
+	function->flags &= GO_TOP_FRAME | GO_SP_WRITE;
+	if (strncmp(function->name, "runtime.", strlen("runtime.")))
+		return;
+	function->flags |= flags_by_name(function->name, table->layout < PCLNTAB_1_18);
 	/* The runtime prepares both stacks so that they can be unwound through this function. */
-	if (!strcmp(function->name, "runtime.cgocallback"))
+	if (function->flags & GO_RESUMED)
 		function->flags &= (uint8_t)~GO_SP_WRITE;
 }
 
@@ -385,17 +401,21 @@ bool pc_values_next(struct pc_values *values)
 	return true;
 }
 
+bool pc_values_find(struct pc_values *values, uint64_t distance, int32_t *ret)
+{
+	for (size_t i = 0; i < STEPS_MAX && pc_values_next(values); i++) {
+		if (distance >= values->to)
+			continue;
+		*ret = (int32_t)values->value;
+		return true;
+	}
+	return false;
+}
+
 bool pclntab_frame_size(const struct pclntab *table, const struct go_function *function,
 			uint64_t vaddr, int32_t *ret)
 {
 	struct pc_values values;
-	if (!pc_values_open(table, function->frame_sizes, &values))
-		return false;
-	for (size_t i = 0; i < STEPS_MAX && pc_values_next(&values); i++) {
-		if (vaddr - function->start >= values.to)
-			continue;
-		*ret = (int32_t)values.value;
-		return true;
-	}
-	return false;
+	return pc_values_open(table, function->frame_sizes, &values) &&
+	       pc_values_find(&values, vaddr - function->start, ret);
 }

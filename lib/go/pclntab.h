@@ -39,9 +39,11 @@ struct pclntab {
 struct sp_error *pclntab_read(const struct image *image, struct pclntab *ret) SP_MUST_CHECK;
 void pclntab_deinit(struct pclntab *table);
 
-/* Flags of a function, as the runtime defines them. */
+/* Flags of a function; the first two are the runtime's. */
 #define GO_TOP_FRAME 1 /* is the outermost of its stack */
 #define GO_SP_WRITE 2  /* loads the stack pointer: its callers are on another stack */
+#define GO_INJECTED 4  /* signal handlers of the runtime let interrupted code "call" it */
+#define GO_RESUMED 8   /* its return address is a copy of where a goroutine had stopped */
 
 struct go_function {
 	const char *name;        /* valid as long as the table */
@@ -74,6 +76,9 @@ struct pc_values {
 /* Starts at the table with an offset from struct go_function; false if there is none. */
 bool pc_values_open(const struct pclntab *table, uint32_t offset, struct pc_values *ret);
 bool pc_values_next(struct pc_values *values);
+
+/* Gets the value that holds at a distance from the function's start; false if there is none. */
+bool pc_values_find(struct pc_values *values, uint64_t distance, int32_t *ret);
 
 /* Distance from the stack pointer at `vaddr` to its value at the function's start; false if unknown. */
 bool pclntab_frame_size(const struct pclntab *table, const struct go_function *function,

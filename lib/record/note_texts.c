@@ -185,8 +185,8 @@ static void put_truncated(struct output *out, const struct sp_note *note)
 	if (note->values[5])
 		put_template(out, note, "; {5} not repaired");
 	if (note->values[6] == NOTE_STACK_NO_MORE)
-		put_text(out, "; the kernel copies at most 64 KB: compile with -fno-omit-frame-pointer and "
-			 "record with --call-graph fp");
+		put_text(out, "; the kernel copies at most 64 KB: record with --call-graph fp (C code needs "
+			 "-fno-omit-frame-pointer)");
 	else if (note->values[6])
 		put_template(out, note, "; use --call-graph dwarf,{6#}");
 }

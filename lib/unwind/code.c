@@ -14,7 +14,7 @@
 #include "base/ctx.h"
 #include "base/io.h"
 #include "elf/symtab.h"
-#include "go/pclntab.h"
+#include "go/frame_sizes.h"
 
 /* Files that stay open for their instructions; those of modules beyond are not read. */
 #define OPEN_MAX 64
@@ -55,7 +55,7 @@ struct code {
 	struct image *text_image;  /* for instructions: its file stays open */
 	uint64_t entry;
 	struct call_frames frames;
-	struct pclntab go;
+	struct frame_sizes go;
 	struct range plts[PLTS_MAX];
 	size_t plt_count;
 	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
@@ -97,7 +97,7 @@ static void code_free(struct code *code)
 		return;
 	vec_deinit(&code->starts);
 	call_frames_deinit(&code->frames);
-	pclntab_deinit(&code->go);
+	frame_sizes_deinit(&code->go);
 	image_free(code->debug_image);
 	image_free(code->text_image);
 	image_free(code->image);
@@ -115,7 +115,7 @@ bool codes_are_many(const struct codes *codes)
 
 static size_t bytes_of(const struct code *code)
 {
-	return call_frames_size(&code->frames) + code->go.bytes.size +
+	return call_frames_size(&code->frames) + frame_sizes_bytes(&code->go) +
 	       code->starts.capacity * sizeof(*code->starts.items);
 }
 
@@ -214,6 +214,14 @@ static struct image *open_again(struct code *code)
 	return NULL;
 }
 
+static void read_go(struct code *code)
+{
+	struct pclntab table;
+	struct sp_error *error = pclntab_read(code->image, &table);
+	say(code, error ?: frame_sizes_make(&table, &code->go));
+	pclntab_deinit(&table);
+}
+
 static void look_for_eh_frame(struct code *code)
 {
 	code->image = open_again(code);
@@ -222,7 +230,7 @@ static void look_for_eh_frame(struct code *code)
 	GElf_Ehdr elf_header;
 	code->entry = gelf_getehdr(code->image->elf, &elf_header) ? elf_header.e_entry : 0;
 	say(code, call_frames_read_eh(&code->frames, code->image));
-	say(code, pclntab_read(code->image, &code->go));
+	read_go(code);
 	image_release_file(code->image);
 }
 
@@ -419,9 +427,9 @@ bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t
 	return cfi_find(&code->frames.debug, vaddr, ret);
 }
 
-const struct pclntab *code_go(const struct code *code)
+const struct frame_sizes *code_go(const struct code *code)
 {
-	return code->go.count ? &code->go : NULL;
+	return code->go.functions.count ? &code->go : NULL;
 }
 
 uint64_t code_entry(const struct code *code)

@@ -11,7 +11,7 @@
 #include "unwind/unwind.h"
 
 struct code;
-struct pclntab;
+struct frame_sizes;
 
 /* Files of all modules. Thread-safe. */
 struct codes;
@@ -54,8 +54,8 @@ bool code_is_blind(const struct code *code);
 bool code_find(const struct code *code, const struct unwind_arch *arch, uint64_t vaddr,
 	       struct cfi_entry *ret);
 
-/* Returns the function table of a Go program; NULL: the file has none. */
-const struct pclntab *code_go(const struct code *code);
+/* Returns the frame sizes of a Go program; NULL: the file is none. */
+const struct frame_sizes *code_go(const struct code *code);
 
 /* Returns the program's entry point (ELF's e_entry). */
 uint64_t code_entry(const struct code *code);

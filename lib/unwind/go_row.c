@@ -8,8 +8,7 @@
  */
 #include "unwind/go_row.h"
 
-#include <string.h>
-#include "go/pclntab.h"
+#include "go/frame_sizes.h"
 
 /* Alignment of arm64's stack pointer, and the space that the runtime takes for x30. */
 #define ARM64_ALIGN 16
@@ -17,19 +16,6 @@
 static struct cfi_rule rule_at(int64_t offset)
 {
 	return (struct cfi_rule){.kind = RULE_AT, .offset = offset};
-}
-
-/* Returns whether signal handlers of the runtime let interrupted code "call" the function. */
-static bool is_injected(const struct go_function *function)
-{
-	return !strcmp(function->name, "runtime.asyncPreempt") ||
-	       !strcmp(function->name, "runtime.sigpanic");
-}
-
-/* Returns whether the runtime copied the return address from where a goroutine had stopped. */
-static bool is_resumed(const struct go_function *function)
-{
-	return !strcmp(function->name, "runtime.cgocallback");
 }
 
 static void set_x86(const struct code_place *place, int64_t moved, struct cfi_row *row)
@@ -62,40 +48,41 @@ static void set_arm64(const struct code_place *place, int64_t moved, bool inject
 	row->rules[arch->fp] = rule_at(-ARM64_ALIGN - arch->word);
 }
 
-static enum go_row frame_row(const struct code_place *place, const struct pclntab *table,
-			     const struct go_function *function, struct cfi_row *ret)
+static enum go_row frame_row(const struct code_place *place, const struct frame_sizes *sizes,
+			     const struct frame_sizes_function *function, struct cfi_row *ret)
 {
 	const struct unwind_arch *arch = place->arch;
 	int32_t moved;
-	if (table->word != arch->word ||
-	    !pclntab_frame_size(table, function, place->vaddr, &moved) || moved < 0)
+	if (sizes->word != arch->word || !frame_sizes_at(sizes, function, place->vaddr, &moved) ||
+	    moved < 0)
 		return GO_ROW_NONE;
 	struct cfi_row row = {
 		.cfa = {.kind = RULE_IS, .column = arch->sp},
 		.return_column = arch->ra,
 		/* The return address is no return address of a call: it may be a function's first. */
-		.is_signal = is_injected(function) || is_resumed(function),
+		.is_signal = function->flags & (GO_INJECTED | GO_RESUMED),
 	};
 	if (arch->calls_push)
 		set_x86(place, moved, &row);
 	else
-		set_arm64(place, moved, is_injected(function), &row);
+		set_arm64(place, moved, function->flags & GO_INJECTED, &row);
 	*ret = row;
 	return GO_ROW_FRAME;
 }
 
 enum go_row go_row_make(const struct code_place *place, struct cfi_row *ret)
 {
-	const struct pclntab *table = code_go(place->code);
-	struct go_function function;
-	if (!table || !pclntab_find(table, place->vaddr, &function))
+	const struct frame_sizes *sizes = code_go(place->code);
+	const struct frame_sizes_function *function =
+		sizes ? frame_sizes_find(sizes, place->vaddr) : NULL;
+	if (!function)
 		return GO_ROW_NONE;
 	/* The runtime's sigreturn begins at the return address of a signal handler. */
-	if (place->ip == function.end && guess_sigreturn(place, ret))
+	if (place->ip == function[1].start && guess_sigreturn(place, ret))
 		return GO_ROW_FRAME;
-	if (function.flags & GO_TOP_FRAME)
+	if (function->flags & GO_TOP_FRAME)
 		return GO_ROW_TOP;
-	if (function.flags & GO_SP_WRITE)
+	if (function->flags & GO_SP_WRITE)
 		return GO_ROW_SWITCH;
-	return frame_row(place, table, &function, ret);
+	return frame_row(place, sizes, function, ret);
 }

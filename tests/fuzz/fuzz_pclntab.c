@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fuzz.h"
+#include "go/frame_sizes.h"
 #include "go/frames.h"
 
 /* Of a large table only as many functions are looked up. */
@@ -46,6 +47,20 @@ static void look_up_all(const struct image *image, const struct pclntab *table)
 	go_frames_close(&frames);
 }
 
+static void read_sizes(const struct pclntab *table)
+{
+	struct frame_sizes sizes;
+	int32_t size;
+	sp_error_free(frame_sizes_make(table, &sizes));
+	assert(sizes.values.count <= table->bytes.size + 1);
+	for (size_t i = 0; i < sizes.functions.count && i < FUNCTIONS_MAX; i++) {
+		const struct frame_sizes_function *function = &sizes.functions.items[i];
+		frame_sizes_at(&sizes, function, function->start, &size);
+		frame_sizes_find(&sizes, function->start);
+	}
+	frame_sizes_deinit(&sizes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct image *image;
@@ -58,8 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		return 0;
 	}
 	error = pclntab_read(image, &table);
-	if (!error)
+	if (!error) {
 		look_up_all(image, &table);
+		read_sizes(&table);
+	}
 	sp_error_free(error);
 	pclntab_deinit(&table);
 	image_free(image);

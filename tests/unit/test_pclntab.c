@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "go/frame_sizes.h"
 #include "go/frames.h"
 #include "made_go.h"
 #include "test.h"
@@ -55,6 +56,7 @@ TEST(pclntab_has_functions)
 			ck_assert_uint_eq(function.end, MADE_GO_TEXT + made_starts[j + 1]);
 			ck_assert_uint_eq(function.flags, j == 2   ? GO_TOP_FRAME
 							 : j == 3 ? GO_SP_WRITE
+							 : j == 4 ? GO_INJECTED
 								  : 0);
 		}
 		ck_assert(!pclntab_function(&go.table, MADE_GO_FUNCTIONS, &function));
@@ -110,6 +112,33 @@ static void expect_frames(struct go *go, uint64_t offset, const char *wanted)
 		ck_assert_int_eq(frames[i].start != UINT64_MAX, i == count - 1);
 	}
 	ck_assert_str_eq(text, wanted);
+}
+
+TEST(frame_sizes_are_the_tables)
+{
+	for (int i = 0; i < PROGRAMS; i++) {
+		GO go = {0};
+		struct frame_sizes sizes;
+		struct go_function function;
+		open_program(&go, i);
+		ok_or_fail(frame_sizes_make(&go.table, &sizes));
+		for (uint64_t at = 0; at < MADE_GO_TEXT_SIZE; at++) {
+			uint64_t vaddr = MADE_GO_TEXT + at;
+			const struct frame_sizes_function *found = frame_sizes_find(&sizes, vaddr);
+			int32_t wanted = -1, got = -1;
+			ck_assert(pclntab_find(&go.table, vaddr, &function));
+			ck_assert_ptr_nonnull(found);
+			ck_assert_uint_eq(found->start, function.start);
+			ck_assert_uint_eq(found[1].start, function.end);
+			ck_assert_uint_eq(found->flags, function.flags);
+			ck_assert_int_eq(pclntab_frame_size(&go.table, &function, vaddr, &wanted),
+					 frame_sizes_at(&sizes, found, vaddr, &got));
+			ck_assert_int_eq(wanted, got);
+		}
+		ck_assert_ptr_null(frame_sizes_find(&sizes, MADE_GO_TEXT - 1));
+		ck_assert_ptr_null(frame_sizes_find(&sizes, MADE_GO_TEXT + MADE_GO_TEXT_SIZE));
+		frame_sizes_deinit(&sizes);
+	}
 }
 
 TEST(frames_have_lines_and_inlined_calls)
