@@ -87,8 +87,8 @@ static bool is_there(const void *arg, uint64_t address, const char *name)
 }
 
 /*
- * Whether a module's file has lines. The kernel's own debug information is large and only read with
- * --vmlinux.
+ * Whether a module's file has lines. The kernel's own debug information needs its ELF file's symbols, too,
+ * for the addresses, and is only read with these.
  */
 static bool names_have_lines(void *opened, const struct source_env *env,
 			     const struct module *module)

@@ -205,7 +205,7 @@ static bool vmlinux_has_lines(void *opened, const struct source_env *env,
 {
 	const struct vmlinux *vmlinux = opened;
 	(void)env, (void)module;
-	return dwarf_exists(vmlinux->image);
+	return !vmlinux->image->memory && dwarf_exists(vmlinux->image);
 }
 
 static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env *env,
@@ -229,7 +229,6 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 	return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
 }
 
-/* Reads debug information only for --vmlinux, because the kernel's is large. */
 const struct source source_vmlinux_given = {
 	.name = "vmlinux",
 	.open = given_open,
@@ -244,4 +243,6 @@ const struct source source_vmlinux_found = {
 	.open = found_open,
 	.find = vmlinux_find,
 	.close = vmlinux_close,
+	.has_lines = vmlinux_has_lines,
+	.open_lines = vmlinux_open_lines,
 };

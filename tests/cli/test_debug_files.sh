@@ -154,6 +154,8 @@ for path in boot/vmlinux-$release usr/lib/debug/boot/vmlinux-$release \
 	empty
 	put vmlinux "$path"
 	named "a kernel in /$path" '\[k\] vm_work'
+	report -s dso,srcline
+	check "and its lines" grep -q 'kernel.*kernel.c:3$' out
 done
 pack() { # PROGRAM FILE PACKED
 	command -v "$1" >/dev/null && "$1" -q -c "$2" >"$3"
@@ -282,6 +284,7 @@ check "a server's executable and its debug file" grep -q '\[.\] inner$' out
 check "a server's kernel" grep -q '\[k\] vm_work$' out
 check "a server's module" grep -q 'play.*\[k\] inner$' out
 report -s dso,srcline --debuginfod
+check "lines of the kernel" grep -q 'kernel.*kernel.c:3$' out
 check "lines of the program" grep -q 'program .*program.c:[1-9]*$' out
 check "lines of the module" grep -q 'play.*program.c:[1-9]*$' out
 
