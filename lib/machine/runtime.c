@@ -27,7 +27,7 @@ static const struct runtime runtimes[] = {
 	 "record with --runtime-names, or start Java with -XX:+PreserveFramePointer"},
 	{"node", "Node.js", NODE_SYMBOLS, NODE_STACKS},
 	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS},
-	{"libcoreclr.so", ".NET", 
+	{"libcoreclr.so", ".NET",
 	 "record with --runtime-names, or set DOTNET_PerfMapEnabled=1 in the program's environment", NULL},
 	{"luajit", "Lua", LUA_SYMBOLS, LUA_STACKS},
 	{"libluajit-", "Lua", LUA_SYMBOLS, LUA_STACKS},
