@@ -32,7 +32,7 @@ struct module {
 	const char *reference_symbol; /* symbol that measures the kernel's random offset (KASLR): "_text" or
 				       * "_stext"; or NULL */
 	uint32_t pid;          /* first process that mapped it */
-	uint8_t runtime;       /* number of the language runtime that the file belongs to (machine/runtime.h) */
+	uint8_t runtime;       /* number of the file's language runtime (machine/runtime.h) */
 	bool is_64bit;
 	uint64_t content_size; /* size of a file without a build-id; 0: not recorded */
 	uint64_t content_hash; /* hash of the file's content (record/content.h) */

@@ -33,7 +33,7 @@ struct jitdump_code {
 	uint64_t start;             /* its first load address */
 	const char *name;           /* interned */
 	uint32_t first_line, line_count; /* its elements of dump->lines, sorted by offset */
-	uint64_t frames_offset;     /* position of its .eh_frame in the dump; jitdump_read_frames() reads it */
+	uint64_t frames_offset;     /* position of its .eh_frame in the dump */
 	uint32_t frames_size;       /* 0: it has none */
 };
 

@@ -163,7 +163,8 @@ static void make_generated(struct rows *rows, const struct unwind_arch *arch,
 	uint64_t offset = 0;
 	rows->made++;
 	ret->kind = ROW_FRAME_POINTER;
-	if (!files->generated(files->generated_arg, location->module, location->pid, location->offset, &found) ||
+	if (!files->generated(files->generated_arg, location->module, location->pid, location->offset,
+			      &found) ||
 	    (found.machine != EM_NONE && found.machine != arch->machine))
 		return;
 	const struct cfi_section section = {
