@@ -151,11 +151,8 @@ static bool collect(const struct run *run, const struct missing *missing,
 			return false;
 		found.problem = resolver_problem(run->resolver, module, &found.text,
 						   &found.remedy);
-		const struct runtime *runtime =
-			found.problem == RESOLVER_NO_PERF_MAP ?
-				machine_runtime(run->machine, module->pid) :
-				NULL;
-		if (runtime)
+		const struct runtime *runtime = machine_runtime(run->machine, module->pid);
+		if (runtime && found.problem == RESOLVER_NO_PERF_MAP)
 			found.remedy = runtime->symbols;
 		if (!add_problem(problems_found, &found))
 			return false;

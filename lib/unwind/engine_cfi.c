@@ -349,6 +349,50 @@ static bool is_anothers(struct walk *walk, uint64_t returned)
 	return same && target > vaddr;
 }
 
+/* Returns whether the frame pointer leads to a return address in a file, or in generated code. */
+static bool has_record(struct walk *walk)
+{
+	struct record record;
+	if (!register_known(&walk->registers, walk->arch->fp) ||
+	    read_record(walk, walk->registers.values[walk->arch->fp], walk->sp, &record) != STEP_DONE)
+		return false;
+	enum row_kind kind = row_of(walk, record.ip, false)->kind;
+	return kind != ROW_UNMAPPED && kind != ROW_NO_CODE;
+}
+
+/*
+ * Finds the return address of a trampoline in generated code, which has moved the stack pointer by one
+ * word to call a function: CPython (PYTHONPERFSUPPORT) makes one for each function of Python. The word
+ * must be the return address of a call by a register in a file, and no frame pointer leads on.
+ */
+static bool trampoline_return(struct walk *walk, uint64_t *ret)
+{
+	const struct unwind_arch *arch = walk->arch;
+	struct location here = locate(walk, walk->ip - 1);
+	if (walk->exact || !here.module || rows_has_file(&here) ||
+	    !stack_load_sized(&walk->stack, walk->sp + arch->word, arch->word, ret) || has_record(walk))
+		return false;
+	struct location caller = locate(walk, *ret - 1);
+	const struct code *code = rows_has_file(&caller) ? rows_code(walk->rows, &caller) : NULL;
+	struct code_place call = {.arch = arch, .code = code};
+	if (!code || !code_vaddr(code, caller.offset, &call.vaddr))
+		return false;
+	call.ip = call.vaddr + 1;
+	return guess_calls_register(&call);
+}
+
+/* Leaves a trampoline, which changes no register that its caller expects to be preserved. */
+static enum step step_trampoline(struct walk *walk, uint64_t ip)
+{
+	struct frame_registers *registers = &walk->registers;
+	uint64_t sp = walk->sp + 2 * (uint64_t)walk->arch->word;
+	registers->values[walk->arch->sp] = sp;
+	walk->result->frame_pointers++;
+	enum step step = arrive(walk, ip, sp, true);
+	walk->guessed = true;
+	return step;
+}
+
 /* `pointed`: the code keeps one, as far as can be seen. */
 static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 {
@@ -395,6 +439,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 static enum step step(struct walk *walk, const struct row *row)
 {
 	enum step step;
+	uint64_t ip;
 	switch (row->kind) {
 	case ROW_SIMPLE:
 		step = step_simple(walk, row);
@@ -410,6 +455,8 @@ static enum step step(struct walk *walk, const struct row *row)
 		walk->result->system_stack = true;
 		return STEP_DONE;
 	default:
+		if (row->kind == ROW_FRAME_POINTER && trampoline_return(walk, &ip))
+			return step_trampoline(walk, ip);
 		return step_by_frame_pointer(walk, row->kind != ROW_UNKNOWN);
 	}
 	/* After a frame that was unwound by frame pointer, arm64's stack pointer is unknown. */

@@ -271,6 +271,15 @@ bool guess_call_target(const struct code_place *caller, uint64_t *ret)
 	return true;
 }
 
+bool guess_calls_register(const struct code_place *caller)
+{
+	uint8_t bytes[2];
+	/* call *%reg */
+	return caller->arch->machine == EM_X86_64 &&
+	       code_text(caller->code, caller->ip - 2, 2, bytes) && bytes[0] == 0xff &&
+	       (bytes[1] & 0xf8) == 0xd0;
+}
+
 bool guess_is_call_to(const struct code_place *caller, uint64_t vaddr)
 {
 	uint64_t target;
@@ -280,15 +289,12 @@ bool guess_is_call_to(const struct code_place *caller, uint64_t vaddr)
 bool guess_is_put_there(const struct code_place *place)
 {
 	struct cfi_entry entry;
-	uint8_t bytes[2];
 	uint64_t target;
 	if (place->ip == place->vaddr || !code_find(place->code, place->arch, place->ip, &entry) ||
 	    entry.start != place->ip || guess_call_target(place, &target))
 		return false;
 	/* call *%reg, by what has no entry either, and does not expect it to return */
-	return place->arch->machine == EM_AARCH64 ||
-	       !code_text(place->code, place->ip - 2, 2, bytes) || bytes[0] != 0xff ||
-	       (bytes[1] & 0xf8) != 0xd0;
+	return !guess_calls_register(place);
 }
 
 bool guess_has_no_frame(const struct code_place *place)

@@ -72,4 +72,7 @@ bool guess_has_no_frame(const struct code_place *place);
  */
 bool guess_calls_out(const struct code_place *caller);
 
+/* Returns whether the call goes to an address in a register. False for code other than x86-64's. */
+bool guess_calls_register(const struct code_place *caller);
+
 #endif

@@ -85,6 +85,33 @@ else
 	skip "pid namespaces" "none may be made"
 fi
 
+# In a mount namespace with its own /tmp: files of the process are found while it runs.
+if [ -n "$map" ] && unshare -p -m -f mount -t tmpfs tmpfs /tmp 2>"$tmp/err"; then
+	cp "$workload/jitdump" "$tmp/contained"
+	unshare -p -m -f sh -c 'cd "$1" && mount -t tmpfs tmpfs /tmp && exec ./contained /tmp 0.8' - \
+		"$tmp" >"$tmp/out" &
+	until [ -s "$tmp/out" ]; do sleep 0.05; done
+	inner=$(pgrep -n -x contained)
+	"$SPROF" record -q -e cpu-clock --duration 0.3 -p "$inner" -o "$tmp/jit" 2>"$tmp/err"
+	report "$tmp/jit"
+	check "a jitdump in a container's /tmp is read" named '\(alpha\|beta\|gamma\)'
+	inside=/proc/$inner/root/tmp
+	rm "$inside/jit-1.dump"
+	report "$tmp/jit"
+	address=$(sed -n 's/.*\[\.\] 0x\([0-9a-f]*\)[0-9a-f][0-9a-f]$/\100/p' "$tmp/report" | head -n 1)
+	echo "$address 100 mapped" >"$inside/perf-1.map"
+	report "$tmp/jit"
+	check "a perf map in a container's /tmp is read" named mapped
+	mv "$inside/perf-1.map" "$inside/elsewhere"
+	ln -s elsewhere "$inside/perf-1.map"
+	report "$tmp/jit"
+	check "a link there is not followed" not_named mapped
+	kill -9 "$inner"
+	wait
+else
+	skip "a container's /tmp" "no mount namespace may be made"
+fi
+
 # -- Debug files --------------------------------------------------------------
 if command -v objcopy >/dev/null && command -v strip >/dev/null; then
 	mkdir "$tmp/shared"

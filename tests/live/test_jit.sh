@@ -121,7 +121,14 @@ if "$SPROF" record -q --no-names -e cpu-clock -F 997 --call-graph dwarf --unwind
 	awk '/;generated/ { all += $NF; if (/main;.*calls_generated;generated/) whole += $NF }
 		END { print (all > 50 && whole > 0.98 * all) }' "$tmp/folded" >"$tmp/got"
 	check "stacks of code without frame pointers are whole" grep -qx 1 "$tmp/got"
+	"$SPROF" record -q -e cpu-clock -F 997 --call-graph dwarf -o "$tmp/frames/data" \
+		"$workload/jitframes" "$tmp/frames" 0.2 trampoline 2>"$tmp/err"
+	"$SPROF" report -i "$tmp/frames/data" --format folded >"$tmp/folded" 2>"$tmp/err"
+	awk '/;burns/ { all += $NF; if (/main;.*calls_generated;[^;]*JIT[^;]*;burns/) whole += $NF }
+		END { print (all > 50 && whole > 0.98 * all) }' "$tmp/folded" >"$tmp/got"
+	check "stacks through trampolines are whole" grep -qx 1 "$tmp/got"
 else
+	skip "stacks through trampolines are whole" "the code is for x86-64"
 	skip "stacks of code without frame pointers are whole" "the code is for x86-64"
 fi
 

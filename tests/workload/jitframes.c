@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitframes FOLDER [SECONDS]: runs code made at run time, called generated(), for SECONDS (0.4) of CPU
+ * jitframes FOLDER [SECONDS [trampoline]]: runs code made at run time, called generated(), for SECONDS (0.4) of CPU
  * time, from calls_generated(). The code keeps no frame pointer: it uses that register. Its call frame
- * information is in FOLDER/jit-PID.dump, as CPython and V8 write it.
+ * information is in FOLDER/jit-PID.dump, as CPython and V8 write it. With "trampoline", the code has
+ * none, and calls burns() as CPython's trampolines do.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -22,6 +23,13 @@ static const uint8_t code[] = {
 	0x75, 0xfb,             /* jnz to it */
 	0x48, 0x83, 0xc4, 0x40, /* add $0x40,%rsp */
 	0x5d, 0xc3,             /* pop %rbp; ret */
+};
+
+static const uint8_t trampoline[] = {
+	0x48, 0x83, 0xec, 0x08, /* sub $8,%rsp */
+	0xff, 0xd6,             /* call *%rsi */
+	0x48, 0x83, 0xc4, 0x08, /* add $8,%rsp */
+	0xc3,                   /* ret */
 };
 
 /* .eh_frame follows the code at a multiple of 8; the FDE's address is relative to its field. */
@@ -92,9 +100,16 @@ static void put_code(const void *at)
 	fflush(dump);
 }
 
-__attribute__((noinline)) static void calls_generated(void (*generated)(uint64_t turns))
+static void burns(uint64_t turns)
 {
-	generated(500000);
+	spin(turns, (unsigned int)turns);
+}
+
+typedef void generated_fn(uint64_t turns, void (*called)(uint64_t turns));
+
+__attribute__((noinline)) static void calls_generated(generated_fn *generated)
+{
+	generated(500000, burns);
 	__asm__ volatile(""); /* no tail call */
 }
 
@@ -108,11 +123,15 @@ int main(int argc, char **argv)
 			0);
 	if (at == MAP_FAILED)
 		return 1;
-	memcpy(at, code, sizeof(code));
-	put_code(at);
+	if (argc > 3) {
+		memcpy(at, trampoline, sizeof(trampoline));
+	} else {
+		memcpy(at, code, sizeof(code));
+		put_code(at);
+	}
 	uint64_t until_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)(seconds * 1e9);
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
-		calls_generated((void (*)(uint64_t))at);
+		calls_generated((generated_fn *)at);
 	return fclose(dump) != 0;
 }
 #else

@@ -402,8 +402,7 @@ static bool check_runtime_names(const struct record_arguments *arguments)
 	if (!arguments->runtime_names || starts)
 		return true;
 	diag_say("--runtime-names needs a COMMAND that it starts, without -p, -t, -u, -a, -C and -G");
-	diag_more("Of a Java process that runs, write symbols by 'jcmd PID Compiler.perfmap'; restart "
-		  "others.");
+	diag_more("For a running Java process, use 'jcmd PID Compiler.perfmap'; restart other programs.");
 	return false;
 }
 
