@@ -71,7 +71,7 @@ void python_on_sample(struct python *python, struct python_probe *probe,
 
 /* Numbers of groups, which are the Python frames of one call of the evaluation function. */
 struct python_counts {
-	uint64_t samples;  /* with a frame of the evaluation function */
+	uint64_t samples;  /* samples of Python processes */
 	uint64_t groups;   /* calls of the evaluation function: its frames */
 	uint64_t inserted; /* calls with Python frames */
 	uint64_t dropped;  /* calls whose frames are too many, or whose thread had run on when they were read */

@@ -6,8 +6,11 @@
 #define INTERPRETERS_MAX 64
 #define THREADS_MAX 4096
 
-/* Owners from here on are no Python code's frames, but entry frames on the C stack (3.12, 3.13). */
+/* Owners from here on are no Python code's frames, but entry frames on the C stack (since 3.12). */
 #define OWNER_ENTRY 3
+
+/* Low bits of a reference to a code object, which 3.14 uses as marks. */
+#define CODE_TAG UINT64_C(3)
 
 static bool is_thread(struct python_memory *memory, const struct python_layout *layout,
 		      uint64_t number, uint64_t thread)
@@ -62,6 +65,7 @@ static bool read_frame(struct python_memory *memory, const struct python_layout 
 	if (good && layout->frame_is_entry)
 		good = python_memory_get(memory, address + layout->frame_is_entry, &is_entry, 1);
 	ret->is_entry = is_entry;
+	ret->code &= ~CODE_TAG;
 	return good;
 }
 
