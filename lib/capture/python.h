@@ -74,7 +74,7 @@ struct python_counts {
 	uint64_t samples;  /* samples of Python processes */
 	uint64_t groups;   /* calls of the evaluation function: its frames */
 	uint64_t inserted; /* calls with Python frames */
-	uint64_t dropped;  /* calls whose frames are too many, or whose thread had run on when they were read */
+	uint64_t dropped;  /* calls with too many frames, or whose thread had run on before the reading */
 	uint64_t unreadable; /* samples whose Python frames cannot be read at all */
 };
 void python_counts_add(struct python_counts *sum, const struct python_worker *worker);

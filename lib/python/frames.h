@@ -15,8 +15,8 @@
 
 struct python_frame {
 	uint64_t frame; /* address of its _PyInterpreterFrame */
-	uint64_t code;  /* of its code object */
-	uint64_t instr; /* of its last instruction that began */
+	uint64_t code;  /* address of its code object */
+	uint64_t instr; /* address of its last instruction that began */
 };
 
 struct python_group {
