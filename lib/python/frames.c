@@ -113,6 +113,24 @@ static bool begin_group(struct python_stack *stack, uint64_t place)
 	return true;
 }
 
+/*
+ * Empties the last group if it has the frame that `cframe` runs, which is another group's: a call that has
+ * just begun has linked its _PyCFrame, and not yet its frame.
+ */
+static void check_group(struct python_memory *memory, const struct python_layout *layout,
+			uint64_t cframe, struct python_stack *stack)
+{
+	struct python_group *group = &stack->groups[stack->group_count];
+	uint64_t frame;
+	if (!python_memory_word(memory, cframe + layout->cframe_frame, &frame))
+		return;
+	for (uint32_t i = 0; i < group->count; i++)
+		if (stack->frames[group->first + i].frame == frame) {
+			stack->frame_count = group->first;
+			group->count = 0;
+		}
+}
+
 static bool read_by_cframes(struct python_memory *memory, const struct python_layout *layout,
 			    uint64_t cframe, struct python_stack *stack)
 {
@@ -124,6 +142,8 @@ static bool read_by_cframes(struct python_memory *memory, const struct python_la
 			return false;
 		/* The thread's first _PyCFrame runs nothing: its frame is not of a call. */
 		bool whole = !previous || read_group(memory, layout, &frame, &entry, stack);
+		if (previous)
+			check_group(memory, layout, previous, stack);
 		stack->group_count++;
 		if (!whole)
 			return false;

@@ -159,6 +159,33 @@ TEST(frames_of_3_11_are_grouped_by_cframes)
 	make_free(&made);
 }
 
+TEST(a_call_of_3_11_that_has_just_begun_has_no_frames)
+{
+	struct made made = {0};
+	static struct python_stack stack;
+	make(&made);
+	ck_assert(python_layout_make(made.memory, 0x030b02f0, made.runtime.runtime,
+				     &made.runtime.layout));
+	const struct python_layout *layout = &made.runtime.layout;
+	/* The inner _PyCFrame still has what was on the stack: the frame of a call before. */
+	put_frame(&made, FRAMES + 0x100, FRAMES, 2);
+	put_frame(&made, FRAMES, 0, 3);
+	put(&made, FRAMES + layout->frame_is_entry, 1, 1);
+	put_address(&made, THREAD + layout->thread_frame, C_STACK);
+	put_address(&made, C_STACK + layout->cframe_frame, FRAMES + 0x100);
+	put_address(&made, C_STACK + layout->cframe_previous, C_STACK + 0x100);
+	put_address(&made, C_STACK + 0x100 + layout->cframe_frame, FRAMES);
+	put_address(&made, C_STACK + 0x100 + layout->cframe_previous, C_STACK + 0x200);
+	python_stack_read(made.memory, layout, IMAGE_BASE + THREAD, &stack);
+	ck_assert(!stack.truncated);
+	ck_assert_uint_eq(stack.group_count, 3);
+	ck_assert_uint_eq(stack.groups[0].count, 0);
+	ck_assert_uint_eq(stack.groups[1].count, 1);
+	ck_assert_uint_eq(stack.groups[1].first, 0);
+	ck_assert_uint_eq(stack.frames[0].instr, IMAGE_BASE + 3);
+	make_free(&made);
+}
+
 /* Words of _Py_DebugOffsets, and offsets that no version has. */
 struct stated {
 	uint8_t word;
@@ -244,7 +271,7 @@ TEST(a_circle_of_frames_ends)
 	put_frame(&made, FRAMES, FRAMES, 1);
 	put_address(&made, THREAD + made.runtime.layout.thread_frame, C_STACK);
 	put_address(&made, C_STACK + made.runtime.layout.cframe_frame, FRAMES);
-	put_address(&made, C_STACK + made.runtime.layout.cframe_previous, C_STACK);
+	put_address(&made, C_STACK + made.runtime.layout.cframe_previous, C_STACK + 0x100);
 	python_stack_read(made.memory, &made.runtime.layout, IMAGE_BASE + THREAD, &stack);
 	ck_assert(stack.truncated);
 	ck_assert_uint_eq(stack.frame_count, PYTHON_FRAMES_MAX);
