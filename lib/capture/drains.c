@@ -48,7 +48,7 @@ struct group {
 	int epoll_fd;
 	size_t first, end;    /* of the places, in their order by groups */
 	uint64_t wakeups;     /* atomic */
-	void *state;          /* state of on_arrival; NULL: it is not called */
+	void *state;          /* argument of on_arrival; NULL: it is not called */
 };
 
 struct drains {

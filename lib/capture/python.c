@@ -157,9 +157,9 @@ static bool is_eval(const struct python_process *process, uint64_t ip)
 	return ip >= process->eval_start && ip < process->eval_end;
 }
 
-/* The stack of a frame of native code. */
+/* A frame of native code, and its part of the stack. */
 struct native_frame {
-	uint64_t low, high;
+	uint64_t ip, low, high;
 };
 
 /*
@@ -222,26 +222,39 @@ static const struct python_group *next_group(struct inserting *inserting,
 	return NULL;
 }
 
-/* Gets the addresses of a native frame's Python frames; returns their number. */
-static size_t find_frames(struct inserting *inserting, const struct native_frame *native,
-			  uint64_t *ips)
+/* Returns whether the group's frames are those of the time of the sample, and all are known. */
+static bool is_valid(struct inserting *inserting, const struct python_group *group,
+		     const struct native_frame *native)
 {
 	struct python_worker *worker = inserting->worker;
 	const struct python_stack *stack = &worker->probe->stack;
+	if (stack->truncated && inserting->group == stack->group_count)
+		return false;
+	return inserting->exact ||
+	       group_is_unchanged(worker, &inserting->process->runtime.layout, group,
+				  inserting->sample, native);
+}
+
+/*
+ * Gets the addresses of a native frame's Python frames; returns their number. Compilers move parts of the
+ * evaluation function elsewhere: the group's place shows that the frame is its, not the ip.
+ */
+static size_t find_frames(struct inserting *inserting, const struct native_frame *native,
+			  uint64_t *ips)
+{
+	struct python_counts *counts = &inserting->worker->counts;
 	const struct python_group *group = next_group(inserting, native);
-	worker->counts.groups++;
-	if (!group)
-		return 0;
-	bool truncated = stack->truncated && inserting->group == stack->group_count;
-	if (truncated ||
-	    (!inserting->exact &&
-	     !group_is_unchanged(worker, &inserting->process->runtime.layout, group,
-				 inserting->sample, native))) {
-		worker->counts.dropped++;
+	size_t count = 0;
+	if (!group) {
+		counts->groups += is_eval(inserting->process, native->ip);
 		return 0;
 	}
-	size_t count = add_group(inserting, group, ips);
-	worker->counts.inserted += count != 0;
+	bool valid = is_valid(inserting, group, native);
+	if (valid)
+		count = add_group(inserting, group, ips);
+	counts->groups++;
+	counts->inserted += count != 0;
+	counts->dropped += !valid;
 	return count;
 }
 
@@ -251,9 +264,8 @@ static size_t insert_all(struct inserting *inserting, uint64_t *ips)
 	uint64_t inserted[PYTHON_FRAMES_MAX];
 	size_t total = sample->count;
 	for (size_t i = 0, at = 0; i + 1 < sample->count; i++, at++) {
-		const struct native_frame native = {sample->frames[i].sp, sample->frames[i + 1].sp};
-		if (!is_eval(inserting->process, sample->frames[i].ip) || native.high <= native.low)
-			continue;
+		const struct unwind_frame *frame = &sample->frames[i];
+		const struct native_frame native = {frame->ip, frame->sp, frame[1].sp};
 		size_t added = find_frames(inserting, &native, inserted);
 		memmove(ips + at + 1 + added, ips + at + 1, (total - at - 1) * sizeof(*ips));
 		memcpy(ips + at + 1, inserted, added * sizeof(*ips));
@@ -313,14 +325,14 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 	python_probe_begin(worker->probe, sample->pid);
 	if (process.state == PYTHON_UNKNOWN)
 		look_up(worker, sample->view, &process);
-	if (process.state != PYTHON_USABLE || !has_eval(&process, sample))
+	if (process.state != PYTHON_USABLE)
 		return sample->count;
 	worker->counts.samples++;
 	bool exact;
 	if (!python_shots_take(&worker->python->shots, sample->tid, sample->time_ns,
 			       &worker->probe->stack, &exact) &&
 	    !python_probe_read(worker->probe, &process, sample->tid, &sample->stack, &exact)) {
-		worker->counts.unreadable++;
+		worker->counts.unreadable += has_eval(&process, sample);
 		return sample->count;
 	}
 	struct inserting inserting = {

@@ -71,10 +71,10 @@ void python_on_sample(struct python *python, struct python_probe *probe,
 
 /* Numbers of groups, which are the Python frames of one call of the evaluation function. */
 struct python_counts {
-	uint64_t samples;  /* with a frame of the evaluation function */
+	uint64_t samples;  /* samples of Python processes */
 	uint64_t groups;   /* calls of the evaluation function: its frames */
 	uint64_t inserted; /* calls with Python frames */
-	uint64_t dropped;  /* calls with too many frames, or of threads that ran on before the read */
+	uint64_t dropped;  /* calls with too many frames, or whose thread had run on before the reading */
 	uint64_t unreadable; /* samples whose Python frames cannot be read at all */
 };
 void python_counts_add(struct python_counts *sum, const struct python_worker *worker);

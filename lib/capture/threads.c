@@ -185,7 +185,7 @@ struct sp_error *capture_start_drains(struct sp_capture *capture,
 		.notify_bytes = options->buffers.wakeup_samples ? 1 : dumps ? NOTIFY_STACKS : NOTIFY_SMALL,
 		.record_max = CAPTURE_RECORD_MAX,
 		.realtime = capture->realtime,
-		.on_arrival = capture->graph.python ? on_arrival : NULL,
+		.on_arrival = capture->unwinding ? on_arrival : NULL,
 		.new_state = new_probe, .arg = capture->unwinding,
 	};
 	return drains_new(&drains, &capture->drains);

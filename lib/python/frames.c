@@ -6,8 +6,11 @@
 #define INTERPRETERS_MAX 64
 #define THREADS_MAX 4096
 
-/* Owners from here on are no Python code's frames, but entry frames on the C stack (3.12, 3.13). */
+/* Owners from here on are no Python code's frames, but entry frames on the C stack (since 3.12). */
 #define OWNER_ENTRY 3
+
+/* Low bits of a reference to a code object, which 3.14 uses as marks. */
+#define CODE_TAG UINT64_C(3)
 
 static bool is_thread(struct python_memory *memory, const struct python_layout *layout,
 		      uint64_t number, uint64_t thread)
@@ -62,6 +65,7 @@ static bool read_frame(struct python_memory *memory, const struct python_layout 
 	if (good && layout->frame_is_entry)
 		good = python_memory_get(memory, address + layout->frame_is_entry, &is_entry, 1);
 	ret->is_entry = is_entry;
+	ret->code &= ~CODE_TAG;
 	return good;
 }
 
@@ -109,6 +113,24 @@ static bool begin_group(struct python_stack *stack, uint64_t place)
 	return true;
 }
 
+/*
+ * Empties the last group if it has the frame that `cframe` runs, which is another group's: a call that has
+ * just begun has linked its _PyCFrame, and not yet its frame.
+ */
+static void check_group(struct python_memory *memory, const struct python_layout *layout,
+			uint64_t cframe, struct python_stack *stack)
+{
+	struct python_group *group = &stack->groups[stack->group_count];
+	uint64_t frame;
+	if (!python_memory_word(memory, cframe + layout->cframe_frame, &frame))
+		return;
+	for (uint32_t i = 0; i < group->count; i++)
+		if (stack->frames[group->first + i].frame == frame) {
+			stack->frame_count = group->first;
+			group->count = 0;
+		}
+}
+
 static bool read_by_cframes(struct python_memory *memory, const struct python_layout *layout,
 			    uint64_t cframe, struct python_stack *stack)
 {
@@ -120,6 +142,8 @@ static bool read_by_cframes(struct python_memory *memory, const struct python_la
 			return false;
 		/* The thread's first _PyCFrame runs nothing: its frame is not of a call. */
 		bool whole = !previous || read_group(memory, layout, &frame, &entry, stack);
+		if (previous)
+			check_group(memory, layout, previous, stack);
 		stack->group_count++;
 		if (!whole)
 			return false;

@@ -3,7 +3,7 @@
  * The Python stack of a thread. A call of the interpreter's evaluation function in C runs a group of
  * Python frames: calls from Python to Python stay in it. Each group has an object on the C stack, in the
  * evaluation function's frame, whose address (`place`) relates the group to a native frame: its _PyCFrame
- * (3.11, 3.12) or its entry frame (3.13).
+ * (3.11, 3.12) or its entry frame (later).
  */
 #ifndef PYTHON_FRAMES_H
 #define PYTHON_FRAMES_H

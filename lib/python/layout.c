@@ -33,55 +33,62 @@ static const struct python_layout layout_312 = {
 	TEXT_312, BYTES,
 };
 
-/* Members of 3.13's _Py_DebugOffsets: words from the cookie on. */
-enum {
-	DEBUG_COOKIE = 0,
-	DEBUG_VERSION = 1,
-	DEBUG_FREE_THREADED = 2,
-	DEBUG_INTERPRETERS = 5,
-	DEBUG_INTERPRETER_NEXT = 8,
-	DEBUG_THREADS = 9,
-	DEBUG_THREAD_NEXT = 21,
-	DEBUG_THREAD_FRAME = 23,
-	DEBUG_NATIVE_ID = 25,
-	DEBUG_FRAME_PREVIOUS = 29,
-	DEBUG_FRAME_CODE = 30,
-	DEBUG_FRAME_INSTR = 31,
-	DEBUG_FRAME_OWNER = 33,
-	DEBUG_CODE_FILE = 35,
-	DEBUG_CODE_NAME = 37,
-	DEBUG_CODE_LINES = 38,
-	DEBUG_CODE_FIRST_LINE = 39,
-	DEBUG_CODE_BYTES = 43,
-	DEBUG_WORDS = 73,
+/* The members of _Py_DebugOffsets that are used: indexes of words, from the cookie on. */
+struct debug_words {
+	uint8_t count;
+	uint8_t interpreters, interpreter_next, threads;
+	uint8_t thread_next, thread_frame, thread_native_id;
+	uint8_t frame_previous, frame_code, frame_instr, frame_owner;
+	uint8_t code_file, code_name, code_lines, code_first_line, code_bytes;
 };
 
-static bool make_313(struct python_memory *memory, uint64_t runtime, struct python_layout *ret)
+#define DEBUG_COOKIE "xdebugpy"
+#define DEBUG_FREE_THREADED 2
+#define DEBUG_WORDS_MAX 95
+
+static const struct debug_words debug_313 = {
+	.count = 73,
+	.interpreters = 5, .interpreter_next = 8, .threads = 9,
+	.thread_next = 21, .thread_frame = 23, .thread_native_id = 25,
+	.frame_previous = 29, .frame_code = 30, .frame_instr = 31, .frame_owner = 33,
+	.code_file = 35, .code_name = 37, .code_lines = 38, .code_first_line = 39, .code_bytes = 43,
+};
+
+static const struct debug_words debug_314 = {
+	.count = 95,
+	.interpreters = 5, .interpreter_next = 8, .threads = 9,
+	.thread_next = 24, .thread_frame = 26, .thread_native_id = 28,
+	.frame_previous = 32, .frame_code = 33, .frame_instr = 34, .frame_owner = 36,
+	.code_file = 40, .code_name = 42, .code_lines = 43, .code_first_line = 44, .code_bytes = 48,
+};
+
+static bool make_stated(struct python_memory *memory, uint64_t runtime,
+			const struct debug_words *at, struct python_layout *ret)
 {
-	uint64_t words[DEBUG_WORDS];
-	if (!python_memory_get(memory, runtime, words, sizeof(words)) ||
-	    memcmp(&words[DEBUG_COOKIE], "xdebugpy", 8) || words[DEBUG_FREE_THREADED])
+	uint64_t words[DEBUG_WORDS_MAX];
+	if (!python_memory_get(memory, runtime, words, at->count * sizeof(*words)) ||
+	    memcmp(words, DEBUG_COOKIE, 8) || words[DEBUG_FREE_THREADED])
 		return false;
-	for (size_t i = DEBUG_FREE_THREADED; i < DEBUG_WORDS; i++)
+	for (size_t i = DEBUG_FREE_THREADED; i < at->count; i++)
 		if (words[i] > OFFSET_MAX)
 			return false;
 	*ret = (struct python_layout){
-		.interpreters = (uint32_t)words[DEBUG_INTERPRETERS],
-		.interpreter_next = (uint32_t)words[DEBUG_INTERPRETER_NEXT],
-		.threads = (uint32_t)words[DEBUG_THREADS],
-		.thread_next = (uint32_t)words[DEBUG_THREAD_NEXT],
-		.thread_native_id = (uint32_t)words[DEBUG_NATIVE_ID],
-		.thread_frame = (uint32_t)words[DEBUG_THREAD_FRAME],
-		.frame_code = (uint32_t)words[DEBUG_FRAME_CODE],
-		.frame_previous = (uint32_t)words[DEBUG_FRAME_PREVIOUS],
-		.frame_instr = (uint32_t)words[DEBUG_FRAME_INSTR],
-		.frame_owner = (uint32_t)words[DEBUG_FRAME_OWNER],
+		.interpreters = (uint32_t)words[at->interpreters],
+		.interpreter_next = (uint32_t)words[at->interpreter_next],
+		.threads = (uint32_t)words[at->threads],
+		.thread_next = (uint32_t)words[at->thread_next],
+		.thread_native_id = (uint32_t)words[at->thread_native_id],
+		.thread_frame = (uint32_t)words[at->thread_frame],
+		.frame_code = (uint32_t)words[at->frame_code],
+		.frame_previous = (uint32_t)words[at->frame_previous],
+		.frame_instr = (uint32_t)words[at->frame_instr],
+		.frame_owner = (uint32_t)words[at->frame_owner],
 		.code_units = 16,
-		.code_first_line = (uint32_t)words[DEBUG_CODE_FIRST_LINE],
-		.code_file = (uint32_t)words[DEBUG_CODE_FILE],
-		.code_name = (uint32_t)words[DEBUG_CODE_NAME],
-		.code_lines = (uint32_t)words[DEBUG_CODE_LINES],
-		.code_bytes = (uint32_t)words[DEBUG_CODE_BYTES],
+		.code_first_line = (uint32_t)words[at->code_first_line],
+		.code_file = (uint32_t)words[at->code_file],
+		.code_name = (uint32_t)words[at->code_name],
+		.code_lines = (uint32_t)words[at->code_lines],
+		.code_bytes = (uint32_t)words[at->code_bytes],
 		TEXT_312, BYTES,
 	};
 	return true;
@@ -98,7 +105,9 @@ bool python_layout_make(struct python_memory *memory, uint32_t version, uint64_t
 		*ret = layout_312;
 		return true;
 	case PYTHON_VERSION(13):
-		return make_313(memory, runtime, ret);
+		return make_stated(memory, runtime, &debug_313, ret);
+	case PYTHON_VERSION(14):
+		return make_stated(memory, runtime, &debug_314, ret);
 	default:
 		return false;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places of fields in the structures of CPython 3.11 to 3.13 on 64-bit machines. The layout of 3.11 and
- * 3.12 is that of their headers; 3.13 states its own (_Py_DebugOffsets).
+ * Places of fields in the structures of CPython 3.11 to 3.14 on 64-bit machines. The layout of 3.11 and
+ * 3.12 is that of their headers; later versions state their own (_Py_DebugOffsets).
  */
 #ifndef PYTHON_LAYOUT_H
 #define PYTHON_LAYOUT_H
@@ -32,8 +32,8 @@ struct python_runtime {
 };
 
 /*
- * Sets the layout for a version as Py_Version has it (0x030b02f0: 3.11.2). 3.13 reads it from the
- * runtime. False: the version or the build is not supported, or the memory has something else.
+ * Sets the layout for a version as Py_Version has it (0x030b02f0: 3.11.2). From 3.13 on it is
+ * read from the runtime. False: the version or the build is not supported, or the memory has something else.
  */
 bool python_layout_make(struct python_memory *memory, uint32_t version, uint64_t runtime,
 			struct python_layout *ret);

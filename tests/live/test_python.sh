@@ -9,9 +9,9 @@ python=
 for candidate in /usr/bin/python3 "$(command -v python3)"; do
 	[ -z "$python" ] && "$candidate" -c '
 import sys
-sys.exit(not ((3, 11) <= sys.version_info[:2] <= (3, 13)))' 2>"$tmp/err" && python=$candidate
+sys.exit(not ((3, 11) <= sys.version_info[:2] <= (3, 14)))' 2>"$tmp/err" && python=$candidate
 done
-[ -n "$python" ] || skip_all "needs Python 3.11 to 3.13"
+[ -n "$python" ] || skip_all "needs Python 3.11 to 3.14"
 "$SPROF" record -q --call-graph dwarf -o "$tmp/data" true 2>"$tmp/err" ||
 	skip_all "$(tail -n 1 "$tmp/err")"
 "$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/command" "$python" "$script" 1.5 \

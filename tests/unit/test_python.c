@@ -159,36 +159,75 @@ TEST(frames_of_3_11_are_grouped_by_cframes)
 	make_free(&made);
 }
 
-/* Offsets of 3.13 are where its runtime has them. */
-static void put_debug_offsets(struct made *made)
+TEST(a_call_of_3_11_that_has_just_begun_has_no_frames)
 {
-	static const struct { uint8_t word; uint16_t value; } offsets[] = {
-		{5, 700}, {8, 24}, {9, 32}, {21, 16}, {23, 80}, {25, 168}, {29, 8}, {30, 0},
-		{31, 56}, {33, 70}, {35, 112}, {37, 128}, {38, 136}, {39, 68}, {43, 200},
-	};
-	memcpy(made->bytes + RUNTIME, "xdebugpy", 8);
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++)
-		put(made, RUNTIME + 8u * offsets[i].word, offsets[i].value, 8);
+	struct made made = {0};
+	static struct python_stack stack;
+	make(&made);
+	ck_assert(python_layout_make(made.memory, 0x030b02f0, made.runtime.runtime,
+				     &made.runtime.layout));
+	const struct python_layout *layout = &made.runtime.layout;
+	/* The inner _PyCFrame still has what was on the stack: the frame of a call before. */
+	put_frame(&made, FRAMES + 0x100, FRAMES, 2);
+	put_frame(&made, FRAMES, 0, 3);
+	put(&made, FRAMES + layout->frame_is_entry, 1, 1);
+	put_address(&made, THREAD + layout->thread_frame, C_STACK);
+	put_address(&made, C_STACK + layout->cframe_frame, FRAMES + 0x100);
+	put_address(&made, C_STACK + layout->cframe_previous, C_STACK + 0x100);
+	put_address(&made, C_STACK + 0x100 + layout->cframe_frame, FRAMES);
+	put_address(&made, C_STACK + 0x100 + layout->cframe_previous, C_STACK + 0x200);
+	python_stack_read(made.memory, layout, IMAGE_BASE + THREAD, &stack);
+	ck_assert(!stack.truncated);
+	ck_assert_uint_eq(stack.group_count, 3);
+	ck_assert_uint_eq(stack.groups[0].count, 0);
+	ck_assert_uint_eq(stack.groups[1].count, 1);
+	ck_assert_uint_eq(stack.groups[1].first, 0);
+	ck_assert_uint_eq(stack.frames[0].instr, IMAGE_BASE + 3);
+	make_free(&made);
 }
 
-TEST(frames_of_3_13_are_grouped_by_entry_frames)
+/* Words of _Py_DebugOffsets, and offsets that no version has. */
+struct stated {
+	uint8_t word;
+	uint16_t offset;
+};
+static const struct stated stated_313[] = {
+	{5, 700}, {8, 24}, {9, 32}, {21, 16}, {23, 80}, {25, 168}, {29, 8}, {30, 0},
+	{31, 56}, {33, 70}, {35, 112}, {37, 128}, {38, 136}, {39, 68}, {43, 200}, {0, 0},
+};
+static const struct stated stated_314[] = {
+	{5, 700}, {8, 24}, {9, 32}, {24, 16}, {26, 80}, {28, 168}, {32, 8}, {33, 0},
+	{34, 56}, {36, 70}, {40, 112}, {42, 128}, {43, 136}, {44, 68}, {48, 200}, {0, 0},
+};
+
+static void put_stated(struct made *made, const struct stated *stated)
+{
+	memcpy(made->bytes + RUNTIME, "xdebugpy", 8);
+	for (; stated->word; stated++)
+		put(made, RUNTIME + 8u * stated->word, stated->offset, 8);
+}
+
+static void check_entries(uint32_t version, const struct stated *stated)
 {
 	struct made made = {0};
 	static struct python_stack stack;
 	uint64_t thread = 0;
 	make(&made);
-	ck_assert(!python_layout_make(made.memory, 0x030d00f0, made.runtime.runtime,
+	ck_assert(!python_layout_make(made.memory, version, made.runtime.runtime,
 				      &made.runtime.layout));
-	put_debug_offsets(&made);
+	put_stated(&made, stated);
 	python_memory_reset(made.memory);
-	ck_assert(python_layout_make(made.memory, 0x030d00f0, made.runtime.runtime,
+	ck_assert(python_layout_make(made.memory, version, made.runtime.runtime,
 				     &made.runtime.layout));
 	const struct python_layout *layout = &made.runtime.layout;
 	ck_assert_uint_eq(layout->interpreters, 700);
+	ck_assert_uint_eq(layout->code_bytes, 200);
 	put_thread(&made, 5);
 	put_frame(&made, FRAMES, C_STACK, 1);
 	put_frame(&made, C_STACK, 0, 0);
 	put(&made, C_STACK + layout->frame_owner, 3, 1);
+	/* A mark of 3.14. */
+	made.bytes[FRAMES + layout->frame_code] |= 1;
 	put_address(&made, THREAD + layout->thread_frame, FRAMES);
 	python_memory_reset(made.memory);
 	ck_assert(python_thread_find(made.memory, &made.runtime, 5, &thread));
@@ -197,20 +236,27 @@ TEST(frames_of_3_13_are_grouped_by_entry_frames)
 	ck_assert_uint_eq(stack.group_count, 1);
 	ck_assert_uint_eq(stack.groups[0].place, IMAGE_BASE + C_STACK);
 	ck_assert_uint_eq(stack.groups[0].count, 1);
+	ck_assert_uint_eq(stack.frames[0].code, IMAGE_BASE + CODE);
 	make_free(&made);
+}
+
+TEST(frames_of_later_versions_are_grouped_by_entry_frames)
+{
+	check_entries(0x030d00f0, stated_313);
+	check_entries(0x030e00f0, stated_314);
 }
 
 TEST(other_versions_and_free_threaded_builds_have_no_layout)
 {
 	struct made made = {0};
 	make(&made);
-	put_debug_offsets(&made);
+	put_stated(&made, stated_313);
 	put(&made, RUNTIME + 16, 1, 8);
 	ck_assert(!python_layout_make(made.memory, 0x030d00f0, made.runtime.runtime,
 				      &made.runtime.layout));
 	ck_assert(!python_layout_make(made.memory, 0x030a00f0, made.runtime.runtime,
 				      &made.runtime.layout));
-	ck_assert(!python_layout_make(made.memory, 0x030e00f0, made.runtime.runtime,
+	ck_assert(!python_layout_make(made.memory, 0x030f00f0, made.runtime.runtime,
 				      &made.runtime.layout));
 	make_free(&made);
 }
@@ -225,7 +271,7 @@ TEST(a_circle_of_frames_ends)
 	put_frame(&made, FRAMES, FRAMES, 1);
 	put_address(&made, THREAD + made.runtime.layout.thread_frame, C_STACK);
 	put_address(&made, C_STACK + made.runtime.layout.cframe_frame, FRAMES);
-	put_address(&made, C_STACK + made.runtime.layout.cframe_previous, C_STACK);
+	put_address(&made, C_STACK + made.runtime.layout.cframe_previous, C_STACK + 0x100);
 	python_stack_read(made.memory, &made.runtime.layout, IMAGE_BASE + THREAD, &stack);
 	ck_assert(stack.truncated);
 	ck_assert_uint_eq(stack.frame_count, PYTHON_FRAMES_MAX);

@@ -128,7 +128,7 @@ static void add_calls(struct option_table *table, struct record_arguments *argum
 			    "with dwarf: unwind while recording (live, the default), or copy the "
 			    "stacks to the file, and unwind in the report (later)", .rare = true),
 		OPTION_OFF(0, "no-python", &options->chains.python,
-			   "do not add Python functions and lines to stacks of CPython 3.11 to 3.13",
+			   "do not add Python functions and lines to stacks of CPython 3.11 to 3.14",
 			   .rare = true),
 		OPTION_CALL(0, "max-stack", "N", &options->chains.max_stack, record_parse_max_stack,
 			    "record at most N frames of a call chain", .rare = true),
