@@ -24,6 +24,8 @@
 #include "stored/names.h"
 #include "symbol/kept_names.h"
 
+#define HEADER_SIZE sizeof(struct perf_event_header)
+
 DEFINE_CLEANUP(struct sp_reader *, sp_reader_free)
 DEFINE_CLEANUP(struct sp_names *, sp_names_free)
 
@@ -186,17 +188,32 @@ static struct sp_error *open_to_write(const struct sp_reader *reader, int *ret)
 	return NULL;
 }
 
-/* Writes all bytes at an offset, and makes them the file's last ones. Returns 0 or the errno. */
-static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset)
+/* Returns 0 or the errno. */
+static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
 {
-	for (size_t done = 0; done < bytes->count;) {
-		ssize_t count = pwrite(fd, bytes->items + done, bytes->count - done,
-				       (off_t)(offset + done));
+	for (size_t done = 0; done < size;) {
+		ssize_t count = pwrite(fd, bytes + done, size - done, (off_t)(offset + done));
 		if (count < 0 && errno != EINTR)
 			return errno;
 		done += count > 0 ? (size_t)count : 0;
 	}
-	return ftruncate(fd, (off_t)(offset + bytes->count)) ? errno : 0;
+	return 0;
+}
+
+/*
+ * Makes the bytes the file's last ones, from `offset` on. The first header is written last, so that a
+ * reader meanwhile finds no chunk, instead of an incomplete one. Returns 0 or the errno.
+ */
+static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset)
+{
+	static const uint8_t none[HEADER_SIZE];
+	int errnum = write_all(fd, none, HEADER_SIZE, offset);
+	if (!errnum)
+		errnum = write_all(fd, bytes->items + HEADER_SIZE, bytes->count - HEADER_SIZE,
+				   offset + HEADER_SIZE);
+	if (!errnum && ftruncate(fd, (off_t)(offset + bytes->count)))
+		errnum = errno;
+	return errnum ?: write_all(fd, bytes->items, HEADER_SIZE, offset);
 }
 
 static bool has_changed(const struct stat *before, const struct stat *now)
