@@ -110,7 +110,7 @@ else
 fi
 
 # Stacks that are unwound afterwards need the file, too: compiling it anew is no help.
-"$SPROF" record -q -e cpu-clock --call-graph dwarf --unwind later -o "$tmp/data" -- "$tmp/prog" ||
+"$SPROF" record -q --no-names -e cpu-clock --call-graph dwarf --unwind later -o "$tmp/data" -- "$tmp/prog" ||
 	exit 99
 rm -f "$tmp/prog"
 "$SPROF" report -i "$tmp/data" --no-children -g none >"$tmp/report" 2>"$tmp/err"
