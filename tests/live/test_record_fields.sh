@@ -334,7 +334,7 @@ record -j any,nonsense -- true
 check "-j says what there is" grep -q "invalid filter 'nonsense' (one of any, any_call" "$tmp/err"
 record -W -e cpu-clock -- true
 "$SPROF" record -W -e cpu-clock -o "$data" -- true >/dev/null 2>"$tmp/err"
-check "-W says that software events have none" grep -q 'software events do not tell' "$tmp/err"
+check "-W says that software events have none" grep -q 'software events do not have it' "$tmp/err"
 
 if [ "$root" ] && grep -q '[[:blank:]]tracefs$' /proc/filesystems; then
 	record -a -e sched:sched_switch --filter 'next_comm == "sleep"' -- \
