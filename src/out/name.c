@@ -163,7 +163,9 @@ const char *name_shorten(const struct term *term, const char *name, int width, c
 		cut = empty_brackets(name, brackets[0], brackets[1], dots);
 		free(*made);
 		*made = cut;
-		name = cut && *brackets == '(' && term_text_width(term, cut) > width ? skip_package(cut) : cut;
+		name = cut;
+		if (cut && *brackets == '(' && term_text_width(term, cut) > width)
+			name = skip_package(cut);
 		if (!name || term_text_width(term, name) <= width)
 			break;
 	}
