@@ -50,9 +50,9 @@ enum term_style share_style(double share);
 
 /*
  * Shortens a C++ name: std::string and similar names replace their templates. A name wider than `width`
- * columns (0: no limit) loses the text of its parameters, then of its template arguments ("f(…)",
- * "map<…>::find(…)"); the result may still be too wide. Returns `name`, or memory in *made that the
- * caller frees; NULL when out of memory.
+ * columns (0: no limit) loses the text of its parameters, then a Java package and result type, then
+ * template arguments ("f(…)", "Arrays.sort(…)", "map<…>::find(…)"); the result may still be too wide.
+ * Returns `name`, or a part of *made, which the caller frees; NULL when out of memory.
  */
 const char *name_shorten(const struct term *term, const char *name, int width, char **made);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shortening of C++ names to fit a column. */
+/* Shortening of C++ and Java names to fit a column. */
 #include "out/format.h"
 
 #include <stdlib.h>
@@ -127,6 +127,26 @@ static char *short_strings(const char *text)
 	return copy;
 }
 
+/*
+ * Skips the result type and the package of a Java method: "void java.util.Arrays.sort(…)" becomes
+ * "Arrays.sort(…)". Returns `name` if there is no package.
+ */
+static const char *skip_package(const char *name)
+{
+	const char *open = strchr(name, '(');
+	if (!open || strstr(name, "::") || memchr(name, '/', (size_t)(open - name)))
+		return name;
+	const char *space = memrchr(name, ' ', (size_t)(open - name));
+	const char *start = space ? space + 1 : name, *at = start;
+	while (*at >= 'a' && *at <= 'z') {
+		const char *dot = memchr(at, '.', (size_t)(open - at));
+		if (!dot || !memchr(dot + 1, '.', (size_t)(open - dot - 1)))
+			break;
+		at = dot + 1;
+	}
+	return at == start ? name : at;
+}
+
 const char *name_shorten(const struct term *term, const char *name, int width, char **made)
 {
 	char *cut;
@@ -142,8 +162,11 @@ const char *name_shorten(const struct term *term, const char *name, int width, c
 	for (const char *brackets = "()<>"; *brackets; brackets += 2) {
 		cut = empty_brackets(name, brackets[0], brackets[1], dots);
 		free(*made);
-		name = *made = cut;
-		if (!cut || term_text_width(term, cut) <= width)
+		*made = cut;
+		name = cut;
+		if (cut && *brackets == '(' && term_text_width(term, cut) > width)
+			name = skip_package(cut);
+		if (!name || term_text_width(term, name) <= width)
 			break;
 	}
 	return name;

@@ -436,6 +436,21 @@ TEST(names_lose_parameters_then_template_arguments)
 	shortens_to("unclosed<(", 2, "unclosed<(");
 }
 
+TEST(java_methods_lose_parameters_then_the_package)
+{
+	const char *method = "void java.util.Arrays.sort(java.lang.Object[], int)";
+	shortens_to(method, 51, method);
+	shortens_to(method, 50, "void java.util.Arrays.sort(~)");
+	shortens_to(method, 28, "Arrays.sort(~)");
+	shortens_to("int a.B.c()", 10, "B.c()");
+	/* No package. */
+	shortens_to("long Sort.fib(int)", 10, "long Sort.fib(~)");
+	shortens_to("void main.run(int)", 10, "void main.run(~)");
+	shortens_to("a::b.c.d(int)", 5, "a::b.c.d(~)");
+	shortens_to("github.com/x/y.z(int)", 5, "github.com/x/y.z(~)");
+	shortens_to("runtime.(*mheap).alloc.func1(int)", 5, "runtime.(~).alloc.func1(~)");
+}
+
 #define CXX11_STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
 
 TEST(strings_have_their_short_names)

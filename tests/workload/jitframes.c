@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * jitframes FOLDER [SECONDS [trampoline]]: runs code made at run time, called generated(), for SECONDS (0.4) of CPU
- * time, from calls_generated(). The code keeps no frame pointer: it uses that register. Its call frame
- * information is in FOLDER/jit-PID.dump, as CPython and V8 write it. With "trampoline", the code has
- * none, and calls burns() as CPython's trampolines do.
+ * jitframes FOLDER [SECONDS [trampoline]]: runs code made at run time, called generated(), for SECONDS
+ * (0.4) of CPU time, from calls_generated(). The code keeps no frame pointer: it uses that register. Its
+ * call frame information is in FOLDER/jit-PID.dump, as CPython and V8 write it. With "trampoline", the
+ * code has none, and calls burns() as CPython's trampolines do.
  */
 #include <elf.h>
 #include <stdint.h>
