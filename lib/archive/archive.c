@@ -48,11 +48,11 @@ static void archive_deinit(struct archive *archive)
 
 /* -- Names ----------------------------------------------------------------- */
 
-/* Keys of the analyses. */
+/* Keys of the analyses. Lines are among them all: without, frames of different lines are one. */
 static const enum sp_key code_keys[] = {SP_KEY_FUNCTION, SP_KEY_SRCLINE};
 static const enum sp_key branch_keys[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, SP_KEY_SRCLINE_FROM,
 					  SP_KEY_SRCLINE_TO};
-static const enum sp_key data_keys[] = {SP_KEY_SYMBOL_DADDR};
+static const enum sp_key data_keys[] = {SP_KEY_SYMBOL_DADDR, SP_KEY_SRCLINE};
 
 /* Runs an analysis whose resolver logs to `names`. */
 static struct sp_error *run(const struct archive *archive, struct sp_names *names,
@@ -110,7 +110,7 @@ static struct sp_error *run_all(const struct archive *archive, struct sp_names *
 	} runs[] = {
 		{{.keys = code_keys, .key_count = 2, .children = true}, 0, false},
 		{{.keys = branch_keys, .key_count = 4}, PERF_SAMPLE_BRANCH_STACK, true},
-		{{.keys = data_keys, .key_count = 1}, PERF_SAMPLE_ADDR, false},
+		{{.keys = data_keys, .key_count = 2}, PERF_SAMPLE_ADDR, false},
 	};
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs) && !error; i++) {

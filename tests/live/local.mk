@@ -38,3 +38,4 @@ check_PROGRAMS += tests/live/test_two_recorders tests/live/test_library_client
 tests_live_test_two_recorders_LDADD = lib/libsprof-core.la
 tests_live_test_library_client_LDADD = lib/libsprof-core.la
 TSAN_TESTS += tests/live/test_record_threads.sh
+EXTRA_DIST += tests/live/hostile_names.py

@@ -115,6 +115,21 @@ record "$tmp/insn" "$tmp/program" 0.2
 "$SPROF" script -i "$tmp/insn" -F ip,insn --symfs "$tmp/empty" 2>"$tmp/err" | sed 1,2d >"$tmp/insn-after"
 same "--with-binaries keeps instructions" "$tmp/insn-before" "$tmp/insn-after"
 
+# -- Names from strangers -----------------------------------------------------
+if command -v python3 >/dev/null; then
+	record "$tmp/hostile" "$workload/proportions" 0.2
+	python3 "$top_srcdir/tests/live/hostile_names.py" "$tmp/hostile" >"$tmp/out" 2>&1 ||
+		not_ok "a name is replaced" "$(cat "$tmp/out")"
+	for form in "-g caller" "--format folded" "--format json"; do
+		# shellcheck disable=SC2086
+		"$SPROF" report -i "$tmp/hostile" --symfs "$tmp/empty" $form >"$tmp/report" 2>"$tmp/err"
+		check "control characters in names are not printed: $form" sh -c \
+			'grep -q "2J" "$1" && ! tr -d "\n\t" <"$1" | LC_ALL=C grep -q "[[:cntrl:]]"' sh "$tmp/report"
+	done
+else
+	skip "names from strangers" "there is no python3"
+fi
+
 # -- JIT code -----------------------------------------------------------------
 mkdir "$tmp/dump"
 record "$tmp/jit" "$workload/jitdump" "$tmp/dump" 0.3
