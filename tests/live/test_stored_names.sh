@@ -8,6 +8,8 @@ export HOME="$tmp" XDG_CACHE_HOME="$tmp/cache"
 mkdir "$tmp/empty"
 : >"$tmp/nothing"
 
+# perf would keep copies of files, which sprof finds by their build-ids (-N).
+
 # Forms of a report; findings are about files and may differ.
 forms="-s|dso,symbol -s|function,srcline --format|folded -g|caller -g|callee"
 
@@ -89,9 +91,9 @@ later "a recording of stack copies" "$tmp/copies"
 check "archive again, without the files" "$SPROF" archive -q --symfs "$tmp/empty" "$tmp/copies"
 repeats "names and files are kept" "$tmp/copies" --symfs "$tmp/empty"
 if command -v perf >/dev/null; then
-	perf record -q -g -e cpu-clock -o "$tmp/perf" -- "$tmp/program" 0.2 >"$tmp/out" 2>&1
+	perf record -N -q -g -e cpu-clock -o "$tmp/perf" -- "$tmp/program" 0.2 >"$tmp/out" 2>&1
 	later "perf's recording" "$tmp/perf"
-	perf record -q --call-graph dwarf -F 499 -e cpu-clock -o "$tmp/perf-dwarf" -- "$tmp/program" 0.2 \
+	perf record -N -q --call-graph dwarf -F 499 -e cpu-clock -o "$tmp/perf-dwarf" -- "$tmp/program" 0.2 \
 		>"$tmp/out" 2>&1
 	later "perf's recording of stack copies" "$tmp/perf-dwarf"
 	"$SPROF" record -q --no-names -e cpu-clock -o "$tmp/plain" -- "$tmp/program" 0.2 >"$tmp/out" 2>"$tmp/err"
@@ -100,7 +102,7 @@ if command -v perf >/dev/null; then
 	for how in "script" "report --stdio" "buildid-list" "evlist"; do
 		# shellcheck disable=SC2086
 		for which in plain named; do
-			perf $how -i "$tmp/$which" 2>&1 | sed "s/$which/FILE/g" >"$tmp/perf-$which"
+			perf $how -i "$tmp/$which" 2>&1 | sed "s/$which/FILE/g; /(Tip: /d" >"$tmp/perf-$which"
 		done
 		same "perf $how reads a file with names as one without" "$tmp/perf-plain" "$tmp/perf-named"
 	done
