@@ -34,8 +34,6 @@ struct python_worker {
 	struct python_counts counts;
 };
 
-DEFINE_CLEANUP(struct python *, python_free)
-
 struct python *python_new(const struct binary_env *binaries, struct live *live)
 {
 	struct python *python = calloc(1, sizeof(*python));

@@ -38,7 +38,7 @@ if "$workload/jitdump" "$tmp" 0 >"$tmp/out"; then
 	running=$!
 	sleep 0.2
 	running=$(pgrep -n -u 65534 -x jitdump || echo $running)
-	"$SPROF" record -q -e cpu-clock --duration 0.5 -p "$running" -o "$tmp/jit" 2>"$tmp/err"
+	"$SPROF" record -q --no-names -e cpu-clock --duration 0.5 -p "$running" -o "$tmp/jit" 2>"$tmp/err"
 	report "$tmp/jit"
 	check "another user's jitdump names that user's code while it runs" named '\(alpha\|beta\)'
 	wait
@@ -92,7 +92,7 @@ if [ -n "$map" ] && unshare -p -m -f mount -t tmpfs tmpfs /tmp 2>"$tmp/err"; the
 		"$tmp" >"$tmp/out" &
 	until [ -s "$tmp/out" ]; do sleep 0.05; done
 	inner=$(pgrep -n -x contained)
-	"$SPROF" record -q -e cpu-clock --duration 0.3 -p "$inner" -o "$tmp/jit" 2>"$tmp/err"
+	"$SPROF" record -q --no-names -e cpu-clock --duration 0.3 -p "$inner" -o "$tmp/jit" 2>"$tmp/err"
 	report "$tmp/jit"
 	check "a jitdump in a container's /tmp is read" named '\(alpha\|beta\|gamma\)'
 	inside=/proc/$inner/root/tmp

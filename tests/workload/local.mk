@@ -66,7 +66,7 @@ tests_workload_idle_LDADD = $(PTHREAD_LIBS)
 tests_workload_jitdump_CFLAGS = $(workload_cflags)
 tests_workload_jitdump_LDFLAGS =
 tests_workload_jitdump_LDADD =
-tests_workload_jitframes_CFLAGS = $(workload_cflags)
+tests_workload_jitframes_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_workload_jitframes_LDFLAGS =
 tests_workload_jitframes_LDADD =
 tests_workload_leaf_CFLAGS = $(workload_cflags)
