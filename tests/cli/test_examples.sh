@@ -19,7 +19,7 @@ needs FIFOs	fifo:
 needs a program that calls it	--callers malloc
 needs Linux 5.11	--data-page-size
 needs a copy of another root	/path/to
-needs Node.js and that program	server\.js
+needs that program and its runtime	(server|app)\.(js|py)
 EOF
 	[ -z "$wide" ] || printf 'needs the right to sample whole CPUs\trecord -a| -C |stat .*-a\n'
 }

@@ -88,7 +88,7 @@ fi
 # In a mount namespace with its own /tmp: files of the process are found while it runs.
 if [ -n "$map" ] && unshare -p -m -f mount -t tmpfs tmpfs /tmp 2>"$tmp/err"; then
 	cp "$workload/jitdump" "$tmp/contained"
-	unshare -p -m -f sh -c 'cd "$1" && mount -t tmpfs tmpfs /tmp && exec ./contained /tmp 0.8' - \
+	unshare -p -m -f sh -c 'cd "$1" && mount -t tmpfs tmpfs /tmp && exec ./contained /tmp 30' - \
 		"$tmp" >"$tmp/out" &
 	until [ -s "$tmp/out" ]; do sleep 0.05; done
 	inner=$(pgrep -n -x contained)
