@@ -17,6 +17,7 @@ void stored_names_deinit(struct stored_names *names)
 	for (size_t i = 0; i < names->count; i++)
 		module_deinit(&names->items[i]);
 	vec_deinit(names);
+	u64map_deinit(&names->index_of);
 	strtab_deinit(&names->texts);
 	arena_deinit(&names->code);
 	vec_deinit(&names->files);
@@ -31,13 +32,24 @@ static bool same_key(const struct stored_key *a, const struct stored_key *b)
 	       bytes_equal(a->build_id, a->build_id_size, b->build_id, b->build_id_size);
 }
 
+static uint64_t hash_of(const struct stored_key *key)
+{
+	uint64_t hash = hash_pair(hash_bytes(key->path, strlen(key->path)), key->ino);
+	hash = hash_pair(hash, hash_bytes(key->build_id, key->build_id_size));
+	return hash_pair(hash, (uint64_t)key->pid << 32 | key->kind);
+}
+
 struct stored_module *stored_names_find(const struct stored_names *names,
 					const struct stored_key *key)
 {
-	for (size_t i = 0; i < names->count; i++)
-		if (same_key(&names->items[i].key, key))
-			return &names->items[i];
-	return NULL;
+	const uint32_t *index = u64map_find(&names->index_of, hash_of(key));
+	return index && same_key(&names->items[*index].key, key) ? &names->items[*index] : NULL;
+}
+
+bool stored_names_index(struct stored_names *names)
+{
+	return u64map_put(&names->index_of, hash_of(&vec_last(names)->key),
+			  (uint32_t)names->count - 1, NULL);
 }
 
 struct stored_module *stored_names_add(struct stored_names *names, const struct stored_key *key)
@@ -48,7 +60,7 @@ struct stored_module *stored_names_add(struct stored_names *names, const struct 
 		return NULL;
 	*module = (struct stored_module){.key = *key};
 	module->key.path = path;
-	return module;
+	return stored_names_index(names) ? module : NULL;
 }
 
 const struct stored_point *stored_module_point(const struct stored_module *module, uint64_t offset)

@@ -87,6 +87,7 @@ struct stored_module {
 /* Modules to encode, or decoded ones. A zeroed struct is empty. */
 struct stored_names {
 	VEC(struct stored_module);
+	struct u64map index_of; /* hash of a key -> index of its first module */
 	struct strtab texts;    /* owns the texts of modules to encode */
 	struct arena code;      /* owns their code */
 	struct record_buffer files; /* chunks of files to encode (stored/files.h) */
@@ -99,6 +100,9 @@ void stored_names_deinit(struct stored_names *names);
 /* Returns the module of that key; NULL if there is none. Valid until one is added. */
 struct stored_module *stored_names_find(const struct stored_names *names,
 					const struct stored_key *key);
+
+/* Lets stored_names_find() find the last module. Returns false when out of memory. */
+bool stored_names_index(struct stored_names *names);
 
 /* Adds an empty module, whose key's path is copied. NULL when out of memory. */
 struct stored_module *stored_names_add(struct stored_names *names, const struct stored_key *key);

@@ -285,6 +285,10 @@ static bool get_modules(struct cursor *cursor, const struct texts *texts,
 						  (uint64_t)(bytes - cursor->begin));
 		if (!get_module(&inner, texts, module, no_memory))
 			return false;
+		if (!stored_names_index(names)) {
+			*no_memory = true;
+			return false;
+		}
 	}
 	return true;
 }
