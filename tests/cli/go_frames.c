@@ -65,5 +65,8 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("%lu compared, %lu differ\n", compared, differing);
+	call_frames_deinit(&frames);
+	pclntab_deinit(&table);
+	image_free(image);
 	return 0;
 }
