@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,8 +76,9 @@ static struct sp_error *run(const struct archive *archive, struct sp_names *name
 	};
 	CLEANUP(cleanup_sp_reader_free) struct sp_reader *reader = NULL;
 	struct sp_analysis *analysis = NULL;
-	struct sp_error *error = sp_reader_open(archive->ctx, sp_reader_info(archive->reader)->path,
-						&reader);
+	/* Its path may name another recording by now. */
+	struct sp_error *error = sp_reader_open_fd(archive->ctx, archive->reader->fd,
+						   sp_reader_info(archive->reader)->path, &reader);
 	if (!error)
 		error = sp_analysis_run(archive->ctx, reader, &options, &analysis);
 	sp_analysis_free(analysis);
@@ -122,13 +124,32 @@ static struct sp_error *run_all(const struct archive *archive, struct sp_names *
 	return error;
 }
 
+/* Returns whether the recording already stores ELF files, which a new archive must keep. */
+static struct sp_error *had_files(const struct sp_reader *reader, bool *ret)
+{
+	struct stored *stored = NULL;
+	struct sp_error *error = stored_open(reader->fd, reader->whole_size, reader->path, &stored);
+	const struct stored_names *names = stored ? stored_names_of(stored) : NULL;
+	*ret = false;
+	for (size_t i = 0; names && i < names->count; i++)
+		*ret |= names->items[i].file && names->items[i].key.kind == MODULE_FILE;
+	stored_free(stored);
+	return error;
+}
+
 static struct sp_error *find_names(struct archive *archive)
 {
 	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
+	bool files;
 	struct sp_error *error = sp_names_new(&names);
 	if (error)
 		return error;
-	bool files = archive->options.binaries || has_stack_copies(archive->reader);
+	error = had_files(archive->reader, &files);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	/* Damaged ones are replaced. */
+	sp_error_free(error);
+	files |= archive->options.binaries || has_stack_copies(archive->reader);
 	kept_names_set_store(names, &archive->names, files);
 	if (archive->options.capture)
 		kept_names_set_held(names, capture_held_files(archive->options.capture));
@@ -167,6 +188,8 @@ static struct sp_error *check_file(const struct archive *archive)
 	if (reader->pipe_format && info->big_endian)
 		return error_new(SP_ERROR_UNSUPPORTED, "%s is a big-endian stream: names cannot be "
 				 "stored in it", info->path);
+	if (access(info->path, W_OK))
+		return error_os(errno, "cannot write to %s", info->path);
 	if (is_being_written(reader->fd))
 		return error_new(SP_ERROR_UNSUPPORTED, "%s is still being written: store names when "
 				 "its recorder has ended", info->path);
@@ -181,9 +204,8 @@ static struct sp_error *open_to_write(const struct sp_reader *reader, int *ret)
 	CLEANUP_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return error_os(errno, "cannot write to %s", reader->path);
-	while (flock(fd, LOCK_EX))
-		if (errno != EINTR)
-			return error_os(errno, "cannot lock %s", reader->path);
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		return error_os(errno, "cannot lock %s", reader->path);
 	*ret = take_fd(&fd);
 	return NULL;
 }
@@ -202,11 +224,16 @@ static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
 
 /*
  * Makes the bytes the file's last ones, from `offset` on. The first header is written last, so that a
- * reader meanwhile finds no chunk, instead of an incomplete one. Returns 0 or the errno.
+ * reader meanwhile finds no chunk, instead of an incomplete one. In a stream, where zeros are no record,
+ * all is written in order. Returns 0 or the errno.
  */
-static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset)
+static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset, bool stream)
 {
 	static const uint8_t none[HEADER_SIZE];
+	if (stream && ftruncate(fd, (off_t)offset))
+		return errno;
+	if (stream)
+		return write_all(fd, bytes->items, bytes->count, offset);
 	int errnum = write_all(fd, none, HEADER_SIZE, offset);
 	if (!errnum)
 		errnum = write_all(fd, bytes->items + HEADER_SIZE, bytes->count - HEADER_SIZE,
@@ -246,7 +273,11 @@ static struct sp_error *append(const struct archive *archive)
 	if (limit && before.begin + archive->bytes.count > limit)
 		return error_new(SP_ERROR_LIMIT, "names do not fit in %s: its limit is %llu bytes",
 				 reader->path, (unsigned long long)limit);
-	int errnum = write_at(fd, &archive->bytes, before.begin);
+	sigset_t all, mask;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	int errnum = write_at(fd, &archive->bytes, before.begin, reader->pipe_format);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	if (!errnum)
 		return NULL;
 	if (ftruncate(fd, (off_t)before.begin))

@@ -2,18 +2,23 @@
 #include "binary/held_files.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/vec.h"
 
 /* Number of files that are held at most, whatever the limit of open files. */
 #define FILES_MAX 1024
+
+/* Number of descriptors that are closed one by one, before Linux 5.9. */
+#define CLOSE_MAX 65536
 
 /* Bytes of copies in all. */
 #define COPIES_MAX ((uint64_t)256 << 20)
@@ -111,14 +116,13 @@ static void add(struct held_files *held, const struct module *module, const stru
 {
 	char *path = strdup(module->path);
 	int fd = path ? hold(held, image) : -1;
-	struct held_file *slot = fd >= 0 ? vec_push(held) : NULL;
-	if (!slot) {
+	if (fd < 0 || !vec_reserve(held, held->count + 1)) {
 		if (fd >= 0)
 			close(fd);
 		free(path);
 		return;
 	}
-	*slot = (struct held_file){
+	struct held_file file = {
 		.path = path,
 		.build_id_size = module->build_id_size,
 		.maj = module->maj,
@@ -126,7 +130,10 @@ static void add(struct held_files *held, const struct module *module, const stru
 		.ino = module->ino,
 		.fd = fd,
 	};
-	memcpy(slot->build_id, module->build_id, module->build_id_size);
+	memcpy(file.build_id, module->build_id, module->build_id_size);
+	/* A process that is forked at any moment must find complete files only. */
+	held->items[held->count] = file;
+	__atomic_store_n(&held->count, held->count + 1, __ATOMIC_RELEASE);
 }
 
 void held_files_add(struct held_files *held, const struct module *module,
@@ -138,6 +145,37 @@ void held_files_add(struct held_files *held, const struct module *module,
 	if (held->count < held->files_max && !find(held, module))
 		add(held, module, image);
 	pthread_mutex_unlock(&held->lock);
+}
+
+static int compare_fds(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Closes the descriptors from `first` to `last`. */
+static void close_between(int first, int last)
+{
+	if (first > last || !syscall(SYS_close_range, (unsigned int)first, (unsigned int)last, 0))
+		return;
+	for (int fd = first; fd <= last && fd < CLOSE_MAX; fd++)
+		close(fd);
+}
+
+void held_files_after_fork(struct held_files *held)
+{
+	int fds[FILES_MAX + 1];
+	size_t count = held ? held->count : 0;
+	if (held)
+		pthread_mutex_init(&held->lock, NULL);
+	for (size_t i = 0; i < count; i++)
+		fds[i] = held->items[i].fd;
+	qsort(fds, count, sizeof(*fds), compare_fds);
+	int next = STDERR_FILENO + 1;
+	for (size_t i = 0; i < count; i++) {
+		close_between(next, fds[i] - 1);
+		next = fds[i] + 1;
+	}
+	close_between(next, INT_MAX);
 }
 
 struct sp_error *held_files_open(struct held_files *held, const struct module *module,

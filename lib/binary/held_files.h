@@ -24,6 +24,12 @@ void held_files_free(struct held_files *held);
 void held_files_add(struct held_files *held, const struct module *module,
 		    const struct image *image);
 
+/*
+ * Prepares a forked process, whose only thread calls it: closes all other descriptors above standard
+ * error, and frees the lock, which another thread may have had. `held` may be NULL.
+ */
+void held_files_after_fork(struct held_files *held);
+
 /* Opens the held file of a module; *ret stays NULL if there is none. */
 struct sp_error *held_files_open(struct held_files *held, const struct module *module,
 				 struct image **ret) SP_MUST_CHECK;

@@ -383,6 +383,11 @@ struct held_files *capture_held_files(const struct sp_capture *capture)
 	return capture->unwinding ? unwinding_held_files(capture->unwinding) : NULL;
 }
 
+void sp_capture_after_fork(const struct sp_capture *capture)
+{
+	held_files_after_fork(capture_held_files(capture));
+}
+
 static void free_lists(struct sp_capture *capture)
 {
 	for (size_t i = 0; i < capture->processes.count; i++) {

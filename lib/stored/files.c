@@ -194,6 +194,26 @@ static bool get_run(struct cursor *cursor, uint64_t file_size, uint64_t end, str
 	return true;
 }
 
+#define PAGE UINT64_C(4096)
+
+/*
+ * Returns whether the runs take little more memory than the data: a run of one byte takes a page. Files
+ * have few runs.
+ */
+static bool memory_is_bounded(struct cursor cursor, uint64_t file_size, uint64_t count)
+{
+	uint64_t limit = 2 * cursor_left(&cursor) + (256 << 10), memory = 0, end = 0;
+	for (uint64_t i = 0; i < count && memory <= limit; i++) {
+		struct file_run run;
+		if (!get_run(&cursor, file_size, end, &run))
+			return false;
+		end = run.offset + run.size;
+		if (run.size)
+			memory += (end + PAGE - 1) / PAGE * PAGE - run.offset / PAGE * PAGE;
+	}
+	return memory <= limit;
+}
+
 /* Writes the runs to the file. `cursor` is at the first run. Returns false if they are damaged. */
 static bool write_runs(struct cursor *cursor, uint64_t file_size, uint64_t count, int fd)
 {
@@ -223,7 +243,8 @@ struct sp_error *stored_file_decode(const uint8_t *data, size_t size, const char
 		return error_os(errno, "cannot make a file in memory");
 	if (!cursor_uleb(&cursor, &file_size) || file_size > FILE_MAX ||
 	    !cursor_uleb(&cursor, &count) || count > cursor_left(&cursor) / 2 ||
-	    ftruncate(fd, (off_t)file_size) || !write_runs(&cursor, file_size, count, fd))
+	    !memory_is_bounded(cursor, file_size, count) || ftruncate(fd, (off_t)file_size) ||
+	    !write_runs(&cursor, file_size, count, fd))
 		return error_new(SP_ERROR_FORMAT, "%s: a stored file is damaged", path);
 	*fd_ret = take_fd(&fd);
 	return NULL;

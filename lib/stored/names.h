@@ -55,6 +55,7 @@ struct stored_frame {
 	uint64_t start;          /* offset of the function's code; UINT64_MAX: unknown */
 	uint32_t caller;         /* index of the function that it is inlined into + 1; 0: none */
 	uint32_t line;
+	uint32_t depth; /* number of callers; set by decoding, which cuts chains at a limit */
 	bool mangled;
 };
 

@@ -15,6 +15,9 @@ enum {
 	CODE_LEAST = 2,
 };
 
+/* Largest depth of inlined calls. Each address that is shown costs as many frames. */
+#define DEPTH_MAX 512
+
 struct texts {
 	VEC(const char *);
 };
@@ -144,6 +147,15 @@ static bool get_frame(struct cursor *cursor, const struct texts *texts, size_t i
 	return true;
 }
 
+/* Sets the depth of the last frame, and cuts its callers if there are too many. */
+static void limit_depth(struct stored_module *module)
+{
+	struct stored_frame *frame = vec_last(&module->frames);
+	frame->depth = frame->caller ? module->frames.items[frame->caller - 1].depth + 1 : 0;
+	if (frame->depth > DEPTH_MAX)
+		frame->caller = frame->depth = 0;
+}
+
 static bool get_frames(struct cursor *cursor, const struct texts *texts,
 		       struct stored_module *module, bool *no_memory)
 {
@@ -159,6 +171,7 @@ static bool get_frames(struct cursor *cursor, const struct texts *texts,
 		if (!get_frame(cursor, texts, i, &frame))
 			return false;
 		module->frames.items[module->frames.count++] = frame;
+		limit_depth(module);
 	}
 	return true;
 }

@@ -9,12 +9,14 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 
+#define FILE_DAMAGED (-2)
+
 struct stored {
 	struct stored_names names;
 	char *path;
 	int fd;               /* the recording; -1: it has no files */
 	struct stored_chunks chunks; /* chunks of files */
-	int *files;           /* by chunk: file in memory; -1: not decoded yet, or damaged */
+	int *files;           /* by chunk: file in memory; -1: not decoded yet; FILE_DAMAGED */
 	pthread_mutex_t lock; /* guards `files` */
 };
 
@@ -107,7 +109,7 @@ const struct stored_module *stored_find(const struct stored *stored, const struc
 static struct sp_error *decode(struct stored *stored, size_t index, int *ret)
 {
 	*ret = stored->files[index];
-	if (*ret >= 0)
+	if (*ret != -1)
 		return NULL;
 	const struct stored_chunk *chunk = &stored->chunks.items[index];
 	CLEANUP_FREE uint8_t *data = NULL;
@@ -116,7 +118,7 @@ static struct sp_error *decode(struct stored *stored, size_t index, int *ret)
 		error = stored_file_decode(data, (size_t)chunk->size, stored->path, ret);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
 		sp_error_free(take_ptr(error));
-	stored->files[index] = *ret;
+	stored->files[index] = *ret >= 0 ? *ret : FILE_DAMAGED;
 	return error;
 }
 

@@ -22,12 +22,13 @@ const struct stored_module *source_stored_module(const struct source_env *env,
 	return stored_find(env->binary.stored, &key);
 }
 
-/* Repeats what is missing in the stored names, and why. */
+/* Repeats what is missing in the stored names, and why. A remedy would be a stranger's command to paste. */
 static void copy_problem(const struct stored_problem *problem, struct diagnosis *diagnosis)
 {
 	diagnosis_clear(diagnosis);
 	if (problem->problem > RESOLVER_OK && problem->problem <= RESOLVER_UNPROVEN && problem->text)
-		diagnosis_set(diagnosis, problem->problem, problem->remedy, "%s", problem->text);
+		diagnosis_set(diagnosis, problem->problem, NULL, "%s (according to the recording)",
+			      problem->text);
 }
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,

@@ -29,6 +29,12 @@ struct sp_capture_process {
 SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
 				    const struct sp_capture_process **ret);
 
+/*
+ * In a forked process: closes all descriptors above standard error, except those of files for
+ * sp_archive_options.capture. The capture is for that alone then.
+ */
+SP_API void sp_capture_after_fork(const struct sp_capture *capture);
+
 /* Whether a report shows the same fact, or the note is a detail: it need not be printed. */
 SP_API bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index);
 

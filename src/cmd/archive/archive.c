@@ -2,6 +2,7 @@
 /* `sprof archive` stores the names of a recording's code in the recording. */
 #include "command.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include "diag.h"
 #include "input.h"
@@ -34,6 +35,8 @@ static int archive(struct sp_ctx *ctx, const struct archive *archive)
 		.binaries = archive->binaries,
 	};
 	const char *path = input_path(archive->path);
+	/* A limit on file sizes becomes an error of write(2). */
+	signal(SIGXFSZ, SIG_IGN);
 	struct sp_archive_summary summary = {0};
 	struct progress progress;
 	if (archive->verbose)

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <sprof/archive.h>
+#include <sprof/private/command.h>
 #include "cmd/common/session.h"
 #include "diag.h"
 
@@ -69,6 +70,7 @@ static void start(struct name_store *store, size_t count)
 	pid_t pid = fork();
 	if (pid == 0) {
 		detach();
+		sp_capture_after_fork(store->capture);
 		_exit(store_in(store, count));
 	}
 	store->child = pid > 0 ? pid : 0;
