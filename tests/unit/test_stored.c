@@ -246,6 +246,28 @@ TEST(cut_names_are_damaged)
 	vec_deinit(&data);
 }
 
+TEST(chains_of_inlined_calls_are_limited)
+{
+	CLEANUP(stored_names_deinit) struct stored_names names = {0}, read = {0};
+	struct record_buffer data = {0};
+	struct stored_module *module = stored_names_add(&names, &key);
+	const char *name = strtab_add(&names.texts, "f");
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct stored_frame *frame = vec_push(&module->frames);
+		*frame = (struct stored_frame){.name = name, .caller = i};
+	}
+	ok_or_fail(stored_names_encode(&names, &data));
+	ok_or_fail(stored_names_decode(data.items, data.count, "f", &read));
+	ck_assert_uint_eq(read.items[0].frames.count, 5000);
+	for (size_t i = 0; i < 5000; i++) {
+		const struct stored_frame *frame = &read.items[0].frames.items[i];
+		size_t callers = 0;
+		for (; frame->caller; frame = &read.items[0].frames.items[frame->caller - 1])
+			callers++;
+		ck_assert_uint_le(callers, 512);
+	}
+}
+
 /* -- Files ----------------------------------------------------------------- */
 
 /* Stores a program, and opens what the recording then has in its place. */
@@ -313,4 +335,23 @@ TEST(a_file_that_claims_runs_beyond_its_end_is_damaged)
 	ck_assert_int_eq(pread(fd, bytes, 5, 0), 5);
 	ck_assert_mem_eq(bytes, "\0\0abc", 5);
 	close(fd);
+}
+
+TEST(tiny_runs_do_not_take_a_page_each)
+{
+	struct record_buffer data = {0};
+	int fd = -1;
+	/* 2,000 runs of a byte, 4096 bytes apart: 8 MB of memory for 8 KB. */
+	static const uint8_t head[] = {0x80, 0x80, 0x80, 0x08, 0xd0, 0x0f}, run[] = {0xff, 0x1f, 1};
+	ck_assert(vec_reserve(&data, sizeof(head) + 2000 * (sizeof(run) + 1)));
+	memcpy(data.items, head, sizeof(head));
+	data.count = sizeof(head);
+	for (size_t i = 0; i < 2000; i++, data.count += sizeof(run))
+		memcpy(data.items + data.count, run, sizeof(run));
+	memset(data.items + data.count, 'x', 2000);
+	data.count += 2000;
+	struct sp_error *error = stored_file_decode(data.items, data.count, "f", &fd);
+	ck_assert_ptr_nonnull(error);
+	sp_error_free(error);
+	vec_deinit(&data);
 }
