@@ -56,7 +56,7 @@ void chunks_deinit(struct stored_chunks *chunks);
 struct sp_error *chunks_list(int fd, uint64_t file_size, const char *path,
 			     struct stored_chunks *ret) SP_MUST_CHECK;
 
-/* Returns whether a chunk, or what is left of one, begins at an offset before the end of the file. */
+/* Returns whether a chunk, whole or cut, begins at an offset before the end of the file. */
 bool chunks_begin_at(int fd, uint64_t offset);
 
 /* Reads a chunk's data: chunk->size bytes, which the caller frees. SP_ERROR_FORMAT if it is damaged. */
