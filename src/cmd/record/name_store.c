@@ -18,6 +18,9 @@
 #define WAIT_NS (300 * NS_PER_MS)
 #define POLL_NS (1 * NS_PER_MS)
 
+/* Time limit of a child, should a lock that a thread had at the fork never be released in it. */
+#define CHILD_SECONDS 600
+
 void name_store_add(struct name_store *store, const char *path)
 {
 	struct stat status;
@@ -42,6 +45,7 @@ static void detach(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO && null >= 0; fd++)
 		dup2(null, fd);
 	setsid();
+	alarm(CHILD_SECONDS);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
