@@ -48,6 +48,20 @@ static inline bool cursor_sleb(struct cursor *cursor, int64_t *ret)
 	return true;
 }
 
+/* Longest number that uleb_encode() writes. */
+#define ULEB_SIZE 10
+
+/* Writes an unsigned number in its shortest form; returns its size. */
+static inline size_t uleb_encode(uint64_t value, uint8_t ret[ULEB_SIZE])
+{
+	size_t size = 0;
+	do {
+		ret[size++] = (uint8_t)(value & 0x7f) | (value > 0x7f ? 0x80 : 0);
+		value >>= 7;
+	} while (value);
+	return size;
+}
+
 /* Skips a signed or unsigned number. */
 static inline bool cursor_skip_leb(struct cursor *cursor)
 {

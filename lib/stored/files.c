@@ -87,13 +87,9 @@ static bool list_runs(const struct image *image, struct file_runs *ret)
 
 static bool put_number(struct record_buffer *data, uint64_t value)
 {
-	do {
-		uint8_t *slot = vec_push(data);
-		if (!slot)
-			return false;
-		*slot = (uint8_t)(value & 0x7f) | (value > 0x7f ? 0x80 : 0);
-		value >>= 7;
-	} while (value);
+	if (!vec_reserve(data, data->count + ULEB_SIZE))
+		return false;
+	data->count += uleb_encode(value, data->items + data->count);
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include "stored/names.h"
 
 #include <string.h>
+#include "base/leb128.h"
 
 /* Data under construction. After a lack of memory, further additions do nothing. */
 struct encoder {
@@ -25,13 +26,8 @@ static void put_bytes(struct encoder *encoder, const void *bytes, size_t size)
 
 static void put_number(struct encoder *encoder, uint64_t value)
 {
-	uint8_t bytes[10];
-	size_t count = 0;
-	do {
-		bytes[count++] = (uint8_t)(value & 0x7f) | (value > 0x7f ? 0x80 : 0);
-		value >>= 7;
-	} while (value);
-	put_bytes(encoder, bytes, count);
+	uint8_t bytes[ULEB_SIZE];
+	put_bytes(encoder, bytes, uleb_encode(value, bytes));
 }
 
 /* Writes a signed number with its sign in the lowest bit. */
