@@ -256,6 +256,17 @@ const char *sp_script_unproven(const struct sp_script *script, size_t *index,
 	return NULL;
 }
 
+const char *sp_script_damaged(const struct sp_script *script, size_t *index)
+{
+	const char *text, *remedy;
+	while (*index < machine_module_count(script->machine))
+		if (resolver_sources_problem(script->resolver,
+					     machine_module(script->machine, (*index)++), &text,
+					     &remedy) == RESOLVER_DAMAGED_FILE)
+			return text;
+	return NULL;
+}
+
 size_t sp_script_nameless(const struct sp_script *script, struct sp_nameless *ret, size_t room)
 {
 	size_t count = 0, kept = 0;

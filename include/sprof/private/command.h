@@ -80,6 +80,9 @@ struct sp_nameless {
 SP_API const char *sp_script_unproven(const struct sp_script *script, size_t *index,
 				      const char **remedy_ret);
 
+/* Like sp_script_unproven(), for damaged debug information: returns what is wrong. */
+SP_API const char *sp_script_damaged(const struct sp_script *script, size_t *index);
+
 /*
  * Returns up to `room` modules with samples without symbols, by descending samples; the result is
  * the number of all. Call it after all struct sp_teller of the script have ended. Strings belong to

@@ -261,6 +261,19 @@ static void report_unproven(const struct script_view *view, const struct sp_scri
 			 files - SHOWN_NAMELESS);
 }
 
+static void report_damaged(const struct script_view *view, const struct sp_script *script)
+{
+	const char *what;
+	size_t index = 0, files = 0;
+	while ((what = sp_script_damaged(script, &index)))
+		if (++files <= SHOWN_NAMELESS)
+			diag_say("%s: inlined functions and lines may be missing: %s",
+				 view->info->path, what);
+	if (files > SHOWN_NAMELESS)
+		diag_say("%s: inlined functions and lines of %zu more files may be missing",
+			 view->info->path, files - SHOWN_NAMELESS);
+}
+
 /* Prints losses, samples without symbols, failed unwinding, and a missing end of the recording. */
 static void limits_print(const struct script_view *view, const struct sp_script *script,
 			 struct sp_reader *reader)
@@ -278,6 +291,7 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 	    script_has_field(view->arguments, FIELD(SYM))) {
 		nameless_files_print(view, script);
 		report_unproven(view, script);
+		report_damaged(view, script);
 	}
 	if (lost)
 		diag_say("%s: %llu samples were lost; 'sprof info --losses' shows "
