@@ -190,7 +190,7 @@ void capture_ask(const struct capture_options *options, const struct capture_eve
 	request->cgroup_count = events->cgroups.count;
 	request->asked = asked_of(options);
 	request->inherit_stat = options->fields.thread_counts;
-	/* One that may be set is made of it: capture/retouch.h. */
+	/* One that may be set is made of it: capture/ring_bank/retouch.h. */
 	request->clock_id = options->schedule.use_clock && !wall_clock_can_be_set(options->schedule.clock)
 				    ? options->schedule.clock : CLOCK_MONOTONIC;
 	uint64_t wakeup_bytes = options->buffers.wakeup_bytes;

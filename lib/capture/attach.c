@@ -10,7 +10,7 @@
  * without: coverage.h says which those are.
  */
 #include "base/cleanup.h"
-#include "capture/coverage.h"
+#include "capture/tasks/coverage.h"
 #include "capture/recorder.h"
 #include "event/fd_budget.h"
 

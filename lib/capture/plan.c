@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "capture/recorder.h"
-#include "capture/ring_size.h"
+#include "capture/config/ring_size.h"
 #include "event/filter.h"
 #include "event/kind.h"
 #include "record/types.h"

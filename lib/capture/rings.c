@@ -2,8 +2,8 @@
 /* How large rings are to be, and as large as they can be had. */
 #include "base/cleanup.h"
 #include "capture/recorder.h"
-#include "capture/host.h"
-#include "capture/ring_size.h"
+#include "capture/metadata/host.h"
+#include "capture/config/ring_size.h"
 
 #define SIDEBAND_BYTES (128 * 1024)
 #define RING_BYTES_MAX (UINT64_C(1) << 31)

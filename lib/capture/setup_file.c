@@ -2,11 +2,11 @@
 /* The file that is recorded to: what its header says, and the way to it. */
 #include <string.h>
 #include "base/cleanup.h"
-#include "capture/dump.h"
-#include "capture/host.h"
-#include "capture/host_features.h"
+#include "capture/samples/dump.h"
+#include "capture/metadata/host.h"
+#include "capture/metadata/host_features.h"
 #include "capture/recorder.h"
-#include "capture/tracing.h"
+#include "capture/metadata/tracing.h"
 #include "file/format.h"
 #include "writer/features_write.h"
 

@@ -13,8 +13,8 @@
 #ifndef CAPTURE_SWITCHING_H
 #define CAPTURE_SWITCHING_H
 
-#include "capture/files.h"
-#include "capture/options.h"
+#include "capture/output/files.h"
+#include "capture/config/options.h"
 
 struct sp_capture;
 

@@ -4,7 +4,7 @@
 #define CAPTURE_TURNS_H
 
 #include <stddef.h>
-#include "capture/options.h"
+#include "capture/config/options.h"
 
 struct turns {
 	bool later;         /* sampling does not begin by itself */

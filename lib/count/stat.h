@@ -15,7 +15,7 @@
 #include <sprof/private/command.h>
 #include <sprof/stat.h>
 #include "base/vec.h"
-#include "capture/workload.h"
+#include "capture/tasks/workload.h"
 #include "count/estimate.h"
 #include "count/stat_places.h"
 #include "event/kernel.h"

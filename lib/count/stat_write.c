@@ -5,7 +5,7 @@
 #include <time.h>
 #include <sprof/private/command.h>
 #include "base/cleanup.h"
-#include "capture/host.h"
+#include "capture/metadata/host.h"
 #include "file/format.h"
 #include "record/put.h"
 #include "writer/writer.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/tracker.h"
+#include "capture/tasks/tracker.h"
 #include "record/decode.h"
 #include "tap.h"
 

@@ -8,9 +8,10 @@
 includes() {
 	find lib -mindepth 2 -name '*.[ch]' | sort | xargs -r awk '
 		/^[ \t]*#[ \t]*include[ \t]*"/ {
-			split(FILENAME, part, "/")
+			folder = FILENAME
+			gsub(/^lib\/|\/[^\/]*$/, "", folder)
 			split($0, quoted, "\"")
-			print FILENAME ":" FNR, part[2], quoted[2]
+			print FILENAME ":" FNR, folder, quoted[2]
 		}'
 }
 
@@ -26,8 +27,9 @@ library_includes() {
 			next
 		}
 		!($2 in known) { print $1 ": lib/LAYERS does not know the folder " $2; next }
-		split($3, part, "/") != 2 { print $1 ": \"" $3 "\" does not name its folder"; next }
-		!(($2, part[1]) in allowed) { print $1 ": " $2 " may not include " part[1] " (lib/LAYERS)" }
+		$3 !~ /\// { print $1 ": \"" $3 "\" does not name its folder"; next }
+		{ sub(/\/[^\/]*$/, "", $3) }
+		!(($2, $3) in allowed) { print $1 ": " $2 " may not include " $3 " (lib/LAYERS)" }
 	' lib/LAYERS -
 }
 

@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "capture/drains.h"
+#include "capture/ring_bank/drains.h"
 #include "rings.h"
 
 struct simulated_cpu {

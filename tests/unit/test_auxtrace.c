@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Traces from areas over memory to the file, and what is told of the PMU. */
-#include "capture/auxtrace.h"
+#include "capture/output/auxtrace.h"
 
 #include <pthread.h>
 #include <sched.h>

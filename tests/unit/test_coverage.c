@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/coverage.h"
+#include "capture/tasks/coverage.h"
 #include "test.h"
 
 enum { PID = 10 };

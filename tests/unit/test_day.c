@@ -14,11 +14,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include "capture/dsos.h"
-#include "capture/filter.h"
-#include "capture/roster.h"
-#include "capture/tracker.h"
-#include "capture/writing.h"
+#include "capture/output/dsos.h"
+#include "capture/samples/filter.h"
+#include "capture/tasks/roster.h"
+#include "capture/tasks/tracker.h"
+#include "capture/output/writing.h"
 #include "files.h"
 #include "machine/live.h"
 #include "record/decode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/doubt.h"
+#include "capture/tasks/doubt.h"
 #include "test.h"
 
 enum { PERIOD = 1000, THREAD = 7, INHERITED = 100, OWN = 200, OWN_OF_PARENT = 300, OTHER = 400 };

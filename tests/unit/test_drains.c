@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/drains.h"
+#include "capture/ring_bank/drains.h"
 #include "simulated_cpus.h"
 
 static void all_adds_up(const struct simulation *simulation)

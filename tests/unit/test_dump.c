@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Samples with stacks, as a kernel writes them, and what becomes of them. */
-#include "capture/dump.h"
+#include "capture/samples/dump.h"
 
 #include <string.h>
 #include "record/decode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/filter.h"
+#include "capture/samples/filter.h"
 #include "record/encode.h"
 #include "rings.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/flight.h"
 #include "capture/recorder.h"
-#include "capture/ring_size.h"
+#include "capture/config/ring_size.h"
 #include "test.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which binaries keep frame pointers, on those that the compiler makes of the same source. */
-#include "capture/graph.h"
+#include "capture/config/graph.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/joining.h"
+#include "capture/samples/joining.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/membership.h"
+#include "capture/tasks/membership.h"
 #include "test.h"
 
 static void fork_at(struct membership *membership, uint64_t time_ns, uint32_t parent_pid,

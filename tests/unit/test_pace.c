@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/pace.h"
+#include "capture/event_control/pace.h"
 #include "test.h"
 
 #define MS UINT64_C(1000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/pool.h"
+#include "capture/samples/pool.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "capture/python_functions.h"
-#include "capture/python_processes.h"
-#include "capture/python_shots.h"
+#include "capture/python/functions.h"
+#include "capture/python/processes.h"
+#include "capture/python/shots.h"
 #include "machine/machine.h"
 #include "record/length.h"
 #include "symbol/resolver.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clocks that are set, CPUs that stand still, and what of records is changed for them. */
 #include "capture/absence.h"
-#include "capture/retouch.h"
+#include "capture/ring_bank/retouch.h"
 #include "capture/wall_clock.h"
 #include "event/kernel.h"
 #include "record/decode.h"

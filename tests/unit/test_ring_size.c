@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/ring_size.h"
+#include "capture/config/ring_size.h"
 
 #include "base/cleanup.h"
 #include "event/rights.h"

@@ -3,7 +3,7 @@
  * A file that begins with a roster is to tell of each later moment what was: the reporter's own
  * machine is asked, and compared with the plainest account of it, page by page.
  */
-#include "capture/roster.h"
+#include "capture/tasks/roster.h"
 
 #include <stdio.h>
 #include <string.h>

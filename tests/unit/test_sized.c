@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sized.h"
-#include "capture/graph.h"
-#include "capture/options.h"
+#include "capture/config/graph.h"
+#include "capture/config/options.h"
 #include "test.h"
 
 struct newer {

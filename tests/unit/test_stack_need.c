@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How much is copied of stacks, by what they were like. */
-#include "capture/stack_need.h"
+#include "capture/event_control/stack_need.h"
 
 #include <sprof/capture.h>
 #include "test.h"

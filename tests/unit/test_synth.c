@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/synth.h"
+#include "capture/metadata/synth.h"
 
 #include <inttypes.h>
 #include <linux/bpf.h>
@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "binary/vdso.h"
-#include "capture/btf.h"
+#include "capture/metadata/btf.h"
 #include "proc/maps.h"
 #include "files.h"
 #include "record/decode.h"

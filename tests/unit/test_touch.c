@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/touch.h"
+#include "capture/samples/touch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "capture/stack_size.h"
+#include "capture/samples/stack_size.h"
 #include "proc/maps.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Feature TRACING_DATA: of a made-up tracefs byte by byte, of the real one as perf has it. */
-#include "capture/tracing.h"
+#include "capture/metadata/tracing.h"
 
 #include <sprof/reader.h>
 #include <unistd.h>

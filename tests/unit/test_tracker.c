@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/tracker.h"
+#include "capture/tasks/tracker.h"
 #include "rings.h"
 
 enum { SAMPLE_TYPE = RECORD_FIELDS_NEEDED, RINGS = 3 };

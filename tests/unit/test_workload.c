@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/workload.h"
+#include "capture/tasks/workload.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A queue before the file: what comes out, what does not, and who waits for whom. */
-#include "capture/writing.h"
+#include "capture/output/writing.h"
 
 #include <errno.h>
 #include <fcntl.h>

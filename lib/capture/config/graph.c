@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/config/graph.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "base/format.h"
+#include "base/io.h"
+#include "base/regular_file.h"
+#include "capture/python/processes.h"
+#include "proc/maps.h"
+#include "proc/tasks.h"
+
+#define DEFAULT_STACK_BYTES 8192
+
+/* What a script's first line may be. */
+#define SCRIPT_LINE 256
+
+DEFINE_CLEANUP(struct maps *, maps_free)
+
+void call_graph_deinit(struct call_graph *graph)
+{
+	free(graph->note);
+	*graph = (struct call_graph){0};
+}
+
+uint64_t call_graph_registers(const char *machine)
+{
+	/* As perf's own: all but segments, which cannot be had; x0 to x30, sp, pc. */
+	if (!strcmp(machine, "x86_64"))
+		return 0xff0fff;
+	return !strcmp(machine, "aarch64") ? (UINT64_C(1) << 33) - 1 : 0;
+}
+
+/* Binaries that were looked at. */
+struct survey {
+	const struct sp_ctx *ctx;
+	size_t looked_at;
+	bool is_static;  /* has no C library besides */
+	char *keeps_not; /* a sentence of the first that keeps no frame pointers; malloc'ed */
+};
+
+static void survey_deinit(struct survey *survey)
+{
+	free(survey->keeps_not);
+}
+
+/* Opens `path` in `root` (NULL: here), reports `name`. Ignores what cannot be read. */
+static struct sp_error *look_at(struct survey *survey, const char *root, const char *path,
+				const char *name)
+{
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct sp_error *error = image_open_in(root, path, &image);
+	if (error) {
+		if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
+			return error;
+		sp_error_free(error);
+		return NULL;
+	}
+	GElf_Shdr header;
+	survey->looked_at++;
+	survey->is_static = !image_section(image, ".interp", &header);
+	if (survey->keeps_not || image_keeps_frame_pointers(image))
+		return NULL;
+	bool is_go = image_section(image, ".note.go.buildid", &header);
+	const char *why = is_go ? " is a Go program, which is unwound by its .gopclntab"
+				: " keeps no frame pointers";
+	survey->keeps_not = format_text("%s%s", name, why);
+	return survey->keeps_not ? NULL : error_no_memory();
+}
+
+static bool is_c_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && (!strncmp(slash, "/libc.so", 8) || !strncmp(slash, "/libc-2", 7) ||
+			 !strncmp(slash, "/ld-musl", 8) || !strncmp(slash, "/libc.musl", 10));
+}
+
+/* The C library that a process has mapped. */
+static struct sp_error *look_at_library(struct survey *survey, uint32_t pid)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
+	const struct maps_entry *entry = NULL;
+	char root[32];
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	bool elsewhere = tasks_has_other_root(survey->ctx, pid);
+	struct sp_error *error = maps_open(survey->ctx, pid, 0, MAPS_EXECUTABLE, &maps);
+	while (!error) {
+		error = maps_next(maps, &entry);
+		if (error || !entry)
+			break;
+		if (is_c_library(entry->path))
+			return look_at(survey, elsewhere ? root : NULL, entry->path,
+				       entry->path);
+	}
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
+		sp_error_free(take_ptr(error));
+	return error;
+}
+
+static struct sp_error *look_at_process(struct survey *survey, uint32_t pid)
+{
+	char path[64], name[4096];
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	ssize_t size = readlink(path, name, sizeof(name) - 1);
+	name[size < 0 ? 0 : size] = '\0';
+	struct sp_error *error = size > 0 ? look_at(survey, NULL, path, name) : NULL;
+	return error || survey->is_static ? error : look_at_library(survey, pid);
+}
+
+/* Where execvp(3) finds it; malloc'ed, NULL where it does not. */
+static char *find_command(const char *name)
+{
+	if (strchr(name, '/'))
+		return strdup(name);
+	const char *places = getenv("PATH");
+	if (!places)
+		places = "/bin:/usr/bin";
+	while (*places) {
+		size_t size = strcspn(places, ":");
+		char *path = format_text("%.*s%s%s", (int)size, places, size ? "/" : "", name);
+		if (!path || !access(path, X_OK))
+			return path;
+		free(path);
+		places += size + (places[size] == ':');
+	}
+	return NULL;
+}
+
+/* A script's interpreter, in place of *path; false if it is none. */
+static bool follow_script(char **path)
+{
+	char line[SCRIPT_LINE + 1] = "";
+	CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+	sp_error_free(regular_file_open(NULL, *path, 0, &fd, &status));
+	if (fd < 0 || io_read(fd, line, SCRIPT_LINE, NULL) || strncmp(line, "#!", 2))
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	char *rest = line + 2 + strspn(line + 2, " \t");
+	char *word = strsep(&rest, " \t");
+	/* "/usr/bin/env python3" */
+	const char *slash = strrchr(word, '/');
+	char *next = rest && slash && !strcmp(slash, "/env") ? find_command(strsep(&rest, " \t"))
+							     : strdup(word);
+	free(*path);
+	*path = next;
+	return next;
+}
+
+static struct sp_error *look_at_command(struct survey *survey, const char *name)
+{
+	CLEANUP_FREE char *path = find_command(name);
+	while (path && follow_script(&path))
+		if (survey->looked_at++ > 4)
+			break;
+	survey->looked_at = 0;
+	struct sp_error *error = path ? look_at(survey, NULL, path, path) : NULL;
+	return error || survey->is_static ? error : look_at_library(survey, (uint32_t)getpid());
+}
+
+static bool command_is_python(const char *name)
+{
+	CLEANUP_FREE char *path = find_command(name);
+	for (int i = 0; path && i < 4; i++) {
+		const char *slash = strrchr(path, '/');
+		if (!strncmp(slash ? slash + 1 : path, "python", 6))
+			return true;
+		if (!follow_script(&path))
+			return false;
+	}
+	return false;
+}
+
+static bool process_is_python(const struct sp_ctx *ctx, uint32_t pid)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
+	const struct maps_entry *entry = NULL;
+	bool found = false;
+	struct sp_error *error = maps_open(ctx, pid, 0, MAPS_EXECUTABLE, &maps);
+	while (!error && !found && !(error = maps_next(maps, &entry)) && entry)
+		found = python_is_interpreter(entry->path);
+	sp_error_free(error);
+	return found;
+}
+
+/* Whether Python probably runs from the start. */
+static bool target_is_python(const struct sp_ctx *ctx, const struct capture_options *options)
+{
+	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < lists[i]->count; j++)
+			if (process_is_python(ctx, (uint32_t)lists[i]->items[j]))
+				return true;
+	if (!options->target.command || lists[0]->count || lists[1]->count ||
+	    options->target.system_wide || options->target.cpus)
+		return false;
+	/* A shell or a wrapper may start it. */
+	for (const char *const *word = options->target.command; *word; word++)
+		if (strstr(*word, "python"))
+			return true;
+	return command_is_python(options->target.command[0]);
+}
+
+static struct sp_error *survey_targets(struct survey *survey,
+				       const struct capture_options *options)
+{
+	struct sp_error *error = NULL;
+	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
+	for (size_t i = 0; i < 2 && !error; i++)
+		for (size_t j = 0; j < lists[i]->count && !survey->keeps_not && !error; j++)
+			error = look_at_process(survey, (uint32_t)lists[i]->items[j]);
+	if (error || survey->looked_at)
+		return error;
+	if (options->target.command && !options->target.system_wide && !options->target.cpus)
+		return look_at_command(survey, options->target.command[0]);
+	return look_at_library(survey, (uint32_t)getpid());
+}
+
+static struct sp_error *choose(const struct sp_ctx *ctx, const struct capture_options *options,
+			       struct call_graph *graph)
+{
+	CLEANUP(survey_deinit) struct survey survey = {.ctx = ctx};
+	graph->kind = SP_CALL_GRAPH_FP;
+	if (!graph->registers) {
+		graph->note = strdup("call chains by frame pointers: DWARF unwinding is not "
+				     "supported on this architecture");
+		return graph->note ? NULL : error_no_memory();
+	}
+	struct sp_error *error = survey_targets(&survey, options);
+	if (error)
+		return error;
+	if (survey.keeps_not || !survey.looked_at) {
+		graph->kind = SP_CALL_GRAPH_DWARF;
+		graph->note = format_text("call chains by DWARF: %s",
+					  survey.keeps_not ?: "the running programs were probably "
+							      "built without frame pointers");
+	} else {
+		graph->note = format_text("call chains by frame pointers, which %s",
+					  survey.looked_at > 1 ? "the binaries keep"
+							       : "the binary keeps");
+	}
+	return graph->note ? NULL : error_no_memory();
+}
+
+struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
+				   const struct capture_options *options, struct call_graph *ret)
+{
+	const struct sp_capture_chains *chains = &options->chains;
+	struct utsname name;
+	if (chains->stack_bytes % 8 || chains->stack_bytes > SP_STACK_BYTES_MAX)
+		return error_new(SP_ERROR_INVALID, "invalid stack copy size %u: use a multiple of 8, at "
+				 "most %u", chains->stack_bytes, SP_STACK_BYTES_MAX);
+	if (uname(&name) < 0)
+		return error_os(errno, "uname");
+	*ret = (struct call_graph){
+		.kind = chains->call_graph,
+		.stack_bytes = chains->stack_bytes ? chains->stack_bytes : DEFAULT_STACK_BYTES,
+		.fixed_size = chains->fixed_stack_bytes,
+		.max_stack = chains->max_stack,
+		.registers = call_graph_registers(name.machine),
+	};
+	/* Copies of users' stacks have nothing of the kernel's part. */
+	bool kernel_only = chains->kernel_only && (ret->kind == SP_CALL_GRAPH_AUTO ||
+							   ret->kind == SP_CALL_GRAPH_DWARF);
+	if (kernel_only)
+		ret->kind = SP_CALL_GRAPH_FP;
+	struct sp_error *error = ret->kind == SP_CALL_GRAPH_AUTO ? choose(ctx, options, ret) : NULL;
+	if (!error && ret->kind == SP_CALL_GRAPH_DWARF && !ret->registers)
+		error = error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "DWARF unwinding is not "
+						   "supported on %s", name.machine),
+					 "use --call-graph fp");
+	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && chains->unwind == SP_UNWIND_LIVE;
+	ret->python = ret->live && chains->python != SP_OFF && !options->buffers.overwrite;
+	ret->python_first = ret->python && target_is_python(ctx, options);
+	return error;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sizes of the rings for samples. Pure functions. */
+#ifndef CAPTURE_CONFIG_RING_SIZE_H
+#define CAPTURE_CONFIG_RING_SIZE_H
+
+#include <sprof/capture.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring_demand {
+	uint64_t sample_bytes;  /* of a usual sample */
+	uint64_t largest_bytes; /* of samples with larger copies of stacks, for a while; may be 0 */
+	uint64_t freq_hz;       /* samples a second; 0: not known */
+	size_t cpus;
+	uint64_t memory_bytes;  /* of the machine; 0: not known */
+};
+
+/* Bytes of a usual sample; with DWARF, `stack_bytes` are copied of each stack. */
+uint64_t ring_size_sample(enum sp_call_graph kind, uint32_t stack_bytes);
+
+/*
+ * Bytes for each CPU, a power of two: 200 ms of the demand, at most 16 MiB, and for all CPUs at most
+ * 1 % of the memory. rights_fit_rings() applies the limits on locked memory.
+ */
+uint64_t ring_size_default(const struct ring_demand *demand);
+
+/* Less than that does not hold two samples with a copy of that size. */
+uint64_t ring_size_least(uint32_t stack_bytes);
+
+/* Bytes in a ring of that size that wake its reader. */
+uint32_t ring_size_watermark(uint64_t ring_bytes);
+
+#endif

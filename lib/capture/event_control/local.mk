@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/capture/event_control/pace.c lib/capture/event_control/pace.h \
+	lib/capture/event_control/stack_need.c lib/capture/event_control/stack_need.h \
+	lib/capture/event_control/wide.c lib/capture/event_control/wide.h
+check_PROGRAMS += \
+	tests/unit/test_pace \
+	tests/unit/test_stack_need

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/event_control/stack_need.h"
+
+#include <sprof/capture.h>
+
+/* Of so many stacks one may be cut; and of so many one may need a large copy that gets none. */
+#define CUT_SHARE 500
+#define BEYOND_SHARE 1000
+
+/* What is older than that does not count; and so few stacks say nothing of the others. */
+#define PERIOD_NS 1000000000
+#define STACKS_LEAST 200
+
+/* Who soon needs large copies again keeps them for longer and longer. */
+#define STAY_NS 1000000000
+#define STAY_MOST_NS 64000000000
+#define SOON 10
+
+/*
+ * Where rings fill up by large copies, not once but again and again, and more is lost than one
+ * in so many, there are none for so long, and then longer.
+ */
+#define LOST_SHARE 200
+#define LOST_TIMES 3
+#define LOST_APART_NS 100000000
+#define BAR_NS 2000000000
+#define BAR_MOST_NS 256000000000
+
+/* What a ring holds at least: of copies, and of the time in which it may not be read. */
+#define RING_COPIES 6
+#define RING_NS 6000000
+#define ROOMY_NS 50000000
+
+/* And so much is copied on a CPU in a second at most. */
+#define BYTES_PER_S 200000000
+
+static void begin(struct stack_need *need, const struct stack_need_seen *seen, uint64_t now_ns)
+{
+	need->begin = *seen;
+	need->begin_ns = now_ns;
+	need->lost = need->lost_times = 0;
+}
+
+void stack_need_set(struct stack_need *need, bool large, const struct stack_need_seen *seen,
+		    uint64_t now_ns)
+{
+	if (large && !need->large) {
+		bool again = need->stay_ns && now_ns - need->since_ns < SOON * need->stay_ns;
+		uint64_t longer = need->stay_ns * 2 < STAY_MOST_NS ? need->stay_ns * 2 : STAY_MOST_NS;
+		need->stay_ns = again ? longer : STAY_NS;
+	}
+	need->large = large;
+	need->since_ns = now_ns;
+	begin(need, seen, now_ns);
+}
+
+static bool loses(struct stack_need *need, const struct stack_need_seen *seen, uint64_t now_ns)
+{
+	uint64_t lost = seen->lost - need->begin.lost;
+	uint64_t stacks = seen->stacks - need->begin.stacks;
+	if (lost > need->lost && now_ns - need->lost_ns >= LOST_APART_NS) {
+		need->lost = lost;
+		need->lost_ns = now_ns;
+		need->lost_times++;
+	}
+	if (need->lost_times < LOST_TIMES || lost * LOST_SHARE <= stacks)
+		return false;
+	need->bar_ns = !need->bar_ns ? BAR_NS : need->bar_ns * 2 < BAR_MOST_NS ? need->bar_ns * 2
+									      : BAR_MOST_NS;
+	need->barred_until_ns = now_ns + need->bar_ns;
+	return true;
+}
+
+bool stack_need_changes(struct stack_need *need, const struct stack_need_seen *seen,
+			uint64_t now_ns)
+{
+	uint64_t stacks = seen->stacks - need->begin.stacks;
+	uint64_t beyond = seen->beyond - need->begin.beyond;
+	if (need->large && loses(need, seen, now_ns))
+		return true;
+	if (!need->large && beyond * CUT_SHARE > stacks)
+		return now_ns >= need->barred_until_ns;
+	if (now_ns - need->begin_ns < PERIOD_NS ||
+	    (need->large && (now_ns - need->since_ns < need->stay_ns || stacks < STACKS_LEAST)))
+		return false;
+	begin(need, seen, now_ns);
+	return need->large && beyond * BEYOND_SHARE < stacks;
+}
+
+uint32_t stack_need_largest(uint64_t ring_bytes, uint64_t freq_hz, uint32_t small)
+{
+	uint64_t hz = freq_hz ? freq_hz : 1, most = SP_STACK_BYTES_MAX;
+	uint64_t limits[] = {ring_bytes / RING_COPIES,
+			     (uint64_t)((double)ring_bytes * 1e9 / RING_NS / (double)hz),
+			     BYTES_PER_S / hz};
+	for (unsigned int i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		most = limits[i] < most ? limits[i] : most;
+	most &= ~UINT64_C(7);
+	return most >= 2 * (uint64_t)small ? (uint32_t)most : 0;
+}
+
+bool stack_need_is_roomy(uint64_t ring_bytes, uint64_t freq_hz, uint32_t large)
+{
+	return (double)large * (double)freq_hz * ROOMY_NS <= (double)ring_bytes * 1e9;
+}

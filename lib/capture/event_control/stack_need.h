@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How much is copied of stacks: what was asked for, or more while some need it. A larger
+ * copy costs room in the rings, and what the stack has of it; a stack that is cut is of
+ * little use. Decided by what stacks have lately needed.
+ */
+#ifndef CAPTURE_EVENT_CONTROL_STACK_NEED_H
+#define CAPTURE_EVENT_CONTROL_STACK_NEED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What there was so far: sums that only grow. */
+struct stack_need_seen {
+	uint64_t stacks; /* unwound */
+	uint64_t beyond; /* that need more than the smaller copy */
+	uint64_t lost;   /* samples for which rings had no room */
+};
+
+/* Zeroed: small copies, nothing seen. */
+struct stack_need {
+	bool large;
+	struct stack_need_seen begin; /* of the period that is looked at */
+	uint64_t begin_ns;
+	uint64_t since_ns; /* of this size */
+	uint64_t stay_ns;  /* with large ones at least */
+	uint64_t lost, lost_ns, lost_times; /* in it: samples so far, when last, and how often */
+	uint64_t barred_until_ns, bar_ns; /* from large ones, since samples were lost */
+};
+
+/* The size is `large` from now on; what was seen until then does not count. */
+void stack_need_set(struct stack_need *need, bool large, const struct stack_need_seen *seen,
+		    uint64_t now_ns);
+
+/* Whether the other size would do better; then stack_need_set() is to follow. */
+bool stack_need_changes(struct stack_need *need, const struct stack_need_seen *seen,
+			uint64_t now_ns);
+
+/*
+ * The most that can be copied at that rate (samples a second on each CPU) without rings filling
+ * up while they wait to be read: a multiple of 8, or 0 if that is not worth while: less than
+ * twice `small`.
+ */
+uint32_t stack_need_largest(uint64_t ring_bytes, uint64_t freq_hz, uint32_t small);
+
+/* Whether rings have so much room that it can begin with the larger size. */
+bool stack_need_is_roomy(uint64_t ring_bytes, uint64_t freq_hz, uint32_t large);
+
+#endif

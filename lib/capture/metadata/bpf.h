@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What bpf(2) says of programs that are loaded. All return a descriptor or 0, or -errno. */
+#ifndef CAPTURE_METADATA_BPF_H
+#define CAPTURE_METADATA_BPF_H
+
+#include <stdint.h>
+
+/* The first program with a higher number than *id, which then is its number. */
+int bpf_next_program(uint32_t *id);
+
+int bpf_open_program(uint32_t id);
+int bpf_open_types(uint32_t id);
+
+/* struct bpf_prog_info or bpf_btf_info, whose pointers and counts say what is wanted. */
+int bpf_object_info(int fd, void *info, uint32_t size);
+
+#endif

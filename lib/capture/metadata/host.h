@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the file's header says about the machine and the recorder. */
+#ifndef CAPTURE_METADATA_HOST_H
+#define CAPTURE_METADATA_HOST_H
+
+#include <time.h>
+#include "base/arena.h"
+#include "base/ctx.h"
+#include "writer/writer.h"
+
+/* What cannot be found out stays NULL or 0. Strings and arrays are the arena's. */
+struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline, clockid_t clock,
+			   struct arena *arena, struct writer_info *ret) SP_MUST_CHECK;
+
+/* The machine's memory in KiB; 0: unknown. */
+uint64_t host_memory_kb(const struct sp_ctx *ctx);
+
+#endif

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/capture/metadata/bpf.c lib/capture/metadata/bpf.h \
+	lib/capture/metadata/btf.c lib/capture/metadata/btf.h \
+	lib/capture/metadata/host.c lib/capture/metadata/host.h \
+	lib/capture/metadata/host_bpf.c \
+	lib/capture/metadata/host_features.c lib/capture/metadata/host_features.h \
+	lib/capture/metadata/synth.c lib/capture/metadata/synth.h \
+	lib/capture/metadata/synth_bpf.c \
+	lib/capture/metadata/synth_groups.c \
+	lib/capture/metadata/synth_internal.h \
+	lib/capture/metadata/synth_kernel.c \
+	lib/capture/metadata/synth_vdso.c \
+	lib/capture/metadata/tracing.c lib/capture/metadata/tracing.h
+check_PROGRAMS += \
+	tests/unit/test_synth \
+	tests/unit/test_tracing

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/metadata/synth_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "proc/maps.h"
+#include "record/types.h"
+
+DEFINE_CLEANUP(struct maps *, maps_free)
+
+struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *attr, uint64_t id,
+			   struct record_buffer *buffer, struct synth **ret)
+{
+	struct synth *synth = malloc(sizeof(*synth));
+	if (!synth)
+		return error_no_memory();
+	*synth = (struct synth){.ctx = ctx, .attr = *attr, .id = id, .buffer = buffer};
+	*ret = synth;
+	return NULL;
+}
+
+void synth_free(struct synth *synth)
+{
+	free(synth);
+}
+
+struct sp_error *synth_put(struct synth *synth, struct sp_record *record, uint32_t pid,
+			   uint32_t tid)
+{
+	record->id = (struct sp_sample_id){.pid = pid, .tid = tid, .id = synth->id};
+	return record_encode(synth->buffer, record, &synth->attr);
+}
+
+struct sp_error *synth_put_ksymbol(struct synth *synth, uint64_t start, uint64_t size,
+				   const char *name)
+{
+	struct sp_record record = {
+		.type = PERF_RECORD_KSYMBOL,
+		.ksymbol = {
+			.start = start,
+			.size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size,
+			.type = PERF_RECORD_KSYMBOL_TYPE_BPF,
+			.name = name,
+		},
+	};
+	return synth_put(synth, &record, 0, 0);
+}
+
+static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const struct task_stat *stat)
+{
+	bool leader = stat->tid == pid;
+	struct sp_record fork = {
+		.type = PERF_RECORD_FORK,
+		.misc = PERF_RECORD_MISC_FORK_EXEC,
+		.task = {
+			.pid = pid,
+			.tid = stat->tid,
+			.ppid = leader ? stat->ppid : pid,
+			.ptid = leader ? stat->ppid : pid,
+		},
+	};
+	struct sp_record comm = {
+		.type = PERF_RECORD_COMM,
+		.comm = {.pid = pid, .tid = stat->tid, .comm = stat->comm},
+	};
+	struct sp_error *error = synth_put(synth, &fork, pid, stat->tid);
+	if (!error)
+		error = synth_namespaces(synth, pid, stat->tid);
+	return error ? error : synth_put(synth, &comm, pid, stat->tid);
+}
+
+static struct sp_error *put_threads(struct synth *synth, uint32_t pid,
+				    const struct task_stat *threads, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct sp_error *error = put_thread(synth, pid, &threads[i]);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* Whether an error only says that somebody has ended; it is freed then. */
+static bool is_gone(struct sp_error **error)
+{
+	if (!*error || sp_error_code(*error) != SP_ERROR_NOT_FOUND)
+		return false;
+	sp_error_free(take_ptr(*error));
+	return true;
+}
+
+struct sp_error *synth_threads(struct synth *synth, uint32_t pid, const struct task_list *threads)
+{
+	CLEANUP_FREE struct task_stat *stats = NULL;
+	size_t count = 0;
+	struct sp_error *error = tasks_stat_all(synth->ctx, pid, threads, &stats, &count);
+	if (is_gone(&error))
+		return NULL;
+	return error ? error : put_threads(synth, pid, stats, count);
+}
+
+/* What the kernel's own records call a mapping; `room` for a path that is composed. */
+static const char *mapping_name(const struct maps_entry *entry, char **room)
+{
+	/* Names that programs give their memory are not in the kernel's records. */
+	if (!*entry->path || strncmp(entry->path, "[anon", 5) == 0)
+		return "//anon";
+	if (!entry->deleted)
+		return entry->path;
+	*room = format_text("%s (deleted)", entry->path);
+	return *room;
+}
+
+static struct sp_error *put_mapping(struct synth *synth, uint32_t pid,
+				    const struct maps_entry *entry)
+{
+	CLEANUP_FREE char *room = NULL;
+	struct sp_record record = {
+		.type = PERF_RECORD_MMAP2,
+		.misc = PERF_RECORD_MISC_USER |
+			(entry->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
+		.mmap = {
+			.pid = pid,
+			.tid = pid,
+			.start = entry->start,
+			.size = entry->end - entry->start,
+			.file_offset = entry->file_offset,
+			.filename = mapping_name(entry, &room),
+			.prot = entry->prot,
+			.flags = entry->flags,
+			.maj = entry->maj,
+			.min = entry->min,
+			.ino = entry->ino,
+			.build_id_size = entry->build_id_size,
+		},
+	};
+	if (!record.mmap.filename)
+		return error_no_memory();
+	memcpy(record.mmap.build_id, entry->build_id, entry->build_id_size);
+	return synth_put(synth, &record, pid, pid);
+}
+
+/*
+ * One mapping of the whole machine at one place, of which neither the kernel's
+ * records nor its queries speak: text alone would name it.
+ */
+static bool is_everywhere(const struct maps_entry *entry)
+{
+	return strcmp(entry->path, "[vsyscall]") == 0;
+}
+
+/* Those that are executable; or, of all that were read, the others that hold data. */
+static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct maps *maps,
+				     bool data)
+{
+	for (;;) {
+		const struct maps_entry *entry;
+		struct sp_error *error = maps_next(maps, &entry);
+		if (error || !entry)
+			return error;
+		bool wanted = data ? !(entry->prot & PROT_EXEC) && entry->prot & PROT_READ
+				   : !is_everywhere(entry);
+		error = wanted ? put_mapping(synth, pid, entry) : NULL;
+		if (error)
+			return error;
+	}
+}
+
+/* Of the process, or as one of its threads (not 0) sees it. */
+static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_t tid)
+{
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL, *all = NULL;
+	struct sp_error *error = maps_open(synth->ctx, pid, tid, MAPS_EXECUTABLE, &maps);
+	if (!error)
+		error = put_mappings(synth, pid, maps, false);
+	/* Apart: who asks for executable ones alone is told their build-ids. */
+	if (!error && synth->attr.mmap_data)
+		error = maps_open(synth->ctx, pid, tid, MAPS_ALL, &all);
+	return error || !all ? error : put_mappings(synth, pid, all, true);
+}
+
+struct sp_error *synth_mappings(struct synth *synth, uint32_t pid, bool *complete_ret)
+{
+	*complete_ret = true;
+	struct sp_error *error = read_mappings(synth, pid, 0);
+	if (is_gone(&error))
+		return NULL;
+	if (error && sp_error_code(error) == SP_ERROR_PERMISSION) {
+		*complete_ret = false;
+		sp_error_free(take_ptr(error));
+	}
+	return error;
+}
+
+/* The leader may have ended while its threads go on: their memory is seen through them. */
+static struct sp_error *mappings_by_thread(struct synth *synth, uint32_t pid,
+					   const struct task_stat *threads, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (threads[i].state == 'Z' || threads[i].state == 'X')
+			continue;
+		struct sp_error *error = read_mappings(synth, pid, threads[i].tid);
+		if (is_gone(&error))
+			continue;
+		return error;
+	}
+	return NULL;
+}
+
+struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
+				     const struct task_stat *threads, size_t count,
+				     bool *complete_ret)
+{
+	*complete_ret = true;
+	if (!count)
+		return NULL;
+	struct sp_error *error = put_threads(synth, pid, threads, count);
+	if (error || threads[0].flags & TASK_STAT_KTHREAD)
+		return error;
+	if (threads[0].tid == pid && threads[0].state == 'Z' && count > 1) {
+		error = mappings_by_thread(synth, pid, threads, count);
+		return is_gone(&error) ? NULL : error;
+	}
+	return synth_mappings(synth, pid, complete_ret);
+}
+
+struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct task_list *threads,
+			       bool *complete_ret)
+{
+	CLEANUP_FREE struct task_stat *stats = NULL;
+	size_t count = 0;
+	*complete_ret = true;
+	struct sp_error *error = tasks_stat_all(synth->ctx, pid, threads, &stats, &count);
+	if (is_gone(&error))
+		return NULL;
+	return error ? error : synth_process_known(synth, pid, stats, count, complete_ret);
+}
+
+static void task_list_deinit(struct task_list *list)
+{
+	vec_deinit(list);
+}
+
+struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret)
+{
+	CLEANUP(task_list_deinit) struct task_list processes = {0}, threads = {0};
+	*unreadable_ret = 0;
+	struct sp_error *error = tasks_list_processes(synth->ctx, &processes);
+	for (size_t i = 0; i < processes.count && !error; i++) {
+		bool complete = true;
+		error = tasks_list(synth->ctx, processes.items[i], &threads);
+		if (is_gone(&error))
+			continue;
+		if (!error)
+			error = synth_process(synth, processes.items[i], &threads, &complete);
+		*unreadable_ret += !complete;
+	}
+	return error;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records of what was there before the recording began, made from /proc and /sys
+ * as the kernel would have written them, with time 0 (the sample_id that `attr`
+ * asks for is there: pid, tid, id, and zeros). All append to a record_buffer.
+ */
+#ifndef CAPTURE_METADATA_SYNTH_H
+#define CAPTURE_METADATA_SYNTH_H
+
+#include "base/ctx.h"
+#include "proc/tasks.h"
+#include "record/encode.h"
+
+struct synth;
+
+/*
+ * `attr` and `id` are the side-band event's: what the records' sample_id holds. They
+ * are copied; `buffer` is borrowed. One thread at a time.
+ */
+struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *attr, uint64_t id,
+			   struct record_buffer *buffer, struct synth **ret) SP_MUST_CHECK;
+void synth_free(struct synth *synth);
+
+/*
+ * The kernel (MMAP "[kernel.kallsyms]_text", by which readers see how far it was moved at
+ * boot) and its modules, each with a HEADER_BUILD_ID where one is known. Takes well under a
+ * millisecond, or as long as reading kallsyms where nothing else says where the kernel's
+ * code ends. *hidden_ret: kptr_restrict hides where they lie (build-ids alone were
+ * written then), so kernel samples will have no names.
+ */
+struct sp_error *synth_kernel(struct synth *synth, bool *hidden_ret) SP_MUST_CHECK;
+
+/*
+ * The vdso: its build-id, and its image itself, which no other kernel has. Nothing, and
+ * no error, where this process has none.
+ */
+struct sp_error *synth_vdso(struct synth *synth) SP_MUST_CHECK;
+
+/*
+ * BPF programs already loaded, as KSYMBOL records: from bpf(2) where that is allowed
+ * (at once, with exact sizes), else from /proc/kallsyms (50 ms). None, or hidden: no error.
+ */
+struct sp_error *synth_bpf(struct synth *synth) SP_MUST_CHECK;
+
+/*
+ * A process: a FORK and a COMM for each of `threads`, and its executable
+ * mappings, once (MMAP2, with build-id where the kernel says it); of what the attr asks for,
+ * NAMESPACES of each thread, and mappings of data. What is gone
+ * meanwhile is left out. *complete_ret is false where its mappings could not be read
+ * for want of rights.
+ */
+struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct task_list *threads,
+			       bool *complete_ret) SP_MUST_CHECK;
+
+/* The same for a process whose threads' stat lines have been read already. */
+struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
+				     const struct task_stat *threads, size_t count,
+				     bool *complete_ret) SP_MUST_CHECK;
+
+/* Threads alone, as in synth_process(): those found later. */
+struct sp_error *synth_threads(struct synth *synth, uint32_t pid,
+			       const struct task_list *threads) SP_MUST_CHECK;
+
+/* Mappings alone, as in synth_process(): after side-band was lost. */
+struct sp_error *synth_mappings(struct synth *synth, uint32_t pid,
+				bool *complete_ret) SP_MUST_CHECK;
+
+/*
+ * CGROUP records of all control groups there are, where the attr asks for such records. No
+ * hierarchy: none, and no error.
+ */
+struct sp_error *synth_cgroups(struct synth *synth) SP_MUST_CHECK;
+
+/* All processes and threads there are; of *unreadable_ret processes mappings could not be read. */
+struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret) SP_MUST_CHECK;
+
+#endif

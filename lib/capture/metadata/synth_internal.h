@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of synth share. */
+#ifndef CAPTURE_METADATA_SYNTH_INTERNAL_H
+#define CAPTURE_METADATA_SYNTH_INTERNAL_H
+
+#include "capture/metadata/synth.h"
+
+struct synth {
+	struct sp_ctx *ctx;
+	struct perf_event_attr attr;
+	uint64_t id;
+	struct record_buffer *buffer;
+};
+
+/* Encodes `record` with the sample_id of a task. */
+struct sp_error *synth_put(struct synth *synth, struct sp_record *record, uint32_t pid,
+			   uint32_t tid) SP_MUST_CHECK;
+
+/* Where the attr asks for it: the namespaces of a thread; nothing if it is gone. */
+struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t tid) SP_MUST_CHECK;
+
+/* A KSYMBOL record of a BPF program or trampoline. */
+struct sp_error *synth_put_ksymbol(struct synth *synth, uint64_t start, uint64_t size,
+				   const char *name) SP_MUST_CHECK;
+
+#endif

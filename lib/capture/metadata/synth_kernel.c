@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The kernel's record is an MMAP of process -1 whose file_offset is the address
+ * of the symbol that its name ends in: a reader compares that with where its own
+ * kernel image has _text, and knows how far the kernel was moved (KASLR).
+ *
+ * Where its code ends is the last but third line of kallsyms, too far away.
+ * /proc/iomem says it to root; else the address space does.
+ */
+#include "capture/metadata/synth_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "proc/kallsyms.h"
+#include "proc/modules.h"
+#include "proc/sysfs.h"
+#include "proc/text.h"
+#include "record/types.h"
+
+#define KERNEL_PID UINT32_MAX
+
+/* Where 64-bit x86 (and RISC-V) kernels lie: nothing else does, up to the modules. */
+#define IMAGE_START UINT64_C(0xffffffff80000000)
+#define IMAGE_END_FIXED UINT64_C(0xffffffffa0000000)
+#define IMAGE_END_MOVED UINT64_C(0xffffffffc0000000)
+#define START_FIXED UINT64_C(0xffffffff81000000)
+
+DEFINE_CLEANUP(struct kallsyms *, kallsyms_free)
+
+/* The size of "START-END : Kernel code" in /proc/iomem; 0 where it is not said. */
+static uint64_t code_size(const struct sp_ctx *ctx)
+{
+	static const char what[] = "Kernel code";
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	if (sysfs_read(ctx, "/proc/iomem", &text, &size))
+		return 0;
+	struct cursor cursor = cursor_make(text, size, false, NULL, 0), line;
+	while (text_line(&cursor, &line)) {
+		uint64_t start, end;
+		text_blanks(&line);
+		if (!text_hex(&line, &start) || !text_char(&line, '-') || !text_hex(&line, &end))
+			continue;
+		text_blanks(&line);
+		text_char(&line, ':');
+		text_blanks(&line);
+		if (cursor_left(&line) == sizeof(what) - 1 &&
+		    memcmp(line.pos, what, sizeof(what) - 1) == 0 && end > start)
+			return end - start + 1;
+	}
+	return 0;
+}
+
+/* The end of the code by kallsyms: slow. */
+static struct sp_error *end_by_symbols(const struct sp_ctx *ctx,
+				       const struct kernel_reference *reference, uint64_t *ret)
+{
+	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = NULL;
+	struct kallsyms_symbol symbol;
+	struct sp_error *error = kallsyms_read(ctx, NULL, &kallsyms);
+	if (error)
+		return error;
+	*ret = reference->address + 1;
+	if (kallsyms_find_name(kallsyms, "_etext", &symbol) && symbol.address > *ret) {
+		*ret = symbol.address;
+		return NULL;
+	}
+	/* A kernel without that symbol: its last one. */
+	for (size_t i = kallsyms_count(kallsyms); i > 0; i--) {
+		symbol = kallsyms_symbol(kallsyms, i - 1);
+		if (!symbol.module && symbol.address > *ret) {
+			*ret = symbol.end;
+			break;
+		}
+	}
+	return NULL;
+}
+
+static struct sp_error *kernel_end(const struct sp_ctx *ctx,
+				   const struct kernel_reference *reference, uint64_t *ret)
+{
+	uint64_t size = code_size(ctx), start = reference->stext ?: reference->address;
+	if (size && size <= UINT64_MAX - start) {
+		*ret = start + size;
+		return NULL;
+	}
+	if (reference->address < IMAGE_START || reference->address >= IMAGE_END_MOVED)
+		return end_by_symbols(ctx, reference, ret);
+	*ret = reference->address == START_FIXED ? IMAGE_END_FIXED : IMAGE_END_MOVED;
+	return NULL;
+}
+
+static struct sp_error *put_map(struct synth *synth, uint64_t start, uint64_t end,
+				uint64_t file_offset, const char *name)
+{
+	struct sp_record record = {
+		.type = PERF_RECORD_MMAP,
+		.misc = PERF_RECORD_MISC_KERNEL,
+		.mmap =
+			{
+				.pid = KERNEL_PID,
+				.start = start,
+				.size = end - start,
+				.file_offset = file_offset,
+				.filename = name,
+			},
+	};
+	return synth_put(synth, &record, 0, 0);
+}
+
+static struct sp_error *put_build_id(struct synth *synth, const uint8_t *build_id, size_t size,
+				     const char *name)
+{
+	struct sp_record record = {
+		.type = SP_RECORD_HEADER_BUILD_ID,
+		.misc = PERF_RECORD_MISC_KERNEL | RECORD_MISC_BUILD_ID_SIZE,
+		.build_id = {.pid = KERNEL_PID, .build_id_size = (uint8_t)size, .filename = name},
+	};
+	if (!size)
+		return NULL;
+	memcpy(record.build_id.build_id, build_id, size);
+	return synth_put(synth, &record, 0, 0);
+}
+
+static struct sp_error *put_kernel(struct synth *synth, const struct kernel_reference *reference,
+				   const struct kernel_modules *modules)
+{
+	char name[64];
+	uint64_t end;
+	struct sp_error *error = kernel_end(synth->ctx, reference, &end);
+	if (error)
+		return error;
+	for (size_t i = 0; i < modules->count; i++)
+		if (modules->items[i].start > reference->address && modules->items[i].start < end)
+			end = modules->items[i].start;
+	snprintf(name, sizeof(name), "[kernel.kallsyms]%s", reference->name);
+	return put_map(synth, reference->address, end, reference->address, name);
+}
+
+static struct sp_error *put_modules(struct synth *synth, const struct kernel_modules *modules)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct kernel_module *module = &modules->items[i];
+		struct sp_error *error =
+			put_build_id(synth, module->build_id, module->build_id_size, module->path);
+		if (!error && module->start && module->size)
+			error = put_map(synth, module->start, module->start + module->size, 0,
+					module->path);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+struct sp_error *synth_kernel(struct synth *synth, bool *hidden_ret)
+{
+	CLEANUP(kernel_modules_deinit) struct kernel_modules modules = {0};
+	struct kernel_reference reference;
+	uint8_t build_id[20];
+	size_t build_id_size = 0;
+	struct sp_error *error = sysfs_kernel_build_id(synth->ctx, build_id, &build_id_size);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	sp_error_free(error);
+	error = put_build_id(synth, build_id, build_id_size, "[kernel.kallsyms]");
+	if (!error)
+		error = kernel_modules_read(synth->ctx, NULL, &modules);
+	if (error)
+		return error;
+	*hidden_ret = !kallsyms_reference(synth->ctx, &reference);
+	if (!*hidden_ret)
+		error = put_kernel(synth, &reference, &modules);
+	return error ? error : put_modules(synth, &modules);
+}

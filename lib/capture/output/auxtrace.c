@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/output/auxtrace.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "record/put.h"
+
+#define HEADER_SIZE 48
+
+/* When it was taken, by the clock that traces have where there is one. */
+static uint64_t reference_now(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return __builtin_ia32_rdtsc();
+#else
+	return clock_ns(CLOCK_MONOTONIC_RAW);
+#endif
+}
+
+/* The record; `size` is that of the trace behind it, `offset` where in the area's whole it is. */
+static struct sp_error *put_header(const struct auxtrace_area *area, uint64_t size,
+				   uint64_t offset, struct record_buffer *buffer)
+{
+	struct put put = {.buffer = buffer};
+	put_u32(&put, SP_RECORD_AUXTRACE);
+	put_u16(&put, 0);
+	put_u16(&put, HEADER_SIZE);
+	put_u64(&put, size);
+	put_u64(&put, offset);
+	put_u64(&put, reference_now());
+	put_u32(&put, area->index);
+	put_u32(&put, (uint32_t)area->tid);
+	put_u32(&put, area->cpu);
+	put_u32(&put, 0);
+	return put.no_memory ? error_no_memory() : NULL;
+}
+
+struct sp_error *auxtrace_take(struct auxtrace_area *area, struct writing *writing,
+			       uint64_t *taken_ret)
+{
+	static const uint8_t padding[8];
+	struct record_buffer header = {0};
+	struct aux_extent extent = {area->aux.tail, aux_head(&area->aux)};
+	bool taken = false;
+	*taken_ret = 0;
+	if (area->aux.overwrite)
+		extent = aux_snapshot(&area->aux);
+	uint64_t size = extent.end - extent.begin;
+	if (!size)
+		return NULL;
+	/* Padded, so that what follows in the file is aligned. */
+	size_t pad = (size_t)(-size & 7);
+	struct sp_error *error = put_header(area, size + pad, extent.begin, &header);
+	if (!error) {
+		struct iovec spans[4] = {{header.items, header.count}};
+		int count = 1 + aux_spans(&area->aux, extent.begin, extent.end, spans + 1);
+		spans[count++] = (struct iovec){(void *)(uintptr_t)padding, pad};
+		error = writing_trace(writing, spans, count, &taken);
+	}
+	if (taken) {
+		aux_release(&area->aux, extent.end);
+		*taken_ret = size;
+	}
+	vec_deinit(&header);
+	return error;
+}

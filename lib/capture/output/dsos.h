@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The files that were mapped, each once, with their build-ids: for the file's
+ * feature table, where readers look for them.
+ */
+#ifndef CAPTURE_OUTPUT_DSOS_H
+#define CAPTURE_OUTPUT_DSOS_H
+
+#include <stdbool.h>
+#include <sprof/record.h>
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "base/vec.h"
+#include "record/encode.h"
+
+/* A file whose mapping came without a build-id. */
+struct dso_unknown {
+	const char *path;
+	uint32_t pid, maj, min; /* of who mapped it first; of the file */
+	uint64_t ino;
+};
+
+struct dsos {
+	struct strtab names;
+	struct u64map index; /* hash of build-id and name, or of file and name -> anything */
+	struct { VEC(struct sp_build_id); } known;
+	struct { VEC(struct dso_unknown); } unknown;
+	struct record_buffer contents; /* records of files without a build-id (record/content.h) */
+	uint64_t table_bytes; /* at most, of all of them in the file's table */
+	bool full;            /* there were more than are kept */
+};
+
+/* So many are kept: some 20 MB. The mappings of the others have their build-ids all the same. */
+#define DSOS_MAX 65536
+
+/* Zeroed, it is empty. */
+void dsos_deinit(struct dsos *dsos);
+
+/*
+ * Takes what the executable MMAP2 and HEADER_BUILD_ID records among `size` bytes of whole
+ * records say. Fails only for want of memory.
+ */
+struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes,
+				  size_t size) SP_MUST_CHECK;
+
+/*
+ * Reads missing build-ids from the files, if they are still the mapped ones. Files
+ * without a build-id are hashed, up to 256 MB in all.
+ */
+struct sp_error *dsos_complete(struct dsos *dsos) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The files of a recording: mostly one, or one behind the other, each of which stands alone.
+ * When one ends is the drain's to say (switching.c); how, and how the next begins, is done by the
+ * thread that writes.
+ */
+#ifndef CAPTURE_OUTPUT_FILES_H
+#define CAPTURE_OUTPUT_FILES_H
+
+#include <pthread.h>
+#include <sprof/capture.h>
+#include "base/arena.h"
+#include "capture/output/dsos.h"
+#include "capture/metadata/host_features.h"
+#include "capture/tasks/roster.h"
+#include "capture/output/writing.h"
+#include "writer/writer.h"
+
+/* A file that is complete. */
+struct file_done {
+	char *path;
+	uint64_t bytes, samples;
+};
+
+/*
+ * What all files begin with, and what became of those that ended. The thread and the drain share
+ * what is behind the lock; the rest does not change once it is made.
+ */
+struct file_maker {
+	struct sp_ctx *ctx;
+	struct arena arena;
+	struct host_features features;
+	struct writer_info info;
+	struct sp_event *events;
+	size_t event_count;
+	char *path;
+	uint32_t keep;          /* of these, so many; 0: all */
+	uint64_t closing_bytes; /* a file's end, but for build-ids */
+	struct timespec dated;  /* what the last name says */
+	struct durability durability; /* of all of them; the thread's, but for durability_read() */
+
+	pthread_mutex_t lock;
+	uint64_t samples;                       /* in all files that were closed */
+	struct { VEC(struct file_done); } done; /* not told of yet */
+	struct { VEC(char *); } kept;           /* names, the oldest first; with `keep` alone */
+	char *told;                             /* the path that was told last */
+};
+
+/* How a file ends. */
+struct file_end {
+	struct dsos dsos; /* taken over */
+	uint64_t first_ns, last_ns;
+	uint64_t samples; /* taken while the file was written */
+	bool dated;       /* it gets a name with its date */
+	struct timespec when;
+};
+
+void file_maker_free(struct file_maker *maker);
+
+/* A writer of the next file at the path. */
+struct sp_error *file_maker_open(struct file_maker *maker, struct writer **ret) SP_MUST_CHECK;
+
+/* Closes a file; the end's `dsos` is freed. `writer` NULL: there is none, and it has been said. */
+struct sp_error *file_maker_close(struct file_maker *maker, struct writer *writer,
+				  struct file_end *end) SP_MUST_CHECK;
+
+/* The end of one file and the beginning of the next. */
+struct sp_error *file_maker_change(struct file_maker *maker, const struct file_end *end,
+				   struct writing_change **ret) SP_MUST_CHECK;
+
+/* The next file that is complete and was not told of; NULL: none. Its path until the next call. */
+bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Code objects of one process that were read, by address. Of one thread. */
+#ifndef CAPTURE_PYTHON_CODES_H
+#define CAPTURE_PYTHON_CODES_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "capture/python/functions.h"
+#include "python/code.h"
+
+struct python_known_code;
+
+/* A zeroed struct is empty. */
+struct python_codes {
+	struct u64map index_of; /* address -> index in list */
+	VEC(struct python_known_code) list;
+};
+
+void python_codes_deinit(struct python_codes *codes);
+
+/* Sources of code objects that are not known. */
+struct python_reader {
+	struct python_memory *memory;
+	const struct python_runtime *runtime;
+	struct python_functions *functions;
+	uint64_t time_ns; /* time of the sample */
+};
+
+/*
+ * Finds the address in the recording of a frame's line. False if the frame has no code object, or it
+ * cannot be read.
+ */
+bool python_codes_find(struct python_codes *codes, const struct python_reader *reader, uint64_t code,
+		       uint64_t instr, uint64_t *ret);
+
+#endif

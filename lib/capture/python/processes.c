@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/python/processes.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void python_processes_init(struct python_processes *processes)
+{
+	*processes = (struct python_processes){0};
+	pthread_mutex_init(&processes->lock, NULL);
+}
+
+void python_processes_deinit(struct python_processes *processes)
+{
+	u64map_deinit(&processes->index_of);
+	vec_deinit(&processes->list);
+	pthread_mutex_destroy(&processes->lock);
+}
+
+bool python_is_interpreter(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	return !strncmp(name, "python3.", 8) || !strncmp(name, "libpython3.", 11);
+}
+
+static struct python_process *find(const struct python_processes *processes, uint32_t pid)
+{
+	const uint32_t *index = u64map_find(&processes->index_of, pid);
+	return index ? &processes->list.items[*index] : NULL;
+}
+
+static void remove_process(struct python_processes *processes, uint32_t pid)
+{
+	struct python_process *process = find(processes, pid);
+	if (!process)
+		return;
+	process->pid = 0;
+	u64map_remove(&processes->index_of, pid);
+	__atomic_sub_fetch(&processes->count, 1, __ATOMIC_RELAXED);
+}
+
+/* Returns a free place; NULL when out of memory. */
+static struct python_process *find_free(struct python_processes *processes)
+{
+	for (size_t i = 0; i < processes->list.count; i++)
+		if (!processes->list.items[i].pid)
+			return &processes->list.items[i];
+	struct python_process *process = vec_push(&processes->list);
+	if (process)
+		process->pid = 0;
+	return process;
+}
+
+static bool put(struct python_processes *processes, const struct python_process *process)
+{
+	remove_process(processes, process->pid);
+	struct python_process *slot = find_free(processes);
+	if (!slot || !u64map_put(&processes->index_of, process->pid,
+				 (uint32_t)(slot - processes->list.items), NULL))
+		return false;
+	*slot = *process;
+	__atomic_add_fetch(&processes->count, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static bool on_mmap(struct python_processes *processes, const struct sp_record *record)
+{
+	const struct sp_mmap *mmap = &record->mmap;
+	if (record->type != PERF_RECORD_MMAP2 || !(mmap->prot & PROT_EXEC) ||
+	    !mmap->pid || !python_is_interpreter(mmap->filename))
+		return true;
+	const struct python_process process = {
+		.pid = mmap->pid, .generation = ++processes->generations, .code_start = mmap->start,
+	};
+	return put(processes, &process);
+}
+
+static bool on_fork(struct python_processes *processes, const struct sp_task *task)
+{
+	if (task->pid == task->ppid)
+		return true;
+	remove_process(processes, task->pid);
+	const struct python_process *parent = find(processes, task->ppid);
+	if (!parent)
+		return true;
+	struct python_process child = *parent;
+	child.pid = task->pid;
+	return put(processes, &child);
+}
+
+static void on_exit_of(struct python_processes *processes, const struct sp_task *task)
+{
+	if (task->pid != task->tid || !find(processes, task->pid))
+		return;
+	uint32_t *slot = &processes->ended[processes->ended_count++ % PYTHON_ENDED_MAX];
+	remove_process(processes, *slot);
+	*slot = task->pid;
+}
+
+bool python_processes_on_record(struct python_processes *processes, const struct sp_record *record)
+{
+	bool good = true;
+	pthread_mutex_lock(&processes->lock);
+	switch (record->type) {
+	case PERF_RECORD_MMAP2:
+		good = on_mmap(processes, record);
+		break;
+	case PERF_RECORD_COMM:
+		if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
+			remove_process(processes, record->comm.pid);
+		break;
+	case PERF_RECORD_FORK:
+		good = on_fork(processes, &record->task);
+		break;
+	case PERF_RECORD_EXIT:
+		on_exit_of(processes, &record->task);
+		break;
+	default:
+		break;
+	}
+	pthread_mutex_unlock(&processes->lock);
+	return good;
+}
+
+bool python_processes_find(struct python_processes *processes, uint32_t pid,
+			   struct python_process *ret)
+{
+	if (!__atomic_load_n(&processes->count, __ATOMIC_RELAXED))
+		return false;
+	pthread_mutex_lock(&processes->lock);
+	const struct python_process *process = find(processes, pid);
+	if (process)
+		*ret = *process;
+	pthread_mutex_unlock(&processes->lock);
+	return process;
+}
+
+void python_processes_set(struct python_processes *processes, const struct python_process *process)
+{
+	pthread_mutex_lock(&processes->lock);
+	struct python_process *found = find(processes, process->pid);
+	if (found && found->generation == process->generation)
+		*found = *process;
+	pthread_mutex_unlock(&processes->lock);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/samples/filter.h"
+
+#include <string.h>
+
+/* The last answer of the membership: consecutive samples are mostly of one task. */
+struct answer {
+	uint64_t tid_word; /* {pid, tid} as in the ring */
+	uint64_t since_ns, until_ns;
+	bool in;
+};
+
+static bool is_followed(const struct filter *filter, struct answer *last, uint64_t tid_word,
+			uint64_t time_ns)
+{
+	if (tid_word != last->tid_word || time_ns < last->since_ns || time_ns >= last->until_ns) {
+		last->tid_word = tid_word;
+		last->in = membership_find(filter->membership, first_u32(tid_word),
+					   second_u32(tid_word), time_ns, &last->since_ns,
+					   &last->until_ns);
+	}
+	return last->in;
+}
+
+static struct sp_error *ask_doubts(struct filter *filter, const struct ring *ring,
+				   uint64_t position, uint32_t tid, bool *keep_ret)
+{
+	const struct record_fields *fields = &filter->fields;
+	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
+	uint64_t id = ring_u64(ring, position + fields->sample_id);
+	uint64_t period = ring_u64(ring, position + fields->sample_period);
+	return doubts_sample(filter->doubts, tid, cpu, id, period, keep_ret) ? NULL
+									     : error_no_memory();
+}
+
+/* The id in the file of what has `id` in the ring; 0: it only helps. */
+static uint64_t file_id(const struct filter *filter, uint64_t id)
+{
+	const struct sample_taker *taker = &filter->taker;
+	const uint32_t *own = taker->helpers && taker->helpers->count ?
+			      u64map_find(taker->helpers, id) : NULL;
+	if (!own)
+		return id;
+	return *own ? (*taker->own_ids)[*own - 1] : 0;
+}
+
+static struct sp_error *see_sample(struct filter *filter, struct answer *last,
+				   const struct ring *ring, uint64_t position, bool *keep_ret,
+				   uint64_t *id_ret)
+{
+	const struct record_fields *fields = &filter->fields;
+	struct filter_counts *counts = &filter->counts;
+	uint64_t tid_word = ring_u64(ring, position + fields->sample_tid);
+	uint64_t time_ns = ring_u64(ring, position + fields->sample_time);
+	*keep_ret = !filter->membership || is_followed(filter, last, tid_word, time_ns);
+	if (filter->own_pid && first_u32(tid_word) == filter->own_pid) {
+		*keep_ret = false;
+		return NULL;
+	}
+	*id_ret = file_id(filter, ring_u64(ring, position + fields->sample_id));
+	if (!*id_ret)
+		return NULL;
+	if (!*keep_ret) {
+		counts->ended += first_u32(tid_word) == UINT32_MAX;
+		counts->strangers += first_u32(tid_word) != UINT32_MAX;
+		return NULL;
+	}
+	uint32_t tid = second_u32(tid_word);
+	if (filter->doubts && doubts_has(filter->doubts, tid)) {
+		struct sp_error *error = ask_doubts(filter, ring, position, tid, keep_ret);
+		if (error || !*keep_ret)
+			return error;
+	}
+	counts->samples++;
+	counts->weight += ring_u64(ring, position + fields->sample_period);
+	if (!counts->first_ns || time_ns < counts->first_ns)
+		counts->first_ns = time_ns;
+	if (time_ns > counts->last_ns)
+		counts->last_ns = time_ns;
+	return NULL;
+}
+
+/*
+ * Of an event that the file does not list, for which perf would refuse it: *id_ret is what it is
+ * to have there, or 0.
+ */
+static bool is_unlisted(const struct filter *filter, const struct ring *ring, uint64_t position,
+			const struct perf_event_header *header, uint64_t *id_ret)
+{
+	const struct u64map *helpers = filter->taker.helpers;
+	if (!helpers || !helpers->count ||
+	    header->size < sizeof(*header) + filter->fields.trailer_tid)
+		return false;
+	uint64_t id = ring_u64(ring, position + header->size - filter->fields.trailer_id);
+	*id_ret = file_id(filter, id);
+	return *id_ret != id;
+}
+
+static bool is_throttling(uint32_t type)
+{
+	return type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
+}
+
+/* What is no sample is always kept. */
+static void see_other(struct filter *filter, const struct ring *ring, uint64_t position,
+		      uint32_t type)
+{
+	if (type == PERF_RECORD_LOST)
+		filter->counts.lost += ring_u64(ring, position + 16);
+	else if (type == PERF_RECORD_LOST_SAMPLES)
+		filter->counts.lost += ring_u64(ring, position + 8);
+	else if (type == PERF_RECORD_THROTTLE)
+		filter->counts.throttled++;
+	else if (type == PERF_RECORD_READ)
+		filter->counts.reads++;
+}
+
+/* What was lost was of the followed as often as what lies beside it in the ring. */
+static void share_losses(struct filter_counts *counts, const struct filter_counts *before)
+{
+	uint64_t lost = counts->lost - before->lost;
+	uint64_t kept = counts->samples - before->samples;
+	uint64_t others = counts->strangers - before->strangers;
+	if (lost && others)
+		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
+	else
+		counts->lost_own += (double)lost;
+}
+
+/* A sample that is not what it should be is as good as lost. */
+static struct sp_error *take_sample(struct filter *filter, struct ring *ring, uint64_t position,
+				    const struct perf_event_header *header, uint64_t id)
+{
+	struct sp_error *error = filter->taker.take(filter->taker.arg, ring, position, header, id);
+	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
+		sp_error_free(error);
+		filter->counts.damaged += header->size;
+		filter->counts.samples -= id != 0;
+		error = NULL;
+	}
+	return error;
+}
+
+/* A ring that is being read. */
+struct reading {
+	struct filter *filter;
+	struct ring *ring;
+	struct batch *batch;
+	uint64_t run; /* from here on, all is to be kept and not yet added */
+	struct answer last;
+};
+
+/* The largest LOST, LOST_SAMPLES or THROTTLE with all that may be behind it. */
+#define ADOPTED_MAX 96
+
+/* Told as of an event that the file lists. The ring itself is not to be written to. */
+static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t position,
+			      const struct perf_event_header *header, uint64_t id,
+			      struct batch *batch)
+{
+	uint8_t copy[ADOPTED_MAX];
+	if (header->size > sizeof(copy)) {
+		filter->counts.damaged += header->size;
+		return NULL;
+	}
+	ring_copy(ring, position, header->size, copy);
+	memcpy(copy + header->size - filter->fields.trailer_id, &id, sizeof(id));
+	if (filter->fields.trailer_id_again)
+		memcpy(copy + header->size - filter->fields.trailer_id_again, &id, sizeof(id));
+	if (header->type == PERF_RECORD_LOST)
+		memcpy(copy + sizeof(*header), &id, sizeof(id));
+	for (size_t i = 0; i < 2 && is_throttling(header->type); i++)
+		memcpy(copy + sizeof(*header) + 8 + 8 * i, &id, sizeof(id)); /* behind the time */
+	return batch_add_copy(batch, copy, header->size);
+}
+
+/* Whether a sample is of another event in the file than it is in the ring. */
+static bool is_renamed(const struct filter *filter, const struct ring *ring, uint64_t position,
+		       uint64_t id)
+{
+	const struct u64map *helpers = filter->taker.helpers;
+	return helpers && helpers->count &&
+	       ring_u64(ring, position + filter->fields.sample_id) != id;
+}
+
+/* The header and the id, which is first, are copied; the rest stays where it is. */
+static struct sp_error *rename_sample(struct reading *reading, uint64_t position,
+				      const struct perf_event_header *header, uint64_t id)
+{
+	uint8_t begin[sizeof(*header) + sizeof(id)];
+	struct sp_error *error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
+	memcpy(begin, header, sizeof(*header));
+	memcpy(begin + sizeof(*header), &id, sizeof(id));
+	reading->run = position + sizeof(begin);
+	return error ? error : batch_add_copy(reading->batch, begin, sizeof(begin));
+}
+
+static struct sp_error *read_record(struct reading *reading, uint64_t position,
+				    const struct perf_event_header *header)
+{
+	struct filter *filter = reading->filter;
+	bool keep = true, take = false, change = false, rename = false;
+	uint64_t id = 0;
+	struct sp_error *error = NULL;
+	if (retouch_is_needed(filter->retouch))
+		retouch_record(filter->retouch, &filter->fields, reading->ring, position,
+			       header->type, header->size);
+	if (header->type == PERF_RECORD_SAMPLE) {
+		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &id);
+		take = filter->taker.take && keep;
+		rename = keep && !take && id && is_renamed(filter, reading->ring, position, id);
+	} else {
+		bool loss = header->type == PERF_RECORD_LOST ||
+			    header->type == PERF_RECORD_LOST_SAMPLES;
+		keep = !is_unlisted(filter, reading->ring, position, header, &id);
+		/* Losses are the ring's, whoever is the first to find room again. */
+		if (!keep && !id && loss)
+			id = filter->taker.own_id;
+		change = !keep && id && (loss || is_throttling(header->type));
+		if (keep || change)
+			see_other(filter, reading->ring, position, header->type);
+	}
+	if (!error && (!keep || take)) {
+		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
+		reading->run = position + header->size;
+	}
+	if (!error && rename)
+		error = rename_sample(reading, position, header, id);
+	if (!error && change)
+		error = adopt(filter, reading->ring, position, header, id, reading->batch);
+	if (!error && take)
+		error = take_sample(filter, reading->ring, position, header, id);
+	/* Room for the next, as soon as can be. */
+	if (!error && filter->taker.take)
+		ring_release(reading->ring, reading->run);
+	return error;
+}
+
+struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
+			     struct batch *batch)
+{
+	const struct filter_counts before = filter->counts;
+	struct reading reading = {.filter = filter, .ring = ring, .batch = batch, .run = ring->tail,
+				  .last = {.since_ns = UINT64_MAX}};
+	uint64_t position = ring->tail;
+	struct sp_error *error = NULL;
+	if (position == end)
+		return NULL;
+	while (position < end && !error) {
+		struct perf_event_header header;
+		if (!ring_record(ring, position, end, &header)) {
+			filter->counts.damaged += end - position;
+			break;
+		}
+		error = read_record(&reading, position, &header);
+		position += header.size;
+	}
+	if (!error)
+		error = batch_add_ring(batch, ring, reading.run, position);
+	share_losses(&filter->counts, &before);
+	return error_first(error, batch_release(batch, ring, end));
+}

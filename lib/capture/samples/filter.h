@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From the rings of the samples to a batch: walks the records, counts them, and
+ * lets through those of the tasks that are followed. Runs of what is kept stay
+ * spans of the ring.
+ */
+#ifndef CAPTURE_SAMPLES_FILTER_H
+#define CAPTURE_SAMPLES_FILTER_H
+
+#include "capture/tasks/doubt.h"
+#include "capture/ring_bank/fields.h"
+#include "capture/tasks/membership.h"
+#include "capture/ring_bank/retouch.h"
+#include "capture/output/sink.h"
+
+/* Of all that went through; all only grow. */
+struct filter_counts {
+	uint64_t samples;   /* kept */
+	uint64_t weight;    /* the sum of their periods */
+	uint64_t strangers; /* samples of tasks that are not followed */
+	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
+	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of everyone */
+	double lost_own;    /* of these, probably of the followed: as many as of their neighbours */
+	uint64_t throttled; /* THROTTLE records */
+	uint64_t reads;     /* READ records: what tasks that ended had counted */
+	uint64_t damaged;   /* bytes of records of impossible size */
+	uint64_t first_ns, last_ns; /* of the samples that were kept; 0: none */
+};
+
+/* Who takes the samples that are kept out of the ring, in place of the batch. */
+struct sample_taker {
+	/*
+	 * `id`: of the event that it counts for; 0: it only helps, and does not count. May be
+	 * released when it returns. SP_ERROR_FORMAT: it is damaged, and nobody's.
+	 */
+	struct sp_error *(*take)(void *arg, const struct ring *ring, uint64_t position,
+				 const struct perf_event_header *header, uint64_t id);
+	void *arg;
+	/*
+	 * Ids of events that the file does not list. 0: their samples only help; else they count
+	 * for the event own_ids[value - 1].
+	 */
+	const struct u64map *helpers;
+	uint64_t *const *own_ids;
+	uint64_t own_id; /* of an event whose samples count: losses that a helper tells of are its */
+};
+
+struct filter {
+	const struct membership *membership; /* NULL: all are followed */
+	struct doubts *doubts;               /* NULL: none */
+	uint32_t own_pid;                    /* whose samples are left out; 0: nobody's */
+	struct sample_taker taker;           /* with batch.copy_all; NULL: the batch takes all */
+	struct record_fields fields;
+	const struct retouch *retouch;       /* NULL: nothing is to be changed */
+	struct filter_counts counts;
+};
+
+/*
+ * Adds the records of the ring before `end` to the batch, and their release; with a taker,
+ * they are released as soon as they are copied.
+ * The membership must have seen all side-band up to then.
+ */
+struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t end,
+			     struct batch *batch) SP_MUST_CHECK;
+
+#endif

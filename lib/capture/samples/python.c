@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/samples/python.h"
+
+#include <string.h>
+#include "base/cleanup.h"
+#include "capture/python/codes.h"
+#include "capture/python/files.h"
+#include "capture/python/probe.h"
+#include "capture/python/shots.h"
+
+/* Processes whose code objects a worker remembers. */
+#define KNOWN_PROCESSES 16
+
+struct python {
+	const struct binary_env *binaries;
+	struct live *live;
+	struct python_processes processes;
+	struct python_functions functions;
+	struct python_files files;
+	struct python_shots shots;
+};
+
+struct known_process {
+	uint32_t pid;
+	uint64_t generation;
+	uint64_t used_ns;
+	struct python_codes codes;
+};
+
+struct python_worker {
+	struct python *python;
+	struct python_probe *probe;
+	struct known_process processes[KNOWN_PROCESSES];
+	struct python_counts counts;
+};
+
+struct python *python_new(const struct binary_env *binaries, struct live *live)
+{
+	struct python *python = calloc(1, sizeof(*python));
+	if (!python)
+		return NULL;
+	python->binaries = binaries;
+	python->live = live;
+	python_processes_init(&python->processes);
+	python_functions_init(&python->functions);
+	python_files_init(&python->files);
+	python_shots_init(&python->shots);
+	return python;
+}
+
+void python_free(struct python *python)
+{
+	if (!python)
+		return;
+	python_shots_deinit(&python->shots);
+	python_files_deinit(&python->files);
+	python_functions_deinit(&python->functions);
+	python_processes_deinit(&python->processes);
+	free(python);
+}
+
+struct sp_error *python_on_record(struct python *python, const struct sp_record *record)
+{
+	return python_processes_on_record(&python->processes, record) ? NULL : error_no_memory();
+}
+
+struct sp_error *python_encode(struct python *python, struct record_buffer *buffer)
+{
+	return python_functions_encode(&python->functions, buffer);
+}
+
+void python_restart(struct python *python)
+{
+	python_functions_restart(&python->functions);
+}
+
+struct python_worker *python_worker_new(struct python *python)
+{
+	struct python_worker *worker = calloc(1, sizeof(*worker));
+	if (!worker)
+		return NULL;
+	worker->python = python;
+	worker->probe = python_probe_new(python->binaries->ctx);
+	if (!worker->probe) {
+		free(worker);
+		return NULL;
+	}
+	return worker;
+}
+
+void python_worker_free(struct python_worker *worker)
+{
+	if (!worker)
+		return;
+	for (size_t i = 0; i < KNOWN_PROCESSES; i++)
+		python_codes_deinit(&worker->processes[i].codes);
+	free(worker->probe);
+	free(worker);
+}
+
+void python_counts_add(struct python_counts *sum, const struct python_worker *worker)
+{
+	sum->samples += worker->counts.samples;
+	sum->groups += worker->counts.groups;
+	sum->dropped += worker->counts.dropped;
+	sum->inserted += worker->counts.inserted;
+	sum->unreadable += worker->counts.unreadable;
+}
+
+/* Finds the interpreter's data, once for each program. */
+static void look_up(struct python_worker *worker, uint32_t view, struct python_process *process)
+{
+	struct python *python = worker->python;
+	struct location at = live_locate(python->live, view, process->code_start);
+	struct python_addresses addresses;
+	uint32_t version;
+	if (!at.module)
+		return; /* the mapping is newer than the sample */
+	process->state = PYTHON_UNUSABLE;
+	if (python_files_find(&python->files, python->binaries, &at, &addresses) &&
+	    python_memory_get(&worker->probe->memory, addresses.version, &version, sizeof(version)) &&
+	    python_layout_make(&worker->probe->memory, version, addresses.runtime,
+			       &process->runtime.layout)) {
+		process->runtime.runtime = addresses.runtime;
+		process->runtime.code_type = addresses.code_type;
+		process->eval_start = addresses.eval;
+		process->eval_end = addresses.eval + addresses.eval_size;
+		process->state = PYTHON_USABLE;
+	}
+	python_processes_set(&python->processes, process);
+}
+
+static struct python_codes *find_codes(struct python_worker *worker,
+				       const struct python_process *process, uint64_t time_ns)
+{
+	struct known_process *oldest = &worker->processes[0];
+	for (size_t i = 0; i < KNOWN_PROCESSES; i++) {
+		struct known_process *known = &worker->processes[i];
+		if (known->pid == process->pid && known->generation == process->generation) {
+			known->used_ns = time_ns;
+			return &known->codes;
+		}
+		if (known->used_ns < oldest->used_ns)
+			oldest = known;
+	}
+	python_codes_deinit(&oldest->codes);
+	oldest->pid = process->pid;
+	oldest->generation = process->generation;
+	oldest->used_ns = time_ns;
+	return &oldest->codes;
+}
+
+static bool is_eval(const struct python_process *process, uint64_t ip)
+{
+	return ip >= process->eval_start && ip < process->eval_end;
+}
+
+/* A frame of native code, and its part of the stack. */
+struct native_frame {
+	uint64_t ip, low, high;
+};
+
+/*
+ * Returns whether the evaluation function's frame between two stack pointers is as it was in the sample:
+ * the thread then still runs, or again, the same Python frame there.
+ */
+static bool group_is_unchanged(struct python_worker *worker, const struct python_layout *layout,
+			       const struct python_group *group, const struct python_sample *sample,
+			       const struct native_frame *native)
+{
+	uint64_t from = native->low - sample->stack.low, size = native->high - native->low, frame;
+	if (layout->has_cframe && group->count &&
+	    (!stack_load(&sample->stack, group->place + layout->cframe_frame, &frame) ||
+	     frame != worker->probe->stack.frames[group->first].frame))
+		return false;
+	if (from >= sample->stack.size || size > sample->stack.size - from)
+		return false;
+	const struct stack_copy part = {sample->stack.bytes + from, native->low, size};
+	return python_probe_is_unchanged(worker->probe, &part);
+}
+
+struct inserting {
+	struct python_worker *worker;
+	const struct python_process *process;
+	const struct python_sample *sample;
+	struct python_reader reader;
+	struct python_codes *codes;
+	bool exact;
+	uint32_t group; /* the next one */
+};
+
+/* Appends the addresses of the group's frames; returns their number. */
+static size_t add_group(struct inserting *inserting, const struct python_group *group, uint64_t *ips)
+{
+	const struct python_worker *worker = inserting->worker;
+	size_t count = 0;
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct python_frame *frame = &worker->probe->stack.frames[group->first + i];
+		if (python_codes_find(inserting->codes, &inserting->reader, frame->code,
+				      frame->instr, &ips[count]))
+			count++;
+	}
+	return count;
+}
+
+/* Returns the group of a native frame; NULL: it has none. */
+static const struct python_group *next_group(struct inserting *inserting,
+					     const struct native_frame *native)
+{
+	const struct python_stack *stack = &inserting->worker->probe->stack;
+	for (; inserting->group < stack->group_count; inserting->group++) {
+		const struct python_group *group = &stack->groups[inserting->group];
+		if (group->place >= native->high)
+			return NULL;
+		if (group->place >= native->low) {
+			inserting->group++;
+			return group;
+		}
+	}
+	return NULL;
+}
+
+/* Returns whether the group's frames are those of the time of the sample, and all are known. */
+static bool is_valid(struct inserting *inserting, const struct python_group *group,
+		     const struct native_frame *native)
+{
+	struct python_worker *worker = inserting->worker;
+	const struct python_stack *stack = &worker->probe->stack;
+	if (stack->truncated && inserting->group == stack->group_count)
+		return false;
+	return inserting->exact ||
+	       group_is_unchanged(worker, &inserting->process->runtime.layout, group,
+				  inserting->sample, native);
+}
+
+/*
+ * Gets the addresses of a native frame's Python frames; returns their number. Compilers move parts of the
+ * evaluation function elsewhere: the group's place shows that the frame is its, not the ip.
+ */
+static size_t find_frames(struct inserting *inserting, const struct native_frame *native,
+			  uint64_t *ips)
+{
+	struct python_counts *counts = &inserting->worker->counts;
+	const struct python_group *group = next_group(inserting, native);
+	size_t count = 0;
+	if (!group) {
+		counts->groups += is_eval(inserting->process, native->ip);
+		return 0;
+	}
+	bool valid = is_valid(inserting, group, native);
+	if (valid)
+		count = add_group(inserting, group, ips);
+	counts->groups++;
+	counts->inserted += count != 0;
+	counts->dropped += !valid;
+	return count;
+}
+
+static size_t insert_all(struct inserting *inserting, uint64_t *ips)
+{
+	const struct python_sample *sample = inserting->sample;
+	uint64_t inserted[PYTHON_FRAMES_MAX];
+	size_t total = sample->count;
+	for (size_t i = 0, at = 0; i + 1 < sample->count; i++, at++) {
+		const struct unwind_frame *frame = &sample->frames[i];
+		const struct native_frame native = {frame->ip, frame->sp, frame[1].sp};
+		size_t added = find_frames(inserting, &native, inserted);
+		memmove(ips + at + 1 + added, ips + at + 1, (total - at - 1) * sizeof(*ips));
+		memcpy(ips + at + 1, inserted, added * sizeof(*ips));
+		total += added;
+		at += added;
+	}
+	return total;
+}
+
+static bool has_eval(const struct python_process *process, const struct python_sample *sample)
+{
+	for (size_t i = 0; i < sample->count; i++)
+		if (is_eval(process, sample->frames[i].ip))
+			return true;
+	return false;
+}
+
+/* The sample's user registers and stack in the ring. */
+static bool find_stack(const struct dump_layout *layout, const struct ring *ring, uint64_t position,
+		       const struct perf_event_header *header, uint8_t *bytes,
+		       struct stack_copy *ret)
+{
+	struct dump_parts parts;
+	if (!dump_find(layout, ring, position, header, &parts) ||
+	    parts.abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return false;
+	*ret = (struct stack_copy){
+		.bytes = bytes,
+		.low = ring_u64(ring, parts.registers_at + 8 * layout->sp_index),
+		.size = parts.stack_size < PYTHON_COMPARED_MAX ? parts.stack_size : PYTHON_COMPARED_MAX,
+	};
+	ring_copy(ring, parts.stack_at, (size_t)ret->size, bytes);
+	return true;
+}
+
+void python_on_sample(struct python *python, struct python_probe *probe,
+		      const struct python_place *place)
+{
+	uint8_t bytes[PYTHON_COMPARED_MAX];
+	struct stack_copy stack;
+	struct python_process process;
+	bool exact;
+	if (!python_processes_find(&python->processes, place->pid, &process) ||
+	    process.state != PYTHON_USABLE ||
+	    !find_stack(place->layout, place->ring, place->position, &place->header, bytes, &stack))
+		return;
+	python_probe_begin(probe, place->pid);
+	if (python_probe_read(probe, &process, place->tid, &stack, &exact))
+		python_shots_add(&python->shots, place->tid, place->time_ns, &probe->stack, exact);
+}
+
+size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips)
+{
+	struct python_process process;
+	if (!python_processes_find(&worker->python->processes, sample->pid, &process))
+		return sample->count;
+	python_probe_begin(worker->probe, sample->pid);
+	if (process.state == PYTHON_UNKNOWN)
+		look_up(worker, sample->view, &process);
+	if (process.state != PYTHON_USABLE)
+		return sample->count;
+	worker->counts.samples++;
+	bool exact;
+	if (!python_shots_take(&worker->python->shots, sample->tid, sample->time_ns,
+			       &worker->probe->stack, &exact) &&
+	    !python_probe_read(worker->probe, &process, sample->tid, &sample->stack, &exact)) {
+		worker->counts.unreadable += has_eval(&process, sample);
+		return sample->count;
+	}
+	struct inserting inserting = {
+		.worker = worker,
+		.process = &process,
+		.sample = sample,
+		.reader = {
+			.memory = &worker->probe->memory, .runtime = &process.runtime,
+			.functions = &worker->python->functions, .time_ns = sample->time_ns,
+		},
+		.codes = find_codes(worker, &process, sample->time_ns),
+		.exact = exact,
+	};
+	return insert_all(&inserting, ips);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Python frames in unwound stacks. The native frames of CPython's evaluation function show that Python code
+ * runs; the functions and lines are read from the process's memory, which may have changed since the
+ * sample. Frames that contradict the stack copy are dropped, and counted. The process is never stopped.
+ */
+#ifndef CAPTURE_SAMPLES_PYTHON_H
+#define CAPTURE_SAMPLES_PYTHON_H
+
+#include "base/ctx.h"
+#include "binary/binary.h"
+#include "capture/samples/dump.h"
+#include "capture/python/functions.h"
+#include "capture/python/probe.h"
+#include "capture/python/processes.h"
+#include "machine/live.h"
+#include "python/frames.h"
+#include "ring/ring.h"
+#include "unwind/memory.h"
+#include "unwind/unwind.h"
+
+struct python;
+struct python_worker;
+
+/* `binaries` and `live` are borrowed. NULL when out of memory. */
+struct python *python_new(const struct binary_env *binaries, struct live *live);
+void python_free(struct python *python);
+
+/* Applies a metadata record, ahead of the samples. */
+struct sp_error *python_on_record(struct python *python, const struct sp_record *record) SP_MUST_CHECK;
+
+/* Appends the records of functions that the file lacks; python_restart(): a new file begins. */
+struct sp_error *python_encode(struct python *python, struct record_buffer *buffer) SP_MUST_CHECK;
+void python_restart(struct python *python);
+
+/* State of one thread that unwinds; NULL when out of memory. Free it before `python`. */
+struct python_worker *python_worker_new(struct python *python);
+void python_worker_free(struct python_worker *worker);
+
+/* An unwound sample. */
+struct python_sample {
+	uint32_t pid, tid, view;
+	uint64_t time_ns;
+	struct stack_copy stack;
+	const struct unwind_frame *frames;
+	size_t count;
+};
+
+/*
+ * Inserts Python frames into the call chain ips[0..sample->count), which is that of the sample's frames,
+ * after each frame of the evaluation function. Returns the new count, at most PYTHON_FRAMES_MAX more.
+ */
+size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips);
+
+/* A sample in a ring that has just arrived. */
+struct python_place {
+	const struct dump_layout *layout;
+	const struct ring *ring;
+	uint64_t position;
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+/*
+ * Reads the Python stack of a sample's thread at once, while it hardly had time to run on, for the worker
+ * that will unwind the sample. From any thread that has a probe of its own.
+ */
+void python_on_sample(struct python *python, struct python_probe *probe,
+		      const struct python_place *place);
+
+/* Numbers of groups, which are the Python frames of one call of the evaluation function. */
+struct python_counts {
+	uint64_t samples;  /* samples of Python processes */
+	uint64_t groups;   /* calls of the evaluation function: its frames */
+	uint64_t inserted; /* calls with Python frames */
+	uint64_t dropped;  /* calls with too many frames, or whose thread had run on before the reading */
+	uint64_t unreadable; /* samples whose Python frames cannot be read at all */
+};
+void python_counts_add(struct python_counts *sum, const struct python_worker *worker);
+
+#endif

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/capture/tasks/coverage.c lib/capture/tasks/coverage.h \
+	lib/capture/tasks/doubt.c lib/capture/tasks/doubt.h \
+	lib/capture/tasks/membership.c lib/capture/tasks/membership.h \
+	lib/capture/tasks/roster.c lib/capture/tasks/roster.h \
+	lib/capture/tasks/tracker.c lib/capture/tasks/tracker.h \
+	lib/capture/tasks/workload.c lib/capture/tasks/workload.h
+check_PROGRAMS += \
+	tests/unit/test_coverage \
+	tests/unit/test_doubt \
+	tests/unit/test_membership \
+	tests/unit/test_roster \
+	tests/unit/test_tracker \
+	tests/unit/test_workload
+tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h

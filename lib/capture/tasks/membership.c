@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each number has a chain of spans, newest first; all but a few have just one.
+ * What was never a member is not stored, and a number that stays unused after its task's end is
+ * given up when nobody asks for that time any more.
+ */
+#include "capture/tasks/membership.h"
+
+#include <string.h>
+
+static uint32_t number_of(const struct membership *membership, uint32_t pid, uint32_t tid)
+{
+	return membership->by == MEMBERSHIP_BY_PROCESS ? pid : tid;
+}
+
+void membership_deinit(struct membership *membership)
+{
+	u64map_deinit(&membership->newest);
+	u64map_deinit(&membership->live);
+	u64map_deinit(&membership->threads);
+	vec_deinit(&membership->spans);
+	vec_deinit(&membership->ended);
+}
+
+static struct membership_span *new_span(struct membership *membership)
+{
+	if (!membership->free_list)
+		return vec_push(&membership->spans);
+	struct membership_span *span = &membership->spans.items[membership->free_list - 1];
+	membership->free_list = span->older;
+	return span;
+}
+
+/* Puts a span before the newest one of `number`, if that changes anything. */
+static bool put(struct membership *membership, uint32_t number, uint64_t from_ns, bool in)
+{
+	uint32_t *newest = u64map_find(&membership->newest, number);
+	uint32_t older = newest ? *newest + 1 : 0;
+	if ((older && membership->spans.items[older - 1].in == in) || (!older && !in))
+		return true;
+	struct membership_span *span = new_span(membership);
+	if (!span)
+		return false;
+	*span = (struct membership_span){.from_ns = from_ns, .older = older, .in = in};
+	uint32_t index = (uint32_t)(span - membership->spans.items);
+	uint32_t *slot = u64map_put(&membership->newest, number, index, NULL);
+	if (!slot)
+		return false;
+	*slot = index;
+	membership->chained += older != 0;
+	return true;
+}
+
+/* One thread less, or more, of a process. Fails only where it is more. */
+static bool count_thread(struct membership *membership, uint32_t pid, int change)
+{
+	uint32_t *count = change > 0 ? u64map_put(&membership->threads, pid, 0, NULL)
+				     : u64map_find(&membership->threads, pid);
+	if (!count)
+		return change < 0;
+	*count += (uint32_t)change;
+	if (!*count)
+		u64map_remove(&membership->threads, pid);
+	return true;
+}
+
+static void remove_live(struct membership *membership, uint32_t tid)
+{
+	const uint32_t *pid = u64map_find(&membership->live, tid);
+	if (!pid)
+		return;
+	count_thread(membership, *pid, -1);
+	u64map_remove(&membership->live, tid);
+}
+
+static bool add_live(struct membership *membership, uint32_t pid, uint32_t tid)
+{
+	remove_live(membership, tid);
+	return u64map_put(&membership->live, tid, pid, NULL) && count_thread(membership, pid, 1);
+}
+
+bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, uint64_t from_ns)
+{
+	return put(membership, number_of(membership, pid, tid), from_ns, true) &&
+	       add_live(membership, pid, tid);
+}
+
+bool membership_fork(struct membership *membership, const struct task_birth *birth)
+{
+	bool is_thread = birth->pid == birth->parent_pid;
+	bool in = membership_has(membership, birth->parent_pid, birth->parent_tid, birth->time_ns) &&
+		  (is_thread || !membership->threads_only);
+	if (!is_thread || membership->by == MEMBERSHIP_BY_THREAD) {
+		uint32_t number = number_of(membership, birth->pid, birth->tid);
+		in = in && membership->follow;
+		if (!put(membership, number, birth->time_ns, in))
+			return false;
+	}
+	return !in || add_live(membership, birth->pid, birth->tid);
+}
+
+/* A thread of `pid` that has not ended, but for the one of that very number. */
+static bool find_other_thread(const struct membership *membership, uint32_t pid, uint32_t *tid_ret)
+{
+	for (size_t i = 0; i < membership->live.capacity; i++) {
+		const struct u64map_entry *entry = &membership->live.entries[i];
+		if (entry->used && entry->value == pid && entry->key != pid) {
+			*tid_ret = (uint32_t)entry->key;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool membership_exec(struct membership *membership, uint32_t pid, uint64_t time_ns)
+{
+	/* The leader itself, if it still lives, made the exec: nothing changes. */
+	uint32_t tid;
+	if (u64map_find(&membership->live, pid) || !find_other_thread(membership, pid, &tid))
+		return true;
+	remove_live(membership, tid);
+	return membership_add(membership, pid, pid, time_ns);
+}
+
+void membership_exit(struct membership *membership, uint32_t tid)
+{
+	remove_live(membership, tid);
+}
+
+/* Whether some task has the number. */
+static bool is_used(const struct membership *membership, uint32_t number)
+{
+	const struct u64map *used = membership->by == MEMBERSHIP_BY_PROCESS ? &membership->threads
+									    : &membership->live;
+	return u64map_find(used, number);
+}
+
+bool membership_exit_at(struct membership *membership, uint32_t tid, uint64_t time_ns)
+{
+	const uint32_t *pid = u64map_find(&membership->live, tid);
+	if (!pid)
+		return true;
+	uint32_t number = number_of(membership, *pid, tid);
+	remove_live(membership, tid);
+	if (is_used(membership, number))
+		return true;
+	struct membership_end *end = vec_push(&membership->ended);
+	if (end)
+		*end = (struct membership_end){time_ns, number};
+	return end;
+}
+
+bool membership_find(const struct membership *membership, uint32_t pid, uint32_t tid,
+		     uint64_t time_ns, uint64_t *since_ret, uint64_t *until_ret)
+{
+	*since_ret = 0;
+	*until_ret = UINT64_MAX;
+	uint32_t *newest = u64map_find(&membership->newest, number_of(membership, pid, tid));
+	uint32_t next = newest ? *newest + 1 : 0;
+	while (next) {
+		const struct membership_span *span = &membership->spans.items[next - 1];
+		if (span->from_ns <= time_ns) {
+			*since_ret = span->from_ns;
+			return span->in;
+		}
+		*until_ret = span->from_ns;
+		next = span->older;
+	}
+	return false;
+}
+
+bool membership_has(const struct membership *membership, uint32_t pid, uint32_t tid,
+		    uint64_t time_ns)
+{
+	uint64_t since_ns, until_ns;
+	return membership_find(membership, pid, tid, time_ns, &since_ns, &until_ns);
+}
+
+static void free_chain(struct membership *membership, uint32_t first)
+{
+	while (first) {
+		uint32_t next = membership->spans.items[first - 1].older;
+		membership->spans.items[first - 1].older = membership->free_list;
+		membership->free_list = first;
+		first = next;
+	}
+}
+
+/* Gives a number up, unless there is another task of it, or there was one since. */
+static void give_up(struct membership *membership, const struct membership_end *end)
+{
+	const uint32_t *newest = u64map_find(&membership->newest, end->number);
+	if (!newest || is_used(membership, end->number))
+		return;
+	const struct membership_span *span = &membership->spans.items[*newest];
+	if (span->from_ns > end->time_ns)
+		return;
+	/* `chained` is counted anew when chains are cut. */
+	free_chain(membership, *newest + 1);
+	u64map_remove(&membership->newest, end->number);
+}
+
+static void forget_ended(struct membership *membership, uint64_t before_ns)
+{
+	size_t *begin = &membership->ended_begin, count = membership->ended.count;
+	for (; *begin < count && membership->ended.items[*begin].time_ns < before_ns; ++*begin)
+		give_up(membership, &membership->ended.items[*begin]);
+	if (*begin <= count / 2)
+		return;
+	memmove(membership->ended.items, membership->ended.items + *begin,
+		(count - *begin) * sizeof(*membership->ended.items));
+	membership->ended.count = count - *begin;
+	*begin = 0;
+}
+
+void membership_forget(struct membership *membership, uint64_t before_ns)
+{
+	forget_ended(membership, before_ns);
+	if (!membership->chained)
+		return;
+	membership->chained = 0;
+	for (size_t i = 0; i < membership->newest.capacity; i++) {
+		const struct u64map_entry *entry = &membership->newest.entries[i];
+		if (!entry->used)
+			continue;
+		/* Down to the one span that holds at `before_ns`; what is older is not asked for. */
+		struct membership_span *span = &membership->spans.items[entry->value];
+		for (; span->from_ns > before_ns && span->older; membership->chained++)
+			span = &membership->spans.items[span->older - 1];
+		free_chain(membership, span->older);
+		span->older = 0;
+	}
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which tasks a recording follows, and since when: what events of whole CPUs are
+ * filtered by. Fed with the side-band records in the order of their times, which
+ * run ahead of the samples; asked for any time that has not been forgotten.
+ *
+ * By process, a number stands for a thread group: new threads belong by
+ * themselves. By thread, each is followed alone. A child belongs if the thread
+ * (or process) that forked it did at that moment, so a number that is used again
+ * by a stranger is a stranger's from the fork on.
+ */
+#ifndef CAPTURE_TASKS_MEMBERSHIP_H
+#define CAPTURE_TASKS_MEMBERSHIP_H
+
+#include <stdbool.h>
+#include "base/hash.h"
+#include "base/vec.h"
+
+enum membership_by { MEMBERSHIP_BY_PROCESS, MEMBERSHIP_BY_THREAD };
+
+/* From `from_ns` on, up to what is newer, a number is a member or not. */
+struct membership_span {
+	uint64_t from_ns;
+	uint32_t older; /* index + 1 in `spans`; 0: never a member before */
+	bool in;
+};
+
+struct membership_end {
+	uint64_t time_ns;
+	uint32_t number;
+};
+
+struct membership {
+	enum membership_by by;
+	bool follow;         /* children too, */
+	bool threads_only;   /* but of these, no processes */
+	struct u64map newest; /* number -> index in `spans` */
+	VEC(struct membership_span) spans;
+	uint32_t free_list;  /* index + 1, linked by `older` */
+	size_t chained;      /* spans that have an older one */
+	struct u64map live;  /* tid -> pid, of members that have not ended */
+	/* Numbers whose task has ended, the oldest first, from `ended_begin` on. */
+	struct { VEC(struct membership_end); } ended;
+	size_t ended_begin;
+	struct u64map threads; /* by process: pid -> how many of `live` are its */
+};
+
+/* Zeroed but for `by` and `follow`, it is ready. */
+void membership_deinit(struct membership *membership);
+
+/* What a FORK record says. */
+struct task_birth {
+	uint32_t pid, tid, parent_pid, parent_tid;
+	uint64_t time_ns;
+};
+
+/* All these return false when out of memory. */
+
+/* A task that is followed from the beginning, or from a moment on. */
+bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, uint64_t from_ns);
+bool membership_fork(struct membership *membership, const struct task_birth *birth);
+
+/*
+ * A process was given a new program (COMM with misc COMM_EXEC): only one thread
+ * is left, and it has the process's number now, whatever it had before.
+ */
+bool membership_exec(struct membership *membership, uint32_t pid, uint64_t time_ns);
+void membership_exit(struct membership *membership, uint32_t tid);
+
+/*
+ * The same, at a time: once that has been forgotten, nothing is known of a number that no task has,
+ * so that what is kept does not grow with how many there were.
+ */
+bool membership_exit_at(struct membership *membership, uint32_t tid, uint64_t time_ns);
+
+/* Whether it was followed at that time. */
+bool membership_has(const struct membership *membership, uint32_t pid, uint32_t tid,
+		    uint64_t time_ns);
+
+/*
+ * The same, with the times between which the answer holds for this number:
+ * [*since_ret, *until_ret). For asking about many samples of one task.
+ */
+bool membership_find(const struct membership *membership, uint32_t pid, uint32_t tid,
+		     uint64_t time_ns, uint64_t *since_ret, uint64_t *until_ret);
+
+/* Nothing before that time will be asked for any more. */
+void membership_forget(struct membership *membership, uint64_t before_ns);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A task that carries two side-band events (one inherited and one of its own:
+ * see doubt.h) leaves each record twice, one right behind the other in the ring
+ * of its CPU, alike but for the event's id and some nanoseconds. The second is
+ * left out. The same thing happening twice has the same id twice, so that it is
+ * never mistaken for that.
+ */
+#include "capture/tasks/tracker.h"
+
+#include "base/cleanup.h"
+#include "record/length.h"
+#include "record/mend.h"
+#include "record/types.h"
+
+/* The longest that the two can be apart: the kernel writes them in one go. */
+#define REPEAT_NS 1000000
+
+/* Offsets in FORK and EXIT; COMM, MMAP and MMAP2 begin with {pid, tid} too. */
+enum { BODY = 8, FORK_TIDS = 16, FORK_TIME = 24, MMAP2_SIZE_MIN = 72, LOST_COUNT = 16 };
+
+void tracker_deinit(struct tracker *tracker)
+{
+	vec_deinit(&tracker->births);
+	vec_deinit(&tracker->kept);
+	vec_deinit(&tracker->items);
+}
+
+static uint64_t trailer_u64(const struct ring *ring, const struct tracker_item *item,
+			    uint32_t from_end)
+{
+	return ring_u64(ring, item->position + item->size - from_end);
+}
+
+static bool is_task_record(uint32_t type)
+{
+	return type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
+}
+
+static bool can_repeat(uint32_t type)
+{
+	return is_task_record(type) || type == PERF_RECORD_COMM || type == PERF_RECORD_MMAP ||
+	       type == PERF_RECORD_MMAP2 || type == PERF_RECORD_NAMESPACES;
+}
+
+/* Whether `item` says what `before`, the one kept last in its ring, said. */
+static bool repeats(const struct tracker *tracker, const struct ring *ring,
+		    const struct tracker_item *before, const struct tracker_item *item)
+{
+	struct perf_event_header header = ring_header(ring, item->position);
+	struct perf_event_header other = ring_header(ring, before->position);
+	if (memcmp(&header, &other, sizeof(header)) || !can_repeat(header.type) ||
+	    item->time_ns - before->time_ns > REPEAT_NS)
+		return false;
+	const struct record_fields *fields = &tracker->fields;
+	if (trailer_u64(ring, item, fields->trailer_id) ==
+	    trailer_u64(ring, before, fields->trailer_id))
+		return false;
+	uint32_t time_at = header.size - fields->trailer_time;
+	for (uint32_t at = BODY; at < header.size - fields->trailer_id; at += 8)
+		if (at != time_at && !(is_task_record(header.type) && at == FORK_TIME) &&
+		    ring_u64(ring, item->position + at) != ring_u64(ring, before->position + at))
+			return false;
+	return true;
+}
+
+/* The longest name of a kernel symbol, and what is before it, is well below this. */
+#define MEND_SIZE 1024
+
+/* How much of a record is really there: see record/mend.h. */
+static uint16_t true_size(const struct tracker *tracker, const struct ring *ring,
+			  uint64_t position, const struct perf_event_header *header)
+{
+	uint8_t bytes[MEND_SIZE];
+	size_t size = header->size < sizeof(bytes) ? header->size : sizeof(bytes);
+	if (!record_size_is_doubtful(header->type))
+		return header->size;
+	ring_copy(ring, position, size, bytes);
+	const struct raw_record raw = {.type = header->type, .size = size, .bytes = bytes};
+	size_t end = record_fields_end(&raw, false);
+	size_t whole = end + tracker->fields.trailer_tid;
+	return end && whole < header->size ? (uint16_t)whole : header->size;
+}
+
+static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *ring,
+				    uint32_t index, uint64_t end)
+{
+	struct tracker_item before = {0};
+	bool has_before = false;
+	for (uint64_t position = ring->tail; position < end;) {
+		struct perf_event_header header;
+		if (!ring_record(ring, position, end, &header) ||
+		    header.size < BODY + tracker->fields.trailer_tid) {
+			tracker->counts.damaged += end - position;
+			return NULL;
+		}
+		struct tracker_item item = {.position = position, .ring = index};
+		item.size = true_size(tracker, ring, position, &header);
+		item.time_ns = trailer_u64(ring, &item, tracker->fields.trailer_time) +
+			       (tracker->retouch ? tracker->retouch->shift_ns : 0);
+		position += header.size;
+		if (has_before && repeats(tracker, ring, &before, &item)) {
+			tracker->counts.repeated++;
+			continue;
+		}
+		struct tracker_item *slot = vec_push(&tracker->items);
+		if (!slot)
+			return error_no_memory();
+		*slot = before = item;
+		has_before = true;
+	}
+	return NULL;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct tracker_item *x = a, *y = b;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->ring != y->ring)
+		return x->ring < y->ring ? -1 : 1;
+	return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static bool is_sorted(const struct tracker *tracker)
+{
+	for (size_t i = 1; i < tracker->items.count; i++)
+		if (tracker->items.items[i].time_ns < tracker->items.items[i - 1].time_ns)
+			return false;
+	return true;
+}
+
+/* A membership of processes beside the one of threads. */
+static bool has_spaces(const struct tracker *tracker)
+{
+	return tracker->spaces && tracker->spaces != tracker->membership;
+}
+
+static bool see_fork(struct tracker *tracker, const struct ring *ring,
+		     const struct tracker_item *item)
+{
+	uint64_t pids = ring_u64(ring, item->position + BODY);
+	uint64_t tids = ring_u64(ring, item->position + FORK_TIDS);
+	struct task_birth birth = {
+		.pid = first_u32(pids), .parent_pid = second_u32(pids),
+		.tid = first_u32(tids), .parent_tid = second_u32(tids),
+		.time_ns = item->time_ns,
+	};
+	if (tracker->collect_births) {
+		struct task_birth *slot = vec_push(&tracker->births);
+		if (!slot)
+			return false;
+		*slot = birth;
+	}
+	if (tracker->doubts && !doubts_fork(tracker->doubts, birth.parent_tid, birth.tid))
+		return false;
+	tracker->counts.followed_forks +=
+		tracker->membership && membership_has(tracker->membership, birth.parent_pid,
+						      birth.parent_tid, birth.time_ns);
+	return (!tracker->membership || membership_fork(tracker->membership, &birth)) &&
+	       (!has_spaces(tracker) || membership_fork(tracker->spaces, &birth));
+}
+
+static bool see_exit(struct tracker *tracker, const struct ring *ring,
+		     const struct tracker_item *item)
+{
+	uint32_t tid = first_u32(ring_u64(ring, item->position + FORK_TIDS));
+	if (tracker->membership && !membership_exit_at(tracker->membership, tid, item->time_ns))
+		return false;
+	if (has_spaces(tracker) && !membership_exit_at(tracker->spaces, tid, item->time_ns))
+		return false;
+	return !tracker->doubts || doubts_exit(tracker->doubts, tid);
+}
+
+static bool add_leader(struct membership *membership, uint32_t pid, uint64_t time_ns)
+{
+	return membership_add(membership, pid, pid, time_ns);
+}
+
+static bool see_exec(struct tracker *tracker, uint32_t pid, uint64_t time_ns)
+{
+	struct membership *membership = tracker->membership;
+	bool starts = pid == tracker->command_pid && !tracker->command_started;
+	tracker->command_started |= starts;
+	if (!membership)
+		return true;
+	bool (*tell)(struct membership *, uint32_t, uint64_t) = starts ? add_leader : membership_exec;
+	return tell(membership, pid, time_ns) &&
+	       (!has_spaces(tracker) || tell(tracker->spaces, pid, time_ns));
+}
+
+/* Tells whoever keeps count of tasks. */
+static bool see(struct tracker *tracker, const struct ring *ring,
+		const struct tracker_item *item, const struct perf_event_header *header)
+{
+	if (header->type == PERF_RECORD_FORK)
+		return see_fork(tracker, ring, item);
+	if (header->type == PERF_RECORD_EXIT)
+		return see_exit(tracker, ring, item);
+	if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC)
+		return see_exec(tracker, first_u32(ring_u64(ring, item->position + BODY)),
+				item->time_ns);
+	if (header->type == PERF_RECORD_LOST)
+		tracker->counts.lost += ring_u64(ring, item->position + LOST_COUNT);
+	return true;
+}
+
+/* Without a body that says whose they are: the task that ran is in the trailer. */
+static bool is_of_who_ran(uint32_t type)
+{
+	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||
+	       type == RECORD_CALLCHAIN_DEFERRED;
+}
+
+static bool is_wanted(const struct tracker *tracker, const struct ring *ring,
+		      const struct tracker_item *item, uint32_t type)
+{
+	if (tracker->spaces && !tracker->strangers_too && is_of_who_ran(type)) {
+		uint64_t tids = trailer_u64(ring, item, tracker->fields.trailer_tid);
+		return membership_has(tracker->membership, first_u32(tids), second_u32(tids),
+				      item->time_ns);
+	}
+	if (!tracker->spaces || tracker->strangers_too || !can_repeat(type))
+		return true; /* the others are of the kernel itself, or about the ring */
+	/* All begin with the pid: of a FORK, the child's. */
+	uint32_t pid = first_u32(ring_u64(ring, item->position + BODY));
+	return membership_has(tracker->spaces, pid, pid, item->time_ns);
+}
+
+static bool keep(struct tracker *tracker, const struct ring *ring,
+		 const struct tracker_item *item)
+{
+	struct record_buffer *kept = &tracker->kept;
+	if (!vec_reserve(kept, kept->count + item->size))
+		return false;
+	uint8_t *copy = kept->items + kept->count;
+	ring_copy(ring, item->position, item->size, copy);
+	memcpy(copy + offsetof(struct perf_event_header, size), &item->size, sizeof(item->size));
+	if (retouch_is_needed(tracker->retouch))
+		retouch_copy(tracker->retouch, &tracker->fields, copy,
+			     ring_header(ring, item->position).type, item->size);
+	kept->count += item->size;
+	tracker->counts.kept++;
+	return true;
+}
+
+static struct sp_error *take(struct tracker *tracker, const struct ring *rings)
+{
+	for (size_t i = 0; i < tracker->items.count; i++) {
+		const struct tracker_item *item = &tracker->items.items[i];
+		const struct ring *ring = &rings[item->ring];
+		struct perf_event_header header = ring_header(ring, item->position);
+		if (!see(tracker, ring, item, &header))
+			return error_no_memory();
+		if (!is_wanted(tracker, ring, item, header.type))
+			tracker->counts.strangers++;
+		else if (!keep(tracker, ring, item))
+			return error_no_memory();
+		if (item->time_ns > tracker->last_ns)
+			tracker->last_ns = item->time_ns;
+	}
+	return NULL;
+}
+
+struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings, size_t ring_count)
+{
+	struct sp_error *error = NULL;
+	tracker->items.count = 0;
+	CLEANUP_FREE uint64_t *ends = calloc(ring_count, sizeof(*ends));
+	if (!ends)
+		return error_no_memory();
+	for (size_t i = 0; i < ring_count && !error; i++) {
+		ends[i] = ring_head(&rings[i]);
+		error = gather_ring(tracker, &rings[i], (uint32_t)i, ends[i]);
+	}
+	if (!error && !is_sorted(tracker))
+		qsort(tracker->items.items, tracker->items.count, sizeof(struct tracker_item),
+		      by_time);
+	if (!error)
+		error = take(tracker, rings);
+	for (size_t i = 0; i < ring_count && !error; i++)
+		ring_release(&rings[i], ends[i]);
+	return error;
+}

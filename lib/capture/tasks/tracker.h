@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The rings of the side-band: who is mapped where, and which tasks there are.
+ * Drained whole, merged by time, told to those who keep count of tasks, and
+ * kept as far as they concern what is recorded.
+ */
+#ifndef CAPTURE_TASKS_TRACKER_H
+#define CAPTURE_TASKS_TRACKER_H
+
+#include "capture/tasks/doubt.h"
+#include "capture/ring_bank/fields.h"
+#include "capture/tasks/membership.h"
+#include "capture/ring_bank/retouch.h"
+#include "record/encode.h"
+#include "ring/ring.h"
+
+/* A record where it lies. */
+struct tracker_item {
+	uint64_t time_ns, position;
+	uint32_t ring;
+	uint16_t size;
+};
+
+struct tracker_counts {
+	uint64_t kept, strangers, repeated; /* records */
+	uint64_t lost;    /* records, as LOST says */
+	uint64_t damaged; /* bytes */
+	uint64_t followed_forks; /* FORK records of the followed */
+};
+
+struct tracker {
+	struct record_fields fields;
+	const struct retouch *retouch; /* NULL: nothing is to be changed */
+	struct membership *membership; /* who is followed; NULL: everyone */
+	/*
+	 * The processes whose records are kept: `membership`, if that is by process, or
+	 * one by process beside it, since what one thread maps the others use.
+	 */
+	struct membership *spaces;
+	bool strangers_too;    /* keep all records: the kernel gives those of the followed alone */
+	struct doubts *doubts; /* NULL: none */
+	uint32_t command_pid;  /* followed from its first exec on; 0: none */
+	bool command_started;  /* that exec was seen */
+	bool collect_births;
+	struct { VEC(struct task_birth); } births; /* FORK records, by time; the user empties it */
+	struct record_buffer kept; /* by time; the user empties it */
+	struct tracker_counts counts;
+	uint64_t last_ns; /* the latest time seen */
+	struct { VEC(struct tracker_item); } items; /* of one round */
+};
+
+/* Zeroed but for what the user sets, it is ready. */
+void tracker_deinit(struct tracker *tracker);
+
+/* Takes all there is in the rings, and releases it. Fails only for want of memory. */
+struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings,
+				size_t ring_count) SP_MUST_CHECK;
+
+#endif
