@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/absence.h"
+#include "capture/event_control/absence.h"
 
 #include <linux/filter.h>
 #include <linux/netlink.h>
@@ -82,18 +82,18 @@ void absences_deinit(struct absences *absences)
 
 static bool look(const struct sp_capture *capture, size_t index, uint64_t *time_on_ns_ret)
 {
-	return event_set_enabled_time(capture->set, index, time_on_ns_ret);
+	return event_set_enabled_time(capture->control.set, index, time_on_ns_ret);
 }
 
 struct sp_error *capture_watch_cpus(struct sp_capture *capture)
 {
-	struct absences *absences = &capture->absences;
-	if (!capture->plan->cpu_wide)
+	struct absences *absences = &capture->control.absences;
+	if (!capture->config.plan->cpu_wide)
 		return NULL;
-	absences->cpus = calloc(capture->cpus.count, sizeof(*absences->cpus));
+	absences->cpus = calloc(capture->config.cpus.count, sizeof(*absences->cpus));
 	if (!absences->cpus)
 		return error_no_memory();
-	for (size_t i = 0; i < capture->cpus.count; i++) {
+	for (size_t i = 0; i < capture->config.cpus.count; i++) {
 		struct absence *absence = &absences->cpus[i];
 		absence->seen_ns = absence->gone_ns = capture_now_ns();
 		absence->lost = !look(capture, i, &absence->time_on_ns);
@@ -116,32 +116,32 @@ static bool count_telling(struct absences *absences)
 
 static struct sp_error *say_if_last(struct sp_capture *capture)
 {
-	if (capture->absences.told < TOLD_MAX)
+	if (capture->control.absences.told < TOLD_MAX)
 		return NULL;
 	return capture_note(capture, NOTE_CPUS_UNSTABLE, NULL);
 }
 
 static struct sp_error *say_gone(struct sp_capture *capture, size_t index)
 {
-	const struct absence *absence = &capture->absences.cpus[index];
-	if (!count_telling(&capture->absences))
+	const struct absence *absence = &capture->control.absences.cpus[index];
+	if (!count_telling(&capture->control.absences))
 		return NULL;
 	struct sp_error *error =
 		capture_note(capture, absence->lost ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE, NULL,
-			     capture->cpus.items[index], since_begin(capture, absence->gone_ns));
+			     capture->config.cpus.items[index], since_begin(capture, absence->gone_ns));
 	return error ? error : say_if_last(capture);
 }
 
 static struct sp_error *say_back(struct sp_capture *capture, size_t index, uint64_t now_ns)
 {
-	struct absences *absences = &capture->absences;
+	struct absences *absences = &capture->control.absences;
 	const struct absence *absence = &absences->cpus[index];
 	/* It may have been back since it was last looked for. */
 	uint64_t since_ns = absence->tried_ns > absence->gone_ns ? absence->tried_ns : absence->gone_ns;
 	if (!count_telling(absences))
 		return NULL;
 	struct sp_error *error =
-		capture_note(capture, NOTE_CPU_BACK, NULL, capture->cpus.items[index],
+		capture_note(capture, NOTE_CPU_BACK, NULL, capture->config.cpus.items[index],
 			     since_begin(capture, absence->gone_ns), since_begin(capture, now_ns),
 			     now_ns - since_ns);
 	return error ? error : say_if_last(capture);
@@ -150,18 +150,18 @@ static struct sp_error *say_back(struct sp_capture *capture, size_t index, uint6
 /* As what the file calls them. */
 static struct sp_error *adopt(struct sp_capture *capture, const struct event_renamed *renamed)
 {
-	const struct event_plan *plan = capture->plan;
+	const struct event_plan *plan = capture->config.plan;
 	struct retouch_name name = {.listed = renamed->listed, .counted = renamed->counted};
 	if (renamed->event < plan->sample_count) {
 		const struct perf_event_attr *attr = &plan->samples[renamed->event].attr;
 		name.read_format = attr->sample_type & PERF_SAMPLE_READ ? attr->read_format : 0;
 	}
-	return retouch_rename(&capture->retouch, renamed->id, name);
+	return retouch_rename(&capture->bank.retouch, renamed->id, name);
 }
 
 static struct sp_error *open_trigger(struct sp_capture *capture, size_t index)
 {
-	struct trigger *trigger = &capture->trigger;
+	struct trigger *trigger = &capture->control.trigger;
 	struct event_renamed_list ignored = {0};
 	bool offline;
 	if (!trigger->set || !trigger->plan->cpu_wide)
@@ -176,7 +176,7 @@ static struct sp_error *open_again(struct sp_capture *capture, size_t index, boo
 {
 	struct event_renamed_list renamed = {0};
 	bool offline = false;
-	struct sp_error *error = event_set_reopen(capture->set, index, &renamed, &offline);
+	struct sp_error *error = event_set_reopen(capture->control.set, index, &renamed, &offline);
 	/* Some may be open already when it goes again. */
 	for (size_t i = 0; i < renamed.count && !error; i++)
 		error = adopt(capture, &renamed.items[i]);
@@ -185,21 +185,21 @@ static struct sp_error *open_again(struct sp_capture *capture, size_t index, boo
 		error = capture_retouches(capture);
 	*back_ret = !error && !offline;
 	if (!error && !offline)
-		error = wide_reopen(&capture->wide, index);
+		error = wide_reopen(&capture->control.wide, index);
 	return error || offline ? error : open_trigger(capture, index);
 }
 
 static struct sp_error *come_back(struct sp_capture *capture, size_t index)
 {
-	struct absence *absence = &capture->absences.cpus[index];
+	struct absence *absence = &capture->control.absences.cpus[index];
 	bool back;
 	struct sp_error *error = open_again(capture, index, &back);
 	uint64_t now_ns = capture_now_ns();
 	if (!error && back && look(capture, index, &absence->time_on_ns)) {
 		error = say_back(capture, index, now_ns);
 		/* What was begun there meanwhile was told to nobody. */
-		capture->sideband_was_full = true;
-		capture->rescan_ns = 0;
+		capture->bank.sideband_was_full = true;
+		capture->tasks.rescan_ns = 0;
 		absence->gone = false;
 		absence->seen_ns = now_ns;
 	}
@@ -210,7 +210,7 @@ static struct sp_error *come_back(struct sp_capture *capture, size_t index)
 /* Standing still means: now, too. */
 static bool has_gone(const struct sp_capture *capture, size_t index)
 {
-	struct absence *absence = &capture->absences.cpus[index];
+	struct absence *absence = &capture->control.absences.cpus[index];
 	uint64_t time_on_ns, again_ns, now_ns = capture_now_ns();
 	if (!look(capture, index, &time_on_ns))
 		return false;
@@ -225,16 +225,16 @@ static bool has_gone(const struct sp_capture *capture, size_t index)
 /* An area for traces belongs to the events that it was mapped for. */
 static bool can_come_back(const struct sp_capture *capture, const struct absence *absence)
 {
-	return !absence->lost && !capture->traces.area_bytes;
+	return !absence->lost && !capture->out.traces.area_bytes;
 }
 
 static struct sp_error *check_cpu(struct sp_capture *capture, size_t index)
 {
-	struct absence *absence = &capture->absences.cpus[index];
+	struct absence *absence = &capture->control.absences.cpus[index];
 	bool goes = !absence->gone && (absence->lost || has_gone(capture, index));
 	struct sp_error *error = NULL;
 	absence->gone |= goes;
-	absence->lost |= goes && capture->traces.area_bytes;
+	absence->lost |= goes && capture->out.traces.area_bytes;
 	if (goes)
 		absence->tried_ns = absence->gone_ns;
 	if (absence->gone && can_come_back(capture, absence))
@@ -244,7 +244,7 @@ static struct sp_error *check_cpu(struct sp_capture *capture, size_t index)
 
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 {
-	struct absences *absences = &capture->absences;
+	struct absences *absences = &capture->control.absences;
 	uint64_t now_ns = capture_now_ns();
 	struct sp_error *error = NULL;
 	if (!absences->cpus)
@@ -255,7 +255,7 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 		return NULL;
 	absences->checked_ns = now_ns;
 	absences->waiting = false;
-	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
+	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
 		error = check_cpu(capture, i);
 		absences->waiting |= absences->cpus[i].gone && !absences->cpus[i].lost;
 	}

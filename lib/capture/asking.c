@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "capture/recorder.h"
+#include "proc/cgroup.h"
 #include "event/address_filter.h"
 #include "event/kind.h"
 

@@ -28,13 +28,13 @@ struct places {
 static struct sp_error *add_places(const struct sp_capture *capture, struct places *places,
 				   int32_t tid, int32_t last_cpu)
 {
-	for (uint32_t i = 0; i < capture->cpus.count; i++) {
+	for (uint32_t i = 0; i < capture->config.cpus.count; i++) {
 		struct event_place *place = vec_push(places);
 		if (!place)
 			return error_no_memory();
 		*place = (struct event_place){
 			.tid = tid, .cpu_index = i,
-			.last_cpu = tid < 0 ? (int32_t)capture->cpus.items[i] : last_cpu};
+			.last_cpu = tid < 0 ? (int32_t)capture->config.cpus.items[i] : last_cpu};
 	}
 	return NULL;
 }
@@ -45,7 +45,7 @@ static struct sp_error *open_one(struct sp_capture *capture, enum event_role rol
 	struct places places = {0};
 	struct sp_error *error = add_places(capture, &places, tid, -1);
 	if (!error)
-		error = event_set_open(capture->set, role, places.items, places.count);
+		error = event_set_open(capture->control.set, role, places.items, places.count);
 	vec_deinit(&places);
 	return error;
 }
@@ -58,27 +58,28 @@ static struct sp_error *check_demand(const struct sp_capture *capture, size_t ta
 {
 	const struct event_demand demand = {
 		.tasks = task_count,
-		.cpus = capture->cpus.count,
-		.events = capture->plan->sample_count + 1,
+		.cpus = capture->config.cpus.count,
+		.events = capture->config.plan->sample_count + 1,
 	};
 	if (demand_files(&demand) <= FEW_FILES)
 		return NULL;
-	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->rights);
-	return demand_check(&demand, &limits, &capture->rights);
+	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->config.rights);
+	return demand_check(&demand, &limits, &capture->config.rights);
 }
 
 static struct sp_error *make_room(const struct sp_capture *capture, size_t task_count)
 {
 	uint64_t soft;
-	size_t cpus = capture->cpus.count;
+	size_t cpus = capture->config.cpus.count;
 	struct sp_error *error = check_demand(capture, task_count);
-	return error ? error : rights_raise_files(&capture->rights,
-				  event_set_fds_needed(capture->plan, cpus, task_count * cpus), &soft);
+	return error ? error : rights_raise_files(&capture->config.rights,
+				  event_set_fds_needed(capture->config.plan, cpus, task_count * cpus), &soft);
 }
 
 static bool wants_thread(const struct sp_capture *capture, uint32_t tid)
 {
-	return capture->target != CAPTURE_THREADS || task_list_has(&capture->wanted_threads, tid);
+	return capture->config.target != CAPTURE_THREADS ||
+		task_list_has(&capture->tasks.wanted_threads, tid);
 }
 
 /* Tells the memberships of a thread that runs already. */
@@ -86,9 +87,9 @@ static struct sp_error *follow(struct sp_capture *capture, uint32_t pid, uint32_
 {
 	if (!wants_thread(capture, tid))
 		return NULL;
-	bool good = membership_add(&capture->membership, pid, tid, 0);
-	if (good && capture->tracker.spaces == &capture->spaces)
-		good = membership_add(&capture->spaces, pid, tid, 0);
+	bool good = membership_add(&capture->tasks.membership, pid, tid, 0);
+	if (good && capture->tasks.tracker.spaces == &capture->tasks.spaces)
+		good = membership_add(&capture->tasks.spaces, pid, tid, 0);
 	return good ? NULL : error_no_memory();
 }
 
@@ -106,8 +107,8 @@ static struct sp_error *list_threads(struct sp_capture *capture)
 	struct sp_error *found = capture_find_descendants(capture);
 	if (found)
 		return found;
-	for (size_t i = 0; i < capture->processes.count; i++) {
-		struct capture_process *process = &capture->processes.items[i];
+	for (size_t i = 0; i < capture->tasks.processes.count; i++) {
+		struct capture_process *process = &capture->tasks.processes.items[i];
 		struct sp_error *error = list_process(capture, process);
 		if (error && process->is_descendant && sp_error_code(error) == SP_ERROR_NOT_FOUND)
 			sp_error_free(take_ptr(error)); /* it has ended */
@@ -131,7 +132,7 @@ static struct sp_error *attach_cpus(struct sp_capture *capture)
 
 static struct sp_error *attach_command(struct sp_capture *capture)
 {
-	int32_t pid = (int32_t)capture->workload.pid;
+	int32_t pid = (int32_t)capture->tasks.workload.pid;
 	struct sp_error *error = make_room(capture, 1);
 	if (!error)
 		error = open_one(capture, EVENT_ROLE_SIDEBAND, pid);
@@ -141,8 +142,8 @@ static struct sp_error *attach_command(struct sp_capture *capture)
 /* Where the threads of all processes last ran: opening their events there is cheaper. */
 static struct sp_error *find_last_cpus(struct sp_capture *capture, struct u64map *last_cpus)
 {
-	for (size_t i = 0; i < capture->processes.count; i++) {
-		struct capture_process *process = &capture->processes.items[i];
+	for (size_t i = 0; i < capture->tasks.processes.count; i++) {
+		struct capture_process *process = &capture->tasks.processes.items[i];
 		struct sp_error *error = tasks_stat_all(capture->ctx, process->pid, &process->threads,
 							&process->stats, &process->stat_count);
 		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
@@ -197,7 +198,7 @@ static void see_ended(struct sp_capture *capture, struct coverage *coverage,
 			continue;
 		uint32_t tid = (uint32_t)places->items[i].tid;
 		coverage_find(coverage, tid)->state = COVER_ENDED;
-		membership_exit(&capture->membership, tid);
+		membership_exit(&capture->tasks.membership, tid);
 	}
 }
 
@@ -211,7 +212,8 @@ static struct sp_error *see_opened(struct sp_capture *capture, const struct pass
 			continue;
 		cover->state = COVER_OPENED;
 		cover->end_ns = end_ns;
-		if (!pass->first && capture->inherit && !doubts_add_task(&capture->doubts, cover->tid))
+		if (!pass->first && capture->config.inherit &&
+		    !doubts_add_task(&capture->tasks.doubts, cover->tid))
 			return error_no_memory();
 	}
 	return NULL;
@@ -219,13 +221,13 @@ static struct sp_error *see_opened(struct sp_capture *capture, const struct pass
 
 static struct sp_error *open_pass(struct sp_capture *capture, struct pass *pass)
 {
-	size_t tasks = pass->sideband.count / capture->cpus.count;
+	size_t tasks = pass->sideband.count / capture->config.cpus.count;
 	struct sp_error *error = make_room(capture, tasks);
 	if (!error)
-		error = event_set_open(capture->set, EVENT_ROLE_SIDEBAND, pass->sideband.items,
+		error = event_set_open(capture->control.set, EVENT_ROLE_SIDEBAND, pass->sideband.items,
 				       pass->sideband.count);
 	if (!error)
-		error = event_set_open(capture->set, EVENT_ROLE_SAMPLES, pass->samples.items,
+		error = event_set_open(capture->control.set, EVENT_ROLE_SAMPLES, pass->samples.items,
 				       pass->samples.count);
 	if (error)
 		return error;
@@ -253,8 +255,8 @@ static struct sp_error *look_again(struct sp_capture *capture, struct coverage *
 {
 	struct task_list fresh = {0};
 	struct sp_error *error = rescan ? capture_find_descendants(capture) : NULL;
-	for (size_t i = 0; i < capture->processes.count && coverage->follow && !error; i++) {
-		struct capture_process *process = &capture->processes.items[i];
+	for (size_t i = 0; i < capture->tasks.processes.count && coverage->follow && !error; i++) {
+		struct capture_process *process = &capture->tasks.processes.items[i];
 		error = tasks_relist(capture->ctx, process->pid, &process->threads, &fresh);
 		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND) {
 			sp_error_free(take_ptr(error)); /* it has ended */
@@ -266,15 +268,15 @@ static struct sp_error *look_again(struct sp_capture *capture, struct coverage *
 	vec_deinit(&fresh);
 	if (!error)
 		error = capture_drain_sideband(capture);
-	for (size_t i = 0; i < capture->tracker.births.count && !error; i++) {
-		const struct task_birth *birth = &capture->tracker.births.items[i];
+	for (size_t i = 0; i < capture->tasks.tracker.births.count && !error; i++) {
+		const struct task_birth *birth = &capture->tasks.tracker.births.items[i];
 		/* What shall not inherit events is not to get any of its own. */
-		if (capture->threads_only && birth->pid != birth->parent_pid)
+		if (capture->config.threads_only && birth->pid != birth->parent_pid)
 			continue;
 		if (!coverage_fork(coverage, birth))
 			error = error_no_memory();
 	}
-	capture->tracker.births.count = 0;
+	capture->tasks.tracker.births.count = 0;
 	return error;
 }
 
@@ -297,13 +299,13 @@ static struct sp_error *attach_passes(struct sp_capture *capture, struct coverag
 	struct sp_error *error = NULL;
 	for (int pass = 0; pass < PASSES_MAX && more && !error; pass++) {
 		if (pass || !first)
-			error = look_again(capture, coverage, first && capture->inherit &&
-							      !capture->threads_only);
+			error = look_again(capture, coverage, first && capture->config.inherit &&
+							      !capture->config.threads_only);
 		if (!error)
 			error = attach_pass(capture, coverage, first && !pass, &more);
 	}
 	ctx_log(capture->ctx, SP_LOG_DEBUG, "%zu tasks seen, %zu in doubt", coverage->covers.count,
-		capture->doubts.tasks.count);
+		capture->tasks.doubts.tasks.count);
 	if (!error && more)
 		error = capture_note(capture, NOTE_ATTACH_INCOMPLETE, NULL);
 	return error;
@@ -314,12 +316,12 @@ static struct sp_error *settle_doubts(struct sp_capture *capture)
 {
 	const struct sp_event *events;
 	size_t count;
-	if (!capture->doubts.tasks.count)
+	if (!capture->tasks.doubts.tasks.count)
 		return NULL;
-	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	struct sp_error *error = event_set_events(capture->control.set, &events, &count);
 	for (size_t i = 0; i + 1 < count && !error; i++)
 		for (size_t j = 0; j < events[i].id_count && !error; j++)
-			if (!doubts_add_id(&capture->doubts, events[i].ids[j], (uint32_t)i))
+			if (!doubts_add_id(&capture->tasks.doubts, events[i].ids[j], (uint32_t)i))
 				error = error_no_memory();
 	return error;
 }
@@ -327,15 +329,15 @@ static struct sp_error *settle_doubts(struct sp_capture *capture)
 static struct sp_error *attach_tasks(struct sp_capture *capture, struct coverage *coverage)
 {
 	struct sp_error *error = list_threads(capture);
-	for (size_t i = 0; i < capture->processes.count && !error; i++) {
-		const struct capture_process *process = &capture->processes.items[i];
+	for (size_t i = 0; i < capture->tasks.processes.count && !error; i++) {
+		const struct capture_process *process = &capture->tasks.processes.items[i];
 		for (size_t j = 0; j < process->threads.count && !error; j++) {
 			uint32_t tid = process->threads.items[j];
 			if (!coverage_add(coverage, process->pid, tid, wants_thread(capture, tid)))
 				error = error_no_memory();
 		}
 	}
-	capture->tracker.collect_births = true;
+	capture->tasks.tracker.collect_births = true;
 	return error ? error : attach_passes(capture, coverage, true);
 }
 
@@ -343,12 +345,12 @@ static struct sp_error *make_synth(struct sp_capture *capture)
 {
 	const struct sp_event *events;
 	size_t count;
-	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	struct sp_error *error = event_set_events(capture->control.set, &events, &count);
 	if (error)
 		return error;
 	const struct sp_event *tracker = &events[count - 1];
-	return synth_new(capture->ctx, &capture->plan->sideband.attr,
-			 tracker->id_count ? tracker->ids[0] : 0, &capture->synthesised,
+	return synth_new(capture->ctx, &capture->config.plan->sideband.attr,
+			 tracker->id_count ? tracker->ids[0] : 0, &capture->out.synthesised,
 			 &capture->synth);
 }
 
@@ -356,7 +358,7 @@ static struct sp_error *describe_kernel(struct sp_capture *capture)
 {
 	bool hidden = false;
 	struct sp_error *error = synth_kernel(capture->synth, &hidden);
-	if (error || !capture_samples_kernel(capture->plan))
+	if (error || !capture_samples_kernel(capture->config.plan))
 		return error;
 	if (hidden)
 		return capture_note(capture, NOTE_KERNEL_HIDDEN, NULL);
@@ -380,8 +382,8 @@ static struct sp_error *describe_process(struct sp_capture *capture,
 static struct sp_error *describe_processes(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->processes.count && !error; i++)
-		error = describe_process(capture, &capture->processes.items[i]);
+	for (size_t i = 0; i < capture->tasks.processes.count && !error; i++)
+		error = describe_process(capture, &capture->tasks.processes.items[i]);
 	return error;
 }
 
@@ -389,8 +391,8 @@ static struct sp_error *describe_processes(struct sp_capture *capture)
 static struct sp_error *describe_later(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->processes.count && !error; i++) {
-		const struct capture_process *process = &capture->processes.items[i];
+	for (size_t i = 0; i < capture->tasks.processes.count && !error; i++) {
+		const struct capture_process *process = &capture->tasks.processes.items[i];
 		error = synth_threads(capture->synth, process->pid, &process->later);
 	}
 	return error;
@@ -416,7 +418,7 @@ static bool samples_user(const struct event_plan *plan)
 /* Who unwinds needs mappings at once. */
 static bool at_the_end(const struct sp_capture *capture)
 {
-	return capture->tail_synthesize && !capture->unwinding;
+	return capture->config.tail_synthesize && !capture->samples.unwinding;
 }
 
 struct sp_error *capture_describe_tail(struct sp_capture *capture)
@@ -424,10 +426,10 @@ struct sp_error *capture_describe_tail(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (!at_the_end(capture))
 		return NULL;
-	if (capture->target == CAPTURE_EVERYONE)
+	if (capture->config.target == CAPTURE_EVERYONE)
 		error = describe_everyone(capture);
-	for (size_t i = 0; i < capture->processes.count && !error; i++) {
-		struct capture_process *process = &capture->processes.items[i];
+	for (size_t i = 0; i < capture->tasks.processes.count && !error; i++) {
+		struct capture_process *process = &capture->tasks.processes.items[i];
 		free(take_ptr(process->stats));
 		error = tasks_list(capture->ctx, process->pid, &process->threads);
 		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
@@ -443,22 +445,22 @@ static struct sp_error *describe(struct sp_capture *capture)
 	struct sp_error *error = make_synth(capture);
 	if (!error)
 		error = describe_kernel(capture);
-	if (!error && samples_user(capture->plan))
+	if (!error && samples_user(capture->config.plan))
 		error = synth_vdso(capture->synth);
 	if (!error)
 		error = synth_cgroups(capture->synth);
 	if (error || at_the_end(capture))
 		return error;
-	return capture->target == CAPTURE_EVERYONE ? describe_everyone(capture)
+	return capture->config.target == CAPTURE_EVERYONE ? describe_everyone(capture)
 						   : describe_processes(capture);
 }
 
 struct sp_error *capture_attach(struct sp_capture *capture)
 {
-	CLEANUP(coverage_deinit) struct coverage coverage = {.follow = capture->inherit};
-	bool by_task = !capture->plan->cpu_wide && capture->target != CAPTURE_COMMAND;
+	CLEANUP(coverage_deinit) struct coverage coverage = {.follow = capture->config.inherit};
+	bool by_task = !capture->config.plan->cpu_wide && capture->config.target != CAPTURE_COMMAND;
 	struct sp_error *error = by_task		   ? attach_tasks(capture, &coverage)
-				 : capture->plan->cpu_wide ? attach_cpus(capture)
+				 : capture->config.plan->cpu_wide ? attach_cpus(capture)
 							   : attach_command(capture);
 	if (!error)
 		error = describe(capture);
@@ -466,7 +468,7 @@ struct sp_error *capture_attach(struct sp_capture *capture)
 		return error;
 	/* By now no fork that began before the events were opened is still under way. */
 	error = attach_passes(capture, &coverage, false);
-	capture->tracker.collect_births = false;
+	capture->tasks.tracker.collect_births = false;
 	if (!error && !at_the_end(capture))
 		error = describe_later(capture);
 	if (!error)

@@ -41,7 +41,7 @@ struct sp_error *capture_add_note(struct sp_capture *capture, const struct sp_no
 	if (note->object)
 		made.object = strndup(note->object, note->object_size);
 	if (made.line && (made.object || !note->object))
-		slot = vec_push(&capture->notes);
+		slot = vec_push(&capture->out.notes);
 	if (!slot) {
 		free_note(&made);
 		return error_no_memory();
@@ -56,7 +56,7 @@ struct sp_error *capture_add_note(struct sp_capture *capture, const struct sp_no
 struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note)
 {
 	note.time_ns = capture_record_time_ns(capture);
-	return record_encode_note(&capture->extra, &note);
+	return record_encode_note(&capture->out.extra, &note);
 }
 
 struct sp_error *capture_note_text(struct sp_capture *capture, uint32_t kind, const char *text)
@@ -76,61 +76,61 @@ struct sp_error *capture_take_notes(struct sp_capture *capture, const struct eve
 /* Who keeps count of which tasks there are. */
 static void connect_parts(struct sp_capture *capture)
 {
-	bool cpu_wide = capture->plan->cpu_wide;
+	bool cpu_wide = capture->config.plan->cpu_wide;
 	/* Without following, even a new thread of a process is a stranger. */
-	bool by_thread = capture->target == CAPTURE_THREADS || !capture->inherit;
-	capture->membership.by = by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS;
-	capture->membership.follow = capture->inherit;
-	capture->membership.threads_only = capture->threads_only;
-	capture->spaces.by = MEMBERSHIP_BY_PROCESS;
-	capture->spaces.follow = capture->inherit;
-	capture->spaces.threads_only = capture->threads_only;
-	capture->tracker.retouch = capture->filter.retouch = &capture->retouch;
-	capture->tracker.doubts = &capture->doubts;
-	capture->filter.doubts = &capture->doubts;
-	if (capture->target == CAPTURE_EVERYONE)
+	bool by_thread = capture->config.target == CAPTURE_THREADS || !capture->config.inherit;
+	capture->tasks.membership.by = by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS;
+	capture->tasks.membership.follow = capture->config.inherit;
+	capture->tasks.membership.threads_only = capture->config.threads_only;
+	capture->tasks.spaces.by = MEMBERSHIP_BY_PROCESS;
+	capture->tasks.spaces.follow = capture->config.inherit;
+	capture->tasks.spaces.threads_only = capture->config.threads_only;
+	capture->tasks.tracker.retouch = capture->samples.filter.retouch = &capture->bank.retouch;
+	capture->tasks.tracker.doubts = &capture->tasks.doubts;
+	capture->samples.filter.doubts = &capture->tasks.doubts;
+	if (capture->config.target == CAPTURE_EVERYONE)
 		return;
-	capture->tracker.membership = &capture->membership;
-	capture->tracker.spaces = by_thread ? &capture->spaces : &capture->membership;
-	if (capture->target == CAPTURE_COMMAND)
-		capture->tracker.command_pid = (uint32_t)capture->workload.pid;
+	capture->tasks.tracker.membership = &capture->tasks.membership;
+	capture->tasks.tracker.spaces = by_thread ? &capture->tasks.spaces : &capture->tasks.membership;
+	if (capture->config.target == CAPTURE_COMMAND)
+		capture->tasks.tracker.command_pid = (uint32_t)capture->tasks.workload.pid;
 	/* Events of tasks give only what is asked for. */
-	capture->tracker.strangers_too = !cpu_wide;
-	capture->filter.membership = cpu_wide ? &capture->membership : NULL;
+	capture->tasks.tracker.strangers_too = !cpu_wide;
+	capture->samples.filter.membership = cpu_wide ? &capture->tasks.membership : NULL;
 }
 
 static struct sp_error *set_up(struct sp_capture *capture, const struct capture_options *options)
 {
-	struct sp_error *error = turns_init(&capture->turns, options);
+	struct sp_error *error = turns_init(&capture->control.turns, options);
 	if (!error)
-		error = switching_init(&capture->switching, options);
+		error = switching_init(&capture->out.switching, options);
 	if (!error)
 		error = capture_choose_target(capture, options);
 	if (!error)
 		error = capture_find_processes(capture, options);
 	/* Before limits are raised: the command shall have those of the caller. */
 	if (!error && options->target.command)
-		error = workload_fork(&capture->workload, options->target.command,
+		error = workload_fork(&capture->tasks.workload, options->target.command,
 				      options->output.path && !strcmp(options->output.path, "-"));
 	if (!error)
 		error = capture_plan(capture, options);
 	if (error)
 		return error;
 	connect_parts(capture);
-	capture->switching.roster.fields = capture->filter.fields;
+	capture->out.switching.roster.fields = capture->samples.filter.fields;
 	error = capture_start_unwinding(capture);
 	if (!error)
 		error = capture_start_writing(capture);
 	/* Not these threads, and not the command, which are there already. */
-	if (!error && capture->realtime)
-		error = hurry_begin(&capture->hurry, capture->realtime);
+	if (!error && capture->config.realtime)
+		error = hurry_begin(&capture->bank.hurry, capture->config.realtime);
 	if (error)
 		return error;
 	error = capture_map_rings(capture);
 	if (error)
 		return error;
 	/* Where there is more than one file, each begins with what lives. */
-	capture->tail_synthesize = options->schedule.tail_synthesize && !capture->switching.tracks;
+	capture->config.tail_synthesize = options->schedule.tail_synthesize && !capture->out.switching.tracks;
 	error = capture_start_flight(capture);
 	if (error)
 		return error;
@@ -176,21 +176,21 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	if (error)
 		return error;
 	capture->ctx = ctx;
-	capture->inherit = options->target.inherit != SP_OFF;
-	capture->threads_only = options->target.inherit_threads;
-	capture->descendants = options->target.descendants;
-	capture->filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
-	capture->realtime = options->buffers.realtime;
+	capture->config.inherit = options->target.inherit != SP_OFF;
+	capture->config.threads_only = options->target.inherit_threads;
+	capture->tasks.descendants = options->target.descendants;
+	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
+	capture->config.realtime = options->buffers.realtime;
 	capture->flight.on = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
-	trigger_init(&capture->trigger);
-	absences_init(&capture->absences);
-	capture->epoll_fd = capture->timer_fd = capture->turns.fd = -1;
-	workload_init(&capture->workload);
-	if (options->target.command && !(capture->command_name = strdup(options->target.command[0])))
+	trigger_init(&capture->control.trigger);
+	absences_init(&capture->control.absences);
+	capture->epoll_fd = capture->timer_fd = capture->control.turns.fd = -1;
+	workload_init(&capture->tasks.workload);
+	if (options->target.command && !(capture->config.command_name = strdup(options->target.command[0])))
 		return error_no_memory();
 	capture->begin_ns = capture_now_ns();
-	capture->begin_ticks = now_ticks();
+	capture->tasks.begin_ticks = now_ticks();
 	error = capture_find_unit(capture, options);
 	if (!error)
 		error = set_up(capture, options);
@@ -204,32 +204,33 @@ static struct sp_error *start_command(struct sp_capture *capture)
 {
 	/* Whole CPUs cannot wait for an exec; what is before it will be left out. */
 	struct sp_error *error = NULL;
-	if (capture->plan->cpu_wide && !capture->turns.later && capture_waits(capture))
-		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	if (capture->config.plan->cpu_wide && !capture->control.turns.later && capture_waits(capture))
+		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
 	/* Others were to begin with the exec, and could not be opened. */
-	if (capture->begins_large && !capture->wide.on_exec)
-		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	if (capture->control.begins_large && !capture->control.wide.on_exec)
+		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
-	if (!error && !capture->turns.later)
-		error = wide_start(&capture->wide, !capture->plan->cpu_wide, capture->begin_ns);
-	return error ? error : workload_start(&capture->workload, capture->command_name);
+	if (!error && !capture->control.turns.later)
+		error = wide_start(&capture->control.wide, !capture->config.plan->cpu_wide,
+				   capture->begin_ns);
+	return error ? error : workload_start(&capture->tasks.workload, capture->config.command_name);
 }
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
 {
 	struct sp_error *error = capture_begin_turns(capture);
-	if (!error && capture->workload.pid)
+	if (!error && capture->tasks.workload.pid)
 		error = start_command(capture);
 	if (error) {
 		/* A command that still waits to begin would be waited for. */
-		workload_forgo(&capture->workload);
+		workload_forgo(&capture->tasks.workload);
 		/* A recording of nothing is not to take the place of the last one. */
-		sp_error_free(writing_end(capture->writing));
-		writer_free(writing_take_writer(capture->writing));
-		capture->closed = true;
+		sp_error_free(writing_end(capture->out.writing));
+		writer_free(writing_take_writer(capture->out.writing));
+		capture->out.closed = true;
 		return error;
 	}
-	writing_publish(capture->writing);
+	writing_publish(capture->out.writing);
 	return NULL;
 }
 
@@ -251,15 +252,15 @@ static void drop_dead_fds(struct sp_capture *capture)
 	for (int i = 0; i < count; i++) {
 		int fd = events[i].data.fd;
 		/* A ring whose CPU is gone; what is in it comes with the timer. */
-		if (fd != capture->workload.pidfd && events[i].events & (EPOLLHUP | EPOLLERR))
+		if (fd != capture->tasks.workload.pidfd && events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	}
 }
 
 static bool is_over(const struct sp_capture *capture)
 {
-	bool nobody_left = capture->processes.count && !capture->membership.live.count;
-	return capture->workload.ended || nobody_left || capture->switching.full;
+	bool nobody_left = capture->tasks.processes.count && !capture->tasks.membership.live.count;
+	return capture->tasks.workload.ended || nobody_left || capture->out.switching.full;
 }
 
 /*
@@ -269,9 +270,9 @@ static bool is_over(const struct sp_capture *capture)
 static struct sp_error *look_for_ended(struct sp_capture *capture)
 {
 	uint64_t now_ns = capture_now_ns();
-	if (!capture->sideband_lost_seen || now_ns - capture->ended_asked_ns < 1000000000)
+	if (!capture->tasks.sideband_lost_seen || now_ns - capture->tasks.ended_asked_ns < 1000000000)
 		return NULL;
-	capture->ended_asked_ns = now_ns;
+	capture->tasks.ended_asked_ns = now_ns;
 	return capture_forget_ended(capture);
 }
 
@@ -282,14 +283,14 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	struct sp_error *error = capture_take_turn(capture);
 	/* Before the round, so that it has the command's last records too. */
 	if (!error)
-		error = workload_reap(&capture->workload, false);
+		error = workload_reap(&capture->tasks.workload, false);
 	if (!error)
 		error = capture_check_cpus(capture, false);
 	if (!error)
 		error = capture_check_clock(capture);
 	if (!error)
 		error = capture_round(capture, false);
-	if (!error && trigger_take(&capture->trigger))
+	if (!error && trigger_take(&capture->control.trigger))
 		error = sp_capture_switch(capture);
 	if (!error)
 		error = look_for_ended(capture);
@@ -302,18 +303,18 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 
 static struct sp_error *close_file(struct sp_capture *capture)
 {
-	struct sp_error *error = writing_end(capture->writing);
-	struct file_end end = capture_file_end(capture, capture->switching.dated);
-	struct sp_error *close_error = file_maker_close(capture->switching.maker,
-							writing_take_writer(capture->writing), &end);
-	capture->closed = true;
+	struct sp_error *error = writing_end(capture->out.writing);
+	struct file_end end = capture_file_end(capture, capture->out.switching.dated);
+	struct sp_error *close_error = file_maker_close(capture->out.switching.maker,
+							writing_take_writer(capture->out.writing), &end);
+	capture->out.closed = true;
 	return error_first(error, close_error);
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
 static void keep_kernel_names(struct sp_capture *capture)
 {
-	bool wanted = capture_samples_kernel(capture->plan) && capture->filter.counts.samples;
+	bool wanted = capture_samples_kernel(capture->config.plan) && capture->samples.filter.counts.samples;
 	struct sp_error *error = wanted ? kernel_cache_save(capture->ctx) : NULL;
 	if (error)
 		ctx_log(capture->ctx, SP_LOG_WARNING, "cannot save kernel symbols: %s",
@@ -323,9 +324,9 @@ static void keep_kernel_names(struct sp_capture *capture)
 
 static void log_drains(const struct sp_capture *capture)
 {
-	if (!capture->drains)
+	if (!capture->bank.drains)
 		return;
-	const struct drains_counts counts = drains_counts(capture->drains);
+	const struct drains_counts counts = drains_counts(capture->bank.drains);
 	ctx_log(capture->ctx, SP_LOG_DEBUG, "%zu threads drained: %llu wake-ups, %.1f ms of CPU time",
 		counts.threads, (unsigned long long)counts.wakeups, (double)counts.cpu_ns / 1e6);
 }
@@ -333,7 +334,7 @@ static void log_drains(const struct sp_capture *capture)
 struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
-	if (!capture->switching.maker || capture->closed)
+	if (!capture->out.switching.maker || capture->out.closed)
 		return NULL; /* it never began */
 	/* Before the last rounds: samples that come between these would be lost. */
 	struct sp_error *error = capture_end_descent(capture);
@@ -346,12 +347,12 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = capture_round(capture, false);
 	if (!error && capture->flight.on)
 		error = capture_dump(capture, true);
-	if (!error && capture->tail_synthesize)
+	if (!error && capture->config.tail_synthesize)
 		error = capture_describe_tail(capture);
-	if (capture->unwinding) {
-		error = error_first(error, unwinding_wait(capture->unwinding));
-		unwinding_counts(capture->unwinding, &capture->unwound);
-		const struct python_counts *python = &capture->unwound.python;
+	if (capture->samples.unwinding) {
+		error = error_first(error, unwinding_wait(capture->samples.unwinding));
+		unwinding_counts(capture->samples.unwinding, &capture->samples.unwound);
+		const struct python_counts *python = &capture->samples.unwound.python;
 		if (python->samples)
 			ctx_log(capture->ctx, SP_LOG_DEBUG, "Python frames: %llu samples, %llu "
 				"unreadable; %llu calls of the interpreter, %llu with frames, "
@@ -361,9 +362,10 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 				(unsigned long long)python->groups,
 				(unsigned long long)python->inserted,
 				(unsigned long long)python->dropped);
-		if (capture->unwound.files_forgotten)
+		if (capture->samples.unwound.files_forgotten)
 			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu module files were dropped from the "
-				"cache: too many", (unsigned long long)capture->unwound.files_forgotten);
+				"cache: too many",
+					(unsigned long long)capture->samples.unwound.files_forgotten);
 	}
 	log_drains(capture);
 	if (!error)
@@ -373,14 +375,14 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_round(capture, true);
 	error = error_first(error, close_file(capture));
-	hurry_end(&capture->hurry);
+	hurry_end(&capture->bank.hurry);
 	keep_kernel_names(capture);
 	return error;
 }
 
 struct held_files *capture_held_files(const struct sp_capture *capture)
 {
-	return capture->unwinding ? unwinding_held_files(capture->unwinding) : NULL;
+	return capture->samples.unwinding ? unwinding_held_files(capture->samples.unwinding) : NULL;
 }
 
 void sp_capture_after_fork(const struct sp_capture *capture)
@@ -390,95 +392,95 @@ void sp_capture_after_fork(const struct sp_capture *capture)
 
 static void free_lists(struct sp_capture *capture)
 {
-	for (size_t i = 0; i < capture->processes.count; i++) {
-		vec_deinit(&capture->processes.items[i].threads);
-		vec_deinit(&capture->processes.items[i].later);
-		free(capture->processes.items[i].stats);
+	for (size_t i = 0; i < capture->tasks.processes.count; i++) {
+		vec_deinit(&capture->tasks.processes.items[i].threads);
+		vec_deinit(&capture->tasks.processes.items[i].later);
+		free(capture->tasks.processes.items[i].stats);
 	}
-	for (size_t i = 0; i < capture->notes.count; i++)
-		free_note(&capture->notes.items[i]);
-	vec_deinit(&capture->processes);
-	vec_deinit(&capture->wanted_threads);
-	vec_deinit(&capture->roots);
-	vec_deinit(&capture->refused);
-	vec_deinit(&capture->unrecorded);
-	process_tree_deinit(&capture->begin_tree);
-	vec_deinit(&capture->cpus);
-	vec_deinit(&capture->online);
-	vec_deinit(&capture->notes);
-	vec_deinit(&capture->synthesised);
-	vec_deinit(&capture->extra);
-	retouch_deinit(&capture->retouch);
-	absences_deinit(&capture->absences);
+	for (size_t i = 0; i < capture->out.notes.count; i++)
+		free_note(&capture->out.notes.items[i]);
+	vec_deinit(&capture->tasks.processes);
+	vec_deinit(&capture->tasks.wanted_threads);
+	vec_deinit(&capture->tasks.roots);
+	vec_deinit(&capture->tasks.refused);
+	vec_deinit(&capture->tasks.unrecorded);
+	process_tree_deinit(&capture->tasks.begin_tree);
+	vec_deinit(&capture->config.cpus);
+	vec_deinit(&capture->config.online);
+	vec_deinit(&capture->out.notes);
+	vec_deinit(&capture->out.synthesised);
+	vec_deinit(&capture->out.extra);
+	retouch_deinit(&capture->bank.retouch);
+	absences_deinit(&capture->control.absences);
 }
 
 void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
 		return;
-	hurry_end(&capture->hurry);
-	workload_deinit(&capture->workload);
+	hurry_end(&capture->bank.hurry);
+	workload_deinit(&capture->tasks.workload);
 	capture_unmap_traces(capture);
-	drains_free(capture->drains);
-	for (size_t i = 0; capture->rings && i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
-		ring_deinit(&capture->rings[i]);
-	free(capture->rings);
-	free(capture->heads);
-	event_set_free(capture->set);
-	wide_close(&capture->wide);
-	event_plan_free(capture->plan);
+	drains_free(capture->bank.drains);
+	for (size_t i = 0; capture->bank.rings && i < capture->config.cpus.count * EVENT_ROLE_COUNT; i++)
+		ring_deinit(&capture->bank.rings[i]);
+	free(capture->bank.rings);
+	free(capture->bank.heads);
+	event_set_free(capture->control.set);
+	wide_close(&capture->control.wide);
+	event_plan_free(capture->config.plan);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
-	turns_deinit(&capture->turns);
-	capture_events_deinit(&capture->events);
+	turns_deinit(&capture->control.turns);
+	capture_events_deinit(&capture->config.events);
 	synth_free(capture->synth);
-	unwinding_free(capture->unwinding);
-	if (capture->writing)
-		writer_free(writing_take_writer(capture->writing));
-	writing_free(capture->writing);
-	switching_deinit(&capture->switching);
+	unwinding_free(capture->samples.unwinding);
+	if (capture->out.writing)
+		writer_free(writing_take_writer(capture->out.writing));
+	writing_free(capture->out.writing);
+	switching_deinit(&capture->out.switching);
 	flight_deinit(&capture->flight);
-	trigger_deinit(&capture->trigger);
-	batch_deinit(&capture->batch);
-	membership_deinit(&capture->membership);
-	membership_deinit(&capture->spaces);
-	doubts_deinit(&capture->doubts);
-	tracker_deinit(&capture->tracker);
-	dsos_deinit(&capture->dsos);
+	trigger_deinit(&capture->control.trigger);
+	batch_deinit(&capture->out.batch);
+	membership_deinit(&capture->tasks.membership);
+	membership_deinit(&capture->tasks.spaces);
+	doubts_deinit(&capture->tasks.doubts);
+	tracker_deinit(&capture->tasks.tracker);
+	dsos_deinit(&capture->out.dsos);
 	free_lists(capture);
-	call_graph_deinit(&capture->graph);
-	free(capture->command_name);
-	free(capture->unit_path);
+	call_graph_deinit(&capture->config.graph);
+	free(capture->config.command_name);
+	free(capture->config.unit_path);
 	free(capture);
 }
 
 pid_t sp_capture_pid(const struct sp_capture *capture)
 {
-	return capture->workload.pid;
+	return capture->tasks.workload.pid;
 }
 
 struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
 				 int *status_ret)
 {
-	struct sp_error *error = workload_reap(&capture->workload, wait);
+	struct sp_error *error = workload_reap(&capture->tasks.workload, wait);
 	if (error)
 		return error;
-	*ended_ret = capture->workload.ended;
-	*status_ret = capture->workload.status;
+	*ended_ret = capture->tasks.workload.ended;
+	*status_ret = capture->tasks.workload.status;
 	return NULL;
 }
 
 size_t sp_capture_note_count(const struct sp_capture *capture)
 {
-	return capture->notes.count;
+	return capture->out.notes.count;
 }
 
 const char *sp_capture_note(const struct sp_capture *capture, size_t index)
 {
-	return capture->notes.items[index].line;
+	return capture->out.notes.items[index].line;
 }
 
 bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index)
 {
-	return note_is_silent(capture->notes.items[index].note.kind);
+	return note_is_silent(capture->out.notes.items[index].note.kind);
 }

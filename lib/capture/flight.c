@@ -40,7 +40,7 @@ static void pause_ring(void *arg, size_t cpu_index, bool pause)
 {
 	struct sp_capture *capture = arg;
 	struct flight_span *span = &capture->flight.spans[cpu_index];
-	ioctl(event_set_ring_fd(capture->set, cpu_index, EVENT_ROLE_SAMPLES),
+	ioctl(event_set_ring_fd(capture->control.set, cpu_index, EVENT_ROLE_SAMPLES),
 	      PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
 	if (!pause)
 		return;
@@ -54,7 +54,7 @@ struct sp_error *capture_start_flight(struct sp_capture *capture)
 	if (!flight->on)
 		return NULL;
 	const struct snapshot_options options = {
-		.rings = sample_rings(capture), .count = capture->cpus.count,
+		.rings = sample_rings(capture), .count = capture->config.cpus.count,
 		.pause = pause_ring, .arg = capture,
 	};
 	flight->spans = calloc(options.count, sizeof(*flight->spans));
@@ -74,7 +74,7 @@ void flight_deinit(struct flight *flight)
 
 struct sp_error *capture_forget_flight(struct sp_capture *capture)
 {
-	struct roster *roster = &capture->switching.roster;
+	struct roster *roster = &capture->out.switching.roster;
 	/* During a dump the window ends when the dump began, however long copying takes. */
 	uint64_t now_ns = capture->flight.dump_ns ?: capture_record_time_ns(capture);
 	uint64_t window_ns = capture->flight.window_ns;
@@ -91,12 +91,12 @@ static uint64_t first_wanted(const struct sp_capture *capture, const struct ring
 			     uint64_t from_ns, uint64_t *first_ns_ret)
 {
 	struct perf_event_header header;
-	const struct record_fields *fields = &capture->filter.fields;
+	const struct record_fields *fields = &capture->samples.filter.fields;
 	*first_ns_ret = 0;
 	for (uint64_t at = 0; at < end && ring_record(ring, at, end, &header); at += header.size) {
 		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_period + 8)
 			continue;
-		*first_ns_ret = ring_u64(ring, at + fields->sample_time) + capture->retouch.shift_ns;
+		*first_ns_ret = ring_u64(ring, at + fields->sample_time) + capture->bank.retouch.shift_ns;
 		if (*first_ns_ret >= from_ns)
 			return at;
 	}
@@ -106,7 +106,7 @@ static uint64_t first_wanted(const struct sp_capture *capture, const struct ring
 /* Side-band rings are small, and writing a copy to a slow disk may take seconds. */
 static struct sp_error *drain_sideband(struct sp_capture *capture)
 {
-	struct record_buffer *kept = &capture->tracker.kept;
+	struct record_buffer *kept = &capture->tasks.tracker.kept;
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
 		error = capture_remember(capture, kept->items, kept->count);
@@ -120,12 +120,12 @@ static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring
 	struct sp_error *error = NULL;
 	while (!error && ring->tail < end) {
 		uint64_t part = ring_whole_records(ring, end, PART_BYTES);
-		error = filter_ring(&capture->filter, ring, part > ring->tail ? part : end,
-				    &capture->batch);
+		error = filter_ring(&capture->samples.filter, ring, part > ring->tail ? part : end,
+				    &capture->out.batch);
 		/* The copy is the next ring's after this. */
-		error = error_first(error, batch_flush(&capture->batch));
+		error = error_first(error, batch_flush(&capture->out.batch));
 		if (!error)
-			error = writing_settle(capture->writing);
+			error = writing_settle(capture->out.writing);
 		if (!error)
 			error = drain_sideband(capture);
 	}
@@ -141,7 +141,7 @@ static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index,
 	struct ring ring;
 	uint64_t first_ns;
 	flight->overwritten += copy->overwritten;
-	capture->filter.counts.damaged += copy->damaged;
+	capture->samples.filter.counts.damaged += copy->damaged;
 	ring_init_memory(&ring, &page, copy->records, flight->snapshot.ring_size);
 	ring.tail = first_wanted(capture, &ring, copy->size, from_ns, &first_ns);
 	flight->overwritten += ring.tail;
@@ -157,31 +157,32 @@ static struct sp_error *write_ring(struct sp_capture *capture, size_t cpu_index,
 static struct sp_error *note_spans(struct sp_capture *capture)
 {
 	uint64_t least_ns = UINT64_MAX, most_ns = 0;
-	for (size_t i = 0; i < capture->cpus.count; i++) {
+	for (size_t i = 0; i < capture->config.cpus.count; i++) {
 		const struct flight_span *span = &capture->flight.spans[i];
 		uint64_t ns = span->end_ns > span->begin_ns ? span->end_ns - span->begin_ns : 0;
 		least_ns = ns < least_ns ? ns : least_ns;
 		most_ns = ns > most_ns ? ns : most_ns;
 	}
-	return capture_write_note(capture, NOTE_OVERWRITTEN, NULL, least_ns, most_ns, capture->cpus.count,
+	return capture_write_note(capture, NOTE_OVERWRITTEN, NULL, least_ns, most_ns,
+				  capture->config.cpus.count,
 				  capture->flight.overwritten / 1000);
 }
 
 static struct sp_error *write_rings(struct sp_capture *capture)
 {
-	uint64_t from_ns = capture->switching.roster.base_ns;
+	uint64_t from_ns = capture->out.switching.roster.base_ns;
 	struct sp_error *error = NULL;
 	capture->flight.overwritten = 0;
-	for (size_t i = 0; i < capture->cpus.count && !error; i++)
+	for (size_t i = 0; i < capture->config.cpus.count && !error; i++)
 		error = write_ring(capture, i, from_ns);
-	capture->dirty = true;
+	capture->out.dirty = true;
 	return error;
 }
 
 /* Rings that do not fit into half of the available memory stay paused until they are written. */
 static void take_snapshot(struct sp_capture *capture)
 {
-	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->rights);
+	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->config.rights);
 	snapshot_take(&capture->flight.snapshot, limits.available_bytes / 2 ?: UINT64_MAX);
 }
 
@@ -200,6 +201,6 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 	if (!error)
 		error = note_spans(capture);
 	/* Samples that were lost meanwhile: the kernel's counts tell. */
-	capture->was_full = true;
+	capture->bank.was_full = true;
 	return error || last ? error : capture_change_file(capture);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/capture/absence.c lib/capture/absence.h \
+	lib/capture/absence.c \
 	lib/capture/asking.c \
 	lib/capture/attach.c \
 	lib/capture/capture.c \
@@ -15,13 +15,13 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/setup.c \
 	lib/capture/setup_file.c \
 	lib/capture/summary.c \
-	lib/capture/switching.c lib/capture/switching.h \
+	lib/capture/switching.c \
 	lib/capture/target.c \
 	lib/capture/threads.c \
 	lib/capture/traces.c \
-	lib/capture/trigger.c lib/capture/trigger.h \
-	lib/capture/turns.c lib/capture/turns.h \
-	lib/capture/wall_clock.c lib/capture/wall_clock.h \
+	lib/capture/trigger.c \
+	lib/capture/turns.c \
+	lib/capture/wall_clock.c \
 	lib/capture/watch.c
 check_PROGRAMS += \
 	tests/unit/test_day \

@@ -16,7 +16,7 @@ static struct sp_error *add_record(struct sp_capture *capture, const struct sp_e
 		.id = {.time_ns = time_ns, .id = event->id_count ? event->ids[0] : 0},
 		.lost = {.lost = lost},
 	};
-	return record_encode(&capture->extra, &record, &event->attr);
+	return record_encode(&capture->out.extra, &record, &event->attr);
 }
 
 /* What each planned event has lost; *known_ret: by the kernel's own count. */
@@ -25,23 +25,23 @@ static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *
 {
 	struct sp_error *error = NULL;
 	*known_ret = true;
-	for (size_t i = 0; i < capture->plan->sample_count && !error; i++) {
+	for (size_t i = 0; i < capture->config.plan->sample_count && !error; i++) {
 		struct event_total total;
-		error = event_set_read(capture->set, i, &total);
+		error = event_set_read(capture->control.set, i, &total);
 		if (error)
 			break;
 		lost[i] = total.lost;
 		*known_ret &= total.lost_known;
 	}
 	if (!error)
-		lost[0] += wide_lost(&capture->wide, *known_ret);
+		lost[0] += wide_lost(&capture->control.wide, *known_ret);
 	return error;
 }
 
 /* What earlier files have told of is not told again. */
 static struct sp_error *less_earlier(struct sp_capture *capture, uint64_t *lost, size_t count)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	if (!switching->tracks)
 		return NULL;
 	if (!switching->lost_before)
@@ -58,19 +58,19 @@ static struct sp_error *less_earlier(struct sp_capture *capture, uint64_t *lost,
 
 struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
-	size_t planned = capture->plan->sample_count, count;
-	struct switching *switching = &capture->switching;
-	uint64_t told = capture->filter.counts.lost - switching->told_before, lost = 0;
+	size_t planned = capture->config.plan->sample_count, count;
+	struct switching *switching = &capture->out.switching;
+	uint64_t told = capture->samples.filter.counts.lost - switching->told_before, lost = 0;
 	const struct sp_event *events;
 	bool known;
-	if (!capture->was_full && !told)
+	if (!capture->bank.was_full && !told)
 		return NULL; /* asking thousands of events takes milliseconds */
 	CLEANUP_FREE uint64_t *of_event = calloc(planned, sizeof(*of_event));
 	if (!of_event)
 		return error_no_memory();
 	struct sp_error *error = read_events(capture, of_event, &known);
 	if (!error)
-		error = event_set_events(capture->set, &events, &count);
+		error = event_set_events(capture->control.set, &events, &count);
 	if (error)
 		return error;
 	error = less_earlier(capture, of_event, planned);
@@ -81,7 +81,7 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	uint64_t at_end = lost > told ? lost - told : 0;
 	capture->lost_at_end += at_end;
 	capture->lost_helping += known && lost < told ? told - lost : 0;
-	switching->told_before = capture->filter.counts.lost;
+	switching->told_before = capture->samples.filter.counts.lost;
 	if (!known)
 		return at_end ? add_record(capture, &events[0], capture_record_time_ns(capture), at_end)
 			      : NULL;

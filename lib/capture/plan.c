@@ -22,25 +22,25 @@
 /* The CPUs that were asked for, as far as they are online. */
 static struct sp_error *choose_cpus(struct sp_capture *capture, const char *text)
 {
-	struct sp_error *error = sysfs_cpus_online(capture->ctx, &capture->online);
+	struct sp_error *error = sysfs_cpus_online(capture->ctx, &capture->config.online);
 	if (error)
 		return error;
-	struct cpu_list *cpus = &capture->cpus;
+	struct cpu_list *cpus = &capture->config.cpus;
 	if (text)
 		error = cpu_list_parse(cpus, text);
-	if (!error && !vec_reserve(cpus, capture->online.count))
+	if (!error && !vec_reserve(cpus, capture->config.online.count))
 		error = error_no_memory();
 	if (error)
 		return error;
 	if (!text) {
-		memcpy(cpus->items, capture->online.items,
-		       capture->online.count * sizeof(*cpus->items));
-		cpus->count = capture->online.count;
+		memcpy(cpus->items, capture->config.online.items,
+		       capture->config.online.count * sizeof(*cpus->items));
+		cpus->count = capture->config.online.count;
 	}
 	for (size_t i = 0; i < cpus->count; i++) {
 		bool is_online = false;
-		for (size_t j = 0; j < capture->online.count; j++)
-			is_online |= capture->online.items[j] == cpus->items[i];
+		for (size_t j = 0; j < capture->config.online.count; j++)
+			is_online |= capture->config.online.items[j] == cpus->items[i];
 		if (!is_online)
 			return error_new(SP_ERROR_INVALID, "CPU %u is not online", cpus->items[i]);
 	}
@@ -65,7 +65,7 @@ static enum event_scope scope_of(const struct sp_capture *capture,
 				 const struct capture_options *options,
 				 const struct event_specs *specs)
 {
-	if (capture->target == CAPTURE_EVERYONE || options->target.scope == SP_CAPTURE_SCOPE_CPU)
+	if (capture->config.target == CAPTURE_EVERYONE || options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return EVENT_SCOPE_CPUS;
 	bool not_inherited = false, for_tasks = false;
 	for (size_t i = 0; i < specs->count; i++) {
@@ -75,7 +75,8 @@ static enum event_scope scope_of(const struct sp_capture *capture,
 	if (not_inherited && options->target.scope != SP_CAPTURE_SCOPE_TASK)
 		return EVENT_SCOPE_CPUS;
 	/* These are matters of tasks. */
-	for_tasks |= options->target.remove_on_exec || (options->fields.thread_counts && capture->inherit);
+	for_tasks |= options->target.remove_on_exec || (options->fields.thread_counts &&
+							capture->config.inherit);
 	if (for_tasks || options->target.scope == SP_CAPTURE_SCOPE_TASK ||
 	    options->sampling.freq_hz > WHOLE_CPUS_HZ_MAX ||
 	    (options->sampling.period &&
@@ -91,7 +92,7 @@ static const char *cpus_are_for(const struct sp_capture *capture,
 {
 	if (options->target.cgroups)
 		return "-G";
-	if (capture->target == CAPTURE_EVERYONE)
+	if (capture->config.target == CAPTURE_EVERYONE)
 		return options->target.cpus ? "-C" : "-a";
 	if (options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return "--scope cpu";
@@ -103,7 +104,7 @@ static const char *cpus_are_for(const struct sp_capture *capture,
 
 static enum event_start start_of(const struct sp_capture *capture)
 {
-	if (capture->turns.later)
+	if (capture->control.turns.later)
 		return EVENT_START_LATER;
 	return capture_waits(capture) ? EVENT_START_ON_EXEC : EVENT_START_NOW;
 }
@@ -118,7 +119,7 @@ static enum event_start start_of(const struct sp_capture *capture)
 static struct sp_error *bound_stacks(struct sp_capture *capture,
 				     const struct capture_options *options)
 {
-	struct call_graph *graph = &capture->graph;
+	struct call_graph *graph = &capture->config.graph;
 	if (graph->kind != SP_CALL_GRAPH_DWARF || !options->fields.interrupt_registers)
 		return NULL;
 	graph->fixed_size = true;
@@ -131,14 +132,15 @@ static struct sp_error *bound_stacks(struct sp_capture *capture,
 static struct sp_error *choose_graph(struct sp_capture *capture,
 				     const struct capture_options *options)
 {
-	struct sp_error *error = call_graph_choose(capture->ctx, options, &capture->graph);
+	struct sp_error *error = call_graph_choose(capture->ctx, options, &capture->config.graph);
 	/* Nothing is sampled: there is nothing to find calls of. */
 	if (!error && options->sampling.samples == SP_OFF)
-		capture->graph.kind = SP_CALL_GRAPH_NONE;
-	else if (!error && capture->graph.note)
-		error = capture_note_text(capture, NOTE_CALL_GRAPH, capture->graph.note);
+		capture->config.graph.kind = SP_CALL_GRAPH_NONE;
+	else if (!error && capture->config.graph.note)
+		error = capture_note_text(capture, NOTE_CALL_GRAPH, capture->config.graph.note);
 	/* Of what may never be written, nothing is unwound. */
-	capture->graph.live &= capture->graph.kind == SP_CALL_GRAPH_DWARF && !options->buffers.overwrite;
+	capture->config.graph.live &= capture->config.graph.kind == SP_CALL_GRAPH_DWARF &&
+				      !options->buffers.overwrite;
 	return error ? error : bound_stacks(capture, options);
 }
 
@@ -174,9 +176,9 @@ static struct sp_error *check_graph_terms(struct sp_capture *capture, const stru
 	bool differs = false;
 	for (size_t i = 0; i < specs->count; i++)
 		differs |= specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH;
-	if (!differs || !capture->graph.live)
+	if (!differs || !capture->config.graph.live)
 		return NULL;
-	capture->graph.live = false;
+	capture->config.graph.live = false;
 	return capture_note(capture, NOTE_UNWIND_LATER, NULL);
 }
 
@@ -188,7 +190,7 @@ static struct sp_error *check_graph_terms(struct sp_capture *capture, const stru
 static void request_graph(const struct sp_capture *capture,
 			  const struct capture_options *options, struct event_request *request)
 {
-	const struct call_graph *graph = &capture->graph;
+	const struct call_graph *graph = &capture->config.graph;
 	request->max_stack = graph->max_stack;
 	request->dump_registers = graph->registers;
 	request->dump_stack_bytes = graph->stack_bytes;
@@ -217,7 +219,7 @@ static struct sp_error *say_about_counts(struct sp_capture *capture,
 {
 	if (!options->fields.thread_counts)
 		return NULL;
-	if (capture->target == CAPTURE_EVERYONE || !capture->inherit)
+	if (capture->config.target == CAPTURE_EVERYONE || !capture->config.inherit)
 		return capture_note(capture, NOTE_NO_THREAD_COUNTS, NULL);
 	return capture_note(capture, NOTE_THREAD_COUNTS_RISKY, NULL);
 }
@@ -235,17 +237,17 @@ static struct sp_error *say_groups(struct sp_capture *capture, const struct capt
 /* Which events, CPUs and rights there are, and how calls are to be found. */
 static struct sp_error *look_up(struct sp_capture *capture, struct capture_options *options)
 {
-	struct event_specs *specs = &capture->events.specs;
-	struct sp_error *error = capture_parse_events(&capture->events, capture->ctx, options);
+	struct event_specs *specs = &capture->config.events.specs;
+	struct sp_error *error = capture_parse_events(&capture->config.events, capture->ctx, options);
 	if (!error)
-		error = capture_open_cgroups(&capture->events, capture->ctx, options);
+		error = capture_open_cgroups(&capture->config.events, capture->ctx, options);
 	/* What all events say of themselves is as if the options said it. */
 	if (!error)
 		take_common_graph(specs, options);
 	if (!error)
 		error = choose_cpus(capture, options->target.cpus);
 	if (!error)
-		error = rights_read(capture->ctx, &capture->rights);
+		error = rights_read(capture->ctx, &capture->config.rights);
 	if (!error)
 		error = capture_find_traces(capture, options, specs);
 	if (!error)
@@ -257,18 +259,18 @@ static struct event_request request_of(const struct sp_capture *capture,
 				       const struct capture_options *options)
 {
 	struct event_request request = {
-		.scope = scope_of(capture, options, &capture->events.specs),
-		.cpus_for = cpus_are_for(capture, options, &capture->events.specs),
+		.scope = scope_of(capture, options, &capture->config.events.specs),
+		.cpus_for = cpus_are_for(capture, options, &capture->config.events.specs),
 		.start = start_of(capture),
-		.cpu = capture->cpus.items[0],
+		.cpu = capture->config.cpus.items[0],
 		.freq_hz = options->sampling.freq_hz ? options->sampling.freq_hz
 			   : options->sampling.period ? 0 : DEFAULT_FREQ_HZ,
 		.period = options->sampling.period,
 		.rate_given = options->sampling.freq_hz || options->sampling.period,
-		.inherit = capture->inherit,
-		.exclude_idle = capture->target != CAPTURE_EVERYONE,
+		.inherit = capture->config.inherit,
+		.exclude_idle = capture->config.target != CAPTURE_EVERYONE,
 	};
-	capture_ask(options, &capture->events, &request);
+	capture_ask(options, &capture->config.events, &request);
 	return request;
 }
 
@@ -283,36 +285,37 @@ static struct sp_error *fit_request(struct sp_capture *capture,
 	request_graph(capture, options, request);
 	if (!request->sample_watermark_bytes && !options->buffers.overwrite)
 		request->sample_watermark_bytes = ring_size_watermark(
-			(uint64_t)capture->ring_pages.samples * capture->rights.page_size);
+			(uint64_t)capture->config.ring_pages.samples * capture->config.rights.page_size);
 	/* Each sample wakes the drain thread, which reads the Python stack before the thread runs on. */
-	if (capture->graph.python_first && !options->buffers.wakeup_bytes &&
+	if (capture->config.graph.python_first && !options->buffers.wakeup_bytes &&
 	    request->freq_hz <= PYTHON_FIRST_HZ_MAX)
 		request->sample_watermark_bytes = 8;
 	capture_request_traces(capture, request);
 	request->asked.write_backward = options->buffers.overwrite;
-	error = trigger_plan(&capture->trigger, capture, options);
+	error = trigger_plan(&capture->control.trigger, capture, options);
 	return error ? error : say_about_counts(capture, options);
 }
 
 /* What those who read the records have to know of the plan. */
 static struct sp_error *take_plan(struct sp_capture *capture, const struct capture_options *options)
 {
-	const struct event_plan *plan = capture->plan;
+	const struct event_plan *plan = capture->config.plan;
 	if (options->schedule.use_clock && wall_clock_can_be_set(options->schedule.clock) &&
-	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->wall, options->schedule.clock))
-		capture->retouch.shift_ns = capture->wall.ahead_ns;
+	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->bank.wall,
+								  options->schedule.clock))
+		capture->bank.retouch.shift_ns = capture->bank.wall.ahead_ns;
 	capture_plan_traces(capture);
 	if (!plan->sample_count || !record_fields_make(plan->samples[0].attr.sample_type,
-						       &capture->filter.fields))
+						       &capture->samples.filter.fields))
 		return error_new(SP_ERROR_INVALID, "no event to sample");
-	capture->tracker.fields = capture->filter.fields;
+	capture->tasks.tracker.fields = capture->samples.filter.fields;
 	return NULL;
 }
 
 /* Notes the first such event: others of the command line mostly have the same rate. */
 static struct sp_error *note_lock_in(struct sp_capture *capture)
 {
-	const struct event_plan *plan = capture->plan;
+	const struct event_plan *plan = capture->config.plan;
 	struct sp_lock_in lock_in;
 	size_t i = 0;
 	while (i < plan->sample_count &&
@@ -324,7 +327,7 @@ static struct sp_error *note_lock_in(struct sp_capture *capture)
 					      lock_in.timer_hz, lock_in.free_hz);
 	/* A report finds lock-in with 1 ms timers itself, but does not know this kernel's HZ. */
 	if (!error)
-		vec_last(&capture->notes)->is_derived =
+		vec_last(&capture->out.notes)->is_derived =
 			sp_lock_in_find(&plan->samples[i].attr, 0, &lock_in);
 	return error;
 }
@@ -335,18 +338,19 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 	struct sp_error *error = look_up(capture, &options);
 	if (error)
 		return error;
-	capture->kept_registers = options.fields.user_registers;
+	capture->config.kept_registers = options.fields.user_registers;
 	struct event_request request = request_of(capture, &options);
 	error = fit_request(capture, &options, &request);
 	if (!error)
-		error = event_plan_make(event_kernel_real(), &capture->rights, &request,
-					&capture->plan);
+		error = event_plan_make(event_kernel_real(), &capture->config.rights, &request,
+					&capture->config.plan);
 	if (!error)
 		error = say_groups(capture, &options);
 	if (!error)
-		error = event_filters_check(event_kernel_real(), capture->ctx, capture->plan, request.cpu);
+		error = event_filters_check(event_kernel_real(), capture->ctx, capture->config.plan,
+					    request.cpu);
 	if (!error)
-		error = capture_take_notes(capture, &capture->plan->notes);
+		error = capture_take_notes(capture, &capture->config.plan->notes);
 	if (!error)
 		error = note_lock_in(capture);
 	return error ? error : take_plan(capture, &options);

@@ -10,33 +10,15 @@
 #include <sprof/capture.h>
 #include <sprof/private/command.h>
 #include <string.h>
-#include "capture/absence.h"
-#include "capture/output/auxtrace.h"
-#include "capture/ring_bank/drains.h"
-#include "capture/output/dsos.h"
-#include "capture/samples/filter.h"
+#include "capture/config/config.h"
+#include "capture/event_control/event_control.h"
 #include "capture/flight.h"
-#include "capture/config/graph.h"
-#include "capture/ring_bank/hurry.h"
-#include "capture/config/options.h"
-#include "capture/event_control/pace.h"
-#include "capture/switching.h"
 #include "capture/metadata/synth.h"
-#include "capture/tasks/tracker.h"
-#include "capture/trigger.h"
-#include "capture/turns.h"
-#include "capture/samples/unwinding.h"
-#include "capture/wall_clock.h"
-#include "capture/event_control/wide.h"
-#include "capture/tasks/workload.h"
-#include "capture/output/writing.h"
-#include "event/set.h"
-#include "proc/cgroup.h"
-#include "proc/process_tree.h"
-#include "proc/sysfs.h"
-#include "proc/tasks.h"
+#include "capture/output/recording.h"
+#include "capture/ring_bank/ring_bank.h"
+#include "capture/samples/sample_path.h"
+#include "capture/tasks/tasks.h"
 #include "record/note.h"
-#include "writer/writer.h"
 
 /*
  * Of samples that wait to be written: 1.5 s of copies of 8 KB at 5,000 Hz, or minutes of
@@ -47,147 +29,47 @@
 /* A record is at most that large: with more room than that in a ring, none has been lost. */
 #define CAPTURE_RECORD_MAX 65536
 
-/* Whose samples are wanted. */
-enum capture_target {
-	CAPTURE_COMMAND,
-	CAPTURE_PROCESSES,
-	CAPTURE_THREADS,
-	CAPTURE_EVERYONE,
-};
-
-/* A process that is followed from the beginning, with the threads it had. */
-struct capture_process {
-	uint32_t pid;
-	struct task_list threads;
-	/* Attaching task by task: what is known of the first ones; those found later. */
-	struct task_stat *stats;
-	size_t stat_count;
-	struct task_list later;
-	bool is_descendant;  /* found by --descendants: it may end at any time */
-};
-
-/* What is sampled by, and of what. */
-struct capture_events {
-	struct event_specs specs;
-	struct { VEC(const char *); } filters; /* of each of the specs; NULL: none. Borrowed */
-	struct { VEC(int); } cgroups;          /* the same; -1: none */
-};
-
-/* What a tracing PMU writes into AUX areas; zeroed: there is none. */
-struct capture_traces {
-	struct auxtrace_pmu pmu;
-	size_t event;        /* of the plan's samples */
-	uint64_t area_bytes; /* of each CPU */
-	bool snapshot;       /* areas are overwritten, and taken only when that is asked for */
-	bool sampled;        /* areas are overwritten, and what is needed of them is in samples */
-	struct auxtrace_area *areas;
-	size_t count;
-	uint64_t bytes;      /* taken */
-};
-
-struct recorder_note {
-	char *line, *object; /* the note's strings, owned */
-	struct sp_note note;
-	bool is_derived;     /* not written: reports derive it from the event's attributes */
-};
-
+/* The session: owns the parts, and connects them. */
 struct sp_capture {
 	struct sp_ctx *ctx;
-	enum capture_target target;
-	bool inherit, threads_only;
-	struct turns turns;
-	uint32_t realtime;
-	struct hurry hurry;             /* of the calling thread, with `realtime` alone */
-	char *command_name;
-	struct { VEC(struct capture_process); } processes;
-	struct task_list wanted_threads; /* CAPTURE_THREADS */
-	struct task_list roots;          /* processes that were given by pid, ascending */
-	bool descendants;                /* record theirs, too */
-	struct process_tree begin_tree;  /* when recording began; of `roots` alone */
-	struct { VEC(struct sp_capture_process); } refused, unrecorded;
-	char *unit_path;                 /* the control group of options.target.unit */
-	uint64_t used_ns;                /* CPU time of `roots` during the recording */
-
-	struct call_graph graph;
-	struct rights rights;
-	struct capture_events events;
-	struct event_plan *plan;
-	struct event_set *set;
-	struct cpu_list cpus, online;   /* recorded; of the machine at the start */
-	struct ring_pages ring_pages;   /* of each CPU, as far as is known to be allowed */
-	struct ring *rings;             /* those of the side-band, then those of the samples */
-	uint64_t *heads;                /* of the sample rings, in a round */
-	struct drains *drains;          /* who keeps these empty; NULL: the round itself */
-	struct workload workload;
+	struct capture_config config;
+	struct recorded_tasks tasks;
+	struct event_control control;
+	struct ring_bank bank;
+	struct sample_path samples;
+	struct recording out;
+	struct synth *synth;            /* makes records of what runs already, for out.synthesised */
+	struct flight flight;
 	int epoll_fd, timer_fd;
 	uint64_t pace_ns;               /* the timer's */
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
-
-	struct wall_clock wall;         /* whose times are told, if it may be set; else off */
-	struct retouch retouch;
-	struct absences absences;
-	struct membership membership, spaces;
-	struct doubts doubts;
-	struct tracker tracker;
-	struct filter filter;
-	struct dsos dsos;
-	uint64_t kept_registers;        /* user_registers that somebody asked for */
-	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
-	struct wide wide;               /* events that help it */
-	struct pace pace;               /* whether all of them are too fast */
-	bool begins_large;              /* they are to begin with the exec, not the planned ones */
-	struct unwinding_counts unwound; /* when it is over */
-	struct synth *synth;
-	struct record_buffer synthesised; /* what `synth` appends to */
-
-	struct switching switching;
-	struct flight flight;
-	struct trigger trigger;
-	bool tail_synthesize;
-	bool closed;                    /* there is no file any more */
-	struct writing *writing;        /* what `sink` hands on to */
-	struct sink sink;
-	struct batch batch;
-	struct capture_traces traces;
-	struct record_buffer extra;     /* records of our own on their way to the file */
-	bool dirty;                     /* something was written since the last commit */
-	uint64_t marked_ns;             /* all taken before the last mark is older than that */
-	uint64_t commit_ns;             /* time of that */
-	bool was_full;                  /* a sample ring had no room for some record */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
-	bool sideband_was_full;         /* what is there has not been read again since */
-	uint64_t ended_asked_ns;        /* when it was last looked for tasks that have ended */
-	uint64_t sideband_lost_seen;    /* has been dealt with, */
-	uint64_t rescan_ns;             /* at that time */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
-	uint64_t begin_ticks;           /* as task_stat's start_ticks: nobody was attached to before */
 	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
 	uint64_t lost_helping;          /* of what those say: no samples that count */
-	struct { VEC(struct recorder_note); } notes;
-	size_t notes_written;
 };
 
 static inline struct ring *sideband_rings(const struct sp_capture *capture)
 {
-	return capture->rings;
+	return capture->bank.rings;
 }
 
 static inline struct ring *sample_rings(const struct sp_capture *capture)
 {
-	return capture->rings + capture->cpus.count;
+	return capture->bank.rings + capture->config.cpus.count;
 }
 
 /* Where a round reads the samples of a CPU (index in `cpus`). */
 static inline struct ring *round_ring(const struct sp_capture *capture, size_t index)
 {
-	return capture->drains ? drains_ring(capture->drains, index)
+	return capture->bank.drains ? drains_ring(capture->bank.drains, index)
 			       : &sample_rings(capture)[index];
 }
 
 /* Whether sampling begins with the command; what runs already is sampled at once. */
 static inline bool capture_waits(const struct sp_capture *capture)
 {
-	return capture->workload.pid && !capture->processes.count;
+	return capture->tasks.workload.pid && !capture->tasks.processes.count;
 }
 
 /* CLOCK_MONOTONIC. */
@@ -345,5 +227,50 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHEC
 
 /* Writes what was synthesised. */
 struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Once all events are open. */
+struct sp_error *capture_watch_cpus(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* To be called every half a second, when told, or `now`. */
+struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
+
+/* Once rights and CPUs are known: what it would be, or why it cannot be had. */
+struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *capture,
+			      const struct capture_options *options) SP_MUST_CHECK;
+
+/* Opens it, and watches it. */
+struct sp_error *capture_watch_trigger(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Looks, and says it. */
+struct sp_error *capture_check_clock(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Adds the files that these records map to the table of build-ids, and reserves space for it. */
+struct sp_error *capture_note_files(struct sp_capture *capture, const uint8_t *bytes,
+				    size_t size) SP_MUST_CHECK;
+
+/* Side-band that has been seen: whole records. */
+struct sp_error *capture_remember(struct sp_capture *capture, const uint8_t *bytes,
+				  size_t size) SP_MUST_CHECK;
+
+/*
+ * Between draining the side-band and writing: where the round might not fit, makes
+ * `capture->bank.heads` less. Then, once these have been written, it is asked again and again for more of
+ * them, until it says that there is no more: what others' samples have of the rings does not go to
+ * the file, nor do copies of stacks that have been unwound. In between it may begin another file.
+ */
+struct sp_error *capture_keep_limits(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret) SP_MUST_CHECK;
+
+/* Behind that: where there was more than --max-size allows, this was the last round. */
+struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Writes what lives, as of the oldest sample that may come. */
+struct sp_error *capture_write_roster(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Ends the file and begins the next. */
+struct sp_error *capture_change_file(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* What is known of the file that ends now; takes over which modules are in it. */
+struct file_end capture_file_end(struct sp_capture *capture, bool dated);
 
 #endif

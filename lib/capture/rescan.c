@@ -15,7 +15,7 @@
 
 struct sp_error *capture_forget_ended(struct sp_capture *capture)
 {
-	struct membership *membership = &capture->membership;
+	struct membership *membership = &capture->tasks.membership;
 	VEC(uint32_t) ended = {0};
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < membership->live.capacity && !error; i++) {
@@ -41,7 +41,7 @@ static uint32_t parent_of_new(const struct sp_capture *capture, uint32_t pid)
 	struct task_stat stat;
 	struct sp_error *error = tasks_stat(capture->ctx, pid, pid, &stat);
 	if (!error)
-		return stat.start_ticks >= capture->begin_ticks ? stat.ppid : 0;
+		return stat.start_ticks >= capture->tasks.begin_ticks ? stat.ppid : 0;
 	sp_error_free(error);
 	return 0;
 }
@@ -50,7 +50,7 @@ static uint32_t parent_of_new(const struct sp_capture *capture, uint32_t pid)
 static bool descends(const struct sp_capture *capture, uint32_t pid, uint64_t now_ns)
 {
 	for (int depth = 0; depth < DEPTH_MAX && pid > 1; depth++) {
-		if (membership_has(&capture->membership, pid, pid, now_ns))
+		if (membership_has(&capture->tasks.membership, pid, pid, now_ns))
 			return true;
 		pid = parent_of_new(capture, pid);
 	}
@@ -63,9 +63,9 @@ static struct sp_error *follow_process(struct sp_capture *capture, uint32_t pid,
 	struct task_list threads = {0};
 	struct sp_error *error = tasks_list(capture->ctx, pid, &threads);
 	for (size_t i = 0; i < threads.count && !error; i++) {
-		bool good = membership_add(&capture->membership, pid, threads.items[i], from_ns);
-		if (good && capture->tracker.spaces == &capture->spaces)
-			good = membership_add(&capture->spaces, pid, threads.items[i], from_ns);
+		bool good = membership_add(&capture->tasks.membership, pid, threads.items[i], from_ns);
+		if (good && capture->tasks.tracker.spaces == &capture->tasks.spaces)
+			good = membership_add(&capture->tasks.spaces, pid, threads.items[i], from_ns);
 		if (!good)
 			error = error_no_memory();
 	}
@@ -83,39 +83,40 @@ static struct sp_error *follow_process(struct sp_capture *capture, uint32_t pid,
 /* What was synthesised holds from a moment on, not from the beginning. */
 static void set_times(struct sp_capture *capture, uint64_t time_ns)
 {
-	uint8_t *bytes = capture->synthesised.items;
-	for (size_t at = 0; at < capture->synthesised.count;) {
+	uint8_t *bytes = capture->out.synthesised.items;
+	uint32_t trailer = capture->samples.filter.fields.trailer_time;
+	for (size_t at = 0; at < capture->out.synthesised.count;) {
 		struct perf_event_header header;
 		memcpy(&header, bytes + at, sizeof(header));
 		if (header.type < 64)
-			memcpy(bytes + at + header.size - capture->filter.fields.trailer_time, &time_ns,
-			       sizeof(time_ns));
+			memcpy(bytes + at + header.size - trailer, &time_ns, sizeof(time_ns));
 		at += header.size;
 	}
 }
 
 struct sp_error *capture_rescan(struct sp_capture *capture)
 {
-	bool again = capture->sideband_lost_seen;
+	bool again = capture->tasks.sideband_lost_seen;
 	uint64_t now_ns = capture_record_time_ns(capture);
 	struct task_list processes = {0};
-	capture->sideband_lost_seen = capture->tracker.counts.lost;
+	capture->tasks.sideband_lost_seen = capture->tasks.tracker.counts.lost;
 	struct sp_error *error = capture_forget_ended(capture);
 	if (!error)
 		error = tasks_list_processes(capture->ctx, &processes);
 	for (size_t i = 0; i < processes.count && !error; i++) {
 		uint32_t pid = processes.items[i];
-		if (capture->target == CAPTURE_EVERYONE || descends(capture, pid, now_ns))
+		if (capture->config.target == CAPTURE_EVERYONE || descends(capture, pid, now_ns))
 			error = follow_process(capture, pid, capture->round_ns);
 	}
-	if (!error && capture->unwinding)
-		error = unwinding_retain(capture->unwinding, processes.items, processes.count, now_ns);
-	if (!error && capture->switching.tracks)
-		error = roster_retain(&capture->switching.roster, processes.items, processes.count,
+	if (!error && capture->samples.unwinding)
+		error = unwinding_retain(capture->samples.unwinding, processes.items,
+					 processes.count, now_ns);
+	if (!error && capture->out.switching.tracks)
+		error = roster_retain(&capture->out.switching.roster, processes.items, processes.count,
 				      capture->round_ns);
 	vec_deinit(&processes);
 	set_times(capture, capture->round_ns);
-	if (error || again || !capture->sideband_lost_seen)
+	if (error || again || !capture->tasks.sideband_lost_seen)
 		return error;
 	return capture_note(capture, NOTE_REREAD, NULL);
 }

@@ -15,23 +15,23 @@ static uint32_t pages_of(uint64_t bytes, uint32_t page_size)
 
 static uint64_t asked_hz(const struct sp_capture *capture, uint64_t freq_hz)
 {
-	return freq_hz == SP_CAPTURE_FREQ_MAX ? capture->rights.max_sample_hz : freq_hz;
+	return freq_hz == SP_CAPTURE_FREQ_MAX ? capture->config.rights.max_sample_hz : freq_hz;
 }
 
 static uint64_t sample_bytes_of(const struct sp_capture *capture)
 {
-	return ring_size_sample(capture->graph.kind, capture->graph.stack_bytes);
+	return ring_size_sample(capture->config.graph.kind, capture->config.graph.stack_bytes);
 }
 
 static uint64_t ring_bytes_of(const struct sp_capture *capture,
 			      const struct capture_options *options, uint64_t freq_hz)
 {
-	bool grows = capture->graph.kind == SP_CALL_GRAPH_DWARF && !capture->graph.fixed_size;
+	bool grows = capture->config.graph.kind == SP_CALL_GRAPH_DWARF && !capture->config.graph.fixed_size;
 	const struct ring_demand demand = {
 		.sample_bytes = sample_bytes_of(capture),
 		.largest_bytes = grows ? ring_size_sample(SP_CALL_GRAPH_DWARF, SP_STACK_BYTES_MAX) : 0,
 		.freq_hz = asked_hz(capture, freq_hz),
-		.cpus = capture->cpus.count,
+		.cpus = capture->config.cpus.count,
 		.memory_bytes = host_memory_kb(capture->ctx) << 10,
 	};
 	uint64_t window = flight_ring_bytes(&capture->flight, demand.freq_hz, demand.sample_bytes,
@@ -42,13 +42,13 @@ static uint64_t ring_bytes_of(const struct sp_capture *capture,
 /* What a ring of samples has got room for, once it is known what may be locked. */
 static uint64_t fitted_bytes(const struct sp_capture *capture)
 {
-	return (uint64_t)capture->ring_pages.samples * capture->rights.page_size;
+	return (uint64_t)capture->config.ring_pages.samples * capture->config.rights.page_size;
 }
 
 static void take_frame_pointers(struct sp_capture *capture)
 {
-	capture->graph.kind = SP_CALL_GRAPH_FP;
-	capture->graph.live = false;
+	capture->config.graph.kind = SP_CALL_GRAPH_FP;
+	capture->config.graph.live = false;
 }
 
 /* How far rings of that size reach back; 0: as far as was asked for, or that is not known. */
@@ -69,7 +69,7 @@ static struct sp_error *prefer_time(struct sp_capture *capture,
 	uint64_t bytes = ring_bytes_of(capture, options, freq_hz);
 	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
 	if (!reach_ns || options->chains.call_graph != SP_CALL_GRAPH_AUTO ||
-	    capture->graph.kind != SP_CALL_GRAPH_DWARF)
+	    capture->config.graph.kind != SP_CALL_GRAPH_DWARF)
 		return NULL;
 	take_frame_pointers(capture);
 	return capture_note(capture, NOTE_FP_FOR_WINDOW, NULL, bytes, reach_ns,
@@ -89,8 +89,8 @@ static struct sp_error *say_reach(struct sp_capture *capture, uint64_t freq_hz)
 /* Where not two samples have room, hardly any would be recorded. */
 static bool rings_have_room(const struct sp_capture *capture)
 {
-	bool dumps = capture->graph.kind == SP_CALL_GRAPH_DWARF;
-	return fitted_bytes(capture) >= ring_size_least(dumps ? capture->graph.stack_bytes : 0);
+	bool dumps = capture->config.graph.kind == SP_CALL_GRAPH_DWARF;
+	return fitted_bytes(capture) >= ring_size_least(dumps ? capture->config.graph.stack_bytes : 0);
 }
 
 struct sp_error *capture_size_rings(struct sp_capture *capture,
@@ -104,13 +104,14 @@ struct sp_error *capture_size_rings(struct sp_capture *capture,
 		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
 				 (unsigned long long)ring_bytes);
 	CLEANUP(event_notes_deinit) struct event_notes notes = {0};
-	uint32_t page_size = capture->rights.page_size;
+	uint32_t page_size = capture->config.rights.page_size;
 	const struct ring_pages wanted = {
 		.samples = pages_of(ring_bytes, page_size),
 		.sideband = pages_of(SIDEBAND_BYTES, page_size),
 	};
-	error = rights_fit_rings(&capture->rights, (uint32_t)capture->cpus.count, wanted, &notes,
-				 &capture->ring_pages);
+	error = rights_fit_rings(&capture->config.rights, (uint32_t)capture->config.cpus.count,
+				 wanted, &notes,
+				 &capture->config.ring_pages);
 	if (!error && options->buffers.ring_bytes) /* smaller than the default is no news */
 		error = capture_take_notes(capture, &notes);
 	if (error)
@@ -119,14 +120,14 @@ struct sp_error *capture_size_rings(struct sp_capture *capture,
 		return say_reach(capture, freq_hz);
 	take_frame_pointers(capture);
 	error = capture_note(capture, NOTE_FP_FOR_SPACE, NULL,
-			     (uint64_t)capture->ring_pages.samples * page_size);
+			     (uint64_t)capture->config.ring_pages.samples * page_size);
 	return error ? error : say_reach(capture, freq_hz);
 }
 
 static void unmap_rings(struct sp_capture *capture)
 {
-	for (size_t i = 0; i < capture->cpus.count * EVENT_ROLE_COUNT; i++)
-		ring_deinit(&capture->rings[i]);
+	for (size_t i = 0; i < capture->config.cpus.count * EVENT_ROLE_COUNT; i++)
+		ring_deinit(&capture->bank.rings[i]);
 }
 
 static struct sp_error *map_role(struct sp_capture *capture, enum event_role role,
@@ -135,15 +136,15 @@ static struct sp_error *map_role(struct sp_capture *capture, enum event_role rol
 	struct sp_error *error = NULL;
 	bool backward = capture->flight.on && role == EVENT_ROLE_SAMPLES;
 	struct sp_error *(*map)(struct ring *, int, size_t) = backward ? backward_map : ring_map;
-	for (size_t i = 0; i < capture->cpus.count && !error; i++)
-		error = map(&rings[i], event_set_ring_fd(capture->set, i, role),
-			    (size_t)pages * capture->rights.page_size);
+	for (size_t i = 0; i < capture->config.cpus.count && !error; i++)
+		error = map(&rings[i], event_set_ring_fd(capture->control.set, i, role),
+			    (size_t)pages * capture->config.rights.page_size);
 	return error;
 }
 
 static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_pages pages)
 {
-	uint64_t page_size = capture->rights.page_size;
+	uint64_t page_size = capture->config.rights.page_size;
 	return capture_note(capture, NOTE_RINGS_SHRUNK, NULL, pages.samples * page_size,
 			    pages.sideband * page_size);
 }
@@ -154,8 +155,9 @@ static struct sp_error *check_room(const struct sp_capture *capture)
 		return NULL;
 	return error_set_remedy(error_new(SP_ERROR_LIMIT, "ring buffers of %u KiB are too small for "
 					  "%u-byte stack copies",
-					  capture->ring_pages.samples * capture->rights.page_size / 1024,
-					  capture->graph.stack_bytes),
+					  capture->config.ring_pages.samples *
+						  capture->config.rights.page_size / 1024,
+					  capture->config.graph.stack_bytes),
 				"use a larger -m (it may need sudo sysctl "
 				"kernel.perf_event_mlock_kb=N), or --call-graph fp");
 }
@@ -163,7 +165,7 @@ static struct sp_error *check_room(const struct sp_capture *capture)
 /* Smaller and smaller, until they fit. */
 static struct sp_error *map_what_fits(struct sp_capture *capture)
 {
-	struct ring_pages *pages = &capture->ring_pages;
+	struct ring_pages *pages = &capture->config.ring_pages;
 	bool shrunk = false;
 	for (;;) {
 		struct sp_error *error = check_room(capture);
@@ -179,7 +181,7 @@ static struct sp_error *map_what_fits(struct sp_capture *capture)
 			return error;
 		sp_error_free(error);
 		unmap_rings(capture);
-		error = rights_shrink_rings(&capture->rights, pages);
+		error = rights_shrink_rings(&capture->config.rights, pages);
 		if (error)
 			return error;
 		shrunk = true;
@@ -188,14 +190,14 @@ static struct sp_error *map_what_fits(struct sp_capture *capture)
 
 struct sp_error *capture_map_rings(struct sp_capture *capture)
 {
-	size_t cpus = capture->cpus.count;
-	struct sp_error *error = event_set_new(event_kernel_real(), capture->plan,
-					       capture->cpus.items, cpus, &capture->set);
+	size_t cpus = capture->config.cpus.count;
+	struct sp_error *error = event_set_new(event_kernel_real(), capture->config.plan,
+					       capture->config.cpus.items, cpus, &capture->control.set);
 	if (error)
 		return error;
-	capture->rings = calloc(cpus * EVENT_ROLE_COUNT, sizeof(*capture->rings));
-	capture->heads = calloc(cpus, sizeof(*capture->heads));
-	if (!capture->rings || !capture->heads)
+	capture->bank.rings = calloc(cpus * EVENT_ROLE_COUNT, sizeof(*capture->bank.rings));
+	capture->bank.heads = calloc(cpus, sizeof(*capture->bank.heads));
+	if (!capture->bank.rings || !capture->bank.heads)
 		return error_no_memory();
 	return map_what_fits(capture);
 }

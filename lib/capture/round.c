@@ -30,21 +30,22 @@ uint64_t capture_now_ns(void)
 uint64_t capture_record_time_ns(const struct sp_capture *capture)
 {
 	/* The kernel's own clock cannot be read: what was last seen of it will do. */
-	if (capture->plan->clock_id == EVENT_CLOCK_KERNEL)
-		return capture->tracker.last_ns;
-	return clock_ns(capture->plan->clock_id) + capture->retouch.shift_ns;
+	if (capture->config.plan->clock_id == EVENT_CLOCK_KERNEL)
+		return capture->tasks.tracker.last_ns;
+	return clock_ns(capture->config.plan->clock_id) + capture->bank.retouch.shift_ns;
 }
 
 /* Notes made since the last round become records. */
 static struct sp_error *add_notes(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	uint64_t time_ns = capture->commit_ns ? capture_record_time_ns(capture) : 0;
-	for (; capture->notes_written < capture->notes.count && !error; capture->notes_written++) {
-		struct recorder_note *note = &capture->notes.items[capture->notes_written];
+	uint64_t time_ns = capture->out.commit_ns ? capture_record_time_ns(capture) : 0;
+	for (; capture->out.notes_written < capture->out.notes.count &&
+	     !error; capture->out.notes_written++) {
+		struct recorder_note *note = &capture->out.notes.items[capture->out.notes_written];
 		note->note.time_ns = time_ns;
 		if (!note->is_derived)
-			error = record_encode_note(&capture->extra, &note->note);
+			error = record_encode_note(&capture->out.extra, &note->note);
 	}
 	return error;
 }
@@ -55,15 +56,15 @@ static struct sp_error *add_shed(struct sp_capture *capture, bool last)
 	struct writing_shed shed;
 	struct sp_error *error = NULL;
 	/* As long as there is no room: often enough to show when that was. */
-	bool now = last || capture_now_ns() - capture->commit_ns >= COMMIT_NS;
-	while (!error && writing_next_shed(capture->writing, now, &shed)) {
+	bool now = last || capture_now_ns() - capture->out.commit_ns >= COMMIT_NS;
+	while (!error && writing_next_shed(capture->out.writing, now, &shed)) {
 		const struct sp_record record = {
 			.type = PERF_RECORD_LOST_SAMPLES,
 			.id = {.time_ns = capture_record_time_ns(capture), .id = shed.id,
 			       .cpu = shed.cpu},
 			.lost = {.lost = shed.samples},
 		};
-		error = record_encode(&capture->extra, &record, &capture->plan->samples[0].attr);
+		error = record_encode(&capture->out.extra, &record, &capture->config.plan->samples[0].attr);
 	}
 	return error;
 }
@@ -71,11 +72,11 @@ static struct sp_error *add_shed(struct sp_capture *capture, bool last)
 /* What is in `extra` goes out now. */
 static struct sp_error *flush_extra(struct sp_capture *capture)
 {
-	struct sp_error *error = batch_add_bytes(&capture->batch, capture->extra.items,
-						 capture->extra.count);
+	struct sp_error *error = batch_add_bytes(&capture->out.batch, capture->out.extra.items,
+						 capture->out.extra.count);
 	if (!error)
-		error = batch_flush(&capture->batch);
-	capture->extra.count = 0;
+		error = batch_flush(&capture->out.batch);
+	capture->out.extra.count = 0;
 	return error;
 }
 
@@ -86,14 +87,14 @@ static struct sp_error *flush_extra(struct sp_capture *capture)
 static struct sp_error *add_mark(struct sp_capture *capture, bool *added_ret)
 {
 	const struct sp_record mark = {.type = SP_RECORD_FINISHED_ROUND};
-	*added_ret = !capture->unwinding ||
-		     unwinding_oldest_ns(capture->unwinding) >= capture->marked_ns;
+	*added_ret = !capture->samples.unwinding ||
+		     unwinding_oldest_ns(capture->samples.unwinding) >= capture->out.marked_ns;
 	if (!*added_ret)
 		return NULL;
-	capture->marked_ns = capture->tracker.last_ns;
-	if (capture->filter.counts.last_ns > capture->marked_ns)
-		capture->marked_ns = capture->filter.counts.last_ns;
-	return record_encode(&capture->extra, &mark, NULL);
+	capture->out.marked_ns = capture->tasks.tracker.last_ns;
+	if (capture->samples.filter.counts.last_ns > capture->out.marked_ns)
+		capture->out.marked_ns = capture->samples.filter.counts.last_ns;
+	return record_encode(&capture->out.extra, &mark, NULL);
 }
 
 struct sp_error *capture_commit(struct sp_capture *capture)
@@ -103,49 +104,49 @@ struct sp_error *capture_commit(struct sp_capture *capture)
 	if (!error)
 		error = flush_extra(capture);
 	if (!error)
-		error = writing_commit(capture->writing);
-	capture->dirty = !marked;
-	capture->commit_ns = capture_now_ns();
+		error = writing_commit(capture->out.writing);
+	capture->out.dirty = !marked;
+	capture->out.commit_ns = capture_now_ns();
 	return error;
 }
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 {
-	return tracker_drain(&capture->tracker, sideband_rings(capture), capture->cpus.count);
+	return tracker_drain(&capture->tasks.tracker, sideband_rings(capture), capture->config.cpus.count);
 }
 
 static struct sp_error *write_sideband(struct sp_capture *capture)
 {
-	struct record_buffer *kept = &capture->tracker.kept;
+	struct record_buffer *kept = &capture->tasks.tracker.kept;
 	struct sp_error *error = capture_remember(capture, kept->items, kept->count);
 	if (error || capture->flight.on)
 		return error;
 	error = capture_note_files(capture, kept->items, kept->count);
-	if (!error && capture->unwinding)
-		error = unwinding_see(capture->unwinding, kept->items, kept->count);
+	if (!error && capture->samples.unwinding)
+		error = unwinding_see(capture->samples.unwinding, kept->items, kept->count);
 	if (!error)
-		error = batch_add_bytes(&capture->batch, kept->items, kept->count);
-	capture->dirty |= kept->count != 0;
+		error = batch_add_bytes(&capture->out.batch, kept->items, kept->count);
+	capture->out.dirty |= kept->count != 0;
 	return error;
 }
 
 /* How much is copied of stacks from now on. */
 static struct sp_error *update_size(struct sp_capture *capture)
 {
-	struct wide_seen seen = unwinding_seen(capture->unwinding);
+	struct wide_seen seen = unwinding_seen(capture->samples.unwinding);
 	uint64_t now_ns = capture_now_ns();
-	seen.need.lost = capture->filter.counts.lost;
-	struct sp_error *error = wide_update(&capture->wide, &seen, now_ns);
-	unwinding_alarm(capture->unwinding, wide_can_grow(&capture->wide, now_ns));
+	seen.need.lost = capture->samples.filter.counts.lost;
+	struct sp_error *error = wide_update(&capture->control.wide, &seen, now_ns);
+	unwinding_alarm(capture->samples.unwinding, wide_can_grow(&capture->control.wide, now_ns));
 	return error;
 }
 
 static struct sp_error *say_pace(struct sp_capture *capture, bool slow)
 {
-	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
-	uint64_t usual = attr->freq ? capture->plan->freq_hz : attr->sample_period;
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
+	uint64_t usual = attr->freq ? capture->config.plan->freq_hz : attr->sample_period;
 	uint64_t now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
-	uint64_t permille = (uint64_t)(1000 * capture->pace.share);
+	uint64_t permille = (uint64_t)(1000 * capture->control.pace.share);
 	if (!slow && attr->freq)
 		return capture_note(capture, NOTE_RATE_RESTORED, NULL, usual);
 	if (!slow)
@@ -158,48 +159,49 @@ static struct sp_error *say_pace(struct sp_capture *capture, bool slow)
 /* Where too many samples are lost, fewer are taken. */
 static struct sp_error *keep_pace(struct sp_capture *capture)
 {
-	const struct filter_counts *counts = &capture->filter.counts;
+	const struct filter_counts *counts = &capture->samples.filter.counts;
 	const struct pace_seen seen = {.samples = counts->samples + counts->strangers,
 				       .lost = counts->lost};
 	uint64_t now_ns = capture_now_ns();
-	if (!wide_has_slow(&capture->wide) || !capture_samples_all(capture) ||
-	    !pace_changes(&capture->pace, &seen, now_ns))
+	if (!wide_has_slow(&capture->control.wide) || !capture_samples_all(capture) ||
+	    !pace_changes(&capture->control.pace, &seen, now_ns))
 		return NULL;
-	struct sp_error *error = wide_slow_down(&capture->wide, capture->pace.slow, now_ns);
-	return error ? error : say_pace(capture, capture->pace.slow);
+	struct sp_error *error = wide_slow_down(&capture->control.wide, capture->control.pace.slow, now_ns);
+	return error ? error : say_pace(capture, capture->control.pace.slow);
 }
 
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
+	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
 		struct ring *ring = round_ring(capture, i);
-		capture->dirty |= ring->tail != capture->heads[i];
-		error = filter_ring(&capture->filter, ring, capture->heads[i], &capture->batch);
+		capture->out.dirty |= ring->tail != capture->bank.heads[i];
+		error = filter_ring(&capture->samples.filter, ring, capture->bank.heads[i],
+				    &capture->out.batch);
 	}
-	if (!error && capture->unwinding)
-		error = unwinding_write(capture->unwinding, &capture->batch, &capture->dirty);
+	if (!error && capture->samples.unwinding)
+		error = unwinding_write(capture->samples.unwinding, &capture->out.batch, &capture->out.dirty);
 	if (!error)
 		error = keep_pace(capture);
-	return error || !capture->unwinding ? error : update_size(capture);
+	return error || !capture->samples.unwinding ? error : update_size(capture);
 }
 
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
-	struct record_buffer *made = &capture->synthesised;
+	struct record_buffer *made = &capture->out.synthesised;
 	struct sp_error *error = capture_remember(capture, made->items, made->count);
 	if (error || capture->flight.on) {
 		made->count = 0;
 		return error;
 	}
 	error = capture_note_files(capture, made->items, made->count);
-	if (!error && capture->unwinding)
-		error = unwinding_see(capture->unwinding, made->items, made->count);
+	if (!error && capture->samples.unwinding)
+		error = unwinding_see(capture->samples.unwinding, made->items, made->count);
 	if (!error)
-		error = batch_add_bytes(&capture->batch, made->items, made->count);
+		error = batch_add_bytes(&capture->out.batch, made->items, made->count);
 	if (!error)
-		error = batch_flush(&capture->batch);
-	capture->dirty |= made->count != 0;
+		error = batch_flush(&capture->out.batch);
+	capture->out.dirty |= made->count != 0;
 	made->count = 0;
 	return error;
 }
@@ -208,13 +210,13 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_now_ns();
-	if ((capture->tracker.counts.lost == capture->sideband_lost_seen &&
-	     !capture->sideband_was_full) ||
-	    (capture->rescan_ns && now_ns - capture->rescan_ns < RESCAN_NS && !last))
+	if ((capture->tasks.tracker.counts.lost == capture->tasks.sideband_lost_seen &&
+	     !capture->bank.sideband_was_full) ||
+	    (capture->tasks.rescan_ns && now_ns - capture->tasks.rescan_ns < RESCAN_NS && !last))
 		return NULL;
 	struct sp_error *error = capture_rescan(capture);
-	capture->rescan_ns = now_ns;
-	capture->sideband_was_full = false;
+	capture->tasks.rescan_ns = now_ns;
+	capture->bank.sideband_was_full = false;
 	return error ? error : capture_write_synthesised(capture);
 }
 
@@ -228,7 +230,7 @@ static struct sp_error *fill_up(struct sp_capture *capture)
 		if (error || !more)
 			break;
 		error = write_samples(capture);
-		error = error_first(error, batch_flush(&capture->batch));
+		error = error_first(error, batch_flush(&capture->out.batch));
 	}
 	return error ? error : capture_end_cut(capture);
 }
@@ -240,8 +242,8 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 		error = make_good(capture, last);
 	if (!error)
 		error = write_samples(capture);
-	struct sp_error *flush_error = batch_flush(&capture->batch);
-	capture->tracker.kept.count = 0;
+	struct sp_error *flush_error = batch_flush(&capture->out.batch);
+	capture->tasks.tracker.kept.count = 0;
 	error = error_first(error, flush_error);
 	if (!error)
 		error = fill_up(capture);
@@ -250,30 +252,31 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 
 static struct sp_error *forget_roster(struct sp_capture *capture, uint64_t before_ns)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	if (!switching->tracks)
 		return NULL;
 	if (capture->flight.on)
 		return capture_forget_flight(capture);
-	uint64_t oldest_ns = capture->unwinding ? unwinding_oldest_ns(capture->unwinding) : before_ns;
+	const struct unwinding *unwinding = capture->samples.unwinding;
+	uint64_t oldest_ns = unwinding ? unwinding_oldest_ns(unwinding) : before_ns;
 	return roster_forget(&switching->roster, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 
 static struct sp_error *forget(struct sp_capture *capture)
 {
 	if (!capture->flight.on)
-		doubts_forget_ended(&capture->doubts);
-	if (capture->tracker.last_ns <= LAG_NS)
+		doubts_forget_ended(&capture->tasks.doubts);
+	if (capture->tasks.tracker.last_ns <= LAG_NS)
 		return NULL;
-	uint64_t before_ns = capture->tracker.last_ns - LAG_NS;
+	uint64_t before_ns = capture->tasks.tracker.last_ns - LAG_NS;
 	struct sp_error *error = forget_roster(capture, before_ns);
 	if (error)
 		return error;
-	if (capture->flight.on && capture->switching.roster.base_ns < before_ns)
-		before_ns = capture->switching.roster.base_ns;
-	membership_forget(&capture->membership, before_ns);
-	membership_forget(&capture->spaces, before_ns);
-	return capture->unwinding ? unwinding_forget(capture->unwinding, before_ns) : NULL;
+	if (capture->flight.on && capture->out.switching.roster.base_ns < before_ns)
+		before_ns = capture->out.switching.roster.base_ns;
+	membership_forget(&capture->tasks.membership, before_ns);
+	membership_forget(&capture->tasks.spaces, before_ns);
+	return capture->samples.unwinding ? unwinding_forget(capture->samples.unwinding, before_ns) : NULL;
 }
 
 /*
@@ -282,26 +285,26 @@ static struct sp_error *forget(struct sp_capture *capture)
  */
 static void look_at_sideband(struct sp_capture *capture)
 {
-	for (size_t i = 0; i < capture->cpus.count; i++) {
+	for (size_t i = 0; i < capture->config.cpus.count; i++) {
 		const struct ring *ring = &sideband_rings(capture)[i];
 		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
-		capture->sideband_was_full |= ring_head(ring) - ring->tail + room > ring->size;
+		capture->bank.sideband_was_full |= ring_head(ring) - ring->tail + room > ring->size;
 	}
 }
 
 static void snapshot_heads(struct sp_capture *capture)
 {
 	/* Rings that go round are read by capture_dump(). */
-	bool wanted = !capture->flight.on && !capture->switching.full;
-	if (capture->drains) {
-		drains_move(capture->drains);
-		capture->was_full |= drains_were_full(capture->drains);
+	bool wanted = !capture->flight.on && !capture->out.switching.full;
+	if (capture->bank.drains) {
+		drains_move(capture->bank.drains);
+		capture->bank.was_full |= drains_were_full(capture->bank.drains);
 	}
-	for (size_t i = 0; i < capture->cpus.count; i++) {
+	for (size_t i = 0; i < capture->config.cpus.count; i++) {
 		const struct ring *ring = round_ring(capture, i);
-		capture->heads[i] = wanted ? ring_head(ring) : ring->tail;
-		if (!capture->drains)
-			capture->was_full |= capture->heads[i] - ring->tail + CAPTURE_RECORD_MAX >
+		capture->bank.heads[i] = wanted ? ring_head(ring) : ring->tail;
+		if (!capture->bank.drains)
+			capture->bank.was_full |= capture->bank.heads[i] - ring->tail + CAPTURE_RECORD_MAX >
 					     ring->size;
 	}
 }
@@ -312,8 +315,8 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	snapshot_heads(capture);
 	look_at_sideband(capture);
 	struct sp_error *error = capture_drain_sideband(capture);
-	if (capture->switching.full)
-		capture->tracker.kept.count = 0;
+	if (capture->out.switching.full)
+		capture->tasks.tracker.kept.count = 0;
 	if (!error)
 		error = capture_keep_limits(capture);
 	if (!error)
@@ -326,10 +329,10 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	error = add_notes(capture);
 	if (!error)
 		error = add_shed(capture, last);
-	capture->dirty |= capture->extra.count != 0;
-	if (!error && capture->dirty &&
-	    (last || capture_now_ns() - capture->commit_ns >= COMMIT_NS))
+	capture->out.dirty |= capture->out.extra.count != 0;
+	if (!error && capture->out.dirty &&
+	    (last || capture_now_ns() - capture->out.commit_ns >= COMMIT_NS))
 		error = capture_commit(capture);
-	writing_poke(capture->writing);
+	writing_poke(capture->out.writing);
 	return error;
 }

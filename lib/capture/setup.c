@@ -12,38 +12,38 @@ static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t p
 				  const struct perf_event_header *header, uint64_t id)
 {
 	struct sp_capture *capture = arg;
-	return unwinding_take(capture->unwinding, ring, position, header, id);
+	return unwinding_take(capture->samples.unwinding, ring, position, header, id);
 }
 
 /* Half of the CPUs unwind: the others are the workload's. */
 struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 {
-	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
-	if (!capture->graph.live || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
+	if (!capture->config.graph.live || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return NULL;
 	const struct unwinding_options options = {
 		.ctx = capture->ctx,
 		.attr = attr,
-		.kept_registers = capture->kept_registers,
-		.max_stack = capture->graph.max_stack,
-		.python = capture->graph.python,
-		.workers = capture->online.count > 1 ? capture->online.count / 2 : 1,
+		.kept_registers = capture->config.kept_registers,
+		.max_stack = capture->config.graph.max_stack,
+		.python = capture->config.graph.python,
+		.workers = capture->config.online.count > 1 ? capture->config.online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};
-	capture->filter.taker = (struct sample_taker){
+	capture->samples.filter.taker = (struct sample_taker){
 		.take = take_dump, .arg = capture,
 	};
-	return unwinding_new(&options, &capture->unwinding);
+	return unwinding_new(&options, &capture->samples.unwinding);
 }
 
 struct sp_error *capture_start_writing(struct sp_capture *capture)
 {
 	const struct writing_options options = {
 		.memory_bytes = CAPTURE_WRITING_MEMORY,
-		.sample_id_at = capture->filter.fields.sample_id,
-		.sample_cpu_at = capture->filter.fields.sample_cpu,
+		.sample_id_at = capture->samples.filter.fields.sample_id,
+		.sample_cpu_at = capture->samples.filter.fields.sample_cpu,
 	};
-	return writing_new(&options, &capture->writing);
+	return writing_new(&options, &capture->out.writing);
 }
 
 /* Samples a second on a CPU that is busy; 0: it depends. */
@@ -62,17 +62,17 @@ static uint64_t rate_of(const struct event_plan *plan)
  */
 void capture_fit_size(struct sp_capture *capture)
 {
-	struct event_plan *plan = capture->plan;
+	struct event_plan *plan = capture->config.plan;
 	uint64_t rate = rate_of(plan), ring_bytes = sample_rings(capture)->size;
-	uint32_t small = capture->graph.stack_bytes;
-	if (!capture->unwinding || plan->cpu_wide || capture->graph.fixed_size || !rate ||
+	uint32_t small = capture->config.graph.stack_bytes;
+	if (!capture->samples.unwinding || plan->cpu_wide || capture->config.graph.fixed_size || !rate ||
 	    event_plan_has_groups(plan))
 		return;
-	if (capture->target == CAPTURE_COMMAND) {
+	if (capture->config.target == CAPTURE_COMMAND) {
 		uint32_t size = stack_need_largest(ring_bytes, rate, small);
-		capture->begins_large = size && plan->samples[0].attr.enable_on_exec &&
+		capture->control.begins_large = size && plan->samples[0].attr.enable_on_exec &&
 					stack_need_is_roomy(ring_bytes, rate, size);
-		for (size_t i = 0; i < plan->sample_count && capture->begins_large; i++)
+		for (size_t i = 0; i < plan->sample_count && capture->control.begins_large; i++)
 			plan->samples[i].attr.enable_on_exec = 0;
 		return;
 	}
@@ -84,13 +84,13 @@ void capture_fit_size(struct sp_capture *capture)
 static struct wide_options wide_options(const struct sp_capture *capture)
 {
 	return (struct wide_options){
-		.plan = capture->plan, .set = capture->set, .cpus = capture->cpus.items,
-		.cpu_count = capture->cpus.count,
-		.tid = capture->plan->cpu_wide ? -1 : (int32_t)capture->workload.pid,
+		.plan = capture->config.plan, .set = capture->control.set, .cpus = capture->config.cpus.items,
+		.cpu_count = capture->config.cpus.count,
+		.tid = capture->config.plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid,
 		.ring_bytes = sample_rings(capture)->size,
-		.freq_hz = rate_of(capture->plan),
-		.fixed = capture->graph.fixed_size || event_plan_has_groups(capture->plan),
-		.on_exec = capture->begins_large,
+		.freq_hz = rate_of(capture->config.plan),
+		.fixed = capture->config.graph.fixed_size || event_plan_has_groups(capture->config.plan),
+		.on_exec = capture->control.begins_large,
 	};
 }
 
@@ -99,12 +99,12 @@ static struct sp_error *adopt_events(struct sp_capture *capture)
 {
 	const struct sp_event *events;
 	size_t count;
-	struct sp_error *error = event_set_events(capture->set, &events, &count);
+	struct sp_error *error = event_set_events(capture->control.set, &events, &count);
 	if (error)
 		return error;
-	capture->filter.taker.helpers = &capture->wide.ids;
-	capture->filter.taker.own_ids = &capture->wide.own_ids.items;
-	capture->filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
+	capture->samples.filter.taker.helpers = &capture->control.wide.ids;
+	capture->samples.filter.taker.own_ids = &capture->control.wide.own_ids.items;
+	capture->samples.filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
 	return NULL;
 }
 
@@ -115,32 +115,32 @@ static struct sp_error *adopt_events(struct sp_capture *capture)
 struct sp_error *capture_open_slow(struct sp_capture *capture,
 				   const struct capture_options *options)
 {
-	const struct event_plan *plan = capture->plan;
-	bool whole = plan->cpu_wide || capture->target == CAPTURE_COMMAND;
+	const struct event_plan *plan = capture->config.plan;
+	bool whole = plan->cpu_wide || capture->config.target == CAPTURE_COMMAND;
 	const struct wide_options slow = wide_options(capture);
 	/* Of counters with a fixed period, nobody knows the rate before. */
 	bool fast = rate_of(plan) >= SLOW_FROM_HZ ||
 		    (!rate_of(plan) && !capture_is_clock(&plan->samples[0].attr));
 	if (options->sampling.adapt == SP_OFF || options->target.cgroups || !whole || !fast ||
-	    capture->filter.fields.sample_id_again || event_plan_has_groups(plan) ||
-	    capture->traces.area_bytes || options->fields.thread_counts)
+	    capture->samples.filter.fields.sample_id_again || event_plan_has_groups(plan) ||
+	    capture->out.traces.area_bytes || options->fields.thread_counts)
 		return NULL;
 	struct sp_error *error = adopt_events(capture);
-	return error ? error : wide_open_slow(&slow, &capture->wide);
+	return error ? error : wide_open_slow(&slow, &capture->control.wide);
 }
 
 /* Where events are opened one by one there is none. */
 struct sp_error *capture_open_help(struct sp_capture *capture)
 {
-	bool cpu_wide = capture->plan->cpu_wide;
-	if (!capture->unwinding || (!cpu_wide && capture->target != CAPTURE_COMMAND) ||
-	    capture->plan->samples[0].attr.sample_regs_intr)
+	bool cpu_wide = capture->config.plan->cpu_wide;
+	if (!capture->samples.unwinding || (!cpu_wide && capture->config.target != CAPTURE_COMMAND) ||
+	    capture->config.plan->samples[0].attr.sample_regs_intr)
 		return NULL;
 	const struct wide_options options = wide_options(capture);
 	struct sp_error *error = adopt_events(capture);
 	if (!error)
-		error = wide_open(&options, &capture->wide);
-	if (!error && !capture->workload.pid && !capture->turns.later)
-		error = wide_start(&capture->wide, false, capture_now_ns());
+		error = wide_open(&options, &capture->control.wide);
+	if (!error && !capture->tasks.workload.pid && !capture->control.turns.later)
+		error = wide_start(&capture->control.wide, false, capture_now_ns());
 	return error;
 }

@@ -13,25 +13,25 @@
 static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 {
 	struct sp_capture *capture = arg;
-	return writing_write(capture->writing, spans, count);
+	return writing_write(capture->out.writing, spans, count);
 }
 
 /* The events as what is in the file was made by. Their arrays are the set's. */
 static struct sp_error *file_events(const struct sp_capture *capture, struct arena *arena,
 				    const struct sp_event **events, size_t *count_ret)
 {
-	struct sp_error *error = event_set_events(capture->set, events, count_ret);
-	if (error || (!capture->unwinding && !capture->wall.on))
+	struct sp_error *error = event_set_events(capture->control.set, events, count_ret);
+	if (error || (!capture->samples.unwinding && !capture->bank.wall.on))
 		return error;
 	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
 	if (!changed)
 		return error_no_memory();
 	for (size_t i = 0; i < *count_ret; i++) {
 		changed[i] = (*events)[i];
-		if (capture->unwinding)
-			dump_file_attr(&changed[i].attr, capture->kept_registers);
-		if (capture->wall.on)
-			changed[i].attr.clockid = capture->wall.clock;
+		if (capture->samples.unwinding)
+			dump_file_attr(&changed[i].attr, capture->config.kept_registers);
+		if (capture->bank.wall.on)
+			changed[i].attr.clockid = capture->bank.wall.clock;
 	}
 	*events = changed;
 	return NULL;
@@ -98,7 +98,7 @@ static struct sp_error *add_features(struct sp_capture *capture, struct host_fea
 	if (!error && branches)
 		error = add_flag(features, FEATURE_BRANCH_STACK);
 	if (!error)
-		error = describe_groups(features, capture->plan);
+		error = describe_groups(features, capture->config.plan);
 	if (!error)
 		error = describe_tracepoints(capture, features, events, count);
 	host_features_done(features);
@@ -151,7 +151,7 @@ static struct sp_error *new_maker(struct sp_capture *capture, const struct captu
 	struct file_maker *maker = calloc(1, sizeof(*maker));
 	if (!maker)
 		return error_no_memory();
-	capture->switching.maker = maker;
+	capture->out.switching.maker = maker;
 	pthread_mutex_init(&maker->lock, NULL);
 	maker->ctx = capture->ctx;
 	maker->keep = options->output.keep_files;
@@ -161,14 +161,15 @@ static struct sp_error *new_maker(struct sp_capture *capture, const struct captu
 
 static struct sp_error *fill_maker(struct sp_capture *capture, const struct capture_options *options)
 {
-	struct file_maker *maker = capture->switching.maker;
+	struct file_maker *maker = capture->out.switching.maker;
+	const struct wall_clock *wall = &capture->bank.wall;
 	const struct sp_event *events;
 	struct sp_error *error = file_events(capture, &maker->arena, &events, &maker->event_count);
 	if (!error)
 		error = copy_events(maker, events);
 	if (!error)
 		error = host_info(capture->ctx, NULL,
-				  capture->wall.on ? capture->wall.clock : capture->plan->clock_id,
+				  wall->on ? wall->clock : capture->config.plan->clock_id,
 				  &maker->arena, &maker->info);
 	if (!error)
 		error = copy_cmdline(maker, options->output.cmdline);
@@ -183,7 +184,7 @@ static struct sp_error *fill_maker(struct sp_capture *capture, const struct capt
 /* What there may be of it has to be worth a file. */
 static struct sp_error *check_limits(const struct sp_capture *capture, const struct writer *writer)
 {
-	const struct switching *switching = &capture->switching;
+	const struct switching *switching = &capture->out.switching;
 	uint64_t least = switching->begin_bytes + switching->maker->closing_bytes;
 	uint64_t most = switching->max_bytes ?: switching->switch_bytes;
 	if (switching->switch_bytes && switching->switch_bytes < most)
@@ -202,16 +203,16 @@ static struct sp_error *check_limits(const struct sp_capture *capture, const str
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct capture_options *options)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	struct writer *writer = NULL;
 	struct sp_error *error = new_maker(capture, options);
 	if (!error)
 		error = fill_maker(capture, options);
 	if (!error)
 		error = file_maker_open(switching->maker, &writer);
-	capture->sink = (struct sink){write_spans, capture};
+	capture->out.sink = (struct sink){write_spans, capture};
 	if (!error)
-		error = batch_init(&capture->batch, &capture->sink);
+		error = batch_init(&capture->out.batch, &capture->out.sink);
 	if (!writer)
 		return error;
 	switching->begin_bytes = writer_size(writer);
@@ -220,7 +221,7 @@ struct sp_error *capture_open_file(struct sp_capture *capture,
 	if (!error)
 		error = check_limits(capture, writer);
 	/* From here on it is the thread's, which gives it back. */
-	writing_begin(capture->writing, writer);
-	capture->batch.copy_all = capture->unwinding;
+	writing_begin(capture->out.writing, writer);
+	capture->out.batch.copy_all = capture->samples.unwinding;
 	return error;
 }

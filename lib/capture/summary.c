@@ -16,7 +16,7 @@ static uint64_t to_ns(const struct timeval *time)
 
 static uint64_t command_ns(const struct sp_capture *capture)
 {
-	const struct rusage *usage = &capture->workload.usage;
+	const struct rusage *usage = &capture->tasks.workload.usage;
 	return to_ns(&usage->ru_utime) + to_ns(&usage->ru_stime);
 }
 
@@ -27,13 +27,14 @@ static uint64_t command_ns(const struct sp_capture *capture)
  */
 static uint64_t used_ns(const struct sp_capture *capture)
 {
-	const struct event_plan *plan = capture->plan;
+	const struct event_plan *plan = capture->config.plan;
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
 	/* What was overwritten, or came after a file was full, is not missing. */
-	if (capture->flight.on || capture->switching.full)
+	if (capture->flight.on || capture->out.switching.full)
 		return 0;
-	if (capture->target != CAPTURE_COMMAND || !capture->workload.ended || capture->turns.turned ||
-	    !capture->inherit || plan->sample_count != 1 || !capture_is_clock(attr) ||
+	if (capture->config.target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
+	    capture->control.turns.turned ||
+	    !capture->config.inherit || plan->sample_count != 1 || !capture_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
 		return 0;
 	return command_ns(capture);
@@ -42,8 +43,8 @@ static uint64_t used_ns(const struct sp_capture *capture)
 /* Of all samples that were lost, how many were probably ours. */
 static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64_t used)
 {
-	const struct filter_counts *counts = &capture->filter.counts;
-	if (!capture->filter.membership)
+	const struct filter_counts *counts = &capture->samples.filter.counts;
+	if (!capture->samples.filter.membership)
 		return lost;
 	if (used && counts->samples) {
 		/* As many as are missing to the CPU time. */
@@ -69,9 +70,9 @@ static uint64_t written_weight(const struct filter_counts *counts, uint64_t shed
 /* Samples that are in files or on their way there; once all are closed, those in the files. */
 static uint64_t written_samples(const struct sp_capture *capture, const struct writing_counts *written)
 {
-	struct file_maker *maker = capture->switching.maker;
-	if (!capture->closed || !maker)
-		return capture->filter.counts.samples - written->unwritten - written->shed;
+	struct file_maker *maker = capture->out.switching.maker;
+	if (!capture->out.closed || !maker)
+		return capture->samples.filter.counts.samples - written->unwritten - written->shed;
 	pthread_mutex_lock(&maker->lock);
 	uint64_t samples = maker->samples;
 	pthread_mutex_unlock(&maker->lock);
@@ -80,13 +81,13 @@ static uint64_t written_samples(const struct sp_capture *capture, const struct w
 
 struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
-	const struct filter_counts *counts = &capture->filter.counts;
+	const struct filter_counts *counts = &capture->samples.filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
 	uint64_t lost = counts->lost - capture->lost_helping + capture->lost_at_end;
 	uint64_t used = used_ns(capture);
-	const struct writing_counts written = writing_counts(capture->writing);
+	const struct writing_counts written = writing_counts(capture->out.writing);
 	uint64_t samples = written_samples(capture, &written);
-	const struct file_maker *maker = capture->switching.maker;
+	const struct file_maker *maker = capture->out.switching.maker;
 	const struct durability syncs =
 		maker ? durability_read(&maker->durability) : (struct durability){0};
 	return (struct sp_capture_stats){
@@ -95,21 +96,21 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.shed = written.shed,
 		.lost = lost,
 		.lost_own = lost_own(capture, lost, used),
-		.lost_sideband = capture->tracker.counts.lost,
+		.lost_sideband = capture->tasks.tracker.counts.lost,
 		.throttled = counts->throttled,
 		.unattributed = counts->ended,
 		.file_bytes = written.file_bytes,
 		.all_file_bytes = written.all_bytes,
-		.full = capture->switching.full,
-		.ring_bytes = capture->rings ? sample_rings(capture)->size : 0,
+		.full = capture->out.switching.full,
+		.ring_bytes = capture->bank.rings ? sample_rings(capture)->size : 0,
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
-		.cpu_ns = capture->workload.ended && capture->target == CAPTURE_COMMAND
+		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND
 				  ? command_ns(capture)
-				  : capture->used_ns,
+				  : capture->tasks.used_ns,
 		.sampled_ns = used ? written_weight(counts, written.shed) : 0,
-		.cpu_wide = capture->plan->cpu_wide,
-		.stacks = capture->unwound.stacks,
+		.cpu_wide = capture->config.plan->cpu_wide,
+		.stacks = capture->samples.unwound.stacks,
 		.syncs = syncs.syncs,
 		.sync_ns = syncs.spent_ns,
 		.sync_longest_ns = syncs.longest_ns,
@@ -118,8 +119,8 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 
 static bool was_online(const struct sp_capture *capture, uint32_t cpu)
 {
-	for (size_t i = 0; i < capture->online.count; i++)
-		if (capture->online.items[i] == cpu)
+	for (size_t i = 0; i < capture->config.online.count; i++)
+		if (capture->config.online.items[i] == cpu)
 			return true;
 	return false;
 }
@@ -142,16 +143,18 @@ static struct sp_error *say_new_cpus(struct sp_capture *capture)
  */
 static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 {
-	uint64_t period_ns = capture->plan->freq_hz ? 1000000000 / capture->plan->freq_hz : 0;
-	uint64_t most_ns = capture->tracker.counts.followed_forks * period_ns;
-	uint64_t sampled_ns = capture->filter.counts.weight;
+	uint64_t period_ns = capture->config.plan->freq_hz ? 1000000000 / capture->config.plan->freq_hz : 0;
+	uint64_t most_ns = capture->tasks.tracker.counts.followed_forks * period_ns;
+	uint64_t sampled_ns = capture->samples.filter.counts.weight;
 	struct event_total total;
-	if (capture->plan->cpu_wide || !most_ns || !capture_is_clock(&capture->plan->samples[0].attr))
-		return capture->plan->cpu_wide ? 0 : most_ns;
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error = event_set_read(capture->set, 0, &total);
+	if (capture->config.plan->cpu_wide || !most_ns ||
+	    !capture_is_clock(&capture->config.plan->samples[0].attr))
+		return capture->config.plan->cpu_wide ? 0 : most_ns;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = event_set_read(capture->control.set,
+									       0, &total);
 	if (error)
 		return most_ns;
-	uint64_t counted_ns = total.value + wide_counted(&capture->wide);
+	uint64_t counted_ns = total.value + wide_counted(&capture->control.wide);
 	uint64_t missing_ns = counted_ns > sampled_ns ? counted_ns - sampled_ns : 0;
 	return missing_ns < most_ns ? missing_ns : most_ns;
 }
@@ -174,26 +177,28 @@ static enum note_uncovered why_uncovered(const struct sp_capture *capture,
 	if (stats->throttled)
 		return UNCOVERED_RATE;
 	if (stats->cpu_wide)
-		return shared_cpus(&capture->filter.counts) ? UNCOVERED_SHARED_CPUS : UNCOVERED_PAUSED;
-	return capture->tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS : UNCOVERED_RATE;
+		return shared_cpus(&capture->samples.filter.counts) ? UNCOVERED_SHARED_CPUS
+								    : UNCOVERED_PAUSED;
+	return capture->tasks.tracker.counts.followed_forks ? UNCOVERED_SHORT_TASKS : UNCOVERED_RATE;
 }
 
 /* Samples that never were, where they matter. */
 static struct sp_error *say_uncovered(struct sp_capture *capture,
 				      const struct sp_capture_stats *stats)
 {
-	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->filter.counts.weight;
+	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->samples.filter.counts.weight;
 	if (capture->flight.on)
 		return NULL;
-	if (!stats->used_ns && capture_is_clock(&capture->plan->samples[0].attr) && most_ns > MISSING_NS &&
+	if (!stats->used_ns && capture_is_clock(&capture->config.plan->samples[0].attr) &&
+	    most_ns > MISSING_NS &&
 	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
 		return capture_note(capture, NOTE_UNCOVERED_TASKS, NULL, most_ns,
-			    capture->tracker.counts.followed_forks);
+			    capture->tasks.tracker.counts.followed_forks);
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
 	return capture_note(capture, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share), stats->used_ns,
-			    why_uncovered(capture, stats), rights_cpu_wide(&capture->rights));
+			    why_uncovered(capture, stats), rights_cpu_wide(&capture->config.rights));
 }
 
 static uint64_t unwound(const struct sp_capture_stacks *stacks)
@@ -205,7 +210,7 @@ static uint64_t unwound(const struct sp_capture_stacks *stacks)
 
 static struct sp_error *say_skipped(struct sp_capture *capture)
 {
-	const struct sp_capture_stacks *stacks = &capture->unwound.stacks;
+	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
 	if (!stacks->skipped)
 		return NULL;
 	return capture_note(capture, NOTE_STACKS_SKIPPED, NULL, stacks->skipped,
@@ -221,19 +226,20 @@ static struct sp_error *say_skipped(struct sp_capture *capture)
 /* Bytes of a copy that would hold nearly all stacks; 0: unknown or no more than now. */
 static uint64_t size_remedy(const struct sp_capture *capture)
 {
-	uint32_t enough = stack_sizes_enough(&capture->unwound.sizes);
-	uint32_t most = capture->plan->samples[0].attr.sample_stack_user;
-	if (capture->wide.large.stack_bytes > most)
-		most = capture->wide.large.stack_bytes;
+	uint32_t enough = stack_sizes_enough(&capture->samples.unwound.sizes);
+	uint32_t most = capture->config.plan->samples[0].attr.sample_stack_user;
+	if (capture->control.wide.large.stack_bytes > most)
+		most = capture->control.wide.large.stack_bytes;
 	if (enough == UINT32_MAX)
 		return most >= SP_STACK_BYTES_MAX ? NOTE_STACK_NO_MORE : SP_STACK_BYTES_MAX;
-	bool larger = enough > most || (enough > capture->graph.stack_bytes && capture->graph.fixed_size);
+	const struct call_graph *graph = &capture->config.graph;
+	bool larger = enough > most || (enough > graph->stack_bytes && graph->fixed_size);
 	return larger ? enough : 0;
 }
 
 static struct sp_error *say_cut(struct sp_capture *capture)
 {
-	const struct unwinding_counts *counts = &capture->unwound;
+	const struct unwinding_counts *counts = &capture->samples.unwound;
 	uint64_t all = unwound(&counts->stacks);
 	if (!counts->stacks.truncated || counts->stacks.truncated * CUT_SHARE < all)
 		return NULL;
@@ -245,7 +251,7 @@ static struct sp_error *say_cut(struct sp_capture *capture)
 
 static struct sp_error *say_refused(struct sp_capture *capture)
 {
-	const struct unwinding_counts *counts = &capture->unwound;
+	const struct unwinding_counts *counts = &capture->samples.unwound;
 	if (!counts->refused)
 		return NULL;
 	return capture_note(capture, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused,
@@ -254,7 +260,7 @@ static struct sp_error *say_refused(struct sp_capture *capture)
 
 static struct sp_error *say_shortened(struct sp_capture *capture)
 {
-	const struct sp_capture_stacks *stacks = &capture->unwound.stacks;
+	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
 	if (!stacks->shortened)
 		return NULL;
 	return capture_note(capture, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
@@ -263,13 +269,13 @@ static struct sp_error *say_shortened(struct sp_capture *capture)
 /* A few are always missing: the interpreter's function has begun, and its Python code has not. */
 static struct sp_error *say_python(struct sp_capture *capture)
 {
-	const struct python_counts *python = &capture->unwound.python;
+	const struct python_counts *python = &capture->samples.unwound.python;
 	uint64_t missing = python->dropped + python->unreadable;
 	uint64_t all = python->groups + python->unreadable;
 	if (missing * PYTHON_SHARE < all || !missing)
 		return NULL;
 	return capture_note(capture, NOTE_PYTHON_DROPPED, NULL, missing, all,
-			    capture->graph.python_first);
+			    capture->config.graph.python_first);
 }
 
 /* How unwinding went. */
@@ -287,11 +293,11 @@ static struct sp_error *say_unwound(struct sp_capture *capture)
 
 static struct sp_error *say_shed(struct sp_capture *capture)
 {
-	const struct writing_counts counts = writing_counts(capture->writing);
+	const struct writing_counts counts = writing_counts(capture->out.writing);
 	struct sp_error *error = NULL;
 	if (counts.shed)
 		error = capture_note(capture, NOTE_DROPPED, NULL, counts.shed,
-				     capture->filter.counts.samples, CAPTURE_WRITING_MEMORY >> 20);
+				     capture->samples.filter.counts.samples, CAPTURE_WRITING_MEMORY >> 20);
 	if (!error && counts.waits)
 		error = capture_note(capture, NOTE_STALLED, NULL, counts.waits,
 				     CAPTURE_WRITING_MEMORY >> 19);
@@ -300,7 +306,7 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 
 static struct sp_error *say_modules(struct sp_capture *capture)
 {
-	return !capture->dsos.full ? NULL
+	return !capture->out.dsos.full ? NULL
 	       : capture_note(capture, NOTE_BUILD_IDS_LIMITED, NULL, DSOS_MAX);
 }
 
@@ -310,11 +316,11 @@ static struct sp_error *say_modules(struct sp_capture *capture)
  */
 static struct sp_error *say_uncounted(struct sp_capture *capture)
 {
-	if (!capture->plan->samples[0].attr.inherit_stat || !capture->workload.ended ||
-	    capture->filter.counts.reads || !capture->tracker.counts.followed_forks)
+	if (!capture->config.plan->samples[0].attr.inherit_stat || !capture->tasks.workload.ended ||
+	    capture->samples.filter.counts.reads || !capture->tasks.tracker.counts.followed_forks)
 		return NULL;
 	return capture_note(capture, NOTE_THREAD_COUNTS_MISSING, NULL,
-			    capture->tracker.counts.followed_forks);
+			    capture->tasks.tracker.counts.followed_forks);
 }
 
 /* What is said only at the end, for those who read the file. */
@@ -330,10 +336,10 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 		error = say_modules(capture);
 	if (!error)
 		error = say_uncounted(capture);
-	if (!error && capture->lost_helping && capture->wide.ids.count)
+	if (!error && capture->lost_helping && capture->control.wide.ids.count)
 		error = capture_note(capture, NOTE_LOST_HELPERS, NULL,
-				     capture->filter.counts.lost, capture->lost_helping);
-	if (!error && capture->filter.membership && stats.lost)
+				     capture->samples.filter.counts.lost, capture->lost_helping);
+	if (!error && capture->samples.filter.membership && stats.lost)
 		error = capture_note(capture, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
 	return error ? error : say_uncovered(capture, &stats);
 }

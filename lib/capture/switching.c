@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/switching.h"
+#include "capture/output/switching.h"
 
 #include <string.h>
 #include <time.h>
@@ -45,30 +45,30 @@ void switching_deinit(struct switching *switching)
 
 struct sp_error *capture_remember(struct sp_capture *capture, const uint8_t *bytes, size_t size)
 {
-	return capture->switching.tracks ? roster_add(&capture->switching.roster, bytes, size) : NULL;
+	return capture->out.switching.tracks ? roster_add(&capture->out.switching.roster, bytes, size) : NULL;
 }
 
 struct sp_error *capture_note_files(struct sp_capture *capture, const uint8_t *bytes, size_t size)
 {
-	struct sp_error *error = dsos_add_records(&capture->dsos, bytes, size);
-	writing_reserve(capture->writing, capture->dsos.table_bytes);
+	struct sp_error *error = dsos_add_records(&capture->out.dsos, bytes, size);
+	writing_reserve(capture->out.writing, capture->out.dsos.table_bytes);
 	return error;
 }
 
 struct file_end capture_file_end(struct sp_capture *capture, bool dated)
 {
-	struct filter_counts *counts = &capture->filter.counts;
+	struct filter_counts *counts = &capture->samples.filter.counts;
 	struct file_end end = {
-		.dsos = capture->dsos,
+		.dsos = capture->out.dsos,
 		.first_ns = counts->first_ns,
 		.last_ns = counts->last_ns,
-		.samples = counts->samples - capture->switching.samples_before,
+		.samples = counts->samples - capture->out.switching.samples_before,
 		.dated = dated,
 	};
 	clock_gettime(CLOCK_REALTIME, &end.when);
-	capture->dsos = (struct dsos){0};
+	capture->out.dsos = (struct dsos){0};
 	counts->first_ns = counts->last_ns = 0;
-	capture->switching.samples_before = counts->samples;
+	capture->out.switching.samples_before = counts->samples;
 	return end;
 }
 
@@ -78,10 +78,10 @@ static struct sp_error *hand_on(struct sp_capture *capture, struct record_buffer
 {
 	struct sp_error *error = capture_note_files(capture, part->items, part->count);
 	if (!error)
-		error = batch_add_bytes(&capture->batch, part->items, part->count);
+		error = batch_add_bytes(&capture->out.batch, part->items, part->count);
 	if (!error)
-		error = batch_flush(&capture->batch);
-	capture->dirty |= part->count != 0;
+		error = batch_flush(&capture->out.batch);
+	capture->out.dirty |= part->count != 0;
 	part->count = 0;
 	return error;
 }
@@ -90,10 +90,10 @@ struct sp_error *capture_write_roster(struct sp_capture *capture)
 {
 	struct record_buffer part = {0};
 	struct roster_place place = {0};
-	struct sp_error *error = batch_flush(&capture->batch);
+	struct sp_error *error = batch_flush(&capture->out.batch);
 	bool more = true;
 	while (!error && more) {
-		error = roster_next(&capture->switching.roster, &place, &part, &more);
+		error = roster_next(&capture->out.switching.roster, &place, &part, &more);
 		if (!error && (part.count >= PART_BYTES || !more))
 			error = hand_on(capture, &part);
 	}
@@ -103,12 +103,12 @@ struct sp_error *capture_write_roster(struct sp_capture *capture)
 
 static uint64_t file_bytes(const struct sp_capture *capture)
 {
-	return writing_counts(capture->writing).file_bytes;
+	return writing_counts(capture->out.writing).file_bytes;
 }
 
 struct sp_error *capture_change_file(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	struct writing_change *change;
 	struct sp_error *error = capture_count_lost(capture);
 	if (!error)
@@ -121,12 +121,12 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 		dsos_deinit(&end.dsos);
 		return error;
 	}
-	error = writing_change(capture->writing, change, switching->begin_bytes);
+	error = writing_change(capture->out.writing, change, switching->begin_bytes);
 	/* What was said of the recording holds for this file, too. */
-	capture->notes_written = 0;
-	if (capture->unwinding)
-		unwinding_restart(capture->unwinding);
-	capture->was_full = false;
+	capture->out.notes_written = 0;
+	if (capture->samples.unwinding)
+		unwinding_restart(capture->samples.unwinding);
+	capture->bank.was_full = false;
 	switching->begun_ns = capture_now_ns();
 	if (!error && !capture->flight.on)
 		error = capture_write_roster(capture);
@@ -141,15 +141,15 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 /* What would be in the file after this round, and at its end, at most. */
 static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 {
-	return file_bytes(capture) + samples + capture->tracker.kept.count +
-	       capture->dsos.table_bytes + capture->switching.maker->closing_bytes + SLACK_BYTES;
+	return file_bytes(capture) + samples + capture->tasks.tracker.kept.count +
+	       capture->out.dsos.table_bytes + capture->out.switching.maker->closing_bytes + SLACK_BYTES;
 }
 
 static uint64_t sample_bytes(const struct sp_capture *capture)
 {
 	uint64_t bytes = 0;
-	for (size_t i = 0; i < capture->cpus.count; i++)
-		bytes += capture->heads[i] - round_ring(capture, i)->tail;
+	for (size_t i = 0; i < capture->config.cpus.count; i++)
+		bytes += capture->bank.heads[i] - round_ring(capture, i)->tail;
 	return bytes;
 }
 
@@ -157,7 +157,7 @@ static uint64_t sample_bytes(const struct sp_capture *capture)
 static bool take_part(struct sp_capture *capture, size_t cpu_index, uint64_t bytes)
 {
 	const struct ring *ring = round_ring(capture, cpu_index);
-	uint64_t *head = &capture->heads[cpu_index];
+	uint64_t *head = &capture->bank.heads[cpu_index];
 	*head = ring_whole_records(ring, *head, bytes);
 	return *head != ring->tail;
 }
@@ -172,8 +172,8 @@ static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t sampl
 	uint64_t most = 0, fullest_head = 0;
 	size_t fullest = 0;
 	bool any = false;
-	for (size_t i = 0; i < capture->cpus.count; i++) {
-		uint64_t head = capture->heads[i], bytes = head - round_ring(capture, i)->tail;
+	for (size_t i = 0; i < capture->config.cpus.count; i++) {
+		uint64_t head = capture->bank.heads[i], bytes = head - round_ring(capture, i)->tail;
 		any |= take_part(capture, i, (uint64_t)((double)bytes * share));
 		if (bytes <= most)
 			continue;
@@ -183,7 +183,7 @@ static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t sampl
 	}
 	if (any || !most)
 		return any;
-	capture->heads[fullest] = fullest_head;
+	capture->bank.heads[fullest] = fullest_head;
 	return take_part(capture, fullest, room);
 }
 
@@ -191,21 +191,22 @@ static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t sampl
 static struct sp_error *settle(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	if (capture->unwinding) {
-		error = unwinding_wait(capture->unwinding);
+	if (capture->samples.unwinding) {
+		error = unwinding_wait(capture->samples.unwinding);
 		if (!error)
-			error = unwinding_write(capture->unwinding, &capture->batch, &capture->dirty);
-		error = error_first(error, batch_flush(&capture->batch));
+			error = unwinding_write(capture->samples.unwinding, &capture->out.batch,
+						&capture->out.dirty);
+		error = error_first(error, batch_flush(&capture->out.batch));
 	}
-	if (!error && capture->switching.maker->info.compression_level)
-		error = writing_settle(capture->writing);
+	if (!error && capture->out.switching.maker->info.compression_level)
+		error = writing_settle(capture->out.writing);
 	return error;
 }
 
 /* How large this file may become, and whether recording ends there; 0: nothing is said of it. */
 static uint64_t limit(const struct sp_capture *capture, bool *ends_ret)
 {
-	const struct switching *switching = &capture->switching;
+	const struct switching *switching = &capture->out.switching;
 	uint64_t most = capture->flight.on ? 0 : switching->switch_bytes;
 	*ends_ret = switching->max_bytes && (!most || switching->max_bytes <= most);
 	return *ends_ret ? switching->max_bytes : most;
@@ -214,14 +215,15 @@ static uint64_t limit(const struct sp_capture *capture, bool *ends_ret)
 /* Whether this one has more than what it began with. */
 static bool has_samples(const struct sp_capture *capture)
 {
-	return capture->filter.counts.samples > capture->switching.samples_before;
+	return capture->samples.filter.counts.samples > capture->out.switching.samples_before;
 }
 
 /* All that is wanted of the round, or as much of it as has room in this file; whether it is any. */
 static bool take_fitting(struct sp_capture *capture, uint64_t most)
 {
-	struct switching *switching = &capture->switching;
-	memcpy(capture->heads, switching->wanted, capture->cpus.count * sizeof(*capture->heads));
+	struct switching *switching = &capture->out.switching;
+	memcpy(capture->bank.heads, switching->wanted,
+	       capture->config.cpus.count * sizeof(*capture->bank.heads));
 	uint64_t samples = sample_bytes(capture), without = bytes_after(capture, 0);
 	switching->cut = without + samples > most;
 	if (!switching->cut)
@@ -231,7 +233,7 @@ static bool take_fitting(struct sp_capture *capture, uint64_t most)
 
 struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	bool ends;
 	uint64_t most = limit(capture, &ends);
 	*more_ret = false;
@@ -250,7 +252,8 @@ struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 	if (*more_ret || error)
 		return error;
 	/* Not even a new one has room for a record: it takes the rest. */
-	memcpy(capture->heads, switching->wanted, capture->cpus.count * sizeof(*capture->heads));
+	memcpy(capture->bank.heads, switching->wanted,
+	       capture->config.cpus.count * sizeof(*capture->bank.heads));
 	switching->cut = false;
 	*more_ret = true;
 	return NULL;
@@ -258,7 +261,7 @@ struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 
 struct sp_error *capture_end_cut(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	if (!switching->cut)
 		return NULL;
 	switching->cut = false;
@@ -269,7 +272,7 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 /* Where the round might not fit, it is taken part by part. */
 static struct sp_error *keep_size(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	bool ends;
 	uint64_t samples = sample_bytes(capture), most = limit(capture, &ends);
 	if (!most || bytes_after(capture, samples) <= most)
@@ -279,20 +282,20 @@ static struct sp_error *keep_size(struct sp_capture *capture)
 		error = capture_change_file(capture);
 	if (error || bytes_after(capture, samples) <= most)
 		return error;
-	size_t cpus = capture->cpus.count;
+	size_t cpus = capture->config.cpus.count;
 	if (!switching->wanted && !(switching->wanted = calloc(cpus, sizeof(*switching->wanted))))
 		return error_no_memory();
-	memcpy(switching->wanted, capture->heads, cpus * sizeof(*capture->heads));
+	memcpy(switching->wanted, capture->bank.heads, cpus * sizeof(*capture->bank.heads));
 	bool full = bytes_after(capture, 0) >= most;
 	take_fitting(capture, most);
 	if (ends && full)
-		capture->tracker.kept.count = 0; /* no sample comes that it would be for */
+		capture->tasks.tracker.kept.count = 0; /* no sample comes that it would be for */
 	return NULL;
 }
 
 struct sp_error *capture_keep_limits(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->switching;
+	struct switching *switching = &capture->out.switching;
 	struct sp_error *error = NULL;
 	if (switching->full)
 		return NULL;
@@ -306,7 +309,7 @@ struct sp_error *capture_keep_limits(struct sp_capture *capture)
 
 struct sp_error *sp_capture_switch(struct sp_capture *capture)
 {
-	if (!capture->switching.tracks)
+	if (!capture->out.switching.tracks)
 		return error_new(SP_ERROR_INVALID,
 				 "the recording does not switch files: use --switch-output");
 	if (capture->flight.on)
@@ -318,16 +321,16 @@ struct sp_error *sp_capture_switch(struct sp_capture *capture)
 
 bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret)
 {
-	return capture->switching.maker && file_maker_next_done(capture->switching.maker, ret);
+	return capture->out.switching.maker && file_maker_next_done(capture->out.switching.maker, ret);
 }
 
 uint64_t sp_capture_file_limit(const struct sp_capture *capture)
 {
-	const struct switching *switching = &capture->switching;
+	const struct switching *switching = &capture->out.switching;
 	uint64_t most = switching->switch_bytes ?: switching->max_bytes;
-	uint64_t rings = capture->cpus.count * (sample_rings(capture)->size +
+	uint64_t rings = capture->config.cpus.count * (sample_rings(capture)->size +
 						sideband_rings(capture)->size);
-	uint64_t closing = capture->dsos.table_bytes + SLACK_BYTES +
+	uint64_t closing = capture->out.dsos.table_bytes + SLACK_BYTES +
 			   (switching->maker ? switching->maker->closing_bytes : 0);
 	if (capture->flight.on)
 		most = switching->first_bytes + rings + FLIGHT_LOG_BYTES + closing;

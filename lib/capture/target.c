@@ -15,8 +15,8 @@ struct sp_error *capture_find_unit(struct sp_capture *capture, struct capture_op
 		return error_new(SP_ERROR_INVALID, "a unit and control groups exclude each other");
 	struct sp_error *error = cgroup_hierarchy_find(capture->ctx, &hierarchy);
 	if (!error)
-		error = unit_find(capture->ctx, &hierarchy, options->target.unit, &capture->unit_path);
-	options->target.cgroups = capture->unit_path;
+		error = unit_find(capture->ctx, &hierarchy, options->target.unit, &capture->config.unit_path);
+	options->target.cgroups = capture->config.unit_path;
 	return error;
 }
 
@@ -37,7 +37,7 @@ struct sp_error *capture_choose_target(struct sp_capture *capture,
 		return error_new(SP_ERROR_INVALID, "user only and kernel only exclude each other");
 	if (options->sampling.freq_hz && options->sampling.period)
 		return error_new(SP_ERROR_INVALID, "a frequency and a period exclude each other");
-	capture->target = everyone		? CAPTURE_EVERYONE
+	capture->config.target = everyone		? CAPTURE_EVERYONE
 			  : target->pids.count || target->by_user ? CAPTURE_PROCESSES
 			  : target->tids.count ? CAPTURE_THREADS
 						: CAPTURE_COMMAND;
@@ -48,10 +48,10 @@ struct sp_error *capture_choose_target(struct sp_capture *capture,
 
 static struct sp_error *add_process(struct sp_capture *capture, uint32_t pid)
 {
-	for (size_t i = 0; i < capture->processes.count; i++)
-		if (capture->processes.items[i].pid == pid)
+	for (size_t i = 0; i < capture->tasks.processes.count; i++)
+		if (capture->tasks.processes.items[i].pid == pid)
 			return NULL;
-	struct capture_process *process = vec_push(&capture->processes);
+	struct capture_process *process = vec_push(&capture->tasks.processes);
 	if (!process)
 		return error_no_memory();
 	*process = (struct capture_process){.pid = pid};
@@ -70,7 +70,7 @@ static struct sp_error *find_users(struct sp_capture *capture, uid_t uid)
 			error = add_process(capture, pid);
 	}
 	vec_deinit(&processes);
-	if (!error && !capture->processes.count)
+	if (!error && !capture->tasks.processes.count)
 		error = error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "user %u has no processes",
 						   (unsigned int)uid),
 					 "`ps -eo uid,pid,comm` lists processes by user");
@@ -82,17 +82,18 @@ struct sp_error *capture_find_processes(struct sp_capture *capture,
 {
 	struct sp_error *error = options->target.by_user ? find_users(capture, options->target.uid) : NULL;
 	for (size_t i = 0; i < options->target.pids.count && !error; i++) {
-		uint32_t *root = vec_push(&capture->roots);
+		uint32_t *root = vec_push(&capture->tasks.roots);
 		if (!root)
 			return error_no_memory();
 		*root = (uint32_t)options->target.pids.items[i];
 		error = add_process(capture, *root);
 	}
-	if (capture->roots.count)
-		capture->roots.count = u32_sort_unique(capture->roots.items, capture->roots.count);
+	if (capture->tasks.roots.count)
+		capture->tasks.roots.count = u32_sort_unique(capture->tasks.roots.items,
+							     capture->tasks.roots.count);
 	for (size_t i = 0; i < options->target.tids.count && !error; i++) {
 		uint32_t tid = (uint32_t)options->target.tids.items[i], pid;
-		uint32_t *slot = vec_push(&capture->wanted_threads);
+		uint32_t *slot = vec_push(&capture->tasks.wanted_threads);
 		if (!slot)
 			return error_no_memory();
 		*slot = tid;
@@ -104,8 +105,9 @@ struct sp_error *capture_find_processes(struct sp_capture *capture,
 		if (!error)
 			error = add_process(capture, pid);
 	}
-	if (capture->wanted_threads.count)
-		qsort(capture->wanted_threads.items, capture->wanted_threads.count, sizeof(uint32_t),
+	if (capture->tasks.wanted_threads.count)
+		qsort(capture->tasks.wanted_threads.items, capture->tasks.wanted_threads.count,
+		      sizeof(uint32_t),
 		      u32_compare);
 	return error;
 }

@@ -49,9 +49,9 @@ static struct sp_error *topology_keys(const struct sp_capture *capture, common_f
 	struct sp_cpu_topology topology = {0};
 	uint32_t limit = topology_cpu_limit(capture->ctx);
 	struct sp_error *error = topology_read_cpus(capture->ctx, limit, &arena, &topology);
-	for (size_t i = 0; i < capture->cpus.count && !error; i++)
-		keys[i] = capture->cpus.items[i] < topology.place_count
-				  ? common(&topology.places[capture->cpus.items[i]])
+	for (size_t i = 0; i < capture->config.cpus.count && !error; i++)
+		keys[i] = capture->config.cpus.items[i] < topology.place_count
+				  ? common(&topology.places[capture->config.cpus.items[i]])
 				  : 0;
 	return error;
 }
@@ -65,9 +65,9 @@ static struct sp_error *node_keys(const struct sp_capture *capture, uint64_t *ke
 	for (size_t n = 0; n < count && !error; n++) {
 		struct cpu_list cpus = {0};
 		error = nodes[n].cpus && *nodes[n].cpus ? cpu_list_parse(&cpus, nodes[n].cpus) : NULL;
-		for (size_t i = 0; i < capture->cpus.count && !error; i++)
+		for (size_t i = 0; i < capture->config.cpus.count && !error; i++)
 			for (size_t j = 0; j < cpus.count; j++)
-				if (cpus.items[j] == capture->cpus.items[i])
+				if (cpus.items[j] == capture->config.cpus.items[i])
 					keys[i] = nodes[n].node + 1;
 		vec_deinit(&cpus);
 	}
@@ -77,7 +77,7 @@ static struct sp_error *node_keys(const struct sp_capture *capture, uint64_t *ke
 static struct sp_error *group_places(const struct sp_capture *capture, enum sp_capture_threads by,
 				     size_t wanted, struct drain_place *places, size_t *count_ret)
 {
-	size_t count = capture->cpus.count;
+	size_t count = capture->config.cpus.count;
 	CLEANUP_FREE uint64_t *keys = calloc(count, sizeof(*keys));
 	if (!keys)
 		return error_no_memory();
@@ -103,8 +103,8 @@ static struct sp_error *group_places(const struct sp_capture *capture, enum sp_c
 static size_t threads_wanted(const struct sp_capture *capture,
 			     const struct capture_options *options)
 {
-	size_t cpus = capture->cpus.count;
-	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
+	size_t cpus = capture->config.cpus.count;
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
 	bool dumps = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	/* Rings that go round are not drained. */
 	if (options->buffers.overwrite)
@@ -127,21 +127,21 @@ static size_t threads_wanted(const struct sp_capture *capture,
 /* One for each ring, to be freed; NULL: no memory. */
 static struct drain_place *make_places(const struct sp_capture *capture)
 {
-	struct drain_place *places = calloc(capture->cpus.count, sizeof(*places));
-	for (size_t i = 0; places && i < capture->cpus.count; i++)
+	struct drain_place *places = calloc(capture->config.cpus.count, sizeof(*places));
+	for (size_t i = 0; places && i < capture->config.cpus.count; i++)
 		places[i] = (struct drain_place){
 			.ring = &sample_rings(capture)[i],
-			.fd = event_set_ring_fd(capture->set, i, EVENT_ROLE_SAMPLES),
-			.cpu = capture->cpus.items[i],
+			.fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SAMPLES),
+			.cpu = capture->config.cpus.items[i],
 		};
 	return places;
 }
 
 struct sp_error *capture_retouches(struct sp_capture *capture)
 {
-	size_t count = capture->cpus.count;
+	size_t count = capture->config.cpus.count;
 	uint64_t ring_bytes = sample_rings(capture)[0].size;
-	if (capture->drains || capture->flight.on || !retouch_is_needed(&capture->retouch))
+	if (capture->bank.drains || capture->flight.on || !retouch_is_needed(&capture->bank.retouch))
 		return NULL;
 	CLEANUP_FREE struct drain_place *places = make_places(capture);
 	if (!places)
@@ -151,7 +151,7 @@ struct sp_error *capture_retouches(struct sp_capture *capture)
 		.relay_bytes = drains_relay_bytes(ring_bytes, count, 0),
 		.record_max = CAPTURE_RECORD_MAX,
 	};
-	return drains_new(&drains, &capture->drains);
+	return drains_new(&drains, &capture->bank.drains);
 }
 
 static void *new_probe(void *arg)
@@ -167,8 +167,8 @@ static void on_arrival(void *arg, void *state, const struct ring *ring, uint64_t
 struct sp_error *capture_start_drains(struct sp_capture *capture,
 				      const struct capture_options *options)
 {
-	size_t count = capture->cpus.count, threads = threads_wanted(capture, options);
-	const struct perf_event_attr *attr = &capture->plan->samples[0].attr;
+	size_t count = capture->config.cpus.count, threads = threads_wanted(capture, options);
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
 	bool dumps = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	if (!threads)
 		return capture_retouches(capture);
@@ -184,9 +184,9 @@ struct sp_error *capture_start_drains(struct sp_capture *capture,
 						  dumps ? attr->sample_stack_user : 0),
 		.notify_bytes = options->buffers.wakeup_samples ? 1 : dumps ? NOTIFY_STACKS : NOTIFY_SMALL,
 		.record_max = CAPTURE_RECORD_MAX,
-		.realtime = capture->realtime,
-		.on_arrival = capture->unwinding ? on_arrival : NULL,
-		.new_state = new_probe, .arg = capture->unwinding,
+		.realtime = capture->config.realtime,
+		.on_arrival = capture->samples.unwinding ? on_arrival : NULL,
+		.new_state = new_probe, .arg = capture->samples.unwinding,
 	};
-	return drains_new(&drains, &capture->drains);
+	return drains_new(&drains, &capture->bank.drains);
 }

@@ -38,7 +38,7 @@ static struct sp_error *say_none(const struct sp_ctx *ctx)
 static uint64_t area_bytes(const struct sp_capture *capture, uint64_t asked)
 {
 	uint64_t least = asked ? asked : geteuid() ? AREA_BYTES_USER : AREA_BYTES;
-	uint64_t size = capture->rights.page_size;
+	uint64_t size = capture->config.rights.page_size;
 	while (size < least)
 		size *= 2;
 	return size;
@@ -70,7 +70,7 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 				     const struct capture_options *options,
 				     struct event_specs *specs)
 {
-	struct capture_traces *traces = &capture->traces;
+	struct capture_traces *traces = &capture->out.traces;
 	size_t index = 0;
 	for (size_t i = 0; i < specs->count; i++) {
 		struct auxtrace_pmu pmu = auxtrace_pmu_of(capture->ctx, &specs->items[i].attr);
@@ -80,7 +80,7 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 			return error_new(SP_ERROR_INVALID, "%s and %s: only one event can use the AUX area",
 					 traces->pmu.name, specs->items[i].name);
 		if (pmu.type == AUXTRACE_CS_ETM)
-			return auxtrace_put_info(capture->ctx, &pmu, NULL, NULL, &capture->extra);
+			return auxtrace_put_info(capture->ctx, &pmu, NULL, NULL, &capture->out.extra);
 		traces->pmu = pmu;
 		index = i;
 		/* Tracing takes no samples; perf sets no frequency either. */
@@ -102,7 +102,7 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 
 void capture_request_traces(const struct sp_capture *capture, struct event_request *request)
 {
-	if (capture->traces.pmu.type == AUXTRACE_NONE)
+	if (capture->out.traces.pmu.type == AUXTRACE_NONE)
 		return;
 	request->clock_id = EVENT_CLOCK_KERNEL;
 	/* A trace does not say whose it is. */
@@ -113,8 +113,8 @@ void capture_request_traces(const struct sp_capture *capture, struct event_reque
 
 void capture_plan_traces(struct sp_capture *capture)
 {
-	struct capture_traces *traces = &capture->traces;
-	struct event_plan *plan = capture->plan;
+	struct capture_traces *traces = &capture->out.traces;
+	struct event_plan *plan = capture->config.plan;
 	if (traces->pmu.type == AUXTRACE_NONE)
 		return;
 	for (size_t i = 0; i < plan->sample_count; i++)
@@ -130,9 +130,9 @@ void capture_plan_traces(struct sp_capture *capture)
 
 static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 {
-	struct capture_traces *traces = &capture->traces;
+	struct capture_traces *traces = &capture->out.traces;
 	struct auxtrace_area *area = &traces->areas[traces->count];
-	int fd = event_set_fd(capture->set, traces->event, cpu_index);
+	int fd = event_set_fd(capture->control.set, traces->event, cpu_index);
 	if (fd < 0)
 		return NULL; /* the CPU went away */
 	struct sp_error *error = aux_map(&area->aux, &sample_rings(capture)[cpu_index], fd,
@@ -143,8 +143,8 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 	if (error)
 		return error_prefix(error, "%s", traces->pmu.name);
 	area->index = (uint32_t)cpu_index;
-	area->cpu = capture->cpus.items[cpu_index];
-	area->tid = capture->plan->cpu_wide ? -1 : (int32_t)capture->workload.pid ?: -1;
+	area->cpu = capture->config.cpus.items[cpu_index];
+	area->tid = capture->config.plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid ?: -1;
 	traces->count++;
 	return NULL;
 }
@@ -152,41 +152,41 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 /* Those that were to begin at once, if it were not for the areas. */
 static bool begins_now(const struct sp_capture *capture)
 {
-	return !capture->turns.later && !capture_waits(capture);
+	return !capture->control.turns.later && !capture_waits(capture);
 }
 
 struct sp_error *capture_map_traces(struct sp_capture *capture)
 {
-	struct capture_traces *traces = &capture->traces;
+	struct capture_traces *traces = &capture->out.traces;
 	if (traces->pmu.type == AUXTRACE_NONE)
 		return NULL;
-	traces->areas = calloc(capture->cpus.count, sizeof(*traces->areas));
+	traces->areas = calloc(capture->config.cpus.count, sizeof(*traces->areas));
 	struct sp_error *error = traces->areas ? NULL : error_no_memory();
-	for (size_t i = 0; !error && i < capture->cpus.count; i++)
+	for (size_t i = 0; !error && i < capture->config.cpus.count; i++)
 		error = map_area(capture, i);
-	bool cpu_wide = capture->plan->cpu_wide;
+	bool cpu_wide = capture->config.plan->cpu_wide;
 	const struct auxtrace_settings settings = {
 		.snapshot = traces->snapshot,
 		.per_cpu = true,
-		.switches = !capture->plan->sideband.attr.context_switch ? 0 : cpu_wide ? 3 : 2,
+		.switches = !capture->config.plan->sideband.attr.context_switch ? 0 : cpu_wide ? 3 : 2,
 	};
 	if (!error)
 		error = auxtrace_put_info(capture->ctx, &traces->pmu, sample_rings(capture)[0].page,
-					  &settings, &capture->synthesised);
+					  &settings, &capture->out.synthesised);
 	if (!error && begins_now(capture))
-		error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
 	return error;
 }
 
 static struct sp_error *take_all(struct sp_capture *capture)
 {
-	struct capture_traces *traces = &capture->traces;
+	struct capture_traces *traces = &capture->out.traces;
 	struct sp_error *error = NULL;
 	for (size_t i = 0; !error && i < traces->count; i++) {
 		uint64_t taken;
-		error = auxtrace_take(&traces->areas[i], capture->writing, &taken);
+		error = auxtrace_take(&traces->areas[i], capture->out.writing, &taken);
 		traces->bytes += taken;
-		capture->dirty |= taken != 0;
+		capture->out.dirty |= taken != 0;
 	}
 	return error;
 }
@@ -194,7 +194,7 @@ static struct sp_error *take_all(struct sp_capture *capture)
 struct sp_error *capture_take_traces(struct sp_capture *capture)
 {
 	/* AUX records of the same bytes come first: they are handed on already, or wait. */
-	const struct capture_traces *traces = &capture->traces;
+	const struct capture_traces *traces = &capture->out.traces;
 	return traces->snapshot || traces->sampled ? NULL : take_all(capture);
 }
 
@@ -202,25 +202,25 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 {
 	if (capture->flight.on)
 		return sp_capture_switch(capture);
-	if (!capture->traces.snapshot)
+	if (!capture->out.traces.snapshot)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "nothing to snapshot: no overwrite "
 						  "mode"), "record with --overwrite, or a tracing event "
 					"with --snapshot");
-	struct sp_error *error = event_set_disable(capture->set, EVENT_ROLE_SAMPLES);
+	struct sp_error *error = event_set_disable(capture->control.set, EVENT_ROLE_SAMPLES);
 	/* The AUX records that say how far each area was written. */
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error)
 		error = take_all(capture);
-	struct sp_error *enable_error = event_set_enable(capture->set, EVENT_ROLE_SAMPLES);
+	struct sp_error *enable_error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
 	return error_first(error, enable_error);
 }
 
 void capture_unmap_traces(struct sp_capture *capture)
 {
-	for (size_t i = 0; i < capture->traces.count; i++)
-		aux_deinit(&capture->traces.areas[i].aux);
-	free(capture->traces.areas);
-	capture->traces.areas = NULL;
-	capture->traces.count = 0;
+	for (size_t i = 0; i < capture->out.traces.count; i++)
+		aux_deinit(&capture->out.traces.areas[i].aux);
+	free(capture->out.traces.areas);
+	capture->out.traces.areas = NULL;
+	capture->out.traces.count = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/trigger.h"
+#include "capture/event_control/trigger.h"
 
 #include <sprof/capture.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *
 		.specs = &trigger->specs,
 		.scope = EVENT_SCOPE_CPUS_IF_ALLOWED,
 		.start = EVENT_START_NOW,
-		.cpu = capture->cpus.items[0],
+		.cpu = capture->config.cpus.items[0],
 		.period = 1,
 		.inherit = true,
 		/* At once, and with next to nothing of a ring. */
@@ -40,30 +40,31 @@ struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *
 		.clock_id = CLOCK_MONOTONIC,
 	};
 	if (!error)
-		error = event_plan_make(event_kernel_real(), &capture->rights, &request, &trigger->plan);
+		error = event_plan_make(event_kernel_real(), &capture->config.rights, &request,
+					&trigger->plan);
 	return error ? error_prefix(error, "--switch-output-event") : NULL;
 }
 
 /* Of whole CPUs, or of each task that is recorded from the beginning. */
 static struct sp_error *open_places(struct sp_capture *capture)
 {
-	struct trigger *trigger = &capture->trigger;
+	struct trigger *trigger = &capture->control.trigger;
 	struct { VEC(struct event_place); } places = {0};
 	struct { VEC(int32_t); } tids = {0};
 	struct sp_error *error = NULL;
 	bool good = true;
-	if (trigger->plan->cpu_wide || capture->workload.pid) {
+	if (trigger->plan->cpu_wide || capture->tasks.workload.pid) {
 		int32_t *slot = vec_push(&tids);
 		good = slot;
 		if (slot)
-			*slot = trigger->plan->cpu_wide ? -1 : (int32_t)capture->workload.pid;
+			*slot = trigger->plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid;
 	}
-	for (size_t i = 0; i < capture->processes.count && good && !trigger->plan->cpu_wide; i++)
-		for (size_t j = 0; j < capture->processes.items[i].threads.count && good; j++) {
+	for (size_t i = 0; i < capture->tasks.processes.count && good && !trigger->plan->cpu_wide; i++)
+		for (size_t j = 0; j < capture->tasks.processes.items[i].threads.count && good; j++) {
 			int32_t *slot = vec_push(&tids);
 			good = slot;
 			if (slot)
-				*slot = (int32_t)capture->processes.items[i].threads.items[j];
+				*slot = (int32_t)capture->tasks.processes.items[i].threads.items[j];
 		}
 	for (size_t i = 0; i < tids.count && good; i++)
 		for (uint32_t cpu = 0; cpu < trigger->ring_count && good; cpu++) {
@@ -82,18 +83,18 @@ static struct sp_error *open_places(struct sp_capture *capture)
 
 struct sp_error *capture_watch_trigger(struct sp_capture *capture)
 {
-	struct trigger *trigger = &capture->trigger;
-	size_t cpus = capture->cpus.count;
+	struct trigger *trigger = &capture->control.trigger;
+	size_t cpus = capture->config.cpus.count;
 	if (!trigger->plan)
 		return NULL;
 	struct sp_error *error = event_set_new(event_kernel_real(), trigger->plan,
-					       capture->cpus.items, cpus, &trigger->set);
+					       capture->config.cpus.items, cpus, &trigger->set);
 	trigger->rings = error ? NULL : calloc(cpus, sizeof(*trigger->rings));
 	if (!error && !trigger->rings)
 		error = error_no_memory();
 	for (size_t i = 0; i < cpus && !error; i++) {
 		int fd = event_set_ring_fd(trigger->set, i, EVENT_ROLE_SAMPLES);
-		error = ring_map(&trigger->rings[i], fd, capture->rights.page_size);
+		error = ring_map(&trigger->rings[i], fd, capture->config.rights.page_size);
 		trigger->ring_count = i + !error;
 		if (!error)
 			error = capture_watch_fd(capture, fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/turns.h"
+#include "capture/event_control/turns.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static struct sp_error *set_timer(const struct turns *turns)
 
 struct sp_error *capture_watch_turns(struct sp_capture *capture)
 {
-	struct turns *turns = &capture->turns;
+	struct turns *turns = &capture->control.turns;
 	if (!turns->span_count)
 		return NULL;
 	turns->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -92,7 +92,7 @@ struct sp_error *capture_watch_turns(struct sp_capture *capture)
 
 struct sp_error *capture_begin_turns(struct sp_capture *capture)
 {
-	struct turns *turns = &capture->turns;
+	struct turns *turns = &capture->control.turns;
 	if (turns->fd < 0 || turns->next)
 		return NULL; /* none, or the first has been */
 	turns->begin_ns = capture_now_ns();
@@ -101,27 +101,27 @@ struct sp_error *capture_begin_turns(struct sp_capture *capture)
 
 static bool all_are(const struct sp_capture *capture, bool on)
 {
-	for (size_t i = 0; i < capture->plan->sample_count; i++)
-		if (capture->turns.on[i] != on)
+	for (size_t i = 0; i < capture->config.plan->sample_count; i++)
+		if (capture->control.turns.on[i] != on)
 			return false;
 	return true;
 }
 
 bool capture_samples_all(const struct sp_capture *capture)
 {
-	return capture->turns.on ? all_are(capture, true) : !capture->turns.later;
+	return capture->control.turns.on ? all_are(capture, true) : !capture->control.turns.later;
 }
 
 static struct sp_error *remember(struct sp_capture *capture)
 {
-	size_t count = capture->plan->sample_count;
-	if (capture->turns.on)
+	size_t count = capture->config.plan->sample_count;
+	if (capture->control.turns.on)
 		return NULL;
-	capture->turns.on = malloc(count * sizeof(*capture->turns.on));
-	if (!capture->turns.on)
+	capture->control.turns.on = malloc(count * sizeof(*capture->control.turns.on));
+	if (!capture->control.turns.on)
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++)
-		capture->turns.on[i] = !capture->turns.later;
+		capture->control.turns.on[i] = !capture->control.turns.later;
 	return NULL;
 }
 
@@ -129,24 +129,24 @@ static struct sp_error *remember(struct sp_capture *capture)
 static struct sp_error *apply(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	wide_stop(&capture->wide);
-	capture->pace = (struct pace){0};
-	for (size_t i = 0; i < capture->plan->sample_count && !error; i++)
-		error = event_set_switch_event(capture->set, i, capture->turns.on[i]);
+	wide_stop(&capture->control.wide);
+	capture->control.pace = (struct pace){0};
+	for (size_t i = 0; i < capture->config.plan->sample_count && !error; i++)
+		error = event_set_switch_event(capture->control.set, i, capture->control.turns.on[i]);
 	return error;
 }
 
 /* Notes that an event (SIZE_MAX: all) was enabled or disabled, for readers who find no samples. */
 static struct sp_error *note_switch(struct sp_capture *capture, size_t index, enum note_kind kind)
 {
-	const char *event = index == SIZE_MAX ? NULL : capture->plan->samples[index].name;
-	capture->dirty = true;
+	const char *event = index == SIZE_MAX ? NULL : capture->config.plan->samples[index].name;
+	capture->out.dirty = true;
 	return capture_write_note(capture, kind, event);
 }
 
 static struct sp_error *tell(struct sp_capture *capture, size_t index, bool on)
 {
-	struct turns *turns = &capture->turns;
+	struct turns *turns = &capture->control.turns;
 	if (turns->told > TOLD_MAX)
 		return NULL;
 	if (turns->told++ == TOLD_MAX)
@@ -159,10 +159,10 @@ struct sp_error *capture_tell_off(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (capture_samples_all(capture))
 		return NULL;
-	if (!capture->turns.on || all_are(capture, false))
+	if (!capture->control.turns.on || all_are(capture, false))
 		return note_switch(capture, SIZE_MAX, NOTE_SAMPLING_WAS_OFF);
-	for (size_t i = 0; i < capture->plan->sample_count && !error; i++)
-		if (!capture->turns.on[i])
+	for (size_t i = 0; i < capture->config.plan->sample_count && !error; i++)
+		if (!capture->control.turns.on[i])
 			error = note_switch(capture, i, NOTE_SAMPLING_WAS_OFF);
 	return error;
 }
@@ -174,25 +174,25 @@ static struct sp_error *turn(struct sp_capture *capture, size_t index, bool on)
 	if (error)
 		return error;
 	bool was_on = all_are(capture, true), changes = false;
-	for (size_t i = 0; i < capture->plan->sample_count; i++) {
+	for (size_t i = 0; i < capture->config.plan->sample_count; i++) {
 		if (index != SIZE_MAX && index != i)
 			continue;
-		changes |= capture->turns.on[i] != on;
-		capture->turns.on[i] = on;
+		changes |= capture->control.turns.on[i] != on;
+		capture->control.turns.on[i] = on;
 	}
 	bool is_on = all_are(capture, true);
-	capture->turns.turned = true;
+	capture->control.turns.turned = true;
 	if (was_on && is_on)
 		return NULL;
 	error = changes ? tell(capture, index, on) : NULL;
 	if (!error)
 		error = apply(capture);
-	return error || !is_on ? error : wide_start(&capture->wide, false, capture_now_ns());
+	return error || !is_on ? error : wide_start(&capture->control.wide, false, capture_now_ns());
 }
 
 struct sp_error *capture_take_turn(struct sp_capture *capture)
 {
-	struct turns *turns = &capture->turns;
+	struct turns *turns = &capture->control.turns;
 	uint64_t times;
 	if (turns->fd < 0 || read(turns->fd, &times, sizeof(times)) <= 0)
 		return NULL;
@@ -205,8 +205,8 @@ static struct sp_error *turn_named(struct sp_capture *capture, const char *event
 {
 	if (!event)
 		return turn(capture, SIZE_MAX, on);
-	for (size_t i = 0; i < capture->plan->sample_count; i++)
-		if (!strcmp(capture->plan->samples[i].name, event))
+	for (size_t i = 0; i < capture->config.plan->sample_count; i++)
+		if (!strcmp(capture->config.plan->samples[i].name, event))
 			return turn(capture, i, on);
 	return error_new(SP_ERROR_NOT_FOUND, "no event %s is recorded", event);
 }
@@ -223,20 +223,20 @@ struct sp_error *sp_capture_disable(struct sp_capture *capture, const char *even
 
 size_t sp_capture_event_count(const struct sp_capture *capture)
 {
-	return capture->plan->sample_count;
+	return capture->config.plan->sample_count;
 }
 
 const char *sp_capture_event_name(const struct sp_capture *capture, size_t index)
 {
-	return capture->plan->samples[index].name;
+	return capture->config.plan->samples[index].name;
 }
 
 const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *capture, size_t index)
 {
-	return &capture->plan->samples[index].attr;
+	return &capture->config.plan->samples[index].attr;
 }
 
 bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index)
 {
-	return capture->turns.on ? capture->turns.on[index] : !capture->turns.later;
+	return capture->control.turns.on ? capture->control.turns.on[index] : !capture->control.turns.later;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/wall_clock.h"
+#include "capture/ring_bank/wall_clock.h"
 
 #include <stdlib.h>
 #include "base/clock.h"
@@ -59,7 +59,7 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 
 static struct sp_error *say(struct sp_capture *capture, const struct wall_clock_change *change)
 {
-	const char *name = capture->wall.clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
+	const char *name = capture->bank.wall.clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
 	struct sp_error *error = NULL;
 	if (change->set_ns)
 		error = capture_note(capture, NOTE_CLOCK_SET, name, (uint64_t)change->set_ns,
@@ -67,14 +67,14 @@ static struct sp_error *say(struct sp_capture *capture, const struct wall_clock_
 	if (!error && change->slept_ns)
 		error = capture_note(capture, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
 				     (uint64_t)change->off_ns);
-	if (!error && capture->wall.told == TOLD_MAX)
+	if (!error && capture->bank.wall.told == TOLD_MAX)
 		error = capture_note(capture, NOTE_CLOCK_UNSTABLE, name);
 	return error;
 }
 
 struct sp_error *capture_check_clock(struct sp_capture *capture)
 {
-	struct wall_clock *wall = &capture->wall;
+	struct wall_clock *wall = &capture->bank.wall;
 	struct wall_clock_change change;
 	if (!wall->on || wall->told >= TOLD_MAX ||
 	    !wall_clock_changes(wall, ahead_of_monotonic(wall->clock),

@@ -50,9 +50,9 @@ static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns)
 
 struct sp_error *capture_adapt_pace(struct sp_capture *capture)
 {
-	if (!capture->unwinding)
+	if (!capture->samples.unwinding)
 		return NULL;
-	bool quiet = unwinding_oldest_ns(capture->unwinding) == UINT64_MAX;
+	bool quiet = unwinding_oldest_ns(capture->samples.unwinding) == UINT64_MAX;
 	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
 	uint64_t pace_ns = capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS : TIMER_NS;
 	return pace_ns == capture->pace_ns ? NULL : set_pace(capture, pace_ns);
@@ -64,28 +64,28 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	if (capture->epoll_fd < 0)
 		return error_os(errno, "epoll_create1");
 	uint64_t timer_ns = capture->flight.on ? FLIGHT_TIMER_NS
-			    : capture->unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
+			    : capture->samples.unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
 	struct sp_error *error = make_timer(capture, timer_ns);
 	if (!error)
 		error = capture_watch_turns(capture);
 	if (!error)
 		error = capture_watch_trigger(capture);
 	if (!error)
-		error = capture_watch_fd(capture, capture->workload.pidfd);
+		error = capture_watch_fd(capture, capture->tasks.workload.pidfd);
 	if (!error)
-		error = capture_watch_fd(capture, capture->absences.fd);
-	if (!error && capture->unwinding)
-		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->unwinding));
-	bool others_drain = capture->drains && !drains_is_by_reader(capture->drains);
+		error = capture_watch_fd(capture, capture->control.absences.fd);
+	if (!error && capture->samples.unwinding)
+		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->samples.unwinding));
+	bool others_drain = capture->bank.drains && !drains_is_by_reader(capture->bank.drains);
 	if (!error && others_drain)
-		error = capture_watch_fd(capture, drains_fd(capture->drains));
-	for (size_t i = 0; i < capture->cpus.count && !error; i++) {
+		error = capture_watch_fd(capture, drains_fd(capture->bank.drains));
+	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
 		if (!others_drain && !capture->flight.on)
-			error = capture_watch_fd(capture, event_set_ring_fd(capture->set, i,
+			error = capture_watch_fd(capture, event_set_ring_fd(capture->control.set, i,
 									    EVENT_ROLE_SAMPLES));
 		if (!error)
 			error = capture_watch_fd(capture,
-					 event_set_ring_fd(capture->set, i, EVENT_ROLE_SIDEBAND));
+					 event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SIDEBAND));
 	}
 	return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * CPUs that go offline while they are counted: the kernel takes their counters off them for good, as
- * it does with events that sample (capture/absence.h). What tells is that they are not on any more,
+ * it does with events that sample (event_control/absence.h). What tells is that they are not on any more,
  * although nobody has switched them off. They are opened once more as soon as the kernel takes them,
  * and go on from what was counted before.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "capture/absence.h"
+#include "capture/event_control/absence.h"
 #include "count/stat.h"
 
 /* Limit on notes about CPUs that were offline. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clocks that are set, CPUs that stand still, and what of records is changed for them. */
-#include "capture/absence.h"
+#include "capture/event_control/absence.h"
 #include "capture/ring_bank/retouch.h"
-#include "capture/wall_clock.h"
+#include "capture/ring_bank/wall_clock.h"
 #include "event/kernel.h"
 #include "record/decode.h"
 #include "record/encode.h"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/capture/config/config.h \
 	lib/capture/config/graph.c lib/capture/config/graph.h \
 	lib/capture/config/graph_fp.c \
 	lib/capture/config/options.c lib/capture/config/options.h \

@@ -3,7 +3,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/ring_bank/drains.c lib/capture/ring_bank/drains.h \
 	lib/capture/ring_bank/fields.h \
 	lib/capture/ring_bank/hurry.c lib/capture/ring_bank/hurry.h \
-	lib/capture/ring_bank/retouch.c lib/capture/ring_bank/retouch.h
+	lib/capture/ring_bank/retouch.c lib/capture/ring_bank/retouch.h \
+	lib/capture/ring_bank/ring_bank.h \
+	lib/capture/ring_bank/wall_clock.h
 check_PROGRAMS += \
 	tests/unit/test_drains \
 	tests/unit/test_retouch

@@ -8,7 +8,7 @@
  *   those of the clock until it is set, and go on evenly then. Otherwise all that goes by time
  *   (who was followed, what was mapped) would be wrong, here and in every reader.
  *
- * - ids of events that were opened once more, as their CPU was offline (capture/absence.h): the
+ * - ids of events that were opened once more, as their CPU was offline (capture/event_control/absence.h): the
  *   file lists those that they had at the start. Counts in samples go on from theirs.
  *
  * To be applied once to each record.

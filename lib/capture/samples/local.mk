@@ -5,6 +5,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/samples/joining.c lib/capture/samples/joining.h \
 	lib/capture/samples/pool.c lib/capture/samples/pool.h \
 	lib/capture/samples/python.c lib/capture/samples/python.h \
+	lib/capture/samples/sample_path.h \
 	lib/capture/samples/stack_size.c lib/capture/samples/stack_size.h \
 	lib/capture/samples/touch.c lib/capture/samples/touch.h \
 	lib/capture/samples/unwinding.c lib/capture/samples/unwinding.h

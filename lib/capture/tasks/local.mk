@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/doubt.c lib/capture/tasks/doubt.h \
 	lib/capture/tasks/membership.c lib/capture/tasks/membership.h \
 	lib/capture/tasks/roster.c lib/capture/tasks/roster.h \
+	lib/capture/tasks/tasks.h \
 	lib/capture/tasks/tracker.c lib/capture/tasks/tracker.h \
 	lib/capture/tasks/workload.c lib/capture/tasks/workload.h
 check_PROGRAMS += \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* When samples are taken: by times that were given before, and by who says so meanwhile. */
-#ifndef CAPTURE_TURNS_H
-#define CAPTURE_TURNS_H
+#ifndef CAPTURE_EVENT_CONTROL_TURNS_H
+#define CAPTURE_EVENT_CONTROL_TURNS_H
 
 #include <stddef.h>
 #include "capture/config/options.h"

@@ -13,8 +13,8 @@
  * and every 5 s, as it tells nobody of sleep; twice a second where it does not tell (not in every
  * container), and while one is gone.
  */
-#ifndef CAPTURE_ABSENCE_H
-#define CAPTURE_ABSENCE_H
+#ifndef CAPTURE_EVENT_CONTROL_ABSENCE_H
+#define CAPTURE_EVENT_CONTROL_ABSENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,15 +43,7 @@ struct absences {
 bool absence_is_short(const struct absence *absence, uint64_t now_ns, uint64_t time_on_ns,
 		      uint64_t *since_ns_ret);
 
-struct sp_capture;
-
 void absences_init(struct absences *absences);
 void absences_deinit(struct absences *absences);
-
-/* Once all events are open. */
-struct sp_error *capture_watch_cpus(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* To be called every half a second, when told, or `now`. */
-struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
 
 #endif

@@ -3,8 +3,8 @@
  * Times by a clock that may be set meanwhile, told by one that may not: see capture/ring_bank/retouch.h.
  * A time so is that of the wall's clock until this is set; how far it is off from then on is said.
  */
-#ifndef CAPTURE_WALL_CLOCK_H
-#define CAPTURE_WALL_CLOCK_H
+#ifndef CAPTURE_RING_BANK_WALL_CLOCK_H
+#define CAPTURE_RING_BANK_WALL_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,10 +42,5 @@ struct wall_clock_change {
  */
 bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
 			struct wall_clock_change *ret);
-
-struct sp_capture;
-
-/* Looks, and says it. */
-struct sp_error *capture_check_clock(struct sp_capture *capture) SP_MUST_CHECK;
 
 #endif
