@@ -118,7 +118,7 @@ static struct sp_error *say_if_last(struct sp_capture *capture)
 {
 	if (capture->control.absences.told < TOLD_MAX)
 		return NULL;
-	return capture_note(capture, NOTE_CPUS_UNSTABLE, NULL);
+	return notes_add(&capture->out.notes, NOTE_CPUS_UNSTABLE, NULL);
 }
 
 static struct sp_error *say_gone(struct sp_capture *capture, size_t index)
@@ -127,7 +127,7 @@ static struct sp_error *say_gone(struct sp_capture *capture, size_t index)
 	if (!count_telling(&capture->control.absences))
 		return NULL;
 	struct sp_error *error =
-		capture_note(capture, absence->lost ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE, NULL,
+		notes_add(&capture->out.notes, absence->lost ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE, NULL,
 			     capture->config.cpus.items[index], since_begin(capture, absence->gone_ns));
 	return error ? error : say_if_last(capture);
 }
@@ -141,7 +141,7 @@ static struct sp_error *say_back(struct sp_capture *capture, size_t index, uint6
 	if (!count_telling(absences))
 		return NULL;
 	struct sp_error *error =
-		capture_note(capture, NOTE_CPU_BACK, NULL, capture->config.cpus.items[index],
+		notes_add(&capture->out.notes, NOTE_CPU_BACK, NULL, capture->config.cpus.items[index],
 			     since_begin(capture, absence->gone_ns), since_begin(capture, now_ns),
 			     now_ns - since_ns);
 	return error ? error : say_if_last(capture);

@@ -307,7 +307,7 @@ static struct sp_error *attach_passes(struct sp_capture *capture, struct coverag
 	ctx_log(capture->ctx, SP_LOG_DEBUG, "%zu tasks seen, %zu in doubt", coverage->covers.count,
 		capture->tasks.doubts.tasks.count);
 	if (!error && more)
-		error = capture_note(capture, NOTE_ATTACH_INCOMPLETE, NULL);
+		error = notes_add(&capture->out.notes, NOTE_ATTACH_INCOMPLETE, NULL);
 	return error;
 }
 
@@ -361,7 +361,7 @@ static struct sp_error *describe_kernel(struct sp_capture *capture)
 	if (error || !capture_samples_kernel(capture->config.plan))
 		return error;
 	if (hidden)
-		return capture_note(capture, NOTE_KERNEL_HIDDEN, NULL);
+		return notes_add(&capture->out.notes, NOTE_KERNEL_HIDDEN, NULL);
 	return synth_bpf(capture->synth);
 }
 
@@ -375,7 +375,7 @@ static struct sp_error *describe_process(struct sp_capture *capture,
 			       : synth_process(capture->synth, process->pid, &process->threads,
 					       &complete);
 	if (!error && !complete)
-		error = capture_note(capture, NOTE_PROCESS_MAPS_UNREADABLE, NULL, process->pid);
+		error = notes_add(&capture->out.notes, NOTE_PROCESS_MAPS_UNREADABLE, NULL, process->pid);
 	return error;
 }
 
@@ -403,7 +403,7 @@ static struct sp_error *describe_everyone(struct sp_capture *capture)
 	size_t unreadable = 0;
 	struct sp_error *error = synth_all(capture->synth, &unreadable);
 	if (!error && unreadable)
-		error = capture_note(capture, NOTE_MAPS_UNREADABLE, NULL, unreadable);
+		error = notes_add(&capture->out.notes, NOTE_MAPS_UNREADABLE, NULL, unreadable);
 	return error;
 }
 

@@ -18,59 +18,10 @@
 
 DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 
-/* Allocates and composes the sentence. */
-static char *compose(const struct sp_note *note)
-{
-	size_t size = sp_note_text(note, NULL, 0) + 1;
-	char *line = malloc(size);
-	if (line)
-		sp_note_text(note, line, size);
-	return line;
-}
-
-static void free_note(struct recorder_note *note)
-{
-	free(note->line);
-	free(note->object);
-}
-
-struct sp_error *capture_add_note(struct sp_capture *capture, const struct sp_note *note)
-{
-	struct recorder_note made = {.line = compose(note), .note = *note};
-	struct recorder_note *slot = NULL;
-	if (note->object)
-		made.object = strndup(note->object, note->object_size);
-	if (made.line && (made.object || !note->object))
-		slot = vec_push(&capture->out.notes);
-	if (!slot) {
-		free_note(&made);
-		return error_no_memory();
-	}
-	made.note.object = made.object;
-	made.note.text = made.line;
-	made.note.size = strlen(made.line);
-	*slot = made;
-	return NULL;
-}
-
 struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note)
 {
 	note.time_ns = capture_record_time_ns(capture);
 	return record_encode_note(&capture->out.extra, &note);
-}
-
-struct sp_error *capture_note_text(struct sp_capture *capture, uint32_t kind, const char *text)
-{
-	const struct sp_note note = {.kind = kind, .text = text, .size = strlen(text)};
-	return capture_add_note(capture, &note);
-}
-
-struct sp_error *capture_take_notes(struct sp_capture *capture, const struct event_notes *notes)
-{
-	struct sp_error *error = NULL;
-	for (size_t i = 0; i < notes->count && !error; i++)
-		error = capture_note_text(capture, NOTE_EVENT, notes->items[i].line);
-	return error;
 }
 
 /* Who keeps count of which tasks there are. */
@@ -397,8 +348,6 @@ static void free_lists(struct sp_capture *capture)
 		vec_deinit(&capture->tasks.processes.items[i].later);
 		free(capture->tasks.processes.items[i].stats);
 	}
-	for (size_t i = 0; i < capture->out.notes.count; i++)
-		free_note(&capture->out.notes.items[i]);
 	vec_deinit(&capture->tasks.processes);
 	vec_deinit(&capture->tasks.wanted_threads);
 	vec_deinit(&capture->tasks.roots);
@@ -407,7 +356,7 @@ static void free_lists(struct sp_capture *capture)
 	process_tree_deinit(&capture->tasks.begin_tree);
 	vec_deinit(&capture->config.cpus);
 	vec_deinit(&capture->config.online);
-	vec_deinit(&capture->out.notes);
+	notes_deinit(&capture->out.notes);
 	vec_deinit(&capture->out.synthesised);
 	vec_deinit(&capture->out.extra);
 	retouch_deinit(&capture->bank.retouch);

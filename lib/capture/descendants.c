@@ -123,7 +123,7 @@ struct sp_error *capture_note_refused(struct sp_capture *capture)
 	if (count > NAMES_MAX)
 		strcat(names, ", and others");
 	const char *object = names;
-	return capture_note(capture, NOTE_ATTACH_REFUSED, object, count);
+	return notes_add(&capture->out.notes, NOTE_ATTACH_REFUSED, object, count);
 }
 
 /* Processes that were given as such: of others, the user asked for no children. */

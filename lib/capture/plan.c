@@ -126,7 +126,7 @@ static struct sp_error *bound_stacks(struct sp_capture *capture,
 	if (graph->stack_bytes <= STACK_BESIDE_REGISTERS)
 		return NULL;
 	graph->stack_bytes = STACK_BESIDE_REGISTERS;
-	return capture_note(capture, NOTE_COPY_LIMITED, NULL, STACK_BESIDE_REGISTERS);
+	return notes_add(&capture->out.notes, NOTE_COPY_LIMITED, NULL, STACK_BESIDE_REGISTERS);
 }
 
 static struct sp_error *choose_graph(struct sp_capture *capture,
@@ -137,7 +137,7 @@ static struct sp_error *choose_graph(struct sp_capture *capture,
 	if (!error && options->sampling.samples == SP_OFF)
 		capture->config.graph.kind = SP_CALL_GRAPH_NONE;
 	else if (!error && capture->config.graph.note)
-		error = capture_note_text(capture, NOTE_CALL_GRAPH, capture->config.graph.note);
+		error = notes_keep_text(&capture->out.notes, NOTE_CALL_GRAPH, capture->config.graph.note);
 	/* Of what may never be written, nothing is unwound. */
 	capture->config.graph.live &= capture->config.graph.kind == SP_CALL_GRAPH_DWARF &&
 				      !options->buffers.overwrite;
@@ -179,7 +179,7 @@ static struct sp_error *check_graph_terms(struct sp_capture *capture, const stru
 	if (!differs || !capture->config.graph.live)
 		return NULL;
 	capture->config.graph.live = false;
-	return capture_note(capture, NOTE_UNWIND_LATER, NULL);
+	return notes_add(&capture->out.notes, NOTE_UNWIND_LATER, NULL);
 }
 
 /* The processor's own record of calls; as perf asks for it. */
@@ -220,8 +220,8 @@ static struct sp_error *say_about_counts(struct sp_capture *capture,
 	if (!options->fields.thread_counts)
 		return NULL;
 	if (capture->config.target == CAPTURE_EVERYONE || !capture->config.inherit)
-		return capture_note(capture, NOTE_NO_THREAD_COUNTS, NULL);
-	return capture_note(capture, NOTE_THREAD_COUNTS_RISKY, NULL);
+		return notes_add(&capture->out.notes, NOTE_NO_THREAD_COUNTS, NULL);
+	return notes_add(&capture->out.notes, NOTE_THREAD_COUNTS_RISKY, NULL);
 }
 
 /* Which event is of which control group is nowhere else in the file. */
@@ -230,8 +230,8 @@ static struct sp_error *say_groups(struct sp_capture *capture, const struct capt
 	if (!options->target.cgroups)
 		return NULL;
 	if (!strchr(options->target.cgroups, ','))
-		return capture_note(capture, NOTE_CGROUP, options->target.cgroups);
-	return capture_note(capture, NOTE_CGROUPS, options->target.cgroups);
+		return notes_add(&capture->out.notes, NOTE_CGROUP, options->target.cgroups);
+	return notes_add(&capture->out.notes, NOTE_CGROUPS, options->target.cgroups);
 }
 
 /* Which events, CPUs and rights there are, and how calls are to be found. */
@@ -323,7 +323,7 @@ static struct sp_error *note_lock_in(struct sp_capture *capture)
 		i++;
 	if (i == plan->sample_count)
 		return NULL;
-	struct sp_error *error = capture_note(capture, NOTE_LOCK_IN, NULL, lock_in.period_ns,
+	struct sp_error *error = notes_add(&capture->out.notes, NOTE_LOCK_IN, NULL, lock_in.period_ns,
 					      lock_in.timer_hz, lock_in.free_hz);
 	/* A report finds lock-in with 1 ms timers itself, but does not know this kernel's HZ. */
 	if (!error)
@@ -350,7 +350,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 		error = event_filters_check(event_kernel_real(), capture->ctx, capture->config.plan,
 					    request.cpu);
 	if (!error)
-		error = capture_take_notes(capture, &capture->config.plan->notes);
+		error = notes_keep_planned(&capture->out.notes, &capture->config.plan->notes);
 	if (!error)
 		error = note_lock_in(capture);
 	return error ? error : take_plan(capture, &options);

@@ -78,28 +78,10 @@ uint64_t capture_now_ns(void);
 /* The recording's own clock, as in the records. */
 uint64_t capture_record_time_ns(const struct sp_capture *capture);
 
-/* Adds a note; its text, if it has one, and its object are copied. Fails only when out of memory. */
-struct sp_error *capture_add_note(struct sp_capture *capture, const struct sp_note *note) SP_MUST_CHECK;
-
-/* A note of that kind (enum note_kind), object (a string or NULL), and the kind's values. */
-#define NOTE_OF(kind_, object_, ...)                                                               \
-	(struct sp_note){.kind = (kind_), .object = (object_),                                     \
-			 .object_size = (object_) ? strlen((object_) ?: "") : 0,                    \
-			 .value_count = note_value_count(kind_), .values = {__VA_ARGS__}}
-#define capture_note(capture, kind_, object_, ...)                                                 \
-	capture_add_note(capture, &NOTE_OF(kind_, object_, __VA_ARGS__))
-
-/* The same, written at once and not printed. */
+/* Writes a note to the current file at once; it is not kept. */
 #define capture_write_note(capture, kind_, object_, ...)                                           \
 	capture_encode_note(capture, NOTE_OF(kind_, object_, __VA_ARGS__))
 struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note) SP_MUST_CHECK;
-
-/* As capture_note(), of a kind that uses `text`. */
-struct sp_error *capture_note_text(struct sp_capture *capture, uint32_t kind,
-				   const char *text) SP_MUST_CHECK;
-
-struct sp_error *capture_take_notes(struct sp_capture *capture,
-				    const struct event_notes *notes) SP_MUST_CHECK;
 
 /* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,

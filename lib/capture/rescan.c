@@ -118,5 +118,5 @@ struct sp_error *capture_rescan(struct sp_capture *capture)
 	set_times(capture, capture->round_ns);
 	if (error || again || !capture->tasks.sideband_lost_seen)
 		return error;
-	return capture_note(capture, NOTE_REREAD, NULL);
+	return notes_add(&capture->out.notes, NOTE_REREAD, NULL);
 }

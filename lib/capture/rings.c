@@ -72,7 +72,7 @@ static struct sp_error *prefer_time(struct sp_capture *capture,
 	    capture->config.graph.kind != SP_CALL_GRAPH_DWARF)
 		return NULL;
 	take_frame_pointers(capture);
-	return capture_note(capture, NOTE_FP_FOR_WINDOW, NULL, bytes, reach_ns,
+	return notes_add(&capture->out.notes, NOTE_FP_FOR_WINDOW, NULL, bytes, reach_ns,
 			    capture->flight.window_ns);
 }
 
@@ -82,7 +82,7 @@ static struct sp_error *say_reach(struct sp_capture *capture, uint64_t freq_hz)
 	uint64_t reach_ns = short_reach_ns(capture, bytes, freq_hz);
 	if (!reach_ns)
 		return NULL;
-	return capture_note(capture, NOTE_SHORT_WINDOW, NULL, bytes, reach_ns,
+	return notes_add(&capture->out.notes, NOTE_SHORT_WINDOW, NULL, bytes, reach_ns,
 			    capture->flight.window_ns, sample_bytes_of(capture));
 }
 
@@ -113,13 +113,13 @@ struct sp_error *capture_size_rings(struct sp_capture *capture,
 				 wanted, &notes,
 				 &capture->config.ring_pages);
 	if (!error && options->buffers.ring_bytes) /* smaller than the default is no news */
-		error = capture_take_notes(capture, &notes);
+		error = notes_keep_planned(&capture->out.notes, &notes);
 	if (error)
 		return error;
 	if (options->chains.call_graph != SP_CALL_GRAPH_AUTO || rings_have_room(capture))
 		return say_reach(capture, freq_hz);
 	take_frame_pointers(capture);
-	error = capture_note(capture, NOTE_FP_FOR_SPACE, NULL,
+	error = notes_add(&capture->out.notes, NOTE_FP_FOR_SPACE, NULL,
 			     (uint64_t)capture->config.ring_pages.samples * page_size);
 	return error ? error : say_reach(capture, freq_hz);
 }
@@ -145,7 +145,7 @@ static struct sp_error *map_role(struct sp_capture *capture, enum event_role rol
 static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_pages pages)
 {
 	uint64_t page_size = capture->config.rights.page_size;
-	return capture_note(capture, NOTE_RINGS_SHRUNK, NULL, pages.samples * page_size,
+	return notes_add(&capture->out.notes, NOTE_RINGS_SHRUNK, NULL, pages.samples * page_size,
 			    pages.sideband * page_size);
 }
 

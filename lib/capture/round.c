@@ -38,16 +38,8 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture)
 /* Notes made since the last round become records. */
 static struct sp_error *add_notes(struct sp_capture *capture)
 {
-	struct sp_error *error = NULL;
 	uint64_t time_ns = capture->out.commit_ns ? capture_record_time_ns(capture) : 0;
-	for (; capture->out.notes_written < capture->out.notes.count &&
-	     !error; capture->out.notes_written++) {
-		struct recorder_note *note = &capture->out.notes.items[capture->out.notes_written];
-		note->note.time_ns = time_ns;
-		if (!note->is_derived)
-			error = record_encode_note(&capture->out.extra, &note->note);
-	}
-	return error;
+	return notes_write(&capture->out.notes, time_ns, &capture->out.extra);
 }
 
 /* Samples that were left out become records of losses, as the kernel has them. */
@@ -148,12 +140,12 @@ static struct sp_error *say_pace(struct sp_capture *capture, bool slow)
 	uint64_t now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
 	uint64_t permille = (uint64_t)(1000 * capture->control.pace.share);
 	if (!slow && attr->freq)
-		return capture_note(capture, NOTE_RATE_RESTORED, NULL, usual);
+		return notes_add(&capture->out.notes, NOTE_RATE_RESTORED, NULL, usual);
 	if (!slow)
-		return capture_note(capture, NOTE_PERIOD_RESTORED, NULL, usual);
+		return notes_add(&capture->out.notes, NOTE_PERIOD_RESTORED, NULL, usual);
 	if (!attr->freq)
-		return capture_note(capture, NOTE_PERIOD_RAISED, NULL, permille, now, usual);
-	return capture_note(capture, NOTE_RATE_LOWERED, NULL, permille, now, usual);
+		return notes_add(&capture->out.notes, NOTE_PERIOD_RAISED, NULL, permille, now, usual);
+	return notes_add(&capture->out.notes, NOTE_RATE_LOWERED, NULL, permille, now, usual);
 }
 
 /* Where too many samples are lost, fewer are taken. */

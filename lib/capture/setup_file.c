@@ -53,7 +53,7 @@ static struct sp_error *describe_tracepoints(struct sp_capture *capture,
 		error = host_feature_end(features, &put);
 	return error || !missing
 		       ? error
-		       : capture_note(capture, NOTE_TRACEPOINTS_UNREADABLE, NULL, missing);
+		       : notes_add(&capture->out.notes, NOTE_TRACEPOINTS_UNREADABLE, NULL, missing);
 }
 
 /* GROUP_DESC: u32 n, {text name, u32 index of the leader, u32 members}. */

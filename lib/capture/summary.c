@@ -131,7 +131,7 @@ static struct sp_error *say_new_cpus(struct sp_capture *capture)
 	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
 	for (size_t i = 0; i < online.count && !error; i++)
 		if (!was_online(capture, online.items[i]))
-			error = capture_note(capture, NOTE_CPU_NEW, NULL, online.items[i]);
+			error = notes_add(&capture->out.notes, NOTE_CPU_NEW, NULL, online.items[i]);
 	vec_deinit(&online);
 	return error;
 }
@@ -192,12 +192,12 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 	if (!stats->used_ns && capture_is_clock(&capture->config.plan->samples[0].attr) &&
 	    most_ns > MISSING_NS &&
 	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
-		return capture_note(capture, NOTE_UNCOVERED_TASKS, NULL, most_ns,
+		return notes_add(&capture->out.notes, NOTE_UNCOVERED_TASKS, NULL, most_ns,
 			    capture->tasks.tracker.counts.followed_forks);
 	double share = stats->used_ns ? (double)stats->sampled_ns / (double)stats->used_ns : 1;
 	if (share >= COVERED_ENOUGH || stats->used_ns - stats->sampled_ns < MISSING_NS)
 		return NULL;
-	return capture_note(capture, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share), stats->used_ns,
+	return notes_add(&capture->out.notes, NOTE_UNCOVERED, NULL, (uint64_t)(1000 * share), stats->used_ns,
 			    why_uncovered(capture, stats), rights_cpu_wide(&capture->config.rights));
 }
 
@@ -213,7 +213,7 @@ static struct sp_error *say_skipped(struct sp_capture *capture)
 	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
 	if (!stacks->skipped)
 		return NULL;
-	return capture_note(capture, NOTE_STACKS_SKIPPED, NULL, stacks->skipped,
+	return notes_add(&capture->out.notes, NOTE_STACKS_SKIPPED, NULL, stacks->skipped,
 			    stacks->skipped + unwound(stacks));
 }
 
@@ -243,7 +243,7 @@ static struct sp_error *say_cut(struct sp_capture *capture)
 	uint64_t all = unwound(&counts->stacks);
 	if (!counts->stacks.truncated || counts->stacks.truncated * CUT_SHARE < all)
 		return NULL;
-	return capture_note(capture, NOTE_STACKS_TRUNCATED, NULL, counts->stacks.truncated, all,
+	return notes_add(&capture->out.notes, NOTE_STACKS_TRUNCATED, NULL, counts->stacks.truncated, all,
 			    counts->cuts[JOINING_CUT_BY_SIZE], counts->cuts[JOINING_CUT_BY_HOLE],
 			    counts->cuts[JOINING_CUT_ELSEWHERE], counts->alone,
 			    counts->cuts[JOINING_CUT_BY_SIZE] ? size_remedy(capture) : 0);
@@ -254,7 +254,7 @@ static struct sp_error *say_refused(struct sp_capture *capture)
 	const struct unwinding_counts *counts = &capture->samples.unwound;
 	if (!counts->refused)
 		return NULL;
-	return capture_note(capture, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused,
+	return notes_add(&capture->out.notes, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused,
 			    counts->refused_pid);
 }
 
@@ -263,7 +263,7 @@ static struct sp_error *say_shortened(struct sp_capture *capture)
 	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
 	if (!stacks->shortened)
 		return NULL;
-	return capture_note(capture, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
+	return notes_add(&capture->out.notes, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
 }
 
 /* A few are always missing: the interpreter's function has begun, and its Python code has not. */
@@ -274,7 +274,7 @@ static struct sp_error *say_python(struct sp_capture *capture)
 	uint64_t all = python->groups + python->unreadable;
 	if (missing * PYTHON_SHARE < all || !missing)
 		return NULL;
-	return capture_note(capture, NOTE_PYTHON_DROPPED, NULL, missing, all,
+	return notes_add(&capture->out.notes, NOTE_PYTHON_DROPPED, NULL, missing, all,
 			    capture->config.graph.python_first);
 }
 
@@ -296,10 +296,10 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 	const struct writing_counts counts = writing_counts(capture->out.writing);
 	struct sp_error *error = NULL;
 	if (counts.shed)
-		error = capture_note(capture, NOTE_DROPPED, NULL, counts.shed,
+		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.shed,
 				     capture->samples.filter.counts.samples, CAPTURE_WRITING_MEMORY >> 20);
 	if (!error && counts.waits)
-		error = capture_note(capture, NOTE_STALLED, NULL, counts.waits,
+		error = notes_add(&capture->out.notes, NOTE_STALLED, NULL, counts.waits,
 				     CAPTURE_WRITING_MEMORY >> 19);
 	return error;
 }
@@ -307,7 +307,7 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 static struct sp_error *say_modules(struct sp_capture *capture)
 {
 	return !capture->out.dsos.full ? NULL
-	       : capture_note(capture, NOTE_BUILD_IDS_LIMITED, NULL, DSOS_MAX);
+	       : notes_add(&capture->out.notes, NOTE_BUILD_IDS_LIMITED, NULL, DSOS_MAX);
 }
 
 /*
@@ -319,7 +319,7 @@ static struct sp_error *say_uncounted(struct sp_capture *capture)
 	if (!capture->config.plan->samples[0].attr.inherit_stat || !capture->tasks.workload.ended ||
 	    capture->samples.filter.counts.reads || !capture->tasks.tracker.counts.followed_forks)
 		return NULL;
-	return capture_note(capture, NOTE_THREAD_COUNTS_MISSING, NULL,
+	return notes_add(&capture->out.notes, NOTE_THREAD_COUNTS_MISSING, NULL,
 			    capture->tasks.tracker.counts.followed_forks);
 }
 
@@ -337,9 +337,9 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 	if (!error)
 		error = say_uncounted(capture);
 	if (!error && capture->lost_helping && capture->control.wide.ids.count)
-		error = capture_note(capture, NOTE_LOST_HELPERS, NULL,
+		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
 				     capture->samples.filter.counts.lost, capture->lost_helping);
 	if (!error && capture->samples.filter.membership && stats.lost)
-		error = capture_note(capture, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
+		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
 	return error ? error : say_uncovered(capture, &stats);
 }

@@ -123,7 +123,7 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	}
 	error = writing_change(capture->out.writing, change, switching->begin_bytes);
 	/* What was said of the recording holds for this file, too. */
-	capture->out.notes_written = 0;
+	notes_restart(&capture->out.notes);
 	if (capture->samples.unwinding)
 		unwinding_restart(capture->samples.unwinding);
 	capture->bank.was_full = false;
@@ -266,7 +266,7 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 		return NULL;
 	switching->cut = false;
 	switching->full = true;
-	return capture_note(capture, NOTE_MAX_SIZE, NULL, switching->max_bytes);
+	return notes_add(&capture->out.notes, NOTE_MAX_SIZE, NULL, switching->max_bytes);
 }
 
 /* Where the round might not fit, it is taken part by part. */

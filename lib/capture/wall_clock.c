@@ -62,13 +62,13 @@ static struct sp_error *say(struct sp_capture *capture, const struct wall_clock_
 	const char *name = capture->bank.wall.clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
 	struct sp_error *error = NULL;
 	if (change->set_ns)
-		error = capture_note(capture, NOTE_CLOCK_SET, name, (uint64_t)change->set_ns,
+		error = notes_add(&capture->out.notes, NOTE_CLOCK_SET, name, (uint64_t)change->set_ns,
 				     (uint64_t)change->off_ns);
 	if (!error && change->slept_ns)
-		error = capture_note(capture, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
+		error = notes_add(&capture->out.notes, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
 				     (uint64_t)change->off_ns);
 	if (!error && capture->bank.wall.told == TOLD_MAX)
-		error = capture_note(capture, NOTE_CLOCK_UNSTABLE, name);
+		error = notes_add(&capture->out.notes, NOTE_CLOCK_UNSTABLE, name);
 	return error;
 }
 

@@ -4,13 +4,13 @@
 #define CAPTURE_OUTPUT_RECORDING_H
 
 #include "base/vec.h"
+#include "capture/notes/notes.h"
 #include "capture/output/auxtrace.h"
 #include "capture/output/dsos.h"
 #include "capture/output/sink.h"
 #include "capture/output/switching.h"
 #include "capture/output/writing.h"
 #include "record/encode.h"
-#include "record/note.h"
 
 /* What a tracing PMU writes into AUX areas; zeroed: there is none. */
 struct capture_traces {
@@ -24,12 +24,6 @@ struct capture_traces {
 	uint64_t bytes;      /* taken */
 };
 
-struct recorder_note {
-	char *line, *object; /* the note's strings, owned */
-	struct sp_note note;
-	bool is_derived;     /* not written: reports derive it from the event's attributes */
-};
-
 struct recording {
 	struct switching switching;
 	struct writing *writing;        /* what `sink` hands on to */
@@ -39,8 +33,7 @@ struct recording {
 	struct capture_traces traces;
 	struct record_buffer synthesised; /* records of what ran already */
 	struct record_buffer extra;     /* records of our own on their way to the file */
-	struct { VEC(struct recorder_note); } notes;
-	size_t notes_written;
+	struct notes notes;
 	bool closed;                    /* there is no file any more */
 	bool dirty;                     /* something was written since the last commit */
 	uint64_t marked_ns;             /* all taken before the last mark is older than that */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/notes/notes.h"
+
+#include <sprof/private/command.h>
+
+static void free_note(struct kept_note *note)
+{
+	free(note->line);
+	free(note->object);
+}
+
+void notes_deinit(struct notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		free_note(&notes->items[i]);
+	vec_deinit(notes);
+}
+
+/* Allocates and composes the sentence. */
+static char *compose(const struct sp_note *note)
+{
+	size_t size = sp_note_text(note, NULL, 0) + 1;
+	char *line = malloc(size);
+	if (line)
+		sp_note_text(note, line, size);
+	return line;
+}
+
+struct sp_error *notes_keep(struct notes *notes, const struct sp_note *note)
+{
+	struct kept_note made = {.line = compose(note), .note = *note};
+	struct kept_note *slot = NULL;
+	if (note->object)
+		made.object = strndup(note->object, note->object_size);
+	if (made.line && (made.object || !note->object))
+		slot = vec_push(notes);
+	if (!slot) {
+		free_note(&made);
+		return error_no_memory();
+	}
+	made.note.object = made.object;
+	made.note.text = made.line;
+	made.note.size = strlen(made.line);
+	*slot = made;
+	return NULL;
+}
+
+struct sp_error *notes_keep_text(struct notes *notes, uint32_t kind, const char *text)
+{
+	const struct sp_note note = {.kind = kind, .text = text, .size = strlen(text)};
+	return notes_keep(notes, &note);
+}
+
+struct sp_error *notes_keep_planned(struct notes *notes, const struct event_notes *planned)
+{
+	for (size_t i = 0; i < planned->count; i++) {
+		struct sp_error *error = notes_keep_text(notes, NOTE_EVENT, planned->items[i].line);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+struct sp_error *notes_write(struct notes *notes, uint64_t time_ns, struct record_buffer *records)
+{
+	struct sp_error *error = NULL;
+	for (; notes->written < notes->count && !error; notes->written++) {
+		struct kept_note *kept = &notes->items[notes->written];
+		kept->note.time_ns = time_ns;
+		if (!kept->is_derived)
+			error = record_encode_note(records, &kept->note);
+	}
+	return error;
+}
