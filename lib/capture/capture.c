@@ -238,7 +238,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = capture_check_cpus(capture, false);
 	if (!error)
-		error = capture_check_clock(capture);
+		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error && trigger_take(&capture->control.trigger))
@@ -293,7 +293,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_check_cpus(capture, true);
 	if (!error)
-		error = capture_check_clock(capture);
+		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error && capture->flight.on)
@@ -359,7 +359,6 @@ static void free_lists(struct sp_capture *capture)
 	notes_deinit(&capture->out.notes);
 	vec_deinit(&capture->out.synthesised);
 	vec_deinit(&capture->out.extra);
-	retouch_deinit(&capture->bank.retouch);
 	absences_deinit(&capture->control.absences);
 }
 
@@ -367,14 +366,9 @@ void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
 		return;
-	hurry_end(&capture->bank.hurry);
 	workload_deinit(&capture->tasks.workload);
 	capture_unmap_traces(capture);
-	drains_free(capture->bank.drains);
-	for (size_t i = 0; capture->bank.rings && i < capture->config.cpus.count * EVENT_ROLE_COUNT; i++)
-		ring_deinit(&capture->bank.rings[i]);
-	free(capture->bank.rings);
-	free(capture->bank.heads);
+	ring_bank_deinit(&capture->bank);
 	event_set_free(capture->control.set);
 	wide_close(&capture->control.wide);
 	event_plan_free(capture->config.plan);

@@ -16,9 +16,6 @@
 /* /proc is read again at most that often. */
 #define RESCAN_NS 1000000000
 
-/* Of the side-band: a mapping's, with the longest path. */
-#define PATH_RECORD_MAX 4352
-
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
@@ -104,7 +101,7 @@ struct sp_error *capture_commit(struct sp_capture *capture)
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 {
-	return tracker_drain(&capture->tasks.tracker, sideband_rings(capture), capture->config.cpus.count);
+	return tracker_drain(&capture->tasks.tracker, capture->bank.metadata, capture->bank.count);
 }
 
 static struct sp_error *write_sideband(struct sp_capture *capture)
@@ -165,11 +162,11 @@ static struct sp_error *keep_pace(struct sp_capture *capture)
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
-		struct ring *ring = round_ring(capture, i);
-		capture->out.dirty |= ring->tail != capture->bank.heads[i];
-		error = filter_ring(&capture->samples.filter, ring, capture->bank.heads[i],
-				    &capture->out.batch);
+	for (size_t i = 0; i < capture->bank.count && !error; i++) {
+		struct ring *ring = ring_bank_ring(&capture->bank, i);
+		uint64_t end = ring_bank_end(&capture->bank, i);
+		capture->out.dirty |= ring->tail != end;
+		error = filter_ring(&capture->samples.filter, ring, end, &capture->out.batch);
 	}
 	if (!error && capture->samples.unwinding)
 		error = unwinding_write(capture->samples.unwinding, &capture->out.batch, &capture->out.dirty);
@@ -203,12 +200,12 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_now_ns();
 	if ((capture->tasks.tracker.counts.lost == capture->tasks.sideband_lost_seen &&
-	     !capture->bank.sideband_was_full) ||
+	     !capture->bank.metadata_was_full) ||
 	    (capture->tasks.rescan_ns && now_ns - capture->tasks.rescan_ns < RESCAN_NS && !last))
 		return NULL;
 	struct sp_error *error = capture_rescan(capture);
 	capture->tasks.rescan_ns = now_ns;
-	capture->bank.sideband_was_full = false;
+	capture->bank.metadata_was_full = false;
 	return error ? error : capture_write_synthesised(capture);
 }
 
@@ -271,41 +268,10 @@ static struct sp_error *forget(struct sp_capture *capture)
 	return capture->samples.unwinding ? unwinding_forget(capture->samples.unwinding, before_ns) : NULL;
 }
 
-/*
- * A loss is told by the next record that finds room. Where nothing begins or ends on that
- * CPU that may be never, while what was begun unseen runs on.
- */
-static void look_at_sideband(struct sp_capture *capture)
-{
-	for (size_t i = 0; i < capture->config.cpus.count; i++) {
-		const struct ring *ring = &sideband_rings(capture)[i];
-		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
-		capture->bank.sideband_was_full |= ring_head(ring) - ring->tail + room > ring->size;
-	}
-}
-
-static void snapshot_heads(struct sp_capture *capture)
-{
-	/* Rings that go round are read by capture_dump(). */
-	bool wanted = !capture->flight.on && !capture->out.switching.full;
-	if (capture->bank.drains) {
-		drains_move(capture->bank.drains);
-		capture->bank.was_full |= drains_were_full(capture->bank.drains);
-	}
-	for (size_t i = 0; i < capture->config.cpus.count; i++) {
-		const struct ring *ring = round_ring(capture, i);
-		capture->bank.heads[i] = wanted ? ring_head(ring) : ring->tail;
-		if (!capture->bank.drains)
-			capture->bank.was_full |= capture->bank.heads[i] - ring->tail + CAPTURE_RECORD_MAX >
-					     ring->size;
-	}
-}
-
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
-	snapshot_heads(capture);
-	look_at_sideband(capture);
+	ring_bank_snapshot(&capture->bank, !capture->out.switching.full);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (capture->out.switching.full)
 		capture->tasks.tracker.kept.count = 0;
