@@ -358,7 +358,7 @@ static struct sp_error *describe_kernel(struct sp_capture *capture)
 {
 	bool hidden = false;
 	struct sp_error *error = synth_kernel(capture->synth, &hidden);
-	if (error || !capture_samples_kernel(capture->config.plan))
+	if (error || !event_plan_samples_kernel(capture->config.plan))
 		return error;
 	if (hidden)
 		return notes_add(&capture->out.notes, NOTE_KERNEL_HIDDEN, NULL);
@@ -407,14 +407,6 @@ static struct sp_error *describe_everyone(struct sp_capture *capture)
 	return error;
 }
 
-static bool samples_user(const struct event_plan *plan)
-{
-	for (size_t i = 0; i < plan->sample_count; i++)
-		if (!plan->samples[i].attr.exclude_user)
-			return true;
-	return false;
-}
-
 /* Who unwinds needs mappings at once. */
 static bool at_the_end(const struct sp_capture *capture)
 {
@@ -445,7 +437,7 @@ static struct sp_error *describe(struct sp_capture *capture)
 	struct sp_error *error = make_synth(capture);
 	if (!error)
 		error = describe_kernel(capture);
-	if (!error && samples_user(capture->config.plan))
+	if (!error && event_plan_samples_user(capture->config.plan))
 		error = synth_vdso(capture->synth);
 	if (!error)
 		error = synth_cgroups(capture->synth);

@@ -265,7 +265,7 @@ static struct sp_error *close_file(struct sp_capture *capture)
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
 static void keep_kernel_names(struct sp_capture *capture)
 {
-	bool wanted = capture_samples_kernel(capture->config.plan) && capture->samples.filter.counts.samples;
+	bool wanted = event_plan_samples_kernel(capture->config.plan) && capture->samples.filter.counts.samples;
 	struct sp_error *error = wanted ? kernel_cache_save(capture->ctx) : NULL;
 	if (error)
 		ctx_log(capture->ctx, SP_LOG_WARNING, "cannot save kernel symbols: %s",

@@ -88,7 +88,6 @@ struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct capture_options *options) SP_MUST_CHECK;
 /* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
 bool capture_is_clock(const struct perf_event_attr *attr);
-bool capture_samples_kernel(const struct event_plan *plan);
 
 /* rings.c: how large they may be, and whether that is enough. */
 struct sp_error *capture_size_rings(struct sp_capture *capture,
