@@ -6,18 +6,14 @@
  * in the file before it. perf's readers want to know how far all rings have been
  * read (FINISHED_ROUND): they sort by time what lies between two such marks.
  */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/recorder.h"
+#include "capture/tasks/rescan.h"
 #include "record/note.h"
 
 /* Marks and commits are so far apart at least, and hold all that was written before. */
 #define COMMIT_NS 200000000
-
-/* /proc is read again at most that often. */
-#define RESCAN_NS 1000000000
-
-/* Of the side-band: a mapping's, with the longest path. */
-#define PATH_RECORD_MAX 4352
 
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
@@ -29,10 +25,7 @@ uint64_t capture_now_ns(void)
 
 uint64_t capture_record_time_ns(const struct sp_capture *capture)
 {
-	/* The kernel's own clock cannot be read: what was last seen of it will do. */
-	if (capture->config.plan->clock_id == EVENT_CLOCK_KERNEL)
-		return capture->tasks.tracker.last_ns;
-	return clock_ns(capture->config.plan->clock_id) + capture->bank.retouch.shift_ns;
+	return tasks_now_ns(&capture->tasks);
 }
 
 /* Notes made since the last round become records. */
@@ -104,7 +97,7 @@ struct sp_error *capture_commit(struct sp_capture *capture)
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 {
-	return tracker_drain(&capture->tasks.tracker, sideband_rings(capture), capture->config.cpus.count);
+	return tasks_drain(&capture->tasks, sideband_rings(capture));
 }
 
 static struct sp_error *write_sideband(struct sp_capture *capture)
@@ -198,18 +191,21 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 	return error;
 }
 
-/* What was lost is looked for in /proc; not all the time, which would lose still more. */
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
-	uint64_t now_ns = capture_now_ns();
-	if ((capture->tasks.tracker.counts.lost == capture->tasks.sideband_lost_seen &&
-	     !capture->bank.sideband_was_full) ||
-	    (capture->tasks.rescan_ns && now_ns - capture->tasks.rescan_ns < RESCAN_NS && !last))
+	CLEANUP(task_list_deinit) struct task_list running = {0};
+	if (!tasks_start_rescan(&capture->tasks, capture_now_ns(), last))
 		return NULL;
-	struct sp_error *error = capture_rescan(capture);
-	capture->tasks.rescan_ns = now_ns;
-	capture->bank.sideband_was_full = false;
-	return error ? error : capture_write_synthesised(capture);
+	uint64_t now_ns = capture_record_time_ns(capture);
+	struct sp_error *error = tasks_rescan(&capture->tasks, capture->round_ns, now_ns, &running);
+	if (!error && capture->samples.unwinding)
+		error = unwinding_retain(capture->samples.unwinding, running.items, running.count, now_ns);
+	if (!error && capture->out.switching.tracks)
+		error = roster_retain(&capture->out.switching.roster, running.items, running.count,
+				      capture->round_ns);
+	if (error)
+		return error;
+	return capture_write_synthesised(capture);
 }
 
 /* Where only a part of the round fitted: more of it, as long as any does. */
@@ -266,22 +262,8 @@ static struct sp_error *forget(struct sp_capture *capture)
 		return error;
 	if (capture->flight.on && capture->out.switching.roster.base_ns < before_ns)
 		before_ns = capture->out.switching.roster.base_ns;
-	membership_forget(&capture->tasks.membership, before_ns);
-	membership_forget(&capture->tasks.spaces, before_ns);
+	tasks_forget(&capture->tasks, before_ns);
 	return capture->samples.unwinding ? unwinding_forget(capture->samples.unwinding, before_ns) : NULL;
-}
-
-/*
- * A loss is told by the next record that finds room. Where nothing begins or ends on that
- * CPU that may be never, while what was begun unseen runs on.
- */
-static void look_at_sideband(struct sp_capture *capture)
-{
-	for (size_t i = 0; i < capture->config.cpus.count; i++) {
-		const struct ring *ring = &sideband_rings(capture)[i];
-		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
-		capture->bank.sideband_was_full |= ring_head(ring) - ring->tail + room > ring->size;
-	}
 }
 
 static void snapshot_heads(struct sp_capture *capture)
@@ -305,7 +287,7 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
 	snapshot_heads(capture);
-	look_at_sideband(capture);
+	tasks_check_room(&capture->tasks, sideband_rings(capture));
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (capture->out.switching.full)
 		capture->tasks.tracker.kept.count = 0;

@@ -17,7 +17,6 @@ struct ring_bank {
 	struct wall_clock wall;         /* whose times are told, if it may be set; else off */
 	struct hurry hurry;             /* of the calling thread, with `realtime` alone */
 	bool was_full;                  /* a sample ring had no room for some record */
-	bool sideband_was_full;         /* what is there has not been read again since */
 };
 
 #endif
