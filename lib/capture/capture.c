@@ -114,13 +114,14 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct capture_
 struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *asked,
 				struct sp_capture **ret)
 {
-	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
-	if (!capture)
-		return error_no_memory();
 	struct capture_options copy, *options = &copy;
 	struct sp_error *error = capture_options_copy(options, asked);
 	if (error)
 		return error;
+	/* Until descriptors are initialised, nothing may fail. */
+	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return error_no_memory();
 	const struct tasks_parts parts = {
 		.ctx = ctx, .kernel = event_kernel_real(), .config = &capture->config,
 		.retouch = &capture->bank.retouch, .notes = &capture->out.notes,
