@@ -183,7 +183,7 @@ static struct sp_error *open_again(struct sp_capture *capture, size_t index, boo
 		error = adopt(capture, &renamed.items[i]);
 	vec_deinit(&renamed);
 	if (!error)
-		error = capture_retouches(capture);
+		error = ring_bank_copy_changed(&capture->bank);
 	*back_ret = !error && !offline;
 	if (!error && !offline)
 		error = wide_reopen(&capture->control.wide, index);
@@ -199,7 +199,7 @@ static struct sp_error *come_back(struct sp_capture *capture, size_t index)
 	if (!error && back && look(capture, index, &absence->time_on_ns)) {
 		error = say_back(capture, index, now_ns);
 		/* What was begun there meanwhile was told to nobody. */
-		tasks_request_rescan(&capture->tasks);
+		tasks_request_rescan(&capture->tasks, true);
 		absence->gone = false;
 		absence->seen_ns = now_ns;
 	}

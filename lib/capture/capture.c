@@ -49,7 +49,7 @@ static struct sp_error *attach(struct sp_capture *capture)
 {
 	const struct attach_parts parts = {
 		.set = capture->control.set,
-		.rings = sideband_rings(capture),
+		.rings = capture->bank.metadata,
 		.describes_at_end = describes_at_end(capture),
 	};
 	return tasks_attach(&capture->tasks, &parts);
@@ -224,7 +224,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = capture_check_cpus(capture, false);
 	if (!error)
-		error = capture_check_clock(capture);
+		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error && trigger_take(&capture->control.trigger))
@@ -280,7 +280,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_check_cpus(capture, true);
 	if (!error)
-		error = capture_check_clock(capture);
+		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error && capture->flight.on)
@@ -338,7 +338,6 @@ static void free_lists(struct sp_capture *capture)
 	notes_deinit(&capture->out.notes);
 	vec_deinit(&capture->out.synthesised);
 	vec_deinit(&capture->out.extra);
-	retouch_deinit(&capture->bank.retouch);
 	absences_deinit(&capture->control.absences);
 }
 
@@ -346,14 +345,9 @@ void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
 		return;
-	hurry_end(&capture->bank.hurry);
 	tasks_deinit(&capture->tasks);
 	capture_unmap_traces(capture);
-	drains_free(capture->bank.drains);
-	for (size_t i = 0; capture->bank.rings && i < capture->config.cpus.count * EVENT_ROLE_COUNT; i++)
-		ring_deinit(&capture->bank.rings[i]);
-	free(capture->bank.rings);
-	free(capture->bank.heads);
+	ring_bank_deinit(&capture->bank);
 	event_set_free(capture->control.set);
 	wide_close(&capture->control.wide);
 	event_plan_free(capture->config.plan);

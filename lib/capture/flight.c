@@ -54,7 +54,7 @@ struct sp_error *capture_start_flight(struct sp_capture *capture)
 	if (!flight->on)
 		return NULL;
 	const struct snapshot_options options = {
-		.rings = sample_rings(capture), .count = capture->config.cpus.count,
+		.rings = capture->bank.samples, .count = capture->bank.count,
 		.pause = pause_ring, .arg = capture,
 	};
 	flight->spans = calloc(options.count, sizeof(*flight->spans));

@@ -24,9 +24,6 @@
  */
 #define CAPTURE_WRITING_MEMORY (64u << 20)
 
-/* A record is at most that large: with more room than that in a ring, none has been lost. */
-#define CAPTURE_RECORD_MAX 65536
-
 /* The session: owns the parts, and connects them. */
 struct sp_capture {
 	struct sp_ctx *ctx;
@@ -45,23 +42,6 @@ struct sp_capture {
 	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
 	uint64_t lost_helping;          /* of what those say: no samples that count */
 };
-
-static inline struct ring *sideband_rings(const struct sp_capture *capture)
-{
-	return capture->bank.rings;
-}
-
-static inline struct ring *sample_rings(const struct sp_capture *capture)
-{
-	return capture->bank.rings + capture->config.cpus.count;
-}
-
-/* Where a round reads the samples of a CPU (index in `cpus`). */
-static inline struct ring *round_ring(const struct sp_capture *capture, size_t index)
-{
-	return capture->bank.drains ? drains_ring(capture->bank.drains, index)
-			       : &sample_rings(capture)[index];
-}
 
 /* Whether sampling begins with the command; what runs already is sampled at once. */
 static inline bool capture_waits(const struct sp_capture *capture)
@@ -92,11 +72,8 @@ struct sp_error *capture_size_rings(struct sp_capture *capture,
 				    uint64_t freq_hz) SP_MUST_CHECK;
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* threads.c: who drains, if that is not left to the round. */
 struct sp_error *capture_start_drains(struct sp_capture *capture,
 				      const struct capture_options *options) SP_MUST_CHECK;
-/* Where records are changed before they are looked at, the kernel's rings will not do. */
-struct sp_error *capture_retouches(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* setup.c */
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
@@ -192,9 +169,6 @@ struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *
 
 /* Opens it, and watches it. */
 struct sp_error *capture_watch_trigger(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* Looks, and says it. */
-struct sp_error *capture_check_clock(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Adds the files that these records map to the table of build-ids, and reserves space for it. */
 struct sp_error *capture_note_files(struct sp_capture *capture, const uint8_t *bytes,

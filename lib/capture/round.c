@@ -97,7 +97,7 @@ struct sp_error *capture_commit(struct sp_capture *capture)
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 {
-	return tasks_drain(&capture->tasks, sideband_rings(capture));
+	return tasks_drain(&capture->tasks, capture->bank.metadata);
 }
 
 static struct sp_error *write_sideband(struct sp_capture *capture)
@@ -158,11 +158,11 @@ static struct sp_error *keep_pace(struct sp_capture *capture)
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
-		struct ring *ring = round_ring(capture, i);
-		capture->out.dirty |= ring->tail != capture->bank.heads[i];
-		error = filter_ring(&capture->samples.filter, ring, capture->bank.heads[i],
-				    &capture->out.batch);
+	for (size_t i = 0; i < capture->bank.count && !error; i++) {
+		struct ring *ring = ring_bank_ring(&capture->bank, i);
+		uint64_t end = ring_bank_end(&capture->bank, i);
+		capture->out.dirty |= ring->tail != end;
+		error = filter_ring(&capture->samples.filter, ring, end, &capture->out.batch);
 	}
 	if (!error && capture->samples.unwinding)
 		error = unwinding_write(capture->samples.unwinding, &capture->out.batch, &capture->out.dirty);
@@ -194,6 +194,9 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
 	CLEANUP(task_list_deinit) struct task_list running = {0};
+	if (capture->bank.metadata_was_full)
+		tasks_request_rescan(&capture->tasks, false);
+	capture->bank.metadata_was_full = false;
 	if (!tasks_start_rescan(&capture->tasks, capture_now_ns(), last))
 		return NULL;
 	uint64_t now_ns = capture_record_time_ns(capture);
@@ -266,28 +269,10 @@ static struct sp_error *forget(struct sp_capture *capture)
 	return capture->samples.unwinding ? unwinding_forget(capture->samples.unwinding, before_ns) : NULL;
 }
 
-static void snapshot_heads(struct sp_capture *capture)
-{
-	/* Rings that go round are read by capture_dump(). */
-	bool wanted = !capture->flight.on && !capture->out.switching.full;
-	if (capture->bank.drains) {
-		drains_move(capture->bank.drains);
-		capture->bank.was_full |= drains_were_full(capture->bank.drains);
-	}
-	for (size_t i = 0; i < capture->config.cpus.count; i++) {
-		const struct ring *ring = round_ring(capture, i);
-		capture->bank.heads[i] = wanted ? ring_head(ring) : ring->tail;
-		if (!capture->bank.drains)
-			capture->bank.was_full |= capture->bank.heads[i] - ring->tail + CAPTURE_RECORD_MAX >
-					     ring->size;
-	}
-}
-
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
-	snapshot_heads(capture);
-	tasks_check_room(&capture->tasks, sideband_rings(capture));
+	ring_bank_snapshot(&capture->bank, !capture->out.switching.full);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (capture->out.switching.full)
 		capture->tasks.tracker.kept.count = 0;

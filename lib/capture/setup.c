@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What works beside the rings: who unwinds, who writes, and events that help others. */
+#include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "capture/ring_bank/drain_groups.h"
 
 /* Below that, it is not the rate by which samples are lost. */
 #define SLOW_FROM_HZ 1000
@@ -63,7 +65,7 @@ static uint64_t rate_of(const struct event_plan *plan)
 void capture_fit_size(struct sp_capture *capture)
 {
 	struct event_plan *plan = capture->config.plan;
-	uint64_t rate = rate_of(plan), ring_bytes = sample_rings(capture)->size;
+	uint64_t rate = rate_of(plan), ring_bytes = ring_bank_sample_bytes(&capture->bank);
 	uint32_t small = capture->config.graph.stack_bytes;
 	if (!capture->samples.unwinding || plan->cpu_wide || capture->config.graph.fixed_size || !rate ||
 	    event_plan_has_groups(plan))
@@ -87,7 +89,7 @@ static struct wide_options wide_options(const struct sp_capture *capture)
 		.plan = capture->config.plan, .set = capture->control.set, .cpus = capture->config.cpus.items,
 		.cpu_count = capture->config.cpus.count,
 		.tid = capture->config.plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid,
-		.ring_bytes = sample_rings(capture)->size,
+		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
 		.freq_hz = rate_of(capture->config.plan),
 		.fixed = capture->config.graph.fixed_size || event_plan_has_groups(capture->config.plan),
 		.on_exec = capture->control.begins_large,
@@ -143,4 +145,39 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 	if (!error && !capture->tasks.workload.pid && !capture->control.turns.later)
 		error = wide_start(&capture->control.wide, false, capture_now_ns());
 	return error;
+}
+
+static void *new_probe(void *arg)
+{
+	return unwinding_probe_new(arg);
+}
+
+static void on_arrival(void *arg, void *state, const struct ring *ring, uint64_t end)
+{
+	unwinding_on_arrival(arg, state, ring, end);
+}
+
+struct sp_error *capture_start_drains(struct sp_capture *capture,
+				      const struct capture_options *options)
+{
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
+	struct unwinding *unwinding = capture->samples.unwinding;
+	struct ring_bank_drains drains = {
+		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
+		.every_sample = options->buffers.wakeup_samples,
+		.realtime = capture->config.realtime,
+		.on_arrival = unwinding ? on_arrival : NULL,
+		.new_state = new_probe,
+		.arg = unwinding,
+	};
+	CLEANUP_FREE uint32_t *groups = calloc(capture->bank.count, sizeof(*groups));
+	if (!groups)
+		return error_no_memory();
+	drains.groups = groups;
+	drains.threads = drain_groups_wanted(options, capture->bank.count, drains.stack_bytes);
+	struct sp_error *error = NULL;
+	if (drains.threads)
+		error = drain_groups_make(capture->ctx, options->buffers.threads, drains.threads,
+					  &capture->config.cpus, groups, &drains.threads);
+	return error ? error : ring_bank_start_drains(&capture->bank, &drains);
 }

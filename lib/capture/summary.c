@@ -102,7 +102,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.file_bytes = written.file_bytes,
 		.all_file_bytes = written.all_bytes,
 		.full = capture->out.switching.full,
-		.ring_bytes = capture->bank.rings ? sample_rings(capture)->size : 0,
+		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
 		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND

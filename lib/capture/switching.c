@@ -39,7 +39,6 @@ void switching_deinit(struct switching *switching)
 	roster_deinit(&switching->roster);
 	file_maker_free(switching->maker);
 	free(switching->lost_before);
-	free(switching->wanted);
 	*switching = (struct switching){0};
 }
 
@@ -145,48 +144,6 @@ static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 	       capture->out.dsos.table_bytes + capture->out.switching.maker->closing_bytes + SLACK_BYTES;
 }
 
-static uint64_t sample_bytes(const struct sp_capture *capture)
-{
-	uint64_t bytes = 0;
-	for (size_t i = 0; i < capture->config.cpus.count; i++)
-		bytes += capture->bank.heads[i] - round_ring(capture, i)->tail;
-	return bytes;
-}
-
-/* As much of a ring as that; returns whether it is any. */
-static bool take_part(struct sp_capture *capture, size_t cpu_index, uint64_t bytes)
-{
-	const struct ring *ring = round_ring(capture, cpu_index);
-	uint64_t *head = &capture->bank.heads[cpu_index];
-	*head = ring_whole_records(ring, *head, bytes);
-	return *head != ring->tail;
-}
-
-/*
- * Of each ring the same share, which was filled in the same time; where none has a record that is
- * so short, of the one with most. Returns whether it is any.
- */
-static bool take_share(struct sp_capture *capture, uint64_t room, uint64_t samples)
-{
-	double share = samples ? (double)room / (double)samples : 0;
-	uint64_t most = 0, fullest_head = 0;
-	size_t fullest = 0;
-	bool any = false;
-	for (size_t i = 0; i < capture->config.cpus.count; i++) {
-		uint64_t head = capture->bank.heads[i], bytes = head - round_ring(capture, i)->tail;
-		any |= take_part(capture, i, (uint64_t)((double)bytes * share));
-		if (bytes <= most)
-			continue;
-		most = bytes;
-		fullest = i;
-		fullest_head = head;
-	}
-	if (any || !most)
-		return any;
-	capture->bank.heads[fullest] = fullest_head;
-	return take_part(capture, fullest, room);
-}
-
 /* What was taken is in the file: compressed, or unwound, it is far less than it was in the ring. */
 static struct sp_error *settle(struct sp_capture *capture)
 {
@@ -218,17 +175,16 @@ static bool has_samples(const struct sp_capture *capture)
 	return capture->samples.filter.counts.samples > capture->out.switching.samples_before;
 }
 
-/* All that is wanted of the round, or as much of it as has room in this file; whether it is any. */
+/* Limits the round to what has room in this file; returns whether it has any record. */
 static bool take_fitting(struct sp_capture *capture, uint64_t most)
 {
 	struct switching *switching = &capture->out.switching;
-	memcpy(capture->bank.heads, switching->wanted,
-	       capture->config.cpus.count * sizeof(*capture->bank.heads));
-	uint64_t samples = sample_bytes(capture), without = bytes_after(capture, 0);
-	switching->cut = without + samples > most;
-	if (!switching->cut)
-		return samples != 0;
-	return take_share(capture, without < most ? most - without : 0, samples);
+	struct ring_bank *bank = &capture->bank;
+	uint64_t without = bytes_after(capture, 0);
+	ring_bank_limit(bank, UINT64_MAX);
+	switching->cut = without + ring_bank_round_bytes(bank) > most;
+	uint64_t room = without < most ? most - without : 0;
+	return ring_bank_limit(bank, switching->cut ? room : UINT64_MAX);
 }
 
 struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
@@ -252,8 +208,7 @@ struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 	if (*more_ret || error)
 		return error;
 	/* Not even a new one has room for a record: it takes the rest. */
-	memcpy(capture->bank.heads, switching->wanted,
-	       capture->config.cpus.count * sizeof(*capture->bank.heads));
+	ring_bank_limit(&capture->bank, UINT64_MAX);
 	switching->cut = false;
 	*more_ret = true;
 	return NULL;
@@ -272,9 +227,8 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 /* Where the round might not fit, it is taken part by part. */
 static struct sp_error *keep_size(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->out.switching;
 	bool ends;
-	uint64_t samples = sample_bytes(capture), most = limit(capture, &ends);
+	uint64_t samples = ring_bank_round_bytes(&capture->bank), most = limit(capture, &ends);
 	if (!most || bytes_after(capture, samples) <= most)
 		return NULL;
 	struct sp_error *error = settle(capture);
@@ -282,10 +236,6 @@ static struct sp_error *keep_size(struct sp_capture *capture)
 		error = capture_change_file(capture);
 	if (error || bytes_after(capture, samples) <= most)
 		return error;
-	size_t cpus = capture->config.cpus.count;
-	if (!switching->wanted && !(switching->wanted = calloc(cpus, sizeof(*switching->wanted))))
-		return error_no_memory();
-	memcpy(switching->wanted, capture->bank.heads, cpus * sizeof(*capture->bank.heads));
 	bool full = bytes_after(capture, 0) >= most;
 	take_fitting(capture, most);
 	if (ends && full)
@@ -328,8 +278,7 @@ uint64_t sp_capture_file_limit(const struct sp_capture *capture)
 {
 	const struct switching *switching = &capture->out.switching;
 	uint64_t most = switching->switch_bytes ?: switching->max_bytes;
-	uint64_t rings = capture->config.cpus.count * (sample_rings(capture)->size +
-						sideband_rings(capture)->size);
+	uint64_t rings = ring_bank_bytes(&capture->bank);
 	uint64_t closing = capture->out.dsos.table_bytes + SLACK_BYTES +
 			   (switching->maker ? switching->maker->closing_bytes : 0);
 	if (capture->flight.on)
@@ -337,7 +286,7 @@ uint64_t sp_capture_file_limit(const struct sp_capture *capture)
 	if (switching->max_bytes && switching->max_bytes < most)
 		most = switching->max_bytes;
 	/* A new file takes the rest of a round, if not even one record fits. */
-	if (switching->switch_bytes && most < switching->first_bytes + CAPTURE_RECORD_MAX + closing)
+	if (switching->switch_bytes && most < switching->first_bytes + RING_RECORD_MAX + closing)
 		most = switching->first_bytes + rings + closing;
 	return most;
 }

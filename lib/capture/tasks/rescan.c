@@ -10,24 +10,13 @@
 /* Limit of generations between a new process and its recorded ancestor. */
 #define DEPTH_MAX 64
 
-/* The largest metadata record, an MMAP2 with the longest path. */
-#define PATH_RECORD_MAX 4352
-
 #define ENDED_INTERVAL_NS 1000000000
 
-void tasks_check_room(struct recorded_tasks *tasks, const struct ring *rings)
-{
-	for (size_t i = 0; i < tasks->parts.config->cpus.count; i++) {
-		const struct ring *ring = &rings[i];
-		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
-		tasks->rescan.is_requested |= ring_head(ring) - ring->tail + room > ring->size;
-	}
-}
-
-void tasks_request_rescan(struct recorded_tasks *tasks)
+void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once)
 {
 	tasks->rescan.is_requested = true;
-	tasks->rescan.time_ns = 0;
+	if (at_once)
+		tasks->rescan.time_ns = 0;
 }
 
 bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, bool last)

@@ -12,13 +12,10 @@
 #define RESCAN_INTERVAL_NS 1000000000
 
 /*
- * Requests a rescan if a metadata ring has no room for some record. The kernel reports a loss with the
- * next record that finds room, and on an idle CPU that may never come. Call before tasks_drain().
+ * Requests a rescan, for records that may be lost without a LOST record: the kernel reports a loss with
+ * the next record that finds room, and on an idle CPU that may never come. at_once: ignore the interval.
  */
-void tasks_check_room(struct recorded_tasks *tasks, const struct ring *rings);
-
-/* Requests a rescan, without the interval. */
-void tasks_request_rescan(struct recorded_tasks *tasks);
+void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once);
 
 /*
  * Whether to rescan now: records were lost or a rescan was requested, and the interval is over (or it
