@@ -2,14 +2,11 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/absence.c \
 	lib/capture/asking.c \
-	lib/capture/attach.c \
 	lib/capture/capture.c \
-	lib/capture/descendants.c \
 	lib/capture/flight.c lib/capture/flight.h \
 	lib/capture/lost.c \
 	lib/capture/plan.c \
 	lib/capture/recorder.h \
-	lib/capture/rescan.c \
 	lib/capture/rings.c \
 	lib/capture/round.c \
 	lib/capture/setup.c \
