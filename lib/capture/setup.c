@@ -102,9 +102,8 @@ static struct sp_error *adopt_events(struct sp_capture *capture)
 	struct sp_error *error = event_set_events(capture->control.set, &events, &count);
 	if (error)
 		return error;
-	capture->samples.filter.taker.helpers = &capture->control.wide.ids;
-	capture->samples.filter.taker.own_ids = &capture->control.wide.own_ids.items;
-	capture->samples.filter.taker.own_id = events[0].id_count ? events[0].ids[0] : 0;
+	capture->samples.filter.alternates = &capture->control.wide.ids;
+	capture->control.wide.ids.first_listed = events[0].id_count ? events[0].ids[0] : 0;
 	return NULL;
 }
 
@@ -125,8 +124,8 @@ struct sp_error *capture_open_slow(struct sp_capture *capture,
 	    capture->samples.filter.fields.sample_id_again || event_plan_has_groups(plan) ||
 	    capture->out.traces.area_bytes || options->fields.thread_counts)
 		return NULL;
-	struct sp_error *error = adopt_events(capture);
-	return error ? error : wide_open_slow(&slow, &capture->control.wide);
+	struct sp_error *error = wide_open_slow(&slow, &capture->control.wide);
+	return error ? error : adopt_events(capture);
 }
 
 /* Where events are opened one by one there is none. */
@@ -137,9 +136,9 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 	    capture->config.plan->samples[0].attr.sample_regs_intr)
 		return NULL;
 	const struct wide_options options = wide_options(capture);
-	struct sp_error *error = adopt_events(capture);
+	struct sp_error *error = wide_open(&options, &capture->control.wide);
 	if (!error)
-		error = wide_open(&options, &capture->control.wide);
+		error = adopt_events(capture);
 	if (!error && !capture->tasks.workload.pid && !capture->control.turns.later)
 		error = wide_start(&capture->control.wide, false, capture_now_ns());
 	return error;

@@ -65,17 +65,17 @@ static int open_event(const struct wide_options *options, const struct wide_even
 }
 
 /*
- * *opened_ret: the kernel did. It stands in for the `planned` event, or helps it; `own` is its
- * place among own_ids, + 1.
+ * *opened_ret: the kernel did. It stands in for the `planned` event, or helps it; `listed` is its
+ * place in ids.listed, + 1.
  */
 static struct sp_error *open_one(const struct wide_options *options,
 				 const struct perf_event_attr *attr, size_t planned, size_t index,
-				 uint32_t own, struct wide *wide, struct wide_events *events,
+				 uint32_t listed, struct wide *wide, struct wide_events *events,
 				 bool *opened_ret)
 {
 	uint64_t id;
 	struct wide_event event = {.cpu_index = (uint32_t)index, .planned = (uint32_t)planned,
-				   .own = own, .attr = *attr};
+				   .listed = listed, .attr = *attr};
 	*opened_ret = false;
 	if (!vec_reserve(events, events->count + 1))
 		return error_no_memory();
@@ -84,7 +84,7 @@ static struct sp_error *open_one(const struct wide_options *options,
 		return NULL;
 	*vec_push(events) = event;
 	*opened_ret = true;
-	return u64map_put(&wide->ids, id, own, NULL) ? NULL : error_no_memory();
+	return u64map_put(&wide->ids.map, id, listed, NULL) ? NULL : error_no_memory();
 }
 
 static void close_events(struct wide_events *events)
@@ -112,11 +112,11 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 		struct perf_event_attr attr = wide_attr(&plan->samples[i].attr, size);
 		attr.enable_on_exec = options->on_exec;
 		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
-			uint64_t *own = planned[i].id_count ? vec_push(&wide->own_ids) : NULL;
-			if (!own)
+			uint64_t *id = planned[i].id_count ? vec_push(&wide->ids.listed) : NULL;
+			if (!id)
 				return planned[i].id_count ? error_no_memory() : NULL;
-			*own = planned[i].ids[j < planned[i].id_count ? j : 0];
-			error = open_one(options, &attr, i, j, (uint32_t)wide->own_ids.count, wide,
+			*id = planned[i].ids[j < planned[i].id_count ? j : 0];
+			error = open_one(options, &attr, i, j, (uint32_t)wide->ids.listed.count, wide,
 					 &wide->large, &opened);
 		}
 	}
@@ -162,11 +162,11 @@ struct sp_error *wide_open_slow(const struct wide_options *options, struct wide 
 		attr.enable_on_exec = 0;
 		opened = planned[i].id_count && slow_down(&attr);
 		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
-			uint64_t *own = vec_push(&wide->own_ids);
-			if (!own)
+			uint64_t *id = vec_push(&wide->ids.listed);
+			if (!id)
 				return error_no_memory();
-			*own = planned[i].ids[j < planned[i].id_count ? j : 0];
-			error = open_one(options, &attr, i, j, (uint32_t)wide->own_ids.count, wide,
+			*id = planned[i].ids[j < planned[i].id_count ? j : 0];
+			error = open_one(options, &attr, i, j, (uint32_t)wide->ids.listed.count, wide,
 					 &wide->slow, &opened);
 		}
 	}
@@ -213,8 +213,7 @@ void wide_close(struct wide *wide)
 	close_events(&wide->large);
 	close_events(&wide->helper);
 	close_events(&wide->slow);
-	vec_deinit(&wide->own_ids);
-	u64map_deinit(&wide->ids);
+	alternate_ids_deinit(&wide->ids);
 	*wide = (struct wide){0};
 }
 
@@ -342,7 +341,7 @@ static struct sp_error *reopen_events(struct wide *wide, struct wide_events *eve
 		event->fd = fd;
 		if (events->enabled)
 			(void)!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-		if (!u64map_put(&wide->ids, id, event->own, NULL))
+		if (!u64map_put(&wide->ids.map, id, event->listed, NULL))
 			return error_no_memory();
 	}
 	return NULL;

@@ -15,8 +15,8 @@
 #ifndef CAPTURE_EVENT_CONTROL_WIDE_H
 #define CAPTURE_EVENT_CONTROL_WIDE_H
 
-#include "base/hash.h"
 #include "base/vec.h"
+#include "capture/event_control/alternate_ids.h"
 #include "capture/event_control/stack_need.h"
 #include "event/set.h"
 
@@ -26,7 +26,7 @@
 struct wide_event {
 	int fd;
 	uint32_t cpu_index, planned; /* where, and in the place of which of the plan's */
-	uint32_t own;                /* the value of `ids` below */
+	uint32_t listed;             /* value in alternate_ids.map */
 	struct perf_event_attr attr;
 	uint64_t counted, lost;      /* by those that it had the place of */
 };
@@ -55,8 +55,7 @@ struct wide {
 	struct wide_events large, helper, slow;
 	bool roomy;            /* it may begin with large ones, */
 	bool on_exec;          /* which then are enabled by the exec */
-	struct u64map ids;     /* of all these events: 0 of helpers, else an index in own_ids + 1 */
-	VEC(uint64_t) own_ids; /* of a planned event for each large one */
+	struct alternate_ids ids; /* of all these events */
 	struct stack_need need;
 	uint64_t cuts, until_ns; /* stacks that had been cut, and how long helpers stay on for them */
 };
