@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/capture/absence.c \
 	lib/capture/asking.c \
 	lib/capture/attach.c \
 	lib/capture/capture.c \
 	lib/capture/descendants.c \
+	lib/capture/events.c \
 	lib/capture/flight.c lib/capture/flight.h \
 	lib/capture/lost.c \
 	lib/capture/plan.c \
@@ -19,8 +19,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/target.c \
 	lib/capture/threads.c \
 	lib/capture/traces.c \
-	lib/capture/trigger.c \
-	lib/capture/turns.c \
 	lib/capture/wall_clock.c \
 	lib/capture/watch.c
 check_PROGRAMS += \

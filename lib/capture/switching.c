@@ -131,7 +131,7 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	if (!error && !capture->flight.on)
 		error = capture_write_roster(capture);
 	if (!error && !capture->flight.on)
-		error = capture_tell_off(capture);
+		error = capture_note_off(capture);
 	switching->first_bytes = file_bytes(capture);
 	return error;
 }
