@@ -20,7 +20,7 @@ struct sp_error *capture_open_alternates(struct sp_capture *capture,
 {
 	const struct alternate_options alternates = {
 		.command_tid = (int32_t)capture->tasks.workload.pid,
-		.ring_bytes = sample_rings(capture)->size,
+		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
 		.larger = capture->samples.unwinding,
 		.slower = may_slow_down(capture, options),
 	};
@@ -128,10 +128,10 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 	vec_deinit(&renamed);
 	if (!error && back) {
 		/* Metadata of that CPU may be missing: /proc is read again. */
-		capture->bank.sideband_was_full = true;
+		capture->bank.metadata_was_full = true;
 		capture->tasks.rescan_ns = 0;
 	}
-	return error ? error : capture_retouches(capture);
+	return error ? error : ring_bank_copy_changed(&capture->bank);
 }
 
 static struct sp_error *switch_named(struct sp_capture *capture, const char *event, bool on)

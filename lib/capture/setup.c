@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Starts the threads that unwind and that write. */
+/* Starts the threads that unwind and that drain ring buffers, and opens the file. */
+#include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "capture/ring_bank/drain_groups.h"
+#include "capture/samples/dump.h"
 
 /* Of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
@@ -33,12 +36,74 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 	return unwinding_new(&options, &capture->samples.unwinding);
 }
 
-struct sp_error *capture_start_writing(struct sp_capture *capture)
+static void *new_probe(void *arg)
 {
-	const struct writing_options options = {
-		.memory_bytes = CAPTURE_WRITING_MEMORY,
-		.sample_id_at = capture->samples.filter.fields.sample_id,
-		.sample_cpu_at = capture->samples.filter.fields.sample_cpu,
+	return unwinding_probe_new(arg);
+}
+
+static void on_arrival(void *arg, void *state, const struct ring *ring, uint64_t end)
+{
+	unwinding_on_arrival(arg, state, ring, end);
+}
+
+struct sp_error *capture_start_drains(struct sp_capture *capture,
+				      const struct capture_options *options)
+{
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
+	struct unwinding *unwinding = capture->samples.unwinding;
+	struct ring_bank_drains drains = {
+		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
+		.every_sample = options->buffers.wakeup_samples,
+		.realtime = capture->config.realtime,
+		.on_arrival = unwinding ? on_arrival : NULL,
+		.new_state = new_probe,
+		.arg = unwinding,
 	};
-	return writing_new(&options, &capture->out.writing);
+	CLEANUP_FREE uint32_t *groups = calloc(capture->bank.count, sizeof(*groups));
+	if (!groups)
+		return error_no_memory();
+	drains.groups = groups;
+	drains.threads = drain_groups_wanted(options, capture->bank.count, drains.stack_bytes);
+	struct sp_error *error = NULL;
+	if (drains.threads)
+		error = drain_groups_make(capture->ctx, options->buffers.threads, drains.threads,
+					  &capture->config.cpus, groups, &drains.threads);
+	return error ? error : ring_bank_start_drains(&capture->bank, &drains);
+}
+
+/* Returns the events as the file has them: without what is only copied to be unwound. */
+static struct sp_error *file_events(const struct sp_capture *capture, struct arena *arena,
+				    const struct sp_event **events, size_t *count_ret)
+{
+	const struct wall_clock *wall = &capture->bank.wall;
+	struct sp_error *error = event_set_events(capture->control.set, events, count_ret);
+	if (error || (!capture->samples.unwinding && !wall->on))
+		return error;
+	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
+	if (!changed)
+		return error_no_memory();
+	for (size_t i = 0; i < *count_ret; i++) {
+		changed[i] = (*events)[i];
+		if (capture->samples.unwinding)
+			dump_file_attr(&changed[i].attr, capture->config.kept_registers);
+		if (wall->on)
+			changed[i].attr.clockid = wall->clock;
+	}
+	*events = changed;
+	return NULL;
+}
+
+struct sp_error *capture_open_file(struct sp_capture *capture, const struct capture_options *options)
+{
+	CLEANUP(arena_deinit) struct arena arena = {0};
+	const struct wall_clock *wall = &capture->bank.wall;
+	struct recording_options file = {
+		.ctx = capture->ctx,
+		.options = options,
+		.plan = capture->config.plan,
+		.clock = wall->on ? wall->clock : capture->config.plan->clock_id,
+		.copies_records = capture->samples.unwinding,
+	};
+	struct sp_error *error = file_events(capture, &arena, &file.events, &file.event_count);
+	return error ? error : recording_open(&capture->out, &file);
 }
