@@ -172,7 +172,6 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHEC
 /* Writes what was synthesised. */
 struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
 
-
 /*
  * Between draining the side-band and writing: where the round might not fit, makes
  * `capture->bank.heads` less. Then, once these have been written, it is asked again and again for more of
