@@ -23,6 +23,8 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+typedef struct Elf Elf;
+
 #define SIM_CALL(type, name, ...)                                                              \
 	type __real_##name(__VA_ARGS__);                                                       \
 	type __wrap_##name(__VA_ARGS__)
@@ -96,6 +98,9 @@ SIM_CALL(void *, mmap, void *at, size_t size, int prot, int flags, int fd, off_t
 SIM_CALL(int, munmap, void *at, size_t size);
 SIM_CALL(int, madvise, void *at, size_t size, int advice);
 SIM_CALL(int, memfd_create, const char *name, unsigned int flags);
+
+/* libelf reads the file by itself. */
+SIM_CALL(Elf *, elf_begin, int fd, int command, Elf *reference);
 
 /* calls_system.c */
 SIM_CALL(long, syscall, long number, ...);

@@ -13,6 +13,9 @@
 
 #define MIB (1 << 20)
 
+/* As <libelf.h> declares it. */
+extern Elf *elf_memory(char *image, size_t size);
+
 static const int reading[] = {EIO, EINTR, 0};
 static const int writing[] = {EIO, ENOSPC, EINTR, 0};
 static const int mapping[] = {ENOMEM, EPERM, 0};
@@ -300,9 +303,21 @@ int __wrap_munmap(void *at, size_t size)
 	return -1;
 }
 
+Elf *__wrap_elf_begin(int fd, int command, Elf *reference)
+{
+	if (!sim_inside())
+		return __real_elf_begin(fd, command, reference);
+	const struct sim_open *open = sim_fd(fd);
+	char *copy = open && open->inode ? malloc(open->inode->size + 1) : NULL;
+	if (!copy)
+		return NULL;
+	copy_out(open->inode, copy, open->inode->size, 0);
+	return elf_memory(copy, open->inode->size);
+}
+
 int __wrap_madvise(void *at, size_t size, int advice)
 {
 	PASS(madvise, at, size, advice);
 	sim_enter("madvise", NULL);
-	return 0;
+	return advice == MADV_DONTNEED ? __real_madvise(at, size, advice) : 0;
 }

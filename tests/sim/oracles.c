@@ -17,6 +17,7 @@ struct found {
 	uint16_t misc;
 	uint64_t id, start, size;
 	uint32_t ppid;
+	bool has_stack;            /* copied, to be unwound later */
 };
 
 static struct {
@@ -86,6 +87,7 @@ static void take_record(const struct sp_record *record)
 		found.tid = record->sample.tid;
 		found.cpu = record->sample.cpu;
 		found.chain_hash = hash_user(&record->sample);
+		found.has_stack = record->sample.present & PERF_SAMPLE_STACK_USER;
 		break;
 	case PERF_RECORD_LOST:
 		read_back.lost += record->lost.lost;
@@ -197,7 +199,7 @@ static void compare_sample(const struct sim_truth *truth, const struct found *fo
 		sim_violation("the sample of %llu differs from the kernel's",
 			      (unsigned long long)truth->time_ns);
 	unsigned int end = (found->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT;
-	bool whole = end == SP_MISC_END_COMPLETE || end == SP_MISC_END_UNKNOWN;
+	bool whole = !found->has_stack && (end == SP_MISC_END_COMPLETE || end == SP_MISC_END_UNKNOWN);
 	if (whole && !(found->misc & (SP_MISC_SHORTENED | SP_MISC_REPAIRED)) &&
 	    found->chain_hash != truth->chain_hash)
 		sim_violation("the call chain of the sample of %llu is wrong (end %u)",
@@ -332,6 +334,21 @@ static void check_mappings(void)
 
 /* -- All ------------------------------------------------------------------- */
 
+static void print_events(void)
+{
+	for (size_t i = 0; i < sim_perf.event_count; i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		uint64_t samples = 0;
+		for (size_t k = 0; k < sim_perf.truth_count; k++)
+			samples += sim_perf.truth[k].id == event->id;
+		if (samples)
+			printf("# event %llu: CPU %d, task %d, config %llu, %llu records, %llu lost%s\n",
+			       (unsigned long long)event->id, event->cpu, event->pid,
+			       (unsigned long long)event->attr.config, (unsigned long long)samples,
+			       (unsigned long long)event->lost, is_listed(event->id) ? "" : ", not listed");
+	}
+}
+
 void sim_check_files(const struct sim_scenario *scenario, bool killed)
 {
 	struct reading reading = {.killed = killed};
@@ -347,6 +364,8 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!stats->lost_sideband && !killed && !sim_result.failed)
 		check_mappings();
+	if (sim.verbose)
+		print_events();
 	if (sim.verbose)
 		printf("# put %llu found %llu lost %llu; stats: samples %llu lost %llu shed %llu "
 		       "sideband %llu unattributed %llu unwritten %llu; %llu ms, %llu calls\n",

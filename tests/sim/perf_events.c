@@ -173,6 +173,11 @@ static void fire(void *arg, uint64_t number)
 
 static void set_enabled(struct sim_event *event, bool on)
 {
+	if (sim.verbose > 1)
+		printf("# event %llu (CPU %d, task %d, config %llu, period %llu): %s\n",
+		       (unsigned long long)event->id, event->cpu, event->pid,
+		       (unsigned long long)event->attr.config, (unsigned long long)period_of(event),
+		       on ? "on" : "off");
 	if (event->enabled == on)
 		return;
 	event->enabled = on;

@@ -247,7 +247,9 @@ static void put_registers(struct composed *record, const struct sim_stack *stack
 
 static void put_stack(struct composed *record, const struct sim_stack *stack, uint32_t asked)
 {
-	uint64_t size = stack->depth ? asked : 0;
+	uint64_t size = stack->depth ? asked : 0, before = record->size + 2 * sizeof(uint64_t);
+	if (before + size > UINT16_MAX) /* as perf_sample_ustack_size() */
+		size = (UINT16_MAX - before - sizeof(uint64_t) + 7) / 8 * 8;
 	uint64_t copied = size < stack->size ? size : stack->size;
 	put64(record, size);
 	if (!size)

@@ -412,7 +412,7 @@ struct sim {
 	void (*on_kill)(void);
 	unsigned int violations;
 	uint64_t changes;        /* counts sim_changed() */
-	bool verbose;
+	int verbose;             /* 1: notes and totals, 2: events too */
 	size_t mappings;         /* of the recorder */
 };
 

@@ -151,7 +151,7 @@ static bool parse(struct arguments *arguments, int argc, char **argv)
 		if (!strcmp(name, "--hash")) {
 			arguments->hash = true;
 		} else if (!strcmp(name, "-v")) {
-			sim.verbose = true;
+			sim.verbose++;
 		} else if (!strcmp(name, "-s") && more) {
 			arguments->scenario = argv[++i];
 		} else if (!strcmp(name, "--keep") && more) {

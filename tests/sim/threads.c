@@ -285,8 +285,8 @@ static void remove_waiter(struct condition_wait *wait)
 
 static int wait_for(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t until_ns)
 {
-	struct condition_wait wait = {condition, false, waiters};
 	sim_enter("pthread_cond_wait", NULL);
+	struct condition_wait wait = {condition, false, waiters};
 	waiters = &wait;
 	__real_pthread_mutex_unlock(mutex);
 	unlocks++;
