@@ -12,10 +12,13 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/descriptors.c \
 	tests/sim/enter.h \
 	tests/sim/files.c \
+	tests/sim/found.h \
+	tests/sim/mappings.c \
 	tests/sim/oracles.c \
 	tests/sim/perf_events.c \
 	tests/sim/perf_records.c \
 	tests/sim/proc_fs.c \
+	tests/sim/read_back.c \
 	tests/sim/scenario.h \
 	tests/sim/scenarios.c \
 	tests/sim/session.c \

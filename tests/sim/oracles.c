@@ -5,164 +5,12 @@
 #include <string.h>
 #include <sprof/reader.h>
 #include "calls.h"
-#include "scenario.h"
+#include "found.h"
 
 /* A killed recorder may lack the samples of that time before. */
 #define KILL_NS (1000 * SIM_MS)
 
-/* A sample of a file, or a record of a task or mapping. */
-struct found {
-	uint64_t time_ns, order, ip, chain_hash;
-	uint32_t type, pid, tid, cpu;
-	uint16_t misc;
-	uint64_t id, start, size;
-	uint32_t ppid;
-	bool has_stack;            /* copied, to be unwound later */
-};
-
-static struct {
-	struct found *items;
-	size_t count, room;
-	uint64_t lost, lost_samples, unfinished;
-	uint64_t ids[4096];
-	size_t id_count;
-	uint64_t newest_ns, mark_ns;
-} read_back;
-
-static void add_found(const struct found *found)
-{
-	if (read_back.count == read_back.room) {
-		read_back.room = read_back.room ? 2 * read_back.room : 4096;
-		read_back.items = realloc(read_back.items, read_back.room * sizeof(*found));
-		if (!read_back.items)
-			abort();
-	}
-	read_back.items[read_back.count] = *found;
-	read_back.items[read_back.count].order = read_back.count;
-	read_back.count++;
-}
-
-static uint64_t hash_user(const struct sp_sample *sample)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	bool user = false;
-	for (size_t i = 0; i < sample->ip_count; i++) {
-		if (sample->ips[i] >= PERF_CONTEXT_MAX)
-			user = sample->ips[i] == PERF_CONTEXT_USER;
-		else if (user)
-			hash = (hash ^ sample->ips[i]) * UINT64_C(0x100000001b3);
-	}
-	return hash;
-}
-
-/* Readers sort what is between two marks: nothing may be older than the mark before the last one. */
-static void check_order(const struct sp_record *record)
-{
-	uint64_t ns = record->type == PERF_RECORD_SAMPLE ? record->sample.time_ns : record->id.time_ns;
-	if (record->type == SP_RECORD_FINISHED_ROUND) {
-		read_back.mark_ns = read_back.unfinished;
-		read_back.unfinished = read_back.newest_ns;
-		return;
-	}
-	if (!ns)
-		return;
-	if (ns < read_back.mark_ns)
-		sim_violation("a record of type %u is %llu ns older than the mark before allows",
-			      record->type, (unsigned long long)(read_back.mark_ns - ns));
-	if (ns > read_back.newest_ns)
-		read_back.newest_ns = ns;
-}
-
-static void take_record(const struct sp_record *record)
-{
-	struct found found = {.type = record->type, .misc = record->misc, .time_ns = record->id.time_ns,
-			      .id = record->id.id};
-	check_order(record);
-	switch (record->type) {
-	case PERF_RECORD_SAMPLE:
-		found.time_ns = record->sample.time_ns;
-		found.id = record->sample.id;
-		found.ip = record->sample.ip;
-		found.pid = record->sample.pid;
-		found.tid = record->sample.tid;
-		found.cpu = record->sample.cpu;
-		found.chain_hash = hash_user(&record->sample);
-		found.has_stack = record->sample.present & PERF_SAMPLE_STACK_USER;
-		break;
-	case PERF_RECORD_LOST:
-		read_back.lost += record->lost.lost;
-		return;
-	case PERF_RECORD_LOST_SAMPLES:
-		read_back.lost_samples += record->lost.lost;
-		return;
-	case PERF_RECORD_MMAP2:
-		found.pid = record->mmap.pid;
-		found.tid = record->mmap.tid;
-		found.start = record->mmap.start;
-		found.size = record->mmap.size;
-		break;
-	case PERF_RECORD_COMM:
-		found.pid = record->comm.pid;
-		found.tid = record->comm.tid;
-		break;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		found.pid = record->task.pid;
-		found.tid = record->task.tid;
-		found.ppid = record->task.ppid;
-		break;
-	default:
-		return;
-	}
-	add_found(&found);
-}
-
-static void take_events(const struct sp_reader *reader)
-{
-	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
-		const struct sp_event *event = sp_reader_event(reader, i);
-		for (size_t k = 0; k < event->id_count && read_back.id_count < 4096; k++)
-			read_back.ids[read_back.id_count++] = event->ids[k];
-	}
-}
-
-struct reading {
-	struct sp_ctx *ctx;
-	bool killed;
-	unsigned int files;
-};
-
-static void read_file(const char *path, const struct sim_inode *inode, void *arg)
-{
-	struct reading *reading = arg;
-	struct sp_reader *reader = NULL;
-	const struct sp_record *record = NULL;
-	struct sp_error *error = sp_reader_open_memory(reading->ctx, inode->bytes, inode->size, path,
-						       &reader);
-	read_back.newest_ns = read_back.mark_ns = read_back.unfinished = 0;
-	reading->files++;
-	if (!error)
-		take_events(reader);
-	while (!error && !(error = sp_reader_next(reader, &record)) && record)
-		take_record(record);
-	if (error)
-		sim_violation("%s of %llu bytes cannot be read: %s", path,
-			      (unsigned long long)inode->size, sp_error_message(error));
-	sp_error_free(error);
-	for (size_t i = 0; reader && !reading->killed && i < sp_reader_damage_count(reader); i++)
-		sim_violation("%s is damaged: %s", path, sp_reader_damage(reader, i)->what);
-	if (reader && !reading->killed && !sim_result.failed && sp_reader_unfinished(reader))
-		sim_violation("%s is unfinished", path);
-	sp_reader_free(reader);
-}
-
-static int compare_found(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
+static struct sim_read_back read_back;
 
 /* -- Samples --------------------------------------------------------------- */
 
@@ -172,6 +20,35 @@ static bool is_listed(uint64_t id)
 		if (read_back.ids[i] == id)
 			return true;
 	return false;
+}
+
+/* By id of the event: whether its samples belong in the files. Others only help to unwind. */
+static bool *recorded;
+
+static bool is_recorded(uint64_t id)
+{
+	return recorded[id];
+}
+
+/* Large events stand in for those in the header: they have the same period. */
+static void note_recorded(void)
+{
+	uint64_t period = 0;
+	recorded = calloc(sim_perf.event_count + 101, sizeof(*recorded));
+	if (!recorded)
+		abort();
+	for (size_t i = 0; i < sim_perf.event_count; i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		bool clock = event->attr.config != PERF_COUNT_SW_DUMMY;
+		recorded[event->id] = clock && is_listed(event->id);
+		if (recorded[event->id])
+			period = event->attr.sample_freq;
+	}
+	for (size_t i = 0; i < sim_perf.event_count; i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		recorded[event->id] |= event->attr.config != PERF_COUNT_SW_DUMMY && event->ever_on &&
+				       event->attr.sample_freq == period;
+	}
 }
 
 static bool is_target(const struct sim_scenario *scenario, const struct sim_truth *truth)
@@ -192,7 +69,7 @@ static bool is_double(const struct sim_truth *truth)
 	return false;
 }
 
-static void compare_sample(const struct sim_truth *truth, const struct found *found)
+static void compare_sample(const struct sim_truth *truth, const struct sim_found *found)
 {
 	if (found->ip != truth->ip || found->pid != truth->pid || found->tid != truth->tid ||
 	    found->cpu != truth->cpu)
@@ -226,7 +103,7 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 			if (read_back.items[at].type == PERF_RECORD_SAMPLE)
 				sim_violation("a sample of %llu is there twice, or was never taken",
 					      (unsigned long long)read_back.items[at].time_ns);
-		const struct found *found = NULL;
+		const struct sim_found *found = NULL;
 		if (at < read_back.count && read_back.items[at].time_ns == truth->time_ns &&
 		    read_back.items[at].type == PERF_RECORD_SAMPLE)
 			found = &read_back.items[at++];
@@ -241,7 +118,7 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		if (found && !is_target(scenario, truth))
 			sim_violation("a sample of thread %u, which is not a target", truth->tid);
 		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
-			   truth->fate == SIM_PUT && is_listed(truth->id) && is_target(scenario, truth);
+			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth);
 		if (found || !due || scenario->may_drop || sim_result.failed || is_double(truth))
 			continue;
 		counts.missing++;
@@ -250,86 +127,6 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 			      (unsigned long long)truth->id);
 	}
 	return counts;
-}
-
-/* -- Mappings -------------------------------------------------------------- */
-
-struct known {
-	uint32_t pid;
-	bool named;
-	struct { uint64_t start, size; } maps[64];
-	size_t count;
-};
-
-static struct {
-	struct known *items;
-	size_t count;
-} known;
-
-static struct known *know(uint32_t pid)
-{
-	if (pid >= known.count) {
-		size_t count = pid + 1024;
-		known.items = realloc(known.items, count * sizeof(*known.items));
-		if (!known.items)
-			abort();
-		memset(known.items + known.count, 0, (count - known.count) * sizeof(*known.items));
-		known.count = count;
-	}
-	return &known.items[pid];
-}
-
-static void learn(const struct found *found)
-{
-	struct known *process = know(found->pid > found->ppid ? found->pid : found->ppid);
-	process = know(found->pid);
-	switch (found->type) {
-	case PERF_RECORD_FORK:
-		if (found->pid != found->ppid) {
-			uint32_t pid = found->pid;
-			*process = *know(found->ppid);
-			process->pid = pid;
-		}
-		break;
-	case PERF_RECORD_COMM:
-		process->named = true;
-		if (found->misc & PERF_RECORD_MISC_COMM_EXEC)
-			process->count = 0;
-		break;
-	case PERF_RECORD_MMAP2:
-		if (process->count < 64) {
-			process->maps[process->count].start = found->start;
-			process->maps[process->count++].size = found->size;
-		}
-		break;
-	}
-}
-
-static void check_mapping(const struct found *found)
-{
-	const struct known *process = know(found->pid);
-	if (!process->named && found->pid) {
-		sim_violation("process %u has no name at its sample of %llu", found->pid,
-			      (unsigned long long)found->time_ns);
-		return;
-	}
-	if (found->ip >> 63)
-		return;
-	for (size_t i = 0; i < process->count; i++)
-		if (found->ip - process->maps[i].start < process->maps[i].size)
-			return;
-	sim_violation("no mapping of process %u for its sample of %llu", found->pid,
-		      (unsigned long long)found->time_ns);
-}
-
-static void check_mappings(void)
-{
-	for (size_t i = 0; i < read_back.count; i++) {
-		if (read_back.items[i].type == PERF_RECORD_SAMPLE)
-			check_mapping(&read_back.items[i]);
-		else
-			learn(&read_back.items[i]);
-	}
 }
 
 /* -- All ------------------------------------------------------------------- */
@@ -345,25 +142,43 @@ static void print_events(void)
 			printf("# event %llu: CPU %d, task %d, config %llu, %llu records, %llu lost%s\n",
 			       (unsigned long long)event->id, event->cpu, event->pid,
 			       (unsigned long long)event->attr.config, (unsigned long long)samples,
-			       (unsigned long long)event->lost, is_listed(event->id) ? "" : ", not listed");
+			       (unsigned long long)event->lost, is_recorded(event->id) ? "" : ", not recorded");
 	}
+}
+
+/* Samples are lost as long as events are on: also after the recorder has counted. */
+static void check_losses(void)
+{
+	uint64_t before = 0, all = 0, lost = sim_result.stats.lost;
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->fate != SIM_LOST || !is_recorded(truth->id))
+			continue;
+		all++;
+		before += truth->time_ns < sim_result.stop_ns;
+	}
+	if (lost < before || lost > all)
+		sim_violation("the recorder counted %llu lost samples, the kernel %llu to %llu",
+			      (unsigned long long)lost, (unsigned long long)before,
+			      (unsigned long long)all);
 }
 
 void sim_check_files(const struct sim_scenario *scenario, bool killed)
 {
-	struct reading reading = {.killed = killed};
-	sp_error_free(sp_ctx_new(&reading.ctx));
-	sim_files_visit(read_file, &reading);
-	sp_ctx_free(reading.ctx);
-	if (!reading.files && sim_result.published && !killed && !sim_result.failed)
+	sim_read_files(&read_back, killed);
+	if (!read_back.files && sim_result.published && !killed && !sim_result.failed)
 		sim_violation("there is no file");
-	if (!reading.files)
+	if (!read_back.files)
 		return;
-	qsort(read_back.items, read_back.count, sizeof(*read_back.items), compare_found);
+	note_recorded();
 	struct counts counts = compare_samples(scenario, killed);
 	const struct sp_capture_stats *stats = &sim_result.stats;
-	if (!stats->lost_sideband && !killed && !sim_result.failed)
-		check_mappings();
+	if (!killed && !sim_result.failed && !scenario->may_drop)
+		check_losses();
+	/* Known: samples of the last round, which is not unwound any more, are counted so. */
+	if (stats->unwritten && !killed && !sim_result.failed && !scenario->may_drop &&
+	    (sim.strict || scenario->chains.call_graph != SP_CALL_GRAPH_DWARF))
+		sim_violation("%llu samples count as unwritten", (unsigned long long)stats->unwritten);
 	if (sim.verbose)
 		print_events();
 	if (sim.verbose)

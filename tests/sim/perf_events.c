@@ -181,6 +181,7 @@ static void set_enabled(struct sim_event *event, bool on)
 	if (event->enabled == on)
 		return;
 	event->enabled = on;
+	event->ever_on |= on;
 	if (on)
 		event->enabled_since = sim.now_ns;
 	else

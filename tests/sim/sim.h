@@ -226,7 +226,7 @@ struct sim_event {
 	int32_t pid, cpu;        /* as given to perf_event_open(2) */
 	struct sim_event *output; /* NULL: its own ring */
 	struct sim_ring *ring;
-	bool enabled, closed, detached, throttled, task_gone;
+	bool enabled, ever_on, closed, detached, throttled, task_gone;
 	bool running;            /* it counts now */
 	uint64_t running_since, left_ns, count_ns, lost, wakeups;
 	uint64_t enabled_since, enabled_ns; /* of whole CPUs */
@@ -414,6 +414,7 @@ struct sim {
 	uint64_t changes;        /* counts sim_changed() */
 	int verbose;             /* 1: notes and totals, 2: events too */
 	size_t mappings;         /* of the recorder */
+	bool strict;             /* known defects are failures, too */
 };
 
 extern struct sim sim;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] [--kill N|every K] [--hash] [-v]
- * [--keep DIR]
+ * [--keep DIR] [--strict]
  *
  * Runs the scenarios, all or that one, with each seed. --fault: call number N fails of those that may
  * fail; or each of them, one in a run, or each K-th. --kill: the recorder ends at call number N. Prints
- * a line for each run that broke a rule, with --hash for each run: SCENARIO SEED HASH BYTES. Exit
+ * a line for each run that broke a rule (--strict: also one that is known to be broken), with --hash for each run: SCENARIO SEED HASH BYTES. Exit
  * status: 0: no rule was broken; 1; 77: this machine or build cannot simulate.
  */
 #include <stdlib.h>
@@ -152,6 +152,8 @@ static bool parse(struct arguments *arguments, int argc, char **argv)
 			arguments->hash = true;
 		} else if (!strcmp(name, "-v")) {
 			sim.verbose++;
+		} else if (!strcmp(name, "--strict")) {
+			sim.strict = true;
 		} else if (!strcmp(name, "-s") && more) {
 			arguments->scenario = argv[++i];
 		} else if (!strcmp(name, "--keep") && more) {
@@ -178,7 +180,7 @@ int main(int argc, char **argv)
 	uint64_t runs = 0, bad = 0;
 	if (!parse(&arguments, argc, argv)) {
 		fputs("usage: simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] "
-		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR]\n", stderr);
+		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--strict]\n", stderr);
 		return 2;
 	}
 	clearenv();
