@@ -44,7 +44,12 @@ static int open_at(int folder, const char *path, int flags)
 {
 	char room[PATH_MAX];
 	ENTER("open", opening);
-	return sim_path(folder, path, room, sizeof(room)) ? open_file(room, flags) : -1;
+	if (!sim_path(folder, path, room, sizeof(room)))
+		return -1;
+	int fd = open_file(room, flags);
+	if (sim.verbose > 1)
+		printf("# %.3f ms: open %s: %d\n", (double)sim.now_ns / (double)SIM_MS, room, fd);
+	return fd;
 }
 
 int __wrap_open(const char *path, int flags, ...)

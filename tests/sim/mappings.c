@@ -8,6 +8,7 @@
 struct known {
 	uint32_t pid;
 	bool named, synthesised;
+	bool unknowable;
 	bool raced; /* both /proc and a FORK record have it: what it mapped between is forgotten */
 	struct { uint64_t start, size; } maps[64];
 	size_t count;
@@ -39,10 +40,13 @@ static void learn(const struct sim_found *found)
 	case PERF_RECORD_FORK:
 		if (found->pid != found->ppid) {
 			bool raced = process->synthesised && found->time_ns;
+			/* The parent ended before its turn in /proc came: nothing can be known. */
+			bool orphan = !know(found->ppid)->count;
 			*process = *know(found->ppid);
 			process->pid = found->pid;
 			process->synthesised = false;
-			process->raced = raced;
+			process->raced |= raced;
+			process->unknowable |= orphan;
 		}
 		break;
 	case PERF_RECORD_COMM:
@@ -63,7 +67,7 @@ static void learn(const struct sim_found *found)
 static void check_mapping(const struct sim_found *found)
 {
 	const struct known *process = know(found->pid);
-	if (process->raced && !sim.strict)
+	if (process->unknowable || (process->raced && !sim.strict))
 		return;
 	if (!process->named && found->pid) {
 		sim_violation("process %u has no name at its sample of %llu", found->pid,

@@ -174,7 +174,8 @@ static void fire(void *arg, uint64_t number)
 static void set_enabled(struct sim_event *event, bool on)
 {
 	if (sim.verbose > 1)
-		printf("# event %llu (CPU %d, task %d, config %llu, period %llu): %s\n",
+		printf("# %.3f ms: event %llu (CPU %d, task %d, config %llu, period %llu): %s\n",
+		       (double)sim.now_ns / (double)SIM_MS,
 		       (unsigned long long)event->id, event->cpu, event->pid,
 		       (unsigned long long)event->attr.config, (unsigned long long)period_of(event),
 		       on ? "on" : "off");
