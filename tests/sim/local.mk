@@ -32,3 +32,10 @@ tests_sim_simulate_LDADD = lib/libsprof-core.la
 tests_sim_simulate_LDFLAGS = $(AM_LDFLAGS) -Wl,@$(top_srcdir)/tests/sim/calls.txt
 EXTRA_tests_sim_simulate_DEPENDENCIES = tests/sim/calls.txt
 EXTRA_DIST += tests/sim/calls.txt
+dist_check_SCRIPTS += tests/sim/test_sim.sh
+
+# Thousands of runs: some minutes.
+.PHONY: simulate
+simulate: all
+	SIM_SEEDS=1-100 SIM_SAME=0-10 SIM_FAULTS=3 SIM_KILLS=101 $(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS=tests/sim/test_sim.sh

@@ -8,7 +8,8 @@
 struct known {
 	uint32_t pid;
 	bool named, synthesised;
-	bool unknowable;
+	bool complete;      /* all of its mappings are known */
+	uint32_t unknown;   /* its ancestor that is not; 0: none */
 	bool raced; /* both /proc and a FORK record have it: what it mapped between is forgotten */
 	struct { uint64_t start, size; } maps[64];
 	size_t count;
@@ -40,22 +41,25 @@ static void learn(const struct sim_found *found)
 	case PERF_RECORD_FORK:
 		if (found->pid != found->ppid) {
 			bool raced = process->synthesised && found->time_ns;
-			/* The parent ended before its turn in /proc came: nothing can be known. */
-			bool orphan = !know(found->ppid)->count;
+			const struct known *parent = know(found->ppid);
+			uint32_t unknown = parent->complete ? 0 : parent->unknown ?: found->ppid;
 			*process = *know(found->ppid);
 			process->pid = found->pid;
 			process->synthesised = false;
 			process->raced |= raced;
-			process->unknowable |= orphan;
+			process->unknown = unknown;
 		}
 		break;
 	case PERF_RECORD_COMM:
 		process->named = true;
-		if (found->misc & PERF_RECORD_MISC_COMM_EXEC)
+		if (found->misc & PERF_RECORD_MISC_COMM_EXEC) {
 			process->count = 0;
+			process->complete = true;
+		}
 		break;
 	case PERF_RECORD_MMAP2:
 		process->synthesised |= !found->time_ns;
+		process->complete |= !found->time_ns;
 		if (process->count < 64) {
 			process->maps[process->count].start = found->start;
 			process->maps[process->count++].size = found->size;
@@ -67,7 +71,9 @@ static void learn(const struct sim_found *found)
 static void check_mapping(const struct sim_found *found)
 {
 	const struct known *process = know(found->pid);
-	if (process->unknowable || (process->raced && !sim.strict))
+	/* An ancestor ended before its turn in /proc came: nothing can be known. */
+	const struct sim_process *ancestor = process->unknown ? sim_process_find(process->unknown) : NULL;
+	if ((ancestor && ancestor->ended) || (process->raced && !sim.strict))
 		return;
 	if (!process->named && found->pid) {
 		sim_violation("process %u has no name at its sample of %llu", found->pid,

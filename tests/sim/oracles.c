@@ -139,7 +139,8 @@ static void print_events(void)
 		for (size_t k = 0; k < sim_perf.truth_count; k++)
 			samples += sim_perf.truth[k].id == event->id;
 		if (samples)
-			printf("# event %llu: CPU %d, task %d, config %llu, %llu records, %llu lost%s\n",
+			printf("# event %llu: CPU %d, task %d, config %llu, %llu records, %llu lost"
+			       "%s\n",
 			       (unsigned long long)event->id, event->cpu, event->pid,
 			       (unsigned long long)event->attr.config, (unsigned long long)samples,
 			       (unsigned long long)event->lost, is_recorded(event->id) ? "" : ", not recorded");
