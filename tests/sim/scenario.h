@@ -17,6 +17,7 @@ struct sim_scenario {
 	unsigned int stop_ms;      /* stopped at a random moment before; 0: it ends by itself */
 	unsigned int demand_ms;    /* a snapshot or another file is demanded that often; 0: never */
 	unsigned int hesitation_ms; /* the caller steps that much later at most */
+	unsigned int stall_ms;     /* threads of the recorder wait for a CPU that long at most */
 	bool toggles;              /* sampling is switched off and on */
 	struct sp_capture_sampling sampling;
 	struct sp_capture_chains chains;

@@ -99,6 +99,18 @@ const struct sim_scenario sim_scenarios[] = {
 		.name = "stop", .cpus = 4, .workload = {BUSY, .life_ms = 2000}, CPUS, COMMON,
 		.chains = LIVE, .stop_ms = 250, .hesitation_ms = 30,
 	}, {
+		.name = "stalls", .cpus = 4, .workload = {BUSY, .life_ms = 1500}, CPUS, COMMON,
+		.chains = LIVE, .stall_ms = 400,
+	}, {
+		.name = "stalls-tasks", .cpus = 4, .workload = {BUSY, .life_ms = 1500}, TASKS,
+		.sampling = RATE(2000), .buffers = RING(32768), .schedule = NO_SCHEDULE, .demand_ms = 300,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true},
+		.chains = FRAME_POINTERS, .stall_ms = 300,
+	}, {
+		.name = "stalls-storm", .cpus = 8, .workload = {STORM, .life_ms = 800}, CPUS,
+		.sampling = RATE(997), .buffers = RING(16384), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stall_ms = 500,
+	}, {
 		.name = "toggle", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS, COMMON,
 		.chains = FRAME_POINTERS, .demand_ms = 60, .toggles = true,
 	}, {

@@ -70,6 +70,7 @@ static void __attribute__((noreturn)) run(const struct sim_scenario *scenario, u
 	sim.fault_at = fault;
 	sim.kill_at = kill;
 	sim.on_kill = on_kill;
+	sim.stall_ns = scenario->stall_ms * SIM_MS;
 	sim_disk = scenario->disk;
 	sim_seed(seed);
 	sim_threads_begin();
