@@ -14,6 +14,7 @@ static struct {
 	struct sim_open *items[FDS_MAX];
 	size_t count;
 	int lowest;              /* all below are in use */
+	int end;                 /* none from here on is */
 	struct sim_open *epolls[EPOLLS_MAX], *sockets[16];
 	size_t epoll_count, socket_count;
 } fds;
@@ -51,6 +52,7 @@ int sim_fd_new(struct sim_open *open, int lowest)
 	if (lowest <= fds.lowest)
 		fds.lowest = fd + 1;
 	fds.items[fd] = open;
+	fds.end = fd < fds.end ? fds.end : fd + 1;
 	fds.count++;
 	open->references++;
 	if (open->inode)
@@ -80,7 +82,7 @@ size_t sim_fd_count(void)
 
 int sim_fd_next(int fd)
 {
-	for (fd++; fd < FDS_MAX; fd++)
+	for (fd++; fd < fds.end; fd++)
 		if (fds.items[fd])
 			return fd;
 	return -1;
