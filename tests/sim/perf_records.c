@@ -201,6 +201,10 @@ static void end(struct composed *record)
 		event->lost++;
 	}
 	add_truth(&record->truth);
+	if (sim.verbose > 2)
+		printf("# record: type %u, time %llu, thread %u, CPU %u, %llx%s\n", record->truth.type,
+		       (unsigned long long)record->truth.time_ns, record->truth.tid, record->truth.cpu,
+		       (unsigned long long)record->truth.ip, done ? "" : ", lost");
 	if (done && record->truth.type == PERF_RECORD_SAMPLE && !event->attr.watermark &&
 	    event->attr.wakeup_events && ++event->wakeups >= event->attr.wakeup_events) {
 		event->wakeups = 0;
