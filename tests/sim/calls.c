@@ -53,5 +53,7 @@ int sim_enter(const char *name, const int *errnos)
 		count++;
 	sim.fault_name = name;
 	sim.fault_errno = errnos[sim_random(SIM_FAULTS, count)];
+	if (sim.verbose > 1)
+		printf("# %.3f ms: %s fails\n", (double)sim.now_ns / (double)SIM_MS, name);
 	return sim.fault_errno;
 }

@@ -17,6 +17,7 @@
 extern Elf *elf_memory(char *image, size_t size);
 
 static const int reading[] = {EIO, EINTR, 0};
+static const int interrupting[] = {EINTR, 0};
 static const int writing[] = {EIO, ENOSPC, EINTR, 0};
 static const int mapping[] = {ENOMEM, EPERM, 0};
 static const int duplicating[] = {EMFILE, 0};
@@ -34,7 +35,10 @@ static ssize_t copy_out(const struct sim_inode *inode, void *buffer, size_t size
 
 static ssize_t read_fd(int fd, void *buffer, size_t size)
 {
-	ENTER("read", reading);
+	const struct sim_open *peeked = sim_fd_peek(fd);
+	enum sim_kind kind = peeked ? peeked->kind : SIM_NULL;
+	/* Counters and timers have no error that a caller must expect. */
+	ENTER("read", kind == SIM_FILE ? reading : kind == SIM_PIPE ? interrupting : NULL);
 	struct sim_open *open = sim_fd(fd);
 	if (!open)
 		return -1;

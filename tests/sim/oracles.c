@@ -33,10 +33,13 @@ static bool is_recorded(uint64_t id)
 	return recorded[id];
 }
 
-/* Large and slow events stand in for those in the header. */
+/*
+ * Large and slow events stand in for those in the header. Others that are slow copy more of the stack,
+ * and are not recorded.
+ */
 static void note_recorded(void)
 {
-	uint64_t period = 0;
+	uint64_t period = 0, stack = 0;
 	recorded = calloc(sim_perf.event_count + 101, sizeof(*recorded));
 	if (!recorded)
 		abort();
@@ -44,14 +47,17 @@ static void note_recorded(void)
 		const struct sim_event *event = sim_perf.events[i];
 		bool clock = event->attr.config != PERF_COUNT_SW_DUMMY;
 		recorded[event->id] = clock && is_listed(event->id);
-		if (recorded[event->id])
-			period = event->attr.sample_freq;
+		if (!recorded[event->id])
+			continue;
+		period = event->attr.sample_freq;
+		stack = event->attr.sample_stack_user;
 	}
 	for (size_t i = 0; i < sim_perf.event_count; i++) {
 		const struct sim_event *event = sim_perf.events[i];
 		recorded[event->id] |= event->attr.config != PERF_COUNT_SW_DUMMY && event->ever_on &&
 				       (event->attr.sample_freq == period ||
-					event->attr.sample_freq == period / SLOWER);
+					(event->attr.sample_freq == period / SLOWER &&
+					 event->attr.sample_stack_user == stack));
 	}
 }
 
