@@ -37,10 +37,12 @@ int sim_enter(const char *name, const int *errnos)
 {
 	sim.calls++;
 	sim_note_progress();
-	sim_advance(sim.now_ns + 100 + sim_random(SIM_SCHEDULE, 1500));
-	sim_yield();
+	if (!sim.steady) {
+		sim_advance(sim.now_ns + 100 + sim_random(SIM_SCHEDULE, 1500));
+		sim_yield();
+	}
 	/* Now and then a thread is not run for long, whatever it holds. */
-	if (sim.stall_ns && !sim_random(SIM_SCHEDULE, 3000))
+	if (sim.stall_ns && !sim.steady && !sim_random(SIM_SCHEDULE, 3000))
 		sim_sleep(sim_random(SIM_SCHEDULE, sim.stall_ns));
 	if (sim.kill_at && sim.calls >= sim.kill_at) {
 		sim.inside = false;

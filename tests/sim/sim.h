@@ -407,6 +407,7 @@ struct sim {
 	uint64_t now_ns, limit_ns;
 	uint64_t calls, fallible; /* wrapped ones so far; those that may fail */
 	uint64_t fault_at, kill_at; /* the fallible call that fails, the call at which all ends; 0: none */
+	bool steady;             /* calls take no time, and threads change only where one waits */
 	uint64_t stall_ns;       /* longest time that a runnable thread waits for a CPU */
 	const char *fault_name;  /* of the one that failed; NULL: none did yet */
 	int fault_errno;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] [--kill N|every K] [--hash] [-v]
- * [--keep DIR] [--strict]
+ * [--keep DIR] [--strict] [--steady]
  *
  * Runs the scenarios, all or that one, with each seed. --fault: call number N fails of those that may
  * fail; or each of them, one in a run, or each K-th. --kill: the recorder ends at call number N. Prints
  * a line for each run that broke a rule; --strict: also a rule that is known to be broken. With --hash
- * prints for each run: SCENARIO SEED HASH BYTES. -v prints totals and notes, -v -v events and paths.
+ * prints for each run: SCENARIO SEED HASH BYTES. --steady: calls take no time, so that the hashes of two
+ * versions of the recorder differ only if their files do, not if one makes a call more. -v prints totals and notes, -v -v events and paths.
  * Exit status: 0: no rule was broken; 1; 77: this machine or build cannot simulate.
  */
 #include <stdlib.h>
@@ -150,7 +151,9 @@ static bool parse(struct arguments *arguments, int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		const char *name = argv[i];
 		bool more = i + 1 < argc;
-		if (!strcmp(name, "--hash")) {
+		if (!strcmp(name, "--steady")) {
+			sim.steady = true;
+		} else if (!strcmp(name, "--hash")) {
 			arguments->hash = true;
 		} else if (!strcmp(name, "-v")) {
 			sim.verbose++;
@@ -182,7 +185,7 @@ int main(int argc, char **argv)
 	uint64_t runs = 0, bad = 0;
 	if (!parse(&arguments, argc, argv)) {
 		fputs("usage: simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] "
-		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--strict]\n", stderr);
+		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--strict] [--steady]\n", stderr);
 		return 2;
 	}
 	clearenv();
