@@ -2,6 +2,7 @@
 /* The public symbolizer, compared with addr2line, with itself in other batches, and in threads. */
 #include "test.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -589,6 +590,36 @@ TEST(symbolizer_keeps_debug_information_open)
 		if (!i)
 			files_run("rm program");
 	}
+}
+
+/* Returns the bytes of memory in use; 0 where the C library or a sanitizer does not count them. */
+static size_t used_bytes(void)
+{
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 33)
+	return mallinfo2().uordblks;
+#else
+	return 0;
+#endif
+}
+
+/* A continuous profiler makes many of them. */
+TEST(symbolizer_keeps_little_for_each_call)
+{
+	CTX *ctx = make_ctx();
+	SYMBOLIZER *symbolizer = make_symbolizer(ctx);
+	SPACE *space = NULL;
+	uint64_t addresses[ADDRESSES_MAX];
+	size_t before = 0;
+	compile("program", "");
+	size_t count = list_addresses("program", addresses);
+	ok_or_fail(sp_symbolizer_add_file(symbolizer, files_path("program"), SP_FILE_VADDR, &space));
+	for (size_t i = 0; i < count; i++) {
+		SYMBOLS *symbols = NULL;
+		ok_or_fail(sp_space_symbolize(space, &addresses[i], 1, &symbols));
+		if (i == 10)
+			before = used_bytes();
+	}
+	ck_assert_uint_lt(used_bytes(), before + (count - 10) * 10000 + 200000);
 }
 
 /* A cancelled search must not be cached as one that found nothing. */
