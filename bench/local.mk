@@ -5,10 +5,12 @@ noinst_PROGRAMS += bench/measure
 bench_measure_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 bench_measure_LDFLAGS =
 bench_measure_LDADD =
+noinst_PROGRAMS += bench/symbolize
+bench_symbolize_LDADD = lib/libsprof.la
 # What draining many CPUs costs: bench/drains.c says how.
 EXTRA_PROGRAMS = bench/drains
 bench_drains_LDADD = lib/libsprof-core.la
-EXTRA_DIST += bench/against bench/run.sh bench/exports.sh bench/stacks.sh bench/fold.awk bench/big.sh \
+EXTRA_DIST += bench/against bench/run.sh bench/exports.sh bench/stacks.sh bench/fold.awk bench/big.sh bench/symbolizer.sh \
 	bench/big/main.cc bench/big/part.cc bench/big/part.h
 
 .PHONY: bench

@@ -47,5 +47,6 @@ include lib/findings/local.mk
 include lib/analysis/local.mk
 include lib/archive/local.mk
 include lib/script/local.mk
+include lib/symbolizer/local.mk
 include lib/trace/local.mk
 include lib/instruction/local.mk

@@ -16,6 +16,7 @@ pkginclude_HEADERS += \
 	include/sprof/script.h \
 	include/sprof/sprof.h \
 	include/sprof/stat.h \
+	include/sprof/symbolizer.h \
 	include/sprof/timeline.h \
 	include/sprof/trace.h
 # For the command only: not installed, and exported with a version node of their own.

@@ -18,6 +18,7 @@
 #include <sprof/record.h>
 #include <sprof/script.h>
 #include <sprof/stat.h>
+#include <sprof/symbolizer.h>
 #include <sprof/timeline.h>
 #include <sprof/trace.h>
 
