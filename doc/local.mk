@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	doc/example-meter.c \
+	doc/example-record.c \
 	doc/DESIGN.md \
 	doc/FILE.md \
 	doc/GLOSSARY.md \
