@@ -20,5 +20,6 @@
 #include <sprof/stat.h>
 #include <sprof/timeline.h>
 #include <sprof/trace.h>
+#include <sprof/unwinder.h>
 
 #endif
