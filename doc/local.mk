@@ -2,6 +2,7 @@
 EXTRA_DIST += \
 	doc/example-meter.c \
 	doc/example-record.c \
+	doc/example-unwinder.c \
 	doc/DESIGN.md \
 	doc/FILE.md \
 	doc/GLOSSARY.md \
