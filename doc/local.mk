@@ -2,6 +2,8 @@
 EXTRA_DIST += \
 	doc/example-meter.c \
 	doc/example-symbolizer.c \
+	doc/example-record.c \
+	doc/example-unwinder.c \
 	doc/DESIGN.md \
 	doc/FILE.md \
 	doc/GLOSSARY.md \

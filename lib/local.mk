@@ -35,6 +35,7 @@ include lib/info/local.mk
 include lib/machine/local.mk
 include lib/binary/local.mk
 include lib/unwind/local.mk
+include lib/unwinder/local.mk
 include lib/stored/local.mk
 include lib/python/local.mk
 include lib/symbol/local.mk

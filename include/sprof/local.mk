@@ -18,7 +18,8 @@ pkginclude_HEADERS += \
 	include/sprof/stat.h \
 	include/sprof/symbolizer.h \
 	include/sprof/timeline.h \
-	include/sprof/trace.h
+	include/sprof/trace.h \
+	include/sprof/unwinder.h
 # For the command only: not installed, and exported with a version node of their own.
 noinst_HEADERS += \
 	include/sprof/private/command.h \

@@ -21,5 +21,6 @@
 #include <sprof/symbolizer.h>
 #include <sprof/timeline.h>
 #include <sprof/trace.h>
+#include <sprof/unwinder.h>
 
 #endif
