@@ -7,7 +7,8 @@
  * fail; or each of them, one in a run, or each K-th. --kill: the recorder ends at call number N. Prints
  * a line for each run that broke a rule; --strict: also a rule that is known to be broken. With --hash
  * prints for each run: SCENARIO SEED HASH BYTES. --steady: calls take no time, so that the hashes of two
- * versions of the recorder differ only if their files do, not if one makes a call more. -v prints totals and notes, -v -v events and paths.
+ * versions of the recorder differ only if their files do, not if one makes a call more. -v prints totals
+ * and notes, -v -v events and paths.
  * Exit status: 0: no rule was broken; 1; 77: this machine or build cannot simulate.
  */
 #include <stdlib.h>
