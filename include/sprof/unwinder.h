@@ -144,7 +144,7 @@ SP_API struct sp_unwinder_stack sp_unwinder_unwind(struct sp_unwinder_thread *th
  */
 SP_API const char *sp_unwinder_reason(struct sp_unwinder_thread *thread);
 
-/* Returns the path of the module that has the code at `ip` (see `exact`); NULL: none is known. */
+/* Returns the path of the module that has the code at `ip`, which the unwinder owns; NULL: none is known. */
 SP_API const char *sp_unwinder_path(struct sp_unwinder *unwinder, uint64_t ip);
 
 #ifdef __cplusplus
