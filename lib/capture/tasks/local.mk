@@ -19,6 +19,8 @@ check_PROGRAMS += \
 	tests/unit/test_doubt \
 	tests/unit/test_membership \
 	tests/unit/test_roster \
+	tests/unit/test_tasks \
 	tests/unit/test_tracker \
 	tests/unit/test_workload
 tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h
+tests_unit_test_tasks_SOURCES = tests/unit/test_tasks.c tests/unit/made_tasks.h tests/unit/rings.h
