@@ -23,12 +23,6 @@
 
 DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 
-struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note)
-{
-	note.time_ns = capture_record_time_ns(capture);
-	return record_encode_note(&capture->out.extra, &note);
-}
-
 /* Live unwinding needs mappings at once. */
 static bool describes_at_end(const struct sp_capture *capture)
 {
@@ -76,7 +70,8 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct capture_
 	capture->out.switching.roster.fields = capture->samples.filter.fields;
 	error = capture_start_unwinding(capture);
 	if (!error)
-		error = capture_start_writing(capture);
+		error = recording_init(&capture->out, capture->samples.filter.fields.sample_id,
+				       capture->samples.filter.fields.sample_cpu);
 	/* Not these threads, and not the command, which are there already. */
 	if (!error && capture->config.realtime)
 		error = hurry_begin(&capture->bank.hurry, capture->config.realtime);
@@ -135,7 +130,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
 	capture->config.realtime = options->buffers.realtime;
-	capture->flight.on = options->buffers.overwrite;
+	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
 	trigger_init(&capture->control.trigger);
 	absences_init(&capture->control.absences);
@@ -176,9 +171,7 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 		/* A command that still waits to begin would be waited for. */
 		workload_forgo(&capture->tasks.workload);
 		/* A recording of nothing is not to take the place of the last one. */
-		sp_error_free(writing_end(capture->out.writing));
-		writer_free(writing_take_writer(capture->out.writing));
-		capture->out.closed = true;
+		recording_abandon(&capture->out);
 		return error;
 	}
 	writing_publish(capture->out.writing);
@@ -240,12 +233,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 
 static struct sp_error *close_file(struct sp_capture *capture)
 {
-	struct sp_error *error = writing_end(capture->out.writing);
-	struct file_end end = capture_file_end(capture, capture->out.switching.dated);
-	struct sp_error *close_error = file_maker_close(capture->out.switching.maker,
-							writing_take_writer(capture->out.writing), &end);
-	capture->out.closed = true;
-	return error_first(error, close_error);
+	const struct recording_end end = capture_end_of_file(capture);
+	return recording_close(&capture->out, &end);
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
@@ -258,6 +247,23 @@ static void keep_kernel_names(struct sp_capture *capture)
 		ctx_log(capture->ctx, SP_LOG_WARNING, "cannot save kernel symbols: %s",
 			sp_error_message(error));
 	sp_error_free(error);
+}
+
+static void log_unwinding(const struct sp_capture *capture)
+{
+	const struct unwinding_counts *unwound = &capture->samples.unwound;
+	const struct python_counts *python = &unwound->python;
+	if (python->samples)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"Python frames: %llu samples, %llu unreadable; %llu calls of the interpreter, "
+			"%llu with frames, %llu dropped",
+			(unsigned long long)python->samples, (unsigned long long)python->unreadable,
+			(unsigned long long)python->groups, (unsigned long long)python->inserted,
+			(unsigned long long)python->dropped);
+	if (unwound->files_forgotten)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"%llu module files were dropped from the cache: too many",
+			(unsigned long long)unwound->files_forgotten);
 }
 
 static void log_drains(const struct sp_capture *capture)
@@ -290,24 +296,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		if (!error)
 			error = capture_write_synthesised(capture);
 	}
-	if (capture->samples.unwinding) {
-		error = error_first(error, unwinding_wait(capture->samples.unwinding));
-		unwinding_counts(capture->samples.unwinding, &capture->samples.unwound);
-		const struct python_counts *python = &capture->samples.unwound.python;
-		if (python->samples)
-			ctx_log(capture->ctx, SP_LOG_DEBUG, "Python frames: %llu samples, %llu "
-				"unreadable; %llu calls of the interpreter, %llu with frames, "
-				"%llu dropped",
-				(unsigned long long)python->samples,
-				(unsigned long long)python->unreadable,
-				(unsigned long long)python->groups,
-				(unsigned long long)python->inserted,
-				(unsigned long long)python->dropped);
-		if (capture->samples.unwound.files_forgotten)
-			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu module files were dropped from the "
-				"cache: too many",
-					(unsigned long long)capture->samples.unwound.files_forgotten);
-	}
+	error = error_first(error, sample_path_finish(&capture->samples));
+	log_unwinding(capture);
 	log_drains(capture);
 	if (!error)
 		error = capture_count_lost(capture);
@@ -335,9 +325,6 @@ static void free_lists(struct sp_capture *capture)
 {
 	vec_deinit(&capture->config.cpus);
 	vec_deinit(&capture->config.online);
-	notes_deinit(&capture->out.notes);
-	vec_deinit(&capture->out.synthesised);
-	vec_deinit(&capture->out.extra);
 	absences_deinit(&capture->control.absences);
 }
 
@@ -355,15 +342,10 @@ void sp_capture_free(struct sp_capture *capture)
 	cleanup_close(&capture->timer_fd);
 	turns_deinit(&capture->control.turns);
 	capture_events_deinit(&capture->config.events);
-	unwinding_free(capture->samples.unwinding);
-	if (capture->out.writing)
-		writer_free(writing_take_writer(capture->out.writing));
-	writing_free(capture->out.writing);
-	switching_deinit(&capture->out.switching);
+	sample_path_deinit(&capture->samples);
+	recording_deinit(&capture->out);
 	flight_deinit(&capture->flight);
 	trigger_deinit(&capture->control.trigger);
-	batch_deinit(&capture->out.batch);
-	dsos_deinit(&capture->out.dsos);
 	free_lists(capture);
 	call_graph_deinit(&capture->config.graph);
 	free(capture->config.command_name);

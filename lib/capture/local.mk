@@ -10,7 +10,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/rings.c \
 	lib/capture/round.c \
 	lib/capture/setup.c \
-	lib/capture/setup_file.c \
 	lib/capture/summary.c \
 	lib/capture/switching.c \
 	lib/capture/target.c \

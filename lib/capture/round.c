@@ -12,9 +12,6 @@
 #include "capture/tasks/rescan.h"
 #include "record/note.h"
 
-/* Marks and commits are so far apart at least, and hold all that was written before. */
-#define COMMIT_NS 200000000
-
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
@@ -28,91 +25,30 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture)
 	return tasks_now_ns(&capture->tasks);
 }
 
-/* Notes made since the last round become records. */
-static struct sp_error *add_notes(struct sp_capture *capture)
+struct recording_progress capture_progress(const struct sp_capture *capture)
 {
-	uint64_t time_ns = capture->out.commit_ns ? capture_record_time_ns(capture) : 0;
-	return notes_write(&capture->out.notes, time_ns, &capture->out.extra);
+	uint64_t metadata_ns = capture->tasks.tracker.last_ns;
+	uint64_t samples_ns = capture->samples.filter.counts.last_ns;
+	return (struct recording_progress){
+		.now_ns = capture_record_time_ns(capture),
+		.seen_ns = samples_ns > metadata_ns ? samples_ns : metadata_ns,
+		.unwritten_ns = sample_path_oldest_ns(&capture->samples),
+		.attr = &capture->config.plan->samples[0].attr,
+	};
 }
 
-/* Samples that were left out become records of losses, as the kernel has them. */
-static struct sp_error *add_shed(struct sp_capture *capture, bool last)
+/* Adds metadata records to the file, and shows them to whoever unwinds. */
+static struct sp_error *add_metadata(struct sp_capture *capture, const struct record_buffer *records)
 {
-	struct writing_shed shed;
-	struct sp_error *error = NULL;
-	/* As long as there is no room: often enough to show when that was. */
-	bool now = last || capture_now_ns() - capture->out.commit_ns >= COMMIT_NS;
-	while (!error && writing_next_shed(capture->out.writing, now, &shed)) {
-		const struct sp_record record = {
-			.type = PERF_RECORD_LOST_SAMPLES,
-			.id = {.time_ns = capture_record_time_ns(capture), .id = shed.id,
-			       .cpu = shed.cpu},
-			.lost = {.lost = shed.samples},
-		};
-		error = record_encode(&capture->out.extra, &record, &capture->config.plan->samples[0].attr);
-	}
-	return error;
-}
-
-/* What is in `extra` goes out now. */
-static struct sp_error *flush_extra(struct sp_capture *capture)
-{
-	struct sp_error *error = batch_add_bytes(&capture->out.batch, capture->out.extra.items,
-						 capture->out.extra.count);
-	if (!error)
-		error = batch_flush(&capture->out.batch);
-	capture->out.extra.count = 0;
-	return error;
-}
-
-/*
- * Who reads the mark takes it that nothing follows which is older than what was there at
- * the mark before: so samples that are still unwound since then have to come first.
- */
-static struct sp_error *add_mark(struct sp_capture *capture, bool *added_ret)
-{
-	const struct sp_record mark = {.type = SP_RECORD_FINISHED_ROUND};
-	*added_ret = !capture->samples.unwinding ||
-		     unwinding_oldest_ns(capture->samples.unwinding) >= capture->out.marked_ns;
-	if (!*added_ret)
-		return NULL;
-	capture->out.marked_ns = capture->tasks.tracker.last_ns;
-	if (capture->samples.filter.counts.last_ns > capture->out.marked_ns)
-		capture->out.marked_ns = capture->samples.filter.counts.last_ns;
-	return record_encode(&capture->out.extra, &mark, NULL);
-}
-
-struct sp_error *capture_commit(struct sp_capture *capture)
-{
-	bool marked;
-	struct sp_error *error = add_mark(capture, &marked);
-	if (!error)
-		error = flush_extra(capture);
-	if (!error)
-		error = writing_commit(capture->out.writing);
-	capture->out.dirty = !marked;
-	capture->out.commit_ns = capture_now_ns();
-	return error;
+	struct sp_error *error = recording_add(&capture->out, records->items, records->count);
+	if (error || capture->flight.on)
+		return error;
+	return sample_path_see(&capture->samples, records->items, records->count);
 }
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 {
 	return tasks_drain(&capture->tasks, capture->bank.metadata);
-}
-
-static struct sp_error *write_sideband(struct sp_capture *capture)
-{
-	struct record_buffer *kept = &capture->tasks.tracker.kept;
-	struct sp_error *error = capture_remember(capture, kept->items, kept->count);
-	if (error || capture->flight.on)
-		return error;
-	error = capture_note_files(capture, kept->items, kept->count);
-	if (!error && capture->samples.unwinding)
-		error = unwinding_see(capture->samples.unwinding, kept->items, kept->count);
-	if (!error)
-		error = batch_add_bytes(&capture->out.batch, kept->items, kept->count);
-	capture->out.dirty |= kept->count != 0;
-	return error;
 }
 
 /* How much is copied of stacks from now on. */
@@ -157,15 +93,8 @@ static struct sp_error *keep_pace(struct sp_capture *capture)
 
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
-	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->bank.count && !error; i++) {
-		struct ring *ring = ring_bank_ring(&capture->bank, i);
-		uint64_t end = ring_bank_end(&capture->bank, i);
-		capture->out.dirty |= ring->tail != end;
-		error = filter_ring(&capture->samples.filter, ring, end, &capture->out.batch);
-	}
-	if (!error && capture->samples.unwinding)
-		error = unwinding_write(capture->samples.unwinding, &capture->out.batch, &capture->out.dirty);
+	struct sp_error *error = sample_path_write(&capture->samples, &capture->bank,
+						   &capture->out.batch, &capture->out.dirty);
 	if (!error)
 		error = keep_pace(capture);
 	return error || !capture->samples.unwinding ? error : update_size(capture);
@@ -174,21 +103,10 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
-	struct sp_error *error = capture_remember(capture, made->items, made->count);
-	if (error || capture->flight.on) {
-		made->count = 0;
-		return error;
-	}
-	error = capture_note_files(capture, made->items, made->count);
-	if (!error && capture->samples.unwinding)
-		error = unwinding_see(capture->samples.unwinding, made->items, made->count);
-	if (!error)
-		error = batch_add_bytes(&capture->out.batch, made->items, made->count);
-	if (!error)
-		error = batch_flush(&capture->out.batch);
-	capture->out.dirty |= made->count != 0;
-	made->count = 0;
-	return error;
+	struct sp_error *error = NULL;
+	if (!capture->flight.on)
+		error = sample_path_see(&capture->samples, made->items, made->count);
+	return error ? error : recording_add_synthesised(&capture->out);
 }
 
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
@@ -228,7 +146,7 @@ static struct sp_error *fill_up(struct sp_capture *capture)
 
 static struct sp_error *write_round(struct sp_capture *capture, bool last)
 {
-	struct sp_error *error = write_sideband(capture);
+	struct sp_error *error = add_metadata(capture, &capture->tasks.tracker.kept);
 	if (!error)
 		error = make_good(capture, last);
 	if (!error)
@@ -248,8 +166,7 @@ static struct sp_error *forget_roster(struct sp_capture *capture, uint64_t befor
 		return NULL;
 	if (capture->flight.on)
 		return capture_forget_flight(capture);
-	const struct unwinding *unwinding = capture->samples.unwinding;
-	uint64_t oldest_ns = unwinding ? unwinding_oldest_ns(unwinding) : before_ns;
+	uint64_t oldest_ns = sample_path_oldest_ns(&capture->samples);
 	return roster_forget(&switching->roster, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 
@@ -266,7 +183,7 @@ static struct sp_error *forget(struct sp_capture *capture)
 	if (capture->flight.on && capture->out.switching.roster.base_ns < before_ns)
 		before_ns = capture->out.switching.roster.base_ns;
 	tasks_forget(&capture->tasks, before_ns);
-	return capture->samples.unwinding ? unwinding_forget(capture->samples.unwinding, before_ns) : NULL;
+	return sample_path_forget(&capture->samples, before_ns);
 }
 
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
@@ -285,13 +202,6 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	if (error)
 		return error;
 	capture->round_ns = now_ns;
-	error = add_notes(capture);
-	if (!error)
-		error = add_shed(capture, last);
-	capture->out.dirty |= capture->out.extra.count != 0;
-	if (!error && capture->out.dirty &&
-	    (last || capture_now_ns() - capture->out.commit_ns >= COMMIT_NS))
-		error = capture_commit(capture);
-	writing_poke(capture->out.writing);
-	return error;
+	const struct recording_progress progress = capture_progress(capture);
+	return recording_end_round(&capture->out, &progress, last);
 }

@@ -3,19 +3,13 @@
 #include "base/cleanup.h"
 #include "capture/recorder.h"
 #include "capture/ring_bank/drain_groups.h"
+#include "capture/samples/dump.h"
 
 /* Below that, it is not the rate by which samples are lost. */
 #define SLOW_FROM_HZ 1000
 
 /* Of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
-
-static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t position,
-				  const struct perf_event_header *header, uint64_t id)
-{
-	struct sp_capture *capture = arg;
-	return unwinding_take(capture->samples.unwinding, ring, position, header, id);
-}
 
 /* Half of the CPUs unwind: the others are the workload's. */
 struct sp_error *capture_start_unwinding(struct sp_capture *capture)
@@ -32,20 +26,7 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 		.workers = capture->config.online.count > 1 ? capture->config.online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};
-	capture->samples.filter.taker = (struct sample_taker){
-		.take = take_dump, .arg = capture,
-	};
-	return unwinding_new(&options, &capture->samples.unwinding);
-}
-
-struct sp_error *capture_start_writing(struct sp_capture *capture)
-{
-	const struct writing_options options = {
-		.memory_bytes = CAPTURE_WRITING_MEMORY,
-		.sample_id_at = capture->samples.filter.fields.sample_id,
-		.sample_cpu_at = capture->samples.filter.fields.sample_cpu,
-	};
-	return writing_new(&options, &capture->out.writing);
+	return sample_path_unwind(&capture->samples, &options);
 }
 
 /* Samples a second on a CPU that is busy; 0: it depends. */
@@ -180,4 +161,41 @@ struct sp_error *capture_start_drains(struct sp_capture *capture,
 		error = drain_groups_make(capture->ctx, options->buffers.threads, drains.threads,
 					  &capture->config.cpus, groups, &drains.threads);
 	return error ? error : ring_bank_start_drains(&capture->bank, &drains);
+}
+
+/* Returns the events as the file has them: without what is only copied to be unwound. */
+static struct sp_error *file_events(const struct sp_capture *capture, struct arena *arena,
+				    const struct sp_event **events, size_t *count_ret)
+{
+	const struct wall_clock *wall = &capture->bank.wall;
+	struct sp_error *error = event_set_events(capture->control.set, events, count_ret);
+	if (error || (!capture->samples.unwinding && !wall->on))
+		return error;
+	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
+	if (!changed)
+		return error_no_memory();
+	for (size_t i = 0; i < *count_ret; i++) {
+		changed[i] = (*events)[i];
+		if (capture->samples.unwinding)
+			dump_file_attr(&changed[i].attr, capture->config.kept_registers);
+		if (wall->on)
+			changed[i].attr.clockid = wall->clock;
+	}
+	*events = changed;
+	return NULL;
+}
+
+struct sp_error *capture_open_file(struct sp_capture *capture, const struct capture_options *options)
+{
+	CLEANUP(arena_deinit) struct arena arena = {0};
+	const struct wall_clock *wall = &capture->bank.wall;
+	struct recording_options file = {
+		.ctx = capture->ctx,
+		.options = options,
+		.plan = capture->config.plan,
+		.clock = wall->on ? wall->clock : capture->config.plan->clock_id,
+		.copies_records = capture->samples.unwinding,
+	};
+	struct sp_error *error = file_events(capture, &arena, &file.events, &file.event_count);
+	return error ? error : recording_open(&capture->out, &file);
 }

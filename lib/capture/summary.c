@@ -297,10 +297,10 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (counts.shed)
 		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.shed,
-				     capture->samples.filter.counts.samples, CAPTURE_WRITING_MEMORY >> 20);
+				     capture->samples.filter.counts.samples, RECORDING_QUEUE_BYTES >> 20);
 	if (!error && counts.waits)
 		error = notes_add(&capture->out.notes, NOTE_STALLED, NULL, counts.waits,
-				     CAPTURE_WRITING_MEMORY >> 19);
+				     RECORDING_QUEUE_BYTES >> 19);
 	return error;
 }
 
