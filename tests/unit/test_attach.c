@@ -82,7 +82,8 @@ static void bench_init(struct bench *bench, enum capture_target target)
 	made_tasks_stat(made, (struct made_stat){.pid = 10, .parent = 1, .last_cpu = 1});
 	made_tasks_stat(made, (struct made_stat){.pid = 10, .tid = 11, .parent = 1});
 	root_put(&made->root, "/proc/10/maps", "2000-4000 r-xp 00001000 08:01 7 /bin/a\n");
-	ok_or_fail(event_set_new(&made->kernel, &made->plan, made->config.cpus.items, MADE_CPUS, &bench->set));
+	ok_or_fail(event_set_new(&made->kernel, &made->plan, made->config.cpus.items, MADE_CPUS,
+				 &bench->set));
 	ok_or_fail(tasks_find(&made->tasks, &ten));
 }
 

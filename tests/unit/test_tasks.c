@@ -78,8 +78,11 @@ TEST(tasks_of_chosen_threads)
 	made_tasks_put(&made, 0, 150, made_exit(10, 12));
 	made_tasks_drain(&made);
 	ck_assert(tasks_is_over(&made.tasks));
-	tasks_forget(&made.tasks, 151);
+	made_tasks_put(&made, 0, 160, made_exit(10, 13));
+	made_tasks_drain(&made);
+	tasks_forget(&made.tasks, 161);
 	ck_assert_uint_eq(made.tasks.membership.newest.count, 0);
+	ck_assert_uint_eq(made.tasks.spaces.newest.count, 0);
 }
 
 TEST(tasks_without_inheritance_are_threads)
