@@ -51,7 +51,7 @@ static struct sp_error *attach(struct sp_capture *capture)
 
 static struct sp_error *set_up(struct sp_capture *capture, const struct capture_options *options)
 {
-	struct sp_error *error = turns_init(&capture->control.turns, options);
+	struct sp_error *error = turns_init(&capture->control.turns, &options->schedule);
 	if (!error)
 		error = switching_init(&capture->out.switching, options);
 	if (!error)
@@ -85,18 +85,18 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct capture_
 	error = capture_start_flight(capture);
 	if (error)
 		return error;
-	capture_fit_size(capture);
+	if (capture->samples.unwinding)
+		event_control_fit_stacks(&capture->control, capture->config.plan,
+					 ring_bank_sample_bytes(&capture->bank));
 	error = attach(capture);
 	if (!error)
 		error = tasks_begin_descent(&capture->tasks);
 	if (!error)
 		error = capture_map_traces(capture);
 	if (!error)
-		error = capture_open_help(capture);
+		error = capture_open_alternates(capture, options);
 	if (!error)
-		error = capture_open_slow(capture, options);
-	if (!error)
-		error = capture_watch_cpus(capture);
+		error = event_control_watch_cpus(&capture->control);
 	if (!error)
 		error = capture_open_file(capture, options);
 	if (!error)
@@ -130,11 +130,11 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
 	capture->config.realtime = options->buffers.realtime;
+	capture->config.duration_ns = options->schedule.duration_ns;
 	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
-	trigger_init(&capture->control.trigger);
-	absences_init(&capture->control.absences);
-	capture->epoll_fd = capture->timer_fd = capture->control.turns.fd = -1;
+	event_control_init(&capture->control);
+	capture->epoll_fd = capture->timer_fd = -1;
 	if (options->target.command && !(capture->config.command_name = strdup(options->target.command[0])))
 		return error_no_memory();
 	error = capture_find_unit(capture, options);
@@ -148,23 +148,18 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 
 static struct sp_error *start_command(struct sp_capture *capture)
 {
-	/* Whole CPUs cannot wait for an exec; what is before it will be left out. */
-	struct sp_error *error = NULL;
-	if (capture->config.plan->cpu_wide && !capture->control.turns.later && capture_waits(capture))
-		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
-	/* Others were to begin with the exec, and could not be opened. */
-	if (capture->control.begins_large && !capture->control.wide.on_exec)
-		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
+	struct sp_error *error = event_control_begin(&capture->control, capture_waits(capture));
 	capture->begin_ns = capture_now_ns();
-	if (!error && !capture->control.turns.later)
-		error = wide_start(&capture->control.wide, !capture->config.plan->cpu_wide,
-				   capture->begin_ns);
+	if (!error)
+		error = event_control_begin_alternates(&capture->control, !capture->config.plan->cpu_wide,
+						       capture->begin_ns);
 	return error ? error : workload_start(&capture->tasks.workload, capture->config.command_name);
 }
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
 {
-	struct sp_error *error = capture_begin_turns(capture);
+	struct sp_error *error = turns_restart(&capture->control.turns, capture_now_ns());
+	capture->started = true;
 	if (!error && capture->tasks.workload.pid)
 		error = start_command(capture);
 	if (error) {
@@ -210,7 +205,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	drop_dead_fds(capture);
 	empty_timer(capture);
-	struct sp_error *error = capture_take_turn(capture);
+	struct sp_error *error = capture_run_schedule(capture);
 	/* Before the round, so that it has the command's last records too. */
 	if (!error)
 		error = workload_reap(&capture->tasks.workload, false);
@@ -325,7 +320,6 @@ static void free_lists(struct sp_capture *capture)
 {
 	vec_deinit(&capture->config.cpus);
 	vec_deinit(&capture->config.online);
-	absences_deinit(&capture->control.absences);
 }
 
 void sp_capture_free(struct sp_capture *capture)
@@ -335,17 +329,14 @@ void sp_capture_free(struct sp_capture *capture)
 	tasks_deinit(&capture->tasks);
 	capture_unmap_traces(capture);
 	ring_bank_deinit(&capture->bank);
-	event_set_free(capture->control.set);
-	wide_close(&capture->control.wide);
+	event_control_deinit(&capture->control);
 	event_plan_free(capture->config.plan);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
-	turns_deinit(&capture->control.turns);
 	capture_events_deinit(&capture->config.events);
 	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
 	flight_deinit(&capture->flight);
-	trigger_deinit(&capture->control.trigger);
 	free_lists(capture);
 	call_graph_deinit(&capture->config.graph);
 	free(capture->config.command_name);

@@ -292,7 +292,9 @@ static struct sp_error *fit_request(struct sp_capture *capture,
 		request->sample_watermark_bytes = 8;
 	capture_request_traces(capture, request);
 	request->asked.write_backward = options->buffers.overwrite;
-	error = trigger_plan(&capture->control.trigger, capture, options);
+	if (options->output.switch_event)
+		error = trigger_plan(&capture->control.trigger, capture->ctx, &capture->config.rights,
+				     capture->config.cpus.items[0], options->output.switch_event);
 	return error ? error : say_about_counts(capture, options);
 }
 
