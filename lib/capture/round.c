@@ -12,7 +12,6 @@
 #include "capture/tasks/rescan.h"
 #include "record/note.h"
 
-
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
