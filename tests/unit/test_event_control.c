@@ -254,7 +254,10 @@ TEST(alternates_are_off_while_an_event_is_off)
 	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
 	turn(&f, 1, false);
 	ck_assert_uint_eq(counting(&f), PLANNED);
+	/* Neither losses nor stacks of samples before that change it. */
+	const struct wide_seen seen = {.need = {.stacks = 1000, .beyond = 100}, .cuts = 100};
 	lose(&f, &pace, 50, 2 * SECOND);
+	ok_or_fail(event_control_fit_copies(&f.control, &seen, f.now_ns));
 	ck_assert_uint_eq(counting(&f), PLANNED);
 	turn(&f, TURNS_ALL, false);
 	ck_assert_uint_eq(counting(&f), 0);

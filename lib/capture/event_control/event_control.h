@@ -39,7 +39,7 @@ struct event_control {
 	enum sampling_mode mode;
 	struct stack_need need;     /* decides between SAMPLING_PLANNED and SAMPLING_LARGE */
 	struct pace pace;           /* decides on SAMPLING_SLOW */
-	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then, 0: off */
+	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
 	uint32_t switches_noted;
 	bool begins_large;          /* the exec is to enable large events, not the planned ones */
 };
