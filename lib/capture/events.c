@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "capture/tasks/rescan.h"
 
 /*
  * Whether the rate may be lowered. It may not for a control group's events, or if that would change
@@ -126,11 +127,8 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 	for (size_t i = 0; i < renamed.count && !error; i++)
 		error = adopt(capture, &renamed.items[i]);
 	vec_deinit(&renamed);
-	if (!error && back) {
-		/* Metadata of that CPU may be missing: /proc is read again. */
-		capture->bank.metadata_was_full = true;
-		capture->tasks.rescan_ns = 0;
-	}
+	if (!error && back) /* metadata of that CPU may be missing: /proc is read again */
+		tasks_request_rescan(&capture->tasks, true);
 	return error ? error : ring_bank_copy_changed(&capture->bank);
 }
 

@@ -362,11 +362,3 @@ bool capture_is_clock(const struct perf_event_attr *attr)
 {
 	return record_is_clock(attr->type, attr->config);
 }
-
-bool capture_samples_kernel(const struct event_plan *plan)
-{
-	for (size_t i = 0; i < plan->sample_count; i++)
-		if (!plan->samples[i].attr.exclude_kernel)
-			return true;
-	return false;
-}

@@ -5,7 +5,7 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/style/rules.sh"
 
-folders='lib/analysis lib/aggregate lib/event lib/file lib/findings lib/info lib/reader lib/sideband
+folders='lib/analysis lib/aggregate lib/capture/tasks lib/event lib/file lib/findings lib/info lib/reader lib/sideband
 	lib/walk lib/writer src src/cmd/common src/cmd/info src/cmd/list src/cmd/record src/cmd/report
 	src/cmd/script src/cmd/stat src/export src/html src/out'
 
