@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/event_control/event_control.h"
 
+#include <sys/ioctl.h>
 #include "base/clock.h"
 #include "record/note.h"
 #include "record/types.h"
@@ -147,6 +148,13 @@ struct sp_error *event_control_resume(struct event_control *control)
 		return apply_turns(control);
 	wide_enable(events_of(control, control->mode), true);
 	return NULL;
+}
+
+void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause)
+{
+	/* Fails only if no ring buffer is mapped. */
+	(void)!ioctl(event_set_ring_fd(control->set, cpu_index, EVENT_ROLE_SAMPLES),
+		     PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
 }
 
 /*

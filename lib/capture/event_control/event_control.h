@@ -91,6 +91,9 @@ struct sp_error *event_control_begin_alternates(struct event_control *control, b
 struct sp_error *event_control_pause(struct event_control *control) SP_MUST_CHECK;
 struct sp_error *event_control_resume(struct event_control *control) SP_MUST_CHECK;
 
+/* Pauses the kernel's writing to a CPU's ring buffer for samples, or ends the pause. */
+void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause);
+
 /* Adds notes, as records of that time in the recording's clock. They are in the current file alone. */
 struct note_records {
 	struct record_buffer *records;
