@@ -130,6 +130,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
 	capture->config.realtime = options->buffers.realtime;
+	capture->config.duration_ns = options->schedule.duration_ns;
 	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
 	event_control_init(&capture->control);
@@ -158,6 +159,7 @@ static struct sp_error *start_command(struct sp_capture *capture)
 struct sp_error *sp_capture_start(struct sp_capture *capture)
 {
 	struct sp_error *error = turns_restart(&capture->control.turns, capture_now_ns());
+	capture->started = true;
 	if (!error && capture->tasks.workload.pid)
 		error = start_command(capture);
 	if (error) {

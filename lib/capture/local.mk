@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/recorder.h \
 	lib/capture/rings.c \
 	lib/capture/round.c \
+	lib/capture/run.c \
 	lib/capture/setup.c \
 	lib/capture/summary.c \
 	lib/capture/switching.c \

@@ -28,6 +28,7 @@ struct sp_capture {
 	struct sample_path samples;
 	struct recording out;
 	struct flight flight;
+	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
 	uint64_t pace_ns;               /* the timer's */
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
