@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
 #include "event/fd_budget.h"
@@ -40,8 +39,7 @@ static void pause_ring(void *arg, size_t cpu_index, bool pause)
 {
 	struct sp_capture *capture = arg;
 	struct flight_span *span = &capture->flight.spans[cpu_index];
-	ioctl(event_set_ring_fd(capture->control.set, cpu_index, EVENT_ROLE_SAMPLES),
-	      PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
+	event_control_pause_ring(&capture->control, cpu_index, pause);
 	if (!pause)
 		return;
 	span->begin_ns = span->end_ns;

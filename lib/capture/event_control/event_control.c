@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/event_control/event_control.h"
 
+#include <sys/ioctl.h>
 #include "base/clock.h"
 #include "record/note.h"
 #include "record/types.h"
@@ -149,6 +150,13 @@ struct sp_error *event_control_resume(struct event_control *control)
 	return NULL;
 }
 
+void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause)
+{
+	/* Fails only if no ring buffer is mapped. */
+	(void)!ioctl(event_set_ring_fd(control->set, cpu_index, EVENT_ROLE_SAMPLES),
+		     PERF_EVENT_IOC_PAUSE_OUTPUT, pause);
+}
+
 /*
  * First disables, then enables: never two events at a place. Clocks continue where they stopped, so
  * only the time of the calls is missing.
@@ -238,7 +246,6 @@ static struct sp_error *end_alternates(struct event_control *control)
 	const struct stack_need_seen none = {0};
 	wide_enable(&control->wide.helper, false);
 	stack_need_set(&control->need, false, &none, 0);
-	control->until_ns = 0;
 	control->pace = (struct pace){0};
 	return control->mode == SAMPLING_PLANNED ? apply_turns(control)
 						 : set_mode(control, SAMPLING_PLANNED);
@@ -273,13 +280,15 @@ struct sp_error *event_control_run_schedule(struct event_control *control, uint6
 struct sp_error *event_control_fit_copies(struct event_control *control,
 					  const struct wide_seen *seen, uint64_t now_ns)
 {
+	/* Stacks that are unwound late must not enable what is off. */
+	if (!turns_all_are(&control->turns, true))
+		return NULL;
 	if (seen->cuts != control->cuts)
 		control->until_ns = now_ns + HELP_NS;
 	control->cuts = seen->cuts;
-	if (control->until_ns)
-		wide_enable(&control->wide.helper, now_ns < control->until_ns);
-	if (!control->wide.large.stack_bytes || !control->until_ns ||
-	    control->mode == SAMPLING_SLOW || !stack_need_changes(&control->need, &seen->need, now_ns))
+	wide_enable(&control->wide.helper, now_ns < control->until_ns);
+	if (!control->wide.large.stack_bytes || control->mode == SAMPLING_SLOW ||
+	    !stack_need_changes(&control->need, &seen->need, now_ns))
 		return NULL;
 	stack_need_set(&control->need, !control->need.large, &seen->need, now_ns);
 	return set_mode(control, control->need.large ? SAMPLING_LARGE : SAMPLING_PLANNED);

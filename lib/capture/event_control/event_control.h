@@ -39,7 +39,7 @@ struct event_control {
 	enum sampling_mode mode;
 	struct stack_need need;     /* decides between SAMPLING_PLANNED and SAMPLING_LARGE */
 	struct pace pace;           /* decides on SAMPLING_SLOW */
-	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then, 0: off */
+	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
 	uint32_t switches_noted;
 	bool begins_large;          /* the exec is to enable large events, not the planned ones */
 };
@@ -90,6 +90,9 @@ struct sp_error *event_control_begin_alternates(struct event_control *control, b
 /* Disables the events that sample while an AUX area is read, and enables them again. */
 struct sp_error *event_control_pause(struct event_control *control) SP_MUST_CHECK;
 struct sp_error *event_control_resume(struct event_control *control) SP_MUST_CHECK;
+
+/* Pauses the kernel's writing to a CPU's ring buffer for samples, or ends the pause. */
+void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause);
 
 /* Adds notes, as records of that time in the recording's clock. They are in the current file alone. */
 struct note_records {

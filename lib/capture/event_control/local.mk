@@ -9,5 +9,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/event_control/turns.c lib/capture/event_control/turns.h \
 	lib/capture/event_control/wide.c lib/capture/event_control/wide.h
 check_PROGRAMS += \
+	tests/unit/test_event_control \
 	tests/unit/test_pace \
 	tests/unit/test_stack_need

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Real software events of this process, which the control switches; each list's own counts are read. */
+#include "capture/event_control/event_control.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "test.h"
+
+#define MS UINT64_C(1000000)
+#define SECOND (1000 * MS)
+
+/* Sizes of ring buffers with much room for large copies, and with little, at this period. */
+#define PERIOD_NS 100000
+#define ROOMY_BYTES (16 << 20)
+#define SMALL_BYTES (4 << 20)
+
+struct fixture {
+	struct sp_ctx *ctx;
+	struct capture_config config;
+	struct event_control control;
+	struct ring rings[2 * EVENT_ROLE_COUNT];
+	struct record_buffer records;
+	struct notes notes;
+	uint64_t now_ns;
+};
+
+static struct sp_error *plan_events(struct fixture *f, const char *events, enum event_start start,
+				    bool cpu_wide)
+{
+	struct event_specs *specs = &f->config.events.specs;
+	struct sp_error *error = event_specs_parse(specs, f->ctx, events);
+	const struct event_request request = {
+		.specs = specs,
+		.scope = cpu_wide ? EVENT_SCOPE_CPUS : EVENT_SCOPE_TASKS,
+		.start = start,
+		.cpu = f->config.cpus.items[0],
+		.period = PERIOD_NS,
+		.clock_id = CLOCK_MONOTONIC,
+		.extra_sample_type = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER,
+		.user_registers = 0xff,
+		.user_stack_bytes = 4096,
+	};
+	return error ? error : event_plan_make(event_kernel_real(), &f->config.rights, &request,
+					       &f->config.plan);
+}
+
+static struct sp_error *map_rings(struct fixture *f)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < f->config.cpus.count * EVENT_ROLE_COUNT && !error; i++)
+		error = ring_map(&f->rings[i], event_set_ring_fd(f->control.set, i / EVENT_ROLE_COUNT,
+								 (enum event_role)(i % EVENT_ROLE_COUNT)),
+				 4 * f->config.rights.page_size);
+	return error;
+}
+
+/* All but the planned events, on at most two CPUs. */
+static struct sp_error *open_control(struct fixture *f, const char *events, enum event_start start,
+				     bool cpu_wide)
+{
+	const struct sp_capture_schedule schedule = {.start_disabled = start == EVENT_START_LATER};
+	event_control_init(&f->control);
+	struct sp_error *error = turns_init(&f->control.turns, &schedule);
+	if (!error)
+		error = sp_ctx_new(&f->ctx);
+	if (!error)
+		error = rights_read(f->ctx, &f->config.rights);
+	if (!error)
+		error = sysfs_cpus_online(f->ctx, &f->config.cpus);
+	f->config.cpus.count = f->config.cpus.count > 2 ? 2 : f->config.cpus.count;
+	f->config.graph.stack_bytes = 4096;
+	if (!error)
+		error = plan_events(f, events, start, cpu_wide);
+	if (!error)
+		error = event_control_open_set(&f->control, &f->config);
+	return error ? error : map_rings(f);
+}
+
+static struct sp_error *open_planned(struct fixture *f)
+{
+	struct event_place places[2];
+	struct sp_error *error = NULL;
+	for (enum event_role role = 0; role < EVENT_ROLE_COUNT && !error; role++) {
+		for (size_t i = 0; i < f->config.cpus.count; i++)
+			places[i] = (struct event_place){
+				.tid = f->config.plan->cpu_wide ? -1 : (int32_t)getpid(),
+				.cpu_index = (uint32_t)i, .last_cpu = -1};
+		error = event_set_open(f->control.set, role, places, f->config.cpus.count);
+	}
+	return error;
+}
+
+/* Returns false where the kernel does not permit these events. */
+static bool fixture_init(struct fixture *f, const char *events, enum event_start start, bool cpu_wide)
+{
+	*f = (struct fixture){.now_ns = 100 * SECOND};
+	struct sp_error *error = open_control(f, events, start, cpu_wide);
+	bool permitted = !error || (sp_error_code(error) != SP_ERROR_PERMISSION &&
+				    sp_error_code(error) != SP_ERROR_UNSUPPORTED);
+	if (permitted)
+		ok_or_fail(error);
+	sp_error_free(permitted ? NULL : error);
+	return permitted;
+}
+
+static void fixture_deinit(struct fixture *f)
+{
+	for (size_t i = 0; i < 2 * EVENT_ROLE_COUNT; i++)
+		ring_deinit(&f->rings[i]);
+	event_control_deinit(&f->control);
+	event_plan_free(f->config.plan);
+	event_specs_deinit(&f->config.events.specs);
+	vec_deinit(&f->config.cpus);
+	vec_deinit(&f->records);
+	notes_deinit(&f->notes);
+	sp_ctx_free(f->ctx);
+}
+
+/* Opens the alternates, too; sampling has begun. */
+static void begin(struct fixture *f, uint64_t ring_bytes)
+{
+	const struct alternate_options options = {
+		.command_tid = (int32_t)getpid(), .ring_bytes = ring_bytes, .larger = true, .slower = true};
+	ok_or_fail(open_planned(f));
+	ok_or_fail(event_control_open_alternates(&f->control, &options));
+	ok_or_fail(event_control_begin_alternates(&f->control, false, f->now_ns));
+}
+
+static void turn(struct fixture *f, size_t index, bool on)
+{
+	const struct note_records to = {&f->records, 7};
+	ok_or_fail(event_control_switch(&f->control, index, on, f->now_ns, &to));
+}
+
+static size_t notes_written(const struct fixture *f)
+{
+	size_t count = 0;
+	for (size_t at = 0; at < f->records.count; count++) {
+		struct perf_event_header header;
+		memcpy(&header, f->records.items + at, sizeof(header));
+		at += header.size;
+	}
+	return count;
+}
+
+static uint64_t sum_of(const struct wide_events *events)
+{
+	uint64_t sum = 0, values[8];
+	for (size_t i = 0; i < events->count; i++) {
+		ck_assert_int_gt(read(events->items[i].fd, values, sizeof(values)), 0);
+		sum += values[0];
+	}
+	return sum;
+}
+
+enum { PLANNED = 1, SECOND_PLANNED = 2, LARGE = 4, SLOW = 8, HELPER = 16 };
+
+struct counts {
+	uint64_t items[5];
+};
+
+static struct counts read_counts(const struct fixture *f)
+{
+	struct counts counts = {.items = {[2] = sum_of(&f->control.wide.large),
+					  [3] = sum_of(&f->control.wide.slow),
+					  [4] = sum_of(&f->control.wide.helper)}};
+	for (size_t i = 0; i < f->config.plan->sample_count; i++) {
+		struct event_total total;
+		ok_or_fail(event_set_read(f->control.set, i, &total));
+		counts.items[i] = total.value;
+	}
+	return counts;
+}
+
+/* Returns the lists whose events count while this thread runs. */
+static unsigned int counting(const struct fixture *f)
+{
+	const struct counts before = read_counts(f);
+	uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 2 * MS;
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		;
+	const struct counts after = read_counts(f);
+	unsigned int lists = 0;
+	for (unsigned int i = 0; i < 5; i++)
+		lists |= after.items[i] != before.items[i] ? 1U << i : 0;
+	return lists;
+}
+
+/* Lets `lost` of each 100 samples be lost for so long. */
+static void lose(struct fixture *f, struct pace_seen *seen, uint64_t lost, uint64_t ns)
+{
+	for (uint64_t end_ns = f->now_ns + ns; f->now_ns < end_ns; f->now_ns += 50 * MS) {
+		seen->samples += 100 - lost;
+		seen->lost += lost;
+		ok_or_fail(event_control_fit_rate(&f->control, seen, f->now_ns, &f->notes));
+	}
+}
+
+TEST(one_list_samples_at_a_time)
+{
+	struct fixture f;
+	struct pace_seen pace = {0};
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, ROOMY_BYTES);
+	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
+	lose(&f, &pace, 50, 2 * SECOND);
+	ck_assert_uint_eq(counting(&f), SLOW | HELPER);
+	ck_assert_uint_eq(f.notes.count, 1);
+	ck_assert_uint_eq(f.notes.items[0].note.kind, NOTE_PERIOD_RAISED);
+	ck_assert(!event_control_can_grow(&f.control, f.now_ns));
+	lose(&f, &pace, 0, 20 * SECOND);
+	ck_assert_uint_eq(counting(&f), PLANNED | HELPER);
+	ck_assert_uint_eq(f.notes.items[f.notes.count - 1].note.kind, NOTE_PERIOD_RESTORED);
+	fixture_deinit(&f);
+}
+
+TEST(copies_are_large_while_stacks_need_them)
+{
+	struct fixture f;
+	struct wide_seen seen = {0};
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, SMALL_BYTES);
+	ck_assert_uint_eq(counting(&f), PLANNED | HELPER);
+	ck_assert(event_control_can_grow(&f.control, f.now_ns));
+	seen = (struct wide_seen){.need = {.stacks = 1000, .beyond = 100}, .cuts = 100};
+	ok_or_fail(event_control_fit_copies(&f.control, &seen, f.now_ns));
+	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
+	/* No stack is truncated any more, or needs so much: helpers end first. */
+	for (int i = 0; i < 10; i++) {
+		f.now_ns += SECOND / 2;
+		seen.need.stacks += 1000;
+		ok_or_fail(event_control_fit_copies(&f.control, &seen, f.now_ns));
+	}
+	ck_assert_uint_eq(counting(&f), PLANNED);
+	seen.cuts++;
+	ok_or_fail(event_control_fit_copies(&f.control, &seen, f.now_ns));
+	ck_assert_uint_eq(counting(&f), PLANNED | HELPER);
+	fixture_deinit(&f);
+}
+
+TEST(alternates_are_off_while_an_event_is_off)
+{
+	struct fixture f;
+	struct pace_seen pace = {0};
+	if (!fixture_init(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, ROOMY_BYTES);
+	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
+	turn(&f, 1, false);
+	ck_assert_uint_eq(counting(&f), PLANNED);
+	/* Neither losses nor stacks of samples before that change it. */
+	const struct wide_seen seen = {.need = {.stacks = 1000, .beyond = 100}, .cuts = 100};
+	lose(&f, &pace, 50, 2 * SECOND);
+	ok_or_fail(event_control_fit_copies(&f.control, &seen, f.now_ns));
+	ck_assert_uint_eq(counting(&f), PLANNED);
+	turn(&f, TURNS_ALL, false);
+	ck_assert_uint_eq(counting(&f), 0);
+	turn(&f, 0, true);
+	ck_assert_uint_eq(counting(&f), PLANNED);
+	turn(&f, 1, true);
+	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
+	ck_assert_uint_eq(notes_written(&f), 4);
+	fixture_deinit(&f);
+}
+
+TEST(resume_enables_what_pause_disabled)
+{
+	struct fixture f;
+	if (!fixture_init(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, ROOMY_BYTES);
+	ok_or_fail(event_control_pause(&f.control));
+	ck_assert_uint_eq(counting(&f), HELPER);
+	ok_or_fail(event_control_resume(&f.control));
+	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
+	turn(&f, 0, false);
+	ok_or_fail(event_control_pause(&f.control));
+	ck_assert_uint_eq(counting(&f), 0);
+	ok_or_fail(event_control_resume(&f.control));
+	ck_assert_uint_eq(counting(&f), SECOND_PLANNED);
+	fixture_deinit(&f);
+}
+
+/* The exec enables either kind; without large events, the planned ones are enabled at once. */
+TEST(an_exec_enables_large_events)
+{
+	struct fixture f;
+	for (int larger = 0; larger < 2; larger++) {
+		if (!fixture_init(&f, "cpu-clock", EVENT_START_ON_EXEC, false))
+			skip_test("no permission to open events");
+		const struct alternate_options options = {
+			.command_tid = (int32_t)getpid(), .ring_bytes = ROOMY_BYTES, .larger = larger};
+		event_control_fit_stacks(&f.control, f.config.plan, ROOMY_BYTES);
+		ck_assert(f.control.begins_large && !f.config.plan->samples[0].attr.enable_on_exec);
+		ok_or_fail(open_planned(&f));
+		ok_or_fail(event_control_open_alternates(&f.control, &options));
+		ck_assert_uint_eq(f.control.wide.on_exec, larger);
+		ok_or_fail(event_control_begin(&f.control, true));
+		ok_or_fail(event_control_begin_alternates(&f.control, true, f.now_ns));
+		ck_assert_uint_eq(counting(&f), larger ? HELPER : PLANNED);
+		ck_assert_int_eq(f.control.mode, larger ? SAMPLING_LARGE : SAMPLING_PLANNED);
+		for (size_t i = 0; i < f.control.wide.large.count; i++)
+			ck_assert(f.control.wide.large.items[i].attr.enable_on_exec);
+		fixture_deinit(&f);
+	}
+}
+
+TEST(running_tasks_get_no_alternates)
+{
+	struct fixture f;
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	f.config.target = CAPTURE_PROCESSES;
+	event_control_fit_stacks(&f.control, f.config.plan, ROOMY_BYTES);
+	ck_assert_uint_gt(f.config.plan->samples[0].attr.sample_stack_user, 4096);
+	begin(&f, ROOMY_BYTES);
+	ck_assert(!alternate_ids_any(&f.control.wide.ids));
+	ck_assert_uint_eq(counting(&f), PLANNED);
+	fixture_deinit(&f);
+}
+
+TEST(samples_of_alternates_have_planned_ids)
+{
+	struct fixture f;
+	const struct sp_event *events;
+	size_t count;
+	uint64_t id;
+	if (!fixture_init(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, ROOMY_BYTES);
+	const struct wide *wide = &f.control.wide;
+	ok_or_fail(event_set_events(f.control.set, &events, &count));
+	ck_assert_uint_eq(wide->large.count, 2 * f.config.cpus.count);
+	ck_assert_uint_eq(wide->slow.count, 2 * f.config.cpus.count);
+	for (size_t i = 0; i < wide->large.count; i++) {
+		const struct wide_event *event = &wide->large.items[i];
+		ck_assert_int_eq(ioctl(event->fd, PERF_EVENT_IOC_ID, &id), 0);
+		ck_assert_uint_eq(alternate_ids_find(&wide->ids, id),
+				  events[event->planned].ids[event->cpu_index]);
+	}
+	ck_assert_int_eq(ioctl(wide->helper.items[0].fd, PERF_EVENT_IOC_ID, &id), 0);
+	ck_assert_uint_eq(alternate_ids_find(&wide->ids, id), 0);
+	ck_assert_uint_eq(alternate_ids_find(&wide->ids, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(wide->ids.first_listed, events[0].ids[0]);
+	fixture_deinit(&f);
+}
+
+/* A metadata event that is disabled looks as if its CPU were offline. */
+TEST(a_cpu_that_comes_back_is_recorded_again)
+{
+	struct fixture f;
+	struct event_renamed_list renamed = {0};
+	bool back;
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, true))
+		skip_test("no permission to open CPU-wide events");
+	begin(&f, ROOMY_BYTES);
+	ok_or_fail(event_control_watch_cpus(&f.control));
+	struct cpu_check check = {.now = true, .notes = &f.notes};
+	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
+	ck_assert(!back && !renamed.count);
+	ok_or_fail(event_set_disable(f.control.set, EVENT_ROLE_SIDEBAND));
+	f.control.absences.cpus[0].seen_ns -= SECOND;
+	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
+	ck_assert(back);
+	ck_assert_uint_eq(renamed.count, 2);
+	ck_assert_uint_eq(f.notes.count, 1);
+	ck_assert_uint_eq(f.notes.items[0].note.kind, NOTE_CPU_BACK);
+	/* The reopened events continue what the closed ones counted. */
+	ck_assert_uint_gt(f.control.wide.large.items[0].counted, 0);
+	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
+	vec_deinit(&renamed);
+	fixture_deinit(&f);
+}
+
+TEST(a_cpu_with_an_aux_area_stays_lost)
+{
+	struct fixture f;
+	struct event_renamed_list renamed = {0};
+	bool back;
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, true))
+		skip_test("no permission to open CPU-wide events");
+	begin(&f, ROOMY_BYTES);
+	ok_or_fail(event_control_watch_cpus(&f.control));
+	struct cpu_check check = {.now = true, .is_mapped = true, .notes = &f.notes};
+	ok_or_fail(event_set_disable(f.control.set, EVENT_ROLE_SIDEBAND));
+	f.control.absences.cpus[0].seen_ns -= SECOND;
+	for (int i = 0; i < 2; i++) {
+		ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
+		ck_assert(!back && !renamed.count);
+	}
+	ck_assert_uint_eq(f.notes.count, 1);
+	ck_assert_uint_eq(f.notes.items[0].note.kind, NOTE_CPU_GONE);
+	fixture_deinit(&f);
+}
+
+TEST(the_schedule_switches_events)
+{
+	struct fixture f;
+	struct sp_capture_span spans[] = {{1, 30}, {60, 0}};
+	const struct sp_capture_schedule schedule = {.spans = spans, .span_count = 2};
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_LATER, false))
+		skip_test("no permission to open events");
+	turns_deinit(&f.control.turns);
+	ok_or_fail(turns_init(&f.control.turns, &schedule));
+	ok_or_fail(turns_add_events(&f.control.turns, 1));
+	begin(&f, ROOMY_BYTES);
+	const struct note_records to = {&f.records, 7};
+	ok_or_fail(event_control_run_schedule(&f.control, f.now_ns, &to));
+	ck_assert_uint_eq(counting(&f), 0);
+	ok_or_fail(turns_open_timer(&f.control.turns, clock_ns(CLOCK_MONOTONIC)));
+	ok_or_fail(event_control_note_off(&f.control, &to));
+	for (int i = 0; i < 3; i++) {
+		struct pollfd timer = {.fd = f.control.turns.fd, .events = POLLIN};
+		ck_assert_int_eq(poll(&timer, 1, 5000), 1);
+		ok_or_fail(event_control_run_schedule(&f.control, f.now_ns, &to));
+		ck_assert_uint_eq(counting(&f), i == 1 ? 0 : LARGE | HELPER);
+	}
+	ck_assert_uint_eq(turns_next_ns(&f.control.turns), 0);
+	ck_assert_uint_eq(notes_written(&f), 4);
+	fixture_deinit(&f);
+}
+
+TEST(many_switches_are_not_noted)
+{
+	struct fixture f;
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, SMALL_BYTES);
+	for (int i = 0; i < 100; i++)
+		turn(&f, 0, i & 1);
+	ck_assert_uint_eq(notes_written(&f), 33);
+	fixture_deinit(&f);
+}
+
+TEST(a_trigger_occurs)
+{
+	struct fixture f;
+	const int32_t tid = (int32_t)getpid();
+	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	struct trigger *trigger = &f.control.trigger;
+	ck_assert(!trigger_take(trigger));
+	ok_or_fail(trigger_plan(trigger, f.ctx, &f.config.rights, f.config.cpus.items[0], "page-faults"));
+	ok_or_fail(trigger_open(trigger, &(struct trigger_places){
+		f.config.cpus.items, f.config.cpus.count, &tid, 1, f.config.rights.page_size}));
+	ck_assert_uint_eq(trigger->ring_count, f.config.cpus.count);
+	(void)trigger_take(trigger);
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert(page != MAP_FAILED);
+	*(volatile char *)page = 1;
+	ck_assert(trigger_take(trigger));
+	munmap(page, 4096);
+	fixture_deinit(&f);
+}
+
+/* -- Without events ------------------------------------------------------------ */
+
+static struct sp_error *init_spans(struct turns *turns, const struct sp_capture_span *spans, size_t count)
+{
+	const struct sp_capture_schedule schedule = {.spans = spans, .span_count = count};
+	return turns_init(turns, &schedule);
+}
+
+TEST(ranges_are_in_order)
+{
+	struct turns turns;
+	const struct sp_capture_span overlap[] = {{10, 20}, {20, 30}}, reverse[] = {{20, 10}},
+				     endless[] = {{10, 0}, {20, 30}}, good[] = {{0, 10}, {20, 0}};
+	fails_with(SP_ERROR_INVALID, init_spans(&turns, overlap, 2));
+	turns_deinit(&turns);
+	fails_with(SP_ERROR_INVALID, init_spans(&turns, reverse, 1));
+	fails_with(SP_ERROR_INVALID, init_spans(&turns, endless, 2));
+	ok_or_fail(init_spans(&turns, good, 2));
+	turns.begin_ns = SECOND;
+	/* A timer that is set to 0 is off. */
+	uint64_t expected_ns[] = {SECOND + 1, SECOND + 10 * MS, SECOND + 20 * MS, 0, 0};
+	for (size_t i = 0; i < 5; i++, turns.next++) {
+		ck_assert_uint_eq(turns_next_ns(&turns), expected_ns[i]);
+		ck_assert_int_eq(turns_next_is_on(&turns), i % 2 == 0);
+	}
+	turns_deinit(&turns);
+}
+
+TEST(a_delay_is_a_range_without_end)
+{
+	struct turns turns;
+	const struct sp_capture_schedule schedule = {.delay_ms = 5}, none = {0};
+	ok_or_fail(turns_init(&turns, &schedule));
+	ok_or_fail(turns_add_events(&turns, 2));
+	ck_assert(turns.later && turns.turned && turns_all_are(&turns, false));
+	ck_assert_uint_eq(turns_next_ns(&turns), 5 * MS);
+	turns.next++;
+	ck_assert_uint_eq(turns_next_ns(&turns), 0);
+	turns_deinit(&turns);
+	ok_or_fail(turns_init(&turns, &none));
+	ok_or_fail(turns_add_events(&turns, 2));
+	ck_assert(!turns.later && !turns.turned && turns_all_are(&turns, true));
+	ck_assert(!turns_set(&turns, 1, true) && turns_set(&turns, 1, false));
+	ck_assert(!turns_all_are(&turns, true) && !turns_all_are(&turns, false));
+	ck_assert(turns.turned && !turns_expired(&turns));
+	turns_deinit(&turns);
+}
