@@ -11,6 +11,7 @@
  */
 #include "base/cleanup.h"
 #include "capture/tasks/coverage.h"
+#include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 #include "event/fd_budget.h"
 
@@ -358,7 +359,7 @@ static struct sp_error *describe_kernel(struct sp_capture *capture)
 {
 	bool hidden = false;
 	struct sp_error *error = synth_kernel(capture->synth, &hidden);
-	if (error || !capture_samples_kernel(capture->config.plan))
+	if (error || !plan_samples_kernel(capture->config.plan))
 		return error;
 	if (hidden)
 		return notes_add(&capture->out.notes, NOTE_KERNEL_HIDDEN, NULL);

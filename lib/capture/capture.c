@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 #include "proc/kernel_cache.h"
 
@@ -50,13 +51,16 @@ static void connect_parts(struct sp_capture *capture)
 	capture->samples.filter.membership = cpu_wide ? &capture->tasks.membership : NULL;
 }
 
-static struct sp_error *set_up(struct sp_capture *capture, const struct capture_options *options)
+static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
 	struct sp_error *error = turns_init(&capture->control.turns, options);
 	if (!error)
 		error = switching_init(&capture->out.switching, options);
-	if (!error)
-		error = capture_choose_target(capture, options);
+	if (error)
+		return error;
+	/* If there are several files, each begins with the state of live tasks. */
+	options->schedule.tail_synthesize &= !capture->out.switching.tracks;
+	error = config_choose_target(options, &capture->config);
 	if (!error)
 		error = capture_find_processes(capture, options);
 	/* Before limits are raised: the command shall have those of the caller. */
@@ -80,12 +84,9 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct capture_
 	error = capture_map_rings(capture);
 	if (error)
 		return error;
-	/* Where there is more than one file, each begins with what lives. */
-	capture->config.tail_synthesize = options->schedule.tail_synthesize && !capture->out.switching.tracks;
 	error = capture_start_flight(capture);
 	if (error)
 		return error;
-	capture_fit_size(capture);
 	error = capture_attach(capture);
 	if (!error)
 		error = capture_begin_descent(capture);
@@ -127,22 +128,17 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	if (error)
 		return error;
 	capture->ctx = ctx;
-	capture->config.inherit = options->target.inherit != SP_OFF;
-	capture->config.threads_only = options->target.inherit_threads;
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
-	capture->config.realtime = options->buffers.realtime;
 	capture->flight.on = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
 	trigger_init(&capture->control.trigger);
 	absences_init(&capture->control.absences);
 	capture->epoll_fd = capture->timer_fd = capture->control.turns.fd = -1;
 	workload_init(&capture->tasks.workload);
-	if (options->target.command && !(capture->config.command_name = strdup(options->target.command[0])))
-		return error_no_memory();
 	capture->begin_ns = capture_now_ns();
 	capture->tasks.begin_ticks = now_ticks();
-	error = capture_find_unit(capture, options);
+	error = config_find_unit(capture->ctx, options, &capture->config);
 	if (!error)
 		error = set_up(capture, options);
 	if (error)
@@ -158,7 +154,7 @@ static struct sp_error *start_command(struct sp_capture *capture)
 	if (capture->config.plan->cpu_wide && !capture->control.turns.later && capture_waits(capture))
 		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
 	/* Others were to begin with the exec, and could not be opened. */
-	if (capture->control.begins_large && !capture->control.wide.on_exec)
+	if (capture->config.copies.alternates_begin && !capture->control.wide.on_exec)
 		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
 	capture->begin_ns = capture_now_ns();
 	if (!error && !capture->control.turns.later)
@@ -265,7 +261,7 @@ static struct sp_error *close_file(struct sp_capture *capture)
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
 static void keep_kernel_names(struct sp_capture *capture)
 {
-	bool wanted = capture_samples_kernel(capture->config.plan) && capture->samples.filter.counts.samples;
+	bool wanted = plan_samples_kernel(capture->config.plan) && capture->samples.filter.counts.samples;
 	struct sp_error *error = wanted ? kernel_cache_save(capture->ctx) : NULL;
 	if (error)
 		ctx_log(capture->ctx, SP_LOG_WARNING, "cannot save kernel symbols: %s",
@@ -354,8 +350,6 @@ static void free_lists(struct sp_capture *capture)
 	vec_deinit(&capture->tasks.refused);
 	vec_deinit(&capture->tasks.unrecorded);
 	process_tree_deinit(&capture->tasks.begin_tree);
-	vec_deinit(&capture->config.cpus);
-	vec_deinit(&capture->config.online);
 	notes_deinit(&capture->out.notes);
 	vec_deinit(&capture->out.synthesised);
 	vec_deinit(&capture->out.extra);
@@ -377,11 +371,9 @@ void sp_capture_free(struct sp_capture *capture)
 	free(capture->bank.heads);
 	event_set_free(capture->control.set);
 	wide_close(&capture->control.wide);
-	event_plan_free(capture->config.plan);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
 	turns_deinit(&capture->control.turns);
-	capture_events_deinit(&capture->config.events);
 	synth_free(capture->synth);
 	unwinding_free(capture->samples.unwinding);
 	if (capture->out.writing)
@@ -397,9 +389,7 @@ void sp_capture_free(struct sp_capture *capture)
 	tracker_deinit(&capture->tasks.tracker);
 	dsos_deinit(&capture->out.dsos);
 	free_lists(capture);
-	call_graph_deinit(&capture->config.graph);
-	free(capture->config.command_name);
-	free(capture->config.unit_path);
+	config_deinit(&capture->config);
 	free(capture);
 }
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/absence.c \
-	lib/capture/asking.c \
 	lib/capture/attach.c \
 	lib/capture/capture.c \
 	lib/capture/descendants.c \

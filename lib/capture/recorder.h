@@ -86,14 +86,7 @@ struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note 
 /* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct capture_options *options) SP_MUST_CHECK;
-/* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
-bool capture_is_clock(const struct perf_event_attr *attr);
-bool capture_samples_kernel(const struct event_plan *plan);
-
-/* rings.c: how large they may be, and whether that is enough. */
-struct sp_error *capture_size_rings(struct sp_capture *capture,
-				    const struct capture_options *options,
-				    uint64_t freq_hz) SP_MUST_CHECK;
+/* rings.c */
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* threads.c: who drains, if that is not left to the round. */
@@ -108,7 +101,6 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHE
 /* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
 struct held_files *capture_held_files(const struct sp_capture *capture);
 struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
-void capture_fit_size(struct sp_capture *capture);
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 /* After capture_open_help(). */
 struct sp_error *capture_open_slow(struct sp_capture *capture,
@@ -125,16 +117,6 @@ struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CH
 /* Looks more seldom where there is nothing to unwind. */
 struct sp_error *capture_adapt_pace(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* asking.c */
-struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct capture_options *options) SP_MUST_CHECK;
-struct sp_error *capture_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct capture_options *options) SP_MUST_CHECK;
-void capture_events_deinit(struct capture_events *events);
-/* All of the request that follows from the options alone. */
-void capture_ask(const struct capture_options *options, const struct capture_events *events,
-		 struct event_request *request);
-
 /* turns.c: whether no event is off, by its turn or by who said so. */
 bool capture_samples_all(const struct sp_capture *capture);
 struct sp_error *capture_watch_turns(struct sp_capture *capture) SP_MUST_CHECK;
@@ -146,14 +128,13 @@ struct sp_error *capture_tell_off(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_turn(struct sp_capture *capture) SP_MUST_CHECK;
 /*
  * traces.c, in this order: the event with an AUX area among those asked for, and an error where
- * one is wanted and there is none; what it makes of the request, and of the plan; the areas, once
- * events are open, and what tells of them; what is in them.
+ * one is wanted and there is none; what it makes of the request; the areas, once events are open,
+ * and what tells of them; what is in them.
  */
 struct sp_error *capture_find_traces(struct sp_capture *capture,
 				     const struct capture_options *options,
 				     struct event_specs *specs) SP_MUST_CHECK;
 void capture_request_traces(const struct sp_capture *capture, struct event_request *request);
-void capture_plan_traces(struct sp_capture *capture);
 struct sp_error *capture_map_traces(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_traces(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_unmap_traces(struct sp_capture *capture);
@@ -161,14 +142,7 @@ void capture_unmap_traces(struct sp_capture *capture);
 /* attach.c: opens all events, and learns what runs already. */
 struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
 
-/*
- * target.c: replaces a unit's name by its control group; checks the target; finds the processes
- * that run already.
- */
-struct sp_error *capture_find_unit(struct sp_capture *capture,
-				   struct capture_options *options) SP_MUST_CHECK;
-struct sp_error *capture_choose_target(struct sp_capture *capture,
-				       const struct capture_options *options) SP_MUST_CHECK;
+/* target.c: finds the processes that run already. */
 struct sp_error *capture_find_processes(struct sp_capture *capture,
 					const struct capture_options *options) SP_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What works beside the rings: who unwinds, who writes, and events that help others. */
+#include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 
 /* Below that, it is not the rate by which samples are lost. */
@@ -19,12 +20,13 @@ static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t p
 struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 {
 	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
-	if (!capture->config.graph.live || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+	if (!plan_is_unwound(capture->config.plan, capture->config.graph.live))
 		return NULL;
 	const struct unwinding_options options = {
 		.ctx = capture->ctx,
 		.attr = attr,
 		.kept_registers = capture->config.kept_registers,
+		.stack_bytes = config_stack_bytes(&capture->config, 0),
 		.max_stack = capture->config.graph.max_stack,
 		.python = capture->config.graph.python,
 		.workers = capture->config.online.count > 1 ? capture->config.online.count / 2 : 1,
@@ -46,41 +48,6 @@ struct sp_error *capture_start_writing(struct sp_capture *capture)
 	return writing_new(&options, &capture->out.writing);
 }
 
-/* Samples a second on a CPU that is busy; 0: it depends. */
-static uint64_t rate_of(const struct event_plan *plan)
-{
-	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	if (plan->freq_hz || !capture_is_clock(attr) || !attr->sample_period)
-		return plan->freq_hz;
-	return 1000000000 / attr->sample_period;
-}
-
-/*
- * Events of running tasks are opened one by one, and others beside them would cost as much
- * again: so these copy more from the beginning, if rings have ample room for it. Where
- * they are to begin with an exec, larger ones do so instead.
- */
-void capture_fit_size(struct sp_capture *capture)
-{
-	struct event_plan *plan = capture->config.plan;
-	uint64_t rate = rate_of(plan), ring_bytes = sample_rings(capture)->size;
-	uint32_t small = capture->config.graph.stack_bytes;
-	if (!capture->samples.unwinding || plan->cpu_wide || capture->config.graph.fixed_size || !rate ||
-	    event_plan_has_groups(plan))
-		return;
-	if (capture->config.target == CAPTURE_COMMAND) {
-		uint32_t size = stack_need_largest(ring_bytes, rate, small);
-		capture->control.begins_large = size && plan->samples[0].attr.enable_on_exec &&
-					stack_need_is_roomy(ring_bytes, rate, size);
-		for (size_t i = 0; i < plan->sample_count && capture->control.begins_large; i++)
-			plan->samples[i].attr.enable_on_exec = 0;
-		return;
-	}
-	uint32_t size = stack_need_largest(ring_bytes / 2, rate, small);
-	for (size_t i = 0; i < plan->sample_count && size; i++)
-		plan->samples[i].attr.sample_stack_user = size;
-}
-
 static struct wide_options wide_options(const struct sp_capture *capture)
 {
 	return (struct wide_options){
@@ -88,9 +55,9 @@ static struct wide_options wide_options(const struct sp_capture *capture)
 		.cpu_count = capture->config.cpus.count,
 		.tid = capture->config.plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid,
 		.ring_bytes = sample_rings(capture)->size,
-		.freq_hz = rate_of(capture->config.plan),
+		.freq_hz = plan_rate_hz(capture->config.plan),
 		.fixed = capture->config.graph.fixed_size || event_plan_has_groups(capture->config.plan),
-		.on_exec = capture->control.begins_large,
+		.on_exec = capture->config.copies.alternates_begin,
 	};
 }
 
@@ -119,8 +86,8 @@ struct sp_error *capture_open_slow(struct sp_capture *capture,
 	bool whole = plan->cpu_wide || capture->config.target == CAPTURE_COMMAND;
 	const struct wide_options slow = wide_options(capture);
 	/* Of counters with a fixed period, nobody knows the rate before. */
-	bool fast = rate_of(plan) >= SLOW_FROM_HZ ||
-		    (!rate_of(plan) && !capture_is_clock(&plan->samples[0].attr));
+	bool fast = plan_rate_hz(plan) >= SLOW_FROM_HZ ||
+		    (!plan_rate_hz(plan) && !attr_is_clock(&plan->samples[0].attr));
 	if (options->sampling.adapt == SP_OFF || options->target.cgroups || !whole || !fast ||
 	    capture->samples.filter.fields.sample_id_again || event_plan_has_groups(plan) ||
 	    capture->out.traces.area_bytes || options->fields.thread_counts)

@@ -17,7 +17,6 @@ struct event_control {
 	struct trigger trigger;
 	struct wide wide;               /* events that help to unwind */
 	struct pace pace;               /* whether all of them are too fast */
-	bool begins_large;              /* they are to begin with the exec, not the planned ones */
 };
 
 #endif

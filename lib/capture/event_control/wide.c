@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/io.h"
+#include "capture/config/stack_copies.h"
 #include "record/types.h"
 
 /* A second on each CPU, and not more than so many of all others. */
@@ -101,7 +102,7 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 	const struct event_plan *plan = options->plan;
 	uint32_t small = plan->samples[0].attr.sample_stack_user;
 	uint32_t size = options->fixed || !options->freq_hz ? 0 :
-			stack_need_largest(options->ring_bytes, options->freq_hz, small);
+			stack_copies_largest(options->ring_bytes, options->freq_hz, small);
 	const struct sp_event *planned;
 	size_t count;
 	if (!size)
@@ -121,7 +122,7 @@ static struct sp_error *open_large(const struct wide_options *options, struct wi
 		}
 	}
 	wide->large.stack_bytes = size;
-	wide->roomy = stack_need_is_roomy(options->ring_bytes, options->freq_hz, size);
+	wide->roomy = stack_copies_are_roomy(options->ring_bytes, options->freq_hz, size);
 	wide->on_exec = options->on_exec && opened;
 	if (!opened)
 		close_events(&wide->large);
