@@ -182,7 +182,7 @@ static struct sp_error *open_again(struct sp_capture *capture, size_t index, boo
 		error = adopt(capture, &renamed.items[i]);
 	vec_deinit(&renamed);
 	if (!error)
-		error = capture_retouches(capture);
+		error = ring_bank_copy_changed(&capture->bank);
 	*back_ret = !error && !offline;
 	if (!error && !offline)
 		error = wide_reopen(&capture->control.wide, index);
@@ -198,7 +198,7 @@ static struct sp_error *come_back(struct sp_capture *capture, size_t index)
 	if (!error && back && look(capture, index, &absence->time_on_ns)) {
 		error = say_back(capture, index, now_ns);
 		/* What was begun there meanwhile was told to nobody. */
-		capture->bank.sideband_was_full = true;
+		capture->bank.metadata_was_full = true;
 		capture->tasks.rescan_ns = 0;
 		absence->gone = false;
 		absence->seen_ns = now_ns;

@@ -19,12 +19,6 @@
 
 DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 
-struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note)
-{
-	note.time_ns = capture_record_time_ns(capture);
-	return record_encode_note(&capture->out.extra, &note);
-}
-
 /* Who keeps count of which tasks there are. */
 static void connect_parts(struct sp_capture *capture)
 {
@@ -75,7 +69,8 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	capture->out.switching.roster.fields = capture->samples.filter.fields;
 	error = capture_start_unwinding(capture);
 	if (!error)
-		error = capture_start_writing(capture);
+		error = recording_init(&capture->out, capture->samples.filter.fields.sample_id,
+				       capture->samples.filter.fields.sample_cpu);
 	/* Not these threads, and not the command, which are there already. */
 	if (!error && capture->config.realtime)
 		error = hurry_begin(&capture->bank.hurry, capture->config.realtime);
@@ -130,7 +125,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->ctx = ctx;
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
-	capture->flight.on = options->buffers.overwrite;
+	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
 	trigger_init(&capture->control.trigger);
 	absences_init(&capture->control.absences);
@@ -172,9 +167,7 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 		/* A command that still waits to begin would be waited for. */
 		workload_forgo(&capture->tasks.workload);
 		/* A recording of nothing is not to take the place of the last one. */
-		sp_error_free(writing_end(capture->out.writing));
-		writer_free(writing_take_writer(capture->out.writing));
-		capture->out.closed = true;
+		recording_abandon(&capture->out);
 		return error;
 	}
 	writing_publish(capture->out.writing);
@@ -234,7 +227,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = capture_check_cpus(capture, false);
 	if (!error)
-		error = capture_check_clock(capture);
+		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error && trigger_take(&capture->control.trigger))
@@ -250,12 +243,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 
 static struct sp_error *close_file(struct sp_capture *capture)
 {
-	struct sp_error *error = writing_end(capture->out.writing);
-	struct file_end end = capture_file_end(capture, capture->out.switching.dated);
-	struct sp_error *close_error = file_maker_close(capture->out.switching.maker,
-							writing_take_writer(capture->out.writing), &end);
-	capture->out.closed = true;
-	return error_first(error, close_error);
+	const struct recording_end end = capture_end_of_file(capture);
+	return recording_close(&capture->out, &end);
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
@@ -289,7 +278,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_check_cpus(capture, true);
 	if (!error)
-		error = capture_check_clock(capture);
+		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error && capture->flight.on)
@@ -350,10 +339,6 @@ static void free_lists(struct sp_capture *capture)
 	vec_deinit(&capture->tasks.refused);
 	vec_deinit(&capture->tasks.unrecorded);
 	process_tree_deinit(&capture->tasks.begin_tree);
-	notes_deinit(&capture->out.notes);
-	vec_deinit(&capture->out.synthesised);
-	vec_deinit(&capture->out.extra);
-	retouch_deinit(&capture->bank.retouch);
 	absences_deinit(&capture->control.absences);
 }
 
@@ -361,14 +346,9 @@ void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
 		return;
-	hurry_end(&capture->bank.hurry);
 	workload_deinit(&capture->tasks.workload);
 	capture_unmap_traces(capture);
-	drains_free(capture->bank.drains);
-	for (size_t i = 0; capture->bank.rings && i < capture->config.cpus.count * EVENT_ROLE_COUNT; i++)
-		ring_deinit(&capture->bank.rings[i]);
-	free(capture->bank.rings);
-	free(capture->bank.heads);
+	ring_bank_deinit(&capture->bank);
 	event_set_free(capture->control.set);
 	wide_close(&capture->control.wide);
 	cleanup_close(&capture->epoll_fd);
@@ -376,18 +356,13 @@ void sp_capture_free(struct sp_capture *capture)
 	turns_deinit(&capture->control.turns);
 	synth_free(capture->synth);
 	unwinding_free(capture->samples.unwinding);
-	if (capture->out.writing)
-		writer_free(writing_take_writer(capture->out.writing));
-	writing_free(capture->out.writing);
-	switching_deinit(&capture->out.switching);
+	recording_deinit(&capture->out);
 	flight_deinit(&capture->flight);
 	trigger_deinit(&capture->control.trigger);
-	batch_deinit(&capture->out.batch);
 	membership_deinit(&capture->tasks.membership);
 	membership_deinit(&capture->tasks.spaces);
 	doubts_deinit(&capture->tasks.doubts);
 	tracker_deinit(&capture->tasks.tracker);
-	dsos_deinit(&capture->out.dsos);
 	free_lists(capture);
 	config_deinit(&capture->config);
 	free(capture);

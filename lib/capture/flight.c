@@ -32,7 +32,7 @@ struct sp_error *capture_start_flight(struct sp_capture *capture)
 	if (!flight->on)
 		return NULL;
 	const struct snapshot_options options = {
-		.rings = sample_rings(capture), .count = capture->config.cpus.count,
+		.rings = capture->bank.samples, .count = capture->bank.count,
 		.pause = pause_ring, .arg = capture,
 	};
 	flight->spans = calloc(options.count, sizeof(*flight->spans));
@@ -87,7 +87,7 @@ static struct sp_error *drain_sideband(struct sp_capture *capture)
 	struct record_buffer *kept = &capture->tasks.tracker.kept;
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
-		error = capture_remember(capture, kept->items, kept->count);
+		error = recording_add(&capture->out, kept->items, kept->count);
 	kept->count = 0;
 	return error;
 }
@@ -171,7 +171,7 @@ struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 	/* After the snapshot, so that all side-band that its samples need has arrived. */
 	struct sp_error *error = capture_round(capture, false);
 	if (!error)
-		error = capture_write_roster(capture);
+		error = recording_write_live(&capture->out);
 	if (!error)
 		error = write_rings(capture);
 	snapshot_drop(&capture->flight.snapshot);

@@ -12,15 +12,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/rings.c \
 	lib/capture/round.c \
 	lib/capture/setup.c \
-	lib/capture/setup_file.c \
 	lib/capture/summary.c \
 	lib/capture/switching.c \
 	lib/capture/target.c \
-	lib/capture/threads.c \
 	lib/capture/traces.c \
 	lib/capture/trigger.c \
 	lib/capture/turns.c \
-	lib/capture/wall_clock.c \
 	lib/capture/watch.c
 check_PROGRAMS += \
 	tests/unit/test_day \

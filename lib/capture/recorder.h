@@ -20,15 +20,6 @@
 #include "capture/tasks/tasks.h"
 #include "record/note.h"
 
-/*
- * Of samples that wait to be written: 1.5 s of copies of 8 KB at 5,000 Hz, or minutes of
- * call chains. Twice that with records that are no samples.
- */
-#define CAPTURE_WRITING_MEMORY (64u << 20)
-
-/* A record is at most that large: with more room than that in a ring, none has been lost. */
-#define CAPTURE_RECORD_MAX 65536
-
 /* The session: owns the parts, and connects them. */
 struct sp_capture {
 	struct sp_ctx *ctx;
@@ -49,23 +40,6 @@ struct sp_capture {
 	uint64_t lost_helping;          /* of what those say: no samples that count */
 };
 
-static inline struct ring *sideband_rings(const struct sp_capture *capture)
-{
-	return capture->bank.rings;
-}
-
-static inline struct ring *sample_rings(const struct sp_capture *capture)
-{
-	return capture->bank.rings + capture->config.cpus.count;
-}
-
-/* Where a round reads the samples of a CPU (index in `cpus`). */
-static inline struct ring *round_ring(const struct sp_capture *capture, size_t index)
-{
-	return capture->bank.drains ? drains_ring(capture->bank.drains, index)
-			       : &sample_rings(capture)[index];
-}
-
 /* Whether sampling begins with the command; what runs already is sampled at once. */
 static inline bool capture_waits(const struct sp_capture *capture)
 {
@@ -80,8 +54,8 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture);
 
 /* Writes a note to the current file at once; it is not kept. */
 #define capture_write_note(capture, kind_, object_, ...)                                           \
-	capture_encode_note(capture, NOTE_OF(kind_, object_, __VA_ARGS__))
-struct sp_error *capture_encode_note(struct sp_capture *capture, struct sp_note note) SP_MUST_CHECK;
+	recording_write_note(&(capture)->out, capture_record_time_ns(capture),                      \
+			     NOTE_OF(kind_, object_, __VA_ARGS__))
 
 /* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
@@ -89,24 +63,19 @@ struct sp_error *capture_plan(struct sp_capture *capture,
 /* rings.c */
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* threads.c: who drains, if that is not left to the round. */
 struct sp_error *capture_start_drains(struct sp_capture *capture,
 				      const struct capture_options *options) SP_MUST_CHECK;
-/* Where records are changed before they are looked at, the kernel's rings will not do. */
-struct sp_error *capture_retouches(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* setup.c */
 struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
 struct held_files *capture_held_files(const struct sp_capture *capture);
-struct sp_error *capture_start_writing(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
 /* After capture_open_help(). */
 struct sp_error *capture_open_slow(struct sp_capture *capture,
 				   const struct capture_options *options) SP_MUST_CHECK;
 
-/* setup_file.c */
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct capture_options *options) SP_MUST_CHECK;
 
@@ -175,9 +144,6 @@ struct sp_error *capture_say_end(struct sp_capture *capture) SP_MUST_CHECK;
 /* From the rings to the file; `last` commits in any case. */
 struct sp_error *capture_round(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
-/* Marks that all before has been written, and commits it. */
-struct sp_error *capture_commit(struct sp_capture *capture) SP_MUST_CHECK;
-
 /* Drains the side-band while there is no file yet. */
 struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -197,17 +163,6 @@ struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *
 /* Opens it, and watches it. */
 struct sp_error *capture_watch_trigger(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Looks, and says it. */
-struct sp_error *capture_check_clock(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* Adds the files that these records map to the table of build-ids, and reserves space for it. */
-struct sp_error *capture_note_files(struct sp_capture *capture, const uint8_t *bytes,
-				    size_t size) SP_MUST_CHECK;
-
-/* Side-band that has been seen: whole records. */
-struct sp_error *capture_remember(struct sp_capture *capture, const uint8_t *bytes,
-				  size_t size) SP_MUST_CHECK;
-
 /*
  * Between draining the side-band and writing: where the round might not fit, makes
  * `capture->bank.heads` less. Then, once these have been written, it is asked again and again for more of
@@ -220,13 +175,13 @@ struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret) S
 /* Behind that: where there was more than --max-size allows, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* Writes what lives, as of the oldest sample that may come. */
-struct sp_error *capture_write_roster(struct sp_capture *capture) SP_MUST_CHECK;
-
 /* Ends the file and begins the next. */
 struct sp_error *capture_change_file(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* What is known of the file that ends now; takes over which modules are in it. */
-struct file_end capture_file_end(struct sp_capture *capture, bool dated);
+/* Returns what the file that ends now contains, and begins to count for the next. */
+struct recording_end capture_end_of_file(struct sp_capture *capture);
+
+/* How far the recording has come. */
+struct recording_progress capture_progress(const struct sp_capture *capture);
 
 #endif

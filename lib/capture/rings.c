@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Maps the rings, smaller ones if others of the same user have locked memory. */
+#include "base/cleanup.h"
 #include "capture/recorder.h"
-
-static void unmap_rings(struct sp_capture *capture)
-{
-	for (size_t i = 0; i < capture->config.cpus.count * EVENT_ROLE_COUNT; i++)
-		ring_deinit(&capture->bank.rings[i]);
-}
-
-static struct sp_error *map_role(struct sp_capture *capture, enum event_role role,
-				 struct ring *rings, uint32_t pages)
-{
-	struct sp_error *error = NULL;
-	bool backward = capture->flight.on && role == EVENT_ROLE_SAMPLES;
-	struct sp_error *(*map)(struct ring *, int, size_t) = backward ? backward_map : ring_map;
-	for (size_t i = 0; i < capture->config.cpus.count && !error; i++)
-		error = map(&rings[i], event_set_ring_fd(capture->control.set, i, role),
-			    (size_t)pages * capture->config.rights.page_size);
-	return error;
-}
 
 static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_pages pages)
 {
@@ -31,21 +14,19 @@ static struct sp_error *note_shrunk(struct sp_capture *capture, struct ring_page
 static struct sp_error *map_what_fits(struct sp_capture *capture)
 {
 	const struct ring_pages *pages = &capture->config.ring_pages;
+	size_t page_size = capture->config.rights.page_size;
 	bool shrunk = false;
 	for (;;) {
 		struct sp_error *error = config_check_rings(&capture->config);
 		if (error)
 			return error;
-		error = map_role(capture, EVENT_ROLE_SIDEBAND, sideband_rings(capture), pages->sideband);
-		if (!error)
-			error = map_role(capture, EVENT_ROLE_SAMPLES, sample_rings(capture),
-					 pages->samples);
+		error = ring_bank_map(&capture->bank, pages->sideband * page_size,
+				      pages->samples * page_size);
 		if (!error)
 			return shrunk ? note_shrunk(capture, *pages) : NULL;
 		if (sp_error_code(error) != SP_ERROR_LIMIT)
 			return error;
 		sp_error_free(error);
-		unmap_rings(capture);
 		error = config_shrink_rings(&capture->config);
 		if (error)
 			return error;
@@ -60,9 +41,18 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 					       capture->config.cpus.items, cpus, &capture->control.set);
 	if (error)
 		return error;
-	capture->bank.rings = calloc(cpus * EVENT_ROLE_COUNT, sizeof(*capture->bank.rings));
-	capture->bank.heads = calloc(cpus, sizeof(*capture->bank.heads));
-	if (!capture->bank.rings || !capture->bank.heads)
+	CLEANUP_FREE struct ring_place *places = calloc(cpus, sizeof(*places));
+	if (!places)
 		return error_no_memory();
+	for (size_t i = 0; i < cpus; i++)
+		places[i] = (struct ring_place){
+			.cpu = capture->config.cpus.items[i],
+			.metadata_fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SIDEBAND),
+			.samples_fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SAMPLES),
+		};
+	capture->bank.goes_round = capture->flight.on;
+	error = ring_bank_init(&capture->bank, places, cpus);
+	if (error)
+		return error;
 	return map_what_fits(capture);
 }

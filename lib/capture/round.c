@@ -10,14 +10,8 @@
 #include "capture/recorder.h"
 #include "record/note.h"
 
-/* Marks and commits are so far apart at least, and hold all that was written before. */
-#define COMMIT_NS 200000000
-
 /* /proc is read again at most that often. */
 #define RESCAN_NS 1000000000
-
-/* Of the side-band: a mapping's, with the longest path. */
-#define PATH_RECORD_MAX 4352
 
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
@@ -35,91 +29,31 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture)
 	return clock_ns(capture->config.plan->clock_id) + capture->bank.retouch.shift_ns;
 }
 
-/* Notes made since the last round become records. */
-static struct sp_error *add_notes(struct sp_capture *capture)
+struct recording_progress capture_progress(const struct sp_capture *capture)
 {
-	uint64_t time_ns = capture->out.commit_ns ? capture_record_time_ns(capture) : 0;
-	return notes_write(&capture->out.notes, time_ns, &capture->out.extra);
+	const struct unwinding *unwinding = capture->samples.unwinding;
+	uint64_t metadata_ns = capture->tasks.tracker.last_ns;
+	uint64_t samples_ns = capture->samples.filter.counts.last_ns;
+	return (struct recording_progress){
+		.now_ns = capture_record_time_ns(capture),
+		.seen_ns = samples_ns > metadata_ns ? samples_ns : metadata_ns,
+		.unwritten_ns = unwinding ? unwinding_oldest_ns(unwinding) : UINT64_MAX,
+		.attr = &capture->config.plan->samples[0].attr,
+	};
 }
 
-/* Samples that were left out become records of losses, as the kernel has them. */
-static struct sp_error *add_shed(struct sp_capture *capture, bool last)
+/* Adds metadata records to the file, and shows them to whoever unwinds. */
+static struct sp_error *add_metadata(struct sp_capture *capture, const struct record_buffer *records)
 {
-	struct writing_shed shed;
-	struct sp_error *error = NULL;
-	/* As long as there is no room: often enough to show when that was. */
-	bool now = last || capture_now_ns() - capture->out.commit_ns >= COMMIT_NS;
-	while (!error && writing_next_shed(capture->out.writing, now, &shed)) {
-		const struct sp_record record = {
-			.type = PERF_RECORD_LOST_SAMPLES,
-			.id = {.time_ns = capture_record_time_ns(capture), .id = shed.id,
-			       .cpu = shed.cpu},
-			.lost = {.lost = shed.samples},
-		};
-		error = record_encode(&capture->out.extra, &record, &capture->config.plan->samples[0].attr);
-	}
-	return error;
-}
-
-/* What is in `extra` goes out now. */
-static struct sp_error *flush_extra(struct sp_capture *capture)
-{
-	struct sp_error *error = batch_add_bytes(&capture->out.batch, capture->out.extra.items,
-						 capture->out.extra.count);
-	if (!error)
-		error = batch_flush(&capture->out.batch);
-	capture->out.extra.count = 0;
-	return error;
-}
-
-/*
- * Who reads the mark takes it that nothing follows which is older than what was there at
- * the mark before: so samples that are still unwound since then have to come first.
- */
-static struct sp_error *add_mark(struct sp_capture *capture, bool *added_ret)
-{
-	const struct sp_record mark = {.type = SP_RECORD_FINISHED_ROUND};
-	*added_ret = !capture->samples.unwinding ||
-		     unwinding_oldest_ns(capture->samples.unwinding) >= capture->out.marked_ns;
-	if (!*added_ret)
-		return NULL;
-	capture->out.marked_ns = capture->tasks.tracker.last_ns;
-	if (capture->samples.filter.counts.last_ns > capture->out.marked_ns)
-		capture->out.marked_ns = capture->samples.filter.counts.last_ns;
-	return record_encode(&capture->out.extra, &mark, NULL);
-}
-
-struct sp_error *capture_commit(struct sp_capture *capture)
-{
-	bool marked;
-	struct sp_error *error = add_mark(capture, &marked);
-	if (!error)
-		error = flush_extra(capture);
-	if (!error)
-		error = writing_commit(capture->out.writing);
-	capture->out.dirty = !marked;
-	capture->out.commit_ns = capture_now_ns();
-	return error;
+	struct sp_error *error = recording_add(&capture->out, records->items, records->count);
+	if (error || capture->flight.on || !capture->samples.unwinding)
+		return error;
+	return unwinding_see(capture->samples.unwinding, records->items, records->count);
 }
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 {
-	return tracker_drain(&capture->tasks.tracker, sideband_rings(capture), capture->config.cpus.count);
-}
-
-static struct sp_error *write_sideband(struct sp_capture *capture)
-{
-	struct record_buffer *kept = &capture->tasks.tracker.kept;
-	struct sp_error *error = capture_remember(capture, kept->items, kept->count);
-	if (error || capture->flight.on)
-		return error;
-	error = capture_note_files(capture, kept->items, kept->count);
-	if (!error && capture->samples.unwinding)
-		error = unwinding_see(capture->samples.unwinding, kept->items, kept->count);
-	if (!error)
-		error = batch_add_bytes(&capture->out.batch, kept->items, kept->count);
-	capture->out.dirty |= kept->count != 0;
-	return error;
+	return tracker_drain(&capture->tasks.tracker, capture->bank.metadata, capture->bank.count);
 }
 
 /* How much is copied of stacks from now on. */
@@ -165,11 +99,11 @@ static struct sp_error *keep_pace(struct sp_capture *capture)
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
-		struct ring *ring = round_ring(capture, i);
-		capture->out.dirty |= ring->tail != capture->bank.heads[i];
-		error = filter_ring(&capture->samples.filter, ring, capture->bank.heads[i],
-				    &capture->out.batch);
+	for (size_t i = 0; i < capture->bank.count && !error; i++) {
+		struct ring *ring = ring_bank_ring(&capture->bank, i);
+		uint64_t end = ring_bank_end(&capture->bank, i);
+		capture->out.dirty |= ring->tail != end;
+		error = filter_ring(&capture->samples.filter, ring, end, &capture->out.batch);
 	}
 	if (!error && capture->samples.unwinding)
 		error = unwinding_write(capture->samples.unwinding, &capture->out.batch, &capture->out.dirty);
@@ -181,21 +115,10 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
-	struct sp_error *error = capture_remember(capture, made->items, made->count);
-	if (error || capture->flight.on) {
-		made->count = 0;
-		return error;
-	}
-	error = capture_note_files(capture, made->items, made->count);
-	if (!error && capture->samples.unwinding)
+	struct sp_error *error = NULL;
+	if (!capture->flight.on && capture->samples.unwinding)
 		error = unwinding_see(capture->samples.unwinding, made->items, made->count);
-	if (!error)
-		error = batch_add_bytes(&capture->out.batch, made->items, made->count);
-	if (!error)
-		error = batch_flush(&capture->out.batch);
-	capture->out.dirty |= made->count != 0;
-	made->count = 0;
-	return error;
+	return error ? error : recording_add_synthesised(&capture->out);
 }
 
 /* What was lost is looked for in /proc; not all the time, which would lose still more. */
@@ -203,12 +126,12 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_now_ns();
 	if ((capture->tasks.tracker.counts.lost == capture->tasks.sideband_lost_seen &&
-	     !capture->bank.sideband_was_full) ||
+	     !capture->bank.metadata_was_full) ||
 	    (capture->tasks.rescan_ns && now_ns - capture->tasks.rescan_ns < RESCAN_NS && !last))
 		return NULL;
 	struct sp_error *error = capture_rescan(capture);
 	capture->tasks.rescan_ns = now_ns;
-	capture->bank.sideband_was_full = false;
+	capture->bank.metadata_was_full = false;
 	return error ? error : capture_write_synthesised(capture);
 }
 
@@ -229,7 +152,7 @@ static struct sp_error *fill_up(struct sp_capture *capture)
 
 static struct sp_error *write_round(struct sp_capture *capture, bool last)
 {
-	struct sp_error *error = write_sideband(capture);
+	struct sp_error *error = add_metadata(capture, &capture->tasks.tracker.kept);
 	if (!error)
 		error = make_good(capture, last);
 	if (!error)
@@ -271,41 +194,10 @@ static struct sp_error *forget(struct sp_capture *capture)
 	return capture->samples.unwinding ? unwinding_forget(capture->samples.unwinding, before_ns) : NULL;
 }
 
-/*
- * A loss is told by the next record that finds room. Where nothing begins or ends on that
- * CPU that may be never, while what was begun unseen runs on.
- */
-static void look_at_sideband(struct sp_capture *capture)
-{
-	for (size_t i = 0; i < capture->config.cpus.count; i++) {
-		const struct ring *ring = &sideband_rings(capture)[i];
-		size_t room = ring->size / 2 < PATH_RECORD_MAX ? ring->size / 2 : PATH_RECORD_MAX;
-		capture->bank.sideband_was_full |= ring_head(ring) - ring->tail + room > ring->size;
-	}
-}
-
-static void snapshot_heads(struct sp_capture *capture)
-{
-	/* Rings that go round are read by capture_dump(). */
-	bool wanted = !capture->flight.on && !capture->out.switching.full;
-	if (capture->bank.drains) {
-		drains_move(capture->bank.drains);
-		capture->bank.was_full |= drains_were_full(capture->bank.drains);
-	}
-	for (size_t i = 0; i < capture->config.cpus.count; i++) {
-		const struct ring *ring = round_ring(capture, i);
-		capture->bank.heads[i] = wanted ? ring_head(ring) : ring->tail;
-		if (!capture->bank.drains)
-			capture->bank.was_full |= capture->bank.heads[i] - ring->tail + CAPTURE_RECORD_MAX >
-					     ring->size;
-	}
-}
-
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
-	snapshot_heads(capture);
-	look_at_sideband(capture);
+	ring_bank_snapshot(&capture->bank, !capture->out.switching.full);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (capture->out.switching.full)
 		capture->tasks.tracker.kept.count = 0;
@@ -318,13 +210,6 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	if (error)
 		return error;
 	capture->round_ns = now_ns;
-	error = add_notes(capture);
-	if (!error)
-		error = add_shed(capture, last);
-	capture->out.dirty |= capture->out.extra.count != 0;
-	if (!error && capture->out.dirty &&
-	    (last || capture_now_ns() - capture->out.commit_ns >= COMMIT_NS))
-		error = capture_commit(capture);
-	writing_poke(capture->out.writing);
-	return error;
+	const struct recording_progress progress = capture_progress(capture);
+	return recording_end_round(&capture->out, &progress, last);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What works beside the rings: who unwinds, who writes, and events that help others. */
+#include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
+#include "capture/ring_bank/drain_groups.h"
+#include "capture/samples/dump.h"
 
 /* Below that, it is not the rate by which samples are lost. */
 #define SLOW_FROM_HZ 1000
@@ -38,23 +41,13 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 	return unwinding_new(&options, &capture->samples.unwinding);
 }
 
-struct sp_error *capture_start_writing(struct sp_capture *capture)
-{
-	const struct writing_options options = {
-		.memory_bytes = CAPTURE_WRITING_MEMORY,
-		.sample_id_at = capture->samples.filter.fields.sample_id,
-		.sample_cpu_at = capture->samples.filter.fields.sample_cpu,
-	};
-	return writing_new(&options, &capture->out.writing);
-}
-
 static struct wide_options wide_options(const struct sp_capture *capture)
 {
 	return (struct wide_options){
 		.plan = capture->config.plan, .set = capture->control.set, .cpus = capture->config.cpus.items,
 		.cpu_count = capture->config.cpus.count,
 		.tid = capture->config.plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid,
-		.ring_bytes = sample_rings(capture)->size,
+		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
 		.freq_hz = plan_rate_hz(capture->config.plan),
 		.fixed = capture->config.graph.fixed_size || event_plan_has_groups(capture->config.plan),
 		.on_exec = capture->config.copies.alternates_begin,
@@ -110,4 +103,76 @@ struct sp_error *capture_open_help(struct sp_capture *capture)
 	if (!error && !capture->tasks.workload.pid && !capture->control.turns.later)
 		error = wide_start(&capture->control.wide, false, capture_now_ns());
 	return error;
+}
+
+static void *new_probe(void *arg)
+{
+	return unwinding_probe_new(arg);
+}
+
+static void on_arrival(void *arg, void *state, const struct ring *ring, uint64_t end)
+{
+	unwinding_on_arrival(arg, state, ring, end);
+}
+
+struct sp_error *capture_start_drains(struct sp_capture *capture,
+				      const struct capture_options *options)
+{
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
+	struct unwinding *unwinding = capture->samples.unwinding;
+	struct ring_bank_drains drains = {
+		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
+		.every_sample = options->buffers.wakeup_samples,
+		.realtime = capture->config.realtime,
+		.on_arrival = unwinding ? on_arrival : NULL,
+		.new_state = new_probe,
+		.arg = unwinding,
+	};
+	CLEANUP_FREE uint32_t *groups = calloc(capture->bank.count, sizeof(*groups));
+	if (!groups)
+		return error_no_memory();
+	drains.groups = groups;
+	drains.threads = drain_groups_wanted(options, capture->bank.count, drains.stack_bytes);
+	struct sp_error *error = NULL;
+	if (drains.threads)
+		error = drain_groups_make(capture->ctx, options->buffers.threads, drains.threads,
+					  &capture->config.cpus, groups, &drains.threads);
+	return error ? error : ring_bank_start_drains(&capture->bank, &drains);
+}
+
+/* Returns the events as the file has them: without what is only copied to be unwound. */
+static struct sp_error *file_events(const struct sp_capture *capture, struct arena *arena,
+				    const struct sp_event **events, size_t *count_ret)
+{
+	const struct wall_clock *wall = &capture->bank.wall;
+	struct sp_error *error = event_set_events(capture->control.set, events, count_ret);
+	if (error || (!capture->samples.unwinding && !wall->on))
+		return error;
+	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
+	if (!changed)
+		return error_no_memory();
+	for (size_t i = 0; i < *count_ret; i++) {
+		changed[i] = (*events)[i];
+		if (capture->samples.unwinding)
+			dump_file_attr(&changed[i].attr, capture->config.kept_registers);
+		if (wall->on)
+			changed[i].attr.clockid = wall->clock;
+	}
+	*events = changed;
+	return NULL;
+}
+
+struct sp_error *capture_open_file(struct sp_capture *capture, const struct capture_options *options)
+{
+	CLEANUP(arena_deinit) struct arena arena = {0};
+	const struct wall_clock *wall = &capture->bank.wall;
+	struct recording_options file = {
+		.ctx = capture->ctx,
+		.options = options,
+		.plan = capture->config.plan,
+		.clock = wall->on ? wall->clock : capture->config.plan->clock_id,
+		.copies_records = capture->samples.unwinding,
+	};
+	struct sp_error *error = file_events(capture, &arena, &file.events, &file.event_count);
+	return error ? error : recording_open(&capture->out, &file);
 }

@@ -103,7 +103,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.file_bytes = written.file_bytes,
 		.all_file_bytes = written.all_bytes,
 		.full = capture->out.switching.full,
-		.ring_bytes = capture->bank.rings ? sample_rings(capture)->size : 0,
+		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
 		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND
@@ -298,10 +298,10 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 	struct sp_error *error = NULL;
 	if (counts.shed)
 		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.shed,
-				     capture->samples.filter.counts.samples, CAPTURE_WRITING_MEMORY >> 20);
+				     capture->samples.filter.counts.samples, RECORDING_QUEUE_BYTES >> 20);
 	if (!error && counts.waits)
 		error = notes_add(&capture->out.notes, NOTE_STALLED, NULL, counts.waits,
-				     CAPTURE_WRITING_MEMORY >> 19);
+				     RECORDING_QUEUE_BYTES >> 19);
 	return error;
 }
 

@@ -129,7 +129,7 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 	int fd = event_set_fd(capture->control.set, traces->event, cpu_index);
 	if (fd < 0)
 		return NULL; /* the CPU went away */
-	struct sp_error *error = aux_map(&area->aux, &sample_rings(capture)[cpu_index], fd,
+	struct sp_error *error = aux_map(&area->aux, &capture->bank.samples[cpu_index], fd,
 					 traces->area_bytes, traces->snapshot || traces->sampled);
 	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
 		return error_set_remedy(error, "use a smaller one (-m ,PAGES), or allow more: "
@@ -165,7 +165,7 @@ struct sp_error *capture_map_traces(struct sp_capture *capture)
 		.switches = !capture->config.plan->sideband.attr.context_switch ? 0 : cpu_wide ? 3 : 2,
 	};
 	if (!error)
-		error = auxtrace_put_info(capture->ctx, &traces->pmu, sample_rings(capture)[0].page,
+		error = auxtrace_put_info(capture->ctx, &traces->pmu, capture->bank.samples[0].page,
 					  &settings, &capture->out.synthesised);
 	if (!error && begins_now(capture))
 		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);

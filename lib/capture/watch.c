@@ -76,9 +76,10 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 		error = capture_watch_fd(capture, capture->control.absences.fd);
 	if (!error && capture->samples.unwinding)
 		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->samples.unwinding));
-	bool others_drain = capture->bank.drains && !drains_is_by_reader(capture->bank.drains);
-	if (!error && others_drain)
-		error = capture_watch_fd(capture, drains_fd(capture->bank.drains));
+	int drained_fd = ring_bank_fd(&capture->bank);
+	bool others_drain = drained_fd >= 0;
+	if (!error)
+		error = capture_watch_fd(capture, drained_fd);
 	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
 		if (!others_drain && !capture->flight.on)
 			error = capture_watch_fd(capture, event_set_ring_fd(capture->control.set, i,

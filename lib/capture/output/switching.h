@@ -23,7 +23,6 @@ struct switching {
 	bool tracks;      /* `roster` is kept: there may be another file */
 	bool full;        /* by max_bytes: nothing more is taken */
 	bool cut;         /* of this round, not all has been taken */
-	uint64_t *wanted; /* then: how far that would be, of each ring */
 	struct roster roster;
 	struct file_maker *maker;
 	uint64_t begin_bytes;     /* of each file, before what lives */

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The ring buffers of all CPUs, and the threads that drain them. */
+/*
+ * The ring buffers of all recorded CPUs: one for metadata and one for samples on each. Only this part
+ * knows how far the sample rings are read. A round calls, in this order:
+ *
+ *	ring_bank_snapshot()	the samples of this round end here
+ *	ring_bank_limit()	optional, again and again: as many as have room in a file
+ *	ring_bank_ring(), ring_bank_end()	each ring, to be read from its tail up to its end
+ *
+ * Threads may drain the kernel's rings into memory (drains.h); ring_bank_ring() then returns what
+ * stands in for a ring. All functions belong to one thread.
+ */
 #ifndef CAPTURE_RING_BANK_RING_BANK_H
 #define CAPTURE_RING_BANK_RING_BANK_H
 
@@ -9,15 +19,108 @@
 #include "capture/ring_bank/wall_clock.h"
 #include "ring/ring.h"
 
-struct ring_bank {
-	struct ring *rings;             /* those of the side-band, then those of the samples */
-	uint64_t *heads;                /* of the sample rings, in a round */
-	struct drains *drains;          /* who keeps these empty; NULL: the round itself */
-	struct retouch retouch;
-	struct wall_clock wall;         /* whose times are told, if it may be set; else off */
-	struct hurry hurry;             /* of the calling thread, with `realtime` alone */
-	bool was_full;                  /* a sample ring had no room for some record */
-	bool sideband_was_full;         /* what is there has not been read again since */
+/* Largest record. A ring with more free bytes than this has lost no record. */
+#define RING_RECORD_MAX 65536
+
+/* A CPU, and the file descriptors (borrowed) whose rings are mapped. */
+struct ring_place {
+	uint32_t cpu;
+	int metadata_fd, samples_fd;
 };
+
+/* Zeroed, it is empty. */
+struct ring_bank {
+	size_t count;              /* CPUs; 0 before ring_bank_init() */
+	struct ring_place *places; /* of each CPU */
+	struct ring *metadata, *samples; /* the kernel's rings of each CPU */
+	uint64_t *ends;            /* where this round ends, in each sample ring */
+	uint64_t *heads;           /* where the snapshot ended; limits leave it */
+	bool goes_round;           /* the kernel overwrites old samples: no round reads them */
+	struct drains *drains;     /* threads that drain the sample rings; NULL: the round does */
+	struct retouch retouch;    /* changes of records */
+	struct wall_clock wall;    /* the clock of the records, if it can be set; else off */
+	struct hurry hurry;        /* priority of the calling thread, with `realtime` alone */
+	bool was_full;             /* a sample ring had no room for some record */
+	bool metadata_was_full;    /* the same of a metadata ring; whoever reads /proc again clears it */
+};
+
+/* Copies the places. Fails only when out of memory. */
+struct sp_error *ring_bank_init(struct ring_bank *bank, const struct ring_place *places,
+				size_t count) SP_MUST_CHECK;
+void ring_bank_deinit(struct ring_bank *bank);
+
+/*
+ * Maps all rings with so many bytes of data. SP_ERROR_LIMIT: they are more than may be locked. After
+ * an error, no ring is mapped.
+ */
+struct sp_error *ring_bank_map(struct ring_bank *bank, size_t metadata_bytes,
+			       size_t sample_bytes) SP_MUST_CHECK;
+
+/* Returns the bytes of data of each sample ring; 0: none is mapped. */
+static inline uint64_t ring_bank_sample_bytes(const struct ring_bank *bank)
+{
+	return bank->count ? bank->samples[0].size : 0;
+}
+
+/* Returns the bytes of data of all rings. */
+static inline uint64_t ring_bank_bytes(const struct ring_bank *bank)
+{
+	return bank->count ? bank->count * (bank->samples[0].size + bank->metadata[0].size) : 0;
+}
+
+/* Which threads drain the sample rings. */
+struct ring_bank_drains {
+	size_t threads;            /* number of `groups`; 0: no thread */
+	const uint32_t *groups;    /* the thread of each CPU */
+	uint32_t stack_bytes;      /* copied into each sample */
+	bool every_sample;         /* the round is woken for each sample */
+	uint32_t realtime;         /* as in hurry_begin() */
+	/* Hooks of the threads, as in struct drains_options. */
+	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
+	void *(*new_state)(void *arg);
+	void *arg;
+};
+
+/* Starts them; call it at most once. The rings must be mapped. */
+struct sp_error *ring_bank_start_drains(struct ring_bank *bank,
+					const struct ring_bank_drains *options) SP_MUST_CHECK;
+
+/*
+ * Copies samples before they are read, if records are to be changed from now on: the kernel's rings
+ * are read-only. Call it after each change of `retouch`.
+ */
+struct sp_error *ring_bank_copy_changed(struct ring_bank *bank) SP_MUST_CHECK;
+
+/*
+ * Ends the samples of this round where the rings end now. `take` false: the round has none. Notes rings
+ * that were nearly full.
+ */
+void ring_bank_snapshot(struct ring_bank *bank, bool take);
+
+/* The ring to read samples of a CPU from, and where this round ends in it. */
+static inline struct ring *ring_bank_ring(const struct ring_bank *bank, size_t index)
+{
+	return bank->drains ? drains_ring(bank->drains, index) : &bank->samples[index];
+}
+static inline uint64_t ring_bank_end(const struct ring_bank *bank, size_t index)
+{
+	return bank->ends[index];
+}
+
+/* Returns the bytes of samples from the tails to the ends of this round. */
+uint64_t ring_bank_round_bytes(const struct ring_bank *bank);
+
+/*
+ * Ends the samples of this round after `room` bytes, or at the snapshot's end if that comes first. Each
+ * ring gets the same share, which was filled in the same time. If no ring has a record that short, the
+ * fullest ring gets all room. Returns whether the round has any record.
+ */
+bool ring_bank_limit(struct ring_bank *bank, uint64_t room);
+
+/*
+ * A file descriptor that is readable when threads have drained enough for a round; -1: watch the sample
+ * rings' own file descriptors.
+ */
+int ring_bank_fd(const struct ring_bank *bank);
 
 #endif

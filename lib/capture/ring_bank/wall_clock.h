@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <time.h>
 #include "base/error.h"
+#include "capture/notes/notes.h"
 
 struct wall_clock {
 	bool on;
@@ -37,5 +38,8 @@ struct wall_clock_change {
  */
 bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
 			struct wall_clock_change *ret);
+
+/* Compares the clocks, and notes a change. */
+struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes) SP_MUST_CHECK;
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include "base/clock.h"
-#include "capture/recorder.h"
 
 /* Less is not told from the time that looking takes; and nobody needs more lines than that. */
 #define STEP_NS 1000000
@@ -57,29 +56,29 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 	return true;
 }
 
-static struct sp_error *say(struct sp_capture *capture, const struct wall_clock_change *change)
+static struct sp_error *say(const struct wall_clock *wall, const struct wall_clock_change *change,
+			    struct notes *notes)
 {
-	const char *name = capture->bank.wall.clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
+	const char *name = wall->clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
 	struct sp_error *error = NULL;
 	if (change->set_ns)
-		error = notes_add(&capture->out.notes, NOTE_CLOCK_SET, name, (uint64_t)change->set_ns,
+		error = notes_add(notes, NOTE_CLOCK_SET, name, (uint64_t)change->set_ns,
 				     (uint64_t)change->off_ns);
 	if (!error && change->slept_ns)
-		error = notes_add(&capture->out.notes, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
+		error = notes_add(notes, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
 				     (uint64_t)change->off_ns);
-	if (!error && capture->bank.wall.told == TOLD_MAX)
-		error = notes_add(&capture->out.notes, NOTE_CLOCK_UNSTABLE, name);
+	if (!error && wall->told == TOLD_MAX)
+		error = notes_add(notes, NOTE_CLOCK_UNSTABLE, name);
 	return error;
 }
 
-struct sp_error *capture_check_clock(struct sp_capture *capture)
+struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes)
 {
-	struct wall_clock *wall = &capture->bank.wall;
 	struct wall_clock_change change;
 	if (!wall->on || wall->told >= TOLD_MAX ||
 	    !wall_clock_changes(wall, ahead_of_monotonic(wall->clock),
 				ahead_of_monotonic(CLOCK_BOOTTIME), &change))
 		return NULL;
 	wall->told++;
-	return say(capture, &change);
+	return say(wall, &change, notes);
 }
