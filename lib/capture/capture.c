@@ -258,6 +258,23 @@ static void keep_kernel_names(struct sp_capture *capture)
 	sp_error_free(error);
 }
 
+static void log_unwinding(const struct sp_capture *capture)
+{
+	const struct unwinding_counts *unwound = &capture->samples.unwound;
+	const struct python_counts *python = &unwound->python;
+	if (python->samples)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"Python frames: %llu samples, %llu unreadable; %llu calls of the interpreter, "
+			"%llu with frames, %llu dropped",
+			(unsigned long long)python->samples, (unsigned long long)python->unreadable,
+			(unsigned long long)python->groups, (unsigned long long)python->inserted,
+			(unsigned long long)python->dropped);
+	if (unwound->files_forgotten)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"%llu module files were dropped from the cache: too many",
+			(unsigned long long)unwound->files_forgotten);
+}
+
 static void log_drains(const struct sp_capture *capture)
 {
 	if (!capture->bank.drains)
@@ -285,24 +302,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = capture_dump(capture, true);
 	if (!error && capture->config.tail_synthesize)
 		error = capture_describe_tail(capture);
-	if (capture->samples.unwinding) {
-		error = error_first(error, unwinding_wait(capture->samples.unwinding));
-		unwinding_counts(capture->samples.unwinding, &capture->samples.unwound);
-		const struct python_counts *python = &capture->samples.unwound.python;
-		if (python->samples)
-			ctx_log(capture->ctx, SP_LOG_DEBUG, "Python frames: %llu samples, %llu "
-				"unreadable; %llu calls of the interpreter, %llu with frames, "
-				"%llu dropped",
-				(unsigned long long)python->samples,
-				(unsigned long long)python->unreadable,
-				(unsigned long long)python->groups,
-				(unsigned long long)python->inserted,
-				(unsigned long long)python->dropped);
-		if (capture->samples.unwound.files_forgotten)
-			ctx_log(capture->ctx, SP_LOG_DEBUG, "%llu module files were dropped from the "
-				"cache: too many",
-					(unsigned long long)capture->samples.unwound.files_forgotten);
-	}
+	error = error_first(error, sample_path_finish(&capture->samples));
+	log_unwinding(capture);
 	log_drains(capture);
 	if (!error)
 		error = capture_count_lost(capture);
@@ -355,7 +356,7 @@ void sp_capture_free(struct sp_capture *capture)
 	cleanup_close(&capture->timer_fd);
 	turns_deinit(&capture->control.turns);
 	synth_free(capture->synth);
-	unwinding_free(capture->samples.unwinding);
+	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
 	flight_deinit(&capture->flight);
 	trigger_deinit(&capture->control.trigger);

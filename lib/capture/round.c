@@ -31,13 +31,12 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture)
 
 struct recording_progress capture_progress(const struct sp_capture *capture)
 {
-	const struct unwinding *unwinding = capture->samples.unwinding;
 	uint64_t metadata_ns = capture->tasks.tracker.last_ns;
 	uint64_t samples_ns = capture->samples.filter.counts.last_ns;
 	return (struct recording_progress){
 		.now_ns = capture_record_time_ns(capture),
 		.seen_ns = samples_ns > metadata_ns ? samples_ns : metadata_ns,
-		.unwritten_ns = unwinding ? unwinding_oldest_ns(unwinding) : UINT64_MAX,
+		.unwritten_ns = sample_path_oldest_ns(&capture->samples),
 		.attr = &capture->config.plan->samples[0].attr,
 	};
 }
@@ -46,9 +45,9 @@ struct recording_progress capture_progress(const struct sp_capture *capture)
 static struct sp_error *add_metadata(struct sp_capture *capture, const struct record_buffer *records)
 {
 	struct sp_error *error = recording_add(&capture->out, records->items, records->count);
-	if (error || capture->flight.on || !capture->samples.unwinding)
+	if (error || capture->flight.on)
 		return error;
-	return unwinding_see(capture->samples.unwinding, records->items, records->count);
+	return sample_path_see(&capture->samples, records->items, records->count);
 }
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
@@ -98,15 +97,8 @@ static struct sp_error *keep_pace(struct sp_capture *capture)
 
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
-	struct sp_error *error = NULL;
-	for (size_t i = 0; i < capture->bank.count && !error; i++) {
-		struct ring *ring = ring_bank_ring(&capture->bank, i);
-		uint64_t end = ring_bank_end(&capture->bank, i);
-		capture->out.dirty |= ring->tail != end;
-		error = filter_ring(&capture->samples.filter, ring, end, &capture->out.batch);
-	}
-	if (!error && capture->samples.unwinding)
-		error = unwinding_write(capture->samples.unwinding, &capture->out.batch, &capture->out.dirty);
+	struct sp_error *error = sample_path_write(&capture->samples, &capture->bank,
+						   &capture->out.batch, &capture->out.dirty);
 	if (!error)
 		error = keep_pace(capture);
 	return error || !capture->samples.unwinding ? error : update_size(capture);
@@ -116,8 +108,8 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
 	struct sp_error *error = NULL;
-	if (!capture->flight.on && capture->samples.unwinding)
-		error = unwinding_see(capture->samples.unwinding, made->items, made->count);
+	if (!capture->flight.on)
+		error = sample_path_see(&capture->samples, made->items, made->count);
 	return error ? error : recording_add_synthesised(&capture->out);
 }
 
@@ -172,8 +164,7 @@ static struct sp_error *forget_roster(struct sp_capture *capture, uint64_t befor
 		return NULL;
 	if (capture->flight.on)
 		return capture_forget_flight(capture);
-	const struct unwinding *unwinding = capture->samples.unwinding;
-	uint64_t oldest_ns = unwinding ? unwinding_oldest_ns(unwinding) : before_ns;
+	uint64_t oldest_ns = sample_path_oldest_ns(&capture->samples);
 	return roster_forget(&switching->roster, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 
@@ -191,7 +182,7 @@ static struct sp_error *forget(struct sp_capture *capture)
 		before_ns = capture->out.switching.roster.base_ns;
 	membership_forget(&capture->tasks.membership, before_ns);
 	membership_forget(&capture->tasks.spaces, before_ns);
-	return capture->samples.unwinding ? unwinding_forget(capture->samples.unwinding, before_ns) : NULL;
+	return sample_path_forget(&capture->samples, before_ns);
 }
 
 struct sp_error *capture_round(struct sp_capture *capture, bool last)

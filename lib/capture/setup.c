@@ -12,13 +12,6 @@
 /* Of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
 
-static struct sp_error *take_dump(void *arg, const struct ring *ring, uint64_t position,
-				  const struct perf_event_header *header, uint64_t id)
-{
-	struct sp_capture *capture = arg;
-	return unwinding_take(capture->samples.unwinding, ring, position, header, id);
-}
-
 /* Half of the CPUs unwind: the others are the workload's. */
 struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 {
@@ -35,10 +28,7 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 		.workers = capture->config.online.count > 1 ? capture->config.online.count / 2 : 1,
 		.memory_bytes = UNWINDING_MEMORY,
 	};
-	capture->samples.filter.taker = (struct sample_taker){
-		.take = take_dump, .arg = capture,
-	};
-	return unwinding_new(&options, &capture->samples.unwinding);
+	return sample_path_unwind(&capture->samples, &options);
 }
 
 static struct wide_options wide_options(const struct sp_capture *capture)

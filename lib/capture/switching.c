@@ -47,14 +47,8 @@ static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 /* What was taken is in the file: compressed, or unwound, it is far less than it was in the ring. */
 static struct sp_error *settle(struct sp_capture *capture)
 {
-	struct sp_error *error = NULL;
-	if (capture->samples.unwinding) {
-		error = unwinding_wait(capture->samples.unwinding);
-		if (!error)
-			error = unwinding_write(capture->samples.unwinding, &capture->out.batch,
-						&capture->out.dirty);
-		error = error_first(error, batch_flush(&capture->out.batch));
-	}
+	struct sp_error *error =
+		sample_path_settle(&capture->samples, &capture->out.batch, &capture->out.dirty);
 	if (!error && capture->out.switching.maker->info.compression_level)
 		error = writing_settle(capture->out.writing);
 	return error;

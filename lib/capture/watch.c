@@ -52,7 +52,7 @@ struct sp_error *capture_adapt_pace(struct sp_capture *capture)
 {
 	if (!capture->samples.unwinding)
 		return NULL;
-	bool quiet = unwinding_oldest_ns(capture->samples.unwinding) == UINT64_MAX;
+	bool quiet = sample_path_oldest_ns(&capture->samples) == UINT64_MAX;
 	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
 	uint64_t pace_ns = capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS : TIMER_NS;
 	return pace_ns == capture->pace_ns ? NULL : set_pace(capture, pace_ns);

@@ -1,15 +1,55 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The way of a sample from its ring to the file. */
+/*
+ * The way of a sample from its ring to the file. Each sample passes the filter. If stack copies are
+ * unwound while recording, it then goes to the threads that unwind, and returns with a call chain; else
+ * its bytes go to the batch as they are in the ring. All functions belong to one thread; without
+ * unwinding, those that only concern it do nothing.
+ *
+ * Copies: from the kernel's ring to memory (drains, and only with stack copies or many CPUs), to the
+ * threads that unwind (only then), to the write queue. None can go: the ring must be emptied at once, its
+ * bytes must outlive it until they are unwound, and a slow disk must not stop the round.
+ */
 #ifndef CAPTURE_SAMPLES_SAMPLE_PATH_H
 #define CAPTURE_SAMPLES_SAMPLE_PATH_H
 
+#include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/filter.h"
 #include "capture/samples/unwinding.h"
 
+/* Zeroed, it may be given to sample_path_deinit(). */
 struct sample_path {
 	struct filter filter;
 	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
-	struct unwinding_counts unwound; /* when it is over */
+	struct unwinding_counts unwound; /* by sample_path_finish() */
 };
+
+/* Unwinds stack copies from now on. */
+struct sp_error *sample_path_unwind(struct sample_path *path,
+				    const struct unwinding_options *options) SP_MUST_CHECK;
+void sample_path_deinit(struct sample_path *path);
+
+/* Takes whole metadata records, merged by time, ahead of the samples that need them. */
+struct sp_error *sample_path_see(struct sample_path *path, const uint8_t *bytes,
+				 size_t size) SP_MUST_CHECK;
+
+/*
+ * Adds the samples of this round to the batch, and those that were unwound meanwhile. *wrote_ret is set
+ * if any record was read or written, else left.
+ */
+struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
+				   bool *wrote_ret) SP_MUST_CHECK;
+
+/* Waits until all samples that were taken are unwound, and hands them to the batch's sink. */
+struct sp_error *sample_path_settle(struct sample_path *path, struct batch *batch,
+				    bool *wrote_ret) SP_MUST_CHECK;
+
+/* Waits until all samples that were taken are unwound, and sums up `unwound`. */
+struct sp_error *sample_path_finish(struct sample_path *path) SP_MUST_CHECK;
+
+/* Returns the time of the oldest sample that is not written yet; UINT64_MAX: there is none. */
+uint64_t sample_path_oldest_ns(const struct sample_path *path);
+
+/* No sample before that time will come any more. */
+struct sp_error *sample_path_forget(struct sample_path *path, uint64_t before_ns) SP_MUST_CHECK;
 
 #endif
