@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "capture/recorder.h"
+#include "capture/tasks/rescan.h"
 
 /*
  * A little less than the timer's. Each look interrupts a CPU: where the kernel tells of switches,
@@ -198,8 +199,7 @@ static struct sp_error *come_back(struct sp_capture *capture, size_t index)
 	if (!error && back && look(capture, index, &absence->time_on_ns)) {
 		error = say_back(capture, index, now_ns);
 		/* What was begun there meanwhile was told to nobody. */
-		capture->bank.metadata_was_full = true;
-		capture->tasks.rescan_ns = 0;
+		tasks_request_rescan(&capture->tasks, true);
 		absence->gone = false;
 		absence->seen_ns = now_ns;
 	}

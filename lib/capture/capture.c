@@ -10,8 +10,12 @@
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
+#include "capture/tasks/attach.h"
+#include "capture/tasks/descendants.h"
+#include "capture/tasks/describe.h"
+#include "capture/tasks/find.h"
+#include "capture/tasks/rescan.h"
 #include "proc/kernel_cache.h"
 
 /* No file descriptor is looked at by name: a round looks at everything. */
@@ -19,30 +23,30 @@
 
 DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 
-/* Who keeps count of which tasks there are. */
+/* Live unwinding needs mappings at once. */
+static bool describes_at_end(const struct sp_capture *capture)
+{
+	return capture->config.tail_synthesize && !capture->samples.unwinding;
+}
+
 static void connect_parts(struct sp_capture *capture)
 {
-	bool cpu_wide = capture->config.plan->cpu_wide;
-	/* Without following, even a new thread of a process is a stranger. */
-	bool by_thread = capture->config.target == CAPTURE_THREADS || !capture->config.inherit;
-	capture->tasks.membership.by = by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS;
-	capture->tasks.membership.follow = capture->config.inherit;
-	capture->tasks.membership.threads_only = capture->config.threads_only;
-	capture->tasks.spaces.by = MEMBERSHIP_BY_PROCESS;
-	capture->tasks.spaces.follow = capture->config.inherit;
-	capture->tasks.spaces.threads_only = capture->config.threads_only;
-	capture->tasks.tracker.retouch = capture->samples.filter.retouch = &capture->bank.retouch;
-	capture->tasks.tracker.doubts = &capture->tasks.doubts;
-	capture->samples.filter.doubts = &capture->tasks.doubts;
-	if (capture->config.target == CAPTURE_EVERYONE)
-		return;
-	capture->tasks.tracker.membership = &capture->tasks.membership;
-	capture->tasks.tracker.spaces = by_thread ? &capture->tasks.spaces : &capture->tasks.membership;
-	if (capture->config.target == CAPTURE_COMMAND)
-		capture->tasks.tracker.command_pid = (uint32_t)capture->tasks.workload.pid;
-	/* Events of tasks give only what is asked for. */
-	capture->tasks.tracker.strangers_too = !cpu_wide;
-	capture->samples.filter.membership = cpu_wide ? &capture->tasks.membership : NULL;
+	struct filter *filter = &capture->samples.filter;
+	bool filters_tasks = capture->config.plan->cpu_wide && capture->config.target != CAPTURE_EVERYONE;
+	tasks_connect(&capture->tasks);
+	filter->retouch = &capture->bank.retouch;
+	filter->doubts = &capture->tasks.doubts;
+	filter->membership = filters_tasks ? &capture->tasks.membership : NULL;
+}
+
+static struct sp_error *attach(struct sp_capture *capture)
+{
+	const struct attach_parts parts = {
+		.set = capture->control.set,
+		.rings = capture->bank.metadata,
+		.describes_at_end = describes_at_end(capture),
+	};
+	return tasks_attach(&capture->tasks, &parts);
 }
 
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
@@ -56,7 +60,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	options->schedule.tail_synthesize &= !capture->out.switching.tracks;
 	error = config_choose_target(options, &capture->config);
 	if (!error)
-		error = capture_find_processes(capture, options);
+		error = tasks_find(&capture->tasks, &options->target);
 	/* Before limits are raised: the command shall have those of the caller. */
 	if (!error && options->target.command)
 		error = workload_fork(&capture->tasks.workload, options->target.command,
@@ -82,9 +86,9 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	error = capture_start_flight(capture);
 	if (error)
 		return error;
-	error = capture_attach(capture);
+	error = attach(capture);
 	if (!error)
-		error = capture_begin_descent(capture);
+		error = tasks_begin_descent(&capture->tasks);
 	if (!error)
 		error = capture_map_traces(capture);
 	if (!error)
@@ -102,27 +106,25 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	return error ? error : capture_watch(capture);
 }
 
-/* Time since the machine was started, as /proc/PID/stat has it. */
-static uint64_t now_ticks(void)
-{
-	struct timespec now;
-	uint64_t second = (uint64_t)sysconf(_SC_CLK_TCK);
-	if (clock_gettime(CLOCK_BOOTTIME, &now))
-		return 0;
-	return (uint64_t)now.tv_sec * second + (uint64_t)now.tv_nsec / (1000000000 / second);
-}
-
 struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *asked,
 				struct sp_capture **ret)
 {
-	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
-	if (!capture)
-		return error_no_memory();
 	struct capture_options copy, *options = &copy;
 	struct sp_error *error = capture_options_copy(options, asked);
 	if (error)
 		return error;
+	/* Until descriptors are initialised, nothing may fail. */
+	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
+	if (!capture)
+		return error_no_memory();
+	const struct tasks_parts parts = {
+		.ctx = ctx, .kernel = event_kernel_real(), .config = &capture->config,
+		.retouch = &capture->bank.retouch, .notes = &capture->out.notes,
+		.synthesised = &capture->out.synthesised,
+	};
 	capture->ctx = ctx;
+	capture->begin_ns = capture_now_ns();
+	tasks_init(&capture->tasks, &parts);
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
 	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
@@ -130,9 +132,6 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	trigger_init(&capture->control.trigger);
 	absences_init(&capture->control.absences);
 	capture->epoll_fd = capture->timer_fd = capture->control.turns.fd = -1;
-	workload_init(&capture->tasks.workload);
-	capture->begin_ns = capture_now_ns();
-	capture->tasks.begin_ticks = now_ticks();
 	error = config_find_unit(capture->ctx, options, &capture->config);
 	if (!error)
 		error = set_up(capture, options);
@@ -199,21 +198,7 @@ static void drop_dead_fds(struct sp_capture *capture)
 
 static bool is_over(const struct sp_capture *capture)
 {
-	bool nobody_left = capture->tasks.processes.count && !capture->tasks.membership.live.count;
-	return capture->tasks.workload.ended || nobody_left || capture->out.switching.full;
-}
-
-/*
- * Once records of tasks were lost, one may be followed that was found in /proc although its end
- * had been told before: it would be waited for forever.
- */
-static struct sp_error *look_for_ended(struct sp_capture *capture)
-{
-	uint64_t now_ns = capture_now_ns();
-	if (!capture->tasks.sideband_lost_seen || now_ns - capture->tasks.ended_asked_ns < 1000000000)
-		return NULL;
-	capture->tasks.ended_asked_ns = now_ns;
-	return capture_forget_ended(capture);
+	return tasks_is_over(&capture->tasks) || capture->out.switching.full;
 }
 
 struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
@@ -233,7 +218,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error && trigger_take(&capture->control.trigger))
 		error = sp_capture_switch(capture);
 	if (!error)
-		error = look_for_ended(capture);
+		error = tasks_look_for_ended(&capture->tasks, capture_now_ns());
 	if (!error)
 		error = capture_adapt_pace(capture);
 	if (!error)
@@ -250,7 +235,8 @@ static struct sp_error *close_file(struct sp_capture *capture)
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
 static void keep_kernel_names(struct sp_capture *capture)
 {
-	bool wanted = plan_samples_kernel(capture->config.plan) && capture->samples.filter.counts.samples;
+	bool wanted = event_plan_samples_kernel(capture->config.plan) &&
+		      capture->samples.filter.counts.samples;
 	struct sp_error *error = wanted ? kernel_cache_save(capture->ctx) : NULL;
 	if (error)
 		ctx_log(capture->ctx, SP_LOG_WARNING, "cannot save kernel symbols: %s",
@@ -290,7 +276,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!capture->out.switching.maker || capture->out.closed)
 		return NULL; /* it never began */
 	/* Before the last rounds: samples that come between these would be lost. */
-	struct sp_error *error = capture_end_descent(capture);
+	struct sp_error *error = tasks_end_descent(&capture->tasks);
 	capture->end_ns = capture_now_ns();
 	if (!error)
 		error = capture_check_cpus(capture, true);
@@ -300,8 +286,11 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = capture_round(capture, false);
 	if (!error && capture->flight.on)
 		error = capture_dump(capture, true);
-	if (!error && capture->config.tail_synthesize)
-		error = capture_describe_tail(capture);
+	if (!error && describes_at_end(capture)) {
+		error = tasks_describe_tail(&capture->tasks);
+		if (!error)
+			error = capture_write_synthesised(capture);
+	}
 	error = error_first(error, sample_path_finish(&capture->samples));
 	log_unwinding(capture);
 	log_drains(capture);
@@ -327,27 +316,11 @@ void sp_capture_after_fork(const struct sp_capture *capture)
 	held_files_after_fork(capture_held_files(capture));
 }
 
-static void free_lists(struct sp_capture *capture)
-{
-	for (size_t i = 0; i < capture->tasks.processes.count; i++) {
-		vec_deinit(&capture->tasks.processes.items[i].threads);
-		vec_deinit(&capture->tasks.processes.items[i].later);
-		free(capture->tasks.processes.items[i].stats);
-	}
-	vec_deinit(&capture->tasks.processes);
-	vec_deinit(&capture->tasks.wanted_threads);
-	vec_deinit(&capture->tasks.roots);
-	vec_deinit(&capture->tasks.refused);
-	vec_deinit(&capture->tasks.unrecorded);
-	process_tree_deinit(&capture->tasks.begin_tree);
-	absences_deinit(&capture->control.absences);
-}
-
 void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
 		return;
-	workload_deinit(&capture->tasks.workload);
+	tasks_deinit(&capture->tasks);
 	capture_unmap_traces(capture);
 	ring_bank_deinit(&capture->bank);
 	event_set_free(capture->control.set);
@@ -355,16 +328,11 @@ void sp_capture_free(struct sp_capture *capture)
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
 	turns_deinit(&capture->control.turns);
-	synth_free(capture->synth);
 	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
 	flight_deinit(&capture->flight);
 	trigger_deinit(&capture->control.trigger);
-	membership_deinit(&capture->tasks.membership);
-	membership_deinit(&capture->tasks.spaces);
-	doubts_deinit(&capture->tasks.doubts);
-	tracker_deinit(&capture->tasks.tracker);
-	free_lists(capture);
+	absences_deinit(&capture->control.absences);
 	config_deinit(&capture->config);
 	free(capture);
 }
@@ -398,4 +366,10 @@ const char *sp_capture_note(const struct sp_capture *capture, size_t index)
 bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index)
 {
 	return note_is_silent(capture->out.notes.items[index].note.kind);
+}
+
+size_t sp_capture_unrecorded(const struct sp_capture *capture, const struct sp_capture_process **ret)
+{
+	*ret = capture->tasks.unrecorded.items;
+	return capture->tasks.unrecorded.count;
 }

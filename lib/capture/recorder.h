@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The recorder's parts, between its files: capture.c (the API and its order), plan.c, rings.c,
- * setup.c, setup_file.c and watch.c (before it begins, in that order), attach.c (what runs
- * already), round.c (from rings to file).
+ * setup.c, setup_file.c and watch.c (before it begins, in that order), round.c (from rings to file).
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -13,7 +12,6 @@
 #include "capture/config/config.h"
 #include "capture/event_control/event_control.h"
 #include "capture/flight.h"
-#include "capture/metadata/synth.h"
 #include "capture/output/recording.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
@@ -29,7 +27,6 @@ struct sp_capture {
 	struct ring_bank bank;
 	struct sample_path samples;
 	struct recording out;
-	struct synth *synth;            /* makes records of what runs already, for out.synthesised */
 	struct flight flight;
 	int epoll_fd, timer_fd;
 	uint64_t pace_ns;               /* the timer's */
@@ -108,30 +105,6 @@ struct sp_error *capture_map_traces(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_traces(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_unmap_traces(struct sp_capture *capture);
 
-/* attach.c: opens all events, and learns what runs already. */
-struct sp_error *capture_attach(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* target.c: finds the processes that run already. */
-struct sp_error *capture_find_processes(struct sp_capture *capture,
-					const struct capture_options *options) SP_MUST_CHECK;
-
-/*
- * descendants.c: adds descendants that are not yet recorded to `processes`; notes those that may
- * not be attached to; at the beginning and the end, which related processes are not recorded.
- */
-struct sp_error *capture_find_descendants(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_note_refused(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_begin_descent(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_end_descent(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* The same of what runs at the end; what is synthesised is to be written then. */
-struct sp_error *capture_describe_tail(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* rescan.c: after side-band was lost, what there is now is looked at again. */
-struct sp_error *capture_rescan(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* Of those that are followed: tasks whose end was not told. */
-struct sp_error *capture_forget_ended(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;

@@ -6,12 +6,12 @@
  * in the file before it. perf's readers want to know how far all rings have been
  * read (FINISHED_ROUND): they sort by time what lies between two such marks.
  */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/recorder.h"
+#include "capture/tasks/rescan.h"
 #include "record/note.h"
 
-/* /proc is read again at most that often. */
-#define RESCAN_NS 1000000000
 
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
@@ -23,10 +23,7 @@ uint64_t capture_now_ns(void)
 
 uint64_t capture_record_time_ns(const struct sp_capture *capture)
 {
-	/* The kernel's own clock cannot be read: what was last seen of it will do. */
-	if (capture->config.plan->clock_id == EVENT_CLOCK_KERNEL)
-		return capture->tasks.tracker.last_ns;
-	return clock_ns(capture->config.plan->clock_id) + capture->bank.retouch.shift_ns;
+	return tasks_now_ns(&capture->tasks);
 }
 
 struct recording_progress capture_progress(const struct sp_capture *capture)
@@ -52,7 +49,7 @@ static struct sp_error *add_metadata(struct sp_capture *capture, const struct re
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 {
-	return tracker_drain(&capture->tasks.tracker, capture->bank.metadata, capture->bank.count);
+	return tasks_drain(&capture->tasks, capture->bank.metadata);
 }
 
 /* How much is copied of stacks from now on. */
@@ -113,18 +110,24 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 	return error ? error : recording_add_synthesised(&capture->out);
 }
 
-/* What was lost is looked for in /proc; not all the time, which would lose still more. */
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
-	uint64_t now_ns = capture_now_ns();
-	if ((capture->tasks.tracker.counts.lost == capture->tasks.sideband_lost_seen &&
-	     !capture->bank.metadata_was_full) ||
-	    (capture->tasks.rescan_ns && now_ns - capture->tasks.rescan_ns < RESCAN_NS && !last))
-		return NULL;
-	struct sp_error *error = capture_rescan(capture);
-	capture->tasks.rescan_ns = now_ns;
+	CLEANUP(task_list_deinit) struct task_list running = {0};
+	if (capture->bank.metadata_was_full)
+		tasks_request_rescan(&capture->tasks, false);
 	capture->bank.metadata_was_full = false;
-	return error ? error : capture_write_synthesised(capture);
+	if (!tasks_start_rescan(&capture->tasks, capture_now_ns(), last))
+		return NULL;
+	uint64_t now_ns = capture_record_time_ns(capture);
+	struct sp_error *error = tasks_rescan(&capture->tasks, capture->round_ns, now_ns, &running);
+	if (!error && capture->samples.unwinding)
+		error = unwinding_retain(capture->samples.unwinding, running.items, running.count, now_ns);
+	if (!error && capture->out.switching.tracks)
+		error = roster_retain(&capture->out.switching.roster, running.items, running.count,
+				      capture->round_ns);
+	if (error)
+		return error;
+	return capture_write_synthesised(capture);
 }
 
 /* Where only a part of the round fitted: more of it, as long as any does. */
@@ -180,8 +183,7 @@ static struct sp_error *forget(struct sp_capture *capture)
 		return error;
 	if (capture->flight.on && capture->out.switching.roster.base_ns < before_ns)
 		before_ns = capture->out.switching.roster.base_ns;
-	membership_forget(&capture->tasks.membership, before_ns);
-	membership_forget(&capture->tasks.spaces, before_ns);
+	tasks_forget(&capture->tasks, before_ns);
 	return sample_path_forget(&capture->samples, before_ns);
 }
 

@@ -96,10 +96,18 @@ static void set_start(const struct planner *planner, struct perf_event_attr *att
 	attr->inherit = planner->request->inherit && !planner->plan->cpu_wide;
 }
 
-static bool samples_kernel(const struct event_plan *plan)
+bool event_plan_samples_kernel(const struct event_plan *plan)
 {
 	for (size_t i = 0; i < plan->sample_count; i++)
 		if (!plan->samples[i].attr.exclude_kernel)
+			return true;
+	return false;
+}
+
+bool event_plan_samples_user(const struct event_plan *plan)
+{
+	for (size_t i = 0; i < plan->sample_count; i++)
+		if (!plan->samples[i].attr.exclude_user)
 			return true;
 	return false;
 }
@@ -122,7 +130,8 @@ static void set_sideband(struct planner *planner)
 	/* event_set_enabled_time() finds with this that a CPU went offline. */
 	if (planner->plan->cpu_wide)
 		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED;
-	event_attr_set_sideband(&planner->asked, support, samples_kernel(planner->plan), attr);
+	event_attr_set_sideband(&planner->asked, support, event_plan_samples_kernel(planner->plan),
+				attr);
 	attr->size = event_attr_size(attr);
 	planner->plan->sideband.name = "dummy:u";
 }

@@ -137,4 +137,8 @@ void event_plan_free(struct event_plan *plan);
 /* Whether some events are in a group. */
 bool event_plan_has_groups(const struct event_plan *plan);
 
+/* Whether some events sample kernel mode, or user mode. */
+bool event_plan_samples_kernel(const struct event_plan *plan);
+bool event_plan_samples_user(const struct event_plan *plan);
+
 #endif

@@ -13,6 +13,11 @@ struct task_list {
 	VEC(uint32_t);
 };
 
+static inline void task_list_deinit(struct task_list *list)
+{
+	vec_deinit(list);
+}
+
 bool task_list_has(const struct task_list *list, uint32_t tid);
 
 /*

@@ -4,6 +4,7 @@
  * record as `sprof record` without options does.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sprof/capture.h>
@@ -146,6 +147,17 @@ static void check_defaults(struct sp_ctx *ctx, const struct sp_capture_target *t
 	unlink("recorded");
 }
 
+static void check_wrong_size(struct sp_ctx *ctx)
+{
+	const struct sp_capture_options options = {.size = 0};
+	struct sp_capture *capture = NULL;
+	dup2(STDERR_FILENO, STDIN_FILENO);
+	struct sp_error *error = sp_capture_new(ctx, &options, &capture);
+	tap_result(error && !capture && fcntl(STDIN_FILENO, F_GETFD) >= 0,
+		   "options of a wrong size are refused; standard input stays open");
+	sp_error_free(error);
+}
+
 /* False: this machine refuses to record. */
 static bool can_record(struct sp_ctx *ctx, const struct sp_capture_options *options)
 {
@@ -183,6 +195,7 @@ int main(void)
 		check_no_start(ctx, &options);
 		check_dead_command(ctx, &options);
 		check_defaults(ctx, &target);
+		check_wrong_size(ctx);
 		status = tap_end();
 	} else {
 		status = tap_skip_all("perf_event_open is refused", EACCES);

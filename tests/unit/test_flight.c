@@ -10,6 +10,8 @@ TEST(a_dump_keeps_the_window_of_its_beginning)
 {
 	struct event_plan plan = {.clock_id = CLOCK_MONOTONIC};
 	struct sp_capture capture = {.config.plan = &plan, .flight = {.on = true, .window_ns = SECOND}};
+	capture.tasks.parts.config = &capture.config;
+	capture.tasks.parts.retouch = &capture.bank.retouch;
 	struct roster *roster = &capture.out.switching.roster;
 	uint64_t begin_ns = capture_record_time_ns(&capture);
 	capture.flight.dump_ns = begin_ns > 5 * SECOND ? begin_ns - 2 * SECOND : 3 * SECOND;

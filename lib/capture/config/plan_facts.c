@@ -8,14 +8,6 @@ bool attr_is_clock(const struct perf_event_attr *attr)
 	return record_is_clock(attr->type, attr->config);
 }
 
-bool plan_samples_kernel(const struct event_plan *plan)
-{
-	for (size_t i = 0; i < plan->sample_count; i++)
-		if (!plan->samples[i].attr.exclude_kernel)
-			return true;
-	return false;
-}
-
 uint64_t plan_rate_hz(const struct event_plan *plan)
 {
 	const struct perf_event_attr *attr = &plan->samples[0].attr;

@@ -8,9 +8,6 @@
 /* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
 bool attr_is_clock(const struct perf_event_attr *attr);
 
-/* Whether some event samples kernel mode. */
-bool plan_samples_kernel(const struct event_plan *plan);
-
 /* Samples per second on a busy CPU; 0: unknown before events have counted. */
 uint64_t plan_rate_hz(const struct event_plan *plan);
 

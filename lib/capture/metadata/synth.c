@@ -240,11 +240,6 @@ struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct t
 	return error ? error : synth_process_known(synth, pid, stats, count, complete_ret);
 }
 
-static void task_list_deinit(struct task_list *list)
-{
-	vec_deinit(list);
-}
-
 struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret)
 {
 	CLEANUP(task_list_deinit) struct task_list processes = {0}, threads = {0};

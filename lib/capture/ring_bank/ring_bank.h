@@ -41,7 +41,7 @@ struct ring_bank {
 	struct wall_clock wall;    /* the clock of the records, if it can be set; else off */
 	struct hurry hurry;        /* priority of the calling thread, with `realtime` alone */
 	bool was_full;             /* a sample ring had no room for some record */
-	bool metadata_was_full;    /* the same of a metadata ring; whoever reads /proc again clears it */
+	bool metadata_was_full;    /* the same of a metadata ring; the user clears it */
 };
 
 /* Copies the places. Fails only when out of memory. */

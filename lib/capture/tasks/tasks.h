@@ -1,44 +1,125 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tasks that are recorded: found, followed, and forgotten. */
+/*
+ * The recorded tasks: found when recording begins, followed by metadata records, read again from
+ * /proc after such records were lost, and forgotten. The order of calls:
+ *
+ *	tasks_init()
+ *	tasks_find()       find.h: running processes and threads of the target
+ *	workload_fork()    workload.h: the command, if there is one
+ *	tasks_connect()    once events are planned
+ *	tasks_attach()     attach.h: opens events, and describes what runs
+ *	tasks_drain()      in each round, before samples are read; then rescan.h
+ *	tasks_forget()
+ *	tasks_deinit()
+ *
+ * descendants.h has processes that are related to the target. One thread at a time. Times are the
+ * recording's clock, unless they are called monotonic. Functions fail only when out of memory,
+ * unless their description has more.
+ */
 #ifndef CAPTURE_TASKS_TASKS_H
 #define CAPTURE_TASKS_TASKS_H
 
 #include <sprof/capture.h>
 #include "base/vec.h"
+#include "capture/config/config.h"
+#include "capture/metadata/synth.h"
+#include "capture/notes/notes.h"
 #include "capture/tasks/doubt.h"
 #include "capture/tasks/membership.h"
 #include "capture/tasks/tracker.h"
 #include "capture/tasks/workload.h"
+#include "event/kernel.h"
 #include "proc/process_tree.h"
 #include "proc/tasks.h"
 
 /* A process that is followed from the beginning, with the threads it had. */
-struct capture_process {
+struct recorded_process {
 	uint32_t pid;
 	struct task_list threads;
-	/* Attaching task by task: what is known of the first ones; those found later. */
+	/* Attaching task by task: stat lines of the first threads; threads found later. */
 	struct task_stat *stats;
 	size_t stat_count;
 	struct task_list later;
-	bool is_descendant;  /* found by --descendants: it may end at any time */
+	bool is_descendant; /* found by --descendants: it may end at any time */
+};
+
+/* Collaborators, all borrowed for as long as the part exists. */
+struct tasks_parts {
+	struct sp_ctx *ctx;
+	const struct event_kernel *kernel;
+	const struct capture_config *config; /* its plan and CPUs are read from tasks_connect() on */
+	const struct retouch *retouch;
+	struct notes *notes;
+	struct record_buffer *synthesised;   /* receives records of running tasks; the user empties it */
+};
+
+/* Whether /proc has to be read again (rescan.h). Monotonic times; 0: never. */
+struct rescan_state {
+	uint64_t lost;        /* lost metadata records that the last rescan made good */
+	uint64_t time_ns;     /* time of the last rescan */
+	uint64_t ended_ns;    /* time of the last look for ended tasks */
+	bool is_requested;    /* records may be lost without a LOST record */
+};
+
+/* Processes for messages. */
+struct related_processes {
+	VEC(struct sp_capture_process);
 };
 
 struct recorded_tasks {
+	struct tasks_parts parts;
 	struct workload workload;
-	struct { VEC(struct capture_process); } processes;
-	struct task_list wanted_threads; /* CAPTURE_THREADS */
-	struct task_list roots;          /* processes that were given by pid, ascending */
-	bool descendants;                /* record theirs, too */
-	struct process_tree begin_tree;  /* when recording began; of `roots` alone */
-	struct { VEC(struct sp_capture_process); } refused, unrecorded;
+	struct { VEC(struct recorded_process); } processes;
+	struct task_list wanted_threads; /* CAPTURE_THREADS; sorted */
+	struct task_list roots;          /* processes given by pid; sorted */
+	bool descendants;                /* record descendants of `roots`, too */
+	struct process_tree begin_tree;  /* when recording began; only with `roots` */
+	struct related_processes refused, unrecorded;
 	uint64_t used_ns;                /* CPU time of `roots` during the recording */
 	struct membership membership, spaces;
 	struct doubts doubts;
 	struct tracker tracker;
-	uint64_t begin_ticks;           /* as task_stat's start_ticks: nobody was attached to before */
-	uint64_t ended_asked_ns;        /* when it was last looked for tasks that have ended */
-	uint64_t sideband_lost_seen;    /* has been dealt with, */
-	uint64_t rescan_ns;             /* at that time */
+	struct synth *synth;             /* owned; from tasks_attach() on */
+	uint64_t begin_ticks;            /* start of the recording, in task_stat's start_ticks */
+	struct rescan_state rescan;
 };
+
+/* Remembers the time as the recording's start. Before this, a zeroed part must not be used. */
+void tasks_init(struct recorded_tasks *tasks, const struct tasks_parts *parts);
+
+/* Ends a command that was forked and not started. */
+void tasks_deinit(struct recorded_tasks *tasks);
+
+/* Returns the process that is followed from the beginning, or NULL. */
+const struct recorded_process *tasks_process(const struct recorded_tasks *tasks, uint32_t pid);
+
+/* Adds a process that is followed from the beginning, unless it is there already. */
+struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid,
+				   bool is_descendant) SP_MUST_CHECK;
+
+/* Sets up who is followed, by the configuration and its plan. */
+void tasks_connect(struct recorded_tasks *tasks);
+
+/* Whether samples of a thread that runs already are wanted. */
+bool tasks_wants_thread(const struct recorded_tasks *tasks, uint32_t tid);
+
+/* Follows a task from a time on. */
+struct sp_error *tasks_follow(struct recorded_tasks *tasks, uint32_t pid, uint32_t tid,
+			      uint64_t from_ns) SP_MUST_CHECK;
+
+/*
+ * Drains the metadata rings, one for each CPU of the configuration: follows forks, execs and exits,
+ * and appends records of recorded tasks to tracker.kept, by time.
+ */
+struct sp_error *tasks_drain(struct recorded_tasks *tasks, struct ring *rings) SP_MUST_CHECK;
+
+/* Returns the time now. The kernel's clock cannot be read: the latest time seen stands for it. */
+uint64_t tasks_now_ns(const struct recorded_tasks *tasks);
+
+/* Whether the command has ended, or all processes that were followed from the beginning. */
+bool tasks_is_over(const struct recorded_tasks *tasks);
+
+/* No sample before that time will be filtered any more. */
+void tasks_forget(struct recorded_tasks *tasks, uint64_t before_ns);
 
 #endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/attach.h"
+
+#include "base/cleanup.h"
+#include "capture/tasks/attach_tasks.h"
+#include "capture/tasks/descendants.h"
+#include "capture/tasks/describe.h"
+#include "capture/tasks/find.h"
+#include "capture/tasks/places.h"
+
+static struct sp_error *open_places(const struct recorded_tasks *tasks, struct event_set *set,
+				    enum event_role role, int32_t tid)
+{
+	CLEANUP(event_places_deinit) struct event_places places = {0};
+	struct sp_error *error = event_places_add(&places, tasks->parts.config, tid, -1);
+	if (error)
+		return error;
+	return event_set_open(set, role, places.items, places.count);
+}
+
+static struct sp_error *attach_cpus(struct recorded_tasks *tasks, struct event_set *set)
+{
+	struct sp_error *error = event_places_reserve(tasks->parts.ctx, tasks->parts.config, 1);
+	if (!error)
+		error = open_places(tasks, set, EVENT_ROLE_SIDEBAND, -1);
+	if (!error)
+		error = tasks_find_threads(tasks);
+	if (error)
+		return error;
+	return open_places(tasks, set, EVENT_ROLE_SAMPLES, -1);
+}
+
+static struct sp_error *attach_command(struct recorded_tasks *tasks, struct event_set *set)
+{
+	int32_t pid = (int32_t)tasks->workload.pid;
+	struct sp_error *error = event_places_reserve(tasks->parts.ctx, tasks->parts.config, 1);
+	if (!error)
+		error = open_places(tasks, set, EVENT_ROLE_SIDEBAND, pid);
+	if (error)
+		return error;
+	return open_places(tasks, set, EVENT_ROLE_SAMPLES, pid);
+}
+
+static struct sp_error *describe(struct recorded_tasks *tasks, const struct attach_parts *parts)
+{
+	struct sp_error *error = tasks_describe_system(tasks, parts->set);
+	if (error || parts->describes_at_end)
+		return error;
+	return tasks_describe_processes(tasks);
+}
+
+/* Doubts need the index of each event by its ids. */
+static struct sp_error *number_events(struct doubts *doubts, struct event_set *set)
+{
+	const struct sp_event *events;
+	size_t count;
+	if (!doubts->tasks.count)
+		return NULL;
+	struct sp_error *error = event_set_events(set, &events, &count);
+	if (error)
+		return error;
+	for (size_t i = 0; i + 1 < count; i++)
+		for (size_t j = 0; j < events[i].id_count; j++)
+			if (!doubts_add_id(doubts, events[i].ids[j], (uint32_t)i))
+				return error_no_memory();
+	return NULL;
+}
+
+static struct sp_error *attach_by_task(struct recorded_tasks *tasks, const struct attach_parts *parts)
+{
+	CLEANUP(task_attachment_deinit) struct task_attachment attachment = {
+		.tasks = tasks, .set = parts->set, .rings = parts->rings,
+		.coverage.follow = tasks->parts.config->inherit,
+	};
+	struct sp_error *error = attach_tasks(&attachment);
+	if (!error)
+		error = describe(tasks, parts);
+	/* By now, forks that began before the events were opened have ended. */
+	if (!error)
+		error = attach_tasks_again(&attachment);
+	if (!error && !parts->describes_at_end)
+		error = tasks_describe_later(tasks);
+	if (!error)
+		error = tasks_note_refused(tasks);
+	if (error)
+		return error;
+	return number_events(&tasks->doubts, parts->set);
+}
+
+struct sp_error *tasks_attach(struct recorded_tasks *tasks, const struct attach_parts *parts)
+{
+	const struct capture_config *config = tasks->parts.config;
+	if (!config->plan->cpu_wide && config->target != CAPTURE_COMMAND)
+		return attach_by_task(tasks, parts);
+	struct sp_error *error = config->plan->cpu_wide ? attach_cpus(tasks, parts->set)
+							: attach_command(tasks, parts->set);
+	if (error)
+		return error;
+	return describe(tasks, parts);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/attach_tasks.h"
+
+#include "base/cleanup.h"
+#include "capture/tasks/descendants.h"
+#include "capture/tasks/find.h"
+#include "capture/tasks/places.h"
+
+/*
+ * Limit of passes: a process whose every thread creates the next one and ends may never be covered.
+ * A note reports that.
+ */
+#define PASSES_MAX 100
+
+void task_attachment_deinit(struct task_attachment *attachment)
+{
+	coverage_deinit(&attachment->coverage);
+}
+
+static bool is_missing(const struct sp_error *error)
+{
+	return error && sp_error_code(error) == SP_ERROR_NOT_FOUND;
+}
+
+/* Finds where the threads of all processes last ran: opening their events there is cheaper. */
+static struct sp_error *find_last_cpus(struct recorded_tasks *tasks, struct u64map *last_cpus)
+{
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		struct recorded_process *process = &tasks->processes.items[i];
+		struct sp_error *error = tasks_stat_all(tasks->parts.ctx, process->pid, &process->threads,
+							&process->stats, &process->stat_count);
+		if (is_missing(error))
+			sp_error_free(take_ptr(error)); /* it has ended */
+		if (error)
+			return error;
+		for (size_t j = 0; j < process->stat_count; j++) {
+			const struct task_stat *stat = &process->stats[j];
+			if (!u64map_put(last_cpus, stat->tid, (uint32_t)stat->last_cpu, NULL))
+				return error_no_memory();
+		}
+	}
+	return NULL;
+}
+
+/* -- One pass -------------------------------------------------------------- */
+
+struct pass {
+	struct u64map last_cpus;
+	struct event_places sideband, samples;
+};
+
+static void pass_deinit(struct pass *pass)
+{
+	u64map_deinit(&pass->last_cpus);
+	event_places_deinit(&pass->sideband);
+	event_places_deinit(&pass->samples);
+}
+
+static struct sp_error *plan_pass(const struct task_attachment *attachment, struct pass *pass)
+{
+	const struct capture_config *config = attachment->tasks->parts.config;
+	for (size_t i = 0; i < attachment->coverage.covers.count; i++) {
+		const struct cover *cover = &attachment->coverage.covers.items[i];
+		if (cover->state != COVER_NONE)
+			continue;
+		uint32_t *cpu = u64map_find(&pass->last_cpus, cover->tid);
+		int32_t tid = (int32_t)cover->tid, last_cpu = cpu ? (int32_t)*cpu : -1;
+		struct sp_error *error = event_places_add(&pass->sideband, config, tid, last_cpu);
+		if (!error && cover->samples)
+			error = event_places_add(&pass->samples, config, tid, last_cpu);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static void mark_ended(struct task_attachment *attachment, const struct event_places *places)
+{
+	for (size_t i = 0; i < places->count; i++) {
+		if (places->items[i].status != EVENT_PLACE_GONE)
+			continue;
+		uint32_t tid = (uint32_t)places->items[i].tid;
+		coverage_find(&attachment->coverage, tid)->state = COVER_ENDED;
+		membership_exit(&attachment->tasks->membership, tid);
+	}
+}
+
+/* Tasks opened in later passes may have inherited events as well. */
+static struct sp_error *mark_opened(struct task_attachment *attachment, const struct event_places *places,
+				    bool first)
+{
+	struct recorded_tasks *tasks = attachment->tasks;
+	uint64_t end_ns = tasks_now_ns(tasks);
+	for (size_t i = 0; i < places->count; i++) {
+		struct cover *cover = coverage_find(&attachment->coverage, (uint32_t)places->items[i].tid);
+		if (cover->state != COVER_NONE)
+			continue;
+		cover->state = COVER_OPENED;
+		cover->end_ns = end_ns;
+		if (!first && tasks->parts.config->inherit && !doubts_add_task(&tasks->doubts, cover->tid))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+static struct sp_error *open_pass(struct task_attachment *attachment, struct pass *pass, bool first)
+{
+	struct event_set *set = attachment->set;
+	const struct tasks_parts *parts = &attachment->tasks->parts;
+	size_t tasks = pass->sideband.count / parts->config->cpus.count;
+	struct sp_error *error = event_places_reserve(parts->ctx, parts->config, tasks);
+	if (error)
+		return error;
+	error = event_set_open(set, EVENT_ROLE_SIDEBAND, pass->sideband.items, pass->sideband.count);
+	if (error)
+		return error;
+	error = event_set_open(set, EVENT_ROLE_SAMPLES, pass->samples.items, pass->samples.count);
+	if (error)
+		return error;
+	mark_ended(attachment, &pass->sideband);
+	mark_ended(attachment, &pass->samples);
+	return mark_opened(attachment, &pass->sideband, first);
+}
+
+/* *more_ret: there was something to open. */
+static struct sp_error *attach_pass(struct task_attachment *attachment, bool first, bool *more_ret)
+{
+	CLEANUP(pass_deinit) struct pass pass = {0};
+	struct sp_error *error = first ? find_last_cpus(attachment->tasks, &pass.last_cpus) : NULL;
+	if (!error)
+		error = plan_pass(attachment, &pass);
+	*more_ret = pass.sideband.count;
+	if (error || !*more_ret)
+		return error;
+	return open_pass(attachment, &pass, first);
+}
+
+/* -- All passes ------------------------------------------------------------ */
+
+static struct sp_error *add_fresh(struct task_attachment *attachment, struct recorded_process *process,
+				  const struct task_list *fresh)
+{
+	struct recorded_tasks *tasks = attachment->tasks;
+	for (size_t i = 0; i < fresh->count; i++) {
+		uint32_t tid = fresh->items[i], *later = vec_push(&process->later);
+		bool samples = tasks_wants_thread(tasks, tid);
+		if (!later || !coverage_add(&attachment->coverage, process->pid, tid, samples))
+			return error_no_memory();
+		*later = tid;
+		struct sp_error *error = tasks_follow_wanted(tasks, process->pid, tid);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* Adds the threads that processes have created since they were listed. */
+static struct sp_error *relist(struct task_attachment *attachment)
+{
+	struct recorded_tasks *tasks = attachment->tasks;
+	CLEANUP(task_list_deinit) struct task_list fresh = {0};
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		struct recorded_process *process = &tasks->processes.items[i];
+		struct sp_error *error = tasks_relist(tasks->parts.ctx, process->pid,
+						      &process->threads, &fresh);
+		if (is_missing(error)) {
+			sp_error_free(error); /* it has ended */
+			continue;
+		}
+		if (!error)
+			error = add_fresh(attachment, process, &fresh);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static struct sp_error *add_births(struct task_attachment *attachment)
+{
+	struct tracker *tracker = &attachment->tasks->tracker;
+	bool threads_only = attachment->tasks->parts.config->threads_only;
+	struct sp_error *error = tasks_drain(attachment->tasks, attachment->rings);
+	for (size_t i = 0; i < tracker->births.count && !error; i++) {
+		const struct task_birth *birth = &tracker->births.items[i];
+		/* With threads only, a child process inherits no events, and is to have none. */
+		if (threads_only && birth->pid != birth->parent_pid)
+			continue;
+		if (!coverage_fork(&attachment->coverage, birth))
+			error = error_no_memory();
+	}
+	tracker->births.count = 0;
+	return error;
+}
+
+/* Adds tasks created meanwhile: first those in /proc, then those of FORK records, in that order. */
+static struct sp_error *add_created(struct task_attachment *attachment, bool descendants)
+{
+	struct sp_error *error = descendants ? tasks_find_descendants(attachment->tasks) : NULL;
+	if (!error && attachment->coverage.follow)
+		error = relist(attachment);
+	if (error)
+		return error;
+	return add_births(attachment);
+}
+
+static struct sp_error *attach_passes(struct task_attachment *attachment, bool first)
+{
+	struct recorded_tasks *tasks = attachment->tasks;
+	const struct capture_config *config = tasks->parts.config;
+	bool descendants = first && config->inherit && !config->threads_only;
+	bool more = true;
+	for (int pass = 0; pass < PASSES_MAX && more; pass++) {
+		struct sp_error *error = pass || !first ? add_created(attachment, descendants) : NULL;
+		if (!error)
+			error = attach_pass(attachment, first && !pass, &more);
+		if (error)
+			return error;
+	}
+	ctx_log(tasks->parts.ctx, SP_LOG_DEBUG, "%zu tasks seen, %zu in doubt",
+		attachment->coverage.covers.count, tasks->doubts.tasks.count);
+	return more ? notes_add(tasks->parts.notes, NOTE_ATTACH_INCOMPLETE, NULL) : NULL;
+}
+
+struct sp_error *attach_tasks(struct task_attachment *attachment)
+{
+	struct recorded_tasks *tasks = attachment->tasks;
+	struct sp_error *error = tasks_find_threads(tasks);
+	if (error)
+		return error;
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		const struct recorded_process *process = &tasks->processes.items[i];
+		for (size_t j = 0; j < process->threads.count; j++) {
+			uint32_t tid = process->threads.items[j];
+			bool samples = tasks_wants_thread(tasks, tid);
+			if (!coverage_add(&attachment->coverage, process->pid, tid, samples))
+				return error_no_memory();
+		}
+	}
+	tasks->tracker.collect_births = true;
+	return attach_passes(attachment, true);
+}
+
+struct sp_error *attach_tasks_again(struct task_attachment *attachment)
+{
+	struct sp_error *error = attach_passes(attachment, false);
+	attachment->tasks->tracker.collect_births = false;
+	return error;
+}

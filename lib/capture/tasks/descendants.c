@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/descendants.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sprof/private/command.h>
+#include "base/cleanup.h"
+
+#define PROCESS_TREE CLEANUP(process_tree_deinit) struct process_tree
+
+static bool is_listed(const struct related_processes *list, uint32_t pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if ((uint32_t)list->items[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* The recorder, and a command that only limits the duration. */
+static bool is_ours(const struct recorded_tasks *tasks, uint32_t pid)
+{
+	return pid == (uint32_t)getpid() || pid == (uint32_t)tasks->workload.pid;
+}
+
+/* Opens an event that never fires: the kernel's own check of the permission. */
+static bool may_attach(const struct event_kernel *kernel, uint32_t pid)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(attr),
+		.disabled = 1, .exclude_kernel = 1, .exclude_hv = 1,
+	};
+	int fd = kernel->open(kernel->arg, &attr, (int32_t)pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		kernel->close(kernel->arg, fd);
+	return fd != -EACCES && fd != -EPERM;
+}
+
+static uint64_t ticks_to_ns(uint64_t ticks)
+{
+	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static bool has_ended(const struct task_stat *stat)
+{
+	return stat->state == 'Z' || stat->state == 'X';
+}
+
+static struct sp_error *add_related(struct related_processes *list, const struct task_stat *stat,
+				    uint32_t parent, uint64_t ticks)
+{
+	struct sp_capture_process *process = vec_push(list);
+	if (!process)
+		return error_no_memory();
+	*process = (struct sp_capture_process){
+		.pid = (pid_t)stat->tid, .parent = (pid_t)parent, .cpu_ns = ticks_to_ns(ticks),
+		.runs = stat->state == 'R',
+	};
+	memcpy(process->comm, stat->comm, sizeof(stat->comm));
+	return NULL;
+}
+
+static struct sp_error *add_descendant(struct recorded_tasks *tasks, const struct task_stat *stat,
+				       uint32_t ancestor)
+{
+	const struct tasks_parts *parts = &tasks->parts;
+	if (!parts->config->plan->cpu_wide && !may_attach(parts->kernel, stat->tid))
+		return add_related(&tasks->refused, stat, ancestor, 0);
+	return tasks_add_process(tasks, stat->tid, true);
+}
+
+struct sp_error *tasks_find_descendants(struct recorded_tasks *tasks)
+{
+	PROCESS_TREE tree = {0};
+	if (!tasks->descendants)
+		return NULL;
+	struct sp_error *error = process_tree_read(tasks->parts.ctx, &tree);
+	for (size_t i = 0; i < tree.count && !error; i++) {
+		const struct task_stat *stat = &tree.items[i];
+		uint32_t ancestor = process_tree_ancestor(&tree, stat->tid, &tasks->roots);
+		if (!ancestor || has_ended(stat) || is_ours(tasks, stat->tid) ||
+		    tasks_process(tasks, stat->tid) || is_listed(&tasks->refused, stat->tid))
+			continue;
+		error = add_descendant(tasks, stat, ancestor);
+	}
+	return error;
+}
+
+/* Limit of names in a note. */
+#define NAMES_MAX 3
+
+struct sp_error *tasks_note_refused(struct recorded_tasks *tasks)
+{
+	size_t count = tasks->refused.count;
+	char names[NAMES_MAX * 96 + sizeof(", and others")] = "";
+	if (!count)
+		return NULL;
+	for (size_t i = 0, used = 0; i < count && i < NAMES_MAX; i++) {
+		const struct sp_capture_process *process = &tasks->refused.items[i];
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s (%d)",
+					 i ? ", " : "", process->comm, (int)process->pid);
+	}
+	if (count > NAMES_MAX)
+		strcat(names, ", and others");
+	const char *object = names;
+	return notes_add(tasks->parts.notes, NOTE_ATTACH_REFUSED, object, count);
+}
+
+/* Processes that were given by pid: of other targets, the user asked for no children. */
+static bool has_children(const struct recorded_tasks *tasks)
+{
+	return tasks->parts.config->target == CAPTURE_PROCESSES && tasks->roots.count;
+}
+
+struct sp_error *tasks_begin_descent(struct recorded_tasks *tasks)
+{
+	if (!has_children(tasks))
+		return NULL;
+	return process_tree_read(tasks->parts.ctx, &tasks->begin_tree);
+}
+
+/* CPU time since the recording began. */
+static uint64_t ticks_since(const struct process_tree *begin, const struct task_stat *stat)
+{
+	const struct task_stat *before = process_tree_find(begin, stat->tid);
+	bool same = before && before->start_ticks == stat->start_ticks;
+	uint64_t ticks = same ? before->cpu_ticks : 0;
+	return stat->cpu_ticks > ticks ? stat->cpu_ticks - ticks : 0;
+}
+
+/* Descendants of the processes that were given, unless they are recorded themselves. */
+static struct sp_error *list_children(struct recorded_tasks *tasks)
+{
+	PROCESS_TREE tree = {0};
+	uint64_t now_ns = tasks_now_ns(tasks);
+	struct sp_error *error = process_tree_read(tasks->parts.ctx, &tree);
+	for (size_t i = 0; i < tree.count && !error; i++) {
+		const struct task_stat *stat = &tree.items[i];
+		uint32_t pid = stat->tid;
+		uint32_t ancestor = process_tree_ancestor(&tree, pid, &tasks->roots);
+		uint64_t ticks = ticks_since(&tasks->begin_tree, stat);
+		if (task_list_has(&tasks->roots, pid)) {
+			tasks->used_ns += ticks_to_ns(ticks);
+			continue;
+		}
+		if (ancestor && !has_ended(stat) && !is_ours(tasks, pid) &&
+		    !membership_has(tasks->tracker.spaces, pid, pid, now_ns))
+			error = add_related(&tasks->unrecorded, stat, ancestor, ticks);
+	}
+	return error;
+}
+
+/* Lists a process, unless it has ended or its pid is an older process's. */
+static struct sp_error *list_survivor(struct recorded_tasks *tasks, uint32_t pid)
+{
+	struct task_stat stat;
+	struct sp_error *error = tasks_stat_process(tasks->parts.ctx, pid, &stat);
+	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		return error;
+	if (error) {
+		sp_error_free(error); /* it has ended */
+		return NULL;
+	}
+	if (has_ended(&stat) || stat.start_ticks < tasks->begin_ticks)
+		return NULL;
+	return add_related(&tasks->unrecorded, &stat, 0, stat.cpu_ticks);
+}
+
+/* Members, known by FORK records, whatever parent they have by now. */
+static struct sp_error *list_survivors(struct recorded_tasks *tasks)
+{
+	const struct u64map *live = &tasks->tracker.spaces->live;
+	for (size_t i = 0; i < live->capacity; i++) {
+		uint32_t pid = live->entries[i].value;
+		if (!live->entries[i].used || is_listed(&tasks->unrecorded, pid))
+			continue;
+		struct sp_error *error = list_survivor(tasks, pid);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	return ((const struct sp_capture_process *)a)->pid - ((const struct sp_capture_process *)b)->pid;
+}
+
+struct sp_error *tasks_end_descent(struct recorded_tasks *tasks)
+{
+	struct related_processes *unrecorded = &tasks->unrecorded;
+	struct sp_error *error = NULL;
+	unrecorded->count = 0;
+	if (has_children(tasks))
+		error = list_children(tasks);
+	else if (tasks->parts.config->target == CAPTURE_COMMAND && tasks->workload.ended)
+		error = list_survivors(tasks);
+	if (!error && unrecorded->count)
+		qsort(unrecorded->items, unrecorded->count, sizeof(*unrecorded->items), by_pid);
+	return error;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/describe.h"
+
+#include <stdlib.h>
+#include "base/cleanup.h"
+
+static struct sp_error *make_synth(struct recorded_tasks *tasks, struct event_set *set)
+{
+	const struct tasks_parts *parts = &tasks->parts;
+	const struct sp_event *events;
+	size_t count;
+	struct sp_error *error = event_set_events(set, &events, &count);
+	if (error)
+		return error;
+	const struct sp_event *sideband = &events[count - 1];
+	return synth_new(parts->ctx, &parts->config->plan->sideband.attr,
+			 sideband->id_count ? sideband->ids[0] : 0, parts->synthesised, &tasks->synth);
+}
+
+static struct sp_error *describe_kernel(struct recorded_tasks *tasks)
+{
+	bool hidden = false;
+	struct sp_error *error = synth_kernel(tasks->synth, &hidden);
+	if (error || !event_plan_samples_kernel(tasks->parts.config->plan))
+		return error;
+	if (hidden)
+		return notes_add(tasks->parts.notes, NOTE_KERNEL_HIDDEN, NULL);
+	return synth_bpf(tasks->synth);
+}
+
+struct sp_error *tasks_describe_system(struct recorded_tasks *tasks, struct event_set *set)
+{
+	struct sp_error *error = make_synth(tasks, set);
+	if (error)
+		return error;
+	error = describe_kernel(tasks);
+	if (!error && event_plan_samples_user(tasks->parts.config->plan))
+		error = synth_vdso(tasks->synth);
+	if (error)
+		return error;
+	return synth_cgroups(tasks->synth);
+}
+
+static struct sp_error *describe_process(struct recorded_tasks *tasks,
+					 const struct recorded_process *process)
+{
+	bool complete = true;
+	struct sp_error *error =
+		process->stats ? synth_process_known(tasks->synth, process->pid, process->stats,
+						     process->stat_count, &complete)
+			       : synth_process(tasks->synth, process->pid, &process->threads, &complete);
+	if (error || complete)
+		return error;
+	return notes_add(tasks->parts.notes, NOTE_PROCESS_MAPS_UNREADABLE, NULL, process->pid);
+}
+
+static struct sp_error *describe_all(struct recorded_tasks *tasks)
+{
+	size_t unreadable = 0;
+	struct sp_error *error = synth_all(tasks->synth, &unreadable);
+	if (error || !unreadable)
+		return error;
+	return notes_add(tasks->parts.notes, NOTE_MAPS_UNREADABLE, NULL, unreadable);
+}
+
+struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks)
+{
+	if (tasks->parts.config->target == CAPTURE_EVERYONE)
+		return describe_all(tasks);
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		struct sp_error *error = describe_process(tasks, &tasks->processes.items[i]);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+struct sp_error *tasks_describe_later(struct recorded_tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		const struct recorded_process *process = &tasks->processes.items[i];
+		struct sp_error *error = synth_threads(tasks->synth, process->pid, &process->later);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* Describes the threads that a process has now. */
+static struct sp_error *describe_again(struct recorded_tasks *tasks, struct recorded_process *process)
+{
+	free(take_ptr(process->stats));
+	struct sp_error *error = tasks_list(tasks->parts.ctx, process->pid, &process->threads);
+	if (!error)
+		return describe_process(tasks, process);
+	if (sp_error_code(error) == SP_ERROR_NOT_FOUND)
+		sp_error_free(take_ptr(error)); /* it has ended */
+	return error;
+}
+
+struct sp_error *tasks_describe_tail(struct recorded_tasks *tasks)
+{
+	struct sp_error *error = NULL;
+	if (tasks->parts.config->target == CAPTURE_EVERYONE)
+		error = describe_all(tasks);
+	for (size_t i = 0; i < tasks->processes.count && !error; i++)
+		error = describe_again(tasks, &tasks->processes.items[i]);
+	return error;
+}

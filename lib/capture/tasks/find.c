@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/find.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "capture/tasks/descendants.h"
+
+static struct sp_error *find_user(struct recorded_tasks *tasks, uid_t uid)
+{
+	CLEANUP(task_list_deinit) struct task_list running = {0};
+	struct sp_error *error = tasks_list_processes(tasks->parts.ctx, &running);
+	for (size_t i = 0; i < running.count && !error; i++) {
+		uint32_t pid = running.items[i], owner;
+		if (pid == (uint32_t)getpid() || !tasks_owner(tasks->parts.ctx, pid, &owner) || owner != uid)
+			continue;
+		error = tasks_add_process(tasks, pid, false);
+	}
+	if (error || tasks->processes.count)
+		return error;
+	error = error_new(SP_ERROR_NOT_FOUND, "user %u has no processes", (unsigned int)uid);
+	return error_set_remedy(error, "`ps -eo uid,pid,comm` lists processes by user");
+}
+
+static struct sp_error *add_id(struct task_list *list, uint32_t id)
+{
+	uint32_t *slot = vec_push(list);
+	if (!slot)
+		return error_no_memory();
+	*slot = id;
+	return NULL;
+}
+
+static struct sp_error *find_processes(struct recorded_tasks *tasks, const struct sp_number_list *pids)
+{
+	for (size_t i = 0; i < pids->count; i++) {
+		uint32_t pid = (uint32_t)pids->items[i];
+		struct sp_error *error = add_id(&tasks->roots, pid);
+		if (!error)
+			error = tasks_add_process(tasks, pid, false);
+		if (error)
+			return error;
+	}
+	if (tasks->roots.count)
+		tasks->roots.count = u32_sort_unique(tasks->roots.items, tasks->roots.count);
+	return NULL;
+}
+
+static struct sp_error *find_thread(struct recorded_tasks *tasks, uint32_t tid)
+{
+	uint32_t pid;
+	struct sp_error *error = add_id(&tasks->wanted_threads, tid);
+	if (error)
+		return error;
+	error = tasks_process_of(tasks->parts.ctx, tid, &pid);
+	if (!error)
+		return tasks_add_process(tasks, pid, false);
+	if (sp_error_code(error) != SP_ERROR_NOT_FOUND)
+		return error;
+	sp_error_free(error);
+	return error_new(SP_ERROR_NOT_FOUND, "thread %u does not exist", tid);
+}
+
+static struct sp_error *find_threads(struct recorded_tasks *tasks, const struct sp_number_list *tids)
+{
+	struct task_list *wanted = &tasks->wanted_threads;
+	for (size_t i = 0; i < tids->count; i++) {
+		struct sp_error *error = find_thread(tasks, (uint32_t)tids->items[i]);
+		if (error)
+			return error;
+	}
+	if (wanted->count)
+		qsort(wanted->items, wanted->count, sizeof(*wanted->items), u32_compare);
+	return NULL;
+}
+
+struct sp_error *tasks_find(struct recorded_tasks *tasks, const struct sp_capture_target *target)
+{
+	struct sp_error *error = target->by_user ? find_user(tasks, target->uid) : NULL;
+	if (error)
+		return error;
+	error = find_processes(tasks, &target->pids);
+	if (error)
+		return error;
+	return find_threads(tasks, &target->tids);
+}
+
+static struct sp_error *list_threads(struct recorded_tasks *tasks, struct recorded_process *process)
+{
+	struct sp_error *error = tasks_list(tasks->parts.ctx, process->pid, &process->threads);
+	if (!error || sp_error_code(error) != SP_ERROR_NOT_FOUND)
+		return error;
+	sp_error_free(error);
+	if (process->is_descendant)
+		return NULL; /* it has ended since it was found */
+	return error_new(SP_ERROR_NOT_FOUND, "process %u does not exist", process->pid);
+}
+
+struct sp_error *tasks_follow_wanted(struct recorded_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+	return tasks_wants_thread(tasks, tid) ? tasks_follow(tasks, pid, tid, 0) : NULL;
+}
+
+struct sp_error *tasks_find_threads(struct recorded_tasks *tasks)
+{
+	struct sp_error *error = tasks_find_descendants(tasks);
+	for (size_t i = 0; i < tasks->processes.count && !error; i++) {
+		struct recorded_process *process = &tasks->processes.items[i];
+		error = list_threads(tasks, process);
+		for (size_t j = 0; j < process->threads.count && !error; j++)
+			error = tasks_follow_wanted(tasks, process->pid, process->threads.items[j]);
+	}
+	return error;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Processes and threads of the target that run already. */
+#ifndef CAPTURE_TASKS_FIND_H
+#define CAPTURE_TASKS_FIND_H
+
+#include "capture/tasks/tasks.h"
+
+/*
+ * Adds the processes that the target names by pid, thread or user to `processes`. The recorder is not
+ * one of its user's. Fails with SP_ERROR_NOT_FOUND if a thread does not exist, or the user has no
+ * processes; processes given by pid are looked up later (attach.h).
+ */
+struct sp_error *tasks_find(struct recorded_tasks *tasks,
+			    const struct sp_capture_target *target) SP_MUST_CHECK;
+
+/*
+ * Adds descendants (descendants.h), lists the threads of all `processes`, and follows the wanted ones.
+ * Fails with SP_ERROR_NOT_FOUND if a process does not exist.
+ */
+struct sp_error *tasks_find_threads(struct recorded_tasks *tasks) SP_MUST_CHECK;
+
+/* Follows a thread that runs already, if it is wanted. */
+struct sp_error *tasks_follow_wanted(struct recorded_tasks *tasks, uint32_t pid,
+				     uint32_t tid) SP_MUST_CHECK;
+
+#endif

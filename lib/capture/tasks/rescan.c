@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/rescan.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+
+/* Limit of generations between a new process and its recorded ancestor. */
+#define DEPTH_MAX 64
+
+#define ENDED_INTERVAL_NS 1000000000
+
+void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once)
+{
+	tasks->rescan.is_requested = true;
+	if (at_once)
+		tasks->rescan.time_ns = 0;
+}
+
+bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, bool last)
+{
+	struct rescan_state *rescan = &tasks->rescan;
+	if (tasks->tracker.counts.lost == rescan->lost && !rescan->is_requested)
+		return false;
+	if (rescan->time_ns && monotonic_ns - rescan->time_ns < RESCAN_INTERVAL_NS && !last)
+		return false;
+	rescan->time_ns = monotonic_ns;
+	rescan->is_requested = false;
+	return true;
+}
+
+static bool has_ended(uint32_t pid, uint32_t tid)
+{
+	return syscall(SYS_tgkill, (int)pid, (int)tid, 0) && errno == ESRCH;
+}
+
+static struct sp_error *forget_ended(struct membership *membership)
+{
+	CLEANUP(task_list_deinit) struct task_list ended = {0};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < membership->live.capacity && !error; i++) {
+		const struct u64map_entry *entry = &membership->live.entries[i];
+		if (!entry->used || !has_ended(entry->value, (uint32_t)entry->key))
+			continue;
+		uint32_t *slot = vec_push(&ended);
+		if (slot)
+			*slot = (uint32_t)entry->key;
+		else
+			error = error_no_memory();
+	}
+	for (size_t i = 0; i < ended.count; i++)
+		membership_exit(membership, ended.items[i]);
+	return error;
+}
+
+/* Parent of a process that started during the recording; 0: it started before, or has ended. */
+static uint32_t parent_of_new(const struct recorded_tasks *tasks, uint32_t pid)
+{
+	struct task_stat stat;
+	struct sp_error *error = tasks_stat(tasks->parts.ctx, pid, pid, &stat);
+	if (!error)
+		return stat.start_ticks >= tasks->begin_ticks ? stat.ppid : 0;
+	sp_error_free(error);
+	return 0;
+}
+
+/* Children that started before are not followed, because without a loss they would not be either. */
+static bool descends(const struct recorded_tasks *tasks, uint32_t pid, uint64_t now_ns)
+{
+	for (int depth = 0; depth < DEPTH_MAX && pid > 1; depth++) {
+		if (membership_has(&tasks->membership, pid, pid, now_ns))
+			return true;
+		pid = parent_of_new(tasks, pid);
+	}
+	return false;
+}
+
+static struct sp_error *follow_threads(struct recorded_tasks *tasks, uint32_t pid, uint64_t from_ns)
+{
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	struct sp_error *error = tasks_list(tasks->parts.ctx, pid, &threads);
+	if (error)
+		return error;
+	for (size_t i = 0; i < threads.count; i++) {
+		error = tasks_follow(tasks, pid, threads.items[i], from_ns);
+		if (error)
+			return error;
+	}
+	error = synth_threads(tasks->synth, pid, &threads);
+	if (error)
+		return error;
+	bool complete;
+	return synth_mappings(tasks->synth, pid, &complete);
+}
+
+static struct sp_error *follow_process(struct recorded_tasks *tasks, uint32_t pid, uint64_t from_ns)
+{
+	struct sp_error *error = follow_threads(tasks, pid, from_ns);
+	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+		sp_error_free(take_ptr(error)); /* it has ended meanwhile */
+	return error;
+}
+
+/* Synthesised records have time 0, the recording's beginning; these hold from a later time on. */
+static void set_times(struct recorded_tasks *tasks, uint64_t time_ns)
+{
+	struct record_buffer *records = tasks->parts.synthesised;
+	uint32_t trailer = tasks->tracker.fields.trailer_time;
+	for (size_t at = 0; at < records->count;) {
+		struct perf_event_header header;
+		memcpy(&header, records->items + at, sizeof(header));
+		if (header.type < 64)
+			memcpy(records->items + at + header.size - trailer, &time_ns, sizeof(time_ns));
+		at += header.size;
+	}
+}
+
+struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,
+			      struct task_list *running_ret)
+{
+	bool everyone = tasks->parts.config->target == CAPTURE_EVERYONE;
+	bool first = !tasks->rescan.lost;
+	tasks->rescan.lost = tasks->tracker.counts.lost;
+	struct sp_error *error = forget_ended(&tasks->membership);
+	if (error)
+		return error;
+	error = tasks_list_processes(tasks->parts.ctx, running_ret);
+	for (size_t i = 0; i < running_ret->count && !error; i++) {
+		uint32_t pid = running_ret->items[i];
+		if (everyone || descends(tasks, pid, now_ns))
+			error = follow_process(tasks, pid, from_ns);
+	}
+	set_times(tasks, from_ns);
+	if (error || !first || !tasks->rescan.lost)
+		return error;
+	return notes_add(tasks->parts.notes, NOTE_REREAD, NULL);
+}
+
+struct sp_error *tasks_look_for_ended(struct recorded_tasks *tasks, uint64_t monotonic_ns)
+{
+	struct rescan_state *rescan = &tasks->rescan;
+	if (!rescan->lost || monotonic_ns - rescan->ended_ns < ENDED_INTERVAL_NS)
+		return NULL;
+	rescan->ended_ns = monotonic_ns;
+	return forget_ended(&tasks->membership);
+}

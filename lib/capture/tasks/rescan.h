@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading /proc again after metadata records were lost: running tasks and their mappings become
+ * records with the time of the loss.
+ */
+#ifndef CAPTURE_TASKS_RESCAN_H
+#define CAPTURE_TASKS_RESCAN_H
+
+#include "capture/tasks/tasks.h"
+
+/* Minimum time between two rescans, because each takes CPU time in which more may be lost. */
+#define RESCAN_INTERVAL_NS 1000000000
+
+/*
+ * Requests a rescan, for records that may be lost without a LOST record: the kernel reports a loss with
+ * the next record that finds room, and on an idle CPU that may never come. at_once: ignore the interval.
+ */
+void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once);
+
+/*
+ * Whether to rescan now: records were lost or a rescan was requested, and the interval is over (or it
+ * is the last round). If so, the request is taken, and the interval begins at `monotonic_ns`.
+ */
+bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, bool last);
+
+/*
+ * Follows running processes that descend from recorded ones and appends their records, as of
+ * `from_ns`, to `synthesised`; forgets ended tasks. *running_ret receives all running processes.
+ * Adds a note at the first loss.
+ */
+struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,
+			      struct task_list *running_ret) SP_MUST_CHECK;
+
+/*
+ * After a rescan, once a second: forgets followed tasks that have ended. One may have been found in
+ * /proc after its EXIT record came, and tasks_is_over() would wait for it forever.
+ */
+struct sp_error *tasks_look_for_ended(struct recorded_tasks *tasks, uint64_t monotonic_ns) SP_MUST_CHECK;
+
+#endif

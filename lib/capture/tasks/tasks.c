@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/tasks.h"
+
+#include <sprof/private/command.h>
+#include <unistd.h>
+#include "base/clock.h"
+
+/* Time since the machine was started, as /proc/PID/stat has it. */
+static uint64_t now_ticks(void)
+{
+	return clock_ns(CLOCK_BOOTTIME) / (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+void tasks_init(struct recorded_tasks *tasks, const struct tasks_parts *parts)
+{
+	*tasks = (struct recorded_tasks){.parts = *parts, .begin_ticks = now_ticks()};
+	workload_init(&tasks->workload);
+}
+
+void tasks_deinit(struct recorded_tasks *tasks)
+{
+	workload_deinit(&tasks->workload);
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		vec_deinit(&tasks->processes.items[i].threads);
+		vec_deinit(&tasks->processes.items[i].later);
+		free(tasks->processes.items[i].stats);
+	}
+	vec_deinit(&tasks->processes);
+	vec_deinit(&tasks->wanted_threads);
+	vec_deinit(&tasks->roots);
+	vec_deinit(&tasks->refused);
+	vec_deinit(&tasks->unrecorded);
+	process_tree_deinit(&tasks->begin_tree);
+	membership_deinit(&tasks->membership);
+	membership_deinit(&tasks->spaces);
+	doubts_deinit(&tasks->doubts);
+	tracker_deinit(&tasks->tracker);
+	synth_free(tasks->synth);
+}
+
+const struct recorded_process *tasks_process(const struct recorded_tasks *tasks, uint32_t pid)
+{
+	for (size_t i = 0; i < tasks->processes.count; i++)
+		if (tasks->processes.items[i].pid == pid)
+			return &tasks->processes.items[i];
+	return NULL;
+}
+
+struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid, bool is_descendant)
+{
+	if (tasks_process(tasks, pid))
+		return NULL;
+	struct recorded_process *process = vec_push(&tasks->processes);
+	if (!process)
+		return error_no_memory();
+	*process = (struct recorded_process){.pid = pid, .is_descendant = is_descendant};
+	return NULL;
+}
+
+void tasks_connect(struct recorded_tasks *tasks)
+{
+	const struct capture_config *config = tasks->parts.config;
+	struct tracker *tracker = &tasks->tracker;
+	/* Without inheritance, even a process's new thread is not recorded. */
+	bool by_thread = config->target == CAPTURE_THREADS || !config->inherit;
+	tasks->membership.by = by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS;
+	tasks->membership.follow = config->inherit;
+	tasks->membership.threads_only = config->threads_only;
+	tasks->spaces.by = MEMBERSHIP_BY_PROCESS;
+	tasks->spaces.follow = config->inherit;
+	tasks->spaces.threads_only = config->threads_only;
+	tracker->retouch = tasks->parts.retouch;
+	tracker->doubts = &tasks->doubts;
+	if (config->target == CAPTURE_EVERYONE)
+		return;
+	tracker->membership = &tasks->membership;
+	tracker->spaces = by_thread ? &tasks->spaces : &tasks->membership;
+	if (config->target == CAPTURE_COMMAND)
+		tracker->command_pid = (uint32_t)tasks->workload.pid;
+	/* Events of tasks give only what is asked for. */
+	tracker->strangers_too = !config->plan->cpu_wide;
+}
+
+bool tasks_wants_thread(const struct recorded_tasks *tasks, uint32_t tid)
+{
+	return tasks->parts.config->target != CAPTURE_THREADS ||
+	       task_list_has(&tasks->wanted_threads, tid);
+}
+
+struct sp_error *tasks_follow(struct recorded_tasks *tasks, uint32_t pid, uint32_t tid,
+			      uint64_t from_ns)
+{
+	if (!membership_add(&tasks->membership, pid, tid, from_ns))
+		return error_no_memory();
+	if (tasks->tracker.spaces == &tasks->spaces &&
+	    !membership_add(&tasks->spaces, pid, tid, from_ns))
+		return error_no_memory();
+	return NULL;
+}
+
+struct sp_error *tasks_drain(struct recorded_tasks *tasks, struct ring *rings)
+{
+	return tracker_drain(&tasks->tracker, rings, tasks->parts.config->cpus.count);
+}
+
+uint64_t tasks_now_ns(const struct recorded_tasks *tasks)
+{
+	clockid_t clock_id = tasks->parts.config->plan->clock_id;
+	if (clock_id == EVENT_CLOCK_KERNEL)
+		return tasks->tracker.last_ns;
+	return clock_ns(clock_id) + tasks->parts.retouch->shift_ns;
+}
+
+bool tasks_is_over(const struct recorded_tasks *tasks)
+{
+	return tasks->workload.ended ||
+	       (tasks->processes.count && !tasks->membership.live.count);
+}
+
+void tasks_forget(struct recorded_tasks *tasks, uint64_t before_ns)
+{
+	membership_forget(&tasks->membership, before_ns);
+	membership_forget(&tasks->spaces, before_ns);
+}
