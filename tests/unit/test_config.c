@@ -9,7 +9,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 
-/* Whoever includes config.h cannot change the plan. */
+/* The type protects the plan. */
 _Static_assert(_Generic(&((struct capture_config *)NULL)->plan, const struct event_plan **: true,
 			default: false), "the plan is const");
 
@@ -321,8 +321,10 @@ TEST(a_commands_alternates_begin_if_rings_are_large)
 	MADE made;
 	make(&made);
 	made.refuses_cpus = true;
-	made.options.buffers.ring_bytes = 4 * MIB;
+	made.options.buffers.ring_bytes = 8 * MIB;
 	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert(made.config.copies.alternates_begin && !attr_of(&made)->enable_on_exec);
+	ok_or_fail(config_shrink_rings(&made.config));
 	ck_assert(made.config.copies.alternates_begin && !attr_of(&made)->enable_on_exec);
 	ck_assert(attr_of(&made)->disabled && attr_of(&made)->sample_stack_user == 8192);
 	ok_or_fail(config_shrink_rings(&made.config));
