@@ -197,6 +197,12 @@ TEST(python_is_read_while_stacks_are_unwound)
 	made.survey.is_python = true;
 	choose(&made);
 	ck_assert(made.graph.python && made.graph.python_first);
+	/* Without live unwinding, waking the reader for each sample has no use. */
+	made.options.buffers.ring_bytes = 16384;
+	choose(&made);
+	ck_assert_int_eq(made.graph.kind, SP_CALL_GRAPH_FP);
+	ck_assert(!made.graph.python && !made.graph.python_first);
+	made.options.buffers.ring_bytes = 0;
 	made.options.chains.python = SP_OFF;
 	choose(&made);
 	ck_assert(!made.graph.python && !made.graph.python_first);

@@ -66,8 +66,6 @@ static struct sp_error *choose_kind(const struct call_graph_facts *facts, struct
 	/* What is never written is not unwound. */
 	graph->live = graph->kind == SP_CALL_GRAPH_DWARF && !options->buffers.overwrite &&
 		      options->chains.unwind == SP_UNWIND_LIVE;
-	graph->python = graph->live && options->chains.python != SP_OFF;
-	graph->python_first = graph->python && facts->survey->is_python;
 	/* Without samples there are no call chains. */
 	if (options->sampling.samples == SP_OFF) {
 		graph->kind = SP_CALL_GRAPH_NONE;
@@ -242,7 +240,10 @@ struct sp_error *call_graph_choose(const struct call_graph_facts *facts, struct 
 		error = check_terms(facts, notes, &graph);
 	if (!error)
 		error = fit_rings(facts, notes, &graph, pages_ret);
-	if (!error)
-		*graph_ret = graph;
-	return error;
+	if (error)
+		return error;
+	graph.python = graph.live && chains->python != SP_OFF;
+	graph.python_first = graph.python && facts->survey->is_python;
+	*graph_ret = graph;
+	return NULL;
 }
