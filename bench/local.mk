@@ -5,13 +5,18 @@ noinst_PROGRAMS += bench/measure
 bench_measure_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 bench_measure_LDFLAGS =
 bench_measure_LDADD =
+noinst_PROGRAMS += bench/symbolize
+bench_symbolize_LDADD = lib/libsprof.la
 # What draining many CPUs costs: bench/drains.c says how.
-EXTRA_PROGRAMS = bench/drains
+EXTRA_PROGRAMS = bench/drains bench/unwinder
 bench_drains_LDADD = lib/libsprof-core.la
-EXTRA_DIST += bench/against bench/run.sh bench/exports.sh bench/stacks.sh bench/fold.awk bench/big.sh \
+# The unwinder of the shared library, and libunwind: make bench BENCH=unwinder.
+bench_unwinder_CFLAGS = $(AM_CFLAGS) $(LIBUNWIND_CFLAGS)
+bench_unwinder_LDADD = lib/libsprof.la $(LIBUNWIND_LIBS) $(PTHREAD_LIBS)
+EXTRA_DIST += bench/against bench/run.sh bench/exports.sh bench/stacks.sh bench/fold.awk bench/big.sh bench/symbolizer.sh \
 	bench/big/main.cc bench/big/part.cc bench/big/part.h
 
 .PHONY: bench
-bench: all
+bench: all bench/unwinder
 	@top_builddir='$(abs_top_builddir)' PERF='$(PERF)' PERF_NEW='$(PERF_NEW)' CC='$(CC)' \
 		$(SHELL) $(srcdir)/bench/run.sh $(BENCH)

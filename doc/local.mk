@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	doc/example-meter.c \
+	doc/example-symbolizer.c \
+	doc/example-record.c \
+	doc/example-unwinder.c \
 	doc/DESIGN.md \
 	doc/FILE.md \
 	doc/GLOSSARY.md \

@@ -35,6 +35,7 @@ include lib/info/local.mk
 include lib/machine/local.mk
 include lib/binary/local.mk
 include lib/unwind/local.mk
+include lib/unwinder/local.mk
 include lib/stored/local.mk
 include lib/python/local.mk
 include lib/symbol/local.mk
@@ -47,5 +48,6 @@ include lib/findings/local.mk
 include lib/analysis/local.mk
 include lib/archive/local.mk
 include lib/script/local.mk
+include lib/symbolizer/local.mk
 include lib/trace/local.mk
 include lib/instruction/local.mk

@@ -5,15 +5,21 @@
  *	const struct sp_capture_target target = {.size = sizeof(target), .command = argv};
  *	const struct sp_capture_options options = {.size = sizeof(options), .target = &target};
  *	struct sp_capture *capture;
- *	bool running = true;
  *	error = sp_capture_new(ctx, &options, &capture);
+ *	error = sp_capture_run(capture, -1);
+ *	sp_capture_free(capture);
+ *
+ * A program with an event loop of its own calls the parts of sp_capture_run() instead:
+ *
+ *	bool running = true;
  *	error = sp_capture_start(capture);
  *	while (running && !error) {
- *		poll sp_capture_fd(capture) and what else matters
+ *		poll sp_capture_fd(capture) and other descriptors
  *		error = sp_capture_step(capture, &running);
  *	}
  *	error = sp_capture_stop(capture);
- *	sp_capture_free(capture);
+ *
+ * No function raises SIGPIPE or SIGXFSZ.
  */
 #ifndef SPROF_CAPTURE_H
 #define SPROF_CAPTURE_H
@@ -239,6 +245,7 @@ struct sp_capture_schedule {
 	clockid_t clock;            /* clock of all times if use_clock; else CLOCK_MONOTONIC */
 	/* Reads running processes at the end of a recording instead of its begin. */
 	bool tail_synthesize;
+	uint64_t duration_ns;       /* sp_capture_run() stops after that time; 0: it has no limit */
 };
 
 /*
@@ -285,6 +292,14 @@ SP_API int sp_capture_fd(const struct sp_capture *capture);
  */
 SP_API struct sp_error *sp_capture_step(struct sp_capture *capture,
 					bool *running_ret) SP_MUST_CHECK;
+
+/*
+ * Records until the command or all that is followed has ended, the file has the size that is allowed,
+ * sp_capture_schedule.duration_ns has passed, or `stop_fd` (-1: none) is readable, which is not read.
+ * Calls sp_capture_start(), if it was not called, and always sp_capture_stop(). A command that still
+ * runs then is not ended. To be called once. Signals do not end it: a handler may write to `stop_fd`.
+ */
+SP_API struct sp_error *sp_capture_run(struct sp_capture *capture, int stop_fd) SP_MUST_CHECK;
 
 /*
  * Writes what is in the AUX areas, which are stopped meanwhile; of a recording that overwrites, as

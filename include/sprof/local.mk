@@ -16,8 +16,10 @@ pkginclude_HEADERS += \
 	include/sprof/script.h \
 	include/sprof/sprof.h \
 	include/sprof/stat.h \
+	include/sprof/symbolizer.h \
 	include/sprof/timeline.h \
-	include/sprof/trace.h
+	include/sprof/trace.h \
+	include/sprof/unwinder.h
 # For the command only: not installed, and exported with a version node of their own.
 noinst_HEADERS += \
 	include/sprof/private/command.h \

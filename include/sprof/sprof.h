@@ -18,7 +18,9 @@
 #include <sprof/record.h>
 #include <sprof/script.h>
 #include <sprof/stat.h>
+#include <sprof/symbolizer.h>
 #include <sprof/timeline.h>
 #include <sprof/trace.h>
+#include <sprof/unwinder.h>
 
 #endif

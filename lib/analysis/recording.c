@@ -341,7 +341,7 @@ static bool has_large_copies(const struct record_layout *layout)
 
 struct sp_error *recording_read(struct run *run, const struct merged *merged)
 {
-	run->threads = pass_one_threads(run->options.threads);
+	run->threads = parallel_threads(run->options.threads);
 	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
 	if (has_large_copies(reader_layout(run->reader)))
 		reader_map(run->reader);

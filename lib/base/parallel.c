@@ -2,8 +2,11 @@
 #include "base/parallel.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include "base/cleanup.h"
+
+#define THREADS_MAX 256
 
 struct hand {
 	pthread_t thread;
@@ -36,4 +39,14 @@ void parallel_run(unsigned int count, void (*work)(void *arg, unsigned int i), v
 	for (unsigned int i = 0; i < others; i++)
 		if (hands[i].started)
 			pthread_join(hands[i].thread, NULL);
+}
+
+unsigned int parallel_threads(size_t wanted)
+{
+	cpu_set_t set;
+	if (!wanted && sched_getaffinity(0, sizeof(set), &set) == 0)
+		wanted = (size_t)CPU_COUNT(&set);
+	if (!wanted)
+		wanted = 1;
+	return (unsigned int)(wanted < THREADS_MAX ? wanted : THREADS_MAX);
 }

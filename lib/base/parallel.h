@@ -3,10 +3,18 @@
 #ifndef BASE_PARALLEL_H
 #define BASE_PARALLEL_H
 
+#include <stddef.h>
+
 /*
  * Calls work(arg, i) for each i below `count`, in parallel. The caller's thread runs the last call, and
  * those for which no thread can be created.
  */
 void parallel_run(unsigned int count, void (*work)(void *arg, unsigned int i), void *arg);
+
+/*
+ * Returns the number of threads to use if `wanted` are requested; 0: one for each CPU that the process
+ * may use.
+ */
+unsigned int parallel_threads(size_t wanted);
 
 #endif

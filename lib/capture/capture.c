@@ -51,7 +51,7 @@ static struct sp_error *attach(struct sp_capture *capture)
 
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
-	struct sp_error *error = turns_init(&capture->control.turns, options);
+	struct sp_error *error = turns_init(&capture->control.turns, &options->schedule);
 	if (!error)
 		error = switching_init(&capture->out.switching, options);
 	if (error)
@@ -92,11 +92,9 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	if (!error)
 		error = capture_map_traces(capture);
 	if (!error)
-		error = capture_open_help(capture);
+		error = capture_open_alternates(capture, options);
 	if (!error)
-		error = capture_open_slow(capture, options);
-	if (!error)
-		error = capture_watch_cpus(capture);
+		error = event_control_watch_cpus(&capture->control);
 	if (!error)
 		error = capture_open_file(capture, options);
 	if (!error)
@@ -129,9 +127,8 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
 	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
-	trigger_init(&capture->control.trigger);
-	absences_init(&capture->control.absences);
-	capture->epoll_fd = capture->timer_fd = capture->control.turns.fd = -1;
+	event_control_init(&capture->control);
+	capture->epoll_fd = capture->timer_fd = -1;
 	error = config_find_unit(capture->ctx, options, &capture->config);
 	if (!error)
 		error = set_up(capture, options);
@@ -143,23 +140,18 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 
 static struct sp_error *start_command(struct sp_capture *capture)
 {
-	/* Whole CPUs cannot wait for an exec; what is before it will be left out. */
-	struct sp_error *error = NULL;
-	if (capture->config.plan->cpu_wide && !capture->control.turns.later && capture_waits(capture))
-		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
-	/* Others were to begin with the exec, and could not be opened. */
-	if (capture->config.copies.alternates_begin && !capture->control.wide.on_exec)
-		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
+	struct sp_error *error = event_control_begin(&capture->control, capture_waits(capture));
 	capture->begin_ns = capture_now_ns();
-	if (!error && !capture->control.turns.later)
-		error = wide_start(&capture->control.wide, !capture->config.plan->cpu_wide,
-				   capture->begin_ns);
+	if (!error)
+		error = event_control_begin_alternates(&capture->control, !capture->config.plan->cpu_wide,
+						       capture->begin_ns);
 	return error ? error : workload_start(&capture->tasks.workload, capture->config.command_name);
 }
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
 {
-	struct sp_error *error = capture_begin_turns(capture);
+	struct sp_error *error = turns_restart(&capture->control.turns, capture_now_ns());
+	capture->started = true;
 	if (!error && capture->tasks.workload.pid)
 		error = start_command(capture);
 	if (error) {
@@ -205,7 +197,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	drop_dead_fds(capture);
 	empty_timer(capture);
-	struct sp_error *error = capture_take_turn(capture);
+	struct sp_error *error = capture_run_schedule(capture);
 	/* Before the round, so that it has the command's last records too. */
 	if (!error)
 		error = workload_reap(&capture->tasks.workload, false);
@@ -323,16 +315,12 @@ void sp_capture_free(struct sp_capture *capture)
 	tasks_deinit(&capture->tasks);
 	capture_unmap_traces(capture);
 	ring_bank_deinit(&capture->bank);
-	event_set_free(capture->control.set);
-	wide_close(&capture->control.wide);
+	event_control_deinit(&capture->control);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
-	turns_deinit(&capture->control.turns);
 	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
 	flight_deinit(&capture->flight);
-	trigger_deinit(&capture->control.trigger);
-	absences_deinit(&capture->control.absences);
 	config_deinit(&capture->config);
 	free(capture);
 }

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/capture/absence.c \
 	lib/capture/capture.c \
+	lib/capture/events.c \
 	lib/capture/flight.c lib/capture/flight.h \
 	lib/capture/lost.c \
 	lib/capture/plan.c \
 	lib/capture/recorder.h \
 	lib/capture/rings.c \
 	lib/capture/round.c \
+	lib/capture/run.c \
 	lib/capture/setup.c \
 	lib/capture/summary.c \
 	lib/capture/switching.c \
 	lib/capture/traces.c \
-	lib/capture/trigger.c \
-	lib/capture/turns.c \
 	lib/capture/watch.c
 check_PROGRAMS += \
 	tests/unit/test_day \

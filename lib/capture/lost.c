@@ -34,7 +34,7 @@ static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *
 		*known_ret &= total.lost_known;
 	}
 	if (!error)
-		lost[0] += wide_lost(&capture->control.wide, *known_ret);
+		lost[0] += wide_lost(&capture->control.wide);
 	return error;
 }
 

@@ -42,7 +42,9 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 	if (error)
 		return error;
 	capture_request_traces(capture, &request);
-	error = trigger_plan(&capture->control.trigger, capture, &options);
+	if (options.output.switch_event)
+		error = trigger_plan(&capture->control.trigger, capture->ctx, &config->rights,
+				     config->cpus.items[0], options.output.switch_event);
 	if (!error)
 		error = config_plan(event_kernel_real(), capture->ctx, &request, &options, notes, config);
 	return error ? error : use_plan(capture, &options);

@@ -28,6 +28,7 @@ struct sp_capture {
 	struct sample_path samples;
 	struct recording out;
 	struct flight flight;
+	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
 	uint64_t pace_ns;               /* the timer's */
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
@@ -68,10 +69,6 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHE
 
 /* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
 struct held_files *capture_held_files(const struct sp_capture *capture);
-struct sp_error *capture_open_help(struct sp_capture *capture) SP_MUST_CHECK;
-/* After capture_open_help(). */
-struct sp_error *capture_open_slow(struct sp_capture *capture,
-				   const struct capture_options *options) SP_MUST_CHECK;
 
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct capture_options *options) SP_MUST_CHECK;
@@ -83,15 +80,16 @@ struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CH
 /* Looks more seldom where there is nothing to unwind. */
 struct sp_error *capture_adapt_pace(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* turns.c: whether no event is off, by its turn or by who said so. */
-bool capture_samples_all(const struct sp_capture *capture);
-struct sp_error *capture_watch_turns(struct sp_capture *capture) SP_MUST_CHECK;
-/* Times count from now on. */
-struct sp_error *capture_begin_turns(struct sp_capture *capture) SP_MUST_CHECK;
-/* In a file that begins while samples of events are off. */
-struct sp_error *capture_tell_off(struct sp_capture *capture) SP_MUST_CHECK;
-/* If its time has come. */
-struct sp_error *capture_take_turn(struct sp_capture *capture) SP_MUST_CHECK;
+/* events.c: calls of the event control, with what they need of the other parts. */
+struct sp_error *capture_open_alternates(struct sp_capture *capture,
+					 const struct capture_options *options) SP_MUST_CHECK;
+struct sp_error *capture_watch_events(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_run_schedule(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_note_off(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
+/* To be called every half a second, when the kernel reports a switch, or `now`. */
+struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
+
 /*
  * traces.c, in this order: the event with an AUX area among those asked for, and an error where
  * one is wanted and there is none; what it makes of the request; the areas, once events are open,
@@ -122,19 +120,6 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHEC
 
 /* Writes what was synthesised. */
 struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* Once all events are open. */
-struct sp_error *capture_watch_cpus(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* To be called every half a second, when told, or `now`. */
-struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
-
-/* Once rights and CPUs are known: what it would be, or why it cannot be had. */
-struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_capture *capture,
-			      const struct capture_options *options) SP_MUST_CHECK;
-
-/* Opens it, and watches it. */
-struct sp_error *capture_watch_trigger(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
  * Between draining the side-band and writing: where the round might not fit, makes

@@ -37,8 +37,7 @@ static struct sp_error *map_what_fits(struct sp_capture *capture)
 struct sp_error *capture_map_rings(struct sp_capture *capture)
 {
 	size_t cpus = capture->config.cpus.count;
-	struct sp_error *error = event_set_new(event_kernel_real(), capture->config.plan,
-					       capture->config.cpus.items, cpus, &capture->control.set);
+	struct sp_error *error = event_control_open_set(&capture->control, &capture->config);
 	if (error)
 		return error;
 	CLEANUP_FREE struct ring_place *places = calloc(cpus, sizeof(*places));

@@ -52,53 +52,11 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 	return tasks_drain(&capture->tasks, capture->bank.metadata);
 }
 
-/* How much is copied of stacks from now on. */
-static struct sp_error *update_size(struct sp_capture *capture)
-{
-	struct wide_seen seen = unwinding_seen(capture->samples.unwinding);
-	uint64_t now_ns = capture_now_ns();
-	seen.need.lost = capture->samples.filter.counts.lost;
-	struct sp_error *error = wide_update(&capture->control.wide, &seen, now_ns);
-	unwinding_alarm(capture->samples.unwinding, wide_can_grow(&capture->control.wide, now_ns));
-	return error;
-}
-
-static struct sp_error *say_pace(struct sp_capture *capture, bool slow)
-{
-	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
-	uint64_t usual = attr->freq ? capture->config.plan->freq_hz : attr->sample_period;
-	uint64_t now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
-	uint64_t permille = (uint64_t)(1000 * capture->control.pace.share);
-	if (!slow && attr->freq)
-		return notes_add(&capture->out.notes, NOTE_RATE_RESTORED, NULL, usual);
-	if (!slow)
-		return notes_add(&capture->out.notes, NOTE_PERIOD_RESTORED, NULL, usual);
-	if (!attr->freq)
-		return notes_add(&capture->out.notes, NOTE_PERIOD_RAISED, NULL, permille, now, usual);
-	return notes_add(&capture->out.notes, NOTE_RATE_LOWERED, NULL, permille, now, usual);
-}
-
-/* Where too many samples are lost, fewer are taken. */
-static struct sp_error *keep_pace(struct sp_capture *capture)
-{
-	const struct filter_counts *counts = &capture->samples.filter.counts;
-	const struct pace_seen seen = {.samples = counts->samples + counts->strangers,
-				       .lost = counts->lost};
-	uint64_t now_ns = capture_now_ns();
-	if (!wide_has_slow(&capture->control.wide) || !capture_samples_all(capture) ||
-	    !pace_changes(&capture->control.pace, &seen, now_ns))
-		return NULL;
-	struct sp_error *error = wide_slow_down(&capture->control.wide, capture->control.pace.slow, now_ns);
-	return error ? error : say_pace(capture, capture->control.pace.slow);
-}
-
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = sample_path_write(&capture->samples, &capture->bank,
 						   &capture->out.batch, &capture->out.dirty);
-	if (!error)
-		error = keep_pace(capture);
-	return error || !capture->samples.unwinding ? error : update_size(capture);
+	return error ? error : capture_fit_events(capture);
 }
 
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)

@@ -337,7 +337,7 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 		error = say_modules(capture);
 	if (!error)
 		error = say_uncounted(capture);
-	if (!error && capture->lost_helping && capture->control.wide.ids.count)
+	if (!error && capture->lost_helping && capture->control.wide.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
 				     capture->samples.filter.counts.lost, capture->lost_helping);
 	if (!error && capture->samples.filter.membership && stats.lost)

@@ -31,7 +31,7 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	if (!error && !capture->flight.on)
 		error = recording_write_live(&capture->out);
 	if (!error && !capture->flight.on)
-		error = capture_tell_off(capture);
+		error = capture_note_off(capture);
 	recording_begin_samples(&capture->out);
 	return error;
 }

@@ -168,7 +168,7 @@ struct sp_error *capture_map_traces(struct sp_capture *capture)
 		error = auxtrace_put_info(capture->ctx, &traces->pmu, capture->bank.samples[0].page,
 					  &settings, &capture->out.synthesised);
 	if (!error && begins_now(capture))
-		error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
+		error = event_control_resume(&capture->control);
 	return error;
 }
 
@@ -200,14 +200,13 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "nothing to snapshot: no overwrite "
 						  "mode"), "record with --overwrite, or a tracing event "
 					"with --snapshot");
-	struct sp_error *error = event_set_disable(capture->control.set, EVENT_ROLE_SAMPLES);
+	struct sp_error *error = event_control_pause(&capture->control);
 	/* The AUX records that say how far each area was written. */
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error)
 		error = take_all(capture);
-	struct sp_error *enable_error = event_set_enable(capture->control.set, EVENT_ROLE_SAMPLES);
-	return error_first(error, enable_error);
+	return error_first(error, event_control_resume(&capture->control));
 }
 
 void capture_unmap_traces(struct sp_capture *capture)

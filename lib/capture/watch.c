@@ -67,13 +67,9 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 			    : capture->samples.unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
 	struct sp_error *error = make_timer(capture, timer_ns);
 	if (!error)
-		error = capture_watch_turns(capture);
-	if (!error)
-		error = capture_watch_trigger(capture);
+		error = capture_watch_events(capture);
 	if (!error)
 		error = capture_watch_fd(capture, capture->tasks.workload.pidfd);
-	if (!error)
-		error = capture_watch_fd(capture, capture->control.absences.fd);
 	if (!error && capture->samples.unwinding)
 		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->samples.unwinding));
 	int drained_fd = ring_bank_fd(&capture->bank);

@@ -180,7 +180,7 @@ static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 	struct sp_error *error = copy_options(script, options);
 	if (error)
 		return error;
-	script->threads = pass_one_threads(script->options.threads);
+	script->threads = parallel_threads(script->options.threads);
 	error = prepare(script);
 	if (!error)
 		*ret = take_ptr(script);

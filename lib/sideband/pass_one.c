@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sideband/pass_one.h"
 
-#include <sched.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "file/format.h"
@@ -11,18 +10,6 @@
 #include "sideband/recorded_until.h"
 #include "stored/files.h"
 #include "symbol/kernel.h"
-
-#define THREADS_MAX 256
-
-unsigned int pass_one_threads(size_t wanted)
-{
-	cpu_set_t set;
-	if (!wanted && sched_getaffinity(0, sizeof(set), &set) == 0)
-		wanted = (size_t)CPU_COUNT(&set);
-	if (!wanted)
-		wanted = 1;
-	return (unsigned int)(wanted < THREADS_MAX ? wanted : THREADS_MAX);
-}
 
 /* Adds the header's architecture and build-ids. */
 static struct sp_error *add_header(struct machine *machine, const struct sp_file_info *info)

@@ -8,12 +8,6 @@
 #include "sideband/sideband.h"
 #include "symbol/resolver.h"
 
-/*
- * Returns the number of threads to use if `wanted` are requested; 0: one for each CPU that the process
- * may use.
- */
-unsigned int pass_one_threads(size_t wanted);
-
 /* A recording to read. Everything is borrowed. */
 struct pass_one {
 	struct sp_ctx *ctx;

@@ -8,6 +8,12 @@
 #include "base/vec.h"
 #include "symbol/demangle.h"
 
+/*
+ * Largest number of addresses whose answer is copied. An answer has more than 200 KB, which many calls for
+ * one address each must not keep.
+ */
+#define SMALL_ANSWER 256
+
 /* Names per thread: with fewer names, a further thread costs more than it saves. */
 #define NAMES_A_THREAD 256
 
@@ -19,6 +25,9 @@ void lines_deinit(struct lines *lines)
 		arena_deinit(&lines->names.items[i]);
 	vec_deinit(&lines->answers);
 	vec_deinit(&lines->names);
+	vec_deinit(&lines->shown);
+	u64map_deinit(&lines->shown_of);
+	strtab_deinit(&lines->texts);
 	arena_deinit(&lines->arena);
 	*lines = (struct lines){0};
 }
@@ -170,12 +179,44 @@ static bool demangle_all(struct lines *lines, struct naming *naming, unsigned in
 	return true;
 }
 
-/* Sets the frames' names, and their numbers beginning at `first`. */
-static void finish_frames(const struct naming *naming, struct source_frame *all, size_t count,
-			  size_t first)
+/* Returns the demangled form of a raw name in lines->texts; NULL when out of memory. */
+static const char *shown_name(struct lines *lines, const char *raw)
+{
+	bool added;
+	uint32_t *index = u64map_put(&lines->shown_of, (uintptr_t)raw, (uint32_t)lines->shown.count,
+				     &added);
+	if (!index || !added)
+		return index ? lines->shown.items[*index] : NULL;
+	const char **slot = vec_push(&lines->shown);
+	if (!slot) {
+		u64map_remove(&lines->shown_of, (uintptr_t)raw);
+		return NULL;
+	}
+	*slot = demangle(raw, &lines->arena) ?: raw;
+	return *slot;
+}
+
+/* Copies the frames' texts, so that their answer can be freed. False when out of memory. */
+static bool copy_texts(struct lines *lines, struct source_frame *frames, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		all[i].number = (uint32_t)(first + i);
+		struct source_frame *frame = &frames[i];
+		if (frame->file && !(frame->file = strtab_add(&lines->texts, frame->file)))
+			return false;
+		if (!frame->raw_name)
+			continue;
+		frame->raw_name = strtab_add(&lines->texts, frame->raw_name);
+		frame->name = frame->raw_name ? shown_name(lines, frame->raw_name) : NULL;
+		if (!frame->name)
+			return false;
+	}
+	return true;
+}
+
+/* Sets the frames' names. */
+static void set_names(const struct naming *naming, struct source_frame *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
 		const uint32_t *index =
 			all[i].raw_name ? u64map_find(&naming->index_of, (uintptr_t)all[i].raw_name)
 					: NULL;
@@ -200,13 +241,41 @@ static void describe_damage(const struct dwarf_answer *answer, struct diagnosis 
 		diagnosis_set(diagnosis, problem, remedy, "%s", sp_error_message(answer->damage));
 }
 
+/* Makes the frames of the last answer. Those of a small one own their texts. NULL: out of memory. */
+static struct source_frame *make_frames(struct lines *lines, const struct lines_module *module,
+					size_t count, unsigned int threads)
+{
+	CLEANUP(naming_deinit) struct naming naming = {0};
+	const struct dwarf_answer *answer = *vec_last(&lines->answers);
+	struct source_frame *all = copy_frames(lines, &module->placement, answer, count, &naming);
+	if (!all)
+		return NULL;
+	if (count <= SMALL_ANSWER)
+		return copy_texts(lines, all, answer->frame_count) ? all : NULL;
+	if (!demangle_all(lines, &naming, threads))
+		return NULL;
+	set_names(&naming, all, answer->frame_count);
+	return all;
+}
+
+/* Adds the frames of an answer to the result; their numbers begin at ret->distinct. */
+static void add_results(const struct dwarf_answer *answer, struct source_frame *all,
+			const struct wanted *wanted, size_t count, struct source_frames *ret)
+{
+	for (size_t i = 0; i < answer->frame_count; i++)
+		all[i].number = (uint32_t)(ret->distinct + i);
+	for (size_t i = 0; i < count; i++)
+		if (answer->innermost[i])
+			ret->items[wanted[i].index] = &all[answer->innermost[i]->number];
+	ret->distinct += answer->frame_count;
+}
+
 struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *module,
 			       const struct source_query *query, struct source_frames *ret)
 {
 	const struct placement *placement = &module->placement;
 	CLEANUP_FREE struct wanted *wanted = calloc(query->count + 1, sizeof(*wanted));
 	CLEANUP_FREE uint64_t *vaddrs = calloc(query->count + 1, sizeof(*vaddrs));
-	CLEANUP(naming_deinit) struct naming naming = {0};
 	struct dwarf_answer **slot = vec_push(&lines->answers);
 	if (slot)
 		*slot = NULL;
@@ -219,15 +288,12 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 		dwarf_resolve(module->dwarf, vaddrs, count, ret->lines, query->threads, slot);
 	if (error)
 		return error;
-	const struct dwarf_answer *answer = *slot;
-	describe_damage(answer, module->diagnosis);
-	struct source_frame *all = copy_frames(lines, placement, answer, count, &naming);
-	if (!all || !demangle_all(lines, &naming, query->threads))
+	describe_damage(*slot, module->diagnosis);
+	struct source_frame *all = make_frames(lines, module, count, query->threads);
+	if (!all)
 		return error_no_memory();
-	finish_frames(&naming, all, answer->frame_count, ret->distinct);
-	for (size_t i = 0; i < count; i++)
-		if (answer->innermost[i])
-			ret->items[wanted[i].index] = &all[answer->innermost[i]->number];
-	ret->distinct += answer->frame_count;
+	add_results(*slot, all, wanted, count, ret);
+	if (count <= SMALL_ANSWER)
+		dwarf_answer_free(lines->answers.items[--lines->answers.count]);
 	return NULL;
 }

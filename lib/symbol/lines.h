@@ -4,11 +4,16 @@
 #define SYMBOL_LINES_H
 
 #include "base/arena.h"
+#include "base/hash.h"
+#include "base/strtab.h"
 #include "base/vec.h"
 #include "symbol/source.h"
 
 struct lines {
-	VEC(struct dwarf_answer *) answers; /* own the raw names and files */
+	VEC(struct dwarf_answer *) answers; /* large ones own their raw names and files */
+	struct strtab texts;     /* raw names and files of small answers */
+	struct u64map shown_of;  /* address of a raw name in `texts` -> index in `shown` */
+	VEC(const char *) shown; /* demangled names */
 	struct arena arena;      /* frames */
 	VEC(struct arena) names; /* demangled names */
 };

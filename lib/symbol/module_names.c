@@ -12,10 +12,18 @@ void module_names_forget_lines(struct module_names *names)
 	lines_deinit(&names->lines);
 }
 
+void module_names_close_lines(struct module_names *names)
+{
+	dwarf_free(names->dwarf);
+	names->dwarf = NULL;
+	names->stays_open = false;
+}
+
 void module_names_free(struct module_names *names)
 {
 	if (!names)
 		return;
+	module_names_close_lines(names);
 	if (names->opened)
 		names->source->close(names->opened);
 	image_free(names->code);

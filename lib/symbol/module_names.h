@@ -17,6 +17,9 @@ struct module_names {
 	const struct source *source; /* the source that serves the module; NULL: none */
 	void *opened;                /* the source's state; NULL: none */
 	struct diagnosis diagnosis, lines_diagnosis;
+	struct dwarf *dwarf; /* debug information that stays open; NULL: not opened */
+	bool stays_open;     /* it may stay open between calls */
+	struct placement placement; /* set with `dwarf` */
 	struct lines lines;
 	struct known_lines known; /* results of earlier analyses; empty: they are not kept */
 	bool asked; /* sources were tried */
@@ -31,6 +34,9 @@ struct module_names {
 };
 
 void module_names_free(struct module_names *names);
+
+/* Closes debug information that stayed open: it borrows from the source and the resolver. */
+void module_names_close_lines(struct module_names *names);
 
 /* Frees all functions and lines that were found by debug information. */
 void module_names_forget_lines(struct module_names *names);

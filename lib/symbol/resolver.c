@@ -41,6 +41,7 @@ struct resolver {
 	pthread_mutex_t lock;
 	VEC(struct module_names *) modules; /* by module->index; NULL: not used yet */
 	atomic_bool no_memory; /* memory was short for a name */
+	atomic_uint open_lines; /* number of modules whose debug information stays open */
 };
 
 DEFINE_CLEANUP(struct resolver *, resolver_free)
@@ -81,6 +82,8 @@ static void give_names(struct resolver *resolver)
 	struct sp_names *kept = resolver->env.options.names;
 	for (size_t i = 0; i < resolver->modules.count; i++) {
 		struct module_names *names = take_ptr(resolver->modules.items[i]);
+		if (names)
+			module_names_close_lines(names);
 		if (names && names->logged)
 			kept_names_store(kept, &resolver->env, names);
 		if (names)
@@ -340,21 +343,46 @@ bool resolver_has_sources(struct resolver *resolver, const struct module *module
 	       names->source->has_lines(names->opened, &resolver->env, module);
 }
 
+/*
+ * Opens the module's debug information into names->dwarf, where it stays if the options permit it. It
+ * stays NULL if there is none.
+ */
+static struct sp_error *open_lines(struct resolver *resolver, struct module_names *names,
+				   const struct module *module)
+{
+	if (names->dwarf)
+		return NULL;
+	return names->source->open_lines(names->opened, &resolver->env, module,
+					 &names->lines_diagnosis, &names->dwarf,
+					 &names->placement);
+}
+
+/* Closes debug information, unless it may stay open. */
+static void close_lines(struct resolver *resolver, struct module_names *names)
+{
+	unsigned int max = resolver->env.options.open_lines_max;
+	if (names->stays_open)
+		return;
+	if (names->dwarf && atomic_load(&resolver->open_lines) < max)
+		names->stays_open = atomic_fetch_add(&resolver->open_lines, 1) < max;
+	if (!names->stays_open)
+		module_names_close_lines(names);
+}
+
 static struct sp_error *resolve_lines(struct resolver *resolver, struct module_names *names,
 				      const struct source_query *query, struct source_frames *ret)
 {
-	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = NULL;
-	struct lines_module module = {.diagnosis = &names->lines_diagnosis};
-	struct sp_error *error =
-		names->source->open_lines(names->opened, &resolver->env, query->module,
-					  module.diagnosis, &dwarf, &module.placement);
-	if (!error && !dwarf && names->source->frames)
+	struct sp_error *error = open_lines(resolver, names, query->module);
+	if (!error && !names->dwarf && names->source->frames)
 		return names->source->frames(names->opened, query->offsets, query->count,
 					     &names->lines.arena, ret);
-	if (error || !dwarf)
+	if (error || !names->dwarf)
 		return error;
-	module.dwarf = dwarf;
-	return lines_resolve(&names->lines, &module, query, ret);
+	const struct lines_module module = {names->dwarf, names->placement,
+					    &names->lines_diagnosis};
+	error = lines_resolve(&names->lines, &module, query, ret);
+	close_lines(resolver, names);
+	return error;
 }
 
 /* Resolves only offsets that no earlier analysis resolved. */
@@ -378,7 +406,9 @@ static struct sp_error *resolve_new_lines(struct resolver *resolver, struct modu
 		struct sp_error *error = resolve_lines(resolver, names, &rest, &found);
 		if (error)
 			return error;
-		if (!known_lines_add(known, offsets, rest.count, &found))
+		/* A cancelled search is incomplete. */
+		if (!ctx_cancelled(resolver->env.ctx) &&
+		    !known_lines_add(known, offsets, rest.count, &found))
 			return error_no_memory();
 	}
 	known_lines_get(known, query, ret);
@@ -419,8 +449,13 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 static const struct module_names *known_names(const struct resolver *resolver,
 					      const struct module *module)
 {
-	return module->index < resolver->modules.count ? resolver->modules.items[module->index]
-						       : NULL;
+	/* Other threads may add modules, which moves the list. */
+	struct resolver *shared = (struct resolver *)(uintptr_t)resolver;
+	pthread_mutex_lock(&shared->lock);
+	const struct module_names *names = module->index < resolver->modules.count ?
+						   resolver->modules.items[module->index] : NULL;
+	pthread_mutex_unlock(&shared->lock);
+	return names;
 }
 
 bool resolver_is_stored(const struct resolver *resolver, const struct module *module)

@@ -34,6 +34,11 @@ struct resolver_options {
 	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */
 	struct sp_names *names; /* keeps names for the next resolver; NULL: none are kept */
 	struct stored *stored;  /* names and files in the recording; NULL: none */
+	/*
+	 * Number of modules whose debug information stays open between calls of resolver_sources(). Each
+	 * has at least one file descriptor, and its inflated sections in memory.
+	 */
+	unsigned int open_lines_max;
 };
 
 /* With options->names, modules must outlive the resolver. */
@@ -162,7 +167,7 @@ enum resolver_problem {
 
 /*
  * Returns the cause of missing names, after resolver_find() was called for the module. *text_ret is one
- * sentence, owned by the resolver.
+ * sentence, owned by the resolver. Thread-safe as resolver_find().
  */
 enum resolver_problem resolver_problem(const struct resolver *resolver, const struct module *module,
 				       const char **text_ret, const char **remedy_ret);

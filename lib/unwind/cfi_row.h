@@ -33,6 +33,7 @@ struct cfi_row {
 	struct cfi_rule rules[ARCH_COLUMNS];
 	uint8_t return_column;
 	bool is_signal;
+	bool is_go; /* made from a Go program's frame sizes */
 };
 
 /*

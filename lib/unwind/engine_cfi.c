@@ -21,7 +21,7 @@ struct walk {
 	struct frame_registers registers;
 	uint64_t ip, sp;
 	bool exact;   /* same as in struct unwind_frame */
-	bool guessed; /* the frame was come to by frame pointer */
+	enum unwind_method method; /* how the frame was found */
 	bool switched; /* a signal came while another stack was in use: no copy of that is there */
 	struct unwind_result *result;
 };
@@ -55,7 +55,8 @@ static enum step missing(struct walk *walk, uint64_t address)
 }
 
 /* The frame that was come to; false where that is no progress, or the end of all. */
-static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed)
+static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed,
+			enum unwind_method method)
 {
 	ip &= walk->arch->ip_mask;
 	/* A leaf that was not called by a push need not have moved the stack pointer. */
@@ -65,7 +66,7 @@ static enum step arrive(struct walk *walk, uint64_t ip, uint64_t sp, bool pushed
 	walk->ip = ip;
 	walk->sp = sp;
 	walk->exact = false;
-	walk->guessed = false;
+	walk->method = method;
 	return STEP_DONE;
 }
 
@@ -107,7 +108,8 @@ static inline enum step step_simple(struct walk *walk, const struct row *row)
 		return STEP_NO_INFO;
 	registers->values[arch->sp] = cfa;
 	registers->known = known | (uint64_t)1 << arch->sp;
-	return arrive(walk, registers->values[arch->ra], cfa, arch->calls_push);
+	return arrive(walk, registers->values[arch->ra], cfa, arch->calls_push,
+		      row->kind == ROW_GO ? UNWIND_BY_GO : UNWIND_BY_CFI);
 }
 
 /* A rule's value; STEP_NO_INFO also where it is said to be undefined. */
@@ -232,13 +234,14 @@ static enum step step_full(struct walk *walk, const struct cfi_row *row)
 	next.known |= (uint64_t)1 << arch->sp | (uint64_t)1 << row->return_column;
 	walk->registers = next;
 	if (!row->is_signal)
-		return arrive(walk, ip, sp, arch->calls_push && rule.kind != RULE_REGISTER);
+		return arrive(walk, ip, sp, arch->calls_push && rule.kind != RULE_REGISTER,
+			      row->is_go ? UNWIND_BY_GO : UNWIND_BY_CFI);
 	/* A signal may come on a stack of its own. */
 	walk->switched = stack_is_another(&walk->stack, sp);
 	walk->ip = ip & arch->ip_mask;
 	walk->sp = sp;
 	walk->exact = true;
-	walk->guessed = false;
+	walk->method = UNWIND_BY_SIGNAL;
 	return STEP_DONE;
 }
 
@@ -388,9 +391,7 @@ static enum step step_trampoline(struct walk *walk, uint64_t ip)
 	uint64_t sp = walk->sp + 2 * (uint64_t)walk->arch->word;
 	registers->values[walk->arch->sp] = sp;
 	walk->result->frame_pointers++;
-	enum step step = arrive(walk, ip, sp, true);
-	walk->guessed = true;
-	return step;
+	return arrive(walk, ip, sp, true, UNWIND_BY_FRAME_POINTER);
 }
 
 /* `pointed`: the code keeps one, as far as can be seen. */
@@ -402,11 +403,9 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	uint64_t ip;
 	if (walk->exact && leaf_return(walk, &ip) && !has_own_record(walk, ip)) {
 		registers->values[arch->sp] = walk->sp + (arch->calls_push ? arch->word : 0);
-		enum step step = arrive(walk, ip, registers->values[arch->sp],
-					arch->calls_push);
-		walk->guessed = true;
 		walk->result->frame_pointers++;
-		return step;
+		return arrive(walk, ip, registers->values[arch->sp], arch->calls_push,
+			      UNWIND_BY_FRAME_POINTER);
 	}
 	if (!pointed || !register_known(registers, arch->fp))
 		return STEP_NO_INFO;
@@ -421,7 +420,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	if (step == STEP_DONE && is_anothers(walk, record.ip))
 		return STEP_NO_INFO;
 	if (step == STEP_DONE)
-		step = arrive(walk, record.ip, record.sp, true);
+		step = arrive(walk, record.ip, record.sp, true, UNWIND_BY_FRAME_POINTER);
 	if (step != STEP_DONE)
 		return step == STEP_BAD ? STEP_NO_INFO : step;
 	registers->values[arch->fp] = record.fp;
@@ -431,7 +430,6 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	/* On arm64 the record is anywhere in its frame. */
 	if (arch->calls_push)
 		registers->known |= (uint64_t)1 << arch->sp;
-	walk->guessed = true;
 	walk->result->frame_pointers++;
 	return STEP_DONE;
 }
@@ -442,6 +440,7 @@ static enum step step(struct walk *walk, const struct row *row)
 	uint64_t ip;
 	switch (row->kind) {
 	case ROW_SIMPLE:
+	case ROW_GO:
 		step = step_simple(walk, row);
 		break;
 	case ROW_FULL:
@@ -500,15 +499,15 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		/* From here on the row may be gone, where there is no module. */
 		bool unknown = row->kind == ROW_NO_CODE || (unmapped && !leads_to_code(&walk));
 		if (unknown && result.count > 0) {
-			left = walk.guessed ? STEP_NO_INFO : STEP_BAD;
+			left = walk.method == UNWIND_BY_FRAME_POINTER ? STEP_NO_INFO : STEP_BAD;
 			break;
 		}
 		if (result.count == limit) {
 			result.end = UNWIND_DEPTH_LIMIT;
 			return result;
 		}
-		frames[result.count++] =
-			(struct unwind_frame){.ip = walk.ip, .sp = walk.sp, .exact = walk.exact};
+		frames[result.count++] = (struct unwind_frame){
+			.ip = walk.ip, .sp = walk.sp, .exact = walk.exact, .method = (uint8_t)walk.method};
 		left = unknown	  ? STEP_NO_INFO
 		       : unmapped ? step_by_frame_pointer(&walk, true)
 				  : step(&walk, row);

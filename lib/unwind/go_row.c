@@ -61,6 +61,7 @@ static enum go_row frame_row(const struct code_place *place, const struct frame_
 		.return_column = arch->ra,
 		/* The return address is no return address of a call: it may be a function's first. */
 		.is_signal = function->flags & (GO_INJECTED | GO_RESUMED),
+		.is_go = true,
 	};
 	if (arch->calls_push)
 		set_x86(place, moved, &row);

@@ -9,7 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/expression.c lib/unwind/expression.h \
 	lib/unwind/go_row.c lib/unwind/go_row.h \
 	lib/unwind/heuristics.c lib/unwind/heuristics.h \
-	lib/unwind/memory.h \
+	lib/unwind/memory.c lib/unwind/memory.h \
 	lib/unwind/repair.c lib/unwind/repair.h lib/unwind/repair_internal.h \
 	lib/unwind/repair_log.c \
 	lib/unwind/repair_settle.c \

@@ -97,7 +97,7 @@ static bool same_rule(const struct cfi_rule *a, const struct cfi_rule *b)
 static bool same_row(const struct cfi_row *a, const struct cfi_row *b)
 {
 	if (a->return_column != b->return_column || a->is_signal != b->is_signal ||
-	    !same_rule(&a->cfa, &b->cfa))
+	    a->is_go != b->is_go || !same_rule(&a->cfa, &b->cfa))
 		return false;
 	for (size_t i = 0; i < ARCH_COLUMNS; i++)
 		if (!same_rule(&a->rules[i], &b->rules[i]))
@@ -160,7 +160,7 @@ bool row_pack(const struct unwind_arch *arch, const struct cfi_row *full, struct
 	    full->return_column != arch->ra || full->cfa.offset != (int32_t)full->cfa.offset)
 		return false;
 	struct row row = {
-		.kind = ROW_SIMPLE,
+		.kind = full->is_go ? ROW_GO : ROW_SIMPLE,
 		.cfa_column = full->cfa.column,
 		.cfa_offset = (int32_t)full->cfa.offset,
 	};

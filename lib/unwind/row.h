@@ -14,6 +14,7 @@
 enum row_kind {
 	ROW_NONE,    /* not made yet */
 	ROW_SIMPLE,
+	ROW_GO,      /* the same, of a Go function */
 	ROW_FULL,    /* index `full` has the row: expressions, signal frames, large offsets */
 	ROW_OUTERMOST, /* code that nothing called: threads begin in it */
 	ROW_SWITCH, /* code that changed stacks: its callers are on another one */
@@ -25,7 +26,7 @@ enum row_kind {
 
 struct row {
 	union {
-		int32_t cfa_offset; /* for ROW_SIMPLE */
+		int32_t cfa_offset; /* for ROW_SIMPLE and ROW_GO */
 		uint32_t full;      /* index, for ROW_FULL */
 	};
 	uint8_t kind, cfa_column;

@@ -263,6 +263,7 @@ static struct unwind_result unwind(struct unwind_thread *thread, const struct un
 		.bytes = sample->stack.bytes,
 		.low = start.sp,
 		.size = sample->stack.size,
+		.source = sample->source,
 	};
 	return thread->unwinder->engine->walk(thread->state, &start, frames, limit);
 }

@@ -87,12 +87,24 @@ void unwinder_free(struct unwinder *unwinder);
 struct unwind_thread *unwind_thread_new(struct unwinder *unwinder);
 void unwind_thread_free(struct unwind_thread *thread);
 
+struct memory_source;
+
 /* User stack as perf_event_open(2) samples it. Borrowed during the call. */
 struct unwind_sample {
 	uint32_t view;   /* value of machine_view() */
 	struct sp_registers registers; /* registers by perf's numbers, as in PERF_SAMPLE_REGS_USER */
 	struct sp_bytes stack;         /* stack copy, from the stack pointer upwards; only valid bytes */
+	const struct memory_source *source; /* reads what `stack` lacks (unwind/memory.h); NULL: none */
 	bool in_kernel; /* the sample was taken in the kernel, perhaps during execve(2) */
+};
+
+/* How a frame was found. */
+enum unwind_method {
+	UNWIND_BY_REGISTERS, /* the first frame */
+	UNWIND_BY_CFI,
+	UNWIND_BY_GO,        /* frame sizes in a Go program's pclntab */
+	UNWIND_BY_SIGNAL,    /* registers that a signal frame contains */
+	UNWIND_BY_FRAME_POINTER, /* or by a return address, of code without unwind information */
 };
 
 /* A frame: the address of code, and the stack pointer there. */
@@ -101,6 +113,7 @@ struct unwind_frame {
 	uint64_t sp;
 	bool exact; /* ip is an executed instruction (of the first frame, and of a frame that a signal
 		     * interrupted), else a return address */
+	uint8_t method; /* enum unwind_method */
 };
 
 struct unwind_result {

@@ -27,7 +27,8 @@ noinst_PROGRAMS += tests/cli/sources
 tests_cli_sources_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
 dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli/test_symfs.sh
-dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh
+dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh \
+	tests/cli/test_example_symbolizer.sh
 dist_check_SCRIPTS += tests/cli/test_firefox.sh tests/cli/test_speedscope.sh
 dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_page.sh
 VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_page.sh tests/cli/test_firefox.sh tests/cli/test_export.sh \

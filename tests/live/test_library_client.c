@@ -71,6 +71,76 @@ static void check_recording(struct sp_ctx *ctx, const struct sp_capture_options 
 	tap_result(!has_child(), "a recorded command is reaped");
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Runs a capture to its end; returns whether the command had ended then, and kills it otherwise. */
+static bool run_capture(struct sp_ctx *ctx, const struct sp_capture_options *options, bool start, int stop_fd)
+{
+	struct sp_capture *capture;
+	bool ended = false;
+	int status;
+	tap_need(sp_capture_new(ctx, options, &capture));
+	if (start)
+		tap_need(sp_capture_start(capture));
+	tap_need(sp_capture_run(capture, stop_fd));
+	tap_need(sp_capture_wait(capture, false, &ended, &status));
+	pid_t pid = sp_capture_pid(capture);
+	sp_capture_free(capture);
+	if (!ended) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	return ended;
+}
+
+static void check_run(struct sp_ctx *ctx, const struct sp_capture_options *options)
+{
+	static const char *const forever[] = {"sleep", "100", NULL};
+	struct sp_capture_target target = *options->target;
+	struct sp_capture_schedule schedule = {.size = sizeof(schedule), .duration_ns = 200000000};
+	struct sp_capture_options other = *options;
+	struct sp_reader *reader;
+	int fds[2];
+	tap_result(run_capture(ctx, options, false, -1), "sp_capture_run() records until the command ends");
+	tap_result(run_capture(ctx, options, true, -1), "it does not start a started capture again");
+	target.command = forever;
+	other.target = &target;
+	tap_result(pipe(fds) == 0 && write(fds[1], "", 1) == 1 && !run_capture(ctx, &other, false, fds[0]),
+		   "sp_capture_run() returns when its descriptor is readable");
+	other.schedule = &schedule;
+	uint64_t begin_ms = now_ms();
+	bool ended = run_capture(ctx, &other, false, -1);
+	uint64_t used_ms = now_ms() - begin_ms;
+	tap_result(!ended && used_ms >= 200 && used_ms < 50000,
+		   "sp_capture_run() returns after the duration: %u ms", (unsigned int)used_ms);
+	tap_need(sp_reader_open(ctx, options->output->path, &reader));
+	tap_result(!sp_reader_unfinished(reader), "the file is complete");
+	sp_reader_free(reader);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void check_run_of_nothing(struct sp_ctx *ctx, const struct sp_capture_options *options)
+{
+	static const char *const absent[] = {"/nonexistent/command", NULL};
+	struct sp_capture_target target = *options->target;
+	struct sp_capture_options other = *options;
+	struct sp_capture *capture;
+	target.command = absent;
+	other.target = &target;
+	tap_need(sp_capture_new(ctx, &other, &capture));
+	struct sp_error *error = sp_capture_run(capture, -1);
+	tap_result(error && sp_error_code(error) == SP_ERROR_NOT_FOUND,
+		   "sp_capture_run() fails if the command cannot be executed");
+	sp_error_free(error);
+	sp_capture_free(capture);
+}
+
 static void check_no_start(struct sp_ctx *ctx, const struct sp_capture_options *options)
 {
 	struct sp_capture *capture;
@@ -194,6 +264,8 @@ int main(void)
 		check_recording(ctx, &options);
 		check_no_start(ctx, &options);
 		check_dead_command(ctx, &options);
+		check_run(ctx, &options);
+		check_run_of_nothing(ctx, &options);
 		check_defaults(ctx, &target);
 		check_wrong_size(ctx);
 		status = tap_end();

@@ -292,13 +292,13 @@ static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_
 TEST(filter_leaves_no_record_of_a_helper)
 {
 	struct fixture f;
-	struct u64map helpers = {0};
+	struct alternate_ids alternates = {.first_listed = 5};
 	fixture_init(&f, 4096, 4096 - 40);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	ck_assert(u64map_put(&helpers, 77, 0, NULL));
-	f.filter.taker = (struct sample_taker){
-		.take = take_nothing, .helpers = &helpers, .own_id = 5};
+	f.filter.taker = (struct sample_taker){.take = take_nothing};
+	f.filter.alternates = &alternates;
+	ck_assert(u64map_put(&alternates.map, 77, 0, NULL));
 	for (uint64_t id = 5; id <= 77; id += 72) {
 		struct sp_record lost = {.type = PERF_RECORD_LOST, .id = {.time_ns = id, .id = id},
 					 .lost = {.id = id, .lost = id}};
@@ -325,7 +325,7 @@ TEST(filter_leaves_no_record_of_a_helper)
 	store_is_wanted(&f);
 	ck_assert_uint_eq(f.filter.counts.lost, 5 + 1 + 77 + 1);
 	ck_assert_uint_eq(f.filter.counts.throttled, 1);
-	u64map_deinit(&helpers);
+	alternate_ids_deinit(&alternates);
 	fixture_deinit(&f);
 }
 
@@ -342,14 +342,17 @@ static struct sp_error *take_id(void *arg, const struct ring *ring, uint64_t pos
 TEST(filter_tells_of_a_stand_in_as_of_what_it_stands_for)
 {
 	struct fixture f;
-	struct u64map helpers = {0};
-	uint64_t own_ids[] = {6, 5}, *own = own_ids, taken[4] = {1};
+	struct alternate_ids alternates = {.first_listed = 6};
+	uint64_t taken[4] = {1};
 	fixture_init(&f, 4096, 4096 - 40);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	ck_assert(u64map_put(&helpers, 77, 0, NULL) && u64map_put(&helpers, 78, 2, NULL));
-	f.filter.taker = (struct sample_taker){.take = take_id, .arg = taken, .helpers = &helpers,
-					       .own_ids = &own, .own_id = 6};
+	f.filter.taker = (struct sample_taker){.take = take_id, .arg = taken};
+	f.filter.alternates = &alternates;
+	ck_assert(vec_reserve(&alternates.listed, 2));
+	*vec_push(&alternates.listed) = 6;
+	*vec_push(&alternates.listed) = 5;
+	ck_assert(u64map_put(&alternates.map, 77, 0, NULL) && u64map_put(&alternates.map, 78, 2, NULL));
 	for (uint64_t id = 77; id <= 78; id++) {
 		struct sp_record sample = {.type = PERF_RECORD_SAMPLE,
 					   .sample = {.id = id, .tid = 1, .pid = 1, .period = 10}};
@@ -376,6 +379,6 @@ TEST(filter_tells_of_a_stand_in_as_of_what_it_stands_for)
 	ck_assert_uint_eq(f.filter.counts.samples, 1);
 	ck_assert_uint_eq(f.filter.counts.weight, 10);
 	ck_assert_uint_eq(f.filter.counts.throttled, 1);
-	u64map_deinit(&helpers);
+	alternate_ids_deinit(&alternates);
 	fixture_deinit(&f);
 }

@@ -51,6 +51,7 @@ struct capture_config {
 	char *command_name;
 	char *unit_path;                 /* the control group of options.target.unit */
 	bool tail_synthesize;
+	uint64_t duration_ns;            /* limit of sp_capture_run(); 0: none */
 	struct call_graph graph;
 	struct stack_copies copies;
 	struct rights rights;

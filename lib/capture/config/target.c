@@ -27,6 +27,7 @@ static struct sp_error *copy_options(const struct capture_options *options,
 	config->inherit = target->inherit != SP_OFF;
 	config->threads_only = target->inherit_threads;
 	config->tail_synthesize = options->schedule.tail_synthesize;
+	config->duration_ns = options->schedule.duration_ns;
 	config->realtime = options->buffers.realtime;
 	config->kept_registers = options->fields.user_registers;
 	if (target->command && !(config->command_name = strdup(target->command[0])))

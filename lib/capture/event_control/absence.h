@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CPUs that go offline while they are recorded, and come back: switched off by hand or by a
- * governor, or all but one of them while the machine sleeps. The kernel then takes the events of the
- * CPU off it for good, and tells nobody: they are off, reading them is no error, and their rings
- * stay empty also when the CPU is back (seen with 6.12; perf record -a loses the CPU so). Events of
- * tasks go on by themselves.
+ * CPU hotplug: CPUs that go offline while they are recorded, and come back. The kernel then detaches
+ * the CPU's events for good and reports no error: they count nothing, and their ring buffers stay
+ * empty, also when the CPU is back (6.12; perf record -a loses the CPU). Per-task events continue.
  *
- * What tells is for how long an event has been on: that of the side-band is never switched off, so
- * where its time stands still, its CPU went, and it says when. Then events are opened once more, as
- * soon as the kernel takes them, and tasks are looked for in /proc again. It is looked at when a
- * CPU is switched, of which the kernel tells those who listen for devices (NETLINK_KOBJECT_UEVENT),
- * and every 5 s, as it tells nobody of sleep; twice a second where it does not tell (not in every
- * container), and while one is gone.
+ * Detection: an event's enabled time stops when its CPU goes offline, and the metadata event is never
+ * disabled. Its time is read when the kernel reports a CPU switch to listeners for devices
+ * (NETLINK_KOBJECT_UEVENT), and every 5 s, as suspend is not reported; twice a second while a CPU is
+ * offline, or if reports are unavailable (some containers).
+ *
+ * This part detects and notes; event_control.h reopens the events. Times are CLOCK_MONOTONIC.
  */
 #ifndef CAPTURE_EVENT_CONTROL_ABSENCE_H
 #define CAPTURE_EVENT_CONTROL_ABSENCE_H
@@ -19,31 +17,62 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/error.h"
+#include "capture/notes/notes.h"
+#include "event/set.h"
 
+/* A CPU. */
 struct absence {
-	uint64_t seen_ns;   /* CLOCK_MONOTONIC, when its event */
-	uint64_t time_on_ns; /* had been on for so long */
+	uint64_t seen_ns;   /* when its event's enabled time */
+	uint64_t time_on_ns; /* was this */
 	uint64_t tried_ns;  /* when it was last found to be offline */
-	uint64_t gone_ns;   /* when it went */
-	bool gone, lost;    /* lost: there is nothing to be opened again */
+	uint64_t gone_ns;   /* when it went offline */
+	bool gone, lost;    /* lost: it has no event to reopen */
 };
 
+/* absences_init()ed: no CPU is watched. */
 struct absences {
-	struct absence *cpus; /* as the capture's; NULL: nothing is recorded by CPUs */
-	int fd;               /* readable when it is to be looked at CPUs; -1: nobody tells */
+	struct absence *cpus; /* by index in the recorded CPUs; NULL: events are per task */
+	size_t count;
+	int fd;               /* readable when the kernel reports a switch; -1: no reports */
 	uint64_t checked_ns;
-	bool waiting; /* for one that may come back */
-	uint32_t told;
+	bool waiting;         /* for a CPU that may come back */
+	uint32_t noted;
 };
 
 /*
- * Whether its event has stood still: by what was seen last, and what is there now. Clocks differ
- * by what they are steered by; `since_ns` is when it stopped.
+ * Returns whether an event's enabled time is behind the clock. Allows for the rate at which clocks are
+ * adjusted. *since_ns_ret: when it stopped.
  */
 bool absence_is_short(const struct absence *absence, uint64_t now_ns, uint64_t time_on_ns,
 		      uint64_t *since_ns_ret);
 
 void absences_init(struct absences *absences);
 void absences_deinit(struct absences *absences);
+
+/* Begins to watch a CPU-wide set, whose events are all open. Fails only without memory. */
+struct sp_error *absences_watch(struct absences *absences, const struct event_set *set,
+				size_t cpu_count) SP_MUST_CHECK;
+
+/* Whether the CPUs are to be checked; then the next interval begins. `now`: in any case. */
+bool absences_are_due(struct absences *absences, bool now);
+
+/* Returns whether the CPU has gone offline since the last check. */
+bool absence_begins(struct absence *absence, const struct event_set *set, size_t index);
+
+/* For notes: times count from begin_ns. */
+struct absence_notes {
+	struct notes *notes;
+	const uint32_t *cpus; /* numbers, by index */
+	uint64_t begin_ns;
+};
+
+/*
+ * Notes that a CPU is offline, or that its events were reopened at now_ns. After many notes there is a
+ * last one, and no more. Fail only without memory.
+ */
+struct sp_error *absences_note_gone(struct absences *absences, size_t index,
+				    const struct absence_notes *to) SP_MUST_CHECK;
+struct sp_error *absences_note_back(struct absences *absences, size_t index, uint64_t now_ns,
+				    const struct absence_notes *to) SP_MUST_CHECK;
 
 #endif

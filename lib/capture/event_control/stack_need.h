@@ -17,6 +17,12 @@ struct stack_need_seen {
 	uint64_t lost;   /* samples for which rings had no room */
 };
 
+/* The same, and stacks that were truncated by the size of their copies. */
+struct wide_seen {
+	struct stack_need_seen need;
+	uint64_t cuts;
+};
+
 /* Zeroed: small copies, nothing seen. */
 struct stack_need {
 	bool large;

@@ -6,32 +6,40 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "capture/config/stack_copies.h"
+#include "capture/event_control/stack_need.h"
 #include "record/types.h"
 
-/* A second on each CPU, and not more than so many of all others. */
+/* Helpers' samples a second on each CPU: at most this, and this share of the others. */
 #define RATE_HZ 249
 #define RATE_SHARE 4
 
-/* So many copies of helpers find room in a ring; and they are so much larger, or of no use. */
+/* Helpers' copies that fit a ring buffer; and the factor by which they must be larger to be useful. */
 #define RING_SHARE 16
 #define LARGER 2
 
-/* They stay on so long after the last stack that was cut. */
-#define ON_NS 1000000000
+void wide_init(const struct wide_options *options, struct wide *ret)
+{
+	*ret = (struct wide){.options = *options};
+}
+
+static struct perf_event_attr disabled_attr(const struct perf_event_attr *planned)
+{
+	struct perf_event_attr attr = *planned;
+	attr.disabled = 1;
+	attr.enable_on_exec = 0;
+	return attr;
+}
 
 static struct perf_event_attr wide_attr(const struct perf_event_attr *planned, uint32_t size)
 {
-	struct perf_event_attr attr = *planned;
+	struct perf_event_attr attr = disabled_attr(planned);
 	attr.sample_stack_user = size;
-	attr.disabled = 1;
-	attr.enable_on_exec = 0;
 	attr.size = event_attr_size(&attr);
 	return attr;
 }
 
-static struct perf_event_attr helper_attr(const struct wide_options *options, uint32_t size)
+static struct perf_event_attr helper_attr(const struct event_plan *plan, uint32_t size)
 {
-	const struct event_plan *plan = options->plan;
 	struct perf_event_attr attr = wide_attr(&plan->samples[0].attr, size);
 	uint64_t most = plan->freq_hz ? plan->freq_hz / RATE_SHARE : RATE_HZ;
 	attr.freq = 1;
@@ -39,7 +47,7 @@ static struct perf_event_attr helper_attr(const struct wide_options *options, ui
 	return attr;
 }
 
-/* The descriptor, and its id; -1: the kernel refuses it. */
+/* Opens an event, to its CPU's ring buffer. Returns the descriptor, and its id; -1: the kernel refuses. */
 static int open_event(const struct wide_options *options, const struct wide_event *wanted,
 		      uint64_t *id_ret)
 {
@@ -65,27 +73,41 @@ static int open_event(const struct wide_options *options, const struct wide_even
 	return fd;
 }
 
-/*
- * *opened_ret: the kernel did. It stands in for the `planned` event, or helps it; `own` is its
- * place among own_ids, + 1.
- */
-static struct sp_error *open_one(const struct wide_options *options,
-				 const struct perf_event_attr *attr, size_t planned, size_t index,
-				 uint32_t own, struct wide *wide, struct wide_events *events,
-				 bool *opened_ret)
+/* Opens an event and adds it to a list. *opened_ret: the kernel did not refuse it. */
+static struct sp_error *add_event(struct wide *wide, struct wide_events *events,
+				  const struct wide_event *wanted, bool *opened_ret)
 {
 	uint64_t id;
-	struct wide_event event = {.cpu_index = (uint32_t)index, .planned = (uint32_t)planned,
-				   .own = own, .attr = *attr};
+	struct wide_event event = *wanted;
 	*opened_ret = false;
 	if (!vec_reserve(events, events->count + 1))
 		return error_no_memory();
-	event.fd = open_event(options, &event, &id);
+	event.fd = open_event(&wide->options, &event, &id);
 	if (event.fd < 0)
 		return NULL;
 	*vec_push(events) = event;
 	*opened_ret = true;
-	return u64map_put(&wide->ids, id, own, NULL) ? NULL : error_no_memory();
+	return u64map_put(&wide->ids.map, id, event.listed, NULL) ? NULL : error_no_memory();
+}
+
+/* Opens an alternate of a planned event on each CPU. *opened_ret: the kernel refused none. */
+static struct sp_error *add_alternates(struct wide *wide, struct wide_events *events,
+				       const struct sp_event *planned, size_t index,
+				       const struct perf_event_attr *attr, bool *opened_ret)
+{
+	struct sp_error *error = NULL;
+	*opened_ret = true;
+	for (size_t i = 0; i < wide->options.cpu_count && !error && *opened_ret; i++) {
+		uint64_t *listed = vec_push(&wide->ids.listed);
+		if (!listed)
+			return error_no_memory();
+		*listed = planned->ids[i < planned->id_count ? i : 0];
+		const struct wide_event wanted = {.cpu_index = (uint32_t)i, .planned = (uint32_t)index,
+						  .listed = (uint32_t)wide->ids.listed.count,
+						  .attr = *attr};
+		error = add_event(wide, events, &wanted, opened_ret);
+	}
+	return error;
 }
 
 static void close_events(struct wide_events *events)
@@ -96,88 +118,46 @@ static void close_events(struct wide_events *events)
 	*events = (struct wide_events){0};
 }
 
-/* One for each that was planned, on each CPU: all of them, or none. */
-static struct sp_error *open_large(const struct wide_options *options, struct wide *wide)
+/* The planned events as the file has them; also for helpers' losses. */
+static struct sp_error *find_planned(struct wide *wide, const struct sp_event **planned_ret)
 {
+	size_t count;
+	struct sp_error *error = event_set_events(wide->options.set, planned_ret, &count);
+	if (!error && (*planned_ret)->id_count)
+		wide->ids.first_listed = (*planned_ret)->ids[0];
+	return error;
+}
+
+/* Opens one for each planned event on each CPU: all of them, or none. */
+static struct sp_error *open_large(struct wide *wide, const struct sp_event *planned)
+{
+	const struct wide_options *options = &wide->options;
 	const struct event_plan *plan = options->plan;
 	uint32_t small = plan->samples[0].attr.sample_stack_user;
 	uint32_t size = options->fixed || !options->freq_hz ? 0 :
 			stack_copies_largest(options->ring_bytes, options->freq_hz, small);
-	const struct sp_event *planned;
-	size_t count;
-	if (!size)
-		return NULL;
-	struct sp_error *error = event_set_events(options->set, &planned, &count);
-	bool opened = true;
+	struct sp_error *error = NULL;
+	bool opened = size;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
 		struct perf_event_attr attr = wide_attr(&plan->samples[i].attr, size);
 		attr.enable_on_exec = options->on_exec;
-		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
-			uint64_t *own = planned[i].id_count ? vec_push(&wide->own_ids) : NULL;
-			if (!own)
-				return planned[i].id_count ? error_no_memory() : NULL;
-			*own = planned[i].ids[j < planned[i].id_count ? j : 0];
-			error = open_one(options, &attr, i, j, (uint32_t)wide->own_ids.count, wide,
-					 &wide->large, &opened);
-		}
+		opened = planned[i].id_count;
+		if (opened)
+			error = add_alternates(wide, &wide->large, &planned[i], i, &attr, &opened);
+	}
+	if (error || !opened) {
+		close_events(&wide->large);
+		return error;
 	}
 	wide->large.stack_bytes = size;
 	wide->roomy = stack_copies_are_roomy(options->ring_bytes, options->freq_hz, size);
-	wide->on_exec = options->on_exec && opened;
-	if (!opened)
-		close_events(&wide->large);
-	return error;
+	wide->on_exec = options->on_exec;
+	return NULL;
 }
 
-/*
- * A quarter of the rate, or four times the period where each is as good as another; false where
- * that cannot be: what happens now and then is wanted each time.
- */
-static bool slow_down(struct perf_event_attr *attr)
+static struct sp_error *open_helpers(struct wide *wide)
 {
-	if (attr->freq) {
-		bool fast = attr->sample_freq > WIDE_SLOWER;
-		attr->sample_freq /= WIDE_SLOWER;
-		return fast;
-	}
-	/* All samples have to say what they stand for. */
-	if (!(attr->sample_type & PERF_SAMPLE_PERIOD) || attr->sample_period < 2 ||
-	    attr->sample_period > INT64_MAX / WIDE_SLOWER)
-		return false;
-	attr->sample_period *= WIDE_SLOWER;
-	return record_is_clock(attr->type, attr->config) || attr->type == PERF_TYPE_HARDWARE ||
-	       attr->type == PERF_TYPE_HW_CACHE || attr->type == PERF_TYPE_RAW;
-}
-
-struct sp_error *wide_open_slow(const struct wide_options *options, struct wide *wide)
-{
-	const struct event_plan *plan = options->plan;
-	const struct sp_event *planned;
-	size_t count;
-	wide->options = *options;
-	struct sp_error *error = event_set_events(options->set, &planned, &count);
-	bool opened = true;
-	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
-		struct perf_event_attr attr = plan->samples[i].attr;
-		attr.disabled = 1;
-		attr.enable_on_exec = 0;
-		opened = planned[i].id_count && slow_down(&attr);
-		for (size_t j = 0; j < options->cpu_count && !error && opened; j++) {
-			uint64_t *own = vec_push(&wide->own_ids);
-			if (!own)
-				return error_no_memory();
-			*own = planned[i].ids[j < planned[i].id_count ? j : 0];
-			error = open_one(options, &attr, i, j, (uint32_t)wide->own_ids.count, wide,
-					 &wide->slow, &opened);
-		}
-	}
-	if (!opened)
-		close_events(&wide->slow);
-	return error;
-}
-
-static struct sp_error *open_helpers(const struct wide_options *options, struct wide *wide)
-{
+	const struct wide_options *options = &wide->options;
 	uint64_t size = options->ring_bytes / RING_SHARE & ~(uint64_t)7;
 	uint32_t used = options->plan->samples[0].attr.sample_stack_user;
 	struct sp_error *error = NULL;
@@ -186,26 +166,61 @@ static struct sp_error *open_helpers(const struct wide_options *options, struct 
 		used = wide->large.stack_bytes;
 	if (size > SP_STACK_BYTES_MAX)
 		size = SP_STACK_BYTES_MAX;
-	/* All that can be copied is worth while in any case. */
+	/* The largest possible copy is useful in any case. */
 	if (size < (uint64_t)LARGER * used && (size < SP_STACK_BYTES_MAX || used == size))
 		return NULL;
-	const struct perf_event_attr attr = helper_attr(options, (uint32_t)size);
+	const struct perf_event_attr attr = helper_attr(options->plan, (uint32_t)size);
 	wide->helper.stack_bytes = (uint32_t)size;
-	for (size_t i = 0; i < options->cpu_count && !error; i++)
-		error = open_one(options, &attr, 0, i, 0, wide, &wide->helper, &opened);
+	for (size_t i = 0; i < options->cpu_count && !error; i++) {
+		const struct wide_event wanted = {.cpu_index = (uint32_t)i, .attr = attr};
+		error = add_event(wide, &wide->helper, &wanted, &opened);
+	}
 	return error;
 }
 
-struct sp_error *wide_open(const struct wide_options *options, struct wide *ret)
+struct sp_error *wide_open(struct wide *wide)
 {
-	struct wide wide = {.options = *options};
-	struct sp_error *error = open_large(options, &wide);
+	const struct sp_event *planned;
+	struct sp_error *error = find_planned(wide, &planned);
 	if (!error)
-		error = open_helpers(options, &wide);
-	if (error)
-		wide_close(&wide);
-	else
-		*ret = wide;
+		error = open_large(wide, planned);
+	return error ? error : open_helpers(wide);
+}
+
+/*
+ * Lowers the rate, or raises the period if the event's samples are interchangeable. Returns false for
+ * events whose every occurrence is wanted.
+ */
+static bool slow_down(struct perf_event_attr *attr)
+{
+	if (attr->freq) {
+		bool fast = attr->sample_freq > WIDE_SLOWER;
+		attr->sample_freq /= WIDE_SLOWER;
+		return fast;
+	}
+	/* Each sample must have its period. */
+	if (!(attr->sample_type & PERF_SAMPLE_PERIOD) || attr->sample_period < 2 ||
+	    attr->sample_period > INT64_MAX / WIDE_SLOWER)
+		return false;
+	attr->sample_period *= WIDE_SLOWER;
+	return record_is_clock(attr->type, attr->config) || attr->type == PERF_TYPE_HARDWARE ||
+	       attr->type == PERF_TYPE_HW_CACHE || attr->type == PERF_TYPE_RAW;
+}
+
+struct sp_error *wide_open_slow(struct wide *wide)
+{
+	const struct event_plan *plan = wide->options.plan;
+	const struct sp_event *planned;
+	struct sp_error *error = find_planned(wide, &planned);
+	bool opened = true;
+	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
+		struct perf_event_attr attr = disabled_attr(&plan->samples[i].attr);
+		opened = planned[i].id_count && slow_down(&attr);
+		if (opened)
+			error = add_alternates(wide, &wide->slow, &planned[i], i, &attr, &opened);
+	}
+	if (error || !opened)
+		close_events(&wide->slow);
 	return error;
 }
 
@@ -214,101 +229,26 @@ void wide_close(struct wide *wide)
 	close_events(&wide->large);
 	close_events(&wide->helper);
 	close_events(&wide->slow);
-	vec_deinit(&wide->own_ids);
-	u64map_deinit(&wide->ids);
+	alternate_ids_deinit(&wide->ids);
 	*wide = (struct wide){0};
 }
 
-static void enable(struct wide_events *events, bool on)
+/* Fails only for a task that has ended, which is no error. */
+static void enable_event(int fd, bool on)
+{
+	(void)!ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void wide_enable(struct wide_events *events, bool on)
 {
 	if (events->enabled == on)
 		return;
 	events->enabled = on;
-	/* A task that has ended needs none: nothing else can be wrong. */
 	for (size_t i = 0; i < events->count; i++)
-		(void)!ioctl(events->items[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
-			     0);
+		enable_event(events->items[i].fd, on);
 }
 
-/*
- * Never both: that would count twice. Clocks go on where they stopped when they are enabled
- * again, so that no time is missing but that of the call.
- */
-static struct sp_error *change_size(struct wide *wide, bool large,
-				    const struct stack_need_seen *seen, uint64_t now_ns)
-{
-	struct sp_error *error = NULL;
-	if (large)
-		error = event_set_disable(wide->options.set, EVENT_ROLE_SAMPLES);
-	if (error)
-		return error;
-	enable(&wide->large, large);
-	if (!large)
-		error = event_set_enable(wide->options.set, EVENT_ROLE_SAMPLES);
-	stack_need_set(&wide->need, large, seen, now_ns);
-	return error;
-}
-
-struct sp_error *wide_slow_down(struct wide *wide, bool slow, uint64_t now_ns)
-{
-	const struct stack_need_seen none = {0};
-	struct sp_error *error = NULL;
-	if (wide->slow.enabled == slow)
-		return NULL;
-	if (slow) {
-		enable(&wide->large, false);
-		stack_need_set(&wide->need, false, &none, now_ns);
-		error = event_set_disable(wide->options.set, EVENT_ROLE_SAMPLES);
-	}
-	if (!error)
-		enable(&wide->slow, slow);
-	return error || slow ? error : event_set_enable(wide->options.set, EVENT_ROLE_SAMPLES);
-}
-
-struct sp_error *wide_start(struct wide *wide, bool wait, uint64_t now_ns)
-{
-	const struct stack_need_seen none = {0};
-	wide->until_ns = now_ns + ON_NS;
-	enable(&wide->helper, true);
-	if (!wide->large.stack_bytes || !wide->roomy || (wait && !wide->on_exec))
-		return NULL;
-	wide->large.enabled = wait;
-	if (!wait)
-		return change_size(wide, true, &none, now_ns);
-	stack_need_set(&wide->need, true, &none, now_ns);
-	return NULL;
-}
-
-void wide_stop(struct wide *wide)
-{
-	const struct stack_need_seen none = {0};
-	enable(&wide->large, false);
-	enable(&wide->helper, false);
-	enable(&wide->slow, false);
-	stack_need_set(&wide->need, false, &none, 0);
-	wide->until_ns = 0;
-}
-
-struct sp_error *wide_update(struct wide *wide, const struct wide_seen *seen, uint64_t now_ns)
-{
-	if (seen->cuts != wide->cuts)
-		wide->until_ns = now_ns + ON_NS;
-	wide->cuts = seen->cuts;
-	if (wide->until_ns)
-		enable(&wide->helper, now_ns < wide->until_ns);
-	if (!wide->large.stack_bytes || !wide->until_ns || wide->slow.enabled ||
-	    !stack_need_changes(&wide->need, &seen->need, now_ns))
-		return NULL;
-	return change_size(wide, !wide->need.large, &seen->need, now_ns);
-}
-
-bool wide_can_grow(const struct wide *wide, uint64_t now_ns)
-{
-	return wide->large.stack_bytes && !wide->slow.enabled && !wide->need.large &&
-	       now_ns >= wide->need.barred_until_ns;
-}
-
-/* What it has counted, or what was lost of it. */
+/* Returns an event's count, or its lost samples. */
 static uint64_t read_one(const struct wide_event *event, bool lost)
 {
 	uint64_t values[6]; /* value, (times,) id, lost */
@@ -328,9 +268,14 @@ static uint64_t sum_of(const struct wide_events *events, bool lost)
 	return sum;
 }
 
+/* Whether the kernel counts lost samples of each event. */
+static bool counts_lost(const struct wide *wide)
+{
+	return wide->options.plan && wide->options.plan->support.format_lost;
+}
+
 static struct sp_error *reopen_events(struct wide *wide, struct wide_events *events, size_t cpu_index)
 {
-	bool format_lost = wide->options.plan && wide->options.plan->support.format_lost;
 	for (size_t i = 0; i < events->count; i++) {
 		struct wide_event *event = &events->items[i];
 		uint64_t id;
@@ -338,12 +283,12 @@ static struct sp_error *reopen_events(struct wide *wide, struct wide_events *eve
 		if (fd < 0)
 			continue;
 		event->counted += read_one(event, false);
-		event->lost += format_lost ? read_one(event, true) : 0;
+		event->lost += counts_lost(wide) ? read_one(event, true) : 0;
 		close(event->fd);
 		event->fd = fd;
 		if (events->enabled)
-			(void)!ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-		if (!u64map_put(&wide->ids, id, event->own, NULL))
+			enable_event(fd, true);
+		if (!u64map_put(&wide->ids.map, id, event->listed, NULL))
 			return error_no_memory();
 	}
 	return NULL;
@@ -357,9 +302,9 @@ struct sp_error *wide_reopen(struct wide *wide, size_t cpu_index)
 	return error ? error : reopen_events(wide, &wide->slow, cpu_index);
 }
 
-uint64_t wide_lost(const struct wide *wide, bool format_lost)
+uint64_t wide_lost(const struct wide *wide)
 {
-	return format_lost ? sum_of(&wide->large, true) + sum_of(&wide->slow, true) : 0;
+	return counts_lost(wide) ? sum_of(&wide->large, true) + sum_of(&wide->slow, true) : 0;
 }
 
 uint64_t wide_counted(const struct wide *wide)

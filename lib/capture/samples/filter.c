@@ -33,15 +33,10 @@ static struct sp_error *ask_doubts(struct filter *filter, const struct ring *rin
 									     : error_no_memory();
 }
 
-/* The id in the file of what has `id` in the ring; 0: it only helps. */
+/* Returns the id in the file of an event with `id` in the ring; 0: a helper. */
 static uint64_t file_id(const struct filter *filter, uint64_t id)
 {
-	const struct sample_taker *taker = &filter->taker;
-	const uint32_t *own = taker->helpers && taker->helpers->count ?
-			      u64map_find(taker->helpers, id) : NULL;
-	if (!own)
-		return id;
-	return *own ? (*taker->own_ids)[*own - 1] : 0;
+	return alternate_ids_any(filter->alternates) ? alternate_ids_find(filter->alternates, id) : id;
 }
 
 static struct sp_error *see_sample(struct filter *filter, struct answer *last,
@@ -87,8 +82,7 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 static bool is_unlisted(const struct filter *filter, const struct ring *ring, uint64_t position,
 			const struct perf_event_header *header, uint64_t *id_ret)
 {
-	const struct u64map *helpers = filter->taker.helpers;
-	if (!helpers || !helpers->count ||
+	if (!alternate_ids_any(filter->alternates) ||
 	    header->size < sizeof(*header) + filter->fields.trailer_tid)
 		return false;
 	uint64_t id = ring_u64(ring, position + header->size - filter->fields.trailer_id);
@@ -178,8 +172,7 @@ static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t
 static bool is_renamed(const struct filter *filter, const struct ring *ring, uint64_t position,
 		       uint64_t id)
 {
-	const struct u64map *helpers = filter->taker.helpers;
-	return helpers && helpers->count &&
+	return alternate_ids_any(filter->alternates) &&
 	       ring_u64(ring, position + filter->fields.sample_id) != id;
 }
 
@@ -215,7 +208,7 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		keep = !is_unlisted(filter, reading->ring, position, header, &id);
 		/* Losses are the ring's, whoever is the first to find room again. */
 		if (!keep && !id && loss)
-			id = filter->taker.own_id;
+			id = filter->alternates->first_listed;
 		change = !keep && id && (loss || is_throttling(header->type));
 		if (keep || change)
 			see_other(filter, reading->ring, position, header->type);

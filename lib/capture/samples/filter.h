@@ -7,6 +7,7 @@
 #ifndef CAPTURE_SAMPLES_FILTER_H
 #define CAPTURE_SAMPLES_FILTER_H
 
+#include "capture/event_control/alternate_ids.h"
 #include "capture/tasks/doubt.h"
 #include "capture/ring_bank/fields.h"
 #include "capture/tasks/membership.h"
@@ -36,13 +37,6 @@ struct sample_taker {
 	struct sp_error *(*take)(void *arg, const struct ring *ring, uint64_t position,
 				 const struct perf_event_header *header, uint64_t id);
 	void *arg;
-	/*
-	 * Ids of events that the file does not list. 0: their samples only help; else they count
-	 * for the event own_ids[value - 1].
-	 */
-	const struct u64map *helpers;
-	uint64_t *const *own_ids;
-	uint64_t own_id; /* of an event whose samples count: losses that a helper tells of are its */
 };
 
 struct filter {
@@ -50,6 +44,8 @@ struct filter {
 	struct doubts *doubts;               /* NULL: none */
 	uint32_t own_pid;                    /* whose samples are left out; 0: nobody's */
 	struct sample_taker taker;           /* with batch.copy_all; NULL: the batch takes all */
+	/* The ring's losses that a helper reports are reported for its first planned event. NULL: none. */
+	const struct alternate_ids *alternates;
 	struct record_fields fields;
 	const struct retouch *retouch;       /* NULL: nothing is to be changed */
 	struct filter_counts counts;

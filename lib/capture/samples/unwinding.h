@@ -15,7 +15,7 @@
 #include "capture/samples/python.h"
 #include "capture/output/sink.h"
 #include "capture/samples/stack_size.h"
-#include "capture/event_control/wide.h"
+#include "capture/event_control/stack_need.h"
 #include "machine/live.h"
 #include "unwind/unwind.h"
 

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/event_control/event_control.h"
+
+#include "base/clock.h"
+#include "capture/config/plan_facts.h"
+#include "record/note.h"
+#include "record/types.h"
+
+/* Below this rate, samples are lost for other reasons. */
+#define SLOW_FROM_HZ 1000
+
+/* Helpers stay on that long after the last truncated stack. */
+#define HELP_NS 1000000000
+
+/* Notes about events that are switched on or off. */
+#define SWITCH_NOTES_MAX 32
+
+/* -- Opening --------------------------------------------------------------- */
+
+void event_control_init(struct event_control *control)
+{
+	*control = (struct event_control){.turns.fd = -1};
+	absences_init(&control->absences);
+}
+
+void event_control_deinit(struct event_control *control)
+{
+	wide_close(&control->wide);
+	event_set_free(control->set);
+	trigger_deinit(&control->trigger);
+	absences_deinit(&control->absences);
+	turns_deinit(&control->turns);
+	control->set = NULL;
+}
+
+struct sp_error *event_control_open_set(struct event_control *control,
+					const struct capture_config *config)
+{
+	control->config = config;
+	struct sp_error *error = turns_add_events(&control->turns, config->plan->sample_count);
+	return error ? error : event_set_new(event_kernel_real(), config->plan, config->cpus.items,
+					     config->cpus.count, &control->set);
+}
+
+static bool is_clock(const struct event_plan *plan)
+{
+	return record_is_clock(plan->samples[0].attr.type, plan->samples[0].attr.config);
+}
+
+/* Whether copies of stacks cannot have another size. */
+static bool is_fixed(const struct event_control *control)
+{
+	return control->config->graph.fixed_size || event_plan_has_groups(control->config->plan);
+}
+
+/* Whether there is one place on each CPU. Alternates of tasks that are attached to would be too many. */
+static bool is_one_place(const struct event_control *control)
+{
+	return control->config->plan->cpu_wide || control->config->target == CAPTURE_COMMAND;
+}
+
+/* Whether the rate may be too high for the ring buffers. That of other events' periods is unknown. */
+static bool is_fast(const struct event_plan *plan)
+{
+	return plan_rate_hz(plan) >= SLOW_FROM_HZ || (!plan_rate_hz(plan) && !is_clock(plan));
+}
+
+struct sp_error *event_control_open_alternates(struct event_control *control,
+					       const struct alternate_options *options)
+{
+	const struct event_plan *plan = control->config->plan;
+	struct sp_error *error = NULL;
+	wide_init(&(struct wide_options){
+		.plan = plan, .set = control->set,
+		.cpus = control->config->cpus.items, .cpu_count = control->config->cpus.count,
+		.tid = plan->cpu_wide ? -1 : options->command_tid,
+		.ring_bytes = options->ring_bytes, .freq_hz = plan_rate_hz(plan),
+		.fixed = is_fixed(control), .on_exec = control->config->copies.alternates_begin,
+	}, &control->wide);
+	if (!is_one_place(control))
+		return NULL;
+	if (options->larger && !plan->samples[0].attr.sample_regs_intr)
+		error = wide_open(&control->wide);
+	if (!error && options->slower && is_fast(plan) && !event_plan_has_groups(plan))
+		error = wide_open_slow(&control->wide);
+	return error;
+}
+
+/* -- Enabling -------------------------------------------------------------- */
+
+static struct wide_events *events_of(struct event_control *control, enum sampling_mode mode)
+{
+	return mode == SAMPLING_LARGE ? &control->wide.large : &control->wide.slow;
+}
+
+/* Enables the planned events that shall be on, and disables the others. */
+static struct sp_error *apply_turns(struct event_control *control)
+{
+	const struct turns *turns = &control->turns;
+	struct sp_error *error = NULL;
+	if (turns_all_are(turns, true))
+		return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
+	for (size_t i = 0; i < turns->event_count && !error; i++)
+		error = event_set_switch_event(control->set, i, turns->on[i]);
+	return error;
+}
+
+struct sp_error *event_control_pause(struct event_control *control)
+{
+	if (control->mode == SAMPLING_PLANNED)
+		return event_set_disable(control->set, EVENT_ROLE_SAMPLES);
+	wide_enable(events_of(control, control->mode), false);
+	return NULL;
+}
+
+struct sp_error *event_control_resume(struct event_control *control)
+{
+	if (control->mode == SAMPLING_PLANNED)
+		return apply_turns(control);
+	wide_enable(events_of(control, control->mode), true);
+	return NULL;
+}
+
+/*
+ * First disables, then enables: never two events at a place. Clocks continue where they stopped, so
+ * only the time of the calls is missing.
+ */
+static struct sp_error *set_mode(struct event_control *control, enum sampling_mode mode)
+{
+	if (mode == control->mode)
+		return NULL;
+	struct sp_error *error = event_control_pause(control);
+	if (error)
+		return error;
+	control->mode = mode;
+	return event_control_resume(control);
+}
+
+struct sp_error *event_control_begin(struct event_control *control, bool waits)
+{
+	/* CPU-wide events cannot wait for an exec: samples before it are filtered. */
+	bool cannot_wait = control->config->plan->cpu_wide && waits;
+	/* Large events could not be opened, and the planned ones do not wait any more. */
+	bool is_missed = control->config->copies.alternates_begin && !control->wide.on_exec;
+	if (control->turns.later || (!cannot_wait && !is_missed))
+		return NULL;
+	return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
+}
+
+static struct sp_error *begin_alternates(struct event_control *control, bool by_exec, uint64_t now_ns)
+{
+	const struct stack_need_seen none = {0};
+	const struct wide *wide = &control->wide;
+	control->until_ns = now_ns + HELP_NS;
+	wide_enable(&control->wide.helper, true);
+	if (!wide->large.stack_bytes || !wide->roomy || (by_exec && !wide->on_exec))
+		return NULL;
+	stack_need_set(&control->need, true, &none, now_ns);
+	if (!by_exec)
+		return set_mode(control, SAMPLING_LARGE);
+	control->mode = SAMPLING_LARGE;
+	control->wide.large.enabled = true;
+	return NULL;
+}
+
+struct sp_error *event_control_begin_alternates(struct event_control *control, bool by_exec,
+						uint64_t now_ns)
+{
+	return control->turns.later ? NULL : begin_alternates(control, by_exec, now_ns);
+}
+
+/* -- Schedule -------------------------------------------------------------- */
+
+/* Notes that an event (TURNS_ALL: all) was enabled or disabled, for readers who find no samples. */
+static struct sp_error *note_event(const struct event_control *control, size_t index,
+				   enum note_kind kind, const struct note_records *to)
+{
+	const char *event = index == TURNS_ALL ? NULL : control->config->plan->samples[index].name;
+	struct sp_note note = NOTE_OF(kind, event);
+	note.time_ns = to->time_ns;
+	return record_encode_note(to->records, &note);
+}
+
+static struct sp_error *note_switch(struct event_control *control, size_t index, bool on,
+				    const struct note_records *to)
+{
+	if (control->switches_noted > SWITCH_NOTES_MAX)
+		return NULL;
+	if (control->switches_noted++ == SWITCH_NOTES_MAX)
+		return note_event(control, TURNS_ALL, NOTE_SAMPLING_UNSTABLE, to);
+	return note_event(control, index, on ? NOTE_SAMPLING_ON : NOTE_SAMPLING_OFF, to);
+}
+
+struct sp_error *event_control_note_off(const struct event_control *control,
+					const struct note_records *to)
+{
+	const struct turns *turns = &control->turns;
+	struct sp_error *error = NULL;
+	if (turns_all_are(turns, false))
+		return note_event(control, TURNS_ALL, NOTE_SAMPLING_WAS_OFF, to);
+	for (size_t i = 0; i < turns->event_count && !error; i++)
+		if (!turns->on[i])
+			error = note_event(control, i, NOTE_SAMPLING_WAS_OFF, to);
+	return error;
+}
+
+/* Alternates stand for all events: they are off while some event shall be off. */
+static struct sp_error *end_alternates(struct event_control *control)
+{
+	const struct stack_need_seen none = {0};
+	wide_enable(&control->wide.helper, false);
+	stack_need_set(&control->need, false, &none, 0);
+	control->until_ns = 0;
+	control->pace = (struct pace){0};
+	return control->mode == SAMPLING_PLANNED ? apply_turns(control)
+						 : set_mode(control, SAMPLING_PLANNED);
+}
+
+struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
+				      uint64_t now_ns, const struct note_records *to)
+{
+	bool was_on = turns_all_are(&control->turns, true);
+	bool changes = turns_set(&control->turns, index, on);
+	bool is_on = turns_all_are(&control->turns, true);
+	if (was_on && is_on)
+		return NULL;
+	struct sp_error *error = changes ? note_switch(control, index, on, to) : NULL;
+	if (!error)
+		error = end_alternates(control);
+	return error || !is_on ? error : begin_alternates(control, false, now_ns);
+}
+
+struct sp_error *event_control_run_schedule(struct event_control *control, uint64_t now_ns,
+					    const struct note_records *to)
+{
+	if (!turns_expired(&control->turns))
+		return NULL;
+	struct sp_error *error = event_control_switch(control, TURNS_ALL,
+						      turns_next_is_on(&control->turns), now_ns, to);
+	return error ? error : turns_advance(&control->turns);
+}
+
+/* -- Stacks and rate ------------------------------------------------------- */
+
+struct sp_error *event_control_fit_copies(struct event_control *control,
+					  const struct wide_seen *seen, uint64_t now_ns)
+{
+	if (seen->cuts != control->cuts)
+		control->until_ns = now_ns + HELP_NS;
+	control->cuts = seen->cuts;
+	if (control->until_ns)
+		wide_enable(&control->wide.helper, now_ns < control->until_ns);
+	if (!control->wide.large.stack_bytes || !control->until_ns ||
+	    control->mode == SAMPLING_SLOW || !stack_need_changes(&control->need, &seen->need, now_ns))
+		return NULL;
+	stack_need_set(&control->need, !control->need.large, &seen->need, now_ns);
+	return set_mode(control, control->need.large ? SAMPLING_LARGE : SAMPLING_PLANNED);
+}
+
+bool event_control_can_grow(const struct event_control *control, uint64_t now_ns)
+{
+	return control->wide.large.stack_bytes && control->mode != SAMPLING_SLOW &&
+	       !control->need.large && now_ns >= control->need.barred_until_ns;
+}
+
+static struct sp_error *note_rate(const struct event_control *control, struct notes *notes)
+{
+	const struct event_plan *plan = control->config->plan;
+	const struct perf_event_attr *attr = &plan->samples[0].attr;
+	uint64_t usual = attr->freq ? plan->freq_hz : attr->sample_period;
+	uint64_t now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
+	uint64_t permille = (uint64_t)(1000 * control->pace.share);
+	if (!control->pace.slow)
+		return notes_add(notes, attr->freq ? NOTE_RATE_RESTORED : NOTE_PERIOD_RESTORED, NULL, usual);
+	return notes_add(notes, attr->freq ? NOTE_RATE_LOWERED : NOTE_PERIOD_RAISED, NULL, permille, now,
+			 usual);
+}
+
+struct sp_error *event_control_fit_rate(struct event_control *control, const struct pace_seen *seen,
+					uint64_t now_ns, struct notes *notes)
+{
+	const struct stack_need_seen none = {0};
+	if (!control->wide.slow.count || !turns_all_are(&control->turns, true) ||
+	    !pace_changes(&control->pace, seen, now_ns))
+		return NULL;
+	if (control->pace.slow)
+		stack_need_set(&control->need, false, &none, now_ns);
+	struct sp_error *error = set_mode(control, control->pace.slow ? SAMPLING_SLOW : SAMPLING_PLANNED);
+	return error ? error : note_rate(control, notes);
+}
+
+/* -- CPU hotplug ----------------------------------------------------------- */
+
+struct sp_error *event_control_watch_cpus(struct event_control *control)
+{
+	if (!control->config->plan->cpu_wide)
+		return NULL;
+	return absences_watch(&control->absences, control->set, control->config->cpus.count);
+}
+
+/* *back_ret: the CPU is online, and its events are open again. */
+static struct sp_error *reopen(struct event_control *control, size_t index,
+			       struct event_renamed_list *renamed, bool *back_ret)
+{
+	bool offline;
+	struct sp_error *error = event_set_reopen(control->set, index, renamed, &offline);
+	*back_ret = !error && !offline;
+	if (!*back_ret)
+		return error;
+	error = wide_reopen(&control->wide, index);
+	return error ? error : trigger_reopen(&control->trigger, index);
+}
+
+static struct sp_error *try_cpu(struct event_control *control, size_t index,
+				const struct absence_notes *to, struct event_renamed_list *renamed,
+				bool *back_ret)
+{
+	struct absence *absence = &control->absences.cpus[index];
+	bool back;
+	struct sp_error *error = reopen(control, index, renamed, &back);
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!error && back && event_set_enabled_time(control->set, index, &absence->time_on_ns)) {
+		error = absences_note_back(&control->absences, index, now_ns, to);
+		absence->gone = false;
+		absence->seen_ns = now_ns;
+		*back_ret = true;
+	}
+	absence->tried_ns = now_ns;
+	return error;
+}
+
+static struct sp_error *check_cpu(struct event_control *control, size_t index,
+				  const struct cpu_check *check, struct event_renamed_list *renamed,
+				  bool *back_ret)
+{
+	struct absence *absence = &control->absences.cpus[index];
+	const struct absence_notes to = {check->notes, control->config->cpus.items, check->begin_ns};
+	bool goes = !absence->gone && (absence->lost || absence_begins(absence, control->set, index));
+	struct sp_error *error = NULL;
+	absence->gone |= goes;
+	absence->lost |= goes && check->is_mapped;
+	if (goes)
+		absence->tried_ns = absence->gone_ns;
+	if (absence->gone && !absence->lost && !check->is_mapped)
+		error = try_cpu(control, index, &to, renamed, back_ret);
+	if (error || !goes || !absence->gone)
+		return error;
+	return absences_note_gone(&control->absences, index, &to);
+}
+
+struct sp_error *event_control_check_cpus(struct event_control *control,
+					  const struct cpu_check *check,
+					  struct event_renamed_list *renamed, bool *back_ret)
+{
+	struct absences *absences = &control->absences;
+	struct sp_error *error = NULL;
+	*back_ret = false;
+	if (!absences_are_due(absences, check->now))
+		return NULL;
+	absences->waiting = false;
+	for (size_t i = 0; i < absences->count && !error; i++) {
+		error = check_cpu(control, i, check, renamed, back_ret);
+		absences->waiting |= absences->cpus[i].gone && !absences->cpus[i].lost;
+	}
+	return error;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Calls of the event control, with what they need of the other parts. */
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "capture/recorder.h"
+#include "capture/tasks/rescan.h"
+
+/*
+ * Whether the rate may be lowered. It may not for a control group's events, or if that would change
+ * the meaning of counts; the filter renames samples with a single id only.
+ */
+static bool may_slow_down(const struct sp_capture *capture, const struct capture_options *options)
+{
+	return options->sampling.adapt != SP_OFF && !options->target.cgroups &&
+	       !options->fields.thread_counts && !capture->out.traces.area_bytes &&
+	       !capture->samples.filter.fields.sample_id_again;
+}
+
+struct sp_error *capture_open_alternates(struct sp_capture *capture,
+					 const struct capture_options *options)
+{
+	const struct alternate_options alternates = {
+		.command_tid = (int32_t)capture->tasks.workload.pid,
+		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
+		.larger = capture->samples.unwinding,
+		.slower = may_slow_down(capture, options),
+	};
+	struct sp_error *error = event_control_open_alternates(&capture->control, &alternates);
+	capture->samples.filter.alternates = &capture->control.wide.ids;
+	if (error || capture->tasks.workload.pid)
+		return error;
+	return event_control_begin_alternates(&capture->control, false, capture_now_ns());
+}
+
+/* Opens the trigger on all CPUs, or for each task that is recorded from the beginning. */
+static struct sp_error *open_trigger(struct sp_capture *capture)
+{
+	struct trigger *trigger = &capture->control.trigger;
+	const struct recorded_tasks *tasks = &capture->tasks;
+	size_t count = 1;
+	for (size_t i = 0; i < tasks->processes.count; i++)
+		count += tasks->processes.items[i].threads.count;
+	CLEANUP_FREE int32_t *tids = calloc(count, sizeof(*tids));
+	if (!tids)
+		return error_no_memory();
+	count = 0;
+	if (tasks->workload.pid)
+		tids[count++] = (int32_t)tasks->workload.pid;
+	for (size_t i = 0; i < tasks->processes.count; i++)
+		for (size_t j = 0; j < tasks->processes.items[i].threads.count; j++)
+			tids[count++] = (int32_t)tasks->processes.items[i].threads.items[j];
+	const struct trigger_places places = {
+		.cpus = capture->config.cpus.items, .cpu_count = capture->config.cpus.count,
+		.tids = tids, .tid_count = count, .page_size = capture->config.rights.page_size,
+	};
+	return trigger_open(trigger, &places);
+}
+
+struct sp_error *capture_watch_events(struct sp_capture *capture)
+{
+	struct event_control *control = &capture->control;
+	struct sp_error *error = turns_open_timer(&control->turns, capture_now_ns());
+	if (!error)
+		error = capture_watch_fd(capture, control->turns.fd);
+	if (!error && control->trigger.plan)
+		error = open_trigger(capture);
+	for (size_t i = 0; i < control->trigger.ring_count && !error; i++)
+		error = capture_watch_fd(capture, trigger_fd(&control->trigger, i));
+	return error ? error : capture_watch_fd(capture, control->absences.fd);
+}
+
+static struct note_records note_records(struct sp_capture *capture)
+{
+	return (struct note_records){&capture->out.extra, capture_record_time_ns(capture)};
+}
+
+struct sp_error *capture_run_schedule(struct sp_capture *capture)
+{
+	const struct note_records to = note_records(capture);
+	return event_control_run_schedule(&capture->control, capture_now_ns(), &to);
+}
+
+struct sp_error *capture_note_off(struct sp_capture *capture)
+{
+	const struct note_records to = note_records(capture);
+	return event_control_note_off(&capture->control, &to);
+}
+
+struct sp_error *capture_fit_events(struct sp_capture *capture)
+{
+	const struct filter_counts *counts = &capture->samples.filter.counts;
+	const struct pace_seen pace = {.samples = counts->samples + counts->strangers,
+				       .lost = counts->lost};
+	struct unwinding *unwinding = capture->samples.unwinding;
+	uint64_t now_ns = capture_now_ns();
+	struct sp_error *error = event_control_fit_rate(&capture->control, &pace, now_ns,
+							&capture->out.notes);
+	if (error || !unwinding)
+		return error;
+	struct wide_seen seen = unwinding_seen(unwinding);
+	seen.need.lost = counts->lost;
+	error = event_control_fit_copies(&capture->control, &seen, now_ns);
+	unwinding_alarm(unwinding, event_control_can_grow(&capture->control, now_ns));
+	return error;
+}
+
+/* Records of a reopened event get the id that the file lists. */
+static struct sp_error *adopt(struct sp_capture *capture, const struct event_renamed *renamed)
+{
+	const struct event_plan *plan = capture->config.plan;
+	struct retouch_name name = {.listed = renamed->listed, .counted = renamed->counted};
+	if (renamed->event < plan->sample_count) {
+		const struct perf_event_attr *attr = &plan->samples[renamed->event].attr;
+		name.read_format = attr->sample_type & PERF_SAMPLE_READ ? attr->read_format : 0;
+	}
+	return retouch_rename(&capture->bank.retouch, renamed->id, name);
+}
+
+struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
+{
+	struct event_renamed_list renamed = {0};
+	bool back;
+	const struct cpu_check check = {.now = now, .is_mapped = capture->out.traces.area_bytes,
+					.notes = &capture->out.notes, .begin_ns = capture->begin_ns};
+	struct sp_error *error = event_control_check_cpus(&capture->control, &check, &renamed, &back);
+	/* Some events may be open although the CPU went offline again. */
+	for (size_t i = 0; i < renamed.count && !error; i++)
+		error = adopt(capture, &renamed.items[i]);
+	vec_deinit(&renamed);
+	if (!error && back) /* metadata of that CPU may be missing: /proc is read again */
+		tasks_request_rescan(&capture->tasks, true);
+	return error ? error : ring_bank_copy_changed(&capture->bank);
+}
+
+static struct sp_error *switch_named(struct sp_capture *capture, const char *event, bool on)
+{
+	const struct event_plan *plan = capture->config.plan;
+	const struct note_records to = note_records(capture);
+	size_t index = event ? 0 : TURNS_ALL;
+	while (event && index < plan->sample_count && strcmp(plan->samples[index].name, event))
+		index++;
+	if (event && index == plan->sample_count)
+		return error_new(SP_ERROR_NOT_FOUND, "no event %s is recorded", event);
+	return event_control_switch(&capture->control, index, on, capture_now_ns(), &to);
+}
+
+struct sp_error *sp_capture_enable(struct sp_capture *capture, const char *event)
+{
+	return switch_named(capture, event, true);
+}
+
+struct sp_error *sp_capture_disable(struct sp_capture *capture, const char *event)
+{
+	return switch_named(capture, event, false);
+}
+
+size_t sp_capture_event_count(const struct sp_capture *capture)
+{
+	return capture->config.plan->sample_count;
+}
+
+const char *sp_capture_event_name(const struct sp_capture *capture, size_t index)
+{
+	return capture->config.plan->samples[index].name;
+}
+
+const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *capture, size_t index)
+{
+	return &capture->config.plan->samples[index].attr;
+}
+
+bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index)
+{
+	return capture->control.turns.on[index];
+}

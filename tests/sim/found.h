@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Contents of the files on the simulated disk, as the library reads them. */
+#ifndef SIM_FOUND_H
+#define SIM_FOUND_H
+
+#include "scenario.h"
+
+/* A sample of a file, or a record of a task or mapping. */
+struct sim_found {
+	uint64_t time_ns, order, ip, chain_hash;
+	uint32_t type, pid, tid, cpu;
+	uint16_t misc;
+	uint64_t id, start, size;
+	uint32_t ppid;
+	bool has_stack;            /* copied, to be unwound later */
+};
+
+/* Of all files. */
+struct sim_read_back {
+	struct sim_found *items;   /* in order of time */
+	size_t count, room;
+	uint64_t lost;             /* by LOST records */
+	uint64_t lost_samples;     /* by LOST_SAMPLES */
+	uint64_t *ids;             /* of the events in the headers */
+	size_t id_count;
+	unsigned int files;
+};
+
+/* Reads all files, and checks what needs no comparison with the kernel's records. */
+void sim_read_files(struct sim_read_back *ret, bool killed);
+
+/* mappings.c; the records are in order of time. */
+void sim_check_mappings(const struct sim_found *items, size_t count);
+
+#endif

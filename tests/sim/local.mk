@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Deterministic simulation of the recorder (tests/sim/sim.h).
+noinst_PROGRAMS += tests/sim/simulate
+tests_sim_simulate_SOURCES = \
+	tests/sim/calls.c tests/sim/calls.h \
+	tests/sim/calls_data.c \
+	tests/sim/calls_files.c \
+	tests/sim/calls_folders.c \
+	tests/sim/calls_process.c \
+	tests/sim/calls_system.c \
+	tests/sim/clock.c \
+	tests/sim/descriptors.c \
+	tests/sim/enter.h \
+	tests/sim/files.c \
+	tests/sim/found.h \
+	tests/sim/mappings.c \
+	tests/sim/oracles.c \
+	tests/sim/perf_events.c \
+	tests/sim/perf_records.c \
+	tests/sim/proc_fs.c \
+	tests/sim/read_back.c \
+	tests/sim/scenario.h \
+	tests/sim/scenarios.c \
+	tests/sim/session.c \
+	tests/sim/sim.h \
+	tests/sim/simulate.c \
+	tests/sim/stacks.c \
+	tests/sim/tasks.c \
+	tests/sim/threads.c \
+	tests/sim/workload.c
+tests_sim_simulate_LDADD = lib/libsprof-core.la
+tests_sim_simulate_LDFLAGS = $(AM_LDFLAGS) -Wl,@$(top_srcdir)/tests/sim/calls.txt
+EXTRA_tests_sim_simulate_DEPENDENCIES = tests/sim/calls.txt
+EXTRA_DIST += tests/sim/calls.txt
+dist_check_SCRIPTS += tests/sim/test_sim.sh
+
+# Thousands of runs: some minutes.
+.PHONY: simulate
+simulate: all
+	SIM_SEEDS=1-100 SIM_SAME=0-10 SIM_FAULTS=3 SIM_KILLS=101 $(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS=tests/sim/test_sim.sh

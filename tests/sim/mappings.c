@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds samples against the names and mappings of their processes in the same file. */
+#include <stdlib.h>
+#include <string.h>
+#include <sprof/reader.h>
+#include "found.h"
+
+struct known {
+	uint32_t pid;
+	bool named, synthesised;
+	bool complete;      /* all of its mappings are known */
+	uint32_t unknown;   /* its ancestor that is not; 0: none */
+	bool raced; /* both /proc and a FORK record have it: what it mapped between is forgotten */
+	struct { uint64_t start, size; } maps[64];
+	size_t count;
+};
+
+static struct {
+	struct known *items;
+	size_t count;
+} known;
+
+static struct known *know(uint32_t pid)
+{
+	if (pid >= known.count) {
+		size_t count = pid + 1024;
+		known.items = realloc(known.items, count * sizeof(*known.items));
+		if (!known.items)
+			abort();
+		memset(known.items + known.count, 0, (count - known.count) * sizeof(*known.items));
+		known.count = count;
+	}
+	return &known.items[pid];
+}
+
+static void learn(const struct sim_found *found)
+{
+	struct known *process = know(found->pid > found->ppid ? found->pid : found->ppid);
+	process = know(found->pid);
+	switch (found->type) {
+	case PERF_RECORD_FORK:
+		if (found->pid != found->ppid) {
+			bool raced = process->synthesised && found->time_ns;
+			const struct known *parent = know(found->ppid);
+			uint32_t unknown = parent->complete ? 0 : parent->unknown ?: found->ppid;
+			*process = *know(found->ppid);
+			process->pid = found->pid;
+			process->synthesised = false;
+			process->raced |= raced;
+			process->unknown = unknown;
+		}
+		break;
+	case PERF_RECORD_COMM:
+		process->named = true;
+		if (found->misc & PERF_RECORD_MISC_COMM_EXEC) {
+			process->count = 0;
+			process->complete = true;
+		}
+		break;
+	case PERF_RECORD_MMAP2:
+		process->synthesised |= !found->time_ns;
+		process->complete |= !found->time_ns;
+		if (process->count < 64) {
+			process->maps[process->count].start = found->start;
+			process->maps[process->count++].size = found->size;
+		}
+		break;
+	}
+}
+
+static void check_mapping(const struct sim_found *found)
+{
+	const struct known *process = know(found->pid);
+	/* An ancestor ended before its turn in /proc came: nothing can be known. */
+	const struct sim_process *ancestor = process->unknown ? sim_process_find(process->unknown) : NULL;
+	if ((ancestor && ancestor->ended) || (process->raced && !sim.strict))
+		return;
+	if (!process->named && found->pid) {
+		sim_violation("process %u has no name at its sample of %llu", found->pid,
+			      (unsigned long long)found->time_ns);
+		return;
+	}
+	if (found->ip >> 63)
+		return;
+	for (size_t i = 0; i < process->count; i++)
+		if (found->ip - process->maps[i].start < process->maps[i].size)
+			return;
+	sim_violation("no mapping of process %u for its sample of %llu", found->pid,
+		      (unsigned long long)found->time_ns);
+}
+
+void sim_check_mappings(const struct sim_found *items, size_t count)
+{
+	memset(known.items, 0, known.count * sizeof(*known.items));
+	for (size_t i = 0; i < count; i++) {
+		if (items[i].type == PERF_RECORD_SAMPLE)
+			check_mapping(&items[i]);
+		else
+			learn(&items[i]);
+	}
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds the files of a session against what the kernel knows. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sprof/reader.h>
+#include "calls.h"
+#include "found.h"
+
+/* Slow events have that part of the rate of those that they stand in for. */
+#define SLOWER 4
+
+/* A killed recorder may lack the samples of that time before. */
+#define KILL_NS (1000 * SIM_MS)
+
+static struct sim_read_back read_back;
+
+/* -- Samples --------------------------------------------------------------- */
+
+static bool is_listed(uint64_t id)
+{
+	for (size_t i = 0; i < read_back.id_count; i++)
+		if (read_back.ids[i] == id)
+			return true;
+	return false;
+}
+
+/* By id of the event: whether its samples belong in the files. Others only help to unwind. */
+static bool *recorded;
+
+static bool is_recorded(uint64_t id)
+{
+	return recorded[id];
+}
+
+/*
+ * Large and slow events stand in for those in the header. Others that are slow copy more of the stack,
+ * and are not recorded.
+ */
+static void note_recorded(void)
+{
+	uint64_t period = 0, stack = 0;
+	recorded = calloc(sim_perf.event_count + 101, sizeof(*recorded));
+	if (!recorded)
+		abort();
+	for (size_t i = 0; i < sim_perf.event_count; i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		bool clock = event->attr.config != PERF_COUNT_SW_DUMMY;
+		recorded[event->id] = clock && is_listed(event->id);
+		if (!recorded[event->id])
+			continue;
+		period = event->attr.sample_freq;
+		stack = event->attr.sample_stack_user;
+	}
+	for (size_t i = 0; i < sim_perf.event_count; i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		recorded[event->id] |= event->attr.config != PERF_COUNT_SW_DUMMY && event->ever_on &&
+				       (event->attr.sample_freq == period ||
+					(event->attr.sample_freq == period / SLOWER &&
+					 event->attr.sample_stack_user == stack));
+	}
+}
+
+static bool is_target(const struct sim_scenario *scenario, const struct sim_truth *truth)
+{
+	const struct sim_task *task = sim_task_find(truth->tid);
+	return scenario->target == SIM_SYSTEM || (task && task->followed);
+}
+
+/* Whether another event has sampled the same thread: then one of the two is left out. */
+static bool is_double(const struct sim_truth *truth)
+{
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *other = &sim_perf.truth[i];
+		if (other->type == PERF_RECORD_SAMPLE && other->tid == truth->tid &&
+		    other->cpu == truth->cpu && other->id != truth->id)
+			return true;
+	}
+	return false;
+}
+
+static void compare_sample(const struct sim_truth *truth, const struct sim_found *found)
+{
+	if (found->ip != truth->ip || found->pid != truth->pid || found->tid != truth->tid ||
+	    found->cpu != truth->cpu)
+		sim_violation("the sample of %llu differs from the kernel's",
+			      (unsigned long long)truth->time_ns);
+	unsigned int end = (found->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT;
+	bool whole = !found->has_stack && (end == SP_MISC_END_COMPLETE || end == SP_MISC_END_UNKNOWN);
+	if (whole && !(found->misc & (SP_MISC_SHORTENED | SP_MISC_REPAIRED)) &&
+	    found->chain_hash != truth->chain_hash)
+		sim_violation("the call chain of the sample of %llu is wrong (end %u)",
+			      (unsigned long long)truth->time_ns, end);
+}
+
+struct counts {
+	uint64_t put, found, missing, lost;
+};
+
+/* Both lists are in order of time. */
+static struct counts compare_samples(const struct sim_scenario *scenario, bool killed)
+{
+	struct counts counts = {0};
+	uint64_t until_ns = killed ? sim_result.commit_ns : sim_result.stop_ns;
+	if (killed)
+		until_ns = until_ns > KILL_NS ? until_ns - KILL_NS : 0;
+	size_t at = 0;
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->type != PERF_RECORD_SAMPLE)
+			continue;
+		for (; at < read_back.count && read_back.items[at].time_ns < truth->time_ns; at++)
+			if (read_back.items[at].type == PERF_RECORD_SAMPLE)
+				sim_violation("a sample of %llu is there twice, or was never taken",
+					      (unsigned long long)read_back.items[at].time_ns);
+		const struct sim_found *found = NULL;
+		if (at < read_back.count && read_back.items[at].time_ns == truth->time_ns &&
+		    read_back.items[at].type == PERF_RECORD_SAMPLE)
+			found = &read_back.items[at++];
+		counts.put += truth->fate == SIM_PUT;
+		counts.found += found != NULL;
+		counts.lost += truth->fate == SIM_LOST;
+		if (found && truth->fate == SIM_LOST)
+			sim_violation("a sample of %llu is there, though it was lost",
+				      (unsigned long long)truth->time_ns);
+		if (found)
+			compare_sample(truth, found);
+		if (found && !is_target(scenario, truth))
+			sim_violation("a sample of thread %u, which is not a target", truth->tid);
+		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
+			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth);
+		/* Without the record of its fork, a task's samples cannot be told from others. */
+		bool unknown = sim_result.stats.lost_sideband && scenario->target != SIM_SYSTEM;
+		if (found || !due || scenario->may_drop || sim_result.failed || unknown ||
+		    is_double(truth))
+			continue;
+		counts.missing++;
+		sim_violation("the sample of %llu (thread %u, CPU %u, id %llu) is missing",
+			      (unsigned long long)truth->time_ns, truth->tid, truth->cpu,
+			      (unsigned long long)truth->id);
+	}
+	return counts;
+}
+
+/* -- All ------------------------------------------------------------------- */
+
+static void print_events(void)
+{
+	for (size_t i = 0; i < sim_perf.event_count; i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		uint64_t samples = 0;
+		for (size_t k = 0; k < sim_perf.truth_count; k++)
+			samples += sim_perf.truth[k].id == event->id;
+		if (samples)
+			printf("# event %llu: CPU %d, task %d, config %llu, %llu records, %llu lost"
+			       "%s\n",
+			       (unsigned long long)event->id, event->cpu, event->pid,
+			       (unsigned long long)event->attr.config, (unsigned long long)samples,
+			       (unsigned long long)event->lost,
+			       is_recorded(event->id) ? "" : ", not recorded");
+	}
+}
+
+/* Samples are lost as long as events are on: also after the recorder has counted. */
+static void check_losses(void)
+{
+	uint64_t before = 0, all = 0, lost = sim_result.stats.lost;
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->fate != SIM_LOST || !is_recorded(truth->id))
+			continue;
+		all++;
+		before += truth->time_ns < sim_result.stop_ns;
+	}
+	/* Known: LOST records of the last round are counted again. */
+	uint64_t again = sim.strict ? 0 : read_back.lost;
+	if (lost < before || lost > all + again)
+		sim_violation("the recorder counted %llu lost samples, the kernel %llu to %llu",
+			      (unsigned long long)lost, (unsigned long long)before,
+			      (unsigned long long)all);
+}
+
+void sim_check_files(const struct sim_scenario *scenario, bool killed)
+{
+	sim_read_files(&read_back, killed);
+	if (!read_back.files && sim_result.published && !killed && !sim_result.failed)
+		sim_violation("there is no file");
+	if (!read_back.files)
+		return;
+	note_recorded();
+	struct counts counts = compare_samples(scenario, killed);
+	const struct sp_capture_stats *stats = &sim_result.stats;
+	if (!killed && !sim_result.failed && !scenario->may_drop)
+		check_losses();
+	/* Known: samples of the last round, which is not unwound any more, are counted so. */
+	if (stats->unwritten && !killed && !sim_result.failed && !scenario->may_drop &&
+	    (sim.strict || scenario->chains.call_graph != SP_CALL_GRAPH_DWARF))
+		sim_violation("%llu samples count as unwritten", (unsigned long long)stats->unwritten);
+	if (sim.verbose)
+		print_events();
+	if (sim.verbose)
+		printf("# put %llu found %llu lost %llu; stats: samples %llu lost %llu shed %llu "
+		       "sideband %llu unattributed %llu unwritten %llu; %llu ms, %llu calls\n",
+		       (unsigned long long)counts.put, (unsigned long long)counts.found,
+		       (unsigned long long)counts.lost, (unsigned long long)stats->samples,
+		       (unsigned long long)stats->lost, (unsigned long long)stats->shed,
+		       (unsigned long long)stats->lost_sideband,
+		       (unsigned long long)stats->unattributed,
+		       (unsigned long long)stats->unwritten,
+		       (unsigned long long)(sim.now_ns / SIM_MS), (unsigned long long)sim.calls);
+	if (!killed && !sim_result.failed && !scenario->may_drop && stats->samples != counts.found)
+		sim_violation("%llu samples are in the files, the recorder counted %llu",
+			      (unsigned long long)counts.found, (unsigned long long)stats->samples);
+}
+
+struct hashing {
+	uint64_t hash, bytes;
+};
+
+static void hash_file(const char *path, const struct sim_inode *inode, void *arg)
+{
+	struct hashing *hashing = arg;
+	for (; *path; path++)
+		hashing->hash = (hashing->hash ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
+	for (uint64_t i = 0; i < inode->size; i++)
+		hashing->hash = (hashing->hash ^ inode->bytes[i]) * UINT64_C(0x100000001b3);
+	hashing->bytes += inode->size;
+}
+
+uint64_t sim_hash_files(uint64_t *bytes_ret)
+{
+	struct hashing hashing = {.hash = UINT64_C(0xcbf29ce484222325)};
+	sim_files_visit(hash_file, &hashing);
+	*bytes_ret = hashing.bytes;
+	return hashing.hash;
+}
+
+static void keep_file(const char *path, const struct sim_inode *inode, void *arg)
+{
+	char name[PATH_MAX];
+	snprintf(name, sizeof(name), "%s/%s", (const char *)arg, strrchr(path, '/') + 1);
+	FILE *file = fopen(name, "w");
+	if (!file || fwrite(inode->bytes, 1, inode->size, file) != inode->size || fclose(file))
+		perror(name);
+}
+
+void sim_keep_files(const char *folder)
+{
+	sim_files_visit(keep_file, (void *)(uintptr_t)folder);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A session: machine, workload, options of the recording, and allowed results. */
+#ifndef SIM_SCENARIO_H
+#define SIM_SCENARIO_H
+
+#include <sprof/capture.h>
+#include "sim.h"
+
+enum sim_target { SIM_COMMAND, SIM_ATTACH, SIM_SYSTEM };
+
+struct sim_scenario {
+	const char *name;
+	unsigned int cpus;
+	struct sim_workload workload;
+	struct sim_disk disk;
+	enum sim_target target;
+	unsigned int stop_ms;      /* stopped at a random moment before; 0: it ends by itself */
+	unsigned int demand_ms;    /* a snapshot or another file is demanded that often; 0: never */
+	unsigned int hesitation_ms; /* the caller steps that much later at most */
+	unsigned int stall_ms;     /* threads of the recorder wait for a CPU that long at most */
+	bool toggles;              /* sampling is switched off and on */
+	struct sp_capture_sampling sampling;
+	struct sp_capture_chains chains;
+	struct sp_capture_buffers buffers;
+	struct sp_capture_output output;
+	struct sp_capture_schedule schedule;
+	enum sp_capture_scope scope;
+	bool may_fail;             /* the disk is too small, for example */
+	bool may_drop;             /* not all samples can be kept */
+};
+
+extern const struct sim_scenario sim_scenarios[];
+extern const size_t sim_scenario_count;
+
+/* How a session went. */
+struct sim_result {
+	struct sp_capture_stats stats;
+	bool created, failed, published;
+	char message[256];         /* of the first error */
+	uint64_t begin_ns, stop_ns; /* samples between these are expected */
+	uint64_t commit_ns;        /* end of the last step */
+};
+
+extern struct sim_result sim_result;
+
+/* Runs a session, and checks that nothing is left of it. */
+void sim_session(const struct sim_scenario *scenario);
+/* Checks the files on the disk. `killed`: the recorder was, a moment ago. */
+void sim_check_files(const struct sim_scenario *scenario, bool killed);
+/* Hash of all files on the disk, and their size. */
+uint64_t sim_hash_files(uint64_t *bytes_ret);
+void sim_keep_files(const char *folder);
+
+#endif

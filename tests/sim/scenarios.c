@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "scenario.h"
+
+#define SIZE(type) .size = sizeof(struct type)
+
+#define FRAME_POINTERS {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_FP}
+#define LIVE {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF}
+#define LATER {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF, .unwind = SP_UNWIND_LATER}
+#define RATE(hz) {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = (hz)}
+#define NO_BUFFERS {SIZE(sp_capture_buffers)}
+#define RING(bytes) {SIZE(sp_capture_buffers), .ring_bytes = (bytes)}
+#define PLAIN {SIZE(sp_capture_output), .path = "/out/sprof.data"}
+#define NO_SCHEDULE {SIZE(sp_capture_schedule)}
+
+/* Threads and children come and go. */
+#define BUSY                                                                                   \
+	.tasks = 1, .burst_us = 800, .sleep_us = 300, .thread = 5, .fork = 4, .exec = 50,      \
+	.map = 2, .comm = 2, .end = 6, .most = 40, .kernel = 20
+#define STORM                                                                                  \
+	.tasks = 4, .burst_us = 60, .sleep_us = 40, .thread = 30, .fork = 40, .exec = 30,      \
+	.map = 10, .end = 40, .most = 200, .kernel = 10
+
+/* Processes that run already. */
+#define ROOTS(count)                                                                           \
+	.tasks = (count), .burst_us = 900, .sleep_us = 700, .thread = 4, .fork = 4, .exec = 40,  \
+	.map = 2, .comm = 2, .end = 4, .most = 4 * (count), .kernel = 20
+
+#define COMMON                                                                                 \
+	.sampling = RATE(997), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE
+
+#define TASKS .scope = SP_CAPTURE_SCOPE_TASK
+#define CPUS .scope = SP_CAPTURE_SCOPE_CPU
+
+const struct sim_scenario sim_scenarios[] = {
+	{
+		.name = "frame-pointers", .cpus = 4, .workload = {BUSY, .life_ms = 400}, TASKS, COMMON,
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "live", .cpus = 4, .workload = {BUSY, .life_ms = 400}, TASKS, COMMON,
+		.chains = LIVE,
+	}, {
+		.name = "live-cpus", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS, COMMON,
+		.chains = LIVE,
+	}, {
+		.name = "later", .cpus = 4, .workload = {BUSY, .life_ms = 300}, TASKS, COMMON,
+		.chains = LATER,
+	}, {
+		.name = "attach", .cpus = 4, .workload = {ROOTS(6)}, .target = SIM_ATTACH, TASKS, COMMON,
+		.chains = FRAME_POINTERS, .stop_ms = 400,
+	}, {
+		.name = "attach-cpus", .cpus = 4, .workload = {ROOTS(6)}, .target = SIM_ATTACH, CPUS,
+		COMMON, .chains = FRAME_POINTERS, .stop_ms = 400,
+	}, {
+		.name = "attach-live", .cpus = 4, .workload = {ROOTS(6)}, .target = SIM_ATTACH, TASKS,
+		COMMON, .chains = LIVE, .stop_ms = 300,
+	}, {
+		.name = "storm", .cpus = 8, .workload = {STORM, .life_ms = 200}, TASKS, COMMON,
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "system", .cpus = 8, .workload = {ROOTS(20)}, .target = SIM_SYSTEM, CPUS, COMMON,
+		.chains = FRAME_POINTERS, .stop_ms = 400,
+	}, {
+		.name = "hotplug", .cpus = 6, .workload = {ROOTS(10), .hotplug_ms = 60},
+		.target = SIM_SYSTEM, CPUS, COMMON, .chains = FRAME_POINTERS, .stop_ms = 1500,
+	}, {
+		.name = "rotation", .cpus = 4, .workload = {BUSY, .life_ms = 700}, CPUS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE, .demand_ms = 150,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true},
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "rotation-live", .cpus = 4, .workload = {BUSY, .life_ms = 700}, TASKS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE, .demand_ms = 300,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true,
+			   .switch_bytes = 300000}, .chains = LIVE,
+	}, {
+		.name = "flight", .cpus = 4, .workload = {BUSY, .life_ms = 700}, CPUS,
+		.sampling = RATE(997), .schedule = NO_SCHEDULE, .demand_ms = 200, .output = PLAIN,
+		.buffers = {SIZE(sp_capture_buffers), .overwrite = true, .ring_bytes = 65536},
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "full-disk", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS, COMMON,
+		.disk = {.capacity = 500000}, .chains = FRAME_POINTERS, .may_fail = true,
+	}, {
+		.name = "max-size", .cpus = 4, .workload = {BUSY, .life_ms = 800}, CPUS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .max_bytes = 300000},
+		.chains = FRAME_POINTERS, .may_drop = true,
+	}, {
+		.name = "lost", .cpus = 4, .workload = {BUSY, .life_ms = 500, .throttle = 5}, CPUS,
+		.sampling = RATE(9000), .buffers = RING(16384), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .hesitation_ms = 200,
+	}, {
+		.name = "slow-disk", .cpus = 4, .workload = {BUSY, .life_ms = 500}, CPUS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .sync = true},
+		.disk = {.write_ns = 200 * SIM_MS, .sync_ns = 100 * SIM_MS, .stall_ns = 800 * SIM_MS},
+		.chains = LIVE,
+	}, {
+		.name = "stop", .cpus = 4, .workload = {BUSY, .life_ms = 2000}, CPUS, COMMON,
+		.chains = LIVE, .stop_ms = 250, .hesitation_ms = 30,
+	}, {
+		.name = "stalls", .cpus = 4, .workload = {BUSY, .life_ms = 1500}, CPUS, COMMON,
+		.chains = LIVE, .stall_ms = 400,
+	}, {
+		.name = "stalls-tasks", .cpus = 4, .workload = {BUSY, .life_ms = 1500}, TASKS,
+		.sampling = RATE(2000), .buffers = RING(32768), .schedule = NO_SCHEDULE, .demand_ms = 300,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true},
+		.chains = FRAME_POINTERS, .stall_ms = 300,
+	}, {
+		.name = "stalls-storm", .cpus = 8, .workload = {STORM, .life_ms = 800}, CPUS,
+		.sampling = RATE(997), .buffers = RING(16384), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stall_ms = 500,
+	}, {
+		.name = "toggle", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS, COMMON,
+		.chains = FRAME_POINTERS, .demand_ms = 60, .toggles = true,
+	}, {
+		.name = "compressed", .cpus = 4, .workload = {BUSY, .life_ms = 400}, TASKS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .compression_level = 1},
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "cpus-256", .cpus = 256, .workload = {ROOTS(60)}, .target = SIM_SYSTEM, CPUS,
+		.sampling = RATE(99), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stop_ms = 200,
+	}, {
+		.name = "cpus-1024", .cpus = 1024, .workload = {ROOTS(100)}, .target = SIM_SYSTEM, CPUS,
+		.sampling = RATE(49), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stop_ms = 100,
+	},
+};
+
+const size_t sim_scenario_count = sizeof(sim_scenarios) / sizeof(*sim_scenarios);
