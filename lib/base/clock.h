@@ -3,6 +3,7 @@
 #define BASE_CLOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -26,6 +27,12 @@ static inline uint64_t clock_tick_hz(void)
 		return 0;
 	uint64_t tick_ns = (uint64_t)tick.tv_nsec;
 	return (1000000000 + tick_ns / 2) / tick_ns;
+}
+
+/* Whether the clock's time may be set while the system runs. */
+static inline bool clock_can_be_set(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_TAI;
 }
 
 /* Returns the CPU time that a thread used, in ns; 0 if unknown. */

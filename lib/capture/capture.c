@@ -49,13 +49,16 @@ static struct sp_error *attach(struct sp_capture *capture)
 	return tasks_attach(&capture->tasks, &parts);
 }
 
-static struct sp_error *set_up(struct sp_capture *capture, const struct capture_options *options)
+static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
 	struct sp_error *error = turns_init(&capture->control.turns, &options->schedule);
 	if (!error)
 		error = switching_init(&capture->out.switching, options);
-	if (!error)
-		error = capture_choose_target(capture, options);
+	if (error)
+		return error;
+	/* If there are several files, each begins with the state of live tasks. */
+	options->schedule.tail_synthesize &= !capture->out.switching.tracks;
+	error = config_choose_target(options, &capture->config);
 	if (!error)
 		error = tasks_find(&capture->tasks, &options->target);
 	/* Before limits are raised: the command shall have those of the caller. */
@@ -80,14 +83,9 @@ static struct sp_error *set_up(struct sp_capture *capture, const struct capture_
 	error = capture_map_rings(capture);
 	if (error)
 		return error;
-	/* Where there is more than one file, each begins with what lives. */
-	capture->config.tail_synthesize = options->schedule.tail_synthesize && !capture->out.switching.tracks;
 	error = capture_start_flight(capture);
 	if (error)
 		return error;
-	if (capture->samples.unwinding)
-		event_control_fit_stacks(&capture->control, capture->config.plan,
-					 ring_bank_sample_bytes(&capture->bank));
 	error = attach(capture);
 	if (!error)
 		error = tasks_begin_descent(&capture->tasks);
@@ -125,19 +123,13 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->ctx = ctx;
 	capture->begin_ns = capture_now_ns();
 	tasks_init(&capture->tasks, &parts);
-	capture->config.inherit = options->target.inherit != SP_OFF;
-	capture->config.threads_only = options->target.inherit_threads;
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
-	capture->config.realtime = options->buffers.realtime;
-	capture->config.duration_ns = options->schedule.duration_ns;
 	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
 	capture->flight.window_ns = options->buffers.overwrite_ns;
 	event_control_init(&capture->control);
 	capture->epoll_fd = capture->timer_fd = -1;
-	if (options->target.command && !(capture->config.command_name = strdup(options->target.command[0])))
-		return error_no_memory();
-	error = capture_find_unit(capture, options);
+	error = config_find_unit(capture->ctx, options, &capture->config);
 	if (!error)
 		error = set_up(capture, options);
 	if (error)
@@ -316,12 +308,6 @@ void sp_capture_after_fork(const struct sp_capture *capture)
 	held_files_after_fork(capture_held_files(capture));
 }
 
-static void free_lists(struct sp_capture *capture)
-{
-	vec_deinit(&capture->config.cpus);
-	vec_deinit(&capture->config.online);
-}
-
 void sp_capture_free(struct sp_capture *capture)
 {
 	if (!capture)
@@ -330,17 +316,12 @@ void sp_capture_free(struct sp_capture *capture)
 	capture_unmap_traces(capture);
 	ring_bank_deinit(&capture->bank);
 	event_control_deinit(&capture->control);
-	event_plan_free(capture->config.plan);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
-	capture_events_deinit(&capture->config.events);
 	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
 	flight_deinit(&capture->flight);
-	free_lists(capture);
-	call_graph_deinit(&capture->config.graph);
-	free(capture->config.command_name);
-	free(capture->config.unit_path);
+	config_deinit(&capture->config);
 	free(capture);
 }
 

@@ -9,30 +9,8 @@
 #include "event/fd_budget.h"
 #include "record/note.h"
 
-/* Rings for a window: how large a ring, and all of them, may be. */
-#define RING_BYTES_MAX ((uint64_t)64 << 20)
-#define RING_BYTES_MIN ((uint64_t)64 << 10)
-#define ALL_BYTES_MAX ((uint64_t)2 << 30)
-
 /* So much of a ring is handed on at a time. */
 #define PART_BYTES ((uint64_t)16 << 20)
-
-uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, uint64_t sample_bytes,
-			   size_t cpus)
-{
-	double wanted = (double)flight->window_ns / 1e9 * (double)freq_hz * (double)sample_bytes;
-	uint64_t bytes = RING_BYTES_MIN;
-	if (!flight->window_ns || !freq_hz)
-		return 0;
-	while ((double)bytes < wanted && bytes < RING_BYTES_MAX && bytes * 2 * cpus <= ALL_BYTES_MAX)
-		bytes *= 2;
-	return bytes;
-}
-
-uint64_t flight_reach_ns(uint64_t ring_bytes, uint64_t freq_hz, uint64_t sample_bytes)
-{
-	return (uint64_t)((double)ring_bytes / (double)sample_bytes / (double)freq_hz * 1e9);
-}
 
 /* While a ring is paused, samples are lost; the kernel counts them. */
 static void pause_ring(void *arg, size_t cpu_index, bool pause)

@@ -30,16 +30,6 @@ struct flight {
 	uint64_t overwritten; /* bytes, before what was taken this time */
 };
 
-/*
- * How large each of so many CPUs' rings is to be for a window, where nothing else is said: a power
- * of two, and no more than is good for memory. 0: there is no window, or the rate is not known.
- */
-uint64_t flight_ring_bytes(const struct flight *flight, uint64_t freq_hz, uint64_t sample_bytes,
-			   size_t cpus);
-
-/* So long a busy CPU's ring of that size reaches back. */
-uint64_t flight_reach_ns(uint64_t ring_bytes, uint64_t freq_hz, uint64_t sample_bytes);
-
 /* Once rings are mapped. */
 struct sp_error *capture_start_flight(struct sp_capture *capture) SP_MUST_CHECK;
 void flight_deinit(struct flight *flight);

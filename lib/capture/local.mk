@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/capture/asking.c \
 	lib/capture/capture.c \
 	lib/capture/events.c \
 	lib/capture/flight.c lib/capture/flight.h \
@@ -13,7 +12,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/setup.c \
 	lib/capture/summary.c \
 	lib/capture/switching.c \
-	lib/capture/target.c \
 	lib/capture/traces.c \
 	lib/capture/watch.c
 check_PROGRAMS += \

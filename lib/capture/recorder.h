@@ -58,13 +58,7 @@ uint64_t capture_record_time_ns(const struct sp_capture *capture);
 /* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct capture_options *options) SP_MUST_CHECK;
-/* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
-bool capture_is_clock(const struct perf_event_attr *attr);
-
-/* rings.c: how large they may be, and whether that is enough. */
-struct sp_error *capture_size_rings(struct sp_capture *capture,
-				    const struct capture_options *options,
-				    uint64_t freq_hz) SP_MUST_CHECK;
+/* rings.c */
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
 struct sp_error *capture_start_drains(struct sp_capture *capture,
@@ -86,16 +80,6 @@ struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CH
 /* Looks more seldom where there is nothing to unwind. */
 struct sp_error *capture_adapt_pace(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* asking.c */
-struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct capture_options *options) SP_MUST_CHECK;
-struct sp_error *capture_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct capture_options *options) SP_MUST_CHECK;
-void capture_events_deinit(struct capture_events *events);
-/* All of the request that follows from the options alone. */
-void capture_ask(const struct capture_options *options, const struct capture_events *events,
-		 struct event_request *request);
-
 /* events.c: calls of the event control, with what they need of the other parts. */
 struct sp_error *capture_open_alternates(struct sp_capture *capture,
 					 const struct capture_options *options) SP_MUST_CHECK;
@@ -108,23 +92,17 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUS
 
 /*
  * traces.c, in this order: the event with an AUX area among those asked for, and an error where
- * one is wanted and there is none; what it makes of the request, and of the plan; the areas, once
- * events are open, and what tells of them; what is in them.
+ * one is wanted and there is none; what it makes of the request; the areas, once events are open,
+ * and what tells of them; what is in them.
  */
 struct sp_error *capture_find_traces(struct sp_capture *capture,
 				     const struct capture_options *options,
 				     struct event_specs *specs) SP_MUST_CHECK;
 void capture_request_traces(const struct sp_capture *capture, struct event_request *request);
-void capture_plan_traces(struct sp_capture *capture);
 struct sp_error *capture_map_traces(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_traces(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_unmap_traces(struct sp_capture *capture);
 
-/* target.c: replaces a unit's name by its control group; checks the target. */
-struct sp_error *capture_find_unit(struct sp_capture *capture,
-				   struct capture_options *options) SP_MUST_CHECK;
-struct sp_error *capture_choose_target(struct sp_capture *capture,
-				       const struct capture_options *options) SP_MUST_CHECK;
 
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;

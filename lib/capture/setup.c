@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Starts the threads that unwind and that drain ring buffers, and opens the file. */
 #include "base/cleanup.h"
+#include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 #include "capture/ring_bank/drain_groups.h"
 #include "capture/samples/dump.h"
@@ -12,12 +13,13 @@
 struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 {
 	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
-	if (!capture->config.graph.live || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+	if (!plan_is_unwound(capture->config.plan, capture->config.graph.live))
 		return NULL;
 	const struct unwinding_options options = {
 		.ctx = capture->ctx,
 		.attr = attr,
 		.kept_registers = capture->config.kept_registers,
+		.stack_bytes = config_stack_bytes(&capture->config, 0),
 		.max_stack = capture->config.graph.max_stack,
 		.python = capture->config.graph.python,
 		.workers = capture->config.online.count > 1 ? capture->config.online.count / 2 : 1,

@@ -2,6 +2,7 @@
 /* What a recording comes to: how much there is, how much is missing, and why. */
 #include <stdio.h>
 #include "base/cleanup.h"
+#include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 #include "record/note.h"
 
@@ -34,7 +35,7 @@ static uint64_t used_ns(const struct sp_capture *capture)
 		return 0;
 	if (capture->config.target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
 	    capture->control.turns.turned ||
-	    !capture->config.inherit || plan->sample_count != 1 || !capture_is_clock(attr) ||
+	    !capture->config.inherit || plan->sample_count != 1 || !attr_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
 		return 0;
 	return command_ns(capture);
@@ -148,7 +149,7 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 	uint64_t sampled_ns = capture->samples.filter.counts.weight;
 	struct event_total total;
 	if (capture->config.plan->cpu_wide || !most_ns ||
-	    !capture_is_clock(&capture->config.plan->samples[0].attr))
+	    !attr_is_clock(&capture->config.plan->samples[0].attr))
 		return capture->config.plan->cpu_wide ? 0 : most_ns;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = event_set_read(capture->control.set,
 									       0, &total);
@@ -189,7 +190,7 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->samples.filter.counts.weight;
 	if (capture->flight.on)
 		return NULL;
-	if (!stats->used_ns && capture_is_clock(&capture->config.plan->samples[0].attr) &&
+	if (!stats->used_ns && attr_is_clock(&capture->config.plan->samples[0].attr) &&
 	    most_ns > MISSING_NS &&
 	    (double)most_ns > (1 - COVERED_ENOUGH) * (double)(most_ns + sampled_ns))
 		return notes_add(&capture->out.notes, NOTE_UNCOVERED_TASKS, NULL, most_ns,

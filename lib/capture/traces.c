@@ -66,6 +66,15 @@ static struct sp_error *sample_area(struct event_specs *specs, const struct auxt
 	return NULL;
 }
 
+/* A watermark below the area's size leaves room while the trace is taken. */
+static void request_area(const struct capture_traces *traces, struct perf_event_attr *attr)
+{
+	uint64_t bytes = traces->area_bytes / 4;
+	if (!traces->snapshot && !traces->sampled)
+		attr->aux_watermark = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
+	attr->size = sizeof(*attr);
+}
+
 struct sp_error *capture_find_traces(struct sp_capture *capture,
 				     const struct capture_options *options,
 				     struct event_specs *specs)
@@ -93,6 +102,8 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 	traces->snapshot = options->buffers.snapshot;
 	traces->sampled = options->buffers.aux_sample_bytes;
 	traces->area_bytes = area_bytes(capture, options->buffers.aux_bytes);
+	traces->event = index;
+	request_area(traces, &specs->items[index].attr);
 	if (traces->sampled && traces->snapshot)
 		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot cannot be combined");
 	return traces->sampled
@@ -109,23 +120,6 @@ void capture_request_traces(const struct sp_capture *capture, struct event_reque
 	request->asked.context_switch = true;
 	if (request->start == EVENT_START_NOW)
 		request->start = EVENT_START_LATER;
-}
-
-void capture_plan_traces(struct sp_capture *capture)
-{
-	struct capture_traces *traces = &capture->out.traces;
-	struct event_plan *plan = capture->config.plan;
-	if (traces->pmu.type == AUXTRACE_NONE)
-		return;
-	for (size_t i = 0; i < plan->sample_count; i++)
-		if (plan->samples[i].attr.type == traces->pmu.number)
-			traces->event = i;
-	/* So often that what is taken at a time is not all of it. */
-	if (!traces->snapshot && !traces->sampled)
-		plan->samples[traces->event].attr.aux_watermark =
-			(uint32_t)(traces->area_bytes / 4 < UINT32_MAX ? traces->area_bytes / 4
-								      : UINT32_MAX);
-	plan->samples[traces->event].attr.size = sizeof(struct perf_event_attr);
 }
 
 static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)

@@ -85,7 +85,8 @@ struct event_spec {
 	const char *name;
 	/*
 	 * type, config*, bp_* (kprobe_func and uprobe_path point into the arena), exclude_*,
-	 * precise_ip; for leaders also pinned and exclusive. All else is 0.
+	 * precise_ip; for leaders also pinned and exclusive. All else is 0. A recording with an AUX
+	 * area adds aux_watermark, and `size`: the least size of the planned attr.
 	 */
 	struct perf_event_attr attr;
 	struct sp_attr_tail tail; /* config3, config4 */

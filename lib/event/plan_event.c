@@ -93,6 +93,7 @@ static struct sp_error *whole_attr(const struct planner *planner, const struct e
 	attr.precise_ip = spec->attr.precise_ip;
 	attr.pinned = spec->attr.pinned;
 	attr.exclusive = spec->attr.exclusive;
+	attr.aux_watermark = spec->attr.aux_watermark;
 	/* Addresses in guests cannot be resolved on the host. */
 	attr.exclude_guest = spec->guest_given ? spec->attr.exclude_guest : is_hardware(&attr);
 	set_callchain(planner, spec, &attr);
@@ -294,6 +295,8 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 	event->attr.size = event_attr_size(&event->attr);
 	while (!error) {
 		int errnum = is_tried(planner, event) ? 0 : try_planned(planner, event);
+		if (!errnum && event->attr.size < spec->attr.size)
+			event->attr.size = spec->attr.size;
 		if (!errnum)
 			return NULL;
 		if (step_quietly(spec, errnum, &event->attr))

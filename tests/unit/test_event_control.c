@@ -44,8 +44,11 @@ static struct sp_error *plan_events(struct fixture *f, const char *events, enum 
 		.user_registers = 0xff,
 		.user_stack_bytes = 4096,
 	};
-	return error ? error : event_plan_make(event_kernel_real(), &f->config.rights, &request,
-					       &f->config.plan);
+	if (!error)
+		error = event_plan_make(event_kernel_real(), &f->config.rights, &request,
+					&f->config.own_plan);
+	f->config.plan = f->config.own_plan;
+	return error;
 }
 
 static struct sp_error *map_rings(struct fixture *f)
@@ -112,7 +115,7 @@ static void fixture_deinit(struct fixture *f)
 	for (size_t i = 0; i < 2 * EVENT_ROLE_COUNT; i++)
 		ring_deinit(&f->rings[i]);
 	event_control_deinit(&f->control);
-	event_plan_free(f->config.plan);
+	event_plan_free(f->config.own_plan);
 	event_specs_deinit(&f->config.events.specs);
 	vec_deinit(&f->config.cpus);
 	vec_deinit(&f->records);
@@ -296,8 +299,8 @@ TEST(an_exec_enables_large_events)
 			skip_test("no permission to open events");
 		const struct alternate_options options = {
 			.command_tid = (int32_t)getpid(), .ring_bytes = ROOMY_BYTES, .larger = larger};
-		event_control_fit_stacks(&f.control, f.config.plan, ROOMY_BYTES);
-		ck_assert(f.control.begins_large && !f.config.plan->samples[0].attr.enable_on_exec);
+		f.config.copies.alternates_begin = true;
+		f.config.own_plan->samples[0].attr.enable_on_exec = 0;
 		ok_or_fail(open_planned(&f));
 		ok_or_fail(event_control_open_alternates(&f.control, &options));
 		ck_assert_uint_eq(f.control.wide.on_exec, larger);
@@ -317,8 +320,6 @@ TEST(running_tasks_get_no_alternates)
 	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
 		skip_test("no permission to open events");
 	f.config.target = CAPTURE_PROCESSES;
-	event_control_fit_stacks(&f.control, f.config.plan, ROOMY_BYTES);
-	ck_assert_uint_gt(f.config.plan->samples[0].attr.sample_stack_user, 4096);
 	begin(&f, ROOMY_BYTES);
 	ck_assert(!alternate_ids_any(&f.control.wide.ids));
 	ck_assert_uint_eq(counting(&f), PLANNED);

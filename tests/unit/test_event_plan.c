@@ -521,6 +521,24 @@ TEST(terms_of_aux_areas_reach_the_attr)
 	ck_assert_uint_eq(attr->size, PERF_ATTR_SIZE_VER6);
 }
 
+TEST(settings_of_aux_areas_reach_the_attr)
+{
+	struct fake fake = {.capable = true};
+	struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = &fake};
+	const struct rights rights = {.has_perf = true, .paranoid = -1, .page_size = 4096};
+	SPECS specs = {0};
+	const struct event_request request = {.specs = &specs, .period = 1};
+	PLAN *plan = NULL;
+	ok_or_fail(event_specs_parse(&specs, made_ctx(), "cpu-clock,cpu-clock"));
+	specs.items[0].attr.aux_watermark = 1024;
+	specs.items[0].attr.size = sizeof(struct perf_event_attr);
+	ok_or_fail(event_plan_make(&kernel, &rights, &request, &plan));
+	ck_assert_uint_eq(plan->samples[0].attr.aux_watermark, 1024);
+	ck_assert_uint_eq(plan->samples[0].attr.size, sizeof(struct perf_event_attr));
+	ck_assert_uint_eq(plan->samples[1].attr.aux_watermark, 0);
+	ck_assert_uint_lt(plan->samples[1].attr.size, sizeof(struct perf_event_attr));
+}
+
 TEST(a_user_watches_memory_in_user_space)
 {
 	struct fake fake = {.paranoid = 2};

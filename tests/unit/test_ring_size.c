@@ -9,6 +9,7 @@
 #define DWARF SP_CALL_GRAPH_DWARF
 #define LBR SP_CALL_GRAPH_LBR
 #define GIB UINT64_C(1048576)
+#define SECOND UINT64_C(1000000000)
 
 /* Rings of KiB for each CPU, as wanted, and as may be locked: `lock_kb` of RLIMIT_MEMLOCK. */
 static const struct row {
@@ -86,4 +87,36 @@ TEST(the_drain_is_woken_long_before_a_ring_is_full)
 	}
 	ck_assert_uint_eq(ring_size_watermark(UINT64_C(512) << 10), 128 << 10);
 	ck_assert_uint_eq(ring_size_watermark(UINT64_C(16) << 20), 256 << 10);
+}
+
+static uint64_t window_kib(uint64_t window_ns, uint64_t freq_hz, uint64_t sample_bytes, size_t cpus)
+{
+	const struct ring_demand demand = {.sample_bytes = sample_bytes, .freq_hz = freq_hz,
+					   .cpus = cpus};
+	return ring_size_window(window_ns, &demand) >> 10;
+}
+
+TEST(rings_hold_the_window_with_what_samples_hold)
+{
+	uint64_t dump = ring_size_sample(SP_CALL_GRAPH_DWARF, 8192);
+	uint64_t chain = ring_size_sample(SP_CALL_GRAPH_FP, 8192);
+	uint64_t plain = ring_size_sample(SP_CALL_GRAPH_NONE, 8192);
+	ck_assert_uint_ge(dump, 8192);
+	ck_assert_uint_lt(chain, 1000);
+	ck_assert_uint_lt(plain, chain);
+	/* 5 s of 997 samples of 8.7 KB a second are 43 MB, of 480 bytes 2.4 MB. */
+	ck_assert_uint_eq(window_kib(5 * SECOND, 997, dump, 2), 65536);
+	ck_assert_uint_eq(window_kib(5 * SECOND, 997, chain, 2), 4096);
+	ck_assert_uint_ge(ring_size_reach_ns(65536 << 10, 997, dump), 5 * SECOND);
+	ck_assert_uint_lt(ring_size_reach_ns(32768 << 10, 997, dump), 5 * SECOND);
+}
+
+TEST(rings_for_a_window_are_bounded)
+{
+	ck_assert_uint_eq(window_kib(3600 * SECOND, 20000, 66000, 2), 65536);
+	ck_assert_uint_eq(window_kib(3600 * SECOND, 20000, 66000, 256), 8192);
+	ck_assert_uint_eq(window_kib(1, 1, 80, 2), 64);
+	/* No window, or a period in place of a rate. */
+	ck_assert_uint_eq(window_kib(0, 997, 80, 2), 0);
+	ck_assert_uint_eq(window_kib(5 * SECOND, 0, 80, 2), 0);
 }

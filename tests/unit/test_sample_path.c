@@ -3,7 +3,7 @@
 #include "capture/samples/sample_path.h"
 
 #include <sys/utsname.h>
-#include "capture/config/graph.h"
+#include "capture/config/call_graph.h"
 #include "made_ctx.h"
 #include "record/encode.h"
 #include "rings.h"
@@ -155,7 +155,7 @@ TEST(stack_copies_return_as_call_chains)
 {
 	struct fixture f;
 	const struct unwinding_options options = {
-		.ctx = made_ctx(), .attr = &dumps, .workers = 2, .memory_bytes = 1 << 20,
+		.ctx = made_ctx(), .attr = &dumps, .stack_bytes = 512, .workers = 2, .memory_bytes = 1 << 20,
 	};
 	struct utsname machine;
 	ck_assert_int_eq(uname(&machine), 0);

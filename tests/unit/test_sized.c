@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sized.h"
-#include "capture/config/graph.h"
 #include "capture/config/options.h"
 #include "test.h"
 

@@ -109,20 +109,3 @@ TEST(one_hitch_is_no_reason)
 	ck_assert(recording.need.large);
 	ck_assert_uint_eq(recording.changes, 1);
 }
-
-TEST(rings_and_rates_limit_the_size)
-{
-	ck_assert_uint_eq(stack_need_largest(4 << 20, 997, 8192), SP_STACK_BYTES_MAX);
-	ck_assert_uint_eq(stack_need_largest(4 << 20, 997, 32768), 0);
-	ck_assert_uint_eq(stack_need_largest(8 << 20, 20000, 8192), 0);
-	uint32_t fast = stack_need_largest(8 << 20, 4999, 8192);
-	ck_assert(fast >= 32768 && fast < 49152 && fast % 8 == 0);
-	/* As an ordinary user has them. */
-	uint32_t small = stack_need_largest(128 << 10, 997, 8192);
-	ck_assert(small >= 16384 && small <= (128 << 10) / 6);
-	ck_assert_uint_eq(stack_need_largest(64 << 10, 997, 8192), 0);
-	ck_assert_uint_eq(stack_need_largest(0, 0, 8192), 0);
-	ck_assert(stack_need_is_roomy(4 << 20, 997, SP_STACK_BYTES_MAX));
-	ck_assert(!stack_need_is_roomy(2 << 20, 997, SP_STACK_BYTES_MAX));
-	ck_assert(!stack_need_is_roomy(512 << 10, 4999, 16384));
-}

@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/capture/config/config.h \
-	lib/capture/config/graph.c lib/capture/config/graph.h \
-	lib/capture/config/graph_fp.c \
+	lib/capture/config/call_graph.c lib/capture/config/call_graph.h \
+	lib/capture/config/config.c lib/capture/config/config.h \
+	lib/capture/config/events.c \
+	lib/capture/config/frame_pointers.c \
+	lib/capture/config/internal.h \
 	lib/capture/config/options.c lib/capture/config/options.h \
-	lib/capture/config/ring_size.c lib/capture/config/ring_size.h
+	lib/capture/config/plan_facts.c lib/capture/config/plan_facts.h \
+	lib/capture/config/request.c \
+	lib/capture/config/ring_size.c lib/capture/config/ring_size.h \
+	lib/capture/config/stack_copies.c lib/capture/config/stack_copies.h \
+	lib/capture/config/survey.c lib/capture/config/survey.h \
+	lib/capture/config/target.c
 check_PROGRAMS += \
-	tests/unit/test_graph \
+	tests/unit/test_call_graph \
+	tests/unit/test_config \
 	tests/unit/test_ring_size \
-	tests/unit/test_sized
+	tests/unit/test_sized \
+	tests/unit/test_stack_copies \
+	tests/unit/test_survey

@@ -12,6 +12,11 @@
 #define RING_MAX (UINT64_C(16) << 20)
 #define RING_MIN (UINT64_C(4) << 10)
 
+/* Rings that hold a window. */
+#define WINDOW_MAX (UINT64_C(64) << 20)
+#define WINDOW_MIN (UINT64_C(64) << 10)
+#define WINDOW_ALL_MAX (UINT64_C(2) << 30)
+
 /* All rings together may take this share of the machine's memory, which cannot be swapped. */
 #define MEMORY_SHARE 100
 
@@ -54,6 +59,22 @@ uint64_t ring_size_default(const struct ring_demand *demand)
 	while (demand->memory_bytes && bytes > most && bytes > RING_MIN)
 		bytes /= 2;
 	return bytes;
+}
+
+uint64_t ring_size_window(uint64_t window_ns, const struct ring_demand *demand)
+{
+	double wanted = (double)window_ns / 1e9 * (double)demand->freq_hz * (double)demand->sample_bytes;
+	uint64_t bytes = WINDOW_MIN;
+	if (!window_ns || !demand->freq_hz)
+		return 0;
+	while ((double)bytes < wanted && bytes < WINDOW_MAX && bytes * 2 * demand->cpus <= WINDOW_ALL_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
+uint64_t ring_size_reach_ns(uint64_t ring_bytes, uint64_t freq_hz, uint64_t sample_bytes)
+{
+	return (uint64_t)((double)ring_bytes / (double)sample_bytes / (double)freq_hz * 1e9);
 }
 
 uint64_t ring_size_least(uint32_t stack_bytes)

@@ -24,6 +24,15 @@ uint64_t ring_size_sample(enum sp_call_graph kind, uint32_t stack_bytes);
  */
 uint64_t ring_size_default(const struct ring_demand *demand);
 
+/*
+ * Bytes for each CPU that hold the samples of the last `window_ns`: a power of two, at most 64 MiB, and
+ * at most 2 GiB for all CPUs. 0: there is no window, or the rate is unknown.
+ */
+uint64_t ring_size_window(uint64_t window_ns, const struct ring_demand *demand);
+
+/* Returns how far a busy CPU's ring of that size reaches back. */
+uint64_t ring_size_reach_ns(uint64_t ring_bytes, uint64_t freq_hz, uint64_t sample_bytes);
+
 /* Less than that does not hold two samples with a copy of that size. */
 uint64_t ring_size_least(uint32_t stack_bytes);
 

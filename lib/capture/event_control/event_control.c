@@ -3,6 +3,7 @@
 
 #include <sys/ioctl.h>
 #include "base/clock.h"
+#include "capture/config/plan_facts.h"
 #include "record/note.h"
 #include "record/types.h"
 
@@ -47,15 +48,6 @@ static bool is_clock(const struct event_plan *plan)
 	return record_is_clock(plan->samples[0].attr.type, plan->samples[0].attr.config);
 }
 
-/* Returns the rate of samples on a busy CPU; 0: unknown. */
-static uint64_t rate_of(const struct event_plan *plan)
-{
-	uint64_t period = plan->samples[0].attr.sample_period;
-	if (plan->freq_hz || !is_clock(plan) || !period)
-		return plan->freq_hz;
-	return 1000000000 / period;
-}
-
 /* Whether copies of stacks cannot have another size. */
 static bool is_fixed(const struct event_control *control)
 {
@@ -68,30 +60,10 @@ static bool is_one_place(const struct event_control *control)
 	return control->config->plan->cpu_wide || control->config->target == CAPTURE_COMMAND;
 }
 
-void event_control_fit_stacks(struct event_control *control, struct event_plan *plan,
-			      uint64_t ring_bytes)
-{
-	uint64_t rate = rate_of(plan);
-	uint32_t small = control->config->graph.stack_bytes;
-	if (plan->cpu_wide || is_fixed(control) || !rate)
-		return;
-	if (control->config->target == CAPTURE_COMMAND) {
-		uint32_t size = stack_need_largest(ring_bytes, rate, small);
-		control->begins_large = size && plan->samples[0].attr.enable_on_exec &&
-					stack_need_is_roomy(ring_bytes, rate, size);
-		for (size_t i = 0; i < plan->sample_count && control->begins_large; i++)
-			plan->samples[i].attr.enable_on_exec = 0;
-		return;
-	}
-	uint32_t size = stack_need_largest(ring_bytes / 2, rate, small);
-	for (size_t i = 0; i < plan->sample_count && size; i++)
-		plan->samples[i].attr.sample_stack_user = size;
-}
-
 /* Whether the rate may be too high for the ring buffers. That of other events' periods is unknown. */
 static bool is_fast(const struct event_plan *plan)
 {
-	return rate_of(plan) >= SLOW_FROM_HZ || (!rate_of(plan) && !is_clock(plan));
+	return plan_rate_hz(plan) >= SLOW_FROM_HZ || (!plan_rate_hz(plan) && !is_clock(plan));
 }
 
 struct sp_error *event_control_open_alternates(struct event_control *control,
@@ -103,8 +75,8 @@ struct sp_error *event_control_open_alternates(struct event_control *control,
 		.plan = plan, .set = control->set,
 		.cpus = control->config->cpus.items, .cpu_count = control->config->cpus.count,
 		.tid = plan->cpu_wide ? -1 : options->command_tid,
-		.ring_bytes = options->ring_bytes, .freq_hz = rate_of(plan),
-		.fixed = is_fixed(control), .on_exec = control->begins_large,
+		.ring_bytes = options->ring_bytes, .freq_hz = plan_rate_hz(plan),
+		.fixed = is_fixed(control), .on_exec = control->config->copies.alternates_begin,
 	}, &control->wide);
 	if (!is_one_place(control))
 		return NULL;
@@ -177,7 +149,7 @@ struct sp_error *event_control_begin(struct event_control *control, bool waits)
 	/* CPU-wide events cannot wait for an exec: samples before it are filtered. */
 	bool cannot_wait = control->config->plan->cpu_wide && waits;
 	/* Large events could not be opened, and the planned ones do not wait any more. */
-	bool is_missed = control->begins_large && !control->wide.on_exec;
+	bool is_missed = control->config->copies.alternates_begin && !control->wide.on_exec;
 	if (control->turns.later || (!cannot_wait && !is_missed))
 		return NULL;
 	return event_set_enable(control->set, EVENT_ROLE_SAMPLES);

@@ -41,7 +41,6 @@ struct event_control {
 	struct pace pace;           /* decides on SAMPLING_SLOW */
 	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
 	uint32_t switches_noted;
-	bool begins_large;          /* the exec is to enable large events, not the planned ones */
 };
 
 /* After that, turns_init() sets a schedule, and trigger_plan() a trigger. */
@@ -51,14 +50,6 @@ void event_control_deinit(struct event_control *control);
 /* Opens the holders of ring buffers. The configuration is borrowed, its plan is complete. */
 struct sp_error *event_control_open_set(struct event_control *control,
 					const struct capture_config *config) SP_MUST_CHECK;
-
-/*
- * Before the planned events are opened per task: they copy more of the stack from the beginning if
- * ring buffers have room. For a command, large events do so instead, as opening alternates of running
- * tasks would double the time of attaching. Changes the plan's attrs.
- */
-void event_control_fit_stacks(struct event_control *control, struct event_plan *plan,
-			      uint64_t ring_bytes);
 
 struct alternate_options {
 	int32_t command_tid; /* 0: none */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/event_control/stack_need.h"
 
-#include <sprof/capture.h>
-
 /* Of so many stacks one may be cut; and of so many one may need a large copy that gets none. */
 #define CUT_SHARE 500
 #define BEYOND_SHARE 1000
@@ -25,14 +23,6 @@
 #define LOST_APART_NS 100000000
 #define BAR_NS 2000000000
 #define BAR_MOST_NS 256000000000
-
-/* What a ring holds at least: of copies, and of the time in which it may not be read. */
-#define RING_COPIES 6
-#define RING_NS 6000000
-#define ROOMY_NS 50000000
-
-/* And so much is copied on a CPU in a second at most. */
-#define BYTES_PER_S 200000000
 
 static void begin(struct stack_need *need, const struct stack_need_seen *seen, uint64_t now_ns)
 {
@@ -85,21 +75,4 @@ bool stack_need_changes(struct stack_need *need, const struct stack_need_seen *s
 		return false;
 	begin(need, seen, now_ns);
 	return need->large && beyond * BEYOND_SHARE < stacks;
-}
-
-uint32_t stack_need_largest(uint64_t ring_bytes, uint64_t freq_hz, uint32_t small)
-{
-	uint64_t hz = freq_hz ? freq_hz : 1, most = SP_STACK_BYTES_MAX;
-	uint64_t limits[] = {ring_bytes / RING_COPIES,
-			     (uint64_t)((double)ring_bytes * 1e9 / RING_NS / (double)hz),
-			     BYTES_PER_S / hz};
-	for (unsigned int i = 0; i < sizeof(limits) / sizeof(*limits); i++)
-		most = limits[i] < most ? limits[i] : most;
-	most &= ~UINT64_C(7);
-	return most >= 2 * (uint64_t)small ? (uint32_t)most : 0;
-}
-
-bool stack_need_is_roomy(uint64_t ring_bytes, uint64_t freq_hz, uint32_t large)
-{
-	return (double)large * (double)freq_hz * ROOMY_NS <= (double)ring_bytes * 1e9;
 }

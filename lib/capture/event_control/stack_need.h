@@ -42,14 +42,4 @@ void stack_need_set(struct stack_need *need, bool large, const struct stack_need
 bool stack_need_changes(struct stack_need *need, const struct stack_need_seen *seen,
 			uint64_t now_ns);
 
-/*
- * The most that can be copied at that rate (samples a second on each CPU) without rings filling
- * up while they wait to be read: a multiple of 8, or 0 if that is not worth while: less than
- * twice `small`.
- */
-uint32_t stack_need_largest(uint64_t ring_bytes, uint64_t freq_hz, uint32_t small);
-
-/* Whether rings have so much room that it can begin with the larger size. */
-bool stack_need_is_roomy(uint64_t ring_bytes, uint64_t freq_hz, uint32_t large);
-
 #endif

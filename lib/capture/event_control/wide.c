@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/io.h"
+#include "capture/config/stack_copies.h"
 #include "capture/event_control/stack_need.h"
 #include "record/types.h"
 
@@ -134,7 +135,7 @@ static struct sp_error *open_large(struct wide *wide, const struct sp_event *pla
 	const struct event_plan *plan = options->plan;
 	uint32_t small = plan->samples[0].attr.sample_stack_user;
 	uint32_t size = options->fixed || !options->freq_hz ? 0 :
-			stack_need_largest(options->ring_bytes, options->freq_hz, small);
+			stack_copies_largest(options->ring_bytes, options->freq_hz, small);
 	struct sp_error *error = NULL;
 	bool opened = size;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
@@ -149,7 +150,7 @@ static struct sp_error *open_large(struct wide *wide, const struct sp_event *pla
 		return error;
 	}
 	wide->large.stack_bytes = size;
-	wide->roomy = stack_need_is_roomy(options->ring_bytes, options->freq_hz, size);
+	wide->roomy = stack_copies_are_roomy(options->ring_bytes, options->freq_hz, size);
 	wide->on_exec = options->on_exec;
 	return NULL;
 }

@@ -22,11 +22,6 @@ struct wall_clock {
 	uint64_t told;      /* how often */
 };
 
-static inline bool wall_clock_can_be_set(clockid_t clock)
-{
-	return clock == CLOCK_REALTIME || clock == CLOCK_TAI;
-}
-
 /* From now on; false: there is no such clock. */
 bool wall_clock_start(struct wall_clock *wall, clockid_t clock);
 

@@ -367,7 +367,7 @@ struct sp_error *unwinding_new(const struct unwinding_options *options, struct u
 	if (uname(&unwinding->host) < 0)
 		return error_os(errno, "uname");
 	unwinding->ctx = options->ctx;
-	unwinding->stack_bytes = options->attr->sample_stack_user;
+	unwinding->stack_bytes = options->stack_bytes;
 	unwinding->frame_limit = options->max_stack ? options->max_stack : SIZE_MAX;
 	if (!dump_layout_make(options->attr, options->kept_registers, unwinding->host.machine,
 			      &unwinding->layout) ||

@@ -10,7 +10,7 @@
 #define CAPTURE_SAMPLES_UNWINDING_H
 
 #include <sprof/capture.h>
-#include "capture/config/graph.h"
+#include "capture/config/call_graph.h"
 #include "capture/samples/joining.h"
 #include "capture/samples/python.h"
 #include "capture/output/sink.h"
@@ -24,6 +24,7 @@ struct unwinding;
 struct unwinding_options {
 	struct sp_ctx *ctx;
 	const struct perf_event_attr *attr; /* of all samples, as the kernel has it; copied */
+	uint32_t stack_bytes; /* requested size of stack copies; the attr may have more */
 	uint64_t kept_registers; /* of the user's, those that the file shall have */
 	uint32_t max_stack;  /* frames; 0: as many as a record holds */
 	bool python;         /* Python frames are inserted */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/config/graph.h"
+#include "capture/config/survey.h"
 
 #include "unwind/cfi_row.h"
 

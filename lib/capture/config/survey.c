@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/config/graph.h"
+#include "capture/config/survey.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include "base/format.h"
 #include "base/io.h"
@@ -12,25 +10,15 @@
 #include "proc/maps.h"
 #include "proc/tasks.h"
 
-#define DEFAULT_STACK_BYTES 8192
-
 /* What a script's first line may be. */
 #define SCRIPT_LINE 256
 
 DEFINE_CLEANUP(struct maps *, maps_free)
 
-void call_graph_deinit(struct call_graph *graph)
+void target_survey_deinit(struct target_survey *survey)
 {
-	free(graph->note);
-	*graph = (struct call_graph){0};
-}
-
-uint64_t call_graph_registers(const char *machine)
-{
-	/* As perf's own: all but segments, which cannot be had; x0 to x30, sp, pc. */
-	if (!strcmp(machine, "x86_64"))
-		return 0xff0fff;
-	return !strcmp(machine, "aarch64") ? (UINT64_C(1) << 33) - 1 : 0;
+	free(survey->note);
+	*survey = (struct target_survey){0};
 }
 
 /* Binaries that were looked at. */
@@ -185,7 +173,6 @@ static bool process_is_python(const struct sp_ctx *ctx, uint32_t pid)
 	return found;
 }
 
-/* Whether Python probably runs from the start. */
 static bool target_is_python(const struct sp_ctx *ctx, const struct capture_options *options)
 {
 	const struct sp_number_list *lists[] = {&options->target.pids, &options->target.tids};
@@ -218,61 +205,38 @@ static struct sp_error *survey_targets(struct survey *survey,
 	return look_at_library(survey, (uint32_t)getpid());
 }
 
-static struct sp_error *choose(const struct sp_ctx *ctx, const struct capture_options *options,
-			       struct call_graph *graph)
+static struct sp_error *survey_frame_pointers(const struct sp_ctx *ctx,
+					      const struct capture_options *options,
+					      struct target_survey *ret)
 {
 	CLEANUP(survey_deinit) struct survey survey = {.ctx = ctx};
-	graph->kind = SP_CALL_GRAPH_FP;
-	if (!graph->registers) {
-		graph->note = strdup("call chains by frame pointers: DWARF unwinding is not "
-				     "supported on this architecture");
-		return graph->note ? NULL : error_no_memory();
-	}
 	struct sp_error *error = survey_targets(&survey, options);
 	if (error)
 		return error;
-	if (survey.keeps_not || !survey.looked_at) {
-		graph->kind = SP_CALL_GRAPH_DWARF;
-		graph->note = format_text("call chains by DWARF: %s",
-					  survey.keeps_not ?: "the running programs were probably "
-							      "built without frame pointers");
-	} else {
-		graph->note = format_text("call chains by frame pointers, which %s",
-					  survey.looked_at > 1 ? "the binaries keep"
-							       : "the binary keeps");
-	}
-	return graph->note ? NULL : error_no_memory();
+	ret->frame_pointers = !survey.keeps_not && survey.looked_at;
+	if (!ret->frame_pointers)
+		ret->note = format_text("call chains by DWARF: %s",
+					survey.keeps_not ?: "the running programs were probably "
+							    "built without frame pointers");
+	else
+		ret->note = format_text("call chains by frame pointers, which %s",
+					survey.looked_at > 1 ? "the binaries keep"
+							     : "the binary keeps");
+	return ret->note ? NULL : error_no_memory();
 }
 
-struct sp_error *call_graph_choose(const struct sp_ctx *ctx,
-				   const struct capture_options *options, struct call_graph *ret)
+struct sp_error *target_survey(const struct sp_ctx *ctx, const struct capture_options *options,
+			       struct target_survey *ret)
 {
 	const struct sp_capture_chains *chains = &options->chains;
-	struct utsname name;
-	if (chains->stack_bytes % 8 || chains->stack_bytes > SP_STACK_BYTES_MAX)
-		return error_new(SP_ERROR_INVALID, "invalid stack copy size %u: use a multiple of 8, at "
-				 "most %u", chains->stack_bytes, SP_STACK_BYTES_MAX);
-	if (uname(&name) < 0)
-		return error_os(errno, "uname");
-	*ret = (struct call_graph){
-		.kind = chains->call_graph,
-		.stack_bytes = chains->stack_bytes ? chains->stack_bytes : DEFAULT_STACK_BYTES,
-		.fixed_size = chains->fixed_stack_bytes,
-		.max_stack = chains->max_stack,
-		.registers = call_graph_registers(name.machine),
-	};
-	/* Copies of users' stacks have nothing of the kernel's part. */
-	bool kernel_only = chains->kernel_only && (ret->kind == SP_CALL_GRAPH_AUTO ||
-							   ret->kind == SP_CALL_GRAPH_DWARF);
-	if (kernel_only)
-		ret->kind = SP_CALL_GRAPH_FP;
-	struct sp_error *error = ret->kind == SP_CALL_GRAPH_AUTO ? choose(ctx, options, ret) : NULL;
-	if (!error && ret->kind == SP_CALL_GRAPH_DWARF && !ret->registers)
-		error = error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "DWARF unwinding is not "
-						   "supported on %s", name.machine),
-					 "use --call-graph fp");
-	ret->live = ret->kind == SP_CALL_GRAPH_DWARF && chains->unwind == SP_UNWIND_LIVE;
-	ret->python = ret->live && chains->python != SP_OFF && !options->buffers.overwrite;
-	ret->python_first = ret->python && target_is_python(ctx, options);
+	bool is_open = chains->call_graph == SP_CALL_GRAPH_AUTO;
+	*ret = (struct target_survey){0};
+	if (chains->kernel_only || (!is_open && chains->call_graph != SP_CALL_GRAPH_DWARF))
+		return NULL;
+	struct sp_error *error = is_open ? survey_frame_pointers(ctx, options, ret) : NULL;
+	/* Python frames are read while DWARF stacks are unwound. */
+	if (!error && !ret->frame_pointers && chains->unwind == SP_UNWIND_LIVE &&
+	    chains->python != SP_OFF && !options->buffers.overwrite)
+		ret->is_python = target_is_python(ctx, options);
 	return error;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From the recording's options to what events are asked for. */
+#include "capture/config/internal.h"
+
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "capture/recorder.h"
-#include "proc/cgroup.h"
 #include "event/address_filter.h"
 #include "event/kind.h"
+#include "proc/cgroup.h"
 
-/* --all-user and --all-kernel: events that say themselves what they want are left alone. */
+/* Applies --all-user and --all-kernel to events without modes of their own. */
 static struct sp_error *restrict_modes(struct event_specs *specs,
 				       const struct capture_options *options)
 {
@@ -29,7 +29,7 @@ static struct sp_error *restrict_modes(struct event_specs *specs,
 	return NULL;
 }
 
-/* As the kernel takes it: of a PMU that traces code it is addresses. *ret is the specs'. */
+/* Makes the kernel's form: addresses for a PMU that traces code. *ret belongs to the specs. */
 static struct sp_error *translate_filter(struct event_specs *specs, const struct sp_ctx *ctx,
 					 const struct event_spec *spec, const char *filter,
 					 const char **ret)
@@ -75,8 +75,8 @@ static struct sp_error *parse_list(struct capture_events *events, const struct s
 	return error;
 }
 
-struct sp_error *capture_parse_events(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct capture_options *options)
+struct sp_error *events_parse(struct capture_events *events, const struct sp_ctx *ctx,
+			      const struct capture_options *options)
 {
 	const struct sp_capture_sampling *sampling = &options->sampling;
 	const struct sp_event_list one = {.events = sampling->events};
@@ -89,7 +89,7 @@ struct sp_error *capture_parse_events(struct capture_events *events, const struc
 	return error ? error : restrict_modes(&events->specs, options);
 }
 
-void capture_events_deinit(struct capture_events *events)
+void events_deinit(struct capture_events *events)
 {
 	event_specs_deinit(&events->specs);
 	vec_deinit(&events->filters);
@@ -99,7 +99,7 @@ void capture_events_deinit(struct capture_events *events)
 	vec_deinit(&events->cgroups);
 }
 
-/* Opens the group of that name for the next event; "": none. */
+/* Opens the group of that name for the next event; "": no group. */
 static struct sp_error *open_group(struct capture_events *events, const struct sp_ctx *ctx,
 				   const struct cgroup_hierarchy *hierarchy, const char *name)
 {
@@ -142,8 +142,8 @@ static struct sp_error *open_groups(struct capture_events *events, const struct 
 	return NULL;
 }
 
-struct sp_error *capture_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
-				      const struct capture_options *options)
+struct sp_error *events_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
+				     const struct capture_options *options)
 {
 	struct cgroup_hierarchy hierarchy;
 	if (!options->target.cgroups)
@@ -156,46 +156,27 @@ struct sp_error *capture_open_cgroups(struct capture_events *events, const struc
 	return error;
 }
 
-static struct event_asked asked_of(const struct capture_options *options)
+void events_take_common_graph(struct event_specs *specs, struct capture_options *options)
 {
-	const struct sp_capture_fields *fields = &options->fields;
-	return (struct event_asked){
-		.sample_type = fields->sample_type,
-		.weight = fields->weight,
-		.branch_type = fields->branch_type,
-		.user_registers = fields->user_registers,
-		.interrupt_registers = fields->interrupt_registers,
-		.read_format = fields->running_time || fields->thread_counts
-				       ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
-				       : 0,
-		.wakeup_events = options->buffers.wakeup_samples,
-		.no_samples = options->sampling.samples == SP_OFF,
-		.strict_freq = options->sampling.strict_freq,
-		.inherit_thread = options->target.inherit_threads,
-		.remove_on_exec = options->target.remove_on_exec,
-		.defer_callchain = options->chains.deferred,
-		.mmap_data = fields->data_mappings,
-		.context_switch = fields->switches,
-		.namespaces = fields->namespaces,
-		.cgroup = fields->cgroups,
-		.no_bpf_event = fields->bpf_programs == SP_OFF,
+	static const enum sp_call_graph kinds[] = {
+		[EVENT_TERMS_CALL_GRAPH_NO] = SP_CALL_GRAPH_NONE,
+		[EVENT_TERMS_CALL_GRAPH_FP] = SP_CALL_GRAPH_FP,
+		[EVENT_TERMS_CALL_GRAPH_DWARF] = SP_CALL_GRAPH_DWARF,
 	};
-}
-
-void capture_ask(const struct capture_options *options, const struct capture_events *events,
-		 struct event_request *request)
-{
-	request->specs = &events->specs;
-	request->filters = events->filters.items;
-	request->cgroups = events->cgroups.items;
-	request->cgroup_count = events->cgroups.count;
-	request->asked = asked_of(options);
-	request->inherit_stat = options->fields.thread_counts;
-	/* One that may be set is made of it: capture/ring_bank/retouch.h. */
-	request->clock_id = options->schedule.use_clock && !wall_clock_can_be_set(options->schedule.clock)
-				    ? options->schedule.clock : CLOCK_MONOTONIC;
-	uint64_t wakeup_bytes = options->buffers.wakeup_bytes;
-	if (wakeup_bytes)
-		request->sample_watermark_bytes =
-			wakeup_bytes < UINT32_MAX ? (uint32_t)wakeup_bytes : UINT32_MAX;
+	const struct event_terms *first = &specs->items[0].terms;
+	for (size_t i = 0; i < specs->count; i++) {
+		const struct event_terms *terms = &specs->items[i].terms;
+		if (!(terms->given & EVENT_TERM_CALL_GRAPH) || terms->call_graph != first->call_graph ||
+		    terms->stack_bytes != first->stack_bytes ||
+		    terms->call_graph == EVENT_TERMS_CALL_GRAPH_LBR)
+			return;
+	}
+	options->chains.call_graph = kinds[first->call_graph];
+	if (first->given & EVENT_TERM_STACK_SIZE) {
+		options->chains.stack_bytes = first->stack_bytes;
+		options->chains.fixed_stack_bytes = true;
+	}
+	for (size_t i = 0; i < specs->count; i++)
+		specs->items[i].terms.given &= ~(uint32_t)(EVENT_TERM_CALL_GRAPH |
+							   EVENT_TERM_STACK_SIZE);
 }

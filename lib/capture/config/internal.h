@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Private to this folder. */
+#ifndef CAPTURE_CONFIG_INTERNAL_H
+#define CAPTURE_CONFIG_INTERNAL_H
+
+#include "capture/config/config.h"
+
+#define DEFAULT_FREQ_HZ 997
+
+/* Requested rate: 0 for periods, or SP_CAPTURE_FREQ_MAX. */
+static inline uint64_t config_freq_hz(const struct capture_options *options)
+{
+	return options->sampling.freq_hz ? options->sampling.freq_hz
+	       : options->sampling.period ? 0 : DEFAULT_FREQ_HZ;
+}
+
+/* Steps of config_list_events(). */
+struct sp_error *events_parse(struct capture_events *events, const struct sp_ctx *ctx,
+			      const struct capture_options *options) SP_MUST_CHECK;
+struct sp_error *events_open_cgroups(struct capture_events *events, const struct sp_ctx *ctx,
+				     const struct capture_options *options) SP_MUST_CHECK;
+void events_deinit(struct capture_events *events);
+
+/* Moves a term call-graph= that all events have to the options. */
+void events_take_common_graph(struct event_specs *specs, struct capture_options *options);
+
+#endif

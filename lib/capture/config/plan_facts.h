@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Facts of a plan of events that several parts need. Pure functions. */
+#ifndef CAPTURE_CONFIG_PLAN_FACTS_H
+#define CAPTURE_CONFIG_PLAN_FACTS_H
+
+#include "event/open.h"
+
+/* cpu-clock or task-clock: periods are nanoseconds of CPU time. */
+bool attr_is_clock(const struct perf_event_attr *attr);
+
+/* Samples per second on a busy CPU; 0: unknown before events have counted. */
+uint64_t plan_rate_hz(const struct event_plan *plan);
+
+/* Whether the kernel makes the stack copies that `live` unwinding needs. */
+bool plan_is_unwound(const struct event_plan *plan, bool live);
+
+#endif

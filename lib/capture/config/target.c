@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Chooses the target and its CPUs. */
+#include <string.h>
+#include "base/cleanup.h"
+#include "capture/config/internal.h"
+#include "proc/unit.h"
+
+struct sp_error *config_find_unit(const struct sp_ctx *ctx, struct capture_options *options,
+				  struct capture_config *config)
+{
+	CLEANUP(cgroup_hierarchy_deinit) struct cgroup_hierarchy hierarchy = {0};
+	if (!options->target.unit)
+		return NULL;
+	if (options->target.cgroups)
+		return error_new(SP_ERROR_INVALID, "a unit and control groups exclude each other");
+	struct sp_error *error = cgroup_hierarchy_find(ctx, &hierarchy);
+	if (!error)
+		error = unit_find(ctx, &hierarchy, options->target.unit, &config->unit_path);
+	options->target.cgroups = config->unit_path;
+	return error;
+}
+
+static struct sp_error *copy_options(const struct capture_options *options,
+				     struct capture_config *config)
+{
+	const struct sp_capture_target *target = &options->target;
+	config->inherit = target->inherit != SP_OFF;
+	config->threads_only = target->inherit_threads;
+	config->tail_synthesize = options->schedule.tail_synthesize;
+	config->duration_ns = options->schedule.duration_ns;
+	config->realtime = options->buffers.realtime;
+	config->kept_registers = options->fields.user_registers;
+	if (target->command && !(config->command_name = strdup(target->command[0])))
+		return error_no_memory();
+	return NULL;
+}
+
+struct sp_error *config_choose_target(const struct capture_options *options,
+				      struct capture_config *config)
+{
+	const struct sp_capture_target *target = &options->target;
+	bool tasks = target->pids.count || target->tids.count || target->by_user;
+	bool everyone = target->system_wide || (target->cpus && !tasks) || target->cgroups;
+	if ((target->pids.count && target->tids.count) || (tasks && target->system_wide) ||
+	    (target->by_user && (target->pids.count || target->tids.count)) ||
+	    (tasks && target->cgroups))
+		return error_new(SP_ERROR_INVALID, "processes, threads and the whole system exclude "
+						   "each other");
+	if (!tasks && !everyone && !target->command)
+		return error_new(SP_ERROR_INVALID, "nothing to record");
+	if (options->sampling.user_only && options->sampling.kernel_only)
+		return error_new(SP_ERROR_INVALID, "user only and kernel only exclude each other");
+	if (options->sampling.freq_hz && options->sampling.period)
+		return error_new(SP_ERROR_INVALID, "a frequency and a period exclude each other");
+	config->target = everyone ? CAPTURE_EVERYONE
+			 : target->pids.count || target->by_user ? CAPTURE_PROCESSES
+			 : target->tids.count ? CAPTURE_THREADS : CAPTURE_COMMAND;
+	if (everyone && target->scope == SP_CAPTURE_SCOPE_TASK)
+		return error_new(SP_ERROR_INVALID, "the whole system can be sampled per CPU only");
+	return copy_options(options, config);
+}
+
+static bool is_online(const struct capture_config *config, uint32_t cpu)
+{
+	for (size_t i = 0; i < config->online.count; i++)
+		if (config->online.items[i] == cpu)
+			return true;
+	return false;
+}
+
+/* `text`: list of CPUs; NULL: all that are online. */
+static struct sp_error *choose_cpus(const struct sp_ctx *ctx, const char *text,
+				    struct capture_config *config)
+{
+	struct cpu_list *cpus = &config->cpus;
+	struct sp_error *error = sysfs_cpus_online(ctx, &config->online);
+	if (!error && text)
+		error = cpu_list_parse(cpus, text);
+	if (!error && !vec_reserve(cpus, config->online.count))
+		error = error_no_memory();
+	if (error)
+		return error;
+	if (!text) {
+		memcpy(cpus->items, config->online.items, config->online.count * sizeof(*cpus->items));
+		cpus->count = config->online.count;
+	}
+	for (size_t i = 0; i < cpus->count; i++)
+		if (!is_online(config, cpus->items[i]))
+			return error_new(SP_ERROR_INVALID, "CPU %u is not online", cpus->items[i]);
+	return cpus->count ? NULL : error_new(SP_ERROR_INVALID, "no CPU to record");
+}
+
+struct sp_error *config_list_events(const struct sp_ctx *ctx, struct capture_options *options,
+				    struct capture_config *config)
+{
+	struct sp_error *error = events_parse(&config->events, ctx, options);
+	if (!error)
+		error = events_open_cgroups(&config->events, ctx, options);
+	if (error)
+		return error;
+	events_take_common_graph(&config->events.specs, options);
+	error = choose_cpus(ctx, options->target.cpus, config);
+	return error ? error : rights_read(ctx, &config->rights);
+}
