@@ -48,18 +48,6 @@ void flight_deinit(struct flight *flight)
 	*flight = (struct flight){0};
 }
 
-struct sp_error *capture_forget_flight(struct sp_capture *capture)
-{
-	struct roster *roster = &capture->out.switching.roster;
-	/* During a dump the window ends when the dump began, however long copying takes. */
-	uint64_t now_ns = capture->flight.dump_ns ?: capture_record_time_ns(capture);
-	uint64_t window_ns = capture->flight.window_ns;
-	struct sp_error *error = NULL;
-	if (window_ns && now_ns > window_ns)
-		error = roster_forget(roster, now_ns - window_ns);
-	return error ? error : roster_trim(roster, FLIGHT_LOG_BYTES);
-}
-
 /* -- A dump ---------------------------------------------------------------- */
 
 /* The first record of a copy that is not older than what is known of tasks. */

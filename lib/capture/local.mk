@@ -2,8 +2,11 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/capture.c \
 	lib/capture/events.c \
+	lib/capture/files.c \
 	lib/capture/flight.c lib/capture/flight.h \
+	lib/capture/limits.c \
 	lib/capture/lost.c \
+	lib/capture/on_demand.c \
 	lib/capture/plan.c \
 	lib/capture/recorder.h \
 	lib/capture/rings.c \
@@ -11,9 +14,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/run.c \
 	lib/capture/setup.c \
 	lib/capture/summary.c \
-	lib/capture/switching.c \
 	lib/capture/traces.c \
-	lib/capture/watch.c
+	lib/capture/watch.c \
+	lib/capture/watch_fd.c
 check_PROGRAMS += \
 	tests/unit/test_day \
 	tests/unit/test_flight

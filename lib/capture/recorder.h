@@ -9,6 +9,7 @@
 #include <sprof/capture.h>
 #include <sprof/private/command.h>
 #include <string.h>
+#include "base/clock.h"
 #include "capture/config/config.h"
 #include "capture/event_control/event_control.h"
 #include "capture/flight.h"
@@ -44,11 +45,17 @@ static inline bool capture_waits(const struct sp_capture *capture)
 	return capture->tasks.workload.pid && !capture->tasks.processes.count;
 }
 
-/* CLOCK_MONOTONIC. */
-uint64_t capture_now_ns(void);
+/* Returns CLOCK_MONOTONIC. */
+static inline uint64_t capture_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
 
-/* The recording's own clock, as in the records. */
-uint64_t capture_record_time_ns(const struct sp_capture *capture);
+/* Returns the time of the recording's own clock, as in the records. */
+static inline uint64_t capture_record_time_ns(const struct sp_capture *capture)
+{
+	return tasks_now_ns(&capture->tasks);
+}
 
 /* Writes a note to the current file at once; it is not kept. */
 #define capture_write_note(capture, kind_, object_, ...)                                           \
@@ -101,6 +108,8 @@ struct sp_error *capture_find_traces(struct sp_capture *capture,
 void capture_request_traces(const struct sp_capture *capture, struct event_request *request);
 struct sp_error *capture_map_traces(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_traces(struct sp_capture *capture) SP_MUST_CHECK;
+/* Takes all areas, also those that are taken on demand only. */
+struct sp_error *capture_take_all_traces(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_unmap_traces(struct sp_capture *capture);
 
 

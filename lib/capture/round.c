@@ -15,28 +15,6 @@
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
-uint64_t capture_now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t capture_record_time_ns(const struct sp_capture *capture)
-{
-	return tasks_now_ns(&capture->tasks);
-}
-
-struct recording_progress capture_progress(const struct sp_capture *capture)
-{
-	uint64_t metadata_ns = capture->tasks.tracker.last_ns;
-	uint64_t samples_ns = capture->samples.filter.counts.last_ns;
-	return (struct recording_progress){
-		.now_ns = capture_record_time_ns(capture),
-		.seen_ns = samples_ns > metadata_ns ? samples_ns : metadata_ns,
-		.unwritten_ns = sample_path_oldest_ns(&capture->samples),
-		.attr = &capture->config.plan->samples[0].attr,
-	};
-}
-
 /* Adds metadata records to the file, and shows them to whoever unwinds. */
 static struct sp_error *add_metadata(struct sp_capture *capture, const struct record_buffer *records)
 {
@@ -115,6 +93,18 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	if (!error)
 		error = fill_up(capture);
 	return error ?: capture_take_traces(capture);
+}
+
+struct sp_error *capture_forget_flight(struct sp_capture *capture)
+{
+	struct roster *roster = &capture->out.switching.roster;
+	/* During a dump the window ends when the dump began, however long copying takes. */
+	uint64_t now_ns = capture->flight.dump_ns ?: capture_record_time_ns(capture);
+	uint64_t window_ns = capture->flight.window_ns;
+	struct sp_error *error = NULL;
+	if (window_ns && now_ns > window_ns)
+		error = roster_forget(roster, now_ns - window_ns);
+	return error ? error : roster_trim(roster, FLIGHT_LOG_BYTES);
 }
 
 static struct sp_error *forget_roster(struct sp_capture *capture, uint64_t before_ns)

@@ -172,7 +172,7 @@ struct sp_error *capture_map_traces(struct sp_capture *capture)
 	return error;
 }
 
-static struct sp_error *take_all(struct sp_capture *capture)
+struct sp_error *capture_take_all_traces(struct sp_capture *capture)
 {
 	struct capture_traces *traces = &capture->out.traces;
 	struct sp_error *error = NULL;
@@ -189,24 +189,7 @@ struct sp_error *capture_take_traces(struct sp_capture *capture)
 {
 	/* AUX records of the same bytes come first: they are handed on already, or wait. */
 	const struct capture_traces *traces = &capture->out.traces;
-	return traces->snapshot || traces->sampled ? NULL : take_all(capture);
-}
-
-struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
-{
-	if (capture->flight.on)
-		return sp_capture_switch(capture);
-	if (!capture->out.traces.snapshot)
-		return error_set_remedy(error_new(SP_ERROR_INVALID, "nothing to snapshot: no overwrite "
-						  "mode"), "record with --overwrite, or a tracing event "
-					"with --snapshot");
-	struct sp_error *error = event_control_pause(&capture->control);
-	/* The AUX records that say how far each area was written. */
-	if (!error)
-		error = capture_round(capture, false);
-	if (!error)
-		error = take_all(capture);
-	return error_first(error, event_control_resume(&capture->control));
+	return traces->snapshot || traces->sampled ? NULL : capture_take_all_traces(capture);
 }
 
 void capture_unmap_traces(struct sp_capture *capture)

@@ -20,14 +20,6 @@
 /* So many rounds without a sample to unwind: there is nothing to be quick for. */
 #define QUIET_ROUNDS 25
 
-struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-	if (fd >= 0 && epoll_ctl(capture->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
-		return error_os(errno, "epoll_ctl");
-	return NULL;
-}
-
 /* Again and again. */
 static struct sp_error *set_pace(struct sp_capture *capture, uint64_t ns)
 {

@@ -28,13 +28,6 @@ void synth_free(struct synth *synth)
 	free(synth);
 }
 
-struct sp_error *synth_put(struct synth *synth, struct sp_record *record, uint32_t pid,
-			   uint32_t tid)
-{
-	record->id = (struct sp_sample_id){.pid = pid, .tid = tid, .id = synth->id};
-	return record_encode(synth->buffer, record, &synth->attr);
-}
-
 struct sp_error *synth_put_ksymbol(struct synth *synth, uint64_t start, uint64_t size,
 				   const char *name)
 {

@@ -1,42 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* When a file ends: by its size, its age, or on demand. */
+/* Limits of a file: its size and its age. */
 #include "capture/recorder.h"
-
-struct recording_end capture_end_of_file(struct sp_capture *capture)
-{
-	struct filter_counts *counts = &capture->samples.filter.counts;
-	const struct recording_end end = {
-		.first_ns = counts->first_ns,
-		.last_ns = counts->last_ns,
-		.samples = counts->samples,
-	};
-	counts->first_ns = counts->last_ns = 0;
-	return end;
-}
-
-struct sp_error *capture_change_file(struct sp_capture *capture)
-{
-	struct sp_error *error = capture_count_lost(capture);
-	if (error)
-		return error;
-	const struct recording_progress progress = capture_progress(capture);
-	error = recording_commit(&capture->out, &progress);
-	if (error)
-		return error;
-	const struct recording_end end = capture_end_of_file(capture);
-	error = recording_change(&capture->out, &end);
-	if (capture->samples.unwinding)
-		unwinding_restart(capture->samples.unwinding);
-	capture->bank.was_full = false;
-	if (!error && !capture->flight.on)
-		error = recording_write_live(&capture->out);
-	if (!error && !capture->flight.on)
-		error = capture_note_off(capture);
-	recording_begin_samples(&capture->out);
-	return error;
-}
-
-/* -- Limits ---------------------------------------------------------------- */
 
 /* Returns the file's largest size with this round's metadata, and so many bytes of samples. */
 static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
@@ -139,20 +103,6 @@ struct sp_error *capture_keep_limits(struct sp_capture *capture)
 	    capture_now_ns() - switching->begun_ns >= switching->switch_ns)
 		error = capture_change_file(capture);
 	return error ? error : keep_size(capture);
-}
-
-/* -- From outside ---------------------------------------------------------- */
-
-struct sp_error *sp_capture_switch(struct sp_capture *capture)
-{
-	if (!capture->out.switching.tracks)
-		return error_new(SP_ERROR_INVALID,
-				 "the recording does not switch files: use --switch-output");
-	if (capture->flight.on)
-		return capture_dump(capture, false);
-	/* What there is now goes to the file that ends. */
-	struct sp_error *error = capture_round(capture, false);
-	return error ? error : capture_change_file(capture);
 }
 
 bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret)

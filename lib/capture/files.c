@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The end of a file, and the beginning of the next. */
+#include "capture/recorder.h"
+
+struct recording_progress capture_progress(const struct sp_capture *capture)
+{
+	uint64_t metadata_ns = capture->tasks.tracker.last_ns;
+	uint64_t samples_ns = capture->samples.filter.counts.last_ns;
+	return (struct recording_progress){
+		.now_ns = capture_record_time_ns(capture),
+		.seen_ns = samples_ns > metadata_ns ? samples_ns : metadata_ns,
+		.unwritten_ns = sample_path_oldest_ns(&capture->samples),
+		.attr = &capture->config.plan->samples[0].attr,
+	};
+}
+
+struct recording_end capture_end_of_file(struct sp_capture *capture)
+{
+	struct filter_counts *counts = &capture->samples.filter.counts;
+	const struct recording_end end = {
+		.first_ns = counts->first_ns,
+		.last_ns = counts->last_ns,
+		.samples = counts->samples,
+	};
+	counts->first_ns = counts->last_ns = 0;
+	return end;
+}
+
+struct sp_error *capture_change_file(struct sp_capture *capture)
+{
+	struct sp_error *error = capture_count_lost(capture);
+	if (error)
+		return error;
+	const struct recording_progress progress = capture_progress(capture);
+	error = recording_commit(&capture->out, &progress);
+	if (error)
+		return error;
+	const struct recording_end end = capture_end_of_file(capture);
+	error = recording_change(&capture->out, &end);
+	if (capture->samples.unwinding)
+		unwinding_restart(capture->samples.unwinding);
+	capture->bank.was_full = false;
+	if (!error && !capture->flight.on)
+		error = recording_write_live(&capture->out);
+	if (!error && !capture->flight.on)
+		error = capture_note_off(capture);
+	recording_begin_samples(&capture->out);
+	return error;
+}
