@@ -155,6 +155,8 @@ static void read_file(const char *path, const struct sim_inode *inode, void *arg
 	qsort(items, count, sizeof(*items), compare_found);
 	/* Known: where the side-band alone exceeds --max-size, samples are written without it. */
 	bool cut = sim_result.stats.full && !sim.strict;
+	/* Without messages, it is seen late that a CPU is back: what began there is unknown until then. */
+	cut |= sim_machine.workload.hotplug_ms && sim.fault_name;
 	if (!sim_result.stats.lost_sideband && !reading->killed && !sim_result.failed && !cut)
 		sim_check_mappings(items, count);
 }

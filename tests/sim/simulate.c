@@ -189,6 +189,10 @@ int main(int argc, char **argv)
 		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--strict] [--steady]\n", stderr);
 		return 2;
 	}
+#ifndef __x86_64__
+	puts("the simulated programs are x86-64's");
+	return 77;
+#endif
 	clearenv();
 	setenv("TZ", "UTC0", 1);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
