@@ -42,16 +42,32 @@ struct writing_chunk {
 
 _Static_assert(sizeof(struct writing_chunk) == (size_t)256 << 10, "whole pages");
 
+/* Samples that were left out since the queue was full. The drain's; no lock. */
+struct shed {
+	struct u64map index;        /* event id -> index in `events` */
+	struct { VEC(struct writing_shed); } events;
+	size_t told;                /* events that were told since the last time */
+	uint64_t samples;           /* of all events */
+};
+
+/* Bytes and samples of the files so far; protected by the lock of struct writing. */
+struct file_totals {
+	uint64_t file_bytes;        /* of the file that is written to */
+	uint64_t queued_bytes;      /* queued for the last file */
+	uint64_t queued_before;     /* queued for other files */
+	uint64_t begin_bytes;       /* of the last file, as long as it does not exist */
+	uint64_t bytes_before;      /* of files that are complete */
+	uint64_t unwritten, unwritten_before;
+};
+
 struct writing {
 	uint32_t sample_id_at, sample_cpu_at;
 	pthread_t thread;
 	bool has_thread;
 	struct writing_chunk *open; /* being filled; NULL: none */
 	uint64_t limit;             /* chunks, as long as samples are taken; of others twice that */
-	struct u64map shed_index;   /* event id -> index in `shed` */
-	struct { VEC(struct writing_shed); } shed;
-	size_t shed_told;           /* of these, since the last time */
-	uint64_t shed_samples, waits;
+	struct shed shed;
+	uint64_t waits;
 	uint64_t build_id_bytes;
 
 	pthread_mutex_t lock;       /* of all below */
@@ -65,11 +81,7 @@ struct writing {
 	struct sp_error *error;     /* atomic; not told yet */
 	bool begun;                 /* by writing_begin() */
 	bool publish;               /* the thread shall publish the file */
-	/* Of the file that is written to; of what is queued, for the last file, and for others. */
-	uint64_t file_bytes, queued_bytes, queued_before;
-	uint64_t begin_bytes;       /* of the last file, as long as it does not exist */
-	uint64_t bytes_before;      /* of files that are complete */
-	uint64_t unwritten, unwritten_before;
+	struct file_totals totals;
 	uint32_t changes, changed;  /* asked for, made */
 	bool over;                  /* the thread is to end */
 	bool at_once;               /* whatever is left */
@@ -84,7 +96,7 @@ static struct sp_error *refuse(struct writing *writing, const struct iovec *span
 {
 	uint64_t samples = spans_count_records(span, 1, 0, PERF_RECORD_SAMPLE);
 	pthread_mutex_lock(&writing->lock);
-	writing->unwritten_before += samples;
+	writing->totals.unwritten_before += samples;
 	pthread_mutex_unlock(&writing->lock);
 	return NULL;
 }
@@ -98,8 +110,8 @@ static struct sp_error *make_change(struct writing *writing, struct writing_chan
 	pthread_mutex_lock(&writing->lock);
 	writing->writer = next;
 	writing->changed++;
-	writing->bytes_before += bytes;
-	writing->unwritten_before += unwritten;
+	writing->totals.bytes_before += bytes;
+	writing->totals.unwritten_before += unwritten;
 	pthread_mutex_unlock(&writing->lock);
 	change->free(change);
 	return error;
@@ -138,9 +150,9 @@ static void see_written(struct writing *writing, struct writing_chunk *chunk, ui
 			struct sp_error *error)
 {
 	writing->written++;
-	*(chunk->file == writing->changes ? &writing->queued_bytes : &writing->queued_before) -= used;
-	writing->file_bytes = writing->writer ? writer_size(writing->writer) : 0;
-	writing->unwritten = writing->writer ? writer_unwritten_samples(writing->writer) : 0;
+	*(chunk->file == writing->changes ? &writing->totals.queued_bytes : &writing->totals.queued_before) -= used;
+	writing->totals.file_bytes = writing->writer ? writer_size(writing->writer) : 0;
+	writing->totals.unwritten = writing->writer ? writer_unwritten_samples(writing->writer) : 0;
 	see_error(writing, error);
 	*vec_push(&writing->spare) = chunk; /* there was made room for all */
 	pthread_cond_signal(&writing->less);
@@ -272,8 +284,8 @@ void writing_free(struct writing *writing)
 		munmap(writing->chunks, (2 * writing->limit + 1) * sizeof(*writing->chunks));
 	vec_deinit(&writing->spare);
 	free(writing->circle);
-	vec_deinit(&writing->shed);
-	u64map_deinit(&writing->shed_index);
+	vec_deinit(&writing->shed.events);
+	u64map_deinit(&writing->shed.index);
 	sp_error_free(writing->error);
 	pthread_cond_destroy(&writing->more);
 	pthread_cond_destroy(&writing->less);
@@ -286,7 +298,7 @@ void writing_begin(struct writing *writing, struct writer *writer)
 	pthread_mutex_lock(&writing->lock);
 	writing->writer = writer;
 	writing->begun = true;
-	writing->file_bytes = writer_size(writer);
+	writing->totals.file_bytes = writer_size(writer);
 	pthread_cond_signal(&writing->more);
 	pthread_mutex_unlock(&writing->lock);
 }
@@ -328,7 +340,7 @@ static void submit(struct writing *writing)
 	writing->waits += full;
 	while (writing->submitted - writing->written == 2 * writing->limit)
 		pthread_cond_wait(&writing->less, &writing->lock);
-	writing->queued_bytes += writing->open->used;
+	writing->totals.queued_bytes += writing->open->used;
 	writing->open->file = writing->changes;
 	writing->open->build_id_bytes = writing->build_id_bytes;
 	writing->circle[writing->submitted++ % (2 * writing->limit)] = take_ptr(writing->open);
@@ -395,16 +407,16 @@ static bool shed(struct writing *writing, struct spans_place *place,
 	uint64_t id = word_at(*place, header, writing->sample_id_at);
 	uint64_t cpu = word_at(*place, header, writing->sample_cpu_at);
 	spans_copy_next(place, NULL, header->size);
-	writing->shed_samples++;
-	if (!vec_reserve(&writing->shed, writing->shed.count + 1))
+	writing->shed.samples++;
+	if (!vec_reserve(&writing->shed.events, writing->shed.events.count + 1))
 		return false;
-	const uint32_t *index = u64map_put(&writing->shed_index, id, (uint32_t)writing->shed.count,
+	const uint32_t *index = u64map_put(&writing->shed.index, id, (uint32_t)writing->shed.events.count,
 					   &added);
 	if (!index)
 		return false;
 	if (added)
-		*vec_push(&writing->shed) = (struct writing_shed){.id = id};
-	struct writing_shed *shed = &writing->shed.items[*index];
+		*vec_push(&writing->shed.events) = (struct writing_shed){.id = id};
+	struct writing_shed *shed = &writing->shed.events.items[*index];
 	if (!shed->samples++)
 		memcpy(&shed->cpu, &cpu, sizeof(shed->cpu)); /* {cpu, 0} */
 	return true;
@@ -450,8 +462,8 @@ struct sp_error *writing_trace(struct writing *writing, const struct iovec *span
 	uint64_t size = spans_size(spans, count);
 	*taken_ret = false;
 	pthread_mutex_lock(&writing->lock);
-	bool full = writing->queued_bytes + size > writing->limit * CHUNK_BYTES &&
-		    writing->queued_bytes;
+	bool full = writing->totals.queued_bytes + size > writing->limit * CHUNK_BYTES &&
+		    writing->totals.queued_bytes;
 	pthread_mutex_unlock(&writing->lock);
 	uint8_t *trace = full ? NULL : malloc(size);
 	if (full)
@@ -502,9 +514,9 @@ struct sp_error *writing_change(struct writing *writing, struct writing_change *
 	submit(writing);
 	pthread_mutex_lock(&writing->lock);
 	writing->changes++;
-	writing->queued_before += writing->queued_bytes;
-	writing->queued_bytes = 0;
-	writing->begin_bytes = begin_bytes;
+	writing->totals.queued_before += writing->totals.queued_bytes;
+	writing->totals.queued_bytes = 0;
+	writing->totals.begin_bytes = begin_bytes;
 	pthread_mutex_unlock(&writing->lock);
 	return take_error(writing);
 }
@@ -544,16 +556,16 @@ struct writing_counts writing_counts(const struct writing *writing)
 	struct writing *unlocked = (struct writing *)(uintptr_t)writing;
 	pthread_mutex_lock(&unlocked->lock);
 	struct writing_counts counts = {
-		.file_bytes = (writing->changed == writing->changes ? writing->file_bytes
-								    : writing->begin_bytes) +
-			      writing->queued_bytes,
-		.unwritten = writing->unwritten_before + writing->unwritten,
-		.shed = writing->shed_samples,
+		.file_bytes = (writing->changed == writing->changes ? writing->totals.file_bytes
+								    : writing->totals.begin_bytes) +
+			      writing->totals.queued_bytes,
+		.unwritten = writing->totals.unwritten_before + writing->totals.unwritten,
+		.shed = writing->shed.samples,
 		.waits = writing->waits,
 	};
-	counts.all_bytes = writing->bytes_before + writing->queued_before;
+	counts.all_bytes = writing->totals.bytes_before + writing->totals.queued_before;
 	if (writing->changed != writing->changes)
-		counts.all_bytes += writing->file_bytes;
+		counts.all_bytes += writing->totals.file_bytes;
 	pthread_mutex_unlock(&unlocked->lock);
 	counts.file_bytes += writing->open ? writing->open->used : 0;
 	counts.all_bytes += counts.file_bytes;
@@ -562,16 +574,16 @@ struct writing_counts writing_counts(const struct writing *writing)
 
 bool writing_next_shed(struct writing *writing, bool now, struct writing_shed *ret)
 {
-	if (!writing->shed.count || (!now && room(writing) < CHUNK_BYTES))
+	if (!writing->shed.events.count || (!now && room(writing) < CHUNK_BYTES))
 		return false;
-	for (; writing->shed_told < writing->shed.count; writing->shed_told++) {
-		struct writing_shed *shed = &writing->shed.items[writing->shed_told];
+	for (; writing->shed.told < writing->shed.events.count; writing->shed.told++) {
+		struct writing_shed *shed = &writing->shed.events.items[writing->shed.told];
 		if (!shed->samples)
 			continue;
 		*ret = *shed;
 		shed->samples = 0;
 		return true;
 	}
-	writing->shed_told = 0;
+	writing->shed.told = 0;
 	return false;
 }
