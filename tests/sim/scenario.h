@@ -32,6 +32,9 @@ struct sim_scenario {
 extern const struct sim_scenario sim_scenarios[];
 extern const size_t sim_scenario_count;
 
+/* Random machine, workload and options, after sim_seed(). */
+struct sim_scenario sim_scenario_random(void);
+
 /* How a session went. */
 struct sim_result {
 	struct sp_capture_stats stats;
