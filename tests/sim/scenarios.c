@@ -150,7 +150,9 @@ struct sim_scenario sim_scenario_random(void)
 	if (one_of(2))
 		it.chains = one_of(2) ? bases[0].chains : bases[1].chains;
 	it.sampling.freq_hz = one_of(3) ? 4000 : 99 + sim_random(SIM_FAULTS, 1500);
-	it.buffers.ring_bytes = one_of(3) ? 8192u << sim_random(SIM_FAULTS, 4) : 0;
+	it.buffers.ring_bytes = one_of(3) ? 16384u << sim_random(SIM_FAULTS, 4) : 0;
+	/* Copies of stacks may be too large for the rings; a process to attach to may have ended. */
+	it.may_fail = it.buffers.ring_bytes || it.target == SIM_ATTACH;
 	it.output.compression_level = one_of(4) ? 1 : 0;
 	it.output.sync = one_of(5);
 	it.output.switch_on_demand = one_of(3);
