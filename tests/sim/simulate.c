@@ -3,11 +3,12 @@
  * simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] [--kill N|every K] [--hash] [-v]
  * [--keep DIR] [--strict]
  *
- * Runs the scenarios, all or that one (also "random": each seed makes its own), with each seed. --fault: call number N fails of those that may
- * fail; or each of them, one in a run, or each K-th. --kill: the recorder ends at call number N. Prints
- * a line for each run that broke a rule; --strict: also a rule that is known to be broken. With --hash
- * prints for each run: SCENARIO SEED HASH BYTES. -v prints totals and notes, -v -v events and paths.
- * Exit status: 0: no rule was broken; 1; 77: this machine or build cannot simulate.
+ * Runs the scenarios, all or that one (also "random": each seed makes its own), with each seed.
+ * --fault: call number N fails of those that may fail; or each of them, one in a run, or each K-th.
+ * --kill: the recorder ends at call number N. Prints a line for each run that broke a rule; --strict:
+ * also a rule that is known to be broken. With --hash prints for each run: SCENARIO SEED HASH BYTES.
+ * -v prints totals and notes, -v -v events and paths, -v -v -v the kernel's records. Exit status: 0: no
+ * rule was broken; 1; 77: this machine or build cannot simulate.
  */
 #include <stdlib.h>
 #include <string.h>
