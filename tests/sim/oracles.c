@@ -130,11 +130,15 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
 			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth);
 		/* Without the record of its fork, a task's samples cannot be told from others. */
-		bool unknown = sim_result.stats.lost_sideband && scenario->target != SIM_SYSTEM;
+		const struct sim_task *task = sim_task_find(truth->tid);
+		bool unknown = scenario->target != SIM_SYSTEM &&
+			       (sim_result.stats.lost_sideband || (task && task->uncertain));
 		if (found || !due || scenario->may_drop || sim_result.failed || unknown ||
 		    is_double(truth))
 			continue;
-		counts.missing++;
+		/* Dropped samples are counted. */
+		if (++counts.missing <= sim_result.stats.shed)
+			continue;
 		sim_violation("the sample of %llu (thread %u, CPU %u, id %llu) is missing",
 			      (unsigned long long)truth->time_ns, truth->tid, truth->cpu,
 			      (unsigned long long)truth->id);
