@@ -27,6 +27,8 @@ EXTRA_DIST += \
 	doc/screens.sh
 dist_man_MANS += \
 	doc/libsprof.3 \
+	doc/libsprof-symbolizer.3 \
+	doc/libsprof-unwinder.3 \
 	doc/sprof.1 \
 	doc/sprof-archive.1 \
 	doc/sprof-events.7 \

@@ -42,7 +42,7 @@ struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 	bool ends;
 	uint64_t most = recording_limit(&capture->out, &ends);
 	*more_ret = false;
-	if (!switching->cut)
+	if (!switching->cut || switching->ends)
 		return NULL;
 	struct sp_error *error = settle(capture);
 	if (error)
@@ -88,8 +88,10 @@ static struct sp_error *keep_size(struct sp_capture *capture)
 		return error;
 	bool full = bytes_after(capture, 0) >= most;
 	take_fitting(capture, most);
-	if (ends && full)
-		capture->tasks.tracker.kept.count = 0; /* no sample comes that it would be for */
+	if (ends && full) {
+		capture->tasks.tracker.kept.count = 0;
+		capture->out.switching.ends = capture->out.switching.cut = true;
+	}
 	return NULL;
 }
 

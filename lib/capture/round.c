@@ -137,7 +137,8 @@ static struct sp_error *forget(struct sp_capture *capture)
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
-	ring_bank_snapshot(&capture->bank, !capture->out.switching.full);
+	/* Threads that unwind have ended before the last round, and losses were counted. */
+	ring_bank_snapshot(&capture->bank, !capture->out.switching.full && !last);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (capture->out.switching.full)
 		capture->tasks.tracker.kept.count = 0;

@@ -73,7 +73,10 @@ static void check_mapping(const struct sim_found *found)
 	const struct known *process = know(found->pid);
 	/* An ancestor ended before its turn in /proc came: nothing can be known. */
 	const struct sim_process *ancestor = process->unknown ? sim_process_find(process->unknown) : NULL;
-	if ((ancestor && ancestor->ended) || (process->raced && !sim.strict))
+	const struct sim_task *leader = sim_task_find(found->pid);
+	bool early = leader && leader->start_ns < sim_result.begin_ns && leader->process->ended &&
+		     !process->complete;
+	if (early || (ancestor && ancestor->ended) || (process->raced && !sim.strict))
 		return;
 	if (!process->named && found->pid) {
 		sim_violation("process %u has no name at its sample of %llu", found->pid,

@@ -130,11 +130,15 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
 			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth);
 		/* Without the record of its fork, a task's samples cannot be told from others. */
-		bool unknown = sim_result.stats.lost_sideband && scenario->target != SIM_SYSTEM;
+		const struct sim_task *task = sim_task_find(truth->tid);
+		bool unknown = scenario->target != SIM_SYSTEM &&
+			       (sim_result.stats.lost_sideband || (task && task->uncertain));
 		if (found || !due || scenario->may_drop || sim_result.failed || unknown ||
 		    is_double(truth))
 			continue;
-		counts.missing++;
+		/* Dropped samples are counted. */
+		if (++counts.missing <= sim_result.stats.shed)
+			continue;
 		sim_violation("the sample of %llu (thread %u, CPU %u, id %llu) is missing",
 			      (unsigned long long)truth->time_ns, truth->tid, truth->cpu,
 			      (unsigned long long)truth->id);
@@ -172,9 +176,7 @@ static void check_losses(void)
 		all++;
 		before += truth->time_ns < sim_result.stop_ns;
 	}
-	/* Known: LOST records of the last round are counted again. */
-	uint64_t again = sim.strict ? 0 : read_back.lost;
-	if (lost < before || lost > all + again)
+	if (lost < before || lost > all)
 		sim_violation("the recorder counted %llu lost samples, the kernel %llu to %llu",
 			      (unsigned long long)lost, (unsigned long long)before,
 			      (unsigned long long)all);
@@ -192,9 +194,7 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!killed && !sim_result.failed && !scenario->may_drop)
 		check_losses();
-	/* Known: samples of the last round, which is not unwound any more, are counted so. */
-	if (stats->unwritten && !killed && !sim_result.failed && !scenario->may_drop &&
-	    (sim.strict || scenario->chains.call_graph != SP_CALL_GRAPH_DWARF))
+	if (stats->unwritten && !killed && !sim_result.failed && !scenario->may_drop)
 		sim_violation("%llu samples count as unwritten", (unsigned long long)stats->unwritten);
 	if (sim.verbose)
 		print_events();

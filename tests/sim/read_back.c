@@ -153,11 +153,9 @@ static void read_file(const char *path, const struct sim_inode *inode, void *arg
 	if (!count)
 		return;
 	qsort(items, count, sizeof(*items), compare_found);
-	/* Known: where the side-band alone exceeds --max-size, samples are written without it. */
-	bool cut = sim_result.stats.full && !sim.strict;
 	/* Without messages, it is seen late that a CPU is back: what began there is unknown until then. */
-	cut |= sim_machine.workload.hotplug_ms && sim.fault_name;
-	if (!sim_result.stats.lost_sideband && !reading->killed && !sim_result.failed && !cut)
+	bool unseen = sim_machine.workload.hotplug_ms && sim.fault_name;
+	if (!sim_result.stats.lost_sideband && !reading->killed && !sim_result.failed && !unseen)
 		sim_check_mappings(items, count);
 }
 

@@ -32,11 +32,15 @@ struct sim_scenario {
 extern const struct sim_scenario sim_scenarios[];
 extern const size_t sim_scenario_count;
 
+/* Random machine, workload and options, after sim_seed(). */
+struct sim_scenario sim_scenario_random(void);
+
 /* How a session went. */
 struct sim_result {
 	struct sp_capture_stats stats;
 	bool created, failed, published;
 	char message[256];         /* of the first error */
+	uint64_t open_ns;          /* the first event is opened after that */
 	uint64_t begin_ns, stop_ns; /* samples between these are expected */
 	uint64_t commit_ns;        /* end of the last step */
 };

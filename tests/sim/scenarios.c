@@ -79,7 +79,7 @@ const struct sim_scenario sim_scenarios[] = {
 		.chains = FRAME_POINTERS,
 	}, {
 		.name = "full-disk", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS, COMMON,
-		.disk = {.capacity = 500000}, .chains = FRAME_POINTERS, .may_fail = true,
+		.disk = {.capacity = 220000}, .chains = FRAME_POINTERS, .may_fail = true,
 	}, {
 		.name = "max-size", .cpus = 4, .workload = {BUSY, .life_ms = 800}, CPUS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
@@ -128,5 +128,43 @@ const struct sim_scenario sim_scenarios[] = {
 		.chains = FRAME_POINTERS, .stop_ms = 100,
 	},
 };
+
+static bool one_of(uint64_t count)
+{
+	return !sim_random(SIM_FAULTS, count);
+}
+
+struct sim_scenario sim_scenario_random(void)
+{
+	static const struct sim_scenario bases[] = {
+		{.workload = {BUSY, .life_ms = 500}, .target = SIM_COMMAND, COMMON, .chains = LIVE},
+		{.workload = {ROOTS(8)}, .target = SIM_ATTACH, COMMON, .chains = FRAME_POINTERS},
+		{.workload = {ROOTS(8)}, .target = SIM_SYSTEM, COMMON, .chains = FRAME_POINTERS},
+		{.workload = {STORM, .life_ms = 300}, .target = SIM_COMMAND, COMMON, .chains = LATER},
+	};
+	struct sim_scenario it = bases[sim_random(SIM_FAULTS, 4)];
+	it.name = "random";
+	it.cpus = 1 + (unsigned int)sim_random(SIM_FAULTS, 12);
+	it.stop_ms = it.target == SIM_COMMAND ? 0 : 500;
+	it.scope = it.target == SIM_SYSTEM || one_of(2) ? SP_CAPTURE_SCOPE_CPU : SP_CAPTURE_SCOPE_TASK;
+	if (one_of(2))
+		it.chains = one_of(2) ? bases[0].chains : bases[1].chains;
+	it.sampling.freq_hz = one_of(3) ? 4000 : 99 + sim_random(SIM_FAULTS, 1500);
+	it.buffers.ring_bytes = one_of(3) ? 16384u << sim_random(SIM_FAULTS, 4) : 0;
+	/* Copies of stacks may be too large for the rings; a process to attach to may have ended. */
+	it.may_fail = it.buffers.ring_bytes || it.target == SIM_ATTACH;
+	it.output.compression_level = one_of(4) ? 1 : 0;
+	it.output.sync = one_of(5);
+	it.output.switch_on_demand = one_of(3);
+	it.demand_ms = it.output.switch_on_demand ? 200 : 0;
+	it.output.switch_bytes = one_of(6) ? 200000 : 0;
+	it.hesitation_ms = one_of(3) ? 100 : 0;
+	it.stall_ms = one_of(4) ? 200 : 0;
+	it.workload.hotplug_ms = one_of(5) && it.scope == SP_CAPTURE_SCOPE_CPU ? 90 : 0;
+	it.workload.throttle = one_of(4) ? 5 : 0;
+	it.disk.write_ns = one_of(4) ? 50 * SIM_MS : 0;
+	it.disk.sync_ns = one_of(4) ? 30 * SIM_MS : 0;
+	return it;
+}
 
 const size_t sim_scenario_count = sizeof(sim_scenarios) / sizeof(*sim_scenarios);

@@ -105,6 +105,10 @@ static void check_watched(void)
 static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
 {
 	sim_result.created = true;
+	for (size_t i = 0; i < sim_machine.task_count; i++) {
+		struct sim_task *task = sim_machine.tasks[i];
+		task->uncertain = scenario->target == SIM_ATTACH && task->start_ns >= sim_result.open_ns;
+	}
 	sim_result.begin_ns = sim.now_ns;
 	struct sp_error *error = sp_capture_start(capture);
 	sim_result.published = !error;
@@ -164,6 +168,7 @@ void sim_session(const struct sim_scenario *scenario)
 		.output = &scenario->output, .schedule = &scenario->schedule,
 	};
 	follow(pids, count);
+	sim_result.open_ns = sim.now_ns;
 	sim.inside = true;
 	struct sp_error *error = sp_ctx_new(&ctx);
 	if (!error)

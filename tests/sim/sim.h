@@ -120,6 +120,7 @@ struct sim_task {
 	struct sim_context *context; /* its events; NULL: none */
 	unsigned int children;
 	uint64_t samples;
+	bool uncertain;         /* it, or its ancestor, was made while the events were opened */
 	bool followed;          /* a target of the recording, or descends from one */
 };
 

@@ -3,13 +3,14 @@
  * simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] [--kill N|every K] [--hash] [-v]
  * [--keep DIR] [--strict] [--steady]
  *
- * Runs the scenarios, all or that one, with each seed. --fault: call number N fails of those that may
- * fail; or each of them, one in a run, or each K-th. --kill: the recorder ends at call number N. Prints
- * a line for each run that broke a rule; --strict: also a rule that is known to be broken. With --hash
- * prints for each run: SCENARIO SEED HASH BYTES. --steady: calls take no time, so that the hashes of two
- * versions of the recorder differ only if their files do, not if one makes a call more. -v prints totals
- * and notes, -v -v events and paths.
- * Exit status: 0: no rule was broken; 1; 77: this machine or build cannot simulate.
+ * Runs the scenarios, all or that one (also "random": each seed makes its own), with each seed.
+ * --fault: call number N fails of those that may fail; or each of them, one in a run, or each K-th.
+ * --kill: the recorder ends at call number N. Prints a line for each run that broke a rule; --strict:
+ * also a rule that is known to be broken. With --hash prints for each run: SCENARIO SEED HASH BYTES.
+ * --steady: calls take no time, so that the hashes of two versions of the recorder differ only if their
+ * files do, not if one makes a call more. -v prints totals and notes, -v -v events and paths, -v -v -v
+ * the kernel's records. Exit status: 0: no rule was broken; 1; 77: this machine or build cannot
+ * simulate.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,12 @@ static void on_kill(void)
 static void __attribute__((noreturn)) run(const struct sim_scenario *scenario, uint64_t seed,
 					  uint64_t fault, uint64_t kill)
 {
+	struct sim_scenario made;
+	sim_seed(seed);
+	if (!strcmp(scenario->name, "random")) {
+		made = sim_scenario_random();
+		scenario = &made;
+	}
 	current = scenario;
 	sim.now_ns = 100000 * SIM_MS;
 	sim.limit_ns = sim.now_ns + LIMIT_MS * SIM_MS;
@@ -74,7 +81,6 @@ static void __attribute__((noreturn)) run(const struct sim_scenario *scenario, u
 	sim.on_kill = on_kill;
 	sim.stall_ns = scenario->stall_ms * SIM_MS;
 	sim_disk = scenario->disk;
-	sim_seed(seed);
 	sim_threads_begin();
 	sim_files_begin();
 	sim_tasks_begin(scenario->cpus, &scenario->workload);
@@ -203,6 +209,10 @@ int main(int argc, char **argv)
 		for (uint64_t seed = arguments.first; seed <= arguments.last; seed++)
 			bad += !run_seed(&arguments, scenario, seed, &runs);
 	}
+	const struct sim_scenario random = {.name = "random"};
+	for (uint64_t seed = arguments.first; seed <= arguments.last; seed++)
+		if (arguments.scenario && !strcmp(arguments.scenario, random.name))
+			bad += !run_seed(&arguments, &random, seed, &runs);
 	if (!arguments.hash)
 		printf("# %llu runs, %llu of them broke a rule\n", (unsigned long long)runs,
 		       (unsigned long long)bad);

@@ -69,6 +69,7 @@ struct sim_task *sim_task_new(struct sim_task *parent, bool thread)
 		memcpy(task->comm, parent->comm, sizeof(task->comm));
 		parent->children++;
 		task->followed = parent->followed;
+		task->uncertain = parent->uncertain;
 	} else {
 		strcpy(task->comm, "init");
 	}

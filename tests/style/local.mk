@@ -2,6 +2,7 @@
 # Rules of HACKING that a script can hold the sources to.
 EXTRA_DIST += tests/style/ceilings tests/style/rules.sh tests/style/tokens.awk
 dist_check_SCRIPTS += \
+	tests/style/test_abi.sh \
 	tests/style/test_api.sh \
 	tests/style/test_circles.sh tests/style/test_page.sh \
 	tests/style/test_headers.sh \

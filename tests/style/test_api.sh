@@ -50,19 +50,21 @@ check "no public header includes a private one" sh -c '! grep -n "sprof/private"
 sed -n 's/ bare$//p' "$tmp/declared" >"$tmp/bare"
 same "every public function has a comment" "$tmp/none" "$tmp/bare"
 
-man=doc/libsprof.3
-if [ -f $man ]; then
+man='doc/libsprof.3 doc/libsprof-symbolizer.3 doc/libsprof-unwinder.3'
+if [ -f doc/libsprof.3 ]; then
 	while read -r name; do
+		# shellcheck disable=SC2086
 		sed 's/\\-/-/g' $man | grep -qw "$name" || echo "$name"
 	done <"$tmp/names" >"$tmp/unmentioned"
-	same "libsprof.3 names every public function" "$tmp/none" "$tmp/unmentioned"
+	same "the manual names every public function" "$tmp/none" "$tmp/unmentioned"
+	# shellcheck disable=SC2086
 	grep -ohw 'sp_[a-z0-9_]*' $man | grep -vE '^sp_(log_fn)$' | sort -u >"$tmp/mentioned"
 	{
 		cat "$tmp/names"
 		grep -ohE '\b(struct|enum|union) sp_[a-z0-9_]+' include/sprof/*.h | sed 's/.* //'
 	} | sort -u >"$tmp/known"
 	comm -23 "$tmp/mentioned" "$tmp/known" >"$tmp/unknown"
-	same "libsprof.3 names nothing that is not there" "$tmp/none" "$tmp/unknown"
+	same "the manual names nothing that is not there" "$tmp/none" "$tmp/unknown"
 fi
 
 # The checker itself.

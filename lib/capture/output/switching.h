@@ -23,6 +23,7 @@ struct switching {
 	bool tracks;      /* `roster` is kept: there may be another file */
 	bool full;        /* by max_bytes: nothing more is taken */
 	bool cut;         /* of this round, not all has been taken */
+	bool ends;        /* metadata of this round was left out: no sample of it may follow */
 	struct roster roster;
 	struct file_maker *maker;
 	uint64_t begin_bytes;     /* of each file, before what lives */

@@ -150,9 +150,10 @@ static void see_written(struct writing *writing, struct writing_chunk *chunk, ui
 			struct sp_error *error)
 {
 	writing->written++;
-	*(chunk->file == writing->changes ? &writing->totals.queued_bytes : &writing->totals.queued_before) -= used;
-	writing->totals.file_bytes = writing->writer ? writer_size(writing->writer) : 0;
-	writing->totals.unwritten = writing->writer ? writer_unwritten_samples(writing->writer) : 0;
+	struct file_totals *totals = &writing->totals;
+	*(chunk->file == writing->changes ? &totals->queued_bytes : &totals->queued_before) -= used;
+	totals->file_bytes = writing->writer ? writer_size(writing->writer) : 0;
+	totals->unwritten = writing->writer ? writer_unwritten_samples(writing->writer) : 0;
 	see_error(writing, error);
 	*vec_push(&writing->spare) = chunk; /* there was made room for all */
 	pthread_cond_signal(&writing->less);
