@@ -110,6 +110,15 @@ static void unwatch(const struct sim_open *open)
 	}
 }
 
+bool sim_is_watched(const struct sim_open *open)
+{
+	for (size_t e = 0; e < fds.epoll_count; e++)
+		for (size_t i = 0; i < fds.epolls[e]->watch_count; i++)
+			if (fds.epolls[e]->watches[i].open == open)
+				return true;
+	return false;
+}
+
 static void release(struct sim_open *open)
 {
 	if (--open->references)

@@ -92,6 +92,16 @@ static void end_command(struct sp_capture *capture)
 	}
 }
 
+/* Else records would wait for the timer, in rings that are small. What is overwritten need not be read. */
+static void check_watched(void)
+{
+	for (size_t i = 0; i < sim_perf.event_count; i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		if (event->ring && !event->closed && !event->ring->overwrite && !sim_is_watched(event->open))
+			sim_violation("nobody waits for a ring of CPU %d", event->cpu);
+	}
+}
+
 static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
 {
 	sim_result.created = true;
@@ -103,6 +113,7 @@ static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
 	struct sp_error *error = sp_capture_start(capture);
 	sim_result.published = !error;
 	if (!error) {
+		check_watched();
 		sim_result.begin_ns = sim.now_ns;
 		error = record(capture, scenario);
 	}

@@ -372,6 +372,8 @@ struct sim_watch {
 };
 
 int sim_fd_new(struct sim_open *open, int lowest);
+/* Whether some epoll waits for it. */
+bool sim_is_watched(const struct sim_open *open);
 struct sim_open *sim_open_new(enum sim_kind kind, int flags);
 /* NULL: it is not open; errno is EBADF and the run has failed. */
 struct sim_open *sim_fd(int fd);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/ring_bank/drains.h"
+#include <poll.h>
 #include "simulated_cpus.h"
 
 static void all_adds_up(const struct simulation *simulation)
@@ -36,6 +37,34 @@ TEST(drains_count_with_what_the_producers_drop)
 	simulation_run(&simulation);
 	all_adds_up(&simulation);
 	simulation_deinit(&simulation);
+}
+
+/* Each time, although the reader empties the ring by itself too. */
+TEST(drains_wake_the_reader_for_what_waits)
+{
+	struct memory_ring memory;
+	struct ring ring = memory_ring_init(&memory, 16384, 0);
+	const uint64_t one = 1;
+	const struct drain_place place = {.ring = &ring, .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	const struct drains_options options = {
+		.places = &place, .count = 1, .threads = 1, .relay_bytes = 65536,
+		.record_max = 104, .notify_bytes = 104,
+	};
+	struct drains *drains;
+	ck_assert_int_ge(place.fd, 0);
+	ok_or_fail(drains_new(&options, &drains));
+	struct pollfd told = {.fd = drains_fd(drains), .events = POLLIN};
+	for (int i = 0; i < 3; i++) {
+		drains_move(drains);
+		ck_assert_int_eq(poll(&told, 1, 0), 0);
+		ck_assert(memory_ring_produce(&memory, 104, 1));
+		ck_assert_int_eq(write(place.fd, &one, sizeof(one)), sizeof(one));
+		ck_assert_int_eq(poll(&told, 1, 5000), 1);
+		ring_release(drains_ring(drains, 0), ring_head(drains_ring(drains, 0)));
+	}
+	drains_free(drains);
+	close(place.fd);
+	memory_ring_deinit(&memory);
 }
 
 TEST(drains_are_as_many_as_is_worthwhile)

@@ -357,6 +357,7 @@ TEST(a_cpu_that_comes_back_is_recorded_again)
 {
 	struct fixture f;
 	struct event_renamed_list renamed = {0};
+	uint64_t values[8];
 	bool back;
 	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, true))
 		skip_test("no permission to open CPU-wide events");
@@ -375,6 +376,8 @@ TEST(a_cpu_that_comes_back_is_recorded_again)
 	/* The reopened events continue what the closed ones counted. */
 	ck_assert_uint_gt(f.control.wide.large.items[0].counted, 0);
 	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
+	ck_assert_int_gt(read(f.control.wide.large.items[0].fd, values, sizeof(values)), 0);
+	ck_assert_uint_gt(values[0], 0);
 	vec_deinit(&renamed);
 	fixture_deinit(&f);
 }

@@ -288,6 +288,28 @@ static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_
 	return NULL;
 }
 
+static struct sp_error *take_no_format(void *arg, const struct ring *ring, uint64_t position,
+				       const struct perf_event_header *header, uint64_t id)
+{
+	(void)arg, (void)ring, (void)position, (void)header, (void)id;
+	return error_new(SP_ERROR_FORMAT, "no sample");
+}
+
+TEST(filter_counts_what_nobody_can_take_as_damaged)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	f.batch.copy_all = true;
+	f.filter.membership = NULL;
+	f.filter.taker = (struct sample_taker){.take = take_no_format};
+	put_sample(&f, 1, 1, 0, false);
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.samples, 0);
+	ck_assert_uint_eq(f.filter.counts.damaged, ring_head(&f.ring));
+	fixture_deinit(&f);
+}
+
 /* perf refuses a file with an id that its header does not list. */
 TEST(filter_leaves_no_record_of_a_helper)
 {

@@ -9,13 +9,13 @@
 /* Nothing is kept but the chain. */
 static const struct dump_layout plain;
 
-/* A sample whose head is a header and nothing else, of which the copy of the stack is empty. */
-static struct dump *dump_new(void)
+/* A sample whose head is a header and zeros, of which the copy of the stack is empty. */
+static struct dump *dump_new(uint16_t head_size)
 {
-	struct dump *dump = calloc(1, sizeof(*dump) + 8);
+	struct dump *dump = calloc(1, sizeof(*dump) + head_size);
 	ck_assert_ptr_nonnull(dump);
-	*dump = (struct dump){.size = sizeof(*dump) + 8, .head_size = 8};
-	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 8};
+	*dump = (struct dump){.size = (uint32_t)sizeof(*dump) + head_size, .head_size = head_size};
+	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = head_size};
 	memcpy(dump->words, &header, 8);
 	return dump;
 }
@@ -30,7 +30,7 @@ static bool add(struct joining *joining, uint64_t time_ns, size_t from, size_t u
 	for (size_t depth = until; depth-- > from;)
 		frames[result.count++] =
 			(struct unwind_frame){0x400000 + depth, 0x10000 - 0x100 * depth, false};
-	struct dump *dump = dump_new();
+	struct dump *dump = dump_new(8);
 	const struct joining_stack stack = {
 		.dump = dump, .frames = frames, .result = &result, .thread = 7, .time_ns = time_ns,
 		.misc = (uint16_t)((from ? SP_MISC_END_TRUNCATED : SP_MISC_END_COMPLETE)
@@ -118,6 +118,30 @@ TEST(what_is_recent_is_asked_for_again)
 	ck_assert_uint_eq(counts.truncated, 1);
 	ck_assert_uint_eq(counts.repaired, 1);
 	ck_assert_uint_eq(joining_oldest_ns(joining), UINT64_MAX);
+	vec_deinit(&output);
+	joining_free(joining);
+}
+
+/* Samples are written before their time where they take too much memory. */
+TEST(what_is_held_is_bounded)
+{
+	struct joining *joining = joining_new(&plain, SIZE_MAX);
+	struct record_buffer output = {0};
+	struct joining_counts counts = {0};
+	struct unwind_frame frame = {0x500001, 0x1000, true};
+	const struct unwind_result result = {.count = 1, .end = UNWIND_TRUNCATED, .missing = 0x10000};
+	struct dump *dump = dump_new(40000);
+	struct joining_stack stack = {.dump = dump, .frames = &frame, .result = &result, .thread = 7};
+	uint64_t oldest_ns = UINT64_MAX;
+	for (int i = 0; i < 110; i++) {
+		bool held;
+		stack.time_ns += 10000000;
+		ok_or_fail(joining_add(joining, &stack, &held));
+		ck_assert(held);
+	}
+	ok_or_fail(joining_settle(joining, false, &output, &oldest_ns, &counts));
+	ck_assert_uint_ge(counts.truncated, 90);
+	free(dump);
 	vec_deinit(&output);
 	joining_free(joining);
 }

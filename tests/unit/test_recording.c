@@ -3,7 +3,10 @@
 #include "capture/output/recording.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "base/io.h"
 #include "file/format.h"
 #include "files.h"
@@ -159,6 +162,45 @@ TEST(each_file_begins_with_the_tasks_that_live)
 		ck_assert_uint_eq(found.notes, 1);
 	}
 	ck_assert_uint_eq(files, 2);
+	recording_deinit(&recording);
+}
+
+/* Those that are complete: the newest two. */
+TEST(as_many_files_are_kept_as_wanted)
+{
+	struct recording recording;
+	const char *path = files_path("data");
+	const struct recording_end end = {0};
+	struct sp_capture_file done;
+	size_t files = 0;
+	open_recording(&recording, &(struct sp_capture_output){.path = path, .switch_on_demand = true,
+							       .keep_files = 2});
+	for (int i = 0; i < 3; i++)
+		ok_or_fail(recording_change(&recording, &end));
+	ok_or_fail(recording_close(&recording, &end));
+	for (; file_maker_next_done(recording.switching.maker, &done); files++)
+		ck_assert_int_eq(access(done.path, F_OK), files < 2 ? -1 : 0);
+	ck_assert_uint_eq(files, 4);
+	recording_deinit(&recording);
+}
+
+TEST(a_next_file_that_cannot_be_made_is_an_error)
+{
+	struct recording recording;
+	const char *path = files_path("data");
+	const struct recording_end end = {0};
+	struct rlimit before, none;
+	open_recording(&recording, &(struct sp_capture_output){.path = path, .switch_on_demand = true});
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	struct sp_error *error = recording_change(&recording, &end);
+	error = error_first(error, writing_settle(recording.writing));
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_int_eq(sp_error_errno(error), EMFILE);
+	sp_error_free(error);
+	ok_or_fail(recording_close(&recording, &end));
 	recording_deinit(&recording);
 }
 

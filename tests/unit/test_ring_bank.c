@@ -110,9 +110,10 @@ TEST(rings_without_room_for_a_record_were_full)
 	produce(&fixture, 1, 1032, 64);
 	ring_bank_snapshot(&fixture.bank, true);
 	ck_assert(fixture.bank.was_full);
-	while (fixture.metadata[2].size - fixture.metadata[2].page.data_head > 4352)
-		ck_assert(memory_ring_produce(&fixture.metadata[2], 64, 1));
-	ck_assert(memory_ring_produce(&fixture.metadata[2], 64, 1));
+	/* Not the last: one that has room comes after it. */
+	while (fixture.metadata[1].size - fixture.metadata[1].page.data_head > 4352)
+		ck_assert(memory_ring_produce(&fixture.metadata[1], 64, 1));
+	ck_assert(memory_ring_produce(&fixture.metadata[1], 64, 1));
 	ring_bank_snapshot(&fixture.bank, true);
 	ck_assert(fixture.bank.metadata_was_full);
 	tear_down(&fixture);
@@ -132,6 +133,11 @@ TEST(changed_records_are_read_from_a_copy)
 	ck_assert_ptr_ne(ring_bank_ring(&fixture.bank, 1), &fixture.bank.samples[1]);
 	ck_assert_uint_eq(round_bytes_of(&fixture, 1), 2 * 104);
 	ck_assert_int_eq(ring_bank_fd(&fixture.bank), -1);
+	/* The ring before the copy can be full. */
+	ck_assert(!fixture.bank.was_full);
+	produce(&fixture, 1, 1032, 64);
+	ring_bank_snapshot(&fixture.bank, true);
+	ck_assert(fixture.bank.was_full);
 	tear_down(&fixture);
 }
 

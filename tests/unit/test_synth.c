@@ -318,6 +318,25 @@ TEST(synth_leaves_out_who_is_gone)
 	ck_assert_ptr_null(next(&bench));
 }
 
+/* As /proc of somebody else's process is; root may read all. */
+TEST(synth_says_that_mappings_are_not_readable)
+{
+	BENCH bench;
+	char maps[96];
+	bench_init(&bench, false);
+	put_process(&bench);
+	bool complete, is_root = !geteuid();
+	snprintf(maps, sizeof(maps), "%s/proc/70/maps", bench.root.path);
+	ck_assert_int_eq(chmod(maps, 0), 0);
+	if (is_root)
+		ck_assert_int_eq(seteuid(1), 0);
+	ok_or_fail(synth_mappings(bench.synth, 70, &complete));
+	if (is_root)
+		ck_assert_int_eq(seteuid(0), 0);
+	ck_assert(!complete);
+	ck_assert_ptr_null(next(&bench));
+}
+
 TEST(synth_leader_that_has_ended)
 {
 	BENCH bench;

@@ -316,6 +316,30 @@ TEST(a_failure_is_an_error_of_a_later_call)
 	vec_deinit(&buffer);
 }
 
+static void free_nothing(struct writing_change *change)
+{
+	(void)change;
+}
+
+/* The next file has its beginning alone; all bytes are those before it, too. */
+TEST(a_change_counts_what_waits_before_it)
+{
+	const struct writing_options options = {.memory_bytes = 0, .sample_id_at = ID_AT,
+						.sample_cpu_at = CPU_AT};
+	struct writing_change change = {.free = free_nothing};
+	struct writing *writing;
+	struct record_buffer buffer = {0};
+	ok_or_fail(writing_new(&options, &writing));
+	recording_put_sample(&buffer, RECORDING_START, 1);
+	ok_or_fail(hand_over(writing, &buffer));
+	ok_or_fail(writing_change(writing, &change, 100));
+	struct writing_counts counts = writing_counts(writing);
+	ck_assert_uint_eq(counts.file_bytes, 100);
+	ck_assert_uint_eq(counts.all_bytes, 100 + RECORDING_SAMPLE_SIZE);
+	writing_free(writing);
+	vec_deinit(&buffer);
+}
+
 TEST(what_never_began_can_be_freed)
 {
 	const struct writing_options options = {.memory_bytes = 0, .sample_id_at = ID_AT,
