@@ -157,16 +157,19 @@ TEST(some_stacks_are_not_unwound_live)
 	made.options.chains.unwind = SP_UNWIND_LATER;
 	choose(&made);
 	ck_assert(made.graph.kind == SP_CALL_GRAPH_DWARF && !made.graph.live);
+	made_deinit(&made);
 	make(&made);
 	made.options.buffers.overwrite = true;
 	choose(&made);
 	ck_assert(made.graph.kind == SP_CALL_GRAPH_DWARF && !made.graph.live);
 	/* One event with a call graph of its own. */
+	made_deinit(&made);
 	make(&made);
 	made.spec.terms.given = EVENT_TERM_CALL_GRAPH;
 	choose(&made);
 	ck_assert(made.graph.kind == SP_CALL_GRAPH_DWARF && !made.graph.live);
 	ck_assert(NOTES(&made, NOTE_CALL_GRAPH, NOTE_UNWIND_LATER));
+	made_deinit(&made);
 	make(&made);
 	made.options.sampling.samples = SP_OFF;
 	choose(&made);
