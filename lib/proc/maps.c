@@ -10,6 +10,7 @@
 #include <linux/ioctl.h>
 #include <linux/limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include "base/cleanup.h"
@@ -290,4 +291,31 @@ int maps_start_of(uint32_t pid, uint64_t address, uint64_t *start_ret)
 		return errno;
 	*start_ret = query.start;
 	return 0;
+}
+
+struct sp_error *maps_entry_mmap(const struct maps_entry *entry, uint32_t pid, struct sp_mmap *ret,
+				 char **room_ret)
+{
+	/* Names that programs give their memory are not in the kernel's records. */
+	bool is_anonymous = !*entry->path || strncmp(entry->path, "[anon", 5) == 0;
+	bool is_deleted = !is_anonymous && entry->deleted;
+	*room_ret = is_deleted ? format_text("%s (deleted)", entry->path) : NULL;
+	if (is_deleted && !*room_ret)
+		return error_no_memory();
+	*ret = (struct sp_mmap){
+		.pid = pid,
+		.tid = pid,
+		.start = entry->start,
+		.size = entry->end - entry->start,
+		.file_offset = entry->file_offset,
+		.filename = is_anonymous ? "//anon" : is_deleted ? *room_ret : entry->path,
+		.prot = entry->prot,
+		.flags = entry->flags,
+		.maj = entry->maj,
+		.min = entry->min,
+		.ino = entry->ino,
+		.build_id_size = entry->build_id_size,
+	};
+	memcpy(ret->build_id, entry->build_id, entry->build_id_size);
+	return NULL;
 }

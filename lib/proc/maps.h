@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sprof/record.h>
 #include "base/ctx.h"
 
 struct maps_entry {
@@ -46,6 +47,14 @@ void maps_free(struct maps *maps);
  * continues after it.
  */
 struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret) SP_MUST_CHECK;
+
+/*
+ * Converts a mapping of process `pid` to what the kernel's MMAP2 records have: "//anon" for memory without
+ * a file, " (deleted)" after the path of a file that was unlinked. *room_ret owns a composed name, or is
+ * NULL: free() it after the last use of *ret. Fails only when out of memory.
+ */
+struct sp_error *maps_entry_mmap(const struct maps_entry *entry, uint32_t pid, struct sp_mmap *ret,
+				 char **room_ret) SP_MUST_CHECK;
 
 /*
  * Sets *start_ret to the start of the mapping that contains `address`. Returns 0 or an errno: ENOTTY

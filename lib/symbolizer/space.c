@@ -137,17 +137,6 @@ struct sp_error *sp_symbolizer_add_file(struct sp_symbolizer *symbolizer, const 
 
 /* -- Processes ------------------------------------------------------------- */
 
-/* Returns the name that the kernel's records have for a mapping; *room owns a composed one. */
-static const char *mapping_name(const struct maps_entry *entry, char **room)
-{
-	if (!*entry->path || strncmp(entry->path, "[anon", 5) == 0)
-		return "//anon";
-	if (!entry->deleted)
-		return entry->path;
-	*room = format_text("%s (deleted)", entry->path);
-	return *room;
-}
-
 /* Returns whether names of the mapping depend only on a file, so that all processes share them. */
 static bool is_of_file(const char *name)
 {
@@ -216,24 +205,10 @@ static struct sp_error *add_jitdump(struct sp_space *space, const struct sp_mmap
 static struct sp_error *add_entry(struct sp_space *space, const struct maps_entry *entry, bool jitdumps)
 {
 	CLEANUP_FREE char *room = NULL;
-	struct sp_error *error = NULL;
-	struct sp_mmap mmap = {
-		.pid = space->pid,
-		.tid = space->pid,
-		.start = entry->start,
-		.size = entry->end - entry->start,
-		.file_offset = entry->file_offset,
-		.filename = mapping_name(entry, &room),
-		.prot = entry->prot,
-		.flags = entry->flags,
-		.maj = entry->maj,
-		.min = entry->min,
-		.ino = entry->ino,
-		.build_id_size = entry->build_id_size,
-	};
-	memcpy(mmap.build_id, entry->build_id, entry->build_id_size);
-	if (!mmap.filename)
-		return error_no_memory();
+	struct sp_mmap mmap;
+	struct sp_error *error = maps_entry_mmap(entry, space->pid, &mmap, &room);
+	if (error)
+		return error;
 	/* The kernel's addresses begin below it. */
 	if (strcmp(entry->path, "[vsyscall]") == 0)
 		return NULL;

@@ -205,22 +205,10 @@ struct sp_error *sp_unwinder_add(struct sp_unwinder *unwinder, const struct sp_u
 
 static struct sp_error *add_entry(struct sp_unwinder *unwinder, const struct maps_entry *entry)
 {
-	CLEANUP_FREE char *deleted = entry->deleted ? format_text("%s (deleted)", entry->path) : NULL;
-	bool is_anonymous = !*entry->path || !strncmp(entry->path, "[anon", 5);
-	if (entry->deleted && !deleted)
-		return error_no_memory();
-	struct sp_mmap mmap = {
-		.start = entry->start,
-		.size = entry->end - entry->start,
-		.file_offset = entry->file_offset,
-		.filename = is_anonymous ? "//anon" : deleted ?: entry->path,
-		.maj = entry->maj,
-		.min = entry->min,
-		.ino = entry->ino,
-		.build_id_size = entry->build_id_size,
-	};
-	memcpy(mmap.build_id, entry->build_id, entry->build_id_size);
-	return add(unwinder, &mmap);
+	CLEANUP_FREE char *room = NULL;
+	struct sp_mmap mmap;
+	struct sp_error *error = maps_entry_mmap(entry, unwinder->pid, &mmap, &room);
+	return error ? error : add(unwinder, &mmap);
 }
 
 struct sp_error *sp_unwinder_add_process(struct sp_unwinder *unwinder)

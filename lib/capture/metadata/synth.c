@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "base/cleanup.h"
-#include "base/format.h"
 #include "proc/maps.h"
 #include "record/types.h"
 
@@ -96,18 +95,6 @@ struct sp_error *synth_threads(struct synth *synth, uint32_t pid, const struct t
 	return error ? error : put_threads(synth, pid, stats, count);
 }
 
-/* What the kernel's own records call a mapping; `room` for a path that is composed. */
-static const char *mapping_name(const struct maps_entry *entry, char **room)
-{
-	/* Names that programs give their memory are not in the kernel's records. */
-	if (!*entry->path || strncmp(entry->path, "[anon", 5) == 0)
-		return "//anon";
-	if (!entry->deleted)
-		return entry->path;
-	*room = format_text("%s (deleted)", entry->path);
-	return *room;
-}
-
 static struct sp_error *put_mapping(struct synth *synth, uint32_t pid,
 				    const struct maps_entry *entry)
 {
@@ -116,24 +103,10 @@ static struct sp_error *put_mapping(struct synth *synth, uint32_t pid,
 		.type = PERF_RECORD_MMAP2,
 		.misc = PERF_RECORD_MISC_USER |
 			(entry->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
-		.mmap = {
-			.pid = pid,
-			.tid = pid,
-			.start = entry->start,
-			.size = entry->end - entry->start,
-			.file_offset = entry->file_offset,
-			.filename = mapping_name(entry, &room),
-			.prot = entry->prot,
-			.flags = entry->flags,
-			.maj = entry->maj,
-			.min = entry->min,
-			.ino = entry->ino,
-			.build_id_size = entry->build_id_size,
-		},
 	};
-	if (!record.mmap.filename)
-		return error_no_memory();
-	memcpy(record.mmap.build_id, entry->build_id, entry->build_id_size);
+	struct sp_error *error = maps_entry_mmap(entry, pid, &record.mmap, &room);
+	if (error)
+		return error;
 	return synth_put(synth, &record, pid, pid);
 }
 
