@@ -69,20 +69,15 @@ struct sp_error *capture_watch_events(struct sp_capture *capture)
 	return error ? error : capture_watch_fd(capture, control->absences.fd);
 }
 
-static struct note_records note_records(struct sp_capture *capture)
-{
-	return (struct note_records){&capture->out.extra, capture_record_time_ns(capture)};
-}
-
 struct sp_error *capture_run_schedule(struct sp_capture *capture)
 {
-	const struct note_records to = note_records(capture);
+	const struct note_records to = capture_note_records(capture);
 	return event_control_run_schedule(&capture->control, capture_now_ns(), &to);
 }
 
 struct sp_error *capture_note_off(struct sp_capture *capture)
 {
-	const struct note_records to = note_records(capture);
+	const struct note_records to = capture_note_records(capture);
 	return event_control_note_off(&capture->control, &to);
 }
 
@@ -135,7 +130,7 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 static struct sp_error *switch_named(struct sp_capture *capture, const char *event, bool on)
 {
 	const struct event_plan *plan = capture->config.plan;
-	const struct note_records to = note_records(capture);
+	const struct note_records to = capture_note_records(capture);
 	size_t index = event ? 0 : TURNS_ALL;
 	while (event && index < plan->sample_count && strcmp(plan->samples[index].name, event))
 		index++;

@@ -127,9 +127,10 @@ static struct sp_error *note_spans(struct sp_capture *capture)
 		least_ns = ns < least_ns ? ns : least_ns;
 		most_ns = ns > most_ns ? ns : most_ns;
 	}
-	return capture_write_note(capture, NOTE_OVERWRITTEN, NULL, least_ns, most_ns,
-				  capture->config.cpus.count,
-				  capture->flight.overwritten / 1000);
+	const struct note_records to = capture_note_records(capture);
+	return notes_write_once(&to, NOTE_OF(NOTE_OVERWRITTEN, NULL, least_ns, most_ns,
+					     capture->config.cpus.count,
+					     capture->flight.overwritten / 1000));
 }
 
 static struct sp_error *write_rings(struct sp_capture *capture)

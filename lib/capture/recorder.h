@@ -57,10 +57,11 @@ static inline uint64_t capture_record_time_ns(const struct sp_capture *capture)
 	return tasks_now_ns(&capture->tasks);
 }
 
-/* Writes a note to the current file at once; it is not kept. */
-#define capture_write_note(capture, kind_, object_, ...)                                           \
-	recording_write_note(&(capture)->out, capture_record_time_ns(capture),                      \
-			     NOTE_OF(kind_, object_, __VA_ARGS__))
+/* Returns where notes of the current file alone go. */
+static inline struct note_records capture_note_records(struct sp_capture *capture)
+{
+	return (struct note_records){&capture->out.extra, capture_record_time_ns(capture)};
+}
 
 /* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,

@@ -184,9 +184,7 @@ static struct sp_error *note_event(const struct event_control *control, size_t i
 				   enum note_kind kind, const struct note_records *to)
 {
 	const char *event = index == TURNS_ALL ? NULL : control->config->plan->samples[index].name;
-	struct sp_note note = NOTE_OF(kind, event);
-	note.time_ns = to->time_ns;
-	return record_encode_note(to->records, &note);
+	return notes_write_once(to, NOTE_OF(kind, event));
 }
 
 static struct sp_error *note_switch(struct event_control *control, size_t index, bool on,

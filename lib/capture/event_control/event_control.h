@@ -85,12 +85,6 @@ struct sp_error *event_control_resume(struct event_control *control) SP_MUST_CHE
 /* Pauses the kernel's writing to a CPU's ring buffer for samples, or ends the pause. */
 void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause);
 
-/* Adds notes, as records of that time in the recording's clock. They are in the current file alone. */
-struct note_records {
-	struct record_buffer *records;
-	uint64_t time_ns;
-};
-
 /* Enables or disables a planned event, and notes it; index TURNS_ALL: all. */
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to) SP_MUST_CHECK;

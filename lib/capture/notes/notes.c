@@ -72,3 +72,9 @@ struct sp_error *notes_write(struct notes *notes, uint64_t time_ns, struct recor
 	}
 	return error;
 }
+
+struct sp_error *notes_write_once(const struct note_records *to, struct sp_note note)
+{
+	note.time_ns = to->time_ns;
+	return record_encode_note(to->records, &note);
+}

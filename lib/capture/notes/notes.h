@@ -43,6 +43,15 @@ struct sp_error *notes_keep_planned(struct notes *notes, const struct event_note
 struct sp_error *notes_write(struct notes *notes, uint64_t time_ns,
 			     struct record_buffer *records) SP_MUST_CHECK;
 
+/* Receives notes of the current file alone. The time is that of the recording's clock. */
+struct note_records {
+	struct record_buffer *records; /* borrowed; records are appended */
+	uint64_t time_ns;
+};
+
+/* Writes a note at once; it is not kept. */
+struct sp_error *notes_write_once(const struct note_records *to, struct sp_note note) SP_MUST_CHECK;
+
 /* A new file begins: it lacks all notes. */
 static inline void notes_restart(struct notes *notes)
 {

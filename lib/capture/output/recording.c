@@ -67,13 +67,6 @@ struct sp_error *recording_add_synthesised(struct recording *recording)
 	return error;
 }
 
-struct sp_error *recording_write_note(struct recording *recording, uint64_t time_ns,
-				      struct sp_note note)
-{
-	note.time_ns = time_ns;
-	return record_encode_note(&recording->extra, &note);
-}
-
 /* Samples that the queue left out become records of losses. */
 static struct sp_error *add_shed(struct recording *recording, const struct recording_progress *progress,
 				 bool last)

@@ -89,10 +89,6 @@ struct sp_error *recording_add(struct recording *recording, const uint8_t *bytes
 /* Adds `synthesised`, and empties it. */
 struct sp_error *recording_add_synthesised(struct recording *recording) SP_MUST_CHECK;
 
-/* Writes a note to the current file at once; it is not kept. */
-struct sp_error *recording_write_note(struct recording *recording, uint64_t time_ns,
-				      struct sp_note note) SP_MUST_CHECK;
-
 /* How far the recording has come. */
 struct recording_progress {
 	uint64_t now_ns;       /* time for records that are made now */
