@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The recorder's parts, between its files: capture.c (the API and its order), plan.c, rings.c,
- * setup.c, setup_file.c and watch.c (before it begins, in that order), round.c (from rings to file).
+ * The session, which owns the recorder's parts and calls them in order. Its files: capture.c (public
+ * functions), plan.c, rings.c, setup.c and watch.c (before recording, in that order), round.c (a round:
+ * from the rings to the file), limits.c and files.c (where a file ends), events.c (the open events).
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -113,7 +114,6 @@ struct sp_error *capture_take_traces(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_all_traces(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_unmap_traces(struct sp_capture *capture);
 
-
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -132,15 +132,15 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHEC
 struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
- * Between draining the side-band and writing: where the round might not fit, makes
- * `capture->bank.heads` less. Then, once these have been written, it is asked again and again for more of
- * them, until it says that there is no more: what others' samples have of the rings does not go to
- * the file, nor do copies of stacks that have been unwound. In between it may begin another file.
+ * limits.c: call capture_keep_limits() between draining metadata and writing: if the round might not fit
+ * into the file, it shortens the round (ring_bank_limit()) or begins another file. After each writing,
+ * capture_take_more() extends the round again, as unwound or compressed samples need less room than
+ * in the ring. *more_ret is false when nothing is left.
  */
 struct sp_error *capture_keep_limits(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret) SP_MUST_CHECK;
 
-/* Behind that: where there was more than --max-size allows, this was the last round. */
+/* Call it last: if --max-size left samples out, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Ends the file and begins the next. */

@@ -15,7 +15,7 @@
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
-/* Adds metadata records to the file, and shows them to whoever unwinds. */
+/* Adds metadata records to the file. The threads that unwind get them, too. */
 static struct sp_error *add_metadata(struct sp_capture *capture, const struct record_buffer *records)
 {
 	struct sp_error *error = recording_add(&capture->out, records->items, records->count);

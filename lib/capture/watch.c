@@ -68,13 +68,12 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	bool others_drain = drained_fd >= 0;
 	if (!error)
 		error = capture_watch_fd(capture, drained_fd);
-	for (size_t i = 0; i < capture->config.cpus.count && !error; i++) {
+	for (size_t i = 0; i < capture->bank.count && !error; i++) {
+		const struct ring_place *place = &capture->bank.places[i];
 		if (!others_drain && !capture->flight.on)
-			error = capture_watch_fd(capture, event_set_ring_fd(capture->control.set, i,
-									    EVENT_ROLE_SAMPLES));
+			error = capture_watch_fd(capture, place->samples_fd);
 		if (!error)
-			error = capture_watch_fd(capture,
-					 event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SIDEBAND));
+			error = capture_watch_fd(capture, place->metadata_fd);
 	}
 	return error;
 }
