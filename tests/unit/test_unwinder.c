@@ -352,40 +352,6 @@ TEST(own_stack_as_libunwind)
 	world_stop(&world);
 }
 
-static struct leaf *interrupted;
-
-static void on_signal(int number)
-{
-	(void)number;
-	unwind_here(interrupted);
-}
-
-static void raise_signal(struct leaf *leaf)
-{
-	interrupted = leaf;
-	raise(SIGUSR1);
-}
-
-TEST(signal_frames_are_marked)
-{
-	struct world world;
-	world_start(&world, NULL, 0);
-	ok_or_fail(sp_unwinder_add_process(world.unwinder));
-	struct leaf leaf = {.thread = world.thread, .pid = getpid()};
-	ck_assert(signal(SIGUSR1, on_signal) != SIG_ERR);
-	descend(10, raise_signal, &leaf);
-	size_t marked = 0;
-	for (size_t i = 1; i < leaf.stack.count; i++)
-		if (leaf.frames[i].method == SP_UNWINDER_BY_SIGNAL) {
-			ck_assert(leaf.frames[i].exact);
-			marked++;
-		} else {
-			ck_assert(!leaf.frames[i].exact);
-		}
-	ck_assert_uint_eq(marked, 1);
-	world_stop(&world);
-}
-
 static void *unwind_often(void *arg)
 {
 	struct leaf leaf = {.pid = getpid()};
@@ -396,13 +362,15 @@ static void *unwind_often(void *arg)
 	return NULL;
 }
 
-/* Modules are added meanwhile. */
+/* Modules are added meanwhile. libunwind initializes itself in the first thread. */
 TEST(threads_in_parallel)
 {
 	struct world world;
 	pthread_t threads[4];
 	world_start(&world, NULL, 0);
 	ok_or_fail(sp_unwinder_add_process(world.unwinder));
+	struct leaf first = {.thread = world.thread, .pid = getpid()};
+	descend(1, unwind_here, &first);
 	for (size_t i = 0; i < 4; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, unwind_often, world.unwinder), 0);
 	struct sp_unwinder_module module = {.size = sizeof(module), .path = "/made/up", .start = 4096};
@@ -440,7 +408,8 @@ static void take_user_registers(const struct user_regs_struct *user, struct regi
 		set_register(ret, 16 + i, high[i]);
 }
 
-TEST(stopped_child_as_libunwind)
+/* Unwinds a child that `end` stopped 40 calls deep, where libunwind found the same frames. */
+static void unwind_child(void (*end)(struct leaf *), size_t signal_frames)
 {
 	struct world world;
 	struct user_regs_struct user;
@@ -451,7 +420,7 @@ TEST(stopped_child_as_libunwind)
 	ck_assert(shared != MAP_FAILED);
 	pid_t pid = fork();
 	if (pid == 0) {
-		descend(40, stop_child, shared);
+		descend(40, end, shared);
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -468,13 +437,45 @@ TEST(stopped_child_as_libunwind)
 	waitpid(pid, NULL, 0);
 	ck_assert_int_eq(stack.end, SP_UNWINDER_COMPLETE);
 	/* The first of libunwind's frames, and those of raise(), are at other places. */
-	size_t count = shared->expected.count - 1, inner = stack.count - count;
+	size_t count = shared->expected.count - 1, inner = stack.count - count, marked = 0;
 	ck_assert_uint_gt(stack.count, count);
 	ck_assert_uint_ge(count, 40);
 	for (size_t i = 0; i < count; i++)
 		ck_assert_uint_eq(world.frames[inner + i].ip, shared->expected.ips[1 + i]);
+	for (size_t i = 1; i < stack.count; i++) {
+		bool by_signal = world.frames[i].method == SP_UNWINDER_BY_SIGNAL;
+		ck_assert_int_eq(world.frames[i].exact, by_signal);
+		marked += by_signal;
+	}
+	ck_assert_uint_eq(marked, signal_frames);
 	munmap(shared, sizeof(*shared));
 	world_stop(&world);
+}
+
+TEST(stopped_child_as_libunwind)
+{
+	unwind_child(stop_child, 0);
+}
+
+static struct leaf *interrupted;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop_child(interrupted);
+}
+
+static void raise_signal(struct leaf *leaf)
+{
+	interrupted = leaf;
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+	__asm__ volatile("" ::: "memory");
+}
+
+TEST(signal_frames_are_marked)
+{
+	unwind_child(raise_signal, 1);
 }
 
 static struct leaf *called;
