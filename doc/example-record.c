@@ -32,6 +32,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < profile->row_count && i < 10; i++)
 		printf("%5.1f%% %s in %s\n", profile->rows[i].self.share.value * 100,
 		       profile->rows[i].symbol, profile->rows[i].dso);
-	sp_capture_free(capture); /* The process ends, which frees the rest. */
+	sp_analysis_free(analysis);
+	sp_reader_free(reader);
+	sp_capture_free(capture);
+	sp_ctx_free(ctx);
 	return 0;
 }
