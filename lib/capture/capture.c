@@ -26,7 +26,7 @@ DEFINE_CLEANUP(struct sp_capture *, sp_capture_free)
 /* Live unwinding needs mappings at once. */
 static bool describes_at_end(const struct sp_capture *capture)
 {
-	return capture->config.tail_synthesize && !capture->samples.unwinding;
+	return capture->config.tail_synthesize && !capture->samples.live_unwind;
 }
 
 static void connect_parts(struct sp_capture *capture)
@@ -34,8 +34,8 @@ static void connect_parts(struct sp_capture *capture)
 	struct filter *filter = &capture->samples.filter;
 	bool filters_tasks = capture->config.plan->cpu_wide && capture->config.target != CAPTURE_EVERYONE;
 	tasks_connect(&capture->tasks);
-	filter->retouch = &capture->bank.retouch;
-	filter->doubts = &capture->tasks.doubts;
+	filter->rewrite = &capture->bank.rewrite;
+	filter->double_sampling = &capture->tasks.double_sampling;
 	filter->membership = filters_tasks ? &capture->tasks.membership : NULL;
 }
 
@@ -51,13 +51,13 @@ static struct sp_error *attach(struct sp_capture *capture)
 
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
-	struct sp_error *error = turns_init(&capture->control.turns, &options->schedule);
+	struct sp_error *error = schedule_init(&capture->control.schedule, &options->schedule);
 	if (!error)
-		error = switching_init(&capture->out.switching, options);
+		error = rotation_init(&capture->out.rotation, options);
 	if (error)
 		return error;
 	/* If there are several files, each begins with the state of live tasks. */
-	options->schedule.tail_synthesize &= !capture->out.switching.tracks;
+	options->schedule.tail_synthesize &= !capture->out.rotation.tracks;
 	error = config_choose_target(options, &capture->config);
 	if (!error)
 		error = tasks_find(&capture->tasks, &options->target);
@@ -70,27 +70,27 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	if (error)
 		return error;
 	connect_parts(capture);
-	capture->out.switching.roster.fields = capture->samples.filter.fields;
-	error = capture_start_unwinding(capture);
+	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
+	error = capture_start_live_unwind(capture);
 	if (!error)
 		error = recording_init(&capture->out, capture->samples.filter.fields.sample_id,
 				       capture->samples.filter.fields.sample_cpu);
 	/* Not these threads, and not the command, which are there already. */
 	if (!error && capture->config.realtime)
-		error = hurry_begin(&capture->bank.hurry, capture->config.realtime);
+		error = thread_priority_begin(&capture->bank.thread_priority, capture->config.realtime);
 	if (error)
 		return error;
 	error = capture_map_rings(capture);
 	if (error)
 		return error;
-	error = capture_start_flight(capture);
+	error = capture_start_overwrite(capture);
 	if (error)
 		return error;
 	error = attach(capture);
 	if (!error)
 		error = tasks_begin_descent(&capture->tasks);
 	if (!error)
-		error = capture_map_traces(capture);
+		error = capture_map_aux_areas(capture);
 	if (!error)
 		error = capture_open_alternates(capture, options);
 	if (!error)
@@ -100,7 +100,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	if (!error)
 		error = capture_write_synthesised(capture);
 	if (!error)
-		error = capture_start_drains(capture, options);
+		error = capture_start_drain_threads(capture, options);
 	return error ? error : capture_watch(capture);
 }
 
@@ -117,7 +117,7 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 		return error_no_memory();
 	const struct tasks_parts parts = {
 		.ctx = ctx, .kernel = event_kernel_real(), .config = &capture->config,
-		.retouch = &capture->bank.retouch, .notes = &capture->out.notes,
+		.rewrite = &capture->bank.rewrite, .notes = &capture->out.notes,
 		.synthesised = &capture->out.synthesised,
 	};
 	capture->ctx = ctx;
@@ -125,8 +125,8 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	tasks_init(&capture->tasks, &parts);
 	capture->tasks.descendants = options->target.descendants;
 	capture->samples.filter.own_pid = options->target.exclude_self ? (uint32_t)getpid() : 0;
-	capture->flight.on = capture->out.holds_metadata = options->buffers.overwrite;
-	capture->flight.window_ns = options->buffers.overwrite_ns;
+	capture->overwrite.on = capture->out.holds_metadata = options->buffers.overwrite;
+	capture->overwrite.window_ns = options->buffers.overwrite_ns;
 	event_control_init(&capture->control);
 	capture->epoll_fd = capture->timer_fd = -1;
 	error = config_find_unit(capture->ctx, options, &capture->config);
@@ -150,7 +150,7 @@ static struct sp_error *start_command(struct sp_capture *capture)
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
 {
-	struct sp_error *error = turns_restart(&capture->control.turns, capture_now_ns());
+	struct sp_error *error = schedule_restart(&capture->control.schedule, capture_now_ns());
 	capture->started = true;
 	if (!error && capture->tasks.workload.pid)
 		error = start_command(capture);
@@ -161,7 +161,7 @@ struct sp_error *sp_capture_start(struct sp_capture *capture)
 		recording_abandon(&capture->out);
 		return error;
 	}
-	writing_publish(capture->out.writing);
+	write_queue_publish(capture->out.write_queue);
 	return NULL;
 }
 
@@ -190,7 +190,7 @@ static void drop_dead_fds(struct sp_capture *capture)
 
 static bool is_over(const struct sp_capture *capture)
 {
-	return tasks_is_over(&capture->tasks) || capture->out.switching.full;
+	return tasks_is_over(&capture->tasks) || capture->out.rotation.full;
 }
 
 struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
@@ -212,7 +212,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = tasks_look_for_ended(&capture->tasks, capture_now_ns());
 	if (!error)
-		error = capture_adapt_pace(capture);
+		error = capture_adapt_rate(capture);
 	if (!error)
 		*running_ret = !is_over(capture);
 	return error;
@@ -236,9 +236,9 @@ static void keep_kernel_names(struct sp_capture *capture)
 	sp_error_free(error);
 }
 
-static void log_unwinding(const struct sp_capture *capture)
+static void log_live_unwind(const struct sp_capture *capture)
 {
-	const struct unwinding_counts *unwound = &capture->samples.unwound;
+	const struct live_unwind_counts *unwound = &capture->samples.unwound;
 	const struct python_counts *python = &unwound->python;
 	if (python->samples)
 		ctx_log(capture->ctx, SP_LOG_DEBUG,
@@ -253,11 +253,11 @@ static void log_unwinding(const struct sp_capture *capture)
 			(unsigned long long)unwound->files_forgotten);
 }
 
-static void log_drains(const struct sp_capture *capture)
+static void log_drain_threads(const struct sp_capture *capture)
 {
-	if (!capture->bank.drains)
+	if (!capture->bank.drain_threads)
 		return;
-	const struct drains_counts counts = drains_counts(capture->bank.drains);
+	const struct drain_threads_counts counts = drain_threads_counts(capture->bank.drain_threads);
 	ctx_log(capture->ctx, SP_LOG_DEBUG, "%zu threads drained: %llu wake-ups, %.1f ms of CPU time",
 		counts.threads, (unsigned long long)counts.wakeups, (double)counts.cpu_ns / 1e6);
 }
@@ -265,7 +265,7 @@ static void log_drains(const struct sp_capture *capture)
 struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
-	if (!capture->out.switching.maker || capture->out.closed)
+	if (!capture->out.rotation.maker || capture->out.closed)
 		return NULL; /* it never began */
 	/* Before the last rounds: samples that come between these would be lost. */
 	struct sp_error *error = tasks_end_descent(&capture->tasks);
@@ -276,7 +276,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
-	if (!error && capture->flight.on)
+	if (!error && capture->overwrite.on)
 		error = capture_dump(capture, true);
 	if (!error && describes_at_end(capture)) {
 		error = tasks_describe_tail(&capture->tasks);
@@ -284,8 +284,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 			error = capture_write_synthesised(capture);
 	}
 	error = error_first(error, sample_path_finish(&capture->samples));
-	log_unwinding(capture);
-	log_drains(capture);
+	log_live_unwind(capture);
+	log_drain_threads(capture);
 	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
@@ -293,14 +293,14 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_round(capture, true);
 	error = error_first(error, close_file(capture));
-	hurry_end(&capture->bank.hurry);
+	thread_priority_end(&capture->bank.thread_priority);
 	keep_kernel_names(capture);
 	return error;
 }
 
 struct held_files *capture_held_files(const struct sp_capture *capture)
 {
-	return capture->samples.unwinding ? unwinding_held_files(capture->samples.unwinding) : NULL;
+	return capture->samples.live_unwind ? live_unwind_held_files(capture->samples.live_unwind) : NULL;
 }
 
 void sp_capture_after_fork(const struct sp_capture *capture)
@@ -313,14 +313,14 @@ void sp_capture_free(struct sp_capture *capture)
 	if (!capture)
 		return;
 	tasks_deinit(&capture->tasks);
-	capture_unmap_traces(capture);
+	capture_unmap_aux_areas(capture);
 	ring_bank_deinit(&capture->bank);
 	event_control_deinit(&capture->control);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
 	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
-	flight_deinit(&capture->flight);
+	overwrite_deinit(&capture->overwrite);
 	config_deinit(&capture->config);
 	free(capture);
 }

@@ -22,11 +22,11 @@ struct sp_error *capture_open_alternates(struct sp_capture *capture,
 	const struct alternate_options alternates = {
 		.command_tid = (int32_t)capture->tasks.workload.pid,
 		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
-		.larger = capture->samples.unwinding,
+		.larger = capture->samples.live_unwind,
 		.slower = may_slow_down(capture, options),
 	};
 	struct sp_error *error = event_control_open_alternates(&capture->control, &alternates);
-	capture->samples.filter.alternates = &capture->control.wide.ids;
+	capture->samples.filter.alternates = &capture->control.alternate.ids;
 	if (error || capture->tasks.workload.pid)
 		return error;
 	return event_control_begin_alternates(&capture->control, false, capture_now_ns());
@@ -59,14 +59,14 @@ static struct sp_error *open_trigger(struct sp_capture *capture)
 struct sp_error *capture_watch_events(struct sp_capture *capture)
 {
 	struct event_control *control = &capture->control;
-	struct sp_error *error = turns_open_timer(&control->turns, capture_now_ns());
+	struct sp_error *error = schedule_open_timer(&control->schedule, capture_now_ns());
 	if (!error)
-		error = capture_watch_fd(capture, control->turns.fd);
+		error = capture_watch_fd(capture, control->schedule.fd);
 	if (!error && control->trigger.plan)
 		error = open_trigger(capture);
 	for (size_t i = 0; i < control->trigger.ring_count && !error; i++)
 		error = capture_watch_fd(capture, trigger_fd(&control->trigger, i));
-	return error ? error : capture_watch_fd(capture, control->absences.fd);
+	return error ? error : capture_watch_fd(capture, control->cpu_hotplug.fd);
 }
 
 struct sp_error *capture_run_schedule(struct sp_capture *capture)
@@ -84,18 +84,18 @@ struct sp_error *capture_note_off(struct sp_capture *capture)
 struct sp_error *capture_fit_events(struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
-	const struct pace_seen pace = {.samples = counts->samples + counts->strangers,
-				       .lost = counts->lost};
-	struct unwinding *unwinding = capture->samples.unwinding;
+	const struct rate_control_seen rate_control = {.samples = counts->samples + counts->strangers,
+						       .lost = counts->lost};
+	struct live_unwind *live_unwind = capture->samples.live_unwind;
 	uint64_t now_ns = capture_now_ns();
-	struct sp_error *error = event_control_fit_rate(&capture->control, &pace, now_ns,
+	struct sp_error *error = event_control_fit_rate(&capture->control, &rate_control, now_ns,
 							&capture->out.notes);
-	if (error || !unwinding)
+	if (error || !live_unwind)
 		return error;
-	struct wide_seen seen = unwinding_seen(unwinding);
+	struct alternate_seen seen = live_unwind_seen(live_unwind);
 	seen.need.lost = counts->lost;
 	error = event_control_fit_copies(&capture->control, &seen, now_ns);
-	unwinding_alarm(unwinding, event_control_can_grow(&capture->control, now_ns));
+	live_unwind_alarm(live_unwind, event_control_can_grow(&capture->control, now_ns));
 	return error;
 }
 
@@ -103,12 +103,12 @@ struct sp_error *capture_fit_events(struct sp_capture *capture)
 static struct sp_error *adopt(struct sp_capture *capture, const struct event_renamed *renamed)
 {
 	const struct event_plan *plan = capture->config.plan;
-	struct retouch_name name = {.listed = renamed->listed, .counted = renamed->counted};
+	struct rewrite_name name = {.listed = renamed->listed, .counted = renamed->counted};
 	if (renamed->event < plan->sample_count) {
 		const struct perf_event_attr *attr = &plan->samples[renamed->event].attr;
 		name.read_format = attr->sample_type & PERF_SAMPLE_READ ? attr->read_format : 0;
 	}
-	return retouch_rename(&capture->bank.retouch, renamed->id, name);
+	return rewrite_rename(&capture->bank.rewrite, renamed->id, name);
 }
 
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
@@ -131,7 +131,7 @@ static struct sp_error *switch_named(struct sp_capture *capture, const char *eve
 {
 	const struct event_plan *plan = capture->config.plan;
 	const struct note_records to = capture_note_records(capture);
-	size_t index = event ? 0 : TURNS_ALL;
+	size_t index = event ? 0 : SCHEDULE_ALL;
 	while (event && index < plan->sample_count && strcmp(plan->samples[index].name, event))
 		index++;
 	if (event && index == plan->sample_count)
@@ -166,5 +166,5 @@ const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *cap
 
 bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index)
 {
-	return capture->control.turns.on[index];
+	return capture->control.schedule.on[index];
 }

@@ -37,12 +37,12 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 		return error;
 	const struct recording_end end = capture_end_of_file(capture);
 	error = recording_change(&capture->out, &end);
-	if (capture->samples.unwinding)
-		unwinding_restart(capture->samples.unwinding);
+	if (capture->samples.live_unwind)
+		live_unwind_restart(capture->samples.live_unwind);
 	capture->bank.was_full = false;
-	if (!error && !capture->flight.on)
+	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);
-	if (!error && !capture->flight.on)
+	if (!error && !capture->overwrite.on)
 		error = capture_note_off(capture);
 	recording_begin_samples(&capture->out);
 	return error;

@@ -13,42 +13,42 @@ static struct sp_error *settle(struct sp_capture *capture)
 {
 	struct sp_error *error =
 		sample_path_settle(&capture->samples, &capture->out.batch, &capture->out.dirty);
-	if (!error && capture->out.switching.maker->info.compression_level)
-		error = writing_settle(capture->out.writing);
+	if (!error && capture->out.rotation.maker->info.compression_level)
+		error = write_queue_settle(capture->out.write_queue);
 	return error;
 }
 
 /* Whether this one has more than what it began with. */
 static bool has_samples(const struct sp_capture *capture)
 {
-	return capture->samples.filter.counts.samples > capture->out.switching.samples_before;
+	return capture->samples.filter.counts.samples > capture->out.rotation.samples_before;
 }
 
 /* Limits the round to what has room in this file; returns whether it has any record. */
 static bool take_fitting(struct sp_capture *capture, uint64_t most)
 {
-	struct switching *switching = &capture->out.switching;
+	struct rotation *rotation = &capture->out.rotation;
 	struct ring_bank *bank = &capture->bank;
 	uint64_t without = bytes_after(capture, 0);
 	ring_bank_limit(bank, UINT64_MAX);
-	switching->cut = without + ring_bank_round_bytes(bank) > most;
+	rotation->cut = without + ring_bank_round_bytes(bank) > most;
 	uint64_t room = without < most ? most - without : 0;
-	return ring_bank_limit(bank, switching->cut ? room : UINT64_MAX);
+	return ring_bank_limit(bank, rotation->cut ? room : UINT64_MAX);
 }
 
 struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 {
-	struct switching *switching = &capture->out.switching;
+	struct rotation *rotation = &capture->out.rotation;
 	bool ends;
 	uint64_t most = recording_limit(&capture->out, &ends);
 	*more_ret = false;
-	if (!switching->cut || switching->ends)
+	if (!rotation->cut || rotation->ends)
 		return NULL;
 	struct sp_error *error = settle(capture);
 	if (error)
 		return error;
 	*more_ret = take_fitting(capture, most);
-	if (*more_ret || ends || !switching->cut)
+	if (*more_ret || ends || !rotation->cut)
 		return NULL;
 	if (has_samples(capture)) {
 		error = capture_change_file(capture);
@@ -58,19 +58,19 @@ struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 		return error;
 	/* Not even a new one has room for a record: it takes the rest. */
 	ring_bank_limit(&capture->bank, UINT64_MAX);
-	switching->cut = false;
+	rotation->cut = false;
 	*more_ret = true;
 	return NULL;
 }
 
 struct sp_error *capture_end_cut(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->out.switching;
-	if (!switching->cut)
+	struct rotation *rotation = &capture->out.rotation;
+	if (!rotation->cut)
 		return NULL;
-	switching->cut = false;
-	switching->full = true;
-	return notes_add(&capture->out.notes, NOTE_MAX_SIZE, NULL, switching->max_bytes);
+	rotation->cut = false;
+	rotation->full = true;
+	return notes_add(&capture->out.notes, NOTE_MAX_SIZE, NULL, rotation->max_bytes);
 }
 
 /* Where the round might not fit, it is taken part by part. */
@@ -90,40 +90,40 @@ static struct sp_error *keep_size(struct sp_capture *capture)
 	take_fitting(capture, most);
 	if (ends && full) {
 		capture->tasks.tracker.kept.count = 0;
-		capture->out.switching.ends = capture->out.switching.cut = true;
+		capture->out.rotation.ends = capture->out.rotation.cut = true;
 	}
 	return NULL;
 }
 
 struct sp_error *capture_keep_limits(struct sp_capture *capture)
 {
-	struct switching *switching = &capture->out.switching;
+	struct rotation *rotation = &capture->out.rotation;
 	struct sp_error *error = NULL;
-	if (switching->full)
+	if (rotation->full)
 		return NULL;
-	if (!capture->flight.on && switching->switch_ns &&
-	    capture_now_ns() - switching->begun_ns >= switching->switch_ns)
+	if (!capture->overwrite.on && rotation->switch_ns &&
+	    capture_now_ns() - rotation->begun_ns >= rotation->switch_ns)
 		error = capture_change_file(capture);
 	return error ? error : keep_size(capture);
 }
 
 bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret)
 {
-	return capture->out.switching.maker && file_maker_next_done(capture->out.switching.maker, ret);
+	return capture->out.rotation.maker && file_maker_next_done(capture->out.rotation.maker, ret);
 }
 
 uint64_t sp_capture_file_limit(const struct sp_capture *capture)
 {
-	const struct switching *switching = &capture->out.switching;
-	uint64_t most = switching->switch_bytes ?: switching->max_bytes;
+	const struct rotation *rotation = &capture->out.rotation;
+	uint64_t most = rotation->switch_bytes ?: rotation->max_bytes;
 	uint64_t rings = ring_bank_bytes(&capture->bank);
 	uint64_t closing = recording_closing_bytes(&capture->out);
-	if (capture->flight.on)
-		most = switching->first_bytes + rings + FLIGHT_LOG_BYTES + closing;
-	if (switching->max_bytes && switching->max_bytes < most)
-		most = switching->max_bytes;
+	if (capture->overwrite.on)
+		most = rotation->first_bytes + rings + FLIGHT_LOG_BYTES + closing;
+	if (rotation->max_bytes && rotation->max_bytes < most)
+		most = rotation->max_bytes;
 	/* A new file takes the rest of a round, if not even one record fits. */
-	if (switching->switch_bytes && most < switching->first_bytes + RING_RECORD_MAX + closing)
-		most = switching->first_bytes + rings + closing;
+	if (rotation->switch_bytes && most < rotation->first_bytes + RING_RECORD_MAX + closing)
+		most = rotation->first_bytes + rings + closing;
 	return most;
 }

@@ -3,7 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/capture.c \
 	lib/capture/events.c \
 	lib/capture/files.c \
-	lib/capture/flight.c lib/capture/flight.h \
+	lib/capture/overwrite.c lib/capture/overwrite.h \
 	lib/capture/limits.c \
 	lib/capture/lost.c \
 	lib/capture/on_demand.c \
@@ -14,12 +14,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/run.c \
 	lib/capture/setup.c \
 	lib/capture/summary.c \
-	lib/capture/traces.c \
+	lib/capture/aux_areas.c \
 	lib/capture/watch.c \
 	lib/capture/watch_fd.c
 check_PROGRAMS += \
 	tests/unit/test_day \
-	tests/unit/test_flight
+	tests/unit/test_overwrite
 tests_unit_test_day_SOURCES = tests/unit/test_day.c tests/unit/rings.h
 include lib/capture/notes/local.mk
 include lib/capture/python/local.mk

@@ -34,24 +34,24 @@ static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *
 		*known_ret &= total.lost_known;
 	}
 	if (!error)
-		lost[0] += wide_lost(&capture->control.wide);
+		lost[0] += alternate_lost(&capture->control.alternate);
 	return error;
 }
 
 /* What earlier files have told of is not told again. */
 static struct sp_error *less_earlier(struct sp_capture *capture, uint64_t *lost, size_t count)
 {
-	struct switching *switching = &capture->out.switching;
-	if (!switching->tracks)
+	struct rotation *rotation = &capture->out.rotation;
+	if (!rotation->tracks)
 		return NULL;
-	if (!switching->lost_before)
-		switching->lost_before = calloc(count, sizeof(*switching->lost_before));
-	if (!switching->lost_before)
+	if (!rotation->lost_before)
+		rotation->lost_before = calloc(count, sizeof(*rotation->lost_before));
+	if (!rotation->lost_before)
 		return error_no_memory();
 	for (size_t i = 0; i < count; i++) {
 		uint64_t all = lost[i];
-		lost[i] -= switching->lost_before[i];
-		switching->lost_before[i] = all;
+		lost[i] -= rotation->lost_before[i];
+		rotation->lost_before[i] = all;
 	}
 	return NULL;
 }
@@ -59,8 +59,8 @@ static struct sp_error *less_earlier(struct sp_capture *capture, uint64_t *lost,
 struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
 	size_t planned = capture->config.plan->sample_count, count;
-	struct switching *switching = &capture->out.switching;
-	uint64_t told = capture->samples.filter.counts.lost - switching->told_before, lost = 0;
+	struct rotation *rotation = &capture->out.rotation;
+	uint64_t told = capture->samples.filter.counts.lost - rotation->told_before, lost = 0;
 	const struct sp_event *events;
 	bool known;
 	if (!capture->bank.was_full && !told)
@@ -81,7 +81,7 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	uint64_t at_end = lost > told ? lost - told : 0;
 	capture->lost_at_end += at_end;
 	capture->lost_helping += known && lost < told ? told - lost : 0;
-	switching->told_before = capture->samples.filter.counts.lost;
+	rotation->told_before = capture->samples.filter.counts.lost;
 	if (!known)
 		return at_end ? add_record(capture, &events[0], capture_record_time_ns(capture), at_end)
 			      : NULL;

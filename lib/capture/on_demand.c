@@ -4,10 +4,10 @@
 
 struct sp_error *sp_capture_switch(struct sp_capture *capture)
 {
-	if (!capture->out.switching.tracks)
+	if (!capture->out.rotation.tracks)
 		return error_new(SP_ERROR_INVALID,
 				 "the recording does not switch files: use --switch-output");
-	if (capture->flight.on)
+	if (capture->overwrite.on)
 		return capture_dump(capture, false);
 	/* What there is now goes to the file that ends. */
 	struct sp_error *error = capture_round(capture, false);
@@ -16,7 +16,7 @@ struct sp_error *sp_capture_switch(struct sp_capture *capture)
 
 struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 {
-	if (capture->flight.on)
+	if (capture->overwrite.on)
 		return sp_capture_switch(capture);
 	if (!capture->out.traces.snapshot)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "nothing to snapshot: no overwrite "
@@ -27,6 +27,6 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error)
-		error = capture_take_all_traces(capture);
+		error = capture_take_all_aux(capture);
 	return error_first(error, event_control_resume(&capture->control));
 }

@@ -6,7 +6,7 @@
 
 static enum event_start start_of(const struct sp_capture *capture)
 {
-	if (capture->control.turns.later)
+	if (capture->control.schedule.later)
 		return EVENT_START_LATER;
 	return capture_waits(capture) ? EVENT_START_ON_EXEC : EVENT_START_NOW;
 }
@@ -18,7 +18,7 @@ static struct sp_error *use_plan(struct sp_capture *capture, const struct captur
 	if (options->schedule.use_clock && clock_can_be_set(options->schedule.clock) &&
 	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->bank.wall,
 								  options->schedule.clock))
-		capture->bank.retouch.shift_ns = capture->bank.wall.ahead_ns;
+		capture->bank.rewrite.shift_ns = capture->bank.wall.ahead_ns;
 	if (!record_fields_make(plan->samples[0].attr.sample_type, &capture->samples.filter.fields))
 		return error_new(SP_ERROR_INVALID, "no event to sample");
 	capture->tasks.tracker.fields = capture->samples.filter.fields;
@@ -33,7 +33,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 	struct event_request request;
 	struct sp_error *error = config_list_events(capture->ctx, &options, config);
 	if (!error)
-		error = capture_find_traces(capture, &options, &config->events.specs);
+		error = capture_find_aux_areas(capture, &options, &config->events.specs);
 	if (!error)
 		error = config_choose_stacks(capture->ctx, &options, host_memory_kb(capture->ctx) << 10,
 					     notes, config);
@@ -41,7 +41,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 		error = config_request(config, &options, start_of(capture), notes, &request);
 	if (error)
 		return error;
-	capture_request_traces(capture, &request);
+	capture_request_aux(capture, &request);
 	if (options.output.switch_event)
 		error = trigger_plan(&capture->control.trigger, capture->ctx, &config->rights,
 				     config->cpus.items[0], options.output.switch_event);

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "capture/config/config.h"
 #include "capture/event_control/event_control.h"
-#include "capture/flight.h"
+#include "capture/overwrite.h"
 #include "capture/output/recording.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
@@ -29,10 +29,10 @@ struct sp_capture {
 	struct ring_bank bank;
 	struct sample_path samples;
 	struct recording out;
-	struct flight flight;
+	struct overwrite overwrite;
 	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
-	uint64_t pace_ns;               /* the timer's */
+	uint64_t rate_control_ns;               /* the timer's */
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
@@ -70,11 +70,11 @@ struct sp_error *capture_plan(struct sp_capture *capture,
 /* rings.c */
 struct sp_error *capture_map_rings(struct sp_capture *capture) SP_MUST_CHECK;
 
-struct sp_error *capture_start_drains(struct sp_capture *capture,
-				      const struct capture_options *options) SP_MUST_CHECK;
+struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
+					     const struct capture_options *options) SP_MUST_CHECK;
 
 /* setup.c */
-struct sp_error *capture_start_unwinding(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_start_live_unwind(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
 struct held_files *capture_held_files(const struct sp_capture *capture);
@@ -87,7 +87,7 @@ struct sp_error *capture_watch(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch_fd(struct sp_capture *capture, int fd) SP_MUST_CHECK;
 
 /* Looks more seldom where there is nothing to unwind. */
-struct sp_error *capture_adapt_pace(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_adapt_rate(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* events.c: calls of the event control, with what they need of the other parts. */
 struct sp_error *capture_open_alternates(struct sp_capture *capture,
@@ -100,19 +100,19 @@ struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
 
 /*
- * traces.c, in this order: the event with an AUX area among those asked for, and an error where
+ * aux_areas.c, in this order: the event with an AUX area among those asked for, and an error where
  * one is wanted and there is none; what it makes of the request; the areas, once events are open,
  * and what tells of them; what is in them.
  */
-struct sp_error *capture_find_traces(struct sp_capture *capture,
-				     const struct capture_options *options,
-				     struct event_specs *specs) SP_MUST_CHECK;
-void capture_request_traces(const struct sp_capture *capture, struct event_request *request);
-struct sp_error *capture_map_traces(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_take_traces(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_find_aux_areas(struct sp_capture *capture,
+					const struct capture_options *options,
+					struct event_specs *specs) SP_MUST_CHECK;
+void capture_request_aux(const struct sp_capture *capture, struct event_request *request);
+struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
 /* Takes all areas, also those that are taken on demand only. */
-struct sp_error *capture_take_all_traces(struct sp_capture *capture) SP_MUST_CHECK;
-void capture_unmap_traces(struct sp_capture *capture);
+struct sp_error *capture_take_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
+void capture_unmap_aux_areas(struct sp_capture *capture);
 
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;

@@ -19,7 +19,7 @@
 static struct sp_error *add_metadata(struct sp_capture *capture, const struct record_buffer *records)
 {
 	struct sp_error *error = recording_add(&capture->out, records->items, records->count);
-	if (error || capture->flight.on)
+	if (error || capture->overwrite.on)
 		return error;
 	return sample_path_see(&capture->samples, records->items, records->count);
 }
@@ -40,7 +40,7 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
 	struct sp_error *error = NULL;
-	if (!capture->flight.on)
+	if (!capture->overwrite.on)
 		error = sample_path_see(&capture->samples, made->items, made->count);
 	return error ? error : recording_add_synthesised(&capture->out);
 }
@@ -55,11 +55,12 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 		return NULL;
 	uint64_t now_ns = capture_record_time_ns(capture);
 	struct sp_error *error = tasks_rescan(&capture->tasks, capture->round_ns, now_ns, &running);
-	if (!error && capture->samples.unwinding)
-		error = unwinding_retain(capture->samples.unwinding, running.items, running.count, now_ns);
-	if (!error && capture->out.switching.tracks)
-		error = roster_retain(&capture->out.switching.roster, running.items, running.count,
-				      capture->round_ns);
+	if (!error && capture->samples.live_unwind)
+		error = live_unwind_retain(capture->samples.live_unwind, running.items, running.count,
+					   now_ns);
+	if (!error && capture->out.rotation.tracks)
+		error = live_state_retain(&capture->out.rotation.live_state, running.items, running.count,
+					  capture->round_ns);
 	if (error)
 		return error;
 	return capture_write_synthesised(capture);
@@ -92,44 +93,44 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	error = error_first(error, flush_error);
 	if (!error)
 		error = fill_up(capture);
-	return error ?: capture_take_traces(capture);
+	return error ?: capture_drain_aux(capture);
 }
 
-struct sp_error *capture_forget_flight(struct sp_capture *capture)
+struct sp_error *capture_expire_overwrite(struct sp_capture *capture)
 {
-	struct roster *roster = &capture->out.switching.roster;
+	struct live_state *live_state = &capture->out.rotation.live_state;
 	/* During a dump the window ends when the dump began, however long copying takes. */
-	uint64_t now_ns = capture->flight.dump_ns ?: capture_record_time_ns(capture);
-	uint64_t window_ns = capture->flight.window_ns;
+	uint64_t now_ns = capture->overwrite.stack_dump_ns ?: capture_record_time_ns(capture);
+	uint64_t window_ns = capture->overwrite.window_ns;
 	struct sp_error *error = NULL;
 	if (window_ns && now_ns > window_ns)
-		error = roster_forget(roster, now_ns - window_ns);
-	return error ? error : roster_trim(roster, FLIGHT_LOG_BYTES);
+		error = live_state_forget(live_state, now_ns - window_ns);
+	return error ? error : live_state_trim(live_state, FLIGHT_LOG_BYTES);
 }
 
-static struct sp_error *forget_roster(struct sp_capture *capture, uint64_t before_ns)
+static struct sp_error *expire_live_state(struct sp_capture *capture, uint64_t before_ns)
 {
-	struct switching *switching = &capture->out.switching;
-	if (!switching->tracks)
+	struct rotation *rotation = &capture->out.rotation;
+	if (!rotation->tracks)
 		return NULL;
-	if (capture->flight.on)
-		return capture_forget_flight(capture);
+	if (capture->overwrite.on)
+		return capture_expire_overwrite(capture);
 	uint64_t oldest_ns = sample_path_oldest_ns(&capture->samples);
-	return roster_forget(&switching->roster, oldest_ns < before_ns ? oldest_ns : before_ns);
+	return live_state_forget(&rotation->live_state, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 
 static struct sp_error *forget(struct sp_capture *capture)
 {
-	if (!capture->flight.on)
-		doubts_forget_ended(&capture->tasks.doubts);
+	if (!capture->overwrite.on)
+		double_sampling_forget_ended(&capture->tasks.double_sampling);
 	if (capture->tasks.tracker.last_ns <= LAG_NS)
 		return NULL;
 	uint64_t before_ns = capture->tasks.tracker.last_ns - LAG_NS;
-	struct sp_error *error = forget_roster(capture, before_ns);
+	struct sp_error *error = expire_live_state(capture, before_ns);
 	if (error)
 		return error;
-	if (capture->flight.on && capture->out.switching.roster.base_ns < before_ns)
-		before_ns = capture->out.switching.roster.base_ns;
+	if (capture->overwrite.on && capture->out.rotation.live_state.base_ns < before_ns)
+		before_ns = capture->out.rotation.live_state.base_ns;
 	tasks_forget(&capture->tasks, before_ns);
 	return sample_path_forget(&capture->samples, before_ns);
 }
@@ -138,9 +139,9 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 {
 	uint64_t now_ns = capture_record_time_ns(capture);
 	/* Threads that unwind have ended before the last round, and losses were counted. */
-	ring_bank_snapshot(&capture->bank, !capture->out.switching.full && !last);
+	ring_bank_snapshot(&capture->bank, !capture->out.rotation.full && !last);
 	struct sp_error *error = capture_drain_sideband(capture);
-	if (capture->out.switching.full)
+	if (capture->out.rotation.full)
 		capture->tasks.tracker.kept.count = 0;
 	if (!error)
 		error = capture_keep_limits(capture);

@@ -4,18 +4,18 @@
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 #include "capture/ring_bank/drain_groups.h"
-#include "capture/samples/dump.h"
+#include "capture/samples/stack_dump.h"
 
 /* Of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
 
 /* Half of the CPUs unwind: the others are the workload's. */
-struct sp_error *capture_start_unwinding(struct sp_capture *capture)
+struct sp_error *capture_start_live_unwind(struct sp_capture *capture)
 {
 	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
 	if (!plan_is_unwound(capture->config.plan, capture->config.graph.live))
 		return NULL;
-	const struct unwinding_options options = {
+	const struct live_unwind_options options = {
 		.ctx = capture->ctx,
 		.attr = attr,
 		.kept_registers = capture->config.kept_registers,
@@ -30,37 +30,37 @@ struct sp_error *capture_start_unwinding(struct sp_capture *capture)
 
 static void *new_probe(void *arg)
 {
-	return unwinding_probe_new(arg);
+	return live_unwind_probe_new(arg);
 }
 
 static void on_arrival(void *arg, void *state, const struct ring *ring, uint64_t end)
 {
-	unwinding_on_arrival(arg, state, ring, end);
+	live_unwind_on_arrival(arg, state, ring, end);
 }
 
-struct sp_error *capture_start_drains(struct sp_capture *capture,
-				      const struct capture_options *options)
+struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
+					     const struct capture_options *options)
 {
 	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
-	struct unwinding *unwinding = capture->samples.unwinding;
-	struct ring_bank_drains drains = {
+	struct live_unwind *live_unwind = capture->samples.live_unwind;
+	struct ring_bank_drain_threads drain_threads = {
 		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 		.every_sample = options->buffers.wakeup_samples,
 		.realtime = capture->config.realtime,
-		.on_arrival = unwinding ? on_arrival : NULL,
+		.on_arrival = live_unwind ? on_arrival : NULL,
 		.new_state = new_probe,
-		.arg = unwinding,
+		.arg = live_unwind,
 	};
 	CLEANUP_FREE uint32_t *groups = calloc(capture->bank.count, sizeof(*groups));
 	if (!groups)
 		return error_no_memory();
-	drains.groups = groups;
-	drains.threads = drain_groups_wanted(options, capture->bank.count, drains.stack_bytes);
+	drain_threads.groups = groups;
+	drain_threads.threads = drain_groups_wanted(options, capture->bank.count, drain_threads.stack_bytes);
 	struct sp_error *error = NULL;
-	if (drains.threads)
-		error = drain_groups_make(capture->ctx, options->buffers.threads, drains.threads,
-					  &capture->config.cpus, groups, &drains.threads);
-	return error ? error : ring_bank_start_drains(&capture->bank, &drains);
+	if (drain_threads.threads)
+		error = drain_groups_make(capture->ctx, options->buffers.threads, drain_threads.threads,
+					  &capture->config.cpus, groups, &drain_threads.threads);
+	return error ? error : ring_bank_start_drain_threads(&capture->bank, &drain_threads);
 }
 
 /* Returns the events as the file has them: without what is only copied to be unwound. */
@@ -69,15 +69,15 @@ static struct sp_error *file_events(const struct sp_capture *capture, struct are
 {
 	const struct wall_clock *wall = &capture->bank.wall;
 	struct sp_error *error = event_set_events(capture->control.set, events, count_ret);
-	if (error || (!capture->samples.unwinding && !wall->on))
+	if (error || (!capture->samples.live_unwind && !wall->on))
 		return error;
 	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
 	if (!changed)
 		return error_no_memory();
 	for (size_t i = 0; i < *count_ret; i++) {
 		changed[i] = (*events)[i];
-		if (capture->samples.unwinding)
-			dump_file_attr(&changed[i].attr, capture->config.kept_registers);
+		if (capture->samples.live_unwind)
+			stack_dump_file_attr(&changed[i].attr, capture->config.kept_registers);
 		if (wall->on)
 			changed[i].attr.clockid = wall->clock;
 	}
@@ -94,7 +94,7 @@ struct sp_error *capture_open_file(struct sp_capture *capture, const struct capt
 		.options = options,
 		.plan = capture->config.plan,
 		.clock = wall->on ? wall->clock : capture->config.plan->clock_id,
-		.copies_records = capture->samples.unwinding,
+		.copies_records = capture->samples.live_unwind,
 	};
 	struct sp_error *error = file_events(capture, &arena, &file.events, &file.event_count);
 	return error ? error : recording_open(&capture->out, &file);

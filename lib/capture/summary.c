@@ -31,10 +31,10 @@ static uint64_t used_ns(const struct sp_capture *capture)
 	const struct event_plan *plan = capture->config.plan;
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
 	/* What was overwritten, or came after a file was full, is not missing. */
-	if (capture->flight.on || capture->out.switching.full)
+	if (capture->overwrite.on || capture->out.rotation.full)
 		return 0;
 	if (capture->config.target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
-	    capture->control.turns.turned ||
+	    capture->control.schedule.turned ||
 	    !capture->config.inherit || plan->sample_count != 1 || !attr_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
 		return 0;
@@ -69,9 +69,9 @@ static uint64_t written_weight(const struct filter_counts *counts, uint64_t shed
 }
 
 /* Samples that are in files or on their way there; once all are closed, those in the files. */
-static uint64_t written_samples(const struct sp_capture *capture, const struct writing_counts *written)
+static uint64_t written_samples(const struct sp_capture *capture, const struct write_queue_counts *written)
 {
-	struct file_maker *maker = capture->out.switching.maker;
+	struct file_maker *maker = capture->out.rotation.maker;
 	if (!capture->out.closed || !maker)
 		return capture->samples.filter.counts.samples - written->unwritten - written->shed;
 	pthread_mutex_lock(&maker->lock);
@@ -86,9 +86,9 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
 	uint64_t lost = counts->lost - capture->lost_helping + capture->lost_at_end;
 	uint64_t used = used_ns(capture);
-	const struct writing_counts written = writing_counts(capture->out.writing);
+	const struct write_queue_counts written = write_queue_counts(capture->out.write_queue);
 	uint64_t samples = written_samples(capture, &written);
-	const struct file_maker *maker = capture->out.switching.maker;
+	const struct file_maker *maker = capture->out.rotation.maker;
 	const struct durability syncs =
 		maker ? durability_read(&maker->durability) : (struct durability){0};
 	return (struct sp_capture_stats){
@@ -102,7 +102,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.unattributed = counts->ended,
 		.file_bytes = written.file_bytes,
 		.all_file_bytes = written.all_bytes,
-		.full = capture->out.switching.full,
+		.full = capture->out.rotation.full,
 		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
@@ -155,7 +155,7 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 									       0, &total);
 	if (error)
 		return most_ns;
-	uint64_t counted_ns = total.value + wide_counted(&capture->control.wide);
+	uint64_t counted_ns = total.value + alternate_counted(&capture->control.alternate);
 	uint64_t missing_ns = counted_ns > sampled_ns ? counted_ns - sampled_ns : 0;
 	return missing_ns < most_ns ? missing_ns : most_ns;
 }
@@ -188,7 +188,7 @@ static struct sp_error *say_uncovered(struct sp_capture *capture,
 				      const struct sp_capture_stats *stats)
 {
 	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->samples.filter.counts.weight;
-	if (capture->flight.on)
+	if (capture->overwrite.on)
 		return NULL;
 	if (!stats->used_ns && attr_is_clock(&capture->config.plan->samples[0].attr) &&
 	    most_ns > MISSING_NS &&
@@ -229,8 +229,8 @@ static uint64_t size_remedy(const struct sp_capture *capture)
 {
 	uint32_t enough = stack_sizes_enough(&capture->samples.unwound.sizes);
 	uint32_t most = capture->config.plan->samples[0].attr.sample_stack_user;
-	if (capture->control.wide.large.stack_bytes > most)
-		most = capture->control.wide.large.stack_bytes;
+	if (capture->control.alternate.large.stack_bytes > most)
+		most = capture->control.alternate.large.stack_bytes;
 	if (enough == UINT32_MAX)
 		return most >= SP_STACK_BYTES_MAX ? NOTE_STACK_NO_MORE : SP_STACK_BYTES_MAX;
 	const struct call_graph *graph = &capture->config.graph;
@@ -240,7 +240,7 @@ static uint64_t size_remedy(const struct sp_capture *capture)
 
 static struct sp_error *say_cut(struct sp_capture *capture)
 {
-	const struct unwinding_counts *counts = &capture->samples.unwound;
+	const struct live_unwind_counts *counts = &capture->samples.unwound;
 	uint64_t all = unwound(&counts->stacks);
 	if (!counts->stacks.truncated || counts->stacks.truncated * CUT_SHARE < all)
 		return NULL;
@@ -252,7 +252,7 @@ static struct sp_error *say_cut(struct sp_capture *capture)
 
 static struct sp_error *say_refused(struct sp_capture *capture)
 {
-	const struct unwinding_counts *counts = &capture->samples.unwound;
+	const struct live_unwind_counts *counts = &capture->samples.unwound;
 	if (!counts->refused)
 		return NULL;
 	return notes_add(&capture->out.notes, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused,
@@ -294,7 +294,7 @@ static struct sp_error *say_unwound(struct sp_capture *capture)
 
 static struct sp_error *say_shed(struct sp_capture *capture)
 {
-	const struct writing_counts counts = writing_counts(capture->out.writing);
+	const struct write_queue_counts counts = write_queue_counts(capture->out.write_queue);
 	struct sp_error *error = NULL;
 	if (counts.shed)
 		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.shed,
@@ -337,7 +337,7 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 		error = say_modules(capture);
 	if (!error)
 		error = say_uncounted(capture);
-	if (!error && capture->lost_helping && capture->control.wide.ids.map.count)
+	if (!error && capture->lost_helping && capture->control.alternate.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
 				     capture->samples.filter.counts.lost, capture->lost_helping);
 	if (!error && capture->samples.filter.membership && stats.lost)

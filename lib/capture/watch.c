@@ -21,13 +21,13 @@
 #define QUIET_ROUNDS 25
 
 /* Again and again. */
-static struct sp_error *set_pace(struct sp_capture *capture, uint64_t ns)
+static struct sp_error *set_rate(struct sp_capture *capture, uint64_t ns)
 {
 	struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
 	when.it_interval = when.it_value;
 	if (timerfd_settime(capture->timer_fd, 0, &when, NULL) < 0)
 		return error_os(errno, "cannot set a timer");
-	capture->pace_ns = ns;
+	capture->rate_control_ns = ns;
 	return NULL;
 }
 
@@ -36,18 +36,18 @@ static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns)
 	capture->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (capture->timer_fd < 0)
 		return error_os(errno, "cannot make a timer");
-	struct sp_error *error = set_pace(capture, ns);
+	struct sp_error *error = set_rate(capture, ns);
 	return error ? error : capture_watch_fd(capture, capture->timer_fd);
 }
 
-struct sp_error *capture_adapt_pace(struct sp_capture *capture)
+struct sp_error *capture_adapt_rate(struct sp_capture *capture)
 {
-	if (!capture->samples.unwinding)
+	if (!capture->samples.live_unwind)
 		return NULL;
 	bool quiet = sample_path_oldest_ns(&capture->samples) == UINT64_MAX;
 	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
-	uint64_t pace_ns = capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS : TIMER_NS;
-	return pace_ns == capture->pace_ns ? NULL : set_pace(capture, pace_ns);
+	uint64_t rate_control_ns = capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS : TIMER_NS;
+	return rate_control_ns == capture->rate_control_ns ? NULL : set_rate(capture, rate_control_ns);
 }
 
 struct sp_error *capture_watch(struct sp_capture *capture)
@@ -55,22 +55,22 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	capture->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (capture->epoll_fd < 0)
 		return error_os(errno, "epoll_create1");
-	uint64_t timer_ns = capture->flight.on ? FLIGHT_TIMER_NS
-			    : capture->samples.unwinding ? UNWINDING_TIMER_NS : TIMER_NS;
+	uint64_t timer_ns = capture->overwrite.on ? FLIGHT_TIMER_NS
+			    : capture->samples.live_unwind ? UNWINDING_TIMER_NS : TIMER_NS;
 	struct sp_error *error = make_timer(capture, timer_ns);
 	if (!error)
 		error = capture_watch_events(capture);
 	if (!error)
 		error = capture_watch_fd(capture, capture->tasks.workload.pidfd);
-	if (!error && capture->samples.unwinding)
-		error = capture_watch_fd(capture, unwinding_alarm_fd(capture->samples.unwinding));
+	if (!error && capture->samples.live_unwind)
+		error = capture_watch_fd(capture, live_unwind_alarm_fd(capture->samples.live_unwind));
 	int drained_fd = ring_bank_fd(&capture->bank);
 	bool others_drain = drained_fd >= 0;
 	if (!error)
 		error = capture_watch_fd(capture, drained_fd);
 	for (size_t i = 0; i < capture->bank.count && !error; i++) {
 		const struct ring_place *place = &capture->bank.places[i];
-		if (!others_drain && !capture->flight.on)
+		if (!others_drain && !capture->overwrite.on)
 			error = capture_watch_fd(capture, place->samples_fd);
 		if (!error)
 			error = capture_watch_fd(capture, place->metadata_fd);

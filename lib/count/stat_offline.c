@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * CPUs that go offline while they are counted: the kernel takes their counters off them for good, as
- * it does with events that sample (event_control/absence.h). What tells is that they are not on any more,
+ * it does with events that sample (event_control/cpu_hotplug.h). What tells is that they are not on any more,
  * although nobody has switched them off. They are opened once more as soon as the kernel takes them,
  * and go on from what was counted before.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "capture/event_control/absence.h"
+#include "capture/event_control/cpu_hotplug.h"
 #include "count/stat.h"
 
 /* Limit on notes about CPUs that were offline. */
@@ -75,9 +75,9 @@ static uint64_t looked_ns(const struct sp_stat *stat)
 /* Standing still means: now, too. */
 static bool has_gone(const struct sp_stat *stat, const struct unit *unit, struct stat_cpu *cpu)
 {
-	struct absence seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
+	struct offline_cpu seen = {.seen_ns = cpu->seen_ns, .time_on_ns = cpu->enabled_ns};
 	uint64_t since_ns, values[2], now_ns = looked_ns(stat);
-	if (now_ns <= cpu->seen_ns || !absence_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
+	if (now_ns <= cpu->seen_ns || !offline_cpu_is_short(&seen, now_ns, unit->now.enabled_ns, &since_ns))
 		return false;
 	/* The value, or how many there are, and then the time. */
 	if (read(unit->fd, stat->buffer, 3 * sizeof(uint64_t)) < (ssize_t)sizeof(values) ||

@@ -18,7 +18,7 @@ extern Elf *elf_memory(char *image, size_t size);
 
 static const int reading[] = {EIO, EINTR, 0};
 static const int interrupting[] = {EINTR, 0};
-static const int writing[] = {EIO, ENOSPC, EINTR, 0};
+static const int write_queue[] = {EIO, ENOSPC, EINTR, 0};
 static const int mapping[] = {ENOMEM, EPERM, 0};
 static const int duplicating[] = {EMFILE, 0};
 
@@ -108,7 +108,7 @@ static ssize_t write_spans(int fd, const struct iovec *spans, int count, const o
 			   const char *name)
 {
 	size_t whole = 0, done = 0;
-	ENTER(name, writing);
+	ENTER(name, write_queue);
 	struct sim_open *open = sim_fd(fd);
 	if (!open)
 		return -1;
@@ -161,7 +161,7 @@ ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offse
 ssize_t __wrap_sendfile(int to, int from, off_t *offset, size_t size)
 {
 	PASS(sendfile, to, from, offset, size);
-	ENTER("sendfile", writing);
+	ENTER("sendfile", write_queue);
 	struct sim_open *in = sim_fd(from), *out = sim_fd(to);
 	if (!in || !out)
 		return -1;

@@ -16,7 +16,7 @@ struct made_tasks {
 	struct event_planned sample;
 	struct event_plan plan;
 	struct capture_config config;
-	struct retouch retouch;
+	struct rewrite rewrite;
 	struct notes notes;
 	struct record_buffer synthesised, encoded;
 	struct memory_ring memories[MADE_CPUS];
@@ -49,7 +49,7 @@ static inline void made_tasks_init(struct made_tasks *made, enum capture_target 
 	}
 	const struct tasks_parts parts = {
 		.ctx = made->root.ctx, .kernel = &made->kernel, .config = &made->config,
-		.retouch = &made->retouch, .notes = &made->notes, .synthesised = &made->synthesised,
+		.rewrite = &made->rewrite, .notes = &made->notes, .synthesised = &made->synthesised,
 	};
 	tasks_init(&made->tasks, &parts);
 	ck_assert(record_fields_make(made_attr.sample_type, &made->tasks.tracker.fields));
@@ -64,7 +64,7 @@ static inline void made_tasks_deinit(struct made_tasks *made)
 	vec_deinit(&made->synthesised);
 	vec_deinit(&made->encoded);
 	notes_deinit(&made->notes);
-	retouch_deinit(&made->retouch);
+	rewrite_deinit(&made->rewrite);
 	root_deinit(&made->root);
 }
 

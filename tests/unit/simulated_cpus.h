@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "capture/ring_bank/drains.h"
+#include "capture/ring_bank/drain_threads.h"
 #include "rings.h"
 
 struct simulated_cpu {
@@ -33,7 +33,7 @@ struct simulation {
 	uint32_t burst;       /* so many, then a pause */
 	uint32_t pause_us;
 	struct simulated_cpu *cpu;
-	struct drains *drains;
+	struct drain_threads *drain_threads;
 	uint64_t rounds, reader_ns; /* CPU time */
 	int running;          /* producers, atomic */
 };
@@ -82,9 +82,9 @@ static inline void simulated_cpu_read(struct simulated_cpu *cpu, struct ring *ri
 /* As a round of the recorder's, each 20 ms, or sooner where much waits. */
 static inline void simulation_round(struct simulation *simulation)
 {
-	drains_move(simulation->drains);
+	drain_threads_move(simulation->drain_threads);
 	for (size_t i = 0; i < simulation->cpus; i++)
-		simulated_cpu_read(&simulation->cpu[i], drains_ring(simulation->drains, i));
+		simulated_cpu_read(&simulation->cpu[i], drain_threads_ring(simulation->drain_threads, i));
 	simulation->rounds++;
 }
 
@@ -94,7 +94,7 @@ static inline uint64_t simulation_cpu_ns(void)
 }
 
 /* Fails the case where it cannot be made; all is joined and counted when it returns. */
-static inline struct drains_counts simulation_run(struct simulation *simulation)
+static inline struct drain_threads_counts simulation_run(struct simulation *simulation)
 {
 	size_t cpus = simulation->cpus;
 	struct drain_place *places = calloc(cpus, sizeof(*places));
@@ -111,12 +111,12 @@ static inline struct drains_counts simulation_run(struct simulation *simulation)
 			.group = (uint32_t)(i * simulation->threads / cpus),
 		};
 	}
-	const struct drains_options options = {
+	const struct drain_threads_options options = {
 		.places = places, .count = cpus, .threads = simulation->threads,
 		.relay_bytes = 4 * simulation->ring_bytes, .record_max = simulation->record_bytes,
 		.notify_bytes = simulation->ring_bytes,
 	};
-	ok_or_fail(drains_new(&options, &simulation->drains));
+	ok_or_fail(drain_threads_new(&options, &simulation->drain_threads));
 	free(places);
 	pthread_attr_t attr;
 	pthread_attr_init(&attr);
@@ -136,8 +136,8 @@ static inline struct drains_counts simulation_run(struct simulation *simulation)
 	simulation_round(simulation);
 	simulation_round(simulation);
 	simulation->reader_ns = simulation_cpu_ns() - begin_ns;
-	struct drains_counts counts = drains_counts(simulation->drains);
-	drains_free(simulation->drains);
+	struct drain_threads_counts counts = drain_threads_counts(simulation->drain_threads);
+	drain_threads_free(simulation->drain_threads);
 	return counts;
 }
 

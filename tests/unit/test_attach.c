@@ -130,7 +130,7 @@ TEST(attach_opens_events_of_each_thread)
 	for (size_t i = 0; i < 8; i++)
 		ck_assert(b.opened.items[i].is_sideband == (i < 4));
 	ck_assert_uint_eq(b.made.tasks.membership.live.count, 2);
-	ck_assert_uint_eq(b.made.tasks.doubts.tasks.count, 0);
+	ck_assert_uint_eq(b.made.tasks.double_sampling.tasks.count, 0);
 	ck_assert_uint_eq(made_tasks_described(&b.made, 10, 0), 1);
 	ck_assert_uint_eq(made_tasks_described(&b.made, 11, 0), 1);
 	ck_assert(!b.made.tasks.tracker.collect_births);
@@ -153,7 +153,8 @@ TEST(attach_doubts_threads_of_later_passes)
 	b.on_open = create_twelve;
 	ok_or_fail(attach(&b, false));
 	ck_assert(has_events(&b, 12, true));
-	ck_assert(doubts_has(&b.made.tasks.doubts, 12) && !doubts_has(&b.made.tasks.doubts, 10));
+	ck_assert(double_sampling_has(&b.made.tasks.double_sampling, 12) &&
+		  !double_sampling_has(&b.made.tasks.double_sampling, 10));
 	ck_assert_uint_eq(b.made.tasks.membership.live.count, 3);
 	ck_assert_uint_eq(made_tasks_described(&b.made, 12, 0), 1);
 	/* Doubts know the ids of both events that may sample it: the second sample repeats the first. */
@@ -161,8 +162,12 @@ TEST(attach_doubts_threads_of_later_passes)
 	size_t count;
 	ok_or_fail(event_set_events(b.set, &events, &count));
 	ck_assert_uint_eq(events[0].id_count, 6);
-	ck_assert(doubts_sample(&b.made.tasks.doubts, 12, 0, events[0].ids[0], 100, &keep) && keep);
-	ck_assert(doubts_sample(&b.made.tasks.doubts, 12, 0, events[0].ids[5], 100, &keep) && !keep);
+	ck_assert(
+		double_sampling_sample(&b.made.tasks.double_sampling, 12, 0, events[0].ids[0], 100, &keep) &&
+		keep);
+	ck_assert(
+		double_sampling_sample(&b.made.tasks.double_sampling, 12, 0, events[0].ids[5], 100, &keep) &&
+		!keep);
 }
 
 /* The same, and 12 is reported by its FORK record alone. */
@@ -180,7 +185,7 @@ TEST(attach_opens_events_of_forked_processes)
 	bench_init(&b, CAPTURE_PROCESSES);
 	b.on_open = fork_twelve;
 	ok_or_fail(attach(&b, false));
-	ck_assert(has_events(&b, 12, true) && doubts_has(&b.made.tasks.doubts, 12));
+	ck_assert(has_events(&b, 12, true) && double_sampling_has(&b.made.tasks.double_sampling, 12));
 	ck_assert_uint_eq(b.made.tasks.tracker.births.count, 0);
 }
 

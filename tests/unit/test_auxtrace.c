@@ -26,7 +26,7 @@ static struct auxtrace_pmu pmu_of(const struct root *root, uint32_t type, uint64
 	return auxtrace_pmu_of(root->ctx, &attr);
 }
 
-TEST(tracing_pmus_are_known_by_their_names)
+TEST(tracepoint_formats_pmus_are_known_by_their_names)
 {
 	ROOT root;
 	root_init(&root);
@@ -200,13 +200,13 @@ static void check_file(const char *path, size_t samples)
 
 static void through_an_area(const char *path, int level)
 {
-	const struct writing_options options = {.memory_bytes = 64 << 20, .sample_id_at = 8,
-						.sample_cpu_at = 40};
+	const struct write_queue_options options = {.memory_bytes = 64 << 20, .sample_id_at = 8,
+						    .sample_cpu_at = 40};
 	const struct writer_end end = {0};
 	struct writer_info info = recording_info;
 	struct auxtrace_area area = {.index = 0, .cpu = 0, .tid = -1};
 	struct record_buffer buffer = {0};
-	struct writing *writing;
+	struct write_queue *write_queue;
 	struct writer *writer;
 	pthread_t thread;
 	size_t samples = 0;
@@ -215,25 +215,25 @@ static void through_an_area(const char *path, int level)
 		produced[i] = (uint8_t)(i * 131 + (i >> 9));
 	aux_init_memory(&area.aux, &page, memory, SIZE, false);
 	info.compression_level = level;
-	ok_or_fail(writing_new(&options, &writing));
+	ok_or_fail(write_queue_new(&options, &write_queue));
 	ok_or_fail(writer_open(path, recording_events, 2, &info, &writer));
-	writing_begin(writing, writer);
+	write_queue_begin(write_queue, writer);
 	ck_assert_int_eq(pthread_create(&thread, NULL, produce, NULL), 0);
 	while (area.aux.tail < TOTAL) {
 		uint64_t taken;
 		recording_put_sample(&buffer, RECORDING_START + samples, 1000 + samples);
 		samples++;
 		struct iovec span = {buffer.items, buffer.count};
-		ok_quietly(writing_write(writing, &span, 1));
+		ok_quietly(write_queue_write(write_queue, &span, 1));
 		buffer.count = 0;
-		ok_quietly(auxtrace_take(&area, writing, &taken));
-		ok_quietly(writing_commit(writing));
+		ok_quietly(auxtrace_take(&area, write_queue, &taken));
+		ok_quietly(write_queue_commit(write_queue));
 	}
 	pthread_join(thread, NULL);
-	ok_or_fail(writing_end(writing));
+	ok_or_fail(write_queue_end(write_queue));
 	/* A disk that takes its time makes the queue full of parts that hold one sample each. */
-	samples -= writing_counts(writing).shed;
-	writing_free(writing);
+	samples -= write_queue_counts(write_queue).shed;
+	write_queue_free(write_queue);
 	ok_or_fail(writer_close(writer, &end));
 	check_file(path, samples);
 	vec_deinit(&buffer);
@@ -254,21 +254,21 @@ TEST(traces_are_not_compressed)
 /* The kernel then stops tracing, and says so. */
 TEST(of_a_full_queue_nothing_is_taken)
 {
-	const struct writing_options options = {.memory_bytes = 1 << 20};
+	const struct write_queue_options options = {.memory_bytes = 1 << 20};
 	static uint8_t area_memory[1 << 20];
 	struct auxtrace_area area = {.tid = -1};
-	struct writing *writing;
+	struct write_queue *write_queue;
 	uint64_t taken;
 	aux_init_memory(&area.aux, &page, area_memory, sizeof(area_memory), false);
-	ok_or_fail(writing_new(&options, &writing));
+	ok_or_fail(write_queue_new(&options, &write_queue));
 	/* No writer: what is queued stays there. */
 	page.aux_head = 700000;
-	ok_or_fail(auxtrace_take(&area, writing, &taken));
+	ok_or_fail(auxtrace_take(&area, write_queue, &taken));
 	ck_assert_uint_eq(taken, 700000);
 	ck_assert_uint_eq(page.aux_tail, 700000);
 	page.aux_head = 1400000;
-	ok_or_fail(auxtrace_take(&area, writing, &taken));
+	ok_or_fail(auxtrace_take(&area, write_queue, &taken));
 	ck_assert_uint_eq(taken, 0);
 	ck_assert_uint_eq(page.aux_tail, 700000);
-	writing_free(writing);
+	write_queue_free(write_queue);
 }

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include "capture/output/dsos.h"
 #include "capture/samples/filter.h"
-#include "capture/tasks/roster.h"
+#include "capture/tasks/live_state.h"
 #include "capture/tasks/tracker.h"
-#include "capture/output/writing.h"
+#include "capture/output/write_queue.h"
 #include "files.h"
 #include "machine/live.h"
 #include "record/decode.h"
@@ -46,11 +46,11 @@ struct day {
 	struct tracker tracker;
 	struct membership membership;
 	struct filter filter;
-	struct roster roster;
+	struct live_state live_state;
 	struct dsos dsos;
 	struct live *live;
 	struct decoder *decoder;
-	struct writing *writing;
+	struct write_queue *write_queue;
 	struct sink sink;
 	struct batch batch;
 	struct record_buffer encoded;
@@ -58,7 +58,7 @@ struct day {
 
 static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 {
-	return writing_write(((struct day *)arg)->writing, spans, count);
+	return write_queue_write(((struct day *)arg)->write_queue, spans, count);
 }
 
 static uint64_t processes_wanted(void)
@@ -75,17 +75,17 @@ static void day_init(struct day *day, const char *path, uint64_t processes)
 	for (size_t i = 0; i < 2 * CPUS; i++)
 		day->rings[i] = memory_ring_init(&day->memories[i], RING, 0);
 	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &day->filter.fields));
-	day->tracker.fields = day->roster.fields = day->filter.fields;
+	day->tracker.fields = day->live_state.fields = day->filter.fields;
 	day->membership = (struct membership){.by = MEMBERSHIP_BY_PROCESS, .follow = true};
 	day->tracker.membership = day->tracker.spaces = &day->membership;
 	day->filter.membership = &day->membership;
 	ck_assert(membership_add(&day->membership, SHELL, SHELL, 0));
 	ok_or_fail(live_new(true, &day->live));
 	ok_or_fail(decoder_new(&layout, &day->decoder));
-	const struct writing_options options = {.memory_bytes = 16 << 20, .sample_id_at = 8,
-						.sample_cpu_at = day->filter.fields.sample_cpu};
-	ok_or_fail(writing_new(&options, &day->writing));
-	writing_begin(day->writing, recording_open(path));
+	const struct write_queue_options options = {.memory_bytes = 16 << 20, .sample_id_at = 8,
+						    .sample_cpu_at = day->filter.fields.sample_cpu};
+	ok_or_fail(write_queue_new(&options, &day->write_queue));
+	write_queue_begin(day->write_queue, recording_open(path));
 	day->sink = (struct sink){write_spans, day};
 	ok_or_fail(batch_init(&day->batch, &day->sink));
 }
@@ -96,12 +96,12 @@ static void day_deinit(struct day *day)
 		memory_ring_deinit(&day->memories[i]);
 	tracker_deinit(&day->tracker);
 	membership_deinit(&day->membership);
-	roster_deinit(&day->roster);
+	live_state_deinit(&day->live_state);
 	dsos_deinit(&day->dsos);
 	live_free(day->live);
 	decoder_free(day->decoder);
 	batch_deinit(&day->batch);
-	writing_free(day->writing);
+	write_queue_free(day->write_queue);
 	vec_deinit(&day->encoded);
 }
 
@@ -173,7 +173,7 @@ static void do_round(struct day *day)
 {
 	struct record_buffer *kept = &day->tracker.kept;
 	ok_quietly(tracker_drain(&day->tracker, day->rings, CPUS));
-	ok_quietly(roster_add(&day->roster, kept->items, kept->count));
+	ok_quietly(live_state_add(&day->live_state, kept->items, kept->count));
 	ok_quietly(dsos_add_records(&day->dsos, kept->items, kept->count));
 	tell_live(day, kept);
 	ok_quietly(batch_add_bytes(&day->batch, kept->items, kept->count));
@@ -186,9 +186,9 @@ static void do_round(struct day *day)
 		return;
 	uint64_t before_ns = day->tracker.last_ns - LAG_NS;
 	membership_forget(&day->membership, before_ns);
-	ok_quietly(roster_forget(&day->roster, before_ns));
+	ok_quietly(live_state_forget(&day->live_state, before_ns));
 	ok_quietly(live_forget(day->live, before_ns));
-	ok_quietly(writing_commit(day->writing));
+	ok_quietly(write_queue_commit(day->write_queue));
 }
 
 static size_t heap_bytes(void)
@@ -258,11 +258,11 @@ TEST(a_day_leaves_nothing_behind)
 		       (double)late / 1e6);
 	ck_assert_uint_lt(late, early + (256 << 10));
 	ck_assert_uint_le(day.membership.newest.count, 200);
-	ck_assert_uint_le(day.roster.process_index.count, 200);
+	ck_assert_uint_le(day.live_state.process_index.count, 200);
 	ck_assert_uint_eq(day.filter.counts.samples, day.processes);
 	ck_assert_uint_eq(day.filter.counts.strangers, 0);
-	ok_or_fail(writing_end(day.writing));
-	ok_or_fail(writer_close(writing_take_writer(day.writing), &(struct writer_end){0}));
+	ok_or_fail(write_queue_end(day.write_queue));
+	ok_or_fail(writer_close(write_queue_take_writer(day.write_queue), &(struct writer_end){0}));
 	check_report(path, day.processes);
 	day_deinit(&day);
 }

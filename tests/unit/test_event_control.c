@@ -67,7 +67,7 @@ static struct sp_error *open_control(struct fixture *f, const char *events, enum
 {
 	const struct sp_capture_schedule schedule = {.start_disabled = start == EVENT_START_LATER};
 	event_control_init(&f->control);
-	struct sp_error *error = turns_init(&f->control.turns, &schedule);
+	struct sp_error *error = schedule_init(&f->control.schedule, &schedule);
 	if (!error)
 		error = sp_ctx_new(&f->ctx);
 	if (!error)
@@ -150,7 +150,7 @@ static size_t notes_written(const struct fixture *f)
 	return count;
 }
 
-static uint64_t sum_of(const struct wide_events *events)
+static uint64_t sum_of(const struct alternate_events *events)
 {
 	uint64_t sum = 0, values[8];
 	for (size_t i = 0; i < events->count; i++) {
@@ -168,9 +168,9 @@ struct counts {
 
 static struct counts read_counts(const struct fixture *f)
 {
-	struct counts counts = {.items = {[2] = sum_of(&f->control.wide.large),
-					  [3] = sum_of(&f->control.wide.slow),
-					  [4] = sum_of(&f->control.wide.helper)}};
+	struct counts counts = {.items = {[2] = sum_of(&f->control.alternate.large),
+					  [3] = sum_of(&f->control.alternate.slow),
+					  [4] = sum_of(&f->control.alternate.helper)}};
 	for (size_t i = 0; i < f->config.plan->sample_count; i++) {
 		struct event_total total;
 		ok_or_fail(event_set_read(f->control.set, i, &total));
@@ -194,7 +194,7 @@ static unsigned int counting(const struct fixture *f)
 }
 
 /* Lets `lost` of each 100 samples be lost for so long. */
-static void lose(struct fixture *f, struct pace_seen *seen, uint64_t lost, uint64_t ns)
+static void lose(struct fixture *f, struct rate_control_seen *seen, uint64_t lost, uint64_t ns)
 {
 	for (uint64_t end_ns = f->now_ns + ns; f->now_ns < end_ns; f->now_ns += 50 * MS) {
 		seen->samples += 100 - lost;
@@ -206,17 +206,17 @@ static void lose(struct fixture *f, struct pace_seen *seen, uint64_t lost, uint6
 TEST(one_list_samples_at_a_time)
 {
 	struct fixture f;
-	struct pace_seen pace = {0};
+	struct rate_control_seen rate_control = {0};
 	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
 		skip_test("no permission to open events");
 	begin(&f, ROOMY_BYTES);
 	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
-	lose(&f, &pace, 50, 2 * SECOND);
+	lose(&f, &rate_control, 50, 2 * SECOND);
 	ck_assert_uint_eq(counting(&f), SLOW | HELPER);
 	ck_assert_uint_eq(f.notes.count, 1);
 	ck_assert_uint_eq(f.notes.items[0].note.kind, NOTE_PERIOD_RAISED);
 	ck_assert(!event_control_can_grow(&f.control, f.now_ns));
-	lose(&f, &pace, 0, 20 * SECOND);
+	lose(&f, &rate_control, 0, 20 * SECOND);
 	ck_assert_uint_eq(counting(&f), PLANNED | HELPER);
 	ck_assert_uint_eq(f.notes.items[f.notes.count - 1].note.kind, NOTE_PERIOD_RESTORED);
 	fixture_deinit(&f);
@@ -225,13 +225,13 @@ TEST(one_list_samples_at_a_time)
 TEST(copies_are_large_while_stacks_need_them)
 {
 	struct fixture f;
-	struct wide_seen seen = {0};
+	struct alternate_seen seen = {0};
 	if (!fixture_init(&f, "cpu-clock", EVENT_START_NOW, false))
 		skip_test("no permission to open events");
 	begin(&f, SMALL_BYTES);
 	ck_assert_uint_eq(counting(&f), PLANNED | HELPER);
 	ck_assert(event_control_can_grow(&f.control, f.now_ns));
-	seen = (struct wide_seen){.need = {.stacks = 1000, .beyond = 100}, .cuts = 100};
+	seen = (struct alternate_seen){.need = {.stacks = 1000, .beyond = 100}, .cuts = 100};
 	ok_or_fail(event_control_fit_copies(&f.control, &seen, f.now_ns));
 	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
 	/* No stack is truncated any more, or needs so much: helpers end first. */
@@ -250,7 +250,7 @@ TEST(copies_are_large_while_stacks_need_them)
 TEST(alternates_are_off_while_an_event_is_off)
 {
 	struct fixture f;
-	struct pace_seen pace = {0};
+	struct rate_control_seen rate_control = {0};
 	if (!fixture_init(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
 		skip_test("no permission to open events");
 	begin(&f, ROOMY_BYTES);
@@ -258,11 +258,11 @@ TEST(alternates_are_off_while_an_event_is_off)
 	turn(&f, 1, false);
 	ck_assert_uint_eq(counting(&f), PLANNED);
 	/* Neither losses nor stacks of samples before that change it. */
-	const struct wide_seen seen = {.need = {.stacks = 1000, .beyond = 100}, .cuts = 100};
-	lose(&f, &pace, 50, 2 * SECOND);
+	const struct alternate_seen seen = {.need = {.stacks = 1000, .beyond = 100}, .cuts = 100};
+	lose(&f, &rate_control, 50, 2 * SECOND);
 	ok_or_fail(event_control_fit_copies(&f.control, &seen, f.now_ns));
 	ck_assert_uint_eq(counting(&f), PLANNED);
-	turn(&f, TURNS_ALL, false);
+	turn(&f, SCHEDULE_ALL, false);
 	ck_assert_uint_eq(counting(&f), 0);
 	turn(&f, 0, true);
 	ck_assert_uint_eq(counting(&f), PLANNED);
@@ -303,13 +303,13 @@ TEST(an_exec_enables_large_events)
 		f.config.own_plan->samples[0].attr.enable_on_exec = 0;
 		ok_or_fail(open_planned(&f));
 		ok_or_fail(event_control_open_alternates(&f.control, &options));
-		ck_assert_uint_eq(f.control.wide.on_exec, larger);
+		ck_assert_uint_eq(f.control.alternate.on_exec, larger);
 		ok_or_fail(event_control_begin(&f.control, true));
 		ok_or_fail(event_control_begin_alternates(&f.control, true, f.now_ns));
 		ck_assert_uint_eq(counting(&f), larger ? HELPER : PLANNED);
 		ck_assert_int_eq(f.control.mode, larger ? SAMPLING_LARGE : SAMPLING_PLANNED);
-		for (size_t i = 0; i < f.control.wide.large.count; i++)
-			ck_assert(f.control.wide.large.items[i].attr.enable_on_exec);
+		for (size_t i = 0; i < f.control.alternate.large.count; i++)
+			ck_assert(f.control.alternate.large.items[i].attr.enable_on_exec);
 		fixture_deinit(&f);
 	}
 }
@@ -321,7 +321,7 @@ TEST(running_tasks_get_no_alternates)
 		skip_test("no permission to open events");
 	f.config.target = CAPTURE_PROCESSES;
 	begin(&f, ROOMY_BYTES);
-	ck_assert(!alternate_ids_any(&f.control.wide.ids));
+	ck_assert(!alternate_ids_any(&f.control.alternate.ids));
 	ck_assert_uint_eq(counting(&f), PLANNED);
 	fixture_deinit(&f);
 }
@@ -335,20 +335,20 @@ TEST(samples_of_alternates_have_planned_ids)
 	if (!fixture_init(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
 		skip_test("no permission to open events");
 	begin(&f, ROOMY_BYTES);
-	const struct wide *wide = &f.control.wide;
+	const struct alternate *alternate = &f.control.alternate;
 	ok_or_fail(event_set_events(f.control.set, &events, &count));
-	ck_assert_uint_eq(wide->large.count, 2 * f.config.cpus.count);
-	ck_assert_uint_eq(wide->slow.count, 2 * f.config.cpus.count);
-	for (size_t i = 0; i < wide->large.count; i++) {
-		const struct wide_event *event = &wide->large.items[i];
+	ck_assert_uint_eq(alternate->large.count, 2 * f.config.cpus.count);
+	ck_assert_uint_eq(alternate->slow.count, 2 * f.config.cpus.count);
+	for (size_t i = 0; i < alternate->large.count; i++) {
+		const struct alternate_event *event = &alternate->large.items[i];
 		ck_assert_int_eq(ioctl(event->fd, PERF_EVENT_IOC_ID, &id), 0);
-		ck_assert_uint_eq(alternate_ids_find(&wide->ids, id),
+		ck_assert_uint_eq(alternate_ids_find(&alternate->ids, id),
 				  events[event->planned].ids[event->cpu_index]);
 	}
-	ck_assert_int_eq(ioctl(wide->helper.items[0].fd, PERF_EVENT_IOC_ID, &id), 0);
-	ck_assert_uint_eq(alternate_ids_find(&wide->ids, id), 0);
-	ck_assert_uint_eq(alternate_ids_find(&wide->ids, UINT64_MAX), UINT64_MAX);
-	ck_assert_uint_eq(wide->ids.first_listed, events[0].ids[0]);
+	ck_assert_int_eq(ioctl(alternate->helper.items[0].fd, PERF_EVENT_IOC_ID, &id), 0);
+	ck_assert_uint_eq(alternate_ids_find(&alternate->ids, id), 0);
+	ck_assert_uint_eq(alternate_ids_find(&alternate->ids, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(alternate->ids.first_listed, events[0].ids[0]);
 	fixture_deinit(&f);
 }
 
@@ -367,16 +367,16 @@ TEST(a_cpu_that_comes_back_is_recorded_again)
 	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
 	ck_assert(!back && !renamed.count);
 	ok_or_fail(event_set_disable(f.control.set, EVENT_ROLE_SIDEBAND));
-	f.control.absences.cpus[0].seen_ns -= SECOND;
+	f.control.cpu_hotplug.cpus[0].seen_ns -= SECOND;
 	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
 	ck_assert(back);
 	ck_assert_uint_eq(renamed.count, 2);
 	ck_assert_uint_eq(f.notes.count, 1);
 	ck_assert_uint_eq(f.notes.items[0].note.kind, NOTE_CPU_BACK);
 	/* The reopened events continue what the closed ones counted. */
-	ck_assert_uint_gt(f.control.wide.large.items[0].counted, 0);
+	ck_assert_uint_gt(f.control.alternate.large.items[0].counted, 0);
 	ck_assert_uint_eq(counting(&f), LARGE | HELPER);
-	ck_assert_int_gt(read(f.control.wide.large.items[0].fd, values, sizeof(values)), 0);
+	ck_assert_int_gt(read(f.control.alternate.large.items[0].fd, values, sizeof(values)), 0);
 	ck_assert_uint_gt(values[0], 0);
 	vec_deinit(&renamed);
 	fixture_deinit(&f);
@@ -393,7 +393,7 @@ TEST(a_cpu_with_an_aux_area_stays_lost)
 	ok_or_fail(event_control_watch_cpus(&f.control));
 	struct cpu_check check = {.now = true, .is_mapped = true, .notes = &f.notes};
 	ok_or_fail(event_set_disable(f.control.set, EVENT_ROLE_SIDEBAND));
-	f.control.absences.cpus[0].seen_ns -= SECOND;
+	f.control.cpu_hotplug.cpus[0].seen_ns -= SECOND;
 	for (int i = 0; i < 2; i++) {
 		ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
 		ck_assert(!back && !renamed.count);
@@ -410,22 +410,22 @@ TEST(the_schedule_switches_events)
 	const struct sp_capture_schedule schedule = {.spans = spans, .span_count = 2};
 	if (!fixture_init(&f, "cpu-clock", EVENT_START_LATER, false))
 		skip_test("no permission to open events");
-	turns_deinit(&f.control.turns);
-	ok_or_fail(turns_init(&f.control.turns, &schedule));
-	ok_or_fail(turns_add_events(&f.control.turns, 1));
+	schedule_deinit(&f.control.schedule);
+	ok_or_fail(schedule_init(&f.control.schedule, &schedule));
+	ok_or_fail(schedule_add_events(&f.control.schedule, 1));
 	begin(&f, ROOMY_BYTES);
 	const struct note_records to = {&f.records, 7};
 	ok_or_fail(event_control_run_schedule(&f.control, f.now_ns, &to));
 	ck_assert_uint_eq(counting(&f), 0);
-	ok_or_fail(turns_open_timer(&f.control.turns, clock_ns(CLOCK_MONOTONIC)));
+	ok_or_fail(schedule_open_timer(&f.control.schedule, clock_ns(CLOCK_MONOTONIC)));
 	ok_or_fail(event_control_note_off(&f.control, &to));
 	for (int i = 0; i < 3; i++) {
-		struct pollfd timer = {.fd = f.control.turns.fd, .events = POLLIN};
+		struct pollfd timer = {.fd = f.control.schedule.fd, .events = POLLIN};
 		ck_assert_int_eq(poll(&timer, 1, 5000), 1);
 		ok_or_fail(event_control_run_schedule(&f.control, f.now_ns, &to));
 		ck_assert_uint_eq(counting(&f), i == 1 ? 0 : LARGE | HELPER);
 	}
-	ck_assert_uint_eq(turns_next_ns(&f.control.turns), 0);
+	ck_assert_uint_eq(schedule_next_ns(&f.control.schedule), 0);
 	ck_assert_uint_eq(notes_written(&f), 4);
 	fixture_deinit(&f);
 }
@@ -465,48 +465,49 @@ TEST(a_trigger_occurs)
 
 /* -- Without events ------------------------------------------------------------ */
 
-static struct sp_error *init_spans(struct turns *turns, const struct sp_capture_span *spans, size_t count)
+static struct sp_error *init_spans(struct schedule *schedule, const struct sp_capture_span *spans,
+				   size_t count)
 {
-	const struct sp_capture_schedule schedule = {.spans = spans, .span_count = count};
-	return turns_init(turns, &schedule);
+	const struct sp_capture_schedule options = {.spans = spans, .span_count = count};
+	return schedule_init(schedule, &options);
 }
 
 TEST(ranges_are_in_order)
 {
-	struct turns turns;
+	struct schedule schedule;
 	const struct sp_capture_span overlap[] = {{10, 20}, {20, 30}}, reverse[] = {{20, 10}},
 				     endless[] = {{10, 0}, {20, 30}}, good[] = {{0, 10}, {20, 0}};
-	fails_with(SP_ERROR_INVALID, init_spans(&turns, overlap, 2));
-	turns_deinit(&turns);
-	fails_with(SP_ERROR_INVALID, init_spans(&turns, reverse, 1));
-	fails_with(SP_ERROR_INVALID, init_spans(&turns, endless, 2));
-	ok_or_fail(init_spans(&turns, good, 2));
-	turns.begin_ns = SECOND;
+	fails_with(SP_ERROR_INVALID, init_spans(&schedule, overlap, 2));
+	schedule_deinit(&schedule);
+	fails_with(SP_ERROR_INVALID, init_spans(&schedule, reverse, 1));
+	fails_with(SP_ERROR_INVALID, init_spans(&schedule, endless, 2));
+	ok_or_fail(init_spans(&schedule, good, 2));
+	schedule.begin_ns = SECOND;
 	/* A timer that is set to 0 is off. */
 	uint64_t expected_ns[] = {SECOND + 1, SECOND + 10 * MS, SECOND + 20 * MS, 0, 0};
-	for (size_t i = 0; i < 5; i++, turns.next++) {
-		ck_assert_uint_eq(turns_next_ns(&turns), expected_ns[i]);
-		ck_assert_int_eq(turns_next_is_on(&turns), i % 2 == 0);
+	for (size_t i = 0; i < 5; i++, schedule.next++) {
+		ck_assert_uint_eq(schedule_next_ns(&schedule), expected_ns[i]);
+		ck_assert_int_eq(schedule_next_is_on(&schedule), i % 2 == 0);
 	}
-	turns_deinit(&turns);
+	schedule_deinit(&schedule);
 }
 
 TEST(a_delay_is_a_range_without_end)
 {
-	struct turns turns;
-	const struct sp_capture_schedule schedule = {.delay_ms = 5}, none = {0};
-	ok_or_fail(turns_init(&turns, &schedule));
-	ok_or_fail(turns_add_events(&turns, 2));
-	ck_assert(turns.later && turns.turned && turns_all_are(&turns, false));
-	ck_assert_uint_eq(turns_next_ns(&turns), 5 * MS);
-	turns.next++;
-	ck_assert_uint_eq(turns_next_ns(&turns), 0);
-	turns_deinit(&turns);
-	ok_or_fail(turns_init(&turns, &none));
-	ok_or_fail(turns_add_events(&turns, 2));
-	ck_assert(!turns.later && !turns.turned && turns_all_are(&turns, true));
-	ck_assert(!turns_set(&turns, 1, true) && turns_set(&turns, 1, false));
-	ck_assert(!turns_all_are(&turns, true) && !turns_all_are(&turns, false));
-	ck_assert(turns.turned && !turns_expired(&turns));
-	turns_deinit(&turns);
+	struct schedule schedule;
+	const struct sp_capture_schedule delay = {.delay_ms = 5}, none = {0};
+	ok_or_fail(schedule_init(&schedule, &delay));
+	ok_or_fail(schedule_add_events(&schedule, 2));
+	ck_assert(schedule.later && schedule.turned && schedule_all_are(&schedule, false));
+	ck_assert_uint_eq(schedule_next_ns(&schedule), 5 * MS);
+	schedule.next++;
+	ck_assert_uint_eq(schedule_next_ns(&schedule), 0);
+	schedule_deinit(&schedule);
+	ok_or_fail(schedule_init(&schedule, &none));
+	ok_or_fail(schedule_add_events(&schedule, 2));
+	ck_assert(!schedule.later && !schedule.turned && schedule_all_are(&schedule, true));
+	ck_assert(!schedule_set(&schedule, 1, true) && schedule_set(&schedule, 1, false));
+	ck_assert(!schedule_all_are(&schedule, true) && !schedule_all_are(&schedule, false));
+	ck_assert(schedule.turned && !schedule_expired(&schedule));
+	schedule_deinit(&schedule);
 }

@@ -226,11 +226,11 @@ TEST(filter_drops_what_doubts_repeat)
 	struct fixture f;
 	fixture_init(&f, 4096, 0);
 	f.filter.membership = NULL;
-	struct doubts doubts = {0};
-	ck_assert(doubts_add_id(&doubts, 5, 0));
-	ck_assert(doubts_add_id(&doubts, 6, 0));
-	ck_assert(doubts_add_task(&doubts, 1));
-	f.filter.doubts = &doubts;
+	struct double_sampling double_sampling = {0};
+	ck_assert(double_sampling_add_id(&double_sampling, 5, 0));
+	ck_assert(double_sampling_add_id(&double_sampling, 6, 0));
+	ck_assert(double_sampling_add_task(&double_sampling, 1));
+	f.filter.double_sampling = &double_sampling;
 	struct sp_record record = {.type = PERF_RECORD_SAMPLE,
 				   .sample = {.pid = 1, .tid = 1, .time_ns = 3, .id = 6, .period = 10}};
 	put_sample(&f, 1, 2, 0, true);
@@ -241,7 +241,7 @@ TEST(filter_drops_what_doubts_repeat)
 	store_is_wanted(&f);
 	ck_assert_uint_eq(f.filter.counts.samples, 2);
 	fixture_deinit(&f);
-	doubts_deinit(&doubts);
+	double_sampling_deinit(&double_sampling);
 }
 
 TEST(batch_releases_the_ring_though_the_sink_fails)

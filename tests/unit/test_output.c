@@ -407,9 +407,9 @@ TEST(shares_are_rounded_as_by_printf)
 		ck_assert_str_eq(format_share(value, share), wanted);
 		/* With one decimal, as a wide interval has it. */
 		snprintf(wanted, sizeof(wanted), " 0.0-%4.1f", value * 100);
-		const struct sp_share wide = {value / 2, 0, value};
+		const struct sp_share alternate = {value / 2, 0, value};
 		if (value < 0.9995)
-			ck_assert_str_eq(format_range(&term, &wide, 1, range), wanted);
+			ck_assert_str_eq(format_range(&term, &alternate, 1, range), wanted);
 	}
 }
 

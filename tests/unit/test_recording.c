@@ -33,12 +33,12 @@ static void open_recording(struct recording *recording, const struct sp_capture_
 	};
 	*recording = (struct recording){0};
 	ck_assert_ptr_nonnull(plan);
-	ok_or_fail(switching_init(&recording->switching, &options));
-	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &recording->switching.roster.fields));
+	ok_or_fail(rotation_init(&recording->rotation, &options));
+	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &recording->rotation.live_state.fields));
 	ok_or_fail(recording_init(recording, 8, 40));
 	ok_or_fail(recording_open(recording, &file));
 	free(plan);
-	writing_publish(recording->writing);
+	write_queue_publish(recording->write_queue);
 }
 
 static void add_comm(struct recording *recording, uint32_t pid, const char *name, uint64_t time_ns)
@@ -147,7 +147,7 @@ TEST(each_file_begins_with_the_tasks_that_live)
 	ok_or_fail(recording_change(&recording, &end));
 	ok_or_fail(recording_write_live(&recording));
 	recording_begin_samples(&recording);
-	ck_assert_uint_gt(recording.switching.first_bytes, recording.switching.begin_bytes);
+	ck_assert_uint_gt(recording.rotation.first_bytes, recording.rotation.begin_bytes);
 	add_comm(&recording, 8, "late", 300);
 	progress = at(400);
 	ok_or_fail(recording_end_round(&recording, &progress, true));
@@ -155,7 +155,7 @@ TEST(each_file_begins_with_the_tasks_that_live)
 	ok_or_fail(recording_close(&recording, &end));
 	struct sp_capture_file done;
 	size_t files = 0;
-	for (; file_maker_next_done(recording.switching.maker, &done); files++) {
+	for (; file_maker_next_done(recording.rotation.maker, &done); files++) {
 		const struct found found = read_file(done.path);
 		ck_assert_uint_eq(found.comms, files ? 2 : 1);
 		ck_assert_uint_eq(found.has_late, files);
@@ -178,7 +178,7 @@ TEST(as_many_files_are_kept_as_wanted)
 	for (int i = 0; i < 3; i++)
 		ok_or_fail(recording_change(&recording, &end));
 	ok_or_fail(recording_close(&recording, &end));
-	for (; file_maker_next_done(recording.switching.maker, &done); files++)
+	for (; file_maker_next_done(recording.rotation.maker, &done); files++)
 		ck_assert_int_eq(access(done.path, F_OK), files < 2 ? -1 : 0);
 	ck_assert_uint_eq(files, 4);
 	recording_deinit(&recording);
@@ -195,7 +195,7 @@ TEST(a_next_file_that_cannot_be_made_is_an_error)
 	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
 	struct sp_error *error = recording_change(&recording, &end);
-	error = error_first(error, writing_settle(recording.writing));
+	error = error_first(error, write_queue_settle(recording.write_queue));
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_ptr_nonnull(error);
 	ck_assert_int_eq(sp_error_errno(error), EMFILE);
@@ -216,23 +216,23 @@ TEST(metadata_that_is_held_is_not_in_the_file)
 	const struct recording_end end = {0};
 	ok_or_fail(recording_close(&recording, &end));
 	struct sp_capture_file done;
-	ck_assert(file_maker_next_done(recording.switching.maker, &done));
+	ck_assert(file_maker_next_done(recording.rotation.maker, &done));
 	ck_assert_uint_eq(read_file(done.path).comms, 1);
 	recording_deinit(&recording);
 }
 
 TEST(limits_end_files_or_the_recording)
 {
-	struct recording recording = {.switching = {.max_bytes = 1000, .switch_bytes = 400}};
+	struct recording recording = {.rotation = {.max_bytes = 1000, .switch_bytes = 400}};
 	bool ends;
 	ck_assert_uint_eq(recording_limit(&recording, &ends), 400);
 	ck_assert(!ends);
-	recording.switching.max_bytes = 300;
+	recording.rotation.max_bytes = 300;
 	ck_assert_uint_eq(recording_limit(&recording, &ends), 300);
 	ck_assert(ends);
-	recording.switching = (struct switching){0};
+	recording.rotation = (struct rotation){0};
 	ck_assert_uint_eq(recording_limit(&recording, &ends), 0);
-	recording = (struct recording){.switching = {.switch_bytes = 400}, .holds_metadata = true};
+	recording = (struct recording){.rotation = {.switch_bytes = 400}, .holds_metadata = true};
 	ck_assert_uint_eq(recording_limit(&recording, &ends), 0);
 }
 
@@ -247,7 +247,7 @@ TEST(a_limit_without_room_for_samples_is_refused)
 		.event_count = 2, .clock = CLOCK_MONOTONIC,
 	};
 	struct recording recording = {0};
-	ok_or_fail(switching_init(&recording.switching, &options));
+	ok_or_fail(rotation_init(&recording.rotation, &options));
 	ok_or_fail(recording_init(&recording, 8, 40));
 	struct sp_error *error = recording_open(&recording, &file);
 	ck_assert_int_eq(sp_error_code(error), SP_ERROR_INVALID);

@@ -125,8 +125,8 @@ TEST(changed_records_are_read_from_a_copy)
 	struct fixture fixture;
 	set_up(&fixture);
 	ok_or_fail(ring_bank_copy_changed(&fixture.bank));
-	ck_assert_ptr_null(fixture.bank.drains);
-	ok_or_fail(retouch_rename(&fixture.bank.retouch, 7, (struct retouch_name){.listed = 1}));
+	ck_assert_ptr_null(fixture.bank.drain_threads);
+	ok_or_fail(rewrite_rename(&fixture.bank.rewrite, 7, (struct rewrite_name){.listed = 1}));
 	ok_or_fail(ring_bank_copy_changed(&fixture.bank));
 	produce(&fixture, 1, 2, 104);
 	ring_bank_snapshot(&fixture.bank, true);

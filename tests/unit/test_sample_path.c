@@ -154,7 +154,7 @@ TEST(a_limit_leaves_samples_for_the_next_round)
 TEST(stack_copies_return_as_call_chains)
 {
 	struct fixture f;
-	const struct unwinding_options options = {
+	const struct live_unwind_options options = {
 		.ctx = made_ctx(), .attr = &dumps, .stack_bytes = 512, .workers = 2, .memory_bytes = 1 << 20,
 	};
 	struct utsname machine;

@@ -140,8 +140,8 @@ TEST(tasks_times_are_shifted)
 	made_tasks_init(&made, CAPTURE_EVERYONE);
 	made.plan.clock_id = CLOCK_MONOTONIC;
 	uint64_t before_ns = tasks_now_ns(&made.tasks);
-	made.retouch.shift_ns = (uint64_t)1 << 62;
-	ck_assert_uint_ge(tasks_now_ns(&made.tasks), before_ns + made.retouch.shift_ns);
+	made.rewrite.shift_ns = (uint64_t)1 << 62;
+	ck_assert_uint_ge(tasks_now_ns(&made.tasks), before_ns + made.rewrite.shift_ns);
 }
 
 /* -- Finding the target ---------------------------------------------------- */

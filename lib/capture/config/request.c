@@ -172,7 +172,7 @@ struct sp_error *config_request(const struct capture_config *config,
 		.inherit = config->inherit,
 		.inherit_stat = options->fields.thread_counts,
 		.exclude_idle = config->target != CAPTURE_EVERYONE,
-		/* Times by a clock that may be set are made of it: capture/ring_bank/retouch.h. */
+		/* Times by a clock that may be set are made of it: capture/ring_bank/rewrite.h. */
 		.clock_id = options->schedule.use_clock && !clock_can_be_set(options->schedule.clock)
 				    ? options->schedule.clock : CLOCK_MONOTONIC,
 		.sample_watermark_bytes = watermark_of(config, options, freq_hz),

@@ -20,17 +20,17 @@
 
 void event_control_init(struct event_control *control)
 {
-	*control = (struct event_control){.turns.fd = -1};
-	absences_init(&control->absences);
+	*control = (struct event_control){.schedule.fd = -1};
+	cpu_hotplug_init(&control->cpu_hotplug);
 }
 
 void event_control_deinit(struct event_control *control)
 {
-	wide_close(&control->wide);
+	alternate_close(&control->alternate);
 	event_set_free(control->set);
 	trigger_deinit(&control->trigger);
-	absences_deinit(&control->absences);
-	turns_deinit(&control->turns);
+	cpu_hotplug_deinit(&control->cpu_hotplug);
+	schedule_deinit(&control->schedule);
 	control->set = NULL;
 }
 
@@ -38,7 +38,7 @@ struct sp_error *event_control_open_set(struct event_control *control,
 					const struct capture_config *config)
 {
 	control->config = config;
-	struct sp_error *error = turns_add_events(&control->turns, config->plan->sample_count);
+	struct sp_error *error = schedule_add_events(&control->schedule, config->plan->sample_count);
 	return error ? error : event_set_new(event_kernel_real(), config->plan, config->cpus.items,
 					     config->cpus.count, &control->set);
 }
@@ -71,38 +71,38 @@ struct sp_error *event_control_open_alternates(struct event_control *control,
 {
 	const struct event_plan *plan = control->config->plan;
 	struct sp_error *error = NULL;
-	wide_init(&(struct wide_options){
+	alternate_init(&(struct alternate_places){
 		.plan = plan, .set = control->set,
 		.cpus = control->config->cpus.items, .cpu_count = control->config->cpus.count,
 		.tid = plan->cpu_wide ? -1 : options->command_tid,
 		.ring_bytes = options->ring_bytes, .freq_hz = plan_rate_hz(plan),
 		.fixed = is_fixed(control), .on_exec = control->config->copies.alternates_begin,
-	}, &control->wide);
+	}, &control->alternate);
 	if (!is_one_place(control))
 		return NULL;
 	if (options->larger && !plan->samples[0].attr.sample_regs_intr)
-		error = wide_open(&control->wide);
+		error = alternate_open(&control->alternate);
 	if (!error && options->slower && is_fast(plan) && !event_plan_has_groups(plan))
-		error = wide_open_slow(&control->wide);
+		error = alternate_open_slow(&control->alternate);
 	return error;
 }
 
 /* -- Enabling -------------------------------------------------------------- */
 
-static struct wide_events *events_of(struct event_control *control, enum sampling_mode mode)
+static struct alternate_events *events_of(struct event_control *control, enum sampling_mode mode)
 {
-	return mode == SAMPLING_LARGE ? &control->wide.large : &control->wide.slow;
+	return mode == SAMPLING_LARGE ? &control->alternate.large : &control->alternate.slow;
 }
 
 /* Enables the planned events that shall be on, and disables the others. */
-static struct sp_error *apply_turns(struct event_control *control)
+static struct sp_error *apply_schedule(struct event_control *control)
 {
-	const struct turns *turns = &control->turns;
+	const struct schedule *schedule = &control->schedule;
 	struct sp_error *error = NULL;
-	if (turns_all_are(turns, true))
+	if (schedule_all_are(schedule, true))
 		return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
-	for (size_t i = 0; i < turns->event_count && !error; i++)
-		error = event_set_switch_event(control->set, i, turns->on[i]);
+	for (size_t i = 0; i < schedule->event_count && !error; i++)
+		error = event_set_switch_event(control->set, i, schedule->on[i]);
 	return error;
 }
 
@@ -110,15 +110,15 @@ struct sp_error *event_control_pause(struct event_control *control)
 {
 	if (control->mode == SAMPLING_PLANNED)
 		return event_set_disable(control->set, EVENT_ROLE_SAMPLES);
-	wide_enable(events_of(control, control->mode), false);
+	alternate_enable(events_of(control, control->mode), false);
 	return NULL;
 }
 
 struct sp_error *event_control_resume(struct event_control *control)
 {
 	if (control->mode == SAMPLING_PLANNED)
-		return apply_turns(control);
-	wide_enable(events_of(control, control->mode), true);
+		return apply_schedule(control);
+	alternate_enable(events_of(control, control->mode), true);
 	return NULL;
 }
 
@@ -149,8 +149,8 @@ struct sp_error *event_control_begin(struct event_control *control, bool waits)
 	/* CPU-wide events cannot wait for an exec: samples before it are filtered. */
 	bool cannot_wait = control->config->plan->cpu_wide && waits;
 	/* Large events could not be opened, and the planned ones do not wait any more. */
-	bool is_missed = control->config->copies.alternates_begin && !control->wide.on_exec;
-	if (control->turns.later || (!cannot_wait && !is_missed))
+	bool is_missed = control->config->copies.alternates_begin && !control->alternate.on_exec;
+	if (control->schedule.later || (!cannot_wait && !is_missed))
 		return NULL;
 	return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
 }
@@ -158,32 +158,32 @@ struct sp_error *event_control_begin(struct event_control *control, bool waits)
 static struct sp_error *begin_alternates(struct event_control *control, bool by_exec, uint64_t now_ns)
 {
 	const struct stack_need_seen none = {0};
-	const struct wide *wide = &control->wide;
+	const struct alternate *alternate = &control->alternate;
 	control->until_ns = now_ns + HELP_NS;
-	wide_enable(&control->wide.helper, true);
-	if (!wide->large.stack_bytes || !wide->roomy || (by_exec && !wide->on_exec))
+	alternate_enable(&control->alternate.helper, true);
+	if (!alternate->large.stack_bytes || !alternate->roomy || (by_exec && !alternate->on_exec))
 		return NULL;
 	stack_need_set(&control->need, true, &none, now_ns);
 	if (!by_exec)
 		return set_mode(control, SAMPLING_LARGE);
 	control->mode = SAMPLING_LARGE;
-	control->wide.large.enabled = true;
+	control->alternate.large.enabled = true;
 	return NULL;
 }
 
 struct sp_error *event_control_begin_alternates(struct event_control *control, bool by_exec,
 						uint64_t now_ns)
 {
-	return control->turns.later ? NULL : begin_alternates(control, by_exec, now_ns);
+	return control->schedule.later ? NULL : begin_alternates(control, by_exec, now_ns);
 }
 
 /* -- Schedule -------------------------------------------------------------- */
 
-/* Notes that an event (TURNS_ALL: all) was enabled or disabled, for readers who find no samples. */
+/* Notes that an event (SCHEDULE_ALL: all) was enabled or disabled, for readers who find no samples. */
 static struct sp_error *note_event(const struct event_control *control, size_t index,
 				   enum note_kind kind, const struct note_records *to)
 {
-	const char *event = index == TURNS_ALL ? NULL : control->config->plan->samples[index].name;
+	const char *event = index == SCHEDULE_ALL ? NULL : control->config->plan->samples[index].name;
 	return notes_write_once(to, NOTE_OF(kind, event));
 }
 
@@ -193,19 +193,19 @@ static struct sp_error *note_switch(struct event_control *control, size_t index,
 	if (control->switches_noted > SWITCH_NOTES_MAX)
 		return NULL;
 	if (control->switches_noted++ == SWITCH_NOTES_MAX)
-		return note_event(control, TURNS_ALL, NOTE_SAMPLING_UNSTABLE, to);
+		return note_event(control, SCHEDULE_ALL, NOTE_SAMPLING_UNSTABLE, to);
 	return note_event(control, index, on ? NOTE_SAMPLING_ON : NOTE_SAMPLING_OFF, to);
 }
 
 struct sp_error *event_control_note_off(const struct event_control *control,
 					const struct note_records *to)
 {
-	const struct turns *turns = &control->turns;
+	const struct schedule *schedule = &control->schedule;
 	struct sp_error *error = NULL;
-	if (turns_all_are(turns, false))
-		return note_event(control, TURNS_ALL, NOTE_SAMPLING_WAS_OFF, to);
-	for (size_t i = 0; i < turns->event_count && !error; i++)
-		if (!turns->on[i])
+	if (schedule_all_are(schedule, false))
+		return note_event(control, SCHEDULE_ALL, NOTE_SAMPLING_WAS_OFF, to);
+	for (size_t i = 0; i < schedule->event_count && !error; i++)
+		if (!schedule->on[i])
 			error = note_event(control, i, NOTE_SAMPLING_WAS_OFF, to);
 	return error;
 }
@@ -214,19 +214,19 @@ struct sp_error *event_control_note_off(const struct event_control *control,
 static struct sp_error *end_alternates(struct event_control *control)
 {
 	const struct stack_need_seen none = {0};
-	wide_enable(&control->wide.helper, false);
+	alternate_enable(&control->alternate.helper, false);
 	stack_need_set(&control->need, false, &none, 0);
-	control->pace = (struct pace){0};
-	return control->mode == SAMPLING_PLANNED ? apply_turns(control)
+	control->rate_control = (struct rate_control){0};
+	return control->mode == SAMPLING_PLANNED ? apply_schedule(control)
 						 : set_mode(control, SAMPLING_PLANNED);
 }
 
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to)
 {
-	bool was_on = turns_all_are(&control->turns, true);
-	bool changes = turns_set(&control->turns, index, on);
-	bool is_on = turns_all_are(&control->turns, true);
+	bool was_on = schedule_all_are(&control->schedule, true);
+	bool changes = schedule_set(&control->schedule, index, on);
+	bool is_on = schedule_all_are(&control->schedule, true);
 	if (was_on && is_on)
 		return NULL;
 	struct sp_error *error = changes ? note_switch(control, index, on, to) : NULL;
@@ -238,26 +238,26 @@ struct sp_error *event_control_switch(struct event_control *control, size_t inde
 struct sp_error *event_control_run_schedule(struct event_control *control, uint64_t now_ns,
 					    const struct note_records *to)
 {
-	if (!turns_expired(&control->turns))
+	if (!schedule_expired(&control->schedule))
 		return NULL;
-	struct sp_error *error = event_control_switch(control, TURNS_ALL,
-						      turns_next_is_on(&control->turns), now_ns, to);
-	return error ? error : turns_advance(&control->turns);
+	struct sp_error *error = event_control_switch(control, SCHEDULE_ALL,
+						      schedule_next_is_on(&control->schedule), now_ns, to);
+	return error ? error : schedule_advance(&control->schedule);
 }
 
 /* -- Stacks and rate ------------------------------------------------------- */
 
 struct sp_error *event_control_fit_copies(struct event_control *control,
-					  const struct wide_seen *seen, uint64_t now_ns)
+					  const struct alternate_seen *seen, uint64_t now_ns)
 {
 	/* Stacks that are unwound late must not enable what is off. */
-	if (!turns_all_are(&control->turns, true))
+	if (!schedule_all_are(&control->schedule, true))
 		return NULL;
 	if (seen->cuts != control->cuts)
 		control->until_ns = now_ns + HELP_NS;
 	control->cuts = seen->cuts;
-	wide_enable(&control->wide.helper, now_ns < control->until_ns);
-	if (!control->wide.large.stack_bytes || control->mode == SAMPLING_SLOW ||
+	alternate_enable(&control->alternate.helper, now_ns < control->until_ns);
+	if (!control->alternate.large.stack_bytes || control->mode == SAMPLING_SLOW ||
 	    !stack_need_changes(&control->need, &seen->need, now_ns))
 		return NULL;
 	stack_need_set(&control->need, !control->need.large, &seen->need, now_ns);
@@ -266,7 +266,7 @@ struct sp_error *event_control_fit_copies(struct event_control *control,
 
 bool event_control_can_grow(const struct event_control *control, uint64_t now_ns)
 {
-	return control->wide.large.stack_bytes && control->mode != SAMPLING_SLOW &&
+	return control->alternate.large.stack_bytes && control->mode != SAMPLING_SLOW &&
 	       !control->need.large && now_ns >= control->need.barred_until_ns;
 }
 
@@ -275,24 +275,25 @@ static struct sp_error *note_rate(const struct event_control *control, struct no
 	const struct event_plan *plan = control->config->plan;
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
 	uint64_t usual = attr->freq ? plan->freq_hz : attr->sample_period;
-	uint64_t now = attr->freq ? usual / WIDE_SLOWER : usual * WIDE_SLOWER;
-	uint64_t permille = (uint64_t)(1000 * control->pace.share);
-	if (!control->pace.slow)
+	uint64_t now = attr->freq ? usual / ALTERNATE_SLOWER : usual * ALTERNATE_SLOWER;
+	uint64_t permille = (uint64_t)(1000 * control->rate_control.share);
+	if (!control->rate_control.slow)
 		return notes_add(notes, attr->freq ? NOTE_RATE_RESTORED : NOTE_PERIOD_RESTORED, NULL, usual);
 	return notes_add(notes, attr->freq ? NOTE_RATE_LOWERED : NOTE_PERIOD_RAISED, NULL, permille, now,
 			 usual);
 }
 
-struct sp_error *event_control_fit_rate(struct event_control *control, const struct pace_seen *seen,
+struct sp_error *event_control_fit_rate(struct event_control *control, const struct rate_control_seen *seen,
 					uint64_t now_ns, struct notes *notes)
 {
 	const struct stack_need_seen none = {0};
-	if (!control->wide.slow.count || !turns_all_are(&control->turns, true) ||
-	    !pace_changes(&control->pace, seen, now_ns))
+	if (!control->alternate.slow.count || !schedule_all_are(&control->schedule, true) ||
+	    !rate_control_changes(&control->rate_control, seen, now_ns))
 		return NULL;
-	if (control->pace.slow)
+	if (control->rate_control.slow)
 		stack_need_set(&control->need, false, &none, now_ns);
-	struct sp_error *error = set_mode(control, control->pace.slow ? SAMPLING_SLOW : SAMPLING_PLANNED);
+	struct sp_error *error =
+		set_mode(control, control->rate_control.slow ? SAMPLING_SLOW : SAMPLING_PLANNED);
 	return error ? error : note_rate(control, notes);
 }
 
@@ -302,7 +303,7 @@ struct sp_error *event_control_watch_cpus(struct event_control *control)
 {
 	if (!control->config->plan->cpu_wide)
 		return NULL;
-	return absences_watch(&control->absences, control->set, control->config->cpus.count);
+	return cpu_hotplug_watch(&control->cpu_hotplug, control->set, control->config->cpus.count);
 }
 
 /* *back_ret: the CPU is online, and its events are open again. */
@@ -314,25 +315,25 @@ static struct sp_error *reopen(struct event_control *control, size_t index,
 	*back_ret = !error && !offline;
 	if (!*back_ret)
 		return error;
-	error = wide_reopen(&control->wide, index);
+	error = alternate_reopen(&control->alternate, index);
 	return error ? error : trigger_reopen(&control->trigger, index);
 }
 
 static struct sp_error *try_cpu(struct event_control *control, size_t index,
-				const struct absence_notes *to, struct event_renamed_list *renamed,
+				const struct offline_cpu_notes *to, struct event_renamed_list *renamed,
 				bool *back_ret)
 {
-	struct absence *absence = &control->absences.cpus[index];
+	struct offline_cpu *offline_cpu = &control->cpu_hotplug.cpus[index];
 	bool back;
 	struct sp_error *error = reopen(control, index, renamed, &back);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!error && back && event_set_enabled_time(control->set, index, &absence->time_on_ns)) {
-		error = absences_note_back(&control->absences, index, now_ns, to);
-		absence->gone = false;
-		absence->seen_ns = now_ns;
+	if (!error && back && event_set_enabled_time(control->set, index, &offline_cpu->time_on_ns)) {
+		error = cpu_hotplug_note_back(&control->cpu_hotplug, index, now_ns, to);
+		offline_cpu->gone = false;
+		offline_cpu->seen_ns = now_ns;
 		*back_ret = true;
 	}
-	absence->tried_ns = now_ns;
+	offline_cpu->tried_ns = now_ns;
 	return error;
 }
 
@@ -340,34 +341,35 @@ static struct sp_error *check_cpu(struct event_control *control, size_t index,
 				  const struct cpu_check *check, struct event_renamed_list *renamed,
 				  bool *back_ret)
 {
-	struct absence *absence = &control->absences.cpus[index];
-	const struct absence_notes to = {check->notes, control->config->cpus.items, check->begin_ns};
-	bool goes = !absence->gone && (absence->lost || absence_begins(absence, control->set, index));
+	struct offline_cpu *offline_cpu = &control->cpu_hotplug.cpus[index];
+	const struct offline_cpu_notes to = {check->notes, control->config->cpus.items, check->begin_ns};
+	bool goes = !offline_cpu->gone &&
+		    (offline_cpu->lost || offline_cpu_begins(offline_cpu, control->set, index));
 	struct sp_error *error = NULL;
-	absence->gone |= goes;
-	absence->lost |= goes && check->is_mapped;
+	offline_cpu->gone |= goes;
+	offline_cpu->lost |= goes && check->is_mapped;
 	if (goes)
-		absence->tried_ns = absence->gone_ns;
-	if (absence->gone && !absence->lost && !check->is_mapped)
+		offline_cpu->tried_ns = offline_cpu->gone_ns;
+	if (offline_cpu->gone && !offline_cpu->lost && !check->is_mapped)
 		error = try_cpu(control, index, &to, renamed, back_ret);
-	if (error || !goes || !absence->gone)
+	if (error || !goes || !offline_cpu->gone)
 		return error;
-	return absences_note_gone(&control->absences, index, &to);
+	return cpu_hotplug_note_gone(&control->cpu_hotplug, index, &to);
 }
 
 struct sp_error *event_control_check_cpus(struct event_control *control,
 					  const struct cpu_check *check,
 					  struct event_renamed_list *renamed, bool *back_ret)
 {
-	struct absences *absences = &control->absences;
+	struct cpu_hotplug *cpu_hotplug = &control->cpu_hotplug;
 	struct sp_error *error = NULL;
 	*back_ret = false;
-	if (!absences_are_due(absences, check->now))
+	if (!cpu_hotplug_are_due(cpu_hotplug, check->now))
 		return NULL;
-	absences->waiting = false;
-	for (size_t i = 0; i < absences->count && !error; i++) {
+	cpu_hotplug->waiting = false;
+	for (size_t i = 0; i < cpu_hotplug->count && !error; i++) {
 		error = check_cpu(control, i, check, renamed, back_ret);
-		absences->waiting |= absences->cpus[i].gone && !absences->cpus[i].lost;
+		cpu_hotplug->waiting |= cpu_hotplug->cpus[i].gone && !cpu_hotplug->cpus[i].lost;
 	}
 	return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The open events. Only this part enables, disables or reopens them. Each place has up to three events
- * that sample it: the planned one, a large and a slow alternate (wide.h). At most one of them is
+ * that sample it: the planned one, a large and a slow alternate (alternate.h). At most one of them is
  * enabled, as samples would count twice otherwise.
  *
  * Order: init; open_set; the caller maps ring buffers and opens the planned events in `set`;
@@ -12,12 +12,12 @@
 #define CAPTURE_EVENT_CONTROL_EVENT_CONTROL_H
 
 #include "capture/config/config.h"
-#include "capture/event_control/absence.h"
-#include "capture/event_control/pace.h"
+#include "capture/event_control/cpu_hotplug.h"
+#include "capture/event_control/rate_control.h"
 #include "capture/event_control/stack_need.h"
 #include "capture/event_control/trigger.h"
-#include "capture/event_control/turns.h"
-#include "capture/event_control/wide.h"
+#include "capture/event_control/schedule.h"
+#include "capture/event_control/alternate.h"
 #include "capture/notes/notes.h"
 #include "event/set.h"
 #include "record/encode.h"
@@ -32,18 +32,18 @@ enum sampling_mode {
 struct event_control {
 	const struct capture_config *config;
 	struct event_set *set;      /* the planned events */
-	struct turns turns;
-	struct absences absences;
+	struct schedule schedule;
+	struct cpu_hotplug cpu_hotplug;
 	struct trigger trigger;
-	struct wide wide;
+	struct alternate alternate;
 	enum sampling_mode mode;
 	struct stack_need need;     /* decides between SAMPLING_PLANNED and SAMPLING_LARGE */
-	struct pace pace;           /* decides on SAMPLING_SLOW */
+	struct rate_control rate_control;           /* decides on SAMPLING_SLOW */
 	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
 	uint32_t switches_noted;
 };
 
-/* After that, turns_init() sets a schedule, and trigger_plan() a trigger. */
+/* After that, schedule_init() sets a schedule, and trigger_plan() a trigger. */
 void event_control_init(struct event_control *control);
 void event_control_deinit(struct event_control *control);
 
@@ -85,7 +85,7 @@ struct sp_error *event_control_resume(struct event_control *control) SP_MUST_CHE
 /* Pauses the kernel's writing to a CPU's ring buffer for samples, or ends the pause. */
 void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause);
 
-/* Enables or disables a planned event, and notes it; index TURNS_ALL: all. */
+/* Enables or disables a planned event, and notes it; index SCHEDULE_ALL: all. */
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to) SP_MUST_CHECK;
 
@@ -99,13 +99,13 @@ struct sp_error *event_control_note_off(const struct event_control *control,
 
 /* Uses larger copies, and helpers, as stacks need them; `seen` are sums. */
 struct sp_error *event_control_fit_copies(struct event_control *control,
-					  const struct wide_seen *seen, uint64_t now_ns) SP_MUST_CHECK;
+					  const struct alternate_seen *seen, uint64_t now_ns) SP_MUST_CHECK;
 
 /* Whether large events can be enabled as soon as a stack needs them. */
 bool event_control_can_grow(const struct event_control *control, uint64_t now_ns);
 
 /* Lowers the rate while too many samples are lost, and notes that; `seen` are sums. */
-struct sp_error *event_control_fit_rate(struct event_control *control, const struct pace_seen *seen,
+struct sp_error *event_control_fit_rate(struct event_control *control, const struct rate_control_seen *seen,
 					uint64_t now_ns, struct notes *notes) SP_MUST_CHECK;
 
 /* Begins to detect CPU hotplug, if events are CPU-wide and all open. Fails only without memory. */

@@ -18,7 +18,7 @@ struct stack_need_seen {
 };
 
 /* The same, and stacks that were truncated by the size of their copies. */
-struct wide_seen {
+struct alternate_seen {
 	struct stack_need_seen need;
 	uint64_t cuts;
 };

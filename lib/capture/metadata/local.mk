@@ -12,7 +12,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/metadata/synth_kernel.c \
 	lib/capture/metadata/synth_put.c \
 	lib/capture/metadata/synth_vdso.c \
-	lib/capture/metadata/tracing.c lib/capture/metadata/tracing.h
+	lib/capture/metadata/tracepoint_formats.c lib/capture/metadata/tracepoint_formats.h
 check_PROGRAMS += \
 	tests/unit/test_synth \
-	tests/unit/test_tracing
+	tests/unit/test_tracepoint_formats

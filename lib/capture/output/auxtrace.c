@@ -35,7 +35,7 @@ static struct sp_error *put_header(const struct auxtrace_area *area, uint64_t si
 	return put.no_memory ? error_no_memory() : NULL;
 }
 
-struct sp_error *auxtrace_take(struct auxtrace_area *area, struct writing *writing,
+struct sp_error *auxtrace_take(struct auxtrace_area *area, struct write_queue *write_queue,
 			       uint64_t *taken_ret)
 {
 	static const uint8_t padding[8];
@@ -55,7 +55,7 @@ struct sp_error *auxtrace_take(struct auxtrace_area *area, struct writing *writi
 		struct iovec spans[4] = {{header.items, header.count}};
 		int count = 1 + aux_spans(&area->aux, extent.begin, extent.end, spans + 1);
 		spans[count++] = (struct iovec){(void *)(uintptr_t)padding, pad};
-		error = writing_trace(writing, spans, count, &taken);
+		error = write_queue_trace(write_queue, spans, count, &taken);
 	}
 	if (taken) {
 		aux_release(&area->aux, extent.end);

@@ -9,7 +9,7 @@
 
 #include <linux/perf_event.h>
 #include "base/ctx.h"
-#include "capture/output/writing.h"
+#include "capture/output/write_queue.h"
 #include "record/encode.h"
 #include "ring/aux.h"
 
@@ -70,7 +70,7 @@ struct auxtrace_area {
  * bytes. With a queue that is full nothing is taken: the PMU then stops by itself, and says so in
  * an AUX record. Of an area that may be overwritten, which has to be stopped: all that is there.
  */
-struct sp_error *auxtrace_take(struct auxtrace_area *area, struct writing *writing,
+struct sp_error *auxtrace_take(struct auxtrace_area *area, struct write_queue *write_queue,
 			       uint64_t *taken_ret) SP_MUST_CHECK;
 
 #endif

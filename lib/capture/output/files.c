@@ -128,12 +128,12 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 }
 
 struct file_change {
-	struct writing_change change;
+	struct write_queue_change change;
 	struct file_maker *maker;
 	struct file_end end;
 };
 
-static struct sp_error *make(struct writing_change *change, struct writer *old,
+static struct sp_error *make(struct write_queue_change *change, struct writer *old,
 			     struct writer **next_ret)
 {
 	struct file_change *both = (struct file_change *)change;
@@ -146,7 +146,7 @@ static struct sp_error *make(struct writing_change *change, struct writer *old,
 	return error_first(error, next_error);
 }
 
-static void change_free(struct writing_change *change)
+static void change_free(struct write_queue_change *change)
 {
 	struct file_change *both = (struct file_change *)change;
 	dsos_deinit(&both->end.dsos);
@@ -154,7 +154,7 @@ static void change_free(struct writing_change *change)
 }
 
 struct sp_error *file_maker_change(struct file_maker *maker, const struct file_end *end,
-				   struct writing_change **ret)
+				   struct write_queue_change **ret)
 {
 	struct file_change *both = malloc(sizeof(*both));
 	if (!both)

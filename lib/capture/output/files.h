@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The files of a recording: mostly one, or one behind the other, each of which stands alone.
- * When one ends is the drain's to say (switching.c); how, and how the next begins, is done by the
+ * When one ends is the drain's to say (rotation.c); how, and how the next begins, is done by the
  * thread that writes.
  */
 #ifndef CAPTURE_OUTPUT_FILES_H
@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "capture/output/dsos.h"
 #include "capture/metadata/host_features.h"
-#include "capture/tasks/roster.h"
-#include "capture/output/writing.h"
+#include "capture/tasks/live_state.h"
+#include "capture/output/write_queue.h"
 #include "writer/writer.h"
 
 /* A file that is complete. */
@@ -66,7 +66,7 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 
 /* The end of one file and the beginning of the next. */
 struct sp_error *file_maker_change(struct file_maker *maker, const struct file_end *end,
-				   struct writing_change **ret) SP_MUST_CHECK;
+				   struct write_queue_change **ret) SP_MUST_CHECK;
 
 /* The next file that is complete and was not told of; NULL: none. Its path until the next call. */
 bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret);

@@ -6,10 +6,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/output/files.c lib/capture/output/files.h \
 	lib/capture/output/open_file.c \
 	lib/capture/output/recording.c lib/capture/output/recording.h \
-	lib/capture/output/sink.c lib/capture/output/sink.h \
-	lib/capture/output/switching.c lib/capture/output/switching.h \
-	lib/capture/output/writing.c lib/capture/output/writing.h
+	lib/capture/output/batch.c lib/capture/output/batch.h \
+	lib/capture/output/rotation.c lib/capture/output/rotation.h \
+	lib/capture/output/write_queue.c lib/capture/output/write_queue.h
 check_PROGRAMS += \
 	tests/unit/test_auxtrace \
 	tests/unit/test_recording \
-	tests/unit/test_writing
+	tests/unit/test_write_queue

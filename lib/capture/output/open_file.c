@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "capture/metadata/host.h"
 #include "capture/metadata/host_features.h"
-#include "capture/metadata/tracing.h"
+#include "capture/metadata/tracepoint_formats.h"
 #include "file/format.h"
 #include "writer/features_write.h"
 
@@ -18,8 +18,8 @@ static struct sp_error *describe_tracepoints(struct file_maker *maker, struct no
 	size_t missing;
 	struct put put = host_feature_begin(features, FEATURE_TRACING_DATA);
 	size_t begin = features->bytes.count;
-	struct sp_error *error = tracing_describe(maker->ctx, maker->events, maker->event_count,
-						  &features->bytes, &missing);
+	struct sp_error *error = tracepoint_formats_describe(maker->ctx, maker->events, maker->event_count,
+							     &features->bytes, &missing);
 	if (error || features->bytes.count == begin)
 		host_feature_drop(features);
 	else
@@ -125,7 +125,7 @@ static struct sp_error *new_maker(struct recording *recording, const struct reco
 	struct file_maker *maker = calloc(1, sizeof(*maker));
 	if (!maker)
 		return error_no_memory();
-	recording->switching.maker = maker;
+	recording->rotation.maker = maker;
 	pthread_mutex_init(&maker->lock, NULL);
 	maker->ctx = options->ctx;
 	maker->keep = output->keep_files;
@@ -136,7 +136,7 @@ static struct sp_error *new_maker(struct recording *recording, const struct reco
 static struct sp_error *fill_maker(struct recording *recording, const struct recording_options *options)
 {
 	const struct sp_capture_output *output = &options->options->output;
-	struct file_maker *maker = recording->switching.maker;
+	struct file_maker *maker = recording->rotation.maker;
 	maker->event_count = options->event_count;
 	struct sp_error *error = copy_events(maker, options->events);
 	if (!error)
@@ -151,16 +151,16 @@ static struct sp_error *fill_maker(struct recording *recording, const struct rec
 }
 
 /* A limit must leave room for samples. */
-static struct sp_error *check_limits(const struct switching *switching, const struct writer *writer)
+static struct sp_error *check_limits(const struct rotation *rotation, const struct writer *writer)
 {
-	uint64_t least = switching->begin_bytes + switching->maker->closing_bytes;
-	uint64_t most = switching->max_bytes ?: switching->switch_bytes;
-	if (switching->switch_bytes && switching->switch_bytes < most)
-		most = switching->switch_bytes;
-	if (switching->dated && writer_is_stream(writer))
+	uint64_t least = rotation->begin_bytes + rotation->maker->closing_bytes;
+	uint64_t most = rotation->max_bytes ?: rotation->switch_bytes;
+	if (rotation->switch_bytes && rotation->switch_bytes < most)
+		most = rotation->switch_bytes;
+	if (rotation->dated && writer_is_stream(writer))
 		return error_set_remedy(
 			error_new(SP_ERROR_INVALID, "%s is not a regular file: it cannot be renamed",
-				  switching->maker->path), "name a file with -o");
+				  rotation->maker->path), "name a file with -o");
 	if (!most || most > least)
 		return NULL;
 	return error_new(SP_ERROR_INVALID, "a file of %llu bytes has no room for samples: header and "
@@ -170,30 +170,30 @@ static struct sp_error *check_limits(const struct switching *switching, const st
 
 static struct sp_error *write_spans(void *arg, struct iovec *spans, int count)
 {
-	return writing_write(arg, spans, count);
+	return write_queue_write(arg, spans, count);
 }
 
 struct sp_error *recording_open(struct recording *recording, const struct recording_options *options)
 {
-	struct switching *switching = &recording->switching;
+	struct rotation *rotation = &recording->rotation;
 	struct writer *writer = NULL;
 	struct sp_error *error = new_maker(recording, options);
 	if (!error)
 		error = fill_maker(recording, options);
 	if (!error)
-		error = file_maker_open(switching->maker, &writer);
-	recording->sink = (struct sink){write_spans, recording->writing};
+		error = file_maker_open(rotation->maker, &writer);
+	recording->sink = (struct sink){write_spans, recording->write_queue};
 	if (!error)
 		error = batch_init(&recording->batch, &recording->sink);
 	if (!writer)
 		return error;
-	switching->begin_bytes = writer_size(writer);
-	switching->maker->closing_bytes = writer_closing_bytes(writer);
-	switching->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	rotation->begin_bytes = writer_size(writer);
+	rotation->maker->closing_bytes = writer_closing_bytes(writer);
+	rotation->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!error)
-		error = check_limits(switching, writer);
+		error = check_limits(rotation, writer);
 	/* From here on, the writer belongs to the thread, until the recording is closed. */
-	writing_begin(recording->writing, writer);
+	write_queue_begin(recording->write_queue, writer);
 	recording->batch.copy_all = options->copies_records;
 	return error;
 }

@@ -15,20 +15,20 @@
 struct sp_error *recording_init(struct recording *recording, uint32_t sample_id_at,
 				uint32_t sample_cpu_at)
 {
-	const struct writing_options options = {
+	const struct write_queue_options options = {
 		.memory_bytes = RECORDING_QUEUE_BYTES,
 		.sample_id_at = sample_id_at,
 		.sample_cpu_at = sample_cpu_at,
 	};
-	return writing_new(&options, &recording->writing);
+	return write_queue_new(&options, &recording->write_queue);
 }
 
 void recording_deinit(struct recording *recording)
 {
-	if (recording->writing)
-		writer_free(writing_take_writer(recording->writing));
-	writing_free(recording->writing);
-	switching_deinit(&recording->switching);
+	if (recording->write_queue)
+		writer_free(write_queue_take_writer(recording->write_queue));
+	write_queue_free(recording->write_queue);
+	rotation_deinit(&recording->rotation);
 	batch_deinit(&recording->batch);
 	dsos_deinit(&recording->dsos);
 	vec_deinit(&recording->synthesised);
@@ -42,7 +42,7 @@ void recording_deinit(struct recording *recording)
 static struct sp_error *add_to_file(struct recording *recording, const uint8_t *bytes, size_t size)
 {
 	struct sp_error *error = dsos_add_records(&recording->dsos, bytes, size);
-	writing_reserve(recording->writing, recording->dsos.table_bytes);
+	write_queue_reserve(recording->write_queue, recording->dsos.table_bytes);
 	if (!error)
 		error = batch_add_bytes(&recording->batch, bytes, size);
 	recording->dirty |= size != 0;
@@ -51,9 +51,9 @@ static struct sp_error *add_to_file(struct recording *recording, const uint8_t *
 
 struct sp_error *recording_add(struct recording *recording, const uint8_t *bytes, size_t size)
 {
-	struct switching *switching = &recording->switching;
+	struct rotation *rotation = &recording->rotation;
 	struct sp_error *error =
-		switching->tracks ? roster_add(&switching->roster, bytes, size) : NULL;
+		rotation->tracks ? live_state_add(&rotation->live_state, bytes, size) : NULL;
 	return error || recording->holds_metadata ? error : add_to_file(recording, bytes, size);
 }
 
@@ -71,11 +71,11 @@ struct sp_error *recording_add_synthesised(struct recording *recording)
 static struct sp_error *add_shed(struct recording *recording, const struct recording_progress *progress,
 				 bool last)
 {
-	struct writing_shed shed;
+	struct write_queue_shed shed;
 	struct sp_error *error = NULL;
 	/* While there is no room: often enough to show when that was. */
 	bool now = last || clock_ns(CLOCK_MONOTONIC) - recording->commit_ns >= COMMIT_NS;
-	while (!error && writing_next_shed(recording->writing, now, &shed)) {
+	while (!error && write_queue_next_shed(recording->write_queue, now, &shed)) {
 		const struct sp_record record = {
 			.type = PERF_RECORD_LOST_SAMPLES,
 			.id = {.time_ns = progress->now_ns, .id = shed.id, .cpu = shed.cpu},
@@ -119,7 +119,7 @@ struct sp_error *recording_commit(struct recording *recording,
 	if (!error)
 		error = flush_extra(recording);
 	if (!error)
-		error = writing_commit(recording->writing);
+		error = write_queue_commit(recording->write_queue);
 	recording->dirty = !marked;
 	recording->commit_ns = clock_ns(CLOCK_MONOTONIC);
 	return error;
@@ -136,7 +136,7 @@ struct sp_error *recording_end_round(struct recording *recording,
 	if (!error && recording->dirty &&
 	    (last || clock_ns(CLOCK_MONOTONIC) - recording->commit_ns >= COMMIT_NS))
 		error = recording_commit(recording, progress);
-	writing_poke(recording->writing);
+	write_queue_poke(recording->write_queue);
 	return error;
 }
 
@@ -145,34 +145,34 @@ struct sp_error *recording_end_round(struct recording *recording,
 /* Moves the table of build-ids to the end of the file. */
 static struct file_end end_file(struct recording *recording, const struct recording_end *end, bool dated)
 {
-	struct switching *switching = &recording->switching;
+	struct rotation *rotation = &recording->rotation;
 	struct file_end ret = {
 		.dsos = recording->dsos,
 		.first_ns = end->first_ns,
 		.last_ns = end->last_ns,
-		.samples = end->samples - switching->samples_before,
+		.samples = end->samples - rotation->samples_before,
 		.dated = dated,
 	};
 	clock_gettime(CLOCK_REALTIME, &ret.when);
 	recording->dsos = (struct dsos){0};
-	switching->samples_before = end->samples;
+	rotation->samples_before = end->samples;
 	return ret;
 }
 
 struct sp_error *recording_change(struct recording *recording, const struct recording_end *end)
 {
-	struct switching *switching = &recording->switching;
-	struct writing_change *change;
+	struct rotation *rotation = &recording->rotation;
+	struct write_queue_change *change;
 	struct file_end ended = end_file(recording, end, true);
-	struct sp_error *error = file_maker_change(switching->maker, &ended, &change);
+	struct sp_error *error = file_maker_change(rotation->maker, &ended, &change);
 	if (error) {
 		dsos_deinit(&ended.dsos);
 		return error;
 	}
-	error = writing_change(recording->writing, change, switching->begin_bytes);
+	error = write_queue_change(recording->write_queue, change, rotation->begin_bytes);
 	/* Notes about the recording hold for this file, too. */
 	notes_restart(&recording->notes);
-	switching->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	rotation->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	return error;
 }
 
@@ -188,11 +188,11 @@ static struct sp_error *add_part(struct recording *recording, struct record_buff
 struct sp_error *recording_write_live(struct recording *recording)
 {
 	struct record_buffer part = {0};
-	struct roster_place place = {0};
+	struct live_state_place place = {0};
 	struct sp_error *error = batch_flush(&recording->batch);
 	bool more = true;
 	while (!error && more) {
-		error = roster_next(&recording->switching.roster, &place, &part, &more);
+		error = live_state_next(&recording->rotation.live_state, &place, &part, &more);
 		if (!error && (part.count >= PART_BYTES || !more))
 			error = add_part(recording, &part);
 	}
@@ -202,23 +202,23 @@ struct sp_error *recording_write_live(struct recording *recording)
 
 void recording_begin_samples(struct recording *recording)
 {
-	recording->switching.first_bytes = writing_counts(recording->writing).file_bytes;
+	recording->rotation.first_bytes = write_queue_counts(recording->write_queue).file_bytes;
 }
 
 struct sp_error *recording_close(struct recording *recording, const struct recording_end *end)
 {
-	struct sp_error *error = writing_end(recording->writing);
-	struct file_end ended = end_file(recording, end, recording->switching.dated);
+	struct sp_error *error = write_queue_end(recording->write_queue);
+	struct file_end ended = end_file(recording, end, recording->rotation.dated);
 	struct sp_error *close_error = file_maker_close(
-		recording->switching.maker, writing_take_writer(recording->writing), &ended);
+		recording->rotation.maker, write_queue_take_writer(recording->write_queue), &ended);
 	recording->closed = true;
 	return error_first(error, close_error);
 }
 
 void recording_abandon(struct recording *recording)
 {
-	sp_error_free(writing_end(recording->writing));
-	writer_free(writing_take_writer(recording->writing));
+	sp_error_free(write_queue_end(recording->write_queue));
+	writer_free(write_queue_take_writer(recording->write_queue));
 	recording->closed = true;
 }
 
@@ -226,19 +226,20 @@ void recording_abandon(struct recording *recording)
 
 uint64_t recording_closing_bytes(const struct recording *recording)
 {
-	const struct file_maker *maker = recording->switching.maker;
+	const struct file_maker *maker = recording->rotation.maker;
 	return recording->dsos.table_bytes + SLACK_BYTES + (maker ? maker->closing_bytes : 0);
 }
 
 uint64_t recording_bytes_after(const struct recording *recording, uint64_t more)
 {
-	return writing_counts(recording->writing).file_bytes + more + recording_closing_bytes(recording);
+	return write_queue_counts(recording->write_queue).file_bytes + more +
+	       recording_closing_bytes(recording);
 }
 
 uint64_t recording_limit(const struct recording *recording, bool *ends_ret)
 {
-	const struct switching *switching = &recording->switching;
-	uint64_t most = recording->holds_metadata ? 0 : switching->switch_bytes;
-	*ends_ret = switching->max_bytes && (!most || switching->max_bytes <= most);
-	return *ends_ret ? switching->max_bytes : most;
+	const struct rotation *rotation = &recording->rotation;
+	uint64_t most = recording->holds_metadata ? 0 : rotation->switch_bytes;
+	*ends_ret = rotation->max_bytes && (!most || rotation->max_bytes <= most);
+	return *ends_ret ? rotation->max_bytes : most;
 }

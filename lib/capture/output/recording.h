@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The files that are recorded to. Records are added in the order in which readers need them; a thread
- * writes them (writing.h). Notes, losses and marks are added at the end of each round. The order of calls:
+ * writes them (write_queue.h). Notes, losses and marks are added at the end of each round. The order of
+ *calls:
  *
  *	recording_init()	the thread starts; nothing is written yet
  *	recording_open()	the first file begins
@@ -17,9 +18,9 @@
 #include "capture/notes/notes.h"
 #include "capture/output/auxtrace.h"
 #include "capture/output/dsos.h"
-#include "capture/output/sink.h"
-#include "capture/output/switching.h"
-#include "capture/output/writing.h"
+#include "capture/output/batch.h"
+#include "capture/output/rotation.h"
+#include "capture/output/write_queue.h"
 #include "event/open.h"
 #include "record/encode.h"
 
@@ -30,7 +31,7 @@
 #define RECORDING_QUEUE_BYTES (64u << 20)
 
 /* AUX areas of a tracing PMU; zeroed: there is none. */
-struct capture_traces {
+struct aux_areas {
 	struct auxtrace_pmu pmu;
 	size_t event;        /* index in the plan's samples */
 	uint64_t area_bytes; /* of each CPU */
@@ -43,12 +44,12 @@ struct capture_traces {
 
 /* Zeroed, it may be given to recording_deinit(). */
 struct recording {
-	struct switching switching;
-	struct writing *writing;        /* the queue of the thread that writes */
+	struct rotation rotation;
+	struct write_queue *write_queue;        /* the queue of the thread that writes */
 	struct sink sink;               /* hands records to `writing` */
 	struct batch batch;             /* records on their way to `sink` */
 	struct dsos dsos;
-	struct capture_traces traces;
+	struct aux_areas traces;
 	struct record_buffer synthesised; /* records of tasks that ran already, not yet added */
 	struct record_buffer extra;     /* records of the recorder, not yet added */
 	struct notes notes;

@@ -102,7 +102,7 @@ size_t drain_groups_wanted(const struct capture_options *options, size_t cpus, u
 		/* Whoever wants to be woken for each sample has it written at once. */
 		if (buffers->wakeup_samples || options->sampling.samples == SP_OFF)
 			return 0;
-		return drains_worthwhile(cpus, stack_bytes);
+		return drain_threads_worthwhile(cpus, stack_bytes);
 	case SP_CAPTURE_THREADS_NONE:
 		return 0;
 	case SP_CAPTURE_THREADS_COUNT:

@@ -5,7 +5,7 @@
 
 #include "base/ctx.h"
 #include "capture/config/options.h"
-#include "capture/ring_bank/drains.h"
+#include "capture/ring_bank/drain_threads.h"
 #include "proc/sysfs.h"
 
 /*

@@ -37,15 +37,15 @@ static void unmap(struct ring_bank *bank)
 
 void ring_bank_deinit(struct ring_bank *bank)
 {
-	hurry_end(&bank->hurry);
-	drains_free(bank->drains);
+	thread_priority_end(&bank->thread_priority);
+	drain_threads_free(bank->drain_threads);
 	unmap(bank);
 	free(bank->places);
 	free(bank->metadata);
 	free(bank->samples);
 	free(bank->ends);
 	free(bank->heads);
-	retouch_deinit(&bank->retouch);
+	rewrite_deinit(&bank->rewrite);
 	*bank = (struct ring_bank){0};
 }
 
@@ -65,7 +65,7 @@ struct sp_error *ring_bank_map(struct ring_bank *bank, size_t metadata_bytes, si
 /* -- Threads that drain ---------------------------------------------------- */
 
 /* Starts drains with the bank's rings; `groups` NULL: one group. */
-static struct sp_error *start(struct ring_bank *bank, struct drains_options *options,
+static struct sp_error *start(struct ring_bank *bank, struct drain_threads_options *options,
 			      const uint32_t *groups, uint32_t stack_bytes)
 {
 	CLEANUP_FREE struct drain_place *places = calloc(bank->count, sizeof(*places));
@@ -78,24 +78,26 @@ static struct sp_error *start(struct ring_bank *bank, struct drains_options *opt
 		};
 	options->places = places;
 	options->count = bank->count;
-	options->relay_bytes = drains_relay_bytes(ring_bank_sample_bytes(bank), bank->count, stack_bytes);
+	options->relay_bytes =
+		drain_threads_relay_bytes(ring_bank_sample_bytes(bank), bank->count, stack_bytes);
 	options->record_max = RING_RECORD_MAX;
-	return drains_new(options, &bank->drains);
+	return drain_threads_new(options, &bank->drain_threads);
 }
 
 struct sp_error *ring_bank_copy_changed(struct ring_bank *bank)
 {
-	if (bank->drains || bank->goes_round || !retouch_is_needed(&bank->retouch))
+	if (bank->drain_threads || bank->goes_round || !rewrite_is_needed(&bank->rewrite))
 		return NULL;
-	struct drains_options options = {.threads = 1, .by_reader = true};
+	struct drain_threads_options options = {.threads = 1, .by_reader = true};
 	return start(bank, &options, NULL, 0);
 }
 
-struct sp_error *ring_bank_start_drains(struct ring_bank *bank, const struct ring_bank_drains *wanted)
+struct sp_error *ring_bank_start_drain_threads(struct ring_bank *bank,
+					       const struct ring_bank_drain_threads *wanted)
 {
 	if (!wanted->threads)
 		return ring_bank_copy_changed(bank);
-	struct drains_options options = {
+	struct drain_threads_options options = {
 		.threads = wanted->threads,
 		.notify_bytes = wanted->every_sample  ? 1
 				: wanted->stack_bytes ? NOTIFY_STACKS
@@ -110,7 +112,9 @@ struct sp_error *ring_bank_start_drains(struct ring_bank *bank, const struct rin
 
 int ring_bank_fd(const struct ring_bank *bank)
 {
-	return bank->drains && !drains_is_by_reader(bank->drains) ? drains_fd(bank->drains) : -1;
+	return bank->drain_threads && !drain_threads_is_by_reader(bank->drain_threads)
+		       ? drain_threads_fd(bank->drain_threads)
+		       : -1;
 }
 
 /* -- A round --------------------------------------------------------------- */
@@ -131,15 +135,15 @@ static void look_at_metadata(struct ring_bank *bank)
 void ring_bank_snapshot(struct ring_bank *bank, bool take)
 {
 	take &= !bank->goes_round;
-	if (bank->drains) {
-		drains_move(bank->drains);
-		bank->was_full |= drains_were_full(bank->drains);
+	if (bank->drain_threads) {
+		drain_threads_move(bank->drain_threads);
+		bank->was_full |= drain_threads_were_full(bank->drain_threads);
 	}
 	for (size_t i = 0; i < bank->count; i++) {
 		const struct ring *ring = ring_bank_ring(bank, i);
 		uint64_t head = take ? ring_head(ring) : ring->tail;
 		bank->heads[i] = bank->ends[i] = head;
-		if (!bank->drains)
+		if (!bank->drain_threads)
 			bank->was_full |= head - ring->tail + RING_RECORD_MAX > ring->size;
 	}
 	look_at_metadata(bank);

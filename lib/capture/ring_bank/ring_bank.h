@@ -7,15 +7,15 @@
  *	ring_bank_limit()	optional, again and again: as many as have room in a file
  *	ring_bank_ring(), ring_bank_end()	each ring, to be read from its tail up to its end
  *
- * Threads may drain the kernel's rings into memory (drains.h); ring_bank_ring() then returns what
+ * Threads may drain the kernel's rings into memory (drain_threads.h); ring_bank_ring() then returns what
  * stands in for a ring. All functions belong to one thread.
  */
 #ifndef CAPTURE_RING_BANK_RING_BANK_H
 #define CAPTURE_RING_BANK_RING_BANK_H
 
-#include "capture/ring_bank/drains.h"
-#include "capture/ring_bank/hurry.h"
-#include "capture/ring_bank/retouch.h"
+#include "capture/ring_bank/drain_threads.h"
+#include "capture/ring_bank/thread_priority.h"
+#include "capture/ring_bank/rewrite.h"
 #include "capture/ring_bank/wall_clock.h"
 #include "ring/ring.h"
 
@@ -36,10 +36,10 @@ struct ring_bank {
 	uint64_t *ends;            /* where this round ends, in each sample ring */
 	uint64_t *heads;           /* where the snapshot ended; limits leave it */
 	bool goes_round;           /* the kernel overwrites old samples: no round reads them */
-	struct drains *drains;     /* threads that drain the sample rings; NULL: the round does */
-	struct retouch retouch;    /* changes of records */
+	struct drain_threads *drain_threads; /* threads that drain the sample rings; NULL: the round does */
+	struct rewrite rewrite;    /* changes of records */
 	struct wall_clock wall;    /* the clock of the records, if it can be set; else off */
-	struct hurry hurry;        /* priority of the calling thread, with `realtime` alone */
+	struct thread_priority thread_priority; /* priority of the calling thread, with `realtime` alone */
 	bool was_full;             /* a sample ring had no room for some record */
 	bool metadata_was_full;    /* the same of a metadata ring; the user clears it */
 };
@@ -69,12 +69,12 @@ static inline uint64_t ring_bank_bytes(const struct ring_bank *bank)
 }
 
 /* Which threads drain the sample rings. */
-struct ring_bank_drains {
+struct ring_bank_drain_threads {
 	size_t threads;            /* number of `groups`; 0: no thread */
 	const uint32_t *groups;    /* the thread of each CPU */
 	uint32_t stack_bytes;      /* copied into each sample */
 	bool every_sample;         /* the round is woken for each sample */
-	uint32_t realtime;         /* as in hurry_begin() */
+	uint32_t realtime;         /* as in thread_priority_begin() */
 	/* Hooks of the threads, as in struct drains_options. */
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void *(*new_state)(void *arg);
@@ -82,8 +82,8 @@ struct ring_bank_drains {
 };
 
 /* Starts them; call it at most once. The rings must be mapped. */
-struct sp_error *ring_bank_start_drains(struct ring_bank *bank,
-					const struct ring_bank_drains *options) SP_MUST_CHECK;
+struct sp_error *ring_bank_start_drain_threads(struct ring_bank *bank,
+					       const struct ring_bank_drain_threads *options) SP_MUST_CHECK;
 
 /*
  * Copies samples before they are read, if records are to be changed from now on: the kernel's rings
@@ -100,7 +100,7 @@ void ring_bank_snapshot(struct ring_bank *bank, bool take);
 /* The ring to read samples of a CPU from, and where this round ends in it. */
 static inline struct ring *ring_bank_ring(const struct ring_bank *bank, size_t index)
 {
-	return bank->drains ? drains_ring(bank->drains, index) : &bank->samples[index];
+	return bank->drain_threads ? drain_threads_ring(bank->drain_threads, index) : &bank->samples[index];
 }
 static inline uint64_t ring_bank_end(const struct ring_bank *bank, size_t index)
 {

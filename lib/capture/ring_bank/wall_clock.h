@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Times by a clock that may be set meanwhile, told by one that may not: see capture/ring_bank/retouch.h.
+ * Times by a clock that may be set meanwhile, told by one that may not: see capture/ring_bank/rewrite.h.
  * A time so is that of the wall's clock until this is set; how far it is off from then on is said.
  */
 #ifndef CAPTURE_RING_BANK_WALL_CLOCK_H

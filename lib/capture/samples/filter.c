@@ -22,14 +22,14 @@ static bool is_followed(const struct filter *filter, struct answer *last, uint64
 	return last->in;
 }
 
-static struct sp_error *ask_doubts(struct filter *filter, const struct ring *ring,
-				   uint64_t position, uint32_t tid, bool *keep_ret)
+static struct sp_error *ask_double_sampling(struct filter *filter, const struct ring *ring,
+					    uint64_t position, uint32_t tid, bool *keep_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
 	uint64_t id = ring_u64(ring, position + fields->sample_id);
 	uint64_t period = ring_u64(ring, position + fields->sample_period);
-	return doubts_sample(filter->doubts, tid, cpu, id, period, keep_ret) ? NULL
+	return double_sampling_sample(filter->double_sampling, tid, cpu, id, period, keep_ret) ? NULL
 									     : error_no_memory();
 }
 
@@ -61,8 +61,8 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 		return NULL;
 	}
 	uint32_t tid = second_u32(tid_word);
-	if (filter->doubts && doubts_has(filter->doubts, tid)) {
-		struct sp_error *error = ask_doubts(filter, ring, position, tid, keep_ret);
+	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
+		struct sp_error *error = ask_double_sampling(filter, ring, position, tid, keep_ret);
 		if (error || !*keep_ret)
 			return error;
 	}
@@ -195,8 +195,8 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 	bool keep = true, take = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
-	if (retouch_is_needed(filter->retouch))
-		retouch_record(filter->retouch, &filter->fields, reading->ring, position,
+	if (rewrite_is_needed(filter->rewrite))
+		rewrite_record(filter->rewrite, &filter->fields, reading->ring, position,
 			       header->type, header->size);
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &id);

@@ -8,11 +8,11 @@
 #define CAPTURE_SAMPLES_FILTER_H
 
 #include "capture/event_control/alternate_ids.h"
-#include "capture/tasks/doubt.h"
+#include "capture/tasks/double_sampling.h"
 #include "capture/ring_bank/fields.h"
 #include "capture/tasks/membership.h"
-#include "capture/ring_bank/retouch.h"
-#include "capture/output/sink.h"
+#include "capture/ring_bank/rewrite.h"
+#include "capture/output/batch.h"
 
 /* Of all that went through; all only grow. */
 struct filter_counts {
@@ -41,13 +41,13 @@ struct sample_taker {
 
 struct filter {
 	const struct membership *membership; /* NULL: all are followed */
-	struct doubts *doubts;               /* NULL: none */
+	struct double_sampling *double_sampling;               /* NULL: none */
 	uint32_t own_pid;                    /* whose samples are left out; 0: nobody's */
 	struct sample_taker taker;           /* with batch.copy_all; NULL: the batch takes all */
 	/* The ring's losses that a helper reports are reported for its first planned event. NULL: none. */
 	const struct alternate_ids *alternates;
 	struct record_fields fields;
-	const struct retouch *retouch;       /* NULL: nothing is to be changed */
+	const struct rewrite *rewrite;       /* NULL: nothing is to be changed */
 	struct filter_counts counts;
 };
 

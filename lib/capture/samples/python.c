@@ -282,12 +282,12 @@ static bool has_eval(const struct python_process *process, const struct python_s
 }
 
 /* The sample's user registers and stack in the ring. */
-static bool find_stack(const struct dump_layout *layout, const struct ring *ring, uint64_t position,
+static bool find_stack(const struct stack_dump_layout *layout, const struct ring *ring, uint64_t position,
 		       const struct perf_event_header *header, uint8_t *bytes,
 		       struct stack_copy *ret)
 {
-	struct dump_parts parts;
-	if (!dump_find(layout, ring, position, header, &parts) ||
+	struct stack_dump_parts parts;
+	if (!stack_dump_find(layout, ring, position, header, &parts) ||
 	    parts.abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return false;
 	*ret = (struct stack_copy){

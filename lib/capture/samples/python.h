@@ -9,7 +9,7 @@
 
 #include "base/ctx.h"
 #include "binary/binary.h"
-#include "capture/samples/dump.h"
+#include "capture/samples/stack_dump.h"
 #include "capture/python/functions.h"
 #include "capture/python/probe.h"
 #include "capture/python/processes.h"
@@ -54,7 +54,7 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 
 /* A sample in a ring that has just arrived. */
 struct python_place {
-	const struct dump_layout *layout;
+	const struct stack_dump_layout *layout;
 	const struct ring *ring;
 	uint64_t position;
 	struct perf_event_header header;

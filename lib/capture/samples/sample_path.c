@@ -4,27 +4,27 @@
 static struct sp_error *take(void *arg, const struct ring *ring, uint64_t position,
 			     const struct perf_event_header *header, uint64_t id)
 {
-	return unwinding_take(arg, ring, position, header, id);
+	return live_unwind_take(arg, ring, position, header, id);
 }
 
-struct sp_error *sample_path_unwind(struct sample_path *path, const struct unwinding_options *options)
+struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_unwind_options *options)
 {
-	struct sp_error *error = unwinding_new(options, &path->unwinding);
+	struct sp_error *error = live_unwind_new(options, &path->live_unwind);
 	if (error)
 		return error;
 	path->filter.taker.take = take;
-	path->filter.taker.arg = path->unwinding;
+	path->filter.taker.arg = path->live_unwind;
 	return NULL;
 }
 
 void sample_path_deinit(struct sample_path *path)
 {
-	unwinding_free(path->unwinding);
+	live_unwind_free(path->live_unwind);
 }
 
 struct sp_error *sample_path_see(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
-	return path->unwinding ? unwinding_see(path->unwinding, bytes, size) : NULL;
+	return path->live_unwind ? live_unwind_see(path->live_unwind, bytes, size) : NULL;
 }
 
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
@@ -38,34 +38,34 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 		if (error)
 			return error;
 	}
-	return path->unwinding ? unwinding_write(path->unwinding, batch, wrote_ret) : NULL;
+	return path->live_unwind ? live_unwind_write(path->live_unwind, batch, wrote_ret) : NULL;
 }
 
 struct sp_error *sample_path_settle(struct sample_path *path, struct batch *batch, bool *wrote_ret)
 {
-	if (!path->unwinding)
+	if (!path->live_unwind)
 		return NULL;
-	struct sp_error *error = unwinding_wait(path->unwinding);
+	struct sp_error *error = live_unwind_wait(path->live_unwind);
 	if (!error)
-		error = unwinding_write(path->unwinding, batch, wrote_ret);
+		error = live_unwind_write(path->live_unwind, batch, wrote_ret);
 	return error_first(error, batch_flush(batch));
 }
 
 struct sp_error *sample_path_finish(struct sample_path *path)
 {
-	if (!path->unwinding)
+	if (!path->live_unwind)
 		return NULL;
-	struct sp_error *error = unwinding_wait(path->unwinding);
-	unwinding_counts(path->unwinding, &path->unwound);
+	struct sp_error *error = live_unwind_wait(path->live_unwind);
+	live_unwind_counts(path->live_unwind, &path->unwound);
 	return error;
 }
 
 uint64_t sample_path_oldest_ns(const struct sample_path *path)
 {
-	return path->unwinding ? unwinding_oldest_ns(path->unwinding) : UINT64_MAX;
+	return path->live_unwind ? live_unwind_oldest_ns(path->live_unwind) : UINT64_MAX;
 }
 
 struct sp_error *sample_path_forget(struct sample_path *path, uint64_t before_ns)
 {
-	return path->unwinding ? unwinding_forget(path->unwinding, before_ns) : NULL;
+	return path->live_unwind ? live_unwind_forget(path->live_unwind, before_ns) : NULL;
 }

@@ -14,18 +14,18 @@
 
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/filter.h"
-#include "capture/samples/unwinding.h"
+#include "capture/samples/live_unwind.h"
 
 /* Zeroed, it may be given to sample_path_deinit(). */
 struct sample_path {
 	struct filter filter;
-	struct unwinding *unwinding;    /* NULL: samples go to the file as they are */
-	struct unwinding_counts unwound; /* by sample_path_finish() */
+	struct live_unwind *live_unwind;    /* NULL: samples go to the file as they are */
+	struct live_unwind_counts unwound; /* by sample_path_finish() */
 };
 
 /* Unwinds stack copies from now on. */
 struct sp_error *sample_path_unwind(struct sample_path *path,
-				    const struct unwinding_options *options) SP_MUST_CHECK;
+				    const struct live_unwind_options *options) SP_MUST_CHECK;
 void sample_path_deinit(struct sample_path *path);
 
 /* Takes whole metadata records, merged by time, ahead of the samples that need them. */

@@ -50,18 +50,18 @@ static struct sp_error *describe(struct recorded_tasks *tasks, const struct atta
 }
 
 /* Doubts need the index of each event by its ids. */
-static struct sp_error *number_events(struct doubts *doubts, struct event_set *set)
+static struct sp_error *number_events(struct double_sampling *double_sampling, struct event_set *set)
 {
 	const struct sp_event *events;
 	size_t count;
-	if (!doubts->tasks.count)
+	if (!double_sampling->tasks.count)
 		return NULL;
 	struct sp_error *error = event_set_events(set, &events, &count);
 	if (error)
 		return error;
 	for (size_t i = 0; i + 1 < count; i++)
 		for (size_t j = 0; j < events[i].id_count; j++)
-			if (!doubts_add_id(doubts, events[i].ids[j], (uint32_t)i))
+			if (!double_sampling_add_id(double_sampling, events[i].ids[j], (uint32_t)i))
 				return error_no_memory();
 	return NULL;
 }
@@ -84,7 +84,7 @@ static struct sp_error *attach_by_task(struct recorded_tasks *tasks, const struc
 		error = tasks_note_refused(tasks);
 	if (error)
 		return error;
-	return number_events(&tasks->doubts, parts->set);
+	return number_events(&tasks->double_sampling, parts->set);
 }
 
 struct sp_error *tasks_attach(struct recorded_tasks *tasks, const struct attach_parts *parts)

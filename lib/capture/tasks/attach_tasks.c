@@ -97,7 +97,8 @@ static struct sp_error *mark_opened(struct task_attachment *attachment, const st
 			continue;
 		cover->state = COVER_OPENED;
 		cover->end_ns = end_ns;
-		if (!first && tasks->parts.config->inherit && !doubts_add_task(&tasks->doubts, cover->tid))
+		if (!first && tasks->parts.config->inherit &&
+		    !double_sampling_add_task(&tasks->double_sampling, cover->tid))
 			return error_no_memory();
 	}
 	return NULL;
@@ -217,7 +218,7 @@ static struct sp_error *attach_passes(struct task_attachment *attachment, bool f
 			return error;
 	}
 	ctx_log(tasks->parts.ctx, SP_LOG_DEBUG, "%zu tasks seen, %zu in doubt",
-		attachment->coverage.covers.count, tasks->doubts.tasks.count);
+		attachment->coverage.covers.count, tasks->double_sampling.tasks.count);
 	return more ? notes_add(tasks->parts.notes, NOTE_ATTACH_INCOMPLETE, NULL) : NULL;
 }
 

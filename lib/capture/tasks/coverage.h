@@ -4,7 +4,7 @@
  * Events are inherited by what a task makes, so a task is covered because its
  * events were opened, or from birth on. Of a task made while its parent's events
  * were being opened, nothing tells: it is uncovered until events of its own are
- * opened, and is then in doubt (doubt.h).
+ * opened, and is then in doubt (double_sampling.h).
  *
  * What is certain: a task's forks come one after the other. One whose FORK record
  * is older than the opening inherited nothing. The first one after the opening

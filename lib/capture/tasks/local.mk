@@ -5,21 +5,21 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/coverage.c lib/capture/tasks/coverage.h \
 	lib/capture/tasks/descendants.c lib/capture/tasks/descendants.h \
 	lib/capture/tasks/describe.c lib/capture/tasks/describe.h \
-	lib/capture/tasks/doubt.c lib/capture/tasks/doubt.h \
+	lib/capture/tasks/double_sampling.c lib/capture/tasks/double_sampling.h \
 	lib/capture/tasks/find.c lib/capture/tasks/find.h \
 	lib/capture/tasks/membership.c lib/capture/tasks/membership.h \
 	lib/capture/tasks/places.c lib/capture/tasks/places.h \
 	lib/capture/tasks/rescan.c lib/capture/tasks/rescan.h \
-	lib/capture/tasks/roster.c lib/capture/tasks/roster.h \
+	lib/capture/tasks/live_state.c lib/capture/tasks/live_state.h \
 	lib/capture/tasks/tasks.c lib/capture/tasks/tasks.h \
 	lib/capture/tasks/tracker.c lib/capture/tasks/tracker.h \
 	lib/capture/tasks/workload.c lib/capture/tasks/workload.h
 check_PROGRAMS += \
 	tests/unit/test_attach \
 	tests/unit/test_coverage \
-	tests/unit/test_doubt \
+	tests/unit/test_double_sampling \
 	tests/unit/test_membership \
-	tests/unit/test_roster \
+	tests/unit/test_live_state \
 	tests/unit/test_tasks \
 	tests/unit/test_tracker \
 	tests/unit/test_workload

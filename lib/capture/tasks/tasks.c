@@ -33,7 +33,7 @@ void tasks_deinit(struct recorded_tasks *tasks)
 	process_tree_deinit(&tasks->begin_tree);
 	membership_deinit(&tasks->membership);
 	membership_deinit(&tasks->spaces);
-	doubts_deinit(&tasks->doubts);
+	double_sampling_deinit(&tasks->double_sampling);
 	tracker_deinit(&tasks->tracker);
 	synth_free(tasks->synth);
 }
@@ -69,8 +69,8 @@ void tasks_connect(struct recorded_tasks *tasks)
 	tasks->spaces.by = MEMBERSHIP_BY_PROCESS;
 	tasks->spaces.follow = config->inherit;
 	tasks->spaces.threads_only = config->threads_only;
-	tracker->retouch = tasks->parts.retouch;
-	tracker->doubts = &tasks->doubts;
+	tracker->rewrite = tasks->parts.rewrite;
+	tracker->double_sampling = &tasks->double_sampling;
 	if (config->target == CAPTURE_EVERYONE)
 		return;
 	tracker->membership = &tasks->membership;
@@ -108,7 +108,7 @@ uint64_t tasks_now_ns(const struct recorded_tasks *tasks)
 	clockid_t clock_id = tasks->parts.config->plan->clock_id;
 	if (clock_id == EVENT_CLOCK_KERNEL)
 		return tasks->tracker.last_ns;
-	return clock_ns(clock_id) + tasks->parts.retouch->shift_ns;
+	return clock_ns(clock_id) + tasks->parts.rewrite->shift_ns;
 }
 
 bool tasks_is_over(const struct recorded_tasks *tasks)

@@ -24,7 +24,7 @@
 #include "capture/config/config.h"
 #include "capture/metadata/synth.h"
 #include "capture/notes/notes.h"
-#include "capture/tasks/doubt.h"
+#include "capture/tasks/double_sampling.h"
 #include "capture/tasks/membership.h"
 #include "capture/tasks/tracker.h"
 #include "capture/tasks/workload.h"
@@ -48,7 +48,7 @@ struct tasks_parts {
 	struct sp_ctx *ctx;
 	const struct event_kernel *kernel;
 	const struct capture_config *config; /* its plan and CPUs are read from tasks_connect() on */
-	const struct retouch *retouch;
+	const struct rewrite *rewrite;
 	struct notes *notes;
 	struct record_buffer *synthesised;   /* receives records of running tasks; the user empties it */
 };
@@ -77,7 +77,7 @@ struct recorded_tasks {
 	struct related_processes refused, unrecorded;
 	uint64_t used_ns;                /* CPU time of `roots` during the recording */
 	struct membership membership, spaces;
-	struct doubts doubts;
+	struct double_sampling double_sampling;
 	struct tracker tracker;
 	struct synth *synth;             /* owned; from tasks_attach() on */
 	uint64_t begin_ticks;            /* start of the recording, in task_stat's start_ticks */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A task that carries two side-band events (one inherited and one of its own:
- * see doubt.h) leaves each record twice, one right behind the other in the ring
+ * see double_sampling.h) leaves each record twice, one right behind the other in the ring
  * of its CPU, alike but for the event's id and some nanoseconds. The second is
  * left out. The same thing happening twice has the same id twice, so that it is
  * never mistaken for that.
@@ -97,7 +97,7 @@ static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *
 		struct tracker_item item = {.position = position, .ring = index};
 		item.size = true_size(tracker, ring, position, &header);
 		item.time_ns = trailer_u64(ring, &item, tracker->fields.trailer_time) +
-			       (tracker->retouch ? tracker->retouch->shift_ns : 0);
+			       (tracker->rewrite ? tracker->rewrite->shift_ns : 0);
 		position += header.size;
 		if (has_before && repeats(tracker, ring, &before, &item)) {
 			tracker->counts.repeated++;
@@ -152,7 +152,8 @@ static bool see_fork(struct tracker *tracker, const struct ring *ring,
 			return false;
 		*slot = birth;
 	}
-	if (tracker->doubts && !doubts_fork(tracker->doubts, birth.parent_tid, birth.tid))
+	if (tracker->double_sampling &&
+	    !double_sampling_fork(tracker->double_sampling, birth.parent_tid, birth.tid))
 		return false;
 	tracker->counts.followed_forks +=
 		tracker->membership && membership_has(tracker->membership, birth.parent_pid,
@@ -169,7 +170,7 @@ static bool see_exit(struct tracker *tracker, const struct ring *ring,
 		return false;
 	if (has_spaces(tracker) && !membership_exit_at(tracker->spaces, tid, item->time_ns))
 		return false;
-	return !tracker->doubts || doubts_exit(tracker->doubts, tid);
+	return !tracker->double_sampling || double_sampling_exit(tracker->double_sampling, tid);
 }
 
 static bool add_leader(struct membership *membership, uint32_t pid, uint64_t time_ns)
@@ -236,8 +237,8 @@ static bool keep(struct tracker *tracker, const struct ring *ring,
 	uint8_t *copy = kept->items + kept->count;
 	ring_copy(ring, item->position, item->size, copy);
 	memcpy(copy + offsetof(struct perf_event_header, size), &item->size, sizeof(item->size));
-	if (retouch_is_needed(tracker->retouch))
-		retouch_copy(tracker->retouch, &tracker->fields, copy,
+	if (rewrite_is_needed(tracker->rewrite))
+		rewrite_copy(tracker->rewrite, &tracker->fields, copy,
 			     ring_header(ring, item->position).type, item->size);
 	kept->count += item->size;
 	tracker->counts.kept++;

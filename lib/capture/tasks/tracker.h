@@ -7,10 +7,10 @@
 #ifndef CAPTURE_TASKS_TRACKER_H
 #define CAPTURE_TASKS_TRACKER_H
 
-#include "capture/tasks/doubt.h"
+#include "capture/tasks/double_sampling.h"
 #include "capture/ring_bank/fields.h"
 #include "capture/tasks/membership.h"
-#include "capture/ring_bank/retouch.h"
+#include "capture/ring_bank/rewrite.h"
 #include "record/encode.h"
 #include "ring/ring.h"
 
@@ -30,7 +30,7 @@ struct tracker_counts {
 
 struct tracker {
 	struct record_fields fields;
-	const struct retouch *retouch; /* NULL: nothing is to be changed */
+	const struct rewrite *rewrite; /* NULL: nothing is to be changed */
 	struct membership *membership; /* who is followed; NULL: everyone */
 	/*
 	 * The processes whose records are kept: `membership`, if that is by process, or
@@ -38,7 +38,7 @@ struct tracker {
 	 */
 	struct membership *spaces;
 	bool strangers_too;    /* keep all records: the kernel gives those of the followed alone */
-	struct doubts *doubts; /* NULL: none */
+	struct double_sampling *double_sampling; /* NULL: none */
 	uint32_t command_pid;  /* followed from its first exec on; 0: none */
 	bool command_started;  /* that exec was seen */
 	bool collect_births;

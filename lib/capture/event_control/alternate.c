@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/event_control/alternate.h"
+
+#include <sprof/capture.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "capture/config/stack_copies.h"
+#include "capture/event_control/stack_need.h"
+#include "record/types.h"
+
+/* Helpers' samples a second on each CPU: at most this, and this share of the others. */
+#define RATE_HZ 249
+#define RATE_SHARE 4
+
+/* Helpers' copies that fit a ring buffer; and the factor by which they must be larger to be useful. */
+#define RING_SHARE 16
+#define LARGER 2
+
+void alternate_init(const struct alternate_places *options, struct alternate *ret)
+{
+	*ret = (struct alternate){.options = *options};
+}
+
+static struct perf_event_attr disabled_attr(const struct perf_event_attr *planned)
+{
+	struct perf_event_attr attr = *planned;
+	attr.disabled = 1;
+	attr.enable_on_exec = 0;
+	return attr;
+}
+
+static struct perf_event_attr alternate_attr(const struct perf_event_attr *planned, uint32_t size)
+{
+	struct perf_event_attr attr = disabled_attr(planned);
+	attr.sample_stack_user = size;
+	attr.size = event_attr_size(&attr);
+	return attr;
+}
+
+static struct perf_event_attr helper_attr(const struct event_plan *plan, uint32_t size)
+{
+	struct perf_event_attr attr = alternate_attr(&plan->samples[0].attr, size);
+	uint64_t most = plan->freq_hz ? plan->freq_hz / RATE_SHARE : RATE_HZ;
+	attr.freq = 1;
+	attr.sample_freq = most && most < RATE_HZ ? most : RATE_HZ;
+	return attr;
+}
+
+/* Opens an event, to its CPU's ring buffer. Returns the descriptor, and its id; -1: the kernel refuses. */
+static int open_event(const struct alternate_places *options, const struct alternate_event *wanted,
+		      uint64_t *id_ret)
+{
+	const struct event_kernel *kernel = event_kernel_real();
+	int output = event_set_ring_fd(options->set, wanted->cpu_index, EVENT_ROLE_SAMPLES);
+	const struct event_planned *event = &options->plan->samples[wanted->planned];
+	bool in_cgroup = event->in_cgroup && options->tid < 0;
+	const struct event_target target = {
+		.pid = in_cgroup ? event->cgroup_fd : options->tid,
+		.cpu = (int32_t)options->cpus[wanted->cpu_index],
+		.group_fd = output,
+		.flags = PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
+			 (in_cgroup ? PERF_FLAG_PID_CGROUP : 0),
+	};
+	int fd = event_open_planned(kernel, event, &wanted->attr, &target);
+	if (fd < 0)
+		return -1;
+	if ((event->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
+	    ioctl(fd, PERF_EVENT_IOC_ID, id_ret) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Opens an event and adds it to a list. *opened_ret: the kernel did not refuse it. */
+static struct sp_error *add_event(struct alternate *alternate, struct alternate_events *events,
+				  const struct alternate_event *wanted, bool *opened_ret)
+{
+	uint64_t id;
+	struct alternate_event event = *wanted;
+	*opened_ret = false;
+	if (!vec_reserve(events, events->count + 1))
+		return error_no_memory();
+	event.fd = open_event(&alternate->options, &event, &id);
+	if (event.fd < 0)
+		return NULL;
+	*vec_push(events) = event;
+	*opened_ret = true;
+	return u64map_put(&alternate->ids.map, id, event.listed, NULL) ? NULL : error_no_memory();
+}
+
+/* Opens an alternate of a planned event on each CPU. *opened_ret: the kernel refused none. */
+static struct sp_error *add_alternates(struct alternate *alternate, struct alternate_events *events,
+				       const struct sp_event *planned, size_t index,
+				       const struct perf_event_attr *attr, bool *opened_ret)
+{
+	struct sp_error *error = NULL;
+	*opened_ret = true;
+	for (size_t i = 0; i < alternate->options.cpu_count && !error && *opened_ret; i++) {
+		uint64_t *listed = vec_push(&alternate->ids.listed);
+		if (!listed)
+			return error_no_memory();
+		*listed = planned->ids[i < planned->id_count ? i : 0];
+		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .planned = (uint32_t)index,
+						       .listed = (uint32_t)alternate->ids.listed.count,
+						       .attr = *attr};
+		error = add_event(alternate, events, &wanted, opened_ret);
+	}
+	return error;
+}
+
+static void close_events(struct alternate_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		close(events->items[i].fd);
+	vec_deinit(events);
+	*events = (struct alternate_events){0};
+}
+
+/* The planned events as the file has them; also for helpers' losses. */
+static struct sp_error *find_planned(struct alternate *alternate, const struct sp_event **planned_ret)
+{
+	size_t count;
+	struct sp_error *error = event_set_events(alternate->options.set, planned_ret, &count);
+	if (!error && (*planned_ret)->id_count)
+		alternate->ids.first_listed = (*planned_ret)->ids[0];
+	return error;
+}
+
+/* Opens one for each planned event on each CPU: all of them, or none. */
+static struct sp_error *open_large(struct alternate *alternate, const struct sp_event *planned)
+{
+	const struct alternate_places *options = &alternate->options;
+	const struct event_plan *plan = options->plan;
+	uint32_t small = plan->samples[0].attr.sample_stack_user;
+	uint32_t size = options->fixed || !options->freq_hz ? 0 :
+			stack_copies_largest(options->ring_bytes, options->freq_hz, small);
+	struct sp_error *error = NULL;
+	bool opened = size;
+	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
+		struct perf_event_attr attr = alternate_attr(&plan->samples[i].attr, size);
+		attr.enable_on_exec = options->on_exec;
+		opened = planned[i].id_count;
+		if (opened)
+			error = add_alternates(alternate, &alternate->large, &planned[i], i, &attr, &opened);
+	}
+	if (error || !opened) {
+		close_events(&alternate->large);
+		return error;
+	}
+	alternate->large.stack_bytes = size;
+	alternate->roomy = stack_copies_are_roomy(options->ring_bytes, options->freq_hz, size);
+	alternate->on_exec = options->on_exec;
+	return NULL;
+}
+
+static struct sp_error *open_helpers(struct alternate *alternate)
+{
+	const struct alternate_places *options = &alternate->options;
+	uint64_t size = options->ring_bytes / RING_SHARE & ~(uint64_t)7;
+	uint32_t used = options->plan->samples[0].attr.sample_stack_user;
+	struct sp_error *error = NULL;
+	bool opened;
+	if (alternate->large.stack_bytes > used)
+		used = alternate->large.stack_bytes;
+	if (size > SP_STACK_BYTES_MAX)
+		size = SP_STACK_BYTES_MAX;
+	/* The largest possible copy is useful in any case. */
+	if (size < (uint64_t)LARGER * used && (size < SP_STACK_BYTES_MAX || used == size))
+		return NULL;
+	const struct perf_event_attr attr = helper_attr(options->plan, (uint32_t)size);
+	alternate->helper.stack_bytes = (uint32_t)size;
+	for (size_t i = 0; i < options->cpu_count && !error; i++) {
+		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .attr = attr};
+		error = add_event(alternate, &alternate->helper, &wanted, &opened);
+	}
+	return error;
+}
+
+struct sp_error *alternate_open(struct alternate *alternate)
+{
+	const struct sp_event *planned;
+	struct sp_error *error = find_planned(alternate, &planned);
+	if (!error)
+		error = open_large(alternate, planned);
+	return error ? error : open_helpers(alternate);
+}
+
+/*
+ * Lowers the rate, or raises the period if the event's samples are interchangeable. Returns false for
+ * events whose every occurrence is wanted.
+ */
+static bool slow_down(struct perf_event_attr *attr)
+{
+	if (attr->freq) {
+		bool fast = attr->sample_freq > ALTERNATE_SLOWER;
+		attr->sample_freq /= ALTERNATE_SLOWER;
+		return fast;
+	}
+	/* Each sample must have its period. */
+	if (!(attr->sample_type & PERF_SAMPLE_PERIOD) || attr->sample_period < 2 ||
+	    attr->sample_period > INT64_MAX / ALTERNATE_SLOWER)
+		return false;
+	attr->sample_period *= ALTERNATE_SLOWER;
+	return record_is_clock(attr->type, attr->config) || attr->type == PERF_TYPE_HARDWARE ||
+	       attr->type == PERF_TYPE_HW_CACHE || attr->type == PERF_TYPE_RAW;
+}
+
+struct sp_error *alternate_open_slow(struct alternate *alternate)
+{
+	const struct event_plan *plan = alternate->options.plan;
+	const struct sp_event *planned;
+	struct sp_error *error = find_planned(alternate, &planned);
+	bool opened = true;
+	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
+		struct perf_event_attr attr = disabled_attr(&plan->samples[i].attr);
+		opened = planned[i].id_count && slow_down(&attr);
+		if (opened)
+			error = add_alternates(alternate, &alternate->slow, &planned[i], i, &attr, &opened);
+	}
+	if (error || !opened)
+		close_events(&alternate->slow);
+	return error;
+}
+
+void alternate_close(struct alternate *alternate)
+{
+	close_events(&alternate->large);
+	close_events(&alternate->helper);
+	close_events(&alternate->slow);
+	alternate_ids_deinit(&alternate->ids);
+	*alternate = (struct alternate){0};
+}
+
+/* Fails only for a task that has ended, which is no error. */
+static void enable_event(int fd, bool on)
+{
+	(void)!ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void alternate_enable(struct alternate_events *events, bool on)
+{
+	if (events->enabled == on)
+		return;
+	events->enabled = on;
+	for (size_t i = 0; i < events->count; i++)
+		enable_event(events->items[i].fd, on);
+}
+
+/* Returns an event's count, or its lost samples. */
+static uint64_t read_one(const struct alternate_event *event, bool lost)
+{
+	uint64_t values[6]; /* value, (times,) id, lost */
+	size_t got;
+	if (io_read(event->fd, values, sizeof(values), &got) || got < (lost ? 24 : 8))
+		return 0;
+	return values[lost ? got / 8 - 1 : 0];
+}
+
+static uint64_t sum_of(const struct alternate_events *events, bool lost)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct alternate_event *event = &events->items[i];
+		sum += (lost ? event->lost : event->counted) + read_one(event, lost);
+	}
+	return sum;
+}
+
+/* Whether the kernel counts lost samples of each event. */
+static bool counts_lost(const struct alternate *alternate)
+{
+	return alternate->options.plan && alternate->options.plan->support.format_lost;
+}
+
+static struct sp_error *reopen_events(struct alternate *alternate, struct alternate_events *events,
+				      size_t cpu_index)
+{
+	for (size_t i = 0; i < events->count; i++) {
+		struct alternate_event *event = &events->items[i];
+		uint64_t id;
+		int fd = event->cpu_index == cpu_index ? open_event(&alternate->options, event, &id) : -1;
+		if (fd < 0)
+			continue;
+		event->counted += read_one(event, false);
+		event->lost += counts_lost(alternate) ? read_one(event, true) : 0;
+		close(event->fd);
+		event->fd = fd;
+		if (events->enabled)
+			enable_event(fd, true);
+		if (!u64map_put(&alternate->ids.map, id, event->listed, NULL))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index)
+{
+	struct sp_error *error = reopen_events(alternate, &alternate->large, cpu_index);
+	if (!error)
+		error = reopen_events(alternate, &alternate->helper, cpu_index);
+	return error ? error : reopen_events(alternate, &alternate->slow, cpu_index);
+}
+
+uint64_t alternate_lost(const struct alternate *alternate)
+{
+	return counts_lost(alternate) ? sum_of(&alternate->large, true) + sum_of(&alternate->slow, true) : 0;
+}
+
+uint64_t alternate_counted(const struct alternate *alternate)
+{
+	return sum_of(&alternate->large, false) + sum_of(&alternate->slow, false);
+}

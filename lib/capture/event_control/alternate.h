@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Alternate events: they sample in the place of the planned events, into the same ring buffers. This
+ * part opens, reopens and closes them; event_control.h decides which are enabled. There are three lists:
+ *
+ * - Large events copy more of the stack. The file has their samples as those of the planned events.
+ *
+ * - Slow events sample at a quarter of the rate. The file has their samples in the same way.
+ *
+ * - Helper events sample in addition to the others, rarely, and copy as much of the stack as they can.
+ *   Their samples are not written: they show the outer frames of truncated stacks (samples/stack_hold.h).
+ */
+#ifndef CAPTURE_EVENT_CONTROL_ALTERNATE_H
+#define CAPTURE_EVENT_CONTROL_ALTERNATE_H
+
+#include "base/vec.h"
+#include "capture/event_control/alternate_ids.h"
+#include "event/set.h"
+
+/* The period of slow events is that many times the planned one. */
+#define ALTERNATE_SLOWER 4
+
+struct alternate_event {
+	int fd;
+	uint32_t cpu_index, planned; /* index of its CPU, and of the planned event */
+	uint32_t listed;             /* value in alternate_ids.map */
+	struct perf_event_attr attr;
+	uint64_t counted, lost;      /* by earlier events at this place, which are closed */
+};
+
+struct alternate_events {
+	VEC(struct alternate_event);
+	uint32_t stack_bytes; /* copied of each stack, by large and helper events; 0: there are none */
+	bool enabled;
+};
+
+/* Places to open events at. All pointers are borrowed, and must outlive the events. */
+struct alternate_places {
+	const struct event_plan *plan;
+	struct event_set *set; /* all planned events are open */
+	const uint32_t *cpus;
+	size_t cpu_count;
+	int32_t tid;           /* -1: all tasks of the CPUs */
+	uint64_t ring_bytes;
+	uint64_t freq_hz;      /* rate of samples on a busy CPU; 0: unknown */
+	bool fixed;            /* no large events */
+	bool on_exec;          /* the exec enables large events */
+};
+
+/* alternate_init()ed: there are none. */
+struct alternate {
+	struct alternate_places options;
+	struct alternate_events large, helper, slow;
+	bool roomy;               /* ring buffers have room to begin with large events */
+	bool on_exec;             /* the exec enables the large events */
+	struct alternate_ids ids; /* of all lists */
+};
+
+void alternate_init(const struct alternate_places *options, struct alternate *ret);
+
+/*
+ * Opens large and helper events, disabled. None are opened if ring buffers are too small, or if the kernel
+ * refuses one. Fails only without memory; alternate_close() is due also then.
+ */
+struct sp_error *alternate_open(struct alternate *alternate) SP_MUST_CHECK;
+
+/* Opens slow events, in the same way. There are none if the rate or period cannot be changed. */
+struct sp_error *alternate_open_slow(struct alternate *alternate) SP_MUST_CHECK;
+
+void alternate_close(struct alternate *alternate);
+
+/* Enables or disables the events of a list. */
+void alternate_enable(struct alternate_events *events, bool on);
+
+/*
+ * Reopens the events of a CPU, enabled if their list is. An event that the kernel refuses stays as it
+ * was. Fails only without memory.
+ */
+struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index) SP_MUST_CHECK;
+
+/* Returns the number of lost samples of large and slow events; 0 if the kernel does not count them. */
+uint64_t alternate_lost(const struct alternate *alternate);
+
+/* Returns the sum of the large and slow events' counts, children included. */
+uint64_t alternate_counted(const struct alternate *alternate);
+
+#endif

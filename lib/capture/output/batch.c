@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/output/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A span of its own costs the kernel about as much as copying this many bytes;
+ * with a filter, runs of records that are kept can be as short as one record.
+ */
+#define COPY_BELOW 512
+
+struct sp_error *batch_init(struct batch *batch, const struct sink *sink)
+{
+	*batch = (struct batch){.sink = sink, .copies = malloc(BATCH_COPY_SIZE)};
+	return batch->copies ? NULL : error_no_memory();
+}
+
+void batch_deinit(struct batch *batch)
+{
+	free(batch->copies);
+	vec_deinit(&batch->releases);
+	*batch = (struct batch){0};
+}
+
+static struct sp_error *make_room(struct batch *batch, int spans, size_t copies)
+{
+	if (batch->span_count + spans <= BATCH_SPANS && batch->copied + copies <= BATCH_COPY_SIZE)
+		return NULL;
+	return batch_flush(batch);
+}
+
+static void add_span(struct batch *batch, void *bytes, size_t size)
+{
+	batch->size += size;
+	if (batch->span_count) {
+		struct iovec *last = &batch->spans[batch->span_count - 1];
+		if ((uint8_t *)last->iov_base + last->iov_len == bytes) {
+			last->iov_len += size;
+			return;
+		}
+	}
+	batch->spans[batch->span_count++] = (struct iovec){.iov_base = bytes, .iov_len = size};
+}
+
+struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
+				uint64_t end)
+{
+	while (batch->copy_all && end - begin > BATCH_COPY_SIZE) {
+		struct sp_error *error = batch_add_ring(batch, ring, begin, begin + BATCH_COPY_SIZE);
+		if (error)
+			return error;
+		begin += BATCH_COPY_SIZE;
+	}
+	size_t size = (size_t)(end - begin);
+	if (!size)
+		return NULL;
+	bool copy = size < COPY_BELOW || batch->copy_all;
+	struct sp_error *error = make_room(batch, 2, copy ? size : 0);
+	if (error)
+		return error;
+	if (copy) {
+		uint8_t *copied = batch->copies + batch->copied;
+		ring_copy(ring, begin, size, copied);
+		batch->copied += size;
+		add_span(batch, copied, size);
+		return NULL;
+	}
+	struct iovec spans[2];
+	int count = ring_spans(ring, begin, end, spans);
+	for (int i = 0; i < count; i++)
+		add_span(batch, spans[i].iov_base, spans[i].iov_len);
+	return NULL;
+}
+
+struct sp_error *batch_add_copy(struct batch *batch, const void *bytes, size_t size)
+{
+	struct sp_error *error = make_room(batch, 1, size);
+	if (error)
+		return error;
+	uint8_t *copied = batch->copies + batch->copied;
+	memcpy(copied, bytes, size);
+	batch->copied += size;
+	add_span(batch, copied, size);
+	return NULL;
+}
+
+struct sp_error *batch_add_bytes(struct batch *batch, const void *bytes, size_t size)
+{
+	struct sp_error *error = size ? make_room(batch, 1, 0) : NULL;
+	if (!error && size)
+		add_span(batch, (void *)(uintptr_t)bytes, size);
+	return error;
+}
+
+struct sp_error *batch_release(struct batch *batch, struct ring *ring, uint64_t position)
+{
+	struct batch_release *release = vec_push(&batch->releases);
+	if (!release)
+		return error_no_memory();
+	*release = (struct batch_release){ring, position};
+	return NULL;
+}
+
+struct sp_error *batch_flush(struct batch *batch)
+{
+	struct sp_error *error = NULL;
+	if (batch->span_count)
+		error = batch->sink->write(batch->sink->arg, batch->spans, batch->span_count);
+	for (size_t i = 0; i < batch->releases.count; i++)
+		ring_release(batch->releases.items[i].ring, batch->releases.items[i].position);
+	batch->releases.count = 0;
+	batch->span_count = 0;
+	batch->size = batch->copied = 0;
+	return error;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * When a file ends. Limits are looked at before a round is written, of which it is known then how
+ * large it can be, so that no file becomes larger than was asked for:
+ *
+ *	--switch-output=SIZE: of each ring an equal part is taken, as much as fits, and the rest goes
+ *	to the next file, or files. One that has no room for a record takes the rest of the round.
+ *	--max-size: the same, and recording ends.
+ *
+ * A file begins with what lives (live_state.h), as of the oldest sample that can still come, so that
+ * samples need nothing of the file before.
+ */
+#ifndef CAPTURE_OUTPUT_ROTATION_H
+#define CAPTURE_OUTPUT_ROTATION_H
+
+#include "capture/output/files.h"
+#include "capture/config/options.h"
+
+struct rotation {
+	uint64_t max_bytes, switch_bytes, switch_ns; /* 0: none */
+	bool on_demand;   /* files end by sp_capture_switch(), too */
+	bool dated;       /* all files get names with their dates, the last one, too */
+	bool tracks;      /* `roster` is kept: there may be another file */
+	bool full;        /* by max_bytes: nothing more is taken */
+	bool cut;         /* of this round, not all has been taken */
+	bool ends;        /* metadata of this round was left out: no sample of it may follow */
+	struct live_state live_state;
+	struct file_maker *maker;
+	uint64_t begin_bytes;     /* of each file, before what lives */
+	uint64_t first_bytes;     /* of this one, before samples */
+	uint64_t begun_ns;        /* CLOCK_MONOTONIC */
+	/* What all files before this one had. */
+	uint64_t samples_before, told_before;
+	uint64_t *lost_before;    /* of each planned event; NULL: none */
+};
+
+/* Fails where limits and path do not go together. Before events are planned. */
+struct sp_error *rotation_init(struct rotation *rotation,
+			       const struct capture_options *options) SP_MUST_CHECK;
+void rotation_deinit(struct rotation *rotation);
+
+#endif

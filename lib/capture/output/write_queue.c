@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Chunks stand in a circle:
+ *
+ *	written ... submitted, and behind them the one that is open
+ *
+ * The open one is submitted when it is full, and to be committed while the thread has
+ * little else to do: so a slow disk's queue holds chunks that are full, and a fast one's
+ * thread is woken no more often than the file is committed.
+ */
+#include "capture/output/write_queue.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "writer/spans.h"
+
+/* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
+#define CHUNK_BYTES (((size_t)256 << 10) - 64)
+
+/* Of chunks that are free, so many keep their memory. */
+#define WARM_MAX 8
+
+/* With so many submitted, one that is not full can wait. */
+#define BACKLOG 2
+
+struct write_queue_chunk {
+	uint64_t used;
+	uint8_t *trace; /* an AUXTRACE record and its trace instead of `bytes`, `used` of them */
+	struct write_queue_change *change; /* before which all goes to one file, behind it to another */
+	uint64_t build_id_bytes; /* to be reserved in its file */
+	uint32_t file;  /* counts changes */
+	bool commit; /* when it is written */
+	_Alignas(64) uint8_t bytes[CHUNK_BYTES]; /* there, whatever the size of a pointer */
+};
+
+_Static_assert(sizeof(struct write_queue_chunk) == (size_t)256 << 10, "whole pages");
+
+/* Samples that were left out since the queue was full. The drain's; no lock. */
+struct shed {
+	struct u64map index;        /* event id -> index in `events` */
+	struct { VEC(struct write_queue_shed); } events;
+	size_t told;                /* events that were told since the last time */
+	uint64_t samples;           /* of all events */
+};
+
+/* Bytes and samples of the files so far; protected by the lock of struct writing. */
+struct file_totals {
+	uint64_t file_bytes;        /* of the file that is written to */
+	uint64_t queued_bytes;      /* queued for the last file */
+	uint64_t queued_before;     /* queued for other files */
+	uint64_t begin_bytes;       /* of the last file, as long as it does not exist */
+	uint64_t bytes_before;      /* of files that are complete */
+	uint64_t unwritten, unwritten_before;
+};
+
+struct write_queue {
+	uint32_t sample_id_at, sample_cpu_at;
+	pthread_t thread;
+	bool has_thread;
+	struct write_queue_chunk *open; /* being filled; NULL: none */
+	uint64_t limit;             /* chunks, as long as samples are taken; of others twice that */
+	struct shed shed;
+	uint64_t waits;
+	uint64_t build_id_bytes;
+
+	pthread_mutex_t lock;       /* of all below */
+	pthread_cond_t more, less;
+	struct writer *writer;      /* the thread's, once it is set */
+	struct write_queue_chunk **circle; /* 2 * limit of them */
+	uint64_t submitted, written;   /* counted; places are modulo 2 * limit */
+	/* One more than the circle holds, in one mapping: of what was not used there is no page. */
+	struct write_queue_chunk *chunks;
+	struct { VEC(struct write_queue_chunk *); } spare; /* last in, first out */
+	struct sp_error *error;     /* atomic; not told yet */
+	bool begun;                 /* by write_queue_begin() */
+	bool publish;               /* the thread shall publish the file */
+	struct file_totals totals;
+	uint32_t changes, changed;  /* asked for, made */
+	bool over;                  /* the thread is to end */
+	bool at_once;               /* whatever is left */
+};
+
+DEFINE_CLEANUP(struct write_queue *, write_queue_free)
+
+/* -- The thread ------------------------------------------------------------ */
+
+/* There is no file: of what would be in it, samples are counted. */
+static struct sp_error *refuse(struct write_queue *write_queue, const struct iovec *span)
+{
+	uint64_t samples = spans_count_records(span, 1, 0, PERF_RECORD_SAMPLE);
+	pthread_mutex_lock(&write_queue->lock);
+	write_queue->totals.unwritten_before += samples;
+	pthread_mutex_unlock(&write_queue->lock);
+	return NULL;
+}
+
+static struct sp_error *make_change(struct write_queue *write_queue, struct write_queue_change *change)
+{
+	struct writer *old = write_queue->writer, *next = NULL;
+	uint64_t bytes = old ? writer_size(old) : 0;
+	uint64_t unwritten = old ? writer_unwritten_samples(old) : 0;
+	struct sp_error *error = change->make(change, old, &next);
+	pthread_mutex_lock(&write_queue->lock);
+	write_queue->writer = next;
+	write_queue->changed++;
+	write_queue->totals.bytes_before += bytes;
+	write_queue->totals.unwritten_before += unwritten;
+	pthread_mutex_unlock(&write_queue->lock);
+	change->free(change);
+	return error;
+}
+
+static struct sp_error *put(struct write_queue *write_queue, struct write_queue_chunk *chunk)
+{
+	struct iovec span = {(void *)(uintptr_t)chunk->bytes, chunk->used};
+	struct sp_error *error = NULL;
+	if (chunk->change)
+		return make_change(write_queue, take_ptr(chunk->change));
+	struct writer *writer = write_queue->writer;
+	if (!writer)
+		return refuse(write_queue, &span);
+	writer_reserve(writer, chunk->build_id_bytes);
+	if (chunk->trace) {
+		span.iov_base = chunk->trace;
+		error = writer_write_auxtrace(writer, &span, 1);
+	} else if (chunk->used) {
+		error = writer_write(writer, &span, 1);
+	}
+	return !error && chunk->commit ? writer_commit(writer) : error;
+}
+
+/* The lock is held. */
+static void see_error(struct write_queue *write_queue, struct sp_error *error)
+{
+	if (write_queue->error)
+		sp_error_free(error);
+	else
+		__atomic_store_n(&write_queue->error, error, __ATOMIC_RELAXED);
+}
+
+/* The chunk is done with; the lock is held. */
+static void see_written(struct write_queue *write_queue, struct write_queue_chunk *chunk, uint64_t used,
+			struct sp_error *error)
+{
+	write_queue->written++;
+	struct file_totals *totals = &write_queue->totals;
+	*(chunk->file == write_queue->changes ? &totals->queued_bytes : &totals->queued_before) -= used;
+	totals->file_bytes = write_queue->writer ? writer_size(write_queue->writer) : 0;
+	totals->unwritten = write_queue->writer ? writer_unwritten_samples(write_queue->writer) : 0;
+	see_error(write_queue, error);
+	*vec_push(&write_queue->spare) = chunk; /* there was made room for all */
+	pthread_cond_signal(&write_queue->less);
+}
+
+/* The lock is held. */
+static void publish(struct write_queue *write_queue)
+{
+	write_queue->publish = false;
+	pthread_mutex_unlock(&write_queue->lock);
+	struct sp_error *error = write_queue->writer ? writer_publish(write_queue->writer) : NULL;
+	pthread_mutex_lock(&write_queue->lock);
+	see_error(write_queue, error);
+}
+
+static bool has_work(const struct write_queue *write_queue)
+{
+	return write_queue->begun && (write_queue->publish || write_queue->written < write_queue->submitted);
+}
+
+static void *work(void *arg)
+{
+	struct write_queue *write_queue = arg;
+	pthread_mutex_lock(&write_queue->lock);
+	for (;;) {
+		while (!write_queue->over && !has_work(write_queue))
+			pthread_cond_wait(&write_queue->more, &write_queue->lock);
+		if (write_queue->over && (write_queue->at_once || !has_work(write_queue)))
+			break;
+		if (write_queue->publish) {
+			publish(write_queue);
+			continue;
+		}
+		struct write_queue_chunk *chunk =
+			write_queue->circle[write_queue->written % (2 * write_queue->limit)];
+		bool behind = write_queue->submitted - write_queue->written > WARM_MAX;
+		pthread_mutex_unlock(&write_queue->lock);
+		struct sp_error *error = put(write_queue, chunk);
+		/* So that the memory that a slow disk took is not kept for good. */
+		uint64_t used = chunk->used;
+		free(take_ptr(chunk->trace));
+		if (behind)
+			madvise(chunk, sizeof(*chunk), MADV_DONTNEED);
+		pthread_mutex_lock(&write_queue->lock);
+		see_written(write_queue, chunk, used, error);
+	}
+	pthread_mutex_unlock(&write_queue->lock);
+	return NULL;
+}
+
+static struct sp_error *start_thread(struct write_queue *write_queue)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int errnum = pthread_create(&write_queue->thread, NULL, work, write_queue);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	write_queue->has_thread = !errnum;
+	return errnum ? error_os(errnum, "cannot make a thread") : NULL;
+}
+
+static void end_thread(struct write_queue *write_queue, bool at_once)
+{
+	if (!write_queue->has_thread)
+		return;
+	pthread_mutex_lock(&write_queue->lock);
+	write_queue->over = true;
+	write_queue->at_once = at_once;
+	pthread_cond_signal(&write_queue->more);
+	pthread_mutex_unlock(&write_queue->lock);
+	pthread_join(write_queue->thread, NULL);
+	write_queue->has_thread = false;
+}
+
+/* -- The queue ------------------------------------------------------------- */
+
+static bool make_chunks(struct write_queue *write_queue, size_t count)
+{
+	size_t size = count * sizeof(*write_queue->chunks);
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	write_queue->chunks = memory;
+	for (size_t i = count; i > 0; i--)
+		*vec_push(&write_queue->spare) = &write_queue->chunks[i - 1];
+	return true;
+}
+
+struct sp_error *write_queue_new(const struct write_queue_options *options, struct write_queue **ret)
+{
+	struct write_queue *made = calloc(1, sizeof(*made));
+	if (!made)
+		return error_no_memory();
+	pthread_mutex_init(&made->lock, NULL);
+	pthread_cond_init(&made->more, NULL);
+	pthread_cond_init(&made->less, NULL);
+	CLEANUP(cleanup_write_queue_free) struct write_queue *write_queue = made;
+	write_queue->sample_id_at = options->sample_id_at;
+	write_queue->sample_cpu_at = options->sample_cpu_at;
+	write_queue->limit = options->memory_bytes / sizeof(struct write_queue_chunk);
+	if (write_queue->limit < BACKLOG + 1)
+		write_queue->limit = BACKLOG + 1;
+	size_t count = 2 * write_queue->limit + 1;
+	write_queue->circle = calloc(count, sizeof(*write_queue->circle));
+	if (!write_queue->circle || !vec_reserve(&write_queue->spare, count) ||
+	    !make_chunks(write_queue, count))
+		return error_no_memory();
+	struct sp_error *error = start_thread(write_queue);
+	if (!error)
+		*ret = take_ptr(write_queue);
+	return error;
+}
+
+static void drop(struct write_queue_chunk *chunk)
+{
+	free(chunk->trace);
+	if (chunk->change)
+		chunk->change->free(chunk->change);
+}
+
+void write_queue_free(struct write_queue *write_queue)
+{
+	if (!write_queue)
+		return;
+	end_thread(write_queue, true);
+	for (; write_queue->circle && write_queue->written < write_queue->submitted; write_queue->written++)
+		drop(write_queue->circle[write_queue->written % (2 * write_queue->limit)]);
+	if (write_queue->chunks)
+		munmap(write_queue->chunks, (2 * write_queue->limit + 1) * sizeof(*write_queue->chunks));
+	vec_deinit(&write_queue->spare);
+	free(write_queue->circle);
+	vec_deinit(&write_queue->shed.events);
+	u64map_deinit(&write_queue->shed.index);
+	sp_error_free(write_queue->error);
+	pthread_cond_destroy(&write_queue->more);
+	pthread_cond_destroy(&write_queue->less);
+	pthread_mutex_destroy(&write_queue->lock);
+	free(write_queue);
+}
+
+void write_queue_begin(struct write_queue *write_queue, struct writer *writer)
+{
+	pthread_mutex_lock(&write_queue->lock);
+	write_queue->writer = writer;
+	write_queue->begun = true;
+	write_queue->totals.file_bytes = writer_size(writer);
+	pthread_cond_signal(&write_queue->more);
+	pthread_mutex_unlock(&write_queue->lock);
+}
+
+void write_queue_publish(struct write_queue *write_queue)
+{
+	pthread_mutex_lock(&write_queue->lock);
+	write_queue->publish = true;
+	pthread_cond_signal(&write_queue->more);
+	pthread_mutex_unlock(&write_queue->lock);
+}
+
+/* What the thread has met since this was last asked. */
+static struct sp_error *take_error(struct write_queue *write_queue)
+{
+	if (!__atomic_load_n(&write_queue->error, __ATOMIC_RELAXED))
+		return NULL;
+	pthread_mutex_lock(&write_queue->lock);
+	struct sp_error *error = write_queue->error;
+	__atomic_store_n(&write_queue->error, NULL, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&write_queue->lock);
+	return error;
+}
+
+/* How many chunks are submitted and not written. */
+static uint64_t backlog(struct write_queue *write_queue)
+{
+	pthread_mutex_lock(&write_queue->lock);
+	uint64_t count = write_queue->submitted - write_queue->written;
+	pthread_mutex_unlock(&write_queue->lock);
+	return count;
+}
+
+/* Where the circle is full, this waits. */
+static void submit(struct write_queue *write_queue)
+{
+	pthread_mutex_lock(&write_queue->lock);
+	bool full = write_queue->submitted - write_queue->written == 2 * write_queue->limit;
+	write_queue->waits += full;
+	while (write_queue->submitted - write_queue->written == 2 * write_queue->limit)
+		pthread_cond_wait(&write_queue->less, &write_queue->lock);
+	write_queue->totals.queued_bytes += write_queue->open->used;
+	write_queue->open->file = write_queue->changes;
+	write_queue->open->build_id_bytes = write_queue->build_id_bytes;
+	write_queue->circle[write_queue->submitted++ % (2 * write_queue->limit)] =
+		take_ptr(write_queue->open);
+	pthread_cond_signal(&write_queue->more);
+	pthread_mutex_unlock(&write_queue->lock);
+}
+
+/* Makes `size` bytes of room in the open chunk; a submitted circle leaves one chunk at least. */
+static void make_room(struct write_queue *write_queue, size_t size)
+{
+	if (write_queue->open && CHUNK_BYTES - write_queue->open->used < size)
+		submit(write_queue);
+	if (write_queue->open)
+		return;
+	pthread_mutex_lock(&write_queue->lock);
+	write_queue->open = write_queue->spare.items[--write_queue->spare.count];
+	pthread_mutex_unlock(&write_queue->lock);
+	write_queue->open->used = 0;
+	write_queue->open->commit = false;
+	write_queue->open->trace = NULL;
+	write_queue->open->change = NULL;
+}
+
+/* How many bytes of samples there is room for. */
+static uint64_t room(struct write_queue *write_queue)
+{
+	uint64_t chunks = backlog(write_queue) + (write_queue->open != NULL);
+	uint64_t open = write_queue->open ? CHUNK_BYTES - write_queue->open->used : 0;
+	return chunks > write_queue->limit ? 0 : (write_queue->limit - chunks) * CHUNK_BYTES + open;
+}
+
+/* All of it, be there room or not. */
+static void take_all(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
+{
+	while (size) {
+		/* As many whole records as fit; for one that does not, there is a new chunk. */
+		uint64_t left = write_queue->open ? CHUNK_BYTES - write_queue->open->used : CHUNK_BYTES;
+		uint64_t fitting = size <= left ? size : spans_whole_at(place, left);
+		if (!fitting && left == CHUNK_BYTES)
+			fitting = left; /* no records at all: the file's reader will say so */
+		make_room(write_queue, fitting ? fitting : CHUNK_BYTES);
+		spans_copy_next(place, write_queue->open->bytes + write_queue->open->used, fitting);
+		write_queue->open->used += fitting;
+		size -= fitting;
+	}
+}
+
+/* What is there at that offset of a record; 0 if it is too short. */
+static uint64_t word_at(struct spans_place place, const struct perf_event_header *header, uint32_t at)
+{
+	uint64_t word = 0;
+	if (header->size < at + sizeof(word))
+		return 0;
+	spans_copy_next(&place, NULL, at);
+	spans_copy_next(&place, &word, sizeof(word));
+	return word;
+}
+
+/* A sample is left out. */
+static bool shed(struct write_queue *write_queue, struct spans_place *place,
+		 const struct perf_event_header *header)
+{
+	bool added;
+	uint64_t id = word_at(*place, header, write_queue->sample_id_at);
+	uint64_t cpu = word_at(*place, header, write_queue->sample_cpu_at);
+	spans_copy_next(place, NULL, header->size);
+	write_queue->shed.samples++;
+	if (!vec_reserve(&write_queue->shed.events, write_queue->shed.events.count + 1))
+		return false;
+	const uint32_t *index =
+		u64map_put(&write_queue->shed.index, id, (uint32_t)write_queue->shed.events.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&write_queue->shed.events) = (struct write_queue_shed){.id = id};
+	struct write_queue_shed *shed = &write_queue->shed.events.items[*index];
+	if (!shed->samples++)
+		memcpy(&shed->cpu, &cpu, sizeof(shed->cpu)); /* {cpu, 0} */
+	return true;
+}
+
+/* Record by record: there is not room for all. */
+static bool take_some(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
+{
+	uint64_t left = room(write_queue);
+	while (size) {
+		struct perf_event_header header;
+		struct spans_place at = *place;
+		spans_copy_next(&at, &header, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size)
+			header = (struct perf_event_header){.size = (uint16_t)(size < 65528 ? size : 65528)};
+		if (header.type != PERF_RECORD_SAMPLE || header.size <= left)
+			take_all(write_queue, place, header.size);
+		else if (!shed(write_queue, place, &header))
+			return false;
+		size -= header.size;
+		left = left > header.size ? left - header.size : 0;
+	}
+	return true;
+}
+
+struct sp_error *write_queue_write(struct write_queue *write_queue, const struct iovec *spans, int count)
+{
+	struct spans_place place = {.spans = spans};
+	uint64_t size = spans_size(spans, count);
+	write_queue_poke(write_queue);
+	bool good = true;
+	if (size <= room(write_queue))
+		take_all(write_queue, &place, size);
+	else
+		good = take_some(write_queue, &place, size);
+	struct sp_error *error = take_error(write_queue);
+	return error || good ? error : error_no_memory();
+}
+
+struct sp_error *write_queue_trace(struct write_queue *write_queue, const struct iovec *spans, int count,
+				   bool *taken_ret)
+{
+	uint64_t size = spans_size(spans, count);
+	*taken_ret = false;
+	pthread_mutex_lock(&write_queue->lock);
+	bool full = write_queue->totals.queued_bytes + size > write_queue->limit * CHUNK_BYTES &&
+		    write_queue->totals.queued_bytes;
+	pthread_mutex_unlock(&write_queue->lock);
+	uint8_t *trace = full ? NULL : malloc(size);
+	if (full)
+		return take_error(write_queue);
+	if (!trace)
+		return error_no_memory();
+	spans_copy(spans, trace, size);
+	/* What was taken before comes before it. */
+	bool commit = write_queue->open && write_queue->open->commit;
+	if (write_queue->open)
+		submit(write_queue);
+	make_room(write_queue, 0);
+	write_queue->open->trace = trace;
+	write_queue->open->used = size;
+	write_queue->open->commit = commit;
+	submit(write_queue);
+	*taken_ret = true;
+	return take_error(write_queue);
+}
+
+void write_queue_reserve(struct write_queue *write_queue, uint64_t build_id_bytes)
+{
+	write_queue->build_id_bytes = build_id_bytes;
+}
+
+void write_queue_poke(struct write_queue *write_queue)
+{
+	if (write_queue->open && write_queue->open->commit && backlog(write_queue) < BACKLOG)
+		submit(write_queue);
+}
+
+struct sp_error *write_queue_commit(struct write_queue *write_queue)
+{
+	make_room(write_queue, 0);
+	write_queue->open->commit = true;
+	write_queue_poke(write_queue);
+	return take_error(write_queue);
+}
+
+struct sp_error *write_queue_change(struct write_queue *write_queue, struct write_queue_change *change,
+				    uint64_t begin_bytes)
+{
+	/* What was taken before belongs to the file that ends. */
+	if (write_queue->open)
+		submit(write_queue);
+	make_room(write_queue, 0);
+	write_queue->open->change = change;
+	submit(write_queue);
+	pthread_mutex_lock(&write_queue->lock);
+	write_queue->changes++;
+	write_queue->totals.queued_before += write_queue->totals.queued_bytes;
+	write_queue->totals.queued_bytes = 0;
+	write_queue->totals.begin_bytes = begin_bytes;
+	pthread_mutex_unlock(&write_queue->lock);
+	return take_error(write_queue);
+}
+
+struct sp_error *write_queue_settle(struct write_queue *write_queue)
+{
+	struct sp_error *error = write_queue_commit(write_queue);
+	if (write_queue->open)
+		submit(write_queue);
+	pthread_mutex_lock(&write_queue->lock);
+	while (write_queue->written < write_queue->submitted)
+		pthread_cond_wait(&write_queue->less, &write_queue->lock);
+	pthread_mutex_unlock(&write_queue->lock);
+	return error_first(error, take_error(write_queue));
+}
+
+struct writer *write_queue_take_writer(struct write_queue *write_queue)
+{
+	end_thread(write_queue, true);
+	return take_ptr(write_queue->writer);
+}
+
+struct sp_error *write_queue_end(struct write_queue *write_queue)
+{
+	if (!write_queue->begun)
+		return NULL;
+	if (write_queue->open)
+		submit(write_queue);
+	end_thread(write_queue, false);
+	return take_error(write_queue);
+}
+
+/* -- What became of it ----------------------------------------------------- */
+
+struct write_queue_counts write_queue_counts(const struct write_queue *write_queue)
+{
+	struct write_queue *unlocked = (struct write_queue *)(uintptr_t)write_queue;
+	pthread_mutex_lock(&unlocked->lock);
+	struct write_queue_counts counts = {
+		.file_bytes = (write_queue->changed == write_queue->changes ? write_queue->totals.file_bytes
+								    : write_queue->totals.begin_bytes) +
+			      write_queue->totals.queued_bytes,
+		.unwritten = write_queue->totals.unwritten_before + write_queue->totals.unwritten,
+		.shed = write_queue->shed.samples,
+		.waits = write_queue->waits,
+	};
+	counts.all_bytes = write_queue->totals.bytes_before + write_queue->totals.queued_before;
+	if (write_queue->changed != write_queue->changes)
+		counts.all_bytes += write_queue->totals.file_bytes;
+	pthread_mutex_unlock(&unlocked->lock);
+	counts.file_bytes += write_queue->open ? write_queue->open->used : 0;
+	counts.all_bytes += counts.file_bytes;
+	return counts;
+}
+
+bool write_queue_next_shed(struct write_queue *write_queue, bool now, struct write_queue_shed *ret)
+{
+	if (!write_queue->shed.events.count || (!now && room(write_queue) < CHUNK_BYTES))
+		return false;
+	for (; write_queue->shed.told < write_queue->shed.events.count; write_queue->shed.told++) {
+		struct write_queue_shed *shed = &write_queue->shed.events.items[write_queue->shed.told];
+		if (!shed->samples)
+			continue;
+		*ret = *shed;
+		shed->samples = 0;
+		return true;
+	}
+	write_queue->shed.told = 0;
+	return false;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/ring_bank/drain_threads.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/wakeup.h"
+
+/* Copies of stacks come in so fast that a thread of its own looks after each CPU, up to so many; */
+#define CPUS_EACH 16
+/* beyond, as after small samples on large machines, a thread has so many. */
+#define CPUS_SHARED 8
+#define CPUS_SMALL 64
+#define CPUS_SHARED_SMALL 32
+
+/* What waits for the reader: enough for 50 ms and more in which it is not let in. */
+#define RELAY_STACKS (UINT64_C(16) << 20)
+#define RELAY_SMALL (UINT64_C(2) << 20)
+#define RELAY_ALL (UINT64_C(512) << 20)
+
+/* Pages that are made before they are needed: of all rings at the start, of those that fill, of one. */
+#define PREPARED_FIRST ((size_t)8 << 20)
+#define PREPARED_ALL ((size_t)32 << 20)
+#define PREPARED_AHEAD ((size_t)2 << 20)
+
+#define EVENTS_AT_ONCE 64
+
+/* A ring and what is behind it. */
+struct place {
+	struct relay relay;
+	pthread_mutex_t lock; /* who moves */
+	int fd;
+	uint32_t cpu;
+};
+
+struct group {
+	struct drain_threads *drain_threads;
+	pthread_t thread;
+	bool has_thread;
+	int epoll_fd;
+	size_t first, end;    /* of the places, in their order by groups */
+	uint64_t wakeups;     /* atomic */
+	void *state;          /* argument of on_arrival; NULL: it is not called */
+};
+
+struct drain_threads {
+	struct place *places;
+	size_t *index;        /* of the caller's order: where in `places` */
+	size_t count;
+	struct group *groups;
+	size_t group_count;
+	uint64_t notify_bytes;
+	size_t record_max;
+	uint32_t realtime;
+	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
+	void *arg;
+	struct wakeup wakeup; /* of the reader */
+	int stop_fd;
+};
+
+DEFINE_CLEANUP(struct drain_threads *, drain_threads_free)
+
+static uint64_t move(struct drain_threads *drain_threads, struct place *place, void *state)
+{
+	pthread_mutex_lock(&place->lock);
+	if (state)
+		drain_threads->on_arrival(drain_threads->arg, state, place->relay.source,
+					  ring_head(place->relay.source));
+	uint64_t waiting = relay_move(&place->relay, drain_threads->record_max);
+	pthread_mutex_unlock(&place->lock);
+	return waiting;
+}
+
+/* Where it may: a set of CPUs that somebody has bounded is kept to. */
+static void stay_on_cpus(const struct group *group)
+{
+	size_t most = 0;
+	for (size_t i = group->first; i < group->end; i++)
+		most = group->drain_threads->places[i].cpu > most ? group->drain_threads->places[i].cpu
+								  : most;
+	cpu_set_t *set = CPU_ALLOC(most + 1);
+	size_t size = CPU_ALLOC_SIZE(most + 1);
+	if (!set)
+		return;
+	CPU_ZERO_S(size, set);
+	for (size_t i = group->first; i < group->end; i++)
+		CPU_SET_S(group->drain_threads->places[i].cpu, size, set);
+	(void)sched_setaffinity(0, size, set);
+	CPU_FREE(set);
+}
+
+/* False: it is to end. */
+static bool take_events(struct group *group, const struct epoll_event *events, int count)
+{
+	struct drain_threads *drain_threads = group->drain_threads;
+	for (int i = 0; i < count; i++) {
+		size_t index = events[i].data.u64;
+		if (index == SIZE_MAX)
+			return false;
+		struct place *place = &drain_threads->places[index];
+		if (move(drain_threads, place, group->state) >= drain_threads->notify_bytes)
+			wakeup_raise(&drain_threads->wakeup);
+		/* The CPU is gone; what is left in its ring is moved by the reader. */
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			epoll_ctl(group->epoll_fd, EPOLL_CTL_DEL, place->fd, NULL);
+	}
+	return true;
+}
+
+static void *work(void *arg)
+{
+	struct group *group = arg;
+	struct epoll_event events[EVENTS_AT_ONCE];
+	struct thread_priority thread_priority = {0};
+	int count;
+	stay_on_cpus(group);
+	/* The recorder's own thread has been told whether that is allowed. */
+	sp_error_free(thread_priority_begin(&thread_priority, group->drain_threads->realtime));
+	do {
+		count = epoll_wait(group->epoll_fd, events, EVENTS_AT_ONCE, -1);
+		__atomic_add_fetch(&group->wakeups, 1, __ATOMIC_RELAXED);
+	} while ((count < 0 && errno == EINTR) ||
+		 (count >= 0 && take_events(group, events, count)));
+	return NULL;
+}
+
+static struct sp_error *watch(int epoll_fd, int fd, uint64_t index)
+{
+	/* Whatever is there is moved: once for each time that it is told. */
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = index};
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? error_os(errno, "epoll_ctl")
+								  : NULL;
+}
+
+static struct sp_error *start(struct group *group, const struct drain_threads_options *options)
+{
+	sigset_t all, before;
+	group->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (group->epoll_fd < 0)
+		return error_os(errno, "epoll_create1");
+	if (options->on_arrival)
+		group->state = options->new_state(options->arg);
+	struct sp_error *error = watch(group->epoll_fd, group->drain_threads->stop_fd, SIZE_MAX);
+	for (size_t i = group->first; i < group->end && !error; i++)
+		error = watch(group->epoll_fd, group->drain_threads->places[i].fd, i);
+	if (error)
+		return error;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int errnum = pthread_create(&group->thread, NULL, work, group);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	group->has_thread = !errnum;
+	return errnum ? error_os(errnum, "cannot make a thread") : NULL;
+}
+
+/* Places stand side by side with those of their group. */
+static struct sp_error *make_places(struct drain_threads *drain_threads,
+				    const struct drain_threads_options *options)
+{
+	for (size_t g = 0; g < options->threads; g++) {
+		struct group *group = &drain_threads->groups[drain_threads->group_count++];
+		*group = (struct group){
+			.drain_threads = drain_threads, .epoll_fd = -1, .first = drain_threads->count};
+		for (size_t i = 0; i < options->count; i++) {
+			const struct drain_place *given = &options->places[i];
+			struct place *place = &drain_threads->places[drain_threads->count];
+			if (given->group != g)
+				continue;
+			struct sp_error *error = relay_init(&place->relay, given->ring,
+							    options->relay_bytes);
+			if (error)
+				return error;
+			pthread_mutex_init(&place->lock, NULL);
+			place->fd = given->fd;
+			place->cpu = given->cpu;
+			drain_threads->index[i] = drain_threads->count++;
+		}
+		group->end = drain_threads->count;
+	}
+	return NULL;
+}
+
+/* For each ring its part of `all`. */
+static size_t ahead(const struct drain_threads *drain_threads, size_t all)
+{
+	size_t part = all / drain_threads->count;
+	return part < PREPARED_AHEAD ? part : PREPARED_AHEAD;
+}
+
+struct sp_error *drain_threads_new(const struct drain_threads_options *options, struct drain_threads **ret)
+{
+	CLEANUP(cleanup_drain_threads_free)
+	struct drain_threads *drain_threads = calloc(1, sizeof(*drain_threads));
+	if (!drain_threads)
+		return error_no_memory();
+	drain_threads->notify_bytes = options->notify_bytes;
+	drain_threads->record_max = options->record_max;
+	drain_threads->realtime = options->realtime;
+	drain_threads->on_arrival = options->on_arrival;
+	drain_threads->arg = options->arg;
+	drain_threads->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	drain_threads->wakeup.fd = -1;
+	if (drain_threads->stop_fd < 0)
+		return error_os(errno, "eventfd");
+	struct sp_error *error = wakeup_init(&drain_threads->wakeup);
+	if (error)
+		return error;
+	wakeup_arm(&drain_threads->wakeup, true);
+	drain_threads->places = calloc(options->count, sizeof(*drain_threads->places));
+	drain_threads->index = calloc(options->count, sizeof(*drain_threads->index));
+	drain_threads->groups = calloc(options->threads, sizeof(*drain_threads->groups));
+	if (!drain_threads->places || !drain_threads->index || !drain_threads->groups)
+		return error_no_memory();
+	error = make_places(drain_threads, options);
+	for (size_t i = 0; i < drain_threads->group_count && !error && !options->by_reader; i++)
+		error = start(&drain_threads->groups[i], options);
+	for (size_t i = 0; i < drain_threads->count && !error; i++)
+		relay_prepare(&drain_threads->places[i].relay, ahead(drain_threads, PREPARED_FIRST));
+	if (!error)
+		*ret = take_ptr(drain_threads);
+	return error;
+}
+
+void drain_threads_free(struct drain_threads *drain_threads)
+{
+	const uint64_t one = 1;
+	if (!drain_threads)
+		return;
+	if (drain_threads->stop_fd >= 0)
+		(void)!io_write(drain_threads->stop_fd, &one, sizeof(one), NULL);
+	for (size_t i = 0; i < drain_threads->group_count; i++) {
+		if (drain_threads->groups[i].has_thread)
+			pthread_join(drain_threads->groups[i].thread, NULL);
+		cleanup_close(&drain_threads->groups[i].epoll_fd);
+		free(drain_threads->groups[i].state);
+	}
+	for (size_t i = 0; i < drain_threads->count; i++) {
+		relay_deinit(&drain_threads->places[i].relay);
+		pthread_mutex_destroy(&drain_threads->places[i].lock);
+	}
+	wakeup_deinit(&drain_threads->wakeup);
+	cleanup_close(&drain_threads->stop_fd);
+	free(drain_threads->groups);
+	free(drain_threads->index);
+	free(drain_threads->places);
+	free(drain_threads);
+}
+
+struct ring *drain_threads_ring(struct drain_threads *drain_threads, size_t index)
+{
+	return &drain_threads->places[drain_threads->index[index]].relay.out;
+}
+
+int drain_threads_fd(const struct drain_threads *drain_threads)
+{
+	return drain_threads->wakeup.fd;
+}
+
+bool drain_threads_is_by_reader(const struct drain_threads *drain_threads)
+{
+	return !drain_threads->groups[0].has_thread;
+}
+
+void drain_threads_move(struct drain_threads *drain_threads)
+{
+	wakeup_arm(&drain_threads->wakeup, true);
+	for (size_t i = 0; i < drain_threads->count; i++) {
+		struct place *place = &drain_threads->places[i];
+		move(drain_threads, place, NULL);
+		/* As far as it fills: an idle CPU's takes no memory. */
+		if (ring_head(&place->relay.out))
+			relay_prepare(&place->relay, ahead(drain_threads, PREPARED_ALL));
+	}
+}
+
+bool drain_threads_were_full(const struct drain_threads *drain_threads)
+{
+	for (size_t i = 0; i < drain_threads->count; i++)
+		if (relay_was_full(&drain_threads->places[i].relay))
+			return true;
+	return false;
+}
+
+struct drain_threads_counts drain_threads_counts(const struct drain_threads *drain_threads)
+{
+	struct drain_threads_counts counts = {0};
+	for (size_t i = 0; i < drain_threads->group_count; i++) {
+		const struct group *group = &drain_threads->groups[i];
+		if (!group->has_thread)
+			continue;
+		counts.threads++;
+		counts.wakeups += __atomic_load_n(&group->wakeups, __ATOMIC_RELAXED);
+		counts.cpu_ns += clock_thread_ns(group->thread);
+	}
+	return counts;
+}
+
+size_t drain_threads_worthwhile(size_t cpus, uint32_t stack_bytes)
+{
+	if (!stack_bytes)
+		return cpus <= CPUS_SMALL ? 0 : (cpus + CPUS_SHARED_SMALL - 1) / CPUS_SHARED_SMALL;
+	if (cpus <= CPUS_EACH)
+		return cpus;
+	size_t shared = (cpus + CPUS_SHARED - 1) / CPUS_SHARED;
+	return shared > CPUS_EACH ? shared : CPUS_EACH;
+}
+
+uint64_t drain_threads_relay_bytes(uint64_t ring_bytes, size_t cpus, uint32_t stack_bytes)
+{
+	uint64_t wanted = stack_bytes ? RELAY_STACKS : RELAY_SMALL;
+	while (wanted > 2 * ring_bytes && wanted * cpus > RELAY_ALL)
+		wanted /= 2;
+	return wanted > 2 * ring_bytes ? wanted : 2 * ring_bytes;
+}

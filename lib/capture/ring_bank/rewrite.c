@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/ring_bank/rewrite.h"
+
+#include "event/kernel.h"
+#include "record/types.h"
+
+/* Offsets: LOST has an id; THROTTLE and UNTHROTTLE time, id, stream id; FORK and EXIT a time. */
+enum { LOST_ID = 8, THROTTLE_TIME = 8, THROTTLE_IDS = 16, FORK_TIME = 24 };
+
+void rewrite_deinit(struct rewrite *rewrite)
+{
+	u64map_deinit(&rewrite->ids);
+	vec_deinit(&rewrite->names);
+	*rewrite = (struct rewrite){0};
+}
+
+struct sp_error *rewrite_rename(struct rewrite *rewrite, uint64_t id, struct rewrite_name name)
+{
+	struct rewrite_name *slot = vec_push(&rewrite->names);
+	if (!slot)
+		return error_no_memory();
+	*slot = name;
+	return u64map_put(&rewrite->ids, id, (uint32_t)(rewrite->names.count - 1), NULL)
+		       ? NULL : error_no_memory();
+}
+
+static const struct rewrite_name *find(const struct rewrite *rewrite, uint64_t id)
+{
+	const uint32_t *index = rewrite->names.count ? u64map_find(&rewrite->ids, id) : NULL;
+	return index ? &rewrite->names.items[*index] : NULL;
+}
+
+static void shift(const struct rewrite *rewrite, struct ring *ring, uint64_t position)
+{
+	ring_put_u64(ring, position, ring_u64(ring, position) + rewrite->shift_ns);
+}
+
+/* What it was, or NULL if it stays what it is. */
+static const struct rewrite_name *rename_at(const struct rewrite *rewrite, struct ring *ring,
+					    uint64_t position)
+{
+	const struct rewrite_name *name = find(rewrite, ring_u64(ring, position));
+	if (name)
+		ring_put_u64(ring, position, name->listed);
+	return name;
+}
+
+/* PERF_SAMPLE_READ, of which each value has its event's id. */
+static void rename_values(const struct rewrite *rewrite, uint64_t format, struct ring *ring,
+			  uint64_t position, uint64_t end)
+{
+	bool group = format & PERF_FORMAT_GROUP;
+	uint64_t times = 8 * ((format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1 : 0) +
+			      (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1 : 0));
+	uint64_t each = format & EVENT_FORMAT_LOST ? 24 : 16;
+	uint64_t count = 1;
+	if (!(format & PERF_FORMAT_ID) || position + 8 > end)
+		return;
+	if (group)
+		count = ring_u64(ring, position);
+	/* In a group the times are before all values, else between the only one and its id. */
+	position += times + (group ? 16 : 8);
+	for (uint64_t i = 0; i < count && position + 8 <= end; i++, position += each) {
+		const struct rewrite_name *name = rename_at(rewrite, ring, position);
+		uint64_t value_at = position - 8 - (group ? 0 : times);
+		if (name)
+			ring_put_u64(ring, value_at, ring_u64(ring, value_at) + name->counted);
+	}
+}
+
+static void rewrite_sample(const struct rewrite *rewrite, const struct record_fields *fields,
+			   struct ring *ring, uint64_t position, uint32_t size)
+{
+	if (size < fields->sample_period + 8)
+		return;
+	shift(rewrite, ring, position + fields->sample_time);
+	const struct rewrite_name *name = rename_at(rewrite, ring, position + fields->sample_id);
+	if (name && fields->sample_id_again)
+		ring_put_u64(ring, position + fields->sample_id_again, name->listed);
+	if (name && name->read_format)
+		rename_values(rewrite, name->read_format, ring,
+			      position + fields->sample_period + 8, position + size);
+}
+
+static void rewrite_body(const struct rewrite *rewrite, struct ring *ring, uint64_t position,
+			 uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		shift(rewrite, ring, position + FORK_TIME);
+		break;
+	case PERF_RECORD_LOST:
+		rename_at(rewrite, ring, position + LOST_ID);
+		break;
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		shift(rewrite, ring, position + THROTTLE_TIME);
+		rename_at(rewrite, ring, position + THROTTLE_IDS);
+		rename_at(rewrite, ring, position + THROTTLE_IDS + 8);
+		break;
+	default:
+		break;
+	}
+}
+
+void rewrite_record(const struct rewrite *rewrite, const struct record_fields *fields,
+		    struct ring *ring, uint64_t position, uint32_t type, uint32_t size)
+{
+	if (type == PERF_RECORD_SAMPLE) {
+		rewrite_sample(rewrite, fields, ring, position, size);
+		return;
+	}
+	/* The largest of the bodies that are changed is FORK's. */
+	if (size < fields->trailer_tid + 8)
+		return;
+	uint64_t end = position + size;
+	shift(rewrite, ring, end - fields->trailer_time);
+	rename_at(rewrite, ring, end - fields->trailer_id);
+	if (fields->trailer_id_again)
+		rename_at(rewrite, ring, end - fields->trailer_id_again);
+	rewrite_body(rewrite, ring, position, type);
+}

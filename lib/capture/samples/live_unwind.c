@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/samples/live_unwind.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/wakeup.h"
+#include "binary/binary.h"
+#include "capture/samples/stack_dump.h"
+#include "capture/samples/pool.h"
+#include "capture/samples/python.h"
+#include "capture/samples/stack_prefault.h"
+#include "record/decode.h"
+
+/* Some dozen samples of the default size: enough to be worth a thread's waking. */
+#define CHUNK_BYTES ((size_t)256 << 10)
+
+/* The pool's memory is looked at so often. */
+#define TRIM_NS 500000000
+
+/* Shortest time between two calls that drop unused files and return memory. */
+#define CLEAN_NS UINT64_C(10000000000)
+
+/* More than there can be in the largest copy, with a return address in each 8 bytes. */
+#define FRAMES_MAX 8448
+
+/* Stacks are hardly ever larger; what is further away is another one. */
+#define STACK_MOST ((uint64_t)64 << 20)
+
+struct worker {
+	struct unwind_thread *thread;
+	struct unwind_frame *frames; /* FRAMES_MAX */
+	uint64_t *ips;               /* FRAMES_MAX, and PYTHON_FRAMES_MAX */
+	struct python_worker *python; /* NULL: without Python frames */
+	struct stack_prefault stack_prefault;
+	struct stack_sizes sizes;
+	struct sp_capture_stacks stacks;
+	uint64_t cuts[JOINING_CUTS], alone; /* of those that stay truncated */
+	struct alternate_seen seen;              /* atomic, each for itself */
+	/* So that two workers do not write to one line. */
+	uint8_t padding[64];
+};
+
+struct live_unwind {
+	struct sp_ctx *ctx;
+	struct stack_dump_layout layout;
+	struct record_fields fields;
+	size_t frame_limit;
+	struct live *live;
+	struct decoder *decoder;    /* of the side-band */
+	struct sp_event event;      /* what it decodes by */
+	struct utsname host;        /* binaries and unwinder borrow its `machine` */
+	struct binary_env binaries;
+	struct unwinder *unwinder;
+	pthread_rwlock_t files;     /* of `unwinder`: to be written where they are forgotten */
+	uint64_t cleaned_ns;        /* atomic; time of the last clean_up() that was not skipped */
+	uint64_t forgotten;         /* how many, in all */
+	struct worker *workers;
+	size_t worker_count;
+	struct pool *pool;
+	uint64_t trimmed_ns;        /* when its memory was looked at */
+	struct stack_hold *stack_hold;
+	struct python *python;       /* NULL: without Python frames */
+	uint32_t stack_bytes;       /* that were asked for */
+	struct wakeup alarm;        /* wakes the drain: stacks need larger copies */
+	struct record_buffer simple; /* samples that need no unwinding, or get none */
+	struct dump *scratch;        /* one of these */
+	struct sp_capture_stacks stacks; /* of these */
+};
+
+DEFINE_CLEANUP(struct live_unwind *, live_unwind_free)
+
+static void count_end(struct sp_capture_stacks *stacks, enum unwind_end end)
+{
+	uint64_t *const counts[UNWIND_END_COUNT] = {
+		[UNWIND_COMPLETE] = &stacks->complete,
+		[UNWIND_TRUNCATED] = &stacks->truncated,
+		[UNWIND_NO_INFO] = &stacks->no_unwind_info,
+		[UNWIND_BAD_MEMORY] = &stacks->bad_memory,
+		[UNWIND_DEPTH_LIMIT] = &stacks->depth_limit,
+	};
+	++*counts[end];
+}
+
+/* A fixed field of the sample, by its place from the header. */
+static uint64_t field(const struct dump *dump, uint32_t at)
+{
+	return dump->words[at / 8];
+}
+
+/* Only its worker adds to it. */
+static void add_seen(uint64_t *sum, bool more)
+{
+	if (more)
+		__atomic_store_n(sum, *sum + 1, __ATOMIC_RELAXED);
+}
+
+/* What there is no more of than the kernel found, or than was asked for. */
+static enum stack_hold_cut see_truncated(struct live_unwind *live_unwind, struct worker *worker,
+					 const struct dump *dump, const struct unwind_result *result)
+{
+	uint64_t tid_word = field(dump, live_unwind->fields.sample_tid);
+	uint64_t time_ns = field(dump, live_unwind->fields.sample_time);
+	uint64_t sp = stack_dump_registers(dump)[live_unwind->layout.sp_index];
+	if (result->switched || result->missing < sp)
+		return JOINING_CUT_ELSEWHERE;
+	if (dump->stack_size < dump->stack_asked) {
+		struct prefault_stack stack = {.pid = first_u32(tid_word), .sp = sp,
+					       .good = dump->stack_size, .asked = dump->stack_asked,
+					       .time_ns = time_ns};
+		stack_prefault_touch(&worker->stack_prefault, &stack);
+		return JOINING_CUT_BY_HOLE;
+	}
+	if (!dump->helper) {
+		add_seen(&worker->seen.cuts, true);
+		stack_sizes_see(&worker->sizes, first_u32(tid_word), second_u32(tid_word), sp,
+				time_ns);
+	}
+	return JOINING_CUT_BY_SIZE;
+}
+
+/* How much of stacks is needed. */
+static void see_need(struct live_unwind *live_unwind, struct worker *worker, const struct dump *dump,
+		     const struct unwind_result *result)
+{
+	uint64_t sp = stack_dump_registers(dump)[live_unwind->layout.sp_index], end = sp;
+	if (result->end == UNWIND_COMPLETE && result->count)
+		end = worker->frames[result->count - 1].sp;
+	else if (result->end == UNWIND_TRUNCATED && !result->switched)
+		end = result->missing + 8;
+	/* Below, or far away: another stack. */
+	bool beyond = end - sp > live_unwind->stack_bytes && end - sp <= STACK_MOST;
+	add_seen(&worker->seen.need.stacks, true);
+	add_seen(&worker->seen.need.beyond, beyond);
+	/* What is copied from now on had better be more: the next round may be far away. */
+	if (beyond && dump->stack_asked <= live_unwind->stack_bytes)
+		wakeup_raise(&live_unwind->alarm);
+}
+
+/*
+ * In a chain, all but the first are taken for addresses behind calls. Behind a signal's
+ * frame is the very place where code was interrupted: the one after it leads back there.
+ */
+static void take_ips(struct worker *worker, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		worker->ips[i] = worker->frames[i].ip + (i > 0 && worker->frames[i].exact);
+}
+
+static struct unwind_sample sample_of(const struct live_unwind *live_unwind, const struct dump *dump)
+{
+	struct perf_event_header header;
+	memcpy(&header, dump->words, sizeof(header));
+	uint16_t mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	return (struct unwind_sample){
+		.in_kernel = mode == PERF_RECORD_MISC_KERNEL,
+		.view = dump->view,
+		.registers = {.abi = dump->abi, .mask = live_unwind->layout.register_mask,
+			      .values = stack_dump_registers(dump), .count = dump->register_count},
+		.stack = {dump_stack(dump), dump->stack_size},
+	};
+}
+
+/* Returns the number of addresses in the worker's chain. */
+static size_t add_python(const struct live_unwind *live_unwind, struct worker *worker,
+			 const struct dump *dump, size_t count)
+{
+	uint64_t tid_word = field(dump, live_unwind->fields.sample_tid);
+	const struct python_sample sample = {
+		.pid = first_u32(tid_word), .tid = second_u32(tid_word), .view = dump->view,
+		.time_ns = field(dump, live_unwind->fields.sample_time),
+		.stack = {dump_stack(dump), stack_dump_registers(dump)[live_unwind->layout.sp_index],
+			  dump->stack_size},
+		.frames = worker->frames, .count = count,
+	};
+	return worker->python ? python_insert(worker->python, &sample, worker->ips) : count;
+}
+
+static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct worker *worker,
+				    const struct dump *dump, struct record_buffer *output)
+{
+	const struct unwind_sample sample = sample_of(live_unwind, dump);
+	struct unwind_result result =
+		unwind_stack(worker->thread, &sample, worker->frames, FRAMES_MAX);
+	enum stack_hold_cut cut = JOINING_CUT_ELSEWHERE;
+	if (result.end == UNWIND_TRUNCATED)
+		cut = see_truncated(live_unwind, worker, dump, &result);
+	if (!dump->helper)
+		see_need(live_unwind, worker, dump, &result);
+	uint16_t misc = unwind_misc(&result);
+	const struct stack_hold_stack stack = {
+		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
+		.thread = hash_pair(field(dump, live_unwind->fields.sample_tid), dump->space),
+		.time_ns = field(dump, live_unwind->fields.sample_time),
+		.cut = cut,
+		.helper = dump->helper,
+	};
+	bool held, shortened;
+	struct sp_error *error = stack_hold_add(live_unwind->stack_hold, &stack, &held);
+	if (error || held || dump->helper)
+		return error;
+	count_end(&worker->stacks, result.end);
+	worker->cuts[cut] += result.end == UNWIND_TRUNCATED;
+	take_ips(worker, result.count);
+	size_t count = add_python(live_unwind, worker, dump, result.count);
+	struct stack_dump_chain chain = {.ips = worker->ips, .count = count, .misc = misc};
+	error = stack_dump_encode(&live_unwind->layout, output, dump, &chain, live_unwind->frame_limit,
+				  &shortened);
+	if (!error)
+		worker->stacks.shortened += shortened;
+	return error;
+}
+
+/* What was held back, if it is due; `worker` counts it. */
+static struct sp_error *settle(const struct live_unwind *live_unwind, bool now,
+			       struct record_buffer *output, uint64_t *oldest_ns,
+			       struct worker *worker)
+{
+	struct stack_hold_counts counts = {0};
+	struct sp_error *error = stack_hold_settle(live_unwind->stack_hold, now, output, oldest_ns,
+						   &counts);
+	worker->stacks.repaired += counts.repaired;
+	worker->stacks.truncated += counts.truncated;
+	worker->stacks.shortened += counts.shortened;
+	worker->alone += counts.alone;
+	for (size_t i = 0; i < JOINING_CUTS; i++)
+		worker->cuts[i] += counts.cuts[i];
+	return error;
+}
+
+static const struct dump *stack_dump_at(const struct chunk *chunk, size_t at)
+{
+	return (const struct dump *)(const void *)(chunk->bytes + at);
+}
+
+/*
+ * Returns freed memory, which the C library keeps while something next to it is in use: after some
+ * minutes of short processes, 58 of 71 MB of a thread's heap were free.
+ */
+static void return_memory(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
+/* Drops unused files if there are many, and returns memory. */
+static void clean_up(struct live_unwind *live_unwind)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t before_ns = __atomic_load_n(&live_unwind->cleaned_ns, __ATOMIC_RELAXED);
+	if (now_ns - before_ns < CLEAN_NS ||
+	    !__atomic_compare_exchange_n(&live_unwind->cleaned_ns, &before_ns, now_ns, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	if (unwinder_keeps_much(live_unwind->unwinder)) {
+		pthread_rwlock_wrlock(&live_unwind->files);
+		live_unwind->forgotten += unwinder_forget_files(live_unwind->unwinder);
+		pthread_rwlock_unlock(&live_unwind->files);
+	}
+	return_memory();
+}
+
+static void work_on(void *arg, size_t index, struct chunk *chunk)
+{
+	struct live_unwind *live_unwind = arg;
+	struct worker *worker = &live_unwind->workers[index];
+	pthread_rwlock_rdlock(&live_unwind->files);
+	for (size_t at = 0; at < chunk->used && !chunk->error;) {
+		const struct dump *dump = stack_dump_at(chunk, at);
+		at += dump->size;
+		if (at < chunk->used) {
+			const struct unwind_sample next = sample_of(live_unwind, stack_dump_at(chunk, at));
+			unwind_prefetch(&next);
+		}
+		chunk->error = unwind_dump(live_unwind, worker, dump, &chunk->output);
+	}
+	pthread_rwlock_unlock(&live_unwind->files);
+	clean_up(live_unwind);
+	if (!chunk->error)
+		chunk->error = settle(live_unwind, false, &chunk->output, &chunk->oldest_ns,
+				      worker);
+}
+
+static struct location locate(void *arg, uint32_t view, uint64_t ip)
+{
+	struct live_unwind *live_unwind = arg;
+	return live_locate(live_unwind->live, view, ip);
+}
+
+static struct sp_error *make_unwinder(struct live_unwind *live_unwind)
+{
+	const char *machine = live_unwind->host.machine;
+	struct unwind_options options = {
+		.arch = machine,
+		.locator = {locate, live_unwind},
+		.files = {.open = binary_open_code,
+			  .debug = binary_open_debug,
+			  .arg = &live_unwind->binaries},
+	};
+	const struct provenance here = {.same_kernel = true, .host = HOST_SAME, .arch = machine};
+	struct sp_error *error = binary_env_init(&live_unwind->binaries, live_unwind->ctx, NULL, &here);
+	if (!error)
+		error = held_files_new(&live_unwind->binaries.held);
+	return error ? error : unwinder_new(live_unwind->ctx, &options, &live_unwind->unwinder);
+}
+
+static struct sp_error *make_workers(struct live_unwind *live_unwind, size_t count, size_t memory)
+{
+	live_unwind->workers = calloc(count, sizeof(*live_unwind->workers));
+	if (!live_unwind->workers)
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		struct worker *worker = &live_unwind->workers[live_unwind->worker_count++];
+		stack_prefault_init(&worker->stack_prefault);
+		worker->sizes.ctx = live_unwind->ctx;
+		worker->thread = unwind_thread_new(live_unwind->unwinder);
+		worker->frames = calloc(FRAMES_MAX, sizeof(*worker->frames));
+		worker->ips = calloc(FRAMES_MAX + PYTHON_FRAMES_MAX, sizeof(*worker->ips));
+		worker->python = live_unwind->python ? python_worker_new(live_unwind->python) : NULL;
+		if (!worker->thread || !worker->frames || !worker->ips ||
+		    !worker->python != !live_unwind->python)
+			return error_no_memory();
+	}
+	const struct pool_options options = {
+		.workers = count, .chunk_bytes = CHUNK_BYTES,
+		.chunks = memory / CHUNK_BYTES > 2 * count ? memory / CHUNK_BYTES : 2 * count,
+		.work = work_on, .arg = live_unwind,
+	};
+	return pool_new(&options, &live_unwind->pool);
+}
+
+/* Records of the side-band have no fields of samples: one event will do for all. */
+static struct sp_error *make_decoder(struct live_unwind *live_unwind,
+				     const struct perf_event_attr *attr)
+{
+	live_unwind->event = (struct sp_event){.name = "side-band", .attr = *attr};
+	/* A kernel that was not asked for build-ids does not set the bit that says one. */
+	live_unwind->event.attr.build_id = 1;
+	live_unwind->event.attr.mmap2 = 1;
+	const struct record_layout layout = {.events = &live_unwind->event, .event_count = 1,
+					     .path = "side-band"};
+	return decoder_new(&layout, &live_unwind->decoder);
+}
+
+/* Who forgets must not wait for a stream of others to end. */
+static void init_files_lock(pthread_rwlock_t *lock)
+{
+	pthread_rwlockattr_t attr;
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
+
+struct sp_error *live_unwind_new(const struct live_unwind_options *options, struct live_unwind **ret)
+{
+	CLEANUP(cleanup_live_unwind_free) struct live_unwind *live_unwind = calloc(1, sizeof(*live_unwind));
+	if (!live_unwind)
+		return error_no_memory();
+	init_files_lock(&live_unwind->files);
+	struct sp_error *error = wakeup_init(&live_unwind->alarm);
+	if (error)
+		return error;
+	if (uname(&live_unwind->host) < 0)
+		return error_os(errno, "uname");
+	live_unwind->ctx = options->ctx;
+	live_unwind->stack_bytes = options->stack_bytes;
+	live_unwind->frame_limit = options->max_stack ? options->max_stack : SIZE_MAX;
+	if (!stack_dump_layout_make(options->attr, options->kept_registers, live_unwind->host.machine,
+				    &live_unwind->layout) ||
+	    !record_fields_make(options->attr->sample_type, &live_unwind->fields))
+		return error_new(SP_ERROR_INVALID, "samples without a copy of the stack");
+	live_unwind->scratch = malloc(2 * RECORD_SIZE_MAX);
+	live_unwind->stack_hold = stack_hold_new(&live_unwind->layout, live_unwind->frame_limit);
+	if (!live_unwind->scratch || !live_unwind->stack_hold)
+		return error_no_memory();
+	error = make_decoder(live_unwind, options->attr);
+	if (!error)
+		error = live_new(strstr(live_unwind->host.machine, "64"), &live_unwind->live);
+	if (!error)
+		error = make_unwinder(live_unwind);
+	if (!error && options->python)
+		live_unwind->python = python_new(&live_unwind->binaries, live_unwind->live);
+	if (!error && options->python && !live_unwind->python)
+		error = error_no_memory();
+	if (!error)
+		error = make_workers(live_unwind, options->workers, options->memory_bytes);
+	if (!error)
+		*ret = take_ptr(live_unwind);
+	return error;
+}
+
+struct held_files *live_unwind_held_files(const struct live_unwind *live_unwind)
+{
+	return live_unwind->binaries.held;
+}
+
+void live_unwind_free(struct live_unwind *live_unwind)
+{
+	if (!live_unwind)
+		return;
+	pool_free(live_unwind->pool);
+	for (size_t i = 0; i < live_unwind->worker_count; i++) {
+		unwind_thread_free(live_unwind->workers[i].thread);
+		free(live_unwind->workers[i].frames);
+		free(live_unwind->workers[i].ips);
+		python_worker_free(live_unwind->workers[i].python);
+	}
+	free(live_unwind->workers);
+	python_free(live_unwind->python);
+	unwinder_free(live_unwind->unwinder);
+	held_files_free(live_unwind->binaries.held);
+	binary_env_deinit(&live_unwind->binaries);
+	live_free(live_unwind->live);
+	decoder_free(live_unwind->decoder);
+	stack_hold_free(live_unwind->stack_hold);
+	wakeup_deinit(&live_unwind->alarm);
+	vec_deinit(&live_unwind->simple);
+	free(live_unwind->scratch);
+	pthread_rwlock_destroy(&live_unwind->files);
+	free(live_unwind);
+}
+
+static struct sp_error *on_record(struct live_unwind *live_unwind, const struct sp_record *record)
+{
+	struct sp_error *error = live_add(live_unwind->live, record);
+	if (!error && live_unwind->python)
+		error = python_on_record(live_unwind->python, record);
+	return error;
+}
+
+struct sp_error *live_unwind_see(struct live_unwind *live_unwind, const uint8_t *bytes, size_t size)
+{
+	struct sp_error *error = NULL;
+	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size && !error;) {
+		struct perf_event_header header;
+		struct sp_record record;
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > size - at)
+			break;
+		const struct raw_record raw = {.type = header.type, .misc = header.misc,
+					       .size = header.size, .bytes = bytes + at, .offset = at};
+		error = decoder_decode(live_unwind->decoder, &raw, &record);
+		if (!error)
+			error = on_record(live_unwind, &record);
+		else if (sp_error_code(error) == SP_ERROR_FORMAT)
+			sp_error_free(take_ptr(error)); /* the file has it, and says so */
+		at += header.size;
+	}
+	return error ? error : live_apply(live_unwind->live);
+}
+
+struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint32_t *pids, size_t count,
+				    uint64_t time_ns)
+{
+	return live_retain(live_unwind->live, pids, count, time_ns);
+}
+
+static void put_id(const struct live_unwind *live_unwind, struct dump *dump, uint64_t id)
+{
+	dump->words[live_unwind->fields.sample_id / 8] = id;
+	if (live_unwind->fields.sample_id_again)
+		dump->words[live_unwind->fields.sample_id_again / 8] = id;
+}
+
+/* Without the user's calls: there are none, or nobody has the time to find them. */
+static struct sp_error *write_simply(struct live_unwind *live_unwind, const struct ring *ring,
+				     const struct stack_dump_parts *parts, uint64_t id)
+{
+	struct dump *dump = live_unwind->scratch;
+	struct stack_dump_chain chain = {0};
+	bool shortened;
+	stack_dump_copy(&live_unwind->layout, parts, ring, false, dump);
+	put_id(live_unwind, dump, id);
+	if (dump->register_count) {
+		chain = (struct stack_dump_chain){
+			.ips = stack_dump_registers(dump) + live_unwind->layout.ip_index, .count = 1,
+			.misc = SP_MISC_END_SKIPPED << SP_MISC_END_SHIFT,
+		};
+		live_unwind->stacks.skipped++;
+	} else {
+		live_unwind->stacks.none++;
+	}
+	return stack_dump_encode(&live_unwind->layout, &live_unwind->simple, dump, &chain, SIZE_MAX,
+				 &shortened);
+}
+
+struct sp_error *live_unwind_take(struct live_unwind *live_unwind, const struct ring *ring,
+				  uint64_t position, const struct perf_event_header *header,
+				  uint64_t id)
+{
+	struct stack_dump_parts parts;
+	struct chunk *chunk;
+	if (!stack_dump_find(&live_unwind->layout, ring, position, header, &parts))
+		return error_new(SP_ERROR_FORMAT, "a sample does not match its event's format");
+	struct dump *dump = NULL;
+	if (parts.abi != PERF_SAMPLE_REGS_ABI_NONE)
+		dump = pool_reserve(live_unwind->pool, stack_dump_size(&live_unwind->layout, &parts, true),
+				    &chunk);
+	if (!dump)
+		return id ? write_simply(live_unwind, ring, &parts, id) : NULL;
+	stack_dump_copy(&live_unwind->layout, &parts, ring, true, dump);
+	dump->helper = !id;
+	put_id(live_unwind, dump, id);
+	uint64_t time_ns = field(dump, live_unwind->fields.sample_time);
+	uint32_t pid = first_u32(field(dump, live_unwind->fields.sample_tid));
+	dump->view = live_view(live_unwind->live, pid, time_ns);
+	dump->space = live_space(live_unwind->live, dump->view);
+	if (time_ns < chunk->oldest_ns)
+		chunk->oldest_ns = time_ns;
+	return NULL;
+}
+
+struct python_probe *live_unwind_probe_new(struct live_unwind *live_unwind)
+{
+	return live_unwind->python ? python_probe_new(live_unwind->ctx) : NULL;
+}
+
+void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe *probe,
+			    const struct ring *ring, uint64_t end)
+{
+	struct perf_event_header header;
+	struct python_place last = {.layout = &live_unwind->layout, .ring = ring};
+	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
+	     at += header.size) {
+		if (header.type != PERF_RECORD_SAMPLE ||
+		    header.size < live_unwind->layout.head_size)
+			continue;
+		uint64_t tid_word = ring_u64(ring, at + live_unwind->fields.sample_tid);
+		last.position = at;
+		last.header = header;
+		last.pid = first_u32(tid_word);
+		last.tid = second_u32(tid_word);
+		last.time_ns = ring_u64(ring, at + live_unwind->fields.sample_time);
+	}
+	/* Threads of earlier samples have run on since. */
+	if (last.header.size)
+		python_on_sample(live_unwind->python, probe, &last);
+}
+
+struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct batch *batch,
+				   bool *wrote_ret)
+{
+	VEC(struct chunk *) chunks = {0};
+	struct chunk *chunk;
+	/* Who is held back must not wait for the next sample. */
+	if (stack_hold_oldest_ns(live_unwind->stack_hold) != UINT64_MAX)
+		pool_nudge(live_unwind->pool);
+	else
+		pool_submit(live_unwind->pool);
+	struct sp_error *error = NULL;
+	while (!error && (chunk = pool_collect(live_unwind->pool))) {
+		struct chunk **slot = vec_push(&chunks);
+		*wrote_ret = true;
+		error = take_ptr(chunk->error);
+		if (!error && !slot)
+			error = error_no_memory();
+		if (slot)
+			*slot = chunk;
+		else
+			pool_release(live_unwind->pool, chunk);
+	}
+	/* The functions that these samples need come before them. */
+	if (!error && live_unwind->python)
+		error = python_encode(live_unwind->python, &live_unwind->simple);
+	*wrote_ret |= live_unwind->simple.count != 0;
+	if (!error)
+		error = batch_add_bytes(batch, live_unwind->simple.items, live_unwind->simple.count);
+	for (size_t i = 0; i < chunks.count && !error; i++)
+		error = batch_add_bytes(batch, chunks.items[i]->output.items,
+					chunks.items[i]->output.count);
+	struct sp_error *flush_error = batch_flush(batch);
+	live_unwind->simple.count = 0;
+	for (size_t i = 0; i < chunks.count; i++)
+		pool_release(live_unwind->pool, chunks.items[i]);
+	vec_deinit(&chunks);
+	return error_first(error, flush_error);
+}
+
+struct sp_error *live_unwind_wait(struct live_unwind *live_unwind)
+{
+	uint64_t oldest_ns = 0; /* it is written before anything else */
+	pool_wait(live_unwind->pool);
+	return settle(live_unwind, true, &live_unwind->simple, &oldest_ns, &live_unwind->workers[0]);
+}
+
+uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind)
+{
+	/*
+	 * In that order: what is held back goes into a chunk before it counts as held no more, and
+	 * only the drain takes chunks away.
+	 */
+	uint64_t held_ns = stack_hold_oldest_ns(live_unwind->stack_hold);
+	uint64_t pool_ns = pool_oldest_ns(live_unwind->pool);
+	return pool_ns < held_ns ? pool_ns : held_ns;
+}
+
+struct sp_error *live_unwind_forget(struct live_unwind *live_unwind, uint64_t before_ns)
+{
+	uint64_t oldest_ns = live_unwind_oldest_ns(live_unwind);
+	if (before_ns > live_unwind->trimmed_ns + TRIM_NS) {
+		pool_trim(live_unwind->pool);
+		live_unwind->trimmed_ns = before_ns;
+	}
+	return live_forget(live_unwind->live, oldest_ns < before_ns ? oldest_ns : before_ns);
+}
+
+void live_unwind_restart(struct live_unwind *live_unwind)
+{
+	if (live_unwind->python)
+		python_restart(live_unwind->python);
+}
+
+static void add_stacks(struct sp_capture_stacks *sum, const struct sp_capture_stacks *stacks)
+{
+	sum->complete += stacks->complete;
+	sum->truncated += stacks->truncated;
+	sum->no_unwind_info += stacks->no_unwind_info;
+	sum->bad_memory += stacks->bad_memory;
+	sum->depth_limit += stacks->depth_limit;
+	sum->skipped += stacks->skipped;
+	sum->none += stacks->none;
+	sum->repaired += stacks->repaired;
+	sum->shortened += stacks->shortened;
+}
+
+int live_unwind_alarm_fd(const struct live_unwind *live_unwind)
+{
+	return live_unwind->alarm.fd;
+}
+
+void live_unwind_alarm(struct live_unwind *live_unwind, bool on)
+{
+	wakeup_arm(&live_unwind->alarm, on);
+}
+
+struct alternate_seen live_unwind_seen(const struct live_unwind *live_unwind)
+{
+	struct alternate_seen sum = {0};
+	for (size_t i = 0; i < live_unwind->worker_count; i++) {
+		const struct alternate_seen *seen = &live_unwind->workers[i].seen;
+		sum.need.stacks += __atomic_load_n(&seen->need.stacks, __ATOMIC_RELAXED);
+		sum.need.beyond += __atomic_load_n(&seen->need.beyond, __ATOMIC_RELAXED);
+		sum.cuts += __atomic_load_n(&seen->cuts, __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwind_counts *ret)
+{
+	*ret = (struct live_unwind_counts){
+		.stacks = live_unwind->stacks,
+		.cpu_ns = pool_cpu_ns(live_unwind->pool),
+		.unwinder = unwinder_stats(live_unwind->unwinder),
+		.files_forgotten = live_unwind->forgotten,
+	};
+	for (size_t i = 0; i < live_unwind->worker_count; i++) {
+		const struct worker *worker = &live_unwind->workers[i];
+		if (worker->python)
+			python_counts_add(&ret->python, worker->python);
+		add_stacks(&ret->stacks, &worker->stacks);
+		stack_sizes_add(&ret->sizes, &worker->sizes);
+		ret->alone += worker->alone;
+		for (size_t j = 0; j < JOINING_CUTS; j++)
+			ret->cuts[j] += worker->cuts[j];
+		ret->touched += worker->stack_prefault.touched;
+		ret->refused += worker->stack_prefault.refused;
+		if (worker->stack_prefault.refused)
+			ret->refused_pid = worker->stack_prefault.refused_pid;
+	}
+}

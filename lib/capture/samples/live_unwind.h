@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Unwinding while recording: samples with copies of stacks are taken out of the rings as
+ * fast as they can be copied, unwound by threads, and written with call chains. Where
+ * the threads cannot keep up, samples are written without the user's calls, and counted.
+ *
+ * All functions are the drain's.
+ */
+#ifndef CAPTURE_SAMPLES_LIVE_UNWIND_H
+#define CAPTURE_SAMPLES_LIVE_UNWIND_H
+
+#include <sprof/capture.h>
+#include "capture/config/call_graph.h"
+#include "capture/samples/stack_hold.h"
+#include "capture/samples/python.h"
+#include "capture/output/batch.h"
+#include "capture/samples/stack_size.h"
+#include "capture/event_control/stack_need.h"
+#include "machine/live.h"
+#include "unwind/unwind.h"
+
+struct live_unwind;
+
+struct live_unwind_options {
+	struct sp_ctx *ctx;
+	const struct perf_event_attr *attr; /* of all samples, as the kernel has it; copied */
+	uint32_t stack_bytes; /* requested size of stack copies; the attr may have more */
+	uint64_t kept_registers; /* of the user's, those that the file shall have */
+	uint32_t max_stack;  /* frames; 0: as many as a record holds */
+	bool python;         /* Python frames are inserted */
+	size_t workers;
+	size_t memory_bytes; /* of samples that wait to be unwound */
+};
+
+struct sp_error *live_unwind_new(const struct live_unwind_options *options,
+				 struct live_unwind **ret) SP_MUST_CHECK;
+void live_unwind_free(struct live_unwind *live_unwind);
+
+/* Returns the files that were opened to unwind; they belong to the unwinding. */
+struct held_files *live_unwind_held_files(const struct live_unwind *live_unwind);
+
+/* Who has what mapped: whole records of the side-band, merged by time, ahead of the samples. */
+struct sp_error *live_unwind_see(struct live_unwind *live_unwind, const uint8_t *bytes,
+				 size_t size) SP_MUST_CHECK;
+
+/* After records of the side-band were lost: only these processes are still there. */
+struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint32_t *pids, size_t count,
+				    uint64_t time_ns) SP_MUST_CHECK;
+
+/*
+ * Takes a SAMPLE, which may be released then. It is written with `id`; 0: it only helps, and is
+ * not.
+ * SP_ERROR_FORMAT where it is not what the event says: it is lost.
+ */
+struct sp_error *live_unwind_take(struct live_unwind *live_unwind, const struct ring *ring,
+				  uint64_t position, const struct perf_event_header *header,
+				  uint64_t id) SP_MUST_CHECK;
+
+/*
+ * Looks at samples in [ring->tail, end) that have just arrived, ahead of live_unwind_take(): what is only
+ * in the process's memory is read. From any thread, with a probe of its own (live_unwind_probe_new(), NULL
+ * when out of memory, or if there is nothing to read; free()).
+ */
+struct python_probe *live_unwind_probe_new(struct live_unwind *live_unwind);
+void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe *probe,
+			    const struct ring *ring, uint64_t end);
+
+/* What stacks were like so far; without losses, of which it does not know. */
+struct alternate_seen live_unwind_seen(const struct live_unwind *live_unwind);
+
+/*
+ * Readable when some stack needed more than was asked for, once after each live_unwind_alarm(),
+ * until the next, with `on`.
+ */
+int live_unwind_alarm_fd(const struct live_unwind *live_unwind);
+void live_unwind_alarm(struct live_unwind *live_unwind, bool on);
+
+/* Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. */
+struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct batch *batch,
+				   bool *wrote_ret) SP_MUST_CHECK;
+
+/* Waits until all that was taken is unwound; it is to be written then. */
+struct sp_error *live_unwind_wait(struct live_unwind *live_unwind) SP_MUST_CHECK;
+
+/* The time of the oldest sample that is not written; UINT64_MAX: there is none. */
+uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind);
+
+/* Nothing before that time will be taken any more. */
+struct sp_error *live_unwind_forget(struct live_unwind *live_unwind, uint64_t before_ns) SP_MUST_CHECK;
+
+/* A new file begins: names that samples need are written to it again. */
+void live_unwind_restart(struct live_unwind *live_unwind);
+
+/* Sums over all threads; final after live_unwind_wait(). */
+struct live_unwind_counts {
+	struct sp_capture_stacks stacks;
+	struct stack_sizes sizes;
+	uint64_t cuts[JOINING_CUTS]; /* of stacks that stay truncated: why */
+	uint64_t alone;              /* and how many of these share no frame with a whole one */
+	uint64_t touched, refused; /* stacks whose missing pages were, or could not be, touched */
+	uint32_t refused_pid;
+	uint64_t cpu_ns;
+	struct unwind_stats unwinder;
+	struct python_counts python;
+	uint64_t files_forgotten;  /* of modules, to be read again if they are needed */
+};
+void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwind_counts *ret);
+
+#endif

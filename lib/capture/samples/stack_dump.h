@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * SAMPLE records that hold registers and a copy of the stack: taken out of a ring
+ * without what is no good, and turned into SAMPLE records with a call chain.
+ */
+#ifndef CAPTURE_SAMPLES_STACK_DUMP_H
+#define CAPTURE_SAMPLES_STACK_DUMP_H
+
+#include "capture/ring_bank/fields.h"
+#include "record/encode.h"
+#include "ring/ring.h"
+
+/* What an event's samples hold. */
+struct stack_dump_layout {
+	uint32_t head_size;  /* of the fields of fixed size, from the record's beginning */
+	bool has_read, has_raw, has_branches, has_interrupt, has_aux;
+	uint64_t read_format;
+	bool branch_index, branch_counters;
+	uint32_t words_behind;      /* the stack: weight, data_src, transaction */
+	uint32_t words_last;        /* behind the interrupt's registers */
+	uint32_t interrupt_registers;
+	uint64_t kept_mask;         /* of the user's registers, those that go to the file */
+	uint32_t registers;  /* how many, where there are any */
+	uint64_t register_mask;
+	uint32_t ip_index, sp_index; /* of those two among them; by perf's numbers of this machine */
+};
+
+/* False if samples of this event are not of that kind. `kept`: registers for the file. */
+bool stack_dump_layout_make(const struct perf_event_attr *attr, uint64_t kept, const char *machine,
+			    struct stack_dump_layout *ret);
+
+/* The attribute of what stack_dump_encode() makes. */
+void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept);
+
+/* The parts of a sample, by their places in the ring. */
+struct stack_dump_parts {
+	uint64_t position;      /* of the header */
+	uint32_t head_size;     /* up to the chain's count */
+	uint32_t chain_count;
+	uint32_t middle_size;   /* raw data and branches, with their sizes; 0: none */
+	uint32_t tail_size;     /* what is behind the stack */
+	uint64_t middle_at, registers_at, stack_at, tail_at; /* positions */
+	uint64_t abi;           /* PERF_SAMPLE_REGS_ABI_*: NONE: the task has no user space */
+	uint32_t stack_size;    /* good bytes */
+	uint32_t stack_asked;   /* 0: the kernel did not even try */
+};
+
+/* False if the record is not what its event says. */
+bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *ring, uint64_t position,
+		     const struct perf_event_header *header, struct stack_dump_parts *ret);
+
+/* A sample in memory of ours. What `words` holds: head, kernel chain, middle, tail, registers, stack. */
+struct dump {
+	uint32_t size;       /* of all, a multiple of 8 */
+	uint32_t view;       /* machine/live.h */
+	uint32_t head_size, chain_count, middle_size, tail_size, register_count;
+	uint32_t stack_size, stack_asked;
+	uint64_t helper;     /* it is not written: for the user to set */
+	uint64_t abi;
+	uint64_t space;      /* of `view`: live_space(); for the user to set */
+	uint64_t words[];
+};
+
+/* How much memory it takes; `with_stack` or without. */
+size_t stack_dump_size(const struct stack_dump_layout *layout, const struct stack_dump_parts *parts,
+		       bool with_stack);
+
+/* Copies it to `ret`, which has that size and is aligned to 8. */
+void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_dump_parts *parts,
+		     const struct ring *ring, bool with_stack, struct dump *ret);
+
+static inline const uint64_t *stack_dump_registers(const struct dump *dump)
+{
+	return dump->words + (dump->head_size + dump->middle_size + dump->tail_size) / 8 +
+	       dump->chain_count;
+}
+
+static inline const uint8_t *dump_stack(const struct dump *dump)
+{
+	return (const uint8_t *)(stack_dump_registers(dump) + dump->register_count);
+}
+
+/* The user's part of a chain, the innermost frame first. */
+struct stack_dump_chain {
+	const uint64_t *ips;
+	size_t count;
+	uint16_t misc;  /* SP_MISC_*, but SHORTENED */
+};
+
+/*
+ * Appends the SAMPLE with the kernel's chain and the user's behind it. Frames in the middle
+ * are left out, and SP_MISC_SHORTENED set, where there are more than `limit` or a record holds;
+ * *shortened_ret says so. Fails only for want of memory.
+ */
+struct sp_error *stack_dump_encode(const struct stack_dump_layout *layout, struct record_buffer *buffer,
+				   const struct dump *dump,
+				   const struct stack_dump_chain *chain, size_t limit,
+				   bool *shortened_ret) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/samples/stack_hold.h"
+
+#include <pthread.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "unwind/repair.h"
+
+/* Stacks are remembered as long as one of them was truncated that lately. */
+#define ACTIVE_NS 2000000000
+
+/* So long are samples held back, or until they are so many bytes. */
+#define HOLD_NS 200000000
+#define HOLD_BYTES ((size_t)4 << 20)
+
+#define REPAIR_BYTES ((size_t)32 << 20)
+
+/* Deeper stacks are not made of others. */
+#define FRAMES_MAX ((size_t)1 << 20)
+
+/* What came so shortly before is asked for again: what comes after it has its say, too. */
+#define RECENT_NS 100000000
+
+struct held {
+	uint32_t stack;  /* of the repair */
+	uint16_t misc;
+	bool again;      /* it has been asked for */
+	enum stack_hold_cut cut;
+	uint64_t thread, time_ns, missing;
+	struct dump *dump; /* without its stack */
+	struct unwind_frame *frames; /* its own, of what is held again; else NULL */
+	size_t frame_count;
+};
+
+struct held_list {
+	VEC(struct held);
+};
+
+struct stack_hold {
+	const struct stack_dump_layout *layout; /* borrowed */
+	size_t limit;
+	pthread_mutex_t lock; /* of all but the two that are atomic */
+	struct repair *repair;
+	struct held_list held, recent;
+	size_t held_bytes;
+	VEC(struct unwind_frame) frames; /* scratch */
+	VEC(uint64_t) ips;
+	uint64_t settled_ns;   /* CLOCK_MONOTONIC */
+	uint64_t truncated_ns; /* atomic: time of the latest that was truncated; 0: none */
+	uint64_t oldest_ns;    /* atomic: of what is held; UINT64_MAX: none */
+};
+
+struct stack_hold *stack_hold_new(const struct stack_dump_layout *layout, size_t limit)
+{
+	struct stack_hold *stack_hold = calloc(1, sizeof(*stack_hold));
+	if (!stack_hold)
+		return NULL;
+	pthread_mutex_init(&stack_hold->lock, NULL);
+	stack_hold->layout = layout;
+	stack_hold->limit = limit;
+	stack_hold->oldest_ns = UINT64_MAX;
+	stack_hold->repair = repair_new(REPAIR_BYTES);
+	if (stack_hold->repair)
+		return stack_hold;
+	stack_hold_free(stack_hold);
+	return NULL;
+}
+
+static void drop(struct held_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].dump);
+		free(list->items[i].frames);
+	}
+	list->count = 0;
+}
+
+static void drop_held(struct stack_hold *stack_hold)
+{
+	drop(&stack_hold->held);
+	stack_hold->held_bytes = 0;
+	__atomic_store_n(&stack_hold->oldest_ns, UINT64_MAX, __ATOMIC_SEQ_CST);
+}
+
+void stack_hold_free(struct stack_hold *stack_hold)
+{
+	if (!stack_hold)
+		return;
+	drop_held(stack_hold);
+	drop(&stack_hold->recent);
+	vec_deinit(&stack_hold->held);
+	vec_deinit(&stack_hold->recent);
+	vec_deinit(&stack_hold->frames);
+	vec_deinit(&stack_hold->ips);
+	repair_free(stack_hold->repair);
+	pthread_mutex_destroy(&stack_hold->lock);
+	free(stack_hold);
+}
+
+/* Whether there is somebody to be helped by this stack. */
+static bool is_wanted(struct stack_hold *stack_hold, const struct stack_hold_stack *stack)
+{
+	enum unwind_end end = stack->result->end;
+	if (stack->result->count == 0)
+		return false;
+	uint64_t last_ns = __atomic_load_n(&stack_hold->truncated_ns, __ATOMIC_RELAXED);
+	if (end == UNWIND_TRUNCATED) {
+		if (stack->time_ns > last_ns)
+			__atomic_store_n(&stack_hold->truncated_ns, stack->time_ns, __ATOMIC_RELAXED);
+		return true;
+	}
+	return end == UNWIND_COMPLETE && last_ns && stack->time_ns < last_ns + ACTIVE_NS;
+}
+
+static struct sp_error *hold(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
+			     uint32_t number)
+{
+	const struct dump *dump = stack->dump;
+	size_t size = dump->size - dump->stack_size;
+	struct held *held = vec_push(&stack_hold->held);
+	if (!held)
+		return error_no_memory();
+	*held = (struct held){.stack = number, .misc = stack->misc, .thread = stack->thread,
+			      .time_ns = stack->time_ns, .missing = stack->result->missing,
+			      .cut = stack->cut,
+			      .dump = malloc(size)};
+	if (!held->dump) {
+		stack_hold->held.count--;
+		return error_no_memory();
+	}
+	memcpy(held->dump, dump, size);
+	held->dump->size = (uint32_t)size;
+	held->dump->stack_size = 0;
+	stack_hold->held_bytes += size;
+	if (stack_hold->held.count == 1)
+		stack_hold->settled_ns = clock_ns(CLOCK_MONOTONIC);
+	if (stack->time_ns < stack_hold->oldest_ns)
+		__atomic_store_n(&stack_hold->oldest_ns, stack->time_ns, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static uint32_t add(struct stack_hold *stack_hold, const struct stack_hold_stack *stack)
+{
+	return repair_add(stack_hold->repair, stack->thread, stack->time_ns, stack->frames,
+			  stack->result);
+}
+
+struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
+				bool *held_ret)
+{
+	struct sp_error *error = NULL;
+	*held_ret = false;
+	if (!is_wanted(stack_hold, stack))
+		return NULL;
+	pthread_mutex_lock(&stack_hold->lock);
+	uint32_t number = add(stack_hold, stack);
+	/* Where nobody waits, nothing makes room but this. */
+	if (number == REPAIR_NONE && !stack_hold->held.count && repair_settle(stack_hold->repair) &&
+	    repair_forget(stack_hold->repair))
+		number = add(stack_hold, stack);
+	if (stack->result->end == UNWIND_TRUNCATED && number != REPAIR_NONE && !stack->helper) {
+		error = hold(stack_hold, stack, number);
+		*held_ret = !error;
+	}
+	pthread_mutex_unlock(&stack_hold->lock);
+	return error;
+}
+
+/* Whole stacks of as many frames as there are; false when out of memory. */
+static bool find_frames(struct stack_hold *stack_hold, uint32_t stack, size_t *count_ret)
+{
+	for (;;) {
+		size_t count = repair_frames(stack_hold->repair, stack, stack_hold->frames.items,
+					     stack_hold->frames.capacity);
+		*count_ret = count;
+		if (count <= stack_hold->frames.capacity)
+			return vec_reserve(&stack_hold->ips, count);
+		if (count > FRAMES_MAX) {
+			*count_ret = stack_hold->frames.capacity;
+			return vec_reserve(&stack_hold->ips, *count_ret);
+		}
+		if (!vec_reserve(&stack_hold->frames, count))
+			return false;
+	}
+}
+
+static struct sp_error *write_held(struct stack_hold *stack_hold, const struct held *held,
+				   struct record_buffer *output, struct stack_hold_counts *counts)
+{
+	size_t count;
+	bool shortened, repaired = repair_outer(stack_hold->repair, held->stack, NULL, 0) > 0;
+	struct stack_dump_chain chain = {.misc = held->misc};
+	const struct unwind_frame *frames = held->frames;
+	if (held->frames && !repaired)
+		count = held->frame_count;
+	else if (!find_frames(stack_hold, held->stack, &count))
+		return error_no_memory();
+	if (!frames || repaired)
+		frames = stack_hold->frames.items;
+	if (!vec_reserve(&stack_hold->ips, count))
+		return error_no_memory();
+	for (size_t i = 0; i < count; i++) {
+		const struct unwind_frame *frame = &frames[i];
+		stack_hold->ips.items[i] = frame->ip + (i > 0 && frame->exact);
+	}
+	if (repaired)
+		chain.misc = (uint16_t)((held->misc & ~SP_MISC_END_MASK) | SP_MISC_REPAIRED |
+					SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT);
+	chain.ips = stack_hold->ips.items;
+	chain.count = count;
+	counts->repaired += repaired;
+	counts->truncated += !repaired;
+	counts->cuts[held->cut] += !repaired;
+	counts->alone += !repaired && !repair_is_known(stack_hold->repair, held->stack);
+	struct sp_error *error = stack_dump_encode(stack_hold->layout, output, held->dump, &chain,
+						   stack_hold->limit, &shortened);
+	counts->shortened += !error && shortened;
+	return error;
+}
+
+/* Moves it to `recent`, with its own frames, since the repair will forget their number. */
+static struct sp_error *keep(struct stack_hold *stack_hold, struct held *held)
+{
+	size_t count;
+	struct held *slot = vec_push(&stack_hold->recent);
+	if (!slot)
+		return error_no_memory();
+	*slot = *held;
+	held->dump = NULL;
+	if (!find_frames(stack_hold, slot->stack, &count))
+		return error_no_memory();
+	slot->frames = malloc((count + 1) * sizeof(*slot->frames));
+	if (!slot->frames)
+		return error_no_memory();
+	memcpy(slot->frames, stack_hold->frames.items, count * sizeof(*slot->frames));
+	slot->frame_count = count;
+	slot->again = true;
+	return NULL;
+}
+
+static struct sp_error *write_or_keep(struct stack_hold *stack_hold, uint64_t recent_ns,
+				      struct record_buffer *output, struct stack_hold_counts *counts)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < stack_hold->held.count && !error; i++) {
+		struct held *held = &stack_hold->held.items[i];
+		bool recent = held->time_ns > recent_ns && !held->again &&
+			      !repair_outer(stack_hold->repair, held->stack, NULL, 0);
+		error = recent ? keep(stack_hold, held) : write_held(stack_hold, held, output, counts);
+	}
+	return error;
+}
+
+/* The recent ones are held again. */
+static void ask_again(struct stack_hold *stack_hold)
+{
+	for (size_t i = 0; i < stack_hold->recent.count; i++) {
+		struct held *held = &stack_hold->recent.items[i];
+		const struct unwind_result result = {.count = held->frame_count,
+						     .end = UNWIND_TRUNCATED,
+						     .missing = held->missing};
+		held->stack = repair_add(stack_hold->repair, held->thread, held->time_ns, held->frames,
+					 &result);
+		stack_hold->held_bytes += held->dump->size;
+		if (held->time_ns < stack_hold->oldest_ns)
+			__atomic_store_n(&stack_hold->oldest_ns, held->time_ns, __ATOMIC_SEQ_CST);
+	}
+	struct held_list held = stack_hold->held;
+	stack_hold->held = stack_hold->recent;
+	stack_hold->recent = held;
+	stack_hold->settled_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+static uint64_t newest_ns(const struct stack_hold *stack_hold)
+{
+	uint64_t newest_ns = 0;
+	for (size_t i = 0; i < stack_hold->held.count; i++)
+		if (stack_hold->held.items[i].time_ns > newest_ns)
+			newest_ns = stack_hold->held.items[i].time_ns;
+	return newest_ns;
+}
+
+static struct sp_error *settle(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
+			       struct stack_hold_counts *counts)
+{
+	uint64_t newest = newest_ns(stack_hold);
+	uint64_t recent_ns = now || newest < RECENT_NS ? UINT64_MAX : newest - RECENT_NS;
+	struct sp_error *error = repair_settle(stack_hold->repair) ? NULL : error_no_memory();
+	if (!error)
+		error = write_or_keep(stack_hold, recent_ns, output, counts);
+	drop_held(stack_hold);
+	if (!error && !repair_forget(stack_hold->repair))
+		error = error_no_memory();
+	if (!error)
+		ask_again(stack_hold);
+	return error;
+}
+
+struct sp_error *stack_hold_settle(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
+				   uint64_t *oldest_ns, struct stack_hold_counts *counts)
+{
+	struct sp_error *error = NULL;
+	if (stack_hold_oldest_ns(stack_hold) == UINT64_MAX)
+		return NULL;
+	pthread_mutex_lock(&stack_hold->lock);
+	if (stack_hold->held.count && (now || stack_hold->held_bytes > HOLD_BYTES ||
+				       clock_ns(CLOCK_MONOTONIC) - stack_hold->settled_ns >= HOLD_NS)) {
+		uint64_t held_ns = stack_hold_oldest_ns(stack_hold);
+		if (held_ns < __atomic_load_n(oldest_ns, __ATOMIC_RELAXED))
+			__atomic_store_n(oldest_ns, held_ns, __ATOMIC_SEQ_CST);
+		error = settle(stack_hold, now, output, counts);
+	}
+	pthread_mutex_unlock(&stack_hold->lock);
+	return error;
+}
+
+uint64_t stack_hold_oldest_ns(const struct stack_hold *stack_hold)
+{
+	return __atomic_load_n(&stack_hold->oldest_ns, __ATOMIC_SEQ_CST);
+}

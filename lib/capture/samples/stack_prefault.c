@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/samples/stack_prefault.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "base/hash.h"
+#include "proc/maps.h"
+
+/* So often in so long, and one place no more often. */
+#define PERIOD_NS 100000000
+#define TIMES_MAX 50
+#define AGAIN_NS 50000000
+
+#define PAGES_MAX 40
+#define PAGES_BELOW 32
+
+/* So far above, whatever was asked for: the next copies may be the largest there are. */
+#define ABOVE_BYTES 65536
+
+void stack_prefault_init(struct stack_prefault *stack_prefault)
+{
+	*stack_prefault = (struct stack_prefault){.page_size = (size_t)sysconf(_SC_PAGESIZE)};
+}
+
+static bool may_prefault(struct stack_prefault *stack_prefault, const struct prefault_stack *stack,
+			 uint64_t page)
+{
+	size_t place = hash_pair(stack->pid, page) % TOUCH_PLACES;
+	if (stack_prefault->places[place].pid == stack->pid && stack_prefault->places[place].page == page &&
+	    stack->time_ns - stack_prefault->places[place].time_ns < AGAIN_NS)
+		return false;
+	/* Samples of several CPUs do not come in order: what is older is of this period, too. */
+	if (stack->time_ns > stack_prefault->began_ns + PERIOD_NS) {
+		stack_prefault->began_ns = stack->time_ns;
+		stack_prefault->times = 0;
+	}
+	if (stack_prefault->times++ >= TIMES_MAX)
+		return false;
+	stack_prefault->places[place].pid = stack->pid;
+	stack_prefault->places[place].page = page;
+	stack_prefault->places[place].time_ns = stack->time_ns;
+	return true;
+}
+
+/* A byte of each page: `count` of them from `page` on, upwards or downwards. 0, or the errno. */
+static int read_pages(uint32_t pid, uint64_t page, size_t count, int64_t step)
+{
+	uint8_t thrown_away[PAGES_MAX];
+	struct iovec remote[PAGES_MAX];
+	struct iovec local = {thrown_away, count};
+	for (size_t i = 0; i < count; i++)
+		remote[i] = (struct iovec){(void *)(uintptr_t)(page + (uint64_t)((int64_t)i * step)), 1};
+	/* It reads until there is a page that is not of the stack. */
+	return process_vm_readv((pid_t)pid, &local, 1, remote, count, 0) < 0 ? errno : 0;
+}
+
+/*
+ * Pages of the stack below its pointer. From Linux 6.5 on, reading below the first one of a main
+ * thread's fails with a warning in the kernel's log; before 6.11 nothing tells cheaply where it is.
+ */
+static size_t pages_below(const struct stack_prefault *stack_prefault, uint32_t pid, uint64_t sp_page)
+{
+	uint64_t start;
+	if (maps_start_of(pid, sp_page, &start) != 0)
+		return PAGES_BELOW;
+	uint64_t pages = (sp_page - start) / stack_prefault->page_size;
+	return pages < PAGES_BELOW ? pages : PAGES_BELOW;
+}
+
+bool stack_prefault_touch(struct stack_prefault *stack_prefault, const struct prefault_stack *stack)
+{
+	size_t page_size = stack_prefault->page_size;
+	uint64_t mask = ~(uint64_t)(page_size - 1);
+	uint32_t above = stack->asked > ABOVE_BYTES ? stack->asked : ABOVE_BYTES;
+	uint64_t page = (stack->sp + stack->good) & mask, last = (stack->sp + above) & mask;
+	if (stack->good >= stack->asked || last < page || !may_prefault(stack_prefault, stack, page))
+		return false;
+	size_t count = (size_t)((last - page) / page_size) + 1;
+	int errnum = read_pages(stack->pid, page, count < PAGES_MAX ? count : PAGES_MAX,
+				(int64_t)page_size);
+	if (errnum == EPERM) {
+		if (!stack_prefault->refused++)
+			stack_prefault->refused_pid = stack->pid;
+		return true;
+	}
+	uint64_t sp_page = stack->sp & mask;
+	read_pages(stack->pid, sp_page - page_size, pages_below(stack_prefault, stack->pid, sp_page),
+		   -(int64_t)page_size);
+	stack_prefault->touched++;
+	return true;
+}

@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A process keeps copies of its mappings' records, one behind the other; a fork copies them all,
+ * which costs less than sharing them would in what has to be kept right. Whose they are is
+ * put into them when they are written.
+ */
+#include "capture/tasks/live_state.h"
+
+#include <string.h>
+#include "base/cleanup.h"
+#include "record/types.h"
+
+/* Layout of the records, as perf_event_open(2) has them. */
+enum {
+	BODY_PID = 8,
+	BODY_TID = 12,
+	COMM_TEXT = 16,
+	TASK_PPID = 12,
+	TASK_TID = 16,
+	TASK_PTID = 20,
+	TASK_TIME = 24,
+	TASK_END = 32,
+	MMAP_START = 16,
+	MMAP_SIZE = 24,
+	MMAP_END = 40,
+	KSYMBOL_FLAGS = 22,
+	BPF_TYPE = 8,
+	BPF_ID = 12,
+	BPF_END = 16,
+	FACT_KEY = 8,
+};
+
+/*
+ * That mappings were removed is not told. So where there are more than this, the oldest but for
+ * the first ones (the program and its libraries) are taken for gone.
+ */
+#define MAPPINGS_MAX 16384
+#define MAPPINGS_FIRST 1024
+
+/* Control groups come and go, and only their coming is told. */
+#define FACTS_MAX 65536
+
+/* A part of the log, or of the facts, that is written at a time. */
+#define PART_BYTES 65536
+#define PART_FACTS 256
+
+static uint32_t get_u32(const uint8_t *record, size_t at)
+{
+	uint32_t value;
+	memcpy(&value, record + at, sizeof(value));
+	return value;
+}
+
+static uint64_t get_u64(const uint8_t *record, size_t at)
+{
+	uint64_t value;
+	memcpy(&value, record + at, sizeof(value));
+	return value;
+}
+
+static void set_u32(uint8_t *record, size_t at, uint32_t value)
+{
+	memcpy(record + at, &value, sizeof(value));
+}
+
+static void set_u64(uint8_t *record, size_t at, uint64_t value)
+{
+	memcpy(record + at, &value, sizeof(value));
+}
+
+static struct perf_event_header header_of(const uint8_t *record)
+{
+	struct perf_event_header header;
+	memcpy(&header, record, sizeof(header));
+	return header;
+}
+
+static uint8_t *copy_of(const uint8_t *record)
+{
+	uint16_t size = record ? header_of(record).size : 0;
+	uint8_t *copy = size ? malloc(size) : NULL;
+	if (copy)
+		memcpy(copy, record, size);
+	return copy;
+}
+
+static bool append(struct record_buffer *buffer, const uint8_t *bytes, size_t size)
+{
+	if (!vec_reserve(buffer, buffer->count + size))
+		return false;
+	if (size)
+		memcpy(buffer->items + buffer->count, bytes, size);
+	buffer->count += size;
+	return true;
+}
+
+/* -- Tables ---------------------------------------------------------------- */
+
+/* Rows have no holes: where one is gone, the last one has moved to its place. */
+static void renumber(struct u64map *index, uint64_t gone, uint64_t moved)
+{
+	*u64map_find(index, moved) = *u64map_find(index, gone);
+	u64map_remove(index, gone);
+}
+
+static struct live_state_process *find_process(const struct live_state *live_state, uint32_t pid)
+{
+	const uint32_t *index = u64map_find(&live_state->process_index, pid);
+	return index ? &live_state->processes.items[*index] : NULL;
+}
+
+static struct live_state_thread *find_thread(const struct live_state *live_state, uint32_t tid)
+{
+	const uint32_t *index = u64map_find(&live_state->thread_index, tid);
+	return index ? &live_state->threads.items[*index] : NULL;
+}
+
+/* Made, where it is not there; NULL when out of memory. */
+static struct live_state_process *put_process(struct live_state *live_state, uint32_t pid)
+{
+	struct live_state_process *process = find_process(live_state, pid);
+	if (process)
+		return process;
+	uint32_t index = (uint32_t)live_state->processes.count;
+	if (!vec_reserve(&live_state->processes, index + 1) ||
+	    !u64map_put(&live_state->process_index, pid, index, NULL))
+		return NULL;
+	process = vec_push(&live_state->processes);
+	*process = (struct live_state_process){.pid = pid};
+	return process;
+}
+
+static struct live_state_thread *put_thread(struct live_state *live_state, uint32_t tid)
+{
+	struct live_state_thread *thread = find_thread(live_state, tid);
+	if (thread)
+		return thread;
+	uint32_t index = (uint32_t)live_state->threads.count;
+	if (!vec_reserve(&live_state->threads, index + 1) ||
+	    !u64map_put(&live_state->thread_index, tid, index, NULL))
+		return NULL;
+	thread = vec_push(&live_state->threads);
+	*thread = (struct live_state_thread){.tid = tid};
+	return thread;
+}
+
+static void clear_mappings(struct live_state_process *process)
+{
+	process->mappings.count = process->bytes.count = process->dead = 0;
+}
+
+static void process_deinit(struct live_state_process *process)
+{
+	vec_deinit(&process->tids);
+	vec_deinit(&process->mappings);
+	vec_deinit(&process->bytes);
+}
+
+static void thread_deinit(struct live_state_thread *thread)
+{
+	free(thread->fork);
+	free(thread->comm);
+	free(thread->namespaces);
+}
+
+/* The process goes with its last thread. */
+static void leave(struct live_state *live_state, uint32_t pid, uint32_t tid)
+{
+	struct live_state_process *process = find_process(live_state, pid);
+	if (!process)
+		return;
+	for (size_t i = 0; i < process->tids.count; i++)
+		if (process->tids.items[i] == tid) {
+			process->tids.items[i] = process->tids.items[--process->tids.count];
+			break;
+		}
+	if (process->tids.count)
+		return;
+	process_deinit(process);
+	*process = live_state->processes.items[--live_state->processes.count];
+	renumber(&live_state->process_index, pid, process->pid);
+}
+
+static void remove_thread(struct live_state *live_state, uint32_t tid)
+{
+	struct live_state_thread *thread = find_thread(live_state, tid);
+	if (!thread)
+		return;
+	leave(live_state, thread->pid, tid);
+	thread_deinit(thread);
+	*thread = live_state->threads.items[--live_state->threads.count];
+	renumber(&live_state->thread_index, tid, thread->tid);
+}
+
+/* A thread of that process, whosever it was; NULL when out of memory. */
+static struct live_state_thread *enter(struct live_state *live_state, uint32_t pid, uint32_t tid)
+{
+	struct live_state_thread *thread = find_thread(live_state, tid);
+	if (thread && thread->pid == pid)
+		return thread;
+	if (thread)
+		remove_thread(live_state, tid);
+	struct live_state_process *process = put_process(live_state, pid);
+	if (!process || !vec_reserve(&process->tids, process->tids.count + 1))
+		return NULL;
+	thread = put_thread(live_state, tid);
+	if (!thread)
+		return NULL;
+	thread->pid = pid;
+	*vec_push(&process->tids) = tid;
+	return thread;
+}
+
+void live_state_deinit(struct live_state *live_state)
+{
+	for (size_t i = 0; i < live_state->processes.count; i++)
+		process_deinit(&live_state->processes.items[i]);
+	for (size_t i = 0; i < live_state->threads.count; i++)
+		thread_deinit(&live_state->threads.items[i]);
+	for (size_t i = 0; i < live_state->facts.count; i++)
+		free(live_state->facts.items[i].record);
+	vec_deinit(&live_state->processes);
+	vec_deinit(&live_state->threads);
+	vec_deinit(&live_state->facts);
+	vec_deinit(&live_state->prologue);
+	vec_deinit(&live_state->log);
+	u64map_deinit(&live_state->process_index);
+	u64map_deinit(&live_state->thread_index);
+	u64map_deinit(&live_state->fact_index);
+}
+
+/* -- What records do ------------------------------------------------------- */
+
+/* Whose a record is, in its body and behind it. */
+static void set_task(const struct live_state *live_state, uint8_t *record, uint32_t pid, uint32_t tid)
+{
+	size_t trailer = header_of(record).size - live_state->fields.trailer_tid;
+	set_u32(record, BODY_PID, pid);
+	set_u32(record, BODY_TID, tid);
+	set_u32(record, trailer, pid);
+	set_u32(record, trailer + 4, tid);
+}
+
+/* A name, or namespaces, as the parent has them; NULL is no news. */
+static bool inherit(const struct live_state *live_state, uint8_t **slot, const uint8_t *parents,
+		    uint32_t pid, uint32_t tid)
+{
+	free(*slot);
+	*slot = copy_of(parents);
+	if (*slot)
+		set_task(live_state, *slot, pid, tid);
+	return *slot || !parents;
+}
+
+static bool replace(uint8_t **slot, const uint8_t *record)
+{
+	free(*slot);
+	return (*slot = copy_of(record));
+}
+
+static bool copy_mappings(struct live_state_process *to, const struct live_state_process *from)
+{
+	clear_mappings(to);
+	if (!vec_reserve(&to->mappings, from->mappings.count) ||
+	    !append(&to->bytes, from->bytes.items, from->bytes.count))
+		return false;
+	if (from->mappings.count)
+		memcpy(to->mappings.items, from->mappings.items,
+		       from->mappings.count * sizeof(*from->mappings.items));
+	to->mappings.count = from->mappings.count;
+	to->dead = from->dead;
+	return true;
+}
+
+static bool see_fork(struct live_state *live_state, const uint8_t *record)
+{
+	uint32_t pid = get_u32(record, BODY_PID), ppid = get_u32(record, TASK_PPID);
+	uint32_t tid = get_u32(record, TASK_TID), ptid = get_u32(record, TASK_PTID);
+	/* A task of that number whose end was not told. */
+	remove_thread(live_state, tid);
+	struct live_state_thread *thread = enter(live_state, pid, tid);
+	if (!thread)
+		return false;
+	const struct live_state_thread *parent = find_thread(live_state, ptid);
+	if (!replace(&thread->fork, record) ||
+	    (parent && (!inherit(live_state, &thread->comm, parent->comm, pid, tid) ||
+			!inherit(live_state, &thread->namespaces, parent->namespaces, pid, tid))))
+		return false;
+	struct live_state_process *child = find_process(live_state, pid);
+	const struct live_state_process *from = find_process(live_state, ppid);
+	if (pid == ppid)
+		return true;
+	/* Of what was synthesised, mappings follow. */
+	if (!from || header_of(record).misc & PERF_RECORD_MISC_FORK_EXEC) {
+		clear_mappings(child);
+		return true;
+	}
+	return copy_mappings(child, from);
+}
+
+/* Of an exec: nothing stays mapped, and of the threads one, which has the process's number now. */
+static void begin_program(struct live_state *live_state, struct live_state_process *process, uint32_t tid)
+{
+	clear_mappings(process);
+	while (process->tids.count > 1) {
+		bool first = process->tids.items[0] == tid;
+		remove_thread(live_state, process->tids.items[first]);
+	}
+}
+
+static bool see_comm(struct live_state *live_state, const uint8_t *record)
+{
+	uint32_t pid = get_u32(record, BODY_PID);
+	uint32_t tid = get_u32(record, BODY_TID);
+	struct live_state_thread *thread = enter(live_state, pid, tid);
+	if (!thread)
+		return false;
+	if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC)
+		begin_program(live_state, find_process(live_state, pid), tid);
+	return replace(&find_thread(live_state, tid)->comm, record);
+}
+
+/* Gives back what mappings that are gone hold. */
+static void compact(struct live_state_process *process)
+{
+	size_t used = 0, bytes = 0;
+	for (size_t i = 0; i < process->mappings.count; i++) {
+		struct live_state_mapping mapping = process->mappings.items[i];
+		if (!mapping.size)
+			continue;
+		memmove(process->bytes.items + bytes, process->bytes.items + mapping.at, mapping.size);
+		mapping.at = (uint32_t)bytes;
+		bytes += mapping.size;
+		process->mappings.items[used++] = mapping;
+	}
+	process->mappings.count = used;
+	process->bytes.count = bytes;
+	process->dead = 0;
+}
+
+/* What is wholly covered by the new one is gone; what is in part, is still what is beside it. */
+static void remove_covered(struct live_state_process *process, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < process->mappings.count; i++) {
+		struct live_state_mapping *mapping = &process->mappings.items[i];
+		if (!mapping->size || mapping->start < start || mapping->end > end)
+			continue;
+		mapping->size = 0;
+		process->dead++;
+	}
+	bool full = process->mappings.count - process->dead >= MAPPINGS_MAX;
+	for (size_t i = MAPPINGS_FIRST; full && i < MAPPINGS_MAX / 4; i++) {
+		process->dead += process->mappings.items[i].size != 0;
+		process->mappings.items[i].size = 0;
+	}
+	/* Of the full one at once: what is the oldest next time is at the same place. */
+	if (full || (process->dead > 16 && process->dead > process->mappings.count / 2))
+		compact(process);
+}
+
+static bool see_mapping(struct live_state *live_state, const uint8_t *record)
+{
+	uint32_t pid = get_u32(record, BODY_PID);
+	const struct perf_event_header header = header_of(record);
+	if (pid == UINT32_MAX || (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+					 PERF_RECORD_MISC_KERNEL)
+		return append(&live_state->prologue, record, header.size);
+	struct live_state_process *process = find_process(live_state, pid);
+	if (!process && (!enter(live_state, pid, pid) || !(process = find_process(live_state, pid))))
+		return false;
+	uint64_t start = get_u64(record, MMAP_START), size = get_u64(record, MMAP_SIZE);
+	uint64_t end = size < UINT64_MAX - start ? start + size : UINT64_MAX;
+	remove_covered(process, start, end);
+	struct live_state_mapping *mapping = vec_push(&process->mappings);
+	if (!mapping)
+		return false;
+	*mapping = (struct live_state_mapping){start, end, (uint32_t)process->bytes.count, header.size};
+	return append(&process->bytes, record, header.size);
+}
+
+static void remove_fact(struct live_state *live_state, uint64_t key)
+{
+	const uint32_t *known = u64map_find(&live_state->fact_index, key);
+	if (!known)
+		return;
+	struct live_state_fact *fact = &live_state->facts.items[*known];
+	free(fact->record);
+	*fact = live_state->facts.items[--live_state->facts.count];
+	renumber(&live_state->fact_index, key, fact->key);
+}
+
+static bool add_fact(struct live_state *live_state, uint64_t key, const uint8_t *record)
+{
+	const uint32_t *known = u64map_find(&live_state->fact_index, key);
+	if (known)
+		return replace(&live_state->facts.items[*known].record, record);
+	/* The last one came last. */
+	if (live_state->facts.count >= FACTS_MAX)
+		remove_fact(live_state, live_state->facts.items[live_state->evict++ % (FACTS_MAX - 1)].key);
+	uint32_t index = (uint32_t)live_state->facts.count;
+	CLEANUP_FREE uint8_t *copy = copy_of(record);
+	if (!copy || !vec_reserve(&live_state->facts, index + 1) ||
+	    !u64map_put(&live_state->fact_index, key, index, NULL))
+		return false;
+	*vec_push(&live_state->facts) = (struct live_state_fact){.key = key, .record = take_ptr(copy)};
+	return true;
+}
+
+static bool see_fact(struct live_state *live_state, const uint8_t *record)
+{
+	uint32_t type = header_of(record).type;
+	uint64_t key = hash_pair(type, type == PERF_RECORD_BPF_EVENT ? get_u32(record, BPF_ID)
+								     : get_u64(record, FACT_KEY));
+	uint16_t flags;
+	memcpy(&flags, record + (type == PERF_RECORD_BPF_EVENT ? BPF_TYPE : KSYMBOL_FLAGS),
+	       sizeof(flags));
+	bool gone = type == PERF_RECORD_KSYMBOL ? flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER
+		    : type == PERF_RECORD_BPF_EVENT ? flags == PERF_BPF_EVENT_PROG_UNLOAD : false;
+	if (!gone)
+		return add_fact(live_state, key, record);
+	remove_fact(live_state, key);
+	return true;
+}
+
+static bool see(struct live_state *live_state, const uint8_t *record)
+{
+	switch (header_of(record).type) {
+	case PERF_RECORD_FORK:
+		return see_fork(live_state, record);
+	case PERF_RECORD_EXIT:
+		remove_thread(live_state, get_u32(record, TASK_TID));
+		return true;
+	case PERF_RECORD_COMM:
+		return see_comm(live_state, record);
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return see_mapping(live_state, record);
+	case PERF_RECORD_NAMESPACES: {
+		struct live_state_thread *thread = enter(live_state, get_u32(record, BODY_PID),
+							 get_u32(record, BODY_TID));
+		return thread && replace(&thread->namespaces, record);
+	}
+	default:
+		return see_fact(live_state, record);
+	}
+}
+
+/* How large a record that says who lives must be without what is behind it; 0: it does not. */
+static size_t least_size(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return TASK_END;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return MMAP_END;
+	case PERF_RECORD_KSYMBOL:
+		return KSYMBOL_FLAGS + 2;
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_CGROUP:
+		return COMM_TEXT;
+	case PERF_RECORD_BPF_EVENT:
+		return BPF_END;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t time_of(const struct live_state *live_state, const uint8_t *record)
+{
+	return get_u64(record, header_of(record).size - live_state->fields.trailer_time);
+}
+
+/* Records of ours are as much of each file's beginning. */
+#define FIRST_OWN_TYPE 64
+
+struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *bytes, size_t size)
+{
+	bool good = true;
+	for (size_t at = 0; good && at + sizeof(struct perf_event_header) <= size;) {
+		const uint8_t *record = bytes + at;
+		struct perf_event_header header = header_of(record);
+		if (header.size < sizeof(header) || header.size > size - at)
+			break;
+		at += header.size;
+		size_t least = least_size(header.type);
+		if (header.type >= FIRST_OWN_TYPE)
+			good = append(&live_state->prologue, record, header.size);
+		else if (!least || header.size < least + live_state->fields.trailer_tid)
+			continue;
+		else if (time_of(live_state, record) <= live_state->base_ns &&
+			 live_state->log_begin == live_state->log.count)
+			good = see(live_state, record);
+		else
+			good = append(&live_state->log, record, header.size);
+	}
+	return good ? NULL : error_no_memory();
+}
+
+struct sp_error *live_state_forget(struct live_state *live_state, uint64_t before_ns)
+{
+	struct record_buffer *log = &live_state->log;
+	bool good = true;
+	while (good && live_state->log_begin < log->count) {
+		const uint8_t *record = log->items + live_state->log_begin;
+		if (time_of(live_state, record) > before_ns)
+			break;
+		live_state->log_begin += header_of(record).size;
+		good = see(live_state, record);
+	}
+	if (before_ns > live_state->base_ns)
+		live_state->base_ns = before_ns;
+	if (live_state->log_begin > log->count / 2) {
+		memmove(log->items, log->items + live_state->log_begin, log->count - live_state->log_begin);
+		log->count -= live_state->log_begin;
+		live_state->log_begin = 0;
+	}
+	return good ? NULL : error_no_memory();
+}
+
+struct sp_error *live_state_trim(struct live_state *live_state, size_t size)
+{
+	uint64_t before_ns = 0;
+	if (live_state_log_size(live_state) <= size)
+		return NULL;
+	/* A half at once: taking little by little would move the rest again and again. */
+	size_t at = live_state->log_begin, end = live_state->log.count - size / 2;
+	for (; at < end; at += header_of(live_state->log.items + at).size) {
+		uint64_t time_ns = time_of(live_state, live_state->log.items + at);
+		before_ns = time_ns > before_ns ? time_ns : before_ns;
+	}
+	return live_state_forget(live_state, before_ns);
+}
+
+/* -- After losses ---------------------------------------------------------- */
+
+/* An EXIT, of what a FORK said. */
+static bool add_exit(struct live_state *live_state, const struct live_state_thread *thread, uint64_t time_ns)
+{
+	CLEANUP_FREE uint8_t *record = copy_of(thread->fork);
+	if (!record)
+		return false;
+	struct perf_event_header header = header_of(record);
+	header.type = PERF_RECORD_EXIT;
+	header.misc = 0;
+	memcpy(record, &header, sizeof(header));
+	set_u64(record, TASK_TIME, time_ns);
+	set_u64(record, header.size - live_state->fields.trailer_time, time_ns);
+	return append(&live_state->log, record, header.size);
+}
+
+struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t *pids, size_t count,
+				   uint64_t time_ns)
+{
+	bool good = true;
+	/* Backwards, as what goes is replaced by what is behind it. */
+	for (size_t i = live_state->threads.count; i-- > 0 && good;) {
+		const struct live_state_thread *thread = &live_state->threads.items[i];
+		if (count && bsearch(&thread->pid, pids, count, sizeof(*pids), u32_compare))
+			continue;
+		/* Nobody told of its beginning: nobody need be told of its end. */
+		if (thread->fork)
+			good = add_exit(live_state, thread, time_ns);
+		else
+			remove_thread(live_state, thread->tid);
+	}
+	return good ? NULL : error_no_memory();
+}
+
+/* -- Writing --------------------------------------------------------------- */
+
+/* As of the beginning. */
+static void set_first(const struct live_state *live_state, uint8_t *record, uint16_t set, uint16_t clear)
+{
+	struct perf_event_header header = header_of(record);
+	header.misc = (uint16_t)((header.misc | set) & ~clear);
+	memcpy(record, &header, sizeof(header));
+	set_u64(record, header.size - live_state->fields.trailer_time, 0);
+	if (header.type == PERF_RECORD_FORK)
+		set_u64(record, TASK_TIME, 0);
+}
+
+static bool put_first(const struct live_state *live_state, struct record_buffer *buffer,
+		      const uint8_t *record, uint16_t set, uint16_t clear)
+{
+	size_t at = buffer->count;
+	if (!record)
+		return true;
+	if (!append(buffer, record, header_of(record).size))
+		return false;
+	set_first(live_state, buffer->items + at, set, clear);
+	return true;
+}
+
+static bool put_task(const struct live_state *live_state, struct record_buffer *buffer, uint32_t tid)
+{
+	const struct live_state_thread *thread = find_thread(live_state, tid);
+	return !thread ||
+	       (put_first(live_state, buffer, thread->fork, PERF_RECORD_MISC_FORK_EXEC, 0) &&
+		put_first(live_state, buffer, thread->namespaces, 0, 0) &&
+		put_first(live_state, buffer, thread->comm, 0, PERF_RECORD_MISC_COMM_EXEC));
+}
+
+/* The leader first: its FORK makes the process. */
+static bool put_whole_process(const struct live_state *live_state, struct record_buffer *buffer,
+			      const struct live_state_process *process)
+{
+	bool good = put_task(live_state, buffer, process->pid);
+	for (size_t i = 0; i < process->tids.count && good; i++)
+		if (process->tids.items[i] != process->pid)
+			good = put_task(live_state, buffer, process->tids.items[i]);
+	for (size_t i = 0; i < process->mappings.count && good; i++) {
+		const struct live_state_mapping *mapping = &process->mappings.items[i];
+		size_t at = buffer->count;
+		if (!mapping->size)
+			continue;
+		good = put_first(live_state, buffer, process->bytes.items + mapping->at, 0, 0);
+		if (good)
+			set_task(live_state, buffer->items + at, process->pid, process->pid);
+	}
+	return good;
+}
+
+static bool put_facts(const struct live_state *live_state, size_t part, struct record_buffer *buffer)
+{
+	size_t end = (part + 1) * PART_FACTS;
+	bool good = true;
+	for (size_t i = part * PART_FACTS; i < end && i < live_state->facts.count && good; i++)
+		good = put_first(live_state, buffer, live_state->facts.items[i].record, 0, 0);
+	return good;
+}
+
+/* Steps: what it begins with, facts, processes, and what was told since. */
+struct sp_error *live_state_next(const struct live_state *live_state, struct live_state_place *place,
+				 struct record_buffer *buffer, bool *more_ret)
+{
+	size_t facts = 1 + (live_state->facts.count + PART_FACTS - 1) / PART_FACTS;
+	size_t processes = facts + live_state->processes.count, step = place->step++;
+	bool good;
+	*more_ret = step <= processes;
+	if (step > processes)
+		return NULL;
+	if (!step)
+		good = append(buffer, live_state->prologue.items, live_state->prologue.count);
+	else if (step < facts)
+		good = put_facts(live_state, step - 1, buffer);
+	else if (step < processes)
+		good = put_whole_process(live_state, buffer, &live_state->processes.items[step - facts]);
+	else
+		good = append(buffer, live_state->log.items + live_state->log_begin,
+			      live_state_log_size(live_state));
+	return good ? NULL : error_no_memory();
+}
