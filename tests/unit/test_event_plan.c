@@ -250,6 +250,28 @@ TEST(plan_gives_up_the_kernel_where_it_is_forbidden)
 	ck_assert_uint_eq(both->notes.count, 2);
 }
 
+static uint64_t period_bit(const struct event_plan *plan, size_t index)
+{
+	return plan->samples[index].attr.sample_type & PERF_SAMPLE_PERIOD;
+}
+
+/* Linux samples each occurrence of such an event if samples have their period. */
+TEST(plan_omits_the_fixed_period_of_occurrences)
+{
+	struct fake fake = {.capable = true};
+	struct event_request every = {.period = 53, .rate_given = true};
+	PLAN *mixed = plan(&fake, "cpu-clock,faults,faults/period=53/,faults/period=1/,"
+				  "cpu-clock/period=53/,cycles/period=53/,cs/period=2/");
+	for (size_t i = 0; i < mixed->sample_count; i++)
+		ck_assert_int_eq(!period_bit(mixed, i), i == 2 || i == 6);
+	PLAN *all = NULL;
+	ok_or_fail(make(&fake, "faults,task-clock,mem:0x1000:w,faults/freq=100/,{cpu-clock,cs}:S", &every,
+			&all));
+	for (size_t i = 0; i < all->sample_count; i++)
+		ck_assert_int_eq(!period_bit(all, i), i == 0 || i == 2);
+	ck_assert_uint_eq(all->samples[0].attr.sample_period, 53);
+}
+
 TEST(plan_fails_where_only_the_kernel_was_asked_for)
 {
 	struct fake fake = {.paranoid = 2};
