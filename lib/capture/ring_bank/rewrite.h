@@ -26,6 +26,7 @@ struct rewrite_name {
 	uint64_t listed;
 	uint64_t counted;     /* added to counts in samples: by those that it has the place of */
 	uint64_t read_format; /* of PERF_SAMPLE_READ in its samples; 0: they have none */
+	uint32_t read_at;     /* offset of PERF_SAMPLE_READ in its samples */
 };
 
 struct rewrite {
