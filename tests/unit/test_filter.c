@@ -308,6 +308,10 @@ TEST(fields_follow_the_sample_type)
 	ck_assert_uint_eq(fields.trailer_id_again, 32);
 	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &fields));
 	ck_assert_uint_eq(fields.sample_id_again, 0);
+	ck_assert_uint_eq(fields.sample_end, fields.sample_period + 8);
+	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED & ~PERF_SAMPLE_PERIOD, &fields));
+	ck_assert_uint_eq(fields.sample_period, 0);
+	ck_assert_uint_eq(fields.sample_end, fields.sample_cpu + 8);
 }
 
 static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_t position,

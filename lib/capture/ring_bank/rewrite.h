@@ -25,6 +25,7 @@ struct rewrite_name {
 	uint64_t listed;
 	uint64_t counted;     /* added to counts in samples: by those that it has the place of */
 	uint64_t read_format; /* read_format of its samples; 0: they have no PERF_SAMPLE_READ */
+	uint32_t read_at;     /* offset of PERF_SAMPLE_READ in its samples */
 };
 
 struct rewrite {
