@@ -119,7 +119,7 @@ static bool is_everywhere(const struct maps_entry *entry)
 	return strcmp(entry->path, "[vsyscall]") == 0;
 }
 
-/* Those that are executable; or, of all that were read, the others that hold data. */
+/* Writes the executable mappings; or, of all that were read, the data mappings. */
 static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct maps *maps,
 				     bool data)
 {
@@ -136,7 +136,7 @@ static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct m
 	}
 }
 
-/* Of the process, or as one of its threads (not 0) sees it. */
+/* Reads the maps file of the process, or of one of its threads (not 0). */
 static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_t tid)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL, *all = NULL;
