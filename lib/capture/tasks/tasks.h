@@ -81,6 +81,7 @@ struct recorded_tasks {
 	struct tracker tracker;
 	struct synth *synth;             /* owned; from tasks_attach() on */
 	uint64_t begin_ticks;            /* start of the recording, in task_stat's start_ticks */
+	uint64_t open_ns;                /* CPU-wide: all changes of tasks are recorded from then on */
 	struct rescan_state rescan;
 };
 
