@@ -67,11 +67,11 @@ static void learn(const struct sim_found *found)
 }
 
 /* Whether it changed on a CPU whose events were not open again yet; /proc had it later, if it lived. */
-static bool is_unseen(const struct sim_found *found)
+static bool is_unknown(const struct sim_found *found)
 {
 	const struct sim_process *process = sim_process_find(found->pid);
-	return process && (process->unseen_until_ns > found->time_ns ||
-			   (process->unseen_until_ns && process->ended));
+	return process && (process->unknown_until_ns > found->time_ns ||
+			   (process->unknown_until_ns && process->ended));
 }
 
 static void check_mapping(const struct sim_found *found)
@@ -82,7 +82,7 @@ static void check_mapping(const struct sim_found *found)
 	const struct sim_task *leader = sim_task_find(found->pid);
 	bool early = leader && leader->start_ns < sim_result.begin_ns && leader->process->ended &&
 		     !process->complete;
-	if (early || (ancestor && ancestor->ended) || is_unseen(found))
+	if (early || (ancestor && ancestor->ended) || is_unknown(found))
 		return;
 	if (!process->named && found->pid) {
 		sim_violation("process %u has no name at its sample of %llu", found->pid,

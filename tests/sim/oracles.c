@@ -137,7 +137,7 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		const struct sim_task *task = sim_task_find(truth->tid);
 		bool unknown = scenario->target != SIM_SYSTEM &&
 			       (sim_result.stats.lost_sideband ||
-				(task && (task->uncertain || task->process->unseen_until_ns)));
+				(task && (task->uncertain || task->process->unknown_until_ns)));
 		if (found || !due || scenario->may_drop || sim_result.failed || unknown ||
 		    is_double(truth))
 			continue;
@@ -240,7 +240,7 @@ uint64_t sim_hash_files(uint64_t *bytes_ret)
 	return hashing.hash;
 }
 
-static void keep_file(const char *path, const struct sim_inode *inode, void *arg)
+static void save_file(const char *path, const struct sim_inode *inode, void *arg)
 {
 	char name[PATH_MAX];
 	snprintf(name, sizeof(name), "%s/%s", (const char *)arg, strrchr(path, '/') + 1);
@@ -249,7 +249,7 @@ static void keep_file(const char *path, const struct sim_inode *inode, void *arg
 		perror(name);
 }
 
-void sim_keep_files(const char *folder)
+void sim_save_files(const char *folder)
 {
-	sim_files_visit(keep_file, (void *)(uintptr_t)folder);
+	sim_files_visit(save_file, (void *)(uintptr_t)folder);
 }

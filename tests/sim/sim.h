@@ -107,8 +107,8 @@ struct sim_process {
 	bool ended, reaped;
 	const char *exe;
 	/* Changes were made on a CPU whose events had not been opened again: unknown before that time. */
-	uint64_t unseen_until_ns;
-	int unseen_cpu;         /* while that time is UINT64_MAX */
+	uint64_t unknown_until_ns;
+	int unknown_cpu;         /* while that time is UINT64_MAX */
 };
 
 struct sim_task {
@@ -134,7 +134,7 @@ struct sim_cpu {
 	unsigned int queued, room;
 	struct sim_context *context; /* events of the whole CPU */
 	uint32_t generation;
-	bool unseen;            /* it was offline, and its events have not been opened again */
+	bool reopens;           /* it was offline, and its events have not been opened again */
 };
 
 /* Behaviour of the tasks of a session; percentages are of the ends of a burst. */
@@ -171,7 +171,7 @@ void sim_task_wake(struct sim_task *task);
 void sim_task_off(struct sim_task *task);
 void sim_task_map(struct sim_task *task, bool library);
 /* The CPU's events report changes of tasks from now on. */
-void sim_cpu_seen(unsigned int cpu);
+void sim_cpu_reopened(unsigned int cpu);
 void sim_cpu_switch(unsigned int cpu, bool online);
 /* Ends all tasks' activity: the session is over. */
 void sim_tasks_end(void);
@@ -391,7 +391,7 @@ int sim_fd_next(int fd); /* the next one that is open, or -1 */
 /* EPOLL* bits. With `peek`, the wake-up of a ring is not consumed. */
 unsigned int sim_poll(struct sim_open *open, bool peek);
 /* As epoll_wait(2). */
-int sim_epoll_take(struct sim_open *epoll, struct sim_watch *ret, int most, bool peek);
+int sim_epoll_ready(struct sim_open *epoll, struct sim_watch *ret, int most, bool peek);
 int sim_epoll_control(struct sim_open *epoll, int request, int fd, uint32_t events, uint64_t data);
 void sim_timer_set(struct sim_open *timer, uint64_t first_ns, uint64_t each_ns);
 ssize_t sim_descriptor_read(struct sim_open *open, void *buffer, size_t size);

@@ -63,24 +63,24 @@ static struct sim_task *add_task(struct sim_process *process)
 }
 
 /* Records of the task's changes go to no event of its CPU. */
-static void note_unseen(const struct sim_task *task, struct sim_process *process)
+static void note_unknown(const struct sim_task *task, struct sim_process *process)
 {
 	int cpu = task->cpu >= 0 ? task->cpu : task->last_cpu;
-	if (cpu < 0 || !sim_machine.cpus[cpu].unseen)
+	if (cpu < 0 || !sim_machine.cpus[cpu].reopens)
 		return;
-	process->unseen_until_ns = UINT64_MAX;
-	process->unseen_cpu = cpu;
+	process->unknown_until_ns = UINT64_MAX;
+	process->unknown_cpu = cpu;
 }
 
-void sim_cpu_seen(unsigned int cpu)
+void sim_cpu_reopened(unsigned int cpu)
 {
-	if (!sim_machine.cpus[cpu].unseen)
+	if (!sim_machine.cpus[cpu].reopens)
 		return;
-	sim_machine.cpus[cpu].unseen = false;
+	sim_machine.cpus[cpu].reopens = false;
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		struct sim_process *process = sim_machine.tasks[i]->process;
-		if (process->unseen_until_ns == UINT64_MAX && process->unseen_cpu == (int)cpu)
-			process->unseen_until_ns = sim.now_ns;
+		if (process->unknown_until_ns == UINT64_MAX && process->unknown_cpu == (int)cpu)
+			process->unknown_until_ns = sim.now_ns;
 	}
 }
 
@@ -101,9 +101,9 @@ struct sim_task *sim_task_new(struct sim_task *parent, bool thread)
 		to->map_count = from->map_count;
 		to->exe = from->exe;
 		to->ppid = from->pid;
-		to->unseen_until_ns = from->unseen_until_ns;
-		to->unseen_cpu = from->unseen_cpu;
-		note_unseen(parent, to);
+		to->unknown_until_ns = from->unknown_until_ns;
+		to->unknown_cpu = from->unknown_cpu;
+		note_unknown(parent, to);
 	}
 	if (parent) {
 		sim_perf_fork(parent, task, thread);
@@ -128,7 +128,7 @@ void sim_task_map(struct sim_task *task, bool library)
 	uint64_t base = library ? UINT64_C(0x7f0000000000) + ((uint64_t)process->map_count << 24)
 				: UINT64_C(0x555500000000);
 	put_map(process, &sim_images[library], base + (sim_random(SIM_WORLD, 256) << 12));
-	note_unseen(task, process);
+	note_unknown(task, process);
 	sim_record_map(task, &process->maps[process->map_count - 1]);
 }
 
@@ -139,7 +139,7 @@ void sim_task_exec(struct sim_task *task, const char *comm)
 	process->exe = sim_images[0].path;
 	strncpy(task->comm, comm, sizeof(task->comm) - 1);
 	sim_perf_exec(task);
-	note_unseen(task, process);
+	note_unknown(task, process);
 	sim_record_comm(task, true);
 	sim_task_map(task, false);
 	sim_task_map(task, true);

@@ -62,7 +62,7 @@ same "the same seed makes the same files" "$tmp/wanted" "$tmp/got"
 passes "tasks that begin early" -s cpus-1024 --seed 16-17
 passes "tasks that begin on a CPU that is back" -s random --seed 152
 passes "unwinding without a library" -s slow-disk --seed 1 --fault 297
-for scenario in frame-pointers live attach rotation flight; do
+for scenario in frame-pointers live attach rotation overwrite; do
 	passes "failing calls: $scenario" -s $scenario --seed 7 --fault every "${SIM_FAULTS:-61}"
 	passes "kills: $scenario" -s $scenario --seed 8 --kill every "${SIM_KILLS:-3001}"
 done
