@@ -106,9 +106,9 @@ struct sim_process {
 	int status;
 	bool ended, reaped;
 	const char *exe;
-	/* Changes were made on a CPU whose events had not been opened again: unknown before that time. */
+	/* Changes were made on a CPU whose events had not been reopened: unknown before that time. */
 	uint64_t unknown_until_ns;
-	int unknown_cpu;         /* while that time is UINT64_MAX */
+	int unknown_cpu;        /* while that time is UINT64_MAX; -1: its events have been reopened */
 };
 
 struct sim_task {
@@ -170,6 +170,8 @@ void sim_task_wake(struct sim_task *task);
 /* Takes the task off its CPU; another one runs there. */
 void sim_task_off(struct sim_task *task);
 void sim_task_map(struct sim_task *task, bool library);
+/* The recorder reads the process's mappings. */
+void sim_process_read(struct sim_process *process);
 /* The CPU's events report changes of tasks from now on. */
 void sim_cpu_reopened(unsigned int cpu);
 void sim_cpu_switch(unsigned int cpu, bool online);

@@ -79,9 +79,15 @@ void sim_cpu_reopened(unsigned int cpu)
 	sim_machine.cpus[cpu].reopens = false;
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		struct sim_process *process = sim_machine.tasks[i]->process;
-		if (process->unknown_until_ns == UINT64_MAX && process->unknown_cpu == (int)cpu)
-			process->unknown_until_ns = sim.now_ns;
+		if (process->unknown_cpu == (int)cpu)
+			process->unknown_cpu = -1;
 	}
+}
+
+void sim_process_read(struct sim_process *process)
+{
+	if (process->unknown_until_ns == UINT64_MAX && process->unknown_cpu < 0)
+		process->unknown_until_ns = sim.now_ns;
 }
 
 struct sim_task *sim_task_new(struct sim_task *parent, bool thread)

@@ -15,6 +15,7 @@
 void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once)
 {
 	tasks->rescan.is_requested = true;
+	tasks->rescan.is_cpu_back |= at_once;
 	if (at_once)
 		tasks->rescan.time_ns = 0;
 }
@@ -108,14 +109,16 @@ struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, ui
 {
 	bool system_wide = tasks->parts.config->target == CAPTURE_SYSTEM_WIDE;
 	bool first = !tasks->rescan.lost;
+	bool as_read = tasks->rescan.is_cpu_back && tasks->rescan.lost == tasks->tracker.counts.lost;
 	tasks->rescan.lost = tasks->tracker.counts.lost;
+	tasks->rescan.is_cpu_back = false;
 	struct sp_error *error = remove_ended(&tasks->membership);
 	if (error)
 		return error;
 	error = tasks_list_processes(tasks->parts.ctx, running_ret);
-	synth_set_time(tasks->synth, from_ns);
 	for (size_t i = 0; i < running_ret->count && !error; i++) {
 		uint32_t pid = running_ret->items[i];
+		synth_set_time(tasks->synth, as_read ? tasks_now_ns(tasks) : from_ns);
 		if (system_wide || descends(tasks, pid, now_ns))
 			error = follow_process(tasks, pid, from_ns);
 	}

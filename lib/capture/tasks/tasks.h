@@ -59,6 +59,7 @@ struct rescan_state {
 	uint64_t time_ns;     /* time of the last rescan */
 	uint64_t ended_ns;    /* time of the last look for ended tasks */
 	bool is_requested;    /* records may be lost without a LOST record */
+	bool is_cpu_back;     /* its last records were not lost, but never made */
 };
 
 /* Processes for messages. */
