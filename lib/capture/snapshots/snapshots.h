@@ -51,7 +51,7 @@ struct snapshots_options {
 	void *arg;
 };
 
-#define SNAPSHOT_STACK_MAX 32768
+#define SNAPSHOT_STACK_MAX 61440
 
 struct snapshots;
 
