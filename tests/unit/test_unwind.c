@@ -378,15 +378,41 @@ __attribute__((noinline)) static int call_with_leftovers(void)
 	return take_with_leftovers() + 1;
 }
 
+static int compare_values(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Keeps a frame pointer. Return addresses of an earlier qsort() are between its local variables. */
+__attribute__((noinline)) static int take_with_frame(void)
+{
+	volatile char unused[4000];
+	unused[0] = __builtin_frame_address(0) != NULL;
+	return raise(SIGUSR1) + unused[0];
+}
+
+static int (*volatile called_by_register)(void) = take_with_frame;
+
+/* Its return address does not name the called function. */
+__attribute__((noinline)) static int call_with_frame(void)
+{
+	int values[100];
+	for (int i = 0; i < 100; i++)
+		values[i] = i * 7919 % 101;
+	qsort(values, 100, sizeof(*values), compare_values);
+	return called_by_register() + values[1];
+}
+
 TEST(stack_snapshots_need_no_other_registers)
 {
 	expect_as_snapshots(3, take);
 	expect_as_snapshots(2, take_in_qsort);
 	uint32_t searched = expect_as_snapshots(1, call_with_alloca);
 	searched += expect_as_snapshots(2, call_with_leftovers);
+	searched += expect_as_snapshots(1, call_with_frame);
 	/* On arm64, rows are relative to the stack pointer, or the frame pointer is saved before. */
 	if (!strcmp(HOST, "x86_64"))
-		ck_assert_uint_ge(searched, 2);
+		ck_assert_uint_ge(searched, 3);
 }
 
 /* Whether this build has it. */
