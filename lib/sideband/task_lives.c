@@ -201,6 +201,9 @@ static bool add_event(struct maker *maker, struct task_event event)
 	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
 		return true;
 	if (kind == TASK_EVENT_FORK) {
+		/* Each event that has task records may have written one. */
+		if (maker->life && maker->life->totals.born && maker->next == maker->life->first)
+			return true;
 		if (maker->life)
 			end_life(maker, event.time_ns, false);
 		return begin_life(maker, event.time_ns, true, event.cpu);
@@ -228,6 +231,9 @@ bool task_lives_make(struct task_lives *lives, struct task_events *events)
 		struct task_thread *thread = maker.thread = &events->threads.items[i];
 		thread->first_life = lives->items.count;
 		maker.dead = false;
+		/* Switches of a thread that is not recorded are incomplete. */
+		if (!thread->own)
+			continue;
 		for (size_t j = 0; j < thread->count; j++)
 			if (!add_event(&maker, events->items.items[thread->first + j]))
 				return false;
