@@ -104,9 +104,12 @@ static struct sp_error *adopt(struct sp_capture *capture, const struct event_ren
 {
 	const struct event_plan *plan = capture->config.plan;
 	struct rewrite_name name = {.listed = renamed->listed, .counted = renamed->counted};
-	if (renamed->event < plan->sample_count) {
+	struct record_fields fields;
+	if (renamed->event < plan->sample_count &&
+	    record_fields_make(plan->samples[renamed->event].attr.sample_type, &fields)) {
 		const struct perf_event_attr *attr = &plan->samples[renamed->event].attr;
 		name.read_format = attr->sample_type & PERF_SAMPLE_READ ? attr->read_format : 0;
+		name.read_at = fields.sample_end;
 	}
 	return rewrite_rename(&capture->bank.rewrite, renamed->id, name);
 }

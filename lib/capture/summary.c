@@ -155,6 +155,9 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 									       0, &total);
 	if (error)
 		return most_ns;
+	/* The weight is no time if an event's samples have no period. */
+	if (!capture->samples.filter.fields.sample_period)
+		return 0;
 	uint64_t counted_ns = total.value + alternate_counted(&capture->control.alternate);
 	uint64_t missing_ns = counted_ns > sampled_ns ? counted_ns - sampled_ns : 0;
 	return missing_ns < most_ns ? missing_ns : most_ns;

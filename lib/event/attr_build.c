@@ -199,5 +199,7 @@ struct sp_error *event_attr_build(const struct event_shape *shape, struct event_
 	}
 	set_aux(terms, attr);
 	set_group(shape, attr);
+	if (event_omits_period(shape->spec, attr->freq ? 0 : attr->sample_period))
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	return NULL;
 }

@@ -252,7 +252,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_COPY_LIMITED] = {1, false,
 		"stack copies are limited to {0#} bytes with --intr-regs"},
 	[NOTE_UNWIND_LATER] = {0, false,
-		"stacks will be unwound by report: events differ in call-graph="},
+		"stacks will be unwound by report: events differ in call-graph= or period"},
 	[NOTE_NO_THREAD_COUNTS] = {0, false,
 		"-s: no counts per thread: only a command or processes (-p) with inherited events "
 		"have them"},

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "capture/config/ring_size.h"
+#include "event/kind.h"
 
 #define DEFAULT_STACK_BYTES 8192
 #define SIDEBAND_BYTES (128 * 1024)
@@ -87,13 +88,26 @@ static struct sp_error *limit_stack_bytes(const struct call_graph_facts *facts, 
 	return notes_add(notes, NOTE_COPY_LIMITED, NULL, STACK_BYTES_WITH_REGISTERS);
 }
 
-/* Stack copies are unwound live only if all events have them. */
+/* Whether samples of an event, or of its leader, lack their period. */
+static bool omits_period(const struct call_graph_facts *facts, size_t index)
+{
+	const struct event_spec *items = facts->specs->items, *spec = &items[index];
+	if (spec->group_read)
+		spec = &items[spec->leader];
+	uint64_t period = spec->terms.given & EVENT_TERM_FREQ ? 0
+			  : spec->terms.given & EVENT_TERM_PERIOD ? spec->terms.period
+								  : facts->options->sampling.period;
+	return event_omits_period(spec, period);
+}
+
+/* Stack copies are unwound live only if all events have them, at the same place of their samples. */
 static struct sp_error *check_terms(const struct call_graph_facts *facts, struct notes *notes,
 				    struct call_graph *graph)
 {
 	bool differs = false;
 	for (size_t i = 0; i < facts->specs->count; i++)
-		differs |= facts->specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH;
+		differs |= facts->specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH ||
+			   omits_period(facts, i) != omits_period(facts, 0);
 	if (!differs || !graph->live)
 		return NULL;
 	graph->live = false;

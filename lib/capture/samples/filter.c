@@ -22,13 +22,19 @@ static bool is_followed(const struct filter *filter, struct answer *last, uint64
 	return last->in;
 }
 
+/* Without a period, samples of an event all stand for the same count. */
+static uint64_t period_of(const struct record_fields *fields, const struct ring *ring, uint64_t position)
+{
+	return fields->sample_period ? ring_u64(ring, position + fields->sample_period) : 1;
+}
+
 static struct sp_error *check_double_sampling(struct filter *filter, const struct ring *ring,
 					      uint64_t position, uint32_t tid, bool *keep_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
 	uint64_t id = ring_u64(ring, position + fields->sample_id);
-	uint64_t period = ring_u64(ring, position + fields->sample_period);
+	uint64_t period = period_of(fields, ring, position);
 	return double_sampling_sample(filter->double_sampling, tid, cpu, id, period, keep_ret) ? NULL
 									     : error_no_memory();
 }
@@ -67,7 +73,7 @@ static struct sp_error *count_sample(struct filter *filter, struct answer *last,
 			return error;
 	}
 	counts->samples++;
-	counts->weight += ring_u64(ring, position + fields->sample_period);
+	counts->weight += period_of(fields, ring, position);
 	if (!counts->first_ns || time_ns < counts->first_ns)
 		counts->first_ns = time_ns;
 	if (time_ns > counts->last_ns)
@@ -195,9 +201,6 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 	bool keep = true, take = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
-	if (rewrite_is_needed(filter->rewrite))
-		rewrite_record(filter->rewrite, &filter->fields, reading->ring, position,
-			       header->type, header->size);
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = count_sample(filter, &reading->last, reading->ring, position, &keep, &id);
 		take = filter->receiver.receive && keep;
@@ -239,6 +242,9 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	struct sp_error *error = NULL;
 	if (position == end)
 		return NULL;
+	/* A pass of its own: recordings that change nothing have no branch for it on a sample's way. */
+	if (rewrite_is_needed(filter->rewrite))
+		rewrite_ring(filter->rewrite, &filter->fields, ring, end);
 	while (position < end && !error) {
 		struct perf_event_header header;
 		if (!ring_record(ring, position, end, &header)) {

@@ -48,7 +48,7 @@ bool stack_dump_layout_make(const struct perf_event_attr *attr, uint64_t kept, c
 	    !(mask >> ip & 1) || kept & ~mask || !record_fields_make(type, &fields))
 		return false;
 	*ret = (struct stack_dump_layout){
-		.head_size = fields.sample_period + 8,
+		.head_size = fields.sample_end,
 		.has_read = type & PERF_SAMPLE_READ,
 		.read_format = attr->read_format,
 		.has_raw = type & PERF_SAMPLE_RAW,
