@@ -29,4 +29,5 @@ include lib/capture/metadata/local.mk
 include lib/capture/ring_bank/local.mk
 include lib/capture/event_control/local.mk
 include lib/capture/output/local.mk
+include lib/capture/waits/local.mk
 include lib/capture/samples/local.mk
