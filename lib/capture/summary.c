@@ -334,6 +334,8 @@ struct sp_error *capture_say_end(struct sp_capture *capture)
 	if (!error)
 		error = say_shed(capture);
 	if (!error)
+		error = capture_note_waits(capture);
+	if (!error)
 		error = say_modules(capture);
 	if (!error)
 		error = say_uncounted(capture);

@@ -19,7 +19,8 @@ noinst_PROGRAMS += \
 	tests/workload/probe \
 	tests/workload/proportions \
 	tests/workload/storm \
-	tests/workload/threads
+	tests/workload/threads \
+	tests/workload/waits
 EXTRA_DIST += tests/workload/frames.py
 EXTRA_DIST += tests/workload/clock.h tests/workload/lives.h tests/workload/thread.h
 # Made by tests and benchmarks themselves, in several ways: stacks/build.sh.
@@ -88,6 +89,9 @@ tests_workload_proportions_LDADD =
 tests_workload_busy_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_busy_LDFLAGS =
 tests_workload_busy_LDADD = $(PTHREAD_LIBS)
+tests_workload_waits_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_waits_LDFLAGS =
+tests_workload_waits_LDADD = $(PTHREAD_LIBS)
 tests_workload_threads_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_threads_LDFLAGS =
 tests_workload_threads_LDADD = $(PTHREAD_LIBS)
