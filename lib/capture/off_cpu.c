@@ -9,14 +9,17 @@
 struct sp_error *capture_record_waits(struct sp_capture *capture)
 {
 	const struct off_cpu *off_cpu = &capture->config.off_cpu;
-	const struct waits_options options = {
-		.fields = capture->samples.filter.fields,
+	struct waits_options options = {
 		.thin_ns = off_cpu->thin_ns,
 		.threads_max = THREADS_MAX,
 		.bytes_max = HELD_BYTES,
 	};
 	if (!off_cpu->on)
 		return NULL;
+	/* The fields of all events have no period if one of them has none. */
+	const struct event_planned *event = &capture->config.plan->samples[off_cpu->event];
+	if (!record_fields_make(event->attr.sample_type, &options.fields))
+		return error_new(SP_ERROR_INVALID, "no event to sample");
 	struct waits *waits = waits_new(&options);
 	if (!waits)
 		return error_no_memory();

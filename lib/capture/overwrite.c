@@ -58,7 +58,7 @@ static uint64_t first_wanted(const struct sp_capture *capture, const struct ring
 	const struct record_fields *fields = &capture->samples.filter.fields;
 	*first_ns_ret = 0;
 	for (uint64_t at = 0; at < end && ring_record(ring, at, end, &header); at += header.size) {
-		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_period + 8)
+		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_cpu + 8)
 			continue;
 		*first_ns_ret = ring_u64(ring, at + fields->sample_time) + capture->bank.rewrite.shift_ns;
 		if (*first_ns_ret >= from_ns)
@@ -89,7 +89,7 @@ static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring
 		/* The copy is the next ring's after this. */
 		error = error_first(error, batch_flush(&capture->out.batch));
 		if (!error)
-			error = write_queue_settle(capture->out.write_queue);
+			error = write_queue_flush(capture->out.write_queue);
 		if (!error)
 			error = drain_sideband(capture);
 	}
@@ -145,16 +145,16 @@ static struct sp_error *write_rings(struct sp_capture *capture)
 }
 
 /* Rings that do not fit into half of the available memory stay paused until they are written. */
-static void take_snapshot(struct sp_capture *capture)
+static void read_snapshot(struct sp_capture *capture)
 {
 	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->config.rights);
-	snapshot_take(&capture->overwrite.snapshot, limits.available_bytes / 2 ?: UINT64_MAX);
+	snapshot_copy_rings(&capture->overwrite.snapshot, limits.available_bytes / 2 ?: UINT64_MAX);
 }
 
 struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 {
 	capture->overwrite.stack_dump_ns = capture_record_time_ns(capture);
-	take_snapshot(capture);
+	read_snapshot(capture);
 	/* After the snapshot, so that all side-band that its samples need has arrived. */
 	struct sp_error *error = capture_round(capture, false);
 	if (!error)

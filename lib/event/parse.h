@@ -81,8 +81,8 @@ enum event_tool {
 enum event_use {
 	EVENT_USE_SAMPLES,
 	/*
-	 * Context switches with stacks: each is a sample, at any rate of the recording. If the kernel refuses
-	 * them, a dummy event takes their place: its samples come from the recorder.
+	 * Context switches with stacks. If the kernel refuses them, a dummy event takes their place: its
+	 * samples come from the recorder.
 	 */
 	EVENT_USE_WAITS,
 	EVENT_USE_SWITCHES, /* dummy event: SWITCH records in the ring buffer of the samples */

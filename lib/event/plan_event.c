@@ -321,6 +321,7 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 			error = note_no_inheritance(planner, spec);
 		else if (is_refusal(errnum) && !event->attr.exclude_kernel &&
 			 !event->attr.exclude_user &&
+			 !event_is_of_kernel(spec) &&
 			 (!event_is_occurrence(spec) || event->attr.type == PERF_TYPE_BREAKPOINT))
 			error = give_up_kernel(planner, spec, errnum, event);
 		else

@@ -267,7 +267,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_COPY_LIMITED] = {1, false,
 		"stack copies are limited to {0#} bytes with --intr-regs"},
 	[NOTE_UNWIND_LATER] = {0, false,
-		"stacks will be unwound by report: events differ in call-graph="},
+		"stacks will be unwound by report: events differ in call-graph= or period"},
 	[NOTE_NO_THREAD_COUNTS] = {0, false,
 		"-s: no counts per thread: only a command or processes (-p) with inherited events "
 		"have them"},
@@ -364,6 +364,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"Python functions are missing at {0} of {1} calls of the interpreter: the program "
 		"ran on before they were read, or its stack is too deep{2|| (to read them at each "
 		"sample: --mmap-flush 8)}"},
+	[NOTE_SCHEDSTAT] = {5, true,
+		"thread {1#} of process {0#} has run {2s} s, and waited {3s} s for a CPU"},
 	[NOTE_OFF_CPU] = {4, false, NULL, put_off_cpu},
 	[NOTE_WAITS_LOST] = {3, false,
 		"{0} of {1} waits have no known duration, and {2} no stack: records were lost (larger "

@@ -4,11 +4,10 @@
 # the SWITCH records.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
-export XDG_CACHE_HOME="$tmp/cache"
+export XDG_CACHE_HOME="$tmp/cache" TMPDIR="$tmp"
 file=$tmp/data
-functions='sleep_long sleep_short read_pipe wait_poll wait_lock'
 
-"$SPROF" record --off-cpu -o "$file" --no-summary -- "$workload/waits" 2000 >"$tmp/truth" 2>"$tmp/err"
+"$SPROF" record --off-cpu -o "$file" --no-summary -- "$workload/waits" 2 >"$tmp/truth" 2>"$tmp/err"
 check "it records" test -s "$file"
 grep -q 'stacks of waiting threads: from context switches' "$tmp/err" ||
 	skip_all "context switches cannot be sampled: $(grep 'stacks of waiting' "$tmp/err")"
@@ -29,12 +28,19 @@ within() {
 		'BEGIN { exit !(b > 0 && (a - b) ^ 2 < (percent / 100 * b) ^ 2) }'
 }
 
-# The clock includes preemption. Waits of sleep_short are thinned: a standard deviation of 1.8 %.
-for function in $functions; do
-	percent=3
-	[ $function != sleep_short ] || percent=8
-	sum=$(awk -v name="$function" '$1 == name { ns += $2 } END { printf "%.1f", ns / 1e6 }' "$tmp/waits")
-	within "$function" "$sum" "$(awk -v name="$function" '$1 == name { print $2 }' "$tmp/truth")" "$percent"
+# sum FUNCTION: ms of its waits.
+sum() {
+	awk -v name="$1" '$1 == name { ns += $2 } END { printf "%.1f", ns / 1e6 }' "$tmp/waits"
+}
+
+# off FUNCTION: ms that its threads were not on a CPU there, by their own clocks.
+off() {
+	awk -v name="$1" '$1 == name { ns += $2 - $3 } END { printf "%.1f", ns / 1e6 }' "$tmp/truth"
+}
+
+# The clocks include preemption. All these functions wait longer than 1 ms at a time.
+for function in sleep_b pipe_wait epoll_tick cond_wait lock_hold; do
+	within "$function" "$(sum $function)" "$(off $function)" 4
 done
 
 # blocked FILE: ms from each switch off the CPU to the switch back, without preemption.
@@ -48,24 +54,29 @@ blocked() {
 		}
 		END { printf "%.1f", sum / 1e6 }'
 }
-sum=$(awk '$1 == "all" { ns += $2 } END { printf "%.1f", ns / 1e6 }' "$tmp/waits")
-within "the sum of all waits" "$sum" "$(blocked "$file")" 2
+within "the sum of all waits" "$(sum all)" "$(blocked "$file")" 2
 
 # Without thinning, both are exact.
-"$SPROF" record --off-cpu=0 -o "$file" --no-summary -- "$workload/waits" 300 >"$tmp/truth" 2>"$tmp/err"
+"$SPROF" record --off-cpu=0 -o "$file" --no-summary -- "$workload/waits" 0.3 >"$tmp/truth" 2>"$tmp/err"
 waits "$file" >"$tmp/waits"
-sum=$(awk '$1 == "all" { ns += $2 } END { printf "%.1f", ns / 1e6 }' "$tmp/waits")
-within "the sum of all waits with --off-cpu=0" "$sum" "$(blocked "$file")" 0.1
+within "the sum of all waits with --off-cpu=0" "$(sum all)" "$(blocked "$file")" 0.1
 
-# A process that runs already: its threads' waits end after the recording.
-"$workload/waits" 60000 >"$tmp/truth" &
+# A process that runs already.
+"$workload/waits" 60 sleep pipe lock >"$tmp/truth" &
 target=$!
+until grep -q ready "$tmp/truth" || ! kill -0 $target; do sleep 0.01; done
 "$SPROF" record --off-cpu -p $target --duration 1 -o "$file" --no-summary 2>"$tmp/err"
 kill $target
 waits "$file" >"$tmp/waits"
-for function in $functions; do
+for function in sleep_a sleep_b pipe_feed pipe_wait lock_hold lock_wait; do
 	check "-p: $function" grep -q "^$function " "$tmp/waits"
 done
+
+# Periods of other events do not concern waits.
+"$SPROF" record --off-cpu -e page-faults -c 100 -o "$file" --no-summary -- "$workload/waits" 0.2 sleep \
+	>"$tmp/truth" 2>"$tmp/err"
+waits "$file" >"$tmp/waits"
+check "-c: waits have their durations" awk '$1 == "sleep_b" && $2 > 1e6 { n++ } END { exit !n }' "$tmp/waits"
 
 status "-G is refused" 129 "$SPROF" record --off-cpu -G / -o "$file" sleep 0
 says "it says why" 'exclude each other'

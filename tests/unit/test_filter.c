@@ -113,7 +113,7 @@ TEST(filter_keeps_the_followed_at_any_wrap)
 		store_is_wanted(&f);
 		ck_assert_uint_eq(f.filter.counts.samples, 4);
 		ck_assert_uint_eq(f.filter.counts.weight, 40);
-		ck_assert_uint_eq(f.filter.counts.strangers, 3);
+		ck_assert_uint_eq(f.filter.counts.filtered, 3);
 		ck_assert_uint_eq(f.filter.counts.first_ns, 2);
 		ck_assert_uint_eq(f.filter.counts.last_ns, 7);
 		fixture_deinit(&f);
@@ -154,7 +154,7 @@ TEST(filter_counts_and_keeps_what_is_no_sample)
 	ck_assert_uint_eq(f.filter.counts.lost, 21);
 	ck_assert_uint_eq(f.filter.counts.throttled, 1);
 	ck_assert_uint_eq(f.filter.counts.ended, 1);
-	ck_assert_uint_eq(f.filter.counts.strangers, 0);
+	ck_assert_uint_eq(f.filter.counts.filtered, 0);
 	fixture_deinit(&f);
 }
 
@@ -202,6 +202,35 @@ TEST(filter_passes_by_many_short_runs)
 	run(&f);
 	store_is_wanted(&f);
 	ck_assert_uint_eq(f.filter.counts.samples, 1500);
+	fixture_deinit(&f);
+}
+
+/* Limits of a file end a round within a ring: the next begins there. */
+TEST(filter_shifts_the_time_of_each_record_once)
+{
+	struct fixture f;
+	const struct rewrite rewrite = {.shift_ns = 100};
+	uint64_t ends[3];
+	fixture_init(&f, 4096, 4096 - 40);
+	f.filter.membership = NULL;
+	f.filter.rewrite = &rewrite;
+	for (uint64_t i = 0; i < 3; i++) {
+		struct sp_record record = {
+			.type = PERF_RECORD_SAMPLE,
+			.sample = {.pid = 1, .tid = 1, .time_ns = 1000 * i, .id = 5},
+		};
+		put(&f, &record, false);
+		ends[i] = ring_head(&f.ring);
+		record.sample.time_ns += 100;
+		ok_or_fail(record_encode(&f.wanted, &record, &attr));
+	}
+	for (size_t i = 0; i < 3; i += 2) {
+		ok_or_fail(filter_ring(&f.filter, &f.ring, ends[i], &f.batch));
+		ok_or_fail(batch_flush(&f.batch));
+	}
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.first_ns, 100);
+	ck_assert_uint_eq(f.filter.counts.last_ns, 2100);
 	fixture_deinit(&f);
 }
 
@@ -279,6 +308,10 @@ TEST(fields_follow_the_sample_type)
 	ck_assert_uint_eq(fields.trailer_id_again, 32);
 	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &fields));
 	ck_assert_uint_eq(fields.sample_id_again, 0);
+	ck_assert_uint_eq(fields.sample_end, fields.sample_period + 8);
+	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED & ~PERF_SAMPLE_PERIOD, &fields));
+	ck_assert_uint_eq(fields.sample_period, 0);
+	ck_assert_uint_eq(fields.sample_end, fields.sample_cpu + 8);
 }
 
 static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_t position,
@@ -301,7 +334,7 @@ TEST(filter_counts_what_nobody_can_take_as_damaged)
 	fixture_init(&f, 4096, 0);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	f.filter.taker = (struct sample_taker){.take = take_no_format};
+	f.filter.receiver = (struct sample_receiver){.receive = take_no_format};
 	put_sample(&f, 1, 1, 0, false);
 	run(&f);
 	store_is_wanted(&f);
@@ -318,7 +351,7 @@ TEST(filter_leaves_no_record_of_a_helper)
 	fixture_init(&f, 4096, 4096 - 40);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	f.filter.taker = (struct sample_taker){.take = take_nothing};
+	f.filter.receiver = (struct sample_receiver){.receive = take_nothing};
 	f.filter.alternates = &alternates;
 	ck_assert(u64map_put(&alternates.map, 77, 0, NULL));
 	for (uint64_t id = 5; id <= 77; id += 72) {
@@ -369,7 +402,7 @@ TEST(filter_tells_of_a_stand_in_as_of_what_it_stands_for)
 	fixture_init(&f, 4096, 4096 - 40);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	f.filter.taker = (struct sample_taker){.take = take_id, .arg = taken};
+	f.filter.receiver = (struct sample_receiver){.receive = take_id, .arg = taken};
 	f.filter.alternates = &alternates;
 	ck_assert(vec_reserve(&alternates.listed, 2));
 	*vec_push(&alternates.listed) = 6;

@@ -10,6 +10,7 @@ noinst_PROGRAMS += \
 	tests/workload/deep \
 	tests/workload/errands \
 	tests/workload/family \
+	tests/workload/faults \
 	tests/workload/forks \
 	tests/workload/idle \
 	tests/workload/jitdump tests/workload/jitframes \
@@ -18,6 +19,7 @@ noinst_PROGRAMS += \
 	tests/workload/occurrences \
 	tests/workload/probe \
 	tests/workload/proportions \
+	tests/workload/serial_parallel \
 	tests/workload/storm \
 	tests/workload/threads \
 	tests/workload/waits
@@ -89,12 +91,18 @@ tests_workload_proportions_LDADD =
 tests_workload_busy_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_busy_LDFLAGS =
 tests_workload_busy_LDADD = $(PTHREAD_LIBS)
-tests_workload_waits_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
-tests_workload_waits_LDFLAGS =
-tests_workload_waits_LDADD = $(PTHREAD_LIBS)
 tests_workload_threads_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_threads_LDFLAGS =
 tests_workload_threads_LDADD = $(PTHREAD_LIBS)
 tests_workload_storm_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_storm_LDFLAGS =
 tests_workload_storm_LDADD = $(PTHREAD_LIBS)
+tests_workload_serial_parallel_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_serial_parallel_LDFLAGS =
+tests_workload_serial_parallel_LDADD = $(PTHREAD_LIBS)
+tests_workload_waits_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_waits_LDFLAGS =
+tests_workload_waits_LDADD = $(PTHREAD_LIBS)
+tests_workload_faults_CFLAGS = $(workload_cflags)
+tests_workload_faults_LDFLAGS =
+tests_workload_faults_LDADD =

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "capture/config/off_cpu.h"
 #include "capture/config/ring_size.h"
+#include "event/kind.h"
 
 #define DEFAULT_STACK_BYTES 8192
 #define SIDEBAND_BYTES (128 * 1024)
@@ -76,7 +77,7 @@ static struct sp_error *choose_kind(const struct call_graph_facts *facts, struct
 		graph->live = false;
 		return NULL;
 	}
-	return note ? notes_keep_text(notes, NOTE_CALL_GRAPH, note) : NULL;
+	return note ? notes_add_text(notes, NOTE_CALL_GRAPH, note) : NULL;
 }
 
 static struct sp_error *limit_stack_bytes(const struct call_graph_facts *facts, struct notes *notes,
@@ -91,13 +92,26 @@ static struct sp_error *limit_stack_bytes(const struct call_graph_facts *facts, 
 	return notes_add(notes, NOTE_COPY_LIMITED, NULL, STACK_BYTES_WITH_REGISTERS);
 }
 
-/* Stack copies are unwound live only if all events have them. */
+/* Whether samples of an event, or of its leader, lack their period. */
+static bool omits_period(const struct call_graph_facts *facts, size_t index)
+{
+	const struct event_spec *items = facts->specs->items, *spec = &items[index];
+	if (spec->group_read)
+		spec = &items[spec->leader];
+	uint64_t period = spec->terms.given & EVENT_TERM_FREQ ? 0
+			  : spec->terms.given & EVENT_TERM_PERIOD ? spec->terms.period
+								  : facts->options->sampling.period;
+	return event_omits_period(spec, period);
+}
+
+/* Stack copies are unwound live only if all events have them, at the same place of their samples. */
 static struct sp_error *check_terms(const struct call_graph_facts *facts, struct notes *notes,
 				    struct call_graph *graph)
 {
 	bool differs = false;
 	for (size_t i = 0; i < facts->specs->count; i++)
-		differs |= facts->specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH;
+		differs |= facts->specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH ||
+			   omits_period(facts, i) != omits_period(facts, 0);
 	if (!differs || !graph->live)
 		return NULL;
 	graph->live = false;
@@ -144,7 +158,7 @@ static uint64_t short_reach_ns(const struct call_graph_facts *facts, const struc
 	return reach_ns < window_ns ? reach_ns : 0;
 }
 
-static void take_frame_pointers(struct call_graph *graph)
+static void use_frame_pointers(struct call_graph *graph)
 {
 	graph->kind = SP_CALL_GRAPH_FP;
 	graph->live = false;
@@ -164,7 +178,7 @@ static struct sp_error *prefer_window(const struct call_graph_facts *facts, stru
 	uint64_t reach_ns = short_reach_ns(facts, graph, bytes);
 	if (!reach_ns || !may_change(facts, graph))
 		return NULL;
-	take_frame_pointers(graph);
+	use_frame_pointers(graph);
 	return notes_add(notes, NOTE_FP_FOR_WINDOW, NULL, bytes, reach_ns,
 			 facts->options->buffers.overwrite_ns);
 }
@@ -191,7 +205,7 @@ static struct sp_error *size_rings(const struct call_graph_facts *facts, struct 
 						  &smaller, ret);
 	/* The default size is a wish: no note if rings are smaller. */
 	if (!error && facts->options->buffers.ring_bytes)
-		error = notes_keep_planned(notes, &smaller);
+		error = notes_add_planned(notes, &smaller);
 	return error;
 }
 
@@ -221,7 +235,7 @@ static struct sp_error *fit_rings(const struct call_graph_facts *facts, struct n
 		return error;
 	uint64_t ring_bytes = (uint64_t)pages->samples * facts->rights->page_size;
 	if (may_change(facts, graph) && !call_graph_has_room(graph, ring_bytes)) {
-		take_frame_pointers(graph);
+		use_frame_pointers(graph);
 		error = notes_add(notes, NOTE_FP_FOR_SPACE, NULL, ring_bytes);
 	}
 	return error ? error : note_short_reach(facts, notes, graph, ring_bytes);

@@ -26,6 +26,6 @@ struct sp_error *events_add_waits(struct capture_events *events, const struct sp
 				  const struct capture_options *options, struct off_cpu *ret) SP_MUST_CHECK;
 
 /* Moves a term call-graph= that all events have to the options. */
-void events_take_common_graph(struct event_specs *specs, struct capture_options *options);
+void events_apply_common_graph(struct event_specs *specs, struct capture_options *options);
 
 #endif

@@ -35,6 +35,11 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
 	specs->items[first].name = "offcpu-time";
 	specs->items[first].use = EVENT_USE_WAITS;
 	specs->items[first + 1].use = EVENT_USE_SWITCHES;
+	/* -F and -c are for the other events. */
+	for (size_t i = first; i < specs->count; i++) {
+		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
+		specs->items[i].terms.period = 1;
+	}
 	*ret = (struct off_cpu){.on = true, .event = first,
 				.thin_ns = options->sampling.off_cpu_thin_ns ?: THIN_NS};
 	return NULL;

@@ -26,6 +26,7 @@ struct rewrite_name {
 	uint64_t listed;
 	uint64_t counted;     /* added to counts in samples: by those that it has the place of */
 	uint64_t read_format; /* of PERF_SAMPLE_READ in its samples; 0: they have none */
+	uint32_t read_at;     /* offset of PERF_SAMPLE_READ in its samples */
 };
 
 struct rewrite {
@@ -43,6 +44,10 @@ struct sp_error *rewrite_rename(struct rewrite *rewrite, uint64_t id,
 /* Of a record that is there in its whole size; of no sample, what counts as its size. */
 void rewrite_record(const struct rewrite *rewrite, const struct record_fields *fields,
 		    struct ring *ring, uint64_t position, uint32_t type, uint32_t size);
+
+/* Changes all records of the ring before `end`, or before damage. Call it once for each of them. */
+void rewrite_ring(const struct rewrite *rewrite, const struct record_fields *fields, struct ring *ring,
+		  uint64_t end);
 
 static inline bool rewrite_is_needed(const struct rewrite *rewrite)
 {

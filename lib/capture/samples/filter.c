@@ -23,13 +23,19 @@ static bool is_followed(const struct filter *filter, struct answer *last, uint64
 	return last->in;
 }
 
-static struct sp_error *ask_double_sampling(struct filter *filter, const struct ring *ring,
-					    uint64_t position, uint32_t tid, bool *keep_ret)
+/* Without a period, samples of an event all stand for the same count. */
+static uint64_t period_of(const struct record_fields *fields, const struct ring *ring, uint64_t position)
+{
+	return fields->sample_period ? ring_u64(ring, position + fields->sample_period) : 1;
+}
+
+static struct sp_error *check_double_sampling(struct filter *filter, const struct ring *ring,
+					      uint64_t position, uint32_t tid, bool *keep_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
 	uint64_t id = ring_u64(ring, position + fields->sample_id);
-	uint64_t period = ring_u64(ring, position + fields->sample_period);
+	uint64_t period = period_of(fields, ring, position);
 	return double_sampling_sample(filter->double_sampling, tid, cpu, id, period, keep_ret) ? NULL
 									     : error_no_memory();
 }
@@ -40,9 +46,9 @@ static uint64_t file_id(const struct filter *filter, uint64_t id)
 	return alternate_ids_any(filter->alternates) ? alternate_ids_find(filter->alternates, id) : id;
 }
 
-static struct sp_error *see_sample(struct filter *filter, struct answer *last,
-				   const struct ring *ring, uint64_t position, bool *keep_ret,
-				   uint64_t *id_ret)
+static struct sp_error *count_sample(struct filter *filter, struct answer *last,
+				     const struct ring *ring, uint64_t position, bool *keep_ret,
+				     uint64_t *id_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	struct filter_counts *counts = &filter->counts;
@@ -58,12 +64,12 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 		return NULL;
 	if (!*keep_ret) {
 		counts->ended += first_u32(tid_word) == UINT32_MAX;
-		counts->strangers += first_u32(tid_word) != UINT32_MAX;
+		counts->filtered += first_u32(tid_word) != UINT32_MAX;
 		return NULL;
 	}
 	uint32_t tid = second_u32(tid_word);
 	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
-		struct sp_error *error = ask_double_sampling(filter, ring, position, tid, keep_ret);
+		struct sp_error *error = check_double_sampling(filter, ring, position, tid, keep_ret);
 		if (error || !*keep_ret)
 			return error;
 	}
@@ -71,7 +77,7 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 	if (filter->waits && waits_has_id(filter->waits, *id_ret))
 		return NULL;
 	counts->samples++;
-	counts->weight += ring_u64(ring, position + fields->sample_period);
+	counts->weight += period_of(fields, ring, position);
 	if (!counts->first_ns || time_ns < counts->first_ns)
 		counts->first_ns = time_ns;
 	if (time_ns > counts->last_ns)
@@ -100,8 +106,8 @@ static bool is_throttling(uint32_t type)
 }
 
 /* What is no sample is always kept. */
-static void see_other(struct filter *filter, const struct ring *ring, uint64_t position,
-		      uint32_t type)
+static void count_other(struct filter *filter, const struct ring *ring, uint64_t position,
+			uint32_t type)
 {
 	if (type == PERF_RECORD_LOST)
 		filter->counts.lost += ring_u64(ring, position + 16);
@@ -118,7 +124,7 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 {
 	uint64_t lost = counts->lost - before->lost;
 	uint64_t kept = counts->samples - before->samples;
-	uint64_t others = counts->strangers - before->strangers;
+	uint64_t others = counts->filtered - before->filtered;
 	if (lost && others)
 		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
 	else
@@ -161,10 +167,10 @@ static struct sp_error *on_wait(struct filter *filter, const struct ring *ring, 
 }
 
 /* A sample that is not what it should be is as good as lost. */
-static struct sp_error *take_sample(struct filter *filter, struct ring *ring, uint64_t position,
-				    const struct perf_event_header *header, uint64_t id)
+static struct sp_error *deliver_sample(struct filter *filter, struct ring *ring, uint64_t position,
+				       const struct perf_event_header *header, uint64_t id)
 {
-	struct sp_error *error = filter->taker.take(filter->taker.arg, ring, position, header, id);
+	struct sp_error *error = filter->receiver.receive(filter->receiver.arg, ring, position, header, id);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 		sp_error_free(error);
 		filter->counts.damaged += header->size;
@@ -234,12 +240,9 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 	bool keep = true, take = false, wait = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
-	if (rewrite_is_needed(filter->rewrite))
-		rewrite_record(filter->rewrite, &filter->fields, reading->ring, position,
-			       header->type, header->size);
 	if (header->type == PERF_RECORD_SAMPLE) {
-		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &id);
-		take = filter->taker.take && keep;
+		error = count_sample(filter, &reading->last, reading->ring, position, &keep, &id);
+		take = filter->receiver.receive && keep;
 		wait = keep && !take && filter->waits && waits_has_id(filter->waits, id);
 		rename = keep && !take && !wait && id && is_renamed(filter, reading->ring, position, id);
 	} else {
@@ -251,7 +254,7 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 			id = filter->alternates->first_listed;
 		change = !keep && id && (loss || is_throttling(header->type));
 		if (keep || change)
-			see_other(filter, reading->ring, position, header->type);
+			count_other(filter, reading->ring, position, header->type);
 	}
 	if (!error && keep && filter->waits && is_switch(header->type))
 		error = on_switch(filter, reading->ring, position, header, &keep);
@@ -264,11 +267,11 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 	if (!error && change)
 		error = adopt(filter, reading->ring, position, header, id, reading->batch);
 	if (!error && take)
-		error = take_sample(filter, reading->ring, position, header, id);
+		error = deliver_sample(filter, reading->ring, position, header, id);
 	if (!error && wait)
 		error = on_wait(filter, reading->ring, position, header);
 	/* Room for the next, as soon as can be. */
-	if (!error && filter->taker.take)
+	if (!error && filter->receiver.receive)
 		ring_release(reading->ring, reading->run);
 	return error;
 }
@@ -283,6 +286,9 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	struct sp_error *error = NULL;
 	if (position == end)
 		return NULL;
+	/* A pass of its own: recordings that change nothing have no branch for it on a sample's way. */
+	if (rewrite_is_needed(filter->rewrite))
+		rewrite_ring(filter->rewrite, &filter->fields, ring, end);
 	while (position < end && !error) {
 		struct perf_event_header header;
 		if (!ring_record(ring, position, end, &header)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/samples/sample_path.h"
 
-static struct sp_error *take(void *arg, const struct ring *ring, uint64_t position,
-			     const struct perf_event_header *header, uint64_t id)
+static struct sp_error *add_to_live_unwind(void *arg, const struct ring *ring, uint64_t position,
+					   const struct perf_event_header *header, uint64_t id)
 {
-	return live_unwind_take(arg, ring, position, header, id);
+	return live_unwind_add(arg, ring, position, header, id);
 }
 
 struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_unwind_options *options)
@@ -12,8 +12,8 @@ struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_
 	struct sp_error *error = live_unwind_new(options, &path->live_unwind);
 	if (error)
 		return error;
-	path->filter.taker.take = take;
-	path->filter.taker.arg = path->live_unwind;
+	path->filter.receiver.receive = add_to_live_unwind;
+	path->filter.receiver.arg = path->live_unwind;
 	return NULL;
 }
 
@@ -29,12 +29,12 @@ void sample_path_record_waits(struct sample_path *path, struct waits *waits)
 	path->waits = path->filter.waits = waits;
 }
 
-struct sp_error *sample_path_see(struct sample_path *path, const uint8_t *bytes, size_t size)
+struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
 	struct sp_error *error = path->waits ? waits_add_metadata(path->waits, bytes, size) : NULL;
 	if (error || !path->live_unwind)
 		return error;
-	return live_unwind_see(path->live_unwind, bytes, size);
+	return live_unwind_on_metadata(path->live_unwind, bytes, size);
 }
 
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
@@ -93,7 +93,7 @@ struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_
 	return error ? error : add_ended(path, &before, batch, wrote_ret);
 }
 
-struct sp_error *sample_path_settle(struct sample_path *path, struct batch *batch, bool *wrote_ret)
+struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch, bool *wrote_ret)
 {
 	if (!path->live_unwind)
 		return NULL;
@@ -124,7 +124,7 @@ uint64_t sample_path_unwritten_ns(const struct sample_path *path)
 	return held_ns < unwound_ns ? held_ns : unwound_ns;
 }
 
-struct sp_error *sample_path_forget(struct sample_path *path, uint64_t before_ns)
+struct sp_error *sample_path_expire(struct sample_path *path, uint64_t before_ns)
 {
-	return path->live_unwind ? live_unwind_forget(path->live_unwind, before_ns) : NULL;
+	return path->live_unwind ? live_unwind_expire(path->live_unwind, before_ns) : NULL;
 }

@@ -33,7 +33,7 @@
 #define WAITS_THIN_NS_MAX UINT64_C(4000000000)
 
 struct waits_options {
-	struct record_fields fields; /* offsets in samples */
+	struct record_fields fields; /* offsets in the event's samples; they have a period */
 	uint64_t thin_ns;            /* T; at most WAITS_THIN_NS_MAX */
 	uint64_t snapshot_ns;        /* interval of snapshots */
 	size_t threads_max;          /* limit for threads */
