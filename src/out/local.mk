@@ -17,6 +17,7 @@ src_libcommand_la_SOURCES += \
 	src/out/table.c src/out/table.h \
 	src/out/text.c \
 	src/out/timeline.c src/out/timeline.h \
+	src/out/times.c src/out/times.h \
 	src/out/tree.c
 
 check_PROGRAMS += tests/unit/test_output
