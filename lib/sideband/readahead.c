@@ -62,7 +62,8 @@ void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct
 	struct sp_error *error = walker_new(reader, extent, &walker);
 	size_t kept = 0;
 	if (!error) {
-		walker_skip_samples(walker);
+		if (!wanted(PERF_RECORD_SAMPLE))
+			walker_skip_samples(walker);
 		error = walker_seek(walker);
 		readahead->begin = readahead->end = walker_offset(walker);
 	}

@@ -41,6 +41,7 @@ void sideband_deinit(struct sideband *sideband)
 	vec_deinit(&sideband->task_counts);
 	lifetimes_deinit(&sideband->lifetimes);
 	task_states_free(sideband->states);
+	sched_samples_deinit(&sideband->sched);
 	vec_deinit(&sideband->notes);
 	vec_deinit(&sideband->cgroups);
 	u64map_deinit(&sideband->cgroup_of);
@@ -49,9 +50,12 @@ void sideband_deinit(struct sideband *sideband)
 	arena_deinit(&sideband->arena);
 }
 
-struct sp_error *sideband_want_states(struct sideband *sideband)
+struct sp_error *sideband_want_states(struct sideband *sideband, const struct sp_reader *reader)
 {
-	return sideband->by_offset ? NULL : task_states_new(&sideband->states);
+	if (sideband->by_offset)
+		return NULL;
+	struct sp_error *error = sched_samples_init(&sideband->sched, reader);
+	return error ? error : task_states_new(&sideband->states);
 }
 
 static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
@@ -288,8 +292,16 @@ static bool is_wanted_of_states(uint32_t type)
 	return type == SP_RECORD_FINISHED_ROUND || is_wanted_of_tasks(type);
 }
 
+/* Like is_wanted_of_states(), and samples, because some are of switches. */
+static bool is_wanted_of_sched(uint32_t type)
+{
+	return type == PERF_RECORD_SAMPLE || is_wanted_of_states(type);
+}
+
 static bool (*wanted(const struct sideband *sideband))(uint32_t)
 {
+	if (sideband->sched.events.count)
+		return is_wanted_of_sched;
 	if (sideband->states)
 		return is_wanted_of_states;
 	return sideband->lifetimes.wanted ? is_wanted_of_tasks : is_wanted;
@@ -300,10 +312,17 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 {
 	struct sp_record record;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
+	if (!error && record.type == PERF_RECORD_SAMPLE)
+		return sched_samples_add(&sideband->sched, &record, sideband->states);
 	if (!error)
 		return add_record(sideband, &record);
 	if (sp_error_code(error) != SP_ERROR_FORMAT)
 		return error;
+	/* Pass two reports damaged samples. */
+	if (raw->type == PERF_RECORD_SAMPLE) {
+		sp_error_free(error);
+		return NULL;
+	}
 	reader_add_damage(reader, raw->offset, error);
 	return NULL;
 }
@@ -315,7 +334,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	struct sp_error *error = walker_new(reader, extent, &walker);
-	if (!error)
+	if (!error && !wanted(sideband)(PERF_RECORD_SAMPLE))
 		walker_skip_samples(walker);
 	while (!error) {
 		struct raw_record raw;
@@ -336,7 +355,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 			sideband->sample_count++;
 		else if (raw.type == RECORD_CALLCHAIN_DEFERRED)
 			sideband->deferred_count++;
-		else if (wanted(sideband)(raw.type))
+		if (wanted(sideband)(raw.type))
 			error = add_raw(sideband, reader, decoder, &raw);
 	}
 	return error;

@@ -63,6 +63,8 @@ static bool add_event(struct task_states *states, uint32_t pid, uint32_t tid, un
 		      uint64_t time_ns, uint32_t cpu)
 {
 	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
+	if (thread)
+		thread->own = true;
 	return thread && task_events_add(&states->events, thread, kind, time_ns, cpu);
 }
 
@@ -100,7 +102,7 @@ static bool add_switch(struct task_states *states, const struct sp_record *recor
 	struct task_thread *thread = task_events_thread(&states->events, id->tid, id->pid);
 	if (!thread)
 		return false;
-	states->switches = thread->switched = true;
+	states->switches = thread->switched = thread->own = true;
 	return task_events_add(&states->events, thread, out ? out_kind : TASK_EVENT_IN, id->time_ns,
 			       cpu_of(record));
 }
@@ -123,7 +125,10 @@ static bool add_task(struct task_states *states, const struct sp_record *record)
 		return add_event(states, pid, tid, TASK_EVENT_FORK, time_ns, pid);
 	if (record->type == PERF_RECORD_COMM && time_ns && exec)
 		return add_event(states, pid, tid, TASK_EVENT_EXEC, time_ns, cpu_of(record));
-	return task_events_thread(&states->events, tid, pid);
+	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
+	if (thread)
+		thread->own = true;
+	return thread;
 }
 
 /* Returns the time from which a LOST record's ring buffer lost records: its last switch, as far as known. */
@@ -156,6 +161,7 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 							(uint32_t)note.values[0]);
 	if (!thread)
 		return false;
+	thread->own = true;
 	const struct task_schedstat stat = {note.time_ns, note.values[2], note.values[3]};
 	if (!thread->early.time_ns || stat.time_ns < thread->early.time_ns)
 		thread->early = stat;
@@ -164,14 +170,19 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	return true;
 }
 
-struct sp_error *task_states_add(struct task_states *states, const struct sp_record *record)
+static void note_extent(struct task_states *states, uint64_t time_ns)
 {
-	uint64_t time_ns = record->id.time_ns;
-	bool done = true;
 	if (time_ns && time_ns < states->first_ns)
 		states->first_ns = time_ns;
 	if (time_ns > states->last_ns)
 		states->last_ns = time_ns;
+}
+
+struct sp_error *task_states_add(struct task_states *states, const struct sp_record *record)
+{
+	uint64_t time_ns = record->id.time_ns;
+	bool done = true;
+	note_extent(states, time_ns);
 	switch (record->type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
@@ -196,6 +207,35 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 		break;
 	}
 	return done ? NULL : error_no_memory();
+}
+
+struct sp_error *task_states_add_switch(struct task_states *states, const struct task_switched *switched)
+{
+	static const unsigned int kinds[] = {
+		[TASK_SWITCH_IN] = TASK_EVENT_IN | TASK_EVENT_TRACE,
+		[TASK_SWITCH_BLOCK] = TASK_EVENT_OUT | TASK_EVENT_TRACE,
+		[TASK_SWITCH_PREEMPT] = TASK_EVENT_PREEMPT | TASK_EVENT_TRACE,
+		[TASK_SWITCH_EXIT] = TASK_EVENT_EXIT | TASK_EVENT_TRACE,
+		[TASK_SWITCH_WAKE] = TASK_EVENT_WAKE,
+		[TASK_SWITCH_SEEN] = TASK_EVENT_SEEN | TASK_EVENT_TRACE,
+	};
+	uint32_t cpu = switched->cpu < TASK_CPU_UNKNOWN ? switched->cpu : TASK_CPU_UNKNOWN;
+	bool runs = switched->kind == TASK_SWITCH_SEEN;
+	note_extent(states, switched->time_ns);
+	if (!runs && switched->kind != TASK_SWITCH_WAKE && !note_time(states, cpu, switched->time_ns))
+		return error_no_memory();
+	if (!is_thread(switched->tid))
+		return NULL;
+	struct task_thread *thread = task_events_thread(&states->events, switched->tid, switched->pid);
+	/* One of many samples between two switches is enough. */
+	if (thread && runs && thread->seen)
+		return NULL;
+	if (!thread || !task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns, cpu))
+		return error_no_memory();
+	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKE;
+	thread->seen = runs || switched->kind == TASK_SWITCH_IN;
+	states->switches |= !runs && switched->kind != TASK_SWITCH_WAKE;
+	return NULL;
 }
 
 struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns, uint64_t last_ns)
@@ -322,34 +362,23 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 	return false;
 }
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+void task_states_window(const struct task_states *states, size_t index, uint64_t from_ns,
+			uint64_t until_ns, struct task_totals *ret)
 {
-	if (value < low)
-		return low;
-	return value > high ? high : value;
+	assert(index < states->lives.items.count);
+	if (from_ns < until_ns)
+		task_life_sum(&states->lives, &states->lives.items.items[index], from_ns, until_ns, ret);
 }
 
 void task_states_sum(const struct task_states *states, size_t index, uint64_t from_ns,
 		     uint64_t until_ns, uint64_t ret[TASK_STATES])
 {
-	assert(index < states->lives.items.count);
-	const struct task_life *life = &states->lives.items.items[index];
-	for (size_t i = task_life_index(&states->lives, life, from_ns); i <= life->count; i++) {
-		struct task_piece pieces[TASK_PIECES];
-		size_t count = task_life_pieces(&states->lives, life, i, pieces);
-		if (pieces[0].begin_ns >= until_ns)
-			return;
-		for (size_t j = 0; j < count; j++) {
-			uint64_t begin_ns = clamp(pieces[j].begin_ns, from_ns, until_ns);
-			uint64_t end_ns = clamp(pieces[j].end_ns, begin_ns, until_ns);
-			uint64_t lost = 0;
-			if (!pieces[j].certain)
-				lost = task_gaps_overlap(task_gaps_of(&states->gaps, pieces[j].cpu),
-							 begin_ns, end_ns);
-			ret[pieces[j].state] += end_ns - begin_ns - lost;
-			ret[TASK_UNKNOWN] += lost;
-		}
-	}
+	struct task_totals totals = {0};
+	task_states_window(states, index, from_ns, until_ns, &totals);
+	ret[TASK_UNKNOWN] += totals.unknown_ns;
+	ret[TASK_RUNNING] += totals.running_ns;
+	ret[TASK_RUNNABLE] += totals.runnable_ns;
+	ret[TASK_BLOCKED] += totals.blocked_ns;
 }
 
 double task_states_latency(const struct task_states *states, uint32_t pid, uint64_t from_ns,

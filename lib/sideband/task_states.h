@@ -63,6 +63,27 @@ void task_states_free(struct task_states *states);
 struct sp_error *task_states_add(struct task_states *states,
 				 const struct sp_record *record) SP_MUST_CHECK;
 
+enum task_switch {
+	TASK_SWITCH_IN,
+	TASK_SWITCH_BLOCK,
+	TASK_SWITCH_PREEMPT,
+	TASK_SWITCH_EXIT, /* from a thread that has ended */
+	TASK_SWITCH_WAKE,
+	TASK_SWITCH_SEEN, /* no switch: the thread was on a CPU */
+};
+
+/* Event of a thread by a sample. It counts only if the thread has no SWITCH records. */
+struct task_switched {
+	uint32_t pid, tid; /* pid 0: unknown */
+	uint64_t time_ns;
+	uint32_t cpu;      /* UINT32_MAX: unknown */
+	enum task_switch kind;
+};
+
+/* Adds an event by a sample, in any order. Fails only when out of memory. */
+struct sp_error *task_states_add_switch(struct task_states *states,
+					const struct task_switched *switched) SP_MUST_CHECK;
+
 /*
  * Ends the adding. The recording lasts from `first_ns` to `last_ns`, or longer if records are outside.
  * 0 and 0: only records state it. Fails only when out of memory.
@@ -103,6 +124,13 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
  */
 bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			   struct task_interval *ret);
+
+/*
+ * Adds a lifetime's sums and counts from `from_ns` to `until_ns` to *ret: a wait that began before counts
+ * from there. Blocked time is not split by schedstat.
+ */
+void task_states_window(const struct task_states *states, size_t index, uint64_t from_ns,
+			uint64_t until_ns, struct task_totals *ret);
 
 /* Adds the times that a lifetime spent in each state from `from_ns` to `until_ns`. */
 void task_states_sum(const struct task_states *states, size_t index, uint64_t from_ns,

@@ -18,8 +18,10 @@ noinst_PROGRAMS += \
 	tests/workload/occurrences \
 	tests/workload/probe \
 	tests/workload/proportions \
+	tests/workload/serial_parallel \
 	tests/workload/storm \
-	tests/workload/threads
+	tests/workload/threads \
+	tests/workload/waits
 EXTRA_DIST += tests/workload/frames.py
 EXTRA_DIST += tests/workload/clock.h tests/workload/lives.h tests/workload/thread.h
 # Made by tests and benchmarks themselves, in several ways: stacks/build.sh.
@@ -94,3 +96,9 @@ tests_workload_threads_LDADD = $(PTHREAD_LIBS)
 tests_workload_storm_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_storm_LDFLAGS =
 tests_workload_storm_LDADD = $(PTHREAD_LIBS)
+tests_workload_serial_parallel_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_serial_parallel_LDFLAGS =
+tests_workload_serial_parallel_LDADD = $(PTHREAD_LIBS)
+tests_workload_waits_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_waits_LDFLAGS =
+tests_workload_waits_LDADD = $(PTHREAD_LIBS)

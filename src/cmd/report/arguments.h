@@ -40,6 +40,7 @@ struct report_arguments {
 	bool memory;
 	int mode; /* enum sp_mode; -1: not given: report_mode_resolve() then sets it */
 	bool all_threads;
+	bool threads; /* --threads: print the states of threads */
 	int group; /* --group; -1: not given */
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
