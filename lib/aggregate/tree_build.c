@@ -50,7 +50,7 @@ struct tree_builder {
 	VEC(uint64_t) path;          /* buffer for a path that is changed before it is added to the tree */
 	VEC(struct cycle) cycles;   /* calls of the path that repeat (collapse_recursion) */
 	uint32_t *first_leaf, *next_leaf;
-	uint32_t *nodes;            /* by leaf: node where its path ends; NULL: not requested */
+	uint32_t *nodes;            /* by leaf and state, as trees_build() has it; NULL: not requested */
 	uint64_t comm;              /* word of the command, if trees begin with commands */
 	size_t fixed;               /* words that begin each path in both orders: command, state */
 	uint16_t event;
@@ -253,8 +253,8 @@ static void pop_node(struct tree_builder *builder)
  * Writes the words before the calls of a path; *begin_ret is the index of the first one. Returns false
  * when out of memory.
  */
-static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, uint64_t state,
-		       uint64_t *path, size_t *begin_ret)
+static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf,
+		       const struct leaf_part *part, uint64_t *path, size_t *begin_ret)
 {
 	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
 	bool whole = leaf->chains && !builder->run->options.stacks.callees;
@@ -265,9 +265,9 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, ui
 		if (path[begin] == UINT64_MAX)
 			return false;
 	}
-	if (state != DETAIL_NONE) {
-		uint32_t text = text_index(builder, leaf_state_text(state));
-		path[--begin] = PATHS_STATE | text;
+	if (part->state != DETAIL_NONE) {
+		uint32_t text = text_index(builder, leaf_state_text(part->state));
+		path[--begin] = PATHS_STATE_WORD(part->time, text);
 		if (text == UINT32_MAX)
 			return false;
 	}
@@ -345,7 +345,7 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 	struct paths *paths = &builder->events[builder->event]->paths;
 	size_t calls, begin;
 	uint64_t *path = find_path(builder, leaf, &calls);
-	if (!path || !put_prefix(builder, leaf, part->state, path, &begin))
+	if (!path || !put_prefix(builder, leaf, part, path, &begin))
 		return false;
 	if (options->tree.collapse_recursion)
 		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);
@@ -354,7 +354,8 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 		reverse(path + begin, count, builder->fixed);
 	uint32_t node = paths_add(paths, path + begin, count, part->samples, part->weight);
 	if (builder->nodes)
-		builder->nodes[leaf - builder->resolved->counted->leaves.items] = node;
+		builder->nodes[(size_t)(leaf - builder->resolved->counted->leaves.items) * TIME_STATES +
+			       part->time] = node;
 	if (node == RADIX_NONE || !mark(builder, paths, PREFIX - begin, calls))
 		return false;
 	return part->state == DETAIL_NONE || paths_add_times(paths, node, &part->times);
@@ -368,8 +369,8 @@ static bool add_paths(struct tree_builder *builder, uint32_t index)
 	struct leaf_part parts[TIME_STATES];
 	if (!builder->run->work.mode)
 		return !leaf->samples || add_path(builder, leaf, &whole);
-	/* The first state is last, so that its node is the leaf's in timelines. */
-	for (size_t i = leaf_parts(builder->resolved, index, parts); i-- > 0;)
+	size_t count = leaf_parts(builder->resolved, index, parts);
+	for (size_t i = 0; i < count; i++)
 		if (!add_path(builder, leaf, &parts[i]))
 			return false;
 	return true;
