@@ -3,7 +3,7 @@
  * recording FILE: writes a perf.data file of the records that standard input
  * names, one a line, so that a test says what it is about and knows the truth:
  *
- *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, which
+ *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, offcpu-time, …, which
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
@@ -162,6 +162,7 @@ static void add_event(struct recording *recording, char **words)
 		{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
 		{"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
 		{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+		{"offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
 	};
 	size_t index = recording->event_count++;
 	struct sp_event *event = &recording->events[index];
