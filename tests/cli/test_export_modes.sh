@@ -51,6 +51,9 @@ for mode in wall off-cpu latency; do
 		"$SPROF" report "$@" -s dso,function --format json >report.json
 		check "$mode $options: Firefox has complete tables" python3 "$tests/firefox.py" structure one.json.gz
 		check "$mode $options: Firefox has the weights" python3 "$tests/firefox.py" report one.json.gz report.json
+		"$SPROF" report "$@" -o one.html
+		check "$mode $options: the page has the report's data" \
+			python3 "$tests/html.py" one.html report.json stacks.folded
 		"$SPROF" report "$@" -o one.callgrind
 		awk '/^fn=/ { self = 1; next } /^calls=/ { getline; next }
 			/^[0-9+*-]/ && self { sum += $2 } END { printf "%d\n", sum }' one.callgrind >got
@@ -111,4 +114,20 @@ END
 grep '^7 ' got >main
 same "Firefox has a wait at its times" wanted main
 check "a thread waits for a CPU" grep -q "^8 Waiting for CPU" got
+
+# Lanes of the page have the states of threads, also of one without samples.
+"$SPROF" report -q -i waits -o one.html
+python3 "$tests/html.py" one.html states | sort >got
+cat >wanted <<'END'
+7 blocked 500.0
+7 running 500.0
+8 blocked 400.0
+8 runnable 50.0
+8 running 550.0
+9 blocked 380.0
+9 running 20.0
+END
+same "the page's lanes have the times of states" wanted got
+"$SPROF" report -q -i waits --mode cpu -o one.html
+check "pages of samples have no states" sh -c '[ -z "$(python3 "$1" one.html states)" ]' sh "$tests/html.py"
 finish
