@@ -31,6 +31,11 @@
 /* Interval of schedstat notes of threads that switch. */
 #define SCHEDSTAT_NS UINT64_C(1000000000)
 
+static uint64_t now_ns_of(void *arg)
+{
+	return capture_record_time_ns(arg);
+}
+
 static struct sp_error *start_snapshots(struct sp_capture *capture, const struct event_planned *event)
 {
 	struct utsname host;
@@ -40,7 +45,7 @@ static struct sp_error *start_snapshots(struct sp_capture *capture, const struct
 	const struct snapshots_options options = {
 		.ctx = capture->ctx, .attr = &event->attr, .machine = host.machine,
 		.stack_bytes = wanted < SNAPSHOT_STACK_MAX ? wanted : SNAPSHOT_STACK_MAX,
-		.files_max = FILES_MAX,
+		.files_max = FILES_MAX, .now = now_ns_of, .arg = capture,
 	};
 	return snapshots_new(&options, &capture->off_cpu.snapshots);
 }
@@ -64,7 +69,6 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 	if (!waits)
 		return error_no_memory();
 	sample_path_record_waits(&capture->samples, waits);
-	capture->off_cpu.fields = options.fields;
 	capture->off_cpu.always = off_cpu_is_refused(off_cpu, capture->config.plan);
 	return start_snapshots(capture, event);
 }
@@ -133,27 +137,18 @@ static struct sp_error *note_threads(struct sp_capture *capture, bool all)
 
 /* -- Snapshots -------------------------------------------------------------------- */
 
-static void set_word(struct record_buffer *record, uint32_t at, uint64_t word)
-{
-	memcpy(record->items + at, &word, sizeof(word));
-}
-
 /* Reads a thread's stack, and gives it to the threads that unwind. */
 static struct sp_error *take_snapshot(struct sp_capture *capture, const struct waits_thread *thread)
 {
 	struct off_cpu_state *state = &capture->off_cpu;
 	struct record_buffer *record = &state->record;
-	uint64_t begin_ns = capture_record_time_ns(capture);
-	const struct snapshot_wait wait = {.pid = thread->pid, .tid = thread->tid, .id = state->id,
-					   .cpu = capture->config.cpus.items[0]};
+	const struct snapshot_thread blocked = {.pid = thread->pid, .tid = thread->tid, .id = state->id,
+						.cpu = capture->config.cpus.items[0]};
 	enum snapshot_result result;
 	record->count = 0;
-	struct sp_error *error = snapshots_read(state->snapshots, &wait, record, &result);
+	struct sp_error *error = snapshots_read(state->snapshots, &blocked, record, &result);
 	if (error || result != SNAPSHOT_TAKEN)
 		return error;
-	uint64_t end_ns = capture_record_time_ns(capture);
-	set_word(record, state->fields.sample_time, end_ns);
-	set_word(record, state->fields.sample_period, end_ns - begin_ns);
 	struct perf_event_header header;
 	memcpy(&header, record->items, sizeof(header));
 	const struct ring ring = {.data = record->items, .size = 1U << 16};

@@ -23,8 +23,7 @@
 
 /* State of off_cpu.c. Zeroed: waits are not recorded. Times are CLOCK_MONOTONIC. */
 struct off_cpu_state {
-	struct record_fields fields; /* of the event of waits */
-	uint64_t id;                 /* one of its ids in the file */
+	uint64_t id;                 /* an id of the event of waits, in the file */
 	struct snapshots *snapshots; /* NULL: none can be taken */
 	struct record_buffer record; /* of the last snapshot */
 	bool always;                 /* snapshots are the only stacks */
