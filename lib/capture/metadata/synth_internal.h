@@ -9,6 +9,9 @@ struct synth {
 	struct sp_ctx *ctx;
 	struct perf_event_attr attr;
 	uint64_t id;
+	uint64_t time_ns;
+	uint64_t new_ticks, new_ns; /* earliest time of new processes */
+	bool is_new;                /* the process that is described */
 	struct record_buffer *buffer;
 };
 
