@@ -61,6 +61,10 @@ const struct sim_scenario sim_scenarios[] = {
 		.name = "system", .cpus = 8, .workload = {ROOTS(20)}, .target = SIM_SYSTEM, CPUS, COMMON,
 		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
+		.name = "in-one-call", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .output = PLAIN, .chains = FRAME_POINTERS,
+		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 200 * SIM_MS}, .in_one_call = true,
+	}, {
 		.name = "hotplug", .cpus = 6, .workload = {ROOTS(10), .hotplug_ms = 60},
 		.target = SIM_SYSTEM, CPUS, COMMON, .chains = FRAME_POINTERS, .stop_ms = 1500,
 	}, {
