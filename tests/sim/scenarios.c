@@ -91,6 +91,11 @@ const struct sim_scenario sim_scenarios[] = {
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .max_bytes = 300000},
 		.chains = FRAME_POINTERS, .may_drop = true,
 	}, {
+		.name = "max-size-storm", .cpus = 8, .workload = {STORM, .life_ms = 300}, CPUS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .max_bytes = 600000},
+		.chains = FRAME_POINTERS, .may_drop = true,
+	}, {
 		.name = "lost", .cpus = 4, .workload = {BUSY, .life_ms = 500, .throttle = 5}, CPUS,
 		.sampling = RATE(9000), .buffers = RING(16384), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .hesitation_ms = 200,
@@ -118,6 +123,9 @@ const struct sim_scenario sim_scenarios[] = {
 	}, {
 		.name = "toggle", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS, COMMON,
 		.chains = FRAME_POINTERS, .demand_ms = 60, .toggles = true,
+	}, {
+		.name = "toggle-live", .cpus = 4, .workload = {BUSY, .life_ms = 500}, CPUS, COMMON,
+		.chains = LIVE, .demand_ms = 60, .toggles = true,
 	}, {
 		.name = "compressed", .cpus = 4, .workload = {BUSY, .life_ms = 400}, TASKS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,

@@ -56,6 +56,17 @@ static struct sp_error *toggle(struct sp_capture *capture)
 						    : sp_capture_enable(capture, NULL);
 }
 
+/* While recording is switched off, also alternate events are. */
+static void check_off(const struct sp_capture *capture)
+{
+	for (size_t i = 0; i < sim_perf.event_count && !sp_capture_event_enabled(capture, 0); i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		if (event->enabled && !event->closed && event->attr.config != PERF_COUNT_SW_DUMMY)
+			sim_violation("event %llu samples, but recording is off",
+				      (unsigned long long)event->id);
+	}
+}
+
 static struct sp_error *record(struct sp_capture *capture, const struct sim_scenario *scenario)
 {
 	uint64_t end_ns = UINT64_MAX, demand_ns = UINT64_MAX;
@@ -76,6 +87,8 @@ static struct sp_error *record(struct sp_capture *capture, const struct sim_scen
 		}
 		if (!error)
 			error = sp_capture_step(capture, &running);
+		if (scenario->toggles && !error && !sim.fault_name)
+			check_off(capture);
 		read_names(capture);
 		sim_result.commit_ns = sim.now_ns;
 	}
