@@ -3,7 +3,8 @@
  * recording FILE: writes a perf.data file of the records that standard input
  * names, one a line, so that a test says what it is about and knows the truth:
  *
- *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, which
+ *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, or, with period
+ *	                                    1, context-switches and offcpu-time; which
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
@@ -14,6 +15,7 @@
  *	comm PID TID NAME                   in names, \xHH is a byte
  *	exec PID TID NAME
  *	fork PID PPID TID TIME
+ *	switch PID TID CPU TIME in|out|preempt
  *	mmap PID START SIZE OFFSET PATH [BUILD-ID]
  *	                                    PID -1: the kernel's; 40 hexadecimal digits: MMAP2
  *	sample EVENT PID TID CPU TIME PERIOD IP [CHAIN-IP]...
@@ -160,6 +162,8 @@ static void add_event(struct recording *recording, char **words)
 		{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
 		{"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
 		{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+		{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+		{"offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
 	};
 	size_t index = recording->event_count++;
 	struct sp_event *event = &recording->events[index];
@@ -180,6 +184,10 @@ static void add_event(struct recording *recording, char **words)
 	event->attr.size = sizeof(event->attr);
 	event->attr.freq = 1;
 	event->attr.sample_freq = 997;
+	if (event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES) {
+		event->attr.freq = 0;
+		event->attr.sample_period = 1;
+	}
 	event->attr.sample_id_all = 1;
 	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
@@ -382,6 +390,20 @@ static void write_task(struct recording *recording, char **words)
 	write_record(recording, &record, &recording->events[0]);
 }
 
+static void write_switch(struct recording *recording, char **words)
+{
+	struct sp_record record = {.type = PERF_RECORD_SWITCH};
+	record.id.pid = (uint32_t)number(recording, words[1]);
+	record.id.tid = (uint32_t)number(recording, words[2]);
+	record.id.cpu = (uint32_t)number(recording, words[3]);
+	record.id.time_ns = number(recording, words[4]);
+	if (words[5] && strcmp(words[5], "in") != 0)
+		record.misc |= PERF_RECORD_MISC_SWITCH_OUT;
+	if (words[5] && !strcmp(words[5], "preempt"))
+		record.misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	write_record(recording, &record, &recording->events[0]);
+}
+
 static void write_mmap(struct recording *recording, char **words)
 {
 	bool kernel = words[1] && !strcmp(words[1], "-1");
@@ -508,6 +530,8 @@ static void read_record(struct recording *recording, char **words)
 		write_cgroup(recording, words);
 	else if (!strcmp(words[0], "namespaces"))
 		write_namespaces(recording, words);
+	else if (!strcmp(words[0], "switch"))
+		write_switch(recording, words);
 	else if (!strcmp(words[0], "mmap"))
 		write_mmap(recording, words);
 	else if (!strcmp(words[0], "lost") || !strcmp(words[0], "full") ||
