@@ -11,7 +11,7 @@
  */
 static bool may_slow_down(const struct sp_capture *capture, const struct capture_options *options)
 {
-	return options->sampling.adapt != SP_OFF && !options->target.cgroups &&
+	return options->sampling.adapt != SP_OFF && !options->target.cgroups && !options->sampling.off_cpu &&
 	       !options->fields.thread_counts && !capture->out.aux_areas.area_bytes &&
 	       !capture->samples.filter.fields.sample_id_again;
 }
@@ -104,9 +104,12 @@ static struct sp_error *adopt(struct sp_capture *capture, const struct event_ren
 {
 	const struct event_plan *plan = capture->config.plan;
 	struct rewrite_name name = {.listed = renamed->listed, .counted = renamed->counted};
-	if (renamed->event < plan->sample_count) {
+	struct record_fields fields;
+	if (renamed->event < plan->sample_count &&
+	    record_fields_make(plan->samples[renamed->event].attr.sample_type, &fields)) {
 		const struct perf_event_attr *attr = &plan->samples[renamed->event].attr;
 		name.read_format = attr->sample_type & PERF_SAMPLE_READ ? attr->read_format : 0;
+		name.read_at = fields.sample_end;
 	}
 	return rewrite_rename(&capture->bank.rewrite, renamed->id, name);
 }

@@ -9,7 +9,7 @@
 #include "event/fd_budget.h"
 #include "record/note.h"
 
-/* So much of a ring is handed on at a time. */
+/* Bytes of a ring that are written at once. */
 #define PART_BYTES ((uint64_t)16 << 20)
 
 /* While a ring is paused, samples are lost; the kernel counts them. */
@@ -58,7 +58,7 @@ static uint64_t first_wanted(const struct sp_capture *capture, const struct ring
 	const struct record_fields *fields = &capture->samples.filter.fields;
 	*first_ns_ret = 0;
 	for (uint64_t at = 0; at < end && ring_record(ring, at, end, &header); at += header.size) {
-		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_period + 8)
+		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_cpu + 8)
 			continue;
 		*first_ns_ret = ring_u64(ring, at + fields->sample_time) + capture->bank.rewrite.shift_ns;
 		if (*first_ns_ret >= from_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Makes the configuration and the plan of events. */
 #include "base/clock.h"
+#include "capture/config/plan_facts.h"
 #include "capture/metadata/host.h"
 #include "capture/recorder.h"
 
@@ -19,7 +20,7 @@ static struct sp_error *use_plan(struct sp_capture *capture, const struct captur
 	    plan->clock_id == CLOCK_MONOTONIC && wall_clock_start(&capture->bank.wall,
 								  options->schedule.clock))
 		capture->bank.rewrite.shift_ns = capture->bank.wall.ahead_ns;
-	if (!record_fields_make(plan->samples[0].attr.sample_type, &capture->samples.filter.fields))
+	if (!record_fields_make(plan_common_type(plan), &capture->samples.filter.fields))
 		return error_new(SP_ERROR_INVALID, "no event to sample");
 	capture->tasks.tracker.fields = capture->samples.filter.fields;
 	return NULL;

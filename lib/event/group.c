@@ -134,6 +134,9 @@ struct sp_error *event_kind_check(const struct event_request *request, const str
 	if (spec->by_bpf)
 		return unsupported(spec, "BPF counters cannot sample",
 				   "omit modifier b");
+	if (event_is_of_kernel(spec) && spec->attr.exclude_kernel)
+		return unsupported(spec, "occurs in kernel mode, and never in user mode",
+				   "omit modifier u and --all-user");
 	if (spec->cpus_only && request->scope != EVENT_SCOPE_CPUS)
 		return unsupported(spec, "counts whole CPUs only", "use -a");
 	return NULL;

@@ -6,6 +6,10 @@
 #include <string.h>
 #include "base/arena.h"
 #include "event/parse.h"
+#include "record/types.h"
+
+/* PERF_COUNT_SW_CGROUP_SWITCHES of Linux 5.13; the headers of this build may be older. */
+#define EVENT_CGROUP_SWITCHES 11
 
 /* Whether the event is of the PMU kprobe or uprobe. */
 static inline bool event_is_probe(const struct event_spec *spec)
@@ -34,6 +38,31 @@ static inline bool event_is_occurrence(const struct event_spec *spec)
 {
 	return spec->attr.type == PERF_TYPE_TRACEPOINT || spec->attr.type == PERF_TYPE_BREAKPOINT ||
 	       event_is_probe(spec);
+}
+
+/*
+ * Whether samples of such an event with this fixed period (0: by frequency) must not have
+ * PERF_SAMPLE_PERIOD. If Linux counts the occurrences itself, without a hardware counter or a timer,
+ * that bit makes it sample each of them, and write its count as the period. Without the bit, each
+ * sample stands for attr.sample_period.
+ */
+static inline bool event_omits_period(const struct event_spec *spec, uint64_t period)
+{
+	bool is_software = spec->attr.type == PERF_TYPE_SOFTWARE && !spec->pmu &&
+			   !record_is_clock(spec->attr.type, spec->attr.config);
+	return period > 1 && (is_software || event_is_occurrence(spec));
+}
+
+/*
+ * Whether the event occurs in kernel mode only, as if called from there: events that exclude the kernel
+ * count nothing.
+ */
+static inline bool event_is_of_kernel(const struct event_spec *spec)
+{
+	uint64_t config = spec->attr.config;
+	return spec->attr.type == PERF_TYPE_SOFTWARE && !spec->pmu &&
+	       (config == PERF_COUNT_SW_CONTEXT_SWITCHES || config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		config == EVENT_CGROUP_SWITCHES);
 }
 
 /*

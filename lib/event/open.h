@@ -103,8 +103,9 @@ bool event_planned_on(const struct event_planned *event, uint32_t cpu);
 
 /*
  * Events to open. Attributes of all events agree in sample_id_all, the clock, and the sample_type
- * bits of the fields before READ: IDENTIFIER | IP | TID | TIME | CPU | PERIOD (| ADDR …). The
- * fields after these (READ, CALLCHAIN, RAW, …) may differ, unless the request has `uniform`.
+ * bits of the fields before PERIOD: IDENTIFIER | IP | TID | TIME | CPU (| ADDR …). PERIOD is missing
+ * where event_omits_period(). The fields after it (READ, CALLCHAIN, RAW, …) may differ, unless the
+ * request has `uniform`.
  * Dummies have only EVENT_DUMMY_SAMPLE_TYPE.
  */
 struct event_plan {

@@ -4,6 +4,7 @@
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 #include "event/attr_fields.h"
+#include "event/kind.h"
 #include "event/planner.h"
 
 /* Whether NMI handlers can read the clock. Hardware counters need such a clock. */
@@ -171,6 +172,7 @@ struct sp_error *planner_event_error(const struct planner *planner, const struct
 		return error;
 	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT
 				    : planner->plan->cpu_wide			? RIGHTS_CPU_WIDE
-										: RIGHTS_KERNEL;
+				    : event_is_of_kernel(spec) ? RIGHTS_KERNEL_EVENT
+							       : RIGHTS_KERNEL;
 	return rights_explain(&planner->plan->rights, action, spec->name, errnum);
 }

@@ -182,6 +182,7 @@ struct obstacle {
 static const struct obstacle obstacles[] = {
 	[RIGHTS_ANY_EVENT] = {2, "perf events"},
 	[RIGHTS_KERNEL] = {1, "sampling the kernel"},
+	[RIGHTS_KERNEL_EVENT] = {1, "events that occur in the kernel"},
 	[RIGHTS_CPU_WIDE] = {0, "sampling whole CPUs"},
 	[RIGHTS_TASK] = {2, "sampling this process"},
 	[RIGHTS_CGROUP] = {0, "sampling whole CPUs"},

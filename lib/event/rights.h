@@ -71,6 +71,7 @@ struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, c
 enum rights_action {
 	RIGHTS_ANY_EVENT,  /* opening even the simplest event */
 	RIGHTS_KERNEL,     /* sampling kernel mode */
+	RIGHTS_KERNEL_EVENT, /* sampling an event that occurs in kernel mode only */
 	RIGHTS_CPU_WIDE,   /* sampling all processes of a CPU (-a, -C) */
 	RIGHTS_TASK,       /* sampling a process of another user, or a privileged one */
 	RIGHTS_CGROUP,     /* sampling a control group, by an event that exists */

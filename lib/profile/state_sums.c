@@ -33,7 +33,7 @@ struct sp_share state_share(const struct state_sums *part, const struct state_wh
 		return (struct sp_share){.high = 1};
 	for (enum time_state state = TIME_ON_CPU; state <= TIME_RUNNABLE; state++) {
 		double ns = (double)whole->sums.ns[state];
-		if (!part->ns[state])
+		if (!part->ns[state] || !(whole->n_eff > 0))
 			continue;
 		struct sp_share share = interval_share(part->ns[state], whole->sums.ns[state], whole->n_eff);
 		below += (share.value - share.low) * ns;

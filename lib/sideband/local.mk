@@ -8,6 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/sideband/readahead.c lib/sideband/readahead.h \
 	lib/sideband/recorded_until.c lib/sideband/recorded_until.h \
 	lib/sideband/sched_samples.c lib/sideband/sched_samples.h \
+	lib/sideband/seen_threads.c lib/sideband/seen_threads.h \
 	lib/sideband/sideband.c lib/sideband/sideband.h \
 	lib/sideband/task_events.c lib/sideband/task_events.h \
 	lib/sideband/task_gaps.c lib/sideband/task_gaps.h \

@@ -169,7 +169,7 @@ struct sp_error *sched_samples_add(const struct sched_samples *samples, const st
 	uint64_t woken;
 	struct task_switched seen = {.pid = sample->pid, .tid = sample->tid, .time_ns = sample->time_ns,
 				     .cpu = UINT32_MAX, .kind = TASK_SWITCH_SEEN};
-	if (!event || event->kind == SCHED_EVENT_WAIT || !(sample->present & PERF_SAMPLE_TIME) || !sample->time_ns)
+	if (!event || event->kind == SCHED_EVENT_WAIT || !sample->time_ns)
 		return NULL;
 	if (event->kind == SCHED_EVENT_SWITCH)
 		return add_switch(samples, event, sample, states);

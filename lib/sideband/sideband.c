@@ -42,6 +42,7 @@ void sideband_deinit(struct sideband *sideband)
 	lifetimes_deinit(&sideband->lifetimes);
 	task_states_free(sideband->states);
 	sched_samples_deinit(&sideband->sched);
+	seen_threads_deinit(&sideband->seen);
 	vec_deinit(&sideband->notes);
 	vec_deinit(&sideband->cgroups);
 	u64map_deinit(&sideband->cgroup_of);
@@ -55,7 +56,14 @@ struct sp_error *sideband_want_states(struct sideband *sideband, const struct sp
 	if (sideband->by_offset)
 		return NULL;
 	struct sp_error *error = sched_samples_init(&sideband->sched, reader);
-	return error ? error : task_states_new(&sideband->states);
+	if (!error && !sideband->sched.events.count)
+		sideband->seen_offset = seen_threads_offset(sideband->layout);
+	if (!error)
+		error = task_states_new(&sideband->states);
+	for (size_t i = 0; !error && i < sideband->layout->event_count; i++)
+		if (sideband->layout->events[i].attr.context_switch)
+			task_states_expect_switches(sideband->states);
+	return error;
 }
 
 static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
@@ -327,6 +335,12 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 	return NULL;
 }
 
+static bool add_seen(struct sideband *sideband, const struct raw_record *sample)
+{
+	return !sideband->seen_offset || seen_threads_add(&sideband->seen, sample, sideband->seen_offset,
+							  sideband->layout->swap);
+}
+
 /* Reads the records that begin in `extent`; *offset_ret is the end of the last one. */
 static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader *reader,
 				    struct decoder *decoder, struct reader_extent extent,
@@ -351,6 +365,8 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 			return NULL;
 		if (!splits_pass(&sideband->splits, raw.offset))
 			return error_no_memory();
+		if (raw.type == PERF_RECORD_SAMPLE && !add_seen(sideband, &raw))
+			return error_no_memory();
 		if (raw.type == PERF_RECORD_SAMPLE)
 			sideband->sample_count++;
 		else if (raw.type == RECORD_CALLCHAIN_DEFERRED)
@@ -371,6 +387,9 @@ static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reade
 			return error_no_memory();
 	for (size_t i = 0; !error && i < readahead->records.count; i++)
 		error = add_raw(sideband, reader, decoder, &readahead->records.items[i]);
+	for (size_t i = 0; !error && i < readahead->seen.items.count; i++)
+		if (!seen_threads_merge(&sideband->seen, &readahead->seen.items.items[i]))
+			return error_no_memory();
 	sideband->sample_count += readahead->sample_count;
 	sideband->deferred_count += readahead->deferred_count;
 	return error;
@@ -409,7 +428,7 @@ static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader
 /* Threads that read ahead in parts of a file at the same time. */
 struct job {
 	struct sp_reader *reader;
-	bool (*wanted)(uint32_t type);
+	struct readahead_options options;
 	struct readahead *readaheads;
 	unsigned int count;
 };
@@ -423,7 +442,7 @@ static void readahead_part(void *arg, unsigned int i)
 	struct reader_extent part = {all.begin + i * size, all.begin + (i + 1) * size};
 	if (i + 1 == job->count)
 		part.end = all.end;
-	readahead_run(&job->readaheads[i], job->reader, part, job->wanted);
+	readahead_run(&job->readaheads[i], job->reader, part, &job->options);
 }
 
 /* Detects a clock that was set back, before any record is decoded. */
@@ -454,7 +473,8 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 		return clock_error;
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t most = (extent.end - extent.begin) / PART_MIN;
-	struct job job = {.reader = reader, .wanted = wanted(sideband),
+	struct job job = {.reader = reader,
+			      .options = {wanted(sideband), sideband->seen_offset, sideband->layout->swap},
 			      .count = most < threads ? (unsigned int)most : threads};
 	CLEANUP_FREE struct readahead *readaheads = NULL;
 	/*
@@ -479,5 +499,8 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	if (sideband->by_offset || sp_reader_damage_count(reader) > unfinished)
 		machine_set_partial(sideband->machine);
 	sideband->recorded_notes = sideband->notes.count;
+	for (size_t i = 0; !error && sideband->states && i < sideband->seen.items.count; i++)
+		error = task_states_add_seen(sideband->states, sideband->seen.items.items[i].pid,
+					     sideband->seen.items.items[i].tid);
 	return error ? error : number_namespaces(sideband);
 }

@@ -50,6 +50,8 @@ struct sideband {
 	struct lifetimes lifetimes;          /* finished at the end of the pass */
 	struct task_states *states;          /* NULL: not wanted */
 	struct sched_samples sched;          /* without events if states are not wanted */
+	struct seen_threads seen;            /* empty if states are not wanted, or `sched` has events */
+	size_t seen_offset;                  /* value of seen_threads_offset(); 0: none are wanted */
 	VEC(struct note) notes;
 	size_t recorded_notes;       /* notes of the recorder; they precede notes of the analysis */
 	VEC(const char *) cgroups;   /* paths of cgroups; the last record of an id counts */

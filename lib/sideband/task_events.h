@@ -36,6 +36,7 @@ struct task_thread {
 	uint32_t tid, pid; /* pid 0: unknown; a FORK event's own pid precedes it */
 	bool own;          /* recorded itself, not only as the next or woken thread of another */
 	bool switched;     /* has SWITCH records */
+	bool sampled;      /* has samples */
 	bool seen;         /* the last added event by a sample was evidence that the thread runs */
 	size_t first, count; /* events, after task_events_sort() */
 	size_t first_life, life_count; /* after task_lives_make() */

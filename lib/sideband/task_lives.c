@@ -59,6 +59,8 @@ static enum task_state state_at_begin(const struct task_life *life, enum needed 
 {
 	if (life->totals.born)
 		return TASK_RUNNABLE;
+	if (!life->count && life->ran)
+		return TASK_RUNNING;
 	return needed == NEEDS_RUNNING || needed == NEEDS_ANY ? TASK_RUNNING : TASK_BLOCKED;
 }
 
@@ -159,6 +161,14 @@ struct maker {
 	bool dead;                /* an EXIT came last: events without FORK or exec are of its end */
 };
 
+/* Returns whether a thread was on a CPU for most of the time between two counts of schedstat. */
+static bool mostly_ran(const struct task_thread *thread)
+{
+	const struct task_schedstat *early = &thread->early, *late = &thread->late;
+	return late->time_ns > early->time_ns && late->run_ns > early->run_ns &&
+	       late->run_ns - early->run_ns > (late->time_ns - early->time_ns) / 2;
+}
+
 static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32_t pid)
 {
 	maker->life = vec_push(&maker->lives->items);
@@ -168,6 +178,7 @@ static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32
 		.totals = {.pid = pid ? pid : maker->thread->tid, .tid = maker->thread->tid,
 			   .begin_ns = begin_ns, .born = born},
 		.first = maker->next,
+		.ran = maker->thread->sampled || mostly_ran(maker->thread),
 	};
 	maker->thread->life_count++;
 	maker->dead = false;

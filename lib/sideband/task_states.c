@@ -15,7 +15,7 @@ struct task_states {
 	struct task_lives lives;
 	struct task_latency latency;
 	uint64_t first_ns, last_ns;   /* extent of all records; first_ns UINT64_MAX: none */
-	bool switches;                /* some thread has switches */
+	bool switches;                /* switches were recorded */
 	struct u64map last_of_cpu;    /* CPU -> index in last_times */
 	VEC(uint64_t) last_times;     /* latest switch of each CPU so far */
 	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
@@ -45,6 +45,11 @@ void task_states_free(struct task_states *states)
 	u64map_deinit(&states->last_of_cpu);
 	vec_deinit(&states->last_times);
 	free(states);
+}
+
+void task_states_expect_switches(struct task_states *states)
+{
+	states->switches = true;
 }
 
 /* Returns whether a tid is a thread's: 0 is the idle task, and UINT32_MAX a task that has ended. */
@@ -230,11 +235,21 @@ struct sp_error *task_states_add_switch(struct task_states *states, const struct
 	/* One of many samples between two switches is enough. */
 	if (thread && runs && thread->seen)
 		return NULL;
-	if (!thread || !task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns, cpu))
+	if (!thread || !task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
+					cpu))
 		return error_no_memory();
 	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKE;
 	thread->seen = runs || switched->kind == TASK_SWITCH_IN;
 	states->switches |= !runs && switched->kind != TASK_SWITCH_WAKE;
+	return NULL;
+}
+
+struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid, uint32_t tid)
+{
+	struct task_thread *thread = is_thread(tid) ? task_events_thread(&states->events, tid, pid) : NULL;
+	if (!thread)
+		return is_thread(tid) ? error_no_memory() : NULL;
+	thread->own = thread->sampled = true;
 	return NULL;
 }
 

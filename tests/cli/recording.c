@@ -15,6 +15,7 @@
  *	comm PID TID NAME                   in names, \xHH is a byte
  *	exec PID TID NAME
  *	fork PID PPID TID TIME
+ *	exit PID TID TIME
  *	switch PID TID CPU TIME in|out|preempt
  *	mmap PID START SIZE OFFSET PATH [BUILD-ID]
  *	                                    PID -1: the kernel's; 40 hexadecimal digits: MMAP2
@@ -390,16 +391,20 @@ static void write_task(struct recording *recording, char **words)
 	write_record(recording, &record, &recording->events[0]);
 }
 
+/* Writes an EXIT or SWITCH record. */
 static void write_switch(struct recording *recording, char **words)
 {
-	struct sp_record record = {.type = PERF_RECORD_SWITCH};
-	record.id.pid = (uint32_t)number(recording, words[1]);
-	record.id.tid = (uint32_t)number(recording, words[2]);
-	record.id.cpu = (uint32_t)number(recording, words[3]);
-	record.id.time_ns = number(recording, words[4]);
-	if (words[5] && strcmp(words[5], "in") != 0)
-		record.misc |= PERF_RECORD_MISC_SWITCH_OUT;
-	if (words[5] && !strcmp(words[5], "preempt"))
+	bool ends = !strcmp(words[0], "exit");
+	struct sp_record record = {.type = ends ? PERF_RECORD_EXIT : PERF_RECORD_SWITCH};
+	record.id.pid = record.task.pid = record.task.ppid = (uint32_t)number(recording, words[1]);
+	record.id.tid = record.task.tid = record.task.ptid = (uint32_t)number(recording, words[2]);
+	record.id.cpu = ends ? 0 : (uint32_t)number(recording, words[3]);
+	record.id.time_ns = number(recording, words[ends ? 3 : 4]);
+	if (ends)
+		record.task.time_ns = record.id.time_ns;
+	else if (strcmp(words[5], "in") != 0)
+		record.misc = PERF_RECORD_MISC_SWITCH_OUT;
+	if (!ends && !strcmp(words[5], "preempt"))
 		record.misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 	write_record(recording, &record, &recording->events[0]);
 }
@@ -520,6 +525,8 @@ static void read_record(struct recording *recording, char **words)
 	else if (!strcmp(words[0], "comm") || !strcmp(words[0], "exec") ||
 		 !strcmp(words[0], "fork"))
 		write_task(recording, words);
+	else if (!strcmp(words[0], "exit") || !strcmp(words[0], "switch"))
+		write_switch(recording, words);
 	else if (!strcmp(words[0], "stacks"))
 		read_stacks(recording, words);
 	else if (!strcmp(words[0], "with"))
@@ -530,8 +537,6 @@ static void read_record(struct recording *recording, char **words)
 		write_cgroup(recording, words);
 	else if (!strcmp(words[0], "namespaces"))
 		write_namespaces(recording, words);
-	else if (!strcmp(words[0], "switch"))
-		write_switch(recording, words);
 	else if (!strcmp(words[0], "mmap"))
 		write_mmap(recording, words);
 	else if (!strcmp(words[0], "lost") || !strcmp(words[0], "full") ||

@@ -106,6 +106,51 @@ if [ -s "$file" ]; then
 	same "each write is a sample" "$tmp/wanted" "$tmp/got"
 fi
 
+# every_53 NAME OPTION...: 20,000 faults are the program's, some hundred are the loader's. Before the
+# exec, and for an ordinary user in kernel mode, faults count for the program only.
+every_53() {
+	name=$1
+	shift
+	if ! "$SPROF" record -q --call-graph none --scope task -o "$file" "$@" -- "$workload/faults" 20000 \
+		>"$tmp/out" 2>"$tmp/err"; then
+		not_ok "$name" "$(cat "$tmp/err")"
+		return
+	fi
+	faults=$(cat "$tmp/out")
+	"$SPROF" report -i "$file" --no-children -s comm --format csv 2>/dev/null >"$tmp/csv"
+	read -r samples weight <<END
+$(awk -F , '
+	FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+	$column["comm"] == "faults" && (!("event" in column) || $column["event"] ~ /page-faults/) {
+		samples = $column["self_samples"]
+		weight = $column["self_weight"]
+	}
+	END { print samples + 0, weight + 0 }' "$tmp/csv")
+END
+	perf script -i "$file" -F event,period 2>/dev/null | awk '/faults/ { print $1 }' | sort | uniq -c |
+		awk '{ print $1, $2 }' >"$tmp/got"
+	check "$name: $samples samples of $faults faults" test $((samples * 53)) -le "$faults" -a \
+		"$samples" -ge $((20000 / 53))
+	check "$name: each stands for 53" test "$weight" = $((samples * 53))
+	echo "$samples 53" >"$tmp/wanted"
+	same "$name: perf agrees" "$tmp/wanted" "$tmp/got"
+}
+every_53 "-c on page faults" -c 53 -e page-faults
+every_53 "period= on page faults" -e page-faults/period=53/
+every_53 "period= on page faults, with a clock" -e page-faults/period=53/,cpu-clock
+if [ "$may" = 1 ]; then
+	# Each of three tasks has an event on each CPU, whose last period is incomplete. A wait is a
+	# switch; preemptions are fewer.
+	"$SPROF" record -q --call-graph none --scope task -o "$file" -e context-switches -c 10 -- \
+		"$workload/waits" 0.5 pipe >"$tmp/out"
+	waits=$(awk '$1 == "run_role" || $1 == "join_all" { sum += $4 } END { print sum }' "$tmp/out")
+	samples=$(counts "$file" | cut -d ' ' -f 1)
+	check "every 10th of more than ${waits:=0} context switches is a sample (${samples:=0})" \
+		test $((samples * 10)) -ge $((waits - 3 * 9 * $(nproc --all))) -a "$samples" -lt $((waits / 2))
+else
+	skip "every 10th of some context switches is a sample" "needs rights"
+fi
+
 if [ -n "$has_tracepoints" ] && [ "$may" = 1 ]; then
 	records syscalls:sys_enter_openat -- "$occurrences" 0 0 41
 	opens=$(perf script -i "$file" -F event,trace 2>/dev/null | grep -c '/dev/null\|filename')

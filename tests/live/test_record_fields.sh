@@ -419,12 +419,17 @@ fi
 as_user='setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all --'
 if [ "$root" ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 1 ] && $as_user test -x "$SPROF"; then
 	refuses() { # OPTION TEXT
-		$as_user "$SPROF" record "$1" -o /dev/null -- true >"$tmp/out" 2>"$tmp/err"
+		# shellcheck disable=SC2086
+		$as_user "$SPROF" record $1 -o /dev/null -- true >"$tmp/out" 2>"$tmp/err"
 		check "$1 without rights: $2" grep -q -e "$2" "$tmp/err"
 	}
 	refuses --phys-data '--phys-data: kernel.perf_event_paranoid is'
 	refuses --namespaces '--namespaces: needs CAP_PERFMON'
 	refuses -a 'perf_event_paranoid'
+	refuses '-e context-switches' 'context-switches: .*forbids events that occur in the kernel'
+	refuses '-e cpu-clock,cpu-migrations' 'cpu-migrations: .*forbids events that occur in the kernel'
+	check "-e cpu-migrations without rights: a remedy" \
+		grep -q 'sudo sysctl kernel.perf_event_paranoid=1' "$tmp/err"
 else
 	skip "refusals without rights" "needs root, to give up its rights, and paranoid 2"
 fi

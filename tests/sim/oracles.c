@@ -87,7 +87,11 @@ static void compare_sample(const struct sim_truth *truth, const struct sim_found
 			      (unsigned long long)truth->time_ns);
 	unsigned int end = (found->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT;
 	bool whole = !found->has_stack && (end == SP_MISC_END_COMPLETE || end == SP_MISC_END_UNKNOWN);
-	if (whole && !(found->misc & (SP_MISC_SHORTENED | SP_MISC_REPAIRED)) &&
+	uint16_t changes = SP_MISC_SHORTENED | SP_MISC_REPAIRED;
+	/* A library failed to open: the file marks chains that have guessed frames. */
+	if (sim.fault_name)
+		changes |= SP_MISC_GUESSED;
+	if (whole && !(found->misc & changes) &&
 	    found->chain_hash != truth->chain_hash)
 		sim_violation("the call chain of the sample of %llu is wrong (end %u)",
 			      (unsigned long long)truth->time_ns, end);
@@ -127,12 +131,13 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 			compare_sample(truth, found);
 		if (found && !is_target(scenario, truth))
 			sim_violation("a sample of thread %u, which is not a target", truth->tid);
-		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
+		bool due = !sim_is_wait(truth->id) && truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
 			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth);
 		/* Without the record of its fork, a task's samples cannot be told from others. */
 		const struct sim_task *task = sim_task_find(truth->tid);
 		bool unknown = scenario->target != SIM_SYSTEM &&
-			       (sim_result.stats.lost_sideband || (task && task->uncertain));
+			       (sim_result.stats.lost_sideband ||
+				(task && (task->uncertain || task->process->unknown_until_ns)));
 		if (found || !due || scenario->may_drop || sim_result.failed || unknown ||
 		    is_double(truth))
 			continue;
@@ -191,6 +196,8 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 		return;
 	note_recorded();
 	struct counts counts = compare_samples(scenario, killed);
+	if (scenario->sampling.off_cpu && !killed && !sim_result.failed)
+		sim_check_waits(scenario, &read_back);
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!killed && !sim_result.failed && !scenario->may_drop)
 		check_losses();

@@ -27,6 +27,7 @@
  *	scenarios.c      sessions
  *	session.c        a recorder's life, as `sprof record` drives it
  *	oracles.c        checks after a run
+ *	waits.c          checks of waits after a run
  *
  * Times are nanoseconds of the virtual CLOCK_MONOTONIC unless a comment states another unit. A run is a
  * process of its own; nothing is freed before it exits, except descriptors and mappings, which are
@@ -106,6 +107,9 @@ struct sim_process {
 	int status;
 	bool ended, reaped;
 	const char *exe;
+	/* Changes were made on a CPU whose events had not been reopened: unknown before that time. */
+	uint64_t unknown_until_ns;
+	int unknown_cpu;        /* while that time is UINT64_MAX; -1: its events have been reopened */
 };
 
 struct sim_task {
@@ -131,6 +135,7 @@ struct sim_cpu {
 	unsigned int queued, room;
 	struct sim_context *context; /* events of the whole CPU */
 	uint32_t generation;
+	bool reopens;           /* it was offline, and its events have not been opened again */
 };
 
 /* Behaviour of the tasks of a session; percentages are of the ends of a burst. */
@@ -166,6 +171,10 @@ void sim_task_wake(struct sim_task *task);
 /* Takes the task off its CPU; another one runs there. */
 void sim_task_off(struct sim_task *task);
 void sim_task_map(struct sim_task *task, bool library);
+/* The recorder reads the process's mappings. */
+void sim_process_read(struct sim_process *process);
+/* The CPU's events report changes of tasks from now on. */
+void sim_cpu_reopened(unsigned int cpu);
 void sim_cpu_switch(unsigned int cpu, bool online);
 /* Ends all tasks' activity: the session is over. */
 void sim_tasks_end(void);
@@ -248,6 +257,7 @@ enum sim_fate { SIM_PUT, SIM_LOST, SIM_OVERWRITTEN };
 struct sim_truth {
 	uint64_t time_ns, id, ip, chain_hash;
 	uint32_t type, pid, tid, cpu, ring;
+	uint16_t misc;
 	enum sim_fate fate;
 	bool whole_cpu;
 };
@@ -286,7 +296,8 @@ void sim_record_throttle(struct sim_event *event, unsigned int cpu, bool on);
 void sim_record_task(struct sim_task *from, struct sim_task *task, uint32_t type);
 void sim_record_comm(struct sim_task *task, bool exec);
 void sim_record_map(struct sim_task *task, const struct sim_map *map);
-void sim_record_switch(struct sim_task *task, unsigned int cpu, bool out);
+/* `misc`: PERF_RECORD_MISC_SWITCH_OUT*, or 0. Events of context switches sample it first. */
+void sim_record_switch(struct sim_task *task, uint16_t misc);
 
 /* -- files.c --------------------------------------------------------------- */
 
@@ -419,7 +430,6 @@ struct sim {
 	uint64_t changes;        /* counts sim_changed() */
 	int verbose;             /* 1: notes and totals, 2: events too */
 	size_t mappings;         /* of the recorder */
-	bool strict;             /* known defects are failures, too */
 };
 
 extern struct sim sim;

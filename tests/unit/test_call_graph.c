@@ -169,6 +169,22 @@ TEST(some_stacks_are_not_unwound_live)
 	choose(&made);
 	ck_assert(made.graph.kind == SP_CALL_GRAPH_DWARF && !made.graph.live);
 	ck_assert(NOTES(&made, NOTE_CALL_GRAPH, NOTE_UNWIND_LATER));
+	/* Samples of one event have no period, and those of the other have. */
+	made_deinit(&made);
+	make(&made);
+	struct event_spec specs[] = {made.spec, {.leader = 1}};
+	specs[1].attr.type = PERF_TYPE_SOFTWARE;
+	specs[1].attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+	specs[1].terms.given = EVENT_TERM_PERIOD;
+	specs[1].terms.period = 53;
+	made.specs.items = specs;
+	made.specs.count = 2;
+	choose(&made);
+	ck_assert(made.graph.kind == SP_CALL_GRAPH_DWARF && !made.graph.live);
+	ck_assert(NOTES(&made, NOTE_CALL_GRAPH, NOTE_UNWIND_LATER));
+	specs[1].terms.given |= EVENT_TERM_FREQ;
+	choose(&made);
+	ck_assert(made.graph.live);
 	made_deinit(&made);
 	make(&made);
 	made.options.sampling.samples = SP_OFF;

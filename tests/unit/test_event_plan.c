@@ -250,6 +250,56 @@ TEST(plan_gives_up_the_kernel_where_it_is_forbidden)
 	ck_assert_uint_eq(both->notes.count, 2);
 }
 
+static void cannot_have(const char *events, int32_t paranoid, enum sp_error_code code,
+			const char *message, const char *remedy)
+{
+	struct fake fake = {.paranoid = paranoid};
+	struct event_plan *none = NULL;
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = make(&fake, events, NULL, &none);
+	ck_assert_int_eq(sp_error_code(error), code);
+	ck_assert_ptr_nonnull(strstr(sp_error_message(error), message));
+	ck_assert_ptr_nonnull(strstr(sp_error_remedy(error), remedy));
+}
+
+TEST(plan_refuses_events_of_the_kernel_in_user_mode)
+{
+	cannot_have("context-switches", 2, SP_ERROR_PERMISSION, "events that occur in the kernel",
+		    "perf_event_paranoid=1");
+	cannot_have("cpu-clock,cs", 2, SP_ERROR_PERMISSION, "cs: ", "perf_event_paranoid=1");
+	cannot_have("migrations", 2, SP_ERROR_PERMISSION, "migrations: ", "perf_event_paranoid=1");
+	cannot_have("cgroup-switches", 2, SP_ERROR_PERMISSION, "cgroup-switches: ",
+		    "perf_event_paranoid=1");
+	cannot_have("context-switches:u", 1, SP_ERROR_UNSUPPORTED, "never in user mode", "omit modifier u");
+	struct fake fake = {.paranoid = 1};
+	PLAN *allowed = plan(&fake, "context-switches,migrations:k");
+	ck_assert_uint_eq(allowed->notes.count, 0);
+	/* Others occur in both modes. */
+	loses_the_kernel("page-faults", "page-faults:u");
+	loses_the_kernel("alignment-faults", "alignment-faults:u");
+}
+
+static uint64_t period_bit(const struct event_plan *plan, size_t index)
+{
+	return plan->samples[index].attr.sample_type & PERF_SAMPLE_PERIOD;
+}
+
+/* Linux samples each occurrence of such an event if samples have their period. */
+TEST(plan_omits_the_fixed_period_of_occurrences)
+{
+	struct fake fake = {.capable = true};
+	struct event_request every = {.period = 53, .rate_given = true};
+	PLAN *mixed = plan(&fake, "cpu-clock,faults,faults/period=53/,faults/period=1/,"
+				  "cpu-clock/period=53/,cycles/period=53/,cs/period=2/");
+	for (size_t i = 0; i < mixed->sample_count; i++)
+		ck_assert_int_eq(!period_bit(mixed, i), i == 2 || i == 6);
+	PLAN *all = NULL;
+	ok_or_fail(make(&fake, "faults,task-clock,mem:0x1000:w,faults/freq=100/,{cpu-clock,cs}:S", &every,
+			&all));
+	for (size_t i = 0; i < all->sample_count; i++)
+		ck_assert_int_eq(!period_bit(all, i), i == 0 || i == 2);
+	ck_assert_uint_eq(all->samples[0].attr.sample_period, 53);
+}
+
 TEST(plan_fails_where_only_the_kernel_was_asked_for)
 {
 	struct fake fake = {.paranoid = 2};
@@ -321,7 +371,7 @@ TEST(plan_events_have_one_layout)
 	struct event_request request = {
 		.callchain = EVENT_CALLCHAIN_ALL, .freq_hz = 997, .inherit = true, .uniform = true};
 	PLAN *many = NULL;
-	ok_or_fail(make(&fake, "cycles,cs:u,bpf-output", &request, &many));
+	ok_or_fail(make(&fake, "cycles,faults:u,bpf-output", &request, &many));
 	ck_assert_uint_eq(many->sample_count, 3);
 	const uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			      PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |

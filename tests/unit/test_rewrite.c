@@ -93,9 +93,11 @@ static void fixture_init(struct fixture *f, uint64_t sample_type, uint64_t read_
 	ok_or_fail(decoder_new(&f->layout, &f->decoder));
 	f->rewrite.shift_ns = (uint64_t)-100;
 	ok_or_fail(rewrite_rename(&f->rewrite, 51, (struct rewrite_name){
-		.listed = 11, .counted = 1000, .read_format = read_format}));
+		.listed = 11, .counted = 1000, .read_format = read_format,
+		.read_at = f->fields.sample_end}));
 	ok_or_fail(rewrite_rename(&f->rewrite, 52, (struct rewrite_name){
-		.listed = 12, .counted = 2000, .read_format = read_format}));
+		.listed = 12, .counted = 2000, .read_format = read_format,
+		.read_at = f->fields.sample_end}));
 }
 
 static void fixture_deinit(struct fixture *f)

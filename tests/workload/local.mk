@@ -10,6 +10,7 @@ noinst_PROGRAMS += \
 	tests/workload/deep \
 	tests/workload/errands \
 	tests/workload/family \
+	tests/workload/faults \
 	tests/workload/forks \
 	tests/workload/idle \
 	tests/workload/jitdump tests/workload/jitframes \
@@ -102,3 +103,6 @@ tests_workload_serial_parallel_LDADD = $(PTHREAD_LIBS)
 tests_workload_waits_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_waits_LDFLAGS =
 tests_workload_waits_LDADD = $(PTHREAD_LIBS)
+tests_workload_faults_CFLAGS = $(workload_cflags)
+tests_workload_faults_LDFLAGS =
+tests_workload_faults_LDADD =

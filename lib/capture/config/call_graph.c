@@ -3,7 +3,9 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "capture/config/off_cpu.h"
 #include "capture/config/ring_size.h"
+#include "event/kind.h"
 
 #define DEFAULT_STACK_BYTES 8192
 #define SIDEBAND_BYTES (128 * 1024)
@@ -50,6 +52,9 @@ static enum sp_call_graph requested_kind(const struct call_graph_facts *facts, c
 			    "architecture";
 		return SP_CALL_GRAPH_FP;
 	}
+	/* The C library, in which threads wait, keeps no frame pointers. */
+	if (facts->options->sampling.off_cpu)
+		return SP_CALL_GRAPH_DWARF;
 	*note_ret = facts->survey->note;
 	return facts->survey->frame_pointers ? SP_CALL_GRAPH_FP : SP_CALL_GRAPH_DWARF;
 }
@@ -63,7 +68,7 @@ static struct sp_error *choose_kind(const struct call_graph_facts *facts, struct
 	struct sp_error *error = check_options(facts, graph->kind);
 	if (error)
 		return error;
-	/* What is never written is not unwound. */
+	/* Overwrite mode unwinds nothing: most stacks are never written. */
 	graph->live = graph->kind == SP_CALL_GRAPH_DWARF && !options->buffers.overwrite &&
 		      options->chains.unwind == SP_UNWIND_LIVE;
 	/* Without samples there are no call chains. */
@@ -87,13 +92,26 @@ static struct sp_error *limit_stack_bytes(const struct call_graph_facts *facts, 
 	return notes_add(notes, NOTE_COPY_LIMITED, NULL, STACK_BYTES_WITH_REGISTERS);
 }
 
-/* Stack copies are unwound live only if all events have them. */
+/* Whether samples of an event, or of its leader, lack their period. */
+static bool omits_period(const struct call_graph_facts *facts, size_t index)
+{
+	const struct event_spec *items = facts->specs->items, *spec = &items[index];
+	if (spec->group_read)
+		spec = &items[spec->leader];
+	uint64_t period = spec->terms.given & EVENT_TERM_FREQ ? 0
+			  : spec->terms.given & EVENT_TERM_PERIOD ? spec->terms.period
+								  : facts->options->sampling.period;
+	return event_omits_period(spec, period);
+}
+
+/* Stack copies are unwound live only if all events have them, at the same place of their samples. */
 static struct sp_error *check_terms(const struct call_graph_facts *facts, struct notes *notes,
 				    struct call_graph *graph)
 {
 	bool differs = false;
 	for (size_t i = 0; i < facts->specs->count; i++)
-		differs |= facts->specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH;
+		differs |= facts->specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH ||
+			   omits_period(facts, i) != omits_period(facts, 0);
 	if (!differs || !graph->live)
 		return NULL;
 	graph->live = false;
@@ -123,7 +141,10 @@ static uint64_t wanted_ring_bytes(const struct call_graph_facts *facts, const st
 		.memory_bytes = facts->memory_bytes,
 	};
 	uint64_t window_bytes = ring_size_window(facts->options->buffers.overwrite_ns, &demand);
-	return facts->options->buffers.ring_bytes ?: window_bytes ?: ring_size_default(&demand);
+	uint64_t usual_bytes = ring_size_default(&demand);
+	if (facts->options->sampling.off_cpu && usual_bytes < OFF_CPU_RING_BYTES)
+		usual_bytes = OFF_CPU_RING_BYTES;
+	return facts->options->buffers.ring_bytes ?: window_bytes ?: usual_bytes;
 }
 
 /* Time that rings of that size reach back; 0: the whole window, or unknown. */

@@ -16,6 +16,14 @@ uint64_t plan_rate_hz(const struct event_plan *plan)
 	return 1000000000 / attr->sample_period;
 }
 
+uint64_t plan_common_type(const struct event_plan *plan)
+{
+	uint64_t type = plan->samples[0].attr.sample_type;
+	for (size_t i = 1; i < plan->sample_count; i++)
+		type &= plan->samples[i].attr.sample_type | ~(uint64_t)PERF_SAMPLE_PERIOD;
+	return type;
+}
+
 bool plan_is_unwound(const struct event_plan *plan, bool live)
 {
 	return live && plan->samples[0].attr.sample_type & PERF_SAMPLE_STACK_USER;

@@ -11,6 +11,12 @@ bool attr_is_clock(const struct perf_event_attr *attr);
 /* Samples per second on a busy CPU; 0: unknown before events have counted. */
 uint64_t plan_rate_hz(const struct event_plan *plan);
 
+/*
+ * The sample_type of the first event, for record_fields_make(). It lacks PERF_SAMPLE_PERIOD if samples
+ * of some event lack it.
+ */
+uint64_t plan_common_type(const struct event_plan *plan);
+
 /* Whether the kernel makes the stack copies that `live` unwinding needs. */
 bool plan_is_unwound(const struct event_plan *plan, bool live);
 

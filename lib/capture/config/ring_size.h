@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 struct ring_demand {
-	uint64_t sample_bytes;  /* of a usual sample */
-	uint64_t largest_bytes; /* of samples with larger copies of stacks, for a while; may be 0 */
+	uint64_t sample_bytes;  /* size of a usual sample */
+	uint64_t largest_bytes; /* size of temporary samples with larger stack copies; may be 0 */
 	uint64_t freq_hz;       /* samples a second; 0: not known */
 	size_t cpus;
-	uint64_t memory_bytes;  /* of the machine; 0: not known */
+	uint64_t memory_bytes;  /* the machine's memory; 0: unknown */
 };
 
 /* Bytes of a usual sample; with DWARF, `stack_bytes` are copied of each stack. */

@@ -35,7 +35,7 @@ static void shift(const struct rewrite *rewrite, struct ring *ring, uint64_t pos
 	ring_put_u64(ring, position, ring_u64(ring, position) + rewrite->shift_ns);
 }
 
-/* What it was, or NULL if it stays what it is. */
+/* Replaces an id; returns the name, or NULL if the id stays. */
 static const struct rewrite_name *rename_at(const struct rewrite *rewrite, struct ring *ring,
 					    uint64_t position)
 {
@@ -71,15 +71,15 @@ static void rename_values(const struct rewrite *rewrite, uint64_t format, struct
 static void rewrite_sample(const struct rewrite *rewrite, const struct record_fields *fields,
 			   struct ring *ring, uint64_t position, uint32_t size)
 {
-	if (size < fields->sample_period + 8)
+	if (size < fields->sample_cpu + 8)
 		return;
 	shift(rewrite, ring, position + fields->sample_time);
 	const struct rewrite_name *name = rename_at(rewrite, ring, position + fields->sample_id);
 	if (name && fields->sample_id_again)
 		ring_put_u64(ring, position + fields->sample_id_again, name->listed);
 	if (name && name->read_format)
-		rename_values(rewrite, name->read_format, ring,
-			      position + fields->sample_period + 8, position + size);
+		rename_values(rewrite, name->read_format, ring, position + name->read_at,
+			      position + size);
 }
 
 static void rewrite_body(const struct rewrite *rewrite, struct ring *ring, uint64_t position,
@@ -120,4 +120,17 @@ void rewrite_record(const struct rewrite *rewrite, const struct record_fields *f
 	if (fields->trailer_id_again)
 		rename_at(rewrite, ring, end - fields->trailer_id_again);
 	rewrite_body(rewrite, ring, position, type);
+}
+
+void rewrite_ring(const struct rewrite *rewrite, const struct record_fields *fields, struct ring *ring,
+		  uint64_t end)
+{
+	uint64_t position = ring->tail;
+	while (position < end) {
+		struct perf_event_header header;
+		if (!ring_record(ring, position, end, &header))
+			break;
+		rewrite_record(rewrite, fields, ring, position, header.type, header.size);
+		position += header.size;
+	}
 }

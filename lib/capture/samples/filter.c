@@ -2,6 +2,7 @@
 #include "capture/samples/filter.h"
 
 #include <string.h>
+#include "base/cleanup.h"
 
 /* The last answer of the membership: consecutive samples are mostly of one task. */
 struct answer {
@@ -22,13 +23,19 @@ static bool is_followed(const struct filter *filter, struct answer *last, uint64
 	return last->in;
 }
 
+/* Without a period, samples of an event all stand for the same count. */
+static uint64_t period_of(const struct record_fields *fields, const struct ring *ring, uint64_t position)
+{
+	return fields->sample_period ? ring_u64(ring, position + fields->sample_period) : 1;
+}
+
 static struct sp_error *check_double_sampling(struct filter *filter, const struct ring *ring,
 					      uint64_t position, uint32_t tid, bool *keep_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
 	uint64_t id = ring_u64(ring, position + fields->sample_id);
-	uint64_t period = ring_u64(ring, position + fields->sample_period);
+	uint64_t period = period_of(fields, ring, position);
 	return double_sampling_sample(filter->double_sampling, tid, cpu, id, period, keep_ret) ? NULL
 									     : error_no_memory();
 }
@@ -66,8 +73,11 @@ static struct sp_error *count_sample(struct filter *filter, struct answer *last,
 		if (error || !*keep_ret)
 			return error;
 	}
+	/* Samples of waits count when they are written. */
+	if (filter->waits && waits_has_id(filter->waits, *id_ret))
+		return NULL;
 	counts->samples++;
-	counts->weight += ring_u64(ring, position + fields->sample_period);
+	counts->weight += period_of(fields, ring, position);
 	if (!counts->first_ns || time_ns < counts->first_ns)
 		counts->first_ns = time_ns;
 	if (time_ns > counts->last_ns)
@@ -76,8 +86,8 @@ static struct sp_error *count_sample(struct filter *filter, struct answer *last,
 }
 
 /*
- * Of an event that the file does not list, for which perf would refuse it: *id_ret is what it is
- * to have there, or 0.
+ * Returns whether a record's event is not listed in the file: perf would refuse it. *id_ret is the listed
+ * event's id, or 0.
  */
 static bool is_unlisted(const struct filter *filter, const struct ring *ring, uint64_t position,
 			const struct perf_event_header *header, uint64_t *id_ret)
@@ -95,7 +105,7 @@ static bool is_throttling(uint32_t type)
 	return type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
 }
 
-/* What is no sample is always kept. */
+/* Counts a record that is no sample; all are kept. */
 static void count_other(struct filter *filter, const struct ring *ring, uint64_t position,
 			uint32_t type)
 {
@@ -109,7 +119,7 @@ static void count_other(struct filter *filter, const struct ring *ring, uint64_t
 		filter->counts.reads++;
 }
 
-/* What was lost was of the followed as often as what lies beside it in the ring. */
+/* Assumes that lost samples were of the target as often as their neighbours in the ring. */
 static void share_losses(struct filter_counts *counts, const struct filter_counts *before)
 {
 	uint64_t lost = counts->lost - before->lost;
@@ -121,7 +131,42 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 		counts->lost_own += (double)lost;
 }
 
-/* A sample that is not what it should be is as good as lost. */
+static bool is_switch(uint32_t type)
+{
+	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
+}
+
+/* A thread with two events of one kind has two SWITCH records of each switch. */
+static struct sp_error *on_switch(struct filter *filter, const struct ring *ring, uint64_t position,
+				  const struct perf_event_header *header, bool *keep_ret)
+{
+	const struct record_fields *fields = &filter->fields;
+	uint64_t end = position + header->size;
+	if (header->size < sizeof(*header) + fields->trailer_tid)
+		return NULL;
+	uint32_t tid = second_u32(ring_u64(ring, end - fields->trailer_tid));
+	uint64_t time_ns = ring_u64(ring, end - fields->trailer_time);
+	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
+		uint32_t cpu = first_u32(ring_u64(ring, end - 2 * sizeof(uint64_t)));
+		uint64_t id = ring_u64(ring, end - fields->trailer_id);
+		if (!double_sampling_sample(filter->double_sampling, tid, cpu, id, 1, keep_ret))
+			return error_no_memory();
+	}
+	return *keep_ret ? waits_add_switch(filter->waits, tid, time_ns, header->misc) : NULL;
+}
+
+/* Copies a sample of a wait, which may wrap in the ring. */
+static struct sp_error *on_wait(struct filter *filter, const struct ring *ring, uint64_t position,
+				const struct perf_event_header *header)
+{
+	CLEANUP_FREE uint8_t *copy = malloc(header->size);
+	if (!copy)
+		return error_no_memory();
+	ring_copy(ring, position, header->size, copy);
+	return waits_add_sample(filter->waits, copy);
+}
+
+/* Counts a malformed sample as damaged. */
 static struct sp_error *deliver_sample(struct filter *filter, struct ring *ring, uint64_t position,
 				       const struct perf_event_header *header, uint64_t id)
 {
@@ -164,7 +209,7 @@ static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t
 	if (header->type == PERF_RECORD_LOST)
 		memcpy(copy + sizeof(*header), &id, sizeof(id));
 	for (size_t i = 0; i < 2 && is_throttling(header->type); i++)
-		memcpy(copy + sizeof(*header) + 8 + 8 * i, &id, sizeof(id)); /* behind the time */
+		memcpy(copy + sizeof(*header) + 8 + 8 * i, &id, sizeof(id)); /* after the time */
 	return batch_add_copy(batch, copy, header->size);
 }
 
@@ -192,16 +237,14 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 				    const struct perf_event_header *header)
 {
 	struct filter *filter = reading->filter;
-	bool keep = true, take = false, change = false, rename = false;
+	bool keep = true, take = false, wait = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
-	if (rewrite_is_needed(filter->rewrite))
-		rewrite_record(filter->rewrite, &filter->fields, reading->ring, position,
-			       header->type, header->size);
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = count_sample(filter, &reading->last, reading->ring, position, &keep, &id);
 		take = filter->receiver.receive && keep;
-		rename = keep && !take && id && is_renamed(filter, reading->ring, position, id);
+		wait = keep && !take && filter->waits && waits_has_id(filter->waits, id);
+		rename = keep && !take && !wait && id && is_renamed(filter, reading->ring, position, id);
 	} else {
 		bool loss = header->type == PERF_RECORD_LOST ||
 			    header->type == PERF_RECORD_LOST_SAMPLES;
@@ -213,7 +256,9 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		if (keep || change)
 			count_other(filter, reading->ring, position, header->type);
 	}
-	if (!error && (!keep || take)) {
+	if (!error && keep && filter->waits && is_switch(header->type))
+		error = on_switch(filter, reading->ring, position, header, &keep);
+	if (!error && (!keep || take || wait)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
 		reading->run = position + header->size;
 	}
@@ -223,6 +268,8 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		error = adopt(filter, reading->ring, position, header, id, reading->batch);
 	if (!error && take)
 		error = deliver_sample(filter, reading->ring, position, header, id);
+	if (!error && wait)
+		error = on_wait(filter, reading->ring, position, header);
 	/* Room for the next, as soon as can be. */
 	if (!error && filter->receiver.receive)
 		ring_release(reading->ring, reading->run);
@@ -239,6 +286,9 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	struct sp_error *error = NULL;
 	if (position == end)
 		return NULL;
+	/* A pass of its own: recordings that change nothing have no branch for it on a sample's way. */
+	if (rewrite_is_needed(filter->rewrite))
+		rewrite_ring(filter->rewrite, &filter->fields, ring, end);
 	while (position < end && !error) {
 		struct perf_event_header header;
 		if (!ring_record(ring, position, end, &header)) {
