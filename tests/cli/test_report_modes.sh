@@ -158,15 +158,15 @@ prints "text has the states, and idle threads in one line" \
 9 samples, none lost
 left out: 2 idle threads (400 ms); --all-threads shows them
 stacks: 44.4% complete, 55.6% truncated
-Percentages are of the threads' time; low–high is the 95% confidence interval.
+Percentages are of the threads' time; low-high is the 95% confidence interval.
 Time is in ms; runnable threads wait for a CPU.
 
- total   low–high   on  runnable  blocked  waits  longest  state
-36.84%  36.8–36.8                     140      1      140  [blocked: pipe]
-28.95%  14.8–28.9  110                                     [on CPU]
-15.79%  15.8–15.8                    60.0      1     60.0  [blocked: futex]
-13.16%  13.2–13.2                    50.0      1     50.0  [blocked: sleep]
- 5.26%   2.7– 5.3           20.0                           [waiting for CPU]
+ total   low-high   on  runnable  blocked  waits  longest  state
+36.84%  36.8-36.8                     140      1      140  [blocked: pipe]
+28.95%  14.8-28.9  110                                     [on CPU]
+15.79%  15.8-15.8                    60.0      1     60.0  [blocked: futex]
+13.16%  13.2-13.2                    50.0      1     50.0  [blocked: sleep]
+ 5.26%   2.7- 5.3           20.0                           [waiting for CPU]
 END
 prints "columns are times in ms" report -q -i "$tmp/pool" \
 	-F overhead_children,on_ms,runnable_ms,blocked_ms,waits,longest_ms,symbol <<END
