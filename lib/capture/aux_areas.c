@@ -22,7 +22,7 @@ static bool wants_area(const struct capture_options *options)
 }
 
 /* An area is asked for, and no event has one. */
-static struct sp_error *say_none(const struct sp_ctx *ctx)
+static struct sp_error *no_area_error(const struct sp_ctx *ctx)
 {
 	CLEANUP_FREE char *here = auxtrace_pmus_here(ctx);
 	if (here)
@@ -67,10 +67,10 @@ static struct sp_error *sample_area(struct event_specs *specs, const struct auxt
 }
 
 /* A watermark below the area's size leaves room while the trace is taken. */
-static void request_area(const struct aux_areas *traces, struct perf_event_attr *attr)
+static void request_area(const struct aux_areas *areas, struct perf_event_attr *attr)
 {
-	uint64_t bytes = traces->area_bytes / 4;
-	if (!traces->snapshot && !traces->sampled)
+	uint64_t bytes = areas->area_bytes / 4;
+	if (!areas->snapshot && !areas->sampled)
 		attr->aux_watermark = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
 	attr->size = sizeof(*attr);
 }
@@ -79,41 +79,41 @@ struct sp_error *capture_find_aux_areas(struct sp_capture *capture,
 					const struct capture_options *options,
 					struct event_specs *specs)
 {
-	struct aux_areas *traces = &capture->out.traces;
+	struct aux_areas *areas = &capture->out.aux_areas;
 	size_t index = 0;
 	for (size_t i = 0; i < specs->count; i++) {
 		struct auxtrace_pmu pmu = auxtrace_pmu_of(capture->ctx, &specs->items[i].attr);
 		if (pmu.type == AUXTRACE_NONE)
 			continue;
-		if (traces->pmu.type != AUXTRACE_NONE)
+		if (areas->pmu.type != AUXTRACE_NONE)
 			return error_new(SP_ERROR_INVALID, "%s and %s: only one event can use the AUX area",
-					 traces->pmu.name, specs->items[i].name);
+					 areas->pmu.name, specs->items[i].name);
 		if (pmu.type == AUXTRACE_CS_ETM)
 			return auxtrace_put_info(capture->ctx, &pmu, NULL, NULL, &capture->out.extra);
-		traces->pmu = pmu;
+		areas->pmu = pmu;
 		index = i;
 		/* Tracing takes no samples; perf sets no frequency either. */
 		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
 		specs->items[i].terms.given &= ~(uint32_t)EVENT_TERM_FREQ;
 		specs->items[i].terms.period = 1;
 	}
-	if (traces->pmu.type == AUXTRACE_NONE)
-		return wants_area(options) ? say_none(capture->ctx) : NULL;
-	traces->snapshot = options->buffers.snapshot;
-	traces->sampled = options->buffers.aux_sample_bytes;
-	traces->area_bytes = area_bytes(capture, options->buffers.aux_bytes);
-	traces->event = index;
-	request_area(traces, &specs->items[index].attr);
-	if (traces->sampled && traces->snapshot)
+	if (areas->pmu.type == AUXTRACE_NONE)
+		return wants_area(options) ? no_area_error(capture->ctx) : NULL;
+	areas->snapshot = options->buffers.snapshot;
+	areas->sampled = options->buffers.aux_sample_bytes;
+	areas->area_bytes = area_bytes(capture, options->buffers.aux_bytes);
+	areas->event = index;
+	request_area(areas, &specs->items[index].attr);
+	if (areas->sampled && areas->snapshot)
 		return error_new(SP_ERROR_INVALID, "--aux-sample and --snapshot cannot be combined");
-	return traces->sampled
-		       ? sample_area(specs, &traces->pmu, options->buffers.aux_sample_bytes, index)
+	return areas->sampled
+		       ? sample_area(specs, &areas->pmu, options->buffers.aux_sample_bytes, index)
 		       : NULL;
 }
 
 void capture_request_aux(const struct sp_capture *capture, struct event_request *request)
 {
-	if (capture->out.traces.pmu.type == AUXTRACE_NONE)
+	if (capture->out.aux_areas.pmu.type == AUXTRACE_NONE)
 		return;
 	request->clock_id = EVENT_CLOCK_KERNEL;
 	/* A trace does not say whose it is. */
@@ -124,22 +124,22 @@ void capture_request_aux(const struct sp_capture *capture, struct event_request 
 
 static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 {
-	struct aux_areas *traces = &capture->out.traces;
-	struct auxtrace_area *area = &traces->areas[traces->count];
-	int fd = event_set_fd(capture->control.set, traces->event, cpu_index);
+	struct aux_areas *areas = &capture->out.aux_areas;
+	struct auxtrace_area *area = &areas->items[areas->count];
+	int fd = event_set_fd(capture->control.set, areas->event, cpu_index);
 	if (fd < 0)
 		return NULL; /* the CPU went away */
 	struct sp_error *error = aux_map(&area->aux, &capture->bank.samples[cpu_index], fd,
-					 traces->area_bytes, traces->snapshot || traces->sampled);
+					 areas->area_bytes, areas->snapshot || areas->sampled);
 	if (error && sp_error_code(error) == SP_ERROR_LIMIT)
 		return error_set_remedy(error, "use a smaller one (-m ,PAGES), or allow more: "
 					"sudo sysctl kernel.perf_event_mlock_kb=N");
 	if (error)
-		return error_prefix(error, "%s", traces->pmu.name);
+		return error_prefix(error, "%s", areas->pmu.name);
 	area->index = (uint32_t)cpu_index;
 	area->cpu = capture->config.cpus.items[cpu_index];
 	area->tid = capture->config.plan->cpu_wide ? -1 : (int32_t)capture->tasks.workload.pid ?: -1;
-	traces->count++;
+	areas->count++;
 	return NULL;
 }
 
@@ -151,35 +151,35 @@ static bool begins_now(const struct sp_capture *capture)
 
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture)
 {
-	struct aux_areas *traces = &capture->out.traces;
-	if (traces->pmu.type == AUXTRACE_NONE)
+	struct aux_areas *areas = &capture->out.aux_areas;
+	if (areas->pmu.type == AUXTRACE_NONE)
 		return NULL;
-	traces->areas = calloc(capture->config.cpus.count, sizeof(*traces->areas));
-	struct sp_error *error = traces->areas ? NULL : error_no_memory();
+	areas->items = calloc(capture->config.cpus.count, sizeof(*areas->items));
+	struct sp_error *error = areas->items ? NULL : error_no_memory();
 	for (size_t i = 0; !error && i < capture->config.cpus.count; i++)
 		error = map_area(capture, i);
 	bool cpu_wide = capture->config.plan->cpu_wide;
 	const struct auxtrace_settings settings = {
-		.snapshot = traces->snapshot,
+		.snapshot = areas->snapshot,
 		.per_cpu = true,
 		.switches = !capture->config.plan->sideband.attr.context_switch ? 0 : cpu_wide ? 3 : 2,
 	};
 	if (!error)
-		error = auxtrace_put_info(capture->ctx, &traces->pmu, capture->bank.samples[0].page,
+		error = auxtrace_put_info(capture->ctx, &areas->pmu, capture->bank.samples[0].page,
 					  &settings, &capture->out.synthesised);
 	if (!error && begins_now(capture))
 		error = event_control_resume(&capture->control);
 	return error;
 }
 
-struct sp_error *capture_take_all_aux(struct sp_capture *capture)
+struct sp_error *capture_drain_all_aux(struct sp_capture *capture)
 {
-	struct aux_areas *traces = &capture->out.traces;
+	struct aux_areas *areas = &capture->out.aux_areas;
 	struct sp_error *error = NULL;
-	for (size_t i = 0; !error && i < traces->count; i++) {
+	for (size_t i = 0; !error && i < areas->count; i++) {
 		uint64_t taken;
-		error = auxtrace_take(&traces->areas[i], capture->out.write_queue, &taken);
-		traces->bytes += taken;
+		error = auxtrace_drain(&areas->items[i], capture->out.write_queue, &taken);
+		areas->bytes += taken;
 		capture->out.dirty |= taken != 0;
 	}
 	return error;
@@ -188,15 +188,15 @@ struct sp_error *capture_take_all_aux(struct sp_capture *capture)
 struct sp_error *capture_drain_aux(struct sp_capture *capture)
 {
 	/* AUX records of the same bytes come first: they are handed on already, or wait. */
-	const struct aux_areas *traces = &capture->out.traces;
-	return traces->snapshot || traces->sampled ? NULL : capture_take_all_aux(capture);
+	const struct aux_areas *areas = &capture->out.aux_areas;
+	return areas->snapshot || areas->sampled ? NULL : capture_drain_all_aux(capture);
 }
 
 void capture_unmap_aux_areas(struct sp_capture *capture)
 {
-	for (size_t i = 0; i < capture->out.traces.count; i++)
-		aux_deinit(&capture->out.traces.areas[i].aux);
-	free(capture->out.traces.areas);
-	capture->out.traces.areas = NULL;
-	capture->out.traces.count = 0;
+	for (size_t i = 0; i < capture->out.aux_areas.count; i++)
+		aux_deinit(&capture->out.aux_areas.items[i].aux);
+	free(capture->out.aux_areas.items);
+	capture->out.aux_areas.items = NULL;
+	capture->out.aux_areas.count = 0;
 }

@@ -32,7 +32,7 @@ static bool describes_at_end(const struct sp_capture *capture)
 static void connect_parts(struct sp_capture *capture)
 {
 	struct filter *filter = &capture->samples.filter;
-	bool filters_tasks = capture->config.plan->cpu_wide && capture->config.target != CAPTURE_EVERYONE;
+	bool filters_tasks = capture->config.plan->cpu_wide && capture->config.target != CAPTURE_SYSTEM_WIDE;
 	tasks_connect(&capture->tasks);
 	filter->rewrite = &capture->bank.rewrite;
 	filter->double_sampling = &capture->tasks.double_sampling;
@@ -207,7 +207,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
-	if (!error && trigger_take(&capture->control.trigger))
+	if (!error && trigger_drain(&capture->control.trigger))
 		error = sp_capture_switch(capture);
 	if (!error)
 		error = tasks_look_for_ended(&capture->tasks, capture_now_ns());
@@ -225,7 +225,7 @@ static struct sp_error *close_file(struct sp_capture *capture)
 }
 
 /* For reports after the next reboot. That it cannot be kept is no failure of the recording. */
-static void keep_kernel_names(struct sp_capture *capture)
+static void save_kernel_names(struct sp_capture *capture)
 {
 	bool wanted = event_plan_samples_kernel(capture->config.plan) &&
 		      capture->samples.filter.counts.samples;
@@ -289,12 +289,12 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
-		error = capture_say_end(capture);
+		error = capture_note_end(capture);
 	if (!error)
 		error = capture_round(capture, true);
 	error = error_first(error, close_file(capture));
 	thread_priority_end(&capture->bank.thread_priority);
-	keep_kernel_names(capture);
+	save_kernel_names(capture);
 	return error;
 }
 

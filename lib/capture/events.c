@@ -12,7 +12,7 @@
 static bool may_slow_down(const struct sp_capture *capture, const struct capture_options *options)
 {
 	return options->sampling.adapt != SP_OFF && !options->target.cgroups &&
-	       !options->fields.thread_counts && !capture->out.traces.area_bytes &&
+	       !options->fields.thread_counts && !capture->out.aux_areas.area_bytes &&
 	       !capture->samples.filter.fields.sample_id_again;
 }
 
@@ -84,7 +84,7 @@ struct sp_error *capture_note_off(struct sp_capture *capture)
 struct sp_error *capture_fit_events(struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
-	const struct rate_control_seen rate_control = {.samples = counts->samples + counts->strangers,
+	const struct rate_control_seen rate_control = {.samples = counts->samples + counts->filtered,
 						       .lost = counts->lost};
 	struct live_unwind *live_unwind = capture->samples.live_unwind;
 	uint64_t now_ns = capture_now_ns();
@@ -92,7 +92,7 @@ struct sp_error *capture_fit_events(struct sp_capture *capture)
 							&capture->out.notes);
 	if (error || !live_unwind)
 		return error;
-	struct alternate_seen seen = live_unwind_seen(live_unwind);
+	struct alternate_seen seen = live_unwind_demand(live_unwind);
 	seen.need.lost = counts->lost;
 	error = event_control_fit_copies(&capture->control, &seen, now_ns);
 	live_unwind_alarm(live_unwind, event_control_can_grow(&capture->control, now_ns));
@@ -118,7 +118,7 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 {
 	struct event_renamed_list renamed = {0};
 	bool back;
-	const struct cpu_check check = {.now = now, .is_mapped = capture->out.traces.area_bytes,
+	const struct cpu_check check = {.now = now, .is_mapped = capture->out.aux_areas.area_bytes,
 					.notes = &capture->out.notes, .begin_ns = capture->begin_ns};
 	struct sp_error *error = event_control_check_cpus(&capture->control, &check, &renamed, &back);
 	/* Some events may be open although the CPU went offline again. */

@@ -9,12 +9,12 @@ static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 }
 
 /* What was taken is in the file: compressed, or unwound, it is far less than it was in the ring. */
-static struct sp_error *settle(struct sp_capture *capture)
+static struct sp_error *flush_samples(struct sp_capture *capture)
 {
 	struct sp_error *error =
-		sample_path_settle(&capture->samples, &capture->out.batch, &capture->out.dirty);
+		sample_path_flush(&capture->samples, &capture->out.batch, &capture->out.dirty);
 	if (!error && capture->out.rotation.maker->info.compression_level)
-		error = write_queue_settle(capture->out.write_queue);
+		error = write_queue_flush(capture->out.write_queue);
 	return error;
 }
 
@@ -25,7 +25,7 @@ static bool has_samples(const struct sp_capture *capture)
 }
 
 /* Limits the round to what has room in this file; returns whether it has any record. */
-static bool take_fitting(struct sp_capture *capture, uint64_t most)
+static bool shorten_round(struct sp_capture *capture, uint64_t most)
 {
 	struct rotation *rotation = &capture->out.rotation;
 	struct ring_bank *bank = &capture->bank;
@@ -36,7 +36,7 @@ static bool take_fitting(struct sp_capture *capture, uint64_t most)
 	return ring_bank_limit(bank, rotation->cut ? room : UINT64_MAX);
 }
 
-struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
+struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret)
 {
 	struct rotation *rotation = &capture->out.rotation;
 	bool ends;
@@ -44,15 +44,15 @@ struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret)
 	*more_ret = false;
 	if (!rotation->cut || rotation->ends)
 		return NULL;
-	struct sp_error *error = settle(capture);
+	struct sp_error *error = flush_samples(capture);
 	if (error)
 		return error;
-	*more_ret = take_fitting(capture, most);
+	*more_ret = shorten_round(capture, most);
 	if (*more_ret || ends || !rotation->cut)
 		return NULL;
 	if (has_samples(capture)) {
 		error = capture_change_file(capture);
-		*more_ret = !error && take_fitting(capture, most);
+		*more_ret = !error && shorten_round(capture, most);
 	}
 	if (*more_ret || error)
 		return error;
@@ -74,20 +74,20 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 }
 
 /* Where the round might not fit, it is taken part by part. */
-static struct sp_error *keep_size(struct sp_capture *capture)
+static struct sp_error *apply_size(struct sp_capture *capture)
 {
 	bool ends;
 	uint64_t most = recording_limit(&capture->out, &ends);
 	uint64_t samples = ring_bank_round_bytes(&capture->bank);
 	if (!most || bytes_after(capture, samples) <= most)
 		return NULL;
-	struct sp_error *error = settle(capture);
+	struct sp_error *error = flush_samples(capture);
 	if (!error && !ends && bytes_after(capture, 0) >= most && has_samples(capture))
 		error = capture_change_file(capture);
 	if (error || bytes_after(capture, samples) <= most)
 		return error;
 	bool full = bytes_after(capture, 0) >= most;
-	take_fitting(capture, most);
+	shorten_round(capture, most);
 	if (ends && full) {
 		capture->tasks.tracker.kept.count = 0;
 		capture->out.rotation.ends = capture->out.rotation.cut = true;
@@ -95,7 +95,7 @@ static struct sp_error *keep_size(struct sp_capture *capture)
 	return NULL;
 }
 
-struct sp_error *capture_keep_limits(struct sp_capture *capture)
+struct sp_error *capture_apply_limits(struct sp_capture *capture)
 {
 	struct rotation *rotation = &capture->out.rotation;
 	struct sp_error *error = NULL;
@@ -104,7 +104,7 @@ struct sp_error *capture_keep_limits(struct sp_capture *capture)
 	if (!capture->overwrite.on && rotation->switch_ns &&
 	    capture_now_ns() - rotation->begun_ns >= rotation->switch_ns)
 		error = capture_change_file(capture);
-	return error ? error : keep_size(capture);
+	return error ? error : apply_size(capture);
 }
 
 bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret)

@@ -38,7 +38,7 @@ static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *
 	return error;
 }
 
-/* What earlier files have told of is not told again. */
+/* Subtracts what earlier files have reported. */
 static struct sp_error *less_earlier(struct sp_capture *capture, uint64_t *lost, size_t count)
 {
 	struct rotation *rotation = &capture->out.rotation;
@@ -60,10 +60,10 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
 	size_t planned = capture->config.plan->sample_count, count;
 	struct rotation *rotation = &capture->out.rotation;
-	uint64_t told = capture->samples.filter.counts.lost - rotation->told_before, lost = 0;
+	uint64_t reported = capture->samples.filter.counts.lost - rotation->reported_before, lost = 0;
 	const struct sp_event *events;
 	bool known;
-	if (!capture->bank.was_full && !told)
+	if (!capture->bank.was_full && !reported)
 		return NULL; /* asking thousands of events takes milliseconds */
 	CLEANUP_FREE uint64_t *of_event = calloc(planned, sizeof(*of_event));
 	if (!of_event)
@@ -78,16 +78,16 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 		return error;
 	for (size_t i = 0; i < planned; i++)
 		lost += of_event[i];
-	uint64_t at_end = lost > told ? lost - told : 0;
+	uint64_t at_end = lost > reported ? lost - reported : 0;
 	capture->lost_at_end += at_end;
-	capture->lost_helping += known && lost < told ? told - lost : 0;
-	rotation->told_before = capture->samples.filter.counts.lost;
+	capture->lost_alternate += known && lost < reported ? reported - lost : 0;
+	rotation->reported_before = capture->samples.filter.counts.lost;
 	if (!known)
 		return at_end ? add_record(capture, &events[0], capture_record_time_ns(capture), at_end)
 			      : NULL;
 	/* That there were none is news where LOST records tell of some. */
 	for (size_t i = 0; i < planned && !error; i++)
-		if (of_event[i] || told)
+		if (of_event[i] || reported)
 			error = add_record(capture, &events[i], 0, of_event[i]);
 	return error;
 }

@@ -18,7 +18,7 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 {
 	if (capture->overwrite.on)
 		return sp_capture_switch(capture);
-	if (!capture->out.traces.snapshot)
+	if (!capture->out.aux_areas.snapshot)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "nothing to snapshot: no overwrite "
 						  "mode"), "record with --overwrite, or a tracing event "
 					"with --snapshot");
@@ -27,6 +27,6 @@ struct sp_error *sp_capture_snapshot(struct sp_capture *capture)
 	if (!error)
 		error = capture_round(capture, false);
 	if (!error)
-		error = capture_take_all_aux(capture);
+		error = capture_drain_all_aux(capture);
 	return error_first(error, event_control_resume(&capture->control));
 }

@@ -89,7 +89,7 @@ static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring
 		/* The copy is the next ring's after this. */
 		error = error_first(error, batch_flush(&capture->out.batch));
 		if (!error)
-			error = write_queue_settle(capture->out.write_queue);
+			error = write_queue_flush(capture->out.write_queue);
 		if (!error)
 			error = drain_sideband(capture);
 	}
@@ -145,16 +145,16 @@ static struct sp_error *write_rings(struct sp_capture *capture)
 }
 
 /* Rings that do not fit into half of the available memory stay paused until they are written. */
-static void take_snapshot(struct sp_capture *capture)
+static void read_snapshot(struct sp_capture *capture)
 {
 	const struct demand_limits limits = demand_limits_read(capture->ctx, &capture->config.rights);
-	snapshot_take(&capture->overwrite.snapshot, limits.available_bytes / 2 ?: UINT64_MAX);
+	snapshot_copy_rings(&capture->overwrite.snapshot, limits.available_bytes / 2 ?: UINT64_MAX);
 }
 
 struct sp_error *capture_dump(struct sp_capture *capture, bool last)
 {
 	capture->overwrite.stack_dump_ns = capture_record_time_ns(capture);
-	take_snapshot(capture);
+	read_snapshot(capture);
 	/* After the snapshot, so that all side-band that its samples need has arrived. */
 	struct sp_error *error = capture_round(capture, false);
 	if (!error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A flight recorder: rings of samples go round, and are read only when somebody asks what has
- * just happened. Side-band comes through rings of its own and is drained as ever, into the roster,
+ * Overwrite mode: the kernel overwrites old samples, and rings are read on demand only. Side-band
+ * has rings of its own and is drained as in other modes, into the live state,
  * so that whenever it is asked, what lived then is known; nothing is written meanwhile.
  */
 #ifndef CAPTURE_OVERWRITE_H
@@ -11,7 +11,7 @@
 #include "ring/snapshot.h"
 
 /*
- * Of what was told of tasks and mappings since the oldest sample, so much is kept. Where rings
+ * Limit of side-band records that are held since the oldest sample. Where rings
  * reach back further, what is older is left out: it is not known any more where it belongs.
  */
 #define FLIGHT_LOG_BYTES ((size_t)32 << 20)
@@ -34,7 +34,7 @@ struct overwrite {
 struct sp_error *capture_start_overwrite(struct sp_capture *capture) SP_MUST_CHECK;
 void overwrite_deinit(struct overwrite *overwrite);
 
-/* A round of it: the roster moves on with time, and stays within its bounds. */
+/* A round: the live state advances with time, and stays within its limits. */
 struct sp_error *capture_expire_overwrite(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Writes what rings hold; all but the last time, that becomes a file of its own. */

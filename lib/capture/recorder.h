@@ -36,8 +36,8 @@ struct sp_capture {
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
-	uint64_t lost_at_end;           /* samples, beyond what LOST records say */
-	uint64_t lost_helping;          /* of what those say: no samples that count */
+	uint64_t lost_at_end;           /* samples, beyond those in LOST records */
+	uint64_t lost_alternate;        /* of these, samples of alternate events */
 };
 
 /* Whether sampling begins with the command; what runs already is sampled at once. */
@@ -111,14 +111,14 @@ void capture_request_aux(const struct sp_capture *capture, struct event_request 
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
 /* Takes all areas, also those that are taken on demand only. */
-struct sp_error *capture_take_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_unmap_aux_areas(struct sp_capture *capture);
 
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* summary.c: what is said only when it is over. */
-struct sp_error *capture_say_end(struct sp_capture *capture) SP_MUST_CHECK;
+/* summary.c: notes at the end. */
+struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* round.c */
 
@@ -132,13 +132,13 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture) SP_MUST_CHEC
 struct sp_error *capture_write_synthesised(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
- * limits.c: call capture_keep_limits() between draining metadata and writing: if the round might not fit
+ * limits.c: call capture_apply_limits() between draining metadata and writing: if the round might not fit
  * into the file, it shortens the round (ring_bank_limit()) or begins another file. After each writing,
- * capture_take_more() extends the round again, as unwound or compressed samples need less room than
+ * capture_extend_round() extends the round again, as unwound or compressed samples need less room than
  * in the ring. *more_ret is false when nothing is left.
  */
-struct sp_error *capture_keep_limits(struct sp_capture *capture) SP_MUST_CHECK;
-struct sp_error *capture_take_more(struct sp_capture *capture, bool *more_ret) SP_MUST_CHECK;
+struct sp_error *capture_apply_limits(struct sp_capture *capture) SP_MUST_CHECK;
+struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret) SP_MUST_CHECK;
 
 /* Call it last: if --max-size left samples out, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;

@@ -49,7 +49,7 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 			.metadata_fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SIDEBAND),
 			.samples_fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SAMPLES),
 		};
-	capture->bank.goes_round = capture->overwrite.on;
+	capture->bank.overwrites = capture->overwrite.on;
 	error = ring_bank_init(&capture->bank, places, cpus);
 	if (error)
 		return error;

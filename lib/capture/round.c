@@ -21,7 +21,7 @@ static struct sp_error *add_metadata(struct sp_capture *capture, const struct re
 	struct sp_error *error = recording_add(&capture->out, records->items, records->count);
 	if (error || capture->overwrite.on)
 		return error;
-	return sample_path_see(&capture->samples, records->items, records->count);
+	return sample_path_on_metadata(&capture->samples, records->items, records->count);
 }
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
@@ -41,7 +41,7 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 	struct record_buffer *made = &capture->out.synthesised;
 	struct sp_error *error = NULL;
 	if (!capture->overwrite.on)
-		error = sample_path_see(&capture->samples, made->items, made->count);
+		error = sample_path_on_metadata(&capture->samples, made->items, made->count);
 	return error ? error : recording_add_synthesised(&capture->out);
 }
 
@@ -72,7 +72,7 @@ static struct sp_error *fill_up(struct sp_capture *capture)
 	bool more = true;
 	struct sp_error *error = NULL;
 	while (!error) {
-		error = capture_take_more(capture, &more);
+		error = capture_extend_round(capture, &more);
 		if (error || !more)
 			break;
 		error = write_samples(capture);
@@ -104,7 +104,7 @@ struct sp_error *capture_expire_overwrite(struct sp_capture *capture)
 	uint64_t window_ns = capture->overwrite.window_ns;
 	struct sp_error *error = NULL;
 	if (window_ns && now_ns > window_ns)
-		error = live_state_forget(live_state, now_ns - window_ns);
+		error = live_state_expire(live_state, now_ns - window_ns);
 	return error ? error : live_state_trim(live_state, FLIGHT_LOG_BYTES);
 }
 
@@ -116,13 +116,13 @@ static struct sp_error *expire_live_state(struct sp_capture *capture, uint64_t b
 	if (capture->overwrite.on)
 		return capture_expire_overwrite(capture);
 	uint64_t oldest_ns = sample_path_oldest_ns(&capture->samples);
-	return live_state_forget(&rotation->live_state, oldest_ns < before_ns ? oldest_ns : before_ns);
+	return live_state_expire(&rotation->live_state, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 
-static struct sp_error *forget(struct sp_capture *capture)
+static struct sp_error *expire(struct sp_capture *capture)
 {
 	if (!capture->overwrite.on)
-		double_sampling_forget_ended(&capture->tasks.double_sampling);
+		double_sampling_remove_ended(&capture->tasks.double_sampling);
 	if (capture->tasks.tracker.last_ns <= LAG_NS)
 		return NULL;
 	uint64_t before_ns = capture->tasks.tracker.last_ns - LAG_NS;
@@ -131,8 +131,8 @@ static struct sp_error *forget(struct sp_capture *capture)
 		return error;
 	if (capture->overwrite.on && capture->out.rotation.live_state.base_ns < before_ns)
 		before_ns = capture->out.rotation.live_state.base_ns;
-	tasks_forget(&capture->tasks, before_ns);
-	return sample_path_forget(&capture->samples, before_ns);
+	tasks_expire(&capture->tasks, before_ns);
+	return sample_path_expire(&capture->samples, before_ns);
 }
 
 struct sp_error *capture_round(struct sp_capture *capture, bool last)
@@ -144,11 +144,11 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	if (capture->out.rotation.full)
 		capture->tasks.tracker.kept.count = 0;
 	if (!error)
-		error = capture_keep_limits(capture);
+		error = capture_apply_limits(capture);
 	if (!error)
 		error = write_round(capture, last);
 	if (!error)
-		error = forget(capture);
+		error = expire(capture);
 	if (error)
 		return error;
 	capture->round_ns = now_ns;

@@ -54,17 +54,17 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 		return missing < 0 ? 0 : missing > (double)lost ? lost : (uint64_t)missing;
 	}
 	/* As many as of what lies beside them; those of the end, as of all. */
-	double kept = (double)counts->samples, seen = kept + (double)counts->strangers;
+	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
 	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
-	double told = (double)counts->lost, helping = (double)capture->lost_helping;
-	double counting = told > 0 ? (told - helping) / told : 1;
+	double reported = (double)counts->lost, alternate = (double)capture->lost_alternate;
+	double counting = reported > 0 ? (reported - alternate) / reported : 1;
 	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
 }
 
 /* What the samples that were written stand for. */
-static uint64_t written_weight(const struct filter_counts *counts, uint64_t shed)
+static uint64_t written_weight(const struct filter_counts *counts, uint64_t dropped)
 {
-	double share = counts->samples ? 1 - (double)shed / (double)counts->samples : 1;
+	double share = counts->samples ? 1 - (double)dropped / (double)counts->samples : 1;
 	return (uint64_t)((double)counts->weight * share);
 }
 
@@ -73,7 +73,7 @@ static uint64_t written_samples(const struct sp_capture *capture, const struct w
 {
 	struct file_maker *maker = capture->out.rotation.maker;
 	if (!capture->out.closed || !maker)
-		return capture->samples.filter.counts.samples - written->unwritten - written->shed;
+		return capture->samples.filter.counts.samples - written->unwritten - written->dropped;
 	pthread_mutex_lock(&maker->lock);
 	uint64_t samples = maker->samples;
 	pthread_mutex_unlock(&maker->lock);
@@ -84,7 +84,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
-	uint64_t lost = counts->lost - capture->lost_helping + capture->lost_at_end;
+	uint64_t lost = counts->lost - capture->lost_alternate + capture->lost_at_end;
 	uint64_t used = used_ns(capture);
 	const struct write_queue_counts written = write_queue_counts(capture->out.write_queue);
 	uint64_t samples = written_samples(capture, &written);
@@ -93,8 +93,8 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		maker ? durability_read(&maker->durability) : (struct durability){0};
 	return (struct sp_capture_stats){
 		.samples = samples,
-		.unwritten = counts->samples - written.shed - samples,
-		.shed = written.shed,
+		.unwritten = counts->samples - written.dropped - samples,
+		.shed = written.dropped,
 		.lost = lost,
 		.lost_own = lost_own(capture, lost, used),
 		.lost_sideband = capture->tasks.tracker.counts.lost,
@@ -109,7 +109,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND
 				  ? command_ns(capture)
 				  : capture->tasks.used_ns,
-		.sampled_ns = used ? written_weight(counts, written.shed) : 0,
+		.sampled_ns = used ? written_weight(counts, written.dropped) : 0,
 		.cpu_wide = capture->config.plan->cpu_wide,
 		.stacks = capture->samples.unwound.stacks,
 		.syncs = syncs.syncs,
@@ -126,7 +126,7 @@ static bool was_online(const struct sp_capture *capture, uint32_t cpu)
 	return false;
 }
 
-static struct sp_error *say_new_cpus(struct sp_capture *capture)
+static struct sp_error *note_new_cpus(struct sp_capture *capture)
 {
 	struct cpu_list online = {0};
 	struct sp_error *error = sysfs_cpus_online(capture->ctx, &online);
@@ -166,7 +166,7 @@ static uint64_t unsampled_most_ns(const struct sp_capture *capture)
 /* Other processes ran with the command, for more than a tenth of its time. */
 static bool shared_cpus(const struct filter_counts *counts)
 {
-	return counts->strangers > counts->samples / 10;
+	return counts->filtered > counts->samples / 10;
 }
 
 static enum note_uncovered why_uncovered(const struct sp_capture *capture,
@@ -187,8 +187,8 @@ static enum note_uncovered why_uncovered(const struct sp_capture *capture,
 }
 
 /* Samples that never were, where they matter. */
-static struct sp_error *say_uncovered(struct sp_capture *capture,
-				      const struct sp_capture_stats *stats)
+static struct sp_error *note_uncovered(struct sp_capture *capture,
+				       const struct sp_capture_stats *stats)
 {
 	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->samples.filter.counts.weight;
 	if (capture->overwrite.on)
@@ -212,7 +212,7 @@ static uint64_t unwound(const struct sp_capture_stacks *stacks)
 	       stacks->depth_limit;
 }
 
-static struct sp_error *say_skipped(struct sp_capture *capture)
+static struct sp_error *note_skipped(struct sp_capture *capture)
 {
 	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
 	if (!stacks->skipped)
@@ -241,19 +241,19 @@ static uint64_t size_remedy(const struct sp_capture *capture)
 	return larger ? enough : 0;
 }
 
-static struct sp_error *say_cut(struct sp_capture *capture)
+static struct sp_error *note_truncated(struct sp_capture *capture)
 {
 	const struct live_unwind_counts *counts = &capture->samples.unwound;
 	uint64_t all = unwound(&counts->stacks);
 	if (!counts->stacks.truncated || counts->stacks.truncated * CUT_SHARE < all)
 		return NULL;
 	return notes_add(&capture->out.notes, NOTE_STACKS_TRUNCATED, NULL, counts->stacks.truncated, all,
-			    counts->cuts[JOINING_CUT_BY_SIZE], counts->cuts[JOINING_CUT_BY_HOLE],
-			    counts->cuts[JOINING_CUT_ELSEWHERE], counts->alone,
-			    counts->cuts[JOINING_CUT_BY_SIZE] ? size_remedy(capture) : 0);
+			    counts->cuts[STACK_CUT_BY_SIZE], counts->cuts[STACK_CUT_BY_HOLE],
+			    counts->cuts[STACK_CUT_ELSEWHERE], counts->alone,
+			    counts->cuts[STACK_CUT_BY_SIZE] ? size_remedy(capture) : 0);
 }
 
-static struct sp_error *say_refused(struct sp_capture *capture)
+static struct sp_error *note_refused(struct sp_capture *capture)
 {
 	const struct live_unwind_counts *counts = &capture->samples.unwound;
 	if (!counts->refused)
@@ -262,7 +262,7 @@ static struct sp_error *say_refused(struct sp_capture *capture)
 			    counts->refused_pid);
 }
 
-static struct sp_error *say_shortened(struct sp_capture *capture)
+static struct sp_error *note_shortened(struct sp_capture *capture)
 {
 	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
 	if (!stacks->shortened)
@@ -271,7 +271,7 @@ static struct sp_error *say_shortened(struct sp_capture *capture)
 }
 
 /* A few are always missing: the interpreter's function has begun, and its Python code has not. */
-static struct sp_error *say_python(struct sp_capture *capture)
+static struct sp_error *note_python(struct sp_capture *capture)
 {
 	const struct python_counts *python = &capture->samples.unwound.python;
 	uint64_t missing = python->dropped + python->unreadable;
@@ -283,24 +283,24 @@ static struct sp_error *say_python(struct sp_capture *capture)
 }
 
 /* How unwinding went. */
-static struct sp_error *say_unwound(struct sp_capture *capture)
+static struct sp_error *note_unwound(struct sp_capture *capture)
 {
-	struct sp_error *error = say_skipped(capture);
+	struct sp_error *error = note_skipped(capture);
 	if (!error)
-		error = say_cut(capture);
+		error = note_truncated(capture);
 	if (!error)
-		error = say_refused(capture);
+		error = note_refused(capture);
 	if (!error)
-		error = say_python(capture);
-	return error ? error : say_shortened(capture);
+		error = note_python(capture);
+	return error ? error : note_shortened(capture);
 }
 
-static struct sp_error *say_shed(struct sp_capture *capture)
+static struct sp_error *note_dropped(struct sp_capture *capture)
 {
 	const struct write_queue_counts counts = write_queue_counts(capture->out.write_queue);
 	struct sp_error *error = NULL;
-	if (counts.shed)
-		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.shed,
+	if (counts.dropped)
+		error = notes_add(&capture->out.notes, NOTE_DROPPED, NULL, counts.dropped,
 				     capture->samples.filter.counts.samples, RECORDING_QUEUE_BYTES >> 20);
 	if (!error && counts.waits)
 		error = notes_add(&capture->out.notes, NOTE_STALLED, NULL, counts.waits,
@@ -308,7 +308,7 @@ static struct sp_error *say_shed(struct sp_capture *capture)
 	return error;
 }
 
-static struct sp_error *say_modules(struct sp_capture *capture)
+static struct sp_error *note_modules(struct sp_capture *capture)
 {
 	return !capture->out.dsos.full ? NULL
 	       : notes_add(&capture->out.notes, NOTE_BUILD_IDS_LIMITED, NULL, DSOS_MAX);
@@ -318,7 +318,7 @@ static struct sp_error *say_modules(struct sp_capture *capture)
  * From Linux 5.13 until 6.19 (and the stable kernels that took its mend), the kernel forgets who
  * ends before it writes what that one counted.
  */
-static struct sp_error *say_uncounted(struct sp_capture *capture)
+static struct sp_error *note_uncounted(struct sp_capture *capture)
 {
 	if (!capture->config.plan->samples[0].attr.inherit_stat || !capture->tasks.workload.ended ||
 	    capture->samples.filter.counts.reads || !capture->tasks.tracker.counts.followed_forks)
@@ -327,23 +327,23 @@ static struct sp_error *say_uncounted(struct sp_capture *capture)
 			    capture->tasks.tracker.counts.followed_forks);
 }
 
-/* What is said only at the end, for those who read the file. */
-struct sp_error *capture_say_end(struct sp_capture *capture)
+/* Adds the notes that are known only at the end. */
+struct sp_error *capture_note_end(struct sp_capture *capture)
 {
-	struct sp_error *error = say_new_cpus(capture);
+	struct sp_error *error = note_new_cpus(capture);
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	if (!error)
-		error = say_unwound(capture);
+		error = note_unwound(capture);
 	if (!error)
-		error = say_shed(capture);
+		error = note_dropped(capture);
 	if (!error)
-		error = say_modules(capture);
+		error = note_modules(capture);
 	if (!error)
-		error = say_uncounted(capture);
-	if (!error && capture->lost_helping && capture->control.alternate.ids.map.count)
+		error = note_uncounted(capture);
+	if (!error && capture->lost_alternate && capture->control.alternate.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
-				     capture->samples.filter.counts.lost, capture->lost_helping);
+				     capture->samples.filter.counts.lost, capture->lost_alternate);
 	if (!error && capture->samples.filter.membership && stats.lost)
 		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
-	return error ? error : say_uncovered(capture, &stats);
+	return error ? error : note_uncovered(capture, &stats);
 }

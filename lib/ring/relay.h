@@ -5,7 +5,7 @@
  * the kernel its room back at once. The reader has all the time that the larger ring takes to
  * fill. A record that finds no room there stays where it is.
  *
- * One at a time moves; the reader of `out` is another thread, which waits for nobody.
+ * One at a time moves; the reader of `out` is another thread, which never waits.
  */
 #ifndef RING_RELAY_H
 #define RING_RELAY_H

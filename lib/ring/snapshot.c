@@ -74,7 +74,7 @@ static void read_ring(struct snapshot *snapshot, size_t index, uint8_t *memory)
 	pause_ring(snapshot, index, false);
 }
 
-void snapshot_take(struct snapshot *snapshot, uint64_t most_bytes)
+void snapshot_copy_rings(struct snapshot *snapshot, uint64_t most_bytes)
 {
 	for (size_t i = 0; i < snapshot->options.count; i++) {
 		const struct ring *source = &snapshot->options.rings[i];

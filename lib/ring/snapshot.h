@@ -27,17 +27,17 @@ struct snapshot {
 	struct backward_copy copy;
 };
 
-/* Allocates memory for one ring. Memory for copies is held from snapshot_take() until they are read. */
+/* Allocates memory for one ring. Memory for copies is held from snapshot_copy_rings() until they are read. */
 struct sp_error *snapshot_init(struct snapshot *snapshot,
 			       const struct snapshot_options *options) SP_MUST_CHECK;
 /* Does not touch the rings, which may be gone. Zeroed is allowed. */
 void snapshot_deinit(struct snapshot *snapshot);
 
 /* Copies what each ring got since the last time, in `most_bytes` of memory at most. */
-void snapshot_take(struct snapshot *snapshot, uint64_t most_bytes);
+void snapshot_copy_rings(struct snapshot *snapshot, uint64_t most_bytes);
 
 /*
- * The records of one ring, to be called once for each after snapshot_take(). Valid until the next
+ * The records of one ring, to be called once for each after snapshot_copy_rings(). Valid until the next
  * call.
  */
 const struct backward_copy *snapshot_read(struct snapshot *snapshot, size_t index);

@@ -8,5 +8,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/sideband/readahead.c lib/sideband/readahead.h \
 	lib/sideband/recorded_until.c lib/sideband/recorded_until.h \
 	lib/sideband/sideband.c lib/sideband/sideband.h \
-	lib/sideband/task_lifetimes.c lib/sideband/task_lifetimes.h
-check_PROGRAMS += tests/unit/test_sideband
+	lib/sideband/task_events.c lib/sideband/task_events.h \
+	lib/sideband/task_gaps.c lib/sideband/task_gaps.h \
+	lib/sideband/task_latency.c lib/sideband/task_latency.h \
+	lib/sideband/task_lifetimes.c lib/sideband/task_lifetimes.h \
+	lib/sideband/task_lives.c lib/sideband/task_lives.h \
+	lib/sideband/task_states.c lib/sideband/task_states.h
+check_PROGRAMS += tests/unit/test_sideband tests/unit/test_task_states

@@ -35,6 +35,11 @@ static struct sp_error *open_stored(const struct sp_reader *reader, struct store
 	return error;
 }
 
+static struct sp_error *seal_states(struct task_states *states, const struct sp_file_info *info)
+{
+	return states ? task_states_seal(states, info->first_sample_ns, info->last_sample_ns) : NULL;
+}
+
 struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **machine_ret,
 			       struct sideband *sideband)
 {
@@ -45,7 +50,14 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	error = sideband_init(sideband, reader, *machine_ret);
 	if (error)
 		return error;
+	if (pass->states)
+		error = sideband_want_states(sideband);
+	if (error)
+		return error;
 	error = sideband_read(sideband, reader, pass->threads);
+	if (error)
+		return error;
+	error = seal_states(sideband->states, sp_reader_info(reader));
 	if (error)
 		return error;
 	error = add_header(*machine_ret, sp_reader_info(reader));

@@ -15,6 +15,7 @@ struct pass_one {
 	const struct sp_files *files; /* the resolver borrows its texts, too */
 	unsigned int threads;         /* limit of threads */
 	struct sp_names *names;       /* kept names; may be NULL */
+	bool states;                  /* build sideband->states, if records have times */
 };
 
 /*

@@ -40,12 +40,18 @@ void sideband_deinit(struct sideband *sideband)
 	sp_losses_free(sideband->losses);
 	vec_deinit(&sideband->task_counts);
 	lifetimes_deinit(&sideband->lifetimes);
+	task_states_free(sideband->states);
 	vec_deinit(&sideband->notes);
 	vec_deinit(&sideband->cgroups);
 	u64map_deinit(&sideband->cgroup_of);
 	vec_deinit(&sideband->namespaces);
 	vec_deinit(&sideband->splits);
 	arena_deinit(&sideband->arena);
+}
+
+struct sp_error *sideband_want_states(struct sideband *sideband)
+{
+	return sideband->by_offset ? NULL : task_states_new(&sideband->states);
 }
 
 static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
@@ -67,7 +73,8 @@ static struct sp_error *add_read(struct sideband *sideband, const struct sp_reco
 static struct sp_error *add_note(struct sideband *sideband, const struct sp_record *record)
 {
 	struct sp_note noted;
-	if (!sp_record_note(record, &noted))
+	/* States of threads have these, and there are two for each thread. */
+	if (!sp_record_note(record, &noted) || noted.kind == NOTE_SCHEDSTAT)
 		return NULL;
 	size_t size = sp_note_text(&noted, NULL, 0) + 1;
 	char *text = arena_alloc(&sideband->arena, size);
@@ -185,6 +192,8 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	struct sp_error *error = sp_losses_add(sideband->losses, record);
 	if (!error)
 		error = lifetimes_add(&sideband->lifetimes, record);
+	if (!error && sideband->states)
+		error = task_states_add(sideband->states, record);
 	if (error)
 		return error;
 	if (sideband->by_offset) {
@@ -202,6 +211,7 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 	case PERF_RECORD_LOST_SAMPLES:
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
+	case SP_RECORD_FINISHED_ROUND:
 		return NULL;
 	case PERF_RECORD_READ:
 		return add_read(sideband, record);
@@ -272,8 +282,16 @@ static bool is_wanted_of_tasks(uint32_t type)
 	       is_wanted(type);
 }
 
+/* Like is_wanted_of_tasks(), and the records from which states are computed. */
+static bool is_wanted_of_states(uint32_t type)
+{
+	return type == SP_RECORD_FINISHED_ROUND || is_wanted_of_tasks(type);
+}
+
 static bool (*wanted(const struct sideband *sideband))(uint32_t)
 {
+	if (sideband->states)
+		return is_wanted_of_states;
 	return sideband->lifetimes.wanted ? is_wanted_of_tasks : is_wanted;
 }
 

@@ -15,6 +15,7 @@
 #include "sideband/readahead.h"
 #include "stored/files.h"
 #include "sideband/task_lifetimes.h"
+#include "sideband/task_states.h"
 
 /* READ record of a task that ended: its total count. */
 struct task_count {
@@ -46,6 +47,7 @@ struct sideband {
 	struct sp_losses *losses;      /* losses and throttling */
 	VEC(struct task_count) task_counts;
 	struct lifetimes lifetimes;          /* finished at the end of the pass */
+	struct task_states *states;          /* NULL: not wanted */
 	VEC(struct note) notes;
 	size_t recorded_notes;       /* notes of the recorder; they precede notes of the analysis */
 	VEC(const char *) cgroups;   /* paths of cgroups; the last record of an id counts */
@@ -62,6 +64,9 @@ struct sideband {
 struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader *reader,
 			       struct machine *machine) SP_MUST_CHECK;
 void sideband_deinit(struct sideband *sideband);
+
+/* Also builds the states of threads, unless records have no times. Call it before sideband_read(). */
+struct sp_error *sideband_want_states(struct sideband *sideband) SP_MUST_CHECK;
 
 /* Adds a note, which is shown like the recorder's. The text is copied. */
 struct sp_error *sideband_note(struct sideband *sideband, const char *text) SP_MUST_CHECK;

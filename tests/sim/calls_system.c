@@ -155,7 +155,7 @@ static bool may_be_ready(void *arg)
 	if (sim.changes == wait->seen)
 		return false;
 	wait->seen = sim.changes;
-	if (!sim_epoll_take(wait->epoll, &one, 1, true))
+	if (!sim_epoll_ready(wait->epoll, &one, 1, true))
 		return false;
 	wait->seen--; /* true again until it has been taken */
 	return true;
@@ -172,7 +172,7 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeo
 	if (timeout_ms && !may_be_ready(&wait))
 		sim_wait(may_be_ready, &wait, timeout_ms < 0 ? UINT64_MAX
 						: sim.now_ns + (uint64_t)timeout_ms * SIM_MS);
-	int count = sim_epoll_take(wait.epoll, taken, most < 64 ? most : 64, false);
+	int count = sim_epoll_ready(wait.epoll, taken, most < 64 ? most : 64, false);
 	for (int i = 0; i < count; i++) {
 		events[i].events = taken[i].events;
 		events[i].data.u64 = taken[i].data;

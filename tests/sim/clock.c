@@ -70,7 +70,7 @@ uint64_t sim_next_ns(void)
 	return clock_state.count ? clock_state.items[0].ns : UINT64_MAX;
 }
 
-static struct queued take_first(void)
+static struct queued pop_first(void)
 {
 	struct queued *items = clock_state.items;
 	const struct queued first = items[0], last = items[--clock_state.count];
@@ -92,7 +92,7 @@ static struct queued take_first(void)
 void sim_advance(uint64_t to_ns)
 {
 	while (sim_next_ns() <= to_ns) {
-		struct queued event = take_first();
+		struct queued event = pop_first();
 		if (event.ns > sim.now_ns)
 			sim.now_ns = event.ns;
 		event.run(event.arg, event.number);

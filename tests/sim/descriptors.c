@@ -192,7 +192,7 @@ unsigned int sim_poll(struct sim_open *open, bool peek)
 	case SIM_EVENT:
 		return sim_perf_poll(open->event, peek);
 	case SIM_EPOLL:
-		return sim_epoll_take(open, &one, 1, peek) ? EPOLLIN : 0;
+		return sim_epoll_ready(open, &one, 1, peek) ? EPOLLIN : 0;
 	case SIM_COUNTER:
 	case SIM_TIMER:
 		return open->value ? EPOLLIN : 0;
@@ -207,7 +207,7 @@ unsigned int sim_poll(struct sim_open *open, bool peek)
 	}
 }
 
-int sim_epoll_take(struct sim_open *epoll, struct sim_watch *ret, int most, bool peek)
+int sim_epoll_ready(struct sim_open *epoll, struct sim_watch *ret, int most, bool peek)
 {
 	int count = 0;
 	for (size_t i = 0; i < epoll->watch_count && count < most; i++) {

@@ -235,7 +235,7 @@ uint64_t sim_hash_files(uint64_t *bytes_ret)
 	return hashing.hash;
 }
 
-static void keep_file(const char *path, const struct sim_inode *inode, void *arg)
+static void save_file(const char *path, const struct sim_inode *inode, void *arg)
 {
 	char name[PATH_MAX];
 	snprintf(name, sizeof(name), "%s/%s", (const char *)arg, strrchr(path, '/') + 1);
@@ -244,7 +244,7 @@ static void keep_file(const char *path, const struct sim_inode *inode, void *arg
 		perror(name);
 }
 
-void sim_keep_files(const char *folder)
+void sim_save_files(const char *folder)
 {
-	sim_files_visit(keep_file, (void *)(uintptr_t)folder);
+	sim_files_visit(save_file, (void *)(uintptr_t)folder);
 }

@@ -106,7 +106,7 @@ static void write_status(FILE *file, const struct sim_task *task)
 		task->process->uid, task->process->uid, task->process->uid, task->tid);
 }
 
-static bool is_seen(const struct sim_task *task)
+static bool is_visible(const struct sim_task *task)
 {
 	return !task->ended || (task->tid == task->process->pid && !task->process->reaped &&
 				(task->process->threads || task->process->ppid == SIM_PID));
@@ -118,7 +118,7 @@ static void list_tasks(FILE *file, const struct sim_process *process)
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		const struct sim_task *task = sim_machine.tasks[i];
 		bool wanted = process ? task->process == process : task->tid == task->process->pid;
-		if (wanted && is_seen(task))
+		if (wanted && is_visible(task))
 			fprintf(file, "%u\n", task->tid);
 	}
 }
@@ -152,7 +152,7 @@ static char *read_task(const char *rest, size_t *size_ret, bool *is_directory_re
 	const char *name = strchr(rest, '/');
 	const struct sim_task *task = sim_task_find(pid);
 	struct text text;
-	if (!task || !is_seen(task))
+	if (!task || !is_visible(task))
 		return NULL;
 	begin_text(&text);
 	bool found = true;
@@ -167,7 +167,7 @@ static char *read_task(const char *rest, size_t *size_ret, bool *is_directory_re
 	else if (!strncmp(name, "/task/", 6)) {
 		uint32_t tid = (uint32_t)strtoul(name + 6, &end, 10);
 		const struct sim_task *thread = sim_task_find(tid);
-		found = thread && thread->process == task->process && is_seen(thread);
+		found = thread && thread->process == task->process && is_visible(thread);
 		*is_directory_ret = found && !*end;
 		found = found && (!*end || write_task(text.file, thread, end + 1));
 	} else

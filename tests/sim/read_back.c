@@ -55,7 +55,7 @@ static void check_order(const struct sp_record *record)
 		times.newest_ns = ns;
 }
 
-static void take_record(const struct sp_record *record)
+static void read_record(const struct sp_record *record)
 {
 	struct sim_found found = {.type = record->type, .misc = record->misc, .time_ns = record->id.time_ns,
 			      .id = record->id.id};
@@ -99,7 +99,7 @@ static void take_record(const struct sp_record *record)
 	add_found(&found);
 }
 
-static void take_events(const struct sp_reader *reader)
+static void read_events(const struct sp_reader *reader)
 {
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
@@ -136,9 +136,9 @@ static void read_file(const char *path, const struct sim_inode *inode, void *arg
 	times.newest_ns = times.mark_ns = times.round_ns = 0;
 	read_back.files++;
 	if (!error)
-		take_events(reader);
+		read_events(reader);
 	while (!error && !(error = sp_reader_next(reader, &record)) && record)
-		take_record(record);
+		read_record(record);
 	if (error)
 		sim_violation("%s of %llu bytes cannot be read: %s", path,
 			      (unsigned long long)inode->size, sp_error_message(error));

@@ -53,6 +53,6 @@ void sim_session(const struct sim_scenario *scenario);
 void sim_check_files(const struct sim_scenario *scenario, bool killed);
 /* Hash of all files on the disk, and their size. */
 uint64_t sim_hash_files(uint64_t *bytes_ret);
-void sim_keep_files(const char *folder);
+void sim_save_files(const char *folder);
 
 #endif

@@ -73,7 +73,7 @@ const struct sim_scenario sim_scenarios[] = {
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true,
 			   .switch_bytes = 300000}, .chains = LIVE,
 	}, {
-		.name = "flight", .cpus = 4, .workload = {BUSY, .life_ms = 700}, CPUS,
+		.name = "overwrite", .cpus = 4, .workload = {BUSY, .life_ms = 700}, CPUS,
 		.sampling = RATE(997), .schedule = NO_SCHEDULE, .demand_ms = 200, .output = PLAIN,
 		.buffers = {SIZE(sp_capture_buffers), .overwrite = true, .ring_bytes = 65536},
 		.chains = FRAME_POINTERS,

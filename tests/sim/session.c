@@ -43,7 +43,7 @@ static void hesitate(const struct sim_scenario *scenario)
 		sim_sleep(sim_random(SIM_SCHEDULE, scenario->hesitation_ms * SIM_MS));
 }
 
-static void take_names(struct sp_capture *capture)
+static void read_names(struct sp_capture *capture)
 {
 	struct sp_capture_file file;
 	while (sp_capture_next_file(capture, &file))
@@ -74,7 +74,7 @@ static struct sp_error *record(struct sp_capture *capture, const struct sim_scen
 		}
 		if (!error)
 			error = sp_capture_step(capture, &running);
-		take_names(capture);
+		read_names(capture);
 		sim_result.commit_ns = sim.now_ns;
 	}
 	return error;
@@ -120,7 +120,7 @@ static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
 	note_error(error);
 	sim_result.stop_ns = sim.now_ns;
 	note_error(sp_capture_stop(capture));
-	take_names(capture);
+	read_names(capture);
 	sim_result.stats = sp_capture_stats(capture);
 	for (size_t i = 0; sim.verbose && i < sp_capture_note_count(capture); i++)
 		printf("# note: %s\n", sp_capture_note(capture, i));

@@ -385,7 +385,7 @@ int sim_fd_next(int fd); /* the next one that is open, or -1 */
 /* EPOLL* bits. With `peek`, the wake-up of a ring is not consumed. */
 unsigned int sim_poll(struct sim_open *open, bool peek);
 /* As epoll_wait(2). */
-int sim_epoll_take(struct sim_open *epoll, struct sim_watch *ret, int most, bool peek);
+int sim_epoll_ready(struct sim_open *epoll, struct sim_watch *ret, int most, bool peek);
 int sim_epoll_control(struct sim_open *epoll, int request, int fd, uint32_t events, uint64_t data);
 void sim_timer_set(struct sim_open *timer, uint64_t first_ns, uint64_t each_ns);
 ssize_t sim_descriptor_read(struct sim_open *open, void *buffer, size_t size);

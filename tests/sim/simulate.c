@@ -47,7 +47,7 @@ static void finish(bool killed)
 	sim.inside = false;
 	sim_check_files(current, killed);
 	if (keep_folder)
-		sim_keep_files(keep_folder);
+		sim_save_files(keep_folder);
 	shared->hash = sim_hash_files(&shared->bytes);
 	shared->calls = sim.calls;
 	shared->fallible = sim.fallible;

@@ -57,7 +57,7 @@ passes "no rule is broken" --seed "${SIM_SEEDS:-1-4}"
 "$simulate" --seed "${SIM_SAME:-0-1}" --hash >"$tmp/wanted"
 "$simulate" --seed "${SIM_SAME:-0-1}" --hash >"$tmp/got"
 same "the same seed makes the same files" "$tmp/wanted" "$tmp/got"
-for scenario in frame-pointers live attach rotation flight; do
+for scenario in frame-pointers live attach rotation overwrite; do
 	passes "failing calls: $scenario" -s $scenario --seed 7 --fault every "${SIM_FAULTS:-61}"
 	passes "kills: $scenario" -s $scenario --seed 8 --kill every "${SIM_KILLS:-3001}"
 done

@@ -199,7 +199,7 @@ static bool was_unlocked(void *arg)
 	return *(uint64_t *)arg != unlocks;
 }
 
-static int take(void *lock, int (*attempt)(void *lock), const char *name)
+static int acquire(void *lock, int (*attempt)(void *lock), const char *name)
 {
 	sim_enter(name, NULL);
 	for (;;) {
@@ -227,7 +227,7 @@ static int try_write(void *lock)
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-	return sim_inside() ? take(mutex, try_mutex, "pthread_mutex_lock")
+	return sim_inside() ? acquire(mutex, try_mutex, "pthread_mutex_lock")
 			    : __real_pthread_mutex_lock(mutex);
 }
 
@@ -251,13 +251,13 @@ int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-	return sim_inside() ? take(lock, try_read, "pthread_rwlock_rdlock")
+	return sim_inside() ? acquire(lock, try_read, "pthread_rwlock_rdlock")
 			    : __real_pthread_rwlock_rdlock(lock);
 }
 
 int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-	return sim_inside() ? take(lock, try_write, "pthread_rwlock_wrlock")
+	return sim_inside() ? acquire(lock, try_write, "pthread_rwlock_wrlock")
 			    : __real_pthread_rwlock_wrlock(lock);
 }
 
@@ -295,7 +295,7 @@ static int wait_for(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t 
 		until_ns = sim.now_ns + 1;
 	bool signalled = sim_wait(was_signalled, &wait, until_ns);
 	remove_waiter(&wait);
-	take(mutex, try_mutex, "pthread_cond_wait");
+	acquire(mutex, try_mutex, "pthread_cond_wait");
 	return signalled || until_ns == UINT64_MAX ? 0 : ETIMEDOUT;
 }
 

@@ -226,13 +226,13 @@ static void through_an_area(const char *path, int level)
 		struct iovec span = {buffer.items, buffer.count};
 		ok_quietly(write_queue_write(write_queue, &span, 1));
 		buffer.count = 0;
-		ok_quietly(auxtrace_take(&area, write_queue, &taken));
+		ok_quietly(auxtrace_drain(&area, write_queue, &taken));
 		ok_quietly(write_queue_commit(write_queue));
 	}
 	pthread_join(thread, NULL);
 	ok_or_fail(write_queue_end(write_queue));
 	/* A disk that takes its time makes the queue full of parts that hold one sample each. */
-	samples -= write_queue_counts(write_queue).shed;
+	samples -= write_queue_counts(write_queue).dropped;
 	write_queue_free(write_queue);
 	ok_or_fail(writer_close(writer, &end));
 	check_file(path, samples);
@@ -263,11 +263,11 @@ TEST(of_a_full_queue_nothing_is_taken)
 	ok_or_fail(write_queue_new(&options, &write_queue));
 	/* No writer: what is queued stays there. */
 	page.aux_head = 700000;
-	ok_or_fail(auxtrace_take(&area, write_queue, &taken));
+	ok_or_fail(auxtrace_drain(&area, write_queue, &taken));
 	ck_assert_uint_eq(taken, 700000);
 	ck_assert_uint_eq(page.aux_tail, 700000);
 	page.aux_head = 1400000;
-	ok_or_fail(auxtrace_take(&area, write_queue, &taken));
+	ok_or_fail(auxtrace_drain(&area, write_queue, &taken));
 	ck_assert_uint_eq(taken, 0);
 	ck_assert_uint_eq(page.aux_tail, 700000);
 	write_queue_free(write_queue);

@@ -120,8 +120,8 @@ TEST(targets_exclude_each_other)
 		{{.command = command, .pids = one}, CAPTURE_PROCESSES},
 		{{.by_user = true}, CAPTURE_PROCESSES},
 		{{.tids = one, .cpus = "0"}, CAPTURE_THREADS},
-		{{.cpus = "0"}, CAPTURE_EVERYONE},
-		{{.cgroups = "a"}, CAPTURE_EVERYONE},
+		{{.cpus = "0"}, CAPTURE_SYSTEM_WIDE},
+		{{.cgroups = "a"}, CAPTURE_SYSTEM_WIDE},
 	};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct capture_config config = {0};

@@ -185,8 +185,8 @@ static void do_round(struct day *day)
 	if (day->tracker.last_ns <= LAG_NS)
 		return;
 	uint64_t before_ns = day->tracker.last_ns - LAG_NS;
-	membership_forget(&day->membership, before_ns);
-	ok_quietly(live_state_forget(&day->live_state, before_ns));
+	membership_expire(&day->membership, before_ns);
+	ok_quietly(live_state_expire(&day->live_state, before_ns));
 	ok_quietly(live_forget(day->live, before_ns));
 	ok_quietly(write_queue_commit(day->write_queue));
 }
@@ -260,7 +260,7 @@ TEST(a_day_leaves_nothing_behind)
 	ck_assert_uint_le(day.membership.newest.count, 200);
 	ck_assert_uint_le(day.live_state.process_index.count, 200);
 	ck_assert_uint_eq(day.filter.counts.samples, day.processes);
-	ck_assert_uint_eq(day.filter.counts.strangers, 0);
+	ck_assert_uint_eq(day.filter.counts.filtered, 0);
 	ok_or_fail(write_queue_end(day.write_queue));
 	ok_or_fail(writer_close(write_queue_take_writer(day.write_queue), &(struct writer_end){0}));
 	check_report(path, day.processes);

@@ -99,13 +99,13 @@ TEST(double_sample_ends_with_its_task)
 		/* Samples of before the exit may still come. */
 		ck_assert(sample(&double_sampling, THREAD, 0, OWN));
 		ck_assert(!sample(&double_sampling, THREAD, 0, INHERITED));
-		double_sampling_forget_ended(&double_sampling);
+		double_sampling_remove_ended(&double_sampling);
 		ck_assert(!double_sampling_has(&double_sampling, THREAD));
 		/* Another task gets the number; what the first one had is not held against it. */
 		ck_assert(double_sampling_add_task(&double_sampling, THREAD));
 		ck_assert(sample(&double_sampling, THREAD, 0, INHERITED));
 		ck_assert(double_sampling_exit(&double_sampling, THREAD));
-		double_sampling_forget_ended(&double_sampling);
+		double_sampling_remove_ended(&double_sampling);
 		ck_assert(double_sampling_add_task(&double_sampling, THREAD));
 	}
 	ck_assert_uint_le(double_sampling.streams.count, 4);

@@ -113,7 +113,7 @@ TEST(filter_keeps_the_followed_at_any_wrap)
 		store_is_wanted(&f);
 		ck_assert_uint_eq(f.filter.counts.samples, 4);
 		ck_assert_uint_eq(f.filter.counts.weight, 40);
-		ck_assert_uint_eq(f.filter.counts.strangers, 3);
+		ck_assert_uint_eq(f.filter.counts.filtered, 3);
 		ck_assert_uint_eq(f.filter.counts.first_ns, 2);
 		ck_assert_uint_eq(f.filter.counts.last_ns, 7);
 		fixture_deinit(&f);
@@ -154,7 +154,7 @@ TEST(filter_counts_and_keeps_what_is_no_sample)
 	ck_assert_uint_eq(f.filter.counts.lost, 21);
 	ck_assert_uint_eq(f.filter.counts.throttled, 1);
 	ck_assert_uint_eq(f.filter.counts.ended, 1);
-	ck_assert_uint_eq(f.filter.counts.strangers, 0);
+	ck_assert_uint_eq(f.filter.counts.filtered, 0);
 	fixture_deinit(&f);
 }
 
@@ -305,7 +305,7 @@ TEST(filter_counts_what_nobody_can_take_as_damaged)
 	fixture_init(&f, 4096, 0);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	f.filter.taker = (struct sample_taker){.take = take_no_format};
+	f.filter.receiver = (struct sample_receiver){.receive = take_no_format};
 	put_sample(&f, 1, 1, 0, false);
 	run(&f);
 	store_is_wanted(&f);
@@ -322,7 +322,7 @@ TEST(filter_leaves_no_record_of_a_helper)
 	fixture_init(&f, 4096, 4096 - 40);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	f.filter.taker = (struct sample_taker){.take = take_nothing};
+	f.filter.receiver = (struct sample_receiver){.receive = take_nothing};
 	f.filter.alternates = &alternates;
 	ck_assert(u64map_put(&alternates.map, 77, 0, NULL));
 	for (uint64_t id = 5; id <= 77; id += 72) {
@@ -373,7 +373,7 @@ TEST(filter_tells_of_a_stand_in_as_of_what_it_stands_for)
 	fixture_init(&f, 4096, 4096 - 40);
 	f.batch.copy_all = true;
 	f.filter.membership = NULL;
-	f.filter.taker = (struct sample_taker){.take = take_id, .arg = taken};
+	f.filter.receiver = (struct sample_receiver){.receive = take_id, .arg = taken};
 	f.filter.alternates = &alternates;
 	ck_assert(vec_reserve(&alternates.listed, 2));
 	*vec_push(&alternates.listed) = 6;

@@ -189,9 +189,9 @@ static void run_history(uint64_t seed)
 		size_t begin = i ? ends[i - 1] : 0;
 		ok_or_fail(live_state_add(&live_state, all.items + begin, ends[i] - begin));
 		if (i % 16 == 0 && i < base)
-			ok_or_fail(live_state_forget(&live_state, 10 * i));
+			ok_or_fail(live_state_expire(&live_state, 10 * i));
 	}
-	ok_or_fail(live_state_forget(&live_state, 10 * base));
+	ok_or_fail(live_state_expire(&live_state, 10 * base));
 	write_roster(&live_state, &first);
 	struct machine *whole, *cut;
 	ok_or_fail(machine_new(&whole));
@@ -230,7 +230,7 @@ TEST(mappings_are_bounded)
 		one.count = 0;
 		put_mapping(&one, i, 9, 100 + i, 1, "//anon");
 		ok_or_fail(live_state_add(&live_state, one.items, one.count));
-		ok_or_fail(live_state_forget(&live_state, i));
+		ok_or_fail(live_state_expire(&live_state, i));
 		if (live_state.processes.items[0].mappings.count > largest)
 			largest = live_state.processes.items[0].mappings.count;
 	}
@@ -280,12 +280,12 @@ TEST(losses_are_made_good)
 		put(&one, pid, (struct sp_record){.type = PERF_RECORD_COMM,
 						  .comm = {.pid = pid, .tid = pid, .comm = "old"}});
 	ok_or_fail(live_state_add(&live_state, one.items, one.count));
-	ok_or_fail(live_state_forget(&live_state, 100));
+	ok_or_fail(live_state_expire(&live_state, 100));
 	ck_assert_uint_eq(live_state.process_index.count, 16);
 	const uint32_t alive[] = {12, 17, 22};
 	ok_or_fail(live_state_retain(&live_state, alive, 3, 200));
 	ck_assert_uint_eq(live_state.process_index.count, 11);
-	ok_or_fail(live_state_forget(&live_state, 200));
+	ok_or_fail(live_state_expire(&live_state, 200));
 	ck_assert_uint_eq(live_state.process_index.count, 3);
 	ck_assert_uint_eq(live_state.thread_index.count, 3);
 	for (size_t i = 0; i < 3; i++) {
@@ -308,7 +308,7 @@ TEST(facts_are_bounded)
 						.ksymbol = {.start = i << 12, .size = 64,
 							    .name = "bpf_prog"}});
 		ok_or_fail(live_state_add(&live_state, one.items, one.count));
-		ok_or_fail(live_state_forget(&live_state, i));
+		ok_or_fail(live_state_expire(&live_state, i));
 	}
 	ck_assert_uint_eq(live_state.facts.count, 65536);
 	for (uint64_t i = 69000; i <= 70000; i++) {
@@ -319,7 +319,7 @@ TEST(facts_are_bounded)
 				    .flags = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER}});
 		ok_or_fail(live_state_add(&live_state, one.items, one.count));
 	}
-	ok_or_fail(live_state_forget(&live_state, 200000));
+	ok_or_fail(live_state_expire(&live_state, 200000));
 	ck_assert_uint_eq(live_state.facts.count, 65536 - 1001);
 	ck_assert_uint_eq(live_state.fact_index.count, live_state.facts.count);
 	for (uint32_t i = 0; i < live_state.facts.count; i++)

@@ -105,10 +105,10 @@ TEST(membership_ends_where_a_number_is_used_again)
 	ck_assert_uint_eq(since_ns, 0);
 	ck_assert_uint_eq(until_ns, UINT64_MAX);
 
-	membership_forget(&m, 250);
+	membership_expire(&m, 250);
 	ck_assert(!has(&m, 20, 20, 250));
 	ck_assert(has(&m, 20, 20, 300));
-	membership_forget(&m, 400);
+	membership_expire(&m, 400);
 	ck_assert(has(&m, 20, 20, 400));
 	ck_assert_uint_eq(m.chained, 0);
 	membership_deinit(&m);
@@ -124,7 +124,7 @@ TEST(membership_memory_does_not_grow_by_numbers_used_again)
 		membership_exit(&m, 20);
 		fork_at(&m, time_ns + 1, 99, 99, 20, 20);
 		if (time_ns % 100 == 1)
-			membership_forget(&m, time_ns);
+			membership_expire(&m, time_ns);
 	}
 	ck_assert_uint_le(m.spans.count, 110);
 	ck_assert_uint_eq(m.live.count, 1);
@@ -166,7 +166,7 @@ TEST(membership_gives_up_numbers_that_ended)
 		ck_assert(membership_exit_at(&m, 100 + i, time_ns + 2));
 		ck_assert(has(&m, 100 + i, 5000 + i, time_ns + 3));
 		ck_assert(membership_exit_at(&m, 5000 + i, time_ns + 4));
-		membership_forget(&m, time_ns > 50 ? time_ns - 50 : 0);
+		membership_expire(&m, time_ns > 50 ? time_ns - 50 : 0);
 		ck_assert(has(&m, 100 + i, 100 + i, time_ns + 5));
 		ck_assert(has(&m, 10, 10, time_ns));
 	}
@@ -177,7 +177,7 @@ TEST(membership_gives_up_numbers_that_ended)
 	fork_at(&m, 20000, 10, 10, 7, 7);
 	ck_assert(membership_exit_at(&m, 7, 20010));
 	fork_at(&m, 20020, 10, 10, 7, 7);
-	membership_forget(&m, 30000);
+	membership_expire(&m, 30000);
 	ck_assert(has(&m, 7, 7, 30000));
 	ck_assert_uint_eq(m.live.count, 2);
 	membership_deinit(&m);
@@ -189,9 +189,9 @@ TEST(membership_by_thread_gives_up_each_thread)
 	ck_assert(membership_add(&m, 10, 11, 0));
 	fork_at(&m, 5, 10, 11, 10, 12);
 	ck_assert(membership_exit_at(&m, 12, 8));
-	membership_forget(&m, 8);
+	membership_expire(&m, 8);
 	ck_assert(has(&m, 10, 12, 8));
-	membership_forget(&m, 9);
+	membership_expire(&m, 9);
 	ck_assert(!has(&m, 10, 12, 9));
 	ck_assert(has(&m, 10, 11, 9));
 	membership_deinit(&m);

@@ -20,7 +20,7 @@ TEST(a_note_is_written_once_to_each_file)
 	struct notes notes = {0};
 	struct record_buffer records = {0};
 	ok_or_fail(notes_add(&notes, NOTE_MAX_SIZE, NULL, 1 << 20));
-	ok_or_fail(notes_keep_text(&notes, NOTE_EVENT, "cycles: not supported"));
+	ok_or_fail(notes_add_text(&notes, NOTE_EVENT, "cycles: not supported"));
 	ok_or_fail(notes_write(&notes, 5, &records));
 	ok_or_fail(notes_write(&notes, 6, &records));
 	ck_assert_uint_eq(record_count(&records), 2);
@@ -47,7 +47,7 @@ TEST(a_derived_note_is_kept_and_not_written)
 {
 	struct notes notes = {0};
 	struct record_buffer records = {0};
-	ok_or_fail(notes_keep_text(&notes, NOTE_EVENT, "sampling cpu-clock instead"));
+	ok_or_fail(notes_add_text(&notes, NOTE_EVENT, "sampling cpu-clock instead"));
 	notes.items[0].is_derived = true;
 	ok_or_fail(notes_write(&notes, 0, &records));
 	ck_assert_uint_eq(records.count, 0);

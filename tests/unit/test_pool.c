@@ -24,8 +24,8 @@ static void repeat(void *arg, size_t worker, struct chunk *chunk)
 		usleep(500);
 	if (!chunk->used || !vec_reserve(&chunk->output, chunk->used))
 		return;
-	memcpy(chunk->output.items, chunk->bytes, chunk->used);
-	chunk->output.count = chunk->used;
+	memcpy(chunk->output.items, chunk->bytes, chunk->resident);
+	chunk->output.count = chunk->resident;
 }
 
 static struct pool *pool_or_fail(struct job *job, size_t workers, size_t chunks)
@@ -131,11 +131,11 @@ TEST(what_a_rush_took_is_given_back_when_it_is_over)
 	/* Just now all were needed. */
 	pool_trim(pool);
 	for (size_t i = 0; i < 40; i++)
-		ck_assert(chunks[i]->touched);
+		ck_assert(chunks[i]->resident);
 	for (int i = 0; i < 4; i++)
 		pool_trim(pool);
 	for (size_t i = 0; i < 40; i++)
-		kept += chunks[i]->touched;
+		kept += chunks[i]->resident;
 	ck_assert_uint_eq(kept, 16);
 	/* The next is one that has its memory. */
 	struct chunk *next;

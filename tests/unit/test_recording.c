@@ -195,7 +195,7 @@ TEST(a_next_file_that_cannot_be_made_is_an_error)
 	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
 	struct sp_error *error = recording_change(&recording, &end);
-	error = error_first(error, write_queue_settle(recording.write_queue));
+	error = error_first(error, write_queue_flush(recording.write_queue));
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_ptr_nonnull(error);
 	ck_assert_int_eq(sp_error_errno(error), EMFILE);

@@ -166,7 +166,7 @@ TEST(stack_copies_return_as_call_chains)
 	for (uint64_t i = 1; i <= 50; i++)
 		put(&f, &dumps, i % CPUS, i);
 	round_of(&f);
-	ok_or_fail(sample_path_settle(&f.path, &f.batch, &f.wrote));
+	ok_or_fail(sample_path_flush(&f.path, &f.batch, &f.wrote));
 	ck_assert_uint_eq(f.samples, 50);
 	ck_assert_uint_eq(f.chains, 50);
 	ck_assert(f.wrote);

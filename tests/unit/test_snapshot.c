@@ -93,7 +93,7 @@ TEST(no_ring_is_paused_while_others_are_written)
 	for (int round = 0; round < 3; round++) {
 		produce_all(&machine, 100);
 		machine.pauses = machine.most_paused = 0;
-		snapshot_take(&snapshot, UINT64_MAX);
+		snapshot_copy_rings(&snapshot, UINT64_MAX);
 		ck_assert_int_eq(machine.pauses, RINGS);
 		ck_assert_int_eq(machine.most_paused, 1);
 		ck_assert_int_eq(machine.paused_now, 0);
@@ -117,7 +117,7 @@ TEST(without_memory_a_ring_is_paused_until_it_is_read)
 	uint64_t made[RINGS], last[RINGS];
 	machine_init(&machine, &snapshot);
 	produce_all(&machine, 100);
-	snapshot_take(&snapshot, SIZE);
+	snapshot_copy_rings(&snapshot, SIZE);
 	ck_assert_int_eq(machine.paused_now, RINGS - 1);
 	memcpy(made, machine.made, sizeof(made));
 	write_all(&machine, &snapshot, last);
@@ -136,15 +136,15 @@ TEST(rings_that_were_not_read_go_on)
 	struct snapshot snapshot;
 	machine_init(&machine, &snapshot);
 	produce_all(&machine, 10);
-	snapshot_take(&snapshot, 0);
+	snapshot_copy_rings(&snapshot, 0);
 	ck_assert_int_eq(machine.paused_now, RINGS);
 	snapshot_drop(&snapshot);
 	ck_assert_int_eq(machine.paused_now, 0);
 	/* A ring that was read is not read again, and one that was not loses nothing. */
-	snapshot_take(&snapshot, UINT64_MAX);
+	snapshot_copy_rings(&snapshot, UINT64_MAX);
 	for (size_t i = 0; i < RINGS; i++)
 		ck_assert_uint_ge(snapshot_read(&snapshot, i)->size, 10 * RECORD);
-	snapshot_take(&snapshot, UINT64_MAX);
+	snapshot_copy_rings(&snapshot, UINT64_MAX);
 	for (size_t i = 0; i < RINGS; i++)
 		ck_assert_uint_le(snapshot_read(&snapshot, i)->size, 4 * RINGS * RECORD);
 	snapshot_deinit(&snapshot);

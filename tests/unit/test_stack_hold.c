@@ -57,9 +57,9 @@ TEST(what_was_cut_is_joined_with_what_was_not)
 		ck_assert(!add(stack_hold, 90 + 10 * i + i % 2, 0, 6 + i % 4, 0x500002));
 	ck_assert(add(stack_hold, 120, 4, 11, 0x500003));
 	/* It is not due yet. */
-	ok_or_fail(stack_hold_settle(stack_hold, false, &output, &oldest_ns, &counts));
+	ok_or_fail(stack_hold_flush(stack_hold, false, &output, &oldest_ns, &counts));
 	ck_assert_uint_eq(output.count, 0);
-	ok_or_fail(stack_hold_settle(stack_hold, true, &output, &oldest_ns, &counts));
+	ok_or_fail(stack_hold_flush(stack_hold, true, &output, &oldest_ns, &counts));
 	ck_assert_uint_eq(oldest_ns, 100);
 	ck_assert_uint_eq(stack_hold_oldest_ns(stack_hold), UINT64_MAX);
 	ck_assert_uint_eq(counts.repaired, 2);
@@ -88,7 +88,7 @@ TEST(what_nobody_knows_more_of_stays_as_it_is)
 	/* Nobody was truncated: nothing is remembered, nothing held. */
 	ck_assert(!add(stack_hold, 50, 0, 2, 0x500002));
 	ck_assert(add(stack_hold, 100, 3, 12, 0x500001));
-	ok_or_fail(stack_hold_settle(stack_hold, true, &output, &oldest_ns, &counts));
+	ok_or_fail(stack_hold_flush(stack_hold, true, &output, &oldest_ns, &counts));
 	ck_assert_uint_eq(counts.repaired, 0);
 	ck_assert_uint_eq(counts.truncated, 1);
 	struct perf_event_header header;
@@ -109,12 +109,12 @@ TEST(what_is_recent_is_asked_for_again)
 	ck_assert(add(stack_hold, time_ns - 200000000, 3, 12, 0x500001));
 	ck_assert(add(stack_hold, time_ns, 3, 12, 0x500001));
 	usleep(210000);
-	ok_or_fail(stack_hold_settle(stack_hold, false, &output, &oldest_ns, &counts));
+	ok_or_fail(stack_hold_flush(stack_hold, false, &output, &oldest_ns, &counts));
 	ck_assert_uint_eq(counts.truncated, 1);
 	ck_assert_uint_eq(stack_hold_oldest_ns(stack_hold), time_ns);
 	ck_assert(!add(stack_hold, time_ns - 10, 0, 8, 0x500002));
 	ck_assert(!add(stack_hold, time_ns + 10, 0, 8, 0x500002));
-	ok_or_fail(stack_hold_settle(stack_hold, true, &output, &oldest_ns, &counts));
+	ok_or_fail(stack_hold_flush(stack_hold, true, &output, &oldest_ns, &counts));
 	ck_assert_uint_eq(counts.truncated, 1);
 	ck_assert_uint_eq(counts.repaired, 1);
 	ck_assert_uint_eq(stack_hold_oldest_ns(stack_hold), UINT64_MAX);
@@ -139,7 +139,7 @@ TEST(what_is_held_is_bounded)
 		ok_or_fail(stack_hold_add(stack_hold, &stack, &held));
 		ck_assert(held);
 	}
-	ok_or_fail(stack_hold_settle(stack_hold, false, &output, &oldest_ns, &counts));
+	ok_or_fail(stack_hold_flush(stack_hold, false, &output, &oldest_ns, &counts));
 	ck_assert_uint_ge(counts.truncated, 90);
 	free(dump);
 	vec_deinit(&output);

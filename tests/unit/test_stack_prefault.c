@@ -45,7 +45,7 @@ TEST(what_was_never_touched_is_there_afterwards)
 				       .good = (uint32_t)size - 64, .asked = 8192,
 				       .time_ns = 1000000000};
 	ck_assert(!is_present(base + 21 * size, size));
-	ck_assert(stack_prefault_touch(&stack_prefault, &stack));
+	ck_assert(stack_prefault_page(&stack_prefault, &stack));
 	if (stack_prefault.refused) {
 		munmap(memory, PAGES * size);
 		skip_test("memory of processes may not be read");
@@ -55,14 +55,14 @@ TEST(what_was_never_touched_is_there_afterwards)
 	ck_assert(is_present(base + 19 * size, size) && is_present(base + size, size));
 	ck_assert(is_present(base + 31 * size, size));
 	/* Not again at once, but later. */
-	ck_assert(!stack_prefault_touch(&stack_prefault, &stack));
+	ck_assert(!stack_prefault_page(&stack_prefault, &stack));
 	stack.time_ns += 100000000;
-	ck_assert(stack_prefault_touch(&stack_prefault, &stack));
+	ck_assert(stack_prefault_page(&stack_prefault, &stack));
 	/* A whole copy lacks nothing. */
 	stack.good = stack.asked;
 	stack.time_ns += 100000000;
-	ck_assert(!stack_prefault_touch(&stack_prefault, &stack));
-	ck_assert_uint_eq(stack_prefault.touched, 2);
+	ck_assert(!stack_prefault_page(&stack_prefault, &stack));
+	ck_assert_uint_eq(stack_prefault.prefaulted, 2);
 	munmap(memory, PAGES * size);
 }
 
@@ -80,7 +80,7 @@ TEST(nothing_below_the_stack_is_touched)
 	struct prefault_stack stack = {.pid = (uint32_t)getpid(), .sp = base + 20 * size + 64,
 				       .good = (uint32_t)size - 64, .asked = 8192,
 				       .time_ns = 1000000000};
-	ck_assert(stack_prefault_touch(&stack_prefault, &stack));
+	ck_assert(stack_prefault_page(&stack_prefault, &stack));
 	if (!errnum && !stack_prefault.refused) {
 		ck_assert_uint_eq(start, base + 10 * size);
 		ck_assert(is_present(base + 10 * size, size));
@@ -99,10 +99,10 @@ TEST(not_too_many_are_touched)
 	size_t tried = 0;
 	struct prefault_stack stack = {.pid = UINT32_MAX >> 1, .good = 0, .asked = 8192, .time_ns = 5};
 	for (stack.sp = 1 << 20; stack.sp < 512 << 20; stack.sp += 1 << 20)
-		tried += stack_prefault_touch(&stack_prefault, &stack);
+		tried += stack_prefault_page(&stack_prefault, &stack);
 	ck_assert_uint_eq(tried, 50);
 	stack.time_ns += 1000000000;
-	ck_assert(stack_prefault_touch(&stack_prefault, &stack));
+	ck_assert(stack_prefault_page(&stack_prefault, &stack));
 }
 
 TEST(the_size_that_would_do_is_known_of_stacks)
@@ -114,7 +114,7 @@ TEST(the_size_that_would_do_is_known_of_stacks)
 	uint64_t top = 0, middle = (uint64_t)(uintptr_t)memory + size / 2;
 	struct stack_sizes sizes = {.ctx = ctx}, sum = {0};
 	uint32_t pid = (uint32_t)getpid();
-	stack_sizes_see(&sizes, pid, 7, middle, 1000000000);
+	stack_sizes_on_cut(&sizes, pid, 7, middle, 1000000000);
 	top = sizes.places[0].high;
 	for (size_t i = 0; i < STACK_SIZE_PLACES; i++)
 		if (sizes.places[i].tid == 7)
@@ -122,7 +122,7 @@ TEST(the_size_that_would_do_is_known_of_stacks)
 	ck_assert_uint_ge(top, (uint64_t)(uintptr_t)memory + size);
 	ck_assert_uint_eq(stack_sizes_enough(&sizes), UINT32_MAX);
 	for (int i = 0; i < 1000; i++)
-		stack_sizes_see(&sizes, pid, 7, top - 20000, 1000000001);
+		stack_sizes_on_cut(&sizes, pid, 7, top - 20000, 1000000001);
 	stack_sizes_add(&sum, &sizes);
 	ck_assert_uint_eq(sum.cut, 1001);
 	ck_assert_uint_eq(stack_sizes_enough(&sum), 20 * 1024);

@@ -45,7 +45,7 @@ TEST(tasks_follow_forks_until_all_have_ended)
 	made_tasks_put(&made, 1, 140, made_exit(10, 11));
 	made_tasks_put(&made, 0, 150, made_exit(10, 10));
 	made_tasks_drain(&made);
-	ck_assert_uint_eq(made.tasks.tracker.counts.kept, 6);
+	ck_assert_uint_eq(made.tasks.tracker.counts.saved, 6);
 	ck_assert(!is_recorded(&made, 20, 20, 99) && is_recorded(&made, 20, 20, 100));
 	ck_assert(!is_recorded(&made, 98, 98, 200));
 	ck_assert_uint_eq(tasks_now_ns(&made.tasks), 150);
@@ -55,7 +55,7 @@ TEST(tasks_follow_forks_until_all_have_ended)
 	ck_assert(tasks_is_over(&made.tasks));
 	/* Samples from before the end are still theirs, until that time is forgotten. */
 	ck_assert(is_recorded(&made, 20, 20, 155));
-	tasks_forget(&made.tasks, 161);
+	tasks_expire(&made.tasks, 161);
 	ck_assert_uint_eq(made.tasks.membership.newest.count, 0);
 }
 
@@ -71,7 +71,7 @@ TEST(tasks_of_chosen_threads)
 	/* Mappings are the process's: records of its other threads are kept, too. */
 	made_tasks_put(&made, 0, 120, made_comm(10, false));
 	made_tasks_drain(&made);
-	ck_assert_uint_eq(made.tasks.tracker.counts.strangers, 0);
+	ck_assert_uint_eq(made.tasks.tracker.counts.filtered, 0);
 	ck_assert(is_recorded(&made, 10, 11, 130) && is_recorded(&made, 10, 12, 130));
 	ck_assert(!is_recorded(&made, 10, 10, 130) && !is_recorded(&made, 10, 13, 130));
 	made_tasks_put(&made, 0, 140, made_exit(10, 11));
@@ -80,7 +80,7 @@ TEST(tasks_of_chosen_threads)
 	ck_assert(tasks_is_over(&made.tasks));
 	made_tasks_put(&made, 0, 160, made_exit(10, 13));
 	made_tasks_drain(&made);
-	tasks_forget(&made.tasks, 161);
+	tasks_expire(&made.tasks, 161);
 	ck_assert_uint_eq(made.tasks.membership.newest.count, 0);
 	ck_assert_uint_eq(made.tasks.spaces.newest.count, 0);
 }
@@ -95,7 +95,7 @@ TEST(tasks_without_inheritance_are_threads)
 	ck_assert_int_eq(made.tasks.membership.by, MEMBERSHIP_BY_THREAD);
 	ck_assert_ptr_eq(made.tasks.tracker.spaces, &made.tasks.spaces);
 	/* Events of tasks give records of these tasks alone. */
-	ck_assert(made.tasks.tracker.strangers_too);
+	ck_assert(made.tasks.tracker.saves_all);
 	ok_or_fail(tasks_follow(&made.tasks, 10, 10, 0));
 	made_tasks_put(&made, 0, 100, made_fork(10, 10, 10, 11));
 	made_tasks_drain(&made);
@@ -125,19 +125,19 @@ TEST(tasks_of_a_command_are_over_with_it)
 TEST(tasks_of_the_system_are_all)
 {
 	MADE_TASKS made;
-	made_tasks_init(&made, CAPTURE_EVERYONE);
+	made_tasks_init(&made, CAPTURE_SYSTEM_WIDE);
 	tasks_connect(&made.tasks);
 	made_tasks_put(&made, 0, 100, made_fork(5, 5, 6, 6));
 	made_tasks_put(&made, 0, 110, made_exit(6, 6));
 	made_tasks_drain(&made);
-	ck_assert_uint_eq(made.tasks.tracker.counts.kept, 2);
+	ck_assert_uint_eq(made.tasks.tracker.counts.saved, 2);
 	ck_assert(!tasks_is_over(&made.tasks));
 }
 
 TEST(tasks_times_are_shifted)
 {
 	MADE_TASKS made;
-	made_tasks_init(&made, CAPTURE_EVERYONE);
+	made_tasks_init(&made, CAPTURE_SYSTEM_WIDE);
 	made.plan.clock_id = CLOCK_MONOTONIC;
 	uint64_t before_ns = tasks_now_ns(&made.tasks);
 	made.rewrite.shift_ns = (uint64_t)1 << 62;
@@ -396,7 +396,7 @@ TEST(rescan_without_a_loss_adds_no_note)
 {
 	CLEANUP(task_list_deinit) struct task_list running = {0};
 	MADE_TASKS made;
-	made_tasks_init(&made, CAPTURE_EVERYONE);
+	made_tasks_init(&made, CAPTURE_SYSTEM_WIDE);
 	tasks_connect(&made.tasks);
 	ok_or_fail(synth_new(made.root.ctx, &made_attr, MADE_ID, &made.synthesised, &made.tasks.synth));
 	put_running(&made, 4000010);

@@ -167,7 +167,7 @@ TEST(tracker_follows_forks_across_rings)
 	put(&f, 1, 170, 1, ksymbol, true);
 	drain(&f);
 	kept_is_wanted(&f);
-	ck_assert_uint_eq(f.tracker.counts.strangers, 3);
+	ck_assert_uint_eq(f.tracker.counts.filtered, 3);
 	ck_assert_uint_eq(f.membership.live.count, 2);
 	fixture_deinit(&f);
 }

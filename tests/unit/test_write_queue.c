@@ -166,7 +166,7 @@ TEST(all_comes_out_in_order)
 	write_queue_free(write_queue);
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	struct found found = found_in_file(path);
-	ck_assert_uint_eq(found.samples + counts.shed, time_ns);
+	ck_assert_uint_eq(found.samples + counts.dropped, time_ns);
 	ck_assert_uint_eq(found.comms, comms);
 	vec_deinit(&buffer);
 }
@@ -198,7 +198,7 @@ TEST(a_reader_that_stands_still_costs_samples_alone)
 	struct writer *writer = open_pipe(&reader);
 	struct write_queue *write_queue = write_queue_or_fail(writer);
 	struct record_buffer buffer = {0};
-	struct write_queue_shed shed;
+	struct write_queue_dropped dropped;
 	uint64_t time_ns = 0;
 	size_t comms = 0;
 	/* Nobody reads: whoever waited would wait for good. */
@@ -212,31 +212,31 @@ TEST(a_reader_that_stands_still_costs_samples_alone)
 			ok_quietly(write_queue_commit(write_queue));
 	}
 	struct write_queue_counts counts = write_queue_counts(write_queue);
-	ck_assert_uint_gt(counts.shed, 1000);
+	ck_assert_uint_gt(counts.dropped, 1000);
 	ck_assert_uint_eq(counts.waits, 0);
 	/* Neither more nor much less is left out than has no room. */
-	uint64_t kept = (time_ns - counts.shed) * RECORDING_SAMPLE_SIZE;
+	uint64_t kept = (time_ns - counts.dropped) * RECORDING_SAMPLE_SIZE;
 	ck_assert_uint_le(kept, MEMORY + (256 << 10));
 	ck_assert_uint_ge(kept, MEMORY / 2);
-	ck_assert(!write_queue_next_shed(write_queue, false, &shed));
+	ck_assert(!write_queue_next_dropped(write_queue, false, &dropped));
 
 	begin_reading(&reader, NULL);
-	for (int i = 0; i < 1000 && !write_queue_next_shed(write_queue, false, &shed); i++)
+	for (int i = 0; i < 1000 && !write_queue_next_dropped(write_queue, false, &dropped); i++)
 		usleep(10000);
-	ck_assert_uint_eq(shed.id, 11);
-	ck_assert_uint_eq(shed.cpu, 1);
-	ck_assert_uint_eq(shed.samples, counts.shed);
-	ck_assert(!write_queue_next_shed(write_queue, true, &shed));
+	ck_assert_uint_eq(dropped.id, 11);
+	ck_assert_uint_eq(dropped.cpu, 1);
+	ck_assert_uint_eq(dropped.samples, counts.dropped);
+	ck_assert(!write_queue_next_dropped(write_queue, true, &dropped));
 	/* There is room again. */
 	recording_put_sample(&buffer, RECORDING_START, ++time_ns);
 	ok_or_fail(hand_over(write_queue, &buffer));
 	ok_or_fail(write_queue_end(write_queue));
-	ck_assert_uint_eq(write_queue_counts(write_queue).shed, counts.shed);
+	ck_assert_uint_eq(write_queue_counts(write_queue).dropped, counts.dropped);
 	write_queue_free(write_queue);
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	struct found found = end_reading(&reader);
 	ck_assert_uint_eq(found.comms, comms);
-	ck_assert_uint_eq(found.samples, time_ns - counts.shed);
+	ck_assert_uint_eq(found.samples, time_ns - counts.dropped);
 	ck_assert_uint_eq(found.last_ns, time_ns);
 	vec_deinit(&buffer);
 }
@@ -258,7 +258,7 @@ TEST(what_is_no_sample_is_waited_for)
 	}
 	ok_or_fail(write_queue_end(write_queue));
 	ck_assert_uint_gt(write_queue_counts(write_queue).waits, 0);
-	ck_assert_uint_eq(write_queue_counts(write_queue).shed, 0);
+	ck_assert_uint_eq(write_queue_counts(write_queue).dropped, 0);
 	write_queue_free(write_queue);
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	ck_assert_uint_eq(end_reading(&reader).comms, comms);
@@ -276,7 +276,7 @@ TEST(more_than_a_chunk_at_once)
 		recording_put_sample(&buffer, RECORDING_START, ++time_ns);
 	ok_or_fail(hand_over(write_queue, &buffer));
 	ok_or_fail(write_queue_end(write_queue));
-	ck_assert_uint_eq(write_queue_counts(write_queue).shed, 0);
+	ck_assert_uint_eq(write_queue_counts(write_queue).dropped, 0);
 	write_queue_free(write_queue);
 	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
 	ck_assert_uint_eq(found_in_file(path).samples, time_ns);

@@ -73,7 +73,7 @@ static struct sp_error *choose_kind(const struct call_graph_facts *facts, struct
 		graph->live = false;
 		return NULL;
 	}
-	return note ? notes_keep_text(notes, NOTE_CALL_GRAPH, note) : NULL;
+	return note ? notes_add_text(notes, NOTE_CALL_GRAPH, note) : NULL;
 }
 
 static struct sp_error *limit_stack_bytes(const struct call_graph_facts *facts, struct notes *notes,
@@ -151,7 +151,7 @@ static uint64_t short_reach_ns(const struct call_graph_facts *facts, const struc
 	return reach_ns < window_ns ? reach_ns : 0;
 }
 
-static void take_frame_pointers(struct call_graph *graph)
+static void use_frame_pointers(struct call_graph *graph)
 {
 	graph->kind = SP_CALL_GRAPH_FP;
 	graph->live = false;
@@ -171,7 +171,7 @@ static struct sp_error *prefer_window(const struct call_graph_facts *facts, stru
 	uint64_t reach_ns = short_reach_ns(facts, graph, bytes);
 	if (!reach_ns || !may_change(facts, graph))
 		return NULL;
-	take_frame_pointers(graph);
+	use_frame_pointers(graph);
 	return notes_add(notes, NOTE_FP_FOR_WINDOW, NULL, bytes, reach_ns,
 			 facts->options->buffers.overwrite_ns);
 }
@@ -198,7 +198,7 @@ static struct sp_error *size_rings(const struct call_graph_facts *facts, struct 
 						  &smaller, ret);
 	/* The default size is a wish: no note if rings are smaller. */
 	if (!error && facts->options->buffers.ring_bytes)
-		error = notes_keep_planned(notes, &smaller);
+		error = notes_add_planned(notes, &smaller);
 	return error;
 }
 
@@ -228,7 +228,7 @@ static struct sp_error *fit_rings(const struct call_graph_facts *facts, struct n
 		return error;
 	uint64_t ring_bytes = (uint64_t)pages->samples * facts->rights->page_size;
 	if (may_change(facts, graph) && !call_graph_has_room(graph, ring_bytes)) {
-		take_frame_pointers(graph);
+		use_frame_pointers(graph);
 		error = notes_add(notes, NOTE_FP_FOR_SPACE, NULL, ring_bytes);
 	}
 	return error ? error : note_short_reach(facts, notes, graph, ring_bytes);

@@ -105,7 +105,7 @@ struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_
 	if (!error)
 		error = event_filters_check(kernel, ctx, plan, request->cpu);
 	if (!error)
-		error = notes_keep_planned(notes, &plan->notes);
+		error = notes_add_planned(notes, &plan->notes);
 	if (!error)
 		error = note_lock_in(plan, notes);
 	if (error)

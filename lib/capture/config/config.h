@@ -34,7 +34,7 @@ enum capture_target {
 	CAPTURE_COMMAND,
 	CAPTURE_PROCESSES,
 	CAPTURE_THREADS,
-	CAPTURE_EVERYONE,
+	CAPTURE_SYSTEM_WIDE,
 };
 
 /* Requested events, with their filters and control groups. */

@@ -156,7 +156,7 @@ struct sp_error *events_open_cgroups(struct capture_events *events, const struct
 	return error;
 }
 
-void events_take_common_graph(struct event_specs *specs, struct capture_options *options)
+void events_apply_common_graph(struct event_specs *specs, struct capture_options *options)
 {
 	static const enum sp_call_graph kinds[] = {
 		[EVENT_TERMS_CALL_GRAPH_NO] = SP_CALL_GRAPH_NONE,

@@ -22,6 +22,6 @@ struct sp_error *events_open_cgroups(struct capture_events *events, const struct
 void events_deinit(struct capture_events *events);
 
 /* Moves a term call-graph= that all events have to the options. */
-void events_take_common_graph(struct event_specs *specs, struct capture_options *options);
+void events_apply_common_graph(struct event_specs *specs, struct capture_options *options);
 
 #endif

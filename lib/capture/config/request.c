@@ -31,7 +31,7 @@ static enum event_scope scope_of(const struct capture_config *config,
 				 const struct capture_options *options)
 {
 	const struct event_specs *specs = &config->events.specs;
-	if (config->target == CAPTURE_EVERYONE || options->target.scope == SP_CAPTURE_SCOPE_CPU)
+	if (config->target == CAPTURE_SYSTEM_WIDE || options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return EVENT_SCOPE_CPUS;
 	bool not_inherited = false, for_tasks = false;
 	for (size_t i = 0; i < specs->count; i++) {
@@ -58,7 +58,7 @@ static const char *cpus_are_for(const struct capture_config *config,
 	const struct event_specs *specs = &config->events.specs;
 	if (options->target.cgroups)
 		return "-G";
-	if (config->target == CAPTURE_EVERYONE)
+	if (config->target == CAPTURE_SYSTEM_WIDE)
 		return options->target.cpus ? "-C" : "-a";
 	if (options->target.scope == SP_CAPTURE_SCOPE_CPU)
 		return "--scope cpu";
@@ -68,7 +68,7 @@ static const char *cpus_are_for(const struct capture_config *config,
 	return NULL;
 }
 
-static struct event_asked asked_of(const struct capture_options *options)
+static struct event_asked requested_fields(const struct capture_options *options)
 {
 	const struct sp_capture_fields *fields = &options->fields;
 	return (struct event_asked){
@@ -146,7 +146,7 @@ static struct sp_error *note_counts(const struct capture_config *config,
 {
 	if (!options->fields.thread_counts)
 		return NULL;
-	if (config->target == CAPTURE_EVERYONE || !config->inherit)
+	if (config->target == CAPTURE_SYSTEM_WIDE || !config->inherit)
 		return notes_add(notes, NOTE_NO_THREAD_COUNTS, NULL);
 	return notes_add(notes, NOTE_THREAD_COUNTS_RISKY, NULL);
 }
@@ -171,12 +171,12 @@ struct sp_error *config_request(const struct capture_config *config,
 		.rate_given = sampling->freq_hz || sampling->period,
 		.inherit = config->inherit,
 		.inherit_stat = options->fields.thread_counts,
-		.exclude_idle = config->target != CAPTURE_EVERYONE,
+		.exclude_idle = config->target != CAPTURE_SYSTEM_WIDE,
 		/* Times by a clock that may be set are made of it: capture/ring_bank/rewrite.h. */
 		.clock_id = options->schedule.use_clock && !clock_can_be_set(options->schedule.clock)
 				    ? options->schedule.clock : CLOCK_MONOTONIC,
 		.sample_watermark_bytes = watermark_of(config, options, freq_hz),
-		.asked = asked_of(options),
+		.asked = requested_fields(options),
 	};
 	request_graph(&config->graph, options, ret);
 	return note_counts(config, options, notes);

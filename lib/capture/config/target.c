@@ -40,22 +40,22 @@ struct sp_error *config_choose_target(const struct capture_options *options,
 {
 	const struct sp_capture_target *target = &options->target;
 	bool tasks = target->pids.count || target->tids.count || target->by_user;
-	bool everyone = target->system_wide || (target->cpus && !tasks) || target->cgroups;
+	bool system_wide = target->system_wide || (target->cpus && !tasks) || target->cgroups;
 	if ((target->pids.count && target->tids.count) || (tasks && target->system_wide) ||
 	    (target->by_user && (target->pids.count || target->tids.count)) ||
 	    (tasks && target->cgroups))
 		return error_new(SP_ERROR_INVALID, "processes, threads and the whole system exclude "
 						   "each other");
-	if (!tasks && !everyone && !target->command)
+	if (!tasks && !system_wide && !target->command)
 		return error_new(SP_ERROR_INVALID, "nothing to record");
 	if (options->sampling.user_only && options->sampling.kernel_only)
 		return error_new(SP_ERROR_INVALID, "user only and kernel only exclude each other");
 	if (options->sampling.freq_hz && options->sampling.period)
 		return error_new(SP_ERROR_INVALID, "a frequency and a period exclude each other");
-	config->target = everyone ? CAPTURE_EVERYONE
+	config->target = system_wide ? CAPTURE_SYSTEM_WIDE
 			 : target->pids.count || target->by_user ? CAPTURE_PROCESSES
 			 : target->tids.count ? CAPTURE_THREADS : CAPTURE_COMMAND;
-	if (everyone && target->scope == SP_CAPTURE_SCOPE_TASK)
+	if (system_wide && target->scope == SP_CAPTURE_SCOPE_TASK)
 		return error_new(SP_ERROR_INVALID, "the whole system can be sampled per CPU only");
 	return copy_options(options, config);
 }
@@ -98,7 +98,7 @@ struct sp_error *config_list_events(const struct sp_ctx *ctx, struct capture_opt
 		error = events_open_cgroups(&config->events, ctx, options);
 	if (error)
 		return error;
-	events_take_common_graph(&config->events.specs, options);
+	events_apply_common_graph(&config->events.specs, options);
 	error = choose_cpus(ctx, options->target.cpus, config);
 	return error ? error : rights_read(ctx, &config->rights);
 }

@@ -22,7 +22,7 @@
 #include "event/set.h"
 #include "record/encode.h"
 
-/* The events that sample. Whether each is enabled depends on `turns`, too. */
+/* The events that sample. The schedule, too, decides whether each is enabled. */
 enum sampling_mode {
 	SAMPLING_PLANNED,
 	SAMPLING_LARGE, /* all events are on, and copy more of the stack */

@@ -95,7 +95,7 @@ struct sp_error *trigger_reopen(struct trigger *trigger, size_t cpu_index)
 	return error;
 }
 
-bool trigger_take(struct trigger *trigger)
+bool trigger_drain(struct trigger *trigger)
 {
 	bool any = false;
 	for (size_t i = 0; i < trigger->ring_count; i++) {

@@ -46,6 +46,6 @@ int trigger_fd(const struct trigger *trigger, size_t cpu_index);
 struct sp_error *trigger_reopen(struct trigger *trigger, size_t cpu_index) SP_MUST_CHECK;
 
 /* Returns whether the event has occurred since the last call. */
-bool trigger_take(struct trigger *trigger);
+bool trigger_drain(struct trigger *trigger);
 
 #endif

@@ -16,7 +16,7 @@
 /* Linux's own list has a few dozen at most. */
 #define PMUS_MAX 1024
 
-static const char *keep(struct arena *arena, const char *text)
+static const char *copy_text(struct arena *arena, const char *text)
 {
 	return arena_copy_string(arena, text, strlen(text));
 }
@@ -26,9 +26,9 @@ static struct sp_error *add_names(struct arena *arena, struct writer_info *info)
 	struct utsname name;
 	if (uname(&name) < 0)
 		return error_os(errno, "uname");
-	info->hostname = keep(arena, name.nodename);
-	info->osrelease = keep(arena, name.release);
-	info->arch = keep(arena, name.machine);
+	info->hostname = copy_text(arena, name.nodename);
+	info->osrelease = copy_text(arena, name.release);
+	info->arch = copy_text(arena, name.machine);
 	info->version = PACKAGE_VERSION;
 	return info->hostname && info->osrelease && info->arch ? NULL : error_no_memory();
 }
@@ -65,7 +65,7 @@ static struct sp_error *add_cpu(const struct sp_ctx *ctx, struct arena *arena,
 		return NULL;
 	char vendor[64], family[32], model[32], stepping[32], description[128], id[192];
 	cpuinfo_value(text, size, "model name", description, sizeof(description));
-	if (*description && !(info->cpudesc = keep(arena, description)))
+	if (*description && !(info->cpudesc = copy_text(arena, description)))
 		return error_no_memory();
 	cpuinfo_value(text, size, "vendor_id", vendor, sizeof(vendor));
 	cpuinfo_value(text, size, "cpu family", family, sizeof(family));
@@ -75,7 +75,7 @@ static struct sp_error *add_cpu(const struct sp_ctx *ctx, struct arena *arena,
 		return NULL;
 	/* As perf has it on x86: "GenuineIntel,6,85,7". */
 	snprintf(id, sizeof(id), "%s,%s,%s,%s", vendor, family, model, stepping);
-	info->cpuid = keep(arena, id);
+	info->cpuid = copy_text(arena, id);
 	return info->cpuid ? NULL : error_no_memory();
 }
 
@@ -115,7 +115,7 @@ static struct sp_error *add_pmus(const struct sp_ctx *ctx, struct arena *arena,
 		sp_error_free(error);
 		if (error || type < 0 || type > UINT32_MAX)
 			continue;
-		const char *name = keep(arena, entry->d_name);
+		const char *name = copy_text(arena, entry->d_name);
 		if (!name)
 			return error_no_memory();
 		pmus[info->pmu_count++] = (struct writer_pmu){(uint32_t)type, name};

@@ -72,7 +72,7 @@ struct program {
 };
 
 /* What to ask for: room for each array where the first answer said how long it is. */
-static bool ask_for(struct program *program, const struct bpf_prog_info *counts)
+static bool request_arrays(struct program *program, const struct bpf_prog_info *counts)
 {
 	uint64_t offsets[ARRAY_COUNT], size = 0;
 	for (size_t i = 0; i < ARRAY_COUNT; i++) {
@@ -104,7 +104,7 @@ static bool read_program(int fd, struct program *program)
 {
 	struct bpf_prog_info counts = {0};
 	if (bpf_object_info(fd, &counts, sizeof(counts)) < 0 || !counts.nr_jited_ksyms ||
-	    !ask_for(program, &counts) ||
+	    !request_arrays(program, &counts) ||
 	    bpf_object_info(fd, &program->info, sizeof(program->info)) < 0)
 		return false;
 	for (size_t i = 0; i < ARRAY_COUNT; i++) {

@@ -143,7 +143,7 @@ static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_
 	struct sp_error *error = maps_open(synth->ctx, pid, tid, MAPS_EXECUTABLE, &maps);
 	if (!error)
 		error = put_mappings(synth, pid, maps, false);
-	/* Apart: who asks for executable ones alone is told their build-ids. */
+	/* Separate queries: one for executable mappings alone returns their build-ids. */
 	if (!error && synth->attr.mmap_data)
 		error = maps_open(synth->ctx, pid, tid, MAPS_ALL, &all);
 	return error || !all ? error : put_mappings(synth, pid, all, true);

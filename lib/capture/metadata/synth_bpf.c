@@ -156,7 +156,7 @@ static struct sp_error *put_program(struct synth *synth, uint32_t id)
 	return error;
 }
 
-/* *allowed_ret: whether bpf(2) told all there is. */
+/* *allowed_ret: whether bpf(2) listed all programs. */
 static struct sp_error *put_programs(struct synth *synth, bool *allowed_ret)
 {
 	uint32_t id = 0;

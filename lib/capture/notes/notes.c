@@ -26,7 +26,7 @@ static char *compose(const struct sp_note *note)
 	return line;
 }
 
-struct sp_error *notes_keep(struct notes *notes, const struct sp_note *note)
+struct sp_error *notes_add_copy(struct notes *notes, const struct sp_note *note)
 {
 	struct kept_note made = {.line = compose(note), .note = *note};
 	struct kept_note *slot = NULL;
@@ -45,16 +45,16 @@ struct sp_error *notes_keep(struct notes *notes, const struct sp_note *note)
 	return NULL;
 }
 
-struct sp_error *notes_keep_text(struct notes *notes, uint32_t kind, const char *text)
+struct sp_error *notes_add_text(struct notes *notes, uint32_t kind, const char *text)
 {
 	const struct sp_note note = {.kind = kind, .text = text, .size = strlen(text)};
-	return notes_keep(notes, &note);
+	return notes_add_copy(notes, &note);
 }
 
-struct sp_error *notes_keep_planned(struct notes *notes, const struct event_notes *planned)
+struct sp_error *notes_add_planned(struct notes *notes, const struct event_notes *planned)
 {
 	for (size_t i = 0; i < planned->count; i++) {
-		struct sp_error *error = notes_keep_text(notes, NOTE_EVENT, planned->items[i].line);
+		struct sp_error *error = notes_add_text(notes, NOTE_EVENT, planned->items[i].line);
 		if (error)
 			return error;
 	}

@@ -26,18 +26,18 @@ struct notes {
 void notes_deinit(struct notes *notes);
 
 /* Keeps a note; copies its text and object. */
-struct sp_error *notes_keep(struct notes *notes, const struct sp_note *note) SP_MUST_CHECK;
-struct sp_error *notes_keep_text(struct notes *notes, uint32_t kind, const char *text) SP_MUST_CHECK;
+struct sp_error *notes_add_copy(struct notes *notes, const struct sp_note *note) SP_MUST_CHECK;
+struct sp_error *notes_add_text(struct notes *notes, uint32_t kind, const char *text) SP_MUST_CHECK;
 
 /* Keeps all notes about how events were planned. */
-struct sp_error *notes_keep_planned(struct notes *notes, const struct event_notes *planned) SP_MUST_CHECK;
+struct sp_error *notes_add_planned(struct notes *notes, const struct event_notes *planned) SP_MUST_CHECK;
 
 /* Makes a note: enum note_kind, object (a string or NULL), and the kind's values. */
 #define NOTE_OF(kind_, object_, ...)                                                               \
 	(struct sp_note){.kind = (kind_), .object = (object_),                                     \
 			 .object_size = (object_) ? strlen((object_) ?: "") : 0,                    \
 			 .value_count = note_value_count(kind_), .values = {__VA_ARGS__}}
-#define notes_add(notes, kind_, object_, ...) notes_keep(notes, &NOTE_OF(kind_, object_, __VA_ARGS__))
+#define notes_add(notes, kind_, object_, ...) notes_add_copy(notes, &NOTE_OF(kind_, object_, __VA_ARGS__))
 
 /* Appends the records of the notes that the current file lacks. Their time is `time_ns`. */
 struct sp_error *notes_write(struct notes *notes, uint64_t time_ns,

@@ -35,8 +35,8 @@ static struct sp_error *put_header(const struct auxtrace_area *area, uint64_t si
 	return put.no_memory ? error_no_memory() : NULL;
 }
 
-struct sp_error *auxtrace_take(struct auxtrace_area *area, struct write_queue *write_queue,
-			       uint64_t *taken_ret)
+struct sp_error *auxtrace_drain(struct auxtrace_area *area, struct write_queue *write_queue,
+				uint64_t *taken_ret)
 {
 	static const uint8_t padding[8];
 	struct record_buffer header = {0};

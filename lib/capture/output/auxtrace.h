@@ -50,7 +50,7 @@ struct auxtrace_settings {
 
 /*
  * Appends the AUXTRACE_INFO record. `page` is a ring's control page: its clock conversion is
- * part of it. Fails with SP_ERROR_UNSUPPORTED where what the decoder needs cannot be told
+ * part of it. Fails with SP_ERROR_UNSUPPORTED where what the decoder needs cannot be found
  * (CoreSight's registers).
  */
 struct sp_error *auxtrace_put_info(const struct sp_ctx *ctx, const struct auxtrace_pmu *pmu,
@@ -70,7 +70,7 @@ struct auxtrace_area {
  * bytes. With a queue that is full nothing is taken: the PMU then stops by itself, and says so in
  * an AUX record. Of an area that may be overwritten, which has to be stopped: all that is there.
  */
-struct sp_error *auxtrace_take(struct auxtrace_area *area, struct write_queue *write_queue,
-			       uint64_t *taken_ret) SP_MUST_CHECK;
+struct sp_error *auxtrace_drain(struct auxtrace_area *area, struct write_queue *write_queue,
+				uint64_t *taken_ret) SP_MUST_CHECK;
 
 #endif

@@ -20,7 +20,7 @@ void file_maker_free(struct file_maker *maker)
 		free(maker->kept.items[i]);
 	vec_deinit(&maker->done);
 	vec_deinit(&maker->kept);
-	free(maker->told);
+	free(maker->reported);
 	free(maker->path);
 	host_features_deinit(&maker->features);
 	arena_deinit(&maker->arena);
@@ -35,7 +35,7 @@ struct sp_error *file_maker_open(struct file_maker *maker, struct writer **ret)
 }
 
 /* One more file has its name: the oldest of too many goes. Takes the name over. */
-static struct sp_error *keep_few(struct file_maker *maker, char *name)
+static struct sp_error *remove_oldest(struct file_maker *maker, char *name)
 {
 	char **slot = vec_push(&maker->kept);
 	if (!slot) {
@@ -54,7 +54,7 @@ static struct sp_error *keep_few(struct file_maker *maker, char *name)
 	return NULL;
 }
 
-static struct sp_error *see_done(struct file_maker *maker, const char *name, uint64_t samples)
+static struct sp_error *on_done(struct file_maker *maker, const char *name, uint64_t samples)
 {
 	struct stat st;
 	char *path = strdup(name);
@@ -121,9 +121,9 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 	maker->samples += samples;
 	pthread_mutex_unlock(&maker->lock);
 	if (name)
-		error = error_first(error, see_done(maker, name, samples));
+		error = error_first(error, on_done(maker, name, samples));
 	if (name && maker->keep)
-		error = error_first(error, keep_few(maker, take_ptr(name)));
+		error = error_first(error, remove_oldest(maker, take_ptr(name)));
 	return error;
 }
 
@@ -170,8 +170,8 @@ bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret)
 	bool any = maker->done.count;
 	if (any) {
 		const struct file_done done = maker->done.items[0];
-		free(maker->told);
-		maker->told = done.path;
+		free(maker->reported);
+		maker->reported = done.path;
 		*ret = (struct sp_capture_file){.path = done.path, .bytes = done.bytes,
 						.samples = done.samples};
 		memmove(maker->done.items, maker->done.items + 1,

@@ -41,9 +41,9 @@ struct file_maker {
 
 	pthread_mutex_t lock;
 	uint64_t samples;                       /* in all files that were closed */
-	struct { VEC(struct file_done); } done; /* not told of yet */
+	struct { VEC(struct file_done); } done; /* not reported yet */
 	struct { VEC(char *); } kept;           /* names, the oldest first; with `keep` alone */
-	char *told;                             /* the path that was told last */
+	char *reported;                         /* the path that was reported last */
 };
 
 /* How a file ends. */
@@ -68,7 +68,7 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 struct sp_error *file_maker_change(struct file_maker *maker, const struct file_end *end,
 				   struct write_queue_change **ret) SP_MUST_CHECK;
 
-/* The next file that is complete and was not told of; NULL: none. Its path until the next call. */
+/* Returns the next complete file that was not reported, with a path valid until the next call; NULL: none. */
 bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret);
 
 #endif

@@ -68,18 +68,18 @@ struct sp_error *recording_add_synthesised(struct recording *recording)
 }
 
 /* Samples that the queue left out become records of losses. */
-static struct sp_error *add_shed(struct recording *recording, const struct recording_progress *progress,
-				 bool last)
+static struct sp_error *add_dropped(struct recording *recording, const struct recording_progress *progress,
+				    bool last)
 {
-	struct write_queue_shed shed;
+	struct write_queue_dropped dropped;
 	struct sp_error *error = NULL;
 	/* While there is no room: often enough to show when that was. */
 	bool now = last || clock_ns(CLOCK_MONOTONIC) - recording->commit_ns >= COMMIT_NS;
-	while (!error && write_queue_next_shed(recording->write_queue, now, &shed)) {
+	while (!error && write_queue_next_dropped(recording->write_queue, now, &dropped)) {
 		const struct sp_record record = {
 			.type = PERF_RECORD_LOST_SAMPLES,
-			.id = {.time_ns = progress->now_ns, .id = shed.id, .cpu = shed.cpu},
-			.lost = {.lost = shed.samples},
+			.id = {.time_ns = progress->now_ns, .id = dropped.id, .cpu = dropped.cpu},
+			.lost = {.lost = dropped.samples},
 		};
 		error = record_encode(&recording->extra, &record, progress->attr);
 	}
@@ -131,7 +131,7 @@ struct sp_error *recording_end_round(struct recording *recording,
 	uint64_t time_ns = recording->commit_ns ? progress->now_ns : 0;
 	struct sp_error *error = notes_write(&recording->notes, time_ns, &recording->extra);
 	if (!error)
-		error = add_shed(recording, progress, last);
+		error = add_dropped(recording, progress, last);
 	recording->dirty |= recording->extra.count != 0;
 	if (!error && recording->dirty &&
 	    (last || clock_ns(CLOCK_MONOTONIC) - recording->commit_ns >= COMMIT_NS))

@@ -37,7 +37,7 @@ struct aux_areas {
 	uint64_t area_bytes; /* of each CPU */
 	bool snapshot;       /* areas are overwritten, and read only on demand */
 	bool sampled;        /* areas are overwritten, and parts of them are in samples */
-	struct auxtrace_area *areas;
+	struct auxtrace_area *items;
 	size_t count;
 	uint64_t bytes;      /* bytes read so far */
 };
@@ -46,10 +46,10 @@ struct aux_areas {
 struct recording {
 	struct rotation rotation;
 	struct write_queue *write_queue;        /* the queue of the thread that writes */
-	struct sink sink;               /* hands records to `writing` */
+	struct sink sink;               /* passes records to `write_queue` */
 	struct batch batch;             /* records on their way to `sink` */
 	struct dsos dsos;
-	struct aux_areas traces;
+	struct aux_areas aux_areas;
 	struct record_buffer synthesised; /* records of tasks that ran already, not yet added */
 	struct record_buffer extra;     /* records of the recorder, not yet added */
 	struct notes notes;

@@ -20,7 +20,7 @@ struct rotation {
 	uint64_t max_bytes, switch_bytes, switch_ns; /* 0: none */
 	bool on_demand;   /* files end by sp_capture_switch(), too */
 	bool dated;       /* all files get names with their dates, the last one, too */
-	bool tracks;      /* `roster` is kept: there may be another file */
+	bool tracks;      /* `live_state` is maintained: another file may follow */
 	bool full;        /* by max_bytes: nothing more is taken */
 	bool cut;         /* of this round, not all has been taken */
 	bool ends;        /* metadata of this round was left out: no sample of it may follow */
@@ -30,7 +30,7 @@ struct rotation {
 	uint64_t first_bytes;     /* of this one, before samples */
 	uint64_t begun_ns;        /* CLOCK_MONOTONIC */
 	/* What all files before this one had. */
-	uint64_t samples_before, told_before;
+	uint64_t samples_before, reported_before;
 	uint64_t *lost_before;    /* of each planned event; NULL: none */
 };
 

@@ -43,14 +43,14 @@ struct write_queue_chunk {
 _Static_assert(sizeof(struct write_queue_chunk) == (size_t)256 << 10, "whole pages");
 
 /* Samples that were left out since the queue was full. The drain's; no lock. */
-struct shed {
+struct dropped {
 	struct u64map index;        /* event id -> index in `events` */
-	struct { VEC(struct write_queue_shed); } events;
-	size_t told;                /* events that were told since the last time */
+	struct { VEC(struct write_queue_dropped); } events;
+	size_t reported;              /* events that were reported since the last time */
 	uint64_t samples;           /* of all events */
 };
 
-/* Bytes and samples of the files so far; protected by the lock of struct writing. */
+/* Bytes and samples of the files so far; protected by the lock of struct write_queue. */
 struct file_totals {
 	uint64_t file_bytes;        /* of the file that is written to */
 	uint64_t queued_bytes;      /* queued for the last file */
@@ -66,7 +66,7 @@ struct write_queue {
 	bool has_thread;
 	struct write_queue_chunk *open; /* being filled; NULL: none */
 	uint64_t limit;             /* chunks, as long as samples are taken; of others twice that */
-	struct shed shed;
+	struct dropped dropped;
 	uint64_t waits;
 	uint64_t build_id_bytes;
 
@@ -78,7 +78,7 @@ struct write_queue {
 	/* One more than the circle holds, in one mapping: of what was not used there is no page. */
 	struct write_queue_chunk *chunks;
 	struct { VEC(struct write_queue_chunk *); } spare; /* last in, first out */
-	struct sp_error *error;     /* atomic; not told yet */
+	struct sp_error *error;     /* atomic; not reported yet */
 	bool begun;                 /* by write_queue_begin() */
 	bool publish;               /* the thread shall publish the file */
 	struct file_totals totals;
@@ -137,7 +137,7 @@ static struct sp_error *put(struct write_queue *write_queue, struct write_queue_
 }
 
 /* The lock is held. */
-static void see_error(struct write_queue *write_queue, struct sp_error *error)
+static void on_error(struct write_queue *write_queue, struct sp_error *error)
 {
 	if (write_queue->error)
 		sp_error_free(error);
@@ -146,15 +146,15 @@ static void see_error(struct write_queue *write_queue, struct sp_error *error)
 }
 
 /* The chunk is done with; the lock is held. */
-static void see_written(struct write_queue *write_queue, struct write_queue_chunk *chunk, uint64_t used,
-			struct sp_error *error)
+static void on_written(struct write_queue *write_queue, struct write_queue_chunk *chunk, uint64_t used,
+		       struct sp_error *error)
 {
 	write_queue->written++;
 	struct file_totals *totals = &write_queue->totals;
 	*(chunk->file == write_queue->changes ? &totals->queued_bytes : &totals->queued_before) -= used;
 	totals->file_bytes = write_queue->writer ? writer_size(write_queue->writer) : 0;
 	totals->unwritten = write_queue->writer ? writer_unwritten_samples(write_queue->writer) : 0;
-	see_error(write_queue, error);
+	on_error(write_queue, error);
 	*vec_push(&write_queue->spare) = chunk; /* there was made room for all */
 	pthread_cond_signal(&write_queue->less);
 }
@@ -166,7 +166,7 @@ static void publish(struct write_queue *write_queue)
 	pthread_mutex_unlock(&write_queue->lock);
 	struct sp_error *error = write_queue->writer ? writer_publish(write_queue->writer) : NULL;
 	pthread_mutex_lock(&write_queue->lock);
-	see_error(write_queue, error);
+	on_error(write_queue, error);
 }
 
 static bool has_work(const struct write_queue *write_queue)
@@ -198,7 +198,7 @@ static void *work(void *arg)
 		if (behind)
 			madvise(chunk, sizeof(*chunk), MADV_DONTNEED);
 		pthread_mutex_lock(&write_queue->lock);
-		see_written(write_queue, chunk, used, error);
+		on_written(write_queue, chunk, used, error);
 	}
 	pthread_mutex_unlock(&write_queue->lock);
 	return NULL;
@@ -286,8 +286,8 @@ void write_queue_free(struct write_queue *write_queue)
 		munmap(write_queue->chunks, (2 * write_queue->limit + 1) * sizeof(*write_queue->chunks));
 	vec_deinit(&write_queue->spare);
 	free(write_queue->circle);
-	vec_deinit(&write_queue->shed.events);
-	u64map_deinit(&write_queue->shed.index);
+	vec_deinit(&write_queue->dropped.events);
+	u64map_deinit(&write_queue->dropped.index);
 	sp_error_free(write_queue->error);
 	pthread_cond_destroy(&write_queue->more);
 	pthread_cond_destroy(&write_queue->less);
@@ -313,7 +313,7 @@ void write_queue_publish(struct write_queue *write_queue)
 	pthread_mutex_unlock(&write_queue->lock);
 }
 
-/* What the thread has met since this was last asked. */
+/* Moves out the error that the thread met since the last call. */
 static struct sp_error *take_error(struct write_queue *write_queue)
 {
 	if (!__atomic_load_n(&write_queue->error, __ATOMIC_RELAXED))
@@ -375,8 +375,8 @@ static uint64_t room(struct write_queue *write_queue)
 	return chunks > write_queue->limit ? 0 : (write_queue->limit - chunks) * CHUNK_BYTES + open;
 }
 
-/* All of it, be there room or not. */
-static void take_all(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
+/* Copies all of it, even beyond the limit. */
+static void copy_all(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
 {
 	while (size) {
 		/* As many whole records as fit; for one that does not, there is a new chunk. */
@@ -402,31 +402,31 @@ static uint64_t word_at(struct spans_place place, const struct perf_event_header
 	return word;
 }
 
-/* A sample is left out. */
-static bool shed(struct write_queue *write_queue, struct spans_place *place,
-		 const struct perf_event_header *header)
+/* Drops a sample, and counts it. */
+static bool drop_sample(struct write_queue *write_queue, struct spans_place *place,
+			const struct perf_event_header *header)
 {
 	bool added;
 	uint64_t id = word_at(*place, header, write_queue->sample_id_at);
 	uint64_t cpu = word_at(*place, header, write_queue->sample_cpu_at);
 	spans_copy_next(place, NULL, header->size);
-	write_queue->shed.samples++;
-	if (!vec_reserve(&write_queue->shed.events, write_queue->shed.events.count + 1))
+	struct dropped *all = &write_queue->dropped;
+	all->samples++;
+	if (!vec_reserve(&all->events, all->events.count + 1))
 		return false;
-	const uint32_t *index =
-		u64map_put(&write_queue->shed.index, id, (uint32_t)write_queue->shed.events.count, &added);
+	const uint32_t *index = u64map_put(&all->index, id, (uint32_t)all->events.count, &added);
 	if (!index)
 		return false;
 	if (added)
-		*vec_push(&write_queue->shed.events) = (struct write_queue_shed){.id = id};
-	struct write_queue_shed *shed = &write_queue->shed.events.items[*index];
-	if (!shed->samples++)
-		memcpy(&shed->cpu, &cpu, sizeof(shed->cpu)); /* {cpu, 0} */
+		*vec_push(&all->events) = (struct write_queue_dropped){.id = id};
+	struct write_queue_dropped *dropped = &all->events.items[*index];
+	if (!dropped->samples++)
+		memcpy(&dropped->cpu, &cpu, sizeof(dropped->cpu)); /* {cpu, 0} */
 	return true;
 }
 
-/* Record by record: there is not room for all. */
-static bool take_some(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
+/* Copies record by record: not all have room. Drops samples that do not fit. */
+static bool copy_fitting(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
 {
 	uint64_t left = room(write_queue);
 	while (size) {
@@ -436,8 +436,8 @@ static bool take_some(struct write_queue *write_queue, struct spans_place *place
 		if (header.size < sizeof(header) || header.size > size)
 			header = (struct perf_event_header){.size = (uint16_t)(size < 65528 ? size : 65528)};
 		if (header.type != PERF_RECORD_SAMPLE || header.size <= left)
-			take_all(write_queue, place, header.size);
-		else if (!shed(write_queue, place, &header))
+			copy_all(write_queue, place, header.size);
+		else if (!drop_sample(write_queue, place, &header))
 			return false;
 		size -= header.size;
 		left = left > header.size ? left - header.size : 0;
@@ -452,9 +452,9 @@ struct sp_error *write_queue_write(struct write_queue *write_queue, const struct
 	write_queue_poke(write_queue);
 	bool good = true;
 	if (size <= room(write_queue))
-		take_all(write_queue, &place, size);
+		copy_all(write_queue, &place, size);
 	else
-		good = take_some(write_queue, &place, size);
+		good = copy_fitting(write_queue, &place, size);
 	struct sp_error *error = take_error(write_queue);
 	return error || good ? error : error_no_memory();
 }
@@ -524,7 +524,7 @@ struct sp_error *write_queue_change(struct write_queue *write_queue, struct writ
 	return take_error(write_queue);
 }
 
-struct sp_error *write_queue_settle(struct write_queue *write_queue)
+struct sp_error *write_queue_flush(struct write_queue *write_queue)
 {
 	struct sp_error *error = write_queue_commit(write_queue);
 	if (write_queue->open)
@@ -563,7 +563,7 @@ struct write_queue_counts write_queue_counts(const struct write_queue *write_que
 								    : write_queue->totals.begin_bytes) +
 			      write_queue->totals.queued_bytes,
 		.unwritten = write_queue->totals.unwritten_before + write_queue->totals.unwritten,
-		.shed = write_queue->shed.samples,
+		.dropped = write_queue->dropped.samples,
 		.waits = write_queue->waits,
 	};
 	counts.all_bytes = write_queue->totals.bytes_before + write_queue->totals.queued_before;
@@ -575,18 +575,19 @@ struct write_queue_counts write_queue_counts(const struct write_queue *write_que
 	return counts;
 }
 
-bool write_queue_next_shed(struct write_queue *write_queue, bool now, struct write_queue_shed *ret)
+bool write_queue_next_dropped(struct write_queue *write_queue, bool now, struct write_queue_dropped *ret)
 {
-	if (!write_queue->shed.events.count || (!now && room(write_queue) < CHUNK_BYTES))
+	if (!write_queue->dropped.events.count || (!now && room(write_queue) < CHUNK_BYTES))
 		return false;
-	for (; write_queue->shed.told < write_queue->shed.events.count; write_queue->shed.told++) {
-		struct write_queue_shed *shed = &write_queue->shed.events.items[write_queue->shed.told];
-		if (!shed->samples)
+	struct dropped *all = &write_queue->dropped;
+	for (; all->reported < all->events.count; all->reported++) {
+		struct write_queue_dropped *dropped = &all->events.items[all->reported];
+		if (!dropped->samples)
 			continue;
-		*ret = *shed;
-		shed->samples = 0;
+		*ret = *dropped;
+		dropped->samples = 0;
 		return true;
 	}
-	write_queue->shed.told = 0;
+	all->reported = 0;
 	return false;
 }

@@ -80,7 +80,7 @@ struct sp_error *write_queue_change(struct write_queue *write_queue, struct writ
 				    uint64_t begin_bytes) SP_MUST_CHECK;
 
 /* Waits until all that was taken is written and committed. */
-struct sp_error *write_queue_settle(struct write_queue *write_queue) SP_MUST_CHECK;
+struct sp_error *write_queue_flush(struct write_queue *write_queue) SP_MUST_CHECK;
 
 /*
  * Ends the thread, at once where write_queue_end() was not called before. The writer is the caller's
@@ -99,13 +99,13 @@ struct write_queue_counts {
 	uint64_t file_bytes; /* writer_size() of the last file, and what waits to be written to it */
 	uint64_t all_bytes;  /* the same of all files so far */
 	uint64_t unwritten;  /* samples, after a failure */
-	uint64_t shed;       /* samples that were left out, since the queue was full */
+	uint64_t dropped;      /* samples that were dropped: the queue was full */
 	uint64_t waits;      /* times that the drain had to wait */
 };
 struct write_queue_counts write_queue_counts(const struct write_queue *write_queue);
 
-/* Samples of one event that were left out and not yet told of. */
-struct write_queue_shed {
+/* Samples of one event that were dropped and not reported yet. */
+struct write_queue_dropped {
 	uint64_t id, samples;
 	uint32_t cpu; /* of the first */
 };
@@ -114,6 +114,6 @@ struct write_queue_shed {
  * The next event with any, which then has none; false when there are no more, or when it is
  * too early to tell, as the queue is as good as full (unless `now`).
  */
-bool write_queue_next_shed(struct write_queue *write_queue, bool now, struct write_queue_shed *ret);
+bool write_queue_next_dropped(struct write_queue *write_queue, bool now, struct write_queue_dropped *ret);
 
 #endif

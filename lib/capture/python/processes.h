@@ -16,7 +16,7 @@
 #define PYTHON_ENDED_MAX 64
 
 enum python_state {
-	PYTHON_UNKNOWN, /* nobody has looked for the interpreter's data yet */
+	PYTHON_UNKNOWN, /* the interpreter was not searched for yet */
 	PYTHON_USABLE,
 	PYTHON_UNUSABLE, /* unknown version, or its memory may not be read */
 };

@@ -98,7 +98,7 @@ static void stay_on_cpus(const struct group *group)
 }
 
 /* False: it is to end. */
-static bool take_events(struct group *group, const struct epoll_event *events, int count)
+static bool on_events(struct group *group, const struct epoll_event *events, int count)
 {
 	struct drain_threads *drain_threads = group->drain_threads;
 	for (int i = 0; i < count; i++) {
@@ -122,19 +122,19 @@ static void *work(void *arg)
 	struct thread_priority thread_priority = {0};
 	int count;
 	stay_on_cpus(group);
-	/* The recorder's own thread has been told whether that is allowed. */
+	/* thread_priority_begin() reported whether that is allowed. */
 	sp_error_free(thread_priority_begin(&thread_priority, group->drain_threads->realtime));
 	do {
 		count = epoll_wait(group->epoll_fd, events, EVENTS_AT_ONCE, -1);
 		__atomic_add_fetch(&group->wakeups, 1, __ATOMIC_RELAXED);
 	} while ((count < 0 && errno == EINTR) ||
-		 (count >= 0 && take_events(group, events, count)));
+		 (count >= 0 && on_events(group, events, count)));
 	return NULL;
 }
 
 static struct sp_error *watch(int epoll_fd, int fd, uint64_t index)
 {
-	/* Whatever is there is moved: once for each time that it is told. */
+	/* Edge-triggered: one event for all that is there. */
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = index};
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? error_os(errno, "epoll_ctl")
 								  : NULL;

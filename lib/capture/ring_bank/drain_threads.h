@@ -38,7 +38,7 @@ struct drain_threads_options {
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void *(*new_state)(void *arg);
 	void *arg;
-	bool by_reader;       /* nobody but drain_threads_move() moves: for a reader that changes records */
+	bool by_reader;       /* only drain_threads_move() moves: for a reader that changes records */
 };
 
 /* Threads run from here on; they take no signals. Rings are theirs until drain_threads_free(). */

@@ -55,7 +55,7 @@ struct sp_error *ring_bank_map(struct ring_bank *bank, size_t metadata_bytes, si
 	for (size_t i = 0; i < bank->count && !error; i++)
 		error = ring_map(&bank->metadata[i], bank->places[i].metadata_fd, metadata_bytes);
 	for (size_t i = 0; i < bank->count && !error; i++)
-		error = (bank->goes_round ? backward_map : ring_map)(
+		error = (bank->overwrites ? backward_map : ring_map)(
 			&bank->samples[i], bank->places[i].samples_fd, sample_bytes);
 	if (error)
 		unmap(bank);
@@ -86,7 +86,7 @@ static struct sp_error *start(struct ring_bank *bank, struct drain_threads_optio
 
 struct sp_error *ring_bank_copy_changed(struct ring_bank *bank)
 {
-	if (bank->drain_threads || bank->goes_round || !rewrite_is_needed(&bank->rewrite))
+	if (bank->drain_threads || bank->overwrites || !rewrite_is_needed(&bank->rewrite))
 		return NULL;
 	struct drain_threads_options options = {.threads = 1, .by_reader = true};
 	return start(bank, &options, NULL, 0);
@@ -120,7 +120,7 @@ int ring_bank_fd(const struct ring_bank *bank)
 /* -- A round --------------------------------------------------------------- */
 
 /*
- * A loss is told by the next record that finds room. If nothing begins or ends on that CPU, that
+ * The kernel reports a loss with the next record that finds room. If nothing begins or ends on that CPU, that
  * may be never, although a task that began unseen runs on.
  */
 static void look_at_metadata(struct ring_bank *bank)
@@ -134,7 +134,7 @@ static void look_at_metadata(struct ring_bank *bank)
 
 void ring_bank_snapshot(struct ring_bank *bank, bool take)
 {
-	take &= !bank->goes_round;
+	take &= !bank->overwrites;
 	if (bank->drain_threads) {
 		drain_threads_move(bank->drain_threads);
 		bank->was_full |= drain_threads_were_full(bank->drain_threads);

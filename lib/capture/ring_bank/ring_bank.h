@@ -35,7 +35,7 @@ struct ring_bank {
 	struct ring *metadata, *samples; /* the kernel's rings of each CPU */
 	uint64_t *ends;            /* where this round ends, in each sample ring */
 	uint64_t *heads;           /* where the snapshot ended; limits leave it */
-	bool goes_round;           /* the kernel overwrites old samples: no round reads them */
+	bool overwrites;           /* overwrite mode: no round reads samples */
 	struct drain_threads *drain_threads; /* threads that drain the sample rings; NULL: the round does */
 	struct rewrite rewrite;    /* changes of records */
 	struct wall_clock wall;    /* the clock of the records, if it can be set; else off */
@@ -87,7 +87,7 @@ struct sp_error *ring_bank_start_drain_threads(struct ring_bank *bank,
 
 /*
  * Copies samples before they are read, if records are to be changed from now on: the kernel's rings
- * are read-only. Call it after each change of `retouch`.
+ * are read-only. Call it after each change of `rewrite`.
  */
 struct sp_error *ring_bank_copy_changed(struct ring_bank *bank) SP_MUST_CHECK;
 

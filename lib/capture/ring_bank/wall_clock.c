@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include "base/clock.h"
 
-/* Less is not told from the time that looking takes; and nobody needs more lines than that. */
+/* Smaller shifts are within the error of reading two clocks. More notes would not help. */
 #define STEP_NS 1000000
-#define TOLD_MAX 20
+#define NOTES_MAX 20
 
 /* Reading clocks one after the other is good for this, if nothing comes between. */
 #define LOOK_NS 20000
@@ -56,8 +56,8 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 	return true;
 }
 
-static struct sp_error *say(const struct wall_clock *wall, const struct wall_clock_change *change,
-			    struct notes *notes)
+static struct sp_error *note_change(const struct wall_clock *wall, const struct wall_clock_change *change,
+				    struct notes *notes)
 {
 	const char *name = wall->clock == CLOCK_TAI ? "CLOCK_TAI" : "CLOCK_REALTIME";
 	struct sp_error *error = NULL;
@@ -67,7 +67,7 @@ static struct sp_error *say(const struct wall_clock *wall, const struct wall_clo
 	if (!error && change->slept_ns)
 		error = notes_add(notes, NOTE_SLEPT, name, (uint64_t)change->slept_ns,
 				     (uint64_t)change->off_ns);
-	if (!error && wall->told == TOLD_MAX)
+	if (!error && wall->noted == NOTES_MAX)
 		error = notes_add(notes, NOTE_CLOCK_UNSTABLE, name);
 	return error;
 }
@@ -75,10 +75,10 @@ static struct sp_error *say(const struct wall_clock *wall, const struct wall_clo
 struct sp_error *wall_clock_check(struct wall_clock *wall, struct notes *notes)
 {
 	struct wall_clock_change change;
-	if (!wall->on || wall->told >= TOLD_MAX ||
+	if (!wall->on || wall->noted >= NOTES_MAX ||
 	    !wall_clock_changes(wall, ahead_of_monotonic(wall->clock),
 				ahead_of_monotonic(CLOCK_BOOTTIME), &change))
 		return NULL;
-	wall->told++;
-	return say(wall, &change, notes);
+	wall->noted++;
+	return note_change(wall, &change, notes);
 }

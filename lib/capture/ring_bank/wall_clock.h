@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Times by a clock that may be set meanwhile, told by one that may not: see capture/ring_bank/rewrite.h.
+ * Times by a clock that may be set meanwhile, noted by one that may not: see capture/ring_bank/rewrite.h.
  * A time so is that of the wall's clock until this is set; how far it is off from then on is said.
  */
 #ifndef CAPTURE_RING_BANK_WALL_CLOCK_H
@@ -17,9 +17,9 @@ struct wall_clock {
 	bool on;
 	clockid_t clock;    /* CLOCK_REALTIME or CLOCK_TAI */
 	uint64_t ahead_ns;  /* of CLOCK_MONOTONIC at the start, modulo 2^64; what times are shifted by, */
-	uint64_t now_ns;    /* and what it was when that was last told of */
+	uint64_t now_ns;    /* and its value at the last note */
 	uint64_t asleep_ns; /* the part of it that the machine has slept */
-	uint64_t told;      /* how often */
+	uint64_t noted;     /* notes so far */
 };
 
 /* From now on; false: there is no such clock. */

@@ -28,8 +28,8 @@ static uint64_t period_of(const struct record_fields *fields, const struct ring 
 	return fields->sample_period ? ring_u64(ring, position + fields->sample_period) : 1;
 }
 
-static struct sp_error *ask_double_sampling(struct filter *filter, const struct ring *ring,
-					    uint64_t position, uint32_t tid, bool *keep_ret)
+static struct sp_error *check_double_sampling(struct filter *filter, const struct ring *ring,
+					      uint64_t position, uint32_t tid, bool *keep_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
@@ -45,9 +45,9 @@ static uint64_t file_id(const struct filter *filter, uint64_t id)
 	return alternate_ids_any(filter->alternates) ? alternate_ids_find(filter->alternates, id) : id;
 }
 
-static struct sp_error *see_sample(struct filter *filter, struct answer *last,
-				   const struct ring *ring, uint64_t position, bool *keep_ret,
-				   uint64_t *id_ret)
+static struct sp_error *count_sample(struct filter *filter, struct answer *last,
+				     const struct ring *ring, uint64_t position, bool *keep_ret,
+				     uint64_t *id_ret)
 {
 	const struct record_fields *fields = &filter->fields;
 	struct filter_counts *counts = &filter->counts;
@@ -63,12 +63,12 @@ static struct sp_error *see_sample(struct filter *filter, struct answer *last,
 		return NULL;
 	if (!*keep_ret) {
 		counts->ended += first_u32(tid_word) == UINT32_MAX;
-		counts->strangers += first_u32(tid_word) != UINT32_MAX;
+		counts->filtered += first_u32(tid_word) != UINT32_MAX;
 		return NULL;
 	}
 	uint32_t tid = second_u32(tid_word);
 	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
-		struct sp_error *error = ask_double_sampling(filter, ring, position, tid, keep_ret);
+		struct sp_error *error = check_double_sampling(filter, ring, position, tid, keep_ret);
 		if (error || !*keep_ret)
 			return error;
 	}
@@ -102,8 +102,8 @@ static bool is_throttling(uint32_t type)
 }
 
 /* What is no sample is always kept. */
-static void see_other(struct filter *filter, const struct ring *ring, uint64_t position,
-		      uint32_t type)
+static void count_other(struct filter *filter, const struct ring *ring, uint64_t position,
+			uint32_t type)
 {
 	if (type == PERF_RECORD_LOST)
 		filter->counts.lost += ring_u64(ring, position + 16);
@@ -120,7 +120,7 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 {
 	uint64_t lost = counts->lost - before->lost;
 	uint64_t kept = counts->samples - before->samples;
-	uint64_t others = counts->strangers - before->strangers;
+	uint64_t others = counts->filtered - before->filtered;
 	if (lost && others)
 		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
 	else
@@ -128,10 +128,10 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 }
 
 /* A sample that is not what it should be is as good as lost. */
-static struct sp_error *take_sample(struct filter *filter, struct ring *ring, uint64_t position,
-				    const struct perf_event_header *header, uint64_t id)
+static struct sp_error *deliver_sample(struct filter *filter, struct ring *ring, uint64_t position,
+				       const struct perf_event_header *header, uint64_t id)
 {
-	struct sp_error *error = filter->taker.take(filter->taker.arg, ring, position, header, id);
+	struct sp_error *error = filter->receiver.receive(filter->receiver.arg, ring, position, header, id);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 		sp_error_free(error);
 		filter->counts.damaged += header->size;
@@ -205,8 +205,8 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		rewrite_record(filter->rewrite, &filter->fields, reading->ring, position,
 			       header->type, header->size);
 	if (header->type == PERF_RECORD_SAMPLE) {
-		error = see_sample(filter, &reading->last, reading->ring, position, &keep, &id);
-		take = filter->taker.take && keep;
+		error = count_sample(filter, &reading->last, reading->ring, position, &keep, &id);
+		take = filter->receiver.receive && keep;
 		rename = keep && !take && id && is_renamed(filter, reading->ring, position, id);
 	} else {
 		bool loss = header->type == PERF_RECORD_LOST ||
@@ -217,7 +217,7 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 			id = filter->alternates->first_listed;
 		change = !keep && id && (loss || is_throttling(header->type));
 		if (keep || change)
-			see_other(filter, reading->ring, position, header->type);
+			count_other(filter, reading->ring, position, header->type);
 	}
 	if (!error && (!keep || take)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
@@ -228,9 +228,9 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 	if (!error && change)
 		error = adopt(filter, reading->ring, position, header, id, reading->batch);
 	if (!error && take)
-		error = take_sample(filter, reading->ring, position, header, id);
+		error = deliver_sample(filter, reading->ring, position, header, id);
 	/* Room for the next, as soon as can be. */
-	if (!error && filter->taker.take)
+	if (!error && filter->receiver.receive)
 		ring_release(reading->ring, reading->run);
 	return error;
 }

@@ -18,9 +18,9 @@
 struct filter_counts {
 	uint64_t samples;   /* kept */
 	uint64_t weight;    /* the sum of their periods; without fields.sample_period: their count */
-	uint64_t strangers; /* samples of tasks that are not followed */
+	uint64_t filtered; /* samples of tasks that are not followed */
 	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
-	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of everyone */
+	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of all processes */
 	double lost_own;    /* of these, probably of the followed: as many as of their neighbours */
 	uint64_t throttled; /* THROTTLE records */
 	uint64_t reads;     /* READ records: what tasks that ended had counted */
@@ -28,22 +28,22 @@ struct filter_counts {
 	uint64_t first_ns, last_ns; /* of the samples that were kept; 0: none */
 };
 
-/* Who takes the samples that are kept out of the ring, in place of the batch. */
-struct sample_taker {
+/* Receives the samples out of the ring, in place of the batch. */
+struct sample_receiver {
 	/*
 	 * `id`: of the event that it counts for; 0: it only helps, and does not count. May be
-	 * released when it returns. SP_ERROR_FORMAT: it is damaged, and nobody's.
+	 * released when it returns. SP_ERROR_FORMAT: the sample is damaged, and dropped.
 	 */
-	struct sp_error *(*take)(void *arg, const struct ring *ring, uint64_t position,
-				 const struct perf_event_header *header, uint64_t id);
+	struct sp_error *(*receive)(void *arg, const struct ring *ring, uint64_t position,
+				    const struct perf_event_header *header, uint64_t id);
 	void *arg;
 };
 
 struct filter {
 	const struct membership *membership; /* NULL: all are followed */
 	struct double_sampling *double_sampling;               /* NULL: none */
-	uint32_t own_pid;                    /* whose samples are left out; 0: nobody's */
-	struct sample_taker taker;           /* with batch.copy_all; NULL: the batch takes all */
+	uint32_t own_pid;                    /* process to leave out; 0: none */
+	struct sample_receiver receiver;     /* with batch.copy_all; NULL: all go to the batch */
 	/* The ring's losses that a helper reports are reported for its first planned event. NULL: none. */
 	const struct alternate_ids *alternates;
 	struct record_fields fields;
@@ -52,7 +52,7 @@ struct filter {
 };
 
 /*
- * Adds the records of the ring before `end` to the batch, and their release; with a taker,
+ * Adds the records of the ring before `end` to the batch, and their release; with a receiver,
  * they are released as soon as they are copied.
  * The membership must have seen all side-band up to then.
  */

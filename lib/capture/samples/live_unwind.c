@@ -40,7 +40,7 @@ struct worker {
 	struct stack_prefault stack_prefault;
 	struct stack_sizes sizes;
 	struct sp_capture_stacks stacks;
-	uint64_t cuts[JOINING_CUTS], alone; /* of those that stay truncated */
+	uint64_t cuts[STACK_CUTS], alone; /* of those that stay truncated */
 	struct alternate_seen seen;              /* atomic, each for itself */
 	/* So that two workers do not write to one line. */
 	uint8_t padding[64];
@@ -94,39 +94,39 @@ static uint64_t field(const struct dump *dump, uint32_t at)
 }
 
 /* Only its worker adds to it. */
-static void add_seen(uint64_t *sum, bool more)
+static void increment(uint64_t *sum, bool more)
 {
 	if (more)
 		__atomic_store_n(sum, *sum + 1, __ATOMIC_RELAXED);
 }
 
 /* What there is no more of than the kernel found, or than was asked for. */
-static enum stack_hold_cut see_truncated(struct live_unwind *live_unwind, struct worker *worker,
-					 const struct dump *dump, const struct unwind_result *result)
+static enum stack_hold_cut on_truncated(struct live_unwind *live_unwind, struct worker *worker,
+					const struct dump *dump, const struct unwind_result *result)
 {
 	uint64_t tid_word = field(dump, live_unwind->fields.sample_tid);
 	uint64_t time_ns = field(dump, live_unwind->fields.sample_time);
 	uint64_t sp = stack_dump_registers(dump)[live_unwind->layout.sp_index];
 	if (result->switched || result->missing < sp)
-		return JOINING_CUT_ELSEWHERE;
+		return STACK_CUT_ELSEWHERE;
 	if (dump->stack_size < dump->stack_asked) {
 		struct prefault_stack stack = {.pid = first_u32(tid_word), .sp = sp,
 					       .good = dump->stack_size, .asked = dump->stack_asked,
 					       .time_ns = time_ns};
-		stack_prefault_touch(&worker->stack_prefault, &stack);
-		return JOINING_CUT_BY_HOLE;
+		stack_prefault_page(&worker->stack_prefault, &stack);
+		return STACK_CUT_BY_HOLE;
 	}
 	if (!dump->helper) {
-		add_seen(&worker->seen.cuts, true);
-		stack_sizes_see(&worker->sizes, first_u32(tid_word), second_u32(tid_word), sp,
-				time_ns);
+		increment(&worker->seen.cuts, true);
+		stack_sizes_on_cut(&worker->sizes, first_u32(tid_word), second_u32(tid_word), sp,
+				   time_ns);
 	}
-	return JOINING_CUT_BY_SIZE;
+	return STACK_CUT_BY_SIZE;
 }
 
 /* How much of stacks is needed. */
-static void see_need(struct live_unwind *live_unwind, struct worker *worker, const struct dump *dump,
-		     const struct unwind_result *result)
+static void count_need(struct live_unwind *live_unwind, struct worker *worker, const struct dump *dump,
+		       const struct unwind_result *result)
 {
 	uint64_t sp = stack_dump_registers(dump)[live_unwind->layout.sp_index], end = sp;
 	if (result->end == UNWIND_COMPLETE && result->count)
@@ -135,8 +135,8 @@ static void see_need(struct live_unwind *live_unwind, struct worker *worker, con
 		end = result->missing + 8;
 	/* Below, or far away: another stack. */
 	bool beyond = end - sp > live_unwind->stack_bytes && end - sp <= STACK_MOST;
-	add_seen(&worker->seen.need.stacks, true);
-	add_seen(&worker->seen.need.beyond, beyond);
+	increment(&worker->seen.need.stacks, true);
+	increment(&worker->seen.need.beyond, beyond);
 	/* What is copied from now on had better be more: the next round may be far away. */
 	if (beyond && dump->stack_asked <= live_unwind->stack_bytes)
 		wakeup_raise(&live_unwind->alarm);
@@ -146,7 +146,7 @@ static void see_need(struct live_unwind *live_unwind, struct worker *worker, con
  * In a chain, all but the first are taken for addresses behind calls. Behind a signal's
  * frame is the very place where code was interrupted: the one after it leads back there.
  */
-static void take_ips(struct worker *worker, size_t count)
+static void fill_ips(struct worker *worker, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		worker->ips[i] = worker->frames[i].ip + (i > 0 && worker->frames[i].exact);
@@ -187,11 +187,11 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct work
 	const struct unwind_sample sample = sample_of(live_unwind, dump);
 	struct unwind_result result =
 		unwind_stack(worker->thread, &sample, worker->frames, FRAMES_MAX);
-	enum stack_hold_cut cut = JOINING_CUT_ELSEWHERE;
+	enum stack_hold_cut cut = STACK_CUT_ELSEWHERE;
 	if (result.end == UNWIND_TRUNCATED)
-		cut = see_truncated(live_unwind, worker, dump, &result);
+		cut = on_truncated(live_unwind, worker, dump, &result);
 	if (!dump->helper)
-		see_need(live_unwind, worker, dump, &result);
+		count_need(live_unwind, worker, dump, &result);
 	uint16_t misc = unwind_misc(&result);
 	const struct stack_hold_stack stack = {
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
@@ -206,7 +206,7 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct work
 		return error;
 	count_end(&worker->stacks, result.end);
 	worker->cuts[cut] += result.end == UNWIND_TRUNCATED;
-	take_ips(worker, result.count);
+	fill_ips(worker, result.count);
 	size_t count = add_python(live_unwind, worker, dump, result.count);
 	struct stack_dump_chain chain = {.ips = worker->ips, .count = count, .misc = misc};
 	error = stack_dump_encode(&live_unwind->layout, output, dump, &chain, live_unwind->frame_limit,
@@ -217,18 +217,18 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct work
 }
 
 /* What was held back, if it is due; `worker` counts it. */
-static struct sp_error *settle(const struct live_unwind *live_unwind, bool now,
-			       struct record_buffer *output, uint64_t *oldest_ns,
-			       struct worker *worker)
+static struct sp_error *flush_held(const struct live_unwind *live_unwind, bool now,
+				   struct record_buffer *output, uint64_t *oldest_ns,
+				   struct worker *worker)
 {
 	struct stack_hold_counts counts = {0};
-	struct sp_error *error = stack_hold_settle(live_unwind->stack_hold, now, output, oldest_ns,
-						   &counts);
+	struct sp_error *error = stack_hold_flush(live_unwind->stack_hold, now, output, oldest_ns,
+						  &counts);
 	worker->stacks.repaired += counts.repaired;
 	worker->stacks.truncated += counts.truncated;
 	worker->stacks.shortened += counts.shortened;
 	worker->alone += counts.alone;
-	for (size_t i = 0; i < JOINING_CUTS; i++)
+	for (size_t i = 0; i < STACK_CUTS; i++)
 		worker->cuts[i] += counts.cuts[i];
 	return error;
 }
@@ -283,8 +283,8 @@ static void work_on(void *arg, size_t index, struct chunk *chunk)
 	pthread_rwlock_unlock(&live_unwind->files);
 	clean_up(live_unwind);
 	if (!chunk->error)
-		chunk->error = settle(live_unwind, false, &chunk->output, &chunk->oldest_ns,
-				      worker);
+		chunk->error = flush_held(live_unwind, false, &chunk->output, &chunk->oldest_ns,
+					  worker);
 }
 
 static struct location locate(void *arg, uint32_t view, uint64_t ip)
@@ -435,7 +435,7 @@ static struct sp_error *on_record(struct live_unwind *live_unwind, const struct 
 	return error;
 }
 
-struct sp_error *live_unwind_see(struct live_unwind *live_unwind, const uint8_t *bytes, size_t size)
+struct sp_error *live_unwind_on_metadata(struct live_unwind *live_unwind, const uint8_t *bytes, size_t size)
 {
 	struct sp_error *error = NULL;
 	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size && !error;) {
@@ -469,7 +469,7 @@ static void put_id(const struct live_unwind *live_unwind, struct dump *dump, uin
 		dump->words[live_unwind->fields.sample_id_again / 8] = id;
 }
 
-/* Without the user's calls: there are none, or nobody has the time to find them. */
+/* Writes a sample without user calls: it has none, or all memory is in use. */
 static struct sp_error *write_simply(struct live_unwind *live_unwind, const struct ring *ring,
 				     const struct stack_dump_parts *parts, uint64_t id)
 {
@@ -491,9 +491,9 @@ static struct sp_error *write_simply(struct live_unwind *live_unwind, const stru
 				 &shortened);
 }
 
-struct sp_error *live_unwind_take(struct live_unwind *live_unwind, const struct ring *ring,
-				  uint64_t position, const struct perf_event_header *header,
-				  uint64_t id)
+struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct ring *ring,
+				 uint64_t position, const struct perf_event_header *header,
+				 uint64_t id)
 {
 	struct stack_dump_parts parts;
 	struct chunk *chunk;
@@ -587,7 +587,7 @@ struct sp_error *live_unwind_wait(struct live_unwind *live_unwind)
 {
 	uint64_t oldest_ns = 0; /* it is written before anything else */
 	pool_wait(live_unwind->pool);
-	return settle(live_unwind, true, &live_unwind->simple, &oldest_ns, &live_unwind->workers[0]);
+	return flush_held(live_unwind, true, &live_unwind->simple, &oldest_ns, &live_unwind->workers[0]);
 }
 
 uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind)
@@ -601,7 +601,7 @@ uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind)
 	return pool_ns < held_ns ? pool_ns : held_ns;
 }
 
-struct sp_error *live_unwind_forget(struct live_unwind *live_unwind, uint64_t before_ns)
+struct sp_error *live_unwind_expire(struct live_unwind *live_unwind, uint64_t before_ns)
 {
 	uint64_t oldest_ns = live_unwind_oldest_ns(live_unwind);
 	if (before_ns > live_unwind->trimmed_ns + TRIM_NS) {
@@ -640,7 +640,7 @@ void live_unwind_alarm(struct live_unwind *live_unwind, bool on)
 	wakeup_arm(&live_unwind->alarm, on);
 }
 
-struct alternate_seen live_unwind_seen(const struct live_unwind *live_unwind)
+struct alternate_seen live_unwind_demand(const struct live_unwind *live_unwind)
 {
 	struct alternate_seen sum = {0};
 	for (size_t i = 0; i < live_unwind->worker_count; i++) {
@@ -667,9 +667,9 @@ void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwin
 		add_stacks(&ret->stacks, &worker->stacks);
 		stack_sizes_add(&ret->sizes, &worker->sizes);
 		ret->alone += worker->alone;
-		for (size_t j = 0; j < JOINING_CUTS; j++)
+		for (size_t j = 0; j < STACK_CUTS; j++)
 			ret->cuts[j] += worker->cuts[j];
-		ret->touched += worker->stack_prefault.touched;
+		ret->prefaulted += worker->stack_prefault.prefaulted;
 		ret->refused += worker->stack_prefault.refused;
 		if (worker->stack_prefault.refused)
 			ret->refused_pid = worker->stack_prefault.refused_pid;

@@ -40,8 +40,8 @@ void live_unwind_free(struct live_unwind *live_unwind);
 struct held_files *live_unwind_held_files(const struct live_unwind *live_unwind);
 
 /* Who has what mapped: whole records of the side-band, merged by time, ahead of the samples. */
-struct sp_error *live_unwind_see(struct live_unwind *live_unwind, const uint8_t *bytes,
-				 size_t size) SP_MUST_CHECK;
+struct sp_error *live_unwind_on_metadata(struct live_unwind *live_unwind, const uint8_t *bytes,
+					 size_t size) SP_MUST_CHECK;
 
 /* After records of the side-band were lost: only these processes are still there. */
 struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint32_t *pids, size_t count,
@@ -52,12 +52,12 @@ struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint3
  * not.
  * SP_ERROR_FORMAT where it is not what the event says: it is lost.
  */
-struct sp_error *live_unwind_take(struct live_unwind *live_unwind, const struct ring *ring,
-				  uint64_t position, const struct perf_event_header *header,
-				  uint64_t id) SP_MUST_CHECK;
+struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct ring *ring,
+				 uint64_t position, const struct perf_event_header *header,
+				 uint64_t id) SP_MUST_CHECK;
 
 /*
- * Looks at samples in [ring->tail, end) that have just arrived, ahead of live_unwind_take(): what is only
+ * Looks at samples in [ring->tail, end) that have just arrived, ahead of live_unwind_add(): what is only
  * in the process's memory is read. From any thread, with a probe of its own (live_unwind_probe_new(), NULL
  * when out of memory, or if there is nothing to read; free()).
  */
@@ -66,7 +66,7 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe
 			    const struct ring *ring, uint64_t end);
 
 /* What stacks were like so far; without losses, of which it does not know. */
-struct alternate_seen live_unwind_seen(const struct live_unwind *live_unwind);
+struct alternate_seen live_unwind_demand(const struct live_unwind *live_unwind);
 
 /*
  * Readable when some stack needed more than was asked for, once after each live_unwind_alarm(),
@@ -86,7 +86,7 @@ struct sp_error *live_unwind_wait(struct live_unwind *live_unwind) SP_MUST_CHECK
 uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind);
 
 /* Nothing before that time will be taken any more. */
-struct sp_error *live_unwind_forget(struct live_unwind *live_unwind, uint64_t before_ns) SP_MUST_CHECK;
+struct sp_error *live_unwind_expire(struct live_unwind *live_unwind, uint64_t before_ns) SP_MUST_CHECK;
 
 /* A new file begins: names that samples need are written to it again. */
 void live_unwind_restart(struct live_unwind *live_unwind);
@@ -95,9 +95,9 @@ void live_unwind_restart(struct live_unwind *live_unwind);
 struct live_unwind_counts {
 	struct sp_capture_stacks stacks;
 	struct stack_sizes sizes;
-	uint64_t cuts[JOINING_CUTS]; /* of stacks that stay truncated: why */
+	uint64_t cuts[STACK_CUTS]; /* of stacks that stay truncated: why */
 	uint64_t alone;              /* and how many of these share no frame with a whole one */
-	uint64_t touched, refused; /* stacks whose missing pages were, or could not be, touched */
+	uint64_t prefaulted, refused; /* stacks whose missing pages were read, or could not be */
 	uint32_t refused_pid;
 	uint64_t cpu_ns;
 	struct unwind_stats unwinder;

@@ -195,7 +195,7 @@ void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret)
 		pool->open->used = 0;
 		pool->open->oldest_ns = UINT64_MAX;
 		pool->open->done = false;
-		pool->open->touched = true;
+		pool->open->resident = true;
 	}
 	void *room = pool->open->bytes + pool->open->used;
 	pool->open->used += size;
@@ -247,11 +247,11 @@ void pool_trim(struct pool *pool)
 	size_t trimmed = 0;
 	for (size_t i = 0; i + FREE_KEPT < unused && trimmed < TRIMMED_MOST; i++) {
 		struct chunk *chunk = pool->free_chunks.items[i];
-		if (!chunk->touched)
+		if (!chunk->resident)
 			continue;
 		madvise(chunk->bytes, pool->options.chunk_bytes, MADV_DONTNEED);
 		vec_deinit(&chunk->output);
-		chunk->touched = false;
+		chunk->resident = false;
 		trimmed++;
 	}
 	pool->least_free = pool->free_chunks.count;

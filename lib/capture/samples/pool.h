@@ -2,7 +2,7 @@
 /*
  * Work that the drain hands to threads: chunks of memory, filled by the one, worked
  * on by the others, and taken back in the order in which they were filled. Of bounded
- * size: where all is in use, the drain is told so at once.
+ * size: pool_reserve() fails at once when all of it is in use.
  *
  * All functions are the drain's, but for the work itself.
  */
@@ -19,7 +19,7 @@ struct chunk {
 	struct record_buffer output; /* what the work makes; empty before */
 	struct sp_error *error;      /* the work's, if any; owned */
 	bool done;
-	bool touched; /* its bytes take memory */
+	bool resident; /* its bytes take memory */
 };
 
 struct pool_options {
@@ -61,8 +61,8 @@ struct chunk *pool_collect(struct pool *pool);
 void pool_release(struct pool *pool, struct chunk *chunk);
 
 /*
- * To be called now and then: gives back the memory of chunks that nobody has needed since the
- * last time, some of them; a rush may have left many.
+ * Frees the memory of some chunks that were not needed since the last call. Call it every few
+ * seconds: a burst may have left many.
  */
 void pool_trim(struct pool *pool);
 

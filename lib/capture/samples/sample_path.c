@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/samples/sample_path.h"
 
-static struct sp_error *take(void *arg, const struct ring *ring, uint64_t position,
-			     const struct perf_event_header *header, uint64_t id)
+static struct sp_error *add_to_live_unwind(void *arg, const struct ring *ring, uint64_t position,
+					   const struct perf_event_header *header, uint64_t id)
 {
-	return live_unwind_take(arg, ring, position, header, id);
+	return live_unwind_add(arg, ring, position, header, id);
 }
 
 struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_unwind_options *options)
@@ -12,8 +12,8 @@ struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_
 	struct sp_error *error = live_unwind_new(options, &path->live_unwind);
 	if (error)
 		return error;
-	path->filter.taker.take = take;
-	path->filter.taker.arg = path->live_unwind;
+	path->filter.receiver.receive = add_to_live_unwind;
+	path->filter.receiver.arg = path->live_unwind;
 	return NULL;
 }
 
@@ -22,9 +22,9 @@ void sample_path_deinit(struct sample_path *path)
 	live_unwind_free(path->live_unwind);
 }
 
-struct sp_error *sample_path_see(struct sample_path *path, const uint8_t *bytes, size_t size)
+struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
-	return path->live_unwind ? live_unwind_see(path->live_unwind, bytes, size) : NULL;
+	return path->live_unwind ? live_unwind_on_metadata(path->live_unwind, bytes, size) : NULL;
 }
 
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
@@ -41,7 +41,7 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 	return path->live_unwind ? live_unwind_write(path->live_unwind, batch, wrote_ret) : NULL;
 }
 
-struct sp_error *sample_path_settle(struct sample_path *path, struct batch *batch, bool *wrote_ret)
+struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch, bool *wrote_ret)
 {
 	if (!path->live_unwind)
 		return NULL;
@@ -65,7 +65,7 @@ uint64_t sample_path_oldest_ns(const struct sample_path *path)
 	return path->live_unwind ? live_unwind_oldest_ns(path->live_unwind) : UINT64_MAX;
 }
 
-struct sp_error *sample_path_forget(struct sample_path *path, uint64_t before_ns)
+struct sp_error *sample_path_expire(struct sample_path *path, uint64_t before_ns)
 {
-	return path->live_unwind ? live_unwind_forget(path->live_unwind, before_ns) : NULL;
+	return path->live_unwind ? live_unwind_expire(path->live_unwind, before_ns) : NULL;
 }

@@ -29,8 +29,8 @@ struct sp_error *sample_path_unwind(struct sample_path *path,
 void sample_path_deinit(struct sample_path *path);
 
 /* Takes whole metadata records, merged by time, ahead of the samples that need them. */
-struct sp_error *sample_path_see(struct sample_path *path, const uint8_t *bytes,
-				 size_t size) SP_MUST_CHECK;
+struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes,
+					 size_t size) SP_MUST_CHECK;
 
 /*
  * Adds the samples of this round to the batch, and those that were unwound meanwhile. *wrote_ret is set
@@ -40,8 +40,8 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 				   bool *wrote_ret) SP_MUST_CHECK;
 
 /* Waits until all samples that were taken are unwound, and hands them to the batch's sink. */
-struct sp_error *sample_path_settle(struct sample_path *path, struct batch *batch,
-				    bool *wrote_ret) SP_MUST_CHECK;
+struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch,
+				   bool *wrote_ret) SP_MUST_CHECK;
 
 /* Waits until all samples that were taken are unwound, and sums up `unwound`. */
 struct sp_error *sample_path_finish(struct sample_path *path) SP_MUST_CHECK;
@@ -50,6 +50,6 @@ struct sp_error *sample_path_finish(struct sample_path *path) SP_MUST_CHECK;
 uint64_t sample_path_oldest_ns(const struct sample_path *path);
 
 /* No sample before that time will come any more. */
-struct sp_error *sample_path_forget(struct sample_path *path, uint64_t before_ns) SP_MUST_CHECK;
+struct sp_error *sample_path_expire(struct sample_path *path, uint64_t before_ns) SP_MUST_CHECK;
 
 #endif

@@ -87,7 +87,7 @@ struct walk {
 	uint64_t position, end;
 };
 
-static bool take_word(struct walk *walk, uint64_t *ret)
+static bool next_word(struct walk *walk, uint64_t *ret)
 {
 	if (walk->position >= walk->end)
 		return false;
@@ -111,7 +111,7 @@ static bool skip_counters(struct walk *walk, uint64_t format)
 					      PERF_FORMAT_TOTAL_TIME_RUNNING));
 	uint64_t each = 1 + count_bits(format & (PERF_FORMAT_ID | RECORD_FORMAT_LOST));
 	uint64_t count = 1;
-	if (format & PERF_FORMAT_GROUP && (!take_word(walk, &count) || count > UINT16_MAX))
+	if (format & PERF_FORMAT_GROUP && (!next_word(walk, &count) || count > UINT16_MAX))
 		return false;
 	return skip_words(walk, times + each * count);
 }
@@ -119,7 +119,7 @@ static bool skip_counters(struct walk *walk, uint64_t format)
 static bool skip_raw(struct walk *walk)
 {
 	uint64_t first;
-	if (!take_word(walk, &first))
+	if (!next_word(walk, &first))
 		return false;
 	/* The size and the bytes behind it are a multiple of 8 together. */
 	uint64_t size = (uint64_t)first_u32(first) + 4;
@@ -129,7 +129,7 @@ static bool skip_raw(struct walk *walk)
 static bool skip_branches(struct walk *walk, const struct stack_dump_layout *layout)
 {
 	uint64_t count;
-	if (!take_word(walk, &count) || count > UINT16_MAX)
+	if (!next_word(walk, &count) || count > UINT16_MAX)
 		return false;
 	return skip_words(walk, (layout->branch_index ? 1 : 0) +
 					count * (layout->branch_counters ? 4 : 3));
@@ -152,10 +152,10 @@ static bool find_tail(struct walk *walk, const struct stack_dump_layout *layout,
 	uint64_t abi = PERF_SAMPLE_REGS_ABI_NONE, aux = 0;
 	parts->tail_at = walk->position;
 	if (!skip_words(walk, layout->words_behind) ||
-	    (layout->has_interrupt && !take_word(walk, &abi)) ||
+	    (layout->has_interrupt && !next_word(walk, &abi)) ||
 	    (abi != PERF_SAMPLE_REGS_ABI_NONE && !skip_words(walk, layout->interrupt_registers)) ||
 	    !skip_words(walk, layout->words_last) ||
-	    (layout->has_aux && (!take_word(walk, &aux) || aux % 8 || !skip_words(walk, aux / 8))))
+	    (layout->has_aux && (!next_word(walk, &aux) || aux % 8 || !skip_words(walk, aux / 8))))
 		return false;
 	parts->tail_size = (uint32_t)(walk->position - parts->tail_at);
 	return true;
@@ -164,12 +164,12 @@ static bool find_tail(struct walk *walk, const struct stack_dump_layout *layout,
 static bool find_stack(struct walk *walk, struct stack_dump_parts *parts)
 {
 	uint64_t size, good;
-	if (!take_word(walk, &size))
+	if (!next_word(walk, &size))
 		return false;
 	parts->stack_at = walk->position;
 	if (!size)
 		return true;
-	if (size % 8 || !skip_words(walk, size / 8) || !take_word(walk, &good) || good > size)
+	if (size % 8 || !skip_words(walk, size / 8) || !next_word(walk, &good) || good > size)
 		return false;
 	parts->stack_asked = (uint32_t)size;
 	parts->stack_size = (uint32_t)good & ~7U;
@@ -186,10 +186,10 @@ bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *
 	    (layout->has_read && !skip_counters(&walk, layout->read_format)))
 		return false;
 	parts.head_size = (uint32_t)(walk.position - position);
-	if (!take_word(&walk, &count) || !skip_words(&walk, count))
+	if (!next_word(&walk, &count) || !skip_words(&walk, count))
 		return false;
 	parts.chain_count = (uint32_t)count;
-	if (!find_middle(&walk, layout, &parts) || !take_word(&walk, &parts.abi))
+	if (!find_middle(&walk, layout, &parts) || !next_word(&walk, &parts.abi))
 		return false;
 	parts.registers_at = walk.position;
 	if (parts.abi != PERF_SAMPLE_REGS_ABI_NONE && !skip_words(&walk, layout->registers))

@@ -46,7 +46,7 @@ struct stack_hold {
 	size_t held_bytes;
 	VEC(struct unwind_frame) frames; /* scratch */
 	VEC(uint64_t) ips;
-	uint64_t settled_ns;   /* CLOCK_MONOTONIC */
+	uint64_t flushed_ns;   /* CLOCK_MONOTONIC */
 	uint64_t truncated_ns; /* atomic: time of the latest that was truncated; 0: none */
 	uint64_t oldest_ns;    /* atomic: of what is held; UINT64_MAX: none */
 };
@@ -98,7 +98,7 @@ void stack_hold_free(struct stack_hold *stack_hold)
 	free(stack_hold);
 }
 
-/* Whether there is somebody to be helped by this stack. */
+/* Returns whether a held stack may need this one. */
 static bool is_wanted(struct stack_hold *stack_hold, const struct stack_hold_stack *stack)
 {
 	enum unwind_end end = stack->result->end;
@@ -134,7 +134,7 @@ static struct sp_error *hold(struct stack_hold *stack_hold, const struct stack_h
 	held->dump->stack_size = 0;
 	stack_hold->held_bytes += size;
 	if (stack_hold->held.count == 1)
-		stack_hold->settled_ns = clock_ns(CLOCK_MONOTONIC);
+		stack_hold->flushed_ns = clock_ns(CLOCK_MONOTONIC);
 	if (stack->time_ns < stack_hold->oldest_ns)
 		__atomic_store_n(&stack_hold->oldest_ns, stack->time_ns, __ATOMIC_SEQ_CST);
 	return NULL;
@@ -155,7 +155,7 @@ struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stac
 		return NULL;
 	pthread_mutex_lock(&stack_hold->lock);
 	uint32_t number = add(stack_hold, stack);
-	/* Where nobody waits, nothing makes room but this. */
+	/* If no sample is held, only this frees memory. */
 	if (number == REPAIR_NONE && !stack_hold->held.count && repair_settle(stack_hold->repair) &&
 	    repair_forget(stack_hold->repair))
 		number = add(stack_hold, stack);
@@ -220,7 +220,7 @@ static struct sp_error *write_held(struct stack_hold *stack_hold, const struct h
 }
 
 /* Moves it to `recent`, with its own frames, since the repair will forget their number. */
-static struct sp_error *keep(struct stack_hold *stack_hold, struct held *held)
+static struct sp_error *hold_again(struct stack_hold *stack_hold, struct held *held)
 {
 	size_t count;
 	struct held *slot = vec_push(&stack_hold->recent);
@@ -239,7 +239,7 @@ static struct sp_error *keep(struct stack_hold *stack_hold, struct held *held)
 	return NULL;
 }
 
-static struct sp_error *write_or_keep(struct stack_hold *stack_hold, uint64_t recent_ns,
+static struct sp_error *write_or_hold(struct stack_hold *stack_hold, uint64_t recent_ns,
 				      struct record_buffer *output, struct stack_hold_counts *counts)
 {
 	struct sp_error *error = NULL;
@@ -247,13 +247,13 @@ static struct sp_error *write_or_keep(struct stack_hold *stack_hold, uint64_t re
 		struct held *held = &stack_hold->held.items[i];
 		bool recent = held->time_ns > recent_ns && !held->again &&
 			      !repair_outer(stack_hold->repair, held->stack, NULL, 0);
-		error = recent ? keep(stack_hold, held) : write_held(stack_hold, held, output, counts);
+		error = recent ? hold_again(stack_hold, held) : write_held(stack_hold, held, output, counts);
 	}
 	return error;
 }
 
 /* The recent ones are held again. */
-static void ask_again(struct stack_hold *stack_hold)
+static void add_again(struct stack_hold *stack_hold)
 {
 	for (size_t i = 0; i < stack_hold->recent.count; i++) {
 		struct held *held = &stack_hold->recent.items[i];
@@ -269,7 +269,7 @@ static void ask_again(struct stack_hold *stack_hold)
 	struct held_list held = stack_hold->held;
 	stack_hold->held = stack_hold->recent;
 	stack_hold->recent = held;
-	stack_hold->settled_ns = clock_ns(CLOCK_MONOTONIC);
+	stack_hold->flushed_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t newest_ns(const struct stack_hold *stack_hold)
@@ -281,35 +281,35 @@ static uint64_t newest_ns(const struct stack_hold *stack_hold)
 	return newest_ns;
 }
 
-static struct sp_error *settle(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
-			       struct stack_hold_counts *counts)
+static struct sp_error *flush(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
+			      struct stack_hold_counts *counts)
 {
 	uint64_t newest = newest_ns(stack_hold);
 	uint64_t recent_ns = now || newest < RECENT_NS ? UINT64_MAX : newest - RECENT_NS;
 	struct sp_error *error = repair_settle(stack_hold->repair) ? NULL : error_no_memory();
 	if (!error)
-		error = write_or_keep(stack_hold, recent_ns, output, counts);
+		error = write_or_hold(stack_hold, recent_ns, output, counts);
 	drop_held(stack_hold);
 	if (!error && !repair_forget(stack_hold->repair))
 		error = error_no_memory();
 	if (!error)
-		ask_again(stack_hold);
+		add_again(stack_hold);
 	return error;
 }
 
-struct sp_error *stack_hold_settle(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
-				   uint64_t *oldest_ns, struct stack_hold_counts *counts)
+struct sp_error *stack_hold_flush(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
+				  uint64_t *oldest_ns, struct stack_hold_counts *counts)
 {
 	struct sp_error *error = NULL;
 	if (stack_hold_oldest_ns(stack_hold) == UINT64_MAX)
 		return NULL;
 	pthread_mutex_lock(&stack_hold->lock);
 	if (stack_hold->held.count && (now || stack_hold->held_bytes > HOLD_BYTES ||
-				       clock_ns(CLOCK_MONOTONIC) - stack_hold->settled_ns >= HOLD_NS)) {
+				       clock_ns(CLOCK_MONOTONIC) - stack_hold->flushed_ns >= HOLD_NS)) {
 		uint64_t held_ns = stack_hold_oldest_ns(stack_hold);
 		if (held_ns < __atomic_load_n(oldest_ns, __ATOMIC_RELAXED))
 			__atomic_store_n(oldest_ns, held_ns, __ATOMIC_SEQ_CST);
-		error = settle(stack_hold, now, output, counts);
+		error = flush(stack_hold, now, output, counts);
 	}
 	pthread_mutex_unlock(&stack_hold->lock);
 	return error;

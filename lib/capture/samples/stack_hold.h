@@ -14,10 +14,10 @@ struct stack_hold;
 
 /* Why a stack is truncated. */
 enum stack_hold_cut {
-	JOINING_CUT_BY_SIZE,    /* it goes on behind what was asked for */
-	JOINING_CUT_BY_HOLE,    /* at memory that was never touched */
-	JOINING_CUT_ELSEWHERE,  /* its callers are not on the stack that was copied */
-	JOINING_CUTS
+	STACK_CUT_BY_SIZE,    /* it goes on behind what was asked for */
+	STACK_CUT_BY_HOLE,    /* at memory that was never touched */
+	STACK_CUT_ELSEWHERE,  /* its callers are not on the stack that was copied */
+	STACK_CUTS
 };
 
 /* `layout` (borrowed) and `limit`: as of stack_dump_encode(). NULL when out of memory. */
@@ -38,7 +38,7 @@ struct stack_hold_stack {
 
 /*
  * Remembers it, if that may be of use. *held_ret: it was truncated and is held back: it
- * comes out of stack_hold_settle(). Fails only for want of memory.
+ * comes out of stack_hold_flush(). Fails only for want of memory.
  */
 struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
 				bool *held_ret) SP_MUST_CHECK;
@@ -46,7 +46,7 @@ struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stac
 /* What became of those that were held back. */
 struct stack_hold_counts {
 	uint64_t repaired, truncated, shortened;
-	uint64_t cuts[JOINING_CUTS]; /* of the truncated ones */
+	uint64_t cuts[STACK_CUTS]; /* of the truncated ones */
 	uint64_t alone; /* of these: no whole stack has their outermost frame */
 };
 
@@ -55,8 +55,8 @@ struct stack_hold_counts {
  * Before they count as held back no more, *oldest_ns is lowered (atomically) to the time of the
  * oldest. Fails only for want of memory.
  */
-struct sp_error *stack_hold_settle(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
-				   uint64_t *oldest_ns, struct stack_hold_counts *counts) SP_MUST_CHECK;
+struct sp_error *stack_hold_flush(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
+				  uint64_t *oldest_ns, struct stack_hold_counts *counts) SP_MUST_CHECK;
 
 /* The time of the oldest that is held back; UINT64_MAX: none. Never waits. */
 uint64_t stack_hold_oldest_ns(const struct stack_hold *stack_hold);

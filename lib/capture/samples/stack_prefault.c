@@ -68,7 +68,7 @@ static size_t pages_below(const struct stack_prefault *stack_prefault, uint32_t 
 	return pages < PAGES_BELOW ? pages : PAGES_BELOW;
 }
 
-bool stack_prefault_touch(struct stack_prefault *stack_prefault, const struct prefault_stack *stack)
+bool stack_prefault_page(struct stack_prefault *stack_prefault, const struct prefault_stack *stack)
 {
 	size_t page_size = stack_prefault->page_size;
 	uint64_t mask = ~(uint64_t)(page_size - 1);
@@ -87,6 +87,6 @@ bool stack_prefault_touch(struct stack_prefault *stack_prefault, const struct pr
 	uint64_t sp_page = stack->sp & mask;
 	read_pages(stack->pid, sp_page - page_size, pages_below(stack_prefault, stack->pid, sp_page),
 		   -(int64_t)page_size);
-	stack_prefault->touched++;
+	stack_prefault->prefaulted++;
 	return true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's copy of a stack ends at the first page that was never touched: a large
+ * The kernel's copy of a stack ends at the first page that was never prefaulted: a large
  * frame whose owner has not used all of it hides all of its callers. Such pages are made
  * present by reading a byte of each from outside, so that the next copies are whole. What
  * is read is thrown away: it is of another moment than the sample, and unwinding it
  * gives stacks that are plausible and wrong.
  *
- * One toucher for each thread that unwinds.
+ * One object for each thread that unwinds.
  */
 #ifndef CAPTURE_SAMPLES_STACK_PREFAULT_H
 #define CAPTURE_SAMPLES_STACK_PREFAULT_H
@@ -20,7 +20,7 @@
 
 struct stack_prefault {
 	size_t page_size;
-	uint64_t touched;   /* times */
+	uint64_t prefaulted;   /* times */
 	uint64_t refused;   /* times that it is not allowed */
 	uint32_t refused_pid; /* the first whose memory may not be read */
 	uint64_t began_ns;  /* of a period, and how often in it */
@@ -45,6 +45,6 @@ void stack_prefault_init(struct stack_prefault *stack_prefault);
  * Reads what is missing, and some pages below the stack pointer, which deeper calls will
  * need. Not too often: false where it was not tried.
  */
-bool stack_prefault_touch(struct stack_prefault *stack_prefault, const struct prefault_stack *stack);
+bool stack_prefault_page(struct stack_prefault *stack_prefault, const struct prefault_stack *stack);
 
 #endif

@@ -33,8 +33,8 @@ static bool find_stack(const struct sp_ctx *ctx, uint32_t pid, uint64_t sp, uint
 	return found;
 }
 
-void stack_sizes_see(struct stack_sizes *sizes, uint32_t pid, uint32_t tid, uint64_t sp,
-		     uint64_t time_ns)
+void stack_sizes_on_cut(struct stack_sizes *sizes, uint32_t pid, uint32_t tid, uint64_t sp,
+			uint64_t time_ns)
 {
 	size_t place = hash_u64(tid) % STACK_SIZE_PLACES;
 	uint64_t low = sizes->places[place].low, high = sizes->places[place].high;

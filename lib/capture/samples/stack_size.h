@@ -28,8 +28,8 @@ struct stack_sizes {
 };
 
 /* A stack was cut. */
-void stack_sizes_see(struct stack_sizes *sizes, uint32_t pid, uint32_t tid, uint64_t sp,
-		     uint64_t time_ns);
+void stack_sizes_on_cut(struct stack_sizes *sizes, uint32_t pid, uint32_t tid, uint64_t sp,
+			uint64_t time_ns);
 
 void stack_sizes_add(struct stack_sizes *sum, const struct stack_sizes *other);
 

@@ -49,7 +49,7 @@ static struct sp_error *describe(struct recorded_tasks *tasks, const struct atta
 	return tasks_describe_processes(tasks);
 }
 
-/* Doubts need the index of each event by its ids. */
+/* Detection of double sampling needs the index of each event by its ids. */
 static struct sp_error *number_events(struct double_sampling *double_sampling, struct event_set *set)
 {
 	const struct sp_event *events;

@@ -217,7 +217,7 @@ static struct sp_error *attach_passes(struct task_attachment *attachment, bool f
 		if (error)
 			return error;
 	}
-	ctx_log(tasks->parts.ctx, SP_LOG_DEBUG, "%zu tasks seen, %zu in doubt",
+	ctx_log(tasks->parts.ctx, SP_LOG_DEBUG, "%zu tasks found, %zu may be sampled twice",
 		attachment->coverage.covers.count, tasks->double_sampling.tasks.count);
 	return more ? notes_add(tasks->parts.notes, NOTE_ATTACH_INCOMPLETE, NULL) : NULL;
 }

@@ -4,7 +4,7 @@
  * Events are inherited by what a task makes, so a task is covered because its
  * events were opened, or from birth on. Of a task made while its parent's events
  * were being opened, nothing tells: it is uncovered until events of its own are
- * opened, and is then in doubt (double_sampling.h).
+ * opened, and may then be sampled twice (double_sampling.h).
  *
  * What is certain: a task's forks come one after the other. One whose FORK record
  * is older than the opening inherited nothing. The first one after the opening
@@ -50,7 +50,7 @@ struct cover *coverage_find(const struct coverage *coverage, uint32_t tid);
 bool coverage_add(struct coverage *coverage, uint32_t pid, uint32_t tid, bool samples);
 
 /*
- * A FORK record; to be told in the order of time, when nothing is being opened. False when
+ * A FORK record; call it in the order of time, when nothing is being opened. False when
  * out of memory.
  */
 bool coverage_fork(struct coverage *coverage, const struct task_birth *birth);

@@ -65,7 +65,7 @@ static struct sp_error *describe_all(struct recorded_tasks *tasks)
 
 struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks)
 {
-	if (tasks->parts.config->target == CAPTURE_EVERYONE)
+	if (tasks->parts.config->target == CAPTURE_SYSTEM_WIDE)
 		return describe_all(tasks);
 	for (size_t i = 0; i < tasks->processes.count; i++) {
 		struct sp_error *error = describe_process(tasks, &tasks->processes.items[i]);
@@ -101,7 +101,7 @@ static struct sp_error *describe_again(struct recorded_tasks *tasks, struct reco
 struct sp_error *tasks_describe_tail(struct recorded_tasks *tasks)
 {
 	struct sp_error *error = NULL;
-	if (tasks->parts.config->target == CAPTURE_EVERYONE)
+	if (tasks->parts.config->target == CAPTURE_SYSTEM_WIDE)
 		error = describe_all(tasks);
 	for (size_t i = 0; i < tasks->processes.count && !error; i++)
 		error = describe_again(tasks, &tasks->processes.items[i]);

@@ -35,7 +35,7 @@ bool double_sampling_exit(struct double_sampling *double_sampling, uint32_t tid)
 	return slot;
 }
 
-void double_sampling_forget_ended(struct double_sampling *double_sampling)
+void double_sampling_remove_ended(struct double_sampling *double_sampling)
 {
 	for (size_t i = 0; i < double_sampling->ended.count; i++) {
 		uint32_t *first = u64map_find(&double_sampling->tasks, double_sampling->ended.items[i]);

@@ -3,7 +3,7 @@
  * Threads that may be sampled twice. A thread made while its process is being
  * attached to may have inherited its parent's events or not, depending on where
  * within clone(2) the events were opened, and nothing tells. So it is given
- * events of its own, and is in doubt, as are its descendants, which inherit
+ * events of its own, and may be sampled twice, as may its descendants, which inherit
  * whatever it has.
  *
  * On one CPU, all events of one kind that a thread carries watch the same run
@@ -31,7 +31,7 @@ struct double_sample_stream {
 
 struct double_sampling {
 	struct u64map events; /* id -> which kind of event it is of */
-	struct u64map tasks;  /* tid in doubt -> index + 1 of its first stream */
+	struct u64map tasks;  /* tid that may be sampled twice -> index + 1 of its first stream */
 	VEC(struct double_sample_stream) streams;
 	uint32_t free_list;
 	VEC(uint32_t) ended; /* tids */
@@ -42,21 +42,21 @@ void double_sampling_deinit(struct double_sampling *double_sampling);
 
 /* All return false when out of memory. */
 
-/* Which kind of event an id is of: needed of all that may sample a task in doubt. */
+/* Sets the event of an id. Call it for each id that may sample such a task. */
 bool double_sampling_add_id(struct double_sampling *double_sampling, uint64_t id, uint32_t event);
 bool double_sampling_add_task(struct double_sampling *double_sampling, uint32_t tid);
 bool double_sampling_fork(struct double_sampling *double_sampling, uint32_t parent_tid, uint32_t tid);
 bool double_sampling_exit(struct double_sampling *double_sampling, uint32_t tid);
 
 /* All samples of the tasks that have ended so far have been seen. */
-void double_sampling_forget_ended(struct double_sampling *double_sampling);
+void double_sampling_remove_ended(struct double_sampling *double_sampling);
 
 static inline bool double_sampling_has(const struct double_sampling *double_sampling, uint32_t tid)
 {
 	return double_sampling->tasks.count && u64map_find(&double_sampling->tasks, tid);
 }
 
-/* Whether a sample of a task in doubt counts. */
+/* Decides whether a sample of such a task counts. */
 bool double_sampling_sample(struct double_sampling *double_sampling, uint32_t tid, uint32_t cpu, uint64_t id,
 			    uint64_t period, bool *keep_ret);
 

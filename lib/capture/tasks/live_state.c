@@ -31,13 +31,13 @@ enum {
 };
 
 /*
- * That mappings were removed is not told. So where there are more than this, the oldest but for
+ * The kernel reports no munmap(2). Where there are more than this, the oldest but for
  * the first ones (the program and its libraries) are taken for gone.
  */
 #define MAPPINGS_MAX 16384
 #define MAPPINGS_FIRST 1024
 
-/* Control groups come and go, and only their coming is told. */
+/* The kernel reports new control groups, but not removed ones. */
 #define FACTS_MAX 65536
 
 /* A part of the log, or of the facts, that is written at a time. */
@@ -272,11 +272,11 @@ static bool copy_mappings(struct live_state_process *to, const struct live_state
 	return true;
 }
 
-static bool see_fork(struct live_state *live_state, const uint8_t *record)
+static bool on_fork(struct live_state *live_state, const uint8_t *record)
 {
 	uint32_t pid = get_u32(record, BODY_PID), ppid = get_u32(record, TASK_PPID);
 	uint32_t tid = get_u32(record, TASK_TID), ptid = get_u32(record, TASK_PTID);
-	/* A task of that number whose end was not told. */
+	/* An older task of that number: its EXIT is missing. */
 	remove_thread(live_state, tid);
 	struct live_state_thread *thread = enter(live_state, pid, tid);
 	if (!thread)
@@ -308,7 +308,7 @@ static void begin_program(struct live_state *live_state, struct live_state_proce
 	}
 }
 
-static bool see_comm(struct live_state *live_state, const uint8_t *record)
+static bool on_comm(struct live_state *live_state, const uint8_t *record)
 {
 	uint32_t pid = get_u32(record, BODY_PID);
 	uint32_t tid = get_u32(record, BODY_TID);
@@ -358,7 +358,7 @@ static void remove_covered(struct live_state_process *process, uint64_t start, u
 		compact(process);
 }
 
-static bool see_mapping(struct live_state *live_state, const uint8_t *record)
+static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 {
 	uint32_t pid = get_u32(record, BODY_PID);
 	const struct perf_event_header header = header_of(record);
@@ -406,7 +406,7 @@ static bool add_fact(struct live_state *live_state, uint64_t key, const uint8_t 
 	return true;
 }
 
-static bool see_fact(struct live_state *live_state, const uint8_t *record)
+static bool on_fact(struct live_state *live_state, const uint8_t *record)
 {
 	uint32_t type = header_of(record).type;
 	uint64_t key = hash_pair(type, type == PERF_RECORD_BPF_EVENT ? get_u32(record, BPF_ID)
@@ -422,26 +422,26 @@ static bool see_fact(struct live_state *live_state, const uint8_t *record)
 	return true;
 }
 
-static bool see(struct live_state *live_state, const uint8_t *record)
+static bool on_record(struct live_state *live_state, const uint8_t *record)
 {
 	switch (header_of(record).type) {
 	case PERF_RECORD_FORK:
-		return see_fork(live_state, record);
+		return on_fork(live_state, record);
 	case PERF_RECORD_EXIT:
 		remove_thread(live_state, get_u32(record, TASK_TID));
 		return true;
 	case PERF_RECORD_COMM:
-		return see_comm(live_state, record);
+		return on_comm(live_state, record);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return see_mapping(live_state, record);
+		return on_mapping(live_state, record);
 	case PERF_RECORD_NAMESPACES: {
 		struct live_state_thread *thread = enter(live_state, get_u32(record, BODY_PID),
 							 get_u32(record, BODY_TID));
 		return thread && replace(&thread->namespaces, record);
 	}
 	default:
-		return see_fact(live_state, record);
+		return on_fact(live_state, record);
 	}
 }
 
@@ -492,14 +492,14 @@ struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *by
 			continue;
 		else if (time_of(live_state, record) <= live_state->base_ns &&
 			 live_state->log_begin == live_state->log.count)
-			good = see(live_state, record);
+			good = on_record(live_state, record);
 		else
 			good = append(&live_state->log, record, header.size);
 	}
 	return good ? NULL : error_no_memory();
 }
 
-struct sp_error *live_state_forget(struct live_state *live_state, uint64_t before_ns)
+struct sp_error *live_state_expire(struct live_state *live_state, uint64_t before_ns)
 {
 	struct record_buffer *log = &live_state->log;
 	bool good = true;
@@ -508,7 +508,7 @@ struct sp_error *live_state_forget(struct live_state *live_state, uint64_t befor
 		if (time_of(live_state, record) > before_ns)
 			break;
 		live_state->log_begin += header_of(record).size;
-		good = see(live_state, record);
+		good = on_record(live_state, record);
 	}
 	if (before_ns > live_state->base_ns)
 		live_state->base_ns = before_ns;
@@ -531,7 +531,7 @@ struct sp_error *live_state_trim(struct live_state *live_state, size_t size)
 		uint64_t time_ns = time_of(live_state, live_state->log.items + at);
 		before_ns = time_ns > before_ns ? time_ns : before_ns;
 	}
-	return live_state_forget(live_state, before_ns);
+	return live_state_expire(live_state, before_ns);
 }
 
 /* -- After losses ---------------------------------------------------------- */
@@ -560,7 +560,7 @@ struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t
 		const struct live_state_thread *thread = &live_state->threads.items[i];
 		if (count && bsearch(&thread->pid, pids, count, sizeof(*pids), u32_compare))
 			continue;
-		/* Nobody told of its beginning: nobody need be told of its end. */
+		/* No record reported its start: its end needs none. */
 		if (thread->fork)
 			good = add_exit(live_state, thread, time_ns);
 		else
@@ -632,7 +632,7 @@ static bool put_facts(const struct live_state *live_state, size_t part, struct r
 	return good;
 }
 
-/* Steps: what it begins with, facts, processes, and what was told since. */
+/* Steps: first records, facts, processes, and later records. */
 struct sp_error *live_state_next(const struct live_state *live_state, struct live_state_place *place,
 				 struct record_buffer *buffer, bool *more_ret)
 {

@@ -4,9 +4,9 @@
  * each sample in it finds its process, its name and its mappings. Nothing is read from /proc.
  *
  * Side-band runs ahead of the samples, so there are two parts: what held at a moment in the past
- * that no sample is older than any more, and what has been told since, in its order. What
- * moves the moment on is live_state_forget(). Memory is in proportion to what lives, and to
- * what was told since that moment.
+ * that no sample is older than any more, and the records since then, in order. What
+ * moves the moment on is live_state_expire(). Memory is in proportion to what lives, and to
+ * the records since that moment.
  */
 #ifndef CAPTURE_TASKS_LIVE_STATE_H
 #define CAPTURE_TASKS_LIVE_STATE_H
@@ -30,7 +30,7 @@ struct live_state_process {
 	size_t dead;   /* of the mappings */
 };
 
-/* Records as they came, each its own memory; NULL: none was told. */
+/* Copies of records, each allocated; NULL: none arrived. */
 struct live_state_thread {
 	uint32_t pid, tid;
 	uint8_t *fork, *comm, *namespaces;
@@ -51,7 +51,7 @@ struct live_state {
 	struct { VEC(struct live_state_thread); } threads;
 	struct { VEC(struct live_state_fact); } facts;
 	size_t evict; /* the next of the facts to go where there are too many */
-	struct record_buffer log; /* from `log_begin` on: told since */
+	struct record_buffer log; /* from `log_begin` on: later records */
 	size_t log_begin;
 	uint64_t base_ns; /* all that is older is in the first part */
 };
@@ -67,16 +67,16 @@ struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *by
 				size_t size) SP_MUST_CHECK;
 
 /* No sample older than that will be asked for any more. */
-struct sp_error *live_state_forget(struct live_state *live_state, uint64_t before_ns) SP_MUST_CHECK;
+struct sp_error *live_state_expire(struct live_state *live_state, uint64_t before_ns) SP_MUST_CHECK;
 
-/* The same, as far as is needed to have no more than `size` bytes told since. */
+/* The same, as far as is needed to have no more than `size` bytes of later records. */
 struct sp_error *live_state_trim(struct live_state *live_state, size_t size) SP_MUST_CHECK;
 
 /* After records were lost: all but these processes (sorted) have ended by `time_ns`. */
 struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t *pids, size_t count,
 				   uint64_t time_ns) SP_MUST_CHECK;
 
-/* How much is kept of what has been told since. */
+/* Returns the size of the later records. */
 static inline size_t live_state_log_size(const struct live_state *live_state)
 {
 	return live_state->log.count - live_state->log_begin;
@@ -89,7 +89,7 @@ struct live_state_place {
 
 /*
  * Appends the next part (of the order of one process) to the buffer; *more_ret is false, and
- * nothing is appended, behind the last. The first part's times are 0. The roster must not change
+ * nothing is appended, after the last part. Times in the first part are 0. The state must not change
  * meanwhile.
  */
 struct sp_error *live_state_next(const struct live_state *live_state, struct live_state_place *place,

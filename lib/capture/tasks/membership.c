@@ -2,7 +2,7 @@
 /*
  * Each number has a chain of spans, newest first; all but a few have just one.
  * What was never a member is not stored, and a number that stays unused after its task's end is
- * given up when nobody asks for that time any more.
+ * freed when that time is no longer needed.
  */
 #include "capture/tasks/membership.h"
 
@@ -200,7 +200,7 @@ static void give_up(struct membership *membership, const struct membership_end *
 	u64map_remove(&membership->newest, end->number);
 }
 
-static void forget_ended(struct membership *membership, uint64_t before_ns)
+static void expire_ended(struct membership *membership, uint64_t before_ns)
 {
 	size_t *begin = &membership->ended_begin, count = membership->ended.count;
 	for (; *begin < count && membership->ended.items[*begin].time_ns < before_ns; ++*begin)
@@ -213,9 +213,9 @@ static void forget_ended(struct membership *membership, uint64_t before_ns)
 	*begin = 0;
 }
 
-void membership_forget(struct membership *membership, uint64_t before_ns)
+void membership_expire(struct membership *membership, uint64_t before_ns)
 {
-	forget_ended(membership, before_ns);
+	expire_ended(membership, before_ns);
 	if (!membership->chained)
 		return;
 	membership->chained = 0;

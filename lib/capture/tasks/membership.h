@@ -84,7 +84,7 @@ bool membership_has(const struct membership *membership, uint32_t pid, uint32_t 
 bool membership_find(const struct membership *membership, uint32_t pid, uint32_t tid,
 		     uint64_t time_ns, uint64_t *since_ret, uint64_t *until_ret);
 
-/* Nothing before that time will be asked for any more. */
-void membership_forget(struct membership *membership, uint64_t before_ns);
+/* Frees spans that ended before that time. */
+void membership_expire(struct membership *membership, uint64_t before_ns);
 
 #endif

@@ -36,7 +36,7 @@ static bool has_ended(uint32_t pid, uint32_t tid)
 	return syscall(SYS_tgkill, (int)pid, (int)tid, 0) && errno == ESRCH;
 }
 
-static struct sp_error *forget_ended(struct membership *membership)
+static struct sp_error *remove_ended(struct membership *membership)
 {
 	CLEANUP(task_list_deinit) struct task_list ended = {0};
 	struct sp_error *error = NULL;
@@ -120,16 +120,16 @@ static void set_times(struct recorded_tasks *tasks, uint64_t time_ns)
 struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,
 			      struct task_list *running_ret)
 {
-	bool everyone = tasks->parts.config->target == CAPTURE_EVERYONE;
+	bool system_wide = tasks->parts.config->target == CAPTURE_SYSTEM_WIDE;
 	bool first = !tasks->rescan.lost;
 	tasks->rescan.lost = tasks->tracker.counts.lost;
-	struct sp_error *error = forget_ended(&tasks->membership);
+	struct sp_error *error = remove_ended(&tasks->membership);
 	if (error)
 		return error;
 	error = tasks_list_processes(tasks->parts.ctx, running_ret);
 	for (size_t i = 0; i < running_ret->count && !error; i++) {
 		uint32_t pid = running_ret->items[i];
-		if (everyone || descends(tasks, pid, now_ns))
+		if (system_wide || descends(tasks, pid, now_ns))
 			error = follow_process(tasks, pid, from_ns);
 	}
 	set_times(tasks, from_ns);
@@ -144,5 +144,5 @@ struct sp_error *tasks_look_for_ended(struct recorded_tasks *tasks, uint64_t mon
 	if (!rescan->lost || monotonic_ns - rescan->ended_ns < ENDED_INTERVAL_NS)
 		return NULL;
 	rescan->ended_ns = monotonic_ns;
-	return forget_ended(&tasks->membership);
+	return remove_ended(&tasks->membership);
 }

@@ -71,14 +71,14 @@ void tasks_connect(struct recorded_tasks *tasks)
 	tasks->spaces.threads_only = config->threads_only;
 	tracker->rewrite = tasks->parts.rewrite;
 	tracker->double_sampling = &tasks->double_sampling;
-	if (config->target == CAPTURE_EVERYONE)
+	if (config->target == CAPTURE_SYSTEM_WIDE)
 		return;
 	tracker->membership = &tasks->membership;
 	tracker->spaces = by_thread ? &tasks->spaces : &tasks->membership;
 	if (config->target == CAPTURE_COMMAND)
 		tracker->command_pid = (uint32_t)tasks->workload.pid;
 	/* Events of tasks give only what is asked for. */
-	tracker->strangers_too = !config->plan->cpu_wide;
+	tracker->saves_all = !config->plan->cpu_wide;
 }
 
 bool tasks_wants_thread(const struct recorded_tasks *tasks, uint32_t tid)
@@ -117,8 +117,8 @@ bool tasks_is_over(const struct recorded_tasks *tasks)
 	       (tasks->processes.count && !tasks->membership.live.count);
 }
 
-void tasks_forget(struct recorded_tasks *tasks, uint64_t before_ns)
+void tasks_expire(struct recorded_tasks *tasks, uint64_t before_ns)
 {
-	membership_forget(&tasks->membership, before_ns);
-	membership_forget(&tasks->spaces, before_ns);
+	membership_expire(&tasks->membership, before_ns);
+	membership_expire(&tasks->spaces, before_ns);
 }

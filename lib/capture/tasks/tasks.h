@@ -9,7 +9,7 @@
  *	tasks_connect()    once events are planned
  *	tasks_attach()     attach.h: opens events, and describes what runs
  *	tasks_drain()      in each round, before samples are read; then rescan.h
- *	tasks_forget()
+ *	tasks_expire()
  *	tasks_deinit()
  *
  * descendants.h has processes that are related to the target. One thread at a time. Times are the
@@ -120,6 +120,6 @@ uint64_t tasks_now_ns(const struct recorded_tasks *tasks);
 bool tasks_is_over(const struct recorded_tasks *tasks);
 
 /* No sample before that time will be filtered any more. */
-void tasks_forget(struct recorded_tasks *tasks, uint64_t before_ns);
+void tasks_expire(struct recorded_tasks *tasks, uint64_t before_ns);
 
 #endif

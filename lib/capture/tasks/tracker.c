@@ -136,8 +136,8 @@ static bool has_spaces(const struct tracker *tracker)
 	return tracker->spaces && tracker->spaces != tracker->membership;
 }
 
-static bool see_fork(struct tracker *tracker, const struct ring *ring,
-		     const struct tracker_item *item)
+static bool on_fork(struct tracker *tracker, const struct ring *ring,
+		    const struct tracker_item *item)
 {
 	uint64_t pids = ring_u64(ring, item->position + BODY);
 	uint64_t tids = ring_u64(ring, item->position + FORK_TIDS);
@@ -162,8 +162,8 @@ static bool see_fork(struct tracker *tracker, const struct ring *ring,
 	       (!has_spaces(tracker) || membership_fork(tracker->spaces, &birth));
 }
 
-static bool see_exit(struct tracker *tracker, const struct ring *ring,
-		     const struct tracker_item *item)
+static bool on_task_exit(struct tracker *tracker, const struct ring *ring,
+			 const struct tracker_item *item)
 {
 	uint32_t tid = first_u32(ring_u64(ring, item->position + FORK_TIDS));
 	if (tracker->membership && !membership_exit_at(tracker->membership, tid, item->time_ns))
@@ -178,7 +178,7 @@ static bool add_leader(struct membership *membership, uint32_t pid, uint64_t tim
 	return membership_add(membership, pid, pid, time_ns);
 }
 
-static bool see_exec(struct tracker *tracker, uint32_t pid, uint64_t time_ns)
+static bool on_exec(struct tracker *tracker, uint32_t pid, uint64_t time_ns)
 {
 	struct membership *membership = tracker->membership;
 	bool starts = pid == tracker->command_pid && !tracker->command_started;
@@ -190,17 +190,17 @@ static bool see_exec(struct tracker *tracker, uint32_t pid, uint64_t time_ns)
 	       (!has_spaces(tracker) || tell(tracker->spaces, pid, time_ns));
 }
 
-/* Tells whoever keeps count of tasks. */
-static bool see(struct tracker *tracker, const struct ring *ring,
-		const struct tracker_item *item, const struct perf_event_header *header)
+/* Updates the parts that count tasks. */
+static bool on_record(struct tracker *tracker, const struct ring *ring,
+		      const struct tracker_item *item, const struct perf_event_header *header)
 {
 	if (header->type == PERF_RECORD_FORK)
-		return see_fork(tracker, ring, item);
+		return on_fork(tracker, ring, item);
 	if (header->type == PERF_RECORD_EXIT)
-		return see_exit(tracker, ring, item);
+		return on_task_exit(tracker, ring, item);
 	if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC)
-		return see_exec(tracker, first_u32(ring_u64(ring, item->position + BODY)),
-				item->time_ns);
+		return on_exec(tracker, first_u32(ring_u64(ring, item->position + BODY)),
+			       item->time_ns);
 	if (header->type == PERF_RECORD_LOST)
 		tracker->counts.lost += ring_u64(ring, item->position + LOST_COUNT);
 	return true;
@@ -216,19 +216,19 @@ static bool is_of_who_ran(uint32_t type)
 static bool is_wanted(const struct tracker *tracker, const struct ring *ring,
 		      const struct tracker_item *item, uint32_t type)
 {
-	if (tracker->spaces && !tracker->strangers_too && is_of_who_ran(type)) {
+	if (tracker->spaces && !tracker->saves_all && is_of_who_ran(type)) {
 		uint64_t tids = trailer_u64(ring, item, tracker->fields.trailer_tid);
 		return membership_has(tracker->membership, first_u32(tids), second_u32(tids),
 				      item->time_ns);
 	}
-	if (!tracker->spaces || tracker->strangers_too || !can_repeat(type))
+	if (!tracker->spaces || tracker->saves_all || !can_repeat(type))
 		return true; /* the others are of the kernel itself, or about the ring */
 	/* All begin with the pid: of a FORK, the child's. */
 	uint32_t pid = first_u32(ring_u64(ring, item->position + BODY));
 	return membership_has(tracker->spaces, pid, pid, item->time_ns);
 }
 
-static bool keep(struct tracker *tracker, const struct ring *ring,
+static bool save(struct tracker *tracker, const struct ring *ring,
 		 const struct tracker_item *item)
 {
 	struct record_buffer *kept = &tracker->kept;
@@ -241,21 +241,21 @@ static bool keep(struct tracker *tracker, const struct ring *ring,
 		rewrite_copy(tracker->rewrite, &tracker->fields, copy,
 			     ring_header(ring, item->position).type, item->size);
 	kept->count += item->size;
-	tracker->counts.kept++;
+	tracker->counts.saved++;
 	return true;
 }
 
-static struct sp_error *take(struct tracker *tracker, const struct ring *rings)
+static struct sp_error *process_items(struct tracker *tracker, const struct ring *rings)
 {
 	for (size_t i = 0; i < tracker->items.count; i++) {
 		const struct tracker_item *item = &tracker->items.items[i];
 		const struct ring *ring = &rings[item->ring];
 		struct perf_event_header header = ring_header(ring, item->position);
-		if (!see(tracker, ring, item, &header))
+		if (!on_record(tracker, ring, item, &header))
 			return error_no_memory();
 		if (!is_wanted(tracker, ring, item, header.type))
-			tracker->counts.strangers++;
-		else if (!keep(tracker, ring, item))
+			tracker->counts.filtered++;
+		else if (!save(tracker, ring, item))
 			return error_no_memory();
 		if (item->time_ns > tracker->last_ns)
 			tracker->last_ns = item->time_ns;
@@ -278,7 +278,7 @@ struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings, size
 		qsort(tracker->items.items, tracker->items.count, sizeof(struct tracker_item),
 		      by_time);
 	if (!error)
-		error = take(tracker, rings);
+		error = process_items(tracker, rings);
 	for (size_t i = 0; i < ring_count && !error; i++)
 		ring_release(&rings[i], ends[i]);
 	return error;

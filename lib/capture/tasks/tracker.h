@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The rings of the side-band: who is mapped where, and which tasks there are.
- * Drained whole, merged by time, told to those who keep count of tasks, and
+ * Drained whole, merged by time, passed to the parts that count tasks, and
  * kept as far as they concern what is recorded.
  */
 #ifndef CAPTURE_TASKS_TRACKER_H
@@ -22,7 +22,7 @@ struct tracker_item {
 };
 
 struct tracker_counts {
-	uint64_t kept, strangers, repeated; /* records */
+	uint64_t saved, filtered, repeated; /* records */
 	uint64_t lost;    /* records, as LOST says */
 	uint64_t damaged; /* bytes */
 	uint64_t followed_forks; /* FORK records of the followed */
@@ -31,13 +31,13 @@ struct tracker_counts {
 struct tracker {
 	struct record_fields fields;
 	const struct rewrite *rewrite; /* NULL: nothing is to be changed */
-	struct membership *membership; /* who is followed; NULL: everyone */
+	struct membership *membership; /* the followed tasks; NULL: all */
 	/*
 	 * The processes whose records are kept: `membership`, if that is by process, or
 	 * one by process beside it, since what one thread maps the others use.
 	 */
 	struct membership *spaces;
-	bool strangers_too;    /* keep all records: the kernel gives those of the followed alone */
+	bool saves_all;    /* keep all records: the kernel gives those of the followed alone */
 	struct double_sampling *double_sampling; /* NULL: none */
 	uint32_t command_pid;  /* followed from its first exec on; 0: none */
 	bool command_started;  /* that exec was seen */

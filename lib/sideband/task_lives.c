@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ *	events      IN          OUT          WAKE       IN       EXIT
+ *	pieces   0  |     1     |      2     |     3    |    4   |
+ *	       blocked running    blocked      runnable   running
+ *
+ * Only records at both ends of a piece give its state, so a lost record makes at most the pieces beside it
+ * unknown.
+ */
+#include "sideband/task_lives.h"
+
+/* Part of a life's waits that must have a WAKE event, in percent, if all wake-ups were recorded. */
+#define WAKES_PERCENT 90
+
+void task_lives_deinit(struct task_lives *lives)
+{
+	vec_deinit(&lives->items);
+}
+
+/* State that an event requires just before it. */
+enum needed {
+	NEEDS_NOTHING, /* end of the recording */
+	NEEDS_RUNNING,
+	NEEDS_OFF,
+	NEEDS_ANY,     /* the thread runs at the event; it may have begun to run there */
+};
+
+static enum needed needed_before(const struct task_lives *lives, const struct task_life *life,
+				 size_t index)
+{
+	if (index == life->count)
+		return life->totals.ended ? NEEDS_RUNNING : NEEDS_NOTHING;
+	switch (lives->events->items.items[life->first + index].kind) {
+	case TASK_EVENT_OUT:
+	case TASK_EVENT_PREEMPT:
+		return NEEDS_RUNNING;
+	case TASK_EVENT_SEEN:
+		return NEEDS_ANY;
+	default:
+		return NEEDS_OFF;
+	}
+}
+
+static enum task_state state_after(unsigned int kind)
+{
+	switch (kind) {
+	case TASK_EVENT_OUT:
+		return TASK_BLOCKED;
+	case TASK_EVENT_PREEMPT:
+	case TASK_EVENT_WAKE:
+		return TASK_RUNNABLE;
+	default:
+		return TASK_RUNNING;
+	}
+}
+
+/* Returns the state before a life's first event. */
+static enum task_state state_at_begin(const struct task_life *life, enum needed needed)
+{
+	if (life->totals.born)
+		return TASK_RUNNABLE;
+	return needed == NEEDS_RUNNING || needed == NEEDS_ANY ? TASK_RUNNING : TASK_BLOCKED;
+}
+
+static bool agree(enum task_state state, enum needed needed)
+{
+	switch (needed) {
+	case NEEDS_RUNNING:
+		return state == TASK_RUNNING;
+	case NEEDS_OFF:
+		return state != TASK_RUNNING;
+	default:
+		return true;
+	}
+}
+
+/* Returns the CPU on which the thread ran between two events, if it ran. */
+static uint32_t cpu_between(const struct task_lives *lives, const struct task_life *life, size_t index)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	if (index && events[index - 1].cpu != TASK_CPU_UNKNOWN)
+		return events[index - 1].cpu;
+	return index < life->count ? events[index].cpu : TASK_CPU_UNKNOWN;
+}
+
+/*
+ * Splits a piece, whose ends contradict each other, at the gaps within it: the state before the first gap
+ * and the state after the last one are known. Without gaps, all of it is unknown.
+ */
+static size_t split_lost(const struct task_lives *lives, const struct task_piece *whole,
+			 enum needed needed, struct task_piece *ret)
+{
+	struct task_gap_list gaps = task_gaps_of(lives->gaps, whole->cpu);
+	size_t begin = sorted_below(gaps.items, gaps.count, .begin_ns, whole->begin_ns);
+	size_t end = sorted_below(gaps.items, gaps.count, .begin_ns, whole->end_ns);
+	struct task_piece before = *whole, lost = *whole, after = *whole;
+	lost.state = TASK_UNKNOWN;
+	lost.certain = before.certain = after.certain = true;
+	if (begin && gaps.items[begin - 1].end_ns > whole->begin_ns)
+		begin--;
+	if (begin == end) {
+		ret[0] = lost;
+		return 1;
+	}
+	if (gaps.items[begin].begin_ns > whole->begin_ns)
+		lost.begin_ns = gaps.items[begin].begin_ns;
+	if (gaps.items[end - 1].end_ns < whole->end_ns && needed != NEEDS_NOTHING)
+		lost.end_ns = gaps.items[end - 1].end_ns;
+	before.end_ns = lost.begin_ns;
+	after.begin_ns = lost.end_ns;
+	after.state = needed == NEEDS_RUNNING ? TASK_RUNNING : TASK_BLOCKED;
+	ret[0] = before;
+	ret[1] = lost;
+	ret[2] = after;
+	return 3;
+}
+
+size_t task_life_pieces(const struct task_lives *lives, const struct task_life *life, size_t index,
+			struct task_piece *ret)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	enum needed needed = needed_before(lives, life, index);
+	struct task_piece piece = {
+		.begin_ns = index ? events[index - 1].time_ns : life->totals.begin_ns,
+		.end_ns = index < life->count ? events[index].time_ns : life->totals.end_ns,
+		.state = index ? state_after(events[index - 1].kind) : state_at_begin(life, needed),
+		.cpu = TASK_CPU_UNKNOWN,
+		.open = index == life->count && !life->totals.ended,
+	};
+	if (!lives->known)
+		piece.state = TASK_UNKNOWN;
+	if (piece.state == TASK_RUNNING)
+		piece.cpu = cpu_between(lives, life, index);
+	/* A thread that could run when records were lost may since have blocked, without any later record. */
+	bool ends_unseen = needed == NEEDS_NOTHING && piece.state != TASK_BLOCKED &&
+			   task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu), piece.begin_ns,
+					     piece.end_ns);
+	if (piece.state != TASK_UNKNOWN && (!agree(piece.state, needed) || ends_unseen)) {
+		if (!ends_unseen)
+			piece.cpu = TASK_CPU_UNKNOWN;
+		return split_lost(lives, &piece, needed, ret);
+	}
+	ret[0] = piece;
+	return 1;
+}
+
+size_t task_life_index(const struct task_lives *lives, const struct task_life *life, uint64_t time_ns)
+{
+	return sorted_up_to(lives->events->items.items + life->first, life->count, .time_ns, time_ns);
+}
+
+/* State of the loop that makes the lifetimes of one thread. */
+struct maker {
+	struct task_lives *lives;
+	struct task_thread *thread;
+	struct task_event *items; /* all events */
+	size_t next;              /* events before this index stay */
+	struct task_life *life;   /* the current one; NULL: none */
+	bool dead;                /* an EXIT came last: events without FORK or exec are of its end */
+};
+
+static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32_t pid)
+{
+	maker->life = vec_push(&maker->lives->items);
+	if (!maker->life)
+		return false;
+	*maker->life = (struct task_life){
+		.totals = {.pid = pid ? pid : maker->thread->tid, .tid = maker->thread->tid,
+			   .begin_ns = begin_ns, .born = born},
+		.first = maker->next,
+	};
+	maker->thread->life_count++;
+	maker->dead = false;
+	return true;
+}
+
+static void end_life(struct maker *maker, uint64_t end_ns, bool ended)
+{
+	struct task_totals *totals = &maker->life->totals;
+	totals->end_ns = end_ns > totals->begin_ns ? end_ns : totals->begin_ns;
+	totals->ended = ended;
+	maker->life->count = maker->next - maker->life->first;
+	maker->life = NULL;
+}
+
+/* Returns whether an event changes the state that follows from the events of the life so far. */
+static bool changes_state(const struct maker *maker, unsigned int kind)
+{
+	bool any = maker->next > maker->life->first;
+	enum task_state state = any ? state_after(maker->items[maker->next - 1].kind) : TASK_UNKNOWN;
+	if (kind == TASK_EVENT_WAKE)
+		return state == TASK_BLOCKED || (!any && !maker->life->totals.born);
+	return kind != TASK_EVENT_SEEN || state != TASK_RUNNING;
+}
+
+/* Returns false when out of memory. */
+static bool add_event(struct maker *maker, struct task_event event)
+{
+	unsigned int kind = event.kind & ~(unsigned int)TASK_EVENT_TRACE;
+	uint32_t pid = maker->thread->pid;
+	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
+		return true;
+	if (kind == TASK_EVENT_FORK) {
+		if (maker->life)
+			end_life(maker, event.time_ns, false);
+		return begin_life(maker, event.time_ns, true, event.cpu);
+	}
+	if (maker->dead && kind != TASK_EVENT_EXEC)
+		return true;
+	if (!maker->life && !begin_life(maker, maker->dead ? event.time_ns : maker->lives->first_ns,
+					false, pid))
+		return false;
+	if (kind == TASK_EVENT_EXIT) {
+		end_life(maker, event.time_ns, true);
+		maker->dead = true;
+		return true;
+	}
+	event.kind = (kind == TASK_EVENT_EXEC ? TASK_EVENT_SEEN : kind) & 0xff;
+	if (changes_state(maker, event.kind))
+		maker->items[maker->next++] = event;
+	return true;
+}
+
+bool task_lives_make(struct task_lives *lives, struct task_events *events)
+{
+	struct maker maker = {.lives = lives, .items = events->items.items};
+	for (size_t i = 0; i < events->threads.count; i++) {
+		struct task_thread *thread = maker.thread = &events->threads.items[i];
+		thread->first_life = lives->items.count;
+		maker.dead = false;
+		for (size_t j = 0; j < thread->count; j++)
+			if (!add_event(&maker, events->items.items[thread->first + j]))
+				return false;
+		if (!thread->life_count && !begin_life(&maker, lives->first_ns, false, thread->pid))
+			return false;
+		if (maker.life)
+			end_life(&maker, lives->last_ns, false);
+	}
+	events->items.count = maker.next;
+	return true;
+}
+
+/* Adds a wait, if the piece is one. */
+static void add_wait(struct task_totals *totals, const struct task_piece *piece)
+{
+	uint64_t length = piece->end_ns - piece->begin_ns;
+	if (piece->state != TASK_BLOCKED || !length)
+		return;
+	totals->waits++;
+	if (length > totals->longest_wait_ns)
+		totals->longest_wait_ns = length;
+}
+
+static void add_piece(const struct task_lives *lives, struct task_totals *totals,
+		      const struct task_piece *piece)
+{
+	uint64_t length = piece->end_ns - piece->begin_ns, lost = 0;
+	if (!piece->certain)
+		lost = task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), piece->begin_ns,
+					 piece->end_ns);
+	uint64_t *const sums[TASK_STATES] = {&totals->unknown_ns, &totals->running_ns,
+					     &totals->runnable_ns, &totals->blocked_ns};
+	*sums[piece->state] += length - lost;
+	totals->unknown_ns += lost;
+	add_wait(totals, piece);
+}
+
+static void count_events(const struct task_lives *lives, struct task_life *life)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	uint32_t cpu = TASK_CPU_UNKNOWN;
+	uint64_t wakes = 0, outs = 0;
+	for (size_t i = 0; i < life->count; i++) {
+		life->totals.preemptions += events[i].kind == TASK_EVENT_PREEMPT;
+		wakes += events[i].kind == TASK_EVENT_WAKE;
+		outs += events[i].kind == TASK_EVENT_OUT;
+		if (events[i].kind == TASK_EVENT_WAKE || events[i].cpu == TASK_CPU_UNKNOWN)
+			continue;
+		life->totals.migrations += cpu != TASK_CPU_UNKNOWN && cpu != events[i].cpu;
+		cpu = events[i].cpu;
+	}
+	if (wakes && wakes * 100 >= outs * WAKES_PERCENT)
+		life->totals.split = TASK_SPLIT_WAKING;
+}
+
+/* Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. */
+static void split_blocked(struct task_totals *totals, const struct task_thread *thread)
+{
+	const struct task_schedstat *early = &thread->early, *late = &thread->late;
+	uint64_t wait_before = totals->born ? 0 : early->wait_ns;
+	if (totals->split != TASK_SPLIT_NONE || !late->time_ns || late->time_ns < totals->begin_ns ||
+	    (!totals->born && early->time_ns == late->time_ns) || late->wait_ns < wait_before)
+		return;
+	uint64_t wait = late->wait_ns - wait_before;
+	uint64_t more = wait > totals->runnable_ns ? wait - totals->runnable_ns : 0;
+	if (more > totals->blocked_ns)
+		more = totals->blocked_ns;
+	totals->runnable_ns += more;
+	totals->blocked_ns -= more;
+	totals->split = TASK_SPLIT_SCHEDSTAT;
+}
+
+void task_lives_sum(struct task_lives *lives)
+{
+	const struct task_thread *threads = lives->events->threads.items;
+	for (size_t i = 0; i < lives->items.count; i++) {
+		struct task_life *life = &lives->items.items[i];
+		for (size_t j = 0; j <= life->count; j++) {
+			struct task_piece pieces[TASK_PIECES];
+			size_t count = task_life_pieces(lives, life, j, pieces);
+			for (size_t k = 0; k < count; k++)
+				add_piece(lives, &life->totals, &pieces[k]);
+		}
+		count_events(lives, life);
+	}
+	for (size_t i = 0; i < lives->events->threads.count; i++) {
+		const struct task_thread *thread = &threads[i];
+		if (thread->life_count && lives->known)
+			split_blocked(&lives->items.items[thread->first_life + thread->life_count - 1].totals,
+				      thread);
+	}
+}

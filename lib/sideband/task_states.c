@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sideband/task_states.h"
+
+#include <assert.h>
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "record/note.h"
+#include "record/types.h"
+#include "sideband/task_latency.h"
+#include "sideband/task_lives.h"
+
+struct task_states {
+	struct task_events events;
+	struct task_gaps gaps;
+	struct task_lives lives;
+	struct task_latency latency;
+	uint64_t first_ns, last_ns;   /* extent of all records; first_ns UINT64_MAX: none */
+	bool switches;                /* some thread has switches */
+	struct u64map last_of_cpu;    /* CPU -> index in last_times */
+	VEC(uint64_t) last_times;     /* latest switch of each CPU so far */
+	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
+	bool has_latency;
+};
+
+DEFINE_CLEANUP(struct task_states *, task_states_free)
+
+struct sp_error *task_states_new(struct task_states **ret)
+{
+	CLEANUP(cleanup_task_states_free) struct task_states *states = calloc(1, sizeof(*states));
+	if (!states)
+		return error_no_memory();
+	states->first_ns = states->round_ns = states->before_ns = UINT64_MAX;
+	*ret = take_ptr(states);
+	return NULL;
+}
+
+void task_states_free(struct task_states *states)
+{
+	if (!states)
+		return;
+	task_events_deinit(&states->events);
+	task_gaps_deinit(&states->gaps);
+	task_lives_deinit(&states->lives);
+	task_latency_deinit(&states->latency);
+	u64map_deinit(&states->last_of_cpu);
+	vec_deinit(&states->last_times);
+	free(states);
+}
+
+/* Returns whether a tid is a thread's: 0 is the idle task, and UINT32_MAX a task that has ended. */
+static bool is_thread(uint32_t tid)
+{
+	return tid && tid != UINT32_MAX;
+}
+
+static uint32_t cpu_of(const struct sp_record *record)
+{
+	const struct sp_sample_id *id = &record->id;
+	return id->present & PERF_SAMPLE_CPU && id->cpu < TASK_CPU_UNKNOWN ? id->cpu : TASK_CPU_UNKNOWN;
+}
+
+static bool add_event(struct task_states *states, uint32_t pid, uint32_t tid, unsigned int kind,
+		      uint64_t time_ns, uint32_t cpu)
+{
+	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
+	return thread && task_events_add(&states->events, thread, kind, time_ns, cpu);
+}
+
+/* Notes the time of a switch, from which a later LOST record of its ring buffer lost records. */
+static bool note_time(struct task_states *states, uint32_t cpu, uint64_t time_ns)
+{
+	bool added;
+	if (time_ns < states->round_ns)
+		states->round_ns = time_ns;
+	if (cpu == TASK_CPU_UNKNOWN)
+		return true;
+	if (!vec_reserve(&states->last_times, states->last_times.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&states->last_of_cpu, cpu, (uint32_t)states->last_times.count,
+					   &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&states->last_times) = time_ns;
+	else if (time_ns > states->last_times.items[*index])
+		states->last_times.items[*index] = time_ns;
+	return true;
+}
+
+static bool add_switch(struct task_states *states, const struct sp_record *record)
+{
+	const struct sp_sample_id *id = &record->id;
+	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	bool preempted = record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	unsigned int out_kind = preempted ? TASK_EVENT_PREEMPT : TASK_EVENT_OUT;
+	if (!note_time(states, cpu_of(record), id->time_ns))
+		return false;
+	if (!is_thread(id->tid))
+		return true;
+	struct task_thread *thread = task_events_thread(&states->events, id->tid, id->pid);
+	if (!thread)
+		return false;
+	states->switches = thread->switched = true;
+	return task_events_add(&states->events, thread, out ? out_kind : TASK_EVENT_IN, id->time_ns,
+			       cpu_of(record));
+}
+
+/*
+ * Adds a FORK, EXIT or COMM record. Synthesized ones have no time: the thread is older than the recording.
+ */
+static bool add_task(struct task_states *states, const struct sp_record *record)
+{
+	const struct sp_task *task = &record->task;
+	uint64_t time_ns = record->id.time_ns;
+	bool exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
+	uint32_t pid = record->type == PERF_RECORD_COMM ? record->comm.pid : task->pid;
+	uint32_t tid = record->type == PERF_RECORD_COMM ? record->comm.tid : task->tid;
+	if (!is_thread(tid))
+		return true;
+	if (record->type == PERF_RECORD_EXIT && time_ns)
+		return add_event(states, pid, tid, TASK_EVENT_EXIT, time_ns, TASK_CPU_UNKNOWN);
+	if (record->type == PERF_RECORD_FORK && time_ns && !(record->misc & PERF_RECORD_MISC_FORK_EXEC))
+		return add_event(states, pid, tid, TASK_EVENT_FORK, time_ns, pid);
+	if (record->type == PERF_RECORD_COMM && time_ns && exec)
+		return add_event(states, pid, tid, TASK_EVENT_EXEC, time_ns, cpu_of(record));
+	return task_events_thread(&states->events, tid, pid);
+}
+
+/* Returns the time from which a LOST record's ring buffer lost records: its last switch, as far as known. */
+static uint64_t lost_from(const struct task_states *states, uint32_t cpu)
+{
+	const uint32_t *index = u64map_find(&states->last_of_cpu, cpu);
+	if (index)
+		return states->last_times.items[*index];
+	return states->round_ns < states->before_ns ? states->round_ns : states->before_ns;
+}
+
+static bool add_lost(struct task_states *states, const struct sp_record *record)
+{
+	uint64_t end_ns = record->id.time_ns, begin_ns = lost_from(states, cpu_of(record));
+	if (begin_ns > end_ns)
+		begin_ns = states->before_ns < states->round_ns ? states->before_ns : states->round_ns;
+	if (begin_ns > end_ns)
+		begin_ns = end_ns;
+	return task_gaps_add(&states->gaps, cpu_of(record), begin_ns, end_ns);
+}
+
+static bool add_note(struct task_states *states, const struct sp_record *record)
+{
+	struct sp_note note;
+	if (!sp_record_note(record, &note) || note.kind != NOTE_SCHEDSTAT ||
+	    note.value_count < note_value_count(NOTE_SCHEDSTAT) || !note.time_ns ||
+	    !is_thread((uint32_t)note.values[1]))
+		return true;
+	struct task_thread *thread = task_events_thread(&states->events, (uint32_t)note.values[1],
+							(uint32_t)note.values[0]);
+	if (!thread)
+		return false;
+	const struct task_schedstat stat = {note.time_ns, note.values[2], note.values[3]};
+	if (!thread->early.time_ns || stat.time_ns < thread->early.time_ns)
+		thread->early = stat;
+	if (stat.time_ns >= thread->late.time_ns)
+		thread->late = stat;
+	return true;
+}
+
+struct sp_error *task_states_add(struct task_states *states, const struct sp_record *record)
+{
+	uint64_t time_ns = record->id.time_ns;
+	bool done = true;
+	if (time_ns && time_ns < states->first_ns)
+		states->first_ns = time_ns;
+	if (time_ns > states->last_ns)
+		states->last_ns = time_ns;
+	switch (record->type) {
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		done = !time_ns || add_switch(states, record);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_COMM:
+		done = add_task(states, record);
+		break;
+	case PERF_RECORD_LOST:
+		done = !time_ns || add_lost(states, record);
+		break;
+	case SP_RECORD_FINISHED_ROUND:
+		states->before_ns = states->round_ns;
+		states->round_ns = UINT64_MAX;
+		break;
+	case SP_RECORD_EVENT_UPDATE:
+		done = add_note(states, record);
+		break;
+	default:
+		break;
+	}
+	return done ? NULL : error_no_memory();
+}
+
+struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns, uint64_t last_ns)
+{
+	if (first_ns && first_ns < states->first_ns)
+		states->first_ns = first_ns;
+	if (last_ns > states->last_ns)
+		states->last_ns = last_ns;
+	if (states->first_ns > states->last_ns)
+		states->first_ns = states->last_ns;
+	states->lives.events = &states->events;
+	states->lives.gaps = &states->gaps;
+	states->lives.first_ns = states->first_ns;
+	states->lives.last_ns = states->last_ns;
+	states->lives.known = states->switches;
+	if (!task_events_sort(&states->events) || !task_gaps_seal(&states->gaps) ||
+	    !task_lives_make(&states->lives, &states->events))
+		return error_no_memory();
+	task_lives_sum(&states->lives);
+	return NULL;
+}
+
+struct sp_error *task_states_add_latency(struct task_states *states)
+{
+	states->has_latency = true;
+	return task_latency_make(&states->latency, &states->lives) ? NULL : error_no_memory();
+}
+
+bool task_states_known(const struct task_states *states)
+{
+	return states->switches;
+}
+
+uint64_t task_states_first_ns(const struct task_states *states)
+{
+	return states->first_ns;
+}
+
+uint64_t task_states_last_ns(const struct task_states *states)
+{
+	return states->last_ns;
+}
+
+size_t task_states_count(const struct task_states *states)
+{
+	return states->lives.items.count;
+}
+
+const struct task_totals *task_states_totals(const struct task_states *states, size_t index)
+{
+	assert(index < states->lives.items.count);
+	return &states->lives.items.items[index].totals;
+}
+
+size_t task_states_find(const struct task_states *states, uint32_t tid, size_t *count_ret)
+{
+	const uint32_t *index = u64map_find(&states->events.thread_of, tid);
+	const struct task_thread *thread = index ? &states->events.threads.items[*index] : NULL;
+	*count_ret = thread ? thread->life_count : 0;
+	return thread ? thread->first_life : 0;
+}
+
+size_t task_states_lifetime(const struct task_states *states, uint32_t tid, uint64_t time_ns)
+{
+	size_t count, first = task_states_find(states, tid, &count);
+	size_t before = sorted_up_to(states->lives.items.items + first, count, .totals.begin_ns, time_ns);
+	return before ? first + before - 1 : SIZE_MAX;
+}
+
+/* Gets the part of a piece that includes a time, between gaps or within one. */
+static struct task_interval interval_at(const struct task_states *states, const struct task_piece *piece,
+					uint64_t time_ns)
+{
+	struct task_interval interval = {piece->begin_ns, piece->end_ns, piece->state, piece->open};
+	if (piece->certain)
+		return interval;
+	if (task_gaps_cut(task_gaps_of(&states->gaps, piece->cpu), time_ns, &interval.begin_ns,
+			  &interval.end_ns))
+		interval.state = TASK_UNKNOWN;
+	interval.open = piece->open && interval.end_ns == piece->end_ns;
+	return interval;
+}
+
+/* Gets the interval of a life that includes a time. At the life's end, it is the last one. */
+static void life_at(const struct task_states *states, const struct task_life *life, uint64_t time_ns,
+		    struct task_interval *ret)
+{
+	struct task_piece pieces[TASK_PIECES];
+	size_t count = task_life_pieces(&states->lives, life,
+					task_life_index(&states->lives, life, time_ns), pieces);
+	size_t at = 0;
+	while (at + 1 < count && time_ns >= pieces[at].end_ns)
+		at++;
+	*ret = interval_at(states, &pieces[at], time_ns);
+}
+
+bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t time_ns,
+		    struct task_interval *ret)
+{
+	size_t index = task_states_lifetime(states, tid, time_ns);
+	const struct task_life *life = index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+	if (!life || time_ns > life->totals.end_ns)
+		return false;
+	life_at(states, life, time_ns, ret);
+	return true;
+}
+
+bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
+			   struct task_interval *ret)
+{
+	size_t index = task_states_lifetime(states, tid, time_ns);
+	const struct task_life *life = index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+	if (!life)
+		return false;
+	const struct task_event *events = states->events.items.items + life->first;
+	for (size_t i = sorted_below(events, life->count, .time_ns, time_ns); i < life->count; i++) {
+		struct task_piece pieces[TASK_PIECES];
+		if (events[i].kind != TASK_EVENT_OUT && events[i].kind != TASK_EVENT_PREEMPT)
+			continue;
+		task_life_pieces(&states->lives, life, i + 1, pieces);
+		*ret = interval_at(states, &pieces[0], events[i].time_ns);
+		return true;
+	}
+	return false;
+}
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+	if (value < low)
+		return low;
+	return value > high ? high : value;
+}
+
+void task_states_sum(const struct task_states *states, size_t index, uint64_t from_ns,
+		     uint64_t until_ns, uint64_t ret[TASK_STATES])
+{
+	assert(index < states->lives.items.count);
+	const struct task_life *life = &states->lives.items.items[index];
+	for (size_t i = task_life_index(&states->lives, life, from_ns); i <= life->count; i++) {
+		struct task_piece pieces[TASK_PIECES];
+		size_t count = task_life_pieces(&states->lives, life, i, pieces);
+		if (pieces[0].begin_ns >= until_ns)
+			return;
+		for (size_t j = 0; j < count; j++) {
+			uint64_t begin_ns = clamp(pieces[j].begin_ns, from_ns, until_ns);
+			uint64_t end_ns = clamp(pieces[j].end_ns, begin_ns, until_ns);
+			uint64_t lost = 0;
+			if (!pieces[j].certain)
+				lost = task_gaps_overlap(task_gaps_of(&states->gaps, pieces[j].cpu),
+							 begin_ns, end_ns);
+			ret[pieces[j].state] += end_ns - begin_ns - lost;
+			ret[TASK_UNKNOWN] += lost;
+		}
+	}
+}
+
+double task_states_latency(const struct task_states *states, uint32_t pid, uint64_t from_ns,
+			   uint64_t until_ns)
+{
+	assert(states->has_latency);
+	if (from_ns >= until_ns)
+		return 0;
+	return task_latency_until(&states->latency, pid, until_ns) -
+	       task_latency_until(&states->latency, pid, from_ns);
+}
+
+uint32_t task_states_parallelism(const struct task_states *states, uint32_t pid, uint64_t time_ns)
+{
+	assert(states->has_latency);
+	return task_latency_number(&states->latency, pid, time_ns);
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* States of threads from records: T runs, S is others. Times are in ns. */
+#include <stdlib.h>
+#include "record/decode.h"
+#include "record/note.h"
+#include "record/types.h"
+#include "sideband/task_states.h"
+#include "test.h"
+
+#define PID 10
+#define T 11
+#define S 12
+
+static struct task_states *states;
+
+static struct sp_record record_at(uint32_t type, uint16_t misc, uint32_t tid, uint64_t time_ns)
+{
+	return (struct sp_record){
+		.type = type,
+		.misc = misc,
+		.id = {.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, .pid = PID,
+		       .tid = tid, .time_ns = time_ns, .cpu = 1},
+	};
+}
+
+static void add(struct sp_record record)
+{
+	ok_or_fail(task_states_add(states, &record));
+}
+
+static struct sp_record switch_of(uint32_t tid, uint16_t misc, uint64_t time_ns, uint32_t cpu)
+{
+	struct sp_record record = record_at(PERF_RECORD_SWITCH, misc, tid, time_ns);
+	record.id.cpu = cpu;
+	return record;
+}
+
+static void in(uint32_t tid, uint64_t time_ns)
+{
+	add(switch_of(tid, 0, time_ns, 1));
+}
+
+static void out(uint32_t tid, uint64_t time_ns)
+{
+	add(switch_of(tid, PERF_RECORD_MISC_SWITCH_OUT, time_ns, 1));
+}
+
+static void preempt(uint32_t tid, uint64_t time_ns)
+{
+	add(switch_of(tid, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, time_ns, 1));
+}
+
+static void task(uint32_t type, uint32_t tid, uint64_t time_ns)
+{
+	struct sp_record record = record_at(type, 0, tid, time_ns);
+	record.task = (struct sp_task){.pid = PID, .tid = tid, .time_ns = time_ns};
+	add(record);
+}
+
+static void comm(uint32_t tid, uint64_t time_ns, uint16_t misc)
+{
+	struct sp_record record = record_at(PERF_RECORD_COMM, misc, tid, time_ns);
+	record.comm = (struct sp_comm){PID, tid, "name"};
+	add(record);
+}
+
+static void lost(uint64_t time_ns, uint32_t cpu)
+{
+	struct sp_record record = record_at(PERF_RECORD_LOST, 0, T, time_ns);
+	record.lost.lost = 1;
+	record.id.cpu = cpu;
+	add(record);
+}
+
+static void begin(void)
+{
+	ok_or_fail(task_states_new(&states));
+}
+
+static void seal(uint64_t first_ns, uint64_t last_ns)
+{
+	ok_or_fail(task_states_seal(states, first_ns, last_ns));
+}
+
+static void end(void)
+{
+	task_states_free(states);
+	states = NULL;
+}
+
+static const struct task_totals *totals_of(uint32_t tid)
+{
+	size_t count, index = task_states_find(states, tid, &count);
+	ck_assert_uint_eq(count, 1);
+	return task_states_totals(states, index);
+}
+
+static void has_times(const struct task_totals *totals, uint64_t running, uint64_t runnable,
+		      uint64_t blocked, uint64_t unknown)
+{
+	ck_assert_uint_eq(totals->running_ns, running);
+	ck_assert_uint_eq(totals->runnable_ns, runnable);
+	ck_assert_uint_eq(totals->blocked_ns, blocked);
+	ck_assert_uint_eq(totals->unknown_ns, unknown);
+	ck_assert_uint_eq(totals->end_ns - totals->begin_ns, running + runnable + blocked + unknown);
+}
+
+static void is_state(uint32_t tid, uint64_t time_ns, enum task_state state, uint64_t begin_ns,
+		     uint64_t end_ns)
+{
+	struct task_interval interval;
+	ck_assert(task_states_at(states, tid, time_ns, &interval));
+	ck_assert_int_eq(interval.state, state);
+	ck_assert_uint_eq(interval.begin_ns, begin_ns);
+	ck_assert_uint_eq(interval.end_ns, end_ns);
+}
+
+TEST(a_thread_runs_is_preempted_and_blocks)
+{
+	begin();
+	in(T, 110);
+	preempt(T, 130);
+	in(T, 135);
+	out(T, 150);
+	in(T, 180);
+	out(T, 181);
+	seal(100, 200);
+	const struct task_totals *totals = totals_of(T);
+	has_times(totals, 20 + 15 + 1, 5, 10 + 30 + 19, 0);
+	ck_assert_uint_eq(totals->pid, PID);
+	ck_assert_uint_eq(totals->waits, 3);
+	ck_assert_uint_eq(totals->longest_wait_ns, 30);
+	ck_assert_uint_eq(totals->preemptions, 1);
+	ck_assert(task_states_known(states));
+	is_state(T, 100, TASK_BLOCKED, 100, 110);
+	is_state(T, 110, TASK_RUNNING, 110, 130);
+	is_state(T, 134, TASK_RUNNABLE, 130, 135);
+	is_state(T, 200, TASK_BLOCKED, 181, 200);
+	end();
+}
+
+TEST(threads_without_switches_slept)
+{
+	begin();
+	comm(S, 0, 0);
+	in(T, 150);
+	seal(100, 200);
+	has_times(totals_of(S), 0, 0, 100, 0);
+	ck_assert_uint_eq(totals_of(S)->waits, 1);
+	has_times(totals_of(T), 50, 0, 50, 0);
+	struct task_interval interval;
+	ck_assert(task_states_at(states, S, 160, &interval));
+	ck_assert(interval.open);
+	ck_assert(!task_states_at(states, 99, 160, &interval));
+	end();
+}
+
+TEST(a_thread_first_seen_going_off_was_on)
+{
+	begin();
+	out(T, 140);
+	seal(100, 200);
+	has_times(totals_of(T), 40, 0, 60, 0);
+	end();
+}
+
+TEST(nothing_is_known_without_switches)
+{
+	begin();
+	comm(T, 0, 0);
+	seal(100, 200);
+	ck_assert(!task_states_known(states));
+	has_times(totals_of(T), 0, 0, 0, 100);
+	end();
+}
+
+TEST(a_fork_begins_and_an_exit_ends_a_thread)
+{
+	begin();
+	in(T, 100);
+	task(PERF_RECORD_FORK, S, 120);
+	in(S, 125);
+	out(S, 130);
+	in(S, 150);
+	task(PERF_RECORD_EXIT, S, 155);
+	seal(100, 200);
+	const struct task_totals *totals = totals_of(S);
+	has_times(totals, 10, 5, 20, 0);
+	ck_assert_uint_eq(totals->begin_ns, 120);
+	ck_assert_uint_eq(totals->end_ns, 155);
+	ck_assert(totals->born && totals->ended);
+	struct task_interval interval;
+	ck_assert(!task_states_at(states, S, 156, &interval));
+	ck_assert(!task_states_at(states, S, 119, &interval));
+	end();
+}
+
+TEST(synthesized_forks_begin_no_thread)
+{
+	begin();
+	task(PERF_RECORD_FORK, S, 0);
+	struct sp_record record = record_at(PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, 13, 150);
+	record.task = (struct sp_task){.pid = PID, .tid = 13, .time_ns = 150};
+	add(record);
+	in(T, 100);
+	seal(100, 200);
+	has_times(totals_of(S), 0, 0, 100, 0);
+	has_times(totals_of(13), 0, 0, 100, 0);
+	ck_assert(!totals_of(S)->born);
+	end();
+}
+
+TEST(a_tid_used_again_has_two_lifetimes)
+{
+	size_t count;
+	begin();
+	task(PERF_RECORD_FORK, T, 110);
+	in(T, 110);
+	task(PERF_RECORD_EXIT, T, 120);
+	preempt(T, 121);
+	in(T, 122); /* preempted while it exits: no life */
+	task(PERF_RECORD_FORK, T, 150);
+	in(T, 160);
+	seal(100, 200);
+	size_t index = task_states_find(states, T, &count);
+	ck_assert_uint_eq(count, 2);
+	has_times(task_states_totals(states, index), 10, 0, 0, 0);
+	has_times(task_states_totals(states, index + 1), 40, 10, 0, 0);
+	ck_assert_uint_eq(task_states_lifetime(states, T, 130), index);
+	ck_assert_uint_eq(task_states_lifetime(states, T, 150), index + 1);
+	ck_assert_uint_eq(task_states_lifetime(states, T, 109), SIZE_MAX);
+	end();
+}
+
+/* An exec by another thread: the leader ends, and its tid goes on. */
+TEST(an_exec_revives_the_leader)
+{
+	size_t count;
+	begin();
+	task(PERF_RECORD_EXIT, T, 120);
+	comm(T, 130, PERF_RECORD_MISC_COMM_EXEC);
+	out(T, 150);
+	seal(100, 200);
+	size_t index = task_states_find(states, T, &count);
+	ck_assert_uint_eq(count, 2);
+	has_times(task_states_totals(states, index), 20, 0, 0, 0);
+	has_times(task_states_totals(states, index + 1), 20, 0, 50, 0);
+	end();
+}
+
+TEST(a_contradiction_is_unknown_time)
+{
+	begin();
+	in(T, 110); /* its switch-out is missing */
+	in(T, 140);
+	out(T, 150); /* its switch-in is missing */
+	out(T, 170);
+	seal(100, 200);
+	has_times(totals_of(T), 10, 0, 10 + 30, 30 + 20);
+	is_state(T, 120, TASK_UNKNOWN, 110, 140);
+	end();
+}
+
+TEST(time_of_lost_records_is_unknown)
+{
+	begin();
+	comm(S, 0, 0);
+	in(T, 110);
+	lost(130, 1);  /* since the last switch of this CPU */
+	out(T, 150);
+	in(T, 160);
+	lost(180, 2); /* another CPU, from an unknown time on */
+	out(T, 190);
+	seal(100, 200);
+	/* T ran on CPU 1, but may have run on CPU 2 while off; S may have run anywhere. */
+	has_times(totals_of(T), 20 + 30, 0, 10 + 10, 20 + 10);
+	is_state(T, 120, TASK_UNKNOWN, 110, 130);
+	is_state(T, 130, TASK_RUNNING, 130, 150);
+	is_state(T, 165, TASK_RUNNING, 160, 190);
+	has_times(totals_of(S), 0, 0, 10 + 20, 70);
+	is_state(S, 190, TASK_BLOCKED, 180, 200);
+	end();
+}
+
+TEST(only_the_gap_of_a_contradiction_is_unknown)
+{
+	begin();
+	in(T, 110);
+	in(S, 130);
+	lost(140, 1); /* from 130 on */
+	in(T, 180);
+	seal(100, 200);
+	has_times(totals_of(T), 20 + 20, 0, 10 + 40, 10);
+	is_state(T, 120, TASK_RUNNING, 110, 130);
+	is_state(T, 135, TASK_UNKNOWN, 130, 140);
+	is_state(T, 150, TASK_BLOCKED, 140, 180);
+	end();
+}
+
+TEST(a_thread_that_ran_at_the_last_loss_is_unknown)
+{
+	begin();
+	in(T, 110);
+	lost(140, 1);
+	seal(100, 200);
+	has_times(totals_of(T), 0, 0, 10, 90);
+	end();
+}
+
+TEST(order_of_records_does_not_matter)
+{
+	begin();
+	out(T, 150);
+	in(T, 180);
+	in(T, 110);
+	task(PERF_RECORD_FORK, T, 105);
+	preempt(T, 190);
+	seal(100, 200);
+	has_times(totals_of(T), 40 + 10, 5 + 10, 30, 0);
+	end();
+}
+
+TEST(the_kernels_own_tasks_are_no_threads)
+{
+	begin();
+	in(0, 110);
+	in(UINT32_MAX, 120);
+	comm(UINT32_MAX, 120, 0);
+	seal(100, 200);
+	ck_assert_uint_eq(task_states_count(states), 0);
+	end();
+}
+
+TEST(migrations_are_counted)
+{
+	begin();
+	add(switch_of(T, 0, 110, 1));
+	add(switch_of(T, PERF_RECORD_MISC_SWITCH_OUT, 120, 1));
+	add(switch_of(T, 0, 130, 3));
+	add(switch_of(T, PERF_RECORD_MISC_SWITCH_OUT, 140, 3));
+	add(switch_of(T, 0, 150, 3));
+	seal(100, 200);
+	ck_assert_uint_eq(totals_of(T)->migrations, 1);
+	end();
+}
+
+TEST(the_wait_after_a_switch_is_found)
+{
+	struct task_interval wait;
+	begin();
+	in(T, 110);
+	out(T, 120);
+	in(T, 150);
+	preempt(T, 170);
+	seal(100, 200);
+	ck_assert(task_states_next_wait(states, T, 115, &wait));
+	ck_assert_uint_eq(wait.begin_ns, 120);
+	ck_assert_uint_eq(wait.end_ns, 150);
+	ck_assert_int_eq(wait.state, TASK_BLOCKED);
+	ck_assert(!wait.open);
+	ck_assert(task_states_next_wait(states, T, 121, &wait));
+	ck_assert_uint_eq(wait.begin_ns, 170);
+	ck_assert_int_eq(wait.state, TASK_RUNNABLE);
+	ck_assert(wait.open);
+	ck_assert(!task_states_next_wait(states, T, 171, &wait));
+	end();
+}
+
+TEST(sums_of_parts_equal_the_whole)
+{
+	begin();
+	srand(1);
+	for (uint64_t time = 100; time < 100000; time += (uint64_t)rand() % 50 + 1) {
+		int kind = rand() % 16;
+		if (kind < 6)
+			in(T, time);
+		else if (kind < 12)
+			out(T, time);
+		else if (kind < 14)
+			preempt(T, time);
+		else if (kind == 14)
+			lost(time, (uint32_t)(rand() % 2));
+		else
+			in(S, time);
+	}
+	seal(100, 100000);
+	const struct task_totals *totals = totals_of(T);
+	uint64_t sums[TASK_STATES] = {0};
+	for (uint64_t at = 0; at < 110000; at += 777)
+		task_states_sum(states, 0, at, at + 777, sums);
+	has_times(totals, sums[TASK_RUNNING], sums[TASK_RUNNABLE], sums[TASK_BLOCKED],
+		  sums[TASK_UNKNOWN]);
+	uint64_t walked[TASK_STATES] = {0};
+	struct task_interval interval = {.end_ns = totals->begin_ns};
+	while (interval.end_ns < totals->end_ns) {
+		uint64_t at = interval.end_ns;
+		ck_assert(task_states_at(states, T, at, &interval));
+		ck_assert_uint_eq(interval.begin_ns, at);
+		ck_assert_uint_gt(interval.end_ns, at);
+		walked[interval.state] += interval.end_ns - interval.begin_ns;
+	}
+	has_times(totals, walked[TASK_RUNNING], walked[TASK_RUNNABLE], walked[TASK_BLOCKED],
+		  walked[TASK_UNKNOWN]);
+	end();
+}
+
+static void schedstat(uint32_t tid, uint64_t time_ns, uint64_t wait_ns)
+{
+	struct sp_note note = {.kind = NOTE_SCHEDSTAT, .time_ns = time_ns,
+			       .values = {PID, tid, 5, wait_ns, 3}, .value_count = 5};
+	struct record_buffer buffer = {0};
+	struct record_layout layout = {0};
+	struct decoder *decoder;
+	struct sp_record record;
+	ok_or_fail(record_encode_note(&buffer, &note));
+	ok_or_fail(decoder_new(&layout, &decoder));
+	struct raw_record raw = {SP_RECORD_EVENT_UPDATE, 0, buffer.count, buffer.items, 0};
+	ok_or_fail(decoder_decode(decoder, &raw, &record));
+	add(record);
+	decoder_free(decoder);
+	vec_deinit(&buffer);
+}
+
+TEST(schedstat_splits_blocked_time)
+{
+	begin();
+	schedstat(T, 100, 1000);
+	in(T, 110);
+	preempt(T, 120);
+	in(T, 125);
+	out(T, 130);
+	schedstat(T, 200, 1030); /* of 30 ns of waiting for a CPU, preemption explains 5 */
+	task(PERF_RECORD_FORK, S, 150);
+	in(S, 152);
+	out(S, 155);
+	schedstat(S, 200, 12);
+	schedstat(13, 200, 12); /* the only one of a thread that is older: no difference */
+	seal(100, 200);
+	has_times(totals_of(T), 15, 30, 80 - 25, 0);
+	ck_assert_int_eq(totals_of(T)->split, TASK_SPLIT_SCHEDSTAT);
+	has_times(totals_of(S), 3, 12, 35, 0);
+	has_times(totals_of(13), 0, 0, 100, 0);
+	ck_assert_int_eq(totals_of(13)->split, TASK_SPLIT_NONE);
+	end();
+}
+
+TEST(latency_divides_by_the_threads_that_could_run)
+{
+	begin();
+	in(T, 100);
+	in(S, 120);      /* two from here on */
+	preempt(S, 140); /* it still could run */
+	in(S, 150);
+	out(S, 160);
+	out(T, 180);     /* none */
+	seal(100, 200);
+	ok_or_fail(task_states_add_latency(states));
+	/* S slept until 120. */
+	ck_assert_double_eq_tol(task_states_latency(states, PID, 100, 200), 20 + 40 / 2.0 + 20, 1e-9);
+	ck_assert_double_eq_tol(task_states_latency(states, PID, 110, 130), 10 + 10 / 2.0, 1e-9);
+	ck_assert_double_eq_tol(task_states_latency(states, PID, 185, 190), 0, 1e-9);
+	ck_assert_double_eq_tol(task_states_latency(states, 99, 100, 200), 0, 1e-9);
+	ck_assert_uint_eq(task_states_parallelism(states, PID, 145), 2);
+	ck_assert_uint_eq(task_states_parallelism(states, PID, 190), 0);
+	end();
+}
+
+TEST(latency_over_many_waits_equals_a_plain_sum)
+{
+	begin();
+	for (uint64_t i = 0; i < 1000; i++) {
+		in(T, i * 10 + 1000);
+		out(T, i * 10 + 1004);
+		in(S, i * 10 + 1002);
+		out(S, i * 10 + 1007);
+	}
+	seal(1000, 11000);
+	ok_or_fail(task_states_add_latency(states));
+	double sum = 0;
+	for (uint64_t at = 1000; at < 11000; at++) {
+		uint32_t number = task_states_parallelism(states, PID, at);
+		sum += number ? 1.0 / number : 0;
+		ck_assert_double_eq_tol(task_states_latency(states, PID, 1000, at + 1), sum, 1e-6);
+	}
+	ck_assert_double_eq_tol(sum, 1000 * (2 + 2 / 2.0 + 3), 1e-6);
+	end();
+}
+
+TEST(absurd_times_and_many_switches_keep_sums)
+{
+	begin();
+	in(T, 1);
+	out(T, UINT64_MAX);
+	in(T, UINT64_MAX - 1);
+	lost(UINT64_MAX, 1);
+	lost(2, UINT32_MAX);
+	for (uint64_t i = 0; i < 2000000; i++)
+		add(switch_of(S + (uint32_t)(i % 3), i & 1 ? PERF_RECORD_MISC_SWITCH_OUT : 0,
+			      i * UINT64_C(0x9e3779b97f4a7c15), (uint32_t)i));
+	seal(0, 0);
+	ok_or_fail(task_states_add_latency(states));
+	for (size_t i = 0; i < task_states_count(states); i++) {
+		const struct task_totals *totals = task_states_totals(states, i);
+		ck_assert_uint_eq(totals->end_ns - totals->begin_ns,
+				  totals->running_ns + totals->runnable_ns + totals->blocked_ns +
+				  totals->unknown_ns);
+	}
+	end();
+}
