@@ -363,6 +363,7 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 		.view = view,
 		.registers = sample->user_registers,
 		.stack = {sample->stack.bytes, sample->stack_dyn_size},
+		.ip_and_sp_only = record->misc & SP_MISC_SNAPSHOT,
 		.in_kernel = is_in_kernel(record),
 	};
 	struct sampled sampled = sampled_of(record);

@@ -2,5 +2,6 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/analysis/analysis.c \
 	lib/analysis/recording.c lib/analysis/recording.h \
+	lib/analysis/threads.c \
 	lib/analysis/time_order.c lib/analysis/time_order.h
 check_PROGRAMS += tests/unit/test_analysis tests/unit/test_cancel

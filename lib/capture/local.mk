@@ -22,6 +22,7 @@ check_PROGRAMS += \
 	tests/unit/test_overwrite
 tests_unit_test_day_SOURCES = tests/unit/test_day.c tests/unit/rings.h
 include lib/capture/notes/local.mk
+include lib/capture/snapshots/local.mk
 include lib/capture/python/local.mk
 include lib/capture/config/local.mk
 include lib/capture/tasks/local.mk

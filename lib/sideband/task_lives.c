@@ -240,47 +240,70 @@ bool task_lives_make(struct task_lives *lives, struct task_events *events)
 	return true;
 }
 
-/* Adds a wait, if the piece is one. */
-static void add_wait(struct task_totals *totals, const struct task_piece *piece)
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 {
-	uint64_t length = piece->end_ns - piece->begin_ns;
+	if (value < low)
+		return low;
+	return value > high ? high : value;
+}
+
+/* Adds the part of a piece within a time. */
+static void add_piece(const struct task_lives *lives, const struct task_piece *piece, uint64_t from_ns,
+		      uint64_t until_ns, struct task_totals *ret)
+{
+	uint64_t begin_ns = clamp(piece->begin_ns, from_ns, until_ns);
+	uint64_t end_ns = clamp(piece->end_ns, from_ns, until_ns);
+	uint64_t length = end_ns - begin_ns, lost = 0;
+	uint64_t *const sums[TASK_STATES] = {&ret->unknown_ns, &ret->running_ns, &ret->runnable_ns,
+					     &ret->blocked_ns};
+	if (!piece->certain)
+		lost = task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), begin_ns, end_ns);
+	*sums[piece->state] += length - lost;
+	ret->unknown_ns += lost;
 	if (piece->state != TASK_BLOCKED || !length)
 		return;
-	totals->waits++;
-	if (length > totals->longest_wait_ns)
-		totals->longest_wait_ns = length;
+	ret->waits++;
+	if (length > ret->longest_wait_ns)
+		ret->longest_wait_ns = length;
 }
 
-static void add_piece(const struct task_lives *lives, struct task_totals *totals,
-		      const struct task_piece *piece)
+/* Counts the preemptions and migrations at an event. *cpu is the last known CPU. */
+static void count_event(const struct task_event *event, uint32_t *cpu, struct task_totals *ret)
 {
-	uint64_t length = piece->end_ns - piece->begin_ns, lost = 0;
-	if (!piece->certain)
-		lost = task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), piece->begin_ns,
-					 piece->end_ns);
-	uint64_t *const sums[TASK_STATES] = {&totals->unknown_ns, &totals->running_ns,
-					     &totals->runnable_ns, &totals->blocked_ns};
-	*sums[piece->state] += length - lost;
-	totals->unknown_ns += lost;
-	add_wait(totals, piece);
+	ret->preemptions += event->kind == TASK_EVENT_PREEMPT;
+	if (event->kind == TASK_EVENT_WAKE || event->cpu == TASK_CPU_UNKNOWN)
+		return;
+	ret->migrations += *cpu != TASK_CPU_UNKNOWN && *cpu != event->cpu;
+	*cpu = event->cpu;
 }
 
-static void count_events(const struct task_lives *lives, struct task_life *life)
+void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
+		   uint64_t until_ns, struct task_totals *ret)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
-	uint32_t cpu = TASK_CPU_UNKNOWN;
+	size_t begin = task_life_index(lives, life, from_ns);
+	uint32_t cpu = begin ? events[begin - 1].cpu : TASK_CPU_UNKNOWN;
+	for (size_t i = begin; i <= life->count; i++) {
+		struct task_piece pieces[TASK_PIECES];
+		size_t count = task_life_pieces(lives, life, i, pieces);
+		for (size_t j = 0; j < count; j++)
+			add_piece(lives, &pieces[j], from_ns, until_ns, ret);
+		if (i == life->count || events[i].time_ns >= until_ns)
+			return;
+		count_event(&events[i], &cpu, ret);
+	}
+}
+
+/* Returns the source of the time from waking to running: wake-ups, if nearly all waits have one. */
+static enum task_split split_of(const struct task_lives *lives, const struct task_life *life)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
 	uint64_t wakes = 0, outs = 0;
 	for (size_t i = 0; i < life->count; i++) {
-		life->totals.preemptions += events[i].kind == TASK_EVENT_PREEMPT;
 		wakes += events[i].kind == TASK_EVENT_WAKE;
 		outs += events[i].kind == TASK_EVENT_OUT;
-		if (events[i].kind == TASK_EVENT_WAKE || events[i].cpu == TASK_CPU_UNKNOWN)
-			continue;
-		life->totals.migrations += cpu != TASK_CPU_UNKNOWN && cpu != events[i].cpu;
-		cpu = events[i].cpu;
 	}
-	if (wakes && wakes * 100 >= outs * WAKES_PERCENT)
-		life->totals.split = TASK_SPLIT_WAKING;
+	return wakes && wakes * 100 >= outs * WAKES_PERCENT ? TASK_SPLIT_WAKING : TASK_SPLIT_NONE;
 }
 
 /* Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. */
@@ -305,13 +328,8 @@ void task_lives_sum(struct task_lives *lives)
 	const struct task_thread *threads = lives->events->threads.items;
 	for (size_t i = 0; i < lives->items.count; i++) {
 		struct task_life *life = &lives->items.items[i];
-		for (size_t j = 0; j <= life->count; j++) {
-			struct task_piece pieces[TASK_PIECES];
-			size_t count = task_life_pieces(lives, life, j, pieces);
-			for (size_t k = 0; k < count; k++)
-				add_piece(lives, &life->totals, &pieces[k]);
-		}
-		count_events(lives, life);
+		task_life_sum(lives, life, 0, UINT64_MAX, &life->totals);
+		life->totals.split = split_of(lives, life);
 	}
 	for (size_t i = 0; i < lives->events->threads.count; i++) {
 		const struct task_thread *thread = &threads[i];

@@ -53,6 +53,10 @@ size_t task_life_pieces(const struct task_lives *lives, const struct task_life *
 /* Returns the index for task_life_pieces() of the pieces at a time. */
 size_t task_life_index(const struct task_lives *lives, const struct task_life *life, uint64_t time_ns);
 
+/* Adds a life's sums and counts within a time. */
+void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
+		   uint64_t until_ns, struct task_totals *ret);
+
 /* Sets the sums and counts of all totals. */
 void task_lives_sum(struct task_lives *lives);
 

@@ -322,34 +322,23 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 	return false;
 }
 
-static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+void task_states_window(const struct task_states *states, size_t index, uint64_t from_ns,
+			uint64_t until_ns, struct task_totals *ret)
 {
-	if (value < low)
-		return low;
-	return value > high ? high : value;
+	assert(index < states->lives.items.count);
+	if (from_ns < until_ns)
+		task_life_sum(&states->lives, &states->lives.items.items[index], from_ns, until_ns, ret);
 }
 
 void task_states_sum(const struct task_states *states, size_t index, uint64_t from_ns,
 		     uint64_t until_ns, uint64_t ret[TASK_STATES])
 {
-	assert(index < states->lives.items.count);
-	const struct task_life *life = &states->lives.items.items[index];
-	for (size_t i = task_life_index(&states->lives, life, from_ns); i <= life->count; i++) {
-		struct task_piece pieces[TASK_PIECES];
-		size_t count = task_life_pieces(&states->lives, life, i, pieces);
-		if (pieces[0].begin_ns >= until_ns)
-			return;
-		for (size_t j = 0; j < count; j++) {
-			uint64_t begin_ns = clamp(pieces[j].begin_ns, from_ns, until_ns);
-			uint64_t end_ns = clamp(pieces[j].end_ns, begin_ns, until_ns);
-			uint64_t lost = 0;
-			if (!pieces[j].certain)
-				lost = task_gaps_overlap(task_gaps_of(&states->gaps, pieces[j].cpu),
-							 begin_ns, end_ns);
-			ret[pieces[j].state] += end_ns - begin_ns - lost;
-			ret[TASK_UNKNOWN] += lost;
-		}
-	}
+	struct task_totals totals = {0};
+	task_states_window(states, index, from_ns, until_ns, &totals);
+	ret[TASK_UNKNOWN] += totals.unknown_ns;
+	ret[TASK_RUNNING] += totals.running_ns;
+	ret[TASK_RUNNABLE] += totals.runnable_ns;
+	ret[TASK_BLOCKED] += totals.blocked_ns;
 }
 
 double task_states_latency(const struct task_states *states, uint32_t pid, uint64_t from_ns,

@@ -104,6 +104,13 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			   struct task_interval *ret);
 
+/*
+ * Adds a lifetime's sums and counts from `from_ns` to `until_ns` to *ret: a wait that began before counts
+ * from there. Blocked time is not split by schedstat.
+ */
+void task_states_window(const struct task_states *states, size_t index, uint64_t from_ns,
+			uint64_t until_ns, struct task_totals *ret);
+
 /* Adds the times that a lifetime spent in each state from `from_ns` to `until_ns`. */
 void task_states_sum(const struct task_states *states, size_t index, uint64_t from_ns,
 		     uint64_t until_ns, uint64_t ret[TASK_STATES]);

@@ -29,6 +29,7 @@ struct unwind_start {
 	uint32_t view;
 	struct frame_registers registers;
 	uint64_t ip, sp;
+	bool ip_and_sp_only; /* same as in struct unwind_sample */
 	struct stack_copy stack;
 };
 

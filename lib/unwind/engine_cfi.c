@@ -6,6 +6,7 @@
 #include "unwind/engine.h"
 
 #include <stdlib.h>
+#include "unwind/frame_search.h"
 #include "unwind/heuristics.h"
 #include "unwind/rows.h"
 
@@ -23,6 +24,7 @@ struct walk {
 	bool exact;   /* same as in struct unwind_frame */
 	enum unwind_method method; /* how the frame was found */
 	bool switched; /* a signal came while another stack was in use: no copy of that is there */
+	bool searches; /* an unknown frame pointer is searched on the stack */
 	struct unwind_result *result;
 };
 
@@ -79,11 +81,34 @@ static inline bool is_taken_back(const struct walk *walk, uint64_t address)
 	return walk->exact && address < walk->sp;
 }
 
+/* Searches the frame pointer of this frame, or of its caller, whose own it is if there is no record. */
+static bool search_frame_pointer(struct walk *walk, bool caller)
+{
+	const struct frame_search search = {
+		.rows = walk->rows, .arch = walk->arch, .view = walk->view, .stack = &walk->stack,
+		.ip = walk->ip, .sp = walk->sp, .exact = walk->exact, .caller = caller,
+	};
+	unsigned int column = walk->arch->fp;
+	if (!walk->searches || register_known(&walk->registers, column) ||
+	    !frame_search_find(&search, &walk->registers.values[column]))
+		return false;
+	walk->registers.known |= (uint64_t)1 << column;
+	walk->result->frame_pointers++;
+	return true;
+}
+
+/* Returns whether a register is known; a frame pointer may be searched. */
+static inline bool find_register(struct walk *walk, unsigned int column)
+{
+	return __builtin_expect(register_known(&walk->registers, column), 1) ||
+	       (column == walk->arch->fp && search_frame_pointer(walk, false));
+}
+
 static inline enum step step_simple(struct walk *walk, const struct row *row)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers *registers = &walk->registers;
-	if (__builtin_expect(!(registers->known >> row->cfa_column & 1), 0))
+	if (!find_register(walk, row->cfa_column))
 		return STEP_NO_INFO;
 	uint64_t cfa = registers->values[row->cfa_column] + (uint64_t)(int64_t)row->cfa_offset;
 	unsigned int saved = row->saved;
@@ -159,11 +184,12 @@ static enum step full_cfa(struct walk *walk, const struct cfi_rule *rule, uint64
 	const struct frame_registers *registers = &walk->registers;
 	uint64_t address;
 	if (rule->kind == RULE_IS) {
-		if (!register_known(registers, rule->column))
+		if (!find_register(walk, rule->column))
 			return STEP_NO_INFO;
 		*ret = registers->values[rule->column] + (uint64_t)rule->offset;
 		return STEP_DONE;
 	}
+	find_register(walk, walk->arch->fp);
 	switch (expression_evaluate(walk->arch, rule->expression, rule->size, registers,
 				    &walk->stack, NULL, ret, &address)) {
 	case EXPRESSION_OK:
@@ -271,7 +297,7 @@ static enum step read_record(struct walk *walk, uint64_t fp, uint64_t sp, struct
 static bool leads_to_code(struct walk *walk)
 {
 	uint64_t fp = walk->registers.values[walk->arch->fp], sp = walk->sp;
-	if (!register_known(&walk->registers, walk->arch->fp))
+	if (!find_register(walk, walk->arch->fp))
 		return false;
 	for (size_t i = 0; i < CHAIN_MAX; i++) {
 		struct record record;
@@ -394,6 +420,38 @@ static enum step step_trampoline(struct walk *walk, uint64_t ip)
 	return arrive(walk, ip, sp, true, UNWIND_BY_FRAME_POINTER);
 }
 
+/* Arrives at the caller that a record has. */
+static enum step step_to_record(struct walk *walk, const struct record *record)
+{
+	const struct unwind_arch *arch = walk->arch;
+	struct frame_registers *registers = &walk->registers;
+	enum step step = arrive(walk, record->ip, record->sp, true, UNWIND_BY_FRAME_POINTER);
+	if (step != STEP_DONE)
+		return step == STEP_BAD ? STEP_NO_INFO : step;
+	registers->values[arch->fp] = record->fp;
+	registers->values[arch->sp] = record->sp;
+	registers->values[arch->ra] = record->ip;
+	registers->known = (uint64_t)1 << arch->fp | (uint64_t)1 << arch->ra;
+	/* On arm64 the record is anywhere in its frame. */
+	if (arch->calls_push)
+		registers->known |= (uint64_t)1 << arch->sp;
+	walk->result->frame_pointers++;
+	return STEP_DONE;
+}
+
+/*
+ * Leaves a function of arm64 whose return address is in a register that a stack snapshot lacks. Its
+ * caller's frame record leads to the caller's caller; the caller is missing.
+ */
+static enum step step_over_caller(struct walk *walk)
+{
+	struct record record;
+	if (walk->arch->calls_push || !walk->exact || !search_frame_pointer(walk, true) ||
+	    read_record(walk, walk->registers.values[walk->arch->fp], walk->sp, &record) != STEP_DONE)
+		return STEP_NO_INFO;
+	return step_to_record(walk, &record);
+}
+
 /* `pointed`: the code keeps one, as far as can be seen. */
 static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 {
@@ -407,7 +465,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 		return arrive(walk, ip, registers->values[arch->sp], arch->calls_push,
 			      UNWIND_BY_FRAME_POINTER);
 	}
-	if (!pointed || !register_known(registers, arch->fp))
+	if (!pointed || !find_register(walk, arch->fp))
 		return STEP_NO_INFO;
 	uint64_t fp = registers->values[arch->fp];
 	if (fp == 0) {
@@ -419,19 +477,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	enum step step = read_record(walk, fp, walk->sp, &record);
 	if (step == STEP_DONE && is_anothers(walk, record.ip))
 		return STEP_NO_INFO;
-	if (step == STEP_DONE)
-		step = arrive(walk, record.ip, record.sp, true, UNWIND_BY_FRAME_POINTER);
-	if (step != STEP_DONE)
-		return step == STEP_BAD ? STEP_NO_INFO : step;
-	registers->values[arch->fp] = record.fp;
-	registers->values[arch->sp] = record.sp;
-	registers->values[arch->ra] = record.ip;
-	registers->known = (uint64_t)1 << arch->fp | (uint64_t)1 << arch->ra;
-	/* On arm64 the record is anywhere in its frame. */
-	if (arch->calls_push)
-		registers->known |= (uint64_t)1 << arch->sp;
-	walk->result->frame_pointers++;
-	return STEP_DONE;
+	return step == STEP_DONE ? step_to_record(walk, &record) : step;
 }
 
 static enum step step(struct walk *walk, const struct row *row)
@@ -461,7 +507,7 @@ static enum step step(struct walk *walk, const struct row *row)
 	/* After a frame that was unwound by frame pointer, arm64's stack pointer is unknown. */
 	if (step == STEP_NO_INFO && !register_known(&walk->registers, walk->arch->sp))
 		return step_by_frame_pointer(walk, true);
-	return step;
+	return step == STEP_NO_INFO && walk->searches ? step_over_caller(walk) : step;
 }
 
 static enum unwind_end end_of(enum step step)
@@ -489,6 +535,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		.ip = start->ip,
 		.sp = start->sp,
 		.exact = true,
+		.searches = start->ip_and_sp_only,
 		.result = &result,
 	};
 	enum step left = STEP_DONE;

@@ -280,6 +280,33 @@ bool guess_calls_register(const struct code_place *caller)
 	       (bytes[1] & 0xf8) == 0xd0;
 }
 
+/* Returns the size of a call by register or memory (0xff /2), without prefix; 0: it is another one. */
+static size_t call_size_x86(const uint8_t *bytes)
+{
+	unsigned int mode = bytes[1] >> 6, base = bytes[1] & 7;
+	if (bytes[0] != 0xff || (bytes[1] >> 3 & 7) != 2)
+		return 0;
+	size_t displacement = mode == 1 ? 1 : mode == 2 || (mode == 0 && base == 5) ? 4 : 0;
+	return 2 + (mode != 3 && base == 4) + displacement;
+}
+
+bool guess_is_after_call(const struct code_place *caller)
+{
+	enum { CALL_MAX = 7 };
+	uint8_t bytes[CALL_MAX];
+	if (caller->arch->machine == EM_AARCH64) /* bl; blr */
+		return code_text(caller->code, caller->ip - 4, 4, bytes) &&
+		       (u32_at(bytes) >> 26 == 0x25 || (u32_at(bytes) & 0xfffffc1f) == 0xd63f0000);
+	if (!code_text(caller->code, caller->ip - CALL_MAX, CALL_MAX, bytes))
+		return false;
+	if (bytes[CALL_MAX - 5] == 0xe8)
+		return true;
+	for (size_t at = 0; at + 2 <= CALL_MAX; at++)
+		if (call_size_x86(bytes + at) == CALL_MAX - at)
+			return true;
+	return false;
+}
+
 bool guess_is_call_to(const struct code_place *caller, uint64_t vaddr)
 {
 	uint64_t target;

@@ -53,6 +53,9 @@ bool guess_keeps_frame_pointer(const struct code_place *place);
 /* Gets the target of the direct call that returns to the place. Returns false if there is none. */
 bool guess_call_target(const struct code_place *caller, uint64_t *ret);
 
+/* Returns whether the instruction before the place's `ip` is a call: direct, by register or memory. */
+bool guess_is_after_call(const struct code_place *caller);
+
 /*
  * Returns whether that call goes to `vaddr` of the same module, or to shortly before it: the function
  * there has no frame of its own.

@@ -6,6 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/prologue.c lib/unwind/prologue.h \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
+	lib/unwind/frame_search.c lib/unwind/frame_search.h \
 	lib/unwind/expression.c lib/unwind/expression.h \
 	lib/unwind/go_row.c lib/unwind/go_row.h \
 	lib/unwind/heuristics.c lib/unwind/heuristics.h \

@@ -253,6 +253,9 @@ static struct unwind_result unwind(struct unwind_thread *thread, const struct un
 		return nothing;
 	if (is_replaced(thread, sample, start.ip))
 		return (struct unwind_result){.end = UNWIND_COMPLETE};
+	if (sample->ip_and_sp_only)
+		start.registers.known &= (uint64_t)1 << start.arch->sp;
+	start.ip_and_sp_only = sample->ip_and_sp_only;
 	if (!register_known(&start.registers, start.arch->sp)) {
 		frames[0] = (struct unwind_frame){.ip = start.ip, .exact = true};
 		nothing.count = 1;

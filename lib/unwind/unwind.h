@@ -95,6 +95,8 @@ struct unwind_sample {
 	struct sp_registers registers; /* registers by perf's numbers, as in PERF_SAMPLE_REGS_USER */
 	struct sp_bytes stack;         /* stack copy, from the stack pointer upwards; only valid bytes */
 	const struct memory_source *source; /* reads what `stack` lacks (unwind/memory.h); NULL: none */
+	bool ip_and_sp_only; /* other registers are unknown, whatever they contain (SP_MISC_SNAPSHOT): a frame
+			      * pointer is searched on the stack if one is needed */
 	bool in_kernel; /* the sample was taken in the kernel, perhaps during execve(2) */
 };
 

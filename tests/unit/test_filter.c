@@ -205,6 +205,35 @@ TEST(filter_passes_by_many_short_runs)
 	fixture_deinit(&f);
 }
 
+/* Limits of a file end a round within a ring: the next begins there. */
+TEST(filter_shifts_the_time_of_each_record_once)
+{
+	struct fixture f;
+	const struct rewrite rewrite = {.shift_ns = 100};
+	uint64_t ends[3];
+	fixture_init(&f, 4096, 4096 - 40);
+	f.filter.membership = NULL;
+	f.filter.rewrite = &rewrite;
+	for (uint64_t i = 0; i < 3; i++) {
+		struct sp_record record = {
+			.type = PERF_RECORD_SAMPLE,
+			.sample = {.pid = 1, .tid = 1, .time_ns = 1000 * i, .id = 5},
+		};
+		put(&f, &record, false);
+		ends[i] = ring_head(&f.ring);
+		record.sample.time_ns += 100;
+		ok_or_fail(record_encode(&f.wanted, &record, &attr));
+	}
+	for (size_t i = 0; i < 3; i += 2) {
+		ok_or_fail(filter_ring(&f.filter, &f.ring, ends[i], &f.batch));
+		ok_or_fail(batch_flush(&f.batch));
+	}
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.first_ns, 100);
+	ck_assert_uint_eq(f.filter.counts.last_ns, 2100);
+	fixture_deinit(&f);
+}
+
 TEST(filter_goes_on_behind_damage)
 {
 	struct fixture f;

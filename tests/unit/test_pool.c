@@ -24,8 +24,8 @@ static void repeat(void *arg, size_t worker, struct chunk *chunk)
 		usleep(500);
 	if (!chunk->used || !vec_reserve(&chunk->output, chunk->used))
 		return;
-	memcpy(chunk->output.items, chunk->bytes, chunk->resident);
-	chunk->output.count = chunk->resident;
+	memcpy(chunk->output.items, chunk->bytes, chunk->used);
+	chunk->output.count = chunk->used;
 }
 
 static struct pool *pool_or_fail(struct job *job, size_t workers, size_t chunks)

@@ -22,7 +22,6 @@
  * run_role(); a function's CPU time has one reading too many (about 0.3 us for each call).
  * The flushed file is in $TMPDIR, or in the current directory.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

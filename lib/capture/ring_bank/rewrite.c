@@ -121,3 +121,16 @@ void rewrite_record(const struct rewrite *rewrite, const struct record_fields *f
 		rename_at(rewrite, ring, end - fields->trailer_id_again);
 	rewrite_body(rewrite, ring, position, type);
 }
+
+void rewrite_ring(const struct rewrite *rewrite, const struct record_fields *fields, struct ring *ring,
+		  uint64_t end)
+{
+	uint64_t position = ring->tail;
+	while (position < end) {
+		struct perf_event_header header;
+		if (!ring_record(ring, position, end, &header))
+			break;
+		rewrite_record(rewrite, fields, ring, position, header.type, header.size);
+		position += header.size;
+	}
+}

@@ -45,6 +45,10 @@ struct sp_error *rewrite_rename(struct rewrite *rewrite, uint64_t id,
 void rewrite_record(const struct rewrite *rewrite, const struct record_fields *fields,
 		    struct ring *ring, uint64_t position, uint32_t type, uint32_t size);
 
+/* Changes all records of the ring before `end`, or before damage. Call it once for each of them. */
+void rewrite_ring(const struct rewrite *rewrite, const struct record_fields *fields, struct ring *ring,
+		  uint64_t end);
+
 static inline bool rewrite_is_needed(const struct rewrite *rewrite)
 {
 	return rewrite && (rewrite->shift_ns || rewrite->names.count);

@@ -201,9 +201,6 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 	bool keep = true, take = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
-	if (rewrite_is_needed(filter->rewrite))
-		rewrite_record(filter->rewrite, &filter->fields, reading->ring, position,
-			       header->type, header->size);
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = count_sample(filter, &reading->last, reading->ring, position, &keep, &id);
 		take = filter->receiver.receive && keep;
@@ -245,6 +242,9 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 	struct sp_error *error = NULL;
 	if (position == end)
 		return NULL;
+	/* A pass of its own: recordings that change nothing have no branch for it on a sample's way. */
+	if (rewrite_is_needed(filter->rewrite))
+		rewrite_ring(filter->rewrite, &filter->fields, ring, end);
 	while (position < end && !error) {
 		struct perf_event_header header;
 		if (!ring_record(ring, position, end, &header)) {

@@ -18,7 +18,7 @@
 struct filter_counts {
 	uint64_t samples;   /* kept */
 	uint64_t weight;    /* the sum of their periods; without fields.sample_period: their count */
-	uint64_t filtered; /* samples of tasks that are not followed */
+	uint64_t filtered;  /* samples of tasks that are not followed */
 	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
 	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of all processes */
 	double lost_own;    /* of these, probably of the followed: as many as of their neighbours */

@@ -159,6 +159,7 @@ static struct unwind_sample sample_of(const struct live_unwind *live_unwind, con
 	uint16_t mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	return (struct unwind_sample){
 		.in_kernel = mode == PERF_RECORD_MISC_KERNEL,
+		.ip_and_sp_only = header.misc & SP_MISC_SNAPSHOT,
 		.view = dump->view,
 		.registers = {.abi = dump->abi, .mask = live_unwind->layout.register_mask,
 			      .values = stack_dump_registers(dump), .count = dump->register_count},

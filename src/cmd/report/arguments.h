@@ -38,6 +38,7 @@ struct report_arguments {
 	int children; /* --children; -1: not given */
 	int branches; /* rows count branches; -1: not given: report_arguments_resolve() then sets 0 or 1 */
 	bool memory;
+	bool threads; /* --threads: print the states of threads */
 	int group; /* --group; -1: not given */
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;

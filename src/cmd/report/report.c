@@ -8,6 +8,7 @@
 #include "cmd/common/input_run.h"
 #include "cmd/info/info.h"
 #include "cmd/report/arguments.h"
+#include "cmd/report/threads.h"
 #include "command.h"
 #include "diag.h"
 #include "export/gzip.h"
@@ -528,10 +529,21 @@ static struct sp_error *analyse_lines(const struct report_arguments *arguments, 
 	return sp_analysis_sum(ctx, recordings->items, recordings->count, &options, ret);
 }
 
+static int print_threads(const struct report_arguments *arguments, struct sp_ctx *ctx,
+			 struct recordings *recordings)
+{
+	if (!recordings_resolve_times(recordings, &arguments->selection))
+		return 1;
+	int status = report_threads(arguments, ctx, recordings);
+	return recordings_print_damage(recordings) | status;
+}
+
 static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *recordings)
 {
 	struct report_arguments *arguments = data;
 	struct sp_analysis *analysis = NULL, *lines = NULL;
+	if (arguments->threads)
+		return print_threads(arguments, ctx, recordings);
 	int settled = report_arguments_resolve(arguments, ctx, recordings);
 	if (settled >= 0)
 		return settled;

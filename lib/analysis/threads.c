@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <sprof/threads.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "base/strtab.h"
+#include "sideband/pass_one.h"
+
+struct sp_threads {
+	VEC(struct sp_thread) items;
+	struct strtab strings;
+	uint64_t first_ns, last_ns;
+	bool known;
+};
+
+DEFINE_CLEANUP(struct sp_threads *, sp_threads_free)
+
+void sp_threads_free(struct sp_threads *threads)
+{
+	if (!threads)
+		return;
+	vec_deinit(&threads->items);
+	strtab_deinit(&threads->strings);
+	free(threads);
+}
+
+/* Recording while its threads are read. */
+struct reading {
+	const struct sp_filter *filter;
+	struct machine *machine;
+	struct sideband sideband;
+};
+
+static void reading_deinit(struct reading *reading)
+{
+	sideband_deinit(&reading->sideband);
+	machine_free(reading->machine);
+}
+
+static bool has_number(const struct sp_number_list *list, uint32_t number)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == (int32_t)number)
+			return true;
+	return !list->count;
+}
+
+static bool has_string(const struct sp_string_list *list, const char *string)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], string))
+			return true;
+	return !list->count;
+}
+
+/* Adds a window of a lifetime's totals to a thread's times. */
+static void add_times(const struct task_totals *totals, struct sp_thread_times *times)
+{
+	times->running_ns += totals->running_ns;
+	times->runnable_ns += totals->runnable_ns;
+	times->blocked_ns += totals->blocked_ns;
+	times->unknown_ns += totals->unknown_ns;
+}
+
+static uint64_t end_of(const struct sp_time_span *span)
+{
+	return span->end_ns ? span->end_ns : UINT64_MAX;
+}
+
+/* Adds what a lifetime spent between two times, within the filter's times, to *totals. */
+static void add_window(const struct reading *reading, size_t index, uint64_t from_ns, uint64_t until_ns,
+		       struct task_totals *totals)
+{
+	const struct task_states *states = reading->sideband.states;
+	const struct sp_filter *filter = reading->filter;
+	if (!filter || !filter->time_count)
+		task_states_window(states, index, from_ns, until_ns, totals);
+	for (size_t i = 0; filter && i < filter->time_count; i++) {
+		const struct sp_time_span *span = &filter->times[i];
+		uint64_t begin_ns = span->begin_ns > from_ns ? span->begin_ns : from_ns;
+		uint64_t end_ns = end_of(span) < until_ns ? end_of(span) : until_ns;
+		task_states_window(states, index, begin_ns, end_ns, totals);
+	}
+}
+
+static void set_slices(const struct sp_threads *threads, const struct reading *reading, size_t index,
+		       struct sp_thread *thread)
+{
+	uint64_t length = threads->last_ns - threads->first_ns;
+	for (uint64_t i = 0; i < SP_THREAD_SLICES; i++) {
+		struct task_totals totals = {0};
+		uint64_t from_ns = length / SP_THREAD_SLICES * i + length % SP_THREAD_SLICES * i /
+				   SP_THREAD_SLICES;
+		uint64_t until_ns = length / SP_THREAD_SLICES * (i + 1) +
+				    length % SP_THREAD_SLICES * (i + 1) / SP_THREAD_SLICES;
+		add_window(reading, index, threads->first_ns + from_ns, threads->first_ns + until_ns,
+			   &totals);
+		add_times(&totals, &thread->slices[i]);
+	}
+}
+
+/* Returns false when out of memory. */
+static bool add_thread(struct sp_threads *threads, const struct reading *reading, size_t index)
+{
+	const struct task_totals *whole = task_states_totals(reading->sideband.states, index);
+	const struct sp_filter *filter = reading->filter;
+	uint64_t name_ns = whole->end_ns > whole->begin_ns ? whole->end_ns - 1 : whole->end_ns;
+	const char *comm = machine_comm(reading->machine, whole->pid, whole->tid, name_ns);
+	struct task_totals totals = {.split = TASK_SPLIT_NONE};
+	if (filter && (!has_number(&filter->pids, whole->pid) || !has_number(&filter->tids, whole->tid) ||
+		       !has_string(&filter->comms, comm)))
+		return true;
+	if (filter && filter->time_count)
+		add_window(reading, index, 0, UINT64_MAX, &totals);
+	else
+		totals = *whole;
+	struct sp_thread *thread = vec_push(&threads->items);
+	comm = thread ? strtab_add(&threads->strings, comm) : NULL;
+	if (!comm)
+		return false;
+	*thread = (struct sp_thread){
+		.pid = whole->pid,
+		.tid = whole->tid,
+		.comm = comm,
+		.begin_ns = whole->begin_ns,
+		.end_ns = whole->end_ns,
+		.waits = totals.waits,
+		.longest_wait_ns = totals.longest_wait_ns,
+		.preemptions = totals.preemptions,
+		.migrations = totals.migrations,
+		.split = (enum sp_thread_split)totals.split,
+		.born = whole->born,
+		.ended = whole->ended,
+	};
+	add_times(&totals, &thread->times);
+	set_slices(threads, reading, index, thread);
+	return true;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct sp_thread *x = a, *y = b;
+	if (x->times.running_ns != y->times.running_ns)
+		return x->times.running_ns > y->times.running_ns ? -1 : 1;
+	if (x->times.runnable_ns != y->times.runnable_ns)
+		return x->times.runnable_ns > y->times.runnable_ns ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return u64_order(x->begin_ns, y->begin_ns);
+}
+
+/* Sets the time that the slices divide: the recording's, within the filter's times. */
+static void set_extent(struct sp_threads *threads, const struct reading *reading)
+{
+	uint64_t first_ns = task_states_first_ns(reading->sideband.states);
+	uint64_t last_ns = task_states_last_ns(reading->sideband.states);
+	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+	for (size_t i = 0; reading->filter && i < reading->filter->time_count; i++) {
+		const struct sp_time_span *span = &reading->filter->times[i];
+		begin_ns = span->begin_ns < begin_ns ? span->begin_ns : begin_ns;
+		end_ns = end_of(span) > end_ns ? end_of(span) : end_ns;
+	}
+	bool limited = begin_ns <= end_ns;
+	threads->first_ns = limited && begin_ns > first_ns ? begin_ns : first_ns;
+	threads->last_ns = limited && end_ns < last_ns ? end_ns : last_ns;
+	if (threads->last_ns < threads->first_ns)
+		threads->last_ns = threads->first_ns;
+}
+
+static struct sp_error *collect(struct sp_threads *threads, const struct reading *reading)
+{
+	const struct task_states *states = reading->sideband.states;
+	/* Records without times have no states. */
+	if (!states)
+		return NULL;
+	set_extent(threads, reading);
+	threads->known = task_states_known(states);
+	for (size_t i = 0; i < task_states_count(states); i++)
+		if (!add_thread(threads, reading, i))
+			return error_no_memory();
+	if (threads->items.count)
+		qsort(threads->items.items, threads->items.count, sizeof(*threads->items.items),
+		      compare_threads);
+	return NULL;
+}
+
+struct sp_error *sp_threads_new(struct sp_ctx *ctx, struct sp_reader *reader,
+				const struct sp_filter *filter, struct sp_threads **ret)
+{
+	static const struct sp_files files = {.size = sizeof(files)};
+	const struct pass_one pass = {.ctx = ctx, .reader = reader, .files = &files,
+				      .threads = parallel_threads(0), .states = true};
+	CLEANUP(cleanup_sp_threads_free) struct sp_threads *threads = calloc(1, sizeof(*threads));
+	CLEANUP(reading_deinit) struct reading reading = {.filter = filter};
+	if (!threads)
+		return error_no_memory();
+	struct sp_error *error = pass_one_read(&pass, &reading.machine, &reading.sideband);
+	if (!error)
+		error = collect(threads, &reading);
+	if (!error)
+		*ret = take_ptr(threads);
+	return error;
+}
+
+bool sp_threads_known(const struct sp_threads *threads)
+{
+	return threads->known;
+}
+
+uint64_t sp_threads_first_ns(const struct sp_threads *threads)
+{
+	return threads->first_ns;
+}
+
+uint64_t sp_threads_last_ns(const struct sp_threads *threads)
+{
+	return threads->last_ns;
+}
+
+size_t sp_threads_count(const struct sp_threads *threads)
+{
+	return threads->items.count;
+}
+
+const struct sp_thread *sp_threads_at(const struct sp_threads *threads, size_t index)
+{
+	assert(index < threads->items.count);
+	return &threads->items.items[index];
+}

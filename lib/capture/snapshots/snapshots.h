@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Stack snapshots of blocked threads, for users without the right to sample context switches with stacks.
+ * The kernel prints the system call, stack pointer and instruction pointer of a thread that is off the
+ * CPU (/proc/PID/task/TID/syscall), and process_vm_readv(2) copies its stack. Both need ptrace access
+ * (PTRACE_MODE_ATTACH): to processes of the same user, under Yama's scope 1 only to descendants.
+ *
+ * A snapshot becomes a SAMPLE with registers and stack copy, marked SP_MISC_SNAPSHOT. Only IP and SP
+ * are known; other registers are 0, and unwinders do without them (struct unwind_sample, ip_and_sp_only).
+ *
+ * Reading is not atomic. A snapshot belongs to one wait only if the thread did not run from before
+ * snapshots_read() until after it. The caller proves this by the thread's SWITCH records.
+ *
+ * All functions of one object belong to one thread.
+ */
+#ifndef CAPTURE_SNAPSHOTS_SNAPSHOTS_H
+#define CAPTURE_SNAPSHOTS_SNAPSHOTS_H
+
+#include <sprof/ctx.h>
+#include "record/encode.h"
+
+/* Outcome of one attempt. Only SNAPSHOT_TAKEN appends a record. */
+enum snapshot_result {
+	SNAPSHOT_TAKEN,
+	SNAPSHOT_RUNNABLE,   /* the thread is on a CPU or waits for one */
+	SNAPSHOT_GONE,       /* the thread has ended */
+	SNAPSHOT_DENIED,     /* no ptrace access */
+	SNAPSHOT_NO_STACK,   /* a kernel thread, or no plausible stack pointer */
+	SNAPSHOT_FAILED,     /* other errors, such as too many open files or an unknown format */
+	SNAPSHOT_RESULTS
+};
+
+/* Numbers of attempts by result, and of files that were opened. */
+struct snapshot_counts {
+	uint64_t results[SNAPSHOT_RESULTS];
+	uint64_t opened;
+	uint64_t no_copy; /* number of SNAPSHOT_TAKEN without any byte of the stack */
+};
+
+struct snapshots_options {
+	struct sp_ctx *ctx;                 /* borrowed; its root contains /proc */
+	const struct perf_event_attr *attr; /* attr of the records, with IP, REGS_USER, STACK_USER; copied */
+	const char *machine;                /* output of uname -m */
+	uint32_t stack_bytes;               /* maximum size of a stack copy: 8 to SNAPSHOT_STACK_MAX */
+	size_t files_max;                   /* maximum number of open files, at least 1 */
+	/*
+	 * Reads memory of a process up to the first byte that cannot be read. Returns the number of bytes
+	 * read; 0: errno is set. NULL: process_vm_readv(2).
+	 */
+	size_t (*read_memory)(void *arg, uint32_t pid, uint64_t address, size_t size, void *ret);
+	void *arg;
+};
+
+#define SNAPSHOT_STACK_MAX 32768
+
+struct snapshots;
+
+/* Fails with SP_ERROR_INVALID if the attr's samples cannot hold IP, SP and a stack copy. */
+struct sp_error *snapshots_new(const struct snapshots_options *options, struct snapshots **ret) SP_MUST_CHECK;
+void snapshots_free(struct snapshots *snapshots);
+
+/* A thread's wait: values of the SAMPLE. The period is often not known until the wait has ended. */
+struct snapshot_wait {
+	uint32_t pid, tid;
+	uint64_t since_ns; /* time, in the recording's clock, when the thread went off the CPU */
+	uint64_t period_ns;
+	uint64_t id;       /* the event's id, as the attr's sample_type holds it */
+	uint32_t cpu;
+};
+
+/*
+ * Appends a SAMPLE with the thread's stack to *buffer, if it is blocked. The sample's ADDR is the system
+ * call's number + 1; 0: it waits elsewhere (for a page, say), or is a 32-bit program's. Fails only when
+ * out of memory; all else is a result.
+ */
+struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_wait *wait,
+				struct record_buffer *buffer, enum snapshot_result *ret) SP_MUST_CHECK;
+
+/* Closes the file of a thread that has ended. Without this call, the file is closed when it is replaced. */
+void snapshots_close(struct snapshots *snapshots, uint32_t tid);
+
+/* Valid until snapshots_free(). */
+const struct snapshot_counts *snapshots_counts(const struct snapshots *snapshots);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Search for an unknown frame pointer: registers of stack snapshots are unknown but for IP and SP. */
+#ifndef UNWIND_FRAME_SEARCH_H
+#define UNWIND_FRAME_SEARCH_H
+
+#include "unwind/memory.h"
+#include "unwind/rows.h"
+
+/* The frame whose frame pointer is unknown. Borrowed during the call. */
+struct frame_search {
+	struct rows *rows;
+	const struct unwind_arch *arch;
+	uint32_t view;
+	const struct stack_copy *stack;
+	uint64_t ip, sp;
+	bool exact;  /* same as in struct unwind_frame */
+	bool caller; /* the frame pointer is its caller's: it has no frame record */
+};
+
+/*
+ * Finds the frame record that the frame pointer points to, at or above the stack pointer: a saved frame
+ * pointer, then the address after a call. The lowest record whose call goes to the frame's function is
+ * preferred. Then follow the lowest record of a call to an unknown function whose saved frame pointer
+ * points to another record; the same after a call to another function, which may have jumped to this
+ * one; and the lowest address after a call to an unknown function. Returns false if there is none.
+ */
+bool frame_search_find(const struct frame_search *search, uint64_t *ret);
+
+#endif

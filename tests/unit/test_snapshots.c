@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stack snapshots: of a made-up /proc and memory, and of a thread of this process. */
+#include "capture/snapshots/snapshots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "capture/ring_bank/fields.h"
+#include "record/decode.h"
+#include "root.h"
+
+#define MASK UINT64_C(0xff0fff)
+#define REGISTERS 20
+#define STACK 4096
+
+/* Their order in a sample: by perf's numbers, those that the mask has. */
+enum { BP_INDEX = 6, SP_INDEX = 7, IP_INDEX = 8 };
+
+static const struct perf_event_attr made_attr = {
+	.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .size = sizeof(made_attr),
+	.sample_type = RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
+		       PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+	.sample_regs_user = MASK, .sample_stack_user = STACK, .sample_id_all = 1,
+	.exclude_callchain_user = 1,
+};
+
+static const struct snapshot_wait made_wait = {
+	.pid = 10, .tid = 11, .since_ns = 5000, .period_ns = 700, .id = 4711, .cpu = 1,
+};
+
+/* Memory of made-up processes: `size` bytes at `start`, each its address's low byte. */
+struct memory {
+	uint64_t start, size;
+	int errnum; /* of reads elsewhere */
+	uint32_t pid;
+};
+
+static size_t read_memory(void *arg, uint32_t pid, uint64_t address, size_t size, void *ret)
+{
+	struct memory *memory = arg;
+	memory->pid = pid;
+	uint8_t *bytes = ret;
+	size_t done = 0;
+	for (; done < size && address + done - memory->start < memory->size; done++)
+		bytes[done] = (uint8_t)(address + done);
+	errno = memory->errnum;
+	return done;
+}
+
+struct made {
+	struct root root;
+	struct memory memory;
+	struct snapshots *snapshots;
+	struct record_buffer buffer;
+};
+
+static void made_deinit(struct made *made)
+{
+	snapshots_free(made->snapshots);
+	vec_deinit(&made->buffer);
+	root_deinit(&made->root);
+}
+
+#define MADE CLEANUP(made_deinit) struct made
+
+static void made_init(struct made *made, size_t files_max)
+{
+	*made = (struct made){.memory = {.start = 0x7f0000000000, .size = 0x10000, .errnum = EFAULT}};
+	root_init(&made->root);
+	const struct snapshots_options options = {
+		.ctx = made->root.ctx, .attr = &made_attr, .machine = "x86_64", .stack_bytes = STACK,
+		.files_max = files_max, .read_memory = read_memory, .arg = &made->memory,
+	};
+	ok_or_fail(snapshots_new(&options, &made->snapshots));
+}
+
+static enum snapshot_result read_wait(struct made *made, const struct snapshot_wait *wait)
+{
+	enum snapshot_result result;
+	ok_or_fail(snapshots_read(made->snapshots, wait, &made->buffer, &result));
+	return result;
+}
+
+static void put_syscall(struct made *made, uint32_t tid, const char *text)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/10/task/%u/syscall", tid);
+	root_put(&made->root, path, text);
+}
+
+/* Decodes the only record; valid until *decoder is freed. */
+static struct sp_record decode(const struct made *made, const struct perf_event_attr *attr,
+			       struct decoder **decoder)
+{
+	struct sp_event event = {.name = "offcpu-time", .attr = *attr};
+	const struct record_layout layout = {.events = &event, .event_count = 1, .path = "snapshot"};
+	struct sp_record record;
+	struct perf_event_header header;
+	ok_or_fail(decoder_new(&layout, decoder));
+	ck_assert_uint_gt(made->buffer.count, sizeof(header));
+	memcpy(&header, made->buffer.items, sizeof(header));
+	ck_assert_uint_eq(header.size, made->buffer.count);
+	const struct raw_record raw = {.type = header.type, .misc = header.misc, .size = header.size,
+				       .bytes = made->buffer.items};
+	ok_or_fail(decoder_decode(*decoder, &raw, &record));
+	return record;
+}
+
+TEST(a_blocked_thread_becomes_a_sample)
+{
+	MADE made;
+	struct decoder *decoder;
+	made_init(&made, 8);
+	put_syscall(&made, 11, "230 0x0 0x0 0x0 0x0 0x0 0x0 0x7f0000001010 0x7f1100000042\n");
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_TAKEN);
+	const struct sp_record record = decode(&made, &made_attr, &decoder);
+	const struct sp_sample *sample = &record.sample;
+	ck_assert_uint_eq(record.type, PERF_RECORD_SAMPLE);
+	ck_assert_uint_eq(record.misc, PERF_RECORD_MISC_USER | SP_MISC_SNAPSHOT);
+	ck_assert_uint_eq(sample->ip, 0x7f1100000042);
+	ck_assert_uint_eq(sample->pid, 10);
+	ck_assert_uint_eq(sample->tid, 11);
+	ck_assert_uint_eq(sample->time_ns, 5000);
+	ck_assert_uint_eq(sample->addr, 231);
+	ck_assert_uint_eq(sample->id, 4711);
+	ck_assert_uint_eq(sample->cpu, 1);
+	ck_assert_uint_eq(sample->period, 700);
+	ck_assert_uint_eq(sample->ip_count, 0);
+	ck_assert_uint_eq(sample->user_registers.abi, PERF_SAMPLE_REGS_ABI_64);
+	ck_assert_uint_eq(sample->user_registers.count, REGISTERS);
+	ck_assert_uint_eq(sample->user_registers.values[SP_INDEX], 0x7f0000001010);
+	ck_assert_uint_eq(sample->user_registers.values[IP_INDEX], 0x7f1100000042);
+	ck_assert_uint_eq(sample->user_registers.values[BP_INDEX], 0);
+	ck_assert_uint_eq(sample->stack_dyn_size, STACK);
+	ck_assert_uint_eq(sample->stack.bytes[0], 0x10);
+	ck_assert_uint_eq(made.memory.pid, 10);
+	decoder_free(decoder);
+}
+
+TEST(a_copy_ends_where_memory_does)
+{
+	MADE made;
+	struct decoder *decoder;
+	made_init(&made, 8);
+	put_syscall(&made, 11, "-1 0x7f000000fee4 0x7f1100000042\n");
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_TAKEN);
+	const struct sp_record record = decode(&made, &made_attr, &decoder);
+	ck_assert_uint_eq(record.sample.addr, 0);
+	ck_assert_uint_eq(record.sample.stack_dyn_size, 0x118);
+	decoder_free(decoder);
+}
+
+TEST(a_thread_without_readable_stack_has_its_place_in_the_code)
+{
+	MADE made;
+	struct decoder *decoder;
+	made_init(&made, 8);
+	put_syscall(&made, 11, "0 0x0 0x0 0x0 0x0 0x0 0x0 0x10001000 0x10000042\n");
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_TAKEN);
+	const struct sp_record record = decode(&made, &made_attr, &decoder);
+	ck_assert_uint_eq(record.sample.stack_dyn_size, 0);
+	ck_assert_uint_eq(record.sample.ip, 0x10000042);
+	/* All below 4 GiB: a program of 32 bits. */
+	ck_assert_uint_eq(record.sample.user_registers.abi, PERF_SAMPLE_REGS_ABI_32);
+	ck_assert_uint_eq(record.sample.addr, 0);
+	ck_assert_uint_eq(snapshots_counts(made.snapshots)->no_copy, 1);
+	decoder_free(decoder);
+}
+
+TEST(results_are_counted_by_cause)
+{
+	MADE made;
+	made_init(&made, 8);
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_GONE);
+	put_syscall(&made, 11, "running\n");
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_RUNNABLE);
+	put_syscall(&made, 11, "-1 0x0 0x0\n");
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_NO_STACK);
+	put_syscall(&made, 11, "-1 0x1\n");
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_FAILED);
+	put_syscall(&made, 11, "-1 0x7e0000000000 0x1\n");
+	made.memory.errnum = EPERM;
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_DENIED);
+	made.memory.errnum = ESRCH;
+	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_GONE);
+	ck_assert_uint_eq(made.buffer.count, 0);
+	const struct snapshot_counts *counts = snapshots_counts(made.snapshots);
+	ck_assert_uint_eq(counts->results[SNAPSHOT_TAKEN], 0);
+	ck_assert_uint_eq(counts->results[SNAPSHOT_RUNNABLE], 1);
+	ck_assert_uint_eq(counts->results[SNAPSHOT_GONE], 2);
+	ck_assert_uint_eq(counts->results[SNAPSHOT_DENIED], 1);
+	ck_assert_uint_eq(counts->results[SNAPSHOT_NO_STACK], 1);
+	ck_assert_uint_eq(counts->results[SNAPSHOT_FAILED], 1);
+}
+
+/* Counts this process's descriptors. */
+static size_t count_files(void)
+{
+	size_t count = 0;
+	for (int fd = 0; fd < 256; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+TEST(files_stay_open_but_are_bounded)
+{
+	MADE made;
+	made_init(&made, 8);
+	size_t before = count_files();
+	for (uint32_t round = 0; round < 3; round++)
+		ck_assert_int_eq((put_syscall(&made, 11, "running\n"), read_wait(&made, &made_wait)),
+				 SNAPSHOT_RUNNABLE);
+	ck_assert_uint_eq(snapshots_counts(made.snapshots)->opened, 1);
+	for (uint32_t tid = 100; tid < 200; tid++) {
+		struct snapshot_wait wait = made_wait;
+		wait.tid = tid;
+		put_syscall(&made, tid, "running\n");
+		ck_assert_int_eq(read_wait(&made, &wait), SNAPSHOT_RUNNABLE);
+	}
+	ck_assert_uint_eq(snapshots_counts(made.snapshots)->opened, 101);
+	ck_assert_uint_eq(count_files(), before + 8);
+	snapshots_close(made.snapshots, 199);
+	ck_assert_uint_eq(count_files(), before + 7);
+	snapshots_close(made.snapshots, 199);
+	ck_assert_uint_eq(count_files(), before + 7);
+}
+
+TEST(an_event_without_registers_or_stack_is_refused)
+{
+	ROOT root;
+	root_init(&root);
+	struct perf_event_attr attr = made_attr;
+	struct snapshots *snapshots = NULL;
+	struct snapshots_options options = {
+		.ctx = root.ctx, .attr = &attr, .machine = "x86_64", .stack_bytes = STACK, .files_max = 1,
+	};
+	attr.sample_regs_user = MASK & ~(UINT64_C(1) << 7);
+	ck_assert_ptr_null(snapshots);
+	struct sp_error *error = snapshots_new(&options, &snapshots);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_INVALID);
+	sp_error_free(error);
+	attr = made_attr;
+	options.machine = "riscv64";
+	error = snapshots_new(&options, &snapshots);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_INVALID);
+	sp_error_free(error);
+}
+
+static int waiting_pipe[2];
+static uint32_t waiting_tid;
+
+static void *wait_for_byte(void *arg)
+{
+	char byte;
+	__atomic_store_n(&waiting_tid, (uint32_t)gettid(), __ATOMIC_RELEASE);
+	ck_assert_int_eq(read(waiting_pipe[0], &byte, 1), 1);
+	return arg;
+}
+
+/* perf's registers, of x86-64 and arm64. */
+static struct perf_event_attr live_attr(const char *machine)
+{
+	struct perf_event_attr attr = made_attr;
+	if (!strcmp(machine, "aarch64"))
+		attr.sample_regs_user = (UINT64_C(1) << 33) - 1;
+	return attr;
+}
+
+TEST(a_live_thread_in_read_is_read)
+{
+	struct utsname host;
+	uname(&host);
+	const struct perf_event_attr attr = live_attr(host.machine);
+	MADE made = {0};
+	struct snapshots_options options = {.attr = &attr, .machine = host.machine, .stack_bytes = STACK,
+					    .files_max = 4};
+	root_init(&made.root);
+	ok_or_fail(sp_ctx_set_root(made.root.ctx, ""));
+	options.ctx = made.root.ctx;
+	ok_or_fail(snapshots_new(&options, &made.snapshots));
+	pthread_t thread;
+	ck_assert_int_eq(pipe(waiting_pipe), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_byte, NULL), 0);
+	struct snapshot_wait wait = made_wait;
+	wait.pid = (uint32_t)getpid();
+	enum snapshot_result result;
+	bool in_read = false;
+	for (size_t i = 0; i < 10000 && !in_read; i++) {
+		struct decoder *decoder;
+		wait.tid = __atomic_load_n(&waiting_tid, __ATOMIC_ACQUIRE);
+		result = wait.tid ? read_wait(&made, &wait) : SNAPSHOT_RUNNABLE;
+		if (result == SNAPSHOT_RUNNABLE)
+			usleep(1000);
+		if (result != SNAPSHOT_TAKEN)
+			continue;
+		const struct sp_record record = decode(&made, &attr, &decoder);
+		in_read = record.sample.addr == SYS_read + 1 && record.sample.stack_dyn_size >= 64;
+		decoder_free(decoder);
+		made.buffer.count = 0;
+	}
+	ck_assert_int_eq(write(waiting_pipe[1], "", 1), 1);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert(in_read);
+	/* The thread has ended, and its number may be nobody's. */
+	ck_assert_int_eq(read_wait(&made, &wait), SNAPSHOT_GONE);
+	close(waiting_pipe[0]);
+	close(waiting_pipe[1]);
+}
