@@ -156,6 +156,12 @@ struct sp_capture_sampling {
 	bool strict_freq;           /* more than is allowed fails, and is no note */
 	enum sp_choice adapt;       /* reduce the rate while many samples are lost */
 	bool user_only, kernel_only; /* for events without modifiers of their own */
+	/*
+	 * Record waits, too: SWITCH records, and an event offcpu-time whose periods are the time that
+	 * threads were blocked. Events are then opened for tasks, unless whole CPUs are the target.
+	 */
+	bool off_cpu;
+	uint64_t off_cpu_thin_ns;   /* write a share of shorter waits, up to 4 s; 0: 1 ms; 1: write all */
 };
 
 /* Call chains. */

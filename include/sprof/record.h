@@ -62,8 +62,9 @@ SP_API const char *sp_record_type_name(uint32_t type);
 /* Complete, on a stack of its own: Go's runtime changed to it from a goroutine's, which was not copied. */
 #define SP_MISC_SYSTEM_STACK (1 << 9)
 
-/* A blocked thread's stack, read from outside: a stack snapshot. It is in no SP_MISC_STACK mask. */
-#define SP_MISC_SNAPSHOT (1 << 10)
+/* Facts about samples of the event offcpu-time, in no SP_MISC_STACK mask: */
+#define SP_MISC_SNAPSHOT (1 << 10)   /* a blocked thread's stack, read from outside: a stack snapshot */
+#define SP_MISC_UNFINISHED (1 << 11) /* the wait was not over when the recording ended */
 
 #define SP_MISC_STACK                                                                          \
 	(SP_MISC_END_MASK | SP_MISC_REPAIRED | SP_MISC_SHORTENED | SP_MISC_GUESSED |           \

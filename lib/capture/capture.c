@@ -71,7 +71,9 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 		return error;
 	connect_parts(capture);
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
-	error = capture_start_live_unwind(capture);
+	error = capture_record_waits(capture);
+	if (!error)
+		error = capture_start_live_unwind(capture);
 	if (!error)
 		error = recording_init(&capture->out, capture->samples.filter.fields.sample_id,
 				       capture->samples.filter.fields.sample_cpu);
@@ -93,6 +95,8 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 		error = capture_map_aux_areas(capture);
 	if (!error)
 		error = capture_open_alternates(capture, options);
+	if (!error)
+		error = capture_find_waits(capture);
 	if (!error)
 		error = event_control_watch_cpus(&capture->control);
 	if (!error)

@@ -9,7 +9,7 @@ struct recording_progress capture_progress(const struct sp_capture *capture)
 	return (struct recording_progress){
 		.now_ns = capture_record_time_ns(capture),
 		.seen_ns = samples_ns > metadata_ns ? samples_ns : metadata_ns,
-		.unwritten_ns = sample_path_oldest_ns(&capture->samples),
+		.unwritten_ns = sample_path_unwritten_ns(&capture->samples),
 		.attr = &capture->config.plan->samples[0].attr,
 	};
 }
@@ -28,7 +28,9 @@ struct recording_end capture_end_of_file(struct sp_capture *capture)
 
 struct sp_error *capture_change_file(struct sp_capture *capture)
 {
-	struct sp_error *error = capture_count_lost(capture);
+	struct sp_error *error = capture_split_waits(capture);
+	if (!error)
+		error = capture_count_lost(capture);
 	if (error)
 		return error;
 	const struct recording_progress progress = capture_progress(capture);

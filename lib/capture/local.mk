@@ -6,6 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/overwrite.c lib/capture/overwrite.h \
 	lib/capture/limits.c \
 	lib/capture/lost.c \
+	lib/capture/off_cpu.c \
 	lib/capture/on_demand.c \
 	lib/capture/plan.c \
 	lib/capture/recorder.h \
@@ -30,4 +31,5 @@ include lib/capture/metadata/local.mk
 include lib/capture/ring_bank/local.mk
 include lib/capture/event_control/local.mk
 include lib/capture/output/local.mk
+include lib/capture/waits/local.mk
 include lib/capture/samples/local.mk

@@ -120,6 +120,17 @@ struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 /* summary.c: notes at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
+/* off_cpu.c: waits. Without them, these functions do nothing. */
+struct sp_error *capture_record_waits(struct sp_capture *capture) SP_MUST_CHECK;
+/* All events are open: samples of waits are known by their ids. */
+struct sp_error *capture_find_waits(struct sp_capture *capture) SP_MUST_CHECK;
+/* Writes the waits that ended before the last round began. `last`: all, and those that are not over. */
+struct sp_error *capture_write_waits(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+/* A file ends: it gets its part of the waits that are not over. */
+struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
+/* Notes losses. */
+struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;
+
 /* round.c */
 
 /* From the rings to the file; `last` commits in any case. */

@@ -93,6 +93,8 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	error = error_first(error, flush_error);
 	if (!error)
 		error = fill_up(capture);
+	if (!error)
+		error = capture_write_waits(capture, last);
 	return error ?: capture_drain_aux(capture);
 }
 

@@ -337,6 +337,8 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 	if (!error)
 		error = note_dropped(capture);
 	if (!error)
+		error = capture_note_waits(capture);
+	if (!error)
 		error = note_modules(capture);
 	if (!error)
 		error = note_uncounted(capture);

@@ -19,6 +19,7 @@ static void set_habits(const struct event_shape *shape, struct perf_event_attr *
 	const struct event_spec *spec = shape->spec;
 	if (event_takes_raw(spec, shape->is_member))
 		attr->sample_type |= PERF_SAMPLE_RAW;
+	attr->context_switch = spec->use == EVENT_USE_SWITCHES;
 	if (event_is_bpf_output(spec) ||
 	    (event_is_occurrence(spec) && !shape->request->rate_given &&
 	     !shape->request->asked.no_samples))

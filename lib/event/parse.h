@@ -77,6 +77,17 @@ enum event_tool {
 	EVENT_TOOL_SYSTEM_TIME,
 };
 
+/* Purpose of an event. */
+enum event_use {
+	EVENT_USE_SAMPLES,
+	/*
+	 * Context switches with stacks. If the kernel refuses them, a dummy event takes their place: its
+	 * samples come from the recorder.
+	 */
+	EVENT_USE_WAITS,
+	EVENT_USE_SWITCHES, /* dummy event: SWITCH records in the ring buffer of the samples */
+};
+
 /* A requested event. Pointers belong to the specs' arena. */
 struct event_spec {
 	/*
@@ -100,6 +111,7 @@ struct event_spec {
 	bool group_read;        /* modifier S: the leader's samples have all members' counts */
 	bool weak;              /* modifier W: if the kernel refuses the group, members are opened alone */
 	struct event_terms terms;
+	enum event_use use;
 	enum event_tool tool;   /* not NONE: a value without kernel event; attr is a dummy */
 	/* Only for PMU events: */
 	const char *pmu;        /* its name in sysfs; NULL for the kernel's generic types */

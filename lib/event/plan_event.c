@@ -166,6 +166,20 @@ static struct sp_error *give_up_kernel(struct planner *planner, const struct eve
 	return event->name ? NULL : error_no_memory();
 }
 
+/* Keeps the place of an event that fires in the kernel only: without the kernel it would never fire. */
+static bool become_dummy(const struct planner *planner, const struct event_spec *spec, int errnum,
+			 struct event_planned *event)
+{
+	struct perf_event_attr *attr = &event->attr;
+	if (spec->use != EVENT_USE_WAITS || !is_refusal(errnum) || attr->config == PERF_COUNT_SW_DUMMY)
+		return false;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	set_callchain(planner, spec, attr);
+	return true;
+}
+
 static bool is_missing(int errnum)
 {
 	return errnum == ENOENT || errnum == ENODEV || errnum == EOPNOTSUPP;
@@ -299,7 +313,7 @@ struct sp_error *planner_plan_event(struct planner *planner, const struct event_
 			event->attr.size = spec->attr.size;
 		if (!errnum)
 			return NULL;
-		if (step_quietly(spec, errnum, &event->attr))
+		if (step_quietly(spec, errnum, &event->attr) || become_dummy(planner, spec, errnum, event))
 			continue;
 		if (cycles_are_missing(planner, spec, &event->attr, errnum))
 			error = become_clock(planner, spec, event);

@@ -80,6 +80,8 @@ enum note_kind {
 	NOTE_ATTACH_REFUSED = 51,
 	NOTE_PYTHON_DROPPED = 52,
 	NOTE_SCHEDSTAT = 53,
+	NOTE_OFF_CPU = 54,
+	NOTE_WAITS_LOST = 55,
 	NOTE_KINDS,
 };
 
@@ -92,6 +94,14 @@ enum note_uncovered {
 	UNCOVERED_PAUSED,
 	UNCOVERED_SHORT_TASKS,
 	UNCOVERED_RATE,
+};
+
+/* Sources of the stacks of waits: value 0 of NOTE_OFF_CPU. */
+enum note_off_cpu {
+	OFF_CPU_NONE,
+	OFF_CPU_SWITCHES,  /* samples of context switches */
+	OFF_CPU_SNAPSHOTS, /* copies of the stacks of waiting threads */
+	OFF_CPU_CALLS,     /* tracepoints of system calls */
 };
 
 /*

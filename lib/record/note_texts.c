@@ -107,6 +107,21 @@ static void put_template(struct output *out, const struct sp_note *note, const c
 	}
 }
 
+static void put_off_cpu(struct output *out, const struct sp_note *note)
+{
+	static const char *const sources[] = {
+		[OFF_CPU_NONE] = "stacks of waiting threads: none (kernel.perf_event_paranoid is {2#}; for "
+				 "stacks: sudo sysctl kernel.perf_event_paranoid=1)",
+		[OFF_CPU_SWITCHES] = "stacks of waiting threads: from context switches",
+		[OFF_CPU_SNAPSHOTS] = "stacks of waiting threads: from snapshots every {3#} ms "
+				      "(kernel.perf_event_paranoid is {2#}; for exact stacks: sudo sysctl "
+				      "kernel.perf_event_paranoid=1)",
+		[OFF_CPU_CALLS] = "stacks of waiting threads: from tracepoints of system calls",
+	};
+	if (note->values[0] < sizeof(sources) / sizeof(*sources))
+		put_template(out, note, sources[note->values[0]]);
+}
+
 static void put_lock_in(struct output *out, const struct sp_note *note)
 {
 	const struct sp_lock_in lock_in = {
@@ -351,6 +366,10 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"sample: --mmap-flush 8)}"},
 	[NOTE_SCHEDSTAT] = {5, true,
 		"thread {1#} of process {0#} has run {2s} s, and waited {3s} s for a CPU"},
+	[NOTE_OFF_CPU] = {4, false, NULL, put_off_cpu},
+	[NOTE_WAITS_LOST] = {3, false,
+		"{0} of {1} waits have no known duration, and {2} no stack: records were lost (larger "
+		"ring buffers: -m 32M)"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

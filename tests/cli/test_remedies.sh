@@ -22,7 +22,6 @@ END
 cat >"$tmp/perf" <<'END'
 --branch-history
 --kcore
---off-cpu
 --record-tpebs
 --switch-on
 --topdown

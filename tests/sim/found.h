@@ -7,7 +7,7 @@
 
 /* A sample of a file, or a record of a task or mapping. */
 struct sim_found {
-	uint64_t time_ns, order, ip, chain_hash;
+	uint64_t time_ns, order, ip, chain_hash, period;
 	uint32_t type, pid, tid, cpu;
 	uint16_t misc;
 	uint64_t id, start, size;
@@ -28,6 +28,11 @@ struct sim_read_back {
 
 /* Reads all files, and checks what needs no comparison with the kernel's records. */
 void sim_read_files(struct sim_read_back *ret, bool killed);
+
+/* waits.c: whether the id is of an event that samples context switches. */
+bool sim_is_wait(uint64_t id);
+/* Compares samples of waits with the kernel's switches. */
+void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
 
 /* mappings.c; the records are in order of time. */
 void sim_check_mappings(const struct sim_found *items, size_t count);

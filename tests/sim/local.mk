@@ -27,6 +27,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/stacks.c \
 	tests/sim/tasks.c \
 	tests/sim/threads.c \
+	tests/sim/waits.c \
 	tests/sim/workload.c
 # A sanitizer's runtime makes calls before it is ready: the functions that they reach are plain.
 tests_sim_simulate_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all

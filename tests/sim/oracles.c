@@ -127,7 +127,7 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 			compare_sample(truth, found);
 		if (found && !is_target(scenario, truth))
 			sim_violation("a sample of thread %u, which is not a target", truth->tid);
-		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
+		bool due = !sim_is_wait(truth->id) && truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
 			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth);
 		/* Without the record of its fork, a task's samples cannot be told from others. */
 		const struct sim_task *task = sim_task_find(truth->tid);
@@ -191,6 +191,8 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 		return;
 	note_recorded();
 	struct counts counts = compare_samples(scenario, killed);
+	if (scenario->sampling.off_cpu && !killed && !sim_result.failed)
+		sim_check_waits(scenario, &read_back);
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!killed && !sim_result.failed && !scenario->may_drop)
 		check_losses();

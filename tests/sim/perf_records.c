@@ -60,7 +60,7 @@ static void begin(struct composed *record, struct sim_event *event, uint32_t typ
 	record->size = 0;
 	record->truth = (struct sim_truth){
 		.time_ns = event_time(event), .id = event->id, .type = type, .pid = pid, .tid = tid,
-		.cpu = cpu, .whole_cpu = event->pid < 0,
+		.cpu = cpu, .misc = misc, .whole_cpu = event->pid < 0,
 	};
 	put(record, &header, sizeof(header));
 }
@@ -359,6 +359,7 @@ static void for_events(struct sim_task *task, void (*visit)(struct sim_event *ev
 struct sideband {
 	struct sim_task *from, *task;
 	uint32_t type;
+	uint16_t misc; /* of switches */
 	bool exec;
 	const struct sim_map *map;
 };
@@ -463,17 +464,26 @@ static void visit_switch(struct sim_event *event, void *arg)
 	if (!event->attr.context_switch)
 		return;
 	sideband.type = whole ? PERF_RECORD_SWITCH_CPU_WIDE : PERF_RECORD_SWITCH;
-	begin_sideband(&record, event, &sideband,
-		       sideband.exec ? PERF_RECORD_MISC_SWITCH_OUT : 0);
+	begin_sideband(&record, event, &sideband, sideband.misc);
 	if (whole)
 		put32s(&record, 0, 0);
 	put_sample_id(&record);
 	end(&record);
 }
 
-void sim_record_switch(struct sim_task *task, unsigned int cpu, bool out)
+static void visit_context_switch(struct sim_event *event, void *arg)
 {
-	struct sideband sideband = {.from = task, .task = task, .exec = out};
-	(void)cpu;
+	const struct sideband *sideband = arg;
+	const struct perf_event_attr *attr = &event->attr;
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
+	    attr->sample_period)
+		sim_record_sample(event, sideband->task, (unsigned int)sideband->task->cpu, 1);
+}
+
+void sim_record_switch(struct sim_task *task, uint16_t misc)
+{
+	struct sideband sideband = {.from = task, .task = task, .misc = misc};
+	if (misc & PERF_RECORD_MISC_SWITCH_OUT)
+		for_events(task, visit_context_switch, &sideband);
 	for_events(task, visit_switch, &sideband);
 }

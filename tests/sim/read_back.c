@@ -65,6 +65,7 @@ static void read_record(const struct sp_record *record)
 		found.time_ns = record->sample.time_ns;
 		found.id = record->sample.id;
 		found.ip = record->sample.ip;
+		found.period = record->sample.period;
 		found.pid = record->sample.pid;
 		found.tid = record->sample.tid;
 		found.cpu = record->sample.cpu;

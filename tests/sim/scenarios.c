@@ -6,6 +6,7 @@
 #define FRAME_POINTERS {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_FP}
 #define LIVE {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF}
 #define LATER {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF, .unwind = SP_UNWIND_LATER}
+#define OFF_CPU {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = 997, .off_cpu = true}
 #define RATE(hz) {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = (hz)}
 #define NO_BUFFERS {SIZE(sp_capture_buffers)}
 #define RING(bytes) {SIZE(sp_capture_buffers), .ring_bytes = (bytes)}
@@ -119,6 +120,26 @@ const struct sim_scenario sim_scenarios[] = {
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .compression_level = 1},
 		.chains = FRAME_POINTERS,
 	}, {
+		.name = "off-cpu", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(262144), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "off-cpu-live", .cpus = 4, .workload = {BUSY, .life_ms = 400}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = LIVE,
+	}, {
+		.name = "off-cpu-attach", .cpus = 4, .workload = {ROOTS(6)}, .target = SIM_ATTACH, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(262144), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stop_ms = 400,
+	}, {
+		.name = "off-cpu-system", .cpus = 8, .workload = {ROOTS(20)}, .target = SIM_SYSTEM, CPUS,
+		.sampling = OFF_CPU, .buffers = RING(262144), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stop_ms = 400,
+	}, {
+		.name = "off-cpu-lost", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(8192), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .hesitation_ms = 200, .may_drop = true,
+	}, {
 		.name = "cpus-256", .cpus = 256, .workload = {ROOTS(60)}, .target = SIM_SYSTEM, CPUS,
 		.sampling = RATE(99), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .stop_ms = 200,
@@ -161,6 +182,9 @@ struct sim_scenario sim_scenario_random(void)
 	it.hesitation_ms = one_of(3) ? 100 : 0;
 	it.stall_ms = one_of(4) ? 200 : 0;
 	it.workload.hotplug_ms = one_of(5) && it.scope == SP_CAPTURE_SCOPE_CPU ? 90 : 0;
+	/* A wait that several files share has other times than its sample in the kernel. */
+	it.sampling.off_cpu = one_of(4) && !it.output.switch_on_demand && !it.output.switch_bytes &&
+			      (it.target == SIM_SYSTEM || it.scope == SP_CAPTURE_SCOPE_TASK);
 	it.workload.throttle = one_of(4) ? 5 : 0;
 	it.disk.write_ns = one_of(4) ? 50 * SIM_MS : 0;
 	it.disk.sync_ns = one_of(4) ? 30 * SIM_MS : 0;

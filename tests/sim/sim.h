@@ -27,6 +27,7 @@
  *	scenarios.c      sessions
  *	session.c        a recorder's life, as `sprof record` drives it
  *	oracles.c        checks after a run
+ *	waits.c          checks of waits after a run
  *
  * Times are nanoseconds of the virtual CLOCK_MONOTONIC unless a comment states another unit. A run is a
  * process of its own; nothing is freed before it exits, except descriptors and mappings, which are
@@ -248,6 +249,7 @@ enum sim_fate { SIM_PUT, SIM_LOST, SIM_OVERWRITTEN };
 struct sim_truth {
 	uint64_t time_ns, id, ip, chain_hash;
 	uint32_t type, pid, tid, cpu, ring;
+	uint16_t misc;
 	enum sim_fate fate;
 	bool whole_cpu;
 };
@@ -286,7 +288,8 @@ void sim_record_throttle(struct sim_event *event, unsigned int cpu, bool on);
 void sim_record_task(struct sim_task *from, struct sim_task *task, uint32_t type);
 void sim_record_comm(struct sim_task *task, bool exec);
 void sim_record_map(struct sim_task *task, const struct sim_map *map);
-void sim_record_switch(struct sim_task *task, unsigned int cpu, bool out);
+/* `misc`: PERF_RECORD_MISC_SWITCH_OUT*, or 0. Events of context switches sample it first. */
+void sim_record_switch(struct sim_task *task, uint16_t misc);
 
 /* -- files.c --------------------------------------------------------------- */
 

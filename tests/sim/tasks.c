@@ -120,10 +120,11 @@ void sim_task_exec(struct sim_task *task, const char *comm)
 
 /* -- CPUs ------------------------------------------------------------------ */
 
-static void leave(struct sim_task *task)
+static void leave(struct sim_task *task, bool preempted)
 {
 	unsigned int cpu = (unsigned int)task->cpu;
-	sim_record_switch(task, cpu, true);
+	sim_record_switch(task, (uint16_t)(PERF_RECORD_MISC_SWITCH_OUT |
+					   (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0)));
 	sim_perf_switch(task, cpu, false);
 	uint64_t ran_ns = sim.now_ns - task->on_since_ns;
 	task->used_ns += ran_ns;
@@ -138,7 +139,7 @@ void sim_task_off(struct sim_task *task)
 	if (task->cpu < 0)
 		return;
 	unsigned int cpu = (unsigned int)task->cpu;
-	leave(task);
+	leave(task, false);
 	schedule_cpu(cpu);
 }
 
@@ -165,7 +166,7 @@ static void end_slice(void *arg, uint64_t generation)
 		sim_task_act(task);
 		return;
 	}
-	leave(task);
+	leave(task, true);
 	enqueue(cpu, task);
 	schedule_cpu(cpu);
 }
@@ -184,7 +185,7 @@ static void schedule_cpu(unsigned int cpu)
 		task->on_since_ns = sim.now_ns;
 		task->generation++;
 		sim_perf_switch(task, cpu, true);
-		sim_record_switch(task, cpu, false);
+		sim_record_switch(task, 0);
 		uint64_t ns = task->burst_ns < SLICE_NS ? task->burst_ns : SLICE_NS;
 		sim_at(sim.now_ns + ns, end_slice, task, task->generation);
 	}
@@ -238,7 +239,7 @@ void sim_cpu_switch(unsigned int cpu, bool online)
 		return;
 	struct sim_task *moved = at->current;
 	if (moved)
-		leave(moved);
+		leave(moved, true);
 	at->online = online;
 	sim_perf_cpu(cpu, online);
 	if (!online && moved)

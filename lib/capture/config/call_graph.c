@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "capture/config/off_cpu.h"
 #include "capture/config/ring_size.h"
 #include "event/kind.h"
 
@@ -51,6 +52,9 @@ static enum sp_call_graph requested_kind(const struct call_graph_facts *facts, c
 			    "architecture";
 		return SP_CALL_GRAPH_FP;
 	}
+	/* The C library, in which threads wait, keeps no frame pointers. */
+	if (facts->options->sampling.off_cpu)
+		return SP_CALL_GRAPH_DWARF;
 	*note_ret = facts->survey->note;
 	return facts->survey->frame_pointers ? SP_CALL_GRAPH_FP : SP_CALL_GRAPH_DWARF;
 }
@@ -137,7 +141,10 @@ static uint64_t wanted_ring_bytes(const struct call_graph_facts *facts, const st
 		.memory_bytes = facts->memory_bytes,
 	};
 	uint64_t window_bytes = ring_size_window(facts->options->buffers.overwrite_ns, &demand);
-	return facts->options->buffers.ring_bytes ?: window_bytes ?: ring_size_default(&demand);
+	uint64_t usual_bytes = ring_size_default(&demand);
+	if (facts->options->sampling.off_cpu && usual_bytes < OFF_CPU_RING_BYTES)
+		usual_bytes = OFF_CPU_RING_BYTES;
+	return facts->options->buffers.ring_bytes ?: window_bytes ?: usual_bytes;
 }
 
 /* Time that rings of that size reach back; 0: the whole window, or unknown. */

@@ -76,7 +76,10 @@ static void set_copies(struct capture_config *config, struct event_plan *plan,
 {
 	for (size_t i = 0; i < plan->sample_count; i++) {
 		struct perf_event_attr *attr = &plan->samples[i].attr;
-		attr->sample_stack_user = copies.bytes ?: config_stack_bytes(config, i);
+		/* The kernel reserves the whole size, at each switch. */
+		bool waits = config->off_cpu.on && i >= config->off_cpu.event;
+		attr->sample_stack_user = copies.bytes && !waits ? copies.bytes
+								 : config_stack_bytes(config, i);
 		if (copies.alternates_begin != config->copies.alternates_begin)
 			attr->enable_on_exec = !copies.alternates_begin;
 	}
@@ -90,7 +93,8 @@ static void choose_copies(struct capture_config *config, struct event_plan *plan
 		return;
 	set_copies(config, plan, (struct stack_copies){0});
 	set_copies(config, plan, stack_copies_choose(&config->graph, plan,
-						     config->target == CAPTURE_COMMAND, ring_bytes));
+						     config->target == CAPTURE_COMMAND && !config->off_cpu.on,
+						     ring_bytes));
 }
 
 struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_ctx *ctx,
@@ -108,6 +112,8 @@ struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_
 		error = notes_add_planned(notes, &plan->notes);
 	if (!error)
 		error = note_lock_in(plan, notes);
+	if (!error)
+		error = off_cpu_note(&config->off_cpu, plan, notes);
 	if (error)
 		return error;
 	if (!plan->sample_count)

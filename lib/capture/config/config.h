@@ -22,6 +22,7 @@
 
 #include "base/vec.h"
 #include "capture/config/call_graph.h"
+#include "capture/config/off_cpu.h"
 #include "capture/config/options.h"
 #include "capture/config/stack_copies.h"
 #include "capture/notes/notes.h"
@@ -61,6 +62,7 @@ struct capture_config {
 	struct cpu_list cpus, online;   /* recorded; of the machine at the start */
 	struct ring_pages ring_pages;   /* of each CPU */
 	uint64_t kept_registers;        /* user_registers that were requested */
+	struct off_cpu off_cpu;
 };
 
 /* Replaces options->target.unit by its control group, a string of `config`. */

@@ -89,6 +89,19 @@ struct sp_error *events_parse(struct capture_events *events, const struct sp_ctx
 	return error ? error : restrict_modes(&events->specs, options);
 }
 
+struct sp_error *events_add_waits(struct capture_events *events, const struct sp_ctx *ctx,
+				  const struct capture_options *options, struct off_cpu *ret)
+{
+	struct sp_error *error = off_cpu_add_events(&events->specs, ctx, options, ret);
+	if (error)
+		return error;
+	if (!vec_reserve(&events->filters, events->specs.count))
+		return error_no_memory();
+	while (events->filters.count < events->specs.count)
+		*vec_push(&events->filters) = NULL;
+	return NULL;
+}
+
 void events_deinit(struct capture_events *events)
 {
 	event_specs_deinit(&events->specs);

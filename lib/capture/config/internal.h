@@ -21,6 +21,10 @@ struct sp_error *events_open_cgroups(struct capture_events *events, const struct
 				     const struct capture_options *options) SP_MUST_CHECK;
 void events_deinit(struct capture_events *events);
 
+/* Adds the events of waits, without filters. */
+struct sp_error *events_add_waits(struct capture_events *events, const struct sp_ctx *ctx,
+				  const struct capture_options *options, struct off_cpu *ret) SP_MUST_CHECK;
+
 /* Moves a term call-graph= that all events have to the options. */
 void events_apply_common_graph(struct event_specs *specs, struct capture_options *options);
 

@@ -38,8 +38,10 @@ static enum event_scope scope_of(const struct capture_config *config,
 		not_inherited |= event_is_not_inherited(&specs->items[i]);
 		for_tasks |= event_is_for_tasks(&specs->items[i]);
 	}
-	if (not_inherited && options->target.scope != SP_CAPTURE_SCOPE_TASK)
+	if (not_inherited && !config->off_cpu.on && options->target.scope != SP_CAPTURE_SCOPE_TASK)
 		return EVENT_SCOPE_CPUS;
+	/* CPU-wide SWITCH records would be those of all tasks. */
+	for_tasks |= config->off_cpu.on;
 	/* The kernel has these for events of tasks only. */
 	for_tasks |= options->target.remove_on_exec || (options->fields.thread_counts &&
 							config->inherit);
@@ -72,7 +74,9 @@ static struct event_asked requested_fields(const struct capture_options *options
 {
 	const struct sp_capture_fields *fields = &options->fields;
 	return (struct event_asked){
-		.sample_type = fields->sample_type,
+		/* The address of a wait is its system call. */
+		.sample_type = fields->sample_type |
+			       (options->sampling.off_cpu ? (uint64_t)PERF_SAMPLE_ADDR : 0),
 		.weight = fields->weight,
 		.branch_type = fields->branch_type,
 		.user_registers = fields->user_registers,
@@ -88,7 +92,7 @@ static struct event_asked requested_fields(const struct capture_options *options
 		.remove_on_exec = options->target.remove_on_exec,
 		.defer_callchain = options->chains.deferred,
 		.mmap_data = fields->data_mappings,
-		.context_switch = fields->switches,
+		.context_switch = fields->switches && !options->sampling.off_cpu,
 		.namespaces = fields->namespaces,
 		.cgroup = fields->cgroups,
 		.no_bpf_event = fields->bpf_programs == SP_OFF,

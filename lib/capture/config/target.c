@@ -57,7 +57,8 @@ struct sp_error *config_choose_target(const struct capture_options *options,
 			 : target->tids.count ? CAPTURE_THREADS : CAPTURE_COMMAND;
 	if (system_wide && target->scope == SP_CAPTURE_SCOPE_TASK)
 		return error_new(SP_ERROR_INVALID, "the whole system can be sampled per CPU only");
-	return copy_options(options, config);
+	struct sp_error *error = off_cpu_check(options, system_wide);
+	return error ? error : copy_options(options, config);
 }
 
 static bool is_online(const struct capture_config *config, uint32_t cpu)
@@ -99,6 +100,9 @@ struct sp_error *config_list_events(const struct sp_ctx *ctx, struct capture_opt
 	if (error)
 		return error;
 	events_apply_common_graph(&config->events.specs, options);
+	error = events_add_waits(&config->events, ctx, options, &config->off_cpu);
+	if (error)
+		return error;
 	error = choose_cpus(ctx, options->target.cpus, config);
 	return error ? error : rights_read(ctx, &config->rights);
 }

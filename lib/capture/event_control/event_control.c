@@ -51,7 +51,9 @@ static bool is_clock(const struct event_plan *plan)
 /* Whether copies of stacks cannot have another size. */
 static bool is_fixed(const struct event_control *control)
 {
-	return control->config->graph.fixed_size || event_plan_has_groups(control->config->plan);
+	/* Large events would replace the events of waits, too, and lose switches. */
+	return control->config->graph.fixed_size || control->config->off_cpu.on ||
+	       event_plan_has_groups(control->config->plan);
 }
 
 /* Whether there is one place on each CPU. Alternates of tasks that are attached to would be too many. */

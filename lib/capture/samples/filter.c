@@ -2,6 +2,7 @@
 #include "capture/samples/filter.h"
 
 #include <string.h>
+#include "base/cleanup.h"
 
 /* The last answer of the membership: consecutive samples are mostly of one task. */
 struct answer {
@@ -72,6 +73,9 @@ static struct sp_error *count_sample(struct filter *filter, struct answer *last,
 		if (error || !*keep_ret)
 			return error;
 	}
+	/* Samples of waits count when they are written. */
+	if (filter->waits && waits_has_id(filter->waits, *id_ret))
+		return NULL;
 	counts->samples++;
 	counts->weight += period_of(fields, ring, position);
 	if (!counts->first_ns || time_ns < counts->first_ns)
@@ -125,6 +129,41 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 		counts->lost_own += (double)lost * (double)kept / (double)(kept + others);
 	else
 		counts->lost_own += (double)lost;
+}
+
+static bool is_switch(uint32_t type)
+{
+	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
+}
+
+/* A thread with two events of one kind has two SWITCH records of each switch. */
+static struct sp_error *on_switch(struct filter *filter, const struct ring *ring, uint64_t position,
+				  const struct perf_event_header *header, bool *keep_ret)
+{
+	const struct record_fields *fields = &filter->fields;
+	uint64_t end = position + header->size;
+	if (header->size < sizeof(*header) + fields->trailer_tid)
+		return NULL;
+	uint32_t tid = second_u32(ring_u64(ring, end - fields->trailer_tid));
+	uint64_t time_ns = ring_u64(ring, end - fields->trailer_time);
+	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
+		uint32_t cpu = first_u32(ring_u64(ring, end - 2 * sizeof(uint64_t)));
+		uint64_t id = ring_u64(ring, end - fields->trailer_id);
+		if (!double_sampling_sample(filter->double_sampling, tid, cpu, id, 1, keep_ret))
+			return error_no_memory();
+	}
+	return *keep_ret ? waits_add_switch(filter->waits, tid, time_ns, header->misc) : NULL;
+}
+
+/* Copies a sample of a wait, which may wrap in the ring. */
+static struct sp_error *on_wait(struct filter *filter, const struct ring *ring, uint64_t position,
+				const struct perf_event_header *header)
+{
+	CLEANUP_FREE uint8_t *copy = malloc(header->size);
+	if (!copy)
+		return error_no_memory();
+	ring_copy(ring, position, header->size, copy);
+	return waits_add_sample(filter->waits, copy);
 }
 
 /* A sample that is not what it should be is as good as lost. */
@@ -198,13 +237,14 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 				    const struct perf_event_header *header)
 {
 	struct filter *filter = reading->filter;
-	bool keep = true, take = false, change = false, rename = false;
+	bool keep = true, take = false, wait = false, change = false, rename = false;
 	uint64_t id = 0;
 	struct sp_error *error = NULL;
 	if (header->type == PERF_RECORD_SAMPLE) {
 		error = count_sample(filter, &reading->last, reading->ring, position, &keep, &id);
 		take = filter->receiver.receive && keep;
-		rename = keep && !take && id && is_renamed(filter, reading->ring, position, id);
+		wait = keep && !take && filter->waits && waits_has_id(filter->waits, id);
+		rename = keep && !take && !wait && id && is_renamed(filter, reading->ring, position, id);
 	} else {
 		bool loss = header->type == PERF_RECORD_LOST ||
 			    header->type == PERF_RECORD_LOST_SAMPLES;
@@ -216,7 +256,9 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		if (keep || change)
 			count_other(filter, reading->ring, position, header->type);
 	}
-	if (!error && (!keep || take)) {
+	if (!error && keep && filter->waits && is_switch(header->type))
+		error = on_switch(filter, reading->ring, position, header, &keep);
+	if (!error && (!keep || take || wait)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
 		reading->run = position + header->size;
 	}
@@ -226,6 +268,8 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		error = adopt(filter, reading->ring, position, header, id, reading->batch);
 	if (!error && take)
 		error = deliver_sample(filter, reading->ring, position, header, id);
+	if (!error && wait)
+		error = on_wait(filter, reading->ring, position, header);
 	/* Room for the next, as soon as can be. */
 	if (!error && filter->receiver.receive)
 		ring_release(reading->ring, reading->run);

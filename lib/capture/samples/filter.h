@@ -13,6 +13,7 @@
 #include "capture/tasks/membership.h"
 #include "capture/ring_bank/rewrite.h"
 #include "capture/output/batch.h"
+#include "capture/waits/waits.h"
 
 /* Of all that went through; all only grow. */
 struct filter_counts {
@@ -46,6 +47,7 @@ struct filter {
 	struct sample_receiver receiver;     /* with batch.copy_all; NULL: all go to the batch */
 	/* The ring's losses that a helper reports are reported for its first planned event. NULL: none. */
 	const struct alternate_ids *alternates;
+	struct waits *waits; /* gets SWITCH records, and its samples unless there is a taker; NULL: none */
 	struct record_fields fields;
 	const struct rewrite *rewrite;       /* NULL: nothing is to be changed */
 	struct filter_counts counts;

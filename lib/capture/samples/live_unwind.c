@@ -545,8 +545,15 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe
 		python_on_sample(live_unwind->python, probe, &last);
 }
 
-struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct batch *batch,
-				   bool *wrote_ret)
+static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,
+				    struct batch *batch)
+{
+	struct sp_error *error = waits ? waits_take_samples(waits, unwound) : NULL;
+	return error ? error : batch_add_bytes(batch, unwound->items, unwound->count);
+}
+
+struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits *waits,
+				   struct batch *batch, bool *wrote_ret)
 {
 	VEC(struct chunk *) chunks = {0};
 	struct chunk *chunk;
@@ -572,10 +579,9 @@ struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct batch
 		error = python_encode(live_unwind->python, &live_unwind->simple);
 	*wrote_ret |= live_unwind->simple.count != 0;
 	if (!error)
-		error = batch_add_bytes(batch, live_unwind->simple.items, live_unwind->simple.count);
+		error = add_unwound(waits, &live_unwind->simple, batch);
 	for (size_t i = 0; i < chunks.count && !error; i++)
-		error = batch_add_bytes(batch, chunks.items[i]->output.items,
-					chunks.items[i]->output.count);
+		error = add_unwound(waits, &chunks.items[i]->output, batch);
 	struct sp_error *flush_error = batch_flush(batch);
 	live_unwind->simple.count = 0;
 	for (size_t i = 0; i < chunks.count; i++)

@@ -16,6 +16,7 @@
 #include "capture/output/batch.h"
 #include "capture/samples/stack_size.h"
 #include "capture/event_control/stack_need.h"
+#include "capture/waits/waits.h"
 #include "machine/live.h"
 #include "unwind/unwind.h"
 
@@ -75,9 +76,12 @@ struct alternate_seen live_unwind_demand(const struct live_unwind *live_unwind);
 int live_unwind_alarm_fd(const struct live_unwind *live_unwind);
 void live_unwind_alarm(struct live_unwind *live_unwind, bool on);
 
-/* Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. */
-struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct batch *batch,
-				   bool *wrote_ret) SP_MUST_CHECK;
+/*
+ * Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. Samples of `waits` (NULL:
+ * none) go there instead.
+ */
+struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits *waits,
+				   struct batch *batch, bool *wrote_ret) SP_MUST_CHECK;
 
 /* Waits until all that was taken is unwound; it is to be written then. */
 struct sp_error *live_unwind_wait(struct live_unwind *live_unwind) SP_MUST_CHECK;

@@ -20,11 +20,21 @@ struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_
 void sample_path_deinit(struct sample_path *path)
 {
 	live_unwind_free(path->live_unwind);
+	waits_free(path->waits);
+	vec_deinit(&path->ended);
+}
+
+void sample_path_record_waits(struct sample_path *path, struct waits *waits)
+{
+	path->waits = path->filter.waits = waits;
 }
 
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
-	return path->live_unwind ? live_unwind_on_metadata(path->live_unwind, bytes, size) : NULL;
+	struct sp_error *error = path->waits ? waits_add_metadata(path->waits, bytes, size) : NULL;
+	if (error || !path->live_unwind)
+		return error;
+	return live_unwind_on_metadata(path->live_unwind, bytes, size);
 }
 
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
@@ -38,7 +48,49 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 		if (error)
 			return error;
 	}
-	return path->live_unwind ? live_unwind_write(path->live_unwind, batch, wrote_ret) : NULL;
+	return path->live_unwind ? live_unwind_write(path->live_unwind, path->waits, batch, wrote_ret) : NULL;
+}
+
+/* Counts the waits that were written since `before`, and hands them to the batch's sink. */
+static struct sp_error *add_ended(struct sample_path *path, const struct waits_counts *before,
+				  struct batch *batch, bool *wrote_ret)
+{
+	const struct waits_counts *counts = waits_counts(path->waits);
+	struct filter_counts *all = &path->filter.counts;
+	if (!path->ended.count)
+		return NULL;
+	*wrote_ret = true;
+	all->samples += counts->written - before->written;
+	if (!all->first_ns || counts->first_ns < all->first_ns)
+		all->first_ns = counts->first_ns;
+	if (counts->last_ns > all->last_ns)
+		all->last_ns = counts->last_ns;
+	struct sp_error *error = batch_add_bytes(batch, path->ended.items, path->ended.count);
+	error = error_first(error, batch_flush(batch));
+	path->ended.count = 0;
+	return error;
+}
+
+struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns, struct batch *batch,
+					 bool *wrote_ret)
+{
+	if (!path->waits)
+		return NULL;
+	const struct waits_counts before = *waits_counts(path->waits);
+	uint64_t oldest_ns = sample_path_oldest_ns(path);
+	struct sp_error *error = waits_write(path->waits, oldest_ns < safe_ns ? oldest_ns : safe_ns,
+					     &path->ended);
+	return error ? error : add_ended(path, &before, batch, wrote_ret);
+}
+
+struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_ns, struct batch *batch,
+					 bool *wrote_ret)
+{
+	if (!path->waits)
+		return NULL;
+	const struct waits_counts before = *waits_counts(path->waits);
+	struct sp_error *error = waits_split(path->waits, end_ns, &path->ended);
+	return error ? error : add_ended(path, &before, batch, wrote_ret);
 }
 
 struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch, bool *wrote_ret)
@@ -47,7 +99,7 @@ struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch
 		return NULL;
 	struct sp_error *error = live_unwind_wait(path->live_unwind);
 	if (!error)
-		error = live_unwind_write(path->live_unwind, batch, wrote_ret);
+		error = live_unwind_write(path->live_unwind, path->waits, batch, wrote_ret);
 	return error_first(error, batch_flush(batch));
 }
 
@@ -63,6 +115,13 @@ struct sp_error *sample_path_finish(struct sample_path *path)
 uint64_t sample_path_oldest_ns(const struct sample_path *path)
 {
 	return path->live_unwind ? live_unwind_oldest_ns(path->live_unwind) : UINT64_MAX;
+}
+
+uint64_t sample_path_unwritten_ns(const struct sample_path *path)
+{
+	uint64_t unwound_ns = sample_path_oldest_ns(path);
+	uint64_t held_ns = path->waits ? waits_oldest_ns(path->waits) : UINT64_MAX;
+	return held_ns < unwound_ns ? held_ns : unwound_ns;
 }
 
 struct sp_error *sample_path_expire(struct sample_path *path, uint64_t before_ns)

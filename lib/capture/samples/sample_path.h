@@ -20,6 +20,8 @@
 struct sample_path {
 	struct filter filter;
 	struct live_unwind *live_unwind;    /* NULL: samples go to the file as they are */
+	struct waits *waits;                /* owned; NULL: waits are not recorded */
+	struct record_buffer ended;         /* waits on their way to the batch */
 	struct live_unwind_counts unwound; /* by sample_path_finish() */
 };
 
@@ -31,6 +33,20 @@ void sample_path_deinit(struct sample_path *path);
 /* Takes whole metadata records, merged by time, ahead of the samples that need them. */
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes,
 					 size_t size) SP_MUST_CHECK;
+
+/* Records waits from now on, and takes them over. */
+void sample_path_record_waits(struct sample_path *path, struct waits *waits);
+
+/*
+ * Adds the waits that ended before `safe_ns` to the batch. All samples and SWITCH records before that
+ * time were read; such that are still unwound are waited for.
+ */
+struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns, struct batch *batch,
+					 bool *wrote_ret) SP_MUST_CHECK;
+
+/* Adds the waits that are not over, as waits_split(). */
+struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_ns, struct batch *batch,
+					 bool *wrote_ret) SP_MUST_CHECK;
 
 /*
  * Adds the samples of this round to the batch, and those that were unwound meanwhile. *wrote_ret is set
@@ -46,8 +62,11 @@ struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch
 /* Waits until all samples that were taken are unwound, and sums up `unwound`. */
 struct sp_error *sample_path_finish(struct sample_path *path) SP_MUST_CHECK;
 
-/* Returns the time of the oldest sample that is not written yet; UINT64_MAX: there is none. */
+/* Returns the time of the oldest sample that is still unwound; UINT64_MAX: there is none. */
 uint64_t sample_path_oldest_ns(const struct sample_path *path);
+
+/* The same, or of a wait that is not written yet. */
+uint64_t sample_path_unwritten_ns(const struct sample_path *path);
 
 /* No sample before that time will come any more. */
 struct sp_error *sample_path_expire(struct sample_path *path, uint64_t before_ns) SP_MUST_CHECK;

@@ -58,7 +58,7 @@ static void add_targets(struct option_table *table, struct record_arguments *arg
 		OPTION_CALL('G', "cgroup", "NAME,...", options, record_parse_cgroups,
 			    "sample control groups: one, or one per event of -e"),
 		OPTION_CALL(0, "unit", "NAME", options, record_parse_unit,
-			    "sample the control group of a systemd unit, such as nginx"),
+			    "sample the control group of a systemd unit"),
 		OPTION_CALL(0, "scope", "WHERE", &options->target.scope, record_parse_scope,
 			    "cpu: per-CPU events, filtered to the target; task: per-task events, "
 			    "inherited; auto (default): cpu if permitted, up to 5,000 Hz",
@@ -93,6 +93,11 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 			    "sample HZ times per second and CPU (default: 997)"),
 		OPTION_CALL('c', "count", "N", &options->sampling.period, record_parse_count,
 			    "sample every N events, instead of -F"),
+		OPTION_CALL_ATTACHED(0, "off-cpu", "MS", &options->sampling, record_parse_off_cpu,
+				     "record where threads wait, too"),
+		OPTION_CALL(0, "off-cpu-thresh", "MS", &options->sampling, record_parse_off_cpu_threshold,
+			    "thin waits that are shorter than MS milliseconds (default: 1), as "
+			    "--off-cpu=MS", .rare = true),
 		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, record_parse_duration,
 			    "stop after SECONDS, and terminate COMMAND"),
 		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,
@@ -349,9 +354,6 @@ static const struct option_refusal refusals[] = {
 	{0, "kcore", "the kernel's code is for decoding processor traces, which is perf's: `perf "
 		     "buildid-cache --kcore /proc/kcore` keeps a copy for it"},
 	{0, "num-thread-synthesize", "one thread reads /proc, about 20 us per task"},
-	{0, "off-cpu", "it needs BPF; use -e sched:sched_switch -g for the stacks of waits, and "
-		       "--switch-events for their durations"},
-	{0, "off-cpu-thresh", "--off-cpu needs BPF; use -e sched:sched_switch -g"},
 	{0, "proc-map-timeout", "mappings are always read completely"},
 	{0, "setup-filter", "BPF filters are not supported; --filter filters tracepoints and traced "
 			    "addresses"},

@@ -11,6 +11,9 @@
 
 #define NS_PER_SECOND 1000000000.0
 
+/* Limit of the threshold of waits. */
+#define OFF_CPU_MS_MAX 4000
+
 /* Limit of durations in seconds: one year. */
 #define SECONDS_MAX (365 * 24 * 3600)
 
@@ -333,4 +336,23 @@ bool record_parse_habit(const struct option *option, const char *text)
 	*(bool *)option->value = true;
 	return !text || option_text_number(text, 1, INT32_MAX, &number) ||
 	       option_reject(option, text, "a number");
+}
+
+bool record_parse_off_cpu_threshold(const struct option *option, const char *text)
+{
+	struct sp_capture_sampling *sampling = option->value;
+	char *end = NULL;
+	double ms = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
+	if (ms < 0 || *end || ms > OFF_CPU_MS_MAX)
+		return option_reject(option, text, "a number of milliseconds up to 4000");
+	/* 0: the library's default is another. */
+	sampling->off_cpu_thin_ns = ms > 0 ? (uint64_t)(ms * 1e6 + 0.5) : 1;
+	return true;
+}
+
+bool record_parse_off_cpu(const struct option *option, const char *text)
+{
+	struct sp_capture_sampling *sampling = option->value;
+	sampling->off_cpu = true;
+	return !text || record_parse_off_cpu_threshold(option, text);
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/config/off_cpu.h"
+
+/* Default of off_cpu_thin_ns, and its limit. */
+#define THIN_NS UINT64_C(1000000)
+#define THIN_NS_MAX UINT64_C(4000000000)
+
+struct sp_error *off_cpu_check(const struct capture_options *options, bool everyone)
+{
+	const struct sp_capture_sampling *sampling = &options->sampling;
+	if (!sampling->off_cpu)
+		return NULL;
+	const char *other = sampling->samples == SP_OFF	 ? "recording without samples"
+			    : options->buffers.overwrite ? "overwrite mode"
+			    : options->target.cgroups	 ? "control groups"
+			    : !everyone && options->target.scope == SP_CAPTURE_SCOPE_CPU
+				    ? "CPU-wide events of some processes"
+				    : NULL;
+	if (other)
+		return error_new(SP_ERROR_INVALID, "off-CPU time and %s exclude each other", other);
+	if (sampling->off_cpu_thin_ns > THIN_NS_MAX)
+		return error_new(SP_ERROR_INVALID, "the threshold of waits is more than 4 s");
+	return NULL;
+}
+
+struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_ctx *ctx,
+				    const struct capture_options *options, struct off_cpu *ret)
+{
+	if (!options->sampling.off_cpu)
+		return NULL;
+	size_t first = specs->count;
+	struct sp_error *error = event_specs_parse(specs, ctx, "context-switches,dummy:u");
+	if (error)
+		return error;
+	specs->items[first].name = "offcpu-time";
+	specs->items[first].use = EVENT_USE_WAITS;
+	specs->items[first + 1].use = EVENT_USE_SWITCHES;
+	/* -F and -c are for the other events. */
+	for (size_t i = first; i < specs->count; i++) {
+		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
+		specs->items[i].terms.period = 1;
+	}
+	*ret = (struct off_cpu){.on = true, .event = first,
+				.thin_ns = options->sampling.off_cpu_thin_ns ?: THIN_NS};
+	return NULL;
+}
+
+bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *plan)
+{
+	return plan->samples[off_cpu->event].attr.config == PERF_COUNT_SW_DUMMY;
+}
+
+struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan,
+			      struct notes *notes)
+{
+	if (!off_cpu->on)
+		return NULL;
+	bool refused = off_cpu_is_refused(off_cpu, plan);
+	return notes_add(notes, NOTE_OFF_CPU, NULL, refused ? OFF_CPU_NONE : OFF_CPU_SWITCHES,
+			 off_cpu->thin_ns, (uint64_t)(int64_t)plan->rights.paranoid, 0);
+}

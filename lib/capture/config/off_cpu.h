@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Events for waits (`--off-cpu`): offcpu-time, which samples context switches, and a dummy event for SWITCH
+ * records. They are the last of the plan's sampling events.
+ */
+#ifndef CAPTURE_CONFIG_OFF_CPU_H
+#define CAPTURE_CONFIG_OFF_CPU_H
+
+#include "capture/config/options.h"
+#include "capture/notes/notes.h"
+#include "event/open.h"
+#include "event/parse.h"
+
+/* Zeroed: waits are not recorded. */
+struct off_cpu {
+	bool on;
+	uint64_t thin_ns;
+	size_t event; /* index of offcpu-time in the plan's samples; the next is the dummy event */
+};
+
+/* Least size of a ring buffer: 100,000 SWITCH records a second for 0.8 s, or 1,000 stack copies. */
+#define OFF_CPU_RING_BYTES (UINT64_C(8) << 20)
+
+/* Fails with SP_ERROR_INVALID where other options exclude waits. */
+struct sp_error *off_cpu_check(const struct capture_options *options, bool everyone) SP_MUST_CHECK;
+
+/* Appends the events. Fails as event_specs_parse(). */
+struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_ctx *ctx,
+				    const struct capture_options *options,
+				    struct off_cpu *ret) SP_MUST_CHECK;
+
+/* Whether the kernel refuses stacks of context switches. */
+bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *plan);
+
+/* Notes the source of the waits' stacks. */
+struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan,
+			      struct notes *notes) SP_MUST_CHECK;
+
+#endif

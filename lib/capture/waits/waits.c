@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each thread has a list of events that are not yet processed, and a state. Events are sorted before they
+ * are processed: they come sorted from each ring buffer, but a thread moves between CPUs.
+ *
+ *	       SAMPLE (held)          OUT                 IN
+ *	ON ────────────────▶ ON ────────────▶ BLOCKED ────────▶ ON, the held sample is written
+ *	                        OUT, preempted            IN
+ *	                     ON ────────────▶ PREEMPTED ──────▶ ON, the held sample is freed
+ *
+ * A snapshot's sample comes while the thread is BLOCKED. All other transitions mean lost records.
+ *
+ * CPU-wide events record the last OUT of a thread after its EXIT: it is no wait. A later IN is of a new
+ * thread with the same number.
+ */
+#include "capture/waits/waits.h"
+
+#include <sprof/record.h>
+#include <string.h>
+#include "base/cleanup.h"
+
+/* Time from EXIT to the last switch, at most. */
+#define ENDED_NS UINT64_C(1000000000)
+
+/* Kinds of events; at the same time, they are in this order. */
+enum event_kind { EVENT_SAMPLE, EVENT_OUT, EVENT_PREEMPTED, EVENT_IN, EVENT_SNAPSHOT, EVENT_EXIT };
+
+struct event {
+	uint64_t time_ns;
+	uint8_t *record; /* SAMPLE and SNAPSHOT; owned */
+	enum event_kind kind;
+};
+
+enum thread_state { THREAD_UNKNOWN, THREAD_ON, THREAD_BLOCKED, THREAD_PREEMPTED, THREAD_ENDED };
+
+struct waiting_thread {
+	uint32_t tid; /* 0: the slot is free */
+	enum thread_state state;
+	uint64_t off_ns; /* since then it is BLOCKED, PREEMPTED or ENDED */
+	uint8_t *held;   /* stack of the wait; owned, or NULL */
+	bool unsorted;
+	struct { VEC(struct event); } events;
+};
+
+struct waits {
+	struct waits_options options;
+	struct u64map ids;
+	struct u64map index; /* tid -> index in `threads` */
+	struct { VEC(struct waiting_thread); } threads;
+	struct { VEC(uint32_t); } free_slots, busy, ended; /* busy: threads with events */
+	size_t bytes;        /* size of all records */
+	struct waits_counts counts;
+};
+
+struct waits *waits_new(const struct waits_options *options)
+{
+	struct waits *waits = calloc(1, sizeof(*waits));
+	if (waits)
+		waits->options = *options;
+	return waits;
+}
+
+/* -- Records ----------------------------------------------------------------- */
+
+static struct perf_event_header header_of(const uint8_t *record)
+{
+	struct perf_event_header header;
+	memcpy(&header, record, sizeof(header));
+	return header;
+}
+
+static uint64_t word_at(const uint8_t *record, size_t at)
+{
+	uint64_t word;
+	memcpy(&word, record + at, sizeof(word));
+	return word;
+}
+
+static void set_word(uint8_t *record, size_t at, uint64_t word)
+{
+	memcpy(record + at, &word, sizeof(word));
+}
+
+static bool is_snapshot(const uint8_t *record)
+{
+	return header_of(record).misc & SP_MISC_SNAPSHOT;
+}
+
+static void free_record(struct waits *waits, uint8_t *record)
+{
+	if (record)
+		waits->bytes -= header_of(record).size;
+	free(record);
+}
+
+static void hold(struct waits *waits, struct waiting_thread *thread, uint8_t *record)
+{
+	free_record(waits, thread->held);
+	thread->held = record;
+}
+
+void waits_free(struct waits *waits)
+{
+	if (!waits)
+		return;
+	for (size_t i = 0; i < waits->threads.count; i++) {
+		struct waiting_thread *thread = &waits->threads.items[i];
+		for (size_t j = 0; j < thread->events.count; j++)
+			free(thread->events.items[j].record);
+		free(thread->held);
+		vec_deinit(&thread->events);
+	}
+	vec_deinit(&waits->threads);
+	vec_deinit(&waits->free_slots);
+	vec_deinit(&waits->busy);
+	vec_deinit(&waits->ended);
+	u64map_deinit(&waits->index);
+	u64map_deinit(&waits->ids);
+	free(waits);
+}
+
+/* -- Threads and their events ------------------------------------------------- */
+
+static struct sp_error *add_thread(struct waits *waits, uint32_t tid, uint32_t *index_ret)
+{
+	uint32_t slot = (uint32_t)waits->threads.count;
+	if (waits->free_slots.count)
+		slot = *vec_last(&waits->free_slots);
+	else if (!vec_reserve(&waits->threads, waits->threads.count + 1))
+		return error_no_memory();
+	if (!u64map_put(&waits->index, tid, slot, NULL))
+		return error_no_memory();
+	if (waits->free_slots.count)
+		waits->free_slots.count--;
+	else
+		waits->threads.items[waits->threads.count++] = (struct waiting_thread){0};
+	waits->threads.items[slot].tid = tid;
+	*index_ret = slot;
+	return NULL;
+}
+
+/* Frees the slot; its list of events is kept for the next thread. */
+static struct sp_error *remove_thread(struct waits *waits, uint32_t index)
+{
+	struct waiting_thread *thread = &waits->threads.items[index];
+	uint32_t *slot = vec_push(&waits->free_slots);
+	if (!slot)
+		return error_no_memory();
+	*slot = index;
+	u64map_remove(&waits->index, thread->tid);
+	hold(waits, thread, NULL);
+	thread->tid = 0;
+	thread->state = THREAD_UNKNOWN;
+	return NULL;
+}
+
+/* *thread_ret is NULL if there are too many threads. */
+static struct sp_error *find_thread(struct waits *waits, uint32_t tid, struct waiting_thread **thread_ret)
+{
+	const uint32_t *found = u64map_find(&waits->index, tid);
+	uint32_t index = found ? *found : 0;
+	struct sp_error *error = NULL;
+	*thread_ret = NULL;
+	if (!found && waits->index.count >= waits->options.threads_max)
+		return NULL;
+	if (!found)
+		error = add_thread(waits, tid, &index);
+	if (!error)
+		*thread_ret = &waits->threads.items[index];
+	return error;
+}
+
+/* The idle thread has no number, and a thread that ended may have lost it. */
+static bool has_number(uint32_t tid)
+{
+	return tid && tid != UINT32_MAX;
+}
+
+/* Takes event->record over, unless it fails. */
+static struct sp_error *add_event(struct waits *waits, struct waiting_thread *thread,
+				  const struct event *event)
+{
+	size_t count = thread->events.count;
+	if (!vec_reserve(&waits->busy, waits->busy.count + 1) || !vec_reserve(&thread->events, count + 1))
+		return error_no_memory();
+	if (!count)
+		*vec_push(&waits->busy) = (uint32_t)(thread - waits->threads.items);
+	else if (event->time_ns < thread->events.items[count - 1].time_ns)
+		thread->unsorted = true;
+	*vec_push(&thread->events) = *event;
+	return NULL;
+}
+
+/* -- Input ---------------------------------------------------------------------- */
+
+struct sp_error *waits_add_id(struct waits *waits, uint64_t id)
+{
+	return u64map_put(&waits->ids, id, 0, NULL) ? NULL : error_no_memory();
+}
+
+bool waits_has_id(const struct waits *waits, uint64_t id)
+{
+	return u64map_find(&waits->ids, id);
+}
+
+struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record)
+{
+	const struct record_fields *fields = &waits->options.fields;
+	size_t size = header_of(record).size;
+	uint32_t tid = second_u32(word_at(record, fields->sample_tid));
+	struct waiting_thread *thread;
+	if (!has_number(tid))
+		return NULL;
+	struct sp_error *error = find_thread(waits, tid, &thread);
+	if (error)
+		return error;
+	if (!thread || size < fields->sample_period + sizeof(uint64_t) ||
+	    waits->bytes + size > waits->options.bytes_max) {
+		waits->counts.dropped++;
+		return NULL;
+	}
+	CLEANUP_FREE uint8_t *copy = malloc(size);
+	if (!copy)
+		return error_no_memory();
+	memcpy(copy, record, size);
+	const struct event event = {.time_ns = word_at(record, fields->sample_time), .record = copy,
+				    .kind = is_snapshot(record) ? EVENT_SNAPSHOT : EVENT_SAMPLE};
+	error = add_event(waits, thread, &event);
+	if (error)
+		return error;
+	copy = NULL;
+	waits->bytes += size;
+	return NULL;
+}
+
+struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *buffer)
+{
+	size_t kept = 0, size;
+	for (size_t at = 0; at < buffer->count; at += size) {
+		const struct perf_event_header header = header_of(buffer->items + at);
+		size = header.size;
+		if (header.type == PERF_RECORD_SAMPLE &&
+		    waits_has_id(waits, word_at(buffer->items + at, waits->options.fields.sample_id))) {
+			struct sp_error *error = waits_add_sample(waits, buffer->items + at);
+			if (error)
+				return error;
+			continue;
+		}
+		if (kept != at)
+			memmove(buffer->items + kept, buffer->items + at, size);
+		kept += size;
+	}
+	buffer->count = kept;
+	return NULL;
+}
+
+struct sp_error *waits_add_switch(struct waits *waits, uint32_t tid, uint64_t time_ns, uint16_t misc)
+{
+	struct waiting_thread *thread;
+	bool out = misc & PERF_RECORD_MISC_SWITCH_OUT;
+	if (!has_number(tid))
+		return NULL;
+	struct sp_error *error = find_thread(waits, tid, &thread);
+	if (error || !thread)
+		return error;
+	const struct event event = {
+		.time_ns = time_ns,
+		.kind = !out ? EVENT_IN
+			: misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? EVENT_PREEMPTED : EVENT_OUT,
+	};
+	waits->counts.switches += out;
+	return add_event(waits, thread, &event);
+}
+
+/* EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
+#define EXIT_TID 16
+#define EXIT_TIME 24
+
+struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size)
+{
+	struct sp_error *error = NULL;
+	size_t step;
+	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size && !error; at += step) {
+		const struct perf_event_header header = header_of(bytes + at);
+		step = header.size;
+		if (step < sizeof(header) || step > size - at)
+			break;
+		if (header.type != PERF_RECORD_EXIT || step < EXIT_TIME + sizeof(uint64_t))
+			continue;
+		const uint32_t *index = u64map_find(&waits->index,
+						    first_u32(word_at(bytes + at, EXIT_TID)));
+		const struct event event = {.time_ns = word_at(bytes + at, EXIT_TIME), .kind = EVENT_EXIT};
+		if (index)
+			error = add_event(waits, &waits->threads.items[*index], &event);
+	}
+	return error;
+}
+
+/* -- Output ---------------------------------------------------------------------- */
+
+/* Whether a wait that long is written, if only `thin_ns` or longer ones always are. */
+static bool is_selected(const struct waiting_thread *thread, uint64_t duration_ns, uint64_t thin_ns)
+{
+	uint64_t hash = hash_pair(thread->tid, thread->off_ns) >> 32;
+	return duration_ns >= thin_ns || hash * thin_ns < duration_ns << 32;
+}
+
+/* Appends the held sample, as one of the thread's wait until `end_ns`. */
+static struct sp_error *write_wait(struct waits *waits, const struct waiting_thread *thread,
+				   uint64_t end_ns, uint16_t misc, struct record_buffer *output)
+{
+	const struct record_fields *fields = &waits->options.fields;
+	struct waits_counts *counts = &waits->counts;
+	uint64_t duration_ns = end_ns > thread->off_ns ? end_ns - thread->off_ns : 0;
+	if (!duration_ns)
+		return NULL;
+	counts->waits++;
+	counts->bare += !thread->held;
+	if (!thread->held)
+		return NULL;
+	bool snapshot = is_snapshot(thread->held);
+	uint64_t least_ns = snapshot ? waits->options.snapshot_ns : waits->options.thin_ns;
+	if (!snapshot && !is_selected(thread, duration_ns, least_ns))
+		return NULL;
+	struct perf_event_header header = header_of(thread->held);
+	if (!vec_reserve(output, output->count + header.size))
+		return error_no_memory();
+	uint8_t *record = output->items + output->count;
+	memcpy(record, thread->held, header.size);
+	header.misc |= misc;
+	memcpy(record, &header, sizeof(header));
+	set_word(record, fields->sample_period, duration_ns > least_ns ? duration_ns : least_ns);
+	if (snapshot)
+		set_word(record, fields->sample_time, thread->off_ns);
+	uint64_t time_ns = word_at(record, fields->sample_time);
+	output->count += header.size;
+	counts->written++;
+	if (!counts->first_ns || time_ns < counts->first_ns)
+		counts->first_ns = time_ns;
+	if (time_ns > counts->last_ns)
+		counts->last_ns = time_ns;
+	return NULL;
+}
+
+static void on_out(struct waits *waits, struct waiting_thread *thread, const struct event *event)
+{
+	if (thread->state == THREAD_ENDED) {
+		hold(waits, thread, NULL);
+		return;
+	}
+	if (thread->state == THREAD_BLOCKED) {
+		waits->counts.unmatched++;
+		hold(waits, thread, NULL);
+	}
+	thread->state = event->kind == EVENT_OUT ? THREAD_BLOCKED : THREAD_PREEMPTED;
+	thread->off_ns = event->time_ns;
+	if (event->kind == EVENT_PREEMPTED)
+		hold(waits, thread, NULL);
+}
+
+/* A sample of a switch comes while the thread is on: if it seems blocked, its way back is missing. */
+static void on_sample(struct waits *waits, struct waiting_thread *thread, uint8_t *record)
+{
+	if (thread->state == THREAD_BLOCKED)
+		waits->counts.unmatched++;
+	if (thread->state != THREAD_ENDED)
+		thread->state = THREAD_ON;
+	hold(waits, thread, record);
+}
+
+static void on_snapshot(struct waits *waits, struct waiting_thread *thread, uint8_t *record)
+{
+	const struct record_fields *fields = &waits->options.fields;
+	uint64_t begin_ns = word_at(record, fields->sample_time) - word_at(record, fields->sample_period);
+	bool proven = thread->state == THREAD_BLOCKED && thread->off_ns <= begin_ns;
+	waits->counts.raced += !proven;
+	if (proven && !thread->held)
+		hold(waits, thread, record);
+	else
+		free_record(waits, record);
+}
+
+static struct sp_error *on_in(struct waits *waits, struct waiting_thread *thread,
+			      const struct event *event, struct record_buffer *output)
+{
+	struct sp_error *error = NULL;
+	if (thread->state == THREAD_BLOCKED)
+		error = write_wait(waits, thread, event->time_ns, 0, output);
+	thread->state = THREAD_ON;
+	hold(waits, thread, NULL);
+	return error;
+}
+
+static struct sp_error *on_exit_record(struct waits *waits, struct waiting_thread *thread, uint64_t time_ns)
+{
+	uint32_t *slot = vec_push(&waits->ended);
+	if (!slot)
+		return error_no_memory();
+	*slot = (uint32_t)(thread - waits->threads.items);
+	thread->state = THREAD_ENDED;
+	thread->off_ns = time_ns;
+	hold(waits, thread, NULL);
+	return NULL;
+}
+
+/* Takes event->record over. */
+static struct sp_error *on_event(struct waits *waits, struct waiting_thread *thread, struct event *event,
+				 struct record_buffer *output)
+{
+	uint8_t *record = take_ptr(event->record);
+	switch (event->kind) {
+	case EVENT_SAMPLE:
+		on_sample(waits, thread, record);
+		return NULL;
+	case EVENT_SNAPSHOT:
+		on_snapshot(waits, thread, record);
+		return NULL;
+	case EVENT_OUT:
+	case EVENT_PREEMPTED:
+		on_out(waits, thread, event);
+		return NULL;
+	case EVENT_IN:
+		return on_in(waits, thread, event, output);
+	default:
+		return on_exit_record(waits, thread, event->time_ns);
+	}
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+	return u64_order(x->time_ns, y->time_ns) ?: (int)x->kind - (int)y->kind;
+}
+
+/* Processes a thread's events before `safe_ns`; the others stay. */
+static struct sp_error *process(struct waits *waits, uint32_t index, uint64_t safe_ns,
+				struct record_buffer *output)
+{
+	struct waiting_thread *thread = &waits->threads.items[index];
+	struct sp_error *error = NULL;
+	size_t done = 0;
+	if (thread->unsorted)
+		qsort(thread->events.items, thread->events.count, sizeof(*thread->events.items),
+		      compare_events);
+	thread->unsorted = false;
+	while (done < thread->events.count && thread->events.items[done].time_ns < safe_ns && !error)
+		error = on_event(waits, thread, &thread->events.items[done++], output);
+	thread->events.count -= done;
+	memmove(thread->events.items, thread->events.items + done,
+		thread->events.count * sizeof(*thread->events.items));
+	return error;
+}
+
+/* Removes threads that ended a while before `safe_ns`, and are no new ones. */
+static struct sp_error *remove_ended(struct waits *waits, uint64_t safe_ns)
+{
+	struct sp_error *error = NULL;
+	size_t kept = 0;
+	for (size_t i = 0; i < waits->ended.count && !error; i++) {
+		uint32_t index = waits->ended.items[i];
+		const struct waiting_thread *thread = &waits->threads.items[index];
+		bool ended = thread->state == THREAD_ENDED;
+		bool waiting = thread->events.count || thread->off_ns + ENDED_NS > safe_ns;
+		if (ended && waiting)
+			waits->ended.items[kept++] = index;
+		else if (ended)
+			error = remove_thread(waits, index);
+	}
+	waits->ended.count = kept;
+	return error;
+}
+
+struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, struct record_buffer *output)
+{
+	struct sp_error *error = NULL;
+	size_t kept = 0;
+	for (size_t i = 0; i < waits->busy.count; i++) {
+		uint32_t index = waits->busy.items[i];
+		if (!error)
+			error = process(waits, index, safe_ns, output);
+		if (waits->threads.items[index].events.count)
+			waits->busy.items[kept++] = index;
+	}
+	waits->busy.count = kept;
+	return error ? error : remove_ended(waits, safe_ns);
+}
+
+struct sp_error *waits_split(struct waits *waits, uint64_t end_ns, struct record_buffer *output)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < waits->threads.count && !error; i++) {
+		struct waiting_thread *thread = &waits->threads.items[i];
+		if (thread->state != THREAD_BLOCKED || end_ns <= thread->off_ns)
+			continue;
+		error = write_wait(waits, thread, end_ns, SP_MISC_UNFINISHED, output);
+		thread->off_ns = end_ns;
+		if (thread->held)
+			set_word(thread->held, waits->options.fields.sample_time, end_ns);
+	}
+	return error;
+}
+
+uint64_t waits_oldest_ns(const struct waits *waits)
+{
+	uint32_t at = waits->options.fields.sample_time;
+	uint64_t oldest_ns = UINT64_MAX;
+	for (size_t i = 0; i < waits->threads.count; i++) {
+		const struct waiting_thread *thread = &waits->threads.items[i];
+		uint64_t held_ns = thread->held ? word_at(thread->held, at) : UINT64_MAX;
+		if (held_ns < oldest_ns)
+			oldest_ns = held_ns;
+		for (size_t j = 0; j < thread->events.count; j++)
+			if (thread->events.items[j].record && thread->events.items[j].time_ns < oldest_ns)
+				oldest_ns = thread->events.items[j].time_ns;
+	}
+	return oldest_ns;
+}
+
+const struct waits_counts *waits_counts(const struct waits *waits)
+{
+	return &waits->counts;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Waits of threads: the time from a switch off the CPU to the switch back. The stack of a wait is the
+ * thread's last sample before it went off. It is held until the end of the wait is known, and then it
+ * becomes a sample of the event offcpu-time, with the wait's duration as its period.
+ *
+ * Short waits are thinned: of duration d below the threshold T, a share of d/T is written, with a period
+ * of T. So periods sum to the blocked time without bias. A hash of thread and time selects them. Preempted
+ * threads do not wait: these intervals are not written.
+ *
+ * A snapshot's sample has the time when its copy ended, and the time that copying took as its period.
+ * It is the stack of a wait only if the thread was off the CPU all that time. A wait that is found by a
+ * snapshot is already thinned: its period is at least the snapshots' interval.
+ *
+ * SWITCH records and samples may come in any order, from several ring buffers and from threads that
+ * unwind. They are matched by thread and time when waits_write() says that all older ones have come.
+ *
+ * Times are those of the recording's clock, in ns. All functions belong to one thread; those that return
+ * an error fail only when out of memory.
+ */
+#ifndef CAPTURE_WAITS_WAITS_H
+#define CAPTURE_WAITS_WAITS_H
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "capture/ring_bank/fields.h"
+#include "record/encode.h"
+
+/* Default of `thin_ns`. */
+#define WAITS_THIN_NS UINT64_C(1000000)
+
+/* Limit of `thin_ns`. */
+#define WAITS_THIN_NS_MAX UINT64_C(4000000000)
+
+struct waits_options {
+	struct record_fields fields; /* offsets in the event's samples; they have a period */
+	uint64_t thin_ns;            /* T; at most WAITS_THIN_NS_MAX */
+	uint64_t snapshot_ns;        /* interval of snapshots */
+	size_t threads_max;          /* limit for threads */
+	size_t bytes_max;            /* limit for samples that are held */
+};
+
+/* Sums since the beginning. */
+struct waits_counts {
+	uint64_t switches;   /* off a CPU */
+	uint64_t waits;      /* complete and unfinished ones */
+	uint64_t bare;       /* waits without a stack */
+	uint64_t written;    /* samples */
+	uint64_t dropped;    /* samples that exceeded a limit: their waits are bare */
+	uint64_t unmatched;  /* waits of unknown duration, because SWITCH records are missing */
+	uint64_t raced;      /* snapshots of threads that ran meanwhile */
+	uint64_t first_ns, last_ns; /* times of written samples; 0: none */
+};
+
+struct waits;
+
+/* Options are copied. NULL when out of memory. */
+struct waits *waits_new(const struct waits_options *options);
+void waits_free(struct waits *waits);
+
+/* Samples with that id are those of the event offcpu-time. */
+struct sp_error *waits_add_id(struct waits *waits, uint64_t id) SP_MUST_CHECK;
+bool waits_has_id(const struct waits *waits, uint64_t id);
+
+/* Takes a copy of a whole SAMPLE record of the event. */
+struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record) SP_MUST_CHECK;
+
+/* Moves the event's samples out of a buffer of whole records: those of other events stay in it. */
+struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *buffer) SP_MUST_CHECK;
+
+/* A SWITCH or SWITCH_CPU_WIDE record of a thread; `misc`: of its header. The idle thread is ignored. */
+struct sp_error *waits_add_switch(struct waits *waits, uint32_t tid, uint64_t time_ns,
+				  uint16_t misc) SP_MUST_CHECK;
+
+/* Whole metadata records: EXIT ends a thread. */
+struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size) SP_MUST_CHECK;
+
+/*
+ * Appends the waits that ended before `safe_ns`. All records before that time have been added, except
+ * such that are lost.
+ */
+struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns,
+			     struct record_buffer *output) SP_MUST_CHECK;
+
+/*
+ * Appends the waits that are not over, marked SP_MISC_UNFINISHED. They last until `end_ns`, and begin
+ * again there: then the next file has the rest of each. waits_write() comes first, with the same time.
+ */
+struct sp_error *waits_split(struct waits *waits, uint64_t end_ns,
+			     struct record_buffer *output) SP_MUST_CHECK;
+
+/* Returns the time of the oldest sample that is held; UINT64_MAX: none is. */
+uint64_t waits_oldest_ns(const struct waits *waits);
+
+/* Valid until waits_free(). */
+const struct waits_counts *waits_counts(const struct waits *waits);
+
+#endif

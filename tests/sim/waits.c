@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Compares samples of waits with the switches that the kernel recorded. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "found.h"
+
+/* Default threshold of the recorder. */
+#define THIN_NS SIM_MS
+
+/* Shorter recordings need not have a wait that is over. */
+#define SHORTEST_NS (100 * SIM_MS)
+
+bool sim_is_wait(uint64_t id)
+{
+	for (size_t i = 0; i < sim_perf.event_count; i++)
+		if (sim_perf.events[i]->id == id)
+			return sim_perf.events[i]->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+	return false;
+}
+
+struct sums {
+	double blocked_ns, written_ns, variance;
+	uint64_t waits, written;
+};
+
+/* The next switch of the thread; NULL: there is none. */
+static const struct sim_truth *next_switch(size_t from, uint32_t tid)
+{
+	for (size_t i = from; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		bool is_switch = truth->type == PERF_RECORD_SWITCH ||
+				 truth->type == PERF_RECORD_SWITCH_CPU_WIDE;
+		if (is_switch && truth->tid == tid)
+			return truth;
+	}
+	return NULL;
+}
+
+static const struct sim_found *find(const struct sim_read_back *read_back, const struct sim_truth *truth)
+{
+	size_t low = 0, high = read_back->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (read_back->items[middle].time_ns < truth->time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct sim_found *found = &read_back->items[low];
+	bool same = low < read_back->count && found->time_ns == truth->time_ns &&
+		    found->type == PERF_RECORD_SAMPLE;
+	return same ? found : NULL;
+}
+
+/* A wait from `out` to `in`, whose sample is `truth`. */
+static void check_wait(const struct sim_read_back *read_back, const struct sim_truth *truth,
+		       const struct sim_truth *out, const struct sim_truth *in, struct sums *sums)
+{
+	const struct sim_found *found = find(read_back, truth);
+	uint64_t duration_ns = in->time_ns - out->time_ns;
+	uint64_t hash = hash_pair(truth->tid, out->time_ns) >> 32;
+	bool due = duration_ns >= THIN_NS || hash * THIN_NS < duration_ns << 32;
+	if (due != (found != NULL)) {
+		sim_violation("the wait of %llu ns of thread %u at %llu is%s written",
+			      (unsigned long long)duration_ns, truth->tid,
+			      (unsigned long long)truth->time_ns, found ? "" : " not");
+		return;
+	}
+	uint64_t period = duration_ns > THIN_NS ? duration_ns : THIN_NS;
+	if (found && found->period != period)
+		sim_violation("the wait of %llu ns of thread %u at %llu has a period of %llu",
+			      (unsigned long long)duration_ns, truth->tid,
+			      (unsigned long long)truth->time_ns, (unsigned long long)found->period);
+	sums->waits++;
+	sums->written += found != NULL;
+	sums->blocked_ns += (double)duration_ns;
+	sums->written_ns += found ? (double)found->period : 0;
+	if (duration_ns < THIN_NS)
+		sums->variance += (double)duration_ns * (double)(THIN_NS - duration_ns);
+}
+
+/* Whether all records of the wait are in the ring buffers, and the recorder has read them. */
+static bool is_known(const struct sim_truth *truth, const struct sim_truth *out,
+		     const struct sim_truth *in)
+{
+	return in && truth->fate == SIM_PUT && out->fate == SIM_PUT && in->fate == SIM_PUT &&
+	       truth->time_ns >= sim_result.begin_ns && in->time_ns < sim_result.stop_ns;
+}
+
+void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back)
+{
+	struct sums sums = {0};
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->type != PERF_RECORD_SAMPLE || !sim_is_wait(truth->id))
+			continue;
+		const struct sim_task *task = sim_task_find(truth->tid);
+		if (!task || task->uncertain || (scenario->target != SIM_SYSTEM && !task->followed))
+			continue;
+		const struct sim_truth *out = next_switch(i, truth->tid);
+		if (!out || !(out->misc & PERF_RECORD_MISC_SWITCH_OUT))
+			continue;
+		if (out->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) {
+			if (find(read_back, truth))
+				sim_violation("preempted time of thread %u at %llu is written", truth->tid,
+					      (unsigned long long)truth->time_ns);
+			continue;
+		}
+		const struct sim_truth *in = next_switch((size_t)(out - sim_perf.truth) + 1, truth->tid);
+		if (is_known(truth, out, in) && !(in->misc & PERF_RECORD_MISC_SWITCH_OUT))
+			check_wait(read_back, truth, out, in, &sums);
+	}
+	double difference = sums.written_ns - sums.blocked_ns;
+	/* Five standard deviations. */
+	if (difference * difference > 25 * sums.variance)
+		sim_violation("periods sum to %.3f ms, waits to %.3f ms", sums.written_ns / 1e6,
+			      sums.blocked_ns / 1e6);
+	if (!sums.waits && !scenario->may_drop && sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS)
+		sim_violation("no wait was compared");
+	if (sim.verbose)
+		printf("# waits: %llu of %llu written; %.3f ms, blocked %.3f ms\n",
+		       (unsigned long long)sums.written, (unsigned long long)sums.waits,
+		       sums.written_ns / 1e6, sums.blocked_ns / 1e6);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture/waits/waits.h"
+
+#include <string.h>
+#include "base/error.h"
+#include "test.h"
+
+enum {
+	SAMPLE_TYPE = RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN,
+	ID = 7, /* of the event offcpu-time */
+	OUT = PERF_RECORD_MISC_SWITCH_OUT,
+	PREEMPTED = PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+	IN = 0,
+	MS = 1000000,
+};
+
+static const struct perf_event_attr attr = {.sample_type = SAMPLE_TYPE, .sample_id_all = 1};
+
+struct fixture {
+	struct waits *waits;
+	struct record_fields fields;
+	struct record_buffer encoded, output;
+};
+
+static void set_up(struct fixture *f, size_t bytes_max)
+{
+	*f = (struct fixture){0};
+	ck_assert(record_fields_make(SAMPLE_TYPE, &f->fields));
+	const struct waits_options options = {
+		.fields = f->fields, .thin_ns = MS, .snapshot_ns = 10 * MS, .threads_max = 4,
+		.bytes_max = bytes_max,
+	};
+	f->waits = waits_new(&options);
+	ck_assert_ptr_nonnull(f->waits);
+	ok_or_fail(waits_add_id(f->waits, ID));
+}
+
+static void tear_down(struct fixture *f)
+{
+	waits_free(f->waits);
+	vec_deinit(&f->encoded);
+	vec_deinit(&f->output);
+}
+
+static void encode(struct fixture *f, const struct sp_record *record)
+{
+	f->encoded.count = 0;
+	ok_or_fail(record_encode(&f->encoded, record, &attr));
+}
+
+/* A sample whose stack has that address. */
+static void encode_sample(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t ip, uint64_t id)
+{
+	encode(f, &(struct sp_record){
+		.type = PERF_RECORD_SAMPLE,
+		.sample = {.pid = 1, .tid = tid, .time_ns = time_ns, .ip = ip, .id = id, .period = 1,
+			   .ips = &ip, .ip_count = 1},
+	});
+}
+
+static void sample(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t ip)
+{
+	encode_sample(f, tid, time_ns, ip, ID);
+	ok_or_fail(waits_add_sample(f->waits, f->encoded.items));
+}
+
+static void snapshot(struct fixture *f, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, uint64_t ip)
+{
+	encode(f, &(struct sp_record){
+		.type = PERF_RECORD_SAMPLE, .misc = SP_MISC_SNAPSHOT,
+		.sample = {.pid = 1, .tid = tid, .time_ns = end_ns, .ip = ip, .id = ID,
+			   .period = end_ns - begin_ns, .ips = &ip, .ip_count = 1},
+	});
+	ok_or_fail(waits_add_sample(f->waits, f->encoded.items));
+}
+
+static void switches(struct fixture *f, uint32_t tid, uint64_t time_ns, uint16_t misc)
+{
+	ok_or_fail(waits_add_switch(f->waits, tid, time_ns, misc));
+}
+
+static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
+{
+	encode(f, &(struct sp_record){
+		.type = PERF_RECORD_EXIT,
+		.task = {.pid = 1, .tid = tid, .ppid = 1, .ptid = 1, .time_ns = time_ns},
+	});
+	ok_or_fail(waits_add_metadata(f->waits, f->encoded.items, f->encoded.count));
+}
+
+struct written {
+	uint64_t time_ns, period, ip;
+	uint16_t misc;
+};
+
+/* Processes what is older than `safe_ns`, and returns the first of the samples, and their number. */
+static size_t written(struct fixture *f, uint64_t safe_ns, struct written *ret)
+{
+	size_t count = 0;
+	struct perf_event_header header;
+	f->output.count = 0;
+	ok_or_fail(waits_write(f->waits, safe_ns, &f->output));
+	for (size_t at = 0; at < f->output.count; at += header.size, count++) {
+		memcpy(&header, f->output.items + at, sizeof(header));
+		if (count)
+			continue;
+		ret->misc = header.misc;
+		memcpy(&ret->time_ns, f->output.items + at + f->fields.sample_time, 8);
+		memcpy(&ret->period, f->output.items + at + f->fields.sample_period, 8);
+		memcpy(&ret->ip, f->output.items + at + 16, 8);
+	}
+	return count;
+}
+
+TEST(waits_have_their_duration_and_the_last_stack)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	switches(&f, 5, 1 * MS, IN);
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS + 10, OUT);
+	switches(&f, 5, 9 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.time_ns, 2 * MS);
+	ck_assert_uint_eq(wait.period, 7 * MS - 10);
+	ck_assert_uint_eq(wait.ip, 0xa);
+	/* That stack is of no later wait. */
+	switches(&f, 5, 10 * MS, OUT);
+	switches(&f, 5, 20 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_counts(f.waits)->waits, 2);
+	ck_assert_uint_eq(waits_counts(f.waits)->bare, 1);
+	ck_assert_uint_eq(waits_oldest_ns(f.waits), UINT64_MAX);
+	tear_down(&f);
+}
+
+TEST(waits_leave_out_preempted_time)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS + 10, PREEMPTED);
+	switches(&f, 5, 9 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_counts(f.waits)->waits, 0);
+	tear_down(&f);
+}
+
+TEST(waits_match_records_of_several_rings)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	/* The CPU on which the thread woke is read first, and the sample is unwound last. */
+	switches(&f, 5, 9 * MS, IN);
+	switches(&f, 5, 2 * MS + 10, OUT);
+	ck_assert_uint_eq(written(&f, 2 * MS, &wait), 0);
+	sample(&f, 5, 2 * MS, 0xa);
+	ck_assert_uint_eq(waits_oldest_ns(f.waits), 2 * MS);
+	ck_assert_uint_eq(written(&f, 9 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_oldest_ns(f.waits), 2 * MS);
+	ck_assert_uint_eq(written(&f, 9 * MS + 1, &wait), 1);
+	ck_assert_uint_eq(wait.period, 7 * MS - 10);
+	tear_down(&f);
+}
+
+TEST(waits_are_split_where_files_end)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS, OUT);
+	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
+	ok_or_fail(waits_split(f.waits, 8 * MS, &f.output));
+	ck_assert_uint_eq(waits_counts(f.waits)->written, 1);
+	struct perf_event_header header;
+	uint64_t period;
+	memcpy(&header, f.output.items, sizeof(header));
+	memcpy(&period, f.output.items + f.fields.sample_period, 8);
+	ck_assert_uint_eq(header.misc & SP_MISC_UNFINISHED, SP_MISC_UNFINISHED);
+	ck_assert_uint_eq(period, 6 * MS);
+	switches(&f, 5, 20 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.time_ns, 8 * MS);
+	ck_assert_uint_eq(wait.period, 12 * MS);
+	ck_assert_uint_eq(wait.misc & SP_MISC_UNFINISHED, 0);
+	tear_down(&f);
+}
+
+TEST(thinned_waits_sum_to_the_blocked_time)
+{
+	enum { ROUNDS = 100000 };
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 30);
+	uint64_t now_ns = MS, blocked_ns = 0, sum_ns = 0;
+	size_t count = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t duration_ns = 1000 + hash_u64((uint64_t)i) % 300000;
+		sample(&f, 5, now_ns, 0xa);
+		switches(&f, 5, now_ns, OUT);
+		switches(&f, 5, now_ns + duration_ns, IN);
+		blocked_ns += duration_ns;
+		now_ns += duration_ns + 1000;
+		count += written(&f, now_ns, &wait);
+	}
+	ck_assert_uint_eq(waits_counts(f.waits)->waits, ROUNDS);
+	ck_assert_uint_eq(waits_counts(f.waits)->written, count);
+	/* All are shorter than T, so each has a period of T. The standard deviation is 0.8 %. */
+	ck_assert_uint_eq(wait.period, MS);
+	sum_ns = count * MS;
+	ck_assert_uint_gt(sum_ns, blocked_ns / 100 * 97);
+	ck_assert_uint_lt(sum_ns, blocked_ns / 100 * 103);
+	tear_down(&f);
+}
+
+TEST(waits_of_unknown_duration_are_counted)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	/* A record of the way back is lost; before the next sample, and with it. */
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS, OUT);
+	sample(&f, 5, 9 * MS, 0xb);
+	switches(&f, 5, 9 * MS, OUT);
+	switches(&f, 5, 12 * MS, OUT);
+	switches(&f, 5, 20 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_counts(f.waits)->unmatched, 2);
+	ck_assert_uint_eq(waits_counts(f.waits)->bare, 1);
+	/* A record of the way off is lost: nothing is known. */
+	sample(&f, 5, 30 * MS, 0xa);
+	switches(&f, 5, 40 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_counts(f.waits)->waits, 1);
+	tear_down(&f);
+}
+
+TEST(waits_of_ended_threads_are_dropped)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS, OUT);
+	exits(&f, 5, 3 * MS);
+	/* Its last switch, as CPU-wide events record it. */
+	sample(&f, 5, 4 * MS, 0xb);
+	switches(&f, 5, 4 * MS, OUT);
+	ck_assert_uint_eq(written(&f, 5 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_oldest_ns(f.waits), UINT64_MAX);
+	/* A new thread with that number. */
+	switches(&f, 5, 6 * MS, IN);
+	sample(&f, 5, 7 * MS, 0xb);
+	switches(&f, 5, 7 * MS, OUT);
+	switches(&f, 5, 9 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.ip, 0xb);
+	/* Slots of ended threads are used again. */
+	for (uint32_t tid = 100; tid < 200; tid++) {
+		exits(&f, tid == 100 ? 5 : tid - 1, tid * MS);
+		ck_assert_uint_eq(written(&f, UINT64_MAX, &wait), 0);
+		sample(&f, tid, tid * MS, 0xc);
+		switches(&f, tid, tid * MS, OUT);
+	}
+	ck_assert_uint_eq(waits_counts(f.waits)->dropped, 0);
+	tear_down(&f);
+}
+
+TEST(snapshots_need_proof)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	switches(&f, 5, 2 * MS, OUT);
+	snapshot(&f, 5, 3 * MS, 4 * MS, 0xa);
+	switches(&f, 5, 5 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.time_ns, 2 * MS);
+	ck_assert_uint_eq(wait.period, 10 * MS); /* three of ten such waits meet a snapshot */
+	ck_assert_uint_eq(wait.misc & SP_MISC_SNAPSHOT, SP_MISC_SNAPSHOT);
+	/* The thread woke while its stack was copied, and may wait elsewhere since. */
+	switches(&f, 5, 6 * MS, OUT);
+	snapshot(&f, 5, 7 * MS, 9 * MS, 0xb);
+	switches(&f, 5, 8 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
+	switches(&f, 5, 12 * MS, OUT);
+	snapshot(&f, 5, 11 * MS, 13 * MS, 0xc);
+	switches(&f, 5, 40 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_counts(f.waits)->raced, 2);
+	tear_down(&f);
+}
+
+TEST(waits_limit_memory)
+{
+	struct fixture f;
+	struct written wait;
+	f = (struct fixture){0};
+	encode_sample(&f, 5, MS, 0xa, ID);
+	size_t size = f.encoded.count;
+	vec_deinit(&f.encoded);
+	set_up(&f, 2 * size);
+	for (uint32_t tid = 1; tid <= 5; tid++) {
+		sample(&f, tid, MS, 0xa);
+		switches(&f, tid, MS, OUT);
+	}
+	/* Two samples fit, and four threads. */
+	ck_assert_uint_eq(waits_counts(f.waits)->dropped, 3);
+	for (uint32_t tid = 1; tid <= 5; tid++)
+		switches(&f, tid, 20 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 2);
+	ck_assert_uint_eq(waits_counts(f.waits)->bare, 2);
+	/* There is room again. */
+	sample(&f, 1, 30 * MS, 0xb);
+	ck_assert_uint_eq(waits_counts(f.waits)->dropped, 3);
+	tear_down(&f);
+}
+
+TEST(waits_take_their_samples_out_of_a_buffer)
+{
+	struct fixture f;
+	struct record_buffer buffer = {0}, others = {0};
+	set_up(&f, 1 << 20);
+	for (uint64_t i = 0; i < 6; i++) {
+		bool wait = i % 3 == 1;
+		encode_sample(&f, 5, i * MS, i, wait ? ID : 1);
+		for (int copy = 0; copy < (wait ? 1 : 2); copy++) {
+			struct record_buffer *to = copy ? &others : &buffer;
+			ck_assert(vec_reserve(to, to->count + f.encoded.count));
+			memcpy(to->items + to->count, f.encoded.items, f.encoded.count);
+			to->count += f.encoded.count;
+		}
+	}
+	ok_or_fail(waits_take_samples(f.waits, &buffer));
+	ck_assert_uint_eq(buffer.count, others.count);
+	ck_assert(!memcmp(buffer.items, others.items, others.count));
+	ck_assert_uint_eq(waits_oldest_ns(f.waits), 1 * MS);
+	vec_deinit(&buffer);
+	vec_deinit(&others);
+	tear_down(&f);
+}
