@@ -10,6 +10,7 @@
 struct ring_demand {
 	uint64_t sample_bytes;  /* of a usual sample */
 	uint64_t largest_bytes; /* of samples with larger copies of stacks, for a while; may be 0 */
+	uint64_t least_bytes;   /* of a ring, if memory permits: 0 or a power of two */
 	uint64_t freq_hz;       /* samples a second; 0: not known */
 	size_t cpus;
 	uint64_t memory_bytes;  /* of the machine; 0: not known */
