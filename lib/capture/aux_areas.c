@@ -143,7 +143,7 @@ static struct sp_error *map_area(struct sp_capture *capture, size_t cpu_index)
 	return NULL;
 }
 
-/* Those that were to begin at once, if it were not for the areas. */
+/* Returns whether events that waited for the areas are enabled now. */
 static bool begins_now(const struct sp_capture *capture)
 {
 	return !capture->control.schedule.later && !capture_waits(capture);

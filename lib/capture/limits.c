@@ -8,7 +8,7 @@ static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 	return recording_bytes_after(&capture->out, samples + capture->tasks.tracker.kept.count);
 }
 
-/* What was taken is in the file: compressed, or unwound, it is far less than it was in the ring. */
+/* Flushes drained samples to the file: unwound or compressed, they are smaller than in the ring. */
 static struct sp_error *flush_samples(struct sp_capture *capture)
 {
 	struct sp_error *error =
@@ -73,7 +73,7 @@ struct sp_error *capture_end_cut(struct sp_capture *capture)
 	return notes_add(&capture->out.notes, NOTE_MAX_SIZE, NULL, rotation->max_bytes);
 }
 
-/* Where the round might not fit, it is taken part by part. */
+/* Shortens a round that might not fit. */
 static struct sp_error *apply_size(struct sp_capture *capture)
 {
 	bool ends;

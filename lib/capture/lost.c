@@ -19,7 +19,7 @@ static struct sp_error *add_record(struct sp_capture *capture, const struct sp_e
 	return record_encode(&capture->out.extra, &record, &event->attr);
 }
 
-/* What each planned event has lost; *known_ret: by the kernel's own count. */
+/* Reads each planned event's losses; *known_ret: the kernel counts them. */
 static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *lost,
 				    bool *known_ret)
 {
@@ -85,7 +85,7 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	if (!known)
 		return at_end ? add_record(capture, &events[0], capture_record_time_ns(capture), at_end)
 			      : NULL;
-	/* That there were none is news where LOST records tell of some. */
+	/* Zeros, too, if LOST records report losses: they correct these. */
 	for (size_t i = 0; i < planned && !error; i++)
 		if (of_event[i] || reported)
 			error = add_record(capture, &events[i], 0, of_event[i]);

@@ -9,7 +9,7 @@ struct sp_error *sp_capture_switch(struct sp_capture *capture)
 				 "the recording does not switch files: use --switch-output");
 	if (capture->overwrite.on)
 		return capture_dump(capture, false);
-	/* What there is now goes to the file that ends. */
+	/* Drained records go to the file that ends. */
 	struct sp_error *error = capture_round(capture, false);
 	return error ? error : capture_change_file(capture);
 }

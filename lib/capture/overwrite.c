@@ -9,7 +9,7 @@
 #include "event/fd_budget.h"
 #include "record/note.h"
 
-/* So much of a ring is handed on at a time. */
+/* Bytes of a ring that are written at once. */
 #define PART_BYTES ((uint64_t)16 << 20)
 
 /* While a ring is paused, samples are lost; the kernel counts them. */

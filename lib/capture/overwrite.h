@@ -16,7 +16,7 @@
  */
 #define FLIGHT_LOG_BYTES ((size_t)32 << 20)
 
-/* What of a CPU a file covers. */
+/* Times of a CPU that a file covers. */
 struct overwrite_span {
 	uint64_t begin_ns, end_ns;
 };
@@ -26,7 +26,7 @@ struct overwrite {
 	uint64_t window_ns;   /* older samples are left out; 0: all that is there is taken */
 	uint64_t stack_dump_ns;     /* start of the current dump, by the recording's clock; 0: none */
 	struct snapshot snapshot;
-	struct overwrite_span *spans; /* of each CPU */
+	struct overwrite_span *spans; /* one for each CPU */
 	uint64_t overwritten; /* bytes, before what was taken this time */
 };
 

@@ -66,7 +66,7 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 	return capture_write_synthesised(capture);
 }
 
-/* Where only a part of the round fitted: more of it, as long as any does. */
+/* Writes further parts of a shortened round, as long as they fit. */
 static struct sp_error *fill_up(struct sp_capture *capture)
 {
 	bool more = true;

@@ -6,7 +6,7 @@
 #include "capture/ring_bank/drain_groups.h"
 #include "capture/samples/stack_dump.h"
 
-/* Of samples that wait to be unwound. */
+/* Limit of samples that wait to be unwound. */
 #define UNWINDING_MEMORY ((size_t)64 << 20)
 
 /* Half of the CPUs unwind: the others are the workload's. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a recording comes to: how much there is, how much is missing, and why. */
+/* Totals of a recording, its losses, and their causes. */
 #include <stdio.h>
 #include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 #include "record/note.h"
 
-/* Where less of the CPU time than that is in the samples, it is said. */
+/* A smaller share of the CPU time in samples gets a note. */
 #define COVERED_ENOUGH 0.93
 #define MISSING_NS 30000000
 
@@ -22,15 +22,14 @@ static uint64_t command_ns(const struct sp_capture *capture)
 }
 
 /*
- * What the whole command used, where it is what a single clock has sampled. 0: not to be
- * compared. User time alone is not: the kernel guesses it by its ticks, and takes all
- * that short processes use for it.
+ * Returns the whole command's CPU time, if a single clock has sampled it; 0: not comparable. User time
+ * alone is not: the kernel estimates it by ticks, and counts short processes as user time.
  */
 static uint64_t used_ns(const struct sp_capture *capture)
 {
 	const struct event_plan *plan = capture->config.plan;
 	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	/* What was overwritten, or came after a file was full, is not missing. */
+	/* Overwritten samples, and those after a full file, are not missing. */
 	if (capture->overwrite.on || capture->out.rotation.full)
 		return 0;
 	if (capture->config.target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
@@ -41,19 +40,19 @@ static uint64_t used_ns(const struct sp_capture *capture)
 	return command_ns(capture);
 }
 
-/* Of all samples that were lost, how many were probably ours. */
+/* Estimates how many lost samples were the target's. */
 static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64_t used)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
 	if (!capture->samples.filter.membership)
 		return lost;
 	if (used && counts->samples) {
-		/* As many as are missing to the CPU time. */
+		/* Samples that are missing in the CPU time. */
 		double period_ns = (double)counts->weight / (double)counts->samples;
 		double missing = ((double)used - (double)counts->weight) / period_ns;
 		return missing < 0 ? 0 : missing > (double)lost ? lost : (uint64_t)missing;
 	}
-	/* As many as of what lies beside them; those of the end, as of all. */
+	/* The target's share of neighbours; at the end, of all samples. */
 	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
 	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
 	double reported = (double)counts->lost, alternate = (double)capture->lost_alternate;
@@ -61,7 +60,7 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
 }
 
-/* What the samples that were written stand for. */
+/* Returns the weight of the written samples. */
 static uint64_t written_weight(const struct filter_counts *counts, uint64_t dropped)
 {
 	double share = counts->samples ? 1 - (double)dropped / (double)counts->samples : 1;

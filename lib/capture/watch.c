@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a recording waits for, and how long at most. */
+/* Descriptors and timer that a recording waits for. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -17,7 +17,7 @@
 /* With rings that go round nothing waits: side-band comes by how full its rings are. */
 #define FLIGHT_TIMER_NS 5000000000
 
-/* So many rounds without a sample to unwind: there is nothing to be quick for. */
+/* Rounds without a sample to unwind, after which rounds are rare. */
 #define QUIET_ROUNDS 25
 
 /* Again and again. */

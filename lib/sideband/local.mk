@@ -7,6 +7,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/sideband/pass_one.c lib/sideband/pass_one.h \
 	lib/sideband/readahead.c lib/sideband/readahead.h \
 	lib/sideband/recorded_until.c lib/sideband/recorded_until.h \
+	lib/sideband/sched_samples.c lib/sideband/sched_samples.h \
+	lib/sideband/seen_threads.c lib/sideband/seen_threads.h \
 	lib/sideband/sideband.c lib/sideband/sideband.h \
 	lib/sideband/task_events.c lib/sideband/task_events.h \
 	lib/sideband/task_gaps.c lib/sideband/task_gaps.h \

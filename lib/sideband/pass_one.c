@@ -51,7 +51,7 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	if (error)
 		return error;
 	if (pass->states)
-		error = sideband_want_states(sideband);
+		error = sideband_want_states(sideband, reader);
 	if (error)
 		return error;
 	error = sideband_read(sideband, reader, pass->threads);

@@ -26,6 +26,7 @@ void readahead_deinit(struct readahead *readahead)
 {
 	vec_deinit(&readahead->records);
 	vec_deinit(&readahead->splits);
+	seen_threads_deinit(&readahead->seen);
 	arena_deinit(&readahead->arena);
 }
 
@@ -43,12 +44,16 @@ static bool copy_record(struct readahead *readahead, const struct raw_record *ra
 }
 
 /* Adds a record. Returns false if the readahead ends there. */
-static bool add_record(struct readahead *readahead, const struct raw_record *raw, bool is_wanted,
-		       size_t *kept)
+static bool add_record(struct readahead *readahead, const struct raw_record *raw,
+		       const struct readahead_options *options, size_t *kept)
 {
+	bool is_wanted = options->wanted(raw->type);
 	*kept += is_wanted ? raw->size : 0;
 	if (*kept > KEPT_MAX || !splits_pass(&readahead->splits, raw->offset) ||
 	    (is_wanted && !copy_record(readahead, raw)))
+		return false;
+	if (options->seen_offset && raw->type == PERF_RECORD_SAMPLE &&
+	    !seen_threads_add(&readahead->seen, raw, options->seen_offset, options->swap))
 		return false;
 	readahead->sample_count += raw->type == PERF_RECORD_SAMPLE;
 	readahead->deferred_count += raw->type == RECORD_CALLCHAIN_DEFERRED;
@@ -56,20 +61,21 @@ static bool add_record(struct readahead *readahead, const struct raw_record *raw
 }
 
 void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct reader_extent extent,
-	       bool (*wanted)(uint32_t type))
+		   const struct readahead_options *options)
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	struct sp_error *error = walker_new(reader, extent, &walker);
 	size_t kept = 0;
 	if (!error) {
-		walker_skip_samples(walker);
+		if (!options->wanted(PERF_RECORD_SAMPLE))
+			walker_skip_samples(walker);
 		error = walker_seek(walker);
 		readahead->begin = readahead->end = walker_offset(walker);
 	}
 	while (!error) {
 		struct raw_record raw;
 		error = walker_next(walker, &raw);
-		if (error || !raw.bytes || !add_record(readahead, &raw, wanted(raw.type), &kept))
+		if (error || !raw.bytes || !add_record(readahead, &raw, options, &kept))
 			break;
 		readahead->end = walker_offset(walker);
 	}

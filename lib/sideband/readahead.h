@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "file/reader_io.h"
+#include "sideband/seen_threads.h"
 
 /* Approximate distance of offsets at which pass two may begin to read. */
 #define SPLIT_SIZE ((uint64_t)1 << 20)
@@ -32,16 +33,24 @@ struct readahead {
 	uint64_t sample_count, deferred_count;
 	VEC(struct raw_record) records; /* wanted records; their bytes belong to the arena */
 	struct splits splits;
+	struct seen_threads seen; /* if seen_threads_offset() is not 0 */
 	struct arena arena;
+};
+
+/* Selection of a readahead. */
+struct readahead_options {
+	bool (*wanted)(uint32_t type); /* types that are kept; of other samples, only the begin is read */
+	size_t seen_offset;            /* value of seen_threads_offset(); 0: no threads are kept */
+	bool swap;
 };
 
 void readahead_deinit(struct readahead *readahead);
 
 /*
  * Reads [extent.begin, extent.end), from the first place at which records seem to begin. Keeps the
- * records that `wanted` accepts, up to some MB, and then stops.
+ * wanted records, up to some MB, and then stops.
  */
 void readahead_run(struct readahead *readahead, struct sp_reader *reader, struct reader_extent extent,
-	       bool (*wanted)(uint32_t type));
+		   const struct readahead_options *options);
 
 #endif

@@ -41,6 +41,8 @@ void sideband_deinit(struct sideband *sideband)
 	vec_deinit(&sideband->task_counts);
 	lifetimes_deinit(&sideband->lifetimes);
 	task_states_free(sideband->states);
+	sched_samples_deinit(&sideband->sched);
+	seen_threads_deinit(&sideband->seen);
 	vec_deinit(&sideband->notes);
 	vec_deinit(&sideband->cgroups);
 	u64map_deinit(&sideband->cgroup_of);
@@ -49,9 +51,19 @@ void sideband_deinit(struct sideband *sideband)
 	arena_deinit(&sideband->arena);
 }
 
-struct sp_error *sideband_want_states(struct sideband *sideband)
+struct sp_error *sideband_want_states(struct sideband *sideband, const struct sp_reader *reader)
 {
-	return sideband->by_offset ? NULL : task_states_new(&sideband->states);
+	if (sideband->by_offset)
+		return NULL;
+	struct sp_error *error = sched_samples_init(&sideband->sched, reader);
+	if (!error && !sideband->sched.events.count)
+		sideband->seen_offset = seen_threads_offset(sideband->layout);
+	if (!error)
+		error = task_states_new(&sideband->states);
+	for (size_t i = 0; !error && i < sideband->layout->event_count; i++)
+		if (sideband->layout->events[i].attr.context_switch)
+			task_states_expect_switches(sideband->states);
+	return error;
 }
 
 static struct sp_error *add_read(struct sideband *sideband, const struct sp_record *record)
@@ -288,8 +300,16 @@ static bool is_wanted_of_states(uint32_t type)
 	return type == SP_RECORD_FINISHED_ROUND || is_wanted_of_tasks(type);
 }
 
+/* Like is_wanted_of_states(), and samples, because some are of switches. */
+static bool is_wanted_of_sched(uint32_t type)
+{
+	return type == PERF_RECORD_SAMPLE || is_wanted_of_states(type);
+}
+
 static bool (*wanted(const struct sideband *sideband))(uint32_t)
 {
+	if (sideband->sched.events.count)
+		return is_wanted_of_sched;
 	if (sideband->states)
 		return is_wanted_of_states;
 	return sideband->lifetimes.wanted ? is_wanted_of_tasks : is_wanted;
@@ -300,12 +320,25 @@ static struct sp_error *add_raw(struct sideband *sideband, struct sp_reader *rea
 {
 	struct sp_record record;
 	struct sp_error *error = decoder_decode(decoder, raw, &record);
+	if (!error && record.type == PERF_RECORD_SAMPLE)
+		return sched_samples_add(&sideband->sched, &record, sideband->states);
 	if (!error)
 		return add_record(sideband, &record);
 	if (sp_error_code(error) != SP_ERROR_FORMAT)
 		return error;
+	/* Pass two reports damaged samples. */
+	if (raw->type == PERF_RECORD_SAMPLE) {
+		sp_error_free(error);
+		return NULL;
+	}
 	reader_add_damage(reader, raw->offset, error);
 	return NULL;
+}
+
+static bool add_seen(struct sideband *sideband, const struct raw_record *sample)
+{
+	return !sideband->seen_offset || seen_threads_add(&sideband->seen, sample, sideband->seen_offset,
+							  sideband->layout->swap);
 }
 
 /* Reads the records that begin in `extent`; *offset_ret is the end of the last one. */
@@ -315,7 +348,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	struct sp_error *error = walker_new(reader, extent, &walker);
-	if (!error)
+	if (!error && !wanted(sideband)(PERF_RECORD_SAMPLE))
 		walker_skip_samples(walker);
 	while (!error) {
 		struct raw_record raw;
@@ -332,11 +365,13 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 			return NULL;
 		if (!splits_pass(&sideband->splits, raw.offset))
 			return error_no_memory();
+		if (raw.type == PERF_RECORD_SAMPLE && !add_seen(sideband, &raw))
+			return error_no_memory();
 		if (raw.type == PERF_RECORD_SAMPLE)
 			sideband->sample_count++;
 		else if (raw.type == RECORD_CALLCHAIN_DEFERRED)
 			sideband->deferred_count++;
-		else if (wanted(sideband)(raw.type))
+		if (wanted(sideband)(raw.type))
 			error = add_raw(sideband, reader, decoder, &raw);
 	}
 	return error;
@@ -352,6 +387,9 @@ static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reade
 			return error_no_memory();
 	for (size_t i = 0; !error && i < readahead->records.count; i++)
 		error = add_raw(sideband, reader, decoder, &readahead->records.items[i]);
+	for (size_t i = 0; !error && i < readahead->seen.items.count; i++)
+		if (!seen_threads_merge(&sideband->seen, &readahead->seen.items.items[i]))
+			return error_no_memory();
 	sideband->sample_count += readahead->sample_count;
 	sideband->deferred_count += readahead->deferred_count;
 	return error;
@@ -390,7 +428,7 @@ static struct sp_error *join(struct sideband *sideband, struct sp_reader *reader
 /* Threads that read ahead in parts of a file at the same time. */
 struct job {
 	struct sp_reader *reader;
-	bool (*wanted)(uint32_t type);
+	struct readahead_options options;
 	struct readahead *readaheads;
 	unsigned int count;
 };
@@ -404,7 +442,7 @@ static void readahead_part(void *arg, unsigned int i)
 	struct reader_extent part = {all.begin + i * size, all.begin + (i + 1) * size};
 	if (i + 1 == job->count)
 		part.end = all.end;
-	readahead_run(&job->readaheads[i], job->reader, part, job->wanted);
+	readahead_run(&job->readaheads[i], job->reader, part, &job->options);
 }
 
 /* Detects a clock that was set back, before any record is decoded. */
@@ -435,7 +473,8 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 		return clock_error;
 	struct reader_extent extent = reader_extent(reader);
 	uint64_t most = (extent.end - extent.begin) / PART_MIN;
-	struct job job = {.reader = reader, .wanted = wanted(sideband),
+	struct job job = {.reader = reader,
+			      .options = {wanted(sideband), sideband->seen_offset, sideband->layout->swap},
 			      .count = most < threads ? (unsigned int)most : threads};
 	CLEANUP_FREE struct readahead *readaheads = NULL;
 	/*
@@ -460,5 +499,8 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	if (sideband->by_offset || sp_reader_damage_count(reader) > unfinished)
 		machine_set_partial(sideband->machine);
 	sideband->recorded_notes = sideband->notes.count;
+	for (size_t i = 0; !error && sideband->states && i < sideband->seen.items.count; i++)
+		error = task_states_add_seen(sideband->states, sideband->seen.items.items[i].pid,
+					     sideband->seen.items.items[i].tid);
 	return error ? error : number_namespaces(sideband);
 }

@@ -13,6 +13,7 @@
 #include "file/reader_io.h"
 #include "machine/machine.h"
 #include "sideband/readahead.h"
+#include "sideband/sched_samples.h"
 #include "stored/files.h"
 #include "sideband/task_lifetimes.h"
 #include "sideband/task_states.h"
@@ -48,6 +49,9 @@ struct sideband {
 	VEC(struct task_count) task_counts;
 	struct lifetimes lifetimes;          /* finished at the end of the pass */
 	struct task_states *states;          /* NULL: not wanted */
+	struct sched_samples sched;          /* without events if states are not wanted */
+	struct seen_threads seen;            /* empty if states are not wanted, or `sched` has events */
+	size_t seen_offset;                  /* value of seen_threads_offset(); 0: none are wanted */
 	VEC(struct note) notes;
 	size_t recorded_notes;       /* notes of the recorder; they precede notes of the analysis */
 	VEC(const char *) cgroups;   /* paths of cgroups; the last record of an id counts */
@@ -66,7 +70,8 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 void sideband_deinit(struct sideband *sideband);
 
 /* Also builds the states of threads, unless records have no times. Call it before sideband_read(). */
-struct sp_error *sideband_want_states(struct sideband *sideband) SP_MUST_CHECK;
+struct sp_error *sideband_want_states(struct sideband *sideband,
+				      const struct sp_reader *reader) SP_MUST_CHECK;
 
 /* Adds a note, which is shown like the recorder's. The text is copied. */
 struct sp_error *sideband_note(struct sideband *sideband, const char *text) SP_MUST_CHECK;

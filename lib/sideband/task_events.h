@@ -15,7 +15,7 @@ enum task_event_kind {
 	TASK_EVENT_PREEMPT, /* switch from the thread, which could run */
 	TASK_EVENT_WAKE,
 	TASK_EVENT_SEEN,    /* evidence that the thread runs */
-	/* Switches by tracepoints, which are used only for threads without SWITCH records. */
+	/* Events by samples, which are used only for threads without SWITCH records. */
 	TASK_EVENT_TRACE = 1 << 4,
 };
 
@@ -34,7 +34,10 @@ struct task_schedstat {
 
 struct task_thread {
 	uint32_t tid, pid; /* pid 0: unknown; a FORK event's own pid precedes it */
+	bool own;          /* recorded itself, not only as the next or woken thread of another */
 	bool switched;     /* has SWITCH records */
+	bool sampled;      /* has samples */
+	bool seen;         /* the last added event by a sample was evidence that the thread runs */
 	size_t first, count; /* events, after task_events_sort() */
 	size_t first_life, life_count; /* after task_lives_make() */
 	struct task_schedstat early, late; /* time_ns 0: none */

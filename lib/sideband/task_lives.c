@@ -59,6 +59,8 @@ static enum task_state state_at_begin(const struct task_life *life, enum needed 
 {
 	if (life->totals.born)
 		return TASK_RUNNABLE;
+	if (!life->count && life->ran)
+		return TASK_RUNNING;
 	return needed == NEEDS_RUNNING || needed == NEEDS_ANY ? TASK_RUNNING : TASK_BLOCKED;
 }
 
@@ -159,6 +161,14 @@ struct maker {
 	bool dead;                /* an EXIT came last: events without FORK or exec are of its end */
 };
 
+/* Returns whether a thread was on a CPU for most of the time between two counts of schedstat. */
+static bool mostly_ran(const struct task_thread *thread)
+{
+	const struct task_schedstat *early = &thread->early, *late = &thread->late;
+	return late->time_ns > early->time_ns && late->run_ns > early->run_ns &&
+	       late->run_ns - early->run_ns > (late->time_ns - early->time_ns) / 2;
+}
+
 static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32_t pid)
 {
 	maker->life = vec_push(&maker->lives->items);
@@ -168,6 +178,7 @@ static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32
 		.totals = {.pid = pid ? pid : maker->thread->tid, .tid = maker->thread->tid,
 			   .begin_ns = begin_ns, .born = born},
 		.first = maker->next,
+		.ran = maker->thread->sampled || mostly_ran(maker->thread),
 	};
 	maker->thread->life_count++;
 	maker->dead = false;
@@ -201,6 +212,9 @@ static bool add_event(struct maker *maker, struct task_event event)
 	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
 		return true;
 	if (kind == TASK_EVENT_FORK) {
+		/* Each event that has task records may have written one. */
+		if (maker->life && maker->life->totals.born && maker->next == maker->life->first)
+			return true;
 		if (maker->life)
 			end_life(maker, event.time_ns, false);
 		return begin_life(maker, event.time_ns, true, event.cpu);
@@ -228,6 +242,9 @@ bool task_lives_make(struct task_lives *lives, struct task_events *events)
 		struct task_thread *thread = maker.thread = &events->threads.items[i];
 		thread->first_life = lives->items.count;
 		maker.dead = false;
+		/* Switches of a thread that is not recorded are incomplete. */
+		if (!thread->own)
+			continue;
 		for (size_t j = 0; j < thread->count; j++)
 			if (!add_event(&maker, events->items.items[thread->first + j]))
 				return false;

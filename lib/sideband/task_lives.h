@@ -13,6 +13,7 @@
 struct task_life {
 	struct task_totals totals;
 	size_t first, count; /* events; none of them is FORK or EXIT */
+	bool ran;            /* without events: it ran all the time */
 };
 
 /* A zeroed struct is empty. Everything is borrowed from struct task_states. */

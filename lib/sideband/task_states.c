@@ -15,7 +15,7 @@ struct task_states {
 	struct task_lives lives;
 	struct task_latency latency;
 	uint64_t first_ns, last_ns;   /* extent of all records; first_ns UINT64_MAX: none */
-	bool switches;                /* some thread has switches */
+	bool switches;                /* switches were recorded */
 	struct u64map last_of_cpu;    /* CPU -> index in last_times */
 	VEC(uint64_t) last_times;     /* latest switch of each CPU so far */
 	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
@@ -47,6 +47,11 @@ void task_states_free(struct task_states *states)
 	free(states);
 }
 
+void task_states_expect_switches(struct task_states *states)
+{
+	states->switches = true;
+}
+
 /* Returns whether a tid is a thread's: 0 is the idle task, and UINT32_MAX a task that has ended. */
 static bool is_thread(uint32_t tid)
 {
@@ -63,6 +68,8 @@ static bool add_event(struct task_states *states, uint32_t pid, uint32_t tid, un
 		      uint64_t time_ns, uint32_t cpu)
 {
 	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
+	if (thread)
+		thread->own = true;
 	return thread && task_events_add(&states->events, thread, kind, time_ns, cpu);
 }
 
@@ -100,7 +107,7 @@ static bool add_switch(struct task_states *states, const struct sp_record *recor
 	struct task_thread *thread = task_events_thread(&states->events, id->tid, id->pid);
 	if (!thread)
 		return false;
-	states->switches = thread->switched = true;
+	states->switches = thread->switched = thread->own = true;
 	return task_events_add(&states->events, thread, out ? out_kind : TASK_EVENT_IN, id->time_ns,
 			       cpu_of(record));
 }
@@ -123,7 +130,10 @@ static bool add_task(struct task_states *states, const struct sp_record *record)
 		return add_event(states, pid, tid, TASK_EVENT_FORK, time_ns, pid);
 	if (record->type == PERF_RECORD_COMM && time_ns && exec)
 		return add_event(states, pid, tid, TASK_EVENT_EXEC, time_ns, cpu_of(record));
-	return task_events_thread(&states->events, tid, pid);
+	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
+	if (thread)
+		thread->own = true;
+	return thread;
 }
 
 /* Returns the time from which a LOST record's ring buffer lost records: its last switch, as far as known. */
@@ -156,6 +166,7 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 							(uint32_t)note.values[0]);
 	if (!thread)
 		return false;
+	thread->own = true;
 	const struct task_schedstat stat = {note.time_ns, note.values[2], note.values[3]};
 	if (!thread->early.time_ns || stat.time_ns < thread->early.time_ns)
 		thread->early = stat;
@@ -164,14 +175,19 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	return true;
 }
 
-struct sp_error *task_states_add(struct task_states *states, const struct sp_record *record)
+static void note_extent(struct task_states *states, uint64_t time_ns)
 {
-	uint64_t time_ns = record->id.time_ns;
-	bool done = true;
 	if (time_ns && time_ns < states->first_ns)
 		states->first_ns = time_ns;
 	if (time_ns > states->last_ns)
 		states->last_ns = time_ns;
+}
+
+struct sp_error *task_states_add(struct task_states *states, const struct sp_record *record)
+{
+	uint64_t time_ns = record->id.time_ns;
+	bool done = true;
+	note_extent(states, time_ns);
 	switch (record->type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
@@ -196,6 +212,45 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 		break;
 	}
 	return done ? NULL : error_no_memory();
+}
+
+struct sp_error *task_states_add_switch(struct task_states *states, const struct task_switched *switched)
+{
+	static const unsigned int kinds[] = {
+		[TASK_SWITCH_IN] = TASK_EVENT_IN | TASK_EVENT_TRACE,
+		[TASK_SWITCH_BLOCK] = TASK_EVENT_OUT | TASK_EVENT_TRACE,
+		[TASK_SWITCH_PREEMPT] = TASK_EVENT_PREEMPT | TASK_EVENT_TRACE,
+		[TASK_SWITCH_EXIT] = TASK_EVENT_EXIT | TASK_EVENT_TRACE,
+		[TASK_SWITCH_WAKE] = TASK_EVENT_WAKE,
+		[TASK_SWITCH_SEEN] = TASK_EVENT_SEEN | TASK_EVENT_TRACE,
+	};
+	uint32_t cpu = switched->cpu < TASK_CPU_UNKNOWN ? switched->cpu : TASK_CPU_UNKNOWN;
+	bool runs = switched->kind == TASK_SWITCH_SEEN;
+	note_extent(states, switched->time_ns);
+	if (!runs && switched->kind != TASK_SWITCH_WAKE && !note_time(states, cpu, switched->time_ns))
+		return error_no_memory();
+	if (!is_thread(switched->tid))
+		return NULL;
+	struct task_thread *thread = task_events_thread(&states->events, switched->tid, switched->pid);
+	/* One of many samples between two switches is enough. */
+	if (thread && runs && thread->seen)
+		return NULL;
+	if (!thread || !task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
+					cpu))
+		return error_no_memory();
+	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKE;
+	thread->seen = runs || switched->kind == TASK_SWITCH_IN;
+	states->switches |= !runs && switched->kind != TASK_SWITCH_WAKE;
+	return NULL;
+}
+
+struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid, uint32_t tid)
+{
+	struct task_thread *thread = is_thread(tid) ? task_events_thread(&states->events, tid, pid) : NULL;
+	if (!thread)
+		return is_thread(tid) ? error_no_memory() : NULL;
+	thread->own = thread->sampled = true;
+	return NULL;
 }
 
 struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns, uint64_t last_ns)

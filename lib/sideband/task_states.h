@@ -59,9 +59,37 @@ struct task_states;
 struct sp_error *task_states_new(struct task_states **ret) SP_MUST_CHECK;
 void task_states_free(struct task_states *states);
 
+/* Notes that switches are recorded: a thread without any has none. Switches themselves imply it. */
+void task_states_expect_switches(struct task_states *states);
+
 /* Adds a record, in any order; ignores types without use here. Fails only when out of memory. */
 struct sp_error *task_states_add(struct task_states *states,
 				 const struct sp_record *record) SP_MUST_CHECK;
+
+enum task_switch {
+	TASK_SWITCH_IN,
+	TASK_SWITCH_BLOCK,
+	TASK_SWITCH_PREEMPT,
+	TASK_SWITCH_EXIT, /* from a thread that has ended */
+	TASK_SWITCH_WAKE,
+	TASK_SWITCH_SEEN, /* no switch: the thread was on a CPU */
+};
+
+/* Event of a thread by a sample. It counts only if the thread has no SWITCH records. */
+struct task_switched {
+	uint32_t pid, tid; /* pid 0: unknown */
+	uint64_t time_ns;
+	uint32_t cpu;      /* UINT32_MAX: unknown */
+	enum task_switch kind;
+};
+
+/* Adds an event by a sample, in any order. Fails only when out of memory. */
+struct sp_error *task_states_add_switch(struct task_states *states,
+					const struct task_switched *switched) SP_MUST_CHECK;
+
+/* Notes that a thread has samples. It ran all the time if it has no switches. Fails like the others. */
+struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid,
+				      uint32_t tid) SP_MUST_CHECK;
 
 /*
  * Ends the adding. The recording lasts from `first_ns` to `last_ns`, or longer if records are outside.
@@ -76,7 +104,7 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
  */
 struct sp_error *task_states_add_latency(struct task_states *states) SP_MUST_CHECK;
 
-/* Returns whether some thread has switches. If not, all time is unknown. */
+/* Returns whether switches were recorded. If not, all time is unknown. */
 bool task_states_known(const struct task_states *states);
 
 /* Begin and end of the recording, by its records. */

@@ -13,6 +13,9 @@
 /* How many frames of unknown code are followed to see whether they lead to known code. */
 #define CHAIN_MAX 64
 
+/* A stack needs one search, rarely more: after it, frames restore the frame pointer. */
+#define SEARCHES_MAX 4
+
 /* A stack on its way. */
 struct walk {
 	struct rows *rows; /* the thread's */
@@ -24,7 +27,7 @@ struct walk {
 	bool exact;   /* same as in struct unwind_frame */
 	enum unwind_method method; /* how the frame was found */
 	bool switched; /* a signal came while another stack was in use: no copy of that is there */
-	bool searches; /* an unknown frame pointer is searched on the stack */
+	unsigned int searches; /* number of searches for an unknown frame pointer that are left */
 	struct unwind_result *result;
 };
 
@@ -89,8 +92,10 @@ static bool search_frame_pointer(struct walk *walk, bool caller)
 		.ip = walk->ip, .sp = walk->sp, .exact = walk->exact, .caller = caller,
 	};
 	unsigned int column = walk->arch->fp;
-	if (!walk->searches || register_known(&walk->registers, column) ||
-	    !frame_search_find(&search, &walk->registers.values[column]))
+	if (walk->searches == 0 || register_known(&walk->registers, column))
+		return false;
+	walk->searches--;
+	if (!frame_search_find(&search, &walk->registers.values[column]))
 		return false;
 	walk->registers.known |= (uint64_t)1 << column;
 	walk->result->frame_pointers++;
@@ -535,7 +540,7 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		.ip = start->ip,
 		.sp = start->sp,
 		.exact = true,
-		.searches = start->ip_and_sp_only,
+		.searches = start->ip_and_sp_only ? SEARCHES_MAX : 0,
 		.result = &result,
 	};
 	enum step left = STEP_DONE;

@@ -8,7 +8,7 @@
 #define CODE_MIN 4096
 
 /* Quality of a record, worst first. */
-enum rank { RANK_NONE, RANK_ADDRESS, RANK_JUMP, RANK_CHAIN, RANK_CALL };
+enum rank { RANK_NONE, RANK_JUMP, RANK_UNKNOWN, RANK_CALL };
 
 /* Code of a file. */
 struct file_place {
@@ -42,11 +42,13 @@ static bool load(const struct frame_search *search, uint64_t address, uint64_t *
 	return stack_load_sized(search->stack, address, search->arch->word, ret);
 }
 
-/* Returns whether a saved frame pointer points to a record further up, or beyond the copy. */
+/* Returns whether a saved frame pointer is 0 (outermost), or points to a record further up. */
 static bool is_chained(const struct frame_search *search, uint64_t at, uint64_t fp)
 {
 	struct file_place call;
 	uint64_t word = search->arch->word, ip;
+	if (!fp)
+		return true;
 	if (fp <= at || fp % word || fp - at > STACK_SPAN)
 		return false;
 	return !load(search, fp + word, &ip) || find_call(search, ip & search->arch->ip_mask, &call);
@@ -60,11 +62,12 @@ static enum target compare_target(const struct frame_search *search, const struc
 {
 	uint64_t target, plt;
 	struct cfi_entry entry;
-	if (guess_starts_threads(&call->place))
-		return TARGET_SAME;
-	if (!guess_call_target(&call->place, &target) || code_plt(call->place.code, target, &plt))
+	bool same_module = here && here->module == call->module;
+	if (!guess_call_target(&call->place, &target))
 		return TARGET_UNKNOWN;
-	if (!here || here->module != call->module)
+	if (code_plt(call->place.code, target, &plt))
+		return same_module ? TARGET_OTHER : TARGET_UNKNOWN;
+	if (!same_module)
 		return TARGET_OTHER;
 	if (code_find(call->place.code, search->arch, target, &entry))
 		return here->place.vaddr >= entry.start && here->place.vaddr - entry.start < entry.size
@@ -82,15 +85,36 @@ static enum rank rank_of(const struct frame_search *search, const struct file_pl
 		return RANK_NONE;
 	/* The record is not of a call to this code: nothing more is known of it. */
 	if (search->caller)
-		return is_chained(search, at, fp) ? RANK_CALL : RANK_ADDRESS;
+		return is_chained(search, at, fp) ? RANK_UNKNOWN : RANK_NONE;
 	switch (compare_target(search, &call, here)) {
 	case TARGET_SAME:
 		return RANK_CALL;
 	case TARGET_OTHER:
 		return is_chained(search, at, fp) ? RANK_JUMP : RANK_NONE;
 	default:
-		return is_chained(search, at, fp) ? RANK_CHAIN : RANK_ADDRESS;
+		return RANK_UNKNOWN;
 	}
+}
+
+/* Finds the record by the size of the frame: pushed registers below the record, then local variables. */
+static bool find_by_size(const struct frame_search *search, const struct file_place *here, uint64_t *ret)
+{
+	/* The engine may be using this row, which is found again and not replaced. */
+	const struct row *row =
+		rows_find(search->rows, search->arch, search->view, search->ip, search->exact);
+	struct cfi_entry entry;
+	uint32_t locals;
+	int8_t lowest = 0;
+	if (row->kind != ROW_SIMPLE || row->cfa_column != search->arch->fp || search->caller ||
+	    !code_find(here->place.code, search->arch, here->place.vaddr, &entry) ||
+	    !guess_local_bytes(&here->place, entry.start, &locals))
+		return false;
+	for (unsigned int slot = 0; slot < search->arch->slot_count; slot++)
+		if (row->saved >> slot & 1 && row->at[slot] < lowest)
+			lowest = row->at[slot];
+	uint64_t cfa = search->sp + locals - (uint64_t)((int64_t)lowest * search->arch->word);
+	*ret = cfa - (uint64_t)(int64_t)row->cfa_offset;
+	return rank_of(search, here, *ret) != RANK_NONE;
 }
 
 bool frame_search_find(const struct frame_search *search, uint64_t *ret)
@@ -100,6 +124,8 @@ bool frame_search_find(const struct frame_search *search, uint64_t *ret)
 	enum rank best = RANK_NONE;
 	uint64_t word = search->arch->word;
 	uint64_t end = search->stack->low + search->stack->size;
+	if (known && find_by_size(search, &here, ret))
+		return true;
 	for (uint64_t at = (search->sp + word - 1) & ~(word - 1); at < end && best != RANK_CALL; at += word) {
 		enum rank rank = rank_of(search, known ? &here : NULL, at);
 		if (rank <= best)

@@ -19,10 +19,11 @@ struct frame_search {
 
 /*
  * Finds the frame record that the frame pointer points to, at or above the stack pointer: a saved frame
- * pointer, then the address after a call. The lowest record whose call goes to the frame's function is
- * preferred. Then follow the lowest record of a call to an unknown function whose saved frame pointer
- * points to another record; the same after a call to another function, which may have jumped to this
- * one; and the lowest address after a call to an unknown function. Returns false if there is none.
+ * pointer, then the address after a call. On x86-64, the size of the frame by its call frame information and
+ * prologue leads to the record, unless the function uses alloca(3). Else the lowest record whose call goes
+ * to the frame's function is preferred. Then follow the lowest record of a call to an unknown function, and
+ * the lowest of a call to another function, which may have jumped to this one. Returns false if there is
+ * none.
  */
 bool frame_search_find(const struct frame_search *search, uint64_t *ret);
 

@@ -12,6 +12,8 @@
 #define PLT_ENTRY 16
 /* Bytes before the code to search for the function's prologue; most functions are smaller. */
 #define FUNCTION_SIZE 4096
+/* Bytes at a function's start in which it makes room for local variables. */
+#define FRAME_SETUP_SIZE 64
 /* Between push and mov of a prologue. */
 #define PROLOGUE_SIZE 16
 
@@ -278,6 +280,36 @@ bool guess_calls_register(const struct code_place *caller)
 	return caller->arch->machine == EM_X86_64 &&
 	       code_text(caller->code, caller->ip - 2, 2, bytes) && bytes[0] == 0xff &&
 	       (bytes[1] & 0xf8) == 0xd0;
+}
+
+/* sub or mov to %rsp of another register than %rbp: alloca(3) */
+static bool sets_sp_x86(const uint8_t *bytes)
+{
+	return (bytes[0] & 0xfb) == 0x48 && (bytes[1] == 0x29 || bytes[1] == 0x89) &&
+	       (bytes[2] & 0xc7) == 0xc4 && bytes[2] != 0xec;
+}
+
+bool guess_local_bytes(const struct code_place *place, uint64_t start, uint32_t *ret)
+{
+	enum { SUB_MAX = 7 };
+	uint8_t bytes[FUNCTION_SIZE] = {0};
+	uint64_t size = place->vaddr - start;
+	uint32_t found = 0;
+	if (place->arch->machine != EM_X86_64 || size > sizeof(bytes) - SUB_MAX ||
+	    !code_text(place->code, start, (size_t)size, bytes))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (sets_sp_x86(bytes + i))
+			return false;
+		/* sub $n, %rsp: n of one byte or four */
+		bool is_sub = i < FRAME_SETUP_SIZE && bytes[i] == 0x48 && bytes[i + 2] == 0xec;
+		if (found == 0 && is_sub && bytes[i + 1] == 0x83 && bytes[i + 3] < 0x80)
+			found = bytes[i + 3];
+		else if (found == 0 && is_sub && bytes[i + 1] == 0x81)
+			found = u32_at(bytes + i + 3);
+	}
+	*ret = found;
+	return true;
 }
 
 /* Returns the size of a call by register or memory (0xff /2), without prefix; 0: it is another one. */

@@ -53,6 +53,13 @@ bool guess_keeps_frame_pointer(const struct code_place *place);
 /* Gets the target of the direct call that returns to the place. Returns false if there is none. */
 bool guess_call_target(const struct code_place *caller, uint64_t *ret);
 
+/*
+ * Gets the number of bytes by which the code from the function's `start` to the place lowers the stack
+ * pointer for local variables, after it has pushed registers. Returns false if it uses alloca(3), if the
+ * instructions cannot be read, and for code other than x86-64's.
+ */
+bool guess_local_bytes(const struct code_place *place, uint64_t start, uint32_t *ret);
+
 /* Returns whether the instruction before the place's `ip` is a call: direct, by register or memory. */
 bool guess_is_after_call(const struct code_place *caller);
 

@@ -303,7 +303,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 {
 	uint64_t offset = walker_offset(walker);
 	raw->bytes = NULL;
-	if (walker->end - walker->pos < HEADER_SIZE) {
+	if (walker->end - walker->pos < WALKER_SAMPLE_MIN) {
 		size_t most = walker->buffer_size < HOP_READ ? walker->buffer_size : HOP_READ;
 		struct sp_error *error = walker_fill(walker, offset, most);
 		if (error)
@@ -314,7 +314,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	struct header header = header_at(walker->pos, walker->swap);
 	size_t left = (size_t)(walker->end - walker->pos);
 	if (header.type != PERF_RECORD_SAMPLE || header.size < HOP_MIN || header.size & 7 ||
-	    header.size <= left || header.size > walker->data_end - offset)
+	    left < WALKER_SAMPLE_MIN || header.size <= left || header.size > walker->data_end - offset)
 		return NULL;
 	*raw = (struct raw_record){.type = header.type, .misc = header.misc, .size = header.size,
 				   .bytes = walker->pos, .offset = offset};

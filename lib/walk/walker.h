@@ -53,7 +53,10 @@ uint64_t walker_truncated_at(const struct walker *walker);
 void walker_check_sizes(struct walker *walker, const struct lengths *lengths,
 			struct sp_reader *reader);
 
-/* From now on, returns the header of long samples only. Their contents are not read. */
+/* Number of bytes that walker_skip_samples() leaves of a long sample. */
+#define WALKER_SAMPLE_MIN 64
+
+/* From now on, returns the first WALKER_SAMPLE_MIN bytes of long samples only. The others are not read. */
 void walker_skip_samples(struct walker *walker);
 
 /* Prefetches up to `size` bytes of the next record into the CPU's cache. */

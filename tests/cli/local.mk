@@ -16,7 +16,8 @@ dist_check_SCRIPTS += \
 	tests/cli/test_report_lbr.sh \
 	tests/cli/test_report_keys.sh \
 	tests/cli/test_report_oracle.sh \
-	tests/cli/test_report_stripped.sh
+	tests/cli/test_report_stripped.sh \
+	tests/cli/test_threads.sh
 noinst_PROGRAMS += tests/cli/decoded tests/cli/rewrite
 tests_cli_rewrite_LDADD = lib/libsprof-core.la
 dist_check_SCRIPTS += tests/cli/test_rewrite.sh

@@ -14,6 +14,8 @@
  *	comm PID TID NAME                   in names, \xHH is a byte
  *	exec PID TID NAME
  *	fork PID PPID TID TIME
+ *	exit PID TID TIME
+ *	switch PID TID CPU TIME in|out|preempt
  *	mmap PID START SIZE OFFSET PATH [BUILD-ID]
  *	                                    PID -1: the kernel's; 40 hexadecimal digits: MMAP2
  *	sample EVENT PID TID CPU TIME PERIOD IP [CHAIN-IP]...
@@ -382,6 +384,24 @@ static void write_task(struct recording *recording, char **words)
 	write_record(recording, &record, &recording->events[0]);
 }
 
+/* Writes an EXIT or SWITCH record. */
+static void write_switch(struct recording *recording, char **words)
+{
+	bool ends = !strcmp(words[0], "exit");
+	struct sp_record record = {.type = ends ? PERF_RECORD_EXIT : PERF_RECORD_SWITCH};
+	record.id.pid = record.task.pid = record.task.ppid = (uint32_t)number(recording, words[1]);
+	record.id.tid = record.task.tid = record.task.ptid = (uint32_t)number(recording, words[2]);
+	record.id.cpu = ends ? 0 : (uint32_t)number(recording, words[3]);
+	record.id.time_ns = number(recording, words[ends ? 3 : 4]);
+	if (ends)
+		record.task.time_ns = record.id.time_ns;
+	else if (strcmp(words[5], "in") != 0)
+		record.misc = PERF_RECORD_MISC_SWITCH_OUT;
+	if (!ends && !strcmp(words[5], "preempt"))
+		record.misc |= PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	write_record(recording, &record, &recording->events[0]);
+}
+
 static void write_mmap(struct recording *recording, char **words)
 {
 	bool kernel = words[1] && !strcmp(words[1], "-1");
@@ -498,6 +518,8 @@ static void read_record(struct recording *recording, char **words)
 	else if (!strcmp(words[0], "comm") || !strcmp(words[0], "exec") ||
 		 !strcmp(words[0], "fork"))
 		write_task(recording, words);
+	else if (!strcmp(words[0], "exit") || !strcmp(words[0], "switch"))
+		write_switch(recording, words);
 	else if (!strcmp(words[0], "stacks"))
 		read_stacks(recording, words);
 	else if (!strcmp(words[0], "with"))

@@ -77,6 +77,7 @@ static void walk(struct unwind_thread *thread, const struct input *input, const 
 			.count = REGISTERS,
 		},
 		.stack = {dump, DUMP_SIZE},
+		.ip_and_sp_only = dump[0] & 1,
 	};
 	struct unwind_result result = unwind_stack(thread, &sample, frames, FRAMES);
 	assert(result.count >= 1 && result.count <= FRAMES);

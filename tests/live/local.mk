@@ -32,6 +32,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_stat.sh \
 	tests/live/test_storm.sh tests/live/test_stored_names.sh \
 	tests/live/test_languages.sh tests/live/test_stacks.sh \
+	tests/live/test_thread_states.sh \
 	tests/live/test_truth.sh \
 	tests/live/test_unwind.sh \
 	tests/live/test_user_access.sh

@@ -7,10 +7,9 @@
 
 struct known {
 	uint32_t pid;
-	bool named, synthesised;
+	bool named;
 	bool complete;      /* all of its mappings are known */
 	uint32_t unknown;   /* its ancestor that is not; 0: none */
-	bool raced; /* both /proc and a FORK record have it: what it mapped between is forgotten */
 	struct { uint64_t start, size; } maps[64];
 	size_t count;
 };
@@ -37,16 +36,16 @@ static void learn(const struct sim_found *found)
 {
 	struct known *process = know(found->pid > found->ppid ? found->pid : found->ppid);
 	process = know(found->pid);
+	bool is_read = found->misc & PERF_RECORD_MISC_FORK_EXEC; /* from /proc */
 	switch (found->type) {
 	case PERF_RECORD_FORK:
-		if (found->pid != found->ppid) {
-			bool raced = process->synthesised && found->time_ns;
+		if (found->pid != found->ppid && is_read) {
+			*process = (struct known){.pid = found->pid, .complete = true};
+		} else if (found->pid != found->ppid) {
 			const struct known *parent = know(found->ppid);
 			uint32_t unknown = parent->complete ? 0 : parent->unknown ?: found->ppid;
-			*process = *know(found->ppid);
+			*process = *parent;
 			process->pid = found->pid;
-			process->synthesised = false;
-			process->raced |= raced;
 			process->unknown = unknown;
 		}
 		break;
@@ -58,7 +57,6 @@ static void learn(const struct sim_found *found)
 		}
 		break;
 	case PERF_RECORD_MMAP2:
-		process->synthesised |= !found->time_ns;
 		process->complete |= !found->time_ns;
 		if (process->count < 64) {
 			process->maps[process->count].start = found->start;
@@ -66,6 +64,14 @@ static void learn(const struct sim_found *found)
 		}
 		break;
 	}
+}
+
+/* Whether it changed on a CPU whose events were not open again yet; /proc had it later, if it lived. */
+static bool is_unknown(const struct sim_found *found)
+{
+	const struct sim_process *process = sim_process_find(found->pid);
+	return process && (process->unknown_until_ns > found->time_ns ||
+			   (process->unknown_until_ns && process->ended));
 }
 
 static void check_mapping(const struct sim_found *found)
@@ -76,7 +82,7 @@ static void check_mapping(const struct sim_found *found)
 	const struct sim_task *leader = sim_task_find(found->pid);
 	bool early = leader && leader->start_ns < sim_result.begin_ns && leader->process->ended &&
 		     !process->complete;
-	if (early || (ancestor && ancestor->ended) || (process->raced && !sim.strict))
+	if (early || (ancestor && ancestor->ended) || is_unknown(found))
 		return;
 	if (!process->named && found->pid) {
 		sim_violation("process %u has no name at its sample of %llu", found->pid,

@@ -87,7 +87,11 @@ static void compare_sample(const struct sim_truth *truth, const struct sim_found
 			      (unsigned long long)truth->time_ns);
 	unsigned int end = (found->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT;
 	bool whole = !found->has_stack && (end == SP_MISC_END_COMPLETE || end == SP_MISC_END_UNKNOWN);
-	if (whole && !(found->misc & (SP_MISC_SHORTENED | SP_MISC_REPAIRED)) &&
+	uint16_t changes = SP_MISC_SHORTENED | SP_MISC_REPAIRED;
+	/* A library failed to open: the file marks chains that have guessed frames. */
+	if (sim.fault_name)
+		changes |= SP_MISC_GUESSED;
+	if (whole && !(found->misc & changes) &&
 	    found->chain_hash != truth->chain_hash)
 		sim_violation("the call chain of the sample of %llu is wrong (end %u)",
 			      (unsigned long long)truth->time_ns, end);
@@ -132,7 +136,8 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		/* Without the record of its fork, a task's samples cannot be told from others. */
 		const struct sim_task *task = sim_task_find(truth->tid);
 		bool unknown = scenario->target != SIM_SYSTEM &&
-			       (sim_result.stats.lost_sideband || (task && task->uncertain));
+			       (sim_result.stats.lost_sideband ||
+				(task && (task->uncertain || task->process->unknown_until_ns)));
 		if (found || !due || scenario->may_drop || sim_result.failed || unknown ||
 		    is_double(truth))
 			continue;

@@ -265,6 +265,7 @@ void sim_perf_cpu(unsigned int cpu, bool online)
 			event->enabled_ns += sim.now_ns - event->enabled_since;
 		event->detached = true;
 	}
+	sim_machine.cpus[cpu].reopens |= !online && context;
 }
 
 /* -- Calls ----------------------------------------------------------------- */
@@ -335,6 +336,8 @@ int sim_perf_open(struct perf_event_attr *attr, int32_t pid, int32_t cpu, int gr
 	open->event = event;
 	event->open = open;
 	set_enabled(event, !event->attr.disabled);
+	if (pid < 0 && event->attr.comm)
+		sim_cpu_reopened((unsigned int)cpu);
 	return sim_fd_new(open, 3);
 }
 

@@ -87,6 +87,12 @@ static void write_maps(FILE *file, const struct sim_process *process)
 			(unsigned long long)SIM_STACK_TOP);
 }
 
+static void read_maps(FILE *file, struct sim_process *process)
+{
+	sim_process_read(process);
+	write_maps(file, process);
+}
+
 static void write_stat(FILE *file, const struct sim_task *task)
 {
 	uint64_t ticks = task->used_ns / 10000000;
@@ -133,7 +139,7 @@ static bool write_task(FILE *file, const struct sim_task *task, const char *name
 	else if (!strcmp(name, "comm"))
 		fprintf(file, "%s\n", task->comm);
 	else if (!strcmp(name, "maps"))
-		write_maps(file, task->process);
+		read_maps(file, task->process);
 	else if (!strcmp(name, "cgroup"))
 		fputs("0::/\n", file);
 	else if (!strcmp(name, "uid_map"))

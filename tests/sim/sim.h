@@ -107,6 +107,9 @@ struct sim_process {
 	int status;
 	bool ended, reaped;
 	const char *exe;
+	/* Changes were made on a CPU whose events had not been reopened: unknown before that time. */
+	uint64_t unknown_until_ns;
+	int unknown_cpu;        /* while that time is UINT64_MAX; -1: its events have been reopened */
 };
 
 struct sim_task {
@@ -132,6 +135,7 @@ struct sim_cpu {
 	unsigned int queued, room;
 	struct sim_context *context; /* events of the whole CPU */
 	uint32_t generation;
+	bool reopens;           /* it was offline, and its events have not been opened again */
 };
 
 /* Behaviour of the tasks of a session; percentages are of the ends of a burst. */
@@ -167,6 +171,10 @@ void sim_task_wake(struct sim_task *task);
 /* Takes the task off its CPU; another one runs there. */
 void sim_task_off(struct sim_task *task);
 void sim_task_map(struct sim_task *task, bool library);
+/* The recorder reads the process's mappings. */
+void sim_process_read(struct sim_process *process);
+/* The CPU's events report changes of tasks from now on. */
+void sim_cpu_reopened(unsigned int cpu);
 void sim_cpu_switch(unsigned int cpu, bool online);
 /* Ends all tasks' activity: the session is over. */
 void sim_tasks_end(void);
@@ -422,7 +430,6 @@ struct sim {
 	uint64_t changes;        /* counts sim_changed() */
 	int verbose;             /* 1: notes and totals, 2: events too */
 	size_t mappings;         /* of the recorder */
-	bool strict;             /* known defects are failures, too */
 };
 
 extern struct sim sim;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] [--kill N|every K] [--hash] [-v]
- * [--keep DIR] [--strict] [--steady]
+ * [--keep DIR] [--steady]
  *
  * Runs the scenarios, all or that one (also "random": each seed makes its own), with each seed.
  * --fault: call number N fails of those that may fail; or each of them, one in a run, or each K-th.
- * --kill: the recorder ends at call number N. Prints a line for each run that broke a rule; --strict:
- * also a rule that is known to be broken. With --hash prints for each run: SCENARIO SEED HASH BYTES.
+ * --kill: the recorder ends at call number N. Prints a line for each run that broke a rule. With
+ * --hash prints for each run: SCENARIO SEED HASH BYTES.
  * --steady: calls take no time, so that the hashes of two versions of the recorder differ only if their
  * files do, not if one makes a call more. -v prints totals and notes, -v -v events and paths, -v -v -v
  * the kernel's records. Exit status: 0: no rule was broken; 1; 77: this machine or build cannot
@@ -164,8 +164,6 @@ static bool parse(struct arguments *arguments, int argc, char **argv)
 			arguments->hash = true;
 		} else if (!strcmp(name, "-v")) {
 			sim.verbose++;
-		} else if (!strcmp(name, "--strict")) {
-			sim.strict = true;
 		} else if (!strcmp(name, "-s") && more) {
 			arguments->scenario = argv[++i];
 		} else if (!strcmp(name, "--keep") && more) {
@@ -192,7 +190,7 @@ int main(int argc, char **argv)
 	uint64_t runs = 0, bad = 0;
 	if (!parse(&arguments, argc, argv)) {
 		fputs("usage: simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] "
-		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--strict] [--steady]\n", stderr);
+		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--steady]\n", stderr);
 		return 2;
 	}
 #ifndef __x86_64__

@@ -62,6 +62,34 @@ static struct sim_task *add_task(struct sim_process *process)
 	return task;
 }
 
+/* Records of the task's changes go to no event of its CPU. */
+static void note_unknown(const struct sim_task *task, struct sim_process *process)
+{
+	int cpu = task->cpu >= 0 ? task->cpu : task->last_cpu;
+	if (cpu < 0 || !sim_machine.cpus[cpu].reopens)
+		return;
+	process->unknown_until_ns = UINT64_MAX;
+	process->unknown_cpu = cpu;
+}
+
+void sim_cpu_reopened(unsigned int cpu)
+{
+	if (!sim_machine.cpus[cpu].reopens)
+		return;
+	sim_machine.cpus[cpu].reopens = false;
+	for (size_t i = 0; i < sim_machine.task_count; i++) {
+		struct sim_process *process = sim_machine.tasks[i]->process;
+		if (process->unknown_cpu == (int)cpu)
+			process->unknown_cpu = -1;
+	}
+}
+
+void sim_process_read(struct sim_process *process)
+{
+	if (process->unknown_until_ns == UINT64_MAX && process->unknown_cpu < 0)
+		process->unknown_until_ns = sim.now_ns;
+}
+
 struct sim_task *sim_task_new(struct sim_task *parent, bool thread)
 {
 	struct sim_task *task = add_task(thread ? parent->process : NULL);
@@ -79,6 +107,9 @@ struct sim_task *sim_task_new(struct sim_task *parent, bool thread)
 		to->map_count = from->map_count;
 		to->exe = from->exe;
 		to->ppid = from->pid;
+		to->unknown_until_ns = from->unknown_until_ns;
+		to->unknown_cpu = from->unknown_cpu;
+		note_unknown(parent, to);
 	}
 	if (parent) {
 		sim_perf_fork(parent, task, thread);
@@ -103,6 +134,7 @@ void sim_task_map(struct sim_task *task, bool library)
 	uint64_t base = library ? UINT64_C(0x7f0000000000) + ((uint64_t)process->map_count << 24)
 				: UINT64_C(0x555500000000);
 	put_map(process, &sim_images[library], base + (sim_random(SIM_WORLD, 256) << 12));
+	note_unknown(task, process);
 	sim_record_map(task, &process->maps[process->map_count - 1]);
 }
 
@@ -113,6 +145,7 @@ void sim_task_exec(struct sim_task *task, const char *comm)
 	process->exe = sim_images[0].path;
 	strncpy(task->comm, comm, sizeof(task->comm) - 1);
 	sim_perf_exec(task);
+	note_unknown(task, process);
 	sim_record_comm(task, true);
 	sim_task_map(task, false);
 	sim_task_map(task, true);

@@ -229,7 +229,8 @@ TEST(scouts_find_where_records_begin)
 	struct reader_extent all = reader_extent(reader);
 	uint64_t begin = record_offset(path, 500);
 	struct readahead readahead = {0};
-	readahead_run(&readahead, reader, (struct reader_extent){begin - 8000, all.end}, is_comm);
+	readahead_run(&readahead, reader, (struct reader_extent){begin - 8000, all.end},
+		      &(struct readahead_options){.wanted = is_comm});
 	ck_assert_uint_eq(readahead.begin, begin);
 	ck_assert_uint_eq(readahead.end, all.end);
 	ck_assert_uint_gt(readahead.records.count, 100);

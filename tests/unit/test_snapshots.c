@@ -27,16 +27,21 @@ static const struct perf_event_attr made_attr = {
 	.exclude_callchain_user = 1,
 };
 
-static const struct snapshot_wait made_wait = {
-	.pid = 10, .tid = 11, .since_ns = 5000, .period_ns = 700, .id = 4711, .cpu = 1,
-};
+static const struct snapshot_thread made_thread = {.pid = 10, .tid = 11, .id = 4711, .cpu = 1};
 
 /* Memory of made-up processes: `size` bytes at `start`, each its address's low byte. */
 struct memory {
 	uint64_t start, size;
 	int errnum; /* of reads elsewhere */
 	uint32_t pid;
+	uint64_t now_ns; /* advances by 300 with each look at the clock */
 };
+
+static uint64_t read_clock(void *arg)
+{
+	struct memory *memory = arg;
+	return memory->now_ns += 300;
+}
 
 static size_t read_memory(void *arg, uint32_t pid, uint64_t address, size_t size, void *ret)
 {
@@ -72,15 +77,15 @@ static void made_init(struct made *made, size_t files_max)
 	root_init(&made->root);
 	const struct snapshots_options options = {
 		.ctx = made->root.ctx, .attr = &made_attr, .machine = "x86_64", .stack_bytes = STACK,
-		.files_max = files_max, .read_memory = read_memory, .arg = &made->memory,
+		.files_max = files_max, .read_memory = read_memory, .now = read_clock, .arg = &made->memory,
 	};
 	ok_or_fail(snapshots_new(&options, &made->snapshots));
 }
 
-static enum snapshot_result read_wait(struct made *made, const struct snapshot_wait *wait)
+static enum snapshot_result read_thread(struct made *made, const struct snapshot_thread *thread)
 {
 	enum snapshot_result result;
-	ok_or_fail(snapshots_read(made->snapshots, wait, &made->buffer, &result));
+	ok_or_fail(snapshots_read(made->snapshots, thread, &made->buffer, &result));
 	return result;
 }
 
@@ -115,7 +120,7 @@ TEST(a_blocked_thread_becomes_a_sample)
 	struct decoder *decoder;
 	made_init(&made, 8);
 	put_syscall(&made, 11, "230 0x0 0x0 0x0 0x0 0x0 0x0 0x7f0000001010 0x7f1100000042\n");
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_TAKEN);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_TAKEN);
 	const struct sp_record record = decode(&made, &made_attr, &decoder);
 	const struct sp_sample *sample = &record.sample;
 	ck_assert_uint_eq(record.type, PERF_RECORD_SAMPLE);
@@ -123,11 +128,11 @@ TEST(a_blocked_thread_becomes_a_sample)
 	ck_assert_uint_eq(sample->ip, 0x7f1100000042);
 	ck_assert_uint_eq(sample->pid, 10);
 	ck_assert_uint_eq(sample->tid, 11);
-	ck_assert_uint_eq(sample->time_ns, 5000);
+	ck_assert_uint_eq(sample->time_ns, 600);
 	ck_assert_uint_eq(sample->addr, 231);
 	ck_assert_uint_eq(sample->id, 4711);
 	ck_assert_uint_eq(sample->cpu, 1);
-	ck_assert_uint_eq(sample->period, 700);
+	ck_assert_uint_eq(sample->period, 300);
 	ck_assert_uint_eq(sample->ip_count, 0);
 	ck_assert_uint_eq(sample->user_registers.abi, PERF_SAMPLE_REGS_ABI_64);
 	ck_assert_uint_eq(sample->user_registers.count, REGISTERS);
@@ -146,7 +151,7 @@ TEST(a_copy_ends_where_memory_does)
 	struct decoder *decoder;
 	made_init(&made, 8);
 	put_syscall(&made, 11, "-1 0x7f000000fee4 0x7f1100000042\n");
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_TAKEN);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_TAKEN);
 	const struct sp_record record = decode(&made, &made_attr, &decoder);
 	ck_assert_uint_eq(record.sample.addr, 0);
 	ck_assert_uint_eq(record.sample.stack_dyn_size, 0x118);
@@ -159,7 +164,7 @@ TEST(a_thread_without_readable_stack_has_its_place_in_the_code)
 	struct decoder *decoder;
 	made_init(&made, 8);
 	put_syscall(&made, 11, "0 0x0 0x0 0x0 0x0 0x0 0x0 0x10001000 0x10000042\n");
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_TAKEN);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_TAKEN);
 	const struct sp_record record = decode(&made, &made_attr, &decoder);
 	ck_assert_uint_eq(record.sample.stack_dyn_size, 0);
 	ck_assert_uint_eq(record.sample.ip, 0x10000042);
@@ -174,18 +179,18 @@ TEST(results_are_counted_by_cause)
 {
 	MADE made;
 	made_init(&made, 8);
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_GONE);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_GONE);
 	put_syscall(&made, 11, "running\n");
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_RUNNABLE);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_RUNNABLE);
 	put_syscall(&made, 11, "-1 0x0 0x0\n");
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_NO_STACK);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_NO_STACK);
 	put_syscall(&made, 11, "-1 0x1\n");
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_FAILED);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_FAILED);
 	put_syscall(&made, 11, "-1 0x7e0000000000 0x1\n");
 	made.memory.errnum = EPERM;
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_DENIED);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_DENIED);
 	made.memory.errnum = ESRCH;
-	ck_assert_int_eq(read_wait(&made, &made_wait), SNAPSHOT_GONE);
+	ck_assert_int_eq(read_thread(&made, &made_thread), SNAPSHOT_GONE);
 	ck_assert_uint_eq(made.buffer.count, 0);
 	const struct snapshot_counts *counts = snapshots_counts(made.snapshots);
 	ck_assert_uint_eq(counts->results[SNAPSHOT_TAKEN], 0);
@@ -211,14 +216,14 @@ TEST(files_stay_open_but_are_bounded)
 	made_init(&made, 8);
 	size_t before = count_files();
 	for (uint32_t round = 0; round < 3; round++)
-		ck_assert_int_eq((put_syscall(&made, 11, "running\n"), read_wait(&made, &made_wait)),
+		ck_assert_int_eq((put_syscall(&made, 11, "running\n"), read_thread(&made, &made_thread)),
 				 SNAPSHOT_RUNNABLE);
 	ck_assert_uint_eq(snapshots_counts(made.snapshots)->opened, 1);
 	for (uint32_t tid = 100; tid < 200; tid++) {
-		struct snapshot_wait wait = made_wait;
-		wait.tid = tid;
+		struct snapshot_thread thread = made_thread;
+		thread.tid = tid;
 		put_syscall(&made, tid, "running\n");
-		ck_assert_int_eq(read_wait(&made, &wait), SNAPSHOT_RUNNABLE);
+		ck_assert_int_eq(read_thread(&made, &thread), SNAPSHOT_RUNNABLE);
 	}
 	ck_assert_uint_eq(snapshots_counts(made.snapshots)->opened, 101);
 	ck_assert_uint_eq(count_files(), before + 8);
@@ -236,6 +241,7 @@ TEST(an_event_without_registers_or_stack_is_refused)
 	struct snapshots *snapshots = NULL;
 	struct snapshots_options options = {
 		.ctx = root.ctx, .attr = &attr, .machine = "x86_64", .stack_bytes = STACK, .files_max = 1,
+		.now = read_clock,
 	};
 	attr.sample_regs_user = MASK & ~(UINT64_C(1) << 7);
 	ck_assert_ptr_null(snapshots);
@@ -276,22 +282,22 @@ TEST(a_live_thread_in_read_is_read)
 	const struct perf_event_attr attr = live_attr(host.machine);
 	MADE made = {0};
 	struct snapshots_options options = {.attr = &attr, .machine = host.machine, .stack_bytes = STACK,
-					    .files_max = 4};
+					    .files_max = 4, .now = read_clock, .arg = &made.memory};
 	root_init(&made.root);
 	ok_or_fail(sp_ctx_set_root(made.root.ctx, ""));
 	options.ctx = made.root.ctx;
 	ok_or_fail(snapshots_new(&options, &made.snapshots));
-	pthread_t thread;
+	pthread_t waiting;
 	ck_assert_int_eq(pipe(waiting_pipe), 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_byte, NULL), 0);
-	struct snapshot_wait wait = made_wait;
-	wait.pid = (uint32_t)getpid();
+	ck_assert_int_eq(pthread_create(&waiting, NULL, wait_for_byte, NULL), 0);
+	struct snapshot_thread thread = made_thread;
+	thread.pid = (uint32_t)getpid();
 	enum snapshot_result result;
 	bool in_read = false;
 	for (size_t i = 0; i < 10000 && !in_read; i++) {
 		struct decoder *decoder;
-		wait.tid = __atomic_load_n(&waiting_tid, __ATOMIC_ACQUIRE);
-		result = wait.tid ? read_wait(&made, &wait) : SNAPSHOT_RUNNABLE;
+		thread.tid = __atomic_load_n(&waiting_tid, __ATOMIC_ACQUIRE);
+		result = thread.tid ? read_thread(&made, &thread) : SNAPSHOT_RUNNABLE;
 		if (result == SNAPSHOT_RUNNABLE)
 			usleep(1000);
 		if (result != SNAPSHOT_TAKEN)
@@ -302,10 +308,10 @@ TEST(a_live_thread_in_read_is_read)
 		made.buffer.count = 0;
 	}
 	ck_assert_int_eq(write(waiting_pipe[1], "", 1), 1);
-	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(pthread_join(waiting, NULL), 0);
 	ck_assert(in_read);
 	/* The thread has ended, and its number may be nobody's. */
-	ck_assert_int_eq(read_wait(&made, &wait), SNAPSHOT_GONE);
+	ck_assert_int_eq(read_thread(&made, &thread), SNAPSHOT_GONE);
 	close(waiting_pipe[0]);
 	close(waiting_pipe[1]);
 }

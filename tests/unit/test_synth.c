@@ -31,6 +31,7 @@ struct bench {
 	struct synth *synth;
 	struct decoder *decoder;
 	size_t at;
+	uint64_t time_ns; /* of all records */
 };
 
 static const uint64_t ids[] = {ID};
@@ -68,7 +69,7 @@ static void bench_deinit(struct bench *bench)
 
 #define BENCH CLEANUP(bench_deinit) struct bench
 
-/* The next record, or NULL. All have time 0 and, of the kernel's, our id. */
+/* The next record, or NULL. All have the bench's time and, of the kernel's, our id. */
 static const struct sp_record *next(struct bench *bench)
 {
 	static struct sp_record record;
@@ -85,7 +86,7 @@ static const struct sp_record *next(struct bench *bench)
 	ok_or_fail(decoder_decode(bench->decoder, &raw, &record));
 	if (record.type < SP_RECORD_HEADER_ATTR) {
 		ck_assert_uint_eq(record.id.id, ID);
-		ck_assert_uint_eq(record.id.time_ns, 0);
+		ck_assert_uint_eq(record.id.time_ns, bench->time_ns);
 	}
 	return &record;
 }
@@ -276,6 +277,31 @@ TEST(synth_process_once)
 		ck_assert_uint_eq(record->mmap.flags, MAP_PRIVATE);
 	}
 	ck_assert_ptr_null(next(&bench));
+}
+
+/* FORK records of new processes may be older than what /proc shows. */
+TEST(synth_gives_new_processes_a_time)
+{
+	static const struct { uint64_t set_ns, start_ticks, want_ns; } cases[] = {
+		{0, 500, 0}, {0, 499, 0}, {0, 501, 77}, {0, 502, 77}, {90, 501, 90}, {60, 501, 77},
+		{60, 500, 60},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct task_stat stat = {.tid = 70, .ppid = 3, .start_ticks = cases[i].start_ticks};
+		bool complete;
+		BENCH bench;
+		bench_init(&bench, false);
+		put_process(&bench);
+		strcpy(stat.comm, "main");
+		bench.time_ns = cases[i].want_ns;
+		synth_set_new_time(bench.synth, 501, 77);
+		synth_set_time(bench.synth, cases[i].set_ns);
+		ok_or_fail(synth_process_known(bench.synth, 70, &stat, 1, &complete));
+		fork_and_comm(&bench, 70, 70, 3, "main");
+		for (size_t k = 0; k < 5; k++)
+			next_of(&bench, PERF_RECORD_MMAP2);
+		ck_assert_ptr_null(next(&bench));
+	}
 }
 
 TEST(synth_vdso_is_this_processs_own)

@@ -507,3 +507,94 @@ TEST(absurd_times_and_many_switches_keep_sums)
 	}
 	end();
 }
+
+static void sample(uint32_t tid, enum task_switch kind, uint64_t time_ns)
+{
+	const struct task_switched switched = {PID, tid, time_ns, 1, kind};
+	ok_or_fail(task_states_add_switch(states, &switched));
+}
+
+TEST(samples_of_switches_give_states)
+{
+	begin();
+	sample(T, TASK_SWITCH_IN, 110);
+	sample(T, TASK_SWITCH_BLOCK, 120);
+	sample(T, TASK_SWITCH_WAKE, 140);
+	sample(T, TASK_SWITCH_WAKE, 141); /* sched_wakeup after sched_waking */
+	sample(T, TASK_SWITCH_IN, 145);
+	sample(T, TASK_SWITCH_PREEMPT, 150);
+	sample(T, TASK_SWITCH_IN, 155);
+	sample(T, TASK_SWITCH_EXIT, 160);
+	seal(100, 200);
+	const struct task_totals *totals = totals_of(T);
+	has_times(totals, 10 + 5 + 5, 5 + 5, 10 + 20, 0);
+	ck_assert_int_eq(totals->split, TASK_SPLIT_WAKING);
+	ck_assert(totals->ended);
+	is_state(T, 141, TASK_RUNNABLE, 140, 145);
+	end();
+}
+
+TEST(a_sample_ends_a_wait_without_a_switch)
+{
+	begin();
+	sample(T, TASK_SWITCH_SEEN, 110);
+	sample(T, TASK_SWITCH_BLOCK, 120);
+	sample(T, TASK_SWITCH_SEEN, 150);
+	sample(T, TASK_SWITCH_SEEN, 160);
+	sample(T, TASK_SWITCH_BLOCK, 170);
+	sample(T, TASK_SWITCH_BLOCK, 190); /* nothing was seen of what was between */
+	seal(100, 200);
+	has_times(totals_of(T), 20 + 20, 0, 30 + 10, 20);
+	end();
+}
+
+TEST(threads_known_only_by_others_are_not_listed)
+{
+	begin();
+	sample(T, TASK_SWITCH_BLOCK, 120);
+	sample(S, TASK_SWITCH_IN, 120);
+	sample(13, TASK_SWITCH_WAKE, 130);
+	seal(100, 200);
+	ck_assert_uint_eq(task_states_count(states), 1);
+	end();
+}
+
+TEST(switch_records_precede_samples)
+{
+	begin();
+	sample(T, TASK_SWITCH_BLOCK, 119);
+	out(T, 120);
+	sample(T, TASK_SWITCH_WAKE, 130);
+	sample(T, TASK_SWITCH_IN, 139);
+	in(T, 140);
+	seal(100, 200);
+	has_times(totals_of(T), 20 + 60, 10, 10, 0);
+	ck_assert_uint_eq(totals_of(T)->waits, 1);
+	end();
+}
+
+TEST(a_thread_with_samples_and_no_switches_ran)
+{
+	begin();
+	comm(S, 0, 0);
+	comm(T, 0, 0);
+	task_states_expect_switches(states);
+	ok_or_fail(task_states_add_seen(states, PID, T));
+	ok_or_fail(task_states_add_seen(states, PID, 0));
+	seal(100, 200);
+	ck_assert(task_states_known(states));
+	has_times(totals_of(T), 100, 0, 0, 0);
+	has_times(totals_of(S), 0, 0, 100, 0);
+	end();
+}
+
+TEST(two_fork_records_begin_one_life)
+{
+	begin();
+	task(PERF_RECORD_FORK, T, 110);
+	task(PERF_RECORD_FORK, T, 111);
+	in(T, 112);
+	seal(100, 200);
+	has_times(totals_of(T), 88, 2, 0, 0);
+	end();
+}

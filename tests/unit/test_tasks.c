@@ -405,6 +405,26 @@ TEST(rescan_without_a_loss_adds_no_note)
 	ck_assert_uint_eq(made.notes.count, 0);
 }
 
+TEST(rescan_when_a_cpu_is_back_describes_tasks_as_they_are_now)
+{
+	CLEANUP(task_list_deinit) struct task_list running = {0};
+	MADE_TASKS made;
+	made_tasks_init(&made, CAPTURE_SYSTEM_WIDE);
+	tasks_connect(&made.tasks);
+	ok_or_fail(synth_new(made.root.ctx, &made_attr, MADE_ID, &made.synthesised, &made.tasks.synth));
+	put_running(&made, 4000010);
+	made.tasks.tracker.last_ns = 115; /* the kernel's clock */
+	tasks_request_rescan(&made.tasks, true);
+	ok_or_fail(tasks_rescan(&made.tasks, 90, 120, &running));
+	ck_assert_uint_eq(made_tasks_described(&made, 4000050, 115), 1);
+	made.synthesised.count = 0;
+	/* Lost records may be older. */
+	tasks_request_rescan(&made.tasks, true);
+	lose(&made, 200, 1);
+	ok_or_fail(tasks_rescan(&made.tasks, 190, 220, &running));
+	ck_assert_uint_eq(made_tasks_described(&made, 4000050, 190), 1);
+}
+
 TEST(rescan_looks_for_tasks_whose_end_was_lost)
 {
 	const uint64_t s = 1000000000;

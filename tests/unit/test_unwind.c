@@ -159,6 +159,11 @@ static void set_ip(struct dump *dump, uint64_t ip)
 {
 	dump->values[8] = ip;
 }
+
+static void set_sp(struct dump *dump, uint64_t sp)
+{
+	dump->values[7] = sp;
+}
 #elif defined(__aarch64__)
 #define HOST "aarch64"
 #define HOST_MASK 0x1ffffffff
@@ -180,6 +185,11 @@ static uint64_t stack_pointer(const struct dump *dump)
 static void set_ip(struct dump *dump, uint64_t ip)
 {
 	dump->values[32] = ip;
+}
+
+static void set_sp(struct dump *dump, uint64_t sp)
+{
+	dump->values[31] = sp;
 }
 #endif
 
@@ -307,6 +317,102 @@ TEST(unwind_own_stack_as_libgcc)
 	expect_as_libgcc("cfi", 100, take);
 	expect_as_libgcc("cfi", 1, take_with_alloca);
 	expect_as_libgcc("cfi", 5, take_in_qsort);
+}
+
+/*
+ * Unwinds from each frame of a whole stack on, as if a system call had blocked there: only ip and sp are
+ * known. Returns the number of frame pointers that were searched.
+ */
+static uint32_t expect_as_snapshots(int depth, int (*last)(void))
+{
+	struct world world = {0};
+	dl_iterate_phdr(add_object, &world);
+	world_start(&world, HOST, NULL);
+	const struct dump *dump = dump_of(depth, last);
+	struct unwind_frame whole[FRAMES], frames[FRAMES];
+	struct unwind_result all = unwind_stack(world.thread, &dump->sample, whole, FRAMES);
+	ck_assert_int_eq(all.end, UNWIND_COMPLETE);
+	static struct dump from;
+	uint32_t searched = 0;
+	for (size_t first = 0; first < all.count; first++) {
+		size_t skipped = (size_t)(whole[first].sp - whole[0].sp);
+		memset(from.values, 0x5a, sizeof(from.values));
+		from.sample = dump->sample;
+		from.sample.registers.values = from.values;
+		from.sample.stack.bytes += skipped;
+		from.sample.stack.size -= skipped;
+		from.sample.ip_and_sp_only = true;
+		set_ip(&from, whole[first].ip);
+		set_sp(&from, whole[first].sp);
+		struct unwind_result result = unwind_stack(world.thread, &from.sample, frames, FRAMES);
+		ck_assert_int_eq(result.end, UNWIND_COMPLETE);
+		ck_assert_uint_eq(result.count, all.count - first);
+		for (size_t i = 0; i < result.count; i++)
+			ck_assert_msg(frames[i].ip == whole[first + i].ip, "frame %zu of %zu: 0x%lx", i,
+				      first, (long)frames[i].ip);
+		searched += result.frame_pointers;
+	}
+	world_stop(&world);
+	return searched;
+}
+
+/* Keeps a frame pointer for alloca(3), and has records of earlier calls between its local variables. */
+__attribute__((noinline)) static int take_with_leftovers(void)
+{
+	volatile int size = 5;
+	volatile char unused[2000];
+	unused[0] = (char)deepen(size, getpagesize);
+	volatile char *grown = __builtin_alloca((size_t)size * 1000);
+	grown[0] = (char)deepen(size, getpagesize);
+	return raise(SIGUSR1) + grown[0] + unused[0];
+}
+
+/* Callers by direct calls: a jump would hide the function that was called. */
+__attribute__((noinline)) static int call_with_alloca(void)
+{
+	return take_with_alloca() + 1;
+}
+
+__attribute__((noinline)) static int call_with_leftovers(void)
+{
+	return take_with_leftovers() + 1;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Keeps a frame pointer. Return addresses of an earlier qsort() are between its local variables. */
+__attribute__((noinline)) static int take_with_frame(void)
+{
+	volatile char unused[4000];
+	unused[0] = __builtin_frame_address(0) != NULL;
+	return raise(SIGUSR1) + unused[0];
+}
+
+static int (*volatile called_by_register)(void) = take_with_frame;
+
+/* Its return address does not name the called function. */
+__attribute__((noinline)) static int call_with_frame(void)
+{
+	int values[100];
+	for (int i = 0; i < 100; i++)
+		values[i] = i * 7919 % 101;
+	qsort(values, 100, sizeof(*values), compare_values);
+	return called_by_register() + values[1];
+}
+
+TEST(stack_snapshots_need_no_other_registers)
+{
+	expect_as_snapshots(3, take);
+	expect_as_snapshots(2, take_in_qsort);
+	uint32_t searched = expect_as_snapshots(1, call_with_alloca);
+	searched += expect_as_snapshots(2, call_with_leftovers);
+	searched += expect_as_snapshots(1, call_with_frame);
+	/* On arm64, rows are relative to the stack pointer, or the frame pointer is saved before. */
+	if (!strcmp(HOST, "x86_64"))
+		ck_assert_uint_ge(searched, 3);
 }
 
 /* Whether this build has it. */
@@ -729,10 +835,11 @@ static void arm_start(struct arm *arm)
 	arm->values[31] = ARM_SP;
 }
 
-static struct unwind_result arm_unwind(struct arm *arm, uint64_t ip)
+static struct unwind_result arm_unwind_sample(struct arm *arm, uint64_t ip, bool ip_and_sp_only)
 {
 	arm->values[32] = ip;
 	struct unwind_sample sample = {
+		.ip_and_sp_only = ip_and_sp_only,
 		.registers = {
 			.abi = PERF_SAMPLE_REGS_ABI_64,
 			.mask = 0x1ffffffff,
@@ -742,6 +849,11 @@ static struct unwind_result arm_unwind(struct arm *arm, uint64_t ip)
 		.stack = {(const uint8_t *)arm->stack, sizeof(arm->stack)},
 	};
 	return unwind_stack(arm->world.thread, &sample, arm->frames, FRAMES);
+}
+
+static struct unwind_result arm_unwind(struct arm *arm, uint64_t ip)
+{
+	return arm_unwind_sample(arm, ip, false);
 }
 
 static void arm_expect(const struct arm *arm, const struct unwind_result *result, size_t count,
@@ -788,6 +900,29 @@ TEST(unwind_arm64)
 	arm.stack[0] = SIGNED(IN_START);
 	result = arm_unwind(&arm, GROWN + 4);
 	arm_expect(&arm, &result, 3, from_grown);
+	world_stop(&arm.world);
+}
+
+TEST(stack_snapshots_of_arm64)
+{
+	static struct arm arm;
+	const uint64_t from_grown[] = {IN_GROWN, IN_SAVED, IN_START};
+	arm_start(&arm);
+	memset(arm.values, 0x5a, 31 * sizeof(*arm.values));
+	/* A return address whose call goes to another function, after a word that points up the stack. */
+	arm.stack[2] = ARM_SP + 8 * 8;
+	arm.stack[3] = IN_START;
+	arm_frames(&arm, 8);
+	struct unwind_result result = arm_unwind_sample(&arm, IN_GROWN, true);
+	arm_expect(&arm, &result, 3, from_grown);
+	ck_assert_uint_eq(result.frame_pointers, 1);
+	/* A leaf: its return address is in a register, and its caller is missing. */
+	arm.stack[3] = 0;
+	arm.stack[8] = ARM_SP + sizeof(arm.stack);
+	result = arm_unwind_sample(&arm, LEAF, true);
+	ck_assert_uint_eq(result.count, 2);
+	ck_assert_uint_eq(arm.frames[1].ip, IN_SAVED);
+	ck_assert_uint_eq(result.end, UNWIND_TRUNCATED);
 	world_stop(&arm.world);
 }
 

@@ -2,7 +2,20 @@
 #include "base/wakeup.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include "test.h"
+
+/* Raised by another thread, right before the poller's read; NULL: none. */
+static struct wakeup *raised_before_read;
+
+/* Replaces the C library's function. */
+int eventfd_read(int fd, eventfd_t *value)
+{
+	if (raised_before_read)
+		wakeup_raise(raised_before_read);
+	return read(fd, value, sizeof(*value)) == sizeof(*value) ? 0 : -1;
+}
 
 static bool is_readable(const struct wakeup *wakeup)
 {
@@ -42,6 +55,20 @@ TEST(a_late_write_does_not_leave_it_readable)
 	wakeup_arm(&wakeup, true);
 	ck_assert(!is_readable(&wakeup));
 	/* Nor is the next one missed. */
+	wakeup_raise(&wakeup);
+	ck_assert(is_readable(&wakeup));
+	wakeup_deinit(&wakeup);
+}
+
+TEST(a_raise_right_before_the_read_does_not_make_the_next_one_vanish)
+{
+	struct wakeup wakeup;
+	ok_or_fail(wakeup_init(&wakeup));
+	wakeup_arm(&wakeup, true);
+	wakeup_raise(&wakeup);
+	raised_before_read = &wakeup;
+	wakeup_arm(&wakeup, true);
+	raised_before_read = NULL;
 	wakeup_raise(&wakeup);
 	ck_assert(is_readable(&wakeup));
 	wakeup_deinit(&wakeup);

@@ -68,7 +68,7 @@ static struct sp_error *choose_kind(const struct call_graph_facts *facts, struct
 	struct sp_error *error = check_options(facts, graph->kind);
 	if (error)
 		return error;
-	/* What is never written is not unwound. */
+	/* Overwrite mode unwinds nothing: most stacks are never written. */
 	graph->live = graph->kind == SP_CALL_GRAPH_DWARF && !options->buffers.overwrite &&
 		      options->chains.unwind == SP_UNWIND_LIVE;
 	/* Without samples there are no call chains. */

@@ -20,7 +20,7 @@ struct call_graph {
 	bool python_first;       /* live: the target is a Python program from the start */
 	uint32_t stack_bytes, max_stack;
 	bool fixed_size;         /* never more than stack_bytes is copied */
-	uint64_t registers;      /* as attr.sample_regs_user */
+	uint64_t registers;      /* bits as in attr.sample_regs_user */
 };
 
 /* Facts of the decision. Pointers are borrowed for the call. */
@@ -28,10 +28,10 @@ struct call_graph_facts {
 	const struct capture_options *options;
 	const struct event_specs *specs;
 	const struct rights *rights;
-	const char *machine;                /* as in struct utsname */
-	const struct target_survey *survey; /* of the same options and machine */
+	const char *machine;                /* the machine's name, as in struct utsname */
+	const struct target_survey *survey; /* made for the same options and machine */
 	size_t cpu_count;
-	uint64_t memory_bytes;              /* of the machine; 0: unknown */
+	uint64_t memory_bytes;              /* the machine's memory; 0: unknown */
 	uint64_t freq_hz;                   /* requested; 0: periods; SP_CAPTURE_FREQ_MAX */
 };
 

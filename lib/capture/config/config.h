@@ -30,7 +30,7 @@
 #include "event/rights.h"
 #include "proc/sysfs.h"
 
-/* Whose samples are recorded. */
+/* The target of samples. */
 enum capture_target {
 	CAPTURE_COMMAND,
 	CAPTURE_PROCESSES,
@@ -41,7 +41,7 @@ enum capture_target {
 /* Requested events, with their filters and control groups. */
 struct capture_events {
 	struct event_specs specs;
-	struct { VEC(const char *); } filters; /* of each of the specs; NULL: none. Borrowed */
+	struct { VEC(const char *); } filters; /* one for each spec; NULL: none. Borrowed */
 	struct { VEC(int); } cgroups;          /* the same; -1: none */
 };
 
@@ -60,7 +60,7 @@ struct capture_config {
 	const struct event_plan *plan;
 	struct event_plan *own_plan;    /* the same; only for config.c */
 	struct cpu_list cpus, online;   /* recorded; of the machine at the start */
-	struct ring_pages ring_pages;   /* of each CPU */
+	struct ring_pages ring_pages;   /* for each CPU */
 	uint64_t kept_registers;        /* user_registers that were requested */
 	struct off_cpu off_cpu;
 	bool switches;                  /* an event has SWITCH records: see events_add_switches() */

@@ -3,7 +3,7 @@
 
 #include "unwind/cfi_row.h"
 
-/* So many tell, and take under a millisecond. */
+/* Number of functions to look at: enough, in under a millisecond. */
 #define FUNCTIONS_MAX 4000
 
 static bool mostly_framed(const struct unwind_arch *arch, const struct cfi_section *section)

@@ -10,7 +10,7 @@
 #include "proc/maps.h"
 #include "proc/tasks.h"
 
-/* What a script's first line may be. */
+/* Limit of a script's first line. */
 #define SCRIPT_LINE 256
 
 DEFINE_CLEANUP(struct maps *, maps_free)
@@ -97,7 +97,7 @@ static struct sp_error *look_at_process(struct survey *survey, uint32_t pid)
 	return error || survey->is_static ? error : look_at_library(survey, pid);
 }
 
-/* Where execvp(3) finds it; malloc'ed, NULL where it does not. */
+/* Returns the path that execvp(3) would use, malloc'ed; NULL if there is none. */
 static char *find_command(const char *name)
 {
 	if (strchr(name, '/'))

@@ -53,7 +53,7 @@ struct alternate {
 	struct alternate_events large, helper, slow;
 	bool roomy;               /* ring buffers have room to begin with large events */
 	bool on_exec;             /* the exec enables the large events */
-	struct alternate_ids ids; /* of all lists */
+	struct alternate_ids ids; /* ids of all lists */
 };
 
 void alternate_init(const struct alternate_places *options, struct alternate *ret);

@@ -53,7 +53,7 @@ struct sp_error *event_control_open_set(struct event_control *control,
 
 struct alternate_options {
 	int32_t command_tid; /* 0: none */
-	uint64_t ring_bytes; /* of a CPU's ring buffer for samples */
+	uint64_t ring_bytes; /* size of a CPU's ring buffer for samples */
 	bool larger;         /* stacks are unwound while recording: large and helper events help */
 	bool slower;         /* the rate may be lowered */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/event_control/rate_control.h"
 
-/* Of so long a time, and of so many samples, a share says something. */
+/* Minimum time and number of samples for a meaningful share. */
 #define TIME_NS 250000000
 #define SAMPLES_LEAST 100
 
@@ -9,7 +9,7 @@
 #define SHARE_MOST 0.1
 #define BAD_TIMES 3
 
-/* Who soon has to slow down again stays so for longer and longer. */
+/* Backoff: slowing down again soon doubles the time. */
 #define STAY_NS UINT64_C(5000000000)
 #define STAY_MOST_NS UINT64_C(640000000000)
 

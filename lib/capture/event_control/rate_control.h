@@ -18,7 +18,7 @@ struct rate_control_seen {
 /* Zeroed: at full speed, nothing seen. */
 struct rate_control {
 	bool slow;
-	struct rate_control_seen begin; /* of the time that is looked at */
+	struct rate_control_seen begin; /* counts when the current period began */
 	uint64_t begin_ns;
 	uint32_t bad;           /* times in a row of which too much was lost */
 	uint64_t since_ns;      /* slow */

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/event_control/stack_need.h"
 
-/* Of so many stacks one may be cut; and of so many one may need a large copy that gets none. */
+/* Accepted: one truncated stack of CUT_SHARE, and one too large of BEYOND_SHARE. */
 #define CUT_SHARE 500
 #define BEYOND_SHARE 1000
 
-/* What is older than that does not count; and so few stacks say nothing of the others. */
+/* Period that counts, and minimum number of stacks in it. */
 #define PERIOD_NS 1000000000
 #define STACKS_LEAST 200
 
-/* Who soon needs large copies again keeps them for longer and longer. */
+/* Backoff: needing large copies again soon doubles the time. */
 #define STAY_NS 1000000000
 #define STAY_MOST_NS 64000000000
 #define SOON 10
 
 /*
- * Where rings fill up by large copies, not once but again and again, and more is lost than one
- * in so many, there are none for so long, and then longer.
+ * If large copies fill rings repeatedly (LOST_TIMES, LOST_APART_NS apart), and more than one sample
+ * of LOST_SHARE is lost, large copies are barred for BAR_NS, and then for longer.
  */
 #define LOST_SHARE 200
 #define LOST_TIMES 3

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What there was so far: sums that only grow. */
+/* Sums that only grow. */
 struct stack_need_seen {
 	uint64_t stacks; /* unwound */
-	uint64_t beyond; /* that need more than the smaller copy */
+	uint64_t beyond; /* stacks that need more than the smaller copy */
 	uint64_t lost;   /* samples for which rings had no room */
 };
 
@@ -26,9 +26,9 @@ struct alternate_seen {
 /* Zeroed: small copies, nothing seen. */
 struct stack_need {
 	bool large;
-	struct stack_need_seen begin; /* of the period that is looked at */
+	struct stack_need_seen begin; /* counts when the current period began */
 	uint64_t begin_ns;
-	uint64_t since_ns; /* of this size */
+	uint64_t since_ns; /* when this size began */
 	uint64_t stay_ns;  /* with large ones at least */
 	uint64_t lost, lost_ns, lost_times; /* in it: samples so far, when last, and how often */
 	uint64_t barred_until_ns, bar_ns; /* from large ones, since samples were lost */

@@ -15,7 +15,7 @@ struct trigger {
 	struct event_specs specs;
 	struct event_plan *plan;
 	struct event_set *set;
-	struct ring *rings;    /* of each CPU */
+	struct ring *rings;    /* one for each CPU */
 	size_t ring_count;
 };
 

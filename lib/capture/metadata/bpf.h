@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What bpf(2) says of programs that are loaded. All return a descriptor or 0, or -errno. */
+/* Loaded BPF programs, by bpf(2). All functions return a descriptor or 0, or -errno. */
 #ifndef CAPTURE_METADATA_BPF_H
 #define CAPTURE_METADATA_BPF_H
 

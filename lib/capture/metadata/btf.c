@@ -10,7 +10,7 @@
 
 #define MAGIC 0xeb9f
 
-/* What a kind adds behind the common fields: bytes once, and for each of its members. */
+/* Bytes of a kind after the common fields: once, and for each member. */
 static const struct {
 	uint8_t once, each;
 	bool known;

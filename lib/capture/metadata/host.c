@@ -73,7 +73,7 @@ static struct sp_error *add_cpu(const struct sp_ctx *ctx, struct arena *arena,
 	cpuinfo_value(text, size, "stepping", stepping, sizeof(stepping));
 	if (!*vendor || !*family || !*model || !*stepping)
 		return NULL;
-	/* As perf has it on x86: "GenuineIntel,6,85,7". */
+	/* Returns perf's cpuid of x86: "GenuineIntel,6,85,7". */
 	snprintf(id, sizeof(id), "%s,%s,%s,%s", vendor, family, model, stepping);
 	info->cpuid = copy_text(arena, id);
 	return info->cpuid ? NULL : error_no_memory();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the file's header says about the machine and the recorder. */
+/* Facts about the machine and the recorder, for the file's header. */
 #ifndef CAPTURE_METADATA_HOST_H
 #define CAPTURE_METADATA_HOST_H
 
@@ -8,7 +8,7 @@
 #include "base/ctx.h"
 #include "writer/writer.h"
 
-/* What cannot be found out stays NULL or 0. Strings and arrays are the arena's. */
+/* Unknown facts stay NULL or 0. Strings and arrays are the arena's. */
 struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline, clockid_t clock,
 			   struct arena *arena, struct writer_info *ret) SP_MUST_CHECK;
 

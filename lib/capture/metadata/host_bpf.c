@@ -31,7 +31,7 @@
 static const struct array {
 	unsigned int bit;
 	size_t pointer, count;
-	int size; /* of an item; below 0: where in the info that is */
+	int size; /* an item's size; negative: its offset in the info */
 } arrays[] = {
 #define FIELD(name) offsetof(struct bpf_prog_info, name)
 	{0, FIELD(jited_prog_insns), FIELD(jited_prog_len), 1},
@@ -71,7 +71,7 @@ struct program {
 	uint64_t have; /* bits of arrays */
 };
 
-/* What to ask for: room for each array where the first answer said how long it is. */
+/* Allocates room for each array, by the counts of the first query, and requests them. */
 static bool request_arrays(struct program *program, const struct bpf_prog_info *counts)
 {
 	uint64_t offsets[ARRAY_COUNT], size = 0;

@@ -20,7 +20,7 @@ struct host_features {
 
 void host_features_deinit(struct host_features *features);
 
-/* What is put between the two is the payload of that bit. Fails only for want of memory. */
+/* Bytes that are put between the two are the payload of that bit. Fails only without memory. */
 struct put host_feature_begin(struct host_features *features, unsigned int bit);
 struct sp_error *host_feature_end(struct host_features *features,
 				  const struct put *put) SP_MUST_CHECK;

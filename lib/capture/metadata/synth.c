@@ -22,6 +22,17 @@ struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *att
 	return NULL;
 }
 
+void synth_set_time(struct synth *synth, uint64_t time_ns)
+{
+	synth->time_ns = time_ns;
+}
+
+void synth_set_new_time(struct synth *synth, uint64_t ticks, uint64_t time_ns)
+{
+	synth->new_ticks = ticks;
+	synth->new_ns = time_ns;
+}
+
 void synth_free(struct synth *synth)
 {
 	free(synth);
@@ -68,6 +79,7 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 static struct sp_error *put_threads(struct synth *synth, uint32_t pid,
 				    const struct task_stat *threads, size_t count)
 {
+	synth->is_new = count && threads[0].start_ticks >= synth->new_ticks;
 	for (size_t i = 0; i < count; i++) {
 		struct sp_error *error = put_thread(synth, pid, &threads[i]);
 		if (error)
@@ -119,7 +131,7 @@ static bool is_everywhere(const struct maps_entry *entry)
 	return strcmp(entry->path, "[vsyscall]") == 0;
 }
 
-/* Those that are executable; or, of all that were read, the others that hold data. */
+/* Writes the executable mappings; or, of all that were read, the data mappings. */
 static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct maps *maps,
 				     bool data)
 {
@@ -136,7 +148,7 @@ static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct m
 	}
 }
 
-/* Of the process, or as one of its threads (not 0) sees it. */
+/* Reads the maps file of the process, or of one of its threads (not 0). */
 static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_t tid)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL, *all = NULL;

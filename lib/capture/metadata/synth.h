@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Records of what was there before the recording began, made from /proc and /sys
- * as the kernel would have written them, with time 0 (the sample_id that `attr`
- * asks for is there: pid, tid, id, and zeros). All append to a record_buffer.
+ * as the kernel would have written them, with time 0 unless another is set (the sample_id that
+ * `attr` asks for is there: pid, tid, id, time, and zeros). All append to a record_buffer.
  */
 #ifndef CAPTURE_METADATA_SYNTH_H
 #define CAPTURE_METADATA_SYNTH_H
@@ -20,6 +20,15 @@ struct synth;
 struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *attr, uint64_t id,
 			   struct record_buffer *buffer, struct synth **ret) SP_MUST_CHECK;
 void synth_free(struct synth *synth);
+
+/* Sets the time of the following records. */
+void synth_set_time(struct synth *synth, uint64_t time_ns);
+
+/*
+ * Sets the earliest time of records of processes that start at `ticks` (task_stat's start_ticks) or
+ * later. FORK records of these may be older, and would replace mappings that have time 0.
+ */
+void synth_set_new_time(struct synth *synth, uint64_t ticks, uint64_t time_ns);
 
 /*
  * The kernel (MMAP "[kernel.kallsyms]_text", by which readers see how far it was moved at

@@ -17,7 +17,7 @@
 #include "capture/metadata/btf.h"
 #include "proc/kallsyms.h"
 
-/* As many functions as a program may have, and room to spare. */
+/* More functions than a program may have. */
 #define FUNCTION_LIMIT 4096u
 #define BTF_LIMIT (UINT32_C(1) << 26)
 #define TAG_SIZE 8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of synth share. */
+/* Functions that the files of synth share. */
 #ifndef CAPTURE_METADATA_SYNTH_INTERNAL_H
 #define CAPTURE_METADATA_SYNTH_INTERNAL_H
 
@@ -9,6 +9,9 @@ struct synth {
 	struct sp_ctx *ctx;
 	struct perf_event_attr attr;
 	uint64_t id;
+	uint64_t time_ns;
+	uint64_t new_ticks, new_ns; /* earliest time of new processes */
+	bool is_new;                /* the process that is described */
 	struct record_buffer *buffer;
 };
 
@@ -16,7 +19,7 @@ struct synth {
 struct sp_error *synth_put(struct synth *synth, struct sp_record *record, uint32_t pid,
 			   uint32_t tid) SP_MUST_CHECK;
 
-/* Where the attr asks for it: the namespaces of a thread; nothing if it is gone. */
+/* Writes the namespaces of a thread, if the attr requests them; nothing if it is gone. */
 struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t tid) SP_MUST_CHECK;
 
 /* A KSYMBOL record of a BPF program or trampoline. */

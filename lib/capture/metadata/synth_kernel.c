@@ -20,7 +20,7 @@
 
 #define KERNEL_PID UINT32_MAX
 
-/* Where 64-bit x86 (and RISC-V) kernels lie: nothing else does, up to the modules. */
+/* Addresses of the kernel alone, up to the modules, on 64-bit x86 and RISC-V. */
 #define IMAGE_START UINT64_C(0xffffffff80000000)
 #define IMAGE_END_FIXED UINT64_C(0xffffffffa0000000)
 #define IMAGE_END_MOVED UINT64_C(0xffffffffc0000000)

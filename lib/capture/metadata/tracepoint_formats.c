@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * As trace-cmd and perf have it (version 0.6), numbers in the machine's byte order:
+ * Format of trace-cmd and perf (version 0.6), numbers in the machine's byte order:
  *
  *	23 8 68 "tracing" "0.6\0"  u8 big-endian  u8 size of long  u32 size of page
  *	"header_page\0"   u64 size, text
@@ -121,7 +121,7 @@ static void put_text(struct tracepoint_formats *tracepoint_formats, size_t size_
 	put_bytes(&tracepoint_formats->put, text, size);
 }
 
-/* What cannot be read is empty. */
+/* Unreadable files are empty. */
 static void put_file(struct tracepoint_formats *tracepoint_formats, size_t size_bytes, const char *file)
 {
 	CLEANUP_FREE char *text = NULL;

@@ -20,7 +20,7 @@ struct kept_note {
 /* Zeroed, it is empty. */
 struct notes {
 	VEC(struct kept_note);
-	size_t written; /* so many of them are in the current file */
+	size_t written; /* number of notes in the current file */
 };
 
 void notes_deinit(struct notes *notes);

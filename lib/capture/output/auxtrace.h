@@ -38,7 +38,7 @@ struct auxtrace_pmu {
  */
 struct auxtrace_pmu auxtrace_pmu_of(const struct sp_ctx *ctx, const struct perf_event_attr *attr);
 
-/* What sysfs has of tracing PMUs, for a message: "intel_pt, intel_bts"; NULL: none. To be freed. */
+/* Returns the names of tracing PMUs in sysfs: "intel_pt, intel_bts"; NULL: none. Free it. */
 char *auxtrace_pmus_here(const struct sp_ctx *ctx);
 
 struct auxtrace_settings {
@@ -61,7 +61,7 @@ struct sp_error *auxtrace_put_info(const struct sp_ctx *ctx, const struct auxtra
 /* An area, and whose it is. */
 struct auxtrace_area {
 	struct aux aux;
-	uint32_t index, cpu; /* which of the areas; UINT32_MAX: of a task on any CPU */
+	uint32_t index, cpu; /* number of the area; UINT32_MAX: of a task on any CPU */
 	int32_t tid;         /* -1: of all tasks of the CPU */
 };
 

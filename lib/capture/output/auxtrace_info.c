@@ -20,10 +20,10 @@
 
 #define PMU_PATH "/sys/bus/event_source/devices"
 
-/* Of s390's sampling facility, the event that has an AUX area. */
+/* Event of s390's sampling facility that has an AUX area. */
 #define S390_DIAGNOSTIC 0xbd000
 
-/* Which PMU traces, by the beginning of its name. */
+/* Tracing PMUs, by the beginning of the name. */
 static const struct kind {
 	const char *name;
 	enum auxtrace_type type;
@@ -99,7 +99,7 @@ char *auxtrace_pmus_here(const struct sp_ctx *ctx)
 	return list;
 }
 
-/* Where the bits of a term of the PMU are: "config:9" is 1 << 9; 0 if there is none. */
+/* Returns the bits of a term of the PMU: "config:9" is 1 << 9; 0 if there is none. */
 static uint64_t bits_of(const struct sp_ctx *ctx, const char *pmu, const char *term)
 {
 	CLEANUP_FREE char *path = format_text(PMU_PATH "/%s/format/%s", pmu, term);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the drain puts what it takes out of the rings: whole records, as spans
- * of memory that are valid during the call alone. A sink never waits for
- * anything but the storage itself.
+ * A sink receives the drained records: whole records, as spans of memory that are valid during
+ * the call only. It waits for nothing but the storage itself.
  */
 #ifndef CAPTURE_OUTPUT_BATCH_H
 #define CAPTURE_OUTPUT_BATCH_H
@@ -13,7 +12,7 @@
 #include "ring/ring.h"
 
 struct sink {
-	/* Takes all spans; their entries may be changed. */
+	/* Copies all spans; may change their entries. */
 	struct sp_error *(*write)(void *arg, struct iovec *spans, int count);
 	void *arg;
 };
@@ -31,7 +30,7 @@ struct batch {
 	bool copy_all;
 	struct iovec spans[BATCH_SPANS];
 	int span_count;
-	size_t size; /* of all spans */
+	size_t size; /* bytes of all spans */
 	uint8_t *copies; /* BATCH_COPY_SIZE */
 	size_t copied;
 	struct { VEC(struct batch_release); } releases;

@@ -16,7 +16,7 @@
 /* A file whose mapping came without a build-id. */
 struct dso_unknown {
 	const char *path;
-	uint32_t pid, maj, min; /* of who mapped it first; of the file */
+	uint32_t pid, maj, min; /* the first process that mapped it; the file's device */
 	uint64_t ino;
 };
 
@@ -30,7 +30,7 @@ struct dsos {
 	bool full;            /* there were more than are kept */
 };
 
-/* So many are kept: some 20 MB. The mappings of the others have their build-ids all the same. */
+/* Limit of files: about 20 MB. Mappings of further files still have build-ids. */
 #define DSOS_MAX 65536
 
 /* Zeroed, it is empty. */

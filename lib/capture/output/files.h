@@ -23,8 +23,8 @@ struct file_done {
 };
 
 /*
- * What all files begin with, and what became of those that ended. The thread and the drain share
- * what is behind the lock; the rest does not change once it is made.
+ * The common beginning of all files, and the results of those that ended. The thread and the drain share
+ * the members after the lock; the others are constant.
  */
 struct file_maker {
 	struct sp_ctx *ctx;
@@ -34,10 +34,10 @@ struct file_maker {
 	struct sp_event *events;
 	size_t event_count;
 	char *path;
-	uint32_t keep;          /* of these, so many; 0: all */
+	uint32_t keep;          /* number of files to keep; 0: all */
 	uint64_t closing_bytes; /* a file's end, but for build-ids */
-	struct timespec dated;  /* what the last name says */
-	struct durability durability; /* of all of them; the thread's, but for durability_read() */
+	struct timespec dated;  /* time in the last name */
+	struct durability durability; /* for all files; the thread's, but for durability_read() */
 
 	pthread_mutex_t lock;
 	uint64_t samples;                       /* in all files that were closed */

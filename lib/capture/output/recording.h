@@ -34,7 +34,7 @@
 struct aux_areas {
 	struct auxtrace_pmu pmu;
 	size_t event;        /* index in the plan's samples */
-	uint64_t area_bytes; /* of each CPU */
+	uint64_t area_bytes; /* one for each CPU */
 	bool snapshot;       /* areas are overwritten, and read only on demand */
 	bool sampled;        /* areas are overwritten, and parts of them are in samples */
 	struct auxtrace_area *items;
@@ -65,12 +65,12 @@ struct sp_error *recording_init(struct recording *recording, uint32_t sample_id_
 				uint32_t sample_cpu_at) SP_MUST_CHECK;
 void recording_deinit(struct recording *recording);
 
-/* What the files contain; borrowed during recording_open() only. */
+/* Content of the files; borrowed during recording_open() only. */
 struct recording_options {
 	struct sp_ctx *ctx;
 	const struct capture_options *options;
 	const struct event_plan *plan;  /* its groups are in the header */
-	const struct sp_event *events;  /* as the header has them */
+	const struct sp_event *events;  /* events as in the header */
 	size_t event_count;
 	clockid_t clock;                /* clock of the records */
 	bool copies_records;            /* records are copied before they are written */
@@ -110,9 +110,9 @@ struct sp_error *recording_end_round(struct recording *recording,
 struct sp_error *recording_commit(struct recording *recording,
 				  const struct recording_progress *progress) SP_MUST_CHECK;
 
-/* What a file contains. */
+/* Content of a file. */
 struct recording_end {
-	uint64_t first_ns, last_ns; /* of its samples; 0: it has none */
+	uint64_t first_ns, last_ns; /* times of its samples; 0: it has none */
 	uint64_t samples;           /* samples in this file and all before it */
 };
 

@@ -22,16 +22,16 @@ struct rotation {
 	bool dated;       /* all files get names with their dates, the last one, too */
 	bool tracks;      /* `live_state` is maintained: another file may follow */
 	bool full;        /* by max_bytes: nothing more is taken */
-	bool cut;         /* of this round, not all has been taken */
+	bool cut;         /* a part of this round was not drained */
 	bool ends;        /* metadata of this round was left out: no sample of it may follow */
 	struct live_state live_state;
 	struct file_maker *maker;
-	uint64_t begin_bytes;     /* of each file, before what lives */
-	uint64_t first_bytes;     /* of this one, before samples */
+	uint64_t begin_bytes;     /* size of each file before the live state */
+	uint64_t first_bytes;     /* size of this file before its samples */
 	uint64_t begun_ns;        /* CLOCK_MONOTONIC */
-	/* What all files before this one had. */
+	/* Sums of all files before this one. */
 	uint64_t samples_before, reported_before;
-	uint64_t *lost_before;    /* of each planned event; NULL: none */
+	uint64_t *lost_before;    /* one for each planned event; NULL: none */
 };
 
 /* Fails where limits and path do not go together. Before events are planned. */

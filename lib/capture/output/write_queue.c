@@ -24,7 +24,7 @@
 /* A write worth a thread's waking, and larger than any record; with its head, whole pages. */
 #define CHUNK_BYTES (((size_t)256 << 10) - 64)
 
-/* Of chunks that are free, so many keep their memory. */
+/* Number of free chunks that keep their memory. */
 #define WARM_MAX 8
 
 /* With so many submitted, one that is not full can wait. */
@@ -47,16 +47,16 @@ struct dropped {
 	struct u64map index;        /* event id -> index in `events` */
 	struct { VEC(struct write_queue_dropped); } events;
 	size_t reported;              /* events that were reported since the last time */
-	uint64_t samples;           /* of all events */
+	uint64_t samples;           /* sum over all events */
 };
 
 /* Bytes and samples of the files so far; protected by the lock of struct write_queue. */
 struct file_totals {
-	uint64_t file_bytes;        /* of the file that is written to */
+	uint64_t file_bytes;        /* size of the open file */
 	uint64_t queued_bytes;      /* queued for the last file */
 	uint64_t queued_before;     /* queued for other files */
-	uint64_t begin_bytes;       /* of the last file, as long as it does not exist */
-	uint64_t bytes_before;      /* of files that are complete */
+	uint64_t begin_bytes;       /* start of the last file, until it exists */
+	uint64_t bytes_before;      /* size of complete files */
 	uint64_t unwritten, unwritten_before;
 };
 
@@ -70,7 +70,7 @@ struct write_queue {
 	uint64_t waits;
 	uint64_t build_id_bytes;
 
-	pthread_mutex_t lock;       /* of all below */
+	pthread_mutex_t lock;       /* protects all members below */
 	pthread_cond_t more, less;
 	struct writer *writer;      /* the thread's, once it is set */
 	struct write_queue_chunk **circle; /* 2 * limit of them */
@@ -192,7 +192,7 @@ static void *work(void *arg)
 		bool behind = write_queue->submitted - write_queue->written > WARM_MAX;
 		pthread_mutex_unlock(&write_queue->lock);
 		struct sp_error *error = put(write_queue, chunk);
-		/* So that the memory that a slow disk took is not kept for good. */
+		/* Frees the memory that a slow disk had needed. */
 		uint64_t used = chunk->used;
 		free(take_ptr(chunk->trace));
 		if (behind)
@@ -334,7 +334,7 @@ static uint64_t backlog(struct write_queue *write_queue)
 	return count;
 }
 
-/* Where the circle is full, this waits. */
+/* Waits while the circle is full. */
 static void submit(struct write_queue *write_queue)
 {
 	pthread_mutex_lock(&write_queue->lock);
@@ -379,7 +379,7 @@ static uint64_t room(struct write_queue *write_queue)
 static void copy_all(struct write_queue *write_queue, struct spans_place *place, uint64_t size)
 {
 	while (size) {
-		/* As many whole records as fit; for one that does not, there is a new chunk. */
+		/* Whole records that fit; a new chunk for one that does not. */
 		uint64_t left = write_queue->open ? CHUNK_BYTES - write_queue->open->used : CHUNK_BYTES;
 		uint64_t fitting = size <= left ? size : spans_whole_at(place, left);
 		if (!fitting && left == CHUNK_BYTES)
@@ -391,7 +391,7 @@ static void copy_all(struct write_queue *write_queue, struct spans_place *place,
 	}
 }
 
-/* What is there at that offset of a record; 0 if it is too short. */
+/* Returns the word at an offset of a record; 0 if the record is too short. */
 static uint64_t word_at(struct spans_place place, const struct perf_event_header *header, uint32_t at)
 {
 	uint64_t word = 0;
@@ -474,7 +474,7 @@ struct sp_error *write_queue_trace(struct write_queue *write_queue, const struct
 	if (!trace)
 		return error_no_memory();
 	spans_copy(spans, trace, size);
-	/* What was taken before comes before it. */
+	/* Records written earlier precede it. */
 	bool commit = write_queue->open && write_queue->open->commit;
 	if (write_queue->open)
 		submit(write_queue);
@@ -509,7 +509,7 @@ struct sp_error *write_queue_commit(struct write_queue *write_queue)
 struct sp_error *write_queue_change(struct write_queue *write_queue, struct write_queue_change *change,
 				    uint64_t begin_bytes)
 {
-	/* What was taken before belongs to the file that ends. */
+	/* Records written earlier belong to the file that ends. */
 	if (write_queue->open)
 		submit(write_queue);
 	make_room(write_queue, 0);

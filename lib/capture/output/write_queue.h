@@ -18,15 +18,15 @@
 struct write_queue;
 
 struct write_queue_options {
-	size_t memory_bytes;   /* of what waits; for records that are no samples, twice that */
-	uint32_t sample_id_at, sample_cpu_at; /* where in a SAMPLE its event's id is, and its CPU */
+	size_t memory_bytes;   /* limit of queued samples; twice that for other records */
+	uint32_t sample_id_at, sample_cpu_at; /* offsets of event id and CPU in a SAMPLE */
 };
 
 /* The thread is made here, as this one is scheduled now. It takes no signals. */
 struct sp_error *write_queue_new(const struct write_queue_options *options,
 				 struct write_queue **ret) SP_MUST_CHECK;
 
-/* What is not written stays so; waits for one write that has begun. NULL is allowed. */
+/* Discards unwritten records, and waits for a write that has begun. NULL is allowed. */
 void write_queue_free(struct write_queue *write_queue);
 
 /* From here on the writer is the thread's. To be called once. */
@@ -52,7 +52,7 @@ struct sp_error *write_queue_write(struct write_queue *write_queue, const struct
 struct sp_error *write_queue_trace(struct write_queue *write_queue, const struct iovec *spans, int count,
 				   bool *taken_ret) SP_MUST_CHECK;
 
-/* What was taken so far is part of the file as soon as the thread has written it. */
+/* Makes the thread commit all earlier records once they are written. */
 struct sp_error *write_queue_commit(struct write_queue *write_queue) SP_MUST_CHECK;
 
 /* Has writer_reserve() called for the file of all later writes. */
@@ -107,7 +107,7 @@ struct write_queue_counts write_queue_counts(const struct write_queue *write_que
 /* Samples of one event that were dropped and not reported yet. */
 struct write_queue_dropped {
 	uint64_t id, samples;
-	uint32_t cpu; /* of the first */
+	uint32_t cpu; /* CPU of the first */
 };
 
 /*

@@ -21,7 +21,7 @@
 #define CPUS_SMALL 64
 #define CPUS_SHARED_SMALL 32
 
-/* What waits for the reader: enough for 50 ms and more in which it is not let in. */
+/* Sizes of relays: enough for 50 ms in which the reader is not scheduled. */
 #define RELAY_STACKS (UINT64_C(16) << 20)
 #define RELAY_SMALL (UINT64_C(2) << 20)
 #define RELAY_ALL (UINT64_C(512) << 20)
@@ -36,7 +36,7 @@
 /* A ring and what is behind it. */
 struct place {
 	struct relay relay;
-	pthread_mutex_t lock; /* who moves */
+	pthread_mutex_t lock; /* held while moving records */
 	int fd;
 	uint32_t cpu;
 };
@@ -46,14 +46,14 @@ struct group {
 	pthread_t thread;
 	bool has_thread;
 	int epoll_fd;
-	size_t first, end;    /* of the places, in their order by groups */
+	size_t first, end;    /* range of places, which are ordered by group */
 	uint64_t wakeups;     /* atomic */
 	void *state;          /* argument of on_arrival; NULL: it is not called */
 };
 
 struct drain_threads {
 	struct place *places;
-	size_t *index;        /* of the caller's order: where in `places` */
+	size_t *index;        /* index in `places`, by the caller's order */
 	size_t count;
 	struct group *groups;
 	size_t group_count;
@@ -62,7 +62,7 @@ struct drain_threads {
 	uint32_t realtime;
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void *arg;
-	struct wakeup wakeup; /* of the reader */
+	struct wakeup wakeup; /* wakes the reader */
 	int stop_fd;
 };
 
@@ -79,7 +79,7 @@ static uint64_t move(struct drain_threads *drain_threads, struct place *place, v
 	return waiting;
 }
 
-/* Where it may: a set of CPUs that somebody has bounded is kept to. */
+/* Pins the thread, within the CPUs that the process may use. */
 static void stay_on_cpus(const struct group *group)
 {
 	size_t most = 0;
@@ -275,7 +275,7 @@ void drain_threads_move(struct drain_threads *drain_threads)
 	for (size_t i = 0; i < drain_threads->count; i++) {
 		struct place *place = &drain_threads->places[i];
 		move(drain_threads, place, NULL);
-		/* As far as it fills: an idle CPU's takes no memory. */
+		/* Prepares pages as the relay fills: an idle CPU's takes no memory. */
 		if (ring_head(&place->relay.out))
 			relay_prepare(&place->relay, ahead(drain_threads, PREPARED_ALL));
 	}

@@ -20,7 +20,7 @@ struct drain_place {
 	struct ring *ring; /* the kernel's; borrowed */
 	int fd;            /* readable when the ring is to be drained */
 	uint32_t cpu;
-	uint32_t group;    /* of the thread, from 0 on */
+	uint32_t group;    /* number of the thread, from 0 */
 };
 
 struct drain_threads_options {
@@ -29,8 +29,8 @@ struct drain_threads_options {
 	size_t threads;       /* groups */
 	uint64_t relay_bytes; /* for each ring, a power of two */
 	uint64_t notify_bytes; /* drain_threads_fd() tells when so much waits in one of them */
-	size_t record_max;    /* as of relay_move() */
-	uint32_t realtime;    /* as of thread_priority_begin() */
+	size_t record_max;    /* see relay_move() */
+	uint32_t realtime;    /* see thread_priority_begin() */
 	/*
 	 * Looks at what has arrived in a ring, in [ring->tail, end), ahead of moving it; NULL: nothing
 	 * does. `state` is the thread's own, from `new_state`, which may return NULL; free()d.
@@ -47,7 +47,7 @@ struct sp_error *drain_threads_new(const struct drain_threads_options *options,
 /* Ends them; what was not moved stays in the kernel's rings. NULL is allowed. */
 void drain_threads_free(struct drain_threads *drain_threads);
 
-/* What stands in for the ring of that index, for the one reader. */
+/* Returns the relay's ring, which replaces the kernel's ring of that index for the reader. */
 struct ring *drain_threads_ring(struct drain_threads *drain_threads, size_t index);
 
 /* Readable when there is something to be read; drain_threads_move() makes it unreadable. */
@@ -63,8 +63,8 @@ void drain_threads_move(struct drain_threads *drain_threads);
 bool drain_threads_were_full(const struct drain_threads *drain_threads);
 
 struct drain_threads_counts {
-	uint64_t wakeups;  /* of all threads */
-	uint64_t cpu_ns;   /* that they have used */
+	uint64_t wakeups;  /* sum over all threads */
+	uint64_t cpu_ns;   /* their CPU time */
 	size_t threads;
 };
 struct drain_threads_counts drain_threads_counts(const struct drain_threads *drain_threads);

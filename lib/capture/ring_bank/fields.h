@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the few fields lie that the recorder looks at itself, in records of the
+ * Offsets of the few fields that the recorder itself reads, in records of the
  * kernel and of events that agree in sample_type. All are aligned u64s, which
  * never wrap in a ring.
  */
@@ -21,7 +21,7 @@ struct record_fields {
 	uint32_t sample_id_again, trailer_id_again;
 };
 
-/* What sample_type must have for that; the period may be missing. */
+/* Bits that sample_type must have; the period may be missing. */
 #define RECORD_FIELDS_NEEDED                                                          \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)

@@ -35,7 +35,7 @@ static void shift(const struct rewrite *rewrite, struct ring *ring, uint64_t pos
 	ring_put_u64(ring, position, ring_u64(ring, position) + rewrite->shift_ns);
 }
 
-/* What it was, or NULL if it stays what it is. */
+/* Replaces an id; returns the name, or NULL if the id stays. */
 static const struct rewrite_name *rename_at(const struct rewrite *rewrite, struct ring *ring,
 					    uint64_t position)
 {

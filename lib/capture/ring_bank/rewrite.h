@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is changed of records before anybody looks at them, in plain memory (the kernel's rings
- * may not be written to, so that others stand behind them: capture/ring_bank/drain_threads.h):
+ * Changes of records before all other reading, in plain memory. The kernel's rings are read-only:
+ * records are moved to others first (capture/ring_bank/drain_threads.h). Changed are:
  *
- * - times, where they shall be of a clock that may be set (CLOCK_REALTIME, CLOCK_TAI). The kernel
- *   is asked for CLOCK_MONOTONIC, and what that was behind at the start is added: so times are
- *   those of the clock until it is set, and go on evenly then. Otherwise all that goes by time
- *   (who was followed, what was mapped) would be wrong, here and in every reader.
+ * - times, if the clock can be set (CLOCK_REALTIME, CLOCK_TAI). The kernel uses CLOCK_MONOTONIC, and
+ *   the difference at the start is added. Times are thus the clock's until it is set, and always
+ *   increase. Otherwise all decisions by time (followed tasks, mappings) would be wrong, in readers, too.
  *
- * - ids of events that were opened once more, as their CPU was offline (capture/event_control/cpu_hotplug.h):
- * the file lists those that they had at the start. Counts in samples go on from theirs.
+ * - ids of events that were opened again after their CPU was offline
+ *   (capture/event_control/cpu_hotplug.h): the file lists the first ids. Counts in samples continue.
  *
- * To be applied once to each record.
+ * Apply them once to each record.
  */
 #ifndef CAPTURE_RING_BANK_REWRITE_H
 #define CAPTURE_RING_BANK_REWRITE_H
@@ -25,23 +24,23 @@
 struct rewrite_name {
 	uint64_t listed;
 	uint64_t counted;     /* added to counts in samples: by those that it has the place of */
-	uint64_t read_format; /* of PERF_SAMPLE_READ in its samples; 0: they have none */
+	uint64_t read_format; /* read_format of its samples; 0: they have no PERF_SAMPLE_READ */
 	uint32_t read_at;     /* offset of PERF_SAMPLE_READ in its samples */
 };
 
 struct rewrite {
 	uint64_t shift_ns; /* added to times, modulo 2^64 */
-	struct u64map ids; /* those of the kernel: index in `names` */
+	struct u64map ids; /* the kernel's id -> index in `names` */
 	struct { VEC(struct rewrite_name); } names;
 };
 
 void rewrite_deinit(struct rewrite *rewrite);
 
-/* What has `id` in the rings goes by that name. Fails only for want of memory. */
+/* Renames the event that has `id` in the rings. Fails only without memory. */
 struct sp_error *rewrite_rename(struct rewrite *rewrite, uint64_t id,
 				struct rewrite_name name) SP_MUST_CHECK;
 
-/* Of a record that is there in its whole size; of no sample, what counts as its size. */
+/* Changes one whole record of `size` bytes. */
 void rewrite_record(const struct rewrite *rewrite, const struct record_fields *fields,
 		    struct ring *ring, uint64_t position, uint32_t type, uint32_t size);
 

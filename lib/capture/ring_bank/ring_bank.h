@@ -31,10 +31,10 @@ struct ring_place {
 /* Zeroed, it is empty. */
 struct ring_bank {
 	size_t count;              /* CPUs; 0 before ring_bank_init() */
-	struct ring_place *places; /* of each CPU */
+	struct ring_place *places; /* one for each CPU */
 	struct ring *metadata, *samples; /* the kernel's rings of each CPU */
-	uint64_t *ends;            /* where this round ends, in each sample ring */
-	uint64_t *heads;           /* where the snapshot ended; limits leave it */
+	uint64_t *ends;            /* end of this round in each sample ring */
+	uint64_t *heads;           /* end of the snapshot; limits do not change it */
 	bool overwrites;           /* overwrite mode: no round reads samples */
 	struct drain_threads *drain_threads; /* threads that drain the sample rings; NULL: the round does */
 	struct rewrite rewrite;    /* changes of records */
@@ -68,13 +68,13 @@ static inline uint64_t ring_bank_bytes(const struct ring_bank *bank)
 	return bank->count ? bank->count * (bank->samples[0].size + bank->metadata[0].size) : 0;
 }
 
-/* Which threads drain the sample rings. */
+/* Threads that drain the sample rings. */
 struct ring_bank_drain_threads {
 	size_t threads;            /* number of `groups`; 0: no thread */
 	const uint32_t *groups;    /* the thread of each CPU */
 	uint32_t stack_bytes;      /* copied into each sample */
 	bool every_sample;         /* the round is woken for each sample */
-	uint32_t realtime;         /* as in thread_priority_begin() */
+	uint32_t realtime;         /* priority, as in thread_priority_begin() */
 	/* Hooks of the threads, as in struct drains_options. */
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void *(*new_state)(void *arg);

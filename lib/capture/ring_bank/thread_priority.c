@@ -13,7 +13,7 @@
 #define SLICE_NS 100000
 #define NICE (-10)
 
-/* As sched_setattr(2) has it, which glibc before 2.41 has not. */
+/* The argument of sched_setattr(2), which glibc before 2.41 lacks. */
 struct attributes {
 	uint32_t size;
 	uint32_t policy;

@@ -28,7 +28,7 @@ struct thread_priority {
 struct sp_error *thread_priority_begin(struct thread_priority *thread_priority,
 				       uint32_t realtime) SP_MUST_CHECK;
 
-/* As it was before; by the same thread. */
+/* Restores the priority. Call it in the same thread. */
 void thread_priority_end(struct thread_priority *thread_priority);
 
 #endif

@@ -44,7 +44,7 @@ bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asl
 	int64_t slept_ns = (int64_t)(asleep_ns - wall->asleep_ns);
 	if (llabs(slept_ns) < STEP_NS)
 		slept_ns = 0;
-	/* Who sleeps wakes up with the right time: that is not setting it. */
+	/* Suspend: the wall clock goes on, but is not set. */
 	int64_t set_ns = moved_ns - slept_ns;
 	if (llabs(set_ns) < STEP_NS)
 		set_ns = 0;

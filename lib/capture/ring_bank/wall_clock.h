@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Times by a clock that may be set meanwhile, noted by one that may not: see capture/ring_bank/rewrite.h.
- * A time so is that of the wall's clock until this is set; how far it is off from then on is said.
+ * Times of a clock that can be set, computed from CLOCK_MONOTONIC: see capture/ring_bank/rewrite.h.
+ * They are the wall clock's until it is set; from then on, notes have the difference.
  */
 #ifndef CAPTURE_RING_BANK_WALL_CLOCK_H
 #define CAPTURE_RING_BANK_WALL_CLOCK_H
@@ -16,25 +16,25 @@
 struct wall_clock {
 	bool on;
 	clockid_t clock;    /* CLOCK_REALTIME or CLOCK_TAI */
-	uint64_t ahead_ns;  /* of CLOCK_MONOTONIC at the start, modulo 2^64; what times are shifted by, */
-	uint64_t now_ns;    /* and its value at the last note */
+	uint64_t ahead_ns;  /* added to times: `clock` minus CLOCK_MONOTONIC at the start, modulo 2^64 */
+	uint64_t now_ns;    /* the same difference at the last note */
 	uint64_t asleep_ns; /* the part of it that the machine has slept */
 	uint64_t noted;     /* notes so far */
 };
 
-/* From now on; false: there is no such clock. */
+/* Starts the comparison; false: there is no such clock. */
 bool wall_clock_start(struct wall_clock *wall, clockid_t clock);
 
-/* What became of it between two looks. */
+/* Change between two checks. */
 struct wall_clock_change {
-	int64_t set_ns;   /* that far forward, or back */
-	int64_t slept_ns; /* so long CLOCK_MONOTONIC stood still */
-	int64_t off_ns;   /* so far it is now ahead of what times say */
+	int64_t set_ns;   /* set forward, or back (negative) */
+	int64_t slept_ns; /* suspended: CLOCK_MONOTONIC stood still */
+	int64_t off_ns;   /* the clock minus recorded times */
 };
 
 /*
- * What the clocks are like now, as struct wall_clock has it. True: that is other than when it was
- * last true, by a millisecond and more.
+ * Compares the clocks with the last change; arguments as in struct wall_clock. Returns whether they
+ * changed by a millisecond or more.
  */
 bool wall_clock_changes(struct wall_clock *wall, uint64_t ahead_ns, uint64_t asleep_ns,
 			struct wall_clock_change *ret);

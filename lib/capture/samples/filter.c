@@ -86,8 +86,8 @@ static struct sp_error *count_sample(struct filter *filter, struct answer *last,
 }
 
 /*
- * Of an event that the file does not list, for which perf would refuse it: *id_ret is what it is
- * to have there, or 0.
+ * Returns whether a record's event is not listed in the file: perf would refuse it. *id_ret is the listed
+ * event's id, or 0.
  */
 static bool is_unlisted(const struct filter *filter, const struct ring *ring, uint64_t position,
 			const struct perf_event_header *header, uint64_t *id_ret)
@@ -105,7 +105,7 @@ static bool is_throttling(uint32_t type)
 	return type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
 }
 
-/* What is no sample is always kept. */
+/* Counts a record that is no sample; all are kept. */
 static void count_other(struct filter *filter, const struct ring *ring, uint64_t position,
 			uint32_t type)
 {
@@ -119,7 +119,7 @@ static void count_other(struct filter *filter, const struct ring *ring, uint64_t
 		filter->counts.reads++;
 }
 
-/* What was lost was of the followed as often as what lies beside it in the ring. */
+/* Assumes that lost samples were of the target as often as their neighbours in the ring. */
 static void share_losses(struct filter_counts *counts, const struct filter_counts *before)
 {
 	uint64_t lost = counts->lost - before->lost;
@@ -166,7 +166,7 @@ static struct sp_error *on_wait(struct filter *filter, const struct ring *ring, 
 	return waits_add_sample(filter->waits, copy);
 }
 
-/* A sample that is not what it should be is as good as lost. */
+/* Counts a malformed sample as damaged. */
 static struct sp_error *deliver_sample(struct filter *filter, struct ring *ring, uint64_t position,
 				       const struct perf_event_header *header, uint64_t id)
 {
@@ -209,7 +209,7 @@ static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t
 	if (header->type == PERF_RECORD_LOST)
 		memcpy(copy + sizeof(*header), &id, sizeof(id));
 	for (size_t i = 0; i < 2 && is_throttling(header->type); i++)
-		memcpy(copy + sizeof(*header) + 8 + 8 * i, &id, sizeof(id)); /* behind the time */
+		memcpy(copy + sizeof(*header) + 8 + 8 * i, &id, sizeof(id)); /* after the time */
 	return batch_add_copy(batch, copy, header->size);
 }
 

@@ -15,18 +15,18 @@
 #include "capture/output/batch.h"
 #include "capture/waits/waits.h"
 
-/* Of all that went through; all only grow. */
+/* Counts of records; all only grow. */
 struct filter_counts {
 	uint64_t samples;   /* kept */
 	uint64_t weight;    /* the sum of their periods; without fields.sample_period: their count */
 	uint64_t filtered;  /* samples of tasks that are not followed */
 	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
 	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of all processes */
-	double lost_own;    /* of these, probably of the followed: as many as of their neighbours */
+	double lost_own;    /* estimate of the target's part, by its share of the neighbours */
 	uint64_t throttled; /* THROTTLE records */
 	uint64_t reads;     /* READ records: what tasks that ended had counted */
 	uint64_t damaged;   /* bytes of records of impossible size */
-	uint64_t first_ns, last_ns; /* of the samples that were kept; 0: none */
+	uint64_t first_ns, last_ns; /* times of kept samples; 0: none */
 };
 
 /* Receives the samples out of the ring, in place of the batch. */

@@ -40,9 +40,9 @@ struct worker {
 	struct stack_prefault stack_prefault;
 	struct stack_sizes sizes;
 	struct sp_capture_stacks stacks;
-	uint64_t cuts[STACK_CUTS], alone; /* of those that stay truncated */
+	uint64_t cuts[STACK_CUTS], alone; /* counts of stacks that stay truncated */
 	struct alternate_seen seen;              /* atomic, each for itself */
-	/* So that two workers do not write to one line. */
+	/* Keeps two workers off one cache line. */
 	uint8_t padding[64];
 };
 
@@ -52,12 +52,12 @@ struct live_unwind {
 	struct record_fields fields;
 	size_t frame_limit;
 	struct live *live;
-	struct decoder *decoder;    /* of the side-band */
-	struct sp_event event;      /* what it decodes by */
+	struct decoder *decoder;    /* decodes side-band */
+	struct sp_event event;      /* the event that it decodes by */
 	struct utsname host;        /* binaries and unwinder borrow its `machine` */
 	struct binary_env binaries;
 	struct unwinder *unwinder;
-	pthread_rwlock_t files;     /* of `unwinder`: to be written where they are forgotten */
+	pthread_rwlock_t files;     /* protects `unwinder`; write-locked to close files */
 	uint64_t cleaned_ns;        /* atomic; time of the last clean_up() that was not skipped */
 	uint64_t forgotten;         /* how many, in all */
 	struct worker *workers;
@@ -66,11 +66,11 @@ struct live_unwind {
 	uint64_t trimmed_ns;        /* when its memory was looked at */
 	struct stack_hold *stack_hold;
 	struct python *python;       /* NULL: without Python frames */
-	uint32_t stack_bytes;       /* that were asked for */
+	uint32_t stack_bytes;       /* requested size */
 	struct wakeup alarm;        /* wakes the drain: stacks need larger copies */
 	struct record_buffer simple; /* samples that need no unwinding, or get none */
 	struct dump *scratch;        /* one of these */
-	struct sp_capture_stacks stacks; /* of these */
+	struct sp_capture_stacks stacks; /* stacks of these */
 };
 
 DEFINE_CLEANUP(struct live_unwind *, live_unwind_free)
@@ -100,7 +100,7 @@ static void increment(uint64_t *sum, bool more)
 		__atomic_store_n(sum, *sum + 1, __ATOMIC_RELAXED);
 }
 
-/* What there is no more of than the kernel found, or than was asked for. */
+/* Finds out why a copy is too short: the kernel copied less, or the request was smaller. */
 static enum stack_hold_cut on_truncated(struct live_unwind *live_unwind, struct worker *worker,
 					const struct dump *dump, const struct unwind_result *result)
 {
@@ -137,7 +137,7 @@ static void count_need(struct live_unwind *live_unwind, struct worker *worker, c
 	bool beyond = end - sp > live_unwind->stack_bytes && end - sp <= STACK_MOST;
 	increment(&worker->seen.need.stacks, true);
 	increment(&worker->seen.need.beyond, beyond);
-	/* What is copied from now on had better be more: the next round may be far away. */
+	/* Requests larger copies at once: the next round may be far away. */
 	if (beyond && dump->stack_asked <= live_unwind->stack_bytes)
 		wakeup_raise(&live_unwind->alarm);
 }
@@ -217,7 +217,7 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct work
 	return error;
 }
 
-/* What was held back, if it is due; `worker` counts it. */
+/* Writes held stacks if they are due; `worker` counts them. */
 static struct sp_error *flush_held(const struct live_unwind *live_unwind, bool now,
 				   struct record_buffer *output, uint64_t *oldest_ns,
 				   struct worker *worker)
@@ -349,7 +349,7 @@ static struct sp_error *make_decoder(struct live_unwind *live_unwind,
 	return decoder_new(&layout, &live_unwind->decoder);
 }
 
-/* Who forgets must not wait for a stream of others to end. */
+/* Prefers the writer: cleaning up must not wait for a stream of readers. */
 static void init_files_lock(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attr;
@@ -557,7 +557,7 @@ struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits
 {
 	VEC(struct chunk *) chunks = {0};
 	struct chunk *chunk;
-	/* Who is held back must not wait for the next sample. */
+	/* Held stacks must not wait for the next sample. */
 	if (stack_hold_oldest_ns(live_unwind->stack_hold) != UINT64_MAX)
 		pool_nudge(live_unwind->pool);
 	else

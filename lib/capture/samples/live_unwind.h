@@ -24,13 +24,13 @@ struct live_unwind;
 
 struct live_unwind_options {
 	struct sp_ctx *ctx;
-	const struct perf_event_attr *attr; /* of all samples, as the kernel has it; copied */
+	const struct perf_event_attr *attr; /* the attr of all samples in the rings; copied */
 	uint32_t stack_bytes; /* requested size of stack copies; the attr may have more */
-	uint64_t kept_registers; /* of the user's, those that the file shall have */
+	uint64_t kept_registers; /* user registers for the file */
 	uint32_t max_stack;  /* frames; 0: as many as a record holds */
 	bool python;         /* Python frames are inserted */
 	size_t workers;
-	size_t memory_bytes; /* of samples that wait to be unwound */
+	size_t memory_bytes; /* limit of samples that wait */
 };
 
 struct sp_error *live_unwind_new(const struct live_unwind_options *options,
@@ -40,7 +40,7 @@ void live_unwind_free(struct live_unwind *live_unwind);
 /* Returns the files that were opened to unwind; they belong to the unwinding. */
 struct held_files *live_unwind_held_files(const struct live_unwind *live_unwind);
 
-/* Who has what mapped: whole records of the side-band, merged by time, ahead of the samples. */
+/* Applies whole metadata records, merged by time, ahead of the samples. */
 struct sp_error *live_unwind_on_metadata(struct live_unwind *live_unwind, const uint8_t *bytes,
 					 size_t size) SP_MUST_CHECK;
 
@@ -66,7 +66,7 @@ struct python_probe *live_unwind_probe_new(struct live_unwind *live_unwind);
 void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe *probe,
 			    const struct ring *ring, uint64_t end);
 
-/* What stacks were like so far; without losses, of which it does not know. */
+/* Returns sums about stacks. Losses are unknown here, and 0. */
 struct alternate_seen live_unwind_demand(const struct live_unwind *live_unwind);
 
 /*
@@ -99,14 +99,14 @@ void live_unwind_restart(struct live_unwind *live_unwind);
 struct live_unwind_counts {
 	struct sp_capture_stacks stacks;
 	struct stack_sizes sizes;
-	uint64_t cuts[STACK_CUTS]; /* of stacks that stay truncated: why */
+	uint64_t cuts[STACK_CUTS]; /* stacks that stay truncated, by cause */
 	uint64_t alone;              /* and how many of these share no frame with a whole one */
 	uint64_t prefaulted, refused; /* stacks whose missing pages were read, or could not be */
 	uint32_t refused_pid;
 	uint64_t cpu_ns;
 	struct unwind_stats unwinder;
 	struct python_counts python;
-	uint64_t files_forgotten;  /* of modules, to be read again if they are needed */
+	uint64_t files_forgotten;  /* closed files of modules, read again if they are needed */
 };
 void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwind_counts *ret);
 

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* So many free chunks keep their memory; and no more lose it at once: the drain is to go on. */
+/* Free chunks that keep their memory, and limit of one trim: the drain must not wait. */
 #define FREE_KEPT 16
 #define TRIMMED_MOST 16
 
@@ -34,13 +34,13 @@ struct pool_worker {
 struct pool {
 	struct pool_options options;
 	struct pool_worker *workers;
-	size_t worker_count;    /* that run */
+	size_t worker_count;    /* running workers */
 	struct chunk *open;     /* being filled, or NULL */
-	size_t chunk_count;     /* that there are */
-	uint8_t *memory;        /* of all chunks: what was not used has no pages */
+	size_t chunk_count;     /* chunks so far */
+	uint8_t *memory;        /* memory of all chunks; unused chunks have no pages */
 	VEC(struct chunk *) free_chunks;
-	size_t least_free;      /* so many were never taken since the last trim: the first ones */
-	pthread_mutex_t lock;   /* of all below */
+	size_t least_free;      /* first chunks that were not used since the last trim */
+	pthread_mutex_t lock;   /* protects all members below */
 	pthread_cond_t more, less;
 	struct chunk **circle;  /* options.chunks of them */
 	uint64_t submitted, taken, collected; /* counted; places are modulo options.chunks */

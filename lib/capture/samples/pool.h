@@ -14,9 +14,9 @@
 struct chunk {
 	uint8_t *bytes;   /* aligned to 16 */
 	size_t used;
-	/* Of what is in it, and comes out of it: the drain's to keep; the work lowers it atomically. */
+	/* Oldest time of input and output. The drain sets it; the work lowers it atomically. */
 	uint64_t oldest_ns;
-	struct record_buffer output; /* what the work makes; empty before */
+	struct record_buffer output; /* made by the work; empty before */
 	struct sp_error *error;      /* the work's, if any; owned */
 	bool done;
 	bool resident; /* its bytes take memory */
@@ -24,7 +24,7 @@ struct chunk {
 
 struct pool_options {
 	size_t workers;     /* at least 1 */
-	size_t chunk_bytes; /* of each chunk */
+	size_t chunk_bytes; /* size of each chunk */
 	size_t chunks;      /* at most; memory is taken as it is needed */
 	/* Works on a chunk; `worker` from 0. No two of one number at a time. */
 	void (*work)(void *arg, size_t worker, struct chunk *chunk);
@@ -45,7 +45,7 @@ void pool_free(struct pool *pool);
 void *pool_reserve(struct pool *pool, size_t size, struct chunk **chunk_ret);
 
 /*
- * What was filled may be worked on. While other work waits for a worker it goes on being filled:
+ * Starts work on the open chunk. While other work waits for a worker, the chunk is filled further:
  * memory is taken by whole chunks.
  */
 void pool_submit(struct pool *pool);

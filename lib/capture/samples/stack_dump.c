@@ -22,7 +22,7 @@ static uint32_t index_of(uint64_t mask, uint32_t number)
 	return (uint32_t)__builtin_popcountll(mask & ((UINT64_C(1) << number) - 1));
 }
 
-/* Behind the interrupt's registers, a word each; the last two are the page sizes. */
+/* Fields of a word each after the interrupt's registers; the last two are page sizes. */
 #define LAST_FIELDS                                                                     \
 	((uint64_t)(PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |                        \
 		    PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE))
@@ -81,7 +81,7 @@ void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept)
 	attr->exclude_callchain_user = 0;
 }
 
-/* What is read of a record, from its beginning on. */
+/* A record's words, read in order. */
 struct walk {
 	const struct ring *ring;
 	uint64_t position, end;
@@ -242,13 +242,13 @@ void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_
 	ring_copy(ring, parts->stack_at, ret->stack_size, to);
 }
 
-/* What stands where frames were left out: SP_MISC_SHORTENED. */
+/* Mark in place of omitted frames: SP_MISC_SHORTENED. */
 #define GAP_MARKS 2
 
 /* The user's part as it is written: the inner frames, and, where some are left out, the outer. */
 struct shape {
 	size_t inner, outer, marks;
-	size_t words; /* of all that */
+	size_t words; /* size of all of it */
 	bool shortened;
 };
 
@@ -282,7 +282,7 @@ static void put_chain(struct put *put, const struct dump *dump, const struct sta
 		put_bytes(put, chain->ips + chain->count - shape->outer, 8 * shape->outer);
 }
 
-/* Those of the user's registers that somebody asked for. */
+/* Writes the user registers that the file shall have. */
 static void put_kept(struct put *put, const struct stack_dump_layout *layout, const struct dump *dump)
 {
 	const uint64_t *values = stack_dump_registers(dump);

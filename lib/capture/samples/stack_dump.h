@@ -10,19 +10,19 @@
 #include "record/encode.h"
 #include "ring/ring.h"
 
-/* What an event's samples hold. */
+/* Content of an event's samples. */
 struct stack_dump_layout {
-	uint32_t head_size;  /* of the fields of fixed size, from the record's beginning */
+	uint32_t head_size;  /* size of the fixed fields, from the record's beginning */
 	bool has_read, has_raw, has_branches, has_interrupt, has_aux;
 	uint64_t read_format;
 	bool branch_index, branch_counters;
 	uint32_t words_behind;      /* the stack: weight, data_src, transaction */
-	uint32_t words_last;        /* behind the interrupt's registers */
+	uint32_t words_last;        /* after the interrupt's registers */
 	uint32_t interrupt_registers;
-	uint64_t kept_mask;         /* of the user's registers, those that go to the file */
+	uint64_t kept_mask;         /* user registers for the file */
 	uint32_t registers;  /* how many, where there are any */
 	uint64_t register_mask;
-	uint32_t ip_index, sp_index; /* of those two among them; by perf's numbers of this machine */
+	uint32_t ip_index, sp_index; /* indexes of IP and SP, by perf's numbers of this machine */
 };
 
 /* False if samples of this event are not of that kind. `kept`: registers for the file. */
@@ -34,11 +34,11 @@ void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept);
 
 /* The parts of a sample, by their places in the ring. */
 struct stack_dump_parts {
-	uint64_t position;      /* of the header */
+	uint64_t position;      /* the header's position */
 	uint32_t head_size;     /* up to the chain's count */
 	uint32_t chain_count;
 	uint32_t middle_size;   /* raw data and branches, with their sizes; 0: none */
-	uint32_t tail_size;     /* what is behind the stack */
+	uint32_t tail_size;     /* fields after the stack */
 	uint64_t middle_at, registers_at, stack_at, tail_at; /* positions */
 	uint64_t abi;           /* PERF_SAMPLE_REGS_ABI_*: NONE: the task has no user space */
 	uint32_t stack_size;    /* good bytes */
@@ -51,13 +51,13 @@ bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *
 
 /* A sample in memory of ours. What `words` holds: head, kernel chain, middle, tail, registers, stack. */
 struct dump {
-	uint32_t size;       /* of all, a multiple of 8 */
+	uint32_t size;       /* total, a multiple of 8 */
 	uint32_t view;       /* machine/live.h */
 	uint32_t head_size, chain_count, middle_size, tail_size, register_count;
 	uint32_t stack_size, stack_asked;
 	uint64_t helper;     /* it is not written: for the user to set */
 	uint64_t abi;
-	uint64_t space;      /* of `view`: live_space(); for the user to set */
+	uint64_t space;      /* live_space() of `view`; for the user to set */
 	uint64_t words[];
 };
 

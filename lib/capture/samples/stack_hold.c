@@ -10,7 +10,7 @@
 /* Stacks are remembered as long as one of them was truncated that lately. */
 #define ACTIVE_NS 2000000000
 
-/* So long are samples held back, or until they are so many bytes. */
+/* Limits of held samples: time and bytes. */
 #define HOLD_NS 200000000
 #define HOLD_BYTES ((size_t)4 << 20)
 
@@ -19,13 +19,13 @@
 /* Deeper stacks are not made of others. */
 #define FRAMES_MAX ((size_t)1 << 20)
 
-/* What came so shortly before is asked for again: what comes after it has its say, too. */
+/* Samples this recent are held a second time: later stacks may repair them, too. */
 #define RECENT_NS 100000000
 
 struct held {
-	uint32_t stack;  /* of the repair */
+	uint32_t stack;  /* number in the repair */
 	uint16_t misc;
-	bool again;      /* it has been asked for */
+	bool again;      /* it is held for the second time */
 	enum stack_hold_cut cut;
 	uint64_t thread, time_ns, missing;
 	struct dump *dump; /* without its stack */
@@ -40,7 +40,7 @@ struct held_list {
 struct stack_hold {
 	const struct stack_dump_layout *layout; /* borrowed */
 	size_t limit;
-	pthread_mutex_t lock; /* of all but the two that are atomic */
+	pthread_mutex_t lock; /* protects all members but the two atomic ones */
 	struct repair *repair;
 	struct held_list held, recent;
 	size_t held_bytes;

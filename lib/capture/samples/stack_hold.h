@@ -29,9 +29,9 @@ struct stack_hold_stack {
 	const struct dump *dump;
 	const struct unwind_frame *frames;
 	const struct unwind_result *result;
-	uint64_t thread; /* as of repair_add() */
+	uint64_t thread; /* see repair_add() */
 	uint64_t time_ns;
-	uint16_t misc; /* as of struct dump_chain, if it stays as it is */
+	uint16_t misc; /* misc of the chain, if it stays truncated */
 	enum stack_hold_cut cut; /* if it is */
 	bool helper;   /* it is only for others: never held back */
 };
@@ -43,11 +43,11 @@ struct stack_hold_stack {
 struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
 				bool *held_ret) SP_MUST_CHECK;
 
-/* What became of those that were held back. */
+/* Results of held stacks. */
 struct stack_hold_counts {
 	uint64_t repaired, truncated, shortened;
-	uint64_t cuts[STACK_CUTS]; /* of the truncated ones */
-	uint64_t alone; /* of these: no whole stack has their outermost frame */
+	uint64_t cuts[STACK_CUTS]; /* truncated stacks, by cause */
+	uint64_t alone; /* truncated stacks whose outermost frame is in no whole stack */
 };
 
 /*

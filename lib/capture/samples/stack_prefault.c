@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "proc/maps.h"
 
-/* So often in so long, and one place no more often. */
+/* Limits: reads in a period, and time between two reads of one place. */
 #define PERIOD_NS 100000000
 #define TIMES_MAX 50
 #define AGAIN_NS 50000000
@@ -15,7 +15,7 @@
 #define PAGES_MAX 40
 #define PAGES_BELOW 32
 
-/* So far above, whatever was asked for: the next copies may be the largest there are. */
+/* Minimum range above SP: the next copies may be the largest. */
 #define ABOVE_BYTES 65536
 
 void stack_prefault_init(struct stack_prefault *stack_prefault)

@@ -23,7 +23,7 @@ struct stack_prefault {
 	uint64_t prefaulted;   /* times */
 	uint64_t refused;   /* times that it is not allowed */
 	uint32_t refused_pid; /* the first whose memory may not be read */
-	uint64_t began_ns;  /* of a period, and how often in it */
+	uint64_t began_ns;  /* start of a period, and reads in it */
 	uint32_t times;
 	struct {
 		uint32_t pid;

@@ -18,7 +18,7 @@
 struct stack_sizes {
 	const struct sp_ctx *ctx;
 	uint64_t cut;     /* stacks */
-	uint64_t known;   /* of these, with a known size: */
+	uint64_t known;   /* cut stacks with a known size: */
 	uint64_t steps[STACK_SIZE_STEPS + 1]; /* up to (i + 1) KiB; the last: more */
 	uint64_t looked_ns; /* a look at /proc is taken so long after the last one */
 	struct {

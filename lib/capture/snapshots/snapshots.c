@@ -141,11 +141,12 @@ static struct open_file *place_of(struct snapshots *snapshots, uint32_t tid)
 }
 
 /* Opens the thread's file in its place. Returns 0 or an errno. */
-static int open_file(struct snapshots *snapshots, struct open_file *file, const struct snapshot_wait *wait)
+static int open_file(struct snapshots *snapshots, struct open_file *file,
+		     const struct snapshot_thread *thread)
 {
 	char *path;
-	if (asprintf(&path, "%s/proc/%u/task/%u/syscall", ctx_root(snapshots->options.ctx), wait->pid,
-		     wait->tid) < 0)
+	if (asprintf(&path, "%s/proc/%u/task/%u/syscall", ctx_root(snapshots->options.ctx), thread->pid,
+		     thread->tid) < 0)
 		return ENOMEM;
 	close_file(file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -156,7 +157,7 @@ static int open_file(struct snapshots *snapshots, struct open_file *file, const 
 	int errnum = fd < 0 ? errno : 0;
 	free(path);
 	if (fd >= 0) {
-		*file = (struct open_file){wait->tid, fd};
+		*file = (struct open_file){thread->tid, fd};
 		snapshots->counts.opened++;
 	}
 	return errnum;
@@ -166,15 +167,15 @@ static int open_file(struct snapshots *snapshots, struct open_file *file, const 
  * Reads the thread's file. An old file of the same number may be an ended thread's: then it is opened
  * again. Returns 0 or an errno.
  */
-static int read_text(struct snapshots *snapshots, const struct snapshot_wait *wait, char *text,
+static int read_text(struct snapshots *snapshots, const struct snapshot_thread *thread, char *text,
 		     size_t *size_ret)
 {
-	struct open_file *file = place_of(snapshots, wait->tid);
-	bool fresh = file->tid != wait->tid;
-	int errnum = fresh ? open_file(snapshots, file, wait) : 0;
+	struct open_file *file = place_of(snapshots, thread->tid);
+	bool fresh = file->tid != thread->tid;
+	int errnum = fresh ? open_file(snapshots, file, thread) : 0;
 	ssize_t size = errnum ? 0 : pread(file->fd, text, BLOCKED_TEXT_MAX, 0);
 	if (!errnum && size < 0 && errno == ESRCH && !fresh) {
-		errnum = open_file(snapshots, file, wait);
+		errnum = open_file(snapshots, file, thread);
 		size = errnum ? 0 : pread(file->fd, text, BLOCKED_TEXT_MAX, 0);
 	}
 	if (!errnum && size < 0)
@@ -199,9 +200,16 @@ static enum snapshot_result result_of(int errnum)
 	}
 }
 
-static struct sp_error *append(struct snapshots *snapshots, const struct snapshot_wait *wait,
-			       const struct blocked *blocked, size_t copied, struct record_buffer *buffer)
+static uint64_t now(const struct snapshots *snapshots)
 {
+	return snapshots->options.now(snapshots->options.arg);
+}
+
+static struct sp_error *append(struct snapshots *snapshots, const struct snapshot_thread *thread,
+			       uint64_t began_ns, const struct blocked *blocked, size_t copied,
+			       struct record_buffer *buffer)
+{
+	uint64_t ended_ns = now(snapshots);
 	bool is_32bit = blocked->sp <= UINT32_MAX && blocked->ip <= UINT32_MAX;
 	snapshots->registers[snapshots->ip_index] = blocked->ip;
 	snapshots->registers[snapshots->sp_index] = blocked->sp;
@@ -209,10 +217,10 @@ static struct sp_error *append(struct snapshots *snapshots, const struct snapsho
 		.type = PERF_RECORD_SAMPLE,
 		.misc = PERF_RECORD_MISC_USER | SP_MISC_SNAPSHOT,
 		.sample = {
-			.ip = blocked->ip, .pid = wait->pid, .tid = wait->tid, .time_ns = wait->since_ns,
+			.ip = blocked->ip, .pid = thread->pid, .tid = thread->tid, .time_ns = ended_ns,
 			/* Programs of 32 bits have other numbers of system calls. */
 			.addr = blocked->in_syscall && !is_32bit ? (uint64_t)blocked->number + 1 : 0,
-			.id = wait->id, .cpu = wait->cpu, .period = wait->period_ns,
+			.id = thread->id, .cpu = thread->cpu, .period = ended_ns - began_ns,
 			.user_registers = {
 				.abi = is_32bit ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64,
 				.mask = snapshots->attr.sample_regs_user,
@@ -237,13 +245,14 @@ static int copy_stack(struct snapshots *snapshots, uint32_t pid, uint64_t sp, si
 	return *ret || errno == EFAULT ? 0 : errno;
 }
 
-static struct sp_error *read_thread(struct snapshots *snapshots, const struct snapshot_wait *wait,
+static struct sp_error *read_thread(struct snapshots *snapshots, const struct snapshot_thread *thread,
 				    struct record_buffer *buffer, enum snapshot_result *ret)
 {
 	char text[BLOCKED_TEXT_MAX];
 	size_t size, copied;
 	struct blocked blocked;
-	int errnum = read_text(snapshots, wait, text, &size);
+	uint64_t began_ns = now(snapshots);
+	int errnum = read_text(snapshots, thread, text, &size);
 	enum blocked_state state = errnum ? BLOCKED_INVALID : blocked_parse(text, size, &blocked);
 	*ret = errnum			    ? result_of(errnum)
 	       : state == BLOCKED_RUNNABLE ? SNAPSHOT_RUNNABLE
@@ -252,20 +261,20 @@ static struct sp_error *read_thread(struct snapshots *snapshots, const struct sn
 					    : SNAPSHOT_TAKEN;
 	if (*ret != SNAPSHOT_TAKEN)
 		return NULL;
-	errnum = copy_stack(snapshots, wait->pid, blocked.sp, &copied);
+	errnum = copy_stack(snapshots, thread->pid, blocked.sp, &copied);
 	if (errnum) {
 		*ret = result_of(errnum);
 		return NULL;
 	}
 	snapshots->counts.no_copy += !copied;
-	return append(snapshots, wait, &blocked, copied, buffer);
+	return append(snapshots, thread, began_ns, &blocked, copied, buffer);
 }
 
-struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_wait *wait,
+struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_thread *thread,
 				struct record_buffer *buffer, enum snapshot_result *ret)
 {
 	enum snapshot_result result;
-	struct sp_error *error = read_thread(snapshots, wait, buffer, &result);
+	struct sp_error *error = read_thread(snapshots, thread, buffer, &result);
 	if (error)
 		return error;
 	snapshots->counts.results[result]++;

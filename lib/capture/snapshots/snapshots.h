@@ -8,8 +8,9 @@
  * A snapshot becomes a SAMPLE with registers and stack copy, marked SP_MISC_SNAPSHOT. Only IP and SP
  * are known; other registers are 0, and unwinders do without them (struct unwind_sample, ip_and_sp_only).
  *
- * Reading is not atomic. A snapshot belongs to one wait only if the thread did not run from before
- * snapshots_read() until after it. The caller proves this by the thread's SWITCH records.
+ * Reading is not atomic. The sample's TIME is when the copy ended, and its PERIOD is how long reading
+ * took, in ns. The stack belongs to a wait only if the thread was off the CPU all that time, which SWITCH
+ * records prove.
  *
  * All functions of one object belong to one thread.
  */
@@ -48,10 +49,11 @@ struct snapshots_options {
 	 * read; 0: errno is set. NULL: process_vm_readv(2).
 	 */
 	size_t (*read_memory)(void *arg, uint32_t pid, uint64_t address, size_t size, void *ret);
-	void *arg;
+	uint64_t (*now)(void *arg);         /* Returns the time of the recording's clock in ns. */
+	void *arg;                          /* argument of both */
 };
 
-#define SNAPSHOT_STACK_MAX 32768
+#define SNAPSHOT_STACK_MAX 61440
 
 struct snapshots;
 
@@ -59,13 +61,11 @@ struct snapshots;
 struct sp_error *snapshots_new(const struct snapshots_options *options, struct snapshots **ret) SP_MUST_CHECK;
 void snapshots_free(struct snapshots *snapshots);
 
-/* A thread's wait: values of the SAMPLE. The period is often not known until the wait has ended. */
-struct snapshot_wait {
+/* Values of the SAMPLE. */
+struct snapshot_thread {
 	uint32_t pid, tid;
-	uint64_t since_ns; /* time, in the recording's clock, when the thread went off the CPU */
-	uint64_t period_ns;
-	uint64_t id;       /* the event's id, as the attr's sample_type holds it */
-	uint32_t cpu;
+	uint64_t id;  /* an id of the event */
+	uint32_t cpu; /* CPU on which the thread ran last */
 };
 
 /*
@@ -73,7 +73,7 @@ struct snapshot_wait {
  * call's number + 1; 0: it waits elsewhere (for a page, say), or is a 32-bit program's. Fails only when
  * out of memory; all else is a result.
  */
-struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_wait *wait,
+struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_thread *thread,
 				struct record_buffer *buffer, enum snapshot_result *ret) SP_MUST_CHECK;
 
 /* Closes the file of a thread that has ended. Without this call, the file is closed when it is replaced. */

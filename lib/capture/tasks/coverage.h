@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which tasks carry events, while a running process is attached to task by task.
+ * Tasks with events, while a running process is attached to task by task.
  * Events are inherited by what a task makes, so a task is covered because its
  * events were opened, or from birth on. Of a task made while its parent's events
  * were being opened, nothing tells: it is uncovered until events of its own are
@@ -31,13 +31,13 @@ struct cover {
 	bool samples;   /* is wanted for its samples, not only for what it maps */
 	bool forked;    /* has made a task since the opening */
 	uint64_t birth_ns; /* by its FORK record; 0: none was seen */
-	uint64_t end_ns;   /* of the opening */
+	uint64_t end_ns;   /* end of the opening */
 };
 
 struct coverage {
 	struct u64map index; /* tid -> index in `covers` */
 	VEC(struct cover) covers;
-	bool follow; /* what is forked is wanted too, as far as its parent is */
+	bool follow; /* forked tasks are wanted if their parent is */
 };
 
 /* Zeroed but for `follow`, it is ready. */

@@ -13,8 +13,11 @@ static struct sp_error *make_synth(struct recorded_tasks *tasks, struct event_se
 	if (error)
 		return error;
 	const struct sp_event *sideband = &events[count - 1];
-	return synth_new(parts->ctx, &parts->config->plan->sideband.attr,
-			 sideband->id_count ? sideband->ids[0] : 0, parts->synthesised, &tasks->synth);
+	error = synth_new(parts->ctx, &parts->config->plan->sideband.attr,
+			  sideband->id_count ? sideband->ids[0] : 0, parts->synthesised, &tasks->synth);
+	if (!error)
+		synth_set_new_time(tasks->synth, tasks->begin_ticks, tasks->open_ns);
+	return error;
 }
 
 static struct sp_error *describe_kernel(struct recorded_tasks *tasks)

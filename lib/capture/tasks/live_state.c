@@ -231,7 +231,7 @@ void live_state_deinit(struct live_state *live_state)
 
 /* -- What records do ------------------------------------------------------- */
 
-/* Whose a record is, in its body and behind it. */
+/* Sets a record's task, in its body and its trailer. */
 static void set_task(const struct live_state *live_state, uint8_t *record, uint32_t pid, uint32_t tid)
 {
 	size_t trailer = header_of(record).size - live_state->fields.trailer_tid;
@@ -290,7 +290,7 @@ static bool on_fork(struct live_state *live_state, const uint8_t *record)
 	const struct live_state_process *from = find_process(live_state, ppid);
 	if (pid == ppid)
 		return true;
-	/* Of what was synthesised, mappings follow. */
+	/* Mappings follow synthesised records. */
 	if (!from || header_of(record).misc & PERF_RECORD_MISC_FORK_EXEC) {
 		clear_mappings(child);
 		return true;
@@ -298,7 +298,7 @@ static bool on_fork(struct live_state *live_state, const uint8_t *record)
 	return copy_mappings(child, from);
 }
 
-/* Of an exec: nothing stays mapped, and of the threads one, which has the process's number now. */
+/* Exec: no mapping stays, and one thread, which now has the process's number. */
 static void begin_program(struct live_state *live_state, struct live_state_process *process, uint32_t tid)
 {
 	clear_mappings(process);
@@ -338,7 +338,7 @@ static void compact(struct live_state_process *process)
 	process->dead = 0;
 }
 
-/* What is wholly covered by the new one is gone; what is in part, is still what is beside it. */
+/* Removes mappings that the new one covers. Others keep their uncovered part. */
 static void remove_covered(struct live_state_process *process, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < process->mappings.count; i++) {
@@ -353,7 +353,7 @@ static void remove_covered(struct live_state_process *process, uint64_t start, u
 		process->dead += process->mappings.items[i].size != 0;
 		process->mappings.items[i].size = 0;
 	}
-	/* Of the full one at once: what is the oldest next time is at the same place. */
+	/* A full list is compacted at once: the oldest mappings stay at the front. */
 	if (full || (process->dead > 16 && process->dead > process->mappings.count / 2))
 		compact(process);
 }
@@ -571,7 +571,7 @@ struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t
 
 /* -- Writing --------------------------------------------------------------- */
 
-/* As of the beginning. */
+/* Times of the first part are 0. */
 static void set_first(const struct live_state *live_state, uint8_t *record, uint16_t set, uint16_t clear)
 {
 	struct perf_event_header header = header_of(record);

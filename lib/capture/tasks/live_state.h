@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What lives, as records: with these a file can begin at any moment of a recording, and
- * each sample in it finds its process, its name and its mappings. Nothing is read from /proc.
+ * The state of live tasks, as records: with these, a file can begin at any moment of a recording, and
+ * each sample in it has its process, name and mappings. Nothing is read from /proc.
  *
- * Side-band runs ahead of the samples, so there are two parts: what held at a moment in the past
- * that no sample is older than any more, and the records since then, in order. What
- * moves the moment on is live_state_expire(). Memory is in proportion to what lives, and to
- * the records since that moment.
+ * Side-band runs ahead of the samples. Therefore there are two parts: the state at a moment before
+ * all later samples, and the records since then, in order. live_state_expire() advances the moment.
+ * Memory is proportional to live tasks and mappings, and to the records since that moment.
  */
 #ifndef CAPTURE_TASKS_LIVE_STATE_H
 #define CAPTURE_TASKS_LIVE_STATE_H
@@ -18,8 +17,8 @@
 
 struct live_state_mapping {
 	uint64_t start, end;
-	uint32_t at;   /* of its record, in `bytes` */
-	uint32_t size; /* of that; 0: it is not there any more */
+	uint32_t at;   /* offset of its record in `bytes` */
+	uint32_t size; /* the record's size; 0: removed */
 };
 
 struct live_state_process {
@@ -27,7 +26,7 @@ struct live_state_process {
 	struct { VEC(uint32_t); } tids;
 	struct { VEC(struct live_state_mapping); } mappings; /* the oldest first */
 	struct record_buffer bytes;
-	size_t dead;   /* of the mappings */
+	size_t dead;   /* number of removed mappings */
 };
 
 /* Copies of records, each allocated; NULL: none arrived. */
@@ -44,7 +43,7 @@ struct live_state_fact {
 
 struct live_state {
 	struct record_fields fields;
-	struct record_buffer prologue; /* of the kernel, the vdso, build-ids: as it came */
+	struct record_buffer prologue; /* unchanged records of the kernel, the vdso, build-ids */
 	struct u64map process_index, thread_index, fact_index;
 	/* By the index above; in no order, without holes. */
 	struct { VEC(struct live_state_process); } processes;
@@ -60,16 +59,16 @@ struct live_state {
 void live_state_deinit(struct live_state *live_state);
 
 /*
- * Takes whole records of the side-band, merged by time, or synthesised (time 0: from the beginning
- * on). What does not say who lives is left out. Fails only for want of memory.
+ * Adds whole records of the side-band, merged by time, or synthesised (time 0: from the beginning
+ * on). Other records are left out. Fails only without memory.
  */
 struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *bytes,
 				size_t size) SP_MUST_CHECK;
 
-/* No sample older than that will be asked for any more. */
+/* Advances the moment: no later sample is older than `before_ns`. */
 struct sp_error *live_state_expire(struct live_state *live_state, uint64_t before_ns) SP_MUST_CHECK;
 
-/* The same, as far as is needed to have no more than `size` bytes of later records. */
+/* Advances the moment until later records have at most `size` bytes. */
 struct sp_error *live_state_trim(struct live_state *live_state, size_t size) SP_MUST_CHECK;
 
 /* After records were lost: all but these processes (sorted) have ended by `time_ns`. */
@@ -82,7 +81,7 @@ static inline size_t live_state_log_size(const struct live_state *live_state)
 	return live_state->log.count - live_state->log_begin;
 }
 
-/* Where live_state_next() goes on; zeroed: at the beginning. */
+/* Position of live_state_next(); zeroed: the beginning. */
 struct live_state_place {
 	size_t step;
 };

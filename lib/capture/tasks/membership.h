@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which tasks a recording follows, and since when: what events of whole CPUs are
- * filtered by. Fed with the side-band records in the order of their times, which
- * run ahead of the samples; asked for any time that has not been forgotten.
+ * The followed tasks, and the times since when: samples of CPU-wide events are filtered by them.
+ * Side-band records are added in the order of their times, ahead of the samples; any time that has
+ * not expired can be looked up.
  *
  * By process, a number stands for a thread group: new threads belong by
  * themselves. By thread, each is followed alone. A child belongs if the thread
- * (or process) that forked it did at that moment, so a number that is used again
- * by a stranger is a stranger's from the fork on.
+ * (or process) that forked it did at that moment: a reused number belongs to the new task
+ * from the fork on.
  */
 #ifndef CAPTURE_TASKS_MEMBERSHIP_H
 #define CAPTURE_TASKS_MEMBERSHIP_H
@@ -48,7 +48,7 @@ struct membership {
 /* Zeroed but for `by` and `follow`, it is ready. */
 void membership_deinit(struct membership *membership);
 
-/* What a FORK record says. */
+/* Content of a FORK record. */
 struct task_birth {
 	uint32_t pid, tid, parent_pid, parent_tid;
 	uint64_t time_ns;

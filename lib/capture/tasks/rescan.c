@@ -15,6 +15,7 @@
 void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once)
 {
 	tasks->rescan.is_requested = true;
+	tasks->rescan.is_cpu_back |= at_once;
 	if (at_once)
 		tasks->rescan.time_ns = 0;
 }
@@ -103,36 +104,25 @@ static struct sp_error *follow_process(struct recorded_tasks *tasks, uint32_t pi
 	return error;
 }
 
-/* Synthesised records have time 0, the recording's beginning; these hold from a later time on. */
-static void set_times(struct recorded_tasks *tasks, uint64_t time_ns)
-{
-	struct record_buffer *records = tasks->parts.synthesised;
-	uint32_t trailer = tasks->tracker.fields.trailer_time;
-	for (size_t at = 0; at < records->count;) {
-		struct perf_event_header header;
-		memcpy(&header, records->items + at, sizeof(header));
-		if (header.type < 64)
-			memcpy(records->items + at + header.size - trailer, &time_ns, sizeof(time_ns));
-		at += header.size;
-	}
-}
-
 struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,
 			      struct task_list *running_ret)
 {
 	bool system_wide = tasks->parts.config->target == CAPTURE_SYSTEM_WIDE;
 	bool first = !tasks->rescan.lost;
+	bool as_read = tasks->rescan.is_cpu_back && tasks->rescan.lost == tasks->tracker.counts.lost;
 	tasks->rescan.lost = tasks->tracker.counts.lost;
+	tasks->rescan.is_cpu_back = false;
 	struct sp_error *error = remove_ended(&tasks->membership);
 	if (error)
 		return error;
 	error = tasks_list_processes(tasks->parts.ctx, running_ret);
 	for (size_t i = 0; i < running_ret->count && !error; i++) {
 		uint32_t pid = running_ret->items[i];
+		synth_set_time(tasks->synth, as_read ? tasks_now_ns(tasks) : from_ns);
 		if (system_wide || descends(tasks, pid, now_ns))
 			error = follow_process(tasks, pid, from_ns);
 	}
-	set_times(tasks, from_ns);
+	synth_set_time(tasks->synth, 0);
 	if (error || !first || !tasks->rescan.lost)
 		return error;
 	return notes_add(tasks->parts.notes, NOTE_REREAD, NULL);

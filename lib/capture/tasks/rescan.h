@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Reading /proc again after metadata records were lost: running tasks and their mappings become
- * records with the time of the loss.
+ * records with the time of the loss. If a CPU is back, they have the time of reading instead: most
+ * processes changed elsewhere, and an earlier time would replace mappings that their samples need.
  */
 #ifndef CAPTURE_TASKS_RESCAN_H
 #define CAPTURE_TASKS_RESCAN_H
@@ -13,7 +14,8 @@
 
 /*
  * Requests a rescan, for records that may be lost without a LOST record: the kernel reports a loss with
- * the next record that finds room, and on an idle CPU that may never come. at_once: ignore the interval.
+ * the next record that finds room, and on an idle CPU that may never come. at_once: a CPU is back; ignore
+ * the interval.
  */
 void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once);
 
@@ -24,8 +26,8 @@ void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once);
 bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, bool last);
 
 /*
- * Follows running processes that descend from recorded ones and appends their records, as of
- * `from_ns`, to `synthesised`; forgets ended tasks. *running_ret receives all running processes.
+ * Follows running processes that descend from recorded ones, from `from_ns` on, and appends their
+ * records to `synthesised`; forgets ended tasks. *running_ret receives all running processes.
  * Adds a note at the first loss.
  */
 struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,

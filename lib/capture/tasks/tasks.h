@@ -59,6 +59,7 @@ struct rescan_state {
 	uint64_t time_ns;     /* time of the last rescan */
 	uint64_t ended_ns;    /* time of the last look for ended tasks */
 	bool is_requested;    /* records may be lost without a LOST record */
+	bool is_cpu_back;     /* its last records were not lost, but never made */
 };
 
 /* Processes for messages. */
@@ -81,6 +82,7 @@ struct recorded_tasks {
 	struct tracker tracker;
 	struct synth *synth;             /* owned; from tasks_attach() on */
 	uint64_t begin_ticks;            /* start of the recording, in task_stat's start_ticks */
+	uint64_t open_ns;                /* CPU-wide: all changes of tasks are recorded from then on */
 	struct rescan_state rescan;
 };
 

@@ -40,13 +40,13 @@ struct tracker {
 	bool saves_all;    /* keep all records: the kernel gives those of the followed alone */
 	struct double_sampling *double_sampling; /* NULL: none */
 	uint32_t command_pid;  /* followed from its first exec on; 0: none */
-	bool command_started;  /* that exec was seen */
+	bool command_started;  /* its exec was seen */
 	bool collect_births;
 	struct { VEC(struct task_birth); } births; /* FORK records, by time; the user empties it */
 	struct record_buffer kept; /* by time; the user empties it */
 	struct tracker_counts counts;
 	uint64_t last_ns; /* the latest time seen */
-	struct { VEC(struct tracker_item); } items; /* of one round */
+	struct { VEC(struct tracker_item); } items; /* items of one round */
 };
 
 /* Zeroed but for what the user sets, it is ready. */

@@ -17,8 +17,8 @@ struct workload {
 	int go, failed; /* socket that starts it; pipe with the errno of a failed exec */
 	bool executed;  /* exec has succeeded */
 	bool ended;
-	int status;           /* as waitpid(2), once it has ended */
-	struct rusage usage;  /* of it and what it waited for */
+	int status;           /* status as of waitpid(2), once it has ended */
+	struct rusage usage;  /* resource usage of it and its waited-for children */
 };
 
 /* Without a command yet: nothing to free. */

@@ -167,7 +167,7 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			      "show inlined functions as functions (default)", .rare = true),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples"),
 		OPTION_FLAG('T', "threads", &a->threads,
-			    "show how long each thread ran, waited for a CPU, or was blocked"),
+			    "show each thread's time on a CPU and blocked"),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, parse_limit,
 			    "hide rows and branches below MIN percent"),
 		OPTION_CALL(0, "format", "FORMAT", &a->output, parse_format,

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Samples of sched_switch, sched_waking and sched_wakeup, as switches and wake-ups of threads. Without raw
+ * data, a sample of sched_switch only gives that its thread blocked.
+ */
+#ifndef SIDEBAND_SCHED_SAMPLES_H
+#define SIDEBAND_SCHED_SAMPLES_H
+
+#include <sprof/reader.h>
+#include "base/vec.h"
+#include "sideband/task_states.h"
+
+struct sched_field {
+	uint32_t offset, size; /* in the raw data; size 0: absent */
+};
+
+enum sched_kind {
+	SCHED_EVENT_OTHER,
+	SCHED_EVENT_SWITCH,
+	SCHED_EVENT_WAKE,
+	SCHED_EVENT_WAIT, /* samples of threads that do not run */
+};
+
+/* Tracepoint of one event. */
+struct sched_event {
+	enum sched_kind kind;
+	struct sched_field prev_pid, prev_state, next_pid; /* SCHED_EVENT_SWITCH */
+	struct sched_field pid;                            /* SCHED_EVENT_WAKE */
+};
+
+struct sched_samples {
+	VEC(struct sched_event) events; /* by event; empty: the recording has no sched_switch */
+	bool swap;                      /* raw data is not in this machine's byte order */
+};
+
+/*
+ * Finds the events, and the fields of their formats in the recording. A damaged format has no fields.
+ * *samples must be freed after a failure, too.
+ */
+struct sp_error *sched_samples_init(struct sched_samples *samples,
+				    const struct sp_reader *reader) SP_MUST_CHECK;
+void sched_samples_deinit(struct sched_samples *samples);
+
+/* Adds a sample to the states. */
+struct sp_error *sched_samples_add(const struct sched_samples *samples, const struct sp_record *record,
+				   struct task_states *states) SP_MUST_CHECK;
+
+#endif

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# report --threads: states of threads that know their own CPU time and number of waits, and run times beside
+# those of `perf sched timehist` on the same file.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+cd "$tmp" || exit 99
+export XDG_CACHE_HOME="$tmp/cache" TMPDIR="$tmp"
+
+"$SPROF" record -q --switch-events -m 8M -o data -- "$workload/waits" 1 >truth 2>err ||
+	not_ok "waits is recorded" "$(cat err)"
+"$SPROF" report -T --format csv -i data | tail -n +2 >csv
+
+# FUNCTION WALL_NS CPU_NS WAITS TID, and the columns of csv by tid.
+awk -F, '{ print $2, $5 - $4, $8 + $9 + $10 + $11, $8, $11, $12 }' csv | sort >states
+awk '$1 == "run_role" { print $5, $2, $3, $4 }' truth | sort >lives
+join lives states >both
+comment "$(cat both)"
+count=$(wc -l <lives)
+awk -v count="$count" '
+	# TID WALL CPU WAITS LIFE SUM RUNNING UNKNOWN WAITS
+	{ n++ }
+	$5 != $6 { print "sum", $0 }
+	$8 * 1000 > $5 { print "unknown", $0 }
+	# The life begins before the function, and ends after it.
+	$5 < $2 { print "life", $0 }
+	# A thread has a few waits outside of the function.
+	$9 < $4 || $9 > $4 + 20 { print "waits", $0 }
+	END { if (n < 5 || n != count) print "threads", n, count }' both >got
+: >wanted
+same "each thread sums to its lifetime, with its waits" wanted got
+
+if ! command -v perf >/dev/null; then
+	skip "run times are those of perf sched timehist" "no perf"
+elif ! perf sched record -o sched.data -- "$workload/waits" 1 >truth 2>err; then
+	skip "run times are those of perf sched timehist" "no permission for tracepoints"
+else
+	awk '$1 == "run_role" { print $5 }' truth | sort >tids
+	perf sched timehist -s -i sched.data 2>/dev/null |
+		sed -n 's/.*\[\([0-9]*\)\/[0-9]*\] *[0-9]* *[0-9]* *\([0-9.]*\) .*/\1 \2/p' | sort >perf.times
+	"$SPROF" report -T --format csv -i sched.data | tail -n +2 |
+		awk -F, '{ print $2, $8 / 1e6, $16 }' | sort >own.times
+	join tids perf.times | join - own.times >both
+	comment "$(cat both)"
+	# perf includes the end of a thread after its EXIT record, and does not use other samples where a
+	# switch is missing, which both happens to be up to 0.4 ms on a busy machine.
+	awk '{ n++; d = $2 - $3; perf += $2; own += $3; if (d < 0) d = -d }
+		d > $2 * 0.005 + 1 { print "time", $0 }
+		END {
+			if (n < 5 || own < perf * 0.995 || own > perf * 1.005)
+				print "threads", n, perf, own
+		}' both >got
+	same "run times are those of perf sched timehist" wanted got
+	# Wake-ups separate blocked from runnable time.
+	awk '$4 == "waking"' both | wc -l >got
+	awk '$2 > 0' both | wc -l >most
+	check "nearly all threads have recorded wake-ups" test "$(cat got)" -ge "$(($(cat most) - 3))"
+fi
+finish
