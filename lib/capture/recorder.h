@@ -25,7 +25,7 @@
 struct off_cpu_state {
 	uint64_t id;                 /* an id of the event of waits, in the file */
 	struct snapshots *snapshots; /* NULL: none can be taken */
-	struct record_buffer record; /* of the last snapshot */
+	struct record_buffer record; /* last snapshot */
 	bool always;                 /* snapshots are the only stacks */
 	bool fast;                   /* snapshots replace samples: threads switch too often */
 	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */

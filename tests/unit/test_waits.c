@@ -278,6 +278,8 @@ TEST(snapshots_need_proof)
 	set_up(&f, 1 << 20);
 	switches(&f, 5, 2 * MS, OUT);
 	snapshot(&f, 5, 3 * MS, 4 * MS, 0xa);
+	/* It will be written with the time of its wait. */
+	ck_assert_uint_eq(waits_oldest_ns(f.waits), 2 * MS);
 	switches(&f, 5, 5 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
 	ck_assert_uint_eq(wait.time_ns, 2 * MS);

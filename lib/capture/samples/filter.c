@@ -147,6 +147,8 @@ static struct sp_error *on_switch(struct filter *filter, const struct ring *ring
 	uint64_t tid_word = ring_u64(ring, end - fields->trailer_tid);
 	uint32_t tid = second_u32(tid_word);
 	uint64_t time_ns = ring_u64(ring, end - fields->trailer_time);
+	if (time_ns > filter->counts.switch_ns)
+		filter->counts.switch_ns = time_ns;
 	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
 		uint32_t cpu = first_u32(ring_u64(ring, end - 2 * sizeof(uint64_t)));
 		uint64_t id = ring_u64(ring, end - fields->trailer_id);

@@ -588,11 +588,15 @@ uint64_t waits_oldest_ns(const struct waits *waits)
 	uint64_t oldest_ns = UINT64_MAX;
 	for (size_t i = 0; i < waits->threads.count; i++) {
 		const struct waiting_thread *thread = &waits->threads.items[i];
+		/* Snapshots of waits get the time of their begin. */
+		bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 		uint64_t held_ns = thread->held ? word_at(thread->held, at) : UINT64_MAX;
+		if (off && thread->off_ns < oldest_ns)
+			oldest_ns = thread->off_ns;
 		if (held_ns < oldest_ns)
 			oldest_ns = held_ns;
 		for (size_t j = 0; j < thread->events.count; j++)
-			if (thread->events.items[j].record && thread->events.items[j].time_ns < oldest_ns)
+			if (thread->events.items[j].time_ns < oldest_ns)
 				oldest_ns = thread->events.items[j].time_ns;
 	}
 	return oldest_ns;

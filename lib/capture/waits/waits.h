@@ -112,7 +112,7 @@ struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns,
 struct sp_error *waits_split(struct waits *waits, uint64_t end_ns,
 			     struct record_buffer *output) SP_MUST_CHECK;
 
-/* Returns the time of the oldest sample that is held; UINT64_MAX: none is. */
+/* Returns the time of the oldest sample that may still be written; UINT64_MAX: there is none. */
 uint64_t waits_oldest_ns(const struct waits *waits);
 
 /* Valid until waits_free(). */
