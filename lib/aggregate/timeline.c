@@ -2,6 +2,7 @@
 #include "aggregate/timeline.h"
 
 #include <stdlib.h>
+#include "aggregate/leaf_states.h"
 #include "base/cleanup.h"
 
 /* Parent of nodes while they are listed. */
@@ -68,6 +69,37 @@ unsigned int timeline_bin_shift(const struct merged *merged)
 	return shift;
 }
 
+/* Returns the weight of all cells of each leaf, before scaling; the caller frees it. NULL when out of memory. */
+static uint64_t *sum_leaves(const struct counted *counted)
+{
+	uint64_t *sums = calloc(counted->leaves.count + 1, sizeof(*sums));
+	for (size_t i = 0; sums && i < counted->cells.count; i++) {
+		const struct sp_cell *cell = &counted->cells.items[i];
+		sums[cell->node] = weight_add(sums[cell->node], cell->weight);
+	}
+	return sums;
+}
+
+/*
+ * Adds a cell of leaf `of`, whose cells have the weight `all`, for each part of the leaf. Returns false when
+ * out of memory.
+ */
+static bool add_parts(struct cells *cells, const struct sp_cell *of, uint64_t all, const uint32_t *nodes,
+		      const struct resolved *resolved)
+{
+	struct leaf_part parts[TIME_STATES];
+	size_t count = leaf_parts(resolved, of->node, parts);
+	for (size_t i = 0; i < count; i++) {
+		struct sp_cell cell = *of;
+		cell.node = nodes[TIME_STATES * (size_t)of->node + i];
+		cell.samples = i ? 0 : of->samples;
+		cell.weight = (uint64_t)((double)parts[i].weight * ((double)of->weight / (double)all) + 0.5);
+		if (!cells_add(cells, &cell))
+			return false;
+	}
+	return true;
+}
+
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes)
 {
@@ -76,7 +108,8 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 	uint64_t first_ns = run->first_ns >> shift << shift;
 	uint64_t base_ns = merged->recording_count > 1 ? first_ns : 0;
 	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
-	if (!threads)
+	CLEANUP_FREE uint64_t *sums = run->work.mode ? sum_leaves(counted) : NULL;
+	if (!threads || (run->work.mode && !sums))
 		return false;
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		struct sp_cell cell = counted->cells.items[i];
@@ -87,10 +120,17 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 		uint16_t event = run->number_of[counted->groups.items[group].event];
 		struct cells *cells = &merged->events[event].cells;
 		cell.thread = threads[cell.thread];
-		cell.node = nodes[cell.node];
 		cell.time_ns = cell.time_ns >> shift << shift;
 		cell.time_ns -= cell.time_ns < base_ns ? cell.time_ns : base_ns;
-		if (!cells_widen(cells, shift) || !cells_add(cells, &cell))
+		if (!cells_widen(cells, shift))
+			return false;
+		if (run->work.mode) {
+			if (!add_parts(cells, &cell, sums[cell.node], nodes, &worker->resolved))
+				return false;
+			continue;
+		}
+		cell.node = nodes[cell.node];
+		if (!cells_add(cells, &cell))
 			return false;
 	}
 	return true;
