@@ -122,6 +122,11 @@ struct sp_analysis_samples {
 	bool time_bins; /* count samples over time: sp_analysis_time_bins() */
 	bool timeline;  /* make sp_analysis_timeline() (sprof/timeline.h); needs a tree of callers */
 	size_t timeline_cells; /* limit of its cells for each event; 0: 1,000,000 */
+	enum sp_mode mode;
+	/* Other modes: event whose samples distribute on-CPU time; NULL: a clock, else a hardware event. */
+	const char *event;
+	/* SP_MODE_WALL: do not leave out threads that waited at one place for more than 99 % of the time. */
+	bool all_threads;
 };
 
 /*

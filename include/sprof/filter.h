@@ -27,6 +27,7 @@ struct sp_filter {
 	 * For analyses only.
 	 */
 	struct sp_string_list focus, ignore;
+	struct sp_number_list parallelism; /* values of SP_KEY_PARALLELISM; for analyses only */
 };
 
 /* NULL is the default of each; borrowed. */

@@ -64,6 +64,9 @@ enum sp_key {
 	SP_KEY_TIME,        /* seconds, in steps of sp_analysis_rows.time_quantum_ns */
 	SP_KEY_ADDR,        /* address of the code */
 	SP_KEY_PARENT,      /* a caller: sp_analysis_rows.parent; "[other]": there is none */
+	SP_KEY_STATE,       /* state of the thread: "[on CPU]", "[blocked: futex]", … (enum sp_mode) */
+	SP_KEY_WAITS_FOR,   /* object that it waits for: "futex", "disk", …; NULL: it could run */
+	SP_KEY_PARALLELISM, /* number of the process's threads that could run */
 	SP_KEY_TRACE,       /* a tracepoint's text */
 	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
 	SP_KEY_COUNT = SP_KEY_FIELD + 64,
@@ -97,6 +100,26 @@ struct sp_share {
 struct sp_weight {
 	uint64_t samples, weight;
 	struct sp_share share;
+};
+
+/*
+ * Meaning of weights. Other modes than SP_MODE_CPU need to know when threads were on a CPU (context
+ * switches). They add the events of a recording up to one profile, whose weight is time in ns.
+ */
+enum sp_mode {
+	SP_MODE_CPU,     /* samples of each event */
+	SP_MODE_WALL,    /* time of all threads: on a CPU, runnable (waiting for a CPU), and blocked */
+	SP_MODE_OFF_CPU, /* runnable and blocked time */
+	SP_MODE_LATENCY, /* time on a CPU and runnable time, divided by the process's threads that could
+			  * run at that time; sums to elapsed time */
+};
+
+/* Time by the state of threads. */
+struct sp_times {
+	uint64_t on_ns, runnable_ns, blocked_ns;
+	uint64_t unknown_ns;      /* states are not known, because records are missing */
+	uint64_t waits;           /* an estimate if short waits were recorded at random */
+	uint64_t longest_wait_ns; /* longest recorded wait */
 };
 
 /* Privilege level of a row's or tree node's code. */
@@ -156,6 +179,7 @@ struct sp_row {
 	size_t value_count;
 	uint64_t missing_weight; /* part of the profile's missing_weight that may be this row's */
 	const struct sp_instruction *instruction; /* with sp_analysis_rows.instructions; NULL: unknown */
+	const struct sp_times *self_times, *total_times; /* parts of self and total; NULL in SP_MODE_CPU */
 };
 
 /* The row's value of a key from SP_KEY_FIRST_VALUE on; NULL if that was not asked for. */
@@ -284,6 +308,12 @@ struct sp_profile {
 	size_t unsampled_count;
 	const struct sp_row *rows; /* heaviest total first with children, unless order_by_self; else self */
 	size_t row_count;
+	enum sp_mode mode;      /* other modes than SP_MODE_CPU: the profile is the sum of several events */
+	struct sp_times times;  /* parts of `weight`; in SP_MODE_CPU all are 0 */
+	uint64_t wait_samples;  /* samples of waits; `samples` are all */
+	uint64_t threads;       /* threads whose states are known */
+	uint64_t idle_threads, idle_ns; /* threads, and their time, that are left out of the profile, because
+					 * they only waited at one place (sp_analysis_samples.all_threads) */
 	/*
 	 * Its children are the outermost callers (or the innermost callees, or the
 	 * commands); its own total is all that the filters let pass. NULL without a tree.

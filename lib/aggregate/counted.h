@@ -6,6 +6,7 @@
 #include <sprof/trace.h>
 #include "aggregate/chain.h"
 #include "aggregate/labels.h"
+#include "aggregate/mode.h"
 #include "aggregate/names.h"
 #include "aggregate/matches.h"
 #include "aggregate/stack_end.h"
@@ -52,6 +53,10 @@ struct work {
 	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
 	bool replicates;  /* assign each sample to a replicate, from which intervals of ratios are computed */
 	bool sum_tasks;   /* count samples of each thread, for comparison with READ records */
+	const struct task_states *states; /* for sample_parallelism(); else NULL */
+	const struct mode *mode; /* NULL: SP_MODE_CPU */
+	const uint8_t *frame_reasons; /* leaf_states_frames(), when all leaves are scaled; else NULL */
+	bool by_state;    /* groups of rows depend on a leaf's state */
 	unsigned int bin_shift; /* least `shift` of cells: that of earlier recordings' */
 };
 
@@ -63,9 +68,9 @@ struct task {
 	struct machine_span span;
 	bool shown;               /* the thread passes the filters by comm, pid and tid */
 	uint16_t last_event;      /* cache of sample_root(): `root` was made for this event, and for the
-				   * CPU, detail, view and replicate that follow; SP_EVENT_NONE: no
-				   * root yet */
-	uint32_t last_cpu, last_detail, last_view, root;
+				   * CPU, detail, view, lifetime, stratum and replicate that follow;
+				   * SP_EVENT_NONE: no root yet */
+	uint32_t last_cpu, last_detail, last_view, last_lifetime, last_stratum, root;
 	uint8_t last_replicate;
 };
 
@@ -98,6 +103,8 @@ struct rooted_sample {
 	uint64_t weight;
 	uint64_t time_ns; /* 0: unknown */
 	uint32_t task;    /* index of its thread in `tasks` */
+	uint64_t wait_ns; /* this and the next two members: see struct mode_sample */
+	double waits, variance;
 };
 
 /*
@@ -147,6 +154,9 @@ struct counted {
 	VEC(struct weight_sums) pending;  /* by leaf: sums of samples whose filters need function names, not
 					   * yet counted as shown */
 	struct event_sums *events;
+	struct mode_sample of_mode;       /* the current sample in the mode */
+	struct mode_weights mode_weights; /* all samples' weights, if work->mode */
+	VEC(struct state_sums) leaf_times; /* by leaf, if work->mode; the times are 0 until mode_scale() */
 	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
 	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
@@ -165,5 +175,8 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 
 /* Frees everything. A zeroed struct counted is allowed. */
 void counted_deinit(struct counted *counted);
+
+/* Adds to a leaf's times. Returns false when out of memory. */
+bool counted_add_times(struct counted *counted, uint32_t leaf, const struct state_sums *times);
 
 #endif

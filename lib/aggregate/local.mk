@@ -16,6 +16,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/make_profiles.c lib/aggregate/make_profiles.h \
 	lib/aggregate/merged.c lib/aggregate/merged.h \
 	lib/aggregate/merged_event.c lib/aggregate/merged_event.h \
+	lib/aggregate/leaf_states.c lib/aggregate/leaf_states.h \
+	lib/aggregate/mode.c lib/aggregate/mode.h \
+	lib/aggregate/mode_scale.c lib/aggregate/mode_scale.h \
+	lib/aggregate/mode_times.c lib/aggregate/mode_times.h \
 	lib/aggregate/names.c lib/aggregate/names.h \
 	lib/aggregate/options.c lib/aggregate/options.h \
 	lib/aggregate/resolve_chains.c lib/aggregate/resolve_chains.h \
@@ -30,5 +34,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/tree_build.c lib/aggregate/tree_build.h \
 	lib/aggregate/unsampled.c lib/aggregate/unsampled.h \
 	lib/aggregate/value_text.c lib/aggregate/value_text.h \
+	lib/aggregate/wait_reason.c lib/aggregate/wait_reason.h \
 	lib/aggregate/worker.h
 check_PROGRAMS += tests/unit/test_chain tests/unit/test_generated tests/unit/test_labels tests/unit/test_make_rows tests/unit/test_time_bins

@@ -33,12 +33,25 @@ static bool make_source(struct merged *merged, size_t index, struct profile_sour
 	return programs_weights(&summed->unsampled, &analysis->arena, ret);
 }
 
+/* Sets the times of a mode in which rows and nodes have states. */
+static void set_states(struct merged *merged, size_t index, struct profile_source *source)
+{
+	struct merged_event *from = &merged->events[index];
+	if (merged->options->samples.mode == SP_MODE_CPU)
+		return;
+	from->states.n_eff = weight_sums_effective(&from->all);
+	source->states = &from->states;
+	source->whole = (struct weight_sums){.weight = state_sums_total(&from->states.sums)};
+}
+
 static bool make_profile(struct merged *merged, size_t index, struct profile_source *source)
 {
 	struct sp_analysis *analysis = merged->analysis;
 	struct sp_profile *profile = &analysis->profiles[index];
-	if (!make_source(merged, index, source) ||
-	    !programs_list(&merged->events[index].unsampled, &analysis->arena, profile) ||
+	if (!make_source(merged, index, source))
+		return false;
+	set_states(merged, index, source);
+	if (!programs_list(&merged->events[index].unsampled, &analysis->arena, profile) ||
 	    !profile_rows(source, &analysis->arena, profile))
 		return false;
 	struct profile_source tree = *source;

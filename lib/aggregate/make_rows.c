@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "aggregate/leaf_states.h"
 #include "aggregate/sample_values.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -26,6 +27,8 @@ struct summing {
 	struct summed *summed;
 	const struct labels *labels;
 	struct node_sums *nodes;
+	struct state_sums *times; /* by node; NULL: SP_MODE_CPU */
+	const struct state_sums *current; /* times of the node or leaf whose rows are opened; NULL: none */
 	uint32_t *next_leaf;
 	VEC(struct open_node) open; /* current path from the root */
 	VEC(uint32_t) rows; /* rows of the functions on the current path */
@@ -34,16 +37,17 @@ struct summing {
 static void summing_deinit(struct summing *summing)
 {
 	free(summing->nodes);
+	free(summing->times);
 	free(summing->next_leaf);
 	vec_deinit(&summing->open);
 	vec_deinit(&summing->rows);
 }
 
 /*
- * Converts a group of samples to a group of rows; `parent`: function for the key parent. Returns
+ * Converts a group of samples to a group of rows; `values`: values that depend on the leaf. Returns
  * UINT32_MAX when out of memory.
  */
-static uint32_t row_group(struct summing *summing, uint32_t of, uint32_t parent)
+static uint32_t row_group(struct summing *summing, uint32_t of, const struct leaf_values *values)
 {
 	const struct counted *counted = summing->resolved->counted;
 	struct summed *summed = summing->summed;
@@ -51,7 +55,8 @@ static uint32_t row_group(struct summing *summing, uint32_t of, uint32_t parent)
 	struct group group = counted->groups.items[of];
 	if (!keys[SP_KEY_COMM])
 		group.comm = NULL;
-	group.detail = row_values(counted, &summed->details, group.detail, parent);
+	group.lifetime = group.stratum = 0;
+	group.detail = row_values(counted, &summed->details, group.detail, values);
 	if (group.detail == UINT32_MAX)
 		return UINT32_MAX;
 	return groups_add(&summed->groups, &group);
@@ -66,6 +71,7 @@ static bool sum_nodes(struct summing *summing)
 	const struct resolved *resolved = summing->resolved;
 	const struct counted *counted = resolved->counted;
 	const struct radix *radix = &counted->chains.radix;
+	const struct leaf_values none = {UINT32_MAX, DETAIL_NONE};
 	for (size_t i = 0; i < radix->count; i++)
 		summing->nodes[i].leaf = UINT32_MAX;
 	for (uint32_t i = 0; i < counted->leaves.count; i++) {
@@ -75,6 +81,8 @@ static bool sum_nodes(struct summing *summing)
 		node->leaf = i;
 		node->samples += leaf->samples;
 		node->weight = weight_add(node->weight, leaf->weight);
+		if (summing->times && leaf->weight)
+			state_sums_add(&summing->times[leaf->node], &counted->leaf_times.items[i]);
 	}
 	for (size_t i = radix->count; i-- > 0;) {
 		uint32_t at = resolved->order[i], parent = radix->items[at].parent;
@@ -83,13 +91,15 @@ static bool sum_nodes(struct summing *summing)
 		summing->nodes[parent].samples += summing->nodes[at].samples;
 		summing->nodes[parent].weight = weight_add(summing->nodes[parent].weight,
 							   summing->nodes[at].weight);
+		if (summing->times)
+			state_sums_add(&summing->times[parent], &summing->times[at]);
 	}
 	for (size_t i = 0; i < radix->count; i++) {
 		uint32_t at = resolved->order[i];
 		const struct radix_node *node = &radix->items[at];
 		summing->nodes[at].group = node->parent == RADIX_NONE ?
 						   row_group(summing, (uint32_t)(node->first >> 32),
-							     UINT32_MAX) :
+							     &none) :
 						   summing->nodes[node->parent].group;
 		if (summing->nodes[at].group == UINT32_MAX)
 			return false;
@@ -102,17 +112,19 @@ static bool open_row(struct summing *summing, const struct node_sums *sums, uint
 	struct tallies *tallies = &summing->summed->tallies;
 	uint32_t row = tallies_row(tallies, sums->group, function);
 	uint32_t *slot = row == TALLY_NONE ? NULL : vec_push(&summing->rows);
-	if (!slot)
+	if (!slot || (summing->current && !tallies_open_times(tallies, row, summing->current)))
 		return false;
 	tallies_open(tallies, row, sums->samples, sums->weight);
 	*slot = row;
 	return true;
 }
 
-static void count_self(struct summing *summing, const struct node_sums *sums)
+static bool count_self(struct summing *summing, const struct node_sums *sums)
 {
-	tallies_self(&summing->summed->tallies, *vec_last(&summing->rows), sums->samples,
-		     sums->weight);
+	struct tallies *tallies = &summing->summed->tallies;
+	uint32_t row = *vec_last(&summing->rows);
+	tallies_self(tallies, row, sums->samples, sums->weight);
+	return !summing->current || tallies_self_times(tallies, row, summing->current);
 }
 
 /*
@@ -124,8 +136,7 @@ static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
 	const struct matches *matches = summing->resolved->counted->work->matches;
 	if (!summing->rows.count && !open_row(summing, sums, matches->no_caller))
 		return false;
-	count_self(summing, sums);
-	return true;
+	return count_self(summing, sums);
 }
 
 /*
@@ -174,6 +185,7 @@ static bool open_node(struct summing *summing, uint32_t at)
 	/* The filters reject all stacks through this node. */
 	if (counted->work->by_stack && !summing->nodes[at].samples)
 		return true;
+	summing->current = summing->times ? &summing->times[at] : NULL;
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
 		if (resolved->frames[i] < WORD_GAP &&
 		    !open_frame(summing, &summing->nodes[at], resolved->frames[i], &slot->reached))
@@ -188,15 +200,11 @@ static void close_node(struct summing *summing)
 }
 
 /* Adds a leaf's sums to the total of its functions, and to self of the innermost one. */
-static bool add_leaf(struct summing *summing, const struct leaf *leaf, uint32_t group, bool reached)
+static bool add_leaf(struct summing *summing, const struct node_sums *sums, uint32_t frame, bool reached)
 {
-	const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
-				       .group = group};
-	if (!open_frame(summing, &sums, leaf->answer >> ANSWER_SHIFT, &reached))
+	if (!open_frame(summing, sums, frame, &reached))
 		return false;
-	if (!summing->resolved->counted->work->options->stacks.callers)
-		count_self(summing, &sums);
-	return true;
+	return summing->resolved->counted->work->options->stacks.callers || count_self(summing, sums);
 }
 
 static bool add_leaves(struct summing *summing, uint32_t at)
@@ -206,9 +214,12 @@ static bool add_leaves(struct summing *summing, uint32_t at)
 	size_t rows = summing->rows.count;
 	for (uint32_t i = summing->nodes[at].leaf; i != UINT32_MAX; i = summing->next_leaf[i]) {
 		const struct leaf *leaf = &counted->leaves.items[i];
-		if (!leaf->samples)
+		if (!leaf->samples && !leaf->weight)
 			continue;
-		if (!add_leaf(summing, leaf, summing->nodes[at].group,
+		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
+					       .group = summing->nodes[at].group};
+		summing->current = summing->times ? &counted->leaf_times.items[i] : NULL;
+		if (!add_leaf(summing, &sums, leaf->answer >> ANSWER_SHIFT,
 			      vec_last(&summing->open)->reached))
 			return false;
 		close_rows(summing, rows);
@@ -254,16 +265,20 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
 }
 
 /*
- * Adds a leaf to rows whose group depends on the leaf (key parent). Each chain is therefore walked
- * alone.
+ * Adds a part of a leaf to rows whose group depends on the leaf (keys parent and state). Each chain is
+ * therefore walked alone.
  */
-static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
+static bool sum_part(struct summing *summing, const struct leaf *leaf, const struct leaf_part *part)
 {
 	const struct resolved *resolved = summing->resolved;
 	const struct counted *counted = resolved->counted;
-	struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight};
+	struct node_sums sums = {.samples = part->samples, .weight = part->weight};
+	struct leaf_values values = {UINT32_MAX, part->state};
 	bool reached = false;
-	sums.group = row_group(summing, resolved->states[leaf->node].group, parent_of(resolved, leaf));
+	if (counted->work->keys[SP_KEY_PARENT] && counted->work->matches)
+		values.parent = parent_of(resolved, leaf);
+	summing->current = counted->work->mode ? &part->times : NULL;
+	sums.group = row_group(summing, resolved->states[leaf->node].group, &values);
 	bool done = sums.group != UINT32_MAX;
 	for (uint32_t at = leaf->node; done && at != RADIX_NONE;) {
 		struct open_node *slot = vec_push(&summing->open);
@@ -279,18 +294,31 @@ static bool sum_leaf(struct summing *summing, const struct leaf *leaf)
 			done = resolved->frames[i] >= WORD_GAP ||
 			       open_frame(summing, &sums, resolved->frames[i], &reached);
 	}
-	done = done && add_leaf(summing, leaf, sums.group, reached);
+	done = done && add_leaf(summing, &sums, leaf->answer >> ANSWER_SHIFT, reached);
 	close_rows(summing, 0);
 	return done;
+}
+
+static bool sum_leaf(struct summing *summing, uint32_t index)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct leaf *leaf = &resolved->counted->leaves.items[index];
+	const struct leaf_part whole = {leaf->samples, leaf->weight, .state = DETAIL_NONE};
+	struct leaf_part parts[TIME_STATES];
+	if (!resolved->counted->work->mode)
+		return !leaf->samples || sum_part(summing, leaf, &whole);
+	for (size_t i = leaf_parts(resolved, index, parts); i-- > 0;)
+		if (!sum_part(summing, leaf, &parts[i]))
+			return false;
+	return true;
 }
 
 static bool sum_leaves(struct summing *summing)
 {
 	const struct resolved *resolved = summing->resolved;
 	const struct counted *counted = resolved->counted;
-	for (size_t i = 0; i < counted->leaves.count && !ctx_cancelled(counted->work->ctx); i++)
-		if (counted->leaves.items[i].samples &&
-		    !sum_leaf(summing, &counted->leaves.items[i]))
+	for (uint32_t i = 0; i < counted->leaves.count && !ctx_cancelled(counted->work->ctx); i++)
+		if (!sum_leaf(summing, i))
 			return false;
 	return true;
 }
@@ -361,8 +389,10 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 		return error_no_memory();
 	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));
-	bool done = summing.nodes && summing.next_leaf;
-	if (done && work->keys[SP_KEY_PARENT] && work->matches)
+	if (work->mode)
+		summing.times = calloc(counted->chains.radix.count + 1, sizeof(*summing.times));
+	bool done = summing.nodes && summing.next_leaf && (summing.times || !work->mode);
+	if (done && (work->by_state || (work->keys[SP_KEY_PARENT] && work->matches)))
 		done = sum_leaves(&summing);
 	else if (done)
 		done = sum_nodes(&summing) && sum_rows(&summing);

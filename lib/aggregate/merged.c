@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "aggregate/mode_scale.h"
 #include "aggregate/timeline.h"
 #include "aggregate/tree_build.h"
 #include "base/cleanup.h"
@@ -41,6 +42,27 @@ static const uint32_t *number_event(struct event_names *names, const char *name,
 	return u64map_put(&names->event_of, (uint64_t)(uintptr_t)interned << 16 | (*before)++, next, &added);
 }
 
+/*
+ * Gives all events of a recording the number 0, in modes that add them up. The profile's event is the
+ * on-CPU event, or that of waits.
+ */
+static struct sp_error *number_one_event(struct merged *merged, const struct sp_reader *reader,
+					 struct merged_recording *recording)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	CLEANUP_FREE uint8_t *roles = calloc(recording->event_count + 1, sizeof(*roles));
+	if (!roles || !vec_reserve(&analysis->events, 1))
+		return error_no_memory();
+	mode_roles(reader, merged->options->samples.event, roles);
+	size_t chosen = 0;
+	for (size_t i = recording->event_count; i-- > 0;)
+		if (roles[i] == ROLE_ON_CPU || (roles[i] && roles[chosen] != ROLE_ON_CPU))
+			chosen = i;
+	if (!analysis->events.count && recording->event_count)
+		*vec_push(&analysis->events) = sp_reader_event(reader, chosen);
+	return NULL;
+}
+
 /* Numbers the events of a recording, and adds the new ones to the analysis. */
 static struct sp_error *number_events(struct merged *merged, struct event_names *names,
 				      const struct sp_reader *reader, struct merged_recording *recording)
@@ -53,6 +75,8 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 	if (!recording->events || !recording->weights ||
 	    !vec_reserve(&analysis->events, analysis->events.count + count))
 		return error_no_memory();
+	if (merged->options->samples.mode != SP_MODE_CPU)
+		return number_one_event(merged, reader, recording);
 	u64map_deinit(&names->count_of);
 	names->count_of = (struct u64map){0};
 	for (size_t i = 0; i < count; i++) {
@@ -148,8 +172,8 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 		memcpy(merged->events[i].tallies.keys, merged->keys, sizeof(merged->keys));
 		merged->events[i].details.width = merged->detail_count;
 		merged->events[i].cells.limit = options->samples.timeline_cells;
-		analysis->profiles[i].event = strtab_add(&analysis->strings,
-							 analysis->events.items[i]->name);
+		const char *name = mode_name(options->samples.mode) ?: analysis->events.items[i]->name;
+		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
 		if (!analysis->profiles[i].event)
 			return error_no_memory();
 	}
@@ -265,6 +289,9 @@ static bool add_tallies(struct merged *merged, const struct run *run, const stru
 		if (index == UINT32_MAX || !tallies_merge(&into->tallies, index, tally))
 			return false;
 		uint32_t row = tallies_row(&into->tallies, index, tally->function);
+		if (run->work.mode &&
+		    !tallies_merge_times(&into->tallies, row, &summed->tallies.times.items[i]))
+			return false;
 		if (merged->replicates && !merged_event_replicate(into, row, group->replicate, tally))
 			return false;
 	}
@@ -334,8 +361,10 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		add_ends(profile, sums);
 		profile->branch_stacks += sums->branch_stacks;
 	}
-	weight_sums_merge(&into->all, &all);
-	weight_sums_merge(&into->shown, &shown);
+	if (!run->work.mode || run->mode.roles[event] == ROLE_ON_CPU) {
+		weight_sums_merge(&into->all, &all);
+		weight_sums_merge(&into->shown, &shown);
+	}
 	profile->samples = all.samples;
 	profile->weight = all.weight;
 	profile->shown_samples = shown.samples;
@@ -389,6 +418,18 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->system_stack += one->system_stack;
 }
 
+/* Adds an event's totals except for weights, which mode_add_totals() adds for all events. */
+static void total_event_of_mode(const struct run *run, uint16_t event, struct sp_profile *all)
+{
+	struct sp_profile one = run->totals[event];
+	if (run->mode.roles[event] == ROLE_NONE)
+		return;
+	if (run->mode.roles[event] != ROLE_ON_CPU)
+		all->wait_samples += one.samples;
+	one.weight = one.shown_samples = one.shown_weight = one.missing_weight = 0;
+	add_totals(all, &one);
+}
+
 /* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */
 static struct sp_error *total_events(struct merged *merged, struct run *run,
 				     struct merged_recording *recording)
@@ -401,8 +442,13 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 		struct sp_profile *total = &run->totals[i], *all = &analysis->profiles[run->number_of[i]];
 		struct merged_event *into = &merged->events[run->number_of[i]];
 		CLEANUP(programs_deinit) struct programs unsampled = {0};
-		total->event = all->event;
+		total->event = run->work.mode ? sp_reader_event(run->reader, i)->name : all->event;
 		sum_up(run, i, total, into);
+		recording->weights[i] = total->weight;
+		if (run->work.mode) {
+			total_event_of_mode(run, i, all);
+			continue;
+		}
 		into->missing = weight_add(into->missing, total->missing_weight);
 		if (!unsampled_find(run, i, &unsampled) ||
 		    !programs_list(&unsampled, &analysis->arena, total) ||
@@ -410,8 +456,9 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 			return error_no_memory();
 		total->missing_weight = weight_add(total->missing_weight, unsampled.lacking);
 		add_totals(all, total);
-		recording->weights[i] = total->weight;
 	}
+	if (run->work.mode)
+		mode_add_totals(run, &analysis->profiles[0], &merged->events[0].states);
 	return NULL;
 }
 
@@ -441,10 +488,11 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run 
 	for (size_t i = 0; i < run->worker_count; i++)
 		for (size_t event = 0; event < run->event_count; event++) {
 			struct time_bins **bins = &run->workers[i].counted.time_bins[event];
-			if (!analysis->time_bins[event])
-				analysis->time_bins[event] = take_ptr(*bins);
+			struct time_bins **to = &analysis->time_bins[run->number_of[event]];
+			if (!*to)
+				*to = take_ptr(*bins);
 			else if (*bins)
-				time_bins_merge(analysis->time_bins[event], *bins);
+				time_bins_merge(*to, *bins);
 		}
 	for (size_t event = 0; event < run->event_count; event++)
 		if (analysis->time_bins[event])

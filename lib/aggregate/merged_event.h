@@ -21,7 +21,9 @@ struct merged_event {
 	struct paths paths;       /* call trees */
 	VEC(const char *) texts;  /* texts of the paths */
 	struct u64map text_of;    /* a text's address -> index in texts */
-	struct weight_sums all, shown; /* samples before filters, and samples that pass them */
+	struct weight_sums all, shown; /* samples before filters, and samples that pass them; in a mode of
+					* time only on-CPU samples */
+	struct state_whole states;     /* in a mode of time; its n_eff is set last */
 	struct programs unsampled;
 	struct cells cells;       /* samples by thread and node of `paths`, if timelines are made */
 	struct timeline_losses losses; /* if timelines are made */

@@ -212,6 +212,14 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
+uint32_t names_add_rest(struct names *names)
+{
+	static const struct symbol symbol = {.name = "[no stack]", .raw_name = "[no stack]"};
+	const struct frame frame = {.symbol = &symbol, .cpumode = PERF_RECORD_MISC_USER};
+	uint32_t index = intern(names, &frame);
+	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED : index << ANSWER_SHIFT | ANSWER_SHOWN;
+}
+
 uint32_t names_resolve_address(void *arg, const struct code_address *address)
 {
 	struct names *names = arg;

@@ -94,6 +94,12 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
 /*
+ * Adds the frame of time without a sample, "[no stack]". Returns its answer; ANSWER_FAILED when out of
+ * memory. Not thread-safe.
+ */
+uint32_t names_add_rest(struct names *names);
+
+/*
  * Finds the frame at an address, and returns its answer. Callback of address caches; `names` is a
  * struct names. Thread-safe.
  */

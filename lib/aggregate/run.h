@@ -4,7 +4,9 @@
 #define AGGREGATE_RUN_H
 
 #include "aggregate/event_groups.h"
+#include "aggregate/leaf_states.h"
 #include "aggregate/matches.h"
+#include "aggregate/mode_times.h"
 #include "aggregate/names.h"
 #include "aggregate/options.h"
 #include "aggregate/worker.h"
@@ -62,6 +64,10 @@ struct run {
 	unsigned int threads;
 	struct unwinding unwinding;
 	struct deferred deferred;
+	struct mode mode;             /* zeroed in SP_MODE_CPU, as are the next members */
+	struct mode_times mode_times;
+	uint8_t *frame_reasons;
+	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;

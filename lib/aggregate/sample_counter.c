@@ -56,7 +56,9 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	if (detail == UINT32_MAX)
 		return RADIX_NONE;
 	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail &&
-	    task->last_replicate == place->replicate && task->last_view == place->view)
+	    task->last_replicate == place->replicate && task->last_view == place->view &&
+	    task->last_lifetime == counted->of_mode.lifetime &&
+	    task->last_stratum == counted->of_mode.stratum)
 		return task->root;
 	struct group group = {
 		.event = event,
@@ -66,6 +68,8 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		.cpu = (int32_t)cpu,
 		.detail = detail,
 		.replicate = place->replicate,
+		.lifetime = counted->of_mode.lifetime,
+		.stratum = counted->of_mode.stratum,
 	};
 	uint32_t index = groups_add(&counted->groups, &group);
 	uint32_t root = RADIX_NONE;
@@ -77,6 +81,8 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	task->last_detail = detail;
 	task->last_replicate = place->replicate;
 	task->last_view = place->view;
+	task->last_lifetime = counted->of_mode.lifetime;
+	task->last_stratum = counted->of_mode.stratum;
 	task->root = root;
 	return root;
 }
@@ -87,6 +93,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
 	const struct sp_number_list *cpus = &work->options->filter.cpus;
+	const struct sp_number_list *counts = &work->options->filter.parallelism;
 	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
 	struct task *task = task_of(counted, sample, time_ns);
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
@@ -96,7 +103,9 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 		.cpu = cpu,
 		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
 		.shown = task && task->shown && filter_time(&work->options->filter, sample->time_ns) &&
-			 filter_number(cpus->items, cpus->count, (int32_t)cpu),
+			 filter_number(cpus->items, cpus->count, (int32_t)cpu) &&
+			 (!counts->count || filter_number(counts->items, counts->count,
+							  (int32_t)sample_parallelism(work, sample))),
 		.view = task ? stacks_view(&counted->stacks, record, &task->span, time_ns) : 0,
 	};
 	return task != NULL;
@@ -237,6 +246,17 @@ static bool add_cell(struct counted *counted, const struct rooted_sample *sample
 	return cells_add(&counted->cells, &cell);
 }
 
+/* Adds what the mode needs of a sample to its leaf. Returns false when out of memory. */
+static bool add_wait(struct counted *counted, uint32_t leaf, const struct rooted_sample *sample)
+{
+	const struct state_sums times = {
+		.waits = sample->waits,
+		.longest_ns = sample->wait_ns,
+		.variance = sample->variance,
+	};
+	return counted_add_times(counted, leaf, &times);
+}
+
 /* Adds a sample to its leaf, if it passes the filters (`shown`). Returns false when out of memory. */
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct stack *stack)
@@ -250,6 +270,8 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, weight);
+	if (counted->work->mode && !add_wait(counted, index, sample))
+		return false;
 	if (counted->cells.limit && !add_cell(counted, sample, index))
 		return false;
 	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack) {
@@ -348,6 +370,9 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		.weight = weight,
 		.time_ns = record->sample.time_ns,
 		.task = counted->last_task,
+		.wait_ns = counted->of_mode.wait_ns,
+		.waits = counted->of_mode.waits,
+		.variance = counted->of_mode.variance,
 	};
 	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
 						    add_truncated(counted, &sample, record);

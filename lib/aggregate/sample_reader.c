@@ -28,6 +28,18 @@ static uint64_t cost_of(const struct sp_sample *sample)
 	return cost ?: 1;
 }
 
+/* Counts a sample by its thread's state. */
+static struct sp_error *count_of_mode(struct counted *counted, const struct sp_record *record)
+{
+	const struct mode_sample *of = &counted->of_mode;
+	if (!mode_sample(counted->work->mode, record, &counted->of_mode))
+		return NULL;
+	uint64_t key = mode_stratum_key(of->lifetime, of->is_wait, of->stratum);
+	if (!mode_weights_add(&counted->mode_weights, key, of->weight))
+		return error_no_memory();
+	return count_sample(counted, record, record->event, of->weight);
+}
+
 /* Counts one SAMPLE record. */
 static struct sp_error *add_sample(struct counted *counted, const struct sp_record *record)
 {
@@ -47,6 +59,8 @@ static struct sp_error *add_sample(struct counted *counted, const struct sp_reco
 		    !time_bins_count(&counted->time_bins[record->event], sample->time_ns))
 			return error_no_memory();
 	}
+	if (counted->work->mode)
+		return count_of_mode(counted, record);
 	if (counted->work->options->samples.branches)
 		return count_branches(counted, record);
 	if (counted->work->options->samples.memory)

@@ -93,6 +93,13 @@ static uint64_t time_of(const struct work *work, const struct sp_sample *sample)
 	return origin_ns + (sample->time_ns - origin_ns) / quantum * quantum;
 }
 
+uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample)
+{
+	if (!work->states || !(sample->present & PERF_SAMPLE_TIME))
+		return DETAIL_NONE;
+	return task_states_parallelism(work->states, sample->pid, sample->time_ns);
+}
+
 static uint64_t if_present(const struct sp_sample *sample, uint64_t bit, uint64_t value)
 {
 	return sample->present & bit ? value : DETAIL_NONE;
@@ -182,6 +189,8 @@ static uint64_t sample_word(const struct work *work, const struct sp_record *rec
 		return time_of(work, sample);
 	case SP_KEY_ADDR:
 		return if_present(sample, PERF_SAMPLE_IP, sample->ip);
+	case SP_KEY_PARALLELISM:
+		return sample_parallelism(work, sample);
 	default:
 		return DETAIL_NONE;
 	}
@@ -288,8 +297,15 @@ static uint64_t row_word(const struct labels *labels, enum sp_key key, uint64_t 
 	return function == UINT32_MAX ? DETAIL_NONE : function;
 }
 
+static uint64_t leaf_word(const struct leaf_values *of, enum sp_key key, uint64_t word)
+{
+	if (key == SP_KEY_PARENT && of->parent != UINT32_MAX)
+		return of->parent;
+	return key == SP_KEY_STATE || key == SP_KEY_WAITS_FOR ? of->state : word;
+}
+
 uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
-		    uint32_t parent)
+		    const struct leaf_values *of)
 {
 	const struct work *work = counted->work;
 	uint64_t words[SP_KEY_COUNT];
@@ -298,8 +314,7 @@ uint32_t row_values(const struct counted *counted, struct details *to, uint32_t 
 	const uint64_t *from = details_words(&counted->details, detail);
 	for (size_t i = 0; i < work->detail_count; i++) {
 		words[i] = row_word(work->labels, work->detail_keys[i], from[i]);
-		if (work->detail_keys[i] == SP_KEY_PARENT && parent != UINT32_MAX)
-			words[i] = parent;
+		words[i] = leaf_word(of, work->detail_keys[i], words[i]);
 	}
 	return details_add(to, words);
 }

@@ -15,15 +15,23 @@
 bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words);
 
+/* Returns the number of the process's threads that could run; DETAIL_NONE: unknown. */
+uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample);
+
+/* Values of a row's samples that depend on the leaf. */
+struct leaf_values {
+	uint32_t parent; /* SP_KEY_PARENT; UINT32_MAX: none */
+	uint64_t state;  /* SP_KEY_STATE (leaf_states.h); DETAIL_NONE: unknown */
+};
+
 /* Finds the frame of a branch's address, and returns its answer. A branch does not state its mode. */
 uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address);
 
 /*
  * Converts the tuple `detail` of a worker when labels exist, with functions in place of frames, and
- * adds it to `to`. `parent` is the value for SP_KEY_PARENT (UINT32_MAX: none). Returns the new index;
- * UINT32_MAX when out of memory.
+ * adds it to `to`. Returns the new index; UINT32_MAX when out of memory.
  */
 uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
-		    uint32_t parent);
+		    const struct leaf_values *of);
 
 #endif

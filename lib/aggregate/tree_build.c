@@ -9,14 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "aggregate/leaf_states.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 
 /*
- * Number of words before the calls of a path: room for the command, and for the reason why the stack
- * was truncated.
+ * Number of words before the calls of a path: room for the command, the thread's state, and the reason
+ * why the stack was truncated.
  */
-#define PREFIX 2
+#define PREFIX 3
 
 /* A node on the current path. `words` and `root` are those of the builder before the node was added. */
 struct open_node {
@@ -51,6 +52,7 @@ struct tree_builder {
 	uint32_t *first_leaf, *next_leaf;
 	uint32_t *nodes;            /* by leaf: node where its path ends; NULL: not requested */
 	uint64_t comm;              /* word of the command, if trees begin with commands */
+	size_t fixed;               /* words that begin each path in both orders: command, state */
 	uint16_t event;
 	/* Word for a stack end that was requested last. It often repeats. */
 	struct end_word last_end;
@@ -251,8 +253,8 @@ static void pop_node(struct tree_builder *builder)
  * Writes the words before the calls of a path; *begin_ret is the index of the first one. Returns false
  * when out of memory.
  */
-static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, uint64_t *path,
-		       size_t *begin_ret)
+static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, uint64_t state,
+		       uint64_t *path, size_t *begin_ret)
 {
 	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
 	bool whole = leaf->chains && !builder->run->options.stacks.callees;
@@ -261,6 +263,12 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, ui
 	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
 		path[--begin] = word_of_end(builder, end, leaf);
 		if (path[begin] == UINT64_MAX)
+			return false;
+	}
+	if (state != DETAIL_NONE) {
+		uint32_t text = text_index(builder, leaf_state_text(state));
+		path[--begin] = PATHS_STATE | text;
+		if (text == UINT32_MAX)
 			return false;
 	}
 	if (builder->run->options.tree.comms)
@@ -272,7 +280,7 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, ui
 static bool mark(struct tree_builder *builder, struct paths *paths, size_t before, size_t calls)
 {
 	bool reversed = builder->run->options.tree.order == SP_TREE_CALLEE;
-	size_t fixed = builder->run->options.tree.comms;
+	size_t fixed = builder->fixed;
 	for (size_t i = 0; builder->run->options.tree.collapse_recursion && i < calls; i++) {
 		struct cycle cycle = builder->cycles.items[i];
 		size_t at = reversed ? fixed + calls - i - cycle.calls : before + i;
@@ -331,23 +339,40 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 	return path ? path + first - PREFIX : NULL;
 }
 
-static bool add_path(struct tree_builder *builder, const struct leaf *leaf)
+static bool add_path(struct tree_builder *builder, const struct leaf *leaf, const struct leaf_part *part)
 {
 	const struct analysis_options *options = &builder->run->options;
 	struct paths *paths = &builder->events[builder->event]->paths;
 	size_t calls, begin;
 	uint64_t *path = find_path(builder, leaf, &calls);
-	if (!path || !put_prefix(builder, leaf, path, &begin))
+	if (!path || !put_prefix(builder, leaf, part->state, path, &begin))
 		return false;
 	if (options->tree.collapse_recursion)
 		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);
 	size_t count = PREFIX - begin + calls;
 	if (options->tree.order == SP_TREE_CALLEE)
-		reverse(path + begin, count, options->tree.comms);
-	uint32_t node = paths_add(paths, path + begin, count, leaf->samples, leaf->weight);
+		reverse(path + begin, count, builder->fixed);
+	uint32_t node = paths_add(paths, path + begin, count, part->samples, part->weight);
 	if (builder->nodes)
 		builder->nodes[leaf - builder->resolved->counted->leaves.items] = node;
-	return node != RADIX_NONE && mark(builder, paths, PREFIX - begin, calls);
+	if (node == RADIX_NONE || !mark(builder, paths, PREFIX - begin, calls))
+		return false;
+	return part->state == DETAIL_NONE || paths_add_times(paths, node, &part->times);
+}
+
+/* Adds a path for each state of a leaf, or one if the mode has no states. */
+static bool add_paths(struct tree_builder *builder, uint32_t index)
+{
+	const struct leaf *leaf = &builder->resolved->counted->leaves.items[index];
+	const struct leaf_part whole = {leaf->samples, leaf->weight, .state = DETAIL_NONE};
+	struct leaf_part parts[TIME_STATES];
+	if (!builder->run->work.mode)
+		return !leaf->samples || add_path(builder, leaf, &whole);
+	/* The first state is last, so that its node is the leaf's in timelines. */
+	for (size_t i = leaf_parts(builder->resolved, index, parts); i-- > 0;)
+		if (!add_path(builder, leaf, &parts[i]))
+			return false;
+	return true;
 }
 
 static bool add_node(struct tree_builder *builder, uint32_t at)
@@ -359,11 +384,9 @@ static bool add_node(struct tree_builder *builder, uint32_t at)
 		return false;
 	if (!push_node(builder, at))
 		return false;
-	for (uint32_t i = builder->first_leaf[at]; i != RADIX_NONE; i = builder->next_leaf[i]) {
-		const struct leaf *leaf = &builder->resolved->counted->leaves.items[i];
-		if (leaf->samples && !add_path(builder, leaf))
+	for (uint32_t i = builder->first_leaf[at]; i != RADIX_NONE; i = builder->next_leaf[i])
+		if (!add_paths(builder, i))
 			return false;
-	}
 	return true;
 }
 
@@ -371,7 +394,8 @@ bool trees_build(struct run *run, struct merged_event *const *events, const stru
 		 uint32_t *nodes_ret)
 {
 	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events,
-				       .nodes = nodes_ret};
+				       .nodes = nodes_ret,
+				       .fixed = run->options.tree.comms + (run->work.mode != NULL)};
 	bool done = link_leaves(&builder);
 	size_t count = resolved->counted->chains.radix.count;
 	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)

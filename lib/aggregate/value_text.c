@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "aggregate/leaf_states.h"
 #include "aggregate/merged.h"
 
 /* Returns a formatted text in the analysis's arena; NULL when out of memory. */
@@ -184,6 +185,12 @@ bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
 		return true;
 	case SP_KEY_BRANCH_TYPE:
 		ret->text = sp_branch_type_name((word >> 4) << 20 | (word & 15) << 26);
+		return true;
+	case SP_KEY_STATE:
+		ret->text = leaf_state_text(word);
+		return true;
+	case SP_KEY_WAITS_FOR:
+		ret->text = leaf_state_waits_for(word);
 		return true;
 	case SP_KEY_CGROUP:
 		return describe_cgroup(merged, word, ret);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "aggregate/mode_scale.h"
 #include "aggregate/sample_counter.h"
 #include "aggregate/sample_reader.h"
 #include "aggregate/timeline.h"
@@ -31,6 +32,9 @@ void run_deinit(struct run *run)
 	labels_deinit(&run->labels);
 	matches_deinit(&run->matches);
 	dump_unwind_deinit(&run->unwinding);
+	mode_times_deinit(&run->mode_times);
+	mode_deinit(&run->mode);
+	free(run->frame_reasons);
 	names_deinit(&run->names);
 	resolver_free(run->resolver);
 	sideband_deinit(&run->sideband);
@@ -236,6 +240,19 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 	return error;
 }
 
+/* Returns whether the number of threads that could run is needed at each time. */
+static bool wants_parallelism(const struct run *run, const struct merged *merged)
+{
+	return run->options.samples.mode == SP_MODE_LATENCY || run->options.filter.parallelism.count ||
+	       merged->keys[SP_KEY_PARALLELISM];
+}
+
+/* Returns whether the states of threads over time are needed. They cost memory for each switch. */
+static bool wants_states(const struct run *run, const struct merged *merged)
+{
+	return run->options.samples.mode != SP_MODE_CPU || wants_parallelism(run, merged);
+}
+
 static void work_init(struct run *run, const struct merged *merged)
 {
 	const struct analysis_options *options = &run->options;
@@ -262,6 +279,12 @@ static void work_init(struct run *run, const struct merged *merged)
 	for (size_t i = 0; i < work->detail_count; i++)
 		work->has_texts |= key_is_text(work->detail_keys[i]);
 	work->group_keys[SP_KEY_COMM] |= options->tree.comms;
+	if (run->sideband.states && wants_parallelism(run, merged))
+		work->states = run->sideband.states;
+	work->mode = options->samples.mode == SP_MODE_CPU ? NULL : &run->mode;
+	work->by_state = work->mode && (work->keys[SP_KEY_STATE] || work->keys[SP_KEY_WAITS_FOR]);
+	if (work->mode)
+		work->only_leaves = false; /* reasons of waits are in the callers */
 	if (!options->samples.branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
 		work->matches = &run->matches;
 		work->only_leaves = false;
@@ -300,7 +323,11 @@ static struct sp_error *read_ranges(struct run *run, struct ranges *ranges)
 	reader_unmap(run->reader);
 	if (error)
 		return error;
-	error = resolve_chains(run, ranges);
+	error = run->work.mode ? mode_add_rests(run) : NULL;
+	if (!error)
+		error = resolve_chains(run, ranges);
+	if (!error && run->work.mode)
+		error = mode_scale(run);
 	if (error)
 		return error;
 	error = make_labels(run);
@@ -339,6 +366,21 @@ static bool has_large_copies(const struct record_layout *layout)
 	return false;
 }
 
+/* Prepares the states of threads, and checks that they suffice for the mode. */
+static struct sp_error *open_states(struct run *run, const struct merged *merged)
+{
+	struct task_states *states = run->sideband.states;
+	bool known = states && task_states_known(states);
+	struct sp_error *error = NULL;
+	if (known && wants_parallelism(run, merged))
+		error = task_states_add_latency(states);
+	if (!error && run->work.mode)
+		error = mode_init(&run->mode, run->reader, &run->options, states);
+	if (!error && !known && !run->work.mode && wants_parallelism(run, merged))
+		error = mode_no_switches(run->reader, "parallelism");
+	return error;
+}
+
 struct sp_error *recording_read(struct run *run, const struct merged *merged)
 {
 	run->threads = parallel_threads(run->options.threads);
@@ -351,6 +393,7 @@ struct sp_error *recording_read(struct run *run, const struct merged *merged)
 		.files = &run->options.files,
 		.threads = run->threads,
 		.names = run->options.names,
+		.states = wants_states(run, merged),
 	};
 	struct sp_error *error = pass_one_read(&pass, &run->machine, &run->sideband);
 	if (error)
@@ -359,6 +402,9 @@ struct sp_error *recording_read(struct run *run, const struct merged *merged)
 	if (error)
 		return error;
 	work_init(run, merged);
+	error = open_states(run, merged);
+	if (error)
+		return error;
 	if (run->work.matches) {
 		error = matches_init(&run->matches, &run->options, run->work.keys[SP_KEY_PARENT]);
 		if (error)

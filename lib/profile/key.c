@@ -56,6 +56,9 @@ static const struct {
 	[SP_KEY_TIME] = {"time", false},
 	[SP_KEY_ADDR] = {"addr", false},
 	[SP_KEY_PARENT] = {"parent", false},
+	[SP_KEY_STATE] = {"state", false},
+	[SP_KEY_WAITS_FOR] = {"waits_for", false},
+	[SP_KEY_PARALLELISM] = {"parallelism", true},
 	[SP_KEY_TRACE] = {"trace", false},
 	[SP_KEY_FIELD ... SP_KEY_COUNT - 1] = {"field", false},
 };

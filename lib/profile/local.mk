@@ -15,6 +15,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/ratio.c lib/profile/ratio.h \
 	lib/profile/rows.c \
 	lib/profile/srcfile.c lib/profile/srcfile.h \
+	lib/profile/state_sums.c lib/profile/state_sums.h \
 	lib/profile/tally.c lib/profile/tally.h \
 	lib/profile/tree.c
 check_PROGRAMS += \
@@ -23,4 +24,5 @@ check_PROGRAMS += \
 	tests/unit/test_key \
 	tests/unit/test_profile \
 	tests/unit/test_radix \
-	tests/unit/test_ratio
+	tests/unit/test_ratio \
+	tests/unit/test_state_sums

@@ -8,6 +8,7 @@ void paths_deinit(struct paths *paths)
 {
 	radix_deinit(&paths->radix);
 	vec_deinit(&paths->sums);
+	vec_deinit(&paths->times);
 	vec_deinit(&paths->cycles);
 	vec_deinit(&paths->words);
 	vec_deinit(&paths->path);
@@ -47,6 +48,16 @@ uint32_t paths_add(struct paths *paths, const uint64_t *words, size_t count, uin
 	sums->samples = weight_add(sums->samples, samples);
 	sums->weight = weight_add(sums->weight, weight);
 	return node;
+}
+
+bool paths_add_times(struct paths *paths, uint32_t node, const struct state_sums *times)
+{
+	if (!vec_reserve(&paths->times, paths->radix.count))
+		return false;
+	while (paths->times.count < paths->radix.count)
+		*vec_push(&paths->times) = (struct state_sums){0};
+	state_sums_add(&paths->times.items[node], times);
+	return true;
 }
 
 /* The mark is stored by index in the radix tree's words, which stays valid when nodes are split. */

@@ -8,14 +8,16 @@
 
 #include "profile/cycles.h"
 #include "profile/radix.h"
+#include "profile/state_sums.h"
 
 /*
  * A path's words are indexes of functions. With one of these flags a word is an index of texts: a comm,
- * or the reason why calls are missing there.
+ * the state of a thread, or the reason why calls are missing there.
  */
 #define PATHS_COMM ((uint64_t)1 << 32)
 #define PATHS_CUT ((uint64_t)1 << 33)
-#define PATHS_TEXT (PATHS_COMM | PATHS_CUT)
+#define PATHS_STATE ((uint64_t)1 << 34)
+#define PATHS_TEXT (PATHS_COMM | PATHS_CUT | PATHS_STATE)
 
 struct path_sums {
 	uint64_t samples, weight; /* samples whose path ends here; saturating */
@@ -24,6 +26,7 @@ struct path_sums {
 struct paths {
 	struct radix radix;            /* interned paths; the root is node 0 */
 	VEC(struct path_sums) sums;    /* by node */
+	VEC(struct state_sums) times;  /* by node; empty without paths_add_times() */
 	VEC(struct cycle) cycles;      /* by word of the radix tree; may be shorter */
 	VEC(uint64_t) words;           /* the path added last */
 	struct radix_path path;        /* nodes of that path */
@@ -38,6 +41,9 @@ void paths_deinit(struct paths *paths);
  */
 uint32_t paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
 		   uint64_t weight);
+
+/* Adds times to a node that paths_add() returned. Returns false when out of memory. */
+bool paths_add_times(struct paths *paths, uint32_t node, const struct state_sums *times);
 
 /*
  * Marks a word of the path added last as the beginning of a cycle. Of several marks, the one with the

@@ -57,6 +57,7 @@ struct profile_source {
 	size_t unsampled_count;
 	uint64_t unsampled_total;
 	uint64_t missing; /* lost and throttled weight, which any row may lack */
+	const struct state_whole *states; /* whole time by state; NULL: rows and nodes have no times */
 };
 
 /*

@@ -166,6 +166,31 @@ static int compare_total(const void *a, const void *b)
 	return order ? order : profile_compare_names(x, y);
 }
 
+/* Sets the row's times, and its shares by them. False when out of memory. */
+static bool add_times(const struct profile_source *source, size_t tally, struct arena *arena,
+		      struct sp_row *row)
+{
+	const struct tally_times *of = &source->tallies->times.items[tally];
+	struct sp_times *times = arena_alloc(arena, 2 * sizeof(*times));
+	if (!times)
+		return false;
+	times[0] = state_times(&of->self);
+	times[1] = state_times(source->children ? &of->total : &of->self);
+	row->self_times = &times[0];
+	row->total_times = &times[1];
+	row->self.share = state_share(&of->self, source->states);
+	row->total.share = source->children ? state_share(&of->total, source->states) : row->self.share;
+	return true;
+}
+
+/* Whether a row has samples, or time of a thread without a sample. */
+static bool is_row(const struct profile_source *source, const struct tally *tally)
+{
+	if (tally->self_samples || tally->self_weight)
+		return true;
+	return source->children && (tally->total_samples || tally->total_weight);
+}
+
 bool profile_rows(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile)
 {
@@ -178,13 +203,14 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 	for (size_t i = 0; i < tallies->count; i++) {
 		const struct tally *tally = &tallies->items[i];
 		/* A function without self samples only has a row if rows have totals. */
-		if (!tally->self_samples && !(source->children && tally->total_samples))
+		if (!is_row(source, tally))
 			continue;
 		struct sp_row *row = &rows[count++];
 		uint64_t unsampled = unsampled_of(source, source->groups[tally->group].comm);
 		weigh_tally(source, n_eff, unsampled, tally, &row->self, &row->total);
 		row->missing_weight = weight_add(source->missing, unsampled);
-		if (!profile_name_row(source, tally, arena, row))
+		if (!profile_name_row(source, tally, arena, row) ||
+		    (source->states && !add_times(source, i, arena, row)))
 			return false;
 	}
 	qsort(rows, count, sizeof(*rows),

@@ -9,6 +9,7 @@ void tallies_deinit(struct tallies *tallies)
 	vec_deinit(tallies);
 	u64map_deinit(&tallies->index_of);
 	vec_deinit(&tallies->recent);
+	vec_deinit(&tallies->times);
 }
 
 /* Returns a function's element of `recent`; NULL when out of memory. */
@@ -72,6 +73,42 @@ void tallies_self(struct tallies *tallies, uint32_t row, uint64_t samples, uint6
 	struct tally *tally = &tallies->items[row];
 	tally->self_samples = weight_add(tally->self_samples, samples);
 	tally->self_weight = weight_add(tally->self_weight, weight);
+}
+
+/* Returns a row's times; NULL when out of memory. */
+static struct tally_times *times_of(struct tallies *tallies, uint32_t row)
+{
+	if (!vec_reserve(&tallies->times, (size_t)row + 1))
+		return NULL;
+	while (tallies->times.count <= row)
+		*vec_push(&tallies->times) = (struct tally_times){0};
+	return &tallies->times.items[row];
+}
+
+bool tallies_open_times(struct tallies *tallies, uint32_t row, const struct state_sums *times)
+{
+	struct tally_times *of = times_of(tallies, row);
+	if (of && !tallies->items[row].open)
+		state_sums_add(&of->total, times);
+	return of != NULL;
+}
+
+bool tallies_self_times(struct tallies *tallies, uint32_t row, const struct state_sums *times)
+{
+	struct tally_times *of = times_of(tallies, row);
+	if (of)
+		state_sums_add(&of->self, times);
+	return of != NULL;
+}
+
+bool tallies_merge_times(struct tallies *into, uint32_t to, const struct tally_times *from)
+{
+	struct tally_times *of = times_of(into, to);
+	if (!of)
+		return false;
+	state_sums_add(&of->self, &from->self);
+	state_sums_add(&of->total, &from->total);
+	return true;
 }
 
 bool tallies_merge(struct tallies *into, uint32_t group, const struct tally *from)

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "profile/function.h"
+#include "profile/state_sums.h"
 
 #define TALLY_NONE UINT32_MAX
 
@@ -20,11 +21,17 @@ struct tally {
 	uint32_t open;     /* number of this row's calls on the current path */
 };
 
+/* Times of a row by the state of threads. */
+struct tally_times {
+	struct state_sums self, total;
+};
+
 struct tallies {
 	bool keys[SP_KEY_COUNT]; /* keys of the rows */
 	VEC(struct tally);
 	struct u64map index_of;  /* (group, function) -> index */
 	VEC(uint32_t) recent;    /* by function: index + 1 of the row that was found last; 0: none */
+	VEC(struct tally_times) times; /* by row; empty without times (tallies_open_times()) */
 };
 
 /* A zeroed struct is empty, except for `keys`. */
@@ -39,11 +46,23 @@ uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function)
 /* Enters a call of the row; `samples` and `weight` are those of all chains through it. */
 void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);
 
+/*
+ * Adds times to the row as tallies_open() adds the weight; must precede that. Returns false when out of
+ * memory.
+ */
+bool tallies_open_times(struct tallies *tallies, uint32_t row, const struct state_sums *times);
+
 /* Leaves the call that tallies_open() entered. */
 void tallies_close(struct tallies *tallies, uint32_t row);
 
 /* Adds samples to the row's self weight. */
 void tallies_self(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);
+
+/* Adds times to the row's self times. Returns false when out of memory. */
+bool tallies_self_times(struct tallies *tallies, uint32_t row, const struct state_sums *times);
+
+/* Adds the times of a row of another list to the row `to`. Returns false when out of memory. */
+bool tallies_merge_times(struct tallies *into, uint32_t to, const struct tally_times *from);
 
 /* Adds a row of another list to the row of its function in `group`; false when out of memory. */
 bool tallies_merge(struct tallies *into, uint32_t group, const struct tally *tally);

@@ -20,6 +20,7 @@ struct layout {
 	const struct profile_source *source;
 	struct arena *arena;
 	struct branch *branches;
+	struct state_sums *times; /* by branch; NULL: nodes have no times */
 	const uint32_t *order; /* nodes with parents first */
 	uint64_t least;     /* smallest weight of a branch that is shown */
 	double n_eff;
@@ -46,19 +47,35 @@ static void add_up(struct layout *layout)
 			continue;
 		branches[up].samples = weight_add(branches[up].samples, branches[at].samples);
 		branches[up].weight = weight_add(branches[up].weight, branches[at].weight);
+		if (layout->times)
+			state_sums_add(&layout->times[up], &layout->times[at]);
 		branches[at].next = branches[up].child;
 		branches[up].child = at;
 	}
 }
 
-static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uint64_t weight)
+static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uint64_t weight,
+			      const struct state_sums *times)
 {
 	const struct profile_source *source = layout->source;
 	struct sp_share share = interval_share(weight, source->whole.weight, layout->n_eff);
+	if (times)
+		return (struct sp_weight){samples, weight, state_share(times, source->states)};
 	/* A node may belong to any program, so it may lack all unsampled weight. */
 	interval_widen(&share, source->whole.weight, source->unsampled_total,
 		       source->unsampled_total);
 	return (struct sp_weight){.samples = samples, .weight = weight, .share = share};
+}
+
+static const struct state_sums no_times;
+
+/* Returns the times of samples whose path ends at a branch; NULL: nodes have no times. */
+static const struct state_sums *own_times(const struct layout *layout, uint32_t branch)
+{
+	const struct paths *paths = layout->source->paths;
+	if (!layout->times)
+		return NULL;
+	return branch < paths->times.count ? &paths->times.items[branch] : &no_times;
 }
 
 static void name_text(const struct profile_source *source, uint64_t word, struct sp_tree_node *node)
@@ -178,15 +195,16 @@ static bool lay_run(struct layout *layout, uint32_t index, struct sp_tree_node *
 		struct cycle cycle = paths_cycle(layout->source->paths, run + i);
 		node->cycle_calls = cycle.calls;
 		node->cycle_rounds = cycle.rounds;
-		node->total = weigh(layout, branch->samples, branch->weight);
-		node->self = weigh(layout, 0, 0);
+		node->total = weigh(layout, branch->samples, branch->weight,
+				    layout->times ? &layout->times[index] : NULL);
+		node->self = weigh(layout, 0, 0, layout->times ? &no_times : NULL);
 		if (i + 1 < length) {
 			node->children = &rest[i];
 			node->child_count = 1;
 			node = &rest[i];
 		}
 	}
-	node->self = weigh(layout, sums->samples, sums->weight);
+	node->self = weigh(layout, sums->samples, sums->weight, own_times(layout, index));
 	branch->last = node;
 	return true;
 }
@@ -222,12 +240,14 @@ static bool lay_out(struct layout *layout, struct sp_profile *profile)
 	if (!root)
 		return false;
 	profile->tree = root;
-	root->self = root->total = weigh(layout, 0, 0);
+	root->self = root->total = weigh(layout, 0, 0, layout->times ? &no_times : NULL);
 	if (!paths->radix.count)
 		return true;
 	layout->branches[0].last = root;
-	root->self = weigh(layout, paths->sums.items[0].samples, paths->sums.items[0].weight);
-	root->total = weigh(layout, layout->branches[0].samples, layout->branches[0].weight);
+	root->self = weigh(layout, paths->sums.items[0].samples, paths->sums.items[0].weight,
+			   own_times(layout, 0));
+	root->total = weigh(layout, layout->branches[0].samples, layout->branches[0].weight,
+			    layout->times);
 	for (size_t i = 0; i < paths->radix.count; i++) {
 		uint32_t at = layout->order[i];
 		/* Descendants of an omitted branch are omitted, too. */
@@ -235,6 +255,18 @@ static bool lay_out(struct layout *layout, struct sp_profile *profile)
 			return false;
 	}
 	return true;
+}
+
+/* Copies the paths' times, to which those of callees are added. Returns false when out of memory. */
+static bool copy_times(struct layout *layout)
+{
+	const struct paths *paths = layout->source->paths;
+	if (!layout->source->states)
+		return true;
+	layout->times = calloc(paths->radix.count + 1, sizeof(*layout->times));
+	if (layout->times && paths->times.count)
+		memcpy(layout->times, paths->times.items, paths->times.count * sizeof(*layout->times));
+	return layout->times;
 }
 
 bool profile_tree(const struct profile_source *source, struct arena *arena,
@@ -251,10 +283,12 @@ bool profile_tree(const struct profile_source *source, struct arena *arena,
 		.least = (uint64_t)((double)source->whole.weight * source->tree_least),
 		.n_eff = weight_sums_effective(&source->whole),
 	};
-	if (!branches || !order)
+	if (!branches || !order || !copy_times(&layout))
 		return false;
 	add_up(&layout);
-	if (!lay_out(&layout, profile))
+	bool done = lay_out(&layout, profile);
+	free(layout.times);
+	if (!done)
 		return false;
 	for (size_t i = 0; i < radix->count; i++)
 		last_ret[i] = branches[i].last;

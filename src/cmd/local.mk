@@ -33,6 +33,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/report/key_options.c \
 	src/cmd/report/keys.c \
 	src/cmd/report/missing.c \
+	src/cmd/report/mode.c \
 	src/cmd/report/report.c \
 	src/cmd/report/threads.c src/cmd/report/threads.h \
 	src/cmd/script/arguments.c \

@@ -43,6 +43,16 @@ const char *column_title(const struct table *table, const struct column *column)
 		return table->branches ? "branches" : "samples";
 	case COLUMN_PERIOD:
 		return "period";
+	case COLUMN_ON:
+		return "on";
+	case COLUMN_RUNNABLE:
+		return "runnable";
+	case COLUMN_BLOCKED:
+		return "blocked";
+	case COLUMN_WAITS:
+		return "waits";
+	case COLUMN_LONGEST:
+		return "longest";
 	default:
 		return report_key_name(table->report, (enum sp_key)(column->kind - COLUMN_KEY));
 	}
@@ -84,6 +94,20 @@ static const char *ratio_text(const struct table *table, const struct cells *cel
 	return ratio->known ? format_ratio(ratio->value, percent, buffer) : NULL;
 }
 
+/* Formats the time in a state in ms, or the number of waits. Times of 0 are blank. */
+static const char *time_text(const struct table *table, const struct sp_row *row, int kind,
+			     char buffer[FORMAT_SIZE])
+{
+	const struct sp_times *times = report_by_total(table->report) ? row->total_times : row->self_times;
+	uint64_t ns = !times ? 0 :
+		      kind == COLUMN_ON ? times->on_ns :
+		      kind == COLUMN_RUNNABLE ? times->runnable_ns :
+		      kind == COLUMN_BLOCKED ? times->blocked_ns : times->longest_wait_ns;
+	if (kind == COLUMN_WAITS)
+		return times && times->waits ? format_count(times->waits, buffer) : "";
+	return ns ? format_ms(ns, buffer) : "";
+}
+
 const char *cell_text(const struct table *table, const struct cells *cells,
 		      const struct column *column, char buffer[FORMAT_SIZE])
 {
@@ -104,12 +128,18 @@ const char *cell_text(const struct table *table, const struct cells *cells,
 	case COLUMN_SELF:
 		return format_share(row->self.share.value, buffer);
 	case COLUMN_SELF_RANGE:
-		return !row->self.samples ? "" :
+		return !row->self.samples && !row->self.weight ? "" :
 		       format_range(table->term, &row->self.share, table->decimals, buffer);
 	case COLUMN_SAMPLES:
 		return format_count(row->self.samples, buffer);
 	case COLUMN_PERIOD:
 		return format_count(row->self.weight, buffer);
+	case COLUMN_ON:
+	case COLUMN_RUNNABLE:
+	case COLUMN_BLOCKED:
+	case COLUMN_WAITS:
+	case COLUMN_LONGEST:
+		return time_text(table, row, column->kind, buffer);
 	default:
 		return key_text(row, (enum sp_key)(column->kind - COLUMN_KEY), buffer);
 	}
@@ -163,6 +193,11 @@ static void choose_named_columns(struct table *table)
 		[REPORT_COLUMN_TOTAL_RANGE - SP_KEY_COUNT] = COLUMN_TOTAL_RANGE,
 		[REPORT_COLUMN_SAMPLES - SP_KEY_COUNT] = COLUMN_SAMPLES,
 		[REPORT_COLUMN_PERIOD - SP_KEY_COUNT] = COLUMN_PERIOD,
+		[REPORT_COLUMN_ON - SP_KEY_COUNT] = COLUMN_ON,
+		[REPORT_COLUMN_RUNNABLE - SP_KEY_COUNT] = COLUMN_RUNNABLE,
+		[REPORT_COLUMN_BLOCKED - SP_KEY_COUNT] = COLUMN_BLOCKED,
+		[REPORT_COLUMN_WAITS - SP_KEY_COUNT] = COLUMN_WAITS,
+		[REPORT_COLUMN_LONGEST - SP_KEY_COUNT] = COLUMN_LONGEST,
 	};
 	const struct report *report = table->report;
 	for (size_t i = 0; i < report->column_count; i++) {
@@ -172,6 +207,20 @@ static void choose_named_columns(struct table *table)
 	}
 }
 
+/* Adds the columns of time by state that the mode has. */
+static void choose_time_columns(struct table *table)
+{
+	enum sp_mode mode = table->report->mode;
+	if (mode != SP_MODE_OFF_CPU)
+		add_column(table, COLUMN_ON, 0);
+	add_column(table, COLUMN_RUNNABLE, 0);
+	if (mode == SP_MODE_LATENCY)
+		return;
+	add_column(table, COLUMN_BLOCKED, 0);
+	add_column(table, COLUMN_WAITS, 0);
+	add_column(table, COLUMN_LONGEST, 0);
+}
+
 /* Adds the default columns. Only the share that orders the rows has an interval column. */
 static void choose_usual_columns(struct table *table)
 {
@@ -179,7 +228,9 @@ static void choose_usual_columns(struct table *table)
 	bool by_total = report_by_total(report);
 	add_column(table, by_total ? COLUMN_TOTAL : COLUMN_SELF, 0);
 	add_column(table, by_total ? COLUMN_TOTAL_RANGE : COLUMN_SELF_RANGE, 0);
-	if (report->children)
+	if (report->mode != SP_MODE_CPU)
+		choose_time_columns(table);
+	else if (report->children)
 		add_column(table, by_total ? COLUMN_SELF : COLUMN_TOTAL, 0);
 }
 

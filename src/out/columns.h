@@ -13,6 +13,11 @@ enum column_kind {
 	COLUMN_SELF_RANGE,
 	COLUMN_SAMPLES,
 	COLUMN_PERIOD,
+	COLUMN_ON,
+	COLUMN_RUNNABLE,
+	COLUMN_BLOCKED,
+	COLUMN_WAITS,
+	COLUMN_LONGEST,
 	COLUMN_EVENT, /* share of the group's event `index`: self or total, as rows are ordered */
 	COLUMN_EVENT_RANGE,
 	COLUMN_RATIO,

@@ -4,6 +4,8 @@
  * names and order of the JSON output's row members. Columns of totals are always present, and empty if
  * totals are unknown. If there are several events, the last column is the event's name.
  *
+ * In modes of time, the last columns are times by state.
+ *
  * Each event group has its own table: numeric columns for each event are named EVENT.NUMBER, followed
  * by those of ratios, then the keys.
  */
@@ -11,6 +13,7 @@
 #include <string.h>
 #include "out/cell.h"
 #include "out/output.h"
+#include "out/times.h"
 
 static bool has_events(const struct report *report)
 {
@@ -38,7 +41,11 @@ static void put_key_names(const struct columns *columns, FILE *out)
 		put_name(report_key_name(columns->report, columns->keys[i]), out);
 	if (columns->build_id)
 		fputs(",build_id", out);
-	fputs(columns->events ? ",event\n" : "\n", out);
+	if (columns->events)
+		fputs(",event", out);
+	if (columns->report->mode != SP_MODE_CPU)
+		times_write_csv_titles(out);
+	putc('\n', out);
 }
 
 static void put_header(const struct columns *columns, FILE *out)
@@ -75,7 +82,6 @@ static void put_keys(const struct columns *columns, const struct sp_row *row, co
 		put_name(row->build_id, out);
 	if (columns->events)
 		put_name(event, out);
-	putc('\n', out);
 }
 
 static void put_weights(const struct sp_weight *self, const struct sp_weight *total, FILE *out)
@@ -93,6 +99,9 @@ static void put_row(const struct columns *columns, const struct sp_profile *prof
 {
 	put_weights(&row->self, totals ? &row->total : NULL, out);
 	put_keys(columns, row, profile->event, out);
+	if (row->self_times)
+		times_write_csv(row->self_times, totals ? row->total_times : NULL, out);
+	putc('\n', out);
 }
 
 /* Writes a column's title "EVENT.NUMBER", quoted because event names may contain commas. */
@@ -148,6 +157,7 @@ static void put_joint_row(const struct columns *columns, const struct joint_view
 		put_ratio(totals ? &row->total_ratios[i] : NULL, out);
 	}
 	put_keys(columns, &row->row, "", out);
+	putc('\n', out);
 }
 
 static void put_group(const struct report *report, const struct columns *columns,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folded stacks for flamegraph.pl, inferno and speedscope: a line "comm;root;...;leaf COUNT" for each
- * distinct stack, where COUNT is samples.
+ * distinct stack, where COUNT is samples. In modes of time it is ns, and the thread's state is a frame
+ * before the root.
  *
  * A kernel frame ends in "_[k]", an inlined function in "_[i]". Code without a symbol is named by its
  * "[dso]", so that it is not split into single addresses. A function without a name is "fn@0x1234
@@ -168,17 +169,19 @@ static bool write_group(struct folder *folder)
 	struct level *level = &folder->levels.items[folder->levels.count - 1];
 	const struct sp_tree_node *const *group = &level->nodes[level->next];
 	size_t size = 0;
-	uint64_t samples = 0;
+	bool times = folder->report->mode != SP_MODE_CPU;
+	uint64_t sum = 0;
 	while (level->next < level->count && !compare(&group[0], &level->nodes[level->next])) {
-		samples += group[size++]->self.samples;
+		sum += times ? group[size]->self.weight : group[size]->self.samples;
+		size++;
 		level->next++;
 	}
 	folder->line_size = level->line_size;
 	if (!line_add(folder, group[0]))
 		return false;
-	if (samples) {
+	if (sum) {
 		fwrite(folder->line, 1, folder->line_size, folder->out);
-		fprintf(folder->out, " %" PRIu64 "\n", samples);
+		fprintf(folder->out, " %" PRIu64 "\n", sum);
 	}
 	return push_level(folder, group, size);
 }

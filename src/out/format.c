@@ -138,6 +138,15 @@ const char *format_duration(const struct term *term, uint64_t ns, char buffer[FO
 	return buffer;
 }
 
+const char *format_ms(uint64_t ns, char buffer[FORMAT_SIZE])
+{
+	double ms = (double)ns / 1e6;
+	if (ms >= 99.95)
+		return format_count((uint64_t)(ms + 0.5), buffer);
+	snprintf(buffer, FORMAT_SIZE, "%.*f", ms >= 0.995 ? 1 : 2, ms);
+	return buffer;
+}
+
 const char *format_level(enum sp_level level)
 {
 	static const char *const marks[] = {

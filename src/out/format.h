@@ -42,6 +42,9 @@ const char *format_ratio_range(const struct term *term, const struct sp_ratio *r
 /* Formats a duration: "5.02 s", "12.3 ms", "1 h 02 min". */
 const char *format_duration(const struct term *term, uint64_t ns, char buffer[FORMAT_SIZE]);
 
+/* Formats a time in ms, without a unit: "12,345", "12.3", "0.04". */
+const char *format_ms(uint64_t ns, char buffer[FORMAT_SIZE]);
+
 /* Returns perf's mark of a privilege level: "[k]" for the kernel, "[.]" for a program, …. */
 const char *format_level(enum sp_level level);
 

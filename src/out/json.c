@@ -10,6 +10,7 @@
 #include "out/format.h"
 #include "out/findings.h"
 #include "out/output.h"
+#include "out/times.h"
 
 static void write_weight(struct json *json, const struct sp_weight *weight, bool total)
 {
@@ -89,6 +90,10 @@ static void write_row(const struct row_keys *of, struct json *json, const struct
 		write_bounds(json, &row->self, of->missing, row->missing_weight, false);
 	if (of->missing && of->totals)
 		write_bounds(json, &row->total, of->missing, row->missing_weight, true);
+	if (row->self_times)
+		times_write_json(json, "self_times", row->self_times);
+	if (row->self_times && of->totals)
+		times_write_json(json, "total_times", row->total_times);
 	json_end(json, '}');
 }
 
@@ -282,6 +287,8 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 	if (profile->missing_weight)
 		json_unsigned(json, "missing_weight", profile->missing_weight);
 	write_unsampled(json, profile);
+	if (profile->mode != SP_MODE_CPU)
+		times_write_json_head(json, profile);
 }
 
 static bool write_profile(const struct report *report, struct json *json,

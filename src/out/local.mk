@@ -18,6 +18,7 @@ src_libcommand_la_SOURCES += \
 	src/out/text.c \
 	src/out/threads.c src/out/threads.h src/out/threads_text.c \
 	src/out/timeline.c src/out/timeline.h \
+	src/out/times.c src/out/times.h \
 	src/out/tree.c
 
 check_PROGRAMS += tests/unit/test_output

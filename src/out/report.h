@@ -21,6 +21,11 @@ enum report_column {
 	REPORT_COLUMN_TOTAL_RANGE,
 	REPORT_COLUMN_SAMPLES,
 	REPORT_COLUMN_PERIOD,
+	REPORT_COLUMN_ON, /* time by state, and waits; of total if rows are ordered by that, else of self */
+	REPORT_COLUMN_RUNNABLE,
+	REPORT_COLUMN_BLOCKED,
+	REPORT_COLUMN_WAITS,
+	REPORT_COLUMN_LONGEST,
 	REPORT_COLUMN_END,
 };
 
@@ -60,6 +65,7 @@ struct report {
 	enum sp_tree_order tree;
 	bool filtered, relative;
 	const char *callers, *callees; /* show only this function's callers or callees; NULL: all functions */
+	enum sp_mode mode;
 	double row_limit, tree_limit; /* rows and nodes with smaller shares are hidden; 0: none */
 	double row_coverage;     /* text shows the first rows that have this part of self; 0: no limit */
 	size_t row_most;         /* most rows of an event in text; 0: no limit */

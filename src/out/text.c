@@ -10,6 +10,7 @@
 #include "out/format.h"
 #include "out/table.h"
 #include "out/timeline.h"
+#include "out/times.h"
 
 /* Indentation of the head's lines. */
 #define INDENT 2
@@ -218,6 +219,8 @@ static void add_weight(const struct report *report, const struct sp_profile *pro
 		       struct clauses *clauses)
 {
 	char weight[FORMAT_SIZE];
+	if (report->mode != SP_MODE_CPU)
+		return;
 	if (profile->weight_is_time)
 		add_clause(clauses, "%s of CPU time",
 			   format_duration(&report->term, profile->weight, weight));
@@ -228,6 +231,17 @@ static void add_weight(const struct report *report, const struct sp_profile *pro
 			   profile->weight == 1 ? "" : "s");
 }
 
+/* Adds the time of threads by state, and the number of samples. */
+static void add_times(const struct report *report, const struct sp_profile *profile,
+		      struct clauses *clauses)
+{
+	char times[320], count[FORMAT_SIZE];
+	times_describe(&report->term, profile, times, sizeof(times));
+	add_clause(clauses, "%s", times);
+	add_clause(clauses, "%s sample%s", format_count(profile->samples, count),
+		   profile->samples == 1 ? "" : "s");
+}
+
 /*
  * Writes an event's line: "4,996 samples of cpu-clock, 5.00 s of CPU time, none lost, stacks 99.9%
  * complete".
@@ -236,7 +250,9 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 {
 	struct clauses clauses = {.size = 0};
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];
-	if (!profile->samples)
+	if (report->mode != SP_MODE_CPU)
+		add_times(report, profile, &clauses);
+	else if (!profile->samples)
 		add_clause(&clauses, "no samples of %s", profile->event);
 	else if (profile->of_branches)
 		add_clause(&clauses, "%s branches from %s samples of %s",
@@ -258,6 +274,7 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 	if (profile->has_callchains && profile->samples && complete >= STACKS_GOOD)
 		add_clause(&clauses, "stacks %s complete", format_percent(complete, share));
 	write_words(report, 0, clauses.text, out);
+	times_write_idle(&report->term, profile, out);
 	write_stacks(report, profile, out);
 	if (report->callers) {
 		fputs("callers of ", out);
@@ -331,8 +348,12 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	term_begin(&report->term, TERM_DIM, out);
 	fprintf(out, "Percentages are of %s; %s is the 95%% confidence interval.\n",
 		report->relative ? "what passes the filters" :
+		report->mode == SP_MODE_LATENCY ? "elapsed time" :
+		report->mode != SP_MODE_CPU ? "the threads' time" :
 		times ? "total CPU time" : "the event's total",
 		term_glyph(&report->term, "low–high", "low-high"));
+	if (report->mode != SP_MODE_CPU && !report->column_count && !report->hide_rows)
+		fputs("Time is in ms; runnable threads wait for a CPU.\n", out);
 	term_end(&report->term, TERM_DIM, out);
 }
 

@@ -22,6 +22,7 @@ void input_options_deinit(struct selection *selection)
 	option_numbers_deinit(&selection->pids);
 	option_numbers_deinit(&selection->tids);
 	option_numbers_deinit(&selection->cpus);
+	option_numbers_deinit(&selection->parallelism);
 }
 
 static bool text_percent(const char *text, char **end, double *ret)
@@ -169,6 +170,9 @@ void input_options_add_stack_filter(struct selection *s, struct option_table *ta
 			    "select stacks with a function that matches"),
 		OPTION_CALL(0, "ignore", "REGEX", &s->ignore, parse_regex,
 			    "drop stacks with a function that matches"),
+		OPTION_NUMBERS(0, "parallelism", "N", &s->parallelism,
+			       "select samples while N threads of the process could run, such as 1-2",
+			       .rare = true),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -209,6 +213,7 @@ struct sp_filter input_options_filter(const struct selection *selection,
 		.time_count = recording ? recording->time_count : 0,
 		.focus = option_strings_list(&selection->focus),
 		.ignore = option_strings_list(&selection->ignore),
+		.parallelism = option_numbers_list(&selection->parallelism),
 	};
 }
 
@@ -227,5 +232,6 @@ bool input_options_is_filtered(const struct selection *selection)
 {
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
 	       selection->pids.count || selection->tids.count || selection->cpus.count ||
-	       selection->time_count || selection->focus.count || selection->ignore.count;
+	       selection->parallelism.count || selection->time_count || selection->focus.count ||
+	       selection->ignore.count;
 }

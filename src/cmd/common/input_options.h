@@ -29,7 +29,7 @@ struct selection {
 	const char *symfs, *vmlinux, *kallsyms, *unwinder;
 	bool debuginfod, force;
 	struct option_strings comms, dsos, symbols, events, focus, ignore;
-	struct option_numbers pids, tids, cpus;
+	struct option_numbers pids, tids, cpus, parallelism;
 	struct selection_time parts[SELECTION_TIMES]; /* parts of --time, in the order given */
 	size_t time_count;
 	int inlines, pager; /* -1: not given */
@@ -46,7 +46,10 @@ void input_options_deinit(struct selection *selection);
  */
 void input_options_add_read(struct selection *selection, struct option_table *table);
 void input_options_add_filter(struct selection *selection, struct option_table *table);
-/* Adds the options that select samples by any function in their stacks (--focus, --ignore). */
+/*
+ * Adds the options that select samples by any function in their stacks (--focus, --ignore), and by the
+ * number of threads that could run (--parallelism).
+ */
 void input_options_add_stack_filter(struct selection *selection, struct option_table *table);
 void input_options_add_output(struct selection *selection, struct option_table *table);
 

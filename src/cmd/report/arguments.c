@@ -157,6 +157,12 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "srcline, event, ...; +KEY adds to comm,dso,function"),
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
 				     "print the call tree: caller (default) or callee"),
+		OPTION_CALL(0, "mode", "MODE", &a->mode, report_mode_parse,
+			    "weigh by cpu, wall or off-cpu time, or by latency"),
+		OPTION_CALL(0, "latency", NULL, &a->mode, report_latency_parse,
+			    "same as --mode latency", .rare = true),
+		OPTION_FLAG(0, "all-threads", &a->all_threads,
+			    "show idle threads in wall mode, too", .rare = true),
 		OPTION_CALL(0, "callers", "FUNCTION", &a->callers, parse_function,
 			    "show the callers of FUNCTION (a name or /REGEX/); with -g as a tree"),
 		OPTION_CALL(0, "callees", "FUNCTION", &a->callees, parse_function,
@@ -165,7 +171,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			      "order by total, which includes callees; --no-children: no totals"),
 		OPTION_CHOICE(0, "inline", &a->selection.inlines,
 			      "show inlined functions as functions (default)", .rare = true),
-		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples"),
+		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples",
+			    .rare = true),
 		OPTION_FLAG('T', "threads", &a->threads,
 			    "show each thread's time on a CPU and blocked"),
 		OPTION_CALL(0, "percent-limit", "MIN", &a->limit, parse_limit,
@@ -185,7 +192,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			      "recorded groups)", .rare = true),
 		OPTION_CALL('F', "fields", "FIELDS", a, report_fields_parse,
 			    "print these columns, in this order: overhead, overhead_children, "
-			    "interval, sample, period, and keys of -s", .rare = true),
+			    "interval, sample, period, on_ms, runnable_ms, blocked_ms, waits, "
+			    "longest_ms, and keys of -s", .rare = true),
 		OPTION_FLAG(0, "mem-mode", &a->memory,
 			    "weight samples by memory access latency, and group them by memory "
 			    "keys", .rare = true),
@@ -264,8 +272,6 @@ static const struct option_refusal refused[] = {
 	{0, "total-cycles", "it orders blocks between branches; 'sprof script -F brstackinsn' has "
 			    "their cycles"},
 	{0, "stitch-lbr", "joined branch stacks can be wrong"},
-	{0, "latency", "parallelism is not computed"},
-	{0, "parallelism", "parallelism is not computed"},
 	{0, "socket-filter", "use -C with the socket's CPUs, or -s socket"},
 	{0, "symbol-filter", "use -S with full names, or --focus REGEX"},
 	{0, "show-total-period", "use -F overhead,period,...; csv and json always have it"},
@@ -354,6 +360,7 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 	*arguments = (struct report_arguments){
 		.children = -1,
 		.branches = -1,
+		.mode = -1,
 		.group = -1,
 		.limit = -1,
 	};

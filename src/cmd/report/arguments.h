@@ -38,6 +38,8 @@ struct report_arguments {
 	int children; /* --children; -1: not given */
 	int branches; /* rows count branches; -1: not given: report_arguments_resolve() then sets 0 or 1 */
 	bool memory;
+	int mode; /* enum sp_mode; -1: not given: report_mode_resolve() then sets it */
+	bool all_threads;
 	bool threads; /* --threads: print the states of threads */
 	int group; /* --group; -1: not given */
 	uint64_t time_quantum_ns;
@@ -69,6 +71,16 @@ bool report_names_stacks(const struct report_arguments *arguments);
 /* Parsers of --sort and --fields. */
 bool report_keys_parse(const struct option *option, const char *text);
 bool report_fields_parse(const struct option *option, const char *text);
+
+/* Parsers of --mode and --latency. */
+bool report_mode_parse(const struct option *option, const char *text);
+bool report_latency_parse(const struct option *option, const char *text);
+
+/*
+ * Sets the mode if it was not given: wall, if the recordings have waits, else CPU. Returns false after
+ * printing which options conflict.
+ */
+bool report_mode_resolve(struct report_arguments *arguments, const struct recordings *recordings);
 
 /* Adds a key to rows, unless it is already there. */
 void report_key_add(struct report_arguments *arguments, enum sp_key key);

@@ -59,6 +59,11 @@ static const struct {
 						 * column before */
 	{"sample", REPORT_COLUMN_SAMPLES},
 	{"period", REPORT_COLUMN_PERIOD},
+	{"on_ms", REPORT_COLUMN_ON}, /* not in perf, as those that follow: time by state */
+	{"runnable_ms", REPORT_COLUMN_RUNNABLE},
+	{"blocked_ms", REPORT_COLUMN_BLOCKED},
+	{"waits", REPORT_COLUMN_WAITS},
+	{"longest_ms", REPORT_COLUMN_LONGEST},
 };
 
 static bool parse_field(struct report_arguments *arguments, const char *word)
@@ -238,7 +243,7 @@ int report_arguments_resolve(struct report_arguments *arguments, struct sp_ctx *
 	for (size_t i = 0; i < arguments->column_count; i++)
 		if (arguments->columns[i] < SP_KEY_COUNT)
 			report_key_add(arguments, (enum sp_key)arguments->columns[i]);
-	if (!settle_branches(arguments, recordings))
+	if (!report_mode_resolve(arguments, recordings) || !settle_branches(arguments, recordings))
 		return 1;
 	add_default_keys(arguments);
 	if (arguments->parent)

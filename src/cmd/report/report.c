@@ -60,7 +60,9 @@ static double tree_limit(const struct report_arguments *arguments)
 /* Text and pages are ordered by self, the hottest code first; other formats keep their documented order. */
 static bool orders_by_self(const struct report_arguments *arguments)
 {
-	return arguments->output->functions || (is_text(arguments) && arguments->children != 1);
+	/* The innermost function of a wait is the scheduler's. */
+	bool total = arguments->children == 1 || (arguments->mode != SP_MODE_CPU && arguments->children);
+	return arguments->output->functions || (is_text(arguments) && !total);
 }
 
 /* Sets the limits of rows. A limit given by the user disables the others. */
@@ -95,7 +97,7 @@ static void set_row_limits(const struct report_arguments *arguments, struct repo
 static enum sp_grouping grouping(const struct report_arguments *arguments,
 				 const struct sp_reader *reader)
 {
-	bool never = arguments->output->stacks ||
+	bool never = arguments->output->stacks || arguments->mode != SP_MODE_CPU ||
 		     (arguments->output == &output_csv && arguments->group < 0);
 	if (!arguments->group || never)
 		return SP_GROUPS_NONE;
@@ -174,6 +176,9 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.size = sizeof(groups->samples),
 		.branches = arguments->branches == 1,
 		.memory = arguments->memory,
+		.mode = (enum sp_mode)arguments->mode,
+		.event = arguments->selection.events.count ? arguments->selection.events.items[0] : NULL,
+		.all_threads = arguments->all_threads,
 		.relative = arguments->relative,
 		.time_bins = output == &output_text && !arguments->selection.quiet,
 		.timeline = needs_timeline(arguments),
@@ -292,7 +297,8 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	for (size_t i = 0; i < profiles; i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		const struct sp_event *event = sp_analysis_event(analysis, i);
-		if (!has_event(arguments, profile->event) || is_side_band(arguments, event, profile))
+		if (arguments->mode == SP_MODE_CPU && (!has_event(arguments, profile->event) ||
+						       is_side_band(arguments, event, profile)))
 			continue;
 		lists->periods[report->profile_count] = period_of(event, profile);
 		lists->bins[report->profile_count] = sp_analysis_time_bins(analysis, i);
@@ -454,6 +460,7 @@ static int report_analysis(const struct report_arguments *arguments, const struc
 		.callers = arguments->callers,
 		.callees = arguments->callees,
 		.relative = arguments->relative,
+		.mode = (enum sp_mode)arguments->mode,
 		.source_directories = (const char *const *)arguments->source_directories.items,
 		.source_directory_count = arguments->source_directories.count,
 		.quiet = arguments->selection.quiet,

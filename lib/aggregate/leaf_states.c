@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/leaf_states.h"
+
+#include <sprof/reader.h>
+#include <stdlib.h>
+#include "aggregate/wait_reason.h"
+
+uint8_t *leaf_states_frames(const struct names *names)
+{
+	uint8_t *reasons = calloc(names->frames.count + 1, sizeof(*reasons));
+	for (size_t i = 0; reasons && i < names->frames.count; i++) {
+		const struct frame *frame = &names->frames.items[i];
+		if (frame->cpumode != PERF_RECORD_MISC_KERNEL)
+			reasons[i] = FRAME_USER;
+		else if (symbol_is_named(frame->symbol))
+			reasons[i] = wait_reason_of_function(frame->symbol->name);
+	}
+	return reasons;
+}
+
+/* Returns the reason by the kernel functions of a leaf's chain, the innermost known one. */
+static uint8_t reason_of_chain(const struct resolved *resolved, const struct leaf *leaf)
+{
+	const struct counted *counted = resolved->counted;
+	const uint8_t *frames = counted->work->frame_reasons;
+	uint8_t reason = frames[leaf->answer >> ANSWER_SHIFT];
+	for (uint32_t at = leaf->node; at != RADIX_NONE && reason == WAIT_UNKNOWN;) {
+		const struct radix_node *node = &counted->chains.radix.items[at];
+		for (uint32_t i = node->run + node->length; i-- > node->run && reason == WAIT_UNKNOWN;)
+			if (resolved->frames[i] < WORD_GAP)
+				reason = frames[resolved->frames[i]];
+		at = node->parent;
+	}
+	return reason == FRAME_USER ? WAIT_UNKNOWN : reason;
+}
+
+static uint64_t state_of_wait(const struct resolved *resolved, const struct leaf *leaf)
+{
+	const struct counted *counted = resolved->counted;
+	const struct group *group = &counted->groups.items[resolved->states[leaf->node].group];
+	if (counted->work->mode->latency)
+		return STATE_ALL_WAIT;
+	uint8_t reason = reason_of_chain(resolved, leaf);
+	if (reason == WAIT_UNKNOWN && group->stratum)
+		reason = wait_reason_of_syscall(sp_reader_info(counted->work->reader)->arch,
+						group->stratum - 1);
+	return STATE_WAIT + reason;
+}
+
+size_t leaf_parts(const struct resolved *resolved, uint32_t index, struct leaf_part ret[TIME_STATES])
+{
+	const struct counted *counted = resolved->counted;
+	const struct leaf *leaf = &counted->leaves.items[index];
+	const struct state_sums *times = &counted->leaf_times.items[index];
+	size_t count = 0;
+	for (enum time_state state = 0; state < TIME_STATES && leaf->weight; state++) {
+		if (!times->ns[state])
+			continue;
+		struct leaf_part part = {.samples = count ? 0 : leaf->samples, .weight = times->ns[state],
+					 .state = state};
+		if (state == TIME_BLOCKED) {
+			part.times = *times;
+			part.times.ns[TIME_ON_CPU] = part.times.ns[TIME_RUNNABLE] = 0;
+			part.times.ns[TIME_UNKNOWN] = 0;
+			part.state = state_of_wait(resolved, leaf);
+		}
+		part.times.ns[state] = times->ns[state];
+		ret[count++] = part;
+	}
+	return count;
+}
+
+const char *leaf_state_text(uint64_t state)
+{
+	static const char *const texts[] = {"[on CPU]", "[waiting for CPU]", "[blocked]", "[unknown state]",
+					    "[all threads blocked]"};
+	return state < STATE_WAIT ? texts[state] : wait_reason_state((uint8_t)(state - STATE_WAIT));
+}
+
+const char *leaf_state_waits_for(uint64_t state)
+{
+	return state < STATE_WAIT ? NULL : wait_reason_name((uint8_t)(state - STATE_WAIT));
+}

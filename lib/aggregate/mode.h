@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Modes of an analysis in which weights are time of threads by their state (enum sp_mode). Samples are
+ * counted by strata. A stratum is a thread's on-CPU samples (in latency mode: those with one number of
+ * threads that could run), or its samples of waits. When all samples are counted, a stratum's leaves are
+ * scaled so that they sum to the time that the thread spent in this state (mode_scale.h).
+ */
+#ifndef AGGREGATE_MODE_H
+#define AGGREGATE_MODE_H
+
+#include <sprof/reader.h>
+#include "aggregate/options.h"
+#include "base/hash.h"
+#include "base/vec.h"
+#include "profile/state_sums.h"
+#include "sideband/task_states.h"
+
+/* Meaning of an event's samples in a mode. */
+enum event_role {
+	ROLE_NONE,   /* not counted */
+	ROLE_ON_CPU, /* distributes on-CPU and runnable time */
+	ROLE_WAIT,   /* a wait; its period is the time in ns */
+	ROLE_SWITCH, /* a thread leaves a CPU; the states have the length of the wait */
+};
+
+/* Names of events with ROLE_WAIT; the first is perf's and ours. */
+#define MODE_WAIT_EVENT "offcpu-time"
+
+/* No lifetime of the states: the thread's states are not known. */
+#define LIFETIME_NONE UINT32_MAX
+
+/* One sample, as the mode counts it. Zeroed in SP_MODE_CPU. */
+struct mode_sample {
+	uint32_t lifetime; /* index of the thread's lifetime in the states, or LIFETIME_NONE */
+	uint32_t stratum;  /* on-CPU samples: threads that could run (latency), else 0; waits: number of the
+			    * system call plus 1, or 0 */
+	uint64_t weight;
+	bool is_wait;
+	double waits;      /* number of waits that the sample stands for */
+	uint64_t wait_ns;  /* duration of the wait */
+	double variance;   /* variance of the weight by thinning, in ns² */
+};
+
+struct mode {
+	enum sp_mode kind;
+	const struct task_states *states; /* borrowed; NULL: switches were not recorded */
+	uint8_t *roles;     /* enum event_role by event */
+	size_t event_count;
+	uint16_t any_event; /* an event with a role */
+	bool is_clock;      /* weights of on-CPU samples are ns */
+	bool is_thinned;    /* samples of switches are a part of them */
+	bool latency;       /* strata are by the number of threads that could run */
+};
+
+/* Returns the mode's name, a constant; NULL for SP_MODE_CPU. */
+const char *mode_name(enum sp_mode mode);
+
+/*
+ * Sets roles_ret[i] to the role (enum event_role) of each event of a recording. The on-CPU event is the one
+ * named by `event`; NULL: the first clock, else the first hardware event with samples.
+ */
+void mode_roles(const struct sp_reader *reader, const char *event, uint8_t *roles_ret);
+
+/*
+ * Initializes the mode of a recording. Fails if the recording lacks records that the mode needs; the message
+ * names them, and the command that records them. `states` may be NULL.
+ */
+struct sp_error *mode_init(struct mode *mode, const struct sp_reader *reader,
+			   const struct analysis_options *options,
+			   const struct task_states *states) SP_MUST_CHECK;
+void mode_deinit(struct mode *mode);
+
+/* Returns the error of a recording without switches; `what`: the mode or key that needs them. */
+struct sp_error *mode_no_switches(const struct sp_reader *reader, const char *what);
+
+/* Sets how a sample counts in the mode. Returns false if it does not count. Thread-safe. */
+bool mode_sample(const struct mode *mode, const struct sp_record *record, struct mode_sample *ret);
+
+/* Weight of a stratum's samples, before filters. */
+struct mode_weight {
+	uint64_t key; /* mode_stratum_key() */
+	uint64_t weight;
+};
+
+/* Weights by stratum. A zeroed struct is empty. */
+struct mode_weights {
+	VEC(struct mode_weight);
+	struct u64map index_of; /* key -> index */
+};
+
+void mode_weights_deinit(struct mode_weights *weights);
+
+/* Adds to a stratum's weight. Returns false when out of memory. */
+bool mode_weights_add(struct mode_weights *weights, uint64_t key, uint64_t weight);
+
+/* Returns a stratum's weight; 0: it has no samples. */
+uint64_t mode_weights_find(const struct mode_weights *weights, uint64_t key);
+
+/* Returns the key of a stratum. All waits of a thread are one stratum. */
+static inline uint64_t mode_stratum_key(uint32_t lifetime, bool is_wait, uint32_t stratum)
+{
+	return (uint64_t)lifetime << 32 | (is_wait ? 1 : stratum << 1);
+}
+
+#endif

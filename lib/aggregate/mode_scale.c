@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "aggregate/mode_scale.h"
+
+#include <stdlib.h>
+#include "aggregate/sample_counter.h"
+#include "base/cleanup.h"
+#include "profile/filter.h"
+
+/* A thread is idle if it waited at one place for more than this part of its life. */
+#define IDLE_SHARE 0.99
+
+static void deinit_weights(struct mode_weights *weights)
+{
+	mode_weights_deinit(weights);
+}
+
+/* Adds the weights of all workers. Returns false when out of memory. */
+static bool merge_weights(const struct run *run, struct mode_weights *all)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct mode_weights *from = &run->workers[i].counted.mode_weights;
+		for (size_t j = 0; j < from->count; j++)
+			if (!mode_weights_add(all, from->items[j].key, from->items[j].weight))
+				return false;
+	}
+	return true;
+}
+
+/* Returns whether the thread passes the filters. Filters of code or times exclude time without samples. */
+static bool shows_rest(const struct run *run, const struct task_totals *of, const char *name)
+{
+	const struct sp_filter *filter = &run->options.filter;
+	const struct sp_analysis_stacks *stacks = &run->options.stacks;
+	if (filter->dsos.count || filter->symbols.count || filter->cpus.count || filter->time_count ||
+	    filter->focus.count || filter->ignore.count || filter->parallelism.count || stacks->callers ||
+	    stacks->callees || run->options.rows.parent_only)
+		return false;
+	return filter_name(filter->comms.items, filter->comms.count, name) &&
+	       filter_task(filter, of->pid, of->tid);
+}
+
+/* Adds a leaf without a stack for the rest of a lifetime. Returns false when out of memory. */
+static bool add_rest(struct run *run, uint32_t lifetime, uint32_t answer)
+{
+	struct counted *counted = &run->workers[0].counted;
+	const struct task_totals *of = task_states_totals(run->mode.states, lifetime);
+	const struct state_sums *rest = &run->mode_times.rest[lifetime];
+	const bool *keys = run->work.group_keys;
+	uint64_t words[SP_KEY_COUNT], last_ns = of->end_ns - (of->end_ns > of->begin_ns);
+	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
+	if (!state_sums_total(rest) || !shows_rest(run, of, span.name))
+		return true;
+	for (size_t i = 0; i < run->work.detail_count; i++)
+		words[i] = DETAIL_NONE;
+	const struct group group = {
+		.event = run->mode.any_event,
+		.comm = keys[SP_KEY_COMM] ? span.name : NULL,
+		.pid = keys[SP_KEY_PID] ? (int32_t)of->pid : 0,
+		.tid = keys[SP_KEY_TID] ? (int32_t)of->tid : 0,
+		.cpu = keys[SP_KEY_CPU] ? -1 : 0,
+		.detail = run->work.detail_count ? details_add(&counted->details, words) : 0,
+		.lifetime = lifetime,
+	};
+	uint32_t index = group.detail == UINT32_MAX ? UINT32_MAX : groups_add(&counted->groups, &group);
+	uint32_t root = index == UINT32_MAX ? RADIX_NONE :
+			radix_root(&counted->chains.radix, (uint64_t)index << 32 | span.view);
+	uint32_t leaf = root == RADIX_NONE ? UINT32_MAX : sample_leaf(counted, root, answer);
+	if (leaf == UINT32_MAX || !counted_add_times(counted, leaf, rest))
+		return false;
+	counted->leaves.items[leaf].weight = state_sums_total(rest);
+	return true;
+}
+
+struct sp_error *mode_add_rests(struct run *run)
+{
+	CLEANUP(deinit_weights) struct mode_weights weights = {0};
+	if (!merge_weights(run, &weights))
+		return error_no_memory();
+	struct sp_error *error = mode_times_make(&run->mode_times, &run->mode, &weights);
+	uint32_t answer = names_add_rest(&run->names);
+	if (!error && answer == ANSWER_FAILED)
+		error = error_no_memory();
+	for (uint32_t i = 0; !error && i < run->mode_times.lifetime_count; i++)
+		if (!add_rest(run, i, answer))
+			error = error_no_memory();
+	return error;
+}
+
+/* Returns the stratum of a leaf; NULL: the leaf is a rest. */
+static struct stratum *stratum_of(const struct run *run, const struct worker *worker, const struct leaf *leaf)
+{
+	const struct counted *counted = &worker->counted;
+	const struct group *group = &counted->groups.items[worker->resolved.states[leaf->node].group];
+	bool is_wait = run->mode.roles[group->event] != ROLE_ON_CPU;
+	return mode_times_find(&run->mode_times, mode_stratum_key(group->lifetime, is_wait, group->stratum));
+}
+
+static void scale_worker(struct run *run, struct worker *worker)
+{
+	struct counted *counted = &worker->counted;
+	for (size_t i = 0; i < counted->leaf_times.count; i++) {
+		struct leaf *leaf = &counted->leaves.items[i];
+		struct state_sums *times = &counted->leaf_times.items[i];
+		struct stratum *stratum = leaf->samples ? stratum_of(run, worker, leaf) : NULL;
+		if (!stratum)
+			continue;
+		uint64_t weight = leaf->weight;
+		stratum_scale(stratum, weight, times->ns);
+		double factor = weight ? (double)times->ns[TIME_BLOCKED] / (double)weight : 0;
+		times->variance *= factor * factor;
+		leaf->weight = state_sums_total(times);
+	}
+}
+
+/* Longest blocked time of a lifetime at one place: a chain with its sampled address. */
+struct places {
+	struct u64map index_of; /* hash of lifetime and place -> index */
+	VEC(uint64_t) ns;
+	uint64_t *longest;      /* by lifetime */
+};
+
+static void places_deinit(struct places *places)
+{
+	u64map_deinit(&places->index_of);
+	vec_deinit(&places->ns);
+	free(places->longest);
+}
+
+/* Returns a hash of the chain from its root to a node, equal in all workers. */
+static uint64_t hash_chain(const struct radix *radix, uint32_t at, uint64_t hash)
+{
+	for (; at != RADIX_NONE; at = radix->items[at].parent)
+		for (uint32_t i = radix->items[at].run + radix->items[at].length; i-- > radix->items[at].run;)
+			hash = hash_pair(hash, radix->words.items[i]);
+	return hash;
+}
+
+static bool add_place(struct places *places, uint32_t lifetime, uint64_t hash, uint64_t ns)
+{
+	bool added;
+	if (!vec_reserve(&places->ns, places->ns.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&places->index_of, hash, (uint32_t)places->ns.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&places->ns) = 0;
+	uint64_t *sum = &places->ns.items[*index];
+	*sum = weight_add(*sum, ns);
+	if (*sum > places->longest[lifetime])
+		places->longest[lifetime] = *sum;
+	return true;
+}
+
+static bool find_places(const struct run *run, struct places *places)
+{
+	places->longest = calloc(run->mode_times.lifetime_count + 1, sizeof(*places->longest));
+	for (size_t i = 0; places->longest && i < run->worker_count; i++) {
+		const struct worker *worker = &run->workers[i];
+		const struct counted *counted = &worker->counted;
+		for (size_t j = 0; j < counted->leaf_times.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
+			uint64_t ns = counted->leaf_times.items[j].ns[TIME_BLOCKED];
+			uint32_t group = worker->resolved.states[leaf->node].group;
+			uint32_t lifetime = counted->groups.items[group].lifetime;
+			if (!ns || lifetime == LIFETIME_NONE)
+				continue;
+			uint64_t hash = hash_pair(lifetime, leaf->answer >> ANSWER_SHIFT);
+			hash = hash_chain(&counted->chains.radix, leaf->node, hash);
+			if (!add_place(places, lifetime, hash, ns))
+				return false;
+		}
+	}
+	return places->longest;
+}
+
+static bool is_idle(const struct run *run, const struct places *places, uint32_t lifetime)
+{
+	const struct task_totals *of = task_states_totals(run->mode.states, lifetime);
+	return (double)places->longest[lifetime] > IDLE_SHARE * (double)(of->end_ns - of->begin_ns);
+}
+
+/* Drops the leaves of idle lifetimes, whose times were subtracted from the whole. */
+static void drop_idle(struct run *run, const struct places *places)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		struct worker *worker = &run->workers[i];
+		struct counted *counted = &worker->counted;
+		for (size_t j = 0; j < counted->leaf_times.count; j++) {
+			struct leaf *leaf = &counted->leaves.items[j];
+			uint32_t group = worker->resolved.states[leaf->node].group;
+			uint32_t lifetime = counted->groups.items[group].lifetime;
+			if (lifetime == LIFETIME_NONE || !is_idle(run, places, lifetime))
+				continue;
+			leaf->samples = leaf->weight = 0;
+			counted->leaf_times.items[j] = (struct state_sums){0};
+		}
+	}
+}
+
+/* Leaves out the idle lifetimes, unless all are idle. Returns false when out of memory. */
+static bool leave_out_idle(struct run *run)
+{
+	CLEANUP(places_deinit) struct places places = {0};
+	struct state_sums *whole = &run->mode_times.whole;
+	size_t count = run->mode_times.lifetime_count, idle = 0;
+	if (!find_places(run, &places))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		idle += is_idle(run, &places, i);
+	if (!idle || idle == count)
+		return true;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct task_totals *of = task_states_totals(run->mode.states, i);
+		if (!is_idle(run, &places, i))
+			continue;
+		whole->ns[TIME_ON_CPU] -= of->running_ns;
+		whole->ns[TIME_RUNNABLE] -= of->runnable_ns;
+		whole->ns[TIME_BLOCKED] -= of->blocked_ns;
+		whole->ns[TIME_UNKNOWN] -= of->unknown_ns;
+		whole->waits -= (double)of->waits;
+		run->idle_ns = weight_add(run->idle_ns, of->end_ns - of->begin_ns);
+	}
+	run->idle_threads = idle;
+	drop_idle(run, &places);
+	return true;
+}
+
+struct sp_error *mode_scale(struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++)
+		scale_worker(run, &run->workers[i]);
+	run->work.frame_reasons = run->frame_reasons = leaf_states_frames(&run->names);
+	if (!run->frame_reasons)
+		return error_no_memory();
+	if (run->mode.kind == SP_MODE_WALL && !run->options.samples.all_threads && run->mode.states &&
+	    !leave_out_idle(run))
+		return error_no_memory();
+	return NULL;
+}
+
+/* Adds the times and samples of all leaves that pass the filters. */
+static void add_leaves(const struct run *run, struct state_sums *sums, struct sp_profile *profile)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct counted *counted = &run->workers[i].counted;
+		for (size_t j = 0; j < counted->leaf_times.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
+			profile->shown_samples += leaf->samples;
+			profile->shown_weight = weight_add(profile->shown_weight, leaf->weight);
+			if (leaf->weight)
+				state_sums_add(sums, &counted->leaf_times.items[j]);
+		}
+	}
+}
+
+void mode_add_totals(const struct run *run, struct sp_profile *profile, struct state_whole *whole)
+{
+	struct state_sums sums = {0}, all = run->mode_times.whole;
+	add_leaves(run, &sums, profile);
+	if (!run->mode.states || run->mode.latency) {
+		all.waits = sums.waits;
+		all.longest_ns = sums.longest_ns;
+	}
+	state_sums_add(&whole->sums, &all);
+	profile->mode = run->mode.kind;
+	profile->weight_is_time = true;
+	profile->weight = state_sums_total(&whole->sums);
+	profile->times = state_times(&whole->sums);
+	profile->threads += run->mode_times.lifetime_count;
+	profile->idle_threads += run->idle_threads;
+	profile->idle_ns = weight_add(profile->idle_ns, run->idle_ns);
+}

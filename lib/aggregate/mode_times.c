@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Latency: all times at which a thread begins or ends to be able to run are sorted by process and time.
+ * Between two of them, the number of threads that could run, p, is constant. Each thread's time then adds to
+ * its stratum for p.
+ */
+#include "aggregate/mode_times.h"
+
+#include <stdlib.h>
+#include "base/error.h"
+#include "profile/interval.h"
+
+/* From this time on, until the next edge of the process, `count` of its threads could run. */
+struct edge {
+	uint64_t time_ns;
+	uint32_t pid;
+	int32_t count; /* before sum_edges(): 1 or -1 */
+};
+
+struct edges {
+	VEC(struct edge);
+};
+
+void mode_times_deinit(struct mode_times *times)
+{
+	vec_deinit(&times->strata);
+	u64map_deinit(&times->index_of);
+	free(times->rest);
+}
+
+struct stratum *mode_times_find(const struct mode_times *times, uint64_t key)
+{
+	const uint32_t *index = u64map_find(&times->index_of, key);
+	return index ? &times->strata.items[*index] : NULL;
+}
+
+/* Adds the strata, without times. Returns false when out of memory. */
+static bool add_strata(struct mode_times *times, const struct mode_weights *weights)
+{
+	for (uint32_t i = 0; i < weights->count; i++) {
+		const struct mode_weight *from = &weights->items[i];
+		struct stratum *stratum = vec_push(&times->strata);
+		if (!stratum || !u64map_put(&times->index_of, from->key, i, NULL))
+			return false;
+		*stratum = (struct stratum){.weight = from->weight};
+	}
+	return true;
+}
+
+/* Adds time to a stratum, or to the lifetime's rest if the stratum has no samples. */
+static void add_time(struct mode_times *times, uint64_t key, enum time_state state, uint64_t ns)
+{
+	struct stratum *stratum = mode_times_find(times, key);
+	uint64_t *to = stratum && stratum->weight ? stratum->ns : times->rest[key >> 32].ns;
+	to[state] = weight_add(to[state], ns);
+}
+
+static void add_lifetime(struct mode_times *times, const struct mode *mode, uint32_t lifetime)
+{
+	const struct task_totals *totals = task_states_totals(mode->states, lifetime);
+	uint64_t on_cpu = mode_stratum_key(lifetime, false, 0), wait = mode_stratum_key(lifetime, true, 0);
+	if (mode->kind == SP_MODE_WALL)
+		add_time(times, on_cpu, TIME_ON_CPU, totals->running_ns);
+	add_time(times, on_cpu, TIME_RUNNABLE, totals->runnable_ns);
+	add_time(times, wait, TIME_BLOCKED, totals->blocked_ns);
+	times->rest[lifetime].ns[TIME_UNKNOWN] = totals->unknown_ns;
+	times->whole.waits += (double)totals->waits;
+	if (totals->longest_wait_ns > times->whole.longest_ns)
+		times->whole.longest_ns = totals->longest_wait_ns;
+}
+
+/* Adds the weights of threads whose states are not known, as they are. */
+static void add_unknown(struct mode_times *times, const struct mode *mode,
+			const struct mode_weights *weights)
+{
+	for (size_t i = 0; i < weights->count; i++) {
+		struct stratum *stratum = &times->strata.items[i];
+		bool is_wait = weights->items[i].key & 1;
+		if (weights->items[i].key >> 32 != LIFETIME_NONE)
+			continue;
+		if (is_wait)
+			stratum->ns[TIME_BLOCKED] = stratum->weight;
+		else if (mode->kind == SP_MODE_WALL)
+			stratum->ns[TIME_ON_CPU] = stratum->weight;
+	}
+}
+
+static bool could_run(const struct task_interval *interval)
+{
+	return interval->state == TASK_RUNNING || interval->state == TASK_RUNNABLE;
+}
+
+/* Gets the lifetime's interval at *time_ns, and advances the time to its end. False at the end. */
+static bool next_interval(const struct mode *mode, const struct task_totals *of, uint64_t *time_ns,
+			  struct task_interval *ret)
+{
+	if (*time_ns >= of->end_ns || !task_states_at(mode->states, of->tid, *time_ns, ret))
+		return false;
+	ret->begin_ns = *time_ns;
+	if (ret->end_ns > of->end_ns || ret->end_ns <= ret->begin_ns)
+		ret->end_ns = of->end_ns;
+	*time_ns = ret->end_ns;
+	return true;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* Makes the edges of all processes, sorted. Returns false when out of memory. */
+static bool make_edges(const struct mode *mode, struct edges *edges)
+{
+	for (size_t i = 0; i < task_states_count(mode->states); i++) {
+		const struct task_totals *of = task_states_totals(mode->states, i);
+		struct task_interval interval;
+		for (uint64_t time_ns = of->begin_ns; next_interval(mode, of, &time_ns, &interval);) {
+			if (!could_run(&interval))
+				continue;
+			if (!vec_reserve(edges, edges->count + 2))
+				return false;
+			*vec_push(edges) = (struct edge){interval.begin_ns, of->pid, 1};
+			*vec_push(edges) = (struct edge){interval.end_ns, of->pid, -1};
+		}
+	}
+	if (edges->count)
+		qsort(edges->items, edges->count, sizeof(*edges->items), compare_edges);
+	int32_t count = 0;
+	for (size_t i = 0; i < edges->count; i++)
+		edges->items[i].count = count += edges->items[i].count;
+	return true;
+}
+
+/* Returns the index of the process's first edge after a time. */
+static size_t first_after(const struct edges *edges, uint32_t pid, uint64_t time_ns)
+{
+	size_t low = 0, high = edges->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct edge *edge = &edges->items[middle];
+		if (edge->pid < pid || (edge->pid == pid && edge->time_ns <= time_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Latency of a lifetime by its strata. The key is the number of threads that could run. */
+struct latencies {
+	struct u64map index_of;
+	VEC(struct latency {
+		uint32_t count;
+		double ns[2]; /* TIME_ON_CPU, TIME_RUNNABLE */
+	});
+};
+
+static bool add_latency(struct latencies *latencies, uint32_t count, enum time_state state, uint64_t ns)
+{
+	bool added;
+	if (!vec_reserve(latencies, latencies->count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&latencies->index_of, count, (uint32_t)latencies->count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(latencies) = (struct latency){.count = count};
+	latencies->items[*index].ns[state] += (double)ns / count;
+	return true;
+}
+
+/* Adds the parts of an interval in which the thread could run. */
+static bool split_interval(const struct edges *edges, uint32_t pid, const struct task_interval *interval,
+			   struct latencies *latencies)
+{
+	enum time_state state = interval->state == TASK_RUNNING ? TIME_ON_CPU : TIME_RUNNABLE;
+	size_t next = first_after(edges, pid, interval->begin_ns);
+	for (uint64_t at = interval->begin_ns; at < interval->end_ns; next++) {
+		uint64_t end = edges->items[next].time_ns;
+		if (!add_latency(latencies, (uint32_t)edges->items[next - 1].count, state, end - at))
+			return false;
+		at = end;
+	}
+	return true;
+}
+
+/* Sets the latency of a lifetime's strata, and returns their sum in *busy_ret. */
+static bool set_latency(struct mode_times *times, const struct mode *mode, const struct edges *edges,
+			uint32_t lifetime, double *busy_ret)
+{
+	const struct task_totals *of = task_states_totals(mode->states, lifetime);
+	struct latencies latencies = {0};
+	struct task_interval interval;
+	double all[2] = {0}, sampled[2] = {0};
+	bool done = true;
+	for (uint64_t at = of->begin_ns; done && next_interval(mode, of, &at, &interval);)
+		if (could_run(&interval))
+			done = split_interval(edges, of->pid, &interval, &latencies);
+	for (size_t i = 0; i < latencies.count; i++) {
+		const struct latency *from = &latencies.items[i];
+		bool any = mode_times_find(times, mode_stratum_key(lifetime, false, from->count)) != NULL;
+		for (int state = 0; state < 2; state++) {
+			all[state] += from->ns[state];
+			sampled[state] += any ? from->ns[state] : 0;
+		}
+	}
+	for (size_t i = 0; i < latencies.count; i++) {
+		const struct latency *from = &latencies.items[i];
+		uint64_t key = mode_stratum_key(lifetime, false, from->count);
+		bool any = mode_times_find(times, key) != NULL;
+		for (enum time_state state = 0; state < 2; state++)
+			if (any || !(sampled[state] > 0))
+				add_time(times, key, state, (uint64_t)(from->ns[state] * (sampled[state] > 0 ?
+					 all[state] / sampled[state] : 1) + 0.5));
+	}
+	*busy_ret = all[0] + all[1];
+	u64map_deinit(&latencies.index_of);
+	vec_deinit(&latencies);
+	return done;
+}
+
+/* Life of a process: from its first to its last thread, and the time in which a thread could run. */
+struct process {
+	uint32_t first; /* its first lifetime */
+	uint64_t begin_ns, end_ns;
+	double busy_ns;
+};
+
+struct processes {
+	VEC(struct process);
+	struct u64map index_of; /* pid -> index */
+};
+
+/* Returns false when out of memory. */
+static bool add_process(struct processes *processes, const struct task_totals *of, uint32_t lifetime,
+			double busy_ns)
+{
+	bool added;
+	if (!vec_reserve(processes, processes->count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&processes->index_of, of->pid, (uint32_t)processes->count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(processes) = (struct process){lifetime, of->begin_ns, of->end_ns, 0};
+	struct process *process = &processes->items[*index];
+	process->busy_ns += busy_ns;
+	if (of->begin_ns < process->begin_ns) {
+		process->begin_ns = of->begin_ns;
+		process->first = lifetime;
+	}
+	if (of->end_ns > process->end_ns)
+		process->end_ns = of->end_ns;
+	return true;
+}
+
+static bool set_latencies(struct mode_times *times, const struct mode *mode)
+{
+	struct edges edges = {0};
+	struct processes processes = {0};
+	bool done = make_edges(mode, &edges);
+	for (uint32_t i = 0; done && i < times->lifetime_count; i++) {
+		double busy_ns;
+		done = set_latency(times, mode, &edges, i, &busy_ns) &&
+		       add_process(&processes, task_states_totals(mode->states, i), i, busy_ns);
+	}
+	for (size_t i = 0; done && i < processes.count; i++) {
+		const struct process *process = &processes.items[i];
+		double idle_ns = (double)(process->end_ns - process->begin_ns) - process->busy_ns;
+		if (idle_ns > 0)
+			times->rest[process->first].ns[TIME_BLOCKED] = (uint64_t)(idle_ns + 0.5);
+	}
+	vec_deinit(&edges);
+	vec_deinit(&processes);
+	u64map_deinit(&processes.index_of);
+	return done;
+}
+
+static void add_whole(struct mode_times *times)
+{
+	for (size_t i = 0; i < times->lifetime_count; i++)
+		state_sums_add(&times->whole, &times->rest[i]);
+	for (size_t i = 0; i < times->strata.count; i++)
+		for (int state = 0; state < TIME_STATES; state++)
+			times->whole.ns[state] = weight_add(times->whole.ns[state],
+							    times->strata.items[i].ns[state]);
+}
+
+struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mode,
+				 const struct mode_weights *weights)
+{
+	times->lifetime_count = mode->states ? task_states_count(mode->states) : 0;
+	times->rest = calloc(times->lifetime_count + 1, sizeof(*times->rest));
+	if (!times->rest || !add_strata(times, weights))
+		return error_no_memory();
+	for (uint32_t i = 0; i < times->lifetime_count && !mode->latency; i++)
+		add_lifetime(times, mode, i);
+	if (mode->latency && !set_latencies(times, mode))
+		return error_no_memory();
+	add_unknown(times, mode, weights);
+	add_whole(times);
+	return NULL;
+}
+
+void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_STATES])
+{
+	uint64_t end = weight_add(stratum->done, weight);
+	double all = (double)stratum->weight, from = (double)stratum->done / all, to = (double)end / all;
+	for (int i = 0; i < TIME_STATES; i++) {
+		double ns = (double)stratum->ns[i];
+		ret[i] = weight_add(ret[i], (uint64_t)(ns * to) - (uint64_t)(ns * from));
+	}
+	stratum->done = end;
+}

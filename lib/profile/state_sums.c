@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "profile/state_sums.h"
+
+#include <math.h>
+#include "profile/interval.h"
+
+/* 95 % of a normal distribution are within this number of standard deviations. */
+#define Z 1.959963984540054
+
+void state_sums_add(struct state_sums *to, const struct state_sums *from)
+{
+	for (int i = 0; i < TIME_STATES; i++)
+		to->ns[i] = weight_add(to->ns[i], from->ns[i]);
+	to->waits += from->waits;
+	to->variance += from->variance;
+	if (from->longest_ns > to->longest_ns)
+		to->longest_ns = from->longest_ns;
+}
+
+uint64_t state_sums_total(const struct state_sums *sums)
+{
+	uint64_t total = 0;
+	for (int i = 0; i < TIME_STATES; i++)
+		total = weight_add(total, sums->ns[i]);
+	return total;
+}
+
+/* Returns the time that on-CPU samples distribute. */
+static uint64_t sampled_ns(const struct state_sums *sums)
+{
+	return weight_add(sums->ns[TIME_ON_CPU], sums->ns[TIME_RUNNABLE]);
+}
+
+struct sp_share state_share(const struct state_sums *part, const struct state_whole *whole)
+{
+	uint64_t total = state_sums_total(&whole->sums), sampled = sampled_ns(&whole->sums);
+	double all = (double)total, below = 0, above = 0;
+	if (!total)
+		return (struct sp_share){.high = 1};
+	if (sampled_ns(part)) {
+		struct sp_share share = interval_share(sampled_ns(part), sampled, whole->n_eff);
+		below = (share.value - share.low) * (double)sampled;
+		above = (share.high - share.value) * (double)sampled;
+	}
+	double value = (double)state_sums_total(part) / all;
+	double variance = Z * Z * part->variance;
+	return (struct sp_share){
+		.value = fmin(value, 1),
+		.low = fmax(0, value - sqrt(below * below + variance) / all),
+		.high = fmin(1, value + sqrt(above * above + variance) / all),
+	};
+}
+
+struct sp_times state_times(const struct state_sums *sums)
+{
+	return (struct sp_times){
+		.on_ns = sums->ns[TIME_ON_CPU],
+		.runnable_ns = sums->ns[TIME_RUNNABLE],
+		.blocked_ns = sums->ns[TIME_BLOCKED],
+		.unknown_ns = sums->ns[TIME_UNKNOWN],
+		.waits = (uint64_t)(sums->waits + 0.5),
+		.longest_wait_ns = sums->longest_ns,
+	};
+}

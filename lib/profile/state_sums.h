@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums of time by the state of threads, with the sampling variance of the blocked part. */
+#ifndef PROFILE_STATE_SUMS_H
+#define PROFILE_STATE_SUMS_H
+
+#include <sprof/profile.h>
+
+/* States of threads, in the order in which reports show them. */
+enum time_state { TIME_ON_CPU, TIME_RUNNABLE, TIME_BLOCKED, TIME_UNKNOWN, TIME_STATES };
+
+struct state_sums {
+	uint64_t ns[TIME_STATES]; /* saturating */
+	double waits;             /* number of waits; estimated if short ones were recorded at random */
+	uint64_t longest_ns;      /* longest recorded wait */
+	double variance;          /* variance of ns[TIME_BLOCKED], in ns²; 0: all waits were recorded */
+};
+
+void state_sums_add(struct state_sums *to, const struct state_sums *from);
+
+/* Returns the time in all states; saturating. */
+uint64_t state_sums_total(const struct state_sums *sums);
+
+/* Whole of an event's time, of which rows have shares. */
+struct state_whole {
+	struct state_sums sums;
+	double n_eff; /* information of the on-CPU samples (weight_sums_effective()) */
+};
+
+/*
+ * Returns a part's share of the whole time, with its 95 % interval. On-CPU and runnable time is distributed
+ * by on-CPU samples: Wilson's interval for n_eff samples. Blocked time is exact but for `variance`. The whole
+ * time is exact. Both parts' intervals are combined by their distances from the estimates, squared (Newcombe,
+ * 1998).
+ */
+struct sp_share state_share(const struct state_sums *part, const struct state_whole *whole);
+
+/* Converts to the public form, with the number of waits rounded. */
+struct sp_times state_times(const struct state_sums *sums);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Options about the meaning of weights: --mode, and its default. */
+#include <string.h>
+#include "cmd/report/arguments.h"
+#include "command.h"
+#include "diag.h"
+
+/* Event of recorded waits, in recordings of perf and sprof. */
+#define WAIT_EVENT "offcpu-time"
+
+static const char *const names[] = {
+	[SP_MODE_CPU] = "cpu",
+	[SP_MODE_WALL] = "wall",
+	[SP_MODE_OFF_CPU] = "off-cpu",
+	[SP_MODE_LATENCY] = "latency",
+};
+
+bool report_mode_parse(const struct option *option, const char *text)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(text, names[i])) {
+			*(int *)option->value = (int)i;
+			return true;
+		}
+	}
+	return option_reject(option, text, "cpu, wall, off-cpu or latency");
+}
+
+bool report_latency_parse(const struct option *option, const char *text)
+{
+	(void)text;
+	*(int *)option->value = SP_MODE_LATENCY;
+	return true;
+}
+
+static bool has_waits(const struct recordings *recordings)
+{
+	for (size_t i = 0; i < recordings->count; i++) {
+		const struct sp_reader *reader = recordings->items[i].reader;
+		for (size_t j = 0; j < sp_reader_event_count(reader); j++)
+			if (!strcmp(sp_reader_event(reader, j)->name, WAIT_EVENT))
+				return true;
+	}
+	return false;
+}
+
+/* Returns the first key that only modes of time have; SP_KEY_COUNT: none. */
+static enum sp_key state_key(const struct report_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->key_count; i++)
+		if (arguments->keys[i] == SP_KEY_STATE || arguments->keys[i] == SP_KEY_WAITS_FOR)
+			return arguments->keys[i];
+	return SP_KEY_COUNT;
+}
+
+/* Returns whether a column of --fields shows time by state. */
+static bool has_time_column(const struct report_arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->column_count; i++)
+		if (arguments->columns[i] >= REPORT_COLUMN_ON)
+			return true;
+	return false;
+}
+
+bool report_mode_resolve(struct report_arguments *arguments, const struct recordings *recordings)
+{
+	enum sp_key key = state_key(arguments);
+	bool others = arguments->branches == 1 || arguments->memory;
+	if (arguments->mode < 0)
+		arguments->mode = !others && !arguments->selection.events.count && has_waits(recordings) ?
+				  SP_MODE_WALL : SP_MODE_CPU;
+	if (arguments->mode == SP_MODE_CPU && (key != SP_KEY_COUNT || has_time_column(arguments))) {
+		diag_say("%s needs --mode wall, off-cpu or latency",
+			 key == SP_KEY_COUNT ? "a column of -F" : sp_key_name(key));
+		return false;
+	}
+	if (arguments->mode == SP_MODE_CPU)
+		return true;
+	if (others) {
+		diag_say("--mode and %s do not go together", arguments->memory ? "--mem-mode" : "-b");
+		return false;
+	}
+	if (arguments->selection.events.count > 1) {
+		diag_say("-e: mode %s has one on-CPU event: name one", names[arguments->mode]);
+		return false;
+	}
+	arguments->branches = 0;
+	return true;
+}
