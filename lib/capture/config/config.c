@@ -113,7 +113,7 @@ struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_
 	if (!error)
 		error = note_lock_in(plan, notes);
 	if (!error)
-		error = off_cpu_note(&config->off_cpu, plan, notes);
+		error = off_cpu_note(&config->off_cpu, plan, config->graph.live, notes);
 	if (error)
 		return error;
 	if (!plan->sample_count)

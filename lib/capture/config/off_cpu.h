@@ -35,8 +35,11 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
 /* Whether the kernel refuses stacks of context switches. */
 bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *plan);
 
-/* Notes the source of the waits' stacks. */
-struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan,
+/* Interval of stack snapshots. */
+#define OFF_CPU_SNAPSHOT_NS UINT64_C(10000000)
+
+/* Notes the source of the waits' stacks. `live`: stacks are unwound while recording, also snapshots. */
+struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan, bool live,
 			      struct notes *notes) SP_MUST_CHECK;
 
 #endif

@@ -144,7 +144,8 @@ static struct sp_error *on_switch(struct filter *filter, const struct ring *ring
 	uint64_t end = position + header->size;
 	if (header->size < sizeof(*header) + fields->trailer_tid)
 		return NULL;
-	uint32_t tid = second_u32(ring_u64(ring, end - fields->trailer_tid));
+	uint64_t tid_word = ring_u64(ring, end - fields->trailer_tid);
+	uint32_t tid = second_u32(tid_word);
 	uint64_t time_ns = ring_u64(ring, end - fields->trailer_time);
 	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
 		uint32_t cpu = first_u32(ring_u64(ring, end - 2 * sizeof(uint64_t)));
@@ -152,7 +153,8 @@ static struct sp_error *on_switch(struct filter *filter, const struct ring *ring
 		if (!double_sampling_sample(filter->double_sampling, tid, cpu, id, 1, keep_ret))
 			return error_no_memory();
 	}
-	return *keep_ret ? waits_add_switch(filter->waits, tid, time_ns, header->misc) : NULL;
+	return *keep_ret ? waits_add_switch(filter->waits, first_u32(tid_word), tid, time_ns,
+					     header->misc) : NULL;
 }
 
 /* Copies a sample of a wait, which may wrap in the ring. */
