@@ -258,10 +258,10 @@ void mode_add_totals(const struct run *run, struct sp_profile *profile, struct s
 {
 	struct state_sums sums = {0}, all = run->mode_times.whole;
 	add_leaves(run, &sums, profile);
-	if (!run->mode.states || run->mode.latency) {
+	if (!run->mode.states || run->mode.latency)
 		all.waits = sums.waits;
+	if (!run->mode.states || run->mode.latency || run->idle_threads)
 		all.longest_ns = sums.longest_ns;
-	}
 	state_sums_add(&whole->sums, &all);
 	profile->mode = run->mode.kind;
 	profile->weight_is_time = true;

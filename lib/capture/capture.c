@@ -321,7 +321,7 @@ void sp_capture_free(struct sp_capture *capture)
 	if (!capture)
 		return;
 	tasks_deinit(&capture->tasks);
-	capture_unmap_aux_areas(capture);
+	aux_areas_deinit(&capture->out.aux_areas);
 	ring_bank_deinit(&capture->bank);
 	event_control_deinit(&capture->control);
 	cleanup_close(&capture->epoll_fd);

@@ -112,20 +112,11 @@ struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
 /* To be called every half a second, when the kernel reports a switch, or `now`. */
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
 
-/*
- * aux_areas.c, in this order: the event with an AUX area among those asked for, and an error where
- * one is wanted and there is none; what it makes of the request; the areas, once events are open,
- * and what tells of them; what is in them.
- */
-struct sp_error *capture_find_aux_areas(struct sp_capture *capture,
-					const struct capture_options *options,
-					struct event_specs *specs) SP_MUST_CHECK;
-void capture_request_aux(const struct sp_capture *capture, struct event_request *request);
+/* aux_areas.c: maps the areas, once events are open, and describes them in the file. */
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
+/* Writes the areas' content, unless they are read on demand only; or in any case. */
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
-/* Takes all areas, also those that are taken on demand only. */
 struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
-void capture_unmap_aux_areas(struct sp_capture *capture);
 
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;

@@ -246,6 +246,28 @@ static uint32_t watermark_of(const struct sp_capture_buffers *buffers, const cha
 	return made.request.sample_watermark_bytes;
 }
 
+/* SWITCH records share no ring with MMAP2, and are only those of the target. */
+TEST(an_event_has_the_switches)
+{
+	MADE made;
+	make(&made);
+	made.options.fields.switches = true;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert_uint_eq(made.config.plan->sample_count, 2);
+	const struct perf_event_attr *attr = &made.config.plan->samples[1].attr;
+	ck_assert(attr->context_switch && attr->config == PERF_COUNT_SW_DUMMY && !attr->freq);
+	ck_assert(!made.config.plan->sideband.attr.context_switch && !made.config.plan->cpu_wide);
+	ck_assert(made.config.switches && made.config.graph.live);
+	ck_assert_uint_eq(made.config.ring_pages.samples, 8 * MIB / 4096);
+	made_deinit(&made);
+	make(&made);
+	made.options.fields.switches = true;
+	made.options.sampling.samples = SP_OFF;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert_uint_eq(made.config.plan->sample_count, 1);
+	ck_assert(made.config.plan->sideband.attr.context_switch && !made.config.switches);
+}
+
 TEST(the_watermark_follows_ring_and_target)
 {
 	struct sp_capture_buffers buffers = {.ring_bytes = 128 << 10};

@@ -93,7 +93,7 @@ static void choose_copies(struct capture_config *config, struct event_plan *plan
 		return;
 	set_copies(config, plan, (struct stack_copies){0});
 	set_copies(config, plan, stack_copies_choose(&config->graph, plan,
-						     config->target == CAPTURE_COMMAND && !config->off_cpu.on,
+						     config->target == CAPTURE_COMMAND && !config->switches,
 						     ring_bytes));
 }
 

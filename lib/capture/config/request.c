@@ -41,7 +41,7 @@ static enum event_scope scope_of(const struct capture_config *config,
 	if (not_inherited && !config->off_cpu.on && options->target.scope != SP_CAPTURE_SCOPE_TASK)
 		return EVENT_SCOPE_CPUS;
 	/* CPU-wide SWITCH records would be those of all tasks. */
-	for_tasks |= config->off_cpu.on;
+	for_tasks |= config->switches;
 	/* The kernel has these for events of tasks only. */
 	for_tasks |= options->target.remove_on_exec || (options->fields.thread_counts &&
 							config->inherit);
@@ -70,7 +70,8 @@ static const char *cpus_are_for(const struct capture_config *config,
 	return NULL;
 }
 
-static struct event_asked requested_fields(const struct capture_options *options)
+static struct event_asked requested_fields(const struct capture_config *config,
+					   const struct capture_options *options)
 {
 	const struct sp_capture_fields *fields = &options->fields;
 	return (struct event_asked){
@@ -92,7 +93,7 @@ static struct event_asked requested_fields(const struct capture_options *options
 		.remove_on_exec = options->target.remove_on_exec,
 		.defer_callchain = options->chains.deferred,
 		.mmap_data = fields->data_mappings,
-		.context_switch = fields->switches && !options->sampling.off_cpu,
+		.context_switch = fields->switches && !config->switches,
 		.namespaces = fields->namespaces,
 		.cgroup = fields->cgroups,
 		.no_bpf_event = fields->bpf_programs == SP_OFF,
@@ -180,7 +181,7 @@ struct sp_error *config_request(const struct capture_config *config,
 		.clock_id = options->schedule.use_clock && !clock_can_be_set(options->schedule.clock)
 				    ? options->schedule.clock : CLOCK_MONOTONIC,
 		.sample_watermark_bytes = watermark_of(config, options, freq_hz),
-		.asked = requested_fields(options),
+		.asked = requested_fields(config, options),
 	};
 	request_graph(&config->graph, options, ret);
 	return note_counts(config, options, notes);

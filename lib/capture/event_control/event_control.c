@@ -51,8 +51,8 @@ static bool is_clock(const struct event_plan *plan)
 /* Whether copies of stacks cannot have another size. */
 static bool is_fixed(const struct event_control *control)
 {
-	/* Large events would replace the events of waits, too, and lose switches. */
-	return control->config->graph.fixed_size || control->config->off_cpu.on ||
+	/* Large events would replace the event of the switches, too, and lose some. */
+	return control->config->graph.fixed_size || control->config->switches ||
 	       event_plan_has_groups(control->config->plan);
 }
 
