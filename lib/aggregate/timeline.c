@@ -2,6 +2,7 @@
 #include "aggregate/timeline.h"
 
 #include <stdlib.h>
+#include "aggregate/leaf_states.h"
 #include "base/cleanup.h"
 
 /* Parent of nodes while they are listed. */
@@ -68,6 +69,46 @@ unsigned int timeline_bin_shift(const struct merged *merged)
 	return shift;
 }
 
+/* Weight of a leaf's cells before scaling: of all, and of those that were scaled. */
+struct leaf_weight {
+	uint64_t all, done;
+};
+
+/* Returns the weights by leaf, which the caller frees; NULL when out of memory. */
+static struct leaf_weight *sum_leaves(const struct counted *counted)
+{
+	struct leaf_weight *sums = calloc(counted->leaves.count + 1, sizeof(*sums));
+	for (size_t i = 0; sums && i < counted->cells.count; i++) {
+		const struct sp_cell *cell = &counted->cells.items[i];
+		sums[cell->node].all = weight_add(sums[cell->node].all, cell->weight);
+	}
+	return sums;
+}
+
+/*
+ * Adds a cell for each part of the leaf of cell `of`. All cells of a part sum exactly to its weight. Returns
+ * false when out of memory.
+ */
+static bool add_parts(struct cells *cells, const struct sp_cell *of, struct leaf_weight *weight,
+		      const uint32_t *nodes, const struct resolved *resolved)
+{
+	struct leaf_part parts[TIME_STATES];
+	size_t count = leaf_parts(resolved, of->node, parts);
+	double from = (double)weight->done / (double)weight->all;
+	weight->done = weight_add(weight->done, of->weight);
+	double to = (double)weight->done / (double)weight->all;
+	for (size_t i = 0; i < count; i++) {
+		struct sp_cell cell = *of;
+		double ns = (double)parts[i].weight;
+		cell.node = nodes[TIME_STATES * (size_t)of->node + i];
+		cell.samples = i ? 0 : of->samples;
+		cell.weight = (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5);
+		if (!cells_add(cells, &cell))
+			return false;
+	}
+	return true;
+}
+
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes)
 {
@@ -76,21 +117,29 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 	uint64_t first_ns = run->first_ns >> shift << shift;
 	uint64_t base_ns = merged->recording_count > 1 ? first_ns : 0;
 	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
-	if (!threads)
+	CLEANUP_FREE struct leaf_weight *sums = run->work.mode ? sum_leaves(counted) : NULL;
+	if (!threads || (run->work.mode && !sums))
 		return false;
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		struct sp_cell cell = counted->cells.items[i];
 		const struct leaf *leaf = &counted->leaves.items[cell.node];
-		if (!leaf->samples)
+		if (!leaf->samples && !leaf->weight)
 			continue;
 		uint32_t group = worker->resolved.states[leaf->node].group;
 		uint16_t event = run->number_of[counted->groups.items[group].event];
 		struct cells *cells = &merged->events[event].cells;
 		cell.thread = threads[cell.thread];
-		cell.node = nodes[cell.node];
 		cell.time_ns = cell.time_ns >> shift << shift;
 		cell.time_ns -= cell.time_ns < base_ns ? cell.time_ns : base_ns;
-		if (!cells_widen(cells, shift) || !cells_add(cells, &cell))
+		if (!cells_widen(cells, shift))
+			return false;
+		if (run->work.mode) {
+			if (!add_parts(cells, &cell, &sums[cell.node], nodes, &worker->resolved))
+				return false;
+			continue;
+		}
+		cell.node = nodes[cell.node];
+		if (!cells_add(cells, &cell))
 			return false;
 	}
 	return true;

@@ -18,7 +18,10 @@ struct off_cpu {
 	size_t event; /* index of offcpu-time in the plan's samples; the next is the dummy event */
 };
 
-/* Size of a ring buffer, if memory permits: 100,000 SWITCH records a second for 0.8 s, or 1,000 stacks. */
+/*
+ * Size of a ring buffer, if memory permits: 100,000 SWITCH records a second for 0.8 s, or 1,000 stack
+ * copies.
+ */
 #define OFF_CPU_RING_BYTES (UINT64_C(8) << 20)
 
 /* Fails with SP_ERROR_INVALID where other options exclude waits. */
