@@ -181,6 +181,46 @@ prints "columns are times in ms" report -q -i "$tmp/pool" \
  5.92%  17.5       5.0                           [.] 0x2010
 END
 
+# perf record --off-cpu: waits without switches. Periods are the times.
+recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d; /^switch/d' |
+	recording "$tmp/noswitch"
+prints "waits without switches have their periods" weights "tid state self_weight" noswitch \
+	-s tid,state <<END
+1 [blocked: futex] 60000000
+1 [blocked: sleep] 50000000
+1 [on CPU] 4000000
+2 [blocked: pipe] 140000000
+END
+fails "latency needs switches" 1 "$SPROF" report -i "$tmp/noswitch" --latency <<END
+sprof: $tmp/noswitch has no context switches (SWITCH records), which mode latency needs
+       'sprof record --off-cpu COMMAND' records them
+END
+
+# A thinned wait of 36 ms, recorded with the limit of 40 ms, so that it stands for 40 / 36 waits. The thread
+# also waited for 4 ms without a sample. The variance is 40² (1 - 36/40) = 160 ms².
+recording "$tmp/thinned" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain addr
+comm 1 1 demo
+switch 1 1 0 1000000000 in
+sample 0 1 1 0 1001000000 1000000 0x1010 0x1010 0x9010
+with addr 36
+sample 1 1 1 0 1010000000 40000000 0x4010 0x4010 0x9010
+switch 1 1 0 1010000000 out
+switch 1 1 0 1046000000 in
+switch 1 1 0 1056000000 out
+switch 1 1 0 1060000000 in
+sample 0 1 1 0 1160000000 1000000 0x1010 0x1010 0x9010
+END
+half=$(awk 'BEGIN { printf "%.6f", 1.959964 * sqrt(160) / 160 }')
+prints "a thinned wait has the variance of thinning" sh -c \
+	'"$SPROF" report -q -i "$0" -s waits_for --format csv --no-children |
+		awk -F, "/,sleep,/ { printf \"%.6f %.6f %.6f %d\n\", \$1, \$1 - \$2, \$3 - \$1, \$5 }"' \
+	"$tmp/thinned" <<END
+0.250000 $half $half 40000000
+END
+
 # Recordings without the records.
 recording "$tmp/plain" <<END
 event cycles
