@@ -6,7 +6,7 @@ struct recording_progress capture_progress(const struct sp_capture *capture)
 {
 	uint64_t metadata_ns = capture->tasks.tracker.last_ns;
 	const struct filter_counts *counts = &capture->samples.filter.counts;
-	/* The last sample of a wait that is not over is as old as its switch. */
+	/* SWITCH records are newer than the samples before them, which may come later. */
 	uint64_t samples_ns = counts->switch_ns > counts->last_ns ? counts->switch_ns : counts->last_ns;
 	return (struct recording_progress){
 		.now_ns = capture_record_time_ns(capture),

@@ -27,6 +27,7 @@
 #define SWITCHES_HIGH 5000
 #define SWITCHES_LOW 2500
 #define RATE_NS UINT64_C(100000000)
+#define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
 
 /* Interval of schedstat notes of threads that switch. */
 #define SCHEDSTAT_NS UINT64_C(1000000000)
@@ -175,14 +176,15 @@ static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 static struct sp_error *fit_rate(struct sp_capture *capture, uint64_t now_ns)
 {
 	struct off_cpu_state *state = &capture->off_cpu;
-	uint64_t switches = waits_counts(capture->samples.waits)->switches;
-	if (state->always || !state->snapshots || now_ns - state->rate_ns < RATE_NS)
+	uint64_t count = waits_counts(capture->samples.waits)->switches - state->switches;
+	/* A burst fills the ring buffers before the interval is over. */
+	bool burst = !state->fast && count > SWITCHES_BURST;
+	if (state->always || !state->snapshots || (now_ns - state->rate_ns < RATE_NS && !burst))
 		return NULL;
-	double rate = (double)(switches - state->switches) * 1e9 / (double)(now_ns - state->rate_ns);
-	bool first = !state->rate_ns;
-	state->switches = switches;
+	double rate = burst ? SWITCHES_HIGH + 1 : (double)count * 1e9 / (double)(now_ns - state->rate_ns);
+	state->switches += count;
 	state->rate_ns = now_ns;
-	if (first || (state->fast ? rate > SWITCHES_LOW : rate <= SWITCHES_HIGH))
+	if (state->fast ? rate > SWITCHES_LOW : rate <= SWITCHES_HIGH)
 		return NULL;
 	state->fast = !state->fast;
 	return event_control_suspend_waits(&capture->control, state->fast);

@@ -155,8 +155,9 @@ static struct sp_error *on_switch(struct filter *filter, const struct ring *ring
 		if (!double_sampling_sample(filter->double_sampling, tid, cpu, id, 1, keep_ret))
 			return error_no_memory();
 	}
-	return *keep_ret ? waits_add_switch(filter->waits, first_u32(tid_word), tid, time_ns,
-					     header->misc) : NULL;
+	if (!*keep_ret || !filter->waits)
+		return NULL;
+	return waits_add_switch(filter->waits, first_u32(tid_word), tid, time_ns, header->misc);
 }
 
 /* Copies a sample of a wait, which may wrap in the ring. */
@@ -260,7 +261,7 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		if (keep || change)
 			count_other(filter, reading->ring, position, header->type);
 	}
-	if (!error && keep && filter->waits && is_switch(header->type))
+	if (!error && keep && is_switch(header->type))
 		error = on_switch(filter, reading->ring, position, header, &keep);
 	if (!error && (!keep || take || wait)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
