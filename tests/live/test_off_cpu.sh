@@ -125,6 +125,18 @@ kill $target
 waits "$file" >"$tmp/waits"
 check "-c: waits have their durations" awk '$1 == "sleep_b" && $2 > 1e6 { n++ } END { exit !n }' "$tmp/waits"
 
+# Samples of Python programs wake the drain thread, which preempts the program; those of switches must not.
+if python=$(command -v python3); then
+	"$SPROF" record --off-cpu -o "$file" --no-summary -- "$python" -c '
+import time
+for _ in range(300):
+	time.sleep(0.001)' 2>"$tmp/err"
+	switches=$("$SPROF" info -i "$file" --format json | sed -n 's/.*"SWITCH": \([0-9]*\).*/\1/p')
+	check "Python: $switches switches for 300 waits" test "$switches" -ge 600 -a "$switches" -lt 6000
+else
+	skip "switches of a Python program" "needs python3"
+fi
+
 status "-G is refused" 129 "$SPROF" record --off-cpu -G / -o "$file" sleep 0
 says "it says why" 'exclude each other'
 status "a wrong threshold is refused" 129 "$SPROF" record --off-cpu=x true
