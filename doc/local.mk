@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	doc/HOWTO-add-test.md \
 	doc/HOWTO-add-unwinder.md \
 	doc/HOWTO-find-callers.md \
+	doc/HOWTO-find-waits.md \
 	doc/HOWTO-compare-two-runs.md \
 	doc/HOWTO-find-hot-functions.md \
 	doc/HOWTO-find-hot-lines.md \

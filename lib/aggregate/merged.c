@@ -527,8 +527,8 @@ static bool add_tree(struct merged *merged, const struct worker *worker, struct 
 		return true;
 	if (!run->options.samples.timeline)
 		return trees_build(run, events, &worker->resolved, NULL);
-	size_t count = worker->counted.leaves.count * TIME_STATES;
-	CLEANUP_FREE uint32_t *nodes = calloc(count + 1, sizeof(*nodes));
+	CLEANUP_FREE uint32_t *nodes = calloc(worker->counted.leaves.count + 1,
+					      trees_paths_per_leaf(run) * sizeof(*nodes));
 	return nodes && trees_build(run, events, &worker->resolved, nodes) &&
 	       timeline_add_worker(merged, run, index, worker, nodes);
 }

@@ -39,6 +39,24 @@ static bool shows_rest(const struct run *run, const struct task_totals *of, cons
 	       filter_task(filter, of->pid, of->tid);
 }
 
+/* Adds a rest to the timeline, at the thread's begin. Returns false when out of memory. */
+static bool add_cell(struct counted *counted, const struct task_totals *of, uint32_t leaf)
+{
+	const struct sp_record record = {.sample = {.pid = of->pid, .tid = of->tid, .time_ns = of->begin_ns}};
+	struct place_of_sample place;
+	if (!counted->cells.limit)
+		return true;
+	if (!sample_place(counted, &record, &place))
+		return false;
+	const struct sp_cell cell = {
+		.time_ns = of->begin_ns,
+		.weight = counted->leaves.items[leaf].weight,
+		.thread = counted->last_task,
+		.node = leaf,
+	};
+	return cells_add(&counted->cells, &cell);
+}
+
 /* Adds a leaf without a stack for the rest of a lifetime. Returns false when out of memory. */
 static bool add_rest(struct run *run, uint32_t lifetime, uint32_t answer)
 {
@@ -68,7 +86,7 @@ static bool add_rest(struct run *run, uint32_t lifetime, uint32_t answer)
 	if (leaf == UINT32_MAX || !counted_add_times(counted, leaf, rest))
 		return false;
 	counted->leaves.items[leaf].weight = state_sums_total(rest);
-	return true;
+	return add_cell(counted, of, leaf);
 }
 
 struct sp_error *mode_add_rests(struct run *run)
@@ -261,10 +279,10 @@ void mode_add_totals(const struct run *run, struct sp_profile *profile, struct s
 {
 	struct state_sums sums = {0}, all = run->mode_times.whole;
 	add_leaves(run, &sums, profile);
-	if (!run->mode.states || run->mode.latency) {
+	if (!run->mode.states || run->mode.latency)
 		all.waits = sums.waits;
+	if (!run->mode.states || run->mode.latency || run->idle_threads)
 		all.longest_ns = sums.longest_ns;
-	}
 	state_sums_add(&whole->sums, &all);
 	profile->mode = run->mode.kind;
 	profile->weight_is_time = true;

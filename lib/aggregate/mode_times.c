@@ -311,7 +311,7 @@ void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_S
 	double all = (double)stratum->weight, from = (double)stratum->done / all, to = (double)end / all;
 	for (int i = 0; i < TIME_STATES; i++) {
 		double ns = (double)stratum->ns[i];
-		ret[i] = weight_add(ret[i], (uint64_t)(ns * to) - (uint64_t)(ns * from));
+		ret[i] = weight_add(ret[i], (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5));
 	}
 	stratum->done = end;
 }

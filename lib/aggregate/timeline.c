@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "aggregate/leaf_states.h"
 #include "base/cleanup.h"
-#include "profile/interval.h"
 
 /* Parent of nodes while they are listed. */
 #define NO_NODE UINT32_MAX
@@ -13,15 +13,15 @@
 /* Most losses of one event. */
 #define LOSSES_MAX 10000
 
-/* Time without samples is divided into parts of this share of the recording: each has its own cell. */
+/* Waits are divided into parts of this share of the recording: each has its own cell. */
 #define PARTS 500
 
-/* Returns the index of a thread of a recording among all threads; UINT32_MAX when out of memory. */
-static uint32_t add_thread(struct merged *merged, const struct run *run, size_t recording, uint32_t pid,
-			   uint32_t tid)
+/* Returns the index of a worker's task among all threads; UINT32_MAX when out of memory. */
+static uint32_t add_thread(struct merged *merged, const struct run *run, size_t recording,
+			   const struct task *task)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	uint64_t key = (uint64_t)pid << 32 | tid;
+	uint64_t key = (uint64_t)task->pid << 32 | task->tid;
 	uint32_t next = (uint32_t)analysis->threads.count;
 	uint32_t *index = u64map_put(&merged->thread_of, key, next, NULL);
 	if (!index || !vec_reserve(&analysis->threads, analysis->threads.count + 1))
@@ -29,15 +29,15 @@ static uint32_t add_thread(struct merged *merged, const struct run *run, size_t 
 	/* A thread of an earlier recording may have the same pid and tid. */
 	if (*index < next && analysis->threads.items[*index].recording == recording)
 		return *index;
-	const char *name = machine_span(run->machine, pid, tid, UINT64_MAX - 1).name;
+	const char *name = machine_span(run->machine, task->pid, task->tid, UINT64_MAX - 1).name;
 	const char *comm = strtab_add(&analysis->strings, name);
 	if (!comm)
 		return UINT32_MAX;
 	*index = next;
 	*vec_push(&analysis->threads) = (struct sp_timeline_thread){
 		.recording = recording,
-		.pid = (int32_t)pid,
-		.tid = (int32_t)tid,
+		.pid = (int32_t)task->pid,
+		.tid = (int32_t)task->tid,
 		.comm = comm,
 	};
 	return next;
@@ -49,8 +49,7 @@ static uint32_t *add_threads(struct merged *merged, const struct run *run, size_
 {
 	CLEANUP_FREE uint32_t *threads = calloc(counted->tasks.count + 1, sizeof(*threads));
 	for (size_t i = 0; threads && i < counted->tasks.count; i++) {
-		const struct task *task = &counted->tasks.items[i];
-		threads[i] = add_thread(merged, run, recording, task->pid, task->tid);
+		threads[i] = add_thread(merged, run, recording, &counted->tasks.items[i]);
 		if (threads[i] == UINT32_MAX)
 			return NULL;
 	}
@@ -75,45 +74,50 @@ unsigned int timeline_bin_shift(const struct merged *merged)
 	return shift;
 }
 
-/* One worker of a recording, while its cells are added. */
-struct adder {
-	struct merged *merged;
-	const struct run *run;
-	size_t recording;
-	const struct worker *worker;
-	const uint32_t *nodes;   /* result of trees_build() */
-	struct stratum *times;   /* by leaf: time that its cells stand for; NULL without a mode */
-	unsigned int shift;      /* widest bins of the recording's cells */
-	uint64_t base_ns;        /* subtracted from all times */
-	uint64_t begin_ns, end_ns; /* begin and end of the recording */
-	uint64_t part_ns;        /* length of a part */
-	size_t parts_left;       /* limit of additional cells: undamaged waits of a thread do not overlap */
+/* Weight of a leaf's cells before scaling: of all, and of those that were scaled. */
+struct leaf_weight {
+	uint64_t all, done;
 };
 
-/* Returns the event of a leaf's samples, by its number among all recordings' events. */
-static uint16_t event_of(const struct adder *adder, uint32_t leaf)
+/* Returns the weights by leaf, which the caller frees; NULL when out of memory. */
+static struct leaf_weight *sum_leaves(const struct counted *counted)
 {
-	const struct counted *counted = &adder->worker->counted;
-	uint32_t group = adder->worker->resolved.states[counted->leaves.items[leaf].node].group;
-	return adder->run->number_of[counted->groups.items[group].event];
+	struct leaf_weight *sums = calloc(counted->leaves.count + 1, sizeof(*sums));
+	for (size_t i = 0; sums && i < counted->cells.count; i++) {
+		const struct sp_cell *cell = &counted->cells.items[i];
+		sums[cell->node].all = weight_add(sums[cell->node].all, cell->weight);
+	}
+	return sums;
 }
 
-static bool add_cell(const struct adder *adder, uint16_t event, struct sp_cell cell)
+/* One worker of a recording, while its cells are added. */
+struct adder {
+	const struct run *run;
+	const struct worker *worker;
+	const uint32_t *nodes;     /* result of trees_build() */
+	struct leaf_weight *sums;  /* by leaf; NULL without a mode */
+	unsigned int shift;        /* widest bins of the recording's cells */
+	uint64_t base_ns;          /* subtracted from all times */
+	uint64_t begin_ns, end_ns; /* begin and end of the recording */
+	uint64_t part_ns;          /* length of a part */
+	size_t parts_left;         /* limit of additional cells: undamaged waits of a thread do not overlap */
+};
+
+static bool add_cell(const struct adder *adder, struct cells *cells, struct sp_cell cell)
 {
-	struct cells *cells = &adder->merged->events[event].cells;
 	cell.time_ns = cell.time_ns >> adder->shift << adder->shift;
 	cell.time_ns -= cell.time_ns < adder->base_ns ? cell.time_ns : adder->base_ns;
-	return cells_widen(cells, adder->shift) && cells_add(cells, &cell);
+	return cells_add(cells, &cell);
 }
 
-/* Adds a cell whose weight is a time from cell.time_ns on, in parts. */
-static bool add_parts(struct adder *adder, uint16_t event, struct sp_cell cell)
+/* Adds a cell whose weight is time from cell.time_ns on: its parts follow each other. */
+static bool add_time(struct adder *adder, struct cells *cells, struct sp_cell cell)
 {
 	uint64_t left = cell.weight, part = adder->part_ns;
 	while (left > part && adder->parts_left && cell.time_ns >= adder->begin_ns &&
 	       cell.time_ns < adder->end_ns && adder->end_ns - cell.time_ns > part) {
 		cell.weight = part;
-		if (!add_cell(adder, event, cell))
+		if (!add_cell(adder, cells, cell))
 			return false;
 		left -= part;
 		cell.time_ns += part;
@@ -121,114 +125,86 @@ static bool add_parts(struct adder *adder, uint16_t event, struct sp_cell cell)
 		adder->parts_left--;
 	}
 	cell.weight = left;
-	return add_cell(adder, event, cell);
+	return add_cell(adder, cells, cell);
 }
 
-/* Adds a cell for each state of its leaf. A wait has its time from its begin on. */
-static bool add_states(struct adder *adder, uint32_t leaf, struct sp_cell cell)
+/*
+ * Adds cells for each state of the leaf of cell `of`. All cells of a leaf's state sum exactly to its weight.
+ * Waits, and time without samples, last from the cell's time on. Returns false when out of memory.
+ */
+static bool add_states(struct adder *adder, struct cells *cells, const struct sp_cell *of)
 {
-	struct stratum *times = &adder->times[leaf];
-	uint64_t ns[TIME_STATES] = {0};
-	if (!times->weight)
-		return true;
-	stratum_scale(times, cell.weight, ns);
-	for (int state = 0; state < TIME_STATES; state++) {
-		cell.node = adder->nodes[(size_t)leaf * TIME_STATES + (size_t)state];
-		cell.weight = ns[state];
-		if (!times->ns[state] || (!cell.weight && !cell.samples))
-			continue;
-		if (!(state == TIME_BLOCKED ? add_parts(adder, event_of(adder, leaf), cell) :
-					      add_cell(adder, event_of(adder, leaf), cell)))
-			return false;
-		cell.samples = 0;
-	}
-	return true;
-}
-
-/* Adds a leaf of time without a sample, from the begin of its thread on. */
-static bool add_rest(struct adder *adder, uint32_t leaf)
-{
-	const struct counted *counted = &adder->worker->counted;
-	const struct state_sums *times = &counted->leaf_times.items[leaf];
-	uint32_t group = adder->worker->resolved.states[counted->leaves.items[leaf].node].group;
-	uint32_t lifetime = counted->groups.items[group].lifetime;
-	const struct task_totals *of = task_states_totals(adder->run->mode.states, lifetime);
-	struct sp_cell cell = {.time_ns = of->begin_ns};
-	cell.thread = add_thread(adder->merged, adder->run, adder->recording, of->pid, of->tid);
-	if (cell.thread == UINT32_MAX)
-		return false;
-	for (int state = 0; state < TIME_STATES; state++) {
-		cell.node = adder->nodes[(size_t)leaf * TIME_STATES + (size_t)state];
-		cell.weight = times->ns[state];
-		if (cell.weight && !add_parts(adder, event_of(adder, leaf), cell))
+	struct leaf_weight *weight = &adder->sums[of->node];
+	struct leaf_part parts[TIME_STATES];
+	size_t count = leaf_parts(&adder->worker->resolved, of->node, parts);
+	double from = (double)weight->done / (double)weight->all;
+	weight->done = weight_add(weight->done, of->weight);
+	double to = (double)weight->done / (double)weight->all;
+	for (size_t i = 0; i < count; i++) {
+		struct sp_cell cell = *of;
+		double ns = (double)parts[i].weight;
+		bool lasts = parts[i].time == TIME_BLOCKED || !of->samples;
+		cell.node = adder->nodes[TIME_STATES * (size_t)of->node + i];
+		cell.samples = i ? 0 : of->samples;
+		cell.weight = (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5);
+		if (!(lasts ? add_time(adder, cells, cell) : add_cell(adder, cells, cell)))
 			return false;
 	}
 	return true;
 }
 
-/* Prepares the conversion of weights to times. Returns false when out of memory. */
-static bool init_times(struct adder *adder)
+static void init_parts(struct adder *adder)
 {
 	const struct run *run = adder->run;
-	const struct counted *counted = &adder->worker->counted;
 	const struct task_states *states = run->mode.states;
-	adder->times = calloc(counted->leaves.count + 1, sizeof(*adder->times));
-	if (!adder->times)
-		return false;
-	for (size_t i = 0; i < counted->cells.count; i++) {
-		uint32_t leaf = counted->cells.items[i].node;
-		struct stratum *times = &adder->times[leaf];
-		if (!counted->leaves.items[leaf].samples || !counted->leaves.items[leaf].weight)
-			continue;
-		times->weight = weight_add(times->weight, counted->cells.items[i].weight);
-		memcpy(times->ns, counted->leaf_times.items[leaf].ns, sizeof(times->ns));
-	}
 	adder->begin_ns = states ? task_states_first_ns(states) : run->first_ns;
 	adder->end_ns = states ? task_states_last_ns(states) : run->last_ns;
 	adder->part_ns = (adder->end_ns - adder->begin_ns) / PARTS + 1;
-	adder->parts_left = PARTS * (1 + (states ? task_states_count(states) : counted->tasks.count));
-	return true;
+	adder->parts_left = PARTS * (1 + (states ? task_states_count(states) :
+						   adder->worker->counted.tasks.count));
 }
 
-static bool add_cells(struct adder *adder, const uint32_t *threads)
+static bool add_cells(struct adder *adder, struct merged *merged, const uint32_t *threads)
 {
 	const struct counted *counted = &adder->worker->counted;
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		struct sp_cell cell = counted->cells.items[i];
-		uint32_t leaf = cell.node;
-		if (!counted->leaves.items[leaf].samples)
+		const struct leaf *leaf = &counted->leaves.items[cell.node];
+		if (!leaf->samples && !leaf->weight)
 			continue;
+		uint32_t group = adder->worker->resolved.states[leaf->node].group;
+		uint16_t event = adder->run->number_of[counted->groups.items[group].event];
+		struct cells *cells = &merged->events[event].cells;
 		cell.thread = threads[cell.thread];
-		cell.node = adder->nodes[(size_t)leaf * TIME_STATES];
-		if (!(adder->times ? add_states(adder, leaf, cell) :
-				     add_cell(adder, event_of(adder, leaf), cell)))
+		if (!cells_widen(cells, adder->shift))
+			return false;
+		if (!adder->sums)
+			cell.node = adder->nodes[cell.node];
+		if (!(adder->sums ? add_states(adder, cells, &cell) : add_cell(adder, cells, cell)))
 			return false;
 	}
-	/* Rests have times and no samples. */
-	for (uint32_t i = 0; adder->times && i < counted->leaf_times.count; i++)
-		if (!counted->leaves.items[i].samples && counted->leaves.items[i].weight &&
-		    !add_rest(adder, i))
-			return false;
 	return true;
 }
 
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes)
 {
+	const struct counted *counted = &worker->counted;
 	unsigned int shift = widest_shift(run);
+	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
+	CLEANUP_FREE struct leaf_weight *sums = run->work.mode ? sum_leaves(counted) : NULL;
+	if (!threads || (run->work.mode && !sums))
+		return false;
 	struct adder adder = {
-		.merged = merged,
 		.run = run,
-		.recording = recording,
 		.worker = worker,
 		.nodes = nodes,
+		.sums = sums,
 		.shift = shift,
 		.base_ns = merged->recording_count > 1 ? run->first_ns >> shift << shift : 0,
 	};
-	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, &worker->counted);
-	bool done = threads && (!run->work.mode || init_times(&adder)) && add_cells(&adder, threads);
-	free(adder.times);
-	return done;
+	init_parts(&adder);
+	return add_cells(&adder, merged, threads);
 }
 
 bool timeline_add_losses(struct merged *merged, const struct run *run)

@@ -9,8 +9,8 @@
 #include "aggregate/merged.h"
 
 /*
- * Adds the cells of one worker of a recording to those of the merged events. nodes[leaf] is the node of
- * the merged paths where the leaf's path ends (trees_build()). False when out of memory.
+ * Adds the cells of one worker of a recording to those of the merged events. `nodes` are those of
+ * trees_build(). In modes of time, a cell is split by state and scaled as its leaf. False when out of memory.
  */
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes);

@@ -50,7 +50,7 @@ struct tree_builder {
 	VEC(uint64_t) path;          /* buffer for a path that is changed before it is added to the tree */
 	VEC(struct cycle) cycles;   /* calls of the path that repeat (collapse_recursion) */
 	uint32_t *first_leaf, *next_leaf;
-	uint32_t *nodes;            /* by leaf and state, as trees_build() has it; NULL: not requested */
+	uint32_t *nodes;            /* nodes where paths end, see trees_build(); NULL: not requested */
 	uint64_t comm;              /* word of the command, if trees begin with commands */
 	size_t fixed;               /* words that begin each path in both orders: command, state */
 	uint16_t event;
@@ -339,7 +339,9 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 	return path ? path + first - PREFIX : NULL;
 }
 
-static bool add_path(struct tree_builder *builder, const struct leaf *leaf, const struct leaf_part *part)
+/* Adds a part of a leaf; `place`: the part's number. */
+static bool add_path(struct tree_builder *builder, const struct leaf *leaf, const struct leaf_part *part,
+		     size_t place)
 {
 	const struct analysis_options *options = &builder->run->options;
 	struct paths *paths = &builder->events[builder->event]->paths;
@@ -354,8 +356,8 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 		reverse(path + begin, count, builder->fixed);
 	uint32_t node = paths_add(paths, path + begin, count, part->samples, part->weight);
 	if (builder->nodes)
-		builder->nodes[(size_t)(leaf - builder->resolved->counted->leaves.items) * TIME_STATES +
-			       part->time] = node;
+		builder->nodes[trees_paths_per_leaf(builder->run) *
+			       (size_t)(leaf - builder->resolved->counted->leaves.items) + place] = node;
 	if (node == RADIX_NONE || !mark(builder, paths, PREFIX - begin, calls))
 		return false;
 	return part->state == DETAIL_NONE || paths_add_times(paths, node, &part->times);
@@ -368,10 +370,9 @@ static bool add_paths(struct tree_builder *builder, uint32_t index)
 	const struct leaf_part whole = {leaf->samples, leaf->weight, .state = DETAIL_NONE};
 	struct leaf_part parts[TIME_STATES];
 	if (!builder->run->work.mode)
-		return !leaf->samples || add_path(builder, leaf, &whole);
-	size_t count = leaf_parts(builder->resolved, index, parts);
-	for (size_t i = 0; i < count; i++)
-		if (!add_path(builder, leaf, &parts[i]))
+		return !leaf->samples || add_path(builder, leaf, &whole, 0);
+	for (size_t i = leaf_parts(builder->resolved, index, parts); i-- > 0;)
+		if (!add_path(builder, leaf, &parts[i], i))
 			return false;
 	return true;
 }

@@ -6,11 +6,16 @@
 #include "aggregate/merged_event.h"
 #include "aggregate/run.h"
 
+/* Returns the number of paths that a leaf may have: one for each part (leaf_parts()) in modes of time. */
+static inline size_t trees_paths_per_leaf(const struct run *run)
+{
+	return run->work.mode ? TIME_STATES : 1;
+}
+
 /*
  * Adds the chains of one worker to the call trees of their events; `events` has one item for each event
- * of the recording. Sets nodes_ret[leaf * TIME_STATES + state] to the node where the leaf's path of that
- * enum time_state ends, and without a mode that of state 0, for leaves with weight or samples; NULL: not
- * requested. Returns false when out of memory.
+ * of the recording. Sets nodes_ret[leaf * trees_paths_per_leaf() + part] to the node where this path of the
+ * leaf ends, for leaves with samples; NULL: not requested. Returns false when out of memory.
  */
 bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved,
 		 uint32_t *nodes_ret);

@@ -216,6 +216,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = tasks_look_for_ended(&capture->tasks, capture_now_ns());
 	if (!error)
+		error = capture_look_at_waits(capture);
+	if (!error)
 		error = capture_adapt_rate(capture);
 	if (!error)
 		*running_ret = !is_over(capture);
@@ -287,6 +289,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		if (!error)
 			error = capture_write_synthesised(capture);
 	}
+	if (!error)
+		error = capture_end_waits(capture);
 	error = error_first(error, sample_path_finish(&capture->samples));
 	log_live_unwind(capture);
 	log_drain_threads(capture);
@@ -317,7 +321,7 @@ void sp_capture_free(struct sp_capture *capture)
 	if (!capture)
 		return;
 	tasks_deinit(&capture->tasks);
-	capture_unmap_aux_areas(capture);
+	aux_areas_deinit(&capture->out.aux_areas);
 	ring_bank_deinit(&capture->bank);
 	event_control_deinit(&capture->control);
 	cleanup_close(&capture->epoll_fd);
@@ -325,6 +329,7 @@ void sp_capture_free(struct sp_capture *capture)
 	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
 	overwrite_deinit(&capture->overwrite);
+	capture_free_waits(capture);
 	config_deinit(&capture->config);
 	free(capture);
 }

@@ -11,7 +11,7 @@
  */
 static bool may_slow_down(const struct sp_capture *capture, const struct capture_options *options)
 {
-	return options->sampling.adapt != SP_OFF && !options->target.cgroups && !options->sampling.off_cpu &&
+	return options->sampling.adapt != SP_OFF && !options->target.cgroups && !capture->config.switches &&
 	       !options->fields.thread_counts && !capture->out.aux_areas.area_bytes &&
 	       !capture->samples.filter.fields.sample_id_again;
 }

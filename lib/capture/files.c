@@ -5,7 +5,9 @@
 struct recording_progress capture_progress(const struct sp_capture *capture)
 {
 	uint64_t metadata_ns = capture->tasks.tracker.last_ns;
-	uint64_t samples_ns = capture->samples.filter.counts.last_ns;
+	const struct filter_counts *counts = &capture->samples.filter.counts;
+	/* SWITCH records are newer than the samples before them, which may come later. */
+	uint64_t samples_ns = counts->switch_ns > counts->last_ns ? counts->switch_ns : counts->last_ns;
 	return (struct recording_progress){
 		.now_ns = capture_record_time_ns(capture),
 		.seen_ns = samples_ns > metadata_ns ? samples_ns : metadata_ns,

@@ -1,16 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recording of waits: creates the part that matches samples and switches, and calls it in each round. */
+/*
+ * Recording of waits: creates the part that matches samples and switches, and calls it in each round.
+ *
+ * Snapshots are the only stacks if the kernel refuses samples of context switches. Otherwise they find the
+ * threads that were blocked when the recording began, and they replace the samples while threads switch
+ * so often that a sample of each switch would cost too much.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "base/io.h"
+#include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
 
 /* Memory of the samples that are held, one for each thread that waits. */
 #define HELD_BYTES ((size_t)64 << 20)
 #define THREADS_MAX ((size_t)1 << 18)
 
+/* Open files of snapshots, and the number of snapshots in a round: 15 us each. */
+#define FILES_MAX 1024
+#define SNAPSHOTS_MAX 1000
+
+/* Switches per second above which they are not sampled, and below which they are again. */
+#define SWITCHES_HIGH 5000
+#define SWITCHES_LOW 2500
+#define RATE_NS UINT64_C(100000000)
+#define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
+
+/* Interval of schedstat notes of threads that switch. */
+#define SCHEDSTAT_NS UINT64_C(1000000000)
+
+static uint64_t now_ns_of(void *arg)
+{
+	return capture_record_time_ns(arg);
+}
+
+static struct sp_error *start_snapshots(struct sp_capture *capture, const struct event_planned *event)
+{
+	struct utsname host;
+	const uint32_t wanted = config_stack_bytes(&capture->config, capture->config.off_cpu.event);
+	if (!plan_is_unwound(capture->config.plan, capture->config.graph.live) || uname(&host) < 0)
+		return NULL;
+	const struct snapshots_options options = {
+		.ctx = capture->ctx, .attr = &event->attr, .machine = host.machine,
+		.stack_bytes = wanted < SNAPSHOT_STACK_MAX ? wanted : SNAPSHOT_STACK_MAX,
+		.files_max = FILES_MAX, .now = now_ns_of, .arg = capture,
+	};
+	return snapshots_new(&options, &capture->off_cpu.snapshots);
+}
+
 struct sp_error *capture_record_waits(struct sp_capture *capture)
 {
 	const struct off_cpu *off_cpu = &capture->config.off_cpu;
 	struct waits_options options = {
 		.thin_ns = off_cpu->thin_ns,
+		.snapshot_ns = OFF_CPU_SNAPSHOT_NS,
 		.threads_max = THREADS_MAX,
 		.bytes_max = HELD_BYTES,
 	};
@@ -24,7 +70,24 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 	if (!waits)
 		return error_no_memory();
 	sample_path_record_waits(&capture->samples, waits);
-	return NULL;
+	capture->off_cpu.always = off_cpu_is_refused(off_cpu, capture->config.plan);
+	return start_snapshots(capture, event);
+}
+
+/* Threads of processes that are attached to. */
+static struct sp_error *add_threads(struct sp_capture *capture)
+{
+	const struct recorded_tasks *tasks = &capture->tasks;
+	uint64_t now_ns = capture_record_time_ns(capture);
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		const struct recorded_process *process = &tasks->processes.items[i];
+		for (size_t j = 0; j < process->threads.count && !error; j++)
+			if (tasks_wants_thread(tasks, process->threads.items[j]))
+				error = waits_add_thread(capture->samples.waits, process->pid,
+							 process->threads.items[j], now_ns);
+	}
+	return error;
 }
 
 struct sp_error *capture_find_waits(struct sp_capture *capture)
@@ -39,8 +102,121 @@ struct sp_error *capture_find_waits(struct sp_capture *capture)
 	const struct sp_event *event = &events[capture->config.off_cpu.event];
 	for (size_t i = 0; i < event->id_count && !error; i++)
 		error = waits_add_id(capture->samples.waits, event->ids[i]);
+	capture->off_cpu.id = event->id_count ? event->ids[0] : 0;
+	return error ? error : add_threads(capture);
+}
+
+/* -- Notes of schedstat ----------------------------------------------------------- */
+
+/* Threads that have ended have no file, and get no note. */
+static struct sp_error *note_schedstat(struct sp_capture *capture, const struct waits_thread *thread)
+{
+	char path[512];
+	unsigned long long run_ns, wait_ns, slices;
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	snprintf(path, sizeof(path), "%s/proc/%u/task/%u/schedstat", ctx_root(capture->ctx), thread->pid,
+		 thread->tid);
+	if (io_read_file(path, &text, &size) ||
+	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
+		return NULL;
+	const struct note_records to = capture_note_records(capture);
+	return notes_write_once(&to, NOTE_OF(NOTE_SCHEDSTAT, NULL, thread->pid, thread->tid, run_ns, wait_ns,
+					     slices));
+}
+
+/* Notes threads that have switched since their last note; `all`: also others. */
+static struct sp_error *note_threads(struct sp_capture *capture, bool all)
+{
+	struct waits_thread thread;
+	struct sp_error *error = NULL;
+	for (size_t at = 0; !error && waits_next_thread(capture->samples.waits, &at, &thread);)
+		if (all || thread.switched)
+			error = note_schedstat(capture, &thread);
 	return error;
 }
+
+/* -- Snapshots -------------------------------------------------------------------- */
+
+/* Reads a thread's stack, and gives it to the threads that unwind. */
+static struct sp_error *take_snapshot(struct sp_capture *capture, const struct waits_thread *thread)
+{
+	struct off_cpu_state *state = &capture->off_cpu;
+	struct record_buffer *record = &state->record;
+	const struct snapshot_thread blocked = {.pid = thread->pid, .tid = thread->tid, .id = state->id,
+						.cpu = capture->config.cpus.items[0]};
+	enum snapshot_result result;
+	record->count = 0;
+	struct sp_error *error = snapshots_read(state->snapshots, &blocked, record, &result);
+	if (error || result != SNAPSHOT_TAKEN)
+		return error;
+	struct perf_event_header header;
+	memcpy(&header, record->items, sizeof(header));
+	const struct ring ring = {.data = record->items, .size = 1U << 16};
+	return live_unwind_add(capture->samples.live_unwind, &ring, 0, &header, state->id);
+}
+
+/* `all`: of all threads that wait without a stack; else of those that were there before. */
+static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
+{
+	struct waits_thread thread;
+	struct sp_error *error = NULL;
+	size_t count = 0;
+	for (size_t at = 0; !error && count < SNAPSHOTS_MAX &&
+			    waits_next_bare(capture->samples.waits, &at, &thread);) {
+		if (!all && !thread.was_there)
+			continue;
+		error = take_snapshot(capture, &thread);
+		count++;
+	}
+	return error;
+}
+
+/* Samples switches as long as they are few. Without snapshots, no stack would replace theirs. */
+static struct sp_error *fit_rate(struct sp_capture *capture, uint64_t now_ns)
+{
+	struct off_cpu_state *state = &capture->off_cpu;
+	uint64_t count = waits_counts(capture->samples.waits)->switches - state->switches;
+	/* A burst fills the ring buffers before the interval is over. */
+	bool burst = !state->fast && count > SWITCHES_BURST;
+	if (state->always || !state->snapshots || (now_ns - state->rate_ns < RATE_NS && !burst))
+		return NULL;
+	double rate = burst ? SWITCHES_HIGH + 1 : (double)count * 1e9 / (double)(now_ns - state->rate_ns);
+	state->switches += count;
+	state->rate_ns = now_ns;
+	if (state->fast ? rate > SWITCHES_LOW : rate <= SWITCHES_HIGH)
+		return NULL;
+	state->fast = !state->fast;
+	return event_control_suspend_waits(&capture->control, state->fast);
+}
+
+bool capture_takes_snapshots(const struct sp_capture *capture)
+{
+	const struct off_cpu_state *state = &capture->off_cpu;
+	return state->snapshots && (state->always || state->fast);
+}
+
+struct sp_error *capture_look_at_waits(struct sp_capture *capture)
+{
+	struct off_cpu_state *state = &capture->off_cpu;
+	uint64_t now_ns = capture_now_ns();
+	if (!capture->samples.waits)
+		return NULL;
+	struct sp_error *error = fit_rate(capture, now_ns);
+	if (!error && state->snapshots && now_ns >= state->snapshot_ns) {
+		/* Rounds may come earlier or later: the mean interval is the weight of a snapshot. */
+		state->snapshot_ns += OFF_CPU_SNAPSHOT_NS;
+		if (state->snapshot_ns < now_ns)
+			state->snapshot_ns = now_ns + OFF_CPU_SNAPSHOT_NS;
+		error = take_snapshots(capture, capture_takes_snapshots(capture));
+	}
+	if (error || now_ns - state->schedstat_ns < SCHEDSTAT_NS)
+		return error;
+	state->schedstat_ns = now_ns;
+	return note_threads(capture, false);
+}
+
+/* -- Rounds and files --------------------------------------------------------------- */
 
 struct sp_error *capture_write_waits(struct sp_capture *capture, bool last)
 {
@@ -52,6 +228,14 @@ struct sp_error *capture_write_waits(struct sp_capture *capture, bool last)
 		return error;
 	/* The samples of the round before the last were all that was read. */
 	return sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch, &out->dirty);
+}
+
+struct sp_error *capture_end_waits(struct sp_capture *capture)
+{
+	if (!capture->samples.waits)
+		return NULL;
+	struct sp_error *error = capture->off_cpu.snapshots ? take_snapshots(capture, true) : NULL;
+	return error ? error : note_threads(capture, true);
 }
 
 struct sp_error *capture_split_waits(struct sp_capture *capture)
@@ -69,4 +253,10 @@ struct sp_error *capture_note_waits(struct sp_capture *capture)
 		return NULL;
 	return notes_add(&capture->out.notes, NOTE_WAITS_LOST, NULL, counts->unmatched,
 			 counts->waits + counts->unmatched, counts->dropped);
+}
+
+void capture_free_waits(struct sp_capture *capture)
+{
+	snapshots_free(capture->off_cpu.snapshots);
+	vec_deinit(&capture->off_cpu.record);
 }

@@ -34,7 +34,8 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 	struct event_request request;
 	struct sp_error *error = config_list_events(capture->ctx, &options, config);
 	if (!error)
-		error = capture_find_aux_areas(capture, &options, &config->events.specs);
+		error = aux_areas_find(&capture->out.aux_areas, capture->ctx, &options,
+				       config->rights.page_size, &config->events.specs);
 	if (!error)
 		error = config_choose_stacks(capture->ctx, &options, host_memory_kb(capture->ctx) << 10,
 					     notes, config);
@@ -42,7 +43,7 @@ struct sp_error *capture_plan(struct sp_capture *capture, const struct capture_o
 		error = config_request(config, &options, start_of(capture), notes, &request);
 	if (error)
 		return error;
-	capture_request_aux(capture, &request);
+	aux_areas_request(&capture->out.aux_areas, &request);
 	if (options.output.switch_event)
 		error = trigger_plan(&capture->control.trigger, capture->ctx, &config->rights,
 				     config->cpus.items[0], options.output.switch_event);

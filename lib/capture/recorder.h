@@ -17,8 +17,20 @@
 #include "capture/output/recording.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
+#include "capture/snapshots/snapshots.h"
 #include "capture/tasks/tasks.h"
 #include "record/note.h"
+
+/* State of off_cpu.c. Zeroed: waits are not recorded. Times are CLOCK_MONOTONIC. */
+struct off_cpu_state {
+	uint64_t id;                 /* an id of the event of waits, in the file */
+	struct snapshots *snapshots; /* NULL: none can be taken */
+	struct record_buffer record; /* last snapshot */
+	bool always;                 /* snapshots are the only stacks */
+	bool fast;                   /* snapshots replace samples: threads switch too often */
+	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */
+	uint64_t snapshot_ns, schedstat_ns; /* times of the next snapshots, and of the last notes */
+};
 
 /* The session: owns the parts, and connects them. */
 struct sp_capture {
@@ -30,6 +42,7 @@ struct sp_capture {
 	struct sample_path samples;
 	struct recording out;
 	struct overwrite overwrite;
+	struct off_cpu_state off_cpu;
 	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
 	uint64_t rate_control_ns;               /* the timer's */
@@ -99,20 +112,11 @@ struct sp_error *capture_fit_events(struct sp_capture *capture) SP_MUST_CHECK;
 /* To be called every half a second, when the kernel reports a switch, or `now`. */
 struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now) SP_MUST_CHECK;
 
-/*
- * aux_areas.c, in this order: the event with an AUX area among those asked for, and an error where
- * one is wanted and there is none; what it makes of the request; the areas, once events are open,
- * and what tells of them; what is in them.
- */
-struct sp_error *capture_find_aux_areas(struct sp_capture *capture,
-					const struct capture_options *options,
-					struct event_specs *specs) SP_MUST_CHECK;
-void capture_request_aux(const struct sp_capture *capture, struct event_request *request);
+/* aux_areas.c: maps the areas, once events are open, and describes them in the file. */
 struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK;
+/* Writes the areas' content, unless they are read on demand only; or in any case. */
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
-/* Takes all areas, also those that are taken on demand only. */
 struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
-void capture_unmap_aux_areas(struct sp_capture *capture);
 
 /* lost.c: at the end, what was lost in all. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
@@ -126,6 +130,13 @@ struct sp_error *capture_record_waits(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_find_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Writes the waits that ended before the last round began. `last`: all, and those that are not over. */
 struct sp_error *capture_write_waits(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+/* After a round: takes snapshots of waits without a stack, and notes schedstat. */
+struct sp_error *capture_look_at_waits(struct sp_capture *capture) SP_MUST_CHECK;
+/* Whether a round is due as often as snapshots. */
+bool capture_takes_snapshots(const struct sp_capture *capture);
+/* The same before the last round, for all threads. */
+struct sp_error *capture_end_waits(struct sp_capture *capture) SP_MUST_CHECK;
+void capture_free_waits(struct sp_capture *capture);
 /* A file ends: it gets its part of the waits that are not over. */
 struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Notes losses. */

@@ -25,22 +25,19 @@ uint64_t state_sums_total(const struct state_sums *sums)
 	return total;
 }
 
-/* Returns the time that on-CPU samples distribute. */
-static uint64_t sampled_ns(const struct state_sums *sums)
-{
-	return weight_add(sums->ns[TIME_ON_CPU], sums->ns[TIME_RUNNABLE]);
-}
-
 struct sp_share state_share(const struct state_sums *part, const struct state_whole *whole)
 {
-	uint64_t total = state_sums_total(&whole->sums), sampled = sampled_ns(&whole->sums);
+	uint64_t total = state_sums_total(&whole->sums);
 	double all = (double)total, below = 0, above = 0;
 	if (!total)
 		return (struct sp_share){.high = 1};
-	if (sampled_ns(part)) {
-		struct sp_share share = interval_share(sampled_ns(part), sampled, whole->n_eff);
-		below = (share.value - share.low) * (double)sampled;
-		above = (share.high - share.value) * (double)sampled;
+	for (enum time_state state = TIME_ON_CPU; state <= TIME_RUNNABLE; state++) {
+		double ns = (double)whole->sums.ns[state];
+		if (!part->ns[state] || !(whole->n_eff > 0))
+			continue;
+		struct sp_share share = interval_share(part->ns[state], whole->sums.ns[state], whole->n_eff);
+		below += (share.value - share.low) * ns;
+		above += (share.high - share.value) * ns;
 	}
 	double value = (double)state_sums_total(part) / all;
 	double variance = Z * Z * part->variance;

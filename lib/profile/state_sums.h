@@ -28,9 +28,9 @@ struct state_whole {
 
 /*
  * Returns a part's share of the whole time, with its 95 % interval. On-CPU and runnable time is distributed
- * by on-CPU samples: Wilson's interval for n_eff samples. Blocked time is exact but for `variance`. The whole
- * time is exact. Both parts' intervals are combined by their distances from the estimates, squared (Newcombe,
- * 1998).
+ * by the same on-CPU samples: each has Wilson's interval for n_eff samples, and their errors add up. Blocked
+ * time is exact but for `variance`. Without samples (n_eff 0), only the states distribute time. The whole
+ * time in each state is exact. The errors of both kinds are combined by their squares (Newcombe, 1998).
  */
 struct sp_share state_share(const struct state_sums *part, const struct state_whole *whole);
 

@@ -298,7 +298,8 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 		   uint64_t until_ns, struct task_totals *ret)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
-	size_t begin = task_life_index(lives, life, from_ns);
+	/* An event at `from_ns` belongs to this time, and one at `until_ns` to the next. */
+	size_t begin = sorted_below(events, life->count, .time_ns, from_ns);
 	uint32_t cpu = begin ? events[begin - 1].cpu : TASK_CPU_UNKNOWN;
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];

@@ -55,7 +55,8 @@ static uint32_t add_node(struct head *head, const struct page_node *node)
 		return add_function(head, &(const struct code){.name = "(smaller)", .kind = KIND_LIGHT});
 	struct code code = {node_name(from), from->dso, from->dso_path, from->address,
 			    from->level & KIND_LEVEL};
-	if (from->truncated || from->state)
+	/* States of threads, and time without a stack, are no functions, either. */
+	if (from->truncated || !from->dso)
 		code.kind |= KIND_MISSING;
 	else if (!from->symbol_known)
 		code.kind |= KIND_UNKNOWN;

@@ -109,14 +109,15 @@ bool columns_fit(struct table *table)
 	}
 	if (!terminal)
 		return true;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		cut_names(table, steps[i].symbol, steps[i].name);
+		if (!table->report->column_count) {
+			drop_kind(table, COLUMN_LONGEST);
+			drop_kind(table, COLUMN_WAITS);
+		}
+	}
 	drop_kind(table, report_by_total(table->report) ? COLUMN_SELF : COLUMN_TOTAL);
 	drop_kind(table, COLUMN_EVENT_RANGE);
-	if (!table->report->column_count) {
-		drop_kind(table, COLUMN_LONGEST);
-		drop_kind(table, COLUMN_WAITS);
-	}
 	cut_names(table, BARE_SYMBOL, BARE_NAME);
 	/* Shortened names may be narrower than the column, so measures it again. */
 	for (size_t i = 0; i < table->count; i++)

@@ -3,7 +3,8 @@
  * recording FILE: writes a perf.data file of the records that standard input
  * names, one a line, so that a test says what it is about and knows the truth:
  *
- *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, offcpu-time, …, which
+ *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, or, with period
+ *	                                    1, context-switches and offcpu-time; which
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
@@ -162,6 +163,7 @@ static void add_event(struct recording *recording, char **words)
 		{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
 		{"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
 		{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+		{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
 		{"offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
 	};
 	size_t index = recording->event_count++;
@@ -183,6 +185,10 @@ static void add_event(struct recording *recording, char **words)
 	event->attr.size = sizeof(event->attr);
 	event->attr.freq = 1;
 	event->attr.sample_freq = 997;
+	if (event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES) {
+		event->attr.freq = 0;
+		event->attr.sample_period = 1;
+	}
 	event->attr.sample_id_all = 1;
 	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;

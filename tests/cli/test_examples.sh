@@ -104,6 +104,8 @@ for name in perf demo before after before.1 day.2026112114000012; do
 done
 mv day.2026112114000012.data day.2026112114000012
 
+check "a recording with waits" sprof record --off-cpu -o waits.data ./proportions 0.7
+
 examples >"$tmp/examples"
 check "there are examples" test "$(wc -l <"$tmp/examples")" -gt 50
 cannot >"$tmp/cannot"
@@ -116,7 +118,10 @@ while IFS='	' read -r place command; do
 		skip "$place: $command" "$reason"
 		continue
 	fi
-	cp perf.data sprof.data
+	case $place in
+	HOWTO-find-waits.md:*) cp waits.data sprof.data ;;
+	*) cp perf.data sprof.data ;;
+	esac
 	check "$place: $command" timeout 60 sh -c "$(printf '%s\n' "$command" | adapted)" </dev/null
 done <"$tmp/examples"
 finish

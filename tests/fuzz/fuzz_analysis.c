@@ -131,10 +131,41 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	return sum;
 }
 
+static uint64_t total_of(const struct sp_thread_times *times)
+{
+	return times->running_ns + times->runnable_ns + times->blocked_ns + times->unknown_ns;
+}
+
+/* The states of each thread sum to its lifetime, and its slices to its states. */
+static void check_threads(const char *path)
+{
+	struct sp_ctx *ctx;
+	struct sp_reader *reader = NULL;
+	struct sp_threads *threads = NULL;
+	struct sp_error *error = sp_ctx_new(&ctx);
+	assert(!error);
+	error = sp_reader_open(ctx, path, &reader);
+	if (!error)
+		error = sp_threads_new(ctx, reader, NULL, &threads);
+	for (size_t i = 0; threads && i < sp_threads_count(threads); i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		uint64_t total = total_of(&thread->times), slices = 0;
+		assert(total == thread->end_ns - thread->begin_ns);
+		for (size_t j = 0; j < SP_THREAD_SLICES; j++)
+			slices += total_of(&thread->slices[j]);
+		assert(slices == total);
+	}
+	sp_error_free(error);
+	sp_threads_free(threads);
+	sp_reader_free(reader);
+	sp_ctx_free(ctx);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	char path[64];
 	CLEANUP_CLOSE int fd = fuzz_file(bytes, size, path);
+	check_threads(path);
 	for (enum mode mode = 0; mode < MODE_COUNT; mode++) {
 		uint64_t one = analyse(path, 1, mode);
 		assert(one == analyse(path, 2, mode));

@@ -110,6 +110,7 @@ int sim_openat2(int folder, const char *path, int flags);
 SIM_CALL(int, epoll_create1, int flags);
 SIM_CALL(int, epoll_ctl, int epoll, int request, int fd, struct epoll_event *event);
 SIM_CALL(int, epoll_wait, int epoll, struct epoll_event *events, int most, int timeout_ms);
+SIM_CALL(int, poll, struct pollfd *fds, nfds_t count, int timeout_ms);
 SIM_CALL(int, eventfd, unsigned int value, int flags);
 SIM_CALL(int, eventfd_read, int fd, eventfd_t *ret);
 SIM_CALL(int, eventfd_write, int fd, eventfd_t value);

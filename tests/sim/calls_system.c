@@ -191,6 +191,20 @@ bool sim_wait_for(int fd, uint64_t until_ns)
 	return ready;
 }
 
+/* Waits for the first descriptor; the others are negative, which poll(2) ignores. */
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	PASS(poll, fds, count, timeout_ms);
+	for (nfds_t i = 0; i < count; i++)
+		fds[i].revents = 0;
+	ENTER("poll", waiting);
+	uint64_t until_ns = timeout_ms < 0 ? UINT64_MAX : sim.now_ns + (uint64_t)timeout_ms * SIM_MS;
+	if (!sim_wait_for(fds[0].fd, until_ns))
+		return 0;
+	fds[0].revents = POLLIN;
+	return 1;
+}
+
 /* -- Counters and timers --------------------------------------------------- */
 
 int __wrap_eventfd(unsigned int value, int flags)

@@ -131,8 +131,9 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 			compare_sample(truth, found);
 		if (found && !is_target(scenario, truth))
 			sim_violation("a sample of thread %u, which is not a target", truth->tid);
-		bool due = !sim_is_wait(truth->id) && truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
-			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth);
+		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
+			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth) &&
+			   !sim_is_wait(truth->id);
 		/* Without the record of its fork, a task's samples cannot be told from others. */
 		const struct sim_task *task = sim_task_find(truth->tid);
 		bool unknown = scenario->target != SIM_SYSTEM &&

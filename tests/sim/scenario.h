@@ -19,6 +19,7 @@ struct sim_scenario {
 	unsigned int hesitation_ms; /* the caller steps that much later at most */
 	unsigned int stall_ms;     /* threads of the recorder wait for a CPU that long at most */
 	bool toggles;              /* sampling is switched off and on */
+	bool in_one_call;          /* by sp_capture_run() */
 	struct sp_capture_sampling sampling;
 	struct sp_capture_chains chains;
 	struct sp_capture_buffers buffers;

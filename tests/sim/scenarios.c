@@ -61,6 +61,10 @@ const struct sim_scenario sim_scenarios[] = {
 		.name = "system", .cpus = 8, .workload = {ROOTS(20)}, .target = SIM_SYSTEM, CPUS, COMMON,
 		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
+		.name = "in-one-call", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .output = PLAIN, .chains = FRAME_POINTERS,
+		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 200 * SIM_MS}, .in_one_call = true,
+	}, {
 		.name = "hotplug", .cpus = 6, .workload = {ROOTS(10), .hotplug_ms = 60},
 		.target = SIM_SYSTEM, CPUS, COMMON, .chains = FRAME_POINTERS, .stop_ms = 1500,
 	}, {
@@ -85,6 +89,11 @@ const struct sim_scenario sim_scenarios[] = {
 		.name = "max-size", .cpus = 4, .workload = {BUSY, .life_ms = 800}, CPUS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .max_bytes = 300000},
+		.chains = FRAME_POINTERS, .may_drop = true,
+	}, {
+		.name = "max-size-storm", .cpus = 8, .workload = {STORM, .life_ms = 300}, CPUS,
+		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .max_bytes = 600000},
 		.chains = FRAME_POINTERS, .may_drop = true,
 	}, {
 		.name = "lost", .cpus = 4, .workload = {BUSY, .life_ms = 500, .throttle = 5}, CPUS,
@@ -114,6 +123,9 @@ const struct sim_scenario sim_scenarios[] = {
 	}, {
 		.name = "toggle", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS, COMMON,
 		.chains = FRAME_POINTERS, .demand_ms = 60, .toggles = true,
+	}, {
+		.name = "toggle-live", .cpus = 4, .workload = {BUSY, .life_ms = 500}, CPUS, COMMON,
+		.chains = LIVE, .demand_ms = 60, .toggles = true,
 	}, {
 		.name = "compressed", .cpus = 4, .workload = {BUSY, .life_ms = 400}, TASKS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,

@@ -56,6 +56,17 @@ static struct sp_error *toggle(struct sp_capture *capture)
 						    : sp_capture_enable(capture, NULL);
 }
 
+/* While recording is switched off, also alternate events are. */
+static void check_off(const struct sp_capture *capture)
+{
+	for (size_t i = 0; i < sim_perf.event_count && !sp_capture_event_enabled(capture, 0); i++) {
+		const struct sim_event *event = sim_perf.events[i];
+		if (event->enabled && !event->closed && event->attr.config != PERF_COUNT_SW_DUMMY)
+			sim_violation("event %llu samples, but recording is off",
+				      (unsigned long long)event->id);
+	}
+}
+
 static struct sp_error *record(struct sp_capture *capture, const struct sim_scenario *scenario)
 {
 	uint64_t end_ns = UINT64_MAX, demand_ns = UINT64_MAX;
@@ -69,11 +80,15 @@ static struct sp_error *record(struct sp_capture *capture, const struct sim_scen
 		sim_wait_for(sp_capture_fd(capture), end_ns < demand_ns ? end_ns : demand_ns);
 		hesitate(scenario);
 		if (sim.now_ns >= demand_ns) {
-			error = scenario->toggles ? toggle(capture) : sp_capture_switch(capture);
+			error = scenario->toggles ? toggle(capture)
+				: scenario->buffers.overwrite ? sp_capture_snapshot(capture)
+				: sp_capture_switch(capture);
 			demand_ns = UINT64_MAX;
 		}
 		if (!error)
 			error = sp_capture_step(capture, &running);
+		if (scenario->toggles && !error && !sim.fault_name)
+			check_off(capture);
 		read_names(capture);
 		sim_result.commit_ns = sim.now_ns;
 	}
@@ -102,14 +117,8 @@ static void check_watched(void)
 	}
 }
 
-static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
+static void run_step_by_step(struct sp_capture *capture, const struct sim_scenario *scenario)
 {
-	sim_result.created = true;
-	for (size_t i = 0; i < sim_machine.task_count; i++) {
-		struct sim_task *task = sim_machine.tasks[i];
-		task->uncertain = scenario->target == SIM_ATTACH && task->start_ns >= sim_result.open_ns;
-	}
-	sim_result.begin_ns = sim.now_ns;
 	struct sp_error *error = sp_capture_start(capture);
 	sim_result.published = !error;
 	if (!error) {
@@ -120,6 +129,30 @@ static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
 	note_error(error);
 	sim_result.stop_ns = sim.now_ns;
 	note_error(sp_capture_stop(capture));
+}
+
+static void run_in_one_call(struct sp_capture *capture, const struct sim_scenario *scenario)
+{
+	/* Samples after that time may be missing, unless the command ends before. */
+	uint64_t end_ns = sim.now_ns + scenario->schedule.duration_ns;
+	struct sp_error *error = sp_capture_run(capture, -1);
+	sim_result.published = !error;
+	sim_result.stop_ns = sim.now_ns < end_ns ? sim.now_ns : end_ns;
+	note_error(error);
+}
+
+static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
+{
+	sim_result.created = true;
+	for (size_t i = 0; i < sim_machine.task_count; i++) {
+		struct sim_task *task = sim_machine.tasks[i];
+		task->uncertain = scenario->target == SIM_ATTACH && task->start_ns >= sim_result.open_ns;
+	}
+	sim_result.begin_ns = sim.now_ns;
+	if (scenario->in_one_call)
+		run_in_one_call(capture, scenario);
+	else
+		run_step_by_step(capture, scenario);
 	read_names(capture);
 	sim_result.stats = sp_capture_stats(capture);
 	for (size_t i = 0; sim.verbose && i < sp_capture_note_count(capture); i++)

@@ -38,6 +38,8 @@ struct outcome {
 	int fault_errno;
 };
 
+__attribute__((weak)) void __gcov_dump(void);
+
 static const struct sim_scenario *current;
 static struct outcome *shared;
 static const char *keep_folder;
@@ -55,6 +57,9 @@ static void finish(bool killed)
 	snprintf(shared->fault, sizeof(shared->fault), "%s", sim.fault_name ? sim.fault_name : "");
 	shared->fault_errno = sim.fault_errno;
 	fflush(stdout);
+	/* With --coverage: _exit(2) writes no counts. */
+	if (__gcov_dump)
+		__gcov_dump();
 	_exit(0);
 }
 

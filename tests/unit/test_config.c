@@ -5,6 +5,7 @@
 #include <errno.h>
 #include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
+#include "record/note.h"
 #include "root.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -20,7 +21,7 @@ struct made {
 	struct notes notes;
 	struct event_request request;
 	struct event_kernel kernel;
-	bool refuses_cpus;
+	bool refuses_cpus, refuses_kernel;
 	int fds;
 };
 
@@ -30,7 +31,9 @@ static int fake_open(void *arg, const struct perf_event_attr *attr, int32_t pid,
 		     int group_fd, unsigned long flags)
 {
 	struct made *made = arg;
-	(void)attr, (void)cpu, (void)group_fd, (void)flags;
+	(void)cpu, (void)group_fd, (void)flags;
+	if (made->refuses_kernel && !attr->exclude_kernel)
+		return -EACCES;
 	return pid < 0 && made->refuses_cpus ? -EACCES : 1000 + made->fds++;
 }
 
@@ -243,6 +246,28 @@ static uint32_t watermark_of(const struct sp_capture_buffers *buffers, const cha
 	return made.request.sample_watermark_bytes;
 }
 
+/* SWITCH records share no ring with MMAP2, and are only those of the target. */
+TEST(an_event_has_the_switches)
+{
+	MADE made;
+	make(&made);
+	made.options.fields.switches = true;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert_uint_eq(made.config.plan->sample_count, 2);
+	const struct perf_event_attr *attr = &made.config.plan->samples[1].attr;
+	ck_assert(attr->context_switch && attr->config == PERF_COUNT_SW_DUMMY && !attr->freq);
+	ck_assert(!made.config.plan->sideband.attr.context_switch && !made.config.plan->cpu_wide);
+	ck_assert(made.config.switches && made.config.graph.live);
+	ck_assert_uint_eq(made.config.ring_pages.samples, 8 * MIB / 4096);
+	made_deinit(&made);
+	make(&made);
+	made.options.fields.switches = true;
+	made.options.sampling.samples = SP_OFF;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert_uint_eq(made.config.plan->sample_count, 1);
+	ck_assert(made.config.plan->sideband.attr.context_switch && !made.config.switches);
+}
+
 TEST(the_watermark_follows_ring_and_target)
 {
 	struct sp_capture_buffers buffers = {.ring_bytes = 128 << 10};
@@ -348,4 +373,87 @@ TEST(other_plans_are_as_requested)
 	ck_assert_uint_eq(plan_rate_hz(made.config.plan), 997);
 	ok_or_fail(config_shrink_rings(&made.config));
 	ck_assert(attr_of(&made)->enable_on_exec && !attr_of(&made)->sample_stack_user);
+}
+
+TEST(waits_have_two_more_events)
+{
+	MADE made;
+	make(&made);
+	made.options.sampling.off_cpu = true;
+	made.options.sampling.freq_hz = 997;
+	made.options.fields.switches = true;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	const struct event_plan *plan = made.config.plan;
+	ck_assert(!plan->cpu_wide);
+	ck_assert_uint_eq(plan->sample_count, 3);
+	ck_assert_uint_eq(made.config.off_cpu.event, 1);
+	const struct perf_event_attr *waits = &plan->samples[1].attr, *switches = &plan->samples[2].attr;
+	ck_assert_str_eq(plan->samples[1].name, "offcpu-time");
+	ck_assert_uint_eq(waits->config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	/* Each switch is sampled, and each sample has a period. */
+	ck_assert(!waits->freq);
+	ck_assert_uint_eq(waits->sample_period, 1);
+	ck_assert(waits->sample_type & PERF_SAMPLE_PERIOD);
+	ck_assert(waits->sample_type & PERF_SAMPLE_ADDR);
+	ck_assert(waits->sample_type & PERF_SAMPLE_STACK_USER);
+	ck_assert(waits->enable_on_exec && switches->enable_on_exec);
+	/* SWITCH records are not in the metadata's ring buffers. */
+	ck_assert_uint_eq(switches->config, PERF_COUNT_SW_DUMMY);
+	ck_assert(switches->context_switch && !waits->context_switch);
+	ck_assert(!plan->sideband.attr.context_switch);
+	ck_assert_uint_ge((uint64_t)made.config.ring_pages.samples * 4096, 8 * MIB);
+	const struct sp_note *note = &vec_last(&made.notes)->note;
+	ck_assert_uint_eq(note->kind, NOTE_OFF_CPU);
+	ck_assert_uint_eq(note->values[0], OFF_CPU_SWITCHES);
+	ck_assert_uint_eq(note->values[1], 1000000);
+}
+
+TEST(waits_keep_their_event_where_switches_are_refused)
+{
+	MADE made;
+	make(&made);
+	made.refuses_kernel = true;
+	made.options.sampling.off_cpu = true;
+	made.options.sampling.off_cpu_thin_ns = 5;
+	plan(&made, UINT64_MAX, EVENT_START_NOW);
+	const struct event_planned *waits = &made.config.plan->samples[1];
+	ck_assert_str_eq(waits->name, "offcpu-time");
+	ck_assert_uint_eq(waits->attr.config, PERF_COUNT_SW_DUMMY);
+	ck_assert(waits->attr.exclude_kernel);
+	ck_assert(off_cpu_is_refused(&made.config.off_cpu, made.config.plan));
+	const struct sp_note *note = &vec_last(&made.notes)->note;
+	ck_assert_uint_eq(note->values[0], OFF_CPU_SNAPSHOTS);
+	ck_assert_uint_eq(note->values[1], 5);
+	ck_assert_uint_eq(note->values[2], 2);
+	ck_assert_uint_eq(note->values[3], 10);
+}
+
+TEST(a_period_of_other_events_leaves_waits_alone)
+{
+	MADE made;
+	make(&made);
+	made.options.sampling.events = "page-faults";
+	made.options.sampling.period = 100;
+	made.options.sampling.off_cpu = true;
+	plan(&made, UINT64_MAX, EVENT_START_NOW);
+	ck_assert_uint_eq(made.config.plan->samples[0].attr.sample_period, 100);
+	ck_assert_uint_eq(made.config.plan->samples[1].attr.sample_period, 1);
+	ck_assert(made.config.plan->samples[1].attr.sample_type & PERF_SAMPLE_PERIOD);
+}
+
+TEST(waits_exclude_other_options)
+{
+	const struct capture_options bad[] = {
+		{.target.command = command, .sampling = {.off_cpu = true, .samples = SP_OFF}},
+		{.target.command = command, .sampling.off_cpu = true, .buffers.overwrite = true},
+		{.target.cgroups = "a", .sampling.off_cpu = true},
+		{.target = {.command = command, .scope = SP_CAPTURE_SCOPE_CPU}, .sampling.off_cpu = true},
+		{.target.command = command,
+		 .sampling = {.off_cpu = true, .off_cpu_thin_ns = UINT64_C(4000000001)}},
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct capture_config config = {0};
+		fails_with(SP_ERROR_INVALID, config_choose_target(&bad[i], &config));
+		config_deinit(&config);
+	}
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Structures of CPython in made-up memory, and location tables that CPython made. */
 #include <stdlib.h>
+#include <unistd.h>
+#include "capture/python/codes.h"
+#include "capture/python/files.h"
+#include "capture/python/probe.h"
+#include "made_ctx.h"
 #include "python/code.h"
 #include "python/frames.h"
 #include "python/linetable.h"
 #include "python_image.h"
+#include "root.h"
 #include "test.h"
 
 /*
@@ -336,6 +342,73 @@ TEST(a_code_object_has_name_file_and_lines)
 	ck_assert(!python_code_offset(&made.runtime.layout, IMAGE_BASE + CODE, &code.key, begin + 8,
 				      &offset));
 	make_free(&made);
+}
+
+/* Programs free code objects: another function may be at the same address. */
+TEST(code_objects_are_read_again_after_a_while)
+{
+	struct made made = {0};
+	static const uint16_t name[] = {'f'}, file[] = {'x'};
+	struct python_codes codes = {0};
+	struct python_functions functions;
+	uint64_t first, same, other;
+	make(&made);
+	python_functions_init(&functions);
+	ck_assert(python_layout_make(made.memory, 0x030b02f0, made.runtime.runtime,
+				     &made.runtime.layout));
+	put_code(&made);
+	put_text(&made, NAME, name, 1, 1);
+	put_text(&made, FILE_NAME, file, 1, 1);
+	struct python_reader reader = {made.memory, &made.runtime, &functions, .time_ns = 1};
+	uint64_t code = IMAGE_BASE + CODE, instr = code + made.runtime.layout.code_bytes;
+	ck_assert(python_codes_find(&codes, &reader, code, instr, &first));
+	ck_assert_uint_eq(python_line_of(first), 12);
+	ck_assert_uint_eq(functions.list.count, 1);
+	put(&made, CODE + made.runtime.layout.code_first_line, 99, 4);
+	python_memory_reset(made.memory);
+	reader.time_ns = 100000000;
+	ck_assert(python_codes_find(&codes, &reader, code, instr, &same));
+	ck_assert_uint_eq(same, first);
+	reader.time_ns = 100000002;
+	ck_assert(python_codes_find(&codes, &reader, code, instr, &other));
+	ck_assert_uint_eq(python_line_of(other), 99);
+	ck_assert_uint_eq(functions.list.count, 2);
+	/* Of another object than code. */
+	ck_assert(!python_codes_find(&codes, &reader, IMAGE_BASE + NAME, instr, &other));
+	python_codes_deinit(&codes);
+	python_functions_deinit(&functions);
+	make_free(&made);
+}
+
+TEST(a_probe_reads_the_memory_of_a_process)
+{
+	static struct python_stack empty;
+	const struct python_process process = {.pid = (uint32_t)getpid()};
+	uint8_t bytes[64] = {1, 2, 3}, copied[64];
+	bool exact;
+	memcpy(copied, bytes, sizeof(bytes));
+	const struct stack_copy copy = {.bytes = copied, .low = (uintptr_t)bytes, .size = sizeof(bytes)};
+	struct python_probe *probe = python_probe_new(made_ctx());
+	ck_assert_ptr_nonnull(probe);
+	python_probe_begin(probe, process.pid);
+	ck_assert(python_probe_is_unchanged(probe, &copy));
+	bytes[63] = 1;
+	ck_assert(!python_probe_is_unchanged(probe, &copy));
+	/* Its runtime is at address 0. */
+	ck_assert(!python_probe_read(probe, &process, (uint32_t)getpid(), &copy, &exact));
+	ck_assert(!memcmp(&probe->stack, &empty, sizeof(empty)));
+	free(probe);
+}
+
+TEST(a_thread_has_the_number_of_its_innermost_namespace)
+{
+	ROOT root;
+	root_init(&root);
+	root_put(&root, "/proc/5/status", "Name:\tx\nNSpid:\t5\t3\t17\nThreads:\t1\n");
+	root_put(&root, "/proc/6/status", "Name:\tx\n");
+	ck_assert_uint_eq(python_thread_number(root.ctx, 5), 17);
+	ck_assert_uint_eq(python_thread_number(root.ctx, 6), 6);
+	ck_assert_uint_eq(python_thread_number(root.ctx, 7), 7);
 }
 
 TEST(no_code_object_is_made_of_other_memory)

@@ -50,6 +50,17 @@ static const struct row {
 	{20000, FP, 0, 0, 100000, 1, UINT64_MAX >> 10, 4, 4},
 };
 
+TEST(switches_have_large_rings_if_memory_permits)
+{
+	struct ring_demand demand = {.sample_bytes = 480, .freq_hz = 997, .cpus = 2,
+				     .memory_bytes = 8 * GIB << 10, .least_bytes = 8 << 20};
+	ck_assert_uint_eq(ring_size_default(&demand), 8 << 20);
+	demand.freq_hz = 200000;
+	ck_assert_uint_eq(ring_size_default(&demand), 16 << 20);
+	demand.cpus = 64;
+	ck_assert_uint_eq(ring_size_default(&demand), 1 << 20);
+}
+
 TEST(rings_hold_200_ms_within_memory_and_lock_limit)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

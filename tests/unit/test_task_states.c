@@ -390,6 +390,11 @@ TEST(sums_of_parts_equal_the_whole)
 		task_states_sum(states, 0, at, at + 777, sums);
 	has_times(totals, sums[TASK_RUNNING], sums[TASK_RUNNABLE], sums[TASK_BLOCKED],
 		  sums[TASK_UNKNOWN]);
+	struct task_totals parts = {0};
+	for (uint64_t at = 0; at < 110000; at++)
+		task_states_window(states, 0, at, at + 1, &parts);
+	ck_assert_uint_eq(parts.preemptions, totals->preemptions);
+	ck_assert_uint_gt(parts.preemptions, 0);
 	uint64_t walked[TASK_STATES] = {0};
 	struct task_interval interval = {.end_ns = totals->begin_ns};
 	while (interval.end_ns < totals->end_ns) {

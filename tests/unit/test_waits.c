@@ -76,7 +76,7 @@ static void snapshot(struct fixture *f, uint32_t tid, uint64_t begin_ns, uint64_
 
 static void switches(struct fixture *f, uint32_t tid, uint64_t time_ns, uint16_t misc)
 {
-	ok_or_fail(waits_add_switch(f->waits, tid, time_ns, misc));
+	ok_or_fail(waits_add_switch(f->waits, 1, tid, time_ns, misc));
 }
 
 static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
@@ -278,6 +278,8 @@ TEST(snapshots_need_proof)
 	set_up(&f, 1 << 20);
 	switches(&f, 5, 2 * MS, OUT);
 	snapshot(&f, 5, 3 * MS, 4 * MS, 0xa);
+	/* It will be written with the time of its wait. */
+	ck_assert_uint_eq(waits_oldest_ns(f.waits), 2 * MS);
 	switches(&f, 5, 5 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
 	ck_assert_uint_eq(wait.time_ns, 2 * MS);
@@ -293,6 +295,49 @@ TEST(snapshots_need_proof)
 	switches(&f, 5, 40 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
 	ck_assert_uint_eq(waits_counts(f.waits)->raced, 2);
+	tear_down(&f);
+}
+
+TEST(threads_that_slept_before_are_found_by_snapshots)
+{
+	struct fixture f;
+	struct written wait;
+	struct waits_thread thread;
+	size_t at = 0;
+	set_up(&f, 1 << 20);
+	ok_or_fail(waits_add_thread(f.waits, 1, 5, 2 * MS));
+	ok_or_fail(waits_add_thread(f.waits, 1, 6, 2 * MS));
+	switches(&f, 6, 4 * MS, IN);
+	switches(&f, 6, 3 * MS, OUT);
+	/* One is returned, once. The other is on a CPU. */
+	ck_assert(waits_next_bare(f.waits, &at, &thread));
+	ck_assert_uint_eq(thread.tid, 5);
+	ck_assert(thread.was_there);
+	ck_assert(!waits_next_bare(f.waits, &at, &thread));
+	at = 0;
+	ck_assert(!waits_next_bare(f.waits, &at, &thread));
+	snapshot(&f, 5, 4 * MS, 5 * MS, 0xa);
+	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
+	/* It waits again, by a record that is not processed yet. */
+	switches(&f, 6, 5 * MS, OUT);
+	at = 0;
+	ck_assert(waits_next_bare(f.waits, &at, &thread));
+	ck_assert_uint_eq(thread.tid, 6);
+	ck_assert(!thread.was_there);
+	snapshot(&f, 6, 8 * MS, 9 * MS, 0xb);
+	ck_assert_uint_eq(written(&f, 10 * MS, &wait), 0);
+	/* Neither is over: they have their duration, although it is below the interval. */
+	f.output.count = 0;
+	ok_or_fail(waits_split(f.waits, 10 * MS, &f.output));
+	ck_assert_uint_eq(waits_counts(f.waits)->written, 2);
+	uint64_t sum = 0, period;
+	struct perf_event_header header;
+	for (size_t next = 0; next < f.output.count; next += header.size) {
+		memcpy(&header, f.output.items + next, sizeof(header));
+		memcpy(&period, f.output.items + next + f.fields.sample_period, 8);
+		sum += period;
+	}
+	ck_assert_uint_eq(sum, (8 + 5) * MS);
 	tear_down(&f);
 }
 

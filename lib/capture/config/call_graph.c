@@ -111,7 +111,8 @@ static struct sp_error *check_terms(const struct call_graph_facts *facts, struct
 	bool differs = false;
 	for (size_t i = 0; i < facts->specs->count; i++)
 		differs |= facts->specs->items[i].terms.given & EVENT_TERM_CALL_GRAPH ||
-			   omits_period(facts, i) != omits_period(facts, 0);
+			   (facts->specs->items[i].use != EVENT_USE_SWITCHES &&
+			    omits_period(facts, i) != omits_period(facts, 0));
 	if (!differs || !graph->live)
 		return NULL;
 	graph->live = false;
@@ -133,18 +134,18 @@ static uint64_t sample_bytes_of(const struct call_graph *graph)
 static uint64_t wanted_ring_bytes(const struct call_graph_facts *facts, const struct call_graph *graph)
 {
 	bool grows = graph->kind == SP_CALL_GRAPH_DWARF && !graph->fixed_size;
-	const struct ring_demand demand = {
+	struct ring_demand demand = {
 		.sample_bytes = sample_bytes_of(graph),
 		.largest_bytes = grows ? ring_size_sample(SP_CALL_GRAPH_DWARF, SP_STACK_BYTES_MAX) : 0,
 		.freq_hz = rate_hz(facts),
 		.cpus = facts->cpu_count,
 		.memory_bytes = facts->memory_bytes,
 	};
+	/* The event of the switches is the last. */
+	if (facts->specs->items[facts->specs->count - 1].use == EVENT_USE_SWITCHES)
+		demand.least_bytes = OFF_CPU_RING_BYTES;
 	uint64_t window_bytes = ring_size_window(facts->options->buffers.overwrite_ns, &demand);
-	uint64_t usual_bytes = ring_size_default(&demand);
-	if (facts->options->sampling.off_cpu && usual_bytes < OFF_CPU_RING_BYTES)
-		usual_bytes = OFF_CPU_RING_BYTES;
-	return facts->options->buffers.ring_bytes ?: window_bytes ?: usual_bytes;
+	return facts->options->buffers.ring_bytes ?: window_bytes ?: ring_size_default(&demand);
 }
 
 /* Time that rings of that size reach back; 0: the whole window, or unknown. */

@@ -93,7 +93,7 @@ static void choose_copies(struct capture_config *config, struct event_plan *plan
 		return;
 	set_copies(config, plan, (struct stack_copies){0});
 	set_copies(config, plan, stack_copies_choose(&config->graph, plan,
-						     config->target == CAPTURE_COMMAND && !config->off_cpu.on,
+						     config->target == CAPTURE_COMMAND && !config->switches,
 						     ring_bytes));
 }
 
@@ -113,7 +113,7 @@ struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_
 	if (!error)
 		error = note_lock_in(plan, notes);
 	if (!error)
-		error = off_cpu_note(&config->off_cpu, plan, notes);
+		error = off_cpu_note(&config->off_cpu, plan, config->graph.live, notes);
 	if (error)
 		return error;
 	if (!plan->sample_count)

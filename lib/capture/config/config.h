@@ -63,6 +63,7 @@ struct capture_config {
 	struct ring_pages ring_pages;   /* for each CPU */
 	uint64_t kept_registers;        /* user_registers that were requested */
 	struct off_cpu off_cpu;
+	bool switches;                  /* an event has SWITCH records: see events_add_switches() */
 };
 
 /* Replaces options->target.unit by its control group, a string of `config`. */

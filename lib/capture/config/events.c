@@ -89,17 +89,40 @@ struct sp_error *events_parse(struct capture_events *events, const struct sp_ctx
 	return error ? error : restrict_modes(&events->specs, options);
 }
 
-struct sp_error *events_add_waits(struct capture_events *events, const struct sp_ctx *ctx,
-				  const struct capture_options *options, struct off_cpu *ret)
+static struct sp_error *add_no_filters(struct capture_events *events)
 {
-	struct sp_error *error = off_cpu_add_events(&events->specs, ctx, options, ret);
-	if (error)
-		return error;
 	if (!vec_reserve(&events->filters, events->specs.count))
 		return error_no_memory();
 	while (events->filters.count < events->specs.count)
 		*vec_push(&events->filters) = NULL;
 	return NULL;
+}
+
+struct sp_error *events_add_waits(struct capture_events *events, const struct sp_ctx *ctx,
+				  const struct capture_options *options, struct off_cpu *ret)
+{
+	struct sp_error *error = off_cpu_add_events(&events->specs, ctx, options, ret);
+	return error ? error : add_no_filters(events);
+}
+
+struct sp_error *events_add_switches(struct capture_events *events, const struct sp_ctx *ctx,
+				     const struct capture_options *options, bool *added_ret)
+{
+	struct event_specs *specs = &events->specs;
+	bool is_wanted = options->fields.switches && options->sampling.samples != SP_OFF &&
+			 !options->buffers.overwrite && !options->target.cgroups;
+	*added_ret = is_wanted || options->sampling.off_cpu;
+	if (!is_wanted || options->sampling.off_cpu)
+		return NULL;
+	struct sp_error *error = event_specs_parse(specs, ctx, "dummy:u");
+	if (error)
+		return error;
+	struct event_spec *last = &specs->items[specs->count - 1];
+	last->use = EVENT_USE_SWITCHES;
+	/* -F and -c are for the other events. */
+	last->terms.given |= EVENT_TERM_PERIOD;
+	last->terms.period = 1;
+	return add_no_filters(events);
 }
 
 void events_deinit(struct capture_events *events)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/config/off_cpu.h"
 
+#include "capture/config/plan_facts.h"
+#include "record/note.h"
+
 /* Default of off_cpu_thin_ns, and its limit. */
 #define THIN_NS UINT64_C(1000000)
 #define THIN_NS_MAX UINT64_C(4000000000)
@@ -50,12 +53,14 @@ bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *
 	return plan->samples[off_cpu->event].attr.config == PERF_COUNT_SW_DUMMY;
 }
 
-struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan,
+struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan, bool live,
 			      struct notes *notes)
 {
 	if (!off_cpu->on)
 		return NULL;
-	bool refused = off_cpu_is_refused(off_cpu, plan);
-	return notes_add(notes, NOTE_OFF_CPU, NULL, refused ? OFF_CPU_NONE : OFF_CPU_SWITCHES,
-			 off_cpu->thin_ns, (uint64_t)(int64_t)plan->rights.paranoid, 0);
+	enum note_off_cpu source = !off_cpu_is_refused(off_cpu, plan) ? OFF_CPU_SWITCHES
+				   : plan_is_unwound(plan, live)	? OFF_CPU_SNAPSHOTS
+									: OFF_CPU_NONE;
+	return notes_add(notes, NOTE_OFF_CPU, NULL, source, off_cpu->thin_ns,
+			 (uint64_t)(int64_t)plan->rights.paranoid, OFF_CPU_SNAPSHOT_NS / 1000000);
 }

@@ -18,7 +18,10 @@ struct off_cpu {
 	size_t event; /* index of offcpu-time in the plan's samples; the next is the dummy event */
 };
 
-/* Least size of a ring buffer: 100,000 SWITCH records a second for 0.8 s, or 1,000 stack copies. */
+/*
+ * Size of a ring buffer, if memory permits: 100,000 SWITCH records a second for 0.8 s, or 1,000 stack
+ * copies.
+ */
 #define OFF_CPU_RING_BYTES (UINT64_C(8) << 20)
 
 /* Fails with SP_ERROR_INVALID where other options exclude waits. */
@@ -32,8 +35,11 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
 /* Whether the kernel refuses stacks of context switches. */
 bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *plan);
 
-/* Notes the source of the waits' stacks. */
-struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan,
+/* Interval of stack snapshots. */
+#define OFF_CPU_SNAPSHOT_NS UINT64_C(10000000)
+
+/* Notes the source of the waits' stacks. `live`: stacks are unwound while recording, also snapshots. */
+struct sp_error *off_cpu_note(const struct off_cpu *off_cpu, const struct event_plan *plan, bool live,
 			      struct notes *notes) SP_MUST_CHECK;
 
 #endif

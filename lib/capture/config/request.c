@@ -41,7 +41,7 @@ static enum event_scope scope_of(const struct capture_config *config,
 	if (not_inherited && !config->off_cpu.on && options->target.scope != SP_CAPTURE_SCOPE_TASK)
 		return EVENT_SCOPE_CPUS;
 	/* CPU-wide SWITCH records would be those of all tasks. */
-	for_tasks |= config->off_cpu.on;
+	for_tasks |= config->switches;
 	/* The kernel has these for events of tasks only. */
 	for_tasks |= options->target.remove_on_exec || (options->fields.thread_counts &&
 							config->inherit);
@@ -70,7 +70,20 @@ static const char *cpus_are_for(const struct capture_config *config,
 	return NULL;
 }
 
-static struct event_asked requested_fields(const struct capture_options *options)
+/* Each sample wakes the drain thread, which reads the Python stack before the thread runs on. */
+static bool wakes_each_sample(const struct capture_config *config, const struct capture_options *options)
+{
+	return config->graph.python_first && config_freq_hz(options) <= PYTHON_FIRST_HZ_MAX;
+}
+
+/* SWITCH records in the rings of samples must not wake it: it preempts the thread, which is a switch. */
+static bool wakes_by_samples(const struct capture_config *config, const struct capture_options *options)
+{
+	return wakes_each_sample(config, options) && (config->switches || options->sampling.off_cpu);
+}
+
+static struct event_asked requested_fields(const struct capture_config *config,
+					   const struct capture_options *options)
 {
 	const struct sp_capture_fields *fields = &options->fields;
 	return (struct event_asked){
@@ -84,7 +97,7 @@ static struct event_asked requested_fields(const struct capture_options *options
 		.read_format = fields->running_time || fields->thread_counts
 				       ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
 				       : 0,
-		.wakeup_events = options->buffers.wakeup_samples,
+		.wakeup_events = wakes_by_samples(config, options) ? 1 : options->buffers.wakeup_samples,
 		.write_backward = options->buffers.overwrite,
 		.no_samples = options->sampling.samples == SP_OFF,
 		.strict_freq = options->sampling.strict_freq,
@@ -92,7 +105,7 @@ static struct event_asked requested_fields(const struct capture_options *options
 		.remove_on_exec = options->target.remove_on_exec,
 		.defer_callchain = options->chains.deferred,
 		.mmap_data = fields->data_mappings,
-		.context_switch = fields->switches && !options->sampling.off_cpu,
+		.context_switch = fields->switches && !config->switches,
 		.namespaces = fields->namespaces,
 		.cgroup = fields->cgroups,
 		.no_bpf_event = fields->bpf_programs == SP_OFF,
@@ -126,14 +139,12 @@ static void request_graph(const struct call_graph *graph, const struct capture_o
 }
 
 /* Bytes in a ring of samples that wake its reader; 0: see the holder of the ring. */
-static uint32_t watermark_of(const struct capture_config *config, const struct capture_options *options,
-			     uint64_t freq_hz)
+static uint32_t watermark_of(const struct capture_config *config, const struct capture_options *options)
 {
 	uint64_t wakeup_bytes = options->buffers.wakeup_bytes;
 	if (wakeup_bytes)
 		return wakeup_bytes < UINT32_MAX ? (uint32_t)wakeup_bytes : UINT32_MAX;
-	/* Each sample wakes the drain thread, which reads the Python stack before the thread runs on. */
-	if (config->graph.python_first && freq_hz <= PYTHON_FIRST_HZ_MAX)
+	if (wakes_each_sample(config, options) && !wakes_by_samples(config, options))
 		return 8;
 	if (options->buffers.overwrite)
 		return 0;
@@ -179,8 +190,8 @@ struct sp_error *config_request(const struct capture_config *config,
 		/* Times by a clock that may be set are made of it: capture/ring_bank/rewrite.h. */
 		.clock_id = options->schedule.use_clock && !clock_can_be_set(options->schedule.clock)
 				    ? options->schedule.clock : CLOCK_MONOTONIC,
-		.sample_watermark_bytes = watermark_of(config, options, freq_hz),
-		.asked = requested_fields(options),
+		.sample_watermark_bytes = watermark_of(config, options),
+		.asked = requested_fields(config, options),
 	};
 	request_graph(&config->graph, options, ret);
 	return note_counts(config, options, notes);

@@ -55,6 +55,8 @@ uint64_t ring_size_default(const struct ring_demand *demand)
 	uint64_t bytes = demand->sample_bytes > BESIDE_STACK + BRANCHES_BYTES ? DUMPS_MIN : PLAIN_MIN;
 	while (bytes < (need > large ? need : large) && bytes < RING_MAX)
 		bytes *= 2;
+	if (bytes < demand->least_bytes)
+		bytes = demand->least_bytes;
 	uint64_t most = demand->memory_bytes / MEMORY_SHARE / (demand->cpus ?: 1);
 	while (demand->memory_bytes && bytes > most && bytes > RING_MIN)
 		bytes /= 2;

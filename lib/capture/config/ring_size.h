@@ -10,6 +10,7 @@
 struct ring_demand {
 	uint64_t sample_bytes;  /* size of a usual sample */
 	uint64_t largest_bytes; /* size of temporary samples with larger stack copies; may be 0 */
+	uint64_t least_bytes;   /* size of a ring, if memory permits: 0 or a power of two */
 	uint64_t freq_hz;       /* samples a second; 0: not known */
 	size_t cpus;
 	uint64_t memory_bytes;  /* the machine's memory; 0: unknown */

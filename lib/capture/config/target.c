@@ -101,6 +101,8 @@ struct sp_error *config_list_events(const struct sp_ctx *ctx, struct capture_opt
 		return error;
 	events_apply_common_graph(&config->events.specs, options);
 	error = events_add_waits(&config->events, ctx, options, &config->off_cpu);
+	if (!error)
+		error = events_add_switches(&config->events, ctx, options, &config->switches);
 	if (error)
 		return error;
 	error = choose_cpus(ctx, options->target.cpus, config);

@@ -51,8 +51,8 @@ static bool is_clock(const struct event_plan *plan)
 /* Whether copies of stacks cannot have another size. */
 static bool is_fixed(const struct event_control *control)
 {
-	/* Large events would replace the events of waits, too, and lose switches. */
-	return control->config->graph.fixed_size || control->config->off_cpu.on ||
+	/* Large events would replace the event of the switches, too, and lose some. */
+	return control->config->graph.fixed_size || control->config->switches ||
 	       event_plan_has_groups(control->config->plan);
 }
 
@@ -101,11 +101,22 @@ static struct sp_error *apply_schedule(struct event_control *control)
 {
 	const struct schedule *schedule = &control->schedule;
 	struct sp_error *error = NULL;
-	if (schedule_all_are(schedule, true))
+	if (schedule_all_are(schedule, true) && !control->suspended)
 		return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
-	for (size_t i = 0; i < schedule->event_count && !error; i++)
-		error = event_set_switch_event(control->set, i, schedule->on[i]);
+	for (size_t i = 0; i < schedule->event_count && !error; i++) {
+		bool suspended = control->suspended && i == control->config->off_cpu.event;
+		error = event_set_switch_event(control->set, i, schedule->on[i] && !suspended);
+	}
 	return error;
+}
+
+struct sp_error *event_control_suspend_waits(struct event_control *control, bool suspended)
+{
+	size_t event = control->config->off_cpu.event;
+	control->suspended = suspended;
+	if (!control->schedule.on[event])
+		return NULL;
+	return event_set_switch_event(control->set, event, !suspended);
 }
 
 struct sp_error *event_control_pause(struct event_control *control)

@@ -41,6 +41,7 @@ struct event_control {
 	struct rate_control rate_control;           /* decides on SAMPLING_SLOW */
 	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
 	uint32_t switches_noted;
+	bool suspended;             /* the event of waits is off, whatever the schedule says */
 };
 
 /* After that, schedule_init() sets a schedule, and trigger_plan() a trigger. */
@@ -88,6 +89,9 @@ void event_control_pause_ring(const struct event_control *control, size_t cpu_in
 /* Enables or disables a planned event, and notes it; index SCHEDULE_ALL: all. */
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to) SP_MUST_CHECK;
+
+/* Disables the event of waits (config->off_cpu), or leaves it to the schedule again. */
+struct sp_error *event_control_suspend_waits(struct event_control *control, bool suspended) SP_MUST_CHECK;
 
 /* The same if the time of a change in the schedule has come. */
 struct sp_error *event_control_run_schedule(struct event_control *control, uint64_t now_ns,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/capture/output/aux_areas.c lib/capture/output/aux_areas.h \
 	lib/capture/output/auxtrace.c lib/capture/output/auxtrace.h \
 	lib/capture/output/auxtrace_info.c \
 	lib/capture/output/dsos.c lib/capture/output/dsos.h \
@@ -10,6 +11,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/output/rotation.c lib/capture/output/rotation.h \
 	lib/capture/output/write_queue.c lib/capture/output/write_queue.h
 check_PROGRAMS += \
+	tests/unit/test_aux_areas \
 	tests/unit/test_auxtrace \
 	tests/unit/test_recording \
 	tests/unit/test_write_queue

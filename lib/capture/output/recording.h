@@ -16,7 +16,7 @@
 #define CAPTURE_OUTPUT_RECORDING_H
 
 #include "capture/notes/notes.h"
-#include "capture/output/auxtrace.h"
+#include "capture/output/aux_areas.h"
 #include "capture/output/dsos.h"
 #include "capture/output/batch.h"
 #include "capture/output/rotation.h"
@@ -29,18 +29,6 @@
  * call chains. Records that are no samples get twice that.
  */
 #define RECORDING_QUEUE_BYTES (64u << 20)
-
-/* AUX areas of a tracing PMU; zeroed: there is none. */
-struct aux_areas {
-	struct auxtrace_pmu pmu;
-	size_t event;        /* index in the plan's samples */
-	uint64_t area_bytes; /* one for each CPU */
-	bool snapshot;       /* areas are overwritten, and read only on demand */
-	bool sampled;        /* areas are overwritten, and parts of them are in samples */
-	struct auxtrace_area *items;
-	size_t count;
-	uint64_t bytes;      /* bytes read so far */
-};
 
 /* Zeroed, it may be given to recording_deinit(). */
 struct recording {

@@ -144,15 +144,20 @@ static struct sp_error *on_switch(struct filter *filter, const struct ring *ring
 	uint64_t end = position + header->size;
 	if (header->size < sizeof(*header) + fields->trailer_tid)
 		return NULL;
-	uint32_t tid = second_u32(ring_u64(ring, end - fields->trailer_tid));
+	uint64_t tid_word = ring_u64(ring, end - fields->trailer_tid);
+	uint32_t tid = second_u32(tid_word);
 	uint64_t time_ns = ring_u64(ring, end - fields->trailer_time);
+	if (time_ns > filter->counts.switch_ns)
+		filter->counts.switch_ns = time_ns;
 	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
 		uint32_t cpu = first_u32(ring_u64(ring, end - 2 * sizeof(uint64_t)));
 		uint64_t id = ring_u64(ring, end - fields->trailer_id);
 		if (!double_sampling_sample(filter->double_sampling, tid, cpu, id, 1, keep_ret))
 			return error_no_memory();
 	}
-	return *keep_ret ? waits_add_switch(filter->waits, tid, time_ns, header->misc) : NULL;
+	if (!*keep_ret || !filter->waits)
+		return NULL;
+	return waits_add_switch(filter->waits, first_u32(tid_word), tid, time_ns, header->misc);
 }
 
 /* Copies a sample of a wait, which may wrap in the ring. */
@@ -256,7 +261,7 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		if (keep || change)
 			count_other(filter, reading->ring, position, header->type);
 	}
-	if (!error && keep && filter->waits && is_switch(header->type))
+	if (!error && keep && is_switch(header->type))
 		error = on_switch(filter, reading->ring, position, header, &keep);
 	if (!error && (!keep || take || wait)) {
 		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);

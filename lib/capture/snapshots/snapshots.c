@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "capture/snapshots/blocked.h"
 #include "unwind/arch.h"
@@ -144,9 +144,9 @@ static struct open_file *place_of(struct snapshots *snapshots, uint32_t tid)
 static int open_file(struct snapshots *snapshots, struct open_file *file,
 		     const struct snapshot_thread *thread)
 {
-	char *path;
-	if (asprintf(&path, "%s/proc/%u/task/%u/syscall", ctx_root(snapshots->options.ctx), thread->pid,
-		     thread->tid) < 0)
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/syscall",
+					      ctx_root(snapshots->options.ctx), thread->pid, thread->tid);
+	if (!path)
 		return ENOMEM;
 	close_file(file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -154,13 +154,11 @@ static int open_file(struct snapshots *snapshots, struct open_file *file,
 		close_all(snapshots);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
-	int errnum = fd < 0 ? errno : 0;
-	free(path);
-	if (fd >= 0) {
-		*file = (struct open_file){thread->tid, fd};
-		snapshots->counts.opened++;
-	}
-	return errnum;
+	if (fd < 0)
+		return errno;
+	*file = (struct open_file){thread->tid, fd};
+	snapshots->counts.opened++;
+	return 0;
 }
 
 /*

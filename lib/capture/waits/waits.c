@@ -31,14 +31,23 @@ struct event {
 	enum event_kind kind;
 };
 
-enum thread_state { THREAD_UNKNOWN, THREAD_ON, THREAD_BLOCKED, THREAD_PREEMPTED, THREAD_ENDED };
+enum thread_state {
+	THREAD_UNKNOWN,
+	THREAD_THERE, /* it ran before the recording, and has not switched yet */
+	THREAD_ON,
+	THREAD_BLOCKED,
+	THREAD_PREEMPTED,
+	THREAD_ENDED,
+};
 
 struct waiting_thread {
-	uint32_t tid; /* 0: the slot is free */
+	uint32_t pid, tid; /* tid 0: the slot is free */
 	enum thread_state state;
-	uint64_t off_ns; /* since then it is BLOCKED, PREEMPTED or ENDED */
+	uint64_t off_ns; /* since then it is BLOCKED, PREEMPTED or ENDED; THERE: the recording's begin */
 	uint8_t *held;   /* stack of the wait; owned, or NULL */
 	bool unsorted;
+	uint64_t seen_ns; /* begin of the wait that waits_next_bare() has returned last */
+	bool switched;   /* since waits_next_thread() */
 	struct { VEC(struct event); } events;
 };
 
@@ -135,6 +144,8 @@ static struct sp_error *add_thread(struct waits *waits, uint32_t tid, uint32_t *
 	else
 		waits->threads.items[waits->threads.count++] = (struct waiting_thread){0};
 	waits->threads.items[slot].tid = tid;
+	waits->threads.items[slot].seen_ns = 0;
+	waits->threads.items[slot].switched = true;
 	*index_ret = slot;
 	return NULL;
 }
@@ -189,6 +200,12 @@ static struct sp_error *add_event(struct waits *waits, struct waiting_thread *th
 		thread->unsorted = true;
 	*vec_push(&thread->events) = *event;
 	return NULL;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+	return u64_order(x->time_ns, y->time_ns) ?: (int)x->kind - (int)y->kind;
 }
 
 /* -- Input ---------------------------------------------------------------------- */
@@ -254,7 +271,8 @@ struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *b
 	return NULL;
 }
 
-struct sp_error *waits_add_switch(struct waits *waits, uint32_t tid, uint64_t time_ns, uint16_t misc)
+struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
+				  uint16_t misc)
 {
 	struct waiting_thread *thread;
 	bool out = misc & PERF_RECORD_MISC_SWITCH_OUT;
@@ -269,7 +287,72 @@ struct sp_error *waits_add_switch(struct waits *waits, uint32_t tid, uint64_t ti
 			: misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? EVENT_PREEMPTED : EVENT_OUT,
 	};
 	waits->counts.switches += out;
+	thread->pid = pid;
+	thread->switched = true;
 	return add_event(waits, thread, &event);
+}
+
+struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t begin_ns)
+{
+	struct waiting_thread *thread;
+	struct sp_error *error = find_thread(waits, tid, &thread);
+	if (error || !thread || thread->state != THREAD_UNKNOWN || thread->events.count)
+		return error;
+	thread->pid = pid;
+	thread->state = THREAD_THERE;
+	thread->off_ns = begin_ns;
+	return NULL;
+}
+
+static struct waits_thread describe(const struct waiting_thread *thread)
+{
+	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid,
+				     .was_there = thread->state == THREAD_THERE,
+				     .switched = thread->switched};
+}
+
+/*
+ * Whether the thread waits by all of its records, and has no stack. Most waits are short: their switches
+ * are not processed yet. *since_ns_ret: the time when it went off.
+ */
+static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret)
+{
+	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
+	const struct event *last = NULL;
+	for (size_t i = 0; i < thread->events.count; i++) {
+		const struct event *event = &thread->events.items[i];
+		if (event->kind != EVENT_SNAPSHOT && (!last || compare_events(event, last) > 0))
+			last = event;
+	}
+	*since_ns_ret = last ? last->time_ns : thread->off_ns;
+	return last ? last->kind == EVENT_OUT : off && !thread->held;
+}
+
+bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
+{
+	while (*at < waits->threads.count) {
+		struct waiting_thread *thread = &waits->threads.items[(*at)++];
+		uint64_t since_ns;
+		if (!thread->tid || !is_bare(thread, &since_ns) || thread->seen_ns == since_ns)
+			continue;
+		thread->seen_ns = since_ns;
+		*ret = describe(thread);
+		return true;
+	}
+	return false;
+}
+
+bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret)
+{
+	while (*at < waits->threads.count) {
+		struct waiting_thread *thread = &waits->threads.items[(*at)++];
+		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED)
+			continue;
+		*ret = describe(thread);
+		thread->switched = false;
+		return true;
+	}
+	return false;
 }
 
 /* EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
@@ -319,7 +402,9 @@ static struct sp_error *write_wait(struct waits *waits, const struct waiting_thr
 	if (!thread->held)
 		return NULL;
 	bool snapshot = is_snapshot(thread->held);
-	uint64_t least_ns = snapshot ? waits->options.snapshot_ns : waits->options.thin_ns;
+	uint64_t least_ns = !snapshot			 ? waits->options.thin_ns
+			    : misc & SP_MISC_UNFINISHED ? 0
+							 : waits->options.snapshot_ns;
 	if (!snapshot && !is_selected(thread, duration_ns, least_ns))
 		return NULL;
 	struct perf_event_header header = header_of(thread->held);
@@ -372,8 +457,11 @@ static void on_snapshot(struct waits *waits, struct waiting_thread *thread, uint
 {
 	const struct record_fields *fields = &waits->options.fields;
 	uint64_t begin_ns = word_at(record, fields->sample_time) - word_at(record, fields->sample_period);
-	bool proven = thread->state == THREAD_BLOCKED && thread->off_ns <= begin_ns;
+	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
+	bool proven = off && thread->off_ns <= begin_ns;
 	waits->counts.raced += !proven;
+	if (proven)
+		thread->state = THREAD_BLOCKED;
 	if (proven && !thread->held)
 		hold(waits, thread, record);
 	else
@@ -424,12 +512,6 @@ static struct sp_error *on_event(struct waits *waits, struct waiting_thread *thr
 	default:
 		return on_exit_record(waits, thread, event->time_ns);
 	}
-}
-
-static int compare_events(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-	return u64_order(x->time_ns, y->time_ns) ?: (int)x->kind - (int)y->kind;
 }
 
 /* Processes a thread's events before `safe_ns`; the others stay. */
@@ -506,11 +588,15 @@ uint64_t waits_oldest_ns(const struct waits *waits)
 	uint64_t oldest_ns = UINT64_MAX;
 	for (size_t i = 0; i < waits->threads.count; i++) {
 		const struct waiting_thread *thread = &waits->threads.items[i];
+		/* Snapshots of waits get the time of their begin. */
+		bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 		uint64_t held_ns = thread->held ? word_at(thread->held, at) : UINT64_MAX;
+		if (off && thread->off_ns < oldest_ns)
+			oldest_ns = thread->off_ns;
 		if (held_ns < oldest_ns)
 			oldest_ns = held_ns;
 		for (size_t j = 0; j < thread->events.count; j++)
-			if (thread->events.items[j].record && thread->events.items[j].time_ns < oldest_ns)
+			if (thread->events.items[j].time_ns < oldest_ns)
 				oldest_ns = thread->events.items[j].time_ns;
 	}
 	return oldest_ns;

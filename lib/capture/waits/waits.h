@@ -10,7 +10,8 @@
  *
  * A snapshot's sample has the time when its copy ended, and the time that copying took as its period.
  * It is the stack of a wait only if the thread was off the CPU all that time. A wait that is found by a
- * snapshot is already thinned: its period is at least the snapshots' interval.
+ * snapshot is already thinned: its period is at least the snapshots' interval. Waits that are not over
+ * are all found at the end: they have their duration.
  *
  * SWITCH records and samples may come in any order, from several ring buffers and from threads that
  * unwind. They are matched by thread and time when waits_write() says that all older ones have come.
@@ -69,8 +70,30 @@ struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record) SP
 struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *buffer) SP_MUST_CHECK;
 
 /* A SWITCH or SWITCH_CPU_WIDE record of a thread; `misc`: of its header. The idle thread is ignored. */
-struct sp_error *waits_add_switch(struct waits *waits, uint32_t tid, uint64_t time_ns,
+struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
 				  uint16_t misc) SP_MUST_CHECK;
+
+/*
+ * A thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it blocked before
+ * it has switched, it has waited since then.
+ */
+struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t tid,
+				  uint64_t begin_ns) SP_MUST_CHECK;
+
+struct waits_thread {
+	uint32_t pid, tid;
+	bool was_there; /* by waits_add_thread(), and it has not switched yet */
+	bool switched;  /* since the last waits_next_thread(), or it is new */
+};
+
+/*
+ * The next thread that waits, or may do so, and has neither a stack nor been returned before in this wait.
+ * *at is 0 at first. False: there is no other.
+ */
+bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret);
+
+/* The next thread. *at is 0 at first. False: there is no other. */
+bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret);
 
 /* Whole metadata records: EXIT ends a thread. */
 struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size) SP_MUST_CHECK;
@@ -89,7 +112,7 @@ struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns,
 struct sp_error *waits_split(struct waits *waits, uint64_t end_ns,
 			     struct record_buffer *output) SP_MUST_CHECK;
 
-/* Returns the time of the oldest sample that is held; UINT64_MAX: none is. */
+/* Returns the time of the oldest sample that may still be written; UINT64_MAX: there is none. */
 uint64_t waits_oldest_ns(const struct waits *waits);
 
 /* Valid until waits_free(). */

@@ -13,6 +13,9 @@
 #include "pager.h"
 #include "progress.h"
 
+/* Kind of a note, as in doc/FILE.md. */
+#define SCHEDSTAT_NOTE 53
+
 enum info_format { INFO_TEXT, INFO_JSON };
 
 static void count_other(struct info *info, uint32_t type)
@@ -54,9 +57,11 @@ static bool count_sample(struct info *info, const struct sp_record *record)
 	return !info->slices || time_bins_add_sample(info->slices, &record->sample);
 }
 
-/* Adds a note with its text. Returns false when out of memory. */
+/* Adds a note with its text. Returns false when out of memory. Notes of each thread are data for reports. */
 static bool add_note(struct info *info, const struct sp_note *note)
 {
+	if (note->kind == SCHEDSTAT_NOTE)
+		return true;
 	size_t size = sp_note_text(note, NULL, 0) + 1;
 	struct info_note *added = list_push(&info->notes);
 	if (!added)

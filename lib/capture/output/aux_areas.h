@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The AUX areas of a recording's tracing event: which event has them, how it is opened, and their way to the
+ * file. All functions belong to the thread that drains.
+ */
+#ifndef CAPTURE_OUTPUT_AUX_AREAS_H
+#define CAPTURE_OUTPUT_AUX_AREAS_H
+
+#include "capture/config/options.h"
+#include "capture/output/auxtrace.h"
+#include "event/open.h"
+#include "event/parse.h"
+
+/* Zeroed: there is no tracing event. */
+struct aux_areas {
+	struct auxtrace_pmu pmu;
+	size_t event;        /* index in the plan's samples */
+	uint64_t area_bytes; /* one for each CPU */
+	bool snapshot;       /* areas are overwritten, and read only on demand */
+	bool sampled;        /* areas are overwritten, and parts of them are in samples */
+	struct auxtrace_area *items; /* owned; the session maps them */
+	size_t count;
+	uint64_t bytes;      /* bytes read so far */
+};
+
+/*
+ * Finds the tracing event among the specs, sets its period and attr, and chooses the size of its areas. Fails
+ * with SP_ERROR_INVALID or SP_ERROR_UNSUPPORTED if options need an area and no event has one, or if they
+ * contradict each other.
+ */
+struct sp_error *aux_areas_find(struct aux_areas *areas, const struct sp_ctx *ctx,
+				const struct capture_options *options, uint64_t page_size,
+				struct event_specs *specs) SP_MUST_CHECK;
+
+/* Adds what a tracing event needs of all events: the kernel's clock, and the areas before the start. */
+void aux_areas_request(const struct aux_areas *areas, struct event_request *request);
+
+/* Writes the content of all areas. *drained_ret is set if there was any. */
+struct sp_error *aux_areas_drain(struct aux_areas *areas, struct write_queue *write_queue,
+				 bool *drained_ret) SP_MUST_CHECK;
+
+/* Unmaps the areas. */
+void aux_areas_deinit(struct aux_areas *areas);
+
+#endif

@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Modes wall, off-cpu and latency of recordings whose times are known. Two threads, in ms:
+#
+#	1  on CPU 0-40, blocked (futex) -100, on CPU -110, runnable -130, on CPU -150, blocked (sleep) -200
+#	2  on CPU 20-60, blocked (pipe) -200; no on-CPU samples
+. "$top_srcdir/tests/cli/lib.sh"
+
+cat >"$tmp/kallsyms" <<END
+ffffffff81000000 T _text
+ffffffff81001000 T schedule
+ffffffff81002000 T futex_wait_queue
+ffffffff81003000 T pipe_read
+ffffffff81004000 T _etext
+END
+
+# recorded EVENT PERIOD...: EVENT has the three waits, with these periods.
+recorded() {
+	cat <<END
+arch x86_64
+event cpu-clock chain
+event $1 chain addr
+mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text
+comm 1 1 demo
+fork 1 1 2 1020000000
+switch 1 1 0 1000000000 in
+switch 1 2 1 1020000000 in
+sample 0 1 1 0 1005000000 1000000 0x1010 0x1010 0x9010
+sample 0 1 1 0 1030000000 1000000 0x1010 0x1010 0x9010
+sample 0 1 1 0 1105000000 1000000 0x2010 0x2010 0x9010
+sample 0 1 1 0 1140000000 1000000 0x1010 0x1010 0x9010
+sample 1 1 1 0 1040000000 $2 0xffffffff81001010 0xffffffff81001010 0xffffffff81002010 0x1010 0x9010
+switch 1 1 0 1040000000 out
+sample 1 1 2 1 1060000000 $3 0xffffffff81001010 0xffffffff81001010 0xffffffff81003010 0x3010
+switch 1 2 1 1060000000 out
+switch 1 1 0 1100000000 in
+sample 1 1 1 0 1110000000 0 0xffffffff81001010 0xffffffff81001010 0x1010 0x9010
+switch 1 1 0 1110000000 preempt
+switch 1 1 0 1130000000 in
+with addr 36
+sample 1 1 1 0 1150000000 $4 0x4010 0x4010 0x9010
+switch 1 1 0 1150000000 out
+switch 1 1 0 1200000000 in
+END
+}
+
+recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d' | recording "$tmp/waits"
+recorded context-switches 1 1 1 | recording "$tmp/switches"
+
+report() {
+	"$SPROF" report --kallsyms "$tmp/kallsyms" --pid 1 "$@"
+}
+
+# weights COLUMNS FILE [OPTION]...: the columns of CSV, without totals.
+weights() {
+	columns=$1 file=$2
+	shift 2
+	report -q -i "$tmp/$file" --format csv --no-children "$@" | awk -F, -v columns="$columns" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{
+			count = split(columns, names, " ")
+			for (i = 1; i <= count; i++)
+				printf "%s%s", $at[names[i]], i < count ? " " : "\n"
+		}' | LC_ALL=C sort
+}
+
+for file in waits switches; do
+	prints "$file: wall time by thread and state is exact" weights "tid state self_weight" $file \
+		--mode wall -s tid,state <<END
+1 [blocked: futex] 60000000
+1 [blocked: sleep] 50000000
+1 [on CPU] 70000000
+1 [waiting for CPU] 20000000
+2 [blocked: pipe] 140000000
+2 [on CPU] 40000000
+END
+	prints "$file: off-CPU time has no time on a CPU" weights "tid state self_weight" $file \
+		--mode off-cpu -s tid,state <<END
+1 [blocked: futex] 60000000
+1 [blocked: sleep] 50000000
+1 [waiting for CPU] 20000000
+2 [blocked: pipe] 140000000
+END
+	prints "$file: functions have their samples' part of each state" \
+		weights "symbol self_on_ns self_runnable_ns self_blocked_ns self_longest_wait_ns" $file \
+		--mode wall -s symbol <<END
+0x1010 52500000 15000000 0 0
+0x2010 17500000 5000000 0 0
+0x4010 0 0 50000000 50000000
+[no stack] 40000000 0 0 0
+schedule 0 0 200000000 140000000
+END
+	prints "$file: latency sums to elapsed time" weights "tid state parallelism self_weight" $file \
+		--latency -s tid,state,parallelism <<END
+1 [all threads blocked]  90000000
+1 [on CPU] 1 50000000
+1 [on CPU] 2 10000000
+1 [waiting for CPU] 1 20000000
+2 [on CPU]  30000000
+END
+done
+
+prints "wall time is the default for recorded waits, and sums to lifetimes" \
+	weights "tid self_weight self_on_ns self_runnable_ns self_blocked_ns self_waits" waits -s tid <<END
+1 200000000 70000000 20000000 110000000 2
+2 180000000 40000000 0 140000000 1
+END
+prints "waits have an interval of 0" weights "waits_for self self_low self_high" waits --mode off-cpu \
+	-s waits_for <<END
+ 0.07407407407 0.03778586397 0.07407407407
+futex 0.2222222222 0.2222222222 0.2222222222
+pipe 0.5185185185 0.5185185185 0.5185185185
+sleep 0.1851851852 0.1851851852 0.1851851852
+END
+prints "--parallelism selects samples" weights "tid self_weight" waits --mode wall --parallelism 2 -s tid <<END
+1 22500000
+END
+prints "folded stacks begin with the state, and count ns" report -i "$tmp/waits" --format folded <<END
+demo;[blocked: futex];futex_wait_queue_[k];schedule_[k] 60000000
+demo;[blocked: pipe];pipe_read_[k];schedule_[k] 140000000
+demo;[blocked: sleep];[truncated stacks];[unknown] 50000000
+demo;[on CPU];[no stack] 40000000
+demo;[on CPU];[truncated stacks];[unknown] 70000000
+demo;[waiting for CPU];[truncated stacks];[unknown] 20000000
+END
+
+# A pool: threads 3 and 4 wait at one place all the time.
+{
+	recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d; / 1200000000 in/d'
+	for tid in 3 4; do
+		echo "with addr 0"
+		echo "switch 1 $tid 1 100000000$tid in"
+		echo "sample 1 1 $tid 1 1000100000 199900000 0xffffffff81001010 0xffffffff81001010 0xffffffff81002010 0x5010"
+		echo "switch 1 $tid 1 1000100000 out"
+	done
+	echo "switch 1 1 0 1200000000 in"
+} | recording "$tmp/pool"
+prints "idle threads are left out of wall time" weights "tid self_weight" pool -s tid <<END
+1 200000000
+2 180000000
+END
+prints "--all-threads shows them" weights "tid self_weight" pool -s tid --all-threads <<END
+1 200000000
+2 180000000
+3 200000000
+4 200000000
+END
+prints "other modes have them" weights "tid self_weight" pool -s tid --mode off-cpu <<END
+1 130000000
+2 140000000
+3 199900003
+4 199900004
+END
+prints "text has the states, and idle threads in one line" \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" -s state | sed -n "/threads:/,\$p"' \
+	"$tmp/pool" "$tmp/kallsyms" <<END
+380 ms of 2 threads: 110 ms on CPU, 20 ms waiting for CPU, 250 ms blocked (3 waits, longest 140 ms),
+9 samples, none lost
+left out: 2 idle threads (400 ms); --all-threads shows them
+stacks: 44.4% complete, 55.6% truncated
+Percentages are of the threads' time; low-high is the 95% confidence interval.
+Time is in ms; runnable threads wait for a CPU.
+
+ total   low-high   on  runnable  blocked  waits  longest  state
+36.84%  36.8-36.8                     140      1      140  [blocked: pipe]
+28.95%  14.8-28.9  110                                     [on CPU]
+15.79%  15.8-15.8                    60.0      1     60.0  [blocked: futex]
+13.16%  13.2-13.2                    50.0      1     50.0  [blocked: sleep]
+ 5.26%   2.7- 5.3           20.0                           [waiting for CPU]
+END
+prints "columns are times in ms" report -q -i "$tmp/pool" \
+	-F overhead_children,on_ms,runnable_ms,blocked_ms,waits,longest_ms,symbol <<END
+ total    on  runnable  blocked  waits  longest  symbol
+52.63%  70.0      20.0      110      2     60.0  [.] 0x9010
+52.63%                      200      2      140  [k] schedule
+36.84%                      140      1      140  [k] pipe_read
+33.55%  52.5      15.0     60.0      1     60.0  [.] 0x1010
+15.79%                     60.0      1     60.0  [k] futex_wait_queue
+13.16%                     50.0      1     50.0  [.] 0x4010
+10.53%  40.0                                     [.] [no stack]
+ 5.92%  17.5       5.0                           [.] 0x2010
+END
+
+# perf record --off-cpu: waits without switches. Periods are the times.
+recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d; /^switch/d' |
+	recording "$tmp/noswitch"
+prints "waits without switches have their periods" weights "tid state self_weight" noswitch \
+	-s tid,state <<END
+1 [blocked: futex] 60000000
+1 [blocked: sleep] 50000000
+1 [on CPU] 4000000
+2 [blocked: pipe] 140000000
+END
+fails "latency needs switches" 1 "$SPROF" report -i "$tmp/noswitch" --latency <<END
+sprof: $tmp/noswitch has no context switches (SWITCH records), which mode latency needs
+       'sprof record --off-cpu COMMAND' records them
+END
+
+# A thinned wait of 36 ms, recorded with the limit of 40 ms, so that it stands for 40 / 36 waits. The thread
+# also waited for 4 ms without a sample. The variance is 40² (1 - 36/40) = 160 ms².
+recording "$tmp/thinned" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain addr
+comm 1 1 demo
+switch 1 1 0 1000000000 in
+sample 0 1 1 0 1001000000 1000000 0x1010 0x1010 0x9010
+with addr 36
+sample 1 1 1 0 1010000000 40000000 0x4010 0x4010 0x9010
+switch 1 1 0 1010000000 out
+switch 1 1 0 1046000000 in
+switch 1 1 0 1056000000 out
+switch 1 1 0 1060000000 in
+sample 0 1 1 0 1160000000 1000000 0x1010 0x1010 0x9010
+END
+half=$(awk 'BEGIN { printf "%.6f", 1.959964 * sqrt(160) / 160 }')
+prints "a thinned wait has the variance of thinning" sh -c \
+	'"$SPROF" report -q -i "$0" -s waits_for --format csv --no-children |
+		awk -F, "/,sleep,/ { printf \"%.6f %.6f %.6f %d\n\", \$1, \$1 - \$2, \$3 - \$1, \$5 }"' \
+	"$tmp/thinned" <<END
+0.250000 $half $half 40000000
+END
+
+# Recordings without the records.
+recording "$tmp/plain" <<END
+event cycles
+sample 0 1 1 0 1000 1 0x10200
+END
+fails "a recording without switches" 1 "$SPROF" report -i "$tmp/plain" --mode wall <<END
+sprof: $tmp/plain has no context switches (SWITCH records), which mode wall needs
+       'sprof record --off-cpu COMMAND' records them
+END
+fails "a key of these modes" 1 "$SPROF" report -i "$tmp/plain" -s state <<END
+sprof: state needs --mode wall, off-cpu or latency
+END
+fails "parallelism without switches" 1 "$SPROF" report -i "$tmp/plain" -s parallelism <<END
+sprof: $tmp/plain has no context switches (SWITCH records), which parallelism needs
+       'sprof record --off-cpu COMMAND' records them
+END
+finish

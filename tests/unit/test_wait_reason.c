@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reasons of waits, by kernel functions and by system calls. */
+#include "aggregate/wait_reason.h"
+#include "test.h"
+
+static const char *by_function(const char *name)
+{
+	return wait_reason_name(wait_reason_of_function(name));
+}
+
+static const char *by_call(const char *arch, uint32_t number)
+{
+	return wait_reason_name(wait_reason_of_syscall(arch, number));
+}
+
+TEST(functions_have_reasons)
+{
+	ck_assert_str_eq(by_function("futex_wait_queue"), "futex");
+	ck_assert_str_eq(by_function("ep_poll"), "poll");
+	ck_assert_str_eq(by_function("pipe_read"), "pipe");
+	ck_assert_str_eq(by_function("anon_pipe_read"), "pipe");
+	ck_assert_str_eq(by_function("do_nanosleep"), "sleep");
+	ck_assert_str_eq(by_function("io_schedule"), "disk");
+	ck_assert_str_eq(by_function("sk_wait_data"), "socket");
+	ck_assert_str_eq(by_function("do_wait"), "child");
+	ck_assert_str_eq(by_function("__do_semtimedop"), "semaphore"); /* the first of the table */
+	ck_assert_str_eq(by_function("zap_pid_ns_processes"), "exit"); /* the last */
+	ck_assert_str_eq(by_function("schedule"), "unknown");
+	ck_assert_str_eq(by_function(""), "unknown");
+}
+
+TEST(suffixes_of_clones_do_not_matter)
+{
+	ck_assert_str_eq(by_function("do_poll.constprop.0"), "poll");
+	ck_assert_str_eq(by_function("futex_wait_queue.part.0"), "futex");
+	ck_assert_str_eq(by_function("pipe_reader"), "unknown");
+	ck_assert_str_eq(by_function("pipe_rea"), "unknown");
+}
+
+TEST(an_entry_function_stands_for_its_call)
+{
+	ck_assert_str_eq(by_function("__x64_sys_futex"), "futex");
+	ck_assert_str_eq(by_function("__arm64_sys_fsync"), "disk");
+	ck_assert_str_eq(by_function("ksys_read"), "read");
+	ck_assert_str_eq(by_function("__x64_sys_getpid"), "unknown");
+}
+
+TEST(calls_have_the_numbers_of_their_architecture)
+{
+	ck_assert_str_eq(by_call("x86_64", 202), "futex");
+	ck_assert_str_eq(by_call("aarch64", 98), "futex");
+	ck_assert_str_eq(by_call("aarch64", 202), "socket"); /* accept */
+	ck_assert_str_eq(by_call("x86_64", 7), "poll");
+	ck_assert_str_eq(by_call("aarch64", 7), "unknown");
+	ck_assert_str_eq(by_call("riscv64", 98), "unknown");
+	ck_assert_str_eq(by_call(NULL, 202), "unknown");
+	ck_assert_str_eq(by_call("x86_64", UINT32_MAX), "unknown"); /* not the calls without a number */
+}
+
+TEST(a_state_names_its_reason)
+{
+	ck_assert_str_eq(wait_reason_state(wait_reason_of_function("do_nanosleep")), "[blocked: sleep]");
+	ck_assert_str_eq(wait_reason_state(WAIT_UNKNOWN), "[blocked: unknown]");
+}
