@@ -79,5 +79,7 @@ const char *leaf_state_text(uint64_t state)
 
 const char *leaf_state_waits_for(uint64_t state)
 {
-	return state < STATE_WAIT ? NULL : wait_reason_name((uint8_t)(state - STATE_WAIT));
+	if (state >= STATE_WAIT)
+		return wait_reason_name((uint8_t)(state - STATE_WAIT));
+	return state == TIME_RUNNABLE ? "CPU" : state == TIME_ON_CPU ? "-" : NULL;
 }

@@ -29,7 +29,7 @@ size_t leaf_parts(const struct resolved *resolved, uint32_t leaf, struct leaf_pa
 /* Returns a state's text ("[on CPU]"), a constant. */
 const char *leaf_state_text(uint64_t state);
 
-/* Returns the object that a thread in this state waits for ("futex"), a constant; NULL: it could run. */
+/* Returns what a thread in this state waits for, a constant: "futex", "-" (nothing); NULL: unknown. */
 const char *leaf_state_waits_for(uint64_t state);
 
 /*

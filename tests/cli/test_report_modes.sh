@@ -107,7 +107,7 @@ prints "wall time is the default for recorded waits, and sums to lifetimes" \
 END
 prints "waits have an interval of 0" weights "waits_for self self_low self_high" waits --mode off-cpu \
 	-s waits_for <<END
- 0.07407407407 0.03778586397 0.07407407407
+CPU 0.07407407407 0.03778586397 0.07407407407
 futex 0.2222222222 0.2222222222 0.2222222222
 pipe 0.5185185185 0.5185185185 0.5185185185
 sleep 0.1851851852 0.1851851852 0.1851851852
