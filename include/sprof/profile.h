@@ -114,6 +114,15 @@ enum sp_mode {
 			  * run at that time; sums to elapsed time */
 };
 
+/* Thread's state that a tree's outermost nodes, or those below a command, are for, in modes of time. */
+enum sp_state {
+	SP_STATE_NONE,     /* the node is code */
+	SP_STATE_ON_CPU,
+	SP_STATE_RUNNABLE,
+	SP_STATE_BLOCKED,
+	SP_STATE_UNKNOWN,
+};
+
 /* Time by the state of threads. */
 struct sp_times {
 	uint64_t on_ns, runnable_ns, blocked_ns;
@@ -257,6 +266,7 @@ struct sp_tree_node {
 	uint32_t cycle_calls, cycle_rounds;
 	const char *srcfile, *srcline, *srcpath; /* with tree_lines, as in struct sp_row */
 	uint32_t line;
+	enum sp_state state;
 };
 
 /* Samples by how their call chain ended; all in `none` where none was recorded. */

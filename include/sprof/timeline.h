@@ -4,6 +4,7 @@
 #define SPROF_TIMELINE_H
 
 #include <sprof/analysis.h>
+#include <sprof/threads.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,10 +22,14 @@ struct sp_timeline_node {
 	uint32_t parent;                 /* index; of the root: its own, 0 */
 };
 
-/* Sum of the samples of one thread whose stack ends at one node, in one time bin. */
+/*
+ * Sum of the samples of one thread whose stack ends at one node, in one time bin. In modes of time, weights
+ * are those of the tree, and a wait that is longer than 1/500 of the recording has several cells, each at its
+ * time; the first counts the sample.
+ */
 struct sp_cell {
 	uint64_t time_ns; /* begin of the bin */
-	uint64_t weight;  /* sum of the samples' periods; saturating */
+	uint64_t weight;  /* sum of the samples' periods, or time in ns; saturating */
 	uint32_t thread, node; /* indexes in the timeline */
 	uint32_t samples; /* saturating */
 };
@@ -40,7 +45,7 @@ struct sp_timeline_loss {
  */
 struct sp_timeline {
 	uint64_t begin_ns; /* time of the recording's first sample; 0 for several recordings */
-	uint64_t end_ns;   /* time of the last sample */
+	uint64_t end_ns;   /* time of the last sample; in modes of time both include all known states */
 	uint64_t width_ns; /* width of a bin; 1: each sample has its own time */
 	const struct sp_timeline_thread *threads; /* the same for all events */
 	size_t thread_count;
@@ -63,6 +68,14 @@ struct sp_timeline {
  * of each. Samples without a time are at 0. Branches (sp_analysis_samples.branches) have no cells.
  */
 SP_API const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index);
+
+/*
+ * Sets ret[i] to the times that a thread of the timelines spent in each state in bin i, which begins at
+ * begin_ns + i * width_ns. Returns false, and only zeros, if the states are not known, and for several
+ * recordings or in SP_MODE_CPU. Time from waking to running is blocked time if wake-ups were not recorded.
+ */
+SP_API bool sp_analysis_state_times(const struct sp_analysis *analysis, size_t thread, uint64_t begin_ns,
+				    uint64_t width_ns, size_t count, struct sp_thread_times *ret);
 
 #ifdef __cplusplus
 }

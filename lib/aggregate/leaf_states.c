@@ -57,7 +57,7 @@ size_t leaf_parts(const struct resolved *resolved, uint32_t index, struct leaf_p
 		if (!times->ns[state])
 			continue;
 		struct leaf_part part = {.samples = count ? 0 : leaf->samples, .weight = times->ns[state],
-					 .state = state};
+					 .state = state, .time = state};
 		if (state == TIME_BLOCKED) {
 			part.times = *times;
 			part.times.ns[TIME_ON_CPU] = part.times.ns[TIME_RUNNABLE] = 0;

@@ -18,6 +18,7 @@ struct leaf_part {
 	uint64_t samples, weight; /* samples: 0 if they count in another part of the leaf */
 	struct state_sums times;
 	uint64_t state; /* word */
+	enum time_state time;
 };
 
 /*

@@ -127,6 +127,7 @@ static void scale_worker(struct run *run, struct worker *worker)
 		double factor = weight ? (double)times->ns[TIME_BLOCKED] / (double)weight : 0;
 		times->variance *= factor * factor;
 		leaf->weight = state_sums_total(times);
+		/* Samples without time, such as on-CPU samples in mode off-cpu, make no rows and no nodes. */
 		if (!leaf->weight)
 			leaf->samples = 0;
 	}

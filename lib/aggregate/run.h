@@ -47,6 +47,7 @@ struct sp_analysis {
 	struct time_bins **time_bins; /* by profile; NULL: not requested, or there are several recordings */
 	struct event_timeline *timelines; /* by profile; NULL: not requested */
 	VEC(struct sp_timeline_thread) threads; /* threads of the timelines */
+	struct task_states *states;   /* for sp_analysis_state_times(); NULL: there are none */
 };
 
 /* State of the analysis of one recording. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "aggregate/timeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include "aggregate/leaf_states.h"
 #include "base/cleanup.h"
 
@@ -10,6 +12,9 @@
 
 /* Most losses of one event. */
 #define LOSSES_MAX 10000
+
+/* Waits are divided into parts of this share of the recording: each has its own cell. */
+#define PARTS 500
 
 /* Returns the index of a worker's task among all threads; UINT32_MAX when out of memory. */
 static uint32_t add_thread(struct merged *merged, const struct run *run, size_t recording,
@@ -85,25 +90,97 @@ static struct leaf_weight *sum_leaves(const struct counted *counted)
 	return sums;
 }
 
-/*
- * Adds a cell for each part of the leaf of cell `of`. All cells of a part sum exactly to its weight. Returns
- * false when out of memory.
- */
-static bool add_parts(struct cells *cells, const struct sp_cell *of, struct leaf_weight *weight,
-		      const uint32_t *nodes, const struct resolved *resolved)
+/* One worker of a recording, while its cells are added. */
+struct adder {
+	const struct run *run;
+	const struct worker *worker;
+	const uint32_t *nodes;     /* result of trees_build() */
+	struct leaf_weight *sums;  /* by leaf; NULL without a mode */
+	unsigned int shift;        /* widest bins of the recording's cells */
+	uint64_t base_ns;          /* subtracted from all times */
+	uint64_t begin_ns, end_ns; /* begin and end of the recording */
+	uint64_t part_ns;          /* length of a part */
+	size_t parts_left;         /* limit of additional cells: undamaged waits of a thread do not overlap */
+};
+
+static bool add_cell(const struct adder *adder, struct cells *cells, struct sp_cell cell)
 {
+	cell.time_ns = cell.time_ns >> adder->shift << adder->shift;
+	cell.time_ns -= cell.time_ns < adder->base_ns ? cell.time_ns : adder->base_ns;
+	return cells_add(cells, &cell);
+}
+
+/* Adds a cell whose weight is time from cell.time_ns on: its parts follow each other. */
+static bool add_time(struct adder *adder, struct cells *cells, struct sp_cell cell)
+{
+	uint64_t left = cell.weight, part = adder->part_ns;
+	while (left > part && adder->parts_left && cell.time_ns >= adder->begin_ns &&
+	       cell.time_ns < adder->end_ns && adder->end_ns - cell.time_ns > part) {
+		cell.weight = part;
+		if (!add_cell(adder, cells, cell))
+			return false;
+		left -= part;
+		cell.time_ns += part;
+		cell.samples = 0;
+		adder->parts_left--;
+	}
+	cell.weight = left;
+	return add_cell(adder, cells, cell);
+}
+
+/*
+ * Adds cells for each state of the leaf of cell `of`. All cells of a leaf's state sum exactly to its weight.
+ * Waits, and time without samples, last from the cell's time on. Returns false when out of memory.
+ */
+static bool add_states(struct adder *adder, struct cells *cells, const struct sp_cell *of)
+{
+	struct leaf_weight *weight = &adder->sums[of->node];
 	struct leaf_part parts[TIME_STATES];
-	size_t count = leaf_parts(resolved, of->node, parts);
+	size_t count = leaf_parts(&adder->worker->resolved, of->node, parts);
 	double from = (double)weight->done / (double)weight->all;
 	weight->done = weight_add(weight->done, of->weight);
 	double to = (double)weight->done / (double)weight->all;
 	for (size_t i = 0; i < count; i++) {
 		struct sp_cell cell = *of;
 		double ns = (double)parts[i].weight;
-		cell.node = nodes[TIME_STATES * (size_t)of->node + i];
+		bool lasts = parts[i].time == TIME_BLOCKED || !of->samples;
+		cell.node = adder->nodes[TIME_STATES * (size_t)of->node + i];
 		cell.samples = i ? 0 : of->samples;
 		cell.weight = (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5);
-		if (!cells_add(cells, &cell))
+		if (!(lasts ? add_time(adder, cells, cell) : add_cell(adder, cells, cell)))
+			return false;
+	}
+	return true;
+}
+
+static void init_parts(struct adder *adder)
+{
+	const struct run *run = adder->run;
+	const struct task_states *states = run->mode.states;
+	adder->begin_ns = states ? task_states_first_ns(states) : run->first_ns;
+	adder->end_ns = states ? task_states_last_ns(states) : run->last_ns;
+	adder->part_ns = (adder->end_ns - adder->begin_ns) / PARTS + 1;
+	adder->parts_left = PARTS * (1 + (states ? task_states_count(states) :
+						   adder->worker->counted.tasks.count));
+}
+
+static bool add_cells(struct adder *adder, struct merged *merged, const uint32_t *threads)
+{
+	const struct counted *counted = &adder->worker->counted;
+	for (size_t i = 0; i < counted->cells.count; i++) {
+		struct sp_cell cell = counted->cells.items[i];
+		const struct leaf *leaf = &counted->leaves.items[cell.node];
+		if (!leaf->samples && !leaf->weight)
+			continue;
+		uint32_t group = adder->worker->resolved.states[leaf->node].group;
+		uint16_t event = adder->run->number_of[counted->groups.items[group].event];
+		struct cells *cells = &merged->events[event].cells;
+		cell.thread = threads[cell.thread];
+		if (!cells_widen(cells, adder->shift))
+			return false;
+		if (!adder->sums)
+			cell.node = adder->nodes[cell.node];
+		if (!(adder->sums ? add_states(adder, cells, &cell) : add_cell(adder, cells, cell)))
 			return false;
 	}
 	return true;
@@ -114,35 +191,20 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 {
 	const struct counted *counted = &worker->counted;
 	unsigned int shift = widest_shift(run);
-	uint64_t first_ns = run->first_ns >> shift << shift;
-	uint64_t base_ns = merged->recording_count > 1 ? first_ns : 0;
 	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
 	CLEANUP_FREE struct leaf_weight *sums = run->work.mode ? sum_leaves(counted) : NULL;
 	if (!threads || (run->work.mode && !sums))
 		return false;
-	for (size_t i = 0; i < counted->cells.count; i++) {
-		struct sp_cell cell = counted->cells.items[i];
-		const struct leaf *leaf = &counted->leaves.items[cell.node];
-		if (!leaf->samples && !leaf->weight)
-			continue;
-		uint32_t group = worker->resolved.states[leaf->node].group;
-		uint16_t event = run->number_of[counted->groups.items[group].event];
-		struct cells *cells = &merged->events[event].cells;
-		cell.thread = threads[cell.thread];
-		cell.time_ns = cell.time_ns >> shift << shift;
-		cell.time_ns -= cell.time_ns < base_ns ? cell.time_ns : base_ns;
-		if (!cells_widen(cells, shift))
-			return false;
-		if (run->work.mode) {
-			if (!add_parts(cells, &cell, &sums[cell.node], nodes, &worker->resolved))
-				return false;
-			continue;
-		}
-		cell.node = nodes[cell.node];
-		if (!cells_add(cells, &cell))
-			return false;
-	}
-	return true;
+	struct adder adder = {
+		.run = run,
+		.worker = worker,
+		.nodes = nodes,
+		.sums = sums,
+		.shift = shift,
+		.base_ns = merged->recording_count > 1 ? run->first_ns >> shift << shift : 0,
+	};
+	init_parts(&adder);
+	return add_cells(&adder, merged, threads);
 }
 
 bool timeline_add_losses(struct merged *merged, const struct run *run)
@@ -267,12 +329,18 @@ bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_nod
 	from->cells = (struct cells){.shift = timeline->cells.shift};
 	if (!place_cells(timeline, &from->paths.radix, last) || !cells_sort(&timeline->cells))
 		return false;
+	const struct task_states *states = analysis->states;
+	uint64_t begin_ns = analysis->first_ns, end_ns = analysis->last_ns;
+	if (states && task_states_first_ns(states) < begin_ns)
+		begin_ns = task_states_first_ns(states);
+	if (states && task_states_last_ns(states) > end_ns)
+		end_ns = task_states_last_ns(states);
 	timeline->losses = from->losses;
 	from->losses = (struct timeline_losses){0};
 	arrange_losses(&timeline->losses);
 	timeline->shown = (struct sp_timeline){
-		.begin_ns = analysis->first_ns,
-		.end_ns = merged->recording_count > 1 ? merged->longest_ns : analysis->last_ns,
+		.begin_ns = begin_ns,
+		.end_ns = merged->recording_count > 1 ? merged->longest_ns : end_ns,
 		.width_ns = UINT64_C(1) << timeline->cells.shift,
 		.threads = analysis->threads.items,
 		.thread_count = analysis->threads.count,
@@ -297,4 +365,31 @@ void event_timeline_deinit(struct event_timeline *timeline)
 const struct sp_timeline *sp_analysis_timeline(const struct sp_analysis *analysis, size_t index)
 {
 	return analysis->timelines ? &analysis->timelines[index].shown : NULL;
+}
+
+bool sp_analysis_state_times(const struct sp_analysis *analysis, size_t thread, uint64_t begin_ns,
+			     uint64_t width_ns, size_t count, struct sp_thread_times *ret)
+{
+	const struct task_states *states = analysis->states;
+	assert(thread < analysis->threads.count);
+	const struct sp_timeline_thread *of = &analysis->threads.items[thread];
+	size_t lifetimes = 0;
+	bool found = false;
+	size_t first = states ? task_states_find(states, (uint32_t)of->tid, &lifetimes) : 0;
+	memset(ret, 0, count * sizeof(*ret));
+	for (size_t i = first; i < first + lifetimes; i++) {
+		if (task_states_totals(states, i)->pid != (uint32_t)of->pid)
+			continue;
+		found = true;
+		for (size_t bin = 0; bin < count; bin++) {
+			uint64_t from_ns = begin_ns + bin * width_ns;
+			struct task_totals totals = {0};
+			task_states_window(states, i, from_ns, from_ns + width_ns, &totals);
+			ret[bin].running_ns += totals.running_ns;
+			ret[bin].runnable_ns += totals.runnable_ns;
+			ret[bin].blocked_ns += totals.blocked_ns;
+			ret[bin].unknown_ns += totals.unknown_ns;
+		}
+	}
+	return found;
 }

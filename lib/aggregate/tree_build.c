@@ -253,8 +253,8 @@ static void pop_node(struct tree_builder *builder)
  * Writes the words before the calls of a path; *begin_ret is the index of the first one. Returns false
  * when out of memory.
  */
-static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, uint64_t state,
-		       uint64_t *path, size_t *begin_ret)
+static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf,
+		       const struct leaf_part *part, uint64_t *path, size_t *begin_ret)
 {
 	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
 	bool whole = leaf->chains && !builder->run->options.stacks.callees;
@@ -265,9 +265,9 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf, ui
 		if (path[begin] == UINT64_MAX)
 			return false;
 	}
-	if (state != DETAIL_NONE) {
-		uint32_t text = text_index(builder, leaf_state_text(state));
-		path[--begin] = PATHS_STATE | text;
+	if (part->state != DETAIL_NONE) {
+		uint32_t text = text_index(builder, leaf_state_text(part->state));
+		path[--begin] = PATHS_STATE_WORD(part->time, text);
 		if (text == UINT32_MAX)
 			return false;
 	}
@@ -347,7 +347,7 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 	struct paths *paths = &builder->events[builder->event]->paths;
 	size_t calls, begin;
 	uint64_t *path = find_path(builder, leaf, &calls);
-	if (!path || !put_prefix(builder, leaf, part->state, path, &begin))
+	if (!path || !put_prefix(builder, leaf, part, path, &begin))
 		return false;
 	if (options->tree.collapse_recursion)
 		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);

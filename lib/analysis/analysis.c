@@ -56,6 +56,8 @@ static struct sp_error *run_all(struct run *run, struct merged *merged, size_t i
 		return error_no_memory();
 	error = findings_find(run);
 	merged->recordings[index].finding_count = run->analysis->findings.count;
+	if (!error && run->options.samples.timeline && run->mode.states && merged->recording_count == 1)
+		run->analysis->states = take_ptr(run->sideband.states);
 	return error;
 }
 
@@ -187,6 +189,7 @@ void sp_analysis_free(struct sp_analysis *analysis)
 		event_timeline_deinit(&analysis->timelines[i]);
 	free(analysis->timelines);
 	vec_deinit(&analysis->threads);
+	task_states_free(analysis->states);
 	free(analysis->profiles);
 	event_groups_deinit(&analysis->groups);
 	vec_deinit(&analysis->events);

@@ -19,6 +19,10 @@
 #define PATHS_STATE ((uint64_t)1 << 34)
 #define PATHS_TEXT (PATHS_COMM | PATHS_CUT | PATHS_STATE)
 
+/* Word of a state's text, and its enum time_state. */
+#define PATHS_STATE_WORD(state, text) (PATHS_STATE | (uint64_t)(state) << 40 | (text))
+#define PATHS_STATE_OF(word) ((enum time_state)((word) >> 40))
+
 struct path_sums {
 	uint64_t samples, weight; /* samples whose path ends here; saturating */
 };

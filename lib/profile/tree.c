@@ -85,6 +85,7 @@ static void name_text(const struct profile_source *source, uint64_t word, struct
 	node->function = source->by_symbol ? NULL : text;
 	node->symbol_known = true;
 	node->truncated = word & PATHS_CUT;
+	node->state = word & PATHS_STATE ? SP_STATE_ON_CPU + PATHS_STATE_OF(word) : SP_STATE_NONE;
 }
 
 /* Sets a node's names from its word. False when out of memory. */

@@ -49,6 +49,13 @@ static void write_weights(struct firefox *firefox, const struct firefox_thread *
 	json_end(json, ']');
 }
 
+/* Returns the CPU time of a cell; in modes of time only that of threads on a CPU. */
+static uint64_t cpu_time(const struct firefox *firefox, const struct sp_cell *cell)
+{
+	enum sp_state state = firefox->tables.node_states[cell->node];
+	return state == SP_STATE_NONE || state == SP_STATE_ON_CPU ? cell->weight : 0;
+}
+
 /* Writes samples. "threadCPUDelta" makes the graph show idle time between samples as idle. */
 static void write_samples(struct firefox *firefox, const struct firefox_thread *range)
 {
@@ -65,7 +72,7 @@ static void write_samples(struct firefox *firefox, const struct firefox_thread *
 	write_weights(firefox, range);
 	json_begin(json, "threadCPUDelta", '[');
 	for (size_t i = range->begin; i < range->end; i++)
-		json_unsigned(json, NULL, cell_at(firefox, i)->weight);
+		json_unsigned(json, NULL, cpu_time(firefox, cell_at(firefox, i)));
 	json_end(json, ']');
 	json_end_lines(json, '}');
 }
@@ -187,6 +194,8 @@ static enum firefox_weight weight_kind(const struct firefox *firefox)
 	const struct sp_timeline *timeline = firefox->timeline;
 	enum firefox_weight kind = WEIGHT_NONE;
 	const struct sp_cell *first = timeline->cells;
+	if (firefox->report->mode != SP_MODE_CPU)
+		return WEIGHT_TIME;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = &timeline->cells[i];
 		/* With one period, weights are proportional to samples. */

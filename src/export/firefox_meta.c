@@ -100,6 +100,8 @@ static void write_categories(struct json *json)
 	write_category(json, "Other", "grey");
 	write_category(json, "User", "yellow");
 	write_category(json, "Kernel", "orange");
+	write_category(json, "Blocked", "blue");
+	write_category(json, "Waiting for CPU", "red");
 	json_end_lines(json, ']');
 }
 

@@ -11,8 +11,12 @@
 /* Firefox keeps addresses in 32 bits; only addresses in the kernel are larger. */
 #define ADDRESS_MASK UINT32_MAX
 
-static enum firefox_category category_of(const struct sp_tree_node *node)
+static enum firefox_category category_of(const struct sp_tree_node *node, enum sp_state state)
 {
+	if (state == SP_STATE_BLOCKED)
+		return CATEGORY_BLOCKED;
+	if (state == SP_STATE_RUNNABLE)
+		return CATEGORY_RUNNABLE;
 	if (!node || node->truncated)
 		return CATEGORY_OTHER;
 	switch (node->level) {
@@ -87,9 +91,10 @@ static bool add_frame(struct firefox_tables *tables, const struct sp_timeline *t
 	const struct sp_tree_node *node = item->node;
 	uint32_t parent = tables->node_frames[item->parent];
 	bool named = node && (node->symbol_known || node->from_cfi);
+	tables->node_states[index] = node && node->state ? node->state : tables->node_states[item->parent];
 	uint64_t library, row[FRAME_COLUMNS] = {
 		[FRAME_ADDRESS] = node && node->dso && !named ? node->address & ADDRESS_MASK : FIREFOX_NONE,
-		[FRAME_CATEGORY] = category_of(node),
+		[FRAME_CATEGORY] = category_of(node, tables->node_states[index]),
 		[FRAME_SYMBOL] = FIREFOX_NONE,
 		[FRAME_LINE] = node && node->line ? node->line : FIREFOX_NONE,
 	};
@@ -121,7 +126,8 @@ bool firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline
 	if (!timeline || !timeline->node_count)
 		return true;
 	tables->node_frames = calloc(timeline->node_count, sizeof(*tables->node_frames));
-	if (!tables->node_frames)
+	tables->node_states = calloc(timeline->node_count, sizeof(*tables->node_states));
+	if (!tables->node_frames || !tables->node_states)
 		return false;
 	tables->node_frames[0] = UNIQUE_NONE;
 	for (size_t i = 1; i < timeline->node_count && done; i++)
@@ -139,4 +145,5 @@ void firefox_tables_deinit(struct firefox_tables *tables)
 	unique_deinit(&tables->frames);
 	free(tables->function_sources);
 	free(tables->node_frames);
+	free(tables->node_states);
 }

@@ -10,7 +10,9 @@
 /* Value of a table's number that is unknown or absent. */
 #define FIREFOX_NONE UINT64_MAX
 
-enum firefox_category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL };
+/* The last two are for code of threads that are not on a CPU, in modes of time. */
+enum firefox_category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_BLOCKED,
+			CATEGORY_RUNNABLE };
 
 /* Columns of the tables, in order. Indexes of strings, sources, … are into the table of that name. */
 enum { SOURCE_NAME, SOURCE_COLUMNS };
@@ -27,6 +29,7 @@ struct firefox_tables {
 	uint64_t *function_sources; /* source of each function; FIREFOX_NONE: unknown */
 	size_t function_source_capacity;
 	uint32_t *node_frames; /* frame of each node of the timeline; UNIQUE_NONE for the root */
+	enum sp_state *node_states; /* state of each node's thread; SP_STATE_NONE: no mode of time */
 };
 
 /* Makes the tables for all nodes. Returns false when out of memory. */

@@ -3,6 +3,9 @@
  * pprof's profile.proto, compressed by gzip. A location is one frame of the machine's stack: a function,
  * and the functions inlined into it, each with its line. Its address is the function's start: calls from
  * one line of a function are one location. Field numbers are those of perftools.profiles.Profile.
+ *
+ * A report of events has two values for each: samples, and their weight. One of wall time has the values of
+ * `wall_types`, and the thread's state is the outermost function.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -162,17 +165,33 @@ static void put_labels(struct pprof *pprof, const uint64_t *labels)
 	}
 }
 
+static bool is_wall(const struct report *report)
+{
+	return report->mode == SP_MODE_WALL;
+}
+
+/* Appends the values of `wall_types`. */
+static void put_wall(struct pprof *pprof, enum sp_state state, uint64_t ns)
+{
+	bool off = state == SP_STATE_RUNNABLE || state == SP_STATE_BLOCKED;
+	protobuf_varint(&pprof->inner, state == SP_STATE_ON_CPU ? ns : 0);
+	protobuf_varint(&pprof->inner, ns);
+	protobuf_varint(&pprof->inner, off ? ns : 0);
+}
+
 /*
- * Appends a sample with the stack in `inner`. Only event `number` has values. `labels` is a row of
- * pprof->labels, or NULL.
+ * Appends a sample with the stack in `inner`, whose outermost function is `outermost`. Only event `number`
+ * has values. `labels` is a row of pprof->labels, or NULL.
  */
-static void put_sample(struct pprof *pprof, size_t number, uint64_t samples, uint64_t weight,
-		       const uint64_t *labels)
+static void put_sample(struct pprof *pprof, size_t number, const struct sp_weight *sum,
+		       const struct sp_tree_node *outermost, const uint64_t *labels)
 {
 	put_inner(pprof, 1);
-	for (size_t i = 0; i < pprof->report->profile_count; i++) {
-		protobuf_varint(&pprof->inner, i == number ? samples : 0);
-		protobuf_varint(&pprof->inner, i == number ? weight : 0);
+	if (is_wall(pprof->report))
+		put_wall(pprof, outermost->state, sum->weight);
+	for (size_t i = 0; i < pprof->report->profile_count && !is_wall(pprof->report); i++) {
+		protobuf_varint(&pprof->inner, i == number ? sum->samples : 0);
+		protobuf_varint(&pprof->inner, i == number ? sum->weight : 0);
 	}
 	put_inner(pprof, 2);
 	if (labels)
@@ -185,12 +204,11 @@ static void put_top(struct pprof *pprof, size_t number)
 {
 	const struct frame *stack = pprof->stack.items;
 	size_t depth = pprof->stack.count;
-	const struct sp_weight *self = &stack[depth - 1].node->self;
 	/* Innermost first. An inlined function is in the location of the one below. */
 	for (size_t i = depth; i-- > 0;)
 		if (i + 1 == depth || !stack[i + 1].node->inlined)
 			protobuf_varint(&pprof->inner, (uint64_t)stack[i].location + 1);
-	put_sample(pprof, number, self->samples, self->weight, NULL);
+	put_sample(pprof, number, &stack[depth - 1].node->self, stack[0].node, NULL);
 }
 
 /* Appends the samples of one event's tree. The root is no frame. */
@@ -202,7 +220,8 @@ static void put_samples(struct pprof *pprof, size_t number)
 		enter(pprof, &root->children[i]);
 		while (pprof->stack.count && !pprof->failed) {
 			struct frame *top = &pprof->stack.items[pprof->stack.count - 1];
-			if (!top->next && top->node->self.samples)
+			/* Time that samples of another state stand for has no samples. */
+			if (!top->next && (top->node->self.samples || top->node->self.weight))
 				put_top(pprof, number);
 			if (top->next < top->node->child_count)
 				enter(pprof, &top->node->children[top->next++]);
@@ -277,13 +296,13 @@ static void put_labelled(struct pprof *pprof, size_t number)
 	sum_cells(pprof, timeline);
 	for (size_t i = 0; i < pprof->labelled.count && !pprof->failed; i++) {
 		const uint64_t *row = unique_row(&pprof->labelled, i);
-		const struct sp_weight *sum = &pprof->sums.items[i];
+		uint32_t outermost = 0;
 		/* Innermost first. An inlined function is in the location of the one below. */
-		for (uint32_t node = (uint32_t)row[0], below = 0; node;
-		     below = node, node = timeline->nodes[node].parent)
-			if (!below || !timeline->nodes[below].node->inlined)
+		for (uint32_t node = (uint32_t)row[0]; node;
+		     outermost = node, node = timeline->nodes[node].parent)
+			if (!outermost || !timeline->nodes[outermost].node->inlined)
 				protobuf_varint(&pprof->inner, (uint64_t)locations[node] + 1);
-		put_sample(pprof, number, sum->samples, sum->weight,
+		put_sample(pprof, number, &pprof->sums.items[i], timeline->nodes[outermost].node,
 			   unique_row(&pprof->labels, row[1]));
 	}
 	free(locations);
@@ -300,7 +319,8 @@ static void put_value_type(struct pprof *pprof, unsigned int field, const char *
 static const char *weight_name(const struct report *report, size_t number)
 {
 	const struct sp_profile *profile = report->profiles[number];
-	return profile->weight_is_time && report->profile_count == 1 ? "cpu" : profile->event;
+	bool cpu = profile->weight_is_time && report->profile_count == 1 && report->mode == SP_MODE_CPU;
+	return cpu ? "cpu" : profile->event;
 }
 
 static const char *weight_unit(const struct sp_profile *profile)
@@ -308,20 +328,28 @@ static const char *weight_unit(const struct sp_profile *profile)
 	return profile->weight_is_time ? "nanoseconds" : "count";
 }
 
-/* Appends the types of a sample's values: for each event its samples and its weight. */
+/* Types of values in mode wall, in ns. */
+static const char *const wall_types[] = {"cpu", "wall", "off-cpu"};
+
+/* Appends the types of a sample's values. */
 static void put_types(struct pprof *pprof)
 {
 	const struct report *report = pprof->report;
-	for (size_t i = 0; i < report->profile_count; i++) {
+	for (size_t i = 0; is_wall(report) && i < sizeof(wall_types) / sizeof(*wall_types); i++)
+		put_value_type(pprof, 1, wall_types[i], "nanoseconds");
+	for (size_t i = 0; i < report->profile_count && !is_wall(report); i++) {
 		put_value_type(pprof, 1, "samples", "count");
 		put_value_type(pprof, 1, weight_name(report, i), weight_unit(report->profiles[i]));
 	}
 	if (!report->profile_count)
 		return;
 	const struct sp_profile *first = report->profiles[0];
-	put_value_type(pprof, 11, weight_name(report, 0), weight_unit(first));
-	protobuf_number(&pprof->out, 12, report->periods[0]);
-	protobuf_number(&pprof->out, 14, string_index(pprof, weight_name(report, 0)));
+	const char *name = weight_name(report, 0);
+	put_value_type(pprof, 11, is_wall(report) ? wall_types[0] : name, weight_unit(first));
+	/* Periods of on-CPU samples are none of waits. */
+	if (report->mode == SP_MODE_CPU || is_wall(report))
+		protobuf_number(&pprof->out, 12, report->periods[0]);
+	protobuf_number(&pprof->out, 14, string_index(pprof, name));
 }
 
 static void put_mappings(struct pprof *pprof)

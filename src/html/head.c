@@ -55,7 +55,7 @@ static uint32_t add_node(struct head *head, const struct page_node *node)
 		return add_function(head, &(const struct code){.name = "(smaller)", .kind = KIND_LIGHT});
 	struct code code = {node_name(from), from->dso, from->dso_path, from->address,
 			    from->level & KIND_LEVEL};
-	/* States of threads have no dso. They are no functions, either. */
+	/* States of threads, and time without a stack, are no functions, either. */
 	if (from->truncated || !from->dso)
 		code.kind |= KIND_MISSING;
 	else if (!from->symbol_known)
@@ -341,11 +341,18 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "groups", groups);
 	json_unsigned(json, "period", event->period);
 	put_losses(json, event);
+	json_begin(json, "lanes", '[');
+	for (size_t i = 0; i < event->lanes.count; i++)
+		json_unsigned(json, NULL, event->lanes.threads[i]);
+	json_end(json, ']');
 	json_end_lines(json, '}');
 }
 
 bool head_write(const struct head *head, FILE *out)
 {
+	static const char *const modes[] = {
+		[SP_MODE_CPU] = "cpu", [SP_MODE_WALL] = "wall", [SP_MODE_OFF_CPU] = "off-cpu",
+		[SP_MODE_LATENCY] = "latency"};
 	const struct report *report = head->page->report;
 	struct writing writing = {.json.out = out, .text.form = TEXT_SHOWN};
 	struct json *json = &writing.json;
@@ -357,6 +364,7 @@ bool head_write(const struct head *head, FILE *out)
 	put_command(&writing, report->info->cmdline);
 	json_bool(json, "filtered", report->filtered);
 	json_bool(json, "relative", report->relative);
+	json_string(json, "mode", modes[report->mode]);
 	put_about(&writing, report);
 	put_merged(&writing, head);
 	put_findings(&writing, report);

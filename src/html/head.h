@@ -12,7 +12,7 @@
 /* Bits of a function's kind, beside enum sp_level. */
 #define KIND_LEVEL 7
 #define KIND_UNKNOWN 8 /* its name is an address */
-#define KIND_MISSING 16 /* stands for missing callers */
+#define KIND_MISSING 16 /* stands for missing callers, or for a thread's state */
 #define KIND_LIGHT 32 /* stands for functions that are too light to keep */
 
 /* Columns of `functions`. */

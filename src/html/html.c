@@ -21,6 +21,8 @@
  *	           number of cells
  *	cells      node, as the difference to the cell before in the group; samples; weight, unless all
  *	           samples have one period
+ *	lanes      of each thread in "lanes" of the head: for each state (enum lane_state) its share of each
+ *	           bin, in LANE_UNITS
  */
 #include <math.h>
 #include <stdlib.h>
@@ -175,6 +177,8 @@ static void put_cells(struct block *block, const struct page_event *event)
 		put(block, cells[i].samples);
 	for (size_t i = 0; !event->period && i < count; i++)
 		put(block, cells[i].weight);
+	for (size_t i = 0; i < event->lanes.shares.count; i++)
+		put(block, event->lanes.shares.items[i]);
 }
 
 static bool put_tree_block(const struct head *head, FILE *out)

@@ -3,6 +3,7 @@ src_libcommand_la_SOURCES += \
 	src/html/base64.c src/html/base64.h \
 	src/html/head.c src/html/head.h \
 	src/html/html.c \
+	src/html/lanes.c src/html/lanes.h \
 	src/html/listing.c src/html/listing.h \
 	src/html/markup.h \
 	src/html/page.c src/html/page.h \

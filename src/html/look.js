@@ -31,6 +31,7 @@ const look = {
 		this.mark = mix(this.boxInk, 0.45);
 		this.lane = get("lane");
 		this.heat = get("accent");
+		this.states = STATES.map((name) => get(`state-${name}`));
 		this.veil = document.documentElement.classList.contains("dark") ? "rgb(0 0 0 / 0.55)"
 			: "rgb(255 255 255 / 0.72)";
 	},

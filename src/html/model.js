@@ -77,7 +77,10 @@ function decodeTree(bytes) {
 	return profile;
 }
 
-// Adds the cells to the events of decodeTree().
+// States of threads, in the order of enum lane_state.
+const STATES = ["running", "runnable", "blocked", "unknown"];
+
+// Adds the cells to the events of decodeTree(), and the shares of states in each bin by thread.
 function decodeCells(profile, bytes) {
 	const columns = new Columns(bytes, 0);
 	for (const event of profile.events) {
@@ -95,6 +98,8 @@ function decodeCells(profile, bytes) {
 			at = end;
 		}
 		event.cell = cell;
+		event.statesOf = new Map(event.lanes.map((lane) =>
+			[lane, STATES.map(() => Uint8Array.from(columns.small(event.bins)))]));
 	}
 	return profile;
 }

@@ -20,6 +20,7 @@ void page_deinit(struct page *page)
 	for (size_t i = 0; page->events && i < page->event_count; i++) {
 		free(page->events[i].nodes.items);
 		free(page->events[i].cells.items);
+		lanes_deinit(&page->events[i].lanes);
 	}
 	free(page->events);
 	free(page->threads.items);
@@ -287,17 +288,17 @@ static void sum_cells(struct page_event *event)
 	}
 }
 
-/* A thread with the number of its samples. */
+/* A thread with the sum of its samples, or of their weights. */
 struct ranked {
-	uint64_t samples;
+	uint64_t sum;
 	uint32_t thread;
 };
 
-static int by_samples(const void *a, const void *b)
+static int by_sum(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
+	if (x->sum != y->sum)
+		return x->sum > y->sum ? -1 : 1;
 	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
@@ -307,9 +308,9 @@ static void rank_threads(const struct page *page, struct ranked *ranked)
 		ranked[i] = (struct ranked){0, (uint32_t)i};
 	for (size_t i = 0; i < page->event_count; i++)
 		for (size_t j = 0; j < page->events[i].cells.count; j++)
-			ranked[page->events[i].cells.items[j].thread].samples +=
+			ranked[page->events[i].cells.items[j].thread].sum +=
 				page->events[i].cells.items[j].samples;
-	qsort(ranked, page->threads.count, sizeof(*ranked), by_samples);
+	qsort(ranked, page->threads.count, sizeof(*ranked), by_sum);
 }
 
 /* Adds up all threads except the `limit` with most samples. Returns false when out of memory. */
@@ -399,6 +400,40 @@ static bool list_threads(struct page *page, const struct sp_timeline *timeline)
 	return true;
 }
 
+/* Adds the states of a thread. Returns false when out of memory. */
+static bool add_lane(const struct page *page, struct page_event *event, uint32_t index)
+{
+	const struct sp_timeline_thread *thread = page->threads.items[index].thread;
+	size_t of = (size_t)(thread - event->timeline->threads);
+	struct sp_thread_times *times = calloc(event->bins + 1, sizeof(*times));
+	bool done = times;
+	if (done && sp_analysis_state_times(page->report->analysis, of, event->begin_ns, event->bin_ns,
+					    event->bins, times))
+		done = lanes_add(&event->lanes, index, times, event->bins, event->bin_ns);
+	free(times);
+	return done;
+}
+
+/* Adds the states of the heaviest threads, if they are known. Returns false when out of memory. */
+static bool make_lanes(const struct page *page, struct page_event *event)
+{
+	if (page->report->mode == SP_MODE_CPU || !event->timeline)
+		return true;
+	struct ranked *ranked = calloc(page->threads.count + 1, sizeof(*ranked));
+	bool done = ranked;
+	for (size_t i = 0; done && i < page->threads.count; i++)
+		ranked[i].thread = (uint32_t)i;
+	for (size_t i = 0; done && i < event->cells.count; i++)
+		ranked[event->cells.items[i].thread].sum += event->cells.items[i].weight;
+	if (done)
+		qsort(ranked, page->threads.count, sizeof(*ranked), by_sum);
+	for (size_t i = 0; done && i < page->threads.count && i < LANES_MAX; i++)
+		if (!page->threads.items[ranked[i].thread].merged)
+			done = add_lane(page, event, ranked[i].thread);
+	free(ranked);
+	return done;
+}
+
 bool page_init(struct page *page, const struct report *report, const struct page_limits *limits)
 {
 	*page = (struct page){.report = report};
@@ -419,5 +454,8 @@ bool page_init(struct page *page, const struct report *report, const struct page
 	for (size_t i = 0; i < page->event_count; i++)
 		if (page->events[i].timeline)
 			sum_cells(&page->events[i]);
+	for (size_t i = 0; i < page->event_count; i++)
+		if (!make_lanes(page, &page->events[i]))
+			return false;
 	return true;
 }

@@ -6,7 +6,7 @@
 #ifndef HTML_PAGE_H
 #define HTML_PAGE_H
 
-#include "list.h"
+#include "html/lanes.h"
 #include "out/report.h"
 
 /* A node of the call tree. Nodes are in depth-first order; the first is the root. */
@@ -31,6 +31,7 @@ struct page_event {
 	uint32_t bins;
 	uint64_t period;         /* weight of every sample; 0: they differ */
 	uint64_t light_weight;   /* weight in nodes that stand for light ones */
+	struct lanes lanes;      /* states of the heaviest threads, by index in the page; may be empty */
 };
 
 struct page_thread {

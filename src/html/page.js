@@ -22,7 +22,8 @@ function showHeader() {
 		facts.push(profile.command);
 	facts.push(samplesText(event.samples));
 	if (event.unit)
-		facts.push(weightText(event, event.weight) + (/^(cpu|task)-clock/.test(event.name) ? " of CPU time" : ""));
+		facts.push(weightText(event, event.weight) + (/^(cpu|task)-clock/.test(event.name) ? " of CPU time"
+			: {wall: " of threads' time", "off-cpu": " of threads' time", latency: " of elapsed time"}[profile.mode] || ""));
 	else if (event.weight && event.weight !== event.samples)
 		facts.push(`${grouped(event.weight)} ${event.name}`);
 	if (event.lostOwn)
@@ -115,15 +116,35 @@ function showStrip() {
 	press("strip-more", state.lanes);
 	$("range-clear").hidden = state.from === null;
 	showRange(null);
+	showStates(event);
 	$("strip").setAttribute("aria-valuemax", event.bins - 1);
 	$("strip").setAttribute("aria-valuenow", state.from || 0);
 	$("strip").setAttribute("aria-valuetext", state.from === null ? "all times" : rangeSeconds(event));
 }
 
-// Shows the selected range, or the time at the pointer.
-function showRange(bin) {
+// Shows the colours of states, and describes the lanes in text.
+function showStates(event) {
+	const shown = strip.lanes.filter((lane) => event.statesOf.has(lane.thread));
+	$("states").hidden = state.heat || !shown.length;
+	$("states").replaceChildren(...STATES.map((name, i) => {
+		const item = element("span", "", name), swatch = element("span", "swatch");
+		swatch.style.background = look.states[i];
+		item.prepend(swatch);
+		item.hidden = !shown.some((lane) => event.statesOf.get(lane.thread)[i].some((share) => share));
+		return item;
+	}));
+	const [from, to] = [state.from ?? 0, state.to ?? event.bins - 1];
+	$("states-text").textContent = shown.map((lane) =>
+		`${lane.name}: ${statesText(event, lane.thread, from, to)}.`).join(" ");
+}
+
+// Shows the selected range, or the time at the pointer, with the states of the lane there.
+function showRange(bin, lane) {
 	const event = currentEvent(), {lanes} = lanesOf[state.event];
-	if (bin !== null)
+	const states = bin !== null && lane ? statesText(event, lane.thread, bin, bin) : "";
+	if (states)
+		$("range-text").textContent = `${formatSeconds(bin * event.binNs / 1e9)}: ${lane.name} ${states}`;
+	else if (bin !== null)
 		$("range-text").textContent = `${formatSeconds(bin * event.binNs / 1e9)}: ` +
 			`${weightText(event, lanes[0].weight[bin])} in ${formatSeconds(event.binNs / 1e9)}`;
 	else

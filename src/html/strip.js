@@ -5,6 +5,7 @@
 const CURVE = 46, LANE = 17, AXIS = 20, LABEL = 124, HEAT_CELL = 4; // CSS pixels
 const FEW_LANES = 4, LANES = 30; // threads with a lane
 const COLUMN_SAMPLES = 4; // fewest samples of a column, on average
+const LANE_UNITS = 127; // a whole bin in one state
 
 class Strip {
 	constructor(host, canvas, look, on) {
@@ -106,7 +107,24 @@ class Strip {
 		}
 	}
 
-	// Draws a curve, and a lane for each thread; the lanes have one scale.
+	// Draws the states of a thread on top of each other: a column's height is the time that the thread existed.
+	drawStates(context, states, bins, top, height) {
+		const sums = states.map((shares) => columnsOf(shares, bins));
+		const width = (this.width - this.label) * bins / this.event.bins;
+		for (let i = 0; i < sums[0].length; i++) {
+			const left = Math.round(this.label + i * width);
+			const right = Math.min(Math.round(this.label + (i + 1) * width), this.width);
+			let bottom = top + height;
+			sums.forEach((columns, state) => {
+				const tall = Math.min(columns[i] / LANE_UNITS * height, bottom - top);
+				context.fillStyle = this.look.states[state];
+				context.fillRect(left, bottom - tall, Math.max(1, right - left), tall);
+				bottom -= tall;
+			});
+		}
+	}
+
+	// Draws a curve, and a lane for each thread: its states if they are known, else a curve; curves have one scale.
 	drawLanes(context) {
 		const bins = this.binsOfColumn(), highestOf = (columns) => columns.reduce((a, b) => Math.max(a, b), 0) || 1;
 		const [all, ...lanes] = this.lanes.map((lane) => columnsOf(lane.weight, bins)), look = this.look;
@@ -117,8 +135,14 @@ class Strip {
 			const lane = this.lanes[i + 1], top = CURVE + i * LANE, chosen = lane.thread === this.thread;
 			context.fillStyle = look.line;
 			context.fillRect(this.label, top + LANE - 1, this.width - this.label, 1);
-			this.drawCurve(context, columns, highest, top, LANE - 1,
-				this.thread < 0 || chosen ? look.lane : look.line);
+			const bright = this.thread < 0 || chosen, states = this.event.statesOf.get(lane.thread);
+			if (states) {
+				context.globalAlpha = bright ? 1 : 0.35;
+				this.drawStates(context, states, bins, top + 1, LANE - 3);
+				context.globalAlpha = 1;
+			} else {
+				this.drawCurve(context, columns, highest, top, LANE - 1, bright ? look.lane : look.line);
+			}
 			if (this.label) {
 				context.textBaseline = "middle";
 				drawName(context, lane.name, 10, top + LANE / 2 + 2, LABEL - 18, chosen ? look.ink : look.soft);
@@ -235,7 +259,7 @@ class Strip {
 
 	drag(event) {
 		if (this.from === undefined && this.event)
-			this.on.hover(this.place(event));
+			this.on.hover(this.place(event), this.heat ? undefined : this.lanes[this.row(event)]);
 		if (this.from === undefined || Math.abs(event.clientX - this.pressed) < 3)
 			return;
 		const to = this.place(event);
@@ -260,10 +284,13 @@ class Strip {
 	// Returns the lane with its name at the pointer.
 	laneAt(event) {
 		const bounds = this.canvas.getBoundingClientRect();
-		if (event.clientX - bounds.left >= this.label)
-			return undefined;
-		const y = event.clientY - bounds.top;
-		return this.lanes[y < CURVE ? 0 : 1 + Math.floor((y - CURVE) / LANE)];
+		return event.clientX - bounds.left >= this.label ? undefined : this.lanes[this.row(event)];
+	}
+
+	// Returns the index of the lane at the pointer's height.
+	row(event) {
+		const y = event.clientY - this.canvas.getBoundingClientRect().top;
+		return y < CURVE ? 0 : 1 + Math.floor((y - CURVE) / LANE);
 	}
 
 	// Arrow keys move the range, with Shift its end; Enter begins a range; Escape ends it.
@@ -312,6 +339,17 @@ function makeLanes(profile, event) {
 	return {lanes, busiest};
 }
 
+// Returns a thread's shares of states from bin `from` to bin `to` as text; "" if they are not known.
+function statesText(event, thread, from, to) {
+	const states = event.statesOf && event.statesOf.get(thread);
+	if (!states)
+		return "";
+	const sums = states.map((shares) => shares.subarray(from, to + 1).reduce((a, b) => a + b, 0));
+	const all = sums.reduce((a, b) => a + b, 0);
+	return sums.map((sum, i) => sum ? `${STATES[i]} ${Number((100 * sum / all).toPrecision(2))}%` : "")
+		.filter((text) => text).join(", ") || "not alive";
+}
+
 function threadName(profile, index) {
 	const thread = profile.threads[index], name = profile.strings[thread.name] || "?";
 	if (thread.merged)
@@ -357,7 +395,7 @@ const heatAlpha = (part) => 0.08 + 0.92 * part;
 // Returns a rate as text: CPUs for events in CPU time, else the event's number per second.
 function peakText(event, perSecond) {
 	if (event.unit === "ns")
-		return `peak ${Number((perSecond / 1e9).toPrecision(2))} CPUs`;
+		return `peak ${Number((perSecond / 1e9).toPrecision(2))} ${profile.mode === "cpu" ? "CPUs" : "threads"}`;
 	const power = Math.max(0, Math.min(4, Math.floor(Math.log10(Math.max(1, perSecond)) / 3)));
 	return `peak ${Number((perSecond / 1000 ** power).toPrecision(2))}${["", "k", "M", "G", "T"][power]}/s`;
 }

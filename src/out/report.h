@@ -41,6 +41,7 @@ struct report {
 	uint64_t duration_ns; /* time from the first sample to the last one */
 	const struct timeline *timeline; /* samples over time; NULL: not shown */
 	const struct sp_timeline *const *timelines; /* by profile, if the format needs them */
+	const struct sp_analysis *analysis; /* for sp_analysis_state_times(); may be NULL in SP_MODE_CPU */
 	/* By profile, for --source: rows by dso, function and source line; NULL: not requested. */
 	const struct sp_profile *const *lines;
 	const char *const *source_directories;

@@ -2,7 +2,8 @@
 """Prints the stacks in an export, one a line: WEIGHT and the functions, outermost first.
 
 exports.py json FILE        report --format json -g caller: weights are shares, up to 10 digits
-exports.py pprof FILE       what `go tool pprof -raw` printed of a .pb.gz file
+exports.py pprof FILE [TYPE]
+                            what `go tool pprof -raw` printed of a .pb.gz file; TYPE: only values of this type
 exports.py speedscope FILE  a .speedscope.json[.gz] file
 
 Equal stacks are added up, and lines are sorted, so that two exports can be compared by diff. The last
@@ -45,17 +46,18 @@ def read_json(path):
     return sum(event["samples"] for event in report["events"])
 
 
-def read_pprof(path):
-    samples, locations, part = [], {}, None
+def read_pprof(path, wanted=None):
+    samples, locations, part, types = [], {}, None, []
     with open(path) as file:
         for line in file:
             line = line.rstrip("\n")
             if line in ("Samples:", "Locations", "Mappings"):
                 part = line
             elif part == "Samples:":
-                sample = re.fullmatch(r" *(\d+) +(\d+): ([\d ]+?) *", line)
+                sample = re.fullmatch(r" *((?:\d+ +)+\d+): ([\d ]+?) *", line)
+                types = types or [word.split("/")[0] for word in line.split()]
                 if sample:
-                    samples.append(sample.groups())
+                    samples.append(([int(value) for value in sample[1].split()], sample[2]))
             elif part == "Locations":
                 first = re.fullmatch(r" *(\d+): 0x[0-9a-f]+ (?:M=\d+ )?(.*)", line)
                 if first:
@@ -63,10 +65,12 @@ def read_pprof(path):
                 # The name that pprof shortened follows in parentheses, as it is in the file.
                 name = re.fullmatch(r" *(.*?) \S*:\d+ s=0(?:\((.*)\))?", first[2] if first else line)
                 lines.append(name[2] or name[1])
-    for count, weight, ids in samples:
+    at = types.index(wanted) if wanted else 1
+    for values, ids in samples:
         functions = [name for id in ids.split() for name in locations[id]]
-        add(functions[::-1], int(weight))
-    return sum(int(count) for count, _, _ in samples)
+        if values[at]:
+            add(functions[::-1], values[at])
+    return "-" if wanted else sum(values[0] for values, _ in samples)
 
 
 def read_speedscope(path):
@@ -102,13 +106,13 @@ def read_annotate(path):
     return weights
 
 
-kind, path = sys.argv[1:]
+kind, path = sys.argv[1:3]
 if kind in ("self", "total", "annotate"):
     functions = read_annotate(path) if kind == "annotate" else read_functions(path, kind == "total")
     for name, weight in sorted(functions.items()):
         print(weight, name)
     sys.exit()
-count = {"json": read_json, "pprof": read_pprof, "speedscope": read_speedscope}[kind](path)
+count = {"json": read_json, "pprof": read_pprof, "speedscope": read_speedscope}[kind](path, *sys.argv[3:])
 for functions, weight in sorted(stacks.items()):
     print(weight, functions)
 print(count)

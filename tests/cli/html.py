@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT [FOLDED] | text | source | instructions LIST]: checks the data of a page by src/html/html.c's description.
+"""html.py PAGE [REPORT [FOLDED] | text | source | states | instructions LIST]: checks the data of a page by src/html/html.c's description.
 
 Prints the sizes: bytes, samples, cells, nodes, threads. With REPORT (`report -s dso,function --format json`), rows,
 findings and the tree's sums by function are compared with it. With FOLDED (`--format folded` of the first event), so
-are call paths. With text, prints the head; with source, the source lines.
+are call paths. With text, prints the head; with source, the source lines; with states, the states of threads.
 """
 import base64
 import gzip
@@ -78,6 +78,20 @@ def check_tree(head):
             path.append(i)
 
 
+STATES = ("running", "runnable", "blocked", "unknown")
+LANE_UNITS = 127
+
+
+def print_states(head):
+    """Prints the time of each thread in each state in ms, rounded to 10."""
+    for event in head["events"]:
+        for thread, states in event["states"].items():
+            for name, shares in zip(STATES, states):
+                ms = sum(shares) / LANE_UNITS * event["binNs"] / 1e6
+                if ms > 5:
+                    print(head["threads"][thread]["tid"], name, round(ms, -1))
+
+
 def check_cells(head, data):
     columns = Columns(data, 0)
     for event in head["events"]:
@@ -107,6 +121,11 @@ def check_cells(head, data):
         if event["cells"]:
             assert sum(own) == event["shownSamples"], "samples are missing"
             assert sum(own_weight) == event["shownWeight"], "weight is missing"
+        event["states"] = {}
+        for thread in event["lanes"]:
+            states = [columns.column(event["bins"]) for _ in STATES]
+            event["states"][thread] = states
+            assert max(map(sum, zip(*states))) <= LANE_UNITS + 2, "a bin has more than its time"
     assert columns.at == len(data), "bytes after the cells"
 
 
@@ -182,13 +201,16 @@ def folded_name(head, function):
 
 
 def check_folded(head, event, lines):
-    """Each line is COMM;FRAME;... SAMPLES; frames end in _[k] or _[i] where the code is the kernel's or inlined."""
+    """Each line is COMM;FRAME;... SAMPLES; frames end in _[k] or _[i] where the code is the kernel's or inlined.
+    In modes of time, it has weights instead of samples."""
     wanted, got, path = {}, {}, []
     for line in lines:
         stack, count = line.rstrip("\n").rsplit(" ", 1)
         names = tuple(re.sub(r"_\[[ik]\]$", "", name) for name in stack.split(";")[1:])
         wanted[names] = wanted.get(names, 0) + int(count)
     distance, function, _, samples = event["node"][:4]
+    if head["mode"] != "cpu":
+        samples = weights(event)
     for i in range(1, event["nodes"]):
         while path and path[-1][0] != i - distance[i]:
             path.pop()
@@ -229,6 +251,9 @@ check_cells(tree, block(whole, "cells"))
 if sys.argv[2:] == ["source"]:
     if 'id="source"></script>' not in whole:
         json.dump(json.loads(block(whole, "source")), sys.stdout)
+elif sys.argv[2:] == ["states"]:
+    print_states(tree)
+    sys.exit()
 elif sys.argv[2:3] == ["instructions"]:
     check_instructions(json.loads(block(whole, "source")), sys.argv[3])
 elif sys.argv[2:] == ["text"]:

@@ -36,8 +36,9 @@ VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_page.sh tests/cli/test_
 	tests/cli/test_speedscope.sh
 EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
-dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_report_modes.sh tests/cli/test_export.sh
-EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py
+dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_report_modes.sh tests/cli/test_export.sh \
+	tests/cli/test_export_modes.sh
+EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
 	tests/data/lines/part.f90

@@ -137,7 +137,7 @@ static void forget_analysis(struct made *made)
 	made->analysis = NULL;
 }
 
-static void analyse(struct made *made, const char *path)
+static void analyse_events(struct made *made, const char *path, size_t profiles)
 {
 	ok_or_fail(sp_ctx_new(&made->ctx));
 	ok_or_fail(sp_reader_open(made->ctx, path, &made->reader));
@@ -157,7 +157,12 @@ static void analyse(struct made *made, const char *path)
 		.threads = groups->threads,
 	};
 	ok_or_fail(sp_analysis_run(made->ctx, made->reader, &options, &made->analysis));
-	ck_assert_uint_eq(sp_analysis_profile_count(made->analysis), made->event_count);
+	ck_assert_uint_eq(sp_analysis_profile_count(made->analysis), profiles);
+}
+
+static void analyse(struct made *made, const char *path)
+{
+	analyse_events(made, path, made->event_count);
 }
 
 static void finish(struct made *made)
@@ -858,6 +863,76 @@ TEST(timelines_list_losses_by_time)
 	for (size_t i = 0; i < timeline->loss_count; i++)
 		lost += timeline->losses[i].lost;
 	ck_assert_uint_eq(lost, 67 + 50000);
+	made_deinit(&made);
+}
+
+static void switch_task(struct made *made, uint64_t time_ns, uint32_t tid, uint16_t misc)
+{
+	struct sp_record record = {.type = PERF_RECORD_SWITCH, .misc = misc,
+				   .id = {.time_ns = time_ns, .pid = 1, .tid = tid}};
+	put(made, 0, &record);
+}
+
+/* Returns the sum of a timeline's cells of a thread and a state, and their number. */
+static uint64_t cells_of(const struct sp_timeline *timeline, int32_t tid, enum sp_state state,
+			 size_t *count_ret)
+{
+	uint64_t sum = 0;
+	*count_ret = 0;
+	for (size_t i = 0; i < timeline->cell_count; i++) {
+		const struct sp_cell *cell = &timeline->cells[i];
+		uint32_t node = cell->node;
+		while (timeline->nodes[node].parent)
+			node = timeline->nodes[node].parent;
+		if (timeline->threads[cell->thread].tid != tid || timeline->nodes[node].node->state != state)
+			continue;
+		sum += cell->weight;
+		++*count_ret;
+	}
+	return sum;
+}
+
+TEST(timelines_of_wall_time_have_the_times_of_states)
+{
+	struct made made = {.options = {.tree.order = SP_TREE_CALLER, .samples = {.timeline = true,
+								.mode = SP_MODE_WALL}}};
+	size_t count;
+	add_event(&made, "cpu-clock", BASIC)->attr.sample_period = 10;
+	add_event(&made, "offcpu-time", BASIC);
+	struct sp_record wait = sample_at(4000, 1, 1, 0x10020);
+	wait.sample.period = 5000;
+	/* Thread 1 runs 3 µs, waits 5 µs, and runs 2 µs; thread 2 waits and has no sample. */
+	switch_task(&made, 1000, 1, 0);
+	switch_task(&made, 1000, 2, PERF_RECORD_MISC_SWITCH_OUT);
+	for (uint64_t i = 0; i < 3; i++)
+		sample(&made, 2000 + i, 1, 1, 0x10010);
+	put_sample(&made, 1, &wait);
+	switch_task(&made, 4000, 1, PERF_RECORD_MISC_SWITCH_OUT);
+	switch_task(&made, 9000, 1, 0);
+	switch_task(&made, 11000, 1, PERF_RECORD_MISC_SWITCH_OUT);
+	made.options.samples.all_threads = true;
+	analyse_events(&made, write_file(&made), 1);
+	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
+	ck_assert_uint_eq(timeline->begin_ns, 1000);
+	ck_assert_uint_eq(timeline->end_ns, 11000);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_ON_CPU, &count), 5000);
+	ck_assert_uint_eq(count, 3);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_BLOCKED, &count), 5000);
+	/* The wait is in parts of 1/500 of 10 µs, and 1 ns. */
+	ck_assert_uint_eq(count, 239);
+	ck_assert_uint_eq(cells_of(timeline, 2, SP_STATE_BLOCKED, &count), 10000);
+	struct sp_thread_times times[2];
+	ck_assert(sp_analysis_state_times(made.analysis, 0, 1000, 5000, 2, times));
+	ck_assert_uint_eq(times[0].running_ns, 3000);
+	ck_assert_uint_eq(times[0].blocked_ns, 2000);
+	ck_assert_uint_eq(times[1].running_ns, 2000);
+	ck_assert_uint_eq(times[1].blocked_ns, 3000);
+	forget_analysis(&made);
+	/* The states belong to modes of time. */
+	made.options.samples.mode = SP_MODE_CPU;
+	finish(&made);
+	ck_assert(!sp_analysis_state_times(made.analysis, 0, 1000, 5000, 2, times));
+	ck_assert_uint_eq(times[0].running_ns, 0);
 	made_deinit(&made);
 }
 

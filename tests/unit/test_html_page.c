@@ -155,3 +155,19 @@ TEST(nodes_that_the_report_left_out_follow_their_parents)
 	page_deinit(&page);
 	free(made);
 }
+
+TEST(lanes_have_the_shares_of_states)
+{
+	static const struct sp_thread_times times[] = {
+		{.running_ns = 100}, {.running_ns = 50, .blocked_ns = 50}, {.runnable_ns = 101},
+		{.unknown_ns = 10}};
+	static const uint8_t wanted[] = {
+		127, 64, 0, 0,  0, 0, 127, 0,  0, 64, 0, 0,  0, 0, 0, 13};
+	struct lanes lanes = {0};
+	ck_assert(lanes_add(&lanes, 7, times, 4, 100));
+	ck_assert_uint_eq(lanes.count, 1);
+	ck_assert_uint_eq(lanes.threads[0], 7);
+	ck_assert_uint_eq(lanes.shares.count, sizeof(wanted));
+	ck_assert_mem_eq(lanes.shares.items, wanted, sizeof(wanted));
+	lanes_deinit(&lanes);
+}

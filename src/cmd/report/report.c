@@ -443,6 +443,7 @@ static int report_analysis(const struct report_arguments *arguments, const struc
 		.recordings = recordings->items,
 		.recording_count = recordings->count,
 		.duration_ns = sp_analysis_duration_ns(analysis),
+		.analysis = analysis,
 		.damaged = are_damaged(recordings),
 		.keys = arguments->keys,
 		.key_count = arguments->key_count,
