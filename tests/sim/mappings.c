@@ -83,8 +83,10 @@ static void check_mapping(const struct sim_found *found)
 	/* An ancestor ended before its turn in /proc came: nothing can be known. */
 	const struct sim_process *ancestor = process->unknown ? sim_process_find(process->unknown) : NULL;
 	const struct sim_task *leader = sim_task_find(found->pid);
-	bool early = leader && leader->start_ns < sim_result.begin_ns && leader->process->ended &&
-		     !process->complete;
+	bool began_before = leader && leader->start_ns < sim_result.begin_ns;
+	bool early = began_before && leader->process->ended && !process->complete;
+	/* /proc had the mappings of a later program. */
+	early |= began_before && found->time_ns < leader->process->replaced_ns;
 	if (early || (ancestor && ancestor->ended) || is_unknown(found))
 		return;
 	if (!process->named && found->pid) {

@@ -60,7 +60,7 @@ same "the same seed makes the same files" "$tmp/wanted" "$tmp/got"
 # are not; a library that cannot be opened; and what the names say.
 passes "tasks that begin early" -s cpus-1024 --seed 16-17
 passes "tasks that begin on a CPU that is back" -s random --seed 152
-for seed in 303 329 344 352 551 855; do
+for seed in 303 329 344 352 551 855 917; do
 	passes "processes that end before their mappings are read: $seed" -s random --seed $seed
 done
 passes "samples that drain threads had no room for" -s random --seed 298
