@@ -268,6 +268,15 @@ static void log_drain_threads(const struct sp_capture *capture)
 		counts.threads, (unsigned long long)counts.wakeups, (double)counts.cpu_ns / 1e6);
 }
 
+static struct sp_error *write_last_samples(struct sp_capture *capture)
+{
+	struct sp_error *error = capture_round(capture, false);
+	if (error || !capture->bank.leaves_samples)
+		return error;
+	/* The first round made room for all that the kernel's rings hold. */
+	return capture_round(capture, false);
+}
+
 struct sp_error *sp_capture_stop(struct sp_capture *capture)
 {
 	capture->end_ns = capture_now_ns();
@@ -281,7 +290,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
-		error = capture_round(capture, false);
+		error = write_last_samples(capture);
 	if (!error && capture->overwrite.on)
 		error = capture_dump(capture, true);
 	if (!error && describes_at_end(capture)) {

@@ -38,6 +38,15 @@ static struct sp_error *read_events(const struct sp_capture *capture, uint64_t *
 	return error;
 }
 
+/* Sums the events' losses, except lost SWITCH records: these are not samples. */
+static uint64_t sum_samples(const struct event_plan *plan, const uint64_t *lost)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < plan->sample_count; i++)
+		sum += plan->samples[i].attr.context_switch ? 0 : lost[i];
+	return sum;
+}
+
 /* Subtracts what earlier files have reported. */
 static struct sp_error *less_earlier(struct sp_capture *capture, uint64_t *lost, size_t count)
 {
@@ -60,7 +69,7 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
 	size_t planned = capture->config.plan->sample_count, count;
 	struct rotation *rotation = &capture->out.rotation;
-	uint64_t reported = capture->samples.filter.counts.lost - rotation->reported_before, lost = 0;
+	uint64_t reported = capture->samples.filter.counts.lost - rotation->reported_before, lost;
 	const struct sp_event *events;
 	bool known;
 	if (!capture->bank.was_full && !reported)
@@ -76,8 +85,7 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	error = less_earlier(capture, of_event, planned);
 	if (error)
 		return error;
-	for (size_t i = 0; i < planned; i++)
-		lost += of_event[i];
+	lost = known ? sum_samples(capture->config.plan, of_event) : 0;
 	uint64_t at_end = lost > reported ? lost - reported : 0;
 	capture->lost_at_end += at_end;
 	capture->lost_alternate += known && lost < reported ? reported - lost : 0;

@@ -50,7 +50,7 @@ struct sp_capture {
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
 	uint64_t lost_at_end;           /* samples, beyond those in LOST records */
-	uint64_t lost_alternate;        /* samples of helper events, which do not count */
+	uint64_t lost_alternate;        /* helpers' samples and SWITCH records, which do not count */
 };
 
 /* Whether sampling begins with the command; what runs already is sampled at once. */

@@ -79,6 +79,7 @@ uint64_t relay_move(struct relay *relay, size_t record_max)
 		__atomic_store_n(&relay->was_full, true, __ATOMIC_RELAXED);
 	if (head - source->tail > room)
 		end = ring_whole_records(source, head, room);
+	__atomic_store_n(&relay->is_full, end != head, __ATOMIC_RELAXED);
 	int count = ring_spans(source, source->tail, end, spans);
 	for (int i = 0; i < count; i++)
 		put(relay, &spans[i]);

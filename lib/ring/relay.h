@@ -19,6 +19,7 @@ struct relay {
 	uint64_t head;       /* head of `out` */
 	size_t prepared;     /* bytes from the beginning whose pages are there; the reader's */
 	bool was_full;       /* atomic: the source had no room for a record of `record_max` */
+	bool is_full;        /* atomic: the last move left records in the source */
 };
 
 /*
@@ -45,6 +46,12 @@ uint64_t relay_move(struct relay *relay, size_t record_max);
 static inline bool relay_was_full(const struct relay *relay)
 {
 	return __atomic_load_n(&relay->was_full, __ATOMIC_RELAXED);
+}
+
+/* Whether the last move left records in the source, because `out` had no room; from any thread. */
+static inline bool relay_is_full(const struct relay *relay)
+{
+	return __atomic_load_n(&relay->is_full, __ATOMIC_RELAXED);
 }
 
 #endif

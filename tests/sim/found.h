@@ -23,6 +23,7 @@ struct sim_read_back {
 	uint64_t lost_samples;     /* by LOST_SAMPLES */
 	uint64_t *ids;             /* of the events in the headers */
 	size_t id_count;
+	uint64_t dropped_waits;    /* samples of waits that exceeded the recorder's memory, by its note */
 	unsigned int files;
 };
 

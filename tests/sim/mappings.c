@@ -9,6 +9,7 @@ struct known {
 	uint32_t pid;
 	bool named;
 	bool complete;      /* all of its mappings are known */
+	uint64_t read_ns;   /* time of its FORK from /proc */
 	uint32_t unknown;   /* its ancestor that is not; 0: none */
 	struct { uint64_t start, size; } maps[64];
 	size_t count;
@@ -40,7 +41,9 @@ static void learn(const struct sim_found *found)
 	switch (found->type) {
 	case PERF_RECORD_FORK:
 		if (found->pid != found->ppid && is_read) {
-			*process = (struct known){.pid = found->pid, .complete = true};
+			/* It may end before its mappings are read: those that were known must stay. */
+			*process = (struct known){.pid = found->pid, .complete = process->complete,
+						  .read_ns = found->time_ns};
 		} else if (found->pid != found->ppid) {
 			const struct known *parent = know(found->ppid);
 			uint32_t unknown = parent->complete ? 0 : parent->unknown ?: found->ppid;
@@ -57,7 +60,7 @@ static void learn(const struct sim_found *found)
 		}
 		break;
 	case PERF_RECORD_MMAP2:
-		process->complete |= !found->time_ns;
+		process->complete |= found->time_ns == process->read_ns;
 		if (process->count < 64) {
 			process->maps[process->count].start = found->start;
 			process->maps[process->count++].size = found->size;
@@ -80,8 +83,10 @@ static void check_mapping(const struct sim_found *found)
 	/* An ancestor ended before its turn in /proc came: nothing can be known. */
 	const struct sim_process *ancestor = process->unknown ? sim_process_find(process->unknown) : NULL;
 	const struct sim_task *leader = sim_task_find(found->pid);
-	bool early = leader && leader->start_ns < sim_result.begin_ns && leader->process->ended &&
-		     !process->complete;
+	bool began_before = leader && leader->start_ns < sim_result.begin_ns;
+	bool early = began_before && leader->process->ended && !process->complete;
+	/* /proc had the mappings of a later program. */
+	early |= began_before && found->time_ns < leader->process->replaced_ns;
 	if (early || (ancestor && ancestor->ended) || is_unknown(found))
 		return;
 	if (!process->named && found->pid) {

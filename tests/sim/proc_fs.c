@@ -87,10 +87,13 @@ static void write_maps(FILE *file, const struct sim_process *process)
 			(unsigned long long)SIM_STACK_TOP);
 }
 
-static void read_maps(FILE *file, struct sim_process *process)
+/* The file of a task that has ended is empty, although other threads still use the memory. */
+static void read_maps(FILE *file, const struct sim_task *task)
 {
-	sim_process_read(process);
-	write_maps(file, process);
+	if (task->ended)
+		return;
+	sim_process_read(task->process);
+	write_maps(file, task->process);
 }
 
 static void write_stat(FILE *file, const struct sim_task *task)
@@ -139,7 +142,7 @@ static bool write_task(FILE *file, const struct sim_task *task, const char *name
 	else if (!strcmp(name, "comm"))
 		fprintf(file, "%s\n", task->comm);
 	else if (!strcmp(name, "maps"))
-		read_maps(file, task->process);
+		read_maps(file, task);
 	else if (!strcmp(name, "cgroup"))
 		fputs("0::/\n", file);
 	else if (!strcmp(name, "uid_map"))

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sprof/reader.h>
 #include "found.h"
+#include "record/note.h"
 
 static struct sim_read_back read_back;
 
@@ -55,11 +56,19 @@ static void check_order(const struct sp_record *record)
 		times.newest_ns = ns;
 }
 
+static void read_note(const struct sp_record *record)
+{
+	struct sp_note note;
+	if (sp_record_note(record, &note) && note.kind == NOTE_WAITS_LOST)
+		read_back.dropped_waits = note.values[2];
+}
+
 static void read_record(const struct sp_record *record)
 {
 	struct sim_found found = {.type = record->type, .misc = record->misc, .time_ns = record->id.time_ns,
 			      .id = record->id.id};
 	check_order(record);
+	read_note(record);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		found.time_ns = record->sample.time_ns;

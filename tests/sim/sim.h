@@ -107,6 +107,8 @@ struct sim_process {
 	int status;
 	bool ended, reaped;
 	const char *exe;
+	bool was_read;          /* the recorder has read its mappings */
+	uint64_t replaced_ns;   /* last exec before that; 0: none */
 	/* Changes were made on a CPU whose events had not been reopened: unknown before that time. */
 	uint64_t unknown_until_ns;
 	int unknown_cpu;        /* while that time is UINT64_MAX; -1: its events have been reopened */

@@ -86,6 +86,7 @@ void sim_cpu_reopened(unsigned int cpu)
 
 void sim_process_read(struct sim_process *process)
 {
+	process->was_read = true;
 	if (process->unknown_until_ns == UINT64_MAX && process->unknown_cpu < 0)
 		process->unknown_until_ns = sim.now_ns;
 }
@@ -143,6 +144,8 @@ void sim_task_exec(struct sim_task *task, const char *comm)
 	struct sim_process *process = task->process;
 	process->map_count = 0;
 	process->exe = sim_images[0].path;
+	if (!process->was_read)
+		process->replaced_ns = sim.now_ns;
 	strncpy(task->comm, comm, sizeof(task->comm) - 1);
 	sim_perf_exec(task);
 	note_unknown(task, process);

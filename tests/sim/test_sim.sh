@@ -56,10 +56,16 @@ passes "no rule is broken" --seed "${SIM_SEEDS:-1-4}"
 "$simulate" --seed "${SIM_SAME:-0-1}" --hash >"$tmp/wanted"
 "$simulate" --seed "${SIM_SAME:-0-1}" --hash >"$tmp/got"
 same "the same seed makes the same files" "$tmp/wanted" "$tmp/got"
-# What was found by more seeds: tasks that begin while events are opened; a CPU that is back and whose
-# events are not; a library that cannot be opened.
+# Found by more seeds: tasks that begin while events are opened; a CPU that is back and whose events
+# are not; a library that cannot be opened; and what the names say.
 passes "tasks that begin early" -s cpus-1024 --seed 16-17
 passes "tasks that begin on a CPU that is back" -s random --seed 152
+for seed in 303 329 344 352 551 855 917; do
+	passes "processes that end before their mappings are read: $seed" -s random --seed $seed
+done
+passes "samples that drain threads had no room for" -s random --seed 298
+passes "waits whose samples exceed the memory for them" -s random --seed 872
+passes "lost SWITCH records are not samples" -s random --seed 481
 passes "unwinding without a library" -s slow-disk --seed 1 --fault 297
 for scenario in frame-pointers live attach rotation overwrite; do
 	passes "failing calls: $scenario" -s $scenario --seed 7 --fault every "${SIM_FAULTS:-61}"

@@ -62,8 +62,10 @@ TEST(relay_leaves_what_has_no_room)
 	ck_assert(memory_ring_produce(&memory, 200, put++));
 	ck_assert_uint_eq(relay_move(&relay, 1000), 16200);
 	ck_assert_uint_eq(ring_head(&source) - source.tail, 200);
+	ck_assert(relay_is_full(&relay));
 	ck_assert_uint_eq(consume(&relay.out, seen), put - 1);
 	ck_assert_uint_eq(relay_move(&relay, 1000), 200);
+	ck_assert(!relay_is_full(&relay));
 	ck_assert_uint_eq(consume(&relay.out, put - 1), put);
 	relay_deinit(&relay);
 	memory_ring_deinit(&memory);

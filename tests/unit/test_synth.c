@@ -339,7 +339,7 @@ TEST(synth_leaves_out_who_is_gone)
 	ok_or_fail(synth_process(bench.synth, 70, &threads, &complete));
 	ok_or_fail(synth_process(bench.synth, 71, &threads, &complete));
 	ok_or_fail(synth_threads(bench.synth, 71, &threads));
-	ok_or_fail(synth_mappings(bench.synth, 71, &complete));
+	ok_or_fail(synth_process_again(bench.synth, 71, &threads));
 	ck_assert(complete);
 	ck_assert_ptr_null(next(&bench));
 }
@@ -356,10 +356,33 @@ TEST(synth_says_that_mappings_are_not_readable)
 	ck_assert_int_eq(chmod(maps, 0), 0);
 	if (is_root)
 		ck_assert_int_eq(seteuid(1), 0);
-	ok_or_fail(synth_mappings(bench.synth, 70, &complete));
+	const struct task_stat stat = {.tid = 70, .ppid = 3, .comm = "main", .state = 'S'};
+	ok_or_fail(synth_process_known(bench.synth, 70, &stat, 1, &complete));
 	if (is_root)
 		ck_assert_int_eq(seteuid(0), 0);
 	ck_assert(!complete);
+	fork_and_comm(&bench, 70, 70, 3, "main");
+	ck_assert_ptr_null(next(&bench));
+}
+
+TEST(synth_process_again_keeps_known_mappings)
+{
+	BENCH bench;
+	bench_init(&bench, false);
+	put_process(&bench);
+	uint32_t tids[] = {70, 72};
+	struct task_list threads = {.items = tids, .count = 2};
+	ok_or_fail(synth_process_again(bench.synth, 70, &threads));
+	fork_and_comm(&bench, 70, 70, 3, "main");
+	fork_and_comm(&bench, 70, 72, 70, "worker");
+	for (size_t i = 0; i < 5; i++)
+		next_of(&bench, PERF_RECORD_MMAP2);
+	ck_assert_ptr_null(next(&bench));
+	/* The process ends before its mappings are read. */
+	root_put(&bench.root, "/proc/70/maps", "");
+	ok_or_fail(synth_process_again(bench.synth, 70, &threads));
+	ck_assert_str_eq(next_of(&bench, PERF_RECORD_COMM)->comm.comm, "main");
+	fork_and_comm(&bench, 70, 72, 70, "worker");
 	ck_assert_ptr_null(next(&bench));
 }
 

@@ -53,7 +53,7 @@ struct sp_error *synth_put_ksymbol(struct synth *synth, uint64_t start, uint64_t
 	return synth_put(synth, &record, 0, 0);
 }
 
-static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const struct task_stat *stat)
+static struct sp_error *put_fork(struct synth *synth, uint32_t pid, const struct task_stat *stat)
 {
 	bool leader = stat->tid == pid;
 	struct sp_record fork = {
@@ -66,11 +66,17 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 			.ptid = leader ? stat->ppid : pid,
 		},
 	};
+	return synth_put(synth, &fork, pid, stat->tid);
+}
+
+static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const struct task_stat *stat)
+{
 	struct sp_record comm = {
 		.type = PERF_RECORD_COMM,
 		.comm = {.pid = pid, .tid = stat->tid, .comm = stat->comm},
 	};
-	struct sp_error *error = synth_put(synth, &fork, pid, stat->tid);
+	bool leader = stat->tid == pid;
+	struct sp_error *error = leader && synth->keeps_mappings ? NULL : put_fork(synth, pid, stat);
 	if (!error)
 		error = synth_namespaces(synth, pid, stat->tid);
 	return error ? error : synth_put(synth, &comm, pid, stat->tid);
@@ -119,6 +125,7 @@ static struct sp_error *put_mapping(struct synth *synth, uint32_t pid,
 	struct sp_error *error = maps_entry_mmap(entry, pid, &record.mmap, &room);
 	if (error)
 		return error;
+	synth->mapping_count++;
 	return synth_put(synth, &record, pid, pid);
 }
 
@@ -161,32 +168,35 @@ static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_
 	return error || !all ? error : put_mappings(synth, pid, all, true);
 }
 
-struct sp_error *synth_mappings(struct synth *synth, uint32_t pid, bool *complete_ret)
+/* Reads the mappings through the threads that the process has now. */
+static struct sp_error *put_mappings_of_threads(struct synth *synth, uint32_t pid)
 {
-	*complete_ret = true;
-	struct sp_error *error = read_mappings(synth, pid, 0);
-	if (is_gone(&error))
-		return NULL;
-	if (error && sp_error_code(error) == SP_ERROR_PERMISSION) {
-		*complete_ret = false;
-		sp_error_free(take_ptr(error));
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	size_t before = synth->mapping_count;
+	struct sp_error *error = tasks_list(synth->ctx, pid, &threads);
+	for (size_t i = 0; i < threads.count && !error && synth->mapping_count == before; i++) {
+		error = threads.items[i] == pid ? NULL : read_mappings(synth, pid, threads.items[i]);
+		is_gone(&error);
 	}
 	return error;
 }
 
-/* The leader may have ended while its threads go on: their memory is seen through them. */
-static struct sp_error *mappings_by_thread(struct synth *synth, uint32_t pid,
-					   const struct task_stat *threads, size_t count)
+/* *complete_ret: false if the mappings may not be read. */
+static struct sp_error *put_process_mappings(struct synth *synth, uint32_t pid, bool *complete_ret)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (threads[i].state == 'Z' || threads[i].state == 'X')
-			continue;
-		struct sp_error *error = read_mappings(synth, pid, threads[i].tid);
-		if (is_gone(&error))
-			continue;
-		return error;
+	size_t before = synth->mapping_count;
+	struct sp_error *error = read_mappings(synth, pid, 0);
+	if (error && sp_error_code(error) == SP_ERROR_PERMISSION) {
+		*complete_ret = false;
+		sp_error_free(error);
+		return NULL;
 	}
-	return NULL;
+	is_gone(&error);
+	/* The leader may have ended while its threads go on. */
+	if (!error && synth->mapping_count == before)
+		error = put_mappings_of_threads(synth, pid);
+	is_gone(&error);
+	return error;
 }
 
 struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
@@ -199,11 +209,7 @@ struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
 	struct sp_error *error = put_threads(synth, pid, threads, count);
 	if (error || threads[0].flags & TASK_STAT_KTHREAD)
 		return error;
-	if (threads[0].tid == pid && threads[0].state == 'Z' && count > 1) {
-		error = mappings_by_thread(synth, pid, threads, count);
-		return is_gone(&error) ? NULL : error;
-	}
-	return synth_mappings(synth, pid, complete_ret);
+	return put_process_mappings(synth, pid, complete_ret);
 }
 
 struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct task_list *threads,
@@ -216,6 +222,21 @@ struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct t
 	if (is_gone(&error))
 		return NULL;
 	return error ? error : synth_process_known(synth, pid, stats, count, complete_ret);
+}
+
+struct sp_error *synth_process_again(struct synth *synth, uint32_t pid, const struct task_list *threads)
+{
+	size_t begin = synth->buffer->count;
+	bool complete;
+	synth->mapping_count = 0;
+	struct sp_error *error = synth_process(synth, pid, threads, &complete);
+	if (error || synth->mapping_count)
+		return error;
+	synth->buffer->count = begin;
+	synth->keeps_mappings = true;
+	error = synth_threads(synth, pid, threads);
+	synth->keeps_mappings = false;
+	return error;
 }
 
 struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret)

@@ -70,9 +70,12 @@ struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
 struct sp_error *synth_threads(struct synth *synth, uint32_t pid,
 			       const struct task_list *threads) SP_MUST_CHECK;
 
-/* Mappings alone, as in synth_process(): after side-band was lost. */
-struct sp_error *synth_mappings(struct synth *synth, uint32_t pid,
-				bool *complete_ret) SP_MUST_CHECK;
+/*
+ * Describes a process after metadata records were lost. If no mapping can be read, because it has ended
+ * or belongs to another user, its FORK is omitted: readers would drop the mappings that they know.
+ */
+struct sp_error *synth_process_again(struct synth *synth, uint32_t pid,
+				     const struct task_list *threads) SP_MUST_CHECK;
 
 /*
  * CGROUP records of all control groups there are, where the attr asks for such records. No

@@ -12,6 +12,8 @@ struct synth {
 	uint64_t time_ns;
 	uint64_t new_ticks, new_ns; /* earliest time of new processes */
 	bool is_new;                /* the process that is described */
+	bool keeps_mappings;        /* no FORK of a process */
+	size_t mapping_count;       /* mappings written */
 	struct record_buffer *buffer;
 };
 

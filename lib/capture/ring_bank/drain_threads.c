@@ -289,6 +289,14 @@ bool drain_threads_were_full(const struct drain_threads *drain_threads)
 	return false;
 }
 
+bool drain_threads_are_full(const struct drain_threads *drain_threads)
+{
+	for (size_t i = 0; i < drain_threads->count; i++)
+		if (relay_is_full(&drain_threads->places[i].relay))
+			return true;
+	return false;
+}
+
 struct drain_threads_counts drain_threads_counts(const struct drain_threads *drain_threads)
 {
 	struct drain_threads_counts counts = {0};

@@ -62,6 +62,9 @@ void drain_threads_move(struct drain_threads *drain_threads);
 /* Whether some record may have found no room in a ring of the kernel's. */
 bool drain_threads_were_full(const struct drain_threads *drain_threads);
 
+/* Whether the last move left records in a kernel's ring, because its relay is full. */
+bool drain_threads_are_full(const struct drain_threads *drain_threads);
+
 struct drain_threads_counts {
 	uint64_t wakeups;  /* sum over all threads */
 	uint64_t cpu_ns;   /* their CPU time */

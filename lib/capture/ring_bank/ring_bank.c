@@ -138,6 +138,7 @@ void ring_bank_snapshot(struct ring_bank *bank, bool take)
 	if (bank->drain_threads) {
 		drain_threads_move(bank->drain_threads);
 		bank->was_full |= drain_threads_were_full(bank->drain_threads);
+		bank->leaves_samples = drain_threads_are_full(bank->drain_threads);
 	}
 	for (size_t i = 0; i < bank->count; i++) {
 		const struct ring *ring = ring_bank_ring(bank, i);

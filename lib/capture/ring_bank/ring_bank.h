@@ -42,6 +42,7 @@ struct ring_bank {
 	struct thread_priority thread_priority; /* priority of the calling thread, with `realtime` alone */
 	bool was_full;             /* a sample ring had no room for some record */
 	bool metadata_was_full;    /* the same of a metadata ring; the user clears it */
+	bool leaves_samples;       /* the snapshot lacks samples: a drain thread's memory was full */
 };
 
 /* Copies the places. Fails only when out of memory. */

@@ -89,11 +89,7 @@ static struct sp_error *follow_threads(struct recorded_tasks *tasks, uint32_t pi
 		if (error)
 			return error;
 	}
-	error = synth_threads(tasks->synth, pid, &threads);
-	if (error)
-		return error;
-	bool complete;
-	return synth_mappings(tasks->synth, pid, &complete);
+	return synth_process_again(tasks->synth, pid, &threads);
 }
 
 static struct sp_error *follow_process(struct recorded_tasks *tasks, uint32_t pid, uint64_t from_ns)
