@@ -155,7 +155,7 @@ static void samples_reach_the_ring(void)
 static void members_of_groups_are_read(void)
 {
 	RECORDING recording;
-	recording_init(&recording, "{cpu-clock:u,task-clock:u,context-switches:u}:S", EVENT_START_NOW,
+	recording_init(&recording, "{cpu-clock:u,task-clock:u,page-faults:u}:S", EVENT_START_NOW,
 		       EVENT_SCOPE_TASKS);
 	open_task(&recording, EVENT_ROLE_SAMPLES, (int32_t)getpid());
 	work(50000000);
