@@ -71,7 +71,7 @@ bool task_gaps_seal(struct task_gaps *gaps)
 
 struct task_gap_list task_gaps_of(const struct task_gaps *gaps, uint32_t cpu)
 {
-	if (cpu == TASK_CPU_UNKNOWN || gaps->any_cpu)
+	if (cpu == TASK_CPU_UNKNOWN || gaps->any_cpu || !gaps->by_cpu.count)
 		return (struct task_gap_list){gaps->all.items, gaps->all.count};
 	size_t begin = sorted_below(gaps->by_cpu.items, gaps->by_cpu.count, .cpu, cpu);
 	size_t end = sorted_up_to(gaps->by_cpu.items, gaps->by_cpu.count, .cpu, cpu);

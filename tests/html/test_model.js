@@ -109,7 +109,8 @@ function blocks(stacks, period) {
 	}
 	const strings = [...OBJECTS, ...PATHS, ...Array.from({length: FUNCTIONS}, (_, i) => `ns::function_${i}`)];
 	const head = Buffer.from(JSON.stringify({version: 1, strings, functionCount: FUNCTIONS, events: [{name: "cycles",
-		nodes: nodes.length, rows: 0, cells: columns.node.length, groups: groups.length, bins: BINS, period}]}));
+		nodes: nodes.length, rows: 0, cells: columns.node.length, groups: groups.length, bins: BINS, period,
+		lanes: []}]}));
 	const size = Buffer.alloc(4);
 	size.writeUInt32LE(head.length);
 	const kinds = OBJECT_OF.map((object, fn) => fn === 11 ? 16 : object === 3 ? 1 : 0);
