@@ -6,6 +6,11 @@
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache" TMPDIR="$tmp"
 file=$tmp/data
+# Allowed difference in %. A recorder without CPU time suspends samples of switches when many come at once;
+# stack snapshots then stand for them.
+of_function=5 of_all=3
+! nm -P "$SPROF" "${SPROF%/*}/.libs/sprof" 2>/dev/null | grep -qE '^__(asan|tsan|ubsan)' ||
+	of_function=10 of_all=10
 
 "$SPROF" record --off-cpu -o "$file" --no-summary -- "$workload/waits" 0.1 sleep >"$tmp/truth" 2>"$tmp/err"
 check "it records" test -s "$file"
@@ -68,10 +73,10 @@ compare() {
 	for function; do
 		range=$(off $function)
 		check "$function: $(sum $function) ms, not ${range#* } to ${range% *}" awk \
-			-v sum="$(sum $function)" -v most="${range% *}" -v least="${range#* }" \
-			'BEGIN { exit !(sum < most * 1.01 && sum > least * 0.99) }'
+			-v sum="$(sum $function)" -v most="${range% *}" -v least="${range#* }" -v percent=$of_function \
+			'BEGIN { exit !(sum < most * (1 + percent / 100) && sum > least * (1 - percent / 100)) }'
 	done
-	within "the sum of all waits of $groups" "$(sum all)" "$(blocked "$file")" 0.1
+	within "the sum of all waits of $groups" "$(sum all)" "$(blocked "$file")" $of_all
 }
 compare "sleep pipe" sleep_b pipe_wait
 compare "lock epoll" lock_hold epoll_tick
