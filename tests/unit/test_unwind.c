@@ -403,8 +403,16 @@ __attribute__((noinline)) static int call_with_frame(void)
 	return called_by_register() + values[1];
 }
 
+#ifdef __has_feature
+#define HAS_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define HAS_SANITIZER 0
+#endif
+
 TEST(stack_snapshots_need_no_other_registers)
 {
+	if (HAS_SANITIZER)
+		skip_test("sanitizers align frames: their sizes are unknown");
 	expect_as_snapshots(3, take);
 	expect_as_snapshots(2, take_in_qsort);
 	uint32_t searched = expect_as_snapshots(1, call_with_alloca);
