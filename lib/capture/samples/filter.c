@@ -160,10 +160,13 @@ static struct sp_error *on_switch(struct filter *filter, const struct ring *ring
 	return waits_add_switch(filter->waits, first_u32(tid_word), tid, time_ns, header->misc);
 }
 
-/* Copies a sample of a wait, which may wrap in the ring. */
+/* Adds a sample of a wait, which is copied there, and here before if it wraps in the ring. */
 static struct sp_error *on_wait(struct filter *filter, const struct ring *ring, uint64_t position,
 				const struct perf_event_header *header)
 {
+	struct iovec spans[2];
+	if (ring_spans(ring, position, position + header->size, spans) == 1)
+		return waits_add_sample(filter->waits, spans[0].iov_base);
 	CLEANUP_FREE uint8_t *copy = malloc(header->size);
 	if (!copy)
 		return error_no_memory();
