@@ -101,7 +101,6 @@ enum note_off_cpu {
 	OFF_CPU_NONE,
 	OFF_CPU_SWITCHES,  /* samples of context switches */
 	OFF_CPU_SNAPSHOTS, /* copies of the stacks of waiting threads */
-	OFF_CPU_CALLS,     /* tracepoints of system calls */
 };
 
 /*

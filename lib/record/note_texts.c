@@ -116,7 +116,6 @@ static void put_off_cpu(struct output *out, const struct sp_note *note)
 		[OFF_CPU_SNAPSHOTS] = "stacks of waiting threads: from snapshots every {3#} ms "
 				      "(kernel.perf_event_paranoid is {2#}; for exact stacks: sudo sysctl "
 				      "kernel.perf_event_paranoid=1)",
-		[OFF_CPU_CALLS] = "stacks of waiting threads: from tracepoints of system calls",
 	};
 	if (note->values[0] < sizeof(sources) / sizeof(*sources))
 		put_template(out, note, sources[note->values[0]]);
