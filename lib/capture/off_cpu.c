@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
@@ -111,12 +112,13 @@ struct sp_error *capture_find_waits(struct sp_capture *capture)
 /* Threads that have ended have no file, and get no note. */
 static struct sp_error *note_schedstat(struct sp_capture *capture, const struct waits_thread *thread)
 {
-	char path[512];
 	unsigned long long run_ns, wait_ns, slices;
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
-	snprintf(path, sizeof(path), "%s/proc/%u/task/%u/schedstat", ctx_root(capture->ctx), thread->pid,
-		 thread->tid);
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/schedstat", ctx_root(capture->ctx),
+					      thread->pid, thread->tid);
+	if (!path)
+		return error_no_memory();
 	if (io_read_file(path, &text, &size) ||
 	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
 		return NULL;
