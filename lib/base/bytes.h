@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Short byte arrays: build-ids, checksums, tags. */
+/* Short byte arrays (build-ids, checksums, tags), and words of this machine at any address. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
@@ -11,6 +11,30 @@
 static inline bool bytes_equal(const void *a, size_t a_size, const void *b, size_t b_size)
 {
 	return a_size == b_size && (a_size == 0 || !memcmp(a, b, a_size));
+}
+
+static inline uint32_t bytes_u32(const uint8_t *bytes)
+{
+	uint32_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline uint64_t bytes_u64(const uint8_t *bytes)
+{
+	uint64_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline void bytes_set_u32(uint8_t *bytes, uint32_t value)
+{
+	memcpy(bytes, &value, sizeof(value));
+}
+
+static inline void bytes_set_u64(uint8_t *bytes, uint64_t value)
+{
+	memcpy(bytes, &value, sizeof(value));
 }
 
 /* Writes lower case hex digits and a NUL: `ret` has room for 2 * size + 1. */

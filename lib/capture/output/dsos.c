@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "binary/identity.h"
@@ -39,20 +40,6 @@ void dsos_deinit(struct dsos *dsos)
 	vec_deinit(&dsos->contents);
 }
 
-static uint32_t get_u32(const uint8_t *bytes)
-{
-	uint32_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static uint64_t get_u64(const uint8_t *bytes)
-{
-	uint64_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
 static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, uint8_t size,
 				  const char *name)
 {
@@ -76,10 +63,10 @@ static struct sp_error *add_unknown(struct dsos *dsos, const uint8_t *record, co
 	bool added;
 	struct dso_unknown unknown = {
 		.path = name,
-		.pid = get_u32(record + MMAP2_PID),
-		.maj = get_u32(record + MMAP2_MAJ),
-		.min = get_u32(record + MMAP2_MIN),
-		.ino = get_u64(record + MMAP2_INO),
+		.pid = bytes_u32(record + MMAP2_PID),
+		.maj = bytes_u32(record + MMAP2_MAJ),
+		.min = bytes_u32(record + MMAP2_MIN),
+		.ino = bytes_u64(record + MMAP2_INO),
 	};
 	uint64_t file = hash_pair(makedev(unknown.maj, unknown.min), unknown.ino);
 	if (!u64map_put(&dsos->index, hash_pair(file, (uintptr_t)name), 0, &added))
@@ -97,7 +84,7 @@ static struct sp_error *add_unknown(struct dsos *dsos, const uint8_t *record, co
 static struct sp_error *add_mmap2(struct dsos *dsos, const struct perf_event_header *header,
 				  const uint8_t *record)
 {
-	if (header->size <= MMAP2_FILENAME || !(get_u32(record + MMAP2_PROT) & PROT_EXEC))
+	if (header->size <= MMAP2_FILENAME || !(bytes_u32(record + MMAP2_PROT) & PROT_EXEC))
 		return NULL;
 	const char *text = (const char *)record + MMAP2_FILENAME;
 	const char *name = strtab_add_sized(&dsos->names, text,

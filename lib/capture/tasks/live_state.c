@@ -7,6 +7,7 @@
 #include "capture/tasks/live_state.h"
 
 #include <string.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "record/types.h"
 
@@ -43,30 +44,6 @@ enum {
 /* A part of the log, or of the facts, that is written at a time. */
 #define PART_BYTES 65536
 #define PART_FACTS 256
-
-static uint32_t get_u32(const uint8_t *record, size_t at)
-{
-	uint32_t value;
-	memcpy(&value, record + at, sizeof(value));
-	return value;
-}
-
-static uint64_t get_u64(const uint8_t *record, size_t at)
-{
-	uint64_t value;
-	memcpy(&value, record + at, sizeof(value));
-	return value;
-}
-
-static void set_u32(uint8_t *record, size_t at, uint32_t value)
-{
-	memcpy(record + at, &value, sizeof(value));
-}
-
-static void set_u64(uint8_t *record, size_t at, uint64_t value)
-{
-	memcpy(record + at, &value, sizeof(value));
-}
 
 static struct perf_event_header header_of(const uint8_t *record)
 {
@@ -235,10 +212,10 @@ void live_state_deinit(struct live_state *live_state)
 static void set_task(const struct live_state *live_state, uint8_t *record, uint32_t pid, uint32_t tid)
 {
 	size_t trailer = header_of(record).size - live_state->fields.trailer_tid;
-	set_u32(record, BODY_PID, pid);
-	set_u32(record, BODY_TID, tid);
-	set_u32(record, trailer, pid);
-	set_u32(record, trailer + 4, tid);
+	bytes_set_u32(record + BODY_PID, pid);
+	bytes_set_u32(record + BODY_TID, tid);
+	bytes_set_u32(record + trailer, pid);
+	bytes_set_u32(record + trailer + 4, tid);
 }
 
 /* A name, or namespaces, as the parent has them; NULL is no news. */
@@ -274,8 +251,8 @@ static bool copy_mappings(struct live_state_process *to, const struct live_state
 
 static bool on_fork(struct live_state *live_state, const uint8_t *record)
 {
-	uint32_t pid = get_u32(record, BODY_PID), ppid = get_u32(record, TASK_PPID);
-	uint32_t tid = get_u32(record, TASK_TID), ptid = get_u32(record, TASK_PTID);
+	uint32_t pid = bytes_u32(record + BODY_PID), ppid = bytes_u32(record + TASK_PPID);
+	uint32_t tid = bytes_u32(record + TASK_TID), ptid = bytes_u32(record + TASK_PTID);
 	/* An older task of that number: its EXIT is missing. */
 	remove_thread(live_state, tid);
 	struct live_state_thread *thread = enter(live_state, pid, tid);
@@ -310,8 +287,8 @@ static void begin_program(struct live_state *live_state, struct live_state_proce
 
 static bool on_comm(struct live_state *live_state, const uint8_t *record)
 {
-	uint32_t pid = get_u32(record, BODY_PID);
-	uint32_t tid = get_u32(record, BODY_TID);
+	uint32_t pid = bytes_u32(record + BODY_PID);
+	uint32_t tid = bytes_u32(record + BODY_TID);
 	struct live_state_thread *thread = enter(live_state, pid, tid);
 	if (!thread)
 		return false;
@@ -360,7 +337,7 @@ static void remove_covered(struct live_state_process *process, uint64_t start, u
 
 static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 {
-	uint32_t pid = get_u32(record, BODY_PID);
+	uint32_t pid = bytes_u32(record + BODY_PID);
 	const struct perf_event_header header = header_of(record);
 	if (pid == UINT32_MAX || (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 					 PERF_RECORD_MISC_KERNEL)
@@ -368,7 +345,7 @@ static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 	struct live_state_process *process = find_process(live_state, pid);
 	if (!process && (!enter(live_state, pid, pid) || !(process = find_process(live_state, pid))))
 		return false;
-	uint64_t start = get_u64(record, MMAP_START), size = get_u64(record, MMAP_SIZE);
+	uint64_t start = bytes_u64(record + MMAP_START), size = bytes_u64(record + MMAP_SIZE);
 	uint64_t end = size < UINT64_MAX - start ? start + size : UINT64_MAX;
 	remove_covered(process, start, end);
 	struct live_state_mapping *mapping = vec_push(&process->mappings);
@@ -409,8 +386,8 @@ static bool add_fact(struct live_state *live_state, uint64_t key, const uint8_t 
 static bool on_fact(struct live_state *live_state, const uint8_t *record)
 {
 	uint32_t type = header_of(record).type;
-	uint64_t key = hash_pair(type, type == PERF_RECORD_BPF_EVENT ? get_u32(record, BPF_ID)
-								     : get_u64(record, FACT_KEY));
+	uint64_t key = hash_pair(type, type == PERF_RECORD_BPF_EVENT ? bytes_u32(record + BPF_ID)
+								     : bytes_u64(record + FACT_KEY));
 	uint16_t flags;
 	memcpy(&flags, record + (type == PERF_RECORD_BPF_EVENT ? BPF_TYPE : KSYMBOL_FLAGS),
 	       sizeof(flags));
@@ -428,7 +405,7 @@ static bool on_record(struct live_state *live_state, const uint8_t *record)
 	case PERF_RECORD_FORK:
 		return on_fork(live_state, record);
 	case PERF_RECORD_EXIT:
-		remove_thread(live_state, get_u32(record, TASK_TID));
+		remove_thread(live_state, bytes_u32(record + TASK_TID));
 		return true;
 	case PERF_RECORD_COMM:
 		return on_comm(live_state, record);
@@ -436,8 +413,8 @@ static bool on_record(struct live_state *live_state, const uint8_t *record)
 	case PERF_RECORD_MMAP2:
 		return on_mapping(live_state, record);
 	case PERF_RECORD_NAMESPACES: {
-		struct live_state_thread *thread = enter(live_state, get_u32(record, BODY_PID),
-							 get_u32(record, BODY_TID));
+		struct live_state_thread *thread = enter(live_state, bytes_u32(record + BODY_PID),
+							 bytes_u32(record + BODY_TID));
 		return thread && replace(&thread->namespaces, record);
 	}
 	default:
@@ -470,7 +447,7 @@ static size_t least_size(uint32_t type)
 
 static uint64_t time_of(const struct live_state *live_state, const uint8_t *record)
 {
-	return get_u64(record, header_of(record).size - live_state->fields.trailer_time);
+	return bytes_u64(record + header_of(record).size - live_state->fields.trailer_time);
 }
 
 /* Records of ours are as much of each file's beginning. */
@@ -546,8 +523,8 @@ static bool add_exit(struct live_state *live_state, const struct live_state_thre
 	header.type = PERF_RECORD_EXIT;
 	header.misc = 0;
 	memcpy(record, &header, sizeof(header));
-	set_u64(record, TASK_TIME, time_ns);
-	set_u64(record, header.size - live_state->fields.trailer_time, time_ns);
+	bytes_set_u64(record + TASK_TIME, time_ns);
+	bytes_set_u64(record + header.size - live_state->fields.trailer_time, time_ns);
 	return append(&live_state->log, record, header.size);
 }
 
@@ -577,9 +554,9 @@ static void set_first(const struct live_state *live_state, uint8_t *record, uint
 	struct perf_event_header header = header_of(record);
 	header.misc = (uint16_t)((header.misc | set) & ~clear);
 	memcpy(record, &header, sizeof(header));
-	set_u64(record, header.size - live_state->fields.trailer_time, 0);
+	bytes_set_u64(record + header.size - live_state->fields.trailer_time, 0);
 	if (header.type == PERF_RECORD_FORK)
-		set_u64(record, TASK_TIME, 0);
+		bytes_set_u64(record + TASK_TIME, 0);
 }
 
 static bool put_first(const struct live_state *live_state, struct record_buffer *buffer,

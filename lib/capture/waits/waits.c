@@ -17,6 +17,7 @@
 
 #include <sprof/record.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
 
 /* Time from EXIT to the last switch, at most. */
@@ -76,18 +77,6 @@ static struct perf_event_header header_of(const uint8_t *record)
 	struct perf_event_header header;
 	memcpy(&header, record, sizeof(header));
 	return header;
-}
-
-static uint64_t word_at(const uint8_t *record, size_t at)
-{
-	uint64_t word;
-	memcpy(&word, record + at, sizeof(word));
-	return word;
-}
-
-static void set_word(uint8_t *record, size_t at, uint64_t word)
-{
-	memcpy(record + at, &word, sizeof(word));
 }
 
 static bool is_snapshot(const uint8_t *record)
@@ -224,7 +213,7 @@ struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record)
 {
 	const struct record_fields *fields = &waits->options.fields;
 	size_t size = header_of(record).size;
-	uint32_t tid = second_u32(word_at(record, fields->sample_tid));
+	uint32_t tid = second_u32(bytes_u64(record + fields->sample_tid));
 	struct waiting_thread *thread;
 	if (!has_number(tid))
 		return NULL;
@@ -240,7 +229,7 @@ struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record)
 	if (!copy)
 		return error_no_memory();
 	memcpy(copy, record, size);
-	const struct event event = {.time_ns = word_at(record, fields->sample_time), .record = copy,
+	const struct event event = {.time_ns = bytes_u64(record + fields->sample_time), .record = copy,
 				    .kind = is_snapshot(record) ? EVENT_SNAPSHOT : EVENT_SAMPLE};
 	error = add_event(waits, thread, &event);
 	if (error)
@@ -257,7 +246,7 @@ struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *b
 		const struct perf_event_header header = header_of(buffer->items + at);
 		size = header.size;
 		if (header.type == PERF_RECORD_SAMPLE &&
-		    waits_has_id(waits, word_at(buffer->items + at, waits->options.fields.sample_id))) {
+		    waits_has_id(waits, bytes_u64(buffer->items + at + waits->options.fields.sample_id))) {
 			struct sp_error *error = waits_add_sample(waits, buffer->items + at);
 			if (error)
 				return error;
@@ -371,8 +360,8 @@ struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, s
 		if (header.type != PERF_RECORD_EXIT || step < EXIT_TIME + sizeof(uint64_t))
 			continue;
 		const uint32_t *index = u64map_find(&waits->index,
-						    first_u32(word_at(bytes + at, EXIT_TID)));
-		const struct event event = {.time_ns = word_at(bytes + at, EXIT_TIME), .kind = EVENT_EXIT};
+						    first_u32(bytes_u64(bytes + at + EXIT_TID)));
+		const struct event event = {.time_ns = bytes_u64(bytes + at + EXIT_TIME), .kind = EVENT_EXIT};
 		if (index)
 			error = add_event(waits, &waits->threads.items[*index], &event);
 	}
@@ -414,10 +403,10 @@ static struct sp_error *write_wait(struct waits *waits, const struct waiting_thr
 	memcpy(record, thread->held, header.size);
 	header.misc |= misc;
 	memcpy(record, &header, sizeof(header));
-	set_word(record, fields->sample_period, duration_ns > least_ns ? duration_ns : least_ns);
+	bytes_set_u64(record + fields->sample_period, duration_ns > least_ns ? duration_ns : least_ns);
 	if (snapshot)
-		set_word(record, fields->sample_time, thread->off_ns);
-	uint64_t time_ns = word_at(record, fields->sample_time);
+		bytes_set_u64(record + fields->sample_time, thread->off_ns);
+	uint64_t time_ns = bytes_u64(record + fields->sample_time);
 	output->count += header.size;
 	counts->written++;
 	if (!counts->first_ns || time_ns < counts->first_ns)
@@ -456,7 +445,8 @@ static void on_sample(struct waits *waits, struct waiting_thread *thread, uint8_
 static void on_snapshot(struct waits *waits, struct waiting_thread *thread, uint8_t *record)
 {
 	const struct record_fields *fields = &waits->options.fields;
-	uint64_t begin_ns = word_at(record, fields->sample_time) - word_at(record, fields->sample_period);
+	uint64_t begin_ns = bytes_u64(record + fields->sample_time) -
+			    bytes_u64(record + fields->sample_period);
 	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 	bool proven = off && thread->off_ns <= begin_ns;
 	waits->counts.raced += !proven;
@@ -577,7 +567,7 @@ struct sp_error *waits_split(struct waits *waits, uint64_t end_ns, struct record
 		error = write_wait(waits, thread, end_ns, SP_MISC_UNFINISHED, output);
 		thread->off_ns = end_ns;
 		if (thread->held)
-			set_word(thread->held, waits->options.fields.sample_time, end_ns);
+			bytes_set_u64(thread->held + waits->options.fields.sample_time, end_ns);
 	}
 	return error;
 }
@@ -590,7 +580,7 @@ uint64_t waits_oldest_ns(const struct waits *waits)
 		const struct waiting_thread *thread = &waits->threads.items[i];
 		/* Snapshots of waits get the time of their begin. */
 		bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
-		uint64_t held_ns = thread->held ? word_at(thread->held, at) : UINT64_MAX;
+		uint64_t held_ns = thread->held ? bytes_u64(thread->held + at) : UINT64_MAX;
 		if (off && thread->off_ns < oldest_ns)
 			oldest_ns = thread->off_ns;
 		if (held_ns < oldest_ns)
