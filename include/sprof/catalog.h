@@ -51,7 +51,7 @@ struct sp_catalog;
 
 /*
  * Tries what is cheap to be tried: of hardware, software and cache events those are listed that the
- * kernel opens. What cannot be listed for want of rights is a note. Fails for want of memory.
+ * kernel opens. What cannot be listed for want of rights is a note. Fails when out of memory.
  */
 SP_API struct sp_error *sp_catalog_new(struct sp_ctx *ctx, const struct sp_catalog_options *options,
 				       struct sp_catalog **ret) SP_MUST_CHECK;
@@ -79,7 +79,7 @@ struct sp_limit {
 
 struct sp_limits;
 
-/* Reads all of them, and asks the kernel for what it knows of. Fails for want of memory. */
+/* Reads all of them, and asks the kernel for what it knows of. Fails when out of memory. */
 SP_API struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret) SP_MUST_CHECK;
 /* NULL is allowed. */
 SP_API void sp_limits_free(struct sp_limits *limits);

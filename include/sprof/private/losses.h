@@ -20,7 +20,7 @@ SP_API struct sp_error *sp_losses_new(const struct sp_reader *reader,
 				      struct sp_losses **ret) SP_MUST_CHECK;
 SP_API void sp_losses_free(struct sp_losses *losses);
 
-/* To be called with each record of the reader; most say nothing. Fails only for want of memory. */
+/* To be called with each record of the reader; most say nothing. Fails only when out of memory. */
 SP_API struct sp_error *sp_losses_add(struct sp_losses *losses,
 				      const struct sp_record *record) SP_MUST_CHECK;
 

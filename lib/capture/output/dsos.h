@@ -38,7 +38,7 @@ void dsos_deinit(struct dsos *dsos);
 
 /*
  * Takes what the executable MMAP2 and HEADER_BUILD_ID records among `size` bytes of whole
- * records say. Fails only for want of memory.
+ * records say. Fails only when out of memory.
  */
 struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes,
 				  size_t size) SP_MUST_CHECK;

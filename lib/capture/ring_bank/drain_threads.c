@@ -108,7 +108,7 @@ static bool on_events(struct group *group, const struct epoll_event *events, int
 		struct place *place = &drain_threads->places[index];
 		if (move(drain_threads, place, group->state) >= drain_threads->notify_bytes)
 			wakeup_raise(&drain_threads->wakeup);
-		/* The CPU is gone; what is left in its ring is moved by the reader. */
+		/* The CPU is offline: the reader drains its ring. */
 		if (events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(group->epoll_fd, EPOLL_CTL_DEL, place->fd, NULL);
 	}

@@ -90,7 +90,7 @@ struct stack_dump_chain {
 /*
  * Appends the SAMPLE with the kernel's chain and the user's behind it. Frames in the middle
  * are left out, and SP_MISC_SHORTENED set, where there are more than `limit` or a record holds;
- * *shortened_ret says so. Fails only for want of memory.
+ * *shortened_ret says so. Fails only when out of memory.
  */
 struct sp_error *stack_dump_encode(const struct stack_dump_layout *layout, struct record_buffer *buffer,
 				   const struct dump *dump,

@@ -38,7 +38,7 @@ struct stack_hold_stack {
 
 /*
  * Remembers it, if that may be of use. *held_ret: it was truncated and is held back: it
- * comes out of stack_hold_flush(). Fails only for want of memory.
+ * comes out of stack_hold_flush(). Fails only when out of memory.
  */
 struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stack_hold_stack *stack,
 				bool *held_ret) SP_MUST_CHECK;
@@ -53,7 +53,7 @@ struct stack_hold_counts {
 /*
  * Appends the samples that were held back, if that is due (or `now`), and adds to *counts.
  * Before they count as held back no more, *oldest_ns is lowered (atomically) to the time of the
- * oldest. Fails only for want of memory.
+ * oldest. Fails only when out of memory.
  */
 struct sp_error *stack_hold_flush(struct stack_hold *stack_hold, bool now, struct record_buffer *output,
 				  uint64_t *oldest_ns, struct stack_hold_counts *counts) SP_MUST_CHECK;

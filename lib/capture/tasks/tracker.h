@@ -52,7 +52,7 @@ struct tracker {
 /* Zeroed but for what the user sets, it is ready. */
 void tracker_deinit(struct tracker *tracker);
 
-/* Takes all there is in the rings, and releases it. Fails only for want of memory. */
+/* Takes all there is in the rings, and releases it. Fails only when out of memory. */
 struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings,
 				size_t ring_count) SP_MUST_CHECK;
 
