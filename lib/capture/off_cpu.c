@@ -158,7 +158,7 @@ static struct sp_error *take_snapshot(struct sp_capture *capture, const struct w
 	return live_unwind_add(capture->samples.live_unwind, &ring, 0, &header, state->id);
 }
 
-/* `all`: of all threads that wait without a stack; else of those that were there before. */
+/* `all`: of all threads that wait without a stack; else of those whose switch has no sample. */
 static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 {
 	struct waits_thread thread;
@@ -166,7 +166,7 @@ static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 	size_t count = 0;
 	for (size_t at = 0; !error && count < SNAPSHOTS_MAX &&
 			    waits_next_bare(capture->samples.waits, &at, &thread);) {
-		if (!all && !thread.was_there)
+		if (!all && !thread.unsampled)
 			continue;
 		error = take_snapshot(capture, &thread);
 		count++;

@@ -160,6 +160,15 @@ static struct sp_error *on_switch(struct filter *filter, const struct ring *ring
 	return waits_add_switch(filter->waits, first_u32(tid_word), tid, time_ns, header->misc);
 }
 
+/* SWITCH records are in the ring buffers that lost records. */
+static void on_lost(struct filter *filter, const struct ring *ring, uint64_t position,
+		    const struct perf_event_header *header)
+{
+	if (filter->waits && header->size >= sizeof(*header) + filter->fields.trailer_tid)
+		waits_add_lost(filter->waits,
+			       ring_u64(ring, position + header->size - filter->fields.trailer_time));
+}
+
 /* Adds a sample of a wait, which is copied there, and here before if it wraps in the ring. */
 static struct sp_error *on_wait(struct filter *filter, const struct ring *ring, uint64_t position,
 				const struct perf_event_header *header)
@@ -263,6 +272,8 @@ static struct sp_error *read_record(struct reading *reading, uint64_t position,
 		change = !keep && id && (loss || is_throttling(header->type));
 		if (keep || change)
 			count_other(filter, reading->ring, position, header->type);
+		if (header->type == PERF_RECORD_LOST)
+			on_lost(filter, reading->ring, position, header);
 	}
 	if (!error && keep && is_switch(header->type))
 		error = on_switch(filter, reading->ring, position, header, &keep);
