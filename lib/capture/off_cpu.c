@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -20,8 +21,9 @@
 #define HELD_BYTES ((size_t)64 << 20)
 #define THREADS_MAX ((size_t)1 << 18)
 
-/* Open files of snapshots, and the number of snapshots in a round: 15 us each. */
+/* Open files of snapshots, if RLIMIT_NOFILE permits; and the number of snapshots in a round: 15 us each. */
 #define FILES_MAX 1024
+#define FILES_LIMIT_PART 4
 #define SNAPSHOTS_MAX 1000
 
 /* Switches per second above which they are not sampled, and below which they are again. */
@@ -38,6 +40,20 @@ static uint64_t now_ns_of(void *arg)
 	return capture_record_time_ns(arg);
 }
 
+static void on_end_of_thread(void *arg, uint32_t tid)
+{
+	const struct sp_capture *capture = arg;
+	if (capture->off_cpu.snapshots)
+		snapshots_close(capture->off_cpu.snapshots, tid);
+}
+
+static size_t files_max(void)
+{
+	struct rlimit limit;
+	bool low = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / FILES_LIMIT_PART < FILES_MAX;
+	return low ? (size_t)limit.rlim_cur / FILES_LIMIT_PART + 1 : FILES_MAX;
+}
+
 static struct sp_error *start_snapshots(struct sp_capture *capture, const struct event_planned *event)
 {
 	struct utsname host;
@@ -47,7 +63,7 @@ static struct sp_error *start_snapshots(struct sp_capture *capture, const struct
 	const struct snapshots_options options = {
 		.ctx = capture->ctx, .attr = &event->attr, .machine = host.machine,
 		.stack_bytes = wanted < SNAPSHOT_STACK_MAX ? wanted : SNAPSHOT_STACK_MAX,
-		.files_max = FILES_MAX, .now = now_ns_of, .arg = capture,
+		.files_max = files_max(), .now = now_ns_of, .arg = capture,
 	};
 	return snapshots_new(&options, &capture->off_cpu.snapshots);
 }
@@ -60,6 +76,8 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 		.snapshot_ns = OFF_CPU_SNAPSHOT_NS,
 		.threads_max = THREADS_MAX,
 		.bytes_max = HELD_BYTES,
+		.on_end = on_end_of_thread,
+		.arg = capture,
 	};
 	if (!off_cpu->on)
 		return NULL;

@@ -240,6 +240,30 @@ TEST(waits_of_unknown_duration_are_counted)
 	tear_down(&f);
 }
 
+static void sum_ended(void *arg, uint32_t tid)
+{
+	*(uint32_t *)arg += tid;
+}
+
+TEST(ended_threads_are_reported_once)
+{
+	struct fixture f = {0};
+	struct written wait;
+	uint32_t ended = 0;
+	const struct waits_options options = {.threads_max = 4, .on_end = sum_ended, .arg = &ended};
+	f.waits = waits_new(&options);
+	ck_assert_ptr_nonnull(f.waits);
+	switches(&f, 5, 2 * MS, OUT);
+	switches(&f, 7, 2 * MS, OUT);
+	exits(&f, 5, 3 * MS);
+	ck_assert_uint_eq(written(&f, 3 * MS, &wait), 0);
+	ck_assert_uint_eq(ended, 0);
+	ck_assert_uint_eq(written(&f, 4 * MS, &wait), 0);
+	ck_assert_uint_eq(written(&f, 9 * MS, &wait), 0);
+	ck_assert_uint_eq(ended, 5);
+	tear_down(&f);
+}
+
 TEST(waits_of_ended_threads_are_dropped)
 {
 	struct fixture f;

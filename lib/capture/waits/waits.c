@@ -554,6 +554,8 @@ static struct sp_error *on_exit_record(struct waits *waits, struct waiting_threa
 	if (!slot)
 		return error_no_memory();
 	*slot = (uint32_t)(thread - waits->threads.items);
+	if (waits->options.on_end)
+		waits->options.on_end(waits->options.arg, thread->tid);
 	thread->state = THREAD_ENDED;
 	thread->lost_ns = 0;
 	thread->off_ns = time_ns;

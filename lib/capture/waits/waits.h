@@ -39,6 +39,8 @@ struct waits_options {
 	uint64_t snapshot_ns;        /* interval of snapshots */
 	size_t threads_max;          /* limit for threads */
 	size_t bytes_max;            /* limit for samples that are held */
+	void (*on_end)(void *arg, uint32_t tid); /* a thread has ended; NULL: none */
+	void *arg;
 };
 
 /* Sums since the beginning. */
