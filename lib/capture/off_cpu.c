@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/format.h"
@@ -158,6 +160,22 @@ static struct sp_error *note_threads(struct sp_capture *capture, bool all)
 
 /* -- Snapshots -------------------------------------------------------------------- */
 
+/* Returns the right to read a process's stacks that the recorder lacks. */
+static enum note_denied missing_right(const struct sp_ctx *ctx, uint32_t pid)
+{
+	CLEANUP_FREE char *process = format_text("%s/proc/%u", ctx_root(ctx), pid);
+	CLEANUP_FREE char *yama = format_text("%s/proc/sys/kernel/yama/ptrace_scope", ctx_root(ctx));
+	CLEANUP_FREE char *scope = NULL;
+	struct stat of;
+	size_t size;
+	if (geteuid() == 0)
+		return DENIED_CAPABILITY;
+	/* Processes that others may not trace belong to root there. */
+	bool is_own = process && stat(process, &of) == 0 && of.st_uid == geteuid();
+	bool is_limited = is_own && yama && !io_read_file(yama, &scope, &size) && *scope == '1';
+	return is_limited ? DENIED_YAMA : DENIED_USER;
+}
+
 /* Reads a thread's stack, and gives it to the threads that unwind. */
 static struct sp_error *take_snapshot(struct sp_capture *capture, const struct waits_thread *thread)
 {
@@ -168,6 +186,10 @@ static struct sp_error *take_snapshot(struct sp_capture *capture, const struct w
 	enum snapshot_result result;
 	record->count = 0;
 	struct sp_error *error = snapshots_read(state->snapshots, &blocked, record, &result);
+	if (!error && result == SNAPSHOT_DENIED && !state->denied_pid) {
+		state->denied_pid = thread->pid;
+		state->denied = missing_right(capture->ctx, thread->pid);
+	}
 	if (error || result != SNAPSHOT_TAKEN)
 		return error;
 	struct perf_event_header header;
@@ -264,15 +286,27 @@ struct sp_error *capture_split_waits(struct sp_capture *capture)
 	return sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch, &out->dirty);
 }
 
+static struct sp_error *note_denied(struct sp_capture *capture)
+{
+	const struct off_cpu_state *state = &capture->off_cpu;
+	if (!state->denied_pid)
+		return NULL;
+	const uint64_t *results = snapshots_counts(state->snapshots)->results;
+	uint64_t denied = results[SNAPSHOT_DENIED];
+	return notes_add(&capture->out.notes, NOTE_SNAPSHOTS_DENIED, NULL, denied,
+			 denied + results[SNAPSHOT_TAKEN], state->denied_pid, state->denied);
+}
+
 struct sp_error *capture_note_waits(struct sp_capture *capture)
 {
 	if (!capture->samples.waits)
 		return NULL;
 	const struct waits_counts *counts = waits_counts(capture->samples.waits);
-	if (!counts->unmatched && !counts->dropped)
-		return NULL;
+	struct sp_error *error = note_denied(capture);
+	if (error || (!counts->unmatched && !counts->dropped))
+		return error;
 	return notes_add(&capture->out.notes, NOTE_WAITS_LOST, NULL, counts->unmatched,
-			 counts->waits + counts->unmatched, counts->dropped);
+			 counts->waits + counts->unmatched, counts->dropped, HELD_BYTES >> 20);
 }
 
 void capture_free_waits(struct sp_capture *capture)

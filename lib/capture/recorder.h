@@ -30,6 +30,8 @@ struct off_cpu_state {
 	bool fast;                   /* snapshots replace samples: threads switch too often */
 	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */
 	uint64_t snapshot_ns, schedstat_ns; /* times of the next snapshots, and of the last notes */
+	uint32_t denied_pid;         /* first process whose stacks could not be read; 0: none */
+	enum note_denied denied;     /* its missing right */
 };
 
 /* The session: owns the parts, and connects them. */

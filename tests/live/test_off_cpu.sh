@@ -119,6 +119,17 @@ if [ -n "$user" ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
 	for function in sleep_a sleep_b pipe_wait epoll_tick cond_wait lock_hold disk_wait; do
 		check "snapshots: $function: $(sum $function) ms" grep -q "^$function " "$tmp/waits"
 	done
+	# A process that is not dumpable belongs to root: PR_SET_DUMPABLE is 4.
+	if python=$(PATH=/usr/bin:/bin command -v python3); then
+		$user HOME="$tmp/user" TMPDIR="$tmp/user" XDG_CACHE_HOME="$tmp/user" "$SPROF" record --off-cpu \
+			-o "$tmp/user/data" --no-summary -- "$python" -c 'import ctypes, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+time.sleep(0.3)' 2>"$tmp/user.err"
+		check "denied snapshots are noted" grep -q 'snapshots of waiting threads were denied.*as root' \
+			"$tmp/user.err"
+	else
+		skip "denied snapshots" "needs python3"
+	fi
 else
 	skip "snapshots" "needs kernel.perf_event_paranoid 2"
 fi
