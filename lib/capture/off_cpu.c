@@ -95,9 +95,36 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 	return start_snapshots(capture, event);
 }
 
+static struct sp_error *add_threads_of(struct sp_capture *capture, uint32_t pid, uint64_t now_ns)
+{
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	struct sp_error *error = tasks_list(capture->ctx, pid, &threads);
+	for (size_t i = 0; i < threads.count && !error; i++)
+		error = waits_add_thread(capture->samples.waits, pid, threads.items[i], now_ns);
+	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+		sp_error_free(take_ptr(error)); /* it has ended */
+	return error;
+}
+
+/* On some CPUs only, a thread may wake without a SWITCH record. */
+static struct sp_error *add_all_threads(struct sp_capture *capture)
+{
+	CLEANUP(task_list_deinit) struct task_list processes = {0};
+	uint64_t now_ns = capture_record_time_ns(capture);
+	if (!capture->off_cpu.snapshots || capture->config.cpus.count < capture->config.online.count)
+		return NULL;
+	struct sp_error *error = tasks_list_processes(capture->ctx, &processes);
+	for (size_t i = 0; i < processes.count && !error; i++)
+		if (processes.items[i] != capture->samples.filter.own_pid)
+			error = add_threads_of(capture, processes.items[i], now_ns);
+	return error;
+}
+
 /* Threads of processes that are attached to. */
 static struct sp_error *add_threads(struct sp_capture *capture)
 {
+	if (capture->config.target == CAPTURE_SYSTEM_WIDE)
+		return add_all_threads(capture);
 	const struct recorded_tasks *tasks = &capture->tasks;
 	uint64_t now_ns = capture_record_time_ns(capture);
 	struct sp_error *error = NULL;
