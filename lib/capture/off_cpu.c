@@ -185,6 +185,11 @@ static struct sp_error *note_threads(struct sp_capture *capture, bool all)
 	return error;
 }
 
+struct sp_error *capture_note_threads(struct sp_capture *capture)
+{
+	return capture->samples.waits ? note_threads(capture, true) : NULL;
+}
+
 /* -- Snapshots -------------------------------------------------------------------- */
 
 /* Returns the right to read a process's stacks that the recorder lacks. */
@@ -310,7 +315,9 @@ struct sp_error *capture_end_waits(struct sp_capture *capture)
 struct sp_error *capture_split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
-	return sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch, &out->dirty);
+	struct sp_error *error = capture_note_threads(capture);
+	return error ? error : sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch,
+						       &out->dirty);
 }
 
 static struct sp_error *note_denied(struct sp_capture *capture)

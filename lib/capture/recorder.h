@@ -139,7 +139,9 @@ bool capture_takes_snapshots(const struct sp_capture *capture);
 /* The same before the last round, for all threads. */
 struct sp_error *capture_end_waits(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_free_waits(struct sp_capture *capture);
-/* A file ends: it gets its part of the waits that are not over. */
+/* Notes schedstat of all threads. */
+struct sp_error *capture_note_threads(struct sp_capture *capture) SP_MUST_CHECK;
+/* A file ends: it gets its part of the waits that are not over, and notes of schedstat. */
 struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Notes losses. */
 struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;

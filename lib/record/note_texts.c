@@ -394,6 +394,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_OFF_CPU] = {4, false, NULL, put_off_cpu},
 	[NOTE_WAITS_LOST] = {4, false, NULL, put_waits_lost},
 	[NOTE_SNAPSHOTS_DENIED] = {4, false, NULL, put_snapshots_denied},
+	[NOTE_FILE_BEGINS] = {0, true, "earlier files of this rotation contain the time before"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

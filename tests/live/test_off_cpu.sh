@@ -135,6 +135,29 @@ else
 fi
 kill $target
 
+# main_thread FILE: "BEGIN END UNKNOWN" of the main thread's life, in ns.
+main_thread() {
+	"$SPROF" report -i "$1" --threads --format csv 2>"$tmp/err" |
+		awk -F, '$1 == $2 { printf "%.0f %.0f %.0f\n", $4, $5, $11 }'
+}
+
+# Each file of a rotation has the states of its own time. The main thread is blocked from begin to end.
+"$SPROF" record -q --off-cpu --switch-output=1s -o "$tmp/turn" -- "$workload/waits" 1.6 sleep >"$tmp/truth" \
+	2>"$tmp/err"
+for turn in "$tmp"/turn.*; do
+	main_thread "$turn"
+done >"$tmp/lives"
+check "files of a rotation do not overlap: $(tr '\n' ' ' <"$tmp/lives")" awk '
+	NR == 1 { begin = $1 }
+	{ sum += $2 - $1; end = $2; unknown += $3 }
+	END { exit !(NR > 1 && sum <= (end - begin) * 1.05 && unknown < 0.05 * sum) }' "$tmp/lives"
+
+# Before events are enabled, states are unknown.
+"$SPROF" record -q --off-cpu -D 300 -o "$file" -- "$workload/waits" 0.6 sleep >"$tmp/truth" 2>"$tmp/err"
+check "-D: no state before: $(main_thread "$file")" awk '$3 < 2.5e8 { bad = 1 } END { exit bad || !NR }' <<-END
+	$(main_thread "$file")
+END
+
 # Periods of other events do not concern waits.
 "$SPROF" record --off-cpu -e page-faults -c 100 -o "$file" --no-summary -- "$workload/waits" 0.2 sleep \
 	>"$tmp/truth" 2>"$tmp/err"
