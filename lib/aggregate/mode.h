@@ -18,7 +18,7 @@
 /* Meaning of an event's samples in a mode. */
 enum event_role {
 	ROLE_NONE,   /* not counted */
-	ROLE_ON_CPU, /* distributes on-CPU and runnable time */
+	ROLE_ON_CPU, /* distributes on-CPU time, and the time in which threads were preempted */
 	ROLE_WAIT,   /* a wait; its period is the time in ns */
 	ROLE_SWITCH, /* a thread leaves a CPU; the states have the length of the wait */
 };

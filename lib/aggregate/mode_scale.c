@@ -124,9 +124,9 @@ static void scale_worker(struct run *run, struct worker *worker)
 			continue;
 		uint64_t weight = leaf->weight;
 		stratum_scale(stratum, weight, times->ns);
-		double factor = weight ? (double)times->ns[TIME_BLOCKED] / (double)weight : 0;
-		times->variance *= factor * factor;
 		leaf->weight = state_sums_total(times);
+		double factor = weight ? (double)leaf->weight / (double)weight : 0;
+		times->variance *= factor * factor;
 		/* Samples without time, such as on-CPU samples in mode off-cpu, make no rows and no nodes. */
 		if (!leaf->weight)
 			leaf->samples = 0;

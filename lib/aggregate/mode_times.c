@@ -61,7 +61,8 @@ static void add_lifetime(struct mode_times *times, const struct mode *mode, uint
 	uint64_t on_cpu = mode_stratum_key(lifetime, false, 0), wait = mode_stratum_key(lifetime, true, 0);
 	if (mode->kind == SP_MODE_WALL)
 		add_time(times, on_cpu, TIME_ON_CPU, totals->running_ns);
-	add_time(times, on_cpu, TIME_RUNNABLE, totals->runnable_ns);
+	add_time(times, on_cpu, TIME_RUNNABLE, totals->runnable_ns - totals->woken_ns);
+	add_time(times, wait, TIME_RUNNABLE, totals->woken_ns);
 	add_time(times, wait, TIME_BLOCKED, totals->blocked_ns);
 	times->rest[lifetime].ns[TIME_UNKNOWN] = totals->unknown_ns;
 	times->whole.waits += (double)totals->waits;
