@@ -493,12 +493,11 @@ static struct sp_error *write_simply(struct live_unwind *live_unwind, const stru
 }
 
 struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct ring *ring,
-				 uint64_t position, const struct perf_event_header *header,
-				 uint64_t id)
+				 const struct record_values *record, uint64_t id)
 {
 	struct stack_dump_parts parts;
 	struct chunk *chunk;
-	if (!stack_dump_find(&live_unwind->layout, ring, position, header, &parts))
+	if (!stack_dump_find(&live_unwind->layout, ring, record->position, &record->header, &parts))
 		return error_new(SP_ERROR_FORMAT, "a sample does not match its event's format");
 	struct dump *dump = NULL;
 	if (parts.abi != PERF_SAMPLE_REGS_ABI_NONE)
@@ -509,12 +508,10 @@ struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct r
 	stack_dump_copy(&live_unwind->layout, &parts, ring, true, dump);
 	dump->helper = !id;
 	put_id(live_unwind, dump, id);
-	uint64_t time_ns = field(dump, live_unwind->fields.sample_time);
-	uint32_t pid = first_u32(field(dump, live_unwind->fields.sample_tid));
-	dump->view = live_view(live_unwind->live, pid, time_ns);
+	dump->view = live_view(live_unwind->live, record->pid, record->time_ns);
 	dump->space = live_space(live_unwind->live, dump->view);
-	if (time_ns < chunk->oldest_ns)
-		chunk->oldest_ns = time_ns;
+	if (record->time_ns < chunk->oldest_ns)
+		chunk->oldest_ns = record->time_ns;
 	return NULL;
 }
 
@@ -527,22 +524,15 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe
 			    const struct ring *ring, uint64_t end)
 {
 	struct perf_event_header header;
-	struct python_place last = {.layout = &live_unwind->layout, .ring = ring};
+	struct record_values sample;
+	uint64_t last = end;
 	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
-	     at += header.size) {
-		if (header.type != PERF_RECORD_SAMPLE ||
-		    header.size < live_unwind->layout.head_size)
-			continue;
-		uint64_t tid_word = ring_u64(ring, at + live_unwind->fields.sample_tid);
-		last.position = at;
-		last.header = header;
-		last.pid = first_u32(tid_word);
-		last.tid = second_u32(tid_word);
-		last.time_ns = ring_u64(ring, at + live_unwind->fields.sample_time);
-	}
+	     at += header.size)
+		if (header.type == PERF_RECORD_SAMPLE && header.size >= live_unwind->layout.head_size)
+			last = at;
 	/* Threads of earlier samples have run on since. */
-	if (last.header.size)
-		python_on_sample(live_unwind->python, probe, &last);
+	if (last < end && record_values_read(ring, last, end, &live_unwind->fields, &sample))
+		python_on_sample(live_unwind->python, probe, &live_unwind->layout, ring, &sample);
 }
 
 static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,
