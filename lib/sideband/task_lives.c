@@ -76,13 +76,18 @@ static bool agree(enum task_state state, enum needed needed)
 	}
 }
 
-/* Returns the CPU on which the thread ran between two events, if it ran. */
-static uint32_t cpu_between(const struct task_lives *lives, const struct task_life *life, size_t index)
+/*
+ * Gets the CPU on which the thread ran between two events, if it ran. Returns false if the events contradict
+ * each other: they were on different CPUs.
+ */
+static bool cpu_between(const struct task_lives *lives, const struct task_life *life, size_t index,
+			uint32_t *ret)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
-	if (index && events[index - 1].cpu != TASK_CPU_UNKNOWN)
-		return events[index - 1].cpu;
-	return index < life->count ? events[index].cpu : TASK_CPU_UNKNOWN;
+	uint32_t first = index ? events[index - 1].cpu : TASK_CPU_UNKNOWN;
+	uint32_t last = index < life->count ? events[index].cpu : life->end_cpu;
+	*ret = first != TASK_CPU_UNKNOWN ? first : last;
+	return first == TASK_CPU_UNKNOWN || last == TASK_CPU_UNKNOWN || first == last;
 }
 
 /*
@@ -131,16 +136,21 @@ size_t task_life_pieces(const struct task_lives *lives, const struct task_life *
 	};
 	if (!lives->known)
 		piece.state = TASK_UNKNOWN;
+	bool agrees = agree(piece.state, needed);
 	if (piece.state == TASK_RUNNING)
-		piece.cpu = cpu_between(lives, life, index);
-	/* A thread that could run when records were lost may since have blocked, without any later record. */
-	bool ends_unseen = needed == NEEDS_NOTHING && piece.state != TASK_BLOCKED &&
-			   task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu), piece.begin_ns,
-					     piece.end_ns);
-	if (piece.state != TASK_UNKNOWN && (!agree(piece.state, needed) || ends_unseen)) {
+		agrees &= cpu_between(lives, life, index, &piece.cpu) || needed != NEEDS_RUNNING;
+	/*
+	 * A thread that could run when records were lost may since have blocked. Only the record that ends
+	 * its running would contradict that.
+	 */
+	bool may_block = piece.state == TASK_RUNNABLE ? needed != NEEDS_RUNNING
+			 : piece.state == TASK_RUNNING && needed == NEEDS_NOTHING;
+	bool ends_unseen = may_block && task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu),
+							  piece.begin_ns, piece.end_ns);
+	if (piece.state != TASK_UNKNOWN && (!agrees || ends_unseen)) {
 		if (!ends_unseen)
 			piece.cpu = TASK_CPU_UNKNOWN;
-		return split_lost(lives, &piece, needed, ret);
+		return split_lost(lives, &piece, ends_unseen ? NEEDS_NOTHING : needed, ret);
 	}
 	ret[0] = piece;
 	return 1;
@@ -185,12 +195,13 @@ static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32
 	return true;
 }
 
-static void end_life(struct maker *maker, uint64_t end_ns, bool ended)
+static void end_life(struct maker *maker, uint64_t end_ns, bool ended, uint32_t cpu)
 {
 	struct task_totals *totals = &maker->life->totals;
 	totals->end_ns = end_ns > totals->begin_ns ? end_ns : totals->begin_ns;
 	totals->ended = ended;
 	maker->life->count = maker->next - maker->life->first;
+	maker->life->end_cpu = cpu;
 	maker->life = NULL;
 }
 
@@ -220,7 +231,7 @@ static bool add_event(struct maker *maker, struct task_event event)
 		if (maker->life && maker->life->totals.born && maker->next == maker->life->first)
 			return true;
 		if (maker->life)
-			end_life(maker, event.time_ns, false);
+			end_life(maker, event.time_ns, false, TASK_CPU_UNKNOWN);
 		return begin_life(maker, event.time_ns, true, event.cpu);
 	}
 	if (maker->dead && kind != TASK_EVENT_EXEC)
@@ -229,7 +240,7 @@ static bool add_event(struct maker *maker, struct task_event event)
 					false, pid))
 		return false;
 	if (kind == TASK_EVENT_EXIT) {
-		end_life(maker, event.time_ns, true);
+		end_life(maker, event.time_ns, true, event.cpu);
 		maker->dead = true;
 		return true;
 	}
@@ -256,7 +267,7 @@ bool task_lives_make(struct task_lives *lives, struct task_events *events)
 		if (silent && !begin_life(&maker, lives->first_ns, false, thread->pid))
 			return false;
 		if (maker.life)
-			end_life(&maker, lives->last_ns, false);
+			end_life(&maker, lives->last_ns, false, TASK_CPU_UNKNOWN);
 	}
 	events->items.count = maker.next;
 	return true;
@@ -269,9 +280,9 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 	return value > high ? high : value;
 }
 
-/* Adds the part of a piece within a time. */
-static void add_piece(const struct task_lives *lives, const struct task_piece *piece, uint64_t from_ns,
-		      uint64_t until_ns, struct task_totals *ret)
+/* Adds the part of a piece within a time. `woken`: the piece begins when the thread is woken. */
+static void add_piece(const struct task_lives *lives, const struct task_piece *piece, bool woken,
+		      uint64_t from_ns, uint64_t until_ns, struct task_totals *ret)
 {
 	uint64_t begin_ns = clamp(piece->begin_ns, from_ns, until_ns);
 	uint64_t end_ns = clamp(piece->end_ns, from_ns, until_ns);
@@ -282,6 +293,8 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 		lost = task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), begin_ns, end_ns);
 	*sums[piece->state] += length - lost;
 	ret->unknown_ns += lost;
+	if (woken && piece->state == TASK_RUNNABLE)
+		ret->woken_ns += length - lost;
 	if (piece->state != TASK_BLOCKED || !length)
 		return;
 	ret->waits++;
@@ -309,8 +322,9 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(lives, life, i, pieces);
+		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
 		for (size_t j = 0; j < count; j++)
-			add_piece(lives, &pieces[j], from_ns, until_ns, ret);
+			add_piece(lives, &pieces[j], woken, from_ns, until_ns, ret);
 		if (i == life->count || events[i].time_ns >= until_ns)
 			return;
 		count_event(&events[i], &cpu, ret);
@@ -342,6 +356,7 @@ static void split_blocked(struct task_totals *totals, const struct task_thread *
 	if (more > totals->blocked_ns)
 		more = totals->blocked_ns;
 	totals->runnable_ns += more;
+	totals->woken_ns += more;
 	totals->blocked_ns -= more;
 	totals->split = TASK_SPLIT_SCHEDSTAT;
 }

@@ -72,6 +72,14 @@ static void lost(uint64_t time_ns, uint32_t cpu)
 	add(record);
 }
 
+/* The kernel's count at the end. */
+static void lost_in_all(uint64_t count)
+{
+	struct sp_record record = record_at(PERF_RECORD_LOST_SAMPLES, 0, 0, 0);
+	record.lost.lost = count;
+	add(record);
+}
+
 static void begin(void)
 {
 	ok_or_fail(task_states_new(&states));
@@ -376,6 +384,67 @@ TEST(a_thread_that_ran_at_the_last_loss_is_unknown)
 	end();
 }
 
+TEST(time_after_unreported_losses_is_unknown)
+{
+	begin();
+	comm(S, 0, 0);
+	in(T, 110);
+	out(T, 120);
+	lost(130, 1);
+	in(T, 140);
+	lost_in_all(2); /* one of them in LOST records */
+	seal(100, 200);
+	has_times(totals_of(T), 10, 0, 10 + 10, 10 + 60);
+	is_state(T, 150, TASK_UNKNOWN, 140, 200);
+	has_times(totals_of(S), 0, 0, 20 + 10, 10 + 60);
+	end();
+}
+
+TEST(losses_that_lost_records_report_are_not_at_the_end)
+{
+	begin();
+	in(T, 110);
+	out(T, 120);
+	lost(130, 1);
+	in(T, 140);
+	lost_in_all(1);
+	seal(100, 200);
+	has_times(totals_of(T), 10 + 60, 0, 10 + 10, 10);
+	end();
+}
+
+TEST(a_preempted_thread_may_have_blocked_since_a_loss)
+{
+	begin();
+	in(T, 110);
+	preempt(T, 120);
+	in(S, 130);
+	lost(140, 1); /* from 130 on */
+	in(T, 180);
+	seal(100, 200);
+	has_times(totals_of(T), 10 + 20, 10, 10, 50);
+	is_state(T, 170, TASK_UNKNOWN, 130, 180);
+	end();
+}
+
+TEST(a_thread_does_not_run_on_two_cpus)
+{
+	begin();
+	in(T, 110); /* CPU 1 */
+	in(S, 120);
+	lost(130, 1);
+	add(switch_of(S, 0, 140, 2));
+	lost(150, 2);
+	struct sp_record exit = record_at(PERF_RECORD_EXIT, 0, T, 180);
+	exit.id.cpu = 2;
+	exit.task = (struct sp_task){.pid = PID, .tid = T, .time_ns = 180};
+	add(exit);
+	seal(100, 200);
+	has_times(totals_of(T), 10 + 30, 0, 10, 30);
+	is_state(T, 135, TASK_UNKNOWN, 120, 150);
+	end();
+}
+
 TEST(order_of_records_does_not_matter)
 {
 	begin();
@@ -513,6 +582,9 @@ TEST(schedstat_splits_blocked_time)
 	has_times(totals_of(T), 15, 30, 80 - 25, 0);
 	ck_assert_int_eq(totals_of(T)->split, TASK_SPLIT_SCHEDSTAT);
 	has_times(totals_of(S), 3, 12, 35, 0);
+	/* Preemption, and the time from its creation until it first ran, follow no wait. */
+	ck_assert_uint_eq(totals_of(T)->woken_ns, 30 - 5);
+	ck_assert_uint_eq(totals_of(S)->woken_ns, 12 - 2);
 	has_times(totals_of(13), 0, 0, 100, 0);
 	ck_assert_int_eq(totals_of(13)->split, TASK_SPLIT_NONE);
 	end();
@@ -602,6 +674,7 @@ TEST(samples_of_switches_give_states)
 	seal(100, 200);
 	const struct task_totals *totals = totals_of(T);
 	has_times(totals, 10 + 5 + 5, 5 + 5, 10 + 20, 0);
+	ck_assert_uint_eq(totals->woken_ns, 5);
 	ck_assert_int_eq(totals->split, TASK_SPLIT_WAKING);
 	ck_assert(totals->ended);
 	is_state(T, 141, TASK_RUNNABLE, 140, 145);

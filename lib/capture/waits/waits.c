@@ -322,8 +322,9 @@ static struct waits_thread describe(const struct waiting_thread *thread)
 }
 
 /*
- * Whether the thread waits by all of its records, and has no stack, or may do so. Most waits are short:
- * their switches are not processed yet. *since_ns_ret: the time when it went off.
+ * Returns whether the thread may wait without a stack. A thread that ran at its last record may wait now:
+ * without it, snapshots would prefer threads whose waits are longer than the age of the records.
+ * *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
  */
 static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret, bool *unsampled_ret)
 {
@@ -334,13 +335,15 @@ static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret,
 			last = event;
 	}
 	if (last) {
-		*since_ns_ret = last->time_ns;
+		bool off = last->kind == EVENT_OUT || last->kind == EVENT_LOST;
+		*since_ns_ret = off ? last->time_ns : 0;
 		*unsampled_ret = last->kind == EVENT_LOST;
-		return *unsampled_ret || last->kind == EVENT_OUT;
+		return last->kind != EVENT_EXIT;
 	}
-	*since_ns_ret = thread->lost_ns ?: thread->off_ns;
+	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
+	*since_ns_ret = thread->lost_ns ?: off ? thread->off_ns : 0;
 	*unsampled_ret = thread->lost_ns || thread->state == THREAD_THERE;
-	return *unsampled_ret || (thread->state == THREAD_BLOCKED && !thread->held);
+	return thread->state != THREAD_ENDED && (*unsampled_ret || !(off && thread->held));
 }
 
 bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
@@ -349,7 +352,8 @@ bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
 		struct waiting_thread *thread = &waits->threads.items[(*at)++];
 		uint64_t since_ns;
 		bool unsampled;
-		if (!thread->tid || !is_bare(thread, &since_ns, &unsampled) || thread->seen_ns == since_ns)
+		if (!thread->tid || !is_bare(thread, &since_ns, &unsampled) ||
+		    (since_ns && thread->seen_ns == since_ns))
 			continue;
 		thread->seen_ns = since_ns;
 		*ret = describe(thread);
