@@ -222,6 +222,10 @@ static bool add_event(struct maker *maker, struct task_event event)
 	uint32_t pid = maker->thread->pid;
 	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
 		return true;
+	if (event.time_ns < maker->lives->begin_ns) {
+		maker->dead = kind == TASK_EVENT_EXIT;
+		return true;
+	}
 	if (kind == TASK_EVENT_FORK) {
 		/* Each event that has task records may have written one. */
 		if (maker->life && maker->life->totals.born && maker->next == maker->life->first)
@@ -259,7 +263,8 @@ bool task_lives_make(struct task_lives *lives, struct task_events *events)
 		for (size_t j = 0; j < thread->count; j++)
 			if (!add_event(&maker, events->items.items[thread->first + j]))
 				return false;
-		if (!thread->life_count && !begin_life(&maker, lives->first_ns, false, thread->pid))
+		bool silent = !thread->life_count && !maker.dead;
+		if (silent && !begin_life(&maker, lives->first_ns, false, thread->pid))
 			return false;
 		if (maker.life)
 			end_life(&maker, lives->last_ns, false, TASK_CPU_UNKNOWN);

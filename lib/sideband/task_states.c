@@ -24,6 +24,8 @@ struct task_states {
 	struct u64map last_of_cpu;    /* CPU -> index in last_times */
 	VEC(struct cpu_time) last_times; /* latest switch of each CPU so far */
 	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
+	uint64_t begin_ns;            /* the file's begin within the recording; 0: the recording's */
+	uint64_t off_ns;              /* no event was enabled since then; UINT64_MAX: all are */
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
 	bool has_latency;
@@ -36,7 +38,7 @@ struct sp_error *task_states_new(struct task_states **ret)
 	CLEANUP(cleanup_task_states_free) struct task_states *states = calloc(1, sizeof(*states));
 	if (!states)
 		return error_no_memory();
-	states->first_ns = states->round_ns = states->before_ns = UINT64_MAX;
+	states->first_ns = states->round_ns = states->before_ns = states->off_ns = UINT64_MAX;
 	*ret = take_ptr(states);
 	return NULL;
 }
@@ -163,24 +165,60 @@ static bool add_lost(struct task_states *states, const struct sp_record *record)
 	return task_gaps_add(&states->gaps, cpu_of(record), begin_ns, end_ns);
 }
 
-static bool add_note(struct task_states *states, const struct sp_record *record)
+static bool add_schedstat(struct task_states *states, const struct sp_note *note)
 {
-	struct sp_note note;
-	if (!sp_record_note(record, &note) || note.kind != NOTE_SCHEDSTAT ||
-	    note.value_count < note_value_count(NOTE_SCHEDSTAT) || !note.time_ns ||
-	    !is_thread((uint32_t)note.values[1]))
+	if (note->value_count < note_value_count(NOTE_SCHEDSTAT) || !note->time_ns ||
+	    !is_thread((uint32_t)note->values[1]))
 		return true;
-	struct task_thread *thread = task_events_thread(&states->events, (uint32_t)note.values[1],
-							(uint32_t)note.values[0]);
+	struct task_thread *thread = task_events_thread(&states->events, (uint32_t)note->values[1],
+							(uint32_t)note->values[0]);
 	if (!thread)
 		return false;
 	thread->own = true;
-	const struct task_schedstat stat = {note.time_ns, note.values[2], note.values[3]};
+	const struct task_schedstat stat = {note->time_ns, note->values[2], note->values[3]};
 	if (!thread->early.time_ns || stat.time_ns < thread->early.time_ns)
 		thread->early = stat;
 	if (stat.time_ns >= thread->late.time_ns)
 		thread->late = stat;
 	return true;
+}
+
+/* While all events were disabled, no switches were recorded. An event's own note has its name. */
+static bool add_sampling(struct task_states *states, const struct sp_note *note)
+{
+	/* A recording that begins disabled has no note of that. */
+	uint64_t off_ns = states->off_ns == UINT64_MAX ? 0 : states->off_ns;
+	if (note->object_size)
+		return true;
+	if (note->kind != NOTE_SAMPLING_ON) {
+		if (note->time_ns < states->off_ns)
+			states->off_ns = note->kind == NOTE_SAMPLING_WAS_OFF ? 0 : note->time_ns;
+		return true;
+	}
+	states->off_ns = UINT64_MAX;
+	return off_ns >= note->time_ns ||
+	       task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, off_ns, note->time_ns);
+}
+
+static bool add_note(struct task_states *states, const struct sp_record *record)
+{
+	struct sp_note note;
+	if (!sp_record_note(record, &note))
+		return true;
+	switch (note.kind) {
+	case NOTE_SCHEDSTAT:
+		return add_schedstat(states, &note);
+	case NOTE_FILE_BEGINS:
+		states->begin_ns = note.time_ns;
+		return true;
+	case NOTE_SAMPLING_ON:
+	case NOTE_SAMPLING_OFF:
+	case NOTE_SAMPLING_WAS_OFF:
+	case NOTE_SAMPLING_UNSTABLE: /* later changes have no notes */
+		return add_sampling(states, &note);
+	default:
+		return true;
+	}
 }
 
 static void note_extent(struct task_states *states, uint64_t time_ns)
@@ -286,12 +324,18 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 		states->first_ns = first_ns;
 	if (last_ns > states->last_ns)
 		states->last_ns = last_ns;
+	if (states->first_ns < states->begin_ns)
+		states->first_ns = states->begin_ns;
 	if (states->first_ns > states->last_ns)
 		states->first_ns = states->last_ns;
+	if (states->off_ns < states->last_ns &&
+	    !task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, states->off_ns, states->last_ns))
+		return error_no_memory();
 	states->lives.events = &states->events;
 	states->lives.gaps = &states->gaps;
 	states->lives.first_ns = states->first_ns;
 	states->lives.last_ns = states->last_ns;
+	states->lives.begin_ns = states->begin_ns;
 	states->lives.known = states->switches;
 	if (!add_lost_at_end(states) || !task_events_sort(&states->events) ||
 	    !task_gaps_seal(&states->gaps) || !task_lives_make(&states->lives, &states->events))

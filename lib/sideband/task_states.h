@@ -65,7 +65,10 @@ void task_states_free(struct task_states *states);
 /* Notes that switches are recorded: a thread without any has none. Switches themselves imply it. */
 void task_states_expect_switches(struct task_states *states);
 
-/* Adds a record, in any order; ignores types without use here. Fails only when out of memory. */
+/*
+ * Adds a record, in any order, but notes in the file's; ignores types without use here. Fails only when out
+ * of memory.
+ */
 struct sp_error *task_states_add(struct task_states *states,
 				 const struct sp_record *record) SP_MUST_CHECK;
 

@@ -218,6 +218,75 @@ TEST(synthesized_forks_begin_no_thread)
 	end();
 }
 
+static void add_note(uint32_t kind, uint64_t time_ns, const char *object)
+{
+	struct record_buffer buffer = {0};
+	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
+	const struct sp_note note = {.kind = kind, .time_ns = time_ns, .object = object,
+				     .object_size = object ? strlen(object) : 0};
+	ok_or_fail(record_encode_note(&buffer, &note));
+	memcpy(&record.event_update.kind, buffer.items + 8, 8);
+	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
+	add(record);
+	vec_deinit(&buffer);
+}
+
+TEST(a_later_file_begins_with_the_states_of_its_begin)
+{
+	begin();
+	/* The state at its begin has older records. */
+	task(PERF_RECORD_FORK, T, 100);
+	comm(T, 110, PERF_RECORD_MISC_COMM_EXEC);
+	task(PERF_RECORD_FORK, S, 200);
+	task(PERF_RECORD_FORK, 13, 210);
+	task(PERF_RECORD_EXIT, 13, 220);
+	add_note(NOTE_FILE_BEGINS, 1000, NULL);
+	out(S, 1100);
+	seal(0, 1300);
+	has_times(totals_of(T), 0, 0, 300, 0);
+	ck_assert(!totals_of(T)->born);
+	has_times(totals_of(S), 100, 0, 200, 0);
+	size_t count;
+	task_states_find(states, 13, &count);
+	ck_assert_uint_eq(count, 0);
+	ck_assert_uint_eq(task_states_first_ns(states), 1000);
+	end();
+}
+
+TEST(time_without_enabled_events_is_unknown)
+{
+	begin();
+	in(T, 1);
+	out(T, 100);
+	add_note(NOTE_SAMPLING_OFF, 150, "cycles");
+	add_note(NOTE_SAMPLING_OFF, 200, NULL);
+	add_note(NOTE_SAMPLING_ON, 500, NULL);
+	in(T, 600);
+	out(T, 700);
+	seal(0, 1000);
+	has_times(totals_of(T), 199, 0, 500, 300);
+	end();
+	/* It begins and ends disabled. */
+	begin();
+	add_note(NOTE_SAMPLING_ON, 500, NULL);
+	in(T, 600);
+	out(T, 700);
+	add_note(NOTE_SAMPLING_OFF, 900, NULL);
+	seal(1, 1000);
+	has_times(totals_of(T), 100, 0, 300, 599);
+	end();
+	/* So does a later file. */
+	begin();
+	add_note(NOTE_SAMPLING_WAS_OFF, 10, NULL);
+	add_note(NOTE_SAMPLING_ON, 500, NULL);
+	add_note(NOTE_SAMPLING_UNSTABLE, 900, NULL);
+	in(T, 600);
+	out(T, 700);
+	seal(1, 1000);
+	has_times(totals_of(T), 100, 0, 300, 599);
+	end();
+}
+
 TEST(a_tid_used_again_has_two_lifetimes)
 {
 	size_t count;
