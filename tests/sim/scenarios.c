@@ -83,6 +83,15 @@ const struct sim_scenario sim_scenarios[] = {
 		.buffers = {SIZE(sp_capture_buffers), .overwrite = true, .ring_bytes = 65536},
 		.chains = FRAME_POINTERS,
 	}, {
+		/* More than the write queue holds. */
+		.name = "overwrite-large", .cpus = 3, .workload = {ROOTS(6)}, .target = SIM_ATTACH, CPUS,
+		.sampling = RATE(4000), .schedule = NO_SCHEDULE, .output = PLAIN,
+		.disk = {.write_ns = 20 * SIM_MS},
+		.buffers = {SIZE(sp_capture_buffers), .overwrite = true, .ring_bytes = 64 << 20},
+		.chains = {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF,
+			   .unwind = SP_UNWIND_LATER, .stack_bytes = 65000, .fixed_stack_bytes = true},
+		.stop_ms = 240,
+	}, {
 		.name = "full-disk", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS, COMMON,
 		.disk = {.capacity = 220000}, .chains = FRAME_POINTERS, .may_fail = true,
 	}, {
