@@ -205,21 +205,18 @@ void mode_weights_deinit(struct mode_weights *weights)
 	u64map_deinit(&weights->index_of);
 }
 
-bool mode_weights_add(struct mode_weights *weights, uint64_t key, uint64_t weight)
+bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *from)
 {
 	bool added;
 	if (!vec_reserve(weights, weights->count + 1))
 		return false;
-	const uint32_t *index = u64map_put(&weights->index_of, key, (uint32_t)weights->count, &added);
-	if (index && added)
-		*vec_push(weights) = (struct mode_weight){.key = key};
-	if (index)
-		weights->items[*index].weight = weight_add(weights->items[*index].weight, weight);
-	return index != NULL;
-}
-
-uint64_t mode_weights_find(const struct mode_weights *weights, uint64_t key)
-{
-	const uint32_t *index = u64map_find(&weights->index_of, key);
-	return index ? weights->items[*index].weight : 0;
+	const uint32_t *index = u64map_put(&weights->index_of, from->key, (uint32_t)weights->count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(weights) = (struct mode_weight){.key = from->key};
+	struct mode_weight *to = &weights->items[*index];
+	to->weight = weight_add(to->weight, from->weight);
+	to->waits += from->waits;
+	return true;
 }

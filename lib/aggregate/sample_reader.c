@@ -34,8 +34,9 @@ static struct sp_error *count_of_mode(struct counted *counted, const struct sp_r
 	const struct mode_sample *of = &counted->of_mode;
 	if (!mode_sample(counted->work->mode, record, &counted->of_mode))
 		return NULL;
-	uint64_t key = mode_stratum_key(of->lifetime, of->is_wait, of->stratum);
-	if (!mode_weights_add(&counted->mode_weights, key, of->weight))
+	const struct mode_weight weight = {mode_stratum_key(of->lifetime, of->is_wait, of->stratum),
+					   of->weight, of->waits};
+	if (!mode_weights_add(&counted->mode_weights, &weight))
 		return error_no_memory();
 	return count_sample(counted, record, record->event, of->weight);
 }
