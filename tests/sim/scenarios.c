@@ -161,6 +161,16 @@ const struct sim_scenario sim_scenarios[] = {
 		.sampling = OFF_CPU, .buffers = RING(8192), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .hesitation_ms = 200, .may_drop = true,
 	}, {
+		/* Ten minutes; a new file about every half minute. */
+		.name = "churn", .cpus = 4, CPUS, .limit_s = 620,
+		.workload = {
+			.tasks = 1, .burst_us = 800, .sleep_us = 20000, .thread = 5, .fork = 5, .exec = 50,
+			.map = 2, .comm = 2, .end = 7, .most = 60, .kernel = 20, .life_ms = 600000,
+		},
+		.sampling = RATE(99), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE, .demand_ms = 60000,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true},
+		.chains = FRAME_POINTERS,
+	}, {
 		.name = "cpus-256", .cpus = 256, .workload = {ROOTS(60)}, .target = SIM_SYSTEM, CPUS,
 		.sampling = RATE(99), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .stop_ms = 200,
