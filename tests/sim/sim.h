@@ -442,6 +442,7 @@ struct sim {
 	void (*on_kill)(void);
 	unsigned int violations;
 	uint64_t changes;        /* counts sim_changed() */
+	uint64_t stat_ns;        /* last time that the recorder read a task's state; 0: never */
 	int verbose;             /* 1: notes and totals, 2: events too */
 	size_t mappings;         /* of the recorder */
 };
