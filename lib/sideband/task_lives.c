@@ -76,13 +76,19 @@ static bool agree(enum task_state state, enum needed needed)
 	}
 }
 
+/* Returns the CPU of an event of a life; TASK_CPU_UNKNOWN: unknown. */
+static uint32_t cpu_of(const struct task_event *event)
+{
+	return event->kind == TASK_EVENT_WAKE ? TASK_CPU_UNKNOWN : event->cpu;
+}
+
 /* Returns the CPU on which the thread ran between two events, if it ran. */
 static uint32_t cpu_between(const struct task_lives *lives, const struct task_life *life, size_t index)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
-	if (index && events[index - 1].cpu != TASK_CPU_UNKNOWN)
-		return events[index - 1].cpu;
-	return index < life->count ? events[index].cpu : TASK_CPU_UNKNOWN;
+	if (index && cpu_of(&events[index - 1]) != TASK_CPU_UNKNOWN)
+		return cpu_of(&events[index - 1]);
+	return index < life->count ? cpu_of(&events[index]) : TASK_CPU_UNKNOWN;
 }
 
 /*
@@ -288,7 +294,7 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 static void count_event(const struct task_event *event, uint32_t *cpu, struct task_totals *ret)
 {
 	ret->preemptions += event->kind == TASK_EVENT_PREEMPT;
-	if (event->kind == TASK_EVENT_WAKE || event->cpu == TASK_CPU_UNKNOWN)
+	if (cpu_of(event) == TASK_CPU_UNKNOWN)
 		return;
 	ret->migrations += *cpu != TASK_CPU_UNKNOWN && *cpu != event->cpu;
 	*cpu = event->cpu;
@@ -300,7 +306,7 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 	const struct task_event *events = lives->events->items.items + life->first;
 	/* An event at `from_ns` belongs to this time, and one at `until_ns` to the next. */
 	size_t begin = sorted_below(events, life->count, .time_ns, from_ns);
-	uint32_t cpu = begin ? events[begin - 1].cpu : TASK_CPU_UNKNOWN;
+	uint32_t cpu = begin ? cpu_of(&events[begin - 1]) : TASK_CPU_UNKNOWN;
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(lives, life, i, pieces);
