@@ -57,7 +57,8 @@ static size_t wake_event(const struct sp_reader *reader)
 	return count;
 }
 
-void mode_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples, uint8_t *roles_ret)
+void mode_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples,
+		uint8_t *roles_ret)
 {
 	size_t count = sp_reader_event_count(reader), on_cpu = count, waits = count;
 	int best = 0;
@@ -189,16 +190,13 @@ static void set_thinned(struct mode_sample *ret, double d, double t)
 	ret->variance = t * t * (1 - d / t);
 }
 
-/* Returns the blocked part of a period, which also has the time from wake-up to running, if it is known. */
-static uint64_t blocked_period(const struct mode *mode, const struct sp_sample *sample,
-			       const struct task_interval *wait)
+/* Returns the time from a wait's begin until the thread ran again, which the recorder's period includes. */
+static uint64_t off_ns(const struct mode *mode, const struct sp_sample *sample,
+		       const struct task_interval *wait)
 {
 	struct task_wakeup wakeup;
-	if (!task_states_wakeup(mode->states, sample->tid, wait->end_ns, &wakeup) ||
-	    wakeup.run_ns <= wakeup.begin_ns)
-		return sample->period;
-	double part = (double)(wait->end_ns - wait->begin_ns) / (double)(wakeup.run_ns - wakeup.begin_ns);
-	return (uint64_t)((double)sample->period * part + 0.5);
+	bool found = task_states_wakeup(mode->states, sample->tid, wait->end_ns, &wakeup);
+	return (found ? wakeup.run_ns : wait->end_ns) - wait->begin_ns;
 }
 
 static bool wait_sample(const struct mode *mode, const struct sp_sample *sample, struct mode_sample *ret)
@@ -207,12 +205,12 @@ static bool wait_sample(const struct mode *mode, const struct sp_sample *sample,
 	ret->weight = ret->wait_ns = sample->period;
 	if (!find_wait(mode, sample, &wait) || wait.end_ns <= wait.begin_ns)
 		return true;
-	ret->weight = blocked_period(mode, sample, &wait);
+	uint64_t off = off_ns(mode, sample, &wait);
 	ret->wait_ns = wait.end_ns - wait.begin_ns;
 	ret->wait_end_ns = wait.end_ns;
 	ret->wait_open = wait.open;
-	if (ret->wait_ns < ret->weight)
-		set_thinned(ret, (double)ret->wait_ns, (double)ret->weight);
+	if (off < sample->period)
+		set_thinned(ret, (double)off, (double)sample->period);
 	return true;
 }
 
@@ -281,21 +279,18 @@ void mode_weights_deinit(struct mode_weights *weights)
 	u64map_deinit(&weights->index_of);
 }
 
-bool mode_weights_add(struct mode_weights *weights, uint64_t key, uint64_t weight)
+bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *from)
 {
 	bool added;
 	if (!vec_reserve(weights, weights->count + 1))
 		return false;
-	const uint32_t *index = u64map_put(&weights->index_of, key, (uint32_t)weights->count, &added);
-	if (index && added)
-		*vec_push(weights) = (struct mode_weight){.key = key};
-	if (index)
-		weights->items[*index].weight = weight_add(weights->items[*index].weight, weight);
-	return index != NULL;
-}
-
-uint64_t mode_weights_find(const struct mode_weights *weights, uint64_t key)
-{
-	const uint32_t *index = u64map_find(&weights->index_of, key);
-	return index ? weights->items[*index].weight : 0;
+	const uint32_t *index = u64map_put(&weights->index_of, from->key, (uint32_t)weights->count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(weights) = (struct mode_weight){.key = from->key};
+	struct mode_weight *to = &weights->items[*index];
+	to->weight = weight_add(to->weight, from->weight);
+	to->waits += from->waits;
+	return true;
 }

@@ -19,7 +19,7 @@
 /* Meaning of an event's samples in a mode. */
 enum event_role {
 	ROLE_NONE,   /* not counted */
-	ROLE_ON_CPU, /* distributes on-CPU and runnable time */
+	ROLE_ON_CPU, /* distributes on-CPU time, and the time in which threads were preempted */
 	ROLE_WAIT,   /* a wait; its period is the time in ns */
 	ROLE_SWITCH, /* a thread leaves a CPU; the states have the length of the wait */
 	ROLE_WAKE,   /* a wake-up; the states have the length of the wait that it ended */
@@ -94,10 +94,11 @@ struct sp_error *mode_no_switches(const struct sp_reader *reader, const char *wh
 /* Sets how a sample counts in the mode. Returns false if it does not count. Thread-safe. */
 bool mode_sample(const struct mode *mode, const struct sp_record *record, struct mode_sample *ret);
 
-/* Weight of a stratum's samples, before filters. */
+/* Sums of a stratum's samples, before filters. */
 struct mode_weight {
 	uint64_t key; /* mode_stratum_key() */
 	uint64_t weight;
+	double waits; /* number of waits that the samples stand for */
 };
 
 /* Weights by stratum. A zeroed struct is empty. */
@@ -108,11 +109,8 @@ struct mode_weights {
 
 void mode_weights_deinit(struct mode_weights *weights);
 
-/* Adds to a stratum's weight. Returns false when out of memory. */
-bool mode_weights_add(struct mode_weights *weights, uint64_t key, uint64_t weight);
-
-/* Returns a stratum's weight; 0: it has no samples. */
-uint64_t mode_weights_find(const struct mode_weights *weights, uint64_t key);
+/* Adds to the sums of the stratum with the key `from->key`. Returns false when out of memory. */
+bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *from);
 
 /* Returns the key of a stratum. All waits of a thread are one stratum. */
 static inline uint64_t mode_stratum_key(uint32_t lifetime, bool is_wait, uint32_t stratum)

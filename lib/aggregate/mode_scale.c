@@ -20,7 +20,7 @@ static bool merge_weights(const struct run *run, struct mode_weights *all)
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const struct mode_weights *from = &run->workers[i].counted.mode_weights;
 		for (size_t j = 0; j < from->count; j++)
-			if (!mode_weights_add(all, from->items[j].key, from->items[j].weight))
+			if (!mode_weights_add(all, &from->items[j]))
 				return false;
 	}
 	return true;
@@ -124,9 +124,10 @@ static void scale_worker(struct run *run, struct worker *worker)
 			continue;
 		uint64_t weight = leaf->weight;
 		stratum_scale(stratum, weight, times->ns);
-		double factor = weight ? (double)times->ns[TIME_BLOCKED] / (double)weight : 0;
-		times->variance *= factor * factor;
 		leaf->weight = state_sums_total(times);
+		double factor = weight ? (double)leaf->weight / (double)weight : 0;
+		times->variance *= factor * factor;
+		times->waits *= stratum->waits_factor;
 		/* Samples without time, such as on-CPU samples in mode off-cpu, make no rows and no nodes. */
 		if (!leaf->weight && run->mode.kind != SP_MODE_WAKERS)
 			leaf->samples = 0;
@@ -282,6 +283,7 @@ void mode_add_totals(const struct run *run, struct sp_profile *profile, struct s
 	add_leaves(run, &sums, profile);
 	for (size_t i = 0; i < run->worker_count; i++)
 		state_sums_add(&all, &run->workers[i].counted.wakeups);
+	all.variance = sums.variance;
 	if ((!run->mode.states || run->mode.latency) && !wakers)
 		all.waits = sums.waits;
 	if ((!run->mode.states || run->mode.latency || run->idle_threads) && !wakers)

@@ -34,15 +34,25 @@ struct stratum *mode_times_find(const struct mode_times *times, uint64_t key)
 	return index ? &times->strata.items[*index] : NULL;
 }
 
+/* Returns the thread's number of waits, divided by the number that its samples of waits stand for. */
+static double waits_factor(const struct mode *mode, const struct mode_weight *weight)
+{
+	uint32_t lifetime = (uint32_t)(weight->key >> 32);
+	if (!(weight->key & 1) || lifetime == LIFETIME_NONE || !(weight->waits > 0))
+		return 1;
+	return (double)task_states_totals(mode->states, lifetime)->waits / weight->waits;
+}
+
 /* Adds the strata, without times. Returns false when out of memory. */
-static bool add_strata(struct mode_times *times, const struct mode_weights *weights)
+static bool add_strata(struct mode_times *times, const struct mode *mode, const struct mode_weights *weights)
 {
 	for (uint32_t i = 0; i < weights->count; i++) {
 		const struct mode_weight *from = &weights->items[i];
 		struct stratum *stratum = vec_push(&times->strata);
 		if (!stratum || !u64map_put(&times->index_of, from->key, i, NULL))
 			return false;
-		*stratum = (struct stratum){.weight = from->weight};
+		*stratum = (struct stratum){.weight = from->weight,
+					     .waits_factor = waits_factor(mode, from)};
 	}
 	return true;
 }
@@ -61,7 +71,8 @@ static void add_lifetime(struct mode_times *times, const struct mode *mode, uint
 	uint64_t on_cpu = mode_stratum_key(lifetime, false, 0), wait = mode_stratum_key(lifetime, true, 0);
 	if (mode->kind == SP_MODE_WALL)
 		add_time(times, on_cpu, TIME_ON_CPU, totals->running_ns);
-	add_time(times, on_cpu, TIME_RUNNABLE, totals->runnable_ns);
+	add_time(times, on_cpu, TIME_RUNNABLE, totals->runnable_ns - totals->woken_ns);
+	add_time(times, wait, TIME_RUNNABLE, totals->woken_ns);
 	add_time(times, wait, TIME_BLOCKED, totals->blocked_ns);
 	times->rest[lifetime].ns[TIME_UNKNOWN] = totals->unknown_ns;
 	times->whole.waits += (double)totals->waits;
@@ -294,7 +305,7 @@ struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mo
 {
 	times->lifetime_count = mode->by_lifetime ? task_states_count(mode->states) : 0;
 	times->rest = calloc(times->lifetime_count + 1, sizeof(*times->rest));
-	if (!times->rest || !add_strata(times, weights))
+	if (!times->rest || !add_strata(times, mode, weights))
 		return error_no_memory();
 	for (uint32_t i = 0; i < times->lifetime_count && !mode->latency; i++)
 		add_lifetime(times, mode, i);

@@ -12,6 +12,7 @@ struct stratum {
 	uint64_t ns[TIME_STATES]; /* time that the samples stand for */
 	uint64_t weight;          /* weight of the samples */
 	uint64_t done;            /* weight of the samples that were scaled, see stratum_scale() */
+	double waits_factor;      /* samples of waits: scales their number of waits to that of the thread */
 };
 
 struct mode_times {

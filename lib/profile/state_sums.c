@@ -26,6 +26,21 @@ uint64_t state_sums_total(const struct state_sums *sums)
 	return total;
 }
 
+/*
+ * Returns the variance of a part's blocked time. The whole blocked time is exact: an error of the part is one
+ * of all others, too. The last term is that of Wilson's interval for whole² / variance samples: where all
+ * samples, or none, are in the part, they do not prove that all waits are.
+ */
+static double variance_of(const struct state_sums *part, const struct state_sums *whole)
+{
+	double blocked = (double)whole->ns[TIME_BLOCKED];
+	if (!(blocked > 0))
+		return part->variance;
+	double share = fmin((double)part->ns[TIME_BLOCKED] / blocked, 1);
+	double others = fmax(whole->variance - part->variance, 0), few = Z * whole->variance / blocked;
+	return (1 - share) * (1 - share) * part->variance + share * share * others + few * few;
+}
+
 struct sp_share state_share(const struct state_sums *part, const struct state_whole *whole)
 {
 	uint64_t total = state_sums_total(&whole->sums);
@@ -41,7 +56,7 @@ struct sp_share state_share(const struct state_sums *part, const struct state_wh
 		above += (share.high - share.value) * ns;
 	}
 	double value = (double)state_sums_total(part) / all;
-	double variance = Z * Z * part->variance;
+	double variance = Z * Z * variance_of(part, &whole->sums);
 	return (struct sp_share){
 		.value = fmin(value, 1),
 		.low = fmax(0, value - sqrt(below * below + variance) / all),

@@ -270,9 +270,9 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 	return value > high ? high : value;
 }
 
-/* Adds the part of a piece within a time. */
-static void add_piece(const struct task_lives *lives, const struct task_piece *piece, uint64_t from_ns,
-		      uint64_t until_ns, struct task_totals *ret)
+/* Adds the part of a piece within a time. `woken`: the piece begins when the thread is woken. */
+static void add_piece(const struct task_lives *lives, const struct task_piece *piece, bool woken,
+		      uint64_t from_ns, uint64_t until_ns, struct task_totals *ret)
 {
 	uint64_t begin_ns = clamp(piece->begin_ns, from_ns, until_ns);
 	uint64_t end_ns = clamp(piece->end_ns, from_ns, until_ns);
@@ -283,6 +283,8 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 		lost = task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), begin_ns, end_ns);
 	*sums[piece->state] += length - lost;
 	ret->unknown_ns += lost;
+	if (woken && piece->state == TASK_RUNNABLE)
+		ret->woken_ns += length - lost;
 	if (piece->state != TASK_BLOCKED || !length)
 		return;
 	ret->waits++;
@@ -310,8 +312,9 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(lives, life, i, pieces);
+		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
 		for (size_t j = 0; j < count; j++)
-			add_piece(lives, &pieces[j], from_ns, until_ns, ret);
+			add_piece(lives, &pieces[j], woken, from_ns, until_ns, ret);
 		if (i == life->count || events[i].time_ns >= until_ns)
 			return;
 		count_event(&events[i], &cpu, ret);
@@ -343,6 +346,7 @@ static void split_blocked(struct task_totals *totals, const struct task_thread *
 	if (more > totals->blocked_ns)
 		more = totals->blocked_ns;
 	totals->runnable_ns += more;
+	totals->woken_ns += more;
 	totals->blocked_ns -= more;
 	totals->split = TASK_SPLIT_SCHEDSTAT;
 }

@@ -45,6 +45,7 @@ struct task_totals {
 	uint32_t pid, tid;
 	uint64_t begin_ns, end_ns;
 	uint64_t running_ns, runnable_ns, blocked_ns, unknown_ns;
+	uint64_t woken_ns;         /* part of runnable_ns: from waking to running */
 	uint64_t waits;            /* blocked intervals, including those open at either end */
 	uint64_t longest_wait_ns;
 	uint64_t preemptions;      /* switches of a thread that could run */

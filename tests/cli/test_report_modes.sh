@@ -197,7 +197,8 @@ sprof: $tmp/noswitch has no context switches (SWITCH records), which mode latenc
 END
 
 # A thinned wait of 36 ms, recorded with the limit of 40 ms, so that it stands for 40 / 36 waits. The thread
-# also waited for 4 ms without a sample. The variance is 40² (1 - 36/40) = 160 ms².
+# also waited for 4 ms without a sample. The variance is 40² (1 - 36/40) = 160 ms². The wait is the only
+# sample of 40 ms, which leaves the interval of few samples.
 recording "$tmp/thinned" <<END
 arch x86_64
 event cpu-clock chain
@@ -213,7 +214,7 @@ switch 1 1 0 1056000000 out
 switch 1 1 0 1060000000 in
 sample 0 1 1 0 1160000000 1000000 0x1010 0x1010 0x9010
 END
-half=$(awk 'BEGIN { printf "%.6f", 1.959964 * sqrt(160) / 160 }')
+half=$(awk 'BEGIN { printf "%.6f", 1.959964 ^ 2 * 160 / 40 / 160 }')
 prints "a thinned wait has the variance of thinning" sh -c \
 	'"$SPROF" report -q -i "$0" -s waits_for --format csv --no-children |
 		awk -F, "/,sleep,/ { printf \"%.6f %.6f %.6f %d\n\", \$1, \$1 - \$2, \$3 - \$1, \$5 }"' \

@@ -146,15 +146,14 @@ reader;[interrupt];hrtimer_wakeup_[k];try_to_wake_up_[k] 10000000
 reader;[softirq];hrtimer_wakeup_[k];try_to_wake_up_[k] 10000000
 reader;demo[1];[truncated stacks];[absent];[absent];pipe_write_[k];try_to_wake_up_[k] 30000000
 END
-prints "waits have their waker as a key" values "waker wakee self_blocked_ns" waits --mode off-cpu --no-children \
-	-s waker,wakee <<'END'
-  0
-[idle] reader[2] 5000000
-[interrupt] reader[2] 10000000
-[not woken] reader[2] 70000000
-[softirq] reader[2] 10000000
-demo[1] reader[2] 30000000
-reader[2] demo[1] 20000000
+prints "waits have their waker as a key" values "waker wakee self_weight self_waits self_low" waits \
+	--mode off-cpu --no-children -s waker,wakee <<'END'
+[idle] reader[2] 6000000 1 0.03931847969
+[interrupt] reader[2] 11000000 1 0.07208387942
+[not woken] reader[2] 70000000 1 0.4587155963
+[softirq] reader[2] 10500000 1 0.06880733945
+demo[1] reader[2] 35000000 1 0.2293577982
+reader[2] demo[1] 20100000 1 0.1317169069
 END
 report --wakers -i waits --format json | python3 -c '
 import json, sys

@@ -81,10 +81,11 @@ compare() {
 compare "sleep pipe" sleep_b pipe_wait
 compare "lock epoll" lock_hold epoll_tick
 
-# Thinned, the sum is the same but for chance: some waits are short.
+# Thinned, the sum is the same but for chance: some waits are short. Snapshots replace the samples while a
+# busy machine delays the recorder, and do not find woken threads that wait for a CPU.
 "$SPROF" record --off-cpu -o "$file" --no-summary -- "$workload/waits" 1 sleep lock >"$tmp/truth" 2>"$tmp/err"
 waits "$file" >"$tmp/waits"
-within "the sum of all waits, thinned" "$(sum all)" "$(blocked "$file")" 4
+within "the sum of all waits, thinned" "$(sum all)" "$(blocked "$file")" 15
 
 # A process that runs already.
 "$workload/waits" 60 sleep pipe lock >"$tmp/truth" &

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shares of time by state, with intervals. */
 #include "profile/state_sums.h"
+#include <math.h>
 #include "profile/interval.h"
 #include "test.h"
 
@@ -17,14 +18,60 @@ TEST(one_long_wait_is_exact)
 TEST(thinned_waits_have_the_variance_of_thinning)
 {
 	/* 100 waits of 0.5 ms, recorded with period 1 ms and probability 1/2: T² (1 - d / T) each. */
-	const struct state_whole whole = {.sums = {.ns = {[TIME_BLOCKED] = SECOND}}};
+	const double variance = 100 * 1e12 * 0.5, few = 1.959963984540054 * variance / SECOND;
+	const struct state_whole whole = {.sums = {.ns = {[TIME_BLOCKED] = SECOND}, .variance = variance}};
 	const struct state_sums part = {.ns = {[TIME_BLOCKED] = 100000000}, .waits = 200,
-					.variance = 100 * 1e12 * 0.5};
+					.variance = variance};
 	struct sp_share share = state_share(&part, &whole);
-	double half = 1.959963984540054 * 7071067.8 / SECOND;
+	double half = 1.959963984540054 * sqrt(0.9 * 0.9 * variance + few * few) / SECOND;
 	ck_assert_double_eq_tol(share.value, 0.1, 1e-12);
 	ck_assert_double_eq_tol(share.high - share.value, half, 1e-7);
 	ck_assert_double_eq_tol(share.value - share.low, half, 1e-7);
+}
+
+/* Adds the samples of `count` waits of d ns with period T, and returns their true time. */
+static double add_waits(struct state_sums *sums, uint64_t *random, int count, double d, double t)
+{
+	for (int i = 0; i < count; i++) {
+		*random = *random * 6364136223846793005 + 1442695040888963407;
+		if ((double)(*random >> 32) / 4294967296.0 >= d / t)
+			continue;
+		sums->ns[TIME_BLOCKED] += (uint64_t)t;
+		sums->variance += t * t * (1 - d / t);
+	}
+	return count * d;
+}
+
+/* The true share is in 94 % to `most_percent` of the intervals. */
+static void covers(int count, int others, int most_percent)
+{
+	uint64_t random = 7;
+	int inside = 0, trials = 4000;
+	for (int i = 0; i < trials; i++) {
+		struct state_sums part = {0}, other = {0};
+		double time = add_waits(&part, &random, count, 300000, 1000000);
+		double all = time + add_waits(&other, &random, others, 100000, 1000000);
+		struct state_whole whole = {.sums = part};
+		state_sums_add(&whole.sums, &other);
+		uint64_t sampled = whole.sums.ns[TIME_BLOCKED];
+		double factor = sampled ? all / (double)sampled : 0;
+		whole.sums.ns[TIME_BLOCKED] = (uint64_t)all;
+		whole.sums.variance *= factor * factor;
+		part.ns[TIME_BLOCKED] = (uint64_t)((double)part.ns[TIME_BLOCKED] * factor);
+		part.variance *= factor * factor;
+		struct sp_share share = state_share(&part, &whole);
+		inside += share.low <= time / all && time / all <= share.high;
+	}
+	ck_assert_int_ge(inside, trials * 94 / 100);
+	ck_assert_int_le(inside, trials * most_percent / 100);
+}
+
+TEST(intervals_of_thinned_waits_cover_their_true_share)
+{
+	covers(1000, 1000, 97);
+	covers(100, 1000, 97);
+	/* Intervals of few samples are wider. */
+	covers(100, 20, 100);
 }
 
 TEST(on_cpu_time_has_the_interval_of_its_samples)

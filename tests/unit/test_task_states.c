@@ -444,6 +444,9 @@ TEST(schedstat_splits_blocked_time)
 	has_times(totals_of(T), 15, 30, 80 - 25, 0);
 	ck_assert_int_eq(totals_of(T)->split, TASK_SPLIT_SCHEDSTAT);
 	has_times(totals_of(S), 3, 12, 35, 0);
+	/* Preemption, and the time from its creation until it first ran, follow no wait. */
+	ck_assert_uint_eq(totals_of(T)->woken_ns, 30 - 5);
+	ck_assert_uint_eq(totals_of(S)->woken_ns, 12 - 2);
 	has_times(totals_of(13), 0, 0, 100, 0);
 	ck_assert_int_eq(totals_of(13)->split, TASK_SPLIT_NONE);
 	end();
@@ -533,6 +536,7 @@ TEST(samples_of_switches_give_states)
 	seal(100, 200);
 	const struct task_totals *totals = totals_of(T);
 	has_times(totals, 10 + 5 + 5, 5 + 5, 10 + 20, 0);
+	ck_assert_uint_eq(totals->woken_ns, 5);
 	ck_assert_int_eq(totals->split, TASK_SPLIT_WAKING);
 	ck_assert(totals->ended);
 	is_state(T, 141, TASK_RUNNABLE, 140, 145);

@@ -296,13 +296,14 @@ struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t ti
 static struct waits_thread describe(const struct waiting_thread *thread)
 {
 	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid,
-				     .was_there = thread->state == THREAD_THERE,
+				     .was_there = thread->state == THREAD_THERE && !thread->events.count,
 				     .switched = thread->switched};
 }
 
 /*
- * Whether the thread waits by all of its records, and has no stack. Most waits are short: their switches
- * are not processed yet. *since_ns_ret: the time when it went off.
+ * Returns whether the thread may wait without a stack. A thread that ran at its last record may wait now:
+ * without it, snapshots would prefer threads whose waits are longer than the age of the records.
+ * *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
  */
 static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret)
 {
@@ -313,8 +314,10 @@ static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret)
 		if (event->kind != EVENT_SNAPSHOT && (!last || compare_events(event, last) > 0))
 			last = event;
 	}
-	*since_ns_ret = last ? last->time_ns : thread->off_ns;
-	return last ? last->kind == EVENT_OUT : off && !thread->held;
+	if (last)
+		off = last->kind == EVENT_OUT;
+	*since_ns_ret = !off ? 0 : last ? last->time_ns : thread->off_ns;
+	return last ? last->kind != EVENT_EXIT : thread->state != THREAD_ENDED && !(off && thread->held);
 }
 
 bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
@@ -322,7 +325,7 @@ bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
 	while (*at < waits->threads.count) {
 		struct waiting_thread *thread = &waits->threads.items[(*at)++];
 		uint64_t since_ns;
-		if (!thread->tid || !is_bare(thread, &since_ns) || thread->seen_ns == since_ns)
+		if (!thread->tid || !is_bare(thread, &since_ns) || (since_ns && thread->seen_ns == since_ns))
 			continue;
 		thread->seen_ns = since_ns;
 		*ret = describe(thread);

@@ -87,8 +87,8 @@ struct waits_thread {
 };
 
 /*
- * The next thread that waits, or may do so, and has neither a stack nor been returned before in this wait.
- * *at is 0 at first. False: there is no other.
+ * The next thread that may wait without a stack: one that ran at its last record may, too. A thread that is
+ * known to wait is returned once in this wait. *at is 0 at first. False: there is no other.
  */
 bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret);
 
