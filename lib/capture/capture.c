@@ -34,7 +34,6 @@ static void connect_parts(struct sp_capture *capture)
 	struct filter *filter = &capture->samples.filter;
 	bool filters_tasks = capture->config.plan->cpu_wide && capture->config.target != CAPTURE_SYSTEM_WIDE;
 	tasks_connect(&capture->tasks);
-	filter->rewrite = &capture->bank.rewrite;
 	filter->double_sampling = &capture->tasks.double_sampling;
 	filter->membership = filters_tasks ? &capture->tasks.membership : NULL;
 }

@@ -152,10 +152,11 @@ static struct sp_error *take_snapshot(struct sp_capture *capture, const struct w
 	struct sp_error *error = snapshots_read(state->snapshots, &blocked, record, &result);
 	if (error || result != SNAPSHOT_TAKEN)
 		return error;
-	struct perf_event_header header;
-	memcpy(&header, record->items, sizeof(header));
 	const struct ring ring = {.data = record->items, .size = 1U << 16};
-	return live_unwind_add(capture->samples.live_unwind, &ring, 0, &header, state->id);
+	struct record_values sample;
+	if (!record_values_read(&ring, 0, record->count, &capture->samples.filter.fields, &sample))
+		return NULL;
+	return live_unwind_add(capture->samples.live_unwind, &ring, &sample, state->id);
 }
 
 /* `all`: of all threads that wait without a stack; else of those that were there before. */

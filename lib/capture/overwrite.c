@@ -54,13 +54,14 @@ void overwrite_deinit(struct overwrite *overwrite)
 static uint64_t first_wanted(const struct sp_capture *capture, const struct ring *ring, uint64_t end,
 			     uint64_t from_ns, uint64_t *first_ns_ret)
 {
-	struct perf_event_header header;
+	struct record_values record;
 	const struct record_fields *fields = &capture->samples.filter.fields;
 	*first_ns_ret = 0;
-	for (uint64_t at = 0; at < end && ring_record(ring, at, end, &header); at += header.size) {
-		if (header.type != PERF_RECORD_SAMPLE || header.size < fields->sample_cpu + 8)
+	for (uint64_t at = 0; at < end && record_values_read(ring, at, end, fields, &record);
+	     at += record.header.size) {
+		if (record.header.type != PERF_RECORD_SAMPLE || record.header.size < fields->sample_end)
 			continue;
-		*first_ns_ret = ring_u64(ring, at + fields->sample_time) + capture->bank.rewrite.shift_ns;
+		*first_ns_ret = record.time_ns + capture->bank.rewrite.shift_ns;
 		if (*first_ns_ret >= from_ns)
 			return at;
 	}
@@ -84,8 +85,8 @@ static struct sp_error *write_copy(struct sp_capture *capture, struct ring *ring
 	struct sp_error *error = NULL;
 	while (!error && ring->tail < end) {
 		uint64_t part = ring_whole_records(ring, end, PART_BYTES);
-		error = filter_ring(&capture->samples.filter, ring, part > ring->tail ? part : end,
-				    &capture->out.batch);
+		error = sample_path_filter(&capture->samples, &capture->bank.rewrite, ring,
+					   part > ring->tail ? part : end, &capture->out.batch);
 		/* The copy is the next ring's after this. */
 		error = error_first(error, batch_flush(&capture->out.batch));
 		if (!error)

@@ -13,6 +13,7 @@
 struct task_life {
 	struct task_totals totals;
 	size_t first, count; /* events; none of them is FORK or EXIT */
+	uint32_t end_cpu;    /* CPU of the EXIT */
 	bool ran;            /* without events: it ran all the time */
 };
 

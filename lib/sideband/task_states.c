@@ -9,6 +9,11 @@
 #include "sideband/task_latency.h"
 #include "sideband/task_lives.h"
 
+struct cpu_time {
+	uint32_t cpu;
+	uint64_t time_ns;
+};
+
 struct task_states {
 	struct task_events events;
 	struct task_gaps gaps;
@@ -17,8 +22,10 @@ struct task_states {
 	uint64_t first_ns, last_ns;   /* extent of all records; first_ns UINT64_MAX: none */
 	bool switches;                /* switches were recorded */
 	struct u64map last_of_cpu;    /* CPU -> index in last_times */
-	VEC(uint64_t) last_times;     /* latest switch of each CPU so far */
+	VEC(struct cpu_time) last_times; /* latest switch of each CPU so far */
 	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
+	uint64_t lost;                /* records, by LOST records */
+	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
 	bool has_latency;
 };
 
@@ -88,9 +95,9 @@ static bool note_time(struct task_states *states, uint32_t cpu, uint64_t time_ns
 	if (!index)
 		return false;
 	if (added)
-		*vec_push(&states->last_times) = time_ns;
-	else if (time_ns > states->last_times.items[*index])
-		states->last_times.items[*index] = time_ns;
+		*vec_push(&states->last_times) = (struct cpu_time){cpu, time_ns};
+	else if (time_ns > states->last_times.items[*index].time_ns)
+		states->last_times.items[*index].time_ns = time_ns;
 	return true;
 }
 
@@ -125,7 +132,7 @@ static bool add_task(struct task_states *states, const struct sp_record *record)
 	if (!is_thread(tid))
 		return true;
 	if (record->type == PERF_RECORD_EXIT && time_ns)
-		return add_event(states, pid, tid, TASK_EVENT_EXIT, time_ns, TASK_CPU_UNKNOWN);
+		return add_event(states, pid, tid, TASK_EVENT_EXIT, time_ns, cpu_of(record));
 	if (record->type == PERF_RECORD_FORK && time_ns && !(record->misc & PERF_RECORD_MISC_FORK_EXEC))
 		return add_event(states, pid, tid, TASK_EVENT_FORK, time_ns, pid);
 	if (record->type == PERF_RECORD_COMM && time_ns && exec)
@@ -141,7 +148,7 @@ static uint64_t lost_from(const struct task_states *states, uint32_t cpu)
 {
 	const uint32_t *index = u64map_find(&states->last_of_cpu, cpu);
 	if (index)
-		return states->last_times.items[*index];
+		return states->last_times.items[*index].time_ns;
 	return states->round_ns < states->before_ns ? states->round_ns : states->before_ns;
 }
 
@@ -152,6 +159,7 @@ static bool add_lost(struct task_states *states, const struct sp_record *record)
 		begin_ns = states->before_ns < states->round_ns ? states->before_ns : states->round_ns;
 	if (begin_ns > end_ns)
 		begin_ns = end_ns;
+	states->lost += record->lost.lost;
 	return task_gaps_add(&states->gaps, cpu_of(record), begin_ns, end_ns);
 }
 
@@ -200,6 +208,9 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 		break;
 	case PERF_RECORD_LOST:
 		done = !time_ns || add_lost(states, record);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		states->lost_in_all += time_ns ? 0 : record->lost.lost;
 		break;
 	case SP_RECORD_FINISHED_ROUND:
 		states->before_ns = states->round_ns;
@@ -274,6 +285,22 @@ struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid, 
 	return NULL;
 }
 
+/*
+ * The kernel writes a LOST record with the next record that finds room: losses at the recording's end have
+ * none. Only the final counts of all CPUs show that there were some.
+ */
+static bool add_lost_at_end(struct task_states *states)
+{
+	if (states->lost_in_all <= states->lost)
+		return true;
+	for (size_t i = 0; i < states->last_times.count; i++) {
+		const struct cpu_time *last = &states->last_times.items[i];
+		if (!task_gaps_add(&states->gaps, last->cpu, last->time_ns, states->last_ns))
+			return false;
+	}
+	return true;
+}
+
 struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns, uint64_t last_ns)
 {
 	if (first_ns && first_ns < states->first_ns)
@@ -287,8 +314,8 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 	states->lives.first_ns = states->first_ns;
 	states->lives.last_ns = states->last_ns;
 	states->lives.known = states->switches;
-	if (!task_events_sort(&states->events) || !task_gaps_seal(&states->gaps) ||
-	    !task_lives_make(&states->lives, &states->events))
+	if (!add_lost_at_end(states) || !task_events_sort(&states->events) ||
+	    !task_gaps_seal(&states->gaps) || !task_lives_make(&states->lives, &states->events))
 		return error_no_memory();
 	task_lives_sum(&states->lives);
 	return NULL;

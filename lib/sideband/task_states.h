@@ -8,8 +8,10 @@
  * lifetimes. Threads that existed when the recording began were blocked until they first ran, unless they
  * were on a CPU. A state lasts until the next record of the thread, or the recording's end.
  *
- * Lost records make time unknown: the time in which they were lost, and intervals whose begin and end
- * contradict each other. A thread's states sum to its lifetime.
+ * Lost records make time unknown: the time in which they were lost, intervals whose begin and end
+ * contradict each other, and the rest of an interval in which a thread could run. After a loss, a thread off
+ * the CPU counts as blocked. Between two losses without a record of the thread, its state is assumed to stay.
+ * A thread's states sum to its lifetime.
  *
  * Memory: 16 bytes for each switch, twice as much during task_states_seal(). Times are in the recording's
  * clock, in ns.

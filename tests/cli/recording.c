@@ -16,7 +16,7 @@
  *	comm PID TID NAME                   in names, \xHH is a byte
  *	exec PID TID NAME
  *	fork PID PPID TID TIME
- *	exit PID TID TIME
+ *	exit PID TID CPU TIME
  *	switch PID TID CPU TIME in|out|preempt
  *	mmap PID START SIZE OFFSET PATH [BUILD-ID]
  *	                                    PID -1: the kernel's; 40 hexadecimal digits: MMAP2
@@ -419,8 +419,8 @@ static void write_switch(struct recording *recording, char **words)
 	struct sp_record record = {.type = ends ? PERF_RECORD_EXIT : PERF_RECORD_SWITCH};
 	record.id.pid = record.task.pid = record.task.ppid = (uint32_t)number(recording, words[1]);
 	record.id.tid = record.task.tid = record.task.ptid = (uint32_t)number(recording, words[2]);
-	record.id.cpu = ends ? 0 : (uint32_t)number(recording, words[3]);
-	record.id.time_ns = number(recording, words[ends ? 3 : 4]);
+	record.id.cpu = (uint32_t)number(recording, words[3]);
+	record.id.time_ns = number(recording, words[4]);
 	if (ends)
 		record.task.time_ns = record.id.time_ns;
 	else if (strcmp(words[5], "in") != 0)

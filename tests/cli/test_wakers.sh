@@ -27,7 +27,7 @@ mmap 5 0x7000 0x1000 0 $tmp/absent"
 switches() {
 	cat <<END
 $tasks
-switch 1 1 0 1000000000 in
+switch 1 1 1 1000000000 in
 switch 1 2 1 1000000000 in
 END
 	while read -r tid out in; do
@@ -43,7 +43,7 @@ END
 END
 	echo "sample 1 1 2 1 1130000000 70000000 0xffffffff81001010 0xffffffff81001010 0x1010"
 	echo "switch 1 2 1 1130000000 out"
-	echo "exit 5 5 1200000000"
+	echo "switch 1 1 1 1200000000 preempt"
 }
 
 # wakeups EVENT: lines of the wake-ups; EVENT is the number of sched:sched_waking.

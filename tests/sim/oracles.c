@@ -199,6 +199,8 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 	struct counts counts = compare_samples(scenario, killed);
 	if (scenario->sampling.off_cpu && !killed && !sim_result.failed)
 		sim_check_waits(scenario, &read_back);
+	if (scenario->sampling.off_cpu)
+		sim_check_states(scenario, killed);
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!killed && !sim_result.failed && !scenario->may_drop)
 		check_losses();

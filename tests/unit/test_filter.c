@@ -205,35 +205,6 @@ TEST(filter_passes_by_many_short_runs)
 	fixture_deinit(&f);
 }
 
-/* Limits of a file end a round within a ring: the next begins there. */
-TEST(filter_shifts_the_time_of_each_record_once)
-{
-	struct fixture f;
-	const struct rewrite rewrite = {.shift_ns = 100};
-	uint64_t ends[3];
-	fixture_init(&f, 4096, 4096 - 40);
-	f.filter.membership = NULL;
-	f.filter.rewrite = &rewrite;
-	for (uint64_t i = 0; i < 3; i++) {
-		struct sp_record record = {
-			.type = PERF_RECORD_SAMPLE,
-			.sample = {.pid = 1, .tid = 1, .time_ns = 1000 * i, .id = 5},
-		};
-		put(&f, &record, false);
-		ends[i] = ring_head(&f.ring);
-		record.sample.time_ns += 100;
-		ok_or_fail(record_encode(&f.wanted, &record, &attr));
-	}
-	for (size_t i = 0; i < 3; i += 2) {
-		ok_or_fail(filter_ring(&f.filter, &f.ring, ends[i], &f.batch));
-		ok_or_fail(batch_flush(&f.batch));
-	}
-	store_is_wanted(&f);
-	ck_assert_uint_eq(f.filter.counts.first_ns, 100);
-	ck_assert_uint_eq(f.filter.counts.last_ns, 2100);
-	fixture_deinit(&f);
-}
-
 TEST(filter_goes_on_behind_damage)
 {
 	struct fixture f;
@@ -273,6 +244,112 @@ TEST(filter_drops_what_doubts_repeat)
 	double_sampling_deinit(&double_sampling);
 }
 
+TEST(filter_drops_samples_of_its_own_process)
+{
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	ck_assert(membership_add(&f.membership, 1, 1, 0));
+	f.filter.own_pid = 3;
+	put_sample(&f, 3, 1, 0, false);
+	put_sample(&f, 1, 2, 0, true);
+	put_sample(&f, 2, 3, 0, false);
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.samples, 1);
+	ck_assert_uint_eq(f.filter.counts.filtered, 1);
+	fixture_deinit(&f);
+}
+
+/* Samples of waits leave the batch; SWITCH records stay in it. */
+TEST(filter_gives_waits_their_samples_and_switches_at_any_wrap)
+{
+	for (uint64_t start = 0; start < 4096; start += 8) {
+		struct fixture f;
+		fixture_init(&f, 4096, start);
+		f.filter.membership = NULL;
+		const struct waits_options options = {.fields = f.filter.fields, .thin_ns = 1,
+						      .snapshot_ns = 1000, .threads_max = 4,
+						      .bytes_max = 4096};
+		f.filter.waits = waits_new(&options);
+		ck_assert_ptr_nonnull(f.filter.waits);
+		ok_or_fail(waits_add_id(f.filter.waits, 7));
+		struct sp_record wait = {.type = PERF_RECORD_SAMPLE,
+					 .sample = {.pid = 1, .tid = 1, .time_ns = 10, .ip = 0x1234, .id = 7,
+						    .period = 1}};
+		struct sp_record off = {.type = PERF_RECORD_SWITCH, .misc = PERF_RECORD_MISC_SWITCH_OUT,
+					.id = {.pid = 1, .tid = 1, .time_ns = 10, .id = 7}};
+		struct sp_record on = {.type = PERF_RECORD_SWITCH,
+				       .id = {.pid = 1, .tid = 1, .time_ns = 60, .id = 7}};
+		put_sample(&f, 1, 5, 3, true);
+		put(&f, &wait, false);
+		put(&f, &off, true);
+		put(&f, &on, true);
+		put_sample(&f, 1, 61, 3, true);
+		run(&f);
+		store_is_wanted(&f);
+		ck_assert_uint_eq(f.filter.counts.samples, 2);
+		ck_assert_uint_eq(f.filter.counts.switch_ns, 60);
+		wait.sample.period = 50;
+		f.encoded.count = f.wanted.count = 0;
+		ok_or_fail(record_encode(&f.wanted, &wait, &attr));
+		ok_or_fail(waits_write(f.filter.waits, 100, &f.encoded));
+		ck_assert_uint_eq(f.encoded.count, f.wanted.count);
+		ck_assert(!memcmp(f.encoded.items, f.wanted.items, f.wanted.count));
+		waits_free(f.filter.waits);
+		fixture_deinit(&f);
+	}
+}
+
+TEST(filter_drops_repeated_switches)
+{
+	struct fixture f;
+	struct double_sampling double_sampling = {0};
+	fixture_init(&f, 4096, 0);
+	f.filter.membership = NULL;
+	ck_assert(double_sampling_add_id(&double_sampling, 5, 0));
+	ck_assert(double_sampling_add_id(&double_sampling, 6, 0));
+	ck_assert(double_sampling_add_task(&double_sampling, 1));
+	f.filter.double_sampling = &double_sampling;
+	struct sp_record change = {.type = PERF_RECORD_SWITCH,
+				   .id = {.pid = 1, .tid = 1, .time_ns = 2, .id = 5}};
+	put(&f, &change, true);
+	change.id.id = 6;
+	put(&f, &change, false);
+	change.id.cpu = 1;
+	put(&f, &change, true);
+	run(&f);
+	store_is_wanted(&f);
+	fixture_deinit(&f);
+	double_sampling_deinit(&double_sampling);
+}
+
+TEST(filter_renames_samples_in_the_batch)
+{
+	for (uint64_t start = 0; start < 4096; start += 8) {
+		struct fixture f;
+		struct alternate_ids alternates = {.first_listed = 5};
+		fixture_init(&f, 4096, start);
+		f.filter.membership = NULL;
+		f.filter.alternates = &alternates;
+		ck_assert(vec_reserve(&alternates.listed, 1));
+		*vec_push(&alternates.listed) = 5;
+		ck_assert(u64map_put(&alternates.map, 78, 1, NULL));
+		struct sp_record sample = {.type = PERF_RECORD_SAMPLE,
+					   .sample = {.pid = 1, .tid = 1, .time_ns = 2, .ip = 9, .id = 78,
+						      .period = 10}};
+		put_sample(&f, 1, 1, 5, true);
+		put(&f, &sample, false);
+		sample.sample.id = 5;
+		ok_or_fail(record_encode(&f.wanted, &sample, &attr));
+		put_sample(&f, 1, 3, 90, true);
+		run(&f);
+		store_is_wanted(&f);
+		ck_assert_uint_eq(f.filter.counts.samples, 3);
+		alternate_ids_deinit(&alternates);
+		fixture_deinit(&f);
+	}
+}
+
 TEST(batch_releases_the_ring_though_the_sink_fails)
 {
 	struct fixture f;
@@ -290,41 +367,17 @@ TEST(batch_releases_the_ring_though_the_sink_fails)
 	fixture_deinit(&f);
 }
 
-TEST(fields_follow_the_sample_type)
+static struct sp_error *take_nothing(void *arg, const struct ring *ring,
+				     const struct record_values *record, uint64_t id)
 {
-	struct record_fields fields;
-	ck_assert(!record_fields_make(PERF_SAMPLE_IP | PERF_SAMPLE_TID, &fields));
-	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID,
-				     &fields));
-	ck_assert_uint_eq(fields.sample_cpu, 56);
-	ck_assert_uint_eq(fields.sample_period, 64);
-	ck_assert_uint_eq(fields.trailer_time, 32);
-	ck_assert_uint_eq(fields.trailer_tid, 40);
-	ck_assert_uint_eq(fields.sample_id_again, 48);
-	ck_assert_uint_eq(fields.trailer_id_again, 24);
-	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID,
-				     &fields));
-	ck_assert_uint_eq(fields.sample_id_again, 40);
-	ck_assert_uint_eq(fields.trailer_id_again, 32);
-	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &fields));
-	ck_assert_uint_eq(fields.sample_id_again, 0);
-	ck_assert_uint_eq(fields.sample_end, fields.sample_period + 8);
-	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED & ~PERF_SAMPLE_PERIOD, &fields));
-	ck_assert_uint_eq(fields.sample_period, 0);
-	ck_assert_uint_eq(fields.sample_end, fields.sample_cpu + 8);
-}
-
-static struct sp_error *take_nothing(void *arg, const struct ring *ring, uint64_t position,
-				     const struct perf_event_header *header, uint64_t id)
-{
-	(void)arg, (void)ring, (void)position, (void)header, (void)id;
+	(void)arg, (void)ring, (void)record, (void)id;
 	return NULL;
 }
 
-static struct sp_error *take_no_format(void *arg, const struct ring *ring, uint64_t position,
-				       const struct perf_event_header *header, uint64_t id)
+static struct sp_error *take_no_format(void *arg, const struct ring *ring,
+				       const struct record_values *record, uint64_t id)
 {
-	(void)arg, (void)ring, (void)position, (void)header, (void)id;
+	(void)arg, (void)ring, (void)record, (void)id;
 	return error_new(SP_ERROR_FORMAT, "no sample");
 }
 
@@ -384,11 +437,11 @@ TEST(filter_leaves_no_record_of_a_helper)
 	fixture_deinit(&f);
 }
 
-static struct sp_error *take_id(void *arg, const struct ring *ring, uint64_t position,
-				const struct perf_event_header *header, uint64_t id)
+static struct sp_error *take_id(void *arg, const struct ring *ring, const struct record_values *record,
+				uint64_t id)
 {
 	uint64_t *ids = arg;
-	(void)ring, (void)position, (void)header;
+	(void)ring, (void)record;
 	ids[ids[0]++] = id;
 	return NULL;
 }

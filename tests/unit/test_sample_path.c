@@ -150,6 +150,27 @@ TEST(a_limit_leaves_samples_for_the_next_round)
 	tear_down(&f);
 }
 
+TEST(times_are_shifted_once_though_a_limit_ends_the_round)
+{
+	struct fixture f;
+	set_up(&f, &plain);
+	f.bank.rewrite.shift_ns = 100;
+	for (uint64_t i = 1; i <= 3; i++)
+		put(&f, &plain, 0, 1000 * i);
+	ring_bank_snapshot(&f.bank, true);
+	ck_assert(ring_bank_limit(&f.bank, ring_bank_round_bytes(&f.bank) / 2));
+	ok_or_fail(sample_path_write(&f.path, &f.bank, &f.batch, &f.wrote));
+	ok_or_fail(batch_flush(&f.batch));
+	ck_assert_uint_eq(f.samples, 1);
+	ck_assert_uint_eq(f.last_ns[0], 1100);
+	round_of(&f);
+	ck_assert_uint_eq(f.samples, 3);
+	ck_assert_uint_eq(f.last_ns[0], 3100);
+	ck_assert_uint_eq(f.path.filter.counts.first_ns, 1100);
+	ck_assert_uint_eq(f.path.filter.counts.last_ns, 3100);
+	tear_down(&f);
+}
+
 /* Nothing is mapped at the address: each chain has one frame. None is lost, and order holds. */
 TEST(stack_copies_return_as_call_chains)
 {

@@ -72,6 +72,14 @@ static void lost(uint64_t time_ns, uint32_t cpu)
 	add(record);
 }
 
+/* The kernel's count at the end. */
+static void lost_in_all(uint64_t count)
+{
+	struct sp_record record = record_at(PERF_RECORD_LOST_SAMPLES, 0, 0, 0);
+	record.lost.lost = count;
+	add(record);
+}
+
 static void begin(void)
 {
 	ok_or_fail(task_states_new(&states));
@@ -304,6 +312,67 @@ TEST(a_thread_that_ran_at_the_last_loss_is_unknown)
 	lost(140, 1);
 	seal(100, 200);
 	has_times(totals_of(T), 0, 0, 10, 90);
+	end();
+}
+
+TEST(time_after_unreported_losses_is_unknown)
+{
+	begin();
+	comm(S, 0, 0);
+	in(T, 110);
+	out(T, 120);
+	lost(130, 1);
+	in(T, 140);
+	lost_in_all(2); /* one of them in LOST records */
+	seal(100, 200);
+	has_times(totals_of(T), 10, 0, 10 + 10, 10 + 60);
+	is_state(T, 150, TASK_UNKNOWN, 140, 200);
+	has_times(totals_of(S), 0, 0, 20 + 10, 10 + 60);
+	end();
+}
+
+TEST(losses_that_lost_records_report_are_not_at_the_end)
+{
+	begin();
+	in(T, 110);
+	out(T, 120);
+	lost(130, 1);
+	in(T, 140);
+	lost_in_all(1);
+	seal(100, 200);
+	has_times(totals_of(T), 10 + 60, 0, 10 + 10, 10);
+	end();
+}
+
+TEST(a_preempted_thread_may_have_blocked_since_a_loss)
+{
+	begin();
+	in(T, 110);
+	preempt(T, 120);
+	in(S, 130);
+	lost(140, 1); /* from 130 on */
+	in(T, 180);
+	seal(100, 200);
+	has_times(totals_of(T), 10 + 20, 10, 10, 50);
+	is_state(T, 170, TASK_UNKNOWN, 130, 180);
+	end();
+}
+
+TEST(a_thread_does_not_run_on_two_cpus)
+{
+	begin();
+	in(T, 110); /* CPU 1 */
+	in(S, 120);
+	lost(130, 1);
+	add(switch_of(S, 0, 140, 2));
+	lost(150, 2);
+	struct sp_record exit = record_at(PERF_RECORD_EXIT, 0, T, 180);
+	exit.id.cpu = 2;
+	exit.task = (struct sp_task){.pid = PID, .tid = T, .time_ns = 180};
+	add(exit);
+	seal(100, 200);
+	has_times(totals_of(T), 10 + 30, 0, 10, 30);
+	is_state(T, 135, TASK_UNKNOWN, 120, 150);
 	end();
 }
 

@@ -43,9 +43,24 @@ static void add_span(struct batch *batch, void *bytes, size_t size)
 	batch->spans[batch->span_count++] = (struct iovec){.iov_base = bytes, .iov_len = size};
 }
 
+struct sp_error *batch_copy_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
+				 size_t size, uint8_t **copy_ret)
+{
+	struct sp_error *error = make_room(batch, 1, size);
+	if (error)
+		return error;
+	uint8_t *copied = batch->copies + batch->copied;
+	ring_copy(ring, begin, size, copied);
+	batch->copied += size;
+	add_span(batch, copied, size);
+	*copy_ret = copied;
+	return NULL;
+}
+
 struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
 				uint64_t end)
 {
+	uint8_t *copied;
 	while (batch->copy_all && end - begin > BATCH_COPY_SIZE) {
 		struct sp_error *error = batch_add_ring(batch, ring, begin, begin + BATCH_COPY_SIZE);
 		if (error)
@@ -55,33 +70,15 @@ struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, ui
 	size_t size = (size_t)(end - begin);
 	if (!size)
 		return NULL;
-	bool copy = size < COPY_BELOW || batch->copy_all;
-	struct sp_error *error = make_room(batch, 2, copy ? size : 0);
+	if (size < COPY_BELOW || batch->copy_all)
+		return batch_copy_ring(batch, ring, begin, size, &copied);
+	struct sp_error *error = make_room(batch, 2, 0);
 	if (error)
 		return error;
-	if (copy) {
-		uint8_t *copied = batch->copies + batch->copied;
-		ring_copy(ring, begin, size, copied);
-		batch->copied += size;
-		add_span(batch, copied, size);
-		return NULL;
-	}
 	struct iovec spans[2];
 	int count = ring_spans(ring, begin, end, spans);
 	for (int i = 0; i < count; i++)
 		add_span(batch, spans[i].iov_base, spans[i].iov_len);
-	return NULL;
-}
-
-struct sp_error *batch_add_copy(struct batch *batch, const void *bytes, size_t size)
-{
-	struct sp_error *error = make_room(batch, 1, size);
-	if (error)
-		return error;
-	uint8_t *copied = batch->copies + batch->copied;
-	memcpy(copied, bytes, size);
-	batch->copied += size;
-	add_span(batch, copied, size);
 	return NULL;
 }
 

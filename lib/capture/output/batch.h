@@ -51,8 +51,12 @@ void batch_deinit(struct batch *batch);
 struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
 				uint64_t end) SP_MUST_CHECK;
 
-/* A few bytes, at most BATCH_COPY_SIZE, that are copied. */
-struct sp_error *batch_add_copy(struct batch *batch, const void *bytes, size_t size) SP_MUST_CHECK;
+/*
+ * Copies `size` bytes of the ring, at most BATCH_COPY_SIZE. The caller may change the copy until
+ * the next call.
+ */
+struct sp_error *batch_copy_ring(struct batch *batch, const struct ring *ring, uint64_t begin, size_t size,
+				 uint8_t **copy_ret) SP_MUST_CHECK;
 
 /* Bytes that stay where they are until the batch is flushed. */
 struct sp_error *batch_add_bytes(struct batch *batch, const void *bytes, size_t size) SP_MUST_CHECK;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each record is read once, then decided on by its values, then moved:
+ *
+ *	ring ──▶ struct record_values ──▶ enum route ──▶ batch, receiver, waits, or nowhere
+ *
+ * Only the first and the last step use the ring.
+ */
 #include "capture/samples/filter.h"
 
 #include <string.h>
@@ -6,98 +13,125 @@
 
 /* The last answer of the membership: consecutive samples are mostly of one task. */
 struct answer {
-	uint64_t tid_word; /* {pid, tid} as in the ring */
+	uint32_t pid, tid;
 	uint64_t since_ns, until_ns;
 	bool in;
 };
 
-static bool is_followed(const struct filter *filter, struct answer *last, uint64_t tid_word,
-			uint64_t time_ns)
+enum route {
+	ROUTE_NONE,     /* drop it */
+	ROUTE_BATCH,    /* leave it in the ring until the batch is flushed */
+	ROUTE_RENAMED,  /* to the batch, with another id */
+	ROUTE_RECEIVER,
+	ROUTE_WAITS,
+};
+
+struct decision {
+	enum route route;
+	bool counts; /* the sample counts for its event */
+	uint64_t id; /* the event's, in the file; 0: a helper */
+};
+
+/* -- Decisions ------------------------------------------------------------------ */
+
+static bool is_followed(const struct membership *membership, struct answer *last,
+			const struct record_values *record)
 {
-	if (tid_word != last->tid_word || time_ns < last->since_ns || time_ns >= last->until_ns) {
-		last->tid_word = tid_word;
-		last->in = membership_find(filter->membership, first_u32(tid_word),
-					   second_u32(tid_word), time_ns, &last->since_ns,
-					   &last->until_ns);
+	if (record->tid != last->tid || record->pid != last->pid || record->time_ns < last->since_ns ||
+	    record->time_ns >= last->until_ns) {
+		last->pid = record->pid;
+		last->tid = record->tid;
+		last->in = membership_find(membership, record->pid, record->tid, record->time_ns,
+					   &last->since_ns, &last->until_ns);
 	}
 	return last->in;
 }
 
-/* Without a period, samples of an event all stand for the same count. */
-static uint64_t period_of(const struct record_fields *fields, const struct ring *ring, uint64_t position)
+/* Sets *repeats_ret: another event has sampled the same run time. */
+static struct sp_error *check_double_sampling(struct double_sampling *double_sampling,
+					      const struct record_values *record, uint64_t period,
+					      bool *repeats_ret)
 {
-	return fields->sample_period ? ring_u64(ring, position + fields->sample_period) : 1;
-}
-
-static struct sp_error *check_double_sampling(struct filter *filter, const struct ring *ring,
-					      uint64_t position, uint32_t tid, bool *keep_ret)
-{
-	const struct record_fields *fields = &filter->fields;
-	uint32_t cpu = first_u32(ring_u64(ring, position + fields->sample_cpu));
-	uint64_t id = ring_u64(ring, position + fields->sample_id);
-	uint64_t period = period_of(fields, ring, position);
-	return double_sampling_sample(filter->double_sampling, tid, cpu, id, period, keep_ret) ? NULL
-									     : error_no_memory();
-}
-
-/* Returns the id in the file of an event with `id` in the ring; 0: a helper. */
-static uint64_t file_id(const struct filter *filter, uint64_t id)
-{
-	return alternate_ids_any(filter->alternates) ? alternate_ids_find(filter->alternates, id) : id;
-}
-
-static struct sp_error *count_sample(struct filter *filter, struct answer *last,
-				     const struct ring *ring, uint64_t position, bool *keep_ret,
-				     uint64_t *id_ret)
-{
-	const struct record_fields *fields = &filter->fields;
-	struct filter_counts *counts = &filter->counts;
-	uint64_t tid_word = ring_u64(ring, position + fields->sample_tid);
-	uint64_t time_ns = ring_u64(ring, position + fields->sample_time);
-	*keep_ret = !filter->membership || is_followed(filter, last, tid_word, time_ns);
-	if (filter->own_pid && first_u32(tid_word) == filter->own_pid) {
-		*keep_ret = false;
-		return NULL;
-	}
-	*id_ret = file_id(filter, ring_u64(ring, position + fields->sample_id));
-	if (!*id_ret)
-		return NULL;
-	if (!*keep_ret) {
-		counts->ended += first_u32(tid_word) == UINT32_MAX;
-		counts->filtered += first_u32(tid_word) != UINT32_MAX;
-		return NULL;
-	}
-	uint32_t tid = second_u32(tid_word);
-	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
-		struct sp_error *error = check_double_sampling(filter, ring, position, tid, keep_ret);
-		if (error || !*keep_ret)
-			return error;
-	}
-	/* Samples of waits count when they are written. */
-	if (filter->waits && waits_has_id(filter->waits, *id_ret))
-		return NULL;
-	counts->samples++;
-	counts->weight += period_of(fields, ring, position);
-	if (!counts->first_ns || time_ns < counts->first_ns)
-		counts->first_ns = time_ns;
-	if (time_ns > counts->last_ns)
-		counts->last_ns = time_ns;
+	bool keep = true;
+	if (double_sampling && double_sampling_has(double_sampling, record->tid) &&
+	    !double_sampling_sample(double_sampling, record->tid, record->cpu, record->id, period, &keep))
+		return error_no_memory();
+	*repeats_ret = !keep;
 	return NULL;
 }
 
-/*
- * Returns whether a record's event is not listed in the file: perf would refuse it. *id_ret is the listed
- * event's id, or 0.
- */
-static bool is_unlisted(const struct filter *filter, const struct ring *ring, uint64_t position,
-			const struct perf_event_header *header, uint64_t *id_ret)
+/* Returns the id in the file of a record's event; 0: a helper. */
+static uint64_t listed_id(const struct alternate_ids *alternates, const struct record_values *record)
 {
-	if (!alternate_ids_any(filter->alternates) ||
-	    header->size < sizeof(*header) + filter->fields.trailer_tid)
-		return false;
-	uint64_t id = ring_u64(ring, position + header->size - filter->fields.trailer_id);
-	*id_ret = file_id(filter, id);
-	return *id_ret != id;
+	return alternate_ids_any(alternates) ? alternate_ids_find(alternates, record->id) : record->id;
+}
+
+static void count_filtered(struct filter_counts *counts, const struct record_values *record)
+{
+	counts->ended += record->pid == UINT32_MAX;
+	counts->filtered += record->pid != UINT32_MAX;
+}
+
+static void count_sample(struct filter_counts *counts, const struct record_values *record)
+{
+	counts->samples++;
+	counts->weight += record->period;
+	if (!counts->first_ns || record->time_ns < counts->first_ns)
+		counts->first_ns = record->time_ns;
+	if (record->time_ns > counts->last_ns)
+		counts->last_ns = record->time_ns;
+}
+
+static struct sp_error *decide_on_sample(struct filter *filter, struct answer *last,
+					 const struct record_values *record, struct decision *ret)
+{
+	struct sp_error *error = NULL;
+	bool repeats = false;
+	if (filter->own_pid && record->pid == filter->own_pid)
+		return NULL;
+	ret->id = listed_id(filter->alternates, record);
+	if (filter->membership && !is_followed(filter->membership, last, record)) {
+		if (ret->id)
+			count_filtered(&filter->counts, record);
+		return NULL;
+	}
+	if (ret->id)
+		error = check_double_sampling(filter->double_sampling, record, record->period, &repeats);
+	if (error || repeats)
+		return error;
+	/* Samples of waits count when they are written. */
+	bool waits = filter->waits && waits_has_id(filter->waits, ret->id);
+	ret->counts = ret->id && !waits;
+	if (ret->counts)
+		count_sample(&filter->counts, record);
+	ret->route = filter->receiver.receive		 ? ROUTE_RECEIVER
+		     : waits				 ? ROUTE_WAITS
+		     : ret->id && ret->id != record->id ? ROUTE_RENAMED
+							 : ROUTE_BATCH;
+	return NULL;
+}
+
+/* A thread with two events of one kind has two SWITCH records of each switch. */
+static struct sp_error *decide_on_switch(struct filter *filter, const struct record_values *record,
+					 struct decision *ret)
+{
+	bool repeats;
+	if (record->time_ns > filter->counts.switch_ns)
+		filter->counts.switch_ns = record->time_ns;
+	struct sp_error *error = check_double_sampling(filter->double_sampling, record, 1, &repeats);
+	if (error || repeats)
+		return error;
+	ret->route = ROUTE_BATCH;
+	return !filter->waits ? NULL
+	       : waits_add_switch(filter->waits, record->pid, record->tid, record->time_ns,
+				  record->header.misc);
+}
+
+static void count_other(struct filter_counts *counts, const struct record_values *record)
+{
+	counts->lost += record->lost;
+	counts->throttled += record->header.type == PERF_RECORD_THROTTLE;
+	counts->reads += record->header.type == PERF_RECORD_READ;
 }
 
 static bool is_throttling(uint32_t type)
@@ -105,18 +139,38 @@ static bool is_throttling(uint32_t type)
 	return type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
 }
 
-/* Counts a record that is no sample; all are kept. */
-static void count_other(struct filter *filter, const struct ring *ring, uint64_t position,
-			uint32_t type)
+/* A record whose event is not listed in the file: perf would refuse it. */
+static void decide_on_unlisted(struct filter *filter, const struct record_values *record,
+			       struct decision *ret)
 {
-	if (type == PERF_RECORD_LOST)
-		filter->counts.lost += ring_u64(ring, position + 16);
-	else if (type == PERF_RECORD_LOST_SAMPLES)
-		filter->counts.lost += ring_u64(ring, position + 8);
-	else if (type == PERF_RECORD_THROTTLE)
-		filter->counts.throttled++;
-	else if (type == PERF_RECORD_READ)
-		filter->counts.reads++;
+	uint32_t type = record->header.type;
+	bool loss = type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES;
+	/* Losses are the ring's, whichever event is the first to find room again. */
+	if (loss && !ret->id)
+		ret->id = filter->alternates->first_listed;
+	if (!ret->id || !(loss || is_throttling(type)))
+		return;
+	count_other(&filter->counts, record);
+	ret->route = ROUTE_RENAMED;
+}
+
+static struct sp_error *decide(struct filter *filter, struct answer *last,
+			       const struct record_values *record, struct decision *ret)
+{
+	uint32_t type = record->header.type;
+	*ret = (struct decision){.route = ROUTE_NONE};
+	if (type == PERF_RECORD_SAMPLE)
+		return decide_on_sample(filter, last, record, ret);
+	ret->id = listed_id(filter->alternates, record);
+	if (ret->id != record->id) {
+		decide_on_unlisted(filter, record, ret);
+		return NULL;
+	}
+	if (type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE)
+		return decide_on_switch(filter, record, ret);
+	count_other(&filter->counts, record);
+	ret->route = ROUTE_BATCH;
+	return NULL;
 }
 
 /* Assumes that lost samples were of the target as often as their neighbours in the ring. */
@@ -131,156 +185,102 @@ static void share_losses(struct filter_counts *counts, const struct filter_count
 		counts->lost_own += (double)lost;
 }
 
-static bool is_switch(uint32_t type)
+/* -- Routes --------------------------------------------------------------------- */
+
+/* A ring on its way to a batch: since `run`, all records go there, and are not yet added. */
+struct pass {
+	struct ring *ring;
+	struct batch *batch;
+	uint64_t run;
+};
+
+/* Adds the run that ends with the record before this one. */
+static struct sp_error *end_run(struct pass *pass, const struct record_values *record)
 {
-	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE;
+	struct sp_error *error = batch_add_ring(pass->batch, pass->ring, pass->run, record->position);
+	pass->run = record->position + record->header.size;
+	return error;
 }
 
-/* A thread with two events of one kind has two SWITCH records of each switch. */
-static struct sp_error *on_switch(struct filter *filter, const struct ring *ring, uint64_t position,
-				  const struct perf_event_header *header, bool *keep_ret)
+/*
+ * Copies the record up to its id, and changes the copy: the ring must not be written to. A sample's id is
+ * first, and the rest stays where it is. In all other records the id is last.
+ */
+static struct sp_error *rename_record(struct pass *pass, const struct record_fields *fields,
+				      const struct record_values *record, uint64_t id)
 {
-	const struct record_fields *fields = &filter->fields;
-	uint64_t end = position + header->size;
-	if (header->size < sizeof(*header) + fields->trailer_tid)
+	const uint32_t type = record->header.type, size = record->header.size;
+	const size_t id_at = type == PERF_RECORD_SAMPLE ? fields->sample_id : size - fields->trailer_id;
+	const size_t end = id_at + sizeof(id), body = sizeof(record->header);
+	uint8_t *copy;
+	struct sp_error *error = batch_copy_ring(pass->batch, pass->ring, record->position, end, &copy);
+	if (error)
+		return error;
+	pass->run = record->position + end;
+	memcpy(copy + id_at, &id, sizeof(id));
+	if (type == PERF_RECORD_SAMPLE)
 		return NULL;
-	uint64_t tid_word = ring_u64(ring, end - fields->trailer_tid);
-	uint32_t tid = second_u32(tid_word);
-	uint64_t time_ns = ring_u64(ring, end - fields->trailer_time);
-	if (time_ns > filter->counts.switch_ns)
-		filter->counts.switch_ns = time_ns;
-	if (filter->double_sampling && double_sampling_has(filter->double_sampling, tid)) {
-		uint32_t cpu = first_u32(ring_u64(ring, end - 2 * sizeof(uint64_t)));
-		uint64_t id = ring_u64(ring, end - fields->trailer_id);
-		if (!double_sampling_sample(filter->double_sampling, tid, cpu, id, 1, keep_ret))
-			return error_no_memory();
-	}
-	if (!*keep_ret || !filter->waits)
-		return NULL;
-	return waits_add_switch(filter->waits, first_u32(tid_word), tid, time_ns, header->misc);
-}
-
-/* Adds a sample of a wait, which is copied there, and here before if it wraps in the ring. */
-static struct sp_error *on_wait(struct filter *filter, const struct ring *ring, uint64_t position,
-				const struct perf_event_header *header)
-{
-	struct iovec spans[2];
-	if (ring_spans(ring, position, position + header->size, spans) == 1)
-		return waits_add_sample(filter->waits, spans[0].iov_base);
-	CLEANUP_FREE uint8_t *copy = malloc(header->size);
-	if (!copy)
-		return error_no_memory();
-	ring_copy(ring, position, header->size, copy);
-	return waits_add_sample(filter->waits, copy);
+	if (fields->trailer_id_again)
+		memcpy(copy + size - fields->trailer_id_again, &id, sizeof(id));
+	if (type == PERF_RECORD_LOST)
+		memcpy(copy + body, &id, sizeof(id));
+	for (size_t i = 0; i < 2 && is_throttling(type); i++)
+		memcpy(copy + body + 8 + 8 * i, &id, sizeof(id)); /* after the time */
+	return NULL;
 }
 
 /* Counts a malformed sample as damaged. */
-static struct sp_error *deliver_sample(struct filter *filter, struct ring *ring, uint64_t position,
-				       const struct perf_event_header *header, uint64_t id)
+static struct sp_error *deliver_sample(struct filter *filter, const struct ring *ring,
+				       const struct record_values *record, const struct decision *decision)
 {
-	struct sp_error *error = filter->receiver.receive(filter->receiver.arg, ring, position, header, id);
+	struct sp_error *error = filter->receiver.receive(filter->receiver.arg, ring, record, decision->id);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
 		sp_error_free(error);
-		filter->counts.damaged += header->size;
-		filter->counts.samples -= id != 0;
+		filter->counts.damaged += record->header.size;
+		filter->counts.samples -= decision->counts;
 		error = NULL;
 	}
 	return error;
 }
 
-/* A ring that is being read. */
-struct reading {
-	struct filter *filter;
-	struct ring *ring;
-	struct batch *batch;
-	uint64_t run; /* from here on, all is to be kept and not yet added */
-	struct answer last;
-};
-
-/* The largest LOST, LOST_SAMPLES or THROTTLE with all that may be behind it. */
-#define ADOPTED_MAX 96
-
-/* Told as of an event that the file lists. The ring itself is not to be written to. */
-static struct sp_error *adopt(struct filter *filter, struct ring *ring, uint64_t position,
-			      const struct perf_event_header *header, uint64_t id,
-			      struct batch *batch)
+/* Adds a sample of a wait. If it wraps in the ring, it is copied here before. */
+static struct sp_error *add_wait(struct waits *waits, const struct ring *ring,
+				 const struct record_values *record)
 {
-	uint8_t copy[ADOPTED_MAX];
-	if (header->size > sizeof(copy)) {
-		filter->counts.damaged += header->size;
-		return NULL;
-	}
-	ring_copy(ring, position, header->size, copy);
-	memcpy(copy + header->size - filter->fields.trailer_id, &id, sizeof(id));
-	if (filter->fields.trailer_id_again)
-		memcpy(copy + header->size - filter->fields.trailer_id_again, &id, sizeof(id));
-	if (header->type == PERF_RECORD_LOST)
-		memcpy(copy + sizeof(*header), &id, sizeof(id));
-	for (size_t i = 0; i < 2 && is_throttling(header->type); i++)
-		memcpy(copy + sizeof(*header) + 8 + 8 * i, &id, sizeof(id)); /* after the time */
-	return batch_add_copy(batch, copy, header->size);
+	const size_t size = record->header.size;
+	struct iovec spans[2];
+	if (ring_spans(ring, record->position, record->position + size, spans) == 1)
+		return waits_add_sample(waits, spans[0].iov_base);
+	CLEANUP_FREE uint8_t *copy = malloc(size);
+	if (!copy)
+		return error_no_memory();
+	ring_copy(ring, record->position, size, copy);
+	return waits_add_sample(waits, copy);
 }
 
-/* Whether a sample is of another event in the file than it is in the ring. */
-static bool is_renamed(const struct filter *filter, const struct ring *ring, uint64_t position,
-		       uint64_t id)
+static struct sp_error *move(struct filter *filter, struct pass *pass, const struct record_values *record,
+			     const struct decision *decision)
 {
-	return alternate_ids_any(filter->alternates) &&
-	       ring_u64(ring, position + filter->fields.sample_id) != id;
-}
-
-/* The header and the id, which is first, are copied; the rest stays where it is. */
-static struct sp_error *rename_sample(struct reading *reading, uint64_t position,
-				      const struct perf_event_header *header, uint64_t id)
-{
-	uint8_t begin[sizeof(*header) + sizeof(id)];
-	struct sp_error *error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
-	memcpy(begin, header, sizeof(*header));
-	memcpy(begin + sizeof(*header), &id, sizeof(id));
-	reading->run = position + sizeof(begin);
-	return error ? error : batch_add_copy(reading->batch, begin, sizeof(begin));
-}
-
-static struct sp_error *read_record(struct reading *reading, uint64_t position,
-				    const struct perf_event_header *header)
-{
-	struct filter *filter = reading->filter;
-	bool keep = true, take = false, wait = false, change = false, rename = false;
-	uint64_t id = 0;
-	struct sp_error *error = NULL;
-	if (header->type == PERF_RECORD_SAMPLE) {
-		error = count_sample(filter, &reading->last, reading->ring, position, &keep, &id);
-		take = filter->receiver.receive && keep;
-		wait = keep && !take && filter->waits && waits_has_id(filter->waits, id);
-		rename = keep && !take && !wait && id && is_renamed(filter, reading->ring, position, id);
-	} else {
-		bool loss = header->type == PERF_RECORD_LOST ||
-			    header->type == PERF_RECORD_LOST_SAMPLES;
-		keep = !is_unlisted(filter, reading->ring, position, header, &id);
-		/* Losses are the ring's, whoever is the first to find room again. */
-		if (!keep && !id && loss)
-			id = filter->alternates->first_listed;
-		change = !keep && id && (loss || is_throttling(header->type));
-		if (keep || change)
-			count_other(filter, reading->ring, position, header->type);
+	struct sp_error *error = decision->route == ROUTE_BATCH ? NULL : end_run(pass, record);
+	if (error)
+		return error;
+	switch (decision->route) {
+	case ROUTE_NONE:
+	case ROUTE_BATCH:
+		break;
+	case ROUTE_RENAMED:
+		error = rename_record(pass, &filter->fields, record, decision->id);
+		break;
+	case ROUTE_RECEIVER:
+		error = deliver_sample(filter, pass->ring, record, decision);
+		break;
+	case ROUTE_WAITS:
+		error = add_wait(filter->waits, pass->ring, record);
+		break;
 	}
-	if (!error && keep && is_switch(header->type))
-		error = on_switch(filter, reading->ring, position, header, &keep);
-	if (!error && (!keep || take || wait)) {
-		error = batch_add_ring(reading->batch, reading->ring, reading->run, position);
-		reading->run = position + header->size;
-	}
-	if (!error && rename)
-		error = rename_sample(reading, position, header, id);
-	if (!error && change)
-		error = adopt(filter, reading->ring, position, header, id, reading->batch);
-	if (!error && take)
-		error = deliver_sample(filter, reading->ring, position, header, id);
-	if (!error && wait)
-		error = on_wait(filter, reading->ring, position, header);
 	/* Room for the next, as soon as can be. */
 	if (!error && filter->receiver.receive)
-		ring_release(reading->ring, reading->run);
+		ring_release(pass->ring, pass->run);
 	return error;
 }
 
@@ -288,26 +288,26 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 			     struct batch *batch)
 {
 	const struct filter_counts before = filter->counts;
-	struct reading reading = {.filter = filter, .ring = ring, .batch = batch, .run = ring->tail,
-				  .last = {.since_ns = UINT64_MAX}};
+	struct pass pass = {.ring = ring, .batch = batch, .run = ring->tail};
+	struct answer last = {.since_ns = UINT64_MAX};
 	uint64_t position = ring->tail;
 	struct sp_error *error = NULL;
 	if (position == end)
 		return NULL;
-	/* A pass of its own: recordings that change nothing have no branch for it on a sample's way. */
-	if (rewrite_is_needed(filter->rewrite))
-		rewrite_ring(filter->rewrite, &filter->fields, ring, end);
 	while (position < end && !error) {
-		struct perf_event_header header;
-		if (!ring_record(ring, position, end, &header)) {
+		struct record_values record;
+		struct decision decision;
+		if (!record_values_read(ring, position, end, &filter->fields, &record)) {
 			filter->counts.damaged += end - position;
 			break;
 		}
-		error = read_record(&reading, position, &header);
-		position += header.size;
+		error = decide(filter, &last, &record, &decision);
+		if (!error)
+			error = move(filter, &pass, &record, &decision);
+		position += record.header.size;
 	}
 	if (!error)
-		error = batch_add_ring(batch, ring, reading.run, position);
+		error = batch_add_ring(batch, ring, pass.run, position);
 	share_losses(&filter->counts, &before);
 	return error_first(error, batch_release(batch, ring, end));
 }

@@ -9,9 +9,8 @@
 
 #include "capture/event_control/alternate_ids.h"
 #include "capture/tasks/double_sampling.h"
-#include "capture/ring_bank/fields.h"
 #include "capture/tasks/membership.h"
-#include "capture/ring_bank/rewrite.h"
+#include "capture/ring_bank/fields.h"
 #include "capture/output/batch.h"
 #include "capture/waits/waits.h"
 
@@ -36,8 +35,8 @@ struct sample_receiver {
 	 * `id`: of the event that it counts for; 0: it only helps, and does not count. May be
 	 * released when it returns. SP_ERROR_FORMAT: the sample is damaged, and dropped.
 	 */
-	struct sp_error *(*receive)(void *arg, const struct ring *ring, uint64_t position,
-				    const struct perf_event_header *header, uint64_t id);
+	struct sp_error *(*receive)(void *arg, const struct ring *ring, const struct record_values *record,
+				    uint64_t id);
 	void *arg;
 };
 
@@ -50,7 +49,6 @@ struct filter {
 	const struct alternate_ids *alternates;
 	struct waits *waits; /* gets SWITCH records, and its samples unless there is a taker; NULL: none */
 	struct record_fields fields;
-	const struct rewrite *rewrite;       /* NULL: nothing is to be changed */
 	struct filter_counts counts;
 };
 

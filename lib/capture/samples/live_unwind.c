@@ -87,12 +87,6 @@ static void count_end(struct sp_capture_stacks *stacks, enum unwind_end end)
 	++*counts[end];
 }
 
-/* A fixed field of the sample, by its place from the header. */
-static uint64_t field(const struct dump *dump, uint32_t at)
-{
-	return dump->words[at / 8];
-}
-
 /* Only its worker adds to it. */
 static void increment(uint64_t *sum, bool more)
 {
@@ -104,22 +98,19 @@ static void increment(uint64_t *sum, bool more)
 static enum stack_hold_cut on_truncated(struct live_unwind *live_unwind, struct worker *worker,
 					const struct dump *dump, const struct unwind_result *result)
 {
-	uint64_t tid_word = field(dump, live_unwind->fields.sample_tid);
-	uint64_t time_ns = field(dump, live_unwind->fields.sample_time);
 	uint64_t sp = stack_dump_registers(dump)[live_unwind->layout.sp_index];
 	if (result->switched || result->missing < sp)
 		return STACK_CUT_ELSEWHERE;
 	if (dump->stack_size < dump->stack_asked) {
-		struct prefault_stack stack = {.pid = first_u32(tid_word), .sp = sp,
+		struct prefault_stack stack = {.pid = dump->pid, .sp = sp,
 					       .good = dump->stack_size, .asked = dump->stack_asked,
-					       .time_ns = time_ns};
+					       .time_ns = dump->time_ns};
 		stack_prefault_page(&worker->stack_prefault, &stack);
 		return STACK_CUT_BY_HOLE;
 	}
 	if (!dump->helper) {
 		increment(&worker->seen.cuts, true);
-		stack_sizes_on_cut(&worker->sizes, first_u32(tid_word), second_u32(tid_word), sp,
-				   time_ns);
+		stack_sizes_on_cut(&worker->sizes, dump->pid, dump->tid, sp, dump->time_ns);
 	}
 	return STACK_CUT_BY_SIZE;
 }
@@ -171,10 +162,8 @@ static struct unwind_sample sample_of(const struct live_unwind *live_unwind, con
 static size_t add_python(const struct live_unwind *live_unwind, struct worker *worker,
 			 const struct dump *dump, size_t count)
 {
-	uint64_t tid_word = field(dump, live_unwind->fields.sample_tid);
 	const struct python_sample sample = {
-		.pid = first_u32(tid_word), .tid = second_u32(tid_word), .view = dump->view,
-		.time_ns = field(dump, live_unwind->fields.sample_time),
+		.pid = dump->pid, .tid = dump->tid, .view = dump->view, .time_ns = dump->time_ns,
 		.stack = {dump_stack(dump), stack_dump_registers(dump)[live_unwind->layout.sp_index],
 			  dump->stack_size},
 		.frames = worker->frames, .count = count,
@@ -196,8 +185,8 @@ static struct sp_error *unwind_dump(struct live_unwind *live_unwind, struct work
 	uint16_t misc = unwind_misc(&result);
 	const struct stack_hold_stack stack = {
 		.dump = dump, .frames = worker->frames, .result = &result, .misc = misc,
-		.thread = hash_pair(field(dump, live_unwind->fields.sample_tid), dump->space),
-		.time_ns = field(dump, live_unwind->fields.sample_time),
+		.thread = hash_pair((uint64_t)dump->tid << 32 | dump->pid, dump->space),
+		.time_ns = dump->time_ns,
 		.cut = cut,
 		.helper = dump->helper,
 	};
@@ -493,12 +482,11 @@ static struct sp_error *write_simply(struct live_unwind *live_unwind, const stru
 }
 
 struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct ring *ring,
-				 uint64_t position, const struct perf_event_header *header,
-				 uint64_t id)
+				 const struct record_values *record, uint64_t id)
 {
 	struct stack_dump_parts parts;
 	struct chunk *chunk;
-	if (!stack_dump_find(&live_unwind->layout, ring, position, header, &parts))
+	if (!stack_dump_find(&live_unwind->layout, ring, record->position, &record->header, &parts))
 		return error_new(SP_ERROR_FORMAT, "a sample does not match its event's format");
 	struct dump *dump = NULL;
 	if (parts.abi != PERF_SAMPLE_REGS_ABI_NONE)
@@ -509,12 +497,13 @@ struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct r
 	stack_dump_copy(&live_unwind->layout, &parts, ring, true, dump);
 	dump->helper = !id;
 	put_id(live_unwind, dump, id);
-	uint64_t time_ns = field(dump, live_unwind->fields.sample_time);
-	uint32_t pid = first_u32(field(dump, live_unwind->fields.sample_tid));
-	dump->view = live_view(live_unwind->live, pid, time_ns);
+	dump->view = live_view(live_unwind->live, record->pid, record->time_ns);
 	dump->space = live_space(live_unwind->live, dump->view);
-	if (time_ns < chunk->oldest_ns)
-		chunk->oldest_ns = time_ns;
+	dump->pid = record->pid;
+	dump->tid = record->tid;
+	dump->time_ns = record->time_ns;
+	if (record->time_ns < chunk->oldest_ns)
+		chunk->oldest_ns = record->time_ns;
 	return NULL;
 }
 
@@ -527,22 +516,15 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe
 			    const struct ring *ring, uint64_t end)
 {
 	struct perf_event_header header;
-	struct python_place last = {.layout = &live_unwind->layout, .ring = ring};
+	struct record_values sample;
+	uint64_t last = end;
 	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
-	     at += header.size) {
-		if (header.type != PERF_RECORD_SAMPLE ||
-		    header.size < live_unwind->layout.head_size)
-			continue;
-		uint64_t tid_word = ring_u64(ring, at + live_unwind->fields.sample_tid);
-		last.position = at;
-		last.header = header;
-		last.pid = first_u32(tid_word);
-		last.tid = second_u32(tid_word);
-		last.time_ns = ring_u64(ring, at + live_unwind->fields.sample_time);
-	}
+	     at += header.size)
+		if (header.type == PERF_RECORD_SAMPLE && header.size >= live_unwind->layout.head_size)
+			last = at;
 	/* Threads of earlier samples have run on since. */
-	if (last.header.size)
-		python_on_sample(live_unwind->python, probe, &last);
+	if (last < end && record_values_read(ring, last, end, &live_unwind->fields, &sample))
+		python_on_sample(live_unwind->python, probe, &live_unwind->layout, ring, &sample);
 }
 
 static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,

@@ -11,6 +11,7 @@
 
 #include <sprof/capture.h>
 #include "capture/config/call_graph.h"
+#include "capture/ring_bank/fields.h"
 #include "capture/samples/stack_hold.h"
 #include "capture/samples/python.h"
 #include "capture/output/batch.h"
@@ -54,8 +55,7 @@ struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint3
  * SP_ERROR_FORMAT where it is not what the event says: it is lost.
  */
 struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct ring *ring,
-				 uint64_t position, const struct perf_event_header *header,
-				 uint64_t id) SP_MUST_CHECK;
+				 const struct record_values *record, uint64_t id) SP_MUST_CHECK;
 
 /*
  * Looks at samples in [ring->tail, end) that have just arrived, ahead of live_unwind_add(): what is only

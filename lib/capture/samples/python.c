@@ -282,12 +282,11 @@ static bool has_eval(const struct python_process *process, const struct python_s
 }
 
 /* The sample's user registers and stack in the ring. */
-static bool find_stack(const struct stack_dump_layout *layout, const struct ring *ring, uint64_t position,
-		       const struct perf_event_header *header, uint8_t *bytes,
-		       struct stack_copy *ret)
+static bool find_stack(const struct stack_dump_layout *layout, const struct ring *ring,
+		       const struct record_values *sample, uint8_t *bytes, struct stack_copy *ret)
 {
 	struct stack_dump_parts parts;
-	if (!stack_dump_find(layout, ring, position, header, &parts) ||
+	if (!stack_dump_find(layout, ring, sample->position, &sample->header, &parts) ||
 	    parts.abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return false;
 	*ret = (struct stack_copy){
@@ -300,19 +299,19 @@ static bool find_stack(const struct stack_dump_layout *layout, const struct ring
 }
 
 void python_on_sample(struct python *python, struct python_probe *probe,
-		      const struct python_place *place)
+		      const struct stack_dump_layout *layout, const struct ring *ring,
+		      const struct record_values *sample)
 {
 	uint8_t bytes[PYTHON_COMPARED_MAX];
 	struct stack_copy stack;
 	struct python_process process;
 	bool exact;
-	if (!python_processes_find(&python->processes, place->pid, &process) ||
-	    process.state != PYTHON_USABLE ||
-	    !find_stack(place->layout, place->ring, place->position, &place->header, bytes, &stack))
+	if (!python_processes_find(&python->processes, sample->pid, &process) ||
+	    process.state != PYTHON_USABLE || !find_stack(layout, ring, sample, bytes, &stack))
 		return;
-	python_probe_begin(probe, place->pid);
-	if (python_probe_read(probe, &process, place->tid, &stack, &exact))
-		python_shots_add(&python->shots, place->tid, place->time_ns, &probe->stack, exact);
+	python_probe_begin(probe, sample->pid);
+	if (python_probe_read(probe, &process, sample->tid, &stack, &exact))
+		python_shots_add(&python->shots, sample->tid, sample->time_ns, &probe->stack, exact);
 }
 
 size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips)

@@ -52,22 +52,13 @@ struct python_sample {
  */
 size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips);
 
-/* A sample in a ring that has just arrived. */
-struct python_place {
-	const struct stack_dump_layout *layout;
-	const struct ring *ring;
-	uint64_t position;
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t time_ns;
-};
-
 /*
- * Reads the Python stack of a sample's thread at once, while it hardly had time to run on, for the worker
- * that will unwind the sample. From any thread that has a probe of its own.
+ * Reads the Python stack of an arrived sample's thread at once, while it hardly had time to run on, for the
+ * worker that will unwind the sample. From any thread that has a probe of its own.
  */
 void python_on_sample(struct python *python, struct python_probe *probe,
-		      const struct python_place *place);
+		      const struct stack_dump_layout *layout, const struct ring *ring,
+		      const struct record_values *sample);
 
 /* Numbers of groups, which are the Python frames of one call of the evaluation function. */
 struct python_counts {

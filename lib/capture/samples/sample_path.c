@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/samples/sample_path.h"
 
-static struct sp_error *add_to_live_unwind(void *arg, const struct ring *ring, uint64_t position,
-					   const struct perf_event_header *header, uint64_t id)
+static struct sp_error *add_to_live_unwind(void *arg, const struct ring *ring,
+					   const struct record_values *record, uint64_t id)
 {
-	return live_unwind_add(arg, ring, position, header, id);
+	return live_unwind_add(arg, ring, record, id);
 }
 
 struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_unwind_options *options)
@@ -37,6 +37,15 @@ struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t
 	return live_unwind_on_metadata(path->live_unwind, bytes, size);
 }
 
+struct sp_error *sample_path_filter(struct sample_path *path, const struct rewrite *rewrite,
+				    struct ring *ring, uint64_t end, struct batch *batch)
+{
+	/* A pass of its own: recordings that change nothing have no branch for it on a sample's way. */
+	if (rewrite_is_needed(rewrite))
+		rewrite_ring(rewrite, &path->filter.fields, ring, end);
+	return filter_ring(&path->filter, ring, end, batch);
+}
+
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
 				   bool *wrote_ret)
 {
@@ -44,7 +53,7 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 		struct ring *ring = ring_bank_ring(bank, i);
 		uint64_t end = ring_bank_end(bank, i);
 		*wrote_ret |= ring->tail != end;
-		struct sp_error *error = filter_ring(&path->filter, ring, end, batch);
+		struct sp_error *error = sample_path_filter(path, &bank->rewrite, ring, end, batch);
 		if (error)
 			return error;
 	}

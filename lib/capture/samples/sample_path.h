@@ -55,6 +55,13 @@ struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
 				   bool *wrote_ret) SP_MUST_CHECK;
 
+/*
+ * Adds the records of one ring before `end` to the batch, as filter_ring(). First applies `rewrite`, which
+ * needs a ring in plain memory.
+ */
+struct sp_error *sample_path_filter(struct sample_path *path, const struct rewrite *rewrite,
+				    struct ring *ring, uint64_t end, struct batch *batch) SP_MUST_CHECK;
+
 /* Waits until all samples that were taken are unwound, and hands them to the batch's sink. */
 struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch,
 				   bool *wrote_ret) SP_MUST_CHECK;

@@ -55,9 +55,12 @@ struct dump {
 	uint32_t view;       /* machine/live.h */
 	uint32_t head_size, chain_count, middle_size, tail_size, register_count;
 	uint32_t stack_size, stack_asked;
-	uint64_t helper;     /* it is not written: for the user to set */
 	uint64_t abi;
-	uint64_t space;      /* live_space() of `view`; for the user to set */
+	/* For the user to set: */
+	uint64_t helper;     /* it is not written */
+	uint64_t space;      /* live_space() of `view` */
+	uint32_t pid, tid;
+	uint64_t time_ns;
 	uint64_t words[];
 };
 
