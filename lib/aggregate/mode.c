@@ -109,8 +109,7 @@ static struct sp_error *check_wakes(const struct mode_source *source, const char
 	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "%s has no wake-ups (samples of "
 					  "sched:sched_waking), which %s needs",
 					  sp_reader_info(source->reader)->path, what),
-				"as root, 'sprof record -a -g -e sched:sched_switch,sched:sched_waking "
-				"COMMAND' records them");
+				"as root, 'sprof record --wakers COMMAND' records them");
 }
 
 /* Checks that the recording has the records that the mode needs. */

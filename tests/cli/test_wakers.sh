@@ -170,11 +170,11 @@ same "json has wake-ups like the times of other modes" wanted got
 
 fails "a recording without wake-ups" 1 "$SPROF" report --wakers -i none <<'END'
 sprof: none has no wake-ups (samples of sched:sched_waking), which mode wakers needs
-       as root, 'sprof record -a -g -e sched:sched_switch,sched:sched_waking COMMAND' records them
+       as root, 'sprof record --wakers COMMAND' records them
 END
 fails "key waker without wake-ups" 1 "$SPROF" report --mode off-cpu -s waker -i none <<'END'
 sprof: none has no wake-ups (samples of sched:sched_waking), which key waker needs
-       as root, 'sprof record -a -g -e sched:sched_switch,sched:sched_waking COMMAND' records them
+       as root, 'sprof record --wakers COMMAND' records them
 END
 fails "key waker in mode cpu" 1 "$SPROF" report --mode cpu -s waker -i waits <<'END'
 sprof: waker needs --mode wall, off-cpu or wakers
