@@ -111,7 +111,7 @@ enum sp_mode {
 	SP_MODE_WALL,    /* time of all threads: on a CPU, runnable (waiting for a CPU), and blocked */
 	SP_MODE_OFF_CPU, /* runnable and blocked time */
 	SP_MODE_LATENCY, /* time on a CPU and runnable time, divided by the process's threads that could
-			  * run at that time; sums to elapsed time */
+			  * run at that time; sums to the processes' lifetimes */
 };
 
 /* Thread's state that a tree's outermost nodes, or those below a command, are for, in modes of time. */

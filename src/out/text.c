@@ -348,7 +348,7 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	term_begin(&report->term, TERM_DIM, out);
 	fprintf(out, "Percentages are of %s; %s is the 95%% confidence interval.\n",
 		report->relative ? "what passes the filters" :
-		report->mode == SP_MODE_LATENCY ? "elapsed time" :
+		report->mode == SP_MODE_LATENCY ? "the processes' lifetimes" :
 		report->mode != SP_MODE_CPU ? "the threads' time" :
 		times ? "total CPU time" : "the event's total",
 		term_glyph(&report->term, "low–high", "low-high"));

@@ -23,7 +23,7 @@ void times_describe(const struct term *term, const struct sp_profile *profile, c
 	uint64_t threads = profile->threads - profile->idle_threads;
 	format_duration(term, profile->weight, whole);
 	if (latency || !threads)
-		snprintf(buffer, size, "%s%s: ", whole, latency ? " elapsed" : "");
+		snprintf(buffer, size, "%s%s: ", whole, latency ? " of the processes' lifetimes" : "");
 	else
 		snprintf(buffer, size, "%s of %s thread%s: ", whole, format_count(threads, count),
 			 threads == 1 ? "" : "s");

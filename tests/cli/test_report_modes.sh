@@ -90,7 +90,7 @@ END
 [no stack] 40000000 0 0 0
 schedule 0 0 200000000 140000000
 END
-	prints "$file: latency sums to elapsed time" weights "tid state parallelism self_weight" $file \
+	prints "$file: latency sums to lifetimes" weights "tid state parallelism self_weight" $file \
 		--latency -s tid,state,parallelism <<END
 1 [all threads blocked]  90000000
 1 [on CPU] 1 50000000
@@ -99,6 +99,13 @@ END
 2 [on CPU]  30000000
 END
 done
+
+# Of several processes, the lifetimes are summed: that is no elapsed time.
+says_lifetimes() {
+	"$SPROF" report -i "$tmp/waits" --latency 2>"$tmp/err" | tr '\n' ' ' |
+		grep " 200 ms of the processes' lifetimes: .*Percentages are of the processes' lifetimes;"
+}
+check "latency is said to be of lifetimes" says_lifetimes
 
 prints "wall time is the default for recorded waits, and sums to lifetimes" \
 	weights "tid self_weight self_on_ns self_runnable_ns self_blocked_ns self_waits" waits -s tid <<END
