@@ -125,7 +125,7 @@ enum sp_state {
 
 /* Time by the state of threads. */
 struct sp_times {
-	uint64_t on_ns, runnable_ns, blocked_ns;
+	uint64_t running_ns, runnable_ns, blocked_ns;
 	uint64_t unknown_ns;      /* states are not known, because records are missing */
 	uint64_t waits;           /* an estimate if short waits were recorded at random */
 	uint64_t longest_wait_ns; /* longest recorded wait */

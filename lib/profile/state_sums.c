@@ -66,7 +66,7 @@ struct sp_share state_share(const struct state_sums *part, const struct state_wh
 struct sp_times state_times(const struct state_sums *sums)
 {
 	return (struct sp_times){
-		.on_ns = sums->ns[TIME_ON_CPU],
+		.running_ns = sums->ns[TIME_ON_CPU],
 		.runnable_ns = sums->ns[TIME_RUNNABLE],
 		.blocked_ns = sums->ns[TIME_BLOCKED],
 		.unknown_ns = sums->ns[TIME_UNKNOWN],

@@ -82,7 +82,7 @@ END
 2 [blocked: pipe] 140000000
 END
 	prints "$file: functions have their samples' part of each state" \
-		weights "symbol self_on_ns self_runnable_ns self_blocked_ns self_longest_wait_ns" $file \
+		weights "symbol self_running_ns self_runnable_ns self_blocked_ns self_longest_wait_ns" $file \
 		--mode wall -s symbol <<END
 0x1010 52500000 15000000 0 0
 0x2010 17500000 5000000 0 0
@@ -108,7 +108,7 @@ says_lifetimes() {
 check "latency is said to be of lifetimes" says_lifetimes
 
 prints "wall time is the default for recorded waits, and sums to lifetimes" \
-	weights "tid self_weight self_on_ns self_runnable_ns self_blocked_ns self_waits" waits -s tid <<END
+	weights "tid self_weight self_running_ns self_runnable_ns self_blocked_ns self_waits" waits -s tid <<END
 1 200000000 70000000 20000000 110000000 2
 2 180000000 40000000 0 140000000 1
 END
