@@ -14,14 +14,23 @@ struct sp_error *off_cpu_check(const struct capture_options *options, bool every
 	const struct sp_capture_sampling *sampling = &options->sampling;
 	if (!sampling->off_cpu)
 		return NULL;
-	const char *other = sampling->samples == SP_OFF	 ? "recording without samples"
-			    : options->buffers.overwrite ? "overwrite mode"
-			    : options->target.cgroups	 ? "control groups"
-			    : !everyone && options->target.scope == SP_CAPTURE_SCOPE_CPU
-				    ? "CPU-wide events of some processes"
-				    : NULL;
-	if (other)
-		return error_new(SP_ERROR_INVALID, "off-CPU time and %s exclude each other", other);
+	const struct {
+		bool excluded;
+		const char *other, *remedy;
+	} cases[] = {
+		{sampling->samples == SP_OFF, "recording without samples", "omit -n (--no-samples)"},
+		{options->buffers.overwrite, "overwrite mode",
+		 "--switch-output=SIZE bounds the files' size, too; --switch-max-files their number"},
+		{options->target.cgroups, "control groups",
+		 "record the group's processes (-p PID,...), or all (-a)"},
+		{!everyone && options->target.scope == SP_CAPTURE_SCOPE_CPU,
+		 "CPU-wide events of some processes", "omit --scope cpu, or record all processes (-a)"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (cases[i].excluded)
+			return error_set_remedy(error_new(SP_ERROR_INVALID,
+							  "off-CPU time and %s exclude each other",
+							  cases[i].other), "%s", cases[i].remedy);
 	if (sampling->off_cpu_thin_ns > THIN_NS_MAX)
 		return error_new(SP_ERROR_INVALID, "the threshold of waits is more than 4 s");
 	return NULL;
