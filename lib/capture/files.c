@@ -29,6 +29,14 @@ struct recording_end capture_end_of_file(struct sp_capture *capture)
 	return end;
 }
 
+/* All records up to the begin of the last round are in earlier files. */
+static struct sp_error *note_begin(struct sp_capture *capture)
+{
+	const struct note_records to = {&capture->out.extra, capture->round_ns};
+	struct sp_error *error = notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL));
+	return error ? error : capture_note_threads(capture);
+}
+
 struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
 	size_t all;
@@ -68,6 +76,8 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	capture->bank.was_full = false;
 	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);
+	if (!error && !capture->overwrite.on)
+		error = note_begin(capture);
 	if (!error && !capture->overwrite.on)
 		error = capture_note_off(capture);
 	recording_begin_samples(&capture->out);

@@ -31,6 +31,8 @@ struct off_cpu_state {
 	bool fast;                   /* snapshots replace samples: threads switch too often */
 	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */
 	uint64_t snapshot_ns, schedstat_ns; /* times of the next snapshots, and of the last notes */
+	uint32_t denied_pid;         /* first process whose stacks could not be read; 0: none */
+	enum note_denied denied;     /* its missing right */
 };
 
 /* The session: owns the parts, and connects them. */
@@ -134,7 +136,9 @@ bool capture_takes_snapshots(const struct sp_capture *capture);
 /* The same before the last round, for all threads. */
 struct sp_error *capture_end_waits(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_free_waits(struct sp_capture *capture);
-/* A file ends: it gets its part of the waits that are not over. */
+/* Notes schedstat of all threads. */
+struct sp_error *capture_note_threads(struct sp_capture *capture) SP_MUST_CHECK;
+/* A file ends: it gets its part of the waits that are not over, and notes of schedstat. */
 struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Notes losses. */
 struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;

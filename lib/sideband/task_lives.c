@@ -76,13 +76,24 @@ static bool agree(enum task_state state, enum needed needed)
 	}
 }
 
-/* Returns the CPU on which the thread ran between two events, if it ran. */
-static uint32_t cpu_between(const struct task_lives *lives, const struct task_life *life, size_t index)
+/* Returns the CPU of an event of a life; TASK_CPU_UNKNOWN: unknown. */
+static uint32_t cpu_of(const struct task_event *event)
+{
+	return event->kind == TASK_EVENT_WAKE ? TASK_CPU_UNKNOWN : event->cpu;
+}
+
+/*
+ * Gets the CPU on which the thread ran between two events, if it ran. Returns false if the events contradict
+ * each other: they were on different CPUs.
+ */
+static bool cpu_between(const struct task_lives *lives, const struct task_life *life, size_t index,
+			uint32_t *ret)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
-	if (index && events[index - 1].cpu != TASK_CPU_UNKNOWN)
-		return events[index - 1].cpu;
-	return index < life->count ? events[index].cpu : TASK_CPU_UNKNOWN;
+	uint32_t first = index ? cpu_of(&events[index - 1]) : TASK_CPU_UNKNOWN;
+	uint32_t last = index < life->count ? cpu_of(&events[index]) : life->end_cpu;
+	*ret = first != TASK_CPU_UNKNOWN ? first : last;
+	return first == TASK_CPU_UNKNOWN || last == TASK_CPU_UNKNOWN || first == last;
 }
 
 /*
@@ -131,16 +142,21 @@ size_t task_life_pieces(const struct task_lives *lives, const struct task_life *
 	};
 	if (!lives->known)
 		piece.state = TASK_UNKNOWN;
+	bool agrees = agree(piece.state, needed);
 	if (piece.state == TASK_RUNNING)
-		piece.cpu = cpu_between(lives, life, index);
-	/* A thread that could run when records were lost may since have blocked, without any later record. */
-	bool ends_unseen = needed == NEEDS_NOTHING && piece.state != TASK_BLOCKED &&
-			   task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu), piece.begin_ns,
-					     piece.end_ns);
-	if (piece.state != TASK_UNKNOWN && (!agree(piece.state, needed) || ends_unseen)) {
+		agrees &= cpu_between(lives, life, index, &piece.cpu) || needed != NEEDS_RUNNING;
+	/*
+	 * A thread that could run when records were lost may since have blocked. Only the record that ends
+	 * its running would contradict that.
+	 */
+	bool may_block = piece.state == TASK_RUNNABLE ? needed != NEEDS_RUNNING
+			 : piece.state == TASK_RUNNING && needed == NEEDS_NOTHING;
+	bool ends_unseen = may_block && task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu),
+							  piece.begin_ns, piece.end_ns);
+	if (piece.state != TASK_UNKNOWN && (!agrees || ends_unseen)) {
 		if (!ends_unseen)
 			piece.cpu = TASK_CPU_UNKNOWN;
-		return split_lost(lives, &piece, needed, ret);
+		return split_lost(lives, &piece, ends_unseen ? NEEDS_NOTHING : needed, ret);
 	}
 	ret[0] = piece;
 	return 1;
@@ -185,12 +201,13 @@ static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32
 	return true;
 }
 
-static void end_life(struct maker *maker, uint64_t end_ns, bool ended)
+static void end_life(struct maker *maker, uint64_t end_ns, bool ended, uint32_t cpu)
 {
 	struct task_totals *totals = &maker->life->totals;
 	totals->end_ns = end_ns > totals->begin_ns ? end_ns : totals->begin_ns;
 	totals->ended = ended;
 	maker->life->count = maker->next - maker->life->first;
+	maker->life->end_cpu = cpu;
 	maker->life = NULL;
 }
 
@@ -211,12 +228,16 @@ static bool add_event(struct maker *maker, struct task_event event)
 	uint32_t pid = maker->thread->pid;
 	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
 		return true;
+	if (event.time_ns < maker->lives->begin_ns) {
+		maker->dead = kind == TASK_EVENT_EXIT;
+		return true;
+	}
 	if (kind == TASK_EVENT_FORK) {
 		/* Each event that has task records may have written one. */
 		if (maker->life && maker->life->totals.born && maker->next == maker->life->first)
 			return true;
 		if (maker->life)
-			end_life(maker, event.time_ns, false);
+			end_life(maker, event.time_ns, false, TASK_CPU_UNKNOWN);
 		return begin_life(maker, event.time_ns, true, event.cpu);
 	}
 	if (maker->dead && kind != TASK_EVENT_EXEC)
@@ -225,7 +246,7 @@ static bool add_event(struct maker *maker, struct task_event event)
 					false, pid))
 		return false;
 	if (kind == TASK_EVENT_EXIT) {
-		end_life(maker, event.time_ns, true);
+		end_life(maker, event.time_ns, true, event.cpu);
 		maker->dead = true;
 		return true;
 	}
@@ -248,10 +269,11 @@ bool task_lives_make(struct task_lives *lives, struct task_events *events)
 		for (size_t j = 0; j < thread->count; j++)
 			if (!add_event(&maker, events->items.items[thread->first + j]))
 				return false;
-		if (!thread->life_count && !begin_life(&maker, lives->first_ns, false, thread->pid))
+		bool silent = !thread->life_count && !maker.dead;
+		if (silent && !begin_life(&maker, lives->first_ns, false, thread->pid))
 			return false;
 		if (maker.life)
-			end_life(&maker, lives->last_ns, false);
+			end_life(&maker, lives->last_ns, false, TASK_CPU_UNKNOWN);
 	}
 	events->items.count = maker.next;
 	return true;
@@ -290,7 +312,7 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 static void count_event(const struct task_event *event, uint32_t *cpu, struct task_totals *ret)
 {
 	ret->preemptions += event->kind == TASK_EVENT_PREEMPT;
-	if (event->kind == TASK_EVENT_WAKE || event->cpu == TASK_CPU_UNKNOWN)
+	if (cpu_of(event) == TASK_CPU_UNKNOWN)
 		return;
 	ret->migrations += *cpu != TASK_CPU_UNKNOWN && *cpu != event->cpu;
 	*cpu = event->cpu;
@@ -302,7 +324,7 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 	const struct task_event *events = lives->events->items.items + life->first;
 	/* An event at `from_ns` belongs to this time, and one at `until_ns` to the next. */
 	size_t begin = sorted_below(events, life->count, .time_ns, from_ns);
-	uint32_t cpu = begin ? events[begin - 1].cpu : TASK_CPU_UNKNOWN;
+	uint32_t cpu = begin ? cpu_of(&events[begin - 1]) : TASK_CPU_UNKNOWN;
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(lives, life, i, pieces);

@@ -35,6 +35,9 @@ bool sim_is_wait(uint64_t id);
 /* Compares samples of waits with the kernel's switches. */
 void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
 
+/* states.c: compares the states of each thread, by the library's reader, with the scheduler's account. */
+void sim_check_states(const struct sim_scenario *scenario, bool killed);
+
 /* mappings.c; the records are in order of time. */
 void sim_check_mappings(const struct sim_found *items, size_t count);
 

@@ -25,6 +25,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/sim.h \
 	tests/sim/simulate.c \
 	tests/sim/stacks.c \
+	tests/sim/states.c \
 	tests/sim/tasks.c \
 	tests/sim/threads.c \
 	tests/sim/waits.c \

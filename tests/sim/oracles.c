@@ -106,6 +106,9 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 {
 	struct counts counts = {0};
 	uint64_t until_ns = killed ? sim_result.commit_ns : sim_result.stop_ns;
+	/* The last samples are read after the list of unrecorded processes, which takes long. */
+	if (!killed && !sim.fault_name && sim.stat_ns > until_ns)
+		until_ns = sim.stat_ns;
 	if (killed)
 		until_ns = until_ns > KILL_NS ? until_ns - KILL_NS : 0;
 	size_t at = 0;
@@ -199,11 +202,16 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 	struct counts counts = compare_samples(scenario, killed);
 	if (scenario->sampling.off_cpu && !killed && !sim_result.failed)
 		sim_check_waits(scenario, &read_back);
+	if (scenario->sampling.off_cpu)
+		sim_check_states(scenario, killed);
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!killed && !sim_result.failed && !scenario->may_drop)
 		check_losses();
 	if (stats->unwritten && !killed && !sim_result.failed && !scenario->may_drop)
 		sim_violation("%llu samples count as unwritten", (unsigned long long)stats->unwritten);
+	if (stats->shed && !killed && scenario->buffers.overwrite)
+		sim_violation("a snapshot of rings dropped %llu samples: it has time to wait for the disk",
+			      (unsigned long long)stats->shed);
 	if (sim.verbose)
 		print_events();
 	if (sim.verbose)

@@ -98,6 +98,8 @@ static void read_maps(FILE *file, const struct sim_task *task)
 
 static void write_stat(FILE *file, const struct sim_task *task)
 {
+	if (task->process != sim_machine.recorder)
+		sim.stat_ns = sim.now_ns;
 	uint64_t ticks = task->used_ns / 10000000;
 	fprintf(file, "%u (%s) %c %u 1 1 0 -1 %u 0 0 0 0 %llu 0 0 0 20 0 %u 0 %llu 0 0 0 0 0 0 0 0 0 "
 		"0 0 0 0 0 17 %d 0 0 0 0 0 0 0 0 0 0 0 0 0\n", task->tid, task->comm,

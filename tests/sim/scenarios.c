@@ -83,6 +83,15 @@ const struct sim_scenario sim_scenarios[] = {
 		.buffers = {SIZE(sp_capture_buffers), .overwrite = true, .ring_bytes = 65536},
 		.chains = FRAME_POINTERS,
 	}, {
+		/* More than the write queue holds. */
+		.name = "overwrite-large", .cpus = 3, .workload = {ROOTS(6)}, .target = SIM_ATTACH, CPUS,
+		.sampling = RATE(4000), .schedule = NO_SCHEDULE, .output = PLAIN,
+		.disk = {.write_ns = 20 * SIM_MS},
+		.buffers = {SIZE(sp_capture_buffers), .overwrite = true, .ring_bytes = 64 << 20},
+		.chains = {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF,
+			   .unwind = SP_UNWIND_LATER, .stack_bytes = 65000, .fixed_stack_bytes = true},
+		.stop_ms = 240,
+	}, {
 		.name = "full-disk", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS, COMMON,
 		.disk = {.capacity = 220000}, .chains = FRAME_POINTERS, .may_fail = true,
 	}, {
@@ -151,6 +160,16 @@ const struct sim_scenario sim_scenarios[] = {
 		.name = "off-cpu-lost", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS,
 		.sampling = OFF_CPU, .buffers = RING(8192), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .hesitation_ms = 200, .may_drop = true,
+	}, {
+		/* Ten minutes; a new file about every half minute. */
+		.name = "churn", .cpus = 4, CPUS, .limit_s = 620,
+		.workload = {
+			.tasks = 1, .burst_us = 800, .sleep_us = 20000, .thread = 5, .fork = 5, .exec = 50,
+			.map = 2, .comm = 2, .end = 7, .most = 60, .kernel = 20, .life_ms = 600000,
+		},
+		.sampling = RATE(99), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE, .demand_ms = 60000,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true},
+		.chains = FRAME_POINTERS,
 	}, {
 		.name = "cpus-256", .cpus = 256, .workload = {ROOTS(60)}, .target = SIM_SYSTEM, CPUS,
 		.sampling = RATE(99), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE,

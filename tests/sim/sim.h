@@ -28,6 +28,7 @@
  *	session.c        a recorder's life, as `sprof record` drives it
  *	oracles.c        checks after a run
  *	waits.c          checks of waits after a run
+ *	states.c         checks of threads' states after a run
  *
  * Times are nanoseconds of the virtual CLOCK_MONOTONIC unless a comment states another unit. A run is a
  * process of its own; nothing is freed before it exits, except descriptors and mappings, which are
@@ -114,18 +115,29 @@ struct sim_process {
 	int unknown_cpu;        /* while that time is UINT64_MAX; -1: its events have been reopened */
 };
 
+/* States of a task. After a wait it is SIM_WOKEN until it runs, after a preemption or fork SIM_RUNNABLE. */
+enum sim_state { SIM_BLOCKED, SIM_WOKEN, SIM_RUNNABLE, SIM_RUNNING, SIM_ENDED };
+
+/* A state from that time until the next span's. */
+struct sim_span {
+	uint64_t begin_ns;
+	enum sim_state state;
+};
+
 struct sim_task {
 	struct sim_process *process;
 	uint32_t tid;
 	char comm[16];
 	int cpu, last_cpu;      /* cpu -1: it does not run */
-	bool ended, waits_exec, queued;
+	bool ended, waits_exec, queued, killed;
 	uint64_t start_ns, used_ns, on_since_ns;
 	uint64_t burst_ns;      /* CPU time before it sleeps */
 	uint32_t generation;    /* of its event in the queue */
 	struct sim_context *context; /* its events; NULL: none */
 	unsigned int children;
 	uint64_t samples;
+	struct sim_span *spans;  /* the scheduler's account */
+	size_t span_count, span_room;
 	bool uncertain;         /* it, or its ancestor, was made while the events were opened */
 	bool followed;          /* a target of the recording, or descends from one */
 };
@@ -430,6 +442,7 @@ struct sim {
 	void (*on_kill)(void);
 	unsigned int violations;
 	uint64_t changes;        /* counts sim_changed() */
+	uint64_t stat_ns;        /* last time that the recorder read a task's state; 0: never */
 	int verbose;             /* 1: notes and totals, 2: events too */
 	size_t mappings;         /* of the recorder */
 };

@@ -11,6 +11,23 @@ struct sim_machine sim_machine;
 
 static void schedule_cpu(unsigned int cpu);
 
+/* Adds to the scheduler's account. */
+static void set_state(struct sim_task *task, enum sim_state state)
+{
+	if (task->span_count == task->span_room) {
+		task->span_room = task->span_room ? 2 * task->span_room : 16;
+		task->spans = realloc(task->spans, task->span_room * sizeof(*task->spans));
+		if (!task->spans)
+			abort();
+	}
+	task->spans[task->span_count++] = (struct sim_span){sim.now_ns, state};
+}
+
+static enum sim_state state_of(const struct sim_task *task)
+{
+	return task->spans[task->span_count - 1].state;
+}
+
 struct sim_process *sim_process_find(uint32_t pid)
 {
 	struct sim_task *task = sim_task_find(pid);
@@ -59,6 +76,7 @@ static struct sim_task *add_task(struct sim_process *process)
 	}
 	process->threads++;
 	task->process = process;
+	set_state(task, SIM_BLOCKED);
 	return task;
 }
 
@@ -115,6 +133,7 @@ struct sim_task *sim_task_new(struct sim_task *parent, bool thread)
 	if (parent) {
 		sim_perf_fork(parent, task, thread);
 		sim_record_task(parent, task, PERF_RECORD_FORK);
+		set_state(task, SIM_RUNNABLE);
 	}
 	return task;
 }
@@ -161,6 +180,7 @@ static void leave(struct sim_task *task, bool preempted)
 	unsigned int cpu = (unsigned int)task->cpu;
 	sim_record_switch(task, (uint16_t)(PERF_RECORD_MISC_SWITCH_OUT |
 					   (preempted ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0)));
+	set_state(task, task->ended ? SIM_ENDED : preempted ? SIM_RUNNABLE : SIM_BLOCKED);
 	sim_perf_switch(task, cpu, false);
 	uint64_t ran_ns = sim.now_ns - task->on_since_ns;
 	task->used_ns += ran_ns;
@@ -189,6 +209,8 @@ static void enqueue(unsigned int cpu, struct sim_task *task)
 			abort();
 	}
 	task->queued = true;
+	if (state_of(task) == SIM_BLOCKED)
+		set_state(task, SIM_WOKEN);
 	to->queue[to->queued++] = task;
 }
 
@@ -222,6 +244,7 @@ static void schedule_cpu(unsigned int cpu)
 		task->generation++;
 		sim_perf_switch(task, cpu, true);
 		sim_record_switch(task, 0);
+		set_state(task, SIM_RUNNING);
 		uint64_t ns = task->burst_ns < SLICE_NS ? task->burst_ns : SLICE_NS;
 		sim_at(sim.now_ns + ns, end_slice, task, task->generation);
 	}
@@ -257,6 +280,7 @@ void sim_task_end(struct sim_task *task, int status)
 	if (task->ended)
 		return;
 	sim_record_task(task, task, PERF_RECORD_EXIT);
+	set_state(task, SIM_ENDED);
 	sim_perf_exit(task);
 	task->ended = true;
 	sim_machine.alive--;

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* CPU time of a task's end after a fatal signal. */
+#define END_NS 2000
+
 static const char *const names[] = {"worker", "sh", "a b)c", "make", "cc1"};
 
 static void wake_later(void *arg, uint64_t number)
@@ -40,6 +43,10 @@ static bool ends(const struct sim_task *task)
 void sim_task_act(struct sim_task *task)
 {
 	const struct sim_workload *workload = &sim_machine.workload;
+	if (task->killed) {
+		sim_task_end(task, 0);
+		return;
+	}
 	if (task->waits_exec) {
 		task->waits_exec = false;
 		sim_task_exec(task, names[sim_random(SIM_WORLD, 5)]);
@@ -60,15 +67,21 @@ void sim_task_act(struct sim_task *task)
 		rest(task);
 }
 
-/* All descendants of the command end with it: nothing is left to wait for. */
+/* All threads of the command end with it. Those off the CPU run once more, as after a fatal signal. */
 static void end_command(void *arg, uint64_t number)
 {
 	struct sim_task *command = arg;
 	(void)number;
 	for (size_t i = sim_machine.task_count; i-- > 0;) {
 		struct sim_task *task = sim_machine.tasks[i];
-		if (task->process == command->process)
+		if (task->process != command->process)
+			continue;
+		task->killed = true;
+		task->burst_ns = END_NS;
+		if (task->cpu >= 0)
 			sim_task_end(task, 0);
+		else
+			sim_task_wake(task);
 	}
 }
 

@@ -340,6 +340,46 @@ TEST(a_change_counts_what_waits_before_it)
 	vec_deinit(&buffer);
 }
 
+static struct sp_error *make_file(struct write_queue_change *change, struct writer *old,
+				  struct writer **next_ret)
+{
+	(void)change;
+	sp_error_free(writer_close(old, &(struct writer_end){0}));
+	*next_ret = recording_open(files_path("data"));
+	return NULL;
+}
+
+/* The first file cannot be written; the second one can. */
+TEST(samples_that_an_earlier_file_lacks_stay_counted)
+{
+	const struct write_queue_options options = {.memory_bytes = MEMORY, .sample_id_at = ID_AT,
+						    .sample_cpu_at = CPU_AT};
+	struct write_queue_change change = {.make = make_file, .free = free_nothing};
+	struct write_queue *write_queue;
+	struct record_buffer buffer = {0};
+	struct reader reader;
+	ok_or_fail(write_queue_new(&options, &write_queue));
+	for (uint64_t time_ns = 1; time_ns <= 7; time_ns++)
+		recording_put_sample(&buffer, RECORDING_START, time_ns);
+	ok_or_fail(hand_over(write_queue, &buffer));
+	ok_or_fail(write_queue_commit(write_queue));
+	ok_or_fail(write_queue_change(write_queue, &change, 0));
+	recording_put_sample(&buffer, RECORDING_START, 8);
+	ok_or_fail(hand_over(write_queue, &buffer));
+	struct writer *writer = open_pipe(&reader);
+	close(reader.fd);
+	write_queue_begin(write_queue, writer);
+	struct sp_error *error = write_queue_end(write_queue);
+	ck_assert_int_eq(sp_error_errno(error), EPIPE);
+	sp_error_free(error);
+	ck_assert_uint_eq(write_queue_counts(write_queue).unwritten, 7);
+	writer = write_queue_take_writer(write_queue);
+	ok_or_fail(writer_close(writer, &(struct writer_end){0}));
+	ck_assert_uint_eq(found_in_file(files_path("data")).samples, 1);
+	write_queue_free(write_queue);
+	vec_deinit(&buffer);
+}
+
 TEST(what_never_began_can_be_freed)
 {
 	const struct write_queue_options options = {.memory_bytes = 0, .sample_id_at = ID_AT,

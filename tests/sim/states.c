@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Compares the states of threads that the library reads from a file with the scheduler's account.
+ *
+ * The reader has no wake-ups: it adds the time from waking to running to the blocked time. Lost records
+ * make time unknown, and no other state may differ by more than that.
+ */
+#include <stdlib.h>
+#include <sprof/threads.h>
+#include "found.h"
+
+/* Records of one moment have different times: of each event that gets one. */
+#define SWITCH_NS 32
+#define LIFE_NS 1000
+
+struct account {
+	uint64_t running_ns, runnable_ns, blocked_ns;
+	uint64_t switches;
+};
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static bool is_switch(const struct sim_truth *truth)
+{
+	return truth->type == PERF_RECORD_SWITCH || truth->type == PERF_RECORD_SWITCH_CPU_WIDE;
+}
+
+/* Whether the kernel made a record of the switch or fork that began the span. */
+static bool has_record(const struct sim_task *task, const struct sim_span *span)
+{
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		bool is_fork = truth->type == PERF_RECORD_FORK && truth->ip == task->tid;
+		if ((is_fork || (is_switch(truth) && truth->tid == task->tid)) &&
+		    difference(truth->time_ns, span->begin_ns) <= SWITCH_NS)
+			return true;
+	}
+	return false;
+}
+
+/* Time until the kernel made a record of a switch: the state before that may be unknown. */
+static uint64_t until_first_switch(const struct sim_task *task, const struct sp_time_span *span)
+{
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->time_ns >= span->begin_ns && is_switch(truth) && truth->tid == task->tid)
+			return truth->time_ns - span->begin_ns;
+	}
+	return span->end_ns - span->begin_ns;
+}
+
+/* Whether there is a sample or switch of the thread: without one, a thread that runs counts as blocked. */
+static bool is_recorded(const struct sim_task *task, const struct sp_time_span *span)
+{
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->tid == task->tid && (is_switch(truth) || truth->type == PERF_RECORD_SAMPLE) &&
+		    truth->time_ns >= span->begin_ns && truth->time_ns < span->end_ns)
+			return true;
+	}
+	return false;
+}
+
+/* A thread that waits for a CPU when its events are opened counts as blocked. */
+static enum sim_state state_in(const struct sim_task *task, const struct sim_span *span, uint64_t from_ns)
+{
+	bool unseen = span->state == SIM_RUNNABLE && span->begin_ns < from_ns &&
+		      !has_record(task, span);
+	return unseen ? SIM_BLOCKED : span->state;
+}
+
+static struct account account_of(const struct sim_task *task, uint64_t from_ns, uint64_t until_ns)
+{
+	struct account account = {0};
+	uint64_t *const sums[] = {
+		[SIM_BLOCKED] = &account.blocked_ns, [SIM_WOKEN] = &account.blocked_ns,
+		[SIM_RUNNABLE] = &account.runnable_ns, [SIM_RUNNING] = &account.running_ns,
+	};
+	for (size_t i = 0; i < task->span_count && task->spans[i].state != SIM_ENDED; i++) {
+		const struct sim_span *span = &task->spans[i];
+		uint64_t begin_ns = span->begin_ns > from_ns ? span->begin_ns : from_ns;
+		uint64_t end_ns = i + 1 < task->span_count ? span[1].begin_ns : UINT64_MAX;
+		if (end_ns > until_ns)
+			end_ns = until_ns;
+		if (end_ns <= begin_ns)
+			continue;
+		*sums[state_in(task, span, from_ns)] += end_ns - begin_ns;
+		account.switches++;
+	}
+	return account;
+}
+
+/* The sum of states is the lifetime, also where records were lost. */
+static void check_sum(const struct sp_thread *thread)
+{
+	const struct sp_thread_times *times = &thread->times;
+	uint64_t sum = times->running_ns + times->runnable_ns + times->blocked_ns + times->unknown_ns;
+	if (thread->end_ns < thread->begin_ns || sum != thread->end_ns - thread->begin_ns)
+		sim_violation("states of thread %u sum to %llu ns, its lifetime is %llu ns", thread->tid,
+			      (unsigned long long)sum,
+			      (unsigned long long)(thread->end_ns - thread->begin_ns));
+}
+
+/* Whether the task has no record between two losses of one ring: states between them are assumed. */
+static bool is_lost_twice(uint32_t tid)
+{
+	const struct sim_truth *lost = NULL; /* the last switch, if it was lost */
+	bool put = false;                    /* the ring had room since then */
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		bool own = is_switch(truth) && truth->tid == tid;
+		put |= lost && truth->ring == lost->ring && truth->fate == SIM_PUT;
+		if (!own)
+			continue;
+		if (lost && put && truth->fate == SIM_LOST)
+			return true;
+		lost = truth->fate == SIM_LOST ? truth : NULL;
+		put = false;
+	}
+	return false;
+}
+
+static void check_state(const struct sp_thread *thread, const char *name, uint64_t read_ns,
+			uint64_t true_ns, uint64_t allowed_ns)
+{
+	if (difference(read_ns, true_ns) > allowed_ns && !is_lost_twice(thread->tid))
+		sim_violation("thread %u was %s for %llu ns; the file says %llu ns, and %llu ns are unknown",
+			      thread->tid, name, (unsigned long long)true_ns, (unsigned long long)read_ns,
+			      (unsigned long long)thread->times.unknown_ns);
+}
+
+/* FORK and EXIT records bound a life. */
+static void check_life(const struct sp_thread *thread, const struct sp_time_span *span)
+{
+	const struct sim_task *task = sim_task_find(thread->tid);
+	const struct sim_span *last = &task->spans[task->span_count - 1];
+	while (last > task->spans && last[-1].state == SIM_ENDED)
+		last--;
+	bool born = task->start_ns > span->begin_ns;
+	bool ended = last->state == SIM_ENDED && last->begin_ns < span->end_ns;
+	if (born && (!thread->born || difference(thread->begin_ns, task->start_ns) > LIFE_NS))
+		sim_violation("thread %u began at %llu ns, the file says %llu ns", thread->tid,
+			      (unsigned long long)task->start_ns, (unsigned long long)thread->begin_ns);
+	if (ended && (!thread->ended || difference(thread->end_ns, last->begin_ns) > LIFE_NS))
+		sim_violation("thread %u ended at %llu ns, the file says %llu ns", thread->tid,
+			      (unsigned long long)last->begin_ns, (unsigned long long)thread->end_ns);
+}
+
+/* States within a time in which all events were enabled. */
+static void check_states(const struct sp_thread *thread, const struct sp_time_span *span, bool lost)
+{
+	const struct sim_task *task = sim_task_find(thread->tid);
+	const struct sp_thread_times *times = &thread->times;
+	struct account account = account_of(task, span->begin_ns, span->end_ns);
+	if (account.running_ns && !is_recorded(task, span))
+		return;
+	uint64_t exact_ns = LIFE_NS + SWITCH_NS * account.switches;
+	uint64_t allowed_ns = times->unknown_ns + exact_ns;
+	/* Side-band is read after the switches: at the end, an EXIT may lack the switch before it. */
+	lost |= thread->ended && thread->end_ns > span->end_ns;
+	check_state(thread, "on a CPU", times->running_ns, account.running_ns, allowed_ns);
+	check_state(thread, "off", times->runnable_ns + times->blocked_ns,
+		    account.runnable_ns + account.blocked_ns, allowed_ns);
+	/* After lost records, a thread that is off the CPU counts as blocked. */
+	if (!lost || times->runnable_ns > account.runnable_ns)
+		check_state(thread, "runnable", times->runnable_ns, account.runnable_ns, exact_ns);
+	if (!lost && times->unknown_ns > until_first_switch(task, span))
+		sim_violation("thread %u has unknown states, but no record was lost", thread->tid);
+}
+
+/* Whether all switches of the task since sim_result.begin_ns, and its begin, have records. */
+static bool is_comparable(const struct sim_task *task)
+{
+	bool early = task && task->start_ns >= sim_result.open_ns && task->start_ns < sim_result.begin_ns;
+	return task && !early && !task->uncertain && !task->process->unknown_until_ns &&
+	       task->process != sim_machine.recorder;
+}
+
+static struct sp_threads *read_threads(struct sp_ctx *ctx, const char *path,
+				       const struct sim_inode *inode, const struct sp_filter *filter)
+{
+	struct sp_reader *reader = NULL;
+	struct sp_threads *threads = NULL;
+	struct sp_error *error = sp_reader_open_memory(ctx, inode->bytes, inode->size, path, &reader);
+	if (!error)
+		error = sp_threads_new(ctx, reader, filter, &threads);
+	if (error)
+		sim_violation("states of %s: %s", path, sp_error_message(error));
+	sp_error_free(error);
+	sp_reader_free(reader);
+	return threads;
+}
+
+struct checking {
+	struct sp_ctx *ctx;
+	const struct sim_scenario *scenario;
+	bool exact; /* nothing but records in full rings is missing */
+	bool lost;  /* there are such */
+};
+
+static void check_window(const struct checking *checking, const struct sp_threads *threads,
+			 const struct sp_time_span *span)
+{
+	size_t compared = 0, wanted = 0;
+	for (size_t i = 0; i < sp_threads_count(threads); i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		const struct sim_task *task = sim_task_find(thread->tid);
+		if (!is_comparable(task) || !account_of(task, span->begin_ns, span->end_ns).switches)
+			continue;
+		check_life(thread, span);
+		check_states(thread, span, checking->lost);
+		compared++;
+	}
+	for (size_t i = 0; i < sim_machine.task_count; i++) {
+		const struct sim_task *task = sim_machine.tasks[i];
+		if (is_comparable(task) && (task->followed || checking->scenario->target == SIM_SYSTEM) &&
+		    account_of(task, span->begin_ns, span->end_ns).switches)
+			wanted++;
+	}
+	if (compared < wanted)
+		sim_violation("%zu of %zu threads have states", compared, wanted);
+	if (sim.verbose)
+		printf("# states of %zu threads compared, of %zu\n", compared, wanted);
+}
+
+static void check_file(const char *path, const struct sim_inode *inode, void *arg)
+{
+	const struct checking *checking = arg;
+	struct sp_time_span span = {.begin_ns = sim_result.begin_ns, .end_ns = sim_result.stop_ns};
+	const struct sp_filter filter = {.size = sizeof(filter), .times = &span, .time_count = 1};
+	struct sp_threads *threads = read_threads(checking->ctx, path, inode, NULL);
+	for (size_t i = 0; threads && i < sp_threads_count(threads); i++)
+		check_sum(sp_threads_at(threads, i));
+	if (threads && sp_threads_first_ns(threads) > span.begin_ns)
+		span.begin_ns = sp_threads_first_ns(threads);
+	if (threads && sp_threads_last_ns(threads) < span.end_ns)
+		span.end_ns = sp_threads_last_ns(threads);
+	sp_threads_free(threads);
+	threads = checking->exact ? read_threads(checking->ctx, path, inode, &filter) : NULL;
+	if (threads)
+		check_window(checking, threads, &span);
+	sp_threads_free(threads);
+}
+
+void sim_check_states(const struct sim_scenario *scenario, bool killed)
+{
+	struct checking checking = {
+		.scenario = scenario,
+		.exact = !killed && !sim_result.failed && !sim.fault_name &&
+			 !sim_result.stats.lost_sideband,
+	};
+	for (size_t i = 0; i < sim_perf.truth_count; i++)
+		checking.lost |= sim_perf.truth[i].fate == SIM_LOST;
+	sp_error_free(sp_ctx_new(&checking.ctx));
+	sim_files_visit(check_file, &checking);
+	sp_ctx_free(checking.ctx);
+}
