@@ -14,8 +14,8 @@
 #include "capture/config/config.h"
 #include "capture/event_control/event_control.h"
 #include "capture/event_control/losses.h"
-#include "capture/overwrite.h"
 #include "capture/output/recording.h"
+#include "capture/overwrite/overwrite.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
 #include "capture/snapshots/snapshots.h"
@@ -145,6 +145,14 @@ struct sp_error *capture_note_threads(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Notes losses. */
 struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* on_demand.c */
+
+/* Rings are mapped: begins overwrite mode, if it is on. */
+struct sp_error *capture_start_overwrite(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Writes the samples in the rings. Unless it is the `last` time, another file begins then. */
+struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 
 /* round.c */
 
