@@ -117,6 +117,22 @@ static void write_status(FILE *file, const struct sim_task *task)
 		task->process->uid, task->process->uid, task->process->uid, task->tid);
 }
 
+/* Time on a CPU and time of waiting for one, as the kernel counts them. */
+static void write_schedstat(FILE *file, struct sim_task *task)
+{
+	uint64_t sums[SIM_ENDED + 1] = {0}, slices = 0;
+	for (size_t i = 0; i < task->span_count; i++) {
+		const struct sim_span *span = &task->spans[i];
+		uint64_t end_ns = i + 1 < task->span_count ? span[1].begin_ns : sim.now_ns;
+		sums[span->state] += end_ns - span->begin_ns;
+		slices += span->state == SIM_RUNNING;
+	}
+	task->first_schedstat_ns = task->first_schedstat_ns ?: sim.now_ns;
+	task->last_schedstat_ns = sim.now_ns;
+	fprintf(file, "%llu %llu %llu\n", (unsigned long long)sums[SIM_RUNNING],
+		(unsigned long long)(sums[SIM_RUNNABLE] + sums[SIM_WOKEN]), (unsigned long long)slices);
+}
+
 static bool is_visible(const struct sim_task *task)
 {
 	return !task->ended || (task->tid == task->process->pid && !task->process->reaped &&
@@ -135,10 +151,12 @@ static void list_tasks(FILE *file, const struct sim_process *process)
 }
 
 /* Returns whether there is such a file of a task. */
-static bool write_task(FILE *file, const struct sim_task *task, const char *name)
+static bool write_task(FILE *file, struct sim_task *task, const char *name)
 {
 	if (!strcmp(name, "stat"))
 		write_stat(file, task);
+	else if (!strcmp(name, "schedstat"))
+		write_schedstat(file, task);
 	else if (!strcmp(name, "status"))
 		write_status(file, task);
 	else if (!strcmp(name, "comm"))
@@ -161,7 +179,7 @@ static char *read_task(const char *rest, size_t *size_ret, bool *is_directory_re
 	uint32_t pid = !strncmp(rest, "self", 4) && (!rest[4] || rest[4] == '/')
 			       ? SIM_PID : (uint32_t)strtoul(rest, &end, 10);
 	const char *name = strchr(rest, '/');
-	const struct sim_task *task = sim_task_find(pid);
+	struct sim_task *task = sim_task_find(pid);
 	struct text text;
 	if (!task || !is_visible(task))
 		return NULL;
@@ -177,7 +195,7 @@ static char *read_task(const char *rest, size_t *size_ret, bool *is_directory_re
 			fprintf(text.file, "%d\n", fd);
 	else if (!strncmp(name, "/task/", 6)) {
 		uint32_t tid = (uint32_t)strtoul(name + 6, &end, 10);
-		const struct sim_task *thread = sim_task_find(tid);
+		struct sim_task *thread = sim_task_find(tid);
 		found = thread && thread->process == task->process && is_visible(thread);
 		*is_directory_ret = found && !*end;
 		found = found && (!*end || write_task(text.file, thread, end + 1));

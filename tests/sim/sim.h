@@ -138,6 +138,7 @@ struct sim_task {
 	uint64_t samples;
 	struct sim_span *spans;  /* the scheduler's account */
 	size_t span_count, span_room;
+	uint64_t first_schedstat_ns, last_schedstat_ns; /* times that the recorder read it; 0: never */
 	bool uncertain;         /* it, or its ancestor, was made while the events were opened */
 	bool followed;          /* a target of the recording, or descends from one */
 };
@@ -156,6 +157,7 @@ struct sim_cpu {
 struct sim_workload {
 	unsigned int tasks;               /* at the begin; for a command, 1 */
 	unsigned int burst_us, sleep_us;  /* mean */
+	unsigned int slice_us;            /* preempted after that; 0: 4 ms */
 	unsigned int thread, fork, exec, map, comm, end; /* percent */
 	unsigned int most;                /* tasks at once */
 	unsigned int life_ms;             /* the command ends then; 0: never */

@@ -2,8 +2,9 @@
 /*
  * Compares the states of threads that the library reads from a file with the scheduler's account.
  *
- * The reader has no wake-ups: it adds the time from waking to running to the blocked time. Lost records
- * make time unknown, and no other state may differ by more than that.
+ * The reader has no wake-ups: within a time, it adds the time from waking to running to the blocked time.
+ * Counts of schedstat give its sum over a life. Lost records make time unknown, and no other state may differ
+ * by more than that.
  */
 #include <stdlib.h>
 #include <sprof/threads.h>
@@ -12,6 +13,9 @@
 /* Records of one moment have different times: of each event that gets one. */
 #define SWITCH_NS 32
 #define LIFE_NS 1000
+
+/* Shorter recordings need not have counts of schedstat. */
+#define SHORTEST_NS (100 * SIM_MS)
 
 struct account {
 	uint64_t running_ns, runnable_ns, blocked_ns;
@@ -123,6 +127,44 @@ static bool is_lost_twice(uint32_t tid)
 	return false;
 }
 
+/* Time of waiting for a CPU. */
+static uint64_t waited(const struct sim_task *task, uint64_t from_ns, uint64_t until_ns)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < task->span_count; i++) {
+		const struct sim_span *span = &task->spans[i];
+		uint64_t begin_ns = span->begin_ns > from_ns ? span->begin_ns : from_ns;
+		uint64_t end_ns = i + 1 < task->span_count ? span[1].begin_ns : UINT64_MAX;
+		bool waits = span->state == SIM_WOKEN || span->state == SIM_RUNNABLE;
+		if (end_ns > until_ns)
+			end_ns = until_ns;
+		sum += waits && end_ns > begin_ns ? end_ns - begin_ns : 0;
+	}
+	return sum;
+}
+
+/* Over a life, the waiting for a CPU is exact as far as counts of schedstat were read. */
+static void check_schedstat(const struct sp_thread *thread, bool *split)
+{
+	const struct sim_task *task = sim_task_find(thread->tid);
+	uint64_t all_ns = waited(task, thread->begin_ns, thread->end_ns);
+	uint64_t from_ns = thread->born ? thread->begin_ns : task->first_schedstat_ns;
+	uint64_t counted_ns = waited(task, from_ns, task->last_schedstat_ns);
+	uint64_t outside_ns = waited(task, thread->begin_ns, task->last_schedstat_ns) - counted_ns +
+			      waited(task, task->last_schedstat_ns, thread->end_ns) +
+			      waited(task, thread->end_ns, task->last_schedstat_ns);
+	/* Switches after that may be read, or not. */
+	if (thread->end_ns > sim_result.stop_ns)
+		outside_ns += thread->end_ns - sim_result.stop_ns;
+	uint64_t exact_ns = LIFE_NS + SWITCH_NS * task->span_count;
+	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT)
+		return;
+	*split = true;
+	if (difference(thread->times.runnable_ns, all_ns) > outside_ns + thread->times.unknown_ns + exact_ns)
+		sim_violation("thread %u waited %llu ns for a CPU, the file says %llu ns", thread->tid,
+			      (unsigned long long)all_ns, (unsigned long long)thread->times.runnable_ns);
+}
+
 static void check_state(const struct sp_thread *thread, const char *name, uint64_t read_ns,
 			uint64_t true_ns, uint64_t allowed_ns)
 {
@@ -232,8 +274,15 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	struct sp_time_span span = {.begin_ns = sim_result.begin_ns, .end_ns = sim_result.stop_ns};
 	const struct sp_filter filter = {.size = sizeof(filter), .times = &span, .time_count = 1};
 	struct sp_threads *threads = read_threads(checking->ctx, path, inode, NULL);
-	for (size_t i = 0; threads && i < sp_threads_count(threads); i++)
-		check_sum(sp_threads_at(threads, i));
+	bool split = false;
+	for (size_t i = 0; threads && i < sp_threads_count(threads); i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		check_sum(thread);
+		if (checking->exact && !checking->lost && is_comparable(sim_task_find(thread->tid)))
+			check_schedstat(thread, &split);
+	}
+	if (checking->exact && !checking->lost && !split && span.end_ns - span.begin_ns > SHORTEST_NS)
+		sim_violation("no thread has counts of schedstat");
 	if (threads && sp_threads_first_ns(threads) > span.begin_ns)
 		span.begin_ns = sp_threads_first_ns(threads);
 	if (threads && sp_threads_last_ns(threads) < span.end_ns)
