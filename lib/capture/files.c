@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The end of a file, and the beginning of the next. */
+#include "base/cleanup.h"
 #include "capture/recorder.h"
 
 struct recording_progress capture_progress(const struct sp_capture *capture)
@@ -28,6 +29,35 @@ struct recording_end capture_end_of_file(struct sp_capture *capture)
 	return end;
 }
 
+/* All records up to the begin of the last round are in earlier files. */
+static struct sp_error *note_begin(struct sp_capture *capture)
+{
+	const struct note_records to = {&capture->out.extra, capture->round_ns};
+	struct sp_error *error = notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL));
+	return error ? error : capture_note_threads(capture);
+}
+
+struct sp_error *capture_count_lost(struct sp_capture *capture)
+{
+	size_t all;
+	bool known;
+	struct loss_counts counts = {.count = capture->config.plan->sample_count,
+				     .reported = capture->samples.filter.counts.lost};
+	/* Reading thousands of events takes milliseconds. */
+	if (!capture->bank.was_full && counts.reported == capture->losses.reported)
+		return NULL;
+	CLEANUP_FREE uint64_t *lost = calloc(counts.count, sizeof(*lost));
+	if (!lost)
+		return error_no_memory();
+	struct sp_error *error = event_control_read_lost(&capture->control, lost, &known);
+	if (!error)
+		error = event_set_events(capture->control.set, &counts.events, &all);
+	if (error)
+		return error;
+	counts.of_events = known ? lost : NULL;
+	return losses_end_file(&capture->losses, &counts, &capture->out.extra);
+}
+
 struct sp_error *capture_change_file(struct sp_capture *capture)
 {
 	struct sp_error *error = capture_split_waits(capture);
@@ -46,6 +76,8 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	capture->bank.was_full = false;
 	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);
+	if (!error && !capture->overwrite.on)
+		error = note_begin(capture);
 	if (!error && !capture->overwrite.on)
 		error = capture_note_off(capture);
 	recording_begin_samples(&capture->out);

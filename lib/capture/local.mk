@@ -5,7 +5,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/files.c \
 	lib/capture/overwrite.c lib/capture/overwrite.h \
 	lib/capture/limits.c \
-	lib/capture/lost.c \
 	lib/capture/off_cpu.c \
 	lib/capture/on_demand.c \
 	lib/capture/plan.c \

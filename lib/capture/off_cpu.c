@@ -8,7 +8,10 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/format.h"
@@ -20,8 +23,9 @@
 #define HELD_BYTES ((size_t)64 << 20)
 #define THREADS_MAX ((size_t)1 << 18)
 
-/* Open files of snapshots, and the number of snapshots in a round: 15 us each. */
+/* Open files of snapshots, if RLIMIT_NOFILE permits; and the number of snapshots in a round: 15 us each. */
 #define FILES_MAX 1024
+#define FILES_LIMIT_PART 4
 #define SNAPSHOTS_MAX 1000
 
 /* Switches per second above which they are not sampled, and below which they are again. */
@@ -38,6 +42,20 @@ static uint64_t now_ns_of(void *arg)
 	return capture_record_time_ns(arg);
 }
 
+static void on_end_of_thread(void *arg, uint32_t tid)
+{
+	const struct sp_capture *capture = arg;
+	if (capture->off_cpu.snapshots)
+		snapshots_close(capture->off_cpu.snapshots, tid);
+}
+
+static size_t files_max(void)
+{
+	struct rlimit limit;
+	bool low = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / FILES_LIMIT_PART < FILES_MAX;
+	return low ? (size_t)limit.rlim_cur / FILES_LIMIT_PART + 1 : FILES_MAX;
+}
+
 static struct sp_error *start_snapshots(struct sp_capture *capture, const struct event_planned *event)
 {
 	struct utsname host;
@@ -47,7 +65,7 @@ static struct sp_error *start_snapshots(struct sp_capture *capture, const struct
 	const struct snapshots_options options = {
 		.ctx = capture->ctx, .attr = &event->attr, .machine = host.machine,
 		.stack_bytes = wanted < SNAPSHOT_STACK_MAX ? wanted : SNAPSHOT_STACK_MAX,
-		.files_max = FILES_MAX, .now = now_ns_of, .arg = capture,
+		.files_max = files_max(), .now = now_ns_of, .arg = capture,
 	};
 	return snapshots_new(&options, &capture->off_cpu.snapshots);
 }
@@ -60,6 +78,8 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 		.snapshot_ns = OFF_CPU_SNAPSHOT_NS,
 		.threads_max = THREADS_MAX,
 		.bytes_max = HELD_BYTES,
+		.on_end = on_end_of_thread,
+		.arg = capture,
 	};
 	if (!off_cpu->on)
 		return NULL;
@@ -75,9 +95,36 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 	return start_snapshots(capture, event);
 }
 
+static struct sp_error *add_threads_of(struct sp_capture *capture, uint32_t pid, uint64_t now_ns)
+{
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	struct sp_error *error = tasks_list(capture->ctx, pid, &threads);
+	for (size_t i = 0; i < threads.count && !error; i++)
+		error = waits_add_thread(capture->samples.waits, pid, threads.items[i], now_ns);
+	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+		sp_error_free(take_ptr(error)); /* it has ended */
+	return error;
+}
+
+/* On some CPUs only, a thread may wake without a SWITCH record. */
+static struct sp_error *add_all_threads(struct sp_capture *capture)
+{
+	CLEANUP(task_list_deinit) struct task_list processes = {0};
+	uint64_t now_ns = capture_record_time_ns(capture);
+	if (!capture->off_cpu.snapshots || capture->config.cpus.count < capture->config.online.count)
+		return NULL;
+	struct sp_error *error = tasks_list_processes(capture->ctx, &processes);
+	for (size_t i = 0; i < processes.count && !error; i++)
+		if (processes.items[i] != capture->samples.filter.own_pid)
+			error = add_threads_of(capture, processes.items[i], now_ns);
+	return error;
+}
+
 /* Threads of processes that are attached to. */
 static struct sp_error *add_threads(struct sp_capture *capture)
 {
+	if (capture->config.target == CAPTURE_SYSTEM_WIDE)
+		return add_all_threads(capture);
 	const struct recorded_tasks *tasks = &capture->tasks;
 	uint64_t now_ns = capture_record_time_ns(capture);
 	struct sp_error *error = NULL;
@@ -138,7 +185,28 @@ static struct sp_error *note_threads(struct sp_capture *capture, bool all)
 	return error;
 }
 
+struct sp_error *capture_note_threads(struct sp_capture *capture)
+{
+	return capture->samples.waits ? note_threads(capture, true) : NULL;
+}
+
 /* -- Snapshots -------------------------------------------------------------------- */
+
+/* Returns the right to read a process's stacks that the recorder lacks. */
+static enum note_denied missing_right(const struct sp_ctx *ctx, uint32_t pid)
+{
+	CLEANUP_FREE char *process = format_text("%s/proc/%u", ctx_root(ctx), pid);
+	CLEANUP_FREE char *yama = format_text("%s/proc/sys/kernel/yama/ptrace_scope", ctx_root(ctx));
+	CLEANUP_FREE char *scope = NULL;
+	struct stat of;
+	size_t size;
+	if (geteuid() == 0)
+		return DENIED_CAPABILITY;
+	/* Processes that others may not trace belong to root there. */
+	bool is_own = process && stat(process, &of) == 0 && of.st_uid == geteuid();
+	bool is_limited = is_own && yama && !io_read_file(yama, &scope, &size) && *scope == '1';
+	return is_limited ? DENIED_YAMA : DENIED_USER;
+}
 
 /* Reads a thread's stack, and gives it to the threads that unwind. */
 static struct sp_error *take_snapshot(struct sp_capture *capture, const struct waits_thread *thread)
@@ -150,6 +218,10 @@ static struct sp_error *take_snapshot(struct sp_capture *capture, const struct w
 	enum snapshot_result result;
 	record->count = 0;
 	struct sp_error *error = snapshots_read(state->snapshots, &blocked, record, &result);
+	if (!error && result == SNAPSHOT_DENIED && !state->denied_pid) {
+		state->denied_pid = thread->pid;
+		state->denied = missing_right(capture->ctx, thread->pid);
+	}
 	if (error || result != SNAPSHOT_TAKEN)
 		return error;
 	const struct ring ring = {.data = record->items, .size = 1U << 16};
@@ -159,7 +231,7 @@ static struct sp_error *take_snapshot(struct sp_capture *capture, const struct w
 	return live_unwind_add(capture->samples.live_unwind, &ring, &sample, state->id);
 }
 
-/* `all`: of all threads that wait without a stack; else of those that were there before. */
+/* `all`: of all threads that wait without a stack; else of those whose switch has no sample. */
 static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 {
 	struct waits_thread thread;
@@ -167,7 +239,7 @@ static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 	size_t count = 0;
 	for (size_t at = 0; !error && count < SNAPSHOTS_MAX &&
 			    waits_next_bare(capture->samples.waits, &at, &thread);) {
-		if (!all && !thread.was_there)
+		if (!all && !thread.unsampled)
 			continue;
 		error = take_snapshot(capture, &thread);
 		count++;
@@ -244,7 +316,20 @@ struct sp_error *capture_end_waits(struct sp_capture *capture)
 struct sp_error *capture_split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
-	return sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch, &out->dirty);
+	struct sp_error *error = capture_note_threads(capture);
+	return error ? error : sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch,
+						       &out->dirty);
+}
+
+static struct sp_error *note_denied(struct sp_capture *capture)
+{
+	const struct off_cpu_state *state = &capture->off_cpu;
+	if (!state->denied_pid)
+		return NULL;
+	const uint64_t *results = snapshots_counts(state->snapshots)->results;
+	uint64_t denied = results[SNAPSHOT_DENIED];
+	return notes_add(&capture->out.notes, NOTE_SNAPSHOTS_DENIED, NULL, denied,
+			 denied + results[SNAPSHOT_TAKEN], state->denied_pid, state->denied);
 }
 
 struct sp_error *capture_note_waits(struct sp_capture *capture)
@@ -252,10 +337,11 @@ struct sp_error *capture_note_waits(struct sp_capture *capture)
 	if (!capture->samples.waits)
 		return NULL;
 	const struct waits_counts *counts = waits_counts(capture->samples.waits);
-	if (!counts->unmatched && !counts->dropped)
-		return NULL;
+	struct sp_error *error = note_denied(capture);
+	if (error || (!counts->unmatched && !counts->dropped))
+		return error;
 	return notes_add(&capture->out.notes, NOTE_WAITS_LOST, NULL, counts->unmatched,
-			 counts->waits + counts->unmatched, counts->dropped);
+			 counts->waits + counts->unmatched, counts->dropped, HELD_BYTES >> 20);
 }
 
 void capture_free_waits(struct sp_capture *capture)

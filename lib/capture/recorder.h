@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "capture/config/config.h"
 #include "capture/event_control/event_control.h"
+#include "capture/event_control/losses.h"
 #include "capture/overwrite.h"
 #include "capture/output/recording.h"
 #include "capture/ring_bank/ring_bank.h"
@@ -30,6 +31,8 @@ struct off_cpu_state {
 	bool fast;                   /* snapshots replace samples: threads switch too often */
 	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */
 	uint64_t snapshot_ns, schedstat_ns; /* times of the next snapshots, and of the last notes */
+	uint32_t denied_pid;         /* first process whose stacks could not be read; 0: none */
+	enum note_denied denied;     /* its missing right */
 };
 
 /* The session: owns the parts, and connects them. */
@@ -38,6 +41,7 @@ struct sp_capture {
 	struct capture_config config;
 	struct recorded_tasks tasks;
 	struct event_control control;
+	struct losses losses;
 	struct ring_bank bank;
 	struct sample_path samples;
 	struct recording out;
@@ -49,8 +53,6 @@ struct sp_capture {
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
-	uint64_t lost_at_end;           /* samples, beyond those in LOST records */
-	uint64_t lost_alternate;        /* helpers' samples and SWITCH records, which do not count */
 };
 
 /* Whether sampling begins with the command; what runs already is sampled at once. */
@@ -118,9 +120,6 @@ struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* lost.c: at the end, what was lost in all. */
-struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
-
 /* summary.c: notes at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -137,7 +136,9 @@ bool capture_takes_snapshots(const struct sp_capture *capture);
 /* The same before the last round, for all threads. */
 struct sp_error *capture_end_waits(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_free_waits(struct sp_capture *capture);
-/* A file ends: it gets its part of the waits that are not over. */
+/* Notes schedstat of all threads. */
+struct sp_error *capture_note_threads(struct sp_capture *capture) SP_MUST_CHECK;
+/* A file ends: it gets its part of the waits that are not over, and notes of schedstat. */
 struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Notes losses. */
 struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;
@@ -164,6 +165,11 @@ struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret
 
 /* Call it last: if --max-size left samples out, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* files.c */
+
+/* A file ends: counts losses, and corrects those that its LOST records report. */
+struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Ends the file and begins the next. */
 struct sp_error *capture_change_file(struct sp_capture *capture) SP_MUST_CHECK;

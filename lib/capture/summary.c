@@ -54,8 +54,8 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 	}
 	/* The target's share of neighbours; at the end, of all samples. */
 	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
-	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
-	double reported = (double)counts->lost, alternate = (double)capture->lost_alternate;
+	double at_end = (double)capture->losses.at_end * (seen > 0 ? kept / seen : 1);
+	double reported = (double)counts->lost, alternate = (double)capture->losses.alternate;
 	double counting = reported > 0 ? (reported - alternate) / reported : 1;
 	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
 }
@@ -83,7 +83,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
-	uint64_t lost = counts->lost - capture->lost_alternate + capture->lost_at_end;
+	uint64_t lost = counts->lost - capture->losses.alternate + capture->losses.at_end;
 	uint64_t used = used_ns(capture);
 	const struct write_queue_counts written = write_queue_counts(capture->out.write_queue);
 	uint64_t samples = written_samples(capture, &written);
@@ -341,9 +341,9 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		error = note_modules(capture);
 	if (!error)
 		error = note_uncounted(capture);
-	if (!error && capture->lost_alternate && capture->control.alternate.ids.map.count)
+	if (!error && capture->losses.alternate && capture->control.alternate.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
-				     capture->samples.filter.counts.lost, capture->lost_alternate);
+				     capture->samples.filter.counts.lost, capture->losses.alternate);
 	if (!error && capture->samples.filter.membership && stats.lost)
 		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
 	return error ? error : note_uncovered(capture, &stats);

@@ -82,6 +82,8 @@ enum note_kind {
 	NOTE_SCHEDSTAT = 53,
 	NOTE_OFF_CPU = 54,
 	NOTE_WAITS_LOST = 55,
+	NOTE_SNAPSHOTS_DENIED = 56,
+	NOTE_FILE_BEGINS = 57,
 	NOTE_KINDS,
 };
 
@@ -101,6 +103,13 @@ enum note_off_cpu {
 	OFF_CPU_NONE,
 	OFF_CPU_SWITCHES,  /* samples of context switches */
 	OFF_CPU_SNAPSHOTS, /* copies of the stacks of waiting threads */
+};
+
+/* Rights that permit snapshots: value 3 of NOTE_SNAPSHOTS_DENIED. */
+enum note_denied {
+	DENIED_USER,       /* another user's process, or one that changed its user */
+	DENIED_CAPABILITY, /* root without CAP_SYS_PTRACE */
+	DENIED_YAMA,       /* kernel.yama.ptrace_scope is 1 */
 };
 
 /*

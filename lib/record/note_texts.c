@@ -121,6 +121,32 @@ static void put_off_cpu(struct output *out, const struct sp_note *note)
 		put_template(out, note, sources[note->values[0]]);
 }
 
+static void put_waits_lost(struct output *out, const struct sp_note *note)
+{
+	if (note->values[0])
+		put_template(out, note, "{0} of {1} waits have no known duration: SWITCH records were lost "
+					"(larger ring buffers: -m 32M)");
+	if (note->values[0] && note->values[2])
+		put_text(out, "; ");
+	if (note->values[2])
+		put_template(out, note, "{2} wait{2||s} {2|has|have} no stack: {3} MiB of samples were held "
+					"until waits ended (smaller samples: --call-graph fp)");
+}
+
+static void put_snapshots_denied(struct output *out, const struct sp_note *note)
+{
+	static const char *const remedies[] = {
+		[DENIED_USER] = "record as root",
+		[DENIED_CAPABILITY] = "CAP_SYS_PTRACE is needed; in a container: --cap-add SYS_PTRACE",
+		[DENIED_YAMA] = "sudo sysctl kernel.yama.ptrace_scope=0",
+	};
+	put_template(out, note, "{0} of {1} snapshots of waiting threads were denied: no permission to trace "
+				"process {2#} (");
+	if (note->values[3] < sizeof(remedies) / sizeof(*remedies))
+		put_text(out, remedies[note->values[3]]);
+	put_text(out, ")");
+}
+
 static void put_lock_in(struct output *out, const struct sp_note *note)
 {
 	const struct sp_lock_in lock_in = {
@@ -366,9 +392,9 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_SCHEDSTAT] = {5, true,
 		"thread {1#} of process {0#} has run {2s} s, and waited {3s} s for a CPU"},
 	[NOTE_OFF_CPU] = {4, false, NULL, put_off_cpu},
-	[NOTE_WAITS_LOST] = {3, false,
-		"{0} of {1} waits have no known duration, and {2} no stack: records were lost (larger "
-		"ring buffers: -m 32M)"},
+	[NOTE_WAITS_LOST] = {4, false, NULL, put_waits_lost},
+	[NOTE_SNAPSHOTS_DENIED] = {4, false, NULL, put_snapshots_denied},
+	[NOTE_FILE_BEGINS] = {0, true, "earlier files of this rotation contain the time before"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

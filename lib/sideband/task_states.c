@@ -24,6 +24,8 @@ struct task_states {
 	struct u64map last_of_cpu;    /* CPU -> index in last_times */
 	VEC(struct cpu_time) last_times; /* latest switch of each CPU so far */
 	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
+	uint64_t begin_ns;            /* the file's begin within the recording; 0: the recording's */
+	uint64_t off_ns;              /* no event was enabled since then; UINT64_MAX: all are */
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
 	bool has_latency;
@@ -36,7 +38,7 @@ struct sp_error *task_states_new(struct task_states **ret)
 	CLEANUP(cleanup_task_states_free) struct task_states *states = calloc(1, sizeof(*states));
 	if (!states)
 		return error_no_memory();
-	states->first_ns = states->round_ns = states->before_ns = UINT64_MAX;
+	states->first_ns = states->round_ns = states->before_ns = states->off_ns = UINT64_MAX;
 	*ret = take_ptr(states);
 	return NULL;
 }
@@ -163,24 +165,60 @@ static bool add_lost(struct task_states *states, const struct sp_record *record)
 	return task_gaps_add(&states->gaps, cpu_of(record), begin_ns, end_ns);
 }
 
-static bool add_note(struct task_states *states, const struct sp_record *record)
+static bool add_schedstat(struct task_states *states, const struct sp_note *note)
 {
-	struct sp_note note;
-	if (!sp_record_note(record, &note) || note.kind != NOTE_SCHEDSTAT ||
-	    note.value_count < note_value_count(NOTE_SCHEDSTAT) || !note.time_ns ||
-	    !is_thread((uint32_t)note.values[1]))
+	if (note->value_count < note_value_count(NOTE_SCHEDSTAT) || !note->time_ns ||
+	    !is_thread((uint32_t)note->values[1]))
 		return true;
-	struct task_thread *thread = task_events_thread(&states->events, (uint32_t)note.values[1],
-							(uint32_t)note.values[0]);
+	struct task_thread *thread = task_events_thread(&states->events, (uint32_t)note->values[1],
+							(uint32_t)note->values[0]);
 	if (!thread)
 		return false;
 	thread->own = true;
-	const struct task_schedstat stat = {note.time_ns, note.values[2], note.values[3]};
+	const struct task_schedstat stat = {note->time_ns, note->values[2], note->values[3]};
 	if (!thread->early.time_ns || stat.time_ns < thread->early.time_ns)
 		thread->early = stat;
 	if (stat.time_ns >= thread->late.time_ns)
 		thread->late = stat;
 	return true;
+}
+
+/* While all events were disabled, no switches were recorded. An event's own note has its name. */
+static bool add_sampling(struct task_states *states, const struct sp_note *note)
+{
+	/* A recording that begins disabled has no note of that. */
+	uint64_t off_ns = states->off_ns == UINT64_MAX ? 0 : states->off_ns;
+	if (note->object_size)
+		return true;
+	if (note->kind != NOTE_SAMPLING_ON) {
+		if (note->time_ns < states->off_ns)
+			states->off_ns = note->kind == NOTE_SAMPLING_WAS_OFF ? 0 : note->time_ns;
+		return true;
+	}
+	states->off_ns = UINT64_MAX;
+	return off_ns >= note->time_ns ||
+	       task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, off_ns, note->time_ns);
+}
+
+static bool add_note(struct task_states *states, const struct sp_record *record)
+{
+	struct sp_note note;
+	if (!sp_record_note(record, &note))
+		return true;
+	switch (note.kind) {
+	case NOTE_SCHEDSTAT:
+		return add_schedstat(states, &note);
+	case NOTE_FILE_BEGINS:
+		states->begin_ns = note.time_ns;
+		return true;
+	case NOTE_SAMPLING_ON:
+	case NOTE_SAMPLING_OFF:
+	case NOTE_SAMPLING_WAS_OFF:
+	case NOTE_SAMPLING_UNSTABLE: /* later changes have no notes */
+		return add_sampling(states, &note);
+	default:
+		return true;
+	}
 }
 
 static void note_extent(struct task_states *states, uint64_t time_ns)
@@ -225,6 +263,23 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 	return done ? NULL : error_no_memory();
 }
 
+/* Returns the word of a WAKE event for its waker. */
+static uint32_t wake_word(const struct task_switched *switched)
+{
+	switch (switched->waker) {
+	case TASK_WAKER_THREAD:
+		return switched->waker_tid < TASK_WAKE_SOFTIRQ ? switched->waker_tid : TASK_WAKE_UNKNOWN;
+	case TASK_WAKER_IDLE:
+		return 0;
+	case TASK_WAKER_INTERRUPT:
+		return TASK_WAKE_INTERRUPT;
+	case TASK_WAKER_SOFTIRQ:
+		return TASK_WAKE_SOFTIRQ;
+	default:
+		return TASK_WAKE_UNKNOWN;
+	}
+}
+
 struct sp_error *task_states_add_switch(struct task_states *states, const struct task_switched *switched)
 {
 	static const unsigned int kinds[] = {
@@ -234,24 +289,28 @@ struct sp_error *task_states_add_switch(struct task_states *states, const struct
 		[TASK_SWITCH_EXIT] = TASK_EVENT_EXIT | TASK_EVENT_TRACE,
 		[TASK_SWITCH_WAKE] = TASK_EVENT_WAKE,
 		[TASK_SWITCH_SEEN] = TASK_EVENT_SEEN | TASK_EVENT_TRACE,
+		[TASK_SWITCH_WAKER] = TASK_EVENT_SEEN | TASK_EVENT_TRACE,
 	};
 	uint32_t cpu = switched->cpu < TASK_CPU_UNKNOWN ? switched->cpu : TASK_CPU_UNKNOWN;
-	bool runs = switched->kind == TASK_SWITCH_SEEN;
+	bool runs = switched->kind == TASK_SWITCH_SEEN || switched->kind == TASK_SWITCH_WAKER;
+	bool wakes = switched->kind == TASK_SWITCH_WAKE;
 	note_extent(states, switched->time_ns);
-	if (!runs && switched->kind != TASK_SWITCH_WAKE && !note_time(states, cpu, switched->time_ns))
+	if (!runs && !wakes && !note_time(states, cpu, switched->time_ns))
 		return error_no_memory();
 	if (!is_thread(switched->tid))
 		return NULL;
 	struct task_thread *thread = task_events_thread(&states->events, switched->tid, switched->pid);
-	/* One of many samples between two switches is enough. */
-	if (thread && runs && thread->seen)
-		return NULL;
-	if (!thread || !task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
-					cpu))
+	if (!thread)
 		return error_no_memory();
-	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKE;
+	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKER && !wakes;
+	/* One of many samples between two switches is enough. */
+	if (runs && thread->seen)
+		return NULL;
+	if (!task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
+			     wakes ? wake_word(switched) : cpu))
+		return error_no_memory();
 	thread->seen = runs || switched->kind == TASK_SWITCH_IN;
-	states->switches |= !runs && switched->kind != TASK_SWITCH_WAKE;
+	states->switches |= !runs && !wakes;
 	return NULL;
 }
 
@@ -286,12 +345,18 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 		states->first_ns = first_ns;
 	if (last_ns > states->last_ns)
 		states->last_ns = last_ns;
+	if (states->first_ns < states->begin_ns)
+		states->first_ns = states->begin_ns;
 	if (states->first_ns > states->last_ns)
 		states->first_ns = states->last_ns;
+	if (states->off_ns < states->last_ns &&
+	    !task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, states->off_ns, states->last_ns))
+		return error_no_memory();
 	states->lives.events = &states->events;
 	states->lives.gaps = &states->gaps;
 	states->lives.first_ns = states->first_ns;
 	states->lives.last_ns = states->last_ns;
+	states->lives.begin_ns = states->begin_ns;
 	states->lives.known = states->switches;
 	if (!add_lost_at_end(states) || !task_events_sort(&states->events) ||
 	    !task_gaps_seal(&states->gaps) || !task_lives_make(&states->lives, &states->events))
@@ -402,6 +467,62 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 		return true;
 	}
 	return false;
+}
+
+/* Sets the waker by the word of a WAKE event. */
+static void set_waker(const struct task_states *states, uint32_t word, struct task_wakeup *ret)
+{
+	if (word && word < TASK_WAKE_SOFTIRQ) {
+		ret->waker = TASK_WAKER_THREAD;
+		ret->tid = word;
+		ret->pid = task_states_pid(states, word);
+		return;
+	}
+	ret->waker = !word ? TASK_WAKER_IDLE :
+		     word == TASK_WAKE_INTERRUPT ? TASK_WAKER_INTERRUPT :
+		     word == TASK_WAKE_SOFTIRQ ? TASK_WAKER_SOFTIRQ : TASK_WAKER_UNKNOWN;
+}
+
+/* Gets the wake-up of a life's event, unless records between it and the event before were lost. */
+static bool wakeup_at(const struct task_states *states, const struct task_life *life, size_t index,
+		      struct task_wakeup *ret)
+{
+	const struct task_event *event = &states->events.items.items[life->first + index];
+	struct task_piece pieces[TASK_PIECES];
+	task_life_pieces(&states->lives, life, index, pieces);
+	if (pieces[0].state != TASK_BLOCKED)
+		return false;
+	*ret = (struct task_wakeup){
+		.begin_ns = pieces[0].begin_ns,
+		.wake_ns = event->time_ns,
+		.run_ns = index + 1 < life->count ? event[1].time_ns : life->totals.end_ns,
+	};
+	ret->blocked_ns = event->time_ns - ret->begin_ns -
+			  task_gaps_overlap(task_gaps_of(&states->gaps, pieces[0].cpu), ret->begin_ns,
+					    event->time_ns);
+	set_waker(states, event->cpu, ret);
+	return true;
+}
+
+bool task_states_wakeup(const struct task_states *states, uint32_t tid, uint64_t time_ns,
+			struct task_wakeup *ret)
+{
+	size_t index = task_states_lifetime(states, tid, time_ns);
+	const struct task_life *life = index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+	if (!life)
+		return false;
+	const struct task_event *events = states->events.items.items + life->first;
+	for (size_t i = sorted_below(events, life->count, .time_ns, time_ns);
+	     i < life->count && events[i].time_ns == time_ns; i++)
+		if (events[i].kind == TASK_EVENT_WAKE)
+			return wakeup_at(states, life, i, ret);
+	return false;
+}
+
+uint32_t task_states_pid(const struct task_states *states, uint32_t tid)
+{
+	const uint32_t *index = u64map_find(&states->events.thread_of, tid);
+	return index ? states->events.threads.items[*index].pid : 0;
 }
 
 void task_states_window(const struct task_states *states, size_t index, uint64_t from_ns,

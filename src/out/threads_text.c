@@ -137,7 +137,8 @@ static void write_unknown(const struct term *term, const struct sp_threads *thre
 	if (!count)
 		return;
 	term_begin(term, TERM_WARNING, out);
-	fprintf(out, "  ! %s of %zu thread%s unknown (%s of %s life): switch records are missing\n",
+	fprintf(out, "  ! %s of %zu thread%s unknown (%s of %s life): switch records are missing, "
+		     "or events were disabled\n",
 		format_duration(term, unknown_ns, duration), count, count == 1 ? " is" : "s are",
 		format_percent((double)unknown_ns / (double)life_ns, percent), count == 1 ? "its" : "their");
 	term_end(term, TERM_WARNING, out);

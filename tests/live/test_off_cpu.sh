@@ -120,10 +120,44 @@ if [ -n "$user" ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
 	for function in sleep_a sleep_b pipe_wait epoll_tick cond_wait lock_hold disk_wait; do
 		check "snapshots: $function: $(sum $function) ms" grep -q "^$function " "$tmp/waits"
 	done
+	# A process that is not dumpable belongs to root: PR_SET_DUMPABLE is 4.
+	if python=$(PATH=/usr/bin:/bin command -v python3); then
+		$user HOME="$tmp/user" TMPDIR="$tmp/user" XDG_CACHE_HOME="$tmp/user" "$SPROF" record --off-cpu \
+			-o "$tmp/user/data" --no-summary -- "$python" -c 'import ctypes, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+time.sleep(0.3)' 2>"$tmp/user.err"
+		check "denied snapshots are noted" grep -q 'snapshots of waiting threads were denied.*as root' \
+			"$tmp/user.err"
+	else
+		skip "denied snapshots" "needs python3"
+	fi
 else
 	skip "snapshots" "needs kernel.perf_event_paranoid 2"
 fi
 kill $target
+
+# main_thread FILE: "BEGIN END UNKNOWN" of the main thread's life, in ns.
+main_thread() {
+	"$SPROF" report -i "$1" --threads --format csv 2>"$tmp/err" |
+		awk -F, '$1 == $2 { printf "%.0f %.0f %.0f\n", $4, $5, $11 }'
+}
+
+# Each file of a rotation has the states of its own time. The main thread is blocked from begin to end.
+"$SPROF" record -q --off-cpu --switch-output=1s -o "$tmp/turn" -- "$workload/waits" 1.6 sleep >"$tmp/truth" \
+	2>"$tmp/err"
+for turn in "$tmp"/turn.*; do
+	main_thread "$turn"
+done >"$tmp/lives"
+check "files of a rotation do not overlap: $(tr '\n' ' ' <"$tmp/lives")" awk '
+	NR == 1 { begin = $1 }
+	{ sum += $2 - $1; end = $2; unknown += $3 }
+	END { exit !(NR > 1 && sum <= (end - begin) * 1.05 && unknown < 0.05 * sum) }' "$tmp/lives"
+
+# Before events are enabled, states are unknown.
+"$SPROF" record -q --off-cpu -D 300 -o "$file" -- "$workload/waits" 0.6 sleep >"$tmp/truth" 2>"$tmp/err"
+check "-D: no state before: $(main_thread "$file")" awk '$3 < 2.5e8 { bad = 1 } END { exit bad || !NR }' <<-END
+	$(main_thread "$file")
+END
 
 # Periods of other events do not concern waits.
 "$SPROF" record --off-cpu -e page-faults -c 100 -o "$file" --no-summary -- "$workload/waits" 0.2 sleep \

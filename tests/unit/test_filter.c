@@ -158,6 +158,36 @@ TEST(filter_counts_and_keeps_what_is_no_sample)
 	fixture_deinit(&f);
 }
 
+TEST(losses_make_threads_that_wait_uncertain)
+{
+	struct fixture f;
+	struct waits_options options = {.threads_max = 4, .bytes_max = 4096};
+	struct waits_thread thread;
+	size_t at = 0;
+	fixture_init(&f, 4096, 0);
+	f.filter.membership = NULL;
+	options.fields = f.filter.fields;
+	f.filter.waits = waits_new(&options);
+	ck_assert_ptr_nonnull(f.filter.waits);
+	struct sp_record in = {.type = PERF_RECORD_SWITCH, .id = {.pid = 7, .tid = 7, .time_ns = 10}};
+	struct sp_record lost = {.type = PERF_RECORD_LOST, .lost = {.id = 5, .lost = 1}, .id.time_ns = 20};
+	put(&f, &in, true);
+	run(&f);
+	ok_or_fail(waits_write(f.filter.waits, 15, &f.encoded));
+	ck_assert(waits_next_bare(f.filter.waits, &at, &thread));
+	ck_assert(!thread.unsampled);
+	put(&f, &lost, true);
+	run(&f);
+	ok_or_fail(waits_write(f.filter.waits, 30, &f.encoded));
+	at = 0;
+	ck_assert(waits_next_bare(f.filter.waits, &at, &thread));
+	ck_assert_uint_eq(thread.tid, 7);
+	ck_assert(thread.unsampled);
+	store_is_wanted(&f);
+	waits_free(f.filter.waits);
+	fixture_deinit(&f);
+}
+
 TEST(filter_shares_losses_as_what_lies_beside_them)
 {
 	struct fixture f;

@@ -25,8 +25,25 @@ TEST(functions_have_reasons)
 	ck_assert_str_eq(by_function("do_wait"), "child");
 	ck_assert_str_eq(by_function("__do_semtimedop"), "semaphore"); /* the first of the table */
 	ck_assert_str_eq(by_function("zap_pid_ns_processes"), "exit"); /* the last */
+	ck_assert_str_eq(by_function("__alloc_pages_slowpath"), "memory");
+	ck_assert_str_eq(by_function("futex_do_wait"), "futex");
+	ck_assert_str_eq(by_function("rwbase_write_lock"), "kernel lock");
 	ck_assert_str_eq(by_function("schedule"), "unknown");
 	ck_assert_str_eq(by_function(""), "unknown");
+}
+
+/* Completions have no reason themselves: callers have. The compiler inlines wait_for_vfork_done(). */
+TEST(callers_give_the_reason_of_a_completion)
+{
+	static const char *const callers[][2] = {
+		{"kernel_clone", "child"}, {"__do_sys_clone3", "child"}, {"stop_one_cpu", "CPU migration"},
+		{"__flush_work", "workqueue"}, {"submit_bio_wait", "disk"}, {"__wait_rcu_gp", "RCU"},
+		{"kthread_stop", "kernel thread"}, {"begin_new_exec", "exec"},
+	};
+	ck_assert_str_eq(by_function("wait_for_completion"), "unknown");
+	ck_assert_str_eq(by_function("__wait_for_common"), "unknown");
+	for (size_t i = 0; i < sizeof(callers) / sizeof(*callers); i++)
+		ck_assert_str_eq(by_function(callers[i][0]), callers[i][1]);
 }
 
 TEST(suffixes_of_clones_do_not_matter)
@@ -43,11 +60,14 @@ TEST(an_entry_function_stands_for_its_call)
 	ck_assert_str_eq(by_function("__arm64_sys_fsync"), "disk");
 	ck_assert_str_eq(by_function("ksys_read"), "read");
 	ck_assert_str_eq(by_function("__x64_sys_getpid"), "unknown");
+	ck_assert_str_eq(by_function("__ia32_sys_futex_time32"), "futex");
+	ck_assert_str_eq(by_function("__ia32_sys_futex_time3"), "unknown");
 }
 
 TEST(calls_have_the_numbers_of_their_architecture)
 {
 	ck_assert_str_eq(by_call("x86_64", 202), "futex");
+	ck_assert_str_eq(by_call("x86_64", 435), "child"); /* clone3, as posix_spawn() calls it */
 	ck_assert_str_eq(by_call("aarch64", 98), "futex");
 	ck_assert_str_eq(by_call("aarch64", 202), "socket"); /* accept */
 	ck_assert_str_eq(by_call("x86_64", 7), "poll");

@@ -240,6 +240,30 @@ TEST(waits_of_unknown_duration_are_counted)
 	tear_down(&f);
 }
 
+static void sum_ended(void *arg, uint32_t tid)
+{
+	*(uint32_t *)arg += tid;
+}
+
+TEST(ended_threads_are_reported_once)
+{
+	struct fixture f = {0};
+	struct written wait;
+	uint32_t ended = 0;
+	const struct waits_options options = {.threads_max = 4, .on_end = sum_ended, .arg = &ended};
+	f.waits = waits_new(&options);
+	ck_assert_ptr_nonnull(f.waits);
+	switches(&f, 5, 2 * MS, OUT);
+	switches(&f, 7, 2 * MS, OUT);
+	exits(&f, 5, 3 * MS);
+	ck_assert_uint_eq(written(&f, 3 * MS, &wait), 0);
+	ck_assert_uint_eq(ended, 0);
+	ck_assert_uint_eq(written(&f, 4 * MS, &wait), 0);
+	ck_assert_uint_eq(written(&f, 9 * MS, &wait), 0);
+	ck_assert_uint_eq(ended, 5);
+	tear_down(&f);
+}
+
 TEST(waits_of_ended_threads_are_dropped)
 {
 	struct fixture f;
@@ -312,11 +336,11 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 	/* One is returned once in its wait. The other ran at its last record, and may wait at each call. */
 	ck_assert(waits_next_bare(f.waits, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 5);
-	ck_assert(thread.was_there);
+	ck_assert(thread.unsampled);
 	for (int i = 0; i < 2; i++) {
 		ck_assert(waits_next_bare(f.waits, &at, &thread));
 		ck_assert_uint_eq(thread.tid, 6);
-		ck_assert(!thread.was_there);
+		ck_assert(!thread.unsampled);
 		ck_assert(!waits_next_bare(f.waits, &at, &thread));
 		at = 0;
 	}
@@ -327,7 +351,7 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 	at = 0;
 	ck_assert(waits_next_bare(f.waits, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 6);
-	ck_assert(!thread.was_there);
+	ck_assert(!thread.unsampled);
 	snapshot(&f, 6, 8 * MS, 9 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 10 * MS, &wait), 0);
 	/* Neither is over: they have their duration, although it is below the interval. */
@@ -342,6 +366,102 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 		sum += period;
 	}
 	ck_assert_uint_eq(sum, (8 + 5) * MS);
+	tear_down(&f);
+}
+
+/* Whether the next thread without a stack is `tid`, and no sample of its switch will come. */
+static bool next_is_unsampled(struct fixture *f, uint32_t tid)
+{
+	struct waits_thread thread;
+	size_t at = 0;
+	return waits_next_bare(f->waits, &at, &thread) && thread.tid == tid && thread.pid == 1 &&
+	       thread.unsampled;
+}
+
+TEST(threads_are_found_by_snapshots_after_a_loss)
+{
+	struct fixture f;
+	struct written wait;
+	struct waits_thread thread;
+	size_t at = 0;
+	set_up(&f, 1 << 20);
+	switches(&f, 5, 1 * MS, IN);
+	sample(&f, 5, 2 * MS, 0xa);
+	ck_assert_uint_eq(written(&f, 4 * MS, &wait), 0);
+	/* Its switch is lost. The thread may be blocked, even before the loss is processed. */
+	waits_add_lost(f.waits, 10 * MS);
+	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
+	ck_assert(next_is_unsampled(&f, 5));
+	ck_assert(!waits_next_bare(f.waits, &at, &thread));
+	snapshot(&f, 5, 12 * MS, 13 * MS, 0xb);
+	ck_assert_uint_eq(written(&f, 20 * MS, &wait), 0);
+	/* Before the loss ended, its state is unknown. */
+	switches(&f, 5, 30 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.time_ns, 10 * MS);
+	ck_assert_uint_eq(wait.period, 20 * MS);
+	ck_assert_uint_eq(wait.ip, 0xb);
+	/* Its records are complete: others are lost, between the sample and the switch. */
+	sample(&f, 5, 109 * MS, 0xd);
+	waits_add_lost(f.waits, 110 * MS);
+	switches(&f, 5, 111 * MS, OUT);
+	switches(&f, 5, 122 * MS, IN);
+	ck_assert_uint_eq(written(&f, 200 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.ip, 0xd);
+	ck_assert_uint_eq(wait.period, 11 * MS);
+	tear_down(&f);
+}
+
+TEST(a_wait_ends_where_its_records_are_lost)
+{
+	struct fixture f;
+	struct written wait;
+	struct waits_thread thread;
+	size_t at = 0;
+	set_up(&f, 1 << 20);
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS, OUT);
+	ck_assert_uint_eq(written(&f, 6 * MS, &wait), 0);
+	waits_add_lost(f.waits, 20 * MS);
+	ck_assert_uint_eq(written(&f, 22 * MS, &wait), 0);
+	ck_assert(next_is_unsampled(&f, 5));
+	ck_assert(!waits_next_bare(f.waits, &at, &thread));
+	/* A snapshot that began earlier proves nothing. */
+	snapshot(&f, 5, 19 * MS, 21 * MS, 0xb);
+	ck_assert_uint_eq(written(&f, 23 * MS, &wait), 0);
+	ck_assert_uint_eq(waits_counts(f.waits)->raced, 1);
+	snapshot(&f, 5, 24 * MS, 25 * MS, 0xc);
+	ck_assert_uint_eq(written(&f, 26 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.ip, 0xa);
+	ck_assert_uint_eq(wait.period, 4 * MS);
+	ck_assert_uint_eq(wait.misc & SP_MISC_UNFINISHED, SP_MISC_UNFINISHED);
+	switches(&f, 5, 60 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.ip, 0xc);
+	ck_assert_uint_eq(wait.time_ns, 20 * MS);
+	ck_assert_uint_eq(wait.period, 40 * MS);
+	tear_down(&f);
+}
+
+TEST(a_new_thread_whose_switches_are_lost_is_known)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	encode(&f, &(struct sp_record){
+		.type = PERF_RECORD_FORK,
+		.task = {.pid = 1, .tid = 9, .ppid = 1, .ptid = 1, .time_ns = MS},
+	});
+	ok_or_fail(waits_add_metadata(f.waits, f.encoded.items, f.encoded.count));
+	ck_assert(!next_is_unsampled(&f, 9));
+	waits_add_lost(f.waits, 3 * MS);
+	ck_assert_uint_eq(written(&f, 5 * MS, &wait), 0);
+	ck_assert(next_is_unsampled(&f, 9));
+	/* Threads that have ended are not. */
+	exits(&f, 9, 6 * MS);
+	waits_add_lost(f.waits, 7 * MS);
+	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
+	ck_assert(!next_is_unsampled(&f, 9));
 	tear_down(&f);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/config/off_cpu.h"
 
+#include <string.h>
 #include "capture/config/plan_facts.h"
 #include "record/note.h"
 
@@ -26,13 +27,31 @@ struct sp_error *off_cpu_check(const struct capture_options *options, bool every
 	return NULL;
 }
 
+/* Adds the event of wake-ups, unless it was named. */
+static struct sp_error *add_wakeups(struct event_specs *specs, const struct sp_ctx *ctx)
+{
+	static const char name[] = "sched:sched_waking";
+	size_t before = specs->count;
+	for (size_t i = 0; i < before; i++)
+		if (!strcmp(specs->items[i].name, name))
+			return NULL;
+	struct sp_error *error = event_specs_parse(specs, ctx, name);
+	for (size_t i = before; i < specs->count && !error; i++) {
+		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
+		specs->items[i].terms.period = 1;
+	}
+	return error;
+}
+
 struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_ctx *ctx,
 				    const struct capture_options *options, struct off_cpu *ret)
 {
 	if (!options->sampling.off_cpu)
 		return NULL;
+	struct sp_error *error = options->sampling.wakers ? add_wakeups(specs, ctx) : NULL;
 	size_t first = specs->count;
-	struct sp_error *error = event_specs_parse(specs, ctx, "context-switches,dummy:u");
+	if (!error)
+		error = event_specs_parse(specs, ctx, "context-switches,dummy:u");
 	if (error)
 		return error;
 	specs->items[first].name = "offcpu-time";

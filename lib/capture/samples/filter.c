@@ -161,6 +161,9 @@ static struct sp_error *decide(struct filter *filter, struct answer *last,
 	*ret = (struct decision){.route = ROUTE_NONE};
 	if (type == PERF_RECORD_SAMPLE)
 		return decide_on_sample(filter, last, record, ret);
+	/* SWITCH records are in the ring buffers that lost records. */
+	if (type == PERF_RECORD_LOST && filter->waits)
+		waits_add_lost(filter->waits, record->time_ns);
 	ret->id = listed_id(filter->alternates, record);
 	if (ret->id != record->id) {
 		decide_on_unlisted(filter, record, ret);

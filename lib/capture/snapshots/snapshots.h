@@ -76,7 +76,7 @@ struct snapshot_thread {
 struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_thread *thread,
 				struct record_buffer *buffer, enum snapshot_result *ret) SP_MUST_CHECK;
 
-/* Closes the file of a thread that has ended. Without this call, the file is closed when it is replaced. */
+/* Closes the file of a thread that has ended, if it is open. */
 void snapshots_close(struct snapshots *snapshots, uint32_t tid);
 
 /* Valid until snapshots_free(). */

@@ -10,6 +10,9 @@
  *
  * A snapshot's sample comes while the thread is BLOCKED. All other transitions mean lost records.
  *
+ * After a LOST record, any thread may be blocked without a stack, as those that were there before the
+ * recording. A thread that was BLOCKED may have waited, run, and waited again elsewhere. A snapshot decides.
+ *
  * CPU-wide events record the last OUT of a thread after its EXIT: it is no wait. A later IN is of a new
  * thread with the same number.
  */
@@ -24,17 +27,26 @@
 #define ENDED_NS UINT64_C(1000000000)
 
 /* Kinds of events; at the same time, they are in this order. */
-enum event_kind { EVENT_SAMPLE, EVENT_OUT, EVENT_PREEMPTED, EVENT_IN, EVENT_SNAPSHOT, EVENT_EXIT };
+enum event_kind {
+	EVENT_LOST,
+	EVENT_SAMPLE,
+	EVENT_OUT,
+	EVENT_PREEMPTED,
+	EVENT_IN,
+	EVENT_SNAPSHOT,
+	EVENT_EXIT,
+};
 
 struct event {
 	uint64_t time_ns;
-	uint8_t *record; /* SAMPLE and SNAPSHOT; owned */
+	uint64_t complete_ns; /* LOST: records before are complete */
+	uint8_t *record;      /* SAMPLE and SNAPSHOT; owned */
 	enum event_kind kind;
 };
 
 enum thread_state {
 	THREAD_UNKNOWN,
-	THREAD_THERE, /* it ran before the recording, and has not switched yet */
+	THREAD_THERE, /* it has not switched since the recording began, or since the end of a loss */
 	THREAD_ON,
 	THREAD_BLOCKED,
 	THREAD_PREEMPTED,
@@ -44,8 +56,10 @@ enum thread_state {
 struct waiting_thread {
 	uint32_t pid, tid; /* tid 0: the slot is free */
 	enum thread_state state;
-	uint64_t off_ns; /* since then it is BLOCKED, PREEMPTED or ENDED; THERE: the recording's begin */
+	uint64_t off_ns; /* begin of BLOCKED, PREEMPTED, ENDED, or THERE */
 	uint8_t *held;   /* stack of the wait; owned, or NULL */
+	/* BLOCKED: between these times, the wait may have ended, and another begun. lost_ns 0: no. */
+	uint64_t complete_ns, lost_ns;
 	bool unsorted;
 	uint64_t seen_ns; /* begin of the wait that waits_next_bare() has returned last */
 	bool switched;   /* since waits_next_thread() */
@@ -59,6 +73,8 @@ struct waits {
 	struct { VEC(struct waiting_thread); } threads;
 	struct { VEC(uint32_t); } free_slots, busy, ended; /* busy: threads with events */
 	size_t bytes;        /* size of all records */
+	uint64_t safe_ns;    /* argument of the last waits_write() */
+	uint64_t lost_ns;    /* time of the last LOST record since; 0: none */
 	struct waits_counts counts;
 };
 
@@ -133,6 +149,7 @@ static struct sp_error *add_thread(struct waits *waits, uint32_t tid, uint32_t *
 	else
 		waits->threads.items[waits->threads.count++] = (struct waiting_thread){0};
 	waits->threads.items[slot].tid = tid;
+	waits->threads.items[slot].pid = 0;
 	waits->threads.items[slot].seen_ns = 0;
 	waits->threads.items[slot].switched = true;
 	*index_ret = slot;
@@ -293,11 +310,15 @@ struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t ti
 	return NULL;
 }
 
+void waits_add_lost(struct waits *waits, uint64_t time_ns)
+{
+	if (time_ns > waits->lost_ns)
+		waits->lost_ns = time_ns;
+}
+
 static struct waits_thread describe(const struct waiting_thread *thread)
 {
-	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid,
-				     .was_there = thread->state == THREAD_THERE && !thread->events.count,
-				     .switched = thread->switched};
+	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid, .switched = thread->switched};
 }
 
 /*
@@ -305,19 +326,24 @@ static struct waits_thread describe(const struct waiting_thread *thread)
  * without it, snapshots would prefer threads whose waits are longer than the age of the records.
  * *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
  */
-static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret)
+static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret, bool *unsampled_ret)
 {
-	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 	const struct event *last = NULL;
 	for (size_t i = 0; i < thread->events.count; i++) {
 		const struct event *event = &thread->events.items[i];
 		if (event->kind != EVENT_SNAPSHOT && (!last || compare_events(event, last) > 0))
 			last = event;
 	}
-	if (last)
-		off = last->kind == EVENT_OUT;
-	*since_ns_ret = !off ? 0 : last ? last->time_ns : thread->off_ns;
-	return last ? last->kind != EVENT_EXIT : thread->state != THREAD_ENDED && !(off && thread->held);
+	if (last) {
+		bool off = last->kind == EVENT_OUT || last->kind == EVENT_LOST;
+		*since_ns_ret = off ? last->time_ns : 0;
+		*unsampled_ret = last->kind == EVENT_LOST;
+		return last->kind != EVENT_EXIT;
+	}
+	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
+	*since_ns_ret = thread->lost_ns ?: off ? thread->off_ns : 0;
+	*unsampled_ret = thread->lost_ns || thread->state == THREAD_THERE;
+	return thread->state != THREAD_ENDED && (*unsampled_ret || !(off && thread->held));
 }
 
 bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
@@ -325,10 +351,13 @@ bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
 	while (*at < waits->threads.count) {
 		struct waiting_thread *thread = &waits->threads.items[(*at)++];
 		uint64_t since_ns;
-		if (!thread->tid || !is_bare(thread, &since_ns) || (since_ns && thread->seen_ns == since_ns))
+		bool unsampled;
+		if (!thread->tid || !is_bare(thread, &since_ns, &unsampled) ||
+		    (since_ns && thread->seen_ns == since_ns))
 			continue;
 		thread->seen_ns = since_ns;
 		*ret = describe(thread);
+		ret->unsampled = unsampled;
 		return true;
 	}
 	return false;
@@ -347,9 +376,20 @@ bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret
 	return false;
 }
 
-/* EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
-#define EXIT_TID 16
-#define EXIT_TIME 24
+/* FORK and EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
+#define TASK_PID 8
+#define TASK_TID 16
+#define TASK_TIME 24
+
+/* A new thread is known by its number even if all of its switches are lost. */
+static struct sp_error *on_fork_record(struct waits *waits, uint32_t pid, uint32_t tid)
+{
+	struct waiting_thread *thread;
+	struct sp_error *error = has_number(tid) ? find_thread(waits, tid, &thread) : NULL;
+	if (!error && has_number(tid) && thread)
+		thread->pid = pid;
+	return error;
+}
 
 struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size)
 {
@@ -360,11 +400,16 @@ struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, s
 		step = header.size;
 		if (step < sizeof(header) || step > size - at)
 			break;
-		if (header.type != PERF_RECORD_EXIT || step < EXIT_TIME + sizeof(uint64_t))
+		if ((header.type != PERF_RECORD_EXIT && header.type != PERF_RECORD_FORK) ||
+		    step < TASK_TIME + sizeof(uint64_t))
 			continue;
-		const uint32_t *index = u64map_find(&waits->index,
-						    first_u32(bytes_u64(bytes + at + EXIT_TID)));
-		const struct event event = {.time_ns = bytes_u64(bytes + at + EXIT_TIME), .kind = EVENT_EXIT};
+		uint32_t tid = bytes_u32(bytes + at + TASK_TID);
+		if (header.type == PERF_RECORD_FORK) {
+			error = on_fork_record(waits, bytes_u32(bytes + at + TASK_PID), tid);
+			continue;
+		}
+		const uint32_t *index = u64map_find(&waits->index, tid);
+		const struct event event = {.time_ns = bytes_u64(bytes + at + TASK_TIME), .kind = EVENT_EXIT};
 		if (index)
 			error = add_event(waits, &waits->threads.items[*index], &event);
 	}
@@ -419,8 +464,25 @@ static struct sp_error *write_wait(struct waits *waits, const struct waiting_thr
 	return NULL;
 }
 
+static void on_lost(struct waiting_thread *thread, const struct event *event)
+{
+	if (thread->state == THREAD_ENDED)
+		return;
+	if (thread->state == THREAD_BLOCKED) {
+		/* The first loss of a wait ends its complete part. */
+		if (!thread->lost_ns)
+			thread->complete_ns = event->complete_ns;
+		thread->lost_ns = event->time_ns;
+		return;
+	}
+	/* The held sample's switch may still come: losses are those of some ring buffer. */
+	thread->state = THREAD_THERE;
+	thread->off_ns = event->time_ns;
+}
+
 static void on_out(struct waits *waits, struct waiting_thread *thread, const struct event *event)
 {
+	thread->lost_ns = 0;
 	if (thread->state == THREAD_ENDED) {
 		hold(waits, thread, NULL);
 		return;
@@ -442,23 +504,40 @@ static void on_sample(struct waits *waits, struct waiting_thread *thread, uint8_
 		waits->counts.unmatched++;
 	if (thread->state != THREAD_ENDED)
 		thread->state = THREAD_ON;
+	thread->lost_ns = 0;
 	hold(waits, thread, record);
 }
 
-static void on_snapshot(struct waits *waits, struct waiting_thread *thread, uint8_t *record)
+/* Ends a wait where records were lost, and begins another where they are complete again. */
+static struct sp_error *end_at_loss(struct waits *waits, struct waiting_thread *thread,
+				    struct record_buffer *output)
+{
+	struct sp_error *error = write_wait(waits, thread, thread->complete_ns, SP_MISC_UNFINISHED, output);
+	hold(waits, thread, NULL);
+	thread->off_ns = thread->lost_ns;
+	thread->lost_ns = 0;
+	return error;
+}
+
+/* Takes the record over. */
+static struct sp_error *on_snapshot(struct waits *waits, struct waiting_thread *thread, uint8_t *record,
+				    struct record_buffer *output)
 {
 	const struct record_fields *fields = &waits->options.fields;
 	uint64_t begin_ns = bytes_u64(record + fields->sample_time) -
 			    bytes_u64(record + fields->sample_period);
 	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
-	bool proven = off && thread->off_ns <= begin_ns;
+	bool proven = off && thread->off_ns <= begin_ns && thread->lost_ns <= begin_ns;
+	struct sp_error *error = proven && thread->lost_ns ? end_at_loss(waits, thread, output) : NULL;
+	bool fits = proven && (thread->state == THREAD_THERE || !thread->held);
 	waits->counts.raced += !proven;
 	if (proven)
 		thread->state = THREAD_BLOCKED;
-	if (proven && !thread->held)
+	if (fits)
 		hold(waits, thread, record);
 	else
 		free_record(waits, record);
+	return error;
 }
 
 static struct sp_error *on_in(struct waits *waits, struct waiting_thread *thread,
@@ -468,6 +547,7 @@ static struct sp_error *on_in(struct waits *waits, struct waiting_thread *thread
 	if (thread->state == THREAD_BLOCKED)
 		error = write_wait(waits, thread, event->time_ns, 0, output);
 	thread->state = THREAD_ON;
+	thread->lost_ns = 0;
 	hold(waits, thread, NULL);
 	return error;
 }
@@ -478,7 +558,10 @@ static struct sp_error *on_exit_record(struct waits *waits, struct waiting_threa
 	if (!slot)
 		return error_no_memory();
 	*slot = (uint32_t)(thread - waits->threads.items);
+	if (waits->options.on_end)
+		waits->options.on_end(waits->options.arg, thread->tid);
 	thread->state = THREAD_ENDED;
+	thread->lost_ns = 0;
 	thread->off_ns = time_ns;
 	hold(waits, thread, NULL);
 	return NULL;
@@ -490,12 +573,14 @@ static struct sp_error *on_event(struct waits *waits, struct waiting_thread *thr
 {
 	uint8_t *record = take_ptr(event->record);
 	switch (event->kind) {
+	case EVENT_LOST:
+		on_lost(thread, event);
+		return NULL;
 	case EVENT_SAMPLE:
 		on_sample(waits, thread, record);
 		return NULL;
 	case EVENT_SNAPSHOT:
-		on_snapshot(waits, thread, record);
-		return NULL;
+		return on_snapshot(waits, thread, record, output);
 	case EVENT_OUT:
 	case EVENT_PREEMPTED:
 		on_out(waits, thread, event);
@@ -545,10 +630,26 @@ static struct sp_error *remove_ended(struct waits *waits, uint64_t safe_ns)
 	return error;
 }
 
+/* The kernel lost records of any thread since the last round but one. */
+static struct sp_error *add_losses(struct waits *waits)
+{
+	const struct event event = {.time_ns = waits->lost_ns, .complete_ns = waits->safe_ns,
+				    .kind = EVENT_LOST};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; waits->lost_ns && i < waits->threads.count && !error; i++) {
+		struct waiting_thread *thread = &waits->threads.items[i];
+		if (thread->tid && thread->pid && thread->state != THREAD_ENDED)
+			error = add_event(waits, thread, &event);
+	}
+	waits->lost_ns = 0;
+	return error;
+}
+
 struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, struct record_buffer *output)
 {
-	struct sp_error *error = NULL;
+	struct sp_error *error = add_losses(waits);
 	size_t kept = 0;
+	waits->safe_ns = safe_ns;
 	for (size_t i = 0; i < waits->busy.count; i++) {
 		uint32_t index = waits->busy.items[i];
 		if (!error)
@@ -569,6 +670,7 @@ struct sp_error *waits_split(struct waits *waits, uint64_t end_ns, struct record
 			continue;
 		error = write_wait(waits, thread, end_ns, SP_MISC_UNFINISHED, output);
 		thread->off_ns = end_ns;
+		thread->lost_ns = 0;
 		if (thread->held)
 			bytes_set_u64(thread->held + waits->options.fields.sample_time, end_ns);
 	}

@@ -39,6 +39,8 @@ struct waits_options {
 	uint64_t snapshot_ns;        /* interval of snapshots */
 	size_t threads_max;          /* limit for threads */
 	size_t bytes_max;            /* limit for samples that are held */
+	void (*on_end)(void *arg, uint32_t tid); /* a thread has ended; NULL: none */
+	void *arg;
 };
 
 /* Sums since the beginning. */
@@ -73,6 +75,9 @@ struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *b
 struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
 				  uint16_t misc) SP_MUST_CHECK;
 
+/* The kernel lost records of any thread, by a LOST record. */
+void waits_add_lost(struct waits *waits, uint64_t time_ns);
+
 /*
  * A thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it blocked before
  * it has switched, it has waited since then.
@@ -82,8 +87,9 @@ struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t ti
 
 struct waits_thread {
 	uint32_t pid, tid;
-	bool was_there; /* by waits_add_thread(), and it has not switched yet */
 	bool switched;  /* since the last waits_next_thread(), or it is new */
+	bool unsampled; /* by waits_next_bare(): no sample of its switch will come. It went off before the
+			 * recording, or when records were lost */
 };
 
 /*
@@ -95,7 +101,7 @@ bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret);
 /* The next thread. *at is 0 at first. False: there is no other. */
 bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret);
 
-/* Whole metadata records: EXIT ends a thread. */
+/* Whole metadata records: FORK begins a thread, and EXIT ends it. */
 struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size) SP_MUST_CHECK;
 
 /*
