@@ -164,6 +164,13 @@ const struct sim_scenario sim_scenarios[] = {
 		.sampling = OFF_CPU, .buffers = RING(8192), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .hesitation_ms = 200, .may_drop = true,
 	}, {
+		.name = "off-cpu-wakers", .cpus = 8, .workload = {ROOTS(20), .slice_us = 300},
+		.target = SIM_SYSTEM, CPUS,
+		.sampling = {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = 997,
+			     .off_cpu = true, .wakers = true},
+		.buffers = RING(524288), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stop_ms = 400,
+	}, {
 		/* Ten minutes; a new file about every half minute. */
 		.name = "churn", .cpus = 4, CPUS, .limit_s = 620,
 		.workload = {

@@ -48,6 +48,11 @@
 #define SIM_CPUS_MAX 1024
 #define SIM_REALTIME_NS UINT64_C(1700000000000000000) /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 #define SIM_MS UINT64_C(1000000)
+#define SIM_WAKING 315      /* id of the tracepoint sched:sched_waking */
+
+/* Text of a macro's value. */
+#define SIM_TEXT(macro) SIM_TEXT_OF(macro)
+#define SIM_TEXT_OF(value) #value
 
 /* -- clock.c --------------------------------------------------------------- */
 
@@ -312,6 +317,8 @@ void sim_record_throttle(struct sim_event *event, unsigned int cpu, bool on);
 void sim_record_task(struct sim_task *from, struct sim_task *task, uint32_t type);
 void sim_record_comm(struct sim_task *task, bool exec);
 void sim_record_map(struct sim_task *task, const struct sim_map *map);
+/* Samples of sched:sched_waking on the CPU. */
+void sim_record_waking(const struct sim_task *woken, unsigned int cpu);
 /* `misc`: PERF_RECORD_MISC_SWITCH_OUT*, or 0. Events of context switches sample it first. */
 void sim_record_switch(struct sim_task *task, uint16_t misc);
 

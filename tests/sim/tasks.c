@@ -271,6 +271,8 @@ void sim_task_wake(struct sim_task *task)
 	if (!task->burst_ns)
 		task->burst_ns = 1000 + sim_random(SIM_WORLD, (uint64_t)workload->burst_us * 2000);
 	unsigned int cpu = choose_cpu(task);
+	if (state_of(task) == SIM_BLOCKED)
+		sim_record_waking(task, cpu);
 	enqueue(cpu, task);
 	schedule_cpu(cpu);
 }
