@@ -288,9 +288,11 @@ void mode_add_totals(const struct run *run, struct sp_profile *profile, struct s
 		all.waits = sums.waits;
 	if ((!run->mode.states || run->mode.latency || run->idle_threads) && !wakers)
 		all.longest_ns = sums.longest_ns;
+	/* Wake-ups of recordings without switches weigh 1 ns beside those of recordings with them. */
+	bool counted = whole->counts || !state_sums_total(&whole->sums);
+	whole->counts = wakers && !run->mode.states && counted;
 	state_sums_add(&whole->sums, &all);
 	state_sums_add(&whole->shown, &sums);
-	whole->counts = wakers && !run->mode.states;
 	profile->mode = run->mode.kind;
 	profile->weight_is_time = !whole->counts;
 	profile->weight = state_sums_total(&whole->sums);

@@ -139,6 +139,15 @@ prints "text without context switches" report -q --wakers -i alone -s waker <<'E
 16.67%         1  [softirq]
 16.67%         1  demo[1]
 END
+for files in "waits alone" "alone waits"; do
+	# Both names are words.
+	prints "$files: blocked times are known if one recording has context switches" \
+		report -q --wakers -s wakee $files <<'END'
+ total  blocked  wake-ups  longest  runnable  wakee
+73.33%     55.0         8     30.0       7.5  reader[2]
+26.67%     20.0         4     20.0      0.10  demo[1]
+END
+done
 prints "stacks are the wakers', without the interrupted thread's" report --wakers -i waits --format folded <<'END'
 demo;reader[2];[truncated stacks];[absent];pipe_write_[k];try_to_wake_up_[k] 20000000
 reader;[idle];try_to_wake_up_[k] 5000000
