@@ -98,7 +98,8 @@ waits
   time: 120 ms from 1.010 s
   ! 50% of stacks may be incomplete (they do not reach the thread's first function)
     -> record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer
-6 wake-ups ended 75 ms of blocked time (longest 30 ms), 7.6 ms from wake-up to running, none lost
+6 wake-ups ended 75 ms of 145 ms of blocked time (longest 30 ms), 7.6 ms from wake-up to running,
+none lost
 stacks: 50.0% complete, 50.0% truncated
 Percentages are of blocked time that wake-ups ended.
 Time is in ms; runnable: from wake-up to running.
@@ -168,11 +169,12 @@ report --wakers -i waits --format json | python3 -c '
 import json, sys
 event = json.load(sys.stdin)["events"][0]
 times, row = event["times"], event["rows"][0]
-print(event["name"], event["samples"], event["weight"], times["waits"], times["blocked_ns"], times["runnable_ns"])
+print(event["name"], event["samples"], event["weight"], times["waits"], times["blocked_ns"], times["runnable_ns"],
+      times["unknown_ns"])
 print(row["waker"], row["wakee"], row["total_times"]["blocked_ns"])
 ' >got
 cat >wanted <<'END'
-wakers 6 75000000 6 75000000 7600000
+wakers 6 75000000 6 75000000 7600000 70000000
 demo[1] reader[2] 30000000
 END
 same "json has wake-ups like the times of other modes" wanted got
