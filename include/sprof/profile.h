@@ -133,7 +133,8 @@ enum sp_state {
 struct sp_times {
 	/* SP_MODE_WAKERS: runnable_ns is the time from wake-up to running, and no part of the weight. */
 	uint64_t running_ns, runnable_ns, blocked_ns;
-	uint64_t unknown_ns;      /* states are not known, because records are missing */
+	uint64_t unknown_ns;      /* states are not known, because records are missing; SP_MODE_WAKERS, of the
+				   * profile: blocked time that no recorded wake-up ended */
 	uint64_t waits;           /* an estimate if short waits were recorded at random */
 	uint64_t longest_wait_ns; /* longest recorded wait */
 };

@@ -20,7 +20,7 @@ static void describe_wakeups(const struct term *term, const struct sp_profile *p
 			     size_t size)
 {
 	const struct sp_times *times = &profile->times;
-	char count[FORMAT_SIZE], blocked[FORMAT_SIZE], longest[FORMAT_SIZE];
+	char count[FORMAT_SIZE], blocked[FORMAT_SIZE], all[FORMAT_SIZE], longest[FORMAT_SIZE];
 	int used = snprintf(buffer, size, "%s wake-up%s", format_count(times->waits, count),
 			    times->waits == 1 ? "" : "s");
 	if (!profile->weight_is_time) {
@@ -28,8 +28,9 @@ static void describe_wakeups(const struct term *term, const struct sp_profile *p
 			 "recorded)");
 		return;
 	}
-	snprintf(buffer + used, size - (size_t)used, " ended %s of blocked time (longest %s)",
+	snprintf(buffer + used, size - (size_t)used, " ended %s of %s of blocked time (longest %s)",
 		 format_duration(term, times->blocked_ns, blocked),
+		 format_duration(term, times->blocked_ns + times->unknown_ns, all),
 		 format_duration(term, times->longest_wait_ns, longest));
 	add_time(term, buffer, size, times->runnable_ns, "from wake-up to running");
 }

@@ -36,20 +36,24 @@ struct sp_error *off_cpu_check(const struct capture_options *options, bool every
 	return NULL;
 }
 
-/* Adds the event of wake-ups, unless it was named. */
+static bool is_wakeup(const struct event_spec *spec)
+{
+	return !strcmp(spec->name, "sched:sched_waking");
+}
+
+/* Adds the event of wake-ups, unless it was named. -F and -c are for the other events. */
 static struct sp_error *add_wakeups(struct event_specs *specs, const struct sp_ctx *ctx)
 {
-	static const char name[] = "sched:sched_waking";
-	size_t before = specs->count;
-	for (size_t i = 0; i < before; i++)
-		if (!strcmp(specs->items[i].name, name))
-			return NULL;
-	struct sp_error *error = event_specs_parse(specs, ctx, name);
-	for (size_t i = before; i < specs->count && !error; i++) {
-		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
-		specs->items[i].terms.period = 1;
-	}
-	return error;
+	size_t first = 0;
+	while (first < specs->count && !is_wakeup(&specs->items[first]))
+		first++;
+	struct sp_error *error = first == specs->count ? event_specs_parse(specs, ctx, "sched:sched_waking") :
+							 NULL;
+	if (error || specs->items[first].terms.given & (EVENT_TERM_PERIOD | EVENT_TERM_FREQ))
+		return error;
+	specs->items[first].terms.given |= EVENT_TERM_PERIOD;
+	specs->items[first].terms.period = 1;
+	return NULL;
 }
 
 struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_ctx *ctx,
