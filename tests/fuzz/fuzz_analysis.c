@@ -62,7 +62,15 @@ static void check_sum(struct sp_ctx *ctx, struct sp_reader *reader,
 	sp_analysis_free(twice);
 }
 
-enum mode { MODE_CALLS, MODE_VALUES, MODE_BRANCHES, MODE_TRACES, MODE_COUNT };
+enum mode {
+	MODE_CALLS, MODE_VALUES, MODE_BRANCHES, MODE_TRACES, MODE_WALL, MODE_LATENCY, MODE_WAKERS, MODE_COUNT,
+};
+
+static enum sp_mode mode_of_time(enum mode mode)
+{
+	return mode == MODE_WALL ? SP_MODE_WALL : mode == MODE_LATENCY ? SP_MODE_LATENCY
+	       : mode == MODE_WAKERS ? SP_MODE_WAKERS : SP_MODE_CPU;
+}
 
 /* Adds up what must not depend on the number of threads. */
 static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
@@ -95,11 +103,12 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	};
 	const struct sp_analysis_tree tree = {
 		.size = sizeof(tree),
-		.order = mode == MODE_CALLS ? SP_TREE_CALLER : SP_TREE_NONE,
+		.order = mode == MODE_CALLS || mode_of_time(mode) ? SP_TREE_CALLER : SP_TREE_NONE,
 	};
 	const struct sp_analysis_samples samples = {
 		.size = sizeof(samples),
 		.branches = mode == MODE_BRANCHES,
+		.mode = mode_of_time(mode),
 	};
 	const struct sp_files files = {.size = sizeof(files), .symfs = "/nonexistent"};
 	const struct sp_analysis_options options = {
