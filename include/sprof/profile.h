@@ -67,6 +67,9 @@ enum sp_key {
 	SP_KEY_STATE,       /* state of the thread: "[on CPU]", "[blocked: futex]", … (enum sp_mode) */
 	SP_KEY_WAITS_FOR,   /* object that it waits for: "futex", "disk", …; NULL: it could run */
 	SP_KEY_PARALLELISM, /* number of the process's threads that could run */
+	SP_KEY_WAKER,       /* thread "comm[tid]" that ended the wait; or "[interrupt]", "[softirq]",
+			     * "[idle]"; "[not woken]": the recording ended first; "-": no wait */
+	SP_KEY_WAKEE,       /* thread "comm[tid]" that waited, or ran */
 	SP_KEY_TRACE,       /* a tracepoint's text */
 	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
 	SP_KEY_COUNT = SP_KEY_FIELD + 64,
@@ -112,6 +115,9 @@ enum sp_mode {
 	SP_MODE_OFF_CPU, /* runnable and blocked time */
 	SP_MODE_LATENCY, /* time on a CPU and runnable time, divided by the process's threads that could
 			  * run at that time; sums to the processes' lifetimes */
+	SP_MODE_WAKERS,  /* samples of wake-ups (sched_waking, sched_wakeup), with the stacks of wakers:
+			  * blocked time that they ended. Threads (comm, pid, tid) are the woken ones.
+			  * Without context switches, weights are numbers of wake-ups */
 };
 
 /* Thread's state that a tree's outermost nodes, or those below a command, are for, in modes of time. */
@@ -125,8 +131,10 @@ enum sp_state {
 
 /* Time by the state of threads. */
 struct sp_times {
+	/* SP_MODE_WAKERS: runnable_ns is the time from wake-up to running, and no part of the weight. */
 	uint64_t running_ns, runnable_ns, blocked_ns;
-	uint64_t unknown_ns;      /* states are not known, because records are missing */
+	uint64_t unknown_ns;      /* states are not known, because records are missing; SP_MODE_WAKERS, of the
+				   * profile: blocked time that no recorded wake-up ended */
 	uint64_t waits;           /* an estimate if short waits were recorded at random */
 	uint64_t longest_wait_ns; /* longest recorded wait */
 };

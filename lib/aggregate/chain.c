@@ -163,6 +163,16 @@ void callers_truncate(struct callers *callers, size_t count)
 	callers->misc |= CALLERS_INVALID;
 }
 
+void callers_drop_user(struct callers *callers)
+{
+	size_t count = 0;
+	while (count < callers->count && (!chain_is_mark(callers->ips[count]) ||
+		chain_mark_cpumode(callers->ips[count]) == PERF_RECORD_MISC_KERNEL))
+		count++;
+	callers->count = count;
+	callers->misc = SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT;
+}
+
 size_t callers_depth(const struct callers *callers)
 {
 	size_t depth = 1;

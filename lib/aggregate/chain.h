@@ -146,6 +146,12 @@ bool callers_limit(struct callers *callers, size_t count);
  */
 void callers_truncate(struct callers *callers, size_t count);
 
+/*
+ * Removes the user part of a chain, below which the stack counts as complete: of an interrupt's chain, it
+ * belongs to the interrupted thread.
+ */
+void callers_drop_user(struct callers *callers);
+
 /* Returns the number of calls: the sampled address and its callers. */
 size_t callers_depth(const struct callers *callers);
 

@@ -21,7 +21,7 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
 	counted->stacks.deferred = work->deferred;
 	counted->stacks.layout = work->layout;
-	if (!error && work->has_texts)
+	if (!error && work->has_traces)
 		error = sp_trace_new(work->ctx, work->reader, &counted->trace);
 	return error;
 }
@@ -45,6 +45,8 @@ void counted_deinit(struct counted *counted)
 	free(counted->events);
 	time_bins_free(counted->time_bins, counted->work ? counted->work->layout->event_count : 0);
 	cells_deinit(&counted->cells);
+	vec_deinit(&counted->wakers);
+	u64map_deinit(&counted->waker_of);
 	mode_weights_deinit(&counted->mode_weights);
 	vec_deinit(&counted->leaf_times);
 	u64map_deinit(&counted->task_samples);

@@ -20,13 +20,24 @@
 #include "profile/ratio.h"
 #include "sideband/sideband.h"
 
+/* Returns whether the key's values are texts that a tracepoint's format makes. */
+static inline bool key_is_trace(enum sp_key key)
+{
+	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
+}
+
+static inline bool key_is_of_wakers(enum sp_key key)
+{
+	return key == SP_KEY_WAKER || key == SP_KEY_WAKEE;
+}
+
 /*
  * Returns whether the key's words are pointers to texts. The texts belong to a worker's table until all
  * workers are merged.
  */
 static inline bool key_is_text(enum sp_key key)
 {
-	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
+	return key_is_trace(key) || key_is_of_wakers(key);
 }
 
 /* Constants shared by all workers. */
@@ -46,7 +57,8 @@ struct work {
 	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of a sample, such as its
 					        * weight or data address */
 	size_t detail_count;
-	bool has_texts;   /* some of the detail keys are texts (key_is_text()) */
+	bool has_traces;  /* some of the detail keys need the formats of tracepoints (key_is_trace()) */
+	bool has_wakers;  /* the mode or a key needs the waker of each sample */
 	const struct matches *matches; /* functions that options name, found when labels exist; NULL:
 				        * options name none */
 	bool by_stack;    /* some filters need all functions of a stack */
@@ -66,6 +78,7 @@ struct work {
 struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
+	const char *text;         /* "comm[tid]" in `texts`; NULL: not made for this span yet */
 	bool shown;               /* the thread passes the filters by comm, pid and tid */
 	uint16_t last_event;      /* cache of sample_root(): `root` was made for this event, and for the
 				   * CPU, detail, view, lifetime, stratum and replicate that follow;
@@ -81,6 +94,12 @@ struct leaf {
 	uint64_t chains;  /* samples with a call chain, including filtered ones */
 	uint64_t samples, weight; /* samples that pass the filters */
 };
+
+/* Returns whether samples of the leaf, or time without samples, pass the filters. */
+static inline bool leaf_is_shown(const struct leaf *leaf)
+{
+	return leaf->samples || leaf->weight;
+}
 
 struct event_sums {
 	struct weight_sums all, shown;
@@ -103,7 +122,7 @@ struct rooted_sample {
 	uint64_t weight;
 	uint64_t time_ns; /* 0: unknown */
 	uint32_t task;    /* index of its thread in `tasks` */
-	uint64_t wait_ns; /* this and the next two members: see struct mode_sample */
+	uint64_t wait_ns, delay_ns; /* these and the next members: see struct mode_sample */
 	double waits, variance;
 };
 
@@ -136,7 +155,7 @@ struct counted {
 	struct groups groups;
 	struct details details;           /* values of the groups; code addresses are stored as indexes of
 					   * frames */
-	struct sp_trace *trace;           /* decoder of tracepoint fields, if work->has_texts */
+	struct sp_trace *trace;           /* decoder of tracepoint fields, if work->has_traces */
 	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
 	struct stack stack;               /* stack of the last sample, if has_stack */
@@ -155,6 +174,11 @@ struct counted {
 					   * yet counted as shown */
 	struct event_sums *events;
 	struct mode_sample of_mode;       /* the current sample in the mode */
+	const char *waker, *wakee;        /* their texts for the current sample, if work->has_wakers; NULL:
+					   * unknown */
+	VEC(const char *) wakers;         /* texts of wakers in SP_MODE_WAKERS, by the groups' stratum */
+	struct u64map waker_of;           /* text -> index in `wakers` */
+	struct state_sums wakeups;        /* sums of all wake-ups, without their blocked time */
 	struct mode_weights mode_weights; /* all samples' weights, if work->mode */
 	VEC(struct state_sums) leaf_times; /* by leaf, if work->mode; the times are 0 until mode_scale() */
 	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */

@@ -47,12 +47,26 @@ static uint64_t state_of_wait(const struct resolved *resolved, const struct leaf
 	return STATE_WAIT + reason;
 }
 
+/* Sets the part for all wake-ups of a leaf. */
+static size_t wakers_part(const struct resolved *resolved, const struct leaf *leaf,
+			  const struct state_sums *times, struct leaf_part *ret)
+{
+	const struct counted *counted = resolved->counted;
+	const struct group *group = &counted->groups.items[resolved->states[leaf->node].group];
+	*ret = (struct leaf_part){.samples = leaf->samples, .weight = leaf->weight, .times = *times,
+				  .state = DETAIL_NONE, .time = TIME_BLOCKED,
+				  .text = counted->wakers.items[group->stratum]};
+	return leaf->samples > 0;
+}
+
 size_t leaf_parts(const struct resolved *resolved, uint32_t index, struct leaf_part ret[TIME_STATES])
 {
 	const struct counted *counted = resolved->counted;
 	const struct leaf *leaf = &counted->leaves.items[index];
 	const struct state_sums *times = &counted->leaf_times.items[index];
 	size_t count = 0;
+	if (counted->work->mode->kind == SP_MODE_WAKERS)
+		return wakers_part(resolved, leaf, times, ret);
 	for (enum time_state state = 0; state < TIME_STATES && leaf->weight; state++) {
 		if (!times->ns[state])
 			continue;
@@ -65,6 +79,7 @@ size_t leaf_parts(const struct resolved *resolved, uint32_t index, struct leaf_p
 			part.state = state_of_wait(resolved, leaf);
 		}
 		part.times.ns[state] = times->ns[state];
+		part.text = leaf_state_text(part.state);
 		ret[count++] = part;
 	}
 	return count;

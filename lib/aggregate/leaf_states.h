@@ -17,12 +17,14 @@
 struct leaf_part {
 	uint64_t samples, weight; /* samples: 0 if they count in another part of the leaf */
 	struct state_sums times;
-	uint64_t state; /* word */
+	uint64_t state; /* word; DETAIL_NONE in SP_MODE_WAKERS */
 	enum time_state time;
+	const char *text; /* name of the tree's outermost node; NULL: none */
 };
 
 /*
  * Splits a leaf by state. Returns the number of parts. Each has time; a leaf that filters reject has none.
+ * SP_MODE_WAKERS: one part for a leaf with samples, named by their waker.
  */
 size_t leaf_parts(const struct resolved *resolved, uint32_t leaf, struct leaf_part ret[TIME_STATES]);
 

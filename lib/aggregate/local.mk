@@ -26,6 +26,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/run.h \
 	lib/aggregate/sample_counter.c lib/aggregate/sample_counter.h \
 	lib/aggregate/sample_reader.c lib/aggregate/sample_reader.h \
+	lib/aggregate/sample_task.c lib/aggregate/sample_task.h \
 	lib/aggregate/sample_values.c lib/aggregate/sample_values.h \
 	lib/aggregate/stack_end.h \
 	lib/aggregate/stacks.c lib/aggregate/stacks.h \
@@ -35,6 +36,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/unsampled.c lib/aggregate/unsampled.h \
 	lib/aggregate/value_text.c lib/aggregate/value_text.h \
 	lib/aggregate/wait_reason.c lib/aggregate/wait_reason.h \
+	lib/aggregate/wakers.c lib/aggregate/wakers.h \
 	lib/aggregate/worker.h
 check_PROGRAMS += tests/unit/test_chain tests/unit/test_generated tests/unit/test_labels tests/unit/test_make_rows \
 	tests/unit/test_mode_times tests/unit/test_wait_reason tests/unit/test_time_bins

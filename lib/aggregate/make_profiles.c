@@ -39,6 +39,8 @@ static void set_states(struct merged *merged, size_t index, struct profile_sourc
 	struct merged_event *from = &merged->events[index];
 	if (merged->options->samples.mode == SP_MODE_CPU)
 		return;
+	if (merged->options->samples.relative)
+		from->states.sums = from->states.shown;
 	from->states.n_eff = weight_sums_effective(&from->all);
 	source->states = &from->states;
 	source->whole = (struct weight_sums){.weight = state_sums_total(&from->states.sums)};

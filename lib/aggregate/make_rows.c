@@ -81,7 +81,7 @@ static bool sum_nodes(struct summing *summing)
 		node->leaf = i;
 		node->samples += leaf->samples;
 		node->weight = weight_add(node->weight, leaf->weight);
-		if (summing->times && leaf->weight)
+		if (summing->times && leaf_is_shown(leaf))
 			state_sums_add(&summing->times[leaf->node], &counted->leaf_times.items[i]);
 	}
 	for (size_t i = radix->count; i-- > 0;) {
@@ -214,7 +214,7 @@ static bool add_leaves(struct summing *summing, uint32_t at)
 	size_t rows = summing->rows.count;
 	for (uint32_t i = summing->nodes[at].leaf; i != UINT32_MAX; i = summing->next_leaf[i]) {
 		const struct leaf *leaf = &counted->leaves.items[i];
-		if (!leaf->samples && !leaf->weight)
+		if (!leaf_is_shown(leaf))
 			continue;
 		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
 					       .group = summing->nodes[at].group};

@@ -53,7 +53,7 @@ static struct sp_error *number_one_event(struct merged *merged, const struct sp_
 	CLEANUP_FREE uint8_t *roles = calloc(recording->event_count + 1, sizeof(*roles));
 	if (!roles || !vec_reserve(&analysis->events, 1))
 		return error_no_memory();
-	mode_roles(reader, merged->options->samples.event, roles);
+	mode_roles(reader, &merged->options->samples, roles);
 	size_t chosen = 0;
 	for (size_t i = recording->event_count; i-- > 0;)
 		if (roles[i] == ROLE_ON_CPU || (roles[i] && roles[chosen] != ROLE_ON_CPU))

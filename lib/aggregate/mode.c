@@ -44,13 +44,33 @@ static int on_cpu_rank(const struct sp_event *event, const char *name)
 	return event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_RAW;
 }
 
-void mode_roles(const struct sp_reader *reader, const char *event, uint8_t *roles_ret)
+/* Returns the index of the event of wake-ups; the number of events if there is none. */
+static size_t wake_event(const struct sp_reader *reader)
+{
+	static const char *const names[] = {"sched:sched_waking", "sched:sched_wakeup"};
+	size_t count = sp_reader_event_count(reader);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < count; j++)
+			if (sp_reader_event(reader, j)->attr.type == PERF_TYPE_TRACEPOINT &&
+			    !strcmp(sp_reader_event(reader, j)->name, names[i]))
+				return j;
+	return count;
+}
+
+void mode_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples,
+		uint8_t *roles_ret)
 {
 	size_t count = sp_reader_event_count(reader), on_cpu = count, waits = count;
 	int best = 0;
+	if (samples->mode == SP_MODE_WAKERS) {
+		memset(roles_ret, ROLE_NONE, count);
+		if (wake_event(reader) < count)
+			roles_ret[wake_event(reader)] = ROLE_WAKE;
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_event *of = sp_reader_event(reader, i);
-		int rank = on_cpu_rank(of, event);
+		int rank = on_cpu_rank(of, samples->event);
 		roles_ret[i] = ROLE_NONE;
 		if (rank > best) {
 			best = rank;
@@ -70,7 +90,7 @@ void mode_roles(const struct sp_reader *reader, const char *event, uint8_t *role
 
 const char *mode_name(enum sp_mode mode)
 {
-	static const char *const names[] = {NULL, "wall", "off-cpu", "latency"};
+	static const char *const names[] = {NULL, "wall", "off-cpu", "latency", "wakers"};
 	return names[mode];
 }
 
@@ -79,6 +99,17 @@ struct sp_error *mode_no_switches(const struct sp_reader *reader, const char *wh
 	struct sp_error *error = error_new(SP_ERROR_NOT_FOUND, "%s has no context switches (SWITCH records), "
 					   "which %s needs", sp_reader_info(reader)->path, what);
 	return error_set_remedy(error, "'sprof record --off-cpu COMMAND' records them");
+}
+
+/* Checks that the recording has wake-ups. */
+static struct sp_error *check_wakes(const struct mode_source *source, const char *what)
+{
+	if (sched_samples_has_wakes(source->sched, (uint16_t)wake_event(source->reader)))
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_NOT_FOUND, "%s has no wake-ups (samples of "
+					  "sched:sched_waking), which %s needs",
+					  sp_reader_info(source->reader)->path, what),
+				"as root, 'sprof record --wakers COMMAND' records them");
 }
 
 /* Checks that the recording has the records that the mode needs. */
@@ -99,21 +130,25 @@ static struct sp_error *check_records(const struct mode *mode, const struct sp_r
 	return mode_no_switches(reader, what);
 }
 
-struct sp_error *mode_init(struct mode *mode, const struct sp_reader *reader,
-			   const struct analysis_options *options, const struct task_states *states)
+struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
+			   const struct analysis_options *options, bool wakers)
 {
+	const struct sp_reader *reader = source->reader;
 	size_t count = sp_reader_event_count(reader);
-	bool on_cpu = false, waits = false;
+	bool on_cpu = false, waits = false, known = source->states && task_states_known(source->states);
 	*mode = (struct mode){
 		.kind = options->samples.mode,
-		.states = states && task_states_known(states) ? states : NULL,
+		.states = known ? source->states : NULL,
+		.tasks = source->states,
+		.sched = source->sched,
 		.roles = calloc(count + 1, sizeof(*mode->roles)),
 		.event_count = count,
 		.latency = options->samples.mode == SP_MODE_LATENCY,
+		.by_lifetime = known && options->samples.mode != SP_MODE_WAKERS,
 	};
 	if (!mode->roles)
 		return error_no_memory();
-	mode_roles(reader, options->samples.event, mode->roles);
+	mode_roles(reader, &options->samples, mode->roles);
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
 		on_cpu |= mode->roles[i] == ROLE_ON_CPU;
@@ -125,7 +160,10 @@ struct sp_error *mode_init(struct mode *mode, const struct sp_reader *reader,
 		if (mode->roles[i])
 			mode->any_event = (uint16_t)i;
 	}
-	return check_records(mode, reader, on_cpu, waits);
+	if (mode->kind == SP_MODE_WAKERS)
+		return check_wakes(source, "mode wakers");
+	struct sp_error *error = wakers ? check_wakes(source, "key waker") : NULL;
+	return error ? error : check_records(mode, reader, on_cpu, waits);
 }
 
 void mode_deinit(struct mode *mode)
@@ -151,14 +189,27 @@ static void set_thinned(struct mode_sample *ret, double d, double t)
 	ret->variance = t * t * (1 - d / t);
 }
 
+/* Returns the time from a wait's begin until the thread ran again, which the recorder's period includes. */
+static uint64_t off_ns(const struct mode *mode, const struct sp_sample *sample,
+		       const struct task_interval *wait)
+{
+	struct task_wakeup wakeup;
+	bool found = task_states_wakeup(mode->states, sample->tid, wait->end_ns, &wakeup);
+	return (found ? wakeup.run_ns : wait->end_ns) - wait->begin_ns;
+}
+
 static bool wait_sample(const struct mode *mode, const struct sp_sample *sample, struct mode_sample *ret)
 {
 	struct task_interval wait;
-	bool found = find_wait(mode, sample, &wait) && wait.end_ns > wait.begin_ns;
-	ret->weight = sample->period;
-	ret->wait_ns = found ? wait.end_ns - wait.begin_ns : sample->period;
-	if (found && ret->wait_ns < sample->period)
-		set_thinned(ret, (double)ret->wait_ns, (double)sample->period);
+	ret->weight = ret->wait_ns = sample->period;
+	if (!find_wait(mode, sample, &wait) || wait.end_ns <= wait.begin_ns)
+		return true;
+	uint64_t off = off_ns(mode, sample, &wait);
+	ret->wait_ns = wait.end_ns - wait.begin_ns;
+	ret->wait_end_ns = wait.end_ns;
+	ret->wait_open = wait.open;
+	if (off < sample->period)
+		set_thinned(ret, (double)off, (double)sample->period);
 	return true;
 }
 
@@ -170,8 +221,28 @@ static bool switch_sample(const struct mode *mode, const struct sp_sample *sampl
 	if (!find_wait(mode, sample, &wait) || wait.state != TASK_BLOCKED)
 		return false;
 	ret->weight = ret->wait_ns = wait.end_ns - wait.begin_ns;
+	ret->wait_end_ns = wait.end_ns;
+	ret->wait_open = wait.open;
 	if (mode->is_thinned)
 		ret->variance = (double)ret->weight * (double)ret->weight;
+	return true;
+}
+
+/* A wake-up without a wait counts, with weight 0: the thread had not left its CPU, or was woken before. */
+static bool wake_sample(const struct mode *mode, const struct sp_record *record, struct mode_sample *ret)
+{
+	uint64_t time_ns = record->sample.time_ns;
+	struct task_wakeup wakeup;
+	ret->is_wait = true;
+	ret->waits = 1;
+	ret->weight = !mode->states;
+	if (!sched_samples_wake(mode->sched, record, &ret->wake) || !ret->wake.tid)
+		return false;
+	ret->woken_pid = (mode->tasks ? task_states_pid(mode->tasks, ret->wake.tid) : 0) ?: ret->wake.tid;
+	if (mode->states && task_states_wakeup(mode->states, ret->wake.tid, time_ns, &wakeup)) {
+		ret->weight = ret->wait_ns = wakeup.blocked_ns;
+		ret->delay_ns = wakeup.run_ns - wakeup.wake_ns;
+	}
 	return true;
 }
 
@@ -180,6 +251,8 @@ bool mode_sample(const struct mode *mode, const struct sp_record *record, struct
 	const struct sp_sample *sample = &record->sample;
 	enum event_role role = mode->roles[record->event];
 	*ret = (struct mode_sample){.lifetime = LIFETIME_NONE, .weight = sample->period};
+	if (role == ROLE_WAKE)
+		return wake_sample(mode, record, ret);
 	if (role == ROLE_NONE || (!sample->tid && mode->states))
 		return false;
 	if (mode->states) {

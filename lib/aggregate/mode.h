@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "profile/state_sums.h"
+#include "sideband/sched_samples.h"
 #include "sideband/task_states.h"
 
 /* Meaning of an event's samples in a mode. */
@@ -21,6 +22,7 @@ enum event_role {
 	ROLE_ON_CPU, /* distributes on-CPU time, and the time in which threads were preempted */
 	ROLE_WAIT,   /* a wait; its period is the time in ns */
 	ROLE_SWITCH, /* a thread leaves a CPU; the states have the length of the wait */
+	ROLE_WAKE,   /* a wake-up; the states have the length of the wait that it ended */
 };
 
 /* Names of events with ROLE_WAIT; the first is perf's and ours. */
@@ -39,17 +41,25 @@ struct mode_sample {
 	double waits;      /* number of waits that the sample stands for */
 	uint64_t wait_ns;  /* duration of the wait */
 	double variance;   /* variance of the weight by thinning, in ns² */
+	uint64_t wait_end_ns; /* 0: unknown */
+	bool wait_open;    /* the wait had not ended when the recording ended */
+	struct sched_wake wake; /* ROLE_WAKE; else tid 0 */
+	uint32_t woken_pid; /* ROLE_WAKE: pid of the woken thread, or its tid if that is unknown */
+	uint64_t delay_ns; /* ROLE_WAKE: from wake-up to running */
 };
 
 struct mode {
 	enum sp_mode kind;
 	const struct task_states *states; /* borrowed; NULL: switches were not recorded */
+	const struct task_states *tasks; /* borrowed; has pids in any case; NULL: records have no times */
+	const struct sched_samples *sched; /* borrowed */
 	uint8_t *roles;     /* enum event_role by event */
 	size_t event_count;
 	uint16_t any_event; /* an event with a role */
 	bool is_clock;      /* weights of on-CPU samples are ns */
 	bool is_thinned;    /* samples of switches are a part of them */
 	bool latency;       /* strata are by the number of threads that could run */
+	bool by_lifetime;   /* strata are scaled to the threads' times; else weights stay as they are */
 };
 
 /* Returns the mode's name, a constant; NULL for SP_MODE_CPU. */
@@ -57,17 +67,25 @@ const char *mode_name(enum sp_mode mode);
 
 /*
  * Sets roles_ret[i] to the role (enum event_role) of each event of a recording. The on-CPU event is the one
- * named by `event`; NULL: the first clock, else the first hardware event with samples.
+ * named by `samples`; NULL: the first clock, else the first hardware event with samples. Wake-ups are those
+ * of sched_waking, because it happens where the waker runs, else of sched_wakeup.
  */
-void mode_roles(const struct sp_reader *reader, const char *event, uint8_t *roles_ret);
+void mode_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples,
+		uint8_t *roles_ret);
+
+/* A recording, as modes need it. Borrowed. */
+struct mode_source {
+	const struct sp_reader *reader;
+	const struct task_states *states; /* NULL: records have no times */
+	const struct sched_samples *sched;
+};
 
 /*
  * Initializes the mode of a recording. Fails if the recording lacks records that the mode needs; the message
- * names them, and the command that records them. `states` may be NULL.
+ * names them, and the command that records them. `wakers`: a key needs wake-ups.
  */
-struct sp_error *mode_init(struct mode *mode, const struct sp_reader *reader,
-			   const struct analysis_options *options,
-			   const struct task_states *states) SP_MUST_CHECK;
+struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
+			   const struct analysis_options *options, bool wakers) SP_MUST_CHECK;
 void mode_deinit(struct mode *mode);
 
 /* Returns the error of a recording without switches; `what`: the mode or key that needs them. */

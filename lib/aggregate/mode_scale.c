@@ -129,7 +129,7 @@ static void scale_worker(struct run *run, struct worker *worker)
 		times->variance *= factor * factor;
 		times->waits *= stratum->waits_factor;
 		/* Samples without time, such as on-CPU samples in mode off-cpu, make no rows and no nodes. */
-		if (!leaf->weight)
+		if (!leaf->weight && run->mode.kind != SP_MODE_WAKERS)
 			leaf->samples = 0;
 	}
 }
@@ -270,26 +270,53 @@ static void add_leaves(const struct run *run, struct state_sums *sums, struct sp
 			const struct leaf *leaf = &counted->leaves.items[j];
 			profile->shown_samples += leaf->samples;
 			profile->shown_weight = weight_add(profile->shown_weight, leaf->weight);
-			if (leaf->weight)
+			if (leaf_is_shown(leaf))
 				state_sums_add(sums, &counted->leaf_times.items[j]);
 		}
 	}
 }
 
+/* Returns the blocked time of all threads; 0 if switches were not recorded. */
+static uint64_t blocked_ns(const struct task_states *states)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; states && i < task_states_count(states); i++)
+		sum = weight_add(sum, task_states_totals(states, i)->blocked_ns);
+	return sum;
+}
+
+/* Sets the sums of SP_MODE_WAKERS before the recording's are added to *whole. */
+static void add_wakeups(const struct run *run, const struct state_sums *all, struct state_whole *whole)
+{
+	/* Wake-ups of recordings without switches weigh 1 ns beside those of recordings with them. */
+	bool counted = whole->counts || !state_sums_total(&whole->sums);
+	uint64_t blocked = blocked_ns(run->mode.states), ended = state_sums_total(all);
+	whole->counts = !run->mode.states && counted;
+	if (blocked > ended)
+		whole->unended_ns = weight_add(whole->unended_ns, blocked - ended);
+}
+
 void mode_add_totals(const struct run *run, struct sp_profile *profile, struct state_whole *whole)
 {
 	struct state_sums sums = {0}, all = run->mode_times.whole;
+	bool wakers = run->mode.kind == SP_MODE_WAKERS;
 	add_leaves(run, &sums, profile);
+	for (size_t i = 0; i < run->worker_count; i++)
+		state_sums_add(&all, &run->workers[i].counted.wakeups);
 	all.variance = sums.variance;
-	if (!run->mode.states || run->mode.latency)
+	if ((!run->mode.states || run->mode.latency) && !wakers)
 		all.waits = sums.waits;
-	if (!run->mode.states || run->mode.latency || run->idle_threads)
+	if ((!run->mode.states || run->mode.latency || run->idle_threads) && !wakers)
 		all.longest_ns = sums.longest_ns;
+	if (wakers)
+		add_wakeups(run, &all, whole);
 	state_sums_add(&whole->sums, &all);
+	state_sums_add(&whole->shown, &sums);
 	profile->mode = run->mode.kind;
-	profile->weight_is_time = true;
+	profile->weight_is_time = !whole->counts;
 	profile->weight = state_sums_total(&whole->sums);
-	profile->times = state_times(&whole->sums);
+	profile->times = state_times(&whole->sums, whole);
+	profile->times.unknown_ns += whole->unended_ns;
 	profile->threads += run->mode_times.lifetime_count;
 	profile->idle_threads += run->idle_threads;
 	profile->idle_ns = weight_add(profile->idle_ns, run->idle_ns);

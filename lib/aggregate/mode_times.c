@@ -303,7 +303,7 @@ static void add_whole(struct mode_times *times)
 struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mode,
 				 const struct mode_weights *weights)
 {
-	times->lifetime_count = mode->states ? task_states_count(mode->states) : 0;
+	times->lifetime_count = mode->by_lifetime ? task_states_count(mode->states) : 0;
 	times->rest = calloc(times->lifetime_count + 1, sizeof(*times->rest));
 	if (!times->rest || !add_strata(times, mode, weights))
 		return error_no_memory();
@@ -319,6 +319,8 @@ struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mo
 void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_STATES])
 {
 	uint64_t end = weight_add(stratum->done, weight);
+	if (!stratum->weight)
+		return;
 	double all = (double)stratum->weight, from = (double)stratum->done / all, to = (double)end / all;
 	for (int i = 0; i < TIME_STATES; i++) {
 		double ns = (double)stratum->ns[i];

@@ -2,49 +2,11 @@
 #include "aggregate/sample_counter.h"
 
 #include <string.h>
+#include "aggregate/sample_task.h"
 #include "aggregate/sample_values.h"
+#include "aggregate/wakers.h"
 #include "base/ctx.h"
 #include "profile/filter.h"
-
-/*
- * Updates a task's name and mappings, because `time_ns` is outside of the span for which they are
- * valid.
- */
-static void task_refresh(struct counted *counted, struct task *task, uint64_t time_ns)
-{
-	const struct sp_filter *filter = &counted->work->options->filter;
-	task->span = machine_span(counted->work->machine, task->pid, task->tid, time_ns);
-	task->shown = filter_name(filter->comms.items, filter->comms.count, task->span.name) &&
-		      filter_task(filter, task->pid, task->tid);
-	task->last_event = SP_EVENT_NONE;
-}
-
-/*
- * Returns the sample's thread, updated for its time. Valid until the next call. NULL when out of
- * memory.
- */
-static struct task *task_of(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
-{
-	bool added = false;
-	struct task *task = counted->tasks.count ? &counted->tasks.items[counted->last_task] : NULL;
-	if (!task || task->pid != sample->pid || task->tid != sample->tid) {
-		uint64_t key = (uint64_t)sample->pid << 32 | sample->tid;
-		if (!vec_reserve(&counted->tasks, counted->tasks.count + 1))
-			return NULL;
-		const uint32_t *index = u64map_put(&counted->task_of, key,
-						   (uint32_t)counted->tasks.count, &added);
-		if (!index)
-			return NULL;
-		if (added)
-			*vec_push(&counted->tasks) = (struct task){.pid = sample->pid,
-								  .tid = sample->tid};
-		counted->last_task = *index;
-		task = &counted->tasks.items[*index];
-	}
-	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
-		task_refresh(counted, task, time_ns);
-	return task;
-}
 
 uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
 		     const uint64_t *words)
@@ -92,11 +54,16 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 {
 	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
+	const struct mode_sample *of = &counted->of_mode;
 	const struct sp_number_list *cpus = &work->options->filter.cpus;
 	const struct sp_number_list *counts = &work->options->filter.parallelism;
-	uint64_t time_ns = work->sideband->by_offset ? record->file_offset : sample->time_ns;
-	struct task *task = task_of(counted, sample, time_ns);
+	uint64_t time_ns = sample_time(counted, record);
+	struct task *task = sample_task(counted, sample->pid, sample->tid, time_ns);
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
+	uint32_t view = task ? stacks_view(&counted->stacks, record, &task->span, time_ns) : 0;
+	bool replaced = task && view != task->span.view;
+	if (task && of->wake.tid)
+		task = sample_task(counted, of->woken_pid, of->wake.tid, time_ns);
 	*ret = (struct place_of_sample){
 		.task = task,
 		.time_ns = time_ns,
@@ -106,7 +73,8 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 			 filter_number(cpus->items, cpus->count, (int32_t)cpu) &&
 			 (!counts->count || filter_number(counts->items, counts->count,
 							  (int32_t)sample_parallelism(work, sample))),
-		.view = task ? stacks_view(&counted->stacks, record, &task->span, time_ns) : 0,
+		.view = view,
+		.replaced = replaced,
 	};
 	return task != NULL;
 }
@@ -253,6 +221,7 @@ static bool add_wait(struct counted *counted, uint32_t leaf, const struct rooted
 		.waits = sample->waits,
 		.longest_ns = sample->wait_ns,
 		.variance = sample->variance,
+		.delay_ns = sample->delay_ns,
 	};
 	return counted_add_times(counted, leaf, &times);
 }
@@ -335,10 +304,14 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
 				    const struct place_of_sample *place)
 {
-	const struct stack_query query = {record, place->view, place->view != place->task->span.view,
-					  place->time_ns};
-	if (!counted->has_stack)
+	const struct stack_query query = {record, place->view, place->replaced, place->time_ns};
+	if (!counted->has_stack) {
 		counted->has_stack = stacks_find(&counted->stacks, &query, &counted->stack);
+		if (wakers_interrupted(counted)) {
+			callers_drop_user(&counted->stack.callers);
+			counted->stack.number = REPAIR_NONE;
+		}
+	}
 	return counted->has_stack ? &counted->stack : NULL;
 }
 
@@ -346,8 +319,11 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 			      uint16_t event, uint64_t weight)
 {
 	const struct work *work = counted->work;
+	const struct mode_sample *of = &counted->of_mode;
 	struct place_of_sample place;
 	uint64_t words[SP_KEY_COUNT];
+	if (work->has_wakers && !wakers_find(counted, record))
+		return error_no_memory();
 	if (!sample_place(counted, record, &place))
 		return error_no_memory();
 	uint32_t view = place.view;
@@ -368,11 +344,13 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		.event = event,
 		.shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING),
 		.weight = weight,
-		.time_ns = record->sample.time_ns,
+		/* A wake-up ends the wait, and samples of waits have their begin. */
+		.time_ns = record->sample.time_ns - (of->wake.tid ? of->wait_ns : 0),
 		.task = counted->last_task,
-		.wait_ns = counted->of_mode.wait_ns,
-		.waits = counted->of_mode.waits,
-		.variance = counted->of_mode.variance,
+		.wait_ns = of->wait_ns,
+		.delay_ns = of->delay_ns,
+		.waits = of->waits,
+		.variance = of->variance,
 	};
 	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
 						    add_truncated(counted, &sample, record);

@@ -5,7 +5,10 @@
 
 #include "aggregate/counted.h"
 
-/* Thread, time, CPU and address space of a sample, and whether it passes the filters. */
+/*
+ * Thread, time, CPU and address space of a sample, and whether it passes the filters. The thread of a wake-up
+ * is the woken one; the address space is the waker's.
+ */
 struct place_of_sample {
 	struct task *task;
 	uint64_t time_ns; /* converted to the machine's clock */
@@ -13,6 +16,7 @@ struct place_of_sample {
 	uint8_t replicate; /* replicate that the sample is assigned to; see struct group */
 	bool shown;       /* the sample passes all filters except those by its code */
 	uint32_t view;    /* address space view for its addresses, from stacks_view() */
+	bool replaced;    /* see struct stack_query */
 };
 
 /*

@@ -36,6 +36,10 @@ static struct sp_error *count_of_mode(struct counted *counted, const struct sp_r
 		return NULL;
 	const struct mode_weight weight = {mode_stratum_key(of->lifetime, of->is_wait, of->stratum),
 					   of->weight, of->waits};
+	const struct state_sums wakeup = {.waits = of->waits, .longest_ns = of->wait_ns,
+					  .delay_ns = of->delay_ns};
+	if (of->wake.tid)
+		state_sums_add(&counted->wakeups, &wakeup);
 	if (!mode_weights_add(&counted->mode_weights, &weight))
 		return error_no_memory();
 	return count_sample(counted, record, record->event, of->weight);

@@ -244,6 +244,12 @@ static bool text_value(struct counted *counted, const struct sp_record *record, 
 	return !text || kept;
 }
 
+static uint64_t waker_word(const struct counted *counted, enum sp_key key)
+{
+	const char *text = key == SP_KEY_WAKER ? counted->waker : counted->wakee;
+	return text ? (uintptr_t)text : DETAIL_NONE;
+}
+
 bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words)
 {
@@ -253,12 +259,14 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 	 * Decodes the sample for the keys of fields. The key trace comes before them and decodes it
 	 * itself.
 	 */
-	if (work->has_texts && !work->keys[SP_KEY_TRACE])
+	if (work->has_traces && !work->keys[SP_KEY_TRACE])
 		(void)sp_trace_take(counted->trace, sp_reader_event(work->reader, record->event),
 				    &record->sample);
 	for (size_t i = 0; done && i < work->detail_count; i++) {
 		enum sp_key key = work->detail_keys[i];
-		if (key_is_text(key))
+		if (key_is_of_wakers(key))
+			words[i] = waker_word(counted, key);
+		else if (key_is_trace(key))
 			done = text_value(counted, record, key, &words[i]);
 		else if (sp_key_is_of_branches(key))
 			done = branch_value(counted, branch, key, view, &words[i]);

@@ -170,7 +170,7 @@ static bool add_cells(struct adder *adder, struct merged *merged, const uint32_t
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		struct sp_cell cell = counted->cells.items[i];
 		const struct leaf *leaf = &counted->leaves.items[cell.node];
-		if (!leaf->samples && !leaf->weight)
+		if (!leaf->weight)
 			continue;
 		uint32_t group = adder->worker->resolved.states[leaf->node].group;
 		uint16_t event = adder->run->number_of[counted->groups.items[group].event];

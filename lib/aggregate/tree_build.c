@@ -265,8 +265,8 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf,
 		if (path[begin] == UINT64_MAX)
 			return false;
 	}
-	if (part->state != DETAIL_NONE) {
-		uint32_t text = text_index(builder, leaf_state_text(part->state));
+	if (part->text) {
+		uint32_t text = text_index(builder, part->text);
 		path[--begin] = PATHS_STATE_WORD(part->time, text);
 		if (text == UINT32_MAX)
 			return false;
@@ -360,7 +360,7 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 			       (size_t)(leaf - builder->resolved->counted->leaves.items) + place] = node;
 	if (node == RADIX_NONE || !mark(builder, paths, PREFIX - begin, calls))
 		return false;
-	return part->state == DETAIL_NONE || paths_add_times(paths, node, &part->times);
+	return !part->text || paths_add_times(paths, node, &part->times);
 }
 
 /* Adds a path for each state of a leaf, or one if the mode has no states. */

@@ -277,11 +277,13 @@ static void work_init(struct run *run, const struct merged *merged)
 	memcpy(work->group_keys, merged->keys, sizeof(work->group_keys));
 	memcpy(work->detail_keys, merged->detail_keys, sizeof(work->detail_keys));
 	for (size_t i = 0; i < work->detail_count; i++)
-		work->has_texts |= key_is_text(work->detail_keys[i]);
+		work->has_traces |= key_is_trace(work->detail_keys[i]);
 	work->group_keys[SP_KEY_COMM] |= options->tree.comms;
 	if (run->sideband.states && wants_parallelism(run, merged))
 		work->states = run->sideband.states;
 	work->mode = options->samples.mode == SP_MODE_CPU ? NULL : &run->mode;
+	work->has_wakers = work->mode && (options->samples.mode == SP_MODE_WAKERS ||
+					  work->keys[SP_KEY_WAKER] || work->keys[SP_KEY_WAKEE]);
 	work->by_state = work->mode && (work->keys[SP_KEY_STATE] || work->keys[SP_KEY_WAITS_FOR]);
 	if (work->mode)
 		work->only_leaves = false; /* reasons of waits are in the callers */
@@ -371,11 +373,12 @@ static struct sp_error *open_states(struct run *run, const struct merged *merged
 {
 	struct task_states *states = run->sideband.states;
 	bool known = states && task_states_known(states);
+	const struct mode_source source = {run->reader, states, &run->sideband.sched};
 	struct sp_error *error = NULL;
 	if (known && wants_parallelism(run, merged))
 		error = task_states_add_latency(states);
 	if (!error && run->work.mode)
-		error = mode_init(&run->mode, run->reader, &run->options, states);
+		error = mode_init(&run->mode, &source, &run->options, run->work.keys[SP_KEY_WAKER]);
 	if (!error && !known && !run->work.mode && wants_parallelism(run, merged))
 		error = mode_no_switches(run->reader, "parallelism");
 	return error;

@@ -332,6 +332,7 @@ void sp_capture_free(struct sp_capture *capture)
 	aux_areas_deinit(&capture->out.aux_areas);
 	ring_bank_deinit(&capture->bank);
 	event_control_deinit(&capture->control);
+	losses_deinit(&capture->losses);
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
 	sample_path_deinit(&capture->samples);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The end of a file, and the beginning of the next. */
+#include "base/cleanup.h"
 #include "capture/recorder.h"
 
 struct recording_progress capture_progress(const struct sp_capture *capture)
@@ -34,6 +35,27 @@ static struct sp_error *note_begin(struct sp_capture *capture)
 	const struct note_records to = {&capture->out.extra, capture->round_ns};
 	struct sp_error *error = notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL));
 	return error ? error : capture_note_threads(capture);
+}
+
+struct sp_error *capture_count_lost(struct sp_capture *capture)
+{
+	size_t all;
+	bool known;
+	struct loss_counts counts = {.count = capture->config.plan->sample_count,
+				     .reported = capture->samples.filter.counts.lost};
+	/* Reading thousands of events takes milliseconds. */
+	if (!capture->bank.was_full && counts.reported == capture->losses.reported)
+		return NULL;
+	CLEANUP_FREE uint64_t *lost = calloc(counts.count, sizeof(*lost));
+	if (!lost)
+		return error_no_memory();
+	struct sp_error *error = event_control_read_lost(&capture->control, lost, &known);
+	if (!error)
+		error = event_set_events(capture->control.set, &counts.events, &all);
+	if (error)
+		return error;
+	counts.of_events = known ? lost : NULL;
+	return losses_end_file(&capture->losses, &counts, &capture->out.extra);
 }
 
 struct sp_error *capture_change_file(struct sp_capture *capture)

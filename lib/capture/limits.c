@@ -119,7 +119,7 @@ uint64_t sp_capture_file_limit(const struct sp_capture *capture)
 	uint64_t rings = ring_bank_bytes(&capture->bank);
 	uint64_t closing = recording_closing_bytes(&capture->out);
 	if (capture->overwrite.on)
-		most = rotation->first_bytes + rings + FLIGHT_LOG_BYTES + closing;
+		most = rotation->first_bytes + rings + OVERWRITE_LOG_BYTES + closing;
 	if (rotation->max_bytes && rotation->max_bytes < most)
 		most = rotation->max_bytes;
 	/* A new file takes the rest of a round, if not even one record fits. */

@@ -3,9 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/capture.c \
 	lib/capture/events.c \
 	lib/capture/files.c \
-	lib/capture/overwrite.c lib/capture/overwrite.h \
 	lib/capture/limits.c \
-	lib/capture/lost.c \
 	lib/capture/off_cpu.c \
 	lib/capture/on_demand.c \
 	lib/capture/plan.c \
@@ -19,8 +17,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/watch.c \
 	lib/capture/watch_fd.c
 check_PROGRAMS += \
-	tests/unit/test_day \
-	tests/unit/test_overwrite
+	tests/unit/test_day
 tests_unit_test_day_SOURCES = tests/unit/test_day.c tests/unit/rings.h
 include lib/capture/notes/local.mk
 include lib/capture/snapshots/local.mk
@@ -31,5 +28,6 @@ include lib/capture/metadata/local.mk
 include lib/capture/ring_bank/local.mk
 include lib/capture/event_control/local.mk
 include lib/capture/output/local.mk
+include lib/capture/overwrite/local.mk
 include lib/capture/waits/local.mk
 include lib/capture/samples/local.mk

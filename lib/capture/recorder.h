@@ -13,8 +13,9 @@
 #include "base/clock.h"
 #include "capture/config/config.h"
 #include "capture/event_control/event_control.h"
-#include "capture/overwrite.h"
+#include "capture/event_control/losses.h"
 #include "capture/output/recording.h"
+#include "capture/overwrite/overwrite.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
 #include "capture/snapshots/snapshots.h"
@@ -41,6 +42,7 @@ struct sp_capture {
 	struct capture_config config;
 	struct recorded_tasks tasks;
 	struct event_control control;
+	struct losses losses;
 	struct ring_bank bank;
 	struct sample_path samples;
 	struct recording out;
@@ -52,8 +54,6 @@ struct sp_capture {
 	uint32_t quiet_rounds;          /* since there was a sample to unwind */
 	uint64_t round_ns;              /* when the last round began, by the recording's clock */
 	uint64_t begin_ns, end_ns;      /* CLOCK_MONOTONIC; end 0: not stopped */
-	uint64_t lost_at_end;           /* samples, beyond those in LOST records */
-	uint64_t lost_alternate;        /* helpers' samples and SWITCH records, which do not count */
 };
 
 /* Whether sampling begins with the command; what runs already is sampled at once. */
@@ -121,9 +121,6 @@ struct sp_error *capture_map_aux_areas(struct sp_capture *capture) SP_MUST_CHECK
 struct sp_error *capture_drain_aux(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* lost.c: at the end, what was lost in all. */
-struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
-
 /* summary.c: notes at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
 
@@ -149,6 +146,14 @@ struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Notes losses. */
 struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;
 
+/* on_demand.c */
+
+/* Rings are mapped: begins overwrite mode, if it is on. */
+struct sp_error *capture_start_overwrite(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* Writes the samples in the rings. Unless it is the `last` time, another file begins then. */
+struct sp_error *capture_dump(struct sp_capture *capture, bool last) SP_MUST_CHECK;
+
 /* round.c */
 
 /* From the rings to the file; `last` commits in any case. */
@@ -171,6 +176,11 @@ struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret
 
 /* Call it last: if --max-size left samples out, this was the last round. */
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
+
+/* files.c */
+
+/* A file ends: counts losses, and corrects those that its LOST records report. */
+struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* Ends the file and begins the next. */
 struct sp_error *capture_change_file(struct sp_capture *capture) SP_MUST_CHECK;

@@ -98,25 +98,13 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	return error ?: capture_drain_aux(capture);
 }
 
-struct sp_error *capture_expire_overwrite(struct sp_capture *capture)
-{
-	struct live_state *live_state = &capture->out.rotation.live_state;
-	/* During a dump the window ends when the dump began, however long copying takes. */
-	uint64_t now_ns = capture->overwrite.stack_dump_ns ?: capture_record_time_ns(capture);
-	uint64_t window_ns = capture->overwrite.window_ns;
-	struct sp_error *error = NULL;
-	if (window_ns && now_ns > window_ns)
-		error = live_state_expire(live_state, now_ns - window_ns);
-	return error ? error : live_state_trim(live_state, FLIGHT_LOG_BYTES);
-}
-
 static struct sp_error *expire_live_state(struct sp_capture *capture, uint64_t before_ns)
 {
 	struct rotation *rotation = &capture->out.rotation;
 	if (!rotation->tracks)
 		return NULL;
 	if (capture->overwrite.on)
-		return capture_expire_overwrite(capture);
+		return overwrite_expire(&capture->overwrite, &rotation->live_state);
 	uint64_t oldest_ns = sample_path_oldest_ns(&capture->samples);
 	return live_state_expire(&rotation->live_state, oldest_ns < before_ns ? oldest_ns : before_ns);
 }

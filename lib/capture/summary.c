@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
+#include "capture/samples/unwind_notes.h"
 #include "record/note.h"
 
 /* A smaller share of the CPU time in samples gets a note. */
@@ -54,8 +55,8 @@ static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64
 	}
 	/* The target's share of neighbours; at the end, of all samples. */
 	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
-	double at_end = (double)capture->lost_at_end * (seen > 0 ? kept / seen : 1);
-	double reported = (double)counts->lost, alternate = (double)capture->lost_alternate;
+	double at_end = (double)capture->losses.at_end * (seen > 0 ? kept / seen : 1);
+	double reported = (double)counts->lost, alternate = (double)capture->losses.alternate;
 	double counting = reported > 0 ? (reported - alternate) / reported : 1;
 	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
 }
@@ -83,7 +84,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
-	uint64_t lost = counts->lost - capture->lost_alternate + capture->lost_at_end;
+	uint64_t lost = counts->lost - capture->losses.alternate + capture->losses.at_end;
 	uint64_t used = used_ns(capture);
 	const struct write_queue_counts written = write_queue_counts(capture->out.write_queue);
 	uint64_t samples = written_samples(capture, &written);
@@ -204,94 +205,12 @@ static struct sp_error *note_uncovered(struct sp_capture *capture,
 			    why_uncovered(capture, stats), rights_cpu_wide(&capture->config.rights));
 }
 
-static uint64_t unwound(const struct sp_capture_stacks *stacks)
-{
-	return stacks->complete + stacks->repaired + stacks->truncated +
-	       stacks->no_unwind_info + stacks->bad_memory +
-	       stacks->depth_limit;
-}
-
-static struct sp_error *note_skipped(struct sp_capture *capture)
-{
-	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
-	if (!stacks->skipped)
-		return NULL;
-	return notes_add(&capture->out.notes, NOTE_STACKS_SKIPPED, NULL, stacks->skipped,
-			    stacks->skipped + unwound(stacks));
-}
-
-/* A smaller part of truncated stacks gets no note: one in CUT_SHARE. */
-#define CUT_SHARE 1000
-
-/* Calls of the Python interpreter: a note from every N-th without its functions on. */
-#define PYTHON_SHARE 20
-
-/* Bytes of a copy that would hold nearly all stacks; 0: unknown or no more than now. */
-static uint64_t size_remedy(const struct sp_capture *capture)
-{
-	uint32_t enough = stack_sizes_enough(&capture->samples.unwound.sizes);
-	uint32_t most = capture->config.plan->samples[0].attr.sample_stack_user;
-	if (capture->control.alternate.large.stack_bytes > most)
-		most = capture->control.alternate.large.stack_bytes;
-	if (enough == UINT32_MAX)
-		return most >= SP_STACK_BYTES_MAX ? NOTE_STACK_NO_MORE : SP_STACK_BYTES_MAX;
-	const struct call_graph *graph = &capture->config.graph;
-	bool larger = enough > most || (enough > graph->stack_bytes && graph->fixed_size);
-	return larger ? enough : 0;
-}
-
-static struct sp_error *note_truncated(struct sp_capture *capture)
-{
-	const struct live_unwind_counts *counts = &capture->samples.unwound;
-	uint64_t all = unwound(&counts->stacks);
-	if (!counts->stacks.truncated || counts->stacks.truncated * CUT_SHARE < all)
-		return NULL;
-	return notes_add(&capture->out.notes, NOTE_STACKS_TRUNCATED, NULL, counts->stacks.truncated, all,
-			    counts->cuts[STACK_CUT_BY_SIZE], counts->cuts[STACK_CUT_BY_HOLE],
-			    counts->cuts[STACK_CUT_ELSEWHERE], counts->alone,
-			    counts->cuts[STACK_CUT_BY_SIZE] ? size_remedy(capture) : 0);
-}
-
-static struct sp_error *note_refused(struct sp_capture *capture)
-{
-	const struct live_unwind_counts *counts = &capture->samples.unwound;
-	if (!counts->refused)
-		return NULL;
-	return notes_add(&capture->out.notes, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused,
-			    counts->refused_pid);
-}
-
-static struct sp_error *note_shortened(struct sp_capture *capture)
-{
-	const struct sp_capture_stacks *stacks = &capture->samples.unwound.stacks;
-	if (!stacks->shortened)
-		return NULL;
-	return notes_add(&capture->out.notes, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
-}
-
-/* A few are always missing: the interpreter's function has begun, and its Python code has not. */
-static struct sp_error *note_python(struct sp_capture *capture)
-{
-	const struct python_counts *python = &capture->samples.unwound.python;
-	uint64_t missing = python->dropped + python->unreadable;
-	uint64_t all = python->groups + python->unreadable;
-	if (missing * PYTHON_SHARE < all || !missing)
-		return NULL;
-	return notes_add(&capture->out.notes, NOTE_PYTHON_DROPPED, NULL, missing, all,
-			    capture->config.graph.python_first);
-}
-
-/* How unwinding went. */
 static struct sp_error *note_unwound(struct sp_capture *capture)
 {
-	struct sp_error *error = note_skipped(capture);
-	if (!error)
-		error = note_truncated(capture);
-	if (!error)
-		error = note_refused(capture);
-	if (!error)
-		error = note_python(capture);
-	return error ? error : note_shortened(capture);
+	uint32_t planned = capture->config.plan->samples[0].attr.sample_stack_user;
+	uint32_t larger = capture->control.alternate.large.stack_bytes;
+	return unwind_notes_add(&capture->samples.unwound, &capture->config.graph,
+				larger > planned ? larger : planned, &capture->out.notes);
 }
 
 static struct sp_error *note_dropped(struct sp_capture *capture)
@@ -341,9 +260,9 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		error = note_modules(capture);
 	if (!error)
 		error = note_uncounted(capture);
-	if (!error && capture->lost_alternate && capture->control.alternate.ids.map.count)
+	if (!error && capture->losses.alternate && capture->control.alternate.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
-				     capture->samples.filter.counts.lost, capture->lost_alternate);
+				     capture->samples.filter.counts.lost, capture->losses.alternate);
 	if (!error && capture->samples.filter.membership && stats.lost)
 		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
 	return error ? error : note_uncovered(capture, &stats);

@@ -174,8 +174,8 @@ static bool add_times(const struct profile_source *source, size_t tally, struct 
 	struct sp_times *times = arena_alloc(arena, 2 * sizeof(*times));
 	if (!times)
 		return false;
-	times[0] = state_times(&of->self);
-	times[1] = state_times(source->children ? &of->total : &of->self);
+	times[0] = state_times(&of->self, source->states);
+	times[1] = state_times(source->children ? &of->total : &of->self, source->states);
 	row->self_times = &times[0];
 	row->total_times = &times[1];
 	row->self.share = state_share(&of->self, source->states);

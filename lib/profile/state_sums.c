@@ -13,6 +13,7 @@ void state_sums_add(struct state_sums *to, const struct state_sums *from)
 		to->ns[i] = weight_add(to->ns[i], from->ns[i]);
 	to->waits += from->waits;
 	to->variance += from->variance;
+	to->delay_ns = weight_add(to->delay_ns, from->delay_ns);
 	if (from->longest_ns > to->longest_ns)
 		to->longest_ns = from->longest_ns;
 }
@@ -63,14 +64,17 @@ struct sp_share state_share(const struct state_sums *part, const struct state_wh
 	};
 }
 
-struct sp_times state_times(const struct state_sums *sums)
+struct sp_times state_times(const struct state_sums *part, const struct state_whole *whole)
 {
+	uint64_t waits = (uint64_t)(part->waits + 0.5);
+	if (whole->counts)
+		return (struct sp_times){.waits = waits};
 	return (struct sp_times){
-		.running_ns = sums->ns[TIME_ON_CPU],
-		.runnable_ns = sums->ns[TIME_RUNNABLE],
-		.blocked_ns = sums->ns[TIME_BLOCKED],
-		.unknown_ns = sums->ns[TIME_UNKNOWN],
-		.waits = (uint64_t)(sums->waits + 0.5),
-		.longest_wait_ns = sums->longest_ns,
+		.running_ns = part->ns[TIME_ON_CPU],
+		.runnable_ns = weight_add(part->ns[TIME_RUNNABLE], part->delay_ns),
+		.blocked_ns = part->ns[TIME_BLOCKED],
+		.unknown_ns = part->ns[TIME_UNKNOWN],
+		.waits = waits,
+		.longest_wait_ns = part->longest_ns,
 	};
 }

@@ -13,6 +13,7 @@ struct state_sums {
 	double waits;             /* number of waits; estimated if short ones were recorded at random */
 	uint64_t longest_ns;      /* longest recorded wait */
 	double variance;          /* variance of ns[TIME_BLOCKED], in ns²; 0: all waits were recorded */
+	uint64_t delay_ns;        /* SP_MODE_WAKERS: from wake-up to running; no part of the sum */
 };
 
 void state_sums_add(struct state_sums *to, const struct state_sums *from);
@@ -23,7 +24,10 @@ uint64_t state_sums_total(const struct state_sums *sums);
 /* Whole of an event's time, of which rows have shares. */
 struct state_whole {
 	struct state_sums sums;
+	struct state_sums shown; /* part that passes the filters */
 	double n_eff; /* information of the on-CPU samples (weight_sums_effective()) */
+	uint64_t unended_ns; /* SP_MODE_WAKERS: blocked time that no recorded wake-up ended */
+	bool counts;  /* SP_MODE_WAKERS, no recording has context switches: `ns` are numbers of wake-ups */
 };
 
 /*
@@ -34,7 +38,7 @@ struct state_whole {
  */
 struct sp_share state_share(const struct state_sums *part, const struct state_whole *whole);
 
-/* Converts to the public form, with the number of waits rounded. */
-struct sp_times state_times(const struct state_sums *sums);
+/* Converts a part to the public form, with the number of waits rounded. */
+struct sp_times state_times(const struct state_sums *part, const struct state_whole *whole);
 
 #endif

@@ -15,6 +15,10 @@
 #define STATE_BITS 0xff
 #define STATE_EXITED 0x30 /* EXIT_DEAD, EXIT_ZOMBIE */
 
+/* Bits of common_flags: the tracepoint was reached in such a context. */
+#define FLAGS_INTERRUPT 0x48 /* HARDIRQ, NMI */
+#define FLAGS_SOFTIRQ 0x10
+
 void sched_samples_deinit(struct sched_samples *samples)
 {
 	vec_deinit(&samples->events);
@@ -28,7 +32,7 @@ static struct sched_field find_field(const char *format, const char *name)
 	snprintf(wanted, sizeof(wanted), " %s;", name);
 	const char *at = strstr(format, wanted);
 	if (!at || sscanf(at + strlen(wanted), " offset:%u; size:%u;", &field.offset, &field.size) != 2 ||
-	    (field.size != 4 && field.size != 8))
+	    (field.size != 1 && field.size != 4 && field.size != 8))
 		return (struct sched_field){0};
 	return field;
 }
@@ -65,6 +69,7 @@ static bool on_format(void *arg, enum trace_file kind, const char *system, const
 		event->prev_state = find_field(format, "prev_state");
 		event->next_pid = find_field(format, "next_pid");
 		event->pid = find_field(format, "pid");
+		event->flags = find_field(format, "common_flags");
 	}
 	return true;
 }
@@ -126,13 +131,46 @@ static bool read_field(const struct sched_samples *samples, const struct sp_samp
 {
 	struct cursor cursor = cursor_make(sample->raw.bytes, sample->raw.size, samples->swap, NULL, 0);
 	uint32_t word;
+	uint8_t byte;
 	if (!field.size || !cursor_skip(&cursor, field.offset))
 		return false;
 	if (field.size == 8)
 		return cursor_u64(&cursor, ret);
-	if (!cursor_u32(&cursor, &word))
+	if (!(field.size == 1 ? cursor_u8(&cursor, &byte) : cursor_u32(&cursor, &word)))
 		return false;
-	*ret = word;
+	*ret = field.size == 1 ? byte : word;
+	return true;
+}
+
+bool sched_samples_has_wakes(const struct sched_samples *samples, uint16_t event)
+{
+	const struct sched_event *of = event < samples->events.count ? &samples->events.items[event] : NULL;
+	return of && of->kind == SCHED_EVENT_WAKE && of->pid.size;
+}
+
+/* Returns the context of a wake-up. Without flags, interrupts are not distinguished from threads. */
+static enum task_waker waker_of(const struct sched_samples *samples, const struct sched_event *event,
+				const struct sp_sample *sample)
+{
+	uint64_t flags = 0;
+	read_field(samples, sample, event->flags, &flags);
+	if (flags & FLAGS_INTERRUPT)
+		return TASK_WAKER_INTERRUPT;
+	if (flags & FLAGS_SOFTIRQ)
+		return TASK_WAKER_SOFTIRQ;
+	if (!(sample->present & PERF_SAMPLE_TID))
+		return TASK_WAKER_UNKNOWN;
+	return sample->tid ? TASK_WAKER_THREAD : TASK_WAKER_IDLE;
+}
+
+bool sched_samples_wake(const struct sched_samples *samples, const struct sp_record *record,
+			struct sched_wake *ret)
+{
+	const struct sched_event *event = &samples->events.items[record->event];
+	uint64_t woken;
+	if (!read_field(samples, &record->sample, event->pid, &woken))
+		return false;
+	*ret = (struct sched_wake){(uint32_t)woken, waker_of(samples, event, &record->sample)};
 	return true;
 }
 
@@ -160,23 +198,35 @@ static struct sp_error *add_switch(const struct sched_samples *samples, const st
 	return error ? error : task_states_add_switch(states, &to);
 }
 
+static struct sp_error *add_wake(const struct sched_samples *samples, const struct sp_record *record,
+				 struct task_states *states)
+{
+	const struct sp_sample *sample = &record->sample;
+	struct sched_wake wake;
+	struct task_switched waker = {.pid = sample->pid, .tid = sample->tid, .time_ns = sample->time_ns,
+				      .cpu = UINT32_MAX, .kind = TASK_SWITCH_WAKER};
+	struct sp_error *error = task_states_add_switch(states, &waker);
+	if (error || !sched_samples_wake(samples, record, &wake))
+		return error;
+	const struct task_switched woken = {.tid = wake.tid, .time_ns = sample->time_ns, .cpu = UINT32_MAX,
+					    .kind = TASK_SWITCH_WAKE, .waker = wake.waker,
+					    .waker_tid = sample->tid};
+	return task_states_add_switch(states, &woken);
+}
+
 struct sp_error *sched_samples_add(const struct sched_samples *samples, const struct sp_record *record,
 				   struct task_states *states)
 {
 	const struct sp_sample *sample = &record->sample;
 	const struct sched_event *event = record->event < samples->events.count ?
 						  &samples->events.items[record->event] : NULL;
-	uint64_t woken;
-	struct task_switched seen = {.pid = sample->pid, .tid = sample->tid, .time_ns = sample->time_ns,
-				     .cpu = UINT32_MAX, .kind = TASK_SWITCH_SEEN};
+	const struct task_switched seen = {.pid = sample->pid, .tid = sample->tid,
+					   .time_ns = sample->time_ns, .cpu = UINT32_MAX,
+					   .kind = TASK_SWITCH_SEEN};
 	if (!event || event->kind == SCHED_EVENT_WAIT || !sample->time_ns)
 		return NULL;
 	if (event->kind == SCHED_EVENT_SWITCH)
 		return add_switch(samples, event, sample, states);
-	struct sp_error *error = task_states_add_switch(states, &seen);
-	if (error || event->kind != SCHED_EVENT_WAKE || !read_field(samples, sample, event->pid, &woken))
-		return error;
-	seen = (struct task_switched){.tid = (uint32_t)woken, .time_ns = sample->time_ns,
-				      .cpu = UINT32_MAX, .kind = TASK_SWITCH_WAKE};
-	return task_states_add_switch(states, &seen);
+	return event->kind == SCHED_EVENT_WAKE ? add_wake(samples, record, states) :
+						 task_states_add_switch(states, &seen);
 }

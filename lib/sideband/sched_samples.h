@@ -25,7 +25,7 @@ enum sched_kind {
 struct sched_event {
 	enum sched_kind kind;
 	struct sched_field prev_pid, prev_state, next_pid; /* SCHED_EVENT_SWITCH */
-	struct sched_field pid;                            /* SCHED_EVENT_WAKE */
+	struct sched_field pid, flags;                     /* SCHED_EVENT_WAKE; flags: common_flags */
 };
 
 struct sched_samples {
@@ -40,6 +40,19 @@ struct sched_samples {
 struct sp_error *sched_samples_init(struct sched_samples *samples,
 				    const struct sp_reader *reader) SP_MUST_CHECK;
 void sched_samples_deinit(struct sched_samples *samples);
+
+/* Wake-up of a thread by the thread of the sample, or by an interrupt on its CPU. */
+struct sched_wake {
+	uint32_t tid; /* the woken thread */
+	enum task_waker waker;
+};
+
+/* Returns whether samples of an event are wake-ups, and their format is known. */
+bool sched_samples_has_wakes(const struct sched_samples *samples, uint16_t event);
+
+/* Gets the wake-up of a sample of such an event. Returns false if its raw data is too short. */
+bool sched_samples_wake(const struct sched_samples *samples, const struct sp_record *record,
+			struct sched_wake *ret);
 
 /* Adds a sample to the states. */
 struct sp_error *sched_samples_add(const struct sched_samples *samples, const struct sp_record *record,

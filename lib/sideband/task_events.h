@@ -21,10 +21,16 @@ enum task_event_kind {
 
 #define TASK_CPU_UNKNOWN 0xffffffu
 
+/* Values of task_event.cpu of WAKE events that are no waker's tid. */
+#define TASK_WAKE_UNKNOWN TASK_CPU_UNKNOWN
+#define TASK_WAKE_INTERRUPT 0xfffffeu
+#define TASK_WAKE_SOFTIRQ 0xfffffdu
+
 struct task_event {
 	uint64_t time_ns;
 	uint32_t thread; /* index in threads */
-	uint32_t cpu : 24, kind : 8; /* cpu of a FORK event: the new task's pid */
+	uint32_t cpu : 24, kind : 8; /* cpu of a FORK event: the new task's pid; of a WAKE event: the waker's
+				      * tid (0: the idle task), or a TASK_WAKE_* */
 };
 
 /* A count of /proc/PID/task/TID/schedstat. */

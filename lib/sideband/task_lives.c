@@ -76,6 +76,12 @@ static bool agree(enum task_state state, enum needed needed)
 	}
 }
 
+/* Returns the CPU of an event of a life; TASK_CPU_UNKNOWN: unknown. */
+static uint32_t cpu_of(const struct task_event *event)
+{
+	return event->kind == TASK_EVENT_WAKE ? TASK_CPU_UNKNOWN : event->cpu;
+}
+
 /*
  * Gets the CPU on which the thread ran between two events, if it ran. Returns false if the events contradict
  * each other: they were on different CPUs.
@@ -84,8 +90,8 @@ static bool cpu_between(const struct task_lives *lives, const struct task_life *
 			uint32_t *ret)
 {
 	const struct task_event *events = lives->events->items.items + life->first;
-	uint32_t first = index ? events[index - 1].cpu : TASK_CPU_UNKNOWN;
-	uint32_t last = index < life->count ? events[index].cpu : life->end_cpu;
+	uint32_t first = index ? cpu_of(&events[index - 1]) : TASK_CPU_UNKNOWN;
+	uint32_t last = index < life->count ? cpu_of(&events[index]) : life->end_cpu;
 	*ret = first != TASK_CPU_UNKNOWN ? first : last;
 	return first == TASK_CPU_UNKNOWN || last == TASK_CPU_UNKNOWN || first == last;
 }
@@ -310,7 +316,7 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 static void count_event(const struct task_event *event, uint32_t *cpu, struct task_totals *ret)
 {
 	ret->preemptions += event->kind == TASK_EVENT_PREEMPT;
-	if (event->kind == TASK_EVENT_WAKE || event->cpu == TASK_CPU_UNKNOWN)
+	if (cpu_of(event) == TASK_CPU_UNKNOWN)
 		return;
 	ret->migrations += *cpu != TASK_CPU_UNKNOWN && *cpu != event->cpu;
 	*cpu = event->cpu;
@@ -322,7 +328,7 @@ void task_life_sum(const struct task_lives *lives, const struct task_life *life,
 	const struct task_event *events = lives->events->items.items + life->first;
 	/* An event at `from_ns` belongs to this time, and one at `until_ns` to the next. */
 	size_t begin = sorted_below(events, life->count, .time_ns, from_ns);
-	uint32_t cpu = begin ? events[begin - 1].cpu : TASK_CPU_UNKNOWN;
+	uint32_t cpu = begin ? cpu_of(&events[begin - 1]) : TASK_CPU_UNKNOWN;
 	for (size_t i = begin; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(lives, life, i, pieces);

@@ -263,6 +263,23 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 	return done ? NULL : error_no_memory();
 }
 
+/* Returns the word of a WAKE event for its waker. */
+static uint32_t wake_word(const struct task_switched *switched)
+{
+	switch (switched->waker) {
+	case TASK_WAKER_THREAD:
+		return switched->waker_tid < TASK_WAKE_SOFTIRQ ? switched->waker_tid : TASK_WAKE_UNKNOWN;
+	case TASK_WAKER_IDLE:
+		return 0;
+	case TASK_WAKER_INTERRUPT:
+		return TASK_WAKE_INTERRUPT;
+	case TASK_WAKER_SOFTIRQ:
+		return TASK_WAKE_SOFTIRQ;
+	default:
+		return TASK_WAKE_UNKNOWN;
+	}
+}
+
 struct sp_error *task_states_add_switch(struct task_states *states, const struct task_switched *switched)
 {
 	static const unsigned int kinds[] = {
@@ -272,24 +289,28 @@ struct sp_error *task_states_add_switch(struct task_states *states, const struct
 		[TASK_SWITCH_EXIT] = TASK_EVENT_EXIT | TASK_EVENT_TRACE,
 		[TASK_SWITCH_WAKE] = TASK_EVENT_WAKE,
 		[TASK_SWITCH_SEEN] = TASK_EVENT_SEEN | TASK_EVENT_TRACE,
+		[TASK_SWITCH_WAKER] = TASK_EVENT_SEEN | TASK_EVENT_TRACE,
 	};
 	uint32_t cpu = switched->cpu < TASK_CPU_UNKNOWN ? switched->cpu : TASK_CPU_UNKNOWN;
-	bool runs = switched->kind == TASK_SWITCH_SEEN;
+	bool runs = switched->kind == TASK_SWITCH_SEEN || switched->kind == TASK_SWITCH_WAKER;
+	bool wakes = switched->kind == TASK_SWITCH_WAKE;
 	note_extent(states, switched->time_ns);
-	if (!runs && switched->kind != TASK_SWITCH_WAKE && !note_time(states, cpu, switched->time_ns))
+	if (!runs && !wakes && !note_time(states, cpu, switched->time_ns))
 		return error_no_memory();
 	if (!is_thread(switched->tid))
 		return NULL;
 	struct task_thread *thread = task_events_thread(&states->events, switched->tid, switched->pid);
-	/* One of many samples between two switches is enough. */
-	if (thread && runs && thread->seen)
-		return NULL;
-	if (!thread || !task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
-					cpu))
+	if (!thread)
 		return error_no_memory();
-	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKE;
+	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKER && !wakes;
+	/* One of many samples between two switches is enough. */
+	if (runs && thread->seen)
+		return NULL;
+	if (!task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
+			     wakes ? wake_word(switched) : cpu))
+		return error_no_memory();
 	thread->seen = runs || switched->kind == TASK_SWITCH_IN;
-	states->switches |= !runs && switched->kind != TASK_SWITCH_WAKE;
+	states->switches |= !runs && !wakes;
 	return NULL;
 }
 
@@ -446,6 +467,62 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 		return true;
 	}
 	return false;
+}
+
+/* Sets the waker by the word of a WAKE event. */
+static void set_waker(const struct task_states *states, uint32_t word, struct task_wakeup *ret)
+{
+	if (word && word < TASK_WAKE_SOFTIRQ) {
+		ret->waker = TASK_WAKER_THREAD;
+		ret->tid = word;
+		ret->pid = task_states_pid(states, word);
+		return;
+	}
+	ret->waker = !word ? TASK_WAKER_IDLE :
+		     word == TASK_WAKE_INTERRUPT ? TASK_WAKER_INTERRUPT :
+		     word == TASK_WAKE_SOFTIRQ ? TASK_WAKER_SOFTIRQ : TASK_WAKER_UNKNOWN;
+}
+
+/* Gets the wake-up of a life's event, unless records between it and the event before were lost. */
+static bool wakeup_at(const struct task_states *states, const struct task_life *life, size_t index,
+		      struct task_wakeup *ret)
+{
+	const struct task_event *event = &states->events.items.items[life->first + index];
+	struct task_piece pieces[TASK_PIECES];
+	task_life_pieces(&states->lives, life, index, pieces);
+	if (pieces[0].state != TASK_BLOCKED)
+		return false;
+	*ret = (struct task_wakeup){
+		.begin_ns = pieces[0].begin_ns,
+		.wake_ns = event->time_ns,
+		.run_ns = index + 1 < life->count ? event[1].time_ns : life->totals.end_ns,
+	};
+	ret->blocked_ns = event->time_ns - ret->begin_ns -
+			  task_gaps_overlap(task_gaps_of(&states->gaps, pieces[0].cpu), ret->begin_ns,
+					    event->time_ns);
+	set_waker(states, event->cpu, ret);
+	return true;
+}
+
+bool task_states_wakeup(const struct task_states *states, uint32_t tid, uint64_t time_ns,
+			struct task_wakeup *ret)
+{
+	size_t index = task_states_lifetime(states, tid, time_ns);
+	const struct task_life *life = index != SIZE_MAX ? &states->lives.items.items[index] : NULL;
+	if (!life)
+		return false;
+	const struct task_event *events = states->events.items.items + life->first;
+	for (size_t i = sorted_below(events, life->count, .time_ns, time_ns);
+	     i < life->count && events[i].time_ns == time_ns; i++)
+		if (events[i].kind == TASK_EVENT_WAKE)
+			return wakeup_at(states, life, i, ret);
+	return false;
+}
+
+uint32_t task_states_pid(const struct task_states *states, uint32_t tid)
+{
+	const uint32_t *index = u64map_find(&states->events.thread_of, tid);
+	return index ? states->events.threads.items[*index].pid : 0;
 }
 
 void task_states_window(const struct task_states *states, size_t index, uint64_t from_ns,

@@ -78,15 +78,27 @@ enum task_switch {
 	TASK_SWITCH_PREEMPT,
 	TASK_SWITCH_EXIT, /* from a thread that has ended */
 	TASK_SWITCH_WAKE,
-	TASK_SWITCH_SEEN, /* no switch: the thread was on a CPU */
+	TASK_SWITCH_SEEN,  /* no switch: the thread was on a CPU */
+	TASK_SWITCH_WAKER, /* like TASK_SWITCH_SEEN, of a thread that may not be recorded itself */
 };
 
-/* Event of a thread by a sample. It counts only if the thread has no SWITCH records. */
+/* Context that woke a thread. An interrupt is not the work of the thread that it interrupted. */
+enum task_waker {
+	TASK_WAKER_UNKNOWN,
+	TASK_WAKER_THREAD,
+	TASK_WAKER_IDLE,      /* the idle task */
+	TASK_WAKER_INTERRUPT, /* a hardware interrupt or NMI */
+	TASK_WAKER_SOFTIRQ,
+};
+
+/* Event of a thread by a sample. Switches count only if the thread has no SWITCH records. */
 struct task_switched {
 	uint32_t pid, tid; /* pid 0: unknown */
 	uint64_t time_ns;
 	uint32_t cpu;      /* UINT32_MAX: unknown */
 	enum task_switch kind;
+	enum task_waker waker; /* TASK_SWITCH_WAKE */
+	uint32_t waker_tid;    /* TASK_WAKER_THREAD */
 };
 
 /* Adds an event by a sample, in any order. Fails only when out of memory. */
@@ -137,6 +149,22 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
  */
 bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			   struct task_interval *ret);
+
+/* A wake-up that ended a wait. */
+struct task_wakeup {
+	uint64_t begin_ns, wake_ns; /* the wait's begin, and its end by the wake-up */
+	uint64_t blocked_ns;        /* time between, without times in which records were lost */
+	uint64_t run_ns;            /* when the thread got a CPU, or its lifetime's end */
+	enum task_waker waker;
+	uint32_t pid, tid;          /* TASK_WAKER_THREAD; pid 0: unknown */
+};
+
+/* Gets the wake-up by which a thread's wait ended at that time. Returns false if no wait ended so. */
+bool task_states_wakeup(const struct task_states *states, uint32_t tid, uint64_t time_ns,
+			struct task_wakeup *ret);
+
+/* Returns the last known pid of a thread; 0: unknown. */
+uint32_t task_states_pid(const struct task_states *states, uint32_t tid);
 
 /*
  * Adds a lifetime's sums and counts from `from_ns` to `until_ns` to *ret: a wait that began before counts

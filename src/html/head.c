@@ -352,7 +352,7 @@ bool head_write(const struct head *head, FILE *out)
 {
 	static const char *const modes[] = {
 		[SP_MODE_CPU] = "cpu", [SP_MODE_WALL] = "wall", [SP_MODE_OFF_CPU] = "off-cpu",
-		[SP_MODE_LATENCY] = "latency"};
+		[SP_MODE_LATENCY] = "latency", [SP_MODE_WAKERS] = "wakers"};
 	const struct report *report = head->page->report;
 	struct writing writing = {.json.out = out, .text.form = TEXT_SHOWN};
 	struct json *json = &writing.json;

@@ -50,7 +50,7 @@ const char *column_title(const struct table *table, const struct column *column)
 	case COLUMN_BLOCKED:
 		return "blocked";
 	case COLUMN_WAITS:
-		return "waits";
+		return table->report->mode == SP_MODE_WAKERS ? "wake-ups" : "waits";
 	case COLUMN_LONGEST:
 		return "longest";
 	default:
@@ -211,23 +211,30 @@ static void choose_named_columns(struct table *table)
 static void choose_time_columns(struct table *table)
 {
 	enum sp_mode mode = table->report->mode;
-	if (mode != SP_MODE_OFF_CPU)
+	if (mode == SP_MODE_WALL || mode == SP_MODE_LATENCY)
 		add_column(table, COLUMN_ON, 0);
-	add_column(table, COLUMN_RUNNABLE, 0);
+	if (mode != SP_MODE_WAKERS)
+		add_column(table, COLUMN_RUNNABLE, 0);
 	if (mode == SP_MODE_LATENCY)
 		return;
 	add_column(table, COLUMN_BLOCKED, 0);
 	add_column(table, COLUMN_WAITS, 0);
 	add_column(table, COLUMN_LONGEST, 0);
+	if (mode == SP_MODE_WAKERS)
+		add_column(table, COLUMN_RUNNABLE, 0);
 }
 
-/* Adds the default columns. Only the share that orders the rows has an interval column. */
+/*
+ * Adds the default columns. Only the share that orders the rows has an interval column. Wake-ups are no
+ * samples: all are recorded.
+ */
 static void choose_usual_columns(struct table *table)
 {
 	const struct report *report = table->report;
 	bool by_total = report_by_total(report);
 	add_column(table, by_total ? COLUMN_TOTAL : COLUMN_SELF, 0);
-	add_column(table, by_total ? COLUMN_TOTAL_RANGE : COLUMN_SELF_RANGE, 0);
+	if (report->mode != SP_MODE_WAKERS)
+		add_column(table, by_total ? COLUMN_TOTAL_RANGE : COLUMN_SELF_RANGE, 0);
 	if (report->mode != SP_MODE_CPU)
 		choose_time_columns(table);
 	else if (report->children)
@@ -242,16 +249,22 @@ static size_t columns_most(const struct joint_view *view)
 }
 
 /*
- * Returns whether the column of a tracepoint field is empty in all shown rows, because the field
- * belongs to another event.
+ * Returns whether a column is empty in all shown rows: that of a tracepoint field, because the field belongs
+ * to another event, or of blocked time if context switches were not recorded.
  */
 static bool is_void(const struct table *table, const struct column *column)
 {
-	if (column->kind < COLUMN_KEY + SP_KEY_TRACE || column->kind >= COLUMN_KEY + SP_KEY_COUNT)
+	char buffer[FORMAT_SIZE];
+	bool of_wakers = table->report->mode == SP_MODE_WAKERS && column->kind >= COLUMN_ON &&
+			 column->kind <= COLUMN_LONGEST;
+	if (!of_wakers && (column->kind < COLUMN_KEY + SP_KEY_TRACE ||
+			   column->kind >= COLUMN_KEY + SP_KEY_COUNT))
 		return false;
-	for (size_t i = 0; i < table->row_count; i++)
-		if (row_text(table->rows[i].row, (enum sp_key)(column->kind - COLUMN_KEY)))
+	for (size_t i = 0; i < table->row_count; i++) {
+		const char *text = cell_text(table, &table->rows[i], column, buffer);
+		if (text && *text)
 			return false;
+	}
 	return true;
 }
 

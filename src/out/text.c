@@ -238,6 +238,8 @@ static void add_times(const struct report *report, const struct sp_profile *prof
 	char times[320], count[FORMAT_SIZE];
 	times_describe(&report->term, profile, times, sizeof(times));
 	add_clause(clauses, "%s", times);
+	if (report->mode == SP_MODE_WAKERS)
+		return;
 	add_clause(clauses, "%s sample%s", format_count(profile->samples, count),
 		   profile->samples == 1 ? "" : "s");
 }
@@ -346,14 +348,21 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	for (size_t i = 0; i < report->profile_count; i++)
 		times &= report->profiles[i]->weight_is_time;
 	term_begin(&report->term, TERM_DIM, out);
-	fprintf(out, "Percentages are of %s; %s is the 95%% confidence interval.\n",
+	bool wakers = report->mode == SP_MODE_WAKERS;
+	fprintf(out, "Percentages are of %s",
 		report->relative ? "what passes the filters" :
 		report->mode == SP_MODE_LATENCY ? "the processes' lifetimes" :
+		wakers ? times ? "blocked time that wake-ups ended" : "all wake-ups" :
 		report->mode != SP_MODE_CPU ? "the threads' time" :
-		times ? "total CPU time" : "the event's total",
-		term_glyph(&report->term, "low–high", "low-high"));
-	if (report->mode != SP_MODE_CPU && !report->column_count && !report->hide_rows)
-		fputs("Time is in ms; runnable threads wait for a CPU.\n", out);
+		times ? "total CPU time" : "the event's total");
+	if (wakers)
+		fputs(".\n", out);
+	else
+		fprintf(out, "; %s is the 95%% confidence interval.\n",
+			term_glyph(&report->term, "low–high", "low-high"));
+	if (report->mode != SP_MODE_CPU && times && !report->column_count && !report->hide_rows)
+		fprintf(out, "Time is in ms; %s.\n", wakers ? "runnable: from wake-up to running" :
+			"runnable threads wait for a CPU");
 	term_end(&report->term, TERM_DIM, out);
 }
 

@@ -15,12 +15,36 @@ static void add_time(const struct term *term, char *buffer, size_t size, uint64_
 			 format_duration(term, ns, duration), what);
 }
 
+/* Writes the wake-ups of SP_MODE_WAKERS, and the waits that they ended. */
+static void describe_wakeups(const struct term *term, const struct sp_profile *profile, char *buffer,
+			     size_t size)
+{
+	const struct sp_times *times = &profile->times;
+	char count[FORMAT_SIZE], blocked[FORMAT_SIZE], all[FORMAT_SIZE], longest[FORMAT_SIZE];
+	int used = snprintf(buffer, size, "%s wake-up%s", format_count(times->waits, count),
+			    times->waits == 1 ? "" : "s");
+	if (!profile->weight_is_time) {
+		snprintf(buffer + used, size - (size_t)used, ", blocked times unknown (no context switches "
+			 "recorded)");
+		return;
+	}
+	snprintf(buffer + used, size - (size_t)used, " ended %s of %s of blocked time (longest %s)",
+		 format_duration(term, times->blocked_ns, blocked),
+		 format_duration(term, times->blocked_ns + times->unknown_ns, all),
+		 format_duration(term, times->longest_wait_ns, longest));
+	add_time(term, buffer, size, times->runnable_ns, "from wake-up to running");
+}
+
 void times_describe(const struct term *term, const struct sp_profile *profile, char *buffer, size_t size)
 {
 	const struct sp_times *times = &profile->times;
 	bool latency = profile->mode == SP_MODE_LATENCY;
 	char whole[FORMAT_SIZE], count[FORMAT_SIZE], longest[FORMAT_SIZE];
 	uint64_t threads = profile->threads - profile->idle_threads;
+	if (profile->mode == SP_MODE_WAKERS) {
+		describe_wakeups(term, profile, buffer, size);
+		return;
+	}
 	format_duration(term, profile->weight, whole);
 	if (latency || !threads)
 		snprintf(buffer, size, "%s%s: ", whole, latency ? " of the processes' lifetimes" : "");

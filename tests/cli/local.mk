@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_PROGRAMS += tests/cli/recording
+tests_cli_recording_SOURCES = tests/cli/recording.c tests/cli/wakeups.h
 tests_cli_recording_LDADD = lib/libsprof-core.la
 EXTRA_DIST += tests/cli/lib.sh tests/cli/stacks.sh tests/cli/tables.sh
 dist_check_SCRIPTS += \
@@ -36,7 +37,7 @@ VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_page.sh tests/cli/test_
 	tests/cli/test_speedscope.sh
 EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
-dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_report_modes.sh tests/cli/test_export.sh \
+dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_report_modes.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \
 	tests/cli/test_export_modes.sh
 EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh
 EXTRA_DIST += tests/cli/sources.awk \

@@ -4,7 +4,8 @@
  * names, one a line, so that a test says what it is about and knows the truth:
  *
  *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, or, with period
- *	                                    1, context-switches and offcpu-time; which
+ *	                                    1, context-switches, offcpu-time and
+ *	                                    sched:sched_waking; which
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
@@ -28,7 +29,9 @@
  *	with [FIELD VALUE]...               these fields of the samples that follow, until the
  *	                                    next such line; branch FROM TO FLAGS is one of them,
  *	                                    any number of times, and so is count VALUE, one for each
- *	                                    event in turn; times ENABLED RUNNING go with those
+ *	                                    event in turn; times ENABLED RUNNING go with those;
+ *	                                    woken TID and flags (8 interrupt, 16 softirq) are of
+ *	                                    sched:sched_waking
  *	cgroup ID PATH
  *	namespaces PID TID TIME DEV INODE   of all kinds
  *	lost EVENT COUNT [TIME]             LOST_SAMPLES: of all, at the end; with TIME, then
@@ -49,6 +52,8 @@
 #include "record/encode.h"
 #include "record/note.h"
 #include "record/types.h"
+#include "tests/cli/wakeups.h"
+#include "trace/container.h"
 #include "writer/writer.h"
 
 #define MAX_WORDS 9000
@@ -75,6 +80,7 @@ struct recording {
 	struct sp_sample with;
 	struct sp_branch branches[MAX_BRANCHES];
 	struct sp_counter counters[MAX_EVENTS];
+	uint32_t woken, flags;
 	size_t line;
 };
 
@@ -165,6 +171,7 @@ static void add_event(struct recording *recording, char **words)
 		{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
 		{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
 		{"offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+		{"sched:sched_waking", PERF_TYPE_TRACEPOINT, 375},
 	};
 	size_t index = recording->event_count++;
 	struct sp_event *event = &recording->events[index];
@@ -185,13 +192,17 @@ static void add_event(struct recording *recording, char **words)
 	event->attr.size = sizeof(event->attr);
 	event->attr.freq = 1;
 	event->attr.sample_freq = 997;
-	if (event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES) {
+	bool switches = event->attr.type == PERF_TYPE_SOFTWARE &&
+			event->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+	if (event->attr.type == PERF_TYPE_TRACEPOINT || switches) {
 		event->attr.freq = 0;
 		event->attr.sample_period = 1;
 	}
 	event->attr.sample_id_all = 1;
 	event->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_IDENTIFIER;
+	if (event->attr.type == PERF_TYPE_TRACEPOINT)
+		event->attr.sample_type |= PERF_SAMPLE_RAW;
 	for (char **word = words + 2; words[1] && *word; word++) {
 		event->attr.sample_type |= field_of(recording, *word)->bit;
 		if (!strcmp(*word, "calls"))
@@ -256,6 +267,7 @@ static void read_stacks(struct recording *recording, char **words)
 static void read_with(struct recording *recording, char **words)
 {
 	recording->with = (struct sp_sample){.branches = recording->branches};
+	recording->woken = recording->flags = 0;
 	struct sp_counters *counters = &recording->with.counters;
 	counters->values = recording->counters;
 	for (char **word = words + 1; *word; word += 2) {
@@ -271,6 +283,11 @@ static void read_with(struct recording *recording, char **words)
 			counters->time_enabled_ns = number(recording, word[1]);
 			counters->time_running_ns = number(recording, word[2]);
 			word++;
+			continue;
+		}
+		if (!strcmp(*word, "woken") || !strcmp(*word, "flags")) {
+			*(**word == 'w' ? &recording->woken : &recording->flags) =
+				(uint32_t)number(recording, word[1]);
 			continue;
 		}
 		if (strcmp(*word, "branch") != 0) {
@@ -350,6 +367,10 @@ static void write_sample(struct recording *recording, char **words)
 			ips[record.sample.ip_count++] = level = mark;
 		ips[record.sample.ip_count++] = ip;
 	}
+	uint8_t raw[WAKEUP_SIZE];
+	wakeup_raw(recording->woken, (uint8_t)recording->flags, raw);
+	if (event->attr.sample_type & PERF_SAMPLE_RAW)
+		sample->raw = (struct sp_bytes){raw, sizeof(raw)};
 	if (!recording->end.first_sample_ns)
 		recording->end.first_sample_ns = numbers[3];
 	recording->end.last_sample_ns = numbers[3];
@@ -514,8 +535,15 @@ static void open_writer(struct recording *recording)
 		return;
 	if (!recording->event_count)
 		die(recording, "there is no event");
+	struct record_buffer formats = {0};
+	wakeup_formats(&formats);
+	const struct writer_feature traces = {TRACE_FEATURE, {formats.items, formats.count}};
+	for (size_t i = 0; i < recording->event_count; i++)
+		recording->info.feature_count |= recording->events[i].attr.type == PERF_TYPE_TRACEPOINT;
+	recording->info.features = &traces;
 	check(recording, writer_open(recording->path, recording->events,
 				     recording->event_count, &recording->info, &recording->writer));
+	vec_deinit(&formats);
 }
 
 static void read_record(struct recording *recording, char **words)

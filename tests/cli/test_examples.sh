@@ -11,7 +11,7 @@ cannot() {
 	cat <<'EOF'
 needs the network	--debuginfod
 needs that unit or control group	--unit |record -G
-needs tracefs and root	(sched|oom|syscalls|block|probe|uprobe|kprobe):
+needs tracefs and root	(sched|oom|syscalls|block|probe|uprobe|kprobe):|--wakers|-s waker
 needs a program with that variable	mem:\./
 needs hardware counters	(-e|--event) *(cycles|instructions|branches)|:pp
 needs a recording of such events	report .*(-b$|--mem-mode|--group|--branch)

@@ -33,6 +33,14 @@ static struct known *know(uint32_t pid)
 	return &known.items[pid];
 }
 
+/* Whether a process ended before its turn in /proc came; `replaced`: and began a program before that. */
+static bool was_missed(uint32_t pid, bool replaced)
+{
+	const struct sim_process *process = sim_process_find(pid);
+	return process && process->ended && !process->was_read &&
+	       (!replaced || (process->replaced_ns && process->replaced_ns < sim_result.begin_ns));
+}
+
 static void learn(const struct sim_found *found)
 {
 	struct known *process = know(found->pid > found->ppid ? found->pid : found->ppid);
@@ -46,10 +54,12 @@ static void learn(const struct sim_found *found)
 						  .read_ns = found->time_ns};
 		} else if (found->pid != found->ppid) {
 			const struct known *parent = know(found->ppid);
-			uint32_t unknown = parent->complete ? 0 : parent->unknown ?: found->ppid;
+			bool replaced = was_missed(found->ppid, true);
+			bool nearest = replaced || !parent->unknown || was_missed(found->ppid, false);
 			*process = *parent;
 			process->pid = found->pid;
-			process->unknown = unknown;
+			process->complete &= !replaced;
+			process->unknown = process->complete ? 0 : nearest ? found->ppid : parent->unknown;
 		}
 		break;
 	case PERF_RECORD_COMM:

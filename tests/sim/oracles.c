@@ -106,6 +106,13 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 {
 	struct counts counts = {0};
 	uint64_t until_ns = killed ? sim_result.commit_ns : sim_result.stop_ns;
+	/*
+	 * The last samples are read after the list of unrecorded processes, which takes long. A rescan after
+	 * full rings takes long, too, but comes later.
+	 */
+	bool rescans = sim_result.stats.lost || scenario->stall_ms;
+	if (!killed && !sim.fault_name && !rescans && sim.stat_ns > until_ns)
+		until_ns = sim.stat_ns;
 	if (killed)
 		until_ns = until_ns > KILL_NS ? until_ns - KILL_NS : 0;
 	size_t at = 0;
@@ -206,6 +213,9 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 		check_losses();
 	if (stats->unwritten && !killed && !sim_result.failed && !scenario->may_drop)
 		sim_violation("%llu samples count as unwritten", (unsigned long long)stats->unwritten);
+	if (stats->shed && !killed && scenario->buffers.overwrite)
+		sim_violation("a snapshot of rings dropped %llu samples: it has time to wait for the disk",
+			      (unsigned long long)stats->shed);
 	if (sim.verbose)
 		print_events();
 	if (sim.verbose)

@@ -14,6 +14,7 @@ struct sim_scenario {
 	struct sim_workload workload;
 	struct sim_disk disk;
 	enum sim_target target;
+	unsigned int limit_s;      /* longest simulated time; 0: a minute. Longer ones run by name only */
 	unsigned int stop_ms;      /* stopped at a random moment before; 0: it ends by itself */
 	unsigned int demand_ms;    /* a snapshot or another file is demanded that often; 0: never */
 	unsigned int hesitation_ms; /* the caller steps that much later at most */

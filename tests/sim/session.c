@@ -117,6 +117,18 @@ static void check_watched(void)
 	}
 }
 
+/* Tasks that come and go leave no descriptor, and no event. */
+static void check_growth(const struct sim_scenario *scenario, size_t fds, size_t events)
+{
+	if (!scenario->limit_s)
+		return;
+	if (sim_fd_count() > fds || sim_perf.event_count > events)
+		sim_violation("%zu descriptors and %zu events became %zu and %zu", fds, events,
+			      sim_fd_count(), sim_perf.event_count);
+	printf("# %zu tasks, %zu descriptors, %zu events\n", sim_machine.task_count, sim_fd_count(),
+	       sim_perf.event_count);
+}
+
 static void run_step_by_step(struct sp_capture *capture, const struct sim_scenario *scenario)
 {
 	struct sp_error *error = sp_capture_start(capture);
@@ -124,7 +136,9 @@ static void run_step_by_step(struct sp_capture *capture, const struct sim_scenar
 	if (!error) {
 		check_watched();
 		sim_result.begin_ns = sim.now_ns;
+		size_t fds = sim_fd_count(), events = sim_perf.event_count;
 		error = record(capture, scenario);
+		check_growth(scenario, fds, events);
 	}
 	note_error(error);
 	sim_result.stop_ns = sim.now_ns;

@@ -3,7 +3,8 @@
  * simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] [--kill N|every K] [--hash] [-v]
  * [--keep DIR] [--steady]
  *
- * Runs the scenarios, all or that one (also "random": each seed makes its own), with each seed.
+ * Runs the scenarios, all but long ones, or that one (also "random": each seed makes its own), with each
+ * seed.
  * --fault: call number N fails of those that may fail; or each of them, one in a run, or each K-th.
  * --kill: the recorder ends at call number N. Prints a line for each run that broke a rule. With
  * --hash prints for each run: SCENARIO SEED HASH BYTES.
@@ -20,8 +21,8 @@
 #include <unistd.h>
 #include "scenario.h"
 
-#define LIMIT_MS 60000
-#define REAL_LIMIT_S 60
+#define LIMIT_S 60
+#define REAL_LIMIT_S 60 /* for each LIMIT_S of simulated time */
 
 struct arguments {
 	const char *scenario, *keep;
@@ -80,7 +81,8 @@ static void __attribute__((noreturn)) run(const struct sim_scenario *scenario, u
 	}
 	current = scenario;
 	sim.now_ns = 100000 * SIM_MS;
-	sim.limit_ns = sim.now_ns + LIMIT_MS * SIM_MS;
+	unsigned int limit_s = scenario->limit_s ?: LIMIT_S;
+	sim.limit_ns = sim.now_ns + limit_s * 1000 * SIM_MS;
 	sim.fault_at = fault;
 	sim.kill_at = kill;
 	sim.on_kill = on_kill;
@@ -93,7 +95,7 @@ static void __attribute__((noreturn)) run(const struct sim_scenario *scenario, u
 	if (scenario->target != SIM_COMMAND)
 		sim_workload_begin();
 	sim_advance(sim.now_ns + 20 * SIM_MS);
-	alarm(REAL_LIMIT_S);
+	alarm(limit_s / LIMIT_S * REAL_LIMIT_S);
 	sim_session(scenario);
 	finish(false);
 	abort();
@@ -207,7 +209,8 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (size_t i = 0; i < sim_scenario_count; i++) {
 		const struct sim_scenario *scenario = &sim_scenarios[i];
-		if (arguments.scenario && strcmp(arguments.scenario, scenario->name))
+		if (arguments.scenario ? strcmp(arguments.scenario, scenario->name) != 0
+				       : scenario->limit_s != 0)
 			continue;
 		for (uint64_t seed = arguments.first; seed <= arguments.last; seed++)
 			bad += !run_seed(&arguments, scenario, seed, &runs);

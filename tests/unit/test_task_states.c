@@ -789,3 +789,94 @@ TEST(two_fork_records_begin_one_life)
 	has_times(totals_of(T), 88, 2, 0, 0);
 	end();
 }
+
+static void wake(uint32_t tid, uint64_t time_ns, enum task_waker waker, uint32_t waker_tid)
+{
+	const struct task_switched woken = {.tid = tid, .time_ns = time_ns, .cpu = UINT32_MAX,
+					    .kind = TASK_SWITCH_WAKE, .waker = waker, .waker_tid = waker_tid};
+	ok_or_fail(task_states_add_switch(states, &woken));
+}
+
+static void has_wakeup(uint32_t tid, uint64_t begin_ns, uint64_t wake_ns, uint64_t run_ns,
+		       enum task_waker waker)
+{
+	struct task_wakeup wakeup;
+	ck_assert(task_states_wakeup(states, tid, wake_ns, &wakeup));
+	ck_assert_uint_eq(wakeup.begin_ns, begin_ns);
+	ck_assert_uint_eq(wakeup.wake_ns, wake_ns);
+	ck_assert_uint_eq(wakeup.blocked_ns, wake_ns - begin_ns);
+	ck_assert_uint_eq(wakeup.run_ns, run_ns);
+	ck_assert_int_eq(wakeup.waker, waker);
+	ck_assert_uint_eq(wakeup.tid, waker == TASK_WAKER_THREAD ? S : 0);
+	ck_assert_uint_eq(wakeup.pid, waker == TASK_WAKER_THREAD ? PID : 0);
+}
+
+TEST(a_wait_has_a_waker)
+{
+	struct task_wakeup wakeup;
+	begin();
+	comm(S, 0, 0);
+	in(T, 110);
+	out(T, 120);
+	wake(T, 140, TASK_WAKER_THREAD, S);
+	wake(T, 141, TASK_WAKER_IDLE, 0); /* it is awake */
+	in(T, 145);
+	wake(T, 146, TASK_WAKER_THREAD, S);
+	out(T, 150);
+	wake(T, 160, TASK_WAKER_INTERRUPT, S);
+	in(T, 161);
+	out(T, 162);
+	wake(T, 163, TASK_WAKER_SOFTIRQ, S);
+	in(T, 164);
+	out(T, 165);
+	wake(T, 170, TASK_WAKER_IDLE, 0);
+	in(T, 171);
+	out(T, 172);
+	wake(T, 173, TASK_WAKER_UNKNOWN, 0);
+	seal(100, 200);
+	has_wakeup(T, 120, 140, 145, TASK_WAKER_THREAD);
+	has_wakeup(T, 150, 160, 161, TASK_WAKER_INTERRUPT);
+	has_wakeup(T, 162, 163, 164, TASK_WAKER_SOFTIRQ);
+	has_wakeup(T, 165, 170, 171, TASK_WAKER_IDLE);
+	has_wakeup(T, 172, 173, 200, TASK_WAKER_UNKNOWN);
+	ck_assert(!task_states_wakeup(states, T, 141, &wakeup));
+	ck_assert(!task_states_wakeup(states, T, 146, &wakeup));
+	ck_assert(!task_states_wakeup(states, T, 120, &wakeup));
+	ck_assert(!task_states_wakeup(states, S, 140, &wakeup));
+	ck_assert_uint_eq(totals_of(T)->migrations, 0);
+	ck_assert_uint_eq(task_states_pid(states, T), PID);
+	ck_assert_uint_eq(task_states_pid(states, 99), 0);
+	end();
+}
+
+TEST(a_wakeup_has_no_lost_time)
+{
+	struct task_wakeup wakeup;
+	begin();
+	in(T, 110);
+	out(T, 120);
+	lost(130, 1);
+	wake(T, 150, TASK_WAKER_THREAD, S);
+	in(T, 151);
+	seal(100, 200);
+	ck_assert(task_states_wakeup(states, T, 150, &wakeup));
+	ck_assert_uint_eq(wakeup.begin_ns, 120);
+	ck_assert_uint_eq(wakeup.blocked_ns, 20); /* lost from the last switch, 120, until 130 */
+	end();
+}
+
+TEST(wakers_are_not_recorded_threads)
+{
+	const struct task_switched waker = {.pid = 7, .tid = 8, .time_ns = 140, .cpu = UINT32_MAX,
+					    .kind = TASK_SWITCH_WAKER};
+	size_t count;
+	begin();
+	in(T, 110);
+	ok_or_fail(task_states_add_switch(states, &waker));
+	seal(100, 200);
+	task_states_find(states, 8, &count);
+	ck_assert_uint_eq(count, 0);
+	ck_assert_uint_eq(task_states_count(states), 1);
+	ck_assert_uint_eq(task_states_pid(states, 8), 7);
+	end();
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/config/off_cpu.h"
 
+#include <string.h>
 #include "capture/config/plan_facts.h"
 #include "record/note.h"
 
@@ -35,13 +36,35 @@ struct sp_error *off_cpu_check(const struct capture_options *options, bool every
 	return NULL;
 }
 
+static bool is_wakeup(const struct event_spec *spec)
+{
+	return !strcmp(spec->name, "sched:sched_waking");
+}
+
+/* Adds the event of wake-ups, unless it was named. -F and -c are for the other events. */
+static struct sp_error *add_wakeups(struct event_specs *specs, const struct sp_ctx *ctx)
+{
+	size_t first = 0;
+	while (first < specs->count && !is_wakeup(&specs->items[first]))
+		first++;
+	struct sp_error *error = first == specs->count ? event_specs_parse(specs, ctx, "sched:sched_waking") :
+							 NULL;
+	if (error || specs->items[first].terms.given & (EVENT_TERM_PERIOD | EVENT_TERM_FREQ))
+		return error;
+	specs->items[first].terms.given |= EVENT_TERM_PERIOD;
+	specs->items[first].terms.period = 1;
+	return NULL;
+}
+
 struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_ctx *ctx,
 				    const struct capture_options *options, struct off_cpu *ret)
 {
 	if (!options->sampling.off_cpu)
 		return NULL;
+	struct sp_error *error = options->sampling.wakers ? add_wakeups(specs, ctx) : NULL;
 	size_t first = specs->count;
-	struct sp_error *error = event_specs_parse(specs, ctx, "context-switches,dummy:u");
+	if (!error)
+		error = event_specs_parse(specs, ctx, "context-switches,dummy:u");
 	if (error)
 		return error;
 	specs->items[first].name = "offcpu-time";

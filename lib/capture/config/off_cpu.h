@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Events for waits (`--off-cpu`): offcpu-time, which samples context switches, and a dummy event for SWITCH
- * records. They are the last of the plan's sampling events.
+ * records. They are the last of the plan's sampling events. sched:sched_waking precedes them, if wanted.
  */
 #ifndef CAPTURE_CONFIG_OFF_CPU_H
 #define CAPTURE_CONFIG_OFF_CPU_H

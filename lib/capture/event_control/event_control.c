@@ -310,6 +310,23 @@ struct sp_error *event_control_fit_rate(struct event_control *control, const str
 	return error ? error : note_rate(control, notes);
 }
 
+/* -- Losses ---------------------------------------------------------------- */
+
+struct sp_error *event_control_read_lost(const struct event_control *control, uint64_t *lost, bool *known_ret)
+{
+	*known_ret = true;
+	for (size_t i = 0; i < control->config->plan->sample_count; i++) {
+		struct event_total total;
+		struct sp_error *error = event_set_read(control->set, i, &total);
+		if (error)
+			return error;
+		lost[i] = total.lost;
+		*known_ret &= total.lost_known;
+	}
+	lost[0] += alternate_lost(&control->alternate);
+	return NULL;
+}
+
 /* -- CPU hotplug ----------------------------------------------------------- */
 
 struct sp_error *event_control_watch_cpus(struct event_control *control)

@@ -112,6 +112,13 @@ bool event_control_can_grow(const struct event_control *control, uint64_t now_ns
 struct sp_error *event_control_fit_rate(struct event_control *control, const struct rate_control_seen *seen,
 					uint64_t now_ns, struct notes *notes) SP_MUST_CHECK;
 
+/*
+ * Reads each planned event's lost samples, those of its alternates included, into lost[]. *known_ret: the
+ * kernel counts them.
+ */
+struct sp_error *event_control_read_lost(const struct event_control *control, uint64_t *lost,
+					 bool *known_ret) SP_MUST_CHECK;
+
 /* Begins to detect CPU hotplug, if events are CPU-wide and all open. Fails only without memory. */
 struct sp_error *event_control_watch_cpus(struct event_control *control) SP_MUST_CHECK;
 

@@ -29,6 +29,5 @@ void rotation_deinit(struct rotation *rotation)
 {
 	live_state_deinit(&rotation->live_state);
 	file_maker_free(rotation->maker);
-	free(rotation->lost_before);
 	*rotation = (struct rotation){0};
 }

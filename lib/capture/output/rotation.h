@@ -29,9 +29,7 @@ struct rotation {
 	uint64_t begin_bytes;     /* size of each file before the live state */
 	uint64_t first_bytes;     /* size of this file before its samples */
 	uint64_t begun_ns;        /* CLOCK_MONOTONIC */
-	/* Sums of all files before this one. */
-	uint64_t samples_before, reported_before;
-	uint64_t *lost_before;    /* one for each planned event; NULL: none */
+	uint64_t samples_before;  /* in all files before this one */
 };
 
 /* Fails where limits and path do not go together. Before events are planned. */

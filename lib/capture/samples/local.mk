@@ -8,6 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/samples/sample_path.c lib/capture/samples/sample_path.h \
 	lib/capture/samples/stack_size.c lib/capture/samples/stack_size.h \
 	lib/capture/samples/stack_prefault.c lib/capture/samples/stack_prefault.h \
+	lib/capture/samples/unwind_notes.c lib/capture/samples/unwind_notes.h \
 	lib/capture/samples/live_unwind.c lib/capture/samples/live_unwind.h
 check_PROGRAMS += \
 	tests/unit/test_stack_dump \
@@ -15,7 +16,8 @@ check_PROGRAMS += \
 	tests/unit/test_stack_hold \
 	tests/unit/test_pool \
 	tests/unit/test_sample_path \
-	tests/unit/test_stack_prefault
+	tests/unit/test_stack_prefault \
+	tests/unit/test_unwind_notes
 tests_unit_test_stack_dump_SOURCES = tests/unit/test_stack_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
 tests_unit_test_sample_path_SOURCES = tests/unit/test_sample_path.c tests/unit/rings.h

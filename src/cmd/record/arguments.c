@@ -98,6 +98,8 @@ static void add_events(struct option_table *table, struct record_arguments *argu
 		OPTION_CALL(0, "off-cpu-thresh", "MS", &options->sampling, record_parse_off_cpu_threshold,
 			    "thin waits that are shorter than MS milliseconds (default: 1), as "
 			    "--off-cpu=MS", .rare = true),
+		OPTION_CALL(0, "wakers", NULL, &options->sampling, record_parse_wakers,
+			    "as --off-cpu, and record which threads wake others", .rare = true),
 		OPTION_CALL(0, "duration", "SECONDS", &arguments->duration_ns, record_parse_duration,
 			    "stop after SECONDS, and terminate COMMAND"),
 		OPTION_CALL(0, "filter", "FILTER", &arguments->events, event_lists_parse_filter,

@@ -356,3 +356,10 @@ bool record_parse_off_cpu(const struct option *option, const char *text)
 	sampling->off_cpu = true;
 	return !text || record_parse_off_cpu_threshold(option, text);
 }
+
+bool record_parse_wakers(const struct option *option, const char *text)
+{
+	struct sp_capture_sampling *sampling = option->value;
+	(void)text;
+	return sampling->off_cpu = sampling->wakers = true;
+}

@@ -22,7 +22,7 @@ option_parse_fn record_parse_call_graph, record_parse_ring_size, record_parse_sn
 	record_parse_per_thread;
 
 /* option->value: struct sp_capture_sampling *. */
-option_parse_fn record_parse_off_cpu, record_parse_off_cpu_threshold;
+option_parse_fn record_parse_off_cpu, record_parse_off_cpu_threshold, record_parse_wakers;
 
 /* option->value: struct sp_capture_fields *. */
 option_parse_fn record_parse_all_cgroups;

@@ -72,9 +72,10 @@ bool report_names_stacks(const struct report_arguments *arguments);
 bool report_keys_parse(const struct option *option, const char *text);
 bool report_fields_parse(const struct option *option, const char *text);
 
-/* Parsers of --mode and --latency. */
+/* Parsers of --mode, --latency and --wakers. */
 bool report_mode_parse(const struct option *option, const char *text);
 bool report_latency_parse(const struct option *option, const char *text);
+bool report_wakers_parse(const struct option *option, const char *text);
 
 /*
  * Sets the mode if it was not given: wall, if the recordings have waits, else CPU. Returns false after

@@ -121,6 +121,7 @@ static void add_default_keys(struct report_arguments *arguments)
 		SP_KEY_DSO_DADDR, SP_KEY_SNOOP, SP_KEY_TLB, SP_KEY_LOCKED, SP_KEY_BLOCKED,
 		SP_KEY_LOCAL_INS_LAT, SP_KEY_LOCAL_P_STAGE_CYC,
 	};
+	static const enum sp_key wakers[] = {SP_KEY_WAKER, SP_KEY_WAKEE};
 	enum sp_key keys[SP_KEY_COUNT];
 	size_t count = arguments->key_count;
 	/* In text, if the only key is the source line, the function is added. */
@@ -136,6 +137,8 @@ static void add_default_keys(struct report_arguments *arguments)
 		add_keys(arguments, branches, sizeof(branches) / sizeof(*branches));
 	else if (arguments->memory)
 		add_keys(arguments, memory, sizeof(memory) / sizeof(*memory));
+	else if (arguments->mode == SP_MODE_WAKERS)
+		add_keys(arguments, wakers, sizeof(wakers) / sizeof(*wakers));
 	else
 		add_keys(arguments, usual, sizeof(usual) / sizeof(*usual));
 	add_keys(arguments, keys, count);

@@ -13,6 +13,7 @@ static const char *const names[] = {
 	[SP_MODE_WALL] = "wall",
 	[SP_MODE_OFF_CPU] = "off-cpu",
 	[SP_MODE_LATENCY] = "latency",
+	[SP_MODE_WAKERS] = "wakers",
 };
 
 bool report_mode_parse(const struct option *option, const char *text)
@@ -23,13 +24,20 @@ bool report_mode_parse(const struct option *option, const char *text)
 			return true;
 		}
 	}
-	return option_reject(option, text, "cpu, wall, off-cpu or latency");
+	return option_reject(option, text, "cpu, wall, off-cpu, latency or wakers");
 }
 
 bool report_latency_parse(const struct option *option, const char *text)
 {
 	(void)text;
 	*(int *)option->value = SP_MODE_LATENCY;
+	return true;
+}
+
+bool report_wakers_parse(const struct option *option, const char *text)
+{
+	(void)text;
+	*(int *)option->value = SP_MODE_WAKERS;
 	return true;
 }
 
@@ -44,12 +52,17 @@ static bool has_waits(const struct recordings *recordings)
 	return false;
 }
 
-/* Returns the first key that only modes of time have; SP_KEY_COUNT: none. */
-static enum sp_key state_key(const struct report_arguments *arguments)
+/* Returns the first key that the mode does not have; SP_KEY_COUNT: none. */
+static enum sp_key missing_key(const struct report_arguments *arguments)
 {
-	for (size_t i = 0; i < arguments->key_count; i++)
-		if (arguments->keys[i] == SP_KEY_STATE || arguments->keys[i] == SP_KEY_WAITS_FOR)
-			return arguments->keys[i];
+	for (size_t i = 0; i < arguments->key_count; i++) {
+		enum sp_key key = arguments->keys[i];
+		bool of_wakers = key == SP_KEY_WAKER || key == SP_KEY_WAKEE;
+		if (of_wakers ? arguments->mode == SP_MODE_CPU :
+		    (key == SP_KEY_STATE || key == SP_KEY_WAITS_FOR) &&
+		    (arguments->mode == SP_MODE_CPU || arguments->mode == SP_MODE_WAKERS))
+			return key;
+	}
 	return SP_KEY_COUNT;
 }
 
@@ -62,16 +75,29 @@ static bool has_time_column(const struct report_arguments *arguments)
 	return false;
 }
 
+/* Returns false after printing that -e does not fit the mode. */
+static bool check_events(const struct report_arguments *arguments)
+{
+	if (arguments->mode == SP_MODE_WAKERS && arguments->selection.events.count)
+		diag_say("-e and mode wakers do not go together: its event is sched:sched_waking");
+	else if (arguments->selection.events.count > 1)
+		diag_say("-e: mode %s has one on-CPU event: name one", names[arguments->mode]);
+	else
+		return true;
+	return false;
+}
+
 bool report_mode_resolve(struct report_arguments *arguments, const struct recordings *recordings)
 {
-	enum sp_key key = state_key(arguments);
 	bool others = arguments->branches == 1 || arguments->memory;
 	if (arguments->mode < 0)
 		arguments->mode = !others && !arguments->selection.events.count && has_waits(recordings) ?
 				  SP_MODE_WALL : SP_MODE_CPU;
-	if (arguments->mode == SP_MODE_CPU && (key != SP_KEY_COUNT || has_time_column(arguments))) {
-		diag_say("%s needs --mode wall, off-cpu or latency",
-			 key == SP_KEY_COUNT ? "a column of -F" : sp_key_name(key));
+	enum sp_key key = missing_key(arguments);
+	if (key != SP_KEY_COUNT || (arguments->mode == SP_MODE_CPU && has_time_column(arguments))) {
+		diag_say("%s needs --mode wall, off-cpu or %s",
+			 key == SP_KEY_COUNT ? "a column of -F" : sp_key_name(key),
+			 key == SP_KEY_WAKER || key == SP_KEY_WAKEE ? "wakers" : "latency");
 		return false;
 	}
 	if (arguments->mode == SP_MODE_CPU)
@@ -80,10 +106,8 @@ bool report_mode_resolve(struct report_arguments *arguments, const struct record
 		diag_say("--mode and %s do not go together", arguments->memory ? "--mem-mode" : "-b");
 		return false;
 	}
-	if (arguments->selection.events.count > 1) {
-		diag_say("-e: mode %s has one on-CPU event: name one", names[arguments->mode]);
+	if (!check_events(arguments))
 		return false;
-	}
 	arguments->branches = 0;
 	return true;
 }

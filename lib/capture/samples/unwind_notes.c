@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/samples/unwind_notes.h"
+
+/* A smaller part of truncated stacks gets no note: one in CUT_SHARE. */
+#define CUT_SHARE 1000
+
+/* Calls of the Python interpreter: a note from every N-th without its functions on. */
+#define PYTHON_SHARE 20
+
+static uint64_t unwound(const struct sp_capture_stacks *stacks)
+{
+	return stacks->complete + stacks->repaired + stacks->truncated + stacks->no_unwind_info +
+	       stacks->bad_memory + stacks->depth_limit;
+}
+
+static struct sp_error *note_skipped(const struct sp_capture_stacks *stacks, struct notes *notes)
+{
+	return !stacks->skipped ? NULL
+	       : notes_add(notes, NOTE_STACKS_SKIPPED, NULL, stacks->skipped,
+			   stacks->skipped + unwound(stacks));
+}
+
+/* Bytes of a copy that would hold nearly all stacks; 0: unknown or no more than now. */
+static uint64_t size_remedy(const struct live_unwind_counts *counts, const struct call_graph *graph,
+			    uint32_t most_bytes)
+{
+	uint32_t enough = stack_sizes_enough(&counts->sizes);
+	if (!counts->cuts[STACK_CUT_BY_SIZE])
+		return 0;
+	if (enough == UINT32_MAX)
+		return most_bytes >= SP_STACK_BYTES_MAX ? NOTE_STACK_NO_MORE : SP_STACK_BYTES_MAX;
+	bool larger = enough > most_bytes || (enough > graph->stack_bytes && graph->fixed_size);
+	return larger ? enough : 0;
+}
+
+static struct sp_error *note_truncated(const struct live_unwind_counts *counts, uint64_t remedy,
+				       struct notes *notes)
+{
+	uint64_t truncated = counts->stacks.truncated, all = unwound(&counts->stacks);
+	if (!truncated || truncated * CUT_SHARE < all)
+		return NULL;
+	return notes_add(notes, NOTE_STACKS_TRUNCATED, NULL, truncated, all, counts->cuts[STACK_CUT_BY_SIZE],
+			 counts->cuts[STACK_CUT_BY_HOLE], counts->cuts[STACK_CUT_ELSEWHERE], counts->alone,
+			 remedy);
+}
+
+static struct sp_error *note_refused(const struct live_unwind_counts *counts, struct notes *notes)
+{
+	return !counts->refused ? NULL
+	       : notes_add(notes, NOTE_STACK_PAGES_UNREADABLE, NULL, counts->refused, counts->refused_pid);
+}
+
+/* A few are always missing: the interpreter's function has begun, and its Python code has not. */
+static struct sp_error *note_python(const struct python_counts *python, bool python_first, struct notes *notes)
+{
+	uint64_t missing = python->dropped + python->unreadable;
+	uint64_t all = python->groups + python->unreadable;
+	if (missing * PYTHON_SHARE < all || !missing)
+		return NULL;
+	return notes_add(notes, NOTE_PYTHON_DROPPED, NULL, missing, all, python_first);
+}
+
+static struct sp_error *note_shortened(const struct sp_capture_stacks *stacks, struct notes *notes)
+{
+	return !stacks->shortened ? NULL : notes_add(notes, NOTE_STACKS_SHORTENED, NULL, stacks->shortened);
+}
+
+struct sp_error *unwind_notes_add(const struct live_unwind_counts *counts, const struct call_graph *graph,
+				  uint32_t most_bytes, struct notes *notes)
+{
+	struct sp_error *error = note_skipped(&counts->stacks, notes);
+	if (!error)
+		error = note_truncated(counts, size_remedy(counts, graph, most_bytes), notes);
+	if (!error)
+		error = note_refused(counts, notes);
+	if (!error)
+		error = note_python(&counts->python, graph->python_first, notes);
+	return error ? error : note_shortened(&counts->stacks, notes);
+}

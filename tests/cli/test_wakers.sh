@@ -1,0 +1,199 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Wakers of threads, on a recording whose wake-ups are known. Thread 2 waits from (ms) 10 until 40, woken by
+# thread 1; from 50 until 60, by an interrupt of thread 5; from 70 until 80, by a softirq; from 90 until 95, by
+# the idle task; from 130 until the end. Thread 1 waits from 100 until 120, and is woken twice by thread 2.
+. "$top_srcdir/tests/cli/lib.sh"
+cd "$tmp" || exit 99
+
+cat >kallsyms <<END
+ffffffff81000000 T _text
+ffffffff81001000 T schedule
+ffffffff81002000 T try_to_wake_up
+ffffffff81003000 T pipe_write
+ffffffff81004000 T hrtimer_wakeup
+ffffffff81005000 T _etext
+END
+
+map="mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text"
+tasks="comm 1 1 demo
+fork 1 1 2 0
+comm 1 2 reader
+comm 5 5 other
+mmap 1 0x1000 0x3000 0 $tmp/absent
+mmap 5 0x7000 0x1000 0 $tmp/absent"
+
+# switches: switches and waits. An event 1 with the waits is optional.
+switches() {
+	cat <<END
+$tasks
+switch 1 1 1 1000000000 in
+switch 1 2 1 1000000000 in
+END
+	while read -r tid out in; do
+		echo "sample 1 1 $tid 1 $out $((in - out)) 0xffffffff81001010 0xffffffff81001010 0x1010"
+		echo "switch 1 $tid 1 $out out"
+		echo "switch 1 $tid 1 $in in"
+	done <<END
+2 1010000000 1045000000
+2 1050000000 1061000000
+2 1070000000 1080500000
+2 1090000000 1096000000
+1 1100000000 1120100000
+END
+	echo "sample 1 1 2 1 1130000000 70000000 0xffffffff81001010 0xffffffff81001010 0x1010"
+	echo "switch 1 2 1 1130000000 out"
+	echo "switch 1 1 1 1200000000 preempt"
+}
+
+# wakeups EVENT: lines of the wake-ups; EVENT is the number of sched:sched_waking.
+wakeups() {
+	while read -r flags woken pid tid time chain; do
+		echo "with flags $flags woken $woken"
+		# The chain is several words.
+		echo "sample $1 $pid $tid 0 $time 1 0xffffffff81002010 0xffffffff81002010 $chain"
+	done <<END
+0 2 1 1 1040000000 0xffffffff81003010 0x2010 0x3010
+8 2 5 5 1060000000 0xffffffff81004010 0x7010
+16 2 0 0 1080000000 0xffffffff81004010
+0 2 0 0 1095000000
+0 1 1 2 1120000000 0xffffffff81003010 0x2010
+0 1 1 2 1120050000 0xffffffff81003010 0x2010
+END
+}
+
+{
+	printf 'event cpu-clock\nevent offcpu-time chain\nevent sched:sched_waking chain\n%s\n' "$map"
+	switches
+	wakeups 2
+} | recording waits
+{
+	printf 'event sched:sched_waking chain\n%s\n%s\n' "$map" "$tasks"
+	wakeups 0
+} | recording alone
+{
+	printf 'event cpu-clock\nevent offcpu-time chain\n%s\n' "$map"
+	switches
+} | recording none
+
+report() {
+	"$SPROF" report --kallsyms kallsyms "$@"
+}
+
+# values COLUMNS FILE [OPTION]...: the columns of CSV.
+values() {
+	columns=$1 file=$2
+	shift 2
+	report -q -i "$file" --format csv "$@" | awk -F, -v columns="$columns" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{
+			count = split(columns, names, " ")
+			for (i = 1; i <= count; i++)
+				printf "%s%s", $at[names[i]], i < count ? " " : "\n"
+		}' | LC_ALL=C sort
+}
+
+prints "text has a row for each pair" report --wakers -i waits <<'END'
+waits
+  time: 120 ms from 1.010 s
+  ! 50% of stacks may be incomplete (they do not reach the thread's first function)
+    -> record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer
+6 wake-ups ended 75 ms of 145 ms of blocked time (longest 30 ms), 7.6 ms from wake-up to running,
+none lost
+stacks: 50.0% complete, 50.0% truncated
+Percentages are of blocked time that wake-ups ended.
+Time is in ms; runnable: from wake-up to running.
+
+ total  blocked  wake-ups  longest  runnable  waker        wakee
+40.00%     30.0         1     30.0       5.0  demo[1]      reader[2]
+26.67%     20.0         2     20.0      0.10  reader[2]    demo[1]
+13.33%     10.0         1     10.0       1.0  [interrupt]  reader[2]
+13.33%     10.0         1     10.0      0.50  [softirq]    reader[2]
+ 6.67%      5.0         1      5.0       1.0  [idle]       reader[2]
+END
+prints "pairs have the blocked time, and the time until the thread ran" \
+	values "waker wakee self_blocked_ns self_runnable_ns self_waits self_longest_wait_ns self_weight" \
+	waits --wakers <<'END'
+[idle] reader[2] 5000000 1000000 1 5000000 5000000
+[interrupt] reader[2] 10000000 1000000 1 10000000 10000000
+[softirq] reader[2] 10000000 500000 1 10000000 10000000
+demo[1] reader[2] 30000000 5000000 1 30000000 30000000
+reader[2] demo[1] 20000000 100000 2 20000000 20000000
+END
+prints "filters and comm are of the woken thread" values "comm waker self_waits" waits --wakers --tid 1 \
+	-s comm,waker <<'END'
+demo reader[2] 2
+END
+prints "without context switches, wake-ups are counted" \
+	values "waker wakee self self_weight self_blocked_ns self_waits" alone --wakers <<'END'
+[idle] reader[2] 0.1666666667 1 0 1
+[interrupt] reader[2] 0.1666666667 1 0 1
+[softirq] reader[2] 0.1666666667 1 0 1
+demo[1] reader[2] 0.1666666667 1 0 1
+reader[2] demo[1] 0.3333333333 2 0 2
+END
+prints "text without context switches" report -q --wakers -i alone -s waker <<'END'
+ total  wake-ups  waker
+33.33%         2  reader[2]
+16.67%         1  [idle]
+16.67%         1  [interrupt]
+16.67%         1  [softirq]
+16.67%         1  demo[1]
+END
+for files in "waits alone" "alone waits"; do
+	# Both names are words.
+	prints "$files: blocked times are known if one recording has context switches" \
+		report -q --wakers -s wakee $files <<'END'
+ total  blocked  wake-ups  longest  runnable  wakee
+73.33%     55.0         8     30.0       7.5  reader[2]
+26.67%     20.0         4     20.0      0.10  demo[1]
+END
+done
+prints "stacks are the wakers', without the interrupted thread's" report --wakers -i waits --format folded <<'END'
+demo;reader[2];[truncated stacks];[absent];pipe_write_[k];try_to_wake_up_[k] 20000000
+reader;[idle];try_to_wake_up_[k] 5000000
+reader;[interrupt];hrtimer_wakeup_[k];try_to_wake_up_[k] 10000000
+reader;[softirq];hrtimer_wakeup_[k];try_to_wake_up_[k] 10000000
+reader;demo[1];[truncated stacks];[absent];[absent];pipe_write_[k];try_to_wake_up_[k] 30000000
+END
+prints "waits have their waker as a key" values "waker wakee self_weight self_waits self_low" waits \
+	--mode off-cpu --no-children -s waker,wakee <<'END'
+[idle] reader[2] 6000000 1 0.03931847969
+[interrupt] reader[2] 11000000 1 0.07208387942
+[not woken] reader[2] 70000000 1 0.4587155963
+[softirq] reader[2] 10500000 1 0.06880733945
+demo[1] reader[2] 35000000 1 0.2293577982
+reader[2] demo[1] 20100000 1 0.1317169069
+END
+report --wakers -i waits --format json | python3 -c '
+import json, sys
+event = json.load(sys.stdin)["events"][0]
+times, row = event["times"], event["rows"][0]
+print(event["name"], event["samples"], event["weight"], times["waits"], times["blocked_ns"], times["runnable_ns"],
+      times["unknown_ns"])
+print(row["waker"], row["wakee"], row["total_times"]["blocked_ns"])
+' >got
+cat >wanted <<'END'
+wakers 6 75000000 6 75000000 7600000 70000000
+demo[1] reader[2] 30000000
+END
+same "json has wake-ups like the times of other modes" wanted got
+
+fails "a recording without wake-ups" 1 "$SPROF" report --wakers -i none <<'END'
+sprof: none has no wake-ups (samples of sched:sched_waking), which mode wakers needs
+       as root, 'sprof record --wakers COMMAND' records them
+END
+fails "key waker without wake-ups" 1 "$SPROF" report --mode off-cpu -s waker -i none <<'END'
+sprof: none has no wake-ups (samples of sched:sched_waking), which key waker needs
+       as root, 'sprof record --wakers COMMAND' records them
+END
+fails "key waker in mode cpu" 1 "$SPROF" report --mode cpu -s waker -i waits <<'END'
+sprof: waker needs --mode wall, off-cpu or wakers
+END
+fails "key state in mode wakers" 1 "$SPROF" report --wakers -s state -i waits <<'END'
+sprof: state needs --mode wall, off-cpu or latency
+END
+fails "events in mode wakers" 1 "$SPROF" report --wakers -e cpu-clock -i waits <<'END'
+sprof: -e and mode wakers do not go together: its event is sched:sched_waking
+END
+finish
