@@ -38,4 +38,5 @@ lib_libsprof_core_la_SOURCES += \
 	lib/aggregate/wait_reason.c lib/aggregate/wait_reason.h \
 	lib/aggregate/wakers.c lib/aggregate/wakers.h \
 	lib/aggregate/worker.h
-check_PROGRAMS += tests/unit/test_chain tests/unit/test_generated tests/unit/test_labels tests/unit/test_make_rows tests/unit/test_wait_reason tests/unit/test_time_bins
+check_PROGRAMS += tests/unit/test_chain tests/unit/test_generated tests/unit/test_labels tests/unit/test_make_rows \
+	tests/unit/test_mode_times tests/unit/test_wait_reason tests/unit/test_time_bins

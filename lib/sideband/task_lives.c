@@ -308,8 +308,8 @@ static void add_piece(const struct task_lives *lives, const struct task_piece *p
 	if (piece->state != TASK_BLOCKED || !length)
 		return;
 	ret->waits++;
-	if (length > ret->longest_wait_ns)
-		ret->longest_wait_ns = length;
+	if (length - lost > ret->longest_wait_ns)
+		ret->longest_wait_ns = length - lost;
 }
 
 /* Counts the preemptions and migrations at an event. *cpu is the last known CPU. */

@@ -94,11 +94,13 @@ static bool search_frame_pointer(struct walk *walk, bool caller)
 	unsigned int column = walk->arch->fp;
 	if (walk->searches == 0 || register_known(&walk->registers, column))
 		return false;
+	bool sure;
 	walk->searches--;
-	if (!frame_search_find(&search, &walk->registers.values[column]))
+	if (!frame_search_find(&search, &walk->registers.values[column], &sure))
 		return false;
 	walk->registers.known |= (uint64_t)1 << column;
-	walk->result->frame_pointers++;
+	walk->result->searches++;
+	walk->result->frame_pointers += !sure;
 	return true;
 }
 

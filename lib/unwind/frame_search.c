@@ -117,14 +117,15 @@ static bool find_by_size(const struct frame_search *search, const struct file_pl
 	return rank_of(search, here, *ret) != RANK_NONE;
 }
 
-bool frame_search_find(const struct frame_search *search, uint64_t *ret)
+bool frame_search_find(const struct frame_search *search, uint64_t *ret, bool *sure_ret)
 {
 	struct file_place here;
 	bool known = find_place(search, search->ip - !search->exact, &here);
 	enum rank best = RANK_NONE;
 	uint64_t word = search->arch->word;
 	uint64_t end = search->stack->low + search->stack->size;
-	if (known && find_by_size(search, &here, ret))
+	*sure_ret = known && find_by_size(search, &here, ret);
+	if (*sure_ret)
 		return true;
 	for (uint64_t at = (search->sp + word - 1) & ~(word - 1); at < end && best != RANK_CALL; at += word) {
 		enum rank rank = rank_of(search, known ? &here : NULL, at);
@@ -133,5 +134,6 @@ bool frame_search_find(const struct frame_search *search, uint64_t *ret)
 		best = rank;
 		*ret = at;
 	}
+	*sure_ret = best == RANK_CALL;
 	return best != RANK_NONE;
 }

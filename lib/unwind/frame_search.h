@@ -22,9 +22,9 @@ struct frame_search {
  * pointer, then the address after a call. On x86-64, the size of the frame by its call frame information and
  * prologue leads to the record, unless the function uses alloca(3). Else the lowest record whose call goes
  * to the frame's function is preferred. Then follow the lowest record of a call to an unknown function, and
- * the lowest of a call to another function, which may have jumped to this one. Returns false if there is
- * none.
+ * the lowest of a call to another function, which may have jumped to this one. *sure_ret: the frame's size
+ * or the call's target identifies the record. Returns false if there is none.
  */
-bool frame_search_find(const struct frame_search *search, uint64_t *ret);
+bool frame_search_find(const struct frame_search *search, uint64_t *ret, bool *sure_ret);
 
 #endif

@@ -129,6 +129,7 @@ struct unwind_result {
 			      * the callers are on a goroutine's */
 	uint32_t expressions;    /* number of frames that needed a DWARF expression */
 	uint32_t frame_pointers; /* number of frames left by frame pointer, for want of a better way */
+	uint32_t searches;       /* number of frame pointers that were not recorded, and found in the stack */
 	uint32_t signals;        /* number of signal frames; the frame after each is exact */
 	const struct module *blind; /* NO_INFO: the module, if there is one */
 };

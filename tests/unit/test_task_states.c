@@ -298,6 +298,39 @@ TEST(time_without_enabled_events_is_unknown)
 	end();
 }
 
+TEST(threads_outlive_the_main_thread)
+{
+	begin();
+	task(PERF_RECORD_FORK, T, 100);
+	in(T, 110);
+	in(PID, 120);
+	task(PERF_RECORD_EXIT, PID, 500);
+	out(PID, 510);
+	out(T, 700);
+	seal(1, 1000);
+	has_times(totals_of(PID), 380, 0, 119, 0);
+	ck_assert(totals_of(PID)->ended);
+	/* T never ends: its last state lasts until the recording's end. */
+	has_times(totals_of(T), 590, 10, 300, 0);
+	ck_assert(!totals_of(T)->ended);
+	ck_assert_uint_eq(totals_of(T)->end_ns, 1000);
+	end();
+}
+
+TEST(a_wait_is_no_longer_than_its_known_time)
+{
+	begin();
+	in(T, 1);
+	out(T, 100);
+	out(S, 150);
+	lost(400, 1);
+	in(T, 600);
+	seal(0, 1000);
+	ck_assert_uint_eq(totals_of(T)->blocked_ns, 250);
+	ck_assert_uint_eq(totals_of(T)->longest_wait_ns, 250);
+	end();
+}
+
 TEST(a_tid_used_again_has_two_lifetimes)
 {
 	size_t count;

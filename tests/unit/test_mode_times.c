@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Times of two processes, from 1000 to 2000:
+ *
+ *	A  running 1000-1400, blocked, running 1800-2000      B  running 1200-1600, else blocked
+ *	C  running 1000-1500, runnable until the end          D  blocked, running 1500-2000
+ */
+#include "aggregate/mode_times.h"
+#include "test.h"
+
+enum { A = 11, B, C = 21, D, FIRST = 1000, LAST = 2000 };
+
+struct made {
+	struct task_states *states;
+	struct mode mode;
+	struct mode_weights weights;
+	struct mode_times times;
+};
+
+static void add_switch(struct made *made, uint32_t tid, uint16_t misc, uint64_t time_ns)
+{
+	const struct sp_record record = {
+		.type = PERF_RECORD_SWITCH, .misc = misc,
+		.id = {.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .pid = tid / 10 * 10, .tid = tid,
+		       .time_ns = time_ns},
+	};
+	ok_or_fail(task_states_add(made->states, &record));
+}
+
+static void made_init(struct made *made, enum sp_mode mode)
+{
+	const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
+	*made = (struct made){0};
+	ok_or_fail(task_states_new(&made->states));
+	add_switch(made, A, 0, 1000);
+	add_switch(made, A, out, 1400);
+	add_switch(made, A, 0, 1800);
+	add_switch(made, B, 0, 1200);
+	add_switch(made, B, out, 1600);
+	add_switch(made, C, 0, 1000);
+	add_switch(made, C, out | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1500);
+	add_switch(made, D, 0, 1500);
+	ok_or_fail(task_states_seal(made->states, FIRST, LAST));
+	made->mode = (struct mode){.kind = mode, .states = made->states, .latency = mode == SP_MODE_LATENCY};
+}
+
+static void made_deinit(struct made *made)
+{
+	mode_times_deinit(&made->times);
+	mode_weights_deinit(&made->weights);
+	task_states_free(made->states);
+}
+
+static uint32_t lifetime(const struct made *made, uint32_t tid)
+{
+	size_t count, index = task_states_find(made->states, tid, &count);
+	ck_assert_uint_eq(count, 1);
+	return (uint32_t)index;
+}
+
+static void add_samples(struct made *made, uint32_t tid, uint32_t stratum, uint64_t weight)
+{
+	const struct mode_weight from = {mode_stratum_key(lifetime(made, tid), false, stratum), weight, 0};
+	ck_assert(mode_weights_add(&made->weights, &from));
+}
+
+static uint64_t time_of(const struct made *made, uint32_t tid, uint32_t stratum, enum time_state state)
+{
+	const struct stratum *found =
+		mode_times_find(&made->times, mode_stratum_key(lifetime(made, tid), false, stratum));
+	ck_assert_ptr_nonnull(found);
+	return found->ns[state];
+}
+
+static uint64_t rest_of(const struct made *made, uint32_t tid, enum time_state state)
+{
+	return made->times.rest[lifetime(made, tid)].ns[state];
+}
+
+/* Between two switches, each thread that could run has an equal part; preempted threads could. */
+TEST(latency_divides_by_threads_that_could_run)
+{
+	struct made made;
+	made_init(&made, SP_MODE_LATENCY);
+	add_samples(&made, A, 1, 4);
+	add_samples(&made, A, 2, 1);
+	add_samples(&made, B, 1, 2);
+	add_samples(&made, C, 1, 3);
+	add_samples(&made, C, 2, 3);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(time_of(&made, A, 1, TIME_ON_CPU), 200 + 200);
+	ck_assert_uint_eq(time_of(&made, A, 2, TIME_ON_CPU), 200 / 2);
+	/* B has no sample of the time with A: its other samples stand for it. */
+	ck_assert_uint_eq(time_of(&made, B, 1, TIME_ON_CPU), 200 + 200 / 2);
+	ck_assert_uint_eq(time_of(&made, C, 1, TIME_ON_CPU), 500);
+	ck_assert_uint_eq(time_of(&made, C, 2, TIME_RUNNABLE), 500 / 2);
+	/* D has no samples: its time has no stack. */
+	ck_assert_uint_eq(rest_of(&made, D, TIME_ON_CPU), 500 / 2);
+	/* From 1600 to 1800, neither A nor B could run. */
+	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED) + rest_of(&made, B, TIME_BLOCKED), 200);
+	ck_assert_uint_eq(rest_of(&made, C, TIME_BLOCKED) + rest_of(&made, D, TIME_BLOCKED), 0);
+	ck_assert_uint_eq(state_sums_total(&made.times.whole), 2 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
+TEST(wall_time_sums_to_lifetimes)
+{
+	struct made made;
+	made_init(&made, SP_MODE_WALL);
+	add_samples(&made, A, 0, 6);
+	add_samples(&made, C, 0, 5);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(time_of(&made, A, 0, TIME_ON_CPU), 600);
+	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED), 400);
+	ck_assert_uint_eq(rest_of(&made, B, TIME_ON_CPU), 400);
+	ck_assert_uint_eq(time_of(&made, C, 0, TIME_RUNNABLE), 500);
+	ck_assert_uint_eq(state_sums_total(&made.times.whole), 4 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
+TEST(parts_of_a_stratum_sum_to_its_time)
+{
+	struct stratum stratum = {.ns = {[TIME_ON_CPU] = 1000, [TIME_RUNNABLE] = 1}, .weight = 7};
+	uint64_t ns[TIME_STATES] = {0};
+	for (int i = 0; i < 7; i++)
+		stratum_scale(&stratum, 1, ns);
+	ck_assert_uint_eq(ns[TIME_ON_CPU], 1000);
+	ck_assert_uint_eq(ns[TIME_RUNNABLE], 1);
+}
