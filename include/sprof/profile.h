@@ -114,7 +114,7 @@ enum sp_mode {
 	SP_MODE_WALL,    /* time of all threads: on a CPU, runnable (waiting for a CPU), and blocked */
 	SP_MODE_OFF_CPU, /* runnable and blocked time */
 	SP_MODE_LATENCY, /* time on a CPU and runnable time, divided by the process's threads that could
-			  * run at that time; sums to elapsed time */
+			  * run at that time; sums to the processes' lifetimes */
 	SP_MODE_WAKERS,  /* samples of wake-ups (sched_waking, sched_wakeup), with the stacks of wakers:
 			  * blocked time that they ended. Threads (comm, pid, tid) are the woken ones.
 			  * Without context switches, weights are numbers of wake-ups */
@@ -131,9 +131,10 @@ enum sp_state {
 
 /* Time by the state of threads. */
 struct sp_times {
-	uint64_t on_ns, runnable_ns, blocked_ns; /* SP_MODE_WAKERS: runnable_ns is the time from wake-up to
-						  * running, and no part of the weight */
-	uint64_t unknown_ns;      /* states are not known, because records are missing */
+	/* SP_MODE_WAKERS: runnable_ns is the time from wake-up to running, and no part of the weight. */
+	uint64_t running_ns, runnable_ns, blocked_ns;
+	uint64_t unknown_ns;      /* states are not known, because records are missing; SP_MODE_WAKERS, of the
+				   * profile: blocked time that no recorded wake-up ended */
 	uint64_t waits;           /* an estimate if short waits were recorded at random */
 	uint64_t longest_wait_ns; /* longest recorded wait */
 };

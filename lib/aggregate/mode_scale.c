@@ -276,6 +276,26 @@ static void add_leaves(const struct run *run, struct state_sums *sums, struct sp
 	}
 }
 
+/* Returns the blocked time of all threads; 0 if switches were not recorded. */
+static uint64_t blocked_ns(const struct task_states *states)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; states && i < task_states_count(states); i++)
+		sum = weight_add(sum, task_states_totals(states, i)->blocked_ns);
+	return sum;
+}
+
+/* Sets the sums of SP_MODE_WAKERS before the recording's are added to *whole. */
+static void add_wakeups(const struct run *run, const struct state_sums *all, struct state_whole *whole)
+{
+	/* Wake-ups of recordings without switches weigh 1 ns beside those of recordings with them. */
+	bool counted = whole->counts || !state_sums_total(&whole->sums);
+	uint64_t blocked = blocked_ns(run->mode.states), ended = state_sums_total(all);
+	whole->counts = !run->mode.states && counted;
+	if (blocked > ended)
+		whole->unended_ns = weight_add(whole->unended_ns, blocked - ended);
+}
+
 void mode_add_totals(const struct run *run, struct sp_profile *profile, struct state_whole *whole)
 {
 	struct state_sums sums = {0}, all = run->mode_times.whole;
@@ -288,13 +308,15 @@ void mode_add_totals(const struct run *run, struct sp_profile *profile, struct s
 		all.waits = sums.waits;
 	if ((!run->mode.states || run->mode.latency || run->idle_threads) && !wakers)
 		all.longest_ns = sums.longest_ns;
+	if (wakers)
+		add_wakeups(run, &all, whole);
 	state_sums_add(&whole->sums, &all);
 	state_sums_add(&whole->shown, &sums);
-	whole->counts = wakers && !run->mode.states;
 	profile->mode = run->mode.kind;
 	profile->weight_is_time = !whole->counts;
 	profile->weight = state_sums_total(&whole->sums);
 	profile->times = state_times(&whole->sums, whole);
+	profile->times.unknown_ns += whole->unended_ns;
 	profile->threads += run->mode_times.lifetime_count;
 	profile->idle_threads += run->idle_threads;
 	profile->idle_ns = weight_add(profile->idle_ns, run->idle_ns);

@@ -278,12 +278,12 @@ static void work_init(struct run *run, const struct merged *merged)
 	memcpy(work->detail_keys, merged->detail_keys, sizeof(work->detail_keys));
 	for (size_t i = 0; i < work->detail_count; i++)
 		work->has_traces |= key_is_trace(work->detail_keys[i]);
-	work->has_wakers = options->samples.mode == SP_MODE_WAKERS || work->keys[SP_KEY_WAKER] ||
-			   work->keys[SP_KEY_WAKEE];
 	work->group_keys[SP_KEY_COMM] |= options->tree.comms;
 	if (run->sideband.states && wants_parallelism(run, merged))
 		work->states = run->sideband.states;
 	work->mode = options->samples.mode == SP_MODE_CPU ? NULL : &run->mode;
+	work->has_wakers = work->mode && (options->samples.mode == SP_MODE_WAKERS ||
+					  work->keys[SP_KEY_WAKER] || work->keys[SP_KEY_WAKEE]);
 	work->by_state = work->mode && (work->keys[SP_KEY_STATE] || work->keys[SP_KEY_WAITS_FOR]);
 	if (work->mode)
 		work->only_leaves = false; /* reasons of waits are in the callers */

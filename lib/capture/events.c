@@ -72,7 +72,8 @@ struct sp_error *capture_watch_events(struct sp_capture *capture)
 struct sp_error *capture_run_schedule(struct sp_capture *capture)
 {
 	const struct note_records to = capture_note_records(capture);
-	return event_control_run_schedule(&capture->control, capture_now_ns(), &to);
+	struct sp_error *error = event_control_run_schedule(&capture->control, capture_now_ns(), &to);
+	return error ? error : capture_enable_waits(capture);
 }
 
 struct sp_error *capture_note_off(struct sp_capture *capture)
@@ -139,7 +140,8 @@ static struct sp_error *switch_named(struct sp_capture *capture, const char *eve
 		index++;
 	if (event && index == plan->sample_count)
 		return error_new(SP_ERROR_NOT_FOUND, "no event %s is recorded", event);
-	return event_control_switch(&capture->control, index, on, capture_now_ns(), &to);
+	struct sp_error *error = event_control_switch(&capture->control, index, on, capture_now_ns(), &to);
+	return error ? error : capture_enable_waits(capture);
 }
 
 struct sp_error *sp_capture_enable(struct sp_capture *capture, const char *event)

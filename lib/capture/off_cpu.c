@@ -265,6 +265,22 @@ static struct sp_error *fit_rate(struct sp_capture *capture, uint64_t now_ns)
 	return event_control_suspend_waits(&capture->control, state->fast);
 }
 
+struct sp_error *capture_enable_waits(struct sp_capture *capture)
+{
+	struct waits *waits = capture->samples.waits;
+	bool was_disabled = capture->off_cpu.disabled;
+	uint64_t now_ns = capture_record_time_ns(capture);
+	capture->off_cpu.disabled = schedule_all_are(&capture->control.schedule, false);
+	if (!waits || capture->off_cpu.disabled == was_disabled)
+		return NULL;
+	if (!was_disabled)
+		return waits_disable(waits, now_ns);
+	waits_add_lost(waits, now_ns);
+	/* A command's first thread has no FORK record. */
+	uint32_t pid = (uint32_t)capture->tasks.workload.pid;
+	return pid ? waits_add_thread(waits, pid, pid, now_ns) : NULL;
+}
+
 bool capture_takes_snapshots(const struct sp_capture *capture)
 {
 	const struct off_cpu_state *state = &capture->off_cpu;
@@ -278,7 +294,7 @@ struct sp_error *capture_look_at_waits(struct sp_capture *capture)
 	if (!capture->samples.waits)
 		return NULL;
 	struct sp_error *error = fit_rate(capture, now_ns);
-	if (!error && state->snapshots && now_ns >= state->snapshot_ns) {
+	if (!error && state->snapshots && !state->disabled && now_ns >= state->snapshot_ns) {
 		/* Rounds may come earlier or later: the mean interval is the weight of a snapshot. */
 		state->snapshot_ns += OFF_CPU_SNAPSHOT_NS;
 		if (state->snapshot_ns < now_ns)
@@ -309,7 +325,8 @@ struct sp_error *capture_end_waits(struct sp_capture *capture)
 {
 	if (!capture->samples.waits)
 		return NULL;
-	struct sp_error *error = capture->off_cpu.snapshots ? take_snapshots(capture, true) : NULL;
+	bool wanted = capture->off_cpu.snapshots && !capture->off_cpu.disabled;
+	struct sp_error *error = wanted ? take_snapshots(capture, true) : NULL;
 	return error ? error : note_threads(capture, true);
 }
 

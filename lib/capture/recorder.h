@@ -29,6 +29,7 @@ struct off_cpu_state {
 	struct record_buffer record; /* last snapshot */
 	bool always;                 /* snapshots are the only stacks */
 	bool fast;                   /* snapshots replace samples: threads switch too often */
+	bool disabled;               /* all events are */
 	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */
 	uint64_t snapshot_ns, schedstat_ns; /* times of the next snapshots, and of the last notes */
 	uint32_t denied_pid;         /* first process whose stacks could not be read; 0: none */
@@ -131,6 +132,8 @@ struct sp_error *capture_find_waits(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_write_waits(struct sp_capture *capture, bool last) SP_MUST_CHECK;
 /* After a round: takes snapshots of waits without a stack, and notes schedstat. */
 struct sp_error *capture_look_at_waits(struct sp_capture *capture) SP_MUST_CHECK;
+/* All events were enabled or disabled, or some. */
+struct sp_error *capture_enable_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Whether a round is due as often as snapshots. */
 bool capture_takes_snapshots(const struct sp_capture *capture);
 /* The same before the last round, for all threads. */

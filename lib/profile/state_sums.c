@@ -70,7 +70,7 @@ struct sp_times state_times(const struct state_sums *part, const struct state_wh
 	if (whole->counts)
 		return (struct sp_times){.waits = waits};
 	return (struct sp_times){
-		.on_ns = part->ns[TIME_ON_CPU],
+		.running_ns = part->ns[TIME_ON_CPU],
 		.runnable_ns = weight_add(part->ns[TIME_RUNNABLE], part->delay_ns),
 		.blocked_ns = part->ns[TIME_BLOCKED],
 		.unknown_ns = part->ns[TIME_UNKNOWN],

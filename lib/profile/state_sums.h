@@ -26,7 +26,8 @@ struct state_whole {
 	struct state_sums sums;
 	struct state_sums shown; /* part that passes the filters */
 	double n_eff; /* information of the on-CPU samples (weight_sums_effective()) */
-	bool counts;  /* SP_MODE_WAKERS without context switches: `ns` are numbers of wake-ups */
+	uint64_t unended_ns; /* SP_MODE_WAKERS: blocked time that no recorded wake-up ended */
+	bool counts;  /* SP_MODE_WAKERS, no recording has context switches: `ns` are numbers of wake-ups */
 };
 
 /*

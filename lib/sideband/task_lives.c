@@ -153,6 +153,10 @@ size_t task_life_pieces(const struct task_lives *lives, const struct task_life *
 			 : piece.state == TASK_RUNNING && needed == NEEDS_NOTHING;
 	bool ends_unseen = may_block && task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu),
 							  piece.begin_ns, piece.end_ns);
+	/* Without records of any CPU, as of disabled events, it may even have woken again. */
+	if (lives->gaps->any_cpu && piece.state == TASK_RUNNING)
+		agrees &= !task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu), piece.begin_ns,
+					     piece.end_ns);
 	if (piece.state != TASK_UNKNOWN && (!agrees || ends_unseen)) {
 		if (!ends_unseen)
 			piece.cpu = TASK_CPU_UNKNOWN;

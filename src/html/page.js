@@ -23,7 +23,7 @@ function showHeader() {
 	facts.push(samplesText(event.samples));
 	if (event.unit)
 		facts.push(weightText(event, event.weight) + (/^(cpu|task)-clock/.test(event.name) ? " of CPU time"
-			: {wall: " of threads' time", "off-cpu": " of threads' time", latency: " of elapsed time"}[profile.mode] || ""));
+			: {wall: " of threads' time", "off-cpu": " of threads' time", latency: " of processes' lifetimes"}[profile.mode] || ""));
 	else if (event.weight && event.weight !== event.samples)
 		facts.push(`${grouped(event.weight)} ${event.name}`);
 	if (event.lostOwn)

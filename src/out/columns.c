@@ -100,7 +100,7 @@ static const char *time_text(const struct table *table, const struct sp_row *row
 {
 	const struct sp_times *times = report_by_total(table->report) ? row->total_times : row->self_times;
 	uint64_t ns = !times ? 0 :
-		      kind == COLUMN_ON ? times->on_ns :
+		      kind == COLUMN_ON ? times->running_ns :
 		      kind == COLUMN_RUNNABLE ? times->runnable_ns :
 		      kind == COLUMN_BLOCKED ? times->blocked_ns : times->longest_wait_ns;
 	if (kind == COLUMN_WAITS)

@@ -351,7 +351,7 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	bool wakers = report->mode == SP_MODE_WAKERS;
 	fprintf(out, "Percentages are of %s",
 		report->relative ? "what passes the filters" :
-		report->mode == SP_MODE_LATENCY ? "elapsed time" :
+		report->mode == SP_MODE_LATENCY ? "the processes' lifetimes" :
 		wakers ? times ? "blocked time that wake-ups ended" : "all wake-ups" :
 		report->mode != SP_MODE_CPU ? "the threads' time" :
 		times ? "total CPU time" : "the event's total");

@@ -20,7 +20,7 @@ static void describe_wakeups(const struct term *term, const struct sp_profile *p
 			     size_t size)
 {
 	const struct sp_times *times = &profile->times;
-	char count[FORMAT_SIZE], blocked[FORMAT_SIZE], longest[FORMAT_SIZE];
+	char count[FORMAT_SIZE], blocked[FORMAT_SIZE], all[FORMAT_SIZE], longest[FORMAT_SIZE];
 	int used = snprintf(buffer, size, "%s wake-up%s", format_count(times->waits, count),
 			    times->waits == 1 ? "" : "s");
 	if (!profile->weight_is_time) {
@@ -28,8 +28,9 @@ static void describe_wakeups(const struct term *term, const struct sp_profile *p
 			 "recorded)");
 		return;
 	}
-	snprintf(buffer + used, size - (size_t)used, " ended %s of blocked time (longest %s)",
+	snprintf(buffer + used, size - (size_t)used, " ended %s of %s of blocked time (longest %s)",
 		 format_duration(term, times->blocked_ns, blocked),
+		 format_duration(term, times->blocked_ns + times->unknown_ns, all),
 		 format_duration(term, times->longest_wait_ns, longest));
 	add_time(term, buffer, size, times->runnable_ns, "from wake-up to running");
 }
@@ -46,11 +47,11 @@ void times_describe(const struct term *term, const struct sp_profile *profile, c
 	}
 	format_duration(term, profile->weight, whole);
 	if (latency || !threads)
-		snprintf(buffer, size, "%s%s: ", whole, latency ? " elapsed" : "");
+		snprintf(buffer, size, "%s%s: ", whole, latency ? " of the processes' lifetimes" : "");
 	else
 		snprintf(buffer, size, "%s of %s thread%s: ", whole, format_count(threads, count),
 			 threads == 1 ? "" : "s");
-	add_time(term, buffer, size, times->on_ns, "on CPU");
+	add_time(term, buffer, size, times->running_ns, "on CPU");
 	add_time(term, buffer, size, times->runnable_ns, "waiting for CPU");
 	add_time(term, buffer, size, times->blocked_ns, latency ? "with all threads blocked" : "blocked");
 	size_t used = strlen(buffer);
@@ -75,7 +76,7 @@ void times_write_idle(const struct term *term, const struct sp_profile *profile,
 void times_write_json(struct json *json, const char *key, const struct sp_times *times)
 {
 	json_begin(json, key, '{');
-	json_unsigned(json, "on_ns", times->on_ns);
+	json_unsigned(json, "running_ns", times->running_ns);
 	json_unsigned(json, "runnable_ns", times->runnable_ns);
 	json_unsigned(json, "blocked_ns", times->blocked_ns);
 	json_unsigned(json, "unknown_ns", times->unknown_ns);
@@ -97,7 +98,7 @@ void times_write_csv_titles(FILE *out)
 {
 	static const char *const of[] = {"self", "total"};
 	for (int i = 0; i < 2; i++)
-		fprintf(out, ",%s_on_ns,%s_runnable_ns,%s_blocked_ns,%s_unknown_ns,%s_waits,"
+		fprintf(out, ",%s_running_ns,%s_runnable_ns,%s_blocked_ns,%s_unknown_ns,%s_waits,"
 			"%s_longest_wait_ns", of[i], of[i], of[i], of[i], of[i], of[i]);
 }
 
@@ -110,7 +111,7 @@ void times_write_csv(const struct sp_times *self, const struct sp_times *total, 
 			continue;
 		}
 		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-			of[i]->on_ns, of[i]->runnable_ns, of[i]->blocked_ns, of[i]->unknown_ns,
+			of[i]->running_ns, of[i]->runnable_ns, of[i]->blocked_ns, of[i]->unknown_ns,
 			of[i]->waits, of[i]->longest_wait_ns);
 	}
 }

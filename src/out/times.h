@@ -8,8 +8,8 @@
 
 /*
  * Writes the parts of a profile's time to `buffer`: "15.0 s of 7 threads: 2.0 s on CPU, 0.4 s waiting for
- * CPU, 12.6 s blocked (1,403 waits, longest 1.00 s)". Wake-ups: "1,403 wake-ups ended 12.6 s of blocked time
- * (longest 1.00 s), 0.4 s from wake-up to running".
+ * CPU, 12.6 s blocked (1,403 waits, longest 1.00 s)". Wake-ups: "1,403 wake-ups ended 12.6 s of 13.1 s of
+ * blocked time (longest 1.00 s), 0.4 s from wake-up to running".
  */
 void times_describe(const struct term *term, const struct sp_profile *profile, char *buffer, size_t size);
 

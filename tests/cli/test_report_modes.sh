@@ -82,7 +82,7 @@ END
 2 [blocked: pipe] 140000000
 END
 	prints "$file: functions have their samples' part of each state" \
-		weights "symbol self_on_ns self_runnable_ns self_blocked_ns self_longest_wait_ns" $file \
+		weights "symbol self_running_ns self_runnable_ns self_blocked_ns self_longest_wait_ns" $file \
 		--mode wall -s symbol <<END
 0x1010 52500000 15000000 0 0
 0x2010 17500000 5000000 0 0
@@ -90,7 +90,7 @@ END
 [no stack] 40000000 0 0 0
 schedule 0 0 200000000 140000000
 END
-	prints "$file: latency sums to elapsed time" weights "tid state parallelism self_weight" $file \
+	prints "$file: latency sums to lifetimes" weights "tid state parallelism self_weight" $file \
 		--latency -s tid,state,parallelism <<END
 1 [all threads blocked]  90000000
 1 [on CPU] 1 50000000
@@ -100,8 +100,15 @@ END
 END
 done
 
+# Of several processes, the lifetimes are summed: that is no elapsed time.
+says_lifetimes() {
+	"$SPROF" report -i "$tmp/waits" --latency 2>"$tmp/err" | tr '\n' ' ' |
+		grep " 200 ms of the processes' lifetimes: .*Percentages are of the processes' lifetimes;"
+}
+check "latency is said to be of lifetimes" says_lifetimes
+
 prints "wall time is the default for recorded waits, and sums to lifetimes" \
-	weights "tid self_weight self_on_ns self_runnable_ns self_blocked_ns self_waits" waits -s tid <<END
+	weights "tid self_weight self_running_ns self_runnable_ns self_blocked_ns self_waits" waits -s tid <<END
 1 200000000 70000000 20000000 110000000 2
 2 180000000 40000000 0 140000000 1
 END

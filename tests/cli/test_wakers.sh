@@ -98,7 +98,8 @@ waits
   time: 120 ms from 1.010 s
   ! 50% of stacks may be incomplete (they do not reach the thread's first function)
     -> record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer
-6 wake-ups ended 75 ms of blocked time (longest 30 ms), 7.6 ms from wake-up to running, none lost
+6 wake-ups ended 75 ms of 145 ms of blocked time (longest 30 ms), 7.6 ms from wake-up to running,
+none lost
 stacks: 50.0% complete, 50.0% truncated
 Percentages are of blocked time that wake-ups ended.
 Time is in ms; runnable: from wake-up to running.
@@ -139,6 +140,15 @@ prints "text without context switches" report -q --wakers -i alone -s waker <<'E
 16.67%         1  [softirq]
 16.67%         1  demo[1]
 END
+for files in "waits alone" "alone waits"; do
+	# Both names are words.
+	prints "$files: blocked times are known if one recording has context switches" \
+		report -q --wakers -s wakee $files <<'END'
+ total  blocked  wake-ups  longest  runnable  wakee
+73.33%     55.0         8     30.0       7.5  reader[2]
+26.67%     20.0         4     20.0      0.10  demo[1]
+END
+done
 prints "stacks are the wakers', without the interrupted thread's" report --wakers -i waits --format folded <<'END'
 demo;reader[2];[truncated stacks];[absent];pipe_write_[k];try_to_wake_up_[k] 20000000
 reader;[idle];try_to_wake_up_[k] 5000000
@@ -159,11 +169,12 @@ report --wakers -i waits --format json | python3 -c '
 import json, sys
 event = json.load(sys.stdin)["events"][0]
 times, row = event["times"], event["rows"][0]
-print(event["name"], event["samples"], event["weight"], times["waits"], times["blocked_ns"], times["runnable_ns"])
+print(event["name"], event["samples"], event["weight"], times["waits"], times["blocked_ns"], times["runnable_ns"],
+      times["unknown_ns"])
 print(row["waker"], row["wakee"], row["total_times"]["blocked_ns"])
 ' >got
 cat >wanted <<'END'
-wakers 6 75000000 6 75000000 7600000
+wakers 6 75000000 6 75000000 7600000 70000000
 demo[1] reader[2] 30000000
 END
 same "json has wake-ups like the times of other modes" wanted got

@@ -179,5 +179,6 @@ fi
 
 status "-G is refused" 129 "$SPROF" record --off-cpu -G / -o "$file" sleep 0
 says "it says why" 'exclude each other'
+says "and the remedy" 'record the group.s processes'
 status "a wrong threshold is refused" 129 "$SPROF" record --off-cpu=x true
 finish

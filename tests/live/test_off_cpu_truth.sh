@@ -32,7 +32,7 @@ for line in open(sys.argv[1]):
 
 def times(row):
     part = row["total_times"]
-    return part["on_ns"], part["runnable_ns"], part["blocked_ns"], part["unknown_ns"]
+    return part["running_ns"], part["runnable_ns"], part["blocked_ns"], part["unknown_ns"]
 
 rows = {}
 key = "symbol" if sys.argv[3] == "functions" else "tid"

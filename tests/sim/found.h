@@ -32,6 +32,8 @@ void sim_read_files(struct sim_read_back *ret, bool killed);
 
 /* waits.c: whether the id is of an event that samples context switches. */
 bool sim_is_wait(uint64_t id);
+/* The same of sched:sched_waking. */
+bool sim_is_waking(uint64_t id);
 /* Compares samples of waits with the kernel's switches. */
 void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
 

@@ -106,8 +106,12 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 {
 	struct counts counts = {0};
 	uint64_t until_ns = killed ? sim_result.commit_ns : sim_result.stop_ns;
-	/* The last samples are read after the list of unrecorded processes, which takes long. */
-	if (!killed && !sim.fault_name && sim.stat_ns > until_ns)
+	/*
+	 * The last samples are read after the list of unrecorded processes, which takes long. A rescan after
+	 * full rings takes long, too, but comes later.
+	 */
+	bool rescans = sim_result.stats.lost || scenario->stall_ms;
+	if (!killed && !sim.fault_name && !rescans && sim.stat_ns > until_ns)
 		until_ns = sim.stat_ns;
 	if (killed)
 		until_ns = until_ns > KILL_NS ? until_ns - KILL_NS : 0;

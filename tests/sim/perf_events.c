@@ -44,9 +44,10 @@ static int check_attr(const struct perf_event_attr *attr)
 	/* Linux 6.1: bits up to sigtrap. */
 	if (flags >> 38 || attr->sample_type >> 25 || attr->read_format & ~(uint64_t)FORMATS)
 		return EINVAL;
-	if (attr->type != PERF_TYPE_SOFTWARE)
+	bool is_waking = attr->type == PERF_TYPE_TRACEPOINT && attr->config == SIM_WAKING;
+	if (attr->type != PERF_TYPE_SOFTWARE && !is_waking)
 		return ENOENT;
-	if (attr->config > PERF_COUNT_SW_BPF_OUTPUT)
+	if (attr->config > PERF_COUNT_SW_BPF_OUTPUT && !is_waking)
 		return EINVAL;
 	if (attr->freq && attr->sample_freq > 100000)
 		return EINVAL;

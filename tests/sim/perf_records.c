@@ -264,6 +264,23 @@ static void put_stack(struct composed *record, const struct sim_stack *stack, ui
 	put64(record, copied);
 }
 
+/* The task that a sample of sched:sched_waking is about. */
+static const struct sim_task *woken_task;
+
+/* Fields of sched:sched_waking, as its format in proc_fs.c states; other events have none. */
+static void put_waking(struct composed *record)
+{
+	uint8_t fields[36] = {SIM_WAKING & 0xff, SIM_WAKING >> 8};
+	uint32_t size = record->event->attr.type == PERF_TYPE_TRACEPOINT ? sizeof(fields) : 4;
+	const uint32_t numbers[] = {woken_task ? woken_task->tid : 0, 120, record->truth.cpu};
+	memcpy(fields + 4, &record->truth.tid, 4);
+	if (woken_task)
+		memcpy(fields + 8, woken_task->comm, sizeof(woken_task->comm));
+	memcpy(fields + 24, numbers, sizeof(numbers));
+	put(record, &size, sizeof(size));
+	put(record, fields, size);
+}
+
 static void put_sample(struct composed *record, const struct sim_stack *stack, uint64_t period)
 {
 	const struct perf_event_attr *attr = &record->event->attr;
@@ -289,6 +306,8 @@ static void put_sample(struct composed *record, const struct sim_stack *stack, u
 		put64(record, period);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		put_chain(record, stack);
+	if (type & PERF_SAMPLE_RAW)
+		put_waking(record);
 	if (type & PERF_SAMPLE_REGS_USER)
 		put_registers(record, stack, attr->sample_regs_user);
 	if (type & PERF_SAMPLE_STACK_USER)
@@ -486,4 +505,17 @@ void sim_record_switch(struct sim_task *task, uint16_t misc)
 	if (misc & PERF_RECORD_MISC_SWITCH_OUT)
 		for_events(task, visit_context_switch, &sideband);
 	for_events(task, visit_switch, &sideband);
+}
+
+void sim_record_waking(const struct sim_task *woken, unsigned int cpu)
+{
+	const struct sim_cpu *at = &sim_machine.cpus[cpu];
+	woken_task = woken;
+	for (size_t i = 0; at->context && i < at->context->count; i++) {
+		struct sim_event *event = at->context->events[i];
+		if (event->attr.type == PERF_TYPE_TRACEPOINT && event->enabled && !event->closed &&
+		    !event->detached)
+			sim_record_sample(event, at->current, cpu, 1);
+	}
+	woken_task = NULL;
 }

@@ -29,6 +29,31 @@ static const struct {
 			   "ffffffff81001000 T do_syscall_64\nffffffff81008000 t schedule\n"
 			   "ffffffff81010000 T _etext\n"},
 	{"/sys/bus/event_source/devices/software/type", "1\n"},
+	{"/sys/kernel/tracing/events/sched/sched_waking/id", SIM_TEXT(SIM_WAKING) "\n"},
+	{"/sys/kernel/tracing/events/sched/sched_waking/format",
+	 "name: sched_waking\nID: " SIM_TEXT(SIM_WAKING) "\nformat:\n"
+	 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	 "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	 "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	 "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	 "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	 "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
+	 "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n"
+	 "print fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, "
+	 "REC->target_cpu\n"},
+};
+
+/* Folders whose names never change, one a line. */
+static const struct {
+	const char *path, *names;
+} folders[] = {
+	{"/sys", ""},
+	{"/sys/bus/event_source/devices", "software\n"},
+	{"/sys/bus/event_source/devices/software", ""},
+	{"/sys/kernel/tracing/events", "sched\n"},
+	{"/sys/kernel/tracing/events/sched", "sched_waking\n"},
+	{"/sys/kernel/tracing/events/sched/sched_waking", "format\nid\n"},
 };
 
 static const uint8_t kernel_note[] = {
@@ -117,6 +142,22 @@ static void write_status(FILE *file, const struct sim_task *task)
 		task->process->uid, task->process->uid, task->process->uid, task->tid);
 }
 
+/* Time on a CPU and time of waiting for one, as the kernel counts them. */
+static void write_schedstat(FILE *file, struct sim_task *task)
+{
+	uint64_t sums[SIM_ENDED + 1] = {0}, slices = 0;
+	for (size_t i = 0; i < task->span_count; i++) {
+		const struct sim_span *span = &task->spans[i];
+		uint64_t end_ns = i + 1 < task->span_count ? span[1].begin_ns : sim.now_ns;
+		sums[span->state] += end_ns - span->begin_ns;
+		slices += span->state == SIM_RUNNING;
+	}
+	task->first_schedstat_ns = task->first_schedstat_ns ?: sim.now_ns;
+	task->last_schedstat_ns = sim.now_ns;
+	fprintf(file, "%llu %llu %llu\n", (unsigned long long)sums[SIM_RUNNING],
+		(unsigned long long)(sums[SIM_RUNNABLE] + sums[SIM_WOKEN]), (unsigned long long)slices);
+}
+
 static bool is_visible(const struct sim_task *task)
 {
 	return !task->ended || (task->tid == task->process->pid && !task->process->reaped &&
@@ -135,10 +176,12 @@ static void list_tasks(FILE *file, const struct sim_process *process)
 }
 
 /* Returns whether there is such a file of a task. */
-static bool write_task(FILE *file, const struct sim_task *task, const char *name)
+static bool write_task(FILE *file, struct sim_task *task, const char *name)
 {
 	if (!strcmp(name, "stat"))
 		write_stat(file, task);
+	else if (!strcmp(name, "schedstat"))
+		write_schedstat(file, task);
 	else if (!strcmp(name, "status"))
 		write_status(file, task);
 	else if (!strcmp(name, "comm"))
@@ -161,7 +204,7 @@ static char *read_task(const char *rest, size_t *size_ret, bool *is_directory_re
 	uint32_t pid = !strncmp(rest, "self", 4) && (!rest[4] || rest[4] == '/')
 			       ? SIM_PID : (uint32_t)strtoul(rest, &end, 10);
 	const char *name = strchr(rest, '/');
-	const struct sim_task *task = sim_task_find(pid);
+	struct sim_task *task = sim_task_find(pid);
 	struct text text;
 	if (!task || !is_visible(task))
 		return NULL;
@@ -177,7 +220,7 @@ static char *read_task(const char *rest, size_t *size_ret, bool *is_directory_re
 			fprintf(text.file, "%d\n", fd);
 	else if (!strncmp(name, "/task/", 6)) {
 		uint32_t tid = (uint32_t)strtoul(name + 6, &end, 10);
-		const struct sim_task *thread = sim_task_find(tid);
+		struct sim_task *thread = sim_task_find(tid);
 		found = thread && thread->process == task->process && is_visible(thread);
 		*is_directory_ret = found && !*end;
 		found = found && (!*end || write_task(text.file, thread, end + 1));
@@ -204,12 +247,25 @@ static char *read_fixed(const char *path, size_t *size_ret)
 	return NULL;
 }
 
+static char *read_folder(const char *path, size_t *size_ret, bool *is_directory_ret)
+{
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+		if (!strcmp(folders[i].path, path)) {
+			*is_directory_ret = true;
+			*size_ret = strlen(folders[i].names);
+			return strdup(folders[i].names);
+		}
+	return NULL;
+}
+
 char *sim_proc_read(const char *path, size_t *size_ret, bool *is_directory_ret)
 {
-	static const char devices[] = "/sys/bus/event_source/devices", cpu[] = "/sys/devices/system/cpu";
+	static const char cpu[] = "/sys/devices/system/cpu";
 	struct text text;
 	*is_directory_ret = false;
 	char *bytes = read_fixed(path, size_ret);
+	if (!bytes)
+		bytes = read_folder(path, size_ret, is_directory_ret);
 	if (bytes)
 		return bytes;
 	if (!strcmp(path, "/sys/kernel/notes")) {
@@ -221,16 +277,13 @@ char *sim_proc_read(const char *path, size_t *size_ret, bool *is_directory_ret)
 	    (!strncmp(path + 6, "self", 4) || (path[6] >= '0' && path[6] <= '9')))
 		return read_task(path + 6, size_ret, is_directory_ret);
 	bool online = !strncmp(path, cpu, sizeof(cpu) - 1) && !strcmp(path + sizeof(cpu) - 1, "/online");
-	*is_directory_ret = !strcmp(path, "/proc") || !strcmp(path, "/sys") || !strcmp(path, devices) ||
-			    !strcmp(path, "/sys/bus/event_source/devices/software");
+	*is_directory_ret = !strcmp(path, "/proc");
 	if (!online && !*is_directory_ret)
 		return NULL;
 	begin_text(&text);
 	if (online)
 		list_online(text.file);
-	else if (!strcmp(path, "/proc"))
+	else
 		list_tasks(text.file, NULL);
-	else if (!strcmp(path, devices))
-		fputs("software\n", text.file);
 	return end_text(&text, size_ret);
 }

@@ -17,6 +17,7 @@
 #define BUSY                                                                                   \
 	.tasks = 1, .burst_us = 800, .sleep_us = 300, .thread = 5, .fork = 4, .exec = 50,      \
 	.map = 2, .comm = 2, .end = 6, .most = 40, .kernel = 20
+#define PREEMPTED BUSY, .slice_us = 300
 #define STORM                                                                                  \
 	.tasks = 4, .burst_us = 60, .sleep_us = 40, .thread = 30, .fork = 40, .exec = 30,      \
 	.map = 10, .end = 40, .most = 200, .kernel = 10
@@ -141,25 +142,34 @@ const struct sim_scenario sim_scenarios[] = {
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .compression_level = 1},
 		.chains = FRAME_POINTERS,
 	}, {
-		.name = "off-cpu", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS,
+		.name = "off-cpu", .cpus = 4, .workload = {PREEMPTED, .life_ms = 500}, TASKS,
 		.sampling = OFF_CPU, .buffers = RING(262144), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS,
 	}, {
-		.name = "off-cpu-live", .cpus = 4, .workload = {BUSY, .life_ms = 400}, TASKS,
+		.name = "off-cpu-live", .cpus = 4, .workload = {PREEMPTED, .life_ms = 400}, TASKS,
 		.sampling = OFF_CPU, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = LIVE,
 	}, {
-		.name = "off-cpu-attach", .cpus = 4, .workload = {ROOTS(6)}, .target = SIM_ATTACH, TASKS,
+		.name = "off-cpu-attach", .cpus = 4, .workload = {ROOTS(6), .slice_us = 300},
+		.target = SIM_ATTACH, TASKS,
 		.sampling = OFF_CPU, .buffers = RING(262144), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
-		.name = "off-cpu-system", .cpus = 8, .workload = {ROOTS(20)}, .target = SIM_SYSTEM, CPUS,
+		.name = "off-cpu-system", .cpus = 8, .workload = {ROOTS(20), .slice_us = 300},
+		.target = SIM_SYSTEM, CPUS,
 		.sampling = OFF_CPU, .buffers = RING(262144), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
-		.name = "off-cpu-lost", .cpus = 4, .workload = {BUSY, .life_ms = 500}, TASKS,
+		.name = "off-cpu-lost", .cpus = 4, .workload = {PREEMPTED, .life_ms = 500}, TASKS,
 		.sampling = OFF_CPU, .buffers = RING(8192), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .hesitation_ms = 200, .may_drop = true,
+	}, {
+		.name = "off-cpu-wakers", .cpus = 8, .workload = {ROOTS(20), .slice_us = 300},
+		.target = SIM_SYSTEM, CPUS,
+		.sampling = {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = 997,
+			     .off_cpu = true, .wakers = true},
+		.buffers = RING(524288), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
 		/* Ten minutes; a new file about every half minute. */
 		.name = "churn", .cpus = 4, CPUS, .limit_s = 620,

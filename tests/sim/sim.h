@@ -48,6 +48,11 @@
 #define SIM_CPUS_MAX 1024
 #define SIM_REALTIME_NS UINT64_C(1700000000000000000) /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 #define SIM_MS UINT64_C(1000000)
+#define SIM_WAKING 315      /* id of the tracepoint sched:sched_waking */
+
+/* Text of a macro's value. */
+#define SIM_TEXT(macro) SIM_TEXT_OF(macro)
+#define SIM_TEXT_OF(value) #value
 
 /* -- clock.c --------------------------------------------------------------- */
 
@@ -138,6 +143,7 @@ struct sim_task {
 	uint64_t samples;
 	struct sim_span *spans;  /* the scheduler's account */
 	size_t span_count, span_room;
+	uint64_t first_schedstat_ns, last_schedstat_ns; /* times that the recorder read it; 0: never */
 	bool uncertain;         /* it, or its ancestor, was made while the events were opened */
 	bool followed;          /* a target of the recording, or descends from one */
 };
@@ -156,6 +162,7 @@ struct sim_cpu {
 struct sim_workload {
 	unsigned int tasks;               /* at the begin; for a command, 1 */
 	unsigned int burst_us, sleep_us;  /* mean */
+	unsigned int slice_us;            /* preempted after that; 0: 4 ms */
 	unsigned int thread, fork, exec, map, comm, end; /* percent */
 	unsigned int most;                /* tasks at once */
 	unsigned int life_ms;             /* the command ends then; 0: never */
@@ -310,6 +317,8 @@ void sim_record_throttle(struct sim_event *event, unsigned int cpu, bool on);
 void sim_record_task(struct sim_task *from, struct sim_task *task, uint32_t type);
 void sim_record_comm(struct sim_task *task, bool exec);
 void sim_record_map(struct sim_task *task, const struct sim_map *map);
+/* Samples of sched:sched_waking on the CPU. */
+void sim_record_waking(const struct sim_task *woken, unsigned int cpu);
 /* `misc`: PERF_RECORD_MISC_SWITCH_OUT*, or 0. Events of context switches sample it first. */
 void sim_record_switch(struct sim_task *task, uint16_t misc);
 

@@ -209,7 +209,8 @@ int main(int argc, char **argv)
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (size_t i = 0; i < sim_scenario_count; i++) {
 		const struct sim_scenario *scenario = &sim_scenarios[i];
-		if (arguments.scenario ? strcmp(arguments.scenario, scenario->name) != 0 : scenario->limit_s != 0)
+		if (arguments.scenario ? strcmp(arguments.scenario, scenario->name) != 0
+				       : scenario->limit_s != 0)
 			continue;
 		for (uint64_t seed = arguments.first; seed <= arguments.last; seed++)
 			bad += !run_seed(&arguments, scenario, seed, &runs);

@@ -2,8 +2,9 @@
 /*
  * Compares the states of threads that the library reads from a file with the scheduler's account.
  *
- * The reader has no wake-ups: it adds the time from waking to running to the blocked time. Lost records
- * make time unknown, and no other state may differ by more than that.
+ * Without wake-ups, the reader adds the time from waking to running to the blocked time, within a time.
+ * Counts of schedstat give its sum over a life. Lost records make time unknown, and no other state may differ
+ * by more than that.
  */
 #include <stdlib.h>
 #include <sprof/threads.h>
@@ -12,6 +13,12 @@
 /* Records of one moment have different times: of each event that gets one. */
 #define SWITCH_NS 32
 #define LIFE_NS 1000
+
+/* Shorter recordings need not have counts of schedstat. */
+#define SHORTEST_NS (100 * SIM_MS)
+
+/* Wake-ups are recorded. */
+static bool wakes;
 
 struct account {
 	uint64_t running_ns, runnable_ns, blocked_ns;
@@ -34,7 +41,8 @@ static bool has_record(const struct sim_task *task, const struct sim_span *span)
 	for (size_t i = 0; i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
 		bool is_fork = truth->type == PERF_RECORD_FORK && truth->ip == task->tid;
-		if ((is_fork || (is_switch(truth) && truth->tid == task->tid)) &&
+		bool is_waking = span->state == SIM_WOKEN && sim_is_waking(truth->id);
+		if ((is_fork || is_waking || (is_switch(truth) && truth->tid == task->tid)) &&
 		    difference(truth->time_ns, span->begin_ns) <= SWITCH_NS)
 			return true;
 	}
@@ -67,8 +75,10 @@ static bool is_recorded(const struct sim_task *task, const struct sp_time_span *
 /* A thread that waits for a CPU when its events are opened counts as blocked. */
 static enum sim_state state_in(const struct sim_task *task, const struct sim_span *span, uint64_t from_ns)
 {
-	bool unseen = span->state == SIM_RUNNABLE && span->begin_ns < from_ns &&
-		      !has_record(task, span);
+	if (span->state == SIM_WOKEN && !wakes)
+		return SIM_BLOCKED;
+	bool could_run = span->state == SIM_WOKEN || span->state == SIM_RUNNABLE;
+	bool unseen = could_run && span->begin_ns < from_ns && !has_record(task, span);
 	return unseen ? SIM_BLOCKED : span->state;
 }
 
@@ -76,7 +86,7 @@ static struct account account_of(const struct sim_task *task, uint64_t from_ns, 
 {
 	struct account account = {0};
 	uint64_t *const sums[] = {
-		[SIM_BLOCKED] = &account.blocked_ns, [SIM_WOKEN] = &account.blocked_ns,
+		[SIM_BLOCKED] = &account.blocked_ns, [SIM_WOKEN] = &account.runnable_ns,
 		[SIM_RUNNABLE] = &account.runnable_ns, [SIM_RUNNING] = &account.running_ns,
 	};
 	for (size_t i = 0; i < task->span_count && task->spans[i].state != SIM_ENDED; i++) {
@@ -123,6 +133,44 @@ static bool is_lost_twice(uint32_t tid)
 	return false;
 }
 
+/* Time of waiting for a CPU. */
+static uint64_t waited(const struct sim_task *task, uint64_t from_ns, uint64_t until_ns)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < task->span_count; i++) {
+		const struct sim_span *span = &task->spans[i];
+		uint64_t begin_ns = span->begin_ns > from_ns ? span->begin_ns : from_ns;
+		uint64_t end_ns = i + 1 < task->span_count ? span[1].begin_ns : UINT64_MAX;
+		bool waits = span->state == SIM_WOKEN || span->state == SIM_RUNNABLE;
+		if (end_ns > until_ns)
+			end_ns = until_ns;
+		sum += waits && end_ns > begin_ns ? end_ns - begin_ns : 0;
+	}
+	return sum;
+}
+
+/* Over a life, the waiting for a CPU is exact as far as counts of schedstat were read. */
+static void check_schedstat(const struct sp_thread *thread, bool *split)
+{
+	const struct sim_task *task = sim_task_find(thread->tid);
+	uint64_t all_ns = waited(task, thread->begin_ns, thread->end_ns);
+	uint64_t from_ns = thread->born ? thread->begin_ns : task->first_schedstat_ns;
+	uint64_t counted_ns = waited(task, from_ns, task->last_schedstat_ns);
+	uint64_t outside_ns = waited(task, thread->begin_ns, task->last_schedstat_ns) - counted_ns +
+			      waited(task, task->last_schedstat_ns, thread->end_ns) +
+			      waited(task, thread->end_ns, task->last_schedstat_ns);
+	/* Switches after that may be read, or not. */
+	if (thread->end_ns > sim_result.stop_ns)
+		outside_ns += thread->end_ns - sim_result.stop_ns;
+	uint64_t exact_ns = LIFE_NS + SWITCH_NS * task->span_count;
+	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT)
+		return;
+	*split = true;
+	if (difference(thread->times.runnable_ns, all_ns) > outside_ns + thread->times.unknown_ns + exact_ns)
+		sim_violation("thread %u waited %llu ns for a CPU, the file says %llu ns", thread->tid,
+			      (unsigned long long)all_ns, (unsigned long long)thread->times.runnable_ns);
+}
+
 static void check_state(const struct sp_thread *thread, const char *name, uint64_t read_ns,
 			uint64_t true_ns, uint64_t allowed_ns)
 {
@@ -166,7 +214,8 @@ static void check_states(const struct sp_thread *thread, const struct sp_time_sp
 		    account.runnable_ns + account.blocked_ns, allowed_ns);
 	/* After lost records, a thread that is off the CPU counts as blocked. */
 	if (!lost || times->runnable_ns > account.runnable_ns)
-		check_state(thread, "runnable", times->runnable_ns, account.runnable_ns, exact_ns);
+		check_state(thread, "runnable", times->runnable_ns, account.runnable_ns,
+			    lost ? exact_ns : allowed_ns);
 	if (!lost && times->unknown_ns > until_first_switch(task, span))
 		sim_violation("thread %u has unknown states, but no record was lost", thread->tid);
 }
@@ -226,17 +275,35 @@ static void check_window(const struct checking *checking, const struct sp_thread
 		printf("# states of %zu threads compared, of %zu\n", compared, wanted);
 }
 
+/* Whole lives, whatever a recording's begin and end hide. */
+static void check_lives(const struct checking *checking, const struct sp_threads *threads)
+{
+	bool exact = checking->exact && !checking->lost, split = false;
+	for (size_t i = 0; i < sp_threads_count(threads); i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		check_sum(thread);
+		if (exact && is_comparable(sim_task_find(thread->tid)))
+			check_schedstat(thread, &split);
+	}
+	/* Some tasks of the whole system are alive at the end. */
+	bool due = exact && !wakes && checking->scenario->target == SIM_SYSTEM &&
+		   sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS;
+	if (due && !split)
+		sim_violation("no thread has counts of schedstat");
+}
+
 static void check_file(const char *path, const struct sim_inode *inode, void *arg)
 {
 	const struct checking *checking = arg;
 	struct sp_time_span span = {.begin_ns = sim_result.begin_ns, .end_ns = sim_result.stop_ns};
 	const struct sp_filter filter = {.size = sizeof(filter), .times = &span, .time_count = 1};
 	struct sp_threads *threads = read_threads(checking->ctx, path, inode, NULL);
-	for (size_t i = 0; threads && i < sp_threads_count(threads); i++)
-		check_sum(sp_threads_at(threads, i));
-	if (threads && sp_threads_first_ns(threads) > span.begin_ns)
+	if (!threads)
+		return;
+	check_lives(checking, threads);
+	if (sp_threads_first_ns(threads) > span.begin_ns)
 		span.begin_ns = sp_threads_first_ns(threads);
-	if (threads && sp_threads_last_ns(threads) < span.end_ns)
+	if (sp_threads_last_ns(threads) < span.end_ns)
 		span.end_ns = sp_threads_last_ns(threads);
 	sp_threads_free(threads);
 	threads = checking->exact ? read_threads(checking->ctx, path, inode, &filter) : NULL;
@@ -252,6 +319,7 @@ void sim_check_states(const struct sim_scenario *scenario, bool killed)
 		.exact = !killed && !sim_result.failed && !sim.fault_name &&
 			 !sim_result.stats.lost_sideband,
 	};
+	wakes = scenario->sampling.wakers;
 	for (size_t i = 0; i < sim_perf.truth_count; i++)
 		checking.lost |= sim_perf.truth[i].fate == SIM_LOST;
 	sp_error_free(sp_ctx_new(&checking.ctx));

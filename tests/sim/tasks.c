@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A task runs that long before another one of its CPU. */
+/* A task runs that long before another one of its CPU, by default. */
 #define SLICE_NS (4 * SIM_MS)
 
 struct sim_machine sim_machine;
@@ -245,7 +245,8 @@ static void schedule_cpu(unsigned int cpu)
 		sim_perf_switch(task, cpu, true);
 		sim_record_switch(task, 0);
 		set_state(task, SIM_RUNNING);
-		uint64_t ns = task->burst_ns < SLICE_NS ? task->burst_ns : SLICE_NS;
+		uint64_t slice_ns = sim_machine.workload.slice_us * UINT64_C(1000) ?: SLICE_NS;
+		uint64_t ns = task->burst_ns < slice_ns ? task->burst_ns : slice_ns;
 		sim_at(sim.now_ns + ns, end_slice, task, task->generation);
 	}
 }
@@ -270,6 +271,8 @@ void sim_task_wake(struct sim_task *task)
 	if (!task->burst_ns)
 		task->burst_ns = 1000 + sim_random(SIM_WORLD, (uint64_t)workload->burst_us * 2000);
 	unsigned int cpu = choose_cpu(task);
+	if (state_of(task) == SIM_BLOCKED)
+		sim_record_waking(task, cpu);
 	enqueue(cpu, task);
 	schedule_cpu(cpu);
 }

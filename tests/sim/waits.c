@@ -11,12 +11,24 @@
 /* Shorter recordings need not have a wait that is over. */
 #define SHORTEST_NS (100 * SIM_MS)
 
-bool sim_is_wait(uint64_t id)
+static const struct perf_event_attr *attr_of(uint64_t id)
 {
 	for (size_t i = 0; i < sim_perf.event_count; i++)
 		if (sim_perf.events[i]->id == id)
-			return sim_perf.events[i]->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
-	return false;
+			return &sim_perf.events[i]->attr;
+	return NULL;
+}
+
+bool sim_is_wait(uint64_t id)
+{
+	const struct perf_event_attr *attr = attr_of(id);
+	return attr && attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+}
+
+bool sim_is_waking(uint64_t id)
+{
+	const struct perf_event_attr *attr = attr_of(id);
+	return attr && attr->type == PERF_TYPE_TRACEPOINT;
 }
 
 struct sums {

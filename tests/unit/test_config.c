@@ -408,6 +408,32 @@ TEST(waits_have_two_more_events)
 	ck_assert_uint_eq(note->values[1], 1000000);
 }
 
+TEST(wakeups_precede_the_events_of_waits)
+{
+	static const char *const events[] = {NULL, "cpu-clock,sched:sched_waking"};
+	for (size_t i = 0; i < 2; i++) {
+		MADE made;
+		make(&made);
+		root_put(&made.root, "/sys/kernel/tracing/events/sched/sched_waking/id", "375\n");
+		made.options.sampling.off_cpu = made.options.sampling.wakers = true;
+		made.options.sampling.events = events[i];
+		made.options.sampling.freq_hz = 997;
+		plan(&made, UINT64_MAX, EVENT_START_NOW);
+		const struct event_plan *plan = made.config.plan;
+		ck_assert_uint_eq(plan->sample_count, 4);
+		const struct perf_event_attr *wakeups = &plan->samples[1].attr;
+		ck_assert_str_eq(plan->samples[1].name, "sched:sched_waking");
+		ck_assert_uint_eq(wakeups->config, 375);
+		ck_assert(wakeups->sample_type & PERF_SAMPLE_RAW);
+		/* Each wake-up is sampled: -F is for the other events. */
+		ck_assert(!wakeups->freq);
+		ck_assert_uint_eq(wakeups->sample_period, 1);
+		ck_assert(plan->samples[0].attr.freq);
+		ck_assert_uint_eq(made.config.off_cpu.event, 2);
+		ck_assert_str_eq(plan->samples[2].name, "offcpu-time");
+	}
+}
+
 TEST(waits_keep_their_event_where_switches_are_refused)
 {
 	MADE made;

@@ -275,6 +275,17 @@ TEST(time_without_enabled_events_is_unknown)
 	seal(1, 1000);
 	has_times(totals_of(T), 100, 0, 300, 599);
 	end();
+	/* A thread that ran before and after them may have blocked between two ranges. */
+	begin();
+	in(T, 1);
+	add_note(NOTE_SAMPLING_OFF, 200, NULL);
+	add_note(NOTE_SAMPLING_ON, 300, NULL);
+	add_note(NOTE_SAMPLING_OFF, 400, NULL);
+	add_note(NOTE_SAMPLING_ON, 500, NULL);
+	out(T, 600);
+	seal(0, 1000);
+	has_times(totals_of(T), 299, 0, 400, 300);
+	end();
 	/* So does a later file. */
 	begin();
 	add_note(NOTE_SAMPLING_WAS_OFF, 10, NULL);

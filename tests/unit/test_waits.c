@@ -443,6 +443,28 @@ TEST(a_wait_ends_where_its_records_are_lost)
 	tear_down(&f);
 }
 
+TEST(waits_end_where_events_are_disabled)
+{
+	struct fixture f;
+	struct written wait;
+	set_up(&f, 1 << 20);
+	sample(&f, 5, 2 * MS, 0xa);
+	switches(&f, 5, 2 * MS, OUT);
+	ok_or_fail(waits_disable(f.waits, 9 * MS));
+	ck_assert_uint_eq(written(&f, 20 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.period, 7 * MS);
+	ck_assert_uint_eq(wait.misc & SP_MISC_UNFINISHED, SP_MISC_UNFINISHED);
+	waits_add_lost(f.waits, 50 * MS);
+	ck_assert_uint_eq(written(&f, 40 * MS, &wait), 0);
+	ck_assert(next_is_unsampled(&f, 5));
+	snapshot(&f, 5, 52 * MS, 53 * MS, 0xb);
+	switches(&f, 5, 80 * MS, IN);
+	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
+	ck_assert_uint_eq(wait.time_ns, 50 * MS);
+	ck_assert_uint_eq(wait.period, 30 * MS);
+	tear_down(&f);
+}
+
 TEST(a_new_thread_whose_switches_are_lost_is_known)
 {
 	struct fixture f;

@@ -14,33 +14,46 @@ struct sp_error *off_cpu_check(const struct capture_options *options, bool every
 	const struct sp_capture_sampling *sampling = &options->sampling;
 	if (!sampling->off_cpu)
 		return NULL;
-	const char *other = sampling->samples == SP_OFF	 ? "recording without samples"
-			    : options->buffers.overwrite ? "overwrite mode"
-			    : options->target.cgroups	 ? "control groups"
-			    : !everyone && options->target.scope == SP_CAPTURE_SCOPE_CPU
-				    ? "CPU-wide events of some processes"
-				    : NULL;
-	if (other)
-		return error_new(SP_ERROR_INVALID, "off-CPU time and %s exclude each other", other);
+	const struct {
+		bool excluded;
+		const char *other, *remedy;
+	} cases[] = {
+		{sampling->samples == SP_OFF, "recording without samples", "omit -n (--no-samples)"},
+		{options->buffers.overwrite, "overwrite mode",
+		 "--switch-output=SIZE bounds the files' size, too; --switch-max-files their number"},
+		{options->target.cgroups, "control groups",
+		 "record the group's processes (-p PID,...), or all (-a)"},
+		{!everyone && options->target.scope == SP_CAPTURE_SCOPE_CPU,
+		 "CPU-wide events of some processes", "omit --scope cpu, or record all processes (-a)"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (cases[i].excluded)
+			return error_set_remedy(error_new(SP_ERROR_INVALID,
+							  "off-CPU time and %s exclude each other",
+							  cases[i].other), "%s", cases[i].remedy);
 	if (sampling->off_cpu_thin_ns > THIN_NS_MAX)
 		return error_new(SP_ERROR_INVALID, "the threshold of waits is more than 4 s");
 	return NULL;
 }
 
-/* Adds the event of wake-ups, unless it was named. */
+static bool is_wakeup(const struct event_spec *spec)
+{
+	return !strcmp(spec->name, "sched:sched_waking");
+}
+
+/* Adds the event of wake-ups, unless it was named. -F and -c are for the other events. */
 static struct sp_error *add_wakeups(struct event_specs *specs, const struct sp_ctx *ctx)
 {
-	static const char name[] = "sched:sched_waking";
-	size_t before = specs->count;
-	for (size_t i = 0; i < before; i++)
-		if (!strcmp(specs->items[i].name, name))
-			return NULL;
-	struct sp_error *error = event_specs_parse(specs, ctx, name);
-	for (size_t i = before; i < specs->count && !error; i++) {
-		specs->items[i].terms.given |= EVENT_TERM_PERIOD;
-		specs->items[i].terms.period = 1;
-	}
-	return error;
+	size_t first = 0;
+	while (first < specs->count && !is_wakeup(&specs->items[first]))
+		first++;
+	struct sp_error *error = first == specs->count ? event_specs_parse(specs, ctx, "sched:sched_waking") :
+							 NULL;
+	if (error || specs->items[first].terms.given & (EVENT_TERM_PERIOD | EVENT_TERM_FREQ))
+		return error;
+	specs->items[first].terms.given |= EVENT_TERM_PERIOD;
+	specs->items[first].terms.period = 1;
+	return NULL;
 }
 
 struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_ctx *ctx,

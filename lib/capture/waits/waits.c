@@ -34,6 +34,7 @@ enum event_kind {
 	EVENT_PREEMPTED,
 	EVENT_IN,
 	EVENT_SNAPSHOT,
+	EVENT_DISABLED,
 	EVENT_EXIT,
 };
 
@@ -316,6 +317,23 @@ void waits_add_lost(struct waits *waits, uint64_t time_ns)
 		waits->lost_ns = time_ns;
 }
 
+/* Adds an event to all threads, whichever records they have. */
+static struct sp_error *add_to_all(struct waits *waits, const struct event *event)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < waits->threads.count && !error; i++) {
+		struct waiting_thread *thread = &waits->threads.items[i];
+		if (thread->tid && thread->pid && thread->state != THREAD_ENDED)
+			error = add_event(waits, thread, event);
+	}
+	return error;
+}
+
+struct sp_error *waits_disable(struct waits *waits, uint64_t time_ns)
+{
+	return add_to_all(waits, &(struct event){.time_ns = time_ns, .kind = EVENT_DISABLED});
+}
+
 static struct waits_thread describe(const struct waiting_thread *thread)
 {
 	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid, .switched = thread->switched};
@@ -480,6 +498,20 @@ static void on_lost(struct waiting_thread *thread, const struct event *event)
 	thread->off_ns = event->time_ns;
 }
 
+/* The wait's rest is not known: a snapshot finds it after the events are enabled again. */
+static struct sp_error *on_disabled(struct waits *waits, struct waiting_thread *thread, uint64_t time_ns,
+				    struct record_buffer *output)
+{
+	struct sp_error *error = NULL;
+	if (thread->state == THREAD_BLOCKED)
+		error = write_wait(waits, thread, time_ns, SP_MISC_UNFINISHED, output);
+	if (thread->state != THREAD_ENDED)
+		thread->state = THREAD_UNKNOWN;
+	thread->lost_ns = 0;
+	hold(waits, thread, NULL);
+	return error;
+}
+
 static void on_out(struct waits *waits, struct waiting_thread *thread, const struct event *event)
 {
 	thread->lost_ns = 0;
@@ -581,6 +613,8 @@ static struct sp_error *on_event(struct waits *waits, struct waiting_thread *thr
 		return NULL;
 	case EVENT_SNAPSHOT:
 		return on_snapshot(waits, thread, record, output);
+	case EVENT_DISABLED:
+		return on_disabled(waits, thread, event->time_ns, output);
 	case EVENT_OUT:
 	case EVENT_PREEMPTED:
 		on_out(waits, thread, event);
@@ -635,12 +669,7 @@ static struct sp_error *add_losses(struct waits *waits)
 {
 	const struct event event = {.time_ns = waits->lost_ns, .complete_ns = waits->safe_ns,
 				    .kind = EVENT_LOST};
-	struct sp_error *error = NULL;
-	for (size_t i = 0; waits->lost_ns && i < waits->threads.count && !error; i++) {
-		struct waiting_thread *thread = &waits->threads.items[i];
-		if (thread->tid && thread->pid && thread->state != THREAD_ENDED)
-			error = add_event(waits, thread, &event);
-	}
+	struct sp_error *error = waits->lost_ns ? add_to_all(waits, &event) : NULL;
 	waits->lost_ns = 0;
 	return error;
 }

@@ -75,8 +75,11 @@ struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *b
 struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
 				  uint16_t misc) SP_MUST_CHECK;
 
-/* The kernel lost records of any thread, by a LOST record. */
+/* The kernel lost records of any thread, by a LOST record; or events are enabled again. */
 void waits_add_lost(struct waits *waits, uint64_t time_ns);
+
+/* Events are disabled: no records come until waits_add_lost(). Waits end. */
+struct sp_error *waits_disable(struct waits *waits, uint64_t time_ns) SP_MUST_CHECK;
 
 /*
  * A thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it blocked before
