@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
 #include "capture/recorder.h"
+#include "capture/samples/sample_estimate.h"
 #include "capture/samples/unwind_notes.h"
 #include "record/note.h"
 
@@ -41,31 +42,13 @@ static uint64_t used_ns(const struct sp_capture *capture)
 	return command_ns(capture);
 }
 
-/* Estimates how many lost samples were the target's. */
+/* Returns the number of lost samples that were the target's. */
 static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64_t used)
 {
-	const struct filter_counts *counts = &capture->samples.filter.counts;
-	if (!capture->samples.filter.membership)
-		return lost;
-	if (used && counts->samples) {
-		/* Samples that are missing in the CPU time. */
-		double period_ns = (double)counts->weight / (double)counts->samples;
-		double missing = ((double)used - (double)counts->weight) / period_ns;
-		return missing < 0 ? 0 : missing > (double)lost ? lost : (uint64_t)missing;
-	}
-	/* The target's share of neighbours; at the end, of all samples. */
-	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
-	double at_end = (double)capture->losses.at_end * (seen > 0 ? kept / seen : 1);
-	double reported = (double)counts->lost, alternate = (double)capture->losses.alternate;
-	double counting = reported > 0 ? (reported - alternate) / reported : 1;
-	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
-}
-
-/* Returns the weight of the written samples. */
-static uint64_t written_weight(const struct filter_counts *counts, uint64_t dropped)
-{
-	double share = counts->samples ? 1 - (double)dropped / (double)counts->samples : 1;
-	return (uint64_t)((double)counts->weight * share);
+	const struct sample_path *samples = &capture->samples;
+	return samples->filter.membership
+		       ? sample_estimate_lost_own(&samples->filter.counts, &capture->losses, used)
+		       : lost;
 }
 
 /* Samples that are in files or on their way there; once all are closed, those in the files. */
@@ -84,7 +67,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 {
 	const struct filter_counts *counts = &capture->samples.filter.counts;
 	uint64_t end_ns = capture->end_ns ? capture->end_ns : capture_now_ns();
-	uint64_t lost = counts->lost - capture->losses.alternate + capture->losses.at_end;
+	uint64_t lost = sample_estimate_lost(counts, &capture->losses);
 	uint64_t used = used_ns(capture);
 	const struct write_queue_counts written = write_queue_counts(capture->out.write_queue);
 	uint64_t samples = written_samples(capture, &written);
@@ -109,7 +92,7 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND
 				  ? command_ns(capture)
 				  : capture->tasks.used_ns,
-		.sampled_ns = used ? written_weight(counts, written.dropped) : 0,
+		.sampled_ns = used ? sample_estimate_written_weight(counts, written.dropped) : 0,
 		.cpu_wide = capture->config.plan->cpu_wide,
 		.stacks = capture->samples.unwound.stacks,
 		.syncs = syncs.syncs,

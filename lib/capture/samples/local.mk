@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/samples/stack_dump.c lib/capture/samples/stack_dump.h \
+	lib/capture/samples/sample_estimate.c lib/capture/samples/sample_estimate.h \
 	lib/capture/samples/filter.c lib/capture/samples/filter.h \
 	lib/capture/samples/stack_hold.c lib/capture/samples/stack_hold.h \
 	lib/capture/samples/pool.c lib/capture/samples/pool.h \
@@ -13,6 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 check_PROGRAMS += \
 	tests/unit/test_stack_dump \
 	tests/unit/test_filter \
+	tests/unit/test_sample_estimate \
 	tests/unit/test_stack_hold \
 	tests/unit/test_pool \
 	tests/unit/test_sample_path \

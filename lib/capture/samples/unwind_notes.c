@@ -51,7 +51,8 @@ static struct sp_error *note_refused(const struct live_unwind_counts *counts, st
 }
 
 /* A few are always missing: the interpreter's function has begun, and its Python code has not. */
-static struct sp_error *note_python(const struct python_counts *python, bool python_first, struct notes *notes)
+static struct sp_error *note_python(const struct python_counts *python, bool python_first,
+				    struct notes *notes)
 {
 	uint64_t missing = python->dropped + python->unreadable;
 	uint64_t all = python->groups + python->unreadable;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/samples/sample_estimate.h"
+
+uint64_t sample_estimate_lost(const struct filter_counts *counts, const struct losses *losses)
+{
+	return counts->lost - losses->alternate + losses->at_end;
+}
+
+/* Returns the samples that are missing in the CPU time, but not more than are lost. */
+static uint64_t missing_samples(const struct filter_counts *counts, uint64_t lost, uint64_t used_ns)
+{
+	double period_ns = (double)counts->weight / (double)counts->samples;
+	double missing = ((double)used_ns - (double)counts->weight) / period_ns;
+	return missing < 0 ? 0 : missing > (double)lost ? lost : (uint64_t)missing;
+}
+
+uint64_t sample_estimate_lost_own(const struct filter_counts *counts, const struct losses *losses,
+				  uint64_t used_ns)
+{
+	if (used_ns && counts->samples)
+		return missing_samples(counts, sample_estimate_lost(counts, losses), used_ns);
+	/* The share of neighbours; at the end, of all samples. */
+	double kept = (double)counts->samples, seen = kept + (double)counts->filtered;
+	double at_end = (double)losses->at_end * (seen > 0 ? kept / seen : 1);
+	double reported = (double)counts->lost, alternate = (double)losses->alternate;
+	double counting = reported > 0 ? (reported - alternate) / reported : 1;
+	return (uint64_t)(counts->lost_own * counting + at_end + 0.5);
+}
+
+uint64_t sample_estimate_written_weight(const struct filter_counts *counts, uint64_t dropped)
+{
+	double share = counts->samples ? 1 - (double)dropped / (double)counts->samples : 1;
+	return (uint64_t)((double)counts->weight * share);
+}
