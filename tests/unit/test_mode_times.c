@@ -41,7 +41,8 @@ static void made_init(struct made *made, enum sp_mode mode)
 	add_switch(made, C, out | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1500);
 	add_switch(made, D, 0, 1500);
 	ok_or_fail(task_states_seal(made->states, FIRST, LAST));
-	made->mode = (struct mode){.kind = mode, .states = made->states, .latency = mode == SP_MODE_LATENCY};
+	made->mode = (struct mode){.kind = mode, .states = made->states, .by_lifetime = true,
+				   .latency = mode == SP_MODE_LATENCY};
 }
 
 static void made_deinit(struct made *made)
