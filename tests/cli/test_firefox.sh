@@ -198,9 +198,10 @@ elif ! "$SPROF" record -q --call-graph fp -F 1999 -o data -- ./prog >err 2>&1; t
 	skip "threads and inlined functions" "sampling is refused: $(tail -n 1 err)"
 else
 	exports "threads and inlined functions" data
-	zcat profile.json.gz | grep -o '"isMainThread": [a-z]*' | sort | uniq -c | sed 's/^ *//' >got
-	printf '%s\n' '2 "isMainThread": false' '1 "isMainThread": true' >wanted
-	same "there are three threads" wanted got
+	# A thread that has lost its number at its end may have samples of its own.
+	zcat profile.json.gz | grep -o '"isMainThread": [a-z]*' | sort | uniq -c >got
+	check "there are three threads" awk '/true/ { main = $1 } /false/ { others = $1 }
+		END { exit !(main == 1 && others >= 2) }' got
 	check "functions are inlined twice" sh -c \
 		'zcat profile.json.gz | grep -q "\"inlineDepth\": .*[ []2[],]"'
 	check "sources are named" sh -c 'zcat profile.json.gz | grep -q "/prog\.c\""'
