@@ -63,9 +63,10 @@ void mode_roles(const struct sp_reader *reader, const struct sp_analysis_samples
 	size_t count = sp_reader_event_count(reader), on_cpu = count, waits = count;
 	int best = 0;
 	if (samples->mode == SP_MODE_WAKERS) {
+		size_t wakes = wake_event(reader);
 		memset(roles_ret, ROLE_NONE, count);
-		if (wake_event(reader) < count)
-			roles_ret[wake_event(reader)] = ROLE_WAKE;
+		if (wakes < count)
+			roles_ret[wakes] = ROLE_WAKE;
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {

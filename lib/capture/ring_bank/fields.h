@@ -75,20 +75,27 @@ struct record_values {
 	uint64_t lost;     /* LOST, LOST_SAMPLES: the number of these */
 };
 
+/* Reads the fields that all records have, at these positions in the ring. */
+static inline void record_values_read_common(const struct ring *ring, uint64_t tid, uint64_t time,
+					     uint64_t cpu, uint64_t id, struct record_values *ret)
+{
+	uint64_t tid_word = ring_u64(ring, tid);
+	ret->pid = first_u32(tid_word);
+	ret->tid = second_u32(tid_word);
+	ret->time_ns = ring_u64(ring, time);
+	ret->cpu = first_u32(ring_u64(ring, cpu));
+	ret->id = ring_u64(ring, id);
+}
+
 /* A SAMPLE has the fields at its beginning. */
 static inline void record_values_read_sample(const struct ring *ring, const struct record_fields *fields,
 					     struct record_values *ret)
 {
 	uint64_t begin = ret->position;
-	uint64_t tid_word = ring_u64(ring, begin + fields->sample_tid);
-	uint64_t cpu_word = ring_u64(ring, begin + fields->sample_cpu);
-	ret->time_ns = ring_u64(ring, begin + fields->sample_time);
-	ret->id = ring_u64(ring, begin + fields->sample_id);
+	record_values_read_common(ring, begin + fields->sample_tid, begin + fields->sample_time,
+				  begin + fields->sample_cpu, begin + fields->sample_id, ret);
 	ret->period = fields->sample_period ? ring_u64(ring, begin + fields->sample_period) : 1;
 	ret->lost = 0;
-	ret->pid = first_u32(tid_word);
-	ret->tid = second_u32(tid_word);
-	ret->cpu = first_u32(cpu_word);
 }
 
 /* All other records have them at their end. */
@@ -96,19 +103,14 @@ static inline void record_values_read_other(const struct ring *ring, const struc
 					    struct record_values *ret)
 {
 	uint64_t end = ret->position + ret->header.size;
-	uint64_t tid_word = ring_u64(ring, end - fields->trailer_tid);
-	uint64_t cpu_word = ring_u64(ring, end - fields->trailer_cpu);
-	ret->time_ns = ring_u64(ring, end - fields->trailer_time);
-	ret->id = ring_u64(ring, end - fields->trailer_id);
+	record_values_read_common(ring, end - fields->trailer_tid, end - fields->trailer_time,
+				  end - fields->trailer_cpu, end - fields->trailer_id, ret);
 	ret->period = 0;
 	ret->lost = 0;
 	if (ret->header.type == PERF_RECORD_LOST)
 		ret->lost = ring_u64(ring, ret->position + 16); /* after an id */
 	else if (ret->header.type == PERF_RECORD_LOST_SAMPLES)
 		ret->lost = ring_u64(ring, ret->position + 8);
-	ret->pid = first_u32(tid_word);
-	ret->tid = second_u32(tid_word);
-	ret->cpu = first_u32(cpu_word);
 }
 
 /* Reads the record at `position`, which is before `end`. False: there is no whole record. */
