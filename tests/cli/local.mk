@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_PROGRAMS += tests/cli/recording
-tests_cli_recording_SOURCES = tests/cli/recording.c tests/cli/wakeups.h
+tests_cli_recording_SOURCES = tests/cli/recording.c tests/cli/wakeups.h tests/sched_waking.h
 tests_cli_recording_LDADD = lib/libsprof-core.la
 EXTRA_DIST += tests/cli/lib.sh tests/cli/stacks.sh tests/cli/tables.sh
 dist_check_SCRIPTS += \

@@ -367,7 +367,7 @@ static void write_sample(struct recording *recording, char **words)
 			ips[record.sample.ip_count++] = level = mark;
 		ips[record.sample.ip_count++] = ip;
 	}
-	uint8_t raw[WAKEUP_SIZE];
+	uint8_t raw[SCHED_WAKING_SIZE];
 	wakeup_raw(recording->woken, (uint8_t)recording->flags, raw);
 	if (event->attr.sample_type & PERF_SAMPLE_RAW)
 		sample->raw = (struct sp_bytes){raw, sizeof(raw)};

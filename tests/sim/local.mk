@@ -2,6 +2,7 @@
 # Deterministic simulation of the recorder (tests/sim/sim.h).
 noinst_PROGRAMS += tests/sim/simulate
 tests_sim_simulate_SOURCES = \
+	tests/sched_waking.h \
 	tests/sim/calls.c tests/sim/calls.h \
 	tests/sim/calls_data.c \
 	tests/sim/calls_files.c \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "tests/sched_waking.h"
 
 #define RECORD_MAX 65536
 #define CHAIN_WORDS (SIM_DEPTH_MAX + 8)
@@ -267,16 +268,16 @@ static void put_stack(struct composed *record, const struct sim_stack *stack, ui
 /* The task that a sample of sched:sched_waking is about. */
 static const struct sim_task *woken_task;
 
-/* Fields of sched:sched_waking, as its format in proc_fs.c states; other events have none. */
+/* Fields of sched:sched_waking, as its format states; other events have none. */
 static void put_waking(struct composed *record)
 {
-	uint8_t fields[36] = {SIM_WAKING & 0xff, SIM_WAKING >> 8};
+	uint8_t fields[SCHED_WAKING_SIZE] = {SIM_WAKING & 0xff, SIM_WAKING >> 8};
 	uint32_t size = record->event->attr.type == PERF_TYPE_TRACEPOINT ? sizeof(fields) : 4;
 	const uint32_t numbers[] = {woken_task ? woken_task->tid : 0, 120, record->truth.cpu};
 	memcpy(fields + 4, &record->truth.tid, 4);
 	if (woken_task)
 		memcpy(fields + 8, woken_task->comm, sizeof(woken_task->comm));
-	memcpy(fields + 24, numbers, sizeof(numbers));
+	memcpy(fields + SCHED_WAKING_PID, numbers, sizeof(numbers));
 	put(record, &size, sizeof(size));
 	put(record, fields, size);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "tests/sched_waking.h"
 
 /* Files whose contents never change. */
 static const struct {
@@ -31,17 +32,7 @@ static const struct {
 	{"/sys/bus/event_source/devices/software/type", "1\n"},
 	{"/sys/kernel/tracing/events/sched/sched_waking/id", SIM_TEXT(SIM_WAKING) "\n"},
 	{"/sys/kernel/tracing/events/sched/sched_waking/format",
-	 "name: sched_waking\nID: " SIM_TEXT(SIM_WAKING) "\nformat:\n"
-	 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	 "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
-	 "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
-	 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-	 "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	 "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
-	 "\tfield:int prio;\toffset:28;\tsize:4;\tsigned:1;\n"
-	 "\tfield:int target_cpu;\toffset:32;\tsize:4;\tsigned:1;\n\n"
-	 "print fmt: \"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, "
-	 "REC->target_cpu\n"},
+	 SCHED_WAKING_FORMAT(SIM_TEXT(SIM_WAKING))},
 };
 
 /* Folders whose names never change, one a line. */
