@@ -161,6 +161,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "weigh by cpu, wall or off-cpu time, or by latency"),
 		OPTION_CALL(0, "latency", NULL, &a->mode, report_latency_parse,
 			    "same as --mode latency", .rare = true),
+		OPTION_FLAG(0, "kernel-waits", &a->kernel_waits,
+			    "show the kernel functions in which threads wait", .rare = true),
 		OPTION_FLAG(0, "all-threads", &a->all_threads,
 			    "show idle threads in wall mode, too", .rare = true),
 		OPTION_CALL(0, "callers", "FUNCTION", &a->callers, parse_function,
