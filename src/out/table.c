@@ -189,7 +189,7 @@ static void write_left_out(const struct report *report, size_t count, double res
 	term_end(&report->term, TERM_DIM, out);
 }
 
-/* Returns whether a row is of a function that is in all stacks, as far as is printed, and only calls others. */
+/* Returns whether a row's function is in all stacks, as far as is printed, and only calls others. */
 static bool is_entry(const struct sp_row *row)
 {
 	return row->total.share.value >= 0.99995 && row->self.share.value < 0.005;
@@ -199,8 +199,8 @@ static bool is_entry(const struct sp_row *row)
  * Writes the functions at the begin of all stacks, in place of the first rows: "100.00% each: _start, main".
  * Returns their number; 0: there are none, or no others of the `rows` first rows.
  */
-static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile, size_t rows,
-			       FILE *out)
+static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
+			       size_t rows, FILE *out)
 {
 	size_t count = 0;
 	bool by_function = false;

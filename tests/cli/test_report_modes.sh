@@ -205,6 +205,45 @@ prints "columns are times in ms" report -q -i "$tmp/pool" --kernel-waits \
  5.92%  17.5       5.0                           [.] 0x2010
 END
 
+# A kernel thread, whose stacks all begin with two functions.
+cat >"$tmp/kallsyms2" <<END
+ffffffff81000000 T _text
+ffffffff81001000 T schedule
+ffffffff81002000 T kthread
+ffffffff81003000 T ret_from_fork
+ffffffff81004000 T work
+ffffffff81005000 T _etext
+END
+recording "$tmp/kthread" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain
+mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text
+comm 1 1 kworker
+switch 1 1 0 1000000000 in
+sample 0 1 1 0 1001000000 1000000 0xffffffff81004010 0xffffffff81004010 0xffffffff81002010 0xffffffff81003010
+sample 1 1 1 0 1010000000 40000000 0xffffffff81001010 0xffffffff81001010 0xffffffff81002010 0xffffffff81003010
+switch 1 1 0 1010000000 out
+switch 1 1 0 1050000000 in
+END
+prints "functions of all stacks are in one line" \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each:/,\$p"' \
+	"$tmp/kthread" "$tmp/kallsyms2" <<END
+100.00% each: kthread, ret_from_fork
+All rows: comm kworker, dso [kernel.kallsyms]
+ total   low-high    on  runnable  blocked  waits  longest  function
+80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
+20.00%   4.1-20.0  10.0                                     [k] work
+END
+prints "-q has rows for them" \
+	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1" | awk "NR > 1 { print \$1, \$NF }"' \
+	"$tmp/kthread" "$tmp/kallsyms2" <<END
+100.00% [kernel.kallsyms]
+100.00% [kernel.kallsyms]
+80.00% [kernel.kallsyms]
+20.00% [kernel.kallsyms]
+END
+
 # perf record --off-cpu: waits without switches. Periods are the times.
 recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d; /^switch/d' |
 	recording "$tmp/noswitch"

@@ -272,7 +272,8 @@ TEST(a_chain_without_a_user_part_keeps_its_kernel_part)
 		sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, 3)),
 		sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, 3, USER)),
 		sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1)),
-		sample(PERF_RECORD_MISC_GUEST_KERNEL, 1, CHAIN((uint64_t)PERF_CONTEXT_GUEST_KERNEL, 1, 2, USER, 3)),
+		sample(PERF_RECORD_MISC_GUEST_KERNEL, 1,
+		       CHAIN((uint64_t)PERF_CONTEXT_GUEST_KERNEL, 1, 2, USER, 3)),
 	};
 	const size_t kernels[] = {2, 2, 0, 0};
 	for (size_t i = 0; i < 4; i++) {
