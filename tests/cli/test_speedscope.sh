@@ -13,7 +13,7 @@ done
 [ -x "$CHROMIUM" ] || skip_all "no $CHROMIUM"
 cd "$tmp" || exit 99
 
-# reads NAME RECORDING [OPTION]...: speedscope drops inlined functions of pprof, and merges functions of one name.
+# reads NAME RECORDING [OPTION]...: speedscope drops inlined functions of pprof, and merges equal names.
 reads() {
 	name=$1 data=$2
 	shift 2
