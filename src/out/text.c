@@ -24,8 +24,8 @@ static void write_styled(const struct report *report, enum term_style style, con
 }
 
 /*
- * Writes a long sentence, wrapped at blanks to the terminal's width. It begins in column `column`, which is at
- * least `indent`, and continues in `indent`.
+ * Writes a long sentence, wrapped at blanks to the terminal's width. It begins in column `column`, which is
+ * at least `indent`, and continues in `indent`.
  */
 static void write_words_at(const struct report *report, int column, int indent, const char *text, FILE *out)
 {
