@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/waits/waits.c lib/capture/waits/waits.h
-check_PROGRAMS += tests/unit/test_waits
+check_PROGRAMS += tests/unit/test_waits tests/unit/test_wait_weights

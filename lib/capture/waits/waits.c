@@ -23,6 +23,12 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 
+/*
+ * Limit of a snapshot's weight, in intervals. Larger weights, of waits hardly longer than the reading, add more
+ * variance than they remove bias: 4 had the least error for waits of 15 to 50 us, read in 7 to 16 us.
+ */
+#define SNAPSHOT_WEIGHT_MAX 4
+
 /* Time from EXIT to the last switch, at most. */
 #define ENDED_NS UINT64_C(1000000000)
 
@@ -443,6 +449,21 @@ static bool is_selected(const struct waiting_thread *thread, uint64_t duration_n
 	return duration_ns >= thin_ns || hash * thin_ns < duration_ns << 32;
 }
 
+/*
+ * Returns the period of a wait found by a snapshot, whose reading took `read_ns`. The thread was off the CPU
+ * all that time: the probability to find such a wait is the rest of its duration / interval.
+ */
+static uint64_t snapshot_period(uint64_t duration_ns, uint64_t read_ns, uint64_t interval_ns)
+{
+	double duration = (double)duration_ns, interval = (double)interval_ns;
+	double rest = duration_ns > read_ns ? duration - (double)read_ns : 0;
+	double least = duration / SNAPSHOT_WEIGHT_MAX;
+	if (rest >= interval)
+		return duration_ns;
+	double factor = interval / (rest > least ? rest : least);
+	return factor > 1 ? (uint64_t)(duration * factor + 0.5) : duration_ns;
+}
+
 /* Appends the held sample, as one of the thread's wait until `end_ns`. */
 static struct sp_error *write_wait(struct waits *waits, const struct waiting_thread *thread,
 				   uint64_t end_ns, uint16_t misc, struct record_buffer *output)
@@ -457,11 +478,14 @@ static struct sp_error *write_wait(struct waits *waits, const struct waiting_thr
 	if (!thread->held)
 		return NULL;
 	bool snapshot = is_snapshot(thread->held);
-	uint64_t least_ns = !snapshot			 ? waits->options.thin_ns
-			    : misc & SP_MISC_UNFINISHED ? 0
-							 : waits->options.snapshot_ns;
-	if (!snapshot && !is_selected(thread, duration_ns, least_ns))
+	uint64_t thin_ns = waits->options.thin_ns, period_ns = duration_ns;
+	if (!snapshot && !is_selected(thread, duration_ns, thin_ns))
 		return NULL;
+	if (!snapshot && duration_ns < thin_ns)
+		period_ns = thin_ns;
+	if (snapshot && !(misc & SP_MISC_UNFINISHED))
+		period_ns = snapshot_period(duration_ns, bytes_u64(thread->held + fields->sample_period),
+					    waits->options.snapshot_ns);
 	struct perf_event_header header = header_of(thread->held);
 	if (!vec_reserve(output, output->count + header.size))
 		return error_no_memory();
@@ -469,7 +493,7 @@ static struct sp_error *write_wait(struct waits *waits, const struct waiting_thr
 	memcpy(record, thread->held, header.size);
 	header.misc |= misc;
 	memcpy(record, &header, sizeof(header));
-	bytes_set_u64(record + fields->sample_period, duration_ns > least_ns ? duration_ns : least_ns);
+	bytes_set_u64(record + fields->sample_period, period_ns);
 	if (snapshot)
 		bytes_set_u64(record + fields->sample_time, thread->off_ns);
 	uint64_t time_ns = bytes_u64(record + fields->sample_time);
