@@ -28,7 +28,7 @@ static void set_up(struct fixture *f)
 	*f = (struct fixture){0};
 	ck_assert(record_fields_make(SAMPLE_TYPE, &f->fields));
 	const struct waits_options options = {
-		.fields = f->fields, .thin_ns = WAITS_THIN_NS, .snapshot_ns = INTERVAL, .threads_max = 4,
+		.fields = f->fields, .thin_ns = 1000 * US, .snapshot_ns = INTERVAL, .threads_max = 4,
 		.bytes_max = 1 << 20,
 	};
 	f->waits = waits_new(&options);
