@@ -14,8 +14,8 @@ struct wait_output {
 };
 
 /*
- * Writes the stack that a thread holds, as that of its wait until `end_ns`. `misc`: bits that are added to the
- * record's. Counts the wait, also without a stack. Fails only when out of memory.
+ * Writes the stack that a thread holds, as that of its wait until `end_ns`. `misc`: more bits of the record.
+ * Counts the wait, also without a stack. Fails only when out of memory.
  */
 struct sp_error *wait_output_write(const struct wait_output *output, const struct waiting_thread *thread,
 				   uint64_t end_ns, uint16_t misc) SP_MUST_CHECK;

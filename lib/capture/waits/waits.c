@@ -262,7 +262,8 @@ static struct sp_error *process(struct waits *waits, uint32_t index, uint64_t sa
 	size_t done = 0;
 	waiting_thread_sort(thread);
 	while (done < thread->events.count && thread->events.items[done].time_ns < safe_ns && !error)
-		error = wait_match(&waits->threads, thread, &thread->events.items[done++], output);
+		error = wait_match(&waits->threads, thread, &thread->events.items[done++],
+				   output);
 	thread->events.count -= done;
 	memmove(thread->events.items, thread->events.items + done,
 		thread->events.count * sizeof(*thread->events.items));
