@@ -116,9 +116,9 @@ bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *fr
 #define MODE_WAIT_CLASSES 257
 
 /*
- * Returns the class of a duration, from 1 to MODE_WAIT_CLASSES - 1: four for each power of 2. A thread's waits
- * are scaled by class: switches give the exact time of each class, and snapshots find short waits more seldom
- * than their periods assume.
+ * Returns the class of a duration, from 1 to MODE_WAIT_CLASSES - 1: four for each power of 2. Waits of a
+ * thread are scaled by class: switches give the exact time of each class, and snapshots find short waits
+ * more seldom than their periods assume.
  */
 static inline uint32_t mode_wait_class(uint64_t ns)
 {
