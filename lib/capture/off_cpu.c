@@ -34,8 +34,8 @@
 #define RATE_NS UINT64_C(100000000)
 #define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
 
-/* Interval of schedstat notes of threads that switch. */
-#define SCHEDSTAT_NS UINT64_C(1000000000)
+/* Least interval of schedstat notes. */
+#define SCHEDSTAT_NS WAITS_DUE_FIRST_NS
 
 static uint64_t now_ns_of(void *arg)
 {
@@ -174,20 +174,28 @@ static struct sp_error *note_schedstat(struct sp_capture *capture, const struct 
 					     slices));
 }
 
-/* Notes threads that have switched since their last note; `all`: also others. */
-static struct sp_error *note_threads(struct sp_capture *capture, bool all)
+/* Notes the threads that are due. */
+static struct sp_error *note_due_threads(struct sp_capture *capture, uint64_t now_ns)
+{
+	struct waits_thread thread;
+	struct sp_error *error = NULL;
+	for (size_t at = 0; !error && waits_next_due(capture->samples.waits, &at, now_ns, &thread);)
+		error = note_schedstat(capture, &thread);
+	return error;
+}
+
+static struct sp_error *note_threads(struct sp_capture *capture)
 {
 	struct waits_thread thread;
 	struct sp_error *error = NULL;
 	for (size_t at = 0; !error && waits_next_thread(capture->samples.waits, &at, &thread);)
-		if (all || thread.switched)
-			error = note_schedstat(capture, &thread);
+		error = note_schedstat(capture, &thread);
 	return error;
 }
 
 struct sp_error *capture_note_threads(struct sp_capture *capture)
 {
-	return capture->samples.waits ? note_threads(capture, true) : NULL;
+	return capture->samples.waits ? note_threads(capture) : NULL;
 }
 
 /* -- Snapshots -------------------------------------------------------------------- */
@@ -304,7 +312,7 @@ struct sp_error *capture_look_at_waits(struct sp_capture *capture)
 	if (error || now_ns - state->schedstat_ns < SCHEDSTAT_NS)
 		return error;
 	state->schedstat_ns = now_ns;
-	return note_threads(capture, false);
+	return note_due_threads(capture, now_ns);
 }
 
 /* -- Rounds and files --------------------------------------------------------------- */
@@ -327,7 +335,7 @@ struct sp_error *capture_end_waits(struct sp_capture *capture)
 		return NULL;
 	bool wanted = capture->off_cpu.snapshots && !capture->off_cpu.disabled;
 	struct sp_error *error = wanted ? take_snapshots(capture, true) : NULL;
-	return error ? error : note_threads(capture, true);
+	return error ? error : note_threads(capture);
 }
 
 struct sp_error *capture_split_waits(struct sp_capture *capture)

@@ -52,7 +52,8 @@ struct waiting_thread {
 	uint64_t complete_ns, lost_ns;
 	bool unsorted;
 	uint64_t seen_ns; /* begin of the wait that waits_next_bare() has returned last */
-	bool switched;   /* since waits_next_thread() */
+	bool switched;   /* since waits_next_thread() or waits_next_due() */
+	uint64_t due_ns, step_ns; /* waits_next_due(): next time, and the time since the one before; 0: none yet */
 	struct { VEC(struct wait_event); } events;
 };
 

@@ -145,7 +145,7 @@ struct sp_error *waits_disable(struct waits *waits, uint64_t time_ns)
 
 static struct waits_thread describe(const struct waiting_thread *thread)
 {
-	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid, .switched = thread->switched};
+	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid};
 }
 
 /*
@@ -199,6 +199,25 @@ bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret
 		*ret = describe(thread);
 		thread->switched = false;
 		return true;
+	}
+	return false;
+}
+
+bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret)
+{
+	while (*at < waits->threads.slots.count) {
+		struct waiting_thread *thread = &waits->threads.slots.items[*at];
+		bool first = !thread->step_ns;
+		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED ||
+		    (!first && (!thread->switched || now_ns < thread->due_ns))) {
+			++*at;
+			continue;
+		}
+		uint64_t step_ns = first ? WAITS_DUE_FIRST_NS : 2 * thread->step_ns;
+		thread->step_ns = step_ns < WAITS_DUE_LAST_NS ? step_ns : WAITS_DUE_LAST_NS;
+		thread->due_ns = now_ns + thread->step_ns;
+		if (!first)
+			return waits_next_thread(waits, at, ret);
 	}
 	return false;
 }

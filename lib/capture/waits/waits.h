@@ -84,7 +84,6 @@ struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t ti
 
 struct waits_thread {
 	uint32_t pid, tid;
-	bool switched;  /* since the last waits_next_thread(), or it is new */
 	bool unsampled; /* by waits_next_bare(): no sample of its switch will come. It went off before the
 			 * recording, or when records were lost */
 };
@@ -97,6 +96,17 @@ bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret);
 
 /* The next thread. *at is 0 at first. False: there is no other. */
 bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret);
+
+/* Times between which a thread is due: they double from the first to the last. */
+#define WAITS_DUE_FIRST_NS UINT64_C(10000000)
+#define WAITS_DUE_LAST_NS UINT64_C(1000000000)
+
+/*
+ * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads are due more
+ * often: whenever one ends, it was due in the last half of its life, or in the last second. *at is 0 at first.
+ * False: there is no other.
+ */
+bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret);
 
 /* Whole metadata records: FORK begins a thread, and EXIT ends it. */
 struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size) SP_MUST_CHECK;
