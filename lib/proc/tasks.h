@@ -39,6 +39,10 @@ struct sp_error *tasks_list_processes(const struct sp_ctx *ctx,
 struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct task_list *known,
 			      struct task_list *fresh) SP_MUST_CHECK;
 
+/* The same for processes. */
+struct sp_error *tasks_relist_processes(const struct sp_ctx *ctx, struct task_list *known,
+					struct task_list *fresh) SP_MUST_CHECK;
+
 /* Contents of /proc/PID/task/TID/stat. */
 struct task_stat {
 	uint32_t tid, ppid;

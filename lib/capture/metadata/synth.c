@@ -239,19 +239,18 @@ struct sp_error *synth_process_again(struct synth *synth, uint32_t pid, const st
 	return error;
 }
 
-struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret)
+struct sp_error *synth_processes(struct synth *synth, const struct task_list *processes, size_t *unreadable)
 {
-	CLEANUP(task_list_deinit) struct task_list processes = {0}, threads = {0};
-	*unreadable_ret = 0;
-	struct sp_error *error = tasks_list_processes(synth->ctx, &processes);
-	for (size_t i = 0; i < processes.count && !error; i++) {
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < processes->count && !error; i++) {
 		bool complete = true;
-		error = tasks_list(synth->ctx, processes.items[i], &threads);
+		error = tasks_list(synth->ctx, processes->items[i], &threads);
 		if (is_gone(&error))
 			continue;
 		if (!error)
-			error = synth_process(synth, processes.items[i], &threads, &complete);
-		*unreadable_ret += !complete;
+			error = synth_process(synth, processes->items[i], &threads, &complete);
+		*unreadable += !complete;
 	}
 	return error;
 }

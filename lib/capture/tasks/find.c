@@ -101,6 +101,19 @@ struct sp_error *tasks_follow_wanted(struct recorded_tasks *tasks, uint32_t pid,
 	return tasks_wants_thread(tasks, tid) ? tasks_follow(tasks, pid, tid, 0) : NULL;
 }
 
+struct sp_error *tasks_read_stats(struct recorded_tasks *tasks)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < tasks->processes.count && !error; i++) {
+		struct recorded_process *process = &tasks->processes.items[i];
+		error = tasks_stat_all(tasks->parts.ctx, process->pid, &process->threads, &process->stats,
+				       &process->stat_count);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+			sp_error_free(take_ptr(error)); /* it has ended */
+	}
+	return error;
+}
+
 struct sp_error *tasks_find_threads(struct recorded_tasks *tasks)
 {
 	struct sp_error *error = tasks_find_descendants(tasks);

@@ -36,10 +36,9 @@
 struct recorded_process {
 	uint32_t pid;
 	struct task_list threads;
-	/* Attaching task by task: stat lines of the first threads; threads found later. */
-	struct task_stat *stats;
+	struct task_stat *stats; /* stat lines of `threads` as first listed; NULL: it had ended */
 	size_t stat_count;
-	struct task_list later;
+	struct task_list later;  /* attaching task by task: threads found since */
 	bool is_descendant; /* found by --descendants: it may end at any time */
 };
 
