@@ -56,6 +56,12 @@ struct task_stat {
 
 #define TASK_STAT_KTHREAD 0x200000u
 
+/* Returns whether the task has ended: a process's main thread stays in /proc as long as others live. */
+static inline bool task_stat_is_ended(const struct task_stat *stat)
+{
+	return stat->state == 'Z' || stat->state == 'X';
+}
+
 /* Reads a thread's stat file. Fails with SP_ERROR_NOT_FOUND if the thread has ended. */
 struct sp_error *tasks_stat(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			    struct task_stat *ret) SP_MUST_CHECK;

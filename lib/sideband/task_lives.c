@@ -260,13 +260,22 @@ static bool add_event(struct maker *maker, struct task_event event)
 	return true;
 }
 
+/* Returns whether a thread had ended when the recording began. A ring in overwrite mode describes its end. */
+static bool was_over(const struct task_thread *thread, const struct task_event *events)
+{
+	if (!thread->over || thread->sampled)
+		return false;
+	return !thread->count || events[thread->first].kind == TASK_EVENT_FORK ||
+	       events[thread->first].kind == TASK_EVENT_EXEC;
+}
+
 bool task_lives_make(struct task_lives *lives, struct task_events *events)
 {
 	struct maker maker = {.lives = lives, .items = events->items.items};
 	for (size_t i = 0; i < events->threads.count; i++) {
 		struct task_thread *thread = maker.thread = &events->threads.items[i];
 		thread->first_life = lives->items.count;
-		maker.dead = false;
+		maker.dead = was_over(thread, events->items.items);
 		/* Switches of a thread that is not recorded are incomplete. */
 		if (!thread->own)
 			continue;

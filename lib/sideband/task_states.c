@@ -122,7 +122,8 @@ static bool add_switch(struct task_states *states, const struct sp_record *recor
 }
 
 /*
- * Adds a FORK, EXIT or COMM record. Synthesized ones have no time: the thread is older than the recording.
+ * Adds a FORK, EXIT or COMM record. Synthesized ones have no time: the thread is older than the recording, or
+ * has even ended before.
  */
 static bool add_task(struct task_states *states, const struct sp_record *record)
 {
@@ -140,9 +141,11 @@ static bool add_task(struct task_states *states, const struct sp_record *record)
 	if (record->type == PERF_RECORD_COMM && time_ns && exec)
 		return add_event(states, pid, tid, TASK_EVENT_EXEC, time_ns, cpu_of(record));
 	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
-	if (thread)
-		thread->own = true;
-	return thread;
+	if (!thread)
+		return false;
+	thread->own = true;
+	thread->over |= record->type == PERF_RECORD_EXIT;
+	return true;
 }
 
 /* Returns the time from which a LOST record's ring buffer lost records: its last switch, as far as known. */

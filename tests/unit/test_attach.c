@@ -227,6 +227,19 @@ TEST(attach_forgets_threads_that_end)
 	ck_assert(!tasks_is_over(&b.made.tasks));
 }
 
+TEST(attach_to_cpus_does_not_follow_ended_threads)
+{
+	BENCH b;
+	bench_init(&b, CAPTURE_PROCESSES);
+	b.made.plan.cpu_wide = true;
+	made_tasks_stat(&b.made, (struct made_stat){.pid = 10, .parent = 1, .state = 'Z'});
+	ok_or_fail(attach(&b, false));
+	ck_assert_uint_eq(b.made.tasks.membership.live.count, 1);
+	made_tasks_put(&b.made, 0, 50, made_exit(10, 11));
+	made_tasks_drain(&b.made);
+	ck_assert(tasks_is_over(&b.made.tasks));
+}
+
 /* Each thread creates the next one while its events are being opened. */
 static void create_next(struct bench *bench, uint32_t tid, bool is_sideband)
 {

@@ -301,6 +301,12 @@ TEST(synth_gives_new_processes_a_time)
 		for (size_t k = 0; k < 5; k++)
 			next_of(&bench, PERF_RECORD_MMAP2);
 		ck_assert_ptr_null(next(&bench));
+		/* A new task's end has a record of its own. */
+		bool has_exit = cases[i].set_ns == cases[i].want_ns;
+		stat.state = 'Z';
+		ok_or_fail(synth_process_known(bench.synth, 70, &stat, 1, &complete));
+		fork_and_comm(&bench, 70, 70, 3, "main");
+		next_of(&bench, has_exit ? PERF_RECORD_EXIT : PERF_RECORD_MMAP2);
 	}
 }
 
@@ -399,6 +405,8 @@ TEST(synth_leader_that_has_ended)
 	ok_or_fail(synth_processes(bench.synth, &(struct task_list){.items = (uint32_t[]){70}, .count = 1},
 				   &unreadable));
 	fork_and_comm(&bench, 70, 70, 3, "main");
+	const struct sp_record *end = next_of(&bench, PERF_RECORD_EXIT);
+	ck_assert(end->task.pid == 70 && end->task.tid == 70 && end->task.ppid == 3);
 	fork_and_comm(&bench, 70, 72, 70, "worker");
 	ck_assert_str_eq(next_of(&bench, PERF_RECORD_MMAP2)->mmap.filename, "/bin/b");
 	ck_assert_ptr_null(next(&bench));

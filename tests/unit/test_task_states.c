@@ -353,6 +353,32 @@ TEST(a_tid_used_again_has_two_lifetimes)
 	end();
 }
 
+TEST(a_thread_that_ended_before_has_no_life)
+{
+	size_t count;
+	begin();
+	task(PERF_RECORD_FORK, PID, 0);
+	task(PERF_RECORD_EXIT, PID, 0);
+	task(PERF_RECORD_EXIT, S, 0);
+	task(PERF_RECORD_FORK, S, 150);
+	in(T, 110);
+	seal(100, 200);
+	ck_assert_uint_eq(task_states_count(states), 2);
+	task_states_find(states, PID, &count);
+	ck_assert_uint_eq(count, 0);
+	has_times(totals_of(S), 0, 50, 0, 0);
+	has_times(totals_of(T), 90, 0, 10, 0);
+	end();
+	/* In overwrite mode, the end of the ring describes tasks as they are then. */
+	begin();
+	in(T, 110);
+	task(PERF_RECORD_EXIT, T, 140);
+	task(PERF_RECORD_EXIT, T, 0);
+	seal(100, 200);
+	has_times(totals_of(T), 30, 0, 10, 0);
+	end();
+}
+
 /* An exec by another thread: the leader ends, and its tid goes on. */
 TEST(an_exec_revives_the_leader)
 {

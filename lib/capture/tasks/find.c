@@ -101,6 +101,14 @@ struct sp_error *tasks_follow_wanted(struct recorded_tasks *tasks, uint32_t pid,
 	return tasks_wants_thread(tasks, tid) ? tasks_follow(tasks, pid, tid, 0) : NULL;
 }
 
+/* Its EXIT record came before the recording. */
+static void unfollow(struct recorded_tasks *tasks, uint32_t tid)
+{
+	membership_exit(&tasks->membership, tid);
+	if (tasks->tracker.spaces == &tasks->spaces)
+		membership_exit(&tasks->spaces, tid);
+}
+
 struct sp_error *tasks_read_stats(struct recorded_tasks *tasks)
 {
 	struct sp_error *error = NULL;
@@ -110,6 +118,9 @@ struct sp_error *tasks_read_stats(struct recorded_tasks *tasks)
 				       &process->stat_count);
 		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
 			sp_error_free(take_ptr(error)); /* it has ended */
+		for (size_t j = 0; j < process->stat_count; j++)
+			if (task_stat_is_ended(&process->stats[j]))
+				unfollow(tasks, process->stats[j].tid);
 	}
 	return error;
 }

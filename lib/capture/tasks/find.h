@@ -21,7 +21,7 @@ struct sp_error *tasks_find_threads(struct recorded_tasks *tasks) SP_MUST_CHECK;
 
 /*
  * Reads the listed threads' stat lines into `stats` of their processes: processes that end before they are
- * described have names, too.
+ * described have names, too. Unfollows threads that have ended.
  */
 struct sp_error *tasks_read_stats(struct recorded_tasks *tasks) SP_MUST_CHECK;
 
