@@ -18,13 +18,12 @@ uint8_t *leaf_states_frames(const struct names *names)
 	return reasons;
 }
 
-/* Returns the reason by the kernel functions of a leaf's chain, the innermost known one. */
-static uint8_t reason_of_chain(const struct resolved *resolved, const struct leaf *leaf)
+/* Returns the reason by the kernel functions of a chain, the innermost known one, if `reason` is unknown. */
+static uint8_t reason_of_chain(const struct resolved *resolved, uint32_t at, uint8_t reason)
 {
 	const struct counted *counted = resolved->counted;
 	const uint8_t *frames = counted->work->frame_reasons;
-	uint8_t reason = frames[leaf->answer >> ANSWER_SHIFT];
-	for (uint32_t at = leaf->node; at != RADIX_NONE && reason == WAIT_UNKNOWN;) {
+	while (at != RADIX_NONE && reason == WAIT_UNKNOWN) {
 		const struct radix_node *node = &counted->chains.radix.items[at];
 		for (uint32_t i = node->run + node->length; i-- > node->run && reason == WAIT_UNKNOWN;)
 			if (resolved->frames[i] < WORD_GAP)
@@ -38,9 +37,16 @@ static uint64_t state_of_wait(const struct resolved *resolved, const struct leaf
 {
 	const struct counted *counted = resolved->counted;
 	const struct group *group = &counted->groups.items[resolved->states[leaf->node].group];
+	uint8_t reason = counted->work->frame_reasons[leaf->answer >> ANSWER_SHIFT];
+	uint32_t chain = leaf->node;
 	if (counted->work->mode->latency)
 		return STATE_ALL_WAIT;
-	uint8_t reason = reason_of_chain(resolved, leaf);
+	if (group->stratum && !counted->work->options->stacks.kernel_waits) {
+		chain = group->stratum - 1;
+		group = &counted->groups.items[resolved->states[chain].group];
+		reason = reason == FRAME_USER ? WAIT_UNKNOWN : reason;
+	}
+	reason = reason_of_chain(resolved, chain, reason);
 	if (reason == WAIT_UNKNOWN && group->stratum)
 		reason = wait_reason_of_syscall(sp_reader_info(counted->work->reader)->arch,
 						group->stratum - 1);
