@@ -37,6 +37,19 @@ static struct sp_error *note_begin(struct sp_capture *capture)
 	return error ? error : capture_note_threads(capture);
 }
 
+/* Notes the CPUs whose ring buffers may have lost records since the last that was read. */
+static struct sp_error *note_lost_at_end(struct sp_capture *capture)
+{
+	struct ring_bank *bank = &capture->bank;
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < bank->count && !error; i++) {
+		const struct note_records to = {&capture->out.extra, bank->reads[i].time_ns};
+		if (bank->reads[i].was_full && bank->reads[i].time_ns)
+			error = notes_write_once(&to, NOTE_OF(NOTE_LOST_AT_END, NULL, bank->places[i].cpu));
+	}
+	return error;
+}
+
 struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
 	size_t all;
@@ -55,7 +68,8 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	if (error)
 		return error;
 	counts.of_events = known ? lost : NULL;
-	return losses_end_file(&capture->losses, &counts, &capture->out.extra);
+	error = losses_end_file(&capture->losses, &counts, &capture->out.extra);
+	return error || !capture->losses.unreported ? error : note_lost_at_end(capture);
 }
 
 struct sp_error *capture_change_file(struct sp_capture *capture)

@@ -28,6 +28,7 @@ struct task_states {
 	uint64_t off_ns;              /* no event was enabled since then; UINT64_MAX: all are */
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
+	VEC(struct cpu_time) lost_at_end; /* CPUs that lost records after a time, by notes */
 	bool has_latency;
 };
 
@@ -53,6 +54,7 @@ void task_states_free(struct task_states *states)
 	task_latency_deinit(&states->latency);
 	u64map_deinit(&states->last_of_cpu);
 	vec_deinit(&states->last_times);
+	vec_deinit(&states->lost_at_end);
 	free(states);
 }
 
@@ -203,6 +205,18 @@ static bool add_sampling(struct task_states *states, const struct sp_note *note)
 	       task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, off_ns, note->time_ns);
 }
 
+static bool add_lost_note(struct task_states *states, const struct sp_note *note)
+{
+	if (note->value_count < note_value_count(NOTE_LOST_AT_END))
+		return true;
+	struct cpu_time *lost = vec_push(&states->lost_at_end);
+	if (lost)
+		*lost = (struct cpu_time){note->values[0] < TASK_CPU_UNKNOWN ? (uint32_t)note->values[0]
+									     : TASK_CPU_UNKNOWN,
+					  note->time_ns};
+	return lost;
+}
+
 static bool add_note(struct task_states *states, const struct sp_record *record)
 {
 	struct sp_note note;
@@ -211,6 +225,8 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	switch (note.kind) {
 	case NOTE_SCHEDSTAT:
 		return add_schedstat(states, &note);
+	case NOTE_LOST_AT_END:
+		return add_lost_note(states, &note);
 	case NOTE_FILE_BEGINS:
 		states->begin_ns = note.time_ns;
 		return true;
@@ -328,15 +344,19 @@ struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid, 
 
 /*
  * The kernel writes a LOST record with the next record that finds room: losses at the recording's end have
- * none. Only the final counts of all CPUs show that there were some.
+ * none. Notes have their CPUs. Without notes, the final counts of all CPUs show that there were some.
  */
 static bool add_lost_at_end(struct task_states *states)
 {
-	if (states->lost_in_all <= states->lost)
+	bool noted = states->lost_at_end.count;
+	size_t count = noted ? states->lost_at_end.count : states->last_times.count;
+	if (!noted && states->lost_in_all <= states->lost)
 		return true;
-	for (size_t i = 0; i < states->last_times.count; i++) {
-		const struct cpu_time *last = &states->last_times.items[i];
-		if (!task_gaps_add(&states->gaps, last->cpu, last->time_ns, states->last_ns))
+	for (size_t i = 0; i < count; i++) {
+		const struct cpu_time *last = noted ? &states->lost_at_end.items[i]
+						    : &states->last_times.items[i];
+		if (last->time_ns < states->last_ns &&
+		    !task_gaps_add(&states->gaps, last->cpu, last->time_ns, states->last_ns))
 			return false;
 	}
 	return true;

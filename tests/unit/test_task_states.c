@@ -72,6 +72,23 @@ static void lost(uint64_t time_ns, uint32_t cpu)
 	add(record);
 }
 
+static void add_any_note(const struct sp_note *note)
+{
+	struct record_buffer buffer = {0};
+	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
+	ok_or_fail(record_encode_note(&buffer, note));
+	memcpy(&record.event_update.kind, buffer.items + 8, 8);
+	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
+	add(record);
+	vec_deinit(&buffer);
+}
+
+static void add_note(uint32_t kind, uint64_t time_ns, const char *object)
+{
+	add_any_note(&(struct sp_note){.kind = kind, .time_ns = time_ns, .object = object,
+				       .object_size = object ? strlen(object) : 0});
+}
+
 /* The kernel's count at the end. */
 static void lost_in_all(uint64_t count)
 {
@@ -216,19 +233,6 @@ TEST(synthesized_forks_begin_no_thread)
 	has_times(totals_of(13), 0, 0, 100, 0);
 	ck_assert(!totals_of(S)->born);
 	end();
-}
-
-static void add_note(uint32_t kind, uint64_t time_ns, const char *object)
-{
-	struct record_buffer buffer = {0};
-	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
-	const struct sp_note note = {.kind = kind, .time_ns = time_ns, .object = object,
-				     .object_size = object ? strlen(object) : 0};
-	ok_or_fail(record_encode_note(&buffer, &note));
-	memcpy(&record.event_update.kind, buffer.items + 8, 8);
-	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
-	add(record);
-	vec_deinit(&buffer);
 }
 
 TEST(a_later_file_begins_with_the_states_of_its_begin)
@@ -467,6 +471,24 @@ TEST(time_after_unreported_losses_is_unknown)
 	has_times(totals_of(T), 10, 0, 10 + 10, 10 + 60);
 	is_state(T, 150, TASK_UNKNOWN, 140, 200);
 	has_times(totals_of(S), 0, 0, 20 + 10, 10 + 60);
+	end();
+}
+
+TEST(time_after_a_noted_loss_is_unknown_on_its_cpu)
+{
+	begin();
+	comm(PID, 0, 0);
+	in(T, 110);
+	add(switch_of(13, 0, 120, 2));
+	lost_in_all(2);
+	add_any_note(&(struct sp_note){.kind = NOTE_LOST_AT_END, .time_ns = 170, .values = {1},
+				       .value_count = 1});
+	add_any_note(&(struct sp_note){.kind = NOTE_LOST_AT_END, .time_ns = 150});
+	seal(100, 200);
+	has_times(totals_of(T), 60, 0, 10, 30);
+	has_times(totals_of(13), 80, 0, 20, 0);
+	/* It may have run on the CPU that lost records. */
+	has_times(totals_of(PID), 0, 0, 70, 30);
 	end();
 }
 

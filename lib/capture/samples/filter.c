@@ -307,6 +307,7 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 		error = decide(filter, &last, &record, &decision);
 		if (!error)
 			error = move(filter, &pass, &record, &decision);
+		filter->read_ns = record.time_ns;
 		position += record.header.size;
 	}
 	if (!error)

@@ -50,6 +50,7 @@ struct filter {
 	struct waits *waits; /* gets SWITCH records, and its samples unless there is a taker; NULL: none */
 	struct record_fields fields;
 	struct filter_counts counts;
+	uint64_t read_ns; /* time of the last record that filter_ring() read */
 };
 
 /*

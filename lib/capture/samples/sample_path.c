@@ -52,10 +52,13 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 	for (size_t i = 0; i < bank->count; i++) {
 		struct ring *ring = ring_bank_ring(bank, i);
 		uint64_t end = ring_bank_end(bank, i);
-		*wrote_ret |= ring->tail != end;
+		if (ring->tail == end)
+			continue;
+		*wrote_ret = true;
 		struct sp_error *error = sample_path_filter(path, &bank->rewrite, ring, end, batch);
 		if (error)
 			return error;
+		bank->reads[i].time_ns = path->filter.read_ns;
 	}
 	return path->live_unwind ? live_unwind_write(path->live_unwind, path->waits, batch, wrote_ret) : NULL;
 }
