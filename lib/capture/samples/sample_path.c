@@ -17,8 +17,20 @@ struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_
 	return NULL;
 }
 
+struct sp_error *sample_path_add_events(struct sample_path *path, const struct sp_event *events, size_t count)
+{
+	path->filter.planned = &path->planned;
+	for (size_t i = 0; i < count; i++) {
+		struct sp_error *error = planned_ids_add(&path->planned, &events[i]);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
 void sample_path_deinit(struct sample_path *path)
 {
+	planned_ids_deinit(&path->planned);
 	live_unwind_free(path->live_unwind);
 	waits_free(path->waits);
 	vec_deinit(&path->ended);
