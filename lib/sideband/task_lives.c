@@ -232,6 +232,10 @@ static bool add_event(struct maker *maker, struct task_event event)
 	uint32_t pid = maker->thread->pid;
 	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
 		return true;
+	if (event.time_ns > maker->lives->last_ns) {
+		maker->dead |= kind == TASK_EVENT_FORK && !maker->life;
+		return true;
+	}
 	if (event.time_ns < maker->lives->begin_ns) {
 		maker->dead = kind == TASK_EVENT_EXIT;
 		return true;

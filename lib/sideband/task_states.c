@@ -25,6 +25,7 @@ struct task_states {
 	VEC(struct cpu_time) last_times; /* latest switch of each CPU so far */
 	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
 	uint64_t begin_ns;            /* the file's begin within the recording; 0: the recording's */
+	uint64_t end_ns;              /* the file's end within the recording; 0: the recording's */
 	uint64_t off_ns;              /* no event was enabled since then; UINT64_MAX: all are */
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
@@ -225,6 +226,9 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	switch (note.kind) {
 	case NOTE_SCHEDSTAT:
 		return add_schedstat(states, &note);
+	case NOTE_FILE_ENDS:
+		states->end_ns = note.time_ns;
+		return true;
 	case NOTE_LOST_AT_END:
 		return add_lost_note(states, &note);
 	case NOTE_FILE_BEGINS:
@@ -368,6 +372,8 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 		states->first_ns = first_ns;
 	if (last_ns > states->last_ns)
 		states->last_ns = last_ns;
+	if (states->end_ns)
+		states->last_ns = states->end_ns;
 	if (states->first_ns < states->begin_ns)
 		states->first_ns = states->begin_ns;
 	if (states->first_ns > states->last_ns)

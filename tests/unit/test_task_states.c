@@ -257,6 +257,37 @@ TEST(a_later_file_begins_with_the_states_of_its_begin)
 	end();
 }
 
+/* Ring buffers are not read up to the same time where a file ends. */
+TEST(two_files_share_no_time)
+{
+	begin();
+	in(T, 1000);
+	out(T, 1050);
+	add_note(NOTE_FILE_ENDS, 1200, NULL);
+	seal(0, 1300);
+	has_times(totals_of(T), 50, 0, 150, 0);
+	ck_assert_uint_eq(task_states_last_ns(states), 1200);
+	end();
+	begin();
+	comm(T, 0, 0);
+	in(T, 1100);
+	out(T, 1250);
+	add_note(NOTE_FILE_BEGINS, 1200, NULL);
+	seal(0, 1300);
+	has_times(totals_of(T), 50, 0, 50, 0);
+	end();
+	/* Records after the end are damage. */
+	begin();
+	in(T, 1000);
+	out(T, 1250);
+	task(PERF_RECORD_FORK, S, 1230);
+	add_note(NOTE_FILE_ENDS, 1200, NULL);
+	seal(0, 0);
+	ck_assert_uint_eq(task_states_count(states), 1);
+	has_times(totals_of(T), 200, 0, 0, 0);
+	end();
+}
+
 TEST(time_without_enabled_events_is_unknown)
 {
 	begin();
