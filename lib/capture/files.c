@@ -30,8 +30,8 @@ struct recording_end capture_end_of_file(struct sp_capture *capture)
 }
 
 /*
- * The file ends where its latest record is. A ring buffer's last record may be older, and its next ones are in
- * the next file. Yet each moment is of one file, so that times of files sum to times of the recording.
+ * The file ends where its latest record is. A ring buffer's last record may be older, and its next ones are
+ * in the next file. Yet each moment is of one file, so that times of files sum to times of the recording.
  */
 static struct sp_error *note_end(struct sp_capture *capture, uint64_t end_ns)
 {

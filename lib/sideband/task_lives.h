@@ -23,7 +23,7 @@ struct task_lives {
 	const struct task_events *events;
 	const struct task_gaps *gaps;
 	uint64_t first_ns, last_ns; /* begin and end of the recording */
-	uint64_t begin_ns;          /* earlier events are of earlier files; 0: of none; later ones of later files */
+	uint64_t begin_ns;          /* earlier events are of earlier files; 0: of none */
 	bool known;                 /* some thread has switches */
 };
 

@@ -4,8 +4,8 @@
  * occurrence, such as a context switch of a thread that two recorders sample, the kernel (6.18) fills the
  * fields of one sample for all: each has the id of the first. The file does not list another recorder's id.
  *
- * Such a sample belongs to the only planned event that counts occurrences. If there are several, it is
- * unknown to which. All functions belong to one thread.
+ * The sample belongs to the only planned event that counts occurrences. If there are several, it is unknown
+ * to which. All functions belong to one thread.
  */
 #ifndef CAPTURE_SAMPLES_PLANNED_IDS_H
 #define CAPTURE_SAMPLES_PLANNED_IDS_H
