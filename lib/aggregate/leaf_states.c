@@ -71,12 +71,15 @@ size_t leaf_parts(const struct resolved *resolved, uint32_t index, struct leaf_p
 	const struct leaf *leaf = &counted->leaves.items[index];
 	const struct state_sums *times = &counted->leaf_times.items[index];
 	size_t count = 0;
+	bool on_cpu = times->ns[TIME_ON_CPU], blocked = times->ns[TIME_BLOCKED];
 	if (counted->work->mode->kind == SP_MODE_WAKERS)
 		return wakers_part(resolved, leaf, times, ret);
 	for (enum time_state state = 0; state < TIME_STATES && leaf->weight; state++) {
 		if (!times->ns[state])
 			continue;
-		struct leaf_part part = {.samples = count ? 0 : leaf->samples, .weight = times->ns[state],
+		/* Samples were taken on a CPU, or of a wait. They also stand for the time before running. */
+		bool sampled = on_cpu ? state == TIME_ON_CPU : blocked ? state == TIME_BLOCKED : !count;
+		struct leaf_part part = {.samples = sampled ? leaf->samples : 0, .weight = times->ns[state],
 					 .state = state, .time = state};
 		if (state == TIME_BLOCKED) {
 			part.times = *times;
