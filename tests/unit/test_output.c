@@ -517,6 +517,24 @@ TEST(text_orders_by_self_and_stops)
 }
 
 /* Deep trees, long names and suffixes stay within the terminal. */
+/* A mode of time shows waits with other samples, of which the share is not. */
+TEST(text_names_the_event_of_findings_about_waits)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	struct sp_finding cut = {.kind = SP_FINDING_TRUNCATED_STACKS, .samples = 1, .share = 0.1,
+				 .what = "10% of stacks are truncated", .cause = "truncated",
+				 .event = "offcpu-time", .summary = "of stacks are truncated"};
+	report.quiet = false;
+	report.findings = (const struct sp_finding *const[]){&cut};
+	report.finding_count = 1;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+				     "10% of stacks are truncated: offcpu-time\n"));
+	cut.event = "cpu-clock";
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "10% of stacks are truncated\n"));
+}
+
 /* "1.22" at a line's end would not be read with the next line's "s". */
 TEST(text_breaks_no_line_after_a_number)
 {
