@@ -14,7 +14,7 @@ static struct sp_error *find_user(struct recorded_tasks *tasks, uid_t uid)
 		uint32_t pid = running.items[i], owner;
 		if (pid == (uint32_t)getpid() || !tasks_owner(tasks->parts.ctx, pid, &owner) || owner != uid)
 			continue;
-		error = tasks_add_process(tasks, pid, false);
+		error = tasks_add_process(tasks, pid, true);
 	}
 	if (error || tasks->processes.count)
 		return error;
@@ -91,7 +91,7 @@ static struct sp_error *list_threads(struct recorded_tasks *tasks, struct record
 	if (!error || sp_error_code(error) != SP_ERROR_NOT_FOUND)
 		return error;
 	sp_error_free(error);
-	if (process->is_descendant)
+	if (process->may_end)
 		return NULL; /* it has ended since it was found */
 	return error_new(SP_ERROR_NOT_FOUND, "process %u does not exist", process->pid);
 }
