@@ -270,7 +270,10 @@ bool mode_sample(const struct mode *mode, const struct sp_record *record, struct
 	ret->waits = 1;
 	if (sample->present & PERF_SAMPLE_ADDR && sample->addr < UINT32_MAX)
 		ret->stratum = (uint32_t)sample->addr;
-	return role == ROLE_WAIT ? wait_sample(mode, sample, ret) : switch_sample(mode, sample, ret);
+	bool counts = role == ROLE_WAIT ? wait_sample(mode, sample, ret) : switch_sample(mode, sample, ret);
+	if (mode->by_lifetime && ret->lifetime != LIFETIME_NONE)
+		ret->wait_class = mode_wait_class(ret->wait_ns);
+	return counts;
 }
 
 void mode_weights_deinit(struct mode_weights *weights)

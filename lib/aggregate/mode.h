@@ -38,6 +38,7 @@ struct mode_sample {
 			    * system call plus 1, or 0 */
 	uint64_t weight;
 	bool is_wait;
+	uint32_t wait_class; /* waits of a lifetime: mode_wait_class() of the duration, else 0 */
 	double waits;      /* number of waits that the sample stands for */
 	uint64_t wait_ns;  /* duration of the wait */
 	double variance;   /* variance of the weight by thinning, in ns² */
@@ -112,10 +113,25 @@ void mode_weights_deinit(struct mode_weights *weights);
 /* Adds to the sums of the stratum with the key `from->key`. Returns false when out of memory. */
 bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *from);
 
-/* Returns the key of a stratum. All waits of a thread are one stratum. */
+#define MODE_WAIT_CLASSES 257
+
+/*
+ * Returns the class of a duration, from 1 to MODE_WAIT_CLASSES - 1: four for each power of 2. Waits of a
+ * thread are scaled by class: switches give the exact time of each class, and snapshots find short waits
+ * more seldom than their periods assume.
+ */
+static inline uint32_t mode_wait_class(uint64_t ns)
+{
+	if (ns < 4)
+		return 1 + (uint32_t)ns;
+	uint32_t power = 63 - (uint32_t)__builtin_clzll(ns);
+	return 1 + power * 4 + ((ns >> (power - 2)) & 3);
+}
+
+/* Returns the key of a stratum; of waits, `stratum` is the class. */
 static inline uint64_t mode_stratum_key(uint32_t lifetime, bool is_wait, uint32_t stratum)
 {
-	return (uint64_t)lifetime << 32 | (is_wait ? 1 : stratum << 1);
+	return (uint64_t)lifetime << 32 | stratum << 1 | is_wait;
 }
 
 #endif

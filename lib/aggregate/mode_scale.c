@@ -115,30 +115,64 @@ struct sp_error *mode_add_rests(struct run *run)
 	return error;
 }
 
-/* Returns the stratum of a leaf; NULL: the leaf is a rest. */
-static struct stratum *stratum_of(const struct run *run, const struct worker *worker, const struct leaf *leaf)
+static const struct group *group_of(const struct worker *worker, const struct leaf *leaf)
 {
-	const struct counted *counted = &worker->counted;
-	const struct group *group = &counted->groups.items[worker->resolved.states[leaf->node].group];
+	return &worker->counted.groups.items[worker->resolved.states[leaf->node].group];
+}
+
+/* Adds the times that samples of a stratum stand for. */
+static void scale(struct stratum *stratum, const struct wait_part *part, struct state_sums *times)
+{
+	uint64_t before = state_sums_total(times);
+	stratum_scale(stratum, part->weight, times->ns);
+	double ns = (double)(state_sums_total(times) - before);
+	double factor = part->weight ? ns / (double)part->weight : 0;
+	times->variance += part->variance * factor * factor;
+	times->waits += part->waits * stratum->waits_factor;
+}
+
+/* Scales a leaf without wait parts: on-CPU samples, or waits of threads whose states are not known. */
+static void scale_leaf(struct run *run, const struct worker *worker, const struct leaf *leaf,
+		       struct state_sums *times)
+{
+	const struct group *group = group_of(worker, leaf);
 	bool is_wait = run->mode.roles[group->event] != ROLE_ON_CPU;
-	return mode_times_find(&run->mode_times, mode_stratum_key(group->lifetime, is_wait, group->stratum));
+	uint32_t id = is_wait ? 0 : group->stratum;
+	struct stratum *stratum = mode_times_find(&run->mode_times,
+						  mode_stratum_key(group->lifetime, is_wait, id));
+	const struct wait_part part = {.weight = leaf->weight, .waits = times->waits,
+				       .variance = times->variance};
+	if (!stratum)
+		return;
+	times->waits = times->variance = 0;
+	scale(stratum, &part, times);
+}
+
+static void scale_parts(struct run *run, struct worker *worker)
+{
+	struct counted *counted = &worker->counted;
+	for (size_t i = 0; i < counted->wait_parts.count; i++) {
+		const struct wait_part *part = &counted->wait_parts.items[i];
+		const struct group *group = group_of(worker, &counted->leaves.items[part->leaf]);
+		struct stratum *stratum =
+			mode_times_find(&run->mode_times,
+					mode_stratum_key(group->lifetime, true, part->wait_class));
+		if (stratum)
+			scale(stratum, part, &counted->leaf_times.items[part->leaf]);
+	}
 }
 
 static void scale_worker(struct run *run, struct worker *worker)
 {
 	struct counted *counted = &worker->counted;
+	scale_parts(run, worker);
 	for (size_t i = 0; i < counted->leaf_times.count; i++) {
 		struct leaf *leaf = &counted->leaves.items[i];
 		struct state_sums *times = &counted->leaf_times.items[i];
-		struct stratum *stratum = leaf->samples ? stratum_of(run, worker, leaf) : NULL;
-		if (!stratum)
+		if (!leaf->samples)
 			continue;
-		uint64_t weight = leaf->weight;
-		stratum_scale(stratum, weight, times->ns);
+		scale_leaf(run, worker, leaf, times);
 		leaf->weight = state_sums_total(times);
-		double factor = weight ? (double)leaf->weight / (double)weight : 0;
-		times->variance *= factor * factor;
-		times->waits *= stratum->waits_factor;
 		/* Samples without time, such as on-CPU samples in mode off-cpu, make no rows and no nodes. */
 		if (!leaf->weight && run->mode.kind != SP_MODE_WAKERS)
 			leaf->samples = 0;

@@ -34,25 +34,15 @@ struct stratum *mode_times_find(const struct mode_times *times, uint64_t key)
 	return index ? &times->strata.items[*index] : NULL;
 }
 
-/* Returns the thread's number of waits, divided by the number that its samples of waits stand for. */
-static double waits_factor(const struct mode *mode, const struct mode_weight *weight)
-{
-	uint32_t lifetime = (uint32_t)(weight->key >> 32);
-	if (!(weight->key & 1) || lifetime == LIFETIME_NONE || !(weight->waits > 0))
-		return 1;
-	return (double)task_states_totals(mode->states, lifetime)->waits / weight->waits;
-}
-
 /* Adds the strata, without times. Returns false when out of memory. */
-static bool add_strata(struct mode_times *times, const struct mode *mode, const struct mode_weights *weights)
+static bool add_strata(struct mode_times *times, const struct mode_weights *weights)
 {
 	for (uint32_t i = 0; i < weights->count; i++) {
 		const struct mode_weight *from = &weights->items[i];
 		struct stratum *stratum = vec_push(&times->strata);
 		if (!stratum || !u64map_put(&times->index_of, from->key, i, NULL))
 			return false;
-		*stratum = (struct stratum){.weight = from->weight,
-					     .waits_factor = waits_factor(mode, from)};
+		*stratum = (struct stratum){.weight = from->weight, .waits_factor = 1};
 	}
 	return true;
 }
@@ -65,19 +55,112 @@ static void add_time(struct mode_times *times, uint64_t key, enum time_state sta
 	to[state] = weight_add(to[state], ns);
 }
 
-static void add_lifetime(struct mode_times *times, const struct mode *mode, uint32_t lifetime)
+/* Waits of a lifetime by class: their time until the thread ran again, and their number. */
+struct wait_classes {
+	uint64_t ns[MODE_WAIT_CLASSES];
+	double waits[MODE_WAIT_CLASSES];
+};
+
+static void add_wait(void *arg, uint64_t duration_ns, uint64_t off_ns)
+{
+	struct wait_classes *classes = arg;
+	uint32_t class = mode_wait_class(duration_ns);
+	classes->ns[class] = weight_add(classes->ns[class], off_ns);
+	classes->waits[class]++;
+}
+
+/* Returns the nearest class with samples; 0: there is none. */
+static uint32_t nearest_class(const struct mode_weight *const *sampled, uint32_t class)
+{
+	for (uint32_t distance = 0; distance < MODE_WAIT_CLASSES; distance++) {
+		if (class > distance && sampled[class - distance])
+			return class - distance;
+		if (class + distance < MODE_WAIT_CLASSES && sampled[class + distance])
+			return class + distance;
+	}
+	return 0;
+}
+
+/* Moves the waits of classes without samples to the nearest class with some. */
+static void merge_classes(struct wait_classes *classes, const struct mode_weight *const *sampled)
+{
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++) {
+		uint32_t to = classes->waits[i] > 0 ? nearest_class(sampled, i) : 0;
+		if (!to || to == i)
+			continue;
+		classes->ns[to] = weight_add(classes->ns[to], classes->ns[i]);
+		classes->waits[to] += classes->waits[i];
+		classes->ns[i] = 0;
+		classes->waits[i] = 0;
+	}
+}
+
+/* Distributes a lifetime's blocked time, and that from waking to running, to the classes of its waits. */
+static void add_waits(struct mode_times *times, const struct mode *mode, uint32_t lifetime,
+		      const struct mode_weight *const *sampled)
 {
 	const struct task_totals *totals = task_states_totals(mode->states, lifetime);
-	uint64_t on_cpu = mode_stratum_key(lifetime, false, 0), wait = mode_stratum_key(lifetime, true, 0);
+	struct wait_classes classes = {0};
+	struct stratum all = {.ns = {[TIME_RUNNABLE] = totals->woken_ns,
+				     [TIME_BLOCKED] = totals->blocked_ns}};
+	task_states_each_wait(mode->states, lifetime, add_wait, &classes);
+	merge_classes(&classes, sampled);
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++)
+		all.weight = weight_add(all.weight, sampled[i] ? classes.ns[i] : 0);
+	for (int i = 0; i < TIME_STATES && !all.weight; i++)
+		times->rest[lifetime].ns[i] = weight_add(times->rest[lifetime].ns[i], all.ns[i]);
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES && all.weight; i++) {
+		struct stratum *stratum = sampled[i] ? mode_times_find(times, sampled[i]->key) : NULL;
+		if (!stratum)
+			continue;
+		stratum_scale(&all, classes.ns[i], stratum->ns);
+		if (sampled[i]->waits > 0)
+			stratum->waits_factor = classes.waits[i] / sampled[i]->waits;
+	}
+}
+
+/* Adds a lifetime; sampled[]: weights of its waits by class, NULL: no sample. */
+static void add_lifetime(struct mode_times *times, const struct mode *mode, uint32_t lifetime,
+			 const struct mode_weight *const *sampled)
+{
+	const struct task_totals *totals = task_states_totals(mode->states, lifetime);
+	uint64_t on_cpu = mode_stratum_key(lifetime, false, 0);
 	if (mode->kind == SP_MODE_WALL)
 		add_time(times, on_cpu, TIME_ON_CPU, totals->running_ns);
 	add_time(times, on_cpu, TIME_RUNNABLE, totals->runnable_ns - totals->woken_ns);
-	add_time(times, wait, TIME_RUNNABLE, totals->woken_ns);
-	add_time(times, wait, TIME_BLOCKED, totals->blocked_ns);
 	times->rest[lifetime].ns[TIME_UNKNOWN] = totals->unknown_ns;
+	add_waits(times, mode, lifetime, sampled);
 	times->whole.waits += (double)totals->waits;
 	if (totals->longest_wait_ns > times->whole.longest_ns)
 		times->whole.longest_ns = totals->longest_wait_ns;
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+	const struct mode_weight *const *x = a, *const *y = b;
+	return u64_order((*x)->key, (*y)->key);
+}
+
+/* Adds all lifetimes. Returns false when out of memory. */
+static bool add_lifetimes(struct mode_times *times, const struct mode *mode,
+			  const struct mode_weights *weights)
+{
+	const struct mode_weight **sorted = calloc(weights->count + 1, sizeof(*sorted));
+	size_t count = 0, at = 0;
+	if (!sorted)
+		return false;
+	for (size_t i = 0; i < weights->count; i++)
+		if (weights->items[i].key & 1 && weights->items[i].weight)
+			sorted[count++] = &weights->items[i];
+	qsort(sorted, count, sizeof(*sorted), compare_weights);
+	for (uint32_t i = 0; i < times->lifetime_count; i++) {
+		const struct mode_weight *sampled[MODE_WAIT_CLASSES] = {0};
+		for (; at < count && sorted[at]->key >> 32 == i; at++)
+			sampled[(uint32_t)sorted[at]->key >> 1] = sorted[at];
+		add_lifetime(times, mode, i, sampled);
+	}
+	free(sorted);
+	return true;
 }
 
 /* Adds the weights of threads whose states are not known, as they are. */
@@ -305,10 +388,9 @@ struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mo
 {
 	times->lifetime_count = mode->by_lifetime ? task_states_count(mode->states) : 0;
 	times->rest = calloc(times->lifetime_count + 1, sizeof(*times->rest));
-	if (!times->rest || !add_strata(times, mode, weights))
+	if (!times->rest || !add_strata(times, weights) ||
+	    (!mode->latency && !add_lifetimes(times, mode, weights)))
 		return error_no_memory();
-	for (uint32_t i = 0; i < times->lifetime_count && !mode->latency; i++)
-		add_lifetime(times, mode, i);
 	if (mode->latency && !set_latencies(times, mode))
 		return error_no_memory();
 	add_unknown(times, mode, weights);

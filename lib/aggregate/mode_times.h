@@ -12,7 +12,7 @@ struct stratum {
 	uint64_t ns[TIME_STATES]; /* time that the samples stand for */
 	uint64_t weight;          /* weight of the samples */
 	uint64_t done;            /* weight of the samples that were scaled, see stratum_scale() */
-	double waits_factor;      /* samples of waits: scales their number of waits to that of the thread */
+	double waits_factor;      /* samples of waits: scales their number of waits to the true one */
 };
 
 struct mode_times {
@@ -29,6 +29,9 @@ void mode_times_deinit(struct mode_times *times);
 /*
  * Computes the times of a mode for the weights of all workers. *times must be zeroed, and deinitialised after
  * a failure, too.
+ *
+ * Waits' strata have the exact time of waits of their class. Classes without samples add to the nearest class
+ * of the thread that has some.
  *
  * In latency mode, a stratum's time is divided by its number of threads. The time in which no thread of a
  * process could run is blocked time in the rest of the process's first lifetime. Time of a stratum without

@@ -217,13 +217,16 @@ static bool add_cell(struct counted *counted, const struct rooted_sample *sample
 /* Adds what the mode needs of a sample to its leaf. Returns false when out of memory. */
 static bool add_wait(struct counted *counted, uint32_t leaf, const struct rooted_sample *sample)
 {
+	const struct wait_part part = {leaf, sample->wait_class, sample->weight, sample->waits,
+				       sample->variance};
 	const struct state_sums times = {
-		.waits = sample->waits,
+		.waits = part.wait_class ? 0 : sample->waits,
 		.longest_ns = sample->wait_ns,
-		.variance = sample->variance,
+		.variance = part.wait_class ? 0 : sample->variance,
 		.delay_ns = sample->delay_ns,
 	};
-	return counted_add_times(counted, leaf, &times);
+	return counted_add_times(counted, leaf, &times) &&
+	       (!part.wait_class || counted_add_part(counted, &part));
 }
 
 
@@ -385,6 +388,7 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		.delay_ns = of->delay_ns,
 		.waits = of->waits,
 		.variance = of->variance,
+		.wait_class = of->wait_class,
 	};
 	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
 						    add_truncated(counted, &sample, record);

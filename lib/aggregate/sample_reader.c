@@ -34,7 +34,8 @@ static struct sp_error *count_of_mode(struct counted *counted, const struct sp_r
 	const struct mode_sample *of = &counted->of_mode;
 	if (!mode_sample(counted->work->mode, record, &counted->of_mode))
 		return NULL;
-	const struct mode_weight weight = {mode_stratum_key(of->lifetime, of->is_wait, of->stratum),
+	uint32_t stratum = of->is_wait ? of->wait_class : of->stratum;
+	const struct mode_weight weight = {mode_stratum_key(of->lifetime, of->is_wait, stratum),
 					   of->weight, of->waits};
 	const struct state_sums wakeup = {.waits = of->waits, .longest_ns = of->wait_ns,
 					  .delay_ns = of->delay_ns};

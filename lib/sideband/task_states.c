@@ -498,6 +498,32 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 	return false;
 }
 
+void task_states_each_wait(const struct task_states *states, size_t index,
+			   void (*visit)(void *arg, uint64_t duration_ns, uint64_t off_ns), void *arg)
+{
+	const struct task_life *life = &states->lives.items.items[index];
+	const struct task_event *events = states->events.items.items + life->first;
+	uint64_t duration_ns = 0, off_ns = 0;
+	assert(index < states->lives.items.count);
+	for (size_t i = 0; i <= life->count; i++) {
+		struct task_piece pieces[TASK_PIECES];
+		size_t count = task_life_pieces(&states->lives, life, i, pieces);
+		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
+		for (size_t j = 0; j < count; j++) {
+			uint64_t length_ns = pieces[j].end_ns - pieces[j].begin_ns;
+			if (woken && pieces[j].state == TASK_RUNNABLE)
+				off_ns += length_ns;
+			if (pieces[j].state != TASK_BLOCKED || !length_ns)
+				continue;
+			if (duration_ns)
+				visit(arg, duration_ns, off_ns);
+			duration_ns = off_ns = length_ns;
+		}
+	}
+	if (duration_ns)
+		visit(arg, duration_ns, off_ns);
+}
+
 /* Sets the waker by the word of a WAKE event. */
 static void set_waker(const struct task_states *states, uint32_t word, struct task_wakeup *ret)
 {

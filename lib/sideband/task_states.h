@@ -150,6 +150,13 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			   struct task_interval *ret);
 
+/*
+ * Calls `visit` for each wait of a lifetime: with its duration, and with the time from its begin until the
+ * thread ran again, which differs if wake-ups were recorded. Losses within the wait are included.
+ */
+void task_states_each_wait(const struct task_states *states, size_t index,
+			   void (*visit)(void *arg, uint64_t duration_ns, uint64_t off_ns), void *arg);
+
 /* A wake-up that ended a wait. */
 struct task_wakeup {
 	uint64_t begin_ns, wake_ns; /* the wait's begin, and its end by the wake-up */

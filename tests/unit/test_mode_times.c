@@ -128,3 +128,55 @@ TEST(parts_of_a_stratum_sum_to_its_time)
 	ck_assert_uint_eq(ns[TIME_ON_CPU], 1000);
 	ck_assert_uint_eq(ns[TIME_RUNNABLE], 1);
 }
+
+static void add_waits_of(struct made *made, uint32_t tid, uint64_t duration_ns, uint64_t weight)
+{
+	const uint64_t key = mode_stratum_key(lifetime(made, tid), true, mode_wait_class(duration_ns));
+	ck_assert(mode_weights_add(&made->weights, &(struct mode_weight){key, weight, 1}));
+}
+
+static const struct stratum *waits_of(const struct made *made, uint32_t tid, uint64_t duration_ns)
+{
+	const uint64_t key = mode_stratum_key(lifetime(made, tid), true, mode_wait_class(duration_ns));
+	return mode_times_find(&made->times, key);
+}
+
+TEST(waits_have_the_time_of_their_class)
+{
+	const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
+	struct made made = {0};
+	ok_or_fail(task_states_new(&made.states));
+	/* Ten waits of 30, two of 60, one of 700. */
+	add_switch(&made, A, 0, 1000);
+	uint64_t now = 1100;
+	for (int i = 0; i < 13; i++) {
+		add_switch(&made, A, out, now);
+		add_switch(&made, A, 0, now += i < 10 ? 30 : i < 12 ? 60 : 700);
+		now += 10;
+	}
+	ok_or_fail(task_states_seal(made.states, FIRST, 5000));
+	made.mode = (struct mode){.kind = SP_MODE_OFF_CPU, .states = made.states, .by_lifetime = true};
+	/* Samples found few of the short waits. Those of 60 have none: waits of 30 stand for them. */
+	add_waits_of(&made, A, 30, 100);
+	add_waits_of(&made, A, 700, 900);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(waits_of(&made, A, 30)->ns[TIME_BLOCKED], 10 * 30 + 2 * 60);
+	ck_assert_uint_eq(waits_of(&made, A, 700)->ns[TIME_BLOCKED], 700);
+	ck_assert(waits_of(&made, A, 30)->waits_factor == 12);
+	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED), 0);
+	made_deinit(&made);
+}
+
+TEST(classes_of_durations_ascend)
+{
+	uint32_t last = mode_wait_class(4);
+	for (uint64_t ns = 4; ns < 1000; ns++) {
+		uint32_t class = mode_wait_class(ns);
+		ck_assert(class == last || class == last + 1);
+		last = class;
+	}
+	ck_assert_uint_eq(mode_wait_class(0), 1);
+	ck_assert_uint_eq(mode_wait_class(1000), mode_wait_class(1023));
+	ck_assert_uint_eq(mode_wait_class(1024), mode_wait_class(1023) + 1);
+	ck_assert_uint_eq(mode_wait_class(UINT64_MAX), MODE_WAIT_CLASSES - 1);
+}

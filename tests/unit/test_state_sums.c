@@ -29,28 +29,37 @@ TEST(thinned_waits_have_the_variance_of_thinning)
 	ck_assert_double_eq_tol(share.value - share.low, half, 1e-7);
 }
 
-/* Adds the samples of `count` waits of d ns with period T, and returns their true time. */
-static double add_waits(struct state_sums *sums, uint64_t *random, int count, double d, double t)
+static double next_random(uint64_t *random)
+{
+	*random = *random * 6364136223846793005 + 1442695040888963407;
+	return (double)(*random >> 32) / 4294967296.0;
+}
+
+/*
+ * Adds the samples of `count` waits of d ns with period T, and returns their true time. Reading takes up to
+ * `read` ns: samples then have unequal weights, as those by snapshots.
+ */
+static double add_waits(struct state_sums *sums, uint64_t *random, int count, double d, double t, double read)
 {
 	for (int i = 0; i < count; i++) {
-		*random = *random * 6364136223846793005 + 1442695040888963407;
-		if ((double)(*random >> 32) / 4294967296.0 >= d / t)
+		double part = (d - next_random(random) * read) / t, weight = d / part;
+		if (next_random(random) >= part)
 			continue;
-		sums->ns[TIME_BLOCKED] += (uint64_t)t;
-		sums->variance += t * t * (1 - d / t);
+		sums->ns[TIME_BLOCKED] += (uint64_t)weight;
+		sums->variance += weight * weight * (1 - d / weight);
 	}
 	return count * d;
 }
 
 /* The true share is in 94 % to `most_percent` of the intervals. */
-static void covers(int count, int others, int most_percent)
+static void covers(int count, int others, double read, int most_percent)
 {
 	uint64_t random = 7;
 	int inside = 0, trials = 4000;
 	for (int i = 0; i < trials; i++) {
 		struct state_sums part = {0}, other = {0};
-		double time = add_waits(&part, &random, count, 300000, 1000000);
-		double all = time + add_waits(&other, &random, others, 100000, 1000000);
+		double time = add_waits(&part, &random, count, 300000, 1000000, read);
+		double all = time + add_waits(&other, &random, others, 100000, 1000000, read);
 		struct state_whole whole = {.sums = part};
 		state_sums_add(&whole.sums, &other);
 		uint64_t sampled = whole.sums.ns[TIME_BLOCKED];
@@ -68,10 +77,16 @@ static void covers(int count, int others, int most_percent)
 
 TEST(intervals_of_thinned_waits_cover_their_true_share)
 {
-	covers(1000, 1000, 97);
-	covers(100, 1000, 97);
+	covers(1000, 1000, 0, 97);
+	covers(100, 1000, 0, 97);
 	/* Intervals of few samples are wider. */
-	covers(100, 20, 100);
+	covers(100, 20, 0, 100);
+}
+
+TEST(intervals_of_unequal_weights_cover_the_true_share)
+{
+	covers(1000, 1000, 75000, 98);
+	covers(100, 1000, 75000, 98);
 }
 
 TEST(on_cpu_time_has_the_interval_of_its_samples)
