@@ -57,12 +57,11 @@ static bool add_cell(struct counted *counted, const struct task_totals *of, uint
 	return cells_add(&counted->cells, &cell);
 }
 
-/* Adds a leaf without a stack for the rest of a lifetime. Returns false when out of memory. */
-static bool add_rest(struct run *run, uint32_t lifetime, uint32_t answer)
+/* Adds a leaf without a stack for a part of a lifetime's rest. Returns false when out of memory. */
+static bool add_rest(struct run *run, uint32_t lifetime, const struct state_sums *rest, uint32_t answer)
 {
 	struct counted *counted = &run->workers[0].counted;
 	const struct task_totals *of = task_states_totals(run->mode.states, lifetime);
-	const struct state_sums *rest = &run->mode_times.rest[lifetime];
 	const bool *keys = run->work.group_keys;
 	uint64_t words[SP_KEY_COUNT], last_ns = of->end_ns - (of->end_ns > of->begin_ns);
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
@@ -89,17 +88,29 @@ static bool add_rest(struct run *run, uint32_t lifetime, uint32_t answer)
 	return add_cell(counted, of, leaf);
 }
 
+/* In latency mode, blocked time is the process's, and no sample can have it. */
+static bool add_rests(struct run *run, uint32_t lifetime, uint32_t answer, uint32_t blocked_answer)
+{
+	struct state_sums rest = run->mode_times.rest[lifetime], blocked = {0};
+	if (run->mode.kind == SP_MODE_LATENCY) {
+		blocked.ns[TIME_BLOCKED] = rest.ns[TIME_BLOCKED];
+		rest.ns[TIME_BLOCKED] = 0;
+	}
+	return add_rest(run, lifetime, &blocked, blocked_answer) && add_rest(run, lifetime, &rest, answer);
+}
+
 struct sp_error *mode_add_rests(struct run *run)
 {
 	CLEANUP(deinit_weights) struct mode_weights weights = {0};
 	if (!merge_weights(run, &weights))
 		return error_no_memory();
 	struct sp_error *error = mode_times_make(&run->mode_times, &run->mode, &weights);
-	uint32_t answer = names_add_rest(&run->names);
-	if (!error && answer == ANSWER_FAILED)
+	uint32_t answer = names_add_rest(&run->names, false);
+	uint32_t blocked = names_add_rest(&run->names, true);
+	if (!error && (answer == ANSWER_FAILED || blocked == ANSWER_FAILED))
 		error = error_no_memory();
 	for (uint32_t i = 0; !error && i < run->mode_times.lifetime_count; i++)
-		if (!add_rest(run, i, answer))
+		if (!add_rests(run, i, answer, blocked))
 			error = error_no_memory();
 	return error;
 }

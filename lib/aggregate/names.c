@@ -212,10 +212,13 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
-uint32_t names_add_rest(struct names *names)
+uint32_t names_add_rest(struct names *names, bool blocked)
 {
-	static const struct symbol symbol = {.name = "[no stack]", .raw_name = "[no stack]"};
-	const struct frame frame = {.symbol = &symbol, .cpumode = PERF_RECORD_MISC_USER};
+	static const struct symbol symbols[] = {
+		{.name = "[no stack]", .raw_name = "[no stack]"},
+		{.name = "[all threads blocked]", .raw_name = "[all threads blocked]"},
+	};
+	const struct frame frame = {.symbol = &symbols[blocked], .cpumode = PERF_RECORD_MISC_USER};
 	uint32_t index = intern(names, &frame);
 	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED : index << ANSWER_SHIFT | ANSWER_SHOWN;
 }

@@ -94,10 +94,10 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
 /*
- * Adds the frame of time without a sample, "[no stack]". Returns its answer; ANSWER_FAILED when out of
- * memory. Not thread-safe.
+ * Adds the frame of time without a sample: "[no stack]", or "[all threads blocked]". Returns its answer;
+ * ANSWER_FAILED when out of memory. Not thread-safe.
  */
-uint32_t names_add_rest(struct names *names);
+uint32_t names_add_rest(struct names *names, bool blocked);
 
 /*
  * Finds the frame at an address, and returns its answer. Callback of address caches; `names` is a

@@ -32,6 +32,14 @@ struct sp_error *capture_open_alternates(struct sp_capture *capture,
 	return event_control_begin_alternates(&capture->control, false, capture_now_ns());
 }
 
+struct sp_error *capture_add_events(struct sp_capture *capture)
+{
+	const struct sp_event *events;
+	size_t count;
+	struct sp_error *error = event_set_events(capture->control.set, &events, &count);
+	return error ? error : sample_path_add_events(&capture->samples, events, count);
+}
+
 /* Opens the trigger on all CPUs, or for each task that is recorded from the beginning. */
 static struct sp_error *open_trigger(struct sp_capture *capture)
 {

@@ -29,12 +29,34 @@ struct recording_end capture_end_of_file(struct sp_capture *capture)
 	return end;
 }
 
-/* All records up to the begin of the last round are in earlier files. */
-static struct sp_error *note_begin(struct sp_capture *capture)
+/*
+ * The file ends where its latest record is. A ring buffer's last record may be older, and its next ones are
+ * in the next file. Yet each moment is of one file, so that times of files sum to times of the recording.
+ */
+static struct sp_error *note_end(struct sp_capture *capture, uint64_t end_ns)
 {
-	const struct note_records to = {&capture->out.extra, capture->round_ns};
+	const struct note_records to = {&capture->out.extra, end_ns};
+	return notes_write_once(&to, NOTE_OF(NOTE_FILE_ENDS, NULL));
+}
+
+static struct sp_error *note_begin(struct sp_capture *capture, uint64_t begin_ns)
+{
+	const struct note_records to = {&capture->out.extra, begin_ns};
 	struct sp_error *error = notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL));
 	return error ? error : capture_note_threads(capture);
+}
+
+/* Notes the CPUs whose ring buffers may have lost records since the last that was read. */
+static struct sp_error *note_lost_at_end(struct sp_capture *capture)
+{
+	struct ring_bank *bank = &capture->bank;
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < bank->count && !error; i++) {
+		const struct note_records to = {&capture->out.extra, bank->reads[i].time_ns};
+		if (bank->reads[i].was_full && bank->reads[i].time_ns)
+			error = notes_write_once(&to, NOTE_OF(NOTE_LOST_AT_END, NULL, bank->places[i].cpu));
+	}
+	return error;
 }
 
 struct sp_error *capture_count_lost(struct sp_capture *capture)
@@ -55,7 +77,8 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	if (error)
 		return error;
 	counts.of_events = known ? lost : NULL;
-	return losses_end_file(&capture->losses, &counts, &capture->out.extra);
+	error = losses_end_file(&capture->losses, &counts, &capture->out.extra);
+	return error || !capture->losses.unreported ? error : note_lost_at_end(capture);
 }
 
 struct sp_error *capture_change_file(struct sp_capture *capture)
@@ -66,7 +89,10 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	if (error)
 		return error;
 	const struct recording_progress progress = capture_progress(capture);
-	error = recording_commit(&capture->out, &progress);
+	if (!capture->overwrite.on)
+		error = note_end(capture, progress.seen_ns);
+	if (!error)
+		error = recording_commit(&capture->out, &progress);
 	if (error)
 		return error;
 	const struct recording_end end = capture_end_of_file(capture);
@@ -77,7 +103,7 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);
 	if (!error && !capture->overwrite.on)
-		error = note_begin(capture);
+		error = note_begin(capture, progress.seen_ns);
 	if (!error && !capture->overwrite.on)
 		error = capture_note_off(capture);
 	recording_begin_samples(&capture->out);

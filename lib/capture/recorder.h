@@ -108,6 +108,7 @@ struct sp_error *capture_adapt_rate(struct sp_capture *capture) SP_MUST_CHECK;
 /* events.c: calls of the event control, with what they need of the other parts. */
 struct sp_error *capture_open_alternates(struct sp_capture *capture,
 					 const struct capture_options *options) SP_MUST_CHECK;
+struct sp_error *capture_add_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_watch_events(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_run_schedule(struct sp_capture *capture) SP_MUST_CHECK;
 struct sp_error *capture_note_off(struct sp_capture *capture) SP_MUST_CHECK;

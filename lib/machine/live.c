@@ -430,11 +430,12 @@ static bool retire(struct live *live, const struct live_event *event)
 			space->ended_ns = event->time_ns ? event->time_ns : 1;
 		return true;
 	}
+	/* A main thread that ended before the recording precedes its process's others. */
+	bool is_next = event->kind == LIVE_THREAD && !space->ended_ns;
 	space->ended_ns = 0;
 	if (is_new || !space->threads)
 		space->threads = 1;
-	if (event->kind == LIVE_THREAD)
-		space->threads++;
+	space->threads += is_next;
 	return true;
 }
 

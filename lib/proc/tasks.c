@@ -79,12 +79,9 @@ struct sp_error *tasks_list_processes(const struct sp_ctx *ctx, struct task_list
 	return list_numbers(path, list);
 }
 
-struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct task_list *known,
-			      struct task_list *fresh)
+/* Removes known ids from *fresh, and adds the others to *known. */
+static struct sp_error *add_fresh(struct task_list *known, struct task_list *fresh)
 {
-	struct sp_error *error = tasks_list(ctx, pid, fresh);
-	if (error)
-		return error;
 	size_t kept = 0;
 	for (size_t i = 0; i < fresh->count; i++)
 		if (!task_list_has(known, fresh->items[i]))
@@ -98,6 +95,20 @@ struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct tas
 	known->count += kept;
 	known->count = u32_sort_unique(known->items, known->count);
 	return NULL;
+}
+
+struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct task_list *known,
+			      struct task_list *fresh)
+{
+	struct sp_error *error = tasks_list(ctx, pid, fresh);
+	return error ? error : add_fresh(known, fresh);
+}
+
+struct sp_error *tasks_relist_processes(const struct sp_ctx *ctx, struct task_list *known,
+					struct task_list *fresh)
+{
+	struct sp_error *error = tasks_list_processes(ctx, fresh);
+	return error ? error : add_fresh(known, fresh);
 }
 
 /* Copies a comm and unescapes it: the kernel writes a newline as \n and a backslash as \\. */

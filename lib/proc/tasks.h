@@ -39,6 +39,10 @@ struct sp_error *tasks_list_processes(const struct sp_ctx *ctx,
 struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct task_list *known,
 			      struct task_list *fresh) SP_MUST_CHECK;
 
+/* The same for processes. */
+struct sp_error *tasks_relist_processes(const struct sp_ctx *ctx, struct task_list *known,
+					struct task_list *fresh) SP_MUST_CHECK;
+
 /* Contents of /proc/PID/task/TID/stat. */
 struct task_stat {
 	uint32_t tid, ppid;
@@ -51,6 +55,12 @@ struct task_stat {
 };
 
 #define TASK_STAT_KTHREAD 0x200000u
+
+/* Returns whether the task has ended: a process's main thread stays in /proc as long as others live. */
+static inline bool task_stat_is_ended(const struct task_stat *stat)
+{
+	return stat->state == 'Z' || stat->state == 'X';
+}
 
 /* Reads a thread's stat file. Fails with SP_ERROR_NOT_FOUND if the thread has ended. */
 struct sp_error *tasks_stat(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,

@@ -395,6 +395,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_WAITS_LOST] = {4, false, NULL, put_waits_lost},
 	[NOTE_SNAPSHOTS_DENIED] = {4, false, NULL, put_snapshots_denied},
 	[NOTE_FILE_BEGINS] = {0, true, "earlier files of this rotation contain the time before"},
+	[NOTE_FILE_ENDS] = {0, true, "later files of this rotation contain the time after"},
+	[NOTE_LOST_AT_END] = {1, true, "records of CPU {0#} were lost at the end of the file"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

@@ -43,6 +43,7 @@ struct task_thread {
 	bool own;          /* recorded itself, not only as the next or woken thread of another */
 	bool switched;     /* has SWITCH records */
 	bool sampled;      /* has samples */
+	bool over;         /* has a synthesized EXIT: it ended before the recording, or before its end */
 	bool seen;         /* the last added event by a sample was evidence that the thread runs */
 	size_t first, count; /* events, after task_events_sort() */
 	size_t first_life, life_count; /* after task_lives_make() */

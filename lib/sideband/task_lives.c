@@ -232,6 +232,10 @@ static bool add_event(struct maker *maker, struct task_event event)
 	uint32_t pid = maker->thread->pid;
 	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
 		return true;
+	if (event.time_ns > maker->lives->last_ns) {
+		maker->dead |= kind == TASK_EVENT_FORK && !maker->life;
+		return true;
+	}
 	if (event.time_ns < maker->lives->begin_ns) {
 		maker->dead = kind == TASK_EVENT_EXIT;
 		return true;
@@ -260,13 +264,22 @@ static bool add_event(struct maker *maker, struct task_event event)
 	return true;
 }
 
+/* Returns whether a thread had ended when the recording began. A ring in overwrite mode describes its end. */
+static bool was_over(const struct task_thread *thread, const struct task_event *events)
+{
+	if (!thread->over || thread->sampled)
+		return false;
+	return !thread->count || events[thread->first].kind == TASK_EVENT_FORK ||
+	       events[thread->first].kind == TASK_EVENT_EXEC;
+}
+
 bool task_lives_make(struct task_lives *lives, struct task_events *events)
 {
 	struct maker maker = {.lives = lives, .items = events->items.items};
 	for (size_t i = 0; i < events->threads.count; i++) {
 		struct task_thread *thread = maker.thread = &events->threads.items[i];
 		thread->first_life = lives->items.count;
-		maker.dead = false;
+		maker.dead = was_over(thread, events->items.items);
 		/* Switches of a thread that is not recorded are incomplete. */
 		if (!thread->own)
 			continue;

@@ -25,9 +25,11 @@ struct task_states {
 	VEC(struct cpu_time) last_times; /* latest switch of each CPU so far */
 	uint64_t round_ns, before_ns; /* earliest switch of this round and the one before; UINT64_MAX: none */
 	uint64_t begin_ns;            /* the file's begin within the recording; 0: the recording's */
+	uint64_t end_ns;              /* the file's end within the recording; 0: the recording's */
 	uint64_t off_ns;              /* no event was enabled since then; UINT64_MAX: all are */
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
+	VEC(struct cpu_time) lost_at_end; /* CPUs that lost records after a time, by notes */
 	bool has_latency;
 };
 
@@ -53,6 +55,7 @@ void task_states_free(struct task_states *states)
 	task_latency_deinit(&states->latency);
 	u64map_deinit(&states->last_of_cpu);
 	vec_deinit(&states->last_times);
+	vec_deinit(&states->lost_at_end);
 	free(states);
 }
 
@@ -122,7 +125,8 @@ static bool add_switch(struct task_states *states, const struct sp_record *recor
 }
 
 /*
- * Adds a FORK, EXIT or COMM record. Synthesized ones have no time: the thread is older than the recording.
+ * Adds a FORK, EXIT or COMM record. Synthesized ones have no time: the thread is older than the recording, or
+ * has even ended before.
  */
 static bool add_task(struct task_states *states, const struct sp_record *record)
 {
@@ -140,9 +144,11 @@ static bool add_task(struct task_states *states, const struct sp_record *record)
 	if (record->type == PERF_RECORD_COMM && time_ns && exec)
 		return add_event(states, pid, tid, TASK_EVENT_EXEC, time_ns, cpu_of(record));
 	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
-	if (thread)
-		thread->own = true;
-	return thread;
+	if (!thread)
+		return false;
+	thread->own = true;
+	thread->over |= record->type == PERF_RECORD_EXIT;
+	return true;
 }
 
 /* Returns the time from which a LOST record's ring buffer lost records: its last switch, as far as known. */
@@ -200,6 +206,18 @@ static bool add_sampling(struct task_states *states, const struct sp_note *note)
 	       task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, off_ns, note->time_ns);
 }
 
+static bool add_lost_note(struct task_states *states, const struct sp_note *note)
+{
+	if (note->value_count < note_value_count(NOTE_LOST_AT_END))
+		return true;
+	struct cpu_time *lost = vec_push(&states->lost_at_end);
+	if (lost)
+		*lost = (struct cpu_time){note->values[0] < TASK_CPU_UNKNOWN ? (uint32_t)note->values[0]
+									     : TASK_CPU_UNKNOWN,
+					  note->time_ns};
+	return lost;
+}
+
 static bool add_note(struct task_states *states, const struct sp_record *record)
 {
 	struct sp_note note;
@@ -208,6 +226,11 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	switch (note.kind) {
 	case NOTE_SCHEDSTAT:
 		return add_schedstat(states, &note);
+	case NOTE_FILE_ENDS:
+		states->end_ns = note.time_ns;
+		return true;
+	case NOTE_LOST_AT_END:
+		return add_lost_note(states, &note);
 	case NOTE_FILE_BEGINS:
 		states->begin_ns = note.time_ns;
 		return true;
@@ -325,15 +348,19 @@ struct sp_error *task_states_add_seen(struct task_states *states, uint32_t pid, 
 
 /*
  * The kernel writes a LOST record with the next record that finds room: losses at the recording's end have
- * none. Only the final counts of all CPUs show that there were some.
+ * none. Notes have their CPUs. Without notes, the final counts of all CPUs show that there were some.
  */
 static bool add_lost_at_end(struct task_states *states)
 {
-	if (states->lost_in_all <= states->lost)
+	bool noted = states->lost_at_end.count;
+	size_t count = noted ? states->lost_at_end.count : states->last_times.count;
+	if (!noted && states->lost_in_all <= states->lost)
 		return true;
-	for (size_t i = 0; i < states->last_times.count; i++) {
-		const struct cpu_time *last = &states->last_times.items[i];
-		if (!task_gaps_add(&states->gaps, last->cpu, last->time_ns, states->last_ns))
+	for (size_t i = 0; i < count; i++) {
+		const struct cpu_time *last = noted ? &states->lost_at_end.items[i]
+						    : &states->last_times.items[i];
+		if (last->time_ns < states->last_ns &&
+		    !task_gaps_add(&states->gaps, last->cpu, last->time_ns, states->last_ns))
 			return false;
 	}
 	return true;
@@ -345,6 +372,8 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 		states->first_ns = first_ns;
 	if (last_ns > states->last_ns)
 		states->last_ns = last_ns;
+	if (states->end_ns)
+		states->last_ns = states->end_ns;
 	if (states->first_ns < states->begin_ns)
 		states->first_ns = states->begin_ns;
 	if (states->first_ns > states->last_ns)

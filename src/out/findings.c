@@ -222,7 +222,10 @@ static const char *short_share(double share, char text[FORMAT_SIZE])
 static void put_names(const struct term *term, const struct group *group,
 		      const struct sp_finding *const *findings, size_t count, char text[TEXT_SIZE])
 {
-	size_t names = group->objects ? group->objects : group->events > 1 ? group->events : 0, put = 0;
+	/* Most modes show waits with other samples: a share of waits alone needs the name. */
+	bool only_waits = group->first->event && !strcmp(group->first->event, "offcpu-time");
+	size_t events = group->events > 1 || only_waits ? group->events : 0, put = 0;
+	size_t names = group->objects ? group->objects : events;
 	int width = (term->width ? term->width : PLAIN_WIDTH) - INDENT - 2;
 	char piece[TEXT_SIZE], share[FORMAT_SIZE];
 	for (size_t i = 0; i < count && put < names; i++) {

@@ -3,6 +3,7 @@
  * Report as text: a head (the file, limits of the data with remedies, the event's counts and losses),
  * then each event's table or call tree.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static void write_styled(const struct report *report, enum term_style style, con
 }
 
 /*
- * Writes a long sentence, wrapped at blanks to the terminal's width. It begins in column `column`, which is
- * at least `indent`, and continues in `indent`.
+ * Writes a long sentence, wrapped at blanks to the terminal's width, but not after a number: a unit may
+ * follow. It begins in column `column`, which is at least `indent`, and continues in `indent`.
  */
 static void write_words_at(const struct report *report, int column, int indent, const char *text, FILE *out)
 {
@@ -34,6 +35,8 @@ static void write_words_at(const struct report *report, int column, int indent, 
 	char word[256];
 	while (*text) {
 		size_t size = strcspn(text, " ");
+		if (size && text[size] && isdigit((unsigned char)text[size - 1]))
+			size += 1 + strcspn(text + size + 1, " ");
 		size_t kept = size < sizeof(word) ? size : sizeof(word) - 1;
 		memcpy(word, text, kept);
 		word[kept] = '\0';

@@ -106,6 +106,13 @@ END
 1 [waiting for CPU] 1 20000000
 2 [on CPU]  30000000
 END
+	prints "$file: latency without a runnable thread has a row" weights "symbol self_weight" $file \
+		--latency -s symbol <<END
+0x1010 56666666
+0x2010 23333334
+[all threads blocked] 90000000
+[no stack] 30000000
+END
 done
 
 # Of several processes, the lifetimes are summed: that is no elapsed time.

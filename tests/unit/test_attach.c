@@ -6,6 +6,8 @@
 #include "capture/tasks/attach.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -225,6 +227,19 @@ TEST(attach_forgets_threads_that_end)
 	ck_assert(!tasks_is_over(&b.made.tasks));
 }
 
+TEST(attach_to_cpus_does_not_follow_ended_threads)
+{
+	BENCH b;
+	bench_init(&b, CAPTURE_PROCESSES);
+	b.made.plan.cpu_wide = true;
+	made_tasks_stat(&b.made, (struct made_stat){.pid = 10, .parent = 1, .state = 'Z'});
+	ok_or_fail(attach(&b, false));
+	ck_assert_uint_eq(b.made.tasks.membership.live.count, 1);
+	made_tasks_put(&b.made, 0, 50, made_exit(10, 11));
+	made_tasks_drain(&b.made);
+	ck_assert(tasks_is_over(&b.made.tasks));
+}
+
 /* Each thread creates the next one while its events are being opened. */
 static void create_next(struct bench *bench, uint32_t tid, bool is_sideband)
 {
@@ -275,6 +290,65 @@ TEST(attach_to_cpus_reads_proc_between_the_roles)
 	ck_assert(has_events(&b, -1, true));
 	ck_assert_uint_eq(b.made.tasks.membership.live.count, 3);
 	ck_assert_uint_eq(made_tasks_described(&b.made, 12, 0), 1);
+}
+
+/* When samples of whole CPUs are opened, 10 ends. */
+static void end_ten(struct bench *bench, uint32_t tid, bool is_sideband)
+{
+	if (tid == UINT32_MAX && !is_sideband)
+		made_tasks_remove(&bench->made, 10);
+}
+
+TEST(attach_to_cpus_knows_the_names_of_tasks_that_end_at_once)
+{
+	BENCH b;
+	bench_init(&b, CAPTURE_PROCESSES);
+	b.made.plan.cpu_wide = true;
+	b.on_open = end_ten;
+	ok_or_fail(attach(&b, false));
+	ck_assert_uint_eq(made_tasks_described(&b.made, 10, 0), 1);
+	ck_assert_uint_eq(made_tasks_described(&b.made, 11, 0), 1);
+}
+
+/* While the first process is described, the second forks a third and ends. */
+static void *fork_and_end(void *arg)
+{
+	struct made_tasks *made = arg;
+	char path[128];
+	static const char stat[] = "10 (task10) S 1 1 1 0 -1 0 1 2 3 4 5 0 7 8 20 0 1 0 6 0 0\n";
+	snprintf(path, sizeof(path), "%s/proc/10/task/10/stat", made->root.path);
+	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	made_tasks_stat(made, (struct made_stat){.pid = 30, .parent = 1,
+						 .start_ticks = made->tasks.begin_ticks});
+	made_tasks_remove(made, 20);
+	made->tasks.tracker.last_ns = 600; /* the clock */
+	ck_assert_int_eq(write(fd, stat, strlen(stat)), (ssize_t)strlen(stat));
+	return NULL;
+}
+
+TEST(attach_to_all_describes_processes_that_others_left)
+{
+	pthread_t thread;
+	char path[128];
+	BENCH b;
+	bench_init(&b, CAPTURE_SYSTEM_WIDE);
+	b.made.plan.cpu_wide = true;
+	b.made.tasks.tracker.last_ns = 500;
+	made_tasks_stat(&b.made, (struct made_stat){.pid = 20, .parent = 1,
+						    .start_ticks = b.made.tasks.begin_ticks});
+	made_tasks_stat(&b.made, (struct made_stat){.pid = 21, .parent = 1,
+						    .start_ticks = b.made.tasks.begin_ticks});
+	snprintf(path, sizeof(path), "%s/proc/10/task/10/stat", b.made.root.path);
+	ck_assert_int_eq(remove(path), 0);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, fork_and_end, &b.made), 0);
+	ok_or_fail(attach(&b, false));
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(made_tasks_described(&b.made, 10, 0), 1);
+	ck_assert_uint_eq(made_tasks_described(&b.made, 20, 500), 0);
+	ck_assert_uint_eq(made_tasks_described(&b.made, 21, 500), 1);
+	ck_assert_uint_eq(made_tasks_described(&b.made, 30, 600), 1);
 }
 
 TEST(attach_to_a_command_opens_its_events)

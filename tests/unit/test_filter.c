@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/samples/filter.h"
+#include "base/bytes.h"
 #include "record/encode.h"
 #include "rings.h"
 
@@ -464,6 +465,81 @@ TEST(filter_leaves_no_record_of_a_helper)
 	ck_assert_uint_eq(f.filter.counts.lost, 5 + 1 + 77 + 1);
 	ck_assert_uint_eq(f.filter.counts.throttled, 1);
 	alternate_ids_deinit(&alternates);
+	fixture_deinit(&f);
+}
+
+static void add_planned(struct planned_ids *planned, uint32_t type, uint64_t config, uint64_t id)
+{
+	const struct sp_event event = {.attr = {.type = type, .config = config}, .ids = &id, .id_count = 1};
+	ok_or_fail(planned_ids_add(planned, &event));
+}
+
+static void put_of(struct fixture *f, uint64_t id, uint64_t wanted_id)
+{
+	struct sp_record record = {.type = PERF_RECORD_SAMPLE,
+				   .sample = {.pid = 1, .tid = 1, .time_ns = id, .id = id, .period = 10}};
+	put(f, &record, false);
+	record.sample.id = wanted_id;
+	if (wanted_id)
+		ok_or_fail(record_encode(&f->wanted, &record, &attr));
+}
+
+/* The kernel gives a sample the id of another event that counts the same context switch. */
+TEST(filter_finds_the_event_of_samples_with_another_id)
+{
+	struct planned_ids planned = {0};
+	struct fixture f;
+	fixture_init(&f, 4096, 4096 - 40);
+	f.filter.membership = NULL;
+	f.filter.planned = &planned;
+	/* Clocks and hardware events have samples of their own. */
+	add_planned(&planned, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 5);
+	add_planned(&planned, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 6);
+	put_of(&f, 99, 99);
+	run(&f);
+	add_planned(&planned, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 7);
+	put_of(&f, 5, 5);
+	put_of(&f, 99, 7);
+	put_of(&f, 7, 7);
+	run(&f);
+	ck_assert_uint_eq(f.filter.counts.damaged, 0);
+	/* With two such events, it could be of either. */
+	add_planned(&planned, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 8);
+	put_of(&f, 99, 0);
+	put_of(&f, 8, 8);
+	run(&f);
+	store_is_wanted(&f);
+	ck_assert_uint_eq(f.filter.counts.samples, 5);
+	ck_assert_uint_gt(f.filter.counts.damaged, 0);
+	planned_ids_deinit(&planned);
+	fixture_deinit(&f);
+}
+
+TEST(filter_finds_waits_with_another_id)
+{
+	const struct record_fields *fields;
+	struct planned_ids planned = {0};
+	struct record_buffer written = {0};
+	struct fixture f;
+	fixture_init(&f, 4096, 0);
+	fields = &f.filter.fields;
+	const struct waits_options options = {.fields = *fields, .threads_max = 4, .bytes_max = 4096};
+	f.filter.membership = NULL;
+	f.filter.planned = &planned;
+	f.filter.waits = waits_new(&options);
+	ck_assert_ptr_nonnull(f.filter.waits);
+	ok_or_fail(waits_add_id(f.filter.waits, 7));
+	add_planned(&planned, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 7);
+	put_of(&f, 99, 0);
+	run(&f);
+	ok_or_fail(waits_add_switch(f.filter.waits, 1, 1, 100, PERF_RECORD_MISC_SWITCH_OUT));
+	ok_or_fail(waits_add_switch(f.filter.waits, 1, 1, 300, 0));
+	ok_or_fail(waits_write(f.filter.waits, 400, &written));
+	ck_assert_uint_gt(written.count, 0);
+	ck_assert_uint_eq(bytes_u64(written.items + fields->sample_id), 7);
+	vec_deinit(&written);
+	waits_free(f.filter.waits);
+	planned_ids_deinit(&planned);
 	fixture_deinit(&f);
 }
 

@@ -369,6 +369,32 @@ TEST(memory_is_taken_back_when_processes_have_ended)
 	live_free(live);
 }
 
+TEST(a_main_thread_that_ended_before_is_not_counted)
+{
+	struct live *live = live_or_fail();
+	add(live, task(PERF_RECORD_FORK, 0, 1, 10, 10));
+	add(live, task(PERF_RECORD_EXIT, 0, 1, 10, 10));
+	add(live, task(PERF_RECORD_FORK, 0, 10, 10, 11));
+	add(live, task(PERF_RECORD_FORK, 0, 10, 10, 12));
+	add(live, mapping(0, 10, 0x1000, 0x1000, "/bin/program"));
+	add(live, mapping(1, 1, 0x1000, 0x1000, "/bin/program"));
+	add(live, task(PERF_RECORD_EXIT, 20, 10, 10, 11));
+	ok_or_fail(live_apply(live));
+	leads_to(live, 10, 30, 0x1000, "program", 0);
+	for (uint64_t i = 0; i < 40000; i++)
+		add(live, mapping(100 + i, 1, 0x100000 + 0x1000 * (i & 1), 0x1000, i & 2 ? "/a" : "/b"));
+	ok_or_fail(live_apply(live));
+	ok_or_fail(live_forget(live, 40000));
+	ck_assert_uint_eq(live_counts(live).spaces, 2);
+	add(live, task(PERF_RECORD_EXIT, 50000, 10, 10, 12));
+	for (uint64_t i = 0; i < 40000; i++)
+		add(live, mapping(50100 + i, 1, 0x100000 + 0x1000 * (i & 1), 0x1000, i & 2 ? "/a" : "/b"));
+	ok_or_fail(live_apply(live));
+	ok_or_fail(live_forget(live, 90000));
+	ck_assert_uint_eq(live_counts(live).spaces, 1);
+	live_free(live);
+}
+
 TEST(who_is_not_there_any_more_is_dropped)
 {
 	struct live *live = live_or_fail();

@@ -97,6 +97,13 @@ TEST(lost_records_that_are_no_samples_do_not_count)
 	has_record(&f, 1, 8, 2);
 	ck_assert_uint_eq(f.losses.at_end, 0);
 	ck_assert_uint_eq(f.losses.alternate, 10);
+	ck_assert_uint_eq(f.losses.unreported, 0);
+	/* SWITCH records make states of threads unknown. */
+	end_file(&f, (const uint64_t[EVENTS]){2, 11}, 13);
+	ck_assert_uint_eq(f.losses.at_end, 0);
+	ck_assert_uint_eq(f.losses.unreported, 2);
+	end_file(&f, (const uint64_t[EVENTS]){2, 11}, 13);
+	ck_assert_uint_eq(f.losses.unreported, 0);
 	tear_down(&f);
 }
 

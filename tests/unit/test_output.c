@@ -517,6 +517,51 @@ TEST(text_orders_by_self_and_stops)
 }
 
 /* Deep trees, long names and suffixes stay within the terminal. */
+/* A mode of time shows waits with other samples, of which the share is not. */
+TEST(text_names_the_event_of_findings_about_waits)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	struct sp_finding cut = {.kind = SP_FINDING_TRUNCATED_STACKS, .samples = 1, .share = 0.1,
+				 .what = "10% of stacks are truncated", .cause = "truncated",
+				 .event = "offcpu-time", .summary = "of stacks are truncated"};
+	report.quiet = false;
+	report.findings = (const struct sp_finding *const[]){&cut};
+	report.finding_count = 1;
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report),
+				     "10% of stacks are truncated: offcpu-time\n"));
+	cut.event = "cpu-clock";
+	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "10% of stacks are truncated\n"));
+}
+
+/* "1.22" at a line's end would not be read with the next line's "s". */
+TEST(text_breaks_no_line_after_a_number)
+{
+	struct sp_profile profile = sample_profile();
+	const struct sp_profile *const profiles[] = {&profile};
+	struct report report = sample_report(profiles, 1);
+	report.quiet = false;
+	report.mode = profile.mode = SP_MODE_LATENCY;
+	profile.times = (struct sp_times){.running_ns = 679000000, .runnable_ns = 174000000,
+					  .blocked_ns = 1220000000};
+	size_t lines = 0;
+	for (int width = 40; width < 120; width++) {
+		report.term = (struct term){.utf8 = true, .width = width};
+		char *text = strdup(write_output(&output_text, &report));
+		char *begin = strstr(text, "1 ms of the"), *line;
+		ck_assert_ptr_nonnull(begin);
+		*strstr(begin, "Percentages") = '\0';
+		for (char *rest = begin; (line = strsep(&rest, "\n"));) {
+			size_t length = strlen(line);
+			ck_assert(!length || line[length - 1] < '0' || line[length - 1] > '9');
+			lines += length != 0;
+		}
+		free(text);
+	}
+	ck_assert_uint_gt(lines, 80); /* some were broken */
+}
+
 TEST(text_trees_fit_the_terminal)
 {
 	enum { DEPTH = 40 };

@@ -110,6 +110,14 @@ TEST(rings_without_room_for_a_record_were_full)
 	produce(&fixture, 1, 1032, 64);
 	ring_bank_snapshot(&fixture.bank, true);
 	ck_assert(fixture.bank.was_full);
+	ck_assert(fixture.bank.reads[1].was_full && !fixture.bank.reads[0].was_full);
+	/* As long as no record comes, none can report the loss. */
+	ring_release(ring_bank_ring(&fixture.bank, 1), ring_bank_end(&fixture.bank, 1));
+	ring_bank_snapshot(&fixture.bank, true);
+	ck_assert(fixture.bank.reads[1].was_full);
+	produce(&fixture, 1, 1, 64);
+	ring_bank_snapshot(&fixture.bank, true);
+	ck_assert(!fixture.bank.reads[1].was_full && fixture.bank.was_full);
 	/* Not the last: one that has room comes after it. */
 	while (fixture.metadata[1].size - fixture.metadata[1].page.data_head > 4352)
 		ck_assert(memory_ring_produce(&fixture.metadata[1], 64, 1));

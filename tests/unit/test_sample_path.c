@@ -127,6 +127,7 @@ TEST(samples_of_all_cpus_pass_up_to_the_end_of_the_round)
 	ck_assert(f.wrote);
 	ck_assert_uint_eq(f.samples, 10);
 	ck_assert_uint_eq(f.memory[0].page.data_tail, f.memory[0].page.data_head);
+	ck_assert(f.bank.reads[0].time_ns == 10 && f.bank.reads[1].time_ns == 9);
 	ck_assert_uint_eq(sample_path_oldest_ns(&f.path), UINT64_MAX);
 	round_of(&f);
 	ck_assert(!f.wrote);

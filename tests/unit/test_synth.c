@@ -301,6 +301,12 @@ TEST(synth_gives_new_processes_a_time)
 		for (size_t k = 0; k < 5; k++)
 			next_of(&bench, PERF_RECORD_MMAP2);
 		ck_assert_ptr_null(next(&bench));
+		/* A new task's end has a record of its own. */
+		bool has_exit = cases[i].set_ns == cases[i].want_ns;
+		stat.state = 'Z';
+		ok_or_fail(synth_process_known(bench.synth, 70, &stat, 1, &complete));
+		fork_and_comm(&bench, 70, 70, 3, "main");
+		next_of(&bench, has_exit ? PERF_RECORD_EXIT : PERF_RECORD_MMAP2);
 	}
 }
 
@@ -395,9 +401,12 @@ TEST(synth_leader_that_has_ended)
 		 "70 (main) Z 3 1 1 0 -1 0 1 2 3 4 50 60 7 8 20 0 1 0 777 0 0\n");
 	root_put(&bench.root, "/proc/70/maps", "");
 	root_put(&bench.root, "/proc/70/task/72/maps", "2000-4000 r-xp 00001000 08:01 7 /bin/b\n");
-	size_t unreadable;
-	ok_or_fail(synth_all(bench.synth, &unreadable));
+	size_t unreadable = 0;
+	ok_or_fail(synth_processes(bench.synth, &(struct task_list){.items = (uint32_t[]){70}, .count = 1},
+				   &unreadable));
 	fork_and_comm(&bench, 70, 70, 3, "main");
+	const struct sp_record *end = next_of(&bench, PERF_RECORD_EXIT);
+	ck_assert(end->task.pid == 70 && end->task.tid == 70 && end->task.ppid == 3);
 	fork_and_comm(&bench, 70, 72, 70, "worker");
 	ck_assert_str_eq(next_of(&bench, PERF_RECORD_MMAP2)->mmap.filename, "/bin/b");
 	ck_assert_ptr_null(next(&bench));
@@ -409,8 +418,9 @@ TEST(synth_kernel_threads_have_no_memory)
 	bench_init(&bench, false);
 	root_put(&bench.root, "/proc/9/task/9/stat",
 		 "9 (kworker/0:1-events) I 2 0 0 0 -1 69238880 0 0 0 0 0 0 0 0 20 0 1 0 6 0 0\n");
-	size_t unreadable;
-	ok_or_fail(synth_all(bench.synth, &unreadable));
+	size_t unreadable = 0;
+	ok_or_fail(synth_processes(bench.synth, &(struct task_list){.items = (uint32_t[]){9}, .count = 1},
+				   &unreadable));
 	ck_assert_uint_eq(unreadable, 0);
 	fork_and_comm(&bench, 9, 9, 2, "kworker/0:1-events");
 	ck_assert_ptr_null(next(&bench));
@@ -482,13 +492,15 @@ TEST(synth_of_a_live_process)
 	waitpid(child, NULL, 0);
 }
 
-TEST(synth_all_of_the_live_machine)
+TEST(synth_processes_of_the_live_machine)
 {
+	CLEANUP(task_list_deinit) struct task_list processes = {0};
 	BENCH bench;
 	bench_init(&bench, true);
 	pid_t child = waiting_child();
-	size_t unreadable, forks = 0, comms = 0, maps = 0;
-	ok_or_fail(synth_all(bench.synth, &unreadable));
+	size_t unreadable = 0, forks = 0, comms = 0, maps = 0;
+	ok_or_fail(tasks_list_processes(bench.ctx, &processes));
+	ok_or_fail(synth_processes(bench.synth, &processes, &unreadable));
 	for (const struct sp_record *record; (record = next(&bench)) != NULL;) {
 		uint32_t pid =
 			record->type == PERF_RECORD_FORK ? record->task.pid : record->comm.pid;

@@ -72,6 +72,23 @@ static void lost(uint64_t time_ns, uint32_t cpu)
 	add(record);
 }
 
+static void add_any_note(const struct sp_note *note)
+{
+	struct record_buffer buffer = {0};
+	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
+	ok_or_fail(record_encode_note(&buffer, note));
+	memcpy(&record.event_update.kind, buffer.items + 8, 8);
+	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
+	add(record);
+	vec_deinit(&buffer);
+}
+
+static void add_note(uint32_t kind, uint64_t time_ns, const char *object)
+{
+	add_any_note(&(struct sp_note){.kind = kind, .time_ns = time_ns, .object = object,
+				       .object_size = object ? strlen(object) : 0});
+}
+
 /* The kernel's count at the end. */
 static void lost_in_all(uint64_t count)
 {
@@ -218,19 +235,6 @@ TEST(synthesized_forks_begin_no_thread)
 	end();
 }
 
-static void add_note(uint32_t kind, uint64_t time_ns, const char *object)
-{
-	struct record_buffer buffer = {0};
-	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
-	const struct sp_note note = {.kind = kind, .time_ns = time_ns, .object = object,
-				     .object_size = object ? strlen(object) : 0};
-	ok_or_fail(record_encode_note(&buffer, &note));
-	memcpy(&record.event_update.kind, buffer.items + 8, 8);
-	record.event_update.data = (struct sp_bytes){buffer.items + 24, buffer.count - 24};
-	add(record);
-	vec_deinit(&buffer);
-}
-
 TEST(a_later_file_begins_with_the_states_of_its_begin)
 {
 	begin();
@@ -250,6 +254,37 @@ TEST(a_later_file_begins_with_the_states_of_its_begin)
 	task_states_find(states, 13, &count);
 	ck_assert_uint_eq(count, 0);
 	ck_assert_uint_eq(task_states_first_ns(states), 1000);
+	end();
+}
+
+/* Ring buffers are not read up to the same time where a file ends. */
+TEST(two_files_share_no_time)
+{
+	begin();
+	in(T, 1000);
+	out(T, 1050);
+	add_note(NOTE_FILE_ENDS, 1200, NULL);
+	seal(0, 1300);
+	has_times(totals_of(T), 50, 0, 150, 0);
+	ck_assert_uint_eq(task_states_last_ns(states), 1200);
+	end();
+	begin();
+	comm(T, 0, 0);
+	in(T, 1100);
+	out(T, 1250);
+	add_note(NOTE_FILE_BEGINS, 1200, NULL);
+	seal(0, 1300);
+	has_times(totals_of(T), 50, 0, 50, 0);
+	end();
+	/* Records after the end are damage. */
+	begin();
+	in(T, 1000);
+	out(T, 1250);
+	task(PERF_RECORD_FORK, S, 1230);
+	add_note(NOTE_FILE_ENDS, 1200, NULL);
+	seal(0, 0);
+	ck_assert_uint_eq(task_states_count(states), 1);
+	has_times(totals_of(T), 200, 0, 0, 0);
 	end();
 }
 
@@ -353,6 +388,32 @@ TEST(a_tid_used_again_has_two_lifetimes)
 	end();
 }
 
+TEST(a_thread_that_ended_before_has_no_life)
+{
+	size_t count;
+	begin();
+	task(PERF_RECORD_FORK, PID, 0);
+	task(PERF_RECORD_EXIT, PID, 0);
+	task(PERF_RECORD_EXIT, S, 0);
+	task(PERF_RECORD_FORK, S, 150);
+	in(T, 110);
+	seal(100, 200);
+	ck_assert_uint_eq(task_states_count(states), 2);
+	task_states_find(states, PID, &count);
+	ck_assert_uint_eq(count, 0);
+	has_times(totals_of(S), 0, 50, 0, 0);
+	has_times(totals_of(T), 90, 0, 10, 0);
+	end();
+	/* In overwrite mode, the end of the ring describes tasks as they are then. */
+	begin();
+	in(T, 110);
+	task(PERF_RECORD_EXIT, T, 140);
+	task(PERF_RECORD_EXIT, T, 0);
+	seal(100, 200);
+	has_times(totals_of(T), 30, 0, 10, 0);
+	end();
+}
+
 /* An exec by another thread: the leader ends, and its tid goes on. */
 TEST(an_exec_revives_the_leader)
 {
@@ -441,6 +502,24 @@ TEST(time_after_unreported_losses_is_unknown)
 	has_times(totals_of(T), 10, 0, 10 + 10, 10 + 60);
 	is_state(T, 150, TASK_UNKNOWN, 140, 200);
 	has_times(totals_of(S), 0, 0, 20 + 10, 10 + 60);
+	end();
+}
+
+TEST(time_after_a_noted_loss_is_unknown_on_its_cpu)
+{
+	begin();
+	comm(PID, 0, 0);
+	in(T, 110);
+	add(switch_of(13, 0, 120, 2));
+	lost_in_all(2);
+	add_any_note(&(struct sp_note){.kind = NOTE_LOST_AT_END, .time_ns = 170, .values = {1},
+				       .value_count = 1});
+	add_any_note(&(struct sp_note){.kind = NOTE_LOST_AT_END, .time_ns = 150});
+	seal(100, 200);
+	has_times(totals_of(T), 60, 0, 10, 30);
+	has_times(totals_of(13), 80, 0, 20, 0);
+	/* It may have run on the CPU that lost records. */
+	has_times(totals_of(PID), 0, 0, 70, 30);
 	end();
 }
 

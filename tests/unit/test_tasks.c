@@ -185,6 +185,9 @@ TEST(find_takes_a_users_processes_but_not_the_recorder)
 	ck_assert_uint_eq(made.tasks.processes.count, 1);
 	ck_assert_uint_eq(made.tasks.processes.items[0].pid, 10);
 	ck_assert_uint_eq(made.tasks.roots.count, 0);
+	/* It ends before its threads are listed. */
+	ok_or_fail(tasks_find_threads(&made.tasks));
+	ck_assert_uint_eq(made.tasks.membership.live.count, 0);
 }
 
 TEST(find_needs_tasks_that_exist)
@@ -230,9 +233,9 @@ TEST(descendants_are_added_if_the_kernel_permits)
 	ok_or_fail(tasks_find_descendants(&made.tasks));
 	ck_assert_int_eq(tried, 3); /* 20, 41 and 50, once each */
 	ck_assert_uint_eq(made.tasks.processes.count, 3);
-	ck_assert(tasks_process(&made.tasks, 20)->is_descendant);
-	ck_assert(tasks_process(&made.tasks, 50)->is_descendant);
-	ck_assert(!tasks_process(&made.tasks, 10)->is_descendant);
+	ck_assert(tasks_process(&made.tasks, 20)->may_end);
+	ck_assert(tasks_process(&made.tasks, 50)->may_end);
+	ck_assert(!tasks_process(&made.tasks, 10)->may_end);
 	ok_or_fail(tasks_note_refused(&made.tasks));
 	ck_assert(made_tasks_noted(&made, NOTE_ATTACH_REFUSED, &text));
 	ck_assert_ptr_nonnull(strstr(text, "task41 (41)"));

@@ -18,6 +18,7 @@
 struct losses {
 	uint64_t at_end;     /* beyond those in LOST records */
 	uint64_t alternate;  /* in LOST records, although they do not count */
+	uint64_t unreported; /* records of all kinds in the last file, beyond those in LOST records */
 	uint64_t reported;   /* in LOST records of the files so far */
 	uint64_t *of_events; /* counts of events where the last file ended; owned */
 };

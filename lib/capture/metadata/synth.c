@@ -69,6 +69,18 @@ static struct sp_error *put_fork(struct synth *synth, uint32_t pid, const struct
 	return synth_put(synth, &fork, pid, stat->tid);
 }
 
+/* A task that ended before the recording. The end of a new one is recorded. */
+static struct sp_error *put_exit(struct synth *synth, uint32_t pid, const struct task_stat *stat)
+{
+	struct sp_record record = {
+		.type = PERF_RECORD_EXIT,
+		.task = {.pid = pid, .tid = stat->tid, .ppid = stat->ppid, .ptid = stat->ppid},
+	};
+	if (!task_stat_is_ended(stat) || (synth->is_new && synth->time_ns < synth->new_ns))
+		return NULL;
+	return synth_put(synth, &record, pid, stat->tid);
+}
+
 static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const struct task_stat *stat)
 {
 	struct sp_record comm = {
@@ -79,7 +91,9 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 	struct sp_error *error = leader && synth->keeps_mappings ? NULL : put_fork(synth, pid, stat);
 	if (!error)
 		error = synth_namespaces(synth, pid, stat->tid);
-	return error ? error : synth_put(synth, &comm, pid, stat->tid);
+	if (!error)
+		error = synth_put(synth, &comm, pid, stat->tid);
+	return error ? error : put_exit(synth, pid, stat);
 }
 
 static struct sp_error *put_threads(struct synth *synth, uint32_t pid,
@@ -239,19 +253,18 @@ struct sp_error *synth_process_again(struct synth *synth, uint32_t pid, const st
 	return error;
 }
 
-struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret)
+struct sp_error *synth_processes(struct synth *synth, const struct task_list *processes, size_t *unreadable)
 {
-	CLEANUP(task_list_deinit) struct task_list processes = {0}, threads = {0};
-	*unreadable_ret = 0;
-	struct sp_error *error = tasks_list_processes(synth->ctx, &processes);
-	for (size_t i = 0; i < processes.count && !error; i++) {
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < processes->count && !error; i++) {
 		bool complete = true;
-		error = tasks_list(synth->ctx, processes.items[i], &threads);
+		error = tasks_list(synth->ctx, processes->items[i], &threads);
 		if (is_gone(&error))
 			continue;
 		if (!error)
-			error = synth_process(synth, processes.items[i], &threads, &complete);
-		*unreadable_ret += !complete;
+			error = synth_process(synth, processes->items[i], &threads, &complete);
+		*unreadable += !complete;
 	}
 	return error;
 }

@@ -83,7 +83,8 @@ struct sp_error *synth_process_again(struct synth *synth, uint32_t pid,
  */
 struct sp_error *synth_cgroups(struct synth *synth) SP_MUST_CHECK;
 
-/* All processes and threads there are; of *unreadable_ret processes mappings could not be read. */
-struct sp_error *synth_all(struct synth *synth, size_t *unreadable_ret) SP_MUST_CHECK;
+/* Processes and their threads. Adds the number of those whose mappings are not readable to *unreadable. */
+struct sp_error *synth_processes(struct synth *synth, const struct task_list *processes,
+				 size_t *unreadable) SP_MUST_CHECK;
 
 #endif

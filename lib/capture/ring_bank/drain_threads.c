@@ -281,12 +281,9 @@ void drain_threads_move(struct drain_threads *drain_threads)
 	}
 }
 
-bool drain_threads_were_full(const struct drain_threads *drain_threads)
+bool drain_threads_was_full(const struct drain_threads *drain_threads, size_t index)
 {
-	for (size_t i = 0; i < drain_threads->count; i++)
-		if (relay_was_full(&drain_threads->places[i].relay))
-			return true;
-	return false;
+	return relay_was_full(&drain_threads->places[index].relay);
 }
 
 bool drain_threads_are_full(const struct drain_threads *drain_threads)

@@ -59,8 +59,8 @@ bool drain_threads_is_by_reader(const struct drain_threads *drain_threads);
 /* Moves all there is, be it worth waking a thread or not. The reader's. */
 void drain_threads_move(struct drain_threads *drain_threads);
 
-/* Whether some record may have found no room in a ring of the kernel's. */
-bool drain_threads_were_full(const struct drain_threads *drain_threads);
+/* Whether some record may have found no room in the kernel's ring of a place. */
+bool drain_threads_was_full(const struct drain_threads *drain_threads, size_t index);
 
 /* Whether the last move left records in a kernel's ring, because its relay is full. */
 bool drain_threads_are_full(const struct drain_threads *drain_threads);

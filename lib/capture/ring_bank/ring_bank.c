@@ -20,7 +20,8 @@ struct sp_error *ring_bank_init(struct ring_bank *bank, const struct ring_place 
 	bank->samples = calloc(count, sizeof(*bank->samples));
 	bank->ends = calloc(count, sizeof(*bank->ends));
 	bank->heads = calloc(count, sizeof(*bank->heads));
-	if (!bank->places || !bank->metadata || !bank->samples || !bank->ends || !bank->heads)
+	bank->reads = calloc(count, sizeof(*bank->reads));
+	if (!bank->places || !bank->metadata || !bank->samples || !bank->ends || !bank->heads || !bank->reads)
 		return error_no_memory();
 	memcpy(bank->places, places, count * sizeof(*places));
 	bank->count = count;
@@ -45,6 +46,7 @@ void ring_bank_deinit(struct ring_bank *bank)
 	free(bank->samples);
 	free(bank->ends);
 	free(bank->heads);
+	free(bank->reads);
 	rewrite_deinit(&bank->rewrite);
 	*bank = (struct ring_bank){0};
 }
@@ -137,15 +139,17 @@ void ring_bank_snapshot(struct ring_bank *bank, bool take)
 	take &= !bank->overwrites;
 	if (bank->drain_threads) {
 		drain_threads_move(bank->drain_threads);
-		bank->was_full |= drain_threads_were_full(bank->drain_threads);
 		bank->leaves_samples = drain_threads_are_full(bank->drain_threads);
 	}
 	for (size_t i = 0; i < bank->count; i++) {
 		const struct ring *ring = ring_bank_ring(bank, i);
 		uint64_t head = take ? ring_head(ring) : ring->tail;
 		bank->heads[i] = bank->ends[i] = head;
-		if (!bank->drain_threads)
-			bank->was_full |= head - ring->tail + RING_RECORD_MAX > ring->size;
+		if (bank->drain_threads)
+			bank->reads[i].was_full = drain_threads_was_full(bank->drain_threads, i);
+		else if (head != ring->tail)
+			bank->reads[i].was_full = head - ring->tail + RING_RECORD_MAX > ring->size;
+		bank->was_full |= bank->reads[i].was_full;
 	}
 	look_at_metadata(bank);
 }

@@ -29,12 +29,19 @@ struct ring_place {
 };
 
 /* Zeroed, it is empty. */
+/* State of a sample ring at the end of the last round that read it. */
+struct ring_read {
+	uint64_t time_ns; /* time of the last record; the user sets it; 0: none was read */
+	bool was_full;    /* there was no room for some record after it, or, with drain threads, ever */
+};
+
 struct ring_bank {
 	size_t count;              /* CPUs; 0 before ring_bank_init() */
 	struct ring_place *places; /* one for each CPU */
 	struct ring *metadata, *samples; /* the kernel's rings of each CPU */
 	uint64_t *ends;            /* end of this round in each sample ring */
 	uint64_t *heads;           /* end of the snapshot; limits do not change it */
+	struct ring_read *reads;   /* one for each CPU */
 	bool overwrites;           /* overwrite mode: no round reads samples */
 	struct drain_threads *drain_threads; /* threads that drain the sample rings; NULL: the round does */
 	struct rewrite rewrite;    /* changes of records */

@@ -90,6 +90,12 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct answer *l
 	if (filter->own_pid && record->pid == filter->own_pid)
 		return NULL;
 	ret->id = listed_id(filter->alternates, record);
+	if (filter->planned && ret->id) {
+		ret->id = planned_ids_find(filter->planned, ret->id);
+		filter->counts.damaged += ret->id ? 0 : record->header.size;
+		if (!ret->id)
+			return NULL;
+	}
 	if (filter->membership && !is_followed(filter->membership, last, record)) {
 		if (ret->id)
 			count_filtered(&filter->counts, record);
@@ -246,18 +252,20 @@ static struct sp_error *deliver_sample(struct filter *filter, const struct ring 
 	return error;
 }
 
-/* Adds a sample of a wait. If it wraps in the ring, it is copied here before. */
-static struct sp_error *add_wait(struct waits *waits, const struct ring *ring,
-				 const struct record_values *record)
+/* Adds a sample of a wait. If it wraps in the ring, or has another event's id, it is copied here before. */
+static struct sp_error *add_wait(struct filter *filter, const struct ring *ring,
+				 const struct record_values *record, uint64_t id)
 {
+	struct waits *waits = filter->waits;
 	const size_t size = record->header.size;
 	struct iovec spans[2];
-	if (ring_spans(ring, record->position, record->position + size, spans) == 1)
+	if (id == record->id && ring_spans(ring, record->position, record->position + size, spans) == 1)
 		return waits_add_sample(waits, spans[0].iov_base);
 	CLEANUP_FREE uint8_t *copy = malloc(size);
 	if (!copy)
 		return error_no_memory();
 	ring_copy(ring, record->position, size, copy);
+	memcpy(copy + filter->fields.sample_id, &id, sizeof(id));
 	return waits_add_sample(waits, copy);
 }
 
@@ -278,7 +286,7 @@ static struct sp_error *move(struct filter *filter, struct pass *pass, const str
 		error = deliver_sample(filter, pass->ring, record, decision);
 		break;
 	case ROUTE_WAITS:
-		error = add_wait(filter->waits, pass->ring, record);
+		error = add_wait(filter, pass->ring, record, decision->id);
 		break;
 	}
 	/* Room for the next, as soon as can be. */
@@ -307,6 +315,7 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 		error = decide(filter, &last, &record, &decision);
 		if (!error)
 			error = move(filter, &pass, &record, &decision);
+		filter->read_ns = record.time_ns;
 		position += record.header.size;
 	}
 	if (!error)

@@ -12,6 +12,7 @@
 #include "capture/tasks/membership.h"
 #include "capture/ring_bank/fields.h"
 #include "capture/output/batch.h"
+#include "capture/samples/planned_ids.h"
 #include "capture/waits/waits.h"
 
 /* Counts of records; all only grow. */
@@ -24,7 +25,7 @@ struct filter_counts {
 	double lost_own;    /* estimate of the target's part, by its share of the neighbours */
 	uint64_t throttled; /* THROTTLE records */
 	uint64_t reads;     /* READ records: what tasks that ended had counted */
-	uint64_t damaged;   /* bytes of records of impossible size */
+	uint64_t damaged;   /* bytes of records of impossible size, or of an unknown event */
 	uint64_t first_ns, last_ns; /* times of kept samples; 0: none */
 	uint64_t switch_ns;   /* latest time of SWITCH records; 0: none */
 };
@@ -47,9 +48,11 @@ struct filter {
 	struct sample_receiver receiver;     /* with batch.copy_all; NULL: all go to the batch */
 	/* The ring's losses that a helper reports are reported for its first planned event. NULL: none. */
 	const struct alternate_ids *alternates;
+	const struct planned_ids *planned; /* NULL: samples have the ids of their events */
 	struct waits *waits; /* gets SWITCH records, and its samples unless there is a taker; NULL: none */
 	struct record_fields fields;
 	struct filter_counts counts;
+	uint64_t read_ns; /* time of the last record that filter_ring() read */
 };
 
 /*

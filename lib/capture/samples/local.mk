@@ -4,6 +4,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/samples/sample_estimate.c lib/capture/samples/sample_estimate.h \
 	lib/capture/samples/filter.c lib/capture/samples/filter.h \
 	lib/capture/samples/stack_hold.c lib/capture/samples/stack_hold.h \
+	lib/capture/samples/planned_ids.c lib/capture/samples/planned_ids.h \
 	lib/capture/samples/pool.c lib/capture/samples/pool.h \
 	lib/capture/samples/python.c lib/capture/samples/python.h \
 	lib/capture/samples/sample_path.c lib/capture/samples/sample_path.h \

@@ -17,8 +17,20 @@ struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_
 	return NULL;
 }
 
+struct sp_error *sample_path_add_events(struct sample_path *path, const struct sp_event *events, size_t count)
+{
+	path->filter.planned = &path->planned;
+	for (size_t i = 0; i < count; i++) {
+		struct sp_error *error = planned_ids_add(&path->planned, &events[i]);
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
 void sample_path_deinit(struct sample_path *path)
 {
+	planned_ids_deinit(&path->planned);
 	live_unwind_free(path->live_unwind);
 	waits_free(path->waits);
 	vec_deinit(&path->ended);
@@ -52,10 +64,13 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 	for (size_t i = 0; i < bank->count; i++) {
 		struct ring *ring = ring_bank_ring(bank, i);
 		uint64_t end = ring_bank_end(bank, i);
-		*wrote_ret |= ring->tail != end;
+		if (ring->tail == end)
+			continue;
+		*wrote_ret = true;
 		struct sp_error *error = sample_path_filter(path, &bank->rewrite, ring, end, batch);
 		if (error)
 			return error;
+		bank->reads[i].time_ns = path->filter.read_ns;
 	}
 	return path->live_unwind ? live_unwind_write(path->live_unwind, path->waits, batch, wrote_ret) : NULL;
 }

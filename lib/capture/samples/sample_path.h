@@ -19,11 +19,16 @@
 /* Zeroed, it may be given to sample_path_deinit(). */
 struct sample_path {
 	struct filter filter;
+	struct planned_ids planned;
 	struct live_unwind *live_unwind;    /* NULL: samples go to the file as they are */
 	struct waits *waits;                /* owned; NULL: waits are not recorded */
 	struct record_buffer ended;         /* waits on their way to the batch */
 	struct live_unwind_counts unwound; /* by sample_path_finish() */
 };
+
+/* Adds the planned events: samples may have ids of other events. */
+struct sp_error *sample_path_add_events(struct sample_path *path, const struct sp_event *events,
+					size_t count) SP_MUST_CHECK;
 
 /* Unwinds stack copies from now on. */
 struct sp_error *sample_path_unwind(struct sample_path *path,

@@ -23,9 +23,12 @@ static struct sp_error *attach_cpus(struct recorded_tasks *tasks, struct event_s
 	struct sp_error *error = event_places_reserve(tasks->parts.ctx, tasks->parts.config, 1);
 	if (!error)
 		error = open_places(tasks, set, EVENT_ROLE_SIDEBAND, -1);
-	tasks->open_ns = tasks_now_ns(tasks);
 	if (!error)
 		error = tasks_find_threads(tasks);
+	/* FORK records of listed tasks are older; names that change after the next call are newer. */
+	tasks->open_ns = tasks_now_ns(tasks);
+	if (!error)
+		error = tasks_read_stats(tasks);
 	if (error)
 		return error;
 	return open_places(tasks, set, EVENT_ROLE_SAMPLES, -1);

@@ -25,14 +25,11 @@ static bool is_missing(const struct sp_error *error)
 /* Finds where the threads of all processes last ran: opening their events there is cheaper. */
 static struct sp_error *find_last_cpus(struct recorded_tasks *tasks, struct u64map *last_cpus)
 {
+	struct sp_error *error = tasks_read_stats(tasks);
+	if (error)
+		return error;
 	for (size_t i = 0; i < tasks->processes.count; i++) {
-		struct recorded_process *process = &tasks->processes.items[i];
-		struct sp_error *error = tasks_stat_all(tasks->parts.ctx, process->pid, &process->threads,
-							&process->stats, &process->stat_count);
-		if (is_missing(error))
-			sp_error_free(take_ptr(error)); /* it has ended */
-		if (error)
-			return error;
+		const struct recorded_process *process = &tasks->processes.items[i];
 		for (size_t j = 0; j < process->stat_count; j++) {
 			const struct task_stat *stat = &process->stats[j];
 			if (!u64map_put(last_cpus, stat->tid, (uint32_t)stat->last_cpu, NULL))

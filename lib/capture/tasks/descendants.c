@@ -43,11 +43,6 @@ static uint64_t ticks_to_ns(uint64_t ticks)
 	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-static bool has_ended(const struct task_stat *stat)
-{
-	return stat->state == 'Z' || stat->state == 'X';
-}
-
 static struct sp_error *add_related(struct related_processes *list, const struct task_stat *stat,
 				    uint32_t parent, uint64_t ticks)
 {
@@ -80,7 +75,7 @@ struct sp_error *tasks_find_descendants(struct recorded_tasks *tasks)
 	for (size_t i = 0; i < tree.count && !error; i++) {
 		const struct task_stat *stat = &tree.items[i];
 		uint32_t ancestor = process_tree_ancestor(&tree, stat->tid, &tasks->roots);
-		if (!ancestor || has_ended(stat) || is_ours(tasks, stat->tid) ||
+		if (!ancestor || task_stat_is_ended(stat) || is_ours(tasks, stat->tid) ||
 		    tasks_process(tasks, stat->tid) || is_listed(&tasks->refused, stat->tid))
 			continue;
 		error = add_descendant(tasks, stat, ancestor);
@@ -145,7 +140,7 @@ static struct sp_error *list_children(struct recorded_tasks *tasks)
 			tasks->used_ns += ticks_to_ns(ticks);
 			continue;
 		}
-		if (ancestor && !has_ended(stat) && !is_ours(tasks, pid) &&
+		if (ancestor && !task_stat_is_ended(stat) && !is_ours(tasks, pid) &&
 		    !membership_has(tasks->tracker.spaces, pid, pid, now_ns))
 			error = add_related(&tasks->unrecorded, stat, ancestor, ticks);
 	}
@@ -163,7 +158,7 @@ static struct sp_error *list_survivor(struct recorded_tasks *tasks, uint32_t pid
 		sp_error_free(error); /* it has ended */
 		return NULL;
 	}
-	if (has_ended(&stat) || stat.start_ticks < tasks->begin_ticks)
+	if (task_stat_is_ended(&stat) || stat.start_ticks < tasks->begin_ticks)
 		return NULL;
 	return add_related(&tasks->unrecorded, &stat, 0, stat.cpu_ticks);
 }

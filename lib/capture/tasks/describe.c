@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 
+/* Limit of lists of all processes: each lists those that began during the one before. */
+#define PASSES_MAX 10
+
 static struct sp_error *make_synth(struct recorded_tasks *tasks, struct event_set *set)
 {
 	const struct tasks_parts *parts = &tasks->parts;
@@ -57,10 +60,23 @@ static struct sp_error *describe_process(struct recorded_tasks *tasks,
 	return notes_add(tasks->parts.notes, NOTE_PROCESS_MAPS_UNREADABLE, NULL, process->pid);
 }
 
-static struct sp_error *describe_all(struct recorded_tasks *tasks)
+/*
+ * Describes processes until no new one is found: one that a process forked and ended before its turn is
+ * known by nothing else. `begins`: FORK records of listed processes are older than their descriptions.
+ */
+static struct sp_error *describe_all(struct recorded_tasks *tasks, bool begins)
 {
+	CLEANUP(task_list_deinit) struct task_list known = {0}, fresh = {0};
+	struct sp_error *error = NULL;
 	size_t unreadable = 0;
-	struct sp_error *error = synth_all(tasks->synth, &unreadable);
+	for (int pass = 0; pass < PASSES_MAX && !error; pass++) {
+		error = tasks_relist_processes(tasks->parts.ctx, &known, &fresh);
+		if (error || !fresh.count)
+			break;
+		if (begins)
+			synth_set_new_time(tasks->synth, tasks->begin_ticks, tasks_now_ns(tasks));
+		error = synth_processes(tasks->synth, &fresh, &unreadable);
+	}
 	if (error || !unreadable)
 		return error;
 	return notes_add(tasks->parts.notes, NOTE_MAPS_UNREADABLE, NULL, unreadable);
@@ -69,7 +85,7 @@ static struct sp_error *describe_all(struct recorded_tasks *tasks)
 struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks)
 {
 	if (tasks->parts.config->target == CAPTURE_SYSTEM_WIDE)
-		return describe_all(tasks);
+		return describe_all(tasks, true);
 	for (size_t i = 0; i < tasks->processes.count; i++) {
 		struct sp_error *error = describe_process(tasks, &tasks->processes.items[i]);
 		if (error)
@@ -105,7 +121,7 @@ struct sp_error *tasks_describe_tail(struct recorded_tasks *tasks)
 {
 	struct sp_error *error = NULL;
 	if (tasks->parts.config->target == CAPTURE_SYSTEM_WIDE)
-		error = describe_all(tasks);
+		error = describe_all(tasks, false);
 	for (size_t i = 0; i < tasks->processes.count && !error; i++)
 		error = describe_again(tasks, &tasks->processes.items[i]);
 	return error;

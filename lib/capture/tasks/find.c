@@ -14,7 +14,7 @@ static struct sp_error *find_user(struct recorded_tasks *tasks, uid_t uid)
 		uint32_t pid = running.items[i], owner;
 		if (pid == (uint32_t)getpid() || !tasks_owner(tasks->parts.ctx, pid, &owner) || owner != uid)
 			continue;
-		error = tasks_add_process(tasks, pid, false);
+		error = tasks_add_process(tasks, pid, true);
 	}
 	if (error || tasks->processes.count)
 		return error;
@@ -91,7 +91,7 @@ static struct sp_error *list_threads(struct recorded_tasks *tasks, struct record
 	if (!error || sp_error_code(error) != SP_ERROR_NOT_FOUND)
 		return error;
 	sp_error_free(error);
-	if (process->is_descendant)
+	if (process->may_end)
 		return NULL; /* it has ended since it was found */
 	return error_new(SP_ERROR_NOT_FOUND, "process %u does not exist", process->pid);
 }
@@ -99,6 +99,30 @@ static struct sp_error *list_threads(struct recorded_tasks *tasks, struct record
 struct sp_error *tasks_follow_wanted(struct recorded_tasks *tasks, uint32_t pid, uint32_t tid)
 {
 	return tasks_wants_thread(tasks, tid) ? tasks_follow(tasks, pid, tid, 0) : NULL;
+}
+
+/* Its EXIT record came before the recording. */
+static void unfollow(struct recorded_tasks *tasks, uint32_t tid)
+{
+	membership_exit(&tasks->membership, tid);
+	if (tasks->tracker.spaces == &tasks->spaces)
+		membership_exit(&tasks->spaces, tid);
+}
+
+struct sp_error *tasks_read_stats(struct recorded_tasks *tasks)
+{
+	struct sp_error *error = NULL;
+	for (size_t i = 0; i < tasks->processes.count && !error; i++) {
+		struct recorded_process *process = &tasks->processes.items[i];
+		error = tasks_stat_all(tasks->parts.ctx, process->pid, &process->threads, &process->stats,
+				       &process->stat_count);
+		if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+			sp_error_free(take_ptr(error)); /* it has ended */
+		for (size_t j = 0; j < process->stat_count; j++)
+			if (task_stat_is_ended(&process->stats[j]))
+				unfollow(tasks, process->stats[j].tid);
+	}
+	return error;
 }
 
 struct sp_error *tasks_find_threads(struct recorded_tasks *tasks)

@@ -19,6 +19,12 @@ struct sp_error *tasks_find(struct recorded_tasks *tasks,
  */
 struct sp_error *tasks_find_threads(struct recorded_tasks *tasks) SP_MUST_CHECK;
 
+/*
+ * Reads the listed threads' stat lines into `stats` of their processes: processes that end before they are
+ * described have names, too. Unfollows threads that have ended.
+ */
+struct sp_error *tasks_read_stats(struct recorded_tasks *tasks) SP_MUST_CHECK;
+
 /* Follows a thread that runs already, if it is wanted. */
 struct sp_error *tasks_follow_wanted(struct recorded_tasks *tasks, uint32_t pid,
 				     uint32_t tid) SP_MUST_CHECK;

@@ -46,14 +46,14 @@ const struct recorded_process *tasks_process(const struct recorded_tasks *tasks,
 	return NULL;
 }
 
-struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid, bool is_descendant)
+struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid, bool may_end)
 {
 	if (tasks_process(tasks, pid))
 		return NULL;
 	struct recorded_process *process = vec_push(&tasks->processes);
 	if (!process)
 		return error_no_memory();
-	*process = (struct recorded_process){.pid = pid, .is_descendant = is_descendant};
+	*process = (struct recorded_process){.pid = pid, .may_end = may_end};
 	return NULL;
 }
 

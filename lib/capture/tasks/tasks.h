@@ -36,11 +36,10 @@
 struct recorded_process {
 	uint32_t pid;
 	struct task_list threads;
-	/* Attaching task by task: stat lines of the first threads; threads found later. */
-	struct task_stat *stats;
+	struct task_stat *stats; /* stat lines of `threads` as first listed; NULL: it had ended */
 	size_t stat_count;
-	struct task_list later;
-	bool is_descendant; /* found by --descendants: it may end at any time */
+	struct task_list later;  /* attaching task by task: threads found since */
+	bool may_end; /* not given by pid: that it has ended is no error */
 };
 
 /* Collaborators, all borrowed for as long as the part exists. */
@@ -97,7 +96,7 @@ const struct recorded_process *tasks_process(const struct recorded_tasks *tasks,
 
 /* Adds a process that is followed from the beginning, unless it is there already. */
 struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid,
-				   bool is_descendant) SP_MUST_CHECK;
+				   bool may_end) SP_MUST_CHECK;
 
 /* Sets up who is followed, by the configuration and its plan. */
 void tasks_connect(struct recorded_tasks *tasks);
