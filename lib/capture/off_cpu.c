@@ -323,11 +323,8 @@ struct sp_error *capture_write_waits(struct sp_capture *capture, bool last)
 
 struct sp_error *capture_end_waits(struct sp_capture *capture)
 {
-	if (!capture->samples.waits)
-		return NULL;
 	bool wanted = capture->off_cpu.snapshots && !capture->off_cpu.disabled;
-	struct sp_error *error = wanted ? take_snapshots(capture, true) : NULL;
-	return error ? error : note_threads(capture, true);
+	return wanted ? take_snapshots(capture, true) : NULL;
 }
 
 struct sp_error *capture_split_waits(struct sp_capture *capture)

@@ -136,7 +136,7 @@ struct sp_error *capture_look_at_waits(struct sp_capture *capture) SP_MUST_CHECK
 struct sp_error *capture_enable_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Whether a round is due as often as snapshots. */
 bool capture_takes_snapshots(const struct sp_capture *capture);
-/* The same before the last round, for all threads. */
+/* Takes snapshots of all threads that wait, before the last records are read, which prove them. */
 struct sp_error *capture_end_waits(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_free_waits(struct sp_capture *capture);
 /* Notes schedstat of all threads. */
