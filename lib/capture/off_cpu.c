@@ -342,6 +342,11 @@ struct sp_error *capture_split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
 	struct sp_error *error = capture_note_threads(capture);
+	/* All records until the round began have come, and stacks of that time must not be on their way. */
+	if (!error)
+		error = sample_path_flush(&capture->samples, &out->batch, &out->dirty);
+	if (!error)
+		error = sample_path_write_waits(&capture->samples, capture->round_ns, &out->batch, &out->dirty);
 	return error ? error : sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch,
 						       &out->dirty);
 }
