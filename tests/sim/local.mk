@@ -3,6 +3,7 @@
 noinst_PROGRAMS += tests/sim/simulate
 tests_sim_simulate_SOURCES = \
 	tests/sched_waking.h \
+	tests/sim/blocked.c tests/sim/blocked.h \
 	tests/sim/calls.c tests/sim/calls.h \
 	tests/sim/calls_data.c \
 	tests/sim/calls_files.c \
@@ -25,6 +26,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/session.c \
 	tests/sim/sim.h \
 	tests/sim/simulate.c \
+	tests/sim/snapshots.c \
 	tests/sim/stacks.c \
 	tests/sim/states.c \
 	tests/sim/tasks.c \

@@ -215,11 +215,6 @@ static void end(struct composed *record)
 
 /* -- Samples --------------------------------------------------------------- */
 
-static uint64_t add_hash(uint64_t hash, uint64_t value)
-{
-	return (hash ^ value) * UINT64_C(0x100000001b3);
-}
-
 static void put_chain(struct composed *record, const struct sim_stack *stack)
 {
 	const struct perf_event_attr *attr = &record->event->attr;
@@ -317,14 +312,6 @@ static void put_sample(struct composed *record, const struct sim_stack *stack, u
 		put64(record, 1);
 }
 
-static uint64_t hash_chain(const struct sim_stack *stack)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (unsigned int i = 0; i < stack->depth; i++)
-		hash = add_hash(hash, stack->chain[i]);
-	return hash;
-}
-
 void sim_record_sample(struct sim_event *event, struct sim_task *task, unsigned int cpu,
 		       uint64_t period)
 {
@@ -339,7 +326,7 @@ void sim_record_sample(struct sim_event *event, struct sim_task *task, unsigned 
 	      stack.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
 	      task ? task->process->pid : 0, task ? task->tid : 0, cpu);
 	record.truth.ip = stack.ip;
-	record.truth.chain_hash = hash_chain(&stack);
+	record.truth.chain_hash = sim_stack_hash(&stack);
 	put_sample(&record, &stack, period);
 	end(&record);
 	if (task)

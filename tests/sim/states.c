@@ -20,6 +20,17 @@
 /* Wake-ups are recorded. */
 static bool wakes;
 
+/* The file is not the recording's first, and lacks the records of earlier ones. */
+static bool is_later;
+
+struct checking {
+	struct sp_ctx *ctx;
+	const struct sim_scenario *scenario;
+	const struct sim_read_back *read_back;
+	bool exact; /* nothing but records in full rings is missing */
+	bool lost;  /* there are such */
+};
+
 struct account {
 	uint64_t running_ns, runnable_ns, blocked_ns;
 	uint64_t switches;
@@ -72,13 +83,13 @@ static bool is_recorded(const struct sim_task *task, const struct sp_time_span *
 	return false;
 }
 
-/* A thread that waits for a CPU when its events are opened counts as blocked. */
+/* A thread that waits for a CPU when its events are opened, or a file begins, counts as blocked. */
 static enum sim_state state_in(const struct sim_task *task, const struct sim_span *span, uint64_t from_ns)
 {
 	if (span->state == SIM_WOKEN && !wakes)
 		return SIM_BLOCKED;
 	bool could_run = span->state == SIM_WOKEN || span->state == SIM_RUNNABLE;
-	bool unseen = could_run && span->begin_ns < from_ns && !has_record(task, span);
+	bool unseen = could_run && span->begin_ns < from_ns && (is_later || !has_record(task, span));
 	return unseen ? SIM_BLOCKED : span->state;
 }
 
@@ -150,7 +161,7 @@ static uint64_t waited(const struct sim_task *task, uint64_t from_ns, uint64_t u
 }
 
 /* Over a life, the waiting for a CPU is exact as far as counts of schedstat were read. */
-static void check_schedstat(const struct sp_thread *thread, bool *split)
+static void check_schedstat(const struct checking *checking, const struct sp_thread *thread, bool *split)
 {
 	const struct sim_task *task = sim_task_find(thread->tid);
 	uint64_t all_ns = waited(task, thread->begin_ns, thread->end_ns);
@@ -163,7 +174,8 @@ static void check_schedstat(const struct sp_thread *thread, bool *split)
 	if (thread->end_ns > sim_result.stop_ns)
 		outside_ns += thread->end_ns - sim_result.stop_ns;
 	uint64_t exact_ns = LIFE_NS + SWITCH_NS * task->span_count;
-	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT)
+	/* Files begin between two counts. */
+	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT || checking->read_back->split_count)
 		return;
 	*split = true;
 	if (difference(thread->times.runnable_ns, all_ns) > outside_ns + thread->times.unknown_ns + exact_ns)
@@ -228,6 +240,11 @@ static bool is_comparable(const struct sim_task *task)
 	       task->process != sim_machine.recorder;
 }
 
+static bool is_wanted(const struct sim_scenario *scenario, const struct sim_task *task)
+{
+	return task->followed || scenario->target == SIM_SYSTEM;
+}
+
 static struct sp_threads *read_threads(struct sp_ctx *ctx, const char *path,
 				       const struct sim_inode *inode, const struct sp_filter *filter)
 {
@@ -242,13 +259,6 @@ static struct sp_threads *read_threads(struct sp_ctx *ctx, const char *path,
 	sp_reader_free(reader);
 	return threads;
 }
-
-struct checking {
-	struct sp_ctx *ctx;
-	const struct sim_scenario *scenario;
-	bool exact; /* nothing but records in full rings is missing */
-	bool lost;  /* there are such */
-};
 
 static void check_window(const struct checking *checking, const struct sp_threads *threads,
 			 const struct sp_time_span *span)
@@ -265,7 +275,7 @@ static void check_window(const struct checking *checking, const struct sp_thread
 	}
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		const struct sim_task *task = sim_machine.tasks[i];
-		if (is_comparable(task) && (task->followed || checking->scenario->target == SIM_SYSTEM) &&
+		if (is_comparable(task) && is_wanted(checking->scenario, task) &&
 		    account_of(task, span->begin_ns, span->end_ns).switches)
 			wanted++;
 	}
@@ -273,6 +283,78 @@ static void check_window(const struct checking *checking, const struct sp_thread
 		sim_violation("%zu of %zu threads have states", compared, wanted);
 	if (sim.verbose)
 		printf("# states of %zu threads compared, of %zu\n", compared, wanted);
+}
+
+/* -- Several files --------------------------------------------------------- */
+
+/* Times of the files that were read, and by thread the sum of its states in all. */
+static struct {
+	struct sp_time_span *files;
+	size_t file_count;
+	uint64_t *states_ns; /* by index of sim_machine.tasks */
+} sums;
+
+static void add_file(const struct sp_threads *threads)
+{
+	sums.files = realloc(sums.files, (sums.file_count + 1) * sizeof(*sums.files));
+	sums.states_ns = sums.states_ns ?: calloc(sim_machine.task_count, sizeof(*sums.states_ns));
+	if (!sums.files || !sums.states_ns)
+		abort();
+	sums.files[sums.file_count++] = (struct sp_time_span){
+		.begin_ns = sp_threads_first_ns(threads), .end_ns = sp_threads_last_ns(threads),
+	};
+	for (size_t i = 0; i < sp_threads_count(threads); i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		const struct sp_thread_times *times = &thread->times;
+		for (size_t k = 0; k < sim_machine.task_count; k++)
+			if (sim_machine.tasks[k]->tid == thread->tid)
+				sums.states_ns[k] += times->running_ns + times->runnable_ns +
+						     times->blocked_ns + times->unknown_ns;
+	}
+}
+
+/* Time of the task's life in the files. */
+static uint64_t life_in_files(const struct sim_task *task)
+{
+	struct account account;
+	uint64_t life_ns = 0;
+	for (size_t i = 0; i < sums.file_count; i++) {
+		account = account_of(task, sums.files[i].begin_ns, sums.files[i].end_ns);
+		life_ns += account.running_ns + account.runnable_ns + account.blocked_ns;
+	}
+	return life_ns;
+}
+
+/* A file ends with its last record, and the next one begins later. */
+static void check_gaps(void)
+{
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		bool found = !is_switch(truth) || truth->fate != SIM_PUT || truth->time_ns >= sim_result.stop_ns ||
+			     truth->time_ns < sim_result.begin_ns;
+		for (size_t k = 0; k < sums.file_count && !found; k++)
+			found = truth->time_ns >= sums.files[k].begin_ns && truth->time_ns <= sums.files[k].end_ns;
+		if (!found)
+			sim_violation("the switch of thread %u at %llu is in the time of no file", truth->tid,
+				      (unsigned long long)truth->time_ns);
+	}
+}
+
+static void check_sums(const struct checking *checking)
+{
+	if (!checking->exact || !sums.file_count)
+		return;
+	check_gaps();
+	for (size_t i = 0; i < sim_machine.task_count; i++) {
+		const struct sim_task *task = sim_machine.tasks[i];
+		uint64_t life_ns = life_in_files(task);
+		if (!is_comparable(task) || !is_wanted(checking->scenario, task) || !life_ns)
+			continue;
+		if (difference(sums.states_ns[i], life_ns) > LIFE_NS * (sums.file_count + 1))
+			sim_violation("states of thread %u in %zu files sum to %llu ns, its lifetime is %llu ns",
+				      task->tid, sums.file_count, (unsigned long long)sums.states_ns[i],
+				      (unsigned long long)life_ns);
+	}
 }
 
 /* Whole lives, whatever a recording's begin and end hide. */
@@ -283,13 +365,21 @@ static void check_lives(const struct checking *checking, const struct sp_threads
 		const struct sp_thread *thread = sp_threads_at(threads, i);
 		check_sum(thread);
 		if (exact && is_comparable(sim_task_find(thread->tid)))
-			check_schedstat(thread, &split);
+			check_schedstat(checking, thread, &split);
 	}
 	/* Some tasks of the whole system are alive at the end. */
 	bool due = exact && !wakes && checking->scenario->target == SIM_SYSTEM &&
 		   sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS;
 	if (due && !split)
 		sim_violation("no thread has counts of schedstat");
+}
+
+static bool is_split(const struct sim_read_back *read_back, uint64_t time_ns)
+{
+	for (size_t i = 0; i < read_back->split_count; i++)
+		if (read_back->splits[i] == time_ns)
+			return true;
+	return false;
 }
 
 static void check_file(const char *path, const struct sim_inode *inode, void *arg)
@@ -300,6 +390,8 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	struct sp_threads *threads = read_threads(checking->ctx, path, inode, NULL);
 	if (!threads)
 		return;
+	add_file(threads);
+	is_later = is_split(checking->read_back, sp_threads_first_ns(threads));
 	check_lives(checking, threads);
 	if (sp_threads_first_ns(threads) > span.begin_ns)
 		span.begin_ns = sp_threads_first_ns(threads);
@@ -312,10 +404,11 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	sp_threads_free(threads);
 }
 
-void sim_check_states(const struct sim_scenario *scenario, bool killed)
+void sim_check_states(const struct sim_scenario *scenario, const struct sim_read_back *read_back,
+		      bool killed)
 {
 	struct checking checking = {
-		.scenario = scenario,
+		.scenario = scenario, .read_back = read_back,
 		.exact = !killed && !sim_result.failed && !sim.fault_name &&
 			 !sim_result.stats.lost_sideband,
 	};
@@ -324,5 +417,6 @@ void sim_check_states(const struct sim_scenario *scenario, bool killed)
 		checking.lost |= sim_perf.truth[i].fate == SIM_LOST;
 	sp_error_free(sp_ctx_new(&checking.ctx));
 	sim_files_visit(check_file, &checking);
+	check_sums(&checking);
 	sp_ctx_free(checking.ctx);
 }
