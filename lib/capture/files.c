@@ -29,10 +29,15 @@ struct recording_end capture_end_of_file(struct sp_capture *capture)
 	return end;
 }
 
-/* All records up to the begin of the last round are in earlier files. */
+uint64_t capture_split_ns(const struct sp_capture *capture)
+{
+	const struct rotation *rotation = &capture->out.rotation;
+	return rotation->cut && capture->samples.waits ? rotation->cut_ns : capture->round_ns;
+}
+
 static struct sp_error *note_begin(struct sp_capture *capture)
 {
-	const struct note_records to = {&capture->out.extra, capture->round_ns};
+	const struct note_records to = {&capture->out.extra, capture_split_ns(capture)};
 	struct sp_error *error = notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL));
 	return error ? error : capture_note_threads(capture);
 }

@@ -341,14 +341,14 @@ struct sp_error *capture_end_waits(struct sp_capture *capture)
 struct sp_error *capture_split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
+	uint64_t end_ns = capture_split_ns(capture);
 	struct sp_error *error = capture_note_threads(capture);
-	/* All records until the round began have come, and stacks of that time must not be on their way. */
+	/* All records until then have come, and stacks of that time must not be on their way. */
 	if (!error)
 		error = sample_path_flush(&capture->samples, &out->batch, &out->dirty);
 	if (!error)
-		error = sample_path_write_waits(&capture->samples, capture->round_ns, &out->batch, &out->dirty);
-	return error ? error : sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch,
-						       &out->dirty);
+		error = sample_path_write_waits(&capture->samples, end_ns, &out->batch, &out->dirty);
+	return error ? error : sample_path_split_waits(&capture->samples, end_ns, &out->batch, &out->dirty);
 }
 
 static struct sp_error *note_denied(struct sp_capture *capture)

@@ -187,6 +187,9 @@ struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 /* A file ends: counts losses, and corrects those that its LOST records report. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
 
+/* Returns the time at which the next file begins: all records up to then have been written. */
+uint64_t capture_split_ns(const struct sp_capture *capture);
+
 /* Ends the file and begins the next. */
 struct sp_error *capture_change_file(struct sp_capture *capture) SP_MUST_CHECK;
 

@@ -41,6 +41,8 @@ bool sim_is_wait(uint64_t id);
 bool sim_is_made(const struct sim_read_back *read_back, const struct sim_found *found);
 /* The same of sched:sched_waking. */
 bool sim_is_waking(uint64_t id);
+/* Begin of the first file after that time; UINT64_MAX: there is none. Waits of that time are in two files. */
+uint64_t sim_next_file_ns(const struct sim_read_back *read_back, uint64_t after_ns);
 /* Compares samples of waits with the kernel's switches. */
 void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
 

@@ -134,6 +134,9 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 				sim_violation("a sample of %llu is there twice, or was never taken",
 					      (unsigned long long)read_back.items[at].time_ns);
 		const struct sim_found *found = NULL;
+		while (at < read_back.count && read_back.items[at].time_ns == truth->time_ns &&
+		       sim_is_made(&read_back, &read_back.items[at]))
+			at++;
 		if (at < read_back.count && read_back.items[at].time_ns == truth->time_ns &&
 		    read_back.items[at].type == PERF_RECORD_SAMPLE)
 			found = &read_back.items[at++];

@@ -231,7 +231,8 @@ const struct sim_scenario sim_scenarios[] = {
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_ns = 250 * SIM_MS},
 		.chains = LIVE, .user = ORDINARY_USER, .pauses = 2,
 	}, {
-		.name = "off-cpu-rotation-size", .cpus = 4, .workload = {PREEMPTED, SLEEPY, .life_ms = 900}, TASKS,
+		.name = "off-cpu-rotation-size", .cpus = 4,
+		.workload = {PREEMPTED, SLEEPY, .life_ms = 900}, TASKS,
 		.sampling = OFF_CPU, .buffers = RING(262144), .schedule = NO_SCHEDULE,
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_bytes = 200000},
 		.chains = FRAME_POINTERS,

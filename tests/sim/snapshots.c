@@ -199,7 +199,8 @@ static bool has_sample(const struct sim_read_back *read_back, uint32_t tid, uint
 /* Whether the kernel has sampled the switch: then the wait may be thinned. */
 static bool is_sampled(const struct sim_truth *out)
 {
-	for (const struct sim_truth *at = out; at >= sim_perf.truth && out->time_ns - at->time_ns <= SWITCH_NS; at--)
+	const struct sim_truth *at = out;
+	for (; at >= sim_perf.truth && out->time_ns - at->time_ns <= SWITCH_NS; at--)
 		if (at->type == PERF_RECORD_SAMPLE && at->tid == out->tid && sim_is_wait(at->id))
 			return true;
 	return false;

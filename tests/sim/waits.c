@@ -32,8 +32,8 @@ bool sim_is_waking(uint64_t id)
 	return attr && attr->type == PERF_TYPE_TRACEPOINT;
 }
 
-/* The kernel's sample of that time; NULL: there is none. */
-static const struct sim_truth *sample_at(uint64_t time_ns)
+/* Whether the kernel has sampled the thread at that time. */
+static bool is_sampled(uint64_t time_ns, uint32_t tid)
 {
 	size_t low = 0, high = sim_perf.truth_count;
 	while (low < high) {
@@ -44,20 +44,19 @@ static const struct sim_truth *sample_at(uint64_t time_ns)
 			high = middle;
 	}
 	const struct sim_truth *truth = &sim_perf.truth[low];
-	bool same = low < sim_perf.truth_count && truth->time_ns == time_ns &&
-		    truth->type == PERF_RECORD_SAMPLE;
-	return same ? truth : NULL;
+	return low < sim_perf.truth_count && truth->time_ns == time_ns && truth->tid == tid &&
+	       truth->type == PERF_RECORD_SAMPLE;
 }
 
 bool sim_is_made(const struct sim_read_back *read_back, const struct sim_found *found)
 {
 	if (found->type != PERF_RECORD_SAMPLE || !found->is_wait)
 		return false;
-	return found->misc & SP_MISC_SNAPSHOT || (read_back->files > 1 && !sample_at(found->time_ns));
+	return found->misc & SP_MISC_SNAPSHOT ||
+	       (read_back->files > 1 && !is_sampled(found->time_ns, found->tid));
 }
 
-/* Whether a file begins at that time: waits of that time are in two files. */
-static uint64_t next_file_ns(const struct sim_read_back *read_back, uint64_t after_ns)
+uint64_t sim_next_file_ns(const struct sim_read_back *read_back, uint64_t after_ns)
 {
 	uint64_t next_ns = UINT64_MAX;
 	for (size_t i = 0; i < read_back->split_count; i++)
@@ -144,7 +143,7 @@ static void check_wait(const struct sim_read_back *read_back, const struct sim_t
 {
 	struct part part = {.tid = truth->tid, .begin_ns = out->time_ns, .sample_ns = truth->time_ns};
 	do {
-		uint64_t split_ns = next_file_ns(read_back, part.begin_ns);
+		uint64_t split_ns = sim_next_file_ns(read_back, part.begin_ns);
 		part.end_ns = split_ns < in->time_ns ? split_ns : in->time_ns;
 		check_part(read_back, &part, sums);
 		part.begin_ns = part.sample_ns = part.end_ns;
