@@ -23,9 +23,6 @@ static bool wakes;
 /* The file is not the recording's first, and lacks the records of earlier ones. */
 static bool is_later;
 
-/* The file has metadata after its end: by an EXIT record, the reader takes a thread to have run before. */
-static bool is_cut;
-
 struct checking {
 	struct sp_ctx *ctx;
 	const struct sim_scenario *scenario;
@@ -218,12 +215,13 @@ static void check_states(const struct sp_thread *thread, const struct sp_time_sp
 	const struct sim_task *task = sim_task_find(thread->tid);
 	const struct sp_thread_times *times = &thread->times;
 	struct account account = account_of(task, span->begin_ns, span->end_ns);
-	if ((account.running_ns || is_cut) && !is_recorded(task, span))
+	/* Metadata is read later, or is a whole round's. By an EXIT record alone, a thread ran before. */
+	bool exits_later = thread->ended && thread->end_ns > span->end_ns;
+	if ((account.running_ns || exits_later) && !is_recorded(task, span))
 		return;
 	uint64_t exact_ns = LIFE_NS + SWITCH_NS * account.switches;
 	uint64_t allowed_ns = times->unknown_ns + exact_ns;
-	/* Side-band is read after the switches: at the end, an EXIT may lack the switch before it. */
-	lost |= thread->ended && thread->end_ns > span->end_ns;
+	lost |= exits_later;
 	check_state(thread, "on a CPU", times->running_ns, account.running_ns, allowed_ns);
 	check_state(thread, "off", times->runnable_ns + times->blocked_ns,
 		    account.runnable_ns + account.blocked_ns, allowed_ns);
@@ -403,8 +401,7 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 		span.end_ns = sp_threads_last_ns(threads);
 	/* A file that ends within a round has the whole round's metadata. */
 	uint64_t next_ns = sim_next_file_ns(checking->read_back, sp_threads_first_ns(threads));
-	is_cut = next_ns < span.end_ns;
-	if (is_cut)
+	if (next_ns < span.end_ns)
 		span.end_ns = next_ns;
 	sp_threads_free(threads);
 	threads = checking->exact ? read_threads(checking->ctx, path, inode, &filter) : NULL;
