@@ -35,7 +35,9 @@ struct sim_read_back {
 /* Reads all files, and checks what needs no comparison with the kernel's records. */
 void sim_read_files(struct sim_read_back *ret, bool killed);
 
-/* waits.c: whether the id is of an event that samples context switches. */
+/* waits.c: index of the kernel's first record at that time or later. */
+size_t sim_truth_from(uint64_t time_ns);
+/* Whether the id is of an event that samples context switches. */
 bool sim_is_wait(uint64_t id);
 /* Whether the kernel made no sample of it: a snapshot, or the rest of a wait that began in another file. */
 bool sim_is_made(const struct sim_read_back *read_back, const struct sim_found *found);

@@ -151,6 +151,7 @@ struct sim_task {
 	bool followed;          /* a target of the recording, or descends from one */
 	struct sim_wait *waits; /* in order of time */
 	size_t wait_count, wait_room;
+	uint64_t states_ns;     /* sum of its states in all files */
 };
 
 struct sim_cpu {

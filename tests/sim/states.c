@@ -17,9 +17,6 @@
 /* Shorter recordings need not have counts of schedstat. */
 #define SHORTEST_NS (100 * SIM_MS)
 
-/* In a shorter file, a thread without switches may have run mostly, by counts of schedstat after its end. */
-#define SHORTEST_FILE_NS SIM_MS
-
 /* Wake-ups are recorded. */
 static bool wakes;
 
@@ -52,12 +49,14 @@ static bool is_switch(const struct sim_truth *truth)
 /* Whether the kernel made a record of the switch or fork that began the span. */
 static bool has_record(const struct sim_task *task, const struct sim_span *span)
 {
-	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+	uint64_t from_ns = span->begin_ns > SWITCH_NS ? span->begin_ns - SWITCH_NS : 0;
+	for (size_t i = sim_truth_from(from_ns); i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->time_ns > span->begin_ns + SWITCH_NS)
+			break;
 		bool is_fork = truth->type == PERF_RECORD_FORK && truth->ip == task->tid;
 		bool is_waking = span->state == SIM_WOKEN && sim_is_waking(truth->id);
-		if ((is_fork || is_waking || (is_switch(truth) && truth->tid == task->tid)) &&
-		    difference(truth->time_ns, span->begin_ns) <= SWITCH_NS)
+		if (is_fork || is_waking || (is_switch(truth) && truth->tid == task->tid))
 			return true;
 	}
 	return false;
@@ -66,9 +65,9 @@ static bool has_record(const struct sim_task *task, const struct sim_span *span)
 /* Time until the kernel made a record of a switch: the state before that may be unknown. */
 static uint64_t until_first_switch(const struct sim_task *task, const struct sp_time_span *span)
 {
-	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+	for (size_t i = sim_truth_from(span->begin_ns); i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
-		if (truth->time_ns >= span->begin_ns && is_switch(truth) && truth->tid == task->tid)
+		if (is_switch(truth) && truth->tid == task->tid)
 			return truth->time_ns - span->begin_ns;
 	}
 	return span->end_ns - span->begin_ns;
@@ -77,10 +76,11 @@ static uint64_t until_first_switch(const struct sim_task *task, const struct sp_
 /* Whether there is a sample or switch of the thread: without one, a thread that runs counts as blocked. */
 static bool is_recorded(const struct sim_task *task, const struct sp_time_span *span)
 {
-	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+	for (size_t i = sim_truth_from(span->begin_ns); i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
-		if (truth->tid == task->tid && (is_switch(truth) || truth->type == PERF_RECORD_SAMPLE) &&
-		    truth->time_ns >= span->begin_ns && truth->time_ns < span->end_ns)
+		if (truth->time_ns >= span->end_ns)
+			break;
+		if (truth->tid == task->tid && (is_switch(truth) || truth->type == PERF_RECORD_SAMPLE))
 			return true;
 	}
 	return false;
@@ -218,9 +218,10 @@ static void check_states(const struct sp_thread *thread, const struct sp_time_sp
 	const struct sim_task *task = sim_task_find(thread->tid);
 	const struct sp_thread_times *times = &thread->times;
 	struct account account = account_of(task, span->begin_ns, span->end_ns);
-	/* Metadata is read later, or is a whole round's. By an EXIT record alone, a thread ran before. */
+	/* Metadata is read later, or is a whole round's. */
 	bool exits_later = thread->ended && thread->end_ns > span->end_ns;
-	if ((account.running_ns || exits_later) && !is_recorded(task, span))
+	/* By an EXIT record, or counts of schedstat after a file's end, a thread without switches ran. */
+	if ((account.running_ns || exits_later || is_later) && !is_recorded(task, span))
 		return;
 	uint64_t exact_ns = LIFE_NS + SWITCH_NS * account.switches;
 	uint64_t allowed_ns = times->unknown_ns + exact_ns;
@@ -291,18 +292,16 @@ static void check_window(const struct checking *checking, const struct sp_thread
 
 /* -- Several files --------------------------------------------------------- */
 
-/* Times of the files that were read, and by thread the sum of its states in all. */
+/* Times of the files that were read. */
 static struct {
 	struct sp_time_span *files;
 	size_t file_count;
-	uint64_t *states_ns; /* by index of sim_machine.tasks */
 } sums;
 
 static void add_file(const struct sp_threads *threads)
 {
 	sums.files = realloc(sums.files, (sums.file_count + 1) * sizeof(*sums.files));
-	sums.states_ns = sums.states_ns ?: calloc(sim_machine.task_count, sizeof(*sums.states_ns));
-	if (!sums.files || !sums.states_ns)
+	if (!sums.files)
 		abort();
 	sums.files[sums.file_count++] = (struct sp_time_span){
 		.begin_ns = sp_threads_first_ns(threads), .end_ns = sp_threads_last_ns(threads),
@@ -310,21 +309,25 @@ static void add_file(const struct sp_threads *threads)
 	for (size_t i = 0; i < sp_threads_count(threads); i++) {
 		const struct sp_thread *thread = sp_threads_at(threads, i);
 		const struct sp_thread_times *times = &thread->times;
-		for (size_t k = 0; k < sim_machine.task_count; k++)
-			if (sim_machine.tasks[k]->tid == thread->tid)
-				sums.states_ns[k] += times->running_ns + times->runnable_ns +
-						     times->blocked_ns + times->unknown_ns;
+		struct sim_task *task = sim_task_find(thread->tid);
+		if (task)
+			task->states_ns += times->running_ns + times->runnable_ns + times->blocked_ns +
+					   times->unknown_ns;
 	}
 }
 
 /* Time of the task's life in the files. */
 static uint64_t life_in_files(const struct sim_task *task)
 {
-	struct account account;
-	uint64_t life_ns = 0;
+	const struct sim_span *last = &task->spans[task->span_count - 1];
+	while (last > task->spans && last[-1].state == SIM_ENDED)
+		last--;
+	uint64_t life_ns = 0, end_ns = last->state == SIM_ENDED ? last->begin_ns : UINT64_MAX;
 	for (size_t i = 0; i < sums.file_count; i++) {
-		account = account_of(task, sums.files[i].begin_ns, sums.files[i].end_ns);
-		life_ns += account.running_ns + account.runnable_ns + account.blocked_ns;
+		const struct sp_time_span *file = &sums.files[i];
+		uint64_t from_ns = task->start_ns > file->begin_ns ? task->start_ns : file->begin_ns;
+		uint64_t until_ns = end_ns < file->end_ns ? end_ns : file->end_ns;
+		life_ns += until_ns > from_ns ? until_ns - from_ns : 0;
 	}
 	return life_ns;
 }
@@ -355,10 +358,10 @@ static void check_sums(const struct checking *checking)
 		uint64_t life_ns = life_in_files(task);
 		if (!is_comparable(task) || !is_wanted(checking->scenario, task) || !life_ns)
 			continue;
-		if (difference(sums.states_ns[i], life_ns) > LIFE_NS * (sums.file_count + 1))
+		if (difference(task->states_ns, life_ns) > LIFE_NS * (sums.file_count + 1))
 			sim_violation("states of thread %u in %zu files sum to %llu ns, its life is %llu ns",
 				      task->tid, sums.file_count,
-				      (unsigned long long)sums.states_ns[i], (unsigned long long)life_ns);
+				      (unsigned long long)task->states_ns, (unsigned long long)life_ns);
 	}
 }
 
@@ -373,7 +376,7 @@ static void check_lives(const struct checking *checking, const struct sp_threads
 			check_schedstat(checking, thread, &split);
 	}
 	/* Some tasks of the whole system are alive at the end. */
-	bool due = exact && !wakes && checking->scenario->target == SIM_SYSTEM &&
+	bool due = exact && !wakes && !checking->read_back->split_count && checking->scenario->target == SIM_SYSTEM &&
 		   sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS;
 	if (due && !split)
 		sim_violation("no thread has counts of schedstat");
@@ -407,8 +410,7 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	if (next_ns < span.end_ns)
 		span.end_ns = next_ns;
 	sp_threads_free(threads);
-	bool exact = checking->exact && (!is_later || span.end_ns - span.begin_ns > SHORTEST_FILE_NS);
-	threads = exact ? read_threads(checking->ctx, path, inode, &filter) : NULL;
+	threads = checking->exact ? read_threads(checking->ctx, path, inode, &filter) : NULL;
 	if (threads)
 		check_window(checking, threads, &span);
 	sp_threads_free(threads);

@@ -32,8 +32,7 @@ bool sim_is_waking(uint64_t id)
 	return attr && attr->type == PERF_TYPE_TRACEPOINT;
 }
 
-/* Whether the kernel has sampled the thread at that time. */
-static bool is_sampled(uint64_t time_ns, uint32_t tid)
+size_t sim_truth_from(uint64_t time_ns)
 {
 	size_t low = 0, high = sim_perf.truth_count;
 	while (low < high) {
@@ -43,8 +42,15 @@ static bool is_sampled(uint64_t time_ns, uint32_t tid)
 		else
 			high = middle;
 	}
-	const struct sim_truth *truth = &sim_perf.truth[low];
-	return low < sim_perf.truth_count && truth->time_ns == time_ns && truth->tid == tid &&
+	return low;
+}
+
+/* Whether the kernel has sampled the thread at that time. */
+static bool is_sampled(uint64_t time_ns, uint32_t tid)
+{
+	size_t index = sim_truth_from(time_ns);
+	const struct sim_truth *truth = &sim_perf.truth[index];
+	return index < sim_perf.truth_count && truth->time_ns == time_ns && truth->tid == tid &&
 	       truth->type == PERF_RECORD_SAMPLE;
 }
 
