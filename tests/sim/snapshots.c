@@ -9,6 +9,9 @@
 /* Records of one moment have different times: of each event that gets one. */
 #define SWITCH_NS 32
 
+/* Largest period of a wait that is shorter, in intervals. */
+#define WEIGHT_MAX 4
+
 /* Waits that overlap the recording by more must have a stack: some intervals of snapshots, and of rounds. */
 #define LONG_NS (100 * SIM_MS)
 
@@ -122,10 +125,17 @@ static void compare_stack(const struct sim_task *task, struct sim_wait *wait,
 			      (unsigned long long)found->time_ns, end);
 }
 
-/* Wait of `duration_ns`: its probability of being found is duration_ns / OFF_CPU_SNAPSHOT_NS. */
-static uint64_t period_of(uint64_t duration_ns)
+/*
+ * A reading that takes `read_ns` finds a wait with the probability (duration_ns - read_ns) / interval. The
+ * period is the duration divided by it, and at most WEIGHT_MAX intervals.
+ */
+static double period_of(uint64_t duration_ns, uint64_t read_ns)
 {
-	return duration_ns < OFF_CPU_SNAPSHOT_NS ? OFF_CPU_SNAPSHOT_NS : duration_ns;
+	double duration = (double)duration_ns, period = WEIGHT_MAX * (double)OFF_CPU_SNAPSHOT_NS;
+	double rest = duration - (double)read_ns;
+	if (rest * WEIGHT_MAX > duration)
+		period = duration * (double)OFF_CPU_SNAPSHOT_NS / rest;
+	return period > duration ? period : duration;
 }
 
 struct checking {
@@ -133,11 +143,11 @@ struct checking {
 	const struct sim_read_back *read_back;
 	bool exact;         /* the file has all that the recorder wrote */
 	uint64_t snapshots, waits, compared;
-	double written_ns;
+	double blocked_ns, written_ns; /* of waits that began and ended meanwhile; by snapshots */
 };
 
-static void check_period(const struct sim_task *task, const struct sim_wait *wait,
-			 const struct sim_found *found)
+static void check_period(struct checking *checking, const struct sim_task *task,
+			 const struct sim_wait *wait, const struct sim_found *found)
 {
 	const struct sim_truth *in = in_of(task, wait);
 	if (found->misc & SP_MISC_UNFINISHED) {
@@ -156,7 +166,18 @@ static void check_period(const struct sim_task *task, const struct sim_wait *wai
 	if (in->fate == SIM_LOST)
 		return;
 	uint64_t duration_ns = in->time_ns - found->time_ns;
-	if (found->period != period_of(duration_ns))
+	const struct sim_look *look = look_at(task, wait, found->time_ns);
+	/* The rest of a wait whose stack was read in an earlier file. */
+	look = look ?: look_at(task, wait, 0);
+	if (!look) {
+		sim_violation("the stack of thread %u at %llu was never read", task->tid,
+			      (unsigned long long)found->time_ns);
+		return;
+	}
+	double period = period_of(duration_ns, look->end_ns - look->begin_ns);
+	if (out_of(task, wait) && in->time_ns <= sim_result.stop_ns)
+		checking->written_ns += (double)found->period;
+	if ((double)found->period < period - 1 || (double)found->period > period + 1)
 		sim_violation("the wait of %llu ns of thread %u at %llu has a period of %llu",
 			      (unsigned long long)duration_ns, task->tid,
 			      (unsigned long long)found->time_ns, (unsigned long long)found->period);
@@ -172,9 +193,8 @@ static void check_snapshot(struct checking *checking, const struct sim_found *fo
 			      (unsigned long long)found->time_ns);
 		return;
 	}
-	checking->written_ns += (double)found->period;
 	compare_stack(task, wait, found);
-	check_period(task, wait, found);
+	check_period(checking, task, wait, found);
 }
 
 /* -- Waits --------------------------------------------------------------------- */
@@ -222,6 +242,10 @@ static void check_wait(struct checking *checking, const struct sim_task *task, s
 	bool is_long = end_ns - from_ns > LONG_NS && task->process->map_count &&
 		       !sim_is_refused(task->process);
 	checking->waits++;
+	/* A thread that is woken, and waits for a CPU, is not found. */
+	uint64_t found_until_ns = end_ns - begin_ns < OFF_CPU_SNAPSHOT_NS ? wait->end_ns : end_ns;
+	if (out && in)
+		checking->blocked_ns += (double)(found_until_ns - begin_ns);
 	if (!look && !is_long)
 		return;
 	checking->compared++;
@@ -265,8 +289,10 @@ void sim_check_snapshots(const struct sim_scenario *scenario, const struct sim_r
 		sim_violation("%llu snapshots were denied, the recorder counted %llu",
 			      (unsigned long long)sim_looks.denied, (unsigned long long)read_back->denied);
 	if (sim.verbose)
-		printf("# snapshots: %llu, %zu attempts, %llu denied; %llu of %llu waits compared\n",
+		printf("# snapshots: %llu, %zu attempts, %llu denied; %llu of %llu waits compared; "
+		       "%.3f ms, blocked %.3f ms\n",
 		       (unsigned long long)checking.snapshots, sim_looks.count,
 		       (unsigned long long)sim_looks.denied, (unsigned long long)checking.compared,
-		       (unsigned long long)checking.waits);
+		       (unsigned long long)checking.waits, checking.written_ns / 1e6,
+		       checking.blocked_ns / 1e6);
 }

@@ -376,8 +376,8 @@ static void check_lives(const struct checking *checking, const struct sp_threads
 			check_schedstat(checking, thread, &split);
 	}
 	/* Some tasks of the whole system are alive at the end. */
-	bool due = exact && !wakes && !checking->read_back->split_count && checking->scenario->target == SIM_SYSTEM &&
-		   sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS;
+	bool due = exact && !wakes && !checking->read_back->split_count &&
+		   checking->scenario->target == SIM_SYSTEM && sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS;
 	if (due && !split)
 		sim_violation("no thread has counts of schedstat");
 }

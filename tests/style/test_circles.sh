@@ -7,7 +7,7 @@
 
 folders='lib/analysis lib/aggregate lib/capture lib/capture/config lib/capture/event_control
 	lib/capture/metadata lib/capture/notes lib/capture/output lib/capture/python
-	lib/capture/ring_bank lib/capture/samples lib/capture/tasks lib/event lib/file lib/findings
+	lib/capture/ring_bank lib/capture/samples lib/capture/tasks lib/capture/waits lib/event lib/file lib/findings
 	lib/info lib/reader lib/sideband lib/walk lib/writer src src/cmd/common src/cmd/info src/cmd/list
 	src/cmd/record src/cmd/report src/cmd/script src/cmd/stat src/export src/html src/out'
 

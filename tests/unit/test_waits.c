@@ -307,7 +307,7 @@ TEST(snapshots_need_proof)
 	switches(&f, 5, 5 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
 	ck_assert_uint_eq(wait.time_ns, 2 * MS);
-	ck_assert_uint_eq(wait.period, 10 * MS); /* three of ten such waits meet a snapshot */
+	ck_assert_uint_eq(wait.period, 15 * MS); /* two of ten such waits meet a snapshot of 1 ms */
 	ck_assert_uint_eq(wait.misc & SP_MISC_SNAPSHOT, SP_MISC_SNAPSHOT);
 	/* The thread woke while its stack was copied, and may wait elsewhere since. */
 	switches(&f, 5, 6 * MS, OUT);

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/capture/waits/match.c lib/capture/waits/match.h \
+	lib/capture/waits/output.c lib/capture/waits/output.h \
+	lib/capture/waits/threads.c lib/capture/waits/threads.h \
 	lib/capture/waits/waits.c lib/capture/waits/waits.h
-check_PROGRAMS += tests/unit/test_waits
+check_PROGRAMS += tests/unit/test_waits tests/unit/test_wait_weights

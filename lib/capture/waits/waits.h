@@ -27,15 +27,9 @@
 #include "capture/ring_bank/fields.h"
 #include "record/encode.h"
 
-/* Default of `thin_ns`. */
-#define WAITS_THIN_NS UINT64_C(1000000)
-
-/* Limit of `thin_ns`. */
-#define WAITS_THIN_NS_MAX UINT64_C(4000000000)
-
 struct waits_options {
 	struct record_fields fields; /* offsets in the event's samples; they have a period */
-	uint64_t thin_ns;            /* T; at most WAITS_THIN_NS_MAX */
+	uint64_t thin_ns;            /* T; at most UINT32_MAX */
 	uint64_t snapshot_ns;        /* interval of snapshots */
 	size_t threads_max;          /* limit for threads */
 	size_t bytes_max;            /* limit for samples that are held */

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Each thread has a list of events that are not yet processed, and a state. Events are sorted before they
+ * are processed: they come sorted from each ring buffer, but a thread moves between CPUs.
+ *
+ *	       SAMPLE (held)          OUT                 IN
+ *	ON ────────────────▶ ON ────────────▶ BLOCKED ────────▶ ON, the held sample is written
+ *	                        OUT, preempted            IN
+ *	                     ON ────────────▶ PREEMPTED ──────▶ ON, the held sample is freed
+ *
+ * A snapshot's sample comes while the thread is BLOCKED. All other transitions mean lost records.
+ *
+ * After a LOST record, any thread may be blocked without a stack, as those that were there before the
+ * recording. A thread that was BLOCKED may have waited, run, and waited again elsewhere. A snapshot decides.
+ *
+ * CPU-wide events record the last OUT of a thread after its EXIT: it is no wait. A later IN is of a new
+ * thread with the same number.
+ */
+#include "capture/waits/match.h"
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+
+static void on_lost(struct waiting_thread *thread, const struct wait_event *event)
+{
+	if (thread->state == THREAD_ENDED)
+		return;
+	if (thread->state == THREAD_BLOCKED) {
+		/* The first loss of a wait ends its complete part. */
+		if (!thread->lost_ns)
+			thread->complete_ns = event->complete_ns;
+		thread->lost_ns = event->time_ns;
+		return;
+	}
+	/* The held sample's switch may still come: losses are those of some ring buffer. */
+	thread->state = THREAD_THERE;
+	thread->off_ns = event->time_ns;
+}
+
+/* The wait's rest is not known: a snapshot finds it after the events are enabled again. */
+static struct sp_error *on_disabled(struct waiting_threads *threads, struct waiting_thread *thread,
+				    uint64_t time_ns, const struct wait_output *output)
+{
+	struct sp_error *error = NULL;
+	if (thread->state == THREAD_BLOCKED)
+		error = wait_output_write(output, thread, time_ns, SP_MISC_UNFINISHED);
+	if (thread->state != THREAD_ENDED)
+		thread->state = THREAD_UNKNOWN;
+	thread->lost_ns = 0;
+	waiting_threads_hold(threads, thread, NULL);
+	return error;
+}
+
+static void on_out(struct waiting_threads *threads, struct waiting_thread *thread,
+		   const struct wait_event *event, const struct wait_output *output)
+{
+	thread->lost_ns = 0;
+	if (thread->state == THREAD_ENDED) {
+		waiting_threads_hold(threads, thread, NULL);
+		return;
+	}
+	if (thread->state == THREAD_BLOCKED) {
+		output->counts->unmatched++;
+		waiting_threads_hold(threads, thread, NULL);
+	}
+	thread->state = event->kind == EVENT_OUT ? THREAD_BLOCKED : THREAD_PREEMPTED;
+	thread->off_ns = event->time_ns;
+	if (event->kind == EVENT_PREEMPTED)
+		waiting_threads_hold(threads, thread, NULL);
+}
+
+/* A sample of a switch comes while the thread is on: if it seems blocked, its way back is missing. */
+static void on_sample(struct waiting_threads *threads, struct waiting_thread *thread, uint8_t *record,
+		      const struct wait_output *output)
+{
+	if (thread->state == THREAD_BLOCKED)
+		output->counts->unmatched++;
+	if (thread->state != THREAD_ENDED)
+		thread->state = THREAD_ON;
+	thread->lost_ns = 0;
+	waiting_threads_hold(threads, thread, record);
+}
+
+/* Ends a wait where records were lost, and begins another where they are complete again. */
+static struct sp_error *end_at_loss(struct waiting_threads *threads, struct waiting_thread *thread,
+				    const struct wait_output *output)
+{
+	struct sp_error *error = wait_output_write(output, thread, thread->complete_ns, SP_MISC_UNFINISHED);
+	waiting_threads_hold(threads, thread, NULL);
+	thread->off_ns = thread->lost_ns;
+	thread->lost_ns = 0;
+	return error;
+}
+
+/* Takes the record over. */
+static struct sp_error *on_snapshot(struct waiting_threads *threads, struct waiting_thread *thread,
+				    uint8_t *record, const struct wait_output *output)
+{
+	const struct record_fields *fields = &output->options->fields;
+	uint64_t begin_ns = bytes_u64(record + fields->sample_time) -
+			    bytes_u64(record + fields->sample_period);
+	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
+	bool proven = off && thread->off_ns <= begin_ns && thread->lost_ns <= begin_ns;
+	struct sp_error *error = proven && thread->lost_ns ? end_at_loss(threads, thread, output) : NULL;
+	bool fits = proven && (thread->state == THREAD_THERE || !thread->held);
+	output->counts->raced += !proven;
+	if (proven)
+		thread->state = THREAD_BLOCKED;
+	if (fits)
+		waiting_threads_hold(threads, thread, record);
+	else
+		waiting_threads_free_record(threads, record);
+	return error;
+}
+
+static struct sp_error *on_in(struct waiting_threads *threads, struct waiting_thread *thread,
+			      const struct wait_event *event, const struct wait_output *output)
+{
+	struct sp_error *error = NULL;
+	if (thread->state == THREAD_BLOCKED)
+		error = wait_output_write(output, thread, event->time_ns, 0);
+	thread->state = THREAD_ON;
+	thread->lost_ns = 0;
+	waiting_threads_hold(threads, thread, NULL);
+	return error;
+}
+
+static struct sp_error *on_exit_record(struct waiting_threads *threads, struct waiting_thread *thread,
+				       uint64_t time_ns, const struct wait_output *output)
+{
+	struct sp_error *error = waiting_threads_end(threads, thread, time_ns);
+	if (!error && output->options->on_end)
+		output->options->on_end(output->options->arg, thread->tid);
+	return error;
+}
+
+struct sp_error *wait_match(struct waiting_threads *threads, struct waiting_thread *thread,
+			    struct wait_event *event, const struct wait_output *output)
+{
+	uint8_t *record = take_ptr(event->record);
+	switch (event->kind) {
+	case EVENT_LOST:
+		on_lost(thread, event);
+		return NULL;
+	case EVENT_SAMPLE:
+		on_sample(threads, thread, record, output);
+		return NULL;
+	case EVENT_SNAPSHOT:
+		return on_snapshot(threads, thread, record, output);
+	case EVENT_DISABLED:
+		return on_disabled(threads, thread, event->time_ns, output);
+	case EVENT_OUT:
+	case EVENT_PREEMPTED:
+		on_out(threads, thread, event, output);
+		return NULL;
+	case EVENT_IN:
+		return on_in(threads, thread, event, output);
+	default:
+		return on_exit_record(threads, thread, event->time_ns, output);
+	}
+}

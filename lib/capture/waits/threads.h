@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Table of the threads that have switches, each with its state and its events that are not processed yet.
+ * Events may be added in any order.
+ *
+ * The table owns the records of events and those that threads hold. Functions that return an error fail only
+ * when out of memory. Pointers to threads are valid until a thread is added.
+ */
+#ifndef CAPTURE_WAITS_THREADS_H
+#define CAPTURE_WAITS_THREADS_H
+
+#include <sprof/record.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/vec.h"
+
+/* Kinds of events; at the same time, they are in this order. */
+enum wait_event_kind {
+	EVENT_LOST,
+	EVENT_SAMPLE,
+	EVENT_OUT,
+	EVENT_PREEMPTED,
+	EVENT_IN,
+	EVENT_SNAPSHOT,
+	EVENT_DISABLED,
+	EVENT_EXIT,
+};
+
+struct wait_event {
+	uint64_t time_ns;
+	uint64_t complete_ns; /* LOST: records before are complete */
+	uint8_t *record;      /* SAMPLE and SNAPSHOT; owned */
+	enum wait_event_kind kind;
+};
+
+enum waiting_state {
+	THREAD_UNKNOWN,
+	THREAD_THERE, /* it has not switched since the recording began, or since the end of a loss */
+	THREAD_ON,
+	THREAD_BLOCKED,
+	THREAD_PREEMPTED,
+	THREAD_ENDED,
+};
+
+struct waiting_thread {
+	uint32_t pid, tid; /* tid 0: the slot is free */
+	enum waiting_state state;
+	uint64_t off_ns; /* begin of BLOCKED, PREEMPTED, ENDED, or THERE */
+	uint8_t *held;   /* stack of the wait; owned, or NULL */
+	/* BLOCKED: between these times, the wait may have ended, and another begun. lost_ns 0: no. */
+	uint64_t complete_ns, lost_ns;
+	bool unsorted;
+	uint64_t seen_ns; /* begin of the wait that waits_next_bare() has returned last */
+	bool switched;   /* since waits_next_thread() */
+	struct { VEC(struct wait_event); } events;
+};
+
+/* A zeroed table is empty. */
+struct waiting_threads {
+	struct u64map index; /* tid -> index in `items` */
+	struct { VEC(struct waiting_thread); } slots;
+	struct { VEC(uint32_t); } free_slots, busy, ended; /* busy: threads with events */
+	size_t max;   /* limit for threads */
+	size_t bytes; /* size of all records */
+};
+
+void waiting_threads_deinit(struct waiting_threads *threads);
+
+/* Finds a thread, or adds it. *ret is NULL if there are too many threads. */
+struct sp_error *waiting_threads_find(struct waiting_threads *threads, uint32_t tid,
+				      struct waiting_thread **ret) SP_MUST_CHECK;
+
+/* Takes event->record over, unless it fails; its size is not counted yet. */
+struct sp_error *waiting_threads_add_event(struct waiting_threads *threads, struct waiting_thread *thread,
+					   const struct wait_event *event) SP_MUST_CHECK;
+
+/* Adds an event to all threads that have not ended, whichever records they have. It has no record. */
+struct sp_error *waiting_threads_add_to_all(struct waiting_threads *threads,
+					    const struct wait_event *event) SP_MUST_CHECK;
+
+/* Sorts a thread's events by time and kind. */
+void waiting_thread_sort(struct waiting_thread *thread);
+
+/* Orders two events as waiting_thread_sort() does: returns less than, equal to, or more than 0. */
+int wait_event_order(const void *a, const void *b);
+
+/* Replaces the stack of the thread's wait. Takes the record over; NULL: none. */
+void waiting_threads_hold(struct waiting_threads *threads, struct waiting_thread *thread, uint8_t *record);
+
+/* Frees a record that an event had, or NULL. */
+void waiting_threads_free_record(struct waiting_threads *threads, uint8_t *record);
+
+/* Ends a thread at a time. */
+struct sp_error *waiting_threads_end(struct waiting_threads *threads, struct waiting_thread *thread,
+				     uint64_t time_ns) SP_MUST_CHECK;
+
+/* Removes threads that ended a while before `safe_ns`, and are no new ones. */
+struct sp_error *waiting_threads_remove_ended(struct waiting_threads *threads,
+					      uint64_t safe_ns) SP_MUST_CHECK;
+
+/* The idle thread has no number, and a thread that ended may have lost it. */
+static inline bool thread_has_number(uint32_t tid)
+{
+	return tid && tid != UINT32_MAX;
+}
+
+static inline struct perf_event_header record_header_of(const uint8_t *record)
+{
+	struct perf_event_header header;
+	memcpy(&header, record, sizeof(header));
+	return header;
+}
+
+static inline bool record_is_snapshot(const uint8_t *record)
+{
+	return record_header_of(record).misc & SP_MISC_SNAPSHOT;
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Periods of waits that snapshots find: their sums, for waits of all durations and reading times. */
+#include "capture/waits/waits.h"
+
+#include <string.h>
+#include "base/error.h"
+#include "test.h"
+
+enum {
+	SAMPLE_TYPE = RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN,
+	ID = 7,
+	TID = 5,
+	US = 1000,
+	INTERVAL = 10000 * US,
+	ROUNDS = 40000,
+};
+
+static const struct perf_event_attr attr = {.sample_type = SAMPLE_TYPE, .sample_id_all = 1};
+
+struct fixture {
+	struct waits *waits;
+	struct record_fields fields;
+	struct record_buffer encoded, output;
+};
+
+static void set_up(struct fixture *f)
+{
+	*f = (struct fixture){0};
+	ck_assert(record_fields_make(SAMPLE_TYPE, &f->fields));
+	const struct waits_options options = {
+		.fields = f->fields, .thin_ns = 1000 * US, .snapshot_ns = INTERVAL, .threads_max = 4,
+		.bytes_max = 1 << 20,
+	};
+	f->waits = waits_new(&options);
+	ck_assert_ptr_nonnull(f->waits);
+	ok_or_fail(waits_add_id(f->waits, ID));
+}
+
+static void tear_down(struct fixture *f)
+{
+	waits_free(f->waits);
+	vec_deinit(&f->encoded);
+	vec_deinit(&f->output);
+}
+
+/* Adds a wait from `off_ns` on, and one snapshot. Returns the wait's period; 0: it was not written. */
+static uint64_t add_wait(struct fixture *f, uint64_t off_ns, uint64_t duration_ns, uint64_t look_ns,
+			 uint64_t read_ns)
+{
+	const struct sp_record record = {
+		.type = PERF_RECORD_SAMPLE, .misc = SP_MISC_SNAPSHOT,
+		.sample = {.pid = 1, .tid = TID, .time_ns = look_ns + read_ns, .id = ID, .period = read_ns},
+	};
+	f->encoded.count = f->output.count = 0;
+	ok_or_fail(record_encode(&f->encoded, &record, &attr));
+	ok_or_fail(waits_add_switch(f->waits, 1, TID, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
+	ok_or_fail(waits_add_switch(f->waits, 1, TID, off_ns + duration_ns, 0));
+	ok_or_fail(waits_add_sample(f->waits, f->encoded.items));
+	ok_or_fail(waits_write(f->waits, UINT64_MAX, &f->output));
+	uint64_t period_ns;
+	if (!f->output.count)
+		return 0;
+	memcpy(&period_ns, f->output.items + f->fields.sample_period, sizeof(period_ns));
+	return period_ns;
+}
+
+/* Returns a random number from `low` to `low` + `span`. Its fractions are spread evenly over `i`. */
+static uint64_t spread(uint64_t i, double step, uint64_t low, uint64_t span)
+{
+	double at = (double)i * step;
+	return low + (uint64_t)((at - (double)(uint64_t)at) * (double)span);
+}
+
+/*
+ * Returns the sum of the periods / the sum of the durations of waits of about `usual_ns`. Few snapshots would
+ * find short waits: only those near a wait are simulated, and counted as a part of all.
+ */
+static double sum_of_periods(struct fixture *f, uint64_t usual_ns, uint64_t read_ns,
+			     uint64_t read_span_ns)
+{
+	const uint64_t margin_ns = 50 * US;
+	uint64_t begin_ns = 1000 * US;
+	double blocked = 0, periods = 0;
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		uint64_t duration_ns = spread(i, 0.7548776662466927, usual_ns, usual_ns / 3);
+		uint64_t near_ns = duration_ns + 2 * margin_ns;
+		if (near_ns > INTERVAL)
+			near_ns = INTERVAL;
+		/* The first snapshot after the begin of a long wait finds it. */
+		uint64_t early_ns = near_ns < INTERVAL ? margin_ns : 0;
+		uint64_t look_ns = spread(i, 0.5698402909980532, begin_ns, near_ns) - early_ns;
+		uint64_t read = spread(i, 0.3247179572447460, read_ns, read_span_ns);
+		uint64_t period_ns = add_wait(f, begin_ns, duration_ns, look_ns, read);
+		blocked += (double)duration_ns;
+		periods += (double)period_ns * (double)near_ns / INTERVAL;
+		begin_ns += 3 * INTERVAL + duration_ns;
+	}
+	return periods / blocked;
+}
+
+TEST(periods_of_snapshots_sum_to_the_blocked_time)
+{
+	static const uint64_t durations_ns[] = {10 * US, 15 * US, 30 * US, 100 * US, 1000 * US, 7000 * US,
+						20000 * US};
+	struct fixture f;
+	set_up(&f);
+	for (size_t i = 0; i < sizeof(durations_ns) / sizeof(*durations_ns); i++) {
+		double ratio = sum_of_periods(&f, durations_ns[i], 2 * US, 5 * US);
+		ck_assert_msg(ratio > 0.98 && ratio < 1.02, "waits of %d us: %.4f",
+			      (int)(durations_ns[i] / US), ratio);
+	}
+	tear_down(&f);
+}
+
+TEST(waits_as_short_as_the_reading_weigh_four_intervals_at_most)
+{
+	struct fixture f;
+	set_up(&f);
+	uint64_t at_ns = 1000 * US;
+	ck_assert_uint_eq(add_wait(&f, at_ns, 8 * US, at_ns, 7 * US), 4 * INTERVAL);
+	ck_assert_uint_eq(add_wait(&f, at_ns + INTERVAL, 8 * US, at_ns + INTERVAL, 4 * US), 2 * INTERVAL);
+	/* The thread was on the CPU before the reading ended. */
+	at_ns += 2 * INTERVAL;
+	ck_assert_uint_eq(add_wait(&f, at_ns, 8 * US, at_ns, 8 * US), 0);
+	/* They are too seldom found: the sum is less, not more. */
+	double ratio = sum_of_periods(&f, 10 * US, 9 * US, 10 * US);
+	ck_assert_msg(ratio > 0 && ratio < 0.9, "%.4f", ratio);
+	tear_down(&f);
+}
