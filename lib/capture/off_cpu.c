@@ -342,6 +342,8 @@ struct sp_error *capture_split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
 	uint64_t end_ns = capture_split_ns(capture);
+	if (!capture->samples.waits)
+		return NULL;
 	struct sp_error *error = capture_note_threads(capture);
 	/* All records until then have come, and stacks of that time must not be on their way. */
 	if (!error)
