@@ -19,6 +19,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/oracles.c \
 	tests/sim/perf_events.c \
 	tests/sim/perf_records.c \
+	tests/sim/perf_rings.c tests/sim/perf_rings.h \
 	tests/sim/proc_fs.c \
 	tests/sim/read_back.c \
 	tests/sim/scenario.h \

@@ -21,7 +21,8 @@
  *	stacks.c         executable with unwind information, and stacks of its functions
  *	blocked.c        waits of tasks, as /proc and process_vm_readv(2) show them (blocked.h)
  *	perf_events.c    perf_event_open(2), ioctl(2), read(2), counters and timers
- *	perf_records.c   records, and the ring buffers
+ *	perf_records.c   records
+ *	perf_rings.c     ring buffers (perf_rings.h)
  *	files.c          disk with capacity and latency, paths
  *	descriptors.c    descriptor table, pipes, timers, eventfd, epoll
  *	proc_fs.c        contents of /proc and /sys
@@ -250,7 +251,7 @@ void sim_stack_make_user(const struct sim_process *process, unsigned int maps, u
 			 enum sim_stream stream, struct sim_stack *stack);
 uint64_t sim_stack_hash(const struct sim_stack *stack);
 
-/* -- perf_events.c, perf_records.c ----------------------------------------- */
+/* -- perf_events.c, perf_records.c, perf_rings.c -------------------------- */
 
 struct sim_ring {
 	struct perf_event_mmap_page *page;
