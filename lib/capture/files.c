@@ -29,12 +29,6 @@ struct recording_end capture_end_of_file(struct sp_capture *capture)
 	return end;
 }
 
-uint64_t capture_split_ns(const struct sp_capture *capture)
-{
-	const struct rotation *rotation = &capture->out.rotation;
-	return rotation->cut && capture->samples.waits ? rotation->cut_ns : capture->round_ns;
-}
-
 static struct sp_error *note_begin(struct sp_capture *capture)
 {
 	const struct note_records to = {&capture->out.extra, capture_split_ns(capture)};

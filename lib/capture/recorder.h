@@ -80,6 +80,13 @@ static inline struct note_records capture_note_records(struct sp_capture *captur
 	return (struct note_records){&capture->out.extra, capture_record_time_ns(capture)};
 }
 
+/* Returns the time at which the next file begins: all records up to then have been written. */
+static inline uint64_t capture_split_ns(const struct sp_capture *capture)
+{
+	const struct rotation *rotation = &capture->out.rotation;
+	return rotation->cut && capture->samples.waits ? rotation->cut_ns : capture->round_ns;
+}
+
 /* plan.c */
 struct sp_error *capture_plan(struct sp_capture *capture,
 			      const struct capture_options *options) SP_MUST_CHECK;
@@ -186,9 +193,6 @@ struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* A file ends: counts losses, and corrects those that its LOST records report. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* Returns the time at which the next file begins: all records up to then have been written. */
-uint64_t capture_split_ns(const struct sp_capture *capture);
 
 /* Ends the file and begins the next. */
 struct sp_error *capture_change_file(struct sp_capture *capture) SP_MUST_CHECK;

@@ -226,7 +226,7 @@ static void check_states(const struct sp_thread *thread, const struct sp_time_sp
 	/* By an EXIT record, or counts of schedstat after a file's end, a thread without switches ran. */
 	if ((account.running_ns || exits_later || is_later) && !is_recorded(task, span))
 		return;
-	/* A file begins with a round, but the records until its ring buffers were looked at are in the last. */
+	/* A file begins with a round, but records until its ring buffers were looked at are in the last. */
 	const struct sp_time_span begin = {.begin_ns = span->begin_ns, .end_ns = span->begin_ns + ROUND_NS};
 	if (is_later && is_recorded(task, &begin))
 		return;

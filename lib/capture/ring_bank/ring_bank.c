@@ -193,8 +193,9 @@ static size_t find_oldest(const struct ring_bank *bank, const struct record_fiel
 	size_t oldest = bank->count;
 	struct record_values record;
 	for (size_t i = 0; i < bank->count; i++) {
+		const struct ring *ring = ring_bank_ring(bank, i);
 		if (bank->ends[i] >= bank->heads[i] ||
-		    !record_values_read(ring_bank_ring(bank, i), bank->ends[i], bank->heads[i], fields, &record))
+		    !record_values_read(ring, bank->ends[i], bank->heads[i], fields, &record))
 			continue;
 		if (oldest < bank->count && record.time_ns >= ret->time_ns)
 			continue;

@@ -241,7 +241,8 @@ struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, s
 		const struct wait_event event = {.time_ns = bytes_u64(bytes + at + TASK_TIME),
 						 .kind = EVENT_EXIT};
 		if (index)
-			error = waiting_threads_add_event(&waits->threads, &waits->threads.slots.items[*index], &event);
+			error = waiting_threads_add_event(
+				&waits->threads, &waits->threads.slots.items[*index], &event);
 	}
 	return error;
 }
