@@ -357,13 +357,14 @@ static void check_gaps(void)
 
 static void check_sums(const struct checking *checking)
 {
-	if (!checking->exact || !sums.file_count)
+	if (!checking->exact || checking->lost || !sums.file_count)
 		return;
 	check_gaps();
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		const struct sim_task *task = sim_machine.tasks[i];
 		uint64_t life_ns = life_in_files(task);
-		if (!is_comparable(task) || !is_wanted(checking->scenario, task) || !life_ns)
+		bool lived = account_of(task, sim_result.begin_ns, sim_result.stop_ns).switches;
+		if (!is_comparable(task) || !is_wanted(checking->scenario, task) || !life_ns || !lived)
 			continue;
 		if (difference(task->states_ns, life_ns) > LIFE_NS * (sums.file_count + 1))
 			sim_violation("states of thread %u in %zu files sum to %llu ns, its life is %llu ns",
