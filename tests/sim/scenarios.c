@@ -289,7 +289,7 @@ struct sim_scenario sim_scenario_random(void)
 	it.hesitation_ms = one_of(3) ? 100 : 0;
 	it.stall_ms = one_of(4) ? 200 : 0;
 	it.workload.hotplug_ms = one_of(5) && it.scope == SP_CAPTURE_SCOPE_CPU ? 90 : 0;
-	/* States at the begin of a later file are assumed, and wrong if records were lost: see off-cpu-rotation. */
+	/* If records were lost, states at the begin of a later file are assumed. */
 	it.sampling.off_cpu = one_of(4) && !it.output.switch_on_demand && !it.output.switch_bytes &&
 			      (it.target == SIM_SYSTEM || it.scope == SP_CAPTURE_SCOPE_TASK);
 	it.workload.throttle = one_of(4) ? 5 : 0;
