@@ -168,14 +168,15 @@ static void check_period(struct checking *checking, const struct sim_task *task,
 	uint64_t duration_ns = in->time_ns - found->time_ns;
 	const struct sim_look *look = look_at(task, wait, found->time_ns);
 	/* The rest of a wait whose stack was read in an earlier file. */
-	look = look ?: look_at(task, wait, 0);
+	const struct sim_truth *out = out_of(task, wait);
+	look = look ?: look_at(task, wait, out ? out->time_ns : 0);
 	if (!look) {
 		sim_violation("the stack of thread %u at %llu was never read", task->tid,
 			      (unsigned long long)found->time_ns);
 		return;
 	}
 	double period = period_of(duration_ns, look->end_ns - look->begin_ns);
-	if (out_of(task, wait) && in->time_ns <= sim_result.stop_ns)
+	if (out && in->time_ns <= sim_result.stop_ns)
 		checking->written_ns += (double)found->period;
 	if ((double)found->period < period - 1 || (double)found->period > period + 1)
 		sim_violation("the wait of %llu ns of thread %u at %llu has a period of %llu",
