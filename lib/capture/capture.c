@@ -291,6 +291,8 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
+		error = capture_end_waits(capture);
+	if (!error)
 		error = write_last_samples(capture);
 	if (!error && capture->overwrite.on)
 		error = capture_dump(capture, true);
@@ -300,7 +302,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 			error = capture_write_synthesised(capture);
 	}
 	if (!error)
-		error = capture_end_waits(capture);
+		error = capture_note_threads(capture);
 	error = error_first(error, sample_path_finish(&capture->samples));
 	log_live_unwind(capture);
 	log_drain_threads(capture);

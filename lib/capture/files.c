@@ -89,8 +89,10 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	if (error)
 		return error;
 	const struct recording_progress progress = capture_progress(capture);
+	/* Waits are split at one time in all ring buffers. */
+	uint64_t border_ns = capture->samples.waits ? capture_split_ns(capture) : progress.seen_ns;
 	if (!capture->overwrite.on)
-		error = note_end(capture, progress.seen_ns);
+		error = note_end(capture, border_ns);
 	if (!error)
 		error = recording_commit(&capture->out, &progress);
 	if (error)
@@ -103,7 +105,7 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);
 	if (!error && !capture->overwrite.on)
-		error = note_begin(capture, progress.seen_ns);
+		error = note_begin(capture, border_ns);
 	if (!error && !capture->overwrite.on)
 		error = capture_note_off(capture);
 	recording_begin_samples(&capture->out);

@@ -33,7 +33,10 @@ static bool shorten_round(struct sp_capture *capture, uint64_t most)
 	ring_bank_limit(bank, UINT64_MAX);
 	rotation->cut = without + ring_bank_round_bytes(bank) > most;
 	uint64_t room = without < most ? most - without : 0;
-	return ring_bank_limit(bank, rotation->cut ? room : UINT64_MAX);
+	if (!rotation->cut || !capture->samples.waits)
+		return ring_bank_limit(bank, rotation->cut ? room : UINT64_MAX);
+	rotation->cut_ns = ring_bank_limit_in_time(bank, &capture->samples.filter.fields, room);
+	return ring_bank_round_bytes(bank);
 }
 
 struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret)

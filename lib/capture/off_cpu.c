@@ -23,7 +23,10 @@
 #define HELD_BYTES ((size_t)64 << 20)
 #define THREADS_MAX ((size_t)1 << 18)
 
-/* Open files of snapshots, if RLIMIT_NOFILE permits; and the number of snapshots in a round: 15 us each. */
+/*
+ * Open files of snapshots, if RLIMIT_NOFILE permits; and the number of snapshots in a round: 15 us each, and
+ * SNAPSHOT_STACK_MAX bytes at most until the next round.
+ */
 #define FILES_MAX 1024
 #define FILES_LIMIT_PART 4
 #define SNAPSHOTS_MAX 1000
@@ -216,27 +219,35 @@ static enum note_denied missing_right(const struct sp_ctx *ctx, uint32_t pid)
 	return is_limited ? DENIED_YAMA : DENIED_USER;
 }
 
-/* Reads a thread's stack, and gives it to the threads that unwind. */
+/* Reads a thread's stack. It is unwound in the next round. */
 static struct sp_error *take_snapshot(struct sp_capture *capture, const struct waits_thread *thread)
 {
 	struct off_cpu_state *state = &capture->off_cpu;
-	struct record_buffer *record = &state->record;
 	const struct snapshot_thread blocked = {.pid = thread->pid, .tid = thread->tid, .id = state->id,
 						.cpu = capture->config.cpus.items[0]};
 	enum snapshot_result result;
-	record->count = 0;
-	struct sp_error *error = snapshots_read(state->snapshots, &blocked, record, &result);
+	struct sp_error *error = snapshots_read(state->snapshots, &blocked, &state->taken, &result);
 	if (!error && result == SNAPSHOT_DENIED && !state->denied_pid) {
 		state->denied_pid = thread->pid;
 		state->denied = missing_right(capture->ctx, thread->pid);
 	}
-	if (error || result != SNAPSHOT_TAKEN)
-		return error;
-	const struct ring ring = {.data = record->items, .size = 1U << 16};
+	return error;
+}
+
+struct sp_error *capture_unwind_snapshots(struct sp_capture *capture)
+{
+	struct off_cpu_state *state = &capture->off_cpu;
 	struct record_values sample;
-	if (!record_values_read(&ring, 0, record->count, &capture->samples.filter.fields, &sample))
-		return NULL;
-	return live_unwind_add(capture->samples.live_unwind, &ring, &sample, state->id);
+	struct sp_error *error = NULL;
+	for (size_t at = 0; at < state->taken.count && !error; at += sample.header.size) {
+		const struct ring ring = {.data = state->taken.items + at, .size = 1U << 16};
+		if (!record_values_read(&ring, 0, state->taken.count - at, &capture->samples.filter.fields,
+					&sample))
+			break;
+		error = live_unwind_add(capture->samples.live_unwind, &ring, &sample, state->id);
+	}
+	state->taken.count = 0;
+	return error;
 }
 
 /* `all`: of all threads that wait without a stack; else of those whose switch has no sample. */
@@ -331,19 +342,23 @@ struct sp_error *capture_write_waits(struct sp_capture *capture, bool last)
 
 struct sp_error *capture_end_waits(struct sp_capture *capture)
 {
-	if (!capture->samples.waits)
-		return NULL;
 	bool wanted = capture->off_cpu.snapshots && !capture->off_cpu.disabled;
-	struct sp_error *error = wanted ? take_snapshots(capture, true) : NULL;
-	return error ? error : note_threads(capture);
+	return wanted ? take_snapshots(capture, true) : NULL;
 }
 
 struct sp_error *capture_split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
+	uint64_t end_ns = capture_split_ns(capture);
+	if (!capture->samples.waits)
+		return NULL;
 	struct sp_error *error = capture_note_threads(capture);
-	return error ? error : sample_path_split_waits(&capture->samples, capture->round_ns, &out->batch,
-						       &out->dirty);
+	/* All records until then have come, and stacks of that time must not be on their way. */
+	if (!error)
+		error = sample_path_flush(&capture->samples, &out->batch, &out->dirty);
+	if (!error)
+		error = sample_path_write_waits(&capture->samples, end_ns, &out->batch, &out->dirty);
+	return error ? error : sample_path_split_waits(&capture->samples, end_ns, &out->batch, &out->dirty);
 }
 
 static struct sp_error *note_denied(struct sp_capture *capture)
@@ -372,5 +387,5 @@ struct sp_error *capture_note_waits(struct sp_capture *capture)
 void capture_free_waits(struct sp_capture *capture)
 {
 	snapshots_free(capture->off_cpu.snapshots);
-	vec_deinit(&capture->off_cpu.record);
+	vec_deinit(&capture->off_cpu.taken);
 }

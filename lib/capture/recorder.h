@@ -26,7 +26,7 @@
 struct off_cpu_state {
 	uint64_t id;                 /* an id of the event of waits, in the file */
 	struct snapshots *snapshots; /* NULL: none can be taken */
-	struct record_buffer record; /* last snapshot */
+	struct record_buffer taken;  /* snapshots since the last round */
 	bool always;                 /* snapshots are the only stacks */
 	bool fast;                   /* snapshots replace samples: threads switch too often */
 	bool disabled;               /* all events are */
@@ -78,6 +78,13 @@ static inline uint64_t capture_record_time_ns(const struct sp_capture *capture)
 static inline struct note_records capture_note_records(struct sp_capture *capture)
 {
 	return (struct note_records){&capture->out.extra, capture_record_time_ns(capture)};
+}
+
+/* Returns the time at which the next file begins: all records up to then have been written. */
+static inline uint64_t capture_split_ns(const struct sp_capture *capture)
+{
+	const struct rotation *rotation = &capture->out.rotation;
+	return rotation->cut && capture->samples.waits ? rotation->cut_ns : capture->round_ns;
 }
 
 /* plan.c */
@@ -135,9 +142,14 @@ struct sp_error *capture_write_waits(struct sp_capture *capture, bool last) SP_M
 struct sp_error *capture_look_at_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* All events were enabled or disabled, or some. */
 struct sp_error *capture_enable_waits(struct sp_capture *capture) SP_MUST_CHECK;
+/*
+ * Gives the snapshots since the last round to the threads that unwind. Metadata records until then have
+ * come: a thread may wait in a program or library that was mapped a moment before.
+ */
+struct sp_error *capture_unwind_snapshots(struct sp_capture *capture) SP_MUST_CHECK;
 /* Whether a round is due as often as snapshots. */
 bool capture_takes_snapshots(const struct sp_capture *capture);
-/* The same before the last round, for all threads. */
+/* Takes snapshots of all threads that wait, before the last records are read, which prove them. */
 struct sp_error *capture_end_waits(struct sp_capture *capture) SP_MUST_CHECK;
 void capture_free_waits(struct sp_capture *capture);
 /* Notes schedstat of all threads. */

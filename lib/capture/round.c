@@ -87,6 +87,8 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	if (!error)
 		error = make_good(capture, last);
 	if (!error)
+		error = capture_unwind_snapshots(capture);
+	if (!error)
 		error = write_samples(capture);
 	struct sp_error *flush_error = batch_flush(&capture->out.batch);
 	capture->tasks.tracker.kept.count = 0;

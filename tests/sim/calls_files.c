@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "blocked.h"
 #include "calls.h"
 #include "enter.h"
 
@@ -32,6 +33,11 @@ static int open_file(const char *path, int flags)
 		return -1;
 	} else if (flags & O_DIRECTORY && !inode->is_directory) {
 		errno = ENOTDIR;
+		return -1;
+	}
+	errno = sim_is_syscall(path) ? sim_syscall_open(path) : 0;
+	if (errno) {
+		sim_file_release(inode);
 		return -1;
 	}
 	struct sim_open *open = sim_open_new(SIM_FILE, flags);
@@ -133,6 +139,7 @@ static int stat_at(int folder, const char *path, struct stat *ret)
 	if (!inode)
 		return -1;
 	put_status(inode, ret);
+	ret->st_uid = sim_proc_uid(room);
 	sim_file_release(inode);
 	return 0;
 }

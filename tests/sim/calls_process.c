@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "blocked.h"
 #include "calls.h"
 #include "enter.h"
 
@@ -84,7 +85,7 @@ pid_t __wrap_getpid(void)
 
 uid_t __wrap_geteuid(void)
 {
-	return sim_inside() ? 0 : __real_geteuid();
+	return sim_inside() ? sim.user.uid : __real_geteuid();
 }
 
 int __wrap_getrlimit(int resource, struct rlimit *ret)
@@ -102,7 +103,7 @@ int __wrap_setrlimit(int resource, const struct rlimit *limit)
 	return 0;
 }
 
-/* Memory of other processes reads as zeros. */
+/* The kernel copies each span as a whole or not at all. */
 ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned long local_count,
 				const struct iovec *remote, unsigned long remote_count,
 				unsigned long flags)
@@ -110,16 +111,20 @@ ssize_t __wrap_process_vm_readv(pid_t pid, const struct iovec *local, unsigned l
 	size_t size = 0;
 	PASS(process_vm_readv, pid, local, local_count, remote, remote_count, flags);
 	ENTER("process_vm_readv", reading);
-	const struct sim_task *task = sim_task_find((uint32_t)pid);
-	if (!task || task->ended) {
-		errno = ESRCH;
+	int errnum = sim_memory_open((uint32_t)pid);
+	if (errnum) {
+		errno = errnum;
 		return -1;
 	}
-	for (unsigned long i = 0; i < local_count; i++) {
-		memset(local[i].iov_base, 0, local[i].iov_len);
-		size += local[i].iov_len;
+	for (unsigned long i = 0; i < remote_count; i++) {
+		uint8_t *to = (uint8_t *)local->iov_base + size;
+		if (size + remote[i].iov_len > local->iov_len ||
+		    sim_memory_read((uint32_t)pid, (uintptr_t)remote[i].iov_base, to, remote[i].iov_len))
+			break;
+		size += remote[i].iov_len;
 	}
-	return (ssize_t)size;
+	errno = EFAULT;
+	return size ? (ssize_t)size : -1;
 }
 
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *ret)
@@ -147,6 +152,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 	if (clock == CLOCK_THREAD_CPUTIME_ID || clock == CLOCK_PROCESS_CPUTIME_ID)
 		ns = 0;
 	*ret = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	if (clock == CLOCK_MONOTONIC)
+		sim_clock_was_read(ns);
 	return 0;
 }
 

@@ -33,6 +33,11 @@ void sim_seed(uint64_t seed)
 		clock_state.random[i] = mix(&state);
 }
 
+void sim_seed_stream(enum sim_stream stream, uint64_t seed)
+{
+	clock_state.random[stream] = seed;
+}
+
 uint64_t sim_random(enum sim_stream stream, uint64_t bound)
 {
 	return mix(&clock_state.random[stream]) % bound;

@@ -3,6 +3,7 @@
 noinst_PROGRAMS += tests/sim/simulate
 tests_sim_simulate_SOURCES = \
 	tests/sched_waking.h \
+	tests/sim/blocked.c tests/sim/blocked.h \
 	tests/sim/calls.c tests/sim/calls.h \
 	tests/sim/calls_data.c \
 	tests/sim/calls_files.c \
@@ -18,6 +19,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/oracles.c \
 	tests/sim/perf_events.c \
 	tests/sim/perf_records.c \
+	tests/sim/perf_rings.c tests/sim/perf_rings.h \
 	tests/sim/proc_fs.c \
 	tests/sim/read_back.c \
 	tests/sim/scenario.h \
@@ -25,6 +27,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/session.c \
 	tests/sim/sim.h \
 	tests/sim/simulate.c \
+	tests/sim/snapshots.c \
 	tests/sim/stacks.c \
 	tests/sim/states.c \
 	tests/sim/tasks.c \

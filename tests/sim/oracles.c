@@ -101,10 +101,18 @@ struct counts {
 	uint64_t put, found, missing, lost;
 };
 
+static uint64_t count_made(void)
+{
+	uint64_t count = 0;
+	for (size_t i = 0; i < read_back.count; i++)
+		count += sim_is_made(&read_back, &read_back.items[i]);
+	return count;
+}
+
 /* Both lists are in order of time. */
 static struct counts compare_samples(const struct sim_scenario *scenario, bool killed)
 {
-	struct counts counts = {0};
+	struct counts counts = {.found = count_made()};
 	uint64_t until_ns = killed ? sim_result.commit_ns : sim_result.stop_ns;
 	/*
 	 * The last samples are read after the list of unrecorded processes, which takes long. A rescan after
@@ -121,10 +129,14 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		if (truth->type != PERF_RECORD_SAMPLE)
 			continue;
 		for (; at < read_back.count && read_back.items[at].time_ns < truth->time_ns; at++)
-			if (read_back.items[at].type == PERF_RECORD_SAMPLE)
+			if (read_back.items[at].type == PERF_RECORD_SAMPLE &&
+			    !sim_is_made(&read_back, &read_back.items[at]))
 				sim_violation("a sample of %llu is there twice, or was never taken",
 					      (unsigned long long)read_back.items[at].time_ns);
 		const struct sim_found *found = NULL;
+		while (at < read_back.count && read_back.items[at].time_ns == truth->time_ns &&
+		       sim_is_made(&read_back, &read_back.items[at]))
+			at++;
 		if (at < read_back.count && read_back.items[at].time_ns == truth->time_ns &&
 		    read_back.items[at].type == PERF_RECORD_SAMPLE)
 			found = &read_back.items[at++];
@@ -207,7 +219,9 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 	if (scenario->sampling.off_cpu && !killed && !sim_result.failed)
 		sim_check_waits(scenario, &read_back);
 	if (scenario->sampling.off_cpu)
-		sim_check_states(scenario, killed);
+		sim_check_snapshots(scenario, &read_back, killed);
+	if (scenario->sampling.off_cpu)
+		sim_check_states(scenario, &read_back, killed);
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!killed && !sim_result.failed && !scenario->may_drop)
 		check_losses();

@@ -59,6 +59,17 @@ static int check_attr(const struct perf_event_attr *attr)
 	return 0;
 }
 
+/* As perf_allow_kernel(), perf_allow_cpu(), perf_allow_tracepoint() and ptrace_may_access(). */
+static bool is_refused(const struct perf_event_attr *attr, int32_t pid)
+{
+	const struct sim_process *process = pid > 0 ? sim_process_find((uint32_t)pid) : NULL;
+	if (!sim.user.uid)
+		return false;
+	return (sim.user.paranoid > 1 && !attr->exclude_kernel) || (sim.user.paranoid > 0 && pid < 0) ||
+	       (sim.user.paranoid > -1 && attr->type == PERF_TYPE_TRACEPOINT) ||
+	       (process && process->uid != sim.user.uid);
+}
+
 /* -- Contexts -------------------------------------------------------------- */
 
 static void add_to_context(struct sim_context **slot, struct sim_event *event)
@@ -321,6 +332,8 @@ int sim_perf_open(struct perf_event_attr *attr, int32_t pid, int32_t cpu, int gr
 		return -errnum;
 	if (cpu >= (int32_t)sim_machine.cpu_count || (cpu < 0 && pid < 0))
 		return -EINVAL;
+	if (is_refused(&event->attr, pid))
+		return -EACCES;
 	event->pid = pid;
 	event->cpu = cpu;
 	event->id = FIRST_ID + sim_perf.event_count;

@@ -9,7 +9,6 @@
 static const struct {
 	const char *path, *text;
 } fixed[] = {
-	{"/proc/sys/kernel/perf_event_paranoid", "-1\n"},
 	{"/proc/sys/kernel/perf_event_mlock_kb", "516\n"},
 	{"/proc/sys/kernel/perf_event_max_sample_rate", "100000\n"},
 	{"/proc/sys/kernel/perf_event_max_stack", "127\n"},
@@ -128,9 +127,10 @@ static void write_stat(FILE *file, const struct sim_task *task)
 static void write_status(FILE *file, const struct sim_task *task)
 {
 	fprintf(file, "Name:\t%s\nTgid:\t%u\nPid:\t%u\nPPid:\t%u\nUid:\t%u\t%u\t%u\t%u\n"
-		"NSpid:\t%u\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n", task->comm,
+		"NSpid:\t%u\nCapEff:\t%s\nSeccomp:\t0\n", task->comm,
 		task->process->pid, task->tid, task->process->ppid, task->process->uid,
-		task->process->uid, task->process->uid, task->process->uid, task->tid);
+		task->process->uid, task->process->uid, task->process->uid, task->tid,
+		task->process->uid ? "0000000000000000" : "000001ffffffffff");
 }
 
 /* Time on a CPU and time of waiting for one, as the kernel counts them. */
@@ -184,7 +184,7 @@ static bool write_task(FILE *file, struct sim_task *task, const char *name)
 	else if (!strcmp(name, "uid_map"))
 		fputs("         0          0 4294967295\n", file);
 	else
-		return !strncmp(name, "ns/", 3);
+		return !strncmp(name, "ns/", 3) || !strcmp(name, "syscall");
 	return true;
 }
 
@@ -221,6 +221,14 @@ static char *read_task(const char *rest, size_t *size_ret, bool *is_directory_re
 	if (!found)
 		free(bytes);
 	return found ? bytes : NULL;
+}
+
+uint32_t sim_proc_uid(const char *path)
+{
+	const struct sim_process *process = NULL;
+	if (!strncmp(path, "/proc/", 6))
+		process = sim_process_find((uint32_t)strtoul(path + 6, NULL, 10));
+	return process ? process->uid : 0;
 }
 
 bool sim_proc_has(const char *path)
@@ -267,12 +275,16 @@ char *sim_proc_read(const char *path, size_t *size_ret, bool *is_directory_ret)
 	if (!strncmp(path, "/proc/", 6) &&
 	    (!strncmp(path + 6, "self", 4) || (path[6] >= '0' && path[6] <= '9')))
 		return read_task(path + 6, size_ret, is_directory_ret);
+	bool paranoid = !strcmp(path, "/proc/sys/kernel/perf_event_paranoid");
+	bool yama = !strcmp(path, "/proc/sys/kernel/yama/ptrace_scope");
 	bool online = !strncmp(path, cpu, sizeof(cpu) - 1) && !strcmp(path + sizeof(cpu) - 1, "/online");
 	*is_directory_ret = !strcmp(path, "/proc");
-	if (!online && !*is_directory_ret)
+	if (!paranoid && !yama && !online && !*is_directory_ret)
 		return NULL;
 	begin_text(&text);
-	if (online)
+	if (paranoid || yama)
+		fprintf(text.file, "%d\n", paranoid ? sim.user.paranoid : sim.user.yama);
+	else if (online)
 		list_online(text.file);
 	else
 		list_tasks(text.file, NULL);

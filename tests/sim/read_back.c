@@ -12,6 +12,12 @@ static struct {
 	uint64_t newest_ns, round_ns, mark_ns;
 } times;
 
+/* Ids of offcpu-time in that file. */
+static struct {
+	const uint64_t *items;
+	size_t count;
+} wait_ids;
+
 static void add_found(const struct sim_found *found)
 {
 	if (read_back.count == read_back.room) {
@@ -56,23 +62,49 @@ static void check_order(const struct sp_record *record)
 		times.newest_ns = ns;
 }
 
+static void add_split(uint64_t time_ns)
+{
+	size_t count = read_back.split_count;
+	read_back.splits = realloc(read_back.splits, (count + 1) * sizeof(*read_back.splits));
+	if (!read_back.splits)
+		abort();
+	read_back.splits[count] = time_ns;
+	read_back.split_count++;
+}
+
 static void read_note(const struct sp_record *record)
 {
 	struct sp_note note;
-	if (sp_record_note(record, &note) && note.kind == NOTE_WAITS_LOST)
+	if (!sp_record_note(record, &note))
+		return;
+	if (note.kind == NOTE_FILE_BEGINS)
+		add_split(note.time_ns);
+	if (note.kind == NOTE_WAITS_LOST)
 		read_back.dropped_waits = note.values[2];
+	if (note.kind == NOTE_SNAPSHOTS_DENIED)
+		read_back.denied = note.values[0];
+}
+
+static bool is_wait_id(uint64_t id)
+{
+	for (size_t i = 0; i < wait_ids.count; i++)
+		if (wait_ids.items[i] == id)
+			return true;
+	return false;
 }
 
 static void read_record(const struct sp_record *record)
 {
 	struct sim_found found = {.type = record->type, .misc = record->misc, .time_ns = record->id.time_ns,
-			      .id = record->id.id};
+			      .id = record->id.id, .file = read_back.files};
 	check_order(record);
 	read_note(record);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		found.time_ns = record->sample.time_ns;
 		found.id = record->sample.id;
+		found.is_wait = is_wait_id(found.id);
+		found.addr = record->sample.addr;
 		found.ip = record->sample.ip;
 		found.period = record->sample.period;
 		found.pid = record->sample.pid;
@@ -114,6 +146,10 @@ static void read_events(const struct sp_reader *reader)
 	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
 		size_t count = read_back.id_count + event->id_count;
+		if (!strcmp(event->name, "offcpu-time")) {
+			wait_ids.items = event->ids;
+			wait_ids.count = event->id_count;
+		}
 		read_back.ids = realloc(read_back.ids, (count + 1) * sizeof(*read_back.ids));
 		if (!read_back.ids)
 			abort();
@@ -144,6 +180,7 @@ static void read_file(const char *path, const struct sim_inode *inode, void *arg
 	struct sp_error *error = sp_reader_open_memory(reading->ctx, inode->bytes, inode->size, path,
 						       &reader);
 	times.newest_ns = times.mark_ns = times.round_ns = 0;
+	wait_ids.count = 0;
 	read_back.files++;
 	if (!error)
 		read_events(reader);

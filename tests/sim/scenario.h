@@ -19,6 +19,8 @@ struct sim_scenario {
 	unsigned int demand_ms;    /* a snapshot or another file is demanded that often; 0: never */
 	unsigned int hesitation_ms; /* the caller steps that much later at most */
 	unsigned int stall_ms;     /* threads of the recorder wait for a CPU that long at most */
+	unsigned int pauses;       /* percent of reads of a stack before which the recorder is preempted */
+	struct sim_user user;      /* uid 0: root, and paranoid is -1 */
 	bool toggles;              /* sampling is switched off and on */
 	bool in_one_call;          /* by sp_capture_run() */
 	struct sp_capture_sampling sampling;

@@ -27,6 +27,14 @@
 	.tasks = (count), .burst_us = 900, .sleep_us = 700, .thread = 4, .fork = 4, .exec = 40,  \
 	.map = 2, .comm = 2, .end = 4, .most = 4 * (count), .kernel = 20
 
+/* Few sleeps are long, and fewer last for ever. */
+#define SLEEPY .long_sleep = 10, .forever = 1
+/* Many short waits. */
+#define SWITCHES(count)                                                                        \
+	.tasks = (count), .burst_us = 100, .sleep_us = 2000, .thread = 1, .fork = 1, .exec = 40, \
+	.end = 1, .most = 4 * (count), .long_sleep = 2, .kernel = 20
+#define ORDINARY_USER {.uid = 1000, .paranoid = 2}
+
 #define COMMON                                                                                 \
 	.sampling = RATE(997), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE
 
@@ -171,6 +179,64 @@ const struct sim_scenario sim_scenarios[] = {
 		.buffers = RING(524288), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
+		.name = "snapshots", .cpus = 4, .workload = {PREEMPTED, SLEEPY, .life_ms = 600}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = LIVE, .user = ORDINARY_USER, .pauses = 2,
+	}, {
+		.name = "snapshots-attach", .cpus = 4,
+		.workload = {ROOTS(9), SLEEPY, .slice_us = 300, .sleepers = 4}, .target = SIM_ATTACH, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = LIVE, .user = ORDINARY_USER, .pauses = 2, .stop_ms = 600,
+	}, {
+		/* Only descendants' stacks may be read. */
+		.name = "snapshots-yama", .cpus = 4, .workload = {PREEMPTED, SLEEPY, .life_ms = 400}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = LIVE, .user = {.uid = 1000, .paranoid = 2, .yama = true},
+	}, {
+		/* The kernel samples context switches, but some of the threads are root's. */
+		.name = "snapshots-denied", .cpus = 8,
+		.workload = {ROOTS(20), SLEEPY, .slice_us = 300, .sleepers = 10, .others = true},
+		.target = SIM_SYSTEM, CPUS, .sampling = OFF_CPU, .buffers = RING(1048576), .output = PLAIN,
+		.schedule = NO_SCHEDULE, .chains = LIVE, .user = {.uid = 1000, .paranoid = -1},
+		.stop_ms = 400,
+	}, {
+		.name = "snapshots-asleep", .cpus = 4,
+		.workload = {ROOTS(9), SLEEPY, .slice_us = 300, .sleepers = 7}, .target = SIM_ATTACH, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = LIVE, .pauses = 2, .stop_ms = 400,
+	}, {
+		/* More switches than are sampled: snapshots replace samples. */
+		.name = "snapshots-storm", .cpus = 8, .workload = {SWITCHES(40), .sleepers = 8},
+		.target = SIM_SYSTEM, CPUS, .sampling = OFF_CPU, .buffers = RING(2097152), .output = PLAIN,
+		.schedule = NO_SCHEDULE, .chains = LIVE, .pauses = 2, .stop_ms = 400,
+	}, {
+		.name = "snapshots-lost", .cpus = 4, .workload = {PREEMPTED, SLEEPY, .life_ms = 500}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(131072), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = LIVE, .user = ORDINARY_USER, .hesitation_ms = 200, .may_drop = true,
+	}, {
+		.name = "off-cpu-rotation", .cpus = 4, .workload = {PREEMPTED, SLEEPY, .life_ms = 900}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(262144), .schedule = NO_SCHEDULE, .demand_ms = 200,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true},
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "off-cpu-rotation-time", .cpus = 4,
+		.workload = {ROOTS(9), SLEEPY, .slice_us = 300, .sleepers = 4}, .target = SIM_ATTACH, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(262144), .schedule = NO_SCHEDULE, .stop_ms = 900,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data",
+			   .switch_ns = 150 * SIM_MS}, .chains = FRAME_POINTERS,
+	}, {
+		.name = "snapshots-rotation", .cpus = 4,
+		.workload = {ROOTS(9), SLEEPY, .slice_us = 300, .sleepers = 4}, .target = SIM_ATTACH, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(1048576), .schedule = NO_SCHEDULE, .stop_ms = 900,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_ns = 250 * SIM_MS},
+		.chains = LIVE, .user = ORDINARY_USER, .pauses = 2,
+	}, {
+		.name = "off-cpu-rotation-size", .cpus = 4,
+		.workload = {PREEMPTED, SLEEPY, .life_ms = 900}, TASKS,
+		.sampling = OFF_CPU, .buffers = RING(262144), .schedule = NO_SCHEDULE,
+		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_bytes = 200000},
+		.chains = FRAME_POINTERS,
+	}, {
 		/* Ten minutes; a new file about every half minute. */
 		.name = "churn", .cpus = 4, CPUS, .limit_s = 620,
 		.workload = {
@@ -223,7 +289,7 @@ struct sim_scenario sim_scenario_random(void)
 	it.hesitation_ms = one_of(3) ? 100 : 0;
 	it.stall_ms = one_of(4) ? 200 : 0;
 	it.workload.hotplug_ms = one_of(5) && it.scope == SP_CAPTURE_SCOPE_CPU ? 90 : 0;
-	/* A wait that several files share has other times than its sample in the kernel. */
+	/* If records were lost, states at the begin of a later file are assumed. */
 	it.sampling.off_cpu = one_of(4) && !it.output.switch_on_demand && !it.output.switch_bytes &&
 			      (it.target == SIM_SYSTEM || it.scope == SP_CAPTURE_SCOPE_TASK);
 	it.workload.throttle = one_of(4) ? 5 : 0;

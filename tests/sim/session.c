@@ -21,7 +21,7 @@ static size_t choose_pids(int32_t *pids, size_t most)
 	for (size_t i = 0; i < sim_machine.task_count && count < most; i++) {
 		const struct sim_task *task = sim_machine.tasks[i];
 		if (task->process != sim_machine.recorder && task->tid == task->process->pid &&
-		    !task->ended && task->process->ppid == 1)
+		    !task->ended && task->process->ppid == 1 && task->process->uid == sim.user.uid)
 			pids[count++] = (int32_t)task->tid;
 	}
 	return count;

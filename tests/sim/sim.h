@@ -19,8 +19,10 @@
  *	tasks.c          processes, threads, CPUs, hotplug
  *	workload.c       behaviour of tasks
  *	stacks.c         executable with unwind information, and stacks of its functions
+ *	blocked.c        waits of tasks, as /proc and process_vm_readv(2) show them (blocked.h)
  *	perf_events.c    perf_event_open(2), ioctl(2), read(2), counters and timers
- *	perf_records.c   records, and the ring buffers
+ *	perf_records.c   records
+ *	perf_rings.c     ring buffers (perf_rings.h)
  *	files.c          disk with capacity and latency, paths
  *	descriptors.c    descriptor table, pipes, timers, eventfd, epoll
  *	proc_fs.c        contents of /proc and /sys
@@ -28,6 +30,7 @@
  *	session.c        a recorder's life, as `sprof record` drives it
  *	oracles.c        checks after a run
  *	waits.c          checks of waits after a run
+ *	snapshots.c      checks of stack snapshots after a run
  *	states.c         checks of threads' states after a run
  *
  * Times are nanoseconds of the virtual CLOCK_MONOTONIC unless a comment states another unit. A run is a
@@ -56,13 +59,14 @@
 
 /* -- clock.c --------------------------------------------------------------- */
 
-enum sim_stream { SIM_WORLD, SIM_SCHEDULE, SIM_FAULTS, SIM_STREAMS };
+enum sim_stream { SIM_WORLD, SIM_SCHEDULE, SIM_FAULTS, SIM_WAITS, SIM_STREAMS };
 
 /* A number below `bound` (not 0). Streams are independent of each other. */
 uint64_t sim_random(enum sim_stream stream, uint64_t bound);
 /* True with a probability of `percent`. */
 bool sim_chance(enum sim_stream stream, unsigned int percent);
 void sim_seed(uint64_t seed);
+void sim_seed_stream(enum sim_stream stream, uint64_t seed);
 
 /* Runs `run` at that time. */
 void sim_at(uint64_t ns, void (*run)(void *arg, uint64_t number), void *arg, uint64_t number);
@@ -146,6 +150,9 @@ struct sim_task {
 	uint64_t first_schedstat_ns, last_schedstat_ns; /* times that the recorder read it; 0: never */
 	bool uncertain;         /* it, or its ancestor, was made while the events were opened */
 	bool followed;          /* a target of the recording, or descends from one */
+	struct sim_wait *waits; /* in order of time */
+	size_t wait_count, wait_room;
+	uint64_t states_ns;     /* sum of its states in all files */
 };
 
 struct sim_cpu {
@@ -169,6 +176,9 @@ struct sim_workload {
 	unsigned int kernel;              /* percent of samples in the kernel */
 	unsigned int throttle;            /* per mille of samples that throttle their event */
 	unsigned int hotplug_ms;          /* a CPU goes off or on that often; 0: never */
+	unsigned int sleepers;            /* tasks at the begin that never wake */
+	unsigned int long_sleep, forever; /* percent of sleeps: 100 times as long, without an end */
+	bool others;                      /* every third task is root's, and another is a kernel thread */
 };
 
 struct sim_machine {
@@ -236,8 +246,12 @@ extern struct sim_image sim_images[2]; /* the executable and a library */
 void sim_images_begin(void);
 /* `task` NULL: the idle task. */
 void sim_stack_make(const struct sim_task *task, struct sim_stack *stack);
+/* User stack with addresses in the first `maps` mappings, whose end is `top`. */
+void sim_stack_make_user(const struct sim_process *process, unsigned int maps, uint64_t top,
+			 enum sim_stream stream, struct sim_stack *stack);
+uint64_t sim_stack_hash(const struct sim_stack *stack);
 
-/* -- perf_events.c, perf_records.c ----------------------------------------- */
+/* -- perf_events.c, perf_records.c, perf_rings.c -------------------------- */
 
 struct sim_ring {
 	struct perf_event_mmap_page *page;
@@ -367,6 +381,8 @@ void sim_files_visit(void (*visit)(const char *path, const struct sim_inode *ino
 bool sim_proc_has(const char *path);
 /* Contents of such a file, allocated; NULL: there is none. A folder's are its names, one a line. */
 char *sim_proc_read(const char *path, size_t *size_ret, bool *is_directory_ret);
+/* User of a process whose folder is `path`; of other paths: root. */
+uint32_t sim_proc_uid(const char *path);
 
 /* -- descriptors.c --------------------------------------------------------- */
 
@@ -453,6 +469,12 @@ struct sim {
 	uint64_t changes;        /* counts sim_changed() */
 	uint64_t stat_ns;        /* last time that the recorder read a task's state; 0: never */
 	int verbose;             /* 1: notes and totals, 2: events too */
+	struct sim_user {        /* of the recorder */
+		uint32_t uid;
+		int paranoid;    /* kernel.perf_event_paranoid is 1 below that */
+		bool yama;       /* kernel.yama.ptrace_scope is 1 */
+	} user;
+	unsigned int pauses;     /* percent of reads of a stack before which the recorder is preempted */
 	size_t mappings;         /* of the recorder */
 };
 

@@ -87,6 +87,10 @@ static void __attribute__((noreturn)) run(const struct sim_scenario *scenario, u
 	sim.kill_at = kill;
 	sim.on_kill = on_kill;
 	sim.stall_ns = scenario->stall_ms * SIM_MS;
+	sim.user = scenario->user;
+	if (!sim.user.uid)
+		sim.user.paranoid = -1;
+	sim.pauses = scenario->pauses;
 	sim_disk = scenario->disk;
 	sim_threads_begin();
 	sim_files_begin();

@@ -181,11 +181,11 @@ void sim_images_begin(void)
 	}
 }
 
-static uint64_t address_in(const struct sim_process *process, unsigned int function)
+static uint64_t address_in(const struct sim_process *process, unsigned int maps, unsigned int function,
+			   enum sim_stream stream)
 {
-	uint64_t map = sim_random(SIM_WORLD, process->map_count);
-	return process->maps[map].start + TEXT + function * FUNCTION_BYTES +
-	       5 * (1 + sim_random(SIM_WORLD, 50));
+	uint64_t map = sim_random(stream, maps);
+	return process->maps[map].start + TEXT + function * FUNCTION_BYTES + 5 * (1 + sim_random(stream, 50));
 }
 
 static void make_kernel(struct sim_stack *stack)
@@ -197,14 +197,15 @@ static void make_kernel(struct sim_stack *stack)
 }
 
 /* Frames from the outermost to the innermost, and their bytes from the stack's end down. */
-static void make_user(const struct sim_process *process, struct sim_stack *stack)
+void sim_stack_make_user(const struct sim_process *process, unsigned int maps, uint64_t top,
+			 enum sim_stream stream, struct sim_stack *stack)
 {
-	unsigned int depth = 1 + (unsigned int)sim_random(SIM_WORLD, SIM_DEPTH_MAX - 1);
+	unsigned int depth = 1 + (unsigned int)sim_random(stream, SIM_DEPTH_MAX - 1);
 	unsigned int functions[SIM_DEPTH_MAX];
 	size_t size = 64;
 	for (unsigned int i = 0; i < depth; i++) {
-		functions[i] = i + 1 == depth ? 0 : 1 + (unsigned int)sim_random(SIM_WORLD, FUNCTIONS - 1);
-		stack->chain[i] = address_in(process, functions[i]);
+		functions[i] = i + 1 == depth ? 0 : 1 + (unsigned int)sim_random(stream, FUNCTIONS - 1);
+		stack->chain[i] = address_in(process, maps, functions[i], stream);
 		size += frame_bytes(functions[i]) + 8;
 	}
 	size_t at = 0;
@@ -217,8 +218,16 @@ static void make_user(const struct sim_process *process, struct sim_stack *stack
 	}
 	stack->depth = depth;
 	stack->size = size;
-	stack->sp = SIM_STACK_TOP - size;
+	stack->sp = top - size;
 	stack->bp = 0;
+}
+
+uint64_t sim_stack_hash(const struct sim_stack *stack)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	for (unsigned int i = 0; i < stack->depth; i++)
+		hash = (hash ^ stack->chain[i]) * UINT64_C(0x100000001b3);
+	return hash;
 }
 
 void sim_stack_make(const struct sim_task *task, struct sim_stack *stack)
@@ -229,7 +238,7 @@ void sim_stack_make(const struct sim_task *task, struct sim_stack *stack)
 	stack->kernel = !task || !task->process->map_count ||
 			sim_chance(SIM_WORLD, sim_machine.workload.kernel);
 	if (task && task->process->map_count) {
-		make_user(task->process, stack);
+		sim_stack_make_user(task->process, task->process->map_count, SIM_STACK_TOP, SIM_WORLD, stack);
 		stack->ip = stack->chain[0];
 	}
 	if (stack->kernel)

@@ -14,11 +14,25 @@
 #define SWITCH_NS 32
 #define LIFE_NS 1000
 
+/* Longest time from a round's begin until its last ring buffer was looked at. */
+#define ROUND_NS 100000
+
 /* Shorter recordings need not have counts of schedstat. */
 #define SHORTEST_NS (100 * SIM_MS)
 
 /* Wake-ups are recorded. */
 static bool wakes;
+
+/* The file is not the recording's first, and lacks the records of earlier ones. */
+static bool is_later;
+
+struct checking {
+	struct sp_ctx *ctx;
+	const struct sim_scenario *scenario;
+	const struct sim_read_back *read_back;
+	bool exact; /* nothing but records in full rings is missing */
+	bool lost;  /* there are such */
+};
 
 struct account {
 	uint64_t running_ns, runnable_ns, blocked_ns;
@@ -38,12 +52,14 @@ static bool is_switch(const struct sim_truth *truth)
 /* Whether the kernel made a record of the switch or fork that began the span. */
 static bool has_record(const struct sim_task *task, const struct sim_span *span)
 {
-	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+	uint64_t from_ns = span->begin_ns > SWITCH_NS ? span->begin_ns - SWITCH_NS : 0;
+	for (size_t i = sim_truth_from(from_ns); i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
+		if (truth->time_ns > span->begin_ns + SWITCH_NS)
+			break;
 		bool is_fork = truth->type == PERF_RECORD_FORK && truth->ip == task->tid;
 		bool is_waking = span->state == SIM_WOKEN && sim_is_waking(truth->id);
-		if ((is_fork || is_waking || (is_switch(truth) && truth->tid == task->tid)) &&
-		    difference(truth->time_ns, span->begin_ns) <= SWITCH_NS)
+		if (is_fork || is_waking || (is_switch(truth) && truth->tid == task->tid))
 			return true;
 	}
 	return false;
@@ -52,9 +68,9 @@ static bool has_record(const struct sim_task *task, const struct sim_span *span)
 /* Time until the kernel made a record of a switch: the state before that may be unknown. */
 static uint64_t until_first_switch(const struct sim_task *task, const struct sp_time_span *span)
 {
-	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+	for (size_t i = sim_truth_from(span->begin_ns); i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
-		if (truth->time_ns >= span->begin_ns && is_switch(truth) && truth->tid == task->tid)
+		if (is_switch(truth) && truth->tid == task->tid)
 			return truth->time_ns - span->begin_ns;
 	}
 	return span->end_ns - span->begin_ns;
@@ -63,22 +79,23 @@ static uint64_t until_first_switch(const struct sim_task *task, const struct sp_
 /* Whether there is a sample or switch of the thread: without one, a thread that runs counts as blocked. */
 static bool is_recorded(const struct sim_task *task, const struct sp_time_span *span)
 {
-	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+	for (size_t i = sim_truth_from(span->begin_ns); i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
-		if (truth->tid == task->tid && (is_switch(truth) || truth->type == PERF_RECORD_SAMPLE) &&
-		    truth->time_ns >= span->begin_ns && truth->time_ns < span->end_ns)
+		if (truth->time_ns >= span->end_ns)
+			break;
+		if (truth->tid == task->tid && (is_switch(truth) || truth->type == PERF_RECORD_SAMPLE))
 			return true;
 	}
 	return false;
 }
 
-/* A thread that waits for a CPU when its events are opened counts as blocked. */
+/* A thread that waits for a CPU when its events are opened, or a file begins, counts as blocked. */
 static enum sim_state state_in(const struct sim_task *task, const struct sim_span *span, uint64_t from_ns)
 {
 	if (span->state == SIM_WOKEN && !wakes)
 		return SIM_BLOCKED;
 	bool could_run = span->state == SIM_WOKEN || span->state == SIM_RUNNABLE;
-	bool unseen = could_run && span->begin_ns < from_ns && !has_record(task, span);
+	bool unseen = could_run && span->begin_ns < from_ns && (is_later || !has_record(task, span));
 	return unseen ? SIM_BLOCKED : span->state;
 }
 
@@ -150,7 +167,7 @@ static uint64_t waited(const struct sim_task *task, uint64_t from_ns, uint64_t u
 }
 
 /* Over a life, the waiting for a CPU is exact as far as counts of schedstat were read. */
-static void check_schedstat(const struct sp_thread *thread, bool *split)
+static void check_schedstat(const struct checking *checking, const struct sp_thread *thread, bool *split)
 {
 	const struct sim_task *task = sim_task_find(thread->tid);
 	uint64_t all_ns = waited(task, thread->begin_ns, thread->end_ns);
@@ -163,7 +180,8 @@ static void check_schedstat(const struct sp_thread *thread, bool *split)
 	if (thread->end_ns > sim_result.stop_ns)
 		outside_ns += thread->end_ns - sim_result.stop_ns;
 	uint64_t exact_ns = LIFE_NS + SWITCH_NS * task->span_count;
-	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT)
+	/* Files begin between two counts. */
+	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT || checking->read_back->split_count)
 		return;
 	*split = true;
 	if (difference(thread->times.runnable_ns, all_ns) > outside_ns + thread->times.unknown_ns + exact_ns)
@@ -203,12 +221,18 @@ static void check_states(const struct sp_thread *thread, const struct sp_time_sp
 	const struct sim_task *task = sim_task_find(thread->tid);
 	const struct sp_thread_times *times = &thread->times;
 	struct account account = account_of(task, span->begin_ns, span->end_ns);
-	if (account.running_ns && !is_recorded(task, span))
+	/* Metadata is read later, or is a whole round's. */
+	bool exits_later = thread->ended && thread->end_ns > span->end_ns;
+	/* By an EXIT record, or counts of schedstat after a file's end, a thread without switches ran. */
+	if ((account.running_ns || exits_later || is_later) && !is_recorded(task, span))
+		return;
+	/* A file begins with a round, but records until its ring buffers were looked at are in the last. */
+	const struct sp_time_span begin = {.begin_ns = span->begin_ns, .end_ns = span->begin_ns + ROUND_NS};
+	if (is_later && is_recorded(task, &begin))
 		return;
 	uint64_t exact_ns = LIFE_NS + SWITCH_NS * account.switches;
 	uint64_t allowed_ns = times->unknown_ns + exact_ns;
-	/* Side-band is read after the switches: at the end, an EXIT may lack the switch before it. */
-	lost |= thread->ended && thread->end_ns > span->end_ns;
+	lost |= exits_later;
 	check_state(thread, "on a CPU", times->running_ns, account.running_ns, allowed_ns);
 	check_state(thread, "off", times->runnable_ns + times->blocked_ns,
 		    account.runnable_ns + account.blocked_ns, allowed_ns);
@@ -228,6 +252,11 @@ static bool is_comparable(const struct sim_task *task)
 	       task->process != sim_machine.recorder;
 }
 
+static bool is_wanted(const struct sim_scenario *scenario, const struct sim_task *task)
+{
+	return task->followed || scenario->target == SIM_SYSTEM;
+}
+
 static struct sp_threads *read_threads(struct sp_ctx *ctx, const char *path,
 				       const struct sim_inode *inode, const struct sp_filter *filter)
 {
@@ -242,13 +271,6 @@ static struct sp_threads *read_threads(struct sp_ctx *ctx, const char *path,
 	sp_reader_free(reader);
 	return threads;
 }
-
-struct checking {
-	struct sp_ctx *ctx;
-	const struct sim_scenario *scenario;
-	bool exact; /* nothing but records in full rings is missing */
-	bool lost;  /* there are such */
-};
 
 static void check_window(const struct checking *checking, const struct sp_threads *threads,
 			 const struct sp_time_span *span)
@@ -265,7 +287,7 @@ static void check_window(const struct checking *checking, const struct sp_thread
 	}
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		const struct sim_task *task = sim_machine.tasks[i];
-		if (is_comparable(task) && (task->followed || checking->scenario->target == SIM_SYSTEM) &&
+		if (is_comparable(task) && is_wanted(checking->scenario, task) &&
 		    account_of(task, span->begin_ns, span->end_ns).switches)
 			wanted++;
 	}
@@ -273,6 +295,82 @@ static void check_window(const struct checking *checking, const struct sp_thread
 		sim_violation("%zu of %zu threads have states", compared, wanted);
 	if (sim.verbose)
 		printf("# states of %zu threads compared, of %zu\n", compared, wanted);
+}
+
+/* -- Several files --------------------------------------------------------- */
+
+/* Times of the files that were read. */
+static struct {
+	struct sp_time_span *files;
+	size_t file_count;
+} sums;
+
+static void add_file(const struct sp_threads *threads)
+{
+	sums.files = realloc(sums.files, (sums.file_count + 1) * sizeof(*sums.files));
+	if (!sums.files)
+		abort();
+	sums.files[sums.file_count++] = (struct sp_time_span){
+		.begin_ns = sp_threads_first_ns(threads), .end_ns = sp_threads_last_ns(threads),
+	};
+	for (size_t i = 0; i < sp_threads_count(threads); i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		const struct sp_thread_times *times = &thread->times;
+		struct sim_task *task = sim_task_find(thread->tid);
+		if (task)
+			task->states_ns += times->running_ns + times->runnable_ns + times->blocked_ns +
+					   times->unknown_ns;
+	}
+}
+
+/* Time of the task's life in the files. */
+static uint64_t life_in_files(const struct sim_task *task)
+{
+	const struct sim_span *last = &task->spans[task->span_count - 1];
+	while (last > task->spans && last[-1].state == SIM_ENDED)
+		last--;
+	uint64_t life_ns = 0, end_ns = last->state == SIM_ENDED ? last->begin_ns : UINT64_MAX;
+	for (size_t i = 0; i < sums.file_count; i++) {
+		const struct sp_time_span *file = &sums.files[i];
+		uint64_t from_ns = task->start_ns > file->begin_ns ? task->start_ns : file->begin_ns;
+		uint64_t until_ns = end_ns < file->end_ns ? end_ns : file->end_ns;
+		life_ns += until_ns > from_ns ? until_ns - from_ns : 0;
+	}
+	return life_ns;
+}
+
+/* A file ends with its last record, and the next one begins later. */
+static void check_gaps(void)
+{
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		bool found = !is_switch(truth) || truth->fate != SIM_PUT ||
+			     truth->time_ns >= sim_result.stop_ns || truth->time_ns < sim_result.begin_ns;
+		for (size_t k = 0; k < sums.file_count && !found; k++)
+			found = truth->time_ns >= sums.files[k].begin_ns &&
+				truth->time_ns <= sums.files[k].end_ns + SWITCH_NS;
+		if (!found)
+			sim_violation("the switch of thread %u at %llu is in the time of no file", truth->tid,
+				      (unsigned long long)truth->time_ns);
+	}
+}
+
+static void check_sums(const struct checking *checking)
+{
+	if (!checking->exact || checking->lost || !sums.file_count)
+		return;
+	check_gaps();
+	for (size_t i = 0; i < sim_machine.task_count; i++) {
+		const struct sim_task *task = sim_machine.tasks[i];
+		uint64_t life_ns = life_in_files(task);
+		bool lived = account_of(task, sim_result.begin_ns, sim_result.stop_ns).switches;
+		if (!is_comparable(task) || !is_wanted(checking->scenario, task) || !life_ns || !lived)
+			continue;
+		if (difference(task->states_ns, life_ns) > LIFE_NS * (sums.file_count + 1))
+			sim_violation("states of thread %u in %zu files sum to %llu ns, its life is %llu ns",
+				      task->tid, sums.file_count,
+				      (unsigned long long)task->states_ns, (unsigned long long)life_ns);
+	}
 }
 
 /* Whole lives, whatever a recording's begin and end hide. */
@@ -283,13 +381,22 @@ static void check_lives(const struct checking *checking, const struct sp_threads
 		const struct sp_thread *thread = sp_threads_at(threads, i);
 		check_sum(thread);
 		if (exact && is_comparable(sim_task_find(thread->tid)))
-			check_schedstat(thread, &split);
+			check_schedstat(checking, thread, &split);
 	}
 	/* Some tasks of the whole system are alive at the end. */
-	bool due = exact && !wakes && checking->scenario->target == SIM_SYSTEM &&
+	bool due = exact && !wakes && !checking->read_back->split_count &&
+		   checking->scenario->target == SIM_SYSTEM &&
 		   sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS;
 	if (due && !split)
 		sim_violation("no thread has counts of schedstat");
+}
+
+static bool is_split(const struct sim_read_back *read_back, uint64_t time_ns)
+{
+	for (size_t i = 0; i < read_back->split_count; i++)
+		if (read_back->splits[i] == time_ns)
+			return true;
+	return false;
 }
 
 static void check_file(const char *path, const struct sim_inode *inode, void *arg)
@@ -300,11 +407,17 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	struct sp_threads *threads = read_threads(checking->ctx, path, inode, NULL);
 	if (!threads)
 		return;
+	add_file(threads);
+	is_later = is_split(checking->read_back, sp_threads_first_ns(threads));
 	check_lives(checking, threads);
 	if (sp_threads_first_ns(threads) > span.begin_ns)
 		span.begin_ns = sp_threads_first_ns(threads);
 	if (sp_threads_last_ns(threads) < span.end_ns)
 		span.end_ns = sp_threads_last_ns(threads);
+	/* A file that ends within a round has the whole round's metadata. */
+	uint64_t next_ns = sim_next_file_ns(checking->read_back, sp_threads_first_ns(threads));
+	if (next_ns < span.end_ns)
+		span.end_ns = next_ns;
 	sp_threads_free(threads);
 	threads = checking->exact ? read_threads(checking->ctx, path, inode, &filter) : NULL;
 	if (threads)
@@ -312,10 +425,11 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	sp_threads_free(threads);
 }
 
-void sim_check_states(const struct sim_scenario *scenario, bool killed)
+void sim_check_states(const struct sim_scenario *scenario, const struct sim_read_back *read_back,
+		      bool killed)
 {
 	struct checking checking = {
-		.scenario = scenario,
+		.scenario = scenario, .read_back = read_back,
 		.exact = !killed && !sim_result.failed && !sim.fault_name &&
 			 !sim_result.stats.lost_sideband,
 	};
@@ -324,5 +438,6 @@ void sim_check_states(const struct sim_scenario *scenario, bool killed)
 		checking.lost |= sim_perf.truth[i].fate == SIM_LOST;
 	sp_error_free(sp_ctx_new(&checking.ctx));
 	sim_files_visit(check_file, &checking);
+	check_sums(&checking);
 	sp_ctx_free(checking.ctx);
 }

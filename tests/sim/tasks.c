@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "blocked.h"
 
 /* A task runs that long before another one of its CPU, by default. */
 #define SLICE_NS (4 * SIM_MS)
@@ -20,7 +21,11 @@ static void set_state(struct sim_task *task, enum sim_state state)
 		if (!task->spans)
 			abort();
 	}
+	if (task->span_count && task->spans[task->span_count - 1].state == SIM_BLOCKED)
+		sim_wait_end(task);
 	task->spans[task->span_count++] = (struct sim_span){sim.now_ns, state};
+	if (state == SIM_BLOCKED)
+		sim_wait_begin(task);
 }
 
 static enum sim_state state_of(const struct sim_task *task)
@@ -125,6 +130,7 @@ struct sim_task *sim_task_new(struct sim_task *parent, bool thread)
 		memcpy(to->maps, from->maps, sizeof(to->maps));
 		to->map_count = from->map_count;
 		to->exe = from->exe;
+		to->uid = from->uid;
 		to->ppid = from->pid;
 		to->unknown_until_ns = from->unknown_until_ns;
 		to->unknown_cpu = from->unknown_cpu;
@@ -324,6 +330,7 @@ void sim_tasks_begin(unsigned int cpus, const struct sim_workload *workload)
 	sim_machine.next_pid = SIM_PID;
 	struct sim_task *recorder = add_task(NULL);
 	recorder->process->exe = "/usr/bin/sprof";
+	recorder->process->uid = sim.user.uid;
 	sim_machine.recorder = recorder->process;
 	strcpy(recorder->comm, "sprof");
 	sim_machine.next_pid = SIM_PID + 100;

@@ -70,7 +70,7 @@ passes "waits whose samples exceed the memory for them" -s random --seed 872
 passes "lost SWITCH records are not samples" -s random --seed 481
 passes "unwinding without a library" -s slow-disk --seed 1 --fault 297
 passes "ten minutes of tasks that come and go" -s churn
-for scenario in frame-pointers live attach rotation overwrite; do
+for scenario in frame-pointers live attach rotation overwrite snapshots off-cpu-rotation-size; do
 	passes "failing calls: $scenario" -s $scenario --seed 7 --fault every "${SIM_FAULTS:-61}"
 	passes "kills: $scenario" -s $scenario --seed 8 --kill every "${SIM_KILLS:-3001}"
 done

@@ -2,6 +2,7 @@
 /* Compares samples of waits with the switches that the kernel recorded. */
 #include <stdlib.h>
 #include <string.h>
+#include <sprof/record.h>
 #include "base/hash.h"
 #include "found.h"
 
@@ -31,9 +32,49 @@ bool sim_is_waking(uint64_t id)
 	return attr && attr->type == PERF_TYPE_TRACEPOINT;
 }
 
+size_t sim_truth_from(uint64_t time_ns)
+{
+	size_t low = 0, high = sim_perf.truth_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (sim_perf.truth[middle].time_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Whether the kernel has sampled the thread at that time. */
+static bool is_sampled(uint64_t time_ns, uint32_t tid)
+{
+	size_t index = sim_truth_from(time_ns);
+	const struct sim_truth *truth = &sim_perf.truth[index];
+	return index < sim_perf.truth_count && truth->time_ns == time_ns && truth->tid == tid &&
+	       truth->type == PERF_RECORD_SAMPLE;
+}
+
+bool sim_is_made(const struct sim_read_back *read_back, const struct sim_found *found)
+{
+	if (found->type != PERF_RECORD_SAMPLE || !found->is_wait)
+		return false;
+	return found->misc & SP_MISC_SNAPSHOT ||
+	       (read_back->files > 1 && !is_sampled(found->time_ns, found->tid));
+}
+
+uint64_t sim_next_file_ns(const struct sim_read_back *read_back, uint64_t after_ns)
+{
+	uint64_t next_ns = UINT64_MAX;
+	for (size_t i = 0; i < read_back->split_count; i++)
+		if (read_back->splits[i] > after_ns && read_back->splits[i] < next_ns)
+			next_ns = read_back->splits[i];
+	return next_ns;
+}
+
 struct sums {
 	double blocked_ns, written_ns, variance;
 	uint64_t waits, written, missing;
+	uint64_t rests; /* written parts of waits that began in earlier files */
 };
 
 /* The next switch of the thread; NULL: there is none. */
@@ -49,50 +90,70 @@ static const struct sim_truth *next_switch(size_t from, uint32_t tid)
 	return NULL;
 }
 
-static const struct sim_found *find(const struct sim_read_back *read_back, const struct sim_truth *truth)
+/* The thread's sample of a wait at that time. */
+static const struct sim_found *find(const struct sim_read_back *read_back, uint64_t time_ns, uint32_t tid)
 {
 	size_t low = 0, high = read_back->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (read_back->items[middle].time_ns < truth->time_ns)
+		if (read_back->items[middle].time_ns < time_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	const struct sim_found *found = &read_back->items[low];
-	bool same = low < read_back->count && found->time_ns == truth->time_ns &&
-		    found->type == PERF_RECORD_SAMPLE;
-	return same ? found : NULL;
+	for (; low < read_back->count && read_back->items[low].time_ns == time_ns; low++)
+		if (read_back->items[low].type == PERF_RECORD_SAMPLE && read_back->items[low].tid == tid)
+			return &read_back->items[low];
+	return NULL;
 }
 
-/* A wait from `out` to `in`, whose sample is `truth`. */
-static void check_wait(const struct sim_read_back *read_back, const struct sim_truth *truth,
-		       const struct sim_truth *out, const struct sim_truth *in, struct sums *sums)
+/* Part of a wait in one file; all of it, if no file ended meanwhile. */
+struct part {
+	uint32_t tid;
+	uint64_t begin_ns, end_ns;
+	uint64_t sample_ns; /* time of its sample */
+};
+
+static void check_part(const struct sim_read_back *read_back, const struct part *part, struct sums *sums)
 {
-	const struct sim_found *found = find(read_back, truth);
-	uint64_t duration_ns = in->time_ns - out->time_ns;
-	uint64_t hash = hash_pair(truth->tid, out->time_ns) >> 32;
+	const struct sim_found *found = find(read_back, part->sample_ns, part->tid);
+	uint64_t duration_ns = part->end_ns - part->begin_ns;
+	uint64_t hash = hash_pair(part->tid, part->begin_ns) >> 32;
 	bool due = duration_ns >= THIN_NS || hash * THIN_NS < duration_ns << 32;
 	/* Dropped samples are counted. */
 	if (due && !found && ++sums->missing <= read_back->dropped_waits + sim_result.stats.shed)
 		return;
 	if (due != (found != NULL)) {
 		sim_violation("the wait of %llu ns of thread %u at %llu is%s written",
-			      (unsigned long long)duration_ns, truth->tid,
-			      (unsigned long long)truth->time_ns, found ? "" : " not");
+			      (unsigned long long)duration_ns, part->tid,
+			      (unsigned long long)part->sample_ns, found ? "" : " not");
 		return;
 	}
 	uint64_t period = duration_ns > THIN_NS ? duration_ns : THIN_NS;
 	if (found && found->period != period)
 		sim_violation("the wait of %llu ns of thread %u at %llu has a period of %llu",
-			      (unsigned long long)duration_ns, truth->tid,
-			      (unsigned long long)truth->time_ns, (unsigned long long)found->period);
+			      (unsigned long long)duration_ns, part->tid,
+			      (unsigned long long)part->sample_ns, (unsigned long long)found->period);
 	sums->waits++;
 	sums->written += found != NULL;
+	sums->rests += found && part->sample_ns == part->begin_ns;
 	sums->blocked_ns += (double)duration_ns;
 	sums->written_ns += found ? (double)found->period : 0;
 	if (duration_ns < THIN_NS)
 		sums->variance += (double)duration_ns * (double)(THIN_NS - duration_ns);
+}
+
+/* A wait from `out` to `in`, whose sample is `truth`. */
+static void check_wait(const struct sim_read_back *read_back, const struct sim_truth *truth,
+		       const struct sim_truth *out, const struct sim_truth *in, struct sums *sums)
+{
+	struct part part = {.tid = truth->tid, .begin_ns = out->time_ns, .sample_ns = truth->time_ns};
+	do {
+		uint64_t split_ns = sim_next_file_ns(read_back, part.begin_ns);
+		part.end_ns = split_ns < in->time_ns ? split_ns : in->time_ns;
+		check_part(read_back, &part, sums);
+		part.begin_ns = part.sample_ns = part.end_ns;
+	} while (part.end_ns < in->time_ns);
 }
 
 /* Whether all records of the wait are in the ring buffers, and the recorder has read them. */
@@ -106,10 +167,12 @@ static bool is_known(const struct sim_truth *truth, const struct sim_truth *out,
 void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back)
 {
 	struct sums sums = {0};
+	uint64_t samples = 0; /* by the kernel */
 	for (size_t i = 0; i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
 		if (truth->type != PERF_RECORD_SAMPLE || !sim_is_wait(truth->id))
 			continue;
+		samples++;
 		const struct sim_task *task = sim_task_find(truth->tid);
 		if (!task || task->uncertain || (scenario->target != SIM_SYSTEM && !task->followed))
 			continue;
@@ -117,7 +180,7 @@ void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_
 		if (!out || !(out->misc & PERF_RECORD_MISC_SWITCH_OUT))
 			continue;
 		if (out->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) {
-			if (find(read_back, truth))
+			if (find(read_back, truth->time_ns, truth->tid))
 				sim_violation("preempted time of thread %u at %llu is written", truth->tid,
 					      (unsigned long long)truth->time_ns);
 			continue;
@@ -131,7 +194,8 @@ void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_
 	if (!sums.missing && difference * difference > 25 * sums.variance)
 		sim_violation("periods sum to %.3f ms, waits to %.3f ms", sums.written_ns / 1e6,
 			      sums.blocked_ns / 1e6);
-	if (!sums.waits && !scenario->may_drop && sim_result.stop_ns - sim_result.begin_ns > SHORTEST_NS)
+	bool is_short = sim_result.stop_ns - sim_result.begin_ns <= SHORTEST_NS;
+	if (!sums.waits && samples && !scenario->may_drop && !is_short)
 		sim_violation("no wait was compared");
 	if (sim.verbose)
 		printf("# waits: %llu of %llu written; %.3f ms, blocked %.3f ms\n",

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "blocked.h"
 
 /* CPU time of a task's end after a fatal signal. */
 #define END_NS 2000
@@ -19,8 +20,13 @@ static void rest(struct sim_task *task)
 {
 	uint64_t sleep_ns = 1000 + sim_random(SIM_WORLD,
 					      (uint64_t)sim_machine.workload.sleep_us * 2000 + 1);
+	const struct sim_workload *workload = &sim_machine.workload;
+	bool forever = task != sim_machine.command && sim_chance(SIM_WORLD, workload->forever);
+	if (sim_chance(SIM_WORLD, workload->long_sleep))
+		sleep_ns *= 100;
 	sim_task_off(task);
-	sim_at(sim.now_ns + sleep_ns, wake_later, task, 0);
+	if (!forever)
+		sim_at(sim.now_ns + sleep_ns, wake_later, task, 0);
 }
 
 static void make_child(struct sim_task *task, bool thread)
@@ -110,11 +116,16 @@ void sim_workload_begin(void)
 	const struct sim_workload *workload = &sim_machine.workload;
 	for (unsigned int i = 0; i < workload->tasks; i++) {
 		struct sim_task *task = sim_task_new(NULL, false);
-		sim_task_exec(task, names[i % 5]);
+		bool in_kernel = workload->others && i % 3 == 2;
+		if (!in_kernel)
+			sim_task_exec(task, names[i % 5]);
+		task->waits[0].maps = task->process->map_count;
 		task->process->ppid = 1;
+		task->process->uid = workload->others && i % 3 ? 0 : sim.user.uid;
 		for (unsigned int k = 0; workload->thread && k < i % 3; k++)
 			make_child(task, true);
-		sim_at(sim.now_ns + sim_random(SIM_WORLD, 5 * SIM_MS), wake_later, task, 0);
+		if (i >= workload->sleepers)
+			sim_at(sim.now_ns + sim_random(SIM_WORLD, 5 * SIM_MS), wake_later, task, 0);
 	}
 	if (workload->hotplug_ms)
 		sim_at(sim.now_ns + workload->hotplug_ms * SIM_MS, switch_cpu, NULL, 0);

@@ -101,6 +101,27 @@ TEST(the_fullest_ring_gets_the_room_that_is_no_share)
 	tear_down(&fixture);
 }
 
+TEST(a_limit_in_time_ends_all_rings_at_one_time)
+{
+	struct fixture fixture;
+	struct record_fields fields;
+	set_up(&fixture);
+	ck_assert(record_fields_make(RECORD_FIELDS_NEEDED, &fields));
+	for (uint64_t i = 0; i < 3; i++) {
+		ck_assert(memory_ring_produce(&fixture.samples[0], 104, 10 * i + 10));
+		ck_assert(memory_ring_produce(&fixture.samples[2], 104, 10 * i + 11));
+	}
+	ring_bank_snapshot(&fixture.bank, true);
+	ck_assert_uint_eq(ring_bank_limit_in_time(&fixture.bank, &fields, 4 * 104 - 1), 21);
+	ck_assert_uint_eq(round_bytes_of(&fixture, 0), 2 * 104);
+	ck_assert_uint_eq(round_bytes_of(&fixture, 2), 104);
+	ck_assert_uint_eq(ring_bank_limit_in_time(&fixture.bank, &fields, 103), 10);
+	ck_assert_uint_eq(ring_bank_round_bytes(&fixture.bank), 0);
+	ck_assert_uint_eq(ring_bank_limit_in_time(&fixture.bank, &fields, 6 * 104), UINT64_MAX);
+	ck_assert_uint_eq(ring_bank_round_bytes(&fixture.bank), 6 * 104);
+	tear_down(&fixture);
+}
+
 TEST(rings_without_room_for_a_record_were_full)
 {
 	struct fixture fixture;

@@ -33,7 +33,7 @@ static const struct snapshot_thread made_thread = {.pid = 10, .tid = 11, .id = 4
 struct memory {
 	uint64_t start, size;
 	int errnum; /* of reads elsewhere */
-	uint32_t pid;
+	uint32_t tid; /* of the last read */
 	uint64_t now_ns; /* advances by 300 with each look at the clock */
 };
 
@@ -43,10 +43,10 @@ static uint64_t read_clock(void *arg)
 	return memory->now_ns += 300;
 }
 
-static size_t read_memory(void *arg, uint32_t pid, uint64_t address, size_t size, void *ret)
+static size_t read_memory(void *arg, uint32_t tid, uint64_t address, size_t size, void *ret)
 {
 	struct memory *memory = arg;
-	memory->pid = pid;
+	memory->tid = tid;
 	uint8_t *bytes = ret;
 	size_t done = 0;
 	for (; done < size && address + done - memory->start < memory->size; done++)
@@ -141,7 +141,7 @@ TEST(a_blocked_thread_becomes_a_sample)
 	ck_assert_uint_eq(sample->user_registers.values[BP_INDEX], 0);
 	ck_assert_uint_eq(sample->stack_dyn_size, STACK);
 	ck_assert_uint_eq(sample->stack.bytes[0], 0x10);
-	ck_assert_uint_eq(made.memory.pid, 10);
+	ck_assert_uint_eq(made.memory.tid, 11);
 	decoder_free(decoder);
 }
 

@@ -23,6 +23,7 @@ struct rotation {
 	bool tracks;      /* `live_state` is maintained: another file may follow */
 	bool full;        /* by max_bytes: nothing more is taken */
 	bool cut;         /* a part of this round was not drained */
+	uint64_t cut_ns;  /* if waits are recorded: time of the first record that was not drained */
 	bool ends;        /* metadata of this round was left out: no sample of it may follow */
 	struct live_state live_state;
 	struct file_maker *maker;

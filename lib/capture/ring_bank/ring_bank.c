@@ -189,3 +189,35 @@ bool ring_bank_limit(struct ring_bank *bank, uint64_t room)
 	}
 	return any || !most ? any : end_after(bank, fullest, room);
 }
+
+/* Finds the oldest record after the ends of the round. Returns its ring's index, or `count`. */
+static size_t find_oldest(const struct ring_bank *bank, const struct record_fields *fields,
+			  struct record_values *ret)
+{
+	size_t oldest = bank->count;
+	struct record_values record;
+	for (size_t i = 0; i < bank->count; i++) {
+		const struct ring *ring = ring_bank_ring(bank, i);
+		if (bank->ends[i] >= bank->heads[i] ||
+		    !record_values_read(ring, bank->ends[i], bank->heads[i], fields, &record))
+			continue;
+		if (oldest < bank->count && record.time_ns >= ret->time_ns)
+			continue;
+		oldest = i;
+		*ret = record;
+	}
+	return oldest;
+}
+
+uint64_t ring_bank_limit_in_time(struct ring_bank *bank, const struct record_fields *fields, uint64_t room)
+{
+	struct record_values record = {0};
+	size_t oldest;
+	for (size_t i = 0; i < bank->count; i++)
+		bank->ends[i] = ring_bank_ring(bank, i)->tail;
+	while ((oldest = find_oldest(bank, fields, &record)) < bank->count && record.header.size <= room) {
+		bank->ends[oldest] += record.header.size;
+		room -= record.header.size;
+	}
+	return oldest < bank->count ? record.time_ns : UINT64_MAX;
+}

@@ -126,6 +126,13 @@ uint64_t ring_bank_round_bytes(const struct ring_bank *bank);
 bool ring_bank_limit(struct ring_bank *bank, uint64_t room);
 
 /*
+ * The same, but at one time in all rings: a thread's records of different CPUs stay in order. Returns the
+ * time of the first record that is left out; UINT64_MAX: none is.
+ */
+uint64_t ring_bank_limit_in_time(struct ring_bank *bank, const struct record_fields *fields,
+				 uint64_t room);
+
+/*
  * A file descriptor that is readable when threads have drained enough for a round; -1: watch the sample
  * rings' own file descriptors.
  */

@@ -44,7 +44,7 @@ struct snapshots {
 DEFINE_CLEANUP(struct snapshots *, snapshots_free)
 
 /* Reads page by page, because the kernel copies each span as a whole or not at all. */
-static size_t read_process(void *arg, uint32_t pid, uint64_t address, size_t size, void *ret)
+static size_t read_process(void *arg, uint32_t tid, uint64_t address, size_t size, void *ret)
 {
 	(void)arg;
 	struct iovec local = {ret, size}, remote[PAGES_MAX];
@@ -56,7 +56,7 @@ static size_t read_process(void *arg, uint32_t pid, uint64_t address, size_t siz
 		address += span;
 		size -= span;
 	}
-	ssize_t done = process_vm_readv((pid_t)pid, &local, 1, remote, count, 0);
+	ssize_t done = process_vm_readv((pid_t)tid, &local, 1, remote, count, 0);
 	return done < 0 ? 0 : (size_t)done;
 }
 
@@ -231,14 +231,14 @@ static struct sp_error *append(struct snapshots *snapshots, const struct snapsho
 }
 
 /* Copies the stack; a size that is a multiple of words. Returns 0 or an errno. */
-static int copy_stack(struct snapshots *snapshots, uint32_t pid, uint64_t sp, size_t *ret)
+static int copy_stack(struct snapshots *snapshots, uint32_t tid, uint64_t sp, size_t *ret)
 {
 	const struct snapshots_options *options = &snapshots->options;
 	size_t size = options->stack_bytes & ~7U;
 	if (UINT64_MAX - sp < size)
 		size = (size_t)(UINT64_MAX - sp);
 	errno = 0;
-	*ret = options->read_memory(options->arg, pid, sp, size, snapshots->stack) & ~(size_t)7;
+	*ret = options->read_memory(options->arg, tid, sp, size, snapshots->stack) & ~(size_t)7;
 	/* EFAULT: the thread has no stack there, but its place in the code is known. */
 	return *ret || errno == EFAULT ? 0 : errno;
 }
@@ -259,7 +259,7 @@ static struct sp_error *read_thread(struct snapshots *snapshots, const struct sn
 					    : SNAPSHOT_TAKEN;
 	if (*ret != SNAPSHOT_TAKEN)
 		return NULL;
-	errnum = copy_stack(snapshots, thread->pid, blocked.sp, &copied);
+	errnum = copy_stack(snapshots, thread->tid, blocked.sp, &copied);
 	if (errnum) {
 		*ret = result_of(errnum);
 		return NULL;
