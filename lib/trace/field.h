@@ -14,7 +14,7 @@ struct trace_field {
 #define TRACE_FLAGS_INTERRUPT 0x48 /* HARDIRQ, NMI */
 #define TRACE_FLAGS_SOFTIRQ 0x10
 
-/* Finds a field of 1, 4 or 8 bytes in a format, which ends with a NUL. */
+/* Finds a field of 1, 4, 8 or 16 bytes in a format, which ends with a NUL. An array is "NAME[SIZE]". */
 struct trace_field trace_field_find(const char *format, const char *name);
 
 #endif

@@ -145,7 +145,8 @@ TEST(fields_are_found_by_name)
 	ck_assert_uint_eq(pid.size, 4);
 	ck_assert_uint_eq(trace_field_find(format, "common_pid").offset, 4);
 	ck_assert_uint_eq(trace_field_find(format, "common_flags").size, 1);
-	/* Strings and unknown names have no number. */
+	ck_assert_uint_eq(trace_field_find(format, "comm[16]").offset, SCHED_WAKING_COMM);
+	ck_assert_uint_eq(trace_field_find(format, "comm[16]").size, 16);
 	ck_assert_uint_eq(trace_field_find(format, "comm").size, 0);
 	ck_assert_uint_eq(trace_field_find(format, "prev_pid").size, 0);
 	ck_assert_uint_eq(trace_field_find("field:int pid;\toffset:", "pid").size, 0);

@@ -9,10 +9,9 @@ enum { TASK_ID = 5, OUTSIDE_ID = 6, OTHER_ID = 7, LISTED_ID = 5, HARDIRQ = 8 };
 
 static const struct perf_event_attr attr = {
 	.sample_type = RECORD_FIELDS_NEEDED | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW, .sample_id_all = 1};
-static const struct wakeup_event waking = {.on = true, .pid = {SCHED_WAKING_PID, 4},
-					   .flags = {SCHED_WAKING_FLAGS, 1}};
-static const struct wakeup_event named = {.on = true, .was_named = true, .pid = {SCHED_WAKING_PID, 4},
-					  .flags = {SCHED_WAKING_FLAGS, 1}};
+#define FIELDS .pid = {SCHED_WAKING_PID, 4}, .comm = {SCHED_WAKING_COMM, 16}, .flags = {SCHED_WAKING_FLAGS, 1}
+static const struct wakeup_event waking = {.on = true, FIELDS};
+static const struct wakeup_event named = {.on = true, .was_named = true, FIELDS};
 
 struct fixture {
 	struct root root;
@@ -59,6 +58,7 @@ static enum wakeups_verdict decide(struct fixture *f, uint64_t id, uint32_t wake
 	enum wakeups_verdict verdict;
 	struct record_values values;
 	memcpy(raw + SCHED_WAKING_PID, &woken, sizeof(woken));
+	snprintf((char *)raw + SCHED_WAKING_COMM, 16, "woken %u", woken);
 	const struct sp_record record = {
 		.type = PERF_RECORD_SAMPLE,
 		.sample = {.pid = waker, .tid = waker, .time_ns = time_ns, .ip = 1, .id = id, .period = 1,
@@ -170,6 +170,11 @@ TEST(wakers_that_are_not_recorded_have_names)
 	decide(&f, OUTSIDE_ID, 20, 11, second_ns + 1000);
 	decide(&f, OUTSIDE_ID, 20, 11, 3 * second_ns);
 	ck_assert_str_eq(names(&f), "20:renamed");
+	/* Threads that end have the name of their own wake-up. */
+	decide(&f, OUTSIDE_ID, 20, 23, 3 * second_ns);
+	decide(&f, OUTSIDE_ID, 23, 11, 3 * second_ns);
+	decide(&f, OUTSIDE_ID, 23 + WAKEUPS_NAMES, 11, 3 * second_ns);
+	ck_assert_str_eq(names(&f), "23:woken 23");
 	wakeups_restart(&f.wakeups);
 	decide(&f, OUTSIDE_ID, 20, 11, 3 * second_ns + 1);
 	ck_assert_str_eq(names(&f), "20:renamed");

@@ -53,6 +53,7 @@ static struct sp_error *find_fields(const struct sp_ctx *ctx, struct wakeup_even
 	if (error || !tracefs.path || tracefs_format(&tracefs, "sched", "sched_waking", &format, &size))
 		return error;
 	ret->pid = trace_field_find(format, "pid");
+	ret->comm = trace_field_find(format, "comm[16]");
 	ret->flags = trace_field_find(format, "common_flags");
 	return NULL;
 }

@@ -17,7 +17,8 @@ struct wakeup_event {
 	bool on;
 	bool was_named;               /* -e has the event: samples of all woken threads are wanted */
 	size_t event;                 /* index in the plan's samples */
-	struct trace_field pid, flags; /* the woken thread, common_flags; size 0: unknown */
+	struct trace_field pid, comm;  /* the woken thread's; size 0: unknown */
+	struct trace_field flags;      /* common_flags */
 };
 
 /* Zeroed: waits are not recorded. */

@@ -6,6 +6,7 @@
 #include "capture/samples/wakeups.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
@@ -27,6 +28,7 @@ void wakeups_deinit(struct wakeups *wakeups)
 	u64map_deinit(&wakeups->waker_of);
 	vec_deinit(&wakeups->wakers);
 	vec_deinit(&wakeups->records);
+	free(wakeups->names);
 }
 
 bool wakeups_add_id(struct wakeups *wakeups, uint64_t id, bool outside)
@@ -36,8 +38,9 @@ bool wakeups_add_id(struct wakeups *wakeups, uint64_t id, bool outside)
 
 /* The kernel's part of a sample. */
 struct wakeup {
+	uint64_t raw_at; /* position of the raw data */
 	uint32_t woken;
-	bool by_thread; /* not by an interrupt on the thread's CPU */
+	bool by_thread;  /* not by an interrupt on the thread's CPU */
 };
 
 /* Reads a number of 1 or 4 bytes at any position of a ring, where words are whole. */
@@ -63,10 +66,11 @@ static bool read_wakeup(const struct wakeups *wakeups, const struct ring *ring,
 		at += 8 + 8 * count;
 	}
 	uint64_t size = at + 8 <= end ? first_u32(ring_u64(ring, at)) : 0;
-	if (size > end - at - 4 || event->pid.offset % 4 || event->pid.offset + 4 > size ||
+	if (!size || size > end - at - 4 || event->pid.offset % 4 || event->pid.offset + 4 > size ||
 	    event->flags.offset >= size)
 		return false;
 	*ret = (struct wakeup){
+		.raw_at = at + 4,
 		.woken = read_bytes(ring, at + 4 + event->pid.offset, 4),
 		.by_thread = !(read_bytes(ring, at + 4 + event->flags.offset, 1) &
 			       (TRACE_FLAGS_INTERRUPT | TRACE_FLAGS_SOFTIRQ)),
@@ -115,26 +119,59 @@ static struct wakeups_waker *find_waker(struct wakeups *wakeups, uint32_t tid)
 	return &wakeups->wakers.items[*index];
 }
 
-/* Wakers that have ended stay without a name. */
-static struct sp_error *describe(struct wakeups *wakeups, const struct record_values *record, uint64_t id)
+/* Remembers the name of a thread that is woken and not recorded: it may wake a recorded one, and end. */
+static struct sp_error *remember_name(struct wakeups *wakeups, const struct ring *ring,
+				      const struct wakeup *wakeup)
 {
+	const struct wakeup_event *event = wakeups->options.event;
+	const struct trace_field *field = &event->comm;
+	/* Data is known to reach the pid. */
+	if (field->size != WAKEUPS_COMM_SIZE || field->offset % 4 ||
+	    field->offset + field->size > event->pid.offset)
+		return NULL;
+	if (!wakeups->names)
+		wakeups->names = calloc(WAKEUPS_NAMES, sizeof(*wakeups->names));
+	if (!wakeups->names)
+		return error_no_memory();
+	struct wakeups_name *name = &wakeups->names[wakeup->woken % WAKEUPS_NAMES];
+	name->tid = wakeup->woken;
+	for (uint32_t at = 0; at < field->size; at += 4) {
+		uint32_t bytes = read_bytes(ring, wakeup->raw_at + field->offset + at, 4);
+		memcpy(name->comm + at, &bytes, sizeof(bytes));
+	}
+	return NULL;
+}
+
+/* Finds a waker's name. Returns false when out of memory; *ret is "" if it is unknown. */
+static bool find_name(const struct wakeups *wakeups, uint32_t pid, uint32_t tid, char ret[WAKEUPS_COMM_SIZE])
+{
+	const struct wakeups_name *name = wakeups->names ? &wakeups->names[tid % WAKEUPS_NAMES] : NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/comm", ctx_root(wakeups->options.ctx),
+					      pid, tid);
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
+	*ret = 0;
+	if (!path)
+		return false;
+	if (!io_read_file(path, &text, &size))
+		snprintf(ret, WAKEUPS_COMM_SIZE, "%.*s", (int)strcspn(text, "\n"), text);
+	else if (name && name->tid == tid)
+		snprintf(ret, WAKEUPS_COMM_SIZE, "%.*s", WAKEUPS_COMM_SIZE - 1, name->comm);
+	return true;
+}
+
+static struct sp_error *describe(struct wakeups *wakeups, const struct record_values *record, uint64_t id)
+{
+	char comm[WAKEUPS_COMM_SIZE];
 	struct wakeups_waker *waker = find_waker(wakeups, record->tid);
 	if (!waker)
 		return error_no_memory();
 	if (waker->read_ns && record->time_ns < waker->read_ns + NAME_NS)
 		return NULL;
 	waker->read_ns = record->time_ns;
-	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/comm", ctx_root(wakeups->options.ctx),
-					      record->pid, record->tid);
-	if (!path)
+	if (!find_name(wakeups, record->pid, record->tid, comm))
 		return error_no_memory();
-	if (io_read_file(path, &text, &size))
-		return NULL;
-	char comm[sizeof(waker->comm)] = "";
-	snprintf(comm, sizeof(comm), "%.*s", (int)strcspn(text, "\n"), text);
-	if (!strcmp(comm, waker->comm))
+	if (!*comm || !strcmp(comm, waker->comm))
 		return NULL;
 	memcpy(waker->comm, comm, sizeof(comm));
 	return add_comm(wakeups, record, id, comm);
@@ -184,6 +221,8 @@ struct sp_error *wakeups_decide(struct wakeups *wakeups, const struct ring *ring
 	bool recorded = is_recorded(wakeups, wakeup.woken, record->time_ns) ||
 			(!*outside && wakeups->options.event->was_named);
 	*ret = !recorded ? WAKEUPS_FILTERED : repeated ? WAKEUPS_REPEATED : WAKEUPS_KEEP;
+	if (!recorded && *outside)
+		return remember_name(wakeups, ring, &wakeup);
 	bool unknown = *ret == WAKEUPS_KEEP && *outside && wakeup.by_thread && record->tid;
 	if (!unknown || is_recorded(wakeups, record->tid, record->time_ns))
 		return NULL;

@@ -8,6 +8,7 @@
  *
  * Wakers that are not recorded have no COMM records. Their names are read from /proc when they first wake a
  * recorded thread, and again after a second, as they may have changed. At most WAKEUPS_WAKERS_MAX are known.
+ * Wakers that have ended have the name of their own last wake-up, if it is among the last few thousand.
  */
 #ifndef CAPTURE_SAMPLES_WAKEUPS_H
 #define CAPTURE_SAMPLES_WAKEUPS_H
@@ -21,6 +22,8 @@
 #include "record/encode.h"
 
 #define WAKEUPS_WAKERS_MAX 4096
+#define WAKEUPS_COMM_SIZE 16
+#define WAKEUPS_NAMES 4096 /* a power of 2 */
 
 /* All pointers are borrowed, and must outlive the part. */
 struct wakeups_options {
@@ -41,7 +44,13 @@ struct wakeups_last {
 /* A waker that is not recorded. */
 struct wakeups_waker {
 	uint64_t read_ns;      /* when its name was read */
-	char comm[16];
+	char comm[WAKEUPS_COMM_SIZE];
+};
+
+/* Name of a thread that is not recorded, when it was woken itself. */
+struct wakeups_name {
+	uint32_t tid; /* 0: none */
+	char comm[WAKEUPS_COMM_SIZE];
 };
 
 /* Zeroed, it may be given to wakeups_deinit(). */
@@ -51,6 +60,7 @@ struct wakeups {
 	struct { VEC(struct wakeups_last); } last; /* by CPU */
 	struct u64map waker_of;                    /* tid -> index in `wakers` */
 	struct { VEC(struct wakeups_waker); } wakers;
+	struct wakeups_name *names;                /* WAKEUPS_NAMES, by tid modulo that; NULL: none yet */
 	struct record_buffer records;              /* COMM records; the user empties it */
 };
 
