@@ -107,6 +107,11 @@ struct sp_analysis_stacks {
 	 * called. The function's total is sp_profile.shown_weight.
 	 */
 	const char *callers, *callees;
+	/*
+	 * Other modes than SP_MODE_CPU: stacks of waits keep their kernel functions. Off: a wait's stack ends
+	 * in its innermost user function, if it has one, whichever kernel functions it was recorded with.
+	 */
+	bool kernel_waits;
 };
 
 /* Meaning and weight of samples. */

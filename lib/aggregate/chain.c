@@ -173,6 +173,31 @@ void callers_drop_user(struct callers *callers)
 	callers->misc = SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT;
 }
 
+bool callers_drop_kernel(struct callers *callers, struct callers *kernel_ret)
+{
+	size_t kernel = 0, user;
+	*kernel_ret = *callers;
+	kernel_ret->misc = 0;
+	kernel_ret->count = 0;
+	if (callers->leaf_cpumode != PERF_RECORD_MISC_KERNEL)
+		return false;
+	while (callers->cpumode == PERF_RECORD_MISC_KERNEL && kernel < callers->count &&
+	       !chain_is_mark(callers->ips[kernel]))
+		kernel++;
+	kernel_ret->count = kernel;
+	for (user = kernel; user < callers->count && chain_is_mark(callers->ips[user]);)
+		user++;
+	bool marked = user > kernel && callers->ips[user - 1] == (uint64_t)PERF_CONTEXT_USER;
+	if (user == callers->count || !(marked || callers->cpumode == PERF_RECORD_MISC_USER))
+		return false;
+	callers->leaf_ip = callers->ips[user];
+	callers->leaf_cpumode = callers->cpumode = PERF_RECORD_MISC_USER;
+	callers->ips += user + 1;
+	callers->count -= user + 1;
+	callers->exact = false;
+	return true;
+}
+
 size_t callers_depth(const struct callers *callers)
 {
 	size_t depth = 1;

@@ -152,6 +152,12 @@ void callers_truncate(struct callers *callers, size_t count);
  */
 void callers_drop_user(struct callers *callers);
 
+/*
+ * Removes the kernel part of a chain: then the sampled address is the innermost one outside of the kernel.
+ * *kernel_ret: the callers in the kernel. Returns false, and removes nothing, if the chain has no user part.
+ */
+bool callers_drop_kernel(struct callers *callers, struct callers *kernel_ret);
+
 /* Returns the number of calls: the sampled address and its callers. */
 size_t callers_depth(const struct callers *callers);
 

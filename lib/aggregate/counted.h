@@ -137,6 +137,7 @@ struct truncated_sample {
 	uint32_t kernel_begin; /* index of its kernel addresses in kernel_ips */
 	uint32_t kernel_count;
 	uint16_t misc;
+	bool ends_in_user;     /* its kernel part is that of a wait, and is removed */
 };
 
 /* Values of a counter at its last sample. */

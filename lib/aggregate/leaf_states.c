@@ -18,13 +18,12 @@ uint8_t *leaf_states_frames(const struct names *names)
 	return reasons;
 }
 
-/* Returns the reason by the kernel functions of a leaf's chain, the innermost known one. */
-static uint8_t reason_of_chain(const struct resolved *resolved, const struct leaf *leaf)
+/* Returns the reason by the kernel functions of a chain, the innermost known one, if `reason` is unknown. */
+static uint8_t reason_of_chain(const struct resolved *resolved, uint32_t at, uint8_t reason)
 {
 	const struct counted *counted = resolved->counted;
 	const uint8_t *frames = counted->work->frame_reasons;
-	uint8_t reason = frames[leaf->answer >> ANSWER_SHIFT];
-	for (uint32_t at = leaf->node; at != RADIX_NONE && reason == WAIT_UNKNOWN;) {
+	while (at != RADIX_NONE && reason == WAIT_UNKNOWN) {
 		const struct radix_node *node = &counted->chains.radix.items[at];
 		for (uint32_t i = node->run + node->length; i-- > node->run && reason == WAIT_UNKNOWN;)
 			if (resolved->frames[i] < WORD_GAP)
@@ -38,9 +37,16 @@ static uint64_t state_of_wait(const struct resolved *resolved, const struct leaf
 {
 	const struct counted *counted = resolved->counted;
 	const struct group *group = &counted->groups.items[resolved->states[leaf->node].group];
+	uint8_t reason = counted->work->frame_reasons[leaf->answer >> ANSWER_SHIFT];
+	uint32_t chain = leaf->node;
 	if (counted->work->mode->latency)
 		return STATE_ALL_WAIT;
-	uint8_t reason = reason_of_chain(resolved, leaf);
+	if (group->stratum && !counted->work->options->stacks.kernel_waits) {
+		chain = group->stratum - 1;
+		group = &counted->groups.items[resolved->states[chain].group];
+		reason = reason == FRAME_USER ? WAIT_UNKNOWN : reason;
+	}
+	reason = reason_of_chain(resolved, chain, reason);
 	if (reason == WAIT_UNKNOWN && group->stratum)
 		reason = wait_reason_of_syscall(sp_reader_info(counted->work->reader)->arch,
 						group->stratum - 1);
@@ -65,12 +71,15 @@ size_t leaf_parts(const struct resolved *resolved, uint32_t index, struct leaf_p
 	const struct leaf *leaf = &counted->leaves.items[index];
 	const struct state_sums *times = &counted->leaf_times.items[index];
 	size_t count = 0;
+	bool on_cpu = times->ns[TIME_ON_CPU], blocked = times->ns[TIME_BLOCKED];
 	if (counted->work->mode->kind == SP_MODE_WAKERS)
 		return wakers_part(resolved, leaf, times, ret);
 	for (enum time_state state = 0; state < TIME_STATES && leaf->weight; state++) {
 		if (!times->ns[state])
 			continue;
-		struct leaf_part part = {.samples = count ? 0 : leaf->samples, .weight = times->ns[state],
+		/* Samples were taken on a CPU, or of a wait. They also stand for the time before running. */
+		bool sampled = on_cpu ? state == TIME_ON_CPU : blocked ? state == TIME_BLOCKED : !count;
+		struct leaf_part part = {.samples = sampled ? leaf->samples : 0, .weight = times->ns[state],
 					 .state = state, .time = state};
 		if (state == TIME_BLOCKED) {
 			part.times = *times;

@@ -226,6 +226,7 @@ static bool add_wait(struct counted *counted, uint32_t leaf, const struct rooted
 	return counted_add_times(counted, leaf, &times);
 }
 
+
 /* Adds a sample to its leaf, if it passes the filters (`shown`). Returns false when out of memory. */
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct stack *stack)
@@ -250,6 +251,14 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	}
 	weight_sums_add(&counted->events[sample->event].shown, weight);
 	return true;
+}
+
+/* Returns whether the current sample's stack ends outside of the kernel: that of a wait. */
+static bool waits_end_in_user(const struct counted *counted)
+{
+	const struct work *work = counted->work;
+	return work->mode && work->mode->kind != SP_MODE_WAKERS && counted->of_mode.is_wait &&
+	       !work->options->stacks.kernel_waits;
 }
 
 /*
@@ -277,6 +286,7 @@ static bool add_truncated(struct counted *counted, const struct rooted_sample *r
 		.kernel_begin = (uint32_t)begin,
 		.kernel_count = (uint32_t)count,
 		.misc = stack->callers.misc,
+		.ends_in_user = waits_end_in_user(counted),
 	};
 	return true;
 }
@@ -290,8 +300,11 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 		struct stack stack;
 		if (sample->kernel_count)
 			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
-		if (!stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts, &stack) ||
-		    !add_to_leaf(counted, &sample->rooted, &stack))
+		if (!stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts, &stack))
+			return error_no_memory();
+		if (sample->ends_in_user)
+			callers_drop_kernel(&stack.callers, &stack.kernel);
+		if (!add_to_leaf(counted, &sample->rooted, &stack))
 			return error_no_memory();
 	}
 	return NULL;
@@ -311,8 +324,30 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 			callers_drop_user(&counted->stack.callers);
 			counted->stack.number = REPAIR_NONE;
 		}
+		if (waits_end_in_user(counted))
+			callers_drop_kernel(&counted->stack.callers, &counted->stack.kernel);
 	}
 	return counted->has_stack ? &counted->stack : NULL;
+}
+
+/*
+ * Returns the root of a sample. The stratum of a wait that ends outside of the kernel is the node of its
+ * kernel part, plus 1: a chain of the root with the recorded stratum. RADIX_NONE when out of memory.
+ */
+static uint32_t root_of(struct counted *counted, const struct place_of_sample *place, uint16_t event,
+			const uint64_t *words, const struct stack *stack)
+{
+	uint32_t root = sample_root(counted, place, event, words), kernel = root;
+	if (root == RADIX_NONE || !waits_end_in_user(counted))
+		return root;
+	if (stack->kernel.count) {
+		const struct chain *chain = chains_add(&counted->chains, root, &stack->kernel);
+		if (!chain)
+			return RADIX_NONE;
+		kernel = chain->node;
+	}
+	counted->of_mode.stratum = kernel + 1;
+	return sample_root(counted, place, event, words);
 }
 
 struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
@@ -329,14 +364,13 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 	uint32_t view = place.view;
 	if (work->detail_count && !sample_values(counted, record, NULL, view, words))
 		return error_no_memory();
-	uint32_t root = sample_root(counted, &place, event, work->detail_count ? words : NULL);
-	if (root == RADIX_NONE)
-		return error_no_memory();
 	const struct stack *stack = stack_of(counted, record, &place);
-	uint32_t answer = !stack ? ANSWER_FAILED :
-			  address_cache_find(&counted->answers, (struct code_address){
+	if (!stack)
+		return error_no_memory();
+	uint32_t root = root_of(counted, &place, event, work->detail_count ? words : NULL, stack);
+	uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
 				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
-	if (answer == ANSWER_FAILED)
+	if (root == RADIX_NONE || answer == ANSWER_FAILED)
 		return error_no_memory();
 	const struct rooted_sample sample = {
 		.root = root,

@@ -15,6 +15,7 @@
 /* A sample's stack. Pointers are valid until the next stack is requested. */
 struct stack {
 	struct callers callers;
+	struct callers kernel; /* callers in the kernel that were removed from `callers` */
 	bool has_chain;      /* the sample has a chain, which may contain only the sampled address */
 	uint32_t number;     /* number in `repair` of a truncated stack that may be repaired later
 			      * (stacks_find_repaired()); REPAIR_NONE: not truncated */

@@ -145,7 +145,7 @@ static bool add_states(struct adder *adder, struct cells *cells, const struct sp
 		double ns = (double)parts[i].weight;
 		bool lasts = parts[i].time == TIME_BLOCKED || !of->samples;
 		cell.node = adder->nodes[TIME_STATES * (size_t)of->node + i];
-		cell.samples = i ? 0 : of->samples;
+		cell.samples = parts[i].samples ? of->samples : 0;
 		cell.weight = (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5);
 		if (!(lasts ? add_time(adder, cells, cell) : add_cell(adder, cells, cell)))
 			return false;

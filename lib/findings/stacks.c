@@ -270,6 +270,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	const struct sp_stack_ends *ends = &profile->stacks;
 	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
+	bool waits = !strcmp(profile->event, MODE_WAIT_EVENT);
 	char copies[160], rate[FINDING_TEXT], slower[80];
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
@@ -307,9 +308,11 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{profile->guessed, "frame_pointer",
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
-		{profile->system_stack, "system_stack",
-		 "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
-		 "record with --call-graph fp, which skips the callers of leaf functions instead"},
+		{profile->system_stack, waits ? "go_scheduler" : "system_stack",
+		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no thread)"
+		       : "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
+		 waits ? "make Go's block profile (runtime.SetBlockProfileRate), which has waits of goroutines"
+		       : "record with --call-graph fp, which skips the callers of leaf functions instead"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};

@@ -15,7 +15,8 @@ struct group {
 	int32_t pid, tid, cpu; /* -1: not known */
 	uint8_t replicate;     /* jackknife group of the samples (ratio.h) */
 	uint32_t detail;       /* number of a tuple in struct details */
-	uint32_t lifetime, stratum; /* samples that are scaled together (struct mode_sample) */
+	uint32_t lifetime, stratum; /* samples that are scaled together (struct mode_sample); of a wait
+				     * whose stack ends outside of the kernel: node of its kernel chain + 1 */
 };
 
 struct groups {

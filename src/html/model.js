@@ -417,8 +417,11 @@ function butterfly(tree, fn, functionCount) {
 	return {callees: callees.finish(), callers: callers.finish()};
 }
 
-// Returns the bounds of the 95 % interval of a share (Wilson), of which `samples` were taken.
+// Returns the bounds of the 95 % interval of a share (Wilson), of which `samples` were taken. Unknown (NaN) in
+// modes of time: waits of different length have different errors, which the page does not have.
 function interval(share, samples) {
+	if (profile.mode)
+		return [NaN, NaN];
 	if (!samples)
 		return [0, 1];
 	const z = 1.959964, zz = z * z / samples;

@@ -153,13 +153,13 @@ function showRange(bin, lane) {
 
 function describe(tree, node, zoom) {
 	const event = currentEvent(), weight = tree.weight[node];
-	const [low, high] = interval(weight / (derived.weight || 1), derived.samples);
+	const range = rangeText(...interval(weight / (derived.weight || 1), derived.samples));
 	const parts = [node ? functionName(tree.fn[node]) : "all"];
 	if (node && functionDso(tree.fn[node]))
 		parts.push(functionDso(tree.fn[node]));
 	if (node && tree.inlined[node])
 		parts.push("inlined");
-	parts.push(`total ${percentText(weight / (derived.weight || 1))} (${rangeText(low, high)})`,
+	parts.push(`total ${percentText(weight / (derived.weight || 1))}${range && ` (${range})`}`,
 		`self ${percentText(tree.ownWeight[node] / (derived.weight || 1))}`);
 	if (zoom)
 		parts.push(`${percentText(weight / tree.weight[zoom])} of the zoomed part`);

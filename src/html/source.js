@@ -43,13 +43,13 @@ function fileLines(file) {
 }
 
 // Makes the cell with the share of a line or an instruction, with a bar beside the heaviest one.
-function shareCell(event, at, whole, heaviest) {
+function lineShareCell(event, at, whole, heaviest) {
 	const cell = element("td", "number"), share = element("span", "share"), bar = element("i");
-	const [low, high] = interval(at.weight / (whole || 1), event.shownSamples);
+	const range = rangeText(...interval(at.weight / (whole || 1), event.shownSamples));
 	bar.style.width = `${100 * at.weight / heaviest}%`;
 	share.append(bar, percentText(at.weight / (whole || 1)));
 	cell.append(share);
-	cell.title = `${rangeText(low, high)} (95% interval), ${samplesText(at.samples)}`;
+	cell.title = `${range && `${range} (95% interval), `}${samplesText(at.samples)}`;
 	return cell;
 }
 
@@ -74,7 +74,8 @@ function lineCell(number, at, key) {
 function sourceRows(event, one, number, text, whole, heaviest) {
 	const at = one.lines.find((line) => line.line === number), key = at ? `${one.fn} ${at.file} ${number}` : "";
 	const row = element("tr", !at ? "" : at.weight === heaviest ? "hot hottest" : "hot"), rows = [row];
-	row.append(at ? shareCell(event, at, whole, heaviest) : element("td", "number"), lineCell(number, at, key),
+	row.append(at ? lineShareCell(event, at, whole, heaviest) : element("td", "number"),
+		lineCell(number, at, key),
 		element("td", "code", text));
 	if (!at || !openedLines.has(key))
 		return rows;
@@ -83,7 +84,7 @@ function sourceRows(event, one, number, text, whole, heaviest) {
 		const place = element("small", "", instruction.place.slice(instruction.place.lastIndexOf("+")));
 		place.title = instruction.place;
 		code.append(element("span", "", instruction.text), place);
-		below.append(shareCell(event, instruction, whole, heaviest), element("td", "line"), code);
+		below.append(lineShareCell(event, instruction, whole, heaviest), element("td", "line"), code);
 		rows.push(below);
 	}
 	return rows;

@@ -95,8 +95,9 @@ function percentText(share) {
 	return `${(100 * share).toFixed(2)}%`;
 }
 
+// Returns an interval's text, "" if it is unknown (NaN).
 function rangeText(low, high) {
-	return `${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;
+	return Number.isNaN(low) ? "" : `${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;
 }
 
 // Returns a cell with a share, and a bar with its interval; a bar of `most` has the cell's width.
@@ -104,9 +105,10 @@ function shareCell(share, low, high, most = 1) {
 	const cell = element("span", "number share");
 	const bar = element("i"), edge = element("i");
 	const scale = 100 / Math.max(Math.min(1, most), 1e-9);
-	bar.style.width = `${scale * Math.min(1, low)}%`;
+	const from = Number.isNaN(low) ? share : low, to = Number.isNaN(high) ? share : high;
+	bar.style.width = `${scale * Math.min(1, from)}%`;
 	edge.style.left = bar.style.width;
-	edge.style.width = `${scale * Math.max(0, Math.min(1, high) - low)}%`;
+	edge.style.width = `${scale * Math.max(0, Math.min(1, to) - from)}%`;
 	cell.append(bar, edge, percentText(share));
 	cell.setAttribute("role", "gridcell");
 	return cell;

@@ -189,17 +189,53 @@ static void write_left_out(const struct report *report, size_t count, double res
 	term_end(&report->term, TERM_DIM, out);
 }
 
+/* Returns whether a row's function is in all stacks, as far as is printed, and only calls others. */
+static bool is_entry(const struct sp_row *row)
+{
+	return row->total.share.value >= 0.99995 && row->self.share.value < 0.005;
+}
+
+/*
+ * Writes the functions at the begin of all stacks, in place of the first rows: "100.00% each: _start, main".
+ * Returns their number; 0: there are none, or no others of the `rows` first rows.
+ */
+static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
+			       size_t rows, FILE *out)
+{
+	size_t count = 0;
+	bool by_function = false;
+	for (size_t i = 0; i < report->key_count; i++)
+		by_function |= report->keys[i] == SP_KEY_FUNCTION || report->keys[i] == SP_KEY_SYMBOL;
+	if (!by_function || report->quiet || report->mode == SP_MODE_CPU || !report_by_total(report))
+		return 0;
+	while (count < rows && is_entry(&profile->rows[count]))
+		count++;
+	if (count < 2 || count == rows)
+		return 0;
+	int used = fprintf(out, "100.00%% each:");
+	for (size_t i = 0; i < count; i++) {
+		int room = report->term.width ? report->term.width - used - 2 : 0;
+		if (report->term.width && room < 2)
+			break;
+		const char *name = profile->rows[i].function ?: profile->rows[i].symbol;
+		used += fprintf(out, i ? ", " : " ") + term_put(&report->term, name, room, out);
+	}
+	putc('\n', out);
+	return count;
+}
+
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	size_t count = report_text_row_count(report, profile);
 	struct cells *rows = calloc(count + 1, sizeof(*rows));
 	double rest = 0;
-	for (size_t i = 0; rows && i < count; i++)
-		rows[i].row = &profile->rows[i];
+	size_t first = rows ? write_entry_rows(report, profile, count, out) : 0;
+	for (size_t i = first; rows && i < count; i++)
+		rows[i - first].row = &profile->rows[i];
 	for (size_t i = count; i < profile->row_count; i++)
 		rest += profile->rows[i].self.share.value;
 	struct table table = {.report = report, .term = &report->term, .rows = rows,
-			      .row_count = count, .branches = profile->of_branches,
+			      .row_count = count - first, .branches = profile->of_branches,
 			      .decimals = range_decimals(profile->samples)};
 	bool done = rows && write_rows(&table, out);
 	if (done)

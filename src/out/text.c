@@ -23,10 +23,14 @@ static void write_styled(const struct report *report, enum term_style style, con
 	term_end(&report->term, style, out);
 }
 
-/* Writes a long sentence, wrapped at blanks to the terminal's width. */
-static void write_words(const struct report *report, int indent, const char *text, FILE *out)
+/*
+ * Writes a long sentence, wrapped at blanks to the terminal's width. It begins in column `column`, which is
+ * at least `indent`, and continues in `indent`.
+ */
+static void write_words_at(const struct report *report, int column, int indent, const char *text, FILE *out)
 {
-	int width = report->term.width ? report->term.width : 100, column = indent;
+	int width = report->term.width ? report->term.width : 100;
+	bool begun = false;
 	char word[256];
 	while (*text) {
 		size_t size = strcspn(text, " ");
@@ -35,16 +39,22 @@ static void write_words(const struct report *report, int indent, const char *tex
 		word[kept] = '\0';
 		text += kept;
 		int columns = term_text_width(&report->term, word);
-		if (column > indent && column + columns + 1 > width) {
+		if (column > indent && column + columns + begun > width) {
 			fprintf(out, "\n%*s", indent, "");
 			column = indent;
 		}
-		if (column > indent)
+		if (begun && column > indent)
 			column += fprintf(out, " ");
 		column += term_put(&report->term, word, 0, out);
 		text += strspn(text, " ");
+		begun = true;
 	}
 	putc('\n', out);
+}
+
+static void write_words(const struct report *report, int indent, const char *text, FILE *out)
+{
+	write_words_at(report, indent, indent, text, out);
 }
 
 /*
@@ -210,8 +220,8 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	if (share_of(profile->repaired, profile->samples) >= KIND_LEAST)
 		add_clause(&clauses, "%s repaired",
 			   format_percent(share_of(profile->repaired, profile->samples), share));
-	fputs("stacks: ", out);
-	write_words(report, INDENT, clauses.text, out);
+	int column = fprintf(out, "stacks: ");
+	write_words_at(report, column, INDENT, clauses.text, out);
 }
 
 /* Adds the total weight in its unit, such as seconds of CPU time. */
@@ -343,23 +353,24 @@ static const struct sp_profile *first_with_rows(const struct report *report)
 static void write_legend(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
 	bool times = true;
+	char text[160];
 	if (report->quiet || profile != first_with_rows(report))
 		return;
 	for (size_t i = 0; i < report->profile_count; i++)
 		times &= report->profiles[i]->weight_is_time;
 	term_begin(&report->term, TERM_DIM, out);
 	bool wakers = report->mode == SP_MODE_WAKERS;
-	fprintf(out, "Percentages are of %s",
-		report->relative ? "what passes the filters" :
-		report->mode == SP_MODE_LATENCY ? "the processes' lifetimes" :
-		wakers ? times ? "blocked time that wake-ups ended" : "all wake-ups" :
-		report->mode != SP_MODE_CPU ? "the threads' time" :
-		times ? "total CPU time" : "the event's total");
+	const char *of = report->relative ? "what passes the filters" :
+			 report->mode == SP_MODE_LATENCY ? "the processes' lifetimes" :
+			 wakers ? times ? "blocked time that wake-ups ended" : "all wake-ups" :
+			 report->mode != SP_MODE_CPU ? "the threads' time" :
+			 times ? "total CPU time" : "the event's total";
 	if (wakers)
-		fputs(".\n", out);
+		snprintf(text, sizeof(text), "Percentages are of %s.", of);
 	else
-		fprintf(out, "; %s is the 95%% confidence interval.\n",
-			term_glyph(&report->term, "low–high", "low-high"));
+		snprintf(text, sizeof(text), "Percentages are of %s; %s is the 95%% confidence interval.", of,
+			 term_glyph(&report->term, "low–high", "low-high"));
+	write_words(report, 0, text, out);
 	if (report->mode != SP_MODE_CPU && times && !report->column_count && !report->hide_rows)
 		fprintf(out, "Time is in ms; %s.\n", wakers ? "runnable: from wake-up to running" :
 			"runnable threads wait for a CPU");

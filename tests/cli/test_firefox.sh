@@ -115,6 +115,10 @@ if [ -z "$why" ]; then
 else
 	skip "the viewer shows losses" "$why"
 fi
+. "$top_srcdir/tests/cli/waits_recording.sh"
+waits_recording
+exports "wall time" waits
+exports "latency" waits --latency
 head -n 4 uneven.txt | recording one
 exports "one sample" one
 head -n 3 uneven.txt | recording none

@@ -65,6 +65,12 @@ for name in uneven:2 one:1 none:0 timeless:2 damaged:2 deep:4 threads:10000; do
 	later "the page of the recording ${name%:*} works" opens "${name%:*}.html" "${name#*:}"
 done
 later "unequal periods: sums of cells equal the report" sums uneven.html uneven.json
+. "$top_srcdir/tests/cli/waits_recording.sh"
+waits_recording
+page waits waits
+later "wall time: the table equals the report" functions waits.html waits.json
+later "wall time: sums of cells equal the report" sums waits.html waits.json
+later "wall time: the page works" opens waits.html "$(samples waits.json)"
 million_recording
 page million million
 rm -f million

@@ -3,7 +3,7 @@
 # Modes wall, off-cpu and latency of recordings whose times are known. Two threads, in ms:
 #
 #	1  on CPU 0-40, blocked (futex) -100, on CPU -110, runnable -130, on CPU -150, blocked (sleep) -200
-#	2  on CPU 20-60, blocked (pipe) -200; no on-CPU samples
+#	2  on CPU 20-60, blocked (pipe) -200; no on-CPU samples; its user frame is in no mapping
 . "$top_srcdir/tests/cli/lib.sh"
 
 cat >"$tmp/kallsyms" <<END
@@ -81,9 +81,17 @@ END
 1 [waiting for CPU] 20000000
 2 [blocked: pipe] 140000000
 END
+	times="symbol self_running_ns self_runnable_ns self_blocked_ns self_longest_wait_ns"
 	prints "$file: functions have their samples' part of each state" \
-		weights "symbol self_running_ns self_runnable_ns self_blocked_ns self_longest_wait_ns" $file \
-		--mode wall -s symbol <<END
+		weights "$times" $file --mode wall -s symbol <<END
+0x1010 52500000 15000000 60000000 60000000
+0x2010 17500000 5000000 0 0
+0x4010 0 0 50000000 50000000
+[no stack] 40000000 0 0 0
+schedule 0 0 140000000 140000000
+END
+	prints "$file: --kernel-waits: waits are in kernel functions" \
+		weights "$times" $file --mode wall --kernel-waits -s symbol <<END
 0x1010 52500000 15000000 0 0
 0x2010 17500000 5000000 0 0
 0x4010 0 0 50000000 50000000
@@ -123,6 +131,15 @@ prints "--parallelism selects samples" weights "tid self_weight" waits --mode wa
 1 22500000
 END
 prints "folded stacks begin with the state, and count ns" report -i "$tmp/waits" --format folded <<END
+demo;[blocked: futex];[truncated stacks];[unknown] 60000000
+demo;[blocked: pipe];pipe_read_[k];schedule_[k] 140000000
+demo;[blocked: sleep];[truncated stacks];[unknown] 50000000
+demo;[on CPU];[no stack] 40000000
+demo;[on CPU];[truncated stacks];[unknown] 70000000
+demo;[waiting for CPU];[truncated stacks];[unknown] 20000000
+END
+prints "--kernel-waits: folded stacks end in the kernel" \
+	report -i "$tmp/waits" --kernel-waits --format folded <<END
 demo;[blocked: futex];futex_wait_queue_[k];schedule_[k] 60000000
 demo;[blocked: pipe];pipe_read_[k];schedule_[k] 140000000
 demo;[blocked: sleep];[truncated stacks];[unknown] 50000000
@@ -164,7 +181,7 @@ prints "text has the states, and idle threads in one line" \
 380 ms of 2 threads: 110 ms on CPU, 20 ms waiting for CPU, 250 ms blocked (3 waits, longest 140 ms),
 9 samples, none lost
 left out: 2 idle threads (400 ms); --all-threads shows them
-stacks: 44.4% complete, 55.6% truncated
+stacks: 33.3% complete, 66.7% truncated
 Percentages are of the threads' time; low-high is the 95% confidence interval.
 Time is in ms; runnable threads wait for a CPU.
 
@@ -175,7 +192,7 @@ Time is in ms; runnable threads wait for a CPU.
 13.16%  13.2-13.2                    50.0      1     50.0  [blocked: sleep]
  5.26%   2.7- 5.3           20.0                           [waiting for CPU]
 END
-prints "columns are times in ms" report -q -i "$tmp/pool" \
+prints "columns are times in ms" report -q -i "$tmp/pool" --kernel-waits \
 	-F overhead_children,on_ms,runnable_ms,blocked_ms,waits,longest_ms,symbol <<END
  total    on  runnable  blocked  waits  longest  symbol
 52.63%  70.0      20.0      110      2     60.0  [.] 0x9010
@@ -186,6 +203,45 @@ prints "columns are times in ms" report -q -i "$tmp/pool" \
 13.16%                     50.0      1     50.0  [.] 0x4010
 10.53%  40.0                                     [.] [no stack]
  5.92%  17.5       5.0                           [.] 0x2010
+END
+
+# A kernel thread, whose stacks all begin with two functions.
+cat >"$tmp/kallsyms2" <<END
+ffffffff81000000 T _text
+ffffffff81001000 T schedule
+ffffffff81002000 T kthread
+ffffffff81003000 T ret_from_fork
+ffffffff81004000 T work
+ffffffff81005000 T _etext
+END
+recording "$tmp/kthread" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain
+mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text
+comm 1 1 kworker
+switch 1 1 0 1000000000 in
+sample 0 1 1 0 1001000000 1000000 0xffffffff81004010 0xffffffff81004010 0xffffffff81002010 0xffffffff81003010
+sample 1 1 1 0 1010000000 40000000 0xffffffff81001010 0xffffffff81001010 0xffffffff81002010 0xffffffff81003010
+switch 1 1 0 1010000000 out
+switch 1 1 0 1050000000 in
+END
+prints "functions of all stacks are in one line" \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each:/,\$p"' \
+	"$tmp/kthread" "$tmp/kallsyms2" <<END
+100.00% each: kthread, ret_from_fork
+All rows: comm kworker, dso [kernel.kallsyms]
+ total   low-high    on  runnable  blocked  waits  longest  function
+80.00%  80.0-80.0                     40.0      1     40.0  [k] schedule
+20.00%   4.1-20.0  10.0                                     [k] work
+END
+prints "-q has rows for them" \
+	sh -c '"$SPROF" report -q -i "$0" --kallsyms "$1" | awk "NR > 1 { print \$1, \$NF }"' \
+	"$tmp/kthread" "$tmp/kallsyms2" <<END
+100.00% [kernel.kallsyms]
+100.00% [kernel.kallsyms]
+80.00% [kernel.kallsyms]
+20.00% [kernel.kallsyms]
 END
 
 # perf record --off-cpu: waits without switches. Periods are the times.

@@ -13,19 +13,21 @@ done
 [ -x "$CHROMIUM" ] || skip_all "no $CHROMIUM"
 cd "$tmp" || exit 99
 
-# reads NAME RECORDING: speedscope drops inlined functions of pprof, and merges functions of one name.
+# reads NAME RECORDING [OPTION]...: speedscope drops inlined functions of pprof, and merges equal names.
 reads() {
+	name=$1 data=$2
+	shift 2
 	for file in own.speedscope.json own.pb.gz callgrind.out.own; do
 		case $file in
 		*.pb.gz) inline=--no-inline ;;
 		*) inline=--inline ;;
 		esac
-		"$SPROF" report -q -i "$2" $inline -o "$file" 2>err
-		"$SPROF" report -q -i "$2" $inline -s function --children --format json >report.json 2>>err
-		check "$1: speedscope shows the functions of $file" \
+		"$SPROF" report -q -i "$data" "$@" $inline -o "$file" 2>err
+		"$SPROF" report -q -i "$data" "$@" $inline -s function --children --format json >report.json 2>>err
+		check "$name: speedscope shows the functions of $file" \
 			timeout 120 "$node" "$driver" "$modules" table "$file" report.json
 	done
-	check "$1: the JSON is valid by speedscope's schema" \
+	check "$name: the JSON is valid by speedscope's schema" \
 		"$node" "$driver" "$modules" schema own.speedscope.json
 }
 
@@ -39,6 +41,10 @@ sample 0 7 7 0 3000000 3000000 0x401010 0x401010 0x401050 0x401030
 sample 0 7 7 0 4000000 1000000 0xffffffff81000010 0xffffffff81000010 0x401030
 END
 reads "made samples" made
+. "$top_srcdir/tests/cli/waits_recording.sh"
+waits_recording
+# Threads are profiles of their own, of which the table shows one.
+reads "waits" waits --tid 7
 cat >prog.c <<'END'
 #define LOOP(n) for (unsigned int i = 0; i < (n); i++) __asm__ volatile("" ::: "memory")
 static inline __attribute__((always_inline)) void inner(void)

@@ -43,6 +43,9 @@ script_faults "$page"/*.js "$page/page.css" >"$tmp/found"
 same "the scripts have none" "$tmp/none" "$tmp/found"
 markup_faults "$page/page.html" >"$tmp/found"
 same "the markup has none" "$tmp/none" "$tmp/found"
+# Scripts are joined: a second function of one name would replace the first.
+sed -n 's/^\(async \)*\(function\|class\|const\|let\) *\([A-Za-z0-9_]*\).*/\3/p' "$page"/*.js | sort | uniq -d >"$tmp/found"
+same "no two functions have one name" "$tmp/none" "$tmp/found"
 check "the policy allows the page's own script and style only" grep -q \
 	"content=\"default-src 'none'; script-src 'sha256-@SCRIPT_HASH@'; style-src 'sha256-@STYLE_HASH@'; base-uri" \
 	"$page/page.html"

@@ -628,6 +628,24 @@ static void put_ended(struct made *made, unsigned int misc, size_t count, const 
 		  (const uint64_t[]){__VA_ARGS__})
 #define END(end) ((unsigned int)SP_MISC_END_##end << SP_MISC_END_SHIFT)
 
+TEST(waits_on_go_stacks_are_those_of_its_scheduler)
+{
+	static const struct {
+		const char *event, *says;
+	} cases[] = {
+		{"cpu-clock", "of stacks begin on a thread's own stack"},
+		{"offcpu-time", "of waits are those of Go's scheduler"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct made made = {0};
+		add_event(&made, cases[i].event, BASIC | PERF_SAMPLE_CALLCHAIN);
+		ENDED(&made, END(COMPLETE) | SP_MISC_SYSTEM_STACK, (uint64_t)PERF_CONTEXT_USER, 0x10010);
+		finish(&made);
+		says(finding(&made, SP_FINDING_TRUNCATED_STACKS), cases[i].says);
+		made_deinit(&made);
+	}
+}
+
 TEST(stacks_end_as_the_recording_says)
 {
 	struct made made = {0};

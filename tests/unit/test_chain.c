@@ -248,3 +248,56 @@ TEST(equal_chains_share_a_node_and_others_do_not)
 	}
 	chains_deinit(&chains);
 }
+
+TEST(the_kernel_part_of_a_wait_is_removed)
+{
+	const struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 1,
+					       CHAIN(KERNEL, 1, 2, 3, USER, 10, 20, 30));
+	struct callers callers = recorded(&record), kernel;
+	ck_assert(callers_drop_kernel(&callers, &kernel));
+	ck_assert_uint_eq(callers.leaf_ip, 10);
+	ck_assert_uint_eq(callers.leaf_cpumode, PERF_RECORD_MISC_USER);
+	ck_assert_uint_eq(callers.cpumode, PERF_RECORD_MISC_USER);
+	ck_assert(!callers.exact);
+	ck_assert_uint_eq(callers.count, 2);
+	ck_assert_uint_eq(callers.ips[0], 20);
+	ck_assert_uint_eq(kernel.count, 2);
+	ck_assert_uint_eq(kernel.ips[0], 2);
+	ck_assert_uint_eq(kernel.cpumode, PERF_RECORD_MISC_KERNEL);
+}
+
+TEST(a_chain_without_a_user_part_keeps_its_kernel_part)
+{
+	const struct sp_record records[] = {
+		sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, 3)),
+		sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, 3, USER)),
+		sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1)),
+		sample(PERF_RECORD_MISC_GUEST_KERNEL, 1,
+		       CHAIN((uint64_t)PERF_CONTEXT_GUEST_KERNEL, 1, 2, USER, 3)),
+	};
+	const size_t kernels[] = {2, 2, 0, 0};
+	for (size_t i = 0; i < 4; i++) {
+		const struct callers before = recorded(&records[i]);
+		struct callers callers = before, kernel;
+		ck_assert(!callers_drop_kernel(&callers, &kernel));
+		ck_assert_uint_eq(callers.leaf_ip, 1);
+		ck_assert_uint_eq(callers.count, before.count);
+		ck_assert_uint_eq(kernel.count, kernels[i]);
+	}
+}
+
+TEST(a_user_chain_has_no_kernel_part)
+{
+	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20));
+	struct callers callers = recorded(&record), kernel;
+	ck_assert(!callers_drop_kernel(&callers, &kernel));
+	ck_assert_uint_eq(callers.leaf_ip, 10);
+	ck_assert_uint_eq(kernel.count, 0);
+	/* Kernel addresses were excluded from the chain: the sampled one is not in it. */
+	record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(USER, 10, 20));
+	callers = recorded(&record);
+	ck_assert(callers_drop_kernel(&callers, &kernel));
+	ck_assert_uint_eq(callers.leaf_ip, 10);
+	ck_assert_uint_eq(callers.count, 1);
+	ck_assert_uint_eq(kernel.count, 0);
+}

@@ -102,8 +102,12 @@ async function compareRows(tab, event, shares) {
 
 // Each view is opened; none may cause a fault.
 async function visit(tab) {
-	for (const view of VIEWS)
+	for (const view of VIEWS) {
 		await set(tab, {view});
+		const shown = await tab.evaluate(() => document.body.innerText);
+		if (/\bNaN\b|\bundefined\b|\[object /.test(shown))
+			fail(`view ${view} shows ${/.{0,20}(NaN|undefined|\[object ).{0,20}/.exec(shown)[0]}`);
+	}
 	for (const parts of [{view: "flame", callers: true}, {callers: false, mine: true}, {mine: false, heat: true},
 		{heat: false, search: "a"}, {only: true}, {only: false, hide: true}, {search: "", hide: false}])
 		await set(tab, parts);
@@ -116,6 +120,10 @@ const checks = {
 		for (let i = 0; i < report.events.length; i++) {
 			await set(tab, {event: i, view: "functions"});
 			await compareRows(tab, report.events[i], true);
+			const [first] = await tab.$$eval(".row.body .share", (cells) => cells.map((cell) => cell.innerText));
+			const most = Math.max(0, ...report.events[i].rows.map((row) => row.self));
+			if (first !== undefined && first.trim() !== `${(100 * most).toFixed(2)}%`)
+				fail(`${report.events[i].name}: the first row shows ${first}, not ${most}`);
 		}
 	},
 

@@ -161,6 +161,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "weigh by cpu, wall or off-cpu time, or by latency"),
 		OPTION_CALL(0, "latency", NULL, &a->mode, report_latency_parse,
 			    "same as --mode latency", .rare = true),
+		OPTION_FLAG(0, "kernel-waits", &a->kernel_waits,
+			    "show the kernel functions in which threads wait", .rare = true),
 		OPTION_FLAG(0, "all-threads", &a->all_threads,
 			    "show idle threads in wall mode, too", .rare = true),
 		OPTION_CALL(0, "callers", "FUNCTION", &a->callers, parse_function,
@@ -186,6 +188,14 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 				     "show source lines in HTML, of files below DIR (default: .)",
 				     .rare = true),
 		OPTION_FLAG(0, "open", &a->open, "show the file in a browser, too", .rare = true),
+	};
+	OPTION_TABLE_ADD(table, group);
+}
+
+/* The rare options of the same group. */
+static void add_rarely_shown(struct report_arguments *a, struct option_table *table)
+{
+	const struct option group[] = {
 		OPTION_CHOICE('b', "branch-stack", &a->branches,
 			      "count branches instead of samples", .rare = true),
 		OPTION_CHOICE(0, "group", &a->group,
@@ -329,6 +339,7 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 {
 	struct option_table table = {0};
 	add_shown(a, &table);
+	add_rarely_shown(a, &table);
 	input_options_add_filter(&a->selection, &table);
 	input_options_add_stack_filter(&a->selection, &table);
 	input_options_add_read(&a->selection, &table);

@@ -39,7 +39,7 @@ struct report_arguments {
 	int branches; /* rows count branches; -1: not given: report_arguments_resolve() then sets 0 or 1 */
 	bool memory;
 	int mode; /* enum sp_mode; -1: not given: report_mode_resolve() then sets it */
-	bool all_threads;
+	bool all_threads, kernel_waits;
 	bool threads; /* --threads: print the states of threads */
 	int group; /* --group; -1: not given */
 	uint64_t time_quantum_ns;

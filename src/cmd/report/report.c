@@ -171,6 +171,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.inlines = arguments->selection.inlines ? SP_ON : SP_OFF,
 		.callers = arguments->callers,
 		.callees = arguments->callees,
+		.kernel_waits = arguments->kernel_waits,
 	};
 	groups->samples = (struct sp_analysis_samples){
 		.size = sizeof(groups->samples),
