@@ -222,28 +222,27 @@ static struct sp_error *end_run(struct pass *pass, const struct record_values *r
 }
 
 /*
- * Copies the record up to its id, and changes the copy: the ring must not be written to. A sample's ids are
- * near its beginning, and the rest stays where it is. In all other records the id is last.
+ * Copies the record and changes the copy: the ring must not be written to. It is copied as a whole, because
+ * the batch may be flushed before the next span, and its sink receives whole records. A sample's ids are near
+ * its beginning; in all other records the id is last.
  */
 static struct sp_error *rename_record(struct pass *pass, const struct record_fields *fields,
 				      const struct record_values *record, uint64_t id)
 {
 	const uint32_t type = record->header.type, size = record->header.size;
-	const size_t id_at = type == PERF_RECORD_SAMPLE ? fields->sample_id : size - fields->trailer_id;
-	const size_t again_at = type == PERF_RECORD_SAMPLE ? fields->sample_id_again : 0;
-	const size_t end = (again_at ?: id_at) + sizeof(id), body = sizeof(record->header);
+	const bool is_sample = type == PERF_RECORD_SAMPLE;
+	const size_t id_at = is_sample ? fields->sample_id : size - fields->trailer_id;
+	const size_t trailer_again_at = fields->trailer_id_again ? size - fields->trailer_id_again : 0;
+	const size_t again_at = is_sample ? fields->sample_id_again : trailer_again_at;
+	const size_t body = sizeof(record->header);
 	uint8_t *copy;
-	struct sp_error *error = batch_copy_ring(pass->batch, pass->ring, record->position, end, &copy);
+	struct sp_error *error = batch_copy_ring(pass->batch, pass->ring, record->position, size, &copy);
 	if (error)
 		return error;
-	pass->run = record->position + end;
+	pass->run = record->position + size;
 	memcpy(copy + id_at, &id, sizeof(id));
 	if (again_at)
 		memcpy(copy + again_at, &id, sizeof(id));
-	if (type == PERF_RECORD_SAMPLE)
-		return NULL;
-	if (fields->trailer_id_again)
-		memcpy(copy + size - fields->trailer_id_again, &id, sizeof(id));
 	if (type == PERF_RECORD_LOST)
 		memcpy(copy + body, &id, sizeof(id));
 	for (size_t i = 0; i < 2 && is_throttling(type); i++)
