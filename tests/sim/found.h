@@ -37,6 +37,9 @@ bool sim_is_waking(uint64_t id);
 /* Compares samples of waits with the kernel's switches. */
 void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
 
+/* wakeups.c: compares samples of wake-ups with the scheduler's. */
+void sim_check_wakeups(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
+
 /* states.c: compares the states of each thread, by the library's reader, with the scheduler's account. */
 void sim_check_states(const struct sim_scenario *scenario, bool killed);
 
