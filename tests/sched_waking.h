@@ -5,6 +5,7 @@
 
 #define SCHED_WAKING_SIZE 36
 #define SCHED_WAKING_FLAGS 2 /* common_flags */
+#define SCHED_WAKING_COMM 8  /* the woken thread's name */
 #define SCHED_WAKING_PID 24  /* the woken thread */
 
 /* `id`: text of the tracepoint's number. */

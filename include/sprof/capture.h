@@ -162,7 +162,11 @@ struct sp_capture_sampling {
 	 */
 	bool off_cpu;
 	uint64_t off_cpu_thin_ns;   /* write a share of shorter waits, up to 4 s; 0: 1 ms; 1: write all */
-	bool wakers;                /* with off_cpu: sample wake-ups (sched:sched_waking), too */
+	/*
+	 * With off_cpu: sample wake-ups of the recorded threads (sched:sched_waking), too. Of wakers that are
+	 * not recorded, the name and the kernel's part of the stack are.
+	 */
+	bool wakers;
 };
 
 /* Call chains. */

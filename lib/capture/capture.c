@@ -97,6 +97,8 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	if (!error)
 		error = capture_add_events(capture);
 	if (!error)
+		error = capture_watch_wakeups(capture);
+	if (!error)
 		error = capture_find_waits(capture);
 	if (!error)
 		error = event_control_watch_cpus(&capture->control);

@@ -99,8 +99,7 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 		return error;
 	const struct recording_end end = capture_end_of_file(capture);
 	error = recording_change(&capture->out, &end);
-	if (capture->samples.live_unwind)
-		live_unwind_restart(capture->samples.live_unwind);
+	sample_path_restart(&capture->samples);
 	capture->bank.was_full = false;
 	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);

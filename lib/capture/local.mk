@@ -15,7 +15,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/summary.c \
 	lib/capture/aux_areas.c \
 	lib/capture/watch.c \
-	lib/capture/watch_fd.c
+	lib/capture/watch_fd.c \
+	lib/capture/wakeups.c
 check_PROGRAMS += \
 	tests/unit/test_day
 tests_unit_test_day_SOURCES = tests/unit/test_day.c tests/unit/rings.h

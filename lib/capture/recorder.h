@@ -159,6 +159,13 @@ struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
 /* Notes losses. */
 struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;
 
+/* wakeups.c: without --wakers, these functions do nothing. */
+
+/* All events are open: wake-ups are filtered from now on. Notes which wakers are recorded. */
+struct sp_error *capture_watch_wakeups(struct sp_capture *capture) SP_MUST_CHECK;
+/* Events on whole CPUs were reopened. */
+struct sp_error *capture_add_outside_wakeups(struct sp_capture *capture) SP_MUST_CHECK;
+
 /* on_demand.c */
 
 /* Rings are mapped: begins overwrite mode, if it is on. */

@@ -7,6 +7,7 @@
  *	{0k} {0m} bytes as KiB, MiB      {0%}      per mille as percent: 12 %
  *	{0|a|b}   a if the value is 1    {o}       the note's object
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,21 @@ static void put_off_cpu(struct output *out, const struct sp_note *note)
 	};
 	if (note->values[0] < sizeof(sources) / sizeof(*sources))
 		put_template(out, note, sources[note->values[0]]);
+}
+
+static void put_wakeups_by_recorded(struct output *out, const struct sp_note *note)
+{
+	uint64_t errnum = note->values[0] <= 4095 ? note->values[0] : 0;
+	put_text(out, "wake-ups by other programs are missing: ");
+	if (!errnum)
+		put_text(out, "the format of sched:sched_waking is unknown (to record them: -a)");
+	else if (errnum == EMFILE)
+		put_text(out, "too many files are open (to record them: ulimit -n 65536)");
+	else {
+		put_text(out, "cannot open events of whole CPUs: ");
+		put_text(out, strerror((int)errnum));
+		put_text(out, " (to record them: as root, -a)");
+	}
 }
 
 static void put_waits_lost(struct output *out, const struct sp_note *note)
@@ -397,6 +413,10 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_FILE_BEGINS] = {0, true, "earlier files of this rotation contain the time before"},
 	[NOTE_FILE_ENDS] = {0, true, "later files of this rotation contain the time after"},
 	[NOTE_LOST_AT_END] = {1, true, "records of CPU {0#} were lost at the end of the file"},
+	[NOTE_WAKEUPS_BY_ALL] = {0, true,
+		"wake-ups of the recorded threads are by all threads and interrupts; of wakers that are not "
+		"recorded, only names and kernel stacks are"},
+	[NOTE_WAKEUPS_BY_RECORDED] = {1, false, NULL, put_wakeups_by_recorded},
 };
 
 static const struct kind *kind_of(uint32_t kind)

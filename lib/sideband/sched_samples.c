@@ -15,26 +15,9 @@
 #define STATE_BITS 0xff
 #define STATE_EXITED 0x30 /* EXIT_DEAD, EXIT_ZOMBIE */
 
-/* Bits of common_flags: the tracepoint was reached in such a context. */
-#define FLAGS_INTERRUPT 0x48 /* HARDIRQ, NMI */
-#define FLAGS_SOFTIRQ 0x10
-
 void sched_samples_deinit(struct sched_samples *samples)
 {
 	vec_deinit(&samples->events);
-}
-
-/* Finds a field "field:TYPE NAME;	offset:N;	size:N;" of a format. */
-static struct sched_field find_field(const char *format, const char *name)
-{
-	struct sched_field field = {0};
-	char wanted[32];
-	snprintf(wanted, sizeof(wanted), " %s;", name);
-	const char *at = strstr(format, wanted);
-	if (!at || sscanf(at + strlen(wanted), " offset:%u; size:%u;", &field.offset, &field.size) != 2 ||
-	    (field.size != 1 && field.size != 4 && field.size != 8))
-		return (struct sched_field){0};
-	return field;
 }
 
 static bool has_fields(enum sched_kind kind)
@@ -65,11 +48,11 @@ static bool on_format(void *arg, enum trace_file kind, const char *system, const
 		const char *event_name = sp_reader_event(search->reader, i)->name;
 		if (!has_fields(event->kind) || strcmp(event_name + strlen("sched:"), name) != 0)
 			continue;
-		event->prev_pid = find_field(format, "prev_pid");
-		event->prev_state = find_field(format, "prev_state");
-		event->next_pid = find_field(format, "next_pid");
-		event->pid = find_field(format, "pid");
-		event->flags = find_field(format, "common_flags");
+		event->prev_pid = trace_field_find(format, "prev_pid");
+		event->prev_state = trace_field_find(format, "prev_state");
+		event->next_pid = trace_field_find(format, "next_pid");
+		event->pid = trace_field_find(format, "pid");
+		event->flags = trace_field_find(format, "common_flags");
 	}
 	return true;
 }
@@ -127,7 +110,7 @@ struct sp_error *sched_samples_init(struct sched_samples *samples, const struct 
 }
 
 static bool read_field(const struct sched_samples *samples, const struct sp_sample *sample,
-		       struct sched_field field, uint64_t *ret)
+		       struct trace_field field, uint64_t *ret)
 {
 	struct cursor cursor = cursor_make(sample->raw.bytes, sample->raw.size, samples->swap, NULL, 0);
 	uint32_t word;
@@ -154,9 +137,9 @@ static enum task_waker waker_of(const struct sched_samples *samples, const struc
 {
 	uint64_t flags = 0;
 	read_field(samples, sample, event->flags, &flags);
-	if (flags & FLAGS_INTERRUPT)
+	if (flags & TRACE_FLAGS_INTERRUPT)
 		return TASK_WAKER_INTERRUPT;
-	if (flags & FLAGS_SOFTIRQ)
+	if (flags & TRACE_FLAGS_SOFTIRQ)
 		return TASK_WAKER_SOFTIRQ;
 	if (!(sample->present & PERF_SAMPLE_TID))
 		return TASK_WAKER_UNKNOWN;

@@ -9,10 +9,7 @@
 #include <sprof/reader.h>
 #include "base/vec.h"
 #include "sideband/task_states.h"
-
-struct sched_field {
-	uint32_t offset, size; /* in the raw data; size 0: absent */
-};
+#include "trace/field.h"
 
 enum sched_kind {
 	SCHED_EVENT_OTHER,
@@ -24,8 +21,8 @@ enum sched_kind {
 /* Tracepoint of one event. */
 struct sched_event {
 	enum sched_kind kind;
-	struct sched_field prev_pid, prev_state, next_pid; /* SCHED_EVENT_SWITCH */
-	struct sched_field pid, flags;                     /* SCHED_EVENT_WAKE; flags: common_flags */
+	struct trace_field prev_pid, prev_state, next_pid; /* SCHED_EVENT_SWITCH */
+	struct trace_field pid, flags;                     /* SCHED_EVENT_WAKE; flags: common_flags */
 };
 
 struct sched_samples {

@@ -143,6 +143,9 @@ static bool add_task(struct task_states *states, const struct sp_record *record)
 		return add_event(states, pid, tid, TASK_EVENT_FORK, time_ns, pid);
 	if (record->type == PERF_RECORD_COMM && time_ns && exec)
 		return add_event(states, pid, tid, TASK_EVENT_EXEC, time_ns, cpu_of(record));
+	/* A recorded thread that changes its name has other records, too: it may only be another's waker. */
+	if (record->type == PERF_RECORD_COMM && time_ns)
+		return true;
 	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
 	if (!thread)
 		return false;

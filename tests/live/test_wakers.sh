@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Wakers of threads: pipe_feed ends each wait of pipe_wait, and cond_post those of cond_wait. The numbers of
-# wake-ups are those of perf script on the same file.
+# wake-ups are those of perf script on the same file. Wakers that are not recorded end waits, too.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 cd "$tmp" || exit 99
@@ -12,11 +12,15 @@ if ! "$SPROF" record --wakers --no-summary -m 8M -o data -- "$workload/waits" 0.
 fi
 check "wake-ups are recorded" test -s data
 
-# WAKER WAKEE WAKE-UPS BLOCKED_NS, by tid or context.
-"$SPROF" report --wakers --format csv -i data | awk -F, '
-	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	{ print $at["waker"], $at["wakee"], $at["self_waits"], $at["self_blocked_ns"] }' |
-	sed 's/[^ ]*\[\([0-9]*\)\]/\1/g' >pairs
+# Prints WAKER WAKEE WAKE-UPS BLOCKED_NS of a file.
+pairs_of() {
+	"$SPROF" report --wakers --format csv -i "$1" | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ print $at["waker"], $at["wakee"], $at["self_waits"], $at["self_blocked_ns"] }'
+}
+
+# The same by tid or context.
+pairs_of data | sed 's/[^ ]*\[\([0-9]*\)\]/\1/g' >pairs
 comment "$(cat pairs)"
 
 tid_of() {
@@ -51,5 +55,91 @@ else
 		END { for (tid in count) print tid, count[tid] }' | sort >perf.counts
 	awk '{ count[$2] += $3 } END { for (tid in count) print tid, count[tid] }' pairs | sort >own.counts
 	same "each thread has as many wake-ups as in perf script" perf.counts own.counts
+fi
+# -- Wakers that are not recorded ---------------------------------------------------
+
+# woken NAME FILE WAKERS: the thread of `truth` waited as often as it says, and wakers of that pattern ended its
+# waits. A few waits are of the program's begin and end.
+woken() {
+	pairs_of "$2" >pairs
+	tid=$(awk 'END { print $1 }' truth) waits=$(awk 'END { print $2 }' truth)
+	check "$1" awk -v wakee="relay[$tid]" -v waits="$waits" -v wakers="$3" '
+		$2 == wakee { all += $3; own += $1 ~ wakers ? $3 : 0 }
+		END { exit !(waits > 50 && own >= 0.99 * waits - 2 && all <= 1.01 * waits + 8) }' pairs
+	comment "$waits waits; $(sort -k3,3nr pairs | head -n 3 | tr '\n' ';')"
+}
+
+# feeds COUNT: another program writes to `fifo`, COUNT times.
+mkfifo fifo
+feeds() {
+	"$workload/relay" feed "$1" 1000000 >fifo 2>/dev/null &
+	feeder=$!
+}
+
+for options in "" "--call-graph fp" "--call-graph dwarf --unwind later" "--call-graph no"; do
+	feeds 200
+	# shellcheck disable=SC2086
+	"$SPROF" record --wakers --no-summary -m 8M $options -o fed -- "$workload/relay" read <fifo 2>truth
+	wait "$feeder"
+	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
+	woken "another program ends waits${options:+ ($options)}" fed "^feeder\\[$feeder\\]\$"
+done
+"$SPROF" info -i fed >info
+check "the file states which wakers are recorded" grep -q 'by all threads and interrupts' info
+feeds 200
+"$SPROF" record --wakers --no-summary -m 8M -o fed -- "$workload/relay" read <fifo 2>truth
+wait "$feeder"
+"$SPROF" script --show-mmap-events --show-task-events -i fed >events
+check "nothing but its name is recorded of the other program" awk -v pid="$feeder" '
+	/ PERF_RECORD_/ && $0 ~ "[^0-9]" pid "[/:)]" { if (/PERF_RECORD_COMM: /) names++; else others++ }
+	END { exit !(names && !others) }' events
+"$SPROF" report --wakers -s waker,symbol --format csv -i fed >symbols
+check "its stacks are the kernel's" awk '
+	/feeder/ && /pipe_write/ { kernel = 1 }
+	/feeder/ && /\[\.\]/ { user = 1 }
+	END { exit !(kernel && !user) }' symbols
+"$SPROF" report --threads --format csv -i fed >threads
+check "it is no thread of the recording" sh -c '! grep -q feeder threads'
+
+"$SPROF" record --wakers --no-summary -m 8M -o naps -- "$workload/relay" nap 200 1000000 2>truth
+grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
+woken "timers on any CPU end waits" naps '^\[interrupt\]$'
+
+for role in family join; do
+	"$SPROF" record --wakers --no-summary -m 8M -o ends -- "$workload/relay" $role 100 2>truth
+	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
+	woken "threads that end are wakers ($role)" ends '^relay\['
+done
+
+# One of two programs. Events are opened one after the other, so that the first waits may have no waker.
+feeds 9000
+"$workload/relay" read <fifo 2>last &
+reader=$!
+"$SPROF" record --wakers --no-summary -m 8M -p "$reader" -o attached -- sleep 1.5 2>err
+"$SPROF" report --threads --format csv -i attached >threads
+comment "$(cat threads)"
+kill "$feeder" "$reader"
+wait "$feeder" "$reader" 2>/dev/null
+awk -F, -v tid="$reader" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$2 == tid { print tid, $at["waits"] }' threads >truth
+woken "the other program ends waits of -p" attached "^feeder\\[$feeder\\]\$"
+
+# The kernel's own list.
+if ! command -v perf >/dev/null; then
+	skip "the wake-ups are those of perf record -a" "no perf"
+elif ! perf record -q -a -m 16M -e sched:sched_waking -o perf.data -- "$SPROF" record --wakers --no-summary \
+	-m 8M -o both -- "$workload/relay" family 100 2>err; then
+	skip "the wake-ups are those of perf record -a" "$(tail -n 1 err)"
+else
+	perf script -i perf.data -F event,trace 2>perf.err | sed -n 's/.*comm=relay pid=\([0-9]*\) .*/\1/p' |
+		sort | uniq -c | awk '{ print $2, $1 }' >perf.counts
+	pairs_of both | sed 's/^[^ ]* [^ ]*\[\([0-9]*\)\]/\1/' | awk '{ count[$1] += $2 }
+		END { for (tid in count) print tid, count[tid] }' >own.counts
+	check "the wake-ups are those of perf record -a" awk '
+		NR == FNR { perf[$1] = $2; next }
+		$1 in perf { own += $2; all += perf[$1] }
+		END { exit !(all >= 150 && own >= 0.99 * all - 4 && own <= 1.01 * all + 4) }' perf.counts own.counts
+	comment "$(awk '{ sum += $2 } END { print FILENAME, sum }' perf.counts)"
+	comment "$(awk '{ sum += $2 } END { print FILENAME, sum }' own.counts)"
 fi
 finish

@@ -51,6 +51,8 @@ void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_
 /* snapshots.c: compares stack snapshots with the waits of tasks. */
 void sim_check_snapshots(const struct sim_scenario *scenario, const struct sim_read_back *read_back,
 			 bool killed);
+/* wakeups.c: compares samples of wake-ups with the scheduler's. */
+void sim_check_wakeups(const struct sim_scenario *scenario, const struct sim_read_back *read_back);
 
 /* states.c: compares the states of each thread, by the library's reader, with the scheduler's account. */
 void sim_check_states(const struct sim_scenario *scenario, const struct sim_read_back *read_back,

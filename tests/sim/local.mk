@@ -33,6 +33,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/tasks.c \
 	tests/sim/threads.c \
 	tests/sim/waits.c \
+	tests/sim/wakeups.c \
 	tests/sim/workload.c
 # A sanitizer's runtime makes calls before it is ready: the functions that they reach are plain.
 tests_sim_simulate_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all

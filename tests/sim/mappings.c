@@ -93,6 +93,9 @@ static void check_mapping(const struct sim_found *found)
 	/* An ancestor ended before its turn in /proc came: nothing can be known. */
 	const struct sim_process *ancestor = process->unknown ? sim_process_find(process->unknown) : NULL;
 	const struct sim_task *leader = sim_task_find(found->pid);
+	/* Wakers need not be recorded. */
+	if (sim_is_waking(found->id) && leader && (!leader->followed || leader->uncertain))
+		return;
 	bool began_before = leader && leader->start_ns < sim_result.begin_ns;
 	bool early = began_before && leader->process->ended && !process->complete;
 	/* /proc had the mappings of a later program. */

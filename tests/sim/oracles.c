@@ -63,7 +63,7 @@ static void note_recorded(void)
 
 static bool is_target(const struct sim_scenario *scenario, const struct sim_truth *truth)
 {
-	const struct sim_task *task = sim_task_find(truth->tid);
+	const struct sim_task *task = sim_task_find(truth->wakeup ? truth->woken : truth->tid);
 	return scenario->target == SIM_SYSTEM || (task && task->followed);
 }
 
@@ -152,7 +152,7 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 			sim_violation("a sample of thread %u, which is not a target", truth->tid);
 		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
 			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth) &&
-			   !sim_is_wait(truth->id);
+			   !sim_is_wait(truth->id) && !truth->wakeup;
 		/* Without the record of its fork, a task's samples cannot be told from others. */
 		const struct sim_task *task = sim_task_find(truth->tid);
 		bool unknown = scenario->target != SIM_SYSTEM &&
@@ -218,6 +218,8 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 	struct counts counts = compare_samples(scenario, killed);
 	if (scenario->sampling.off_cpu && !killed && !sim_result.failed)
 		sim_check_waits(scenario, &read_back);
+	if (scenario->sampling.wakers && !killed && !sim_result.failed && !sim_result.stats.shed)
+		sim_check_wakeups(scenario, &read_back);
 	if (scenario->sampling.off_cpu)
 		sim_check_snapshots(scenario, &read_back, killed);
 	if (scenario->sampling.off_cpu)

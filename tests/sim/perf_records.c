@@ -55,8 +55,9 @@ static void put_stack(struct composed *record, const struct sim_stack *stack, ui
 	put64(record, copied);
 }
 
-/* The task that a sample of sched:sched_waking is about. */
+/* The task that a sample of sched:sched_waking is about, and the number of wake-ups so far. */
 static const struct sim_task *woken_task;
+static uint32_t wakeups;
 
 /* Fields of sched:sched_waking, as its format states; other events have none. */
 static void put_waking(struct composed *record)
@@ -121,7 +122,11 @@ void sim_record_sample(struct sim_event *event, struct sim_task *task, unsigned 
 		  stack.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
 		  task ? task->process->pid : 0, task ? task->tid : 0, cpu);
 	record.truth.ip = stack.ip;
+	if (attr->exclude_callchain_user && !attr->sample_stack_user)
+		stack.depth = 0;
 	record.truth.chain_hash = sim_stack_hash(&stack);
+	record.truth.woken = woken_task ? woken_task->tid : 0;
+	record.truth.wakeup = woken_task ? wakeups : 0;
 	put_sample(&record, &stack, period);
 	sim_end(&record);
 	if (task)
@@ -290,15 +295,26 @@ void sim_record_switch(struct sim_task *task, uint16_t misc)
 	for_events(task, visit_switch, &sideband);
 }
 
+/* Samples of one wake-up, by the context's events on that CPU. */
+static void record_waking(const struct sim_context *context, struct sim_task *waker, unsigned int cpu)
+{
+	for (size_t i = 0; context && i < context->count; i++) {
+		struct sim_event *event = context->events[i];
+		if (event->attr.type == PERF_TYPE_TRACEPOINT && event->enabled && !event->closed &&
+		    !event->detached && (event->cpu < 0 || (unsigned int)event->cpu == cpu))
+			sim_record_sample(event, waker, cpu, 1);
+	}
+}
+
+/* Events of the woken thread take no sample. Whether the CPU's or the waker's are first is not defined. */
 void sim_record_waking(const struct sim_task *woken, unsigned int cpu)
 {
 	const struct sim_cpu *at = &sim_machine.cpus[cpu];
+	const struct sim_context *contexts[] = {at->context, at->current ? at->current->context : NULL};
+	bool swapped = sim_chance(SIM_WORLD, 50);
 	woken_task = woken;
-	for (size_t i = 0; at->context && i < at->context->count; i++) {
-		struct sim_event *event = at->context->events[i];
-		if (event->attr.type == PERF_TYPE_TRACEPOINT && event->enabled && !event->closed &&
-		    !event->detached)
-			sim_record_sample(event, at->current, cpu, 1);
-	}
+	wakeups++;
+	for (size_t i = 0; i < 2; i++)
+		record_waking(contexts[swapped ? 1 - i : i], at->current, cpu);
 	woken_task = NULL;
 }

@@ -7,6 +7,8 @@
 #define LIVE {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF}
 #define LATER {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF, .unwind = SP_UNWIND_LATER}
 #define OFF_CPU {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = 997, .off_cpu = true}
+#define WAKERS                                                                                 \
+	{SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = 997, .off_cpu = true, .wakers = true}
 #define RATE(hz) {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = (hz)}
 #define NO_BUFFERS {SIZE(sp_capture_buffers)}
 #define RING(bytes) {SIZE(sp_capture_buffers), .ring_bytes = (bytes)}
@@ -174,9 +176,7 @@ const struct sim_scenario sim_scenarios[] = {
 	}, {
 		.name = "off-cpu-wakers", .cpus = 8, .workload = {ROOTS(20), .slice_us = 300},
 		.target = SIM_SYSTEM, CPUS,
-		.sampling = {SIZE(sp_capture_sampling), .events = "cpu-clock", .freq_hz = 997,
-			     .off_cpu = true, .wakers = true},
-		.buffers = RING(524288), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.sampling = WAKERS, .buffers = RING(524288), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
 		.name = "snapshots", .cpus = 4, .workload = {PREEMPTED, SLEEPY, .life_ms = 600}, TASKS,
@@ -236,6 +236,15 @@ const struct sim_scenario sim_scenarios[] = {
 		.sampling = OFF_CPU, .buffers = RING(262144), .schedule = NO_SCHEDULE,
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_bytes = 200000},
 		.chains = FRAME_POINTERS,
+	}, {
+		.name = "wakers-attach", .cpus = 4, .workload = {ROOTS(6), .slice_us = 300},
+		.target = SIM_ATTACH, TASKS,
+		.sampling = WAKERS, .buffers = RING(524288), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = FRAME_POINTERS, .stop_ms = 400,
+	}, {
+		.name = "wakers-live", .cpus = 4, .workload = {PREEMPTED, .life_ms = 400}, TASKS,
+		.sampling = WAKERS, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
+		.chains = LIVE,
 	}, {
 		/* Ten minutes; a new file about every half minute. */
 		.name = "churn", .cpus = 4, CPUS, .limit_s = 620,

@@ -295,6 +295,7 @@ struct sim_truth {
 	uint16_t misc;
 	enum sim_fate fate;
 	bool whole_cpu;
+	uint32_t woken, wakeup; /* samples of sched_waking: the thread, and the wake-up's number from 1 on */
 };
 
 struct sim_perf {

@@ -7,6 +7,7 @@
 #include "capture/config/plan_facts.h"
 #include "record/note.h"
 #include "root.h"
+#include "tests/sched_waking.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -415,6 +416,8 @@ TEST(wakeups_precede_the_events_of_waits)
 		MADE made;
 		make(&made);
 		root_put(&made.root, "/sys/kernel/tracing/events/sched/sched_waking/id", "375\n");
+		root_put(&made.root, "/sys/kernel/tracing/events/sched/sched_waking/format",
+			 SCHED_WAKING_FORMAT("375"));
 		made.options.sampling.off_cpu = made.options.sampling.wakers = true;
 		made.options.sampling.events = events[i];
 		made.options.sampling.freq_hz = 997;
@@ -431,6 +434,11 @@ TEST(wakeups_precede_the_events_of_waits)
 		ck_assert(plan->samples[0].attr.freq);
 		ck_assert_uint_eq(made.config.off_cpu.event, 2);
 		ck_assert_str_eq(plan->samples[2].name, "offcpu-time");
+		const struct wakeup_event *event = &made.config.off_cpu.wakeups;
+		ck_assert(event->on && event->event == 1 && event->was_named == (events[i] != NULL));
+		ck_assert_uint_eq(event->pid.offset, SCHED_WAKING_PID);
+		ck_assert_uint_eq(event->flags.offset, SCHED_WAKING_FLAGS);
+		ck_assert(off_cpu_has_outside_wakers(&made.config.off_cpu, plan));
 	}
 }
 

@@ -382,6 +382,60 @@ TEST(a_cpu_that_comes_back_is_recorded_again)
 	fixture_deinit(&f);
 }
 
+/* Whether outside events count while this thread runs. */
+static bool outside_counts(const struct fixture *f)
+{
+	uint64_t before = sum_of(&f->control.alternate.outside);
+	counting(f);
+	return sum_of(&f->control.alternate.outside) != before;
+}
+
+TEST(outside_events_complete_a_tasks_event)
+{
+	struct fixture f;
+	struct event_renamed_list renamed = {0};
+	bool back;
+	if (!fixture_init(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	f.config.target = CAPTURE_PROCESSES;
+	f.config.off_cpu.wakeups = (struct wakeup_event){.on = true, .pid = {24, 4}, .flags = {2, 1}};
+	begin(&f, ROOMY_BYTES);
+	if (f.control.outside_errnum) {
+		ck_assert(!f.control.alternate.outside.count && !f.control.alternate.clocks.count);
+		fixture_deinit(&f);
+		skip_test("no permission to open CPU-wide events");
+	}
+	const struct alternate_ids *ids = &f.control.alternate.ids;
+	ck_assert_uint_eq(ids->outside.count, f.config.cpus.count);
+	ck_assert_uint_ne(alternate_ids_find(ids, ids->outside.items[0]), 0);
+	const struct perf_event_attr *attr = &f.control.alternate.outside.items[0].attr;
+	ck_assert(!attr->sample_stack_user && !attr->inherit && !attr->enable_on_exec);
+	ck_assert(outside_counts(&f));
+	turn(&f, 0, false);
+	ck_assert(!outside_counts(&f));
+	turn(&f, 0, true);
+	ok_or_fail(event_control_pause(&f.control));
+	ck_assert(!outside_counts(&f));
+	ok_or_fail(event_control_resume(&f.control));
+	ck_assert(outside_counts(&f));
+	/* The event of a CPU that was offline is opened again, and has another id. */
+	ok_or_fail(event_control_watch_cpus(&f.control));
+	struct cpu_check check = {.now = true, .notes = &f.notes};
+	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
+	ck_assert(!back);
+	alternate_enable(&f.control.alternate.clocks, false);
+	f.control.alternate.clocks.enabled = true;
+	f.control.cpu_hotplug.cpus[0].seen_ns -= SECOND;
+	ok_or_fail(event_control_check_cpus(&f.control, &check, &renamed, &back));
+	ck_assert(back && !renamed.count);
+	ck_assert_uint_eq(ids->outside.count, f.config.cpus.count + 1);
+	ck_assert_uint_eq(alternate_ids_find(ids, vec_last(&ids->outside)[0]),
+			  alternate_ids_find(ids, ids->outside.items[0]));
+	ck_assert(outside_counts(&f));
+	vec_deinit(&renamed);
+	fixture_deinit(&f);
+}
+
 TEST(a_cpu_with_an_aux_area_stays_lost)
 {
 	struct fixture f;

@@ -381,6 +381,41 @@ TEST(filter_renames_samples_in_the_batch)
 	}
 }
 
+/* A sink that fails unless it receives whole records. */
+static struct sp_error *check_whole(void *arg, struct iovec *spans, int count)
+{
+	struct store *store = arg;
+	store->bytes.count = 0;
+	ok_or_fail(store_write(arg, spans, count));
+	for (size_t at = 0; at < store->bytes.count;) {
+		struct perf_event_header header;
+		ck_assert_uint_ge(store->bytes.count - at, sizeof(header));
+		memcpy(&header, store->bytes.items + at, sizeof(header));
+		ck_assert_uint_ge(store->bytes.count - at, header.size);
+		at += header.size;
+	}
+	return NULL;
+}
+
+TEST(renamed_samples_stay_whole_however_many_there_are)
+{
+	struct fixture f;
+	struct alternate_ids alternates = {.first_listed = 5};
+	fixture_init(&f, 1 << 20, 0);
+	f.sink.write = check_whole;
+	f.filter.membership = NULL;
+	f.filter.alternates = &alternates;
+	ck_assert(vec_reserve(&alternates.listed, 1));
+	*vec_push(&alternates.listed) = 6;
+	ck_assert(u64map_put(&alternates.map, 5, 1, NULL));
+	for (uint64_t i = 0; i < 1000; i++)
+		put_sample(&f, 1, 1 + i, 70 + i % 40, false);
+	run(&f);
+	ck_assert_uint_eq(f.filter.counts.samples, 1000);
+	alternate_ids_deinit(&alternates);
+	fixture_deinit(&f);
+}
+
 TEST(batch_releases_the_ring_though_the_sink_fails)
 {
 	struct fixture f;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "test.h"
+#include "tests/sched_waking.h"
+#include "trace/field.h"
 
 struct seen {
 	char text[1024];
@@ -133,4 +135,19 @@ TEST(nonsense_is_damage)
 	ck_assert_ptr_nonnull(error);
 	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "longs of 3 bytes"));
 	sp_error_free(error);
+}
+
+TEST(fields_are_found_by_name)
+{
+	const char *format = SCHED_WAKING_FORMAT("315");
+	struct trace_field pid = trace_field_find(format, "pid");
+	ck_assert_uint_eq(pid.offset, SCHED_WAKING_PID);
+	ck_assert_uint_eq(pid.size, 4);
+	ck_assert_uint_eq(trace_field_find(format, "common_pid").offset, 4);
+	ck_assert_uint_eq(trace_field_find(format, "common_flags").size, 1);
+	ck_assert_uint_eq(trace_field_find(format, "comm[16]").offset, SCHED_WAKING_COMM);
+	ck_assert_uint_eq(trace_field_find(format, "comm[16]").size, 16);
+	ck_assert_uint_eq(trace_field_find(format, "comm").size, 0);
+	ck_assert_uint_eq(trace_field_find(format, "prev_pid").size, 0);
+	ck_assert_uint_eq(trace_field_find("field:int pid;\toffset:", "pid").size, 0);
 }

@@ -172,6 +172,31 @@ TEST(tracker_follows_forks_across_rings)
 	fixture_deinit(&f);
 }
 
+TEST(tracker_knows_when_each_thread_was_followed)
+{
+	struct fixture f;
+	fixture_init(&f, MEMBERSHIP_BY_PROCESS);
+	struct membership threads = {.by = MEMBERSHIP_BY_THREAD, .follow = true};
+	f.tracker.threads = &threads;
+	ck_assert(membership_add(&f.membership, 10, 10, 0) && membership_add(&threads, 10, 10, 0));
+	struct sp_record thread = forked(10, 10);
+	thread.task.tid = 11;
+	put(&f, 0, 100, 1, thread, true);
+	put(&f, 0, 110, 1, forked(10, 20), true);
+	put(&f, 1, 120, 1, forked(40, 50), false);
+	put(&f, 0, 130, 1, exited(10, 11), true);
+	drain(&f);
+	kept_is_wanted(&f);
+	ck_assert(membership_has(&threads, 0, 11, 105) && !membership_has(&threads, 0, 11, 99));
+	ck_assert(membership_has(&threads, 0, 20, 200) && !membership_has(&threads, 0, 50, 200));
+	/* The number becomes another's, and is forgotten. */
+	ck_assert(membership_fork(&threads, &(struct task_birth){.pid = 11, .tid = 11, .parent_pid = 40,
+								  .parent_tid = 40, .time_ns = 140}));
+	ck_assert(membership_has(&threads, 0, 11, 139) && !membership_has(&threads, 0, 11, 140));
+	membership_deinit(&threads);
+	fixture_deinit(&f);
+}
+
 TEST(tracker_of_a_followed_thread_is_its_process)
 {
 	struct fixture f;

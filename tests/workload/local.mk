@@ -20,6 +20,7 @@ noinst_PROGRAMS += \
 	tests/workload/ping_pong \
 	tests/workload/probe \
 	tests/workload/proportions \
+	tests/workload/relay \
 	tests/workload/serial_parallel \
 	tests/workload/storm \
 	tests/workload/threads \
@@ -110,3 +111,6 @@ tests_workload_faults_LDADD =
 tests_workload_ping_pong_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_ping_pong_LDFLAGS =
 tests_workload_ping_pong_LDADD = $(PTHREAD_LIBS)
+tests_workload_relay_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
+tests_workload_relay_LDFLAGS =
+tests_workload_relay_LDADD = $(PTHREAD_LIBS)

@@ -2,7 +2,9 @@
 #include "capture/config/off_cpu.h"
 
 #include <string.h>
+#include "base/cleanup.h"
 #include "capture/config/plan_facts.h"
+#include "proc/tracefs.h"
 #include "record/note.h"
 
 /* Default of off_cpu_thin_ns, and its limit. */
@@ -41,14 +43,32 @@ static bool is_wakeup(const struct event_spec *spec)
 	return !strcmp(spec->name, "sched:sched_waking");
 }
 
+/* Finds the fields of wake-ups. Without them, wake-ups by the recorded threads are sampled as they are. */
+static struct sp_error *find_fields(const struct sp_ctx *ctx, struct wakeup_event *ret)
+{
+	CLEANUP(tracefs_deinit) struct tracefs tracefs;
+	CLEANUP_FREE char *format = NULL;
+	size_t size;
+	struct sp_error *error = tracefs_init(&tracefs, ctx);
+	if (error || !tracefs.path || tracefs_format(&tracefs, "sched", "sched_waking", &format, &size))
+		return error;
+	ret->pid = trace_field_find(format, "pid");
+	ret->comm = trace_field_find(format, "comm[16]");
+	ret->flags = trace_field_find(format, "common_flags");
+	return NULL;
+}
+
 /* Adds the event of wake-ups, unless it was named. -F and -c are for the other events. */
-static struct sp_error *add_wakeups(struct event_specs *specs, const struct sp_ctx *ctx)
+static struct sp_error *add_wakeups(struct event_specs *specs, const struct sp_ctx *ctx,
+				    struct wakeup_event *ret)
 {
 	size_t first = 0;
 	while (first < specs->count && !is_wakeup(&specs->items[first]))
 		first++;
-	struct sp_error *error = first == specs->count ? event_specs_parse(specs, ctx, "sched:sched_waking") :
-							 NULL;
+	*ret = (struct wakeup_event){.on = true, .was_named = first < specs->count, .event = first};
+	struct sp_error *error = ret->was_named ? NULL : event_specs_parse(specs, ctx, "sched:sched_waking");
+	if (!error)
+		error = find_fields(ctx, ret);
 	if (error || specs->items[first].terms.given & (EVENT_TERM_PERIOD | EVENT_TERM_FREQ))
 		return error;
 	specs->items[first].terms.given |= EVENT_TERM_PERIOD;
@@ -61,7 +81,8 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
 {
 	if (!options->sampling.off_cpu)
 		return NULL;
-	struct sp_error *error = options->sampling.wakers ? add_wakeups(specs, ctx) : NULL;
+	struct wakeup_event wakeups = {0};
+	struct sp_error *error = options->sampling.wakers ? add_wakeups(specs, ctx, &wakeups) : NULL;
 	size_t first = specs->count;
 	if (!error)
 		error = event_specs_parse(specs, ctx, "context-switches,dummy:u");
@@ -76,8 +97,17 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
 		specs->items[i].terms.period = 1;
 	}
 	*ret = (struct off_cpu){.on = true, .event = first,
-				.thin_ns = options->sampling.off_cpu_thin_ns ?: THIN_NS};
+				.thin_ns = options->sampling.off_cpu_thin_ns ?: THIN_NS,
+				.wakeups = wakeups};
 	return NULL;
+}
+
+bool off_cpu_has_outside_wakers(const struct off_cpu *off_cpu, const struct event_plan *plan)
+{
+	const struct wakeup_event *wakeups = &off_cpu->wakeups;
+	/* Counts of groups would be before the raw data. */
+	return wakeups->on && !plan->cpu_wide && wakeups->pid.size == 4 && wakeups->flags.size == 1 &&
+	       !(plan->samples[wakeups->event].attr.sample_type & PERF_SAMPLE_READ);
 }
 
 bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *plan)

@@ -10,12 +10,23 @@
 #include "capture/notes/notes.h"
 #include "event/open.h"
 #include "event/parse.h"
+#include "trace/field.h"
+
+/* The event of wake-ups, sched:sched_waking. Zeroed: there is none. */
+struct wakeup_event {
+	bool on;
+	bool was_named;               /* -e has the event: samples of all woken threads are wanted */
+	size_t event;                 /* index in the plan's samples */
+	struct trace_field pid, comm;  /* the woken thread's; size 0: unknown */
+	struct trace_field flags;      /* common_flags */
+};
 
 /* Zeroed: waits are not recorded. */
 struct off_cpu {
 	bool on;
 	uint64_t thin_ns;
 	size_t event; /* index of offcpu-time in the plan's samples; the next is the dummy event */
+	struct wakeup_event wakeups;
 };
 
 /*
@@ -31,6 +42,12 @@ struct sp_error *off_cpu_check(const struct capture_options *options, bool every
 struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_ctx *ctx,
 				    const struct capture_options *options,
 				    struct off_cpu *ret) SP_MUST_CHECK;
+
+/*
+ * Whether wake-ups by threads that are not recorded can be told apart: events are opened for tasks, and the
+ * place of the woken thread in samples is known.
+ */
+bool off_cpu_has_outside_wakers(const struct off_cpu *off_cpu, const struct event_plan *plan);
 
 /* Whether the kernel refuses stacks of context switches. */
 bool off_cpu_is_refused(const struct off_cpu *off_cpu, const struct event_plan *plan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/event_control/alternate.h"
 
+#include <errno.h>
 #include <sprof/capture.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -47,16 +48,16 @@ static struct perf_event_attr helper_attr(const struct event_plan *plan, uint32_
 	return attr;
 }
 
-/* Opens an event, to its CPU's ring buffer. Returns the descriptor, and its id; -1: the kernel refuses. */
+/* Opens an event, to its CPU's ring buffer. Returns the descriptor, and its id; or -errno. */
 static int open_event(const struct alternate_places *options, const struct alternate_event *wanted,
 		      uint64_t *id_ret)
 {
 	const struct event_kernel *kernel = event_kernel_real();
 	int output = event_set_ring_fd(options->set, wanted->cpu_index, EVENT_ROLE_SAMPLES);
 	const struct event_planned *event = &options->plan->samples[wanted->planned];
-	bool in_cgroup = event->in_cgroup && options->tid < 0;
+	bool in_cgroup = event->in_cgroup && wanted->tid < 0;
 	const struct event_target target = {
-		.pid = in_cgroup ? event->cgroup_fd : options->tid,
+		.pid = in_cgroup ? event->cgroup_fd : wanted->tid,
 		.cpu = (int32_t)options->cpus[wanted->cpu_index],
 		.group_fd = output,
 		.flags = PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP |
@@ -64,48 +65,60 @@ static int open_event(const struct alternate_places *options, const struct alter
 	};
 	int fd = event_open_planned(kernel, event, &wanted->attr, &target);
 	if (fd < 0)
-		return -1;
-	if ((event->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
+		return fd;
+	bool is_dummy = wanted->attr.type != event->attr.type;
+	if ((event->filter && !is_dummy && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, event->filter) < 0) ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, id_ret) < 0) {
+		int errnum = errno;
 		close(fd);
-		return -1;
+		return -errnum;
 	}
 	return fd;
 }
 
-/* Opens an event and adds it to a list. *opened_ret: the kernel did not refuse it. */
+/* Notes the id of an event that was opened. */
+static struct sp_error *add_id(struct alternate *alternate, const struct alternate_events *events,
+			       uint64_t id, uint32_t listed)
+{
+	uint64_t *outside = events == &alternate->outside ? vec_push(&alternate->ids.outside) : &id;
+	if (!outside || !u64map_put(&alternate->ids.map, id, listed, NULL))
+		return error_no_memory();
+	*outside = id;
+	return NULL;
+}
+
+/* Opens an event and adds it to a list. *errnum_ret: 0, or why the kernel refuses it. */
 static struct sp_error *add_event(struct alternate *alternate, struct alternate_events *events,
-				  const struct alternate_event *wanted, bool *opened_ret)
+				  const struct alternate_event *wanted, int *errnum_ret)
 {
 	uint64_t id;
 	struct alternate_event event = *wanted;
-	*opened_ret = false;
 	if (!vec_reserve(events, events->count + 1))
 		return error_no_memory();
 	event.fd = open_event(&alternate->options, &event, &id);
+	*errnum_ret = event.fd < 0 ? -event.fd : 0;
 	if (event.fd < 0)
 		return NULL;
 	*vec_push(events) = event;
-	*opened_ret = true;
-	return u64map_put(&alternate->ids.map, id, event.listed, NULL) ? NULL : error_no_memory();
+	return add_id(alternate, events, id, event.listed);
 }
 
-/* Opens an alternate of a planned event on each CPU. *opened_ret: the kernel refused none. */
+/* Opens an alternate of a planned event on each CPU. *errnum_ret: 0: the kernel refused none. */
 static struct sp_error *add_alternates(struct alternate *alternate, struct alternate_events *events,
-				       const struct sp_event *planned, size_t index,
-				       const struct perf_event_attr *attr, bool *opened_ret)
+				       const struct sp_event *planned, const struct alternate_event *like,
+				       int *errnum_ret)
 {
 	struct sp_error *error = NULL;
-	*opened_ret = true;
-	for (size_t i = 0; i < alternate->options.cpu_count && !error && *opened_ret; i++) {
+	*errnum_ret = 0;
+	for (size_t i = 0; i < alternate->options.cpu_count && !error && !*errnum_ret; i++) {
 		uint64_t *listed = vec_push(&alternate->ids.listed);
 		if (!listed)
 			return error_no_memory();
 		*listed = planned->ids[i < planned->id_count ? i : 0];
-		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .planned = (uint32_t)index,
-						       .listed = (uint32_t)alternate->ids.listed.count,
-						       .attr = *attr};
-		error = add_event(alternate, events, &wanted, opened_ret);
+		struct alternate_event wanted = *like;
+		wanted.cpu_index = (uint32_t)i;
+		wanted.listed = (uint32_t)alternate->ids.listed.count;
+		error = add_event(alternate, events, &wanted, errnum_ret);
 	}
 	return error;
 }
@@ -139,11 +152,13 @@ static struct sp_error *open_large(struct alternate *alternate, const struct sp_
 	struct sp_error *error = NULL;
 	bool opened = size;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
-		struct perf_event_attr attr = alternate_attr(&plan->samples[i].attr, size);
-		attr.enable_on_exec = options->on_exec;
-		opened = planned[i].id_count;
-		if (opened)
-			error = add_alternates(alternate, &alternate->large, &planned[i], i, &attr, &opened);
+		struct alternate_event like = {.planned = (uint32_t)i, .tid = options->tid,
+					       .attr = alternate_attr(&plan->samples[i].attr, size)};
+		int errnum = ENOENT;
+		like.attr.enable_on_exec = options->on_exec;
+		if (planned[i].id_count)
+			error = add_alternates(alternate, &alternate->large, &planned[i], &like, &errnum);
+		opened = !errnum;
 	}
 	if (error || !opened) {
 		close_events(&alternate->large);
@@ -161,7 +176,7 @@ static struct sp_error *open_helpers(struct alternate *alternate)
 	uint64_t size = options->ring_bytes / RING_SHARE & ~(uint64_t)7;
 	uint32_t used = options->plan->samples[0].attr.sample_stack_user;
 	struct sp_error *error = NULL;
-	bool opened;
+	int errnum;
 	if (alternate->large.stack_bytes > used)
 		used = alternate->large.stack_bytes;
 	if (size > SP_STACK_BYTES_MAX)
@@ -172,8 +187,9 @@ static struct sp_error *open_helpers(struct alternate *alternate)
 	const struct perf_event_attr attr = helper_attr(options->plan, (uint32_t)size);
 	alternate->helper.stack_bytes = (uint32_t)size;
 	for (size_t i = 0; i < options->cpu_count && !error; i++) {
-		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .attr = attr};
-		error = add_event(alternate, &alternate->helper, &wanted, &opened);
+		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .tid = options->tid,
+						       .attr = attr};
+		error = add_event(alternate, &alternate->helper, &wanted, &errnum);
 	}
 	return error;
 }
@@ -214,14 +230,81 @@ struct sp_error *alternate_open_slow(struct alternate *alternate)
 	struct sp_error *error = find_planned(alternate, &planned);
 	bool opened = true;
 	for (size_t i = 0; i < plan->sample_count && !error && opened; i++) {
-		struct perf_event_attr attr = disabled_attr(&plan->samples[i].attr);
-		opened = planned[i].id_count && slow_down(&attr);
-		if (opened)
-			error = add_alternates(alternate, &alternate->slow, &planned[i], i, &attr, &opened);
+		struct alternate_event like = {.planned = (uint32_t)i, .tid = alternate->options.tid,
+					       .attr = disabled_attr(&plan->samples[i].attr)};
+		int errnum = ENOENT;
+		if (planned[i].id_count && slow_down(&like.attr))
+			error = add_alternates(alternate, &alternate->slow, &planned[i], &like, &errnum);
+		opened = !errnum;
 	}
 	if (error || !opened)
 		close_events(&alternate->slow);
 	return error;
+}
+
+/* Event of a whole CPU, whose samples have the fields of the planned one, but no user space. */
+static struct perf_event_attr outside_attr(const struct perf_event_attr *planned)
+{
+	struct perf_event_attr attr = disabled_attr(planned);
+	attr.inherit = attr.inherit_stat = attr.inherit_thread = attr.remove_on_exec = 0;
+	attr.sample_stack_user = 0;
+	attr.exclude_callchain_user = (attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+	attr.size = event_attr_size(&attr);
+	return attr;
+}
+
+/* Dummy event that is always enabled. */
+static struct perf_event_attr clock_attr(const struct event_plan *plan)
+{
+	struct perf_event_attr attr = plan->holders[EVENT_ROLE_SAMPLES];
+	attr.disabled = 0;
+	attr.read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED;
+	return attr;
+}
+
+static struct sp_error *open_clocks(struct alternate *alternate, int *errnum_ret)
+{
+	struct sp_error *error = NULL;
+	const struct perf_event_attr attr = clock_attr(alternate->options.plan);
+	for (size_t i = 0; i < alternate->options.cpu_count && !error && !*errnum_ret; i++) {
+		const struct alternate_event wanted = {.cpu_index = (uint32_t)i, .tid = -1, .attr = attr};
+		error = add_event(alternate, &alternate->clocks, &wanted, errnum_ret);
+	}
+	alternate->clocks.enabled = true;
+	return error;
+}
+
+struct sp_error *alternate_open_outside(struct alternate *alternate, size_t planned, int *errnum_ret)
+{
+	const struct sp_event *events;
+	const struct alternate_event like = {
+		.planned = (uint32_t)planned, .tid = -1,
+		.attr = outside_attr(&alternate->options.plan->samples[planned].attr)};
+	struct sp_error *error = find_planned(alternate, &events);
+	*errnum_ret = error || events[planned].id_count ? 0 : ESRCH;
+	if (!error && !*errnum_ret)
+		error = add_alternates(alternate, &alternate->outside, &events[planned], &like, errnum_ret);
+	if (!error && !*errnum_ret)
+		error = open_clocks(alternate, errnum_ret);
+	if (!error && !*errnum_ret)
+		return NULL;
+	close_events(&alternate->outside);
+	close_events(&alternate->clocks);
+	return error;
+}
+
+bool alternate_enabled_time(const struct alternate *alternate, size_t cpu_index, uint64_t *ns_ret)
+{
+	uint64_t values[4]; /* value, enabled time, id, lost */
+	for (size_t i = 0; i < alternate->clocks.count; i++) {
+		const struct alternate_event *event = &alternate->clocks.items[i];
+		if (event->cpu_index != cpu_index ||
+		    read(event->fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(*values)))
+			continue;
+		*ns_ret = values[1];
+		return true;
+	}
+	return false;
 }
 
 void alternate_close(struct alternate *alternate)
@@ -229,6 +312,8 @@ void alternate_close(struct alternate *alternate)
 	close_events(&alternate->large);
 	close_events(&alternate->helper);
 	close_events(&alternate->slow);
+	close_events(&alternate->outside);
+	close_events(&alternate->clocks);
 	alternate_ids_deinit(&alternate->ids);
 	*alternate = (struct alternate){0};
 }
@@ -275,12 +360,15 @@ static bool counts_lost(const struct alternate *alternate)
 }
 
 static struct sp_error *reopen_events(struct alternate *alternate, struct alternate_events *events,
-				      size_t cpu_index)
+				      size_t cpu_index, bool *refused_ret)
 {
 	for (size_t i = 0; i < events->count; i++) {
 		struct alternate_event *event = &events->items[i];
 		uint64_t id;
-		int fd = event->cpu_index == cpu_index ? open_event(&alternate->options, event, &id) : -1;
+		if (event->cpu_index != cpu_index)
+			continue;
+		int fd = open_event(&alternate->options, event, &id);
+		*refused_ret |= fd < 0;
 		if (fd < 0)
 			continue;
 		event->counted += read_one(event, false);
@@ -289,23 +377,32 @@ static struct sp_error *reopen_events(struct alternate *alternate, struct altern
 		event->fd = fd;
 		if (events->enabled)
 			enable_event(fd, true);
-		if (!u64map_put(&alternate->ids.map, id, event->listed, NULL))
-			return error_no_memory();
+		struct sp_error *error = add_id(alternate, events, id, event->listed);
+		if (error)
+			return error;
 	}
 	return NULL;
 }
 
-struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index)
+struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index, bool *refused_ret)
 {
-	struct sp_error *error = reopen_events(alternate, &alternate->large, cpu_index);
-	if (!error)
-		error = reopen_events(alternate, &alternate->helper, cpu_index);
-	return error ? error : reopen_events(alternate, &alternate->slow, cpu_index);
+	struct alternate_events *const lists[] = {&alternate->large, &alternate->helper, &alternate->slow,
+						  &alternate->outside, &alternate->clocks};
+	struct sp_error *error = NULL;
+	*refused_ret = false;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !error; i++)
+		error = reopen_events(alternate, lists[i], cpu_index, refused_ret);
+	return error;
 }
 
 uint64_t alternate_lost(const struct alternate *alternate)
 {
 	return counts_lost(alternate) ? sum_of(&alternate->large, true) + sum_of(&alternate->slow, true) : 0;
+}
+
+uint64_t alternate_lost_outside(const struct alternate *alternate)
+{
+	return counts_lost(alternate) ? sum_of(&alternate->outside, true) : 0;
 }
 
 uint64_t alternate_counted(const struct alternate *alternate)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Alternate events: they sample in the place of the planned events, into the same ring buffers. This
- * part opens, reopens and closes them; event_control.h decides which are enabled. There are three lists:
+ * part opens, reopens and closes them; event_control.h decides which are enabled. There are four lists:
  *
  * - Large events copy more of the stack. The file has their samples as those of the planned events.
  *
@@ -9,6 +9,10 @@
  *
  * - Helper events sample in addition to the others, rarely, and copy as much of the stack as they can.
  *   Their samples are not written: they show the outer frames of truncated stacks (samples/stack_hold.h).
+ *
+ * - Outside events sample the wake-ups of whole CPUs, if the planned event of wake-ups is open for tasks.
+ *   Linux counts wake-ups by others on a task's event, but takes no sample of them. Outside events copy
+ *   nothing of user space, because most wakers are not recorded.
  */
 #ifndef CAPTURE_EVENT_CONTROL_ALTERNATE_H
 #define CAPTURE_EVENT_CONTROL_ALTERNATE_H
@@ -24,6 +28,7 @@ struct alternate_event {
 	int fd;
 	uint32_t cpu_index, planned; /* index of its CPU, and of the planned event */
 	uint32_t listed;             /* value in alternate_ids.map */
+	int32_t tid;                 /* -1: all tasks of the CPU */
 	struct perf_event_attr attr;
 	uint64_t counted, lost;      /* by earlier events at this place, which are closed */
 };
@@ -50,7 +55,8 @@ struct alternate_places {
 /* alternate_init()ed: there are none. */
 struct alternate {
 	struct alternate_places options;
-	struct alternate_events large, helper, slow;
+	struct alternate_events large, helper, slow, outside;
+	struct alternate_events clocks; /* dummy events, which show when outside events' CPUs are offline */
 	bool roomy;               /* ring buffers have room to begin with large events */
 	bool on_exec;             /* the exec enables the large events */
 	struct alternate_ids ids; /* ids of all lists */
@@ -67,6 +73,16 @@ struct sp_error *alternate_open(struct alternate *alternate) SP_MUST_CHECK;
 /* Opens slow events, in the same way. There are none if the rate or period cannot be changed. */
 struct sp_error *alternate_open_slow(struct alternate *alternate) SP_MUST_CHECK;
 
+/*
+ * Opens outside events of a planned event, disabled, on all CPUs or on none. *errnum_ret: the reason why
+ * the kernel refuses them; 0: they are open. Fails only without memory.
+ */
+struct sp_error *alternate_open_outside(struct alternate *alternate, size_t planned,
+					int *errnum_ret) SP_MUST_CHECK;
+
+/* Returns how long a CPU's outside events could count, as event_set_enabled_time() does. */
+bool alternate_enabled_time(const struct alternate *alternate, size_t cpu_index, uint64_t *ns_ret);
+
 void alternate_close(struct alternate *alternate);
 
 /* Enables or disables the events of a list. */
@@ -74,12 +90,16 @@ void alternate_enable(struct alternate_events *events, bool on);
 
 /*
  * Reopens the events of a CPU, enabled if their list is. An event that the kernel refuses stays as it
- * was. Fails only without memory.
+ * was, and *refused_ret is true. Fails only without memory.
  */
-struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index) SP_MUST_CHECK;
+struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index,
+				  bool *refused_ret) SP_MUST_CHECK;
 
 /* Returns the number of lost samples of large and slow events; 0 if the kernel does not count them. */
 uint64_t alternate_lost(const struct alternate *alternate);
+
+/* Returns the same of outside events: also of wake-ups that are not recorded. */
+uint64_t alternate_lost_outside(const struct alternate *alternate);
 
 /* Returns the sum of the large and slow events' counts, children included. */
 uint64_t alternate_counted(const struct alternate *alternate);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Ids of alternate events, which the file does not list: the file has their samples under the id of
- * the planned event that each replaces. Helper events have no samples in the file.
+ * the planned event that each replaces or completes. Helper events have no samples in the file.
  *
  * The event control adds ids when it opens events; others have a const view. The view stays valid as
  * long as the event control, and its contents change only between rounds, in the session's thread.
@@ -18,11 +18,13 @@ struct alternate_ids {
 	struct u64map map;                /* by the kernel's id: 0 for a helper, else index in `listed` + 1 */
 	struct { VEC(uint64_t); } listed; /* ids of planned events */
 	uint64_t first_listed;            /* id of the first planned event */
+	struct { VEC(uint64_t); } outside; /* ids of events of wake-ups on whole CPUs, also in `map` */
 };
 
 static inline void alternate_ids_deinit(struct alternate_ids *ids)
 {
 	vec_deinit(&ids->listed);
+	vec_deinit(&ids->outside);
 	u64map_deinit(&ids->map);
 	*ids = (struct alternate_ids){0};
 }

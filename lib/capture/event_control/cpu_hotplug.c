@@ -79,17 +79,23 @@ void cpu_hotplug_deinit(struct cpu_hotplug *cpu_hotplug)
 	*cpu_hotplug = (struct cpu_hotplug){.fd = -1};
 }
 
-struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct event_set *set,
+bool cpu_hotplug_time(const struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t *ns_ret)
+{
+	return cpu_hotplug->clock.enabled_time(cpu_hotplug->clock.arg, index, ns_ret);
+}
+
+struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct cpu_clock *clock,
 				   size_t cpu_count)
 {
 	cpu_hotplug->cpus = calloc(cpu_count, sizeof(*cpu_hotplug->cpus));
 	if (!cpu_hotplug->cpus)
 		return error_no_memory();
 	cpu_hotplug->count = cpu_count;
+	cpu_hotplug->clock = *clock;
 	for (size_t i = 0; i < cpu_count; i++) {
 		struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[i];
 		offline_cpu->seen_ns = offline_cpu->gone_ns = clock_ns(CLOCK_MONOTONIC);
-		offline_cpu->lost = !event_set_enabled_time(set, i, &offline_cpu->time_on_ns);
+		offline_cpu->lost = !cpu_hotplug_time(cpu_hotplug, i, &offline_cpu->time_on_ns);
 	}
 	cpu_hotplug->checked_ns = clock_ns(CLOCK_MONOTONIC);
 	cpu_hotplug->fd = listen_for_switches();
@@ -109,14 +115,15 @@ bool cpu_hotplug_are_due(struct cpu_hotplug *cpu_hotplug, bool now)
 	return true;
 }
 
-bool offline_cpu_begins(struct offline_cpu *offline_cpu, const struct event_set *set, size_t index)
+bool cpu_hotplug_goes(struct cpu_hotplug *cpu_hotplug, size_t index)
 {
+	struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[index];
 	uint64_t time_on_ns, again_ns, now_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!event_set_enabled_time(set, index, &time_on_ns))
+	if (!cpu_hotplug_time(cpu_hotplug, index, &time_on_ns))
 		return false;
 	/* Time that stands still does so now, too. */
 	if (offline_cpu_is_short(offline_cpu, now_ns, time_on_ns, &offline_cpu->gone_ns) &&
-	    event_set_enabled_time(set, index, &again_ns) && again_ns == time_on_ns)
+	    cpu_hotplug_time(cpu_hotplug, index, &again_ns) && again_ns == time_on_ns)
 		return true;
 	offline_cpu->seen_ns = now_ns;
 	offline_cpu->time_on_ns = time_on_ns;

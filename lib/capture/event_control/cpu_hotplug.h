@@ -29,10 +29,17 @@ struct offline_cpu {
 	bool gone, lost;    /* lost: it has no event to reopen */
 };
 
+/* Function that returns a CPU's enabled time as event_set_enabled_time() does, and its first argument. */
+struct cpu_clock {
+	bool (*enabled_time)(const void *arg, size_t cpu_index, uint64_t *ns_ret);
+	const void *arg;
+};
+
 /* cpu_hotplug_init()ed: no CPU is watched. */
 struct cpu_hotplug {
 	struct offline_cpu *cpus; /* by index in the recorded CPUs; NULL: events are per task */
 	size_t count;
+	struct cpu_clock clock;
 	int fd;               /* readable when the kernel reports a switch; -1: no reports */
 	uint64_t checked_ns;
 	bool waiting;         /* for a CPU that may come back */
@@ -49,15 +56,18 @@ bool offline_cpu_is_short(const struct offline_cpu *offline_cpu, uint64_t now_ns
 void cpu_hotplug_init(struct cpu_hotplug *cpu_hotplug);
 void cpu_hotplug_deinit(struct cpu_hotplug *cpu_hotplug);
 
-/* Begins to watch a CPU-wide set, whose events are all open. Fails only without memory. */
-struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct event_set *set,
+/* Begins to watch CPUs, whose events are all open. Fails only without memory. */
+struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct cpu_clock *clock,
 				   size_t cpu_count) SP_MUST_CHECK;
+
+/* Returns the enabled time of a CPU's events now. */
+bool cpu_hotplug_time(const struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t *ns_ret);
 
 /* Whether the CPUs are to be checked; then the next interval begins. `now`: in any case. */
 bool cpu_hotplug_are_due(struct cpu_hotplug *cpu_hotplug, bool now);
 
 /* Returns whether the CPU has gone offline since the last check. */
-bool offline_cpu_begins(struct offline_cpu *offline_cpu, const struct event_set *set, size_t index);
+bool cpu_hotplug_goes(struct cpu_hotplug *cpu_hotplug, size_t index);
 
 /* For notes: times count from begin_ns. */
 struct offline_cpu_notes {

@@ -80,8 +80,11 @@ struct sp_error *event_control_open_alternates(struct event_control *control,
 		.ring_bytes = options->ring_bytes, .freq_hz = plan_rate_hz(plan),
 		.fixed = is_fixed(control), .on_exec = control->config->copies.alternates_begin,
 	}, &control->alternate);
-	if (!is_one_place(control))
-		return NULL;
+	if (off_cpu_has_outside_wakers(&control->config->off_cpu, plan))
+		error = alternate_open_outside(&control->alternate, control->config->off_cpu.wakeups.event,
+					       &control->outside_errnum);
+	if (error || !is_one_place(control))
+		return error;
 	if (options->larger && !plan->samples[0].attr.sample_regs_intr)
 		error = alternate_open(&control->alternate);
 	if (!error && options->slower && is_fast(plan) && !event_plan_has_groups(plan))
@@ -96,11 +99,19 @@ static struct alternate_events *events_of(struct event_control *control, enum sa
 	return mode == SAMPLING_LARGE ? &control->alternate.large : &control->alternate.slow;
 }
 
+/* Outside events complete a planned one. */
+static void enable_outside(struct event_control *control)
+{
+	size_t event = control->config->off_cpu.wakeups.event;
+	alternate_enable(&control->alternate.outside, control->schedule.on[event]);
+}
+
 /* Enables the planned events that shall be on, and disables the others. */
 static struct sp_error *apply_schedule(struct event_control *control)
 {
 	const struct schedule *schedule = &control->schedule;
 	struct sp_error *error = NULL;
+	enable_outside(control);
 	if (schedule_all_are(schedule, true) && !control->suspended)
 		return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
 	for (size_t i = 0; i < schedule->event_count && !error; i++) {
@@ -121,6 +132,7 @@ struct sp_error *event_control_suspend_waits(struct event_control *control, bool
 
 struct sp_error *event_control_pause(struct event_control *control)
 {
+	alternate_enable(&control->alternate.outside, false);
 	if (control->mode == SAMPLING_PLANNED)
 		return event_set_disable(control->set, EVENT_ROLE_SAMPLES);
 	alternate_enable(events_of(control, control->mode), false);
@@ -173,6 +185,7 @@ static struct sp_error *begin_alternates(struct event_control *control, bool by_
 	const struct stack_need_seen none = {0};
 	const struct alternate *alternate = &control->alternate;
 	control->until_ns = now_ns + HELP_NS;
+	enable_outside(control);
 	alternate_enable(&control->alternate.helper, true);
 	if (!alternate->large.stack_bytes || !alternate->roomy || (by_exec && !alternate->on_exec))
 		return NULL;
@@ -324,28 +337,47 @@ struct sp_error *event_control_read_lost(const struct event_control *control, ui
 		*known_ret &= total.lost_known;
 	}
 	lost[0] += alternate_lost(&control->alternate);
+	lost[control->config->off_cpu.wakeups.event] += alternate_lost_outside(&control->alternate);
 	return NULL;
 }
 
 /* -- CPU hotplug ----------------------------------------------------------- */
 
+static bool time_of_set(const void *arg, size_t cpu_index, uint64_t *ns_ret)
+{
+	return event_set_enabled_time(arg, cpu_index, ns_ret);
+}
+
+static bool time_of_outside(const void *arg, size_t cpu_index, uint64_t *ns_ret)
+{
+	return alternate_enabled_time(arg, cpu_index, ns_ret);
+}
+
 struct sp_error *event_control_watch_cpus(struct event_control *control)
 {
-	if (!control->config->plan->cpu_wide)
+	bool cpu_wide = control->config->plan->cpu_wide;
+	const struct cpu_clock clock = cpu_wide ? (struct cpu_clock){time_of_set, control->set}
+						: (struct cpu_clock){time_of_outside, &control->alternate};
+	if (!cpu_wide && !control->alternate.outside.count)
 		return NULL;
-	return cpu_hotplug_watch(&control->cpu_hotplug, control->set, control->config->cpus.count);
+	return cpu_hotplug_watch(&control->cpu_hotplug, &clock, control->config->cpus.count);
 }
 
 /* *back_ret: the CPU is online, and its events are open again. */
 static struct sp_error *reopen(struct event_control *control, size_t index,
 			       struct event_renamed_list *renamed, bool *back_ret)
 {
-	bool offline;
-	struct sp_error *error = event_set_reopen(control->set, index, renamed, &offline);
+	bool offline = false, refused;
+	struct sp_error *error = NULL;
+	/* Events of tasks count again by themselves. */
+	bool cpu_wide = control->config->plan->cpu_wide;
+	if (cpu_wide)
+		error = event_set_reopen(control->set, index, renamed, &offline);
 	*back_ret = !error && !offline;
 	if (!*back_ret)
 		return error;
-	error = alternate_reopen(&control->alternate, index);
+	error = alternate_reopen(&control->alternate, index, &refused);
+	*back_ret = cpu_wide || !refused;
 	return error ? error : trigger_reopen(&control->trigger, index);
 }
 
@@ -357,7 +389,7 @@ static struct sp_error *try_cpu(struct event_control *control, size_t index,
 	bool back;
 	struct sp_error *error = reopen(control, index, renamed, &back);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!error && back && event_set_enabled_time(control->set, index, &offline_cpu->time_on_ns)) {
+	if (!error && back && cpu_hotplug_time(&control->cpu_hotplug, index, &offline_cpu->time_on_ns)) {
 		error = cpu_hotplug_note_back(&control->cpu_hotplug, index, now_ns, to);
 		offline_cpu->gone = false;
 		offline_cpu->seen_ns = now_ns;
@@ -374,7 +406,7 @@ static struct sp_error *check_cpu(struct event_control *control, size_t index,
 	struct offline_cpu *offline_cpu = &control->cpu_hotplug.cpus[index];
 	const struct offline_cpu_notes to = {check->notes, control->config->cpus.items, check->begin_ns};
 	bool goes = !offline_cpu->gone &&
-		    (offline_cpu->lost || offline_cpu_begins(offline_cpu, control->set, index));
+		    (offline_cpu->lost || cpu_hotplug_goes(&control->cpu_hotplug, index));
 	struct sp_error *error = NULL;
 	offline_cpu->gone |= goes;
 	offline_cpu->lost |= goes && check->is_mapped;

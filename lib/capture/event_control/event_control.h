@@ -41,6 +41,7 @@ struct event_control {
 	struct rate_control rate_control;           /* decides on SAMPLING_SLOW */
 	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
 	uint32_t switches_noted;
+	int outside_errnum;         /* why the kernel refuses outside events of wake-ups; 0: it does not */
 	bool suspended;             /* the event of waits is off, whatever the schedule says */
 };
 
@@ -119,7 +120,7 @@ struct sp_error *event_control_fit_rate(struct event_control *control, const str
 struct sp_error *event_control_read_lost(const struct event_control *control, uint64_t *lost,
 					 bool *known_ret) SP_MUST_CHECK;
 
-/* Begins to detect CPU hotplug, if events are CPU-wide and all open. Fails only without memory. */
+/* Begins to detect CPU hotplug, if some events are CPU-wide; all are open. Fails only without memory. */
 struct sp_error *event_control_watch_cpus(struct event_control *control) SP_MUST_CHECK;
 
 struct cpu_check {

@@ -73,6 +73,7 @@ struct record_values {
 	uint64_t id;       /* the event's, in the ring */
 	uint64_t period;   /* SAMPLE: 1 if the fields have no period, as all stand for the same count */
 	uint64_t lost;     /* LOST, LOST_SAMPLES: the number of these */
+	bool kernel_only;  /* SAMPLE, set by the filter: its user registers and stack are not wanted */
 };
 
 /* Reads the fields that all records have, at these positions in the ring. */
@@ -96,6 +97,7 @@ static inline void record_values_read_sample(const struct ring *ring, const stru
 				  begin + fields->sample_cpu, begin + fields->sample_id, ret);
 	ret->period = fields->sample_period ? ring_u64(ring, begin + fields->sample_period) : 1;
 	ret->lost = 0;
+	ret->kernel_only = false;
 }
 
 /* All other records have them at their end. */
@@ -107,6 +109,7 @@ static inline void record_values_read_other(const struct ring *ring, const struc
 				  end - fields->trailer_cpu, end - fields->trailer_id, ret);
 	ret->period = 0;
 	ret->lost = 0;
+	ret->kernel_only = false;
 	if (ret->header.type == PERF_RECORD_LOST)
 		ret->lost = ring_u64(ring, ret->position + 16); /* after an id */
 	else if (ret->header.type == PERF_RECORD_LOST_SAMPLES)

@@ -29,6 +29,7 @@ enum route {
 struct decision {
 	enum route route;
 	bool counts; /* the sample counts for its event */
+	bool kernel_only; /* its user part is not wanted */
 	uint64_t id; /* the event's, in the file; 0: a helper */
 };
 
@@ -82,11 +83,24 @@ static void count_sample(struct filter_counts *counts, const struct record_value
 		counts->last_ns = record->time_ns;
 }
 
-static struct sp_error *decide_on_sample(struct filter *filter, struct answer *last,
+/* Sets *drop_ret: the sample is of a wake-up that is not wanted, or of one that has a sample. */
+static struct sp_error *check_wakeup(struct filter *filter, const struct ring *ring,
+				     const struct record_values *record, struct decision *ret, bool *drop_ret)
+{
+	enum wakeups_verdict verdict = WAKEUPS_OTHER;
+	struct sp_error *error = NULL;
+	if (filter->wakeups && ret->id)
+		error = wakeups_decide(filter->wakeups, ring, record, ret->id, &verdict, &ret->kernel_only);
+	filter->counts.filtered += verdict == WAKEUPS_FILTERED;
+	*drop_ret = verdict == WAKEUPS_FILTERED || verdict == WAKEUPS_REPEATED;
+	return error;
+}
+
+static struct sp_error *decide_on_sample(struct filter *filter, struct answer *last, const struct ring *ring,
 					 const struct record_values *record, struct decision *ret)
 {
 	struct sp_error *error = NULL;
-	bool repeats = false;
+	bool repeats = false, drop = false;
 	if (filter->own_pid && record->pid == filter->own_pid)
 		return NULL;
 	ret->id = listed_id(filter->alternates, record);
@@ -103,7 +117,9 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct answer *l
 	}
 	if (ret->id)
 		error = check_double_sampling(filter->double_sampling, record, record->period, &repeats);
-	if (error || repeats)
+	if (!error && !repeats)
+		error = check_wakeup(filter, ring, record, ret, &drop);
+	if (error || repeats || drop)
 		return error;
 	/* Samples of waits count when they are written. */
 	bool waits = filter->waits && waits_has_id(filter->waits, ret->id);
@@ -160,13 +176,13 @@ static void decide_on_unlisted(struct filter *filter, const struct record_values
 	ret->route = ROUTE_RENAMED;
 }
 
-static struct sp_error *decide(struct filter *filter, struct answer *last,
+static struct sp_error *decide(struct filter *filter, struct answer *last, const struct ring *ring,
 			       const struct record_values *record, struct decision *ret)
 {
 	uint32_t type = record->header.type;
 	*ret = (struct decision){.route = ROUTE_NONE};
 	if (type == PERF_RECORD_SAMPLE)
-		return decide_on_sample(filter, last, record, ret);
+		return decide_on_sample(filter, last, ring, record, ret);
 	/* SWITCH records are in the ring buffers that lost records. */
 	if (type == PERF_RECORD_LOST && filter->waits)
 		waits_add_lost(filter->waits, record->time_ns);
@@ -212,25 +228,27 @@ static struct sp_error *end_run(struct pass *pass, const struct record_values *r
 }
 
 /*
- * Copies the record up to its id, and changes the copy: the ring must not be written to. A sample's id is
- * first, and the rest stays where it is. In all other records the id is last.
+ * Copies the record and changes the copy: the ring must not be written to. It is copied as a whole, because
+ * the batch may be flushed before the next span, and its sink receives whole records. A sample's ids are near
+ * its beginning; in all other records the id is last.
  */
 static struct sp_error *rename_record(struct pass *pass, const struct record_fields *fields,
 				      const struct record_values *record, uint64_t id)
 {
 	const uint32_t type = record->header.type, size = record->header.size;
-	const size_t id_at = type == PERF_RECORD_SAMPLE ? fields->sample_id : size - fields->trailer_id;
-	const size_t end = id_at + sizeof(id), body = sizeof(record->header);
+	const bool is_sample = type == PERF_RECORD_SAMPLE;
+	const size_t id_at = is_sample ? fields->sample_id : size - fields->trailer_id;
+	const size_t trailer_again_at = fields->trailer_id_again ? size - fields->trailer_id_again : 0;
+	const size_t again_at = is_sample ? fields->sample_id_again : trailer_again_at;
+	const size_t body = sizeof(record->header);
 	uint8_t *copy;
-	struct sp_error *error = batch_copy_ring(pass->batch, pass->ring, record->position, end, &copy);
+	struct sp_error *error = batch_copy_ring(pass->batch, pass->ring, record->position, size, &copy);
 	if (error)
 		return error;
-	pass->run = record->position + end;
+	pass->run = record->position + size;
 	memcpy(copy + id_at, &id, sizeof(id));
-	if (type == PERF_RECORD_SAMPLE)
-		return NULL;
-	if (fields->trailer_id_again)
-		memcpy(copy + size - fields->trailer_id_again, &id, sizeof(id));
+	if (again_at)
+		memcpy(copy + again_at, &id, sizeof(id));
 	if (type == PERF_RECORD_LOST)
 		memcpy(copy + body, &id, sizeof(id));
 	for (size_t i = 0; i < 2 && is_throttling(type); i++)
@@ -312,7 +330,8 @@ struct sp_error *filter_ring(struct filter *filter, struct ring *ring, uint64_t 
 			filter->counts.damaged += end - position;
 			break;
 		}
-		error = decide(filter, &last, &record, &decision);
+		error = decide(filter, &last, ring, &record, &decision);
+		record.kernel_only = decision.kernel_only;
 		if (!error)
 			error = move(filter, &pass, &record, &decision);
 		filter->read_ns = record.time_ns;

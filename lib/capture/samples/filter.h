@@ -13,13 +13,14 @@
 #include "capture/ring_bank/fields.h"
 #include "capture/output/batch.h"
 #include "capture/samples/planned_ids.h"
+#include "capture/samples/wakeups.h"
 #include "capture/waits/waits.h"
 
 /* Counts of records; all only grow. */
 struct filter_counts {
 	uint64_t samples;   /* kept */
 	uint64_t weight;    /* the sum of their periods; without fields.sample_period: their count */
-	uint64_t filtered;  /* samples of tasks that are not followed */
+	uint64_t filtered;  /* samples of tasks that are not followed, or wake-ups of such tasks */
 	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
 	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of all processes */
 	double lost_own;    /* estimate of the target's part, by its share of the neighbours */
@@ -50,6 +51,7 @@ struct filter {
 	const struct alternate_ids *alternates;
 	const struct planned_ids *planned; /* NULL: samples have the ids of their events */
 	struct waits *waits; /* gets SWITCH records, and its samples unless there is a taker; NULL: none */
+	struct wakeups *wakeups; /* NULL: all wake-ups are kept */
 	struct record_fields fields;
 	struct filter_counts counts;
 	uint64_t read_ns; /* time of the last record that filter_ring() read */

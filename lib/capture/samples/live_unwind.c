@@ -489,6 +489,8 @@ struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct r
 	if (!stack_dump_find(&live_unwind->layout, ring, record->position, &record->header, &parts))
 		return error_new(SP_ERROR_FORMAT, "a sample does not match its event's format");
 	struct dump *dump = NULL;
+	if (record->kernel_only)
+		parts.abi = PERF_SAMPLE_REGS_ABI_NONE;
 	if (parts.abi != PERF_SAMPLE_REGS_ABI_NONE)
 		dump = pool_reserve(live_unwind->pool, stack_dump_size(&live_unwind->layout, &parts, true),
 				    &chunk);

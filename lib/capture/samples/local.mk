@@ -3,6 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/samples/stack_dump.c lib/capture/samples/stack_dump.h \
 	lib/capture/samples/sample_estimate.c lib/capture/samples/sample_estimate.h \
 	lib/capture/samples/filter.c lib/capture/samples/filter.h \
+	lib/capture/samples/wakeups.c lib/capture/samples/wakeups.h \
 	lib/capture/samples/stack_hold.c lib/capture/samples/stack_hold.h \
 	lib/capture/samples/planned_ids.c lib/capture/samples/planned_ids.h \
 	lib/capture/samples/pool.c lib/capture/samples/pool.h \
@@ -15,6 +16,7 @@ lib_libsprof_core_la_SOURCES += \
 check_PROGRAMS += \
 	tests/unit/test_stack_dump \
 	tests/unit/test_filter \
+	tests/unit/test_wakeups \
 	tests/unit/test_sample_estimate \
 	tests/unit/test_stack_hold \
 	tests/unit/test_pool \
@@ -23,4 +25,5 @@ check_PROGRAMS += \
 	tests/unit/test_unwind_notes
 tests_unit_test_stack_dump_SOURCES = tests/unit/test_stack_dump.c tests/unit/rings.h
 tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
+tests_unit_test_wakeups_SOURCES = tests/unit/test_wakeups.c tests/unit/rings.h tests/unit/root.h tests/sched_waking.h
 tests_unit_test_sample_path_SOURCES = tests/unit/test_sample_path.c tests/unit/rings.h

@@ -33,12 +33,26 @@ void sample_path_deinit(struct sample_path *path)
 	planned_ids_deinit(&path->planned);
 	live_unwind_free(path->live_unwind);
 	waits_free(path->waits);
+	wakeups_deinit(&path->wakeups);
 	vec_deinit(&path->ended);
 }
 
 void sample_path_record_waits(struct sample_path *path, struct waits *waits)
 {
 	path->waits = path->filter.waits = waits;
+}
+
+void sample_path_filter_wakeups(struct sample_path *path, const struct wakeups_options *options)
+{
+	path->wakeups.options = *options;
+	path->filter.wakeups = &path->wakeups;
+}
+
+void sample_path_restart(struct sample_path *path)
+{
+	wakeups_restart(&path->wakeups);
+	if (path->live_unwind)
+		live_unwind_restart(path->live_unwind);
 }
 
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
@@ -61,6 +75,8 @@ struct sp_error *sample_path_filter(struct sample_path *path, const struct rewri
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
 				   bool *wrote_ret)
 {
+	/* The last batch was flushed. */
+	path->wakeups.records.count = 0;
 	for (size_t i = 0; i < bank->count; i++) {
 		struct ring *ring = ring_bank_ring(bank, i);
 		uint64_t end = ring_bank_end(bank, i);
@@ -72,6 +88,10 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 			return error;
 		bank->reads[i].time_ns = path->filter.read_ns;
 	}
+	const struct record_buffer *names = &path->wakeups.records;
+	struct sp_error *error = batch_add_bytes(batch, names->items, names->count);
+	if (error)
+		return error;
 	return path->live_unwind ? live_unwind_write(path->live_unwind, path->waits, batch, wrote_ret) : NULL;
 }
 

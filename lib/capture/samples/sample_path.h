@@ -22,6 +22,7 @@ struct sample_path {
 	struct planned_ids planned;
 	struct live_unwind *live_unwind;    /* NULL: samples go to the file as they are */
 	struct waits *waits;                /* owned; NULL: waits are not recorded */
+	struct wakeups wakeups;             /* used from sample_path_filter_wakeups() on */
 	struct record_buffer ended;         /* waits on their way to the batch */
 	struct live_unwind_counts unwound; /* by sample_path_finish() */
 };
@@ -41,6 +42,12 @@ struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t
 
 /* Records waits from now on, and takes them over. */
 void sample_path_record_waits(struct sample_path *path, struct waits *waits);
+
+/* Decides on wake-ups from now on. The ids of their events are added to path->wakeups. */
+void sample_path_filter_wakeups(struct sample_path *path, const struct wakeups_options *options);
+
+/* Another file begins, which lacks what is written once. */
+void sample_path_restart(struct sample_path *path);
 
 /*
  * Adds the waits that ended before `safe_ns` to the batch. All samples and SWITCH records before that

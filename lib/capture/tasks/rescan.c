@@ -109,6 +109,8 @@ struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, ui
 	tasks->rescan.lost = tasks->tracker.counts.lost;
 	tasks->rescan.is_cpu_back = false;
 	struct sp_error *error = remove_ended(&tasks->membership);
+	if (!error)
+		error = remove_ended(&tasks->threads);
 	if (error)
 		return error;
 	error = tasks_list_processes(tasks->parts.ctx, running_ret);

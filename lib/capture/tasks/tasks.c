@@ -33,6 +33,7 @@ void tasks_deinit(struct recorded_tasks *tasks)
 	process_tree_deinit(&tasks->begin_tree);
 	membership_deinit(&tasks->membership);
 	membership_deinit(&tasks->spaces);
+	membership_deinit(&tasks->threads);
 	double_sampling_deinit(&tasks->double_sampling);
 	tracker_deinit(&tasks->tracker);
 	synth_free(tasks->synth);
@@ -57,24 +58,30 @@ struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid, b
 	return NULL;
 }
 
+static void set_up(struct membership *membership, enum membership_by by, const struct capture_config *config)
+{
+	membership->by = by;
+	membership->follow = config->inherit;
+	membership->threads_only = config->threads_only;
+}
+
 void tasks_connect(struct recorded_tasks *tasks)
 {
 	const struct capture_config *config = tasks->parts.config;
 	struct tracker *tracker = &tasks->tracker;
 	/* Without inheritance, even a process's new thread is not recorded. */
 	bool by_thread = config->target == CAPTURE_THREADS || !config->inherit;
-	tasks->membership.by = by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS;
-	tasks->membership.follow = config->inherit;
-	tasks->membership.threads_only = config->threads_only;
-	tasks->spaces.by = MEMBERSHIP_BY_PROCESS;
-	tasks->spaces.follow = config->inherit;
-	tasks->spaces.threads_only = config->threads_only;
+	set_up(&tasks->membership, by_thread ? MEMBERSHIP_BY_THREAD : MEMBERSHIP_BY_PROCESS, config);
+	set_up(&tasks->spaces, MEMBERSHIP_BY_PROCESS, config);
+	set_up(&tasks->threads, MEMBERSHIP_BY_THREAD, config);
 	tracker->rewrite = tasks->parts.rewrite;
 	tracker->double_sampling = &tasks->double_sampling;
 	if (config->target == CAPTURE_SYSTEM_WIDE)
 		return;
 	tracker->membership = &tasks->membership;
 	tracker->spaces = by_thread ? &tasks->spaces : &tasks->membership;
+	if (config->off_cpu.wakeups.on && !by_thread)
+		tracker->threads = &tasks->threads;
 	if (config->target == CAPTURE_COMMAND)
 		tracker->command_pid = (uint32_t)tasks->workload.pid;
 	/* Events of tasks give only what is asked for. */
@@ -87,6 +94,11 @@ bool tasks_wants_thread(const struct recorded_tasks *tasks, uint32_t tid)
 	       task_list_has(&tasks->wanted_threads, tid);
 }
 
+const struct membership *tasks_threads(const struct recorded_tasks *tasks)
+{
+	return tasks->tracker.threads ?: &tasks->membership;
+}
+
 struct sp_error *tasks_follow(struct recorded_tasks *tasks, uint32_t pid, uint32_t tid,
 			      uint64_t from_ns)
 {
@@ -94,6 +106,8 @@ struct sp_error *tasks_follow(struct recorded_tasks *tasks, uint32_t pid, uint32
 		return error_no_memory();
 	if (tasks->tracker.spaces == &tasks->spaces &&
 	    !membership_add(&tasks->spaces, pid, tid, from_ns))
+		return error_no_memory();
+	if (tasks->tracker.threads && !membership_add(&tasks->threads, pid, tid, from_ns))
 		return error_no_memory();
 	return NULL;
 }
@@ -121,4 +135,5 @@ void tasks_expire(struct recorded_tasks *tasks, uint64_t before_ns)
 {
 	membership_expire(&tasks->membership, before_ns);
 	membership_expire(&tasks->spaces, before_ns);
+	membership_expire(&tasks->threads, before_ns);
 }

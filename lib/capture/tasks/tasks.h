@@ -77,6 +77,7 @@ struct recorded_tasks {
 	struct related_processes refused, unrecorded;
 	uint64_t used_ns;                /* CPU time of `roots` during the recording */
 	struct membership membership, spaces;
+	struct membership threads;       /* by thread, if wake-ups need it and `membership` is by process */
 	struct double_sampling double_sampling;
 	struct tracker tracker;
 	struct synth *synth;             /* owned; from tasks_attach() on */
@@ -103,6 +104,9 @@ void tasks_connect(struct recorded_tasks *tasks);
 
 /* Whether samples of a thread that runs already are wanted. */
 bool tasks_wants_thread(const struct recorded_tasks *tasks, uint32_t tid);
+
+/* Returns the followed tasks by thread; tasks_connect() was called, and wake-ups are recorded. */
+const struct membership *tasks_threads(const struct recorded_tasks *tasks);
 
 /* Follows a task from a time on. */
 struct sp_error *tasks_follow(struct recorded_tasks *tasks, uint32_t pid, uint32_t tid,

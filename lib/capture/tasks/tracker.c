@@ -159,6 +159,7 @@ static bool on_fork(struct tracker *tracker, const struct ring *ring,
 		tracker->membership && membership_has(tracker->membership, birth.parent_pid,
 						      birth.parent_tid, birth.time_ns);
 	return (!tracker->membership || membership_fork(tracker->membership, &birth)) &&
+	       (!tracker->threads || membership_fork(tracker->threads, &birth)) &&
 	       (!has_spaces(tracker) || membership_fork(tracker->spaces, &birth));
 }
 
@@ -167,6 +168,8 @@ static bool on_task_exit(struct tracker *tracker, const struct ring *ring,
 {
 	uint32_t tid = first_u32(ring_u64(ring, item->position + FORK_TIDS));
 	if (tracker->membership && !membership_exit_at(tracker->membership, tid, item->time_ns))
+		return false;
+	if (tracker->threads && !membership_exit_at(tracker->threads, tid, item->time_ns))
 		return false;
 	if (has_spaces(tracker) && !membership_exit_at(tracker->spaces, tid, item->time_ns))
 		return false;
@@ -187,6 +190,7 @@ static bool on_exec(struct tracker *tracker, uint32_t pid, uint64_t time_ns)
 		return true;
 	bool (*tell)(struct membership *, uint32_t, uint64_t) = starts ? add_leader : membership_exec;
 	return tell(membership, pid, time_ns) &&
+	       (!tracker->threads || tell(tracker->threads, pid, time_ns)) &&
 	       (!has_spaces(tracker) || tell(tracker->spaces, pid, time_ns));
 }
 

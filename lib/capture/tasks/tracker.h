@@ -37,6 +37,7 @@ struct tracker {
 	 * one by process beside it, since what one thread maps the others use.
 	 */
 	struct membership *spaces;
+	struct membership *threads; /* followed tasks by thread, if `membership` is not; NULL: not needed */
 	bool saves_all;    /* keep all records: the kernel gives those of the followed alone */
 	struct double_sampling *double_sampling; /* NULL: none */
 	uint32_t command_pid;  /* followed from its first exec on; 0: none */

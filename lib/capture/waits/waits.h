@@ -102,9 +102,9 @@ bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret
 #define WAITS_DUE_LAST_NS UINT64_C(1000000000)
 
 /*
- * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads are due more
- * often: whenever one ends, it was due in the last half of its life, or in the last second. *at is 0 at first.
- * False: there is no other.
+ * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads are due
+ * more often: whenever one ends, it was due in the last half of its life, or in the last second. *at is 0 at
+ * first. False: there is no other.
  */
 bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret);
 
