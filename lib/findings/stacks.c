@@ -311,8 +311,8 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		{profile->system_stack, waits ? "go_scheduler" : "system_stack",
 		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no thread)" :
 			 "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
-		 waits ? "make Go's block profile (runtime.SetBlockProfileRate), which has waits of goroutines"
-		       : "record with --call-graph fp, which skips the callers of leaf functions instead"},
+		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of goroutines" :
+			 "record with --call-graph fp, which skips the callers of leaf functions instead"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};

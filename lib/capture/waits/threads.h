@@ -53,7 +53,7 @@ struct waiting_thread {
 	bool unsorted;
 	uint64_t seen_ns; /* begin of the wait that waits_next_bare() has returned last */
 	bool switched;   /* since waits_next_thread() or waits_next_due() */
-	uint64_t due_ns, step_ns; /* waits_next_due(): next time, and time since the one before; 0: none yet */
+	uint64_t due_ns, step_ns; /* waits_next_due(): next time, and the last interval; 0: none yet */
 	struct { VEC(struct wait_event); } events;
 };
 
