@@ -57,8 +57,8 @@ function showAbout(panel) {
 	items.append(...limits.map((limit) => element("li", "", limit)));
 	text.append(element("h2", "", "Resolution"), items, element("h2", "", "How to read it"),
 		element("p", "", "Self is the time of a function's own code; total includes its callees. " +
-			"An interval contains the true share in 95 of 100 recordings." + (profile.mode
-			? " Functions of the whole recording have intervals; sprof report --time and --tid have those of a part."
+			"An interval contains the true share in 95 of 100 recordings." + (profile.mode !== "cpu"
+			? " This page has intervals only for functions of the whole recording; sprof report --time or --tid computes those of a part."
 			: "")));
 	if (listing) {
 		const files = element("ul"), read = listing.files.filter((file) => file.parts.length);

@@ -15,7 +15,7 @@ const look = {
 		return this.shades[base][inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED];
 	},
 	share: (weight) => weight / (derived.weight || 1),
-	whole: () => profile.mode ? weightText(currentEvent(), derived.weight) : samplesText(derived.samples),
+	whole: () => profile.mode !== "cpu" ? weightText(currentEvent(), derived.weight) : samplesText(derived.samples),
 	read() {
 		const style = getComputedStyle(document.documentElement);
 		const get = (name) => style.getPropertyValue(`--${name}`).trim();

@@ -417,11 +417,8 @@ function butterfly(tree, fn, functionCount) {
 	return {callees: callees.finish(), callers: callers.finish()};
 }
 
-// Returns the bounds of the 95 % interval of a share (Wilson), of which `samples` were taken. Unknown (NaN) in
-// modes of time: waits of different length have different errors, which the page does not have.
+// Returns the bounds of the 95 % interval of a share (Wilson), of which `samples` were taken.
 function interval(share, samples) {
-	if (profile.mode)
-		return [NaN, NaN];
 	if (!samples)
 		return [0, 1];
 	const z = 1.959964, zz = z * z / samples;
@@ -430,8 +427,9 @@ function interval(share, samples) {
 	return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
-// Returns the rows of functions in a tree of callees, with shares of `whole` and of the tree.
-function functionRows(tree, functionCount, whole) {
+// Returns the rows of functions in a tree of callees, with shares of `whole` and of the tree. `intervalOf` returns
+// the interval of a share of samples.
+function functionRows(tree, functionCount, whole, intervalOf = interval) {
 	const self = new Float64Array(functionCount), selfSamples = new Float64Array(functionCount);
 	const total = new Float64Array(functionCount), totalSamples = new Float64Array(functionCount);
 	const inlined = new Uint8Array(functionCount), rows = [];
@@ -453,8 +451,8 @@ function functionRows(tree, functionCount, whole) {
 		const row = {fn, inlined: inlined[fn], selfSamples: selfSamples[fn], selfWeight: self[fn],
 			totalSamples: totalSamples[fn], totalWeight: total[fn],
 			self: self[fn] / weight, total: total[fn] / weight, ofAll: self[fn] / (whole || 1)};
-		[row.selfLow, row.selfHigh] = interval(row.self, samples);
-		[row.totalLow, row.totalHigh] = interval(row.total, samples);
+		[row.selfLow, row.selfHigh] = intervalOf(row.self, samples);
+		[row.totalLow, row.totalHigh] = intervalOf(row.total, samples);
 		rows.push(row);
 	}
 	return rows.sort((a, b) => b.selfWeight - a.selfWeight || b.totalWeight - a.totalWeight || a.fn - b.fn);

@@ -153,7 +153,7 @@ function showRange(bin, lane) {
 
 function describe(tree, node, zoom) {
 	const event = currentEvent(), weight = tree.weight[node];
-	const range = rangeText(...interval(weight / (derived.weight || 1), derived.samples));
+	const range = rangeText(...partInterval(weight / (derived.weight || 1), derived.samples));
 	const parts = [node ? functionName(tree.fn[node]) : "all"];
 	if (node && functionDso(tree.fn[node]))
 		parts.push(functionDso(tree.fn[node]));

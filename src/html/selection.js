@@ -57,7 +57,7 @@ function shownTree() {
 function functionTable() {
 	if (!derived.rows)
 		derived.rows = derived.isWhole ? analysedRows(currentEvent(), derived.whole)
-			: functionRows(derived.tree, profile.functionCount, derived.whole)
+			: functionRows(derived.tree, profile.functionCount, derived.whole, partInterval)
 				.filter((row) => groups[row.fn] !== NOTE);
 	return derived.rows;
 }

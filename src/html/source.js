@@ -45,7 +45,7 @@ function fileLines(file) {
 // Makes the cell with the share of a line or an instruction, with a bar beside the heaviest one.
 function lineShareCell(event, at, whole, heaviest) {
 	const cell = element("td", "number"), share = element("span", "share"), bar = element("i");
-	const range = rangeText(...interval(at.weight / (whole || 1), event.shownSamples));
+	const range = rangeText(...partInterval(at.weight / (whole || 1), event.shownSamples));
 	bar.style.width = `${100 * at.weight / heaviest}%`;
 	share.append(bar, percentText(at.weight / (whole || 1)));
 	cell.append(share);

@@ -95,6 +95,12 @@ function percentText(share) {
 	return `${(100 * share).toFixed(2)}%`;
 }
 
+// Returns the interval of a share; unknown (NaN) in modes of time: waits of different length have different errors,
+// which the page does not have.
+function partInterval(share, samples) {
+	return profile.mode !== "cpu" ? [NaN, NaN] : interval(share, samples);
+}
+
 // Returns an interval's text, "" if it is unknown (NaN).
 function rangeText(low, high) {
 	return Number.isNaN(low) ? "" : `${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;

@@ -98,8 +98,8 @@ function showFunctions(panel) {
 	const rows = [...functionTable()].filter((row) => !derived.matches || state.hide || !state.search ||
 		derived.matches[row.fn]).sort(order[state.sort] || order.self);
 	derived.shownRows = rows;
-	derived.mostSelf = rows.reduce((most, row) => Math.max(most, row.selfHigh), 0);
-	derived.mostTotal = rows.reduce((most, row) => Math.max(most, row.totalHigh), 0);
+	derived.mostSelf = rows.reduce((most, row) => Math.max(most, row.selfHigh || row.self), 0);
+	derived.mostTotal = rows.reduce((most, row) => Math.max(most, row.totalHigh || row.total), 0);
 	if (!list) {
 		list = new List(panel, "grid", "Functions", {
 			head: () => headOf([...COLUMNS, ...(derived.isWhole ? [] : [["", "Self of all", "number wide"]]),
@@ -198,7 +198,7 @@ function showTree(panel) {
 function treeRow(tree, node) {
 	const weight = derived.weight || 1, samples = derived.samples, fn = tree.fn[node];
 	const total = tree.weight[node] / weight, self = tree.ownWeight[node] / weight;
-	const totals = interval(total, samples), selfs = interval(self, samples);
+	const totals = partInterval(total, samples), selfs = partInterval(self, samples);
 	const row = element("div", "row body"), name = nameCell(fn, tree.inlined[node]);
 	const children = tree.first[node + 1] - tree.first[node];
 	row.setAttribute("role", "row");

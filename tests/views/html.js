@@ -121,6 +121,11 @@ const checks = {
 			await set(tab, {event: i, view: "functions"});
 			await compareRows(tab, report.events[i], true);
 			const [first] = await tab.$$eval(".row.body .share", (cells) => cells.map((cell) => cell.innerText));
+			await set(tab, {view: "tree"});
+			const range = await tab.$$eval(".row.body .range", (cells) => cells.map((cell) => cell.innerText));
+			const timed = await tab.evaluate(() => window.sprof.profile.mode !== "cpu");
+			if (range.length && /\d\u2013\d/.test(range[0]) === timed)
+				fail(`${report.events[i].name}: the call tree ${timed ? "has" : "lacks"} intervals`);
 			const most = Math.max(0, ...report.events[i].rows.map((row) => row.self));
 			if (first !== undefined && first.trim() !== `${(100 * most).toFixed(2)}%`)
 				fail(`${report.events[i].name}: the first row shows ${first}, not ${most}`);
