@@ -185,6 +185,16 @@ bool callers_drop_kernel(struct callers *callers, struct callers *kernel_ret)
 	       !chain_is_mark(callers->ips[kernel]))
 		kernel++;
 	kernel_ret->count = kernel;
+	if (!kernel) {
+		kernel_ret->ips = &kernel_ret->leaf_ip;
+		kernel_ret->cpumode = PERF_RECORD_MISC_KERNEL;
+		kernel_ret->count = 1;
+		kernel_ret->exact = true;
+	} else if (!callers->exact) { /* the sampled address is the one before */
+		kernel_ret->ips--;
+		kernel_ret->count++;
+		kernel_ret->exact = true;
+	}
 	for (user = kernel; user < callers->count && chain_is_mark(callers->ips[user]);)
 		user++;
 	bool marked = user > kernel && callers->ips[user - 1] == (uint64_t)PERF_CONTEXT_USER;

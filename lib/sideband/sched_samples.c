@@ -115,7 +115,7 @@ static bool read_field(const struct sched_samples *samples, const struct sp_samp
 	struct cursor cursor = cursor_make(sample->raw.bytes, sample->raw.size, samples->swap, NULL, 0);
 	uint32_t word;
 	uint8_t byte;
-	if (!field.size || !cursor_skip(&cursor, field.offset))
+	if (!field.size || field.size > 8 || !cursor_skip(&cursor, field.offset))
 		return false;
 	if (field.size == 8)
 		return cursor_u64(&cursor, ret);

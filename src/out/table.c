@@ -196,8 +196,8 @@ static bool is_entry(const struct sp_row *row)
 }
 
 /*
- * Writes the functions at the begin of all stacks, in place of the first rows: "100.00% each: _start, main".
- * Returns their number; 0: there are none, or no others of the `rows` first rows.
+ * Writes the functions at the beginning of all stacks, in place of the first rows: "100.00% each: _start,
+ * main". Returns their number; 0: there are none, or no others of the `rows` first rows.
  */
 static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
 			       size_t rows, FILE *out)
@@ -206,7 +206,8 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 	bool by_function = false;
 	for (size_t i = 0; i < report->key_count; i++)
 		by_function |= report->keys[i] == SP_KEY_FUNCTION || report->keys[i] == SP_KEY_SYMBOL;
-	if (!by_function || report->quiet || report->mode == SP_MODE_CPU || !report_by_total(report))
+	if (!by_function || report->quiet || report->keep_keys || report->mode == SP_MODE_CPU ||
+	    !report_by_total(report))
 		return 0;
 	while (count < rows && is_entry(&profile->rows[count]))
 		count++;
@@ -214,9 +215,12 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 		return 0;
 	int used = fprintf(out, "100.00%% each:");
 	for (size_t i = 0; i < count; i++) {
-		int room = report->term.width ? report->term.width - used - 2 : 0;
-		if (report->term.width && room < 2)
+		const int more = (int)strlen(", 1000 more");
+		int room = report->term.width ? report->term.width - used - more : 0;
+		if (report->term.width && i && room < LEAST_NAME) {
+			fprintf(out, ", %zu more", count - i);
 			break;
+		}
 		const char *name = profile->rows[i].function ?: profile->rows[i].symbol;
 		used += fprintf(out, i ? ", " : " ") + term_put(&report->term, name, room, out);
 	}

@@ -261,8 +261,9 @@ TEST(the_kernel_part_of_a_wait_is_removed)
 	ck_assert(!callers.exact);
 	ck_assert_uint_eq(callers.count, 2);
 	ck_assert_uint_eq(callers.ips[0], 20);
-	ck_assert_uint_eq(kernel.count, 2);
-	ck_assert_uint_eq(kernel.ips[0], 2);
+	ck_assert_uint_eq(kernel.count, 3);
+	ck_assert_uint_eq(kernel.ips[0], 1);
+	ck_assert(kernel.exact);
 	ck_assert_uint_eq(kernel.cpumode, PERF_RECORD_MISC_KERNEL);
 }
 
@@ -275,7 +276,7 @@ TEST(a_chain_without_a_user_part_keeps_its_kernel_part)
 		sample(PERF_RECORD_MISC_GUEST_KERNEL, 1,
 		       CHAIN((uint64_t)PERF_CONTEXT_GUEST_KERNEL, 1, 2, USER, 3)),
 	};
-	const size_t kernels[] = {2, 2, 0, 0};
+	const size_t kernels[] = {3, 3, 1, 0};
 	for (size_t i = 0; i < 4; i++) {
 		const struct callers before = recorded(&records[i]);
 		struct callers callers = before, kernel;
@@ -299,5 +300,6 @@ TEST(a_user_chain_has_no_kernel_part)
 	ck_assert(callers_drop_kernel(&callers, &kernel));
 	ck_assert_uint_eq(callers.leaf_ip, 10);
 	ck_assert_uint_eq(callers.count, 1);
-	ck_assert_uint_eq(kernel.count, 0);
+	ck_assert_uint_eq(kernel.count, 1);
+	ck_assert_uint_eq(kernel.ips[0], 1);
 }

@@ -104,6 +104,11 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.size = sizeof(stacks),
 		.max_frames = (size_t)arguments->max_stack,
 		.inlines = selection->inlines ? SP_ON : SP_OFF,
+		.kernel_waits = arguments->kernel_waits,
+	};
+	const struct sp_analysis_samples samples = {
+		.size = sizeof(samples),
+		.mode = (enum sp_mode)arguments->mode,
 	};
 	struct sp_filter filter = input_options_filter(selection, NULL);
 	const struct sp_files files = input_options_files(selection);
@@ -111,6 +116,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.size = sizeof(options),
 		.rows = &rows,
 		.stacks = &stacks,
+		.samples = &samples,
 		.filter = &filter,
 		.files = &files,
 		.threads = (unsigned int)selection->jobs,
