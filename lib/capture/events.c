@@ -134,7 +134,8 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 	for (size_t i = 0; i < renamed.count && !error; i++)
 		error = adopt(capture, &renamed.items[i]);
 	vec_deinit(&renamed);
-	if (!error && back)
+	/* Some may be open although the CPU is not back. */
+	if (!error)
 		error = capture_add_outside_wakeups(capture);
 	if (!error && back) /* metadata of that CPU may be missing: /proc is read again */
 		tasks_request_rescan(&capture->tasks, true);

@@ -89,8 +89,9 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	if (error)
 		return error;
 	const struct recording_progress progress = capture_progress(capture);
-	/* Waits are split at one time in all ring buffers. */
-	uint64_t border_ns = capture->samples.waits ? capture_split_ns(capture) : progress.seen_ns;
+	/* Waits are split at one time in all ring buffers. A file does not end before it begins. */
+	uint64_t seen_ns = progress.seen_ns > capture->round_ns ? progress.seen_ns : capture->round_ns;
+	uint64_t border_ns = capture->samples.waits ? capture_split_ns(capture) : seen_ns;
 	if (!capture->overwrite.on)
 		error = note_end(capture, border_ns);
 	if (!error)

@@ -84,7 +84,9 @@ static inline struct note_records capture_note_records(struct sp_capture *captur
 static inline uint64_t capture_split_ns(const struct sp_capture *capture)
 {
 	const struct rotation *rotation = &capture->out.rotation;
-	return rotation->cut && capture->samples.waits ? rotation->cut_ns : capture->round_ns;
+	/* If the next records cannot be read, their time is unknown. */
+	bool known = rotation->cut && capture->samples.waits && rotation->cut_ns != UINT64_MAX;
+	return known ? rotation->cut_ns : capture->round_ns;
 }
 
 /* plan.c */

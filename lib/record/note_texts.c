@@ -127,9 +127,13 @@ static void put_wakeups_by_recorded(struct output *out, const struct sp_note *no
 	uint64_t errnum = note->values[0] <= 4095 ? note->values[0] : 0;
 	put_text(out, "wake-ups by other programs are missing: ");
 	if (!errnum)
-		put_text(out, "the format of sched:sched_waking is unknown (to record them: -a)");
+		put_text(out, "their threads are unknown in a container, and in a group of events (record "
+			      "on the host, without a group)");
 	else if (errnum == EMFILE)
 		put_text(out, "too many files are open (to record them: ulimit -n 65536)");
+	else if (errnum == EACCES || errnum == EPERM)
+		put_text(out, "no permission to open events of whole CPUs (to record them: "
+			      "sudo sprof record)");
 	else {
 		put_text(out, "cannot open events of whole CPUs: ");
 		put_text(out, strerror((int)errnum));
@@ -414,8 +418,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_FILE_ENDS] = {0, true, "later files of this rotation contain the time after"},
 	[NOTE_LOST_AT_END] = {1, true, "records of CPU {0#} were lost at the end of the file"},
 	[NOTE_WAKEUPS_BY_ALL] = {0, true,
-		"wake-ups of the recorded threads are by all threads and interrupts; of wakers that are not "
-		"recorded, only names and kernel stacks are"},
+		"wake-ups of the recorded threads are by all threads and interrupts; wakers that are not "
+		"recorded have only a name and a kernel stack"},
 	[NOTE_WAKEUPS_BY_RECORDED] = {1, false, NULL, put_wakeups_by_recorded},
 };
 

@@ -122,7 +122,7 @@ void sim_record_sample(struct sim_event *event, struct sim_task *task, unsigned 
 		  stack.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
 		  task ? task->process->pid : 0, task ? task->tid : 0, cpu);
 	record.truth.ip = stack.ip;
-	if (attr->exclude_callchain_user && !attr->sample_stack_user)
+	if (attr->exclude_callchain_user && attr->sample_stack_user <= 8)
 		stack.depth = 0;
 	record.truth.chain_hash = sim_stack_hash(&stack);
 	record.truth.woken = woken_task ? woken_task->tid : 0;

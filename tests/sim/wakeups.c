@@ -60,7 +60,7 @@ static void check(const struct sim_scenario *scenario, const struct wakeup *wake
 
 void sim_check_wakeups(const struct sim_scenario *scenario, const struct sim_read_back *read_back)
 {
-	unsigned int compared = 0;
+	unsigned int compared = 0, sampled = 0;
 	struct wakeup wakeup;
 	for (size_t i = 0; i < sim_perf.truth_count;) {
 		if (!sim_perf.truth[i].wakeup) {
@@ -68,9 +68,11 @@ void sim_check_wakeups(const struct sim_scenario *scenario, const struct sim_rea
 			continue;
 		}
 		i = read_wakeup(read_back, i, &wakeup);
+		sampled += wakeup.put > 0;
 		check(scenario, &wakeup, &compared);
 	}
-	if (!compared)
+	/* A recording of a few ms may have none after its begin. */
+	if (!compared && sampled > 50)
 		sim_violation("no wake-up was compared");
 	if (sim.verbose)
 		printf("# wake-ups: %u compared\n", compared);

@@ -2,7 +2,10 @@
 #include "capture/config/off_cpu.h"
 
 #include <string.h>
+#include <unistd.h>
 #include "base/cleanup.h"
+#include "base/ctx.h"
+#include "base/format.h"
 #include "capture/config/plan_facts.h"
 #include "proc/tracefs.h"
 #include "record/note.h"
@@ -43,6 +46,19 @@ static bool is_wakeup(const struct event_spec *spec)
 	return !strcmp(spec->name, "sched:sched_waking");
 }
 
+/* The initial PID namespace in /proc: its number is constant, Linux's PROC_PID_INIT_INO. */
+#define INITIAL_NAMESPACE "pid:[4026531836]"
+
+/* Returns whether the recorder's PIDs are known to be other than those of the initial namespace. */
+static bool has_own_pids(const struct sp_ctx *ctx)
+{
+	CLEANUP_FREE char *path = format_text("%s/proc/self/ns/pid", ctx_root(ctx));
+	char name[sizeof(INITIAL_NAMESPACE)];
+	ssize_t size = path ? readlink(path, name, sizeof(name)) : -1;
+	bool same = size == sizeof(name) - 1 && memcmp(name, INITIAL_NAMESPACE, (size_t)size) == 0;
+	return size > 0 && !same;
+}
+
 /* Finds the fields of wake-ups. Without them, wake-ups by the recorded threads are sampled as they are. */
 static struct sp_error *find_fields(const struct sp_ctx *ctx, struct wakeup_event *ret)
 {
@@ -50,7 +66,9 @@ static struct sp_error *find_fields(const struct sp_ctx *ctx, struct wakeup_even
 	CLEANUP_FREE char *format = NULL;
 	size_t size;
 	struct sp_error *error = tracefs_init(&tracefs, ctx);
-	if (error || !tracefs.path || tracefs_format(&tracefs, "sched", "sched_waking", &format, &size))
+	/* The woken thread's number is of the initial namespace. */
+	if (error || has_own_pids(ctx) || !tracefs.path ||
+	    tracefs_format(&tracefs, "sched", "sched_waking", &format, &size))
 		return error;
 	ret->pid = trace_field_find(format, "pid");
 	ret->comm = trace_field_find(format, "comm[16]");

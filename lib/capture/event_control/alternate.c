@@ -242,12 +242,14 @@ struct sp_error *alternate_open_slow(struct alternate *alternate)
 	return error;
 }
 
-/* Event of a whole CPU, whose samples have the fields of the planned one, but no user space. */
+/* Event of a whole CPU. Its samples have the fields of the planned one, with the least of user space. */
 static struct perf_event_attr outside_attr(const struct perf_event_attr *planned)
 {
 	struct perf_event_attr attr = disabled_attr(planned);
 	attr.inherit = attr.inherit_stat = attr.inherit_thread = attr.remove_on_exec = 0;
-	attr.sample_stack_user = 0;
+	/* The least: with 0, Linux writes the size of the copy past the end of the record. */
+	if (attr.sample_type & PERF_SAMPLE_STACK_USER)
+		attr.sample_stack_user = sizeof(uint64_t);
 	attr.exclude_callchain_user = (attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 	attr.size = event_attr_size(&attr);
 	return attr;
@@ -388,9 +390,11 @@ struct sp_error *alternate_reopen(struct alternate *alternate, size_t cpu_index,
 {
 	struct alternate_events *const lists[] = {&alternate->large, &alternate->helper, &alternate->slow,
 						  &alternate->outside, &alternate->clocks};
+	/* Events of tasks, in the first three lists, count again by themselves. */
+	size_t first = alternate->options.plan->cpu_wide ? 0 : 3;
 	struct sp_error *error = NULL;
 	*refused_ret = false;
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && !error; i++)
+	for (size_t i = first; i < sizeof(lists) / sizeof(*lists) && !error; i++)
 		error = reopen_events(alternate, lists[i], cpu_index, refused_ret);
 	return error;
 }

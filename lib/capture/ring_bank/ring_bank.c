@@ -149,7 +149,8 @@ void ring_bank_snapshot(struct ring_bank *bank, bool take)
 			bank->reads[i].was_full = drain_threads_was_full(bank->drain_threads, i);
 		else if (head != ring->tail)
 			bank->reads[i].was_full = head - ring->tail + RING_RECORD_MAX > ring->size;
-		bank->was_full |= bank->reads[i].was_full;
+		/* An empty ring may have lost records that are larger than the ring. */
+		bank->was_full |= bank->reads[i].was_full || (take && ring->size < RING_RECORD_MAX);
 	}
 	look_at_metadata(bank);
 }

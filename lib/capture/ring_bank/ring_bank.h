@@ -28,13 +28,13 @@ struct ring_place {
 	int metadata_fd, samples_fd;
 };
 
-/* Zeroed, it is empty. */
 /* State of a sample ring at the end of the last round that read it. */
 struct ring_read {
 	uint64_t time_ns; /* time of the last record; the user sets it; 0: none was read */
 	bool was_full;    /* there was no room for some record after it, or, with drain threads, ever */
 };
 
+/* Zeroed, it is empty. */
 struct ring_bank {
 	size_t count;              /* CPUs; 0 before ring_bank_init() */
 	struct ring_place *places; /* one for each CPU */

@@ -284,6 +284,8 @@ static struct sp_error *add_wait(struct filter *filter, const struct ring *ring,
 		return error_no_memory();
 	ring_copy(ring, record->position, size, copy);
 	memcpy(copy + filter->fields.sample_id, &id, sizeof(id));
+	if (filter->fields.sample_id_again)
+		memcpy(copy + filter->fields.sample_id_again, &id, sizeof(id));
 	return waits_add_sample(waits, copy);
 }
 

@@ -323,6 +323,8 @@ struct sp_error *waits_split(struct waits *waits, uint64_t end_ns, struct record
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < waits->threads.slots.count && !error; i++) {
 		struct waiting_thread *thread = &waits->threads.slots.items[i];
+		if (thread->state == THREAD_THERE && thread->off_ns < end_ns)
+			thread->off_ns = end_ns;
 		if (thread->state != THREAD_BLOCKED || end_ns <= thread->off_ns)
 			continue;
 		error = wait_output_write(&to, thread, end_ns, SP_MISC_UNFINISHED);
