@@ -307,8 +307,9 @@ static bool set_latency(struct mode_times *times, const struct mode *mode, const
 		bool any = mode_times_find(times, key) != NULL;
 		for (enum time_state state = 0; state < 2; state++)
 			if (any || !(sampled[state] > 0))
-				add_time(times, key, state, (uint64_t)(from->ns[state] * (sampled[state] > 0 ?
-					 all[state] / sampled[state] : 1) + 0.5));
+				add_time(times, key, state,
+					 weight_round(from->ns[state] * (sampled[state] > 0 ?
+						      all[state] / sampled[state] : 1)));
 	}
 	*busy_ret = all[0] + all[1];
 	u64map_deinit(&latencies.index_of);
@@ -365,7 +366,7 @@ static bool set_latencies(struct mode_times *times, const struct mode *mode)
 		const struct process *process = &processes.items[i];
 		double idle_ns = (double)(process->end_ns - process->begin_ns) - process->busy_ns;
 		if (idle_ns > 0)
-			times->rest[process->first].ns[TIME_BLOCKED] = (uint64_t)(idle_ns + 0.5);
+			times->rest[process->first].ns[TIME_BLOCKED] = weight_round(idle_ns);
 	}
 	vec_deinit(&edges);
 	vec_deinit(&processes);
@@ -404,9 +405,8 @@ void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_S
 	if (!stratum->weight)
 		return;
 	double all = (double)stratum->weight, from = (double)stratum->done / all, to = (double)end / all;
-	for (int i = 0; i < TIME_STATES; i++) {
-		double ns = (double)stratum->ns[i];
-		ret[i] = weight_add(ret[i], (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5));
-	}
+	for (int i = 0; i < TIME_STATES; i++)
+		ret[i] = weight_add(ret[i], weight_part(stratum->ns[i], to) -
+					    weight_part(stratum->ns[i], from));
 	stratum->done = end;
 }

@@ -292,6 +292,20 @@ prints "a thinned wait has the variance of thinning" sh -c \
 0.250000 $half $half 40000000
 END
 
+recording "$tmp/huge" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain
+comm 1 1 demo
+switch 1 1 0 1 in
+sample 1 1 1 0 10 18446744073709551000 0x1010 0x1010 0x9010
+switch 1 1 0 10 out
+switch 1 1 0 18446744073709551615 in
+END
+prints "a wait of 2^64 ns" weights "symbol self_blocked_ns" huge --mode off-cpu -s symbol <<END
+0x1010 18446744073709551605
+END
+
 # Recordings without the records.
 recording "$tmp/plain" <<END
 event cycles

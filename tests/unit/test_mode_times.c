@@ -167,6 +167,17 @@ TEST(waits_have_the_time_of_their_class)
 	made_deinit(&made);
 }
 
+TEST(parts_of_a_huge_time_sum_to_it)
+{
+	struct stratum stratum = {.ns = {[TIME_BLOCKED] = UINT64_MAX, [TIME_ON_CPU] = (1ULL << 60) + 1},
+				  .weight = 3};
+	uint64_t ns[TIME_STATES] = {0};
+	for (int i = 0; i < 3; i++)
+		stratum_scale(&stratum, 1, ns);
+	ck_assert_uint_eq(ns[TIME_BLOCKED], UINT64_MAX);
+	ck_assert_uint_eq(ns[TIME_ON_CPU], (1ULL << 60) + 1);
+}
+
 TEST(classes_of_durations_ascend)
 {
 	uint32_t last = mode_wait_class(4);
