@@ -203,7 +203,11 @@ static bool wait_sample(const struct mode *mode, const struct sp_sample *sample,
 {
 	struct task_interval wait;
 	ret->weight = ret->wait_ns = sample->period;
-	if (!find_wait(mode, sample, &wait) || wait.end_ns <= wait.begin_ns)
+	if (!find_wait(mode, sample, &wait) || wait.state == TASK_RUNNABLE || wait.end_ns <= wait.begin_ns)
+		return true;
+	ret->wait_class = mode_wait_class(wait.end_ns - wait.begin_ns);
+	/* The length is that of a loss, with which the wait begins. */
+	if (wait.state != TASK_BLOCKED)
 		return true;
 	uint64_t off = off_ns(mode, sample, &wait);
 	ret->wait_ns = wait.end_ns - wait.begin_ns;
@@ -222,6 +226,7 @@ static bool switch_sample(const struct mode *mode, const struct sp_sample *sampl
 	if (!find_wait(mode, sample, &wait) || wait.state != TASK_BLOCKED)
 		return false;
 	ret->weight = ret->wait_ns = wait.end_ns - wait.begin_ns;
+	ret->wait_class = mode_wait_class(ret->wait_ns);
 	ret->wait_end_ns = wait.end_ns;
 	ret->wait_open = wait.open;
 	if (mode->is_thinned)
@@ -270,9 +275,10 @@ bool mode_sample(const struct mode *mode, const struct sp_record *record, struct
 	ret->waits = 1;
 	if (sample->present & PERF_SAMPLE_ADDR && sample->addr < UINT32_MAX)
 		ret->stratum = (uint32_t)sample->addr;
+	ret->wait_class = MODE_WAIT_UNMATCHED;
 	bool counts = role == ROLE_WAIT ? wait_sample(mode, sample, ret) : switch_sample(mode, sample, ret);
-	if (mode->by_lifetime && ret->lifetime != LIFETIME_NONE)
-		ret->wait_class = mode_wait_class(ret->wait_ns);
+	if (!mode->by_lifetime || ret->lifetime == LIFETIME_NONE)
+		ret->wait_class = 0;
 	return counts;
 }
 

@@ -2,8 +2,8 @@
 /*
  * Modes of an analysis in which weights are time of threads by their state (enum sp_mode). Samples are
  * counted by strata. A stratum is a thread's on-CPU samples (in latency mode: those with one number of
- * threads that could run), or its samples of waits. When all samples are counted, a stratum's leaves are
- * scaled so that they sum to the time that the thread spent in this state (mode_scale.h).
+ * threads that could run), or its samples of waits with durations of one class. When all samples are counted,
+ * a stratum's samples are scaled so that they sum to the time that it stands for (mode_times.h).
  */
 #ifndef AGGREGATE_MODE_H
 #define AGGREGATE_MODE_H
@@ -38,7 +38,7 @@ struct mode_sample {
 			    * system call plus 1, or 0 */
 	uint64_t weight;
 	bool is_wait;
-	uint32_t wait_class; /* waits of a lifetime: mode_wait_class() of the duration, else 0 */
+	uint32_t wait_class; /* waits of a lifetime: mode_wait_class() or MODE_WAIT_UNMATCHED; else 0 */
 	double waits;      /* number of waits that the sample stands for */
 	uint64_t wait_ns;  /* duration of the wait */
 	double variance;   /* variance of the weight by thinning, in ns² */
@@ -113,12 +113,14 @@ void mode_weights_deinit(struct mode_weights *weights);
 /* Adds to the sums of the stratum with the key `from->key`. Returns false when out of memory. */
 bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *from);
 
-#define MODE_WAIT_CLASSES 257
+/* Class of samples whose wait is not known, because records lack its switch. */
+#define MODE_WAIT_UNMATCHED 257
+#define MODE_WAIT_CLASSES (MODE_WAIT_UNMATCHED + 1)
 
 /*
- * Returns the class of a duration, from 1 to MODE_WAIT_CLASSES - 1: four for each power of 2. Waits of a
- * thread are scaled by class: switches give the exact time of each class, and snapshots find short waits
- * more seldom than their periods assume.
+ * Returns the class of a duration, from 1 to MODE_WAIT_UNMATCHED - 1: four for each power of 2. Waits of a
+ * thread are scaled by class: switches give the exact time of each class. Snapshots do not find a woken
+ * thread that waits for a CPU, which matters most for short waits.
  */
 static inline uint32_t mode_wait_class(uint64_t ns)
 {

@@ -6,6 +6,7 @@
  */
 #include "aggregate/mode_times.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "profile/interval.h"
@@ -55,44 +56,124 @@ static void add_time(struct mode_times *times, uint64_t key, enum time_state sta
 	to[state] = weight_add(to[state], ns);
 }
 
-/* Waits of a lifetime by class: their time until the thread ran again, and their number. */
+/* Waits of a lifetime by class: their times (struct task_wait), and their number. */
 struct wait_classes {
-	uint64_t ns[MODE_WAIT_CLASSES];
+	uint64_t blocked_ns[MODE_WAIT_CLASSES], woken_ns[MODE_WAIT_CLASSES];
+	uint64_t off_ns[MODE_WAIT_CLASSES]; /* sum of the two */
 	double waits[MODE_WAIT_CLASSES];
 };
 
-static void add_wait(void *arg, uint64_t duration_ns, uint64_t off_ns)
+static void add_wait(void *arg, const struct task_wait *wait)
 {
 	struct wait_classes *classes = arg;
-	uint32_t class = mode_wait_class(duration_ns);
-	classes->ns[class] = weight_add(classes->ns[class], off_ns);
+	uint32_t class = mode_wait_class(wait->duration_ns);
+	classes->blocked_ns[class] += wait->blocked_ns;
+	classes->woken_ns[class] += wait->woken_ns;
+	classes->off_ns[class] += wait->blocked_ns + wait->woken_ns;
 	classes->waits[class]++;
 }
 
-/* Returns the nearest class with samples; 0: there is none. */
-static uint32_t nearest_class(const struct mode_weight *const *sampled, uint32_t class)
+/* A lifetime while its waits are distributed. */
+struct distribution {
+	struct mode_times *times;
+	uint32_t lifetime;
+	const struct mode_weight *const *sampled; /* by class */
+	uint64_t weight;                          /* sum of all samples of waits */
+	bool matched[MODE_WAIT_CLASSES];          /* the class has samples and waits */
+	struct wait_classes classes;
+};
+
+static struct stratum *stratum_of(const struct distribution *of, uint32_t class)
+{
+	return mode_times_find(of->times, of->sampled[class]->key);
+}
+
+/* Returns the nearest class with samples and waits; 0: there is none. */
+static uint32_t nearest_class(const struct distribution *of, uint32_t class)
 {
 	for (uint32_t distance = 0; distance < MODE_WAIT_CLASSES; distance++) {
-		if (class > distance && sampled[class - distance])
+		if (class > distance && of->matched[class - distance])
 			return class - distance;
-		if (class + distance < MODE_WAIT_CLASSES && sampled[class + distance])
+		if (class + distance < MODE_WAIT_CLASSES && of->matched[class + distance])
 			return class + distance;
 	}
 	return 0;
 }
 
-/* Moves the waits of classes without samples to the nearest class with some. */
-static void merge_classes(struct wait_classes *classes, const struct mode_weight *const *sampled)
+static void move_time(uint64_t *ns, uint32_t from, uint32_t to)
 {
+	ns[to] += ns[from];
+	ns[from] = 0;
+}
+
+/* Moves the waits of classes without samples to the nearest class with some. */
+static void merge_classes(struct distribution *of)
+{
+	struct wait_classes *classes = &of->classes;
 	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++) {
-		uint32_t to = classes->waits[i] > 0 ? nearest_class(sampled, i) : 0;
+		uint32_t to = classes->waits[i] > 0 ? nearest_class(of, i) : 0;
 		if (!to || to == i)
 			continue;
-		classes->ns[to] = weight_add(classes->ns[to], classes->ns[i]);
+		move_time(classes->blocked_ns, i, to);
+		move_time(classes->woken_ns, i, to);
+		move_time(classes->off_ns, i, to);
 		classes->waits[to] += classes->waits[i];
-		classes->ns[i] = 0;
 		classes->waits[i] = 0;
 	}
+}
+
+/* Returns the sum of the matched classes. */
+static uint64_t sum_classes(const struct distribution *of, const uint64_t *ns)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++)
+		sum = weight_add(sum, of->matched[i] ? ns[i] : 0);
+	return sum;
+}
+
+/*
+ * Distributes a time: unmatched samples have their part of the weight, the others that of their class.
+ * by_state[] is the time of each class; if that has none, the classes' times of all states.
+ */
+static void distribute(const struct distribution *of, enum time_state state, uint64_t ns,
+		       const uint64_t *by_state)
+{
+	const uint64_t *parts = sum_classes(of, by_state) ? by_state : of->classes.off_ns;
+	struct stratum all = {.weight = of->weight}, matched = {.weight = sum_classes(of, parts)};
+	uint64_t *rest = of->times->rest[of->lifetime].ns, left = ns;
+	all.ns[state] = ns;
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++) {
+		uint64_t part[TIME_STATES] = {0};
+		if (!of->sampled[i] || of->matched[i])
+			continue;
+		stratum_scale(&all, of->sampled[i]->weight, part);
+		stratum_of(of, i)->ns[state] = part[state];
+		left -= part[state];
+	}
+	matched.ns[state] = left;
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++)
+		if (of->matched[i])
+			stratum_scale(&matched, parts[i], stratum_of(of, i)->ns);
+	if (!matched.weight)
+		rest[state] = weight_add(rest[state], left);
+}
+
+/* Sets the factors of the numbers of waits, by the same parts as the times. */
+static void set_waits_factors(const struct distribution *of, double waits)
+{
+	double matched = 1; /* part of all waits */
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++) {
+		if (!of->sampled[i] || of->matched[i])
+			continue;
+		double part = (double)of->sampled[i]->weight / (double)of->weight;
+		if (of->sampled[i]->waits > 0)
+			stratum_of(of, i)->waits_factor = waits * part / of->sampled[i]->waits;
+		matched -= part;
+	}
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++)
+		if (of->matched[i] && of->sampled[i]->waits > 0)
+			stratum_of(of, i)->waits_factor =
+				of->classes.waits[i] * fmax(matched, 0) / of->sampled[i]->waits;
 }
 
 /* Distributes a lifetime's blocked time, and that from waking to running, to the classes of its waits. */
@@ -100,23 +181,18 @@ static void add_waits(struct mode_times *times, const struct mode *mode, uint32_
 		      const struct mode_weight *const *sampled)
 {
 	const struct task_totals *totals = task_states_totals(mode->states, lifetime);
-	struct wait_classes classes = {0};
-	struct stratum all = {.ns = {[TIME_RUNNABLE] = totals->woken_ns,
-				     [TIME_BLOCKED] = totals->blocked_ns}};
-	task_states_each_wait(mode->states, lifetime, add_wait, &classes);
-	merge_classes(&classes, sampled);
-	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++)
-		all.weight = weight_add(all.weight, sampled[i] ? classes.ns[i] : 0);
-	for (int i = 0; i < TIME_STATES && !all.weight; i++)
-		times->rest[lifetime].ns[i] = weight_add(times->rest[lifetime].ns[i], all.ns[i]);
-	for (uint32_t i = 1; i < MODE_WAIT_CLASSES && all.weight; i++) {
-		struct stratum *stratum = sampled[i] ? mode_times_find(times, sampled[i]->key) : NULL;
-		if (!stratum)
-			continue;
-		stratum_scale(&all, classes.ns[i], stratum->ns);
-		if (sampled[i]->waits > 0)
-			stratum->waits_factor = classes.waits[i] / sampled[i]->waits;
+	struct distribution of = {.times = times, .lifetime = lifetime, .sampled = sampled};
+	const struct wait_classes *classes = &of.classes;
+	bool exact = totals->split == TASK_SPLIT_WAKING;
+	task_states_each_wait(mode->states, lifetime, add_wait, &of.classes);
+	for (uint32_t i = 1; i < MODE_WAIT_CLASSES; i++) {
+		of.weight = weight_add(of.weight, sampled[i] ? sampled[i]->weight : 0);
+		of.matched[i] = sampled[i] && classes->waits[i] > 0;
 	}
+	merge_classes(&of);
+	distribute(&of, TIME_RUNNABLE, totals->woken_ns, exact ? classes->woken_ns : classes->off_ns);
+	distribute(&of, TIME_BLOCKED, totals->blocked_ns, exact ? classes->blocked_ns : classes->off_ns);
+	set_waits_factors(&of, (double)totals->waits);
 }
 
 /* Adds a lifetime; sampled[]: weights of its waits by class, NULL: no sample. */
@@ -307,8 +383,9 @@ static bool set_latency(struct mode_times *times, const struct mode *mode, const
 		bool any = mode_times_find(times, key) != NULL;
 		for (enum time_state state = 0; state < 2; state++)
 			if (any || !(sampled[state] > 0))
-				add_time(times, key, state, (uint64_t)(from->ns[state] * (sampled[state] > 0 ?
-					 all[state] / sampled[state] : 1) + 0.5));
+				add_time(times, key, state,
+					 weight_round(from->ns[state] * (sampled[state] > 0 ?
+						      all[state] / sampled[state] : 1)));
 	}
 	*busy_ret = all[0] + all[1];
 	u64map_deinit(&latencies.index_of);
@@ -365,7 +442,7 @@ static bool set_latencies(struct mode_times *times, const struct mode *mode)
 		const struct process *process = &processes.items[i];
 		double idle_ns = (double)(process->end_ns - process->begin_ns) - process->busy_ns;
 		if (idle_ns > 0)
-			times->rest[process->first].ns[TIME_BLOCKED] = (uint64_t)(idle_ns + 0.5);
+			times->rest[process->first].ns[TIME_BLOCKED] = weight_round(idle_ns);
 	}
 	vec_deinit(&edges);
 	vec_deinit(&processes);
@@ -404,9 +481,8 @@ void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_S
 	if (!stratum->weight)
 		return;
 	double all = (double)stratum->weight, from = (double)stratum->done / all, to = (double)end / all;
-	for (int i = 0; i < TIME_STATES; i++) {
-		double ns = (double)stratum->ns[i];
-		ret[i] = weight_add(ret[i], (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5));
-	}
+	for (int i = 0; i < TIME_STATES; i++)
+		ret[i] = weight_add(ret[i], weight_part(stratum->ns[i], to) -
+					    weight_part(stratum->ns[i], from));
 	stratum->done = end;
 }

@@ -31,7 +31,8 @@ void mode_times_deinit(struct mode_times *times);
  * a failure, too.
  *
  * Waits' strata have the exact time of waits of their class. Classes without samples add to the nearest class
- * of the thread that has some.
+ * of the thread that has some. Classes without waits (MODE_WAIT_UNMATCHED, or a contradiction of the records)
+ * have their samples' part of the weight of the thread's waits, and the other classes share the rest.
  *
  * In latency mode, a stratum's time is divided by its number of threads. The time in which no thread of a
  * process could run is blocked time in the rest of the process's first lifetime. Time of a stratum without

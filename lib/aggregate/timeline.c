@@ -142,11 +142,10 @@ static bool add_states(struct adder *adder, struct cells *cells, const struct sp
 	double to = (double)weight->done / (double)weight->all;
 	for (size_t i = 0; i < count; i++) {
 		struct sp_cell cell = *of;
-		double ns = (double)parts[i].weight;
 		bool lasts = parts[i].time == TIME_BLOCKED || !of->samples;
 		cell.node = adder->nodes[TIME_STATES * (size_t)of->node + i];
 		cell.samples = parts[i].samples ? of->samples : 0;
-		cell.weight = (uint64_t)(ns * to + 0.5) - (uint64_t)(ns * from + 0.5);
+		cell.weight = weight_part(parts[i].weight, to) - weight_part(parts[i].weight, from);
 		if (!(lasts ? add_time(adder, cells, cell) : add_cell(adder, cells, cell)))
 			return false;
 	}

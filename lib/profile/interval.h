@@ -34,6 +34,19 @@ static inline uint64_t weight_add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+/* Rounds to a weight. What does not fit is UINT64_MAX. `value` must not be negative. */
+static inline uint64_t weight_round(double value)
+{
+	return value + 0.5 < 0x1p64 ? (uint64_t)(value + 0.5) : UINT64_MAX;
+}
+
+/* Returns a part of a weight, rounded. A part of 1 or more is the weight itself. */
+static inline uint64_t weight_part(uint64_t weight, double part)
+{
+	uint64_t rounded = weight_round((double)weight * part);
+	return part < 1 && rounded < weight ? rounded : weight;
+}
+
 /*
  * Returns `weight` as a share of `total` with its 95 % interval. If total or n_eff is 0: share 0,
  * interval 0 to 1.

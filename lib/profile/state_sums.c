@@ -66,7 +66,7 @@ struct sp_share state_share(const struct state_sums *part, const struct state_wh
 
 struct sp_times state_times(const struct state_sums *part, const struct state_whole *whole)
 {
-	uint64_t waits = (uint64_t)(part->waits + 0.5);
+	uint64_t waits = weight_round(part->waits);
 	if (whole->counts)
 		return (struct sp_times){.waits = waits};
 	return (struct sp_times){

@@ -501,30 +501,44 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 	return false;
 }
 
-void task_states_each_wait(const struct task_states *states, size_t index,
-			   void (*visit)(void *arg, uint64_t duration_ns, uint64_t off_ns), void *arg)
+/* Returns the length of a piece without times in which records were lost. */
+static uint64_t known_ns(const struct task_states *states, const struct task_piece *piece)
 {
+	uint64_t length_ns = piece->end_ns - piece->begin_ns;
+	if (piece->certain)
+		return length_ns;
+	return length_ns - task_gaps_overlap(task_gaps_of(&states->gaps, piece->cpu), piece->begin_ns,
+					     piece->end_ns);
+}
+
+void task_states_each_wait(const struct task_states *states, size_t index,
+			   void (*visit)(void *arg, const struct task_wait *wait), void *arg)
+{
+	assert(index < states->lives.items.count);
 	const struct task_life *life = &states->lives.items.items[index];
 	const struct task_event *events = states->events.items.items + life->first;
-	uint64_t duration_ns = 0, off_ns = 0;
-	assert(index < states->lives.items.count);
+	struct task_wait wait = {0};
 	for (size_t i = 0; i <= life->count; i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(&states->lives, life, i, pieces);
 		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
 		for (size_t j = 0; j < count; j++) {
-			uint64_t length_ns = pieces[j].end_ns - pieces[j].begin_ns;
-			if (woken && pieces[j].state == TASK_RUNNABLE)
-				off_ns += length_ns;
-			if (pieces[j].state != TASK_BLOCKED || !length_ns)
+			const struct task_piece *piece = &pieces[j];
+			if (woken && piece->state == TASK_RUNNABLE)
+				wait.woken_ns += known_ns(states, piece);
+			if (piece->state != TASK_BLOCKED || piece->begin_ns == piece->end_ns)
 				continue;
-			if (duration_ns)
-				visit(arg, duration_ns, off_ns);
-			duration_ns = off_ns = length_ns;
+			if (wait.duration_ns)
+				visit(arg, &wait);
+			struct task_interval known = interval_at(states, piece, piece->begin_ns);
+			wait = (struct task_wait){
+				.duration_ns = known.end_ns - known.begin_ns,
+				.blocked_ns = known_ns(states, piece),
+			};
 		}
 	}
-	if (duration_ns)
-		visit(arg, duration_ns, off_ns);
+	if (wait.duration_ns)
+		visit(arg, &wait);
 }
 
 /* Sets the waker by the word of a WAKE event. */

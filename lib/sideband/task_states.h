@@ -150,12 +150,16 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			   struct task_interval *ret);
 
-/*
- * Calls `visit` for each wait of a lifetime: with its duration, and with the time from its begin until the
- * thread ran again, which differs if wake-ups were recorded. Losses within the wait are included.
- */
+/* Times of a wait. Times in which records were lost are no part of the last two. */
+struct task_wait {
+	uint64_t duration_ns; /* by task_states_next_wait(): until a loss, or of the loss that it begins in */
+	uint64_t blocked_ns;
+	uint64_t woken_ns;    /* from waking to running; 0 if wake-ups were not recorded */
+};
+
+/* Calls `visit` for each wait of a lifetime. */
 void task_states_each_wait(const struct task_states *states, size_t index,
-			   void (*visit)(void *arg, uint64_t duration_ns, uint64_t off_ns), void *arg);
+			   void (*visit)(void *arg, const struct task_wait *wait), void *arg);
 
 /* A wake-up that ended a wait. */
 struct task_wakeup {

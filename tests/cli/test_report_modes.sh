@@ -292,6 +292,83 @@ prints "a thinned wait has the variance of thinning" sh -c \
 0.250000 $half $half 40000000
 END
 
+# with_loss CPU: a wait of 100 ms during which the CPU lost records, and three others.
+with_loss() {
+	recording "$tmp/lost" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain
+comm 1 1 demo
+switch 1 1 0 1000000000 in
+sample 1 1 1 0 1010000000 100000000 0x1010 0x1010 0x9010
+switch 1 1 0 1010000000 out
+switch 1 1 0 1110000000 in
+sample 1 1 1 0 1120000000 100000000 0x2010 0x2010 0x9010
+switch 1 1 0 1120000000 out
+switch 0 0 $1 1140000000 in
+full 0 3 1141000000
+switch 1 1 0 1220000000 in
+sample 1 1 1 0 1230000000 1000000 0x3010 0x3010 0x9010
+switch 1 1 0 1230000000 out
+switch 1 1 0 1231000000 in
+sample 1 1 1 0 1240000000 10000000 0x4010 0x4010 0x9010
+switch 1 1 0 1240000000 out
+switch 1 1 0 1250000000 in
+END
+}
+with_loss 0
+prints "a wait with lost records keeps its time" weights "symbol self_blocked_ns" lost --mode off-cpu \
+	-s symbol <<END
+0x1010 100000000
+0x2010 99000000
+0x3010 1000000
+0x4010 10000000
+[no stack] 0
+END
+with_loss 1
+prints "a wait that begins with a loss keeps its time" weights "symbol self_blocked_ns" lost --mode off-cpu \
+	-s symbol <<END
+0x1010 100000000
+0x2010 79000000
+0x3010 1000000
+0x4010 10000000
+[no stack] 0
+END
+
+# The thread was blocked when the recording began: the sample of that wait has no switch.
+recording "$tmp/before" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain
+comm 1 1 demo
+comm 2 2 other
+switch 2 2 1 1000000000 in
+sample 1 1 1 0 1100000000 100000000 0x1010 0x1010 0x9010
+switch 1 1 0 1100000000 in
+sample 1 1 1 0 1110000000 300000000 0x2010 0x2010 0x9010
+switch 1 1 0 1110000000 out
+switch 1 1 0 1410000000 in
+END
+prints "a wait without its switch has its weight" weights "symbol self_blocked_ns" before --tid 1 \
+	--mode off-cpu -s symbol <<END
+0x1010 100000000
+0x2010 300000000
+END
+
+recording "$tmp/huge" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain
+comm 1 1 demo
+switch 1 1 0 1 in
+sample 1 1 1 0 10 18446744073709551000 0x1010 0x1010 0x9010
+switch 1 1 0 10 out
+switch 1 1 0 18446744073709551615 in
+END
+prints "a wait of 2^64 ns" weights "symbol self_blocked_ns" huge --mode off-cpu -s symbol <<END
+0x1010 18446744073709551605
+END
+
 # Recordings without the records.
 recording "$tmp/plain" <<END
 event cycles

@@ -167,6 +167,116 @@ TEST(waits_have_the_time_of_their_class)
 	made_deinit(&made);
 }
 
+/* Two waits of 10 and 300. */
+static void two_waits_init(struct made *made)
+{
+	const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
+	*made = (struct made){0};
+	ok_or_fail(task_states_new(&made->states));
+	add_switch(made, A, 0, 1000);
+	add_switch(made, A, out, 1100);
+	add_switch(made, A, 0, 1110);
+	add_switch(made, A, out, 1200);
+	add_switch(made, A, 0, 1500);
+}
+
+static void two_waits_seal(struct made *made)
+{
+	ok_or_fail(task_states_seal(made->states, FIRST, LAST));
+	made->mode = (struct mode){.kind = SP_MODE_OFF_CPU, .states = made->states, .by_lifetime = true};
+}
+
+static void add_unmatched(struct made *made, uint64_t weight)
+{
+	const uint64_t key = mode_stratum_key(lifetime(made, A), true, MODE_WAIT_UNMATCHED);
+	ck_assert(mode_weights_add(&made->weights, &(struct mode_weight){key, weight, 1}));
+}
+
+static const struct stratum *unmatched_of(const struct made *made)
+{
+	return mode_times_find(&made->times, mode_stratum_key(lifetime(made, A), true, MODE_WAIT_UNMATCHED));
+}
+
+TEST(samples_without_a_known_wait_have_their_weight)
+{
+	struct made made;
+	two_waits_init(&made);
+	two_waits_seal(&made);
+	add_waits_of(&made, A, 10, 50);
+	add_unmatched(&made, 150);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(unmatched_of(&made)->ns[TIME_BLOCKED], 233); /* 310 * 3 / 4, rounded */
+	ck_assert_uint_eq(waits_of(&made, A, 10)->ns[TIME_BLOCKED], 310 - 233);
+	ck_assert(unmatched_of(&made)->waits_factor == 1.5);
+	ck_assert(waits_of(&made, A, 10)->waits_factor == 0.5);
+	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED), 0);
+	made_deinit(&made);
+}
+
+TEST(only_samples_without_a_known_wait_have_all_time)
+{
+	struct made made;
+	two_waits_init(&made);
+	two_waits_seal(&made);
+	add_unmatched(&made, UINT64_MAX);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(unmatched_of(&made)->ns[TIME_BLOCKED], 310);
+	ck_assert(unmatched_of(&made)->waits_factor == 2);
+	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED), 0);
+	made_deinit(&made);
+}
+
+/* By contradictory records: no wait has the class of a sample. It does not disappear. */
+TEST(a_class_without_waits_has_its_weight)
+{
+	struct made made;
+	two_waits_init(&made);
+	two_waits_seal(&made);
+	add_waits_of(&made, A, 10, 50);
+	add_waits_of(&made, A, 100000, 50);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(waits_of(&made, A, 10)->ns[TIME_BLOCKED], 155);
+	ck_assert_uint_eq(waits_of(&made, A, 100000)->ns[TIME_BLOCKED], 155);
+	made_deinit(&made);
+}
+
+static void add_wake(struct made *made, uint64_t time_ns)
+{
+	const struct task_switched wake = {.pid = A / 10 * 10, .tid = A, .time_ns = time_ns,
+					   .kind = TASK_SWITCH_WAKE, .waker = TASK_WAKER_IDLE};
+	ok_or_fail(task_states_add_switch(made->states, &wake));
+}
+
+/* The short wait is blocked for 1 and runnable for 9, the long one is blocked for 299 and runnable for 1. */
+TEST(wakeups_give_each_class_its_states)
+{
+	struct made made;
+	two_waits_init(&made);
+	add_wake(&made, 1101);
+	add_wake(&made, 1499);
+	two_waits_seal(&made);
+	add_waits_of(&made, A, 1, 10);
+	add_waits_of(&made, A, 299, 300);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(waits_of(&made, A, 1)->ns[TIME_BLOCKED], 1);
+	ck_assert_uint_eq(waits_of(&made, A, 1)->ns[TIME_RUNNABLE], 9);
+	ck_assert_uint_eq(waits_of(&made, A, 299)->ns[TIME_BLOCKED], 299);
+	ck_assert_uint_eq(waits_of(&made, A, 299)->ns[TIME_RUNNABLE], 1);
+	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED) + rest_of(&made, A, TIME_RUNNABLE), 0);
+	made_deinit(&made);
+}
+
+TEST(parts_of_a_huge_time_sum_to_it)
+{
+	struct stratum stratum = {.ns = {[TIME_BLOCKED] = UINT64_MAX, [TIME_ON_CPU] = (1ULL << 60) + 1},
+				  .weight = 3};
+	uint64_t ns[TIME_STATES] = {0};
+	for (int i = 0; i < 3; i++)
+		stratum_scale(&stratum, 1, ns);
+	ck_assert_uint_eq(ns[TIME_BLOCKED], UINT64_MAX);
+	ck_assert_uint_eq(ns[TIME_ON_CPU], (1ULL << 60) + 1);
+}
+
 TEST(classes_of_durations_ascend)
 {
 	uint32_t last = mode_wait_class(4);
@@ -178,5 +288,5 @@ TEST(classes_of_durations_ascend)
 	ck_assert_uint_eq(mode_wait_class(0), 1);
 	ck_assert_uint_eq(mode_wait_class(1000), mode_wait_class(1023));
 	ck_assert_uint_eq(mode_wait_class(1024), mode_wait_class(1023) + 1);
-	ck_assert_uint_eq(mode_wait_class(UINT64_MAX), MODE_WAIT_CLASSES - 1);
+	ck_assert_uint_eq(mode_wait_class(UINT64_MAX), MODE_WAIT_UNMATCHED - 1);
 }

@@ -627,6 +627,59 @@ TEST(the_wait_after_a_switch_is_found)
 	end();
 }
 
+struct each_waits {
+	size_t count;
+	struct task_wait items[8];
+};
+
+static void keep_wait(void *arg, const struct task_wait *wait)
+{
+	struct each_waits *waits = arg;
+	ck_assert_uint_lt(waits->count, 8);
+	waits->items[waits->count++] = *wait;
+}
+
+static struct each_waits waits_of(uint32_t tid)
+{
+	struct each_waits waits = {0};
+	size_t count, index = task_states_find(states, tid, &count);
+	ck_assert_uint_eq(count, 1);
+	task_states_each_wait(states, index, keep_wait, &waits);
+	return waits;
+}
+
+/* Samples of a wait and the wait itself have the same duration, until the first loss. */
+TEST(each_wait_has_the_duration_of_its_sample)
+{
+	struct task_interval wait;
+	begin();
+	in(T, 1);
+	out(T, 100);
+	out(S, 150);
+	lost(400, 1); /* from 150 on */
+	in(T, 600);
+	out(T, 700);
+	lost(720, 1); /* from the wait's begin on */
+	in(T, 800);
+	out(T, 900);
+	in(T, 930);
+	seal(0, 1000);
+	struct each_waits waits = waits_of(T);
+	ck_assert_uint_eq(waits.count, 3);
+	ck_assert(task_states_next_wait(states, T, 100, &wait));
+	ck_assert_uint_eq(wait.end_ns - wait.begin_ns, 50);
+	ck_assert_uint_eq(waits.items[0].duration_ns, 50);
+	ck_assert_uint_eq(waits.items[0].blocked_ns, 250);
+	ck_assert(task_states_next_wait(states, T, 700, &wait));
+	ck_assert_int_eq(wait.state, TASK_UNKNOWN);
+	ck_assert_uint_eq(wait.end_ns - wait.begin_ns, 20);
+	ck_assert_uint_eq(waits.items[1].duration_ns, 20);
+	ck_assert_uint_eq(waits.items[1].blocked_ns, 80);
+	ck_assert_uint_eq(waits.items[2].duration_ns, 30);
+	ck_assert_uint_eq(waits.items[2].blocked_ns, 30);
+	end();
+}
+
 TEST(sums_of_parts_equal_the_whole)
 {
 	begin();
@@ -925,6 +978,27 @@ TEST(a_wait_has_a_waker)
 	ck_assert_uint_eq(totals_of(T)->migrations, 0);
 	ck_assert_uint_eq(task_states_pid(states, T), PID);
 	ck_assert_uint_eq(task_states_pid(states, 99), 0);
+	end();
+}
+
+TEST(each_wait_is_split_by_its_wakeup)
+{
+	begin();
+	in(T, 110);
+	out(T, 120);
+	wake(T, 140, TASK_WAKER_THREAD, S);
+	in(T, 145);
+	out(T, 150);
+	in(T, 161);
+	seal(100, 200);
+	struct each_waits waits = waits_of(T);
+	ck_assert_uint_eq(waits.count, 3);
+	ck_assert_uint_eq(waits.items[0].blocked_ns, 10); /* until it first ran */
+	ck_assert_uint_eq(waits.items[1].duration_ns, 20);
+	ck_assert_uint_eq(waits.items[1].blocked_ns, 20);
+	ck_assert_uint_eq(waits.items[1].woken_ns, 5);
+	ck_assert_uint_eq(waits.items[2].blocked_ns, 11);
+	ck_assert_uint_eq(waits.items[2].woken_ns, 0);
 	end();
 }
 
