@@ -99,12 +99,12 @@ bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret
 
 /* Times between which a thread is due: they double from the first to the last. */
 #define WAITS_DUE_FIRST_NS UINT64_C(10000000)
-#define WAITS_DUE_LAST_NS UINT64_C(1000000000)
+#define WAITS_DUE_LAST_NS UINT64_C(2000000000)
 
 /*
  * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads are due
- * more often: whenever one ends, it was due in the last half of its life, or in the last second. *at is 0 at
- * first. False: there is no other.
+ * more often: whenever one ends, it was due in the last half of its life, or in the last two seconds. *at is
+ * 0 at first. False: there is no other.
  */
 bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret);
 
