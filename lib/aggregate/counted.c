@@ -49,8 +49,7 @@ void counted_deinit(struct counted *counted)
 	u64map_deinit(&counted->waker_of);
 	mode_weights_deinit(&counted->mode_weights);
 	vec_deinit(&counted->leaf_times);
-	vec_deinit(&counted->wait_parts);
-	u64map_deinit(&counted->wait_part_of);
+	mode_weights_deinit(&counted->wait_parts);
 	u64map_deinit(&counted->task_samples);
 	u64map_deinit(&counted->counter_of);
 	vec_deinit(&counted->counters);
@@ -63,24 +62,5 @@ bool counted_add_times(struct counted *counted, uint32_t leaf, const struct stat
 	while (counted->leaf_times.count <= leaf)
 		*vec_push(&counted->leaf_times) = (struct state_sums){0};
 	state_sums_add(&counted->leaf_times.items[leaf], times);
-	return true;
-}
-
-bool counted_add_part(struct counted *counted, const struct wait_part *part)
-{
-	bool added;
-	uint64_t key = (uint64_t)part->leaf << 32 | part->wait_class;
-	if (!vec_reserve(&counted->wait_parts, counted->wait_parts.count + 1))
-		return false;
-	const uint32_t *index = u64map_put(&counted->wait_part_of, key, (uint32_t)counted->wait_parts.count,
-					   &added);
-	if (!index)
-		return false;
-	if (added)
-		*vec_push(&counted->wait_parts) = (struct wait_part){part->leaf, part->wait_class, 0, 0, 0};
-	struct wait_part *to = &counted->wait_parts.items[*index];
-	to->weight = weight_add(to->weight, part->weight);
-	to->waits += part->waits;
-	to->variance += part->variance;
 	return true;
 }

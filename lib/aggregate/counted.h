@@ -127,13 +127,6 @@ struct rooted_sample {
 	uint32_t wait_class;
 };
 
-/* Waits of a leaf with durations of one class (mode_wait_class()). */
-struct wait_part {
-	uint32_t leaf, wait_class;
-	uint64_t weight;
-	double waits, variance;
-};
-
 /*
  * A sample with a truncated stack. It is counted after all samples are read, because its stack may be
  * repaired from others.
@@ -189,8 +182,8 @@ struct counted {
 	struct u64map waker_of;           /* text -> index in `wakers` */
 	struct state_sums wakeups;        /* sums of all wake-ups, without their blocked time */
 	struct mode_weights mode_weights; /* all samples' weights, if work->mode */
-	VEC(struct wait_part) wait_parts; /* samples with a class; leaf_times has the others' waits */
-	struct u64map wait_part_of;       /* leaf and class -> index in `wait_parts` */
+	struct mode_weights wait_parts;   /* samples with a class, by leaf << 32 | class; leaf_times has the
+					   * others' waits */
 	VEC(struct state_sums) leaf_times; /* by leaf, if work->mode; the times are 0 until mode_scale() */
 	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
@@ -213,8 +206,5 @@ void counted_deinit(struct counted *counted);
 
 /* Adds to a leaf's times. Returns false when out of memory. */
 bool counted_add_times(struct counted *counted, uint32_t leaf, const struct state_sums *times);
-
-/* Adds waits of one class to a leaf. Returns false when out of memory. */
-bool counted_add_part(struct counted *counted, const struct wait_part *part);
 
 #endif

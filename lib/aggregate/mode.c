@@ -301,5 +301,6 @@ bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *fr
 	struct mode_weight *to = &weights->items[*index];
 	to->weight = weight_add(to->weight, from->weight);
 	to->waits += from->waits;
+	to->variance += from->variance;
 	return true;
 }

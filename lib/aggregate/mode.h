@@ -95,11 +95,12 @@ struct sp_error *mode_no_switches(const struct sp_reader *reader, const char *wh
 /* Sets how a sample counts in the mode. Returns false if it does not count. Thread-safe. */
 bool mode_sample(const struct mode *mode, const struct sp_record *record, struct mode_sample *ret);
 
-/* Sums of a stratum's samples, before filters. */
+/* Sums of the samples of a stratum, or of another key. */
 struct mode_weight {
-	uint64_t key; /* mode_stratum_key() */
+	uint64_t key; /* mode_stratum_key(), if it is a stratum */
 	uint64_t weight;
 	double waits; /* number of waits that the samples stand for */
+	double variance; /* variance of the weight by thinning, in ns² */
 };
 
 /* Weights by stratum. A zeroed struct is empty. */

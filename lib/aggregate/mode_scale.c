@@ -121,7 +121,7 @@ static const struct group *group_of(const struct worker *worker, const struct le
 }
 
 /* Adds the times that samples of a stratum stand for. */
-static void scale(struct stratum *stratum, const struct wait_part *part, struct state_sums *times)
+static void scale(struct stratum *stratum, const struct mode_weight *part, struct state_sums *times)
 {
 	uint64_t before = state_sums_total(times);
 	stratum_scale(stratum, part->weight, times->ns);
@@ -140,8 +140,8 @@ static void scale_leaf(struct run *run, const struct worker *worker, const struc
 	uint32_t id = is_wait ? 0 : group->stratum;
 	struct stratum *stratum = mode_times_find(&run->mode_times,
 						  mode_stratum_key(group->lifetime, is_wait, id));
-	const struct wait_part part = {.weight = leaf->weight, .waits = times->waits,
-				       .variance = times->variance};
+	const struct mode_weight part = {.weight = leaf->weight, .waits = times->waits,
+					 .variance = times->variance};
 	if (!stratum)
 		return;
 	times->waits = times->variance = 0;
@@ -152,13 +152,14 @@ static void scale_parts(struct run *run, struct worker *worker)
 {
 	struct counted *counted = &worker->counted;
 	for (size_t i = 0; i < counted->wait_parts.count; i++) {
-		const struct wait_part *part = &counted->wait_parts.items[i];
-		const struct group *group = group_of(worker, &counted->leaves.items[part->leaf]);
+		const struct mode_weight *part = &counted->wait_parts.items[i];
+		const uint32_t leaf = (uint32_t)(part->key >> 32), class = (uint32_t)part->key;
+		const struct group *group = group_of(worker, &counted->leaves.items[leaf]);
 		struct stratum *stratum =
 			mode_times_find(&run->mode_times,
-					mode_stratum_key(group->lifetime, true, part->wait_class));
+					mode_stratum_key(group->lifetime, true, class));
 		if (stratum)
-			scale(stratum, part, &counted->leaf_times.items[part->leaf]);
+			scale(stratum, part, &counted->leaf_times.items[leaf]);
 	}
 }
 

@@ -217,18 +217,18 @@ static bool add_cell(struct counted *counted, const struct rooted_sample *sample
 /* Adds what the mode needs of a sample to its leaf. Returns false when out of memory. */
 static bool add_wait(struct counted *counted, uint32_t leaf, const struct rooted_sample *sample)
 {
-	const struct wait_part part = {leaf, sample->wait_class, sample->weight, sample->waits,
-				       sample->variance};
+	const uint32_t class = sample->wait_class;
+	const struct mode_weight part = {(uint64_t)leaf << 32 | class, sample->weight, sample->waits,
+					 sample->variance};
 	const struct state_sums times = {
-		.waits = part.wait_class ? 0 : sample->waits,
+		.waits = class ? 0 : sample->waits,
 		.longest_ns = sample->wait_ns,
-		.variance = part.wait_class ? 0 : sample->variance,
+		.variance = class ? 0 : sample->variance,
 		.delay_ns = sample->delay_ns,
 	};
 	return counted_add_times(counted, leaf, &times) &&
-	       (!part.wait_class || counted_add_part(counted, &part));
+	       (!class || mode_weights_add(&counted->wait_parts, &part));
 }
-
 
 /* Adds a sample to its leaf, if it passes the filters (`shown`). Returns false when out of memory. */
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
