@@ -46,7 +46,7 @@ static bool resolve_node(struct resolved *resolved, const struct radix_node *nod
 			state->first = answer;
 		}
 		state->exact = false;
-		resolved->frames[i] = answer >> ANSWER_SHIFT;
+		resolved->frames[i] = state->begun ? answer >> ANSWER_SHIFT : WORD_NONE;
 	}
 	return true;
 }

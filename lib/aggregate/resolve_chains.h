@@ -6,8 +6,9 @@
 #include "aggregate/counted.h"
 
 /*
- * Values of `frames` for words that are not calls: WORD_NONE for marks, WORD_GAP where calls are
- * missing (CHAIN_GAP).
+ * Values of `frames` for words that are not calls: WORD_NONE for marks and for unmapped addresses that
+ * the kernel's frame pointer walk read beyond the outermost call; WORD_GAP where calls are missing
+ * (CHAIN_GAP).
  */
 #define WORD_NONE UINT32_MAX
 #define WORD_GAP (UINT32_MAX - 1)

@@ -74,18 +74,24 @@ uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record
 }
 
 /*
- * Returns whether the user part of a kernel chain is one address of the program that execve(2) is
- * replacing, which is no longer mapped (unwind.c has the same test for stack copies).
+ * If the user part of a kernel chain is one address of the program that execve(2) is replacing, which is
+ * no longer mapped, returns the number of words before that part; otherwise 0. A walk by frame pointers
+ * may add zeros behind the address. unwind.c has the same test for stack copies.
  */
-static bool is_replaced(const struct stacks *stacks, const struct sp_record *record, uint32_t view)
+static size_t count_before_replaced(const struct stacks *stacks, const struct sp_record *record,
+				    uint32_t view)
 {
 	const uint64_t *ips = record->sample.ips;
 	size_t count = record->sample.ip_count;
-	return is_in_kernel(record) && !(record->misc & SP_MISC_END_MASK) && count > 2 &&
-	       ips[count - 2] == (uint64_t)PERF_CONTEXT_USER &&
-	       !machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
-			       ips[count - 1])
-			.module;
+	if (!is_in_kernel(record) || record->misc & SP_MISC_END_MASK)
+		return 0;
+	while (count && !ips[count - 1])
+		count--;
+	if (count <= 2 || ips[count - 2] != CONTEXT_USER)
+		return 0;
+	struct location found = machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
+					    ips[count - 1]);
+	return found.module ? 0 : count - 2;
 }
 
 /*
@@ -254,12 +260,12 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 		return false;
 	if (!joined && !stacks_join_leaf(stacks, record, view, &joined))
 		return false;
+	size_t kernel_count = joined ? 0 : count_before_replaced(stacks, record, view);
 	if (joined)
 		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,
 					    stacks->ips.count);
-	else if (is_replaced(stacks, record, view))
-		stack->callers = callers_of(&sampled, ENDED_COMPLETE,
-					    sample->ips, sample->ip_count - 2);
+	else if (kernel_count)
+		stack->callers = callers_of(&sampled, ENDED_COMPLETE, sample->ips, kernel_count);
 	else
 		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
 					    sample->ips, sample->ip_count);

@@ -206,23 +206,11 @@ static bool push_gap(struct tree_builder *builder)
 	return word && *word != UINT64_MAX;
 }
 
-/*
- * Returns whether the outermost word of a chain is no call: an unmapped address that the kernel's frame
- * pointer walk read.
- */
-static bool is_unmapped(const struct tree_builder *builder, const struct node_state *state,
-			uint32_t frame)
-{
-	const struct frame *of = &builder->run->names.frames.items[frame];
-	return !state->end && !of->module && of->cpumode == PERF_RECORD_MISC_USER;
-}
-
 static bool push_node(struct tree_builder *builder, uint32_t at)
 {
 	const struct resolved *resolved = builder->resolved;
 	const struct counted *counted = resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
-	bool begun = node->parent != RADIX_NONE && resolved->states[node->parent].begun;
 	struct open_node *open = vec_push(&builder->open);
 	if (!open)
 		return false;
@@ -230,11 +218,6 @@ static bool push_node(struct tree_builder *builder, uint32_t at)
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
 		if (resolved->frames[i] == WORD_NONE)
 			continue;
-		if (!begun && resolved->frames[i] != WORD_GAP) {
-			begun = !is_unmapped(builder, &resolved->states[at], resolved->frames[i]);
-			if (!begun)
-				continue;
-		}
 		if (!(resolved->frames[i] == WORD_GAP ? push_gap(builder) :
 						      push_frame(builder, resolved->frames[i])))
 			return false;

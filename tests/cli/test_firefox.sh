@@ -78,6 +78,16 @@ check "losses and the command are in it" sh -c \
 	'zcat profile.json.gz | grep -q "\"Lost samples\".*\"value\": 5}" &&
 	 zcat profile.json.gz | grep -q "\"prog --fast\""'
 exports "another event" made -e page-faults
+user=0xfffffffffffffe00 kernel=0xffffffffffffff80
+recording unmapped <<END
+event cpu-clock chain
+comm 7 7 main
+mmap 7 0x401000 0x1000 0x1000 /nowhere/a
+sample 0 7 7 0 1000000 1000000 0xffffffff81000010 $kernel 0xffffffff81000010 $user 0x7f0000001000 0x0
+sample 0 7 7 0 2000000 1000000 0x401010 0x401010 0x401020 0x7f0000002000 0x0
+END
+exports "unmapped addresses beyond the outermost call" unmapped
+check "the address of a replaced program is no call" sh -c '! grep -q 0x7f0000001000 report.json'
 cat >uneven.txt <<'END'
 event cpu-clock chain
 comm 7 7 main

@@ -202,10 +202,9 @@ END
 prints "columns are times in ms" report -q -i "$tmp/pool" --kernel-waits \
 	-F overhead_children,on_ms,runnable_ms,blocked_ms,waits,longest_ms,symbol <<END
  total    on  runnable  blocked  waits  longest  symbol
-52.63%  70.0      20.0      110      2     60.0  [.] 0x9010
 52.63%                      200      2      140  [k] schedule
 36.84%                      140      1      140  [k] pipe_read
-33.55%  52.5      15.0     60.0      1     60.0  [.] 0x1010
+17.76%  52.5      15.0                           [.] 0x1010
 15.79%                     60.0      1     60.0  [k] futex_wait_queue
 13.16%                     50.0      1     50.0  [.] 0x4010
 10.53%  40.0                                     [.] [no stack]
