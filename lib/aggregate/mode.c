@@ -154,8 +154,10 @@ struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
 		const struct sp_event *event = sp_reader_event(reader, i);
 		on_cpu |= mode->roles[i] == ROLE_ON_CPU;
 		waits |= mode->roles[i] == ROLE_WAIT;
-		if (mode->roles[i] == ROLE_ON_CPU)
+		if (mode->roles[i] == ROLE_ON_CPU) {
 			mode->is_clock = record_is_clock(event->attr.type, event->attr.config);
+			mode->user_factor = mode->is_clock && event->attr.exclude_kernel;
+		}
 		if (mode->roles[i] == ROLE_SWITCH)
 			mode->is_thinned = event->attr.freq || event->attr.sample_period > 1;
 		if (mode->roles[i])

@@ -58,6 +58,8 @@ struct mode {
 	size_t event_count;
 	uint16_t any_event; /* an event with a role */
 	bool is_clock;      /* weights of on-CPU samples are ns */
+	double user_factor; /* clocks that exclude the kernel: CPU time in user code for each ns of weight,
+			     * above 1 if samples were lost; else 0 */
 	bool is_thinned;    /* samples of switches are a part of them */
 	bool latency;       /* strata are by the number of threads that could run */
 	bool by_lifetime;   /* strata are scaled to the threads' times; else weights stay as they are */

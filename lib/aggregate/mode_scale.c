@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include "aggregate/sample_counter.h"
 #include "base/cleanup.h"
+#include "info/losses.h"
 #include "profile/filter.h"
 
 /* A thread is idle if it waited at one place for more than this part of its life. */
 #define IDLE_SHARE 0.99
+
+/* Longer intervals than this part of a thread's life are split for the timeline. */
+#define REST_PARTS 256
 
 static void deinit_weights(struct mode_weights *weights)
 {
@@ -39,22 +43,40 @@ static bool shows_rest(const struct run *run, const struct task_totals *of, cons
 	       filter_task(filter, of->pid, of->tid);
 }
 
-/* Adds a rest to the timeline, at the thread's begin. Returns false when out of memory. */
-static bool add_cell(struct counted *counted, const struct task_totals *of, uint32_t leaf)
+/*
+ * Adds a rest to the timeline: CPU time to the intervals in which the thread ran, other time at the thread's
+ * begin. Returns false when out of memory.
+ */
+static bool add_cells(struct counted *counted, const struct task_totals *of, const struct state_sums *rest,
+		      uint32_t leaf)
 {
+	const struct task_states *states = counted->work->mode->states;
 	const struct sp_record record = {.sample = {.pid = of->pid, .tid = of->tid, .time_ns = of->begin_ns}};
 	struct place_of_sample place;
 	if (!counted->cells.limit)
 		return true;
 	if (!sample_place(counted, &record, &place))
 		return false;
-	const struct sp_cell cell = {
+	struct sp_cell cell = {
 		.time_ns = of->begin_ns,
-		.weight = counted->leaves.items[leaf].weight,
+		.weight = state_sums_total(rest),
 		.thread = counted->last_task,
 		.node = leaf,
 	};
-	return cells_add(&counted->cells, &cell);
+	if (rest->ns[TIME_ON_CPU] != cell.weight)
+		return cells_add(&counted->cells, &cell);
+	const uint64_t part_ns = (of->end_ns - of->begin_ns) / REST_PARTS + 1;
+	struct task_interval interval;
+	for (uint64_t next = of->begin_ns; task_states_next(states, of, &next, &interval);) {
+		uint64_t at = interval.state == TASK_RUNNING ? interval.begin_ns : interval.end_ns;
+		for (; at < interval.end_ns; at += cell.weight) {
+			cell.time_ns = at;
+			cell.weight = interval.end_ns - at < part_ns ? interval.end_ns - at : part_ns;
+			if (!cells_add(&counted->cells, &cell))
+				return false;
+		}
+	}
+	return true;
 }
 
 /* Adds a leaf without a stack for a part of a lifetime's rest. Returns false when out of memory. */
@@ -85,18 +107,45 @@ static bool add_rest(struct run *run, uint32_t lifetime, const struct state_sums
 	if (leaf == UINT32_MAX || !counted_add_times(counted, leaf, rest))
 		return false;
 	counted->leaves.items[leaf].weight = state_sums_total(rest);
-	return add_cell(counted, of, leaf);
+	return add_cells(counted, of, rest, leaf);
 }
 
-/* In latency mode, blocked time is the process's, and no sample can have it. */
-static bool add_rests(struct run *run, uint32_t lifetime, uint32_t answer, uint32_t blocked_answer)
+static void move_time(struct state_sums *from, struct state_sums *to, enum time_state state)
 {
-	struct state_sums rest = run->mode_times.rest[lifetime], blocked = {0};
-	if (run->mode.kind == SP_MODE_LATENCY) {
-		blocked.ns[TIME_BLOCKED] = rest.ns[TIME_BLOCKED];
-		rest.ns[TIME_BLOCKED] = 0;
+	to->ns[state] = from->ns[state];
+	from->ns[state] = 0;
+}
+
+/* Adds a lifetime's rest; answers[]: by cause. */
+static bool add_rests(struct run *run, uint32_t lifetime, const uint32_t *answers)
+{
+	struct state_sums rests[REST_COUNT] = {[REST_NO_STACK] = run->mode_times.rest[lifetime]};
+	struct state_sums *all = &rests[REST_NO_STACK];
+	/* In latency mode, blocked time is the process's, and no sample can have it. */
+	if (run->mode.kind == SP_MODE_LATENCY)
+		move_time(all, &rests[REST_ALL_BLOCKED], TIME_BLOCKED);
+	if (run->mode.user_factor > 0)
+		move_time(all, &rests[REST_KERNEL], TIME_ON_CPU);
+	for (enum names_rest i = 0; i < REST_COUNT; i++)
+		if (!add_rest(run, lifetime, &rests[i], answers[i]))
+			return false;
+	return true;
+}
+
+/* Adds the time that lost samples and throttling stand for to the on-CPU samples' time in user code. */
+static void count_losses(struct run *run)
+{
+	const struct sp_losses *losses = run->sideband.losses;
+	for (uint16_t event = 0; event < run->event_count; event++) {
+		struct weight_sums all = {0};
+		for (size_t i = 0; i < run->worker_count; i++)
+			weight_sums_merge(&all, &run->workers[i].counted.events[event].all);
+		if (run->mode.roles[event] != ROLE_ON_CPU || !all.samples || !all.weight)
+			continue;
+		double lost = (double)sp_losses_count(losses, event) / (double)all.samples;
+		double throttled = (double)losses_throttling(losses, event).ns / (double)all.weight;
+		run->mode.user_factor *= 1 + lost + throttled;
 	}
-	return add_rest(run, lifetime, &blocked, blocked_answer) && add_rest(run, lifetime, &rest, answer);
 }
 
 struct sp_error *mode_add_rests(struct run *run)
@@ -104,13 +153,16 @@ struct sp_error *mode_add_rests(struct run *run)
 	CLEANUP(deinit_weights) struct mode_weights weights = {0};
 	if (!merge_weights(run, &weights))
 		return error_no_memory();
+	count_losses(run);
 	struct sp_error *error = mode_times_make(&run->mode_times, &run->mode, &weights);
-	uint32_t answer = names_add_rest(&run->names, false);
-	uint32_t blocked = names_add_rest(&run->names, true);
-	if (!error && (answer == ANSWER_FAILED || blocked == ANSWER_FAILED))
-		error = error_no_memory();
+	uint32_t answers[REST_COUNT];
+	for (enum names_rest i = 0; i < REST_COUNT; i++) {
+		answers[i] = names_add_rest(&run->names, i);
+		if (!error && answers[i] == ANSWER_FAILED)
+			error = error_no_memory();
+	}
 	for (uint32_t i = 0; !error && i < run->mode_times.lifetime_count; i++)
-		if (!add_rests(run, i, answer, blocked))
+		if (!add_rests(run, i, answers))
 			error = error_no_memory();
 	return error;
 }

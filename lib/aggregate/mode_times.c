@@ -11,6 +11,9 @@
 #include "base/error.h"
 #include "profile/interval.h"
 
+/* Smallest part of a thread's CPU time that is taken for time in the kernel, if that has no samples. */
+#define KERNEL_PART_MIN 0.05
+
 /* From this time on, until the next edge of the process, `count` of its threads could run. */
 struct edge {
 	uint64_t time_ns;
@@ -27,6 +30,7 @@ void mode_times_deinit(struct mode_times *times)
 	vec_deinit(&times->strata);
 	u64map_deinit(&times->index_of);
 	free(times->rest);
+	free(times->sampled_part);
 }
 
 struct stratum *mode_times_find(const struct mode_times *times, uint64_t key)
@@ -195,6 +199,36 @@ static void add_waits(struct mode_times *times, const struct mode *mode, uint32_
 	set_waits_factors(&of, (double)totals->waits);
 }
 
+/*
+ * Sets times->sampled_part. A clock's samples are late or missing where a host runs another guest, so that
+ * small differences do not prove CPU time in the kernel. Returns false when out of memory.
+ */
+static bool set_sampled_parts(struct mode_times *times, const struct mode *mode,
+			      const struct mode_weights *weights)
+{
+	double *parts = times->sampled_part = calloc(times->lifetime_count + 1, sizeof(*parts));
+	for (size_t i = 0; parts && i < weights->count; i++) {
+		const struct mode_weight *from = &weights->items[i];
+		if (!(from->key & 1) && from->key >> 32 != LIFETIME_NONE)
+			parts[from->key >> 32] += mode->user_factor * (double)from->weight;
+	}
+	for (uint32_t i = 0; parts && i < times->lifetime_count; i++) {
+		double running = (double)task_states_totals(mode->states, i)->running_ns;
+		bool whole = mode->user_factor == 0 || parts[i] >= running * (1 - KERNEL_PART_MIN);
+		parts[i] = whole ? 1 : parts[i] / running;
+	}
+	return parts;
+}
+
+/* Adds a lifetime's CPU time: the sampled part to a stratum, the other one to the rest. */
+static void add_on_cpu(struct mode_times *times, uint64_t key, uint64_t ns)
+{
+	uint64_t *rest = &times->rest[key >> 32].ns[TIME_ON_CPU];
+	uint64_t sampled = weight_part(ns, times->sampled_part[key >> 32]);
+	add_time(times, key, TIME_ON_CPU, sampled);
+	*rest = weight_add(*rest, ns - sampled);
+}
+
 /* Adds a lifetime; sampled[]: weights of its waits by class, NULL: no sample. */
 static void add_lifetime(struct mode_times *times, const struct mode *mode, uint32_t lifetime,
 			 const struct mode_weight *const *sampled)
@@ -202,7 +236,7 @@ static void add_lifetime(struct mode_times *times, const struct mode *mode, uint
 	const struct task_totals *totals = task_states_totals(mode->states, lifetime);
 	uint64_t on_cpu = mode_stratum_key(lifetime, false, 0);
 	if (mode->kind == SP_MODE_WALL)
-		add_time(times, on_cpu, TIME_ON_CPU, totals->running_ns);
+		add_on_cpu(times, on_cpu, totals->running_ns);
 	add_time(times, on_cpu, TIME_RUNNABLE, totals->runnable_ns - totals->woken_ns);
 	times->rest[lifetime].ns[TIME_UNKNOWN] = totals->unknown_ns;
 	add_waits(times, mode, lifetime, sampled);
@@ -260,19 +294,6 @@ static bool could_run(const struct task_interval *interval)
 	return interval->state == TASK_RUNNING || interval->state == TASK_RUNNABLE;
 }
 
-/* Gets the lifetime's interval at *time_ns, and advances the time to its end. False at the end. */
-static bool next_interval(const struct mode *mode, const struct task_totals *of, uint64_t *time_ns,
-			  struct task_interval *ret)
-{
-	if (*time_ns >= of->end_ns || !task_states_at(mode->states, of->tid, *time_ns, ret))
-		return false;
-	ret->begin_ns = *time_ns;
-	if (ret->end_ns > of->end_ns || ret->end_ns <= ret->begin_ns)
-		ret->end_ns = of->end_ns;
-	*time_ns = ret->end_ns;
-	return true;
-}
-
 static int compare_edges(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
@@ -287,7 +308,7 @@ static bool make_edges(const struct mode *mode, struct edges *edges)
 	for (size_t i = 0; i < task_states_count(mode->states); i++) {
 		const struct task_totals *of = task_states_totals(mode->states, i);
 		struct task_interval interval;
-		for (uint64_t time_ns = of->begin_ns; next_interval(mode, of, &time_ns, &interval);) {
+		for (uint64_t at = of->begin_ns; task_states_next(mode->states, of, &at, &interval);) {
 			if (!could_run(&interval))
 				continue;
 			if (!vec_reserve(edges, edges->count + 2))
@@ -366,7 +387,7 @@ static bool set_latency(struct mode_times *times, const struct mode *mode, const
 	struct task_interval interval;
 	double all[2] = {0}, sampled[2] = {0};
 	bool done = true;
-	for (uint64_t at = of->begin_ns; done && next_interval(mode, of, &at, &interval);)
+	for (uint64_t at = of->begin_ns; done && task_states_next(mode->states, of, &at, &interval);)
 		if (could_run(&interval))
 			done = split_interval(edges, of->pid, &interval, &latencies);
 	for (size_t i = 0; i < latencies.count; i++) {
@@ -381,11 +402,16 @@ static bool set_latency(struct mode_times *times, const struct mode *mode, const
 		const struct latency *from = &latencies.items[i];
 		uint64_t key = mode_stratum_key(lifetime, false, from->count);
 		bool any = mode_times_find(times, key) != NULL;
-		for (enum time_state state = 0; state < 2; state++)
-			if (any || !(sampled[state] > 0))
-				add_time(times, key, state,
-					 weight_round(from->ns[state] * (sampled[state] > 0 ?
-						      all[state] / sampled[state] : 1)));
+		for (enum time_state state = 0; state < 2; state++) {
+			double factor = sampled[state] > 0 ? all[state] / sampled[state] : 1;
+			uint64_t ns = weight_round(from->ns[state] * factor);
+			if (!any && sampled[state] > 0)
+				continue;
+			if (state == TIME_ON_CPU)
+				add_on_cpu(times, key, ns);
+			else
+				add_time(times, key, state, ns);
+		}
 	}
 	*busy_ret = all[0] + all[1];
 	u64map_deinit(&latencies.index_of);
@@ -465,7 +491,7 @@ struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mo
 {
 	times->lifetime_count = mode->by_lifetime ? task_states_count(mode->states) : 0;
 	times->rest = calloc(times->lifetime_count + 1, sizeof(*times->rest));
-	if (!times->rest || !add_strata(times, weights) ||
+	if (!times->rest || !add_strata(times, weights) || !set_sampled_parts(times, mode, weights) ||
 	    (!mode->latency && !add_lifetimes(times, mode, weights)))
 		return error_no_memory();
 	if (mode->latency && !set_latencies(times, mode))

@@ -19,6 +19,7 @@ struct mode_times {
 	VEC(struct stratum) strata;
 	struct u64map index_of;    /* mode_stratum_key() -> index in `strata` */
 	struct state_sums *rest;   /* by lifetime */
+	double *sampled_part;      /* by lifetime: part of its CPU time that its on-CPU samples stand for */
 	size_t lifetime_count;
 	struct state_sums whole;   /* sum of all strata and rests */
 };
@@ -33,6 +34,9 @@ void mode_times_deinit(struct mode_times *times);
  * Waits' strata have the exact time of waits of their class. Classes without samples add to the nearest class
  * of the thread that has some. Classes without waits (MODE_WAIT_UNMATCHED, or a contradiction of the records)
  * have their samples' part of the weight of the thread's waits, and the other classes share the rest.
+ *
+ * If a clock excludes the kernel, its samples stand for the CPU time in user code (mode->user_factor). What
+ * is left of a thread's CPU time was in the kernel, and is in the thread's rest, unless it is insignificant.
  *
  * In latency mode, a stratum's time is divided by its number of threads. The time in which no thread of a
  * process could run is blocked time in the rest of the process's first lifetime. Time of a stratum without

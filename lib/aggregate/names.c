@@ -212,13 +212,17 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
-uint32_t names_add_rest(struct names *names, bool blocked)
+uint32_t names_add_rest(struct names *names, enum names_rest rest)
 {
-	static const struct symbol symbols[] = {
-		{.name = "[no stack]", .raw_name = "[no stack]"},
-		{.name = "[all threads blocked]", .raw_name = "[all threads blocked]"},
+	static const struct symbol symbols[REST_COUNT] = {
+		[REST_NO_STACK] = {.name = "[no stack]", .raw_name = "[no stack]"},
+		[REST_ALL_BLOCKED] = {.name = "[all threads blocked]", .raw_name = "[all threads blocked]"},
+		[REST_KERNEL] = {.name = "[kernel: not sampled]", .raw_name = "[kernel: not sampled]"},
 	};
-	const struct frame frame = {.symbol = &symbols[blocked], .cpumode = PERF_RECORD_MISC_USER};
+	const struct frame frame = {
+		.symbol = &symbols[rest],
+		.cpumode = rest == REST_KERNEL ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+	};
 	uint32_t index = intern(names, &frame);
 	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED : index << ANSWER_SHIFT | ANSWER_SHOWN;
 }

@@ -93,11 +93,17 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 #define ANSWER_SHIFT 4
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
-/*
- * Adds the frame of time without a sample: "[no stack]", or "[all threads blocked]". Returns its answer;
- * ANSWER_FAILED when out of memory. Not thread-safe.
- */
-uint32_t names_add_rest(struct names *names, bool blocked);
+/* Time without a sample, by cause. */
+enum names_rest {
+	REST_NO_STACK,    /* "[no stack]" */
+	REST_ALL_BLOCKED, /* "[all threads blocked]" */
+	REST_KERNEL,      /* "[kernel: not sampled]": the event excludes the kernel */
+	REST_COUNT
+};
+
+/* Adds the frame of time without a sample. Returns its answer; ANSWER_FAILED when out of memory. Not
+ * thread-safe. */
+uint32_t names_add_rest(struct names *names, enum names_rest rest);
 
 /*
  * Finds the frame at an address, and returns its answer. Callback of address caches; `names` is a

@@ -144,6 +144,13 @@ bool task_states_at(const struct task_states *states, uint32_t tid, uint64_t tim
 		    struct task_interval *ret);
 
 /*
+ * Gets the rest of a lifetime's interval that includes *time_ns, which begins there, and advances the time to
+ * its end. False at the lifetime's end.
+ */
+bool task_states_next(const struct task_states *states, const struct task_totals *of, uint64_t *time_ns,
+		      struct task_interval *ret);
+
+/*
  * Gets the first interval off CPU that begins with a switch at or after a time: blocked or runnable. The
  * kernel writes the samples of a switch up to some µs before its SWITCH record.
  */

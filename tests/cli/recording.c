@@ -9,8 +9,9 @@
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
- *	                                    are the call stack); or counters, the values of all
- *	                                    events that have it; before all else
+ *	                                    are the call stack), user (the kernel is excluded); or
+ *	                                    counters, the values of all events that have it; before
+ *	                                    all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
  *	                                    likewise
  *	comm PID TID NAME                   in names, \xHH is a byte
@@ -134,6 +135,7 @@ static const struct field {
 	{"branches", PERF_SAMPLE_BRANCH_STACK, 0},
 	{"counters", PERF_SAMPLE_READ, 0},
 	{"deferred", 0, 0},
+	{"user", 0, 0},
 	{"calls", PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_CALLCHAIN, 0},
 	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
 	{"weight", PERF_SAMPLE_WEIGHT, offsetof(struct sp_sample, weight)},
@@ -208,6 +210,8 @@ static void add_event(struct recording *recording, char **words)
 		if (!strcmp(*word, "calls"))
 			event->attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER |
 							 PERF_SAMPLE_BRANCH_CALL_STACK;
+		if (!strcmp(*word, "user"))
+			event->attr.exclude_kernel = 1;
 		if (!strcmp(*word, "deferred"))
 			((uint64_t *)&event->attr)[5] |= DEFER_CALLCHAIN | DEFER_OUTPUT;
 	}

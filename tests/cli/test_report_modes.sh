@@ -115,6 +115,38 @@ END
 END
 done
 
+# The clock excludes the kernel, and its four samples are 40 ms: what is left of 70 and 40 ms was in the kernel.
+recorded offcpu-time 60000000 140000000 50000000 | sed '/ 1110000000 0 /d; s/^event cpu-clock.*/& user/
+	/^sample 0/s/ 1000000 / 10000000 /' >"$tmp/text"
+recording "$tmp/user" <"$tmp/text"
+prints "time in the kernel has a row" weights "$times" user --mode wall -s symbol <<END
+0x1010 30000000 15000000 60000000 60000000
+0x2010 10000000 5000000 0 0
+0x4010 0 0 50000000 50000000
+[kernel: not sampled] 70000000 0 0 0
+schedule 0 0 140000000 140000000
+END
+prints "time in the kernel has latency" weights "tid symbol self_weight" user --latency -s tid,symbol <<END
+1 0x1010 38095238
+1 0x2010 16190477
+1 [all threads blocked] 90000000
+1 [kernel: not sampled] 25714285
+2 [kernel: not sampled] 30000000
+END
+# Lost samples may have been in user code: 75 % more would be all of thread 1's time.
+{
+	cat "$tmp/text"
+	echo lost 0 3
+} | recording "$tmp/user"
+prints "lost samples are no time in the kernel" weights "tid symbol self_running_ns" user --mode wall \
+	-s tid,symbol <<END
+1 0x1010 52500000
+1 0x2010 17500000
+1 [no stack] 0
+2 [kernel: not sampled] 40000000
+2 [no stack] 0
+END
+
 # Of several processes, the lifetimes are summed: that is no elapsed time.
 says_lifetimes() {
 	"$SPROF" report -i "$tmp/waits" --latency 2>"$tmp/err" | tr '\n' ' ' |

@@ -119,6 +119,42 @@ TEST(wall_time_sums_to_lifetimes)
 	made_deinit(&made);
 }
 
+/* A clock that excludes the kernel: what its samples do not stand for is time in the kernel. */
+TEST(time_in_the_kernel_is_rest)
+{
+	struct made made;
+	made_init(&made, SP_MODE_WALL);
+	made.mode.user_factor = 1.5;
+	add_samples(&made, A, 0, 100);
+	add_samples(&made, B, 0, 260);
+	add_samples(&made, C, 0, 900);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(time_of(&made, A, 0, TIME_ON_CPU), 150);
+	ck_assert_uint_eq(rest_of(&made, A, TIME_ON_CPU), 450);
+	/* The difference is too small. */
+	ck_assert_uint_eq(time_of(&made, B, 0, TIME_ON_CPU), 400);
+	ck_assert_uint_eq(time_of(&made, C, 0, TIME_ON_CPU), 500);
+	ck_assert_uint_eq(rest_of(&made, D, TIME_ON_CPU), 500);
+	ck_assert_uint_eq(state_sums_total(&made.times.whole), 4 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
+TEST(latency_of_time_in_the_kernel)
+{
+	struct made made;
+	made_init(&made, SP_MODE_LATENCY);
+	made.mode.user_factor = 1;
+	add_samples(&made, A, 1, 100);
+	add_samples(&made, A, 2, 50);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	/* Of 600 ns, 150 have samples. */
+	ck_assert_uint_eq(time_of(&made, A, 1, TIME_ON_CPU), (200 + 200) / 4);
+	ck_assert_uint_eq(time_of(&made, A, 2, TIME_ON_CPU), 200 / 2 / 4);
+	ck_assert_uint_eq(rest_of(&made, A, TIME_ON_CPU), (200 + 200 + 200 / 2) / 4 * 3);
+	ck_assert_uint_eq(state_sums_total(&made.times.whole), 2 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
 TEST(parts_of_a_stratum_sum_to_its_time)
 {
 	struct stratum stratum = {.ns = {[TIME_ON_CPU] = 1000, [TIME_RUNNABLE] = 1}, .weight = 7};
