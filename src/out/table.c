@@ -189,43 +189,74 @@ static void write_left_out(const struct report *report, size_t count, double res
 	term_end(&report->term, TERM_DIM, out);
 }
 
-/* Returns whether a row's function is in all stacks, as far as is printed, and only calls others. */
-static bool is_entry(const struct sp_row *row)
+/* Returns the share of the time that has stacks. Rows without samples have the other time. */
+static double share_of_stacks(const struct sp_profile *profile)
 {
-	return row->total.share.value >= 0.99995 && row->self.share.value < 0.005;
+	double share = 1;
+	for (size_t i = 0; i < profile->row_count; i++)
+		if (!profile->rows[i].total.samples)
+			share -= profile->rows[i].self.share.value;
+	return share;
+}
+
+/* Returns whether a row's function is in all stacks, as far as is printed, and only calls others. */
+static bool is_entry(const struct sp_row *row, double stacks)
+{
+	return row->total.samples && row->total.share.value >= stacks - 0.00005 &&
+	       row->self.share.value < 0.005;
 }
 
 /*
- * Writes the functions at the beginning of all stacks, in place of the first rows: "100.00% each: _start,
- * main". Returns their number; 0: there are none, or no others of the `rows` first rows.
+ * Moves the functions at the beginning of all stacks to the front of the rows, which are ordered by total.
+ * Returns their number.
+ */
+static size_t find_entries(struct cells *rows, size_t count, double stacks)
+{
+	size_t entries = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct cells found = rows[i];
+		if (!is_entry(found.row, stacks)) {
+			if (found.row->total.samples)
+				break;
+			continue;
+		}
+		memmove(rows + entries + 1, rows + entries, (i - entries) * sizeof(*rows));
+		rows[entries++] = found;
+	}
+	return entries;
+}
+
+/*
+ * Writes the functions at the beginning of all stacks, in place of rows: "100.00% each: _start, main". They
+ * are moved to the front of the `count` rows. Returns their number; 0: there are none, or no others.
  */
 static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
-			       size_t rows, FILE *out)
+			       struct cells *rows, size_t count, FILE *out)
 {
-	size_t count = 0;
 	bool by_function = false;
+	const double stacks = share_of_stacks(profile);
+	char share[FORMAT_SIZE];
 	for (size_t i = 0; i < report->key_count; i++)
 		by_function |= report->keys[i] == SP_KEY_FUNCTION || report->keys[i] == SP_KEY_SYMBOL;
 	if (!by_function || report->quiet || report->keep_keys || report->mode == SP_MODE_CPU ||
 	    !report_by_total(report))
 		return 0;
-	while (count < rows && is_entry(&profile->rows[count]))
-		count++;
-	if (count < 2 || count == rows)
+	size_t entries = find_entries(rows, count, stacks);
+	if (entries < 2 || entries == count)
 		return 0;
-	int used = fprintf(out, "100.00%% each:");
-	for (size_t i = 0; i < count; i++) {
+	int used = fprintf(out, "%s each:", format_share(stacks, share));
+	for (size_t i = 0; i < entries; i++) {
 		const int more = (int)strlen(", 1000 more");
 		int room = report->term.width ? report->term.width - used - more : 0;
 		if (report->term.width && i && room < LEAST_NAME) {
-			fprintf(out, ", %zu more", count - i);
+			fprintf(out, ", %zu more", entries - i);
 			break;
 		}
-		const char *name = profile->rows[i].function ?: profile->rows[i].symbol;
+		const char *name = rows[i].row->function ?: rows[i].row->symbol;
 		used += fprintf(out, i ? ", " : " ") + term_put(&report->term, name, room, out);
 	}
 	putc('\n', out);
-	return count;
+	return entries;
 }
 
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)
@@ -233,12 +264,12 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 	size_t count = report_text_row_count(report, profile);
 	struct cells *rows = calloc(count + 1, sizeof(*rows));
 	double rest = 0;
-	size_t first = rows ? write_entry_rows(report, profile, count, out) : 0;
-	for (size_t i = first; rows && i < count; i++)
-		rows[i - first].row = &profile->rows[i];
+	for (size_t i = 0; rows && i < count; i++)
+		rows[i].row = &profile->rows[i];
+	size_t first = rows ? write_entry_rows(report, profile, rows, count, out) : 0;
 	for (size_t i = count; i < profile->row_count; i++)
 		rest += profile->rows[i].self.share.value;
-	struct table table = {.report = report, .term = &report->term, .rows = rows,
+	struct table table = {.report = report, .term = &report->term, .rows = rows + first,
 			      .row_count = count - first, .branches = profile->of_branches,
 			      .decimals = range_decimals(profile->samples)};
 	bool done = rows && write_rows(&table, out);

@@ -252,7 +252,7 @@ ffffffff81003000 T ret_from_fork
 ffffffff81004000 T work
 ffffffff81005000 T _etext
 END
-recording "$tmp/kthread" <<END
+cat >"$tmp/text" <<END
 arch x86_64
 event cpu-clock chain
 event offcpu-time chain
@@ -264,6 +264,7 @@ sample 1 1 1 0 1010000000 40000000 0xffffffff81001010 0xffffffff81001010 0xfffff
 switch 1 1 0 1010000000 out
 switch 1 1 0 1050000000 in
 END
+recording "$tmp/kthread" <"$tmp/text"
 prints "functions of all stacks are in one line" \
 	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each:/,\$p"' \
 	"$tmp/kthread" "$tmp/kallsyms2" <<END
@@ -280,6 +281,22 @@ prints "-q has rows for them" \
 100.00% [kernel.kallsyms]
 80.00% [kernel.kallsyms]
 20.00% [kernel.kallsyms]
+END
+
+# Time of a thread without samples has no functions.
+{
+	cat "$tmp/text"
+	echo switch 1 2 1 1000000000 in
+} | recording "$tmp/kthread"
+prints "functions of all stacks are in one line beside time without stacks" \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each:/,\$p"' \
+	"$tmp/kthread" "$tmp/kallsyms2" <<END
+50.00% each: kthread, ret_from_fork
+
+ total   low-high    on  runnable  blocked  waits  longest  function        comm     dso
+50.00%   8.7-59.6  50.0                                     [.] [no stack]  :2       [unknown]
+40.00%  40.0-40.0                     40.0      1     40.0  [k] schedule    kworker  [kernel.kallsyms]
+10.00%   0.4-51.3  10.0                                     [k] work        kworker  [kernel.kallsyms]
 END
 
 # perf record --off-cpu: waits without switches. Periods are the times.
