@@ -15,6 +15,8 @@
  */
 #define SWITCH_DISTANCE_NS 1000000
 
+#define NS_PER_SEC UINT64_C(1000000000)
+
 static bool is_software(const struct sp_event *event, uint64_t config)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == config;
@@ -131,6 +133,14 @@ static struct sp_error *check_records(const struct mode *mode, const struct sp_r
 	return mode_no_switches(reader, what);
 }
 
+/* Returns the weight of samples that do not state it. */
+static uint64_t period_of(const struct perf_event_attr *attr, bool is_clock)
+{
+	if (!attr->freq)
+		return attr->sample_period;
+	return is_clock && attr->sample_freq ? NS_PER_SEC / attr->sample_freq : 1;
+}
+
 struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
 			   const struct analysis_options *options, bool wakers)
 {
@@ -156,7 +166,8 @@ struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
 		waits |= mode->roles[i] == ROLE_WAIT;
 		if (mode->roles[i] == ROLE_ON_CPU) {
 			mode->is_clock = record_is_clock(event->attr.type, event->attr.config);
-			mode->user_factor = mode->is_clock && event->attr.exclude_kernel;
+			mode->user_only = mode->is_clock && event->attr.exclude_kernel;
+			mode->period = period_of(&event->attr, mode->is_clock);
 		}
 		if (mode->roles[i] == ROLE_SWITCH)
 			mode->is_thinned = event->attr.freq || event->attr.sample_period > 1;
@@ -269,6 +280,8 @@ bool mode_sample(const struct mode *mode, const struct sp_record *record, struct
 			ret->lifetime = (uint32_t)lifetime;
 	}
 	if (role == ROLE_ON_CPU) {
+		if (!(sample->present & PERF_SAMPLE_PERIOD))
+			ret->weight = mode->period;
 		if (mode->latency)
 			ret->stratum = task_states_parallelism(mode->states, sample->pid, sample->time_ns);
 		return ret->lifetime != LIFETIME_NONE || mode->is_clock;

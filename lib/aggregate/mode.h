@@ -4,6 +4,7 @@
  * counted by strata. A stratum is a thread's on-CPU samples (in latency mode: those with one number of
  * threads that could run), or its samples of waits with durations of one class. When all samples are counted,
  * a stratum's samples are scaled so that they sum to the time that it stands for (mode_times.h).
+ * With a clock that excludes the kernel, they stand for the time in user code.
  */
 #ifndef AGGREGATE_MODE_H
 #define AGGREGATE_MODE_H
@@ -58,8 +59,8 @@ struct mode {
 	size_t event_count;
 	uint16_t any_event; /* an event with a role */
 	bool is_clock;      /* weights of on-CPU samples are ns */
-	double user_factor; /* clocks that exclude the kernel: CPU time in user code for each ns of weight,
-			     * above 1 if samples were lost; else 0 */
+	bool user_only;     /* the clock excludes the kernel, and its samples stand for time in user code */
+	uint64_t period;    /* weight of on-CPU samples that do not state it; of clocks in ns */
 	bool is_thinned;    /* samples of switches are a part of them */
 	bool latency;       /* strata are by the number of threads that could run */
 	bool by_lifetime;   /* strata are scaled to the threads' times; else weights stay as they are */

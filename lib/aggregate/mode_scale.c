@@ -10,8 +10,11 @@
 /* A thread is idle if it waited at one place for more than this part of its life. */
 #define IDLE_SHARE 0.99
 
-/* Longer intervals than this part of a thread's life are split for the timeline. */
+/* Time without samples is split for the timeline, in parts of the recording's length. */
 #define REST_PARTS 256
+
+/* Part of the on-CPU samples that may be missing, for the kernel's time to be known. */
+#define MISSING_PART_MAX 0.01
 
 static void deinit_weights(struct mode_weights *weights)
 {
@@ -44,8 +47,8 @@ static bool shows_rest(const struct run *run, const struct task_totals *of, cons
 }
 
 /*
- * Adds a rest to the timeline: CPU time to the intervals in which the thread ran, other time at the thread's
- * begin. Returns false when out of memory.
+ * Adds time without samples to the timeline. If it is CPU time alone, it goes to the intervals in which the
+ * thread ran, else to the thread's begin. Returns false when out of memory.
  */
 static bool add_cells(struct counted *counted, const struct task_totals *of, const struct state_sums *rest,
 		      uint32_t leaf)
@@ -65,7 +68,8 @@ static bool add_cells(struct counted *counted, const struct task_totals *of, con
 	};
 	if (rest->ns[TIME_ON_CPU] != cell.weight)
 		return cells_add(&counted->cells, &cell);
-	const uint64_t part_ns = (of->end_ns - of->begin_ns) / REST_PARTS + 1;
+	const uint64_t whole_ns = task_states_last_ns(states) - task_states_first_ns(states);
+	const uint64_t part_ns = whole_ns / REST_PARTS + 1;
 	struct task_interval interval;
 	for (uint64_t next = of->begin_ns; task_states_next(states, of, &next, &interval);) {
 		uint64_t at = interval.state == TASK_RUNNING ? interval.begin_ns : interval.end_ns;
@@ -110,42 +114,37 @@ static bool add_rest(struct run *run, uint32_t lifetime, const struct state_sums
 	return add_cells(counted, of, rest, leaf);
 }
 
-static void move_time(struct state_sums *from, struct state_sums *to, enum time_state state)
-{
-	to->ns[state] = from->ns[state];
-	from->ns[state] = 0;
-}
-
-/* Adds a lifetime's rest; answers[]: by cause. */
+/* Adds a lifetime's time without samples; answers[]: by cause. */
 static bool add_rests(struct run *run, uint32_t lifetime, const uint32_t *answers)
 {
-	struct state_sums rests[REST_COUNT] = {[REST_NO_STACK] = run->mode_times.rest[lifetime]};
-	struct state_sums *all = &rests[REST_NO_STACK];
+	struct state_sums rests[REST_COUNT] = {
+		[REST_NO_STACK] = run->mode_times.rest[lifetime],
+		[REST_KERNEL].ns[TIME_ON_CPU] = run->mode_times.kernel_ns[lifetime],
+	};
 	/* In latency mode, blocked time is the process's, and no sample can have it. */
-	if (run->mode.kind == SP_MODE_LATENCY)
-		move_time(all, &rests[REST_ALL_BLOCKED], TIME_BLOCKED);
-	if (run->mode.user_factor > 0)
-		move_time(all, &rests[REST_KERNEL], TIME_ON_CPU);
+	if (run->mode.kind == SP_MODE_LATENCY) {
+		rests[REST_ALL_BLOCKED].ns[TIME_BLOCKED] = rests[REST_NO_STACK].ns[TIME_BLOCKED];
+		rests[REST_NO_STACK].ns[TIME_BLOCKED] = 0;
+	}
 	for (enum names_rest i = 0; i < REST_COUNT; i++)
 		if (!add_rest(run, lifetime, &rests[i], answers[i]))
 			return false;
 	return true;
 }
 
-/* Adds the time that lost samples and throttling stand for to the on-CPU samples' time in user code. */
-static void count_losses(struct run *run)
+/* Returns whether lost samples and throttling stand for a significant part of the on-CPU samples' weight. */
+static bool misses_samples(const struct run *run)
 {
-	const struct sp_losses *losses = run->sideband.losses;
+	double weight = 0, missing = 0;
 	for (uint16_t event = 0; event < run->event_count; event++) {
-		struct weight_sums all = {0};
-		for (size_t i = 0; i < run->worker_count; i++)
-			weight_sums_merge(&all, &run->workers[i].counted.events[event].all);
-		if (run->mode.roles[event] != ROLE_ON_CPU || !all.samples || !all.weight)
+		if (run->mode.roles[event] != ROLE_ON_CPU)
 			continue;
-		double lost = (double)sp_losses_count(losses, event) / (double)all.samples;
-		double throttled = (double)losses_throttling(losses, event).ns / (double)all.weight;
-		run->mode.user_factor *= 1 + lost + throttled;
+		for (size_t i = 0; i < run->worker_count; i++)
+			weight += (double)run->workers[i].counted.events[event].all.weight;
+		missing = (double)sp_losses_count(run->sideband.losses, event) * (double)run->mode.period +
+			  (double)losses_throttling(run->sideband.losses, event).ns;
 	}
+	return missing > weight * MISSING_PART_MAX;
 }
 
 struct sp_error *mode_add_rests(struct run *run)
@@ -153,7 +152,8 @@ struct sp_error *mode_add_rests(struct run *run)
 	CLEANUP(deinit_weights) struct mode_weights weights = {0};
 	if (!merge_weights(run, &weights))
 		return error_no_memory();
-	count_losses(run);
+	/* Missing samples may have been in user code. */
+	run->mode.user_only &= !misses_samples(run);
 	struct sp_error *error = mode_times_make(&run->mode_times, &run->mode, &weights);
 	uint32_t answers[REST_COUNT];
 	for (enum names_rest i = 0; i < REST_COUNT; i++) {

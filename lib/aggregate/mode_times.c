@@ -30,6 +30,7 @@ void mode_times_deinit(struct mode_times *times)
 	vec_deinit(&times->strata);
 	u64map_deinit(&times->index_of);
 	free(times->rest);
+	free(times->kernel_ns);
 	free(times->sampled_part);
 }
 
@@ -200,8 +201,9 @@ static void add_waits(struct mode_times *times, const struct mode *mode, uint32_
 }
 
 /*
- * Sets times->sampled_part. A clock's samples are late or missing where a host runs another guest, so that
- * small differences do not prove CPU time in the kernel. Returns false when out of memory.
+ * Sets times->sampled_part. A clock's samples are late or missing where a host runs another guest, and none
+ * is due in a thread's last period, so that small differences do not prove CPU time in the kernel. Returns
+ * false when out of memory.
  */
 static bool set_sampled_parts(struct mode_times *times, const struct mode *mode,
 			      const struct mode_weights *weights)
@@ -210,23 +212,23 @@ static bool set_sampled_parts(struct mode_times *times, const struct mode *mode,
 	for (size_t i = 0; parts && i < weights->count; i++) {
 		const struct mode_weight *from = &weights->items[i];
 		if (!(from->key & 1) && from->key >> 32 != LIFETIME_NONE)
-			parts[from->key >> 32] += mode->user_factor * (double)from->weight;
+			parts[from->key >> 32] += (double)from->weight;
 	}
 	for (uint32_t i = 0; parts && i < times->lifetime_count; i++) {
 		double running = (double)task_states_totals(mode->states, i)->running_ns;
-		bool whole = mode->user_factor == 0 || parts[i] >= running * (1 - KERNEL_PART_MIN);
-		parts[i] = whole ? 1 : parts[i] / running;
+		double least = running * KERNEL_PART_MIN + (double)mode->period;
+		parts[i] = mode->user_only && running - parts[i] > least ? parts[i] / running : 1;
 	}
 	return parts;
 }
 
-/* Adds a lifetime's CPU time: the sampled part to a stratum, the other one to the rest. */
+/* Adds a lifetime's CPU time: to a stratum, and to the time in the kernel. */
 static void add_on_cpu(struct mode_times *times, uint64_t key, uint64_t ns)
 {
-	uint64_t *rest = &times->rest[key >> 32].ns[TIME_ON_CPU];
+	uint64_t *kernel_ns = &times->kernel_ns[key >> 32];
 	uint64_t sampled = weight_part(ns, times->sampled_part[key >> 32]);
 	add_time(times, key, TIME_ON_CPU, sampled);
-	*rest = weight_add(*rest, ns - sampled);
+	*kernel_ns = weight_add(*kernel_ns, ns - sampled);
 }
 
 /* Adds a lifetime; sampled[]: weights of its waits by class, NULL: no sample. */
@@ -478,8 +480,11 @@ static bool set_latencies(struct mode_times *times, const struct mode *mode)
 
 static void add_whole(struct mode_times *times)
 {
-	for (size_t i = 0; i < times->lifetime_count; i++)
+	uint64_t *on_cpu = &times->whole.ns[TIME_ON_CPU];
+	for (size_t i = 0; i < times->lifetime_count; i++) {
 		state_sums_add(&times->whole, &times->rest[i]);
+		*on_cpu = weight_add(*on_cpu, times->kernel_ns[i]);
+	}
 	for (size_t i = 0; i < times->strata.count; i++)
 		for (int state = 0; state < TIME_STATES; state++)
 			times->whole.ns[state] = weight_add(times->whole.ns[state],
@@ -491,7 +496,9 @@ struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mo
 {
 	times->lifetime_count = mode->by_lifetime ? task_states_count(mode->states) : 0;
 	times->rest = calloc(times->lifetime_count + 1, sizeof(*times->rest));
-	if (!times->rest || !add_strata(times, weights) || !set_sampled_parts(times, mode, weights) ||
+	times->kernel_ns = calloc(times->lifetime_count + 1, sizeof(*times->kernel_ns));
+	if (!times->rest || !times->kernel_ns || !add_strata(times, weights) ||
+	    !set_sampled_parts(times, mode, weights) ||
 	    (!mode->latency && !add_lifetimes(times, mode, weights)))
 		return error_no_memory();
 	if (mode->latency && !set_latencies(times, mode))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Times of threads that a mode's samples are scaled to, by stratum. Time without a sample in its stratum is
- * the thread's rest, which has no stack.
+ * the thread's rest, which has no stack, or was in the kernel.
  */
 #ifndef AGGREGATE_MODE_TIMES_H
 #define AGGREGATE_MODE_TIMES_H
@@ -19,7 +19,8 @@ struct mode_times {
 	VEC(struct stratum) strata;
 	struct u64map index_of;    /* mode_stratum_key() -> index in `strata` */
 	struct state_sums *rest;   /* by lifetime */
-	double *sampled_part;      /* by lifetime: part of its CPU time that its on-CPU samples stand for */
+	uint64_t *kernel_ns;       /* by lifetime: CPU time in the kernel, which has no samples */
+	double *sampled_part;      /* by lifetime: the other part of its CPU time */
 	size_t lifetime_count;
 	struct state_sums whole;   /* sum of all strata and rests */
 };
@@ -35,8 +36,8 @@ void mode_times_deinit(struct mode_times *times);
  * of the thread that has some. Classes without waits (MODE_WAIT_UNMATCHED, or a contradiction of the records)
  * have their samples' part of the weight of the thread's waits, and the other classes share the rest.
  *
- * If a clock excludes the kernel, its samples stand for the CPU time in user code (mode->user_factor). What
- * is left of a thread's CPU time was in the kernel, and is in the thread's rest, unless it is insignificant.
+ * If a clock excludes the kernel (mode->user_only), on-CPU samples stand for the time in user code. What is
+ * left of a thread's CPU time was in the kernel, if it is more than one period and 5 % of the CPU time.
  *
  * In latency mode, a stratum's time is divided by its number of threads. The time in which no thread of a
  * process could run is blocked time in the rest of the process's first lifetime. Time of a stratum without

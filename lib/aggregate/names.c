@@ -212,18 +212,22 @@ static uint32_t intern(struct names *names, const struct frame *frame)
 	return index;
 }
 
+const struct symbol names_kernel_rest = {
+	.name = "[kernel: not sampled]", .raw_name = "[kernel: not sampled]",
+};
+
 uint32_t names_add_rest(struct names *names, enum names_rest rest)
 {
-	static const struct symbol symbols[REST_COUNT] = {
-		[REST_NO_STACK] = {.name = "[no stack]", .raw_name = "[no stack]"},
-		[REST_ALL_BLOCKED] = {.name = "[all threads blocked]", .raw_name = "[all threads blocked]"},
-		[REST_KERNEL] = {.name = "[kernel: not sampled]", .raw_name = "[kernel: not sampled]"},
+	static const struct symbol no_stack = {.name = "[no stack]", .raw_name = "[no stack]"};
+	static const struct symbol blocked = {
+		.name = "[all threads blocked]", .raw_name = "[all threads blocked]",
 	};
-	const struct frame frame = {
-		.symbol = &symbols[rest],
-		.cpumode = rest == REST_KERNEL ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+	static const struct frame frames[REST_COUNT] = {
+		[REST_NO_STACK] = {.symbol = &no_stack, .cpumode = PERF_RECORD_MISC_USER},
+		[REST_ALL_BLOCKED] = {.symbol = &blocked, .cpumode = PERF_RECORD_MISC_USER},
+		[REST_KERNEL] = {.symbol = &names_kernel_rest, .cpumode = PERF_RECORD_MISC_KERNEL},
 	};
-	uint32_t index = intern(names, &frame);
+	uint32_t index = intern(names, &frames[rest]);
 	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED : index << ANSWER_SHIFT | ANSWER_SHOWN;
 }
 

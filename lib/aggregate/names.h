@@ -46,6 +46,10 @@ void names_deinit(struct names *names);
 /* Names shown for unknown modules, code of virtual machines, and code made at run time. */
 #define NAMES_UNKNOWN "[unknown]"
 #define NAMES_GUEST "[guest]"
+#define NAMES_KERNEL "[kernel.kallsyms]"
+
+/* Symbol of CPU time in the kernel that has no samples. */
+extern const struct symbol names_kernel_rest;
 #define NAMES_JIT "[JIT]"
 
 /*
@@ -65,6 +69,8 @@ static inline const char *names_dso(const struct frame *frame)
 {
 	if (frame->module)
 		return module_is_generated(frame->module) ? NAMES_JIT : frame->module->name;
+	if (frame->symbol == &names_kernel_rest)
+		return NAMES_KERNEL;
 	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
 }
 

@@ -5,6 +5,8 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
+#include <sprof/private/words.h>
 #include <stdarg.h>
 #include <string.h>
 #include "out/findings.h"
@@ -307,9 +309,13 @@ static void describe_no_samples(const struct report *report, const struct sp_pro
 	for (size_t i = 0; report->periods && i < report->profile_count; i++)
 		if (report->profiles[i] == profile)
 			periods = report->periods[i];
+	const struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
+					      .sample_period = periods};
+	struct sp_lock_in lock_in;
 	if (profile->weight_is_time && periods)
 		snprintf(buffer, size, "No samples: the target used less than one sampling period "
-			 "(%s) of CPU time.", format_duration(&report->term, periods, period));
+			 "(%s) of CPU time%s.", format_duration(&report->term, periods, period),
+			 sp_lock_in_find(&clock, 0, &lock_in) ? ", or slept whenever a sample was due" : "");
 	else if (periods == 1)
 		snprintf(buffer, size, "No samples: %s did not occur.", profile->event);
 	else if (periods)

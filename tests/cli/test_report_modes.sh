@@ -126,6 +126,26 @@ prints "time in the kernel has a row" weights "$times" user --mode wall -s symbo
 [kernel: not sampled] 70000000 0 0 0
 schedule 0 0 140000000 140000000
 END
+# No sample is due in a thread's first period of 1 ms: short threads may have run user code alone.
+{
+	printf '%s\n' 'event cpu-clock chain user' 'comm 1 1 demo' 'mmap 1 0x1000 0x9000 0x1000 /nowhere/a'
+	for tid in 11 12 13 14 15 16 17 18 19; do
+		echo "fork 1 1 $tid ${tid}00000000"
+		echo "switch 1 $tid 0 ${tid}00000000 in"
+		end=${tid}01900000
+		if [ $tid = 19 ]; then
+			end=${tid}00900000
+		else
+			echo "sample 0 1 $tid 0 ${tid}01003009 1003009 0x1010 0x1010"
+		fi
+		echo "switch 1 $tid 0 $end out"
+		echo "exit 1 $tid 0 $end"
+	done
+} | recording "$tmp/short"
+prints "short threads have no time in the kernel" weights "symbol self_running_ns" short --mode wall -s symbol <<END
+0x1010 15200000
+[no stack] 900000
+END
 prints "time in the kernel has latency" weights "tid symbol self_weight" user --latency -s tid,symbol <<END
 1 0x1010 38095238
 1 0x2010 16190477
@@ -133,7 +153,7 @@ prints "time in the kernel has latency" weights "tid symbol self_weight" user --
 1 [kernel: not sampled] 25714285
 2 [kernel: not sampled] 30000000
 END
-# Lost samples may have been in user code: 75 % more would be all of thread 1's time.
+# Lost samples may have been in user code.
 {
 	cat "$tmp/text"
 	echo lost 0 3
@@ -143,8 +163,7 @@ prints "lost samples are no time in the kernel" weights "tid symbol self_running
 1 0x1010 52500000
 1 0x2010 17500000
 1 [no stack] 0
-2 [kernel: not sampled] 40000000
-2 [no stack] 0
+2 [no stack] 40000000
 END
 
 # Of several processes, the lifetimes are summed: that is no elapsed time.

@@ -78,6 +78,11 @@ static uint64_t rest_of(const struct made *made, uint32_t tid, enum time_state s
 	return made->times.rest[lifetime(made, tid)].ns[state];
 }
 
+static uint64_t kernel_of(const struct made *made, uint32_t tid)
+{
+	return made->times.kernel_ns[lifetime(made, tid)];
+}
+
 /* Between two switches, each thread that could run has an equal part; preempted threads could. */
 TEST(latency_divides_by_threads_that_could_run)
 {
@@ -124,17 +129,18 @@ TEST(time_in_the_kernel_is_rest)
 {
 	struct made made;
 	made_init(&made, SP_MODE_WALL);
-	made.mode.user_factor = 1.5;
-	add_samples(&made, A, 0, 100);
-	add_samples(&made, B, 0, 260);
+	made.mode.user_only = true;
+	made.mode.period = 10;
+	add_samples(&made, A, 0, 150);
+	add_samples(&made, B, 0, 370);
 	add_samples(&made, C, 0, 900);
 	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
 	ck_assert_uint_eq(time_of(&made, A, 0, TIME_ON_CPU), 150);
-	ck_assert_uint_eq(rest_of(&made, A, TIME_ON_CPU), 450);
-	/* The difference is too small. */
+	ck_assert_uint_eq(kernel_of(&made, A), 450);
+	/* The difference is 5 % and one period. */
 	ck_assert_uint_eq(time_of(&made, B, 0, TIME_ON_CPU), 400);
 	ck_assert_uint_eq(time_of(&made, C, 0, TIME_ON_CPU), 500);
-	ck_assert_uint_eq(rest_of(&made, D, TIME_ON_CPU), 500);
+	ck_assert_uint_eq(kernel_of(&made, D), 500);
 	ck_assert_uint_eq(state_sums_total(&made.times.whole), 4 * (LAST - FIRST));
 	made_deinit(&made);
 }
@@ -143,14 +149,14 @@ TEST(latency_of_time_in_the_kernel)
 {
 	struct made made;
 	made_init(&made, SP_MODE_LATENCY);
-	made.mode.user_factor = 1;
+	made.mode.user_only = true;
 	add_samples(&made, A, 1, 100);
 	add_samples(&made, A, 2, 50);
 	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
 	/* Of 600 ns, 150 have samples. */
 	ck_assert_uint_eq(time_of(&made, A, 1, TIME_ON_CPU), (200 + 200) / 4);
 	ck_assert_uint_eq(time_of(&made, A, 2, TIME_ON_CPU), 200 / 2 / 4);
-	ck_assert_uint_eq(rest_of(&made, A, TIME_ON_CPU), (200 + 200 + 200 / 2) / 4 * 3);
+	ck_assert_uint_eq(kernel_of(&made, A), (200 + 200 + 200 / 2) / 4 * 3);
 	ck_assert_uint_eq(state_sums_total(&made.times.whole), 2 * (LAST - FIRST));
 	made_deinit(&made);
 }
