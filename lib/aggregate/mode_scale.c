@@ -132,10 +132,15 @@ static bool add_rests(struct run *run, uint32_t lifetime, const uint32_t *answer
 	return true;
 }
 
-/* Returns whether lost samples and throttling stand for a significant part of the on-CPU samples' weight. */
+/*
+ * Returns whether a significant part of the on-CPU samples is missing: by losses, by throttling, or because
+ * single events were disabled.
+ */
 static bool misses_samples(const struct run *run)
 {
 	double weight = 0, missing = 0;
+	if (run->mode.states && task_states_partly_off(run->mode.states))
+		return true;
 	for (uint16_t event = 0; event < run->event_count; event++) {
 		if (run->mode.roles[event] != ROLE_ON_CPU)
 			continue;

@@ -14,11 +14,14 @@
 /* Smallest part of a thread's CPU time that is taken for time in the kernel, if that has no samples. */
 #define KERNEL_PART_MIN 0.05
 
-/* From this time on, until the next edge of the process, `count` of its threads could run. */
+/*
+ * From this time on, until the next edge of the process, `count` of its threads could run, and the states of
+ * `unknown` threads are not known. While edges are collected, these are changes.
+ */
 struct edge {
 	uint64_t time_ns;
 	uint32_t pid;
-	int32_t count; /* before sum_edges(): 1 or -1 */
+	int32_t count, unknown;
 };
 
 struct edges {
@@ -311,19 +314,22 @@ static bool make_edges(const struct mode *mode, struct edges *edges)
 		const struct task_totals *of = task_states_totals(mode->states, i);
 		struct task_interval interval;
 		for (uint64_t at = of->begin_ns; task_states_next(mode->states, of, &at, &interval);) {
-			if (!could_run(&interval))
+			int32_t count = could_run(&interval), unknown = interval.state == TASK_UNKNOWN;
+			if (!count && !unknown)
 				continue;
 			if (!vec_reserve(edges, edges->count + 2))
 				return false;
-			*vec_push(edges) = (struct edge){interval.begin_ns, of->pid, 1};
-			*vec_push(edges) = (struct edge){interval.end_ns, of->pid, -1};
+			*vec_push(edges) = (struct edge){interval.begin_ns, of->pid, count, unknown};
+			*vec_push(edges) = (struct edge){interval.end_ns, of->pid, -count, -unknown};
 		}
 	}
 	if (edges->count)
 		qsort(edges->items, edges->count, sizeof(*edges->items), compare_edges);
-	int32_t count = 0;
-	for (size_t i = 0; i < edges->count; i++)
+	int32_t count = 0, unknown = 0;
+	for (size_t i = 0; i < edges->count; i++) {
 		edges->items[i].count = count += edges->items[i].count;
+		edges->items[i].unknown = unknown += edges->items[i].unknown;
+	}
 	return true;
 }
 
@@ -340,6 +346,20 @@ static size_t first_after(const struct edges *edges, uint32_t pid, uint64_t time
 			high = middle;
 	}
 	return low;
+}
+
+/* Returns the time in which no thread of a process could run, as far as is known, and some are unknown. */
+static double unknown_ns(const struct edges *edges, uint32_t pid)
+{
+	double sum = 0;
+	for (size_t i = pid ? first_after(edges, pid - 1, UINT64_MAX) : 0; i + 1 < edges->count; i++) {
+		const struct edge *edge = &edges->items[i], *next = edge + 1;
+		if (next->pid != pid)
+			break;
+		if (!edge->count && edge->unknown)
+			sum += (double)(next->time_ns - edge->time_ns);
+	}
+	return sum;
 }
 
 /* Latency of a lifetime by its strata. The key is the number of threads that could run. */
@@ -468,7 +488,10 @@ static bool set_latencies(struct mode_times *times, const struct mode *mode)
 	}
 	for (size_t i = 0; done && i < processes.count; i++) {
 		const struct process *process = &processes.items[i];
-		double idle_ns = (double)(process->end_ns - process->begin_ns) - process->busy_ns;
+		uint32_t pid = task_states_totals(mode->states, process->first)->pid;
+		double lost_ns = unknown_ns(&edges, pid);
+		double idle_ns = (double)(process->end_ns - process->begin_ns) - process->busy_ns - lost_ns;
+		times->rest[process->first].ns[TIME_UNKNOWN] = weight_round(lost_ns);
 		if (idle_ns > 0)
 			times->rest[process->first].ns[TIME_BLOCKED] = weight_round(idle_ns);
 	}

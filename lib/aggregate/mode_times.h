@@ -40,8 +40,9 @@ void mode_times_deinit(struct mode_times *times);
  * left of a thread's CPU time was in the kernel, if it is more than one period and 5 % of the CPU time.
  *
  * In latency mode, a stratum's time is divided by its number of threads. The time in which no thread of a
- * process could run is blocked time in the rest of the process's first lifetime. Time of a stratum without
- * samples is added to the thread's other strata, in proportion.
+ * process could run is blocked time in the rest of the process's first lifetime, or unknown time if the state
+ * of a thread is not known. Time of a stratum without samples is added to the thread's other strata, in
+ * proportion.
  */
 struct sp_error *mode_times_make(struct mode_times *times, const struct mode *mode,
 				 const struct mode_weights *weights) SP_MUST_CHECK;

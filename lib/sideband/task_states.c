@@ -27,6 +27,7 @@ struct task_states {
 	uint64_t begin_ns;            /* the file's begin within the recording; 0: the recording's */
 	uint64_t end_ns;              /* the file's end within the recording; 0: the recording's */
 	uint64_t off_ns;              /* no event was enabled since then; UINT64_MAX: all are */
+	bool partly_off;              /* single events were disabled for a time */
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
 	VEC(struct cpu_time) lost_at_end; /* CPUs that lost records after a time, by notes */
@@ -197,8 +198,10 @@ static bool add_sampling(struct task_states *states, const struct sp_note *note)
 {
 	/* A recording that begins disabled has no note of that. */
 	uint64_t off_ns = states->off_ns == UINT64_MAX ? 0 : states->off_ns;
-	if (note->object_size)
+	if (note->object_size) {
+		states->partly_off = true;
 		return true;
+	}
 	if (note->kind != NOTE_SAMPLING_ON) {
 		if (note->time_ns < states->off_ns)
 			states->off_ns = note->kind == NOTE_SAMPLING_WAS_OFF ? 0 : note->time_ns;
@@ -406,6 +409,11 @@ struct sp_error *task_states_add_latency(struct task_states *states)
 bool task_states_known(const struct task_states *states)
 {
 	return states->switches;
+}
+
+bool task_states_partly_off(const struct task_states *states)
+{
+	return states->partly_off;
 }
 
 uint64_t task_states_first_ns(const struct task_states *states)

@@ -125,6 +125,9 @@ struct sp_error *task_states_add_latency(struct task_states *states) SP_MUST_CHE
 /* Returns whether switches were recorded. If not, all time is unknown. */
 bool task_states_known(const struct task_states *states);
 
+/* Returns whether single events, by the recorder's notes, were disabled for a time. */
+bool task_states_partly_off(const struct task_states *states);
+
 /* Begin and end of the recording, by its records. */
 uint64_t task_states_first_ns(const struct task_states *states);
 uint64_t task_states_last_ns(const struct task_states *states);

@@ -152,16 +152,23 @@ static void put_label(struct pprof *pprof, const char *key, uint64_t string, uin
 	put_inner(pprof, 3);
 }
 
+/* Appends a label with a number, unless it is negative: unknown. */
+static void put_number(struct pprof *pprof, const char *key, uint64_t number)
+{
+	if ((int64_t)number >= 0)
+		put_label(pprof, key, 0, number);
+}
+
 /* Appends the labels that the keys of the report select. */
 static void put_labels(struct pprof *pprof, const uint64_t *labels)
 {
 	if (report_has_key(pprof->report, SP_KEY_COMM))
 		put_label(pprof, "comm", labels[LABEL_COMM], 0);
 	if (report_has_key(pprof->report, SP_KEY_PID))
-		put_label(pprof, "pid", 0, labels[LABEL_PID]);
+		put_number(pprof, "pid", labels[LABEL_PID]);
 	if (report_has_key(pprof->report, SP_KEY_TID)) {
 		put_label(pprof, "thread", labels[LABEL_COMM], 0);
-		put_label(pprof, "tid", 0, labels[LABEL_TID]);
+		put_number(pprof, "tid", labels[LABEL_TID]);
 	}
 }
 
@@ -237,8 +244,8 @@ static uint32_t labels_index(struct pprof *pprof, const struct sp_timeline_threa
 	const struct report *report = pprof->report;
 	bool tid = report_has_key(report, SP_KEY_TID), comm = tid || report_has_key(report, SP_KEY_COMM);
 	const uint64_t row[LABEL_COUNT] = {
-		[LABEL_PID] = report_has_key(report, SP_KEY_PID) ? (uint32_t)thread->pid : 0,
-		[LABEL_TID] = tid ? (uint32_t)thread->tid : 0,
+		[LABEL_PID] = report_has_key(report, SP_KEY_PID) ? (uint64_t)(int64_t)thread->pid : 0,
+		[LABEL_TID] = tid ? (uint64_t)(int64_t)thread->tid : 0,
 		[LABEL_COMM] = comm ? string_index(pprof, thread->comm) : 0,
 	};
 	return check(pprof, unique_add(&pprof->labels, row));

@@ -136,6 +136,16 @@ if command -v go >.which; then
 	same "labels have the weights of threads" wanted got
 	go tool pprof -tags labels.pb.gz >tags 2>messages
 	check "pprof lists the labels" sh -c 'grep -q "^ *thread: " tags && grep -q "^ *comm: " tags'
+	recording unknown <<'END'
+event cpu-clock
+comm 7 7 main
+sample 0 7 7 0 1000000 1000000 0x401010
+sample 0 7 0xffffffff 0 2000000 1000000 0x401010
+END
+	"$SPROF" report -q -i unknown -s comm,tid -o unknown.pb.gz
+	go tool pprof -raw unknown.pb.gz 2>messages | grep -o 'tid:.*' >got
+	echo 'tid:[7]' >wanted
+	same "an unknown thread has no number" wanted got
 else
 	skip "pprof has the stacks" "needs go"
 fi

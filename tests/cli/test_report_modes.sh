@@ -392,6 +392,11 @@ prints "a wait with lost records keeps its time" weights "symbol self_blocked_ns
 0x4010 10000000
 [no stack] 0
 END
+prints "lost time is not blocked in latency" weights "state self_weight" lost --latency -s state <<END
+[all threads blocked] 210000000
+[on CPU] 39000000
+[unknown state] 1000000
+END
 with_loss 1
 prints "a wait that begins with a loss keeps its time" weights "symbol self_blocked_ns" lost --mode off-cpu \
 	-s symbol <<END

@@ -293,7 +293,9 @@ TEST(time_without_enabled_events_is_unknown)
 	begin();
 	in(T, 1);
 	out(T, 100);
+	ck_assert(!task_states_partly_off(states));
 	add_note(NOTE_SAMPLING_OFF, 150, "cycles");
+	ck_assert(task_states_partly_off(states));
 	add_note(NOTE_SAMPLING_OFF, 200, NULL);
 	add_note(NOTE_SAMPLING_ON, 500, NULL);
 	in(T, 600);

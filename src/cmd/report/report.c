@@ -358,7 +358,8 @@ static void missing_data_print(const struct report_arguments *arguments,
 	bool any = false, recorded = false, chains = false;
 	for (size_t i = 0; i < report->profile_count; i++) {
 		recorded |= report->profiles[i]->samples > 0;
-		any |= report->profiles[i]->shown_samples > 0;
+		/* Modes of time may show time without samples. */
+		any |= report->profiles[i]->shown_samples || report->profiles[i]->shown_weight;
 		chains |= report->profiles[i]->has_callchains;
 	}
 	if (!any && recorded)
