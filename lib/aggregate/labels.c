@@ -37,7 +37,7 @@ struct labelling {
 	const struct label_options *options;
 	struct source_places places;
 	struct source_known *sources; /* index: number of the source frame */
-	struct module_texts *modules; /* index: module; the last item is for frames without a module */
+	struct module_texts *modules; /* index: module; the last items are for frames without one */
 	struct identities identities;
 	struct u64map interned_of;       /* address of a text of the resolver -> index in `interned`, its
 					  * copy */
@@ -60,7 +60,7 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	struct functions *functions = labelling->labels->functions;
 	const struct module *module = frame->module;
 	size_t index = module ? module->index : machine_module_count(labelling->names->symbolizer.machine) +
-						names_is_guest(frame);
+						names_is_guest(frame) + 2 * names_is_kernel_rest(frame);
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
 		return texts;
@@ -458,7 +458,7 @@ static bool label_frames(struct labelling *labelling)
 static struct sp_error *label_all(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
-	labelling->modules = calloc(machine_module_count(names->symbolizer.machine) + 2,
+	labelling->modules = calloc(machine_module_count(names->symbolizer.machine) + 3,
 				    sizeof(*labelling->modules));
 	if (!labelling->modules)
 		return error_no_memory();

@@ -138,7 +138,8 @@ static uint64_t period_of(const struct perf_event_attr *attr, bool is_clock)
 {
 	if (!attr->freq)
 		return attr->sample_period;
-	return is_clock && attr->sample_freq ? NS_PER_SEC / attr->sample_freq : 1;
+	bool known = is_clock && attr->sample_freq && attr->sample_freq < NS_PER_SEC;
+	return known ? NS_PER_SEC / attr->sample_freq : 1;
 }
 
 struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
@@ -167,6 +168,7 @@ struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
 		if (mode->roles[i] == ROLE_ON_CPU) {
 			mode->is_clock = record_is_clock(event->attr.type, event->attr.config);
 			mode->user_only = mode->is_clock && event->attr.exclude_kernel;
+			mode->of_tasks = event->attr.inherit;
 			mode->period = period_of(&event->attr, mode->is_clock);
 		}
 		if (mode->roles[i] == ROLE_SWITCH)

@@ -60,6 +60,7 @@ struct mode {
 	uint16_t any_event; /* an event with a role */
 	bool is_clock;      /* weights of on-CPU samples are ns */
 	bool user_only;     /* the clock excludes the kernel, and its samples stand for time in user code */
+	bool of_tasks;      /* the event counts in tasks: its timer stops while a thread does not run */
 	uint64_t period;    /* weight of on-CPU samples that do not state it; of clocks in ns */
 	bool is_thinned;    /* samples of switches are a part of them */
 	bool latency;       /* strata are by the number of threads that could run */

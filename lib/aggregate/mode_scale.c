@@ -138,7 +138,9 @@ static bool add_rests(struct run *run, uint32_t lifetime, const uint32_t *answer
  */
 static bool misses_samples(const struct run *run)
 {
+	const struct sp_losses *losses = run->sideband.losses;
 	double weight = 0, missing = 0;
+	bool open = false; /* a throttling has no known end */
 	if (run->mode.states && task_states_partly_off(run->mode.states))
 		return true;
 	for (uint16_t event = 0; event < run->event_count; event++) {
@@ -146,10 +148,13 @@ static bool misses_samples(const struct run *run)
 			continue;
 		for (size_t i = 0; i < run->worker_count; i++)
 			weight += (double)run->workers[i].counted.events[event].all.weight;
-		missing = (double)sp_losses_count(run->sideband.losses, event) * (double)run->mode.period +
-			  (double)losses_throttling(run->sideband.losses, event).ns;
+		missing += (double)sp_losses_count(losses, event) * (double)run->mode.period +
+			   (double)losses_throttling(losses, event).ns;
+		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
+			open |= sp_losses_throttling(losses, i)->event == event &&
+				!sp_losses_throttling(losses, i)->end_ns;
 	}
-	return missing > weight * MISSING_PART_MAX;
+	return open || missing > weight * MISSING_PART_MAX;
 }
 
 struct sp_error *mode_add_rests(struct run *run)

@@ -205,8 +205,8 @@ static void add_waits(struct mode_times *times, const struct mode *mode, uint32_
 
 /*
  * Sets times->sampled_part. A clock's samples are late or missing where a host runs another guest, and none
- * is due in a thread's last period, so that small differences do not prove CPU time in the kernel. Returns
- * false when out of memory.
+ * is due in a thread's last period, so that small differences do not prove CPU time in the kernel. Clocks of
+ * whole CPUs find a thread by chance. Returns false when out of memory.
  */
 static bool set_sampled_parts(struct mode_times *times, const struct mode *mode,
 			      const struct mode_weights *weights)
@@ -219,7 +219,10 @@ static bool set_sampled_parts(struct mode_times *times, const struct mode *mode,
 	}
 	for (uint32_t i = 0; parts && i < times->lifetime_count; i++) {
 		double running = (double)task_states_totals(mode->states, i)->running_ns;
-		double least = running * KERNEL_PART_MIN + (double)mode->period;
+		double period = (double)mode->period;
+		double least = running * KERNEL_PART_MIN + period;
+		if (!mode->of_tasks)
+			least += 2 * sqrt(running * period);
 		parts[i] = mode->user_only && running - parts[i] > least ? parts[i] / running : 1;
 	}
 	return parts;

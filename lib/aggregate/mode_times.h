@@ -37,7 +37,7 @@ void mode_times_deinit(struct mode_times *times);
  * have their samples' part of the weight of the thread's waits, and the other classes share the rest.
  *
  * If a clock excludes the kernel (mode->user_only), on-CPU samples stand for the time in user code. What is
- * left of a thread's CPU time was in the kernel, if it is more than one period and 5 % of the CPU time.
+ * left of a thread's CPU time was in the kernel, if it is more than 5 % of the CPU time plus one period.
  *
  * In latency mode, a stratum's time is divided by its number of threads. The time in which no thread of a
  * process could run is blocked time in the rest of the process's first lifetime, or unknown time if the state

@@ -43,13 +43,10 @@ struct sp_error *names_init(struct names *names, const struct machine *machine,
 			    const struct analysis_options *options) SP_MUST_CHECK;
 void names_deinit(struct names *names);
 
-/* Names shown for unknown modules, code of virtual machines, and code made at run time. */
+/* Names shown for unknown modules, code of virtual machines, the kernel, and code made at run time. */
 #define NAMES_UNKNOWN "[unknown]"
 #define NAMES_GUEST "[guest]"
 #define NAMES_KERNEL "[kernel.kallsyms]"
-
-/* Symbol of CPU time in the kernel that has no samples. */
-extern const struct symbol names_kernel_rest;
 #define NAMES_JIT "[JIT]"
 
 /*
@@ -61,6 +58,14 @@ static inline bool names_is_guest(const struct frame *frame)
 				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
 }
 
+/* Symbol of CPU time in the kernel that has no samples. */
+extern const struct symbol names_kernel_rest;
+
+static inline bool names_is_kernel_rest(const struct frame *frame)
+{
+	return frame->symbol == &names_kernel_rest;
+}
+
 /*
  * Returns the dso name to show for a frame. Code made at run time has the same name in all processes, so
  * that processes of one service share rows; perf shows "[JIT] tid PID".
@@ -69,7 +74,7 @@ static inline const char *names_dso(const struct frame *frame)
 {
 	if (frame->module)
 		return module_is_generated(frame->module) ? NAMES_JIT : frame->module->name;
-	if (frame->symbol == &names_kernel_rest)
+	if (names_is_kernel_rest(frame))
 		return NAMES_KERNEL;
 	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
 }

@@ -189,6 +189,9 @@ static void write_left_out(const struct report *report, size_t count, double res
 	term_end(&report->term, TERM_DIM, out);
 }
 
+/* Share of time with stacks below which functions of all stacks have rows: shares are not exact enough. */
+#define LEAST_STACKS 0.05
+
 /* Returns the share of the time that has stacks. Rows without samples have the other time. */
 static double share_of_stacks(const struct sp_profile *profile)
 {
@@ -203,7 +206,7 @@ static double share_of_stacks(const struct sp_profile *profile)
 static bool is_entry(const struct sp_row *row, double stacks)
 {
 	return row->total.samples && row->total.share.value >= stacks - 0.00005 &&
-	       row->self.share.value < 0.005;
+	       row->self.share.value < 0.005 * stacks;
 }
 
 /*
@@ -239,7 +242,7 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 	for (size_t i = 0; i < report->key_count; i++)
 		by_function |= report->keys[i] == SP_KEY_FUNCTION || report->keys[i] == SP_KEY_SYMBOL;
 	if (!by_function || report->quiet || report->keep_keys || report->mode == SP_MODE_CPU ||
-	    !report_by_total(report))
+	    !report_by_total(report) || stacks < LEAST_STACKS)
 		return 0;
 	size_t entries = find_entries(rows, count, stacks);
 	if (entries < 2 || entries == count)
@@ -264,15 +267,17 @@ bool table_write(const struct report *report, const struct sp_profile *profile, 
 	size_t count = report_text_row_count(report, profile);
 	struct cells *rows = calloc(count + 1, sizeof(*rows));
 	double rest = 0;
-	for (size_t i = 0; rows && i < count; i++)
+	if (!rows)
+		return false;
+	for (size_t i = 0; i < count; i++)
 		rows[i].row = &profile->rows[i];
-	size_t first = rows ? write_entry_rows(report, profile, rows, count, out) : 0;
+	size_t first = write_entry_rows(report, profile, rows, count, out);
 	for (size_t i = count; i < profile->row_count; i++)
 		rest += profile->rows[i].self.share.value;
 	struct table table = {.report = report, .term = &report->term, .rows = rows + first,
 			      .row_count = count - first, .branches = profile->of_branches,
 			      .decimals = range_decimals(profile->samples)};
-	bool done = rows && write_rows(&table, out);
+	bool done = write_rows(&table, out);
 	if (done)
 		write_left_out(report, profile->row_count - count, rest, out);
 	free(rows);

@@ -312,10 +312,14 @@ static void describe_no_samples(const struct report *report, const struct sp_pro
 	const struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
 					      .sample_period = periods};
 	struct sp_lock_in lock_in;
+	const char *modifiers = strrchr(profile->event, ':') ?: "";
+	bool user = strchr(modifiers, 'u') && !strchr(modifiers, 'k');
+	bool in_step = sp_lock_in_find(&clock, 0, &lock_in);
 	if (profile->weight_is_time && periods)
 		snprintf(buffer, size, "No samples: the target used less than one sampling period "
-			 "(%s) of CPU time%s.", format_duration(&report->term, periods, period),
-			 sp_lock_in_find(&clock, 0, &lock_in) ? ", or slept whenever a sample was due" : "");
+			 "(%s) of CPU time%s%s.", format_duration(&report->term, periods, period),
+			 user ? " in user code" : "",
+			 in_step ? ", or slept whenever a sample was due" : "");
 	else if (periods == 1)
 		snprintf(buffer, size, "No samples: %s did not occur.", profile->event);
 	else if (periods)

@@ -126,6 +126,22 @@ prints "time in the kernel has a row" weights "$times" user --mode wall -s symbo
 [kernel: not sampled] 70000000 0 0 0
 schedule 0 0 140000000 140000000
 END
+prints "it is in the kernel" weights "dso self_running_ns" user --mode wall -s dso <<END
+[kernel.kallsyms] 70000000
+[unknown] 40000000
+END
+{
+	cat "$tmp/text"
+	echo throttle 0 1150000000
+} | recording "$tmp/throttled"
+prints "throttled time is no time in the kernel" weights "symbol self_running_ns" throttled --mode wall \
+	-s symbol <<END
+0x1010 52500000
+0x2010 17500000
+0x4010 0
+[no stack] 40000000
+schedule 0
+END
 # No sample is due in a thread's first period of 1 ms: short threads may have run user code alone.
 {
 	printf '%s\n' 'event cpu-clock chain user' 'comm 1 1 demo' 'mmap 1 0x1000 0x9000 0x1000 /nowhere/a'
@@ -316,6 +332,18 @@ prints "functions of all stacks are in one line beside time without stacks" \
 50.00%   8.7-59.6  50.0                                     [.] [no stack]  :2       [unknown]
 40.00%  40.0-40.0                     40.0      1     40.0  [k] schedule    kworker  [kernel.kallsyms]
 10.00%   0.4-51.3  10.0                                     [k] work        kworker  [kernel.kallsyms]
+END
+
+# Functions of few stacks have rows.
+sed 's/1050000000 in/1050000000 out/' "$tmp/text" >"$tmp/short"
+{
+	sed 's/1010000000/1001500000/; s/40000000/1000000/; s/1050000000 out/1002500000 out/' "$tmp/short"
+	echo switch 1 2 1 1000000000 in
+	echo switch 1 2 1 2000000000 out
+} | recording "$tmp/kthread"
+prints "functions of few stacks have rows" \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | grep -c each: || :' "$tmp/kthread" "$tmp/kallsyms2" <<END
+0
 END
 
 # perf record --off-cpu: waits without switches. Periods are the times.

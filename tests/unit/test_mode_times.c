@@ -129,7 +129,7 @@ TEST(time_in_the_kernel_is_rest)
 {
 	struct made made;
 	made_init(&made, SP_MODE_WALL);
-	made.mode.user_only = true;
+	made.mode.user_only = made.mode.of_tasks = true;
 	made.mode.period = 10;
 	add_samples(&made, A, 0, 150);
 	add_samples(&made, B, 0, 370);
@@ -142,6 +142,28 @@ TEST(time_in_the_kernel_is_rest)
 	ck_assert_uint_eq(time_of(&made, C, 0, TIME_ON_CPU), 500);
 	ck_assert_uint_eq(kernel_of(&made, D), 500);
 	ck_assert_uint_eq(state_sums_total(&made.times.whole), 4 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
+/* A clock of whole CPUs finds a thread by chance: 2 standard deviations of 40 samples are 126 ns. */
+TEST(chance_is_no_time_in_the_kernel)
+{
+	struct made made;
+	made_init(&made, SP_MODE_WALL);
+	made.mode.user_only = true;
+	made.mode.period = 10;
+	add_samples(&made, A, 0, 600 - 180);
+	add_samples(&made, B, 0, 400 - 155);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(kernel_of(&made, A), 0);
+	ck_assert_uint_eq(kernel_of(&made, B), 0);
+	made_deinit(&made);
+	made_init(&made, SP_MODE_WALL);
+	made.mode.user_only = true;
+	made.mode.period = 10;
+	add_samples(&made, B, 0, 400 - 160);
+	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ck_assert_uint_eq(kernel_of(&made, B), 160);
 	made_deinit(&made);
 }
 
