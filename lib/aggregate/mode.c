@@ -15,8 +15,6 @@
  */
 #define SWITCH_DISTANCE_NS 1000000
 
-#define NS_PER_SEC UINT64_C(1000000000)
-
 static bool is_software(const struct sp_event *event, uint64_t config)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == config;
@@ -136,10 +134,9 @@ static struct sp_error *check_records(const struct mode *mode, const struct sp_r
 /* Returns the weight of samples that do not state it. */
 static uint64_t period_of(const struct perf_event_attr *attr, bool is_clock)
 {
-	if (!attr->freq)
-		return attr->sample_period;
-	bool known = is_clock && attr->sample_freq && attr->sample_freq < NS_PER_SEC;
-	return known ? NS_PER_SEC / attr->sample_freq : 1;
+	if (is_clock)
+		return record_clock_period_ns(attr) ?: 1;
+	return attr->freq ? 1 : attr->sample_period;
 }
 
 struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "aggregate/run.h"
+#include "record/types.h"
 
 void programs_deinit(struct programs *programs)
 {
@@ -101,13 +102,6 @@ static bool has_counts(const struct run *run, uint16_t event)
 	return false;
 }
 
-/* Returns the period of a clock event in ns; 0: unknown. */
-static uint64_t clock_period_ns(const struct perf_event_attr *attr)
-{
-	return !attr->freq ? attr->sample_period
-	       : attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
-}
-
 /*
  * Returns the most CPU time in ns that a task can use without a sample: one period on each CPU.
  * UINT64_MAX: no limit.
@@ -116,7 +110,7 @@ static uint64_t most_ns(const struct run *run, const struct perf_event_attr *att
 {
 	const struct sp_file_info *info = sp_reader_info(run->reader);
 	uint64_t cpus = info->cpus_online ? info->cpus_online : 1;
-	uint64_t period_ns = clock_period_ns(attr);
+	uint64_t period_ns = record_clock_period_ns(attr);
 	return period_ns && period_ns < UINT64_MAX / cpus ? period_ns * cpus : UINT64_MAX;
 }
 
@@ -177,7 +171,7 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 			 * A sampled task lacks its CPU time, less one period for each of its samples.
 			 */
 			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
-			uint64_t sampled_ns = samples * clock_period_ns(attr);
+			uint64_t sampled_ns = samples * record_clock_period_ns(attr);
 			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
 			if (profile->weight_is_time && lifetime->tid != last_tid &&
 			    !add_lacking(run, programs, lifetime, lacks_ns < limit_ns ? lacks_ns : limit_ns))

@@ -47,7 +47,7 @@ bool sp_lock_in_find(const struct perf_event_attr *attr, uint64_t tick_hz, struc
 			    : is_in_step(attr, tick_hz) ? tick_hz : 0;
 	if (!record_is_clock(attr->type, attr->config) || !timer_hz)
 		return false;
-	uint64_t period_ns = attr->freq ? NS_PER_SEC / attr->sample_freq : attr->sample_period;
+	uint64_t period_ns = record_clock_period_ns(attr);
 	*ret = (struct sp_lock_in){.period_ns = period_ns, .timer_hz = timer_hz,
 				   .free_hz = find_free_hz(NS_PER_SEC / period_ns)};
 	return true;

@@ -30,6 +30,14 @@ static inline bool record_is_clock(uint32_t type, uint64_t config)
 	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* Returns the time between samples of a clock, in ns; 0: unknown. */
+static inline uint64_t record_clock_period_ns(const struct perf_event_attr *attr)
+{
+	if (!attr->freq)
+		return attr->sample_period;
+	return attr->sample_freq ? 1000000000 / attr->sample_freq : 0;
+}
+
 /* sizes of perf_event_attr */
 #ifndef PERF_ATTR_SIZE_VER7
 #define PERF_ATTR_SIZE_VER7 128 /* up to sig_data */
