@@ -112,8 +112,10 @@ enum names_rest {
 	REST_COUNT
 };
 
-/* Adds the frame of time without a sample. Returns its answer; ANSWER_FAILED when out of memory. Not
- * thread-safe. */
+/*
+ * Adds the frame of time without a sample. Returns its answer; ANSWER_FAILED when out of memory. Not
+ * thread-safe.
+ */
 uint32_t names_add_rest(struct names *names, enum names_rest rest);
 
 /*

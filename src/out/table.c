@@ -237,14 +237,14 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 			       struct cells *rows, size_t count, FILE *out)
 {
 	bool by_function = false;
-	const double stacks = share_of_stacks(profile);
 	char share[FORMAT_SIZE];
 	for (size_t i = 0; i < report->key_count; i++)
 		by_function |= report->keys[i] == SP_KEY_FUNCTION || report->keys[i] == SP_KEY_SYMBOL;
 	if (!by_function || report->quiet || report->keep_keys || report->mode == SP_MODE_CPU ||
-	    !report_by_total(report) || stacks < LEAST_STACKS)
+	    !report_by_total(report))
 		return 0;
-	size_t entries = find_entries(rows, count, stacks);
+	const double stacks = share_of_stacks(profile);
+	size_t entries = stacks < LEAST_STACKS ? 0 : find_entries(rows, count, stacks);
 	if (entries < 2 || entries == count)
 		return 0;
 	int used = fprintf(out, "%s each:", format_share(stacks, share));

@@ -175,7 +175,7 @@ TEST(latency_of_time_in_the_kernel)
 	add_samples(&made, A, 1, 100);
 	add_samples(&made, A, 2, 50);
 	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
-	/* Of 600 ns, 150 have samples. */
+	/* Samples stand for 150 of 600 ns. */
 	ck_assert_uint_eq(time_of(&made, A, 1, TIME_ON_CPU), (200 + 200) / 4);
 	ck_assert_uint_eq(time_of(&made, A, 2, TIME_ON_CPU), 200 / 2 / 4);
 	ck_assert_uint_eq(kernel_of(&made, A), (200 + 200 + 200 / 2) / 4 * 3);
