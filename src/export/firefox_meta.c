@@ -204,7 +204,7 @@ static double interval_ms(const struct firefox *firefox)
 	const struct sp_timeline *timeline = firefox->timeline;
 	uint64_t ns = 0;
 	if (firefox->profile && firefox->profile->weight_is_time)
-		ns = firefox->report->periods[0];
+		ns = report_period(firefox->report, 0);
 	if (timeline && timeline->width_ns > ns && timeline->width_ns > 1)
 		ns = timeline->width_ns;
 	return ns ? (double)ns / NS_PER_MS : DEFAULT_INTERVAL_MS;

@@ -355,7 +355,7 @@ static void put_types(struct pprof *pprof)
 	put_value_type(pprof, 11, is_wall(report) ? wall_types[0] : name, weight_unit(first));
 	/* Periods of on-CPU samples are none of waits. */
 	if (report->mode == SP_MODE_CPU || is_wall(report))
-		protobuf_number(&pprof->out, 12, report->periods[0]);
+		protobuf_number(&pprof->out, 12, report_period(report, 0));
 	protobuf_number(&pprof->out, 14, string_index(pprof, name));
 }
 

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+uint64_t report_period(const struct report *report, size_t profile)
+{
+	if (!report->events)
+		return 0;
+	const struct perf_event_attr *attr = &report->events[profile]->attr;
+	if (!attr->freq)
+		return attr->sample_period;
+	return report->profiles[profile]->weight_is_time && attr->sample_freq ?
+		       1000000000 / attr->sample_freq : 0;
+}
+
 bool report_has_key(const struct report *report, enum sp_key key)
 {
 	for (size_t i = 0; i < report->key_count; i++)

@@ -70,10 +70,16 @@ struct report {
 	double row_limit, tree_limit; /* rows and nodes with smaller shares are hidden; 0: none */
 	double row_coverage;     /* text shows the first rows that have this part of self; 0: no limit */
 	size_t row_most;         /* most rows of an event in text; 0: no limit */
-	const uint64_t *periods; /* period of each profile, in ns for clocks, else events; 0: unknown */
+	const struct sp_event *const *events; /* event of each profile; NULL: unknown */
 	bool quiet;
 	struct term term;
 };
+
+/*
+ * Returns the sampling period of a profile, in ns for clocks, else in events; 0: unknown, or the kernel
+ * varies it to reach a frequency.
+ */
+uint64_t report_period(const struct report *report, size_t profile);
 
 bool report_has_key(const struct report *report, enum sp_key key);
 

@@ -5,7 +5,6 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
-#include <linux/perf_event.h>
 #include <sprof/private/words.h>
 #include <stdarg.h>
 #include <string.h>
@@ -305,22 +304,18 @@ static void describe_no_samples(const struct report *report, const struct sp_pro
 				char *buffer, size_t size)
 {
 	char period[FORMAT_SIZE];
-	uint64_t periods = 0;
-	for (size_t i = 0; report->periods && i < report->profile_count; i++)
-		if (report->profiles[i] == profile)
-			periods = report->periods[i];
-	const struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK,
-					      .sample_period = periods};
-	struct sp_lock_in lock_in;
-	const char *modifiers = strrchr(profile->event, ':') ?: "";
-	bool user = strchr(modifiers, 'u') && !strchr(modifiers, 'k');
-	bool in_step = sp_lock_in_find(&clock, 0, &lock_in);
-	if (profile->weight_is_time && periods)
+	size_t at = 0;
+	while (at < report->profile_count && report->profiles[at] != profile)
+		at++;
+	uint64_t periods = at < report->profile_count ? report_period(report, at) : 0;
+	if (profile->weight_is_time && periods) {
+		const struct perf_event_attr *attr = &report->events[at]->attr;
+		struct sp_lock_in lock_in;
 		snprintf(buffer, size, "No samples: the target used less than one sampling period "
 			 "(%s) of CPU time%s%s.", format_duration(&report->term, periods, period),
-			 user ? " in user code" : "",
-			 in_step ? ", or slept whenever a sample was due" : "");
-	else if (periods == 1)
+			 attr->exclude_kernel ? " in user code" : "",
+			 sp_lock_in_find(attr, 0, &lock_in) ? ", or slept whenever a sample was due" : "");
+	} else if (periods == 1)
 		snprintf(buffer, size, "No samples: %s did not occur.", profile->event);
 	else if (periods)
 		snprintf(buffer, size, "No samples: %s occurred less often than one sampling period "

@@ -204,7 +204,7 @@ struct lists {
 	const struct sp_finding **findings;
 	struct joint_view *groups;
 	const struct sp_profile **members; /* profiles of all groups, one group after another */
-	uint64_t *periods; /* sampling period of each profile */
+	const struct sp_event **events; /* event of each profile */
 	struct sp_time_bins *bins;         /* samples over time of each profile */
 	const struct sp_timeline **timelines; /* timelines of the profiles */
 	const struct sp_profile **lines; /* profiles by source line; NULL without --source */
@@ -216,7 +216,7 @@ static void lists_deinit(struct lists *lists)
 	free(lists->findings);
 	free(lists->groups);
 	free(lists->members);
-	free(lists->periods);
+	free(lists->events);
 	free(lists->bins);
 	free(lists->timelines);
 	free(lists->lines);
@@ -268,18 +268,6 @@ static bool collect_groups(const struct sp_analysis *analysis,
 	return true;
 }
 
-/*
- * Returns the sampling period, in ns for clocks, else in events; 0: the kernel varies it to reach a
- * frequency.
- */
-static uint64_t period_of(const struct sp_event *event, const struct sp_profile *profile)
-{
-	if (!event->attr.freq)
-		return event->attr.sample_period;
-	return profile->weight_is_time && event->attr.sample_freq ?
-		       1000000000 / event->attr.sample_freq : 0;
-}
-
 /* Collects the shown profiles and the findings. Returns false when out of memory. */
 static bool collect(const struct report_arguments *arguments, const struct sp_analysis *analysis,
 		    const struct sp_analysis *lines, struct report *report, struct lists *lists)
@@ -288,11 +276,11 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	size_t findings = sp_analysis_finding_count(analysis);
 	lists->profiles = calloc(profiles + 1, sizeof(*lists->profiles));
 	lists->findings = calloc(findings + 1, sizeof(*lists->findings));
-	lists->periods = calloc(profiles + 1, sizeof(*lists->periods));
+	lists->events = calloc(profiles + 1, sizeof(*lists->events));
 	lists->bins = calloc(profiles + 1, sizeof(*lists->bins));
 	lists->timelines = calloc(profiles + 1, sizeof(*lists->timelines));
 	lists->lines = calloc(profiles + 1, sizeof(*lists->lines));
-	if (!lists->profiles || !lists->findings || !lists->periods || !lists->bins || !lists->timelines ||
+	if (!lists->profiles || !lists->findings || !lists->events || !lists->bins || !lists->timelines ||
 	    !lists->lines)
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
@@ -301,7 +289,7 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 		if (arguments->mode == SP_MODE_CPU && (!has_event(arguments, profile->event) ||
 						       is_side_band(arguments, event, profile)))
 			continue;
-		lists->periods[report->profile_count] = period_of(event, profile);
+		lists->events[report->profile_count] = event;
 		lists->bins[report->profile_count] = sp_analysis_time_bins(analysis, i);
 		lists->timelines[report->profile_count] = sp_analysis_timeline(analysis, i);
 		if (lines)
@@ -312,7 +300,7 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 		lists->findings[i] = sp_analysis_finding(analysis, i);
 	report->finding_count = findings;
 	report->profiles = lists->profiles;
-	report->periods = lists->periods;
+	report->events = lists->events;
 	report->timelines = lists->timelines;
 	report->lines = lines ? lists->lines : NULL;
 	report->findings = lists->findings;
@@ -340,7 +328,7 @@ static void choose_one_event(const struct output *output, struct report *report)
 	diag_say("format %s has one event: %s (--events chooses another)", output->name,
 		 report->profiles[chosen]->event);
 	report->profiles += chosen;
-	report->periods += chosen;
+	report->events += chosen;
 	report->timelines += chosen;
 	report->profile_count = 1;
 }
