@@ -7,7 +7,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/mapping.c lib/file/mapping.h \
 	lib/file/reader_damage.c lib/file/reader_damage.h \
 	lib/file/reader_io.c lib/file/reader_io.h \
-	lib/file/reader_struct.h
+	lib/file/reader_struct.h \
+	lib/file/tracing_data.c lib/file/tracing_data.h
 if HAVE_ZSTD
 check_PROGRAMS += tests/unit/test_packing
 lib_libsprof_core_la_SOURCES += lib/file/inflate.c lib/file/deflate.c

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
-#include "trace/container.h"
+#include "file/tracing_data.h"
 
 #define NAME_MAX_SIZE 200
 

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "file/reader_io.h"
-#include "trace/container.h"
+#include "file/tracing_data.h"
 
 /*
  * Bits of prev_state. The others that a sleeping thread can have are INTERRUPTIBLE 1, UNINTERRUPTIBLE 2,

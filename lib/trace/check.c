@@ -2,7 +2,7 @@
 /* Checks the tracepoint formats in a recording for damage; does not need libtraceevent. */
 #include <sprof/trace.h>
 
-#include "trace/container.h"
+#include "file/tracing_data.h"
 
 static bool pass_header(void *arg, const struct trace_header *header)
 {

@@ -4,7 +4,7 @@
 #define TRACE_TRACE_H
 
 #include <sprof/trace.h>
-#include "trace/container.h"
+#include "file/tracing_data.h"
 
 struct trace_source {
 	struct sp_bytes blob; /* contents for trace_container_read(); may be empty */

@@ -50,11 +50,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sprof/sprof.h>
+#include "file/tracing_data.h"
 #include "record/encode.h"
 #include "record/note.h"
 #include "record/types.h"
 #include "tests/cli/wakeups.h"
-#include "trace/container.h"
 #include "writer/writer.h"
 
 #define MAX_WORDS 9000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The container of tracepoints' formats, in both byte orders, whole and damaged. */
-#include "trace/container.h"
+#include "file/tracing_data.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,8 +16,8 @@
  *	u32     size, printk_formats
  *	u64     size, names of tasks (0.6)
  */
-#ifndef TRACE_CONTAINER_H
-#define TRACE_CONTAINER_H
+#ifndef FILE_TRACING_DATA_H
+#define FILE_TRACING_DATA_H
 
 #include <sprof/record.h>
 #include "base/error.h"

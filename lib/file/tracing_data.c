@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "trace/container.h"
+#include "file/tracing_data.h"
 
 #include <string.h>
 #include "base/cursor.h"
