@@ -125,32 +125,6 @@ void decoder_free(struct decoder *decoder)
 	free(decoder);
 }
 
-void *scratch_take(struct decoder *decoder, size_t size)
-{
-	size_t at = decoder->scratch_used;
-	assert(size <= SCRATCH_SIZE - at);
-	decoder->scratch_used = at + ((size + 7) & ~(size_t)7);
-	return decoder->scratch + at;
-}
-
-bool read_words(struct decoder *decoder, struct cursor *cursor, uint64_t count,
-		const uint64_t **ret)
-{
-	const uint8_t *bytes;
-	if (count > cursor_left(cursor) / 8 || !cursor_bytes(cursor, count * 8, &bytes))
-		return false;
-	if (likely(!cursor->swap && !((uintptr_t)bytes & 7))) {
-		*ret = (const uint64_t *)bytes;
-		return true;
-	}
-	uint64_t *words = scratch_take(decoder, count * 8);
-	memcpy(words, bytes, count * 8);
-	for (uint64_t i = 0; cursor->swap && i < count; i++)
-		words[i] = __builtin_bswap64(words[i]);
-	*ret = words;
-	return true;
-}
-
 static uint64_t word_at(const struct decoder *decoder, const uint8_t *bytes)
 {
 	uint64_t word;

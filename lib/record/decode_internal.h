@@ -3,6 +3,8 @@
 #ifndef RECORD_DECODE_INTERNAL_H
 #define RECORD_DECODE_INTERNAL_H
 
+#include <assert.h>
+#include <string.h>
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "record/decode.h"
@@ -48,14 +50,36 @@ struct decoder {
  */
 #define SCRATCH_SIZE ((size_t)5 * 65536)
 
-void *scratch_take(struct decoder *decoder, size_t size);
+/* Returns `size` bytes of the buffer, valid until the next record. */
+static inline void *scratch_take(struct decoder *decoder, size_t size)
+{
+	size_t at = decoder->scratch_used;
+	assert(size <= SCRATCH_SIZE - at);
+	decoder->scratch_used = at + ((size + 7) & ~(size_t)7);
+	return decoder->scratch + at;
+}
 
 /*
  * Reads `count` u64 at the cursor, in host order and aligned. *ret points into the record if possible,
  * else to a copy. Returns false if they do not fit.
  */
-bool read_words(struct decoder *decoder, struct cursor *cursor, uint64_t count,
-		const uint64_t **ret);
+static inline bool read_words(struct decoder *decoder, struct cursor *cursor, uint64_t count,
+			      const uint64_t **ret)
+{
+	const uint8_t *bytes;
+	if (count > cursor_left(cursor) / 8 || !cursor_bytes(cursor, count * 8, &bytes))
+		return false;
+	if (likely(!cursor->swap && !((uintptr_t)bytes & 7))) {
+		*ret = (const uint64_t *)bytes;
+		return true;
+	}
+	uint64_t *words = scratch_take(decoder, count * 8);
+	memcpy(words, bytes, count * 8);
+	for (uint64_t i = 0; cursor->swap && i < count; i++)
+		words[i] = __builtin_bswap64(words[i]);
+	*ret = words;
+	return true;
+}
 
 /* Reads the values of a READ record or of PERF_SAMPLE_READ. */
 bool read_counters(struct decoder *decoder, struct cursor *cursor, uint64_t read_format,
