@@ -50,3 +50,23 @@ code() {
 			print FILENAME ":" FNR ":" out
 		}'
 }
+
+# Prints "PART OTHER" for each symbol that the object of a part takes from another's, by the objects
+# below $objects. Parts are paths without suffix: lib/file/damage. Objects of removed sources may be
+# left in a build folder.
+object_calls() { # FOLDER...
+	(cd "$objects" && find "$@" -name '*.o' 2>/dev/null) | while read -r object; do
+		part=${object##*/}
+		part=${part%.o}
+		folder=${object%/*}
+		part=${folder%/.libs}/${part##*-}
+		[ ! -f "$part.c" ] || nm -P "$objects/$object" | sed "s|^|$part |"
+	done | sort -u | awk '
+		$3 ~ /^[TDBRVW]$/ { owner[$2] = $1 }
+		$3 == "U" { part[++n] = $1; symbol[n] = $2 }
+		END {
+			for (i = 1; i <= n; i++)
+				if (symbol[i] in owner && owner[symbol[i]] != part[i])
+					print part[i], owner[symbol[i]]
+		}' | sort -u
+}
