@@ -348,8 +348,8 @@ static struct sp_error *read_samples(struct run *run)
 		return error;
 	if (run->sideband.deferred_count) {
 		run->work.deferred = &run->deferred;
-		error = deferred_read(&run->deferred, run->reader, &run->sideband.splits,
-				      run->threads);
+		error = deferred_read(&run->deferred, run->reader, run->sideband.splits.items,
+				      run->sideband.splits.count, run->threads);
 		if (error)
 			return error;
 	}

@@ -27,8 +27,8 @@ static struct sp_error *read_sideband(struct sp_script *script)
 				      .files = script->options.files, .threads = script->threads};
 	struct sp_error *error = pass_one_read(&pass, &script->machine, &script->sideband);
 	if (!error && script->sideband.deferred_count && script->options.chains != SP_OFF)
-		error = deferred_read(&script->deferred, script->reader, &script->sideband.splits,
-				      script->threads);
+		error = deferred_read(&script->deferred, script->reader, script->sideband.splits.items,
+				      script->sideband.splits.count, script->threads);
 	return error;
 }
 

@@ -114,7 +114,8 @@ static struct sp_error *read_extent(struct deferred_part *part, struct sp_reader
 struct reading {
 	struct deferred *deferred;
 	struct sp_reader *reader;
-	const struct splits *splits;
+	const uint64_t *splits;
+	size_t split_count;
 	atomic_size_t next;
 	struct sp_error **errors; /* errors of the threads, by thread */
 };
@@ -125,9 +126,9 @@ static void read_part(void *arg, unsigned int hand)
 	struct sp_error *error = NULL;
 	while (!error) {
 		size_t next = atomic_fetch_add(&reading->next, 1);
-		if (next + 1 >= reading->splits->count)
+		if (next + 1 >= reading->split_count)
 			break;
-		const uint64_t *split = &reading->splits->items[next];
+		const uint64_t *split = &reading->splits[next];
 		error = read_extent(&reading->deferred->parts[hand], reading->reader,
 				    (struct reader_extent){split[0], split[1]});
 	}
@@ -135,13 +136,13 @@ static void read_part(void *arg, unsigned int hand)
 }
 
 struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *reader,
-			       const struct splits *splits, unsigned int threads)
+			       const uint64_t *splits, size_t split_count, unsigned int threads)
 {
-	if (threads >= splits->count)
-		threads = splits->count > 1 ? (unsigned int)splits->count - 1 : 1;
+	if (threads >= split_count)
+		threads = split_count > 1 ? (unsigned int)split_count - 1 : 1;
 	CLEANUP_FREE struct sp_error **errors = calloc(threads, sizeof(*errors));
 	struct reading reading = {.deferred = deferred, .reader = reader, .splits = splits,
-				  .errors = errors};
+				  .split_count = split_count, .errors = errors};
 	struct sp_error *error = NULL;
 	deferred->parts = calloc(threads, sizeof(*deferred->parts));
 	if (!errors || !deferred->parts)

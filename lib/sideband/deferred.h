@@ -12,7 +12,6 @@
 #include "base/vec.h"
 #include "file/reader_io.h"
 #include "profile/radix.h"
-#include "sideband/readahead.h"
 
 /* Mark of a deferred user part; it and the number after it are a chain's last words. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
@@ -60,7 +59,8 @@ void deferred_deinit(struct deferred *deferred);
  * read.
  */
 struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *reader,
-			       const struct splits *splits, unsigned int threads) SP_MUST_CHECK;
+			       const uint64_t *splits, size_t split_count,
+			       unsigned int threads) SP_MUST_CHECK;
 
 /*
  * Appends the deferred chain of a thread and number as recorded: its mark, then the innermost call
