@@ -42,8 +42,13 @@ include lib/symbol/local.mk
 include lib/capture/local.mk
 include lib/count/local.mk
 include lib/profile/local.mk
+include lib/states/local.mk
+include lib/stacks/local.mk
 include lib/sideband/local.mk
-include lib/aggregate/local.mk
+include lib/frames/local.mk
+include lib/times/local.mk
+include lib/samples/local.mk
+include lib/rows/local.mk
 include lib/findings/local.mk
 include lib/analysis/local.mk
 include lib/archive/local.mk

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include "aggregate/make_profiles.h"
 #include "analysis/recording.h"
 #include "analysis/time_order.h"
 #include "base/cleanup.h"
@@ -12,6 +11,7 @@
 #include "base/parallel.h"
 #include "file/reader_damage.h"
 #include "findings/findings.h"
+#include "rows/make_profiles.h"
 #include "sideband/pass_one.h"
 
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)

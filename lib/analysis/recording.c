@@ -4,13 +4,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "aggregate/mode_scale.h"
-#include "aggregate/sample_counter.h"
-#include "aggregate/sample_reader.h"
-#include "aggregate/timeline.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
+#include "rows/mode_scale.h"
+#include "rows/timeline.h"
+#include "samples/sample_counter.h"
+#include "samples/sample_reader.h"
 #include "sideband/pass_one.h"
 
 /*

@@ -7,7 +7,7 @@
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 
-#include "aggregate/merged.h"
+#include "rows/merged.h"
 
 /*
  * Reads a recording, and makes rows in run->workers. Functions are added to run->analysis. *run must be

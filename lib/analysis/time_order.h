@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_TIME_ORDER_H
 #define ANALYSIS_TIME_ORDER_H
 
-#include "aggregate/run.h"
+#include "rows/run.h"
 
 /* With time_offsets, orders rows by their time, then by weight; false when out of memory. */
 bool order_rows_by_time(struct sp_analysis *analysis, const struct analysis_options *options);

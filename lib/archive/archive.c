@@ -19,7 +19,7 @@
 #include "base/sized.h"
 #include "capture/recorder.h"
 #include "file/reader_struct.h"
-#include "sideband/dump_unwind.h"
+#include "stacks/dump_unwind.h"
 #include "stored/chunks.h"
 #include "stored/files.h"
 #include "stored/names.h"

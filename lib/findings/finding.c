@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "aggregate/generated.h"
 #include "base/cleanup.h"
 #include "base/format.h"
+#include "frames/generated.h"
 
 /*
  * Replaces a text by a copy that the analysis owns; NULL stays NULL. Returns false when out of memory.

@@ -3,8 +3,8 @@
 #ifndef FINDINGS_FINDING_H
 #define FINDINGS_FINDING_H
 
-#include "aggregate/run.h"
 #include "findings/text.h"
+#include "rows/run.h"
 
 /*
  * Adds a copy of `finding`; the format makes its sentence `what`. `cause` and `summary` must be

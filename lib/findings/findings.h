@@ -3,7 +3,7 @@
 #ifndef FINDINGS_FINDINGS_H
 #define FINDINGS_FINDINGS_H
 
-#include "aggregate/run.h"
+#include "rows/run.h"
 
 /* A kind of findings. `find` adds them; false when out of memory. */
 struct finding_source {

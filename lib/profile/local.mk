@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/interval.c lib/profile/interval.h \
 	lib/profile/joint.c \
 	lib/profile/key.c \
+	lib/profile/options.c lib/profile/options.h \
 	lib/profile/paths.c lib/profile/paths.h \
 	lib/profile/profile.h \
 	lib/profile/radix.c lib/profile/radix.h \

@@ -7,12 +7,12 @@
 
 #include <sprof/script.h>
 #include <stdatomic.h>
-#include "aggregate/stacks.h"
 #include "script/order.h"
 #include "script/places.h"
-#include "sideband/deferred.h"
-#include "sideband/dump_unwind.h"
 #include "sideband/sideband.h"
+#include "stacks/deferred.h"
+#include "stacks/dump_unwind.h"
+#include "stacks/stacks.h"
 
 struct sp_script {
 	struct sp_ctx *ctx;

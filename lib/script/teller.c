@@ -5,12 +5,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "aggregate/chain.h"
 #include "base/cleanup.h"
 #include "file/reader_damage.h"
 #include "profile/filter.h"
 #include "record/types.h"
 #include "script/internal.h"
+#include "stacks/chain.h"
 
 /* Largest gap between two records that are read by one call, in bytes. */
 #define GAP_MAX 4096

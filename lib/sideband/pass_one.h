@@ -4,8 +4,8 @@
 #define SIDEBAND_PASS_ONE_H
 
 #include <sprof/analysis.h>
-#include "sideband/dump_unwind.h"
 #include "sideband/sideband.h"
+#include "stacks/dump_unwind.h"
 #include "symbol/resolver.h"
 
 /* A recording to read. Everything is borrowed. */

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "file/reader_io.h"
-#include "sideband/seen_threads.h"
+#include "states/seen_threads.h"
 
 /* Approximate distance of offsets at which pass two may begin to read. */
 #define SPLIT_SIZE ((uint64_t)1 << 20)

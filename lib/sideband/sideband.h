@@ -13,10 +13,10 @@
 #include "file/reader_io.h"
 #include "machine/machine.h"
 #include "sideband/readahead.h"
-#include "sideband/sched_samples.h"
+#include "states/sched_samples.h"
+#include "states/task_lifetimes.h"
+#include "states/task_states.h"
 #include "stored/files.h"
-#include "sideband/task_lifetimes.h"
-#include "sideband/task_states.h"
 
 /* READ record of a task that ended: its total count. */
 struct task_count {

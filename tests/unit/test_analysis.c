@@ -8,12 +8,12 @@
 #include <time.h>
 #include <sprof/sprof.h>
 #include <sprof/timeline.h>
-#include "aggregate/options.h"
+#include "files.h"
+#include "profile/options.h"
 #include "record/encode.h"
 #include "record/note.h"
-#include "writer/writer.h"
-#include "files.h"
 #include "test.h"
+#include "writer/writer.h"
 
 #define BASIC (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)

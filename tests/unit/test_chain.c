@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "aggregate/chain.h"
+#include "stacks/chain.h"
 #include <stdlib.h>
 #include <string.h>
 #include "test.h"

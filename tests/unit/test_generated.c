@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of functions in generated code. */
-#include "aggregate/generated.h"
+#include "frames/generated.h"
 
 #include <stdlib.h>
 #include "test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is made of frames: rows and nodes, with sources made up for the purpose. */
-#include "aggregate/function_identity.h"
-#include "aggregate/labels.h"
+#include "frames/function_identity.h"
+#include "frames/labels.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

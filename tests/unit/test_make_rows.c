@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of resolved chains: two functions that one caller called, without a recording. */
-#include "aggregate/make_rows.h"
 #include "made_ctx.h"
+#include "rows/make_rows.h"
 #include "test.h"
 
 enum { CALLER, LEFT, RIGHT, FRAMES };

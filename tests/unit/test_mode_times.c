@@ -5,8 +5,8 @@
  *	A  running 1000-1400, blocked, running 1800-2000      B  running 1200-1600, else blocked
  *	C  running 1000-1500, runnable until the end          D  blocked, running 1500-2000
  */
-#include "aggregate/mode_times.h"
 #include "test.h"
+#include "times/mode_times.h"
 
 enum { A = 11, B, C = 21, D, FIRST = 1000, LAST = 2000 };
 

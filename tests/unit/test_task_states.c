@@ -4,7 +4,7 @@
 #include "record/decode.h"
 #include "record/note.h"
 #include "record/types.h"
-#include "sideband/task_states.h"
+#include "states/task_states.h"
 #include "test.h"
 
 #define PID 10

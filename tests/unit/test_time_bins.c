@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "aggregate/time_bins.h"
+#include "samples/time_bins.h"
 #include "test.h"
 
 static uint64_t sum(const struct time_bins *bins)

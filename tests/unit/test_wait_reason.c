@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reasons of waits, by kernel functions and by system calls. */
-#include "aggregate/wait_reason.h"
 #include "test.h"
+#include "times/wait_reason.h"
 
 static const char *by_function(const char *name)
 {

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds the C library's calls of main() and of thread functions, where stacks end, by their
+ * instructions.
+ */
+#ifndef FRAMES_ENTRY_POINTS_H
+#define FRAMES_ENTRY_POINTS_H
+
+#include "symbol/resolver.h"
+
+/*
+ * Returns whether a call in a function without symbol starts a program or a thread. `call` is a byte of
+ * the call instruction. Returns true if the library's code cannot be read, because calls of main() and
+ * thread functions are the most frequent ones. As with resolver_find(), calls for one module may not
+ * run at the same time.
+ */
+bool is_entry_point_call(struct resolver *resolver, const struct location *call);
+
+#endif

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "frames/labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "base/error.h"
+#include "frames/function_identity.h"
+#include "frames/generated.h"
+#include "frames/instruction.h"
+#include "frames/label_keys.h"
+#include "profile/filter.h"
+
+/* Texts of a module, interned. */
+struct module_texts {
+	const char *dso, *dso_path, *build_id;
+};
+
+/*
+ * Cached piece and label of a source frame. They are valid for one symbol and mode; usually all places
+ * of the source frame have the same.
+ */
+struct source_known {
+	const struct symbol *symbol;
+	uint64_t address; /* address to show for places without a symbol */
+	struct piece piece;
+	struct label label;
+	uint32_t identity; /* index of the piece, from identities_add() */
+	uint16_t cpumode;
+	bool has_piece, has_label;
+};
+
+struct labelling {
+	struct labels *labels;
+	const struct names *names;
+	const struct label_options *options;
+	struct source_places places;
+	struct source_known *sources; /* index: number of the source frame */
+	struct module_texts *modules; /* index: module; the last items are for frames without one */
+	struct identities identities;
+	struct u64map interned_of;       /* address of a text of the resolver -> index in `interned`, its
+					  * copy */
+	VEC(const char *) interned;
+};
+
+static void labelling_deinit(struct labelling *labelling)
+{
+	source_places_deinit(&labelling->places);
+	free(labelling->modules);
+	identities_deinit(&labelling->identities);
+	free(labelling->sources);
+	u64map_deinit(&labelling->interned_of);
+	vec_deinit(&labelling->interned);
+}
+
+/* Returns the texts of the frame's module, which are made on first use; NULL when out of memory. */
+static const struct module_texts *texts_of(struct labelling *labelling, const struct frame *frame)
+{
+	struct functions *functions = labelling->labels->functions;
+	const struct module *module = frame->module;
+	size_t index = module ? module->index : machine_module_count(labelling->names->symbolizer.machine) +
+						names_is_guest(frame) + 2 * names_is_kernel_rest(frame);
+	struct module_texts *texts = &labelling->modules[index];
+	if (texts->dso)
+		return texts;
+	bool has_path = module && !module_is_generated(module);
+	texts->dso_path = functions_text(functions, has_path ? module->path : names_dso(frame));
+	if (module && module->build_id_size)
+		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);
+	texts->dso = functions_text(functions, names_dso(frame));
+	bool fine = texts->dso && texts->dso_path &&
+		    (texts->build_id || !module || !module->build_id_size);
+	return fine ? texts : NULL;
+}
+
+/*
+ * Interns a text of the resolver. The resolver keeps its texts until all labels are made, so their
+ * addresses serve as keys, and the bytes of each text are hashed only once.
+ */
+static const char *intern_text(struct labelling *labelling, const char *text)
+{
+	bool added;
+	if (!vec_reserve(&labelling->interned, labelling->interned.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&labelling->interned_of, (uintptr_t)text,
+					   (uint32_t)labelling->interned.count, &added);
+	if (index && added)
+		*vec_push(&labelling->interned) = functions_text(labelling->labels->functions, text);
+	return index ? labelling->interned.items[*index] : NULL;
+}
+
+/* Returns the name of the frame's symbol, or its address as text. */
+static const char *symbol_text(struct labelling *labelling, const struct frame *frame)
+{
+	struct functions *functions = labelling->labels->functions;
+	return frame->symbol ? intern_text(labelling, frame->symbol->name) :
+			       functions_address(functions, frame->address);
+}
+
+/* Returns the function's name by the symbol table: the symbol's, except in generated code. */
+static const char *function_text(struct labelling *labelling, const struct frame *frame)
+{
+	if (!generated_has(frame))
+		return symbol_text(labelling, frame);
+	const struct machine *machine = labelling->names->symbolizer.machine;
+	CLEANUP_FREE char *name = generated_name(machine, frame);
+	return name ? functions_text(labelling->labels->functions, name) : NULL;
+}
+
+/* Makes the piece for a function at a frame's place. Returns false when out of memory. */
+static bool make_piece(struct labelling *labelling, const struct frame *frame,
+		       const struct source_frame *source, struct piece *ret)
+{
+	const struct module_texts *texts = texts_of(labelling, frame);
+	if (!texts)
+		return false;
+	*ret = (struct piece){.dso = texts->dso, .start = UINT64_MAX};
+	if (generated_has(frame)) {
+		ret->name = function_text(labelling, frame);
+		ret->file = source && source->file ? intern_text(labelling, source->file) : NULL;
+		ret->start = 0; /* any address: the name identifies the function */
+		return ret->name && (ret->file || !source || !source->file);
+	}
+	if (source) {
+		ret->name = names_prefer_symbol(frame, source) ? symbol_text(labelling, frame) :
+							    intern_text(labelling, source->name);
+		ret->file = source->file ? intern_text(labelling, source->file) : NULL;
+		ret->start = source->caller ? UINT64_MAX : source->start;
+		if (!source->name && frame->symbol)
+			ret->start = frame->symbol->start;
+		return ret->name && (ret->file || !source->file);
+	}
+	ret->name = symbol_text(labelling, frame);
+	ret->start = frame->symbol ? frame->symbol->start : frame->address;
+	return ret->name != NULL;
+}
+
+/*
+ * Returns the cached piece and label of a source frame. They are cleared if the previous place had
+ * another symbol.
+ */
+static struct source_known *known_of(struct labelling *labelling, const struct frame *frame,
+				     const struct source_frame *source)
+{
+	size_t number = source_places_number(&labelling->places, frame->module, source);
+	struct source_known *known = &labelling->sources[number];
+	if (known->symbol != frame->symbol || known->address != frame->address ||
+	    known->cpumode != frame->cpumode)
+		*known = (struct source_known){.symbol = frame->symbol, .address = frame->address,
+					       .cpumode = frame->cpumode};
+	return known;
+}
+
+/* Adds the piece of a function; false when out of memory. */
+static bool add_piece(struct labelling *labelling, const struct frame *frame,
+		      const struct source_frame *source, struct source_known *known)
+{
+	if (known->has_piece)
+		return true;
+	if (!make_piece(labelling, frame, source, &known->piece))
+		return false;
+	known->identity = identities_add(&labelling->identities, &known->piece);
+	known->has_piece = known->identity != UINT32_MAX;
+	return known->has_piece;
+}
+
+/* Adds the pieces of all functions at a frame's place; false when out of memory. */
+static bool add_pieces(struct labelling *labelling, const struct frame *frame,
+		       const struct source_frame *source)
+{
+	struct piece piece;
+	if (!source)
+		return make_piece(labelling, frame, NULL, &piece) &&
+		       identities_add(&labelling->identities, &piece) != UINT32_MAX;
+	for (; source; source = source->caller) {
+		struct source_known *known = known_of(labelling, frame, source);
+		/* The cached piece was added together with the pieces of all its callers. */
+		if (known->has_piece)
+			return true;
+		if (!add_piece(labelling, frame, source, known))
+			return false;
+	}
+	return true;
+}
+
+/* Makes all pieces. identities_find() needs all of them to decide which are one function. */
+static bool make_pieces(struct labelling *labelling)
+{
+	const struct names *names = labelling->names;
+	const struct source_places *places = &labelling->places;
+	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
+	for (size_t i = 0; labelling->sources && i < places->count; i++) {
+		if (ctx_cancelled(labelling->options->ctx))
+			return false;
+		const struct source_place *place = &places->items[i];
+		if (!add_pieces(labelling, &names->frames.items[place->number], place->innermost))
+			return false;
+	}
+	return labelling->sources;
+}
+
+/* Known facts about one function at a frame's place. */
+struct known {
+	const struct frame *frame;
+	const struct module_texts *texts;
+	const char *symbol, *function;
+	bool function_known, inlined;
+	const struct identity *identity; /* the function's identity; NULL: it is the symbol */
+	const char *file;
+	uint32_t line;
+	const struct sp_instruction *instruction; /* NULL: not requested */
+};
+
+/* Returns a function with only the facts that rows or nodes distinguish: dso, symbol, function. */
+static struct function choose(const struct known *known, bool dso, bool symbol, bool function)
+{
+	const struct frame *frame = known->frame;
+	bool has_symbol = frame->symbol != NULL, named = symbol_is_named(frame->symbol);
+	struct function chosen = {.level = names_level(frame),
+				  .known = function ? known->function_known : named};
+	chosen.from_cfi = has_symbol && !chosen.known;
+	if (dso || symbol || function) {
+		chosen.dso = known->texts->dso;
+		chosen.dso_path = known->texts->dso_path;
+		chosen.build_id = known->texts->build_id;
+	}
+	if (symbol || function) {
+		chosen.start = has_symbol ? frame->symbol->start : frame->address;
+		chosen.size = has_symbol ? frame->symbol->size : 0;
+	}
+	if (symbol)
+		chosen.symbol = known->symbol;
+	if (!function)
+		return chosen;
+	chosen.function = known->function;
+	chosen.inlined = known->inlined;
+	if (generated_has(frame) && !symbol)
+		chosen.start = chosen.size = 0;
+	if (!known->identity)
+		return chosen;
+	chosen.home = known->identity->home;
+	if (!symbol) {
+		chosen.start = known->identity->start == UINT64_MAX ? 0 : known->identity->start;
+		chosen.size = 0;
+	}
+	return chosen;
+}
+
+static bool make_label(struct labelling *labelling, const struct known *known, struct label *label)
+{
+	struct labels *labels = labelling->labels;
+	const struct label_options *options = labelling->options;
+	const bool *keys = options->keys;
+	bool row_lines = keys[SP_KEY_SRCFILE] || keys[SP_KEY_SRCLINE];
+	*label = (struct label){UINT32_MAX, UINT32_MAX};
+	if (keys[SP_KEY_DSO] || keys[SP_KEY_SYMBOL] || keys[SP_KEY_FUNCTION] || row_lines) {
+		struct function row = choose(known, keys[SP_KEY_DSO], keys[SP_KEY_SYMBOL],
+					     keys[SP_KEY_FUNCTION]);
+		row.srcfile = row_lines ? known->file : NULL;
+		row.line = keys[SP_KEY_SRCLINE] ? known->line : 0;
+		row.instruction = known->instruction;
+		label->row = functions_add(labels->functions, &row);
+		if (label->row == UINT32_MAX)
+			return false;
+	}
+	if (!options->tree)
+		return true;
+	bool by_function = options->expand || generated_has(known->frame);
+	struct function node = choose(known, true, !by_function, by_function);
+	node.srcfile = options->tree_lines ? known->file : NULL;
+	node.line = options->tree_lines ? known->line : 0;
+	label->node = functions_add(labels->nodes, &node);
+	return label->node != UINT32_MAX;
+}
+
+static bool add_label(struct labelling *labelling, const struct known *known)
+{
+	struct label *label = vec_push(&labelling->labels->items);
+	return label && make_label(labelling, known, label);
+}
+
+static void set_piece(struct labelling *labelling, const struct piece *piece, uint32_t identity,
+		     struct known *known)
+{
+	known->identity = identities_find(&labelling->identities, identity);
+	known->function = piece->name;
+	known->file = piece->file;
+	known->function_known = symbol_is_named(known->frame->symbol);
+}
+
+/* Returns the label of a source frame's function, cached; NULL when out of memory. */
+static const struct label *label_of(struct labelling *labelling, const struct known *place,
+				    const struct source_frame *source)
+{
+	struct source_known *of = known_of(labelling, place->frame, source);
+	struct known known = *place;
+	/* Labels of instructions differ within a source frame. */
+	if (of->has_label && !known.instruction)
+		return &of->label;
+	if (!add_piece(labelling, place->frame, source, of))
+		return NULL;
+	set_piece(labelling, &of->piece, of->identity, &known);
+	known.function_known |= source->name != NULL;
+	known.inlined = source->caller;
+	known.line = source->line;
+	of->has_label = make_label(labelling, &known, &of->label);
+	return of->has_label ? &of->label : NULL;
+}
+
+/* Adds a label for each function at a place, the outermost first. */
+static bool expand(struct labelling *labelling, const struct source_frame *innermost,
+		   struct known *known)
+{
+	size_t count = 0, end;
+	struct piece piece;
+	if (!innermost) {
+		if (!make_piece(labelling, known->frame, NULL, &piece))
+			return false;
+		uint32_t identity = identities_add(&labelling->identities, &piece);
+		if (identity == UINT32_MAX)
+			return false;
+		set_piece(labelling, &piece, identity, known);
+		return add_label(labelling, known);
+	}
+	for (const struct source_frame *source = innermost; source; source = source->caller)
+		count++;
+	end = labelling->labels->items.count + count;
+	if (!vec_reserve(&labelling->labels->items, end))
+		return false;
+	labelling->labels->items.count = end;
+	for (const struct source_frame *source = innermost; source; source = source->caller) {
+		const struct label *label = label_of(labelling, known, source);
+		if (!label)
+			return false;
+		labelling->labels->items.items[--end] = *label;
+	}
+	return true;
+}
+
+/*
+ * Adds a label for the symbol at a place (without inlined functions), with the line of the innermost
+ * function.
+ */
+static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
+		       struct known *known)
+{
+	known->function = function_text(labelling, known->frame);
+	if (!known->function)
+		return false;
+	known->function_known = symbol_is_named(known->frame->symbol);
+	if (innermost && innermost->file) {
+		known->file = intern_text(labelling, innermost->file);
+		known->line = innermost->line;
+		if (!known->file)
+			return false;
+	}
+	return add_label(labelling, known);
+}
+
+static bool is_shown(const struct labelling *labelling, const struct frame *frame,
+		     const struct source_frame *inner)
+{
+	const struct sp_string_list *symbols = &labelling->names->options->filter.symbols;
+	if (names_symbol_shown(labelling->names, frame))
+		return true;
+	return inner && inner->name && filter_symbol(symbols->items, symbols->count, inner->name,
+						     inner->raw_name);
+}
+
+/* Adds a function to the list; *ret is its index. Returns false when out of memory. */
+static bool add_side(struct functions *functions, const struct function *function, uint32_t *ret)
+{
+	*ret = functions_add(functions, function);
+	return *ret != UINT32_MAX;
+}
+
+/*
+ * Makes the labels of a branch's end or a data address: its symbol, its dso, and the line of the
+ * innermost function. Returns false when out of memory.
+ */
+static bool label_side(struct labelling *labelling, size_t index, const struct known *known,
+		       const struct source_frame *inner)
+{
+	const bool *keys = labelling->options->keys;
+	struct labels *labels = labelling->labels;
+	if (!labels->sides.count)
+		return true;
+	struct side_labels *side = &labels->sides.items[index];
+	*side = (struct side_labels){UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	struct function symbol = choose(known, false, true, false);
+	if (side_keys_need_symbols(keys) && !add_side(labels->functions, &symbol, &side->symbol))
+		return false;
+	struct function dso = choose(known, true, false, false);
+	if (side_keys_need_dsos(keys) && !add_side(labels->functions, &dso, &side->dso))
+		return false;
+	if (!side_keys_need_lines(keys) || !inner || !inner->file || !inner->line)
+		return true;
+	struct function line = {.srcfile = intern_text(labelling, inner->file), .line = inner->line};
+	return line.srcfile && add_side(labels->functions, &line, &side->line);
+}
+
+static bool label_frame(struct labelling *labelling, size_t index,
+			const struct source_frame *inner)
+{
+	struct labels *labels = labelling->labels;
+	const struct frame *frame = &labelling->names->frames.items[index];
+	struct frame_labels *of = &labels->frames.items[index];
+	struct known known = {.frame = frame, .texts = texts_of(labelling, frame),
+			      .symbol = symbol_text(labelling, frame)};
+	if (!known.texts || !known.symbol)
+		return false;
+	if (labelling->options->instructions && frame->sourced) {
+		known.instruction = instruction_new(&labels->functions->instructions, labelling->names, frame,
+						    known.symbol);
+		if (!known.instruction)
+			return false;
+	}
+	*of = (struct frame_labels){
+		.first = (uint32_t)labels->items.count,
+		.shown = is_shown(labelling, frame, inner),
+		.named = symbol_is_named(frame->symbol) || (inner && inner->name),
+		.lined = inner && inner->file && inner->line,
+	};
+	bool done = frame->sourced && labelling->options->expand ?
+			    expand(labelling, inner, &known) :
+			    add_symbol(labelling, inner, &known);
+	of->count = (uint32_t)labels->items.count - of->first;
+	return done && label_side(labelling, index, &known, inner);
+}
+
+/*
+ * Labels the frames that have debug information, in the order of their places: neighbours have the same
+ * functions, whose labels are cached.
+ */
+static bool label_frames(struct labelling *labelling)
+{
+	const struct names *names = labelling->names;
+	const struct source_places *places = &labelling->places;
+	if (!vec_reserve(&labelling->labels->frames, names->frames.count + 1))
+		return false;
+	labelling->labels->frames.count = names->frames.count;
+	const bool *keys = labelling->options->keys;
+	if (side_keys_need_symbols(keys) || side_keys_need_dsos(keys) || side_keys_need_lines(keys)) {
+		if (!vec_reserve(&labelling->labels->sides, names->frames.count + 1))
+			return false;
+		labelling->labels->sides.count = names->frames.count;
+	}
+	for (size_t i = 0; i < places->count && !ctx_cancelled(labelling->options->ctx); i++)
+		if (!label_frame(labelling, places->items[i].number, places->items[i].innermost))
+			return false;
+	for (size_t i = 0; i < names->frames.count && !ctx_cancelled(labelling->options->ctx); i++)
+		if (!names->frames.items[i].sourced && !label_frame(labelling, i, NULL))
+			return false;
+	return true;
+}
+
+static struct sp_error *label_all(struct labelling *labelling)
+{
+	const struct names *names = labelling->names;
+	labelling->modules = calloc(machine_module_count(names->symbolizer.machine) + 3,
+				    sizeof(*labelling->modules));
+	if (!labelling->modules)
+		return error_no_memory();
+	const struct label_options *options = labelling->options;
+	if (!names_list_sources(names, &labelling->places))
+		return error_no_memory();
+	struct sp_error *error = source_places_find(&labelling->places, &names->symbolizer,
+						    needs_lines(options), options->threads);
+	if (error)
+		return error;
+	if (options->expand && !make_pieces(labelling))
+		return error_no_memory();
+	return label_frames(labelling) ? NULL : error_no_memory();
+}
+
+struct sp_error *labels_make(struct labels *labels, const struct names *names,
+			     const struct label_options *options, struct functions *functions,
+			     struct functions *nodes)
+{
+	*labels = (struct labels){.functions = functions, .nodes = nodes};
+	nodes->inlined_apart = true;
+	struct labelling labelling = {.labels = labels, .names = names, .options = options};
+	struct sp_error *error = label_all(&labelling);
+	labelling_deinit(&labelling);
+	return error;
+}
+
+void labels_deinit(struct labels *labels)
+{
+	vec_deinit(&labels->frames);
+	vec_deinit(&labels->items);
+	vec_deinit(&labels->sides);
+}

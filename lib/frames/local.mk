@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+lib_libsprof_core_la_SOURCES += \
+	lib/frames/entry_points.c lib/frames/entry_points.h \
+	lib/frames/function_identity.c lib/frames/function_identity.h \
+	lib/frames/generated.c lib/frames/generated.h \
+	lib/frames/instruction.c lib/frames/instruction.h \
+	lib/frames/label_keys.c lib/frames/label_keys.h \
+	lib/frames/labels.c lib/frames/labels.h \
+	lib/frames/matches.c lib/frames/matches.h \
+	lib/frames/names.c lib/frames/names.h
+check_PROGRAMS += tests/unit/test_generated tests/unit/test_labels

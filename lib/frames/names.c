@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "frames/names.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "frames/entry_points.h"
+#include "frames/generated.h"
+#include "profile/filter.h"
+
+struct sp_error *names_init(struct names *names, const struct machine *machine,
+			    struct resolver *resolver, const struct source_finder *finder,
+			    const struct analysis_options *options)
+{
+	*names = (struct names){.options = options};
+	pthread_mutex_init(&names->lock, NULL);
+	return symbolizer_init(&names->symbolizer, machine, resolver, finder);
+}
+
+void names_deinit(struct names *names)
+{
+	if (!names->options)
+		return;
+	symbolizer_deinit(&names->symbolizer);
+	vec_deinit(&names->frames);
+	index_set_deinit(&names->index_of);
+	pthread_mutex_destroy(&names->lock);
+}
+
+/*
+ * Returns the address to show if no function is known: the vaddr in the ELF file. If that file is
+ * missing, it is the file offset, as in perf; in kernel modules it is relative to the module's start.
+ * The caller holds the module's lock.
+ */
+static uint64_t shown_address(struct names *names, const struct location *location)
+{
+	const struct module *module = location->module;
+	uint64_t vaddr;
+	if (resolver_vaddr(names->symbolizer.resolver, location, &vaddr))
+		return vaddr;
+	bool relative = module->kind == MODULE_KERNEL_MODULE || module->kind == MODULE_KERNEL_CODE;
+	return relative ? location->offset - module->start : location->offset;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_c_library(const char *name)
+{
+	static const char *const libraries[] = {"libc.so", "libc-2.", "libpthread", "ld-musl-",
+						"ld-linux", "ld-2.", "libc.musl-", "libuClibc"};
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether a stack that ends in this frame is complete, because threads begin here. Kernel
+ * stacks always are: the kernel's unwinder finds their end.
+ */
+static bool is_outermost(const struct frame *frame)
+{
+	static const char *const functions[] = {
+		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone",
+		"clone3", "__clone", "__clone3", "thread_start", "_start_c", "_dl_start_user",
+		"__start_context", "libc_start_main_stage2",
+		"runtime.goexit.abi0", "runtime.goexit", "runtime.rt0_go.abi0", "runtime.rt0_go",
+		"runtime.mstart.abi0", "runtime.mstart",
+		/* Go's runtime changes stacks in these, and frame pointers do not go on. */
+		"runtime.morestack.abi0", "runtime.morestack", "runtime.mcall",
+		NULL,
+	};
+	return frame->cpumode == PERF_RECORD_MISC_KERNEL ||
+	       (frame->symbol &&
+		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
+}
+
+static bool dso_is_shown(const struct analysis_options *options, const struct frame *frame)
+{
+	const char *dso = names_dso(frame);
+	const char *path = frame->module ? frame->module->path : dso;
+	const char *name = frame->module ? frame->module->name : dso;
+	const struct sp_string_list *dsos = &options->filter.dsos;
+	return filter_name(dsos->items, dsos->count, dso) ||
+	       filter_name(dsos->items, dsos->count, path) ||
+	       (name != dso && filter_name(dsos->items, dsos->count, name));
+}
+
+enum sp_level names_level(const struct frame *frame)
+{
+	switch (frame->cpumode) {
+	case PERF_RECORD_MISC_USER:
+		return SP_LEVEL_USER;
+	case PERF_RECORD_MISC_KERNEL:
+		return SP_LEVEL_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		return SP_LEVEL_GUEST_USER;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return SP_LEVEL_GUEST_KERNEL;
+	default:
+		return SP_LEVEL_HYPERVISOR;
+	}
+}
+
+/* Returns whether the name of generated code passes the filter. Its symbol may pass, too. */
+static bool is_generated_shown(const struct names *names, const struct frame *frame)
+{
+	const struct sp_string_list *wanted = &names->options->filter.symbols;
+	if (!wanted->count || !generated_has(frame))
+		return false;
+	CLEANUP_FREE char *name = generated_name(names->symbolizer.machine, frame);
+	return name && filter_name(wanted->items, wanted->count, name);
+}
+
+bool names_symbol_shown(const struct names *names, const struct frame *frame)
+{
+	const struct analysis_options *options = names->options;
+	char address[32];
+	if (is_generated_shown(names, frame))
+		return true;
+	if (frame->symbol)
+		return filter_symbol(options->filter.symbols.items, options->filter.symbols.count,
+				     frame->symbol->name, frame->symbol->raw_name);
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
+	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
+}
+
+/*
+ * Returns whether the symbol is a clone of the function, such as "f.constprop.0" of f. The function's
+ * name is shown then.
+ */
+static bool is_clone(const struct symbol *symbol, const struct source_frame *source)
+{
+	size_t size = source->raw_name ? strlen(source->raw_name) : 0;
+	const char *name = symbol->raw_name ?: symbol->name;
+	return size && !strncmp(name, source->raw_name, size) && name[size] == '.';
+}
+
+bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source)
+{
+	if (!symbol_is_named(frame->symbol) || source->caller)
+		return !source->name;
+	return !source->name ||
+	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
+}
+
+static struct frame find(struct names *names, const struct code_address *at, bool *outermost_ret)
+{
+	struct symbolizer *symbolizer = &names->symbolizer;
+	struct location location = resolver_locate(symbolizer->resolver, symbolizer->machine, at);
+	struct frame frame = {.module = location.module, .cpumode = at->cpumode};
+	uint64_t address = location.offset;
+	*outermost_ret = false;
+	if (location.module) {
+		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location.module);
+		frame.symbol = symbolizer_symbol(symbolizer, &location, location.ip != at->ip);
+		frame.sourced = symbolizer_has_sources(symbolizer, location.module, location.pid);
+		/* In a stripped C library, the caller of main() has no name. */
+		*outermost_ret = at->caller && !symbol_is_named(frame.symbol) &&
+				 is_c_library(location.module->name) &&
+				 is_entry_point_call(symbolizer->resolver, &location);
+		if (!frame.symbol)
+			address = shown_address(names, &location);
+		pthread_mutex_unlock(lock);
+	}
+	*outermost_ret |= is_outermost(&frame);
+	if (frame.sourced) {
+		frame.offset = location.offset;
+		frame.pid = location.pid;
+	}
+	if (!frame.symbol)
+		frame.address = address + (at->ip - location.ip);
+	return frame;
+}
+
+static uint64_t identity(const struct frame *frame)
+{
+	uint64_t hash = hash_pair((uintptr_t)frame->module, (uintptr_t)frame->symbol);
+	return hash_pair(hash, frame->address + frame->offset) ^ frame->cpumode;
+}
+
+static bool same_frame(const struct frame *a, const struct frame *b)
+{
+	return a->module == b->module && a->symbol == b->symbol && a->address == b->address &&
+	       a->offset == b->offset && a->cpumode == b->cpumode;
+}
+
+/* Returns the index of a frame, and adds it if it is new; UINT32_MAX when out of memory. */
+static uint32_t intern(struct names *names, const struct frame *frame)
+{
+	if (!index_set_reserve(&names->index_of))
+		return UINT32_MAX;
+	struct index_probe probe = index_set_probe(&names->index_of, identity(frame));
+	for (uint32_t i; index_set_next(&names->index_of, &probe, &i);)
+		if (same_frame(&names->frames.items[i], frame))
+			return i;
+	struct frame *copy = vec_push(&names->frames);
+	if (!copy)
+		return UINT32_MAX;
+	*copy = *frame;
+	uint32_t index = (uint32_t)names->frames.count - 1;
+	index_set_add(&names->index_of, &probe, index);
+	return index;
+}
+
+const struct symbol names_kernel_rest = {
+	.name = "[kernel: not sampled]", .raw_name = "[kernel: not sampled]",
+};
+
+uint32_t names_add_rest(struct names *names, enum names_rest rest)
+{
+	static const struct symbol no_stack = {.name = "[no stack]", .raw_name = "[no stack]"};
+	static const struct symbol blocked = {
+		.name = "[all threads blocked]", .raw_name = "[all threads blocked]",
+	};
+	static const struct frame frames[REST_COUNT] = {
+		[REST_NO_STACK] = {.symbol = &no_stack, .cpumode = PERF_RECORD_MISC_USER},
+		[REST_ALL_BLOCKED] = {.symbol = &blocked, .cpumode = PERF_RECORD_MISC_USER},
+		[REST_KERNEL] = {.symbol = &names_kernel_rest, .cpumode = PERF_RECORD_MISC_KERNEL},
+	};
+	uint32_t index = intern(names, &frames[rest]);
+	return index >= UINT32_MAX >> ANSWER_SHIFT ? ANSWER_FAILED : index << ANSWER_SHIFT | ANSWER_SHOWN;
+}
+
+uint32_t names_resolve_address(void *arg, const struct code_address *address)
+{
+	struct names *names = arg;
+	bool outermost;
+	struct frame frame = find(names, address, &outermost);
+	pthread_mutex_lock(&names->lock);
+	uint32_t index = intern(names, &frame);
+	pthread_mutex_unlock(&names->lock);
+	if (index >= UINT32_MAX >> ANSWER_SHIFT)
+		return ANSWER_FAILED;
+	uint32_t answer = index << ANSWER_SHIFT;
+	if (outermost)
+		answer |= ANSWER_OUTERMOST;
+	if (!frame.module && address->cpumode == PERF_RECORD_MISC_USER)
+		answer |= ANSWER_UNMAPPED;
+	if (!dso_is_shown(names->options, &frame))
+		return answer;
+	if (frame.sourced && names->options->filter.symbols.count)
+		return answer | ANSWER_PENDING;
+	return names_symbol_shown(names, &frame) ? answer | ANSWER_SHOWN : answer;
+}
+
+bool names_list_sources(const struct names *names, struct source_places *places)
+{
+	for (uint32_t i = 0; i < names->frames.count; i++) {
+		const struct frame *frame = &names->frames.items[i];
+		struct source_place *place = frame->sourced ? vec_push(places) : NULL;
+		if (frame->sourced && !place)
+			return false;
+		if (place)
+			*place = (struct source_place){frame->module, frame->offset, frame->pid, i, NULL};
+	}
+	return true;
+}

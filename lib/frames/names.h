@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Maps addresses to frames. A frame is a symbol of a module, or an address without symbol. In modules
+ * with debug information, each address is a frame of its own, because functions may be inlined there.
+ * Each address is resolved once for all threads, and each thread caches the answers. Texts of frames
+ * are made later, when all frames are known (labels.h).
+ */
+#ifndef FRAMES_NAMES_H
+#define FRAMES_NAMES_H
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include "base/hash.h"
+#include "base/vec.h"
+#include "machine/machine.h"
+#include "profile/options.h"
+#include "symbol/source_places.h"
+
+struct frame {
+	const struct module *module; /* NULL: nothing was mapped at the address */
+	const struct symbol *symbol; /* NULL: unknown */
+	uint64_t address;  /* address to show without a symbol; 0 with a symbol */
+	uint64_t offset;   /* if `sourced`: offset in the module; else 0 */
+	uint32_t pid;      /* if `sourced`: the process; else 0 */
+	uint16_t cpumode;
+	bool sourced;      /* debug information is needed for this frame, and its module has some */
+};
+
+struct names {
+	struct symbolizer symbolizer;
+	const struct analysis_options *options; /* borrowed */
+	pthread_mutex_t lock;          /* protects the members that follow */
+	VEC(struct frame) frames;
+	struct index_set index_of;
+};
+
+/*
+ * Initializes `names`. *names must be deinitialised after a failure, too. `machine`, `resolver` and
+ * `finder` are as in symbolizer_init().
+ */
+struct sp_error *names_init(struct names *names, const struct machine *machine,
+			    struct resolver *resolver, const struct source_finder *finder,
+			    const struct analysis_options *options) SP_MUST_CHECK;
+void names_deinit(struct names *names);
+
+/* Names shown for unknown modules, code of virtual machines, the kernel, and code made at run time. */
+#define NAMES_UNKNOWN "[unknown]"
+#define NAMES_GUEST "[guest]"
+#define NAMES_KERNEL "[kernel.kallsyms]"
+#define NAMES_JIT "[JIT]"
+
+/*
+ * Returns whether the code ran in a virtual machine. A recording of the host has no mappings of guests.
+ */
+static inline bool names_is_guest(const struct frame *frame)
+{
+	return !frame->module && (frame->cpumode == PERF_RECORD_MISC_GUEST_USER ||
+				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
+}
+
+/* Symbol of CPU time in the kernel that has no samples. */
+extern const struct symbol names_kernel_rest;
+
+static inline bool names_is_kernel_rest(const struct frame *frame)
+{
+	return frame->symbol == &names_kernel_rest;
+}
+
+/*
+ * Returns the dso name to show for a frame. Code made at run time has the same name in all processes, so
+ * that processes of one service share rows; perf shows "[JIT] tid PID".
+ */
+static inline const char *names_dso(const struct frame *frame)
+{
+	if (frame->module)
+		return module_is_generated(frame->module) ? NAMES_JIT : frame->module->name;
+	if (names_is_kernel_rest(frame))
+		return NAMES_KERNEL;
+	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;
+}
+
+/* Returns the privilege level of a frame's code. */
+enum sp_level names_level(const struct frame *frame);
+
+/*
+ * Returns whether the frame's symbol passes the filter by symbol, or its address if it has no symbol.
+ */
+bool names_symbol_shown(const struct names *names, const struct frame *frame);
+
+/*
+ * Returns whether a function is shown by the symbol's name: it has no other name, or begins where the
+ * symbol begins. Several names may exist for that address, and the symbol's name is shown without debug
+ * information too.
+ */
+bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source);
+
+/* An answer consists of a frame's index and these flags in the lowest bits. */
+#define ANSWER_SHOWN 1u     /* the frame passes the filters by dso and symbol */
+#define ANSWER_OUTERMOST 2u /* threads begin in this function, so a chain that ends here is complete */
+#define ANSWER_PENDING 4u   /* the frame passes the filter by dso; the filter by symbol also compares
+			     * inlined functions, which are found later */
+#define ANSWER_UNMAPPED 8u  /* no mapping has the address: the kernel's frame pointer walk read a word that
+			     * is no return address */
+#define ANSWER_SHIFT 4
+#define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
+
+/* Time without a sample, by cause. */
+enum names_rest {
+	REST_NO_STACK,    /* "[no stack]" */
+	REST_ALL_BLOCKED, /* "[all threads blocked]" */
+	REST_KERNEL,      /* "[kernel: not sampled]": the event excludes the kernel */
+	REST_COUNT
+};
+
+/*
+ * Adds the frame of time without a sample. Returns its answer; ANSWER_FAILED when out of memory. Not
+ * thread-safe.
+ */
+uint32_t names_add_rest(struct names *names, enum names_rest rest);
+
+/*
+ * Finds the frame at an address, and returns its answer. Callback of address caches; `names` is a
+ * struct names. Thread-safe.
+ */
+uint32_t names_resolve_address(void *names, const struct code_address *address);
+
+/* Returns an empty cache of answers. */
+static inline struct address_cache names_cache(struct names *names)
+{
+	return (struct address_cache){
+		.machine = names->symbolizer.machine, .make = names_resolve_address, .arg = names};
+}
+
+/* Lists the places of all frames in modules with debug information; false when out of memory. */
+bool names_list_sources(const struct names *names, struct source_places *places);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rows/event_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/cursor.h"
+#include "profile/ratio.h"
+
+/* perf's HEADER_GROUP_DESC: u32 count, and for each group {string name, u32 leader, u32 members}. */
+#define FEATURE_GROUP_DESC 17
+
+void event_groups_deinit(struct event_groups *groups)
+{
+	vec_deinit(groups);
+}
+
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+static struct sp_error *add_ratios(const struct sp_reader *reader, struct arena *arena,
+				   struct sp_group *group)
+{
+	CLEANUP_FREE const struct perf_event_attr **attrs =
+		calloc(group->profile_count, sizeof(*attrs));
+	if (!attrs)
+		return error_no_memory();
+	for (size_t i = 0; i < group->profile_count; i++)
+		attrs[i] = &sp_reader_event(reader, group->profiles[i])->attr;
+	CLEANUP_FREE struct sp_ratio_kind *kinds =
+		ratio_kinds(attrs, group->profile_count, &group->ratio_count);
+	size_t size = group->ratio_count * sizeof(*kinds);
+	struct sp_ratio_kind *copy = kinds ? arena_alloc(arena, size + 1) : NULL;
+	if (!copy)
+		return error_no_memory();
+	memcpy(copy, kinds, size);
+	group->ratios = copy;
+	return NULL;
+}
+
+/* Events [first, first + count) of a recording, as a group with a name. */
+struct event_range {
+	const char *name;
+	size_t first, count;
+};
+
+/* Adds the events of a range as a group, except those that only bring mappings. */
+static struct sp_error *add_group(const struct sp_reader *reader, const struct event_range *range,
+				  struct arena *arena, struct event_groups *groups)
+{
+	size_t *profiles = arena_alloc(arena, range->count * sizeof(*profiles));
+	char *copy = arena_copy_string(arena, range->name, strlen(range->name));
+	struct sp_group group = {.name = copy, .profiles = profiles};
+	if (!profiles || !copy)
+		return error_no_memory();
+	for (size_t i = range->first; i < range->first + range->count; i++)
+		if (!is_dummy(&sp_reader_event(reader, i)->attr))
+			profiles[group.profile_count++] = i;
+	if (group.profile_count < 2)
+		return NULL;
+	struct sp_error *error = add_ratios(reader, arena, &group);
+	struct sp_group *slot = error ? NULL : vec_push(groups);
+	if (slot)
+		*slot = group;
+	return error ? error : slot ? NULL : error_no_memory();
+}
+
+/* Reads a group. Returns false at the end of the readable part. */
+static bool read_group(struct cursor *cursor, char name[256], uint32_t *leader, uint32_t *members)
+{
+	uint32_t size;
+	const uint8_t *bytes;
+	if (!cursor_u32(cursor, &size) || !cursor_bytes(cursor, size, &bytes))
+		return false;
+	size_t kept = size < 255 ? size : 255;
+	memcpy(name, bytes, kept);
+	name[kept] = '\0';
+	if (!strcmp(name, "{anon_group}")) /* perf's name for groups without a name */
+		*name = '\0';
+	return cursor_u32(cursor, leader) && cursor_u32(cursor, members);
+}
+
+static struct sp_error *read_groups(const struct sp_reader *reader, struct arena *arena,
+				    struct event_groups *groups)
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	struct sp_bytes payload = sp_reader_feature(reader, FEATURE_GROUP_DESC);
+	bool swap = info->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	struct cursor cursor = cursor_make(payload.bytes, payload.size, swap, info->path, 0);
+	size_t events = sp_reader_event_count(reader), next = 0;
+	uint32_t count, leader, members;
+	char name[256];
+	if (!payload.size || !cursor_u32(&cursor, &count))
+		return NULL;
+	/* Groups do not overlap, so more groups than events are an error. */
+	while (count-- && read_group(&cursor, name, &leader, &members)) {
+		if (leader < next || leader > events || members > events - leader)
+			return NULL;
+		struct sp_error *error = add_group(reader, &(struct event_range){name, leader, members},
+						  arena, groups);
+		if (error)
+			return error;
+		next = leader + members;
+	}
+	return NULL;
+}
+
+struct sp_error *event_groups_find(const struct sp_reader *reader, enum sp_grouping grouping,
+				   struct arena *arena, struct event_groups *ret)
+{
+	*ret = (struct event_groups){0};
+	if (grouping == SP_GROUPS_NONE)
+		return NULL;
+	if (grouping == SP_GROUPS_ALL)
+		return add_group(reader, &(struct event_range){"", 0, sp_reader_event_count(reader)},
+				 arena, ret);
+	return read_groups(reader, arena, ret);
+}

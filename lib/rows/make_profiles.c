@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rows/make_profiles.h"
+
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "rows/timeline.h"
+#include "rows/value_text.h"
+
+/* Collects what profile_source needs to make the rows of an event. Returns false when out of memory. */
+static bool make_source(struct merged *merged, size_t index, struct profile_source *ret)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	const struct analysis_options *options = merged->options;
+	const struct merged_event *summed = &merged->events[index];
+	*ret = (struct profile_source){
+		.tallies = &summed->tallies,
+		.paths = &summed->paths,
+		.groups = summed->groups.items,
+		.details = &summed->details,
+		.values = {merged->detail_keys, merged->detail_count, describe_value, merged},
+		.functions = &analysis->functions,
+		.files = &analysis->row_files,
+		.event = analysis->profiles[index].event,
+		.children = options->rows.children,
+		.order_by_self = options->rows.order_by_self,
+		.texts = summed->texts.items,
+		.tree_least = options->tree.least,
+		.replicates = summed->replicates.items,
+		.whole = options->samples.relative ? summed->shown : summed->all,
+		.missing = summed->missing,
+	};
+	return programs_weights(&summed->unsampled, &analysis->arena, ret);
+}
+
+/* Sets the times of a mode in which rows and nodes have states. */
+static void set_states(struct merged *merged, size_t index, struct profile_source *source)
+{
+	struct merged_event *from = &merged->events[index];
+	if (merged->options->samples.mode == SP_MODE_CPU)
+		return;
+	if (merged->options->samples.relative)
+		from->states.sums = from->states.shown;
+	from->states.n_eff = weight_sums_effective(&from->all);
+	source->states = &from->states;
+	source->whole = (struct weight_sums){.weight = state_sums_total(&from->states.sums)};
+}
+
+static bool make_profile(struct merged *merged, size_t index, struct profile_source *source)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	struct sp_profile *profile = &analysis->profiles[index];
+	if (!make_source(merged, index, source))
+		return false;
+	set_states(merged, index, source);
+	if (!programs_list(&merged->events[index].unsampled, &analysis->arena, profile) ||
+	    !profile_rows(source, &analysis->arena, profile))
+		return false;
+	struct profile_source tree = *source;
+	tree.functions = &analysis->nodes;
+	tree.files = &analysis->node_files;
+	tree.by_symbol = merged->options->stacks.inlines == SP_OFF;
+	if (merged->options->tree.order == SP_TREE_NONE)
+		return true;
+	CLEANUP_FREE const struct sp_tree_node **last =
+		calloc(source->paths->radix.count + 1, sizeof(*last));
+	if (!last || !profile_tree(&tree, &analysis->arena, profile, last))
+		return false;
+	return !merged->options->samples.timeline || timeline_make(merged, index, last);
+}
+
+/* Makes the rows of each event group by joining the rows of its events. */
+static bool join_groups(struct sp_analysis *analysis, const struct profile_source *all)
+{
+	for (size_t i = 0; i < analysis->groups.count; i++) {
+		struct sp_group *group = &analysis->groups.items[i];
+		CLEANUP_FREE struct profile_source *sources =
+			calloc(group->profile_count, sizeof(*sources));
+		if (!sources)
+			return false;
+		for (size_t j = 0; j < group->profile_count; j++)
+			sources[j] = all[group->profiles[j]];
+		if (!profile_join(sources, group->profile_count, &analysis->arena, group))
+			return false;
+	}
+	return true;
+}
+
+struct sp_error *profiles_make(struct merged *merged)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	bool whole = merged->options->rows.whole_paths;
+	if (!srcfiles_make(&analysis->row_files, &analysis->functions, whole) ||
+	    !srcfiles_make(&analysis->node_files, &analysis->nodes, whole))
+		return error_no_memory();
+	CLEANUP_FREE struct profile_source *sources = calloc(merged->event_count + 1, sizeof(*sources));
+	if (!sources)
+		return error_no_memory();
+	for (size_t i = 0; i < merged->event_count; i++)
+		if (!make_profile(merged, i, &sources[i]))
+			return error_no_memory();
+	return join_groups(analysis, sources) ? NULL : error_no_memory();
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rows/make_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "rows/leaf_states.h"
+#include "samples/sample_values.h"
+
+/* Sums of a chain's node, and its leaves. */
+struct node_sums {
+	uint64_t samples, weight; /* sums of all leaves of this node and its descendants */
+	uint32_t leaf;            /* first leaf of the node; UINT32_MAX: none */
+	uint32_t group;           /* group of rows that the node's samples belong to */
+};
+
+/* A node on the current path, and the number of rows that were open before it. */
+struct open_node {
+	uint32_t node;
+	size_t rows;
+	bool reached; /* the path up to this node contains the function of --callers or --callees */
+};
+
+struct summing {
+	const struct resolved *resolved;
+	struct summed *summed;
+	const struct labels *labels;
+	struct node_sums *nodes;
+	struct state_sums *times; /* by node; NULL: SP_MODE_CPU */
+	const struct state_sums *current; /* times of the node or leaf whose rows are opened; NULL: none */
+	uint32_t *next_leaf;
+	VEC(struct open_node) open; /* current path from the root */
+	VEC(uint32_t) rows; /* rows of the functions on the current path */
+};
+
+static void summing_deinit(struct summing *summing)
+{
+	free(summing->nodes);
+	free(summing->times);
+	free(summing->next_leaf);
+	vec_deinit(&summing->open);
+	vec_deinit(&summing->rows);
+}
+
+/*
+ * Converts a group of samples to a group of rows; `values`: values that depend on the leaf. Returns
+ * UINT32_MAX when out of memory.
+ */
+static uint32_t row_group(struct summing *summing, uint32_t of, const struct leaf_values *values)
+{
+	const struct counted *counted = summing->resolved->counted;
+	struct summed *summed = summing->summed;
+	const bool *keys = counted->work->keys;
+	struct group group = counted->groups.items[of];
+	if (!keys[SP_KEY_COMM])
+		group.comm = NULL;
+	group.lifetime = group.stratum = 0;
+	group.detail = row_values(counted, &summed->details, group.detail, values);
+	if (group.detail == UINT32_MAX)
+		return UINT32_MAX;
+	return groups_add(&summed->groups, &group);
+}
+
+/*
+ * Adds leaves to their nodes, and adds the sums of each node to its parent. Also sets the nodes'
+ * groups.
+ */
+static bool sum_nodes(struct summing *summing)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct counted *counted = resolved->counted;
+	const struct radix *radix = &counted->chains.radix;
+	const struct leaf_values none = {UINT32_MAX, DETAIL_NONE};
+	for (size_t i = 0; i < radix->count; i++)
+		summing->nodes[i].leaf = UINT32_MAX;
+	for (uint32_t i = 0; i < counted->leaves.count; i++) {
+		const struct leaf *leaf = &counted->leaves.items[i];
+		struct node_sums *node = &summing->nodes[leaf->node];
+		summing->next_leaf[i] = node->leaf;
+		node->leaf = i;
+		node->samples += leaf->samples;
+		node->weight = weight_add(node->weight, leaf->weight);
+		if (summing->times && leaf_is_shown(leaf))
+			state_sums_add(&summing->times[leaf->node], &counted->leaf_times.items[i]);
+	}
+	for (size_t i = radix->count; i-- > 0;) {
+		uint32_t at = resolved->order[i], parent = radix->items[at].parent;
+		if (parent == RADIX_NONE)
+			continue;
+		summing->nodes[parent].samples += summing->nodes[at].samples;
+		summing->nodes[parent].weight = weight_add(summing->nodes[parent].weight,
+							   summing->nodes[at].weight);
+		if (summing->times)
+			state_sums_add(&summing->times[parent], &summing->times[at]);
+	}
+	for (size_t i = 0; i < radix->count; i++) {
+		uint32_t at = resolved->order[i];
+		const struct radix_node *node = &radix->items[at];
+		summing->nodes[at].group = node->parent == RADIX_NONE ?
+						   row_group(summing, (uint32_t)(node->first >> 32),
+							     &none) :
+						   summing->nodes[node->parent].group;
+		if (summing->nodes[at].group == UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
+static bool open_row(struct summing *summing, const struct node_sums *sums, uint32_t function)
+{
+	struct tallies *tallies = &summing->summed->tallies;
+	uint32_t row = tallies_row(tallies, sums->group, function);
+	uint32_t *slot = row == TALLY_NONE ? NULL : vec_push(&summing->rows);
+	if (!slot || (summing->current && !tallies_open_times(tallies, row, summing->current)))
+		return false;
+	tallies_open(tallies, row, sums->samples, sums->weight);
+	*slot = row;
+	return true;
+}
+
+static bool count_self(struct summing *summing, const struct node_sums *sums)
+{
+	struct tallies *tallies = &summing->summed->tallies;
+	uint32_t row = *vec_last(&summing->rows);
+	tallies_self(tallies, row, sums->samples, sums->weight);
+	return !summing->current || tallies_self_times(tallies, row, summing->current);
+}
+
+/*
+ * With --callers, all stacks through this node contain the function: counts the sums as self of its
+ * direct caller, or of the row for stacks without a caller.
+ */
+static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
+{
+	const struct matches *matches = summing->resolved->counted->work->matches;
+	if (!summing->rows.count && !open_row(summing, sums, matches->no_caller))
+		return false;
+	return count_self(summing, sums);
+}
+
+/*
+ * Opens rows for the functions of a frame, the outermost first. *reached: the function of --callers or
+ * --callees was among these or earlier functions. Only rows above it (callers), or it and rows below it
+ * (callees), are opened.
+ */
+static bool open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame,
+		       bool *reached)
+{
+	const struct work *work = summing->resolved->counted->work;
+	const struct frame_labels *of = &summing->labels->frames.items[frame];
+	const struct label *labels = summing->labels->items.items;
+	bool callers = work->options->stacks.callers, callees = work->options->stacks.callees;
+	for (uint32_t i = of->first; i < of->first + of->count && !(callers && *reached); i++) {
+		if ((callers || callees) && !*reached)
+			*reached = work->matches->functions[labels[i].node] & MATCH_ROOT;
+		if (callers && *reached)
+			return end_at_caller(summing, sums);
+		if (callees && !*reached)
+			continue;
+		if (!open_row(summing, sums, labels[i].row))
+			return false;
+	}
+	return true;
+}
+
+/* Closes rows until only `count` are open. */
+static void close_rows(struct summing *summing, size_t count)
+{
+	while (summing->rows.count > count)
+		tallies_close(&summing->summed->tallies, summing->rows.items[--summing->rows.count]);
+}
+
+/* Opens rows for all calls of a node. */
+static bool open_node(struct summing *summing, uint32_t at)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct counted *counted = resolved->counted;
+	const struct radix_node *node = &counted->chains.radix.items[at];
+	bool reached = summing->open.count && vec_last(&summing->open)->reached;
+	struct open_node *slot = vec_push(&summing->open);
+	if (!slot)
+		return false;
+	*slot = (struct open_node){at, summing->rows.count, reached};
+	/* The filters reject all stacks through this node. */
+	if (counted->work->by_stack && !summing->nodes[at].samples)
+		return true;
+	summing->current = summing->times ? &summing->times[at] : NULL;
+	for (uint32_t i = node->run; i < node->run + node->length; i++)
+		if (resolved->frames[i] < WORD_GAP &&
+		    !open_frame(summing, &summing->nodes[at], resolved->frames[i], &slot->reached))
+			return false;
+	return true;
+}
+
+static void close_node(struct summing *summing)
+{
+	close_rows(summing, vec_last(&summing->open)->rows);
+	summing->open.count--;
+}
+
+/* Adds a leaf's sums to the total of its functions, and to self of the innermost one. */
+static bool add_leaf(struct summing *summing, const struct node_sums *sums, uint32_t frame, bool reached)
+{
+	if (!open_frame(summing, sums, frame, &reached))
+		return false;
+	return summing->resolved->counted->work->options->stacks.callers || count_self(summing, sums);
+}
+
+static bool add_leaves(struct summing *summing, uint32_t at)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct counted *counted = resolved->counted;
+	size_t rows = summing->rows.count;
+	for (uint32_t i = summing->nodes[at].leaf; i != UINT32_MAX; i = summing->next_leaf[i]) {
+		const struct leaf *leaf = &counted->leaves.items[i];
+		if (!leaf_is_shown(leaf))
+			continue;
+		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
+					       .group = summing->nodes[at].group};
+		summing->current = summing->times ? &counted->leaf_times.items[i] : NULL;
+		if (!add_leaf(summing, &sums, leaf->answer >> ANSWER_SHIFT,
+			      vec_last(&summing->open)->reached))
+			return false;
+		close_rows(summing, rows);
+	}
+	return true;
+}
+
+static bool sum_rows(struct summing *summing)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct counted *counted = resolved->counted;
+	const struct radix *radix = &counted->chains.radix;
+	for (size_t i = 0; i < radix->count && !ctx_cancelled(counted->work->ctx); i++) {
+		uint32_t at = resolved->order[i], parent = radix->items[at].parent;
+		while (summing->open.count && vec_last(&summing->open)->node != parent)
+			close_node(summing);
+		if (!open_node(summing, at) || !add_leaves(summing, at))
+			return false;
+	}
+	while (summing->open.count)
+		close_node(summing);
+	return true;
+}
+
+/* Returns the function that matches --parent and is nearest to the sampled one; UINT32_MAX: none. */
+static uint32_t parent_of(const struct resolved *resolved, const struct leaf *leaf)
+{
+	const struct counted *counted = resolved->counted;
+	const uint32_t *parents = counted->work->matches->parents;
+	uint32_t frame = leaf->answer >> ANSWER_SHIFT;
+	if (parents[frame] != UINT32_MAX)
+		return parents[frame];
+	for (uint32_t at = leaf->node; at != RADIX_NONE;) {
+		const struct radix_node *node = &counted->chains.radix.items[at];
+		for (uint32_t i = node->run + node->length; i-- > node->run;) {
+			frame = resolved->frames[i];
+			if (frame < WORD_GAP && parents[frame] != UINT32_MAX)
+				return parents[frame];
+		}
+		at = node->parent;
+	}
+	return UINT32_MAX;
+}
+
+/*
+ * Adds a part of a leaf to rows whose group depends on the leaf (keys parent and state). Each chain is
+ * therefore walked alone.
+ */
+static bool sum_part(struct summing *summing, const struct leaf *leaf, const struct leaf_part *part)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct counted *counted = resolved->counted;
+	struct node_sums sums = {.samples = part->samples, .weight = part->weight};
+	struct leaf_values values = {UINT32_MAX, part->state};
+	bool reached = false;
+	if (counted->work->keys[SP_KEY_PARENT] && counted->work->matches)
+		values.parent = parent_of(resolved, leaf);
+	summing->current = counted->work->mode ? &part->times : NULL;
+	sums.group = row_group(summing, resolved->states[leaf->node].group, &values);
+	bool done = sums.group != UINT32_MAX;
+	for (uint32_t at = leaf->node; done && at != RADIX_NONE;) {
+		struct open_node *slot = vec_push(&summing->open);
+		done = slot != NULL;
+		if (done)
+			*slot = (struct open_node){.node = at};
+		at = counted->chains.radix.items[at].parent;
+	}
+	for (; done && summing->open.count; summing->open.count--) {
+		uint32_t at = vec_last(&summing->open)->node;
+		const struct radix_node *node = &counted->chains.radix.items[at];
+		for (uint32_t i = node->run; done && i < node->run + node->length; i++)
+			done = resolved->frames[i] >= WORD_GAP ||
+			       open_frame(summing, &sums, resolved->frames[i], &reached);
+	}
+	done = done && add_leaf(summing, &sums, leaf->answer >> ANSWER_SHIFT, reached);
+	close_rows(summing, 0);
+	return done;
+}
+
+static bool sum_leaf(struct summing *summing, uint32_t index)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct leaf *leaf = &resolved->counted->leaves.items[index];
+	const struct leaf_part whole = {leaf->samples, leaf->weight, .state = DETAIL_NONE};
+	struct leaf_part parts[TIME_STATES];
+	if (!resolved->counted->work->mode)
+		return !leaf->samples || sum_part(summing, leaf, &whole);
+	for (size_t i = leaf_parts(resolved, index, parts); i-- > 0;)
+		if (!sum_part(summing, leaf, &parts[i]))
+			return false;
+	return true;
+}
+
+static bool sum_leaves(struct summing *summing)
+{
+	const struct resolved *resolved = summing->resolved;
+	const struct counted *counted = resolved->counted;
+	for (uint32_t i = 0; i < counted->leaves.count && !ctx_cancelled(counted->work->ctx); i++)
+		if (!sum_leaf(summing, i))
+			return false;
+	return true;
+}
+
+/* Returns for each node the bits (MATCH_*) of all functions from the root to it. */
+static uint8_t *match_nodes(const struct resolved *resolved)
+{
+	const struct radix *radix = &resolved->counted->chains.radix;
+	const uint8_t *frames = resolved->counted->work->matches->frames;
+	uint8_t *bits = calloc(radix->count + 1, sizeof(*bits));
+	for (size_t i = 0; bits && i < radix->count; i++) {
+		uint32_t at = resolved->order[i];
+		const struct radix_node *node = &radix->items[at];
+		if (node->parent != RADIX_NONE)
+			bits[at] = bits[node->parent];
+		for (uint32_t j = node->run; j < node->run + node->length; j++)
+			if (resolved->frames[j] < WORD_GAP)
+				bits[at] |= frames[resolved->frames[j]];
+	}
+	return bits;
+}
+
+/*
+ * Returns whether the leaf passes the filters by function names. `nodes`: result of match_nodes();
+ * NULL: no filter depends on callers.
+ */
+static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, const uint8_t *nodes)
+{
+	const struct work *work = resolved->counted->work;
+	uint32_t frame = leaf->answer >> ANSWER_SHIFT;
+	if (leaf->answer & ANSWER_PENDING && !work->labels->frames.items[frame].shown)
+		return false;
+	return !nodes || matches_pass(work->matches, nodes[leaf->node] |
+						     work->matches->frames[frame]);
+}
+
+/*
+ * Applies the filters that need function names: counts the pending samples as shown, or drops them.
+ * Returns false when out of memory.
+ */
+static bool show_pending(const struct resolved *resolved)
+{
+	struct counted *counted = resolved->counted;
+	CLEANUP_FREE uint8_t *nodes = counted->work->by_stack ? match_nodes(resolved) : NULL;
+	if (counted->work->by_stack && !nodes)
+		return false;
+	for (size_t i = 0; i < counted->pending.count; i++) {
+		struct leaf *leaf = &counted->leaves.items[i];
+		uint16_t event = counted->groups.items[resolved->states[leaf->node].group].event;
+		if (!counted->pending.items[i].samples)
+			continue;
+		if (is_shown(resolved, leaf, nodes))
+			weight_sums_merge(&counted->events[event].shown, &counted->pending.items[i]);
+		else
+			leaf->samples = leaf->weight = 0;
+	}
+	return true;
+}
+
+struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed)
+{
+	const struct counted *counted = resolved->counted;
+	const struct work *work = counted->work;
+	struct summing summing = {.resolved = resolved, .summed = summed, .labels = work->labels};
+	memcpy(summed->tallies.keys, work->keys, sizeof(work->keys));
+	summed->details.width = work->detail_count;
+	if (!show_pending(resolved))
+		return error_no_memory();
+	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));
+	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));
+	if (work->mode)
+		summing.times = calloc(counted->chains.radix.count + 1, sizeof(*summing.times));
+	bool done = summing.nodes && summing.next_leaf && (summing.times || !work->mode);
+	if (done && (work->by_state || (work->keys[SP_KEY_PARENT] && work->matches)))
+		done = sum_leaves(&summing);
+	else if (done)
+		done = sum_nodes(&summing) && sum_rows(&summing);
+	summing_deinit(&summing);
+	return done ? NULL : error_no_memory();
+}
+
+void summed_deinit(struct summed *summed)
+{
+	groups_deinit(&summed->groups);
+	details_deinit(&summed->details);
+	tallies_deinit(&summed->tallies);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Phase 3 of the analysis: makes a worker's rows, by walking its resolved chains as a tree. */
+#ifndef ROWS_MAKE_ROWS_H
+#define ROWS_MAKE_ROWS_H
+
+#include "profile/tally.h"
+#include "rows/resolve_chains.h"
+
+/* Rows of one worker. A zeroed struct may be deinitialised. */
+struct summed {
+	struct groups groups;   /* groups of samples, distinguished only by keys of rows */
+	struct details details; /* values of the groups; they refer to functions, no longer to frames */
+	struct tallies tallies; /* sums for each group and function: the rows */
+};
+
+/*
+ * Makes rows of the resolved chains. Frames must have labels. Drops the samples that filters by
+ * function reject. *summed must be zeroed before, and deinitialised after a failure, too.
+ */
+struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed) SP_MUST_CHECK;
+void summed_deinit(struct summed *summed);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rows/merged.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "info/losses.h"
+#include "record/types.h"
+#include "rows/mode_scale.h"
+#include "rows/timeline.h"
+#include "rows/tree_build.h"
+
+/*
+ * Numbers the events of all recordings: events with the same name get the same number. If a recording
+ * has several events of one name, they are matched by their order.
+ */
+struct event_names {
+	struct strtab names;
+	struct u64map event_of; /* name and its occurrence -> number */
+	struct u64map count_of; /* name -> occurrences so far in this recording */
+};
+
+static void event_names_deinit(struct event_names *names)
+{
+	strtab_deinit(&names->names);
+	u64map_deinit(&names->event_of);
+	u64map_deinit(&names->count_of);
+}
+
+/*
+ * Returns the number of the recording's next event with this name; `next` if it is new. NULL when out
+ * of memory.
+ */
+static const uint32_t *number_event(struct event_names *names, const char *name, uint32_t next)
+{
+	bool added;
+	const char *interned = strtab_add(&names->names, name);
+	uint32_t *before = interned ? u64map_put(&names->count_of, (uintptr_t)interned, 0, &added) : NULL;
+	if (!before)
+		return NULL;
+	return u64map_put(&names->event_of, (uint64_t)(uintptr_t)interned << 16 | (*before)++, next, &added);
+}
+
+/*
+ * Gives all events of a recording the number 0, in modes that add them up. The profile's event is the
+ * on-CPU event, or that of waits.
+ */
+static struct sp_error *number_one_event(struct merged *merged, const struct sp_reader *reader,
+					 struct merged_recording *recording)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	CLEANUP_FREE uint8_t *roles = calloc(recording->event_count + 1, sizeof(*roles));
+	if (!roles || !vec_reserve(&analysis->events, 1))
+		return error_no_memory();
+	mode_roles(reader, &merged->options->samples, roles);
+	size_t chosen = 0;
+	for (size_t i = recording->event_count; i-- > 0;)
+		if (roles[i] == ROLE_ON_CPU || (roles[i] && roles[chosen] != ROLE_ON_CPU))
+			chosen = i;
+	if (!analysis->events.count && recording->event_count)
+		*vec_push(&analysis->events) = sp_reader_event(reader, chosen);
+	return NULL;
+}
+
+/* Numbers the events of a recording, and adds the new ones to the analysis. */
+static struct sp_error *number_events(struct merged *merged, struct event_names *names,
+				      const struct sp_reader *reader, struct merged_recording *recording)
+{
+	size_t count = sp_reader_event_count(reader);
+	struct sp_analysis *analysis = merged->analysis;
+	recording->event_count = count;
+	recording->events = calloc(count + 1, sizeof(*recording->events));
+	recording->weights = calloc(count + 1, sizeof(*recording->weights));
+	if (!recording->events || !recording->weights ||
+	    !vec_reserve(&analysis->events, analysis->events.count + count))
+		return error_no_memory();
+	if (merged->options->samples.mode != SP_MODE_CPU)
+		return number_one_event(merged, reader, recording);
+	u64map_deinit(&names->count_of);
+	names->count_of = (struct u64map){0};
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_event *event = sp_reader_event(reader, i);
+		const uint32_t *number = number_event(names, event->name,
+						      (uint32_t)analysis->events.count);
+		if (!number)
+			return error_no_memory();
+		if (*number >= SP_EVENT_NONE)
+			return error_new(SP_ERROR_LIMIT, "the recordings have more than %u events",
+					 SP_EVENT_NONE);
+		if (*number == analysis->events.count)
+			*vec_push(&analysis->events) = event;
+		recording->events[i] = (uint16_t)*number;
+	}
+	return NULL;
+}
+
+/* Returns whether two recordings have the same groups, with the same events. */
+static bool same_groups(const struct event_groups *groups, const struct event_groups *others,
+			const struct merged_recording *recording)
+{
+	for (size_t i = 0; i < groups->count && groups->count == others->count; i++) {
+		const struct sp_group *group = &groups->items[i], *other = &others->items[i];
+		if (group->profile_count != other->profile_count)
+			return false;
+		for (size_t j = 0; j < group->profile_count; j++)
+			if (group->profiles[j] != recording->events[other->profiles[j]])
+				return false;
+	}
+	return groups->count == others->count;
+}
+
+/* Finds the event groups of the recordings. Keeps none unless all recordings have the same ones. */
+static struct sp_error *find_groups(struct merged *merged, const struct sp_recording *recordings)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	for (size_t i = 0; i < merged->recording_count; i++) {
+		struct event_groups groups;
+		struct sp_error *error = event_groups_find(recordings[i].reader, merged->options->rows.groups,
+							   &analysis->arena, &groups);
+		if (!i) {
+			analysis->groups = groups;
+		} else {
+			if (!error && !same_groups(&analysis->groups, &groups, &merged->recordings[i]))
+				analysis->groups.count = 0;
+			event_groups_deinit(&groups);
+		}
+		if (error)
+			return error;
+	}
+	for (size_t i = 0; i < analysis->groups.count; i++)
+		merged->replicates |= analysis->groups.items[i].ratio_count > 0;
+	return NULL;
+}
+
+static void choose_keys(struct merged *merged, const struct analysis_options *options)
+{
+	for (size_t i = 0; i < options->rows.key_count; i++)
+		merged->keys[options->rows.keys[i]] = true;
+	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+		if (merged->keys[key])
+			merged->detail_keys[merged->detail_count++] = key;
+}
+
+struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis,
+			   const struct analysis_options *options,
+			   const struct sp_recording *recordings, size_t count)
+{
+	CLEANUP(event_names_deinit) struct event_names names = {0};
+	*merged = (struct merged){.analysis = analysis, .options = options};
+	choose_keys(merged, options);
+	merged->recordings = calloc(count + 1, sizeof(*merged->recordings));
+	if (!merged->recordings)
+		return error_no_memory();
+	while (merged->recording_count < count) {
+		size_t i = merged->recording_count++;
+		struct sp_error *error = number_events(merged, &names, recordings[i].reader,
+						       &merged->recordings[i]);
+		if (error)
+			return error;
+	}
+	size_t events = analysis->events.count;
+	merged->events = calloc(events + 1, sizeof(*merged->events));
+	analysis->profiles = calloc(events + 1, sizeof(*analysis->profiles));
+	if (!merged->events || !analysis->profiles)
+		return error_no_memory();
+	merged->event_count = analysis->profile_count = events;
+	if (options->samples.timeline &&
+	    !(analysis->timelines = calloc(events + 1, sizeof(*analysis->timelines))))
+		return error_no_memory();
+	for (size_t i = 0; i < events; i++) {
+		memcpy(merged->events[i].tallies.keys, merged->keys, sizeof(merged->keys));
+		merged->events[i].details.width = merged->detail_count;
+		merged->events[i].cells.limit = options->samples.timeline_cells;
+		const char *name = mode_name(options->samples.mode) ?: analysis->events.items[i]->name;
+		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
+		if (!analysis->profiles[i].event)
+			return error_no_memory();
+	}
+	return find_groups(merged, recordings);
+}
+
+void merged_deinit(struct merged *merged)
+{
+	for (size_t i = 0; i < merged->event_count; i++)
+		merged_event_deinit(&merged->events[i]);
+	for (size_t i = 0; i < merged->recording_count; i++) {
+		free(merged->recordings[i].events);
+		free(merged->recordings[i].weights);
+	}
+	free(merged->events);
+	free(merged->recordings);
+	vec_deinit(&merged->numbered);
+	u64map_deinit(&merged->numbered_of);
+	u64map_deinit(&merged->thread_of);
+}
+
+/*
+ * Returns the index of a cgroup or namespace in `numbered`, and adds it if it is new. UINT64_MAX when
+ * out of memory.
+ */
+static uint64_t add_numbered(struct merged *merged, const struct numbered *added)
+{
+	bool is_new;
+	if (!vec_reserve(&merged->numbered, merged->numbered.count + 1))
+		return UINT64_MAX;
+	const uint32_t *first = u64map_put(&merged->numbered_of, added->number,
+					   (uint32_t)merged->numbered.count, &is_new);
+	if (!first)
+		return UINT64_MAX;
+	for (size_t i = *first; i < merged->numbered.count; i++) {
+		const struct numbered *other = &merged->numbered.items[i];
+		if (other->number == added->number && other->device == added->device &&
+		    other->path == added->path)
+			return i;
+	}
+	*vec_push(&merged->numbered) = *added;
+	return merged->numbered.count - 1;
+}
+
+/*
+ * Converts a word of a worker's tuple to a word that is valid for all recordings, for example a
+ * function's merged index. Returns false when out of memory.
+ */
+static bool translate(struct merged *merged, const struct run *run, enum sp_key key, uint64_t *word)
+{
+	struct strtab *strings = &merged->analysis->strings;
+	if (*word == DETAIL_NONE)
+		return true;
+	if (key_is_text(key)) {
+		const char *text = strtab_add(strings, (const char *)(uintptr_t)*word);
+		*word = (uintptr_t)text;
+		return text;
+	}
+	if (key == SP_KEY_TIME && run->options.rows.time_offsets)
+		*word -= run->options.rows.time_origin_ns;
+	if (key == SP_KEY_CGROUP) {
+		const char *path = sideband_cgroup(&run->sideband, *word);
+		struct numbered cgroup = {*word, 0, path ? strtab_add(strings, path) : NULL};
+		*word = path && !cgroup.path ? UINT64_MAX : add_numbered(merged, &cgroup);
+	} else if (key == SP_KEY_CGROUP_ID) {
+		const struct cgroup_namespace *of = &run->sideband.namespaces.items[*word];
+		*word = add_numbered(merged, &(struct numbered){of->ino, of->dev, NULL});
+	}
+	return *word != UINT64_MAX;
+}
+
+/*
+ * Adds a worker's tuple of values to the merged event. Returns its index there; UINT32_MAX when out of
+ * memory.
+ */
+static uint32_t add_detail(struct merged *merged, const struct run *run, struct merged_event *into,
+			   const uint64_t *from)
+{
+	uint64_t words[SP_KEY_COUNT];
+	for (size_t i = 0; i < merged->detail_count; i++) {
+		words[i] = from[i];
+		if (!translate(merged, run, merged->detail_keys[i], &words[i]))
+			return UINT32_MAX;
+	}
+	return details_add(&into->details, words);
+}
+
+/* Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory. */
+static uint32_t add_group(struct merged *merged, const struct run *run, const struct summed *summed,
+			  const struct group *from)
+{
+	struct group group = *from;
+	group.event = run->number_of[from->event];
+	struct merged_event *into = &merged->events[group.event];
+	group.replicate = 0;
+	if (merged->detail_count) {
+		group.detail = add_detail(merged, run, into, details_words(&summed->details, from->detail));
+		if (group.detail == UINT32_MAX)
+			return UINT32_MAX;
+	}
+	if (from->comm)
+		group.comm = strtab_add(&merged->analysis->strings, from->comm);
+	return from->comm && !group.comm ? UINT32_MAX : groups_add(&into->groups, &group);
+}
+
+static bool add_tallies(struct merged *merged, const struct run *run, const struct summed *summed)
+{
+	for (size_t i = 0; i < summed->tallies.count && !ctx_cancelled(run->ctx); i++) {
+		const struct tally *tally = &summed->tallies.items[i];
+		const struct group *group = &summed->groups.items[tally->group];
+		struct merged_event *into = &merged->events[run->number_of[group->event]];
+		uint32_t index = add_group(merged, run, summed, group);
+		if (index == UINT32_MAX || !tallies_merge(&into->tallies, index, tally))
+			return false;
+		uint32_t row = tallies_row(&into->tallies, index, tally->function);
+		if (run->work.mode &&
+		    !tallies_merge_times(&into->tallies, row, &summed->tallies.times.items[i]))
+			return false;
+		if (merged->replicates && !merged_event_replicate(into, row, group->replicate, tally))
+			return false;
+	}
+	return true;
+}
+
+static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
+{
+	struct sp_stack_ends *ends = &profile->stacks;
+	ends->complete += sums->ends[SP_STACK_COMPLETE];
+	ends->truncated += sums->ends[SP_STACK_TRUNCATED];
+	ends->no_unwind_info += sums->ends[SP_STACK_NO_UNWIND_INFO];
+	ends->bad_memory += sums->ends[SP_STACK_BAD_MEMORY];
+	ends->depth_limit += sums->ends[SP_STACK_DEPTH_LIMIT];
+	ends->skipped += sums->ends[SP_STACK_SKIPPED];
+	ends->switched += sums->ends[SP_STACK_SWITCHED];
+	ends->deferred += sums->ends[SP_STACK_DEFERRED];
+	ends->invalid_address += sums->ends[SP_STACK_INVALID_ADDRESS];
+	ends->none += sums->ends[SP_STACK_NONE];
+	profile->repaired += sums->repaired;
+	profile->shortened += sums->shortened;
+	profile->guessed += sums->guessed;
+	profile->system_stack += sums->system_stack;
+	profile->limited += sums->limited;
+}
+
+/*
+ * Estimates the weight that lost samples and throttling stand for. Each lost sample counts the mean
+ * weight of the others.
+ */
+static uint64_t missing_weight(const struct sp_profile *profile)
+{
+	if (profile->of_branches || profile->weight_is_latency || !profile->samples)
+		return 0;
+	double each = (double)profile->weight / (double)profile->samples;
+	double missing = each * (double)profile->lost_own +
+			 (profile->weight_is_time ? (double)profile->throttled_ns : 0);
+	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
+}
+
+/*
+ * Estimates how many of an event's lost samples belong to the target. The recorder's note states this
+ * only for all events together, as a ratio.
+ */
+static uint64_t lost_own(const struct run *run, uint64_t lost)
+{
+	for (size_t i = run->sideband.notes.count; i-- > 0;) {
+		const struct note *note = &run->sideband.notes.items[i];
+		if (note->lost_own < note->lost_all)
+			return (uint64_t)((double)lost * ((double)note->lost_own /
+							  (double)note->lost_all) + 0.5);
+	}
+	return lost;
+}
+
+/* Sets the totals of one event of a recording, and adds its weight to the merged event. */
+static void sum_up(const struct run *run, uint16_t event, struct sp_profile *profile,
+		   struct merged_event *into)
+{
+	const struct sp_event *of = &run->work.layout->events[event];
+	const struct event_throttling throttling = losses_throttling(run->sideband.losses, event);
+	struct weight_sums all = {0}, shown = {0};
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct event_sums *sums = &run->workers[i].counted.events[event];
+		weight_sums_merge(&all, &sums->all);
+		weight_sums_merge(&shown, &sums->shown);
+		add_ends(profile, sums);
+		profile->branch_stacks += sums->branch_stacks;
+	}
+	if (!run->work.mode || run->mode.roles[event] == ROLE_ON_CPU) {
+		weight_sums_merge(&into->all, &all);
+		weight_sums_merge(&into->shown, &shown);
+	}
+	profile->samples = all.samples;
+	profile->weight = all.weight;
+	profile->shown_samples = shown.samples;
+	profile->shown_weight = shown.weight;
+	profile->lost = sp_losses_count(run->sideband.losses, event);
+	profile->lost_own = lost_own(run, profile->lost);
+	profile->throttled_count = throttling.count;
+	profile->throttled_ns = throttling.ns;
+	profile->weight_is_latency = run->options.samples.memory && of->attr.sample_type &
+				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
+	profile->weight_is_time = !run->options.samples.memory && !run->options.samples.branches &&
+				  record_is_clock(of->attr.type, of->attr.config);
+	profile->of_branches = run->options.samples.branches;
+	profile->missing_weight = missing_weight(profile);
+	profile->has_callchains = !run->options.samples.branches &&
+				  (of->attr.sample_type & PERF_SAMPLE_CALLCHAIN ||
+				   (run->unwinding.unwinder && dump_unwind_has_dump(&of->attr)));
+}
+
+/* Adds one recording's totals of an event to the totals of all recordings. */
+static void add_totals(struct sp_profile *all, const struct sp_profile *one)
+{
+	all->samples += one->samples;
+	all->weight = weight_add(all->weight, one->weight);
+	all->shown_samples += one->shown_samples;
+	all->shown_weight = weight_add(all->shown_weight, one->shown_weight);
+	all->lost += one->lost;
+	all->lost_own += one->lost_own;
+	all->throttled_count += one->throttled_count;
+	all->throttled_ns += one->throttled_ns;
+	all->missing_weight = weight_add(all->missing_weight, one->missing_weight);
+	all->weight_is_time |= one->weight_is_time;
+	all->weight_is_latency |= one->weight_is_latency;
+	all->has_callchains |= one->has_callchains;
+	all->of_branches |= one->of_branches;
+	all->branch_stacks += one->branch_stacks;
+	all->stacks.complete += one->stacks.complete;
+	all->stacks.truncated += one->stacks.truncated;
+	all->stacks.no_unwind_info += one->stacks.no_unwind_info;
+	all->stacks.bad_memory += one->stacks.bad_memory;
+	all->stacks.depth_limit += one->stacks.depth_limit;
+	all->stacks.skipped += one->stacks.skipped;
+	all->stacks.switched += one->stacks.switched;
+	all->stacks.deferred += one->stacks.deferred;
+	all->stacks.invalid_address += one->stacks.invalid_address;
+	all->stacks.none += one->stacks.none;
+	all->repaired += one->repaired;
+	all->shortened += one->shortened;
+	all->limited += one->limited;
+	all->guessed += one->guessed;
+	all->system_stack += one->system_stack;
+}
+
+/* Adds an event's totals except for weights, which mode_add_totals() adds for all events. */
+static void total_event_of_mode(const struct run *run, uint16_t event, struct sp_profile *all)
+{
+	struct sp_profile one = run->totals[event];
+	if (run->mode.roles[event] == ROLE_NONE)
+		return;
+	if (run->mode.roles[event] != ROLE_ON_CPU)
+		all->wait_samples += one.samples;
+	one.weight = one.shown_samples = one.shown_weight = one.missing_weight = 0;
+	add_totals(all, &one);
+}
+
+/* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */
+static struct sp_error *total_events(struct merged *merged, struct run *run,
+				     struct merged_recording *recording)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	run->totals = calloc(run->event_count + 1, sizeof(*run->totals));
+	if (!run->totals)
+		return error_no_memory();
+	for (uint16_t i = 0; i < run->event_count; i++) {
+		struct sp_profile *total = &run->totals[i], *all = &analysis->profiles[run->number_of[i]];
+		struct merged_event *into = &merged->events[run->number_of[i]];
+		CLEANUP(programs_deinit) struct programs unsampled = {0};
+		total->event = run->work.mode ? sp_reader_event(run->reader, i)->name : all->event;
+		sum_up(run, i, total, into);
+		recording->weights[i] = total->weight;
+		if (run->work.mode) {
+			total_event_of_mode(run, i, all);
+			continue;
+		}
+		into->missing = weight_add(into->missing, total->missing_weight);
+		if (!unsampled_find(run, i, &unsampled) ||
+		    !programs_list(&unsampled, &analysis->arena, total) ||
+		    !programs_merge(&into->unsampled, &unsampled))
+			return error_no_memory();
+		total->missing_weight = weight_add(total->missing_weight, unsampled.lacking);
+		add_totals(all, total);
+	}
+	if (run->work.mode)
+		mode_add_totals(run, &analysis->profiles[0], &merged->events[0].states);
+	return NULL;
+}
+
+/* Sets the times of the recording's first and last sample. */
+static void find_times(struct run *run)
+{
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct counted *counted = &run->workers[i].counted;
+		if (!counted->last_ns)
+			continue;
+		if (!run->last_ns || counted->first_ns < run->first_ns)
+			run->first_ns = counted->first_ns;
+		if (counted->last_ns > run->last_ns)
+			run->last_ns = counted->last_ns;
+	}
+}
+
+/*
+ * Gives the first worker's time bins of each event to the analysis, and adds the other workers' bins to
+ * them.
+ */
+static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run *run)
+{
+	analysis->time_bins = calloc(run->event_count + 1, sizeof(*analysis->time_bins));
+	if (!analysis->time_bins)
+		return error_no_memory();
+	for (size_t i = 0; i < run->worker_count; i++)
+		for (size_t event = 0; event < run->event_count; event++) {
+			struct time_bins **bins = &run->workers[i].counted.time_bins[event];
+			struct time_bins **to = &analysis->time_bins[run->number_of[event]];
+			if (!*to)
+				*to = take_ptr(*bins);
+			else if (*bins)
+				time_bins_merge(*to, *bins);
+		}
+	for (size_t event = 0; event < run->event_count; event++)
+		if (analysis->time_bins[event])
+			time_bins_finish(analysis->time_bins[event]);
+	return NULL;
+}
+
+/*
+ * Adds the recording's duration. Sets first and last time only if there is a single recording, because
+ * the clocks of several differ.
+ */
+static struct sp_error *add_times(struct merged *merged, struct run *run)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	find_times(run);
+	uint64_t duration_ns = run->last_ns - run->first_ns;
+	analysis->duration_ns += duration_ns;
+	if (duration_ns > merged->longest_ns)
+		merged->longest_ns = duration_ns;
+	if (merged->recording_count > 1)
+		return NULL;
+	analysis->first_ns = run->first_ns;
+	analysis->last_ns = run->last_ns;
+	return run->options.samples.time_bins ? take_time_bins(analysis, run) : NULL;
+}
+
+/* Adds a worker's call tree, and its cells, if they are requested. False when out of memory. */
+static bool add_tree(struct merged *merged, const struct worker *worker, struct run *run, size_t index,
+		     struct merged_event *const *events)
+{
+	if (run->options.tree.order == SP_TREE_NONE)
+		return true;
+	if (!run->options.samples.timeline)
+		return trees_build(run, events, &worker->resolved, NULL);
+	CLEANUP_FREE uint32_t *nodes = calloc(worker->counted.leaves.count + 1,
+					      trees_paths_per_leaf(run) * sizeof(*nodes));
+	return nodes && trees_build(run, events, &worker->resolved, nodes) &&
+	       timeline_add_worker(merged, run, index, worker, nodes);
+}
+
+struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index)
+{
+	struct merged_recording *recording = &merged->recordings[index];
+	CLEANUP_FREE struct merged_event **by_event = calloc(run->event_count + 1, sizeof(*by_event));
+	if (!by_event)
+		return error_no_memory();
+	for (size_t i = 0; i < run->event_count; i++)
+		by_event[i] = &merged->events[run->number_of[i]];
+	struct sp_error *error = add_times(merged, run);
+	if (error)
+		return error;
+	if (!lifetimes_finish(&run->sideband.lifetimes, run->last_ns))
+		return error_no_memory();
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (!add_tallies(merged, run, &run->workers[i].summed) ||
+		    !add_tree(merged, &run->workers[i], run, index, by_event))
+			return error_no_memory();
+	if (run->options.samples.timeline && !timeline_add_losses(merged, run))
+		return error_no_memory();
+	return total_events(merged, run, recording);
+}
+
+void merged_scale_findings(struct merged *merged)
+{
+	struct sp_analysis *analysis = merged->analysis;
+	size_t next = 0;
+	for (size_t i = 0; i < merged->recording_count && merged->recording_count > 1; i++) {
+		const struct merged_recording *recording = &merged->recordings[i];
+		for (; next < recording->finding_count; next++) {
+			struct sp_finding *finding = &analysis->findings.items[next];
+			double own = 0, all = 0;
+			for (size_t j = 0; j < recording->event_count; j++) {
+				const struct sp_profile *profile = &analysis->profiles[recording->events[j]];
+				if (finding->event && strcmp(finding->event, profile->event) != 0)
+					continue;
+				own += (double)recording->weights[j];
+				all += (double)profile->weight;
+			}
+			finding->share *= all > 0 ? own / all : 0;
+		}
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Makes the timelines of an analysis. Workers count cells by task and leaf; these become cells by thread
+ * and node of the merged call tree.
+ */
+#ifndef ROWS_TIMELINE_H
+#define ROWS_TIMELINE_H
+
+#include "rows/merged.h"
+
+/*
+ * Adds the cells of one worker of a recording to those of the merged events. `nodes` are those of
+ * trees_build(). In modes of time, a cell is split by state and scaled as its leaf. False when out of memory.
+ */
+bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
+		  const struct worker *worker, const uint32_t *nodes);
+
+/* Returns the widest bins of all events' cells, as struct cells has it. */
+unsigned int timeline_bin_shift(const struct merged *merged);
+
+/* Adds the losses of a recording that have a time. False when out of memory. */
+bool timeline_add_losses(struct merged *merged, const struct run *run);
+
+/*
+ * Makes an event's timeline after its tree, for sp_analysis_timeline(). `last` has the tree's node for
+ * each node of the paths, NULL for those that are left out. Takes the event's cells. False when out of
+ * memory.
+ */
+bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_node *const *last);
+
+#endif

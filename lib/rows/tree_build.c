@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Makes the paths of call trees from resolved chains, in the order of callers or of callees. If a
+ * stack's outer calls are missing, its path begins with a node that states the cause, so that it does
+ * not look complete.
+ */
+#include "rows/tree_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "rows/leaf_states.h"
+
+/*
+ * Number of words before the calls of a path: room for the command, the thread's state, and the reason
+ * why the stack was truncated.
+ */
+#define PREFIX 3
+
+/* A node on the current path. `words` and `root` are those of the builder before the node was added. */
+struct open_node {
+	uint32_t node;
+	size_t words, root;
+};
+
+/* Cached word that stands for the end of a truncated stack in an event's tree. */
+struct end_word {
+	bool known;
+	uint16_t event;
+	enum sp_stack_end end;
+	const char *module;
+	uint64_t word;
+};
+
+/*
+ * State while one worker's chains are walked as a tree. `words` are those from the root to the current
+ * node.
+ */
+struct tree_builder {
+	struct run *run;
+	const struct resolved *resolved;
+	struct merged_event *const *events; /* index: event */
+	VEC(uint64_t) words;        /* words [0, PREFIX) are room for the command and the stack's end; the
+				     * calls begin at PREFIX */
+	size_t root;                /* index in `words` of the function of --callers or --callees; SIZE_MAX:
+				     * not on the path */
+	VEC(struct open_node) open;  /* nodes on the current path */
+	VEC(uint64_t) path;          /* buffer for a path that is changed before it is added to the tree */
+	VEC(struct cycle) cycles;   /* calls of the path that repeat (collapse_recursion) */
+	uint32_t *first_leaf, *next_leaf;
+	uint32_t *nodes;            /* nodes where paths end, see trees_build(); NULL: not requested */
+	uint64_t comm;              /* word of the command, if trees begin with commands */
+	size_t fixed;               /* words that begin each path in both orders: command, state */
+	uint16_t event;
+	/* Word for a stack end that was requested last. It often repeats. */
+	struct end_word last_end;
+};
+
+/* Returns the index of a text in the event's texts; UINT32_MAX when out of memory. */
+static uint32_t text_index(struct tree_builder *builder, const char *text)
+{
+	const char *interned = strtab_add(&builder->run->analysis->strings, text);
+	return interned ? merged_event_text(builder->events[builder->event], interned) : UINT32_MAX;
+}
+
+static void tree_builder_deinit(struct tree_builder *builder)
+{
+	vec_deinit(&builder->words);
+	vec_deinit(&builder->open);
+	vec_deinit(&builder->path);
+	vec_deinit(&builder->cycles);
+	free(builder->first_leaf);
+	free(builder->next_leaf);
+}
+
+static bool link_leaves(struct tree_builder *builder)
+{
+	const struct counted *counted = builder->resolved->counted;
+	size_t nodes = counted->chains.radix.count;
+	builder->first_leaf = malloc((nodes + 1) * sizeof(*builder->first_leaf));
+	builder->next_leaf = malloc((counted->leaves.count + 1) * sizeof(*builder->next_leaf));
+	if (!builder->first_leaf || !builder->next_leaf)
+		return false;
+	for (size_t i = 0; i < nodes; i++)
+		builder->first_leaf[i] = RADIX_NONE;
+	for (uint32_t i = 0; i < counted->leaves.count; i++) {
+		uint32_t node = counted->leaves.items[i].node;
+		builder->next_leaf[i] = builder->first_leaf[node];
+		builder->first_leaf[node] = i;
+	}
+	return true;
+}
+
+/*
+ * Begins a new root: sets the event, and the word of the command if trees begin with commands. Returns
+ * false when out of memory.
+ */
+static bool start(struct tree_builder *builder, const struct radix_node *root)
+{
+	const struct group *group = &builder->resolved->counted->groups.items[root->first >> 32];
+	builder->event = group->event;
+	if (!vec_reserve(&builder->words, PREFIX))
+		return false;
+	builder->words.count = PREFIX;
+	builder->root = SIZE_MAX;
+	if (!builder->run->options.tree.comms)
+		return true;
+	uint32_t comm = text_index(builder, group->comm);
+	builder->comm = PATHS_COMM | comm;
+	return comm != UINT32_MAX;
+}
+
+/*
+ * Returns the word for calls that are missing in the middle of a stack; UINT64_MAX when out of memory.
+ */
+static uint64_t gap_word(struct tree_builder *builder)
+{
+	uint32_t text = text_index(builder, "[frames omitted]");
+	return text == UINT32_MAX ? UINT64_MAX : PATHS_CUT | text;
+}
+
+/* Writes why a stack's outer calls are missing. `module` is the file of its outermost call. */
+static void describe_end(enum sp_stack_end end, const char *module, char *text, size_t size)
+{
+	switch (end) {
+	case SP_STACK_NO_UNWIND_INFO:
+		snprintf(text, size, "[truncated: no unwind information for %s]", module);
+		break;
+	case SP_STACK_BAD_MEMORY:
+		snprintf(text, size, "[truncated: unreadable memory]");
+		break;
+	case SP_STACK_DEPTH_LIMIT:
+		snprintf(text, size, "[truncated: depth limit]");
+		break;
+	case SP_STACK_SKIPPED:
+		snprintf(text, size, "[truncated: recorder overloaded]");
+		break;
+	case SP_STACK_DEFERRED:
+		snprintf(text, size, "[truncated: no user call chain]");
+		break;
+	case SP_STACK_INVALID_ADDRESS:
+		snprintf(text, size, "[truncated: invalid return address]");
+		break;
+	case SP_STACK_SWITCHED:
+		snprintf(text, size, "[truncated: a signal changed stacks]");
+		break;
+	default:
+		snprintf(text, size, "[truncated stacks]");
+		break;
+	}
+}
+
+/* Returns the dso of a stack's outermost call. */
+static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
+{
+	const struct node_state *state = &builder->resolved->states[leaf->node];
+	uint32_t answer = state->begun ? state->first : leaf->answer;
+	const struct frame *frame = &builder->run->names.frames.items[answer >> ANSWER_SHIFT];
+	return names_dso(frame);
+}
+
+/* Returns the word for the end of a truncated stack; UINT64_MAX when out of memory. */
+static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
+			    const struct leaf *leaf)
+{
+	const char *module = NULL;
+	char text[300];
+	if (end == SP_STACK_NO_UNWIND_INFO)
+		module = outermost_dso(builder, leaf);
+	const struct end_word *last = &builder->last_end;
+	if (last->known && last->event == builder->event && last->end == end &&
+	    last->module == module)
+		return last->word;
+	describe_end(end, module, text, sizeof(text));
+	uint32_t index = text_index(builder, text);
+	if (index == UINT32_MAX)
+		return UINT64_MAX;
+	builder->last_end = (struct end_word){true, builder->event, end, module, PATHS_CUT | index};
+	return builder->last_end.word;
+}
+
+/* Adds words for the functions of a frame, the outermost first. */
+static bool push_frame(struct tree_builder *builder, uint32_t frame)
+{
+	const struct labels *labels = &builder->run->labels;
+	const struct frame_labels *of = &labels->frames.items[frame];
+	const struct matches *matches = builder->resolved->counted->work->matches;
+	if (!vec_reserve(&builder->words, builder->words.count + of->count))
+		return false;
+	for (uint32_t i = of->first; i < of->first + of->count; i++) {
+		uint32_t node = labels->items.items[i].node;
+		if (matches && matches->functions[node] & MATCH_ROOT && builder->root == SIZE_MAX)
+			builder->root = builder->words.count;
+		*vec_push(&builder->words) = node;
+	}
+	return true;
+}
+
+static bool push_gap(struct tree_builder *builder)
+{
+	uint64_t *word = vec_push(&builder->words);
+	if (word)
+		*word = gap_word(builder);
+	return word && *word != UINT64_MAX;
+}
+
+static bool push_node(struct tree_builder *builder, uint32_t at)
+{
+	const struct resolved *resolved = builder->resolved;
+	const struct counted *counted = resolved->counted;
+	const struct radix_node *node = &counted->chains.radix.items[at];
+	struct open_node *open = vec_push(&builder->open);
+	if (!open)
+		return false;
+	*open = (struct open_node){at, builder->words.count, builder->root};
+	for (uint32_t i = node->run; i < node->run + node->length; i++) {
+		if (resolved->frames[i] == WORD_NONE)
+			continue;
+		if (!(resolved->frames[i] == WORD_GAP ? push_gap(builder) :
+						      push_frame(builder, resolved->frames[i])))
+			return false;
+	}
+	return true;
+}
+
+static void pop_node(struct tree_builder *builder)
+{
+	builder->words.count = vec_last(&builder->open)->words;
+	builder->root = vec_last(&builder->open)->root;
+	builder->open.count--;
+}
+
+/*
+ * Writes the words before the calls of a path; *begin_ret is the index of the first one. Returns false
+ * when out of memory.
+ */
+static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf,
+		       const struct leaf_part *part, uint64_t *path, size_t *begin_ret)
+{
+	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
+	bool whole = leaf->chains && !builder->run->options.stacks.callees;
+	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
+	size_t begin = PREFIX;
+	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
+		path[--begin] = word_of_end(builder, end, leaf);
+		if (path[begin] == UINT64_MAX)
+			return false;
+	}
+	if (part->text) {
+		uint32_t text = text_index(builder, part->text);
+		path[--begin] = PATHS_STATE_WORD(part->time, text);
+		if (text == UINT32_MAX)
+			return false;
+	}
+	if (builder->run->options.tree.comms)
+		path[--begin] = builder->comm;
+	*begin_ret = begin;
+	return true;
+}
+
+static bool mark(struct tree_builder *builder, struct paths *paths, size_t before, size_t calls)
+{
+	bool reversed = builder->run->options.tree.order == SP_TREE_CALLEE;
+	size_t fixed = builder->fixed;
+	for (size_t i = 0; builder->run->options.tree.collapse_recursion && i < calls; i++) {
+		struct cycle cycle = builder->cycles.items[i];
+		size_t at = reversed ? fixed + calls - i - cycle.calls : before + i;
+		if (cycle.calls && !paths_mark(paths, at, cycle))
+			return false;
+	}
+	return true;
+}
+
+/* Reverses the words of a path, except the first `fixed` ones. */
+static void reverse(uint64_t *words, size_t count, size_t fixed)
+{
+	for (size_t i = fixed, j = count; i < j--; i++) {
+		uint64_t other = words[i];
+		words[i] = words[j];
+		words[j] = other;
+	}
+}
+
+/*
+ * Copies the words to a buffer in which they may be changed, with the room before the calls. NULL when
+ * out of memory.
+ */
+static uint64_t *copy_words(struct tree_builder *builder)
+{
+	if (!vec_reserve(&builder->path, builder->words.count) ||
+	    !vec_reserve(&builder->cycles, builder->words.count))
+		return NULL;
+	return memcpy(builder->path.items, builder->words.items,
+		      builder->words.count * sizeof(uint64_t));
+}
+
+/*
+ * Returns the path down to the sampled function: PREFIX free words, then *calls_ret calls. NULL when
+ * out of memory.
+ */
+static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf, size_t *calls_ret)
+{
+	const struct analysis_options *options = &builder->run->options;
+	size_t above = builder->words.count, root = builder->root;
+	if (!push_frame(builder, leaf->answer >> ANSWER_SHIFT))
+		return NULL;
+	/* Most paths need no copy: `words` already has room for the words before the calls. */
+	bool as_is = options->tree.order == SP_TREE_CALLER && !options->tree.collapse_recursion &&
+		     !options->stacks.callees;
+	uint64_t *path = as_is ? builder->words.items : copy_words(builder);
+	/*
+	 * `root` is SIZE_MAX if only an unmapped address has the root's name, which is not part of the
+	 * path: uses the last call.
+	 */
+	size_t last = builder->words.count - 1, at = builder->root < last ? builder->root : last;
+	size_t first = options->stacks.callees ? at : PREFIX, end = (options->stacks.callers ? at : last) + 1;
+	builder->words.count = above;
+	builder->root = root;
+	*calls_ret = end - first;
+	return path ? path + first - PREFIX : NULL;
+}
+
+/* Adds a part of a leaf; `place`: the part's number. */
+static bool add_path(struct tree_builder *builder, const struct leaf *leaf, const struct leaf_part *part,
+		     size_t place)
+{
+	const struct analysis_options *options = &builder->run->options;
+	struct paths *paths = &builder->events[builder->event]->paths;
+	size_t calls, begin;
+	uint64_t *path = find_path(builder, leaf, &calls);
+	if (!path || !put_prefix(builder, leaf, part, path, &begin))
+		return false;
+	if (options->tree.collapse_recursion)
+		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);
+	size_t count = PREFIX - begin + calls;
+	if (options->tree.order == SP_TREE_CALLEE)
+		reverse(path + begin, count, builder->fixed);
+	uint32_t node = paths_add(paths, path + begin, count, part->samples, part->weight);
+	if (builder->nodes)
+		builder->nodes[trees_paths_per_leaf(builder->run) *
+			       (size_t)(leaf - builder->resolved->counted->leaves.items) + place] = node;
+	if (node == RADIX_NONE || !mark(builder, paths, PREFIX - begin, calls))
+		return false;
+	return !part->text || paths_add_times(paths, node, &part->times);
+}
+
+/* Adds a path for each state of a leaf, or one if the mode has no states. */
+static bool add_paths(struct tree_builder *builder, uint32_t index)
+{
+	const struct leaf *leaf = &builder->resolved->counted->leaves.items[index];
+	const struct leaf_part whole = {leaf->samples, leaf->weight, .state = DETAIL_NONE};
+	struct leaf_part parts[TIME_STATES];
+	if (!builder->run->work.mode)
+		return !leaf->samples || add_path(builder, leaf, &whole, 0);
+	for (size_t i = leaf_parts(builder->resolved, index, parts); i-- > 0;)
+		if (!add_path(builder, leaf, &parts[i], i))
+			return false;
+	return true;
+}
+
+static bool add_node(struct tree_builder *builder, uint32_t at)
+{
+	const struct radix_node *node = &builder->resolved->counted->chains.radix.items[at];
+	while (builder->open.count && vec_last(&builder->open)->node != node->parent)
+		pop_node(builder);
+	if (node->parent == RADIX_NONE && !start(builder, node))
+		return false;
+	if (!push_node(builder, at))
+		return false;
+	for (uint32_t i = builder->first_leaf[at]; i != RADIX_NONE; i = builder->next_leaf[i])
+		if (!add_paths(builder, i))
+			return false;
+	return true;
+}
+
+bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved,
+		 uint32_t *nodes_ret)
+{
+	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events,
+				       .nodes = nodes_ret,
+				       .fixed = run->options.tree.comms + (run->work.mode != NULL)};
+	bool done = link_leaves(&builder);
+	size_t count = resolved->counted->chains.radix.count;
+	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)
+		done = add_node(&builder, resolved->order[i]);
+	tree_builder_deinit(&builder);
+	return done;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Makes the paths of call trees from resolved chains. */
+#ifndef ROWS_TREE_BUILD_H
+#define ROWS_TREE_BUILD_H
+
+#include "rows/merged_event.h"
+#include "rows/run.h"
+
+/* Returns the number of paths that a leaf may have: one for each part (leaf_parts()) in modes of time. */
+static inline size_t trees_paths_per_leaf(const struct run *run)
+{
+	return run->work.mode ? TIME_STATES : 1;
+}
+
+/*
+ * Adds the chains of one worker to the call trees of their events; `events` has one item for each event
+ * of the recording. Sets nodes_ret[leaf * trees_paths_per_leaf() + part] to the node where this path of the
+ * leaf ends, for leaves with samples; NULL: not requested. Returns false when out of memory.
+ */
+bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved,
+		 uint32_t *nodes_ret);
+
+#endif

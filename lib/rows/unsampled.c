@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds threads and processes without a sample, and estimates the weight that is missing for that
+ * reason. In each task (and on each CPU), an inherited event begins with a whole period. Tasks that end
+ * earlier are therefore never sampled, however many there are. Their CPU time is known from READ
+ * records (inherit_stat) and context switches; otherwise it is at most their lifetime, or one period on
+ * each CPU. A task with samples lacks the time after its last sample, at most one period on each CPU.
+ * That is much if thousands of tasks live for two periods.
+ */
+#include "rows/unsampled.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "record/types.h"
+#include "rows/run.h"
+
+void programs_deinit(struct programs *programs)
+{
+	vec_deinit(&programs->rows);
+	u64map_deinit(&programs->of);
+}
+
+/*
+ * Returns the program with a name, which must be interned; adds it if it is new. Valid until the next
+ * call. NULL when out of memory.
+ */
+static struct program *program_named(struct programs *programs, const char *comm)
+{
+	bool added;
+	if (!vec_reserve(&programs->rows, programs->rows.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&programs->of, (uint64_t)(uintptr_t)comm,
+					   (uint32_t)programs->rows.count, &added);
+	if (!index)
+		return NULL;
+	if (added)
+		*vec_push(&programs->rows) = (struct program){.ended = {.comm = comm, .exact = true}};
+	return &programs->rows.items[*index];
+}
+
+/*
+ * Returns the program that a task executed at a time. Valid until the next call. NULL when out of
+ * memory.
+ */
+static struct program *program_of(struct run *run, struct programs *programs, uint32_t pid,
+				  uint32_t tid, uint64_t time_ns)
+{
+	/* The name is interned in the analysis, because the analysis outlives the machine. */
+	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
+	const char *comm = strtab_add(&run->analysis->strings, name);
+	return comm ? program_named(programs, comm) : NULL;
+}
+
+static uint64_t task_samples(const struct run *run, uint16_t event, uint32_t tid)
+{
+	uint64_t samples = 0;
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const uint32_t *counted =
+			u64map_find(&run->workers[i].counted.task_samples, (uint64_t)event << 32 | tid);
+		samples += counted ? *counted : 0;
+	}
+	return samples;
+}
+
+static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
+{
+	return task_samples(run, event, tid) > 0;
+}
+
+/* Sums the missing weight from READ records, of which a task may have one for each CPU. */
+static bool sum_counts(struct run *run, uint16_t event, struct programs *programs)
+{
+	struct u64map seen = {0};
+	bool done = true, added;
+	for (size_t i = 0; done && i < run->sideband.task_counts.count; i++) {
+		const struct task_count *task = &run->sideband.task_counts.items[i];
+		if (task->event != event)
+			continue;
+		struct program *program =
+			program_of(run, programs, task->pid, task->tid, task->time_ns);
+		bool sampled = was_sampled(run, event, task->tid);
+		/* A task that neither counted anything nor has samples is left out. */
+		done = program &&
+		       (!(task->value || sampled) || u64map_put(&seen, task->tid, 0, &added));
+		if (!done || !(task->value || sampled))
+			continue;
+		program->ended.tasks += added;
+		program->ended.unsampled += added && !sampled;
+		program->ended.weight += sampled ? 0 : task->value;
+		program->lacks += sampled ? 0 : task->value;
+		programs->lacking = weight_add(programs->lacking, sampled ? 0 : task->value);
+	}
+	u64map_deinit(&seen);
+	return done;
+}
+
+static bool has_counts(const struct run *run, uint16_t event)
+{
+	for (size_t i = 0; i < run->sideband.task_counts.count; i++)
+		if (run->sideband.task_counts.items[i].event == event)
+			return true;
+	return false;
+}
+
+/*
+ * Returns the most CPU time in ns that a task can use without a sample: one period on each CPU.
+ * UINT64_MAX: no limit.
+ */
+static uint64_t most_ns(const struct run *run, const struct perf_event_attr *attr)
+{
+	const struct sp_file_info *info = sp_reader_info(run->reader);
+	uint64_t cpus = info->cpus_online ? info->cpus_online : 1;
+	uint64_t period_ns = record_clock_period_ns(attr);
+	return period_ns && period_ns < UINT64_MAX / cpus ? period_ns * cpus : UINT64_MAX;
+}
+
+/* Adds missing weight to the programs that a task executed. Returns false when out of memory. */
+static bool add_lacking(struct run *run, struct programs *programs, const struct lifetime *lifetime,
+			uint64_t weight)
+{
+	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
+	if (!ended)
+		return false;
+	const char *comm = ended->ended.comm;
+	ended->lacks += weight;
+	/* Until its exec, the task had the name of its parent's program. */
+	struct program *began = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
+	if (began && began->ended.comm != comm)
+		began->lacks += weight;
+	programs->lacking = weight_add(programs->lacking, weight);
+	return began != NULL;
+}
+
+/* Adds a task without a sample, which used at most `weight`. Returns false when out of memory. */
+static bool add_unsampled(struct run *run, struct programs *programs, const struct lifetime *lifetime,
+			  uint64_t weight, bool exact)
+{
+	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
+	if (!ended)
+		return false;
+	ended->ended.unsampled++;
+	ended->ended.lasted_ns += lifetime->end_ns - lifetime->begin_ns;
+	ended->ended.weight += weight;
+	ended->ended.exact &= exact;
+	return add_lacking(run, programs, lifetime, weight);
+}
+
+/*
+ * Sums the missing weight from FORK and EXIT records. If several tasks had the same tid and one of them
+ * was sampled, all count as sampled.
+ */
+static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *programs)
+{
+	const struct lifetimes *lifetimes = &run->sideband.lifetimes;
+	const struct sp_profile *profile = &run->totals[event];
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	uint64_t limit_ns = profile->weight_is_time ? most_ns(run, attr) : UINT64_MAX;
+	uint32_t last_tid = UINT32_MAX;
+	for (size_t i = 0; i < lifetimes->lifetimes.count; i++) {
+		const struct lifetime *lifetime = &lifetimes->lifetimes.items[i];
+		uint64_t lasted_ns = lifetime->end_ns - lifetime->begin_ns, cpu_ns;
+		struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid,
+						   lifetime->end_ns);
+		if (!ended)
+			return false;
+		ended->ended.tasks++;
+		bool exact = lifetimes_cpu_ns(lifetimes, lifetime->tid, &cpu_ns);
+		uint64_t samples = task_samples(run, event, lifetime->tid);
+		if (samples) {
+			/*
+			 * A sampled task lacks its CPU time, less one period for each of its samples.
+			 */
+			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
+			uint64_t sampled_ns = samples * record_clock_period_ns(attr);
+			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
+			if (profile->weight_is_time && lifetime->tid != last_tid &&
+			    !add_lacking(run, programs, lifetime, lacks_ns < limit_ns ? lacks_ns : limit_ns))
+				return false;
+			last_tid = lifetime->tid;
+			continue;
+		}
+		uint64_t weight = lasted_ns < limit_ns ? lasted_ns : limit_ns;
+		if (exact) /* cpu_ns is the time of all tasks with this tid: counts it once */
+			weight = lifetime->tid != last_tid ? cpu_ns : 0;
+		if (!add_unsampled(run, programs, lifetime, weight, exact))
+			return false;
+		last_tid = lifetime->tid;
+	}
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sp_unsampled *x = a, *y = b;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->unsampled != y->unsampled)
+		return x->unsampled > y->unsampled ? -1 : 1;
+	return strcmp(x->comm, y->comm);
+}
+
+/*
+ * Returns whether whole CPUs were sampled: then there are samples of the idle task, or the kernel's own
+ * threads are known.
+ */
+static bool is_of_cpus(const struct run *run, uint16_t event)
+{
+	return was_sampled(run, event, 0) ||
+	       !strcmp(machine_comm(run->machine, 2, 2, UINT64_MAX), "kthreadd");
+}
+
+/*
+ * Returns whether the event counts in every running task, as clocks, cycles and instructions do. Other
+ * events may not have occurred in a task without samples.
+ */
+static bool counts_always(const struct sp_profile *profile, const struct perf_event_attr *attr)
+{
+	return profile->weight_is_time ||
+	       (attr->type == PERF_TYPE_HARDWARE && (attr->config == PERF_COUNT_HW_CPU_CYCLES ||
+						     attr->config == PERF_COUNT_HW_REF_CPU_CYCLES ||
+						     attr->config == PERF_COUNT_HW_INSTRUCTIONS));
+}
+
+static bool sum_up(struct run *run, uint16_t event, struct programs *programs)
+{
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	const struct sp_profile *profile = &run->totals[event];
+	if (has_counts(run, event))
+		return sum_counts(run, event, programs);
+	bool begins_anew = attr->inherit && !profile->of_branches && counts_always(profile, attr);
+	return !begins_anew || is_of_cpus(run, event) || sum_lifetimes(run, event, programs);
+}
+
+bool unsampled_find(struct run *run, uint16_t event, struct programs *programs)
+{
+	const struct sp_profile *profile = &run->totals[event];
+	uint64_t unsampled = 0;
+	if (!sum_up(run, event, programs))
+		return false;
+	for (size_t i = 0; i < programs->rows.count; i++)
+		unsampled += programs->rows.items[i].ended.unsampled;
+	if (!unsampled) {
+		programs_deinit(programs);
+		*programs = (struct programs){0};
+	}
+	/* A lifetime is no weight for events that do not count time. */
+	if (!profile->weight_is_time && !has_counts(run, event))
+		programs->lacking = 0;
+	return true;
+}
+
+bool programs_merge(struct programs *into, const struct programs *from)
+{
+	for (size_t i = 0; i < from->rows.count; i++) {
+		const struct program *one = &from->rows.items[i];
+		struct program *all = program_named(into, one->ended.comm);
+		if (!all)
+			return false;
+		all->ended.tasks += one->ended.tasks;
+		all->ended.unsampled += one->ended.unsampled;
+		all->ended.lasted_ns += one->ended.lasted_ns;
+		all->ended.weight = weight_add(all->ended.weight, one->ended.weight);
+		all->ended.exact &= one->ended.exact;
+		all->lacks = weight_add(all->lacks, one->lacks);
+	}
+	into->lacking = weight_add(into->lacking, from->lacking);
+	return true;
+}
+
+bool programs_list(const struct programs *programs, struct arena *arena, struct sp_profile *profile)
+{
+	size_t count = programs->rows.count;
+	struct sp_unsampled *ended = arena_alloc(arena, count * sizeof(*ended) + 1);
+	if (!ended)
+		return false;
+	profile->unsampled = ended;
+	profile->unsampled_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (programs->rows.items[i].ended.tasks)
+			ended[profile->unsampled_count++] = programs->rows.items[i].ended;
+	qsort(ended, profile->unsampled_count, sizeof(*ended), compare);
+	return true;
+}
+
+bool programs_weights(const struct programs *programs, struct arena *arena,
+		      struct profile_source *source)
+{
+	size_t count = programs->rows.count;
+	struct unsampled_weight *weights = arena_alloc(arena, count * sizeof(*weights) + 1);
+	if (!weights)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		weights[i] = (struct unsampled_weight){programs->rows.items[i].ended.comm,
+						       programs->rows.items[i].lacks};
+	source->unsampled = weights;
+	source->unsampled_count = count;
+	source->unsampled_total = programs->lacking;
+	return true;
+}

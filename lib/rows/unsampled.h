@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds threads and processes without a sample, and the weight that is missing for that reason, for
+ * each program.
+ */
+#ifndef ROWS_UNSAMPLED_H
+#define ROWS_UNSAMPLED_H
+
+#include "profile/profile.h"
+
+struct run;
+
+/* Tasks of a program that have ended, and the weight that may be missing in its rows. */
+struct program {
+	struct sp_unsampled ended; /* `comm` is interned */
+	uint64_t lacks;
+};
+
+struct programs {
+	VEC(struct program) rows;
+	struct u64map of; /* a name's address -> index in `rows` */
+	uint64_t lacking; /* weight that may be missing in all rows together */
+};
+
+/* A zeroed struct programs is empty. */
+void programs_deinit(struct programs *programs);
+
+/*
+ * Finds the programs that have tasks without a sample of the event. The recording's totals must be
+ * known, and *programs zeroed. Returns false when out of memory.
+ */
+bool unsampled_find(struct run *run, uint16_t event, struct programs *programs);
+
+/* Adds the programs of another recording; false when out of memory. */
+bool programs_merge(struct programs *into, const struct programs *from);
+
+/* Sets the profile's list of programs, heaviest first; false when out of memory. */
+bool programs_list(const struct programs *programs, struct arena *arena, struct sp_profile *profile);
+
+/* Sets the weight that may be missing in each program's rows. Returns false when out of memory. */
+bool programs_weights(const struct programs *programs, struct arena *arena,
+		      struct profile_source *source);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Makes the texts of values that are keys of rows. */
+#ifndef ROWS_VALUE_TEXT_H
+#define ROWS_VALUE_TEXT_H
+
+#include <sprof/profile.h>
+
+/*
+ * Sets the number and the text of a value. Callback of struct profile_values; `arg` is a struct merged.
+ */
+bool describe_value(void *arg, enum sp_key key, uint64_t word, uint64_t samples,
+		    struct sp_value *ret);
+
+#endif

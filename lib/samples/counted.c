@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "samples/counted.h"
+
+#include <stdlib.h>
+
+struct sp_error *counted_init(struct counted *counted, const struct work *work,
+			      struct names *names)
+{
+	*counted = (struct counted){.work = work, .answers = names_cache(names)};
+	counted->details.width = work->detail_count;
+	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
+	if (!counted->events)
+		return error_no_memory();
+	if (work->options->samples.time_bins &&
+	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
+		return error_no_memory();
+	if (work->options->samples.timeline)
+		counted->cells.limit = work->options->samples.timeline_cells;
+	if (!cells_widen(&counted->cells, work->options->samples.timeline ? work->bin_shift : 0))
+		return error_no_memory();
+	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
+	counted->stacks.deferred = work->deferred;
+	counted->stacks.layout = work->layout;
+	if (!error && work->has_traces)
+		error = sp_trace_new(work->ctx, work->reader, &counted->trace);
+	return error;
+}
+
+void counted_deinit(struct counted *counted)
+{
+	address_cache_deinit(&counted->answers);
+	chains_deinit(&counted->chains);
+	groups_deinit(&counted->groups);
+	details_deinit(&counted->details);
+	sp_trace_free(counted->trace);
+	strtab_deinit(&counted->texts);
+	stacks_deinit(&counted->stacks);
+	vec_deinit(&counted->truncated);
+	vec_deinit(&counted->kernel_ips);
+	vec_deinit(&counted->leaves);
+	u64map_deinit(&counted->leaf_of);
+	vec_deinit(&counted->tasks);
+	u64map_deinit(&counted->task_of);
+	vec_deinit(&counted->pending);
+	free(counted->events);
+	time_bins_free(counted->time_bins, counted->work ? counted->work->layout->event_count : 0);
+	cells_deinit(&counted->cells);
+	vec_deinit(&counted->wakers);
+	u64map_deinit(&counted->waker_of);
+	mode_weights_deinit(&counted->mode_weights);
+	vec_deinit(&counted->leaf_times);
+	mode_weights_deinit(&counted->wait_parts);
+	u64map_deinit(&counted->task_samples);
+	u64map_deinit(&counted->counter_of);
+	vec_deinit(&counted->counters);
+}
+
+bool counted_add_times(struct counted *counted, uint32_t leaf, const struct state_sums *times)
+{
+	if (!vec_reserve(&counted->leaf_times, (size_t)leaf + 1))
+		return false;
+	while (counted->leaf_times.count <= leaf)
+		*vec_push(&counted->leaf_times) = (struct state_sums){0};
+	state_sums_add(&counted->leaf_times.items[leaf], times);
+	return true;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Types of phase 1 of the analysis: counting samples by call chain. */
+#ifndef SAMPLES_COUNTED_H
+#define SAMPLES_COUNTED_H
+
+#include <sprof/trace.h>
+#include "base/strtab.h"
+#include "frames/labels.h"
+#include "frames/matches.h"
+#include "frames/names.h"
+#include "profile/cells.h"
+#include "profile/detail.h"
+#include "profile/group.h"
+#include "profile/interval.h"
+#include "profile/ratio.h"
+#include "samples/time_bins.h"
+#include "sideband/sideband.h"
+#include "stacks/chain.h"
+#include "stacks/stack_end.h"
+#include "stacks/stacks.h"
+#include "times/mode.h"
+
+/* Returns whether the key's values are texts that a tracepoint's format makes. */
+static inline bool key_is_trace(enum sp_key key)
+{
+	return key >= SP_KEY_TRACE && key < SP_KEY_COUNT;
+}
+
+static inline bool key_is_of_wakers(enum sp_key key)
+{
+	return key == SP_KEY_WAKER || key == SP_KEY_WAKEE;
+}
+
+/*
+ * Returns whether the key's words are pointers to texts. The texts belong to a worker's table until all
+ * workers are merged.
+ */
+static inline bool key_is_text(enum sp_key key)
+{
+	return key_is_trace(key) || key_is_of_wakers(key);
+}
+
+/* Constants shared by all workers. */
+struct work {
+	struct sp_ctx *ctx;
+	struct sp_reader *reader;
+	const struct record_layout *layout;
+	const struct machine *machine;
+	const struct sideband *sideband;
+	const struct unwinding *unwinding;
+	const struct deferred *deferred; /* NULL: no deferred call chains */
+	const struct analysis_options *options;
+	const struct labels *labels; /* labels of frames, made after all workers resolved their chains */
+	bool keys[SP_KEY_COUNT];       /* keys of rows */
+	bool group_keys[SP_KEY_COUNT]; /* keys by which samples are counted apart: those of rows, and those
+				        * of the tree's outermost nodes */
+	enum sp_key detail_keys[SP_KEY_COUNT]; /* keys of rows that are values of a sample, such as its
+					        * weight or data address */
+	size_t detail_count;
+	bool has_traces;  /* some of the detail keys need the formats of tracepoints (key_is_trace()) */
+	bool has_wakers;  /* the mode or a key needs the waker of each sample */
+	const struct matches *matches; /* functions that options name, found when labels exist; NULL:
+				        * options name none */
+	bool by_stack;    /* some filters need all functions of a stack */
+	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
+	bool replicates;  /* assign each sample to a replicate, from which intervals of ratios are computed */
+	bool sum_tasks;   /* count samples of each thread, for comparison with READ records */
+	const struct task_states *states; /* for sample_parallelism(); else NULL */
+	const struct mode *mode; /* NULL: SP_MODE_CPU */
+	const uint8_t *frame_reasons; /* leaf_states_frames(), when all leaves are scaled; else NULL */
+	bool by_state;    /* groups of rows depend on a leaf's state */
+	unsigned int bin_shift; /* least `shift` of cells: that of earlier recordings' */
+};
+
+/*
+ * A thread, with the time span in which machine_span() states that its name and mappings do not change.
+ */
+struct task {
+	uint32_t pid, tid;
+	struct machine_span span;
+	const char *text;         /* "comm[tid]" in `texts`; NULL: not made for this span yet */
+	bool shown;               /* the thread passes the filters by comm, pid and tid */
+	uint16_t last_event;      /* cache of sample_root(): `root` was made for this event, and for the
+				   * CPU, detail, view, lifetime, stratum and replicate that follow;
+				   * SP_EVENT_NONE: no root yet */
+	uint32_t last_cpu, last_detail, last_view, last_lifetime, last_stratum, root;
+	uint8_t last_replicate;
+};
+
+/* Samples of one address with the same callers. */
+struct leaf {
+	uint32_t node;    /* node of the callers' chain; the root if there are no callers */
+	uint32_t answer;  /* answer (names.h) for the sampled address */
+	uint64_t chains;  /* samples with a call chain, including filtered ones */
+	uint64_t samples, weight; /* samples that pass the filters */
+};
+
+/* Returns whether samples of the leaf, or time without samples, pass the filters. */
+static inline bool leaf_is_shown(const struct leaf *leaf)
+{
+	return leaf->samples || leaf->weight;
+}
+
+struct event_sums {
+	struct weight_sums all, shown;
+	uint64_t ends[SP_STACK_END_COUNT];
+	uint64_t stated_ends;  /* number of stacks for which the recording states how they ended */
+	uint64_t repaired, shortened, guessed, system_stack;
+	uint64_t limited; /* number of stacks truncated by the --max-stack limit */
+	uint64_t branch_stacks;   /* samples with branches, if branches are counted */
+	uint64_t enabled_ns, running_ns; /* enabled and running times between samples, summed */
+	uint64_t unattributed;    /* number of counter values whose increase is unknown */
+	uint64_t branchless;      /* number of samples without branches, which are not counted then */
+};
+
+/* A sample that is ready to be counted under its stack. */
+struct rooted_sample {
+	uint32_t root;   /* root for its task, event and values (sample_root()) */
+	uint32_t answer; /* answer (names.h) for the sampled address */
+	uint16_t event;
+	bool shown;
+	uint64_t weight;
+	uint64_t time_ns; /* 0: unknown */
+	uint32_t task;    /* index of its thread in `tasks` */
+	uint64_t wait_ns, delay_ns; /* these and the next members: see struct mode_sample */
+	double waits, variance;
+	uint32_t wait_class;
+};
+
+/*
+ * A sample with a truncated stack. It is counted after all samples are read, because its stack may be
+ * repaired from others.
+ */
+struct truncated_sample {
+	struct rooted_sample rooted;
+	struct sampled sampled;
+	uint32_t number;       /* number of its stack in the worker's repair */
+	uint32_t kernel_begin; /* index of its kernel addresses in kernel_ips */
+	uint32_t kernel_count;
+	uint16_t misc;
+	bool ends_in_user;     /* its kernel part is that of a wait, and is removed */
+};
+
+/* Values of a counter at its last sample. */
+struct counter_state {
+	uint64_t value, enabled_ns, running_ns;
+};
+
+/*
+ * Result of phase 1 for one worker: samples counted by call chain. Workers share only struct work;
+ * their results are merged afterwards.
+ */
+struct counted {
+	const struct work *work;
+	struct address_cache answers; /* cache for names_resolve_address() */
+	struct chains chains;             /* interned chains; the word of a root is group << 32 | view */
+	struct groups groups;
+	struct details details;           /* values of the groups; code addresses are stored as indexes of
+					   * frames */
+	struct sp_trace *trace;           /* decoder of tracepoint fields, if work->has_traces */
+	struct strtab texts;              /* texts of details */
+	struct stacks stacks;
+	struct stack stack;               /* stack of the last sample, if has_stack */
+	bool has_stack;
+	VEC(struct truncated_sample) truncated;
+	VEC(uint64_t) kernel_ips;
+	const struct repair *repaired;    /* repair with the stacks of all workers; this worker's stacks
+					   * begin at repair_offset */
+	uint32_t repair_offset;
+	VEC(struct leaf) leaves;
+	struct u64map leaf_of;            /* node, frame -> index in leaves */
+	VEC(struct task) tasks;
+	struct u64map task_of;            /* pid, tid -> index in tasks */
+	uint32_t last_task;
+	VEC(struct weight_sums) pending;  /* by leaf: sums of samples whose filters need function names, not
+					   * yet counted as shown */
+	struct event_sums *events;
+	struct mode_sample of_mode;       /* the current sample in the mode */
+	const char *waker, *wakee;        /* their texts for the current sample, if work->has_wakers; NULL:
+					   * unknown */
+	VEC(const char *) wakers;         /* texts of wakers in SP_MODE_WAKERS, by the groups' stratum */
+	struct u64map waker_of;           /* text -> index in `wakers` */
+	struct state_sums wakeups;        /* sums of all wake-ups, without their blocked time */
+	struct mode_weights mode_weights; /* all samples' weights, if work->mode */
+	struct mode_weights wait_parts;   /* samples with a class, by leaf << 32 | class; leaf_times has the
+					   * others' waits */
+	VEC(struct state_sums) leaf_times; /* by leaf, if work->mode; the times are 0 until mode_scale() */
+	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */
+	struct u64map counter_of;         /* event id, tid -> index in counters */
+	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
+	uint64_t first_ns, last_ns;       /* times of first and last sample; both 0: no sample has a time */
+	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
+	struct cells cells;               /* samples by task and leaf; its limit is 0 without
+					   * options->samples.timeline */
+	uint64_t unknown_event;           /* number of samples of events that are not in the recording */
+};
+
+/*
+ * Initializes `counted`; `work` and `names` are borrowed. Call counted_deinit() even after a failure.
+ */
+struct sp_error *counted_init(struct counted *counted, const struct work *work,
+			      struct names *names) SP_MUST_CHECK;
+
+/* Frees everything. A zeroed struct counted is allowed. */
+void counted_deinit(struct counted *counted);
+
+/* Adds to a leaf's times. Returns false when out of memory. */
+bool counted_add_times(struct counted *counted, uint32_t leaf, const struct state_sums *times);
+
+#endif

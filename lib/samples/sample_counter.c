@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "samples/sample_counter.h"
+
+#include <string.h>
+#include "base/ctx.h"
+#include "profile/filter.h"
+#include "samples/sample_task.h"
+#include "samples/sample_values.h"
+#include "samples/wakers.h"
+
+uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
+		     const uint64_t *words)
+{
+	const bool *keys = counted->work->group_keys;
+	struct task *task = place->task;
+	uint32_t cpu = keys[SP_KEY_CPU] ? place->cpu : 0;
+	uint32_t detail = words ? details_add(&counted->details, words) : 0;
+	if (detail == UINT32_MAX)
+		return RADIX_NONE;
+	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail &&
+	    task->last_replicate == place->replicate && task->last_view == place->view &&
+	    task->last_lifetime == counted->of_mode.lifetime &&
+	    task->last_stratum == counted->of_mode.stratum)
+		return task->root;
+	struct group group = {
+		.event = event,
+		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
+		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
+		.tid = keys[SP_KEY_TID] ? (int32_t)task->tid : 0,
+		.cpu = (int32_t)cpu,
+		.detail = detail,
+		.replicate = place->replicate,
+		.lifetime = counted->of_mode.lifetime,
+		.stratum = counted->of_mode.stratum,
+	};
+	uint32_t index = groups_add(&counted->groups, &group);
+	uint32_t root = RADIX_NONE;
+	if (index != UINT32_MAX)
+		root = radix_root(&counted->chains.radix,
+				  (uint64_t)index << 32 | place->view);
+	task->last_event = root == RADIX_NONE ? SP_EVENT_NONE : event;
+	task->last_cpu = cpu;
+	task->last_detail = detail;
+	task->last_replicate = place->replicate;
+	task->last_view = place->view;
+	task->last_lifetime = counted->of_mode.lifetime;
+	task->last_stratum = counted->of_mode.stratum;
+	task->root = root;
+	return root;
+}
+
+bool sample_place(struct counted *counted, const struct sp_record *record,
+		  struct place_of_sample *ret)
+{
+	const struct work *work = counted->work;
+	const struct sp_sample *sample = &record->sample;
+	const struct mode_sample *of = &counted->of_mode;
+	const struct sp_number_list *cpus = &work->options->filter.cpus;
+	const struct sp_number_list *counts = &work->options->filter.parallelism;
+	uint64_t time_ns = sample_time(counted, record);
+	struct task *task = sample_task(counted, sample->pid, sample->tid, time_ns);
+	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
+	uint32_t view = task ? stacks_view(&counted->stacks, record, &task->span, time_ns) : 0;
+	bool replaced = task && view != task->span.view;
+	if (task && of->wake.tid)
+		task = sample_task(counted, of->woken_pid, of->wake.tid, time_ns);
+	*ret = (struct place_of_sample){
+		.task = task,
+		.time_ns = time_ns,
+		.cpu = cpu,
+		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
+		.shown = task && task->shown && filter_time(&work->options->filter, sample->time_ns) &&
+			 filter_number(cpus->items, cpus->count, (int32_t)cpu) &&
+			 (!counts->count || filter_number(counts->items, counts->count,
+							  (int32_t)sample_parallelism(work, sample))),
+		.view = view,
+		.replaced = replaced,
+	};
+	return task != NULL;
+}
+
+static struct sp_error *count_task(struct counted *counted, uint16_t event, uint32_t tid)
+{
+	uint32_t *samples = u64map_put(&counted->task_samples, (uint64_t)event << 32 | tid, 0, NULL);
+	if (!samples)
+		return error_no_memory();
+	*samples += *samples < UINT32_MAX;
+	return NULL;
+}
+
+uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
+{
+	bool added;
+	if (counted->leaves.count == UINT32_MAX ||
+	    !vec_reserve(&counted->leaves, counted->leaves.count + 1))
+		return UINT32_MAX;
+	const uint32_t *index = u64map_put(&counted->leaf_of,
+					   (uint64_t)node << 32 | answer >> ANSWER_SHIFT,
+					   (uint32_t)counted->leaves.count, &added);
+	if (!index)
+		return UINT32_MAX;
+	if (added)
+		*vec_push(&counted->leaves) = (struct leaf){.node = node, .answer = answer};
+	return *index;
+}
+
+/* Returns the leaf for an answer under a chain; UINT32_MAX when out of memory. */
+static uint32_t chain_leaf(struct counted *counted, uint32_t root, const struct callers *callers,
+			   uint32_t answer)
+{
+	struct chain *chain = chains_add(&counted->chains, root, callers);
+	if (!chain)
+		return UINT32_MAX;
+	/* last_leaf is the leaf's index plus 1; 0 means none. */
+	if (chain->last_leaf && chain->last_answer == answer)
+		return chain->last_leaf - 1;
+	uint32_t leaf = sample_leaf(counted, chain->node, answer);
+	if (leaf != UINT32_MAX) {
+		chain->last_answer = answer;
+		chain->last_leaf = leaf + 1;
+	}
+	return leaf;
+}
+
+/*
+ * Counts how a stack ended. Needed here if only leaves are kept, because the chain is not resolved
+ * later.
+ */
+static bool count_end(struct counted *counted, uint16_t event, const struct callers *callers,
+		      uint32_t view, uint32_t answer)
+{
+	struct callers left = *callers;
+	uint64_t ip;
+	uint16_t cpumode;
+	bool exact;
+	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop_outermost(&left)) {
+		uint32_t outer = address_cache_find(&counted->answers,
+				(struct code_address){ip, view, cpumode, !exact});
+		if (outer == ANSWER_FAILED)
+			return false;
+		/*
+		 * If the kernel walked frame pointers, the outermost words may be unmapped: skips them,
+		 * as resolve_chains.c does.
+		 */
+		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & ANSWER_UNMAPPED)
+			continue;
+		answer = outer;
+		break;
+	}
+	enum sp_stack_end end = stack_end_of(&counted->work->layout->events[event].attr,
+					     callers_end(callers), answer & ANSWER_OUTERMOST,
+					     callers_depth(callers));
+	counted->events[event].ends[end]++;
+	return true;
+}
+
+static void count_repairs(struct event_sums *sums, uint16_t misc)
+{
+	sums->stated_ends += (misc & SP_MISC_END_MASK) != 0;
+	sums->repaired += (misc & SP_MISC_REPAIRED) != 0;
+	sums->shortened += (misc & SP_MISC_SHORTENED) != 0;
+	sums->guessed += (misc & SP_MISC_GUESSED) != 0;
+	sums->system_stack += (misc & SP_MISC_SYSTEM_STACK) != 0;
+}
+
+/*
+ * Returns the leaf for a sample's address under its callers, and counts how its stack ended. UINT32_MAX
+ * when out of memory.
+ */
+static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
+		      const struct stack *stack, uint32_t answer)
+{
+	struct callers kept = stack->callers;
+	const struct callers *callers = &kept;
+	size_t limit = counted->work->options->stacks.max_frames;
+	bool only_leaves = counted->work->only_leaves;
+	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
+	if (stack->has_chain && callers->misc)
+		count_repairs(&counted->events[event], callers->misc);
+	counted->events[event].limited += limit && callers_limit(&kept, limit);
+	bool ended = callers_end(callers) != SP_MISC_END_UNKNOWN;
+	if (!stack->has_chain)
+		counted->events[event].ends[SP_STACK_NONE]++;
+	else if (only_leaves && !count_end(counted, event, callers, view, answer))
+		return UINT32_MAX;
+	uint32_t index = only_leaves || (!callers->count && !ended) ?
+				 sample_leaf(counted, root, answer) :
+				 chain_leaf(counted, root, callers, answer);
+	if (index != UINT32_MAX)
+		counted->leaves.items[index].chains += stack->has_chain;
+	return index;
+}
+
+bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums)
+{
+	if (!vec_reserve(&counted->pending, (size_t)leaf + 1))
+		return false;
+	while (counted->pending.count <= leaf)
+		*vec_push(&counted->pending) = (struct weight_sums){0};
+	weight_sums_merge(&counted->pending.items[leaf], sums);
+	return true;
+}
+
+/* Adds a sample to the timeline. Returns false when out of memory. */
+static bool add_cell(struct counted *counted, const struct rooted_sample *sample, uint32_t leaf)
+{
+	const struct sp_cell cell = {
+		.time_ns = sample->time_ns,
+		.weight = sample->weight,
+		.thread = sample->task,
+		.node = leaf,
+		.samples = 1,
+	};
+	return cells_add(&counted->cells, &cell);
+}
+
+/* Adds what the mode needs of a sample to its leaf. Returns false when out of memory. */
+static bool add_wait(struct counted *counted, uint32_t leaf, const struct rooted_sample *sample)
+{
+	const uint32_t class = sample->wait_class;
+	const struct mode_weight part = {(uint64_t)leaf << 32 | class, sample->weight, sample->waits,
+					 sample->variance};
+	const struct state_sums times = {
+		.waits = class ? 0 : sample->waits,
+		.longest_ns = sample->wait_ns,
+		.variance = class ? 0 : sample->variance,
+		.delay_ns = sample->delay_ns,
+	};
+	return counted_add_times(counted, leaf, &times) &&
+	       (!class || mode_weights_add(&counted->wait_parts, &part));
+}
+
+/* Adds a sample to its leaf, if it passes the filters (`shown`). Returns false when out of memory. */
+static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
+			const struct stack *stack)
+{
+	uint32_t index = place(counted, sample->root, sample->event, stack, sample->answer);
+	uint64_t weight = sample->weight;
+	if (index == UINT32_MAX)
+		return false;
+	if (!sample->shown)
+		return true;
+	struct leaf *leaf = &counted->leaves.items[index];
+	leaf->samples++;
+	leaf->weight = weight_add(leaf->weight, weight);
+	if (counted->work->mode && !add_wait(counted, index, sample))
+		return false;
+	if (counted->cells.limit && !add_cell(counted, sample, index))
+		return false;
+	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack) {
+		struct weight_sums one = {0};
+		weight_sums_add(&one, weight);
+		return leaf_add_pending(counted, index, &one);
+	}
+	weight_sums_add(&counted->events[sample->event].shown, weight);
+	return true;
+}
+
+/* Returns whether the current sample's stack ends outside of the kernel: that of a wait. */
+static bool waits_end_in_user(const struct counted *counted)
+{
+	const struct work *work = counted->work;
+	return work->mode && work->mode->kind != SP_MODE_WAKERS && counted->of_mode.is_wait &&
+	       !work->options->stacks.kernel_waits;
+}
+
+/*
+ * Saves a sample with a truncated stack for count_truncated_samples(). Returns false when out of
+ * memory.
+ */
+static bool add_truncated(struct counted *counted, const struct rooted_sample *rooted,
+			  const struct sp_record *record)
+{
+	const struct stack *stack = &counted->stack;
+	size_t begin = counted->kernel_ips.count, count = stack->kernel_count;
+	if (begin + count > UINT32_MAX || !vec_reserve(&counted->kernel_ips, begin + count))
+		return false;
+	struct truncated_sample *sample = vec_push(&counted->truncated);
+	if (!sample)
+		return false;
+	if (count)
+		memcpy(counted->kernel_ips.items + begin, record->sample.ips,
+		       count * sizeof(uint64_t));
+	counted->kernel_ips.count += count;
+	*sample = (struct truncated_sample){
+		.rooted = *rooted,
+		.sampled = sampled_of(record),
+		.number = stack->number,
+		.kernel_begin = (uint32_t)begin,
+		.kernel_count = (uint32_t)count,
+		.misc = stack->callers.misc,
+		.ends_in_user = waits_end_in_user(counted),
+	};
+	return true;
+}
+
+struct sp_error *count_truncated_samples(struct counted *counted)
+{
+	for (size_t i = 0; i < counted->truncated.count && !ctx_cancelled(counted->work->ctx); i++) {
+		const struct truncated_sample *sample = &counted->truncated.items[i];
+		uint32_t number = sample->number + counted->repair_offset;
+		struct stack_parts parts = {&sample->sampled, sample->misc, NULL, sample->kernel_count};
+		struct stack stack;
+		if (sample->kernel_count)
+			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
+		if (!stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts, &stack))
+			return error_no_memory();
+		if (sample->ends_in_user)
+			callers_drop_kernel(&stack.callers, &stack.kernel);
+		if (!add_to_leaf(counted, &sample->rooted, &stack))
+			return error_no_memory();
+	}
+	return NULL;
+}
+
+/*
+ * Returns the stack of the record. It is found once, although the record may count for several events.
+ * NULL when out of memory.
+ */
+static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
+				    const struct place_of_sample *place)
+{
+	const struct stack_query query = {record, place->view, place->replaced, place->time_ns};
+	if (!counted->has_stack) {
+		counted->has_stack = stacks_find(&counted->stacks, &query, &counted->stack);
+		if (wakers_interrupted(counted)) {
+			callers_drop_user(&counted->stack.callers);
+			counted->stack.number = REPAIR_NONE;
+		}
+		if (waits_end_in_user(counted))
+			callers_drop_kernel(&counted->stack.callers, &counted->stack.kernel);
+	}
+	return counted->has_stack ? &counted->stack : NULL;
+}
+
+/*
+ * Returns the root of a sample. The stratum of a wait that ends outside of the kernel is the node of its
+ * kernel part, plus 1: a chain of the root with the recorded stratum. RADIX_NONE when out of memory.
+ */
+static uint32_t root_of(struct counted *counted, const struct place_of_sample *place, uint16_t event,
+			const uint64_t *words, const struct stack *stack)
+{
+	uint32_t root = sample_root(counted, place, event, words), kernel = root;
+	if (root == RADIX_NONE || !waits_end_in_user(counted))
+		return root;
+	if (stack->kernel.count) {
+		const struct chain *chain = chains_add(&counted->chains, root, &stack->kernel);
+		if (!chain)
+			return RADIX_NONE;
+		kernel = chain->node;
+	}
+	counted->of_mode.stratum = kernel + 1;
+	return sample_root(counted, place, event, words);
+}
+
+struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
+			      uint16_t event, uint64_t weight)
+{
+	const struct work *work = counted->work;
+	const struct mode_sample *of = &counted->of_mode;
+	struct place_of_sample place;
+	uint64_t words[SP_KEY_COUNT];
+	if (work->has_wakers && !wakers_find(counted, record))
+		return error_no_memory();
+	if (!sample_place(counted, record, &place))
+		return error_no_memory();
+	uint32_t view = place.view;
+	if (work->detail_count && !sample_values(counted, record, NULL, view, words))
+		return error_no_memory();
+	const struct stack *stack = stack_of(counted, record, &place);
+	if (!stack)
+		return error_no_memory();
+	uint32_t root = root_of(counted, &place, event, work->detail_count ? words : NULL, stack);
+	uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
+				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
+	if (root == RADIX_NONE || answer == ANSWER_FAILED)
+		return error_no_memory();
+	const struct rooted_sample sample = {
+		.root = root,
+		.answer = answer,
+		.event = event,
+		.shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING),
+		.weight = weight,
+		/* A wake-up ends the wait, and samples of waits have their begin. */
+		.time_ns = record->sample.time_ns - (of->wake.tid ? of->wait_ns : 0),
+		.task = counted->last_task,
+		.wait_ns = of->wait_ns,
+		.delay_ns = of->delay_ns,
+		.waits = of->waits,
+		.variance = of->variance,
+		.wait_class = of->wait_class,
+	};
+	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
+						    add_truncated(counted, &sample, record);
+	if (!added)
+		return error_no_memory();
+	weight_sums_add(&counted->events[event].all, weight);
+	return work->sum_tasks ? count_task(counted, event, record->sample.tid) : NULL;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Counts one sample under its thread, its group and its call chain. */
+#ifndef SAMPLES_SAMPLE_COUNTER_H
+#define SAMPLES_SAMPLE_COUNTER_H
+
+#include "samples/counted.h"
+
+/*
+ * Thread, time, CPU and address space of a sample, and whether it passes the filters. The thread of a wake-up
+ * is the woken one; the address space is the waker's.
+ */
+struct place_of_sample {
+	struct task *task;
+	uint64_t time_ns; /* converted to the machine's clock */
+	uint32_t cpu;     /* UINT32_MAX: unknown */
+	uint8_t replicate; /* replicate that the sample is assigned to; see struct group */
+	bool shown;       /* the sample passes all filters except those by its code */
+	uint32_t view;    /* address space view for its addresses, from stacks_view() */
+	bool replaced;    /* see struct stack_query */
+};
+
+/*
+ * Finds the thread and address space of a sample. Returns false when out of memory. The task in *place
+ * is valid until the next call.
+ */
+bool sample_place(struct counted *counted, const struct sp_record *record,
+		  struct place_of_sample *ret);
+
+/*
+ * Returns the root of the chains for a task, an event and values. `words` is NULL if no key is a value.
+ * Returns RADIX_NONE when out of memory.
+ */
+uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
+		     const uint64_t *words);
+
+/*
+ * Returns the leaf for an answer (names.h) under a node, and adds it if it is new; UINT32_MAX when out
+ * of memory.
+ */
+uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer);
+
+/*
+ * Adds sums to a leaf that filters by function names may still reject. Returns false when out of
+ * memory.
+ */
+bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums);
+
+/* Counts a sample for one event, with its weight there. */
+struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
+			      uint16_t event, uint64_t weight) SP_MUST_CHECK;
+
+/*
+ * Counts the samples with truncated stacks, when it is known which stacks can be repaired (`repaired`).
+ */
+struct sp_error *count_truncated_samples(struct counted *counted) SP_MUST_CHECK;
+
+#endif

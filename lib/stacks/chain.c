@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "stacks/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "stacks/deferred.h"
+
+void chains_deinit(struct chains *chains)
+{
+	radix_deinit(&chains->radix);
+	for (size_t i = 0; chains->memory && i < CHAIN_MEMORY; i++)
+		vec_deinit(&chains->memory[i].ips);
+	free(chains->memory);
+	for (size_t i = 0; i < CHAIN_ROOTS; i++) {
+		vec_deinit(&chains->last[i].words);
+		vec_deinit(&chains->last[i].path);
+	}
+	vec_deinit(&chains->words);
+}
+
+uint16_t chain_mark_cpumode(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	case (uint64_t)PERF_CONTEXT_GUEST_KERNEL:
+		return PERF_RECORD_MISC_GUEST_KERNEL;
+	case (uint64_t)PERF_CONTEXT_GUEST:
+	case (uint64_t)PERF_CONTEXT_GUEST_USER:
+		return PERF_RECORD_MISC_GUEST_USER;
+	default:
+		return PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+	}
+}
+
+struct sampled sampled_of(const struct sp_record *record)
+{
+	return (struct sampled){
+		.ip = record->sample.ip,
+		.cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK,
+		.has_ip = record->sample.present & PERF_SAMPLE_IP,
+	};
+}
+
+/*
+ * The first address of a chain repeats the sampled address, so it is no caller. If the modes differ,
+ * the chain has no part in the sample's mode, and all its addresses are callers.
+ */
+struct callers callers_of(const struct sampled *sampled, uint16_t misc, const uint64_t *ips,
+			  size_t count)
+{
+	struct callers callers = {.ips = ips, .count = count,
+				  .cpumode = sampled->cpumode, .exact = true,
+				  .misc = misc & SP_MISC_STACK,
+				  .leaf_ip = sampled->ip, .leaf_cpumode = sampled->cpumode};
+	uint64_t cookie;
+	/*
+	 * The chain ends with a cookie, which is not an address. The deferred chain that it stands for
+	 * is missing or was already added.
+	 */
+	if (deferred_cookie(callers.ips, callers.count, &cookie)) {
+		callers.count -= 2;
+		callers.misc |= CALLERS_DEFERRED;
+	}
+	/* Chains made by frame pointer may end with 0, which is not an address of code. */
+	while (callers.count && callers.ips[callers.count - 1] == 0)
+		callers.count--;
+	while (callers.count && chain_is_mark(*callers.ips)) {
+		callers.cpumode = chain_mark_cpumode(*callers.ips);
+		callers.ips++;
+		callers.count--;
+	}
+	if (callers.count && !sampled->has_ip) {
+		callers.leaf_ip = *callers.ips;
+		callers.leaf_cpumode = callers.cpumode;
+	}
+	if (callers.count &&
+	    (callers.cpumode == sampled->cpumode || *callers.ips == callers.leaf_ip)) {
+		callers.ips++;
+		callers.count--;
+		callers.exact = false;
+	}
+	return callers;
+}
+
+/* Part of a chain: consecutive calls of one mode, at [begin, end) of the addresses. */
+struct part {
+	size_t begin, end;
+	uint16_t cpumode;
+	bool exact; /* the first address is that of an executed instruction, not a return address */
+	bool gap;   /* calls are missing before the first address */
+};
+
+/* Returns the outermost part among the first `count` addresses. */
+static struct part last_part(const struct callers *callers, size_t count)
+{
+	struct part part = {.end = count, .begin = count, .cpumode = callers->cpumode,
+			    .exact = callers->exact};
+	while (part.begin && !chain_is_mark(callers->ips[part.begin - 1]))
+		part.begin--;
+	if (part.begin) {
+		part.cpumode = chain_mark_cpumode(callers->ips[part.begin - 1]);
+		part.gap = callers->misc & SP_MISC_SHORTENED && part.begin >= 2 &&
+			   callers->ips[part.begin - 1] == (uint64_t)PERF_CONTEXT_USER &&
+			   callers->ips[part.begin - 2] == (uint64_t)PERF_CONTEXT_USER;
+		part.exact = !part.gap;
+	}
+	return part;
+}
+
+bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t *cpumode_ret,
+		       bool *exact_ret)
+{
+	size_t count = callers->count;
+	while (count && chain_is_mark(callers->ips[count - 1]))
+		count--;
+	if (!count)
+		return false;
+	struct part part = last_part(callers, count);
+	*ip_ret = callers->ips[count - 1];
+	*cpumode_ret = part.cpumode;
+	*exact_ret = part.exact && part.begin == count - 1;
+	return true;
+}
+
+void callers_drop_outermost(struct callers *callers)
+{
+	while (callers->count && chain_is_mark(callers->ips[callers->count - 1]))
+		callers->count--;
+	callers->count--;
+}
+
+/* Truncates to `count` addresses, less marks at their end, and clears the recorded end of the stack. */
+static void end_before(struct callers *callers, size_t count)
+{
+	while (count && chain_is_mark(callers->ips[count - 1]))
+		count--;
+	callers->count = count;
+	callers->misc &= (uint16_t)~(SP_MISC_END_MASK | CALLERS_DEFERRED | CALLERS_INVALID);
+}
+
+bool callers_limit(struct callers *callers, size_t count)
+{
+	size_t kept = 0;
+	for (size_t calls = 1; kept < callers->count; kept++)
+		if (!chain_is_mark(callers->ips[kept]) && calls++ == count)
+			break;
+	if (kept == callers->count)
+		return false;
+	end_before(callers, kept);
+	callers->misc |= SP_MISC_END_DEPTH_LIMIT << SP_MISC_END_SHIFT;
+	return true;
+}
+
+void callers_truncate(struct callers *callers, size_t count)
+{
+	end_before(callers, count);
+	callers->misc |= CALLERS_INVALID;
+}
+
+void callers_drop_user(struct callers *callers)
+{
+	size_t count = 0;
+	while (count < callers->count && (!chain_is_mark(callers->ips[count]) ||
+		chain_mark_cpumode(callers->ips[count]) == PERF_RECORD_MISC_KERNEL))
+		count++;
+	callers->count = count;
+	callers->misc = SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT;
+}
+
+bool callers_drop_kernel(struct callers *callers, struct callers *kernel_ret)
+{
+	size_t kernel = 0, user;
+	*kernel_ret = *callers;
+	kernel_ret->misc = 0;
+	kernel_ret->count = 0;
+	if (callers->leaf_cpumode != PERF_RECORD_MISC_KERNEL)
+		return false;
+	while (callers->cpumode == PERF_RECORD_MISC_KERNEL && kernel < callers->count &&
+	       !chain_is_mark(callers->ips[kernel]))
+		kernel++;
+	kernel_ret->count = kernel;
+	if (!kernel) {
+		kernel_ret->ips = &kernel_ret->leaf_ip;
+		kernel_ret->cpumode = PERF_RECORD_MISC_KERNEL;
+		kernel_ret->count = 1;
+		kernel_ret->exact = true;
+	} else if (!callers->exact) { /* the sampled address is the one before */
+		kernel_ret->ips--;
+		kernel_ret->count++;
+		kernel_ret->exact = true;
+	}
+	for (user = kernel; user < callers->count && chain_is_mark(callers->ips[user]);)
+		user++;
+	bool marked = user > kernel && callers->ips[user - 1] == (uint64_t)PERF_CONTEXT_USER;
+	if (user == callers->count || !(marked || callers->cpumode == PERF_RECORD_MISC_USER))
+		return false;
+	callers->leaf_ip = callers->ips[user];
+	callers->leaf_cpumode = callers->cpumode = PERF_RECORD_MISC_USER;
+	callers->ips += user + 1;
+	callers->count -= user + 1;
+	callers->exact = false;
+	return true;
+}
+
+size_t callers_depth(const struct callers *callers)
+{
+	size_t depth = 1;
+	for (size_t i = 0; i < callers->count; i++)
+		depth += !chain_is_mark(callers->ips[i]);
+	return depth;
+}
+
+/*
+ * Writes a chain in the form that is interned, outermost call first. The meaning of an address depends
+ * only on the words before it: the mode of its part, and CHAIN_EXACT if it is no return address. The
+ * first word states how the chain ended.
+ */
+static bool arrange(struct chains *chains, const struct callers *callers)
+{
+	/*
+	 * In the worst case, each address is a part of its own, and CHAIN_MODE and CHAIN_EXACT precede
+	 * it.
+	 */
+	if (!vec_reserve(&chains->words, callers->count * 2 + 3))
+		return false;
+	uint64_t *word = chains->words.items;
+	if (callers_end(callers) != SP_MISC_END_UNKNOWN)
+		*word++ = CHAIN_END(callers_end(callers));
+	for (size_t left = callers->count; left;) {
+		struct part part = last_part(callers, left);
+		if (part.begin < part.end)
+			*word++ = CHAIN_MODE(part.cpumode);
+		for (size_t i = part.end; i > part.begin; i--) {
+			if (part.exact && i == part.begin + 1)
+				*word++ = CHAIN_EXACT;
+			*word++ = callers->ips[i - 1];
+		}
+		if (part.gap)
+			*word++ = CHAIN_GAP;
+		left = part.begin ? part.begin - 1 : 0;
+	}
+	chains->words.count = (size_t)(word - chains->words.items);
+	return true;
+}
+
+static size_t common_words(const struct last_chain *last, const struct chains *chains)
+{
+	const uint64_t *a = last->words.items, *b = chains->words.items;
+	size_t most = last->words.count, same = 0;
+	if (chains->words.count < most)
+		most = chains->words.count;
+	while (same < most && a[same] == b[same])
+		same++;
+	return same;
+}
+
+/* Makes the buffer the words of the last chain, and the old words the new buffer. */
+static void swap_words(struct last_chain *last, struct chains *chains)
+{
+	__typeof__(last->words.items) items = last->words.items;
+	size_t capacity = last->words.capacity;
+	last->words.items = chains->words.items;
+	last->words.count = chains->words.count;
+	last->words.capacity = chains->words.capacity;
+	chains->words.items = items;
+	chains->words.count = 0;
+	chains->words.capacity = capacity;
+}
+
+static uint32_t intern(struct chains *chains, uint32_t root, const struct callers *callers)
+{
+	struct last_chain *last = &chains->last[root % CHAIN_ROOTS];
+	if (!arrange(chains, callers))
+		return RADIX_NONE;
+	bool known = last->used && last->root == root;
+	size_t common = known ? common_words(last, chains) : 0;
+	if (!known)
+		last->path.count = 0;
+	last->used = false;
+	last->root = root;
+	uint32_t node = radix_add(&chains->radix, root, chains->words.items, chains->words.count,
+				  common, &last->path);
+	if (node == RADIX_NONE)
+		return RADIX_NONE;
+	swap_words(last, chains);
+	last->used = true;
+	return node;
+}
+
+static inline uint64_t mix_ip(uint64_t sum, uint64_t ip)
+{
+	return (sum << 9 | sum >> 55) + ip;
+}
+
+/*
+ * Weak but fast hash of a chain; the chains themselves are compared if hashes are equal. Four
+ * independent sums let the CPU add in parallel.
+ */
+static uint64_t hash_callers(uint32_t root, const struct callers *callers)
+{
+	uint64_t a = root, b = callers->cpumode | (uint64_t)callers->misc << 16;
+	uint64_t c = callers->exact, d = callers->count;
+	const uint64_t *ips = callers->ips; /* NULL if there are no addresses */
+	size_t i = 0;
+	for (; callers->count - i >= 4; i += 4) {
+		a = mix_ip(a, ips[i]);
+		b = mix_ip(b, ips[i + 1]);
+		c = mix_ip(c, ips[i + 2]);
+		d = mix_ip(d, ips[i + 3]);
+	}
+	for (; i < callers->count; i++)
+		a = mix_ip(a, ips[i]);
+	return hash_pair(hash_pair(a, b), hash_pair(c, d));
+}
+
+static bool is_same(const struct chain *chain, uint64_t hash, uint32_t root,
+		    const struct callers *callers)
+{
+	return chain->hash == hash && chain->root == root && chain->node != RADIX_NONE &&
+	       chain->cpumode == callers->cpumode && chain->misc == callers->misc &&
+	       chain->exact == callers->exact &&
+	       chain->ips.count == callers->count &&
+	       (!callers->count ||
+		memcmp(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t)) == 0);
+}
+
+static bool start_memory(struct chains *chains)
+{
+	chains->memory = calloc(CHAIN_MEMORY, sizeof(*chains->memory));
+	for (size_t i = 0; chains->memory && i < CHAIN_MEMORY; i++)
+		chains->memory[i].node = RADIX_NONE;
+	return chains->memory != NULL;
+}
+
+struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers)
+{
+	if (!chains->memory && !start_memory(chains))
+		return NULL;
+	uint64_t hash = hash_callers(root, callers);
+	struct chain *chain = &chains->memory[hash % CHAIN_MEMORY];
+	if (is_same(chain, hash, root, callers))
+		return chain;
+	chain->node = RADIX_NONE;
+	if (!vec_reserve(&chain->ips, callers->count))
+		return NULL;
+	if (callers->count)
+		memcpy(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t));
+	chain->ips.count = callers->count;
+	chain->hash = hash;
+	chain->root = root;
+	chain->cpumode = callers->cpumode;
+	chain->misc = callers->misc;
+	chain->exact = callers->exact;
+	chain->last_answer = chain->last_leaf = 0;
+	chain->node = intern(chains, root, callers);
+	return chain->node == RADIX_NONE ? NULL : chain;
+}

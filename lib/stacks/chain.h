@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Interns the call chains of samples as recorded: instruction pointers with modes, the outermost call
+ * first. They are resolved to functions later, once for each distinct chain.
+ */
+#ifndef STACKS_CHAIN_H
+#define STACKS_CHAIN_H
+
+#include <sprof/record.h>
+#include "base/vec.h"
+#include "profile/radix.h"
+#include "stacks/stack_end.h"
+
+/*
+ * Words of an interned chain that are not instruction pointers. Like the kernel's marks, they are above
+ * PERF_CONTEXT_MAX, where no code can be.
+ */
+#define CHAIN_MODE(cpumode) ((uint64_t)-16 + (cpumode)) /* mode of the following instruction pointers */
+#define CHAIN_EXACT ((uint64_t)-1) /* the next address is an executed instruction, not a return address */
+#define CHAIN_GAP ((uint64_t)-2)   /* calls are missing here */
+/* First word: how the chain ended, as enum sp_misc_end, END_DEFERRED or END_INVALID. */
+#define CHAIN_END(end) ((uint64_t)-32 + (end))
+
+/*
+ * Flag in callers.misc, in a bit outside of SP_MISC_STACK: the deferred user part of the chain is
+ * missing.
+ */
+#define CALLERS_DEFERRED 1
+/* Flag in callers.misc: the chain was truncated at an address where no code can run. */
+#define CALLERS_INVALID 2
+
+static inline bool chain_is_mark(uint64_t word)
+{
+	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/*
+ * Returns the mode of code after a PERF_CONTEXT_* mark, as PERF_RECORD_MISC_*; CPUMODE_UNKNOWN for
+ * unknown marks.
+ */
+uint16_t chain_mark_cpumode(uint64_t mark);
+
+static inline bool chain_is_end(uint64_t word)
+{
+	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(END_INVALID);
+}
+
+/* A recorded chain and the node of its interned form: one entry of a cache. */
+struct chain {
+	uint64_t hash;
+	uint32_t root;
+	uint32_t node;    /* node of the interned chain; RADIX_NONE: the entry is unused */
+	uint16_t cpumode; /* this and the next two members: see struct callers */
+	uint16_t misc;
+	bool exact;
+	VEC(uint64_t) ips;
+	uint32_t last_answer, last_leaf; /* for the caller of chains_add(): leaf of the last sample with
+					  * this chain, and its answer; 0 in a new entry */
+};
+
+/*
+ * The chain that was interned last under a root. The next chain often has the same outer calls, which
+ * are then not searched again.
+ */
+struct last_chain {
+	uint32_t root;
+	bool used;
+	VEC(uint64_t) words;
+	struct radix_path path;
+};
+
+/*
+ * Number of entries in the cache of recorded chains. Most chains are found there and need not be
+ * interned again.
+ */
+#define CHAIN_MEMORY 16384
+#define CHAIN_ROOTS 32
+
+struct chains {
+	struct radix radix;
+	struct chain *memory;
+	struct last_chain last[CHAIN_ROOTS];
+	VEC(uint64_t) words; /* buffer for the words of one chain */
+};
+
+/* A zeroed struct chains is empty. */
+void chains_deinit(struct chains *chains);
+
+/* Callers of a sampled address, from its call chain, innermost first. */
+struct callers {
+	const uint64_t *ips;
+	size_t count;
+	uint16_t cpumode; /* mode of the first address */
+	uint16_t misc;    /* SP_MISC_STACK bits, which state how the stack was unwound; 0: the chain is the
+			   * kernel's */
+	bool exact;       /* the first address is an executed instruction, not a return address */
+	uint64_t leaf_ip;
+	uint16_t leaf_cpumode;
+};
+
+/* Sampled address, and its mode. */
+struct sampled {
+	uint64_t ip;
+	uint16_t cpumode;
+	bool has_ip;
+};
+
+struct sampled sampled_of(const struct sp_record *record);
+
+/*
+ * Returns the callers in a recorded or unwound chain, innermost first. A PERF_CONTEXT_* mark precedes
+ * each part. A part of the same mode as the part before begins with an executed address. Two marks in a
+ * row mean missing calls (SP_MISC_SHORTENED).
+ */
+struct callers callers_of(const struct sampled *sampled, uint16_t misc, const uint64_t *ips,
+			  size_t count);
+
+static inline enum sp_misc_end callers_end(const struct callers *callers)
+{
+	if (callers->misc & CALLERS_DEFERRED)
+		return END_DEFERRED;
+	if (callers->misc & CALLERS_INVALID)
+		return END_INVALID;
+	return (enum sp_misc_end)((callers->misc & SP_MISC_END_MASK) >> SP_MISC_END_SHIFT);
+}
+
+/*
+ * Gets the outermost call, its mode, and whether it is an executed address (not a return address).
+ * Returns false if the chain is empty.
+ */
+bool callers_outermost(const struct callers *callers, uint64_t *ip_ret, uint16_t *cpumode_ret,
+		       bool *exact_ret);
+
+/* Removes the outermost call; the chain must have one. */
+void callers_drop_outermost(struct callers *callers);
+
+/*
+ * Limits the stack to `count` calls: the sampled address and count - 1 callers; count is at least 1.
+ * Returns whether callers were removed; then the stack ends at the depth limit.
+ */
+bool callers_limit(struct callers *callers, size_t count);
+
+/*
+ * Truncates the chain to its first `count` words, less marks at their end. The stack then ends at an
+ * invalid address.
+ */
+void callers_truncate(struct callers *callers, size_t count);
+
+/*
+ * Removes the user part of a chain, below which the stack counts as complete: of an interrupt's chain, it
+ * belongs to the interrupted thread.
+ */
+void callers_drop_user(struct callers *callers);
+
+/*
+ * Removes the kernel part of a chain: then the sampled address is the innermost one outside of the kernel.
+ * *kernel_ret: the part in the kernel, with the sampled address; it may point into itself, and must not be
+ * copied. Returns false, and removes nothing, if the chain has no user part.
+ */
+bool callers_drop_kernel(struct callers *callers, struct callers *kernel_ret);
+
+/* Returns the number of calls: the sampled address and its callers. */
+size_t callers_depth(const struct callers *callers);
+
+/*
+ * Interns a chain that has callers or a known end, under a root. Returns its cache entry, valid until
+ * the next call; NULL when out of memory.
+ */
+struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers);
+
+#endif

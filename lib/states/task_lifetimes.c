@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "states/task_lifetimes.h"
+
+#include <stdlib.h>
+#include "base/error.h"
+
+void lifetimes_deinit(struct lifetimes *lifetimes)
+{
+	vec_deinit(&lifetimes->events);
+	u64map_deinit(&lifetimes->runs_of);
+	vec_deinit(&lifetimes->runs);
+	vec_deinit(&lifetimes->lifetimes);
+}
+
+/*
+ * Returns false for a FORK record that perf or sprof synthesized: the task is older than the recording.
+ */
+static bool was_recorded_live(const struct sp_record *record)
+{
+	return record->id.time_ns && !(record->type == PERF_RECORD_FORK &&
+				       record->misc & PERF_RECORD_MISC_FORK_EXEC);
+}
+
+static struct sp_error *add_task(struct lifetimes *lifetimes, const struct sp_record *record)
+{
+	const struct sp_task *task = &record->task;
+	struct lifetime_event *event = vec_push(&lifetimes->events);
+	if (!event)
+		return error_no_memory();
+	*event = (struct lifetime_event){record->id.time_ns, task->pid, task->tid,
+				     record->type == PERF_RECORD_EXIT};
+	return NULL;
+}
+
+static struct lifetime_runs *runs_of(struct lifetimes *lifetimes, uint32_t tid)
+{
+	bool added;
+	if (!vec_reserve(&lifetimes->runs, lifetimes->runs.count + 1))
+		return NULL;
+	const uint32_t *index = u64map_put(&lifetimes->runs_of, tid, (uint32_t)lifetimes->runs.count, &added);
+	if (!index)
+		return NULL;
+	if (added)
+		*vec_push(&lifetimes->runs) = (struct lifetime_runs){0};
+	return &lifetimes->runs.items[*index];
+}
+
+/* A task that ends runs until its end, but its event sends no switch record any more. */
+static struct sp_error *add_switch(struct lifetimes *lifetimes, uint32_t tid, uint64_t time_ns,
+				   bool out)
+{
+	struct lifetime_runs *runs = runs_of(lifetimes, tid);
+	if (!runs)
+		return error_no_memory();
+	/* Overflow is impossible in valid files; in others it only makes the sum wrong. */
+	uint64_t sum = (uint64_t)runs->sum_ns;
+	runs->sum_ns = (int64_t)(out ? sum + time_ns : sum - time_ns);
+	runs->open += out ? -1 : 1;
+	return NULL;
+}
+
+struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_record *record)
+{
+	uint64_t time_ns = record->id.time_ns;
+	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	struct sp_error *error = NULL;
+	if (!lifetimes->wanted || !was_recorded_live(record))
+		return NULL;
+	switch (record->type) {
+	case PERF_RECORD_EXIT:
+		error = add_switch(lifetimes, record->task.tid, time_ns, true);
+		return error ? error : add_task(lifetimes, record);
+	case PERF_RECORD_FORK:
+		return add_task(lifetimes, record);
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return add_switch(lifetimes, record->id.tid, time_ns, out);
+	default:
+		return NULL;
+	}
+}
+
+/* Orders by thread and time. At one time, the end of an earlier task comes before the next begin. */
+static int compare_events(const void *a, const void *b)
+{
+	const struct lifetime_event *x = a, *y = b;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (int)y->ends - (int)x->ends;
+}
+
+bool lifetimes_finish(struct lifetimes *lifetimes, uint64_t end_ns)
+{
+	const struct lifetime_event *events = lifetimes->events.items;
+	if (!lifetimes->events.count)
+		return true;
+	qsort(lifetimes->events.items, lifetimes->events.count, sizeof(*events), compare_events);
+	for (size_t i = 0; i < lifetimes->events.count; i++) {
+		const struct lifetime_event *begin = &events[i], *next = begin + 1;
+		bool has_next = i + 1 < lifetimes->events.count && next->tid == begin->tid;
+		if (begin->ends)
+			continue;
+		struct lifetime *lifetime = vec_push(&lifetimes->lifetimes);
+		if (!lifetime)
+			return false;
+		*lifetime = (struct lifetime){begin->time_ns, has_next ? next->time_ns : end_ns, begin->pid,
+				      begin->tid};
+		if (lifetime->end_ns < lifetime->begin_ns)
+			lifetime->end_ns = lifetime->begin_ns;
+	}
+	return true;
+}
+
+bool lifetimes_cpu_ns(const struct lifetimes *lifetimes, uint32_t tid, uint64_t *ret)
+{
+	const uint32_t *index = u64map_find(&lifetimes->runs_of, tid);
+	const struct lifetime_runs *runs = index ? &lifetimes->runs.items[*index] : NULL;
+	if (!runs || runs->open || runs->sum_ns < 0)
+		return false;
+	*ret = (uint64_t)runs->sum_ns;
+	return true;
+}

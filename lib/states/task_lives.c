@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ *	events      IN          OUT          WAKE       IN       EXIT
+ *	pieces   0  |     1     |      2     |     3    |    4   |
+ *	       blocked running    blocked      runnable   running
+ *
+ * Only records at both ends of a piece give its state, so a lost record makes at most the pieces beside it
+ * unknown.
+ */
+#include "states/task_lives.h"
+
+/* Part of a life's waits that must have a WAKE event, in percent, if all wake-ups were recorded. */
+#define WAKES_PERCENT 90
+
+void task_lives_deinit(struct task_lives *lives)
+{
+	vec_deinit(&lives->items);
+}
+
+/* State that an event requires just before it. */
+enum needed {
+	NEEDS_NOTHING, /* end of the recording */
+	NEEDS_RUNNING,
+	NEEDS_OFF,
+	NEEDS_ANY,     /* the thread runs at the event; it may have begun to run there */
+};
+
+static enum needed needed_before(const struct task_lives *lives, const struct task_life *life,
+				 size_t index)
+{
+	if (index == life->count)
+		return life->totals.ended ? NEEDS_RUNNING : NEEDS_NOTHING;
+	switch (lives->events->items.items[life->first + index].kind) {
+	case TASK_EVENT_OUT:
+	case TASK_EVENT_PREEMPT:
+		return NEEDS_RUNNING;
+	case TASK_EVENT_SEEN:
+		return NEEDS_ANY;
+	default:
+		return NEEDS_OFF;
+	}
+}
+
+static enum task_state state_after(unsigned int kind)
+{
+	switch (kind) {
+	case TASK_EVENT_OUT:
+		return TASK_BLOCKED;
+	case TASK_EVENT_PREEMPT:
+	case TASK_EVENT_WAKE:
+		return TASK_RUNNABLE;
+	default:
+		return TASK_RUNNING;
+	}
+}
+
+/* Returns the state before a life's first event. */
+static enum task_state state_at_begin(const struct task_life *life, enum needed needed)
+{
+	if (life->totals.born)
+		return TASK_RUNNABLE;
+	if (!life->count && life->ran)
+		return TASK_RUNNING;
+	return needed == NEEDS_RUNNING || needed == NEEDS_ANY ? TASK_RUNNING : TASK_BLOCKED;
+}
+
+static bool agree(enum task_state state, enum needed needed)
+{
+	switch (needed) {
+	case NEEDS_RUNNING:
+		return state == TASK_RUNNING;
+	case NEEDS_OFF:
+		return state != TASK_RUNNING;
+	default:
+		return true;
+	}
+}
+
+/* Returns the CPU of an event of a life; TASK_CPU_UNKNOWN: unknown. */
+static uint32_t cpu_of(const struct task_event *event)
+{
+	return event->kind == TASK_EVENT_WAKE ? TASK_CPU_UNKNOWN : event->cpu;
+}
+
+/*
+ * Gets the CPU on which the thread ran between two events, if it ran. Returns false if the events contradict
+ * each other: they were on different CPUs.
+ */
+static bool cpu_between(const struct task_lives *lives, const struct task_life *life, size_t index,
+			uint32_t *ret)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	uint32_t first = index ? cpu_of(&events[index - 1]) : TASK_CPU_UNKNOWN;
+	uint32_t last = index < life->count ? cpu_of(&events[index]) : life->end_cpu;
+	*ret = first != TASK_CPU_UNKNOWN ? first : last;
+	return first == TASK_CPU_UNKNOWN || last == TASK_CPU_UNKNOWN || first == last;
+}
+
+/*
+ * Splits a piece, whose ends contradict each other, at the gaps within it: the state before the first gap
+ * and the state after the last one are known. Without gaps, all of it is unknown.
+ */
+static size_t split_lost(const struct task_lives *lives, const struct task_piece *whole,
+			 enum needed needed, struct task_piece *ret)
+{
+	struct task_gap_list gaps = task_gaps_of(lives->gaps, whole->cpu);
+	size_t begin = sorted_below(gaps.items, gaps.count, .begin_ns, whole->begin_ns);
+	size_t end = sorted_below(gaps.items, gaps.count, .begin_ns, whole->end_ns);
+	struct task_piece before = *whole, lost = *whole, after = *whole;
+	lost.state = TASK_UNKNOWN;
+	lost.certain = before.certain = after.certain = true;
+	if (begin && gaps.items[begin - 1].end_ns > whole->begin_ns)
+		begin--;
+	if (begin == end) {
+		ret[0] = lost;
+		return 1;
+	}
+	if (gaps.items[begin].begin_ns > whole->begin_ns)
+		lost.begin_ns = gaps.items[begin].begin_ns;
+	if (gaps.items[end - 1].end_ns < whole->end_ns && needed != NEEDS_NOTHING)
+		lost.end_ns = gaps.items[end - 1].end_ns;
+	before.end_ns = lost.begin_ns;
+	after.begin_ns = lost.end_ns;
+	after.state = needed == NEEDS_RUNNING ? TASK_RUNNING : TASK_BLOCKED;
+	ret[0] = before;
+	ret[1] = lost;
+	ret[2] = after;
+	return 3;
+}
+
+size_t task_life_pieces(const struct task_lives *lives, const struct task_life *life, size_t index,
+			struct task_piece *ret)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	enum needed needed = needed_before(lives, life, index);
+	struct task_piece piece = {
+		.begin_ns = index ? events[index - 1].time_ns : life->totals.begin_ns,
+		.end_ns = index < life->count ? events[index].time_ns : life->totals.end_ns,
+		.state = index ? state_after(events[index - 1].kind) : state_at_begin(life, needed),
+		.cpu = TASK_CPU_UNKNOWN,
+		.open = index == life->count && !life->totals.ended,
+	};
+	if (!lives->known)
+		piece.state = TASK_UNKNOWN;
+	bool agrees = agree(piece.state, needed);
+	if (piece.state == TASK_RUNNING)
+		agrees &= cpu_between(lives, life, index, &piece.cpu) || needed != NEEDS_RUNNING;
+	/*
+	 * A thread that could run when records were lost may since have blocked. Only the record that ends
+	 * its running would contradict that.
+	 */
+	bool may_block = piece.state == TASK_RUNNABLE ? needed != NEEDS_RUNNING
+			 : piece.state == TASK_RUNNING && needed == NEEDS_NOTHING;
+	bool ends_unseen = may_block && task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu),
+							  piece.begin_ns, piece.end_ns);
+	/* Without records of any CPU, as of disabled events, it may even have woken again. */
+	if (lives->gaps->any_cpu && piece.state == TASK_RUNNING)
+		agrees &= !task_gaps_overlap(task_gaps_of(lives->gaps, piece.cpu), piece.begin_ns,
+					     piece.end_ns);
+	if (piece.state != TASK_UNKNOWN && (!agrees || ends_unseen)) {
+		if (!ends_unseen)
+			piece.cpu = TASK_CPU_UNKNOWN;
+		return split_lost(lives, &piece, ends_unseen ? NEEDS_NOTHING : needed, ret);
+	}
+	ret[0] = piece;
+	return 1;
+}
+
+size_t task_life_index(const struct task_lives *lives, const struct task_life *life, uint64_t time_ns)
+{
+	return sorted_up_to(lives->events->items.items + life->first, life->count, .time_ns, time_ns);
+}
+
+/* State of the loop that makes the lifetimes of one thread. */
+struct maker {
+	struct task_lives *lives;
+	struct task_thread *thread;
+	struct task_event *items; /* all events */
+	size_t next;              /* events before this index stay */
+	struct task_life *life;   /* the current one; NULL: none */
+	bool dead;                /* an EXIT came last: events without FORK or exec are of its end */
+};
+
+/* Returns whether a thread was on a CPU for most of the time between two counts of schedstat. */
+static bool mostly_ran(const struct task_thread *thread)
+{
+	const struct task_schedstat *early = &thread->early, *late = &thread->late;
+	return late->time_ns > early->time_ns && late->run_ns > early->run_ns &&
+	       late->run_ns - early->run_ns > (late->time_ns - early->time_ns) / 2;
+}
+
+static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32_t pid)
+{
+	maker->life = vec_push(&maker->lives->items);
+	if (!maker->life)
+		return false;
+	*maker->life = (struct task_life){
+		.totals = {.pid = pid ? pid : maker->thread->tid, .tid = maker->thread->tid,
+			   .begin_ns = begin_ns, .born = born},
+		.first = maker->next,
+		.ran = maker->thread->sampled || mostly_ran(maker->thread),
+	};
+	maker->thread->life_count++;
+	maker->dead = false;
+	return true;
+}
+
+static void end_life(struct maker *maker, uint64_t end_ns, bool ended, uint32_t cpu)
+{
+	struct task_totals *totals = &maker->life->totals;
+	totals->end_ns = end_ns > totals->begin_ns ? end_ns : totals->begin_ns;
+	totals->ended = ended;
+	maker->life->count = maker->next - maker->life->first;
+	maker->life->end_cpu = cpu;
+	maker->life = NULL;
+}
+
+/* Returns whether an event changes the state that follows from the events of the life so far. */
+static bool changes_state(const struct maker *maker, unsigned int kind)
+{
+	bool any = maker->next > maker->life->first;
+	enum task_state state = any ? state_after(maker->items[maker->next - 1].kind) : TASK_UNKNOWN;
+	if (kind == TASK_EVENT_WAKE)
+		return state == TASK_BLOCKED || (!any && !maker->life->totals.born);
+	return kind != TASK_EVENT_SEEN || state != TASK_RUNNING;
+}
+
+/* Returns false when out of memory. */
+static bool add_event(struct maker *maker, struct task_event event)
+{
+	unsigned int kind = event.kind & ~(unsigned int)TASK_EVENT_TRACE;
+	uint32_t pid = maker->thread->pid;
+	if (event.kind & TASK_EVENT_TRACE && maker->thread->switched)
+		return true;
+	if (event.time_ns > maker->lives->last_ns) {
+		maker->dead |= kind == TASK_EVENT_FORK && !maker->life;
+		return true;
+	}
+	if (event.time_ns < maker->lives->begin_ns) {
+		maker->dead = kind == TASK_EVENT_EXIT;
+		return true;
+	}
+	if (kind == TASK_EVENT_FORK) {
+		/* Each event that has task records may have written one. */
+		if (maker->life && maker->life->totals.born && maker->next == maker->life->first)
+			return true;
+		if (maker->life)
+			end_life(maker, event.time_ns, false, TASK_CPU_UNKNOWN);
+		return begin_life(maker, event.time_ns, true, event.cpu);
+	}
+	if (maker->dead && kind != TASK_EVENT_EXEC)
+		return true;
+	if (!maker->life && !begin_life(maker, maker->dead ? event.time_ns : maker->lives->first_ns,
+					false, pid))
+		return false;
+	if (kind == TASK_EVENT_EXIT) {
+		end_life(maker, event.time_ns, true, event.cpu);
+		maker->dead = true;
+		return true;
+	}
+	event.kind = (kind == TASK_EVENT_EXEC ? TASK_EVENT_SEEN : kind) & 0xff;
+	if (changes_state(maker, event.kind))
+		maker->items[maker->next++] = event;
+	return true;
+}
+
+/* Returns whether a thread had ended when the recording began. A ring in overwrite mode describes its end. */
+static bool was_over(const struct task_thread *thread, const struct task_event *events)
+{
+	if (!thread->over || thread->sampled)
+		return false;
+	return !thread->count || events[thread->first].kind == TASK_EVENT_FORK ||
+	       events[thread->first].kind == TASK_EVENT_EXEC;
+}
+
+bool task_lives_make(struct task_lives *lives, struct task_events *events)
+{
+	struct maker maker = {.lives = lives, .items = events->items.items};
+	for (size_t i = 0; i < events->threads.count; i++) {
+		struct task_thread *thread = maker.thread = &events->threads.items[i];
+		thread->first_life = lives->items.count;
+		maker.dead = was_over(thread, events->items.items);
+		/* Switches of a thread that is not recorded are incomplete. */
+		if (!thread->own)
+			continue;
+		for (size_t j = 0; j < thread->count; j++)
+			if (!add_event(&maker, events->items.items[thread->first + j]))
+				return false;
+		bool silent = !thread->life_count && !maker.dead;
+		if (silent && !begin_life(&maker, lives->first_ns, false, thread->pid))
+			return false;
+		if (maker.life)
+			end_life(&maker, lives->last_ns, false, TASK_CPU_UNKNOWN);
+	}
+	events->items.count = maker.next;
+	return true;
+}
+
+static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
+{
+	if (value < low)
+		return low;
+	return value > high ? high : value;
+}
+
+/* Adds the part of a piece within a time. `woken`: the piece begins when the thread is woken. */
+static void add_piece(const struct task_lives *lives, const struct task_piece *piece, bool woken,
+		      uint64_t from_ns, uint64_t until_ns, struct task_totals *ret)
+{
+	uint64_t begin_ns = clamp(piece->begin_ns, from_ns, until_ns);
+	uint64_t end_ns = clamp(piece->end_ns, from_ns, until_ns);
+	uint64_t length = end_ns - begin_ns, lost = 0;
+	uint64_t *const sums[TASK_STATES] = {&ret->unknown_ns, &ret->running_ns, &ret->runnable_ns,
+					     &ret->blocked_ns};
+	if (!piece->certain)
+		lost = task_gaps_overlap(task_gaps_of(lives->gaps, piece->cpu), begin_ns, end_ns);
+	*sums[piece->state] += length - lost;
+	ret->unknown_ns += lost;
+	if (woken && piece->state == TASK_RUNNABLE)
+		ret->woken_ns += length - lost;
+	if (piece->state != TASK_BLOCKED || !length)
+		return;
+	ret->waits++;
+	if (length - lost > ret->longest_wait_ns)
+		ret->longest_wait_ns = length - lost;
+}
+
+/* Counts the preemptions and migrations at an event. *cpu is the last known CPU. */
+static void count_event(const struct task_event *event, uint32_t *cpu, struct task_totals *ret)
+{
+	ret->preemptions += event->kind == TASK_EVENT_PREEMPT;
+	if (cpu_of(event) == TASK_CPU_UNKNOWN)
+		return;
+	ret->migrations += *cpu != TASK_CPU_UNKNOWN && *cpu != event->cpu;
+	*cpu = event->cpu;
+}
+
+void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
+		   uint64_t until_ns, struct task_totals *ret)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	/* An event at `from_ns` belongs to this time, and one at `until_ns` to the next. */
+	size_t begin = sorted_below(events, life->count, .time_ns, from_ns);
+	uint32_t cpu = begin ? cpu_of(&events[begin - 1]) : TASK_CPU_UNKNOWN;
+	for (size_t i = begin; i <= life->count; i++) {
+		struct task_piece pieces[TASK_PIECES];
+		size_t count = task_life_pieces(lives, life, i, pieces);
+		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
+		for (size_t j = 0; j < count; j++)
+			add_piece(lives, &pieces[j], woken, from_ns, until_ns, ret);
+		if (i == life->count || events[i].time_ns >= until_ns)
+			return;
+		count_event(&events[i], &cpu, ret);
+	}
+}
+
+/* Returns the source of the time from waking to running: wake-ups, if nearly all waits have one. */
+static enum task_split split_of(const struct task_lives *lives, const struct task_life *life)
+{
+	const struct task_event *events = lives->events->items.items + life->first;
+	uint64_t wakes = 0, outs = 0;
+	for (size_t i = 0; i < life->count; i++) {
+		wakes += events[i].kind == TASK_EVENT_WAKE;
+		outs += events[i].kind == TASK_EVENT_OUT;
+	}
+	return wakes && wakes * 100 >= outs * WAKES_PERCENT ? TASK_SPLIT_WAKING : TASK_SPLIT_NONE;
+}
+
+/* Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. */
+static void split_blocked(struct task_totals *totals, const struct task_thread *thread)
+{
+	const struct task_schedstat *early = &thread->early, *late = &thread->late;
+	uint64_t wait_before = totals->born ? 0 : early->wait_ns;
+	if (totals->split != TASK_SPLIT_NONE || !late->time_ns || late->time_ns < totals->begin_ns ||
+	    (!totals->born && early->time_ns == late->time_ns) || late->wait_ns < wait_before)
+		return;
+	uint64_t wait = late->wait_ns - wait_before;
+	uint64_t more = wait > totals->runnable_ns ? wait - totals->runnable_ns : 0;
+	if (more > totals->blocked_ns)
+		more = totals->blocked_ns;
+	totals->runnable_ns += more;
+	totals->woken_ns += more;
+	totals->blocked_ns -= more;
+	totals->split = TASK_SPLIT_SCHEDSTAT;
+}
+
+void task_lives_sum(struct task_lives *lives)
+{
+	const struct task_thread *threads = lives->events->threads.items;
+	for (size_t i = 0; i < lives->items.count; i++) {
+		struct task_life *life = &lives->items.items[i];
+		task_life_sum(lives, life, 0, UINT64_MAX, &life->totals);
+		life->totals.split = split_of(lives, life);
+	}
+	for (size_t i = 0; i < lives->events->threads.count; i++) {
+		const struct task_thread *thread = &threads[i];
+		if (thread->life_count && lives->known)
+			split_blocked(&lives->items.items[thread->first_life + thread->life_count - 1].totals,
+				      thread);
+	}
+}

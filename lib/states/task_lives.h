@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Lifetimes of threads, and their states between two events. The state before an event and the state after
+ * the event before it must agree; if they do not, records between them were lost.
+ */
+#ifndef STATES_TASK_LIVES_H
+#define STATES_TASK_LIVES_H
+
+#include "states/task_events.h"
+#include "states/task_gaps.h"
+#include "states/task_states.h"
+
+struct task_life {
+	struct task_totals totals;
+	size_t first, count; /* events; none of them is FORK or EXIT */
+	uint32_t end_cpu;    /* CPU of the EXIT */
+	bool ran;            /* without events: it ran all the time */
+};
+
+/* A zeroed struct is empty. Everything is borrowed from struct task_states. */
+struct task_lives {
+	VEC(struct task_life) items;
+	const struct task_events *events;
+	const struct task_gaps *gaps;
+	uint64_t first_ns, last_ns; /* begin and end of the recording */
+	uint64_t begin_ns;          /* earlier events are of earlier files; 0: of none */
+	bool known;                 /* some thread has switches */
+};
+
+void task_lives_deinit(struct task_lives *lives);
+
+/*
+ * Makes the lifetimes of sorted events, and removes events that do not change a state. Sets the members
+ * of the totals that are no sums. Returns false when out of memory.
+ */
+bool task_lives_make(struct task_lives *lives, struct task_events *events);
+
+/* Part of the time between two events. Parts of one life are disjoint, and ascend. */
+struct task_piece {
+	uint64_t begin_ns, end_ns;
+	enum task_state state;
+	uint32_t cpu;  /* gaps of this CPU are unknown time within the piece */
+	bool certain;  /* gaps within it do not matter */
+	bool open;     /* had not ended when the recording ended */
+};
+
+#define TASK_PIECES 3
+
+/*
+ * Gets the pieces between the events `index` - 1 and `index` of a life; `index` is at most its count.
+ * Returns their number, up to TASK_PIECES.
+ */
+size_t task_life_pieces(const struct task_lives *lives, const struct task_life *life, size_t index,
+			struct task_piece *ret);
+
+/* Returns the index for task_life_pieces() of the pieces at a time. */
+size_t task_life_index(const struct task_lives *lives, const struct task_life *life, uint64_t time_ns);
+
+/* Adds a life's sums and counts within a time. */
+void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
+		   uint64_t until_ns, struct task_totals *ret);
+
+/* Sets the sums and counts of all totals. */
+void task_lives_sum(struct task_lives *lives);
+
+#endif

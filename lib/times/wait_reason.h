@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reason of a wait: the kernel functions of its call chain, else its system call, identify the object that a
+ * thread waits for.
+ */
+#ifndef TIMES_WAIT_REASON_H
+#define TIMES_WAIT_REASON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Reason 0 is "unknown". Other reasons are numbers below WAIT_REASONS_MAX. */
+#define WAIT_UNKNOWN 0
+#define WAIT_REASONS_MAX 64
+
+/*
+ * Returns the reason that a kernel function stands for; WAIT_UNKNOWN if it stands for none. Suffixes of
+ * the compiler's clones (".part.0") do not matter. A function that enters a system call
+ * ("__x64_sys_read") stands for the call.
+ */
+uint8_t wait_reason_of_function(const char *name);
+
+/*
+ * Returns the reason of a blocked system call by its number. `arch`: as in the file's header ("x86_64",
+ * "aarch64"); NULL or others: WAIT_UNKNOWN.
+ */
+uint8_t wait_reason_of_syscall(const char *arch, uint32_t number);
+
+/* Returns a reason's name ("futex", "poll", ...), a constant. */
+const char *wait_reason_name(uint8_t reason);
+
+/* Returns the state of a thread that waits for this reason ("[blocked: futex]"), a constant. */
+const char *wait_reason_state(uint8_t reason);
+
+#endif
