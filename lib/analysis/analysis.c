@@ -45,16 +45,12 @@ static bool set_own_options(struct run *run, const struct sp_recording *recordin
 
 static struct sp_error *run_all(struct run *run, struct merged *merged, size_t index)
 {
-	struct sp_error *error = recording_read(run, merged);
-	if (error)
-		return error;
-	error = merged_add(merged, run, index);
-	if (error)
-		return error;
+	TRY(recording_read(run, merged));
+	TRY(merged_add(merged, run, index));
 	/* Symbols for which memory was too short would be shown as addresses. */
 	if (resolver_no_memory(run->resolver))
 		return error_no_memory();
-	error = findings_find(run);
+	struct sp_error *error = findings_find(run);
 	merged->recordings[index].finding_count = run->analysis->findings.count;
 	if (!error && run->options.samples.timeline && run->mode.states && merged->recording_count == 1)
 		run->analysis->states = take_ptr(run->sideband.states);
@@ -83,16 +79,10 @@ static struct sp_error *add_recording(struct sp_ctx *ctx, struct merged *merged,
 static struct sp_error *analyse_all(struct sp_ctx *ctx, const struct sp_recording *recordings,
 				    size_t count, struct merged *merged)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct sp_error *error = add_recording(ctx, merged, &recordings[i], i);
-		if (error)
-			return error;
-	}
-	struct sp_error *error = profiles_make(merged);
-	if (error)
-		return error;
-	if (!order_rows_by_time(merged->analysis, merged->options))
-		return error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		TRY(add_recording(ctx, merged, &recordings[i], i));
+	TRY(profiles_make(merged));
+	NEED(order_rows_by_time(merged->analysis, merged->options));
 	merged_scale_findings(merged);
 	return findings_order(merged->analysis);
 }
@@ -103,8 +93,7 @@ static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recordi
 {
 	CLEANUP(cleanup_sp_analysis_free) struct sp_analysis *analysis =
 		calloc(1, sizeof(*analysis));
-	if (!analysis)
-		return error_no_memory();
+	NEED(analysis);
 	struct merged merged = {0};
 	struct sp_error *error = merged_init(&merged, analysis, options, recordings, count);
 	if (!error)
@@ -127,13 +116,10 @@ static struct sp_error *analyse(struct sp_ctx *ctx, const struct sp_recording *r
 {
 	CLEANUP_FREE bool *exact = calloc(count + 1, sizeof(*exact));
 	bool missed = false;
-	if (!exact)
-		return error_no_memory();
+	NEED(exact);
 	for (size_t i = 0; i < count; i++)
 		exact[i] = reader_is_exact(recordings[i].reader);
-	struct sp_error *error = analyse_once(ctx, recordings, count, options, ret);
-	if (error)
-		return error;
+	TRY(analyse_once(ctx, recordings, count, options, ret));
 	for (size_t i = 0; i < count; i++)
 		missed |= pass_one_missed_records(recordings[i].reader, exact[i]);
 	if (!missed)
@@ -148,14 +134,10 @@ struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *
 {
 	struct analysis_options copy;
 	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
-	struct sp_error *error = analysis_options_copy(&copy, options);
-	if (error)
-		return error;
+	TRY(analysis_options_copy(&copy, options));
 	/* Several recordings of one program share most names. */
 	if (!copy.names && count > 1) {
-		error = sp_names_new(&names);
-		if (error)
-			return error;
+		TRY(sp_names_new(&names));
 		copy.names = names;
 	}
 	return analyse(ctx, recordings, count, &copy, ret);
@@ -166,9 +148,7 @@ struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 				 struct sp_analysis **ret)
 {
 	struct analysis_options copy;
-	struct sp_error *error = analysis_options_copy(&copy, options);
-	if (error)
-		return error;
+	TRY(analysis_options_copy(&copy, options));
 	const struct sp_recording recording = {.reader = reader,
 					       .time_origin_ns = copy.rows.time_origin_ns};
 	return analyse(ctx, &recording, 1, &copy, ret);

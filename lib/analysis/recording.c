@@ -88,11 +88,11 @@ static struct sp_error *make_labels(struct run *run)
 	for (size_t i = 0; i < run->names.frames.count; i++)
 		sourced += run->names.frames.items[i].sourced;
 	ctx_begin_step(run->ctx, SP_STEP_NAMES, sourced);
-	struct sp_error *error = labels_make(&run->labels, &run->names, &options,
-					     &run->analysis->functions, &run->analysis->nodes);
-	if (!error && run->work.matches)
-		error = matches_find(&run->matches, &run->labels, run->work.keys);
-	return error;
+	TRY(labels_make(&run->labels, &run->names, &options, &run->analysis->functions,
+			&run->analysis->nodes));
+	if (run->work.matches)
+		TRY(matches_find(&run->matches, &run->labels, run->work.keys));
+	return NULL;
 }
 
 /*
@@ -131,8 +131,7 @@ static struct sp_error *ranges_make(struct ranges *ranges, const struct sideband
 		if (splits[i + 1] - splits[begin] < size && i + 2 < count)
 			continue;
 		struct reader_extent *range = vec_push(ranges);
-		if (!range)
-			return error_no_memory();
+		NEED(range);
 		*range = (struct reader_extent){splits[begin], splits[i + 1]};
 		begin = i + 1;
 	}
@@ -208,8 +207,8 @@ static void free_repairs(struct run *run)
 static struct sp_error *resolve_step(struct worker *worker, struct ranges *ranges)
 {
 	(void)ranges;
-	struct sp_error *error = count_truncated_samples(&worker->counted);
-	return error ? error : chains_resolve(&worker->counted, &worker->resolved);
+	TRY(count_truncated_samples(&worker->counted));
+	return chains_resolve(&worker->counted, &worker->resolved);
 }
 
 static struct sp_error *sum_step(struct worker *worker, struct ranges *ranges)
@@ -229,8 +228,7 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 {
 	CLEANUP_FREE struct sp_error **errors = calloc(run->worker_count, sizeof(*errors));
 	struct sp_error *error = NULL;
-	if (!errors)
-		return error_no_memory();
+	NEED(errors);
 	struct step step = {.work = work, .workers = run->workers, .ranges = ranges,
 			    .errors = errors};
 	parallel_run((unsigned int)run->worker_count, do_part, &step);
@@ -297,13 +295,10 @@ static void work_init(struct run *run, const struct merged *merged)
 static struct sp_error *make_workers(struct run *run, size_t threads)
 {
 	run->workers = calloc(threads, sizeof(*run->workers));
-	if (!run->workers)
-		return error_no_memory();
+	NEED(run->workers);
 	while (run->worker_count < threads) {
 		struct worker *worker = &run->workers[run->worker_count++];
-		struct sp_error *error = counted_init(&worker->counted, &run->work, &run->names);
-		if (error)
-			return error;
+		TRY(counted_init(&worker->counted, &run->work, &run->names));
 	}
 	return NULL;
 }
@@ -325,16 +320,12 @@ static struct sp_error *read_ranges(struct run *run, struct ranges *ranges)
 	reader_unmap(run->reader);
 	if (error)
 		return error;
-	error = run->work.mode ? mode_add_rests(run) : NULL;
-	if (!error)
-		error = resolve_chains(run, ranges);
-	if (!error && run->work.mode)
-		error = mode_scale(run);
-	if (error)
-		return error;
-	error = make_labels(run);
-	if (error)
-		return error;
+	if (run->work.mode)
+		TRY(mode_add_rests(run));
+	TRY(resolve_chains(run, ranges));
+	if (run->work.mode)
+		TRY(mode_scale(run));
+	TRY(make_labels(run));
 	ctx_begin_step(run->ctx, SP_STEP_ROWS, 0);
 	return all_workers(run, ranges, sum_step);
 }
@@ -343,20 +334,16 @@ static struct sp_error *read_samples(struct run *run)
 {
 	size_t threads = has_counters(run->work.layout) ? 1 : run->threads;
 	CLEANUP(ranges_deinit) struct ranges ranges = {0};
-	struct sp_error *error = ranges_make(&ranges, &run->sideband, threads);
-	if (error)
-		return error;
+	TRY(ranges_make(&ranges, &run->sideband, threads));
 	if (run->sideband.deferred_count) {
 		run->work.deferred = &run->deferred;
-		error = deferred_read(&run->deferred, run->reader, run->sideband.splits.items,
-				      run->sideband.splits.count, run->threads);
-		if (error)
-			return error;
+		TRY(deferred_read(&run->deferred, run->reader, run->sideband.splits.items,
+				  run->sideband.splits.count, run->threads));
 	}
 	if (threads > ranges.count)
 		threads = ranges.count ? ranges.count : 1;
-	error = make_workers(run, threads);
-	return error ? error : read_ranges(run, &ranges);
+	TRY(make_workers(run, threads));
+	return read_ranges(run, &ranges);
 }
 
 static bool has_large_copies(const struct record_layout *layout)
@@ -398,22 +385,13 @@ struct sp_error *recording_read(struct run *run, const struct merged *merged)
 		.names = run->options.names,
 		.states = wants_states(run, merged),
 	};
-	struct sp_error *error = pass_one_read(&pass, &run->machine, &run->sideband);
-	if (error)
-		return error;
-	error = pass_one_open(&pass, run->machine, &run->sideband, &run->resolver, &run->unwinding);
-	if (error)
-		return error;
+	TRY(pass_one_read(&pass, &run->machine, &run->sideband));
+	TRY(pass_one_open(&pass, run->machine, &run->sideband, &run->resolver, &run->unwinding));
 	work_init(run, merged);
-	error = open_states(run, merged);
-	if (error)
-		return error;
-	if (run->work.matches) {
-		error = matches_init(&run->matches, &run->options, run->work.keys[SP_KEY_PARENT]);
-		if (error)
-			return error;
-	}
-	error = open_names(run);
-	return error ? error : read_samples(run);
+	TRY(open_states(run, merged));
+	if (run->work.matches)
+		TRY(matches_init(&run->matches, &run->options, run->work.keys[SP_KEY_PARENT]));
+	TRY(open_names(run));
+	return read_samples(run);
 }
 

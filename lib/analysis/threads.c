@@ -179,8 +179,7 @@ static struct sp_error *collect(struct sp_threads *threads, const struct reading
 	set_extent(threads, reading);
 	threads->known = task_states_known(states);
 	for (size_t i = 0; i < task_states_count(states); i++)
-		if (!add_thread(threads, reading, i))
-			return error_no_memory();
+		NEED(add_thread(threads, reading, i));
 	if (threads->items.count)
 		qsort(threads->items.items, threads->items.count, sizeof(*threads->items.items),
 		      compare_threads);
@@ -195,8 +194,7 @@ struct sp_error *sp_threads_new(struct sp_ctx *ctx, struct sp_reader *reader,
 				      .threads = parallel_threads(0), .states = true};
 	CLEANUP(cleanup_sp_threads_free) struct sp_threads *threads = calloc(1, sizeof(*threads));
 	CLEANUP(reading_deinit) struct reading reading = {.filter = filter};
-	if (!threads)
-		return error_no_memory();
+	NEED(threads);
 	struct sp_error *error = pass_one_read(&pass, &reading.machine, &reading.sideband);
 	if (!error)
 		error = collect(threads, &reading);

@@ -141,10 +141,8 @@ static struct sp_error *find_names(struct archive *archive)
 {
 	CLEANUP(cleanup_sp_names_free) struct sp_names *names = NULL;
 	bool files;
-	struct sp_error *error = sp_names_new(&names);
-	if (error)
-		return error;
-	error = had_files(archive->reader, &files);
+	TRY(sp_names_new(&names));
+	struct sp_error *error = had_files(archive->reader, &files);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	/* Damaged ones are replaced. */
@@ -256,17 +254,13 @@ static struct sp_error *append(const struct archive *archive)
 	struct stat status;
 	CLEANUP_CLOSE int fd = -1;
 	CLEANUP(chunks_deinit) struct stored_chunks before = {0};
-	struct sp_error *error = open_to_write(reader, &fd);
-	if (error)
-		return error;
+	TRY(open_to_write(reader, &fd));
 	if (fstat(fd, &status))
 		return error_os(errno, "cannot read %s", reader->path);
 	if (has_changed(&archive->status, &status))
 		return error_new(SP_ERROR_UNSUPPORTED, "%s was changed while its names were looked up; "
 				 "store them again", reader->path);
-	error = chunks_list(fd, (uint64_t)status.st_size, reader->path, &before);
-	if (error)
-		return error;
+	TRY(chunks_list(fd, (uint64_t)status.st_size, reader->path, &before));
 	if (!archive->names.count && !before.count)
 		return NULL;
 	uint64_t limit = archive->options.size_limit;
@@ -299,8 +293,7 @@ static struct sp_error *add_files(struct archive *archive)
 	struct record_buffer *bytes = &archive->bytes;
 	if (!files->count)
 		return NULL;
-	if (!vec_reserve(bytes, bytes->count + files->count))
-		return error_no_memory();
+	NEED(vec_reserve(bytes, bytes->count + files->count));
 	memcpy(bytes->items + bytes->count, files->items, files->count);
 	bytes->count += files->count;
 	return NULL;
@@ -330,18 +323,12 @@ static struct sp_archive_summary summary_of(const struct stored_names *names, ui
 
 static struct sp_error *make(struct archive *archive, const char *path)
 {
-	struct sp_error *error = sp_reader_open(archive->ctx, path, &archive->reader);
-	if (error)
-		return error;
+	TRY(sp_reader_open(archive->ctx, path, &archive->reader));
 	if (fstat(archive->reader->fd, &archive->status))
 		return error_os(errno, "cannot read %s", path);
-	error = check_file(archive);
-	if (error)
-		return error;
-	error = find_names(archive);
-	if (error)
-		return error;
-	error = encode(archive);
+	TRY(check_file(archive));
+	TRY(find_names(archive));
+	struct sp_error *error = encode(archive);
 	return error ?: append(archive);
 }
 
@@ -349,10 +336,8 @@ struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 			    const struct sp_archive_options *options, struct sp_archive_summary *ret)
 {
 	CLEANUP(archive_deinit) struct archive archive = {.ctx = ctx};
-	struct sp_error *error = sized_copy(&archive.options, sizeof(archive.options), options);
-	if (error)
-		return error;
-	error = make(&archive, path);
+	TRY(sized_copy(&archive.options, sizeof(archive.options), options));
+	struct sp_error *error = make(&archive, path);
 	if (!error && ret)
 		*ret = summary_of(&archive.names, archive.bytes.count);
 	return error;

@@ -53,15 +53,10 @@ static struct sp_error *set_default_debug_path(struct sp_ctx *ctx)
 struct sp_error *sp_ctx_new(struct sp_ctx **ret)
 {
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = calloc(1, sizeof(*ctx));
-	if (!ctx)
-		return error_no_memory();
-	struct sp_error *error = set_string(&ctx->root, "");
-	if (!error)
-		error = set_default_debug_path(ctx);
-	if (!error)
-		error = set_default_cache(ctx);
-	if (error)
-		return error;
+	NEED(ctx);
+	TRY(set_string(&ctx->root, ""));
+	TRY(set_default_debug_path(ctx));
+	TRY(set_default_cache(ctx));
 	*ret = take_ptr(ctx);
 	return NULL;
 }

@@ -32,8 +32,7 @@ struct sp_error *cursor_error(const struct cursor *cursor, const char *format, .
 	va_start(args, format);
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
-	if (!what)
-		return error_no_memory();
+	NEED(what);
 	return error_format(cursor->path, cursor_offset(cursor), "%s (%zu bytes are left)", what,
 			    cursor_left(cursor));
 }

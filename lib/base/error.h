@@ -38,6 +38,22 @@ struct sp_error *error_prefix(struct sp_error *error, const char *format, ...)
 struct sp_error *error_set_remedy(struct sp_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Returns the error of `call` from the caller, if it is one. Cleanup attributes release the locals.
+ */
+#define TRY(call)                                                                                  \
+	do {                                                                                       \
+		struct sp_error *try_error = (call);                                               \
+		if (try_error)                                                                     \
+			return try_error;                                                          \
+	} while (0)
+
+/* Returns the error for lack of memory from the caller, if `memory` is NULL or false. */
+#define NEED(memory)                                                                               \
+	do {                                                                                       \
+		if (!(memory))                                                                     \
+			return error_no_memory();                                                  \
+	} while (0)
+
 /* Returns the first of two errors (NULL: none) and frees the later one. */
 static inline struct sp_error *error_first(struct sp_error *error, struct sp_error *later)
 {

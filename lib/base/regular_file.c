@@ -104,9 +104,7 @@ struct sp_error *regular_file_open_at(int folder, const char *path, unsigned int
 	struct stat status;
 	if (found < 0 || fstat(found, &status))
 		return find_error(errno, flags, shown);
-	struct sp_error *error = check(found, &status, flags, shown);
-	if (error)
-		return error;
+	TRY(check(found, &status, flags, shown));
 	int fd = reopen(found);
 	if (fd < 0 && errno == ENOENT)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: cannot be opened "
@@ -132,8 +130,7 @@ struct sp_error *regular_file_open(const char *root, const char *path, unsigned 
 	if (!root || !*root)
 		return regular_file_open_at(AT_FDCWD, path, flags, path, fd_ret, status_ret);
 	CLEANUP_FREE char *shown = regular_file_shown(root, path);
-	if (!shown)
-		return error_no_memory();
+	NEED(shown);
 	CLEANUP_CLOSE int folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return error_os(errno, "%s", shown);

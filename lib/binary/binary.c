@@ -207,8 +207,7 @@ static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 {
 	CLEANUP_FREE char *folder =
 		format_text("%s/proc/%u/map_files", ctx_root(search->env->ctx), pid);
-	if (!folder)
-		return error_no_memory();
+	NEED(folder);
 	CLEANUP(cleanup_closedir) DIR *dir = opendir(folder);
 	struct dirent *entry;
 	while (dir && (entry = readdir(dir))) {
@@ -228,14 +227,13 @@ static struct sp_error *try_process(struct search *search, uint32_t pid)
 {
 	const char *root = ctx_root(search->env->ctx);
 	CLEANUP_FREE char *view = format_text("%s/proc/%u/root", root, pid);
-	if (!view)
-		return error_no_memory();
-	struct sp_error *error = try_path(search, view, search->path, PROOF_VIEW);
-	if (!error && !search->found)
-		error = try_format(search, PROOF_INODE, "%s/proc/%u/exe", root, pid);
-	if (!error && !search->found && search->module->ino != 0)
-		error = try_map_files(search, pid);
-	return error;
+	NEED(view);
+	TRY(try_path(search, view, search->path, PROOF_VIEW));
+	if (!search->found)
+		TRY(try_format(search, PROOF_INODE, "%s/proc/%u/exe", root, pid));
+	if (!search->found && search->module->ino != 0)
+		TRY(try_map_files(search, pid));
+	return NULL;
 }
 
 static struct sp_error *search_places(struct search *search, uint32_t pid)
@@ -271,9 +269,7 @@ static struct sp_error *open_vdso(const struct binary_env *env, const struct mod
 				  struct diagnosis *diagnosis, struct image **ret)
 {
 	struct image *image = NULL;
-	struct sp_error *error = vdso_open(env, module, &image);
-	if (error)
-		return error;
+	TRY(vdso_open(env, module, &image));
 	if (!image)
 		diagnosis_set(diagnosis, BINARY_OTHER_KERNEL, "report where that kernel runs",
 			      "%s of the recorded kernel not found: another kernel runs here",
@@ -287,8 +283,7 @@ static struct sp_error *open_file(const struct binary_env *env, const struct mod
 				  struct image **ret)
 {
 	CLEANUP_FREE char *path = binary_recorded_path(module);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	struct search search = {
 		.env = env,
 		.module = module,

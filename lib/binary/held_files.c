@@ -43,8 +43,7 @@ struct sp_error *held_files_new(struct held_files **ret)
 {
 	struct rlimit limit;
 	struct held_files *held = calloc(1, sizeof(*held));
-	if (!held)
-		return error_no_memory();
+	NEED(held);
 	pthread_mutex_init(&held->lock, NULL);
 	held->files_max = FILES_MAX;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < FILES_MAX)

@@ -11,8 +11,7 @@
 static struct sp_error *open_copy(const void *bytes, size_t size, struct image **ret)
 {
 	void *copy = malloc(size);
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	memcpy(copy, bytes, size);
 	return image_open_memory(copy, size, "[vdso]", ret);
 }

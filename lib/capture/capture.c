@@ -50,78 +50,51 @@ static struct sp_error *attach(struct sp_capture *capture)
 
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
-	struct sp_error *error = schedule_init(&capture->control.schedule, &options->schedule);
-	if (!error)
-		error = rotation_init(&capture->out.rotation, options);
-	if (error)
-		return error;
+	TRY(schedule_init(&capture->control.schedule, &options->schedule));
+	TRY(rotation_init(&capture->out.rotation, options));
 	/* If there are several files, each begins with the state of live tasks. */
 	options->schedule.tail_synthesize &= !capture->out.rotation.tracks;
-	error = config_choose_target(options, &capture->config);
-	if (!error)
-		error = tasks_find(&capture->tasks, &options->target);
+	TRY(config_choose_target(options, &capture->config));
+	TRY(tasks_find(&capture->tasks, &options->target));
 	/* Before limits are raised: the command shall have those of the caller. */
-	if (!error && options->target.command)
-		error = workload_fork(&capture->tasks.workload, options->target.command,
-				      options->output.path && !strcmp(options->output.path, "-"));
-	if (!error)
-		error = capture_plan(capture, options);
-	if (error)
-		return error;
+	if (options->target.command)
+		TRY(workload_fork(&capture->tasks.workload, options->target.command,
+				  options->output.path && !strcmp(options->output.path, "-")));
+	TRY(capture_plan(capture, options));
 	connect_parts(capture);
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
-	error = capture_record_waits(capture);
-	if (!error)
-		error = capture_start_live_unwind(capture);
-	if (!error)
-		error = recording_init(&capture->out, capture->samples.filter.fields.sample_id,
-				       capture->samples.filter.fields.sample_cpu);
+	TRY(capture_record_waits(capture));
+	TRY(capture_start_live_unwind(capture));
+	TRY(recording_init(&capture->out, capture->samples.filter.fields.sample_id,
+			   capture->samples.filter.fields.sample_cpu));
 	/* Not these threads, and not the command, which are there already. */
-	if (!error && capture->config.realtime)
-		error = thread_priority_begin(&capture->bank.thread_priority, capture->config.realtime);
-	if (error)
-		return error;
-	error = capture_map_rings(capture);
-	if (error)
-		return error;
-	error = capture_start_overwrite(capture);
-	if (error)
-		return error;
-	error = attach(capture);
-	if (!error)
-		error = tasks_begin_descent(&capture->tasks);
-	if (!error)
-		error = capture_map_aux_areas(capture);
-	if (!error)
-		error = capture_open_alternates(capture, options);
-	if (!error)
-		error = capture_add_events(capture);
-	if (!error)
-		error = capture_watch_wakeups(capture);
-	if (!error)
-		error = capture_find_waits(capture);
-	if (!error)
-		error = event_control_watch_cpus(&capture->control);
-	if (!error)
-		error = capture_open_file(capture, options);
-	if (!error)
-		error = capture_write_synthesised(capture);
-	if (!error)
-		error = capture_start_drain_threads(capture, options);
-	return error ? error : capture_watch(capture);
+	if (capture->config.realtime)
+		TRY(thread_priority_begin(&capture->bank.thread_priority,
+					  capture->config.realtime));
+	TRY(capture_map_rings(capture));
+	TRY(capture_start_overwrite(capture));
+	TRY(attach(capture));
+	TRY(tasks_begin_descent(&capture->tasks));
+	TRY(capture_map_aux_areas(capture));
+	TRY(capture_open_alternates(capture, options));
+	TRY(capture_add_events(capture));
+	TRY(capture_watch_wakeups(capture));
+	TRY(capture_find_waits(capture));
+	TRY(event_control_watch_cpus(&capture->control));
+	TRY(capture_open_file(capture, options));
+	TRY(capture_write_synthesised(capture));
+	TRY(capture_start_drain_threads(capture, options));
+	return capture_watch(capture);
 }
 
 struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *asked,
 				struct sp_capture **ret)
 {
 	struct capture_options copy, *options = &copy;
-	struct sp_error *error = capture_options_copy(options, asked);
-	if (error)
-		return error;
+	TRY(capture_options_copy(options, asked));
 	/* Until descriptors are initialised, nothing may fail. */
 	CLEANUP(cleanup_sp_capture_free) struct sp_capture *capture = calloc(1, sizeof(*capture));
-	if (!capture)
-		return error_no_memory();
+	NEED(capture);
 	const struct tasks_parts parts = {
 		.ctx = ctx, .kernel = event_kernel_real(), .config = &capture->config,
 		.rewrite = &capture->bank.rewrite, .notes = &capture->out.notes,
@@ -136,11 +109,8 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->overwrite.window_ns = options->buffers.overwrite_ns;
 	event_control_init(&capture->control);
 	capture->epoll_fd = capture->timer_fd = -1;
-	error = config_find_unit(capture->ctx, options, &capture->config);
-	if (!error)
-		error = set_up(capture, options);
-	if (error)
-		return error;
+	TRY(config_find_unit(capture->ctx, options, &capture->config));
+	TRY(set_up(capture, options));
 	*ret = take_ptr(capture);
 	return NULL;
 }
@@ -357,9 +327,7 @@ pid_t sp_capture_pid(const struct sp_capture *capture)
 struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
 				 int *status_ret)
 {
-	struct sp_error *error = workload_reap(&capture->tasks.workload, wait);
-	if (error)
-		return error;
+	TRY(workload_reap(&capture->tasks.workload, wait));
 	*ended_ret = capture->tasks.workload.ended;
 	*status_ret = capture->tasks.workload.status;
 	return NULL;

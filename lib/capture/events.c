@@ -36,8 +36,8 @@ struct sp_error *capture_add_events(struct sp_capture *capture)
 {
 	const struct sp_event *events;
 	size_t count;
-	struct sp_error *error = event_set_events(capture->control.set, &events, &count);
-	return error ? error : sample_path_add_events(&capture->samples, events, count);
+	TRY(event_set_events(capture->control.set, &events, &count));
+	return sample_path_add_events(&capture->samples, events, count);
 }
 
 /* Opens the trigger on all CPUs, or for each task that is recorded from the beginning. */
@@ -49,8 +49,7 @@ static struct sp_error *open_trigger(struct sp_capture *capture)
 	for (size_t i = 0; i < tasks->processes.count; i++)
 		count += tasks->processes.items[i].threads.count;
 	CLEANUP_FREE int32_t *tids = calloc(count, sizeof(*tids));
-	if (!tids)
-		return error_no_memory();
+	NEED(tids);
 	count = 0;
 	if (tasks->workload.pid)
 		tids[count++] = (int32_t)tasks->workload.pid;
@@ -80,8 +79,8 @@ struct sp_error *capture_watch_events(struct sp_capture *capture)
 struct sp_error *capture_run_schedule(struct sp_capture *capture)
 {
 	const struct note_records to = capture_note_records(capture);
-	struct sp_error *error = event_control_run_schedule(&capture->control, capture_now_ns(), &to);
-	return error ? error : capture_enable_waits(capture);
+	TRY(event_control_run_schedule(&capture->control, capture_now_ns(), &to));
+	return capture_enable_waits(capture);
 }
 
 struct sp_error *capture_note_off(struct sp_capture *capture)
@@ -151,8 +150,8 @@ static struct sp_error *switch_named(struct sp_capture *capture, const char *eve
 		index++;
 	if (event && index == plan->sample_count)
 		return error_new(SP_ERROR_NOT_FOUND, "no event %s is recorded", event);
-	struct sp_error *error = event_control_switch(&capture->control, index, on, capture_now_ns(), &to);
-	return error ? error : capture_enable_waits(capture);
+	TRY(event_control_switch(&capture->control, index, on, capture_now_ns(), &to));
+	return capture_enable_waits(capture);
 }
 
 struct sp_error *sp_capture_enable(struct sp_capture *capture, const char *event)

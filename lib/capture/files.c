@@ -42,8 +42,8 @@ static struct sp_error *note_end(struct sp_capture *capture, uint64_t end_ns)
 static struct sp_error *note_begin(struct sp_capture *capture, uint64_t begin_ns)
 {
 	const struct note_records to = {&capture->out.extra, begin_ns};
-	struct sp_error *error = notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL));
-	return error ? error : capture_note_threads(capture);
+	TRY(notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL)));
+	return capture_note_threads(capture);
 }
 
 /* Notes the CPUs whose ring buffers may have lost records since the last that was read. */
@@ -69,15 +69,11 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	if (!capture->bank.was_full && counts.reported == capture->losses.reported)
 		return NULL;
 	CLEANUP_FREE uint64_t *lost = calloc(counts.count, sizeof(*lost));
-	if (!lost)
-		return error_no_memory();
-	struct sp_error *error = event_control_read_lost(&capture->control, lost, &known);
-	if (!error)
-		error = event_set_events(capture->control.set, &counts.events, &all);
-	if (error)
-		return error;
+	NEED(lost);
+	TRY(event_control_read_lost(&capture->control, lost, &known));
+	TRY(event_set_events(capture->control.set, &counts.events, &all));
 	counts.of_events = known ? lost : NULL;
-	error = losses_end_file(&capture->losses, &counts, &capture->out.extra);
+	struct sp_error *error = losses_end_file(&capture->losses, &counts, &capture->out.extra);
 	return error || !capture->losses.unreported ? error : note_lost_at_end(capture);
 }
 

@@ -91,8 +91,7 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 	if (!record_fields_make(event->attr.sample_type, &options.fields))
 		return error_new(SP_ERROR_INVALID, "no event to sample");
 	struct waits *waits = waits_new(&options);
-	if (!waits)
-		return error_no_memory();
+	NEED(waits);
 	sample_path_record_waits(&capture->samples, waits);
 	capture->off_cpu.always = off_cpu_is_refused(off_cpu, capture->config.plan);
 	return start_snapshots(capture, event);
@@ -167,8 +166,7 @@ static struct sp_error *note_schedstat(struct sp_capture *capture, const struct 
 	size_t size;
 	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/schedstat", ctx_root(capture->ctx),
 					      thread->pid, thread->tid);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	if (io_read_file(path, &text, &size) ||
 	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
 		return NULL;
@@ -352,13 +350,11 @@ struct sp_error *capture_split_waits(struct sp_capture *capture)
 	uint64_t end_ns = capture_split_ns(capture);
 	if (!capture->samples.waits)
 		return NULL;
-	struct sp_error *error = capture_note_threads(capture);
+	TRY(capture_note_threads(capture));
 	/* All records until then have come, and stacks of that time must not be on their way. */
-	if (!error)
-		error = sample_path_flush(&capture->samples, &out->batch, &out->dirty);
-	if (!error)
-		error = sample_path_write_waits(&capture->samples, end_ns, &out->batch, &out->dirty);
-	return error ? error : sample_path_split_waits(&capture->samples, end_ns, &out->batch, &out->dirty);
+	TRY(sample_path_flush(&capture->samples, &out->batch, &out->dirty));
+	TRY(sample_path_write_waits(&capture->samples, end_ns, &out->batch, &out->dirty));
+	return sample_path_split_waits(&capture->samples, end_ns, &out->batch, &out->dirty);
 }
 
 static struct sp_error *note_denied(struct sp_capture *capture)

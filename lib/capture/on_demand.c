@@ -100,8 +100,8 @@ struct sp_error *sp_capture_switch(struct sp_capture *capture)
 	if (capture->overwrite.on)
 		return capture_dump(capture, false);
 	/* Drained records go to the file that ends. */
-	struct sp_error *error = capture_round(capture, false);
-	return error ? error : capture_change_file(capture);
+	TRY(capture_round(capture, false));
+	return capture_change_file(capture);
 }
 
 struct sp_error *sp_capture_snapshot(struct sp_capture *capture)

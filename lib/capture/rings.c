@@ -17,19 +17,15 @@ static struct sp_error *map_what_fits(struct sp_capture *capture)
 	size_t page_size = capture->config.rights.page_size;
 	bool shrunk = false;
 	for (;;) {
-		struct sp_error *error = config_check_rings(&capture->config);
-		if (error)
-			return error;
-		error = ring_bank_map(&capture->bank, pages->sideband * page_size,
-				      pages->samples * page_size);
+		TRY(config_check_rings(&capture->config));
+		struct sp_error *error = ring_bank_map(&capture->bank, pages->sideband * page_size,
+						       pages->samples * page_size);
 		if (!error)
 			return shrunk ? note_shrunk(capture, *pages) : NULL;
 		if (sp_error_code(error) != SP_ERROR_LIMIT)
 			return error;
 		sp_error_free(error);
-		error = config_shrink_rings(&capture->config);
-		if (error)
-			return error;
+		TRY(config_shrink_rings(&capture->config));
 		shrunk = true;
 	}
 }
@@ -37,12 +33,9 @@ static struct sp_error *map_what_fits(struct sp_capture *capture)
 struct sp_error *capture_map_rings(struct sp_capture *capture)
 {
 	size_t cpus = capture->config.cpus.count;
-	struct sp_error *error = event_control_open_set(&capture->control, &capture->config);
-	if (error)
-		return error;
+	TRY(event_control_open_set(&capture->control, &capture->config));
 	CLEANUP_FREE struct ring_place *places = calloc(cpus, sizeof(*places));
-	if (!places)
-		return error_no_memory();
+	NEED(places);
 	for (size_t i = 0; i < cpus; i++)
 		places[i] = (struct ring_place){
 			.cpu = capture->config.cpus.items[i],
@@ -50,8 +43,6 @@ struct sp_error *capture_map_rings(struct sp_capture *capture)
 			.samples_fd = event_set_ring_fd(capture->control.set, i, EVENT_ROLE_SAMPLES),
 		};
 	capture->bank.overwrites = capture->overwrite.on;
-	error = ring_bank_init(&capture->bank, places, cpus);
-	if (error)
-		return error;
+	TRY(ring_bank_init(&capture->bank, places, cpus));
 	return map_what_fits(capture);
 }

@@ -31,9 +31,9 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
-	struct sp_error *error = sample_path_write(&capture->samples, &capture->bank,
-						   &capture->out.batch, &capture->out.dirty);
-	return error ? error : capture_fit_events(capture);
+	TRY(sample_path_write(&capture->samples, &capture->bank, &capture->out.batch,
+			      &capture->out.dirty));
+	return capture_fit_events(capture);
 }
 
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
@@ -54,15 +54,13 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 	if (!tasks_start_rescan(&capture->tasks, capture_now_ns(), last))
 		return NULL;
 	uint64_t now_ns = capture_record_time_ns(capture);
-	struct sp_error *error = tasks_rescan(&capture->tasks, capture->round_ns, now_ns, &running);
-	if (!error && capture->samples.live_unwind)
-		error = live_unwind_retain(capture->samples.live_unwind, running.items, running.count,
-					   now_ns);
-	if (!error && capture->out.rotation.tracks)
-		error = live_state_retain(&capture->out.rotation.live_state, running.items, running.count,
-					  capture->round_ns);
-	if (error)
-		return error;
+	TRY(tasks_rescan(&capture->tasks, capture->round_ns, now_ns, &running));
+	if (capture->samples.live_unwind)
+		TRY(live_unwind_retain(capture->samples.live_unwind, running.items, running.count,
+				       now_ns));
+	if (capture->out.rotation.tracks)
+		TRY(live_state_retain(&capture->out.rotation.live_state, running.items,
+				      running.count, capture->round_ns));
 	return capture_write_synthesised(capture);
 }
 
@@ -118,9 +116,7 @@ static struct sp_error *expire(struct sp_capture *capture)
 	if (capture->tasks.tracker.last_ns <= LAG_NS)
 		return NULL;
 	uint64_t before_ns = capture->tasks.tracker.last_ns - LAG_NS;
-	struct sp_error *error = expire_live_state(capture, before_ns);
-	if (error)
-		return error;
+	TRY(expire_live_state(capture, before_ns));
 	if (capture->overwrite.on && capture->out.rotation.live_state.base_ns < before_ns)
 		before_ns = capture->out.rotation.live_state.base_ns;
 	tasks_expire(&capture->tasks, before_ns);

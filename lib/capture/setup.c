@@ -52,8 +52,7 @@ struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 		.arg = live_unwind,
 	};
 	CLEANUP_FREE uint32_t *groups = calloc(capture->bank.count, sizeof(*groups));
-	if (!groups)
-		return error_no_memory();
+	NEED(groups);
 	drain_threads.groups = groups;
 	drain_threads.threads = drain_groups_wanted(options, capture->bank.count, drain_threads.stack_bytes);
 	struct sp_error *error = NULL;
@@ -72,8 +71,7 @@ static struct sp_error *file_events(const struct sp_capture *capture, struct are
 	if (error || (!capture->samples.live_unwind && !wall->on))
 		return error;
 	struct sp_event *changed = arena_alloc(arena, *count_ret * sizeof(*changed));
-	if (!changed)
-		return error_no_memory();
+	NEED(changed);
 	for (size_t i = 0; i < *count_ret; i++) {
 		changed[i] = (*events)[i];
 		if (capture->samples.live_unwind)
@@ -96,6 +94,6 @@ struct sp_error *capture_open_file(struct sp_capture *capture, const struct capt
 		.clock = wall->on ? wall->clock : capture->config.plan->clock_id,
 		.copies_records = capture->samples.live_unwind,
 	};
-	struct sp_error *error = file_events(capture, &arena, &file.events, &file.event_count);
-	return error ? error : recording_open(&capture->out, &file);
+	TRY(file_events(capture, &arena, &file.events, &file.event_count));
+	return recording_open(&capture->out, &file);
 }

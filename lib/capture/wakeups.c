@@ -41,7 +41,6 @@ struct sp_error *capture_add_outside_wakeups(struct sp_capture *capture)
 {
 	const struct alternate_ids *ids = &capture->control.alternate.ids;
 	for (size_t i = 0; i < ids->outside.count; i++)
-		if (!wakeups_add_id(&capture->samples.wakeups, ids->outside.items[i], true))
-			return error_no_memory();
+		NEED(wakeups_add_id(&capture->samples.wakeups, ids->outside.items[i], true));
 	return NULL;
 }

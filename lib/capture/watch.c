@@ -36,8 +36,8 @@ static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns)
 	capture->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (capture->timer_fd < 0)
 		return error_os(errno, "cannot make a timer");
-	struct sp_error *error = set_rate(capture, ns);
-	return error ? error : capture_watch_fd(capture, capture->timer_fd);
+	TRY(set_rate(capture, ns));
+	return capture_watch_fd(capture, capture->timer_fd);
 }
 
 struct sp_error *capture_adapt_rate(struct sp_capture *capture)

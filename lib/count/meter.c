@@ -62,8 +62,7 @@ static struct sp_error *find_events(struct opening *opening)
 	meter->scratch = calloc(meter->count + 1, sizeof(*meter->scratch));
 	/* How many, two times, and of each value, id, lost. */
 	meter->buffer = calloc(3 + 3 * meter->count, sizeof(*meter->buffer));
-	if (!meter->events || !meter->before || !meter->scratch || !meter->buffer)
-		return error_no_memory();
+	NEED(meter->events && meter->before && meter->scratch && meter->buffer);
 	for (size_t i = 0; i < meter->count; i++) {
 		struct metered *event = &meter->events[i];
 		event->fd = -1;
@@ -224,9 +223,7 @@ static struct sp_error *map_ring(const struct opening *opening)
 	if (size < page || (size & (size - 1)))
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "invalid ring buffer size %zu", size),
 					"use 2^n pages of %zu bytes", page);
-	struct sp_error *error = ring_map(&meter->ring, meter->events[0].fd, size);
-	if (error)
-		return error;
+	TRY(ring_map(&meter->ring, meter->events[0].fd, size));
 	meter->events[0].page = meter->ring.page;
 	for (size_t i = 1; i < meter->count; i++)
 		if (ioctl(meter->events[i].fd, PERF_EVENT_IOC_SET_OUTPUT, meter->events[0].fd) < 0)
@@ -241,8 +238,7 @@ static struct sp_error *make_decoder(struct sp_meter *meter)
 		return NULL;
 	meter->layout = calloc(meter->count, sizeof(*meter->layout));
 	meter->bounce = malloc(UINT16_MAX + 1);
-	if (!meter->layout || !meter->bounce)
-		return error_no_memory();
+	NEED(meter->layout && meter->bounce);
 	for (size_t i = 0; i < meter->count; i++)
 		meter->layout[i] = (struct sp_event){.name = meter->events[i].name,
 						     .attr = meter->events[i].attr,
@@ -306,17 +302,14 @@ struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options
 	CLEANUP(cleanup_sp_meter_free) struct sp_meter *meter = calloc(1, sizeof(*meter));
 	CLEANUP_CLOSE int cgroup_fd = -1;
 	struct sp_meter_options copy;
-	if (!meter)
-		return error_no_memory();
-	struct sp_error *error = sized_copy(&copy, sizeof(copy), options);
-	if (error)
-		return error;
+	NEED(meter);
+	TRY(sized_copy(&copy, sizeof(copy), options));
 	struct opening opening = {.ctx = ctx, .options = &copy, .meter = meter};
 	meter->apart = has(&opening, SP_METER_APART);
 	/* Only the thread itself may read its counters; of what is inherited they are only a part. */
 	meter->syscalls = copy.target != SP_METER_SELF ||
 			  (copy.flags & (SP_METER_SYSCALLS | SP_METER_INHERIT | SP_METER_INHERIT_THREAD));
-	error = find_events(&opening);
+	struct sp_error *error = find_events(&opening);
 	if (!error)
 		error = find_target(&opening, &cgroup_fd);
 	for (size_t i = 0; i < meter->count && !error; i++) {

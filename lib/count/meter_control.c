@@ -126,8 +126,7 @@ struct sp_error *sp_meter_query_bpf(const struct sp_meter *meter, size_t index, 
 	/* ids_len, prog_cnt, ids[] */
 	CLEANUP_FREE struct perf_event_query_bpf *query =
 		calloc(1, sizeof(*query) + capacity * sizeof(uint32_t));
-	if (!query)
-		return error_no_memory();
+	NEED(query);
 	query->ids_len = capacity;
 	const struct metered *event = meter_at(meter, index);
 	/* ENOSPC: there are more, and as many as there is room for were written. */

@@ -73,9 +73,7 @@ struct sp_error *sp_meter_read(struct sp_meter *meter, struct sp_count *counts)
 	struct words words = {0};
 	memset(counts, 0, meter->count * sizeof(*counts));
 	for (size_t i = 0; i < meter->count; i++) {
-		struct sp_error *error = read_words(meter, &meter->events[i], &words);
-		if (error)
-			return error;
+		TRY(read_words(meter, &meter->events[i], &words));
 		if (words.format & PERF_FORMAT_GROUP) {
 			take_group(&words, &counts[i], meter->count - i);
 			if (!meter->apart)

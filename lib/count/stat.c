@@ -22,8 +22,7 @@ DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
 static struct sp_error *add_target(struct sp_stat *stat, int32_t tid, int32_t cpu, uint32_t place)
 {
 	struct target *target = vec_push(&stat->targets);
-	if (!target)
-		return error_no_memory();
+	NEED(target);
 	*target = (struct target){tid, cpu, place};
 	return NULL;
 }
@@ -123,8 +122,7 @@ static struct sp_error *note_newcomers(struct sp_stat *stat)
 	if (!count)
 		return NULL;
 	CLEANUP_FREE char *asked = format_text("%zu threads", count);
-	if (!asked)
-		return error_no_memory();
+	NEED(asked);
 	return event_notes_add(&stat->notes, asked,
 			       "some may be missing",
 			       "they started while events were opened", "count all CPUs: -a");
@@ -156,8 +154,7 @@ static struct sp_error *choose_cpus(struct sp_stat *stat)
 static struct sp_error *target_cpus(struct sp_stat *stat)
 {
 	CLEANUP_FREE uint32_t *place_of = calloc(stat->cpus.count + 1, sizeof(*place_of));
-	if (!place_of)
-		return error_no_memory();
+	NEED(place_of);
 	struct sp_error *error =
 		stat_places_of_cpus(&stat->places, stat->ctx, stat->options.aggregate,
 			       stat->options.cache_level, stat->cpus.items, stat->cpus.count, place_of);
@@ -178,8 +175,7 @@ static struct sp_error *choose_targets(struct sp_stat *stat)
 		return target_cpus(stat);
 	if (!error && !by_thread) {
 		struct sp_stat_place *place = vec_push(&stat->places);
-		if (!place)
-			return error_no_memory();
+		NEED(place);
 		*place = place_nowhere();
 	}
 	if (error)
@@ -237,9 +233,7 @@ static struct sp_error *set_up(struct sp_stat *stat)
 static struct sp_error *copy_options(struct stat_options *ret, const struct sp_stat_options *options)
 {
 	struct sp_stat_options given;
-	struct sp_error *error = sized_copy(&given, sizeof(given), options);
-	if (error)
-		return error;
+	TRY(sized_copy(&given, sizeof(given), options));
 	const struct sized_group groups[] = {
 		{&ret->target, sizeof(ret->target), given.target, "target"},
 		{&ret->events, sizeof(ret->events), given.events, "events"},
@@ -256,8 +250,7 @@ static struct sp_error *keep_targets(struct sp_stat *stat)
 	struct stat_options *options = &stat->options;
 	size_t count = options->target.pids.count + options->target.tids.count;
 	int32_t *kept = arena_alloc(&stat->arena, (count + 1) * sizeof(int32_t));
-	if (!kept)
-		return error_no_memory();
+	NEED(kept);
 	if (options->target.pids.count)
 		memcpy(kept, options->target.pids.items, options->target.pids.count * sizeof(*kept));
 	if (options->target.tids.count)
@@ -276,20 +269,13 @@ struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *o
 			     struct sp_stat **ret)
 {
 	CLEANUP(cleanup_sp_stat_free) struct sp_stat *stat = calloc(1, sizeof(*stat));
-	if (!stat)
-		return error_no_memory();
+	NEED(stat);
 	stat->ctx = ctx;
 	stat->kernel = event_kernel_real();
 	workload_init(&stat->workload);
-	struct sp_error *error = copy_options(&stat->options, options);
-	if (error)
-		return error;
-	error = set_up(stat);
-	if (error)
-		return error;
-	error = keep_targets(stat);
-	if (error)
-		return error;
+	TRY(copy_options(&stat->options, options));
+	TRY(set_up(stat));
+	TRY(keep_targets(stat));
 	*ret = take_ptr(stat);
 	return NULL;
 }
@@ -378,10 +364,10 @@ static struct sp_error *begin(struct sp_stat *stat)
 struct sp_error *sp_stat_start(struct sp_stat *stat)
 {
 	stat->start_ns = stat_now_ns();
-	struct sp_error *error = begin(stat);
-	if (!error && stat->has_command)
-		error = workload_start(&stat->workload, stat->command_name);
-	return error;
+	TRY(begin(stat));
+	if (stat->has_command)
+		TRY(workload_start(&stat->workload, stat->command_name));
+	return NULL;
 }
 
 int sp_stat_fd(const struct sp_stat *stat)
@@ -428,9 +414,7 @@ struct sp_error *sp_stat_stop(struct sp_stat *stat)
 
 struct sp_error *sp_stat_wait(struct sp_stat *stat, bool wait, bool *ended_ret, int *status_ret)
 {
-	struct sp_error *error = workload_reap(&stat->workload, wait);
-	if (error)
-		return error;
+	TRY(workload_reap(&stat->workload, wait));
 	if (stat->workload.ended)
 		set_end(stat);
 	*ended_ret = stat->workload.ended;

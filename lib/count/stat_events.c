@@ -37,8 +37,7 @@ static struct sp_error *parse_defaults(struct sp_stat *stat)
 		stat->cpu_wide ? "cpu-clock" : "task-clock",
 		cpu_has(stat->ctx, "stalled-cycles-frontend") ? "stalled-cycles-frontend," : "",
 		cpu_has(stat->ctx, "stalled-cycles-backend") ? "stalled-cycles-backend," : "");
-	if (!text)
-		return error_no_memory();
+	NEED(text);
 	return event_specs_parse(&stat->specs, stat->ctx, text);
 }
 
@@ -46,8 +45,7 @@ static struct sp_error *parse_defaults(struct sp_stat *stat)
 static struct sp_error *set_filters(struct sp_stat *stat, size_t first, const char *filter)
 {
 	const char **filters = realloc(stat->filters, (stat->specs.count + 1) * sizeof(*filters));
-	if (!filters)
-		return error_no_memory();
+	NEED(filters);
 	stat->filters = filters;
 	const char *copy = filter ? arena_copy_string(&stat->arena, filter, strlen(filter)) : NULL;
 	for (size_t i = first; i < stat->specs.count; i++)
@@ -213,11 +211,9 @@ static struct sp_error *add_counters(struct sp_stat *stat, const char *cgroup, i
 			return error_no_memory();
 		if (stat->cpu_wide || stat->options.target.inherit == SP_OFF || !event_is_not_inherited(spec))
 			continue;
-		struct sp_error *error = event_notes_add(
-			&stat->notes, spec->name, "its threads and children are not counted",
-			"the kernel cannot inherit probes", "-a counts all processes");
-		if (error)
-			return error;
+		TRY(event_notes_add(&stat->notes, spec->name,
+				    "its threads and children are not counted",
+				    "the kernel cannot inherit probes", "-a counts all processes"));
 	}
 	return NULL;
 }
@@ -230,9 +226,7 @@ static struct sp_error *open_cgroup(struct sp_stat *stat, const struct cgroup_hi
 	*fd_ret = -1;
 	if (!*name)
 		return NULL;
-	struct sp_error *error = cgroup_open(stat->ctx, hierarchy, name, &fd);
-	if (error)
-		return error;
+	TRY(cgroup_open(stat->ctx, hierarchy, name, &fd));
 	int *slot = vec_push(&stat->cgroups);
 	if (!slot) {
 		close(fd);
@@ -287,8 +281,7 @@ struct sp_error *stat_make_counters(struct sp_stat *stat)
 	stat->events = calloc(most + 1, sizeof(*stat->events));
 	/* A group's read: how many, two times, then the values. */
 	stat->buffer = calloc(most + 3, sizeof(*stat->buffer));
-	if (!stat->counters || !stat->events || !stat->buffer)
-		return error_no_memory();
+	NEED(stat->counters && stat->events && stat->buffer);
 	return stat->options.target.cgroups.count ? add_of_cgroups(stat)
 					   : add_counters(stat, NULL, -1, SIZE_MAX);
 }

@@ -43,8 +43,7 @@ static struct sp_error *take_threads(struct sp_stat *stat, struct cursor cursor)
 	if (!cursor_u64(&cursor, &count) || count > cursor_left(&cursor) / (sizeof(tid) + COMM_SIZE))
 		return cursor_error(&cursor, "THREAD_MAP: more threads than there is room for");
 	loaded->threads = arena_alloc(&stat->arena, (count + 1) * sizeof(*loaded->threads));
-	if (!loaded->threads)
-		return error_no_memory();
+	NEED(loaded->threads);
 	for (uint64_t i = 0; i < count; i++) {
 		if (!cursor_u64(&cursor, &tid) || !cursor_bytes(&cursor, COMM_SIZE, &comm))
 			return cursor_error(&cursor, "THREAD_MAP");
@@ -52,8 +51,7 @@ static struct sp_error *take_threads(struct sp_stat *stat, struct cursor cursor)
 		loaded->threads[i].tid = (int32_t)tid;
 		loaded->threads[i].comm = arena_copy_string(
 			&stat->arena, (const char *)comm, strnlen((const char *)comm, COMM_SIZE));
-		if (!loaded->threads[i].comm)
-			return error_no_memory();
+		NEED(loaded->threads[i].comm);
 	}
 	loaded->thread_count = count;
 	return NULL;
@@ -157,14 +155,12 @@ static struct sp_error *find_place(struct sp_stat *stat, int32_t cpu, uint32_t t
 	bool added;
 	uint32_t *index = u64map_put(&stat->loaded->places, place_key(&place),
 				     (uint32_t)stat->places.count, &added);
-	if (!index)
-		return error_no_memory();
+	NEED(index);
 	*ret = *index;
 	if (!added)
 		return NULL;
 	struct sp_stat_place *slot = vec_push(&stat->places);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = place;
 	/* Rows were made for fewer. */
 	free(stat->rows);
@@ -180,19 +176,15 @@ static struct sp_error *find_unit(struct sp_stat *stat, size_t event, int32_t cp
 	bool added;
 	uint32_t *index = u64map_put(&stat->loaded->units[event], key, (uint32_t)counter->unit_count,
 				     &added);
-	if (!index)
-		return error_no_memory();
+	NEED(index);
 	if (added) {
 		uint32_t place = 0;
-		struct sp_error *error = find_place(stat, cpu, thread, &place);
-		if (error)
-			return error;
+		TRY(find_place(stat, cpu, thread, &place));
 		/* 2^n: a realloc for each would be slow. */
 		size_t count = counter->unit_count;
 		struct unit *units = count & (count - 1) ? counter->units
 				     : realloc(counter->units, (count ? 2 * count : 1) * sizeof(*units));
-		if (!units)
-			return error_no_memory();
+		NEED(units);
 		counter->units = units;
 		units[counter->unit_count++] = (struct unit){
 			.fd = -1, .present = true, .cpu = cpu, .thread = thread, .place = place};
@@ -224,9 +216,7 @@ static struct sp_error *take_stat(struct sp_stat *stat, struct cursor cursor)
 	size_t index = event_of(stat, id);
 	if (index == SIZE_MAX)
 		return NULL;
-	struct sp_error *error = find_unit(stat, index, (int32_t)cpu, thread, &unit);
-	if (error)
-		return error;
+	TRY(find_unit(stat, index, (int32_t)cpu, thread, &unit));
 	/* Only supported events have counts. */
 	stat->events[index].supported = true;
 	/* Counters only grow. */
@@ -271,16 +261,12 @@ struct sp_error *sp_stat_next_round(struct sp_stat *stat, enum sp_stat_step *ret
 	const struct sp_record *record;
 	uint64_t type, time_ns;
 	for (;;) {
-		struct sp_error *error = next_record(stat, &record);
-		if (error)
-			return error;
+		TRY(next_record(stat, &record));
 		*ret = SP_STAT_STEP_NONE;
 		if (!record)
 			return NULL;
 		if (record->type != SP_RECORD_STAT_ROUND) {
-			error = take(stat, record);
-			if (error)
-				return error;
+			TRY(take(stat, record));
 			continue;
 		}
 		struct cursor cursor = body_of(stat, record);
@@ -301,8 +287,7 @@ static struct sp_error *make_events(struct sp_stat *stat)
 	stat->counters = calloc(count + 1, sizeof(*stat->counters));
 	stat->events = calloc(count + 1, sizeof(*stat->events));
 	stat->loaded->units = calloc(count + 1, sizeof(*stat->loaded->units));
-	if (!stat->counters || !stat->events || !stat->loaded->units)
-		return error_no_memory();
+	NEED(stat->counters && stat->events && stat->loaded->units);
 	stat->counter_count = stat->loaded->unit_maps = count;
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
@@ -314,8 +299,7 @@ static struct sp_error *make_events(struct sp_stat *stat)
 			.leader = i, .type = event->attr.type, .config = event->attr.config,
 			.modes = stat_modes_of(&event->attr)};
 		for (size_t j = 0; j < event->id_count; j++)
-			if (!u64map_put(&stat->loaded->ids, event->ids[j], (uint32_t)i, NULL))
-				return error_no_memory();
+			NEED(u64map_put(&stat->loaded->ids, event->ids[j], (uint32_t)i, NULL));
 	}
 	return NULL;
 }
@@ -325,14 +309,10 @@ static struct sp_error *read_start(struct sp_stat *stat)
 {
 	const struct sp_record *record;
 	for (;;) {
-		struct sp_error *error = next_record(stat, &record);
-		if (error)
-			return error;
+		TRY(next_record(stat, &record));
 		if (!record || record->type == SP_RECORD_STAT || record->type == SP_RECORD_STAT_ROUND)
 			break;
-		error = take(stat, record);
-		if (error)
-			return error;
+		TRY(take(stat, record));
 	}
 	sp_reader_rewind(stat->loaded->reader);
 	if (stat->loaded->has_counts)

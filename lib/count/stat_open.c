@@ -74,8 +74,7 @@ static struct sp_error *targets_of(const struct sp_stat *stat, const struct coun
 	const struct event_spec *spec = counter->spec;
 	size_t count = 0, most = stat->targets.count + spec->cpu_count + 1;
 	struct target *targets = calloc(most, sizeof(*targets));
-	if (!targets)
-		return error_no_memory();
+	NEED(targets);
 	if (spec->cpus_only && !stat->cpu_wide) {
 		for (size_t i = 0; i < spec->cpu_count; i++)
 			targets[count++] = (struct target){-1, (int32_t)spec->cpus[i], 0};
@@ -158,8 +157,7 @@ static struct sp_error *note_user_only(struct sp_stat *stat, size_t index)
 	if (error || stat->notes.count)
 		return error;
 	CLEANUP_FREE char *why = format_text("kernel.perf_event_paranoid is %d", stat->rights.paranoid);
-	if (!why)
-		return error_no_memory();
+	NEED(why);
 	return event_notes_add(&stat->notes, stat->events[index].name, "counting user space only (:u)",
 			       why, "sudo sysctl kernel.perf_event_paranoid=1");
 }
@@ -378,8 +376,8 @@ static struct sp_error *make_room(struct sp_stat *stat)
 	uint64_t need = (uint64_t)stat->counter_count * stat->targets.count, old_soft;
 	if (need < FEW_FILES)
 		return NULL;
-	struct sp_error *error = stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights);
-	return error ? error : rights_raise_files(&stat->rights, need, &old_soft);
+	TRY(stat->rights.page_size ? NULL : rights_read(stat->ctx, &stat->rights));
+	return rights_raise_files(&stat->rights, need, &old_soft);
 }
 
 static bool any_open(const struct sp_stat *stat, bool *supported_ret)

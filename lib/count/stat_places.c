@@ -153,8 +153,7 @@ struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp
 	size_t node_count = 0;
 	struct sp_error *error = NULL;
 	CLEANUP_FREE struct sp_stat_place *of = calloc(cpu_count + 1, sizeof(*of));
-	if (!of || !vec_reserve(places, cpu_count + 1))
-		return error_no_memory();
+	NEED(of && vec_reserve(places, cpu_count + 1));
 	if (aggregate == SP_STAT_NODE)
 		error = topology_read_nodes(ctx, &arena, &nodes, &node_count);
 	for (size_t i = 0; i < cpu_count && !error; i++) {

@@ -127,8 +127,8 @@ static struct sp_error *write_buffer(struct sp_stat *stat, const struct put *put
 	struct iovec span = {put->buffer->items, put->buffer->count};
 	if (put->no_memory)
 		return error_no_memory();
-	struct sp_error *error = writer_write(stat->writer, &span, 1);
-	return error ? error : writer_commit(stat->writer);
+	TRY(writer_write(stat->writer, &span, 1));
+	return writer_commit(stat->writer);
 }
 
 static struct sp_error *open_writer(struct sp_stat *stat, const char *path, const char *const *cmdline)
@@ -139,11 +139,8 @@ static struct sp_error *open_writer(struct sp_stat *stat, const char *path, cons
 	/* The bit says it all, but the empty payload's address is asked for. */
 	const struct writer_feature feature = {FEATURE_STAT, {(const uint8_t *)"", 0}};
 	struct writer_info info;
-	if (!events || !ids)
-		return error_no_memory();
-	struct sp_error *error = host_info(stat->ctx, cmdline, CLOCK_MONOTONIC, &arena, &info);
-	if (error)
-		return error;
+	NEED(events && ids);
+	TRY(host_info(stat->ctx, cmdline, CLOCK_MONOTONIC, &arena, &info));
 	info.features = &feature;
 	info.feature_count = 1;
 	for (size_t i = 0; i < stat->counter_count; i++) {
@@ -163,9 +160,7 @@ struct sp_error *sp_stat_record(struct sp_stat *stat, const char *path, uint64_t
 {
 	CLEANUP(buffer_deinit) struct record_buffer buffer = {0};
 	struct put put = {.buffer = &buffer};
-	struct sp_error *error = open_writer(stat, path, cmdline);
-	if (error)
-		return error;
+	TRY(open_writer(stat, path, cmdline));
 	put_threads(stat, &put);
 	put_cpus(stat, &put);
 	put_config(stat, interval_ms, &put);

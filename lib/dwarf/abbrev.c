@@ -230,8 +230,7 @@ static struct sp_error *read_window(struct cursor *cursor, const struct encoding
 	bool more = true, ok = true;
 	table->dense = true;
 	while (more && ok) {
-		if (!read_abbrev(table, cursor, encoding, &more, &ok))
-			return error_no_memory();
+		NEED(read_abbrev(table, cursor, encoding, &more, &ok));
 		if (ok && more && last && vec_last(&table->abbrevs)->code == last)
 			break;
 	}
@@ -254,9 +253,7 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, boo
 		if (!section_cursor(section, offset, end, swap, &cursor))
 			return section_error(section, offset, "cannot be read");
 		CLEANUP(abbrev_table_deinit) struct abbrev_table read = {0};
-		struct sp_error *error = read_window(&cursor, encoding, last, &read, &ended);
-		if (error)
-			return error;
+		TRY(read_window(&cursor, encoding, last, &read, &ended));
 		if (ended) {
 			*table = read;
 			read = (struct abbrev_table){0};

@@ -69,8 +69,7 @@ static struct sp_error *open_package(struct dwarf *dwarf, const struct image *of
 	if (dwarf->package || of->memory)
 		return NULL;
 	CLEANUP_FREE char *name = format_text("%s.dwp", image_path_in_root(of));
-	if (!name)
-		return error_no_memory();
+	NEED(name);
 	struct sp_error *error = image_open_in(of->root, name, &image);
 	if (!error)
 		error = dwarf_file_new(image, true, ++dwarf->next_number, &dwarf->package);
@@ -85,22 +84,17 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 {
 	CLEANUP(cleanup_image_free) struct image *taken = image;
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
-	if (!dwarf)
-		return error_no_memory();
+	NEED(dwarf);
 	dwarf->options = *options;
 	dwarf->lowest = lowest_code(options->runtime ?: image);
 	struct sp_error *error =
 		dwarf_file_new(take_ptr(taken), false, ++dwarf->next_number, &dwarf->file);
 	if (error)
 		return error;
-	error = open_alt(dwarf);
-	if (error)
-		return error;
-	error = open_package(dwarf, image);
-	if (!error && options->runtime)
-		error = open_package(dwarf, options->runtime);
-	if (error)
-		return error;
+	TRY(open_alt(dwarf));
+	TRY(open_package(dwarf, image));
+	if (options->runtime)
+		TRY(open_package(dwarf, options->runtime));
 	*ret = take_ptr(dwarf);
 	return NULL;
 }
@@ -216,9 +210,7 @@ static struct sp_error *answer_all(struct job *job, const struct task *task, str
 			*ret = innermost[job->order[task->first + i - 1]];
 			continue;
 		}
-		struct sp_error *error = frame_of(work, i, ret);
-		if (error)
-			return error;
+		TRY(frame_of(work, i, ret));
 	}
 	return NULL;
 }
@@ -260,8 +252,7 @@ static struct sp_error *do_task(struct job *job, const struct task *task, struct
 	CLEANUP_FREE struct line_query *queries = calloc(work.count, sizeof(*queries));
 	CLEANUP_FREE struct node **nodes = calloc(work.count, sizeof(*nodes));
 	struct unit skeleton;
-	if (!queries || !nodes)
-		return error_no_memory();
+	NEED(queries && nodes);
 	work.queries = queries;
 	work.nodes = nodes;
 	for (size_t i = 0; i < work.count; i++)
@@ -467,19 +458,14 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 	if (count)
 		dwarf_file_unpack(dwarf->file, threads);
 	/* One reader finds the units; their size determines the number of readers (threads). */
-	if (!add_readers(job, 1))
-		return error_no_memory();
-	struct sp_error *error = unit_index_find(job->readers.items[0], dwarf->file, dwarf->lowest,
-						 job->vaddrs, count, units_of);
-	if (error)
-		return error;
-	if (!make_tasks(job, count))
-		return error_no_memory();
+	NEED(add_readers(job, 1));
+	TRY(unit_index_find(job->readers.items[0], dwarf->file, dwarf->lowest, job->vaddrs, count,
+			    units_of));
+	NEED(make_tasks(job, count));
 	uint64_t useful = job->worth / BYTES_A_THREAD + 1;
 	if (useful > job->tasks.count)
 		useful = job->tasks.count;
-	if (!add_readers(job, useful < threads ? useful : threads))
-		return error_no_memory();
+	NEED(add_readers(job, useful < threads ? useful : threads));
 	expect(job);
 	parallel_run((unsigned int)job->readers.count, hand, job);
 	return !job->no_memory && collect(job) ? NULL : error_no_memory();
@@ -490,8 +476,7 @@ struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size
 {
 	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(count);
 	CLEANUP_FREE uint64_t *units_of = calloc(count + 1, sizeof(*units_of));
-	if (!answer || !units_of)
-		return error_no_memory();
+	NEED(answer && units_of);
 	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .units_of = units_of, .answer = answer,
 			  .lines = lines};
 	struct sp_error *error = resolve(&job, count, threads, units_of);

@@ -10,8 +10,7 @@ struct sp_error *dwarf_file_new(struct image *image, bool split, uint32_t number
 {
 	CLEANUP(cleanup_image_free) struct image *taken = image;
 	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *file = calloc(1, sizeof(*file));
-	if (!file)
-		return error_no_memory();
+	NEED(file);
 	pthread_mutex_init(&file->units_lock, NULL);
 	file->image = take_ptr(taken);
 	file->split = split;

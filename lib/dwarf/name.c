@@ -253,13 +253,11 @@ static struct sp_error *write_scopes(struct reader *reader, const struct unit *u
 		first--;
 	struct plain plain = {0};
 	if (first > 0 && functions > 0) {
-		error = follow(reader, unit, unit->file, scopes.items[first - 1].function, NULL,
-			       &plain);
-		if (!error && plain.name)
-			error = write_scopes(reader, &plain.unit, plain.entry, plain.name,
-					     functions - 1, stream);
-		if (error)
-			return error;
+		TRY(follow(reader, unit, unit->file, scopes.items[first - 1].function, NULL,
+			   &plain));
+		if (plain.name)
+			TRY(write_scopes(reader, &plain.unit, plain.entry, plain.name,
+					 functions - 1, stream));
 		if (plain.name)
 			fprintf(stream, "%s::", plain.name);
 	}
@@ -278,8 +276,7 @@ static struct sp_error *qualify(struct reader *reader, const struct plain *plain
 	CLEANUP_FREE char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
-	if (!stream)
-		return error_no_memory();
+	NEED(stream);
 	struct sp_error *error = write_scopes(reader, &plain->unit, plain->entry, plain->name,
 					      FUNCTIONS_MAX, stream);
 	fputs(plain->name, stream);
@@ -313,13 +310,10 @@ struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
 		*ret = reader->names.items[*known];
 		return NULL;
 	}
-	struct sp_error *error = find_name(reader, unit, file, entry, ret);
-	if (error)
-		return error;
+	TRY(find_name(reader, unit, file, entry, ret));
 	const char **slot = vec_push(&reader->names);
-	if (!slot || !u64map_put(&reader->name_index, key, (uint32_t)reader->names.count - 1,
-				 &added))
-		return error_no_memory();
+	NEED(slot &&
+	     u64map_put(&reader->name_index, key, (uint32_t)reader->names.count - 1, &added));
 	*slot = *ret;
 	return NULL;
 }

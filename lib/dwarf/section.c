@@ -85,8 +85,7 @@ static struct sp_error *reserve(struct section *section, const GElf_Shdr *header
 	if (memory == MAP_FAILED)
 		return error_no_memory();
 	section->mapping = memory;
-	if (!section->loaded)
-		return error_no_memory();
+	NEED(section->loaded);
 	uintptr_t aligned = ((uintptr_t)memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	section->reserved = (uint8_t *)memory + (aligned - (uintptr_t)memory);
 	section->bytes = section->reserved;

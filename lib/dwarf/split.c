@@ -152,8 +152,7 @@ static struct sp_error *open_at(const char *symfs, const char *directory, const 
 {
 	const char *slash = directory[0] ? "/" : "";
 	CLEANUP_FREE char *path = format_text("%s%s%s", directory, slash, name);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	struct sp_error *error = image_open_in(symfs, path, ret);
 	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY) {
 		sp_error_free(error);

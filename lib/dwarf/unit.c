@@ -316,9 +316,7 @@ struct sp_error *unit_read_top(struct reader *reader, struct unit *unit)
 	if (unit->top_known)
 		return NULL;
 	default_bases(unit);
-	struct sp_error *error = read_top_alone(reader, unit, &ok);
-	if (error)
-		return error;
+	TRY(read_top_alone(reader, unit, &ok));
 	if (!ok)
 		return reader_damage(reader, section_error(unit_info(unit), unit->entries,
 							   "a damaged first entry of a unit"));
@@ -333,8 +331,7 @@ struct sp_error *reader_unit(struct reader *reader, struct dwarf_file *file, uin
 	uint64_t start;
 	struct sp_error *damage;
 	*ret = NULL;
-	if (!dwarf_file_index(file, &damage))
-		return error_no_memory();
+	NEED(dwarf_file_index(file, &damage));
 	struct sp_error *error = reader_damage(reader, damage);
 	if (error || !dwarf_file_unit(file, offset, &start))
 		return error;

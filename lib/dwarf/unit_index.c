@@ -131,8 +131,7 @@ static struct sp_error *ask_units(struct search *search)
 {
 	struct dwarf_file *file = search->file;
 	struct sp_error *damage;
-	if (!dwarf_file_index(file, &damage))
-		return error_no_memory();
+	NEED(dwarf_file_index(file, &damage));
 	struct sp_error *error = reader_damage(search->reader, damage);
 	for (size_t i = 0; !error && i < file->units.count && search->open > 0; i++)
 		if (!u64map_find(&search->listed, file->units.items[i]))

@@ -179,8 +179,7 @@ static struct sp_error *enter(struct walk *walk, const struct abbrev *abbrev, st
 	if (walk->levels.count >= LEVELS_MAX)
 		return damaged(walk, "entries are nested too deeply");
 	struct node **level = vec_push(&walk->levels);
-	if (!level)
-		return error_no_memory();
+	NEED(level);
 	*level = node;
 	return NULL;
 }
@@ -266,9 +265,7 @@ static struct sp_error *sweep(struct walk *walk)
 		const struct abbrev *abbrev = abbrev_find(walk->table, code);
 		if (!abbrev)
 			return damaged(walk, "an entry without abbreviation");
-		struct sp_error *error = take_entry(walk, abbrev, entry);
-		if (error)
-			return error;
+		TRY(take_entry(walk, abbrev, entry));
 		if (walk->range_work < 0 || walk->answer_work < 0)
 			return damaged(walk, "entries cover the same code too often");
 	}
@@ -298,8 +295,7 @@ static struct sp_error *walk_rest(const struct walk *first, size_t rest)
 {
 	CLEANUP_FREE struct line_query *queries = calloc(rest, sizeof(*queries));
 	CLEANUP_FREE struct node **nodes = calloc(rest, sizeof(*nodes));
-	if (!queries || !nodes)
-		return error_no_memory();
+	NEED(queries && nodes);
 	for (size_t i = 0, j = 0; i < first->count; i++)
 		if (!first->nodes[i])
 			queries[j++] = first->queries[i];

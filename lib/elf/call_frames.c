@@ -136,10 +136,10 @@ struct sp_error *call_frames_read_debug(struct call_frames *frames, const struct
 	struct cfi_bytes none = {0};
 	if (is_big_endian(image))
 		return NULL;
-	struct sp_error *error = read_debug_section(image, &frames->debug_bytes, &section.bytes);
-	if (!error && section.bytes.size > 0 && section.bytes.size <= FRAMES_SIZE_MAX)
-		error = cfi_table_init(&frames->debug, &section, &none);
-	return error;
+	TRY(read_debug_section(image, &frames->debug_bytes, &section.bytes));
+	if (section.bytes.size > 0 && section.bytes.size <= FRAMES_SIZE_MAX)
+		TRY(cfi_table_init(&frames->debug, &section, &none));
+	return NULL;
 }
 
 size_t call_frames_size(const struct call_frames *frames)

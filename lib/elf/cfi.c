@@ -291,8 +291,7 @@ static struct sp_error *make_index(struct cfi_table *table)
 		if (entry.size == 0 || (section->is_debug && entry.start == 0))
 			continue;
 		struct cfi_place *place = vec_push(&table->index);
-		if (!place)
-			return error_no_memory();
+		NEED(place);
 		*place = (struct cfi_place){.start = entry.start, .offset = entry.offset};
 	}
 	if (table->index.count > 1)

@@ -157,15 +157,14 @@ static struct sp_error *try_pieces(struct search *search, const char *root,
 	for (const char *const *piece = pieces; *piece; piece++)
 		size += strlen(*piece);
 	CLEANUP_FREE char *path = calloc(1, size);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	char *end = path;
 	for (const char *const *piece = pieces; *piece; piece++)
 		end = stpcpy(end, *piece);
 	return try_path(search, root, path);
 }
 
-#define TRY(search, root, ...) \
+#define TRY_PATH(search, root, ...)                                                                \
 	try_pieces((search), (root), (const char *const[]){__VA_ARGS__, NULL})
 
 /* Calls `place` for each directory of the debug path: first below symfs, then without it. */
@@ -181,8 +180,7 @@ static struct sp_error *each_place(struct search *search,
 	while (!error && !search->found && *path) {
 		size_t size = strcspn(path, ":");
 		CLEANUP_FREE char *folder = strndup(path, size);
-		if (!folder)
-			return error_no_memory();
+		NEED(folder);
 		if (size > 0 && *symfs)
 			error = place(search, symfs, folder, arg);
 		if (!error && size > 0 && !search->found)
@@ -212,7 +210,7 @@ static struct sp_error *try_build_id(struct search *search, const char *symfs, c
 				     const void *arg)
 {
 	const struct split_id *id = arg;
-	return TRY(search, symfs, folder, "/.build-id/", id->folder, "/", id->rest, ".debug");
+	return TRY_PATH(search, symfs, folder, "/.build-id/", id->folder, "/", id->rest, ".debug");
 }
 
 static struct sp_error *search_build_id(struct search *search)
@@ -223,8 +221,8 @@ static struct sp_error *search_build_id(struct search *search)
 	struct sp_error *error = each_place(search, try_build_id, &id);
 	search->open_to_all = true;
 	if (!error && search->places->cache)
-		error = TRY(search, NULL, search->places->cache, "/.build-id/", id.folder, "/", id.rest,
-			    "/debug");
+		error = TRY_PATH(search, NULL, search->places->cache, "/.build-id/", id.folder, "/",
+				 id.rest, "/debug");
 	search->open_to_all = false;
 	return error;
 }
@@ -269,12 +267,12 @@ static struct sp_error *try_link(struct search *search, const char *symfs, const
 				 const void *arg)
 {
 	const struct link *link = arg;
-	struct sp_error *error = TRY(search, symfs, folder, "/", link->folder, link->name);
+	struct sp_error *error = TRY_PATH(search, symfs, folder, "/", link->folder, link->name);
 	if (error || *link->folder != '/')
 		return error;
 	if (!strncmp(link->folder, "/usr/", 5))
-		return TRY(search, symfs, folder, link->folder + 4, link->name);
-	return TRY(search, symfs, folder, "/usr", link->folder, link->name);
+		return TRY_PATH(search, symfs, folder, link->folder + 4, link->name);
+	return TRY_PATH(search, symfs, folder, "/usr", link->folder, link->name);
 }
 
 /* Searches in gdb's order: the binary's directory, its .debug/, the debug path. */
@@ -286,13 +284,12 @@ static struct sp_error *search_link(struct search *search, const char *path)
 	search->has_crc = true;
 	const char *symfs = search->places->symfs ?: "";
 	CLEANUP_FREE char *folder = strndup(path, slash ? (size_t)(slash + 1 - path) : 0);
-	if (!folder)
-		return error_no_memory();
+	NEED(folder);
 	struct link link = {.folder = folder, .name = name};
 	search->open_to_all = true;
-	struct sp_error *error = TRY(search, symfs, folder, name);
+	struct sp_error *error = TRY_PATH(search, symfs, folder, name);
 	if (!error)
-		error = TRY(search, symfs, folder, ".debug/", name);
+		error = TRY_PATH(search, symfs, folder, ".debug/", name);
 	search->open_to_all = false;
 	if (!error)
 		error = each_place(search, try_link, &link);
@@ -309,14 +306,10 @@ struct sp_error *debugfile_find(const struct debugfile_places *places, const str
 		.build_id = runtime->build_id,
 		.build_id_size = runtime->build_id_size,
 	};
-	struct sp_error *error = search_build_id(&search);
-	if (!error && !search.found)
-		error = search_link(&search, path);
-	if (error)
-		return error;
-	error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
-	if (error)
-		return error;
+	TRY(search_build_id(&search));
+	if (!search.found)
+		TRY(search_link(&search, path));
+	TRY(search_servers(&search, DEBUGINFOD_DEBUG_FILE));
 	*ret = search.found;
 	return NULL;
 }
@@ -333,8 +326,8 @@ struct sp_error *debugfile_cached(const struct debugfile_places *places, const u
 	struct split_id id;
 	struct sp_error *error = NULL;
 	if (places->cache && split_build_id(build_id, size, &id))
-		error = TRY(&search, NULL, places->cache, "/.build-id/", id.folder, "/", id.rest, "/",
-			    name);
+		error = TRY_PATH(&search, NULL, places->cache, "/.build-id/", id.folder, "/",
+				 id.rest, "/", name);
 	if (error)
 		return error;
 	*ret = search.found;
@@ -351,11 +344,8 @@ struct sp_error *debugfile_by_build_id(const struct debugfile_places *places,
 		.build_id_size = size,
 		.wanted = wanted,
 	};
-	struct sp_error *error = search_build_id(&search);
-	if (!error)
-		error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
-	if (error)
-		return error;
+	TRY(search_build_id(&search));
+	TRY(search_servers(&search, DEBUGINFOD_DEBUG_FILE));
 	*ret = search.found;
 	return NULL;
 }
@@ -368,9 +358,7 @@ struct sp_error *debugfile_binary(const struct debugfile_places *places, const u
 		.build_id = build_id,
 		.build_id_size = size,
 	};
-	struct sp_error *error = search_servers(&search, DEBUGINFOD_BINARY);
-	if (error)
-		return error;
+	TRY(search_servers(&search, DEBUGINFOD_BINARY));
 	*ret = search.found;
 	return NULL;
 }
@@ -387,11 +375,9 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
 	uint8_t *bytes;
 	size_t size;
 	uint64_t most = extent_unpacked_max(packed->d_size);
-	struct sp_error *error = xz_unpack(packed->d_buf, packed->d_size,
-					   most < DEBUGDATA_MAX ? (size_t)most : DEBUGDATA_MAX,
-					   runtime->path, &bytes, &size);
-	if (error)
-		return error;
+	TRY(xz_unpack(packed->d_buf, packed->d_size,
+		      most < DEBUGDATA_MAX ? (size_t)most : DEBUGDATA_MAX, runtime->path, &bytes,
+		      &size));
 	return image_open_memory(bytes, size, runtime->path, ret);
 }
 
@@ -399,7 +385,7 @@ struct sp_error *debugfile_embedded(const struct image *runtime, struct image **
 static struct sp_error *try_dwz(struct search *search, const char *symfs, const char *folder,
 				const void *arg)
 {
-	return TRY(search, symfs, folder, "/", arg);
+	return TRY_PATH(search, symfs, folder, "/", arg);
 }
 
 /*
@@ -412,15 +398,14 @@ static struct sp_error *search_alt_path(struct search *search, const struct imag
 	const char *own = image_path_in_root(image), *slash = strrchr(own, '/');
 	const char *symfs = search->places->symfs, *dwz = strstr(path, ".dwz/");
 	CLEANUP_FREE char *folder = strndup(own, slash ? (size_t)(slash + 1 - own) : 0);
-	if (!folder)
-		return error_no_memory();
+	NEED(folder);
 	struct sp_error *error = NULL;
 	if (*path != '/')
-		error = TRY(search, image->root, folder, path);
+		error = TRY_PATH(search, image->root, folder, path);
 	else if (symfs && *symfs)
-		error = TRY(search, symfs, path);
+		error = TRY_PATH(search, symfs, path);
 	if (!error && *path == '/')
-		error = TRY(search, NULL, path);
+		error = TRY_PATH(search, NULL, path);
 	return error || !dwz ? error : each_place(search, try_dwz, dwz);
 }
 
@@ -438,13 +423,10 @@ struct sp_error *debugfile_alt(const struct debugfile_places *places, const stru
 		search.build_id = link.id;
 		search.build_id_size = link.size;
 	}
-	struct sp_error *error = search_alt_path(&search, image, link.path);
-	if (!error && !search.found)
-		error = search_build_id(&search);
-	if (!error)
-		error = search_servers(&search, DEBUGINFOD_DEBUG_FILE);
-	if (error)
-		return error;
+	TRY(search_alt_path(&search, image, link.path));
+	if (!search.found)
+		TRY(search_build_id(&search));
+	TRY(search_servers(&search, DEBUGINFOD_DEBUG_FILE));
 	*ret = search.found;
 	return NULL;
 }

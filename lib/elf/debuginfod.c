@@ -27,8 +27,7 @@ static struct sp_error *ask(void *library, enum debuginfod_kind kind, const uint
 							  ? "debuginfod_find_executable"
 							  : "debuginfod_find_debuginfo");
 	void *client = begin && end && find ? begin() : NULL;
-	if (!client)
-		return error_no_memory();
+	NEED(client);
 	int fd = find(client, build_id, (int)size, ret);
 	end(client);
 	if (fd >= 0)

@@ -42,8 +42,7 @@ static struct sp_error *read_loads(struct image *image)
 		if (header.p_type != PT_LOAD)
 			continue;
 		struct image_load *load = vec_push(&image->loads);
-		if (!load)
-			return error_no_memory();
+		NEED(load);
 		*load = (struct image_load){
 			.file_offset = header.p_offset,
 			.file_size = header.p_filesz,
@@ -116,12 +115,8 @@ static struct sp_error *read_headers(struct image *image)
 	image->type = header.e_type;
 	image->swap = (header.e_ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);
 	image->is_64bit = gelf_getclass(image->elf) == ELFCLASS64;
-	struct sp_error *error = extent_check_sections(image);
-	if (error)
-		return error;
-	error = read_loads(image);
-	if (error)
-		return error;
+	TRY(extent_check_sections(image));
+	TRY(read_loads(image));
 	read_build_id(image);
 	return NULL;
 }
@@ -169,9 +164,7 @@ struct sp_error *image_open_in(const char *root, const char *path, struct image 
 	struct stat status;
 	if (!image || (root && *root && !(image->root = strdup(root))))
 		return error_no_memory();
-	struct sp_error *error = regular_file_open(root, path, 0, &image->fd, &status);
-	if (error)
-		return error;
+	TRY(regular_file_open(root, path, 0, &image->fd, &status));
 	image->size = (uint64_t)status.st_size;
 	image->device = status.st_dev;
 	image->inode = status.st_ino;
@@ -179,9 +172,7 @@ struct sp_error *image_open_in(const char *root, const char *path, struct image 
 	image->modified_ns = since_1970(&status.st_mtim);
 	image->changed_ns = since_1970(&status.st_ctim);
 	image->allocated = io_allocated_bytes(image->fd, &status);
-	error = extent_check_tables(image);
-	if (error)
-		return error;
+	TRY(extent_check_tables(image));
 	errno = 0;
 	return take_elf(&image, elf_begin(image->fd, ELF_C_READ, NULL), ret);
 }
@@ -194,9 +185,7 @@ const char *image_path_in_root(const struct image *image)
 struct sp_error *image_open_again(const struct image *image, struct image **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *again = NULL;
-	struct sp_error *error = image_open_in(image->root, image_path_in_root(image), &again);
-	if (error)
-		return error;
+	TRY(image_open_in(image->root, image_path_in_root(image), &again));
 	if (again->device != image->device || again->inode != image->inode ||
 	    again->size != image->size)
 		return error_new(SP_ERROR_NOT_FOUND, "%s: replaced since it was first read",
@@ -214,9 +203,7 @@ struct sp_error *image_open_memory(void *bytes, size_t size, const char *name, s
 	}
 	image->memory = bytes;
 	image->size = image->allocated = size;
-	struct sp_error *error = extent_check_tables(image);
-	if (error)
-		return error;
+	TRY(extent_check_tables(image));
 	errno = 0;
 	return take_elf(&image, elf_memory(bytes, size), ret);
 }
@@ -362,8 +349,7 @@ struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offs
 		return NULL;
 	}
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
-	if (!allocate(&bytes, size))
-		return error_no_memory();
+	NEED(allocate(&bytes, size));
 	int errnum = io_pread(image->fd, bytes.owned, size, (off_t)file_offset, &bytes.size);
 	if (errnum)
 		return error_os(errnum, "%s", image->path);

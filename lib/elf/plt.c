@@ -286,8 +286,7 @@ struct walk {
 static struct sp_error *add(struct walk *walk, size_t at, size_t size, const char *name)
 {
 	struct elf_symbol *symbol = vec_push(walk->ret);
-	if (!symbol || !name)
-		return error_no_memory();
+	NEED(symbol && name);
 	*symbol = (struct elf_symbol){
 		.vaddr = walk->section.sh_addr + at,
 		.size = size,
@@ -310,8 +309,7 @@ static struct sp_error *add_entry(struct walk *walk, size_t at, size_t size,
 	}
 	size_t length = strlen(name);
 	char *whole = arena_alloc(walk->arena, length + sizeof("@plt"));
-	if (!whole)
-		return error_no_memory();
+	NEED(whole);
 	memcpy(whole, name, length);
 	strcpy(whole + length, "@plt");
 	return add(walk, at, size, whole);

@@ -97,8 +97,7 @@ static struct sp_error *unpack(struct copy *copy, size_t index)
 	Elf_Data *data = elf_getdata(section, NULL);
 	if (!data || !data->d_buf)
 		return damaged(copy, "a compressed section cannot be unpacked");
-	if (!grow(copy, data->d_size))
-		return error_no_memory();
+	NEED(grow(copy, data->d_size));
 	uint64_t to = (copy->size + 7) & ~(uint64_t)7;
 	memset(copy->bytes + copy->size, 0, to - copy->size);
 	memcpy(copy->bytes + to, data->d_buf, data->d_size);
@@ -185,9 +184,7 @@ static struct sp_error *relocate(struct copy *copy, Elf_Scn *section, const GElf
 		GElf_Rela relocation;
 		if (!gelf_getrela(relocations, (int)i, &relocation))
 			return damaged(copy, "its debug information cannot be relocated");
-		struct sp_error *error = apply(copy, &target, &header, &relocation, symbols);
-		if (error)
-			return error;
+		TRY(apply(copy, &target, &header, &relocation, symbols));
 	}
 	return NULL;
 }

@@ -39,8 +39,7 @@ static struct sp_error *read_sections(const struct image *image, struct symtab *
 	if (count > SHN_LORESERVE)
 		count = SHN_LORESERVE;
 	ret->sections = calloc(count ?: 1, sizeof(*ret->sections));
-	if (!ret->sections)
-		return error_no_memory();
+	NEED(ret->sections);
 	ret->section_count = count;
 	for (size_t i = 0; i < count; i++) {
 		GElf_Shdr header;

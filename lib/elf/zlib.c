@@ -15,8 +15,7 @@ struct sp_error *zlib_unpack_sized(const void *bytes, size_t size, size_t size_u
 		return error_new(SP_ERROR_FORMAT, "%s: zlib data of %zu bytes cannot become %zu",
 				 path, size, size_unpacked);
 	CLEANUP_FREE uint8_t *output = malloc(size_unpacked ? size_unpacked : 1);
-	if (!output)
-		return error_no_memory();
+	NEED(output);
 	uLongf got = size_unpacked;
 	int status = uncompress(output, &got, bytes, size);
 	if (status == Z_MEM_ERROR)

@@ -19,8 +19,7 @@ struct sp_error *zst_unpack(const void *bytes, size_t size, size_t limit, const 
 		return error_new(SP_ERROR_FORMAT, "%s: zstd data unpacks to more than %zu bytes",
 				 path, limit);
 	CLEANUP_FREE uint8_t *output = malloc(wanted ? (size_t)wanted : 1);
-	if (!output)
-		return error_no_memory();
+	NEED(output);
 	size_t got = ZSTD_decompress(output, (size_t)wanted, bytes, size);
 	if (ZSTD_isError(got))
 		return error_new(SP_ERROR_FORMAT, "%s: damaged zstd data: %s", path,
@@ -37,8 +36,7 @@ struct sp_error *zst_unpack_sized(const void *bytes, size_t size, size_t size_un
 		return error_new(SP_ERROR_FORMAT, "%s: zstd data of %zu bytes cannot become %zu",
 				 path, size, size_unpacked);
 	CLEANUP_FREE uint8_t *output = malloc(size_unpacked ? size_unpacked : 1);
-	if (!output)
-		return error_no_memory();
+	NEED(output);
 	size_t got = ZSTD_decompress(output, size_unpacked, bytes, size);
 	if (ZSTD_isError(got) || got != size_unpacked)
 		return error_new(SP_ERROR_FORMAT, "%s: damaged zstd data: %s", path,

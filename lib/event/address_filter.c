@@ -117,8 +117,7 @@ static struct sp_error *find_kernel(const struct names *names, struct word name,
 {
 	CLEANUP_FREE char *text = format_text("%.*s", (int)name.size, name.text);
 	struct kallsyms_symbol symbol;
-	if (!text)
-		return error_no_memory();
+	NEED(text);
 	if (!kallsyms_find_name(names->kallsyms, text, &symbol))
 		return error_new(SP_ERROR_NOT_FOUND, "--filter: the kernel has no symbol %s", text);
 	*at = symbol.address;
@@ -159,9 +158,7 @@ static struct sp_error *find_range(const struct names *names, const struct filte
 		error = find_symbol(names, filter->place, at, size);
 	if (error || !filter->end.size || is_number(filter->end, size))
 		return error;
-	error = find_symbol(names, filter->end, &end, &end_size);
-	if (error)
-		return error;
+	TRY(find_symbol(names, filter->end, &end, &end_size));
 	if (end + end_size <= *at)
 		return error_new(SP_ERROR_INVALID, "--filter: %.*s is before %.*s",
 				 (int)filter->end.size, filter->end.text, (int)filter->place.size,
@@ -185,8 +182,7 @@ static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_te
 	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = NULL;
 	CLEANUP_FREE char *file = format_text("%.*s", (int)filter->file.size, filter->file.text ?: "");
 	uint64_t at = 0, size = 0;
-	if (!file)
-		return error_no_memory();
+	NEED(file);
 	struct sp_error *error = NULL;
 	if (*file)
 		error = image_open(file, &image);
@@ -195,9 +191,7 @@ static struct sp_error *put_one(const struct sp_ctx *ctx, const struct filter_te
 	if (error)
 		return error;
 	const struct names names = {image, kallsyms};
-	error = find_range(&names, filter, &at, &size);
-	if (error)
-		return error;
+	TRY(find_range(&names, filter, &at, &size));
 	if (filter->action->range && !size)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "--filter: unknown size of %.*s",
 						  (int)filter->place.size, filter->place.text),
@@ -216,12 +210,8 @@ struct sp_error *address_filter_translate(const struct sp_ctx *ctx, const char *
 	struct reader reader = {text, text};
 	for (;;) {
 		struct filter_text filter = {0};
-		struct sp_error *error = parse_one(&reader, &filter);
-		if (error)
-			return error;
-		error = put_one(ctx, &filter, &made);
-		if (error)
-			return error;
+		TRY(parse_one(&reader, &filter));
+		TRY(put_one(ctx, &filter, &made));
 		if (!*reader.at)
 			break;
 		reader.at++; /* skip the comma */

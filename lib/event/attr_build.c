@@ -178,24 +178,16 @@ struct sp_error *event_attr_build(const struct event_shape *shape, struct event_
 {
 	const struct event_terms *terms = &shape->spec->terms;
 	set_habits(shape, attr);
-	struct sp_error *error = set_rate(shape, notes, attr);
-	if (error)
-		return error;
-	error = set_call_graph(shape, notes, attr);
-	if (error)
-		return error;
-	error = note_idle_terms(shape, notes);
-	if (error)
-		return error;
+	TRY(set_rate(shape, notes, attr));
+	TRY(set_call_graph(shape, notes, attr));
+	TRY(note_idle_terms(shape, notes));
 	if (terms->given & EVENT_TERM_INHERIT && !shape->cpu_wide)
 		attr->inherit = terms->inherit;
 	if (attr->inherit && event_is_not_inherited(shape->spec)) {
 		attr->inherit = 0;
-		error = event_notes_add(notes, shape->spec->name,
-					"new threads and children are not sampled",
-					"the kernel cannot inherit probes", "omit --scope task");
-		if (error)
-			return error;
+		TRY(event_notes_add(notes, shape->spec->name,
+				    "new threads and children are not sampled",
+				    "the kernel cannot inherit probes", "omit --scope task"));
 	}
 	if (terms->given & EVENT_TERM_BRANCH_TYPE) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;

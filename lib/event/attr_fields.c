@@ -487,15 +487,12 @@ struct sp_error *sp_attr_fields(struct sp_ctx *ctx, struct sp_attr_field **ret, 
 	const struct event_kernel *kernel = event_kernel_real();
 	struct event_support support;
 	struct rights rights;
-	struct sp_error *error = rights_read(ctx, &rights);
-	if (error)
-		return error;
+	TRY(rights_read(ctx, &rights));
 	int errnum = event_support_probe(kernel, &support);
 	if (errnum)
 		return rights_explain(&rights, RIGHTS_ANY_EVENT, "perf_event_open", errnum);
 	struct sp_attr_field *list = calloc(FIELD_COUNT, sizeof(*list));
-	if (!list)
-		return error_no_memory();
+	NEED(list);
 	for (size_t i = 0; i < FIELD_COUNT; i++) {
 		const struct event_field *field = &fields[i];
 		list[i] = (struct sp_attr_field){

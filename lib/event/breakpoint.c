@@ -29,8 +29,7 @@ static struct sp_error *kernel_place(struct parser *parser, struct slice name, s
 	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = NULL;
 	CLEANUP_FREE char *text = strndup(name.text, name.size);
 	struct kallsyms_symbol symbol;
-	if (!text)
-		return error_no_memory();
+	NEED(text);
 	struct sp_error *error = kallsyms_read(parser->ctx, NULL, &kallsyms);
 	if (error)
 		return parser_prefix_error(parser, name.text, error);
@@ -96,8 +95,7 @@ static struct sp_error *program_place(struct parser *parser, struct slice path, 
 	const char *plain = parser_copy_unescaped(parser, path);
 	struct file_symbol symbol;
 	bool found = false;
-	if (!plain)
-		return error_no_memory();
+	NEED(plain);
 	struct sp_error *error = image_open(plain, &image);
 	if (!error)
 		error = file_symbol_find(image, name.text, name.size, true, &symbol);
@@ -205,15 +203,9 @@ struct sp_error *parse_breakpoint(struct parser *parser)
 	struct place place;
 	uint64_t length = 0;
 	uint32_t access = 0;
-	struct sp_error *error = read_place(parser, &place);
-	if (error)
-		return error;
-	error = read_length(parser, &length);
-	if (error)
-		return error;
-	error = read_access(parser, &access);
-	if (error)
-		return error;
+	TRY(read_place(parser, &place));
+	TRY(read_length(parser, &length));
+	TRY(read_access(parser, &access));
 	if (!access)
 		access = place.of_code ? HW_BREAKPOINT_X : HW_BREAKPOINT_RW;
 	spec.attr.type = PERF_TYPE_BREAKPOINT;

@@ -104,15 +104,13 @@ static bool wants(const struct sp_catalog *catalog, const struct sp_catalog_entr
 
 static struct sp_error *add(struct sp_catalog *catalog, struct sp_catalog_entry entry)
 {
-	if (!entry.name)
-		return error_no_memory();
+	NEED(entry.name);
 	if (!entry.type)
 		entry.type = kinds[entry.kind].type;
 	if (!wants(catalog, &entry))
 		return NULL;
 	struct sp_catalog_entry *slot = vec_push(&catalog->entries);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = entry;
 	return NULL;
 }
@@ -138,8 +136,7 @@ static struct sp_error *note(struct sp_catalog *catalog, struct sp_error *error)
 						     remedy ? ")" : ""));
 	const char **slot = line ? vec_push(&catalog->notes) : NULL;
 	sp_error_free(error);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = line;
 	return NULL;
 }
@@ -275,8 +272,8 @@ static struct sp_error *add_pmu(struct sp_catalog *catalog, struct pmus *pmus, s
 	struct sp_error *error = pmu_load(pmus, pmu);
 	if (error)
 		return note(catalog, error);
-	error = add_pmu_events(catalog, pmus, pmu);
-	return error ? error : add_pmu_form(catalog, pmu);
+	TRY(add_pmu_events(catalog, pmus, pmu));
+	return add_pmu_form(catalog, pmu);
 }
 
 static struct sp_error *add_pmus(struct sp_catalog *catalog)
@@ -426,11 +423,8 @@ static struct sp_error *fill(struct sp_catalog *catalog)
 	};
 	const struct event_code cycles = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES};
 	catalog->has_hardware = opens(catalog, &cycles);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		struct sp_error *error = parts[i](catalog);
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		TRY(parts[i](catalog));
 	if (catalog->entries.count)
 		qsort(catalog->entries.items, catalog->entries.count,
 		      sizeof(*catalog->entries.items), compare_entries);
@@ -441,8 +435,7 @@ struct sp_error *sp_catalog_new(struct sp_ctx *ctx, const struct sp_catalog_opti
 				struct sp_catalog **ret)
 {
 	CLEANUP(cleanup_sp_catalog_free) struct sp_catalog *catalog = calloc(1, sizeof(*catalog));
-	if (!catalog)
-		return error_no_memory();
+	NEED(catalog);
 	catalog->ctx = ctx;
 	catalog->options = options;
 	catalog->kernel = event_kernel_real();

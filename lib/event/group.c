@@ -79,8 +79,7 @@ static struct sp_error *plan_group(const struct event_grouping *grouping, size_t
 	if (!errnum)
 		return NULL;
 	CLEANUP_FREE char *text = group_text(plan, first, count);
-	if (!text)
-		return error_no_memory();
+	NEED(text);
 	const struct event_spec *spec = &grouping->specs->items[first];
 	if (!spec->weak || spec->group_read)
 		return group_error(grouping, text, refused, errnum);

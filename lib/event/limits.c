@@ -39,8 +39,7 @@ static const char *keep(struct sp_limits *limits, char *text)
 static struct sp_error *add(struct sp_limits *limits, const struct sp_limit *limit)
 {
 	struct sp_limit *slot = limit->meaning ? vec_push(limits) : NULL;
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = *limit;
 	return NULL;
 }
@@ -128,8 +127,7 @@ static struct sp_error *add_numbers(struct sp_limits *limits)
 		struct sp_limit limit = {
 			.name = keep(limits, format_text("kernel.%s", number->name)), .path = path,
 		};
-		if (!path || !limit.name)
-			return error_no_memory();
+		NEED(path && limit.name);
 		limit.value = read_line(limits, path);
 		if (limit.value) {
 			CLEANUP_FREE char *before = strndup(number->format,
@@ -273,9 +271,7 @@ static struct sp_error *add_user_access(struct sp_limits *limits)
 static struct sp_error *add_tracefs(struct sp_limits *limits)
 {
 	struct tracefs tracefs;
-	struct sp_error *error = tracefs_init(&tracefs, limits->ctx);
-	if (error)
-		return error;
+	TRY(tracefs_init(&tracefs, limits->ctx));
 	struct sp_limit limit = {.name = "tracefs", .path = "/sys/kernel/tracing"};
 	CLEANUP(cleanup_sp_error_free) struct sp_error *why =
 		tracefs.path ? NULL : tracefs_error(&tracefs, "tracepoints");
@@ -289,7 +285,7 @@ static struct sp_error *add_tracefs(struct sp_limits *limits)
 		limit.meaning = keep(limits, format_text("%s", sp_error_message(why)));
 		limit.remedy = keep(limits, format_text("%s", sp_error_remedy(why)));
 	}
-	error = add(limits, &limit);
+	struct sp_error *error = add(limits, &limit);
 	tracefs_deinit(&tracefs);
 	return error;
 }
@@ -315,8 +311,7 @@ struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret)
 		add_tracefs, add_confinement,
 	};
 	CLEANUP(cleanup_sp_limits_free) struct sp_limits *limits = calloc(1, sizeof(*limits));
-	if (!limits)
-		return error_no_memory();
+	NEED(limits);
 	limits->ctx = ctx;
 	struct sp_error *error = rights_read(ctx, &limits->rights);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !error; i++)

@@ -17,15 +17,12 @@ struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, c
 	struct event_note note;
 	CLEANUP_FREE char *line = format_text("%s: %s; %s%s%s%s", asked, why, done,
 					      remedy ? " (" : "", remedy ?: "", remedy ? ")" : "");
-	if (!line)
-		return error_no_memory();
-	if (!keep(notes, asked, &note.asked) || !keep(notes, done, &note.done) ||
-	    !keep(notes, why, &note.why) || !keep(notes, remedy, &note.remedy) ||
-	    !keep(notes, line, &note.line))
-		return error_no_memory();
+	NEED(line);
+	NEED(keep(notes, asked, &note.asked) && keep(notes, done, &note.done) &&
+	     keep(notes, why, &note.why) && keep(notes, remedy, &note.remedy) &&
+	     keep(notes, line, &note.line));
 	struct event_note *slot = vec_push(notes);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = note;
 	return NULL;
 }

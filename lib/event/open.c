@@ -331,25 +331,18 @@ static struct sp_error *plan_samples(struct planner *planner)
 	const struct event_specs *specs = planner->request->specs;
 	struct event_plan *plan = planner->plan;
 	plan->samples = arena_alloc(&plan->arena, (specs->count + 1) * sizeof(*plan->samples));
-	if (!plan->samples)
-		return error_no_memory();
+	NEED(plan->samples);
 	planner->sampling = planner->base;
 	set_start(planner, &planner->sampling);
 	planner->sampling.inherit_stat =
 		planner->sampling.inherit && planner->request->inherit_stat;
-	struct sp_error *error = set_rate(planner);
-	if (error)
-		return error;
+	TRY(set_rate(planner));
 	event_attr_set_sampling(&planner->asked, &planner->sampling);
 	if (planner->request->uniform)
 		make_uniform(planner);
 	for (size_t i = 0; i < specs->count; i++) {
-		error = planner_plan_event(planner, &specs->items[i], &plan->samples[i]);
-		if (error)
-			return error;
-		error = set_bounds(planner, i, &plan->samples[i]);
-		if (error)
-			return error;
+		TRY(planner_plan_event(planner, &specs->items[i], &plan->samples[i]));
+		TRY(set_bounds(planner, i, &plan->samples[i]));
 		plan->sample_count++;
 	}
 	if (!samples_by_rate(plan))
@@ -389,45 +382,30 @@ static struct sp_error *plan_sideband(struct planner *planner)
 
 static struct sp_error *fill_plan(struct planner *planner)
 {
-	struct sp_error *error = check_asked(planner);
-	if (error)
-		return error;
+	TRY(check_asked(planner));
 	set_base(planner);
-	error = check_dumps(planner);
-	if (error)
-		return error;
-	error = check_clock(planner);
-	if (error)
-		return error;
-	error = choose_scope(planner);
-	if (error)
-		return error;
-	error = set_depth(planner);
-	if (error)
-		return error;
+	TRY(check_dumps(planner));
+	TRY(check_clock(planner));
+	TRY(choose_scope(planner));
+	TRY(set_depth(planner));
 	set_holders(planner);
-	error = plan_samples(planner);
-	if (error)
-		return error;
-	error = say_in_vain(planner);
-	return error ? error : plan_sideband(planner);
+	TRY(plan_samples(planner));
+	TRY(say_in_vain(planner));
+	return plan_sideband(planner);
 }
 
 struct sp_error *event_plan_make(const struct event_kernel *kernel, const struct rights *rights,
 				 const struct event_request *request, struct event_plan **ret)
 {
 	CLEANUP(cleanup_event_plan_free) struct event_plan *plan = calloc(1, sizeof(*plan));
-	if (!plan)
-		return error_no_memory();
+	NEED(plan);
 	plan->rights = *rights;
 	int errnum = event_support_probe(kernel, &plan->support);
 	if (errnum)
 		return rights_explain(rights, RIGHTS_ANY_EVENT, "perf_event_open", errnum);
 	struct planner planner = {.kernel = kernel, .request = request, .plan = plan,
 				  .callchain = request->callchain, .asked = request->asked};
-	struct sp_error *error = fill_plan(&planner);
-	if (error)
-		return error;
+	TRY(fill_plan(&planner));
 	*ret = take_ptr(plan);
 	return NULL;
 }

@@ -159,17 +159,12 @@ struct sp_error *planner_event_error(const struct planner *planner, const struct
 				  (int)planner->request->clock_id),
 			"use -k monotonic, monotonic_raw or realtime, or "
 			"cpu-clock");
-	struct sp_error *error = planner_field_error(planner, spec->name, attr, &spec->tail,
-						     errnum);
-	if (error)
-		return error;
+	TRY(planner_field_error(planner, spec->name, attr, &spec->tail, errnum));
 	const struct event_refusal refusal =
 		planner_refusal(planner, spec->name, attr, &spec->tail, errnum);
-	error = event_value_error(&refusal);
-	if (!error && errnum == EINVAL && spec->pmu)
-		error = refused_pmu(planner, spec, attr);
-	if (error)
-		return error;
+	TRY(event_value_error(&refusal));
+	if (errnum == EINVAL && spec->pmu)
+		TRY(refused_pmu(planner, spec, attr));
 	enum rights_action action = !is_refusal(errnum) || attr->exclude_kernel ? RIGHTS_ANY_EVENT
 				    : planner->plan->cpu_wide			? RIGHTS_CPU_WIDE
 				    : event_is_of_kernel(spec) ? RIGHTS_KERNEL_EVENT

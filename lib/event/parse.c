@@ -45,10 +45,9 @@ static enum event_tool find_tool(struct slice name)
 static struct sp_error *unknown_event(const struct parser *parser, struct slice name)
 {
 	CLEANUP_FREE char *near = NULL;
-	struct sp_error *error = event_name_near(name.text, name.size, &near);
-	if (error)
-		return error;
-	error = parser_error(parser, name.text, "unknown event '%.*s'", (int)name.size, name.text);
+	TRY(event_name_near(name.text, name.size, &near));
+	struct sp_error *error =
+		parser_error(parser, name.text, "unknown event '%.*s'", (int)name.size, name.text);
 	if (near)
 		return error_set_remedy(error, "did you mean %s?", near);
 	return error_set_remedy(error, "see `sprof list`, for example cycles, "
@@ -68,8 +67,7 @@ static struct sp_error *parse_vendor_event(struct parser *parser, struct slice t
 	struct event_spec spec = event_spec_make(parser);
 	const char *name = parser_copy_slice(parser, text), *why = NULL;
 	*found_ret = false;
-	if (!name)
-		return error_no_memory();
+	NEED(name);
 	switch (libpfm_event_find(name, &spec.attr, &why)) {
 	case VENDOR_FOUND:
 		spec.name = name;
@@ -193,7 +191,6 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 	struct event_code code;
 	enum event_tool tool;
 	size_t first = parser->specs->count;
-	struct sp_error *error;
 	const char *place = parser->pos;
 	event->name = parser_read_word(parser);
 	struct slice name = event->name;
@@ -207,8 +204,8 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 		return unknown_event(parser, (struct slice){place, 1});
 	if (parser_at(parser) == ':' && (slice_is(name, "mem") || is_probe(name))) {
 		parser->pos++;
-		error = slice_is(name, "mem") ? parse_breakpoint(parser) : parse_probe(parser, name);
-		return error ? error : parse_terms_behind(parser, first);
+		TRY(slice_is(name, "mem") ? parse_breakpoint(parser) : parse_probe(parser, name));
+		return parse_terms_behind(parser, first);
 	}
 	/* "rbd:…" is a system of tracepoints, although it begins like rHEX. */
 	if (find_generic(name, &code, &tool) &&
@@ -217,8 +214,8 @@ static struct sp_error *parse_what(struct parser *parser, struct event_text *eve
 		return parse_generic(parser, event, &code, tool);
 	if (parser_take(parser, '/'))
 		return parse_pmu_event(parser, name);
-	error = parse_other(parser, name);
-	return error ? error : parse_terms_behind(parser, first);
+	TRY(parse_other(parser, name));
+	return parse_terms_behind(parser, first);
 }
 
 /* Parses modifiers, after a ':' or after the last '/' of the terms. */
@@ -229,8 +226,8 @@ static struct sp_error *parse_event_modifiers(struct parser *parser, size_t firs
 	*modifiers = slice_between(parser->pos, parser->pos);
 	if (!colon && (parser->pos[-1] != '/' || !parser_is_word_char(parser_at(parser))))
 		return NULL;
-	struct sp_error *error = modifiers_read(parser, modifiers);
-	return error ? error : modifiers_apply(parser, *modifiers, first, false);
+	TRY(modifiers_read(parser, modifiers));
+	return modifiers_apply(parser, *modifiers, first, false);
 }
 
 /* Sets names: as typed, except for tracepoints and the term name=. */
@@ -252,8 +249,7 @@ static struct sp_error *set_names(struct parser *parser, size_t first, struct sl
 		} else {
 			spec->name = parser_copy_slice(parser, typed);
 		}
-		if (!spec->name)
-			return error_no_memory();
+		NEED(spec->name);
 	}
 	return NULL;
 }
@@ -265,17 +261,14 @@ static struct sp_error *parse_event(struct parser *parser)
 	size_t first = parser->specs->count;
 	parser_skip_blanks(parser);
 	const char *begin = parser->pos;
-	struct sp_error *error = parse_what(parser, &event);
-	if (error)
-		return error;
+	TRY(parse_what(parser, &event));
 	const char *behind = parser->pos;
 	parser_skip_blanks(parser);
 	if (parser_at(parser) != ':')
 		parser->pos = behind;
-	error = parse_event_modifiers(parser, first, &modifiers);
-	if (error)
-		return error;
-	error = set_names(parser, first, slice_between(begin, parser->pos), modifiers, event.hybrid);
+	TRY(parse_event_modifiers(parser, first, &modifiers));
+	struct sp_error *error = set_names(parser, first, slice_between(begin, parser->pos),
+					   modifiers, event.hybrid);
 	parser_skip_blanks(parser);
 	return error;
 }
@@ -308,9 +301,7 @@ static struct sp_error *parse_group(struct parser *parser, struct slice name)
 	struct event_specs *specs = parser->specs;
 	struct slice modifiers;
 	size_t first = specs->count;
-	struct sp_error *error = parse_members(parser, parser->pos - 1);
-	if (error)
-		return error;
+	TRY(parse_members(parser, parser->pos - 1));
 	for (size_t i = first; i < specs->count; i++) {
 		struct event_spec *spec = &specs->items[i];
 		spec->leader = first;
@@ -321,16 +312,13 @@ static struct sp_error *parse_group(struct parser *parser, struct slice name)
 	}
 	if (name.size) {
 		specs->items[first].group_name = parser_copy_slice(parser, name);
-		if (!specs->items[first].group_name)
-			return error_no_memory();
+		NEED(specs->items[first].group_name);
 	}
 	parser_skip_blanks(parser);
 	if (!parser_take(parser, ':'))
 		return NULL;
-	error = modifiers_read(parser, &modifiers);
-	if (error)
-		return error;
-	error = modifiers_apply(parser, modifiers, first, true);
+	TRY(modifiers_read(parser, &modifiers));
+	struct sp_error *error = modifiers_apply(parser, modifiers, first, true);
 	parser_skip_blanks(parser);
 	return error;
 }
@@ -441,9 +429,7 @@ struct sp_error *event_specs_parse_pfm(struct event_specs *specs, const struct s
 struct sp_error *event_specs_add_default(struct event_specs *specs, const struct sp_ctx *ctx)
 {
 	size_t before = specs->count;
-	struct sp_error *error = event_specs_parse(specs, ctx, "cycles:P");
-	if (error)
-		return error;
+	TRY(event_specs_parse(specs, ctx, "cycles:P"));
 	for (size_t i = before; i < specs->count; i++)
 		if (!specs->items[i].pmu)
 			specs->items[i].name = "cycles";

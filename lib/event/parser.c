@@ -65,8 +65,7 @@ struct sp_error *parser_error(const struct parser *parser, const char *place, co
 	va_start(args, format);
 	CLEANUP_FREE char *what = format_text_va(format, args);
 	va_end(args);
-	if (!what)
-		return error_no_memory();
+	NEED(what);
 	return error_new(SP_ERROR_INVALID, "event \"%s\": %s at character %zu", parser->text, what,
 			 column(parser, place));
 }
@@ -88,8 +87,7 @@ struct event_spec event_spec_make(const struct parser *parser)
 struct sp_error *parser_add(struct parser *parser, const struct event_spec *spec)
 {
 	struct event_spec *slot = vec_push(parser->specs);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = *spec;
 	return NULL;
 }

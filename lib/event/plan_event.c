@@ -132,8 +132,7 @@ static struct sp_error *become_clock(struct planner *planner, const struct event
 	event->attr.exclude_guest = spec->attr.exclude_guest;
 	event->attr.exclude_idle = wants_no_idle(planner, spec);
 	event->name = clock_name(planner->plan, spec, &event->attr);
-	if (!event->name)
-		return error_no_memory();
+	NEED(event->name);
 	if (planner->asked.no_samples)
 		snprintf(done, sizeof(done), "%s counts instead", event->name);
 	else if (event->attr.freq)
@@ -238,8 +237,7 @@ static struct sp_error *keep_spec(struct event_plan *plan, const struct event_sp
 		event->has_pointer = true;
 		event->attr.config1 = (uint64_t)(uintptr_t)planner_keep(
 			plan, (const char *)(uintptr_t)spec->attr.config1);
-		if (!event->attr.config1)
-			return error_no_memory();
+		NEED(event->attr.config1);
 	}
 	return event->name && (cpus || !spec->cpus) && (event->group_name || !spec->group_name)
 		       ? NULL
@@ -296,13 +294,9 @@ static bool is_tried(const struct planner *planner, const struct event_planned *
 struct sp_error *planner_plan_event(struct planner *planner, const struct event_spec *spec,
 				    struct event_planned *event)
 {
-	struct sp_error *error = event_kind_check(planner->request, spec);
-	if (error)
-		return error;
-	error = whole_attr(planner, spec, &event->attr);
-	if (error)
-		return error;
-	error = keep_spec(planner->plan, spec, event);
+	TRY(event_kind_check(planner->request, spec));
+	TRY(whole_attr(planner, spec, &event->attr));
+	struct sp_error *error = keep_spec(planner->plan, spec, event);
 	if (error)
 		return error;
 	follow_leader(planner, event);

@@ -69,16 +69,14 @@ static struct sp_error *read_pmu(struct pmus *pmus, const char *name)
 {
 	struct pmu pmu = {.name = keep(pmus, name)};
 	bool there = false;
-	if (!pmu.name)
-		return error_no_memory();
+	NEED(pmu.name);
 	struct sp_error *error = read_type(pmus, &pmu, &there);
 	if (error || !there)
 		return error;
 	/* On hybrid machines, PMUs of CPUs have a file "cpus"; elsewhere the only one is "cpu". */
 	pmu.is_core = strcmp(name, "cpu") == 0 || has_file(pmus, &pmu, "cpus");
 	struct pmu *slot = vec_push(pmus);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = pmu;
 	return NULL;
 }
@@ -169,8 +167,7 @@ static struct sp_error *load_formats(struct pmus *pmus, struct pmu *pmu)
 	if (errnum == ENOMEM)
 		return error_no_memory();
 	pmu->formats = arena_alloc(&pmus->arena, (names.count + 1) * sizeof(*pmu->formats));
-	if (!pmu->formats)
-		return error_no_memory();
+	NEED(pmu->formats);
 	for (size_t i = 0; i < names.count; i++) {
 		CLEANUP_FREE char *text = NULL;
 		struct pmu_format *format = &pmu->formats[pmu->format_count];
@@ -179,8 +176,7 @@ static struct sp_error *load_formats(struct pmus *pmus, struct pmu *pmu)
 		if (!parse_format(text, format))
 			return damaged(pmu, "/format", names.items[i], text);
 		format->name = keep(pmus, names.items[i]);
-		if (!format->name)
-			return error_no_memory();
+		NEED(format->name);
 		pmu->format_count++;
 	}
 	return NULL;
@@ -220,12 +216,8 @@ struct sp_error *pmu_load(struct pmus *pmus, struct pmu *pmu)
 {
 	if (pmu->loaded)
 		return NULL;
-	struct sp_error *error = load_formats(pmus, pmu);
-	if (error)
-		return error;
-	error = load_cpus(pmus, pmu);
-	if (error)
-		return error;
+	TRY(load_formats(pmus, pmu));
+	TRY(load_cpus(pmus, pmu));
 	pmu->loaded = true;
 	return NULL;
 }
@@ -305,8 +297,7 @@ static struct sp_error *read_event(struct pmus *pmus, const struct pmu *pmu, con
 	event.terms = keep(pmus, terms);
 	if (!read_file(pmus, pmu, (struct pmu_file){"/events", name, ".unit"}, &unit) && *unit) {
 		event.unit = keep(pmus, unit);
-		if (!event.unit)
-			return error_no_memory();
+		NEED(event.unit);
 	}
 	if (!read_file(pmus, pmu, (struct pmu_file){"/events", name, ".scale"}, &scale))
 		event.scale = parse_scale(scale);
@@ -314,8 +305,7 @@ static struct sp_error *read_event(struct pmus *pmus, const struct pmu *pmu, con
 			    strcmp(flag, "1") == 0;
 	event.snapshot = !read_file(pmus, pmu, (struct pmu_file){"/events", name, ".snapshot"}, &snapshot) &&
 			 strcmp(snapshot, "1") == 0;
-	if (!event.name || !event.terms)
-		return error_no_memory();
+	NEED(event.name && event.terms);
 	*ret = event;
 	return NULL;
 }

@@ -191,8 +191,7 @@ static struct sp_error *apply_sink(const struct pmu_event_parser *event, struct 
 					      (int)name.size, name.text);
 	CLEANUP_FREE char *text = NULL;
 	unsigned int hash;
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	if (!name.size || memchr(name.text, '/', name.size) ||
 	    sysfs_read(event->parser->ctx, path, &text, NULL) || sscanf(text, "%x", &hash) != 1)
 		return error_set_remedy(parser_error(event->parser, term->name.text,
@@ -258,8 +257,8 @@ static struct sp_error *add_of_pmu(struct parser *parser, struct pmu *pmu, struc
 	for (size_t i = 0; i < terms->count; i++)
 		terms->items[i].used = false;
 	take_pmu(&spec, pmu);
-	error = apply_terms(&event);
-	return error ? error : parser_add(parser, &spec);
+	TRY(apply_terms(&event));
+	return parser_add(parser, &spec);
 }
 
 /* Returns the error, with the existing PMUs: "cpu, msr, software". */
@@ -271,8 +270,7 @@ static struct sp_error *unknown_pmu(struct parser *parser, struct slice name)
 		free(list);
 		list = longer;
 	}
-	if (!list)
-		return error_no_memory();
+	NEED(list);
 	struct sp_error *error = parser_error(parser, name.text, "unknown event or PMU '%.*s'",
 					      (int)name.size, name.text);
 	if (!*list)
@@ -297,10 +295,8 @@ struct sp_error *parse_pmu_event(struct parser *parser, struct slice name)
 {
 	CLEANUP(cleanup_terms) struct terms terms = {0};
 	size_t before = parser->specs->count;
-	struct sp_error *error = parser_load_pmus(parser);
-	if (error)
-		return error;
-	error = terms_read(parser, &terms);
+	TRY(parser_load_pmus(parser));
+	struct sp_error *error = terms_read(parser, &terms);
 	if (error)
 		return error;
 	struct pmu *exact = pmus_find(&parser->pmus, name.text, name.size);
@@ -322,12 +318,10 @@ static struct sp_error *add_named(struct parser *parser, struct pmu *pmu,
 	struct terms none = {0};
 	struct event_spec spec = event_spec_make(parser);
 	const struct pmu_event_parser event = {parser, pmu, &spec, &none};
-	struct sp_error *error = pmu_load(&parser->pmus, pmu);
-	if (error)
-		return error;
+	TRY(pmu_load(&parser->pmus, pmu));
 	take_pmu(&spec, pmu);
-	error = apply_named(&event, named);
-	return error ? error : parser_add(parser, &spec);
+	TRY(apply_named(&event, named));
+	return parser_add(parser, &spec);
 }
 
 struct sp_error *parse_plain_pmu_event(struct parser *parser, struct slice name, bool *found_ret)

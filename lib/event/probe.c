@@ -83,12 +83,8 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 	struct slice name = parser_read_until(parser, ":,}/");
 	const char *begin = name.text;
 	uint64_t offset = 0, address;
-	struct sp_error *error = split_offset(parser, &name, &offset);
-	if (error)
-		return error;
-	error = no_returns_within(probe, begin, offset);
-	if (error)
-		return error;
+	TRY(split_offset(parser, &name, &offset));
+	TRY(no_returns_within(probe, begin, offset));
 	if (!name.size)
 		return error_set_remedy(parser_error(parser, begin, "no function"),
 					"use kprobe:FUNCTION[+OFFSET], for example kprobe:do_sys_openat2");
@@ -107,8 +103,7 @@ static struct sp_error *parse_kernel_probe(struct probe *probe)
 static struct sp_error *find_file(struct parser *parser, struct slice path, struct image **ret)
 {
 	const char *plain = parser_copy_unescaped(parser, path);
-	if (!plain)
-		return error_no_memory();
+	NEED(plain);
 	struct sp_error *error = image_open(plain, ret);
 	if (!error || strchr(plain, '/') || sp_error_code(error) != SP_ERROR_NOT_FOUND)
 		return error;
@@ -136,8 +131,7 @@ static struct sp_error *user_offset(struct probe *probe, const struct image *ima
 	struct parser *parser = probe->parser;
 	struct file_symbol symbol = {0};
 	const char *plain = parser_copy_unescaped(parser, name);
-	if (!plain)
-		return error_no_memory();
+	NEED(plain);
 	if (!slice_number(name, &symbol.vaddr)) {
 		struct sp_error *error = file_symbol_find(image, plain, strlen(plain), false, &symbol);
 		if (error)
@@ -167,16 +161,12 @@ static struct sp_error *parse_user_probe(struct probe *probe)
 					"uprobe:/bin/bash:readline");
 	struct slice name = parser_read_until(parser, ":,}/");
 	const char *begin = name.text;
-	struct sp_error *error = split_offset(parser, &name, &offset);
-	if (error)
-		return error;
+	TRY(split_offset(parser, &name, &offset));
 	if (!name.size)
 		return error_set_remedy(parser_error(parser, begin, "no symbol"),
 					"use uprobe:PATH:SYMBOL[+OFFSET]");
-	error = no_returns_within(probe, begin, offset);
-	if (error)
-		return error;
-	error = find_file(parser, path, &image);
+	TRY(no_returns_within(probe, begin, offset));
+	struct sp_error *error = find_file(parser, path, &image);
 	if (error)
 		return parser_prefix_error(parser, path.text, error);
 	return user_offset(probe, image, name, offset);
@@ -190,9 +180,7 @@ struct sp_error *parse_probe(struct parser *parser, struct slice kind)
 		.is_return = slice_is(kind, "kretprobe") || slice_is(kind, "uretprobe"),
 		.spec = event_spec_make(parser),
 	};
-	struct sp_error *error = find_pmu(&probe, kind.text, of_kernel);
-	if (error)
-		return error;
-	error = of_kernel ? parse_kernel_probe(&probe) : parse_user_probe(&probe);
-	return error ? error : parser_add(parser, &probe.spec);
+	TRY(find_pmu(&probe, kind.text, of_kernel));
+	TRY(of_kernel ? parse_kernel_probe(&probe) : parse_user_probe(&probe));
+	return parser_add(parser, &probe.spec);
 }

@@ -33,8 +33,7 @@ static struct sp_error *open_holders(struct event_set *set)
 {
 	for (size_t i = 0; i < set->cpu_count * EVENT_ROLE_COUNT; i++) {
 		int *slot = vec_push(&set->holders);
-		if (!slot)
-			return error_no_memory();
+		NEED(slot);
 		*slot = set->kernel->open(set->kernel->arg, &set->plan->holders[i % EVENT_ROLE_COUNT],
 					  0, (int32_t)set->cpus[i / EVENT_ROLE_COUNT], -1, 0);
 		if (*slot < 0)
@@ -47,19 +46,15 @@ struct sp_error *event_set_new(const struct event_kernel *kernel, const struct e
 			       const uint32_t *cpus, size_t cpu_count, struct event_set **ret)
 {
 	CLEANUP(cleanup_event_set_free) struct event_set *set = calloc(1, sizeof(*set));
-	if (!set)
-		return error_no_memory();
+	NEED(set);
 	set->kernel = kernel;
 	set->plan = plan;
 	set->cpus = calloc(cpu_count + 1, sizeof(*set->cpus));
 	set->switched = calloc(plan->sample_count + 1, sizeof(*set->switched));
-	if (!set->cpus || !set->switched)
-		return error_no_memory();
+	NEED(set->cpus && set->switched);
 	memcpy(set->cpus, cpus, cpu_count * sizeof(*cpus));
 	set->cpu_count = cpu_count;
-	struct sp_error *error = open_holders(set);
-	if (error)
-		return error;
+	TRY(open_holders(set));
 	*ret = take_ptr(set);
 	return NULL;
 }
@@ -386,16 +381,12 @@ struct sp_error *event_set_open(struct event_set *set, enum event_role role,
 	bool moves = count >= FEW_PLACES && count <= UINT32_MAX &&
 		     sched_getaffinity(0, sizeof(before), &before) == 0;
 	if (!moves) {
-		for (size_t i = 0; i < count; i++) {
-			struct sp_error *error = open_one(set, &set->opened, role, &places[i]);
-			if (error)
-				return error;
-		}
+		for (size_t i = 0; i < count; i++)
+			TRY(open_one(set, &set->opened, role, &places[i]));
 		return NULL;
 	}
 	CLEANUP_FREE struct ordered *order = malloc(count * sizeof(*order));
-	if (!order)
-		return error_no_memory();
+	NEED(order);
 	for (size_t i = 0; i < count; i++)
 		order[i] = (struct ordered){places[i].last_cpu, (uint32_t)i};
 	qsort(order, count, sizeof(*order), compare_ordered);
@@ -479,8 +470,7 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 	free(set->ids);
 	set->events = calloc(event_count, sizeof(*set->events));
 	set->ids = calloc(set->opened.count + 1, sizeof(*set->ids));
-	if (!set->events || !set->ids)
-		return error_no_memory();
+	NEED(set->events && set->ids);
 	for (size_t i = 0; i < event_count; i++) {
 		const struct event_planned *planned = event_set_planned(set, i);
 		set->events[i].name = planned->name;

@@ -46,8 +46,7 @@ struct sp_error *event_set_read_opened(const struct event_set *set, const struct
 	const struct read_words words = read_words_of(plan, event_set_planned(set, opened->event));
 	CLEANUP_FREE uint64_t *values = calloc(words.count, sizeof(*values));
 	*ret = opened->before;
-	if (!values)
-		return error_no_memory();
+	NEED(values);
 	/* Reads once: further reads return everything again, except members that were not opened. */
 	ssize_t bytes = read(opened->fd, values, words.count * sizeof(*values));
 	if (bytes < 0)
@@ -70,9 +69,7 @@ struct sp_error *event_set_read(const struct event_set *set, size_t index, struc
 		struct event_total one;
 		if (set->opened.items[i].event != index)
 			continue;
-		struct sp_error *error = event_set_read_opened(set, &set->opened.items[i], &one);
-		if (error)
-			return error;
+		TRY(event_set_read_opened(set, &set->opened.items[i], &one));
 		total.value += one.value;
 		total.lost += one.lost;
 	}

@@ -67,8 +67,7 @@ struct sp_error *event_set_reopen(struct event_set *set, size_t cpu_index,
 {
 	int errnum = 0;
 	*offline_ret = false;
-	if (!vec_reserve(ret, ret->count + set->plan->sample_count + 1))
-		return error_no_memory();
+	NEED(vec_reserve(ret, ret->count + set->plan->sample_count + 1));
 	for (size_t i = 0; i < set->opened.count && !errnum; i++) {
 		struct opened *opened = &set->opened.items[i];
 		if (opened->cpu_index != cpu_index)

@@ -41,9 +41,7 @@ static struct sp_error *search_table(const struct image *image, enum symtab_kind
 	struct symtab table;
 	struct image_bytes strings = {0};
 	struct elf_symbol symbol;
-	struct sp_error *error = symtab_open(image, image, kind, &table);
-	if (error)
-		return error;
+	TRY(symtab_open(image, image, kind, &table));
 	while (symtab_next(&table, &symbol))
 		look_at(search, &symbol);
 	symtab_close(&table, &strings);
@@ -56,16 +54,15 @@ struct sp_error *file_symbol_find(const struct image *image, const char *name, s
 {
 	struct near_search near = near_begin(name, size);
 	struct search search = {.name = name, .size = size, .data = data, .near = &near};
-	struct sp_error *error = search_table(image, SYMTAB_FULL, &search);
-	if (!error && !search.found)
-		error = search_table(image, SYMTAB_DYNAMIC, &search);
-	if (error)
-		return error;
+	TRY(search_table(image, SYMTAB_FULL, &search));
+	if (!search.found)
+		TRY(search_table(image, SYMTAB_DYNAMIC, &search));
 	if (search.found) {
 		*ret = search.best;
 		return NULL;
 	}
-	error = error_new(SP_ERROR_NOT_FOUND, "%s has no symbol '%.*s'", image->path, (int)size, name);
+	struct sp_error *error = error_new(SP_ERROR_NOT_FOUND, "%s has no symbol '%.*s'",
+					   image->path, (int)size, name);
 	if (*near.name)
 		return error_set_remedy(error, "did you mean %s?", near.name);
 	return error_set_remedy(error, symtab_exists(image) ? "`nm %s` lists its symbols" :

@@ -202,8 +202,7 @@ static struct sp_error *apply_cpu(struct applying *applying)
 	uint32_t *cpus = arena_alloc(&applying->parser->specs->arena, sizeof(*cpus));
 	if (error)
 		return error;
-	if (!cpus)
-		return error_no_memory();
+	NEED(cpus);
 	*cpus = cpu;
 	applying->spec->cpus = cpus;
 	applying->spec->cpu_count = 1;
@@ -287,11 +286,8 @@ struct sp_error *terms_read(struct parser *parser, struct terms *terms)
 		return NULL;
 	for (;;) {
 		struct term *term = vec_push(terms);
-		if (!term)
-			return error_no_memory();
-		struct sp_error *error = read_term(parser, term);
-		if (error)
-			return error;
+		NEED(term);
+		TRY(read_term(parser, term));
 		if (parser_take(parser, '/'))
 			return NULL;
 		if (!parser_take(parser, ','))
@@ -323,9 +319,7 @@ struct sp_error *terms_apply_general(struct parser *parser, struct terms *terms,
 		for (size_t j = 0; j < GENERAL_COUNT; j++) {
 			if (!slice_is(terms->items[i].name, general_terms[j].name))
 				continue;
-			struct sp_error *error = apply_one(&applying, &general_terms[j]);
-			if (error)
-				return error;
+			TRY(apply_one(&applying, &general_terms[j]));
 			terms->items[i].used = true;
 		}
 	}
@@ -364,8 +358,7 @@ struct sp_error *terms_check_used(struct parser *parser, const struct terms *ter
 				"CoreSight's cs_etm has them: where its trace goes to, as "
 				"cs_etm/@tmc_etr0/");
 		CLEANUP_FREE char *valid = valid_terms(parser, pmu);
-		if (!valid)
-			return error_no_memory();
+		NEED(valid);
 		struct sp_error *error =
 			parser_error(parser, term->name.text, "unknown term '%.*s'%s%s",
 				     (int)term->name.size, term->name.text, pmu ? " of PMU " : "",

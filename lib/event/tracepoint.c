@@ -54,9 +54,7 @@ static struct sp_error *add_system(struct tracepoints *tracepoints, const char *
 		if (fnmatch(tracepoints->name, names.items[i], 0) != 0 ||
 		    tracefs_id(tracefs, system, names.items[i], &id) != 0)
 			continue;
-		struct sp_error *error = add(tracepoints, system, names.items[i], id);
-		if (error)
-			return error;
+		TRY(add(tracepoints, system, names.items[i], id));
 	}
 	return NULL;
 }
@@ -119,8 +117,7 @@ struct sp_error *tracepoint_system_exists(struct parser *parser, struct slice sy
 		return error;
 	CLEANUP_FREE char *path = format_text("%s/events/%.*s", parser->tracefs.path,
 					      (int)system.size, system.text);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	*ret = memchr(system.text, '*', system.size) || access(path, F_OK) == 0;
 	return NULL;
 }
@@ -134,18 +131,15 @@ struct sp_error *parse_tracepoint(struct parser *parser, struct slice system)
 		.system = parser_copy_slice(parser, system),
 		.name = parser_copy_slice(parser, name),
 	};
-	if (!tracepoints.system || !tracepoints.name)
-		return error_no_memory();
+	NEED(tracepoints.system && tracepoints.name);
 	if (!name.size)
 		return error_set_remedy(parser_error(parser, name.text, "invalid tracepoint name"),
 					"`sprof list '%s:*'` lists them", tracepoints.system);
-	struct sp_error *error = parser_find_tracefs(parser);
-	if (error)
-		return error;
+	TRY(parser_find_tracefs(parser));
 	if (!parser->tracefs.path)
 		return parser_prefix_error(parser, system.text,
 					   tracefs_error(&parser->tracefs, "a tracepoint"));
-	error = add_all(&tracepoints);
+	struct sp_error *error = add_all(&tracepoints);
 	if (error || parser->specs->count > before)
 		return error;
 	return unknown(&tracepoints, system.text, name.text);

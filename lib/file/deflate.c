@@ -34,8 +34,7 @@ struct deflater {
 struct sp_error *deflater_new(int level, struct deflater **ret)
 {
 	struct deflater *deflater = calloc(1, sizeof(*deflater));
-	if (!deflater)
-		return error_no_memory();
+	NEED(deflater);
 	deflater->room = ZSTD_compressBound(DEFLATE_SIZE) + EMPTY_BLOCKS_MAX * EMPTY_BLOCK + 64;
 	deflater->frame = malloc(deflater->room);
 	deflater->context = ZSTD_createCCtx();
@@ -88,13 +87,9 @@ static struct sp_error *make_frame(struct deflater *deflater, const void *bytes,
 	size_t status = ZSTD_CCtx_setPledgedSrcSize(deflater->context, size);
 	if (ZSTD_isError(status))
 		return failed(status);
-	struct sp_error *error = step(deflater, &input, ZSTD_e_flush, &used);
-	if (error)
-		return error;
+	TRY(step(deflater, &input, ZSTD_e_flush, &used));
 	end = used;
-	error = step(deflater, &none, ZSTD_e_end, &end);
-	if (error)
-		return error;
+	TRY(step(deflater, &none, ZSTD_e_end, &end));
 	size_t last = end - used, blocks = 0;
 	while ((end + blocks * EMPTY_BLOCK) % 8)
 		blocks++;

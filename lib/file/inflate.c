@@ -12,8 +12,7 @@ struct inflater {
 struct sp_error *inflater_new(struct inflater **ret)
 {
 	struct inflater *inflater = calloc(1, sizeof(*inflater));
-	if (!inflater)
-		return error_no_memory();
+	NEED(inflater);
 	/*
 	 * zstd limits the window to 128 MiB (ZSTD_WINDOWLOG_LIMIT_DEFAULT). Frames that need more fail.
 	 */

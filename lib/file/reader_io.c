@@ -70,8 +70,7 @@ struct sp_error *reader_load(struct sp_reader *reader, uint64_t offset, uint64_t
 				    (unsigned long long)size);
 	reader->loaded += size;
 	uint8_t *bytes = arena_alloc(&reader->arena, size);
-	if (!bytes)
-		return error_no_memory();
+	NEED(bytes);
 	int errnum = io_pread(reader->fd, bytes, size, (off_t)offset, &got);
 	if (errnum)
 		return error_os(errnum, "cannot read %s", reader->path);

@@ -122,25 +122,13 @@ struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *p
 		.visitor = visitor,
 	};
 	bool has_tasks = false;
-	struct sp_error *error = read_header(&reading, &has_tasks);
-	if (error)
-		return error;
-	error = read_named(&reading, "header_page");
-	if (error)
-		return error;
-	error = read_named(&reading, "header_event");
-	if (error)
-		return error;
-	error = read_formats(&reading, TRACE_FTRACE_FORMAT, NULL);
-	if (error)
-		return error;
-	error = read_systems(&reading);
-	if (error)
-		return error;
-	error = read_short_file(&reading, TRACE_KALLSYMS, "kallsyms");
-	if (error)
-		return error;
-	error = read_short_file(&reading, TRACE_PRINTK_FORMATS, "printk_formats");
+	TRY(read_header(&reading, &has_tasks));
+	TRY(read_named(&reading, "header_page"));
+	TRY(read_named(&reading, "header_event"));
+	TRY(read_formats(&reading, TRACE_FTRACE_FORMAT, NULL));
+	TRY(read_systems(&reading));
+	TRY(read_short_file(&reading, TRACE_KALLSYMS, "kallsyms"));
+	struct sp_error *error = read_short_file(&reading, TRACE_PRINTK_FORMATS, "printk_formats");
 	if (error || !has_tasks || !cursor_left(&reading.cursor))
 		return error;
 	return read_file(&reading, TRACE_TASKS, NULL, "names of tasks");

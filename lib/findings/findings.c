@@ -41,14 +41,12 @@ struct sp_error *findings_find(struct run *run)
 	for (size_t i = 0; i < finding_source_count; i++) {
 		const struct finding_source *source = &finding_sources[i];
 		size_t before = analysis->findings.count;
-		if (!source->find(run))
-			return error_no_memory();
+		NEED(source->find(run));
 		ctx_log(run->ctx, SP_LOG_DEBUG, "findings: %s: %zu", source->name,
 			analysis->findings.count - before);
 		for (size_t j = before; source->in_order && j < analysis->findings.count; j++) {
 			struct sp_finding *note = vec_push(&analysis->notes);
-			if (!note)
-				return error_no_memory();
+			NEED(note);
 			*note = analysis->findings.items[j];
 		}
 		if (source->in_order)
@@ -62,8 +60,7 @@ struct sp_error *findings_order(struct sp_analysis *analysis)
 	size_t count = analysis->findings.count;
 	if (count)
 		qsort(analysis->findings.items, count, sizeof(struct sp_finding), compare_findings);
-	if (!vec_reserve(&analysis->findings, count + analysis->notes.count))
-		return error_no_memory();
+	NEED(vec_reserve(&analysis->findings, count + analysis->notes.count));
 	for (size_t i = 0; i < analysis->notes.count; i++)
 		*vec_push(&analysis->findings) = analysis->notes.items[i];
 	analysis->notes.count = 0;

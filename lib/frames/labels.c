@@ -460,15 +460,11 @@ static struct sp_error *label_all(struct labelling *labelling)
 	const struct names *names = labelling->names;
 	labelling->modules = calloc(machine_module_count(names->symbolizer.machine) + 3,
 				    sizeof(*labelling->modules));
-	if (!labelling->modules)
-		return error_no_memory();
+	NEED(labelling->modules);
 	const struct label_options *options = labelling->options;
-	if (!names_list_sources(names, &labelling->places))
-		return error_no_memory();
-	struct sp_error *error = source_places_find(&labelling->places, &names->symbolizer,
-						    needs_lines(options), options->threads);
-	if (error)
-		return error;
+	NEED(names_list_sources(names, &labelling->places));
+	TRY(source_places_find(&labelling->places, &names->symbolizer, needs_lines(options),
+			       options->threads));
 	if (options->expand && !make_pieces(labelling))
 		return error_no_memory();
 	return label_frames(labelling) ? NULL : error_no_memory();

@@ -27,8 +27,7 @@ static struct sp_error *add_pattern(struct matches *matches, const char *text, u
 {
 	char why[128];
 	struct name_pattern *pattern = vec_push(&matches->patterns);
-	if (!pattern)
-		return error_no_memory();
+	NEED(pattern);
 	pattern->bit = bit;
 	int failed = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NOSUB);
 	if (!failed)
@@ -69,10 +68,8 @@ struct sp_error *matches_init(struct matches *matches, const struct analysis_opt
 			    (root ? MATCH_ROOT : 0) |
 			    (parent && options->rows.parent_only ? MATCH_PARENT : 0);
 	matches->no_caller = UINT32_MAX;
-	struct sp_error *error = add_patterns(matches, &options->filter.focus, MATCH_FOCUS);
-	if (error)
-		return error;
-	error = add_patterns(matches, &options->filter.ignore, MATCH_IGNORE);
+	TRY(add_patterns(matches, &options->filter.focus, MATCH_FOCUS));
+	struct sp_error *error = add_patterns(matches, &options->filter.ignore, MATCH_IGNORE);
 	if (!error && parent)
 		error = add_pattern(matches, options->rows.parent ?: DEFAULT_PARENT, MATCH_PARENT);
 	return error || !root ? error : add_root(matches, root);

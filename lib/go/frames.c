@@ -127,8 +127,7 @@ struct sp_error *go_frames_find(struct go_frames *frames, uint64_t vaddr,
 {
 	bool found;
 	*count_ret = 0;
-	if (!select_function(frames, vaddr, &found))
-		return error_no_memory();
+	NEED(select_function(frames, vaddr, &found));
 	if (!found)
 		return NULL;
 	const struct go_function *function = &frames->function;

@@ -301,8 +301,7 @@ struct sp_error *sp_description_new(const struct sp_reader *reader, unsigned int
 	if (!sp_reader_has_feature(reader, bit))
 		return NULL;
 	CLEANUP(cleanup_sp_description_free) struct sp_description *to = calloc(1, sizeof(*to));
-	if (!to)
-		return error_no_memory();
+	NEED(to);
 	const struct sp_file_info *info = sp_reader_info(reader);
 	struct sp_bytes payload = sp_reader_feature(reader, bit);
 	const char *name = sp_feature_name(bit);

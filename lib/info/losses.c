@@ -39,18 +39,15 @@ DEFINE_CLEANUP(struct sp_losses *, sp_losses_free)
 struct sp_error *sp_losses_new(const struct sp_reader *reader, struct sp_losses **ret)
 {
 	CLEANUP(cleanup_sp_losses_free) struct sp_losses *losses = calloc(1, sizeof(*losses));
-	if (!losses)
-		return error_no_memory();
+	NEED(losses);
 	const struct record_layout *layout = reader_layout(reader);
 	losses->layout = layout;
 	losses->events = calloc(layout->event_count + 1, sizeof(*losses->events));
-	if (!losses->events)
-		return error_no_memory();
+	NEED(losses->events);
 	for (size_t i = 0; i < layout->event_count; i++)
 		for (size_t j = 0; j < layout->events[i].id_count; j++)
-			if (!u64map_put(&losses->event_of_id, layout->events[i].ids[j],
-					(uint32_t)i, NULL))
-				return error_no_memory();
+			NEED(u64map_put(&losses->event_of_id, layout->events[i].ids[j], (uint32_t)i,
+					NULL));
 	*ret = take_ptr(losses);
 	return NULL;
 }

@@ -80,8 +80,7 @@ struct sp_error *sp_disassembler_new(uint16_t machine, bool big_endian,
 	CLEANUP(cleanup_sp_disassembler_free)
 	struct sp_disassembler *disassembler = calloc(1, sizeof(*disassembler));
 	size_t index = 0, count = sizeof(machines) / sizeof(*machines);
-	if (!disassembler)
-		return error_no_memory();
+	NEED(disassembler);
 	while (index < count && machines[index].machine != machine)
 		index++;
 	if (index == count)

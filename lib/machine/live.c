@@ -75,8 +75,7 @@ DEFINE_CLEANUP(struct live *, live_free)
 struct sp_error *live_new(bool is_64bit, struct live **ret)
 {
 	CLEANUP(cleanup_live_free) struct live *live = calloc(1, sizeof(*live));
-	if (!live)
-		return error_no_memory();
+	NEED(live);
 	pthread_rwlockattr_t attr;
 	pthread_rwlockattr_init(&attr);
 	/* Writers have priority, because readers may follow each other without a gap. */

@@ -82,16 +82,14 @@ DEFINE_CLEANUP(struct machine *, machine_free)
 struct sp_error *machine_new(struct machine **ret)
 {
 	CLEANUP(cleanup_machine_free) struct machine *machine = calloc(1, sizeof(*machine));
-	if (!machine)
-		return error_no_memory();
+	NEED(machine);
 	pthread_mutex_init(&machine->lock, NULL);
 	machine->modules.is_64bit = true;
 	machine->views.limit = UINT32_MAX >> 4;
 	struct timeline *idle = timelines_get(&machine->threads, 0);
 	struct moment *moment = idle ? timeline_add(idle, 0) : NULL;
 	struct view *unknown = vec_push(&machine->views);
-	if (!moment || !unknown)
-		return error_no_memory();
+	NEED(moment && unknown);
 	moment->comm = "swapper";
 	*unknown = (struct view){.shared = true};
 	*ret = take_ptr(machine);
@@ -304,8 +302,7 @@ struct sp_error *machine_add_jit(struct machine *machine, const struct machine_j
 	if (size == 0 || __builtin_add_overflow(start, size, &mapping.end))
 		return NULL;
 	struct event *event = event_new(machine, &record, EVENT_MAKE);
-	if (!event)
-		return error_no_memory();
+	NEED(event);
 	event->mapping = mapping;
 	return NULL;
 }
@@ -468,11 +465,9 @@ struct sp_error *machine_seal(struct machine *machine)
 		qsort(machine->events.items, machine->events.count, sizeof(struct event),
 		      compare_events);
 	modules_seal(&machine->modules);
-	if (!kernel_start(&machine->host, limit) || !kernel_start(&machine->guest, 1))
-		return error_no_memory();
+	NEED(kernel_start(&machine->host, limit) && kernel_start(&machine->guest, 1));
 	for (size_t i = 0; i < machine->events.count; i++)
-		if (!replay(machine, &machine->events.items[i]))
-			return error_no_memory();
+		NEED(replay(machine, &machine->events.items[i]));
 	vec_deinit(&machine->events);
 	machine->sealed = true;
 	return NULL;

@@ -110,8 +110,7 @@ struct sp_error *cgroup_hierarchy_parse(const void *text, size_t size, struct cg
 						  "perf events know"),
 					"sudo mount -t cgroup2 none /sys/fs/cgroup");
 	char *path = unescape(found.path, found.path_size);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	*ret = (struct cgroup_hierarchy){.path = path, .version = version};
 	return NULL;
 }
@@ -141,8 +140,7 @@ struct sp_error *cgroup_open(const struct sp_ctx *ctx, const struct cgroup_hiera
 				 hierarchy->path);
 	CLEANUP_FREE char *path =
 		format_text("%s%s/%s", ctx_root(ctx), hierarchy->path, name + (*name == '/'));
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) {
 		int errnum = errno;
@@ -203,8 +201,7 @@ static struct sp_error *add_tree(struct cgroup_list *list, int fd, const char *p
 		close(fd);
 		return NULL;
 	}
-	if (!add_group(list, fd, *path ? path : "/"))
-		return error_no_memory();
+	NEED(add_group(list, fd, *path ? path : "/"));
 	struct sp_error *error = NULL;
 	const struct dirent *entry;
 	while (!error && depth < DEPTH_MAX && (entry = readdir(directory))) {

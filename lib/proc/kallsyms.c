@@ -103,15 +103,13 @@ static struct sp_error *module_index(struct kallsyms *kallsyms, const struct lin
 		bool added;
 		uint32_t *index = u64map_put(&kallsyms->by_name, key,
 					     (uint32_t)kallsyms->modules.count, &added);
-		if (!index)
-			return error_no_memory();
+		NEED(index);
 		*ret = (uint16_t)*index;
 		if (added) {
 			if (*index > UINT16_MAX)
 				return error_new(SP_ERROR_LIMIT, "kallsyms: too many modules");
 			uint32_t *offset = vec_push(&kallsyms->modules);
-			if (!offset)
-				return error_no_memory();
+			NEED(offset);
 			*offset = name_put(kallsyms, used, line->module, line->module_size);
 			return NULL;
 		}
@@ -127,14 +125,10 @@ static struct sp_error *add_line(struct kallsyms *kallsyms, const struct line *l
 	/* Move the symbol's name before the module's, which follows it and is not overwritten yet. */
 	struct entry entry = {.address = line->address, .type = line->type};
 	entry.name = name_put(kallsyms, used, line->name, line->name_size);
-	if (line->module) {
-		struct sp_error *error = module_index(kallsyms, line, used, &entry.module);
-		if (error)
-			return error;
-	}
+	if (line->module)
+		TRY(module_index(kallsyms, line, used, &entry.module));
 	struct entry *place = vec_push(&kallsyms->entries);
-	if (!place)
-		return error_no_memory();
+	NEED(place);
 	*place = entry;
 	kallsyms->hidden &= line->address == 0;
 	return NULL;
@@ -158,8 +152,7 @@ static struct sp_error *sort_entries(struct kallsyms *kallsyms)
 	size_t left = sorted, right = count - sorted, to = count;
 	qsort(entries + sorted, right, sizeof(*entries), compare_entries);
 	CLEANUP_FREE struct entry *tail = malloc(right * sizeof(*tail));
-	if (!tail)
-		return error_no_memory();
+	NEED(tail);
 	memcpy(tail, entries + sorted, right * sizeof(*tail));
 	while (right) {
 		bool from_tail = !left || compare_entries(&entries[left - 1], &tail[right - 1]) < 0;
@@ -190,8 +183,7 @@ static struct sp_error *take_text(char *text, size_t size, const char *path, str
 	kallsyms->hidden = true;
 	uint32_t *unused = vec_push(&kallsyms->modules);
 	/* Lines of real kernels have 44 bytes on average. */
-	if (!unused || !vec_reserve(&kallsyms->entries, size / 44 + 16))
-		return error_no_memory();
+	NEED(unused && vec_reserve(&kallsyms->entries, size / 44 + 16));
 	*unused = 0;
 	struct cursor cursor = cursor_make(text, size, false, path, 0), line_cursor;
 	size_t used = 0;
@@ -203,13 +195,9 @@ static struct sp_error *take_text(char *text, size_t size, const char *path, str
 			return cursor_error(&line_cursor, "not a line of kallsyms");
 		if (!type_is_kept(line.type))
 			continue;
-		struct sp_error *error = add_line(kallsyms, &line, &used);
-		if (error)
-			return error;
+		TRY(add_line(kallsyms, &line, &used));
 	}
-	struct sp_error *error = sort_entries(kallsyms);
-	if (error)
-		return error;
+	TRY(sort_entries(kallsyms));
 	trim(kallsyms, used);
 	*ret = take_ptr(kallsyms);
 	return NULL;
@@ -224,8 +212,7 @@ static struct sp_error *read_text(int fd, const char *path, char **ret, size_t *
 		if (size >= TEXT_LIMIT)
 			return error_new(SP_ERROR_LIMIT, "%s: larger than %zu MiB", path,
 					 TEXT_LIMIT >> 20);
-		if (!vec_grow(&text, &capacity, size + ((size_t)1 << 23), 1))
-			return error_no_memory();
+		NEED(vec_grow(&text, &capacity, size + ((size_t)1 << 23), 1));
 		int errnum = io_read(fd, text + size, capacity - size - 1, &got);
 		if (errnum)
 			return error_os(errnum, "%s", path);
@@ -246,9 +233,7 @@ struct sp_error *kallsyms_read(const struct sp_ctx *ctx, const char *path, struc
 {
 	CLEANUP_FREE char *own_path = NULL;
 	if (!path) {
-		struct sp_error *error = default_path(ctx, &own_path);
-		if (error)
-			return error;
+		TRY(default_path(ctx, &own_path));
 		path = own_path;
 	}
 	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -259,8 +244,8 @@ struct sp_error *kallsyms_read_fd(int fd, const char *path, struct kallsyms **re
 {
 	char *text = NULL;
 	size_t size = 0;
-	struct sp_error *error = read_text(fd, path, &text, &size);
-	return error ? error : take_text(text, size, path, ret);
+	TRY(read_text(fd, path, &text, &size));
+	return take_text(text, size, path, ret);
 }
 
 struct sp_error *kallsyms_parse(const void *text, size_t size, const char *path,
@@ -270,8 +255,7 @@ struct sp_error *kallsyms_parse(const void *text, size_t size, const char *path,
 		return error_new(SP_ERROR_LIMIT, "%s: larger than %zu MiB", path ?: "(memory)",
 				 TEXT_LIMIT >> 20);
 	char *copy = malloc(size + 1);
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	if (size)
 		memcpy(copy, text, size);
 	return take_text(copy, size, path, ret);

@@ -114,8 +114,7 @@ static struct sp_error *open_folder(struct sp_ctx *ctx, enum kernel_cache_kind k
 				    int *ret)
 {
 	CLEANUP_FREE char *path = format_text("%s/%s", ctx_cache_path(ctx), folders[kind]);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	*ret = enter_all(path, make);
 	if (*ret < 0 && !errno)
 		ctx_log(ctx, SP_LOG_DEBUG, "%s is not used: other users can change it",
@@ -198,8 +197,7 @@ static struct sp_error *keep(struct sp_ctx *ctx, int folder, const struct key *k
 {
 	char hex[2 * BUILD_ID_MAX + 1], temporary[sizeof(hex) + 32];
 	CLEANUP_FREE char *path = path_of(ctx, key);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	to_hex(key, hex);
 	snprintf(temporary, sizeof(temporary), "%s.%08x", hex,
 		 (unsigned int)hash_pair((uint64_t)getpid(), clock_ns(CLOCK_MONOTONIC)));
@@ -223,8 +221,7 @@ static struct sp_error *keep_symbols(struct sp_ctx *ctx, int folder, const struc
 	CLEANUP_FREE char *text = NULL;
 	size_t size = 0;
 	CLEANUP(cleanup_fclose) FILE *file = open_memstream(&text, &size);
-	if (!file)
-		return error_no_memory();
+	NEED(file);
 	for (size_t i = 0; i < kallsyms_count(kallsyms); i++) {
 		struct kallsyms_symbol symbol = kallsyms_symbol(kallsyms, i);
 		uint64_t address = symbol.address;
@@ -294,11 +291,8 @@ static struct sp_error *running_look(struct sp_ctx *ctx, struct running *ret)
 	if (error || size == 0)
 		return error;
 	ret->kernel = (struct key){KERNEL_CACHE_KERNEL, ret->build_id, size};
-	error = kernel_modules_read(ctx, NULL, &ret->modules);
-	if (!error)
-		error = open_folders(ctx, ret, false);
-	if (error)
-		return error;
+	TRY(kernel_modules_read(ctx, NULL, &ret->modules));
+	TRY(open_folders(ctx, ret, false));
 	ret->missing = !is_kept(ret->kernel_folder, &ret->kernel);
 	for (size_t i = 0; i < ret->modules.count; i++)
 		ret->missing = ret->missing || needs_keeping(ret, &ret->modules.items[i]);
@@ -361,8 +355,7 @@ static struct sp_error *read_file(struct sp_ctx *ctx, const struct key *key, cha
 	if (error || fd < 0 || status.st_size > FILE_MAX)
 		return error;
 	CLEANUP_FREE char *text = malloc((size_t)status.st_size + 1);
-	if (!text)
-		return error_no_memory();
+	NEED(text);
 	if (io_pread(fd, text, (size_t)status.st_size, 0, size_ret))
 		return NULL;
 	*ret = take_ptr(text);

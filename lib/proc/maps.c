@@ -145,8 +145,7 @@ static struct sp_error *parse_path(struct maps *maps, struct cursor *line)
 {
 	text_blanks(line);
 	size_t size = cursor_left(line), used = 0;
-	if (!vec_reserve(&maps->path, size + 1))
-		return error_no_memory();
+	NEED(vec_reserve(&maps->path, size + 1));
 	while (cursor_left(line)) {
 		bool escaped = cursor_left(line) >= 4 && memcmp(line->pos, "\\012", 4) == 0;
 		maps->path.items[used++] = escaped ? '\n' : (char)*line->pos;
@@ -217,17 +216,12 @@ struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			   enum maps_filter filter, struct maps **ret)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = maps_new(filter);
-	if (!maps)
-		return error_no_memory();
+	NEED(maps);
 	maps->file = tid ? format_text("%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid)
 			 : format_text("%s/proc/%u/maps", ctx_root(ctx), pid);
-	if (!maps->file)
-		return error_no_memory();
-	if (filter != MAPS_EXECUTABLE || !open_queries(maps)) {
-		struct sp_error *error = open_text(maps);
-		if (error)
-			return error;
-	}
+	NEED(maps->file);
+	if (filter != MAPS_EXECUTABLE || !open_queries(maps))
+		TRY(open_text(maps));
 	*ret = take_ptr(maps);
 	return NULL;
 }
@@ -236,8 +230,7 @@ struct sp_error *maps_parse(const void *text, size_t size, const char *path,
 			    enum maps_filter filter, struct maps **ret)
 {
 	struct maps *maps = maps_new(filter);
-	if (!maps)
-		return error_no_memory();
+	NEED(maps);
 	maps->cursor = cursor_make(text, size, false, path, 0);
 	*ret = maps;
 	return NULL;

@@ -45,8 +45,7 @@ static struct sp_error *add_module(struct kernel_modules *modules, struct cursor
 	module.name = arena_copy_string(&modules->arena, name, size);
 	char *path = arena_alloc(&modules->arena, size + 3);
 	struct kernel_module *slot = module.name && path ? vec_push(modules) : NULL;
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	path[0] = '[';
 	memcpy(path + 1, name, size);
 	path[size + 1] = ']';
@@ -117,8 +116,7 @@ static struct sp_error *set_path(struct arena *arena, struct kernel_module *modu
 	/* Paths outside of the folder are absolute. */
 	size_t folder_size = size && *path == '/' ? 0 : strlen(folder);
 	char *whole = arena_alloc(arena, folder_size + size + 1);
-	if (!whole)
-		return error_no_memory();
+	NEED(whole);
 	memcpy(whole, folder, folder_size);
 	memcpy(whole + folder_size, path, size);
 	module->path = whole;
@@ -131,8 +129,7 @@ static struct sp_error *find_files(const struct sp_ctx *ctx, const char *folder,
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
 	CLEANUP_FREE char *dep = format_text("%smodules.dep", folder);
-	if (!dep)
-		return error_no_memory();
+	NEED(dep);
 	/* Without modules.dep, modules keep the path "[name]". */
 	int errnum = sysfs_read(ctx, dep, &text, &size);
 	if (errnum)
@@ -210,11 +207,8 @@ struct sp_error *kernel_modules_read(const struct sp_ctx *ctx, const char *osrel
 	if (errnum)
 		return error_os(errnum, "%s", path);
 	struct cursor cursor = cursor_make(text, size, false, path, 0), line;
-	while (text_line(&cursor, &line)) {
-		struct sp_error *error = add_module(modules, &line);
-		if (error)
-			return error;
-	}
+	while (text_line(&cursor, &line))
+		TRY(add_module(modules, &line));
 	size_t count = modules->count - before;
 	if (!count)
 		return NULL;

@@ -16,8 +16,7 @@ static struct sp_error *add_process(const struct sp_ctx *ctx, struct process_tre
 	if (error) /* the process has ended, or is hidden (mount option hidepid) */
 		return sp_error_code(error) == SP_ERROR_NO_MEMORY ? take_ptr(error) : NULL;
 	struct task_stat *slot = vec_push(tree);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = stat;
 	return NULL;
 }

@@ -51,8 +51,7 @@ static struct sp_error *list_numbers(const char *path, struct task_list *list)
 		if (!parse_number(entry->d_name, &number))
 			continue;
 		uint32_t *slot = vec_push(list);
-		if (!slot)
-			return error_no_memory();
+		NEED(slot);
 		*slot = number;
 	}
 	list->count = u32_sort_unique(list->items, list->count);
@@ -62,11 +61,8 @@ static struct sp_error *list_numbers(const char *path, struct task_list *list)
 struct sp_error *tasks_list(const struct sp_ctx *ctx, uint32_t pid, struct task_list *list)
 {
 	CLEANUP_FREE char *path = format_text("%s/proc/%u/task", ctx_root(ctx), pid);
-	if (!path)
-		return error_no_memory();
-	struct sp_error *error = list_numbers(path, list);
-	if (error)
-		return error;
+	NEED(path);
+	TRY(list_numbers(path, list));
 	/* An empty list: the process ended after its directory was opened. */
 	return list->count ? NULL : error_os(ESRCH, "process %u", pid);
 }
@@ -74,8 +70,7 @@ struct sp_error *tasks_list(const struct sp_ctx *ctx, uint32_t pid, struct task_
 struct sp_error *tasks_list_processes(const struct sp_ctx *ctx, struct task_list *list)
 {
 	CLEANUP_FREE char *path = format_text("%s/proc", ctx_root(ctx));
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	return list_numbers(path, list);
 }
 
@@ -89,8 +84,7 @@ static struct sp_error *add_fresh(struct task_list *known, struct task_list *fre
 	fresh->count = kept;
 	if (!kept)
 		return NULL;
-	if (!vec_reserve(known, known->count + kept))
-		return error_no_memory();
+	NEED(vec_reserve(known, known->count + kept));
 	memcpy(known->items + known->count, fresh->items, kept * sizeof(*fresh->items));
 	known->count += kept;
 	known->count = u32_sort_unique(known->items, known->count);
@@ -100,15 +94,15 @@ static struct sp_error *add_fresh(struct task_list *known, struct task_list *fre
 struct sp_error *tasks_relist(const struct sp_ctx *ctx, uint32_t pid, struct task_list *known,
 			      struct task_list *fresh)
 {
-	struct sp_error *error = tasks_list(ctx, pid, fresh);
-	return error ? error : add_fresh(known, fresh);
+	TRY(tasks_list(ctx, pid, fresh));
+	return add_fresh(known, fresh);
 }
 
 struct sp_error *tasks_relist_processes(const struct sp_ctx *ctx, struct task_list *known,
 					struct task_list *fresh)
 {
-	struct sp_error *error = tasks_list_processes(ctx, fresh);
-	return error ? error : add_fresh(known, fresh);
+	TRY(tasks_list_processes(ctx, fresh));
+	return add_fresh(known, fresh);
 }
 
 /* Copies a comm and unescapes it: the kernel writes a newline as \n and a backslash as \\. */
@@ -196,16 +190,14 @@ struct sp_error *tasks_stat(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid
 			    struct task_stat *ret)
 {
 	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/stat", ctx_root(ctx), pid, tid);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	return read_stat(AT_FDCWD, path, ret);
 }
 
 struct sp_error *tasks_stat_process(const struct sp_ctx *ctx, uint32_t pid, struct task_stat *ret)
 {
 	CLEANUP_FREE char *path = format_text("%s/proc/%u/stat", ctx_root(ctx), pid);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	return read_stat(AT_FDCWD, path, ret);
 }
 
@@ -216,8 +208,7 @@ struct sp_error *tasks_stat_all(const struct sp_ctx *ctx, uint32_t pid,
 	CLEANUP_FREE char *path = format_text("%s/proc/%u/task", ctx_root(ctx), pid);
 	CLEANUP_FREE struct task_stat *stats = calloc(list->count + 1, sizeof(*stats));
 	size_t count = 0;
-	if (!stats || !path)
-		return error_no_memory();
+	NEED(stats && path);
 	CLEANUP_CLOSE int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (directory < 0)
 		return error_os(errno, "%s", path);

@@ -137,17 +137,15 @@ struct sp_error *topology_read_cpus(const struct sp_ctx *ctx, uint32_t cpu_count
 		.places = arena_alloc(arena, (cpu_count + 1) * sizeof(struct sp_cpu_place)),
 	};
 	struct sp_cpu_topology made = {.places = topology.places, .place_count = cpu_count};
-	if (!topology.places)
-		return error_no_memory();
+	NEED(topology.places);
 	for (uint32_t i = 0; i < cpu_count; i++)
 		topology.places[i] = (struct sp_cpu_place){-1, -1, -1};
 	for (uint32_t i = 0; i < cpu_count; i++)
 		if (topology.places[i].core < 0 && !read_core(&topology, i))
 			return error_no_memory();
-	if (!hand_over(&topology, &topology.packages, &made.packages) ||
-	    !hand_over(&topology, &topology.cores, &made.cores) ||
-	    !hand_over(&topology, &topology.dies, &made.dies))
-		return error_no_memory();
+	NEED(hand_over(&topology, &topology.packages, &made.packages) &&
+	     hand_over(&topology, &topology.cores, &made.cores) &&
+	     hand_over(&topology, &topology.dies, &made.dies));
 	*ret = made.packages && made.cores ? made : (struct sp_cpu_topology){0};
 	return NULL;
 }

@@ -69,8 +69,7 @@ static struct sp_error *not_found(const struct cgroup_list *list,
 {
 	size_t count;
 	CLEANUP_FREE char *names = join(list, name, is_similar, false, &count);
-	if (!names)
-		return error_no_memory();
+	NEED(names);
 	struct sp_error *error = error_new(SP_ERROR_NOT_FOUND, "unit %s has no cgroup in %s", name,
 					   hierarchy->path);
 	if (count)
@@ -85,12 +84,9 @@ struct sp_error *unit_find(const struct sp_ctx *ctx, const struct cgroup_hierarc
 {
 	CLEANUP(cgroup_list_deinit) struct cgroup_list list = {0};
 	size_t count;
-	struct sp_error *error = cgroup_list_all(ctx, hierarchy, &list);
-	if (error)
-		return error;
+	TRY(cgroup_list_all(ctx, hierarchy, &list));
 	CLEANUP_FREE char *paths = join(&list, name, is_unit, true, &count);
-	if (!paths)
-		return error_no_memory();
+	NEED(paths);
 	if (!count)
 		return not_found(&list, hierarchy, name);
 	if (count > 1)

@@ -13,9 +13,7 @@ struct sp_error *analysis_options_copy(struct analysis_options *ret,
 				       const struct sp_analysis_options *options)
 {
 	struct sp_analysis_options given;
-	struct sp_error *error = sized_copy(&given, sizeof(given), options);
-	if (error)
-		return error;
+	TRY(sized_copy(&given, sizeof(given), options));
 	const struct sized_group groups[] = {
 		{&ret->rows, sizeof(ret->rows), given.rows, "rows"},
 		{&ret->tree, sizeof(ret->tree), given.tree, "tree"},
@@ -24,9 +22,7 @@ struct sp_error *analysis_options_copy(struct analysis_options *ret,
 		{&ret->filter, sizeof(ret->filter), given.filter, "filter"},
 		{&ret->files, sizeof(ret->files), given.files, "files"},
 	};
-	error = sized_copy_groups(groups, sizeof(groups) / sizeof(*groups));
-	if (error)
-		return error;
+	TRY(sized_copy_groups(groups, sizeof(groups) / sizeof(*groups)));
 	ret->threads = given.threads;
 	ret->names = given.names;
 	if (ret->samples.timeline && ret->tree.order != SP_TREE_CALLER)

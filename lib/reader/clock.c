@@ -69,8 +69,7 @@ static struct sp_error *on_record(struct clock_step *step, const struct sp_recor
 	    time_ns == UINT64_MAX)
 		return NULL;
 	struct ring_time *ring = ring_of(step, from.present & PERF_SAMPLE_CPU ? from.cpu : UINT32_MAX);
-	if (!ring)
-		return error_no_memory();
+	NEED(ring);
 	if (time_ns >= step->began_ns) {
 		if (!ring->set_back && time_ns > ring->last_ns)
 			ring->last_ns = time_ns;
@@ -95,10 +94,8 @@ static struct sp_error *find_step(struct sp_reader *reader, struct clock_step *s
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
-	struct sp_error *error = walker_new(reader, reader->extent, &walker);
-	if (error)
-		return error;
-	error = decoder_new(&reader->layout, &decoder);
+	TRY(walker_new(reader, reader->extent, &walker));
+	struct sp_error *error = decoder_new(&reader->layout, &decoder);
 	while (!error) {
 		struct raw_record raw;
 		struct sp_record record;

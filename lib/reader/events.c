@@ -13,8 +13,7 @@ struct sp_error *events_add(struct sp_reader *reader, const struct sp_event *eve
 		return error_new(SP_ERROR_LIMIT, "%s: more than %d events",
 				 reader->path, EVENTS_MAX);
 	struct sp_event *added = vec_push(&reader->events);
-	if (!added)
-		return error_no_memory();
+	NEED(added);
 	*added = *event;
 	return NULL;
 }
@@ -31,8 +30,7 @@ struct sp_error *events_name(struct sp_reader *reader)
 		struct sp_event *event = &reader->events.items[i];
 		if (!event->name)
 			event->name = event_name_derive(reader, &event->attr, &names);
-		if (!event->name)
-			return error_no_memory();
+		NEED(event->name);
 	}
 	return NULL;
 }

@@ -17,8 +17,7 @@ struct sp_error *features_add(struct sp_reader *reader, uint64_t bit, struct sp_
 	if (bit >= FILE_FEATURE_BITS || reader->features[bit].present)
 		return NULL;
 	uint8_t *copy = arena_alloc(&reader->arena, payload.size);
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	memcpy(copy, payload.bytes, payload.size);
 	features_put(reader, bit, (struct sp_bytes){copy, payload.size}, offset);
 	return NULL;

@@ -84,9 +84,7 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 				       "the table of features should have %zu entries, and the file ends "
 				       "after %zu",
 				       count, there);
-	struct sp_error *error = reader_load(reader, table, there * SECTION_ENTRY_SIZE, &bytes);
-	if (error)
-		return error;
+	TRY(reader_load(reader, table, there * SECTION_ENTRY_SIZE, &bytes));
 	*ret = reader_cursor(reader, bytes, there * SECTION_ENTRY_SIZE, table);
 	*count_ret = there;
 	if (header->data_ends_unknown &&

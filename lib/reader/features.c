@@ -121,8 +121,7 @@ static struct sp_error *interpret_build_ids(struct sp_reader *reader)
 	if (!feature_is_present(reader, FEATURE_BUILD_ID) || !room)
 		return NULL;
 	struct sp_build_id *build_ids = arena_alloc(&reader->arena, room * sizeof(*build_ids));
-	if (!build_ids)
-		return error_no_memory();
+	NEED(build_ids);
 	while (cursor_left(&cursor) && count < room) {
 		if (!read_build_id(reader, &cursor, &build_ids[count])) {
 			reader_add_damage_text(reader, cursor_offset(&cursor),
@@ -143,15 +142,12 @@ static struct sp_error *read_event_desc(struct sp_reader *reader, struct cursor 
 	struct cursor attr_at = *cursor;
 	struct sp_event event = {0};
 	uint32_t id_count;
-	struct sp_error *error = attr_decode(&attr_at, attr_size, &event.attr, &event.tail);
-	if (error)
-		return error;
+	TRY(attr_decode(&attr_at, attr_size, &event.attr, &event.tail));
 	if (!cursor_skip(cursor, attr_size) || !cursor_u32(cursor, &id_count) ||
 	    !feature_text(reader, cursor, &event.name) || id_count > cursor_left(cursor) / 8)
 		return cursor_error(cursor, "an event of feature EVENT_DESC is cut short");
 	uint64_t *ids = arena_alloc(&reader->arena, id_count * sizeof(*ids));
-	if (!ids)
-		return error_no_memory();
+	NEED(ids);
 	for (uint32_t i = 0; i < id_count; i++)
 		if (!cursor_u64(cursor, &ids[i]))
 			return cursor_error(cursor, "the ids of feature EVENT_DESC are truncated");
@@ -209,15 +205,9 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	interpret_numbers(reader);
 	interpret_clock(reader);
 	topology_interpret(reader);
-	struct sp_error *error = interpret_build_ids(reader);
-	if (error)
-		return error;
-	error = interpret_event_desc(reader);
-	if (error)
-		return error;
-	error = events_name(reader);
-	if (error)
-		return error;
+	TRY(interpret_build_ids(reader));
+	TRY(interpret_event_desc(reader));
+	TRY(events_name(reader));
 	return reader->no_memory ? error_no_memory() : NULL;
 }
 

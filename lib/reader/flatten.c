@@ -165,9 +165,7 @@ static struct sp_error *inflate(struct flattener *flattener, const uint8_t *byte
 			return NULL;
 		}
 		flattener->inflated_bytes += got;
-		struct sp_error *error = emit(flattener, flattener->begun + got, offset);
-		if (error)
-			return error;
+		TRY(emit(flattener, flattener->begun + got, offset));
 		if (!check_ratio(flattener, offset))
 			return NULL;
 	} while (input.pos < input.end || got == BLOCK_SIZE);
@@ -249,10 +247,8 @@ static struct sp_error *flatten_walk(struct flattener *flattener, struct walker 
 	for (;;) {
 		struct raw_record raw = {0};
 		uint64_t offset = walker_offset(walker);
-		struct sp_error *error = ctx_check(flattener->reader->ctx);
-		if (error)
-			return error;
-		error = walker_next(walker, &raw);
+		TRY(ctx_check(flattener->reader->ctx));
+		struct sp_error *error = walker_next(walker, &raw);
 		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			return error;
 		if (error) {
@@ -283,11 +279,9 @@ static struct sp_error *flatten_source(struct flattener *flattener,
 	flattener->lost = flattener->refused = false;
 	ctx_begin_step(flattener->reader->ctx, SP_STEP_INFLATE, end - source->extent.begin);
 	const struct walker_file file = {source->fd, source->path, flattener->reader->swap, end};
-	struct sp_error *error = walker_new_at(&file, source->extent, &walker);
-	if (error)
-		return error;
+	TRY(walker_new_at(&file, source->extent, &walker));
 	walker_check_sizes(walker, &flattener->reader->lengths, flattener->reader);
-	error = flatten_walk(flattener, walker);
+	struct sp_error *error = flatten_walk(flattener, walker);
 	walker_free(walker);
 	add_lost(flattener);
 	bool unfinished = flattener->inflater && !flattener->lost &&
@@ -304,8 +298,7 @@ static struct sp_error *flattener_init(struct flattener *flattener)
 {
 	flattener->piece = malloc(PIECE_MAX);
 	flattener->block = malloc(RECORD_MAX + BLOCK_SIZE);
-	if (!flattener->piece || !flattener->block)
-		return error_no_memory();
+	NEED(flattener->piece && flattener->block);
 	return temp_file_init(&flattener->temp);
 }
 
@@ -321,10 +314,8 @@ struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_sour
 				const struct source_parts *parts)
 {
 	CLEANUP(flattener_deinit) struct flattener flattener = {.reader = reader, .temp = TEMP_FILE_NONE};
-	struct sp_error *error = flattener_init(&flattener);
-	if (error)
-		return error;
-	error = flatten_source(&flattener, first);
+	TRY(flattener_init(&flattener));
+	struct sp_error *error = flatten_source(&flattener, first);
 	for (size_t i = 0; !error && i < parts->count; i++)
 		error = flatten_source(&flattener, &parts->items[i]);
 	if (error)

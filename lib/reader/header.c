@@ -186,10 +186,8 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret)
 	if (!memcmp(bytes, FILE_MAGIC_V1, 8))
 		guess_v1_order(reader, bytes);
 	struct cursor cursor = reader_cursor(reader, bytes, got, 0);
-	struct sp_error *error = parse(reader, &cursor, &header);
-	if (error)
-		return error;
-	error = bound_data(reader, &header);
+	TRY(parse(reader, &cursor, &header));
+	struct sp_error *error = bound_data(reader, &header);
 	if (error)
 		return error;
 	if (header.data_ends_unknown)
@@ -218,14 +216,11 @@ static struct sp_error *read_ids(struct sp_reader *reader, const struct file_sec
 				       (unsigned long long)section->offset);
 		return NULL;
 	}
-	struct sp_error *error = reader_load(reader, section->offset, section->size, &bytes);
-	if (error)
-		return error;
+	TRY(reader_load(reader, section->offset, section->size, &bytes));
 	size_t count = section->size / 8;
 	struct cursor cursor = reader_cursor(reader, bytes, section->size, section->offset);
 	uint64_t *ids = arena_alloc(&reader->arena, count * sizeof(*ids));
-	if (!ids)
-		return error_no_memory();
+	NEED(ids);
 	for (size_t i = 0; i < count; i++)
 		if (!cursor_u64(&cursor, &ids[i]))
 			return cursor_error(&cursor, "an event's ids are truncated");
@@ -243,12 +238,10 @@ static struct sp_error *read_entry(struct sp_reader *reader, struct cursor curso
 	size_t id_count = 0;
 	uint64_t offset = cursor_offset(&cursor);
 	struct cursor at = cursor;
-	struct sp_error *error = attr_decode(&at, room, &attr, &tail);
-	if (error)
-		return error;
+	TRY(attr_decode(&at, room, &attr, &tail));
 	if (!cursor_skip(&cursor, room) || !read_section(&cursor, &ids_section))
 		return cursor_error(&cursor, "an event's entry is cut short");
-	error = read_ids(reader, &ids_section, offset, &ids, &id_count);
+	struct sp_error *error = read_ids(reader, &ids_section, offset, &ids, &id_count);
 	if (error)
 		return error;
 	return events_add(reader, &(struct sp_event){.attr = attr, .tail = tail, .ids = ids,
@@ -298,11 +291,8 @@ struct sp_error *header_read_events(struct sp_reader *reader, const struct heade
 				    (unsigned long long)header->attrs.size,
 				    (unsigned long long)header->attrs.offset,
 				    (unsigned long long)reader->file_size);
-	struct sp_error *error = reader_load(reader, header->attrs.offset,
-					     header->attrs.size, &bytes);
-	if (error)
-		return error;
-	error = entry_size(reader, header, bytes, &size);
+	TRY(reader_load(reader, header->attrs.offset, header->attrs.size, &bytes));
+	struct sp_error *error = entry_size(reader, header, bytes, &size);
 	if (error)
 		return error;
 	struct cursor cursor =

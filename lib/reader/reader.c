@@ -128,21 +128,15 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 {
 	struct header_info header;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *no_events = NULL;
-	struct sp_error *error = header_read(reader, &header);
-	if (error)
-		return error;
+	TRY(header_read(reader, &header));
 	reader->extent = (struct reader_extent){header.data.offset,
 						header.data.offset + header.data.size};
 	no_events = header_read_events(reader, &header);
 	if (no_events && sp_error_code(no_events) != SP_ERROR_FORMAT)
 		return take_ptr(no_events);
-	error = feature_table_read(reader, &header);
-	if (error)
-		return error;
-	error = scan_beginning(reader);
-	if (error)
-		return error;
-	error = features_interpret(reader);
+	TRY(feature_table_read(reader, &header));
+	TRY(scan_beginning(reader));
+	struct sp_error *error = features_interpret(reader);
 	if (error)
 		return error;
 	if (no_events && !reader->events.count)
@@ -164,12 +158,8 @@ static struct sp_error *open_stream(struct sp_reader *reader)
 	reader->extent = (struct reader_extent){FILE_PIPE_HEADER_SIZE, reader->file_size};
 	if (reader->info.mode == SP_READER_FILE)
 		reader->info.mode = SP_READER_PIPE;
-	struct sp_error *error = reader_scan(reader, reader->extent);
-	if (error)
-		return error;
-	error = features_interpret(reader);
-	if (error)
-		return error;
+	TRY(reader_scan(reader, reader->extent));
+	TRY(features_interpret(reader));
 	if (!reader->events.count)
 		return error_format(reader->path, reader->file_size,
 				    "the stream ends without an event description");
@@ -209,16 +199,11 @@ static struct sp_error *find_chunks(struct sp_reader *reader)
 
 static struct sp_error *reader_fill(struct sp_reader *reader)
 {
-	struct sp_error *error = source_open(reader);
-	if (error)
-		return error;
-	error = find_chunks(reader);
-	if (error)
-		return error;
-	error = identify(reader);
-	if (error)
-		return error;
-	error = reader->pipe_format ? open_stream(reader) : open_with_header(reader);
+	TRY(source_open(reader));
+	TRY(find_chunks(reader));
+	TRY(identify(reader));
+	struct sp_error *error =
+		reader->pipe_format ? open_stream(reader) : open_with_header(reader);
 	if (error)
 		return error;
 	if (reader->data_fd < 0)
@@ -237,16 +222,14 @@ static struct sp_error *open_reader(struct sp_ctx *ctx, int fd, const char *path
 				    struct sp_reader **ret)
 {
 	CLEANUP(cleanup_sp_reader_free) struct sp_reader *reader = calloc(1, sizeof(*reader));
-	if (!reader)
-		return error_no_memory();
+	NEED(reader);
 	reader->ctx = ctx;
 	reader->fd = reader->data_fd = reader->directory_fd = -1;
 	damage_list_init(&reader->damage);
 	mapping_init(&reader->mapping);
 	reader->lengths = lengths_of_any();
 	reader->info.path = reader_copy_text(reader, path, strlen(path));
-	if (!reader->info.path)
-		return error_no_memory();
+	NEED(reader->info.path);
 	reader->path = shown ?: reader->info.path;
 	reader->data_path = reader->path;
 	if (fd >= 0) {
@@ -254,9 +237,7 @@ static struct sp_error *open_reader(struct sp_ctx *ctx, int fd, const char *path
 		if (reader->fd < 0)
 			return error_os(errno, "cannot open %s", reader->path);
 	}
-	struct sp_error *error = reader_fill(reader);
-	if (error)
-		return error;
+	TRY(reader_fill(reader));
 	*ret = take_ptr(reader);
 	return NULL;
 }
@@ -328,11 +309,9 @@ static struct sp_error *list_damage(struct sp_reader *reader, uint64_t offset,
 struct sp_error *sp_reader_next(struct sp_reader *reader, const struct sp_record **ret)
 {
 	struct raw_record raw = {0};
-	struct sp_error *error = start(reader);
-	if (error)
-		return error;
+	TRY(start(reader));
 	uint64_t offset = walker_offset(reader->walker);
-	error = walker_next(reader->walker, &raw);
+	struct sp_error *error = walker_next(reader->walker, &raw);
 	if (!error && raw.bytes) {
 		offset = raw.offset;
 		error = decoder_decode(reader->decoder, &raw, &reader->record);

@@ -62,8 +62,7 @@ static struct sp_error *continue_ids(struct sp_reader *reader, struct sp_event *
 	uint64_t *ids = (uint64_t *)(uintptr_t)event->ids;
 	if (first || count > next_power_of_two(before)) {
 		ids = arena_alloc(&reader->arena, next_power_of_two(count) * sizeof(*ids));
-		if (!ids)
-			return error_no_memory();
+		NEED(ids);
 		memcpy(ids, event->ids, before * sizeof(*ids));
 	}
 	if (attr->id_count)
@@ -79,8 +78,7 @@ static struct sp_error *scan_attr(struct sp_reader *reader, const struct sp_head
 	if (event)
 		return continue_ids(reader, event, attr);
 	uint64_t *ids = arena_alloc(&reader->arena, attr->id_count * sizeof(*ids));
-	if (!ids)
-		return error_no_memory();
+	NEED(ids);
 	if (attr->id_count)
 		memcpy(ids, attr->ids, attr->id_count * sizeof(*ids));
 	return events_add(reader, &(struct sp_event){.attr = attr->attr, .tail = attr->tail, .ids = ids,
@@ -141,9 +139,7 @@ static struct sp_error *scan_tracing_data(struct sp_reader *reader, const struct
 	if (end <= begin || end - begin > TRACING_DATA_MAX ||
 	    reader->features[FEATURE_TRACING_DATA].present)
 		return NULL;
-	struct sp_error *error = reader_load(reader, begin, end - begin, &bytes);
-	if (error)
-		return error;
+	TRY(reader_load(reader, begin, end - begin, &bytes));
 	features_put(reader, FEATURE_TRACING_DATA, (struct sp_bytes){bytes, end - begin}, begin);
 	return NULL;
 }
@@ -209,16 +205,10 @@ struct sp_error *reader_scan(struct sp_reader *reader, struct reader_extent exte
 	const struct walker_file file = {reader->fd, reader->path, reader->swap, reader->extent.end};
 	CLEANUP(scan_deinit) struct scan scan = {.reader = reader};
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
-	struct sp_error *error = decoder_new(&layout, &scan.decoder);
-	if (error)
-		return error;
-	error = walker_new_at(&file, extent, &walker);
-	if (error)
-		return error;
+	TRY(decoder_new(&layout, &scan.decoder));
+	TRY(walker_new_at(&file, extent, &walker));
 	walker_check_sizes(walker, &reader->lengths, NULL);
-	error = scan_walk(&scan, walker);
-	if (error)
-		return error;
+	TRY(scan_walk(&scan, walker));
 	/* An incomplete last record of a stream is no damage: its writer was killed or still writes. */
 	if (reader->pipe_format && walker_truncated_at(walker)) {
 		reader->extent.end = walker_truncated_at(walker);

@@ -60,15 +60,9 @@ static struct sp_error *copy_to_temp_file(struct sp_reader *reader)
 {
 	CLEANUP(temp_file_deinit) struct temp_file temp = TEMP_FILE_NONE;
 	int fd;
-	struct sp_error *error = temp_file_init(&temp);
-	if (error)
-		return error;
-	error = copy_stream(reader->path, reader->fd, &temp);
-	if (error)
-		return error;
-	error = temp_file_finish(&temp, &fd);
-	if (error)
-		return error;
+	TRY(temp_file_init(&temp));
+	TRY(copy_stream(reader->path, reader->fd, &temp));
+	TRY(temp_file_finish(&temp, &fd));
 	close(reader->fd);
 	reader->fd = fd;
 	reader->file_size = temp.size;
@@ -80,8 +74,7 @@ static struct sp_error *open_member(int directory, const char *path, int *fd_ret
 				    struct stat *status_ret)
 {
 	CLEANUP_FREE char *shown = format_text("cannot open %s", path);
-	if (!shown)
-		return error_no_memory();
+	NEED(shown);
 	return regular_file_open_at(directory, strrchr(path, '/') + 1, 0, shown, fd_ret,
 				    status_ret);
 }
@@ -136,8 +129,7 @@ static struct sp_error *wait_for_writer(const struct sp_reader *reader)
 static struct sp_error *open_named(struct sp_reader *reader, struct stat *status_ret)
 {
 	CLEANUP_FREE char *shown = format_text("cannot open %s", reader->path);
-	if (!shown)
-		return error_no_memory();
+	NEED(shown);
 	struct sp_error *error = regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown,
 						      &reader->fd, status_ret);
 	return error || !S_ISFIFO(status_ret->st_mode) ? error : wait_for_writer(reader);
@@ -189,15 +181,11 @@ static struct sp_error *add_part(struct sp_reader *reader, long number, struct s
 {
 	struct stat status;
 	CLEANUP_FREE char *path = format_text("%s/data.%ld", reader->path, number);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	CLEANUP_CLOSE int fd = -1;
-	struct sp_error *error = open_member(reader->directory_fd, path, &fd, &status);
-	if (error)
-		return error;
+	TRY(open_member(reader->directory_fd, path, &fd, &status));
 	const char *kept = reader_copy_text(reader, path, strlen(path));
-	if (!kept || !vec_reserve(parts, parts->count + 1))
-		return error_no_memory();
+	NEED(kept && vec_reserve(parts, parts->count + 1));
 	parts->items[parts->count++] = (struct flat_source){
 		.fd = take_fd(&fd), .extent = {0, (uint64_t)status.st_size}, .path = kept};
 	return NULL;

@@ -32,8 +32,7 @@ struct sp_error *temp_file_init(struct temp_file *temp)
 		directory = "/tmp";
 	*temp = (struct temp_file){.fd = -1, .directory = directory};
 	temp->buffer = malloc(BUFFER_SIZE);
-	if (!temp->buffer)
-		return error_no_memory();
+	NEED(temp->buffer);
 	temp->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (temp->fd < 0)
 		temp->fd = open_and_unlink(directory);
@@ -65,20 +64,15 @@ struct sp_error *temp_file_append(struct temp_file *temp, const void *bytes, siz
 		temp->size += part;
 		from += part;
 		size -= part;
-		if (temp->used == BUFFER_SIZE) {
-			struct sp_error *error = flush(temp);
-			if (error)
-				return error;
-		}
+		if (temp->used == BUFFER_SIZE)
+			TRY(flush(temp));
 	}
 	return NULL;
 }
 
 struct sp_error *temp_file_finish(struct temp_file *temp, int *fd_ret)
 {
-	struct sp_error *error = flush(temp);
-	if (error)
-		return error;
+	TRY(flush(temp));
 	*fd_ret = take_fd(&temp->fd);
 	return NULL;
 }

@@ -26,8 +26,7 @@ struct sp_error *record_encode_content(struct record_buffer *buffer,
 	const uint32_t device[] = {htole32(content->maj), htole32(content->min)};
 	size_t path_size = strlen(content->path) + 1;
 	struct record_buffer data = {0};
-	if (!vec_reserve(&data, CONTENT_FIXED_SIZE + path_size))
-		return error_no_memory();
+	NEED(vec_reserve(&data, CONTENT_FIXED_SIZE + path_size));
 	memcpy(data.items, numbers, sizeof(numbers));
 	memcpy(data.items + sizeof(numbers), device, sizeof(device));
 	memcpy(data.items + CONTENT_FIXED_SIZE, content->path, path_size);

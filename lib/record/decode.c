@@ -79,8 +79,7 @@ static struct sp_error *decoder_fill(struct decoder *decoder)
 	const struct record_layout *layout = &decoder->layout;
 	decoder->plans = calloc(layout->event_count + 1, sizeof(*decoder->plans));
 	decoder->scratch = aligned_alloc(64, SCRATCH_SIZE);
-	if (!decoder->plans || !decoder->scratch)
-		return error_no_memory();
+	NEED(decoder->plans && decoder->scratch);
 	decoder->uniform = layout->event_count > 0;
 	for (size_t i = 0; i < layout->event_count; i++) {
 		const struct sp_event *event = &layout->events[i];
@@ -92,8 +91,7 @@ static struct sp_error *decoder_fill(struct decoder *decoder)
 			decoder->uniform = false;
 		/* With one event, ids are never searched. */
 		for (size_t j = 0; layout->event_count > 1 && j < event->id_count; j++)
-			if (!u64map_put(&decoder->ids, event->ids[j], (uint32_t)i, NULL))
-				return error_no_memory();
+			NEED(u64map_put(&decoder->ids, event->ids[j], (uint32_t)i, NULL));
 	}
 	return NULL;
 }
@@ -101,8 +99,7 @@ static struct sp_error *decoder_fill(struct decoder *decoder)
 struct sp_error *decoder_new(const struct record_layout *layout, struct decoder **ret)
 {
 	struct decoder *decoder = calloc(1, sizeof(*decoder));
-	if (!decoder)
-		return error_no_memory();
+	NEED(decoder);
 	assert(layout->event_count < SP_EVENT_NONE);
 	decoder->layout = *layout;
 	decoder->last_event = SP_EVENT_NONE;

@@ -291,9 +291,7 @@ static bool decode_schedstat_domain(struct decoder *decoder, struct cursor *curs
 static struct sp_error *decode_header_attr(struct decoder *decoder, struct cursor *cursor,
 					   struct sp_header_attr *attr)
 {
-	struct sp_error *error = attr_decode(cursor, cursor_left(cursor), &attr->attr, &attr->tail);
-	if (error)
-		return error;
+	TRY(attr_decode(cursor, cursor_left(cursor), &attr->attr, &attr->tail));
 	size_t count = cursor_left(cursor) / 8;
 	if (read_words(decoder, cursor, count, &attr->ids))
 		attr->id_count = count;

@@ -15,8 +15,7 @@ struct sp_error *record_encode_kept(struct record_buffer *buffer, const char *na
 	struct record_buffer data = {0};
 	assert(strlen(name) < sizeof(text));
 	memcpy(text, name, strlen(name));
-	if (!vec_reserve(&data, sizeof(file_size) + sizeof(text) + size))
-		return error_no_memory();
+	NEED(vec_reserve(&data, sizeof(file_size) + sizeof(text) + size));
 	memcpy(data.items, &file_size, sizeof(file_size));
 	memcpy(data.items + sizeof(file_size), text, sizeof(text));
 	memcpy(data.items + sizeof(file_size) + sizeof(text), bytes, size);

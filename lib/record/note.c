@@ -81,8 +81,7 @@ struct sp_error *record_encode_note(struct record_buffer *buffer, const struct s
 	struct record_buffer data = {0};
 	assert(note->value_count <= SP_NOTE_VALUES);
 	size_t size = note->text ? note->size : sp_note_text(note, NULL, 0);
-	if (!vec_reserve(&data, TIME_SIZE + size + 1))
-		return error_no_memory();
+	NEED(vec_reserve(&data, TIME_SIZE + size + 1));
 	memcpy(data.items, &time, TIME_SIZE);
 	if (note->text)
 		memcpy(data.items + TIME_SIZE, note->text, size);

@@ -13,8 +13,7 @@ struct sp_error *record_encode_python(struct record_buffer *buffer,
 	uint32_t line = htole32(function->first_line);
 	size_t name_size = strlen(function->name) + 1, file_size = strlen(function->file) + 1;
 	struct record_buffer data = {0};
-	if (!vec_reserve(&data, PYTHON_FIXED_SIZE + name_size + file_size))
-		return error_no_memory();
+	NEED(vec_reserve(&data, PYTHON_FIXED_SIZE + name_size + file_size));
 	memcpy(data.items, &start, sizeof(start));
 	memcpy(data.items + sizeof(start), &line, sizeof(line));
 	memcpy(data.items + PYTHON_FIXED_SIZE, function->name, name_size);

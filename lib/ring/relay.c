@@ -18,8 +18,7 @@ struct sp_error *relay_init(struct relay *relay, struct ring *source, size_t siz
 {
 	assert(size >= 2 * source->size && !(size & (size - 1)));
 	struct perf_event_mmap_page *page = calloc(1, sizeof(*page));
-	if (!page)
-		return error_no_memory();
+	NEED(page);
 	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (data == MAP_FAILED) {

@@ -22,8 +22,7 @@ struct sp_error *snapshot_init(struct snapshot *snapshot, const struct snapshot_
 	*snapshot = (struct snapshot){.options = *options, .ring_size = options->rings[0].size};
 	snapshot->rings = calloc(options->count, sizeof(*snapshot->rings));
 	snapshot->scratch = malloc(snapshot->ring_size);
-	if (!snapshot->rings || !snapshot->scratch)
-		return error_no_memory();
+	NEED(snapshot->rings && snapshot->scratch);
 	return backward_copy_init(&snapshot->copy, snapshot->ring_size);
 }
 

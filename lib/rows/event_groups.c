@@ -25,16 +25,14 @@ static struct sp_error *add_ratios(const struct sp_reader *reader, struct arena 
 {
 	CLEANUP_FREE const struct perf_event_attr **attrs =
 		calloc(group->profile_count, sizeof(*attrs));
-	if (!attrs)
-		return error_no_memory();
+	NEED(attrs);
 	for (size_t i = 0; i < group->profile_count; i++)
 		attrs[i] = &sp_reader_event(reader, group->profiles[i])->attr;
 	CLEANUP_FREE struct sp_ratio_kind *kinds =
 		ratio_kinds(attrs, group->profile_count, &group->ratio_count);
 	size_t size = group->ratio_count * sizeof(*kinds);
 	struct sp_ratio_kind *copy = kinds ? arena_alloc(arena, size + 1) : NULL;
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	memcpy(copy, kinds, size);
 	group->ratios = copy;
 	return NULL;
@@ -53,8 +51,7 @@ static struct sp_error *add_group(const struct sp_reader *reader, const struct e
 	size_t *profiles = arena_alloc(arena, range->count * sizeof(*profiles));
 	char *copy = arena_copy_string(arena, range->name, strlen(range->name));
 	struct sp_group group = {.name = copy, .profiles = profiles};
-	if (!profiles || !copy)
-		return error_no_memory();
+	NEED(profiles && copy);
 	for (size_t i = range->first; i < range->first + range->count; i++)
 		if (!is_dummy(&sp_reader_event(reader, i)->attr))
 			profiles[group.profile_count++] = i;

@@ -90,14 +90,11 @@ struct sp_error *profiles_make(struct merged *merged)
 {
 	struct sp_analysis *analysis = merged->analysis;
 	bool whole = merged->options->rows.whole_paths;
-	if (!srcfiles_make(&analysis->row_files, &analysis->functions, whole) ||
-	    !srcfiles_make(&analysis->node_files, &analysis->nodes, whole))
-		return error_no_memory();
+	NEED(srcfiles_make(&analysis->row_files, &analysis->functions, whole) &&
+	     srcfiles_make(&analysis->node_files, &analysis->nodes, whole));
 	CLEANUP_FREE struct profile_source *sources = calloc(merged->event_count + 1, sizeof(*sources));
-	if (!sources)
-		return error_no_memory();
+	NEED(sources);
 	for (size_t i = 0; i < merged->event_count; i++)
-		if (!make_profile(merged, i, &sources[i]))
-			return error_no_memory();
+		NEED(make_profile(merged, i, &sources[i]));
 	return join_groups(analysis, sources) ? NULL : error_no_memory();
 }

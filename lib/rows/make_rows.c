@@ -385,8 +385,7 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	struct summing summing = {.resolved = resolved, .summed = summed, .labels = work->labels};
 	memcpy(summed->tallies.keys, work->keys, sizeof(work->keys));
 	summed->details.width = work->detail_count;
-	if (!show_pending(resolved))
-		return error_no_memory();
+	NEED(show_pending(resolved));
 	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));
 	if (work->mode)

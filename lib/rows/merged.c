@@ -51,8 +51,7 @@ static struct sp_error *number_one_event(struct merged *merged, const struct sp_
 {
 	struct sp_analysis *analysis = merged->analysis;
 	CLEANUP_FREE uint8_t *roles = calloc(recording->event_count + 1, sizeof(*roles));
-	if (!roles || !vec_reserve(&analysis->events, 1))
-		return error_no_memory();
+	NEED(roles && vec_reserve(&analysis->events, 1));
 	mode_roles(reader, &merged->options->samples, roles);
 	size_t chosen = 0;
 	for (size_t i = recording->event_count; i-- > 0;)
@@ -72,9 +71,8 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 	recording->event_count = count;
 	recording->events = calloc(count + 1, sizeof(*recording->events));
 	recording->weights = calloc(count + 1, sizeof(*recording->weights));
-	if (!recording->events || !recording->weights ||
-	    !vec_reserve(&analysis->events, analysis->events.count + count))
-		return error_no_memory();
+	NEED(recording->events && recording->weights &&
+	     vec_reserve(&analysis->events, analysis->events.count + count));
 	if (merged->options->samples.mode != SP_MODE_CPU)
 		return number_one_event(merged, reader, recording);
 	u64map_deinit(&names->count_of);
@@ -83,8 +81,7 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 		const struct sp_event *event = sp_reader_event(reader, i);
 		const uint32_t *number = number_event(names, event->name,
 						      (uint32_t)analysis->events.count);
-		if (!number)
-			return error_no_memory();
+		NEED(number);
 		if (*number >= SP_EVENT_NONE)
 			return error_new(SP_ERROR_LIMIT, "the recordings have more than %u events",
 					 SP_EVENT_NONE);
@@ -150,20 +147,15 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 	*merged = (struct merged){.analysis = analysis, .options = options};
 	choose_keys(merged, options);
 	merged->recordings = calloc(count + 1, sizeof(*merged->recordings));
-	if (!merged->recordings)
-		return error_no_memory();
+	NEED(merged->recordings);
 	while (merged->recording_count < count) {
 		size_t i = merged->recording_count++;
-		struct sp_error *error = number_events(merged, &names, recordings[i].reader,
-						       &merged->recordings[i]);
-		if (error)
-			return error;
+		TRY(number_events(merged, &names, recordings[i].reader, &merged->recordings[i]));
 	}
 	size_t events = analysis->events.count;
 	merged->events = calloc(events + 1, sizeof(*merged->events));
 	analysis->profiles = calloc(events + 1, sizeof(*analysis->profiles));
-	if (!merged->events || !analysis->profiles)
-		return error_no_memory();
+	NEED(merged->events && analysis->profiles);
 	merged->event_count = analysis->profile_count = events;
 	if (options->samples.timeline &&
 	    !(analysis->timelines = calloc(events + 1, sizeof(*analysis->timelines))))
@@ -174,8 +166,7 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 		merged->events[i].cells.limit = options->samples.timeline_cells;
 		const char *name = mode_name(options->samples.mode) ?: analysis->events.items[i]->name;
 		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
-		if (!analysis->profiles[i].event)
-			return error_no_memory();
+		NEED(analysis->profiles[i].event);
 	}
 	return find_groups(merged, recordings);
 }
@@ -436,8 +427,7 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 {
 	struct sp_analysis *analysis = merged->analysis;
 	run->totals = calloc(run->event_count + 1, sizeof(*run->totals));
-	if (!run->totals)
-		return error_no_memory();
+	NEED(run->totals);
 	for (uint16_t i = 0; i < run->event_count; i++) {
 		struct sp_profile *total = &run->totals[i], *all = &analysis->profiles[run->number_of[i]];
 		struct merged_event *into = &merged->events[run->number_of[i]];
@@ -450,10 +440,9 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 			continue;
 		}
 		into->missing = weight_add(into->missing, total->missing_weight);
-		if (!unsampled_find(run, i, &unsampled) ||
-		    !programs_list(&unsampled, &analysis->arena, total) ||
-		    !programs_merge(&into->unsampled, &unsampled))
-			return error_no_memory();
+		NEED(unsampled_find(run, i, &unsampled) &&
+		     programs_list(&unsampled, &analysis->arena, total) &&
+		     programs_merge(&into->unsampled, &unsampled));
 		total->missing_weight = weight_add(total->missing_weight, unsampled.lacking);
 		add_totals(all, total);
 	}
@@ -483,8 +472,7 @@ static void find_times(struct run *run)
 static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run *run)
 {
 	analysis->time_bins = calloc(run->event_count + 1, sizeof(*analysis->time_bins));
-	if (!analysis->time_bins)
-		return error_no_memory();
+	NEED(analysis->time_bins);
 	for (size_t i = 0; i < run->worker_count; i++)
 		for (size_t event = 0; event < run->event_count; event++) {
 			struct time_bins **bins = &run->workers[i].counted.time_bins[event];
@@ -537,19 +525,14 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
 {
 	struct merged_recording *recording = &merged->recordings[index];
 	CLEANUP_FREE struct merged_event **by_event = calloc(run->event_count + 1, sizeof(*by_event));
-	if (!by_event)
-		return error_no_memory();
+	NEED(by_event);
 	for (size_t i = 0; i < run->event_count; i++)
 		by_event[i] = &merged->events[run->number_of[i]];
-	struct sp_error *error = add_times(merged, run);
-	if (error)
-		return error;
-	if (!lifetimes_finish(&run->sideband.lifetimes, run->last_ns))
-		return error_no_memory();
+	TRY(add_times(merged, run));
+	NEED(lifetimes_finish(&run->sideband.lifetimes, run->last_ns));
 	for (size_t i = 0; i < run->worker_count; i++)
-		if (!add_tallies(merged, run, &run->workers[i].summed) ||
-		    !add_tree(merged, &run->workers[i], run, index, by_event))
-			return error_no_memory();
+		NEED(add_tallies(merged, run, &run->workers[i].summed) &&
+		     add_tree(merged, &run->workers[i], run, index, by_event));
 	if (run->options.samples.timeline && !timeline_add_losses(merged, run))
 		return error_no_memory();
 	return total_events(merged, run, recording);

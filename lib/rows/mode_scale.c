@@ -160,8 +160,7 @@ static bool misses_samples(const struct run *run)
 struct sp_error *mode_add_rests(struct run *run)
 {
 	CLEANUP(deinit_weights) struct mode_weights weights = {0};
-	if (!merge_weights(run, &weights))
-		return error_no_memory();
+	NEED(merge_weights(run, &weights));
 	/* Missing samples may have been in user code. */
 	run->mode.user_only &= !misses_samples(run);
 	struct sp_error *error = mode_times_make(&run->mode_times, &run->mode, &weights);
@@ -361,8 +360,7 @@ struct sp_error *mode_scale(struct run *run)
 	for (size_t i = 0; i < run->worker_count; i++)
 		scale_worker(run, &run->workers[i]);
 	run->work.frame_reasons = run->frame_reasons = leaf_states_frames(&run->names);
-	if (!run->frame_reasons)
-		return error_no_memory();
+	NEED(run->frame_reasons);
 	if (run->mode.kind == SP_MODE_WALL && !run->options.samples.all_threads && run->mode.states &&
 	    !leave_out_idle(run))
 		return error_no_memory();

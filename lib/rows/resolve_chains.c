@@ -79,8 +79,7 @@ struct sp_error *chains_resolve(struct counted *counted, struct resolved *resolv
 	resolved->states = states;
 	resolved->order = radix_order(radix);
 	resolved->frames = calloc(radix->words.count + 1, sizeof(*resolved->frames));
-	if (!states || !resolved->order || !resolved->frames)
-		return error_no_memory();
+	NEED(states && resolved->order && resolved->frames);
 	for (size_t i = 0; i < radix->count && !ctx_cancelled(counted->work->ctx); i++) {
 		uint32_t at = resolved->order[i];
 		const struct radix_node *node = &radix->items[at];
@@ -90,8 +89,7 @@ struct sp_error *chains_resolve(struct counted *counted, struct resolved *resolv
 			continue;
 		}
 		states[at] = states[node->parent];
-		if (!resolve_node(resolved, node, &states[at]))
-			return error_no_memory();
+		NEED(resolve_node(resolved, node, &states[at]));
 	}
 	/* If only leaves are kept, ends were counted already, for each sample. */
 	if (!counted->work->only_leaves)

@@ -62,12 +62,10 @@ struct sp_error *count_branches(struct counted *counted, const struct sp_record 
 		sums->branchless++;
 		return NULL;
 	}
-	if (!sample_place(counted, record, &place))
-		return error_no_memory();
+	NEED(sample_place(counted, record, &place));
 	for (size_t i = 0; i < sample->branch_count; i++) {
 		bool is_shown;
-		if (!count_branch(counted, record, &place, &sample->branches[i], &is_shown))
-			return error_no_memory();
+		NEED(count_branch(counted, record, &place, &sample->branches[i], &is_shown));
 		shown += is_shown;
 	}
 	const struct weight_sums all = sums_of(sample->branch_count, sample->branch_count);

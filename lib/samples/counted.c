@@ -9,15 +9,13 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 	*counted = (struct counted){.work = work, .answers = names_cache(names)};
 	counted->details.width = work->detail_count;
 	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
-	if (!counted->events)
-		return error_no_memory();
+	NEED(counted->events);
 	if (work->options->samples.time_bins &&
 	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
 		return error_no_memory();
 	if (work->options->samples.timeline)
 		counted->cells.limit = work->options->samples.timeline_cells;
-	if (!cells_widen(&counted->cells, work->options->samples.timeline ? work->bin_shift : 0))
-		return error_no_memory();
+	NEED(cells_widen(&counted->cells, work->options->samples.timeline ? work->bin_shift : 0));
 	struct sp_error *error = stacks_init(&counted->stacks, work->unwinding);
 	counted->stacks.deferred = work->deferred;
 	counted->stacks.layout = work->layout;

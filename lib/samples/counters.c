@@ -103,8 +103,7 @@ static struct sp_error *counter_delta(struct counted *counted, const struct sp_r
 	bool added;
 	struct counter_state *state = state_of(counted, attr, &member->counter, record->sample.tid,
 					       &added);
-	if (!state)
-		return error_no_memory();
+	NEED(state);
 	bool unknown = member->counter.value < state->value || (added && began_before);
 	*delta_ret = unknown ? 0 : member->counter.value - state->value;
 	sums->unattributed += unknown;
@@ -126,11 +125,9 @@ struct sp_error *count_counters(struct counted *counted, const struct sp_record 
 			counted->unknown_event++;
 			continue;
 		}
-		struct sp_error *error = counter_delta(counted, record, &member, before, &delta);
-		if (!error && delta)
-			error = count_sample(counted, record, member.event, delta);
-		if (error)
-			return error;
+		TRY(counter_delta(counted, record, &member, before, &delta));
+		if (delta)
+			TRY(count_sample(counted, record, member.event, delta));
 	}
 	return NULL;
 }

@@ -82,8 +82,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 static struct sp_error *count_task(struct counted *counted, uint16_t event, uint32_t tid)
 {
 	uint32_t *samples = u64map_put(&counted->task_samples, (uint64_t)event << 32 | tid, 0, NULL);
-	if (!samples)
-		return error_no_memory();
+	NEED(samples);
 	*samples += *samples < UINT32_MAX;
 	return NULL;
 }
@@ -303,12 +302,11 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 		struct stack stack;
 		if (sample->kernel_count)
 			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
-		if (!stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts, &stack))
-			return error_no_memory();
+		NEED(stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts,
+					  &stack));
 		if (sample->ends_in_user)
 			callers_drop_kernel(&stack.callers, &stack.kernel);
-		if (!add_to_leaf(counted, &sample->rooted, &stack))
-			return error_no_memory();
+		NEED(add_to_leaf(counted, &sample->rooted, &stack));
 	}
 	return NULL;
 }
@@ -362,14 +360,12 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 	uint64_t words[SP_KEY_COUNT];
 	if (work->has_wakers && !wakers_find(counted, record))
 		return error_no_memory();
-	if (!sample_place(counted, record, &place))
-		return error_no_memory();
+	NEED(sample_place(counted, record, &place));
 	uint32_t view = place.view;
 	if (work->detail_count && !sample_values(counted, record, NULL, view, words))
 		return error_no_memory();
 	const struct stack *stack = stack_of(counted, record, &place);
-	if (!stack)
-		return error_no_memory();
+	NEED(stack);
 	uint32_t root = root_of(counted, &place, event, work->detail_count ? words : NULL, stack);
 	uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
 				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
@@ -392,8 +388,7 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 	};
 	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
 						    add_truncated(counted, &sample, record);
-	if (!added)
-		return error_no_memory();
+	NEED(added);
 	weight_sums_add(&counted->events[event].all, weight);
 	return work->sum_tasks ? count_task(counted, event, record->sample.tid) : NULL;
 }

@@ -41,8 +41,7 @@ static struct sp_error *count_of_mode(struct counted *counted, const struct sp_r
 					  .delay_ns = of->delay_ns};
 	if (of->wake.tid)
 		state_sums_add(&counted->wakeups, &wakeup);
-	if (!mode_weights_add(&counted->mode_weights, &weight))
-		return error_no_memory();
+	NEED(mode_weights_add(&counted->mode_weights, &weight));
 	return count_sample(counted, record, record->event, of->weight);
 }
 

@@ -295,16 +295,13 @@ struct sp_error *order_make(struct order *order, const struct order_request *req
 			     !layout->events[0].attr.sample_id_all,
 	};
 	CLEANUP_FREE struct part *parts = make_parts(request, &reading.count);
-	if (!parts)
-		return error_no_memory();
+	NEED(parts);
 	reading.parts = parts;
 	if (reading.count)
 		parallel_run(reading.count < request->threads ? (unsigned int)reading.count :
 								request->threads,
 			     read_parts, &reading);
-	struct sp_error *error = join(order, parts, reading.count);
-	if (error)
-		return error;
+	TRY(join(order, parts, reading.count));
 	date(order->items, &order->count);
 	return order_sort(order->items, order->count) ? NULL : error_no_memory();
 }

@@ -218,8 +218,7 @@ struct sp_error *atlas_find_sources(struct atlas *atlas, struct places *const *p
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; places[i] && j < places[i]->wanted.count; j++) {
 			struct source_place *place = vec_push(&atlas->sources);
-			if (!place)
-				return error_no_memory();
+			NEED(place);
 			*place = places[i]->wanted.items[j];
 		}
 	struct sp_error *error = source_places_find(&atlas->sources, &atlas->symbolizer, atlas->lines,

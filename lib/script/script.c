@@ -25,11 +25,11 @@ static struct sp_error *read_sideband(struct sp_script *script)
 {
 	const struct pass_one pass = {.ctx = script->ctx, .reader = script->reader,
 				      .files = script->options.files, .threads = script->threads};
-	struct sp_error *error = pass_one_read(&pass, &script->machine, &script->sideband);
-	if (!error && script->sideband.deferred_count && script->options.chains != SP_OFF)
-		error = deferred_read(&script->deferred, script->reader, script->sideband.splits.items,
-				      script->sideband.splits.count, script->threads);
-	return error;
+	TRY(pass_one_read(&pass, &script->machine, &script->sideband));
+	if (script->sideband.deferred_count && script->options.chains != SP_OFF)
+		TRY(deferred_read(&script->deferred, script->reader, script->sideband.splits.items,
+				  script->sideband.splits.count, script->threads));
+	return NULL;
 }
 
 static struct sp_error *open_files(struct sp_script *script)
@@ -56,8 +56,7 @@ static struct sp_error *make_batches(struct sp_script *script)
 				  bytes + (end ? 0 : script->order.items[i].size) > BATCH_BYTES);
 		if (!i || end || full) {
 			size_t *batch = vec_push(&script->batches);
-			if (!batch)
-				return error_no_memory();
+			NEED(batch);
 			*batch = i;
 			bytes = records = 0;
 		}
@@ -110,8 +109,7 @@ static struct sp_error *find_sources(struct sp_script *script)
 	CLEANUP_FREE struct places **places = calloc(count, sizeof(*places));
 	struct survey survey = {.script = script, .tellers = tellers, .errors = errors};
 	struct sp_error *error = NULL;
-	if (!tellers || !errors || !places)
-		return error_no_memory();
+	NEED(tellers && errors && places);
 	script->atlas.collecting = true;
 	parallel_run(count, survey_some, &survey);
 	for (unsigned int i = 0; i < count; i++) {
@@ -128,23 +126,19 @@ static struct sp_error *find_sources(struct sp_script *script)
 
 static struct sp_error *prepare(struct sp_script *script)
 {
-	struct sp_error *error = read_sideband(script);
-	if (error)
-		return error;
-	error = open_files(script);
-	if (error)
-		return error;
+	TRY(read_sideband(script));
+	TRY(open_files(script));
 	script->nameless = calloc(machine_module_count(script->machine) + 1,
 				  sizeof(*script->nameless));
-	if (!script->nameless)
-		return error_no_memory();
-	error = order_make(&script->order, &(struct order_request){
-		.reader = script->reader,
-		.options = &script->options,
-		.splits = script->sideband.splits.items,
-		.split_count = script->sideband.splits.count,
-		.threads = script->threads,
-	});
+	NEED(script->nameless);
+	struct sp_error *error =
+		order_make(&script->order, &(struct order_request){
+						   .reader = script->reader,
+						   .options = &script->options,
+						   .splits = script->sideband.splits.items,
+						   .split_count = script->sideband.splits.count,
+						   .threads = script->threads,
+					   });
 	if (error)
 		return error;
 	error = make_batches(script);
@@ -157,9 +151,7 @@ static struct sp_error *copy_options(struct sp_script *script,
 				     const struct sp_script_options *options)
 {
 	struct sp_script_options *copy = &script->options;
-	struct sp_error *error = sized_copy(copy, sizeof(*copy), options);
-	if (error)
-		return error;
+	TRY(sized_copy(copy, sizeof(*copy), options));
 	const struct sized_group groups[] = {
 		{&script->filter, sizeof(script->filter), copy->filter, "filter"},
 		{&script->files, sizeof(script->files), copy->files, "files"},
@@ -173,15 +165,12 @@ static struct sp_error *open_once(struct sp_ctx *ctx, struct sp_reader *reader,
 				  const struct sp_script_options *options, struct sp_script **ret)
 {
 	CLEANUP(cleanup_sp_script_free) struct sp_script *script = calloc(1, sizeof(*script));
-	if (!script)
-		return error_no_memory();
+	NEED(script);
 	script->ctx = ctx;
 	script->reader = reader;
-	struct sp_error *error = copy_options(script, options);
-	if (error)
-		return error;
+	TRY(copy_options(script, options));
 	script->threads = parallel_threads(script->options.threads);
-	error = prepare(script);
+	struct sp_error *error = prepare(script);
 	if (!error)
 		*ret = take_ptr(script);
 	return error;

@@ -53,16 +53,11 @@ struct places *teller_places(struct sp_teller *teller)
 struct sp_error *sp_teller_new(struct sp_script *script, struct sp_teller **ret)
 {
 	CLEANUP(cleanup_sp_teller_free) struct sp_teller *teller = calloc(1, sizeof(*teller));
-	if (!teller)
-		return error_no_memory();
+	NEED(teller);
 	teller->script = script;
 	places_init(&teller->places, &script->atlas);
-	struct sp_error *error = stacks_init(&teller->stacks, &script->unwinding);
-	if (error)
-		return error;
-	error = decoder_new(reader_layout(script->reader), &teller->decoder);
-	if (error)
-		return error;
+	TRY(stacks_init(&teller->stacks, &script->unwinding));
+	TRY(decoder_new(reader_layout(script->reader), &teller->decoder));
 	*ret = take_ptr(teller);
 	return NULL;
 }
@@ -105,10 +100,7 @@ static struct sp_error *read_runs(struct sp_teller *teller)
 		size_t size = (size_t)(to - from);
 		if (room + size > UINT32_MAX || !vec_reserve(&teller->bytes, room + size + 8))
 			return error_no_memory();
-		struct sp_error *error = reader_read(teller->script->reader, from,
-						     teller->bytes.items + room, size);
-		if (error)
-			return error;
+		TRY(reader_read(teller->script->reader, from, teller->bytes.items + room, size));
 		for (size_t i = begin; i < end; i++)
 			teller->at.items[items[i].time_ns] =
 				(uint32_t)(room + (items[i].offset - from));
@@ -124,8 +116,7 @@ struct sp_error *sp_teller_begin(struct sp_teller *teller, size_t batch)
 	bool sorted = true;
 	teller->items = teller->script->order.items + batches[batch];
 	teller->count = teller->next = 0;
-	if (!vec_reserve(&teller->by_offset, count) || !vec_reserve(&teller->at, count))
-		return error_no_memory();
+	NEED(vec_reserve(&teller->by_offset, count) && vec_reserve(&teller->at, count));
 	for (size_t i = 0; i < count; i++) {
 		teller->by_offset.items[i] = teller->items[i];
 		teller->by_offset.items[i].time_ns = i;
@@ -214,8 +205,7 @@ static struct sp_error *find_task(struct sp_teller *teller)
 	uint64_t time_ns = teller->script->sideband.by_offset ? record->file_offset :
 								item->time_ns;
 	const struct task *task = task_at(teller, item->pid, item->tid, time_ns);
-	if (!task)
-		return error_no_memory();
+	NEED(task);
 	if (item->tid != UINT32_MAX)
 		item->comm = task->span.comm;
 	teller->view = record->type == PERF_RECORD_SAMPLE ?
@@ -397,8 +387,7 @@ static struct sp_error *tell_sample(struct sp_teller *teller, bool *shown_ret)
 	if (sample->present & PERF_SAMPLE_IP) {
 		place = places_find(&teller->places,
 			(struct code_address){sample->ip, teller->view, cpumode, false});
-		if (!place)
-			return error_no_memory();
+		NEED(place);
 		item->place = &place->shown;
 	}
 	/* A teller that only collects places has no symbols, so it cannot filter by them. */
@@ -430,16 +419,14 @@ static struct raw_record raw_at(const struct sp_teller *teller, size_t index)
 static struct sp_error *tell(struct sp_teller *teller, size_t index, bool *shown_ret)
 {
 	struct raw_record raw = raw_at(teller, index);
-	struct sp_error *error = decoder_decode(teller->decoder, &raw, &teller->record);
-	if (error)
-		return error;
+	TRY(decoder_decode(teller->decoder, &raw, &teller->record));
 	teller->item = (struct sp_script_item){.record = &teller->record};
 	teller->chain.count = 0;
 	*shown_ret = true;
-	error = find_task(teller);
-	if (!error && teller->record.type == PERF_RECORD_SAMPLE)
-		error = tell_sample(teller, shown_ret);
-	return error;
+	TRY(find_task(teller));
+	if (teller->record.type == PERF_RECORD_SAMPLE)
+		TRY(tell_sample(teller, shown_ret));
+	return NULL;
 }
 
 struct sp_error *sp_teller_next(struct sp_teller *teller, const struct sp_script_item **ret)

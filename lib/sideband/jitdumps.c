@@ -88,10 +88,8 @@ static struct sp_error *say(struct sideband *sideband, const char *format, ...)
 static struct sp_error *say_damage(struct sideband *sideband, const struct jitdump *dump)
 {
 	if (dump->bad_records) {
-		struct sp_error *error = say(sideband, "%s: %" PRIu64 " damaged records of JIT code ignored",
-					     dump->path, dump->bad_records);
-		if (error)
-			return error;
+		TRY(say(sideband, "%s: %" PRIu64 " damaged records of JIT code ignored", dump->path,
+			dump->bad_records));
 	}
 	if (!dump->cut_at)
 		return NULL;
@@ -128,9 +126,7 @@ static struct sp_error *add_dump(struct adding *adding, const struct machine_jit
 		.pid = mark->pid,
 		.stored = adding->stored,
 	};
-	struct sp_error *error = jitdump_open(&request, &why, &dump);
-	if (error)
-		return error;
+	TRY(jitdump_open(&request, &why, &dump));
 	if (dump)
 		return add_code(adding, mark, dump);
 	return say(adding->sideband, "JIT code of process %u: %s%s%s", mark->pid,
@@ -167,14 +163,9 @@ struct sp_error *jitdumps_add(struct sp_ctx *ctx, const struct sp_reader *reader
 	};
 	for (size_t i = 0; i < machine_jitdump_count(sideband->machine); i++) {
 		const struct machine_jitdump mark = machine_jitdump(sideband->machine, i);
-		struct sp_error *error = add_dump(&adding, &mark);
-		if (error)
-			return error;
+		TRY(add_dump(&adding, &mark));
 	}
-	struct sp_error *error = say_clock(&adding, CLOCK_MOVED,
-					   "times are aligned to within milliseconds");
-	if (error)
-		return error;
+	TRY(say_clock(&adding, CLOCK_MOVED, "times are aligned to within milliseconds"));
 	return say_clock(&adding, CLOCK_ORDER,
 			 "where JIT code was replaced, samples have the last symbol");
 }

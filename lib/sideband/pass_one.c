@@ -44,37 +44,21 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 			       struct sideband *sideband)
 {
 	struct sp_reader *reader = pass->reader;
-	struct sp_error *error = machine_new(machine_ret);
-	if (error)
-		return error;
-	error = sideband_init(sideband, reader, *machine_ret);
+	TRY(machine_new(machine_ret));
+	struct sp_error *error = sideband_init(sideband, reader, *machine_ret);
 	if (error)
 		return error;
 	if (pass->states)
 		error = sideband_want_states(sideband, reader);
 	if (error)
 		return error;
-	error = sideband_read(sideband, reader, pass->threads);
-	if (error)
-		return error;
-	error = seal_states(sideband->states, sp_reader_info(reader));
-	if (error)
-		return error;
-	error = add_header(*machine_ret, sp_reader_info(reader));
-	if (error)
-		return error;
-	error = open_stored(reader, &sideband->stored);
-	if (error)
-		return error;
-	error = jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband);
-	if (error)
-		return error;
-	error = machine_seal(*machine_ret);
-	if (error)
-		return error;
-	error = sideband_note_clock(sideband);
-	if (error)
-		return error;
+	TRY(sideband_read(sideband, reader, pass->threads));
+	TRY(seal_states(sideband->states, sp_reader_info(reader)));
+	TRY(add_header(*machine_ret, sp_reader_info(reader)));
+	TRY(open_stored(reader, &sideband->stored));
+	TRY(jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband));
+	TRY(machine_seal(*machine_ret));
+	TRY(sideband_note_clock(sideband));
 	return jitdumps_note(sideband);
 }
 

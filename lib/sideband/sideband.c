@@ -74,8 +74,7 @@ static struct sp_error *add_read(struct sideband *sideband, const struct sp_reco
 		uint64_t id = counters->read_format & PERF_FORMAT_ID ? counter->id : record->id.id;
 		uint16_t event = losses_event_of_counter(sideband->losses, record, id);
 		struct task_count *count = vec_push(&sideband->task_counts);
-		if (!count)
-			return error_no_memory();
+		NEED(count);
 		*count = (struct task_count){counter->value, record->id.time_ns, record->read.pid,
 					     record->read.tid, event};
 	}
@@ -91,8 +90,7 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	size_t size = sp_note_text(&noted, NULL, 0) + 1;
 	char *text = arena_alloc(&sideband->arena, size);
 	struct note *note = text ? vec_push(&sideband->notes) : NULL;
-	if (!note)
-		return error_no_memory();
+	NEED(note);
 	sp_note_text(&noted, text, size);
 	*note = (struct note){.text = text, .time_ns = noted.time_ns,
 			      .stack_bytes = note_stack_bytes(&noted),
@@ -105,8 +103,7 @@ struct sp_error *sideband_note(struct sideband *sideband, const char *text)
 {
 	char *copy = arena_copy_string(&sideband->arena, text, strlen(text));
 	struct note *note = copy ? vec_push(&sideband->notes) : NULL;
-	if (!note)
-		return error_no_memory();
+	NEED(note);
 	*note = (struct note){.text = copy};
 	return NULL;
 }
@@ -114,14 +111,12 @@ struct sp_error *sideband_note(struct sideband *sideband, const char *text)
 static struct sp_error *add_cgroup(struct sideband *sideband, const struct sp_cgroup *cgroup)
 {
 	bool added;
-	if (!vec_reserve(&sideband->cgroups, sideband->cgroups.count + 1))
-		return error_no_memory();
+	NEED(vec_reserve(&sideband->cgroups, sideband->cgroups.count + 1));
 	const uint32_t *index = u64map_put(&sideband->cgroup_of, cgroup->id,
 					   (uint32_t)sideband->cgroups.count, &added);
 	char *path = index ? arena_copy_string(&sideband->arena, cgroup->path,
 					       strlen(cgroup->path)) : NULL;
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	if (added)
 		*vec_push(&sideband->cgroups) = path;
 	else
@@ -144,8 +139,7 @@ static struct sp_error *add_namespaces(struct sideband *sideband, const struct s
 	if (namespaces->count <= CGROUP_NAMESPACE)
 		return NULL;
 	struct cgroup_namespace *slot = vec_push(&sideband->namespaces);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = (struct cgroup_namespace){
 		.tid = namespaces->tid,
 		.time_ns = record->id.time_ns,
@@ -201,13 +195,10 @@ size_t sideband_namespace(const struct sideband *sideband, uint32_t tid, uint64_
 
 static struct sp_error *add_record(struct sideband *sideband, struct sp_record *record)
 {
-	struct sp_error *error = sp_losses_add(sideband->losses, record);
-	if (!error)
-		error = lifetimes_add(&sideband->lifetimes, record);
-	if (!error && sideband->states)
-		error = task_states_add(sideband->states, record);
-	if (error)
-		return error;
+	TRY(sp_losses_add(sideband->losses, record));
+	TRY(lifetimes_add(&sideband->lifetimes, record));
+	if (sideband->states)
+		TRY(task_states_add(sideband->states, record));
 	if (sideband->by_offset) {
 		record->id.time_ns = record->file_offset;
 		record->id.present |= PERF_SAMPLE_TIME;
@@ -235,8 +226,8 @@ static struct sp_error *add_record(struct sideband *sideband, struct sp_record *
 		sideband->ticks = record->time_conv;
 		return NULL;
 	case SP_RECORD_EVENT_UPDATE:
-		error = add_note(sideband, record);
-		return error ? error : machine_add(sideband->machine, record);
+		TRY(add_note(sideband, record));
+		return machine_add(sideband->machine, record);
 	default:
 		return machine_add(sideband->machine, record);
 	}
@@ -363,8 +354,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 		}
 		if (!raw.bytes)
 			return NULL;
-		if (!splits_pass(&sideband->splits, raw.offset))
-			return error_no_memory();
+		NEED(splits_pass(&sideband->splits, raw.offset));
 		if (raw.type == PERF_RECORD_SAMPLE && !add_seen(sideband, &raw))
 			return error_no_memory();
 		if (raw.type == PERF_RECORD_SAMPLE)
@@ -383,13 +373,11 @@ static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reade
 {
 	struct sp_error *error = NULL;
 	for (size_t i = 0; !error && i < readahead->splits.count; i++)
-		if (!splits_pass(&sideband->splits, readahead->splits.items[i]))
-			return error_no_memory();
+		NEED(splits_pass(&sideband->splits, readahead->splits.items[i]));
 	for (size_t i = 0; !error && i < readahead->records.count; i++)
 		error = add_raw(sideband, reader, decoder, &readahead->records.items[i]);
 	for (size_t i = 0; !error && i < readahead->seen.items.count; i++)
-		if (!seen_threads_merge(&sideband->seen, &readahead->seen.items.items[i]))
-			return error_no_memory();
+		NEED(seen_threads_merge(&sideband->seen, &readahead->seen.items.items[i]));
 	sideband->sample_count += readahead->sample_count;
 	sideband->deferred_count += readahead->deferred_count;
 	return error;
@@ -483,8 +471,7 @@ struct sp_error *sideband_read(struct sideband *sideband, struct sp_reader *read
 	 */
 	if (job.count > 1 && !reader_is_exact(reader)) {
 		readaheads = job.readaheads = calloc(job.count, sizeof(*readaheads));
-		if (!readaheads)
-			return error_no_memory();
+		NEED(readaheads);
 		parallel_run(job.count, readahead_part, &job);
 	}
 	struct sp_error *error = join(sideband, reader, readaheads, readaheads ? job.count : 0);

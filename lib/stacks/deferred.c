@@ -54,8 +54,7 @@ static struct sp_error *add_chain(struct deferred_part *part, const struct sp_re
 {
 	const struct sp_deferred *chain = &record->deferred;
 	uint64_t hash = hash_pair(chain->cookie, record->id.tid);
-	if (!index_set_reserve(&part->index_of) || !vec_reserve(part, part->count + 1))
-		return error_no_memory();
+	NEED(index_set_reserve(&part->index_of) && vec_reserve(part, part->count + 1));
 	struct index_probe probe = index_set_probe(&part->index_of, hash);
 	for (uint32_t i; index_set_next(&part->index_of, &probe, &i);)
 		if (part->items[i].cookie == chain->cookie && part->items[i].tid == record->id.tid)
@@ -145,8 +144,7 @@ struct sp_error *deferred_read(struct deferred *deferred, struct sp_reader *read
 				  .split_count = split_count, .errors = errors};
 	struct sp_error *error = NULL;
 	deferred->parts = calloc(threads, sizeof(*deferred->parts));
-	if (!errors || !deferred->parts)
-		return error_no_memory();
+	NEED(errors && deferred->parts);
 	deferred->count = threads;
 	parallel_run(threads, read_part, &reading);
 	for (unsigned int i = 0; i < threads; i++)

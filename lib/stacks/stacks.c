@@ -24,8 +24,7 @@ struct sp_error *stacks_init(struct stacks *stacks, const struct unwinding *unwi
 		return NULL;
 	stacks->thread = unwind_thread_new(unwinding->unwinder);
 	stacks->repair = repair_new(REPAIR_BYTES);
-	if (!stacks->thread || !stacks->repair || !vec_reserve(&stacks->frames, FRAMES_MOST))
-		return error_no_memory();
+	NEED(stacks->thread && stacks->repair && vec_reserve(&stacks->frames, FRAMES_MOST));
 	return NULL;
 }
 

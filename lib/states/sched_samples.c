@@ -98,8 +98,7 @@ struct sp_error *sched_samples_init(struct sched_samples *samples, const struct 
 	const struct trace_visitor visitor = {ignore_header, on_format, &search};
 	const struct sp_bytes blob = sp_reader_feature(reader, TRACE_FEATURE);
 	*samples = (struct sched_samples){.swap = reader_layout(reader)->swap};
-	if (!add_events(samples, reader))
-		return error_no_memory();
+	NEED(add_events(samples, reader));
 	if (!samples->events.count || !blob.size)
 		return NULL;
 	struct sp_error *error = trace_container_read(&blob, sp_reader_info(reader)->path, &visitor);
@@ -177,8 +176,8 @@ static struct sp_error *add_switch(const struct sched_samples *samples, const st
 	from.tid = (uint32_t)prev;
 	from.kind = switch_of(state);
 	to.tid = (uint32_t)next;
-	struct sp_error *error = task_states_add_switch(states, &from);
-	return error ? error : task_states_add_switch(states, &to);
+	TRY(task_states_add_switch(states, &from));
+	return task_states_add_switch(states, &to);
 }
 
 static struct sp_error *add_wake(const struct sched_samples *samples, const struct sp_record *record,

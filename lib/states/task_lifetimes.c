@@ -25,8 +25,7 @@ static struct sp_error *add_task(struct lifetimes *lifetimes, const struct sp_re
 {
 	const struct sp_task *task = &record->task;
 	struct lifetime_event *event = vec_push(&lifetimes->events);
-	if (!event)
-		return error_no_memory();
+	NEED(event);
 	*event = (struct lifetime_event){record->id.time_ns, task->pid, task->tid,
 				     record->type == PERF_RECORD_EXIT};
 	return NULL;
@@ -50,8 +49,7 @@ static struct sp_error *add_switch(struct lifetimes *lifetimes, uint32_t tid, ui
 				   bool out)
 {
 	struct lifetime_runs *runs = runs_of(lifetimes, tid);
-	if (!runs)
-		return error_no_memory();
+	NEED(runs);
 	/* Overflow is impossible in valid files; in others it only makes the sum wrong. */
 	uint64_t sum = (uint64_t)runs->sum_ns;
 	runs->sum_ns = (int64_t)(out ? sum + time_ns : sum - time_ns);
@@ -63,13 +61,12 @@ struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_reco
 {
 	uint64_t time_ns = record->id.time_ns;
 	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
-	struct sp_error *error = NULL;
 	if (!lifetimes->wanted || !was_recorded_live(record))
 		return NULL;
 	switch (record->type) {
 	case PERF_RECORD_EXIT:
-		error = add_switch(lifetimes, record->task.tid, time_ns, true);
-		return error ? error : add_task(lifetimes, record);
+		TRY(add_switch(lifetimes, record->task.tid, time_ns, true));
+		return add_task(lifetimes, record);
 	case PERF_RECORD_FORK:
 		return add_task(lifetimes, record);
 	case PERF_RECORD_SWITCH:

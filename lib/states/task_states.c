@@ -39,8 +39,7 @@ DEFINE_CLEANUP(struct task_states *, task_states_free)
 struct sp_error *task_states_new(struct task_states **ret)
 {
 	CLEANUP(cleanup_task_states_free) struct task_states *states = calloc(1, sizeof(*states));
-	if (!states)
-		return error_no_memory();
+	NEED(states);
 	states->first_ns = states->round_ns = states->before_ns = states->off_ns = UINT64_MAX;
 	*ret = take_ptr(states);
 	return NULL;
@@ -329,15 +328,13 @@ struct sp_error *task_states_add_switch(struct task_states *states, const struct
 	if (!is_thread(switched->tid))
 		return NULL;
 	struct task_thread *thread = task_events_thread(&states->events, switched->tid, switched->pid);
-	if (!thread)
-		return error_no_memory();
+	NEED(thread);
 	thread->own |= switched->kind != TASK_SWITCH_IN && switched->kind != TASK_SWITCH_WAKER && !wakes;
 	/* One of many samples between two switches is enough. */
 	if (runs && thread->seen)
 		return NULL;
-	if (!task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
-			     wakes ? wake_word(switched) : cpu))
-		return error_no_memory();
+	NEED(task_events_add(&states->events, thread, kinds[switched->kind], switched->time_ns,
+			     wakes ? wake_word(switched) : cpu));
 	thread->seen = runs || switched->kind == TASK_SWITCH_IN;
 	states->switches |= !runs && !wakes;
 	return NULL;
@@ -393,9 +390,8 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 	states->lives.last_ns = states->last_ns;
 	states->lives.begin_ns = states->begin_ns;
 	states->lives.known = states->switches;
-	if (!add_lost_at_end(states) || !task_events_sort(&states->events) ||
-	    !task_gaps_seal(&states->gaps) || !task_lives_make(&states->lives, &states->events))
-		return error_no_memory();
+	NEED(add_lost_at_end(states) && task_events_sort(&states->events) &&
+	     task_gaps_seal(&states->gaps) && task_lives_make(&states->lives, &states->events));
 	task_lives_sum(&states->lives);
 	return NULL;
 }

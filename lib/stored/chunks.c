@@ -104,9 +104,7 @@ static struct sp_error *list_between(int fd, const char *path, uint64_t begin, u
 	*good_ret = true;
 	for (uint64_t at = begin; at < end && *good_ret;) {
 		struct piece piece;
-		struct sp_error *error = read_piece(fd, path, at, &piece, good_ret);
-		if (error)
-			return error;
+		TRY(read_piece(fd, path, at, &piece, good_ret));
 		*good_ret = *good_ret && piece.position == 0 &&
 			    sizes_are_possible(&piece.chunk, end - at) &&
 			    records_size(&piece.chunk) <= end - at;
@@ -169,9 +167,7 @@ static struct sp_error *read_packed(int fd, const char *path, const struct store
 		struct piece piece;
 		bool good;
 		size_t got;
-		struct sp_error *error = read_piece(fd, path, at, &piece, &good);
-		if (error)
-			return error;
+		TRY(read_piece(fd, path, at, &piece, &good));
 		if (!good || piece.position != done || piece.chunk.packed_size != chunk->packed_size)
 			return error_format(path, at, "stored data is damaged");
 		size_t size = (size_t)bytes_in(&piece);
@@ -189,11 +185,8 @@ static struct sp_error *read_packed(int fd, const char *path, const struct store
 struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk *chunk, uint8_t **ret)
 {
 	CLEANUP_FREE uint8_t *packed = malloc((size_t)chunk->packed_size);
-	if (!packed)
-		return error_no_memory();
-	struct sp_error *error = read_packed(fd, path, chunk, packed);
-	if (error)
-		return error;
+	NEED(packed);
+	TRY(read_packed(fd, path, chunk, packed));
 	if (chunk->size != chunk->packed_size)
 		return zlib_unpack_sized(packed, (size_t)chunk->packed_size, (size_t)chunk->size,
 					 path, ret);
@@ -256,14 +249,12 @@ struct sp_error *chunk_encode(struct record_buffer *buffer, enum chunk_type type
 {
 	CLEANUP_FREE uint8_t *packed = NULL;
 	size_t packed_size = size;
-	struct sp_error *error = compress_data(data, size, &packed, &packed_size);
-	if (error)
-		return error;
+	TRY(compress_data(data, size, &packed, &packed_size));
 	const struct stored_chunk chunk = {.type = type, .size = size, .packed_size = packed_size};
 	for (size_t at = 0; at < packed_size; at += PIECE_MAX) {
 		size_t left = packed_size - at;
-		if (!append_piece(buffer, &chunk, packed ?: data, at, left < PIECE_MAX ? left : PIECE_MAX))
-			return error_no_memory();
+		NEED(append_piece(buffer, &chunk, packed ?: data, at,
+				  left < PIECE_MAX ? left : PIECE_MAX));
 	}
 	return NULL;
 }

@@ -110,9 +110,7 @@ static struct sp_error *put_bytes(struct record_buffer *data, const struct image
 				  const struct file_run *run)
 {
 	struct image_bytes bytes = {0};
-	struct sp_error *error = image_range_bytes(image, run->offset, run->size, &bytes);
-	if (error)
-		return error;
+	TRY(image_range_bytes(image, run->offset, run->size, &bytes));
 	bool good = vec_reserve(data, data->count + bytes.size);
 	if (good) {
 		memcpy(data->items + data->count, bytes.bytes, bytes.size);
@@ -126,8 +124,7 @@ static struct sp_error *encode_file(const struct image *image, struct record_buf
 {
 	CLEANUP(runs_deinit) struct file_runs runs = {0};
 	uint64_t all = 0;
-	if (!list_runs(image, &runs) || !put_runs(data, image, &runs))
-		return error_no_memory();
+	NEED(list_runs(image, &runs) && put_runs(data, image, &runs));
 	for (size_t i = 0; i < runs.count; i++)
 		all += runs.items[i].size;
 	if (all > STORED_MAX)

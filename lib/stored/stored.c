@@ -48,8 +48,7 @@ static struct sp_error *keep_files(struct stored *stored, int fd)
 	if (!count)
 		return NULL;
 	stored->files = malloc(count * sizeof(*stored->files));
-	if (!stored->files)
-		return error_no_memory();
+	NEED(stored->files);
 	for (size_t i = 0; i < count; i++)
 		stored->files[i] = -1;
 	stored->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -78,15 +77,13 @@ struct sp_error *stored_open(int fd, uint64_t file_size, const char *path, struc
 	if (error || !chunks.count)
 		return error;
 	CLEANUP(cleanup_stored_free) struct stored *stored = calloc(1, sizeof(*stored));
-	if (!stored)
-		return error_no_memory();
+	NEED(stored);
 	pthread_mutex_init(&stored->lock, NULL);
 	stored->fd = -1;
 	stored->chunks = chunks;
 	chunks = (struct stored_chunks){0};
 	stored->path = strdup(path);
-	if (!stored->path)
-		return error_no_memory();
+	NEED(stored->path);
 	error = read_names(stored, fd);
 	if (!error)
 		error = keep_files(stored, fd);

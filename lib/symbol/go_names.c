@@ -68,13 +68,10 @@ static struct sp_error *find(struct made_frames *made, struct go_frames *frames,
 	size_t count;
 	if (!image_vaddr(made->image, offset, &vaddr))
 		return NULL;
-	struct sp_error *error = go_frames_find(frames, vaddr, found, &count);
-	if (error)
-		return error;
+	TRY(go_frames_find(frames, vaddr, found, &count));
 	while (count--) {
 		frame = make(made, &found[count], frame);
-		if (!frame)
-			return error_no_memory();
+		NEED(frame);
 	}
 	*ret = frame;
 	return NULL;

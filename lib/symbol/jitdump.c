@@ -124,8 +124,7 @@ static struct sp_error *fetch(struct input *input, uint64_t offset, size_t size,
 			want = size;
 		if (want > input->capacity) {
 			uint8_t *grown = realloc(input->buffer, want);
-			if (!grown)
-				return error_no_memory();
+			NEED(grown);
 			input->buffer = grown;
 			input->capacity = want;
 		}
@@ -148,9 +147,7 @@ static struct sp_error *read_header(struct reading *reading, uint64_t *offset_re
 	uint32_t magic = 0, version, size, machine, padding;
 	uint64_t flags;
 	struct cursor at;
-	struct sp_error *error = fetch(input, 0, HEADER_SIZE, &at);
-	if (error)
-		return error;
+	TRY(fetch(input, 0, HEADER_SIZE, &at));
 	if (cursor_u32(&at, &magic) && magic == __builtin_bswap32(MAGIC))
 		at.swap = input->swap = true;
 	else if (magic != MAGIC)
@@ -403,8 +400,7 @@ static struct sp_error *read_next(struct reading *reading, uint64_t *offset, boo
 	error = fetch(input, *offset, size < limit ? size : limit, &at);
 	if (error || !cursor_skip(&at, PREFIX_SIZE))
 		return error;
-	if (!read_record(reading, id, time, &at, *offset + size))
-		return error_no_memory();
+	NEED(read_record(reading, id, time, &at, *offset + size));
 	reading->dump->cut_at = 0;
 	*offset += size;
 	*end_ret = false;

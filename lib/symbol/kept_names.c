@@ -58,8 +58,7 @@ static void kept_module_free(struct kept_module *module)
 struct sp_error *sp_names_new(struct sp_names **ret)
 {
 	struct sp_names *kept = calloc(1, sizeof(*kept));
-	if (!kept)
-		return error_no_memory();
+	NEED(kept);
 	pthread_mutex_init(&kept->lock, NULL);
 	*ret = kept;
 	return NULL;

@@ -42,8 +42,7 @@ struct kernel_names {
 struct sp_error *kernel_names_new(struct kernel_names **ret)
 {
 	struct kernel_names *kernel = calloc(1, sizeof(*kernel));
-	if (!kernel)
-		return error_no_memory();
+	NEED(kernel);
 	pthread_mutex_init(&kernel->lock, NULL);
 	*ret = kernel;
 	return NULL;
@@ -206,8 +205,7 @@ static struct sp_error *load_perf_cache(struct origin_table *core, const struct 
 	bytes_to_hex(id, size, hex);
 	CLEANUP_FREE char *path = format_text("%s/.build-id/%.2s/%s/kallsyms",
 					      env->binary.build_id_cache, hex, hex + 2);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	struct kallsyms *kallsyms = NULL;
 	struct stat status;
 	CLEANUP_CLOSE int fd = -1;

@@ -31,15 +31,12 @@ static struct sp_error *read_whole(const char *root, const char *path, uint8_t *
 {
 	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
-	struct sp_error *error = regular_file_open(root, path, 0, &fd, &status);
-	if (error)
-		return error;
+	TRY(regular_file_open(root, path, 0, &fd, &status));
 	if (status.st_size > (off_t)MODULE_SIZE_MAX ||
 	    io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2)
 		return error_new(SP_ERROR_INVALID, "%s is too large for a kernel module", path);
 	CLEANUP_FREE uint8_t *bytes = malloc((size_t)status.st_size + 1);
-	if (!bytes)
-		return error_no_memory();
+	NEED(bytes);
 	int errnum = io_pread(fd, bytes, (size_t)status.st_size, 0, size_ret);
 	if (errnum)
 		return error_os(errnum, "%s", path);
@@ -139,8 +136,7 @@ static struct sp_error *try_debug_paths(const struct module *module, const char 
 	for (size_t i = 0; i < 2 * count && !error && !*ret; i++) {
 		CLEANUP_FREE char *path =
 			format_text("%s%.*s%s", before[i / count], size, inner, after[i % count]);
-		if (!path)
-			return error_no_memory();
+		NEED(path);
 		error = try_file(module, root, path, wanted, ret);
 	}
 	return error;
@@ -167,15 +163,15 @@ struct sp_error *ko_find(const struct source_env *env, const struct module *modu
 	if (module->kind != MODULE_KERNEL_MODULE || module->path[0] != '/' ||
 	    module->build_id_size == 0)
 		return NULL;
-	struct sp_error *error = find_by_build_id(env, module, false, wanted, ret);
-	if (!error && !*ret)
-		error = try_debug_paths(module, root, wanted, ret);
+	TRY(find_by_build_id(env, module, false, wanted, ret));
+	if (!*ret)
+		TRY(try_debug_paths(module, root, wanted, ret));
 	/* The module is often compressed, so that a look at it takes longer. */
-	if (!error && !*ret)
-		error = try_file(module, root, module->path, wanted, ret);
-	if (!error && !*ret && binary_places(&env->binary).debuginfod)
-		error = find_by_build_id(env, module, true, wanted, ret);
-	return error;
+	if (!*ret)
+		TRY(try_file(module, root, module->path, wanted, ret));
+	if (!*ret && binary_places(&env->binary).debuginfod)
+		TRY(find_by_build_id(env, module, true, wanted, ret));
+	return NULL;
 }
 
 bool ko_has_lines(const struct source_env *env, const struct module *module)
@@ -193,9 +189,7 @@ static struct sp_error *check_layout(const struct image *image, const uint64_t *
 	struct elf_symbol symbol;
 	CLEANUP(image_bytes_release) struct image_bytes strings = {0};
 	size_t checked = 0, found = 0;
-	struct sp_error *error = symtab_open(image, image, SYMTAB_FULL, &symtab);
-	if (error)
-		return error;
+	TRY(symtab_open(image, image, SYMTAB_FULL, &symtab));
 	while (checked < CHECKED_MAX && symtab_next(&symtab, &symbol)) {
 		if (symbol.type != STT_FUNC || symbol.section >= count ||
 		    addresses[symbol.section] == RELOCATE_NOWHERE)
@@ -214,8 +208,7 @@ static struct sp_error *find_addresses(const struct image *image, const struct m
 {
 	bool fits = true;
 	CLEANUP_FREE uint64_t *addresses = ko_lay_out(image, count_ret);
-	if (!addresses)
-		return error_no_memory();
+	NEED(addresses);
 	for (size_t i = 0; i < *count_ret; i++)
 		if (addresses[i] != UINT64_MAX)
 			addresses[i] += module->start;

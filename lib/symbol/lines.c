@@ -279,8 +279,7 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 	struct dwarf_answer **slot = vec_push(&lines->answers);
 	if (slot)
 		*slot = NULL;
-	if (!wanted || !vaddrs || !slot)
-		return error_no_memory();
+	NEED(wanted && vaddrs && slot);
 	size_t count = list_wanted(placement, query->offsets, query->count, wanted);
 	for (size_t i = 0; i < count; i++)
 		vaddrs[i] = wanted[i].vaddr;
@@ -290,8 +289,7 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 		return error;
 	describe_damage(*slot, module->diagnosis);
 	struct source_frame *all = make_frames(lines, module, count, query->threads);
-	if (!all)
-		return error_no_memory();
+	NEED(all);
 	add_results(*slot, all, wanted, count, ret);
 	if (count <= SMALL_ANSWER)
 		dwarf_answer_free(lines->answers.items[--lines->answers.count]);

@@ -98,8 +98,7 @@ static struct sp_error *parse_lines(struct perfmap *map, size_t size)
 		map->names[used + length] = '\0';
 		used += length + 1;
 		struct entry *slot = vec_push(&map->entries);
-		if (!slot)
-			return error_no_memory();
+		NEED(slot);
 		*slot = entry;
 	}
 	char *shorter = realloc(map->names, used + 1);
@@ -195,8 +194,7 @@ static struct sp_error *cut(struct perfmap *map)
 	uint32_t count = (uint32_t)map->entries.count;
 	CLEANUP_FREE uint32_t *order = malloc((count ?: 1) * sizeof(*order));
 	struct heap open = {0};
-	if (!order)
-		return error_no_memory();
+	NEED(order);
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
 	qsort_r(order, count, sizeof(*order), compare_starts, map->entries.items);
@@ -208,8 +206,7 @@ static struct sp_error *cut(struct perfmap *map)
 struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **ret)
 {
 	char *copy = malloc(size + 1);
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	if (size > 0)
 		memcpy(copy, text, size);
 	return perfmap_take(copy, size, ret);
@@ -225,11 +222,8 @@ struct sp_error *perfmap_take(char *text, size_t size, struct perfmap **ret)
 	map->names = text;
 	if (size > UINT32_MAX)
 		return error_new(SP_ERROR_LIMIT, "the perf map is larger than 4 GiB");
-	struct sp_error *error = parse_lines(map, size);
-	if (!error)
-		error = cut(map);
-	if (error)
-		return error;
+	TRY(parse_lines(map, size));
+	TRY(cut(map));
 	*ret = take_ptr(map);
 	return NULL;
 }

@@ -73,8 +73,7 @@ static struct sp_error *consider(struct search *search, const char *root, const 
 	CLEANUP_FREE char *shown = regular_file_shown(root, path);
 	CLEANUP_CLOSE int fd = -1;
 	struct stat status;
-	if (!shown)
-		return error_no_memory();
+	NEED(shown);
 	struct sp_error *error = regular_file_open(root, path, REGULAR_FILE_NO_LINK, &fd, &status);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
@@ -139,9 +138,7 @@ struct sp_error *process_file_open(const struct process_file *file, struct diagn
 				   int *fd_ret, char **path_ret)
 {
 	struct search search = {.file = file, .diagnosis = diagnosis, .found = -1};
-	struct sp_error *error = search_places(&search);
-	if (error)
-		return error;
+	TRY(search_places(&search));
 	*fd_ret = search.found;
 	*path_ret = search.path;
 	return NULL;

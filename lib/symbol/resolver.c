@@ -50,24 +50,16 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 			      struct resolver **ret)
 {
 	CLEANUP(cleanup_resolver_free) struct resolver *resolver = calloc(1, sizeof(*resolver));
-	if (!resolver)
-		return error_no_memory();
+	NEED(resolver);
 	pthread_mutex_init(&resolver->lock, NULL);
 	resolver->env.ctx = ctx;
 	resolver->env.options = *options;
 	const struct provenance provenance = resolver_provenance(ctx, options);
-	struct sp_error *error = binary_env_init(&resolver->env.binary, ctx, options->symfs,
-						 &provenance);
-	if (error)
-		return error;
+	TRY(binary_env_init(&resolver->env.binary, ctx, options->symfs, &provenance));
 	resolver->env.binary.stored = options->stored;
 	resolver->env.binary.held = options->names ? kept_names_held(options->names) : NULL;
-	error = recorded_index_new(&options->recorded, &resolver->env.recorded);
-	if (error)
-		return error;
-	error = kernel_names_new(&resolver->env.kernel);
-	if (error)
-		return error;
+	TRY(recorded_index_new(&options->recorded, &resolver->env.recorded));
+	TRY(kernel_names_new(&resolver->env.kernel));
 	struct kallsyms *kallsyms =
 		options->names ? kept_names_take_kernel(options->names, &resolver->env) : NULL;
 	if (kallsyms)
@@ -396,16 +388,13 @@ static struct sp_error *resolve_new_lines(struct resolver *resolver, struct modu
 	known->lines = ret->lines;
 	CLEANUP_FREE uint64_t *offsets = malloc(query->count * sizeof(*offsets));
 	CLEANUP_FREE const struct source_frame **items = calloc(query->count, sizeof(*items));
-	if (!offsets || !items)
-		return error_no_memory();
+	NEED(offsets && items);
 	struct source_query rest = *query;
 	rest.offsets = offsets;
 	rest.count = known_lines_select_new(known, query, offsets);
 	if (rest.count) {
 		struct source_frames found = {items, ret->lines, known->distinct};
-		struct sp_error *error = resolve_lines(resolver, names, &rest, &found);
-		if (error)
-			return error;
+		TRY(resolve_lines(resolver, names, &rest, &found));
 		/* A cancelled search is incomplete. */
 		if (!ctx_cancelled(resolver->env.ctx) &&
 		    !known_lines_add(known, offsets, rest.count, &found))
@@ -434,8 +423,7 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 		ret->items[i] = NULL;
 	ret->distinct = 0;
 	struct module_names *names = names_of(resolver, query->module);
-	if (!names)
-		return error_no_memory();
+	NEED(names);
 	if (!names->asked)
 		ask_sources(resolver, names, query->module, query->pid);
 	if (!names->opened || query->count == 0)

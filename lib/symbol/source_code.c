@@ -16,8 +16,7 @@ static struct sp_error *code_open(const struct source_env *env, const struct mod
 	if (module->kind != MODULE_KERNEL_CODE)
 		return NULL;
 	struct code *code = malloc(sizeof(*code));
-	if (!code)
-		return error_no_memory();
+	NEED(code);
 	code->module = module;
 	*ret = code;
 	return NULL;

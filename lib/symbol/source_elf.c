@@ -165,11 +165,11 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 		debugfile_find(&places, names->runtime, path, symtab_exists, &names->debug);
 	if (error)
 		return error;
-	error = names->debug ? add_table(names, names->debug, SYMTAB_FULL, diagnosis) :
-			       add_embedded(names, diagnosis);
-	if (!error && !names->debug && !names->embedded)
-		error = add_go(names, diagnosis);
-	return error ? error : add_table(names, names->runtime, SYMTAB_DYNAMIC, diagnosis);
+	TRY(names->debug ? add_table(names, names->debug, SYMTAB_FULL, diagnosis)
+			 : add_embedded(names, diagnosis));
+	if (!names->debug && !names->embedded)
+		TRY(add_go(names, diagnosis));
+	return add_table(names, names->runtime, SYMTAB_DYNAMIC, diagnosis);
 }
 
 static const char *name_at(void *arg, uint64_t vaddr)
@@ -199,26 +199,20 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct elf_names));
 	CLEANUP_FREE char *path = binary_recorded_path(module);
 	struct elf_names *names = opened;
-	if (!names || !path)
-		return error_no_memory();
+	NEED(names && path);
 	struct sp_error *error = find_runtime(env, module, pid, diagnosis, &names->runtime);
 	if (!error && !names->runtime && module->kind == MODULE_FILE)
 		error = find_debug_alone(env, module, diagnosis, &names->runtime);
 	if (error || !names->runtime)
 		return error;
-	error = add_tables(env, names, path, diagnosis);
-	if (error)
-		return error;
+	TRY(add_tables(env, names, path, diagnosis));
 	bool complete = module->kind == MODULE_VDSO || symtab_exists(names->runtime) || names->debug ||
 			names->embedded;
 	if (!complete && diagnosis->problem == RESOLVER_OK)
 		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, debug_remedy(env),
 			      "%s is stripped; no debug file found", names->runtime->path);
-	error = table_seal(&names->table, complete ? TABLE_REACH_ANY : STRIPPED_REACH);
-	if (!error)
-		error = add_plt(names);
-	if (error)
-		return error;
+	TRY(table_seal(&names->table, complete ? TABLE_REACH_ANY : STRIPPED_REACH));
+	TRY(add_plt(names));
 	image_release_file(names->runtime);
 	if (names->debug)
 		image_release_file(names->debug);

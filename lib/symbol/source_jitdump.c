@@ -74,8 +74,7 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 	CLEANUP_FREE char *path = NULL;
 	CLEANUP_CLOSE int fd = -1;
 	*ret = NULL;
-	if (!recorded)
-		return error_no_memory();
+	NEED(recorded);
 	const struct process_file file = {
 		.ctx = request->ctx,
 		.symfs = symfs,
@@ -86,20 +85,15 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 		.host = request->host,
 		.ino = module->ino,
 	};
-	struct sp_error *error = process_file_open(&file, diagnosis, &fd, &path);
-	if (!error && fd >= 0)
-		error = read_own(fd, path, module, diagnosis, ret);
-	if (error)
-		return error;
+	TRY(process_file_open(&file, diagnosis, &fd, &path));
+	if (fd >= 0)
+		TRY(read_own(fd, path, module, diagnosis, ret));
 	if (*ret && symfs && *symfs && !((*ret)->root = strdup(symfs))) {
 		jitdump_free(take_ptr(*ret));
 		return error_no_memory();
 	}
-	if (!*ret && request->stored) {
-		error = open_stored(request, diagnosis, ret);
-		if (error)
-			return error;
-	}
+	if (!*ret && request->stored)
+		TRY(open_stored(request, diagnosis, ret));
 	if (*ret)
 		diagnosis_clear(diagnosis);
 	else if (diagnosis->problem == RESOLVER_OK)

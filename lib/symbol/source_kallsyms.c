@@ -44,8 +44,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		return NULL;
 	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct kallsyms_names));
 	struct kallsyms_names *names = opened;
-	if (!names)
-		return error_no_memory();
+	NEED(names);
 	if (module->kind == MODULE_KERNEL_MODULE && !(names->module = module_name(module)))
 		return error_no_memory();
 	struct sp_error *error =

@@ -32,8 +32,7 @@ static struct sp_error *read_table(struct ko *ko)
 	CLEANUP_FREE uint64_t *places = ko_lay_out(ko->image, &count);
 	struct symtab symtab;
 	struct elf_symbol symbol;
-	if (!places)
-		return error_no_memory();
+	NEED(places);
 	struct sp_error *error = symtab_open(ko->image, ko->image, SYMTAB_FULL, &symtab);
 	if (error)
 		return error;
@@ -52,8 +51,7 @@ static struct sp_error *open_names(const struct source_env *env, const struct mo
 {
 	CLEANUP(cleanup_ko_close) void *opened = calloc(1, sizeof(struct ko));
 	struct ko *ko = opened;
-	if (!ko)
-		return error_no_memory();
+	NEED(ko);
 	struct sp_error *error = ko_find(env, module, symtab_exists, &ko->image);
 	if (error || !ko->image)
 		return error;

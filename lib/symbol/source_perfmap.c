@@ -43,8 +43,7 @@ static struct sp_error *read_map(int fd, const char *path, struct diagnosis *dia
 	}
 	size_t capacity = (size_t)status.st_size + 4096, size = 0;
 	CLEANUP_FREE char *text = malloc(capacity + 1);
-	if (!text)
-		return error_no_memory();
+	NEED(text);
 	if (io_read(fd, text, capacity, &size))
 		return NULL;
 	return perfmap_take(take_ptr(text), size, ret);
@@ -93,9 +92,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		return NULL;
 	struct perfmap *found = NULL;
 	pid = pid ?: module->pid;
-	struct sp_error *error = find_map(env, pid, diagnosis, &found);
-	if (error)
-		return error;
+	TRY(find_map(env, pid, diagnosis, &found));
 	if (!found && (diagnosis->problem == RESOLVER_OK || memfd))
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, WRITE_ONE,
 			      "JIT code: /tmp/perf-%u.map not found",

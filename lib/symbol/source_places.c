@@ -51,14 +51,11 @@ static struct sp_error *look_up(const struct source_lookup *lookup, struct batch
 	struct source_frames found = {.items = items, .lines = lookup->lines};
 	struct source_query query = {.module = places->module, .pid = places->pid, .offsets = offsets,
 				     .threads = batch->threads};
-	if (!offsets || !items)
-		return error_no_memory();
+	NEED(offsets && items);
 	for (size_t i = 0; i < batch->count; i++)
 		if (!i || places[i].offset != places[i - 1].offset)
 			offsets[query.count++] = places[i].offset;
-	struct sp_error *error = lookup->finder->find(lookup->finder->arg, &query, &found);
-	if (error)
-		return error;
+	TRY(lookup->finder->find(lookup->finder->arg, &query, &found));
 	for (size_t i = 0, at = 0; i < batch->count; i++) {
 		at += i && places[i].offset != places[i - 1].offset;
 		places[i].innermost = items[at];
@@ -124,8 +121,7 @@ struct sp_error *source_places_find(struct source_places *places,
 	struct sp_error *error = NULL;
 	places->first_source = calloc(machine_module_count(symbolizer->machine) + 1,
 				      sizeof(*places->first_source));
-	if (!places->first_source)
-		return error_no_memory();
+	NEED(places->first_source);
 	if (places->count)
 		qsort(places->items, places->count, sizeof(*places->items), compare_places);
 	if (make_batches(&lookup, places))

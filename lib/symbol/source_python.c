@@ -20,8 +20,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	if (module->kind != MODULE_PYTHON)
 		return NULL;
 	struct names *names = malloc(sizeof(*names));
-	if (!names)
-		return error_no_memory();
+	NEED(names);
 	names->module = module;
 	*ret = names;
 	return NULL;
@@ -92,8 +91,7 @@ static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size
 			last = make_frame(function, line, (uint32_t)ret->distinct++, arena);
 			last_start = function->start;
 		}
-		if (!last)
-			return error_no_memory();
+		NEED(last);
 		ret->items[i] = last;
 	}
 	return NULL;

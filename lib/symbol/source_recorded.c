@@ -277,8 +277,7 @@ struct sp_error *recorded_index_new(const struct recorded_symbols *recorded,
 	if (!recorded->file.size && !recorded->file2.size)
 		return NULL;
 	struct recorded_index *index = calloc(1, sizeof(*index));
-	if (!index)
-		return error_no_memory();
+	NEED(index);
 	index->swap = recorded->swap;
 	if (!index_payload(index, recorded->file, read_plain_entry) ||
 	    !index_payload(index, recorded->file2, read_message)) {
@@ -324,17 +323,14 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		return NULL;
 	CLEANUP(cleanup_names_close) void *opened = calloc(1, sizeof(struct recorded_names));
 	struct recorded_names *names = opened;
-	if (!names)
-		return error_no_memory();
+	NEED(names);
 	struct cursor at = cursor_make(place->bytes, place->size, env->recorded->swap, NULL, 0);
 	struct entry entry = {.names = names};
 	if (!place->read(&at, &entry, &names->arena) || !is_of(&entry, module) ||
 	    !names->table.symbols.count)
 		return entry.no_memory ? error_no_memory() : NULL;
 	names->layout = entry.layout;
-	struct sp_error *error = table_seal(&names->table, TABLE_REACH_ANY);
-	if (error)
-		return error;
+	TRY(table_seal(&names->table, TABLE_REACH_ANY));
 	diagnosis_clear(diagnosis);
 	*ret = take_ptr(opened);
 	return NULL;

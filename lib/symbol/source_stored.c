@@ -39,8 +39,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	if (!stored)
 		return NULL;
 	struct opened_names *names = calloc(1, sizeof(*names));
-	if (!names)
-		return error_no_memory();
+	NEED(names);
 	names->module = stored;
 	copy_problem(&stored->symbols_problem, diagnosis);
 	*ret = names;
@@ -116,8 +115,7 @@ static struct sp_error *names_frames(void *opened, const uint64_t *offsets, size
 	struct opened_names *names = opened;
 	if (!names->frames)
 		names->frames = make_frames(names->module, arena);
-	if (!names->frames)
-		return error_no_memory();
+	NEED(names->frames);
 	ret->distinct = names->module->frames.count;
 	for (size_t i = 0; i < count; i++) {
 		const struct stored_point *point = stored_module_point(names->module, offsets[i]);

@@ -91,8 +91,7 @@ static struct sp_error *use_image(struct image **image, const struct module *mod
 {
 	CLEANUP(cleanup_vmlinux_close) void *opened = calloc(1, sizeof(struct vmlinux));
 	struct vmlinux *vmlinux = opened;
-	if (!vmlinux)
-		return error_no_memory();
+	NEED(vmlinux);
 	vmlinux->image = take_ptr(*image);
 	struct sp_error *error = read_table(vmlinux, module);
 	if (error && sp_error_code(error) == SP_ERROR_FORMAT)
@@ -135,8 +134,7 @@ static struct sp_error *try_place(const struct source_env *env, const struct pla
 				  const char *release, struct image **ret)
 {
 	CLEANUP_FREE char *path = format_text("%s%s%s", place->before, release, place->after);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
 	struct sp_error *error = ko_open_file(env->options.symfs, path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)

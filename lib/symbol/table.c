@@ -83,8 +83,7 @@ static struct sp_error *sort(struct table *table)
 	size_t count = table->symbols.count;
 	CLEANUP_FREE struct sort_key *keys = malloc(2 * count * sizeof(*keys));
 	CLEANUP_FREE struct table_symbol *sorted = malloc(count * sizeof(*sorted));
-	if (!keys || !sorted)
-		return error_no_memory();
+	NEED(keys && sorted);
 	uint64_t least = UINT64_MAX, most = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = table->symbols.items[i].start;
@@ -173,8 +172,7 @@ static uint64_t furthest_end(const struct table *table, size_t group)
 static struct sp_error *link_outer(struct table *table)
 {
 	CLEANUP_FREE uint64_t *ends = malloc(table->count * sizeof(*ends));
-	if (!ends)
-		return error_no_memory();
+	NEED(ends);
 	for (size_t i = 0; i < table->count; i++) {
 		ends[i] = furthest_end(table, i);
 		uint32_t outer = i ? (uint32_t)(i - 1) : NONE;
@@ -191,14 +189,10 @@ struct sp_error *table_seal(struct table *table, uint64_t reach)
 		return error_new(SP_ERROR_LIMIT, "more than 2^32 symbols");
 	if (table->symbols.count == 0)
 		return NULL;
-	if (!is_sorted(table)) {
-		struct sp_error *error = sort(table);
-		if (error)
-			return error;
-	}
+	if (!is_sorted(table))
+		TRY(sort(table));
 	give_ends(table, reach);
-	if (!index_starts(table))
-		return error_no_memory();
+	NEED(index_starts(table));
 	return link_outer(table);
 }
 

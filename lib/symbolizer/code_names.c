@@ -15,9 +15,7 @@ struct sp_error *code_names_init(struct code_names *names, struct sp_ctx *ctx,
 	for (size_t i = 0; i < CODE_NAMES_LOCKS; i++)
 		pthread_mutex_init(&names->locks[i], NULL);
 	struct resolver_options own = *options;
-	struct sp_error *error = sp_names_new(&names->found);
-	if (error)
-		return error;
+	TRY(sp_names_new(&names->found));
 	own.names = names->found;
 	own.open_lines_max = OPEN_LINES_MAX;
 	return resolver_new(ctx, &own, &names->resolver);
@@ -72,8 +70,7 @@ struct sp_error *code_names_add(struct code_names *names, enum code_kind kind,
 	pthread_mutex_lock(&names->lock);
 	bool added = add(names, kind, mmap, &module);
 	pthread_mutex_unlock(&names->lock);
-	if (!added)
-		return error_no_memory();
+	NEED(added);
 	if (module)
 		*mapping_ret = modules_mapping(module, mmap);
 	*ret = module;

@@ -58,8 +58,7 @@ static struct sp_error *find_sources(const struct lookup *lookup, struct lookup_
 	struct source_frames found = {.items = items, .lines = lookup->symbolizer->lines};
 	struct source_query query = {.module = first->location.module, .pid = first->location.pid,
 				     .offsets = offsets, .threads = group->threads};
-	if (!offsets || !items)
-		return error_no_memory();
+	NEED(offsets && items);
 	for (size_t i = 0; i < group->count; i++)
 		if (!is_repeated(group, i))
 			offsets[query.count++] = group->places[i].at.location.offset;
@@ -143,8 +142,7 @@ struct sp_error *lookup_run(struct lookup *lookup)
 	if (!count)
 		return NULL;
 	qsort(lookup->places.items, count, sizeof(*lookup->places.items), compare_places);
-	if (!make_groups(lookup))
-		return error_no_memory();
+	NEED(make_groups(lookup));
 	/* The largest group is first. Threads are given by the share of places, rounded up. */
 	struct lookup_group *groups = lookup->groups.items;
 	qsort(groups, lookup->groups.count, sizeof(*groups), compare_groups);

@@ -58,8 +58,7 @@ static struct sp_error *add_code(struct sp_space *space, const struct module *mo
 				 struct code_names *names, uint32_t *index_ret)
 {
 	struct space_code *code = vec_push(&space->codes);
-	if (!code)
-		return error_no_memory();
+	NEED(code);
 	*code = (struct space_code){module, names};
 	*index_ret = (uint32_t)space->codes.count - 1;
 	return NULL;
@@ -116,15 +115,11 @@ struct sp_error *sp_symbolizer_add_file(struct sp_symbolizer *symbolizer, const 
 {
 	CLEANUP_FREE char *mapped = mapped_path(symbolizer, path);
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	if (!mapped)
-		return error_no_memory();
-	struct sp_error *error = image_open_in(symbolizer->symfs, mapped, &image);
-	if (error)
-		return error;
+	NEED(mapped);
+	TRY(image_open_in(symbolizer->symfs, mapped, &image));
 	CLEANUP(cleanup_sp_space_free) struct sp_space *space = space_new(symbolizer, strdup(mapped));
-	if (!space)
-		return error_no_memory();
-	error = add_segments(space, image, mapped, meaning);
+	NEED(space);
+	struct sp_error *error = add_segments(space, image, mapped, meaning);
 	if (!error && !space->mappings)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s has no code with addresses",
 						  path),
@@ -256,8 +251,7 @@ struct sp_error *sp_symbolizer_add_process(struct sp_symbolizer *symbolizer, uin
 {
 	CLEANUP(cleanup_sp_space_free) struct sp_space *space =
 		space_new(symbolizer, format_text("process %u", pid));
-	if (!space)
-		return error_no_memory();
+	NEED(space);
 	space->pid = pid;
 	struct sp_error *error = add_entries(space, false);
 	if (error || !space->mappings)
@@ -299,8 +293,7 @@ struct sp_error *sp_symbolizer_add_kernel(struct sp_symbolizer *symbolizer, stru
 	CLEANUP(kernel_modules_deinit) struct kernel_modules modules = {0};
 	CLEANUP(cleanup_sp_space_free) struct sp_space *space =
 		space_new(symbolizer, strdup("the kernel"));
-	if (!space)
-		return error_no_memory();
+	NEED(space);
 	struct sp_error *error = add_image(space);
 	if (!error)
 		error = kernel_modules_read(symbolizer->ctx, NULL, &modules);
@@ -329,11 +322,8 @@ struct sp_error *space_locate(struct sp_space *space, uint64_t ip, struct space_
 {
 	struct sp_space *owner = space;
 	*ret = (struct space_place){.location = {.offset = ip, .ip = ip}};
-	if (space->pid && ip >= KERNEL_START) {
-		struct sp_error *error = kernel_of(space->symbolizer, &owner);
-		if (error)
-			return error;
-	}
+	if (space->pid && ip >= KERNEL_START)
+		TRY(kernel_of(space->symbolizer, &owner));
 	const struct mapping *mapping = mapping_find(owner->mappings, ip);
 	if (!mapping)
 		return NULL;

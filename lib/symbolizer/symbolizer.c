@@ -25,9 +25,8 @@ static bool copy(const char *text, char **ret)
 static struct sp_error *set_resolver(struct sp_symbolizer *symbolizer, const struct sp_files *files)
 {
 	struct resolver_options *options = &symbolizer->resolver;
-	if (!copy(files->symfs, &symbolizer->symfs) || !copy(files->vmlinux, &symbolizer->vmlinux) ||
-	    !copy(files->kallsyms, &symbolizer->kallsyms))
-		return error_no_memory();
+	NEED(copy(files->symfs, &symbolizer->symfs) && copy(files->vmlinux, &symbolizer->vmlinux) &&
+	     copy(files->kallsyms, &symbolizer->kallsyms));
 	symbolizer->osrelease = sysfs_line(symbolizer->ctx, "/proc/sys/kernel/osrelease");
 	symbolizer->hostname = sysfs_line(symbolizer->ctx, "/proc/sys/kernel/hostname");
 	*options = (struct resolver_options){
@@ -49,21 +48,17 @@ struct sp_error *sp_symbolizer_new(struct sp_ctx *ctx, const struct sp_symbolize
 {
 	struct sp_symbolizer_options given = {0};
 	struct sp_files files = {0};
-	struct sp_error *error = sized_copy(&given, sizeof(given), options);
-	if (!error)
-		error = sized_copy(&files, sizeof(files), given.files);
-	if (error)
-		return error;
+	TRY(sized_copy(&given, sizeof(given), options));
+	TRY(sized_copy(&files, sizeof(files), given.files));
 	CLEANUP(cleanup_sp_symbolizer_free) struct sp_symbolizer *symbolizer =
 		calloc(1, sizeof(*symbolizer));
-	if (!symbolizer)
-		return error_no_memory();
+	NEED(symbolizer);
 	symbolizer->ctx = ctx;
 	symbolizer->inlines = given.inlines != SP_OFF;
 	symbolizer->lines = given.lines != SP_OFF;
 	symbolizer->threads = parallel_threads(given.threads);
 	pthread_mutex_init(&symbolizer->kernel_lock, NULL);
-	error = set_resolver(symbolizer, &files);
+	struct sp_error *error = set_resolver(symbolizer, &files);
 	if (!error)
 		error = code_names_init(&symbolizer->files, ctx, &symbolizer->resolver);
 	if (!error)

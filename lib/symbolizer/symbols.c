@@ -200,17 +200,13 @@ static struct sp_error *list_places(struct sp_space *space, const uint64_t *addr
 {
 	for (size_t i = 0; i < count; i++) {
 		struct space_place at;
-		struct sp_error *error = space_locate(space, addresses[i], &at);
-		if (error)
-			return error;
+		TRY(space_locate(space, addresses[i], &at));
 		if (!at.location.module) {
-			if (!note_unmapped(symbols, space, addresses[i], &symbols->entries[i]))
-				return error_no_memory();
+			NEED(note_unmapped(symbols, space, addresses[i], &symbols->entries[i]));
 			continue;
 		}
 		struct lookup_place *place = vec_push(&lookup->places);
-		if (!place)
-			return error_no_memory();
+		NEED(place);
 		*place = (struct lookup_place){.at = at, .index = i};
 	}
 	return NULL;
@@ -224,8 +220,7 @@ struct sp_error *sp_space_symbolize(struct sp_space *space, const uint64_t *addr
 	CLEANUP(cleanup_sp_symbols_free) struct sp_symbols *symbols = calloc(1, sizeof(*symbols));
 	if (symbols)
 		symbols->entries = calloc(count + 1, sizeof(*symbols->entries));
-	if (!symbols || !symbols->entries)
-		return error_no_memory();
+	NEED(symbols && symbols->entries);
 	symbols->count = count;
 	struct sp_error *error = list_places(space, addresses, count, symbols, &lookup);
 	if (!error)

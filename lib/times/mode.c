@@ -155,8 +155,7 @@ struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
 		.latency = options->samples.mode == SP_MODE_LATENCY,
 		.by_lifetime = known && options->samples.mode != SP_MODE_WAKERS,
 	};
-	if (!mode->roles)
-		return error_no_memory();
+	NEED(mode->roles);
 	mode_roles(reader, &options->samples, mode->roles);
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_event *event = sp_reader_event(reader, i);
@@ -175,8 +174,9 @@ struct sp_error *mode_init(struct mode *mode, const struct mode_source *source,
 	}
 	if (mode->kind == SP_MODE_WAKERS)
 		return check_wakes(source, "mode wakers");
-	struct sp_error *error = wakers ? check_wakes(source, "key waker") : NULL;
-	return error ? error : check_records(mode, reader, on_cpu, waits);
+	if (wakers)
+		TRY(check_wakes(source, "key waker"));
+	return check_records(mode, reader, on_cpu, waits);
 }
 
 void mode_deinit(struct mode *mode)

@@ -196,16 +196,13 @@ static bool take_ids(struct sp_trace *trace, const uint64_t *ids, size_t count)
 struct sp_error *trace_new(const struct trace_source *source, struct sp_trace **ret)
 {
 	CLEANUP(cleanup_sp_trace_free) struct sp_trace *trace = calloc(1, sizeof(*trace));
-	if (!trace)
-		return error_no_memory();
+	NEED(trace);
 	tep_set_loglevel(TEP_LOG_NONE);
 	trace->tep = tep_alloc();
-	if (!trace->tep)
-		return error_no_memory();
+	NEED(trace->tep);
 	trace_seq_init(&trace->text);
 	set_endian(trace, source->big_endian);
-	if (!take_ids(trace, source->ids, source->id_count))
-		return error_no_memory();
+	NEED(take_ids(trace, source->ids, source->id_count));
 	const struct trace_visitor visitor = {take_header, take_file, trace};
 	struct sp_error *error = NULL;
 	if (source->blob.size)
@@ -227,19 +224,14 @@ struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader
 		.big_endian = sp_reader_info(reader)->big_endian,
 		.ids = ids,
 	};
-	if (!ids)
-		return error_no_memory();
+	NEED(ids);
 	for (size_t i = 0; i < count; i++) {
 		const struct perf_event_attr *attr = &sp_reader_event(reader, i)->attr;
 		if (attr->type == PERF_TYPE_TRACEPOINT)
 			ids[source.id_count++] = attr->config;
 	}
-	struct sp_error *error = trace_new(&source, &trace);
-	if (error)
-		return error;
-	error = read_missing(trace, ctx, reader);
-	if (error)
-		return error;
+	TRY(trace_new(&source, &trace));
+	TRY(read_missing(trace, ctx, reader));
 	*ret = take_ptr(trace);
 	return NULL;
 }

@@ -62,12 +62,9 @@ struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *o
 			      struct unwinder **ret)
 {
 	const struct unwind_engine *engine = NULL;
-	struct sp_error *error = choose_engine(options, &engine);
-	if (error)
-		return error;
+	TRY(choose_engine(options, &engine));
 	CLEANUP(cleanup_unwinder_free) struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
-	if (!unwinder)
-		return error_no_memory();
+	NEED(unwinder);
 	pthread_mutex_init(&unwinder->lock, NULL);
 	unwinder->engine = engine;
 	unwinder->arch = strdup(options->arch);
@@ -78,8 +75,7 @@ struct sp_error *unwinder_new(struct sp_ctx *ctx, const struct unwind_options *o
 		.files = options->files,
 		.codes = codes_new(ctx, options->arch, &options->files),
 	};
-	if (!unwinder->arch || !unwinder->shared.codes)
-		return error_no_memory();
+	NEED(unwinder->arch && unwinder->shared.codes);
 	*ret = take_ptr(unwinder);
 	return NULL;
 }

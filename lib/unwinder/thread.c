@@ -184,12 +184,10 @@ struct sp_error *sp_unwinder_thread_new(struct sp_unwinder *unwinder, struct sp_
 {
 	CLEANUP(cleanup_sp_unwinder_thread_free) struct sp_unwinder_thread *thread =
 		calloc(1, sizeof(*thread));
-	if (!thread)
-		return error_no_memory();
+	NEED(thread);
 	thread->unwinder = unwinder;
 	thread->thread = unwind_thread_new(unwinder->unwinder);
-	if (!thread->thread)
-		return error_no_memory();
+	NEED(thread->thread);
 	*ret = take_ptr(thread);
 	return NULL;
 }

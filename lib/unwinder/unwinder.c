@@ -95,19 +95,16 @@ struct sp_error *sp_unwinder_new(struct sp_ctx *ctx, const struct sp_unwinder_op
 {
 	struct sp_unwinder_options options;
 	struct utsname host;
-	struct sp_error *error = sized_copy(&options, sizeof(options), asked);
-	if (error)
-		return error;
+	TRY(sized_copy(&options, sizeof(options), asked));
 	if (uname(&host) < 0)
 		return error_os(errno, "uname");
 	CLEANUP(cleanup_sp_unwinder_free) struct sp_unwinder *unwinder = calloc(1, sizeof(*unwinder));
-	if (!unwinder)
-		return error_no_memory();
+	NEED(unwinder);
 	pthread_mutex_init(&unwinder->lock, NULL);
 	unwinder->ctx = ctx;
 	unwinder->pid = (uint32_t)(options.pid ?: getpid());
 	unwinder->arch = strdup(options.arch ?: host.machine);
-	error = unwinder->arch ? set_up(unwinder) : error_no_memory();
+	struct sp_error *error = unwinder->arch ? set_up(unwinder) : error_no_memory();
 	if (!error)
 		*ret = take_ptr(unwinder);
 	return error;
@@ -169,9 +166,7 @@ static struct sp_error *add(struct sp_unwinder *unwinder, const struct sp_mmap *
 /* Makes the added mappings the newest view. Under the lock. */
 static struct sp_error *apply(struct sp_unwinder *unwinder)
 {
-	struct sp_error *error = live_apply(unwinder->live);
-	if (error)
-		return error;
+	TRY(live_apply(unwinder->live));
 	atomic_store(&unwinder->view, live_view(unwinder->live, unwinder->pid, unwinder->time_ns));
 	return live_forget(unwinder->live, unwinder->time_ns++);
 }
@@ -179,9 +174,7 @@ static struct sp_error *apply(struct sp_unwinder *unwinder)
 struct sp_error *sp_unwinder_add(struct sp_unwinder *unwinder, const struct sp_unwinder_module *given)
 {
 	struct sp_unwinder_module module;
-	struct sp_error *error = sized_copy(&module, sizeof(module), given);
-	if (error)
-		return error;
+	TRY(sized_copy(&module, sizeof(module), given));
 	if (!module.path || (*module.path != '/' && strcmp(module.path, "[vdso]")))
 		return error_new(SP_ERROR_INVALID, "module path '%s' is not absolute", module.path ?: "");
 	if (module.start >= module.end)
@@ -192,7 +185,7 @@ struct sp_error *sp_unwinder_add(struct sp_unwinder *unwinder, const struct sp_u
 		.file_offset = module.file_offset,
 		.filename = module.path,
 	};
-	error = module.use_fd ? keep_fd(unwinder, module.fd, &mmap) : NULL;
+	struct sp_error *error = module.use_fd ? keep_fd(unwinder, module.fd, &mmap) : NULL;
 	if (error)
 		return error;
 	pthread_mutex_lock(&unwinder->lock);
@@ -207,8 +200,8 @@ static struct sp_error *add_entry(struct sp_unwinder *unwinder, const struct map
 {
 	CLEANUP_FREE char *room = NULL;
 	struct sp_mmap mmap;
-	struct sp_error *error = maps_entry_mmap(entry, unwinder->pid, &mmap, &room);
-	return error ? error : add(unwinder, &mmap);
+	TRY(maps_entry_mmap(entry, unwinder->pid, &mmap, &room));
+	return add(unwinder, &mmap);
 }
 
 struct sp_error *sp_unwinder_add_process(struct sp_unwinder *unwinder)

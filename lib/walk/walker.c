@@ -50,8 +50,7 @@ struct sp_error *walker_new_at(const struct walker_file *file, struct reader_ext
 			       struct walker **ret)
 {
 	CLEANUP(cleanup_walker_free) struct walker *walker = calloc(1, sizeof(*walker));
-	if (!walker)
-		return error_no_memory();
+	NEED(walker);
 	*walker = (struct walker){
 		.swap = file->swap,
 		.fd = file->fd,
@@ -60,8 +59,7 @@ struct sp_error *walker_new_at(const struct walker_file *file, struct reader_ext
 		.data_end = file->data_end,
 	};
 	uint64_t size = ((file->data_end - extent.begin) | 4095) + 1;
-	if (!walker_buffer_init(walker, extent.begin, size))
-		return error_no_memory();
+	NEED(walker_buffer_init(walker, extent.begin, size));
 	*ret = take_ptr(walker);
 	return NULL;
 }
@@ -183,9 +181,7 @@ static uint64_t after_hole(const struct walker *walker, unsigned int step)
 static struct sp_error *resync(struct walker *walker, unsigned int step)
 {
 	for (;;) {
-		struct sp_error *error = walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX);
-		if (error)
-			return error;
+		TRY(walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX));
 		size_t left = (size_t)(walker->end - walker->pos);
 		bool last = walker_offset(walker) + left == walker->data_end;
 		size_t room = last ? HEADER_SIZE : RESYNC_HEADERS * RECORD_MAX;
@@ -231,12 +227,9 @@ static struct sp_error *damaged(struct walker *walker, const char *format, ...)
 	va_end(args);
 	size_t left = (size_t)(walker->end - walker->pos);
 	walker->pos += left < 1 ? left : 1;
-	struct sp_error *error = resync(walker, 1);
-	if (error)
-		return error;
+	TRY(resync(walker, 1));
 	uint64_t resumed = walker_offset(walker);
-	if (!what)
-		return error_no_memory();
+	NEED(what);
 	if (walker->finished)
 		return error_format(walker->path, offset,
 				    "%s; the last %llu bytes of the data are not read",
@@ -305,9 +298,7 @@ static struct sp_error *hop(struct walker *walker, struct raw_record *raw)
 	raw->bytes = NULL;
 	if (walker->end - walker->pos < WALKER_SAMPLE_MIN) {
 		size_t most = walker->buffer_size < HOP_READ ? walker->buffer_size : HOP_READ;
-		struct sp_error *error = walker_fill(walker, offset, most);
-		if (error)
-			return error;
+		TRY(walker_fill(walker, offset, most));
 	}
 	if (walker->end - walker->pos < HEADER_SIZE)
 		return NULL;
@@ -366,9 +357,7 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 	error = walker->hops ? hop(walker, raw) : NULL;
 	if (error || (walker->hops && raw->bytes))
 		return error;
-	error = walker_ensure(walker, RECORD_MAX + 1);
-	if (error)
-		return error;
+	TRY(walker_ensure(walker, RECORD_MAX + 1));
 	if (left < HEADER_SIZE) {
 		walker->finished = true;
 		walker->cut_at = offset;
@@ -379,9 +368,7 @@ static __attribute__((noinline)) struct sp_error *next_slow(struct walker *walke
 	struct header header = header_at(walker->pos, walker->swap);
 	if (wrapped(walker, &header))
 		header.size = HEADER2_SIZE;
-	error = check(walker, &header, left);
-	if (error)
-		return error;
+	TRY(check(walker, &header, left));
 	*raw = (struct raw_record){
 		.type = header.type,
 		.misc = header.misc,

@@ -24,9 +24,7 @@ struct sp_error *walker_check_excess(struct walker *walker)
 	walker->doubt.size = 0;
 	walker_set_stop(walker);
 	walker->pos = walker->base + (fields_end - walker->base_offset);
-	struct sp_error *error = walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX);
-	if (error)
-		return error;
+	TRY(walker_ensure(walker, RESYNC_HEADERS * RECORD_MAX));
 	if (walker_records_begin(walker, walker->pos))
 		reader_add_resized_sample(walker->reader, begin, size,
 					  (size_t)(fields_end - begin));
@@ -101,8 +99,7 @@ static struct sp_error *shorten(struct walker *walker, struct raw_record *raw, s
 	uint16_t size = (uint16_t)length;
 	if (!walker->shortened)
 		walker->shortened = malloc(RECORD_MAX);
-	if (!walker->shortened)
-		return error_no_memory();
+	NEED(walker->shortened);
 	if (walker->swap)
 		size = __builtin_bswap16(size);
 	memcpy(walker->shortened, raw->bytes, length);

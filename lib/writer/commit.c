@@ -132,9 +132,7 @@ static struct sp_error *make_last_table(const struct feature_set *features, uint
 					struct feature_bits *bits_ret)
 {
 	/* The payloads follow the entries, so their offset depends on the number of entries. */
-	struct sp_error *error = feature_set_sections(features, 0, sections, bits_ret);
-	if (error)
-		return error;
+	TRY(feature_set_sections(features, 0, sections, bits_ret));
 	uint64_t payloads = end + sections->count;
 	sections->count = 0;
 	return feature_set_sections(features, payloads, sections, bits_ret);

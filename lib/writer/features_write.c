@@ -98,9 +98,7 @@ static struct sp_error *add_numbers(struct feature_set *set, const struct writer
 		struct put put = feature_begin(set, FEATURE_NRCPUS);
 		put_u32(&put, info->cpus_available);
 		put_u32(&put, info->cpus_online);
-		struct sp_error *error = feature_end(set, FEATURE_NRCPUS, &put);
-		if (error)
-			return error;
+		TRY(feature_end(set, FEATURE_NRCPUS, &put));
 	}
 	if (!info->total_memory_kb)
 		return NULL;
@@ -203,9 +201,7 @@ static struct sp_error *add_clock(struct feature_set *set, const struct writer_i
 	if (info->clock_resolution_ns) {
 		struct put put = feature_begin(set, FEATURE_CLOCKID);
 		put_u64(&put, info->clock_resolution_ns);
-		struct sp_error *error = feature_end(set, FEATURE_CLOCKID, &put);
-		if (error)
-			return error;
+		TRY(feature_end(set, FEATURE_CLOCKID, &put));
 	}
 	if (!info->clock_wall_ns)
 		return NULL;
@@ -258,33 +254,15 @@ struct sp_error *feature_set_start(struct feature_set *set, const struct writer_
 				   const struct sp_event *events, size_t event_count,
 				   uint32_t attr_size)
 {
-	struct sp_error *error = add_strings(set, info);
-	if (error)
-		return error;
-	error = add_numbers(set, info);
-	if (error)
-		return error;
-	error = add_cmdline(set, info->cmdline);
-	if (error)
-		return error;
-	error = add_event_desc(set, events, event_count, attr_size);
-	if (error)
-		return error;
-	error = add_cpu_topology(set, info);
-	if (error)
-		return error;
-	error = add_numa_topology(set, info);
-	if (error)
-		return error;
-	error = add_pmus(set, info);
-	if (error)
-		return error;
-	error = add_clock(set, info);
-	if (error)
-		return error;
-	error = add_compressed(set, info->compression_level);
-	if (error)
-		return error;
+	TRY(add_strings(set, info));
+	TRY(add_numbers(set, info));
+	TRY(add_cmdline(set, info->cmdline));
+	TRY(add_event_desc(set, events, event_count, attr_size));
+	TRY(add_cpu_topology(set, info));
+	TRY(add_numa_topology(set, info));
+	TRY(add_pmus(set, info));
+	TRY(add_clock(set, info));
+	TRY(add_compressed(set, info->compression_level));
 	return add_payloads(set, info->features, info->feature_count);
 }
 
@@ -332,17 +310,13 @@ struct sp_error *feature_set_end(struct feature_set *set, const struct writer_en
 		struct put put = feature_begin(set, FEATURE_BUILD_ID);
 		for (size_t i = 0; i < end->build_id_count; i++)
 			put_build_id(&put, &end->build_ids[i]);
-		struct sp_error *error = feature_end(set, FEATURE_BUILD_ID, &put);
-		if (error)
-			return error;
+		TRY(feature_end(set, FEATURE_BUILD_ID, &put));
 	}
 	if ((end->first_sample_ns || end->last_sample_ns) && !set->at[FEATURE_SAMPLE_TIME].present) {
 		struct put put = feature_begin(set, FEATURE_SAMPLE_TIME);
 		put_u64(&put, end->first_sample_ns);
 		put_u64(&put, end->last_sample_ns);
-		struct sp_error *error = feature_end(set, FEATURE_SAMPLE_TIME, &put);
-		if (error)
-			return error;
+		TRY(feature_end(set, FEATURE_SAMPLE_TIME, &put));
 	}
 	return add_payloads(set, end->features, end->feature_count);
 }
@@ -397,9 +371,7 @@ struct sp_error *feature_set_records(const struct feature_set *set, enum feature
 		 */
 		if (feature == FEATURE_CPU_TOPOLOGY && size % 8)
 			continue;
-		struct sp_error *error = record_encode(buffer, &record, NULL);
-		if (error)
-			return error;
+		TRY(record_encode(buffer, &record, NULL));
 	}
 	return NULL;
 }

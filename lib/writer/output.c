@@ -132,8 +132,7 @@ static struct sp_error *check_rename(const char *path, const struct stat *st)
 {
 	struct stat directory, old_st;
 	CLEANUP_FREE char *old = old_name(path);
-	if (!old)
-		return error_no_memory();
+	NEED(old);
 	bool has_old = !lstat(old, &old_st);
 	int errnum = 0;
 	if (!stat_directory(path, &directory))
@@ -200,8 +199,7 @@ static struct sp_error *open_temporary(const char *path, struct output *output)
 {
 	for (int i = 0; i < TEMPORARY_MAX; i++) {
 		CLEANUP_FREE char *temporary = format_text("%s.sprof-tmp%d", path, i);
-		if (!temporary)
-			return error_no_memory();
+		NEED(temporary);
 		output->fd = open_locked(temporary);
 		if (output->fd >= 0) {
 			output->temporary = take_ptr(temporary);
@@ -218,8 +216,7 @@ static struct sp_error *open_file(const char *path, const struct stat *st, struc
 {
 	struct output output = {.fd = -1};
 	CLEANUP_FREE char *copy = strdup(path);
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	struct sp_error *error = st ? check_rename(path, st) : NULL;
 	if (error)
 		return error;
@@ -312,17 +309,14 @@ struct sp_error *output_publish(struct output *output)
 	if (output->published || output->stream)
 		return NULL;
 	CLEANUP_FREE char *old = old_name(output->path);
-	if (!old)
-		return error_no_memory();
+	NEED(old);
 	int errnum = move_to(output, output->path);
 	bool renamed = errnum == EEXIST;
 	/* The old file stays open until PATH exists again, because freeing its blocks may take long. */
 	CLEANUP_CLOSE int replaced = renamed ? open(old, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
 	/* Another recorder may create PATH between the two steps, so they are repeated. */
 	for (int tries = 0; tries < TRIES && errnum == EEXIST; tries++) {
-		struct sp_error *error = rename_old(output, old);
-		if (error)
-			return error;
+		TRY(rename_old(output, old));
 		errnum = move_to(output, output->path);
 	}
 	output->published = !errnum;
@@ -357,8 +351,7 @@ struct sp_error *output_rename_dated(struct output *output, struct timespec when
 		return error_new(SP_ERROR_NOT_FOUND, "%s was removed during recording", output->path);
 	for (int tries = 0; tries < DATED_TRIES; tries++) {
 		CLEANUP_FREE char *name = dated_name(output, when);
-		if (!name)
-			return error_no_memory();
+		NEED(name);
 		int errnum = move_to(output, name);
 		if (!errnum) {
 			*name_ret = take_ptr(name);

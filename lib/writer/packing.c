@@ -22,8 +22,7 @@ void packing_deinit(struct packing *packing)
 struct sp_error *packing_add(struct packing *packing, const struct iovec *spans, int count)
 {
 	size_t size = spans_size(spans, count);
-	if (!vec_reserve(&packing->raw, packing->raw.count + size))
-		return error_no_memory();
+	NEED(vec_reserve(&packing->raw, packing->raw.count + size));
 	spans_copy(spans, packing->raw.items + packing->raw.count, size);
 	packing->raw.count += size;
 	return NULL;

@@ -27,9 +27,7 @@ static struct sp_error *put_names(struct record_buffer *buffer, const struct sp_
 					 .size = strlen(events[i].name) + 1},
 			},
 		};
-		struct sp_error *error = record_encode(buffer, &record, NULL);
-		if (error)
-			return error;
+		TRY(record_encode(buffer, &record, NULL));
 	}
 	return NULL;
 }
@@ -65,15 +63,9 @@ struct sp_error *file_start_make(struct file_start *start, const struct sp_event
 		return error_no_memory();
 	start->data_offset = start->bytes.count;
 
-	struct sp_error *error = feature_set_records(features, FEATURES_OF_FILE, &start->bytes);
-	if (error)
-		return error;
-	error = put_names(&start->bytes, events, count);
-	if (error)
-		return error;
-	error = feature_set_sections(features, payloads_offset, &start->table, &start->bits);
-	if (error)
-		return error;
+	TRY(feature_set_records(features, FEATURES_OF_FILE, &start->bytes));
+	TRY(put_names(&start->bytes, events, count));
+	TRY(feature_set_sections(features, payloads_offset, &start->table, &start->bits));
 	struct file_header header = {
 		.magic = FILE_MAGIC,
 		.size = sizeof(header),
@@ -113,9 +105,7 @@ static struct sp_error *put_attr_records(struct record_buffer *buffer,
 				 .id_count = count},
 		};
 		record.attr.attr.size = attr_size;
-		struct sp_error *error = record_encode(buffer, &record, NULL);
-		if (error)
-			return error;
+		TRY(record_encode(buffer, &record, NULL));
 		done += count;
 	} while (done < event->id_count && !alone);
 	return NULL;

@@ -234,13 +234,10 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 	struct sp_error *error = writer->errnum ? failed(writer) : flush(writer);
 	if (error)
 		return error;
-	if (!vec_reserve(&writer->traces, writer->traces.count + 1))
-		return error_no_memory();
+	NEED(vec_reserve(&writer->traces, writer->traces.count + 1));
 	spans_copy(spans, &header, sizeof(header));
 	uint64_t offset = writer->end;
-	error = append_some(writer, spans, count, true, &whole);
-	if (error)
-		return error;
+	TRY(append_some(writer, spans, count, true, &whole));
 	*vec_push(&writer->traces) = (struct auxtrace_place){offset, header.size};
 	writer->space.reserve += sizeof(struct auxtrace_place);
 	return NULL;
@@ -304,10 +301,7 @@ static struct sp_error *start_file(struct writer *writer, const struct sp_event 
 				   size_t count, uint32_t attr_size)
 {
 	struct file_start *start = &writer->commit.start;
-	struct sp_error *error = file_start_make(start, events, count, attr_size,
-						 &writer->features);
-	if (error)
-		return error;
+	TRY(file_start_make(start, events, count, attr_size, &writer->features));
 	(void)room_for(writer, start->bytes.count, &writer->errnum);
 	if (!writer->errnum)
 		writer->errnum = commit_begin(&writer->commit);
@@ -355,11 +349,8 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 		feature_set_start(&writer->features, info, events, count, attr_size);
 	if (error)
 		return error;
-	if (!vec_reserve(&writer->pending, PENDING_SIZE))
-		return error_no_memory();
-	error = packing_init(&writer->packing, info->compression_level);
-	if (error)
-		return error;
+	NEED(vec_reserve(&writer->pending, PENDING_SIZE));
+	TRY(packing_init(&writer->packing, info->compression_level));
 	writer->commit.durability = info->durability;
 	if (writer->output.stream && info->durability)
 		return error_set_remedy(error_new(SP_ERROR_INVALID, "cannot sync %s: it is not a regular "
@@ -368,9 +359,7 @@ static struct sp_error *start(struct writer *writer, const struct sp_event *even
 		return start_stream(writer, events, count, attr_size);
 	writer->space.reserve = CLOSING_RESERVE + writer->features.bytes.count +
 				FILE_FEATURE_BITS * sizeof(struct file_section);
-	error = start_file(writer, events, count, attr_size);
-	if (error)
-		return error;
+	TRY(start_file(writer, events, count, attr_size));
 	int errnum = commit_sync(&writer->commit);
 	return errnum ? writer_sync_error(writer, errnum) : NULL;
 }
@@ -379,12 +368,10 @@ struct sp_error *writer_open(const char *path, const struct sp_event *events, si
 			     const struct writer_info *info, struct writer **ret)
 {
 	CLEANUP(cleanup_writer_free) struct writer *writer = calloc(1, sizeof(*writer));
-	if (!writer)
-		return error_no_memory();
+	NEED(writer);
 	writer->output.fd = -1;
 	writer->name = strdup(strcmp(path, "-") != 0 ? path : "standard output");
-	if (!writer->name)
-		return error_no_memory();
+	NEED(writer->name);
 	struct sp_error *error = output_open(path, &writer->output);
 	writer->space.fd = writer->commit.fd = writer->output.fd;
 	if (!error)

@@ -65,9 +65,7 @@ static struct sp_error *choose_kind(const struct call_graph_facts *facts, struct
 	const struct capture_options *options = facts->options;
 	const char *note;
 	graph->kind = requested_kind(facts, &note);
-	struct sp_error *error = check_options(facts, graph->kind);
-	if (error)
-		return error;
+	TRY(check_options(facts, graph->kind));
 	/* Overwrite mode unwinds nothing: most stacks are never written. */
 	graph->live = graph->kind == SP_CALL_GRAPH_DWARF && !options->buffers.overwrite &&
 		      options->chains.unwind == SP_UNWIND_LIVE;
@@ -202,12 +200,11 @@ static struct sp_error *size_rings(const struct call_graph_facts *facts, struct 
 		.samples = pages_of(ring_bytes, page_size),
 		.sideband = pages_of(SIDEBAND_BYTES, page_size),
 	};
-	struct sp_error *error = rights_fit_rings(facts->rights, (uint32_t)facts->cpu_count, wanted,
-						  &smaller, ret);
+	TRY(rights_fit_rings(facts->rights, (uint32_t)facts->cpu_count, wanted, &smaller, ret));
 	/* The default size is a wish: no note if rings are smaller. */
-	if (!error && facts->options->buffers.ring_bytes)
-		error = notes_add_planned(notes, &smaller);
-	return error;
+	if (facts->options->buffers.ring_bytes)
+		TRY(notes_add_planned(notes, &smaller));
+	return NULL;
 }
 
 bool call_graph_has_room(const struct call_graph *graph, uint64_t ring_bytes)
@@ -255,15 +252,10 @@ struct sp_error *call_graph_choose(const struct call_graph_facts *facts, struct 
 		.max_stack = chains->max_stack,
 		.registers = call_graph_registers(facts->machine),
 	};
-	struct sp_error *error = choose_kind(facts, notes, &graph);
-	if (!error)
-		error = limit_stack_bytes(facts, notes, &graph);
-	if (!error)
-		error = check_terms(facts, notes, &graph);
-	if (!error)
-		error = fit_rings(facts, notes, &graph, pages_ret);
-	if (error)
-		return error;
+	TRY(choose_kind(facts, notes, &graph));
+	TRY(limit_stack_bytes(facts, notes, &graph));
+	TRY(check_terms(facts, notes, &graph));
+	TRY(fit_rings(facts, notes, &graph, pages_ret));
 	graph.python = graph.live && chains->python != SP_OFF;
 	graph.python_first = graph.python && facts->survey->is_python;
 	*graph_ret = graph;

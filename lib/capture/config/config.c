@@ -30,9 +30,9 @@ struct sp_error *config_choose_stacks(const struct sp_ctx *ctx, const struct cap
 		.memory_bytes = memory_bytes,
 		.freq_hz = config_freq_hz(options),
 	};
-	struct sp_error *error = call_graph_registers(name.machine) ? target_survey(ctx, options, &survey)
-								    : NULL;
-	return error ? error : call_graph_choose(&facts, notes, &config->graph, &config->ring_pages);
+	if (call_graph_registers(name.machine))
+		TRY(target_survey(ctx, options, &survey));
+	return call_graph_choose(&facts, notes, &config->graph, &config->ring_pages);
 }
 
 /* -- The plan ---------------------------------------------------------------- */
@@ -103,19 +103,12 @@ struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_
 			     struct capture_config *config)
 {
 	CLEANUP(cleanup_event_plan_free) struct event_plan *plan = NULL;
-	struct sp_error *error = event_plan_make(kernel, &config->rights, request, &plan);
-	if (!error)
-		error = note_cgroups(options, notes);
-	if (!error)
-		error = event_filters_check(kernel, ctx, plan, request->cpu);
-	if (!error)
-		error = notes_add_planned(notes, &plan->notes);
-	if (!error)
-		error = note_lock_in(plan, notes);
-	if (!error)
-		error = off_cpu_note(&config->off_cpu, plan, config->graph.live, notes);
-	if (error)
-		return error;
+	TRY(event_plan_make(kernel, &config->rights, request, &plan));
+	TRY(note_cgroups(options, notes));
+	TRY(event_filters_check(kernel, ctx, plan, request->cpu));
+	TRY(notes_add_planned(notes, &plan->notes));
+	TRY(note_lock_in(plan, notes));
+	TRY(off_cpu_note(&config->off_cpu, plan, config->graph.live, notes));
 	if (!plan->sample_count)
 		return error_new(SP_ERROR_INVALID, "no event to sample");
 	choose_copies(config, plan);

@@ -20,8 +20,7 @@ static struct sp_error *restrict_modes(struct event_specs *specs,
 			continue;
 		spec->name = event_name_with_mode(&specs->arena, spec->name,
 						  options->sampling.user_only ? 'u' : 'k');
-		if (!spec->name)
-			return error_no_memory();
+		NEED(spec->name);
 		spec->modes_given = true;
 		spec->attr.exclude_kernel = spec->attr.exclude_hv = options->sampling.user_only;
 		spec->attr.exclude_user = !options->sampling.user_only;
@@ -41,8 +40,7 @@ static struct sp_error *translate_filter(struct event_specs *specs, const struct
 					      spec->pmu);
 	CLEANUP_FREE char *made = NULL;
 	int64_t count = 0;
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	CLEANUP(cleanup_sp_error_free) struct sp_error *none = sysfs_read_i64(ctx, path, &count);
 	if (none || count <= 0)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED,
@@ -50,9 +48,7 @@ static struct sp_error *translate_filter(struct event_specs *specs, const struct
 						  spec->pmu, spec->name),
 					"put --filter after the -e of a tracepoint or probe, or of a "
 					"PMU that traces code (Intel PT, CoreSight)");
-	struct sp_error *error = address_filter_translate(ctx, filter, &made);
-	if (error)
-		return error;
+	TRY(address_filter_translate(ctx, filter, &made));
 	*ret = arena_copy_string(&specs->arena, made, strlen(made));
 	return *ret ? NULL : error_no_memory();
 }
@@ -67,8 +63,7 @@ static struct sp_error *parse_list(struct capture_events *events, const struct s
 					     : event_specs_parse(specs, ctx, list->events);
 	if (error)
 		return error;
-	if (!vec_reserve(&events->filters, specs->count))
-		return error_no_memory();
+	NEED(vec_reserve(&events->filters, specs->count));
 	for (size_t i = before; i < specs->count && !error; i++)
 		error = translate_filter(specs, ctx, &specs->items[i], list->filter,
 					 vec_push(&events->filters));
@@ -91,8 +86,7 @@ struct sp_error *events_parse(struct capture_events *events, const struct sp_ctx
 
 static struct sp_error *add_no_filters(struct capture_events *events)
 {
-	if (!vec_reserve(&events->filters, events->specs.count))
-		return error_no_memory();
+	NEED(vec_reserve(&events->filters, events->specs.count));
 	while (events->filters.count < events->specs.count)
 		*vec_push(&events->filters) = NULL;
 	return NULL;
@@ -101,8 +95,8 @@ static struct sp_error *add_no_filters(struct capture_events *events)
 struct sp_error *events_add_waits(struct capture_events *events, const struct sp_ctx *ctx,
 				  const struct capture_options *options, struct off_cpu *ret)
 {
-	struct sp_error *error = off_cpu_add_events(&events->specs, ctx, options, ret);
-	return error ? error : add_no_filters(events);
+	TRY(off_cpu_add_events(&events->specs, ctx, options, ret));
+	return add_no_filters(events);
 }
 
 struct sp_error *events_add_switches(struct capture_events *events, const struct sp_ctx *ctx,
@@ -114,9 +108,7 @@ struct sp_error *events_add_switches(struct capture_events *events, const struct
 	*added_ret = is_wanted || options->sampling.off_cpu;
 	if (!is_wanted || options->sampling.off_cpu)
 		return NULL;
-	struct sp_error *error = event_specs_parse(specs, ctx, "dummy:u");
-	if (error)
-		return error;
+	TRY(event_specs_parse(specs, ctx, "dummy:u"));
 	struct event_spec *last = &specs->items[specs->count - 1];
 	last->use = EVENT_USE_SWITCHES;
 	/* -F and -c are for the other events. */
@@ -140,8 +132,7 @@ static struct sp_error *open_group(struct capture_events *events, const struct s
 				   const struct cgroup_hierarchy *hierarchy, const char *name)
 {
 	int *slot = vec_push(&events->cgroups);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = -1;
 	return *name ? cgroup_open(ctx, hierarchy, name, slot) : NULL;
 }
@@ -161,20 +152,14 @@ static struct sp_error *open_groups(struct capture_events *events, const struct 
 	bool one = !strchr(names, ',');
 	CLEANUP_FREE char *copy = strdup(names);
 	char *rest = copy;
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	for (const char *name; (name = strsep(&rest, ","));) {
 		if (events->cgroups.count == count)
 			return too_many_groups(names, count);
-		struct sp_error *error = open_group(events, ctx, hierarchy, name);
-		if (error)
-			return error;
+		TRY(open_group(events, ctx, hierarchy, name));
 	}
-	while (one && events->cgroups.count < count) {
-		struct sp_error *error = open_group(events, ctx, hierarchy, names);
-		if (error)
-			return error;
-	}
+	while (one && events->cgroups.count < count)
+		TRY(open_group(events, ctx, hierarchy, names));
 	return NULL;
 }
 
@@ -184,10 +169,8 @@ struct sp_error *events_open_cgroups(struct capture_events *events, const struct
 	struct cgroup_hierarchy hierarchy;
 	if (!options->target.cgroups)
 		return NULL;
-	struct sp_error *error = cgroup_hierarchy_find(ctx, &hierarchy);
-	if (error)
-		return error;
-	error = open_groups(events, ctx, &hierarchy, options->target.cgroups);
+	TRY(cgroup_hierarchy_find(ctx, &hierarchy));
+	struct sp_error *error = open_groups(events, ctx, &hierarchy, options->target.cgroups);
 	cgroup_hierarchy_deinit(&hierarchy);
 	return error;
 }

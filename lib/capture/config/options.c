@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/config/options.h"
 
+#include "base/error.h"
 #include "base/sized.h"
 
 struct sp_error *capture_options_copy(struct capture_options *ret,
 				      const struct sp_capture_options *options)
 {
 	struct sp_capture_options given;
-	struct sp_error *error = sized_copy(&given, sizeof(given), options);
-	if (error)
-		return error;
+	TRY(sized_copy(&given, sizeof(given), options));
 	const struct sized_group groups[] = {
 		{&ret->target, sizeof(ret->target), given.target, "target"},
 		{&ret->sampling, sizeof(ret->sampling), given.sampling, "sampling"},

@@ -210,9 +210,7 @@ static struct sp_error *survey_frame_pointers(const struct sp_ctx *ctx,
 					      struct target_survey *ret)
 {
 	CLEANUP(survey_deinit) struct survey survey = {.ctx = ctx};
-	struct sp_error *error = survey_targets(&survey, options);
-	if (error)
-		return error;
+	TRY(survey_targets(&survey, options));
 	ret->frame_pointers = !survey.keeps_not && survey.looked_at;
 	if (!ret->frame_pointers)
 		ret->note = format_text("call chains by DWARF: %s",

@@ -57,8 +57,8 @@ struct sp_error *config_choose_target(const struct capture_options *options,
 			 : target->tids.count ? CAPTURE_THREADS : CAPTURE_COMMAND;
 	if (system_wide && target->scope == SP_CAPTURE_SCOPE_TASK)
 		return error_new(SP_ERROR_INVALID, "the whole system can be sampled per CPU only");
-	struct sp_error *error = off_cpu_check(options, system_wide);
-	return error ? error : copy_options(options, config);
+	TRY(off_cpu_check(options, system_wide));
+	return copy_options(options, config);
 }
 
 static bool is_online(const struct capture_config *config, uint32_t cpu)
@@ -74,13 +74,10 @@ static struct sp_error *choose_cpus(const struct sp_ctx *ctx, const char *text,
 				    struct capture_config *config)
 {
 	struct cpu_list *cpus = &config->cpus;
-	struct sp_error *error = sysfs_cpus_online(ctx, &config->online);
-	if (!error && text)
-		error = cpu_list_parse(cpus, text);
-	if (!error && !vec_reserve(cpus, config->online.count))
-		error = error_no_memory();
-	if (error)
-		return error;
+	TRY(sysfs_cpus_online(ctx, &config->online));
+	if (text)
+		TRY(cpu_list_parse(cpus, text));
+	NEED(vec_reserve(cpus, config->online.count));
 	if (!text) {
 		memcpy(cpus->items, config->online.items, config->online.count * sizeof(*cpus->items));
 		cpus->count = config->online.count;
@@ -94,17 +91,11 @@ static struct sp_error *choose_cpus(const struct sp_ctx *ctx, const char *text,
 struct sp_error *config_list_events(const struct sp_ctx *ctx, struct capture_options *options,
 				    struct capture_config *config)
 {
-	struct sp_error *error = events_parse(&config->events, ctx, options);
-	if (!error)
-		error = events_open_cgroups(&config->events, ctx, options);
-	if (error)
-		return error;
+	TRY(events_parse(&config->events, ctx, options));
+	TRY(events_open_cgroups(&config->events, ctx, options));
 	events_apply_common_graph(&config->events.specs, options);
-	error = events_add_waits(&config->events, ctx, options, &config->off_cpu);
-	if (!error)
-		error = events_add_switches(&config->events, ctx, options, &config->switches);
-	if (error)
-		return error;
-	error = choose_cpus(ctx, options->target.cpus, config);
-	return error ? error : rights_read(ctx, &config->rights);
+	TRY(events_add_waits(&config->events, ctx, options, &config->off_cpu));
+	TRY(events_add_switches(&config->events, ctx, options, &config->switches));
+	TRY(choose_cpus(ctx, options->target.cpus, config));
+	return rights_read(ctx, &config->rights);
 }

@@ -81,8 +81,7 @@ static struct sp_error *add_id(struct alternate *alternate, const struct alterna
 			       uint64_t id, uint32_t listed)
 {
 	uint64_t *outside = events == &alternate->outside ? vec_push(&alternate->ids.outside) : &id;
-	if (!outside || !u64map_put(&alternate->ids.map, id, listed, NULL))
-		return error_no_memory();
+	NEED(outside && u64map_put(&alternate->ids.map, id, listed, NULL));
 	*outside = id;
 	return NULL;
 }
@@ -93,8 +92,7 @@ static struct sp_error *add_event(struct alternate *alternate, struct alternate_
 {
 	uint64_t id;
 	struct alternate_event event = *wanted;
-	if (!vec_reserve(events, events->count + 1))
-		return error_no_memory();
+	NEED(vec_reserve(events, events->count + 1));
 	event.fd = open_event(&alternate->options, &event, &id);
 	*errnum_ret = event.fd < 0 ? -event.fd : 0;
 	if (event.fd < 0)
@@ -112,8 +110,7 @@ static struct sp_error *add_alternates(struct alternate *alternate, struct alter
 	*errnum_ret = 0;
 	for (size_t i = 0; i < alternate->options.cpu_count && !error && !*errnum_ret; i++) {
 		uint64_t *listed = vec_push(&alternate->ids.listed);
-		if (!listed)
-			return error_no_memory();
+		NEED(listed);
 		*listed = planned->ids[i < planned->id_count ? i : 0];
 		struct alternate_event wanted = *like;
 		wanted.cpu_index = (uint32_t)i;
@@ -197,10 +194,9 @@ static struct sp_error *open_helpers(struct alternate *alternate)
 struct sp_error *alternate_open(struct alternate *alternate)
 {
 	const struct sp_event *planned;
-	struct sp_error *error = find_planned(alternate, &planned);
-	if (!error)
-		error = open_large(alternate, planned);
-	return error ? error : open_helpers(alternate);
+	TRY(find_planned(alternate, &planned));
+	TRY(open_large(alternate, planned));
+	return open_helpers(alternate);
 }
 
 /*
@@ -379,9 +375,7 @@ static struct sp_error *reopen_events(struct alternate *alternate, struct altern
 		event->fd = fd;
 		if (events->enabled)
 			enable_event(fd, true);
-		struct sp_error *error = add_id(alternate, events, id, event->listed);
-		if (error)
-			return error;
+		TRY(add_id(alternate, events, id, event->listed));
 	}
 	return NULL;
 }

@@ -88,8 +88,7 @@ struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct
 				   size_t cpu_count)
 {
 	cpu_hotplug->cpus = calloc(cpu_count, sizeof(*cpu_hotplug->cpus));
-	if (!cpu_hotplug->cpus)
-		return error_no_memory();
+	NEED(cpu_hotplug->cpus);
 	cpu_hotplug->count = cpu_count;
 	cpu_hotplug->clock = *clock;
 	for (size_t i = 0; i < cpu_count; i++) {
@@ -152,9 +151,9 @@ struct sp_error *cpu_hotplug_note_gone(struct cpu_hotplug *cpu_hotplug, size_t i
 	const struct offline_cpu *offline_cpu = &cpu_hotplug->cpus[index];
 	if (!count_note(cpu_hotplug))
 		return NULL;
-	struct sp_error *error = notes_add(to->notes, offline_cpu->lost ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE,
-					   NULL, to->cpus[index], since_begin(to, offline_cpu->gone_ns));
-	return error ? error : note_if_last(cpu_hotplug, to->notes);
+	TRY(notes_add(to->notes, offline_cpu->lost ? NOTE_CPU_GONE : NOTE_CPU_OFFLINE, NULL,
+		      to->cpus[index], since_begin(to, offline_cpu->gone_ns)));
+	return note_if_last(cpu_hotplug, to->notes);
 }
 
 struct sp_error *cpu_hotplug_note_back(struct cpu_hotplug *cpu_hotplug, size_t index, uint64_t now_ns,
@@ -166,8 +165,8 @@ struct sp_error *cpu_hotplug_note_back(struct cpu_hotplug *cpu_hotplug, size_t i
 		offline_cpu->tried_ns > offline_cpu->gone_ns ? offline_cpu->tried_ns : offline_cpu->gone_ns;
 	if (!count_note(cpu_hotplug))
 		return NULL;
-	struct sp_error *error = notes_add(to->notes, NOTE_CPU_BACK, NULL, to->cpus[index],
-					   since_begin(to, offline_cpu->gone_ns), since_begin(to, now_ns),
-					   now_ns - since_ns);
-	return error ? error : note_if_last(cpu_hotplug, to->notes);
+	TRY(notes_add(to->notes, NOTE_CPU_BACK, NULL, to->cpus[index],
+		      since_begin(to, offline_cpu->gone_ns), since_begin(to, now_ns),
+		      now_ns - since_ns));
+	return note_if_last(cpu_hotplug, to->notes);
 }

@@ -38,9 +38,9 @@ struct sp_error *event_control_open_set(struct event_control *control,
 					const struct capture_config *config)
 {
 	control->config = config;
-	struct sp_error *error = schedule_add_events(&control->schedule, config->plan->sample_count);
-	return error ? error : event_set_new(event_kernel_real(), config->plan, config->cpus.items,
-					     config->cpus.count, &control->set);
+	TRY(schedule_add_events(&control->schedule, config->plan->sample_count));
+	return event_set_new(event_kernel_real(), config->plan, config->cpus.items,
+			     config->cpus.count, &control->set);
 }
 
 static bool is_clock(const struct event_plan *plan)
@@ -162,9 +162,7 @@ static struct sp_error *set_mode(struct event_control *control, enum sampling_mo
 {
 	if (mode == control->mode)
 		return NULL;
-	struct sp_error *error = event_control_pause(control);
-	if (error)
-		return error;
+	TRY(event_control_pause(control));
 	control->mode = mode;
 	return event_control_resume(control);
 }
@@ -266,9 +264,9 @@ struct sp_error *event_control_run_schedule(struct event_control *control, uint6
 {
 	if (!schedule_expired(&control->schedule))
 		return NULL;
-	struct sp_error *error = event_control_switch(control, SCHEDULE_ALL,
-						      schedule_next_is_on(&control->schedule), now_ns, to);
-	return error ? error : schedule_advance(&control->schedule);
+	TRY(event_control_switch(control, SCHEDULE_ALL, schedule_next_is_on(&control->schedule),
+				 now_ns, to));
+	return schedule_advance(&control->schedule);
 }
 
 /* -- Stacks and rate ------------------------------------------------------- */
@@ -330,9 +328,7 @@ struct sp_error *event_control_read_lost(const struct event_control *control, ui
 	*known_ret = true;
 	for (size_t i = 0; i < control->config->plan->sample_count; i++) {
 		struct event_total total;
-		struct sp_error *error = event_set_read(control->set, i, &total);
-		if (error)
-			return error;
+		TRY(event_set_read(control->set, i, &total));
 		lost[i] = total.lost;
 		*known_ret &= total.lost_known;
 	}

@@ -30,8 +30,7 @@ struct sp_error *losses_end_file(struct losses *losses, const struct loss_counts
 		return NULL;
 	if (!losses->of_events)
 		losses->of_events = calloc(counts->count, sizeof(*losses->of_events));
-	if (!losses->of_events)
-		return error_no_memory();
+	NEED(losses->of_events);
 	for (size_t i = 0; i < counts->count && !error; i++) {
 		const struct sp_event *event = &counts->events[i];
 		uint64_t lost = counts->of_events[i] - losses->of_events[i];

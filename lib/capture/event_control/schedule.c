@@ -36,8 +36,7 @@ struct sp_error *schedule_init(struct schedule *schedule, const struct sp_captur
 	if (!count)
 		return NULL;
 	schedule->spans = malloc(count * sizeof(*spans));
-	if (!schedule->spans)
-		return error_no_memory();
+	NEED(schedule->spans);
 	memcpy(schedule->spans, spans, count * sizeof(*spans));
 	schedule->span_count = count;
 	return NULL;
@@ -54,8 +53,7 @@ void schedule_deinit(struct schedule *schedule)
 struct sp_error *schedule_add_events(struct schedule *schedule, size_t count)
 {
 	schedule->on = malloc(count * sizeof(*schedule->on));
-	if (!schedule->on)
-		return error_no_memory();
+	NEED(schedule->on);
 	schedule->event_count = count;
 	for (size_t i = 0; i < count; i++)
 		schedule->on[i] = !schedule->later;

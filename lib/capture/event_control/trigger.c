@@ -38,14 +38,10 @@ struct sp_error *trigger_plan(struct trigger *trigger, const struct sp_ctx *ctx,
 static struct sp_error *map_rings(struct trigger *trigger, const struct trigger_places *places)
 {
 	trigger->rings = calloc(places->cpu_count, sizeof(*trigger->rings));
-	if (!trigger->rings)
-		return error_no_memory();
+	NEED(trigger->rings);
 	for (; trigger->ring_count < places->cpu_count; trigger->ring_count++) {
 		size_t i = trigger->ring_count;
-		struct sp_error *error = ring_map(&trigger->rings[i], trigger_fd(trigger, i),
-						  places->page_size);
-		if (error)
-			return error;
+		TRY(ring_map(&trigger->rings[i], trigger_fd(trigger, i), places->page_size));
 	}
 	return NULL;
 }
@@ -57,8 +53,7 @@ static struct sp_error *open_places(struct trigger *trigger, const struct trigge
 	size_t tid_count = trigger->plan->cpu_wide ? 1 : places->tid_count;
 	size_t count = tid_count * places->cpu_count;
 	CLEANUP_FREE struct event_place *opened = calloc(count + 1, sizeof(*opened));
-	if (!opened)
-		return error_no_memory();
+	NEED(opened);
 	for (size_t i = 0; i < count; i++)
 		opened[i] = (struct event_place){.tid = tids[i / places->cpu_count],
 						 .cpu_index = (uint32_t)(i % places->cpu_count),

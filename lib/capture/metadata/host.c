@@ -95,14 +95,12 @@ static struct sp_error *add_pmus(const struct sp_ctx *ctx, struct arena *arena,
 {
 	static const char folder[] = "/sys/bus/event_source/devices";
 	CLEANUP_FREE char *path = format_text("%s%s", ctx_root(ctx), folder);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	CLEANUP(cleanup_closedir) DIR *dir = opendir(path);
 	struct writer_pmu *pmus = dir ? arena_alloc(arena, PMUS_MAX * sizeof(*pmus)) : NULL;
 	if (!dir)
 		return NULL;
-	if (!pmus)
-		return error_no_memory();
+	NEED(pmus);
 	info->pmus = pmus;
 	const struct dirent *entry;
 	while ((entry = readdir(dir)) && info->pmu_count < PMUS_MAX) {
@@ -116,8 +114,7 @@ static struct sp_error *add_pmus(const struct sp_ctx *ctx, struct arena *arena,
 		if (error || type < 0 || type > UINT32_MAX)
 			continue;
 		const char *name = copy_text(arena, entry->d_name);
-		if (!name)
-			return error_no_memory();
+		NEED(name);
 		pmus[info->pmu_count++] = (struct writer_pmu){(uint32_t)type, name};
 	}
 	return NULL;

@@ -171,8 +171,7 @@ static struct sp_error *read_caches(const struct sp_ctx *ctx, uint32_t cpus, str
 				known = same_cache(&caches->items[i], &cache);
 			if (known || !vec_reserve(caches, caches->count + 1)) {
 				cache_deinit(&cache);
-				if (!known)
-					return error_no_memory();
+				NEED(known);
 				continue;
 			}
 			*vec_push(caches) = cache;
@@ -228,8 +227,7 @@ static struct sp_error *read_blocks(const struct sp_ctx *ctx, uint32_t node, str
 		unsigned int block;
 		if (sscanf(entry->d_name, "memory%u", &block) != 1 || block >= BLOCKS_MAX)
 			continue;
-		if (!vec_reserve(bits, (size_t)block / 64 + 1))
-			return error_no_memory();
+		NEED(vec_reserve(bits, (size_t)block / 64 + 1));
 		for (; bits->count <= block / 64; bits->count++)
 			bits->items[bits->count] = 0;
 		bits->items[block / 64] |= UINT64_C(1) << block % 64;
@@ -344,14 +342,9 @@ static struct sp_error *add_hybrid(struct host_features *features, const struct 
 struct sp_error *host_features_machine(struct host_features *features, const struct sp_ctx *ctx,
 				       const struct writer_info *info)
 {
-	struct sp_error *error = add_caches(features, ctx, info->cpus_available);
-	if (!error)
-		error = add_memory(features, ctx, info);
-	if (!error)
-		error = add_cpu_caps(features, ctx);
-	if (!error)
-		error = add_caps(features, ctx, info);
-	if (!error)
-		error = add_hybrid(features, ctx, info);
-	return error;
+	TRY(add_caches(features, ctx, info->cpus_available));
+	TRY(add_memory(features, ctx, info));
+	TRY(add_cpu_caps(features, ctx));
+	TRY(add_caps(features, ctx, info));
+	return add_hybrid(features, ctx, info);
 }

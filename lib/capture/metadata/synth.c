@@ -15,8 +15,7 @@ struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *att
 			   struct record_buffer *buffer, struct synth **ret)
 {
 	struct synth *synth = malloc(sizeof(*synth));
-	if (!synth)
-		return error_no_memory();
+	NEED(synth);
 	*synth = (struct synth){.ctx = ctx, .attr = *attr, .id = id, .buffer = buffer};
 	*ret = synth;
 	return NULL;
@@ -88,23 +87,18 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 		.comm = {.pid = pid, .tid = stat->tid, .comm = stat->comm},
 	};
 	bool leader = stat->tid == pid;
-	struct sp_error *error = leader && synth->keeps_mappings ? NULL : put_fork(synth, pid, stat);
-	if (!error)
-		error = synth_namespaces(synth, pid, stat->tid);
-	if (!error)
-		error = synth_put(synth, &comm, pid, stat->tid);
-	return error ? error : put_exit(synth, pid, stat);
+	TRY(leader && synth->keeps_mappings ? NULL : put_fork(synth, pid, stat));
+	TRY(synth_namespaces(synth, pid, stat->tid));
+	TRY(synth_put(synth, &comm, pid, stat->tid));
+	return put_exit(synth, pid, stat);
 }
 
 static struct sp_error *put_threads(struct synth *synth, uint32_t pid,
 				    const struct task_stat *threads, size_t count)
 {
 	synth->is_new = count && threads[0].start_ticks >= synth->new_ticks;
-	for (size_t i = 0; i < count; i++) {
-		struct sp_error *error = put_thread(synth, pid, &threads[i]);
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < count; i++)
+		TRY(put_thread(synth, pid, &threads[i]));
 	return NULL;
 }
 
@@ -136,9 +130,7 @@ static struct sp_error *put_mapping(struct synth *synth, uint32_t pid,
 		.misc = PERF_RECORD_MISC_USER |
 			(entry->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
 	};
-	struct sp_error *error = maps_entry_mmap(entry, pid, &record.mmap, &room);
-	if (error)
-		return error;
+	TRY(maps_entry_mmap(entry, pid, &record.mmap, &room));
 	synth->mapping_count++;
 	return synth_put(synth, &record, pid, pid);
 }

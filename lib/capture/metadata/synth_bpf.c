@@ -67,8 +67,7 @@ static struct sp_error *read_functions(int fd, struct program *program, bool *re
 	if (!counts.nr_jited_ksyms || counts.nr_jited_ksyms > FUNCTION_LIMIT ||
 	    counts.func_info_rec_size > 256)
 		return NULL;
-	if (!make_room(program))
-		return error_no_memory();
+	NEED(make_room(program));
 	struct bpf_prog_info *info = &program->info;
 	uint32_t count = program->count;
 	*info = (struct bpf_prog_info){
@@ -99,8 +98,7 @@ static struct sp_error *read_btf(struct program *program)
 		return NULL;
 	uint32_t size = info.btf_size;
 	program->btf = malloc(size);
-	if (!program->btf)
-		return error_no_memory();
+	NEED(program->btf);
 	info = (struct bpf_btf_info){.btf = (uint64_t)(uintptr_t)program->btf, .btf_size = size};
 	if (bpf_object_info(fd, &info, sizeof(info)) >= 0 && info.btf_size == size)
 		program->btf_size = size;
@@ -135,8 +133,7 @@ static struct sp_error *put_function(struct synth *synth, const struct program *
 	bytes_to_hex(bytes, TAG_SIZE, tag);
 	const char *name = function_name(program, index);
 	CLEANUP_FREE char *whole = format_text("bpf_prog_%s%s%s", tag, *name ? "_" : "", name);
-	if (!whole)
-		return error_no_memory();
+	NEED(whole);
 	return synth_put_ksymbol(synth, program->starts[index], program->sizes[index], whole);
 }
 
@@ -165,9 +162,7 @@ static struct sp_error *put_programs(struct synth *synth, bool *allowed_ret)
 		*allowed_ret = status >= 0 || status == -ENOENT || status == -ENOSYS;
 		if (status < 0)
 			return NULL;
-		struct sp_error *error = put_program(synth, id);
-		if (error)
-			return error;
+		TRY(put_program(synth, id));
 	}
 }
 

@@ -25,8 +25,7 @@ struct sp_error *synth_namespaces(struct synth *synth, uint32_t pid, uint32_t ti
 		struct stat stat_buffer;
 		CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/ns/%s", ctx_root(synth->ctx),
 						      pid, tid, namespaces[i]);
-		if (!path)
-			return error_no_memory();
+		NEED(path);
 		/* Kernels built without one have no such file, and 0 in their records. */
 		if (stat(path, &stat_buffer))
 			continue;

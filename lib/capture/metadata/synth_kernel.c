@@ -58,9 +58,7 @@ static struct sp_error *end_by_symbols(const struct sp_ctx *ctx,
 {
 	CLEANUP(cleanup_kallsyms_free) struct kallsyms *kallsyms = NULL;
 	struct kallsyms_symbol symbol;
-	struct sp_error *error = kallsyms_read(ctx, NULL, &kallsyms);
-	if (error)
-		return error;
+	TRY(kallsyms_read(ctx, NULL, &kallsyms));
 	*ret = reference->address + 1;
 	if (kallsyms_find_name(kallsyms, "_etext", &symbol) && symbol.address > *ret) {
 		*ret = symbol.address;
@@ -128,9 +126,7 @@ static struct sp_error *put_kernel(struct synth *synth, const struct kernel_refe
 {
 	char name[64];
 	uint64_t end;
-	struct sp_error *error = kernel_end(synth->ctx, reference, &end);
-	if (error)
-		return error;
+	TRY(kernel_end(synth->ctx, reference, &end));
 	for (size_t i = 0; i < modules->count; i++)
 		if (modules->items[i].start > reference->address && modules->items[i].start < end)
 			end = modules->items[i].start;

@@ -53,11 +53,8 @@ struct sp_error *notes_add_text(struct notes *notes, uint32_t kind, const char *
 
 struct sp_error *notes_add_planned(struct notes *notes, const struct event_notes *planned)
 {
-	for (size_t i = 0; i < planned->count; i++) {
-		struct sp_error *error = notes_add_text(notes, NOTE_EVENT, planned->items[i].line);
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < planned->count; i++)
+		TRY(notes_add_text(notes, NOTE_EVENT, planned->items[i].line));
 	return NULL;
 }
 

@@ -46,9 +46,7 @@ static void add_span(struct batch *batch, void *bytes, size_t size)
 struct sp_error *batch_copy_ring(struct batch *batch, const struct ring *ring, uint64_t begin,
 				 size_t size, uint8_t **copy_ret)
 {
-	struct sp_error *error = make_room(batch, 1, size);
-	if (error)
-		return error;
+	TRY(make_room(batch, 1, size));
 	uint8_t *copied = batch->copies + batch->copied;
 	ring_copy(ring, begin, size, copied);
 	batch->copied += size;
@@ -62,9 +60,7 @@ struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, ui
 {
 	uint8_t *copied;
 	while (batch->copy_all && end - begin > BATCH_COPY_SIZE) {
-		struct sp_error *error = batch_add_ring(batch, ring, begin, begin + BATCH_COPY_SIZE);
-		if (error)
-			return error;
+		TRY(batch_add_ring(batch, ring, begin, begin + BATCH_COPY_SIZE));
 		begin += BATCH_COPY_SIZE;
 	}
 	size_t size = (size_t)(end - begin);
@@ -72,9 +68,7 @@ struct sp_error *batch_add_ring(struct batch *batch, const struct ring *ring, ui
 		return NULL;
 	if (size < COPY_BELOW || batch->copy_all)
 		return batch_copy_ring(batch, ring, begin, size, &copied);
-	struct sp_error *error = make_room(batch, 2, 0);
-	if (error)
-		return error;
+	TRY(make_room(batch, 2, 0));
 	struct iovec spans[2];
 	int count = ring_spans(ring, begin, end, spans);
 	for (int i = 0; i < count; i++)
@@ -93,8 +87,7 @@ struct sp_error *batch_add_bytes(struct batch *batch, const void *bytes, size_t 
 struct sp_error *batch_release(struct batch *batch, struct ring *ring, uint64_t position)
 {
 	struct batch_release *release = vec_push(&batch->releases);
-	if (!release)
-		return error_no_memory();
+	NEED(release);
 	*release = (struct batch_release){ring, position};
 	return NULL;
 }

@@ -45,13 +45,11 @@ static struct sp_error *add_known(struct dsos *dsos, const uint8_t *build_id, ui
 {
 	bool added;
 	uint64_t key = hash_pair(hash_bytes(build_id, size), (uintptr_t)name);
-	if (!u64map_put(&dsos->index, key, 0, &added))
-		return error_no_memory();
+	NEED(u64map_put(&dsos->index, key, 0, &added));
 	if (!added)
 		return NULL;
 	struct sp_build_id *slot = vec_push(&dsos->known);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = (struct sp_build_id){.build_id_size = size, .filename = name};
 	dsos->table_bytes += feature_build_id_bytes(name);
 	memcpy(slot->build_id, build_id, size);
@@ -69,13 +67,11 @@ static struct sp_error *add_unknown(struct dsos *dsos, const uint8_t *record, co
 		.ino = bytes_u64(record + MMAP2_INO),
 	};
 	uint64_t file = hash_pair(makedev(unknown.maj, unknown.min), unknown.ino);
-	if (!u64map_put(&dsos->index, hash_pair(file, (uintptr_t)name), 0, &added))
-		return error_no_memory();
+	NEED(u64map_put(&dsos->index, hash_pair(file, (uintptr_t)name), 0, &added));
 	if (!added)
 		return NULL;
 	struct dso_unknown *slot = vec_push(&dsos->unknown);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = unknown;
 	dsos->table_bytes += feature_build_id_bytes(name);
 	return NULL;
@@ -89,8 +85,7 @@ static struct sp_error *add_mmap2(struct dsos *dsos, const struct perf_event_hea
 	const char *text = (const char *)record + MMAP2_FILENAME;
 	const char *name = strtab_add_sized(&dsos->names, text,
 					    strnlen(text, header->size - MMAP2_FILENAME));
-	if (!name)
-		return error_no_memory();
+	NEED(name);
 	uint8_t size = record[MMAP2_BUILD_ID_SIZE];
 	if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && size && size <= BUILD_ID_MAX)
 		return add_known(dsos, record + MMAP2_BUILD_ID, size, name);
@@ -109,8 +104,7 @@ static struct sp_error *add_build_id(struct dsos *dsos, const struct perf_event_
 	const char *name = strtab_add_sized(&dsos->names, text,
 					    strnlen(text, header->size - BUILD_ID_FILENAME));
 	uint8_t size = record[BUILD_ID_SIZE];
-	if (!name)
-		return error_no_memory();
+	NEED(name);
 	if (!size || size > BUILD_ID_MAX)
 		size = BUILD_ID_MAX;
 	return add_known(dsos, record + BUILD_ID_BYTES, size, name);

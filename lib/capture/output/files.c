@@ -157,8 +157,7 @@ struct sp_error *file_maker_change(struct file_maker *maker, const struct file_e
 				   struct write_queue_change **ret)
 {
 	struct file_change *both = malloc(sizeof(*both));
-	if (!both)
-		return error_no_memory();
+	NEED(both);
 	*both = (struct file_change){.change = {make, change_free}, .maker = maker, .end = *end};
 	*ret = &both->change;
 	return NULL;

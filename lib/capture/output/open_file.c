@@ -85,8 +85,7 @@ static struct sp_error *copy_events(struct file_maker *maker, const struct sp_ev
 {
 	size_t count = maker->event_count;
 	maker->events = arena_alloc(&maker->arena, count * sizeof(*events));
-	if (!maker->events)
-		return error_no_memory();
+	NEED(maker->events);
 	for (size_t i = 0; i < count; i++) {
 		struct sp_event *event = &maker->events[i];
 		size_t size = events[i].id_count * sizeof(*events[i].ids);
@@ -95,8 +94,7 @@ static struct sp_error *copy_events(struct file_maker *maker, const struct sp_ev
 		if (event->name && !(event->name = arena_copy_string(&maker->arena, event->name,
 								     strlen(event->name))))
 			return error_no_memory();
-		if (!ids)
-			return error_no_memory();
+		NEED(ids);
 		if (size)
 			memcpy(ids, events[i].ids, size);
 		event->ids = ids;
@@ -110,8 +108,7 @@ static struct sp_error *copy_cmdline(struct file_maker *maker, const char *const
 	while (cmdline && cmdline[count])
 		count++;
 	const char **copy = arena_alloc(&maker->arena, (count + 1) * sizeof(*copy));
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	for (size_t i = 0; i < count; i++)
 		if (!(copy[i] = arena_copy_string(&maker->arena, cmdline[i], strlen(cmdline[i]))))
 			return error_no_memory();
@@ -123,8 +120,7 @@ static struct sp_error *new_maker(struct recording *recording, const struct reco
 {
 	const struct sp_capture_output *output = &options->options->output;
 	struct file_maker *maker = calloc(1, sizeof(*maker));
-	if (!maker)
-		return error_no_memory();
+	NEED(maker);
 	recording->rotation.maker = maker;
 	pthread_mutex_init(&maker->lock, NULL);
 	maker->ctx = options->ctx;

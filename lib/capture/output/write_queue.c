@@ -246,8 +246,7 @@ static bool make_chunks(struct write_queue *write_queue, size_t count)
 struct sp_error *write_queue_new(const struct write_queue_options *options, struct write_queue **ret)
 {
 	struct write_queue *made = calloc(1, sizeof(*made));
-	if (!made)
-		return error_no_memory();
+	NEED(made);
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_cond_init(&made->more, NULL);
 	pthread_cond_init(&made->less, NULL);
@@ -259,9 +258,8 @@ struct sp_error *write_queue_new(const struct write_queue_options *options, stru
 		write_queue->limit = BACKLOG + 1;
 	size_t count = 2 * write_queue->limit + 1;
 	write_queue->circle = calloc(count, sizeof(*write_queue->circle));
-	if (!write_queue->circle || !vec_reserve(&write_queue->spare, count) ||
-	    !make_chunks(write_queue, count))
-		return error_no_memory();
+	NEED(write_queue->circle && vec_reserve(&write_queue->spare, count) &&
+	     make_chunks(write_queue, count));
 	struct sp_error *error = start_thread(write_queue);
 	if (!error)
 		*ret = take_ptr(write_queue);
@@ -471,8 +469,7 @@ struct sp_error *write_queue_trace(struct write_queue *write_queue, const struct
 	uint8_t *trace = full ? NULL : malloc(size);
 	if (full)
 		return take_error(write_queue);
-	if (!trace)
-		return error_no_memory();
+	NEED(trace);
 	spans_copy(spans, trace, size);
 	/* Records written earlier precede it. */
 	bool commit = write_queue->open && write_queue->open->commit;

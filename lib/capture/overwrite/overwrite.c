@@ -28,8 +28,7 @@ struct sp_error *overwrite_start(struct overwrite *overwrite, const struct overw
 	};
 	overwrite->options = *options;
 	overwrite->spans = calloc(options->count, sizeof(*overwrite->spans));
-	if (!overwrite->spans)
-		return error_no_memory();
+	NEED(overwrite->spans);
 	for (size_t i = 0; i < options->count; i++)
 		overwrite->spans[i].end_ns = now_ns(overwrite);
 	return snapshot_init(&overwrite->snapshot, &rings);

@@ -71,8 +71,7 @@ struct sp_error *drain_groups_make(const struct sp_ctx *ctx, enum sp_capture_thr
 				   const struct cpu_list *cpus, uint32_t *groups_ret, size_t *count_ret)
 {
 	CLEANUP_FREE uint64_t *keys = calloc(cpus->count, sizeof(*keys));
-	if (!keys)
-		return error_no_memory();
+	NEED(keys);
 	struct sp_error *error = NULL;
 	switch (by) {
 	case SP_CAPTURE_THREADS_CORE:

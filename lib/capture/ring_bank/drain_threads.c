@@ -174,10 +174,7 @@ static struct sp_error *make_places(struct drain_threads *drain_threads,
 			struct place *place = &drain_threads->places[drain_threads->count];
 			if (given->group != g)
 				continue;
-			struct sp_error *error = relay_init(&place->relay, given->ring,
-							    options->relay_bytes);
-			if (error)
-				return error;
+			TRY(relay_init(&place->relay, given->ring, options->relay_bytes));
 			pthread_mutex_init(&place->lock, NULL);
 			place->fd = given->fd;
 			place->cpu = given->cpu;
@@ -199,8 +196,7 @@ struct sp_error *drain_threads_new(const struct drain_threads_options *options, 
 {
 	CLEANUP(cleanup_drain_threads_free)
 	struct drain_threads *drain_threads = calloc(1, sizeof(*drain_threads));
-	if (!drain_threads)
-		return error_no_memory();
+	NEED(drain_threads);
 	drain_threads->notify_bytes = options->notify_bytes;
 	drain_threads->record_max = options->record_max;
 	drain_threads->realtime = options->realtime;
@@ -210,16 +206,13 @@ struct sp_error *drain_threads_new(const struct drain_threads_options *options, 
 	drain_threads->wakeup.fd = -1;
 	if (drain_threads->stop_fd < 0)
 		return error_os(errno, "eventfd");
-	struct sp_error *error = wakeup_init(&drain_threads->wakeup);
-	if (error)
-		return error;
+	TRY(wakeup_init(&drain_threads->wakeup));
 	wakeup_arm(&drain_threads->wakeup, true);
 	drain_threads->places = calloc(options->count, sizeof(*drain_threads->places));
 	drain_threads->index = calloc(options->count, sizeof(*drain_threads->index));
 	drain_threads->groups = calloc(options->threads, sizeof(*drain_threads->groups));
-	if (!drain_threads->places || !drain_threads->index || !drain_threads->groups)
-		return error_no_memory();
-	error = make_places(drain_threads, options);
+	NEED(drain_threads->places && drain_threads->index && drain_threads->groups);
+	struct sp_error *error = make_places(drain_threads, options);
 	for (size_t i = 0; i < drain_threads->group_count && !error && !options->by_reader; i++)
 		error = start(&drain_threads->groups[i], options);
 	for (size_t i = 0; i < drain_threads->count && !error; i++)

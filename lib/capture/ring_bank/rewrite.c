@@ -17,8 +17,7 @@ void rewrite_deinit(struct rewrite *rewrite)
 struct sp_error *rewrite_rename(struct rewrite *rewrite, uint64_t id, struct rewrite_name name)
 {
 	struct rewrite_name *slot = vec_push(&rewrite->names);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = name;
 	return u64map_put(&rewrite->ids, id, (uint32_t)(rewrite->names.count - 1), NULL)
 		       ? NULL : error_no_memory();

@@ -21,8 +21,8 @@ struct sp_error *ring_bank_init(struct ring_bank *bank, const struct ring_place 
 	bank->ends = calloc(count, sizeof(*bank->ends));
 	bank->heads = calloc(count, sizeof(*bank->heads));
 	bank->reads = calloc(count, sizeof(*bank->reads));
-	if (!bank->places || !bank->metadata || !bank->samples || !bank->ends || !bank->heads || !bank->reads)
-		return error_no_memory();
+	NEED(bank->places && bank->metadata && bank->samples && bank->ends && bank->heads &&
+	     bank->reads);
 	memcpy(bank->places, places, count * sizeof(*places));
 	bank->count = count;
 	return NULL;
@@ -71,8 +71,7 @@ static struct sp_error *start(struct ring_bank *bank, struct drain_threads_optio
 			      const uint32_t *groups, uint32_t stack_bytes)
 {
 	CLEANUP_FREE struct drain_place *places = calloc(bank->count, sizeof(*places));
-	if (!places)
-		return error_no_memory();
+	NEED(places);
 	for (size_t i = 0; i < bank->count; i++)
 		places[i] = (struct drain_place){
 			.ring = &bank->samples[i], .fd = bank->places[i].samples_fd,

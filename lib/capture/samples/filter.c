@@ -242,9 +242,7 @@ static struct sp_error *rename_record(struct pass *pass, const struct record_fie
 	const size_t again_at = is_sample ? fields->sample_id_again : trailer_again_at;
 	const size_t body = sizeof(record->header);
 	uint8_t *copy;
-	struct sp_error *error = batch_copy_ring(pass->batch, pass->ring, record->position, size, &copy);
-	if (error)
-		return error;
+	TRY(batch_copy_ring(pass->batch, pass->ring, record->position, size, &copy));
 	pass->run = record->position + size;
 	memcpy(copy + id_at, &id, sizeof(id));
 	if (again_at)
@@ -280,8 +278,7 @@ static struct sp_error *add_wait(struct filter *filter, const struct ring *ring,
 	if (id == record->id && ring_spans(ring, record->position, record->position + size, spans) == 1)
 		return waits_add_sample(waits, spans[0].iov_base);
 	CLEANUP_FREE uint8_t *copy = malloc(size);
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	ring_copy(ring, record->position, size, copy);
 	memcpy(copy + filter->fields.sample_id, &id, sizeof(id));
 	if (filter->fields.sample_id_again)

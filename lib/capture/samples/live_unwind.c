@@ -294,17 +294,15 @@ static struct sp_error *make_unwinder(struct live_unwind *live_unwind)
 			  .arg = &live_unwind->binaries},
 	};
 	const struct provenance here = {.same_kernel = true, .host = HOST_SAME, .arch = machine};
-	struct sp_error *error = binary_env_init(&live_unwind->binaries, live_unwind->ctx, NULL, &here);
-	if (!error)
-		error = held_files_new(&live_unwind->binaries.held);
-	return error ? error : unwinder_new(live_unwind->ctx, &options, &live_unwind->unwinder);
+	TRY(binary_env_init(&live_unwind->binaries, live_unwind->ctx, NULL, &here));
+	TRY(held_files_new(&live_unwind->binaries.held));
+	return unwinder_new(live_unwind->ctx, &options, &live_unwind->unwinder);
 }
 
 static struct sp_error *make_workers(struct live_unwind *live_unwind, size_t count, size_t memory)
 {
 	live_unwind->workers = calloc(count, sizeof(*live_unwind->workers));
-	if (!live_unwind->workers)
-		return error_no_memory();
+	NEED(live_unwind->workers);
 	for (size_t i = 0; i < count; i++) {
 		struct worker *worker = &live_unwind->workers[live_unwind->worker_count++];
 		stack_prefault_init(&worker->stack_prefault);
@@ -351,12 +349,9 @@ static void init_files_lock(pthread_rwlock_t *lock)
 struct sp_error *live_unwind_new(const struct live_unwind_options *options, struct live_unwind **ret)
 {
 	CLEANUP(cleanup_live_unwind_free) struct live_unwind *live_unwind = calloc(1, sizeof(*live_unwind));
-	if (!live_unwind)
-		return error_no_memory();
+	NEED(live_unwind);
 	init_files_lock(&live_unwind->files);
-	struct sp_error *error = wakeup_init(&live_unwind->alarm);
-	if (error)
-		return error;
+	TRY(wakeup_init(&live_unwind->alarm));
 	if (uname(&live_unwind->host) < 0)
 		return error_os(errno, "uname");
 	live_unwind->ctx = options->ctx;
@@ -368,9 +363,8 @@ struct sp_error *live_unwind_new(const struct live_unwind_options *options, stru
 		return error_new(SP_ERROR_INVALID, "samples without a copy of the stack");
 	live_unwind->scratch = malloc(2 * RECORD_SIZE_MAX);
 	live_unwind->stack_hold = stack_hold_new(&live_unwind->layout, live_unwind->frame_limit);
-	if (!live_unwind->scratch || !live_unwind->stack_hold)
-		return error_no_memory();
-	error = make_decoder(live_unwind, options->attr);
+	NEED(live_unwind->scratch && live_unwind->stack_hold);
+	struct sp_error *error = make_decoder(live_unwind, options->attr);
 	if (!error)
 		error = live_new(strstr(live_unwind->host.machine, "64"), &live_unwind->live);
 	if (!error)
@@ -419,10 +413,10 @@ void live_unwind_free(struct live_unwind *live_unwind)
 
 static struct sp_error *on_record(struct live_unwind *live_unwind, const struct sp_record *record)
 {
-	struct sp_error *error = live_add(live_unwind->live, record);
-	if (!error && live_unwind->python)
-		error = python_on_record(live_unwind->python, record);
-	return error;
+	TRY(live_add(live_unwind->live, record));
+	if (live_unwind->python)
+		TRY(python_on_record(live_unwind->python, record));
+	return NULL;
 }
 
 struct sp_error *live_unwind_on_metadata(struct live_unwind *live_unwind, const uint8_t *bytes, size_t size)
@@ -532,8 +526,9 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe
 static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,
 				    struct batch *batch)
 {
-	struct sp_error *error = waits ? waits_take_samples(waits, unwound) : NULL;
-	return error ? error : batch_add_bytes(batch, unwound->items, unwound->count);
+	if (waits)
+		TRY(waits_take_samples(waits, unwound));
+	return batch_add_bytes(batch, unwound->items, unwound->count);
 }
 
 struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits *waits,

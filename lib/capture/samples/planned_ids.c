@@ -18,8 +18,7 @@ static bool counts_occurrences(const struct perf_event_attr *attr)
 struct sp_error *planned_ids_add(struct planned_ids *ids, const struct sp_event *event)
 {
 	for (size_t i = 0; i < event->id_count; i++)
-		if (!u64map_put(&ids->map, event->ids[i], 0, NULL))
-			return error_no_memory();
+		NEED(u64map_put(&ids->map, event->ids[i], 0, NULL));
 	if (!event->id_count || !counts_occurrences(&event->attr))
 		return NULL;
 	ids->occurrence = ids->occurrences++ ? 0 : event->ids[0];

@@ -107,8 +107,7 @@ static bool map_memory(struct pool *pool)
 struct sp_error *pool_new(const struct pool_options *options, struct pool **ret)
 {
 	struct pool *made = calloc(1, sizeof(*made));
-	if (!made)
-		return error_no_memory();
+	NEED(made);
 	made->options = *options;
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_cond_init(&made->more, NULL);
@@ -116,9 +115,8 @@ struct sp_error *pool_new(const struct pool_options *options, struct pool **ret)
 	CLEANUP(cleanup_pool_free) struct pool *pool = made;
 	pool->workers = calloc(options->workers, sizeof(*pool->workers));
 	pool->circle = calloc(options->chunks, sizeof(*pool->circle));
-	if (!pool->workers || !pool->circle || !vec_reserve(&pool->free_chunks, options->chunks) ||
-	    !map_memory(pool))
-		return error_no_memory();
+	NEED(pool->workers && pool->circle && vec_reserve(&pool->free_chunks, options->chunks) &&
+	     map_memory(pool));
 	struct sp_error *error = start_workers(pool);
 	if (!error)
 		*ret = take_ptr(pool);

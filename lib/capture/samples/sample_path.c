@@ -9,9 +9,7 @@ static struct sp_error *add_to_live_unwind(void *arg, const struct ring *ring,
 
 struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_unwind_options *options)
 {
-	struct sp_error *error = live_unwind_new(options, &path->live_unwind);
-	if (error)
-		return error;
+	TRY(live_unwind_new(options, &path->live_unwind));
 	path->filter.receiver.receive = add_to_live_unwind;
 	path->filter.receiver.arg = path->live_unwind;
 	return NULL;
@@ -20,11 +18,8 @@ struct sp_error *sample_path_unwind(struct sample_path *path, const struct live_
 struct sp_error *sample_path_add_events(struct sample_path *path, const struct sp_event *events, size_t count)
 {
 	path->filter.planned = &path->planned;
-	for (size_t i = 0; i < count; i++) {
-		struct sp_error *error = planned_ids_add(&path->planned, &events[i]);
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < count; i++)
+		TRY(planned_ids_add(&path->planned, &events[i]));
 	return NULL;
 }
 
@@ -83,15 +78,11 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 		if (ring->tail == end)
 			continue;
 		*wrote_ret = true;
-		struct sp_error *error = sample_path_filter(path, &bank->rewrite, ring, end, batch);
-		if (error)
-			return error;
+		TRY(sample_path_filter(path, &bank->rewrite, ring, end, batch));
 		bank->reads[i].time_ns = path->filter.read_ns;
 	}
 	const struct record_buffer *names = &path->wakeups.records;
-	struct sp_error *error = batch_add_bytes(batch, names->items, names->count);
-	if (error)
-		return error;
+	TRY(batch_add_bytes(batch, names->items, names->count));
 	return path->live_unwind ? live_unwind_write(path->live_unwind, path->waits, batch, wrote_ret) : NULL;
 }
 
@@ -122,9 +113,8 @@ struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe
 		return NULL;
 	const struct waits_counts before = *waits_counts(path->waits);
 	uint64_t oldest_ns = sample_path_oldest_ns(path);
-	struct sp_error *error = waits_write(path->waits, oldest_ns < safe_ns ? oldest_ns : safe_ns,
-					     &path->ended);
-	return error ? error : add_ended(path, &before, batch, wrote_ret);
+	TRY(waits_write(path->waits, oldest_ns < safe_ns ? oldest_ns : safe_ns, &path->ended));
+	return add_ended(path, &before, batch, wrote_ret);
 }
 
 struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_ns, struct batch *batch,
@@ -133,8 +123,8 @@ struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_
 	if (!path->waits)
 		return NULL;
 	const struct waits_counts before = *waits_counts(path->waits);
-	struct sp_error *error = waits_split(path->waits, end_ns, &path->ended);
-	return error ? error : add_ended(path, &before, batch, wrote_ret);
+	TRY(waits_split(path->waits, end_ns, &path->ended));
+	return add_ended(path, &before, batch, wrote_ret);
 }
 
 struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch, bool *wrote_ret)

@@ -119,8 +119,7 @@ static struct sp_error *hold(struct stack_hold *stack_hold, const struct stack_h
 	const struct dump *dump = stack->dump;
 	size_t size = dump->size - dump->stack_size;
 	struct held *held = vec_push(&stack_hold->held);
-	if (!held)
-		return error_no_memory();
+	NEED(held);
 	*held = (struct held){.stack = number, .misc = stack->misc, .thread = stack->thread,
 			      .time_ns = stack->time_ns, .missing = stack->result->missing,
 			      .cut = stack->cut,
@@ -198,8 +197,7 @@ static struct sp_error *write_held(struct stack_hold *stack_hold, const struct h
 		return error_no_memory();
 	if (!frames || repaired)
 		frames = stack_hold->frames.items;
-	if (!vec_reserve(&stack_hold->ips, count))
-		return error_no_memory();
+	NEED(vec_reserve(&stack_hold->ips, count));
 	for (size_t i = 0; i < count; i++) {
 		const struct unwind_frame *frame = &frames[i];
 		stack_hold->ips.items[i] = frame->ip + (i > 0 && frame->exact);
@@ -224,15 +222,12 @@ static struct sp_error *hold_again(struct stack_hold *stack_hold, struct held *h
 {
 	size_t count;
 	struct held *slot = vec_push(&stack_hold->recent);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = *held;
 	held->dump = NULL;
-	if (!find_frames(stack_hold, slot->stack, &count))
-		return error_no_memory();
+	NEED(find_frames(stack_hold, slot->stack, &count));
 	slot->frames = malloc((count + 1) * sizeof(*slot->frames));
-	if (!slot->frames)
-		return error_no_memory();
+	NEED(slot->frames);
 	memcpy(slot->frames, stack_hold->frames.items, count * sizeof(*slot->frames));
 	slot->frame_count = count;
 	slot->again = true;

@@ -69,12 +69,9 @@ static struct sp_error *note_shortened(const struct sp_capture_stacks *stacks, s
 struct sp_error *unwind_notes_add(const struct live_unwind_counts *counts, const struct call_graph *graph,
 				  uint32_t most_bytes, struct notes *notes)
 {
-	struct sp_error *error = note_skipped(&counts->stacks, notes);
-	if (!error)
-		error = note_truncated(counts, size_remedy(counts, graph, most_bytes), notes);
-	if (!error)
-		error = note_refused(counts, notes);
-	if (!error)
-		error = note_python(&counts->python, graph->python_first, notes);
-	return error ? error : note_shortened(&counts->stacks, notes);
+	TRY(note_skipped(&counts->stacks, notes));
+	TRY(note_truncated(counts, size_remedy(counts, graph, most_bytes), notes));
+	TRY(note_refused(counts, notes));
+	TRY(note_python(&counts->python, graph->python_first, notes));
+	return note_shortened(&counts->stacks, notes);
 }

@@ -131,8 +131,7 @@ static struct sp_error *remember_name(struct wakeups *wakeups, const struct ring
 		return NULL;
 	if (!wakeups->names)
 		wakeups->names = calloc(WAKEUPS_NAMES, sizeof(*wakeups->names));
-	if (!wakeups->names)
-		return error_no_memory();
+	NEED(wakeups->names);
 	struct wakeups_name *name = &wakeups->names[wakeup->woken % WAKEUPS_NAMES];
 	name->tid = wakeup->woken;
 	for (uint32_t at = 0; at < field->size; at += 4) {
@@ -164,13 +163,11 @@ static struct sp_error *describe(struct wakeups *wakeups, const struct record_va
 {
 	char comm[WAKEUPS_COMM_SIZE];
 	struct wakeups_waker *waker = find_waker(wakeups, record->tid);
-	if (!waker)
-		return error_no_memory();
+	NEED(waker);
 	if (waker->read_ns && record->time_ns < waker->read_ns + NAME_NS)
 		return NULL;
 	waker->read_ns = record->time_ns;
-	if (!find_name(wakeups, record->pid, record->tid, comm))
-		return error_no_memory();
+	NEED(find_name(wakeups, record->pid, record->tid, comm));
 	if (!*comm || !strcmp(comm, waker->comm))
 		return NULL;
 	memcpy(waker->comm, comm, sizeof(comm));
@@ -215,8 +212,7 @@ struct sp_error *wakeups_decide(struct wakeups *wakeups, const struct ring *ring
 		return NULL;
 	const struct wakeups_last now = {record->tid, wakeup.woken, record->time_ns, *outside};
 	struct wakeups_last *last = last_of(wakeups, record->cpu);
-	if (!last)
-		return error_no_memory();
+	NEED(last);
 	bool repeated = is_repeated(last, &now);
 	bool recorded = is_recorded(wakeups, wakeup.woken, record->time_ns) ||
 			(!*outside && wakeups->options.event->was_named);

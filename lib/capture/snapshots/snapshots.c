@@ -85,8 +85,7 @@ static bool find_registers(struct snapshots *snapshots, const char *machine)
 struct sp_error *snapshots_new(const struct snapshots_options *options, struct snapshots **ret)
 {
 	CLEANUP(cleanup_snapshots_free) struct snapshots *snapshots = calloc(1, sizeof(*snapshots));
-	if (!snapshots)
-		return error_no_memory();
+	NEED(snapshots);
 	snapshots->options = *options;
 	snapshots->options.read_memory = options->read_memory ?: read_process;
 	snapshots->attr = *options->attr;
@@ -96,8 +95,7 @@ struct sp_error *snapshots_new(const struct snapshots_options *options, struct s
 	snapshots->set_count = options->files_max > WAYS ? options->files_max / WAYS : 1;
 	snapshots->file_count = options->files_max > WAYS ? snapshots->set_count * WAYS : options->files_max;
 	snapshots->files = calloc(snapshots->file_count, sizeof(*snapshots->files));
-	if (!snapshots->files)
-		return error_no_memory();
+	NEED(snapshots->files);
 	*ret = take_ptr(snapshots);
 	return NULL;
 }
@@ -272,9 +270,7 @@ struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapsh
 				struct record_buffer *buffer, enum snapshot_result *ret)
 {
 	enum snapshot_result result;
-	struct sp_error *error = read_thread(snapshots, thread, buffer, &result);
-	if (error)
-		return error;
+	TRY(read_thread(snapshots, thread, buffer, &result));
 	snapshots->counts.results[result]++;
 	*ret = result;
 	return NULL;

@@ -12,9 +12,7 @@ static struct sp_error *open_places(const struct recorded_tasks *tasks, struct e
 				    enum event_role role, int32_t tid)
 {
 	CLEANUP(event_places_deinit) struct event_places places = {0};
-	struct sp_error *error = event_places_add(&places, tasks->parts.config, tid, -1);
-	if (error)
-		return error;
+	TRY(event_places_add(&places, tasks->parts.config, tid, -1));
 	return event_set_open(set, role, places.items, places.count);
 }
 
@@ -37,11 +35,8 @@ static struct sp_error *attach_cpus(struct recorded_tasks *tasks, struct event_s
 static struct sp_error *attach_command(struct recorded_tasks *tasks, struct event_set *set)
 {
 	int32_t pid = (int32_t)tasks->workload.pid;
-	struct sp_error *error = event_places_reserve(tasks->parts.ctx, tasks->parts.config, 1);
-	if (!error)
-		error = open_places(tasks, set, EVENT_ROLE_SIDEBAND, pid);
-	if (error)
-		return error;
+	TRY(event_places_reserve(tasks->parts.ctx, tasks->parts.config, 1));
+	TRY(open_places(tasks, set, EVENT_ROLE_SIDEBAND, pid));
 	return open_places(tasks, set, EVENT_ROLE_SAMPLES, pid);
 }
 
@@ -60,13 +55,11 @@ static struct sp_error *number_events(struct double_sampling *double_sampling, s
 	size_t count;
 	if (!double_sampling->tasks.count)
 		return NULL;
-	struct sp_error *error = event_set_events(set, &events, &count);
-	if (error)
-		return error;
+	TRY(event_set_events(set, &events, &count));
 	for (size_t i = 0; i + 1 < count; i++)
 		for (size_t j = 0; j < events[i].id_count; j++)
-			if (!double_sampling_add_id(double_sampling, events[i].ids[j], (uint32_t)i))
-				return error_no_memory();
+			NEED(double_sampling_add_id(double_sampling, events[i].ids[j],
+						    (uint32_t)i));
 	return NULL;
 }
 
@@ -76,18 +69,13 @@ static struct sp_error *attach_by_task(struct recorded_tasks *tasks, const struc
 		.tasks = tasks, .set = parts->set, .rings = parts->rings,
 		.coverage.follow = tasks->parts.config->inherit,
 	};
-	struct sp_error *error = attach_tasks(&attachment);
-	if (!error)
-		error = describe(tasks, parts);
+	TRY(attach_tasks(&attachment));
+	TRY(describe(tasks, parts));
 	/* By now, forks that began before the events were opened have ended. */
-	if (!error)
-		error = attach_tasks_again(&attachment);
-	if (!error && !parts->describes_at_end)
-		error = tasks_describe_later(tasks);
-	if (!error)
-		error = tasks_note_refused(tasks);
-	if (error)
-		return error;
+	TRY(attach_tasks_again(&attachment));
+	if (!parts->describes_at_end)
+		TRY(tasks_describe_later(tasks));
+	TRY(tasks_note_refused(tasks));
 	return number_events(&tasks->double_sampling, parts->set);
 }
 

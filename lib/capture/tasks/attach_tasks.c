@@ -25,15 +25,12 @@ static bool is_missing(const struct sp_error *error)
 /* Finds where the threads of all processes last ran: opening their events there is cheaper. */
 static struct sp_error *find_last_cpus(struct recorded_tasks *tasks, struct u64map *last_cpus)
 {
-	struct sp_error *error = tasks_read_stats(tasks);
-	if (error)
-		return error;
+	TRY(tasks_read_stats(tasks));
 	for (size_t i = 0; i < tasks->processes.count; i++) {
 		const struct recorded_process *process = &tasks->processes.items[i];
 		for (size_t j = 0; j < process->stat_count; j++) {
 			const struct task_stat *stat = &process->stats[j];
-			if (!u64map_put(last_cpus, stat->tid, (uint32_t)stat->last_cpu, NULL))
-				return error_no_memory();
+			NEED(u64map_put(last_cpus, stat->tid, (uint32_t)stat->last_cpu, NULL));
 		}
 	}
 	return NULL;
@@ -62,11 +59,9 @@ static struct sp_error *plan_pass(const struct task_attachment *attachment, stru
 			continue;
 		uint32_t *cpu = u64map_find(&pass->last_cpus, cover->tid);
 		int32_t tid = (int32_t)cover->tid, last_cpu = cpu ? (int32_t)*cpu : -1;
-		struct sp_error *error = event_places_add(&pass->sideband, config, tid, last_cpu);
-		if (!error && cover->samples)
-			error = event_places_add(&pass->samples, config, tid, last_cpu);
-		if (error)
-			return error;
+		TRY(event_places_add(&pass->sideband, config, tid, last_cpu));
+		if (cover->samples)
+			TRY(event_places_add(&pass->samples, config, tid, last_cpu));
 	}
 	return NULL;
 }
@@ -106,15 +101,9 @@ static struct sp_error *open_pass(struct task_attachment *attachment, struct pas
 	struct event_set *set = attachment->set;
 	const struct tasks_parts *parts = &attachment->tasks->parts;
 	size_t tasks = pass->sideband.count / parts->config->cpus.count;
-	struct sp_error *error = event_places_reserve(parts->ctx, parts->config, tasks);
-	if (error)
-		return error;
-	error = event_set_open(set, EVENT_ROLE_SIDEBAND, pass->sideband.items, pass->sideband.count);
-	if (error)
-		return error;
-	error = event_set_open(set, EVENT_ROLE_SAMPLES, pass->samples.items, pass->samples.count);
-	if (error)
-		return error;
+	TRY(event_places_reserve(parts->ctx, parts->config, tasks));
+	TRY(event_set_open(set, EVENT_ROLE_SIDEBAND, pass->sideband.items, pass->sideband.count));
+	TRY(event_set_open(set, EVENT_ROLE_SAMPLES, pass->samples.items, pass->samples.count));
 	mark_ended(attachment, &pass->sideband);
 	mark_ended(attachment, &pass->samples);
 	return mark_opened(attachment, &pass->sideband, first);
@@ -142,12 +131,9 @@ static struct sp_error *add_fresh(struct task_attachment *attachment, struct rec
 	for (size_t i = 0; i < fresh->count; i++) {
 		uint32_t tid = fresh->items[i], *later = vec_push(&process->later);
 		bool samples = tasks_wants_thread(tasks, tid);
-		if (!later || !coverage_add(&attachment->coverage, process->pid, tid, samples))
-			return error_no_memory();
+		NEED(later && coverage_add(&attachment->coverage, process->pid, tid, samples));
 		*later = tid;
-		struct sp_error *error = tasks_follow_wanted(tasks, process->pid, tid);
-		if (error)
-			return error;
+		TRY(tasks_follow_wanted(tasks, process->pid, tid));
 	}
 	return NULL;
 }
@@ -193,11 +179,10 @@ static struct sp_error *add_births(struct task_attachment *attachment)
 /* Adds tasks created meanwhile: first those in /proc, then those of FORK records, in that order. */
 static struct sp_error *add_created(struct task_attachment *attachment, bool descendants)
 {
-	struct sp_error *error = descendants ? tasks_find_descendants(attachment->tasks) : NULL;
-	if (!error && attachment->coverage.follow)
-		error = relist(attachment);
-	if (error)
-		return error;
+	if (descendants)
+		TRY(tasks_find_descendants(attachment->tasks));
+	if (attachment->coverage.follow)
+		TRY(relist(attachment));
 	return add_births(attachment);
 }
 
@@ -208,11 +193,9 @@ static struct sp_error *attach_passes(struct task_attachment *attachment, bool f
 	bool descendants = first && config->inherit && !config->threads_only;
 	bool more = true;
 	for (int pass = 0; pass < PASSES_MAX && more; pass++) {
-		struct sp_error *error = pass || !first ? add_created(attachment, descendants) : NULL;
-		if (!error)
-			error = attach_pass(attachment, first && !pass, &more);
-		if (error)
-			return error;
+		if (pass || !first)
+			TRY(add_created(attachment, descendants));
+		TRY(attach_pass(attachment, first && !pass, &more));
 	}
 	ctx_log(tasks->parts.ctx, SP_LOG_DEBUG, "%zu tasks found, %zu may be sampled twice",
 		attachment->coverage.covers.count, tasks->double_sampling.tasks.count);
@@ -222,16 +205,13 @@ static struct sp_error *attach_passes(struct task_attachment *attachment, bool f
 struct sp_error *attach_tasks(struct task_attachment *attachment)
 {
 	struct recorded_tasks *tasks = attachment->tasks;
-	struct sp_error *error = tasks_find_threads(tasks);
-	if (error)
-		return error;
+	TRY(tasks_find_threads(tasks));
 	for (size_t i = 0; i < tasks->processes.count; i++) {
 		const struct recorded_process *process = &tasks->processes.items[i];
 		for (size_t j = 0; j < process->threads.count; j++) {
 			uint32_t tid = process->threads.items[j];
 			bool samples = tasks_wants_thread(tasks, tid);
-			if (!coverage_add(&attachment->coverage, process->pid, tid, samples))
-				return error_no_memory();
+			NEED(coverage_add(&attachment->coverage, process->pid, tid, samples));
 		}
 	}
 	tasks->tracker.collect_births = true;

@@ -47,8 +47,7 @@ static struct sp_error *add_related(struct related_processes *list, const struct
 				    uint32_t parent, uint64_t ticks)
 {
 	struct sp_capture_process *process = vec_push(list);
-	if (!process)
-		return error_no_memory();
+	NEED(process);
 	*process = (struct sp_capture_process){
 		.pid = (pid_t)stat->tid, .parent = (pid_t)parent, .cpu_ns = ticks_to_ns(ticks),
 		.runs = stat->state == 'R',
@@ -171,9 +170,7 @@ static struct sp_error *list_survivors(struct recorded_tasks *tasks)
 		uint32_t pid = live->entries[i].value;
 		if (!live->entries[i].used || is_listed(&tasks->unrecorded, pid))
 			continue;
-		struct sp_error *error = list_survivor(tasks, pid);
-		if (error)
-			return error;
+		TRY(list_survivor(tasks, pid));
 	}
 	return NULL;
 }

@@ -12,12 +12,11 @@ static struct sp_error *make_synth(struct recorded_tasks *tasks, struct event_se
 	const struct tasks_parts *parts = &tasks->parts;
 	const struct sp_event *events;
 	size_t count;
-	struct sp_error *error = event_set_events(set, &events, &count);
-	if (error)
-		return error;
+	TRY(event_set_events(set, &events, &count));
 	const struct sp_event *sideband = &events[count - 1];
-	error = synth_new(parts->ctx, &parts->config->plan->sideband.attr,
-			  sideband->id_count ? sideband->ids[0] : 0, parts->synthesised, &tasks->synth);
+	struct sp_error *error = synth_new(parts->ctx, &parts->config->plan->sideband.attr,
+					   sideband->id_count ? sideband->ids[0] : 0,
+					   parts->synthesised, &tasks->synth);
 	if (!error)
 		synth_set_new_time(tasks->synth, tasks->begin_ticks, tasks->open_ns);
 	return error;
@@ -36,14 +35,10 @@ static struct sp_error *describe_kernel(struct recorded_tasks *tasks)
 
 struct sp_error *tasks_describe_system(struct recorded_tasks *tasks, struct event_set *set)
 {
-	struct sp_error *error = make_synth(tasks, set);
-	if (error)
-		return error;
-	error = describe_kernel(tasks);
-	if (!error && event_plan_samples_user(tasks->parts.config->plan))
-		error = synth_vdso(tasks->synth);
-	if (error)
-		return error;
+	TRY(make_synth(tasks, set));
+	TRY(describe_kernel(tasks));
+	if (event_plan_samples_user(tasks->parts.config->plan))
+		TRY(synth_vdso(tasks->synth));
 	return synth_cgroups(tasks->synth);
 }
 
@@ -86,11 +81,8 @@ struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks)
 {
 	if (tasks->parts.config->target == CAPTURE_SYSTEM_WIDE)
 		return describe_all(tasks, true);
-	for (size_t i = 0; i < tasks->processes.count; i++) {
-		struct sp_error *error = describe_process(tasks, &tasks->processes.items[i]);
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < tasks->processes.count; i++)
+		TRY(describe_process(tasks, &tasks->processes.items[i]));
 	return NULL;
 }
 
@@ -98,9 +90,7 @@ struct sp_error *tasks_describe_later(struct recorded_tasks *tasks)
 {
 	for (size_t i = 0; i < tasks->processes.count; i++) {
 		const struct recorded_process *process = &tasks->processes.items[i];
-		struct sp_error *error = synth_threads(tasks->synth, process->pid, &process->later);
-		if (error)
-			return error;
+		TRY(synth_threads(tasks->synth, process->pid, &process->later));
 	}
 	return NULL;
 }

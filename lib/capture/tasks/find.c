@@ -25,8 +25,7 @@ static struct sp_error *find_user(struct recorded_tasks *tasks, uid_t uid)
 static struct sp_error *add_id(struct task_list *list, uint32_t id)
 {
 	uint32_t *slot = vec_push(list);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = id;
 	return NULL;
 }
@@ -35,11 +34,8 @@ static struct sp_error *find_processes(struct recorded_tasks *tasks, const struc
 {
 	for (size_t i = 0; i < pids->count; i++) {
 		uint32_t pid = (uint32_t)pids->items[i];
-		struct sp_error *error = add_id(&tasks->roots, pid);
-		if (!error)
-			error = tasks_add_process(tasks, pid, false);
-		if (error)
-			return error;
+		TRY(add_id(&tasks->roots, pid));
+		TRY(tasks_add_process(tasks, pid, false));
 	}
 	if (tasks->roots.count)
 		tasks->roots.count = u32_sort_unique(tasks->roots.items, tasks->roots.count);
@@ -49,10 +45,8 @@ static struct sp_error *find_processes(struct recorded_tasks *tasks, const struc
 static struct sp_error *find_thread(struct recorded_tasks *tasks, uint32_t tid)
 {
 	uint32_t pid;
-	struct sp_error *error = add_id(&tasks->wanted_threads, tid);
-	if (error)
-		return error;
-	error = tasks_process_of(tasks->parts.ctx, tid, &pid);
+	TRY(add_id(&tasks->wanted_threads, tid));
+	struct sp_error *error = tasks_process_of(tasks->parts.ctx, tid, &pid);
 	if (!error)
 		return tasks_add_process(tasks, pid, false);
 	if (sp_error_code(error) != SP_ERROR_NOT_FOUND)
@@ -64,11 +58,8 @@ static struct sp_error *find_thread(struct recorded_tasks *tasks, uint32_t tid)
 static struct sp_error *find_threads(struct recorded_tasks *tasks, const struct sp_number_list *tids)
 {
 	struct task_list *wanted = &tasks->wanted_threads;
-	for (size_t i = 0; i < tids->count; i++) {
-		struct sp_error *error = find_thread(tasks, (uint32_t)tids->items[i]);
-		if (error)
-			return error;
-	}
+	for (size_t i = 0; i < tids->count; i++)
+		TRY(find_thread(tasks, (uint32_t)tids->items[i]));
 	if (wanted->count)
 		qsort(wanted->items, wanted->count, sizeof(*wanted->items), u32_compare);
 	return NULL;
@@ -79,9 +70,7 @@ struct sp_error *tasks_find(struct recorded_tasks *tasks, const struct sp_captur
 	struct sp_error *error = target->by_user ? find_user(tasks, target->uid) : NULL;
 	if (error)
 		return error;
-	error = find_processes(tasks, &target->pids);
-	if (error)
-		return error;
+	TRY(find_processes(tasks, &target->pids));
 	return find_threads(tasks, &target->tids);
 }
 

@@ -13,8 +13,7 @@ struct sp_error *event_places_add(struct event_places *places, const struct capt
 {
 	for (uint32_t i = 0; i < config->cpus.count; i++) {
 		struct event_place *place = vec_push(places);
-		if (!place)
-			return error_no_memory();
+		NEED(place);
 		*place = (struct event_place){
 			.tid = tid, .cpu_index = i,
 			.last_cpu = tid < 0 ? (int32_t)config->cpus.items[i] : last_cpu};
@@ -44,9 +43,7 @@ struct sp_error *event_places_reserve(const struct sp_ctx *ctx, const struct cap
 {
 	uint64_t soft;
 	size_t cpus = config->cpus.count;
-	struct sp_error *error = check_demand(ctx, config, task_count);
-	if (error)
-		return error;
+	TRY(check_demand(ctx, config, task_count));
 	uint64_t files = event_set_fds_needed(config->plan, cpus, task_count * cpus);
 	return rights_raise_files(&config->rights, files, &soft);
 }

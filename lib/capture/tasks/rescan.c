@@ -81,14 +81,9 @@ static bool descends(const struct recorded_tasks *tasks, uint32_t pid, uint64_t 
 static struct sp_error *follow_threads(struct recorded_tasks *tasks, uint32_t pid, uint64_t from_ns)
 {
 	CLEANUP(task_list_deinit) struct task_list threads = {0};
-	struct sp_error *error = tasks_list(tasks->parts.ctx, pid, &threads);
-	if (error)
-		return error;
-	for (size_t i = 0; i < threads.count; i++) {
-		error = tasks_follow(tasks, pid, threads.items[i], from_ns);
-		if (error)
-			return error;
-	}
+	TRY(tasks_list(tasks->parts.ctx, pid, &threads));
+	for (size_t i = 0; i < threads.count; i++)
+		TRY(tasks_follow(tasks, pid, threads.items[i], from_ns));
 	return synth_process_again(tasks->synth, pid, &threads);
 }
 
@@ -108,12 +103,9 @@ struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, ui
 	bool as_read = tasks->rescan.is_cpu_back && tasks->rescan.lost == tasks->tracker.counts.lost;
 	tasks->rescan.lost = tasks->tracker.counts.lost;
 	tasks->rescan.is_cpu_back = false;
-	struct sp_error *error = remove_ended(&tasks->membership);
-	if (!error)
-		error = remove_ended(&tasks->threads);
-	if (error)
-		return error;
-	error = tasks_list_processes(tasks->parts.ctx, running_ret);
+	TRY(remove_ended(&tasks->membership));
+	TRY(remove_ended(&tasks->threads));
+	struct sp_error *error = tasks_list_processes(tasks->parts.ctx, running_ret);
 	for (size_t i = 0; i < running_ret->count && !error; i++) {
 		uint32_t pid = running_ret->items[i];
 		synth_set_time(tasks->synth, as_read ? tasks_now_ns(tasks) : from_ns);

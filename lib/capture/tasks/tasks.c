@@ -52,8 +52,7 @@ struct sp_error *tasks_add_process(struct recorded_tasks *tasks, uint32_t pid, b
 	if (tasks_process(tasks, pid))
 		return NULL;
 	struct recorded_process *process = vec_push(&tasks->processes);
-	if (!process)
-		return error_no_memory();
+	NEED(process);
 	*process = (struct recorded_process){.pid = pid, .may_end = may_end};
 	return NULL;
 }
@@ -102,8 +101,7 @@ const struct membership *tasks_threads(const struct recorded_tasks *tasks)
 struct sp_error *tasks_follow(struct recorded_tasks *tasks, uint32_t pid, uint32_t tid,
 			      uint64_t from_ns)
 {
-	if (!membership_add(&tasks->membership, pid, tid, from_ns))
-		return error_no_memory();
+	NEED(membership_add(&tasks->membership, pid, tid, from_ns));
 	if (tasks->tracker.spaces == &tasks->spaces &&
 	    !membership_add(&tasks->spaces, pid, tid, from_ns))
 		return error_no_memory();

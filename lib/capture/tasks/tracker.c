@@ -104,8 +104,7 @@ static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *
 			continue;
 		}
 		struct tracker_item *slot = vec_push(&tracker->items);
-		if (!slot)
-			return error_no_memory();
+		NEED(slot);
 		*slot = before = item;
 		has_before = true;
 	}
@@ -255,8 +254,7 @@ static struct sp_error *process_items(struct tracker *tracker, const struct ring
 		const struct tracker_item *item = &tracker->items.items[i];
 		const struct ring *ring = &rings[item->ring];
 		struct perf_event_header header = ring_header(ring, item->position);
-		if (!on_record(tracker, ring, item, &header))
-			return error_no_memory();
+		NEED(on_record(tracker, ring, item, &header));
 		if (!is_wanted(tracker, ring, item, header.type))
 			tracker->counts.filtered++;
 		else if (!save(tracker, ring, item))
@@ -272,8 +270,7 @@ struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings, size
 	struct sp_error *error = NULL;
 	tracker->items.count = 0;
 	CLEANUP_FREE uint64_t *ends = calloc(ring_count, sizeof(*ends));
-	if (!ends)
-		return error_no_memory();
+	NEED(ends);
 	for (size_t i = 0; i < ring_count && !error; i++) {
 		ends[i] = ring_head(&rings[i]);
 		error = gather_ring(tracker, &rings[i], (uint32_t)i, ends[i]);

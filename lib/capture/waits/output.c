@@ -56,8 +56,7 @@ struct sp_error *wait_output_write(const struct wait_output *output, const struc
 		period_ns = snapshot_period(duration_ns, bytes_u64(thread->held + fields->sample_period),
 					    output->options->snapshot_ns);
 	struct perf_event_header header = record_header_of(thread->held);
-	if (!vec_reserve(to, to->count + header.size))
-		return error_no_memory();
+	NEED(vec_reserve(to, to->count + header.size));
 	uint8_t *record = to->items + to->count;
 	memcpy(record, thread->held, header.size);
 	header.misc |= misc;

@@ -43,8 +43,7 @@ static struct sp_error *add_thread(struct waiting_threads *threads, uint32_t tid
 		slot = *vec_last(&threads->free_slots);
 	else if (!vec_reserve(&threads->slots, threads->slots.count + 1))
 		return error_no_memory();
-	if (!u64map_put(&threads->index, tid, slot, NULL))
-		return error_no_memory();
+	NEED(u64map_put(&threads->index, tid, slot, NULL));
 	if (threads->free_slots.count)
 		threads->free_slots.count--;
 	else
@@ -63,8 +62,7 @@ static struct sp_error *remove_thread(struct waiting_threads *threads, uint32_t 
 {
 	struct waiting_thread *thread = &threads->slots.items[index];
 	uint32_t *slot = vec_push(&threads->free_slots);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = index;
 	u64map_remove(&threads->index, thread->tid);
 	waiting_threads_hold(threads, thread, NULL);
@@ -93,8 +91,8 @@ struct sp_error *waiting_threads_add_event(struct waiting_threads *threads, stru
 					   const struct wait_event *event)
 {
 	size_t count = thread->events.count;
-	if (!vec_reserve(&threads->busy, threads->busy.count + 1) || !vec_reserve(&thread->events, count + 1))
-		return error_no_memory();
+	NEED(vec_reserve(&threads->busy, threads->busy.count + 1) &&
+	     vec_reserve(&thread->events, count + 1));
 	if (!count)
 		*vec_push(&threads->busy) = (uint32_t)(thread - threads->slots.items);
 	else if (event->time_ns < thread->events.items[count - 1].time_ns)
@@ -132,8 +130,7 @@ struct sp_error *waiting_threads_end(struct waiting_threads *threads, struct wai
 				     uint64_t time_ns)
 {
 	uint32_t *slot = vec_push(&threads->ended);
-	if (!slot)
-		return error_no_memory();
+	NEED(slot);
 	*slot = (uint32_t)(thread - threads->slots.items);
 	thread->state = THREAD_ENDED;
 	thread->lost_ns = 0;

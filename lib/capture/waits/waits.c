@@ -55,23 +55,18 @@ struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record)
 	struct waiting_thread *thread;
 	if (!thread_has_number(tid))
 		return NULL;
-	struct sp_error *error = waiting_threads_find(&waits->threads, tid, &thread);
-	if (error)
-		return error;
+	TRY(waiting_threads_find(&waits->threads, tid, &thread));
 	if (!thread || size < fields->sample_period + sizeof(uint64_t) ||
 	    waits->threads.bytes + size > waits->options.bytes_max) {
 		waits->counts.dropped++;
 		return NULL;
 	}
 	CLEANUP_FREE uint8_t *copy = malloc(size);
-	if (!copy)
-		return error_no_memory();
+	NEED(copy);
 	memcpy(copy, record, size);
 	const struct wait_event event = {.time_ns = bytes_u64(record + fields->sample_time), .record = copy,
 				    .kind = record_is_snapshot(record) ? EVENT_SNAPSHOT : EVENT_SAMPLE};
-	error = waiting_threads_add_event(&waits->threads, thread, &event);
-	if (error)
-		return error;
+	TRY(waiting_threads_add_event(&waits->threads, thread, &event));
 	copy = NULL;
 	waits->threads.bytes += size;
 	return NULL;
@@ -85,9 +80,7 @@ struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *b
 		size = header.size;
 		if (header.type == PERF_RECORD_SAMPLE &&
 		    waits_has_id(waits, bytes_u64(buffer->items + at + waits->options.fields.sample_id))) {
-			struct sp_error *error = waits_add_sample(waits, buffer->items + at);
-			if (error)
-				return error;
+			TRY(waits_add_sample(waits, buffer->items + at));
 			continue;
 		}
 		if (kept != at)
