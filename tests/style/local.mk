@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Rules of HACKING that a script can hold the sources to.
-EXTRA_DIST += tests/style/ceilings tests/style/rules.sh tests/style/tokens.awk
+EXTRA_DIST += tests/style/ceilings tests/style/rules.sh tests/style/size.sh tests/style/tokens.awk
 dist_check_SCRIPTS += \
 	tests/style/test_abi.sh \
 	tests/style/test_api.sh \
