@@ -34,10 +34,10 @@ struct sp_field {
 };
 
 /*
- * Symbols, and functions and lines of debug information, that outlive an analysis: the next one finds
- * them without opening the files. Only names of files whose content the recording proves (build-id,
- * or size and hash) and of the recorded kernel are kept. A file is not looked at again while its names
- * are kept; names that 16 analyses did not use are freed. Analyses in different threads may share one.
+ * Names of symbols, functions and lines, shared by several analyses: a later one does not open the
+ * files again. Only names of files that the recording identifies (build-id, or size and hash) and
+ * of the recorded kernel are cached. Names that 16 analyses did not use are freed. Analyses in
+ * different threads may share one object.
  */
 struct sp_names;
 SP_API struct sp_error *sp_names_new(struct sp_names **ret) SP_MUST_CHECK;
@@ -56,8 +56,9 @@ struct sp_analysis_rows {
 	enum sp_grouping groups;
 	bool whole_paths;        /* srcfile and srcline have the whole path of the file */
 	/*
-	 * SP_KEY_PARENT is the nearest function on the stack, from the sampled one to its callers, whose
-	 * name this extended regular expression matches; NULL: perf's, "^sys_|^do_page_fault".
+	 * SP_KEY_PARENT is the nearest function on the stack, from the sampled one to its callers,
+	 * with a name that matches this extended regular expression. NULL: perf's,
+	 * "^sys_|^do_page_fault".
 	 */
 	const char *parent;
 	bool parent_only;        /* with that key: only samples that have one are shown */
@@ -100,11 +101,11 @@ struct sp_analysis_stacks {
 	enum sp_choice inlines;
 	/*
 	 * A function's name (as in sp_filter.symbols), or an extended regular expression between
-	 * slashes; NULL: none. At most one of the two is set. Only stacks through the function
-	 * are shown, and of each only the part above its outermost call, or from that down:
-	 * callers: rows are callers, whose `self` is what they called directly, and the tree has
-	 * the function as its innermost node; callees: rows and tree have the function and what it
-	 * called. The function's total is sp_profile.shown_weight.
+	 * slashes; NULL: none. Set at most one of the two. Only stacks through the function are
+	 * shown, and only their part above its outermost call (callers), or from that call down
+	 * (callees). Callers: rows are callers, with the weight of their direct calls as `self`;
+	 * the tree's innermost node is the function. Callees: rows and tree are the function and
+	 * its callees. The function's total is sp_profile.shown_weight.
 	 */
 	const char *callers, *callees;
 	/*
@@ -128,7 +129,10 @@ struct sp_analysis_samples {
 	bool timeline;  /* make sp_analysis_timeline() (sprof/timeline.h); needs a tree of callers */
 	size_t timeline_cells; /* limit of its cells for each event; 0: 1,000,000 */
 	enum sp_mode mode;
-	/* Other modes: event whose samples distribute on-CPU time; NULL: a clock, else a hardware event. */
+	/*
+	 * Other modes: event with the samples that distribute on-CPU time; NULL: a clock, else a
+	 * hardware event.
+	 */
 	const char *event;
 	/* SP_MODE_WALL: do not leave out threads that waited at one place for more than 99 % of the time. */
 	bool all_threads;
@@ -171,12 +175,12 @@ struct sp_recording {
 };
 
 /*
- * Sums several recordings, such as the files of one switched output, or the same program's runs on
- * several machines. Each has its own machine, mappings and files. Events of one name are one event,
- * rows of equal keys one row, and nodes of equal functions one node; an interval is that of all
- * samples. Events of the first recording come first, in its order. A finding is about one recording,
- * whose path begins its sentence; its share is of the whole weight. Readers are used as by
- * sp_analysis_run(); each is of a file of its own. `count` is at least 1.
+ * Sums several recordings, such as the files of one rotation, or the same program's runs on several
+ * machines. Each has its own machine, mappings and files. Events of one name are one event, rows of
+ * equal keys one row, and nodes of equal functions one node. An interval covers all samples. Events
+ * of the first recording come first, in its order. A finding is about one recording; its sentence
+ * begins with the recording's path, its share is of the total weight. Readers are used as by
+ * sp_analysis_run(); each reads its own file. `count` is at least 1.
  */
 SP_API struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *recordings,
 					size_t count, const struct sp_analysis_options *options,
@@ -194,7 +198,10 @@ SP_API const struct sp_event *sp_analysis_event(const struct sp_analysis *analys
 SP_API size_t sp_analysis_group_count(const struct sp_analysis *analysis);
 SP_API const struct sp_group *sp_analysis_group(const struct sp_analysis *analysis, size_t index);
 
-/* Times of the first and last sample; 0 for several recordings, whose clocks differ. */
+/*
+ * Returns the times of the first and last sample; 0 for several recordings, because their clocks
+ * differ.
+ */
 SP_API uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis);
 SP_API uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis);
 

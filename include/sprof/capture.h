@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recording samples into a perf.data file.
+ * Capture: records samples into a perf.data file.
  *
  *	const struct sp_capture_target target = {.size = sizeof(target), .command = argv};
  *	const struct sp_capture_options options = {.size = sizeof(options), .target = &target};
@@ -40,44 +40,45 @@ extern "C" {
 
 struct sp_capture;
 
-/* Target of the events. */
+/* How events are opened for the target. */
 enum sp_capture_scope {
-	SP_CAPTURE_SCOPE_AUTO, /* whole CPUs where that is allowed, at up to 5,000 Hz */
-	SP_CAPTURE_SCOPE_CPU,  /* whole CPUs; what is not asked for is left out */
-	SP_CAPTURE_SCOPE_TASK, /* each task, and by inheritance what it makes */
+	SP_CAPTURE_SCOPE_AUTO, /* CPU if permitted, and at up to 5,000 Hz; else TASK */
+	SP_CAPTURE_SCOPE_CPU,  /* CPU-wide events; samples of other tasks are filtered */
+	SP_CAPTURE_SCOPE_TASK, /* events of each task, inherited by new threads and children */
 };
 
 #define SP_CAPTURE_FREQ_MAX UINT64_MAX
 
 /*
- * Thread that empties the kernel's buffers: the recording thread, or threads that copy them to
- * unlocked memory.
+ * Threads that drain the ring buffers into unlocked memory. Without them, the recording thread
+ * drains.
  */
 enum sp_capture_threads {
-	SP_CAPTURE_THREADS_AUTO,    /* on for many CPUs or copies of stacks */
+	SP_CAPTURE_THREADS_AUTO,    /* threads if there are many CPUs or stack copies */
 	SP_CAPTURE_THREADS_NONE,
 	SP_CAPTURE_THREADS_CPU,     /* one for each CPU, */
 	SP_CAPTURE_THREADS_CORE,    /* core, */
 	SP_CAPTURE_THREADS_PACKAGE, /* socket, */
 	SP_CAPTURE_THREADS_NUMA,    /* or memory node */
-	SP_CAPTURE_THREADS_COUNT,   /* `thread_count` of them, CPUs side by side */
+	SP_CAPTURE_THREADS_COUNT,   /* `thread_count` threads; each drains neighbouring CPUs */
 };
 
-/* How the calls that lead to a sample are found. */
+/* Method to record call chains. */
 enum sp_call_graph {
-	SP_CALL_GRAPH_AUTO, /* frame pointers where the binaries keep them, else DWARF; a note says which */
-	SP_CALL_GRAPH_FP,   /* by the kernel, which follows frame pointers */
-	/* By call frame information, from registers and a copy of the stack. */
+	/* FP if the binaries keep frame pointers, else DWARF; a note names the method. */
+	SP_CALL_GRAPH_AUTO,
+	SP_CALL_GRAPH_FP,   /* frame pointers, followed by the kernel */
+	/* Call frame information, applied to registers and a stack copy. */
 	SP_CALL_GRAPH_DWARF,
-	/* The user's by the processor, which records calls (LBR); the kernel's as by FP. */
+	/* User part: the processor's record of calls (LBR). Kernel part: as FP. */
 	SP_CALL_GRAPH_LBR,
 	SP_CALL_GRAPH_NONE,
 };
 
-/* When copies of the stack are unwound. */
+/* Time at which stack copies are unwound. */
 enum sp_unwind {
-	SP_UNWIND_LIVE,  /* while recording: the file holds call chains that every reader shows */
-	SP_UNWIND_LATER, /* when reported: the file holds the copies, about 8 KB a sample */
+	SP_UNWIND_LIVE,  /* while recording; the file has call chains, which every reader shows */
+	SP_UNWIND_LATER, /* in the report; the file has the stack copies, about 8 KB per sample */
 };
 
 #define SP_STACK_BYTES_MAX 65528
@@ -87,84 +88,92 @@ struct sp_capture_fields {
 	size_t size;
 	/*
 	 * PERF_SAMPLE_*: ADDR, ID, STREAM_ID, RAW, DATA_SRC, TRANSACTION, PHYS_ADDR, CGROUP,
-	 * DATA_PAGE_SIZE and CODE_PAGE_SIZE. Other bits are set always, or by the members below.
+	 * DATA_PAGE_SIZE and CODE_PAGE_SIZE. The recorder sets other bits itself, always or for the
+	 * members below.
 	 */
 	uint64_t sample_type;
 	bool weight;
-	uint64_t branch_type;    /* PERF_SAMPLE_BRANCH_*: with any, branch stacks */
-	uint64_t user_registers, interrupt_registers; /* bits by perf's numbers */
-	bool running_time;       /* how long each event was enabled, and counted */
-	bool thread_counts;      /* count of each thread or process, written at its end */
-	bool data_mappings;      /* mappings of data, too */
-	bool switches, namespaces, cgroups; /* records of them */
-	enum sp_choice bpf_programs; /* records of those loaded meanwhile */
+	uint64_t branch_type;    /* PERF_SAMPLE_BRANCH_*; nonzero: record branch stacks */
+	/* Bits by the kernel's numbers (PERF_REG_*). */
+	uint64_t user_registers, interrupt_registers;
+	bool running_time;       /* add times enabled and running to each sample */
+	bool thread_counts;      /* record the count of each thread or process when it ends */
+	bool data_mappings;      /* record mappings without execute permission, too */
+	bool switches, namespaces, cgroups; /* write these records, too */
+	enum sp_choice bpf_programs; /* record BPF programs that are loaded while recording */
 };
 
-/* When samples are taken, in ms from the start; end 0: until it ends. */
+/* Time range in which samples are taken, in ms from the start. end_ms 0: until recording ends. */
 struct sp_capture_span {
 	uint64_t begin_ms, end_ms;
 };
 
-/* Events as `-e` has them, and what is asked of their fields. */
+/* Events in the syntax of `-e`, and their filter. */
 struct sp_event_list {
 	const char *events; /* NULL: the default */
-	bool pfm;           /* they are named as libpfm does, as `--pfm-events` */
+	bool pfm;           /* event names are libpfm's, as for `--pfm-events` */
 	/*
-	 * Filter of tracepoints, in the kernel's syntax ("prev_pid != 0"), or addresses for PMUs
-	 * that trace code ("filter main @ /bin/ls"). NULL: none.
+	 * Filter of tracepoints in the kernel's syntax ("prev_pid != 0"), or address filter of a
+	 * tracing PMU ("filter main @ /bin/ls"). NULL: none.
 	 */
 	const char *filter;
 };
 
-/* Processes, threads and CPUs to record: one of command, pids, tids, system_wide, cpus, … is set. */
+/*
+ * Target: processes, threads and CPUs to record. Set at least one of command, pids, tids,
+ * system_wide, cpus, cgroups and by_user.
+ */
 struct sp_capture_target {
 	size_t size;                /* sizeof of this struct */
 	/*
-	 * Program and arguments, NULL-terminated. With sp_capture_output.path "-", it writes to
-	 * standard error. Beside another target it is not recorded: the recording ends with it.
+	 * Program and arguments, NULL-terminated. With sp_capture_output.path "-", its output goes
+	 * to standard error. With another target, it is not recorded: recording stops when it ends.
 	 */
 	const char *const *command;
-	struct sp_number_list pids; /* processes that run already */
-	struct sp_number_list tids; /* threads that run already */
-	bool descendants;           /* with pids: record their descendants that run already, too */
+	struct sp_number_list pids; /* running processes */
+	struct sp_number_list tids; /* running threads */
+	bool descendants;           /* with pids: record their running descendants, too */
 	bool system_wide;           /* all processes */
-	const char *cpus;           /* "0-3,5": these alone; without pids and tids, all processes */
+	const char *cpus; /* "0-3,5": only these; without pids and tids, all processes on them */
 	enum sp_capture_scope scope;
 	enum sp_choice inherit;     /* record new threads and children, too */
-	bool inherit_threads;       /* follow new threads, not new processes */
-	bool remove_on_exec;        /* leave a running process at its next exec */
+	bool inherit_threads;       /* inherit into new threads, not into new processes */
+	bool remove_on_exec;        /* stop recording a running process at its next exec */
 	/*
-	 * Control groups, a name for each event ("a,,b": none for the second), or one for all;
-	 * then everything that runs in them is recorded. NULL: none.
+	 * Control groups: a comma-separated name for each event ("a,,b": none for the second), or
+	 * one name for all. All tasks in them are recorded. NULL: none.
 	 */
 	const char *cgroups;
-	const char *unit;           /* a systemd unit's name: `cgroups` is its control group; NULL: none */
-	bool by_user;               /* all processes that `uid` has now */
+	const char *unit;           /* systemd unit to use as `cgroups`; NULL: none */
+	bool by_user;               /* record all processes that `uid` runs at the start */
 	uid_t uid;
-	bool exclude_self;          /* leave out the recorder's own samples */
+	bool exclude_self;          /* do not record the calling process */
 };
 
 /* Events and their rate. */
 struct sp_capture_sampling {
 	size_t size;
-	const char *events;         /* syntax of `-e`; NULL: cycles, or cpu-clock if there are none */
-	const struct sp_event_list *event_lists; /* in place of `events`: several, with filters */
+	const char *events;         /* syntax of `-e`; NULL: cycles, or cpu-clock without a PMU */
+	/* Replaces `events`: several lists, with filters. */
+	const struct sp_event_list *event_lists;
 	size_t event_list_count;
-	enum sp_choice samples;     /* off: count, and record the side-band alone */
-	uint64_t freq_hz;           /* 0: 997, unless there is a period */
-	uint64_t period;            /* a sample each so many events; 0: by frequency */
-	bool strict_freq;           /* more than is allowed fails, and is no note */
-	enum sp_choice adapt;       /* reduce the rate while many samples are lost */
-	bool user_only, kernel_only; /* for events without modifiers of their own */
+	enum sp_choice samples;     /* off: record counts and side-band only */
+	uint64_t freq_hz;           /* frequency; 0: 997, unless `period` is set */
+	uint64_t period;            /* sample every `period` events; 0: by frequency */
+	/* Fail if freq_hz is above the kernel's limit; else reduce it, with a note. */
+	bool strict_freq;
+	enum sp_choice adapt;       /* reduce the rate while too many samples are lost */
+	bool user_only, kernel_only; /* modifiers of events that have none themselves */
 	/*
-	 * Record waits, too: SWITCH records, and an event offcpu-time whose periods are the time that
-	 * threads were blocked. Events are then opened for tasks, unless whole CPUs are the target.
+	 * Record waits, too: SWITCH records, and an event offcpu-time. Its periods are the ns that
+	 * threads were blocked. Events are then per task, unless the target is CPU-wide.
 	 */
 	bool off_cpu;
-	uint64_t off_cpu_thin_ns;   /* write a share of shorter waits, up to 4 s; 0: 1 ms; 1: write all */
+	/* Write a share of the waits below this time, up to 4 s; 0: 1 ms; 1: write all. */
+	uint64_t off_cpu_thin_ns;
 	/*
-	 * With off_cpu: sample wake-ups of the recorded threads (sched:sched_waking), too. Of wakers that are
-	 * not recorded, the name and the kernel's part of the stack are.
+	 * With off_cpu: sample wake-ups of the recorded threads (sched:sched_waking), too. Wakers
+	 * outside the target have a name and a kernel stack only.
 	 */
 	bool wakers;
 };
@@ -175,38 +184,42 @@ struct sp_capture_chains {
 	enum sp_call_graph call_graph;
 	enum sp_unwind unwind;
 	/*
-	 * Copied of each stack: a multiple of 8, up to SP_STACK_BYTES_MAX; 0: 8192. Unwound live,
-	 * more is copied while stacks need it, unless it is fixed.
+	 * Size of a stack copy: a multiple of 8, up to SP_STACK_BYTES_MAX; 0: 8192. With live
+	 * unwinding it grows while stacks need more, unless fixed_stack_bytes is set.
 	 */
 	uint32_t stack_bytes;
 	bool fixed_stack_bytes;
-	uint32_t max_stack;         /* frames of a chain; 0: as many as there can be */
-	bool kernel_only, user_only; /* only that part of chains */
-	enum sp_choice python;      /* Python frames in stacks that are unwound live; the default is on */
-	/* With FP: the user's part is read when the thread goes back to it (Linux 6.19). */
+	uint32_t max_stack;         /* frames of a call chain; 0: the kernel's limit */
+	bool kernel_only, user_only; /* record only that part of call chains */
+	enum sp_choice python;      /* Python frames in stacks that are unwound live; default: on */
+	/*
+	 * With FP: the kernel records the user part when the thread returns to user space (Linux
+	 * 6.19).
+	 */
 	bool deferred;
 };
 
-/* Ring buffers, and the threads that empty them. */
+/* Ring buffers, and the threads that drain them. */
 struct sp_capture_buffers {
 	size_t size;
-	uint64_t ring_bytes;        /* for each CPU; 0: room for 200 ms at the rate, 512 KiB to 16 MiB */
-	uint64_t aux_bytes;         /* AUX area of each CPU; 0: 4 MiB, or 128 KiB without rights */
+	/* Size for each CPU; 0: room for 200 ms at the rate, 512 KiB to 16 MiB. */
+	uint64_t ring_bytes;
+	uint64_t aux_bytes; /* AUX area for each CPU; 0: 4 MiB, or 128 KiB if unprivileged */
 	/*
-	 * Samples of all other events hold so many of the last bytes of the AUX area of the first,
-	 * which is written to the file no other way; 0: none. Below 64 KiB, a multiple of 8.
+	 * Samples of all other events hold the last `aux_sample_bytes` bytes of the first event's
+	 * AUX area. The file has no other AUX data then. 0: none. Below 64 KiB, a multiple of 8.
 	 */
 	uint32_t aux_sample_bytes;
-	bool snapshot;              /* AUX areas go round, and are written by sp_capture_snapshot() */
+	bool snapshot;              /* overwrite AUX areas; sp_capture_snapshot() writes them */
 	/*
-	 * Samples are not written: buffers go round, and the newest overwrite the oldest. What is in
-	 * them (with a time: of so long) is written by sp_capture_switch(), to a file of its own, and
-	 * when recording stops.
+	 * Overwrite mode (flight recorder): new samples overwrite the oldest ones in the ring
+	 * buffers. sp_capture_switch() writes the buffers, or their last `overwrite_ns`, to a file
+	 * of its own. The end of the recording writes them, too.
 	 */
 	bool overwrite;
 	uint64_t overwrite_ns;
-	uint32_t wakeup_samples;    /* drain after so many; 0: by how full the rings are */
-	uint64_t wakeup_bytes;      /* drain when so much is in a ring; 0: as above */
+	uint32_t wakeup_samples;    /* drain after N samples; 0: at a share of the ring's size */
+	uint64_t wakeup_bytes;      /* drain when a ring has N bytes; 0: as above */
 	enum sp_capture_threads threads;
 	uint32_t thread_count;
 	/*
@@ -216,7 +229,7 @@ struct sp_capture_buffers {
 	uint32_t realtime;
 };
 
-/* Files. */
+/* Output files. */
 struct sp_capture_output {
 	size_t size;
 	const char *path;           /* "-": standard output; NULL: "sprof.data" */
@@ -225,43 +238,48 @@ struct sp_capture_output {
 	 * compression.
 	 */
 	uint32_t compression_level;
-	bool sync;                  /* each round is brought to the disk: no stream then */
+	bool sync;                  /* sync each round to the disk; the path must not be a stream */
 	/*
-	 * Recording ends before the file is larger than that, with what is at its end; 0: never.
-	 * Compressed bytes are counted as such.
+	 * Size limit of the file, including the sections after its data; compressed bytes count.
+	 * Recording stops before the file exceeds it. 0: none.
 	 */
 	uint64_t max_bytes;
 	/*
-	 * A file ends before it is larger, or after so long (0: never), or by sp_capture_switch(); it
-	 * is renamed to PATH.YYYYMMDDhhmmsscc, and the recording goes on in a new file at PATH. Each
-	 * stands alone. With any of the three, the last one gets such a name, too.
+	 * Rotation: a file ends before it exceeds switch_bytes, after switch_ns (0: no such limit),
+	 * or by sp_capture_switch(). It is renamed to PATH.YYYYMMDDhhmmsscc, and recording
+	 * continues in a new file at PATH. Each file is complete in itself. With any of the three,
+	 * the last file gets such a name, too.
 	 */
 	uint64_t switch_bytes, switch_ns;
 	bool switch_on_demand;
-	/* Not recorded, in the grammar of `events`: each time is a sp_capture_switch(). NULL: none. */
+	/*
+	 * Each occurrence calls sp_capture_switch(). Syntax of `events`; not recorded. NULL: none.
+	 */
 	const char *switch_event;
-	uint32_t keep_files;        /* number of the newest complete files to keep; 0: all */
-	bool timestamp_name;        /* rename the file so when it ends, even if it is the only one */
-	const char *const *cmdline; /* how the recorder was called, for the file; NULL-terminated */
+	uint32_t keep_files;        /* newest complete files to keep; 0: all */
+	/* Add the time to the name when the file ends, even if it is the only one. */
+	bool timestamp_name;
+	/* recorder's command line, to store in the file; NULL-terminated. */
+	const char *const *cmdline;
 };
 
 /* Times of samples, and their clock. */
 struct sp_capture_schedule {
 	size_t size;
 	uint64_t delay_ms;          /* before the first sample */
-	const struct sp_capture_span *spans; /* ascending; in place of the delay */
+	const struct sp_capture_span *spans; /* ascending; replaces delay_ms */
 	size_t span_count;
 	bool start_disabled;        /* no sample before sp_capture_enable() */
 	bool use_clock;
 	clockid_t clock;            /* clock of all times if use_clock; else CLOCK_MONOTONIC */
-	/* Reads running processes at the end of a recording instead of its begin. */
+	/* Read running processes at the end of a recording instead of at its start. */
 	bool tail_synthesize;
-	uint64_t duration_ns;       /* sp_capture_run() stops after that time; 0: it has no limit */
+	uint64_t duration_ns;       /* sp_capture_run() stops after this time; 0: no limit */
 };
 
 /*
- * Groups of options. NULL and zeroed groups are the defaults of `sprof record`; a target is needed.
- * Borrowed until sp_capture_new() returns.
+ * Options in groups. NULL or zeroed groups are the defaults of `sprof record`; a target is
+ * required. All of them, with their strings, are borrowed until sp_capture_new() returns.
  */
 struct sp_capture_options {
 	size_t size;
@@ -275,157 +293,159 @@ struct sp_capture_options {
 };
 
 /*
- * Opens the events and the file, and makes the command's process, which waits.
- * Of running processes samples are taken from here on, unless there is a
- * delay. Fails with cause and remedy where nothing could be recorded.
+ * Opens the events and the file, and forks the command's process, which waits for the start.
+ * Sampling of running processes begins here, unless there is a delay. Fails, with cause and remedy,
+ * if nothing can be recorded. sp_capture_free() frees *ret; `ctx` must outlive it.
  */
 SP_API struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *options,
 				       struct sp_capture **ret) SP_MUST_CHECK;
 
 /*
- * Lets the command go; then it is that program. Fails with SP_ERROR_NOT_FOUND or
- * SP_ERROR_PERMISSION where it cannot be executed: then there is no recording, and
- * the file at its path is what it was before. Else that has been kept as PATH.old.
+ * Executes the command. Fails with SP_ERROR_NOT_FOUND or SP_ERROR_PERMISSION if it cannot be
+ * executed. Then there is no recording, and an older file at the path is unchanged. On success that
+ * file is renamed to PATH.old.
  */
 SP_API struct sp_error *sp_capture_start(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
- * Readable when sp_capture_step() has something to do: at least twice a second, or, of a recording
- * that overwrites, each 5 seconds.
+ * Returns a file descriptor, owned by the capture. It is readable when sp_capture_step() has work:
+ * at least twice a second, or every 5 seconds in overwrite mode.
  */
 SP_API int sp_capture_fd(const struct sp_capture *capture);
 
 /*
- * Writes what there is, without waiting for more. *running_ret is false once
- * the command or all that is followed has ended; then a command that only said
- * how long may still run. Fails with SP_ERROR_LIMIT where the disk
- * is full: what was written stays readable.
+ * Writes available records, without waiting for more. *running_ret becomes false when the command
+ * or all followed tasks have ended. A command that only limits the duration may still run then.
+ * Fails with SP_ERROR_LIMIT if the disk is full; the file stays readable.
  */
 SP_API struct sp_error *sp_capture_step(struct sp_capture *capture,
 					bool *running_ret) SP_MUST_CHECK;
 
 /*
- * Records until the command or all that is followed has ended, the file has the size that is allowed,
- * sp_capture_schedule.duration_ns has passed, or `stop_fd` (-1: none) is readable, which is not read.
- * Calls sp_capture_start(), if it was not called, and always sp_capture_stop(). A command that still
- * runs then is not ended. To be called once. Signals do not end it: a handler may write to `stop_fd`.
+ * Records until the command or all followed tasks have ended, the file has reached its size limit,
+ * sp_capture_schedule.duration_ns has passed, or `stop_fd` (-1: none) is readable. Does not read
+ * from `stop_fd`; a signal handler may write to it, since signals do not end the call. Calls
+ * sp_capture_start() unless that was done, and always sp_capture_stop(). Does not end a command
+ * that still runs. Call it once.
  */
 SP_API struct sp_error *sp_capture_run(struct sp_capture *capture, int stop_fd) SP_MUST_CHECK;
 
 /*
- * Writes what is in the AUX areas, which are stopped meanwhile; of a recording that overwrites, as
- * sp_capture_switch(). Fails with SP_ERROR_INVALID unless the options said so.
+ * Writes the AUX areas, which are stopped meanwhile; in overwrite mode, the same as
+ * sp_capture_switch(). Fails with SP_ERROR_INVALID without the options `snapshot` or `overwrite`.
  */
 SP_API struct sp_error *sp_capture_snapshot(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
- * Ends the file and goes on in the next; of a recording that overwrites, what is in its buffers is
- * a file. It is there when sp_capture_next_file() says so. Fails with SP_ERROR_INVALID unless the
- * options said that there may be several files.
+ * Ends the file and continues in the next one; in overwrite mode, writes the ring buffers to a file
+ * of its own. sp_capture_next_file() returns the file when it is complete. Fails with
+ * SP_ERROR_INVALID unless the options allow several files.
  */
 SP_API struct sp_error *sp_capture_switch(struct sp_capture *capture) SP_MUST_CHECK;
 
-/* A file that got its name. */
+/* A complete file, with its final name. */
 struct sp_capture_file {
 	const char *path; /* valid until the next call */
 	uint64_t bytes, samples;
 };
 
-/* The next one that is complete; false: there is none now. */
+/* Returns the next complete file in *ret; false: there is none yet. */
 SP_API bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *ret);
 
-/* How large a file will be at most; 0: as large as there is room. */
+/* Returns the size limit of a file in bytes; 0: none. */
 SP_API uint64_t sp_capture_file_limit(const struct sp_capture *capture);
 
 /*
- * Writes the rest and closes the file, whether or not the command has ended. To
- * be called once, also after a failure of the others.
+ * Writes the rest and closes the file, whether or not the command has ended. Call it once, after an
+ * error of another function, too.
  */
 SP_API struct sp_error *sp_capture_stop(struct sp_capture *capture) SP_MUST_CHECK;
 
 /*
- * Closes all events; what was not written by sp_capture_stop() is lost, as is the whole
- * file where sp_capture_start() was not called. NULL is allowed.
+ * Closes all events. Data that sp_capture_stop() did not write are dropped; without
+ * sp_capture_start(), the whole file is. NULL is allowed.
  */
 SP_API void sp_capture_free(struct sp_capture *capture);
 
-/* The command's process; 0 without one, or once it has been reaped. */
+/* Returns the command's process; 0: no command, or it has been reaped. */
 SP_API pid_t sp_capture_pid(const struct sp_capture *capture);
 
 /*
- * Waits for the command's end and gives its status as waitpid(2) does. With
- * `wait` false, and it still running: *ended_ret is false.
+ * Waits for the command's end and returns its status as waitpid(2) does. If `wait` is false and the
+ * command runs, *ended_ret is false and *status_ret is not set.
  */
 SP_API struct sp_error *sp_capture_wait(struct sp_capture *capture, bool wait, bool *ended_ret,
 					int *status_ret) SP_MUST_CHECK;
 
 /*
- * Takes samples, or takes none; of one event, by its name, or (NULL) of all. Fails with
- * SP_ERROR_NOT_FOUND where there is none of that name.
+ * Starts or stops sampling of one event, by its name, or of all (NULL). Fails with
+ * SP_ERROR_NOT_FOUND if there is no event of that name.
  */
 SP_API struct sp_error *sp_capture_enable(struct sp_capture *capture,
 					  const char *event) SP_MUST_CHECK;
 SP_API struct sp_error *sp_capture_disable(struct sp_capture *capture,
 					   const char *event) SP_MUST_CHECK;
 
-/* Events that take samples. Names belong to the capture. */
+/* Events that take samples, by index below the count. Names belong to the capture. */
 SP_API size_t sp_capture_event_count(const struct sp_capture *capture);
 SP_API const char *sp_capture_event_name(const struct sp_capture *capture, size_t index);
-/* Attributes as opened; valid as long as the capture. */
+/* Returns the attributes as opened; valid until sp_capture_free(). */
 SP_API const struct perf_event_attr *sp_capture_event_attr(const struct sp_capture *capture,
 							   size_t index);
 SP_API bool sp_capture_event_enabled(const struct sp_capture *capture, size_t index);
 
-/* How call chains ended that were unwound while recording (SP_MISC_END_*). */
+/* Number of call chains unwound while recording, by end (SP_MISC_END_*). */
 struct sp_capture_stacks {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit;
-	uint64_t skipped;   /* for want of time */
+	uint64_t skipped;   /* not unwound: the recorder had no time */
 	uint64_t none;      /* tasks without user space */
 	uint64_t repaired;  /* truncated stacks that other samples completed */
-	uint64_t shortened; /* frames in the middle were left out */
+	uint64_t shortened; /* frames in the middle were omitted */
 };
 
 /* Counts of the recording up to now. */
 struct sp_capture_stats {
-	uint64_t samples;       /* written */
-	uint64_t unwritten;     /* taken, but the file could not be written: its error says why */
-	uint64_t shed;          /* taken, but left out: the file took too long to write */
-	uint64_t lost;          /* samples for which there was no room; on whole CPUs, of everyone */
+	uint64_t samples;       /* samples in the file */
+	/* Samples not written, because writing failed; the error gives the cause. */
+	uint64_t unwritten;
+	uint64_t shed;          /* samples dropped: the write queue was full */
+	uint64_t lost; /* samples that the kernel lost; CPU-wide: including other tasks' samples */
 	uint64_t lost_own;      /* lost samples that probably belong to the target */
-	uint64_t lost_sideband; /* records of mappings and tasks */
-	uint64_t throttled;     /* times that the kernel paused an event */
-	uint64_t unattributed;  /* samples of ended tasks that nobody can tell whose they are */
+	uint64_t lost_sideband; /* lost records of mappings and tasks */
+	uint64_t throttled;     /* times that the kernel throttled an event */
+	uint64_t unattributed;  /* samples without pid: their tasks had ended */
 	uint64_t file_bytes;
-	uint64_t ring_bytes;    /* ring for samples of each CPU */
+	uint64_t ring_bytes;    /* size of each ring buffer for samples */
 	uint64_t duration_ns;   /* from start to stop */
 	/*
-	 * CPU time that a command used, with what it waited for, and how much of it the
-	 * samples stand for; 0, 0 where that cannot be compared.
+	 * CPU time of the command and the children that it waited for, and the part of it that the
+	 * samples stand for. 0, 0: cannot be compared.
 	 */
 	uint64_t used_ns, sampled_ns;
 	uint64_t all_file_bytes; /* sum of all files */
 	/*
-	 * CPU time of the command and the processes that it waited for, once it has ended; with pids, of
-	 * these, in the kernel's ticks, after sp_capture_stop(). 0: unknown, or none.
+	 * CPU time of the command and the children that it waited for, after its end; with pids, of
+	 * these processes, in units of the kernel's clock ticks, after sp_capture_stop(). 0:
+	 * unknown, or none.
 	 */
 	uint64_t cpu_ns;
-	bool full;              /* the file has the size that was allowed: nothing more is recorded */
-	bool cpu_wide;          /* how events were opened */
-	struct sp_capture_stacks stacks; /* after sp_capture_stop() */
-	/* With `sync`: how often it was waited for disks, and how long, by the thread that writes. */
+	bool full;              /* the file has reached its size limit: recording has stopped */
+	bool cpu_wide;          /* events are CPU-wide, not per task */
+	struct sp_capture_stacks stacks; /* set by sp_capture_stop() */
+	/* With `sync`: number of syncs, total and longest time that the writer waited for them. */
 	uint64_t syncs, sync_ns, sync_longest_ns;
 };
 
-/* At any time; final after sp_capture_stop(). */
+/* Returns the counts. May be called at any time; they are final after sp_capture_stop(). */
 SP_API struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture);
 
-/*
- * Notes on the recording, one line each: options that were reduced, and losses, with remedies. The
- * list grows and belongs to the capture.
- */
+/* Number of notes on the recording: reduced options and losses, with remedies. It only grows. */
 SP_API size_t sp_capture_note_count(const struct sp_capture *capture);
 
-/* The line of that index, below sp_capture_note_count(). */
+/*
+ * Returns the note at an index below sp_capture_note_count(), as one line. It belongs to the
+ * capture.
+ */
 SP_API const char *sp_capture_note(const struct sp_capture *capture, size_t index);
 
 #ifdef __cplusplus

@@ -50,8 +50,8 @@ struct sp_catalog_options {
 struct sp_catalog;
 
 /*
- * Tries what is cheap to be tried: of hardware, software and cache events those are listed that the
- * kernel opens. What cannot be listed for want of rights is a note. Fails when out of memory.
+ * Lists events. Hardware, software and cache events are included if the kernel opens them. A note
+ * names what needs more rights to be listed. Fails only when out of memory.
  */
 SP_API struct sp_error *sp_catalog_new(struct sp_ctx *ctx, const struct sp_catalog_options *options,
 				       struct sp_catalog **ret) SP_MUST_CHECK;
@@ -74,7 +74,7 @@ struct sp_limit {
 	const char *path;    /* the file that was read, or NULL */
 	const char *value;   /* text of the file; NULL: missing */
 	const char *meaning; /* for this user */
-	const char *remedy;  /* how to have more; NULL: there is nothing to be had */
+	const char *remedy;  /* command to raise the limit; NULL: there is none */
 };
 
 struct sp_limits;

@@ -53,11 +53,11 @@ SP_API void sp_ctx_set_debuginfod(struct sp_ctx *ctx, bool wanted);
 SP_API struct sp_error *sp_ctx_set_cache_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 
 /*
- * Cancels sp_analysis_run(), and sp_reader_open() while it inflates a compressed recording: calls that
- * run return SP_ERROR_CANCELLED within some 20 ms, later calls return it at once. Any thread and any
- * signal handler may call it. The state stays until sp_ctx_uncancel(), which must not be called while
- * such a call runs; after it the context can be used again, and so can a reader whose analysis was
- * cancelled.
+ * Cancels sp_analysis_run(), and sp_reader_open() while it inflates a compressed recording. Running
+ * calls return SP_ERROR_CANCELLED within some 20 ms, later calls at once. Any thread and any signal
+ * handler may call it. The state lasts until sp_ctx_uncancel(), which must not be called while such
+ * a call runs. After it the context can be used again, and so can a reader after a cancelled
+ * analysis.
  */
 SP_API void sp_ctx_cancel(struct sp_ctx *ctx);
 SP_API void sp_ctx_uncancel(struct sp_ctx *ctx);

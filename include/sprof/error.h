@@ -25,7 +25,7 @@ enum sp_error_code {
 	SP_ERROR_CANCELLED,   /* sp_ctx_cancel() was called */
 };
 
-/* An error. NULL means success everywhere; owned by whoever receives it. */
+/* An error. NULL means success. The receiver owns it. */
 struct sp_error;
 
 /* Returns the kind of failure. */

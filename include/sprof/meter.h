@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Meters: events that a program opens itself, reads around a part of itself, and is told of. All
- * of perf_event_open(2) that is not recording.
+ * Meters: events that a program opens to measure itself. It reads their counts around a part of its
+ * code, or takes their samples. Covers all of perf_event_open(2) except recording.
  *
  *	const struct sp_meter_options options = {.size = sizeof(options),
  *						 .events = "{instructions,cycles}:u"};
@@ -73,10 +73,10 @@ struct sp_meter_options {
 	 * is enabled, or kernels may count them only from the next context switch on.
 	 */
 	struct sp_meter *leader;
-	/* To be told of: a sample each `period` events, or `freq_hz` times a second. */
+	/* Sampling: every `period` events, or `freq_hz` times a second. Both 0: count only. */
 	uint64_t period, freq_hz;
 	uint64_t sample_type;     /* PERF_SAMPLE_*, besides those that tell events apart */
-	uint32_t wakeup_events;   /* poll(2) and signals after so many samples; 0: after each */
+	uint32_t wakeup_events;   /* poll(2) and signals after N samples; 0: after each */
 	uint32_t wakeup_bytes;    /* or after so much in the ring */
 	uint32_t ring_bytes;      /* 2^n pages for samples; 0: one page if anything samples, else none */
 	uint64_t sig_data;        /* with SP_METER_SIGTRAP */

@@ -3,7 +3,7 @@
 #ifndef SPROF_OPTIONS_H
 #define SPROF_OPTIONS_H
 
-/* A yes or no whose default is yes, so that zeroed options are the defaults. */
+/* Yes or no, with yes as the default: zeroed options are the defaults. */
 enum sp_choice {
 	SP_DEFAULT, /* on */
 	SP_ON,

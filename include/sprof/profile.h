@@ -82,8 +82,9 @@ enum sp_key {
 #define SP_KEY_FIRST_VALUE SP_KEY_SYMBOL_FROM
 
 /*
- * "comm", "symbol", …; and back ("sym" too). False if there is none such. Fields, whose names are
- * the recording's, are all called "field" here, and have no way back.
+ * Name of a key ("comm", "symbol", …), and key of a name ("sym" is accepted, too). sp_key_parse()
+ * returns false for an unknown name. The name of each field key is "field", because real names are
+ * the recording's; it does not parse.
  */
 SP_API const char *sp_key_name(enum sp_key key);
 SP_API bool sp_key_parse(const char *name, enum sp_key *ret);
@@ -106,8 +107,8 @@ struct sp_weight {
 };
 
 /*
- * Meaning of weights. Other modes than SP_MODE_CPU need to know when threads were on a CPU (context
- * switches). They add the events of a recording up to one profile, whose weight is time in ns.
+ * Meaning of weights. Modes other than SP_MODE_CPU need context switches. They merge the events of
+ * a recording into one profile, with time in ns as its weight.
  */
 enum sp_mode {
 	SP_MODE_CPU,     /* samples of each event */
@@ -170,7 +171,7 @@ struct sp_instruction {
 	uint8_t code[SP_CODE_MAX];
 };
 
-/* Fields whose key was not asked for are NULL or 0. Strings belong to the analysis. */
+/* One row. Fields of keys that were not requested are NULL or 0. Strings belong to the analysis. */
 struct sp_row {
 	struct sp_weight self, total;
 	const char *comm;
@@ -268,8 +269,9 @@ struct sp_tree_node {
 	size_t left_out; /* more children, lighter than tree_least */
 	bool truncated;
 	/*
-	 * With collapse_recursion: so many nodes, of which this is the first (from the function
-	 * up: the last to be called), were one round of calls that repeated, up to so often.
+	 * With collapse_recursion: this node is the first of `cycle_calls` nodes that form one
+	 * round of a repeated cycle of calls, with up to `cycle_rounds` rounds. From the function
+	 * up, it is the last one called.
 	 */
 	uint32_t cycle_calls, cycle_rounds;
 	const char *srcfile, *srcline, *srcpath; /* with tree_lines, as in struct sp_row */
@@ -284,8 +286,8 @@ struct sp_stack_ends {
 };
 
 /*
- * A program whose threads and processes came and went while an event was recorded that they
- * inherit: each begins with a whole period, so that who lives shorter has no sample.
+ * A program with inherited events and short tasks. Each task begins with a whole period, so that a
+ * shorter one has no sample.
  */
 struct sp_unsampled {
 	const char *comm;    /* name at the end of the task */
@@ -301,7 +303,7 @@ struct sp_profile {
 	const char *event;
 	uint64_t samples, weight; /* sums of the whole recording, before filters */
 	uint64_t shown_samples, shown_weight; /* after filters */
-	uint64_t lost;            /* samples that were lost: of whole CPUs, everyone's on them; */
+	uint64_t lost;            /* lost samples; CPU-wide: including other tasks' samples */
 	uint64_t lost_own;        /* lost samples that, as the recorder judged, belong to the target */
 	uint64_t throttled_count, throttled_ns;
 	/*
@@ -313,13 +315,14 @@ struct sp_profile {
 	bool weight_is_time;      /* periods are nanoseconds */
 	bool weight_is_latency;   /* weights are cycles that memory took */
 	bool has_callchains;
-	bool of_branches;  /* all that is called samples here are branches, of so many stacks: */
+	bool of_branches;  /* "samples" here are branches, from N stacks: */
 	uint64_t branch_stacks;
 	struct sp_stack_ends stacks;
-	uint64_t repaired;  /* stacks whose outer frames are those of another sample */
-	uint64_t shortened; /* stacks of whose middle frames were left out */
+	uint64_t repaired;  /* stacks with outer frames of another sample */
+	uint64_t shortened; /* stacks without their middle frames */
 	uint64_t limited;   /* stacks cut by sp_analysis_stacks.max_frames */
-	uint64_t guessed;   /* stacks with a frame that was left by frame pointer, for want of better */
+	/* Stacks with a frame unwound by frame pointer, without unwind information. */
+	uint64_t guessed;
 	uint64_t system_stack; /* complete stacks to which Go's runtime changed from a goroutine's */
 	/* Heaviest first; none where all have samples, or whole CPUs were sampled. */
 	const struct sp_unsampled *unsampled;
@@ -329,7 +332,7 @@ struct sp_profile {
 	enum sp_mode mode;      /* other modes than SP_MODE_CPU: the profile is the sum of several events */
 	struct sp_times times;  /* parts of `weight`; in SP_MODE_CPU all are 0 */
 	uint64_t wait_samples;  /* samples of waits; `samples` are all */
-	uint64_t threads;       /* threads whose states are known */
+	uint64_t threads;       /* threads with known states */
 	uint64_t idle_threads, idle_ns; /* threads, and their time, that are left out of the profile, because
 					 * they only waited at one place (sp_analysis_samples.all_threads) */
 	/*

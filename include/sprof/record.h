@@ -57,7 +57,8 @@ SP_API const char *sp_record_type_name(uint32_t type);
  * after the other, stand where they were.
  */
 #define SP_MISC_SHORTENED (1 << 7)
-#define SP_MISC_GUESSED (1 << 8)  /* a frame was left by frame pointer for want of anything better */
+/* A frame was unwound by frame pointer, without unwind information. */
+#define SP_MISC_GUESSED (1 << 8)
 
 /* Complete, on a stack of its own: Go's runtime changed to it from a goroutine's, which was not copied. */
 #define SP_MISC_SYSTEM_STACK (1 << 9)
@@ -81,7 +82,7 @@ enum sp_misc_end {
 	SP_MISC_END_SWITCHED, /* a signal is handled on another stack: the one before was not copied */
 };
 
-/* When and where a record was made. Fields whose bit is not in `present` are 0. */
+/* Task, time, CPU and id of a record. Fields without their bit in `present` are 0. */
 struct sp_sample_id {
 	uint64_t present; /* PERF_SAMPLE_{TID,TIME,ID,STREAM_ID,CPU,IDENTIFIER} */
 	uint32_t pid, tid;
@@ -200,7 +201,7 @@ struct sp_build_id {
 	uint8_t build_id[20];
 	uint8_t build_id_size;
 	const char *filename;
-	uint16_t cpumode; /* PERF_RECORD_MISC_{USER,KERNEL,…}: whose file it is */
+	uint16_t cpumode; /* PERF_RECORD_MISC_{USER,KERNEL,…}: owner of the file */
 };
 
 /*
@@ -260,7 +261,7 @@ struct sp_aux_output_hw_id {
 	uint64_t hw_id;
 };
 
-/* HEADER_EVENT_TYPE, which nobody writes any more. */
+/* HEADER_EVENT_TYPE; no current tool writes it. */
 struct sp_header_event_type {
 	uint64_t id;
 	const char *name;
@@ -378,7 +379,7 @@ struct sp_registers {
 	size_t count;
 };
 
-/* SAMPLE. Fields whose bit is not in `present` (the attr's sample_type) are 0. */
+/* SAMPLE. Fields without their bit in `present` (the attr's sample_type) are 0. */
 struct sp_sample {
 	uint64_t present;
 	uint64_t ip;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A recording as a story: its records in the order of their times, each with what it means
- * (whose it is, and which code its addresses are of). The story is cut into batches, so that
- * several threads can read it at once, each with a teller of its own:
+ * Script: a recording's records in time order, each with its process, thread and the functions of
+ * its addresses. It is divided into batches. Several threads can read it at once, each with its own
+ * teller:
  *
  *	sp_script_open(ctx, reader, &options, &script);
  *	sp_teller_new(script, &teller);

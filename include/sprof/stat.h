@@ -215,9 +215,9 @@ SP_API struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span spa
 				     const struct sp_stat_row **ret) SP_MUST_CHECK;
 
 /*
- * The counts of a file, to be had by sp_stat_rows() and the like as if they were counted now. The
- * reader must outlive it. `aggregate` NULL: as the file says. Fails with SP_ERROR_FORMAT, and with
- * SP_ERROR_INVALID where the file holds no counts, or not what they shall be summed by.
+ * Loads the counts of a file. sp_stat_rows() and the other functions then work as after counting.
+ * The reader must outlive it. `aggregate` NULL: as in the file. Fails with SP_ERROR_FORMAT, and
+ * with SP_ERROR_INVALID if the file has no counts, or cannot be aggregated in that way.
  */
 SP_API struct sp_error *sp_stat_load(struct sp_ctx *ctx, struct sp_reader *reader,
 				     const enum sp_stat_aggregate *aggregate,

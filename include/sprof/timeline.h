@@ -23,9 +23,9 @@ struct sp_timeline_node {
 };
 
 /*
- * Sum of the samples of one thread whose stack ends at one node, in one time bin. In modes of time, weights
- * are those of the tree, and a wait that is longer than 1/500 of the recording has several cells, each at its
- * time; the first counts the sample.
+ * Sum of the samples of one thread with one node as the end of their stack, in one time bin. In
+ * modes of time, weights are those of the tree. A wait that is longer than 1/500 of the recording
+ * has several cells, each at its time; the first counts the sample.
  */
 struct sp_cell {
 	uint64_t time_ns; /* begin of the bin */

@@ -35,7 +35,7 @@ struct sp_unwinder_thread;
 struct sp_unwinder_options {
 	size_t size;      /* sizeof of this struct */
 	const char *arch; /* architecture as `uname -m` prints it; NULL: this machine's */
-	pid_t pid;        /* process of the address space, whose files are opened; 0: this process */
+	pid_t pid; /* process that owns the address space; its files are opened. 0: this process */
 };
 
 /* Makes an unwinder without modules. SP_ERROR_UNSUPPORTED: the architecture cannot be unwound. */

@@ -64,7 +64,7 @@ SP_API double sp_stat_mean_error(const struct sp_stat_mean *mean);
  */
 SP_API double sp_stat_mean_interval(const struct sp_stat_mean *mean);
 
-/* A file or the like, samples in which have no name: how many were told, why, and what to do. */
+/* A file in which samples have no name: number of samples, cause and remedy. */
 struct sp_nameless {
 	const char *module;
 	uint64_t samples;

@@ -23,9 +23,9 @@ struct sp_attr_field {
 };
 
 /*
- * All of them, by age: fields, flags, sample, branch and read format bits. *ret is the
- * caller's to free(); strings are static. Fails with cause and remedy where perf_event_open(2)
- * is not to be had at all.
+ * Lists all fields, by age: fields, flags, sample, branch and read format bits. The caller frees
+ * *ret by free(); strings are static. Fails, with cause and remedy, if perf_event_open(2) is not
+ * available.
  */
 SP_API struct sp_error *sp_attr_fields(struct sp_ctx *ctx, struct sp_attr_field **ret,
 				       size_t *count_ret) SP_MUST_CHECK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How many samples a recording lacks. One loss may be told three times: by LOST when
- * there is room again (which counts records of all kinds), by READ, and by the kernel's
- * own count of an event's lost samples, which recorders write at the end.
+ * Number of samples that a recording lacks. One loss may be reported three times: by LOST records
+ * (for all kinds of records, when the ring buffer has room again), by READ records, and by the
+ * event's count of lost samples, which recorders write at the end.
  */
 #ifndef SPROF_PRIVATE_LOSSES_H
 #define SPROF_PRIVATE_LOSSES_H
