@@ -159,7 +159,7 @@ static void drop_dead_fds(struct sp_capture *capture)
 	int count = epoll_wait(capture->epoll_fd, events, EVENTS_AT_ONCE, 0);
 	for (int i = 0; i < count; i++) {
 		int fd = events[i].data.fd;
-		/* A ring whose CPU is gone; what is in it comes with the timer. */
+		/* An offline CPU's ring buffer; the timer drains the rest of it. */
 		if (fd != capture->tasks.workload.pidfd && events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	}

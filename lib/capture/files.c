@@ -46,7 +46,7 @@ static struct sp_error *note_begin(struct sp_capture *capture, uint64_t begin_ns
 	return capture_note_threads(capture);
 }
 
-/* Notes the CPUs whose ring buffers may have lost records since the last that was read. */
+/* Notes the CPUs with ring buffers that may have lost records since the last record read. */
 static struct sp_error *note_lost_at_end(struct sp_capture *capture)
 {
 	struct ring_bank *bank = &capture->bank;

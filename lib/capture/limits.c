@@ -2,7 +2,7 @@
 /* Limits of a file: its size and its age. */
 #include "capture/recorder.h"
 
-/* Returns the file's largest size with this round's metadata, and so many bytes of samples. */
+/* Returns the file's largest size with this round's metadata and `samples` bytes of samples. */
 static uint64_t bytes_after(const struct sp_capture *capture, uint64_t samples)
 {
 	return recording_bytes_after(&capture->out, samples + capture->tasks.tracker.kept.count);

@@ -248,7 +248,10 @@ struct sp_error *capture_unwind_snapshots(struct sp_capture *capture)
 	return error;
 }
 
-/* `all`: of all threads that wait without a stack; else of those whose switch has no sample. */
+/*
+ * `all`: read the stack of each thread that waits without one; else only of those without a sample
+ * of their switch.
+ */
 static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 {
 	struct waits_thread thread;

@@ -32,7 +32,7 @@ struct off_cpu_state {
 	bool disabled;               /* all events are */
 	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */
 	uint64_t snapshot_ns, schedstat_ns; /* times of the next snapshots, and of the last notes */
-	uint32_t denied_pid;         /* first process whose stacks could not be read; 0: none */
+	uint32_t denied_pid;         /* first process with unreadable stacks; 0: none */
 	enum note_denied denied;     /* its missing right */
 };
 

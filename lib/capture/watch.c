@@ -9,18 +9,20 @@
 #define TIMER_NS 500000000
 
 /*
- * The same where a sample is written a round after it was taken, and what is copied of the
- * next ones depends on it.
+ * The same if stacks are unwound live. Samples are written a round late, and they decide about the
+ * size of the next stack copies.
  */
 #define UNWINDING_TIMER_NS 20000000
 
-/* With rings that go round nothing waits: side-band comes by how full its rings are. */
+/*
+ * Overwrite mode: samples are not drained; the watermark of the side-band rings wakes the recorder.
+ */
 #define FLIGHT_TIMER_NS 5000000000
 
 /* Rounds without a sample to unwind, after which rounds are rare. */
 #define QUIET_ROUNDS 25
 
-/* Again and again. */
+/* Sets the timer to a period of `ns`. */
 static struct sp_error *set_rate(struct sp_capture *capture, uint64_t ns)
 {
 	struct itimerspec when = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};

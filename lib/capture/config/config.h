@@ -4,7 +4,7 @@
  * the options by these functions, in this order:
  *
  *	config_find_unit()      the control group of a unit
- *	config_choose_target()  whose samples
+ *	config_choose_target()  tasks and CPUs to sample
  *	config_list_events()    events, CPUs, permissions
  *	config_choose_stacks()  call graph and size of the rings, before events are planned
  *	config_request()        the request for events; the session adds its AUX areas to it

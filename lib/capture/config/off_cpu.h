@@ -44,8 +44,8 @@ struct sp_error *off_cpu_add_events(struct event_specs *specs, const struct sp_c
 				    struct off_cpu *ret) SP_MUST_CHECK;
 
 /*
- * Whether wake-ups by threads that are not recorded can be told apart: events are opened for tasks, and the
- * place of the woken thread in samples is known.
+ * Returns whether wake-ups by threads outside the target can be identified: events are per task,
+ * and the position of the wakee in samples is known.
  */
 bool off_cpu_has_outside_wakers(const struct off_cpu *off_cpu, const struct event_plan *plan);
 

@@ -200,8 +200,8 @@ struct sp_error *alternate_open(struct alternate *alternate)
 }
 
 /*
- * Lowers the rate, or raises the period if the event's samples are interchangeable. Returns false for
- * events whose every occurrence is wanted.
+ * Lowers the rate, or raises the period if the event's samples are interchangeable. Returns false
+ * for events that are wanted at every occurrence.
  */
 static bool slow_down(struct perf_event_attr *attr)
 {

@@ -56,7 +56,9 @@ bool offline_cpu_is_short(const struct offline_cpu *offline_cpu, uint64_t now_ns
 void cpu_hotplug_init(struct cpu_hotplug *cpu_hotplug);
 void cpu_hotplug_deinit(struct cpu_hotplug *cpu_hotplug);
 
-/* Begins to watch CPUs, whose events are all open. Fails only without memory. */
+/*
+ * Starts to watch for hotplug. All events of the CPUs must be open. Fails only when out of memory.
+ */
 struct sp_error *cpu_hotplug_watch(struct cpu_hotplug *cpu_hotplug, const struct cpu_clock *clock,
 				   size_t cpu_count) SP_MUST_CHECK;
 

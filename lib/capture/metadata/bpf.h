@@ -11,7 +11,10 @@ int bpf_next_program(uint32_t *id);
 int bpf_open_program(uint32_t id);
 int bpf_open_types(uint32_t id);
 
-/* struct bpf_prog_info or bpf_btf_info, whose pointers and counts say what is wanted. */
+/*
+ * Reads a struct bpf_prog_info or bpf_btf_info. The caller sets its pointers and counts to request
+ * arrays.
+ */
 int bpf_object_info(int fd, void *info, uint32_t size);
 
 #endif

@@ -102,7 +102,7 @@ static struct sp_error *put_threads(struct synth *synth, uint32_t pid,
 	return NULL;
 }
 
-/* Whether an error only says that somebody has ended; it is freed then. */
+/* Returns whether the error means that a task has ended; then frees it. */
 static bool is_gone(struct sp_error **error)
 {
 	if (!*error || sp_error_code(*error) != SP_ERROR_NOT_FOUND)
@@ -136,8 +136,8 @@ static struct sp_error *put_mapping(struct synth *synth, uint32_t pid,
 }
 
 /*
- * One mapping of the whole machine at one place, of which neither the kernel's
- * records nor its queries speak: text alone would name it.
+ * [vsyscall] is mapped at one address for all processes. Neither the kernel's records nor its
+ * queries have it, only /proc/PID/maps.
  */
 static bool is_everywhere(const struct maps_entry *entry)
 {

@@ -52,16 +52,15 @@ struct sp_error *synth_vdso(struct synth *synth) SP_MUST_CHECK;
 struct sp_error *synth_bpf(struct synth *synth) SP_MUST_CHECK;
 
 /*
- * A process: a FORK and a COMM for each of `threads`, and its executable
- * mappings, once (MMAP2, with build-id where the kernel says it); of what the attr asks for,
- * NAMESPACES of each thread, and mappings of data. What is gone
- * meanwhile is left out. *complete_ret is false where its mappings could not be read
- * for want of rights.
+ * Writes the records of a process: FORK and COMM for each of `threads`, and its executable mappings
+ * once (MMAP2, with the kernel's build-id if any). If the attr requests them: NAMESPACES of each
+ * thread, and data mappings. Tasks that end meanwhile are omitted. *complete_ret is false if
+ * reading the mappings is not permitted.
  */
 struct sp_error *synth_process(struct synth *synth, uint32_t pid, const struct task_list *threads,
 			       bool *complete_ret) SP_MUST_CHECK;
 
-/* The same for a process whose threads' stat lines have been read already. */
+/* The same, if the stat lines of its threads have been read already. */
 struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,
 				     const struct task_stat *threads, size_t count,
 				     bool *complete_ret) SP_MUST_CHECK;
@@ -83,7 +82,10 @@ struct sp_error *synth_process_again(struct synth *synth, uint32_t pid,
  */
 struct sp_error *synth_cgroups(struct synth *synth) SP_MUST_CHECK;
 
-/* Processes and their threads. Adds the number of those whose mappings are not readable to *unreadable. */
+/*
+ * Processes and their threads. Adds the number of processes with unreadable mappings to
+ * *unreadable.
+ */
 struct sp_error *synth_processes(struct synth *synth, const struct task_list *processes,
 				 size_t *unreadable) SP_MUST_CHECK;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's record is an MMAP of process -1 whose file_offset is the address
- * of the symbol that its name ends in: a reader compares that with where its own
- * kernel image has _text, and knows how far the kernel was moved (KASLR).
+ * The kernel's record is an MMAP of process -1. Its file_offset is the address of the symbol at the
+ * end of its name. A reader compares that to _text in its kernel image, and gets the offset of
+ * KASLR.
  *
- * Where its code ends is the last but third line of kallsyms, too far away.
- * /proc/iomem says it to root; else the address space does.
+ * The end of the code is on the third last line of kallsyms, too far away. /proc/iomem has it for
+ * root; else it follows from the layout of the address space.
  */
 #include "capture/metadata/synth_internal.h"
 

@@ -64,7 +64,7 @@ static bool point_of_name(const struct tracepoint_formats *tracepoint_formats, c
 	       has_id(tracepoint_formats, ret->system, ret->name, event->attr.config);
 }
 
-/* Whoever of the system has that id. */
+/* Finds the tracepoint with that id in one system. */
 static bool point_of_system(const struct tracepoint_formats *tracepoint_formats, const char *system,
 			    uint64_t id, struct tracepoint *ret)
 {
@@ -80,7 +80,7 @@ static bool point_of_system(const struct tracepoint_formats *tracepoint_formats,
 	return false;
 }
 
-/* Whoever has that id: looked for in all there are. */
+/* Finds the tracepoint with that id in all systems. */
 static bool point_of_id(const struct tracepoint_formats *tracepoint_formats, uint64_t id,
 			struct tracepoint *ret)
 {
@@ -109,9 +109,9 @@ static struct sp_error *find_points(struct tracepoint_formats *tracepoint_format
 	return NULL;
 }
 
-/* -- What is said of them -------------------------------------------------- */
+/* -- TRACING_DATA -------------------------------------------------------------- */
 
-/* The text's size, in so many bytes, and the text. */
+/* Writes the text's size as an integer of `size_bytes` bytes, and the text. */
 static void put_text(struct tracepoint_formats *tracepoint_formats, size_t size_bytes, const char *text,
 		     size_t size)
 {

@@ -13,7 +13,7 @@
 #include "record/encode.h"
 #include "ring/aux.h"
 
-/* enum auxtrace_type of perf, of which AUXTRACE_INFO tells. */
+/* perf's enum auxtrace_type, the first word of AUXTRACE_INFO. */
 enum auxtrace_type {
 	AUXTRACE_NONE,
 	AUXTRACE_INTEL_PT,
@@ -58,7 +58,7 @@ struct sp_error *auxtrace_put_info(const struct sp_ctx *ctx, const struct auxtra
 				   const struct auxtrace_settings *settings,
 				   struct record_buffer *buffer) SP_MUST_CHECK;
 
-/* An area, and whose it is. */
+/* An AUX area, with its CPU or task. */
 struct auxtrace_area {
 	struct aux aux;
 	uint32_t index, cpu; /* number of the area; UINT32_MAX: of a task on any CPU */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * AUXTRACE_INFO: u32 type, u32 0, and words of u64 whose meaning depends on the type. They are
- * those of perf 6.1, in the order of its enums (INTEL_PT_PMU_TYPE, …), which newer ones read
- * as well.
+ * AUXTRACE_INFO: u32 type, u32 0, and words of u64. The type decides their meaning. They are those
+ * of perf 6.1, in the order of its enums (INTEL_PT_PMU_TYPE, …), which newer versions read, too.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "record/encode.h"
 
-/* A file whose mapping came without a build-id. */
+/* A file with a mapping without build-id. */
 struct dso_unknown {
 	const char *path;
 	uint32_t pid, maj, min; /* the first process that mapped it; the file's device */

@@ -48,7 +48,7 @@ static struct sp_error *remove_oldest(struct file_maker *maker, char *name)
 	CLEANUP_FREE char *oldest = maker->kept.items[0];
 	memmove(maker->kept.items, maker->kept.items + 1,
 		--maker->kept.count * sizeof(*maker->kept.items));
-	/* Somebody may have moved it away: all the better. */
+	/* Another program may have moved it away. */
 	if (unlink(oldest) && errno != ENOENT)
 		return error_os(errno, "cannot remove the old recording %s", oldest);
 	return NULL;

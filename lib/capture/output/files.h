@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The files of a recording: mostly one, or one behind the other, each of which stands alone.
- * When one ends is the drain's to say (rotation.c); how, and how the next begins, is done by the
- * thread that writes.
+ * The output files of a recording: usually one; with rotation, one after the other, each complete
+ * in itself. The drain decides when a file ends (rotation.c). The writer thread ends it and begins
+ * the next.
  */
 #ifndef CAPTURE_OUTPUT_FILES_H
 #define CAPTURE_OUTPUT_FILES_H

@@ -11,7 +11,7 @@
 #include "file/format.h"
 #include "writer/features_write.h"
 
-/* Adds TRACING_DATA; notes tracepoints whose format cannot be read. */
+/* Adds TRACING_DATA; notes tracepoints without a readable format. */
 static struct sp_error *describe_tracepoints(struct file_maker *maker, struct notes *notes)
 {
 	struct host_features *features = &maker->features;

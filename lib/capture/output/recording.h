@@ -124,7 +124,7 @@ void recording_abandon(struct recording *recording);
 /* Returns the bytes that closing the file adds to it, at most. */
 uint64_t recording_closing_bytes(const struct recording *recording);
 
-/* Returns the largest size that the file can have with so many more bytes, once it is closed. */
+/* Returns the largest size that the file can have after `more` bytes, once it is closed. */
 uint64_t recording_bytes_after(const struct recording *recording, uint64_t more);
 
 /* Returns how large this file may become; 0: no limit. *ends_ret: the recording ends there. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When a file ends. Limits are looked at before a round is written, of which it is known then how
- * large it can be, so that no file becomes larger than was asked for:
+ * Rotation: decides when a file ends. Limits are checked before a round is written. The round's
+ * largest size is known then, so that no file exceeds its limit:
  *
  *	--switch-output=SIZE: of each ring an equal part is taken, as much as fits, and the rest goes
  *	to the next file, or files. One that has no room for a record takes the rest of the round.
  *	--max-size: the same, and recording ends.
  *
- * A file begins with what lives (live_state.h), as of the oldest sample that can still come, so that
- * samples need nothing of the file before.
+ * A file begins with what lives (live_state.h), as of the oldest sample that can still come, so
+ * that samples need nothing of the file before.
  */
 #ifndef CAPTURE_OUTPUT_ROTATION_H
 #define CAPTURE_OUTPUT_ROTATION_H

@@ -27,7 +27,7 @@
 /* Number of free chunks that keep their memory. */
 #define WARM_MAX 8
 
-/* With so many submitted, one that is not full can wait. */
+/* If N chunks are submitted, a partly filled one can wait. */
 #define BACKLOG 2
 
 struct write_queue_chunk {

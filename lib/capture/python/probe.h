@@ -8,7 +8,7 @@
 #include "python/frames.h"
 #include "unwind/memory.h"
 
-/* Threads whose state's address a probe remembers. */
+/* Number of threads for which a probe caches the address of the state. */
 #define PYTHON_THREADS_KNOWN 256
 
 /* Largest part of a stack copy that is compared with memory. */

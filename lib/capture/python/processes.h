@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "python/layout.h"
 
-/* Number of ended processes whose samples may still be unwound. */
+/* Number of ended processes with samples that may still be unwound. */
 #define PYTHON_ENDED_MAX 64
 
 enum python_state {

@@ -93,12 +93,12 @@ struct sp_error *drain_groups_make(const struct sp_ctx *ctx, enum sp_capture_thr
 size_t drain_groups_wanted(const struct capture_options *options, size_t cpus, uint32_t stack_bytes)
 {
 	const struct sp_capture_buffers *buffers = &options->buffers;
-	/* Rings that go round are not drained. */
+	/* Ring buffers in overwrite mode are not drained. */
 	if (buffers->overwrite)
 		return 0;
 	switch (buffers->threads) {
 	case SP_CAPTURE_THREADS_AUTO:
-		/* Whoever wants to be woken for each sample has it written at once. */
+		/* With a wake-up for N samples, samples are written at once, without a relay. */
 		if (buffers->wakeup_samples || options->sampling.samples == SP_OFF)
 			return 0;
 		return drain_threads_worthwhile(cpus, stack_bytes);

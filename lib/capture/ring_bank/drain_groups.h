@@ -9,8 +9,9 @@
 #include "proc/sysfs.h"
 
 /*
- * Returns the number of threads for so many CPUs: as the options say, else by how fast rings fill (by
- * the bytes of stacks in each sample) and how many there are. 0: the round drains by itself.
+ * Returns the number of drain threads for `cpus` CPUs: from the options, else from the number of
+ * CPUs and the bytes of stack copies in each sample, which determine how fast rings fill. 0: the
+ * round drains itself.
  */
 size_t drain_groups_wanted(const struct capture_options *options, size_t cpus, uint32_t stack_bytes);
 

@@ -14,9 +14,11 @@
 #include "base/io.h"
 #include "base/wakeup.h"
 
-/* Copies of stacks come in so fast that a thread of its own looks after each CPU, up to so many; */
+/* Stack copies fill rings fast: each CPU has its own thread, or */
 #define CPUS_EACH 16
-/* beyond, as after small samples on large machines, a thread has so many. */
+/*
+ * beyond CPUS_EACH CPUs, CPUS_SHARED share one. Small samples need threads only above CPUS_SMALL.
+ */
 #define CPUS_SHARED 8
 #define CPUS_SMALL 64
 #define CPUS_SHARED_SMALL 32

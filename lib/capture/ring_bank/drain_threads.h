@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that keep the kernel's rings empty. Each has some CPUs, stays on them where it may,
- * and does no more than move what is in their rings to where there is room (ring/relay.h): so
- * rings need to hold only what comes until it is woken, whatever the rest of the recorder is at.
- * Who writes the file reads on from there, all CPUs in one, as if that were the rings.
+ * Drain threads. Each drains the rings of some CPUs, and runs on these CPUs if it may. It only
+ * moves records to a relay in unlocked memory (ring/relay.h). So a ring needs room only for the
+ * records until its thread is woken, however busy the rest of the recorder is. The writer reads
+ * from the relays, all CPUs in one, as if they were the rings.
  *
- * A thread that stays on a CPU is woken beside those that are sampled there, and is let in as
- * one of them; elsewhere it may stand behind others.
+ * A thread that runs on a sampled CPU competes with the sampled tasks there, and is scheduled as
+ * one of them. On another CPU it might have to wait longer.
  */
 #ifndef CAPTURE_RING_BANK_DRAIN_THREADS_H
 #define CAPTURE_RING_BANK_DRAIN_THREADS_H
@@ -41,7 +41,7 @@ struct drain_threads_options {
 	bool by_reader;       /* only drain_threads_move() moves: for a reader that changes records */
 };
 
-/* Threads run from here on; they take no signals. Rings are theirs until drain_threads_free(). */
+/* Starts the threads; they block all signals. They own the rings until drain_threads_free(). */
 struct sp_error *drain_threads_new(const struct drain_threads_options *options,
 				   struct drain_threads **ret) SP_MUST_CHECK;
 /* Ends them; what was not moved stays in the kernel's rings. NULL is allowed. */
@@ -56,7 +56,7 @@ int drain_threads_fd(const struct drain_threads *drain_threads);
 /* Whether the reader has to watch the kernel's rings itself. */
 bool drain_threads_is_by_reader(const struct drain_threads *drain_threads);
 
-/* Moves all there is, be it worth waking a thread or not. The reader's. */
+/* Moves all records, even if they are too few to wake a thread. Only the reader calls it. */
 void drain_threads_move(struct drain_threads *drain_threads);
 
 /* Whether some record may have found no room in the kernel's ring of a place. */
@@ -73,8 +73,8 @@ struct drain_threads_counts {
 struct drain_threads_counts drain_threads_counts(const struct drain_threads *drain_threads);
 
 /*
- * How many threads for so many CPUs: 0 where one that does all is as good. `stack_bytes`: copied
- * into each sample.
+ * Returns the number of threads for `cpus` CPUs; 0: one thread for everything is as good.
+ * `stack_bytes`: stack copy in each sample.
  */
 size_t drain_threads_worthwhile(size_t cpus, uint32_t stack_bytes);
 

@@ -44,7 +44,7 @@ static const struct rewrite_name *rename_at(const struct rewrite *rewrite, struc
 	return name;
 }
 
-/* PERF_SAMPLE_READ, of which each value has its event's id. */
+/* PERF_SAMPLE_READ, with an event id in each value. */
 static void rename_values(const struct rewrite *rewrite, uint64_t format, struct ring *ring,
 			  uint64_t position, uint64_t end)
 {

@@ -162,7 +162,10 @@ uint64_t ring_bank_round_bytes(const struct ring_bank *bank)
 	return bytes;
 }
 
-/* Ends the round in a ring after so many bytes of whole records; returns whether it has any. */
+/*
+ * Ends the round in a ring after at most `bytes` bytes of whole records; returns whether it has
+ * any.
+ */
 static bool end_after(struct ring_bank *bank, size_t index, uint64_t bytes)
 {
 	const struct ring *ring = ring_bank_ring(bank, index);

@@ -22,7 +22,7 @@
 /* Largest record. A ring with more free bytes than this has lost no record. */
 #define RING_RECORD_MAX 65536
 
-/* A CPU, and the file descriptors (borrowed) whose rings are mapped. */
+/* A CPU, and the file descriptors (borrowed) of its mapped rings. */
 struct ring_place {
 	uint32_t cpu;
 	int metadata_fd, samples_fd;
@@ -58,8 +58,8 @@ struct sp_error *ring_bank_init(struct ring_bank *bank, const struct ring_place 
 void ring_bank_deinit(struct ring_bank *bank);
 
 /*
- * Maps all rings with so many bytes of data. SP_ERROR_LIMIT: they are more than may be locked. After
- * an error, no ring is mapped.
+ * Maps all rings with the given bytes of data. SP_ERROR_LIMIT: they exceed the limit of locked
+ * memory. After an error, no ring is mapped.
  */
 struct sp_error *ring_bank_map(struct ring_bank *bank, size_t metadata_bytes,
 			       size_t sample_bytes) SP_MUST_CHECK;

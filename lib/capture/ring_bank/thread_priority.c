@@ -47,7 +47,7 @@ struct sp_error *thread_priority_begin(struct thread_priority *thread_priority, 
 		wanted.nice = before.nice < NICE ? before.nice : NICE;
 	}
 	if (!realtime && !normal)
-		return NULL; /* somebody has decided otherwise */
+		return NULL; /* the user has chosen a policy */
 	bool changed = set(wanted) == 0;
 	if (!changed && realtime)
 		return error_set_remedy(error_os(errno, "real-time priority %u", realtime),

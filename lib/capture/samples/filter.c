@@ -161,7 +161,7 @@ static bool is_throttling(uint32_t type)
 	return type == PERF_RECORD_THROTTLE || type == PERF_RECORD_UNTHROTTLE;
 }
 
-/* A record whose event is not listed in the file: perf would refuse it. */
+/* A record of an event that is not listed in the file: perf would reject it. */
 static void decide_on_unlisted(struct filter *filter, const struct record_values *record,
 			       struct decision *ret)
 {

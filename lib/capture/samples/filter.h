@@ -21,7 +21,7 @@ struct filter_counts {
 	uint64_t samples;   /* kept */
 	uint64_t weight;    /* the sum of their periods; without fields.sample_period: their count */
 	uint64_t filtered;  /* samples of tasks that are not followed, or wake-ups of such tasks */
-	uint64_t ended;     /* samples of tasks so far ended that the kernel did not say whose */
+	uint64_t ended;     /* samples without pid: their tasks had ended */
 	uint64_t lost;      /* by LOST and LOST_SAMPLES records, of all processes */
 	double lost_own;    /* estimate of the target's part, by its share of the neighbours */
 	uint64_t throttled; /* THROTTLE records */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Unwinding while recording: samples with copies of stacks are taken out of the rings as
- * fast as they can be copied, unwound by threads, and written with call chains. Where
- * the threads cannot keep up, samples are written without the user's calls, and counted.
+ * Live unwinding: copies samples with stack copies out of the rings at once, unwinds them in worker
+ * threads, and writes them with call chains. If the workers are too slow, samples are written
+ * without the user's call chain, and counted.
  *
- * All functions are the drain's.
+ * Only the drain's thread calls these functions, except live_unwind_on_arrival().
  */
 #ifndef CAPTURE_SAMPLES_LIVE_UNWIND_H
 #define CAPTURE_SAMPLES_LIVE_UNWIND_H
@@ -50,17 +50,17 @@ struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint3
 				    uint64_t time_ns) SP_MUST_CHECK;
 
 /*
- * Takes a SAMPLE, which may be released then. It is written with `id`; 0: it only helps, and is
- * not.
- * SP_ERROR_FORMAT where it is not what the event says: it is lost.
+ * Copies a SAMPLE; the ring may release it then. It is written with `id`; 0: it only helps to
+ * complete other stacks, and is not written. SP_ERROR_FORMAT if it does not match the attr: the
+ * sample is lost.
  */
 struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct ring *ring,
 				 const struct record_values *record, uint64_t id) SP_MUST_CHECK;
 
 /*
- * Looks at samples in [ring->tail, end) that have just arrived, ahead of live_unwind_add(): what is only
- * in the process's memory is read. From any thread, with a probe of its own (live_unwind_probe_new(), NULL
- * when out of memory, or if there is nothing to read; free()).
+ * Examines samples in [ring->tail, end) that have just arrived, before live_unwind_add(): reads
+ * data that only the process's memory has. Any thread may call it, with a probe of its own
+ * (live_unwind_probe_new(), NULL when out of memory, or if there is nothing to read; free()).
  */
 struct python_probe *live_unwind_probe_new(struct live_unwind *live_unwind);
 void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe *probe,
@@ -77,19 +77,19 @@ int live_unwind_alarm_fd(const struct live_unwind *live_unwind);
 void live_unwind_alarm(struct live_unwind *live_unwind, bool on);
 
 /*
- * Lets what was taken be unwound, and writes what has been. *wrote_ret: anything. Samples of `waits` (NULL:
- * none) go there instead.
+ * Submits the added samples to the workers, and writes the unwound ones to `batch`, or to `waits`
+ * (NULL: none) if they belong to a wait. Sets *wrote_ret if any was written.
  */
 struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits *waits,
 				   struct batch *batch, bool *wrote_ret) SP_MUST_CHECK;
 
-/* Waits until all that was taken is unwound; it is to be written then. */
+/* Waits until all added samples are unwound; live_unwind_write() then writes them. */
 struct sp_error *live_unwind_wait(struct live_unwind *live_unwind) SP_MUST_CHECK;
 
-/* The time of the oldest sample that is not written; UINT64_MAX: there is none. */
+/* Returns the time of the oldest unwritten sample; UINT64_MAX: there is none. */
 uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind);
 
-/* Nothing before that time will be taken any more. */
+/* Discards state before that time: no older sample will be added. */
 struct sp_error *live_unwind_expire(struct live_unwind *live_unwind, uint64_t before_ns) SP_MUST_CHECK;
 
 /* A new file begins: names that samples need are written to it again. */
@@ -100,8 +100,9 @@ struct live_unwind_counts {
 	struct sp_capture_stacks stacks;
 	struct stack_sizes sizes;
 	uint64_t cuts[STACK_CUTS]; /* stacks that stay truncated, by cause */
-	uint64_t alone;              /* and how many of these share no frame with a whole one */
-	uint64_t prefaulted, refused; /* stacks whose missing pages were read, or could not be */
+	uint64_t alone;              /* number of these that share no frame with a whole stack */
+	/* Stacks with missing pages that were read, or could not be. */
+	uint64_t prefaulted, refused;
 	uint32_t refused_pid;
 	uint64_t cpu_ns;
 	struct unwind_stats unwinder;

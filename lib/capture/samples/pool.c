@@ -277,7 +277,7 @@ void pool_wait(struct pool *pool)
 
 uint64_t pool_oldest_ns(const struct pool *pool)
 {
-	/* Only the drain, whose function this is, moves what is looked at. */
+	/* Only the drain's thread calls this, and only it changes the list of chunks. */
 	uint64_t oldest_ns = pool->open && pool->open->used ? pool->open->oldest_ns : UINT64_MAX;
 	for (uint64_t i = pool->collected; i < pool->submitted; i++) {
 		const struct chunk *chunk = pool->circle[i % pool->options.chunks];

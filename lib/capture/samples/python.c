@@ -8,7 +8,7 @@
 #include "capture/python/probe.h"
 #include "capture/python/shots.h"
 
-/* Processes whose code objects a worker remembers. */
+/* Number of processes with cached code objects in a worker. */
 #define KNOWN_PROCESSES 16
 
 struct python {

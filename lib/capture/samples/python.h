@@ -65,8 +65,9 @@ struct python_counts {
 	uint64_t samples;  /* samples of Python processes */
 	uint64_t groups;   /* calls of the evaluation function: its frames */
 	uint64_t inserted; /* calls with Python frames */
-	uint64_t dropped;  /* calls with too many frames, or whose thread had run on before the reading */
-	uint64_t unreadable; /* samples whose Python frames cannot be read at all */
+	/* Calls with too many frames, or of threads that ran on before the reading. */
+	uint64_t dropped;
+	uint64_t unreadable; /* samples with unreadable Python frames */
 };
 void python_counts_add(struct python_counts *sum, const struct python_worker *worker);
 

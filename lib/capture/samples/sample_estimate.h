@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Estimates from counts of samples: what was lost, and whose samples these were. */
+/* Estimates from counts of samples: lost samples, and the target's part of them. */
 #ifndef CAPTURE_SAMPLES_SAMPLE_ESTIMATE_H
 #define CAPTURE_SAMPLES_SAMPLE_ESTIMATE_H
 
 #include "capture/event_control/losses.h"
 #include "capture/samples/filter.h"
 
-/* Returns the number of lost samples, of all tasks whose samples are in the rings. */
+/* Returns the number of lost samples of all tasks, including filtered ones. */
 uint64_t sample_estimate_lost(const struct filter_counts *counts, const struct losses *losses);
 
 /*
- * Returns the number of lost samples of the followed tasks, whose samples are filtered from those of other
- * tasks. `used_ns`: the followed tasks' CPU time, where samples have their CPU time as their weight; 0:
- * unknown.
+ * Returns the number of lost samples of the followed tasks; samples of other tasks were filtered.
+ * `used_ns`: CPU time of the followed tasks, if samples have CPU time as weight; 0: unknown.
  */
 uint64_t sample_estimate_lost_own(const struct filter_counts *counts, const struct losses *losses,
 				  uint64_t used_ns);

@@ -40,13 +40,13 @@ void sample_path_deinit(struct sample_path *path);
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes,
 					 size_t size) SP_MUST_CHECK;
 
-/* Records waits from now on, and takes them over. */
+/* Records waits from now on. Takes ownership of `waits`. */
 void sample_path_record_waits(struct sample_path *path, struct waits *waits);
 
 /* Decides on wake-ups from now on. The ids of their events are added to path->wakeups. */
 void sample_path_filter_wakeups(struct sample_path *path, const struct wakeups_options *options);
 
-/* Another file begins, which lacks what is written once. */
+/* Prepares for a new file, which lacks the names and other data that are written once. */
 void sample_path_restart(struct sample_path *path);
 
 /*
@@ -87,7 +87,7 @@ uint64_t sample_path_oldest_ns(const struct sample_path *path);
 /* The same, or of a wait that is not written yet. */
 uint64_t sample_path_unwritten_ns(const struct sample_path *path);
 
-/* No sample before that time will come any more. */
+/* Discards state before that time: no older sample will come. */
 struct sp_error *sample_path_expire(struct sample_path *path, uint64_t before_ns) SP_MUST_CHECK;
 
 #endif

@@ -47,7 +47,7 @@ struct sp_error *stack_hold_add(struct stack_hold *stack_hold, const struct stac
 struct stack_hold_counts {
 	uint64_t repaired, truncated, shortened;
 	uint64_t cuts[STACK_CUTS]; /* truncated stacks, by cause */
-	uint64_t alone; /* truncated stacks whose outermost frame is in no whole stack */
+	uint64_t alone; /* truncated stacks with an outermost frame that no whole stack has */
 };
 
 /*

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's copy of a stack ends at the first page that was never prefaulted: a large
- * frame whose owner has not used all of it hides all of its callers. Such pages are made
- * present by reading a byte of each from outside, so that the next copies are whole. What
- * is read is thrown away: it is of another moment than the sample, and unwinding it
- * gives stacks that are plausible and wrong.
+ * The kernel's copy of a stack ends at the first page that was never prefaulted: an unused part of
+ * a large frame hides all of its callers. The recorder makes such pages present by reading a byte
+ * of each, so that the next copies are whole. It discards the bytes: they are of another moment
+ * than the sample, and unwinding them gives plausible, but wrong stacks.
  *
  * One object for each thread that unwinds.
  */
@@ -22,7 +21,7 @@ struct stack_prefault {
 	size_t page_size;
 	uint64_t prefaulted;   /* times */
 	uint64_t refused;   /* times that it is not allowed */
-	uint32_t refused_pid; /* the first whose memory may not be read */
+	uint32_t refused_pid; /* the first process with memory that may not be read */
 	uint64_t began_ns;  /* start of a period, and reads in it */
 	uint32_t times;
 	struct {
@@ -31,7 +30,7 @@ struct stack_prefault {
 	} places[TOUCH_PLACES]; /* seen lately, each in its one place */
 };
 
-/* A stack of which the kernel gave `good` of the `asked` bytes above `sp`. */
+/* A stack; the kernel copied `good` of the `asked` bytes above `sp`. */
 struct prefault_stack {
 	uint32_t pid;
 	uint64_t sp;

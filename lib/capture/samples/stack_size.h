@@ -20,7 +20,7 @@ struct stack_sizes {
 	uint64_t cut;     /* stacks */
 	uint64_t known;   /* cut stacks with a known size: */
 	uint64_t steps[STACK_SIZE_STEPS + 1]; /* up to (i + 1) KiB; the last: more */
-	uint64_t looked_ns; /* a look at /proc is taken so long after the last one */
+	uint64_t looked_ns; /* time of the last read of /proc; the next one waits for a while */
 	struct {
 		uint32_t tid;
 		uint64_t low, high;

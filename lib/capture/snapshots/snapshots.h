@@ -45,9 +45,9 @@ struct snapshots_options {
 	uint32_t stack_bytes;               /* maximum size of a stack copy: 8 to SNAPSHOT_STACK_MAX */
 	size_t files_max;                   /* maximum number of open files, at least 1 */
 	/*
-	 * Reads memory of a thread's process up to the first byte that cannot be read. Returns the number of
-	 * bytes read; 0: errno is set. NULL: process_vm_readv(2). A process whose first thread has ended is
-	 * found only by its other threads.
+	 * Reads memory of a thread's process up to the first unreadable byte. Returns the number of
+	 * bytes read; 0: errno is set. NULL: process_vm_readv(2). If the first thread of a process
+	 * has ended, only its other threads find it.
 	 */
 	size_t (*read_memory)(void *arg, uint32_t tid, uint64_t address, size_t size, void *ret);
 	uint64_t (*now)(void *arg);         /* Returns the time of the recording's clock in ns. */

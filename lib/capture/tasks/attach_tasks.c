@@ -7,8 +7,8 @@
 #include "capture/tasks/places.h"
 
 /*
- * Limit of passes: a process whose every thread creates the next one and ends may never be covered.
- * A note reports that.
+ * Limit of passes: in a process with threads that create the next one and end, no pass may be the
+ * last. A note reports that.
  */
 #define PASSES_MAX 100
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tasks with events, while a running process is attached to task by task.
- * Events are inherited by what a task makes, so a task is covered because its
- * events were opened, or from birth on. Of a task made while its parent's events
- * were being opened, nothing tells: it is uncovered until events of its own are
+ * Tasks with events, while a running process is attached to task by task. New tasks inherit events,
+ * so a task is covered because its events were opened, or from birth on. For a task created while
+ * its parent's events were being opened, that is unknown: it is uncovered until its own events are
  * opened, and may then be sampled twice (double_sampling.h).
  *
- * What is certain: a task's forks come one after the other. One whose FORK record
- * is older than the opening inherited nothing. The first one after the opening
- * may have begun before it; all further ones inherit, as do all forks of a task
- * that was covered from birth.
+ * A task's forks come one after the other. A fork with a FORK record older than the opening
+ * inherited nothing. The first one after the opening may have begun before it; all further ones
+ * inherit, as do all forks of a task that was covered from birth.
  */
 #ifndef CAPTURE_TASKS_COVERAGE_H
 #define CAPTURE_TASKS_COVERAGE_H

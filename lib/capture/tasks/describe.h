@@ -13,8 +13,8 @@
 struct sp_error *tasks_describe_system(struct recorded_tasks *tasks, struct event_set *set) SP_MUST_CHECK;
 
 /*
- * Describes `processes`, or all processes of the system. Adds notes about those whose mappings cannot
- * be read.
+ * Describes `processes`, or all processes of the system. Adds notes about those with unreadable
+ * mappings.
  */
 struct sp_error *tasks_describe_processes(struct recorded_tasks *tasks) SP_MUST_CHECK;
 

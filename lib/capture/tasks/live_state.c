@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A process keeps copies of its mappings' records, one behind the other; a fork copies them all,
- * which costs less than sharing them would in what has to be kept right. Whose they are is
- * put into them when they are written.
+ * A process has copies of its mappings' records in one buffer. A fork copies the buffer: sharing it
+ * would need more code to stay correct. Records get their pid and tid when they are written.
  */
 #include "capture/tasks/live_state.h"
 
@@ -218,7 +217,7 @@ static void set_task(const struct live_state *live_state, uint8_t *record, uint3
 	bytes_set_u32(record + trailer + 4, tid);
 }
 
-/* A name, or namespaces, as the parent has them; NULL is no news. */
+/* Copies the parent's COMM or NAMESPACES record; NULL: the parent has none. */
 static bool inherit(const struct live_state *live_state, uint8_t **slot, const uint8_t *parents,
 		    uint32_t pid, uint32_t tid)
 {

@@ -39,7 +39,7 @@ struct membership {
 	uint32_t free_list;  /* index + 1, linked by `older` */
 	size_t chained;      /* spans that have an older one */
 	struct u64map live;  /* tid -> pid, of members that have not ended */
-	/* Numbers whose task has ended, the oldest first, from `ended_begin` on. */
+	/* Ids of ended tasks, oldest first, from `ended_begin` on. */
 	struct { VEC(struct membership_end); } ended;
 	size_t ended_begin;
 	struct u64map threads; /* by process: pid -> how many of `live` are its */

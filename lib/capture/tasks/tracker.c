@@ -129,7 +129,7 @@ static bool is_sorted(const struct tracker *tracker)
 	return true;
 }
 
-/* A membership of processes beside the one of threads. */
+/* Returns whether there is a membership of processes in addition to the one of threads. */
 static bool has_spaces(const struct tracker *tracker)
 {
 	return tracker->spaces && tracker->spaces != tracker->membership;
@@ -209,7 +209,7 @@ static bool on_record(struct tracker *tracker, const struct ring *ring,
 	return true;
 }
 
-/* Without a body that says whose they are: the task that ran is in the trailer. */
+/* Records without pid and tid in their body: the trailer has those of the task that ran. */
 static bool is_of_who_ran(uint32_t type)
 {
 	return type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE ||

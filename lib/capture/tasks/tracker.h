@@ -33,8 +33,8 @@ struct tracker {
 	const struct rewrite *rewrite; /* NULL: nothing is to be changed */
 	struct membership *membership; /* the followed tasks; NULL: all */
 	/*
-	 * The processes whose records are kept: `membership`, if that is by process, or
-	 * one by process beside it, since what one thread maps the others use.
+	 * Processes with metadata records to write: `membership` if it is by process, else one by
+	 * process in addition, because threads share mappings.
 	 */
 	struct membership *spaces;
 	struct membership *threads; /* followed tasks by thread, if `membership` is not; NULL: not needed */

@@ -19,8 +19,9 @@ static bool is_selected(const struct waiting_thread *thread, uint64_t duration_n
 }
 
 /*
- * Returns the period of a wait found by a snapshot, whose reading took `read_ns`. The thread was off the CPU
- * all that time: the probability to find such a wait is the rest of its duration / interval.
+ * Returns the period of a wait found by a snapshot, which took `read_ns` to read. The thread was
+ * off the CPU all that time: the probability to find such a wait is the rest of its duration /
+ * interval.
  */
 static uint64_t snapshot_period(uint64_t duration_ns, uint64_t read_ns, uint64_t interval_ns)
 {

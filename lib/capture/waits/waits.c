@@ -142,9 +142,9 @@ static struct waits_thread describe(const struct waiting_thread *thread)
 }
 
 /*
- * Returns whether the thread may wait without a stack. A thread that ran at its last record may wait now:
- * without it, snapshots would prefer threads whose waits are longer than the age of the records.
- * *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
+ * Returns whether the thread may wait without a stack. A thread that ran at its last record may
+ * wait now: without it, snapshots would prefer threads with waits longer than the age of the
+ * records. *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
  */
 static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret, bool *unsampled_ret)
 {
