@@ -43,8 +43,8 @@ void event_attr_set_sideband(const struct event_asked *asked, const struct event
 			     bool kernel, struct perf_event_attr *attr);
 
 /*
- * Leaf functions of arm64 keep their return address in register x30, to which no frame pointer leads.
- * It is recorded beside frame pointer chains, as perf does. 0 on other architectures.
+ * Register x30 of arm64: leaf functions keep their return address there, where no frame pointer
+ * leads. It is recorded with frame pointer chains, as perf does. 0 on other architectures.
  */
 #if defined(__aarch64__)
 #define EVENT_LEAF_REGISTERS (UINT64_C(1) << 30)

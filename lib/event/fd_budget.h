@@ -19,8 +19,8 @@ struct event_demand {
 uint64_t demand_files(const struct event_demand *demand);
 
 /*
- * Bytes of kernel memory, without the rings. Measured with Linux 6.18 on x86-64: 1,670 bytes for each
- * event, of which the event has 1,352 and its file 192.
+ * Returns the bytes of kernel memory, without the rings. Linux 6.18 on x86-64 uses 1,670 bytes for
+ * each event: 1,352 for the event, 192 for its file.
  */
 uint64_t demand_kernel_bytes(const struct event_demand *demand);
 

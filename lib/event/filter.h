@@ -7,10 +7,10 @@
 #include "event/open.h"
 
 /*
- * Sets the filter of each of the plan's events that has one, on trial, for the plan's scope. Fails
- * with SP_ERROR_INVALID where the kernel does not take it, in its own words where they are to be
- * had (root, by an instance of ftrace that is made for that and removed), and with
- * SP_ERROR_UNSUPPORTED where the event is of a kind that has no filters.
+ * Sets the filters of the plan's events, on trial, for the plan's scope. Fails with
+ * SP_ERROR_INVALID if the kernel rejects one. The message quotes the kernel if it can be read (as
+ * root, from a temporary instance of ftrace). Fails with SP_ERROR_UNSUPPORTED for kinds of events
+ * that have no filters.
  */
 struct sp_error *event_filters_check(const struct event_kernel *kernel, const struct sp_ctx *ctx,
 				     const struct event_plan *plan, uint32_t cpu) SP_MUST_CHECK;

@@ -86,8 +86,8 @@ static inline bool event_is_not_inherited(const struct event_spec *spec)
 }
 
 /*
- * Returns the name of an event of which only the mode `mode` ('u' or 'k') is left: "cycles:u" for
- * "cycles", "cycles:upp" for "cycles:ukpp". Tracepoints keep their name. NULL when out of memory.
+ * Returns the name of an event reduced to the mode `mode` ('u' or 'k'): "cycles:u" for "cycles",
+ * "cycles:upp" for "cycles:ukpp". Tracepoints keep their name. NULL when out of memory.
  */
 const char *event_name_with_mode(struct arena *arena, const char *name, char mode);
 

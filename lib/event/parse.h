@@ -130,7 +130,7 @@ struct event_spec {
 struct event_specs {
 	VEC(struct event_spec);
 	struct arena arena;
-	int32_t pid; /* process whose memory mem:PATH:SYMBOL is in; 0: none runs yet */
+	int32_t pid; /* process that has the memory of mem:PATH:SYMBOL; 0: none runs yet */
 };
 
 void event_specs_deinit(struct event_specs *specs);

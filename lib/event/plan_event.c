@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each event is opened once on trial, with all its attributes and for the scope
- * that the recording will have. What the kernel answers decides the next try:
+ * Each event is opened once on trial, with all its attributes and for the scope that the recording
+ * will have. What the kernel answers decides the next try:
  *
  *	ENOENT ENODEV EOPNOTSUPP   no such counter: cycles become cpu-clock
  *	EOPNOTSUPP EINVAL          first idle times not excluded (arm64's counters cannot),
  *	                           then less precise, then guests not excluded
  *	EACCES EPERM               without the kernel
  *
- * A step that nobody typed the opposite of (precision of `P`, exclude_guest, exclude_idle)
- * is silent; the others are notes.
+ * Steps that revoke a default (precision of `P`, exclude_guest, exclude_idle) are silent. Steps
+ * that revoke an option of the user add a note.
  */
 #include <stdio.h>
 #include <string.h>

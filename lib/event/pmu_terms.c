@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events of PMUs. A term is a field, or a named event in sysfs, whose file has terms itself
- * ("event=0x3c,umask=1", or "event=0x13,core=?", where the user gives core=1). As in perf, config= and
- * similar terms are applied first, and fields are added to them.
+ * Events of PMUs. A term is a field, or a named event in sysfs. The event's file has terms itself
+ * ("event=0x3c,umask=1", or "event=0x13,core=?": then the user gives core=1). As in perf, config=
+ * and similar terms are applied first, and fields are added to them.
  */
 #include "event/parser.h"
 

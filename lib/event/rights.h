@@ -99,11 +99,11 @@ struct ring_pages {
 };
 
 /*
- * The largest rings, up to `wanted`, of which `cpu_count` pairs fit what may be locked
- * (perf_event_mlock_kb for each CPU, RLIMIT_MEMLOCK, CAP_IPC_LOCK), side-band first; a
- * note says when they are smaller than wanted. Others of the same user share the
- * budget, so mmap can still fail with EPERM: then rights_shrink_rings(). `wanted`
- * need not be powers of two: they are rounded up.
+ * Returns the largest rings, up to `wanted`, such that `cpu_count` pairs fit the limit of locked
+ * memory (perf_event_mlock_kb for each CPU, RLIMIT_MEMLOCK, CAP_IPC_LOCK), side-band first. Adds a
+ * note if they are smaller than wanted. The user's other processes share the limit, so mmap can
+ * still fail with EPERM: call rights_shrink_rings() then. `wanted` need not be powers of two: they
+ * are rounded up.
  */
 struct sp_error *rights_fit_rings(const struct rights *rights, uint32_t cpu_count,
 				  struct ring_pages wanted, struct event_notes *notes,

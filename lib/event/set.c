@@ -257,7 +257,7 @@ static void run_on(int32_t cpu)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* Opening many places by several threads, each of which takes the places of one CPU at a time. */
+/* Opens many places by several threads. Each thread takes the places of one CPU at a time. */
 struct opening {
 	const struct event_set *set;
 	enum event_role role;
