@@ -45,7 +45,8 @@ bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry,
 
 /*
  * Returns whether the entry's code sets up a frame pointer somewhere: the CFA depends on it, or, on
- * machines whose calls push nothing, it is saved. False if instructions before that are damaged.
+ * machines with calls that push nothing, it is saved. False if instructions before that are
+ * damaged.
  */
 bool cfi_sets_frame_pointer(const struct unwind_arch *arch, const struct cfi_entry *entry);
 

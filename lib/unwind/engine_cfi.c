@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The unwinder's own engine. A frame whose row is in the cache (rows.h) costs that look-up and the
- * loads of what the frame has saved.
+ * The unwinder's own engine. A frame with a row in the cache (rows.h) costs that look-up and the
+ * loads of the registers saved in the frame.
  */
 #include "unwind/engine.h"
 
@@ -84,7 +84,7 @@ static inline bool is_taken_back(const struct walk *walk, uint64_t address)
 	return walk->exact && address < walk->sp;
 }
 
-/* Searches the frame pointer of this frame, or of its caller, whose own it is if there is no record. */
+/* Searches the frame pointer of this frame, or of its caller if this frame has no record. */
 static bool search_frame_pointer(struct walk *walk, bool caller)
 {
 	const struct frame_search search = {
@@ -447,7 +447,7 @@ static enum step step_to_record(struct walk *walk, const struct record *record)
 }
 
 /*
- * Leaves a function of arm64 whose return address is in a register that a stack snapshot lacks. Its
+ * Leaves a function of arm64 with its return address in a register that a stack snapshot lacks. Its
  * caller's frame record leads to the caller's caller; the caller is missing.
  */
 static enum step step_over_caller(struct walk *walk)

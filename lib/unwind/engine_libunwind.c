@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libunwind, for recordings of this machine's architecture. It is given the stack's copy as
- * memory, and around it the call frame information of the module at hand, at the
- * addresses that it had when it ran. It caches what it found by address space, of
- * which there is one for each thread here, emptied when the view changes.
+ * libunwind, for recordings of this machine's architecture. It reads the stack copy as memory, and
+ * the module's call frame information at the addresses of the process. It caches results by address
+ * space. Each thread has one address space here, emptied when the view changes.
  *
- * What is in .debug_frame alone was never in the program's memory: such an entry is written
- * as one of .eh_frame, and shown behind the module's end, with a table of its own.
+ * A program's memory never has .debug_frame. Such an entry is rewritten as one of .eh_frame, with
+ * its own table, and shown to libunwind at an address after the module's end.
  */
 #include "unwind/engine.h"
 

@@ -50,7 +50,7 @@ static enum expression_end push_register(struct machine_state *state, uint64_t c
 	return push(state, state->registers->values[column] + (uint64_t)offset);
 }
 
-/* Constants in the code, of so many bytes. */
+/* Pushes a constant of `size` bytes that follows the opcode. */
 static enum expression_end push_constant(struct machine_state *state, size_t size, bool is_signed)
 {
 	const uint8_t *bytes;

@@ -6,7 +6,7 @@
 #include "unwind/memory.h"
 #include "unwind/rows.h"
 
-/* The frame whose frame pointer is unknown. Borrowed during the call. */
+/* A frame with an unknown frame pointer. Borrowed during the call. */
 struct frame_search {
 	struct rows *rows;
 	const struct unwind_arch *arch;
@@ -18,12 +18,13 @@ struct frame_search {
 };
 
 /*
- * Finds the frame record that the frame pointer points to, at or above the stack pointer: a saved frame
- * pointer, then the address after a call. On x86-64, the size of the frame by its call frame information and
- * prologue leads to the record, unless the function uses alloca(3). Else the lowest record whose call goes
- * to the frame's function is preferred. Then follow the lowest record of a call to an unknown function, and
- * the lowest of a call to another function, which may have jumped to this one. *sure_ret: the frame's size
- * or the call's target identifies the record. Returns false if there is none.
+ * Finds the frame record that the frame pointer points to, at or above the stack pointer: a saved
+ * frame pointer, then the address after a call. On x86-64, the size of the frame by its call frame
+ * information and prologue leads to the record, unless the function uses alloca(3). Else the lowest
+ * record of a call to the frame's function is preferred. Then follow the lowest record of a call to
+ * an unknown function, and the lowest of a call to another function, which may have jumped to this
+ * one. *sure_ret: the frame's size or the call's target identifies the record. Returns false if
+ * there is none.
  */
 bool frame_search_find(const struct frame_search *search, uint64_t *ret, bool *sure_ret);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stacks are paths in trees, from the outermost frame to the innermost, so that what they
- * have in common is kept once. Each thread has two trees: of whole stacks, and of truncated
- * ones, whose outermost frames are not known. Before its first truncated one there is but a
- * log of whole ones (repair_log.c).
+ * Stacks are paths in trees, from the outermost frame to the innermost, so that common outer frames
+ * are stored once. Each thread has two trees: one of whole stacks, and one of truncated stacks.
+ * Before its first truncated stack, it only has a log of whole ones (repair_log.c).
  *
  *	whole      main ─ run ─ parse ─ expr ─ term          truncated     expr ─ term ─ expr
  */
@@ -181,8 +180,8 @@ static uint32_t add_path(struct repair *repair, uint32_t root, uint32_t thread,
 }
 
 /*
- * Whether a stack can be truncated at its innermost frame. That runs at so many places that
- * whole stacks are better remembered without it, if not.
+ * Returns whether a stack can be truncated at its innermost frame. If not, whole stacks are stored
+ * without that frame, since it runs at many places.
  */
 static bool can_be_key(const struct unwind_frame *frames)
 {
@@ -346,7 +345,7 @@ static bool merge_thread(struct repair *repair, const struct thread *thread, uin
 	return merged_log;
 }
 
-/* Adds a node of `from`, whose caller was merged or found no room. */
+/* Adds a node of `from`. Its caller was merged before, or found no room. */
 static uint32_t merge_node(struct repair *repair, const struct repair *from,
 			   const struct node *node, const uint32_t *merged)
 {

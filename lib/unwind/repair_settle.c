@@ -27,7 +27,7 @@
 /* Numbers of visits: 1, 2 and 3, 4 to 7, … */
 #define VISIT_CLASSES 16
 
-/* A place counts as so many visits at most. */
+/* Limit of the visits that a place counts as. */
 #define WEIGHT_MOST 10.0
 
 /* Weight of all threads' trials, in trials of the thread itself. */
@@ -64,7 +64,7 @@ static int compare_jobs(const void *a, const void *b)
 		?: u64_order(x->stack, y->stack);
 }
 
-/* How often so many visits were followed by one like them, and by another. */
+/* Trials by number of visits (class): all, and those followed by a different visit. */
 struct trials {
 	double all[VISIT_CLASSES], wrong[VISIT_CLASSES];
 };
@@ -252,7 +252,7 @@ static void link_node(struct settling *settling, uint32_t index, uint64_t hash)
 	*newest = index;
 }
 
-/* The places of keys, and those whose callers tell how much such places change. */
+/* Collects the places of keys, and places with callers that show how much such places change. */
 static bool make_places(struct settling *settling)
 {
 	const struct repair *repair = settling->repair;
@@ -332,7 +332,7 @@ static bool is_near(const struct settling *settling, uint32_t node, uint64_t tim
 	return next - last <= (most > 2 ? most : 2);
 }
 
-/* Whether so many visits to a place, which agree, are enough in the thread. */
+/* Returns whether `visits` equal visits to a place are enough evidence in the thread. */
 static bool is_enough(const struct settling *settling, uint32_t thread, uint32_t visits)
 {
 	const struct trials *own = &settling->trials[thread];

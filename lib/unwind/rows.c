@@ -72,7 +72,10 @@ static void set_full(struct rows *rows, const struct unwind_arch *arch,
 		keep_full(rows, full, ret);
 }
 
-/* True for the return address of a signal handler whose entry begins at it, and not before it. */
+/*
+ * Returns true for the return address of a signal handler with an entry that begins at it, not
+ * before.
+ */
 static bool is_trampoline(const struct code_place *place, struct cfi_row *ret)
 {
 	struct cfi_entry entry;
@@ -109,7 +112,7 @@ static bool row_of_entry(const struct code_place *place, const struct cfi_entry 
 	return true;
 }
 
-/* Returns whether the code is a Go function whose frame is known. */
+/* Returns whether the code is a Go function with a known frame size. */
 static bool make_go_row(struct rows *rows, const struct code_place *place, struct row *ret)
 {
 	struct cfi_row full;

@@ -227,9 +227,8 @@ static const struct unwind_arch *arch_of(struct unwind_thread *thread, uint64_t 
 }
 
 /*
- * Until execve(2) starts the new program, a task's registers are the old one's, of which
- * nothing is left: its code is not mapped, there is no stack where theirs was. The new one has no
- * frames yet.
+ * Returns whether execve(2) has replaced the process's memory, but not yet its registers: the old
+ * code and stack are not mapped. The new program has no frames yet.
  */
 static bool is_replaced(const struct unwind_thread *thread, const struct unwind_sample *sample,
 			uint64_t ip)

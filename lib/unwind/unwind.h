@@ -119,8 +119,11 @@ struct unwind_frame {
 };
 
 struct unwind_result {
-	size_t count;        /* number of frames, innermost first. COMPLETE without a frame: during
-			      * execve(2), the registers belong to the old program, whose stack is gone. */
+	/*
+	 * Number of frames, innermost first. COMPLETE without a frame: during execve(2), the
+	 * registers belong to the old program, and its stack is unmapped.
+	 */
+	size_t count;
 	enum unwind_end end;
 	uint64_t missing;    /* TRUNCATED: the address that was needed, which the copy lacks */
 	bool switched;       /* TRUNCATED: that address is on another stack, which a signal interrupted; no
@@ -128,7 +131,8 @@ struct unwind_result {
 	bool system_stack;   /* COMPLETE: Go's runtime changed to this stack, which is a thread's (its g0);
 			      * the callers are on a goroutine's */
 	uint32_t expressions;    /* number of frames that needed a DWARF expression */
-	uint32_t frame_pointers; /* number of frames left by frame pointer, for want of a better way */
+	/* Number of frames unwound by frame pointer, without unwind information. */
+	uint32_t frame_pointers;
 	uint32_t searches;       /* number of frame pointers that were not recorded, and found in the stack */
 	uint32_t signals;        /* number of signal frames; the frame after each is exact */
 	const struct module *blind; /* NO_INFO: the module, if there is one */
