@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The instructions that read counters and time stamps in user space. x86: rdpmc, which the kernel
- * allows by CR4.PCE while an event is mapped (/sys/devices/cpu/rdpmc). arm64: PMEVCNTRn_EL0 and
- * PMCCNTR_EL0, which it allows to events whose config1 has bit 1 (kernel.perf_user_access,
- * Linux 5.17); their number is in the instruction.
+ * Instructions that read counters and time stamps in user space. x86: rdpmc; the kernel allows it
+ * by CR4.PCE while an event is mapped (/sys/devices/cpu/rdpmc). arm64: PMEVCNTRn_EL0 and
+ * PMCCNTR_EL0; the kernel allows them for events with bit 1 in config1 (kernel.perf_user_access,
+ * Linux 5.17). Their number is in the instruction.
  */
 #include "count/page.h"
 

@@ -41,7 +41,10 @@ bool observations_variance(const struct observations *observations, uint64_t n,
 /* Degrees of freedom of that variance; at least 1. */
 double observations_freedom(uint64_t count);
 
-/* Half the 95 % interval of an estimate of that variance, by so many observations. */
+/*
+ * Returns half the 95 % interval of an estimate with that variance, from `observations`
+ * observations.
+ */
 double interval_half(uint64_t observations, double variance);
 
 /* The 0.975 quantile of Student's t; `freedom` at least 1. */

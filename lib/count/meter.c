@@ -129,7 +129,7 @@ static void set_attr(const struct opening *opening, size_t index, struct perf_ev
 		attr->read_format |= PERF_FORMAT_GROUP;
 }
 
-/* Records of a ring are told apart by an id that is at the same place in all of them. */
+/* Requests an id at the same offset of all records: it identifies a record's event. */
 static void set_sampling(struct opening *opening)
 {
 	struct sp_meter *meter = opening->meter;
@@ -173,7 +173,10 @@ static struct sp_error *refusal(const struct opening *opening, size_t index, int
 		     : rights_explain(&rights, action, event->name, errnum);
 }
 
-/* The descriptor, or -errno: newer bits of the read format are given up, if nobody asked for them. */
+/*
+ * Returns the descriptor, or -errno. Clears newer bits of the read format if the kernel rejects
+ * them and the options do not set them.
+ */
 static int try_open(const struct opening *opening, struct metered *event, int group_fd)
 {
 	const struct event_kernel *kernel = event_kernel_real();

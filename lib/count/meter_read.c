@@ -119,7 +119,10 @@ struct sp_error *sp_meter_end(struct sp_meter *meter, struct sp_count *counts)
 			.enabled_ns = after->enabled_ns - before->enabled_ns,
 			.running_ns = after->running_ns - before->running_ns,
 			.id = after->id,
-			/* In user space nobody says: none are lost without a ring. */
+			/*
+			 * Reads in user space have no count of lost samples; without a ring none
+			 * are lost.
+			 */
 			.lost = after->lost > before->lost ? after->lost - before->lost : 0,
 		};
 	}

@@ -18,7 +18,7 @@ struct page_cpu {
 	void *arg;
 };
 
-/* The real one; NULL where this architecture lets nobody read counters. */
+/* Returns the real one; NULL if this architecture does not allow reading counters in user space. */
 const struct page_cpu *page_cpu_real(void);
 
 /*

@@ -101,8 +101,10 @@ static struct sp_error *add_running(struct sp_stat *stat)
 	return error;
 }
 
-/* Threads that were made between listing and opening, of which nobody can tell whether they
- * inherited the events. */
+/*
+ * Notes threads that were created between listing and opening: they may have inherited the events,
+ * or not.
+ */
 static struct sp_error *note_newcomers(struct sp_stat *stat)
 {
 	size_t listed = stat->targets.count, count = 0;

@@ -35,7 +35,8 @@ struct unit {
 	uint32_t thread;     /* files only: index of its threads */
 	uint32_t place;      /* index into places */
 	struct reading now, mark;
-	struct reading before; /* by descriptors whose CPU went offline, and of which it has the place */
+	/* Sum of earlier descriptors, closed because their CPU went offline. */
+	struct reading before;
 	struct observations since_start, since_mark;
 };
 
@@ -58,8 +59,8 @@ struct target {
 
 /* A CPU that is counted. */
 struct stat_cpu {
-	uint64_t seen_ns;    /* CLOCK_MONOTONIC, when its counters */
-	uint64_t enabled_ns; /* had been on for so long; moved to what is theirs now */
+	uint64_t seen_ns;    /* CLOCK_MONOTONIC of the last reading */
+	uint64_t enabled_ns; /* enabled time of its counters then */
 	uint64_t gone_ns;
 	bool gone;
 };
@@ -129,7 +130,9 @@ int stat_open_again(struct sp_stat *stat, size_t index, const struct target *tar
 /* On or off, from now on. */
 void stat_cpus_switched(struct sp_stat *stat, bool on);
 
-/* After a reading: CPUs that went offline are told of, and counted again when they are back. */
+/*
+ * After a reading: notes CPUs that went offline, and opens their counters again when they are back.
+ */
 struct sp_error *stat_check_cpus(struct sp_stat *stat) SP_MUST_CHECK;
 
 /* SP_STAT_NO_* of an attr. */

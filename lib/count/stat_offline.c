@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CPUs that go offline while they are counted: the kernel takes their counters off them for good, as
- * it does with events that sample (event_control/cpu_hotplug.h). What tells is that they are not on any more,
- * although nobody has switched them off. They are opened once more as soon as the kernel takes them,
- * and go on from what was counted before.
+ * CPU hotplug while counting: the kernel removes the counters of an offline CPU for good, as it
+ * does with events that sample (event_control/cpu_hotplug.h). Their enabled time stops, although
+ * they were not disabled. They are opened again as soon as the kernel accepts them, and continue
+ * from the earlier counts.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -162,7 +162,7 @@ static struct sp_error *note_user_only(struct sp_stat *stat, size_t index)
 			       why, "sudo sysctl kernel.perf_event_paranoid=1");
 }
 
-/* Makes each member of the group a counter of its own, none of which is open yet. */
+/* Makes each member of the group a counter of its own; none is open yet. */
 static void take_apart(struct sp_stat *stat, size_t leader)
 {
 	for (size_t i = leader; i < stat->counter_count; i++) {
@@ -208,7 +208,7 @@ static struct sp_error *set_why(struct sp_stat *stat, size_t index, const struct
 	return event->why ? NULL : error_no_memory();
 }
 
-/* A step that nobody typed the opposite of; false: there is none left. */
+/* Revokes one default that the user did not choose; false: there is none left. */
 static bool step_down(struct counter *counter)
 {
 	struct perf_event_attr *attr = &counter->attr;

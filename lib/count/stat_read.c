@@ -37,7 +37,10 @@ void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now)
 	unit->now = now;
 }
 
-/* The group whose leader it is: how many, enabled, running, then values in the order of opening. */
+/*
+ * Reads the leader's group: number of values, times enabled and running, then values in the order
+ * of opening.
+ */
 static struct sp_error *read_group(struct sp_stat *stat, size_t leader, size_t unit)
 {
 	struct counter *counters = stat->counters;

@@ -23,7 +23,7 @@ static void buffer_deinit(struct record_buffer *buffer)
 	vec_deinit(buffer);
 }
 
-/* The header of a record, whose size end_record() puts in. */
+/* Writes the header of a record; end_record() sets its size. */
 static size_t begin_record(struct put *put, uint32_t type)
 {
 	size_t start = put->buffer->count;
