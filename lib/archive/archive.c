@@ -55,7 +55,7 @@ static const enum sp_key branch_keys[] = {SP_KEY_SYMBOL_FROM, SP_KEY_SYMBOL_TO, 
 					  SP_KEY_SRCLINE_TO};
 static const enum sp_key data_keys[] = {SP_KEY_SYMBOL_DADDR, SP_KEY_SRCLINE};
 
-/* Runs an analysis whose resolver logs to `names`. */
+/* Runs an analysis. Its resolver logs to `names`. */
 static struct sp_error *run(const struct archive *archive, struct sp_names *names,
 			    const struct sp_analysis_rows *rows, bool branches)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opens files whose paths are untrusted: they come from a recording, another process's mappings, or a
- * link in an ELF file. Opening a device can act on it (a watchdog resets the machine), and opening a
- * FIFO waits. O_PATH does neither. So the path is first opened by O_PATH, and then for reading only if
- * it is a regular file that is not on a pseudo file system (proc, sysfs, …).
+ * Opens files by untrusted paths: they come from a recording, another process's mappings, or a link
+ * in an ELF file. Opening a device can act on it (a watchdog resets the machine), and opening a
+ * FIFO waits. O_PATH does neither. So the path is first opened by O_PATH, and then for reading only
+ * if it is a regular file that is not on a pseudo file system (proc, sysfs, …).
  */
 #ifndef BASE_REGULAR_FILE_H
 #define BASE_REGULAR_FILE_H

@@ -22,7 +22,7 @@
 
 enum proof {
 	PROOF_PATH,  /* opened by its recorded path */
-	PROOF_VIEW,  /* opened by its path in /proc/PID/root, whose PID may have been reused */
+	PROOF_VIEW,  /* opened by its path in /proc/PID/root; the PID may have been reused */
 	PROOF_INODE, /* opened by /proc/PID/exe or map_files; a mismatch is not reported */
 };
 

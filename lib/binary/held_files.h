@@ -25,7 +25,7 @@ void held_files_add(struct held_files *held, const struct module *module,
 		    const struct image *image);
 
 /*
- * Prepares a forked process, whose only thread calls it: closes all other descriptors above standard
+ * Prepares a forked process; its only thread calls it. Closes all other descriptors above standard
  * error, and frees the lock, which another thread may have had. `held` may be NULL.
  */
 void held_files_after_fork(struct held_files *held);

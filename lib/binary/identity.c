@@ -17,7 +17,7 @@
 #define EM_LOONGARCH 258
 #endif
 
-/* Architectures by prefix of `uname -m`, with the ELF machines whose programs they run. */
+/* Architectures by prefix of `uname -m`, with the ELF machines of programs that they run. */
 static const struct {
 	const char *arch;
 	uint16_t machines[2];

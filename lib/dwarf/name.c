@@ -128,7 +128,7 @@ struct scopes {
 	size_t count;
 };
 
-/* Most enclosing functions whose names are put before a nested function's name. */
+/* Limit of enclosing functions with names put before a nested function's name. */
 #define FUNCTIONS_MAX 4
 
 /* Skips an entry, or enters it if it may contain `target`. False if the entries are damaged. */

@@ -142,7 +142,7 @@ static bool next_new(struct ranges *ranges, struct cursor *cursor, uint64_t *low
 	}
 	if (kind == DW_RLE_end_of_list)
 		return false;
-	/* Invalid operands are usual in units whose code the linker removed: end the list. */
+	/* Invalid operands are usual in units of code that the linker removed: end the list. */
 	if (!operands(ranges, cursor, kind, low_ret, high_ret)) {
 		ranges->damaged = true;
 		return false;

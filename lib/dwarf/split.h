@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Split debug information: units whose entries are in a .dwo, or in the .dwp that packs them. */
+/* Split debug information: units with their entries in a .dwo, or in the .dwp that packs them. */
 #ifndef DWARF_SPLIT_H
 #define DWARF_SPLIT_H
 

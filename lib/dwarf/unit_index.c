@@ -16,7 +16,7 @@ struct search {
 	uint64_t *units_of;
 	size_t open;         /* number of vaddrs without a unit yet */
 	int64_t work;        /* steps left; only a hostile file exceeds it */
-	uint64_t claimant;   /* offset of the unit whose ranges are read now */
+	uint64_t claimant;   /* offset of the unit that has the ranges read now */
 	struct u64map listed; /* units that are in .debug_aranges */
 };
 

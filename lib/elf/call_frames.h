@@ -17,7 +17,7 @@ struct call_frames {
 void call_frames_deinit(struct call_frames *frames);
 
 /*
- * Reads .eh_frame of an image whose file is open. Does nothing for big-endian files. Fails if a
+ * Reads .eh_frame of an image with an open file. Does nothing for big-endian files. Fails if a
  * section is damaged, or when out of memory. Readable sections are used also then: if .eh_frame_hdr
  * cannot be read, an index of .eh_frame is made.
  */

@@ -74,7 +74,7 @@ struct sp_error *cfi_table_init(struct cfi_table *table, const struct cfi_sectio
 				const struct cfi_bytes *header) SP_MUST_CHECK;
 void cfi_table_deinit(struct cfi_table *table);
 
-/* Finds the FDE whose code contains `vaddr`; false if there is none. */
+/* Finds the FDE of the code that contains `vaddr`; false if there is none. */
 bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *ret);
 
 #endif

@@ -80,8 +80,8 @@ static bool read_gnu_alt(const struct image *image, struct alt_link *ret)
 
 /*
  * Reads .debug_sup of DWARF 5: version, whether this file is the supplementary (DWZ) file, that
- * file's path (empty in itself), and a checksum that is the same in both files. The checksum's
- * size is a LEB128, of which only one byte is accepted: a hash such as SHA-1 is short.
+ * file's path (empty in itself), and a checksum that is the same in both files. The checksum's size
+ * is a LEB128. Only one byte is accepted: a hash such as SHA-1 is short.
  */
 static bool read_sup(const struct image *image, bool itself, struct alt_link *ret)
 {

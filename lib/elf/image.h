@@ -67,7 +67,7 @@ struct sp_error *image_open_again(const struct image *image, struct image **ret)
 /* Returns the image's path below its root, as image_open_in() expects it. */
 const char *image_path_in_root(const struct image *image);
 
-/* Opens an image from malloc'ed bytes, whose owner it becomes, even if it fails. */
+/* Opens an image from malloc'ed bytes. Takes ownership of them, even if it fails. */
 struct sp_error *image_open_memory(void *bytes, size_t size, const char *name,
 				   struct image **ret) SP_MUST_CHECK;
 void image_free(struct image *image);

@@ -11,8 +11,8 @@
 #include "elf/symtab.h"
 
 /*
- * Returns the name of the function at a vaddr, or NULL. Used for IFUNC entries, whose relocation has
- * the resolver's address and no symbol.
+ * Returns the name of the function at a vaddr, or NULL. Used for IFUNC entries: their relocation
+ * has the resolver's address and no symbol.
  */
 typedef const char *plt_name_fn(void *arg, uint64_t vaddr);
 

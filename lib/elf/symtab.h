@@ -39,7 +39,7 @@ struct symtab {
 
 /*
  * `runtime` is the file that ran; it may be `image` itself. If `image` is its debug file, sections
- * are looked up in `runtime`, whose section headers are complete. Both must outlive the iterator.
+ * are looked up in `runtime`, which has complete section headers. Both must outlive the iterator.
  * An absent table counts as empty; an unreadable one is an error.
  */
 struct sp_error *symtab_open(const struct image *image, const struct image *runtime,

@@ -78,7 +78,7 @@ static struct sp_error *step(struct deflater *deflater, ZSTD_inBuffer *input,
 	return NULL;
 }
 
-/* Makes a frame whose size is a multiple of 8. */
+/* Makes a frame with a size that is a multiple of 8. */
 static struct sp_error *make_frame(struct deflater *deflater, const void *bytes, size_t size,
 				   size_t *frame_size)
 {

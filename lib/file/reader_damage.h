@@ -29,22 +29,22 @@ void reader_add_gap(struct sp_reader *reader, uint64_t offset, uint64_t place,
 void reader_add_no_data_size(struct sp_reader *reader, uint64_t offset, bool unfinished);
 
 /*
- * Adds a record whose header.size is larger than its contents, with other records after the contents.
+ * Adds a record with a header.size larger than its contents, and other records after the contents.
  * `path` is the file, or its flat data. No record is missing.
  */
 void reader_add_resized(struct sp_reader *reader, const struct raw_record *raw, size_t length,
 			const char *path, bool of_data);
 
 /*
- * Adds a sample of the flat data whose size is too large, like reader_add_resized(). From then on,
+ * Adds a sample of the flat data with too large a size, like reader_add_resized(). From then on,
  * walkers decode all samples.
  */
 void reader_add_resized_sample(struct sp_reader *reader, uint64_t offset, size_t size,
 			       size_t fields);
 
 /*
- * Returns whether a sample was found whose size includes other records. Code that skipped samples by
- * their sizes must read the data again, after reader_clear_data_damage().
+ * Returns whether a sample was found with a size that includes other records. Code that skipped
+ * samples by their sizes must read the data again, after reader_clear_data_damage().
  */
 bool reader_is_exact(const struct sp_reader *reader);
 void reader_clear_data_damage(struct sp_reader *reader);

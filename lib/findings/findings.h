@@ -16,7 +16,7 @@ struct finding_source {
 extern const struct finding_source finding_sources[];
 extern const size_t finding_source_count;
 
-/* Adds all findings on one recording, whose totals are known. */
+/* Adds all findings on one recording; its totals must be known. */
 struct sp_error *findings_find(struct run *run) SP_MUST_CHECK;
 
 /* Orders the findings on all recordings by importance. */

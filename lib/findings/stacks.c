@@ -37,7 +37,7 @@ static bool find_refusal(struct run *run)
 			   sp_error_message(refusal));
 }
 
-/* Sums up, by module, the stacks of all workers that ended for want of unwind information. */
+/* Sums up, by module, the stacks of all workers that ended without unwind information. */
 static bool sum_blinds(const struct run *run, struct stacks *sums)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {

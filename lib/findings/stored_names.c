@@ -2,7 +2,7 @@
 /* Note about names that come from the recording, which are its maker's claims. */
 #include "findings/sources.h"
 
-/* Counts the samples in code whose names are stored. */
+/* Counts the samples in code with stored names. */
 static uint64_t count_samples(const struct run *run)
 {
 	uint64_t samples = 0;

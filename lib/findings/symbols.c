@@ -283,7 +283,7 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 	       add_share(run, whole, kernel, machine_kernel(run->machine) ? &outside : &hidden);
 }
 
-/* Adds findings about samples whose names may come from a different file, by file. */
+/* Adds findings, one per file, about samples with names that may come from a different file. */
 static bool find_unproven(struct run *run, const struct whole *whole)
 {
 	size_t modules = machine_module_count(run->machine);

@@ -31,7 +31,7 @@ static inline size_t frame_sizes_bytes(const struct frame_sizes *sizes)
 	return sizes->functions.capacity * sizeof(*sizes->functions.items) + sizes->values.capacity;
 }
 
-/* Returns the function whose code contains `vaddr`, or NULL. The next item is where it ends. */
+/* Returns the function with code at `vaddr`, or NULL. It ends where the next item begins. */
 const struct frame_sizes_function *frame_sizes_find(const struct frame_sizes *sizes, uint64_t vaddr);
 
 /* Distance from the stack pointer at `vaddr` to its value at the function's start; false if unknown. */

@@ -13,9 +13,9 @@ struct moduledata {
 };
 
 /*
- * Finds the record of Go 1.18 and later: in the data, or by the relocations of an externally linked PIE,
- * whose pointers are zero in the file. *ret is unchanged if it is not found. Fails only if the file cannot
- * be read, or when out of memory.
+ * Finds the record of Go 1.18 and later: in the data, or by the relocations of an externally linked
+ * PIE, which has zero pointers in the file. *ret is unchanged if it is not found. Fails only if the
+ * file cannot be read, or when out of memory.
  */
 struct sp_error *moduledata_find(const struct image *image, const struct pclntab *table,
 				 struct moduledata *ret) SP_MUST_CHECK;

@@ -33,8 +33,9 @@ struct pclntab {
 };
 
 /*
- * Reads the table of an image whose file is open. *ret is empty if there is none. Fails if the table is
- * damaged, or when out of memory. The bytes belong to *ret, or to the image if it is from memory.
+ * Reads the table of an image with an open file. *ret is empty if there is none. Fails if the table
+ * is damaged, or when out of memory. The bytes belong to *ret, or to the image if it is from
+ * memory.
  */
 struct sp_error *pclntab_read(const struct image *image, struct pclntab *ret) SP_MUST_CHECK;
 void pclntab_deinit(struct pclntab *table);
@@ -58,7 +59,7 @@ struct go_function {
 /* Decodes the function with an index below table->count; false if it is damaged. */
 bool pclntab_function(const struct pclntab *table, uint64_t index, struct go_function *ret);
 
-/* Finds the function whose code contains `vaddr`. */
+/* Finds the function with code at `vaddr`. */
 bool pclntab_find(const struct pclntab *table, uint64_t vaddr, struct go_function *ret);
 
 /*

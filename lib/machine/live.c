@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A space is a process's address space: a timeline of views. A view is never changed
- * once it was given to somebody: who caches what an ip means in it stays right.
+ * A space is a process's address space: a timeline of views. A view is never changed after it was
+ * returned, so results for an ip in it can be cached.
  *
- * Records that are not forgotten yet stay in a log, by time. One that comes late is
- * put where it belongs: what came after it is taken back (timelines are cut, which is
- * all it takes, since views do not change) and replayed. What leaves the log is final,
- * and only then are the threads of processes counted: who has none is dropped.
+ * Recent records stay in a log, by time. A late record is inserted at its time: later ones are
+ * undone (it suffices to cut timelines, since views do not change) and replayed. Records that leave
+ * the log are final. The threads of processes are only counted then, and processes without threads
+ * are freed.
  *
- * Trees are copied into a new arena now and then, when as much has happened as
- * would fill it anew; the old one goes as a whole.
+ * Trees are copied into a new arena from time to time, when changes since the last copy would fill
+ * it; then the old arena is freed.
  */
 #include "machine/live.h"
 
@@ -47,7 +47,7 @@ struct live_view {
 struct space {
 	uint32_t pid;
 	struct timeline timeline;
-	/* Facts about threads whose events have left the log. */
+	/* Thread states after the events that have left the log. */
 	uint32_t threads;  /* number of threads; 0: unknown */
 	uint64_t ended_ns; /* end of the process; 0: not ended yet */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An AVL tree by start address, whose one primitive is join (Blelloch, Ferizovic
- * and Sun, "Just Join for Parallel Ordered Sets"): split and join give insertion
- * and the replacement of ranges without cases of their own, and copying a path
- * is copying what join touches. Mappings of one tree do not overlap.
+ * An AVL tree by start address. Its one primitive is join (Blelloch, Ferizovic and Sun, "Just Join
+ * for Parallel Ordered Sets"): split and join give insertion and the replacement of ranges without
+ * cases of their own, and copying a path is copying what join touches. Mappings of one tree do not
+ * overlap.
  */
 #include "machine/mapping.h"
 

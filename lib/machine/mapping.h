@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Mappings of an address space, in a balanced tree of which old versions stay
- * as they were: a version is its root. Versions share what they have in common,
- * so a fork costs nothing and a change costs a path. Nodes that the version at
- * hand made itself (same `owner`) are changed in place.
+ * Mappings of an address space, in a persistent balanced tree: old versions stay unchanged. A
+ * version is its root. Versions share subtrees, so that a fork costs nothing and a change costs one
+ * path. Nodes made by the current version itself (same `owner`) are changed in place.
  */
 #ifndef MACHINE_MAPPING_H
 #define MACHINE_MAPPING_H

@@ -22,7 +22,7 @@
 /* End of the address space of 32-bit programs. */
 #define END_OF_32BIT (UINT64_C(1) << 32)
 
-/* Flag of simpleperf in `prot` for JIT code, whose recorded symbols have addresses in memory. */
+/* Flag of simpleperf in `prot` for JIT code; its recorded symbols have addresses in memory. */
 #define PROT_JIT_SYMFILE_MAP 0x4000
 
 #ifndef MAP_HUGETLB

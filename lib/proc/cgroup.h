@@ -41,7 +41,7 @@ struct cgroup {
 struct sp_error *cgroup_open(const struct sp_ctx *ctx, const struct cgroup_hierarchy *hierarchy,
 			     const char *name, int *fd_ret) SP_MUST_CHECK;
 
-/* Sets *ret to the id of the group whose directory `fd` has open. Returns 0 or an errno. */
+/* Sets *ret to the id of the group with the open directory `fd`. Returns 0 or an errno. */
 int cgroup_id(int fd, uint64_t *ret);
 
 /* A list of groups. A zeroed list is empty; the list owns the strings. */

@@ -52,7 +52,7 @@ struct maps {
 	VEC(char) path;
 	/* Used with PROCMAP_QUERY. */
 	int fd;	      /* -1: text is read */
-	int answered; /* errno (or 0) of a query whose result is still to be returned; -1: none */
+	int answered; /* errno (or 0) of a query with a result still to be returned; -1: none */
 	char name[PATH_MAX + DELETED_SIZE + 1];
 };
 

@@ -33,7 +33,7 @@ static bool parse_number(const char *name, uint32_t *ret)
 	return true;
 }
 
-/* Lists a directory's entries whose names are numbers. */
+/* Lists a directory's entries that have numbers as names. */
 static struct sp_error *list_numbers(const char *path, struct task_list *list)
 {
 	CLEANUP(cleanup_closedir) DIR *directory = opendir(path);

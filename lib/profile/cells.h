@@ -28,8 +28,8 @@ struct timeline_losses {
 void cells_deinit(struct cells *cells);
 
 /*
- * Adds a cell, whose time may be any. The limit doubles if one bin for all times would exceed it. False
- * when out of memory.
+ * Adds a cell with any time. The limit doubles if one bin for all times would exceed it. False when
+ * out of memory.
  */
 bool cells_add(struct cells *cells, const struct sp_cell *cell);
 

@@ -35,8 +35,8 @@ const char *functions_hex(struct functions *functions, const uint8_t *bytes, siz
 }
 
 /*
- * Whether the start address is part of the identity: true for symbols, and for functions whose source
- * file (home) is unknown.
+ * Returns whether the start address is part of the identity: true for symbols, and for functions
+ * without a known source file (home).
  */
 static bool has_place(const struct function *function)
 {

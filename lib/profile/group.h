@@ -15,8 +15,11 @@ struct group {
 	int32_t pid, tid, cpu; /* -1: not known */
 	uint8_t replicate;     /* jackknife group of the samples (ratio.h) */
 	uint32_t detail;       /* number of a tuple in struct details */
-	uint32_t lifetime, stratum; /* samples that are scaled together (struct mode_sample); of a wait
-				     * whose stack ends outside of the kernel: node of its kernel chain + 1 */
+	/*
+	 * Samples that are scaled together (struct mode_sample); for a wait with the end of its
+	 * stack outside of the kernel: node of its kernel chain + 1.
+	 */
+	uint32_t lifetime, stratum;
 };
 
 struct groups {

@@ -24,7 +24,7 @@
 #define PATHS_STATE_OF(word) ((enum time_state)((word) >> 40))
 
 struct path_sums {
-	uint64_t samples, weight; /* samples whose path ends here; saturating */
+	uint64_t samples, weight; /* samples with a path that ends here; saturating */
 };
 
 struct paths {

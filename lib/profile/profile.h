@@ -68,9 +68,9 @@ bool profile_rows(const struct profile_source *source, struct arena *arena,
 		  struct sp_profile *profile);
 
 /*
- * Makes rows with the values of several events for group->rows, and their ratios, whose kinds `group`
- * has. All `sources` must have the same keys, share one function table and have replicates. Ownership
- * and errors as for profile_rows().
+ * Makes rows with the values of several events for group->rows, and the ratios of the kinds in
+ * `group`. All `sources` must have the same keys, share one function table and have replicates.
+ * Ownership and errors as for profile_rows().
  */
 bool profile_join(const struct profile_source *sources, size_t count, struct arena *arena,
 		  struct sp_group *group);

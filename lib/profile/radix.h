@@ -16,7 +16,7 @@
 
 struct radix_node {
 	uint64_t first;  /* first word of its run; of a root, its name */
-	uint32_t parent; /* RADIX_NONE: a root, whose run is empty */
+	uint32_t parent; /* RADIX_NONE: a root; its run is empty */
 	uint32_t run;    /* index of its run in `words` */
 	uint32_t length;
 };
@@ -45,9 +45,9 @@ void radix_deinit(struct radix *radix);
 uint32_t radix_root(struct radix *radix, uint64_t name);
 
 /*
- * Returns the node where the sequence ends, added as needed; RADIX_NONE when out of memory. On entry
- * `path` is the path of the sequence last added under this root, whose first `common` words are equal
- * to the new ones (0, with an empty path, for the first). On return it is this sequence's path.
+ * Returns the node where the sequence ends, added as needed; RADIX_NONE when out of memory. On
+ * entry `path` is the path of the sequence last added under this root, and its first `common` words
+ * equal the new ones (0, with an empty path, for the first). On return it is this sequence's path.
  */
 uint32_t radix_add(struct radix *radix, uint32_t root, const uint64_t *words, size_t count,
 		   size_t common, struct radix_path *path);

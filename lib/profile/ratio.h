@@ -23,7 +23,7 @@ struct sp_ratio ratio_estimate(const uint64_t numerator[REPLICATES],
 			       const uint64_t denominator[REPLICATES]);
 
 /*
- * Lists the ratios (IPC, miss rates, …) whose two events are in `attrs`. The caller frees it; NULL when
+ * Lists the ratios (IPC, miss rates, …) with both events in `attrs`. The caller frees it; NULL when
  * out of memory.
  */
 struct sp_ratio_kind *ratio_kinds(const struct perf_event_attr *const *attrs, size_t count,

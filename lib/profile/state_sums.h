@@ -21,7 +21,7 @@ void state_sums_add(struct state_sums *to, const struct state_sums *from);
 /* Returns the time in all states; saturating. */
 uint64_t state_sums_total(const struct state_sums *sums);
 
-/* Whole of an event's time, of which rows have shares. */
+/* Whole of an event's time, the denominator of the rows' shares. */
 struct state_whole {
 	struct state_sums sums;
 	struct state_sums shown; /* part that passes the filters */

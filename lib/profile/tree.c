@@ -69,7 +69,7 @@ static struct sp_weight weigh(const struct layout *layout, uint64_t samples, uin
 
 static const struct state_sums no_times;
 
-/* Returns the times of samples whose path ends at a branch; NULL: nodes have no times. */
+/* Returns the times of samples with a path that ends at a branch; NULL: nodes have no times. */
 static const struct state_sums *own_times(const struct layout *layout, uint32_t branch)
 {
 	const struct paths *paths = layout->source->paths;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The Python stack of a thread. A call of the interpreter's evaluation function in C runs a group of
- * Python frames: calls from Python to Python stay in it. Each group has an object on the C stack, in the
- * evaluation function's frame, whose address (`place`) relates the group to a native frame: its _PyCFrame
- * (3.11, 3.12) or its entry frame (later).
+ * The Python stack of a thread. A call of the interpreter's evaluation function in C runs a group
+ * of Python frames: calls from Python to Python stay in it. Each group has an object on the C
+ * stack, in the evaluation function's frame: its _PyCFrame (3.11, 3.12) or its entry frame (later).
+ * The object's address (`place`) relates the group to a native frame.
  */
 #ifndef PYTHON_FRAMES_H
 #define PYTHON_FRAMES_H

@@ -8,7 +8,7 @@
 
 #define EVENTS_MAX 32768
 
-/* Adds a copy of *event, whose ids and name must be in the reader's arena. */
+/* Adds a copy of *event. Its ids and name must be in the reader's arena. */
 struct sp_error *events_add(struct sp_reader *reader, const struct sp_event *event) SP_MUST_CHECK;
 
 /* Names events that have no name yet. Call it after the features have been read. */

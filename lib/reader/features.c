@@ -85,7 +85,7 @@ static void interpret_clock(struct sp_reader *reader)
 }
 
 /*
- * Reads one entry of feature BUILD_ID: a record header whose size is that of the entry, pid, build-id,
+ * Reads one entry of feature BUILD_ID: a record header with the size of the entry, pid, build-id,
  * file name.
  */
 static bool read_build_id(struct sp_reader *reader, struct cursor *cursor, struct sp_build_id *ret)

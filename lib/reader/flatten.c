@@ -8,16 +8,14 @@
  * - A directory (perf record --threads) has the header and some records in its
  *   file `data`, and the others in data.0, data.1, …, each with a stream of its own.
  *
- * perf 6.16 and later (to the middle of 2026) break COMPRESSED2 records whose
- * size does not fit the header's 16 bits: walker.c finds where such a record
- * ends; it holds either one piece or several records one behind the other, of
- * which all but the last are as full as can be:
+ * perf 6.16 and later (to the middle of 2026) break COMPRESSED2 records with a size that does not
+ * fit the header's 16 bits. walker.c finds the end of such a record. It holds either one piece or
+ * several records, each but the last of the largest size:
  *
  *	header  data_size  65,519 bytes  header  (garbage)  bytes  header …
  *
- * A few made-up bytes can inflate to gigabytes. No more is inflated than 4,096 times
- * the bytes read (and 16 MiB). Real recordings, even of zeroed stacks, stay below
- * 500 times.
+ * A few made-up bytes can inflate to gigabytes. No more is inflated than 4,096 times the bytes read
+ * (and 16 MiB). Real recordings, even of zeroed stacks, stay below 500 times.
  */
 #include "reader/flatten.h"
 

@@ -10,8 +10,8 @@
  *	56  event_types  {offset, size}; unused
  *	72  features     256 bits
  *
- * perf writes data.size = 0 first and the true one at the end, so a file with 0
- * is one whose recorder was killed: its records are read up to the end.
+ * perf writes data.size = 0 first and the true one at the end. A 0 therefore means that the
+ * recorder was killed: records are read up to the end of the file.
  */
 #include "reader/header.h"
 

@@ -82,7 +82,7 @@ static const struct field {
 	{"config4", HEX, 136, 8},
 };
 
-/* Returns the bit-fields as a number whose bit 0 is `disabled`. */
+/* Returns the bit-fields as a number with `disabled` as bit 0. */
 static uint64_t flags_of(const struct perf_event_attr *attr)
 {
 	uint64_t word;

@@ -212,8 +212,9 @@ static void decode_trailer(const struct plan *plan, const struct cursor *cursor,
 }
 
 /*
- * Returns the number of valid bytes of a record whose size the kernel may have set too large
- * (record/mend.h): the fields, and a sample_id directly after them that belongs to an event.
+ * Returns the number of valid bytes of a record; the kernel may have set its size too large
+ * (record/mend.h). These are the fields, and a sample_id directly after them that belongs to an
+ * event.
  */
 static size_t true_size(struct decoder *decoder, const struct raw_record *raw,
 			const struct cursor *cursor)

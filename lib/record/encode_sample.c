@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encodes the fields of a SAMPLE in the kernel's order (perf_output_sample()): those whose bit is in
- * attr->sample_type.
+ * Encodes the fields of a SAMPLE in the kernel's order (perf_output_sample()): those with their bit
+ * in attr->sample_type.
  */
 #include "record/put.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files kept in the recording, since nobody else has them: the vdso, which is part of a
- * kernel that another machine, or this one after an update, does not run. Like a note
- * (record/note.h) it is an EVENT_UPDATE record (78) of a kind of our own:
+ * Files kept in the recording, because they cannot be opened later: the vdso is part of a kernel
+ * that another machine, or this one after an update, does not run. Like a note (record/note.h), a
+ * file is an EVENT_UPDATE record (78) with a kind of our own:
  *
  *	header  u32 78, u16 misc 0, u16 size
  *	u64     kind: KEPT_KIND ("sprofelf" in ASCII)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computes how long a record is by its contents, for all types but SAMPLE, which its decoder measures.
- * The parts are fields of fixed size, strings that end in a NUL, and arrays after their count, padded
- * to a multiple of 8. Kernel records have a sample_id after that, or none if the writer made the record
- * itself.
+ * Computes how long a record is by its contents, for all types but SAMPLE, which its decoder
+ * measures. The parts are fields of fixed size, strings that end in a NUL, and arrays after their
+ * count, padded to a multiple of 8. Kernel records have a sample_id after that, or none if the
+ * writer made the record itself.
  *
- * Bytes after these parts may be of a later kernel or perf. Records whose size only their header states
- * (HEADER_ATTR, HEADER_FEATURE, COMPRESSED, …) are not measured.
+ * Bytes after these parts may be of a later kernel or perf. Records with a size that only their
+ * header states (HEADER_ATTR, HEADER_FEATURE, COMPRESSED, …) are not measured.
  */
 #ifndef RECORD_LENGTH_H
 #define RECORD_LENGTH_H

@@ -455,7 +455,7 @@ size_t sp_note_text(const struct sp_note *note, char *text, size_t size)
 	return out.length;
 }
 
-/* Sentences of old recorders, whose notes have no kinds. */
+/* Sentences of old recorders, which wrote notes without kinds. */
 #define OLD_STACK_SIZE "--call-graph dwarf,"
 #define OLD_NO_MORE_STACK "more cannot be copied of a stack"
 #define OLD_LOST_OWN                                                                            \

@@ -54,7 +54,7 @@ static inline uint64_t record_clock_period_ns(const struct perf_event_attr *attr
 
 #define RECORD_FORMAT_LOST (UINT64_C(1) << 4)
 
-/* Bits of attr.sample_type whose place in a sample is known here. */
+/* Bits of attr.sample_type with a known place in a sample. */
 #define RECORD_SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1)
 
 /* Bits of the fields that a sample_id may have. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The AUX area behind a ring, into which a tracing PMU writes bytes of its own: no records, but
- * AUX records in the ring say what was added. Like the ring it has a head, which the kernel
- * moves, and a tail, which is ours; both are in the ring's control page.
+ * The AUX area of a ring: a tracing PMU writes its own bytes into it, and AUX records in the ring
+ * give their offset and size. Like the ring it has a head, moved by the kernel, and a tail, moved
+ * by the reader; both are in the ring's control page.
  *
- * An area that may be overwritten is for snapshots: the kernel goes round in it, and its head is
- * where it is now. It has to be stopped while it is read.
+ * In overwrite mode the area is for snapshots: the kernel overwrites the oldest bytes, and the head
+ * is the current position. The event must be stopped while it is read.
  */
 #ifndef RING_AUX_H
 #define RING_AUX_H
@@ -31,7 +31,7 @@ struct aux {
 struct sp_error *aux_map(struct aux *aux, const struct ring *ring, int fd, size_t size,
 			 bool overwrite) SP_MUST_CHECK;
 
-/* An area over memory that somebody else fills and keeps. */
+/* An area in memory that the caller fills and frees. */
 void aux_init_memory(struct aux *aux, struct perf_event_mmap_page *page, const void *data,
 		     size_t size, bool overwrite);
 

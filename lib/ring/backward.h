@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring that goes round (attr.write_backward): records are written from higher addresses to
- * lower ones, so that the newest begins where the head is, the one before it behind it, and so
- * on, to the oldest, of which the newest may have overwritten the end. Positions go down from 0.
+ * A ring in overwrite mode (attr.write_backward). The kernel writes records from higher addresses
+ * to lower ones: the newest begins at the head, older ones follow. The newest may have overwritten
+ * the end of the oldest. Positions go down from 0.
  *
- * The output is paused while the ring is copied. To keep the pause short, the bytes are copied as they
- * are, and put in order after the output has resumed: ring/snapshot.h.
+ * The output is paused while the ring is copied. To keep the pause short, the bytes are copied as
+ * they are, and put in order after the output has resumed: ring/snapshot.h.
  */
 #ifndef RING_BACKWARD_H
 #define RING_BACKWARD_H
@@ -13,8 +13,8 @@
 #include "ring/ring.h"
 
 /*
- * Maps the ring of event `fd`, whose attr.write_backward is set, with `size` bytes of data, as
- * ring_map() does, but read-only: that is by what the kernel knows that it may overwrite.
+ * Maps the ring of event `fd`, with attr.write_backward set and `size` bytes of data, as ring_map()
+ * does, but read-only: the kernel then overwrites.
  */
 struct sp_error *backward_map(struct ring *ring, int fd, size_t size) SP_MUST_CHECK;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Since Linux 5.14; older ones refuse it, and then whoever moves takes the faults. */
+/* Since Linux 5.14. Older kernels reject it; then the writer of the relay takes the page faults. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A ring behind a ring. What the kernel writes into is locked memory, of which a user may have
- * little; so whoever drains moves the records on, into a larger ring of plain memory, and gives
- * the kernel its room back at once. The reader has all the time that the larger ring takes to
- * fill. A record that finds no room there stays where it is.
+ * A larger ring in plain memory after a ring buffer. The kernel's ring buffer is locked memory,
+ * which is limited for users. A drain thread moves its records into the relay, and so frees the
+ * kernel's buffer at once. The reader has the time that the relay takes to fill. A record that does
+ * not fit in the relay stays in the kernel's buffer.
  *
- * One at a time moves; the reader of `out` is another thread, which never waits.
+ * One thread at a time moves. The reader of `out` is another thread, which never waits.
  */
 #ifndef RING_RELAY_H
 #define RING_RELAY_H
@@ -17,7 +17,7 @@ struct relay {
 	struct ring out;     /* for the reader: ring_head(), ring_release(), … */
 	struct perf_event_mmap_page *page; /* control page of `out` */
 	uint64_t head;       /* head of `out` */
-	size_t prepared;     /* bytes from the beginning whose pages are there; the reader's */
+	size_t prepared;     /* prefaulted bytes from the beginning; only the reader changes it */
 	bool was_full;       /* atomic: the source had no room for a record of `record_max` */
 	bool is_full;        /* atomic: the last move left records in the source */
 };
@@ -31,8 +31,8 @@ struct sp_error *relay_init(struct relay *relay, struct ring *source, size_t siz
 void relay_deinit(struct relay *relay);
 
 /*
- * Sees to it that there are pages for the next so many bytes, so that whoever moves need not wait
- * for them. The reader's.
+ * Prefaults the pages of the next `ahead` bytes, so that the mover takes no page faults. Only the
+ * reader calls it.
  */
 void relay_prepare(struct relay *relay, size_t ahead);
 

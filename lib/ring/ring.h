@@ -39,7 +39,7 @@ struct sp_error *ring_map(struct ring *ring, int fd, size_t size) SP_MUST_CHECK;
 struct sp_error *ring_map_protected(struct ring *ring, int fd, size_t size,
 				    int protection) SP_MUST_CHECK;
 
-/* A ring over memory that somebody else fills and keeps. */
+/* A ring in memory that the caller fills and frees. */
 void ring_init_memory(struct ring *ring, struct perf_event_mmap_page *page, const void *data,
 		      size_t size);
 

@@ -119,7 +119,7 @@ static bool make_frames(struct places *places, struct place *place, uint64_t sho
 	return true;
 }
 
-/* Adds a location to the places whose debug information is looked up; false when out of memory. */
+/* Adds a location to the places to look up in debug information; false when out of memory. */
 static bool collect(struct places *places, const struct location *location)
 {
 	struct source_place *wanted = vec_push(&places->wanted);

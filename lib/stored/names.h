@@ -105,7 +105,7 @@ struct stored_module *stored_names_find(const struct stored_names *names,
 /* Lets stored_names_find() find the last module. Returns false when out of memory. */
 bool stored_names_index(struct stored_names *names);
 
-/* Adds an empty module, whose key's path is copied. NULL when out of memory. */
+/* Adds an empty module and copies the key's path. NULL when out of memory. */
 struct stored_module *stored_names_add(struct stored_names *names, const struct stored_key *key);
 
 /* Returns the point of an offset; NULL if it was not sampled. Of decoded modules only. */

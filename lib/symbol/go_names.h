@@ -8,7 +8,10 @@
 #include "symbol/resolver.h"
 #include "symbol/table.h"
 
-/* Adds the functions' symbols, whose names are valid as long as the Go table. False when out of memory. */
+/*
+ * Adds the functions' symbols; their names are valid as long as the Go table. False when out of
+ * memory.
+ */
 bool go_names_add(const struct pclntab *go, struct table *table);
 
 /*

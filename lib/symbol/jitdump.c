@@ -62,7 +62,7 @@ struct input {
 	size_t filled, capacity;
 };
 
-/* Lines of a LINES record whose code has not been loaded yet. */
+/* Lines of a LINES record; its code has not been loaded yet. */
 struct pending {
 	uint32_t first, count;
 };

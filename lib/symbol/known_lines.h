@@ -25,7 +25,7 @@ size_t known_lines_select_new(const struct known_lines *known, const struct sour
 bool known_lines_add(struct known_lines *known, const uint64_t *offsets, size_t count,
 		     const struct source_frames *frames);
 
-/* Sets the results of a query whose offsets are known; NULL for others. */
+/* Sets the results of a query with cached offsets; NULL for others. */
 void known_lines_get(const struct known_lines *known, const struct source_query *query,
 		     struct source_frames *ret);
 

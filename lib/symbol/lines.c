@@ -9,8 +9,8 @@
 #include "symbol/demangle.h"
 
 /*
- * Largest number of addresses whose answer is copied. An answer has more than 200 KB, which many calls for
- * one address each must not keep.
+ * Largest number of addresses with a copied answer. An answer has more than 200 KB, which many
+ * calls for one address each must not keep.
  */
 #define SMALL_ANSWER 256
 

@@ -41,7 +41,7 @@ struct resolver {
 	pthread_mutex_t lock;
 	VEC(struct module_names *) modules; /* by module->index; NULL: not used yet */
 	atomic_bool no_memory; /* memory was short for a name */
-	atomic_uint open_lines; /* number of modules whose debug information stays open */
+	atomic_uint open_lines; /* number of modules with open debug information */
 };
 
 DEFINE_CLEANUP(struct resolver *, resolver_free)

@@ -35,8 +35,9 @@ struct resolver_options {
 	struct sp_names *names; /* keeps names for the next resolver; NULL: none are kept */
 	struct stored *stored;  /* names and files in the recording; NULL: none */
 	/*
-	 * Number of modules whose debug information stays open between calls of resolver_sources(). Each
-	 * has at least one file descriptor, and its inflated sections in memory.
+	 * Number of modules with debug information that stays open between calls of
+	 * resolver_sources(). Each has at least one file descriptor, and its inflated sections in
+	 * memory.
 	 */
 	unsigned int open_lines_max;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source for BPF programs and trampolines, whose names are in the recording's metadata records. */
+/* Source for BPF programs and trampolines; the recording's metadata records have their names. */
 #include "symbol/source.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source for interpreted Python code, whose functions and lines the recorder found (record/python.h). */
+/*
+ * Source for interpreted Python code; the recorder found its functions and lines (record/python.h).
+ */
 #include "symbol/source.h"
 
 #include <stdlib.h>

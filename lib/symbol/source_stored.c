@@ -22,7 +22,10 @@ const struct stored_module *source_stored_module(const struct source_env *env,
 	return stored_find(env->binary.stored, &key);
 }
 
-/* Repeats what is missing in the stored names, and why. A remedy would be a stranger's command to paste. */
+/*
+ * Copies the cause of missing names from the stored names, but no remedy: it would be an untrusted
+ * command to paste.
+ */
 static void copy_problem(const struct stored_problem *problem, struct diagnosis *diagnosis)
 {
 	diagnosis_clear(diagnosis);
@@ -89,7 +92,7 @@ static bool names_have_lines(void *opened, const struct source_env *env,
 	return ((struct opened_names *)opened)->module->has_lines;
 }
 
-/* Makes all frames of the module, whose callers come before them. */
+/* Makes all frames of the module; callers come before their callees. */
 static struct source_frame *make_frames(const struct stored_module *module, struct arena *arena)
 {
 	struct source_frame *frames = arena_alloc(arena, module->frames.count * sizeof(*frames));

@@ -36,7 +36,7 @@ struct table {
 /* A zeroed struct table is empty; add symbols, then seal it. */
 void table_deinit(struct table *table);
 
-/* Adds a symbol, whose name is borrowed. False when out of memory. */
+/* Adds a symbol and borrows its name. False when out of memory. */
 bool table_add(struct table *table, uint64_t start, uint64_t size, const char *name,
 	       uint8_t binding, uint8_t type);
 

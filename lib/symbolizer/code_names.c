@@ -4,7 +4,9 @@
 #include <sprof/analysis.h>
 #include "base/error.h"
 
-/* Number of modules whose debug information stays open: small calls need not inflate it again. */
+/*
+ * Number of modules with debug information that stays open: small calls need not inflate it again.
+ */
 #define OPEN_LINES_MAX 64
 
 struct sp_error *code_names_init(struct code_names *names, struct sp_ctx *ctx,

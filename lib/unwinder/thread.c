@@ -129,7 +129,7 @@ struct sp_unwinder_stack sp_unwinder_unwind(struct sp_unwinder_thread *thread,
 		.stack = begin(thread, registers, memory),
 		.source = &source,
 	};
-	/* Without memory for so many frames, the limit is what there is memory for. */
+	/* Without memory for `limit` frames, reduce the limit. */
 	if (!vec_reserve(&thread->frames, limit) && limit > thread->frames.capacity)
 		limit = thread->frames.capacity;
 	thread->last = unwind_stack(thread->thread, &sample, thread->frames.items, limit);

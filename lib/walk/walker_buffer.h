@@ -36,7 +36,8 @@ struct walker {
 	struct decoder *decoder;       /* decodes samples to find wrong sizes, if the reader is exact; else
 				        * NULL */
 	const struct lengths *lengths; /* lengths of records by their contents; NULL: sizes are not checked */
-	struct sp_reader *damaged;     /* reader whose damage lists wrong sizes; NULL: they are not listed */
+	/* Reader that lists wrong sizes as damage; NULL: they are not listed. */
+	struct sp_reader *damaged;
 	struct decoder *time_decoder;  /* decodes times of records with a wrong size; NULL until it is
 				        * needed */
 	uint8_t *shortened;            /* copy of a record with a corrected size; NULL: none */

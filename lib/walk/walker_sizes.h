@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds records whose size is larger than their contents. Such a size looks right, and hides up to 64
+ * Finds records with a size larger than their contents. Such a size looks right, and hides up to 64
  * KB of other records.
  */
 #ifndef WALK_WALKER_SIZES_H

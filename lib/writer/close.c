@@ -40,7 +40,7 @@ static struct sp_error *finish_stream(struct writer *writer, const struct writer
 	return error;
 }
 
-/* Fails if somebody has removed the file's name. */
+/* Fails if the file's name was removed. */
 static struct sp_error *check_present(const struct writer *writer)
 {
 	struct stat st;

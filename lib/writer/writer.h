@@ -67,7 +67,7 @@ void writer_reserve(struct writer *writer, uint64_t build_id_bytes);
 uint64_t writer_closing_bytes(const struct writer *writer);
 
 /*
- * Returns whether the output is a pipe or device, which has no name and whose header cannot be updated.
+ * Returns whether the output is a pipe or device: it has no name, and its header cannot be updated.
  */
 bool writer_is_stream(const struct writer *writer);
 
