@@ -19,7 +19,7 @@ static void deinit(struct output_file *file)
 	*file = (struct output_file){0};
 }
 
-/* Creates the temporary file beside the path. Returns its descriptor, or -1 with errno. */
+/* Creates the temporary file in the path's directory. Returns its descriptor, or -1 with errno. */
 static int create(struct output_file *file)
 {
 	for (int i = 0; i < TRIES; i++) {

@@ -29,7 +29,10 @@ static enum firefox_category category_of(const struct sp_tree_node *node, enum s
 	}
 }
 
-/* Gets the row of a text in `table`, whose only column is the text's string. FIREFOX_NONE: no text. */
+/*
+ * Gets the row of a text in `table`, a table with the text's string as its only column.
+ * FIREFOX_NONE: no text.
+ */
 static bool add_name(struct firefox_tables *tables, struct unique *table, const char *text, uint64_t *ret)
 {
 	*ret = FIREFOX_NONE;

@@ -78,7 +78,7 @@ static uint32_t check(struct pprof *pprof, uint32_t index)
 	return index == UNIQUE_NONE ? 0 : index;
 }
 
-/* Returns a text's index in the string table, whose first string is empty. */
+/* Returns a text's index in the string table; its first string is empty. */
 static uint64_t string_index(struct pprof *pprof, const char *text)
 {
 	return text ? check(pprof, unique_add_text(&pprof->strings, text)) : 0;
@@ -187,8 +187,8 @@ static void put_wall(struct pprof *pprof, enum sp_state state, uint64_t ns)
 }
 
 /*
- * Appends a sample with the stack in `inner`, whose outermost function is `outermost`. Only event `number`
- * has values. `labels` is a row of pprof->labels, or NULL.
+ * Appends a sample with the stack in `inner` and its outermost function `outermost`. Only event
+ * `number` has values. `labels` is a row of pprof->labels, or NULL.
  */
 static void put_sample(struct pprof *pprof, size_t number, const struct sp_weight *sum,
 		       const struct sp_tree_node *outermost, const uint64_t *labels)
@@ -206,7 +206,7 @@ static void put_sample(struct pprof *pprof, size_t number, const struct sp_weigh
 	put_part(pprof, 2);
 }
 
-/* Appends the samples whose stack ends at the top node. */
+/* Appends the samples with a stack that ends at the top node. */
 static void put_top(struct pprof *pprof, size_t number)
 {
 	const struct frame *stack = pprof->stack.items;

@@ -9,7 +9,7 @@
 /* Most rows of an event's function table. */
 #define HEAD_ROWS_MAX 50000
 
-/* Bits of a function's kind, beside enum sp_level. */
+/* Bits of a function's kind, in addition to enum sp_level. */
 #define KIND_LEVEL 7
 #define KIND_UNKNOWN 8 /* its name is an address */
 #define KIND_MISSING 16 /* stands for missing callers, or for a thread's state */

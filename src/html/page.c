@@ -48,7 +48,7 @@ static int compare_cells(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Sorts cells, whose bins ascend already, by thread and node, and adds up equal ones. */
+/* Sorts cells by thread and node, and adds up equal ones. Their bins ascend already. */
 static void merge_cells(struct page_event *event)
 {
 	struct page_cell *cells = event->cells.items;

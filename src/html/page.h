@@ -16,7 +16,7 @@ struct page_node {
 	uint64_t samples, weight;        /* its own, without its children */
 };
 
-/* Samples of one thread whose stack ends at one node, in one step of time. */
+/* Samples of one thread with a stack that ends at one node, in one step of time. */
 struct page_cell {
 	uint32_t bin, thread, node, samples;
 	uint64_t weight;

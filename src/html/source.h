@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source files of sampled lines. Their paths come from debug information, which a stranger may have written:
- * only regular files below directories that the user named are read, and no symbolic link is followed.
+ * Source files of sampled lines. Their paths come from debug information, which is untrusted. Only
+ * regular files below the directories that the user named are read, and no symbolic link is
+ * followed.
  */
 #ifndef HTML_SOURCE_H
 #define HTML_SOURCE_H

@@ -166,7 +166,7 @@ void format_bounds(const struct sp_weight *weight, uint64_t missing, uint64_t ow
 		   double *low_ret, double *high_ret)
 {
 	double share = weight->share.value, part = (double)weight->weight;
-	/* Weight of which shares are parts: of all samples, or of all that pass the filters. */
+	/* Whole of the shares: weight of all samples, or of all that pass the filters. */
 	double all = share > 0 ? part / share : 0;
 	*low_ret = share > 0 ? part / (all + (double)missing) : 0;
 	*high_ret = share > 0 ? (part + (double)own) / (all + (double)own) : 1;

@@ -19,8 +19,8 @@ const char *format_range(const struct term *term, const struct sp_share *share, 
 			 char buffer[FORMAT_SIZE]);
 
 /*
- * Returns the number of decimals for intervals: 2 if there are so many samples that a share of one half
- * has an interval below 1 %, else 1.
+ * Returns the number of decimals for intervals: 2 if the samples suffice for an interval below 1 %
+ * at a share of one half, else 1.
  */
 int range_decimals(uint64_t samples);
 

@@ -318,7 +318,7 @@ static bool write_profile(const struct report *report, struct json *json,
 	return done;
 }
 
-/* Writes the list of recordings whose samples the report adds up. */
+/* Writes the list of recordings that the report adds up. */
 static void write_recordings(const struct report *report, struct json *json)
 {
 	if (report->recording_count < 2)

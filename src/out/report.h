@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "term.h"
 
-/* Event group whose events are columns of one table. */
+/* Event group with its events as columns of one table. */
 struct joint_view {
 	const struct sp_group *group;
 	const struct sp_profile *const *profiles; /* in the group's order: the leader's profile first */

@@ -38,9 +38,9 @@ struct line {
 	size_t hidden_count;
 };
 
-/* Open level of the walk: a node whose children are being written. */
+/* Open level of the walk: a node while its children are being written. */
 struct level {
-	const struct sp_tree_node *node; /* node whose children are being written */
+	const struct sp_tree_node *node; /* node; its children are being written */
 	size_t next, shown;
 	size_t guide_size; /* length of `guides` before this level's part was appended */
 	double hidden;
@@ -57,7 +57,7 @@ struct tree {
 	size_t guides_capacity;
 };
 
-/* Counts the children whose share reaches the limit; children are ordered. */
+/* Counts the children with a share at or above the limit; children are ordered. */
 static size_t shown_children(const struct tree *tree, const struct sp_tree_node *node)
 {
 	size_t count = 0;

@@ -13,7 +13,7 @@ struct event_lists {
 
 void event_lists_deinit(struct event_lists *lists);
 
-/* Parsers for options whose value is a struct event_lists. */
+/* Parsers for options with a struct event_lists as their value. */
 option_parse_fn event_lists_parse, event_lists_parse_pfm, event_lists_parse_filter;
 
 #endif

@@ -155,7 +155,7 @@ static void put_event(const struct term *term, const char *name, uint64_t sample
 	putc('\n', out);
 }
 
-/* Prints a warning below an event whose sampling frequency is in step with the kernel's timers. */
+/* Prints a warning below an event with a sampling frequency in step with the kernel's timers. */
 static void put_lock_in(const struct perf_event_attr *attr, FILE *out)
 {
 	struct sp_lock_in lock_in;

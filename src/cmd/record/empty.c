@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints why a recording has no samples, which the kernel does not report. The reason is derived from
- * known facts, in this order: lost samples, disabled events, unrecorded processes, programs whose
- * events the kernel removes at exec, CPU time shorter than the period.
+ * Prints why a recording has no samples; the kernel does not report that. The reason is derived
+ * from known facts, in this order: lost samples, disabled events, unrecorded processes, programs
+ * that lose their events at exec, CPU time shorter than the period.
  */
 #include "cmd/record/empty.h"
 
@@ -137,7 +137,7 @@ static bool find_program(const char *name, char *path, size_t size)
 }
 
 /*
- * Returns the property of a program, such as setuid, because of which the kernel removes an ordinary
+ * Returns the property of a program, such as setuid, that makes the kernel remove an ordinary
  * user's events at exec. NULL: it has none.
  */
 static const char *privilege_of(const char *path)

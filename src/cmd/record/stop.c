@@ -11,7 +11,7 @@
 /* Delay in ms before printing that the recorder waits for the reader of the pipe. */
 #define PATIENCE_MS 1000
 
-/* State while sp_capture_stop() writes to a pipe, whose reader may delay it. */
+/* State while sp_capture_stop() writes to a pipe; the pipe's reader may delay it. */
 struct pipe_write {
 	const char *name;
 	const struct session *session;

@@ -239,7 +239,9 @@ static bool is_side_band(const struct report_arguments *arguments, const struct 
 	       !arguments->selection.events.count;
 }
 
-/* Collects the event groups of which -e selects all events. Returns false when out of memory. */
+/*
+ * Collects the event groups with all their events selected by -e. Returns false when out of memory.
+ */
 static bool collect_groups(const struct sp_analysis *analysis,
 			   const struct report_arguments *arguments, struct report *report,
 			   struct lists *lists)

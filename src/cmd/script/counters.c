@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints samples with counter values (PERF_SAMPLE_READ). As in perf script, each event whose count has
- * changed since the previous sample gets a line, with the change as its period.
+ * Prints samples with counter values (PERF_SAMPLE_READ). As in perf script, each event gets a line
+ * if its count has changed since the previous sample, with the change as its period.
  */
 #include "cmd/script/script.h"
 #include <stdlib.h>

@@ -147,7 +147,7 @@ static bool write_batch(struct relay *relay, const struct printer *printer, size
 	pthread_mutex_unlock(&relay->lock);
 	if (stopped)
 		return false;
-	/* Written without the lock: only the thread whose turn it is writes. */
+	/* Written without the lock: only the thread in turn writes. */
 	bool good = fwrite(printer->out.text, 1, printer->out.count, relay->out) ==
 		    printer->out.count;
 	int errnum = good ? 0 : errno;
@@ -225,7 +225,8 @@ static int batches_run_threads(struct relay *relay, unsigned int count)
 #define SHOWN_NAMELESS 6
 
 /*
- * Prints the files whose samples have no symbols, each with the reason and the remedy, as report does.
+ * Prints the files with samples that have no symbols, each with the reason and the remedy, as
+ * report does.
  */
 static void nameless_files_print(const struct script_view *view, const struct sp_script *script)
 {

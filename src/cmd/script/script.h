@@ -37,7 +37,7 @@ struct script_cgroup {
 	char *path;
 };
 
-/* Virtual machine whose execution the events with a sample id count. */
+/* Virtual machine; the events with a sample id count its execution. */
 struct script_machine {
 	uint64_t id, pid, vcpu;
 };

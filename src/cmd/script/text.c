@@ -23,8 +23,8 @@ void printer_deinit(struct printer *printer)
 }
 
 /*
- * Returns the event whose name and fields a line shows. As in perf, records without an id, or with id
- * 0, belong to the first event: the recorder synthesized them.
+ * Returns the event that gives a line its name and fields. As in perf, records without an id, or
+ * with id 0, belong to the first event: the recorder synthesized them.
  */
 static const struct sp_event *event_of(const struct printer *printer,
 				       const struct sp_script_item *item)
@@ -194,7 +194,7 @@ static void put_start(struct printer *printer, const struct sp_script_item *item
 		put_time(printer, stamp.time_ns);
 }
 
-/* Returns true for events whose sampled data address may have a symbol. */
+/* Returns true for events with sampled data addresses that may have a symbol. */
 static bool address_has_name(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE &&
@@ -387,8 +387,8 @@ static void put_more(struct printer *printer, const struct sp_script_item *item,
 }
 
 /*
- * Prints the line of one event for a sample. `own` is the event that took the sample; `event` may be
- * another event, whose counter value is in the sample.
+ * Prints the line of one event for a sample. `own` is the event that took the sample; `event` may
+ * be another event with a counter value in the sample.
  */
 static void sample_print(struct printer *printer, const struct sp_script_item *item,
 			 const struct sp_event *own, const struct sp_event *event, uint64_t period)
