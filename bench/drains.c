@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * drains CPUS THREADS RECORD_BYTES RECORDS [RING_KB [BURST PAUSE_US]]: what draining so many
- * CPUs costs, each simulated by a ring of plain memory and a thread that fills it.
+ * drains CPUS THREADS RECORD_BYTES RECORDS [RING_KB [BURST PAUSE_US]]: measures the cost of
+ * draining CPUS CPUs. A ring of plain memory and a thread that fills it simulate each.
  */
 #include <stdio.h>
 #include <stdlib.h>

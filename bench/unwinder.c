@@ -28,9 +28,9 @@
 #define FRAMES 1024
 #define ROUNDS_MAX 1001
 #define STACKS 200 /* in a round */
-#define PERIOD 7   /* of the functions' frame sizes */
+#define PERIOD 7   /* period of the functions' frame sizes */
 
-/* What all unwind, and their results. */
+/* Stack copies for all threads, and the expected results. */
 struct stack {
 	uint64_t low, high; /* the thread's whole stack */
 	pid_t pid;

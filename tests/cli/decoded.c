@@ -19,7 +19,7 @@
 
 struct context {
 	struct sp_reader *reader;
-	uint64_t combined_type; /* of all events: perf goes by it */
+	uint64_t combined_type; /* bits that all events have; perf uses them */
 	bool has_sample_ids;
 };
 

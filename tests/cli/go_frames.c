@@ -13,7 +13,7 @@
 #include "go/pclntab.h"
 #include "unwind/cfi_row.h"
 
-/* Of a function, each STEP-th address is compared: no multiple of an instruction's size. */
+/* Every STEP-th address of a function is compared: no multiple of an instruction's size. */
 #define STEP 3
 
 static void check(struct sp_error *error)

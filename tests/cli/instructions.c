@@ -16,7 +16,7 @@ int main(void)
 		for (const char *at = line; sscanf(at, "%2x", &byte) == 1 && size < 32; at += 3)
 			code[size++] = (uint8_t)byte;
 		lines++;
-		/* What is behind it is no part of it. */
+		/* Bytes after the instruction are no part of it. */
 		memset(code + size, 0x0f, 16);
 		size_t length = sp_instruction_length(EM_X86_64, code, size + 16);
 		if (length != size)

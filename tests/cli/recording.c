@@ -62,7 +62,7 @@
 #define MAX_BRANCHES 32
 #define CGROUP_NAMESPACE 6
 
-/* Of the attr's flags, which newer headers know. */
+/* Flag of the attr that only newer headers define. */
 #define DEFER_CALLCHAIN (UINT64_C(1) << 38)
 #define DEFER_OUTPUT (UINT64_C(1) << 39)
 #define KERNEL (UINT64_C(1) << 63)
@@ -74,7 +74,7 @@ struct recording {
 	struct sp_event events[MAX_EVENTS];
 	uint64_t ids[MAX_EVENTS];
 	size_t event_count;
-	char *words_kept[MAX_WORDS + 1]; /* of cmdline */
+	char *words_kept[MAX_WORDS + 1]; /* words of cmdline */
 	struct writer *writer; /* NULL until the first record */
 	struct writer_end end;
 	uint16_t stack_misc;
@@ -267,7 +267,7 @@ static void read_stacks(struct recording *recording, char **words)
 	recording->stack_misc = (uint16_t)(misc | end << SP_MISC_END_SHIFT);
 }
 
-/* What samples have beside what their own lines say. */
+/* Sets sample fields that the samples' own lines lack. */
 static void read_with(struct recording *recording, char **words)
 {
 	recording->with = (struct sp_sample){.branches = recording->branches};
@@ -514,7 +514,7 @@ static void keep_cmdline(struct recording *recording, char **words)
 	recording->info.cmdline = (const char *const *)recording->words_kept;
 }
 
-/* What comes before the first record. True if the line is of that kind. */
+/* Parses a line before the first record. Returns true if it is one. */
 static bool read_head(struct recording *recording, char **words)
 {
 	const char *value = words[1] ? words[1] : "";

@@ -37,7 +37,7 @@ static void copy_deinit(struct copy *copy)
 	free(copy->trace);
 }
 
-/* What the new file has of its own. */
+/* Features that the new file computes itself. */
 static bool is_of_container(unsigned int bit)
 {
 	return bit == FEATURE_EVENT_DESC || bit == FEATURE_COMPRESSED ||

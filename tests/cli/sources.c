@@ -21,7 +21,7 @@
 #include "symbol/ko.h"
 #include "symbol/resolver.h"
 
-/* Where the kernel module lies. */
+/* Address of the kernel module. */
 #define START 0xffffffffc0100000
 
 struct input {

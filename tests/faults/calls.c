@@ -33,7 +33,7 @@ struct call {
 	int number;
 	const char *name;
 	int errnos[ERRNOS];
-	int size_argument; /* of SHORT: which one holds the size, 1 …; or 0: a vector */
+	int size_argument; /* SHORT: number of the argument with the size, 1 …; or 0: a vector */
 };
 
 static const struct call calls[] = {
@@ -242,7 +242,7 @@ struct inject_result inject_trace(pid_t pid, unsigned long number, unsigned long
 			break;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec > end) {
-			/* What is there beyond the process itself is found by who called. */
+			/* The caller finds processes that are left. */
 			if (over)
 				break;
 			tracing.result.timed_out = true;
@@ -256,7 +256,7 @@ struct inject_result inject_trace(pid_t pid, unsigned long number, unsigned long
 		} else if (tid == pid) {
 			tracing.result.status = WIFEXITED(status) ? WEXITSTATUS(status)
 								  : 128 + WTERMSIG(status);
-			/* What it has started may be on its way out, and stops on it. */
+			/* Its children may be about to exit, and stop on exit. */
 			over = true;
 			end = now.tv_sec + 2;
 		}

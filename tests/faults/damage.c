@@ -48,7 +48,7 @@
 #define TYPES 128
 
 #define BATCH 500     /* cases of one process, so that memory is measured */
-#define SHOWN 8       /* of what went wrong */
+#define SHOWN 8       /* Number of failures to print. */
 
 enum how { CUT, FLIP, ZERO, DROP, GROW, HOWS };
 static const char *const how_names[HOWS] = {"cut", "flip", "zero", "drop", "grow"};
@@ -67,15 +67,15 @@ struct recording {
 	uint64_t data_begin, data_end;
 	struct place *places;
 	size_t count;
-	uint64_t samples; /* as the library counts them in the whole of it */
+	uint64_t samples; /* the library's count in the undamaged file */
 	uint64_t types[TYPES]; /* all records, the same */
 };
 
-/* What reading gives. */
+/* Results of reading a file. */
 struct got {
 	bool opened;
 	uint64_t samples, types[TYPES];
-	size_t places; /* of damage */
+	size_t places; /* number of damaged places */
 	double seconds;
 	char why[256]; /* it did not open */
 	enum sp_error_code code;
@@ -252,7 +252,7 @@ static void make(const struct recording *recording, enum how how, uint64_t at, c
 		die("cannot write a damaged copy");
 }
 
-/* Behind the bytes that the damage is in, or that a record then seems to have. */
+/* Returns the end of the damaged bytes, or of the record that they seem to form. */
 static uint64_t damage_end(const struct recording *recording, enum how how, uint64_t at)
 {
 	uint64_t end = how == FLIP ? at + 1 : at + BLOCK;
@@ -320,7 +320,7 @@ static const char *judge(const struct recording *recording, enum how how, uint64
 	if (how == CUT && !recording->pipe && at < recording->size && !said(got))
 		return "a cut that is not told";
 	if (got->samples < recording->samples && !recording->pipe && !said(got)) {
-		/* Of a changed byte in a header of a record the record may be another now. */
+		/* A changed byte in a header may make the record a different one. */
 		totals->silent++;
 		if (how != FLIP)
 			return "samples are missing, and it is not told";
@@ -409,7 +409,7 @@ static uint64_t run_batch(struct sp_ctx *ctx, const struct recording *recording,
 	return at;
 }
 
-/* In a child, whose memory is its own; what it found comes by a pipe. */
+/* Runs in a child with its own memory; results come by a pipe. */
 static uint64_t run_apart(struct sp_ctx *ctx, const struct recording *recording, enum how how,
 			  uint64_t begin, uint64_t step, const char *path, struct totals *totals)
 {

@@ -144,7 +144,7 @@ static void end_file(struct made *made, uint64_t hole)
 	put(made, &load, sizeof(load));
 }
 
-/* Blocks of 4 bytes, each of which is 128 KiB of zeros. */
+/* Blocks of 4 bytes, each for 128 KiB of zeros. */
 static void put_zeros(struct made *made, uint64_t count)
 {
 	const uint64_t block = 128 << 10, size = count * MIB;
@@ -154,7 +154,7 @@ static void put_zeros(struct made *made, uint64_t count)
 				   .ch_addralign = 1};
 	put(made, &packed, sizeof(packed));
 	put_number(made, 0xfd2fb528, 4);
-	put_number(made, 0xe0, 1); /* one segment, whose size has 8 bytes */
+	put_number(made, 0xe0, 1); /* one segment, with a size of 8 bytes */
 	put_number(made, size, 8);
 	for (uint64_t at = 0; at < size; at += block)
 		put_number(made, (at + block == size) | 1 << 1 | block << 3, 4);
@@ -172,10 +172,10 @@ static void put_units(struct made *made, uint64_t count)
 	for (uint64_t i = 0; i < count; i++) {
 		put_number(made, 12, 4);
 		put_number(made, 4, 2);
-		put_number(made, 0, 4); /* of the abbreviations */
+		put_number(made, 0, 4); /* offset of the abbreviations */
 		put_number(made, 8, 1);
 		put_number(made, 1, 1);
-		put_number(made, 0, 4); /* of the line table */
+		put_number(made, 0, 4); /* offset of the line table */
 	}
 	end(made, section);
 	static const uint8_t lengths[12] = {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1};
@@ -242,7 +242,7 @@ static void put_shared(struct made *made, const char *name, uint32_t type, uint6
 		made->sections[made->count++] = *section;
 }
 
-/* Another table after the file, whose count is in the header of the first section. */
+/* A second table after the file; the first section's header has its count. */
 static void put_headers(struct made *made, uint64_t size)
 {
 	Elf64_Shdr first = made->sections[0];

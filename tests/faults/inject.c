@@ -42,10 +42,10 @@ struct options {
 };
 
 struct outcome {
-	int status;             /* as a shell has it */
+	int status;             /* exit status as a shell has it */
 	bool timed_out;
 	int left;               /* processes */
-	unsigned long happened; /* so many things might have failed */
+	unsigned long happened; /* number of calls that could have failed */
 	char what[128];         /* failed */
 };
 
@@ -96,7 +96,7 @@ static pid_t any_child(void)
 	return child;
 }
 
-/* What is there although its parent is gone; a moment is given to what is ending. */
+/* Kills the processes that outlive their parent, after a moment for those that are ending. */
 static int kill_rest(void)
 {
 	int left = 0, status;
@@ -129,7 +129,7 @@ static void start(const struct options *options, unsigned long number, int out, 
 	_exit(99);
 }
 
-/* Of a child that is not traced. */
+/* Waits for a child that is not traced. */
 static void wait_for(pid_t pid, struct outcome *outcome)
 {
 	int status = 0;

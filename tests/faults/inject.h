@@ -7,17 +7,20 @@
 #include <sys/types.h>
 
 struct inject_result {
-	int status; /* as a shell has it */
+	int status; /* exit status as a shell has it */
 	bool timed_out;
-	unsigned long calls;   /* that might have failed */
-	const char *name;      /* of the one that did, or "" */
+	unsigned long calls;   /* number of calls that could have failed */
+	const char *name;      /* name of the failed call, or "" */
 	const char *how;       /* it failed */
 };
 
 /* Whether calls can be made to fail on this architecture. */
 bool inject_possible(void);
 
-/* In the process whose calls shall fail, before it executes anything: it stops there. */
+/*
+ * Call it in the process with the calls that shall fail, before it executes anything: it stops
+ * there.
+ */
 void inject_begin(void);
 
 /*

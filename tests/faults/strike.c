@@ -52,7 +52,7 @@ static pid_t first_child(pid_t pid)
 	return child;
 }
 
-/* Of its first thread; a process that is gone has had none. */
+/* CPU time of its first thread; 0 for a process that has ended. */
 static uint64_t cpu_time_ns(pid_t pid)
 {
 	char path[64];

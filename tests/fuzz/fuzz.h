@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What fuzz targets share. */
+/* Functions shared by fuzz targets. */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
 

@@ -15,7 +15,7 @@
 
 #define SECTION_AT 0x1000
 #define HEADER_AT 0x800
-/* Of a large input only so many entries are run. */
+/* Limit of entries to run, for large inputs. */
 #define ENTRIES_MAX 64
 
 static void evaluate(const struct unwind_arch *arch, const struct cfi_rule *rule,

@@ -95,7 +95,7 @@ static int run(const struct line *line, const char *path)
 	return status;
 }
 
-/* What the command prints goes to files of its own; it closes the descriptor of its output. */
+/* Redirects the command's output to files of its own: the command closes its output descriptor. */
 static void run_apart(const struct line *line, const char *path, FILE *errors)
 {
 	FILE *const own_out = stdout, *const own_errors = stderr;

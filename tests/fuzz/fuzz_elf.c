@@ -13,7 +13,7 @@
 #include "symbol/ranges.h"
 #include "symbol/table.h"
 
-/* Of a large input only as many entries are looked up. */
+/* Limit of entries to look up, for large inputs. */
 #define ENTRIES_MAX 64
 
 /* Names no IFUNC, but uses the address. */

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	memcpy(text, bytes, size);
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
 	assert(!sp_ctx_new(&ctx));
-	/* Where no PMU and no tracepoint is. */
+	/* Has no PMU and no tracepoint. */
 	assert(!sp_ctx_set_root(ctx, "/nonexistent"));
 	struct event_specs specs = {0};
 	struct sp_error *error = event_specs_parse(&specs, ctx, text);

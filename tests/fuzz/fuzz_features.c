@@ -2,7 +2,7 @@
 /*
  * Features of the header, one by one, and the words of attrs: a byte (bit 0: the other byte order,
  * bit 1: a file rather than a stream), 120 bytes of an attr, then pieces of {u8 feature, u16 size,
- * payload}, of which a recording is made.
+ * payload}. They become a recording.
  */
 #include <assert.h>
 #include <stdlib.h>

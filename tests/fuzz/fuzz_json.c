@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is written as JSON is JSON, whatever the names in it are: the input is cut into texts (a
- * NUL ends each), which are names of all kinds in a report, and keys and values of a writer. A
- * strict reader of RFC 8259 has to take the whole.
+ * JSON output is valid JSON, whatever names it has. The input is cut into texts (a NUL ends each):
+ * names of all kinds in a report, and keys and values of a writer. A strict reader of RFC 8259 must
+ * accept the whole.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 
 struct input {
 	const char *at;   /* the rest of a copy, which ends with a NUL */
-	const char *end;  /* of all */
+	const char *end;  /* end of all text */
 };
 
 /* The next text; "" at the end. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who was mapped where: a byte (bit 0: of a 32-bit machine), then side-band records as
- * they are in a file, with {pid, tid, time, cpu, id} behind each. They go into a machine,
- * and into address spaces that are live; then both are asked about the edges of what was
- * mapped, at the times of the records. What they answer must be what a model says that
- * has nothing clever: lists of mappings, replayed up to that time. Where that has nothing
- * they may know a mapping that the process made later (it changed no ip's meaning).
+ * Mappings of processes over time: a byte (bit 0: of a 32-bit machine), then side-band records as
+ * they are in a file, with {pid, tid, time, cpu, id} after each. They go into a machine, and into
+ * live address spaces. Both are queried for the edges of mappings, at the times of the records.
+ * Their answers must equal those of a simple model: lists of mappings, replayed up to that time. If
+ * the model has none, they may know a mapping that the process made later (it changed no ip's
+ * meaning).
  */
 #include <assert.h>
 #include <stdint.h>
@@ -46,13 +46,13 @@ struct model_event {
 	uint64_t time_ns;
 	size_t sequence;
 	uint32_t pid, parent;
-	uint64_t start, last, file_offset; /* of MAP; `last` is within */
+	uint64_t start, last, file_offset; /* MAP only; `last` is inclusive */
 	char *filename;
-	bool is_guest;  /* as perf inject -B has it; the kernel never does */
-	bool is_jit;    /* simpleperf's mark of JIT code, whose names are by ip */
+	bool is_guest;  /* set by perf inject -B, never by the kernel */
+	bool is_jit;    /* simpleperf's flag for JIT code with names by ip */
 };
 
-/* The events, by index, whose mappings a process has; the later ones are on top. */
+/* Events, by index, that made a process's mappings; later ones are on top. */
 struct model_space {
 	uint32_t pid;
 	VEC(size_t) maps;
@@ -238,7 +238,7 @@ static void ask(struct model *model, const struct machine *machine, struct live 
 	check_user(model, &location, pid, time_ns, true);
 	check_kernel(machine, span.view, PERF_RECORD_MISC_KERNEL, ip);
 	check_kernel(machine, span.view, PERF_RECORD_MISC_GUEST_KERNEL, ip);
-	/* Of who has ended nothing is said while it is recorded. */
+	/* Ended processes are not known while recording. */
 	location = live_locate(live, live_view(live, pid, time_ns), ip);
 	if (!model->has_exit)
 		check_user(model, &location, pid, time_ns, false);

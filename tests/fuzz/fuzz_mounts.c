@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/self/mounts, whose paths anybody may choose who can mount something. */
+/* /proc/self/mounts: a user who can mount something chooses its paths. */
 #include <assert.h>
 #include <string.h>
 #include "fuzz.h"

@@ -10,7 +10,7 @@
 #include "go/frame_sizes.h"
 #include "go/frames.h"
 
-/* Of a large table only as many functions are looked up. */
+/* Limit of functions to look up, for large tables. */
 #define FUNCTIONS_MAX 256
 
 static size_t used; /* keeps reads of strings from being removed */

@@ -41,7 +41,7 @@ static size_t read_events(struct cursor *cursor, struct sp_event *events, uint64
 	return count;
 }
 
-/* What it points to must lie in the record, or in memory that is the decoder's. */
+/* Pointers of the record must point into it, or into the decoder's memory. */
 static void check(const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;

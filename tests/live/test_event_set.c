@@ -93,7 +93,7 @@ static void work(uint64_t ns)
 			;
 }
 
-/* What the rings of a role hold, and of it what is of the thread that tid names. */
+/* Records in the rings of a role, and those of thread `tid`. */
 struct seen {
 	uint32_t tid;
 	size_t samples, samples_of_tid, forks, foreign_ids;
@@ -243,7 +243,7 @@ static void whole_cpus(void)
 	tap_result(seen.forks >= 1, "and their side-band tells of processes (%zu)", seen.forks);
 }
 
-/* Of all CPUs; how many ids are new, and stand for one that is listed. */
+/* Reopens the events of all CPUs; returns the number of new ids that map to a listed one. */
 static size_t reopen_all(struct recording *recording, uint64_t listed)
 {
 	struct event_renamed_list renamed = {0};
@@ -259,7 +259,7 @@ static size_t reopen_all(struct recording *recording, uint64_t listed)
 	return good;
 }
 
-/* As for CPUs that were offline: what is open has the same rings, is on or off, and goes on. */
+/* Hotplug: reopened events have the same rings, are enabled or disabled as before, and continue. */
 static void whole_cpus_again(void)
 {
 	RECORDING recording;

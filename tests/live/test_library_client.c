@@ -237,7 +237,7 @@ static bool can_record(struct sp_ctx *ctx, const struct sp_capture_options *opti
 		tap_need(error);
 	sp_error_free(error);
 	sp_capture_free(capture);
-	/* What is left is check_no_start()'s to find. */
+	/* check_no_start() reports children that are left. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
 	return capture;

@@ -22,7 +22,10 @@
 
 DEFINE_CLEANUP(struct sp_ctx *, sp_ctx_free)
 
-/* Whose CPU n is CPU n modulo how many there are, and which counts what is open. */
+/*
+ * A machine with any number of CPUs: CPU n is real CPU n modulo the real number. Counts open
+ * events.
+ */
 struct simulated {
 	struct cpu_list online;
 	int open_now, opened; /* atomic */

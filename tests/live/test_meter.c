@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Meters on real events: every way to open, read, switch, and be told of them. */
+/* Meters on real events: every way to open, read, enable, and receive notifications. */
 #include <sprof/meter.h>
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static struct sp_meter *try_meter(struct sp_ctx *ctx, const struct sp_meter_opti
 	return meter;
 }
 
-/* So many page faults. */
+/* Causes `pages` page faults. */
 static void fault(unsigned int pages)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -527,7 +527,7 @@ static void test_rings_of_others(struct sp_ctx *ctx)
 	fault(100);
 	sp_meter_read_page(ring, 0, &page);
 	tap_result(silent && page.data_head > head, "or by an ioctl, and no more");
-	/* As a member of another meter's group. */
+	/* A member of another meter's group. */
 	METER *leader = open_meter(ctx, &(struct sp_meter_options){.events = "task-clock:u",
 								   .flags = SP_METER_DISABLED});
 	METER *member = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS, .leader = leader});
@@ -624,8 +624,8 @@ static void test_clock(struct sp_ctx *ctx)
 		return;
 	}
 	/*
-	 * What was called for the first time until here had page faults of its own, and so has the
-	 * first drain, on kernels that map the ring's pages when they are read.
+	 * Functions called for the first time had page faults of their own. So has the first drain,
+	 * on kernels that map the ring's pages when they are read.
 	 */
 	drain(meter);
 	drain(meter);
@@ -730,7 +730,7 @@ int main(void)
 {
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
 	struct sp_meter *probe = NULL;
-	/* Where a machine is slow, and time is up, the log tells how far it came. */
+	/* On a timeout, the log shows the last finished case. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tap_need(sp_ctx_new(&ctx));
 	struct sp_error *error = open_sized(ctx, &(struct sp_meter_options){.events = FAULTS}, &probe);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/hash.h"
 
-#define STACK_BYTES UINT64_C(0x10000) /* that much of a stack is mapped */
+#define STACK_BYTES UINT64_C(0x10000) /* size of the mapped part of a stack */
 #define PAUSE_NS (2 * SIM_MS)
 
 struct sim_looks sim_looks;
@@ -61,7 +61,7 @@ int sim_wait_stack(const struct sim_task *task, const struct sim_wait *wait, str
 
 /* -- Rights ---------------------------------------------------------------- */
 
-/* As task_is_descendant() of Yama: an orphan is none. */
+/* Returns the same as task_is_descendant() of Yama: false for an orphan. */
 static bool descends(const struct sim_process *process)
 {
 	while (process && process->pid != SIM_PID) {
@@ -173,7 +173,7 @@ int sim_memory_open(uint32_t tid)
 	return is_refused(task) ? EPERM : 0;
 }
 
-/* The thread whose stack is there; NULL: none. */
+/* Returns the thread that has its stack there; NULL: none. */
 static const struct sim_task *owner_of(uint32_t tid, uint64_t address)
 {
 	const struct sim_task *task = sim_task_find(tid);
@@ -200,7 +200,7 @@ int sim_memory_read(uint32_t tid, uint64_t address, void *to, size_t size)
 		return 0;
 	if (looks && !sim_thread_index())
 		sim_looks.items[sim_looks.count - 1].copied = true;
-	/* What runs overwrites its stack. */
+	/* A running thread overwrites its stack. */
 	memset(to, 0xa5, size);
 	enum sim_state state = owner->spans[owner->span_count - 1].state;
 	if (state != SIM_BLOCKED && state != SIM_WOKEN)

@@ -22,7 +22,7 @@ void sim_wait_end(struct sim_task *task);
  */
 int sim_wait_stack(const struct sim_task *task, const struct sim_wait *wait, struct sim_stack *stack);
 
-/* As ptrace_may_access(PTRACE_MODE_ATTACH). */
+/* Returns the opposite of ptrace_may_access(PTRACE_MODE_ATTACH). */
 bool sim_is_refused(const struct sim_process *process);
 
 /* Whether the path is of a file "syscall" of a task. */

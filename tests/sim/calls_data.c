@@ -14,7 +14,7 @@
 
 #define MIB (1 << 20)
 
-/* As <libelf.h> declares it. */
+/* Declared as in <libelf.h>. */
 extern Elf *elf_memory(char *image, size_t size);
 
 static const int reading[] = {EIO, EINTR, 0};

@@ -16,7 +16,7 @@ static const int looking[] = {EACCES, EIO, 0};
 struct folder {
 	int fd;
 	size_t index;
-	const char *next;     /* of a folder of /proc: its names, one a line */
+	const char *next;     /* names of a folder of /proc, one per line */
 	struct dirent entry;
 };
 

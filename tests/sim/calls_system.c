@@ -180,7 +180,7 @@ int __wrap_epoll_wait(int epoll, struct epoll_event *events, int most, int timeo
 	return count;
 }
 
-/* As poll(2) of one descriptor. */
+/* Does the same as poll(2) of one descriptor. */
 bool sim_wait_for(int fd, uint64_t until_ns)
 {
 	struct epoll_wait wait = {sim_fd(fd), sim.changes - 1};

@@ -257,7 +257,7 @@ int sim_epoll_control(struct sim_open *epoll, int request, int fd, uint32_t even
 		if (watch)
 			return EEXIST;
 		add_watch(epoll, fd, events, data);
-		/* As ep_insert() does; what is ready already triggers an edge. */
+		/* ep_insert() does the same; a readable descriptor triggers an edge at once. */
 		if (sim_poll(fds.items[fd], false))
 			epoll->watches[epoll->watch_count - 1].seen_changes--;
 		return 0;

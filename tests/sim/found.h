@@ -17,13 +17,13 @@ struct sim_found {
 	bool is_wait;              /* a sample of offcpu-time */
 };
 
-/* Of all files. */
+/* Sums over all files. */
 struct sim_read_back {
 	struct sim_found *items;   /* in order of time */
 	size_t count, room;
 	uint64_t lost;             /* by LOST records */
 	uint64_t lost_samples;     /* by LOST_SAMPLES */
-	uint64_t *ids;             /* of the events in the headers */
+	uint64_t *ids;             /* ids of the events in the headers */
 	size_t id_count;
 	uint64_t *splits;          /* times at which a later file began */
 	size_t split_count;

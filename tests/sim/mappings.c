@@ -79,7 +79,10 @@ static void learn(const struct sim_found *found)
 	}
 }
 
-/* Whether it changed on a CPU whose events were not open again yet; /proc had it later, if it lived. */
+/*
+ * Returns whether it changed on a CPU with events that were not reopened yet; /proc had it later,
+ * if it lived.
+ */
 static bool is_unknown(const struct sim_found *found)
 {
 	const struct sim_process *process = sim_process_find(found->pid);

@@ -153,7 +153,7 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 		bool due = truth->time_ns >= sim_result.begin_ns && truth->time_ns < until_ns &&
 			   truth->fate == SIM_PUT && is_recorded(truth->id) && is_target(scenario, truth) &&
 			   !sim_is_wait(truth->id) && !truth->wakeup;
-		/* Without the record of its fork, a task's samples cannot be told from others. */
+		/* Without the record of its fork, a task's samples cannot be attributed. */
 		const struct sim_task *task = sim_task_find(truth->tid);
 		bool unknown = scenario->target != SIM_SYSTEM &&
 			       (sim_result.stats.lost_sideband ||

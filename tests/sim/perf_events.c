@@ -59,7 +59,9 @@ static int check_attr(const struct perf_event_attr *attr)
 	return 0;
 }
 
-/* As perf_allow_kernel(), perf_allow_cpu(), perf_allow_tracepoint() and ptrace_may_access(). */
+/*
+ * Checks of perf_allow_kernel(), perf_allow_cpu(), perf_allow_tracepoint() and ptrace_may_access().
+ */
 static bool is_refused(const struct perf_event_attr *attr, int32_t pid)
 {
 	const struct sim_process *process = pid > 0 ? sim_process_find((uint32_t)pid) : NULL;
@@ -472,7 +474,7 @@ unsigned int sim_perf_poll(struct sim_event *event, bool peek)
 	struct sim_ring *ring = event->output ? event->output->ring : event->ring;
 	bool pollable = ring && ring->pollable;
 	if (ring && !peek)
-		ring->pollable = false; /* as perf_poll() does */
+		ring->pollable = false; /* perf_poll() does the same */
 	return pollable ? EPOLLIN : 0;
 }
 

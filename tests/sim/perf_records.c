@@ -43,7 +43,7 @@ static void put_registers(struct composed *record, const struct sim_stack *stack
 static void put_stack(struct composed *record, const struct sim_stack *stack, uint32_t asked)
 {
 	uint64_t size = stack->depth ? asked : 0, before = record->size + 2 * sizeof(uint64_t);
-	if (before + size > UINT16_MAX) /* as perf_sample_ustack_size() */
+	if (before + size > UINT16_MAX) /* same as perf_sample_ustack_size() */
 		size = (UINT16_MAX - before - sizeof(uint64_t) + 7) / 8 * 8;
 	uint64_t copied = size < stack->size ? size : stack->size;
 	put64(record, size);
@@ -166,7 +166,7 @@ static void for_events(struct sim_task *task, void (*visit)(struct sim_event *ev
 struct sideband {
 	struct sim_task *from, *task;
 	uint32_t type;
-	uint16_t misc; /* of switches */
+	uint16_t misc; /* misc of SWITCH records */
 	bool exec;
 	const struct sim_map *map;
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "tests/sched_waking.h"
 
-/* Files whose contents never change. */
+/* Files with constant contents. */
 static const struct {
 	const char *path, *text;
 } fixed[] = {
@@ -34,7 +34,7 @@ static const struct {
 	 SCHED_WAKING_FORMAT(SIM_TEXT(SIM_WAKING))},
 };
 
-/* Folders whose names never change, one a line. */
+/* Folders with constant names, one per line. */
 static const struct {
 	const char *path, *names;
 } folders[] = {

@@ -43,7 +43,7 @@ struct sim_scenario sim_scenario_random(void);
 struct sim_result {
 	struct sp_capture_stats stats;
 	bool created, failed, published;
-	char message[256];         /* of the first error */
+	char message[256];         /* text of the first error */
 	uint64_t open_ns;          /* the first event is opened after that */
 	uint64_t begin_ns, stop_ns; /* samples between these are expected */
 	uint64_t commit_ns;        /* end of the last step */

@@ -119,7 +119,7 @@ struct sim_process {
 	const char *exe;
 	bool was_read;          /* the recorder has read its mappings */
 	uint64_t replaced_ns;   /* last exec before that; 0: none */
-	/* Changes were made on a CPU whose events had not been reopened: unknown before that time. */
+	/* changes on a CPU with events that were not reopened: unknown before that time */
 	uint64_t unknown_until_ns;
 	int unknown_cpu;        /* while that time is UINT64_MAX; -1: its events have been reopened */
 };
@@ -141,7 +141,7 @@ struct sim_task {
 	bool ended, waits_exec, queued, killed;
 	uint64_t start_ns, used_ns, on_since_ns;
 	uint64_t burst_ns;      /* CPU time before it sleeps */
-	uint32_t generation;    /* of its event in the queue */
+	uint32_t generation;    /* generation of its event in the queue */
 	struct sim_context *context; /* its events; NULL: none */
 	unsigned int children;
 	uint64_t samples;
@@ -246,7 +246,7 @@ extern struct sim_image sim_images[2]; /* the executable and a library */
 void sim_images_begin(void);
 /* `task` NULL: the idle task. */
 void sim_stack_make(const struct sim_task *task, struct sim_stack *stack);
-/* User stack with addresses in the first `maps` mappings, whose end is `top`. */
+/* Makes a user stack that ends at `top`, with addresses in the first `maps` mappings. */
 void sim_stack_make_user(const struct sim_process *process, unsigned int maps, uint64_t top,
 			 enum sim_stream stream, struct sim_stack *stack);
 uint64_t sim_stack_hash(const struct sim_stack *stack);
@@ -257,7 +257,7 @@ struct sim_ring {
 	struct perf_event_mmap_page *page;
 	uint8_t *data;
 	size_t size;
-	void *map;               /* of the recorder */
+	void *map;               /* the recorder's mapping */
 	size_t map_size;
 	uint64_t head, tail_seen, wakeup, watermark;
 	uint64_t lost;           /* to be reported by a LOST record */
@@ -268,13 +268,13 @@ struct sim_ring {
 struct sim_event {
 	struct perf_event_attr attr;
 	uint64_t id;
-	int32_t pid, cpu;        /* as given to perf_event_open(2) */
+	int32_t pid, cpu;        /* arguments of perf_event_open(2) */
 	struct sim_event *output; /* NULL: its own ring */
 	struct sim_ring *ring;
 	bool enabled, ever_on, closed, detached, throttled, task_gone;
 	bool running;            /* it counts now */
 	uint64_t running_since, left_ns, count_ns, lost, wakeups;
-	uint64_t enabled_since, enabled_ns; /* of whole CPUs */
+	uint64_t enabled_since, enabled_ns; /* CPU-wide events only */
 	uint32_t generation;
 	unsigned int tasks;      /* alive, that it counts */
 	struct sim_open *open;
@@ -382,7 +382,7 @@ void sim_files_visit(void (*visit)(const char *path, const struct sim_inode *ino
 bool sim_proc_has(const char *path);
 /* Contents of such a file, allocated; NULL: there is none. A folder's are its names, one a line. */
 char *sim_proc_read(const char *path, size_t *size_ret, bool *is_directory_ret);
-/* User of a process whose folder is `path`; of other paths: root. */
+/* Returns the user of a process with the folder `path`; of other paths: root. */
 uint32_t sim_proc_uid(const char *path);
 
 /* -- descriptors.c --------------------------------------------------------- */
@@ -435,7 +435,7 @@ size_t sim_fd_count(void);
 int sim_fd_next(int fd); /* the next one that is open, or -1 */
 /* EPOLL* bits. With `peek`, the wake-up of a ring is not consumed. */
 unsigned int sim_poll(struct sim_open *open, bool peek);
-/* As epoll_wait(2). */
+/* Does the same as epoll_wait(2). */
 int sim_epoll_ready(struct sim_open *epoll, struct sim_watch *ret, int most, bool peek);
 int sim_epoll_control(struct sim_open *epoll, int request, int fd, uint32_t events, uint64_t data);
 void sim_timer_set(struct sim_open *timer, uint64_t first_ns, uint64_t each_ns);
@@ -463,20 +463,20 @@ struct sim {
 	uint64_t fault_at, kill_at; /* the fallible call that fails, the call at which all ends; 0: none */
 	bool steady;             /* calls take no time, and threads change only where one waits */
 	uint64_t stall_ns;       /* longest time that a runnable thread waits for a CPU */
-	const char *fault_name;  /* of the one that failed; NULL: none did yet */
+	const char *fault_name;  /* name of the failed one; NULL: none failed yet */
 	int fault_errno;
 	void (*on_kill)(void);
 	unsigned int violations;
 	uint64_t changes;        /* counts sim_changed() */
 	uint64_t stat_ns;        /* last time that the recorder read a task's state; 0: never */
 	int verbose;             /* 1: notes and totals, 2: events too */
-	struct sim_user {        /* of the recorder */
+	struct sim_user {        /* The recorder's user. */
 		uint32_t uid;
 		int paranoid;    /* kernel.perf_event_paranoid is 1 below that */
 		bool yama;       /* kernel.yama.ptrace_scope is 1 */
 	} user;
 	unsigned int pauses;     /* percent of reads of a stack before which the recorder is preempted */
-	size_t mappings;         /* of the recorder */
+	size_t mappings;         /* number of the recorder's mappings */
 };
 
 extern struct sim sim;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compares stack snapshots in the files with the waits of tasks, whose stacks they must be. */
+/* Compares stack snapshots in the files with the true stacks of waiting tasks. */
 #include <sprof/record.h>
 #include <stdlib.h>
 #include "blocked.h"
@@ -143,7 +143,8 @@ struct checking {
 	const struct sim_read_back *read_back;
 	bool exact;         /* the file has all that the recorder wrote */
 	uint64_t snapshots, waits, compared;
-	double blocked_ns, written_ns; /* of waits that began and ended meanwhile; by snapshots */
+	/* Time of waits that began and ended meanwhile; time by snapshots. */
+	double blocked_ns, written_ns;
 };
 
 static void check_period(struct checking *checking, const struct sim_task *task,
@@ -167,7 +168,7 @@ static void check_period(struct checking *checking, const struct sim_task *task,
 		return;
 	uint64_t duration_ns = in->time_ns - found->time_ns;
 	const struct sim_look *look = look_at(task, wait, found->time_ns);
-	/* The rest of a wait whose stack was read in an earlier file. */
+	/* The rest of a wait with a stack that was read in an earlier file. */
 	const struct sim_truth *out = out_of(task, wait);
 	look = look ?: look_at(task, wait, out ? out->time_ns : 0);
 	if (!look) {

@@ -143,7 +143,7 @@ static void check_part(const struct sim_read_back *read_back, const struct part 
 		sums->variance += (double)duration_ns * (double)(THIN_NS - duration_ns);
 }
 
-/* A wait from `out` to `in`, whose sample is `truth`. */
+/* Checks a wait from `out` to `in`, with the sample `truth`. */
 static void check_wait(const struct sim_read_back *read_back, const struct sim_truth *truth,
 		       const struct sim_truth *out, const struct sim_truth *in, struct sums *sums)
 {

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is not to be of this machine's order, or of any machine's in particular. */
+/* Byte order of this machine, for records of the other order, or of both. */
 #define HOST_IS_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 struct bytes {
 	_Alignas(16) uint8_t at[1 << 18];
 	size_t size;
 	bool swap;
-	size_t record; /* where the open record began */
+	size_t record; /* start of the open record */
 };
 
 static inline void put(struct bytes *bytes, const void *from, size_t size)

@@ -15,7 +15,7 @@
 static char folder[64];
 static pid_t owner;
 
-/* What is valid for the case is freed when its process ends. */
+/* Memory that is valid for the case, freed when its process ends. */
 static struct kept {
 	struct kept *next;
 	void *memory;

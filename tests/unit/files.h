@@ -17,7 +17,7 @@ void files_write(const char *path, const void *bytes, size_t size);
 /* Runs a shell command in the folder ($CC is the compiler) or fails the case. */
 void files_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What a command prints, NUL-terminated; valid for the case. */
+/* Returns a command's output, NUL-terminated; valid for the case. */
 char *files_output(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*

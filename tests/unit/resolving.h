@@ -20,14 +20,14 @@ struct resolving {
 	struct resolver_options options;
 	struct module module;
 	uint32_t pid;
-	uint64_t distance; /* of an ip from its offset */
+	uint64_t distance; /* distance of an ip from its offset */
 };
 
 static inline void resolving_start(struct resolving *r)
 {
 	if (!r->ctx)
 		ok_or_fail(sp_ctx_new(&r->ctx));
-	/* What this user has cached must not help. */
+	/* The user's caches must not help. */
 	setenv("HOME", files_folder(), 1);
 	ok_or_fail(resolver_new(r->ctx, &r->options, &r->resolver));
 }
@@ -83,7 +83,7 @@ static inline void resolving_problem(struct resolving *r, enum resolver_problem 
 		ck_assert_msg(text && strstr(text, said), "'%s' not in '%s'", said, text);
 }
 
-/* Where a vaddr of a program lies in its file, by readelf. */
+/* Returns the file offset of a program's vaddr, by readelf. */
 static inline uint64_t resolving_offset(const char *program, uint64_t vaddr)
 {
 	char *text =
@@ -98,7 +98,7 @@ static inline uint64_t resolving_offset(const char *program, uint64_t vaddr)
 	return 0;
 }
 
-/* Where a function begins in its file, by nm and readelf. */
+/* Returns the file offset of a function, by nm and readelf. */
 static inline uint64_t resolving_function(const char *program, const char *function)
 {
 	char *vaddr = files_output("nm %s | awk '$3 == \"%s\" { print $1 }'", program, function);

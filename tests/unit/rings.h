@@ -32,7 +32,7 @@ static inline void memory_ring_deinit(struct memory_ring *memory)
 	free(memory->data);
 }
 
-/* As the kernel: what does not fit is dropped. */
+/* Drops a record that does not fit, as the kernel does. */
 static inline bool memory_ring_put(struct memory_ring *memory, const void *bytes, size_t size)
 {
 	uint64_t head = memory->page.data_head;
@@ -47,7 +47,7 @@ static inline bool memory_ring_put(struct memory_ring *memory, const void *bytes
 	return true;
 }
 
-/* A sample of `size` bytes, of which every word is `seed`. */
+/* Puts a sample of `size` bytes; every word is `seed`. */
 static inline bool memory_ring_produce(struct memory_ring *memory, uint16_t size, uint64_t seed)
 {
 	uint64_t words[8192];

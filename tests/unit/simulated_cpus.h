@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine of any number of CPUs, for who drains: each has a ring of plain memory and a
- * producer, a thread that keeps the kernel's rules. It numbers its records, drops what finds no
- * room, counts that, and tells of each so many bytes.
+ * A machine of any number of CPUs, for drain threads. Each CPU has a ring of plain memory and a
+ * producer, a thread that obeys the kernel's rules. It numbers its records, drops and counts those
+ * that do not fit, and notifies after a number of bytes.
  */
 #ifndef UNIT_SIMULATED_CPUS_H
 #define UNIT_SIMULATED_CPUS_H
@@ -29,8 +29,8 @@ struct simulation {
 	size_t cpus, threads;
 	size_t ring_bytes;
 	uint16_t record_bytes;
-	uint64_t records;     /* of each CPU */
-	uint32_t burst;       /* so many, then a pause */
+	uint64_t records;     /* number of records of each CPU */
+	uint32_t burst;       /* records in a burst, before a pause */
 	uint32_t pause_us;
 	struct simulated_cpu *cpu;
 	struct drain_threads *drain_threads;
@@ -79,7 +79,7 @@ static inline void simulated_cpu_read(struct simulated_cpu *cpu, struct ring *ri
 	ring_release(ring, head);
 }
 
-/* As a round of the recorder's, each 20 ms, or sooner where much waits. */
+/* Does the same as a round of the recorder: every 20 ms, or sooner if rings fill. */
 static inline void simulation_round(struct simulation *simulation)
 {
 	drain_threads_move(simulation->drain_threads);

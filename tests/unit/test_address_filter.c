@@ -33,7 +33,7 @@ TEST(filters_of_the_kernel_take_its_symbols)
 	becomes("tracestop first_one / 8", "stop 0xffffffff81001000/0x8");
 }
 
-/* Where this very function is in this very file. */
+/* Returns the file offset of this function in this program. */
 static uint64_t own_offset(char *path, size_t size)
 {
 	unsigned long begin, end, offset;

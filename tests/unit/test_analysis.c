@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From records to tables: each case writes a recording whose truth it knows. */
+/* From records to tables: each case writes a recording with known truth. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,7 +334,7 @@ TEST(what_guests_run_is_told_apart)
 	const uint16_t modes[] = {PERF_RECORD_MISC_GUEST_USER, PERF_RECORD_MISC_GUEST_USER,
 				  PERF_RECORD_MISC_GUEST_KERNEL};
 	for (size_t i = 0; i < 3; i++) {
-		/* What the hypervisor has there is not the guest's. */
+		/* The hypervisor's mapping there is not the guest's. */
 		struct sp_record record = sample_at(30, 1, 1, 0x10010);
 		record.misc = modes[i];
 		put_sample(&made, 0, &record);
@@ -474,7 +474,7 @@ TEST(a_return_address_without_code_ends_the_stack)
 	}
 }
 
-/* Of an address space of which not all is known, only the first page is none. */
+/* In an address space with unknown mappings, only the first page is certainly unmapped. */
 TEST(addresses_of_unknown_mappings_stay)
 {
 	static const enum sp_key keys[] = {SP_KEY_SYMBOL};
@@ -482,7 +482,7 @@ TEST(addresses_of_unknown_mappings_stay)
 		struct made made = {.options.rows = {.keys = keys, .key_count = 1, .children = true}};
 		struct sp_record loss = {.type = PERF_RECORD_LOST, .lost = {.lost = 1}};
 		add_event(&made, "cpu-clock", BASIC | PERF_SAMPLE_CALLCHAIN);
-		/* What was mapped before the recording began is not known, or some was lost. */
+		/* Mappings from before the recording began are unknown, or some were lost. */
 		map(&made, lost ? 0 : 1, 1, 0x10000, "/bin/program");
 		if (lost)
 			put(&made, 0, &loss);
@@ -535,10 +535,10 @@ TEST(samples_within_execve_keep_the_old_programs_mappings)
 	put_in_exec(&made, 115, 0x10010);
 	put_in_exec(&made, 125, 0x30010); /* nothing of new is there */
 	put_in_exec(&made, 200, 0x10010); /* a system call of new */
-	put_in_exec(&made, 200, 0x70010); /* nobody's */
+	put_in_exec(&made, 200, 0x70010); /* no process's */
 	finish(&made);
 	rows_are(&made, 0, "[kernel.kallsyms] 6/6, old 0/3, new 0/1, old.so 0/1");
-	/* No more is to be known of the stacks of old, nor of what is nobody's. */
+	/* The causes of old stacks, and of those without a process, stay unknown. */
 	ends_are(&made, 4, 2, 0);
 	made_deinit(&made);
 }
@@ -651,7 +651,7 @@ TEST(stacks_end_as_the_recording_says)
 	struct made made = {0};
 	chains_init(&made);
 	uint64_t user = (uint64_t)PERF_CONTEXT_USER;
-	/* What looks whole may be cut, and the other way round. */
+	/* A stack that looks whole may be truncated, and the reverse. */
 	ENDED(&made, END(COMPLETE), user, 0x10010, 0x10020);
 	ENDED(&made, END(COMPLETE) | SP_MISC_REPAIRED, user, 0x10010, 0x10020);
 	ENDED(&made, END(TRUNCATED), user, 0x10010, 0x30020);
@@ -814,7 +814,7 @@ TEST(counters_of_a_group_are_weights)
 	finish(&made);
 	ck_assert_uint_eq(profile(&made, 0)->samples, 4);
 	ck_assert_uint_eq(profile(&made, 0)->weight, 400);
-	/* Where a counter stood still there is no sample of it. */
+	/* A counter that stood still has no sample. */
 	rows_are(&made, 1, ":1 program 0x20 1, :1 program 0x40 1");
 	ck_assert_uint_eq(profile(&made, 1)->weight, 14);
 	made_deinit(&made);
@@ -1018,7 +1018,7 @@ static void task(struct made *made, uint32_t type, uint64_t time_ns, uint32_t ti
 
 #define MS(COUNT) ((COUNT) * UINT64_C(1000000))
 
-/* A child of that number and name, from 10 ms on, for so long. */
+/* A child with that tid and name, from 10 ms on, that runs for `lasts_ns`. */
 static void child(struct made *made, uint32_t tid, const char *name, uint64_t lasts_ns)
 {
 	task(made, PERF_RECORD_FORK, MS(10), tid, 0);
@@ -1066,7 +1066,7 @@ TEST(short_lives_without_a_sample_are_told_by_program)
 	finish(&made);
 	const struct sp_profile *of = profile(&made, 0);
 	ck_assert_uint_eq(of->unsampled_count, 3);
-	/* Who sleeps has used no more than a period. */
+	/* A sleeping task has used no more than a period. */
 	is_unsampled(&of->unsampled[0], "sleepy", 1, 1, MS(1), false);
 	is_unsampled(&of->unsampled[1], "short", 3, 2, MS(3) / 4, false);
 	is_unsampled(&of->unsampled[2], "seen", 1, 0, 0, true);
@@ -1333,7 +1333,7 @@ TEST(totals_agree_with_a_count_sample_by_sample)
 		ck_assert_uint_eq(of->rows[i].self.samples, selfs[function]);
 		ck_assert_uint_eq(of->rows[i].total.samples, totals[function]);
 	}
-	/* Of callees the outermost nodes are what was sampled. */
+	/* With callees, the outermost nodes are the sampled functions. */
 	ck_assert_uint_eq(of->tree->total.samples, SAMPLES);
 	for (size_t i = 0; i < of->tree->child_count; i++)
 		ck_assert_uint_eq(of->tree->children[i].total.samples,
@@ -1399,7 +1399,7 @@ TEST(recordings_are_summed_each_with_its_own_machine)
 	ck_assert_uint_eq(sp_analysis_last_ns(first.analysis), 0);
 	ck_assert_uint_eq(sp_analysis_duration_ns(first.analysis), 2 + 5900);
 	const struct sp_finding *unmapped = finding(&first, SP_FINDING_UNMAPPED);
-	says(unmapped, "made.data: 25%"); /* of its own recording, but */
+	says(unmapped, "made.data: 25%"); /* share of its own recording, but */
 	ck_assert(fabs(unmapped->share - 1.0 / 7) < 1e-9);
 	sp_analysis_free(first.analysis);
 

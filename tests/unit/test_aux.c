@@ -13,7 +13,7 @@
 static struct perf_event_mmap_page page;
 static uint8_t data[SIZE];
 
-/* Of the position's every byte something else. */
+/* A different value for every byte of the position. */
 static uint8_t byte_at(uint64_t position)
 {
 	return (uint8_t)(position * 131 + (position >> 8) * 7 + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Traces from areas over memory to the file, and what is told of the PMU. */
+/* Traces from areas in memory to the file, and the description of the PMU. */
 #include "capture/output/auxtrace.h"
 
 #include <pthread.h>
@@ -75,7 +75,7 @@ static size_t words_of(struct root *root, enum auxtrace_type type, const char *n
 	return count;
 }
 
-/* As Linux 6.1 has intel_pt's formats; the order is that of perf's enum. */
+/* Formats are intel_pt's of Linux 6.1; the order is that of perf's enum. */
 TEST(intel_pts_words_are_in_perfs_order)
 {
 	ROOT root;

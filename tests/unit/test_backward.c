@@ -10,7 +10,7 @@ struct producer {
 	uint8_t data[SIZE];
 };
 
-/* As the kernel: from higher to lower positions, over whatever was there. */
+/* Writes like the kernel: from higher to lower positions, over older records. */
 static void produce(struct producer *producer, uint32_t number, uint16_t size)
 {
 	uint8_t record[SIZE];
@@ -85,7 +85,7 @@ TEST(the_newest_that_have_room_are_there)
 	backward_copy_deinit(&copy);
 }
 
-/* What was taken before is not taken again, and what was overwritten between is counted. */
+/* Records that were copied are not copied again; records overwritten in between are counted. */
 TEST(each_record_is_taken_once)
 {
 	uint8_t scratch[SIZE];

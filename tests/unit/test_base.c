@@ -82,7 +82,7 @@ TEST(u64map_finds_what_was_put_and_not_what_was_removed)
 	u64map_deinit(&map);
 }
 
-/* Numbers that are equal modulo 1000, of which many have one hash. */
+/* Numbers that are equal modulo 1000; many have one hash. */
 TEST(index_set_knows_what_is_there)
 {
 	struct index_set set = {0};

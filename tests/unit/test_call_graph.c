@@ -235,7 +235,7 @@ TEST(requested_rings_are_kept)
 	choose(&made);
 	ck_assert(made.pages.samples == 256 && made.pages.sideband == 32);
 	ck_assert(NOTES(&made, NOTE_CALL_GRAPH));
-	/* Smaller than the default is no news, smaller than the request is. */
+	/* A note tells of rings below the request, not of rings below the default. */
 	made.rights.memlock_bytes = 0;
 	choose(&made);
 	ck_assert_uint_eq(made.pages.samples, 64);

@@ -189,7 +189,7 @@ static void check_entries(struct subject *subject, size_t step)
 		struct cfi_entry found;
 		if (entry.size == 0 || seen++ % step != 0)
 			continue;
-		/* What the linker left out is in no table. */
+		/* Functions that the linker removed are in no table. */
 		if (!cfi_find(&subject->table, entry.start, &found) ||
 		    found.offset != entry.offset)
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which hierarchy of control groups events know, and what is in it. */
+/* Hierarchy of control groups that events use, and its groups. */
 #include "proc/cgroup.h"
 
 #include "root.h"

@@ -41,7 +41,7 @@ static struct callers recorded(const struct sp_record *record)
 	return callers_of(&sampled, record->misc, record->sample.ips, record->sample.ip_count);
 }
 
-/* What is interned of a chain, the outermost call first. */
+/* Expects the interned chain, the outermost call first. */
 static void becomes(const struct sp_record *record, uint64_t leaf, uint16_t leaf_cpumode,
 		    const uint64_t *wanted)
 {
@@ -67,7 +67,7 @@ TEST(the_first_call_is_the_sampled_place)
 {
 	struct sp_record record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20, 30));
 	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(IN_USER, 30, 20));
-	/* What the hardware says more exactly counts. */
+	/* The hardware's exact address replaces the chain's first. */
 	record.sample.ip = 11;
 	becomes(&record, 11, PERF_RECORD_MISC_USER, CHAIN(IN_USER, 30, 20));
 }
@@ -113,7 +113,7 @@ TEST(odd_chains_are_read_as_far_as_they_go)
 	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(99));
 	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(99));
 	becomes(&record, 10, PERF_RECORD_MISC_USER, CHAIN(99));
-	/* Marks of which nothing follows, and no mark at all. */
+	/* Markers that nothing follows, and no marker at all. */
 	record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, USER));
 	becomes(&record, 1, PERF_RECORD_MISC_KERNEL, CHAIN(IN_KERNEL, 2));
 	record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(1, 2));
@@ -124,7 +124,7 @@ TEST(odd_chains_are_read_as_far_as_they_go)
 	/* The user's part was to follow, under a number. */
 	record = sample(PERF_RECORD_MISC_KERNEL, 1, CHAIN(KERNEL, 1, 2, (uint64_t)-640, 4711));
 	becomes(&record, 1, PERF_RECORD_MISC_KERNEL, CHAIN(CHAIN_END(END_DEFERRED), IN_KERNEL, 2));
-	/* A mark that nobody knows. */
+	/* An unknown marker. */
 	record = sample(PERF_RECORD_MISC_USER, 10, CHAIN(USER, 10, 20, (uint64_t)-77, 30));
 	becomes(&record, 10, PERF_RECORD_MISC_USER,
 		CHAIN(CHAIN_MODE(0), CHAIN_EXACT, 30, IN_USER, 20));

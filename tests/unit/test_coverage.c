@@ -36,7 +36,7 @@ TEST(coverage_is_inherited_from_the_second_fork_on)
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 10, PID, 22), COVER_NONE);
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 20, PID, 23), COVER_INHERITED);
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 30, PID, 24), COVER_INHERITED);
-	/* What is covered from birth passes it on at once; what is not does not. */
+	/* Children of tasks covered from birth are covered at once; others are not. */
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 40, 23, 25), COVER_INHERITED);
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 50, 22, 26), COVER_NONE);
 	coverage_deinit(&c);
@@ -78,7 +78,7 @@ TEST(coverage_of_a_number_used_again)
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 10, PID, 20), COVER_NONE);
 	coverage_find(&c, 20)->state = COVER_ENDED;
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 9000000, PID, 20), COVER_INHERITED);
-	/* A stranger's task of that number is nothing to us, and stays out. */
+	/* A filtered task with that number has no effect, and is not added. */
 	struct task_birth stranger = {99, 77, 99, 99, OPENED_NS + 30};
 	ck_assert(coverage_fork(&c, &stranger));
 	ck_assert(!coverage_find(&c, 77));

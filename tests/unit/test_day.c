@@ -28,7 +28,7 @@
 enum {
 	CPUS = 2,
 	RING = 1 << 18,
-	SHELL = 10,        /* who makes all of them */
+	SHELL = 10,        /* parent of all others */
 	FIRST_PID = 100,
 	PIDS = 30000,      /* numbers, used in turn */
 	PROGRAMS = 41,     /* no two that have the same number one behind the other run the same one */
@@ -42,7 +42,7 @@ enum {
 struct day {
 	uint64_t processes, step_ns;
 	struct memory_ring memories[2 * CPUS];
-	struct ring rings[2 * CPUS]; /* of side-band, then of samples */
+	struct ring rings[2 * CPUS]; /* rings of side-band, then of samples */
 	struct tracker tracker;
 	struct membership membership;
 	struct filter filter;
@@ -154,7 +154,7 @@ static void live_through(struct day *day, uint64_t number)
 	put_task(day, cpu, begin_ns + 3 * moment_ns, pid, PERF_RECORD_EXIT);
 }
 
-/* What the unwinder's machine is told. */
+/* Adds the records to the unwinder's machine. */
 static void tell_live(struct day *day, const struct record_buffer *kept)
 {
 	struct perf_event_header header;

@@ -66,7 +66,7 @@ static const struct sp_event full_event = {
 				PERF_FORMAT_ID | RECORD_FORMAT_LOST},
 };
 
-/* What it holds says how long it is, whatever is behind it. */
+/* A record's contents determine its length, whatever bytes follow. */
 static void check_length(const struct bytes *bytes, uint32_t type)
 {
 	static struct bytes grown;
@@ -88,7 +88,7 @@ static void check_length(const struct bytes *bytes, uint32_t type)
 		ck_assert_uint_eq(got[0], bytes->size - 6 * 8);
 		ck_assert_uint_eq(got[1], bytes->size);
 	}
-	/* Of more kinds of READs than are kept none is judged; all others are. */
+	/* With more kinds of READs than the limit, none is measured; all other records are. */
 	struct sp_event many[LENGTH_FORMATS + 1];
 	for (size_t i = 0; i <= LENGTH_FORMATS; i++) {
 		many[i] = full_event;
@@ -428,7 +428,7 @@ static void mapped_by(struct bytes *bytes, uint8_t first, uint8_t second, bool a
 
 TEST(a_build_id_is_not_believed_where_another_recorder_asked_for_it)
 {
-	struct bytes bytes = {.swap = HOST_IS_BIG}; /* of a little-endian machine */
+	struct bytes bytes = {.swap = HOST_IS_BIG}; /* byte order of a little-endian machine */
 	struct sp_mmap mmap;
 	mapped_by(&bytes, 254, 0, false, &mmap);
 	ck_assert_uint_eq(mmap.build_id_size, 0);

@@ -30,7 +30,7 @@ static bool has_length(uint32_t type)
 	       type != PERF_RECORD_ITRACE_START && type != RECORD_AUX_OUTPUT_HW_ID;
 }
 
-/* What it holds says how long it is: that is among what it may be, if it has grown. */
+/* A record's contents determine its length; a grown record may have more lengths. */
 static void check_length(const struct bytes *bytes, uint32_t type)
 {
 	struct bytes grown = *bytes;
@@ -201,7 +201,7 @@ static void look_cpu_mask(const struct sp_record *record)
 	look_cpus(&record->cpu_map, false, 3, 0, 64);
 }
 
-/* As perf wrote it before 6.1. */
+/* The format that perf wrote before 6.1. */
 static void fill_old_mask(struct bytes *bytes)
 {
 	put_u16(bytes, 1);

@@ -50,7 +50,7 @@ TEST(figures_need_their_other_part)
 	struct sp_stat_derived ret[2];
 	ck_assert_uint_eq(sp_stat_derive(events, rows, 2, 0, 1e9, ret), 1);
 	ck_assert(!ret[0].known);
-	/* What was not counted has none. */
+	/* Events that were not counted have no metric. */
 	ck_assert_uint_eq(sp_stat_derive(events, rows, 2, 1, 1e9, ret), 0);
 }
 

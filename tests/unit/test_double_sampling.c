@@ -71,7 +71,7 @@ TEST(double_sample_keeps_cpus_kinds_and_tasks_apart)
 	ck_assert(sample(&double_sampling, THREAD, 1, OWN));
 	ck_assert(sample(&double_sampling, THREAD, 0, OTHER));
 	ck_assert(sample(&double_sampling, THREAD + 1, 0, OWN));
-	/* Of a task that is not in doubt, and of an event that is not ours: all. */
+	/* All samples of other tasks, and of other events, are kept. */
 	ck_assert(sample(&double_sampling, 99, 0, INHERITED));
 	ck_assert(sample(&double_sampling, 99, 0, OWN));
 	ck_assert(sample(&double_sampling, THREAD, 0, 12345));

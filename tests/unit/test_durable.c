@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a loss of power leaves of a file that is synced: of all sectors that were written since the
- * last sync, those of any moment. This program's own pwritev, ftruncate and fdatasync keep what the
- * file was like after each, and after each such moments are mixed at random.
+ * Loss of power: the state that it leaves of a synced file. Sectors written since the last sync
+ * have any of their states. This program's own pwritev, ftruncate and fdatasync save the file's
+ * state after each call, and the states are mixed at random.
  */
 #include <errno.h>
 #include <fcntl.h>

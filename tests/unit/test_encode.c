@@ -482,7 +482,7 @@ TEST(notes_of_any_kind_and_length_are_read)
 		note.size = 4;
 		ok_or_fail(record_encode_note(&buffer, &note));
 		for (size_t size = 8; size <= buffer.count - 24; size++) {
-			/* Of its very size, so that a read beyond it is found. */
+			/* Has the exact size, so that a read beyond it is found. */
 			struct record_buffer cut = {0};
 			ck_assert(vec_reserve(&cut, 24 + size));
 			memcpy(cut.items, buffer.items, 24 + size);
@@ -533,7 +533,7 @@ TEST(notes_are_records_that_others_pass_over)
 	ck_assert_uint_eq(head.type, SP_RECORD_EVENT_UPDATE);
 	ck_assert_uint_eq(head.size, 48);
 
-	/* As a decoder hands it out. */
+	/* A record as the decoder returns it. */
 	struct sp_record record = {.type = SP_RECORD_EVENT_UPDATE};
 	memcpy(&record.event_update.kind, buffer.items + 8, 8);
 	memcpy(&record.event_update.id, buffer.items + 16, 8);

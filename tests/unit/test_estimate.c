@@ -66,12 +66,12 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-#define SLICES 5000 /* of 4 ms: a run of 20 s */
+#define SLICES 5000 /* number of 4 ms slices: a run of 20 s */
 #define SLICE_NS 4000000
 
 /*
- * A run whose rate varies by chance and drifts; the event has one slice of `every`. Returns
- * whether the truth is within the interval.
+ * Simulates a run with a rate that varies by chance and drifts; the event has one slice of `every`.
+ * Returns whether the truth is within the interval.
  */
 static bool covered(uint64_t *state, unsigned int every, bool drifts)
 {

@@ -179,7 +179,7 @@ static struct counts read_counts(const struct fixture *f)
 	return counts;
 }
 
-/* Returns the lists whose events count while this thread runs. */
+/* Returns the lists of events that count while this thread runs. */
 static unsigned int counting(const struct fixture *f)
 {
 	const struct counts before = read_counts(f);
@@ -193,7 +193,7 @@ static unsigned int counting(const struct fixture *f)
 	return lists;
 }
 
-/* Lets `lost` of each 100 samples be lost for so long. */
+/* Loses `lost` of each 100 samples for that time. */
 static void lose(struct fixture *f, struct rate_control_seen *seen, uint64_t lost, uint64_t ns)
 {
 	for (uint64_t end_ns = f->now_ns + ns; f->now_ns < end_ns; f->now_ns += 50 * MS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which field of an attr a kernel refuses, on made-up kernels of each version. */
+/* Finds the field of an attr that a kernel rejects, on made-up kernels of each version. */
 #include "event/attr_fields.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static struct long_attr clock_attr(void)
 	}, &(struct sp_attr_tail){0});
 }
 
-/* What is said of an attr; NULL if it opens. */
+/* Returns the error for an attr; NULL if it opens. */
 static struct sp_error *judge(struct fake *fake, const struct long_attr *whole)
 {
 	const struct event_kernel kernel = {.open = fake_open, .close = fake_close, .arg = fake};
@@ -234,7 +234,7 @@ TEST(the_table_is_by_age)
 		unsigned int parts[3] = {0};
 		ck_assert_int_ge(sscanf(fields[i].since, "%u.%u.%u", &parts[0], &parts[1], &parts[2]), 2);
 		unsigned int age = parts[0] << 16 | parts[1] << 8 | parts[2];
-		/* Of 2.6 the third number is no order that matters. */
+		/* Only up to 2.6 does the third number matter. */
 		if (parts[0] > 2)
 			ck_assert_msg(age >= last, "%s", fields[i].name);
 		last = age;

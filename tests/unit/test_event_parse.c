@@ -274,7 +274,7 @@ TEST(event_cache_names_round_trip)
 	ck_assert_uint_eq(named, (4 * 3 + 2 + 1 + 1) * 2);
 }
 
-/* What perf makes of an event: the lines of its attribute that differ from 0. */
+/* perf's attribute for an event: the lines that differ from 0. */
 struct oracle {
 	uint64_t type, config, values[8];
 };

@@ -364,7 +364,7 @@ TEST(plan_chooses_the_scope)
 	ck_assert_ptr_nonnull(strstr(sp_error_remedy(error), "perf_event_paranoid=0"));
 }
 
-/* What perf.data readers need: all attributes of one layout. */
+/* Readers of perf.data need one layout for all attributes. */
 TEST(plan_events_have_one_layout)
 {
 	struct fake fake = {.capable = true};
@@ -379,7 +379,7 @@ TEST(plan_events_have_one_layout)
 	for (size_t i = 0; i <= many->sample_count; i++) {
 		const struct perf_event_attr *attr =
 			i < many->sample_count ? &many->samples[i].attr : &many->sideband.attr;
-		/* What never samples has what the records' ends need. */
+		/* Events that never sample have the fields that records end with. */
 		ck_assert_uint_eq(attr->sample_type, i < many->sample_count ? type :
 				  type & EVENT_DUMMY_SAMPLE_TYPE);
 		ck_assert_uint_eq(attr->sample_id_all, 1);
@@ -625,7 +625,7 @@ TEST(members_that_are_not_sampled_have_no_fields)
 	ck_assert(apart->samples[1].attr.sample_type & PERF_SAMPLE_RAW);
 }
 
-/* What the leader cannot have on an old kernel, its members have not either. */
+/* If a leader cannot inherit on an old kernel, its members do not inherit, either. */
 TEST(members_are_inherited_as_their_leader_is)
 {
 	struct fake fake = {.capable = true, .before_6_12 = true};

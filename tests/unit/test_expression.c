@@ -148,7 +148,7 @@ TEST(expression_registers_and_memory)
 	ck_assert_uint_eq(outcome.address, STACK_AT - 1);
 }
 
-/* That of every PLT: the slot's number is pushed from the 11th byte of an entry on. */
+/* Expression of every PLT: from the 11th byte of an entry on, the slot's number is pushed. */
 TEST(expression_begins_with_what_is_given)
 {
 	uint64_t initial = 77;

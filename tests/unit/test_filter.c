@@ -200,7 +200,7 @@ TEST(filter_shares_losses_as_what_lies_beside_them)
 	put(&f, &lost, true);
 	run(&f);
 	ck_assert_double_eq_tol(f.filter.counts.lost_own, 25, 1e-9);
-	/* Nothing beside it: all of it may be ours. */
+	/* Without other samples, all lost ones may be the target's. */
 	put(&f, &lost, true);
 	run(&f);
 	ck_assert_double_eq_tol(f.filter.counts.lost_own, 125, 1e-9);

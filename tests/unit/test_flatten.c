@@ -136,7 +136,7 @@ TEST(a_record_may_straddle_frames)
 	sp_reader_free(reader);
 }
 
-/* What perf 6.16 writes for a piece whose padded size is 65,536 or more. */
+/* Output of perf 6.16 for a piece with a padded size of 65,536 or more. */
 static void put_wrapped(const uint8_t *from, size_t size)
 {
 	size_t begin_at = bytes.size, whole = 16;
@@ -285,12 +285,12 @@ TEST(a_frame_cut_short_gives_what_it_has)
 	struct sp_reader *reader = open_made();
 	struct counts counts = read_samples(reader);
 	ck_assert_uint_le(counts.samples, 4000);
-	/* What ends early is damage, unless all was there but the frame's own end. */
+	/* An early end is damage, unless only the frame's end is missing. */
 	ck_assert(counts.samples == 4000 || sp_reader_damage_count(reader));
 	sp_reader_free(reader);
 }
 
-/* What is not compressed may swallow what is. */
+/* The COMM's size includes the compressed record after it. */
 TEST(a_record_that_says_to_be_longer_swallows_no_compressed_one)
 {
 	for (int i = 0; i < 4; i++) {
@@ -342,7 +342,7 @@ TEST(a_bomb_does_not_fill_the_disk)
 	ZSTD_CCtx *context = ZSTD_createCCtx();
 	ZSTD_inBuffer in = {zeros, sizeof(zeros), 0};
 	begin(false, false);
-	/* As samples of 32 KiB, so that they would count as records. */
+	/* Samples of 32 KiB, so that they count as records. */
 	for (size_t at = 0; at < sizeof(zeros); at += 32768) {
 		struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, 32768};
 		memcpy(zeros + at, &header, sizeof(header));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Stacks of a made-up Go program, whose chain is always: main.leaf, main.outer, runtime.goexit. */
+/* Stacks of a made-up Go program. Their chain is always: main.leaf, main.outer, runtime.goexit. */
 #include <linux/perf_event.h>
 #include "made_go.h"
 #include "test.h"

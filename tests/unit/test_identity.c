@@ -39,7 +39,7 @@ static void expect_insisted(struct resolving *r, enum resolver_problem problem)
 	expect(r, problem, NULL);
 }
 
-/* As our recorder keeps it. */
+/* Notes the content as the recorder does. */
 static void keep_content(struct resolving *r)
 {
 	struct image *image;
@@ -74,7 +74,7 @@ TEST(a_file_that_was_modified_after_the_recording_is_another)
 	}
 }
 
-/* As after `touch -r`, cp -p, tar or rsync. */
+/* `touch -r`, cp -p, tar and rsync do this. */
 TEST(a_file_with_its_old_mtime_but_a_new_ctime_is_unproven)
 {
 	RESOLVING r = {0};

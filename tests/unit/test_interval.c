@@ -56,7 +56,7 @@ TEST(bounds_hold_at_the_ends)
 
 TEST(weight_that_was_not_sampled_widens)
 {
-	/* 30 of 100, of which 20 to 40 are certain; 100 more, of which 60 may be the row's. */
+	/* 30 of 100, with 20 to 40 certain; 100 more, and 60 of these may be the row's. */
 	struct sp_share share = {.value = 0.3, .low = 0.2, .high = 0.4};
 	interval_widen(&share, 100, 100, 60);
 	near(share.low, 0.1);

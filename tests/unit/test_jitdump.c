@@ -15,7 +15,7 @@ DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 /* A dump in the making, in either byte order. */
 struct made {
 	uint8_t bytes[16384];
-	size_t size, begin; /* of the record at work */
+	size_t size, begin; /* size and start of the current record */
 	bool swap;
 };
 
@@ -162,7 +162,7 @@ static void read_all(bool swap)
 	put_line(&made, 0x1000, 10, "/b.js");
 	put_line(&made, 0x1004, 11, "\xff");
 	end(&made);
-	begin_lines(&made, 0x2000, 1); /* of what another thread loads later */
+	begin_lines(&made, 0x2000, 1); /* lines of code that another thread loads later */
 	put_line(&made, 0x2001, 7, "/c.js");
 	end(&made);
 	put_load(&made, 1000, 0x1000, 16, 0, "first");
@@ -173,7 +173,7 @@ static void read_all(bool swap)
 	put_load(&made, 2000, 0x2000, 32, 1, "second");
 	put_load(&made, 3000, 0x1000, 16, 2, "third");
 	put_move(&made, 4000, 0x3000, 32, 1);
-	begin(&made, 99, 4001); /* of a later version */
+	begin(&made, 99, 4001); /* a record type of a later version */
 	end(&made);
 	begin(&made, 3, 5000);
 	end(&made);
@@ -210,7 +210,7 @@ TEST(jitdump_of_the_other_byte_order)
 	read_all(true);
 }
 
-/* As far as it is there, whatever the moment. */
+/* Records are read up to the present end of the file. */
 TEST(jitdump_that_grows)
 {
 	struct made made = {0};
@@ -244,7 +244,7 @@ TEST(jitdump_with_damage)
 	made.size = at + 16 + 24;
 	put_u64(&made, 4096);
 	made.size = made.begin + 16 + 40 + sizeof("larger than its record") + 16;
-	put_move(&made, 1000, 0x3000, 16, 77); /* of nothing */
+	put_move(&made, 1000, 0x3000, 16, 77); /* an unknown function */
 	begin_lines(&made, 0x4000, UINT64_MAX);
 	put_line(&made, 0x4000, 1, "/a.js");
 	end(&made);

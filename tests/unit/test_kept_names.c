@@ -191,7 +191,7 @@ TEST(lines_are_resolved_once)
 	resolving_start(&r);
 	ask(&r, &fresh, first, size, 1, true);
 	struct resolver *before = r.resolver;
-	/* Every third offset, then all, of which some are known. */
+	/* Every third offset, then all; some are cached then. */
 	r.options.names = kept;
 	resolving_start(&r);
 	ask(&r, &some, first, size, 3, true);

@@ -109,7 +109,7 @@ TEST(kernel_cache_reads_kallsyms_once)
 	ok_or_fail(kernel_cache_save(root.ctx));
 	struct stat before, after;
 	ck_assert_int_eq(stat(kernel_path(&root), &before), 0);
-	/* What cannot be read is not asked for. */
+	/* Invalid kallsyms do not replace the file. */
 	root_put(&root, "/proc/kallsyms", "ffffffff81000000 T _text\nnonsense\n");
 	ok_or_fail(kernel_cache_save(root.ctx));
 	ck_assert_int_eq(stat(kernel_path(&root), &after), 0);

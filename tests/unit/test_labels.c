@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is made of frames: rows and nodes, with sources made up for the purpose. */
+/* Labels of frames: rows and nodes, with sources made up for the purpose. */
 #include "frames/function_identity.h"
 #include "frames/labels.h"
 #include <stdio.h>
@@ -166,7 +166,7 @@ TEST(each_place_has_its_functions_the_outermost_first)
 	uint32_t at30 = frame(&fixture, 0x10030, false);
 	uint32_t at60 = frame(&fixture, 0x10060, false);
 	uint32_t library = frame(&fixture, 0x30010, false);
-	/* Where it returns to is shown, as it has no symbol: another frame, of the same place. */
+	/* The return address is shown, since it has no symbol: another frame, of the same place. */
 	uint32_t exact20 = frame(&fixture, 0x10020, false);
 	ck_assert_uint_ne(exact20, at20);
 	ck_assert_uint_eq(frame(&fixture, 0x10010, false), at10);
@@ -201,7 +201,7 @@ TEST(one_function_is_one_row_and_others_of_its_name_are_not)
 	ck_assert_uint_eq(helper->start, 0x40);
 	ck_assert(!helper->inlined && helper->known);
 	ck_assert_str_eq(helper->dso, "program");
-	/* Another static function; and one whose lines are of two files. */
+	/* Another static function; and one with lines in two files. */
 	ck_assert_ptr_ne(row(&fixture, at50, 0), helper);
 	ck_assert_ptr_eq(row(&fixture, at70, 0), row(&fixture, at10, 0));
 	/* A tree tells what was inlined from what was called. */
@@ -299,7 +299,7 @@ TEST(a_filter_takes_names_of_functions_too)
 	stop(&fixture);
 }
 
-/* Whoever comes first, the same pieces are the same bodies. */
+/* In any order, the same pieces are the same bodies. */
 TEST(bodies_do_not_depend_on_the_order_of_pieces)
 {
 	static const char dso[] = "d", f[] = "f", a[] = "/a", b[] = "/b", c[] = "/c";

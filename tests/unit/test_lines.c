@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What resolver_sources() finds where, and says where it does not. That inlined functions and
- * lines are right is for tests/cli/test_sources.sh to say.
+ * Sources that resolver_sources() finds, and its messages about missing ones.
+ * tests/cli/test_sources.sh checks that inlined functions and lines are right.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ TEST(the_program_itself)
 	ask(&r, &asked, "program", 1);
 	expect_lines(&asked);
 	expect_problem(&r, RESOLVER_OK, NULL, NULL);
-	/* What was said stays. */
+	/* Earlier answers stay. */
 	ask(&r, &again, "program", 8);
 	expect_lines(&asked);
 	expect_lines(&again);

@@ -90,7 +90,7 @@ TEST(a_view_that_was_given_out_never_changes)
 	ok_or_fail(live_apply(live));
 	uint32_t view = live_view(live, 7, 10);
 	ck_assert_ptr_null(live_locate(live, view, 0x5000).module);
-	/* Where nothing was: somebody may remember that. Of the same time, too. */
+	/* A mapping at a free place: its absence may be cached. Also at the same time. */
 	add(live, mapping(10, 7, 0x5000, 0x1000, "/lib/loaded.so"));
 	ok_or_fail(live_apply(live));
 	ck_assert_ptr_null(live_locate(live, view, 0x5000).module);
@@ -105,7 +105,7 @@ static uint64_t space_at(struct live *live, uint32_t pid, uint64_t time_ns)
 	return live_space(live, live_view(live, pid, time_ns));
 }
 
-/* A program's stacks are told apart from those of the one before, in the same process. */
+/* Stacks of a program differ from those of the earlier program in the same process. */
 TEST(each_program_of_a_process_has_a_space_of_its_own)
 {
 	struct live *live = live_or_fail();
@@ -127,7 +127,7 @@ TEST(each_program_of_a_process_has_a_space_of_its_own)
 	ck_assert_uint_eq(space_at(live, 2, 35), first);
 	ck_assert_uint_ne(second, first);
 	ck_assert_uint_ne(second, space_at(live, 1, 45));
-	/* What comes late makes new views of it, but no new space. */
+	/* A late record makes new views of it, but no new space. */
 	uint32_t view = live_view(live, 2, 45);
 	add(live, mapping(24, 2, 0x8000, 0x1000, "/lib/late.so"));
 	ok_or_fail(live_apply(live));

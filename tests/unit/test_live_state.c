@@ -39,9 +39,9 @@ static void put_mapping(struct record_buffer *buffer, uint64_t time_ns, uint32_t
 			 .filename = name, .prot = PROT_READ | PROT_EXEC, .ino = 7}});
 }
 
-/* Who lives, so that the history is one that can be, and what is mapped where. */
+/* Live tasks and mappings, so that the history is a possible one. */
 struct world {
-	bool alive[PIDS], thread[PIDS]; /* of each number; its one further thread is + 1000 */
+	bool alive[PIDS], thread[PIDS]; /* by number; the one further thread of each is + 1000 */
 	uint8_t file[PIDS][PAGES];      /* "/fN" is N + 1 */
 };
 
@@ -123,7 +123,7 @@ static void add_all(struct machine *machine, const uint8_t *bytes, size_t size)
 	decoder_free(decoder);
 }
 
-/* What it says of each page that is mapped, and by what names. */
+/* Compares each mapped page, and names. */
 static void check(const struct machine *machine, const struct machine *whole, uint64_t time_ns,
 		  const struct world *world)
 {
@@ -243,7 +243,7 @@ TEST(mappings_are_bounded)
 	vec_deinit(&first);
 }
 
-/* What is told since is bounded by moving the moment on. */
+/* Advancing the moment bounds the later records. */
 TEST(the_log_is_trimmed)
 {
 	struct live_state live_state = new_roster();
@@ -267,7 +267,7 @@ TEST(the_log_is_trimmed)
 	vec_deinit(&one);
 }
 
-/* Whose end was lost is gone, once /proc has been read. */
+/* Reading /proc removes tasks with a lost EXIT record. */
 TEST(losses_are_made_good)
 {
 	struct live_state live_state = new_roster();
@@ -275,7 +275,7 @@ TEST(losses_are_made_good)
 	for (uint32_t pid = 10; pid < 20; pid++)
 		put(&one, pid, (struct sp_record){.type = PERF_RECORD_FORK,
 						  .task = {.pid = pid, .ppid = 1, .tid = pid, .ptid = 1}});
-	/* Of whose beginning nobody told. */
+	/* Processes with a lost FORK record. */
 	for (uint32_t pid = 20; pid < 26; pid++)
 		put(&one, pid, (struct sp_record){.type = PERF_RECORD_COMM,
 						  .comm = {.pid = pid, .tid = pid, .comm = "old"}});
@@ -297,7 +297,7 @@ TEST(losses_are_made_good)
 	vec_deinit(&first);
 }
 
-/* Of what comes and goes without tasks the newest is kept, and found by its key. */
+/* Facts that do not belong to tasks are limited: the newest are kept, and found by their key. */
 TEST(facts_are_bounded)
 {
 	struct live_state live_state = new_roster();

@@ -167,7 +167,7 @@ TEST(a_thread_not_yet_named_has_its_first_name_in_tables)
 	machine_free(machine);
 }
 
-/* As perf inject -B leaves them behind. */
+/* perf inject -B leaves such records. */
 TEST(a_mapping_with_a_guests_mode_is_the_processs)
 {
 	struct machine *machine = machine_or_fail();
@@ -677,7 +677,7 @@ TEST(jitdump_is_known_by_its_name)
 	machine_free(machine);
 }
 
-/* What was at one address one after the other is told apart by its time. */
+/* Code of different times at one address is identified by its time. */
 TEST(jit_code_by_its_time)
 {
 	struct machine *machine = machine_or_fail();
@@ -696,7 +696,7 @@ TEST(jit_code_by_its_time)
 	leads_to(machine, 7, 60, 0x2090, "[JIT] tid 7", 0x90 + 100);
 	leads_to(machine, 7, 60, 0x3000, "[JIT] tid 7", 300);
 	ck_assert_int_eq(find(machine, 7, 60, 0x3000).module->kind, MODULE_JIT);
-	/* What nothing is known of, before the first code there and beside it. */
+	/* Addresses before the first code, and outside of it, are unknown. */
 	leads_to(machine, 7, 12, 0x2010, "[JIT] tid 7", 116);
 	ck_assert_int_eq(find(machine, 7, 60, 0x2100).module->kind, MODULE_ANONYMOUS);
 	ck_assert_uint_eq(machine_jit_unparted(machine), 0);

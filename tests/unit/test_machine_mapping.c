@@ -6,7 +6,7 @@
 
 enum { SPACE = 300, VERSIONS = 40 };
 
-/* What a version should hold: for each ip the module and the offset there. */
+/* Expected contents of a version: module and offset for each ip. */
 struct flat {
 	struct { uint32_t module; uint64_t offset; } at[SPACE];
 };

@@ -41,7 +41,7 @@ TEST(membership_by_process_takes_all_threads)
 	ck_assert_uint_eq(m.live.count, 3);
 	membership_exit(&m, 10);
 	membership_exit(&m, 11);
-	/* A child of a thread whose leader has ended. */
+	/* A child of a thread after its leader has ended. */
 	fork_at(&m, 7, 10, 12, 20, 20);
 	ck_assert(has(&m, 20, 20, 7));
 	membership_exit(&m, 12);
@@ -85,7 +85,7 @@ TEST(membership_ends_where_a_number_is_used_again)
 	ck_assert(membership_add(&m, 10, 10, 0));
 	fork_at(&m, 100, 10, 10, 20, 20);
 	membership_exit(&m, 20);
-	fork_at(&m, 200, 99, 99, 20, 20); /* a stranger's */
+	fork_at(&m, 200, 99, 99, 20, 20); /* a task of another target */
 	fork_at(&m, 250, 20, 20, 30, 30); /* and its child */
 	fork_at(&m, 300, 10, 10, 20, 20); /* ours again */
 	ck_assert(!has(&m, 20, 20, 99));
@@ -147,14 +147,14 @@ TEST(membership_keeps_its_thread_through_exec)
 	struct membership p = {.by = MEMBERSHIP_BY_PROCESS, .follow = true};
 	ck_assert(membership_add(&p, 10, 10, 0));
 	ck_assert(membership_exec(&p, 10, 50));
-	ck_assert(membership_exec(&p, 77, 50)); /* a stranger */
+	ck_assert(membership_exec(&p, 77, 50)); /* a task of another target */
 	ck_assert(has(&p, 10, 10, 20));
 	ck_assert(!has(&p, 77, 77, 60));
 	ck_assert_uint_eq(p.live.count, 1);
 	membership_deinit(&p);
 }
 
-/* Numbers that nobody has are given up behind the samples, unless they are used again. */
+/* Unused numbers are dropped after the samples, unless they are used again. */
 TEST(membership_gives_up_numbers_that_ended)
 {
 	struct membership m = {.by = MEMBERSHIP_BY_PROCESS, .follow = true};

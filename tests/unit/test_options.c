@@ -156,7 +156,7 @@ TEST(options_that_are_perfs_alone_are_refused_by_the_reason)
 	} cases[] = {
 		{"--nu", EXIT_USAGE},    /* and not the beginning of --number */
 		{"--nu=3", EXIT_USAGE}, {"-B", EXIT_USAGE},
-		{"--num=3", -1},         /* which is one still */
+		{"--num=3", -1},         /* still a valid number */
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char program[] = "test", word[16];

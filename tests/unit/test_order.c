@@ -24,7 +24,7 @@ static void fill(struct told *items, size_t count, uint32_t spread, uint32_t *st
 {
 	uint64_t time_ns = 0;
 	for (size_t i = 0; i < count; i++) {
-		/* Runs as of rings, whose times overlap. */
+		/* Runs like those of rings, with overlapping times. */
 		if (next_random(state) % 50 == 0)
 			time_ns = time_ns > spread ? time_ns - next_random(state) % spread : 0;
 		time_ns += next_random(state) % 3;

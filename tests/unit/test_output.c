@@ -386,7 +386,7 @@ TEST(numbers_are_written_as_people_read_them)
 	ck_assert_str_eq(format_duration(&term, UINT64_MAX, buffer), "5124095 h 34 min");
 }
 
-/* Halves, and numbers beside them, are where a digit can go wrong. */
+/* Halves, and numbers next to them, are sensitive to rounding. */
 TEST(shares_are_rounded_as_by_printf)
 {
 	const struct term term = {0};
@@ -517,7 +517,7 @@ TEST(text_orders_by_self_and_stops)
 }
 
 /* Deep trees, long names and suffixes stay within the terminal. */
-/* A mode of time shows waits with other samples, of which the share is not. */
+/* A mode of time shows waits with other samples; the share is not of these. */
 TEST(text_names_the_event_of_findings_about_waits)
 {
 	struct sp_profile profile = sample_profile();
@@ -595,7 +595,7 @@ TEST(text_trees_fit_the_terminal)
 	ck_assert_ptr_nonnull(strstr(write_output(&output_text, &report), "39:"));
 }
 
-/* What --metric-only makes of two CPUs' counts. */
+/* Expects the output of --metric-only for two CPUs' counts. */
 static void metrics_are(enum stat_kind kind, bool has_time, const char *wanted)
 {
 	static const struct sp_stat_event events[] = {

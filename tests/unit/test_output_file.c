@@ -21,7 +21,7 @@
 #include "files.h"
 #include "test.h"
 
-/* What a file system or a container refuses. */
+/* Calls that a file system or a container rejects. */
 enum {
 	NO_RENAMEAT2 = 1,
 	NO_TMPFILE = 2,
@@ -54,7 +54,7 @@ static void refuse_call(struct rules *rules, uint32_t number)
 	add_rule(rules, (struct sock_filter)FAIL(EPERM));
 }
 
-/* From here on this process has no such calls: false where seccomp is not to be had. */
+/* Removes the calls from this process, by seccomp; false if seccomp is not available. */
 static bool refuse_calls(unsigned int refused)
 {
 	struct rules rules = {0};

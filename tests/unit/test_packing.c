@@ -26,7 +26,7 @@ static void put_samples(size_t count, uint64_t first)
 		recording_put_sample(&buffer, RECORDING_START + i, 1000 + i);
 }
 
-/* Rounds of so many samples each, one behind the other. */
+/* Writes rounds of `samples` samples each. */
 static void write_rounds(struct writer *writer, size_t rounds, size_t samples)
 {
 	recording_put_process(&buffer);
@@ -60,7 +60,7 @@ static size_t samples_read(const char *path)
 	return count;
 }
 
-/* As quipper, which takes no record apart, and other readers want it. */
+/* quipper, which splits no record, and other readers require this. */
 static void all_is_aligned(const char *path)
 {
 	struct file_header header;
@@ -160,7 +160,7 @@ TEST(a_stream_is_compressed_too)
 	ck_assert_uint_eq(samples_read(copy), 27000);
 }
 
-/* What is in the file, and what was refused, is all that was written. */
+/* The file and the rejected bytes are all that was written. */
 TEST(a_full_file_ends_with_a_whole_frame)
 {
 	const struct writer_end end = {0};
@@ -185,7 +185,7 @@ TEST(a_full_file_ends_with_a_whole_frame)
 	}
 	uint64_t unwritten = writer_unwritten_samples(writer);
 	struct sp_error *error = writer_close(writer, &end);
-	/* What is read is inflated into a file. */
+	/* Reading inflates into a file. */
 	setrlimit(RLIMIT_FSIZE, &before);
 	ck_assert(full);
 	fails_with(SP_ERROR_LIMIT, error);
@@ -222,7 +222,7 @@ TEST(damage_costs_one_frame)
 		sp_error_free(error);
 	}
 	ck_assert_uint_gt(sp_reader_damage_count(reader), 0);
-	/* What is wrong may be seen only by the checksum behind it. */
+	/* Only the checksum at the end may reveal the damage. */
 	ck_assert_uint_ge(count, 9000);
 	ck_assert_uint_le(count, 10000);
 	sp_reader_free(reader);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "test.h"
 
-/* What the counters hold, and what happens while they are read. */
+/* Counter values, and changes while they are read. */
 struct machine {
 	struct perf_event_mmap_page page;
 	uint64_t counter, cycles;
@@ -94,7 +94,7 @@ TEST(times_go_on_by_the_time_stamp)
 	ck_assert(read_it(&machine, &count));
 	ck_assert_uint_eq(count.enabled_ns, 700 + 1000 + 151);
 	ck_assert_uint_eq(count.running_ns, 500 + 1000 + 151);
-	/* Of a product that has more than 64 bits none is lost. */
+	/* A product of more than 64 bits loses no bit. */
 	machine.cycles = UINT64_C(1) << 60;
 	ck_assert(read_it(&machine, &count));
 	ck_assert_uint_eq(count.enabled_ns, 1700 + (UINT64_C(3) << 59));

@@ -70,7 +70,8 @@ TEST(perfmap_empty)
 
 TEST(perfmap_later_line_holds)
 {
-	/* As V8 does when it compiles a function anew, moves one, or reuses the space of several.
+	/*
+	 * V8 does this when it compiles a function anew, moves one, or reuses the space of several.
 	 */
 	struct perfmap *map = parse("1000 100 old\n1000 100 new\n"
 				    "2000 10 small\n1f00 1000 over all\n"

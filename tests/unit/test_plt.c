@@ -13,7 +13,7 @@
 struct file {
 	uint16_t machine;
 	int class;
-	uint32_t type;         /* of both relocations */
+	uint32_t type;         /* type of both relocations */
 	const uint8_t *code;
 	size_t size, entry_size;
 	uint64_t vaddr, slots[2], got;
@@ -121,7 +121,7 @@ static const char *no_name(void *arg, uint64_t vaddr)
 	return NULL;
 }
 
-/* What the table names: ".plt 20 puts@plt 10 …", sizes in hexadecimal. */
+/* Expects the table's names: ".plt 20 puts@plt 10 …", sizes in hexadecimal. */
 static void expect(const struct file *file, const char *expected)
 {
 	struct image *image = make(file);

@@ -13,7 +13,7 @@
 #define SPECS CLEANUP(event_specs_deinit) struct event_specs
 #define PMUS "/sys/bus/event_source/devices/"
 
-/* As Intel's: one kind of processor, and controllers of memory outside of it. */
+/* Intel's layout: one kind of processor, and memory controllers outside of it. */
 static void put_intel(struct root *root)
 {
 	root_put(root, PMUS "cpu/type", "4\n");
@@ -55,7 +55,7 @@ static void put_intel(struct root *root)
 	root_put(root, PMUS "power/events/energy-pkg.per-pkg", "1\n");
 }
 
-/* As a big.LITTLE of Arm's, with a field in config3 and an event that wants a value. */
+/* Arm's big.LITTLE layout, with a field in config3 and an event that needs a value. */
 static void put_arm64(struct root *root)
 {
 	static const char *const kinds[] = {"armv8_cortex_a53", "armv8_cortex_a72"};
@@ -111,7 +111,7 @@ TEST(pmu_terms_fill_configs)
 	ck_assert(spec->modes_given && spec->attr.exclude_kernel);
 	ck_assert_str_eq(spec->pmu, "cpu");
 	spec++;
-	/* As with perf, fields are added to what the event's name stands for. */
+	/* Like perf, adds fields to the terms of the event's name. */
 	ck_assert_uint_eq(spec->attr.config, 0x1cd);
 	ck_assert_uint_eq(spec->attr.config1, 0x13);
 	ck_assert_uint_eq(spec->terms.period, 7);
@@ -211,7 +211,7 @@ TEST(pmu_errors_say_what_would_be_valid)
 	refused(&root, "cpu/event=1/", "cpu/format/broken: unknown syntax \"config9:0-70\"", "");
 }
 
-/* Where CoreSight's trace goes to is told the driver by the sink's hash. */
+/* The sink's hash selects the sink of CoreSight's trace. */
 TEST(pmu_sinks_are_found_by_name)
 {
 	ROOT root;

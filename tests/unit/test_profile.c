@@ -217,7 +217,7 @@ TEST(lists_of_rows_add_up)
 	struct fixture one = by_symbol(), two = by_symbol();
 	chain(&one, 0, "main;f 3");
 	chain(&one, 0, "main;main 3");
-	/* As functions of the first. */
+	/* Ids of the first source's functions. */
 	uint32_t f = function(&one, "f"), main_row = function(&one, "main");
 	uint64_t words[] = {main_row, f};
 	two.functions = one.functions;

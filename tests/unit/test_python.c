@@ -373,7 +373,7 @@ TEST(code_objects_are_read_again_after_a_while)
 	ck_assert(python_codes_find(&codes, &reader, code, instr, &other));
 	ck_assert_uint_eq(python_line_of(other), 99);
 	ck_assert_uint_eq(functions.list.count, 2);
-	/* Of another object than code. */
+	/* An object of another type than code. */
 	ck_assert(!python_codes_find(&codes, &reader, IMAGE_BASE + NAME, instr, &other));
 	python_codes_deinit(&codes);
 	python_functions_deinit(&functions);

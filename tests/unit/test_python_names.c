@@ -15,7 +15,7 @@
 static const struct python_function outer = {.name = "outer.<locals>.f", .file = "/a.py", .first_line = 3};
 static const struct python_function other = {.name = "outer.<locals>.f", .file = "/a.py", .first_line = 9};
 
-/* Decodes the record at `at`, whose data is after header, kind and id. */
+/* Decodes the record at `at`; its data follows header, kind and id. */
 static struct sp_record record_at(const struct record_buffer *buffer, size_t at, size_t *size_ret)
 {
 	struct perf_event_header header;

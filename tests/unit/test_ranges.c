@@ -102,7 +102,7 @@ static size_t check_entries(struct resolving *r, const char *path)
 	return ranges;
 }
 
-/* Of those that the compiler made, and of their cold parts. */
+/* Checks the functions that the compiler made, and their cold parts. */
 static size_t check_symbols(struct resolving *r, char *symbols)
 {
 	size_t count = 0;

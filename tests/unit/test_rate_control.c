@@ -4,7 +4,10 @@
 
 #define MS UINT64_C(1000000)
 
-/* So long with samples and losses each 10 ms; when it changed, in ms from `*now_ns`, or 0. */
+/*
+ * Runs `ms` with samples and losses every 10 ms. Returns the time of the change, in ms from
+ * `*now_ns`, or 0.
+ */
 static uint64_t pass(struct rate_control *rate_control, struct rate_control_seen *seen, uint64_t *now_ns,
 		     uint64_t ms, uint64_t samples, uint64_t lost)
 {

@@ -46,7 +46,7 @@ static int count_hits(int samples, bool together)
 
 TEST(intervals_hold_what_they_promise)
 {
-	/* Of 1,000 at 95 %, three standard deviations are 21. */
+	/* Three standard deviations of 1,000 trials at 95 % are 21. */
 	ck_assert_int_ge(count_hits(200, true), 929);
 	ck_assert_int_le(count_hits(200, true), 971);
 	ck_assert_int_ge(count_hits(40, true), 929);

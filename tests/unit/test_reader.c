@@ -258,7 +258,7 @@ TEST(a_killed_recorders_file_is_read_up_to_its_end)
 		uint64_t from_ns, to_ns;
 		ck_assert(is_damaged(reader, 48, "not ended: its recorder was killed"));
 		ck_assert(sp_reader_info(reader)->unfinished);
-		/* Which says it: once. */
+		/* Reports it once. */
 		ck_assert_ptr_null(sp_reader_unfinished(reader));
 		ck_assert_ptr_eq(reader_unfinished_damage(reader), sp_reader_damage(reader, 0));
 		sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
@@ -272,7 +272,7 @@ TEST(a_killed_recorders_file_is_read_up_to_its_end)
 	}
 }
 
-/* Where the data should be are zeros alone. */
+/* The data section has only zeros. */
 TEST(a_file_without_a_record_says_that_the_size_is_missing)
 {
 	made_begin(&bytes, false);
@@ -302,7 +302,7 @@ TEST(a_table_behind_data_of_unknown_size_is_found)
 	ck_assert_str_eq(sp_reader_info(reader)->arch, "def");
 	ck_assert_uint_eq(read_all(reader).samples, 5);
 	ck_assert_uint_eq(sp_reader_damage_count(reader), 1);
-	/* Who wrote it lived to its end. */
+	/* The recorder was not killed. */
 	ck_assert(is_damaged(reader, 48, "the size of the data is missing"));
 	ck_assert(!sp_reader_info(reader)->unfinished);
 	ck_assert_ptr_null(sp_reader_unfinished(reader));
@@ -414,7 +414,7 @@ TEST(a_sample_that_says_to_be_longer_swallows_nothing)
 		/* Nothing is missing. */
 		sp_reader_damage_time(reader, 0, &from_ns, &to_ns);
 		ck_assert_uint_eq(from_ns + to_ns, 0);
-		/* Who only walks sees them, too, from now on. */
+		/* Walkers see them, too, from now on. */
 		ck_assert(reader_is_exact(reader));
 		ck_assert_uint_eq(walk_samples(reader), 100);
 		sp_reader_rewind(reader);
@@ -432,7 +432,7 @@ static void put_id(uint64_t time_ns)
 	put_u64(&bytes, time_ns);
 }
 
-/* A record whose length is what it holds; without a sample_id where `time_ns` is 0. */
+/* A record with the length of its contents; without a sample_id if `time_ns` is 0. */
 static void put_sideband(uint32_t type, uint64_t time_ns)
 {
 	record_begin(&bytes, type, 0);
@@ -481,7 +481,7 @@ static void swallows_nothing(size_t bad, size_t size, uint64_t time_ns)
 		ck_assert_uint_eq(record->id.time_ns, time_ns);
 		break;
 	}
-	/* Who hops over samples needs to know nothing of them for it. */
+	/* Code that skips samples does not need their sizes. */
 	ck_assert(!reader_is_exact(reader));
 	ck_assert_uint_eq(walk_samples(reader), 100);
 	sp_reader_free(reader);
@@ -509,7 +509,7 @@ TEST(a_record_that_says_to_be_longer_swallows_nothing)
 	}
 }
 
-/* What is not a chain of records belongs to a record of a later kernel. */
+/* Bytes that form no chain of records belong to a record of a later kernel. */
 TEST(what_is_behind_a_records_fields_may_be_anything)
 {
 	made_begin(&bytes, false);
@@ -517,7 +517,7 @@ TEST(what_is_behind_a_records_fields_may_be_anything)
 		record_begin(&bytes, PERF_RECORD_COMM, 0);
 		put_u64(&bytes, 1);
 		put_text(&bytes, "name");
-		/* What seems to be one header, or two. */
+		/* Bytes that look like one header, or two. */
 		put_u64(&bytes, UINT64_C(0x10) << 48 | PERF_RECORD_COMM);
 		put_u64(&bytes, ip);
 		put_u64(&bytes, ip % 2 ? UINT64_C(0x20) << 48 | PERF_RECORD_SAMPLE : ip);
@@ -560,7 +560,7 @@ TEST(what_was_in_the_ring_before_is_no_record)
 		ck_assert_uint_eq(counts.others, next_ns < 2000 ? 1 : 2);
 		ck_assert_uint_eq(sp_reader_damage_count(reader), next_ns < 2000 ? 0 : 1);
 		sp_reader_free(reader);
-		/* Where no record begins at its end, it did not come from the kernel so. */
+		/* If no record begins at its end, the kernel did not write it so. */
 		set_size(bad, (uint16_t)(size + 24 + 8));
 		reader = open_bytes(&bytes);
 		counts = read_all(reader);
@@ -580,7 +580,7 @@ TEST(what_is_behind_a_samples_fields_may_be_anything)
 		put_u64(&bytes, ip);
 		put_u64(&bytes, 0x100000001);
 		put_u64(&bytes, 1000 + ip);
-		/* What seems to be one header, and is no chain of them. */
+		/* Bytes that look like one header, but not like a chain of them. */
 		put_u64(&bytes, UINT64_C(0x18) << 48 | PERF_RECORD_SAMPLE);
 		put_u64(&bytes, ip);
 		record_end(&bytes);
@@ -624,7 +624,7 @@ TEST(a_recording_that_was_not_ended_is_known)
 	}
 }
 
-/* A user record of a type that nobody knows may have any size: what follows begins anywhere. */
+/* A user record of an unknown type may have any size: the next record begins at any offset. */
 TEST(reading_resumes_behind_a_bad_record_of_odd_size)
 {
 	for (size_t size = 16; size < 48; size++) {
@@ -677,7 +677,7 @@ TEST(reading_does_not_resume_at_a_seeming_record)
 
 TEST(a_run_of_garbage_is_passed_over)
 {
-	made_begin(&bytes, HOST_IS_BIG); /* as garbage, the same everywhere */
+	made_begin(&bytes, HOST_IS_BIG); /* garbage that is the same on all machines */
 	for (uint64_t ip = 0; ip < 1000; ip++)
 		made_sample(&bytes, ip);
 	made_end_data(&bytes);
@@ -714,7 +714,7 @@ TEST(damage_is_listed_up_to_a_limit)
 	sp_reader_free(reader);
 }
 
-/* What lies behind a header's size is no record, even if it looks like one. */
+/* Bytes after a header's size are no record, even if they look like one. */
 TEST(payloads_behind_records_are_passed_over)
 {
 	for (int swap = 0; swap < 2; swap++) {

@@ -11,12 +11,12 @@
 
 static struct bytes bytes;
 
-/* Those of each version of the kernel's struct, and what may come. */
+/* Sizes of the kernel's struct in each version, and possible later ones. */
 static const uint32_t attr_sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 152, 200, 1024};
 
 #define ATTR_SIZES (sizeof(attr_sizes) / sizeof(*attr_sizes))
 
-/* What the parts have to know of each other. */
+/* Facts that the parts share. */
 struct layout {
 	size_t attrs, ids, data, data_end, payload;
 	uint32_t attr_size;
@@ -148,7 +148,7 @@ TEST(attrs_behind_data_of_unknown_size_end_it)
 			samples += record->type == PERF_RECORD_SAMPLE;
 		}
 		ck_assert_uint_eq(samples, SAMPLES);
-		/* That the size is missing is said. */
+		/* The missing size is reported. */
 		ck_assert_uint_ge(sp_reader_damage_count(reader), 1);
 		sp_reader_free(reader);
 	}

@@ -10,7 +10,7 @@
 #define PAGE_OFFSET 0x2000
 
 static struct bytes bytes, payload;
-static uint32_t prot; /* of the mapping; 0: it is in an MMAP */
+static uint32_t prot; /* prot of the mapping; 0: it is in an MMAP */
 
 static void put_mmap(const char *path)
 {

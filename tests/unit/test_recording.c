@@ -165,7 +165,7 @@ TEST(each_file_begins_with_the_tasks_that_live)
 	recording_deinit(&recording);
 }
 
-/* Those that are complete: the newest two. */
+/* The newest two complete files. */
 TEST(as_many_files_are_kept_as_wanted)
 {
 	struct recording recording;

@@ -145,7 +145,7 @@ TEST(no_path_leaves_its_root)
 	refuses(root, "magic", 0, SP_ERROR_NOT_FOUND);
 }
 
-/* As a container's filter of system calls does. */
+/* A container's filter of system calls does the same. */
 static void refuse_openat2(uint32_t errnum)
 {
 	struct sock_filter code[] = {

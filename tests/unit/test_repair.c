@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Truncated stacks made whole: small cases, and programs whose true stacks are known. */
+/* Truncated stacks made whole: small cases, and programs with known stacks. */
 #include "unwind/repair.h"
 #include <malloc.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@ static void call(struct program *program, uint64_t ip, uint64_t size)
 }
 
 /*
- * What an unwinder sees of the program in a copy of `dump` bytes: the innermost frame, and
- * each caller whose return address lies in the copy, right below the stack pointer it has.
+ * Returns the result of unwinding a stack copy of `dump` bytes: the innermost frame, and each
+ * caller with its return address, right below its stack pointer, in the copy.
  */
 static struct unwind_result see(const struct program *program, uint64_t dump,
 				struct unwind_frame *frames)
@@ -69,7 +69,7 @@ static size_t joined(const struct repair *repair, uint32_t stack, const struct p
 	return count;
 }
 
-/* main, `run` and so many frames of 64 bytes below. */
+/* main, `run` and `frames` frames of 64 bytes below. */
 static struct program deep(uint64_t run, size_t frames)
 {
 	struct program program = {0};
@@ -193,8 +193,10 @@ TEST(other_threads_have_other_stacks)
 	repair_free(repair);
 }
 
-/* Threads are told apart whatever their names are, and where one's truncated stacks have the
- * frames of another's whole ones. */
+/*
+ * Threads stay separate, whatever their names are, even if a truncated stack of one has the frames
+ * of another's whole stacks.
+ */
 TEST(threads_whose_names_are_next_to_each_other)
 {
 	for (uint64_t other = 0; other < 16; other++) {
@@ -342,7 +344,7 @@ static struct program chain(const uint64_t *ips, size_t count)
 #define CHAIN(...) \
 	chain((const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
 
-/* Whole stacks, half of them at places whose callers differ from visit to visit. */
+/* Whole stacks, half of them at places with changing callers. */
 static void add_unsteady(struct repair *repair, uint64_t *time_ns)
 {
 	for (uint64_t i = 0; i < 3000; i++) {
@@ -468,7 +470,7 @@ TEST(what_is_full_takes_no_more_until_it_forgets)
 	repair_free(repair);
 }
 
-/* Nobody has asked for them, until somebody does. */
+/* They are not used before the first truncated stack. */
 TEST(whole_stacks_before_the_first_cut_one_are_known)
 {
 	struct repair *repair = repair_new(1 << 16), *other = repair_new(1 << 16);
@@ -495,7 +497,10 @@ TEST(whole_stacks_before_the_first_cut_one_are_known)
 	repair_free(repair);
 }
 
-/* A thread of which none is cut has room for its newest only, and takes it from nobody. */
+/*
+ * A thread without truncated stacks has room for its newest only, and takes none from other
+ * threads.
+ */
 TEST(what_nobody_asks_for_makes_room)
 {
 	struct repair *repair = repair_new(1 << 16);

@@ -386,7 +386,7 @@ TEST(resolver_file_of_another_mount_namespace)
 	end(pid);
 }
 
-/* As container runtimes do: the program is copied into a memfd and run from there. */
+/* Container runtimes copy a program into a memfd and run it from there. */
 TEST(resolver_program_in_a_memfd)
 {
 	RESOLVING r = {0};

@@ -55,7 +55,7 @@ TEST(jit_map_in_tmp)
 	resolving_expect(&j.r, 0x7080, "fib /tmp/a.js:1");
 	ck_assert_uint_eq(resolving_find(&j.r, 0x7080)->start, 0x7000);
 	ck_assert_uint_eq(resolving_find(&j.r, 0x7080)->size, 0x100);
-	/* What the runtime wrote is not a symbol table's name. */
+	/* The runtime's name is not a symbol table's name. */
 	resolving_expect(&j.r, 0x7101, "_ZN3fooEv");
 	resolving_expect(&j.r, 0x7110, NULL);
 	resolving_problem(&j.r, RESOLVER_OK, NULL);

@@ -140,7 +140,7 @@ TEST(kernel_with_another_build_id_is_not_used)
 	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, "6.1.0-test");
 }
 
-/* Of one build, restarted since or not: without its address nobody knows. */
+/* The kernel may have restarted since: without its address there are no names. */
 TEST(kernel_whose_address_was_not_recorded)
 {
 	KERNEL k;
@@ -393,7 +393,7 @@ static void use_vmlinux(struct kernel *k, uint8_t build_id[20])
 	k->r.options.kernel_build_id_size = 20;
 }
 
-/* Of the vmlinux: from _text. */
+/* Returns an offset in the vmlinux, from _text. */
 static uint64_t offset_within(const char *function)
 {
 	char *text = files_output(
@@ -415,7 +415,7 @@ TEST(kernel_by_a_given_vmlinux)
 	resolving_expect(&k.r, at + 1, "vm_work");
 	ck_assert_uint_eq(resolving_find(&k.r, at + 1)->start, at);
 	resolving_problem(&k.r, RESOLVER_OK, NULL);
-	/* Of another build: refused, said, and what else is right is used. */
+	/* A vmlinux of another build: rejected with a message; matching files are used. */
 	k.r.options.kernel_build_id = (const uint8_t *)KERNEL_ID;
 	again(&k);
 	resolving_expect(&k.r, TEXT + 0x104, "do_work");
@@ -430,7 +430,7 @@ TEST(kernel_by_a_given_vmlinux)
 #endif
 }
 
-/* Of a given vmlinux, lines are wherever the kernel was moved to. */
+/* Lines come from the given vmlinux, whatever the kernel's offset was. */
 TEST(kernel_lines_by_a_given_vmlinux)
 {
 #ifdef __x86_64__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which name: mangled ones, PLT entries, and many addresses against tools that know. */
+/* Names of addresses: mangled ones, PLT entries, and many addresses compared to other tools. */
 #include "test.h"
 
 #include "elf/image.h"
@@ -210,7 +210,7 @@ static void check_against_nm(const char *path)
 	RESOLVING r = {0};
 	struct image *image;
 	resolving_use(&r, path);
-	/* What nm sees is the file alone. */
+	/* nm only reads the file itself. */
 	ok_or_fail(sp_ctx_new(&r.ctx));
 	ok_or_fail(sp_ctx_set_debug_path(r.ctx, ""));
 	resolving_start(&r);

@@ -91,7 +91,7 @@ static void check_program(const char *path)
 	ck_assert_uint_eq(count, SAMPLES);
 }
 
-/* Those that are there, and are C: how C++ is shown differs between versions of perf. */
+/* Compares C functions that perf has: versions of perf show C++ differently. */
 TEST(resolver_agrees_with_perf)
 {
 	if (!files_have("perf"))

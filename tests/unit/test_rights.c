@@ -308,7 +308,7 @@ TEST(what_attaching_takes_is_reckoned_before)
 	ck_assert_uint_eq(demand_files(&many), 2000 * 256 * 2 + 512);
 	ck_assert_uint_eq(demand_kernel_bytes(&many) / 1000000, 1710);
 	ok_or_fail(demand_check(&many, &limits, &rights));
-	/* What systemd gives. */
+	/* systemd's limit. */
 	limits.files = 524288;
 	is_refused(&many, &limits, &rights, "2000 threads on 256 CPUs with 2 events need 1024640 "
 		   "open files; the limit is 524288", "CAP_PERFMON");
@@ -323,7 +323,7 @@ TEST(what_attaching_takes_is_reckoned_before)
 	limits.available_bytes = UINT64_C(1) << 30;
 	is_refused(&many, &limits, &rights, "need 1710 MB of kernel memory; 1073 MB",
 		   "fewer CPUs");
-	/* Whole CPUs, and few threads, are to be had anywhere. */
+	/* CPU-wide events, and few threads, fit any limit. */
 	const struct event_demand whole = {.tasks = 1, .cpus = 256, .events = 2};
 	const struct event_demand few = {.tasks = 10, .cpus = 2, .events = 2};
 	limits.files = 4096;

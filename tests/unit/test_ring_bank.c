@@ -12,7 +12,7 @@ struct fixture {
 	struct ring_bank bank;
 };
 
-/* Rings whose records wrap: positions begin close to the end. */
+/* Rings with records that wrap: positions begin close to the end. */
 static void set_up(struct fixture *fixture)
 {
 	const struct ring_place places[CPUS] = {
@@ -132,7 +132,7 @@ TEST(rings_without_room_for_a_record_were_full)
 	ring_bank_snapshot(&fixture.bank, true);
 	ck_assert(fixture.bank.was_full);
 	ck_assert(fixture.bank.reads[1].was_full && !fixture.bank.reads[0].was_full);
-	/* As long as no record comes, none can report the loss. */
+	/* Without a later record, none can report the loss. */
 	ring_release(ring_bank_ring(&fixture.bank, 1), ring_bank_end(&fixture.bank, 1));
 	ring_bank_snapshot(&fixture.bank, true);
 	ck_assert(fixture.bank.reads[1].was_full);

@@ -221,8 +221,8 @@ struct tally {
 };
 
 /*
- * What is written here, and has one way to be written: some writers pad the
- * strings of what they make up with more zeros, or with what was in memory.
+ * Returns whether the record is one that the writer supports, and has one encoding: some writers
+ * pad strings of synthesized records with more zeros, or with stale memory.
  */
 static bool is_comparable(const struct sp_reader *reader, const struct sp_record *record)
 {
@@ -318,7 +318,7 @@ TEST(records_of_real_recordings)
 	snprintf(found, sizeof(found), "%s/../shared/corpus", sources ?: ".");
 	if (access(corpus ?: found, F_OK) < 0)
 		skip_test("needs the recordings of SPROF_CORPUS");
-	/* What cannot be opened is the reader's test; what is damaged is in `malformed`. */
+	/* Files that do not open belong to the reader's test; damaged ones are in `malformed`. */
 	snprintf(command, sizeof(command),
 		 "find '%s' -type f -not -path '*/malformed/*' -not -path '*.oracle/*' "
 		 "-not -name '*.gz'", corpus ?: found);

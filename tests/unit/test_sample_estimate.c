@@ -27,7 +27,7 @@ TEST(without_cpu_time_neighbours_decide_whose_samples_were_lost)
 					     .lost_own = 40};
 	struct losses losses = {0};
 	ck_assert_uint_eq(sample_estimate_lost_own(&counts, &losses, 0), 40);
-	/* Of those at the end, the share of all samples. */
+	/* The target has the same share of losses at the end as of all samples. */
 	losses.at_end = 40;
 	ck_assert_uint_eq(sample_estimate_lost_own(&counts, &losses, 0), 40 + 10);
 	/* Half of the reported losses are helpers' samples. */

@@ -43,7 +43,7 @@ static void put_lost(uint64_t number)
 	record_end(&bytes);
 }
 
-/* Of a size that differs a little from record to record. */
+/* Puts a sample with a size that differs a little from record to record. */
 static void put_long_sample(uint64_t number, enum payload payload)
 {
 	size_t size = PAYLOAD + number % 7 * 8;
@@ -78,7 +78,7 @@ static void make_file(const char *path, enum payload payload)
 	fclose(file);
 }
 
-/* What pass one made of a file. */
+/* Results of pass one on a file. */
 struct found {
 	struct sp_reader *reader;
 	struct machine *machine;

@@ -75,7 +75,7 @@ static uint64_t last_of(const struct backward_copy *copy)
 	return last;
 }
 
-/* As a dump to a slow disk: all CPUs make much while one ring's records are written. */
+/* Simulates a dump to a slow disk: all CPUs produce many records while one ring is written. */
 static void write_all(struct machine *machine, struct snapshot *snapshot, uint64_t *last)
 {
 	for (size_t i = 0; i < RINGS; i++) {
@@ -101,7 +101,7 @@ TEST(no_ring_is_paused_while_others_are_written)
 		write_all(&machine, &snapshot, last);
 		for (size_t i = 0; i < RINGS; i++) {
 			ck_assert_uint_eq(machine.lost[i], 0);
-			/* Those of the moment, not what came while others were written. */
+			/* Records of that moment, without later ones. */
 			ck_assert_uint_le(last[i], made[i]);
 			ck_assert_uint_ge(last[i] + (uint64_t)2 * RINGS, made[i]);
 		}
@@ -109,7 +109,7 @@ TEST(no_ring_is_paused_while_others_are_written)
 	snapshot_deinit(&snapshot);
 }
 
-/* What is in a ring is worth more than what comes: it is not overwritten before it is read. */
+/* Records in a ring are not overwritten before they are read. */
 TEST(without_memory_a_ring_is_paused_until_it_is_read)
 {
 	struct machine machine;

@@ -32,8 +32,8 @@ static const struct snapshot_thread made_thread = {.pid = 10, .tid = 11, .id = 4
 /* Memory of made-up processes: `size` bytes at `start`, each its address's low byte. */
 struct memory {
 	uint64_t start, size;
-	int errnum; /* of reads elsewhere */
-	uint32_t tid; /* of the last read */
+	int errnum; /* errno of reads elsewhere */
+	uint32_t tid; /* thread of the last read */
 	uint64_t now_ns; /* advances by 300 with each look at the clock */
 };
 
@@ -310,7 +310,7 @@ TEST(a_live_thread_in_read_is_read)
 	ck_assert_int_eq(write(waiting_pipe[1], "", 1), 1);
 	ck_assert_int_eq(pthread_join(waiting, NULL), 0);
 	ck_assert(in_read);
-	/* The thread has ended, and its number may be nobody's. */
+	/* The thread has ended, and its number may be unused. */
 	ck_assert_int_eq(read_thread(&made, &thread), SNAPSHOT_GONE);
 	close(waiting_pipe[0]);
 	close(waiting_pipe[1]);

@@ -245,7 +245,7 @@ TEST(other_events_are_not_of_that_kind)
 {
 	struct stack_dump_layout layout;
 	struct perf_event_attr attr = kernel_attr;
-	attr.sample_type |= UINT64_C(1) << 40; /* a field that nobody knows the place of */
+	attr.sample_type |= UINT64_C(1) << 40; /* an unknown field */
 	ck_assert(!stack_dump_layout_make(&attr, 0, "x86_64", &layout));
 	attr = kernel_attr;
 	attr.sample_regs_user = 1;

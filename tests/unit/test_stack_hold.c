@@ -9,7 +9,7 @@
 /* Nothing is kept but the chain. */
 static const struct stack_dump_layout plain;
 
-/* A sample whose head is a header and zeros, of which the copy of the stack is empty. */
+/* A sample with a head of a header and zeros, and an empty stack copy. */
 static struct dump *dump_new(uint16_t head_size)
 {
 	struct dump *dump = calloc(1, sizeof(*dump) + head_size);
@@ -85,7 +85,7 @@ TEST(what_nobody_knows_more_of_stays_as_it_is)
 	struct record_buffer output = {0};
 	struct stack_hold_counts counts = {0};
 	uint64_t oldest_ns = UINT64_MAX;
-	/* Nobody was truncated: nothing is remembered, nothing held. */
+	/* No stack was truncated: no sample is stored or held. */
 	ck_assert(!add(stack_hold, 50, 0, 2, 0x500002));
 	ck_assert(add(stack_hold, 100, 3, 12, 0x500001));
 	ok_or_fail(stack_hold_flush(stack_hold, true, &output, &oldest_ns, &counts));

@@ -15,7 +15,7 @@ struct recording {
 	size_t changes;
 };
 
-/* So long, looked at every 10 ms; of 1,000 stacks so many need large copies, or are lost. */
+/* Runs `ms`, checked every 10 ms; `beyond` of 1,000 stacks need large copies, `lost` are lost. */
 static void go_on(struct recording *recording, uint64_t ms, uint64_t beyond, uint64_t lost)
 {
 	for (uint64_t i = 0; i < ms; i++) {

@@ -11,7 +11,7 @@
 
 #define PAGES 32
 
-/* Of a page of ours, whether it is there. */
+/* Returns whether a page of this process is present. */
 static bool is_present(uint64_t page, size_t page_size)
 {
 	uint64_t entry = 0;
@@ -39,7 +39,7 @@ TEST(what_was_never_touched_is_there_afterwards)
 	size_t size = stack_prefault.page_size;
 	uint8_t *memory = untouched_memory(size);
 	uint64_t base = (uint64_t)(uintptr_t)memory;
-	/* A stack whose pointer is in page 20, which is there, as is 22; 21 is not. */
+	/* A stack with its pointer in page 20. Pages 20 and 22 are present; 21 is not. */
 	memory[20 * size] = memory[22 * size] = 1;
 	struct prefault_stack stack = {.pid = (uint32_t)getpid(), .sp = base + 20 * size + 64,
 				       .good = (uint32_t)size - 64, .asked = 8192,
@@ -66,7 +66,7 @@ TEST(what_was_never_touched_is_there_afterwards)
 	munmap(memory, PAGES * size);
 }
 
-/* What lies below the stack is another's: reading there makes the kernel warn. */
+/* Memory below the stack belongs to another mapping: reading there makes the kernel warn. */
 TEST(nothing_below_the_stack_is_touched)
 {
 	struct stack_prefault stack_prefault;

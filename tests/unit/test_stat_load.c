@@ -43,7 +43,7 @@ struct counts {
 	struct sp_stat *stat;
 };
 
-/* What was put since begin(). */
+/* Counts since begin(). */
 static void counts_init(struct counts *counts)
 {
 	made_end_data(&bytes);
@@ -71,7 +71,7 @@ static struct sp_stat_row next_row(const struct counts *counts, enum sp_stat_spa
 	return *row;
 }
 
-/* Of a damaged file: what would be taken for 2^64 of something. */
+/* In a damaged file: the difference would be taken for almost 2^64. */
 TEST(a_count_that_recedes_is_left_out_and_told_of)
 {
 	static const struct {
@@ -102,7 +102,7 @@ TEST(a_count_that_recedes_is_left_out_and_told_of)
 	}
 }
 
-/* What is in no time at all is counted, but no rate: found by fuzzing. */
+/* Counts with a time of 0 have no rate: found by fuzzing. */
 TEST(an_interval_is_around_its_value)
 {
 	struct counts counts;

@@ -71,7 +71,7 @@ TEST(cores_of_two_sockets_are_not_one)
 	ck_assert_int_eq(places.items[of[0]].core, 4);
 	ck_assert_int_eq(places.items[of[2]].core, 4);
 	ck_assert_int_eq(places.items[of[2]].socket, 1);
-	/* Of which nothing is known: on the first socket, a core of its own. */
+	/* An unknown CPU: on the first socket, with its own core. */
 	ck_assert_int_eq(places.items[of[3]].socket, 0);
 	ck_assert_int_eq(places.items[of[3]].core, 3);
 }

@@ -146,7 +146,7 @@ static const struct stored_key key = {
 	.maj = 8, .min = 1, .ino = 99, .pid = 7,
 };
 
-/* A module with two symbols, an inlined function and three points, of which one has no name. */
+/* A module with two symbols, an inlined function and three points, one without a name. */
 static void make_names(struct stored_names *names)
 {
 	struct stored_module *module = stored_names_add(names, &key);

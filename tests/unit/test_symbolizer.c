@@ -207,7 +207,7 @@ TEST(symbolizer_keeps_order_and_repetitions)
 	ck_assert_uint_eq(sp_symbols_count(none), 0);
 }
 
-/* The start of outer(), by vaddr and by offset, in a program whose segments differ in both. */
+/* The start of outer(), by vaddr and by offset, in a program with segments that differ in both. */
 TEST(symbolizer_accepts_file_offsets)
 {
 	CTX *ctx = make_ctx();

@@ -24,14 +24,14 @@ DEFINE_CLEANUP(struct maps *, maps_free)
 /* Synthesises into a buffer and reads it back. */
 struct bench {
 	struct root root;
-	struct sp_ctx *ctx; /* of the root, or of the live machine */
+	struct sp_ctx *ctx; /* context of the root, or of the live machine */
 	struct record_buffer buffer;
 	struct perf_event_attr attr;
 	struct sp_event event;
 	struct synth *synth;
 	struct decoder *decoder;
 	size_t at;
-	uint64_t time_ns; /* of all records */
+	uint64_t time_ns; /* time of all records */
 };
 
 static const uint64_t ids[] = {ID};
@@ -350,7 +350,7 @@ TEST(synth_leaves_out_who_is_gone)
 	ck_assert_ptr_null(next(&bench));
 }
 
-/* As /proc of somebody else's process is; root may read all. */
+/* Looks like /proc of another user's process; root may read all. */
 TEST(synth_says_that_mappings_are_not_readable)
 {
 	BENCH bench;
@@ -452,7 +452,7 @@ static pid_t waiting_child(void)
 	return child;
 }
 
-/* What is said of a live process is what its maps say. */
+/* The records of a live process equal its maps. */
 TEST(synth_of_a_live_process)
 {
 	BENCH bench;

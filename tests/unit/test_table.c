@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which name an address has: perf's rules, case by case. */
+/* Name of an address: perf's rules, case by case. */
 #include "test.h"
 
 #include <elf.h>
@@ -26,7 +26,7 @@ static void expect(struct table *table, uint64_t address, const char *name)
 		ck_assert_str_eq(symbol->name, name ? name : "(none)");
 }
 
-/* Of two symbols at one address, `winner` must win in either order. */
+/* `winner` must win over `loser` at one address, in either order. */
 static void prefer(struct table_symbol winner, struct table_symbol loser)
 {
 	for (int swap = 0; swap < 2; swap++) {

@@ -323,7 +323,7 @@ TEST(time_without_enabled_events_is_unknown)
 	seal(0, 1000);
 	has_times(totals_of(T), 299, 0, 400, 300);
 	end();
-	/* So does a later file. */
+	/* The same in a later file. */
 	begin();
 	add_note(NOTE_SAMPLING_WAS_OFF, 10, NULL);
 	add_note(NOTE_SAMPLING_ON, 500, NULL);
@@ -750,7 +750,7 @@ TEST(schedstat_splits_blocked_time)
 	preempt(T, 120);
 	in(T, 125);
 	out(T, 130);
-	schedstat(T, 200, 1030); /* of 30 ns of waiting for a CPU, preemption explains 5 */
+	schedstat(T, 200, 1030); /* preemption explains 5 of 30 ns of waiting for a CPU */
 	task(PERF_RECORD_FORK, S, 150);
 	in(S, 152);
 	out(S, 155);

@@ -329,7 +329,7 @@ TEST(rescan_begins_after_a_loss_once_a_second)
 	ck_assert(!tasks_start_rescan(tasks, 5 * s, false) && !tasks_start_rescan(tasks, 5 * s, true));
 	lose(&made, 100, 3);
 	ck_assert(tasks_start_rescan(tasks, 5 * s, false));
-	/* As long as that loss is not made good, each second, and in the last round. */
+	/* Every second until the loss is repaired, and in the last round. */
 	ck_assert(!tasks_start_rescan(tasks, 6 * s - 1, false) && tasks_start_rescan(tasks, 6 * s, false));
 	ck_assert(tasks_start_rescan(tasks, 6 * s + 1, true));
 	tasks->rescan.lost = 3;

@@ -10,7 +10,7 @@ static uint64_t sum(const struct time_bins *bins)
 	return all;
 }
 
-/* Samples in [begin_ns, end_ns), whose ends are bin borders. */
+/* Sums samples in [begin_ns, end_ns); both ends are bin borders. */
 static uint64_t sum_between(const struct time_bins *bins, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t all = 0;
@@ -68,7 +68,7 @@ TEST(bins_accept_the_extremes_of_time)
 	ck_assert_uint_eq(sum_between(&bins, UINT64_C(1) << 62, UINT64_C(1) << 63), 3);
 }
 
-/* Samples of 0 to 799 us in two parts, of which the second begins at sample `split`. */
+/* Samples of 0 to 799 us in two parts; the second begins at sample `split`. */
 static struct time_bins in_two_parts(uint64_t split)
 {
 	struct time_bins parts[2] = {0};

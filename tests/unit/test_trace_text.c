@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What formats say that samples are printed as, and what they say in vain: a recording may be a
- * stranger's, and neither its formats nor its samples may lead to where there are no bytes.
+ * Text of samples by their formats, including invalid formats. A recording may be untrusted:
+ * neither its formats nor its samples may lead to a read out of bounds.
  */
 #include "trace/trace.h"
 

@@ -108,7 +108,7 @@ TEST(tracker_merges_rings_by_time)
 	fixture_deinit(&f);
 }
 
-/* As Linux does with two recorders: one sample_id too long, and old bytes in it. */
+/* Linux does this with two recorders: one sample_id too long, and old bytes in it. */
 static void put_inflated(struct fixture *f, struct sp_record record, uint64_t time_ns)
 {
 	record.id.time_ns = time_ns;
@@ -153,7 +153,7 @@ TEST(tracker_follows_forks_across_rings)
 	struct fixture f;
 	fixture_init(&f, MEMBERSHIP_BY_PROCESS);
 	ck_assert(membership_add(&f.membership, 10, 10, 0));
-	/* The child forks on another CPU, whose ring comes first. */
+	/* The child forks on another CPU; that CPU's ring comes first. */
 	put(&f, 1, 100, 1, forked(10, 20), true);
 	put(&f, 0, 110, 1, forked(20, 30), true);
 	put(&f, 2, 120, 1, mapped(30, 30, 0x1000), true);

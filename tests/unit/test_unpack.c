@@ -28,7 +28,7 @@ static void is_refused(unpack_fn *unpack, size_t size, size_t claim, const char 
 	sp_error_free(error);
 }
 
-/* What packs best is unpacked; what claims more than any stream can hold needs no memory. */
+/* The most compressed input is unpacked; a size that no stream can reach allocates no memory. */
 static void is_bounded(unpack_fn *unpack, size_t size)
 {
 	uint8_t *bytes = NULL;

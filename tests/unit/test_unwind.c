@@ -23,7 +23,7 @@
 #define OBJECTS 32
 #define REGISTERS 33
 
-/* This process, or a file at a fixed place: what an unwinder is told of the world. */
+/* Inputs of an unwinder: this process, or a file at a fixed place. */
 struct world {
 	struct sp_ctx *ctx;
 	struct unwinder *unwinder;
@@ -500,7 +500,7 @@ TEST(unwind_stops_at_the_limit)
 	world_stop(&world);
 }
 
-/* Where no file is at hand only frame pointers are left, and are counted as guesses. */
+/* Without files, only frame pointers remain; they are counted as guesses. */
 TEST(unwind_without_files)
 {
 	struct world world = {.blind = true};
@@ -528,7 +528,7 @@ TEST(unwind_without_files)
 #endif
 
 #if !DELAYS_SIGNALS /* ThreadSanitizer handles them later, on the stack that is current then. */
-/* What signals of a thread are handled on lies below its stack, as mmap(2) mostly has it. */
+/* The signal stack lies below the thread's stack, as with most mmap(2) calls. */
 #define ALTERNATE_SIZE ((size_t)1 << 18)
 #define THREAD_STACK ((size_t)1 << 23)
 #define BETWEEN_STACKS ((size_t)1 << 24)
@@ -642,7 +642,7 @@ static void replace_words(uint8_t *stack, uint64_t size, uint64_t old, uint64_t 
 			memcpy(stack + at, &new, sizeof(new));
 }
 
-/* What a spoilt stack leads to is of no consequence to those after it. */
+/* Damaged stacks do not affect the results of later ones. */
 TEST(unwind_beside_spoilt_stacks)
 {
 	struct world world = {0};
@@ -818,7 +818,7 @@ TEST(unwind_refuses_what_it_cannot)
 enum {
 	LEAF = 0x201304,
 	GROWN = 0x20130c,
-	IN_GROWN = 0x20133c, /* behind its call */
+	IN_GROWN = 0x20133c, /* return address of its call */
 	IN_SAVED = 0x20136c,
 	START = 0x201380,
 	IN_START = 0x201390,
@@ -901,7 +901,7 @@ TEST(unwind_arm64)
 	ck_assert_uint_eq(result.frame_pointers, 0);
 	ck_assert_uint_eq(arm.frames[1].sp, ARM_SP);
 	ck_assert_uint_eq(arm.frames[2].sp, ARM_SP + 8 * 14);
-	/* Behind paciasp, before anything is saved: signed, in its register. */
+	/* After paciasp, before any register is saved: signed, in its register. */
 	memset(arm.stack, 0, sizeof(arm.stack));
 	arm.values[30] = SIGNED(IN_SAVED);
 	arm.values[29] = 0xf00;
@@ -917,7 +917,7 @@ TEST(stack_snapshots_of_arm64)
 	const uint64_t from_grown[] = {IN_GROWN, IN_SAVED, IN_START};
 	arm_start(&arm);
 	memset(arm.values, 0x5a, 31 * sizeof(*arm.values));
-	/* A return address whose call goes to another function, after a word that points up the stack. */
+	/* A return address of a call to another function, after a word that points up the stack. */
 	arm.stack[2] = ARM_SP + 8 * 8;
 	arm.stack[3] = IN_START;
 	arm_frames(&arm, 8);
@@ -1050,7 +1050,7 @@ TEST(unwind_arm64_at_each_instruction)
 	ck_assert_ptr_nonnull(file);
 	ck_assert(!fseek(file, 0x304, SEEK_SET) && fread(text, sizeof(text), 1, file));
 	fclose(file);
-	/* What lies on the stack leads elsewhere, if it is taken for a frame. */
+	/* Words on the stack lead elsewhere, if they are taken for a frame. */
 	for (size_t at = 0; at < sizeof(machine.memory); at += 8)
 		memcpy(machine.memory + at, &(uint64_t){at % 16 ? IN_SAVED : IN_GROWN}, 8);
 	machine.x[31] = ARM_SP + sizeof(machine.memory) - 256;
@@ -1066,7 +1066,7 @@ TEST(unwind_arm64_at_each_instruction)
 	world_stop(&arm.world);
 }
 
-/* What is read cannot be: a leaf that returns to itself, a stack that does not grow. */
+/* Impossible results: a leaf that returns to itself, a stack that does not grow. */
 TEST(unwind_arm64_makes_progress_or_ends)
 {
 	static struct arm arm;
@@ -1093,7 +1093,7 @@ TEST(unwind_arm64_jit)
 	static struct arm arm;
 	static const struct module jit = {.index = 1, .kind = MODULE_ANONYMOUS, .path = "//anon",
 					  .name = "//anon"};
-	/* Not behind saved's call, of which it is seen that it goes elsewhere. */
+	/* Not after saved's call, since its target is a different function. */
 	const uint64_t ips[] = {0x900010, 0x900100, IN_SAVED + 4, IN_START};
 	arm_start(&arm);
 	arm.world.modules[1] = jit;

@@ -106,7 +106,7 @@ TEST(a_few_missing_python_frames_get_no_note)
 	has_none(&f);
 	f.counts.python.dropped = 5;
 	has_note(&f, NOTE_OF(NOTE_PYTHON_DROPPED, NULL, 5, 100, 1));
-	/* Samples whose frames cannot be read have no groups. */
+	/* Samples with unreadable frames have no groups. */
 	f.counts.python = (struct python_counts){.groups = 90, .unreadable = 10};
 	has_note(&f, NOTE_OF(NOTE_PYTHON_DROPPED, NULL, 10, 100, 1));
 }

@@ -303,7 +303,7 @@ static void compare(const struct expected *expected, const struct sp_unwinder_fr
 	}
 }
 
-/* What a function at the end of a chain of calls works on. */
+/* Input of a function at the end of a chain of calls. */
 struct leaf {
 	struct sp_unwinder_thread *thread;
 	struct sp_unwinder_frame frames[FRAMES];

@@ -7,7 +7,7 @@
 
 enum {
 	SAMPLE_TYPE = RECORD_FIELDS_NEEDED | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN,
-	ID = 7, /* of the event offcpu-time */
+	ID = 7, /* id of the event offcpu-time */
 	OUT = PERF_RECORD_MISC_SWITCH_OUT,
 	PREEMPTED = PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
 	IN = 0,
@@ -48,7 +48,7 @@ static void encode(struct fixture *f, const struct sp_record *record)
 	ok_or_fail(record_encode(&f->encoded, record, &attr));
 }
 
-/* A sample whose stack has that address. */
+/* A sample with a stack of that address. */
 static void encode_sample(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t ip, uint64_t id)
 {
 	encode(f, &(struct sp_record){
@@ -125,7 +125,7 @@ TEST(waits_have_their_duration_and_the_last_stack)
 	ck_assert_uint_eq(wait.time_ns, 2 * MS);
 	ck_assert_uint_eq(wait.period, 7 * MS - 10);
 	ck_assert_uint_eq(wait.ip, 0xa);
-	/* That stack is of no later wait. */
+	/* A later wait does not get that stack. */
 	switches(&f, 5, 10 * MS, OUT);
 	switches(&f, 5, 20 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What perf 6.1's script and report -D print of the same numbers. */
+/* Output of perf 6.1's script and report -D for the same numbers. */
 #include <sprof/private/words.h>
 
 #include <linux/perf_event.h>
@@ -50,7 +50,7 @@ TEST(data_src_parts_are_taken_apart)
 	ck_assert_uint_eq(parts.lvl, 0x3fff);
 	ck_assert_uint_eq(parts.tlb, 0x7f);
 	ck_assert_uint_eq(parts.hops, 7);
-	/* As the compiler has the kernel's union. */
+	/* Layout of the kernel's union as the compiler has it. */
 	union perf_mem_data_src made = {.mem_op = PERF_MEM_OP_STORE,
 					.mem_lvl = PERF_MEM_LVL_L3,
 					.mem_snoop = PERF_MEM_SNOOP_HITM,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A queue before the file: what comes out, what does not, and who waits for whom. */
+/* The write queue before the file: its output, its losses, and its waits. */
 #include "capture/output/write_queue.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define ID_AT 8 /* PERF_SAMPLE_IDENTIFIER comes first */
 #define CPU_AT 40
 
-/* What is in a recording, by its bytes. */
+/* Contents of a recording, by its bytes. */
 struct found {
 	size_t samples, comms, bytes;
 	uint64_t last_ns;
@@ -60,7 +60,7 @@ static struct found found_in_file(const char *path)
 	return found;
 }
 
-/* A pipe whose reader takes its time. */
+/* A pipe with a slow reader. */
 struct reader {
 	const char *path;
 	int fd;
@@ -127,7 +127,7 @@ static struct write_queue *write_queue_or_fail(struct writer *writer)
 
 static struct sp_error *hand_over(struct write_queue *write_queue, struct record_buffer *buffer)
 {
-	/* In two pieces, of which the first ends within a record. */
+	/* In two pieces; the first ends within a record. */
 	size_t first = buffer->count / 2 / 8 * 8;
 	struct iovec spans[] = {{buffer->items, first},
 				{buffer->items + first, buffer->count - first}};
@@ -201,7 +201,7 @@ TEST(a_reader_that_stands_still_costs_samples_alone)
 	struct write_queue_dropped dropped;
 	uint64_t time_ns = 0;
 	size_t comms = 0;
-	/* Nobody reads: whoever waited would wait for good. */
+	/* Without a reader, a wait would never end. */
 	while (time_ns < 3 * MEMORY / RECORDING_SAMPLE_SIZE) {
 		for (size_t i = 0; i < 100; i++)
 			recording_put_sample(&buffer, RECORDING_START, ++time_ns);
@@ -302,7 +302,7 @@ TEST(a_failure_is_an_error_of_a_later_call)
 	ck_assert_ptr_nonnull(error);
 	ck_assert_int_eq(sp_error_errno(error), EPIPE);
 	sp_error_free(error);
-	/* So is each after it, at the end at the latest. */
+	/* Each later call fails, too, at the latest the end. */
 	recording_put_sample(&buffer, RECORDING_START, ++time_ns);
 	sp_error_free(hand_over(write_queue, &buffer));
 	error = write_queue_end(write_queue);

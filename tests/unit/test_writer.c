@@ -208,7 +208,7 @@ TEST(without_a_commit_nothing_new_is_part_of_the_file)
 	put_samples(&buffer, 5000);
 	ok_or_fail(recording_write(writer, &buffer));
 	{
-		/* What would go over the table is not there yet. */
+		/* Without a commit, the header does not include the new records. */
 		IMAGE image = image_read(path);
 		ck_assert_uint_eq(image_count(&image, PERF_RECORD_SAMPLE), 10);
 		has_first_features(&image);
@@ -276,7 +276,7 @@ TEST(more_ids_than_a_record_holds)
 
 /* -- Killed at any step ------------------------------------------------------ */
 
-/* What the recorder says of itself: how many samples must be, and may be in the file. */
+/* The recorder's counts: samples that must be, and that may be in the file. */
 struct progress {
 	volatile size_t committed, written;
 	volatile bool at_rest; /* between a commit and what is written next */
@@ -297,7 +297,7 @@ static void record_in_steps(const char *path, struct progress *progress)
 		ok_or_fail(writer_commit(writer));
 		progress->committed = progress->written;
 		progress->at_rest = true;
-		(void)getppid(); /* where it is stopped, to be looked at */
+		(void)getppid(); /* stops here, to be examined */
 		progress->at_rest = false;
 	}
 	const struct sp_build_id build_id = {0, "ABCDEFGHIJKLMNOPQRST", 20, "/nonexistent/prog"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What perf makes of files and streams that are written here; $PERF is the perf
- * to ask (perf). A recorder is killed many times: each file must be read whole.
+ * perf reads files and streams of this writer; $PERF is the perf to use (perf). A recorder is
+ * killed many times: each file must be read whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +134,7 @@ TEST(perf_reads_a_stream)
 	ck_assert_msg(strstr(report, "# Samples: 1000  of event 'the-clock'\n"), "%s", report);
 }
 
-/* Of a thousand threads on each of many CPUs: the samples are of one event. */
+/* Samples of a thousand threads on each of many CPUs belong to one event. */
 TEST(perf_reads_a_stream_of_many_ids)
 {
 	static uint64_t ids[20000];
@@ -156,8 +156,8 @@ TEST(perf_reads_a_stream_of_many_ids)
 }
 
 /*
- * With two events the ids are needed, and take several records each: perf then shows
- * an event for each, whose samples are all there.
+ * With two events the ids are needed, and take several records each: perf then shows an event for
+ * each, with all its samples.
  */
 TEST(a_stream_of_many_ids_of_two_events)
 {
@@ -298,7 +298,9 @@ static void kill_once(struct progress *progress, unsigned int seed, useconds_t d
 	const char *count = files_output("%s script -i data -F ip 2>err | wc -l", perf());
 	const char *complaints = files_output("cat err");
 	uint64_t found = strtoull(count, NULL, 10);
-	/* Of a file without a table, killed within microseconds, perf 7 says that it guesses. */
+	/*
+	 * perf 7 guesses, with a message, for a file without a table, killed within microseconds.
+	 */
 	ck_assert_msg(!*complaints || strstr(complaints, "missing HEADER_NRCPUS"), "%s",
 		      complaints);
 	ck_assert_uint_eq(found, whole);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * repair_truth FILE SIZE [MS [BYTES [NTH]]]: what repairing stacks is worth. Of a recording with
- * large copies of stacks, which hold them whole, only SIZE bytes are unwound and repaired, and
- * the result is held to what the whole copies say. With MS, as a recorder would: stacks are
- * settled once in so many milliseconds, with what came before, within BYTES of memory. With
- * NTH, one stack in so many is unwound from the whole copy, as if it had been recorded so.
+ * repair_truth FILE SIZE [MS [BYTES [NTH]]]: measures the value of repairing stacks. FILE has stack
+ * copies that are large enough for whole stacks. Only SIZE bytes of them are unwound and repaired,
+ * and compared to the result of the whole copies. With MS, stacks are settled every MS
+ * milliseconds, as in the recorder, from earlier stacks, within BYTES of memory. With NTH, every
+ * NTH stack is unwound from its whole copy, as if recorded so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void judge(const struct repair *repair, const struct truth *truth, struct
 		score->complete++;
 	if (truth->cut.end == UNWIND_TRUNCATED)
 		score->truncated++;
-	/* What even the whole copy does not hold says nothing of what is right. */
+	/* If the whole copy is truncated, too, the truth is unknown. */
 	if (truth->full.end != UNWIND_COMPLETE)
 		return;
 	score->known++;

@@ -60,7 +60,7 @@ struct mapping_start {
 struct dwfl_state {
 	struct dumps *dumps;
 	const struct unwind_arch *arch;
-	VEC(struct mapping_start) starts; /* of all processes */
+	VEC(struct mapping_start) starts; /* start of all processes' mappings */
 	VEC(Dwfl *) by_view;
 	const struct dump *dump; /* at work */
 	uint64_t sp;

@@ -170,7 +170,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* As sprof's views mark what is missing. */
+/* Gap marks of sprof's views. */
 static bool is_gap(const char *frame)
 {
 	return begins(frame, "[frames omitted]");
@@ -188,7 +188,7 @@ static enum verdict judge(const struct node *root, struct chain chain)
 		chain.frames++;
 		chain.count--;
 	}
-	/* Of a chain with a gap: the outer part here, the inner behind. */
+	/* A chain with a gap: the outer part is here, the inner part follows. */
 	struct chain inner = {0};
 	for (size_t i = 0; i < chain.count; i++) {
 		if (!is_gap(chain.frames[i]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the workloads share: CPU clocks, and a loop whose steps all cost the same. */
+/* Functions shared by workloads: CPU clocks, and a loop with steps of equal cost. */
 #ifndef WORKLOAD_CLOCK_H
 #define WORKLOAD_CLOCK_H
 
@@ -29,8 +29,8 @@ static inline __attribute__((always_inline)) uint64_t spin(uint64_t value, unsig
 }
 
 /*
- * Has the function it stands in keep a frame pointer of its own: compilers leave it
- * out of functions that call nothing, whose caller call chains then miss.
+ * Makes the enclosing function keep a frame pointer. Compilers omit it in leaf functions; call
+ * chains then lack the caller.
  */
 #define KEEP_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 

@@ -2,12 +2,12 @@
 /*
  * errands DIRECTORY COUNT: a storm of short programs. Copies of this one in DIRECTORY, called ant,
  * bee, cow and dog, are run in a random order, COUNT times in all, each time forked and executed
- * anew. They burn 0.05, 0.1, 0.2 and 0.4 ms of CPU time, each in a function of its own
- * (ant_work() ...), so that what starting and ending them takes is beside it.
+ * anew. They burn 0.05, 0.1, 0.2 and 0.4 ms of CPU time, each in a function of its own (ant_work()
+ * ...), separate from the time of starting and ending them.
  *
- * At the end prints "NAME RUNS LEAST_NS MOST_NS" of each: its CPU time, as wait4 says, less what was
- * used before main() or before execve(2), somewhere within which the name changes; a line of the
- * same form for its own with what is left of its children's; and "total COUNT CPU_NS CPU_NS".
+ * At the end prints "NAME RUNS LEAST_NS MOST_NS" of each: its CPU time, as wait4 says, less what
+ * was used before main() or before execve(2), somewhere within which the name changes; a line of
+ * the same form for its own with what is left of its children's; and "total COUNT CPU_NS CPU_NS".
  */
 #include <errno.h>
 #include <stdio.h>

@@ -133,7 +133,7 @@ static void tell_lines(const char *at)
 	put(same, sizeof(same));
 }
 
-/* What V8 writes where it has none. */
+/* Writes V8's record for code without unwind information. */
 static void tell_unwinding(void)
 {
 	const struct unwinding unwinding = {

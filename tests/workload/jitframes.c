@@ -84,7 +84,7 @@ static void begin(const char *folder)
 static void put_code(const void *at)
 {
 	static const char name[] = "generated";
-	/* A header of 20 bytes follows the frames, of which nothing is read. */
+	/* A header of 20 bytes follows the frames; it is not read. */
 	const uint64_t sizes[] = {sizeof(frames) + 20, 20, 0};
 	const uint32_t ids[] = {(uint32_t)getpid(), (uint32_t)getpid()};
 	const uint64_t load[] = {(uintptr_t)at, (uintptr_t)at, sizeof(code), 0};

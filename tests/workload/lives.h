@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that come and go, each of which says what CPU time it used as its last act. */
+/* Short-lived threads. Each reports its CPU time as its last act. */
 #ifndef WORKLOAD_LIVES_H
 #define WORKLOAD_LIVES_H
 
@@ -19,7 +19,7 @@ struct life {
 };
 
 static struct {
-	pthread_mutex_t lock; /* of all here, and of the program's own counts */
+	pthread_mutex_t lock; /* protects all members, and the program's own counts */
 	pthread_cond_t changed;
 	struct life *ended;
 	unsigned int running; /* counted up by the program */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probe [cpu]: succeeds where this process may sample itself (or, with "cpu",
- * a whole CPU, kernel included); else prints why not. Tests ask it rather than
- * the recorder, whose failure they must not take for a refusal.
+ * probe [cpu]: succeeds if this process may sample itself (or, with "cpu", a whole CPU, kernel
+ * included); else prints why not. Tests call it instead of the recorder, because a failure of the
+ * recorder must not count as missing permission.
  */
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include "clock.h"
 
-#define STEPS 60000 /* of a slice; a step is about 1.5 ns */
+#define STEPS 60000 /* steps of a slice; a step is about 1.5 ns */
 
 #define FUNCTION __attribute__((noinline))
 #define INLINED static inline __attribute__((always_inline))
@@ -88,7 +88,7 @@ static const struct part {
 	const char *name;
 	uint64_t (*run)(uint64_t value);
 	unsigned int percent;
-	const char *inlined; /* what half or all of it is spent in */
+	const char *inlined; /* inlined function with half or all of the time */
 	double inlined_share;
 } parts[] = {
 	{"compress", compress, 50, NULL, 0},
@@ -111,7 +111,7 @@ static size_t draw(uint64_t *state)
 	return i;
 }
 
-/* What one reading of the thread's CPU clock takes of it: the median of many. */
+/* Returns the CPU time of one reading of the thread's CPU clock: the median of many. */
 static uint64_t clock_cost_ns(void)
 {
 	enum { READINGS = 999 };

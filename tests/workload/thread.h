@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that nobody waits for, of which thousands fit. */
+/* Detached threads; thousands of them fit. */
 #ifndef WORKLOAD_THREAD_H
 #define WORKLOAD_THREAD_H
 

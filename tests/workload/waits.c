@@ -42,7 +42,7 @@ static struct {
 	uint64_t end_ns;
 	pthread_barrier_t begin;
 	pthread_mutex_t held; /* by lock_hold() */
-	pthread_mutex_t lock; /* of the tickets */
+	pthread_mutex_t lock; /* protects the tickets */
 	pthread_cond_t posted;
 	unsigned int tickets;
 	bool post_ended;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who calls the code without unwind tables (bare.c) and the assembler cases (cases_x86_64.S). */
+/*
+ * Callers of the code without unwind tables (bare.c) and of the assembler cases (cases_x86_64.S).
+ */
 #include <stdlib.h>
 #include "stacks.h"
 
@@ -30,7 +32,7 @@ const struct scenario bare_scenarios[] = {
 };
 
 #ifdef __x86_64__
-/* Each runs for so many turns, or calls asm_leaf with them. */
+/* Each runs `turns` turns, or calls asm_leaf with them. */
 typedef void assembler(uint64_t turns);
 assembler asm_rbx, asm_expression, asm_remember, asm_push_pop, asm_pushed_arguments,
 	asm_in_register, asm_value_offset, asm_value_expression, asm_ends_in_call, asm_jumps,

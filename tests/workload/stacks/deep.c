@@ -142,9 +142,9 @@ static void truth_10000(void)
 }
 
 /*
- * Two ways to one recursion, whose frames lie at the same addresses: what is missing of a
- * copy that does not reach up to via_a or via_b cannot be told from where its frames are.
- * The short turns show each way whole.
+ * Two ways to one recursion, with frames at the same addresses. If a copy does not reach up to
+ * via_a or via_b, the positions of its frames do not identify the way. The short turns show each
+ * way whole.
  */
 BOTTOM(a)
 BOTTOM(b)

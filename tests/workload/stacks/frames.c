@@ -30,7 +30,7 @@ static OWN void run_untouched(void)
 		untouched_mid(1);
 }
 
-/* Frames of 6 KB, of which some words are used. */
+/* Frames of 6 KB with few used words. */
 static OWN uint64_t large_leaf(uint64_t value)
 {
 	BUSY(value, 300000);
@@ -61,7 +61,7 @@ static OWN void run_large(void)
 		large_0(1);
 }
 
-/* Frames whose size is known only when they run. */
+/* Frames with a size known only at run time. */
 static OWN uint64_t sized_leaf(uint64_t value)
 {
 	BUSY(value, 20000);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the scenarios of `stacks` share. Each function is called from one known place, so
- * that the names in a call chain say whether it is right; the truth of a scenario lists
- * its chains, one a line, from the root on, as tests/workload/chains.c reads them:
+ * Definitions shared by the scenarios of `stacks`. Each function is called from one known place, so
+ * that the names in a call chain show whether it is right. The truth of a scenario lists its
+ * chains, one per line, from the root on, in the format of tests/workload/chains.c:
  *
  *	main run_x outer leaf     leaf is called by outer, and that by run_x
  *	main run_x * leaf         code that is not the program's may be between
@@ -38,17 +38,17 @@ bool is_over(void);
 #define OWN __attribute__((noinline))
 #endif
 
-/* Behind a call: keeps it from becoming a jump, and from being the function's last word. */
+/* Used after a call: prevents a tail call. */
 #define STAY() __asm__ volatile("" : : : "memory")
 
-/* Where stacks are followed by frame pointers, functions that call nothing need theirs, too. */
+/* With frame pointers, leaf functions need one, too. */
 #ifdef STACKS_FP
 #define KEEP_POINTER() KEEP_FRAME()
 #else
 #define KEEP_POINTER() STAY()
 #endif
 
-/* What a busy function does: about STEPS * 1.3 ns, as spin(), but without a name of its own. */
+/* Body of a busy function: about STEPS * 1.3 ns, as spin(), but without its own name. */
 #define BUSY(value, steps)                                                                         \
 	do {                                                                                       \
 		KEEP_POINTER();                                                                    \
