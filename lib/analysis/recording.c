@@ -14,7 +14,7 @@
 #include "sideband/pass_one.h"
 
 /*
- * Limits of a range's size: large enough to read fast, but so many ranges that all threads end at about
+ * Limits of a range's size: large enough to read fast, small enough for all threads to end at about
  * the same time.
  */
 #define RANGE_MAX ((uint64_t)16 << 20)

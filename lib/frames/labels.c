@@ -430,8 +430,8 @@ static bool label_frame(struct labelling *labelling, size_t index,
 }
 
 /*
- * Labels the frames that have debug information, in the order of their places: neighbours have the same
- * functions, whose labels are cached.
+ * Labels the frames that have debug information, in the order of their places: neighbours have the
+ * same functions, and their labels are cached.
  */
 static bool label_frames(struct labelling *labelling)
 {

@@ -28,7 +28,8 @@ struct summing {
 	const struct labels *labels;
 	struct node_sums *nodes;
 	struct state_sums *times; /* by node; NULL: SP_MODE_CPU */
-	const struct state_sums *current; /* times of the node or leaf whose rows are opened; NULL: none */
+	/* Times of the node or leaf while its rows are opened; NULL: none. */
+	const struct state_sums *current;
 	uint32_t *next_leaf;
 	VEC(struct open_node) open; /* current path from the root */
 	VEC(uint32_t) rows; /* rows of the functions on the current path */
@@ -265,8 +266,8 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
 }
 
 /*
- * Adds a part of a leaf to rows whose group depends on the leaf (keys parent and state). Each chain is
- * therefore walked alone.
+ * Adds a part of a leaf to rows with a group that depends on the leaf (keys parent and state). Each
+ * chain is therefore walked alone.
  */
 static bool sum_part(struct summing *summing, const struct leaf *leaf, const struct leaf_part *part)
 {

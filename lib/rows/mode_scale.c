@@ -192,7 +192,7 @@ static void scale(struct stratum *stratum, const struct mode_weight *part, struc
 	times->waits += part->waits * stratum->waits_factor;
 }
 
-/* Scales a leaf without wait parts: on-CPU samples, or waits of threads whose states are not known. */
+/* Scales a leaf without wait parts: on-CPU samples, or waits of threads without known states. */
 static void scale_leaf(struct run *run, const struct worker *worker, const struct leaf *leaf,
 		       struct state_sums *times)
 {
@@ -309,7 +309,7 @@ static bool is_idle(const struct run *run, const struct places *places, uint32_t
 	return (double)places->longest[lifetime] > IDLE_SHARE * (double)(of->end_ns - of->begin_ns);
 }
 
-/* Drops the leaves of idle lifetimes, whose times were subtracted from the whole. */
+/* Drops the leaves of idle lifetimes; their times were subtracted from the whole. */
 static void drop_idle(struct run *run, const struct places *places)
 {
 	for (size_t i = 0; i < run->worker_count; i++) {
@@ -394,7 +394,7 @@ static uint64_t blocked_ns(const struct task_states *states)
 /* Sets the sums of SP_MODE_WAKERS before the recording's are added to *whole. */
 static void add_wakeups(const struct run *run, const struct state_sums *all, struct state_whole *whole)
 {
-	/* Wake-ups of recordings without switches weigh 1 ns beside those of recordings with them. */
+	/* Wake-ups of recordings without switches weigh 1 ns, far less than those with switches. */
 	bool counted = whole->counts || !state_sums_total(&whole->sums);
 	uint64_t blocked = blocked_ns(run->mode.states), ended = state_sums_total(all);
 	whole->counts = !run->mode.states && counted;

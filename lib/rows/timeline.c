@@ -110,7 +110,7 @@ static bool add_cell(const struct adder *adder, struct cells *cells, struct sp_c
 	return cells_add(cells, &cell);
 }
 
-/* Adds a cell whose weight is time from cell.time_ns on: its parts follow each other. */
+/* Adds a cell with time from cell.time_ns on as its weight: its parts follow each other. */
 static bool add_time(struct adder *adder, struct cells *cells, struct sp_cell cell)
 {
 	uint64_t left = cell.weight, part = adder->part_ns;

@@ -67,7 +67,7 @@ static bool was_sampled(const struct run *run, uint16_t event, uint32_t tid)
 	return task_samples(run, event, tid) > 0;
 }
 
-/* Sums the missing weight from READ records, of which a task may have one for each CPU. */
+/* Sums the missing weight from READ records; a task may have one for each CPU. */
 static bool sum_counts(struct run *run, uint16_t event, struct programs *programs)
 {
 	struct u64map seen = {0};

@@ -109,7 +109,7 @@ struct event_sums {
 	uint64_t limited; /* number of stacks truncated by the --max-stack limit */
 	uint64_t branch_stacks;   /* samples with branches, if branches are counted */
 	uint64_t enabled_ns, running_ns; /* enabled and running times between samples, summed */
-	uint64_t unattributed;    /* number of counter values whose increase is unknown */
+	uint64_t unattributed;    /* number of counter values with an unknown increase */
 	uint64_t branchless;      /* number of samples without branches, which are not counted then */
 };
 
@@ -172,8 +172,11 @@ struct counted {
 	VEC(struct task) tasks;
 	struct u64map task_of;            /* pid, tid -> index in tasks */
 	uint32_t last_task;
-	VEC(struct weight_sums) pending;  /* by leaf: sums of samples whose filters need function names, not
-					   * yet counted as shown */
+	/*
+	 * By leaf: sums of samples that filters by function name may exclude, not yet counted as
+	 * shown.
+	 */
+	VEC(struct weight_sums) pending;
 	struct event_sums *events;
 	struct mode_sample of_mode;       /* the current sample in the mode */
 	const char *waker, *wakee;        /* their texts for the current sample, if work->has_wakers; NULL:

@@ -52,7 +52,7 @@ static inline bool time_bins_count(struct time_bins **bins, uint64_t time_ns)
 	return true;
 }
 
-/* Frees an array of bins, some of which may be NULL. */
+/* Frees an array of bins; some may be NULL. */
 void time_bins_free(struct time_bins **bins, size_t count);
 
 #endif

@@ -367,7 +367,7 @@ static struct sp_error *read_extent(struct sideband *sideband, struct sp_reader 
 	return error;
 }
 
-/* Adds the records of a readahead, whose begin is proven to be a record's begin. */
+/* Adds the records of a readahead; its begin is proven to be a record's begin. */
 static struct sp_error *use_readahead(struct sideband *sideband, struct sp_reader *reader,
 				   struct decoder *decoder, const struct readahead *readahead)
 {

@@ -27,7 +27,9 @@ void deferred_deinit(struct deferred *deferred)
 	free(deferred->parts);
 }
 
-/* Returns the chain's node in the tree, whose root is the first node; RADIX_NONE when out of memory. */
+/*
+ * Returns the chain's node in the tree; the root is the first node. RADIX_NONE when out of memory.
+ */
 static uint32_t add_words(struct deferred_part *part, const struct sp_deferred *chain)
 {
 	size_t common = 0, most = part->last.count;

@@ -196,7 +196,7 @@ bool stacks_join_leaf(struct stacks *stacks, const struct sp_record *record, uin
 	const struct sp_sample *sample = &record->sample;
 	uint64_t caller;
 	*ret = false;
-	/* A chain whose end is recorded was already unwound by the recorder. */
+	/* A chain with a recorded end was already unwound by the recorder. */
 	if (!stacks->unwinding->has_leaves || !stacks->thread || record->misc & SP_MISC_END_MASK)
 		return true;
 	size_t place = user_place(sample);

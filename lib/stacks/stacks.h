@@ -68,7 +68,7 @@ void stacks_deinit(struct stacks *stacks);
 uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record,
 		     const struct machine_span *span, uint64_t time_ns);
 
-/* A sample whose stack is to be found. */
+/* A sample and the state needed to find its stack. */
 struct stack_query {
 	const struct sp_record *record;
 	uint32_t view;
@@ -81,8 +81,8 @@ struct stack_query {
 bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct stack *ret);
 
 /*
- * Returns the index of the first caller at whose address no code can run; the number of callers if
- * there is none.
+ * Returns the index of the first caller with an address where no code can run; the number of
+ * callers if there is none.
  */
 size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct callers *callers);
 

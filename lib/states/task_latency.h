@@ -8,7 +8,8 @@
 /* A zeroed struct is empty. */
 struct task_latency {
 	struct task_events steps; /* threads are processes; cpu is the number from the step on */
-	VEC(double) integrals;    /* before each step whose index is a multiple of TASK_LATENCY_EACH */
+	/* Before each step with an index that is a multiple of TASK_LATENCY_EACH. */
+	VEC(double) integrals;
 };
 
 #define TASK_LATENCY_EACH 64

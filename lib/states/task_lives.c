@@ -4,8 +4,8 @@
  *	pieces   0  |     1     |      2     |     3    |    4   |
  *	       blocked running    blocked      runnable   running
  *
- * Only records at both ends of a piece give its state, so a lost record makes at most the pieces beside it
- * unknown.
+ * Only records at both ends of a piece give its state, so a lost record makes at most the pieces
+ * before and after it unknown.
  */
 #include "states/task_lives.h"
 
@@ -97,8 +97,8 @@ static bool cpu_between(const struct task_lives *lives, const struct task_life *
 }
 
 /*
- * Splits a piece, whose ends contradict each other, at the gaps within it: the state before the first gap
- * and the state after the last one are known. Without gaps, all of it is unknown.
+ * Splits a piece with contradicting ends at the gaps within it: the state before the first gap and
+ * the state after the last one are known. Without gaps, all of it is unknown.
  */
 static size_t split_lost(const struct task_lives *lives, const struct task_piece *whole,
 			 enum needed needed, struct task_piece *ret)

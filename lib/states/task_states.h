@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * State of each thread over time: on a CPU, waiting for a CPU, or blocked. Built in pass one from SWITCH,
- * SWITCH_CPU_WIDE, FORK, EXIT and COMM records, samples of sched tracepoints, and the recorder's notes.
- * Immutable after task_states_seal(), and then usable by several threads.
+ * State of each thread over time: on a CPU, waiting for a CPU, or blocked. Built in pass one from
+ * SWITCH, SWITCH_CPU_WIDE, FORK, EXIT and COMM records, samples of sched tracepoints, and the
+ * recorder's notes. Immutable after task_states_seal(), and then usable by several threads.
  *
- * A lifetime is the part of a thread's life within the recording. A tid that is used again has several
- * lifetimes. Threads that existed when the recording began were blocked until they first ran, unless they
- * were on a CPU. A state lasts until the next record of the thread, or the recording's end.
+ * A lifetime is the part of a thread's life within the recording. A tid that is used again has
+ * several lifetimes. Threads that existed when the recording began were blocked until they first
+ * ran, unless they were on a CPU. A state lasts until the next record of the thread, or the
+ * recording's end.
  *
- * Lost records make time unknown: the time in which they were lost, intervals whose begin and end
- * contradict each other, and the rest of an interval in which a thread could run. After a loss, a thread off
- * the CPU counts as blocked. Between two losses without a record of the thread, its state is assumed to stay.
- * A thread's states sum to its lifetime.
+ * Lost records make time unknown: the time in which they were lost, intervals with contradicting
+ * begin and end, and the rest of an interval in which a thread could run. After a loss, a thread
+ * off the CPU counts as blocked. Between two losses without a record of the thread, its state is
+ * assumed to stay. A thread's states sum to its lifetime.
  *
- * Memory: 16 bytes for each switch, twice as much during task_states_seal(). Times are in the recording's
- * clock, in ns.
+ * Memory: 16 bytes for each switch, twice as much during task_states_seal(). Times are in the
+ * recording's clock, in ns.
  */
 #ifndef STATES_TASK_STATES_H
 #define STATES_TASK_STATES_H

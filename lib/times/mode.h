@@ -118,7 +118,7 @@ void mode_weights_deinit(struct mode_weights *weights);
 /* Adds to the sums of the stratum with the key `from->key`. Returns false when out of memory. */
 bool mode_weights_add(struct mode_weights *weights, const struct mode_weight *from);
 
-/* Class of samples whose wait is not known, because records lack its switch. */
+/* Class of samples without a known wait, because records lack its switch. */
 #define MODE_WAIT_UNMATCHED 257
 #define MODE_WAIT_CLASSES (MODE_WAIT_UNMATCHED + 1)
 

@@ -281,7 +281,7 @@ static bool add_lifetimes(struct mode_times *times, const struct mode *mode,
 	return true;
 }
 
-/* Adds the weights of threads whose states are not known, as they are. */
+/* Adds the weights of threads without known states, unscaled. */
 static void add_unknown(struct mode_times *times, const struct mode *mode,
 			const struct mode_weights *weights)
 {
