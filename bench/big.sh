@@ -25,7 +25,7 @@ command -v "$CXX" >/dev/null || {
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 
-# What it is made of and by: if any of it changed, it is made anew.
+# Inputs and tools that determine the data: it is made again if any of them changed.
 "$CXX" --version | sed 1q >"$folder/made.new"
 echo "$BIG_FLAGS $BIG_PARTS $BIG_KINDS" >>"$folder/made.new"
 cksum <"$source/part.cc" >>"$folder/made.new"

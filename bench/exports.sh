@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by bench/run.sh: section "exports", which writes a million samples in the formats of other
-# programs, beside programs that do the same from the same recording:
+# Sourced by bench/run.sh: section "exports", which writes a million samples in the formats of
+# other programs, together with programs that do the same from the same recording:
 #
 #	folded, html  perf script with stackcollapse-perf.pl and flamegraph.pl, or fold.awk without them
 #	firefox       samply import
 #	speedscope    perf data convert --to-json, which has each sample with its stack, too
 #
-# Each is also beside the text report: sprof report without -o.
+# Each is also compared to the text report: sprof report without -o.
 #
 # Environment: SAMPLY (samply); FLAMEGRAPH, a folder with FlameGraph's scripts (default: that of
-# stackcollapse-perf.pl in PATH). Nothing is downloaded. perf data convert --to-ctf is not here: it
-# writes a trace, which viewers of profiles do not open.
+# stackcollapse-perf.pl in PATH). Nothing is downloaded. perf data convert --to-ctf is not here:
+# it writes a trace, which viewers of profiles do not open.
 
 : "${SAMPLY:=samply}"
 : "${FLAMEGRAPH:=$(dirname "$(command -v stackcollapse-perf.pl || echo none/none)")}"
@@ -49,8 +49,8 @@ paired() {
 			ours / theirs, low, high }'
 }
 
-# beside NAME FILE PEER: writes FILE, by turns with the peer that peer() has chosen.
-beside() {
+# in_turns NAME FILE PEER: writes FILE, in turns with the peer that peer() has chosen.
+in_turns() {
 	file=$2
 	rm -f "$tmp/export.sprof" "$tmp/export.peer"
 	i=0
@@ -104,26 +104,26 @@ exports() {
 		echo "  no stackcollapse-perf.pl in PATH, or in FLAMEGRAPH ($FLAMEGRAPH): perf script with fold.awk instead"
 	fi
 	if peer "$scripts" "$folding"; then
-		beside folded x.folded "$scripts"
-		beside html x.html "$scripts"
+		in_turns folded x.folded "$scripts"
+		in_turns html x.html "$scripts"
 	fi
 	[ -f "$tmp/x.html" ] || quiet "$sprof" report -q -i "$data" -o "$tmp/x.html"
 	page_times
 	if ! command -v "$SAMPLY" >/dev/null; then
 		echo "  samply: skipped, no SAMPLY=$SAMPLY"
 	elif peer samply "'$SAMPLY' import --save-only -o '$tmp/peer.json.gz' '$data'"; then
-		beside firefox x.json.gz samply
+		in_turns firefox x.json.gz samply
 	fi
 	if peer convert "'$newest' data convert --force -i '$data' --to-json '$tmp/peer.json'"; then
-		beside speedscope x.speedscope.json convert
+		in_turns speedscope x.speedscope.json convert
 	fi
 	if peer report "'$sprof' report -q -i '$data'"; then
 		for file in x.folded x.html x.json.gz x.speedscope.json x.pb.gz callgrind.out.x; do
 			case $file in
-			x.pb.gz) beside pprof "$file" report ;;
-			x.json.gz) beside firefox "$file" report ;;
-			callgrind*) beside callgrind "$file" report ;;
-			*) format=${file#x.} && beside "${format%%.*}" "$file" report ;;
+			x.pb.gz) in_turns pprof "$file" report ;;
+			x.json.gz) in_turns firefox "$file" report ;;
+			callgrind*) in_turns callgrind "$file" report ;;
+			*) format=${file#x.} && in_turns "${format%%.*}" "$file" report ;;
 			esac
 		done
 	fi

@@ -12,7 +12,7 @@ function flush(   line, i) {
 }
 /^$/ { flush(); depth = 0; next }
 /^[^ \t]/ { flush(); depth = 0; comm = $1; gsub(/;/, ":", comm); next }
-# Where perf 6.1 could not go on.
+# Address of a caller that perf 6.1 could not find.
 $1 == "ffffffffffffffff" { next }
 {
 	dso = $NF

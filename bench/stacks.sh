@@ -373,8 +373,8 @@ end_to_end() {
 
 ### how many stacks are whole
 
-# Of call chains in folded lines, the share in percent that begins where programs and
-# threads do. Those of the kernel alone (exec, and what follows exit) do not count.
+# Returns the share of call chains in folded lines, in percent, that begin where programs and
+# threads do. Chains of the kernel alone (exec, and after exit) do not count.
 whole() {
 	awk '
 		{

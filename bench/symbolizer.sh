@@ -58,8 +58,8 @@ paired() {
 		}'
 }
 
-# beside NAME PAIRS FUNCTION: runs both by turns, each first in half of the pairs.
-beside() {
+# in_turns NAME PAIRS FUNCTION: runs both in turns, each first in half of the pairs.
+in_turns() {
 	rm -f "$tmp/pair.ours" "$tmp/pair.theirs"
 	for i in $(seq "$2"); do
 		[ $((i % 2)) = 0 ] || ours "$tmp/pair.ours"
@@ -83,13 +83,13 @@ symbolizer() {
 	ours "$tmp/first"
 	their_report "$tmp/first"
 	failures "$tmp/first" "symbolize and sprof report" || return
-	beside "sprof report" "$BENCH_PAIRS" their_report
-	beside "sprof script" "$BENCH_PAIRS" their_script
+	in_turns "sprof report" "$BENCH_PAIRS" their_report
+	in_turns "sprof script" "$BENCH_PAIRS" their_script
 	few=$((BENCH_PAIRS < 5 ? BENCH_PAIRS : 5))
-	! command -v llvm-symbolizer >/dev/null || beside "llvm-symbolizer" $few their_llvm
-	! command -v addr2line >/dev/null || beside "addr2line -f -i -C" $few their_addr2line
+	! command -v llvm-symbolizer >/dev/null || in_turns "llvm-symbolizer" $few their_llvm
+	! command -v addr2line >/dev/null || in_turns "addr2line -f -i -C" $few their_addr2line
 	! command -v eu-addr2line >/dev/null || {
-		beside "eu-addr2line -f -i -C (100 of them)" $((few < 3 ? few : 3)) their_eu
+		in_turns "eu-addr2line -f -i -C (100 of them)" $((few < 3 ? few : 3)) their_eu
 	}
 	repeat 3 ours_one_by_one "$tmp/one" &&
 		echo "  one call for each of 1,000 addresses: $(column "$tmp/one" 2) ms CPU"

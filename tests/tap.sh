@@ -11,16 +11,16 @@
 #	                             passed if that is the exit status; its output is then in
 #	                             $tmp/out, its messages in $tmp/err
 #	says NAME PATTERN            passed if the messages of that have it
-#	comment TEXT                 for whoever reads the log
+#	comment TEXT                 prints TEXT in the log
 #	need_sampling [cpu]          skips all where perf_event_open is refused
 #	publish_programs             copies the command and the workload to where other users may
 #	                             run them, and sets $SPROF and $workload to the copies: the
 #	                             build directory may be below one that only its owner may enter
 #	finish                       last line of every script
 #
-# $tmp is a folder of the script's own, removed at its end. The exit status is
-# 0 once the plan is printed: failures are in the lines, and automake would
-# count a status again. A script that ends before `finish` counts as failed.
+# $tmp is a folder of the script's own, removed at its end. The exit status is 0 once the plan is
+# printed: failures are in the lines, and automake would count a status again. A script that ends
+# before `finish` counts as failed.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=$top_srcdir/build}"
 : "${SPROF:=$top_builddir/src/sprof}"

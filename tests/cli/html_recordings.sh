@@ -8,7 +8,7 @@
 #	million_recording     1,000,000 random stacks of 32 threads
 #	program_recording     data: a program with two threads and inlined functions; prints why it cannot be recorded
 
-# Writes a library whose functions have hostile names, and prints the address of the first.
+# Writes a library with hostile function names, and prints the address of the first.
 hostile_library() {
 	{
 		echo .text

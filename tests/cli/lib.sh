@@ -8,7 +8,7 @@
 #	                                       (tests/cli/recording.c)
 . "$top_srcdir/tests/tap.sh"
 
-# Nobody's settings, and no pager.
+# Default settings, and no pager.
 unset SPROF_PAGER PAGER NO_COLOR LESS
 export XDG_CACHE_HOME="$tmp/cache" TERM=dumb COLUMNS=80
 

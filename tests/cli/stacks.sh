@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced behind lib.sh by tests that hold stacks of recordings without symbols to perf's:
+# Sourced after lib.sh by tests that compare stacks of recordings without symbols to perf's:
 #
 #	stacks_of_perf PERF FILE     by perf script; without stacks that have something unknown
-#	stacks_of_sprof FILE         by sprof report; without those whose program's part is missing
+#	stacks_of_sprof FILE         by sprof report; without those that lack the program's part
 
 # Each sample's stack: the command and the dso of each call, innermost first.
 stacks_of_perf() {

@@ -97,15 +97,13 @@ perf_rows() {
 		}' "$1"
 }
 
-# differences PERF-ROWS SPROF-ROWS FIELD CUT: prints where the two tables are not the
-# same in FIELD, 5 (samples) or 6 (share, of which perf prints four digits). What is
-# not compared is how things are written: event modifiers, zeros before addresses; and
-# names are demangled by c++filt, as each perf does it in another way.
-# perf has addresses where sprof has functions of call frame information (fn@0x…): in such
-# a module both are added up.
-# In a module of which perf has no names but sprof has (of a debug file that is on
-# this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts,
-# does not name, or takes for _init. With CUT, perf's rows end there: it lists fewer.
+# differences PERF-ROWS SPROF-ROWS FIELD CUT: prints where the two tables are not the same in
+# FIELD, 5 (samples) or 6 (share; perf prints four digits). Notation is not compared: event
+# modifiers, zeros before addresses; and names are demangled by c++filt, as each perf does it in
+# another way. perf has addresses where sprof has functions of call frame information (fn@0x…): in
+# such a module both are added up. In a module with names for sprof only (of a debug file that is
+# on this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts, does not
+# name, or takes for _init. With CUT, perf's rows end there: it lists fewer.
 differences() {
 	awk -F '\t' -v OFS='\t' -v field="$3" -v cut="$4" '
 		function symbol_of(text) {

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Recordings of many perfs, kernels and machines: sprof must find in each what
-# perf found, record by record and field by field. And files that are broken on
-# purpose: it must end soon, say what is wrong and where, and not crash.
+# Recordings of many perfs, kernels and machines: sprof must find in each what perf found, record
+# by record and field by field. And files that are broken on purpose: it must end soon, say what
+# is wrong and where, and not crash.
 #
-# A recording FILE has FILE.oracle/VERSION/ with the output of `perf report` of
-# several perfs, of which the newest that could read the file is believed:
-# stats.txt.gz (--stats) and dump.txt.gz (-D, the first 5,000 lines).
+# A recording FILE has FILE.oracle/VERSION/ with the output of `perf report` of several perfs; the
+# newest that could read the file is believed: stats.txt.gz (--stats) and dump.txt.gz (-D, the
+# first 5,000 lines).
 . "$top_srcdir/tests/cli/lib.sh"
 
 [ -d "$SPROF_CORPUS" ] || skip_all "no corpus of recordings at $SPROF_CORPUS (SPROF_CORPUS)"
 
 decoded=$top_builddir/tests/cli/decoded
 
-# Where sprof is to differ from perf, and why. What is printed is a sed script
-# for perf's counts, the second for sprof's.
+# Intended differences to perf, with reasons. Prints a sed script for perf's counts, and a second
+# one for sprof's.
 perf_differs() {
 	case $1 in
 	guest-armhf/group.data)
@@ -42,9 +42,9 @@ sprof_differs() {
 # Recordings that sprof must call damaged, because they are.
 damaged() {
 	case $1 in
-	# Behind the last record comes a line that perf said to its terminal.
+	# perf's message to its terminal follows the last record.
 	lpd/sleep.compressed2.pipe.data) ;;
-	# A sample whose size is 0.
+	# A sample with size 0.
 	quipper/perf.data.piped.corrupted.zero_size_sample-3.2) ;;
 	# Zeros.
 	simpleperf/invalid_perf.data) ;;
@@ -146,7 +146,7 @@ compare_records() {
 	sort -o "$tmp/wanted" "$tmp/wanted"
 	sort -o "$tmp/got" "$tmp/got"
 	if [ $own_offsets = 1 ]; then
-		# Where it is cut, this chooses our part.
+		# A truncated sample: CUT selects sprof's part.
 		comm -12 "$tmp/wanted" "$tmp/got" >"$tmp/part"
 		mv "$tmp/part" "$tmp/got"
 	fi

@@ -226,7 +226,7 @@ if command -v dwz >/dev/null && alone /usr/lib/debug/.dwz/pool/common.dwz && [ -
 	mkdir -p "root/usr/lib/debug/.build-id/$(id_path common.dwz | cut -c 1-2)"
 	mv root/usr/lib/debug/.dwz/pool/common.dwz "root/usr/lib/debug/.build-id/$(id_path common.dwz).debug"
 	inlined "dwz's file by its build-id"
-	# As Fedora: a path relative to the file, which is opened by a link.
+	# Fedora's layout: a path relative to the file, which is opened by a link.
 	alone ../../../.dwz/pool/common.dwz
 	put linked.dwz usr/lib/debug/usr/libexec/demo/program-1.fc40.debug
 	rm -r root/usr/lib/debug/usr/bin/program.debug root/usr/lib/debug/.build-id

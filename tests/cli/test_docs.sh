@@ -38,7 +38,7 @@ short_help() {
 	fi
 }
 
-# Of a man page: what stands in bold at the beginning of a paragraph.
+# Options of a man page: bold words at the beginning of a paragraph.
 man_options() {
 	sed -n '/^\.TP/{n;s/\\-/-/g;s/\\f.//g;s/[",]/ /g;/^\.BR* *-/p;}' "$1" | tr ' ' '\n' |
 		grep -E '^-(-[a-z-]+|.)$' | sort

@@ -134,7 +134,7 @@ same "damage is shown, and is a status of 1" wanted got
 [ $? = 1 ] && grep -q '{"offset": [0-9]*, "what": "a record of 0 bytes.*, "after_ns": 1001000000, "before_ns": 1002000000}' out &&
 	ok "damage is in the JSON" || not_ok "damage is in the JSON" "$(cat out)"
 
-# A record whose size has grown over the mapping behind it, which names what follows.
+# A record with a size that includes the next one, a mapping with the name of the code.
 recording whole <<'END'
 event cpu-clock
 comm 7 7 demo
@@ -163,8 +163,8 @@ for type in SAMPLE COMM; do
 		grep -q "a record ($type) has size [0-9]*, but .* after the contents\$" got
 done
 
-# What a killed recorder of perf's leaves: no size of the data, and nothing behind it. Each command
-# says so once, in the same words, and with the time of the last record; it is damage.
+# A file of a killed perf record: no data size, and no features. Each command reports that once,
+# in the same words, with the time of the last record; it is damage.
 number() { # FILE OFFSET
 	od -A n -t d8 -j "$2" -N 8 "$1" | tr -d ' '
 }
@@ -209,7 +209,7 @@ grep -q '"kind": "damage", "text": "the recording was not ended' out &&
 	grep -q 'is damaged in 1 place; .*skipped' out &&
 	ok "a hole in it is a place by itself" || not_ok "a hole in it is a place by itself" "$(cat out)"
 
-# What the recorder had to say.
+# Notes of the recorder.
 recording noted <<'END'
 event cpu-clock
 note 0 cycles: no hardware counters; "cpu-clock" instead
@@ -295,8 +295,8 @@ lost_of summed | tr '\n' ' ' >>got
 printf '10 5 10 5 8 2 8 2 ' >wanted
 same "losses are those of report, by each way in which they are told" wanted got
 
-# When and where. Times are told apart as finely as 32 of them allow, in powers of two: the sample
-# of 1.0005 s makes them 2^14 ns. What is known to be lost and was not told of at a time is said.
+# Time and CPU of losses. Times have a step that divides the recording into 32, a power of two:
+# the sample of 1.0005 s makes it 2^14 ns. Losses without a time are reported, too.
 recording placed <<'END'
 event cpu-clock
 sample 0 7 7 0 1000000000 1000000 0x400010

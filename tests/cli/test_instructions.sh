@@ -6,9 +6,9 @@
 [ "$(uname -m)" = x86_64 ] || skip_all "needs code of x86-64"
 command -v objdump >/dev/null || skip_all "needs objdump (binutils)"
 
-# Of what is no instruction (data, or newer than it is), objdump says so, and takes a byte: what
-# follows is no instruction either, until it is in step again. It takes prefixes apart, too, and
-# fwait and what follows for one.
+# objdump marks bytes that are no instruction (data, or newer than it is), and skips one byte; the
+# next ones are no instructions either, until it is in step again. It also separates prefixes, and
+# joins fwait with the next instruction.
 code() {
 	objdump -d --insn-width=16 "$1" | awk -F '\t' '
 		/\(bad\)|\.byte/ { skip = 8 }

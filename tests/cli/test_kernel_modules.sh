@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Functions and lines of kernel modules: relocatable files, of which the debug information has
-# no addresses yet. addr2line, which relocates it by itself, says what is right.
+# Functions and lines of kernel modules: relocatable files; their debug information has no
+# addresses yet. addr2line, which relocates it by itself, is the oracle.
 . "$top_srcdir/tests/tap.sh"
 for tool in addr2line objcopy readelf gcc; do
 	command -v $tool >/dev/null || skip_all "needs $tool"
 done
-# Of what clang makes, addr2line finds fewer inlined functions while it is not linked.
+# addr2line finds fewer inlined functions in clang's output while it is not linked.
 CC=gcc
 sources=$top_builddir/tests/cli/sources
 modules=$tmp/lib/modules/6.1.0-test/kernel
@@ -62,7 +62,7 @@ int third(struct point *p)
 }
 END
 
-# Of each section of code but .init's: its distance from the first, size, and name.
+# Prints distance from the first, size, and name of each section of code but .init's.
 layout() {
 	readelf -SW "$1" | sed 's/^ *\[ *//; s/\]//' | awk '
 		function hex(text,    i, value) {
@@ -145,7 +145,7 @@ for pack in xz zstd; do
 	fi
 done
 
-# As distributions install it.
+# Installed as by distributions.
 objcopy --only-keep-debug "$modules/play.ko" "$debug/play.ko"
 cp "$modules/play.ko" "$tmp/whole.ko"
 objcopy --strip-debug "$modules/play.ko"

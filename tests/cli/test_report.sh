@@ -365,7 +365,8 @@ prints "findings are in the JSON" \
   {"kind": "lost", "text": "2 samples of cpu-clock (33%) lost", "remedy": "record with larger ring buffers (-m 2M) or a lower rate (-F 249)", "samples": 2, "share": 0.3333333333, "cause": "lost", "event": "cpu-clock"},
   {"kind": "throttled", "text": "cpu-clock was throttled once, for 3 us in total: samples are missing there", "remedy": "record at a lower rate: -F 249", "cause": "throttled", "event": "cpu-clock"},
 END
-# 2 samples more of 150 ns and 3 us of throttling, beside 600 ns: 3,300 of 3,900 are missing.
+# 2 samples more of 150 ns and 3 us of throttling, in addition to 600 ns: 3,300 of 3,900 are
+# missing.
 prints "rows have bounds for what is missing" \
 	sh -c '"$SPROF" report -i chains.data -s comm --format json | tr "," "\n" | grep -E "missing_w|_least|_most"' <<'END'
    "missing_weight": 3300
@@ -398,7 +399,7 @@ Percentages are of the event's total; low-high is the 95% confidence interval.
 100.00%  20.7- 100  100.00%  de;mo
 END
 
-# On whole CPUs, what is lost is everyone's.
+# CPU-wide events lose samples of all tasks.
 recording others.data <<'END'
 event cpu-clock
 comm 7 7 demo
@@ -616,7 +617,7 @@ check "damage is said with its place" grep -q "^sprof: damaged.data: offset 0x" 
 check "json says that the file is damaged" \
 	sh -c '"$SPROF" report --format json -i damaged.data 2>/dev/null | grep -q "\"damaged\": true"'
 
-# Where it is written.
+# Destination of the report.
 if [ -e /dev/full ]; then
 	for format in text csv json folded; do
 		fails "a full disk is said ($format)" 1 sh -c \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains whose part in the program comes in records of its own: joined wherever those are, by
-# task and number; what never comes is said. And as perf has them, where SPROF_PEERS is a folder
-# with one that knows them.
+# Call chains with their user part in records of its own: joined by task and number, in any order;
+# missing parts are reported. Compared to perf, if SPROF_PEERS is a folder with a perf that
+# supports them.
 . "$top_srcdir/tests/cli/lib.sh"
 . "$top_srcdir/tests/cli/stacks.sh"
 
@@ -10,8 +10,8 @@ report() {
 	"$SPROF" report -q "$@"
 }
 
-# Two samples of one system call, one of another task under the same number, one in the program
-# itself, and one whose record is lost.
+# Two samples of one system call, one of another task with the same number, one in the program
+# itself, and one with a lost record.
 deferred() {
 	cat <<END
 event cycles chain deferred
@@ -98,7 +98,8 @@ else
 	not_ok "and said" "$(cat "$tmp/said")"
 fi
 
-# So many that threads read parts of the file: each number is asked for far from where it is.
+# Enough samples for threads to read parts of the file: each chain is looked up far from its
+# record.
 awk 'BEGIN {
 	print "event cycles chain deferred"
 	print "comm 1 1 one"

@@ -55,7 +55,8 @@ rows() {
 		}' | LC_ALL=C sort
 }
 
-# What script says of each sample of an event, made a row's values by awk's program $3, counted.
+# Makes row values of script's output for each sample of an event, by awk's program $3, and counts
+# them.
 told() {
 	"$SPROF" script -i "$1" -F event,trace | awk -v event="$2:" '
 		function value(name, at, text) {

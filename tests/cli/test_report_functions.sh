@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Functions that are not the sampled one: --focus, --ignore, --callers, --callees, and parents that
-# are inlined. By recordings whose stacks are known, and by a program's against 'perf script'.
+# Functions that are not the sampled one: --focus, --ignore, --callers, --callees, and parents
+# that are inlined. On recordings with known stacks, and on a program's recording compared to
+# 'perf script'.
 . "$top_srcdir/tests/cli/lib.sh"
 
 cd "$tmp" || exit 99
@@ -171,7 +172,7 @@ prints "a function that is not there" says_why -S nothing_like_it <<'END'
 sprof: no stack has a function nothing_like_it; 'sprof report -s function' lists all
 END
 
-# A program whose group() is inlined in two functions, and has its samples in what it calls.
+# A program with group() inlined in two functions, and its samples in group()'s callees.
 perf=$(command -v perf)
 cat >prog.c <<'END'
 #include <stdlib.h>

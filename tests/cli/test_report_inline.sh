@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Inlined functions, source files and lines: of a program whose calls are known, in every
-# format, and held to perf's own reading of the same recording.
+# Inlined functions, source files and lines of a program with known calls, in every format,
+# compared to perf's output for the same recording.
 . "$top_srcdir/tests/cli/lib.sh"
 perf=$(command -v perf)
 [ -n "$perf" ] || skip_all "needs perf"
 need_sampling
 
-# Of outer(), middle() and inner() are parts; apart() is called in its own right from two
-# places, and inlined in a third; each file has a same() of its own.
+# middle() and inner() are inlined in outer(); apart() is called from two places, and inlined in a
+# third; each file has a same() of its own.
 mkdir -p "$tmp/src/a" "$tmp/src/b"
 cd "$tmp/src" || exit 99
 cat >work.h <<'END'

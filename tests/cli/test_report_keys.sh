@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Rows by what samples say beside whose and where they are: branches, memory, cgroups, page
-# sizes, time. What is said of them here is known, and must be what perf says, too.
+# Rows by values of samples other than task and code: branches, memory, cgroups, page sizes, time.
+# The values are known; perf must show the same.
 . "$top_srcdir/tests/cli/lib.sh"
 . "$top_srcdir/tests/cli/tables.sh"
 
@@ -12,7 +12,7 @@ report() {
 	"$SPROF" report -q --symfs "$empty" "$@"
 }
 
-# Four branches of two samples: two from a.so to b.so, of which one is mispredicted (bit 0; else
+# Four branches of two samples: two from a.so to b.so, one of them mispredicted (bit 0; else
 # predicted, bit 1), a call in a.so (type 4) after 9 cycles, and a transaction's abort into the
 # kernel.
 recording "$tmp/branches" <<END
@@ -97,8 +97,8 @@ fails "branches or memory" 1 "$SPROF" report -b --mem-mode -i "$tmp/branches" <<
 sprof: --mem-mode and branches do not go together
 END
 
-# Two loads that L1 has, a locked store to the same line that missed the L3 and another's caches
-# had modified, and a sample of which nothing is known.
+# Two loads that hit L1, a locked store to the same line that missed L3 and hit a modified line in
+# another cache, and a sample without data source.
 recording "$tmp/memory" <<END
 event cycles addr weight data_src phys_addr data_page_size code_page_size transaction cgroup
 arch x86_64
@@ -174,9 +174,9 @@ sprof: --time-quantum: '3h' is not a time such as 100ms (ns, us, ms or s)
        'sprof report --help' lists the options.
 END
 
-# Leader sampling: 1,000 cycles a sample; 2,000 instructions, more or less, in one function, 500 in
-# the other, one sample of which has none. The counters ran for half of the time. It begins when
-# much had been counted already.
+# Leader sampling: 1,000 cycles per sample; about 2,000 instructions in one function, 500 in the
+# other, and one sample of it has none. The counters ran for half of the time, and had large
+# values at the start.
 {
 	echo "event cycles counters"
 	echo "event instructions counters"
@@ -277,7 +277,7 @@ case $([ -z "$perf" ] || "$perf" --version) in
 	compares_keys "memory is perf's" "$perf" "$tmp/memory" \
 		dso_daddr,mem,snoop,tlb,locked,blocked,local_weight,phys_daddr,data_page_size \
 		--mem-mode --symfs "$empty"
-	# Of a cgroup without a name perf does not say its number.
+	# perf does not show the number of a cgroup without a name.
 	normalise='s/cgroup 8/unknown/'
 	compares_keys "pages, cgroups and transactions are perf's" "$perf" "$tmp/memory" \
 		dso,code_page_size,transaction,cgroup,cgroup_id,weight --symfs "$empty"

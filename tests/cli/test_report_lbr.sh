@@ -46,7 +46,7 @@ prints "are no branches" "$SPROF" report -q --no-children -i "$tmp/calls" <<'END
 50.00%  15.0-85.0  [.] 0x110               one   a.so
 END
 
-# Of a sample without branches perf shows nothing.
+# perf shows nothing for a sample without branches.
 perf=$(command -v perf)
 if [ -n "$perf" ]; then
 	stacks_of_perf "$perf" "$tmp/calls" >"$tmp/wanted"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Modes wall, off-cpu and latency of recordings whose times are known. Two threads, in ms:
+# Modes wall, off-cpu and latency of recordings with known times. Two threads, in ms:
 #
 #	1  on CPU 0-40, blocked (futex) -100, on CPU -110, runnable -130, on CPU -150, blocked (sleep) -200
 #	2  on CPU 20-60, blocked (pipe) -200; no on-CPU samples; its user frame is in no mapping
@@ -182,7 +182,7 @@ prints "lost samples are no time in the kernel" weights "tid symbol self_running
 2 [no stack] 40000000
 END
 
-# Of several processes, the lifetimes are summed: that is no elapsed time.
+# Lifetimes of several processes are summed; the sum is no elapsed time.
 says_lifetimes() {
 	"$SPROF" report -i "$tmp/waits" --latency 2>"$tmp/err" | tr '\n' ' ' |
 		grep " 200 ms of the processes' lifetimes: .*Percentages are of the processes' lifetimes;"
@@ -278,7 +278,7 @@ prints "columns are times in ms" report -q -i "$tmp/pool" --kernel-waits \
  5.92%  17.5       5.0                           [.] 0x2010
 END
 
-# A kernel thread, whose stacks all begin with two functions.
+# A kernel thread; all of its stacks begin with two functions.
 cat >"$tmp/kallsyms2" <<END
 ffffffff81000000 T _text
 ffffffff81001000 T schedule

@@ -24,8 +24,8 @@ live() {
 	fi
 }
 
-# "COMM TAB DSO" of the mappings in $tmp/live.data whose file is not the one of that path here:
-# programs in other mount namespaces made them. perf enters these to read symbols.
+# "COMM TAB DSO" of the mappings in $tmp/live.data with a path that is another file here: programs
+# in other mount namespaces made them. perf enters these to read symbols.
 foreign_mappings() {
 	"$perf" script -f -i "$tmp/live.data" --show-mmap-events 2>"$tmp/.perf.err" |
 		sed -En 's|^ *(.*[^ ]) +-?[0-9]+ +\[[0-9]+\] .* PERF_RECORD_MMAP2 .* ([0-9]+) [0-9]+\]: [-rwxps]+ (/.*)|\2\t\1\t\3|p' |
@@ -35,7 +35,7 @@ foreign_mappings() {
 		done
 }
 
-# The whole machine, with a program whose path names a stripped file in this mount namespace.
+# All processes, with a program at the path of a stripped file in this mount namespace.
 live_machine() {
 	title="$("$perf" --version) record -a of the whole machine"
 	strip -o "$tmp/twin" "$workload/proportions"
@@ -71,8 +71,8 @@ is_grouped() {
 	zcat "$1" | grep -q "^# Samples: .* of events* 'anon group"
 }
 
-# Of a group's events side by side: lines of EVENT, COMM, DSO, SYMBOL, "-" and SHARE, as of events
-# by themselves.
+# A group's events in one table, as lines of EVENT, COMM, DSO, SYMBOL, "-" and SHARE, the same as
+# for single events.
 group_rows_of_perf() {
 	awk '
 		/^# Samples: .* of event/ {
@@ -202,8 +202,8 @@ all_live() {
 	live_machine
 }
 
-# What was touched. Of what has no name perf shows run time addresses, and it has a row for each
-# address of a variable.
+# Data addresses. For data without a name, perf shows run time addresses, and one row per address
+# of a variable.
 data_live() {
 	title="$("$perf" --version) record -d, memory"
 	if "$perf" record -q --no-bpf-event -d -B -N -e page-faults:u -c 1 -o "$tmp/live.data" \

@@ -24,7 +24,7 @@ sprof_says() {
 	"$decoded" "$1" 2>/dev/null | sed 's/^0x[0-9a-f]* //'
 }
 
-# Of a stream in a file perf 6.1 reads traces from the wrong place: it must be a pipe.
+# perf 6.1 reads traces of a stream in a file from the wrong offset: it must be a pipe.
 perf_reads() {
 	if [ "$1" = "$file" ] && grep -q '^.*: pipe, ' "$tmp/info"; then
 		# shellcheck disable=SC2002
@@ -46,7 +46,8 @@ perf_traces() {
 		sed 's/0x[0-9a-f]* \[/[/'
 }
 
-# What perf says of the original it says of the copy, which may go on where it gave up.
+# perf's output for the copy must begin with its output for the original; perf may read the copy
+# further.
 same_to_perf() {
 	for view in perf_script perf_traces; do
 		$view "$file" >"$tmp/wanted"

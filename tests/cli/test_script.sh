@@ -33,7 +33,7 @@ fails "an event that is not there" 1 "$SPROF" script -i "$tmp/perf.data" -e cycl
 sprof: $tmp/perf.data has no event 'cycles'; 'sprof info' lists its events
 END
 
-# What has no name is said with how much of it there is, and what to do.
+# Files without symbols are listed with their number of samples and a remedy.
 "$SPROF" script -i "$tmp/perf.data" >"$tmp/out" 2>"$tmp/got"
 sed '/kernel/,$d' "$tmp/got" >"$tmp/user"
 cat >"$tmp/wanted" <<END
@@ -113,7 +113,7 @@ check "samples are among them" test "$(grep -c '"type": *"SAMPLE"' "$tmp/json")"
 check "a dump has all records" test "$(grep -c 'raw event: size' "$tmp/dump")" = "$(wc -l <"$tmp/json")"
 "$SPROF" script --header-only -i "$tmp/perf.data" >"$tmp/header"
 check "the header has the architecture" grep -qx '# arch : x86_64' "$tmp/header"
-# What filters leave out counts.
+# Filtered samples count.
 recording "$tmp/counters.data" <<'END'
 event cycles counters
 event instructions counters
@@ -267,7 +267,7 @@ same "threads do not change the order" "$tmp/jobs1" "$tmp/jobs3"
 	exit 0
 }
 
-# Where sprof is to differ from perf, and why.
+# Intended differences to perf, with reasons.
 differs() {
 	case $1 in
 	guest-s390x/pipe.data)
@@ -287,10 +287,10 @@ differs() {
 	esac
 }
 
-# What is left of lines when differences that are meant are taken out: modifiers of names that
-# the file does not have; addresses in chains, which perf 6.1 has within the file; names of
-# threads before their COMM record; widths, which perf 6.2 changed; protections, which perf does
-# not turn around; and names of symbols, which may be found by build-id.
+# Removes intended differences from lines: modifiers of names that the file does not have;
+# addresses in chains, which perf 6.1 has within the file; names of threads before their COMM
+# record; widths, which perf 6.2 changed; protections, which perf does not turn around; and names
+# of symbols, which may be found by build-id.
 alike() {
 	sed -E 's/:[ukhpPHG]+: ( |$)/: \1/
 		s/^(.*: +[0-9a-f]{6,16}|	 *[0-9a-f]+) .+\+0x[0-9a-f]+ \(/\1 [unknown] (/

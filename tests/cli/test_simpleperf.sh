@@ -11,7 +11,7 @@ for tool in python3 c++filt; do
 	command -v $tool >/dev/null || skip_all "needs $tool"
 done
 
-# The frames of each in files of which it has symbols.
+# Frames of each in files with symbols.
 while read -r file frames; do
 	"$SPROF" script --symfs /nonexistent --show-mmap-events \
 		-F comm,pid,tid,time,ip,sym,dso -i "$corpus/$file" >"$tmp/script" 2>"$tmp/err"

@@ -17,7 +17,7 @@ normal=$top_srcdir/tests/cli/sources.awk
 command -v "$CXX" >/dev/null || skip_all "no C++ compiler"
 command -v addr2line >/dev/null || skip_all "no addr2line"
 
-# What is not to be compared with an oracle, and why. VARIANT ORACLE REASON
+# Functions that are not compared with an oracle, with reasons. VARIANT ORACLE REASON
 exceptions() {
 	cat <<'END'
 split? llvm-symbolizer 14 does not read all ranges in .dwo files of g++

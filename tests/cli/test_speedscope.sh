@@ -43,7 +43,7 @@ END
 reads "made samples" made
 . "$top_srcdir/tests/cli/waits_recording.sh"
 waits_recording
-# Threads are profiles of their own, of which the table shows one.
+# Threads are profiles of their own; the table shows one.
 reads "waits" waits --tid 7
 cat >prog.c <<'END'
 #define LOOP(n) for (unsigned int i = 0; i < (n); i++) __asm__ volatile("" ::: "memory")

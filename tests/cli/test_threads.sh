@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report --threads: its formats on a made recording, and its times beside those of perf on recordings of
-# other machines.
+# report --threads: its formats on a made recording, and its times compared to perf's on
+# recordings of other machines.
 . "$top_srcdir/tests/cli/lib.sh"
 cd "$tmp" || exit 99
 

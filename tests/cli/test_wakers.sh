@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Wakers of threads, on a recording whose wake-ups are known. Thread 2 waits from (ms) 10 until 40, woken by
-# thread 1; from 50 until 60, by an interrupt of thread 5; from 70 until 80, by a softirq; from 90 until 95, by
-# the idle task; from 130 until the end. Thread 1 waits from 100 until 120, and is woken twice by thread 2.
+# Wakers of threads, on a recording with known wake-ups. Thread 2 waits from (ms) 10 until 40,
+# woken by thread 1; from 50 until 60, by an interrupt of thread 5; from 70 until 80, by a
+# softirq; from 90 until 95, by the idle task; from 130 until the end. Thread 1 waits from 100
+# until 120, and is woken twice by thread 2.
 . "$top_srcdir/tests/cli/lib.sh"
 cd "$tmp" || exit 99
 

@@ -89,7 +89,7 @@ truncate -s 500M "$perf_map.hole" && mv "$perf_map.hole" "$perf_map"
 map "perf map with a hole" 0
 reported "perf map with a hole: the report has the reason" 'is a sparse file' --symfs "$tmp/root"
 
-# A recording whose data are a hole of 200 GiB behind the first records (little-endian files).
+# A recording with a hole of 200 GiB after the first records as its data (little-endian files).
 truncate -s 200G "$tmp/data" &&
 	printf '\000\000\000\000\062\000\000\000' |
 	dd of="$tmp/data" bs=1 seek=48 conv=notrunc 2>"$tmp/err"

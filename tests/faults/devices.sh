@@ -80,7 +80,7 @@ END
 closed "report of a perf map that is a FIFO" 0 $map -- "$SPROF" report -i anonymous
 rm -f $map
 
-# A debug file beside the binary.
+# A debug file in the binary's folder.
 if command -v objcopy >"$tmp/out"; then
 	objcopy --strip-all "$workload/proportions" stripped && : >stripped.debug
 	objcopy --add-gnu-debuglink=stripped.debug stripped

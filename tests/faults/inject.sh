@@ -38,7 +38,7 @@ injected() { # NAME STEP WHAT OPTIONS COMMAND...
 	esac
 }
 
-# Of a recording that was made, all; of one that failed, what there is.
+# A complete recording must have all; a failed one, the data up to the failure.
 made=$tmp/made
 # shellcheck disable=SC2016
 whole='if [ $STATUS = 0 ]; then "$BINARY" report -q -i "$MADE" >/dev/null

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kill.sh: SIGKILL at random moments of recording. KILLS (2) of them, each within the first SPAN_MS
-# (600), over all modes in turn (or KILL_MODES) from a random one on; each file must open, in sprof and in each perf of $PERF, and hold all but at
-# most the last second. That is measured twice: from the last sample to the kill, by the clock
-# that both have; and where the workload is the recorder's, by its CPU time, of which the weight
-# of the samples lacks less than a second. EARLY_KILLS (20) more, each within the first 60 ms, leave
-# the older recording at its name or at FILE.old, and no other file.
+# kill.sh: SIGKILL at random moments of recording. KILLS (2) of them, each within the first
+# SPAN_MS (600), over all modes in turn (or KILL_MODES) from a random one on; each file must open,
+# in sprof and in each perf of $PERF, and hold all but at most the last second. That is measured
+# twice: from the last sample to the kill, by the clock that both have; and where the workload is
+# the recorder's, by its CPU time; the weight of the samples lacks less than a second of it.
+# EARLY_KILLS (20) more, each within the first 60 ms, leave the older recording at its name or at
+# FILE.old, and no other file.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/faults/lib.sh"
 need_sampling
@@ -18,7 +19,7 @@ if ! "$workload/probe" cpu >"$tmp/.probe"; then
 	modes=$(printf '%s' "$modes" | sed 's/\<all\>//')
 fi
 
-# Something for whoever records others: two threads that are busy for long.
+# A target for recorders of other processes: two busy threads that run long.
 "$workload/threads" 2 100000 >"$tmp/busy" &
 busy=$!
 trap 'kill -KILL $busy; rm -rf "$tmp"' EXIT
@@ -85,7 +86,7 @@ fault() {
 	faults="${faults:+$faults; }$*"
 }
 
-# Of what was killed before its first samples were in the file, nothing is asked but that it opens.
+# A recorder killed before its first samples were in the file only has to leave a file that opens.
 judge() { # MODE
 	faults=
 	read -r what begun_ns struck_ns cpu_ns <"$tmp/struck"

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# stranger.sh: the report of a recording that somebody else made, and of one whose files others could
-# have planted: it opens nothing that blocks or never ends, writes nothing, asks no server, and
-# believes no file that is not the one recorded. Also processes in namespaces of their own, and
-# who may record with which rights.
+# Tests the report of an untrusted recording, and of one with files that other users may have
+# planted. It opens nothing that blocks or never ends, writes nothing, queries no server, and uses
+# no file other than the recorded one. Also processes in namespaces of their own, and the rights
+# that recording needs.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/cli/lib.sh"
 export XDG_CACHE_HOME="$tmp/cache"
 cd "$tmp" || exit 99
 
-# What a recording may name as a file of its code.
+# Paths that a recording may have as files of its code.
 mkfifo "$tmp/fifo"
 mkdir "$tmp/folder"
 ln -s loop "$tmp/loop"
@@ -38,7 +38,7 @@ hostile="$tmp/fifo /dev/zero /dev/random /dev/tty /proc/kmsg /dev/stdin /proc/se
 "$top_builddir/tests/cli/recording" "$tmp/stranger" <"$tmp/lines"
 samples=$(grep -c ^sample "$tmp/lines")
 
-# All that is there, but for what the report itself is told to write.
+# All files, except those that the report itself writes.
 listing() {
 	find "$tmp" -path "$tmp/cache" -prune -o -type f -newer "$tmp/lines" -print | grep -v '/list\|/got\|/err\|/trace\|/\.' | sort
 }
@@ -150,7 +150,7 @@ else
 	skip "namespaces" "none may be made"
 fi
 
-# Who may: a user by perf_event_paranoid (which stays as it is), or by CAP_PERFMON alone.
+# Rights to record: a user by perf_event_paranoid (unchanged), or by CAP_PERFMON alone.
 mkdir "$tmp/theirs"
 chown 65534:65534 "$tmp/theirs"
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)

@@ -32,7 +32,7 @@ status=$?
 check "a directory that vanishes: status $status" test $status = 125
 says "a directory that vanishes: is said" 'was removed during recording'
 
-# A pipe is full, and its reader takes nothing: it is waited for, until somebody says so.
+# A full pipe without a reader: the recorder waits until it is interrupted.
 mkfifo "$tmp/full"
 exec 9<>"$tmp/full"
 timeout 30 "$SPROF" record -F 9000 -o "$tmp/full" -- "$workload/proportions" 0.3 >"$tmp/out" 2>"$tmp/err" 9>&- &

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The wall's clock is set while something is recorded or counted: nothing that takes its time may
-# go by it, and times that are told by it stay in order.
+# Sets the wall clock while recording or counting: durations must not depend on it, and its times
+# stay in order.
 . "$top_srcdir/tests/tap.sh"
 [ -n "${SPROF_INVASIVE-}" ] ||
 	skip_all "it sets the clock: SPROF_INVASIVE=1 allows that, and make check-vm does it in a guest"
@@ -22,7 +22,7 @@ for step; do
 done >/dev/null
 END
 
-# Ticks of a clock that nobody sets.
+# Ticks of a clock that cannot be set.
 uptime_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
 
 # record STEPS OPTION...
@@ -37,7 +37,8 @@ record() {
 	comment "$(grep CLOCK_ "$tmp/err")"
 }
 
-# all_there NAME FILE: of both programs. 0.3 s at 199 Hz are 60, of which some are the kernel's.
+# all_there NAME FILE: checks both programs. 0.3 s at 199 Hz are 60 samples; some are the
+# kernel's.
 all_there() {
 	"$SPROF" script -i "$2" -G -F comm,ip,sym >"$tmp/script" 2>"$tmp/err"
 	for program in proportions newcomer; do
@@ -88,7 +89,7 @@ record "run forward run back new" --call-graph none
 in_order "the default clock"
 check "the default clock: nothing is said" sh -c '! grep -q CLOCK_ "$1"' - "$tmp/err"
 
-# perf's own recordings have times that go back: what came later is told as of later.
+# perf's own recordings have times that go back: later records get later times.
 if command -v perf >/dev/null; then
 	perf record -k CLOCK_REALTIME -a -e cpu-clock -F 199 -o "$tmp/data" -- \
 		sh "$tmp/steps" run back run new >"$tmp/out" 2>"$tmp/err"
@@ -101,7 +102,7 @@ else
 	skip "perf's, back" "there is no perf"
 fi
 
-# What takes its time.
+# Recording that takes a known time.
 rm -f "$tmp"/data*
 record "run back run forward run run back run forward run" --call-graph none --switch-output=1s
 files=$(ls "$tmp"/data.* | wc -l)

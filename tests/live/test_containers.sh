@@ -50,7 +50,7 @@ if "$workload/jitdump" "$tmp" 0 >"$tmp/out"; then
 	report "$tmp/jit"
 	check "root's is used" named '\(alpha\|beta\)'
 
-	# A perf map in /tmp, where everybody may put one.
+	# A perf map in /tmp, where every user may write one.
 	rm "$tmp"/theirs/jit-*.dump
 	map=/tmp/perf-$running.map
 	# shellcheck disable=SC2086
@@ -168,7 +168,7 @@ else
 fi
 
 # -- Rights ---------------------------------------------------------------------
-# try STATUS NAME COMMAND...: a recording as somebody, which is made, or refused with the remedy.
+# try STATUS NAME COMMAND...: records as a user; succeeds, or fails with the remedy.
 try() {
 	try_wanted=$1
 	try_name=$2

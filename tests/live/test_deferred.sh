@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains whose part in the program the kernel takes when it returns there: recorded, joined
-# with their samples by report and script, and the same as those that are taken at once.
+# Deferred call chains: the kernel records the user part when the thread returns to user space.
+# Report and script join them with their samples; they equal chains recorded at once.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"
 
-# Where the kernel cannot, it is said, and chains are taken at once.
+# If the kernel does not support it, a note reports that, and chains are recorded at once.
 if ! "$SPROF" record -o "$tmp/data" --call-graph fp,defer -e cpu-clock -F 997 -- \
 	"$workload/deep" 20 0.1 >"$tmp/out" 2>"$tmp/err"; then
 	not_ok "--call-graph fp,defer is taken by any kernel" "$(cat "$tmp/err")"
@@ -69,7 +69,7 @@ else
 	skip "stacks of system calls" "$(head -n 1 "$tmp/err")"
 fi
 
-# Samples of the program itself: of so few different stacks all are seen either way.
+# Samples in user space: the stacks are few, so that both recordings have all of them.
 for how in fp fp,defer; do
 	recorded "$how" --call-graph $how -e cpu-clock:u -F 997 -- "$workload/deep" 30 0.7 4
 	stacks "$how" deep >"$tmp/$how.stacks"
@@ -81,7 +81,7 @@ for how in fp fp,defer; do
 done
 check "the program's stacks are there ($(wc -l <"$tmp/fp.deep"))" test -s "$tmp/fp.deep"
 same "they are those that are taken at once" "$tmp/fp.deep" "$tmp/fp,defer.deep"
-# What the program did last may have no return to it any more.
+# The program's last system call may have no return.
 check "hardly one is without its part in the program" awk '
 	match($0, /"deferred": [0-9]*/) { missing = substr($0, RSTART + 12, RLENGTH - 12) }
 	match($0, /"complete": [0-9]*/) { whole = substr($0, RSTART + 12, RLENGTH - 12) }

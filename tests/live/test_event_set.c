@@ -334,7 +334,7 @@ static void places_of_tasks_that_are_gone(void)
 	for (size_t i = 0; i < 20; i++)
 		right &=
 			places[i].status == (i % 2 && i != 3 ? EVENT_PLACE_OPEN : EVENT_PLACE_GONE);
-	tap_result(right, "tasks that are gone are told apart");
+	tap_result(right, "tasks that have ended are identified");
 	sched_getaffinity(0, sizeof(after), &after);
 	tap_result(CPU_EQUAL(&before, &after), "the thread's affinity is restored");
 	const struct sp_event *events;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Events of all kinds, recorded: attributes are those that perf records with for the same string,
-# and what happens a known number of times is sampled so many times.
+# Events of all kinds, recorded: attributes equal those of perf for the same string, and events
+# that occur a known number of times have that number of samples.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 file=$tmp/sprof.data
@@ -17,7 +17,7 @@ records() {
 	check "$1 is recorded" "$SPROF" record -q --call-graph none -o "$file" -e "$@"
 }
 
-# What of the attributes has to agree; perf asks for no more, nor less, of what is counted.
+# Attributes that must agree: perf requests the same kinds of counts.
 attributes() {
 	perf evlist -v -i "$1" 2>/dev/null | grep -v '^dummy:u:\|^#' |
 		sed 's/{ \([a-z_]*\), *\([a-z_]*\) }/\1/g;s/sample_period: \([0-9]*\)/sample_period: \1/' |
@@ -38,12 +38,12 @@ attributes() {
 }
 
 compares() {
-	# What happens at a place is sampled each time, if nobody says otherwise.
+	# Tracepoints and probes have a sample for each occurrence by default.
 	case $1 in
 	sched:* | syscalls:* | mem:*) rate= ;;
 	*) rate='-F 997' ;;
 	esac
-	# Where it ends badly it has not written the names.
+	# On an error exit, it has not written the names.
 	if ! perf record -q -N --no-bpf-event $rate -o "$tmp/perf.data" -e "$1" -- true >"$tmp/perf.err" 2>&1 ||
 		! perf evlist -i "$tmp/perf.data" >/dev/null 2>&1; then
 		skip "$1 is as perf has it" "perf does not record it here"
@@ -61,7 +61,7 @@ compares() {
 	rm -f "$tmp/perf.data"
 }
 
-# Where nobody has mounted it, perf does, and sprof for itself.
+# If tracefs is not mounted, perf mounts it, and sprof does privately.
 grep -q '[[:blank:]]tracefs$' /proc/filesystems && has_tracepoints=yes || has_tracepoints=
 may=$(awk '/^CapEff:/ { print substr($2, 6, 1) ~ /[4-7c-f]/ }' /proc/self/status)
 [ "$(id -u)" = 0 ] && may=1
@@ -139,8 +139,8 @@ every_53 "-c on page faults" -c 53 -e page-faults
 every_53 "period= on page faults" -e page-faults/period=53/
 every_53 "period= on page faults, with a clock" -e page-faults/period=53/,cpu-clock
 if [ "$may" = 1 ]; then
-	# Each of three tasks has an event on each CPU, whose last period is incomplete. A wait is a
-	# switch; preemptions are fewer.
+	# Each of three tasks has an event on each CPU, with an incomplete last period. A wait is
+	# a switch; preemptions are fewer.
 	"$SPROF" record -q --call-graph none --scope task -o "$file" -e context-switches -c 10 -- \
 		"$workload/waits" 0.5 pipe >"$tmp/out"
 	waits=$(awk '$1 == "run_role" || $1 == "join_all" { sum += $4 } END { print sum }' "$tmp/out")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Code that is made at run time, told of in a jitdump: whose each sample is, by its time, at
-# addresses that are used again.
+# Generated code in a jitdump: each sample gets the function of its time, at addresses that are
+# reused.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 "$workload/jitdump" "$tmp" 0 >"$tmp/out" || skip_all "the workload makes no code for this machine"
@@ -97,7 +97,7 @@ else
 	skip "as perf inject --jit" "there is no perf"
 fi
 
-# A dump whose times are hours ahead, in a recording of that clock, can only be taken by its order.
+# A dump with times hours ahead, in a recording of that clock, can only be applied by its order.
 clock=clock
 record ahead "$SPROF" record -q -e cpu-clock -F 997 -k boottime
 check "another clock: moved to the recording's" test "$(judge "$tmp/ahead" 0.02)" = "4 0"
@@ -149,7 +149,7 @@ check "no dump: it is said" grep -q 'jit-[0-9]*.dump not found' "$tmp/line"
 "$SPROF" script -i "$tmp/ours/data" -F ip,sym >"$tmp/told" 2>"$tmp/err"
 check "script says it, too" grep -q 'jit-[0-9]*.dump not found' "$tmp/err"
 
-# Who may have planted it.
+# Users who may have planted it.
 ln -s "$tmp/whole" "$dump"
 report "$tmp/ours/data"
 check "a link is not followed" sh -c '! grep -q "\] alpha" "$1"' - "$tmp/report"

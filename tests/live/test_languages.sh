@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Stacks of what is not a C program of the GNU C library: musl, which has no call frame
-# information, Go, whose stacks move and are cut to its own liking, Rust, Fortran, and
-# stacks of many pieces. The call chains are known; each compiler is used where it is installed.
+# Stacks of programs other than C with the GNU C library: musl, which has no call frame
+# information, Go, which moves stacks, Rust, Fortran, and split stacks. The call chains are known;
+# each compiler is used if it is installed.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache" GOCACHE="$tmp/go" GOPATH="$tmp/gopath" GO111MODULE=off GOFLAGS=
@@ -14,7 +14,7 @@ number() {
 	sed -n "s/.*\\<$1 \\([0-9]*\\).*/\\1/p" "$tmp/judgement"
 }
 
-# Holds $tmp/folded to $tmp/truth: of a thousand stacks so many must be whole, and none wrong.
+# Compares $tmp/folded to $tmp/truth: AT_LEAST of a thousand stacks must be whole, and none wrong.
 judge() {
 	"$workload/chains" "$tmp/truth" <"$tmp/folded" >"$tmp/judgement" 2>"$tmp/shown"
 	comment "$1: $(cat "$tmp/judgement")"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains of a program whose path is known, main, outer, middle, leaf, of which leaf keeps no
-# frame (on arm64: its caller is in a register), with return addresses that are signed and without.
+# Call chains of a program with the known path main, outer, middle, leaf. leaf keeps no frame (on
+# arm64: its caller is in a register). Return addresses are signed, or not.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"

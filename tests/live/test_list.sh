@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# sprof list beside perf list: what perf names and can count here, sprof names and counts.
+# sprof list compared to perf list: sprof lists and counts all events that perf lists and counts
+# here.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 
@@ -10,7 +11,7 @@ check "sprof list lists events" test -s "$tmp/all"
 # Names and aliases, one a line.
 sed 's/ *\[.*//;s/^ *//;s/ OR /\n/g' "$tmp/all" | sort -u >"$tmp/ours"
 
-# Those of a list that COMMAND counts here, by its CSV.
+# Prints the events of a list that COMMAND counts here, by its CSV.
 counted() {
 	"$@" -x '|' -e "$events" true 2>&1 | awk -F '|' '$1 !~ /</ && NF > 3 { print $3 }' |
 		sed 's/:u$//' | sort -u
@@ -46,7 +47,7 @@ else
 	skip "sprof lists what perf list does" "needs perf"
 fi
 
-# What is not there is told by the reason.
+# Missing events have a reason.
 for kind in hw cache; do
 	if "$SPROF" list $kind >"$tmp/out" 2>"$tmp/err"; then
 		check "$kind events are listed" test -s "$tmp/out"

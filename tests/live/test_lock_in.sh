@@ -9,7 +9,8 @@ need_sampling
 steady=
 chrt -f 10 true 2>/dev/null && steady="chrt -f 10"
 
-# sample RATE...: records the workload; the share of one half, whose truth is 0.5, is only logged.
+# sample RATE...: records the workload. The share of one half, with 0.5 as the truth, is only
+# logged.
 sample() {
 	"$SPROF" record --call-graph none -e cpu-clock:u "$@" -o "$tmp/data" -- $steady "$workload/beat" 1 \
 		>"$tmp/truth" 2>"$tmp/err" || return 1

@@ -10,7 +10,7 @@ hz=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 "$SPROF" record -q -F "$hz" --call-graph dwarf -o "$tmp/data" true 2>"$tmp/err" ||
 	skip_all "$(tail -n 1 "$tmp/err")"
 
-# Of the first event of the recording: that number.
+# Prints that number of the first event of the recording.
 of() {
 	"$SPROF" info -i "$tmp/data" --format json | tr -d ' \n' | sed 's/.*"events":\[{//; s/}.*//' |
 		tr ',' '\n' | sed -n "s/\"$1\"://p"
@@ -97,7 +97,7 @@ check "they are all of one time" awk '
 		exit !(with > 0 && with < all / 2)
 	}' "$tmp/json"
 
-# A recorder that is always late takes fewer samples, each of which stands for more, and says so.
+# A recorder that is always late reduces the rate with larger periods, and notes it.
 late() {
 	"$SPROF" record "$@" $rate --scope task --call-graph fp -m 1 -o "$tmp/data" -- \
 		"$busy" 4 1.8 >"$tmp/out" 2>"$tmp/err" &
@@ -131,8 +131,8 @@ late --no-adapt
 printf '%d ' $((1000000000 / hz)) >"$tmp/wanted"
 same "--no-adapt keeps the rate" "$tmp/wanted" "$tmp/periods"
 
-# Of 100 processes of 2 ms each, events of tasks sample none at 99 Hz: what is said to be missing is
-# what they used, and not a period of each.
+# Per-task events sample none of 100 processes of 2 ms each at 99 Hz: the missing time is the CPU
+# time that they used, not a period of each.
 "$SPROF" record --scope task -e cpu-clock:u -F 99 -o "$tmp/data" -- \
 	"$workload/forks" 100 2 >"$tmp/out" 2>"$tmp/err"
 missing=$(sed -n 's/.*up to \([0-9.]*\) s CPU time of 100 .*/\1/p' "$tmp/err")
@@ -140,7 +140,7 @@ used=$(awk '{ sum += $2 } END { print sum / 1e9 }' "$tmp/out")
 check "CPU time that was never sampled is what was used" awk -v missing="$missing" -v used="$used" '
 	BEGIN { print missing " of " used " s"; exit !(missing > 0.6 * used && missing < 1.6 * used) }'
 
-# All the same, whoever drains: nothing twice, nothing left behind.
+# The same with each kind of drain: no duplicate, nothing missing.
 for how in cpu core package numa 1 none auto; do
 	"$SPROF" record -q -F 997 "--threads=$how" --call-graph fp -o "$tmp/data" -- \
 		"$busy" 2 0.2 >"$tmp/out" 2>"$tmp/err"

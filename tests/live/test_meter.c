@@ -92,7 +92,7 @@ static void test_reading(struct sp_ctx *ctx)
 		   "the whole is more than a part");
 	uint64_t id = 0;
 	tap_need(sp_meter_id(meter, 1, &id));
-	tap_result(id && whole[1].id == id && whole[0].id != id, "events are told apart by ids");
+	tap_result(id && whole[1].id == id && whole[0].id != id, "ids identify events");
 	tap_result(sp_count_scaled(&counts[1]) == (double)counts[1].value, "what ran is not scaled");
 	tap_result(fcntl(sp_meter_fd(meter, 0), F_GETFD) & FD_CLOEXEC, "descriptors end with exec");
 	METER *kept = open_meter(ctx, &(struct sp_meter_options){.events = FAULTS,
@@ -323,7 +323,7 @@ static void test_polling(struct sp_ctx *ctx)
 	bool known = sp_meter_attr(meter, 0)->read_format & EVENT_FORMAT_LOST;
 	tap_result(lost > 1000 && (!known || (count.lost - before.lost <= lost &&
 					      lost <= after.lost - before.lost)),
-		   "losses are told of: %llu, %llu to %llu", (unsigned long long)lost,
+		   "losses are reported: %llu, %llu to %llu", (unsigned long long)lost,
 		   (unsigned long long)(count.lost - before.lost),
 		   (unsigned long long)(after.lost - before.lost));
 }
@@ -359,7 +359,8 @@ static void test_signals(struct sp_ctx *ctx)
 	tap_result(atomic_load(&signals) == 2 && atomic_load(&hang_ups) == 1 && !atomic_load(&others),
 		   "two signals and a hang-up end a countdown of 3: %u, %u", atomic_load(&signals),
 		   atomic_load(&hang_ups));
-	tap_result(atomic_load(&signal_fd_seen) == sp_meter_fd(meter, 0), "which say whose they are");
+	tap_result(atomic_load(&signal_fd_seen) == sp_meter_fd(meter, 0),
+		   "which identify the event");
 	tap_result(drain(meter) == 3, "there are three samples");
 	tap_result(poll(&fd, 1, 0) == 1 && (fd.revents & POLLHUP || fd.revents & POLLIN),
 		   "the descriptor tells of it");

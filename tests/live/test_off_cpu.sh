@@ -101,8 +101,8 @@ done
 check "-p: a thread that does not wake: $(sum join_all) ms" awk -v ms="$(sum join_all)" \
 	'BEGIN { exit !(ms > 900 && ms < 5000) }'
 
-# As an ordinary user with kernel.perf_event_paranoid 2: snapshots. Each function is found, in the order of
-# their times; less is certain on a loaded machine.
+# Snapshots, as an ordinary user with kernel.perf_event_paranoid 2. Each function is found, in the
+# order of their times; a loaded machine allows no stricter check.
 user=
 if [ "$(id -u)" != 0 ]; then
 	user=env

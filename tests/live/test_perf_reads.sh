@@ -51,7 +51,8 @@ samply_reads() {
 	same "samply counts the samples of $1 as sprof does" "$tmp/wanted" "$tmp/got"
 }
 
-# Beside kallsyms perf finds kcore, where modules are one with the kernel: its copy has none.
+# perf finds kcore in the folder of kallsyms, where modules are one with the kernel: its copy has
+# none.
 perf_options=
 cp /proc/kallsyms "$tmp/kallsyms" 2>/dev/null && perf_options="--kallsyms=$tmp/kallsyms"
 
@@ -83,7 +84,8 @@ if "$workload/probe" cpu >/dev/null 2>&1; then
 else
 	skip "the whole machine" "not allowed here"
 fi
-# What is as it is on any kernel is not for an emulated machine, which takes 20 s for each.
+# Checks that do not depend on the kernel are skipped on an emulated machine, which takes 20 s for
+# each.
 [ -z "${SPROF_VM-}" ] || finish
 reads "call chains" -g -- "$workload/deep" 100 0.5 50
 reads "copies of stacks" --call-graph dwarf --unwind later -- "$workload/deep" 20 0.5 50

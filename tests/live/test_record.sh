@@ -169,7 +169,7 @@ else
 	skip "-t" "there is no perf to list the samples"
 fi
 
-# A command beside what runs already only says how long, by its end or by theirs.
+# A command with another target only limits the duration, by its end or by the target's.
 command_says_how_long() { # SCOPE
 	scope=$1
 	: >"$tmp/out"

@@ -14,7 +14,7 @@ freq=4999
 chmod 755 "$tmp"
 mkdir -m 777 "$tmp/open"
 
-# What to put before a command that one without rights is to run; it keeps its pid.
+# Prefix of a command that runs without rights; it keeps its pid.
 as_this=
 as_user='setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all --'
 
@@ -23,12 +23,12 @@ list_samples() {
 	perf script -f -i "$1" -F tid,time,ip 2>"$tmp/perf.err" | tr -d :
 }
 
-# Compares what each thread used after the mark with its samples since. Threads of
-# a number used twice are taken together. An event begins with a whole period on
-# each CPU, so a little is missing of each thread. A thread that was not attached to
-# has no samples at all; one whose virtual CPU was taken away meanwhile may lack most.
-# Too many are looked for among those of the program (kernel addresses have 16 digits):
-# what the kernel does to end a thread, the thread does not see.
+# Compares what each thread used after the mark with its samples since. Threads of a number used
+# twice are taken together. An event begins with a whole period on each CPU, so a little is
+# missing of each thread. A thread that was not attached to has no samples at all; a thread may
+# lack most if the host stopped its virtual CPU meanwhile. Too many samples are looked for among
+# those of the program (kernel addresses have 16 digits): what the kernel does to end a thread,
+# the thread does not see.
 compare() { # TRUTH SAMPLES
 	awk -v period_ms="$(awk "BEGIN { print 1000 / $freq }")" -v cpus="$(nproc)" '
 		FILENAME == ARGV[1] && $1 == "mark" { mark = $2 / 1e9; seen = $3 / 1e9; next }

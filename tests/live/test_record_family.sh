@@ -74,7 +74,7 @@ elif ! $as_user "$workload/probe" >"$tmp/.probe" 2>&1; then
 	skip "as an ordinary user" "$(cat "$tmp/.probe")"
 else
 	all user
-	# Of a descendant that belongs to another user.
+	# Records a descendant that belongs to another user.
 	cp "$workload/family" "$tmp/public/setuid"
 	chmod 4755 "$tmp/public/setuid"
 	if $as_user "$SPROF" record -a -o "$file" true >"$tmp/out" 2>&1; then

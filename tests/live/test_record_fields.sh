@@ -47,7 +47,7 @@ perfs() {
 		tr '\n' ',' | tokens
 }
 
-# What perf's option adds to its attr, ours adds, too.
+# Our option must set the same bits of the attr as perf's option.
 event=cpu-clock
 ours >"$tmp/ours.plain"
 perfs >"$tmp/perfs.plain"
@@ -93,7 +93,7 @@ if [ "$root" ]; then
 	asks_as_perf --namespaces
 	asks_as_perf --phys-data
 fi
-# What nobody asked for is in no attr: nothing of it, that is.
+# Without options, the attr has none of these bits.
 comm -23 "$tmp/ours.plain" - >"$tmp/plain" <<'END'
 END
 check "without options, the attr has none of them" \
@@ -305,7 +305,7 @@ check "-n takes no samples" test "$(script time | wc -l)" = 0
 check "-n has what else there is" \
 	sh -c "perf script -f -i '$data' --show-switch-events 2>/dev/null | grep -q SWITCH"
 
-# What perf gets of it.
+# perf's output for it.
 perf_reads() {
 	perf record -q -s -e cpu-clock -F 997 -o "$tmp/perf" -- "$workload/threads" 2 0.3 >/dev/null 2>&1
 	perf script -f -i "$tmp/perf" -D 2>/dev/null | grep -c PERF_RECORD_READ

@@ -12,7 +12,7 @@ undamaged() { # FILE
 	"$SPROF" info -i "$1" --format json | grep -q '"damage": *\[\]'
 }
 
-# Samples of a file whose function is known, of all.
+# Prints the number of samples of a file with a known function, and of all.
 named() {
 	"$SPROF" report -i "$1" -s symbol --format csv 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
@@ -30,7 +30,7 @@ perf_reads() { # FILE NAME
 	fi
 }
 
-# By time: what runs is told by each file, and all samples are in one of them.
+# Rotation by time: each file has the running tasks, and each sample is in one file.
 "$SPROF" record -F 997 --call-graph none --switch-output=1s -o "$tmp/time" -- \
 	"$workload/proportions" 3 >"$tmp/out" 2>"$tmp/err"
 files=$(ls "$tmp" | grep '^time\.' | sort)
@@ -66,7 +66,7 @@ for file in $files; do
 	check "by size: $file is whole" undamaged "$tmp/$file"
 done
 
-# What counts is what goes to the file: of a copied stack the frames, of others' samples nothing.
+# The limit counts bytes written to the file: frames of stack copies, and no filtered samples.
 "$SPROF" record -F 4000 --call-graph dwarf --switch-output=200K -o "$tmp/copies" -- \
 	"$workload/proportions" 2 >"$tmp/out" 2>"$tmp/err"
 wanted=$(sed -n 's/^sprof: \([0-9]*\) samples, .*/\1/p' "$tmp/err")

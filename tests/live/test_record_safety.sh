@@ -87,7 +87,7 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=256k none "$tmp/small" 2>"$tmp/e
 	readable "$file" "a full disk"
 	check "a full disk: what fitted is there" test "$(field "$file" SAMPLE)" -gt 300
 
-	# In several files, of which the last one does not fit.
+	# In several files; the last one does not fit.
 	mount -t tmpfs -o size=1500k none "$tmp/small"
 	"$SPROF" record --call-graph dwarf -F 20000 --switch-output=300K -o "$tmp/small/data" \
 		-- "$workload/deep" 60 2 1 >"$tmp/out" 2>"$tmp/err"
@@ -130,8 +130,8 @@ else
 	skip "a slow reader" "fewer than 64 MB were recorded ($written samples)"
 fi
 
-# A recorder that is stopped for a while loses the records of which tasks there are. A
-# process made then is found again in /proc.
+# A recorder that is stopped for a while loses metadata records. A process created meanwhile is
+# found in /proc later.
 if ! "$workload/probe" cpu >"$tmp/.probe"; then
 	skip "lost records of tasks" "$(cat "$tmp/.probe")"
 else
@@ -156,7 +156,7 @@ else
 	"$SPROF" report -i "$file" -s comm --format csv >"$tmp/csv" 2>"$tmp/err"
 	check "a process made meanwhile is recorded from then on" grep -q proportions "$tmp/csv"
 
-	# Of a process that is attached to, what it had made before is not followed, then as ever.
+	# Earlier children of a process that is attached to are not followed; later ones are.
 	cat >"$tmp/attached.sh" <<-END
 		$workload/threads 1 20 >/dev/null &
 		echo \$! >"$tmp/before"
@@ -203,6 +203,6 @@ losses() { # NAME, then record's arguments
 	check "$name: and in the report ($got)" test "$got" = "$lost"
 }
 losses "chains" --call-graph fp -m 1 -- "$workload/proportions" 1
-# Beside the samples there are copies that only help, which share the rings: they do not count.
+# Helper samples share the rings with the samples: they do not count.
 losses "copies of stacks" --call-graph dwarf -m 256K -- "$workload/deep" 200 1 1 8
 finish

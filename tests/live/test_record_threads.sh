@@ -17,7 +17,7 @@ target() { # SECONDS
 	exec "$workload/threads" 4 "$1" 50
 }
 
-# result NAME STATUS FILE...: of a recording whose messages are in $tmp/err.
+# result NAME STATUS FILE...: checks a recording; its messages are in $tmp/err.
 result() {
 	result_name=$1 result_status=$2
 	shift 2
@@ -45,7 +45,7 @@ record "dwarf" --call-graph dwarf
 record "--threads" --call-graph dwarf --threads=2 -z
 record "--switch-output" --call-graph dwarf --switch-output=300K
 
-# Of a process that runs already: its workload outlives the recording.
+# Attaches to a running process: its workload outlives the recording.
 (target $((seconds + 30)) >"$tmp/target") &
 target=$!
 "$SPROF" record -F 1999 -o "$file" --call-graph dwarf -p $target --duration "$seconds" >"$tmp/out" 2>"$tmp/err"

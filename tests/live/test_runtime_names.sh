@@ -41,7 +41,7 @@ for target in "-p $$" "-a sleep 0" "-C 0 sleep 0" "-u 0 sleep 0" "-G / sleep 0";
 done
 says "the message has the remedy" 'jcmd PID Compiler.perfmap'
 
-# named COMMAND...: the function that spin() is, after a run whose maps are removed.
+# named COMMAND...: prints the function that spin() has, after a run with maps that are removed.
 named() {
 	record --runtime-names "$@"
 	"$SPROF" report -i "$tmp/data" --no-children -s dso,function >"$tmp/report" 2>&1

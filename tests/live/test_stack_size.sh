@@ -12,7 +12,7 @@ sh "$top_srcdir/tests/workload/stacks/build.sh" "$tmp/stacks" omit >"$tmp/err" 2
 	skip_all "$(tail -n 1 "$tmp/err")"
 stacks=$tmp/stacks/stacks
 
-# of NAME: that number of the recording; `alone`: whole stacks by the copies alone, of 1,000.
+# Prints number NAME of the recording; `alone`: whole stacks by the copies alone, of 1,000.
 of() {
 	"$SPROF" report -i "$tmp/data" --format json 2>/dev/null | tr -d ' \n' |
 		sed 's/"rows".*//; s/.*"name"/"name"/' | tr ',{}' '\n\n\n' | sed 's/"//g' |

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Stacks of programs whose call chains are known: how many are whole, how many wrong.
-# tests/workload/stacks has the programs, tests/workload/chains.c the judge.
+# Stacks of programs with known call chains: counts whole and wrong ones. tests/workload/stacks
+# has the programs, tests/workload/chains.c the judge.
 #
 # STACKS_SECONDS: how long each is recorded (0.4); STACKS_ONLY: these scenarios alone.
 . "$top_srcdir/tests/tap.sh"
@@ -116,7 +116,7 @@ done
 some='deep60 alloca threads sort jit pointed'
 scenarios fp --call-graph fp
 
-# Of code without frame pointers, the last word that a chain of them leads to is anything.
+# Without frame pointers, the last word of a chain is arbitrary.
 if made omit; then
 	"$SPROF" record -q -F 1999 --call-graph fp -o "$tmp/data" -- "$tmp/omit/stacks" sort \
 		"$STACKS_SECONDS" >"$tmp/err" 2>&1

@@ -254,7 +254,7 @@ if [ -n "$wide" ]; then
 else
 	skip "CPUs are reported apart" "whole CPUs may not be counted here"
 fi
-# Damage is told of, anywhere.
+# Damage at any place is reported.
 size=$(wc -c <"$tmp/data")
 bad=
 for cut in 1 8 16 40 64; do

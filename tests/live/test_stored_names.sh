@@ -117,7 +117,7 @@ record "$tmp/insn" "$tmp/program" 0.2
 "$SPROF" script -i "$tmp/insn" -F ip,insn --symfs "$tmp/empty" 2>"$tmp/err" | sed 1,2d >"$tmp/insn-after"
 same "--with-binaries keeps instructions" "$tmp/insn-before" "$tmp/insn-after"
 
-# -- Names from strangers -----------------------------------------------------
+# -- Untrusted names ------------------------------------------------------------
 if command -v python3 >/dev/null; then
 	record "$tmp/hostile" "$workload/proportions" 0.2
 	python3 "$top_srcdir/tests/live/hostile_names.py" "$tmp/hostile" >"$tmp/out" 2>&1 ||

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A storm of processes that live shorter than a sampling period: samples are what their CPU time
 # demands, and each program has its share. SPROF_STORM_RUNS (1500) makes it larger, and with
-# SPROF_STORM_PEERS="perf ..." these are shown beside it.
+# SPROF_STORM_PEERS="perf ..." the results of these are shown, too.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 runs=${SPROF_STORM_RUNS-1500}
@@ -76,8 +76,8 @@ check "intervals hold the share of programs that were hardly sampled" awk '
 	NF == 7 { slack = ($5 - $4) / 4; seen++; good += $4 - slack < $7 && $5 + slack > $6 }
 	END { print good " of " seen; exit !(seen >= 1 && good == seen) }' "$tmp/programs"
 
-# The report says whose CPU time that is. At 20 Hz nearly none has a sample;
-# switches say what each used, from the fork on: no less than from just before its exec.
+# The report names the tasks that used that CPU time. At 20 Hz nearly none has a sample; switches
+# say what each used, from the fork on: no less than from just before its exec.
 "$SPROF" record -q --scope task --switch-events --call-graph none -F 20 -o "$tmp/data" -- \
 	"$workload/errands" "$tmp" $((runs / 5)) >"$tmp/truth" 2>"$tmp/said"
 "$SPROF" report -i "$tmp/data" -s comm --format json 2>"$tmp/err" |

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report --threads: states of threads that know their own CPU time and number of waits, and run times beside
-# those of `perf sched timehist` on the same file.
+# report --threads: states of threads that know their own CPU time and number of waits, and run
+# times compared to `perf sched timehist` on the same file.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 cd "$tmp" || exit 99

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Our unwinder, libunwind and libdw on the same copies of stacks, frame by frame: real
-# programs, recorded by perf. Where they differ the reason must be in the table below.
-# (tests/live/test_stacks.sh has the cases made for the purpose, whose chains are known.)
+# Our unwinder, libunwind and libdw on the same stack copies, frame by frame: real programs,
+# recorded by perf. Where they differ the reason must be in the table below.
+# (tests/live/test_stacks.sh has programs with known chains.)
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 perf=$(command -v perf) || skip_all "needs perf, to record without us"
@@ -30,8 +30,8 @@ explained() {
 	esac
 }
 
-# judge NAME AT_LEAST: of the recording $tmp/data so many samples must be there, and 96 of
-# a hundred be the same to the last frame; each other one must be explained, but for one in 2,000.
+# judge NAME AT_LEAST: the recording $tmp/data must have AT_LEAST samples, and 96 % must be equal
+# to the last frame; each other one must be explained, but for one in 2,000.
 judge() {
 	"$compare" "$tmp/data" >"$tmp/compared" 2>"$tmp/err" || {
 		not_ok "$1" "$(cat "$tmp/err")"
@@ -243,7 +243,7 @@ for how in '' -static -static-pie '-fno-omit-frame-pointer -mno-omit-leaf-frame-
 		skip "the C library, $how" "$(tail -n 1 "$tmp/err")"
 	fi
 done
-# What is compiled so has its call frame information in .debug_frame, which is not loaded.
+# Compiled with its call frame information in .debug_frame, which is not loaded.
 if "$CC" -O2 -g -w -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables \
 	-o "$tmp/libc" "$tmp/libc.c" -lm -lpthread 2>"$tmp/err"; then
 	compares "code with .debug_frame alone" 100 "$tmp/libc"

@@ -113,7 +113,7 @@ static void check_watched(void)
 	for (size_t i = 0; i < sim_perf.event_count; i++) {
 		const struct sim_event *event = sim_perf.events[i];
 		if (event->ring && !event->closed && !event->ring->overwrite && !sim_is_watched(event->open))
-			sim_violation("nobody waits for a ring of CPU %d", event->cpu);
+			sim_violation("a ring of CPU %d is not watched", event->cpu);
 	}
 }
 

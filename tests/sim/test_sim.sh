@@ -56,8 +56,9 @@ passes "no rule is broken" --seed "${SIM_SEEDS:-1-4}"
 "$simulate" --seed "${SIM_SAME:-0-1}" --hash >"$tmp/wanted"
 "$simulate" --seed "${SIM_SAME:-0-1}" --hash >"$tmp/got"
 same "the same seed makes the same files" "$tmp/wanted" "$tmp/got"
-# Found by more seeds: tasks that begin while events are opened; a CPU that is back and whose events
-# are not; a library that cannot be opened; and what the names say.
+# Found with more seeds: tasks that begin while events are opened; a CPU that is online again
+# before its events are reopened; a library that cannot be opened; and those that the names
+# describe.
 for seed in 16 17 656 714; do
 	passes "tasks that begin early: $seed" -s cpus-1024 --seed $seed
 done

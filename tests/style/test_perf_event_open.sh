@@ -35,7 +35,7 @@ words 2 >"$tmp/names"
 words 4 >"$tmp/hows"
 words 5 >"$tmp/tests"
 
-# What the header declares, but for limits and padding.
+# Declarations of the header, except limits and padding.
 header=$(echo '#include <linux/perf_event.h>' | $CC -E -x c - |
 	sed -n 's/^# [0-9]* "\(.*linux\/perf_event\.h\)".*/\1/p' | head -n 1)
 declared() {
