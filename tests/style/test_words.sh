@@ -64,13 +64,37 @@ tokens() {
 	find "$@" -name '*.[ch]' | sort | xargs -r awk -f "$awk"
 }
 
+# Comments of shell and awk scripts, as tokens() prints them: consecutive lines are one comment.
+script_comments() {
+	{
+		find "$@" -name '*.sh' -o -name '*.awk'
+		grep -rIlE '^#!/bin/(ba)?sh' "$@"
+	} | sort -u | xargs -r awk '
+		function ended() {
+			if (text != "")
+				print "comment\t" place "\t" text
+			text = ""
+		}
+		FNR == 1 { ended() }
+		/^[ \t]*#([ \t]|$)/ {
+			sub(/^[ \t]*#[ \t]*/, "")
+			if (text == "")
+				place = FILENAME ":" FNR
+			text = text (text != "" && $0 != "" ? " " : "") $0
+			next
+		}
+		{ ended() }
+		END { ended() }'
+}
+
 wrong_comments() {
 	awk -F '\t' -v openers="^($openers)[^a-z]" '
 		$1 == "comment" && tolower($3 " ") ~ openers { print $2 ": " $3 }' "$1"
 }
 
-wrong_strings() {
-	awk -F '\t' '$1 == "string" { print $2 ": " $3 }' "$1" | phrases_in
+# wrong_phrases KIND FILE
+wrong_phrases() {
+	awk -F '\t' -v kind="$1" '$1 == kind { print $2 ": " $3 }' "$2" | phrases_in
 }
 
 # Lines of standard input, as FILE:LINE: TEXT, that have a phrase.
@@ -103,13 +127,18 @@ clean "headings begin with a noun or verb" wrong_headings
 clean "sentences of documents are short" long_sentences_of_documents
 
 cd "$top_srcdir" || exit 99
-for tree in include lib src; do
-	tokens $tree >"$tmp/tokens"
+for tree in include lib src tests bench; do
+	{
+		tokens $tree
+		script_comments $tree
+	} >"$tmp/tokens"
 	check "$tree has comments" grep -q '^comment' "$tmp/tokens"
 	wrong_comments "$tmp/tokens" >"$tmp/wrong"
 	below_ceiling "comment-openers-$tree" "$tmp/wrong"
+	wrong_phrases comment "$tmp/tokens" >"$tmp/wrong"
+	below_ceiling "comment-phrases-$tree" "$tmp/wrong"
 	[ $tree != include ] || continue
-	wrong_strings "$tmp/tokens" >"$tmp/wrong"
+	wrong_phrases string "$tmp/tokens" >"$tmp/wrong"
 	below_ceiling "phrases-$tree" "$tmp/wrong"
 done
 wrong_texts doc/*.[137] >"$tmp/wrong"
@@ -145,6 +174,10 @@ cat >lib/a.c <<'EOF'
  */
 int a; /* so it is */ int b; // whose
 /* Whatever, or Sort. */
+/*
+ * Fine at first; then for so
+ * long.
+ */
 f("a \" /* of which", '"'); f("so "
 	"many"); g("/* what */", "fine");
 EOF
@@ -158,11 +191,23 @@ lib/a.c:2: Who it is.
 lib/a.c:5: so it is
 lib/a.c:5: whose'
 spoken() {
-	wrong_strings "$tmp/made-up"
+	wrong_phrases comment "$tmp/made-up"
+	wrong_phrases string "$tmp/made-up"
 }
-catches "a phrase in a string is caught" spoken \
-'lib/a.c:7: a \" /* of which
-lib/a.c:7: so many'
+catches "a phrase in a comment and in a string is caught" spoken \
+'lib/a.c:5: whose
+lib/a.c:7: Fine at first; then for so long.
+lib/a.c:11: a \" /* of which
+lib/a.c:11: so many'
+printf '#!/bin/sh\n# Fine.\n#\n# Nobody.\necho # no comment\n# What it is.\n' >lib/script
+scripted() {
+	script_comments lib >"$tmp/made-up"
+	wrong_comments "$tmp/made-up"
+	wrong_phrases comment "$tmp/made-up"
+}
+catches "a phrase and an opener in a script are caught" scripted \
+'lib/script:6: What it is.
+lib/script:2: Fine. Nobody.'
 printf 'A page\nof nobody.\n' >doc/page.1
 written() {
 	wrong_texts doc/page.1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Lexer of C sources, for test_words.sh. Prints, with tabs between:
-#	comment FILE:LINE TEXT   each comment; TEXT is its first line
+#	comment FILE:LINE TEXT   each comment; TEXT is all of its lines
 #	string FILE:LINE TEXT    each string literal; adjacent ones are joined
-FNR == 1 { flush(); in_comment = 0; opening = "" }
+FNR == 1 { flush(); in_comment = 0 }
 {
 	line = $0
 	if (line ~ /^[ \t]*#[ \t]*include/)
@@ -11,15 +11,13 @@ FNR == 1 { flush(); in_comment = 0; opening = "" }
 		if (in_comment) {
 			at = index(line, "*/")
 			text = at ? substr(line, 1, at - 1) : line
-			if (opening != "" && text ~ /[A-Za-z]/) {
-				gsub(/^[ \t*]+|[ \t]+$/, "", text)
-				print "comment\t" opening "\t" text
-				opening = ""
-			}
+			gsub(/^[ \t*]+|[ \t]+$/, "", text)
+			comment = comment (comment != "" && text != "" ? " " : "") text
 			if (!at)
 				next
 			in_comment = 0
-			opening = ""
+			if (comment ~ /[A-Za-z]/)
+				print "comment\t" opening "\t" comment
 			line = substr(line, at + 2)
 		} else if (!match(line, /\/[*\/]|"([^"\\]|\\.)*"|'([^'\\]|\\.)+'/)) {
 			if (line ~ /[^ \t]/)
@@ -37,6 +35,7 @@ FNR == 1 { flush(); in_comment = 0; opening = "" }
 			}
 			if (token == "/*") {
 				in_comment = 1
+				comment = ""
 				opening = FILENAME ":" FNR
 			} else if (token ~ /^"/) {
 				if (strings == "")
