@@ -92,6 +92,39 @@ missing_files() {
 	done
 }
 
+# Names of pages that are not in this tree: the kernel's, C's, other programs' and examples.
+foreign='linux/perf_event.h mm/pgtable-generic.c file.c operator() pthread_exit() openat2()
+	ComparableTimSort.mergeHi()'
+
+# Functions and files that pages, and comments of bench/, name: "name()", "file.c", "part/file.c".
+missing_names() {
+	{
+		code include lib src tests bench | grep -oE '[A-Za-z_][A-Za-z0-9_]* *\(' | sed 's/ *($/()/'
+		grep -rhoE '^[a-z0-9_]+\(\)' tests bench --include='*.sh'
+		find include lib src tests bench doc contrib -name '*.[chS]' -o -name '*.sh'
+		printf '%s\n' $foreign
+	} | sort -u >"$tmp/names"
+	awk '
+		NR == FNR {
+			do
+				known[$0]
+			while (sub(/^[^\/]*\//, ""))
+			next
+		}
+		FILENAME ~ /^bench/ && (!/^[ \t]*(#|\/?\*)/ || /^#include/) { next }
+		{
+			gsub(/\\f[A-Z]/, "")
+			gsub(/\\-/, "-")
+			while (match($0, /<?[A-Za-z0-9_.\/-]*[A-Za-z0-9_](\(\)|\.([chS]|sh))/)) {
+				name = substr($0, RSTART, RLENGTH)
+				$0 = substr($0, RSTART + RLENGTH)
+				sub(/^top_srcdir\//, "", name)
+				if (!/^[A-Za-z0-9_]/ && name !~ /^<|NAME|MODULE/ && !(name in known))
+					print FILENAME ":" FNR ": there is no " name
+			}
+		}' "$tmp/names" $(LC_ALL=C ls README HACKING contrib/README doc/*.md doc/*.[137] bench/*.* bench/against 2>/dev/null)
+}
+
 clean "every file has its licence line" wrong_licence
 clean "no goto" gotos
 clean "the library does not print or exit" printing
@@ -100,6 +133,7 @@ clean "nothing is promised instead of done" promises
 clean "no function over 80 lines" long_functions
 clean "no file over 800 lines" long_files
 clean "the pages name files that are there" missing_files
+clean "the pages name functions and files of the tree" missing_names
 clean "no line is too wide or ends in space" wide_or_ragged
 
 # Nothing in the library changes that is not in an object of the caller's: no
@@ -120,7 +154,9 @@ else
 	same "no mutable statics in lib/" "$tmp/none" "$tmp/statics"
 fi
 
-mkdir -p "$tmp/tree/lib/a" "$tmp/tree/src" "$tmp/tree/include" "$tmp/tree/tests"
+for dir in lib/a src include tests bench doc contrib; do
+	mkdir -p "$tmp/tree/$dir"
+done
 (
 	cd "$tmp/tree" || exit
 	{
@@ -141,6 +177,9 @@ mkdir -p "$tmp/tree/lib/a" "$tmp/tree/src" "$tmp/tree/include" "$tmp/tree/tests"
 	} >lib/a/a.c
 	: >src/b.c
 	printf 'See `src/b.c`,\n`src/NAME.c` and `src/gone.c`.\n' >README
+	printf 'f(), a.c, a/a.c and <stdio.h>;\ng(), c.c.\n' >HACKING
+	printf 'Example: \\fIexample\\-a.c\\fP\n' >doc/page.1
+	printf '# SPDX-License-Identifier: GPL-2.0-or-later\n# f() of b/a.c\nh()\n' >bench/run.sh
 )
 catches "a wrong licence is caught" wrong_licence \
 'lib/a/a.c: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
@@ -151,6 +190,12 @@ catches "a typedef is caught" typedefs 'lib/a/a.c:98:typedef struct a b; '
 catches "a promise is caught" promises 'lib/a/a.c:99:/* TO''DO: more */'
 catches "a long function is caught" long_functions 'lib/a/a.c:4: f has 93 lines'
 catches "a page that names a file gone is caught" missing_files 'README:2: there is no src/gone.c'
+catches "a function and a file that are gone are caught" missing_names \
+'HACKING:2: there is no g()
+HACKING:2: there is no c.c
+README:2: there is no src/gone.c
+bench/run.sh:2: there is no b/a.c
+doc/page.1:1: there is no example-a.c'
 catches "a wide or ragged line is caught" wide_or_ragged \
 'lib/a/a.c:98: over 110 columns
 lib/a/a.c:6: space at the end'
