@@ -79,6 +79,39 @@ wide_or_ragged() {
 		sed 's|^\([^:]*:[0-9]*\):.*|\1: space at the end|'
 }
 
+# Lines added since $base fit 100 columns, so that all lines will in time. Lines of a renamed file
+# are not added.
+base=73f8c4a4
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE # git sets them in hooks
+
+has_base() {
+	[ -z "$(git rev-parse --show-prefix 2>&1)" ] && git cat-file -e "$base^{commit}" 2>/dev/null
+}
+
+added_and_wide() {
+	git --no-optional-locks diff --no-ext-diff --no-color --no-prefix -M -U0 "$base" -- \
+		'include/*.[ch]' 'lib/*.[ch]' 'src/*.[ch]' 'tests/*.[ch]' 'bench/*.[ch]' \
+		':!tests/data' | LC_ALL=C awk '
+		left == 0 && /^\+\+\+ / { file = substr($0, 5) }
+		/^@@ / {
+			n = split($3, at, /[+,]/)
+			line = at[2]
+			left = n == 3 ? at[3] : 1
+		}
+		left && /^\+/ {
+			text = substr($0, 2)
+			gsub(/[\200-\277]/, "", text) # one column for a character of several bytes
+			columns = 0
+			n = split(text, part, /\t/)
+			for (i = 1; i < n; i++)
+				columns += length(part[i]) + 8 - (columns + length(part[i])) % 8
+			if (columns + length(part[n]) > 100)
+				print file ":" line ": over 100 columns, and not in " base
+			line++
+			left--
+		}' base="$base"
+}
+
 # Files of ours that a page names in backticks, unless as a pattern.
 missing_files() {
 	grep -noE '`[a-z.]+/[A-Za-z0-9_./-]+`' README HACKING doc/*.md contrib/README 2>/dev/null |
@@ -135,6 +168,12 @@ clean "no file over 800 lines" long_files
 clean "the pages name files that are there" missing_files
 clean "the pages name functions and files of the tree" missing_names
 clean "no line is too wide or ends in space" wide_or_ragged
+
+if (cd "$top_srcdir" && has_base); then
+	clean "lines that commits touch fit 100 columns" added_and_wide
+else
+	skip "lines that commits touch fit 100 columns" "no git checkout with commit $base"
+fi
 
 # Nothing in the library changes that is not in an object of the caller's: no
 # object has a symbol in a writable section. (.data.rel.ro is constant once
@@ -196,6 +235,19 @@ HACKING:2: there is no c.c
 README:2: there is no src/gone.c
 bench/run.sh:2: there is no b/a.c
 doc/page.1:1: there is no example-a.c'
+if (
+	cd "$tmp/tree" && git init -q . && printf '%0105d\n' $(seq 20) >src/old.c && git add . &&
+		git -c user.name=a -c user.email=a@b commit -qm base && git mv src/old.c src/new.c &&
+		printf '%0101d\n\t%093d\n\t\302\265%091d\n++ %098d\n' 1 2 3 4 >>src/new.c
+) >"$tmp/git" 2>&1; then
+	base=HEAD
+	catches "a wide line that a commit adds is caught" added_and_wide \
+'src/new.c:21: over 100 columns, and not in HEAD
+src/new.c:22: over 100 columns, and not in HEAD
+src/new.c:24: over 100 columns, and not in HEAD'
+else
+	skip "a wide line that a commit adds is caught" "git: $(tail -n 1 "$tmp/git")"
+fi
 catches "a wide or ragged line is caught" wide_or_ragged \
 'lib/a/a.c:98: over 110 columns
 lib/a/a.c:6: space at the end'
