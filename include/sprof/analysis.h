@@ -42,7 +42,7 @@ struct sp_field {
 struct sp_names;
 SP_API struct sp_error *sp_names_new(struct sp_names **ret) SP_MUST_CHECK;
 
-/* Not during an analysis that uses them. NULL is allowed. */
+/* Frees the names; no analysis may use them then. NULL is allowed. */
 SP_API void sp_names_free(struct sp_names *names);
 
 /* Keys, order and texts of rows. */
@@ -95,8 +95,8 @@ struct sp_analysis_stacks {
 	 */
 	size_t max_frames;
 	/*
-	 * Inlined functions count as functions. Off: functions and the tree's nodes are symbols, and
-	 * debug information is read for source lines alone, if those are asked for.
+	 * Inlined functions count as functions. Off: functions and the tree's nodes are symbols,
+	 * and debug information is only read if source lines are requested.
 	 */
 	enum sp_choice inlines;
 	/*
@@ -119,8 +119,8 @@ struct sp_analysis_stacks {
 struct sp_analysis_samples {
 	size_t size;
 	/*
-	 * Count branches: each entry of a sample's branch stack is one, of weight 1, and is
-	 * where it went to (keys of code, filters). There are no call chains then.
+	 * Count branches: each entry of a sample's branch stack counts with weight 1, at its target
+	 * (keys of code, filters). Call chains are not available then.
 	 */
 	bool branches;
 	bool memory;    /* the weight of a sample is its latency (SP_KEY_LOCAL_WEIGHT) */
@@ -151,27 +151,30 @@ struct sp_analysis_options {
 	const struct sp_filter *filter;
 	const struct sp_files *files;
 	unsigned int threads;   /* 0: as many as processors */
-	struct sp_names *names; /* keeps symbols for the next analysis; NULL: none are kept */
+	struct sp_names *names; /* cache of symbols for the next analysis; NULL: none */
 };
 
 struct sp_analysis;
 
 /*
- * Reads the whole recording. Damage is no failure: it is in
- * sp_reader_damage() and in the findings. The reader is used, must outlive
- * the analysis, and must not be used meanwhile.
+ * Analyses the whole recording. Damage is no failure: sp_reader_damage() and the findings report
+ * it. The reader must outlive the analysis, and must not be used during the call.
+ * sp_analysis_free() frees *ret. Fails with SP_ERROR_INVALID for an invalid regular expression,
+ * SP_ERROR_NOT_FOUND if the recording lacks records that the mode needs, SP_ERROR_UNSUPPORTED if
+ * the named unwinder does not support it, SP_ERROR_CANCELLED after sp_ctx_cancel(), and
+ * SP_ERROR_NO_MEMORY.
  */
 SP_API struct sp_error *sp_analysis_run(struct sp_ctx *ctx, struct sp_reader *reader,
 					const struct sp_analysis_options *options,
 					struct sp_analysis **ret) SP_MUST_CHECK;
 SP_API void sp_analysis_free(struct sp_analysis *analysis);
 
-/* One of several recordings, and the options that are its own. */
+/* One of several recordings, and its own options. */
 struct sp_recording {
 	struct sp_reader *reader;
-	const struct sp_time_span *times; /* in place of sp_filter.times; borrowed, as those are */
+	const struct sp_time_span *times; /* replaces sp_filter.times; borrowed, too */
 	size_t time_count;
-	uint64_t time_origin_ns;          /* in place of sp_analysis_rows.time_origin_ns */
+	uint64_t time_origin_ns;          /* replaces sp_analysis_rows.time_origin_ns */
 };
 
 /*
@@ -186,15 +189,15 @@ SP_API struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_reco
 					size_t count, const struct sp_analysis_options *options,
 					struct sp_analysis **ret) SP_MUST_CHECK;
 
-/* One profile for each event of the recordings, in their order. */
+/* Profiles, one for each event, in the recordings' order; they belong to the analysis. */
 SP_API size_t sp_analysis_profile_count(const struct sp_analysis *analysis);
 SP_API const struct sp_profile *sp_analysis_profile(const struct sp_analysis *analysis,
 						    size_t index);
 
-/* The event of a profile, in the first recording that has it; belongs to that reader. */
+/* Returns the event of a profile, in the first recording that has it. It belongs to that reader. */
 SP_API const struct sp_event *sp_analysis_event(const struct sp_analysis *analysis, size_t index);
 
-/* Groups, if they were asked for and are there. */
+/* Groups, if the options requested them and the recording has them; they belong to the analysis. */
 SP_API size_t sp_analysis_group_count(const struct sp_analysis *analysis);
 SP_API const struct sp_group *sp_analysis_group(const struct sp_analysis *analysis, size_t index);
 
@@ -205,7 +208,7 @@ SP_API const struct sp_group *sp_analysis_group(const struct sp_analysis *analys
 SP_API uint64_t sp_analysis_first_ns(const struct sp_analysis *analysis);
 SP_API uint64_t sp_analysis_last_ns(const struct sp_analysis *analysis);
 
-/* From the first to the last sample, added up over the recordings. */
+/* Returns the time from the first to the last sample, summed over the recordings. */
 SP_API uint64_t sp_analysis_duration_ns(const struct sp_analysis *analysis);
 
 /* Samples in time order: bin i begins at begin_ns + i * width_ns, in the recording's clock. */
@@ -217,18 +220,18 @@ struct sp_time_bins {
 };
 
 /*
- * The event's samples over time, filters ignored: they sum to the number of SAMPLE records that
- * have a time. Count 0 without sp_analysis_samples.time_bins, and for several recordings. Belong to the
- * analysis.
+ * Returns the event's samples over time, before filters: their sum is the number of SAMPLE records
+ * with a time. Count 0 without sp_analysis_samples.time_bins, and for several recordings. The
+ * arrays belong to the analysis.
  */
 SP_API struct sp_time_bins sp_analysis_time_bins(const struct sp_analysis *analysis, size_t index);
 
-/* Something that limits what the data is worth; most serious first. */
+/* Kind of a limit of the data's quality; most serious first. */
 enum sp_finding_kind {
 	SP_FINDING_DAMAGE,
 	SP_FINDING_LOST,          /* samples lost because the ring was full */
 	SP_FINDING_THROTTLED,     /* the kernel stopped the event for a while */
-	SP_FINDING_UNMAPPED,      /* samples at addresses where nothing is known to be mapped */
+	SP_FINDING_UNMAPPED,      /* samples at addresses without a known mapping */
 	SP_FINDING_WRONG_FILE,    /* the file now at the path is not the one recorded */
 	SP_FINDING_UNPROVEN_FILE, /* names are shown from a file that may not be the recorded one */
 	SP_FINDING_MISSING_FILE,
@@ -236,11 +239,11 @@ enum sp_finding_kind {
 	SP_FINDING_KERNEL_HIDDEN, /* kernel symbols were hidden or are of another kernel */
 	SP_FINDING_TRUNCATED_STACKS,
 	SP_FINDING_UNSAMPLED,     /* tasks too short to be sampled */
-	SP_FINDING_GUEST,         /* samples of virtual machines, which only they can name */
+	SP_FINDING_GUEST, /* samples of virtual machines, which only the guest could symbolize */
 	SP_FINDING_NOTE,          /* the recorder's own notes */
-	SP_FINDING_MULTIPLEXED,   /* counters took turns: what was counted is a part */
+	SP_FINDING_MULTIPLEXED,   /* counters were multiplexed: counts are partial */
 	SP_FINDING_LOCK_IN,       /* clock samples in step with timers */
-	SP_FINDING_NO_BRANCHES,   /* samples without what rows are by: branch stacks */
+	SP_FINDING_NO_BRANCHES,   /* samples without the values of the keys: branch stacks */
 };
 
 /*

@@ -25,7 +25,7 @@ enum sp_catalog_kind {
 	SP_CATALOG_VENDOR,     /* named by libpfm */
 };
 
-/* One event. Strings belong to the catalog; those that there are not are NULL. */
+/* One event. Strings belong to the catalog; missing ones are NULL. */
 struct sp_catalog_entry {
 	enum sp_catalog_kind kind;
 	const char *name;        /* syntax of -e */
@@ -61,14 +61,14 @@ SP_API void sp_catalog_free(struct sp_catalog *catalog);
 /* Entries by kind, and by name within a kind. */
 SP_API size_t sp_catalog_count(const struct sp_catalog *catalog);
 
-/* The entry of that index, below sp_catalog_count(). */
+/* Returns the entry at an index below sp_catalog_count(). It belongs to the catalog. */
 SP_API const struct sp_catalog_entry *sp_catalog_entry(const struct sp_catalog *catalog,
 						       size_t index);
 
 /* Returns a line for each part that could not be listed, with a remedy; NULL after the last. */
 SP_API const char *sp_catalog_note(const struct sp_catalog *catalog, size_t index);
 
-/* Something that limits what may be recorded. Strings belong to the limits. */
+/* A limit of the kernel or the user on recording. Strings belong to the limits. */
 struct sp_limit {
 	const char *name;    /* "kernel.perf_event_paranoid", "RLIMIT_NOFILE" */
 	const char *path;    /* the file that was read, or NULL */
@@ -79,15 +79,15 @@ struct sp_limit {
 
 struct sp_limits;
 
-/* Reads all of them, and asks the kernel for what it knows of. Fails when out of memory. */
+/* Reads all limits from files and the kernel. Fails only when out of memory. */
 SP_API struct sp_error *sp_limits_new(struct sp_ctx *ctx, struct sp_limits **ret) SP_MUST_CHECK;
 /* NULL is allowed. */
 SP_API void sp_limits_free(struct sp_limits *limits);
 
-/* How many there are. */
+/* Returns the number of limits. */
 SP_API size_t sp_limits_count(const struct sp_limits *limits);
 
-/* The limit of that index, below sp_limits_count(). */
+/* Returns the limit at an index below sp_limits_count(). It belongs to the limits. */
 SP_API const struct sp_limit *sp_limits_get(const struct sp_limits *limits, size_t index);
 
 #ifdef __cplusplus

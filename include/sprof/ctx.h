@@ -21,16 +21,16 @@ enum sp_log_level { SP_LOG_WARNING, SP_LOG_INFO, SP_LOG_DEBUG };
 /* Called with one line, without a newline. The library never prints by itself. */
 typedef void sp_log_fn(void *arg, enum sp_log_level level, const char *line);
 
-/* A context with the defaults below; fails only without memory. NULL may be freed. */
+/* Creates a context with the defaults below; fails only when out of memory. NULL may be freed. */
 SP_API struct sp_error *sp_ctx_new(struct sp_ctx **ret) SP_MUST_CHECK;
 SP_API void sp_ctx_free(struct sp_ctx *ctx);
 
-/* Lines up to `level` go to `log`; the default is none. */
+/* Passes lines up to `level` to `log`. The default is no log. */
 SP_API void sp_ctx_set_log(struct sp_ctx *ctx, sp_log_fn *log, void *arg, enum sp_log_level level);
 
 /*
- * The directory below which /proc and /sys of the machine are read; "" is the
- * default. Tests give a directory of made-up files. Copied.
+ * Sets the directory that has the machine's /proc and /sys; "" is the default. Tests set a
+ * directory of made-up files. Copied.
  */
 SP_API struct sp_error *sp_ctx_set_root(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 
@@ -41,8 +41,8 @@ SP_API struct sp_error *sp_ctx_set_root(struct sp_ctx *ctx, const char *path) SP
 SP_API struct sp_error *sp_ctx_set_debug_path(struct sp_ctx *ctx, const char *path) SP_MUST_CHECK;
 
 /*
- * Whether missing debug files and binaries are downloaded from the servers in $DEBUGINFOD_URLS. The
- * default is no: nothing else in the library uses the network.
+ * Sets whether missing debug files and binaries are downloaded from the servers in
+ * $DEBUGINFOD_URLS. The default is no: nothing else in the library uses the network.
  */
 SP_API void sp_ctx_set_debuginfod(struct sp_ctx *ctx, bool wanted);
 
@@ -77,7 +77,9 @@ struct sp_progress {
 	uint64_t done, total; /* in the step's unit; total 0: unknown */
 };
 
-/* The progress of the long call that runs with this context, or ran last. Any thread may ask. */
+/*
+ * Returns the progress of the running or last long call with this context. Any thread may call it.
+ */
 SP_API struct sp_progress sp_ctx_progress(const struct sp_ctx *ctx);
 
 #ifdef __cplusplus

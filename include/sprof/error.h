@@ -31,7 +31,7 @@ struct sp_error;
 /* Returns the kind of failure. */
 SP_API enum sp_error_code sp_error_code(const struct sp_error *error);
 
-/* The errno behind it, or 0. */
+/* Returns the errno of the failed system call, or 0. */
 SP_API int sp_error_errno(const struct sp_error *error);
 
 /* Returns the failed action and its cause, without a newline; valid as long as the error. */

@@ -9,12 +9,17 @@
 extern "C" {
 #endif
 
-/* From begin until just before end, in the recording's clock; end 0: no end. */
+/*
+ * Times from begin_ns up to, but not including, end_ns, in the recording's clock; end_ns 0: no end.
+ */
 struct sp_time_span {
 	uint64_t begin_ns, end_ns;
 };
 
-/* A sample passes if it fits one item of each list that is not empty; all is borrowed. */
+/*
+ * Filter of samples: a sample passes if it matches one item of each list that is not empty. All
+ * members are borrowed.
+ */
 struct sp_filter {
 	size_t size; /* sizeof of this struct */
 	struct sp_string_list comms, dsos, symbols; /* symbols: or functions */
@@ -30,13 +35,13 @@ struct sp_filter {
 	struct sp_number_list parallelism; /* values of SP_KEY_PARALLELISM; for analyses only */
 };
 
-/* NULL is the default of each; borrowed. */
+/* Places of files. NULL members mean the default; borrowed. */
 struct sp_files {
 	size_t size;          /* sizeof of this struct */
 	const char *symfs;    /* root directory of every path of the recording; NULL: none */
 	const char *vmlinux;  /* the kernel's ELF file; NULL: look for it */
-	const char *kallsyms; /* a file as /proc/kallsyms; NULL: what the recording says */
-	const char *unwinder; /* unwinder for copies of stacks: a name or "none"; NULL: the best */
+	const char *kallsyms; /* a file in the format of /proc/kallsyms; NULL: the recording's */
+	const char *unwinder; /* unwinder for stack copies: a name or "none"; NULL: the best */
 };
 
 #ifdef __cplusplus

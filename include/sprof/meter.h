@@ -35,7 +35,7 @@ struct sp_meter;
 enum sp_meter_target {
 	SP_METER_SELF,   /* the calling thread */
 	SP_METER_TASK,   /* the thread `tid` */
-	SP_METER_CPU,    /* everything on `cpu` */
+	SP_METER_CPU,    /* all tasks on `cpu` */
 	SP_METER_CGROUP, /* the tasks of a control group on `cpu` */
 };
 
@@ -43,48 +43,55 @@ enum sp_meter_target {
 enum sp_meter_flag {
 	SP_METER_DISABLED = 1 << 0,       /* counts from sp_meter_enable() on, not at once */
 	SP_METER_ENABLE_ON_EXEC = 1 << 1,
-	SP_METER_INHERIT = 1 << 2,        /* children made later count too: no reading without system calls */
+	SP_METER_INHERIT = 1 << 2, /* count later children, too: reading takes a system call */
 	SP_METER_INHERIT_THREAD = 1 << 3, /* only new threads, not new processes (Linux 5.13) */
 	SP_METER_REMOVE_ON_EXEC = 1 << 4, /* Linux 5.13 */
 	SP_METER_ON_CPU = 1 << 5,         /* SELF and TASK: only while on `cpu` */
 	SP_METER_KEEP_ON_EXEC = 1 << 6,   /* without PERF_FLAG_FD_CLOEXEC */
-	SP_METER_APART = 1 << 7,          /* several events, but no group: each is counted when it can */
-	SP_METER_NO_GROUP = 1 << 8,       /* PERF_FLAG_FD_NO_GROUP: `leader` is for its ring alone */
+	/* Several events without a group: the kernel schedules each separately. */
+	SP_METER_APART = 1 << 7,
+	SP_METER_NO_GROUP = 1 << 8,       /* PERF_FLAG_FD_NO_GROUP: use only the ring of `leader` */
 	SP_METER_FD_OUTPUT = 1 << 9,      /* PERF_FLAG_FD_OUTPUT: into the ring of `leader` */
 	SP_METER_SYSCALLS = 1 << 10,      /* never read without a system call */
-	SP_METER_SIGTRAP = 1 << 11,       /* SIGTRAP to the task, in step with it; with REMOVE_ON_EXEC;
-					   * breakpoints: of x86 alone */
+	/* Synchronous SIGTRAP to the task; needs REMOVE_ON_EXEC; breakpoints: x86 only. */
+	SP_METER_SIGTRAP = 1 << 11,
 };
 
-/* All zero but `events` counts the calling thread, from now on. Borrowed until it is open. */
+/*
+ * Options. With `events` alone, the calling thread is counted from now on. Borrowed until
+ * sp_meter_open() returns.
+ */
 struct sp_meter_options {
 	size_t size;              /* sizeof of this struct */
 	const char *events;       /* syntax of `-e`; several events form one group, with or without {} */
-	const struct perf_event_attr *attr; /* instead of `events`: one event, as it is; size is set */
-	struct sp_attr_tail attr_tail;      /* with `attr`: what headers may have no fields for */
+	/* Replaces `events`: one event, used unchanged except for `size`. */
+	const struct perf_event_attr *attr;
+	struct sp_attr_tail attr_tail;      /* with `attr`: fields that older headers lack */
 	enum sp_meter_target target;
 	pid_t tid;
 	int32_t cpu;
-	const char *cgroup;       /* its path in the hierarchy, "/a/b" */
+	const char *cgroup;       /* path in the hierarchy, "/a/b" */
 	uint32_t flags;           /* SP_METER_* */
 	uint64_t read_format;     /* PERF_FORMAT_*; 0: all that this kernel has */
 	/*
-	 * To join its group as a member, or its ring; must stay open. Members join before the leader
-	 * is enabled, or kernels may count them only from the next context switch on.
+	 * Meter to join, as a member of its group or with its ring only; it must stay open. Members
+	 * must join before the leader is enabled. Otherwise kernels may count them only from the
+	 * next context switch on.
 	 */
 	struct sp_meter *leader;
 	/* Sampling: every `period` events, or `freq_hz` times a second. Both 0: count only. */
 	uint64_t period, freq_hz;
-	uint64_t sample_type;     /* PERF_SAMPLE_*, besides those that tell events apart */
+	uint64_t sample_type;     /* PERF_SAMPLE_*, in addition to ids of events */
 	uint32_t wakeup_events;   /* poll(2) and signals after N samples; 0: after each */
-	uint32_t wakeup_bytes;    /* or after so much in the ring */
-	uint32_t ring_bytes;      /* 2^n pages for samples; 0: one page if anything samples, else none */
+	uint32_t wakeup_bytes;    /* or after N bytes in the ring */
+	uint32_t ring_bytes; /* 2^n pages for samples; 0: one page if an event samples, else none */
 	uint64_t sig_data;        /* with SP_METER_SIGTRAP */
 };
 
 /*
- * Fails with cause and remedy; with SP_ERROR_UNSUPPORTED where this machine or kernel does not
- * have an event, SP_ERROR_PERMISSION where it is not allowed.
+ * Opens the events. *ret is freed by sp_meter_free(); `ctx` must outlive it. Fails with
+ * SP_ERROR_UNSUPPORTED if this machine or kernel does not have an event, with SP_ERROR_PERMISSION
+ * if it is not permitted; the error has cause and remedy.
  */
 SP_API struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_options *options,
 				      struct sp_meter **ret) SP_MUST_CHECK;
@@ -92,56 +99,59 @@ SP_API struct sp_error *sp_meter_open(struct sp_ctx *ctx, const struct sp_meter_
 /* Closes its events. NULL is allowed. */
 SP_API void sp_meter_free(struct sp_meter *meter);
 
-/* How many events there are; all that takes an index takes one below that. */
+/* Returns the number of events. Every index below must be less than it. */
 SP_API size_t sp_meter_count(const struct sp_meter *meter);
 
-/* "cycles:u", as it was typed; belongs to the meter. */
+/* Returns the name as in the options, such as "cycles:u"; it belongs to the meter. */
 SP_API const char *sp_meter_name(const struct sp_meter *meter, size_t index);
 
-/* Attributes as opened. */
+/* Returns the attributes as opened; they belong to the meter. */
 SP_API const struct perf_event_attr *sp_meter_attr(const struct sp_meter *meter, size_t index);
 
 /*
- * For poll(2), select(2) and epoll(7): readable when a sample has been taken, or as wakeup_* say;
- * POLLHUP when the task has ended or sp_meter_refresh() has counted down. Belongs to the meter.
+ * Returns a file descriptor for poll(2), select(2) and epoll(7); it belongs to the meter. It is
+ * readable after a sample, or as wakeup_events and wakeup_bytes state. POLLHUP: the task has ended,
+ * or the count of sp_meter_refresh() has reached 0.
  */
 SP_API int sp_meter_fd(const struct sp_meter *meter, size_t index);
 
 /* Result of a reading. Members without a bit in the read format are 0. */
 struct sp_count {
 	uint64_t value;
-	uint64_t enabled_ns, running_ns; /* PERF_FORMAT_TOTAL_TIME_*; of a group the same for all */
+	/* PERF_FORMAT_TOTAL_TIME_*; equal for all events of a group. */
+	uint64_t enabled_ns, running_ns;
 	uint64_t id;
 	uint64_t lost;                   /* samples; Linux 6.0 */
 };
 
-/* All events, of one moment if they are a group: counts[sp_meter_count()]. By a system call. */
+/* Reads all events by a system call, a group at one moment, into counts[sp_meter_count()]. */
 SP_API struct sp_error *sp_meter_read(struct sp_meter *meter, struct sp_count *counts) SP_MUST_CHECK;
 
 /*
- * One event, of the calling thread's own: value and times from the page that the kernel shares and
- * the processor's counter (x86's rdpmc, arm64's PMEVCNTR) where that is allowed, which takes some
- * ten ns; else false, and nothing is done: the event is software's or not on the CPU just now,
- * inherits, is another thread's, or /sys/devices/cpu/rdpmc or kernel.perf_user_access say no.
+ * Reads one event of the calling thread without a system call, in some ten ns: from the page that
+ * the kernel shares and the processor's counter (x86's rdpmc, arm64's PMEVCNTR). Returns false and
+ * leaves *ret unchanged if that is impossible: for software events, events that are not on the CPU
+ * now, inherited ones, those of other threads, or if /sys/devices/cpu/rdpmc or
+ * kernel.perf_user_access forbid it.
  */
 SP_API bool sp_meter_read_user(const struct sp_meter *meter, size_t index, struct sp_count *ret);
 
 /*
- * Begins and ends what is measured: counts[] are the differences, read without system calls where
- * that is possible for all. May be repeated; costs of reading are not taken off.
+ * Begin and end a measurement: counts[sp_meter_count()] are the differences, read without system
+ * calls if that works for all events. May be repeated. The cost of reading is not subtracted.
  */
 SP_API struct sp_error *sp_meter_begin(struct sp_meter *meter) SP_MUST_CHECK;
 SP_API struct sp_error *sp_meter_end(struct sp_meter *meter, struct sp_count *counts) SP_MUST_CHECK;
 
 /*
- * A count as it would be had the event run all the time that it was enabled. It is scaled up
- * where it took turns with others on the hardware.
+ * Returns the count scaled to the whole enabled time. It differs from `value` if the event shared
+ * the hardware with others (multiplexing).
  */
 SP_API double sp_count_scaled(const struct sp_count *count);
 
 /*
- * How sure a scaled count is: what was counted in each of several readings is added, and the
- * variance between them gives the interval (lib/count/estimate.h has the model). Zeroed: nothing.
+ * Uncertainty of a scaled count: sum of several readings. The variance between them gives the
+ * interval (lib/count/estimate.h has the model). A zeroed struct is empty.
  */
 struct sp_scaling {
 	struct sp_count sum;
@@ -152,33 +162,40 @@ struct sp_scaling {
 /* Adds the difference between two readings, from sp_meter_end(). */
 SP_API void sp_scaling_add(struct sp_scaling *scaling, const struct sp_count *difference);
 
-/* The scaled count, and its 95 % interval; false where that is not known: fewer than two readings. */
+/* Sets the scaled count and its 95 % interval; returns false with fewer than two readings. */
 SP_API bool sp_scaling_interval(const struct sp_scaling *scaling, double *value_ret, double *low_ret,
 				double *high_ret);
 
-/* Instead of an index: the whole group, by PERF_IOC_FLAG_GROUP (of events apart: each). */
+/* Index of the whole group, by PERF_IOC_FLAG_GROUP (with SP_METER_APART: each event). */
 #define SP_METER_GROUP ((size_t)-1)
 
-/* Counts; counts no more. */
+/* Start and stop counting. */
 SP_API struct sp_error *sp_meter_enable(struct sp_meter *meter, size_t index) SP_MUST_CHECK;
 SP_API struct sp_error *sp_meter_disable(struct sp_meter *meter, size_t index) SP_MUST_CHECK;
 
-/* Sets the count to 0; times go on. */
+/* Sets the count to 0; times are not reset. */
 SP_API struct sp_error *sp_meter_reset(struct sp_meter *meter, size_t index) SP_MUST_CHECK;
 
-/* Enables for `count` more samples: then it is disabled, and polling its fd tells POLLHUP. */
+/*
+ * Enables the event for `count` more samples. Then it is disabled, and its descriptor has POLLHUP.
+ */
 SP_API struct sp_error *sp_meter_refresh(struct sp_meter *meter, size_t index,
 					 uint32_t count) SP_MUST_CHECK;
 
-/* Another period, or frequency if the event has one; from the next overflow on. */
+/* Sets the period, or the frequency in Hz if the event has one; valid from the next overflow on. */
 SP_API struct sp_error *sp_meter_set_period(struct sp_meter *meter, size_t index,
 					    uint64_t period) SP_MUST_CHECK;
 
-/* Samples go to the ring of another meter's event, on the same CPU or task; NULL: nowhere. */
+/*
+ * Redirects samples to the ring of another meter's event on the same CPU or task; NULL: discards
+ * them.
+ */
 SP_API struct sp_error *sp_meter_set_output(struct sp_meter *meter, size_t index,
 					    struct sp_meter *output) SP_MUST_CHECK;
 
-/* "common_pid != 7" of tracepoints, "filter 0x1000/0x100@/bin/true" of address filters. */
+/*
+ * Sets a filter: "common_pid != 7" for tracepoints, "filter 0x1000/0x100@/bin/true" for addresses.
+ */
 SP_API struct sp_error *sp_meter_set_filter(struct sp_meter *meter, size_t index,
 					    const char *filter) SP_MUST_CHECK;
 
@@ -190,48 +207,52 @@ SP_API struct sp_error *sp_meter_id(const struct sp_meter *meter, size_t index,
 SP_API struct sp_error *sp_meter_set_bpf(struct sp_meter *meter, size_t index,
 					 int program_fd) SP_MUST_CHECK;
 
-/* The programs that are attached to a tracepoint: up to `capacity`; *count_ret may be more. */
+/*
+ * Sets ids[] to the BPF programs attached to a tracepoint, at most `capacity`. *count_ret is their
+ * number, which may be larger.
+ */
 SP_API struct sp_error *sp_meter_query_bpf(const struct sp_meter *meter, size_t index,
 					   uint32_t *ids, uint32_t capacity,
 					   uint32_t *count_ret) SP_MUST_CHECK;
 
-/* Nothing is written to the ring, and samples are lost, until it is resumed. */
+/* Pauses or resumes output to the ring; samples are lost while it is paused. */
 SP_API struct sp_error *sp_meter_pause_output(struct sp_meter *meter, size_t index,
 					      bool pause) SP_MUST_CHECK;
 
-/* Moves a breakpoint: other attributes must stay as they are (Linux 4.17). */
+/* Moves a breakpoint; other attributes must not change (Linux 4.17). */
 SP_API struct sp_error *sp_meter_modify(struct sp_meter *meter, size_t index,
 					const struct perf_event_attr *attr) SP_MUST_CHECK;
 
-/* prctl(2): disables and enables all events that the calling thread has made. */
+/* Disable and enable all events that the calling thread has opened, by prctl(2). */
 SP_API struct sp_error *sp_meter_disable_all(void) SP_MUST_CHECK;
 SP_API struct sp_error *sp_meter_enable_all(void) SP_MUST_CHECK;
 
 /*
- * Signal `signal_number` (SIGIO, or a real-time signal to have its siginfo: si_fd, and si_code
- * POLL_IN or POLL_HUP) goes to thread `tid` (0: the caller) when the fd would be readable. 0: no more.
+ * Sends `signal_number` to thread `tid` (0: the caller) when the descriptor becomes readable.
+ * Real-time signals, unlike SIGIO, have siginfo: si_fd, and si_code POLL_IN or POLL_HUP. 0: no
+ * signal.
  */
 SP_API struct sp_error *sp_meter_set_signal(struct sp_meter *meter, size_t index, int signal_number,
 					    pid_t tid) SP_MUST_CHECK;
 
 /* Contents of siginfo_t for SIGTRAP of SP_METER_SIGTRAP; older headers have no names for them. */
 struct sp_trap {
-	uint64_t address; /* si_addr: of the breakpoint's access, or the instruction */
-	uint64_t data;    /* si_perf_data: what sig_data was */
+	uint64_t address; /* si_addr: address of the breakpoint's access, or of the instruction */
+	uint64_t data;    /* si_perf_data: sp_meter_options.sig_data */
 	uint32_t type;    /* si_perf_type: the event's PERF_TYPE_* */
-	bool async;       /* si_perf_flags: the signal was late, the task had been interrupted meanwhile */
+	bool async;       /* si_perf_flags: late signal, after an interruption of the task */
 };
 
-/* `siginfo` is a siginfo_t's address. False: it is another trap. May be called in signal handlers. */
+/* Decodes a siginfo_t. Returns false for other traps. Signal handlers may call it. */
 SP_API bool sp_trap_decode(const void *siginfo, struct sp_trap *ret);
 
 /*
- * The next sample or other record of the meter's ring; *ret is NULL when there is no more. It
- * belongs to the meter and is valid until the next call. SP_RECORD_LOST tells of losses.
+ * Reads the next record of the meter's ring; *ret is NULL if there is none. It belongs to the meter
+ * and is valid until the next call. SP_RECORD_LOST has the number of lost samples.
  */
 SP_API struct sp_error *sp_meter_next(struct sp_meter *meter, const struct sp_record **ret) SP_MUST_CHECK;
 
-/* The page that the kernel shares with the event's owner, all fields of one moment. */
+/* Copy of the page that the kernel shares with the event's owner; all fields are of one moment. */
 struct sp_meter_page {
 	uint32_t version, compat_version, lock, index;
 	int64_t offset;
@@ -248,10 +269,13 @@ struct sp_meter_page {
 	uint64_t aux_head, aux_tail, aux_offset, aux_size;
 };
 
-/* False where the page is not mapped: of members of rings of others, of inherited events. */
+/*
+ * Returns false if the page is not mapped: for members that use another ring, and for inherited
+ * events.
+ */
 SP_API bool sp_meter_read_page(const struct sp_meter *meter, size_t index, struct sp_meter_page *ret);
 
-/* How the processor's time stamps and the kernel's clock belong together. */
+/* Conversion between the processor's time stamps and the kernel's clock. */
 struct sp_clock {
 	uint64_t zero, cycles, mask; /* time_zero, time_cycles, time_mask */
 	uint32_t mult;
@@ -260,15 +284,15 @@ struct sp_clock {
 };
 
 /*
- * From the meter's page; false where the kernel does not say (cap_user_time_zero): no
+ * Reads the conversion from the meter's page; false without cap_user_time_zero: there is no
  * invariant TSC. Nanoseconds are those of samples without use_clockid (sched_clock).
  */
 SP_API bool sp_meter_clock(const struct sp_meter *meter, struct sp_clock *ret);
 
-/* The processor's time stamp: TSC of x86, CNTVCT of arm64; false on others. */
+/* Reads the processor's time stamp: TSC of x86, CNTVCT of arm64; false on others. */
 SP_API bool sp_clock_read(uint64_t *cycles_ret);
 
-/* A time stamp in ns, and back; off by one cycle at most. */
+/* Convert a time stamp to ns, and ns to a time stamp; the error is at most one cycle. */
 SP_API uint64_t sp_clock_to_ns(const struct sp_clock *clock, uint64_t cycles);
 SP_API uint64_t sp_clock_to_cycles(const struct sp_clock *clock, uint64_t ns);
 

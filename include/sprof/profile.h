@@ -20,7 +20,7 @@ enum sp_key {
 	SP_KEY_CPU,
 	SP_KEY_DSO,
 	SP_KEY_SYMBOL,   /* the symbol table's function, which contains inlined functions */
-	SP_KEY_FUNCTION, /* the innermost one: inlined functions are apart */
+	SP_KEY_FUNCTION, /* the innermost function; inlined functions are separate */
 	SP_KEY_SRCFILE,
 	SP_KEY_SRCLINE,
 	SP_KEY_EVENT,
@@ -35,7 +35,7 @@ enum sp_key {
 	SP_KEY_ADDR_FROM,
 	SP_KEY_ADDR_TO,
 	SP_KEY_MISPREDICT,  /* "Y", "N" */
-	SP_KEY_CYCLES,      /* since the branch before */
+	SP_KEY_CYCLES,      /* since the previous branch */
 	SP_KEY_IN_TX,       /* "T", "." */
 	SP_KEY_ABORT,       /* "A", "." */
 	SP_KEY_BRANCH_TYPE, /* "CALL", "COND", … */
@@ -161,7 +161,7 @@ struct sp_value {
 /* Longest code of one instruction that is kept, in bytes. */
 #define SP_CODE_MAX 16
 
-/* A sampled instruction, or one after which a caller goes on. */
+/* A sampled instruction, or the one that a caller returns to. */
 struct sp_instruction {
 	uint64_t offset;    /* in its file */
 	const char *symbol; /* symbol table's function; NULL: unknown */
@@ -200,14 +200,17 @@ struct sp_row {
 	const struct sp_times *self_times, *total_times; /* parts of self and total; NULL in SP_MODE_CPU */
 };
 
-/* The row's value of a key from SP_KEY_FIRST_VALUE on; NULL if that was not asked for. */
+/*
+ * Returns the row's value of a key from SP_KEY_FIRST_VALUE on; NULL if the key was not requested.
+ * It belongs to the row.
+ */
 SP_API const struct sp_value *sp_row_value(const struct sp_row *row, enum sp_key key);
 
-/* One event's weight by another's, as instructions by cycles; with its 95 % interval. */
+/* Ratio of two events' weights, such as instructions per cycle, with its 95 % interval. */
 struct sp_ratio {
 	double value, low, high;
-	bool known;   /* there is something to divide by */
-	bool bounded; /* low and high are known: there are samples enough to see how it varies */
+	bool known;   /* the denominator is not 0 */
+	bool bounded; /* low and high are known: the samples suffice to estimate the variance */
 };
 
 /* Kind of a ratio: two events of a group, by their index in it. */
@@ -235,32 +238,32 @@ struct sp_group {
 	size_t row_count;
 };
 
-/* How a stack ended. */
+/* End of a stack. */
 enum sp_stack_end {
 	SP_STACK_COMPLETE,       /* reaches the thread's start */
-	SP_STACK_TRUNCATED,      /* before that; of an unwound one: what was copied was too short */
+	SP_STACK_TRUNCATED,      /* not complete; unwound stacks: the stack copy was too short */
 	SP_STACK_NO_UNWIND_INFO,
 	SP_STACK_BAD_MEMORY,
 	SP_STACK_DEPTH_LIMIT,
-	SP_STACK_SKIPPED,        /* the recorder, under pressure, left the user's part out */
-	SP_STACK_SWITCHED,       /* a signal is handled on another stack, and what it interrupted
-				  * was not copied */
-	SP_STACK_NONE,           /* there was none */
-	SP_STACK_DEFERRED,       /* the user's part was to come in a record that is not there */
+	SP_STACK_SKIPPED,        /* the recorder had no time for the user part */
+	/* A signal handler runs on another stack; the interrupted stack was not copied. */
+	SP_STACK_SWITCHED,
+	SP_STACK_NONE,           /* no stack was recorded */
+	SP_STACK_DEFERRED,       /* the record with the user part is missing */
 	SP_STACK_INVALID_ADDRESS, /* no code is mapped at the next address */
 	SP_STACK_END_COUNT,
 };
 
 /*
- * A node is a function, a command (tree_comms), or stands where callers are missing: then
- * its name says why, `truncated` is true and `dso` is NULL. What is below it (in a tree of
- * callees: above it) was called by what is not known.
+ * A node of the call tree: a function, a command (sp_analysis_tree.comms), or a mark of missing
+ * callers. A mark has the cause as its name, `truncated` is true and `dso` NULL; nodes below it
+ * (above it in a tree of callees) have unknown callers.
  */
 struct sp_tree_node {
 	const char *symbol, *function; /* one of them (by `inlines` of the options), the other is NULL */
 	const char *dso, *dso_path, *build_id; /* same as in struct sp_row */
 	bool symbol_known, from_cfi;
-	bool inlined; /* into what called it */
+	bool inlined; /* inlined into its caller */
 	uint64_t address; /* same as in struct sp_row */
 	enum sp_level level;
 	struct sp_weight self, total;
@@ -279,7 +282,7 @@ struct sp_tree_node {
 	enum sp_state state;
 };
 
-/* Samples by how their call chain ended; all in `none` where none was recorded. */
+/* Number of samples by the end of their call chain; all in `none` if none was recorded. */
 struct sp_stack_ends {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, switched,
 		none, deferred, invalid_address;
@@ -291,9 +294,9 @@ struct sp_stack_ends {
  */
 struct sp_unsampled {
 	const char *comm;    /* name at the end of the task */
-	uint64_t tasks;      /* made while it was recorded; by READ records: that have counted */
+	uint64_t tasks; /* created while recording; with READ records: tasks that have counted */
 	uint64_t unsampled;  /* tasks without a sample */
-	uint64_t lasted_ns;  /* how long those were there, in all; 0: not known */
+	uint64_t lasted_ns;  /* sum of their lifetimes; 0: unknown */
 	uint64_t weight;     /* CPU time, in the samples' unit if exact, else an upper bound in ns */
 	bool exact;
 };
@@ -304,7 +307,7 @@ struct sp_profile {
 	uint64_t samples, weight; /* sums of the whole recording, before filters */
 	uint64_t shown_samples, shown_weight; /* after filters */
 	uint64_t lost;            /* lost samples; CPU-wide: including other tasks' samples */
-	uint64_t lost_own;        /* lost samples that, as the recorder judged, belong to the target */
+	uint64_t lost_own; /* lost samples that belong to the target, by the recorder's estimate */
 	uint64_t throttled_count, throttled_ns;
 	/*
 	 * Weight that lost samples, throttling and tasks without a sample may stand for. A row may lack
@@ -324,7 +327,7 @@ struct sp_profile {
 	/* Stacks with a frame unwound by frame pointer, without unwind information. */
 	uint64_t guessed;
 	uint64_t system_stack; /* complete stacks to which Go's runtime changed from a goroutine's */
-	/* Heaviest first; none where all have samples, or whole CPUs were sampled. */
+	/* Heaviest first; none if all tasks have samples, or events were CPU-wide. */
 	const struct sp_unsampled *unsampled;
 	size_t unsampled_count;
 	const struct sp_row *rows; /* heaviest total first with children, unless order_by_self; else self */
@@ -336,8 +339,8 @@ struct sp_profile {
 	uint64_t idle_threads, idle_ns; /* threads, and their time, that are left out of the profile, because
 					 * they only waited at one place (sp_analysis_samples.all_threads) */
 	/*
-	 * Its children are the outermost callers (or the innermost callees, or the
-	 * commands); its own total is all that the filters let pass. NULL without a tree.
+	 * Root: its children are the outermost callers (or the innermost callees, or the commands).
+	 * Its total is the weight after filters. NULL without a tree.
 	 */
 	const struct sp_tree_node *tree;
 };

@@ -13,61 +13,59 @@ extern "C" {
 struct sp_reader;
 
 /*
- * Opens a perf.data file, a stream in perf's pipe format ("-" is standard input),
- * or a directory of perf record --threads, in either byte order. What cannot be
- * read where it lies (a pipe, compressed records, a directory's files) is copied to
- * an unlinked file in $TMPDIR or /tmp. A damaged or truncated file opens as long as
- * its events can be read: what is wrong is then in sp_reader_damage(). Fails with
- * SP_ERROR_NOT_FOUND, SP_ERROR_PERMISSION, SP_ERROR_FORMAT (naming the offset),
- * SP_ERROR_LIMIT (no room for the copy) or SP_ERROR_UNSUPPORTED (naming what this
- * build cannot read).
+ * Opens a perf.data file, a stream in perf's pipe format ("-" is standard input), or a directory of
+ * perf record --threads, in either byte order. Pipes, compressed records and a directory's files
+ * are first copied to an unlinked file in $TMPDIR or /tmp. A damaged or truncated file opens if its
+ * events can be read; sp_reader_damage() lists the damage. sp_reader_free() frees *ret; `ctx` must
+ * outlive it. Fails with SP_ERROR_NOT_FOUND, SP_ERROR_PERMISSION, SP_ERROR_FORMAT (with the
+ * offset), SP_ERROR_LIMIT (no space for the copy) or SP_ERROR_UNSUPPORTED (names the missing
+ * feature of this build).
  */
 SP_API struct sp_error *sp_reader_open(struct sp_ctx *ctx, const char *path,
 				       struct sp_reader **ret) SP_MUST_CHECK;
 
 /*
- * The same of an open file, such as a memfd that a recorder wrote. `name` stands for its path, in
- * messages and sp_file_info.path. The descriptor is duplicated and may be closed. What is not a
- * regular file is read to its end.
+ * Opens an open file, such as a memfd that a recorder wrote. `name` replaces its path in messages
+ * and sp_file_info.path. The descriptor is duplicated and may be closed. Other than regular files
+ * are read to their end.
  */
 SP_API struct sp_error *sp_reader_open_fd(struct sp_ctx *ctx, int fd, const char *name,
 					  struct sp_reader **ret) SP_MUST_CHECK;
 
-/* The same of bytes in memory, which are copied. */
+/* Opens `size` bytes in memory, which are copied. */
 SP_API struct sp_error *sp_reader_open_memory(struct sp_ctx *ctx, const void *bytes, size_t size,
 					      const char *name,
 					      struct sp_reader **ret) SP_MUST_CHECK;
 SP_API void sp_reader_free(struct sp_reader *reader);
 
 /*
- * The next record in file order; *ret is NULL at the end. It is valid until the
- * next call. Fails with SP_ERROR_FORMAT where the data is damaged, or SP_ERROR_OS
- * where it cannot be read; calling again then resumes at the next readable record,
- * if any.
+ * Reads the next record in file order; *ret is NULL at the end. It is valid until the next call.
+ * Fails with SP_ERROR_FORMAT if the data is damaged, or SP_ERROR_OS if it cannot be read. The next
+ * call then resumes at the next readable record, if any.
  */
 SP_API struct sp_error *sp_reader_next(struct sp_reader *reader,
 				       const struct sp_record **ret) SP_MUST_CHECK;
 
-/* The next sp_reader_next() gives the first record again. */
+/* Makes sp_reader_next() return the first record again. */
 SP_API void sp_reader_rewind(struct sp_reader *reader);
 
 /* An event of the recording; belongs to the reader. */
 struct sp_event {
 	const char *name; /* "cpu-clock", "cycles:u", … */
-	struct perf_event_attr attr; /* in host order; what is behind the file's attr.size is 0 */
+	struct perf_event_attr attr; /* in host order; bytes after the file's attr.size are 0 */
 	const uint64_t *ids;
 	size_t id_count;
 	struct sp_attr_tail tail;
 };
 
-/* The events, in the file's order. In a pipe they are all known once it is open. */
+/*
+ * Events, in the file's order; they belong to the reader. A pipe's events are complete once it is
+ * open.
+ */
 SP_API size_t sp_reader_event_count(const struct sp_reader *reader);
 SP_API const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t index);
 
-/*
- * A place that could not be read. The offset is that of the file, or, where `what`
- * says so, of its inflated data.
- */
+/* A damaged place. The offset is the file's, or, if `what` states so, that of its inflated data. */
 struct sp_damage {
 	uint64_t offset;
 	const char *what;
@@ -102,7 +100,8 @@ struct sp_file_info {
 	enum sp_reader_mode mode;
 	bool big_endian;
 	bool compressed;
-	bool unfinished; /* its recorder was killed, had no room to end it, or is still at work */
+	/* The recorder was killed, had no space to finish it, or is still recording. */
+	bool unfinished;
 	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
 	uint32_t cpus_available, cpus_online;
 	uint64_t total_memory_kb;
@@ -118,14 +117,17 @@ struct sp_file_info {
 	size_t build_id_count;
 };
 
-/* Never NULL. */
+/* Returns the header's contents; never NULL. */
 SP_API const struct sp_file_info *sp_reader_info(const struct sp_reader *reader);
 
-/* The payload of feature `bit` (HEADER_* of perf); size 0 where absent or empty. */
+/*
+ * Returns the payload of feature `bit` (perf's HEADER_*); size 0 if absent or empty. It belongs to
+ * the reader.
+ */
 SP_API struct sp_bytes sp_reader_feature(const struct sp_reader *reader, unsigned int bit);
 SP_API bool sp_reader_has_feature(const struct sp_reader *reader, unsigned int bit);
 
-/* The damage found so far: complete after the last record was read. */
+/* Damage found so far; complete after the last record was read. */
 SP_API size_t sp_reader_damage_count(const struct sp_reader *reader);
 SP_API const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, size_t index);
 
@@ -136,8 +138,8 @@ SP_API const struct sp_damage *sp_reader_damage(const struct sp_reader *reader, 
 SP_API const char *sp_reader_unfinished(const struct sp_reader *reader);
 
 /*
- * The time of the last record of the data that has one, in ns; 0: none has, or it cannot be read.
- * Of an unfinished recording that is about when its recorder was killed.
+ * Returns the time of the last record that has one, in ns; 0: none has, or it cannot be read. In an
+ * unfinished recording, it is about the time at which its recorder was killed.
  */
 SP_API uint64_t sp_reader_last_ns(struct sp_reader *reader);
 

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* perf's own record types, behind the kernel's (PERF_RECORD_*). */
+/* perf's own record types, after the kernel's (PERF_RECORD_*). */
 enum sp_user_record {
 	SP_RECORD_HEADER_ATTR = 64,
 	SP_RECORD_HEADER_EVENT_TYPE,
@@ -60,7 +60,10 @@ SP_API const char *sp_record_type_name(uint32_t type);
 /* A frame was unwound by frame pointer, without unwind information. */
 #define SP_MISC_GUESSED (1 << 8)
 
-/* Complete, on a stack of its own: Go's runtime changed to it from a goroutine's, which was not copied. */
+/*
+ * Complete, on the thread's own stack: Go's runtime changed to it from a goroutine's stack, which
+ * was not copied.
+ */
 #define SP_MISC_SYSTEM_STACK (1 << 9)
 
 /* Facts about samples of the event offcpu-time, in no SP_MISC_STACK mask: */
@@ -72,14 +75,15 @@ SP_API const char *sp_record_type_name(uint32_t type);
 	 SP_MISC_SYSTEM_STACK)
 
 enum sp_misc_end {
-	SP_MISC_END_UNKNOWN, /* it was not unwound, or by the kernel */
+	SP_MISC_END_UNKNOWN, /* not unwound, or unwound by the kernel */
 	SP_MISC_END_COMPLETE,
-	SP_MISC_END_TRUNCATED, /* the copy of the stack was too short */
+	SP_MISC_END_TRUNCATED, /* the stack copy was too short */
 	SP_MISC_END_NO_UNWIND_INFO,
 	SP_MISC_END_BAD_MEMORY,
 	SP_MISC_END_DEPTH_LIMIT,
-	SP_MISC_END_SKIPPED, /* under pressure: the user's part was left out */
-	SP_MISC_END_SWITCHED, /* a signal is handled on another stack: the one before was not copied */
+	SP_MISC_END_SKIPPED, /* the recorder had no time for the user part */
+	/* A signal handler runs on another stack; the interrupted one was not copied. */
+	SP_MISC_END_SWITCHED,
 };
 
 /* Task, time, CPU and id of a record. Fields without their bit in `present` are 0. */
