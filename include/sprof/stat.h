@@ -53,9 +53,12 @@ struct sp_stat_target {
 	struct sp_number_list pids, tids;
 	bool system_wide;
 	const char *cpus;           /* count only these CPUs, "0-3,5" */
-	/* Control groups, on whole CPUs: the n-th event counts the n-th group (the last: the rest). */
+	/*
+	 * Control groups, counted CPU-wide: event n counts in group n (the last group: all further
+	 * events).
+	 */
 	struct sp_string_list cgroups;
-	bool each_cgroup;           /* instead: all events for each group */
+	bool each_cgroup;           /* count all events in each group */
 	enum sp_choice inherit;     /* count new threads and children, too */
 };
 
@@ -85,40 +88,43 @@ struct sp_stat_options {
 };
 
 /*
- * Opens the events, and makes the command's process, which waits. Events that this machine or
- * kernel does not have are no failure: they are rows that are not supported. Without the right
- * to count the kernel, user space alone is counted, and the names end in ":u". Fails with cause
- * and remedy.
+ * Opens the events, and forks the command's process, which waits for the start. Events that this
+ * machine or kernel lacks are no failure: their rows are not supported. Without the right to count
+ * in the kernel, only user space is counted, and names end in ":u". sp_stat_free() frees *ret.
+ * Errors have cause and remedy.
  */
 SP_API struct sp_error *sp_stat_new(struct sp_ctx *ctx, const struct sp_stat_options *options,
 				    struct sp_stat **ret) SP_MUST_CHECK;
 
-/* Closes all events. A command that waits still is killed. NULL is allowed. */
+/* Closes all events. Kills a command that was not started. NULL is allowed. */
 SP_API void sp_stat_free(struct sp_stat *stat);
 
 /*
- * Begins: counts from here on (unless `disabled`), and lets the command go. Fails with
- * SP_ERROR_NOT_FOUND or SP_ERROR_PERMISSION where that cannot be executed.
+ * Starts counting (unless `disabled`), and executes the command. Fails with SP_ERROR_NOT_FOUND or
+ * SP_ERROR_PERMISSION if it cannot be executed.
  */
 SP_API struct sp_error *sp_stat_start(struct sp_stat *stat) SP_MUST_CHECK;
 
-/* Counts, or counts no more: of all events at once. May be repeated. */
+/* Enable and disable all events. May be repeated. */
 SP_API struct sp_error *sp_stat_enable(struct sp_stat *stat) SP_MUST_CHECK;
 SP_API struct sp_error *sp_stat_disable(struct sp_stat *stat) SP_MUST_CHECK;
 
-/* Readable once the command has ended; -1: there is none, or this kernel cannot tell (5.3). */
+/*
+ * Returns a file descriptor that is readable after the command's end; -1: there is none, or the
+ * kernel lacks pidfds (5.3). It belongs to the stat.
+ */
 SP_API int sp_stat_fd(const struct sp_stat *stat);
 
-/* The command's process; 0 without one, or once it has been reaped. */
+/* Returns the command's process; 0: no command, or it has been reaped. */
 SP_API pid_t sp_stat_pid(const struct sp_stat *stat);
 
-/* Whether all that is counted has ended; of CPUs: never. */
+/* Returns whether all of pids and tids have ended; false if there are none. */
 SP_API bool sp_stat_targets_gone(const struct sp_stat *stat);
 
 /*
- * How often sp_stat_read() is of use between: where events may take turns on the hardware, how
- * much their rate varies from reading to reading is how sure a scaled count can be; and where CPUs
- * may go offline, which takes them their counters. 0: not at all.
+ * Returns the useful interval of sp_stat_read() in ms. If events are multiplexed, the variation of
+ * their rate between readings gives the interval of a scaled count. If CPUs may go offline, counts
+ * since the last reading are lost. 0: no readings in between are needed.
  */
 SP_API uint32_t sp_stat_period_ms(const struct sp_stat *stat);
 
@@ -128,23 +134,23 @@ SP_API struct sp_error *sp_stat_read(struct sp_stat *stat) SP_MUST_CHECK;
 /* Starts SP_STAT_SINCE_MARK at the last reading. */
 SP_API void sp_stat_mark(struct sp_stat *stat);
 
-/* Reads for the last time and counts no more; whether or not the command has ended. */
+/* Reads a last time and disables all events, whether or not the command has ended. */
 SP_API struct sp_error *sp_stat_stop(struct sp_stat *stat) SP_MUST_CHECK;
 
 /*
- * Waits for the command's end and gives its status as waitpid(2) does. With `wait` false, and
- * it still running: *ended_ret is false.
+ * Waits for the command's end and returns its status as waitpid(2) does. If `wait` is false and the
+ * command runs, *ended_ret is false.
  */
 SP_API struct sp_error *sp_stat_wait(struct sp_stat *stat, bool wait, bool *ended_ret,
 				     int *status_ret) SP_MUST_CHECK;
 
 /*
- * Time from the start (the first sp_stat_enable(), if it was to wait for that) to now, or to the
- * command's end or the stop, whichever came first.
+ * Returns the time from the start (with `disabled`: from the first sp_stat_enable()) to now, the
+ * command's end or the stop, whichever is first.
  */
 SP_API uint64_t sp_stat_elapsed_ns(const struct sp_stat *stat);
 
-/* The same of when the counters were read last: when an interval ended. */
+/* Returns the time from the start to the last reading: the end of an interval. */
 SP_API uint64_t sp_stat_read_ns(const struct sp_stat *stat);
 
 /*
@@ -163,7 +169,7 @@ struct sp_stat_event {
 	size_t leader;      /* index of its group's first event; its own if it is alone */
 	uint32_t type;      /* PERF_TYPE_* */
 	uint64_t config;
-	uint32_t modes;     /* SP_STAT_NO_*: what is left out */
+	uint32_t modes;     /* SP_STAT_NO_*: excluded modes */
 	bool supported;     /* false: this machine or kernel does not have it, see `why` */
 	const char *why;    /* or NULL */
 };
@@ -178,7 +184,7 @@ struct sp_stat_event {
 /* The events, in their order; belongs to the stat. */
 SP_API const struct sp_stat_event *sp_stat_events(const struct sp_stat *stat, size_t *count_ret);
 
-/* Target of a row, by the aggregate; -1 for members it does not have. */
+/* Place of a row, by the aggregation; members that it does not have are -1. */
 struct sp_stat_place {
 	int32_t cpu, core, cluster, cache, cache_level, die, socket, node;
 	int32_t tid;
@@ -190,11 +196,11 @@ SP_API const struct sp_stat_place *sp_stat_places(const struct sp_stat *stat, si
 
 enum sp_stat_span { SP_STAT_SINCE_START, SP_STAT_SINCE_MARK };
 
-/* The count of one event at one place. */
+/* Count of one event at one place. */
 struct sp_stat_row {
-	bool counted;     /* false: it never ran, all below is 0 */
+	bool counted;     /* false: it never ran, and all members below are 0 */
 	uint32_t members; /* CPUs that belong to the place */
-	double value;     /* the count, scaled up where the event ran part of the time */
+	double value;     /* count, scaled up if the event ran part of the time */
 	uint64_t raw;     /* unscaled count */
 	uint64_t enabled_ns, running_ns; /* sums over all members */
 	/*
@@ -203,7 +209,7 @@ struct sp_stat_row {
 	 */
 	bool interval_known;
 	double low, high;
-	uint32_t observations; /* readings the interval is made of */
+	uint32_t observations; /* number of readings that the interval is computed from */
 	double error;          /* standard error of value, 0 unless interval_known */
 };
 
@@ -230,7 +236,7 @@ enum sp_stat_step {
 	SP_STAT_STEP_LAST,
 };
 
-/* Reads to the end of the next round, in the place of sp_stat_read(). */
+/* Reads a file's counts to the end of the next round; replaces sp_stat_read(). */
 SP_API struct sp_error *sp_stat_next_round(struct sp_stat *stat,
 					   enum sp_stat_step *ret) SP_MUST_CHECK;
 
@@ -244,12 +250,12 @@ SP_API const char *sp_stat_note(const struct sp_stat *stat, size_t index);
 
 /* Metrics from several counts. */
 enum sp_stat_derived_kind {
-	SP_STAT_CPUS_UTILIZED,       /* CPU time a time */
-	SP_STAT_GHZ,                 /* cycles a ns of CPU time */
+	SP_STAT_CPUS_UTILIZED,       /* CPU time / elapsed time */
+	SP_STAT_GHZ,                 /* cycles / ns of CPU time */
 	SP_STAT_INSN_PER_CYCLE,
-	SP_STAT_STALLED_PER_INSN,    /* stalled cycles an instruction */
-	SP_STAT_FRONTEND_IDLE,       /* from here on per cent: of cycles */
-	SP_STAT_BACKEND_IDLE,
+	SP_STAT_STALLED_PER_INSN,    /* stalled cycles / instruction */
+	SP_STAT_FRONTEND_IDLE,       /* percent of cycles */
+	SP_STAT_BACKEND_IDLE,        /* percent of cycles */
 	SP_STAT_BRANCH_MISSES,       /* percent of all branches */
 	SP_STAT_CACHE_MISSES,        /* percent of all cache references */
 	SP_STAT_L1D_MISSES,          /* percent of all accesses to that cache */
@@ -257,12 +263,12 @@ enum sp_stat_derived_kind {
 	SP_STAT_DTLB_MISSES,
 	SP_STAT_ITLB_MISSES,
 	SP_STAT_LLC_MISSES,
-	SP_STAT_RATE,                /* the count a second of CPU time */
+	SP_STAT_RATE,                /* count / second of CPU time */
 };
 
 struct sp_stat_derived {
 	enum sp_stat_derived_kind kind;
-	bool known; /* false: the other part of it was not counted */
+	bool known; /* false: the other event was not counted */
 	double value;
 };
 
