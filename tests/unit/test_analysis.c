@@ -298,7 +298,7 @@ static void put_set_back(struct made *made)
 	sample_on(made, 1, after + 8 * s, 0x10020);
 }
 
-TEST(what_came_after_the_clock_was_set_back_is_of_later)
+TEST(records_after_a_clock_step_back_are_later)
 {
 	struct made made = {0};
 	put_set_back(&made);
@@ -324,7 +324,7 @@ TEST(times_of_other_clocks_are_left_alone)
 	made_deinit(&made);
 }
 
-TEST(what_guests_run_is_told_apart)
+TEST(guest_code_is_separate)
 {
 	struct made made = {0};
 	add_event(&made, "cpu-clock", BASIC);
@@ -827,7 +827,7 @@ static void lose(struct made *made, uint32_t type, uint64_t time_ns, uint32_t cp
 	put(made, 0, &record);
 }
 
-TEST(losses_are_told_with_their_place)
+TEST(losses_are_reported_with_their_place)
 {
 	struct made made = {0};
 	add_event(&made, "cpu-clock", BASIC);
@@ -1059,7 +1059,7 @@ static void is_unsampled(const struct sp_unsampled *of, const char *comm, uint64
 	ck_assert_int_eq(of->exact, exact);
 }
 
-TEST(short_lives_without_a_sample_are_told_by_program)
+TEST(short_tasks_without_a_sample_are_reported_by_program)
 {
 	struct made made = {0};
 	make_children(&made);
@@ -1164,7 +1164,7 @@ TEST(a_rate_in_step_with_timers_is_a_finding)
 	}
 }
 
-TEST(whole_cpus_miss_nobody)
+TEST(cpu_wide_events_miss_no_task)
 {
 	struct made made = {0};
 	make_children(&made);
@@ -1201,7 +1201,7 @@ TEST(notes_of_the_recorder_are_the_last_findings)
 	made_deinit(&made);
 }
 
-TEST(what_is_behind_damage_is_read)
+TEST(records_after_damage_are_read)
 {
 	struct made made = {0};
 	add_event(&made, "cpu-clock", BASIC);

@@ -111,7 +111,7 @@ TEST(a_snapshot_that_has_gone_round_is_all_of_it)
 	}
 }
 
-TEST(of_an_event_without_one_it_says_so)
+TEST(an_event_without_an_aux_area_is_reported)
 {
 	struct perf_event_mmap_page control = {0};
 	struct ring ring = {.page = &control, .size = SIZE};

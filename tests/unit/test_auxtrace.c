@@ -252,7 +252,7 @@ TEST(traces_are_not_compressed)
 #endif
 
 /* The kernel then stops tracing, and says so. */
-TEST(of_a_full_queue_nothing_is_taken)
+TEST(a_full_queue_accepts_nothing)
 {
 	const struct write_queue_options options = {.memory_bytes = 1 << 20};
 	static uint8_t area_memory[1 << 20];

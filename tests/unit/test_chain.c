@@ -145,7 +145,7 @@ TEST(how_a_stack_ended_is_part_of_its_chain)
 	ck_assert(!chain_is_end(CHAIN_GAP) && !chain_is_end(CHAIN_EXACT) && !chain_is_end(IN_USER));
 }
 
-TEST(where_frames_are_missing_is_kept)
+TEST(positions_of_missing_frames_are_kept)
 {
 	struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 1,
 					 CHAIN(KERNEL, 1, 2, USER, 10, 20, USER, USER, 30, 40));

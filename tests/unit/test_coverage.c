@@ -59,7 +59,7 @@ TEST(coverage_takes_a_birth_once)
 	coverage_deinit(&c);
 }
 
-TEST(coverage_keeps_what_was_opened_before_its_birth_was_told)
+TEST(coverage_keeps_tasks_opened_before_their_fork_record)
 {
 	struct coverage c = new_coverage();
 	ck_assert(coverage_add(&c, PID, 20, true));

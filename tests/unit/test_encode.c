@@ -304,7 +304,7 @@ TEST(records_of_perf_itself)
 	ENCODES_AS(&record, &full, header(67, 2, 40), first, text("EFGHIJKL"), text("MNOPQRST"), last);
 }
 
-TEST(what_does_not_fit_is_refused)
+TEST(records_that_do_not_fit_are_rejected)
 {
 	struct record_buffer buffer = {0};
 	const struct perf_event_attr chain = {.sample_type = PERF_SAMPLE_CALLCHAIN};

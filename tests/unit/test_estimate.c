@@ -37,7 +37,7 @@ TEST(means_know_their_error)
 	ck_assert_double_eq_tol(sp_stat_mean_interval(&mean), 4.30265 * sqrt(4.0 / 3), 1e-4);
 }
 
-TEST(what_ran_all_the_time_is_exact)
+TEST(a_count_that_ran_all_the_time_is_exact)
 {
 	struct observations observations = {0};
 	double variance = -1;

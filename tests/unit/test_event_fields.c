@@ -140,7 +140,7 @@ TEST(each_field_is_refused_by_the_release_before_it)
 	begins("config4", 7, 0, "-e PMU/config4=N/", "7.0");
 }
 
-TEST(of_several_the_newest_that_is_refused_alone_is_named)
+TEST(the_newest_field_that_is_rejected_alone_is_named)
 {
 	struct fake old = {.major = 5, .minor = 6};
 	struct long_attr whole = clock_attr();
@@ -185,7 +185,7 @@ TEST(a_kernel_can_be_built_without)
 	ck_assert_ptr_nonnull(strstr(sp_error_message(error), "CONFIG_CGROUP_PERF"));
 }
 
-TEST(what_is_forbidden_has_its_own_remedy)
+TEST(forbidden_fields_have_their_own_remedy)
 {
 	struct fake fake = {.major = 6, .minor = 1, .forbids = "namespaces"};
 	CLEANUP(cleanup_sp_error_free) struct sp_error *names = judge_field(&fake, "namespaces");

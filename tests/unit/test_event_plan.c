@@ -598,7 +598,7 @@ TEST(a_user_watches_memory_in_user_space)
 	one_note(watch, "sampling user code only");
 }
 
-TEST(who_asked_for_whole_cpus_is_named)
+TEST(the_option_that_requires_cpu_wide_events_is_named)
 {
 	struct fake fake = {.paranoid = 2};
 	PLAN *plan = NULL;

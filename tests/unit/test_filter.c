@@ -447,7 +447,7 @@ static struct sp_error *take_no_format(void *arg, const struct ring *ring,
 	return error_new(SP_ERROR_FORMAT, "no sample");
 }
 
-TEST(filter_counts_what_nobody_can_take_as_damaged)
+TEST(filter_counts_invalid_samples_as_damaged)
 {
 	struct fixture f;
 	fixture_init(&f, 4096, 0);

@@ -185,7 +185,7 @@ static size_t pack_noise(size_t wanted)
 	return size;
 }
 
-TEST(records_whose_size_wrapped_are_read)
+TEST(records_with_a_wrapped_size_are_read)
 {
 	for (size_t wanted = 65528 - 16; wanted < 200000; wanted += 44000) {
 		begin(false, false);
@@ -234,7 +234,7 @@ TEST(a_broken_frame_costs_itself)
 	sp_reader_free(reader);
 }
 
-TEST(what_is_missing_at_either_end_has_one_time)
+TEST(data_missing_at_either_end_has_one_time)
 {
 	for (uint64_t broken = 0; broken < 2; broken++) {
 		begin(false, false);

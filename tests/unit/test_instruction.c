@@ -73,7 +73,7 @@ static bool leaves(const char *code, size_t size)
 	return sp_instruction_leaves(EM_X86_64, (const uint8_t *)code, size);
 }
 
-TEST(what_does_not_go_on)
+TEST(instructions_that_do_not_continue)
 {
 	ck_assert(leaves("\xc3", 1));
 	ck_assert(leaves("\xf3\xc3", 2));

@@ -348,7 +348,7 @@ static void collapses(const char *calls, const char *wanted, const char *cycles_
 	ck_assert_str_eq(marks, cycles_wanted);
 }
 
-TEST(of_calls_that_repeat_one_round_is_left)
+TEST(repeated_calls_are_reduced_to_one_round)
 {
 	collapses("", "", "");
 	collapses("mfg", "mfg", "");

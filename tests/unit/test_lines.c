@@ -207,7 +207,7 @@ TEST(servers_are_asked_only_when_that_is_wanted)
 	expect_lines(&asked);
 }
 
-TEST(what_keeps_servers_from_being_asked_is_the_remedy)
+TEST(the_cause_of_missing_server_requests_is_the_remedy)
 {
 	RESOLVING r = {0};
 	static struct asked asked;

@@ -68,7 +68,7 @@ static void leads_nowhere(struct live *live, uint32_t pid, uint64_t time_ns, uin
 	ck_assert_ptr_null(live_locate(live, live_view(live, pid, time_ns), ip).module);
 }
 
-TEST(what_is_added_takes_effect_when_it_is_applied)
+TEST(added_records_take_effect_when_applied)
 {
 	struct live *live = live_or_fail();
 	add(live, mapping(10, 7, 0x1000, 0x1000, "/bin/old"));
@@ -139,7 +139,7 @@ TEST(each_program_of_a_process_has_a_space_of_its_own)
 	live_free(live);
 }
 
-TEST(what_comes_late_is_put_where_it_belongs)
+TEST(late_records_are_inserted_at_their_time)
 {
 	struct live *live = live_or_fail();
 	add(live, mapping(1, 1, 0x1000, 0x1000, "/bin/shell"));
@@ -158,7 +158,7 @@ TEST(what_comes_late_is_put_where_it_belongs)
 	live_free(live);
 }
 
-TEST(what_comes_too_late_does_not_undo_what_is_known)
+TEST(too_late_records_change_nothing)
 {
 	struct live *live = live_or_fail();
 	add(live, mapping(1, 1, 0x1000, 0x1000, "/bin/shell"));
@@ -395,7 +395,7 @@ TEST(a_main_thread_that_ended_before_is_not_counted)
 	live_free(live);
 }
 
-TEST(who_is_not_there_any_more_is_dropped)
+TEST(ended_processes_are_dropped)
 {
 	struct live *live = live_or_fail();
 	const uint32_t there[] = {1};

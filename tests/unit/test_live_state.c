@@ -210,7 +210,7 @@ static void run_history(uint64_t seed)
 	vec_deinit(&first);
 }
 
-TEST(what_is_cut_off_is_not_needed)
+TEST(expired_records_are_not_needed)
 {
 	for (uint64_t seed = 1; seed <= 12; seed++)
 		run_history(seed);

@@ -597,7 +597,7 @@ TEST(architectures_are_32_or_64_bit)
 	}
 }
 
-TEST(what_makes_no_sense_does_no_harm)
+TEST(contradicting_records_do_no_harm)
 {
 	struct machine *machine = machine_or_fail();
 	map(machine, 0, 1, 0x1000, 0, "/empty");

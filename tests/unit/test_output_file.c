@@ -163,7 +163,7 @@ TEST(a_temporary_file_in_use_is_not_removed)
 	output_close(&other);
 }
 
-TEST(what_cannot_be_published_leaves_all_as_it_was)
+TEST(a_failed_rename_changes_no_file)
 {
 	struct output output;
 	files_run("echo first >data; echo older >data.old");

@@ -84,7 +84,7 @@ static void all_is_aligned(const char *path)
 	free(bytes);
 }
 
-TEST(what_is_compressed_is_read_again)
+TEST(compressed_records_are_read_again)
 {
 	const struct writer_end end = {.first_sample_ns = 1000, .last_sample_ns = 2000};
 	const char *path = files_path("data");

@@ -118,7 +118,7 @@ TEST(short_time_stamps_wrap)
 	ck_assert_uint_eq(count.enabled_ns, 732);
 }
 
-TEST(what_is_not_allowed_is_not_read)
+TEST(forbidden_memory_is_not_read)
 {
 	struct sp_count count = {.value = 77};
 	struct machine machine = machine_make();

@@ -50,7 +50,7 @@ static bool put(struct pool *pool, size_t size, uint64_t time_ns)
 	return true;
 }
 
-TEST(what_goes_in_comes_out_in_order)
+TEST(records_come_out_in_order)
 {
 	for (size_t workers = 1; workers <= 4; workers += 3) {
 		struct job job = {.slow = true};
@@ -76,7 +76,7 @@ TEST(what_goes_in_comes_out_in_order)
 	}
 }
 
-TEST(who_fills_it_is_told_and_never_waits)
+TEST(the_producer_of_a_full_pool_is_notified_and_never_waits)
 {
 	struct job job = {0};
 	struct pool *pool = pool_or_fail(&job, 2, 4);
@@ -114,7 +114,7 @@ TEST(it_can_be_left_at_any_time)
 	}
 }
 
-TEST(what_a_rush_took_is_given_back_when_it_is_over)
+TEST(memory_of_a_burst_is_freed_after_it)
 {
 	struct job job = {0};
 	struct pool *pool = pool_or_fail(&job, 1, 40);
@@ -145,7 +145,7 @@ TEST(what_a_rush_took_is_given_back_when_it_is_over)
 }
 
 /* However small the pieces are in which it comes. */
-TEST(who_is_behind_gets_whole_chunks)
+TEST(a_late_worker_gets_whole_chunks)
 {
 	struct job job = {0};
 	struct pool *pool = pool_or_fail(&job, 1, 8);

@@ -108,7 +108,7 @@ TEST(sequences_end_at_nodes_that_spell_them)
 	}
 }
 
-TEST(what_is_like_nothing_else_costs_one_node)
+TEST(a_unique_sequence_costs_one_node)
 {
 	struct radix radix = {0};
 	uint64_t words[200];

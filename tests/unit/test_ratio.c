@@ -69,7 +69,7 @@ TEST(events_that_were_sampled_apart_say_less)
 	ck_assert_int_ge(count_hits(200, false), 990);
 }
 
-TEST(what_is_not_known_is_not_said)
+TEST(unknown_ratios_are_omitted)
 {
 	uint64_t none[REPLICATES] = {0}, one[REPLICATES] = {[3] = 10}, two[REPLICATES] = {10, 20};
 	ck_assert(!ratio_estimate(one, none).known);

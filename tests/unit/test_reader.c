@@ -338,7 +338,7 @@ TEST(a_file_cut_anywhere_says_so)
 	}
 }
 
-TEST(what_is_no_recording_is_refused)
+TEST(other_files_are_rejected)
 {
 	static struct bytes text;
 	text = (struct bytes){0};
@@ -510,7 +510,7 @@ TEST(a_record_that_says_to_be_longer_swallows_nothing)
 }
 
 /* Bytes that form no chain of records belong to a record of a later kernel. */
-TEST(what_is_behind_a_records_fields_may_be_anything)
+TEST(any_bytes_may_follow_a_records_fields)
 {
 	made_begin(&bytes, false);
 	for (uint64_t ip = 0; ip < 20; ip++) {
@@ -536,7 +536,7 @@ TEST(what_is_behind_a_records_fields_may_be_anything)
  * it may be a record that was there when the ring was filled before. What is later than the KSYMBOL
  * was swallowed.
  */
-TEST(what_was_in_the_ring_before_is_no_record)
+TEST(old_bytes_in_the_ring_are_no_record)
 {
 	for (uint64_t next_ns = 1000; next_ns <= 3000; next_ns += 1000) {
 		made_begin(&bytes, false);
@@ -572,7 +572,7 @@ TEST(what_was_in_the_ring_before_is_no_record)
 }
 
 /* Bytes behind the fields that are no records are the sample's own. */
-TEST(what_is_behind_a_samples_fields_may_be_anything)
+TEST(any_bytes_may_follow_a_samples_fields)
 {
 	made_begin(&bytes, false);
 	for (uint64_t ip = 0; ip < 20; ip++) {

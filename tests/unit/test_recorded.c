@@ -187,7 +187,7 @@ TEST(the_symbols_of_feature_file2)
 	}
 }
 
-TEST(of_a_file_the_recording_does_not_know_addresses)
+TEST(files_without_known_addresses_have_no_symbols)
 {
 	payload.swap = false;
 	payload.size = 0;

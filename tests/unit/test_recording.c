@@ -166,7 +166,7 @@ TEST(each_file_begins_with_the_tasks_that_live)
 }
 
 /* The newest two complete files. */
-TEST(as_many_files_are_kept_as_wanted)
+TEST(the_requested_number_of_files_is_kept)
 {
 	struct recording recording;
 	const char *path = files_path("data");

@@ -71,7 +71,7 @@ TEST(regular_files_are_opened)
 	refuses(NULL, files_folder(), 0, SP_ERROR_INVALID);
 }
 
-TEST(what_waits_or_acts_is_never_opened)
+TEST(fifos_and_devices_are_never_opened)
 {
 	files_run("mkfifo fifo && ln -s fifo link");
 	refuses_unopened(files_path("fifo"));

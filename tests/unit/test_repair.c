@@ -152,7 +152,7 @@ TEST(one_stack_is_too_little_to_go_by)
 
 /* 0x2000 runs at both ends of the time, and what it calls is seen whole; 0x2800, in the middle,
  * goes as deep, and is always cut. */
-TEST(where_witnesses_stay_away_nothing_is_joined)
+TEST(stacks_without_evidence_are_not_joined)
 {
 	struct repair *repair = new_repair();
 	static struct program stacks[900];
@@ -197,7 +197,7 @@ TEST(other_threads_have_other_stacks)
  * Threads stay separate, whatever their names are, even if a truncated stack of one has the frames
  * of another's whole stacks.
  */
-TEST(threads_whose_names_are_next_to_each_other)
+TEST(threads_with_neighbouring_names)
 {
 	for (uint64_t other = 0; other < 16; other++) {
 		struct repair *repair = new_repair();
@@ -215,7 +215,7 @@ TEST(threads_whose_names_are_next_to_each_other)
 	}
 }
 
-TEST(where_code_ran_is_not_where_a_call_returns_to)
+TEST(a_sampled_address_is_no_return_address)
 {
 	struct repair *repair = new_repair();
 	struct program big = {0};
@@ -251,7 +251,7 @@ TEST(callers_that_change_all_the_time_are_not_guessed)
 	repair_free(repair);
 }
 
-TEST(callers_that_change_now_and_then_are_told_by_time)
+TEST(changing_callers_are_distinguished_by_time)
 {
 	struct repair *repair = new_repair();
 	static struct program stacks[2000];
@@ -443,7 +443,7 @@ TEST(merged_parts_decide_as_one)
 	repair_free(one);
 }
 
-TEST(what_is_full_takes_no_more_until_it_forgets)
+TEST(a_full_table_accepts_nothing_until_it_is_cleared)
 {
 	struct repair *repair = repair_new(1 << 16);
 	struct program program = deep(0x2000, 30);
@@ -501,7 +501,7 @@ TEST(whole_stacks_before_the_first_cut_one_are_known)
  * A thread without truncated stacks has room for its newest only, and takes none from other
  * threads.
  */
-TEST(what_nobody_asks_for_makes_room)
+TEST(unused_stacks_make_room)
 {
 	struct repair *repair = repair_new(1 << 16);
 	for (uint64_t i = 0; i < 100000; i++) {

@@ -141,7 +141,7 @@ TEST(kernel_with_another_build_id_is_not_used)
 }
 
 /* The kernel may have restarted since: without its address there are no names. */
-TEST(kernel_whose_address_was_not_recorded)
+TEST(kernel_without_a_recorded_address)
 {
 	KERNEL k;
 	kernel_init(&k, kallsyms);

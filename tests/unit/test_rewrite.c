@@ -11,7 +11,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-TEST(a_clock_that_is_set_is_told_from_sleep)
+TEST(a_clock_change_is_distinguished_from_sleep)
 {
 	struct wall_clock wall = {.on = true, .clock = CLOCK_REALTIME, .ahead_ns = 1000 * SECOND,
 				  .now_ns = 1000 * SECOND, .asleep_ns = 7 * SECOND};
@@ -181,7 +181,7 @@ TEST(a_single_count_goes_on_from_what_was_before)
 	fixture_deinit(&f);
 }
 
-TEST(so_have_all_other_records)
+TEST(all_other_records_have_it_too)
 {
 	struct fixture f;
 	fixture_init(&f, RECORD_FIELDS_NEEDED, 0);

@@ -300,7 +300,7 @@ static void is_refused(const struct event_demand *demand, const struct demand_li
 	sp_error_free(error);
 }
 
-TEST(what_attaching_takes_is_reckoned_before)
+TEST(the_demand_of_attaching_is_computed_first)
 {
 	struct rights rights = plain;
 	struct demand_limits limits = {.files = 1 << 20, .nr_open = 1 << 20,

@@ -9,7 +9,7 @@ TEST(losses_count_without_helpers_and_with_those_at_the_end)
 	ck_assert_uint_eq(sample_estimate_lost(&counts, &losses), 75);
 }
 
-TEST(missing_cpu_time_decides_whose_samples_were_lost)
+TEST(missing_cpu_time_attributes_lost_samples)
 {
 	/* 90 samples of 1 ms: of 100 ms, 10 are missing. */
 	const struct filter_counts counts = {.samples = 90, .weight = 90000000, .filtered = 900, .lost = 50,
@@ -21,7 +21,7 @@ TEST(missing_cpu_time_decides_whose_samples_were_lost)
 	ck_assert_uint_eq(sample_estimate_lost_own(&counts, &losses, 80000000), 0);
 }
 
-TEST(without_cpu_time_neighbours_decide_whose_samples_were_lost)
+TEST(neighbours_attribute_lost_samples_without_cpu_time)
 {
 	const struct filter_counts counts = {.samples = 100, .weight = 100, .filtered = 300, .lost = 80,
 					     .lost_own = 40};

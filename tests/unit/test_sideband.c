@@ -171,7 +171,7 @@ TEST(how_ticks_become_times_is_known)
 	found_deinit(&found);
 }
 
-TEST(what_looks_like_records_is_none)
+TEST(bytes_like_records_are_none)
 {
 	make_file(files_path("data"), RECORD_LIKE);
 	is_the_same_by_threads(files_path("data"), RECORDS);
@@ -197,7 +197,7 @@ static uint64_t record_offset(const char *path, size_t number)
 	return offset;
 }
 
-TEST(damage_is_told_once_and_read_past)
+TEST(damage_is_reported_once_and_skipped)
 {
 	const char *path = files_path("data");
 	make_file(path, ZEROS);

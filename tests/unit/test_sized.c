@@ -35,7 +35,7 @@ TEST(groups_of_an_older_program_are_shorter)
 	ck_assert(!options.output.sync);
 }
 
-TEST(what_a_newer_program_adds_is_refused_unless_it_is_zero)
+TEST(members_of_newer_programs_must_be_zero)
 {
 	struct newer newer = {.output = {.size = sizeof(newer), .path = "file"}};
 	const struct sp_capture_options given = {.size = sizeof(given), .output = &newer.output};

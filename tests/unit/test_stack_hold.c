@@ -42,7 +42,7 @@ static bool add(struct stack_hold *stack_hold, uint64_t time_ns, size_t from, si
 	return held;
 }
 
-TEST(what_was_cut_is_joined_with_what_was_not)
+TEST(truncated_stacks_are_joined_with_whole_ones)
 {
 	struct stack_hold *stack_hold = stack_hold_new(&plain, SIZE_MAX);
 	struct record_buffer output = {0};
@@ -79,7 +79,7 @@ TEST(what_was_cut_is_joined_with_what_was_not)
 	stack_hold_free(stack_hold);
 }
 
-TEST(what_nobody_knows_more_of_stays_as_it_is)
+TEST(unknown_stacks_stay_truncated)
 {
 	struct stack_hold *stack_hold = stack_hold_new(&plain, SIZE_MAX);
 	struct record_buffer output = {0};
@@ -100,7 +100,7 @@ TEST(what_nobody_knows_more_of_stays_as_it_is)
 }
 
 /* It waits for those that come after it, but only once. */
-TEST(what_is_recent_is_asked_for_again)
+TEST(recent_stacks_are_looked_up_again)
 {
 	struct stack_hold *stack_hold = stack_hold_new(&plain, SIZE_MAX);
 	struct record_buffer output = {0};
@@ -123,7 +123,7 @@ TEST(what_is_recent_is_asked_for_again)
 }
 
 /* Samples are written before their time where they take too much memory. */
-TEST(what_is_held_is_bounded)
+TEST(held_samples_are_bounded)
 {
 	struct stack_hold *stack_hold = stack_hold_new(&plain, SIZE_MAX);
 	struct record_buffer output = {0};

@@ -31,7 +31,7 @@ static void go_on(struct recording *recording, uint64_t ms, uint64_t beyond, uin
 	}
 }
 
-TEST(who_needs_little_is_given_little)
+TEST(small_stacks_get_small_copies)
 {
 	struct recording recording = {.now_ns = SECOND};
 	go_on(&recording, 5000, 0, 0);
@@ -41,7 +41,7 @@ TEST(who_needs_little_is_given_little)
 	ck_assert_uint_eq(recording.changes, 0);
 }
 
-TEST(who_needs_more_gets_it_at_once_and_as_long)
+TEST(large_stacks_get_large_copies_at_once)
 {
 	struct recording recording = {.now_ns = SECOND};
 	go_on(&recording, 1000, 0, 0);
@@ -65,7 +65,7 @@ TEST(the_beginning_may_be_large)
 }
 
 /* Not to and fro all the time. */
-TEST(who_needs_it_again_and_again_keeps_it)
+TEST(repeated_need_keeps_large_copies)
 {
 	struct recording recording = {.now_ns = SECOND};
 	for (int i = 0; i < 60; i++) {
@@ -76,7 +76,7 @@ TEST(who_needs_it_again_and_again_keeps_it)
 	ck_assert_uint_lt(recording.changes, 16);
 }
 
-TEST(where_large_ones_are_lost_there_are_none_for_a_while)
+TEST(lost_large_copies_are_suspended)
 {
 	struct recording recording = {.now_ns = SECOND};
 	uint64_t large_ms = 0;

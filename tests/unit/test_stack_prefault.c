@@ -32,7 +32,7 @@ static uint8_t *untouched_memory(size_t page_size)
 	return memory;
 }
 
-TEST(what_was_never_touched_is_there_afterwards)
+TEST(unused_pages_are_present_afterwards)
 {
 	struct stack_prefault stack_prefault;
 	stack_prefault_init(&stack_prefault);

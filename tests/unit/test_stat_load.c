@@ -72,7 +72,7 @@ static struct sp_stat_row next_row(const struct counts *counts, enum sp_stat_spa
 }
 
 /* In a damaged file: the difference would be taken for almost 2^64. */
-TEST(a_count_that_recedes_is_left_out_and_told_of)
+TEST(a_receding_count_is_omitted_and_reported)
 {
 	static const struct {
 		uint64_t value, enabled_ns, running_ns;

@@ -428,7 +428,7 @@ TEST(rescan_when_a_cpu_is_back_describes_tasks_as_they_are_now)
 	ck_assert_uint_eq(made_tasks_described(&made, 4000050, 190), 1);
 }
 
-TEST(rescan_looks_for_tasks_whose_end_was_lost)
+TEST(rescan_finds_tasks_with_a_lost_end)
 {
 	const uint64_t s = 1000000000;
 	MADE_TASKS made;

@@ -80,7 +80,7 @@ TEST(topology_of_an_old_kernel)
 	ck_assert_int_eq(topology.places[0].die, -1);
 }
 
-TEST(topology_that_is_not_told)
+TEST(unknown_topology)
 {
 	ROOT root;
 	CLEANUP(arena_deinit) struct arena arena = {0};

@@ -196,7 +196,7 @@ static void refused_of(const char *print, int32_t num)
 	end(&seen);
 }
 
-TEST(what_kernels_say)
+TEST(formats_of_kernels_are_printed)
 {
 	prints("\"num=%d %s\", REC->num, __get_str(name)", "num=5 abcdefg");
 	prints("\"%-8s|%5d|%#x|%08lx|%llu|%hhu|%%\", REC->comm, REC->num, REC->num, "

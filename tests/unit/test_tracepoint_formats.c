@@ -110,7 +110,7 @@ TEST(no_tracepoint_no_description)
 }
 
 /* All but the last part, the names of tasks, which are others at any time. */
-TEST(of_this_machine_as_perf_has_it)
+TEST(formats_of_this_machine_equal_perfs)
 {
 	struct sp_ctx *ctx;
 	struct sp_reader *reader;

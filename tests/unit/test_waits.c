@@ -465,7 +465,7 @@ TEST(waits_end_where_events_are_disabled)
 	tear_down(&f);
 }
 
-TEST(a_new_thread_whose_switches_are_lost_is_known)
+TEST(a_new_thread_with_lost_switches_is_known)
 {
 	struct fixture f;
 	struct written wait;

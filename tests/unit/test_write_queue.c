@@ -171,7 +171,7 @@ TEST(all_comes_out_in_order)
 	vec_deinit(&buffer);
 }
 
-TEST(what_is_committed_is_in_the_file_without_any_end)
+TEST(committed_data_is_in_an_unfinished_file)
 {
 	const char *path = files_path("data");
 	struct writer *writer = recording_open(path);
@@ -241,7 +241,7 @@ TEST(a_reader_that_stands_still_costs_samples_alone)
 	vec_deinit(&buffer);
 }
 
-TEST(what_is_no_sample_is_waited_for)
+TEST(records_other_than_samples_wait_for_space)
 {
 	struct reader reader;
 	struct writer *writer = open_pipe(&reader);
@@ -380,7 +380,7 @@ TEST(samples_that_an_earlier_file_lacks_stay_counted)
 	vec_deinit(&buffer);
 }
 
-TEST(what_never_began_can_be_freed)
+TEST(a_queue_that_was_not_started_can_be_freed)
 {
 	const struct write_queue_options options = {.memory_bytes = 0, .sample_id_at = ID_AT,
 						    .sample_cpu_at = CPU_AT};

@@ -441,7 +441,7 @@ TEST(a_file_is_not_touched_where_none_can_be_written)
 	ck_assert_str_eq(files_output("ls"), "data\n");
 }
 
-TEST(what_cannot_be_a_recording_is_refused)
+TEST(impossible_outputs_are_rejected)
 {
 	refused(SP_ERROR_INVALID, files_folder(), "is a directory");
 	refused(SP_ERROR_NOT_FOUND, files_path("no/such/folder"), "No such file");
@@ -452,7 +452,7 @@ TEST(what_cannot_be_a_recording_is_refused)
 	ck_assert_str_eq(files_output("cat target; ls"), "precious" "dangling\nlink\ntarget\n");
 }
 
-TEST(what_others_left_in_a_shared_folder_is_refused)
+TEST(files_of_other_users_in_a_shared_folder_are_rejected)
 {
 	if (geteuid() != 0)
 		skip_test("needs root");
