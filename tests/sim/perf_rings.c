@@ -50,6 +50,13 @@ static struct sim_ring *ring_of(const struct sim_event *event)
 	return event->output ? event->output->ring : event->ring;
 }
 
+/* Bytes of a span from that position on that are before the end of the ring's memory. */
+static size_t size_before_end(const struct sim_ring *ring, uint64_t position, size_t size)
+{
+	size_t at = position & (ring->size - 1);
+	return size < ring->size - at ? size : ring->size - at;
+}
+
 void sim_ring_check(struct sim_ring *ring)
 {
 	uint64_t tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_ACQUIRE);
@@ -62,15 +69,18 @@ void sim_ring_check(struct sim_ring *ring)
 	if (tail % 8)
 		sim_violation("ring %u: data_tail is not aligned", ring->number);
 	/* A reader that still uses what it released finds garbage. */
-	for (uint64_t at = ring->tail_seen; at < tail && at < ring->tail_seen + ring->size; at++)
-		ring->data[at & (ring->size - 1)] = 0xa5;
+	uint64_t released = tail > ring->tail_seen ? tail - ring->tail_seen : 0;
+	size_t size = released < ring->size ? (size_t)released : ring->size;
+	size_t first = size_before_end(ring, ring->tail_seen, size);
+	memset(ring->data + (ring->tail_seen & (ring->size - 1)), 0xa5, first);
+	memset(ring->data, 0xa5, size - first);
 	ring->tail_seen = tail;
 }
 
 static void copy_in(struct sim_ring *ring, uint64_t position, const void *bytes, size_t size)
 {
 	size_t at = position & (ring->size - 1);
-	size_t first = size < ring->size - at ? size : ring->size - at;
+	size_t first = size_before_end(ring, position, size);
 	memcpy(ring->data + at, bytes, first);
 	memcpy(ring->data, (const uint8_t *)bytes + first, size - first);
 }
