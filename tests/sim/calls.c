@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "calls.h"
 
 struct sim sim;
 
@@ -58,4 +59,23 @@ int sim_enter(const char *name, const int *errnos)
 	if (sim.verbose > 1)
 		printf("# %.3f ms: %s fails\n", (double)sim.now_ns / (double)SIM_MS, name);
 	return sim.fault_errno;
+}
+
+/* The simulation's own malloc() is __real_malloc() (local.mk). */
+void *__wrap_malloc(size_t size)
+{
+	sim.allocated += sim.inside ? size : 0;
+	return malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	sim.allocated += sim.inside ? count * size : 0;
+	return calloc(count, size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+	sim.allocated += sim.inside ? size : 0;
+	return realloc(block, size);
 }

@@ -144,6 +144,10 @@ SIM_CALL(int, clock_getres, clockid_t clock, struct timespec *ret);
 SIM_CALL(int, uname, struct utsname *ret);
 SIM_CALL(long, sysconf, int name);
 SIM_CALL(unsigned long, getauxval, unsigned long type);
+/* calls.c */
+SIM_CALL(void *, malloc, size_t size);
+SIM_CALL(void *, calloc, size_t count, size_t size);
+SIM_CALL(void *, realloc, void *block, size_t size);
 /* calls_folders.c */
 SIM_CALL(int, fsopen, const char *name, unsigned int flags);
 

@@ -21,6 +21,7 @@ static const int syncing[] = {EIO, ENOSPC, 0};
 
 static int open_file(const char *path, int flags)
 {
+	sim.opened++;
 	struct sim_inode *inode = flags & O_TMPFILE & ~O_DIRECTORY ? NULL : sim_file_find(path);
 	if (flags & O_TMPFILE & ~O_DIRECTORY) {
 		inode = sim_file_unnamed();

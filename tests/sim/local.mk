@@ -37,6 +37,9 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/workload.c
 # A sanitizer's runtime makes calls before it is ready: the functions that they reach are plain.
 tests_sim_simulate_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+# Only the recorder's allocations are counted.
+tests_sim_simulate_CPPFLAGS = $(AM_CPPFLAGS) -Dmalloc=__real_malloc -Dcalloc=__real_calloc \
+	-Drealloc=__real_realloc
 tests_sim_simulate_LDADD = lib/libsprof-core.la
 tests_sim_simulate_LDFLAGS = $(AM_LDFLAGS) -Wl,@$(top_srcdir)/tests/sim/calls.txt
 EXTRA_tests_sim_simulate_DEPENDENCIES = tests/sim/calls.txt

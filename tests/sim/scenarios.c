@@ -256,6 +256,18 @@ const struct sim_scenario sim_scenarios[] = {
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .switch_on_demand = true},
 		.chains = FRAME_POINTERS,
 	}, {
+		/* For tests/budget: the rates make about 20,000 samples. */
+		.name = "many-samples", .cpus = 4, .workload = {ROOTS(12)}, .target = SIM_ATTACH, CPUS,
+		.limit_s = 600, .sampling = RATE(9000), .buffers = NO_BUFFERS, .output = PLAIN,
+		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 720 * SIM_MS}, .in_one_call = true,
+		.chains = FRAME_POINTERS,
+	}, {
+		.name = "many-samples-live", .cpus = 4, .workload = {ROOTS(12)}, .target = SIM_ATTACH, TASKS,
+		.limit_s = 600, .sampling = RATE(9000), .buffers = RING(1 << 20), .output = PLAIN,
+		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 600 * SIM_MS}, .in_one_call = true,
+		.chains = {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF,
+			   .stack_bytes = 4096, .fixed_stack_bytes = true},
+	}, {
 		.name = "cpus-256", .cpus = 256, .workload = {ROOTS(60)}, .target = SIM_SYSTEM, CPUS,
 		.sampling = RATE(99), .buffers = NO_BUFFERS, .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .stop_ms = 200,

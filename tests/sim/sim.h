@@ -477,6 +477,7 @@ struct sim {
 	} user;
 	unsigned int pauses;     /* percent of reads of a stack before which the recorder is preempted */
 	size_t mappings;         /* number of the recorder's mappings */
+	uint64_t allocated, opened; /* by the recorder: bytes on the heap, files */
 };
 
 extern struct sim sim;

@@ -55,6 +55,10 @@ static void finish(bool killed)
 	shared->calls = sim.calls;
 	shared->fallible = sim.fallible;
 	shared->violations = sim.violations;
+	if (sim.verbose)
+		printf("# %llu bytes allocated, %llu files opened, %llu samples\n",
+		       (unsigned long long)sim.allocated, (unsigned long long)sim.opened,
+		       (unsigned long long)sim_result.stats.samples);
 	snprintf(shared->fault, sizeof(shared->fault), "%s", sim.fault_name ? sim.fault_name : "");
 	shared->fault_errno = sim.fault_errno;
 	fflush(stdout);
