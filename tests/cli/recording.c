@@ -9,7 +9,9 @@
  *	                                    has chain, branches, addr, weight, weights, data_src,
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
- *	                                    are the call stack), user (the kernel is excluded); or
+ *	                                    are the call stack), user (the kernel is excluded),
+ *	                                    copies (of stacks, whose functions keep frame pointers;
+ *	                                    the chain's addresses are in them); or
  *	                                    counters, the values of all events that have it; before
  *	                                    all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
@@ -60,12 +62,18 @@
 #define MAX_WORDS 9000
 #define MAX_EVENTS 8
 #define MAX_BRANCHES 32
+#define MAX_COPIED 512 /* frames */
 #define CGROUP_NAMESPACE 6
 
 /* Flag of the attr that only newer headers define. */
 #define DEFER_CALLCHAIN (UINT64_C(1) << 38)
 #define DEFER_OUTPUT (UINT64_C(1) << 39)
 #define KERNEL (UINT64_C(1) << 63)
+
+/* Stack copies of x86-64. */
+#define COPY_REGISTERS (UINT64_C(7) << 6) /* bp, sp, ip */
+#define COPY_FRAME 6                      /* words: locals, the caller's bp, the return address */
+#define COPY_TOP UINT64_C(0x7ffd00000000)
 
 struct recording {
 	const char *path;
@@ -136,6 +144,7 @@ static const struct field {
 	{"counters", PERF_SAMPLE_READ, 0},
 	{"deferred", 0, 0},
 	{"user", 0, 0},
+	{"copies", PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 0},
 	{"calls", PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_CALLCHAIN, 0},
 	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
 	{"weight", PERF_SAMPLE_WEIGHT, offsetof(struct sp_sample, weight)},
@@ -214,6 +223,10 @@ static void add_event(struct recording *recording, char **words)
 			event->attr.exclude_kernel = 1;
 		if (!strcmp(*word, "deferred"))
 			((uint64_t *)&event->attr)[5] |= DEFER_CALLCHAIN | DEFER_OUTPUT;
+	}
+	if (event->attr.sample_type & PERF_SAMPLE_STACK_USER) {
+		event->attr.sample_regs_user = COPY_REGISTERS;
+		event->attr.sample_stack_user = 8 * COPY_FRAME * MAX_COPIED;
 	}
 	if (event->attr.sample_type & PERF_SAMPLE_BRANCH_STACK && !event->attr.branch_sample_type)
 		event->attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
@@ -332,6 +345,33 @@ static void write_namespaces(struct recording *recording, char **words)
 	write_record(recording, &record, &recording->events[0]);
 }
 
+/* Replaces the chain by a stack whose frames return to its addresses, and the registers there. */
+static void copy_stack(const struct recording *recording, struct sp_sample *sample)
+{
+	static uint64_t stack[COPY_FRAME * MAX_COPIED], registers[3];
+	size_t frames = 0;
+	for (size_t i = 0; i < sample->ip_count; i++) {
+		if (sample->ips[i] >= PERF_CONTEXT_MAX)
+			continue;
+		if (frames == MAX_COPIED)
+			die(recording, "too many frames");
+		if (frames)
+			stack[COPY_FRAME * frames - 1] = sample->ips[i];
+		frames++;
+	}
+	uint64_t size = 8 * COPY_FRAME * frames, sp = COPY_TOP - size;
+	for (size_t i = 1; i <= frames; i++)
+		stack[COPY_FRAME * i - 2] = i < frames ? sp + 8 * (COPY_FRAME * (i + 1) - 2) : 0;
+	if (frames)
+		stack[COPY_FRAME * frames - 1] = 0;
+	registers[0] = sp + 8 * (COPY_FRAME - 2);
+	registers[1] = sp;
+	registers[2] = sample->ip;
+	sample->user_registers = (struct sp_registers){PERF_SAMPLE_REGS_ABI_64, COPY_REGISTERS, registers, 3};
+	sample->stack = (struct sp_bytes){(const uint8_t *)stack, size};
+	sample->stack_dyn_size = size;
+}
+
 static void write_sample(struct recording *recording, char **words)
 {
 	static uint64_t ips[2 * MAX_WORDS];
@@ -371,6 +411,8 @@ static void write_sample(struct recording *recording, char **words)
 			ips[record.sample.ip_count++] = level = mark;
 		ips[record.sample.ip_count++] = ip;
 	}
+	if (event->attr.sample_type & PERF_SAMPLE_STACK_USER)
+		copy_stack(recording, sample);
 	uint8_t raw[SCHED_WAKING_SIZE];
 	wakeup_raw(recording->woken, (uint8_t)recording->flags, raw);
 	if (event->attr.sample_type & PERF_SAMPLE_RAW)
