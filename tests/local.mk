@@ -36,6 +36,7 @@ include tests/html/local.mk
 include tests/faults/local.mk
 include tests/live/local.mk
 include tests/unwind/local.mk
+include tests/budget/local.mk
 include tests/sim/local.mk
 include tests/style/local.mk
 include tests/vm/local.mk
