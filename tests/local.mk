@@ -50,6 +50,16 @@ CLEANFILES += tests/sampling.lock
 ALL_TESTS = $(UNIT_TESTS) $(PROGRAM_TESTS) $(dist_check_SCRIPTS)
 TESTS += $(ALL_TESTS)
 
+# Tests of two minutes, the longest first.
+QUICK_TESTS = $(filter tests/sim/% tests/style/%, $(dist_check_SCRIPTS)) $(UNIT_TESTS)
+.PHONY: quick
+quick: $(BUILT_SOURCES)
+	@find tests -name '*.trs' -exec rm -f {} +
+	@$(MAKE) $(AM_MAKEFLAGS) $(lib_LTLIBRARIES) src/sprof tests/unit/unit tests/sim/simulate
+	@$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(QUICK_TESTS)' >quick.log 2>&1 </dev/null; \
+		$(SHELL) $(top_srcdir)/tests/summary .
+CLEANFILES += quick.log
+
 include tests/workload/local.mk
 include tests/fuzz/local.mk
 include tests/cli/local.mk
