@@ -11,6 +11,10 @@
 #	                             passed if that is the exit status; its output is then in
 #	                             $tmp/out, its messages in $tmp/err
 #	says NAME PATTERN            passed if the messages of that have it
+#	noisy COMMAND [ARG]...       runs the cases of a function of the script; if one fails, runs it
+#	                             again, up to four times in all, and keeps the last run's results.
+#	                             For cases that measure CPU time, or depend on the scheduler.
+#	                             The function makes its recording anew. With ONCE=1 it runs once.
 #	comment TEXT                 prints TEXT in the log
 #	need_sampling [cpu]          skips all where perf_event_open is refused
 #	publish_programs             copies the command and the workload to where other users may
@@ -88,6 +92,18 @@ check() {
 		not_ok "$tap_name" "status $? of: $*"
 		sed 's/^/# /' "$tmp/.out"
 	fi
+}
+
+noisy() {
+	noisy_count=$tap_count
+	for noisy_run in 1 2 3 4; do
+		tap_count=$noisy_count
+		"$@" >"$tmp/.noisy"
+		[ $noisy_run != 4 ] && [ -z "${ONCE:-}" ] && grep -q '^not ok' "$tmp/.noisy" || break
+		sed -n 's/^not ok [0-9]* - /# Repeated: /p' "$tmp/.noisy"
+		sed 's/^not ok/failed/; s/^/#   /' "$tmp/.noisy"
+	done
+	cat "$tmp/.noisy"
 }
 
 same() {
