@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # sprof list compared to perf list: sprof lists and counts all events that perf lists and counts
 # here.
+#
+# Parallel: nothing is recorded.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 
