@@ -45,10 +45,12 @@ AM_DEFAULT_SOURCE_EXT = .c
 LDADD = lib/libsprof-core.la
 
 # A test script is one word in dist_check_SCRIPTS; it sources tests/tap.sh.
-EXTRA_DIST += tests/run tests/summary tests/tap.sh
+EXTRA_DIST += tests/order.mk tests/run tests/summary tests/tap.sh
 CLEANFILES += tests/sampling.lock
 ALL_TESTS = $(UNIT_TESTS) $(PROGRAM_TESTS) $(dist_check_SCRIPTS)
 TESTS += $(ALL_TESTS)
+# Automake must not evaluate it.
+-include $(srcdir)/tests/order.mk
 
 # Tests of two minutes, the longest first.
 QUICK_TESTS = $(filter tests/sim/% tests/style/%, $(dist_check_SCRIPTS)) $(UNIT_TESTS)
