@@ -16,7 +16,9 @@
 #	                             For cases that measure CPU time, or depend on the scheduler.
 #	                             The function makes its recording anew. With ONCE=1 it runs once.
 #	comment TEXT                 prints TEXT in the log
-#	need_sampling [cpu]          skips all where perf_event_open is refused
+#	need_sampling [cpu]          skips all where perf_event_open is refused; sets $steady, a prefix
+#	                             for a command from which other programs must not take the CPU,
+#	                             empty without the right
 #	publish_programs             copies the command and the workload to where other users may
 #	                             run them, and sets $SPROF and $workload to the copies: the
 #	                             build directory may be below one that only its owner may enter
@@ -117,6 +119,8 @@ same() {
 
 need_sampling() {
 	"$workload/probe" "$@" >"$tmp/.probe" || skip_all "$(cat "$tmp/.probe")"
+	steady=
+	! chrt -f 10 true 2>"$tmp/.chrt" || steady="chrt -f 10"
 }
 
 publish_programs() {

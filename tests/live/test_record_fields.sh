@@ -215,7 +215,7 @@ record -k 99 -e cpu-clock -- true
 check "-k refuses clocks that the kernel does not have" grep -q 'clock 99' "$tmp/err"
 
 delayed() {
-	record -D 100-200,400-500 -e cpu-clock -F 997 -- "$workload/proportions" 0.8
+	record -D 100-200,400-500 -e cpu-clock -F 997 -- $steady "$workload/proportions" 0.8
 	script time | tr -d : >"$tmp/times"
 	check "-D takes samples within ranges alone" \
 		awk 'NR > 1 && $1 - last > 0.1 { gaps++ } { last = $1; if (NR == 1) first = $1 }
@@ -294,7 +294,7 @@ file began;sampling was disabled when this file began;"
 paused() {
 	rm -f "$data"
 	: >"$tmp/err"
-	"$SPROF" record --call-graph none -e cpu-clock -F 997 -o "$data" -- "$workload/proportions" 1.5 \
+	"$SPROF" record --call-graph none -e cpu-clock -F 997 -o "$data" -- $steady "$workload/proportions" 1.5 \
 		>"$tmp/out" 2>"$tmp/err" &
 	recorder=$!
 	until grep -q . "$data" 2>/dev/null || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done

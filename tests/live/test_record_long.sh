@@ -167,7 +167,7 @@ check "--timestamp-filename: the file is named by its date" \
 # Overwritten: a crash leaves what was last.
 crash() {
 	"$SPROF" record -F 4000 --call-graph none --overwrite -m 64K -o "$tmp/crash" -- \
-		sh -c "\"$workload/proportions\" 2; kill -SEGV \$\$" >"$tmp/out" 2>"$tmp/err"
+		sh -c "$steady \"$workload/proportions\" 2; kill -SEGV \$\$" >"$tmp/out" 2>"$tmp/err"
 	check "--overwrite: the command's crash is passed on" test $? -ne 0
 	samples=$(field "$tmp/crash" SAMPLE)
 	check "--overwrite: what rings hold is there ($samples)" test "${samples:-0}" -gt 100
@@ -185,7 +185,7 @@ noisy crash
 
 # A time is kept with copies of stacks, too; where it cannot be, that is said, with what can be.
 window() {
-	"$SPROF" record --call-graph dwarf --overwrite=2 -o "$tmp/window" -- "$workload/proportions" 0.5 \
+	"$SPROF" record --call-graph dwarf --overwrite=2 -o "$tmp/window" -- $steady "$workload/proportions" 0.5 \
 		>"$tmp/out" 2>"$tmp/err"
 	if grep -q 'hold the last' "$tmp/err"; then
 		check "--overwrite=2: with copies of stacks, a user's rings are as large as may be locked" \
