@@ -32,18 +32,11 @@ src_sprof_SOURCES = \
 	src/command.h \
 	src/main.c
 
-command_ldadd = tests/unit/libunit.la src/libcommand.la lib/libsprof-core.la $(CHECK_LIBS)
-
-check_PROGRAMS += tests/unit/test_nearest tests/unit/test_options \
-	tests/unit/test_session tests/unit/test_text
-tests_unit_test_nearest_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
-tests_unit_test_nearest_LDADD = $(command_ldadd)
-tests_unit_test_options_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
-tests_unit_test_options_LDADD = $(command_ldadd)
-tests_unit_test_session_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
-tests_unit_test_session_LDADD = $(command_ldadd)
-tests_unit_test_text_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
-tests_unit_test_text_LDADD = $(command_ldadd)
+UNIT_TESTS += \
+	tests/unit/test_nearest.c \
+	tests/unit/test_options.c \
+	tests/unit/test_session.c \
+	tests/unit/test_text.c
 
 include src/cmd/local.mk
 include src/out/local.mk

@@ -11,8 +11,14 @@
 #	                             passed if that is the exit status; its output is then in
 #	                             $tmp/out, its messages in $tmp/err
 #	says NAME PATTERN            passed if the messages of that have it
+#	noisy COMMAND [ARG]...       runs the cases of a function of the script; if one fails, runs it
+#	                             again, up to four times in all, and keeps the last run's results.
+#	                             For cases that measure CPU time, or depend on the scheduler.
+#	                             The function makes its recording anew. With ONCE=1 it runs once.
 #	comment TEXT                 prints TEXT in the log
-#	need_sampling [cpu]          skips all where perf_event_open is refused
+#	need_sampling [cpu]          skips all where perf_event_open is refused; sets $steady, a prefix
+#	                             for a command from which other programs must not take the CPU,
+#	                             empty without the right
 #	publish_programs             copies the command and the workload to where other users may
 #	                             run them, and sets $SPROF and $workload to the copies: the
 #	                             build directory may be below one that only its owner may enter
@@ -90,6 +96,18 @@ check() {
 	fi
 }
 
+noisy() {
+	noisy_count=$tap_count
+	for noisy_run in 1 2 3 4; do
+		tap_count=$noisy_count
+		"$@" >"$tmp/.noisy"
+		[ $noisy_run != 4 ] && [ -z "${ONCE:-}" ] && grep -q '^not ok' "$tmp/.noisy" || break
+		sed -n 's/^not ok [0-9]* - /# Repeated: /p' "$tmp/.noisy"
+		sed 's/^not ok/failed/; s/^/#   /' "$tmp/.noisy"
+	done
+	cat "$tmp/.noisy"
+}
+
 same() {
 	if diff -u "$2" "$3" >"$tmp/.diff" 2>&1; then
 		ok "$1"
@@ -101,6 +119,8 @@ same() {
 
 need_sampling() {
 	"$workload/probe" "$@" >"$tmp/.probe" || skip_all "$(cat "$tmp/.probe")"
+	steady=
+	! chrt -f 10 true 2>"$tmp/.chrt" || steady="chrt -f 10"
 }
 
 publish_programs() {

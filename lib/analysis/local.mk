@@ -4,4 +4,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/analysis/recording.c lib/analysis/recording.h \
 	lib/analysis/threads.c \
 	lib/analysis/time_order.c lib/analysis/time_order.h
-check_PROGRAMS += tests/unit/test_analysis tests/unit/test_cancel
+UNIT_TESTS += \
+	tests/unit/test_analysis.c \
+	tests/unit/test_cancel.c

@@ -20,4 +20,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/vec.c lib/base/vec.h \
 	lib/base/wakeup.c lib/base/wakeup.h \
 	lib/base/wide.h
-check_PROGRAMS += tests/unit/test_base tests/unit/test_regular_file tests/unit/test_wakeup
+UNIT_TESTS += \
+	tests/unit/test_base.c \
+	tests/unit/test_regular_file.c \
+	tests/unit/test_wakeup.c

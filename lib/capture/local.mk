@@ -17,9 +17,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/watch.c \
 	lib/capture/watch_fd.c \
 	lib/capture/wakeups.c
-check_PROGRAMS += \
-	tests/unit/test_day
-tests_unit_test_day_SOURCES = tests/unit/test_day.c tests/unit/rings.h
+UNIT_TESTS += tests/unit/test_day.c
 include lib/capture/notes/local.mk
 include lib/capture/snapshots/local.mk
 include lib/capture/python/local.mk

@@ -19,8 +19,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/count/stat_read.c \
 	lib/count/stat_time.c \
 	lib/count/stat_write.c
-check_PROGRAMS += tests/unit/test_derive tests/unit/test_estimate tests/unit/test_page \
-	tests/unit/test_stat_load tests/unit/test_stat_places
+UNIT_TESTS += \
+	tests/unit/test_derive.c \
+	tests/unit/test_estimate.c \
+	tests/unit/test_page.c \
+	tests/unit/test_stat_load.c \
+	tests/unit/test_stat_places.c
 dist_check_SCRIPTS += tests/live/test_example_meter.sh
-check_PROGRAMS += tests/live/test_meter
+PROGRAM_TESTS += tests/live/test_meter
 tests_live_test_meter_LDADD = lib/libsprof-core.la $(PTHREAD_LIBS)

@@ -25,6 +25,6 @@ lib_libsprof_core_la_SOURCES += lib/elf/zst.c
 else
 lib_libsprof_core_la_SOURCES += lib/elf/zst_none.c
 endif
-check_PROGRAMS += tests/unit/test_plt tests/unit/test_unpack
-tests_unit_test_plt_LDADD = $(LDADD) $(ELFUTILS_LIBS)
-tests_unit_test_unpack_LDADD = $(LDADD) $(ZLIB_LIBS) $(ZSTD_LIBS)
+UNIT_TESTS += \
+	tests/unit/test_plt.c \
+	tests/unit/test_unpack.c

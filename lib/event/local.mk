@@ -37,10 +37,13 @@ lib_libsprof_core_la_SOURCES += lib/event/vendor.c
 else
 lib_libsprof_core_la_SOURCES += lib/event/vendor_none.c
 endif
-check_PROGRAMS += tests/unit/test_address_filter tests/unit/test_event_fields \
-	tests/unit/test_event_parse tests/unit/test_pmu \
-	tests/unit/test_event_plan \
-	tests/unit/test_rights
-check_PROGRAMS += tests/live/test_event_set tests/live/test_many_cpus
+UNIT_TESTS += \
+	tests/unit/test_address_filter.c \
+	tests/unit/test_event_fields.c \
+	tests/unit/test_event_parse.c \
+	tests/unit/test_pmu.c \
+	tests/unit/test_event_plan.c \
+	tests/unit/test_rights.c
+PROGRAM_TESTS += tests/live/test_event_set tests/live/test_many_cpus
 tests_live_test_event_set_LDADD = lib/libsprof-core.la
 tests_live_test_many_cpus_LDADD = lib/libsprof-core.la

@@ -10,9 +10,11 @@ lib_libsprof_core_la_SOURCES += \
 	lib/file/reader_struct.h \
 	lib/file/tracing_data.c lib/file/tracing_data.h
 if HAVE_ZSTD
-check_PROGRAMS += tests/unit/test_packing
+UNIT_TESTS += tests/unit/test_packing.c
 lib_libsprof_core_la_SOURCES += lib/file/inflate.c lib/file/deflate.c
 else
 lib_libsprof_core_la_SOURCES += lib/file/inflate_none.c lib/file/deflate_none.c
 endif
-check_PROGRAMS += tests/unit/test_damage tests/unit/test_mapping
+UNIT_TESTS += \
+	tests/unit/test_damage.c \
+	tests/unit/test_mapping.c

@@ -12,4 +12,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/findings/stored_names.c \
 	lib/findings/symbols.c \
 	lib/findings/text.c lib/findings/text.h
-check_PROGRAMS += tests/unit/test_findings
+UNIT_TESTS += tests/unit/test_findings.c

@@ -8,4 +8,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/frames/labels.c lib/frames/labels.h \
 	lib/frames/matches.c lib/frames/matches.h \
 	lib/frames/names.c lib/frames/names.h
-check_PROGRAMS += tests/unit/test_generated tests/unit/test_labels
+UNIT_TESTS += \
+	tests/unit/test_generated.c \
+	tests/unit/test_labels.c

@@ -5,4 +5,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/go/moduledata.c lib/go/moduledata.h \
 	lib/go/pclntab.c lib/go/pclntab.h
 
-check_PROGRAMS += tests/unit/test_go_row tests/unit/test_pclntab
+UNIT_TESTS += \
+	tests/unit/test_go_row.c \
+	tests/unit/test_pclntab.c

@@ -6,4 +6,4 @@ lib_libsprof_core_la_SOURCES += lib/instruction/capstone.c
 else
 lib_libsprof_core_la_SOURCES += lib/instruction/capstone_none.c
 endif
-check_PROGRAMS += tests/unit/test_instruction
+UNIT_TESTS += tests/unit/test_instruction.c

@@ -8,4 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/machine/modules.c lib/machine/modules.h \
 	lib/machine/process.c lib/machine/process.h \
 	lib/machine/runtime.c lib/machine/runtime.h
-check_PROGRAMS += tests/unit/test_live tests/unit/test_machine tests/unit/test_machine_mapping
+UNIT_TESTS += \
+	tests/unit/test_live.c \
+	tests/unit/test_machine.c \
+	tests/unit/test_machine_mapping.c

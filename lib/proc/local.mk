@@ -12,5 +12,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/proc/tracefs.c lib/proc/tracefs.h \
 	lib/proc/topology.c lib/proc/topology.h \
 	lib/proc/unit.c lib/proc/unit.h
-check_PROGRAMS += tests/unit/test_cgroup tests/unit/test_kallsyms tests/unit/test_kernel_cache \
-	tests/unit/test_proc tests/unit/test_topology
+UNIT_TESTS += \
+	tests/unit/test_cgroup.c \
+	tests/unit/test_kallsyms.c \
+	tests/unit/test_kernel_cache.c \
+	tests/unit/test_proc.c \
+	tests/unit/test_topology.c

@@ -19,11 +19,11 @@ lib_libsprof_core_la_SOURCES += \
 	lib/profile/state_sums.c lib/profile/state_sums.h \
 	lib/profile/tally.c lib/profile/tally.h \
 	lib/profile/tree.c
-check_PROGRAMS += \
-	tests/unit/test_cells \
-	tests/unit/test_interval \
-	tests/unit/test_key \
-	tests/unit/test_profile \
-	tests/unit/test_radix \
-	tests/unit/test_ratio \
-	tests/unit/test_state_sums
+UNIT_TESTS += \
+	tests/unit/test_cells.c \
+	tests/unit/test_interval.c \
+	tests/unit/test_key.c \
+	tests/unit/test_profile.c \
+	tests/unit/test_radix.c \
+	tests/unit/test_ratio.c \
+	tests/unit/test_state_sums.c

@@ -5,5 +5,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/python/layout.c lib/python/layout.h \
 	lib/python/linetable.c lib/python/linetable.h \
 	lib/python/memory.c lib/python/memory.h
-check_PROGRAMS += tests/unit/test_python tests/unit/test_python_names
-tests_unit_test_python_SOURCES = tests/unit/test_python.c tests/unit/python_image.h
+UNIT_TESTS += \
+	tests/unit/test_python.c \
+	tests/unit/test_python_names.c

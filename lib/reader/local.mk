@@ -15,9 +15,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/reader/temp_file.c lib/reader/temp_file.h \
 	lib/reader/topology.c lib/reader/topology.h \
 	lib/reader/damage_time.c
-check_PROGRAMS += tests/unit/test_reader tests/unit/test_reader_layout
+UNIT_TESTS += \
+	tests/unit/test_reader.c \
+	tests/unit/test_reader_layout.c
 if HAVE_ZSTD
-check_PROGRAMS += tests/unit/test_flatten
-tests_unit_test_flatten_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZSTD_CFLAGS)
-tests_unit_test_flatten_LDADD = $(LDADD) $(ZSTD_LIBS)
+UNIT_TESTS += tests/unit/test_flatten.c
 endif

@@ -17,7 +17,9 @@ lib_libsprof_core_la_SOURCES += lib/record/attr.c lib/record/attr.h
 lib_libsprof_core_la_SOURCES += lib/record/decode.c lib/record/decode.h lib/record/decode_fields.c
 lib_libsprof_core_la_SOURCES += lib/record/decode_sample.c lib/record/decode_internal.h
 lib_libsprof_core_la_SOURCES += lib/record/decode_user.c
-check_PROGRAMS += tests/unit/test_decode tests/unit/test_decode_user
-check_PROGRAMS += tests/unit/test_encode
-check_PROGRAMS += tests/unit/test_roundtrip
-check_PROGRAMS += tests/unit/test_words
+UNIT_TESTS += \
+	tests/unit/test_decode.c \
+	tests/unit/test_decode_user.c
+UNIT_TESTS += tests/unit/test_encode.c
+UNIT_TESTS += tests/unit/test_roundtrip.c
+UNIT_TESTS += tests/unit/test_words.c

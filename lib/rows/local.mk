@@ -14,4 +14,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/rows/unsampled.c lib/rows/unsampled.h \
 	lib/rows/value_text.c lib/rows/value_text.h \
 	lib/rows/worker.h
-check_PROGRAMS += tests/unit/test_make_rows
+UNIT_TESTS += tests/unit/test_make_rows.c

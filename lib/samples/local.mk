@@ -9,4 +9,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/samples/sample_values.c lib/samples/sample_values.h \
 	lib/samples/time_bins.c lib/samples/time_bins.h \
 	lib/samples/wakers.c lib/samples/wakers.h
-check_PROGRAMS += tests/unit/test_time_bins
+UNIT_TESTS += tests/unit/test_time_bins.c

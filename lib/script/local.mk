@@ -2,4 +2,4 @@
 lib_libsprof_core_la_SOURCES += lib/script/internal.h lib/script/script.c lib/script/teller.c
 lib_libsprof_core_la_SOURCES += lib/script/order.c lib/script/order.h
 lib_libsprof_core_la_SOURCES += lib/script/places.c lib/script/places.h
-check_PROGRAMS += tests/unit/test_order
+UNIT_TESTS += tests/unit/test_order.c

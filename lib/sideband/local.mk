@@ -5,4 +5,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/sideband/readahead.c lib/sideband/readahead.h \
 	lib/sideband/recorded_until.c lib/sideband/recorded_until.h \
 	lib/sideband/sideband.c lib/sideband/sideband.h
-check_PROGRAMS += tests/unit/test_sideband
+UNIT_TESTS += tests/unit/test_sideband.c

@@ -6,4 +6,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/stacks/jit_frames.c lib/stacks/jit_frames.h \
 	lib/stacks/stack_end.h \
 	lib/stacks/stacks.c lib/stacks/stacks.h
-check_PROGRAMS += tests/unit/test_chain
+UNIT_TESTS += tests/unit/test_chain.c

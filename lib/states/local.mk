@@ -8,4 +8,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/states/task_lifetimes.c lib/states/task_lifetimes.h \
 	lib/states/task_lives.c lib/states/task_lives.h \
 	lib/states/task_states.c lib/states/task_states.h
-check_PROGRAMS += tests/unit/test_task_states
+UNIT_TESTS += tests/unit/test_task_states.c

@@ -6,4 +6,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/stored/names_decode.c \
 	lib/stored/names_encode.c \
 	lib/stored/stored.c
-check_PROGRAMS += tests/unit/test_stored
+UNIT_TESTS += tests/unit/test_stored.c

@@ -34,11 +34,19 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
 else
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
-check_PROGRAMS += tests/unit/test_address_cache tests/unit/test_jitdump tests/unit/test_kept_names tests/unit/test_lines tests/unit/test_perfmap \
-	tests/unit/test_ranges tests/unit/test_resolver \
-	tests/unit/test_resolver_jit tests/unit/test_resolver_kernel \
-	tests/unit/test_resolver_names tests/unit/test_resolver_perf \
-	tests/unit/test_table
-tests_unit_test_lines_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
-tests_unit_test_lines_LDADD = $(LDADD) $(ZSTD_LIBS)
-check_PROGRAMS += tests/unit/test_identity tests/unit/test_recorded
+UNIT_TESTS += \
+	tests/unit/test_address_cache.c \
+	tests/unit/test_jitdump.c \
+	tests/unit/test_kept_names.c \
+	tests/unit/test_lines.c \
+	tests/unit/test_perfmap.c \
+	tests/unit/test_ranges.c \
+	tests/unit/test_resolver.c \
+	tests/unit/test_resolver_jit.c \
+	tests/unit/test_resolver_kernel.c \
+	tests/unit/test_resolver_names.c \
+	tests/unit/test_resolver_perf.c \
+	tests/unit/test_table.c
+UNIT_TESTS += \
+	tests/unit/test_identity.c \
+	tests/unit/test_recorded.c

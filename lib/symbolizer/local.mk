@@ -5,4 +5,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbolizer/space.c lib/symbolizer/space.h \
 	lib/symbolizer/symbolizer.c \
 	lib/symbolizer/symbols.c
-check_PROGRAMS += tests/unit/test_symbolizer
+UNIT_TESTS += tests/unit/test_symbolizer.c

@@ -5,8 +5,8 @@ if HAVE_LIBTRACEEVENT
 lib_libsprof_core_la_SOURCES += lib/trace/format.c lib/trace/format.h lib/trace/lines.c \
 	lib/trace/lines.h lib/trace/print.c lib/trace/trace.c lib/trace/validate.c lib/trace/validate.h \
 	lib/trace/lexer.c lib/trace/lexer.h
-check_PROGRAMS += tests/unit/test_trace_text
+UNIT_TESTS += tests/unit/test_trace_text.c
 else
 lib_libsprof_core_la_SOURCES += lib/trace/trace_none.c
 endif
-check_PROGRAMS += tests/unit/test_trace
+UNIT_TESTS += tests/unit/test_trace.c

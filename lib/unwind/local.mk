@@ -22,8 +22,9 @@ lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind.c
 else
 lib_libsprof_core_la_SOURCES += lib/unwind/engine_libunwind_none.c
 endif
-check_PROGRAMS += tests/unit/test_cfi tests/unit/test_expression tests/unit/test_repair \
-	tests/unit/test_unwind
-tests_unit_test_cfi_CFLAGS = $(AM_CFLAGS) $(ELFUTILS_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_cfi_LDADD = $(LDADD) $(ELFUTILS_LIBS)
+UNIT_TESTS += \
+	tests/unit/test_cfi.c \
+	tests/unit/test_expression.c \
+	tests/unit/test_repair.c \
+	tests/unit/test_unwind.c
 EXTRA_DIST += tests/data/README tests/data/arm64

@@ -4,4 +4,4 @@ lib_libsprof_core_la_SOURCES += \
 	lib/walk/walker.c lib/walk/walker.h \
 	lib/walk/walker_buffer.c lib/walk/walker_buffer.h \
 	lib/walk/walker_sizes.c lib/walk/walker_sizes.h
-check_PROGRAMS += tests/unit/test_walker
+UNIT_TESTS += tests/unit/test_walker.c

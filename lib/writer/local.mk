@@ -11,6 +11,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/writer/start.c lib/writer/start.h \
 	lib/writer/writer.c lib/writer/writer.h lib/writer/writer_info.h \
 	lib/writer/writer_struct.h
-check_PROGRAMS += tests/unit/test_writer tests/unit/test_durable tests/unit/test_output_file \
-	tests/unit/test_written
-EXTRA_DIST += tests/unit/recording.h
+UNIT_TESTS += \
+	tests/unit/test_writer.c \
+	tests/unit/test_durable.c \
+	tests/unit/test_output_file.c \
+	tests/unit/test_written.c

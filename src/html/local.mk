@@ -21,8 +21,6 @@ src/html/markup.c: $(html_files) src/html/embed
 	$(AM_V_at)cd $(top_srcdir) && sh src/html/embed $(html_files) >$(abs_top_builddir)/$@.new
 	$(AM_V_at)mv $@.new $@
 
-check_PROGRAMS += tests/unit/test_html_page tests/unit/test_html_source
-tests_unit_test_html_page_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
-tests_unit_test_html_page_LDADD = $(command_ldadd)
-tests_unit_test_html_source_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
-tests_unit_test_html_source_LDADD = $(command_ldadd)
+UNIT_TESTS += \
+	tests/unit/test_html_page.c \
+	tests/unit/test_html_source.c

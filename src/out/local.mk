@@ -21,6 +21,4 @@ src_libcommand_la_SOURCES += \
 	src/out/times.c src/out/times.h \
 	src/out/tree.c
 
-check_PROGRAMS += tests/unit/test_output
-tests_unit_test_output_CPPFLAGS = $(command_cppflags) $(CHECK_CFLAGS)
-tests_unit_test_output_LDADD = $(command_ldadd)
+UNIT_TESTS += tests/unit/test_output.c

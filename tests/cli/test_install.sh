@@ -6,15 +6,15 @@
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DESTDIR LD_LIBRARY_PATH
 stage=$tmp/stage
 
-# Programs of a target that would be linked again if the unit tests' library were new.
+# Programs of a target that would be linked again if the unit tests' main.c were new.
 linked_with_tests() {
-	make -C "$top_builddir" -n -o config.h -W tests/unit/libunit.la "$1" 2>"$tmp/err" </dev/null |
-		sed -n 's/.*mode=link.* -o \([^ ]*\).*/\1/p'
+	make -C "$top_builddir" -n -o config.h -W "$top_srcdir/tests/unit/main.c" "$1" \
+		2>"$tmp/err" </dev/null | sed -n 's/.*mode=link.* -o \([^ ]*\).*/\1/p'
 }
 
-echo tests/unit/test_base >"$tmp/wanted"
-linked_with_tests tests/unit/test_base >"$tmp/linked"
-same "a unit test is linked with the unit tests' library" "$tmp/wanted" "$tmp/linked"
+echo tests/unit/unit >"$tmp/wanted"
+linked_with_tests tests/unit/unit >"$tmp/linked"
+same "the unit tests are linked with their main.c" "$tmp/wanted" "$tmp/linked"
 : >"$tmp/nothing"
 linked_with_tests all-am >"$tmp/linked"
 same "'make all' links nothing with it" "$tmp/nothing" "$tmp/linked"

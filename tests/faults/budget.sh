@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files that cost their writer a few kilobytes and their reader gigabytes, or minutes.
+#
+# Parallel: nothing is recorded, memory is measured.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/cli/lib.sh"
 

@@ -3,6 +3,8 @@
 # devices.sh: files that a recording names, a process maps or a link leads to, and that are no
 # regular files: none is opened. Opening can block (a FIFO) or act on a device (a watchdog).
 # tests/faults/opened counts what was opened; devices are nodes of this test's own.
+#
+# Parallel: opened files are listed, not times.
 . "$top_srcdir/tests/tap.sh"
 export XDG_CACHE_HOME="$tmp/cache"
 cd "$tmp" || exit 99

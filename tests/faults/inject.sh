@@ -4,6 +4,8 @@
 # …. INJECT_STEP (0: a few) is how far apart the numbers are, INJECT_SEEDS ("0") choose the errnos
 # of calls. None may crash, hang, leave a process behind, fail without a word, or have another
 # result without saying why; what record leaves must be readable.
+#
+# Parallel: results are compared with those of the same command.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"

@@ -4,6 +4,8 @@
 # planted. It opens nothing that blocks or never ends, writes nothing, queries no server, and uses
 # no file other than the recorded one. Also processes in namespaces of their own, and the rights
 # that recording needs.
+#
+# Parallel: opened files and messages are compared, not times.
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/cli/lib.sh"
 export XDG_CACHE_HOME="$tmp/cache"

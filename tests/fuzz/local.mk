@@ -71,7 +71,7 @@ if FUZZING
 noinst_PROGRAMS += $(FUZZERS)
 fuzz_ldadd = lib/libsprof-core.la $(FUZZING_LDFLAGS)
 else
-check_PROGRAMS += $(FUZZERS)
+PROGRAM_TESTS += $(FUZZERS)
 check_LTLIBRARIES += tests/fuzz/libdriver.la
 tests_fuzz_libdriver_la_SOURCES = tests/fuzz/driver.c
 fuzz_ldadd = tests/fuzz/libdriver.la lib/libsprof-core.la

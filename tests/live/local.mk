@@ -39,7 +39,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_unwind.sh \
 	tests/live/test_user_access.sh
 EXTRA_DIST += tests/live/tap.h
-check_PROGRAMS += tests/live/test_two_recorders tests/live/test_library_client
+PROGRAM_TESTS += tests/live/test_two_recorders tests/live/test_library_client
 tests_live_test_two_recorders_LDADD = lib/libsprof-core.la
 tests_live_test_library_client_LDADD = lib/libsprof-core.la
 TSAN_TESTS += tests/live/test_record_threads.sh

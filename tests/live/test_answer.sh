@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The line with the hottest functions after a recording, and record and report in one command.
+#
+# Parallel: a line that is not printed in time is asked for again.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 unset SPROF_PAGER PAGER NO_COLOR

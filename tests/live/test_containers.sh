@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Other users, other rights, other namespaces: what they planted is not believed, what they may is
 # done, and what ran is named by what it was.
+#
+# Parallel: names and rights are compared, not times.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 [ "$(id -u)" = 0 ] || skip_all "only root can be somebody else"

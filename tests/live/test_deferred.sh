@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Deferred call chains: the kernel records the user part when the thread returns to user space.
 # Report and script join them with their samples; they equal chains recorded at once.
+#
+# Parallel: sets of stacks are compared, not times.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"

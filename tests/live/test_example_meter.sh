@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # doc/example-meter.c is C and C++, needs nothing but the headers that are installed, and runs.
+#
+# Parallel: events are counted, not times.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 library=$top_builddir/lib/.libs

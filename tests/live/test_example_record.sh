@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # doc/example-record.c is short, needs nothing but the headers that are installed, records a command and
 # prints its hottest function.
+#
+# Parallel: the program has one hot function.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 library=$top_builddir/lib/.libs

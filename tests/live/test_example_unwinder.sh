@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # doc/example-unwinder.c needs nothing but the headers that are installed, and prints the stack of a process
 # down to the thread's start.
+#
+# Parallel: nothing is recorded.
 . "$top_srcdir/tests/tap.sh"
 library=$top_builddir/lib/.libs
 [ -e "$library/libsprof.so" ] || skip_all "there is no shared library in this build"

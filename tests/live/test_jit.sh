@@ -54,9 +54,13 @@ report() {
 }
 
 clock=
-record ours "$SPROF" record -q --no-names -e cpu-clock -F 997
-check "each sample has the name of what ran then (kinds of code, wrong names)" \
-	test "$(judge "$tmp/ours" 0)" = "4 0"
+ours() {
+	rm -rf "$tmp/ours"
+	record ours "$SPROF" record -q --no-names -e cpu-clock -F 997
+	check "each sample has the name of what ran then (kinds of code, wrong names)" \
+		test "$(judge "$tmp/ours" 0)" = "4 0"
+}
+noisy ours
 "$SPROF" report -i "$tmp/ours/data" -s dso,symbol --no-children >"$tmp/report" 2>"$tmp/err"
 check "report names it" sh -c 'grep -c "\[JIT\] .*\(alpha\|beta\|gamma\|delta\)" "$1" | grep -qx 4' \
 	- "$tmp/report"
@@ -99,19 +103,27 @@ fi
 
 # A dump with times hours ahead, in a recording of that clock, can only be applied by its order.
 clock=clock
-record ahead "$SPROF" record -q -e cpu-clock -F 997 -k boottime
-check "another clock: moved to the recording's" test "$(judge "$tmp/ahead" 0.02)" = "4 0"
+ahead() {
+	rm -rf "$tmp/ahead"
+	record ahead "$SPROF" record -q -e cpu-clock -F 997 -k boottime
+	check "another clock: moved to the recording's" test "$(judge "$tmp/ahead" 0.02)" = "4 0"
+}
+noisy ahead
 clock=
 
 # Attached to while it runs: the file was mapped before.
-mkdir "$tmp/attached"
-"$workload/jitdump" "$tmp/attached" 0.2 >"$tmp/attached/truth" &
-running=$!
-sleep 0.1
-"$SPROF" record -q -e cpu-clock -F 997 -p $running -o "$tmp/attached/data" 2>"$tmp/err"
-wait $running
-check "attached to: as well" sh -c 'test "${1#* }" = 0 && test "${1% *}" -ge 3' - \
-	"$(judge "$tmp/attached" 0)"
+attached() {
+	rm -rf "$tmp/attached"
+	mkdir "$tmp/attached"
+	"$workload/jitdump" "$tmp/attached" 0.2 >"$tmp/attached/truth" &
+	running=$!
+	sleep 0.1
+	"$SPROF" record -q -e cpu-clock -F 997 -p $running -o "$tmp/attached/data" 2>"$tmp/err"
+	wait $running
+	check "attached to: as well" sh -c 'test "${1#* }" = 0 && test "${1% *}" -ge 3' - \
+		"$(judge "$tmp/attached" 0)"
+}
+noisy attached
 
 # Code that keeps no frame pointer is unwound by the dump's call frame information.
 mkdir "$tmp/frames"

@@ -3,6 +3,8 @@
 # Stacks of programs other than C with the GNU C library: musl, which has no call frame
 # information, Go, which moves stacks, Rust, Fortran, and split stacks. The call chains are known;
 # each compiler is used if it is installed.
+#
+# Parallel: stacks are judged one by one.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache" GOCACHE="$tmp/go" GOPATH="$tmp/gopath" GO111MODULE=off GOFLAGS=

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # sprof list compared to perf list: sprof lists and counts all events that perf lists and counts
 # here.
+#
+# Parallel: nothing is recorded.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 
@@ -59,8 +61,8 @@ done
 check "why there are no metrics is said" grep -q "formulas in perf.s own database" "$tmp/err"
 "$SPROF" list -o "$tmp/written" 2>"$tmp/err"
 same "-o writes the same to a file" "$tmp/all" "$tmp/written"
-"$SPROF" list -o /nonexistent/file 2>"$tmp/err"
-check "a file that cannot be written is told of" grep -q '/nonexistent/file: No such file' "$tmp/err"
+"$SPROF" list -o /proc/nonexistent/file 2>"$tmp/err"
+check "a file that cannot be written is told of" grep -q '/proc/nonexistent/file: No such file' "$tmp/err"
 ln -s elsewhere "$tmp/link"
 "$SPROF" list -o "$tmp/link" 2>"$tmp/err"
 check "a link is not followed" sh -c 'grep -q "is a symbolic link" "$1/err" && [ ! -e "$1/elsewhere" ]' sh "$tmp"

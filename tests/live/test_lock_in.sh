@@ -5,12 +5,9 @@
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 
-# Other load shifts the program's phase.
-steady=
-chrt -f 10 true 2>/dev/null && steady="chrt -f 10"
-
 # sample RATE...: records the workload. The share of one half, with 0.5 as the truth, is only
 # logged.
+# Other load shifts the program's phase.
 sample() {
 	"$SPROF" record --call-graph none -e cpu-clock:u "$@" -o "$tmp/data" -- $steady "$workload/beat" 1 \
 		>"$tmp/truth" 2>"$tmp/err" || return 1

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --max-stack beyond kernel.perf_event_max_stack: the limit stays as it is, and the remedy is
 # printed. In the lab (SPROF_INVASIVE=1) the remedy is run, and does what it promises.
+#
+# Parallel: lengths of stacks are compared, not times.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"

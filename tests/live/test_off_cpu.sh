@@ -78,28 +78,34 @@ compare() {
 	done
 	within "the sum of all waits of $groups" "$(sum all)" "$(blocked "$file")" $of_all
 }
-compare "sleep pipe" sleep_b pipe_wait
-compare "lock epoll" lock_hold epoll_tick
+noisy compare "sleep pipe" sleep_b pipe_wait
+noisy compare "lock epoll" lock_hold epoll_tick
 
 # Thinned, the sum is the same but for chance: some waits are short. Snapshots replace the samples while a
 # busy machine delays the recorder, and do not find woken threads that wait for a CPU.
-"$SPROF" record --off-cpu -o "$file" --no-summary -- "$workload/waits" 1 sleep lock >"$tmp/truth" 2>"$tmp/err"
-waits "$file" >"$tmp/waits"
-within "the sum of all waits, thinned" "$(sum all)" "$(blocked "$file")" 15
+thinned() {
+	"$SPROF" record --off-cpu -o "$file" --no-summary -- "$workload/waits" 1 sleep lock >"$tmp/truth" 2>"$tmp/err"
+	waits "$file" >"$tmp/waits"
+	within "the sum of all waits, thinned" "$(sum all)" "$(blocked "$file")" 15
+}
+noisy thinned
 
 # A process that runs already.
 "$workload/waits" 60 sleep pipe lock >"$tmp/truth" &
 target=$!
 until grep -q ready "$tmp/truth" || ! kill -0 $target; do sleep 0.01; done
-"$SPROF" record --off-cpu -p $target --duration 1 -o "$file" --no-summary 2>"$tmp/err"
-waits "$file" >"$tmp/waits"
-for function in sleep_a sleep_b pipe_feed pipe_wait lock_hold lock_wait; do
-	check "-p: $function" grep -q "^$function " "$tmp/waits"
-done
+attached() {
+	"$SPROF" record --off-cpu -p $target --duration 1 -o "$file" --no-summary 2>"$tmp/err"
+	waits "$file" >"$tmp/waits"
+	for function in sleep_a sleep_b pipe_feed pipe_wait lock_hold lock_wait; do
+		check "-p: $function" grep -q "^$function " "$tmp/waits"
+	done
 
-# The main thread was blocked before, and all the time: only a snapshot has its stack.
-check "-p: a thread that does not wake: $(sum join_all) ms" awk -v ms="$(sum join_all)" \
-	'BEGIN { exit !(ms > 900 && ms < 5000) }'
+	# The main thread was blocked before, and all the time: only a snapshot has its stack.
+	check "-p: a thread that does not wake: $(sum join_all) ms" awk -v ms="$(sum join_all)" \
+		'BEGIN { exit !(ms > 900 && ms < 5000) }'
+}
+noisy attached
 
 # Snapshots, as an ordinary user with kernel.perf_event_paranoid 2. Each function is found, in the
 # order of their times; a loaded machine allows no stricter check.
@@ -143,27 +149,37 @@ main_thread() {
 }
 
 # Each file of a rotation has the states of its own time. The main thread is blocked from begin to end.
-"$SPROF" record -q --off-cpu --switch-output=1s -o "$tmp/turn" -- "$workload/waits" 1.6 sleep >"$tmp/truth" \
-	2>"$tmp/err"
-for turn in "$tmp"/turn.*; do
-	main_thread "$turn"
-done >"$tmp/lives"
-check "files of a rotation do not overlap: $(tr '\n' ' ' <"$tmp/lives")" awk '
-	NR == 1 { begin = $1 }
-	{ sum += $2 - $1; end = $2; unknown += $3 }
-	END { exit !(NR > 1 && sum <= (end - begin) * 1.05 && unknown < 0.05 * sum) }' "$tmp/lives"
+rotated() {
+	rm -f "$tmp"/turn.*
+	"$SPROF" record -q --off-cpu --switch-output=1s -o "$tmp/turn" -- "$workload/waits" 1.6 sleep >"$tmp/truth" \
+		2>"$tmp/err"
+	for turn in "$tmp"/turn.*; do
+		main_thread "$turn"
+	done >"$tmp/lives"
+	check "files of a rotation do not overlap: $(tr '\n' ' ' <"$tmp/lives")" awk '
+		NR == 1 { begin = $1 }
+		{ sum += $2 - $1; end = $2; unknown += $3 }
+		END { exit !(NR > 1 && sum <= (end - begin) * 1.05 && unknown < 0.05 * sum) }' "$tmp/lives"
+}
+noisy rotated
 
 # Before events are enabled, states are unknown.
-"$SPROF" record -q --off-cpu -D 300 -o "$file" -- "$workload/waits" 0.6 sleep >"$tmp/truth" 2>"$tmp/err"
-check "-D: no state before: $(main_thread "$file")" awk '$3 < 2.5e8 { bad = 1 } END { exit bad || !NR }' <<-END
+delayed() {
+	"$SPROF" record -q --off-cpu -D 300 -o "$file" -- "$workload/waits" 0.6 sleep >"$tmp/truth" 2>"$tmp/err"
+	check "-D: no state before: $(main_thread "$file")" awk '$3 < 2.5e8 { bad = 1 } END { exit bad || !NR }' <<-END
 	$(main_thread "$file")
 END
+}
+noisy delayed
 
 # Periods of other events do not concern waits.
-"$SPROF" record --off-cpu -e page-faults -c 100 -o "$file" --no-summary -- "$workload/waits" 0.2 sleep \
-	>"$tmp/truth" 2>"$tmp/err"
-waits "$file" >"$tmp/waits"
-check "-c: waits have their durations" awk '$1 == "sleep_b" && $2 > 1e6 { n++ } END { exit !n }' "$tmp/waits"
+of_another_event() {
+	"$SPROF" record --off-cpu -e page-faults -c 100 -o "$file" --no-summary -- "$workload/waits" 0.2 sleep \
+		>"$tmp/truth" 2>"$tmp/err"
+	waits "$file" >"$tmp/waits"
+	check "-c: waits have their durations" awk '$1 == "sleep_b" && $2 > 1e6 { n++ } END { exit !n }' "$tmp/waits"
+}
+noisy of_another_event
 
 # Samples of Python programs wake the drain thread, which preempts the program; those of switches must not.
 if python=$(command -v python3); then

@@ -3,6 +3,8 @@
 # What `sprof record` writes is read by perf, and by the newest perf and samply
 # where SPROF_PEERS is a folder with them, without a word of complaint, and their
 # tables are ours.
+#
+# Parallel: tables of the same file are compared.
 . "$top_srcdir/tests/cli/lib.sh"
 . "$top_srcdir/tests/cli/tables.sh"
 

@@ -14,9 +14,6 @@ done
 [ -n "$python" ] || skip_all "needs Python 3.11 to 3.14"
 "$SPROF" record -q --call-graph dwarf -o "$tmp/data" true 2>"$tmp/err" ||
 	skip_all "$(tail -n 1 "$tmp/err")"
-"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/command" "$python" "$script" 1.5 \
-	>"$tmp/truth" 2>"$tmp/err"
-comment "$(cat "$tmp/truth" "$tmp/err")"
 
 # judge DATA: 1 if each function has its share of main(), within 6 of 100; then how many there are.
 judge() {
@@ -46,19 +43,25 @@ judge() {
 		}' "$tmp/truth" -
 }
 
-check "functions of a command have their shares" test "$(judge "$tmp/command")" = "1 3"
+whole_command() {
+	"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/command" "$python" "$script" 1.5 \
+		>"$tmp/truth" 2>"$tmp/err"
+	comment "$(cat "$tmp/truth" "$tmp/err")"
+	check "functions of a command have their shares" test "$(judge "$tmp/command")" = "1 3"
 
-"$SPROF" script -i "$tmp/command" -F ip,sym,srcline 2>"$tmp/err" |
-	awk -v first="$(awk '$1 == "line" { print $3 }' "$tmp/truth")" '
-		/^\t/ { is = $2 == "squares" || $2 ~ /^squares\+/; next }
-		is && match($0, /frames\.py:[0-9]+/) {
-			line = substr($0, RSTART + 10, RLENGTH - 10) - first
-			# The loop has lines 2 and 3 of the function, and nearly all its time.
-			if (line == 2 || line == 3) good++; else bad++
-		}
-		END { print "#", good + 0, bad + 0; exit !(good > 20 && bad < good / 10) }' >"$tmp/lines"
-check "lines of a function are those of its loop" test $? = 0
-cat "$tmp/lines"
+	"$SPROF" script -i "$tmp/command" -F ip,sym,srcline 2>"$tmp/err" |
+		awk -v first="$(awk '$1 == "line" { print $3 }' "$tmp/truth")" '
+			/^\t/ { is = $2 == "squares" || $2 ~ /^squares\+/; next }
+			is && match($0, /frames\.py:[0-9]+/) {
+				line = substr($0, RSTART + 10, RLENGTH - 10) - first
+				# The loop has lines 2 and 3 of the function, and nearly all its time.
+				if (line == 2 || line == 3) good++; else bad++
+			}
+			END { print "#", good + 0, bad + 0; exit !(good > 20 && bad < good / 10) }' >"$tmp/lines"
+	check "lines of a function are those of its loop" test $? = 0
+	cat "$tmp/lines"
+}
+noisy whole_command
 
 "$SPROF" record -q -F 997 --call-graph dwarf --no-python -o "$tmp/without" "$python" "$script" 0.2 \
 	>"$tmp/out" 2>"$tmp/err" || not_ok "--no-python records" "$(cat "$tmp/err")"
@@ -66,12 +69,15 @@ cat "$tmp/lines"
 check "--no-python: no Python functions" \
 	test "$(grep -c ';main;' "$tmp/folded")" = 0 -a -s "$tmp/folded"
 
-"$python" "$script" 2.5 >"$tmp/truth" 2>"$tmp/err" &
-pid=$!
-"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/attached" -p $pid 2>"$tmp/err"
-wait $pid
-comment "$(cat "$tmp/truth" "$tmp/err")"
-check "functions of a running process have their shares" test "$(judge "$tmp/attached")" = "1 3"
+running() {
+	"$python" "$script" 2.5 >"$tmp/truth" 2>"$tmp/err" &
+	pid=$!
+	"$SPROF" record -q -F 997 --call-graph dwarf -o "$tmp/attached" -p $pid 2>"$tmp/err"
+	wait $pid
+	comment "$(cat "$tmp/truth" "$tmp/err")"
+	check "functions of a running process have their shares" test "$(judge "$tmp/attached")" = "1 3"
+}
+noisy running
 
 mkdir "$tmp/files"
 "$SPROF" record -q -F 997 --call-graph dwarf --switch-output=1s -o "$tmp/files/data" \

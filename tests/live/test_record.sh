@@ -33,7 +33,7 @@ status "exclusive options" 129 "$SPROF" record -F 10 -c 10 true
 status "a process that is not there" 125 "$SPROF" record -o "$file" -p 2147483646
 says "it is said" "process 2147483646 does not exist"
 status "a thread that is not there" 125 "$SPROF" record -o "$file" -t 2147483646
-status "a place that cannot be written to" 125 "$SPROF" record -o /nonexistent/file true
+status "a place that cannot be written to" 125 "$SPROF" record -o /proc/nonexistent/file true
 status "a run too short for a sample is no failure" 0 "$SPROF" record -F 1 -o "$file" true
 says "but is printed" "^sprof: no samples in $file: the command used [0-9.]* ms of CPU time, less than one sampling period (1000 ms)"
 status "a run without CPU time is no failure" 0 "$SPROF" record -F 10 -o "$file" sleep 0.3

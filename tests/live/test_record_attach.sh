@@ -107,9 +107,9 @@ many() {
 
 all() {
 	who=$1 scope=$2
-	storm "$who" "$scope" "threads made by main" 8 1 20
-	storm "$who" "$scope" "threads made by threads" 8 1 10 chain
-	storm "$who" "$scope" "many threads" 100 1.5 5
+	noisy storm "$who" "$scope" "threads made by main" 8 1 20
+	noisy storm "$who" "$scope" "threads made by threads" 8 1 10 chain
+	noisy storm "$who" "$scope" "many threads" 100 1.5 5
 	many "$who" "$scope"
 }
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Processes related to the target: children of an attached process, daemons of a command, programs
 # that the kernel stops events of, systemd units; and the reason where there are no samples.
+#
+# Parallel: a process has samples or none.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"

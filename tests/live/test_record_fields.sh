@@ -149,11 +149,11 @@ registers_agree() { # NAME intr|user OPTION...
 }
 case $(uname -m) in
 x86_64 | aarch64)
-	registers_agree "--intr-regs has the instruction pointer" intr --intr-regs --call-graph none
-	registers_agree "--user-regs, too" user --user-regs=$ip_register --call-graph none
-	registers_agree "--user-regs is kept where stacks are unwound" user \
+	noisy registers_agree "--intr-regs has the instruction pointer" intr --intr-regs --call-graph none
+	noisy registers_agree "--user-regs, too" user --user-regs=$ip_register --call-graph none
+	noisy registers_agree "--user-regs is kept where stacks are unwound" user \
 		--user-regs=$ip_register --call-graph dwarf
-	registers_agree "--intr-regs, too" intr --intr-regs=$ip_register --call-graph dwarf
+	noisy registers_agree "--intr-regs, too" intr --intr-regs=$ip_register --call-graph dwarf
 	"$SPROF" record --intr-regs=? -- true 2>"$tmp/err"
 	check "--intr-regs=? lists registers" grep -q "$ip_register" "$tmp/err"
 	;;
@@ -206,19 +206,22 @@ between() { # NAME CLOCK READ
 }
 uptime_s() { cut -d ' ' -f 1 /proc/uptime; }
 realtime_s() { date +%s.%N | cut -c 1-14; }
-between boottime boottime uptime_s
-between realtime realtime realtime_s
-between number 0 realtime_s
+noisy between boottime boottime uptime_s
+noisy between realtime realtime realtime_s
+noisy between number 0 realtime_s
 record -k nonsense -- true
 check "-k refuses what is no clock" grep -q 'monotonic, monotonic_raw' "$tmp/err"
 record -k 99 -e cpu-clock -- true
 check "-k refuses clocks that the kernel does not have" grep -q 'clock 99' "$tmp/err"
 
-record -D 100-200,400-500 -e cpu-clock -F 997 -- "$workload/proportions" 0.8
-script time | tr -d : >"$tmp/times"
-check "-D takes samples within ranges alone" \
-	awk 'NR > 1 && $1 - last > 0.1 { gaps++ } { last = $1; if (NR == 1) first = $1 }
-		END { exit !(NR > 20 && gaps == 1 && last - first < 0.7) }' "$tmp/times"
+delayed() {
+	record -D 100-200,400-500 -e cpu-clock -F 997 -- $steady "$workload/proportions" 0.8
+	script time | tr -d : >"$tmp/times"
+	check "-D takes samples within ranges alone" \
+		awk 'NR > 1 && $1 - last > 0.1 { gaps++ } { last = $1; if (NR == 1) first = $1 }
+			END { exit !(NR > 20 && gaps == 1 && last - first < 0.7) }' "$tmp/times"
+}
+noisy delayed
 
 # Commands over fifos, acknowledged.
 mkfifo "$tmp/ctl" "$tmp/ack"
@@ -228,25 +231,28 @@ tell() {
 	read -r answer <&8
 	check "--control: $1 is acknowledged ($answer)" test "$answer" = ack
 }
-"$SPROF" record --call-graph none -D -1 --control fifo:"$tmp/ctl","$tmp/ack" -e cpu-clock -F 997 \
-	-o "$data" -- "$workload/proportions" 20 >"$tmp/out" 2>"$tmp/err" 7>&- 8>&- &
-recorder=$!
-tell ping
-tell 'evlist -F'
-tell enable
-sleep 0.5
-tell 'disable cpu-clock'
-sleep 0.7
-tell nonsense
-tell stop
-wait $recorder
-status=$?
-check "--control: stop ends it, and the command ($status)" test $status = 0
-check "--control: evlist lists events" grep -q 'cpu-clock: sample_freq=997' "$tmp/out"
-check "--control: what is no command is said" grep -q "'nonsense' is not a command" "$tmp/err"
-count=$(script time | wc -l)
-check "--control: samples are those between enable and disable ($count)" \
-	test "$count" -gt 20 -a "$count" -lt 1100
+controlled() {
+	"$SPROF" record --call-graph none -D -1 --control fifo:"$tmp/ctl","$tmp/ack" -e cpu-clock -F 997 \
+		-o "$data" -- "$workload/proportions" 20 >"$tmp/out" 2>"$tmp/err" 7>&- 8>&- &
+	recorder=$!
+	tell ping
+	tell 'evlist -F'
+	tell enable
+	sleep 0.5
+	tell 'disable cpu-clock'
+	sleep 0.7
+	tell nonsense
+	tell stop
+	wait $recorder
+	status=$?
+	check "--control: stop ends it, and the command ($status)" test $status = 0
+	check "--control: evlist lists events" grep -q 'cpu-clock: sample_freq=997' "$tmp/out"
+	check "--control: what is no command is said" grep -q "'nonsense' is not a command" "$tmp/err"
+	count=$(script time | wc -l)
+	check "--control: samples are those between enable and disable ($count)" \
+		test "$count" -gt 20 -a "$count" -lt 1100
+}
+noisy controlled
 "$SPROF" info -i "$data" >"$tmp/info" 2>&1
 check "--control: the file says when samples were switched off" \
 	grep -q 'sampling of cpu-clock was disabled (at +[0-9.]* s)' "$tmp/info"
@@ -284,21 +290,25 @@ check "--control: a file that begins while samples are off says so ($(tr '\n' ';
 	test "$(sort "$tmp/told" | tr '\n' ';')" = "sampling of task-clock was disabled when this \
 file began;sampling was disabled when this file began;"
 
-rm -f "$data"
-: >"$tmp/err"
-"$SPROF" record --call-graph none -e cpu-clock -F 997 -o "$data" -- "$workload/proportions" 1.5 \
-	>"$tmp/out" 2>"$tmp/err" &
-recorder=$!
-until grep -q . "$data" 2>/dev/null; do sleep 0.02; done
-sleep 0.3
-kill -USR1 $recorder
-until grep -q paused "$tmp/err"; do sleep 0.02; done
-sleep 0.4
-kill -USR1 $recorder
-wait $recorder
-script time | tr -d : >"$tmp/times"
-check "SIGUSR1 pauses, and lets it go on" awk 'NR > 1 && $1 - last > 0.3 { gaps++ } { last = $1 }
-	END { exit !(gaps == 1) }' "$tmp/times"
+# Another gap is the time for which the program itself had no CPU.
+paused() {
+	rm -f "$data"
+	: >"$tmp/err"
+	"$SPROF" record --call-graph none -e cpu-clock -F 997 -o "$data" -- $steady "$workload/proportions" 1.5 \
+		>"$tmp/out" 2>"$tmp/err" &
+	recorder=$!
+	until grep -q . "$data" 2>/dev/null || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
+	sleep 0.3
+	kill -USR1 $recorder
+	until grep -q paused "$tmp/err" || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
+	sleep 0.4
+	kill -USR1 $recorder
+	wait $recorder
+	script time | tr -d : >"$tmp/times"
+	check "SIGUSR1 pauses, and lets it go on" awk 'NR > 1 && $1 - last > 0.3 { gaps++ } { last = $1 }
+		END { exit !(gaps == 1) }' "$tmp/times"
+}
+noisy paused
 
 record -n --switch-events -e cpu-clock -- sleep 0.05
 check "-n takes no samples" test "$(script time | wc -l)" = 0

@@ -165,31 +165,38 @@ check "--timestamp-filename: the file is named by its date" \
 	sh -c "ls '$tmp' | grep -qE '^dated\.[0-9]{16}$'"
 
 # Overwritten: a crash leaves what was last.
-"$SPROF" record -F 4000 --call-graph none --overwrite -m 64K -o "$tmp/crash" -- \
-	sh -c "\"$workload/proportions\" 2; kill -SEGV \$\$" >"$tmp/out" 2>"$tmp/err"
-check "--overwrite: the command's crash is passed on" test $? -ne 0
-samples=$(field "$tmp/crash" SAMPLE)
-check "--overwrite: what rings hold is there ($samples)" test "${samples:-0}" -gt 100
-check "--overwrite: and no more" test "${samples:-0}" -lt 4000
-check "--overwrite: it is whole" undamaged "$tmp/crash"
-check "--overwrite: what it covers is said" \
-	sh -c '"$1" info -i "$2" | grep -q "the last [0-9.]* .*s of [0-9]* CPU"' - "$SPROF" "$tmp/crash"
-check "--overwrite: what was overwritten is not called missing" \
-	sh -c '! grep -q "samples cover" "$1"' - "$tmp/err"
-known=$(named "$tmp/crash")
-check "--overwrite: samples have names ($known)" sh -c 'test $(($1 * 100)) -ge $(($2 * 95))' - $known
-perf_reads "$tmp/crash" "--overwrite"
+crash() {
+	"$SPROF" record -F 4000 --call-graph none --overwrite -m 64K -o "$tmp/crash" -- \
+		sh -c "$steady \"$workload/proportions\" 2; kill -SEGV \$\$" >"$tmp/out" 2>"$tmp/err"
+	check "--overwrite: the command's crash is passed on" test $? -ne 0
+	samples=$(field "$tmp/crash" SAMPLE)
+	check "--overwrite: what rings hold is there ($samples)" test "${samples:-0}" -gt 100
+	check "--overwrite: and no more" test "${samples:-0}" -lt 4000
+	check "--overwrite: it is whole" undamaged "$tmp/crash"
+	check "--overwrite: what it covers is said" \
+		sh -c '"$1" info -i "$2" | grep -q "the last [0-9.]* .*s of [0-9]* CPU"' - "$SPROF" "$tmp/crash"
+	check "--overwrite: what was overwritten is not called missing" \
+		sh -c '! grep -q "samples cover" "$1"' - "$tmp/err"
+	known=$(named "$tmp/crash")
+	check "--overwrite: samples have names ($known)" sh -c 'test $(($1 * 100)) -ge $(($2 * 95))' - $known
+	perf_reads "$tmp/crash" "--overwrite"
+}
+noisy crash
 
 # A time is kept with copies of stacks, too; where it cannot be, that is said, with what can be.
-"$SPROF" record --call-graph dwarf --overwrite=2 -o "$tmp/window" -- "$workload/proportions" 0.5 \
-	>"$tmp/out" 2>"$tmp/err"
-if grep -q 'hold the last' "$tmp/err"; then
-	check "--overwrite=2: with copies of stacks, a user's rings are as large as may be locked" test "$(id -u)" != 0
-else
-	samples=$(field "$tmp/window" SAMPLE)
-	check "--overwrite=2: all of half a second is there, with copies of stacks ($samples)" \
-		test "${samples:-0}" -gt 400
-fi
+window() {
+	"$SPROF" record --call-graph dwarf --overwrite=2 -o "$tmp/window" -- $steady "$workload/proportions" 0.5 \
+		>"$tmp/out" 2>"$tmp/err"
+	if grep -q 'hold the last' "$tmp/err"; then
+		check "--overwrite=2: with copies of stacks, a user's rings are as large as may be locked" \
+			test "$(id -u)" != 0
+	else
+		samples=$(field "$tmp/window" SAMPLE)
+		check "--overwrite=2: all of half a second is there, with copies of stacks ($samples)" \
+			test "${samples:-0}" -gt 400
+	fi
+}
+noisy window
 "$SPROF" record -F 20000 --call-graph dwarf --overwrite=60 -m 512K -o "$tmp/window" -- true \
 	>"$tmp/out" 2>"$tmp/err"
 says "--overwrite=60: how far rings of 512 KiB reach back is said" 'hold the last 0\.00 s of a busy CPU, not 60'

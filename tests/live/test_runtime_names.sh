@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --runtime-names: variables of a command, and the symbols that its runtime writes then.
+#
+# Parallel: names are compared, not times.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"

@@ -7,28 +7,31 @@ need_sampling
 cd "$tmp" || exit 99
 export XDG_CACHE_HOME="$tmp/cache" TMPDIR="$tmp"
 
-"$SPROF" record -q --switch-events -m 8M -o data -- "$workload/waits" 1 >truth 2>err ||
-	not_ok "waits is recorded" "$(cat err)"
-"$SPROF" report -T --format csv -i data | tail -n +2 >csv
+states() {
+	: >wanted
+	"$SPROF" record -q --switch-events -m 8M -o data -- "$workload/waits" 1 >truth 2>err ||
+		not_ok "waits is recorded" "$(cat err)"
+	"$SPROF" report -T --format csv -i data | tail -n +2 >csv
 
-# FUNCTION WALL_NS CPU_NS WAITS TID, and the columns of csv by tid.
-awk -F, '{ print $2, $5 - $4, $8 + $9 + $10 + $11, $8, $11, $12 }' csv | sort >states
-awk '$1 == "run_role" { print $5, $2, $3, $4 }' truth | sort >lives
-join lives states >both
-comment "$(cat both)"
-count=$(wc -l <lives)
-awk -v count="$count" '
-	# TID WALL CPU WAITS LIFE SUM RUNNING UNKNOWN WAITS
-	{ n++ }
-	$5 != $6 { print "sum", $0 }
-	$8 * 1000 > $5 { print "unknown", $0 }
-	# The life begins before the function, and ends after it.
-	$5 < $2 { print "life", $0 }
-	# A thread has a few waits outside of the function.
-	$9 < $4 || $9 > $4 + 20 { print "waits", $0 }
-	END { if (n < 5 || n != count) print "threads", n, count }' both >got
-: >wanted
-same "each thread sums to its lifetime, with its waits" wanted got
+	# FUNCTION WALL_NS CPU_NS WAITS TID, and the columns of csv by tid.
+	awk -F, '{ print $2, $5 - $4, $8 + $9 + $10 + $11, $8, $11, $12 }' csv | sort >states
+	awk '$1 == "run_role" { print $5, $2, $3, $4 }' truth | sort >lives
+	join lives states >both
+	comment "$(cat both)"
+	count=$(wc -l <lives)
+	awk -v count="$count" '
+		# TID WALL CPU WAITS LIFE SUM RUNNING UNKNOWN WAITS
+		{ n++ }
+		$5 != $6 { print "sum", $0 }
+		$8 * 1000 > $5 { print "unknown", $0 }
+		# The life begins before the function, and ends after it.
+		$5 < $2 { print "life", $0 }
+		# A thread has a few waits outside of the function.
+		$9 < $4 || $9 > $4 + 20 { print "waits", $0 }
+		END { if (n < 5 || n != count) print "threads", n, count }' both >got
+	same "each thread sums to its lifetime, with its waits" wanted got
+}
+noisy states
 
 if ! command -v perf >/dev/null; then
 	skip "run times are those of perf sched timehist" "no perf"

@@ -33,70 +33,74 @@ else
 	skip "inlined functions are measured, too" "built without debug information"
 fi
 
-run=0
-while [ "$run" -lt "$runs" ]; do
-	if ! "$SPROF" record --call-graph none -F 997 -o "$tmp/data" -- "$workload/proportions" "$seconds" \
-		>"$tmp/truth" 2>"$tmp/diagnostics"; then
-		not_ok "recording" "$(cat "$tmp/diagnostics")"
-		finish
-	fi
-	for key in $keys; do
-		if ! "$SPROF" report -i "$tmp/data" --no-children -s "$key" --format csv \
-			>"$tmp/csv" 2>"$tmp/diagnostics"; then
-			not_ok "reporting" "$(cat "$tmp/diagnostics")"
-			finish
+truth() {
+	run=0
+	: >"$tmp/runs"
+	while [ "$run" -lt "$runs" ]; do
+		if ! "$SPROF" record --call-graph none -F 997 -o "$tmp/data" -- "$workload/proportions" "$seconds" \
+			>"$tmp/truth" 2>"$tmp/diagnostics"; then
+			not_ok "recording" "$(cat "$tmp/diagnostics")"
+			return
 		fi
-		compare "$key" "$tmp/truth" "$tmp/csv" >>"$tmp/runs"
+		for key in $keys; do
+			if ! "$SPROF" report -i "$tmp/data" --no-children -s "$key" --format csv \
+				>"$tmp/csv" 2>"$tmp/diagnostics"; then
+				not_ok "reporting" "$(cat "$tmp/diagnostics")"
+				return
+			fi
+			compare "$key" "$tmp/truth" "$tmp/csv" >>"$tmp/runs"
+		done
+		run=$((run + 1))
 	done
-	run=$((run + 1))
-done
 
-# chi2(k, z): where a chi-squared variable of k degrees has as much above or
-# below it as a normal one beyond z (Wilson and Hilferty). z = 4.75: 1e-6.
-awk -v runs="$runs" -v wanted_rows="$wanted" '
-	function chi2(k, z) { return k * (1 - 2 / (9 * k) + z * sqrt(2 / (9 * k))) ^ 3 }
-	# Chance of at most k hits of n, each of chance p.
-	function at_most(k, n, p,    i, term, sum) {
-		term = sum = (1 - p) ^ n
-		for (i = 1; i <= k; i++) {
-			term *= (n - i + 1) / i * p / (1 - p)
-			sum += term
+	# chi2(k, z): where a chi-squared variable of k degrees has as much above or
+	# below it as a normal one beyond z (Wilson and Hilferty). z = 4.75: 1e-6.
+	awk -v runs="$runs" -v wanted_rows="$wanted" '
+		function chi2(k, z) { return k * (1 - 2 / (9 * k) + z * sqrt(2 / (9 * k))) ^ 3 }
+		# Chance of at most k hits of n, each of chance p.
+		function at_most(k, n, p,    i, term, sum) {
+			term = sum = (1 - p) ^ n
+			for (i = 1; i <= k; i++) {
+				term *= (n - i + 1) / i * p / (1 - p)
+				sum += term
+			}
+			return sum
 		}
-		return sum
-	}
-	function verdict(good, name) { print (good ? "ok " : "not_ok ") name }
-	{
-		error = $3 - $2
-		n[$1]++
-		hits[$1] += $4 <= $2 && $2 <= $5
-		half[$1] += ($5 - $4) / 2
-		sum[$1] += error
-		square[$1] += error * error
-	}
-	END {
-		for (name in n) {
-			half[name] /= runs
-			mean = sum[name] / runs
-			sd = sqrt((square[name] - runs * mean * mean) / (runs - 1))
-			wanted = half[name] / 1.96
-			printf "# %s: truth within the interval in %d of %d; mean error %+.4f; " \
-				"half-width %.4f, 1.96 x spread %.4f, ratio %.2f\n", name, hits[name],
-				runs, mean, half[name], 1.96 * sd, half[name] / (1.96 * sd)
-			verdict(n[name] == runs, name " has a row in every run")
-			verdict(at_most(hits[name], runs, 0.95) > 1e-6, name " lies within its interval")
-			verdict(mean * mean * runs < (4.9 * wanted) ^ 2, name " is not off to one side")
-			freedom = runs - 1
-			ratio = freedom * sd * sd / (wanted * wanted)
-			verdict(ratio > chi2(freedom, -4.75), name ": its interval is not too wide")
-			verdict(ratio < chi2(freedom, 4.75), name ": its interval is not too narrow")
-			rows++
+		function verdict(good, name) { print (good ? "ok " : "not_ok ") name }
+		{
+			error = $3 - $2
+			n[$1]++
+			hits[$1] += $4 <= $2 && $2 <= $5
+			half[$1] += ($5 - $4) / 2
+			sum[$1] += error
+			square[$1] += error * error
 		}
-		verdict(rows == wanted_rows, "all " wanted_rows " have rows")
-	}' "$tmp/runs" >"$tmp/verdicts"
-while read -r verdict name; do
-	case $verdict in
-	ok | not_ok) $verdict "$name" ;;
-	*) echo "$verdict $name" ;;
-	esac
-done <"$tmp/verdicts"
+		END {
+			for (name in n) {
+				half[name] /= runs
+				mean = sum[name] / runs
+				sd = sqrt((square[name] - runs * mean * mean) / (runs - 1))
+				wanted = half[name] / 1.96
+				printf "# %s: truth within the interval in %d of %d; mean error %+.4f; " \
+					"half-width %.4f, 1.96 x spread %.4f, ratio %.2f\n", name, hits[name],
+					runs, mean, half[name], 1.96 * sd, half[name] / (1.96 * sd)
+				verdict(n[name] == runs, name " has a row in every run")
+				verdict(at_most(hits[name], runs, 0.95) > 1e-6, name " lies within its interval")
+				verdict(mean * mean * runs < (4.9 * wanted) ^ 2, name " is not off to one side")
+				freedom = runs - 1
+				ratio = freedom * sd * sd / (wanted * wanted)
+				verdict(ratio > chi2(freedom, -4.75), name ": its interval is not too wide")
+				verdict(ratio < chi2(freedom, 4.75), name ": its interval is not too narrow")
+				rows++
+			}
+			verdict(rows == wanted_rows, "all " wanted_rows " have rows")
+		}' "$tmp/runs" >"$tmp/verdicts"
+	while read -r verdict name; do
+		case $verdict in
+		ok | not_ok) $verdict "$name" ;;
+		*) echo "$verdict $name" ;;
+		esac
+	done <"$tmp/verdicts"
+}
+noisy truth
 finish

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Counters read without a system call: where the kernel allows it (kernel.perf_user_access,
 # cpu/rdpmc), and where it does not; the switch is moved on machines of the lab alone.
+#
+# Parallel: counts are compared, not times.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 meter=$top_builddir/tests/live/test_meter

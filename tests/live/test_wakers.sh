@@ -76,13 +76,16 @@ feeds() {
 	feeder=$!
 }
 
-for options in "" "--call-graph fp" "--call-graph dwarf --unwind later" "--call-graph no"; do
+fed() { # OPTIONS
 	feeds 600
 	# shellcheck disable=SC2086
-	"$SPROF" record --wakers --no-summary -m 8M $options -o fed -- "$workload/relay" read <fifo 2>truth
+	"$SPROF" record --wakers --no-summary -m 8M $1 -o fed -- "$workload/relay" read <fifo 2>truth
 	wait "$feeder"
 	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
-	woken "another program ends waits${options:+ ($options)}" fed "^feeder\\[$feeder\\]\$"
+	woken "another program ends waits${1:+ ($1)}" fed "^feeder\\[$feeder\\]\$"
+}
+for options in "" "--call-graph fp" "--call-graph dwarf --unwind later" "--call-graph no"; do
+	noisy fed "$options"
 done
 "$SPROF" info -i fed >info
 check "the file states which wakers are recorded" grep -q 'by all threads and interrupts' info
@@ -102,31 +105,39 @@ check "its stacks are the kernel's" awk '
 check "it is no thread of the recording" sh -c '! grep -q feeder threads'
 
 # Some kernels report no events of an idle CPU: threads of the lowest priority keep all CPUs busy.
-chrt -i 0 "$workload/busy" "$(nproc)" 60 2>err &
-spinner=$!
-"$SPROF" record --wakers --no-summary -m 8M -o naps -- "$workload/relay" nap 200 1000000 2>truth
-kill "$spinner"
-grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
-woken "timers on any CPU end waits" naps '^\[interrupt\]$'
-
-for role in family join; do
-	"$SPROF" record --wakers --no-summary -m 8M -o ends -- "$workload/relay" $role 100 2>truth
+timers() {
+	chrt -i 0 "$workload/busy" "$(nproc)" 60 2>err &
+	spinner=$!
+	"$SPROF" record --wakers --no-summary -m 8M -o naps -- "$workload/relay" nap 200 1000000 2>truth
+	kill "$spinner"
 	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
-	woken "threads that end are wakers ($role)" ends '^relay\['
-done
+	woken "timers on any CPU end waits" naps '^\[interrupt\]$'
+}
+noisy timers
+
+ends() { # ROLE
+	"$SPROF" record --wakers --no-summary -m 8M -o ends -- "$workload/relay" $1 100 2>truth
+	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
+	woken "threads that end are wakers ($1)" ends '^relay\['
+}
+noisy ends family
+noisy ends join
 
 # One of two programs. Events are opened one after the other, so that the first waits may have no waker.
-feeds 9000
-"$workload/relay" read <fifo 2>last &
-reader=$!
-"$SPROF" record --wakers --no-summary -m 8M -p "$reader" -o attached -- sleep 1.5 2>err
-"$SPROF" report --threads --format csv -i attached >threads
-comment "$(cat threads)"
-kill "$feeder" "$reader"
-wait "$feeder" "$reader" 2>/dev/null
-awk -F, -v tid="$reader" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-	$2 == tid { print tid, $at["waits"] }' threads >truth
-woken "the other program ends waits of -p" attached "^feeder\\[$feeder\\]\$"
+attached() {
+	feeds 9000
+	"$workload/relay" read <fifo 2>last &
+	reader=$!
+	"$SPROF" record --wakers --no-summary -m 8M -p "$reader" -o attached -- sleep 1.5 2>err
+	"$SPROF" report --threads --format csv -i attached >threads
+	comment "$(cat threads)"
+	kill "$feeder" "$reader"
+	wait "$feeder" "$reader" 2>/dev/null
+	awk -F, -v tid="$reader" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$2 == tid { print tid, $at["waits"] }' threads >truth
+	woken "the other program ends waits of -p" attached "^feeder\\[$feeder\\]\$"
+}
+noisy attached
 
 # The kernel's own list.
 if ! command -v perf >/dev/null; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tests/unit/main.c prints for cases that pass, fail, are skipped or end their process, and
-# for a program without cases. Links with check alone.
+# Output of tests/unit/main.c for cases that pass, fail, are skipped or end their process, for
+# selected cases, and for a program without cases. Links with check alone.
 . "$top_srcdir/tests/tap.sh"
 
 flags=$(pkg-config --cflags --libs check 2>/dev/null) || skip_all "needs pkg-config and check"
@@ -34,11 +34,24 @@ END
 "$tmp/cases" >"$tmp/out"
 grep -v '^#' "$tmp/out" >"$tmp/got"
 same "each case has its line" "$tmp/wanted" "$tmp/got"
+check "the source is named" grep -q '^# .*/cases.c$' "$tmp/out"
 check "with place and reason of a failure" grep -q '^# .*cases.c:7: as it should' "$tmp/out"
+
+cat >"$tmp/wanted.selected" <<'END'
+ok 1 - one_is_skipped # SKIP needs wings
+ok 2 - one_passes
+1..2
+END
+"$tmp/cases" one_is_skipped 'one_p*' | grep -v '^#' >"$tmp/got"
+same "cases are selected by name, in that order" "$tmp/wanted.selected" "$tmp/got"
+"$tmp/cases" tests/unit/test_cases.c | grep -v '^#' >"$tmp/got"
+same "a source's name selects its cases" "$tmp/wanted" "$tmp/got"
+status "a name without a case fails" 1 "$tmp/cases" one_passes case
+check "and is printed" grep -q '^Bail out! .* case\.$' "$tmp/out"
 
 sed '/ends\|fails/,$d' "$tmp/cases.c" >"$tmp/single.c"
 build single
-CK_FORK=no "$tmp/single" | sed -n 2p >"$tmp/got"
+CK_FORK=no "$tmp/single" | grep -v '^#' | sed -n 2p >"$tmp/got"
 sed -n 2p "$tmp/wanted" >"$tmp/line"
 same "skips are printed without a process for each case, too" "$tmp/line" "$tmp/got"
 

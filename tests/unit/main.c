@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs each case that TEST() put into the section sp_tests of this program, and prints the results
- * as TAP. check's own TAP does not know of skipped cases.
+ * unit [NAME]...: runs the cases that TEST() put into the section sp_tests of this program, each in
+ * its own process, and prints the results as TAP. check's own TAP does not know of skipped cases.
+ *
+ * NAME, in which * matches anything, is a case, or the source of cases: "chain", "test_chain" and
+ * "tests/unit/test_chain.c" are the same. The names' order is the cases' order.
  */
 #include "test.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,66 +17,108 @@
 #include <sys/mman.h>
 
 #define REASON_SIZE 256
+#define MODULE_SIZE 64
 
 /* Weak: the linker defines neither in a program without a case. */
 extern const TTest *const __start_sp_tests[] __attribute__((weak));
 extern const TTest *const __stop_sp_tests[] __attribute__((weak));
 
-/* Why each case was skipped, "" if it was not. Shared memory: check runs a case in a process. */
-static char (*reasons)[REASON_SIZE];
-static size_t case_count;
+/* Why the case was skipped, "" if it was not. Shared memory: check runs a case in a process. */
+static char *reason;
+static size_t run_count;
 
-void test_note_skip(const char *name, const char *format, ...)
+void test_note_skip(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	for (size_t i = 0; i < case_count; i++)
-		if (!strcmp(__start_sp_tests[i]->name, name))
-			vsnprintf(reasons[i], REASON_SIZE, format, args);
+	vsnprintf(reason, REASON_SIZE, format, args);
 	va_end(args);
 }
 
-static void print_result(size_t index, TestResult *result)
+/* DIR/test_NAME.c is NAME. */
+static void get_module(const char *path, char module[MODULE_SIZE])
 {
-	const TTest *test = __start_sp_tests[index];
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	if (!strncmp(name, "test_", 5))
+		name += 5;
+	snprintf(module, MODULE_SIZE, "%.*s", (int)strcspn(name, "."), name);
+}
+
+static bool is_named(const TTest *test, const char *name)
+{
+	char module[MODULE_SIZE], wanted[MODULE_SIZE];
+	get_module(test->file, module);
+	get_module(name, wanted);
+	return !fnmatch(wanted, module, 0) || !fnmatch(name, test->name, 0);
+}
+
+static void print_result(const TTest *test, TestResult *result)
+{
 	bool passed = tr_rtype(result) == CK_PASS;
-	printf("%sok %zu - %s", passed ? "" : "not ", index + 1, test->name);
-	if (passed && *reasons[index])
-		printf(" # SKIP %s", reasons[index]);
+	printf("%sok %zu - %s", passed ? "" : "not ", ++run_count, test->name);
+	if (passed && *reason)
+		printf(" # SKIP %s", reason);
 	putchar('\n');
 	if (!passed)
 		printf("# %s:%d: %s\n", tr_lfile(result), tr_lno(result), tr_msg(result));
 }
 
-int main(void)
+static void run_case(const TTest *test)
 {
-	case_count = (size_t)(__stop_sp_tests - __start_sp_tests);
-	if (!case_count) {
-		puts("Bail out! This program has no case.");
-		return EXIT_FAILURE;
-	}
-	reasons = mmap(NULL, case_count * sizeof(*reasons), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (reasons == MAP_FAILED) {
-		perror("Bail out! mmap");
-		return EXIT_FAILURE;
-	}
 	Suite *suite = suite_create("unit");
 	TCase *cases = tcase_create("cases");
 	tcase_set_timeout(cases, 120);
 	suite_add_tcase(suite, cases);
-	for (size_t i = 0; i < case_count; i++)
-		tcase_add_test(cases, __start_sp_tests[i]);
+	tcase_add_test(cases, test);
 	SRunner *runner = srunner_create(suite);
+	*reason = '\0';
+	/* The case's process does not print what is buffered. */
+	fflush(stdout);
 	srunner_run_all(runner, CK_SILENT);
-	size_t count = (size_t)srunner_ntests_run(runner);
 	TestResult **results = srunner_results(runner);
-	for (size_t i = 0; i < count; i++)
-		print_result(i, results[i]);
-	printf("1..%zu\n", case_count);
+	print_result(test, *results);
 	free(results);
 	srunner_free(runner);
-	munmap(reasons, case_count * sizeof(*reasons));
+}
+
+/* Runs the cases of that name, or all if it is NULL. */
+static void run_cases(const char *name)
+{
+	const char *file = "";
+	for (const TTest *const *test = __start_sp_tests; test < __stop_sp_tests; test++) {
+		if (name && !is_named(*test, name))
+			continue;
+		if (strcmp(file, (*test)->file))
+			printf("# %s\n", (*test)->file);
+		file = (*test)->file;
+		run_case(*test);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	reason = mmap(NULL, REASON_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (reason == MAP_FAILED) {
+		perror("Bail out! mmap");
+		return EXIT_FAILURE;
+	}
+	if (argc < 2)
+		run_cases(NULL);
+	for (int i = 1; i < argc; i++) {
+		size_t before = run_count;
+		run_cases(argv[i]);
+		if (run_count == before) {
+			printf("Bail out! No case or source of cases is named %s.\n", argv[i]);
+			return EXIT_FAILURE;
+		}
+	}
+	munmap(reason, REASON_SIZE);
+	if (!run_count) {
+		puts("Bail out! This program has no case.");
+		return EXIT_FAILURE;
+	}
+	printf("1..%zu\n", run_count);
 	/* Lines state the failures; automake would count a status as one more. */
 	return EXIT_SUCCESS;
 }

@@ -26,12 +26,12 @@
 	static const TTest *const name##_entry = &name##_test;                \
 	static void name(int _i __attribute__((unused)))
 
-void test_note_skip(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void test_note_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Ends the case, which counts as skipped for that reason. In TEST() alone, not in its helpers. */
 #define skip_test(...)                                                        \
 	do {                                                                  \
-		test_note_skip(__func__, __VA_ARGS__);                        \
+		test_note_skip(__VA_ARGS__);                                  \
 		return;                                                       \
 	} while (0)
 

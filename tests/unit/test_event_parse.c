@@ -243,7 +243,7 @@ TEST(event_breakpoints_have_addresses)
 	refused("mem:", SP_ERROR_INVALID, "no address at character 5", "mem:ADDRESS");
 	refused("mem:0x10/9", SP_ERROR_INVALID, "invalid length '9' at character 10", "8 bytes");
 	refused("mem:0x10:rq", SP_ERROR_INVALID, "invalid access type 'q' at character 11", "r, w");
-	refused("mem:/nonexistent:x", SP_ERROR_NOT_FOUND, "/nonexistent", "");
+	refused("mem:/proc/nonexistent:x", SP_ERROR_NOT_FOUND, "/proc/nonexistent", "");
 }
 
 TEST(event_specs_survive_a_refused_text)

@@ -13,10 +13,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/config/stack_copies.c lib/capture/config/stack_copies.h \
 	lib/capture/config/survey.c lib/capture/config/survey.h \
 	lib/capture/config/target.c
-check_PROGRAMS += \
-	tests/unit/test_call_graph \
-	tests/unit/test_config \
-	tests/unit/test_ring_size \
-	tests/unit/test_sized \
-	tests/unit/test_stack_copies \
-	tests/unit/test_survey
+UNIT_TESTS += \
+	tests/unit/test_call_graph.c \
+	tests/unit/test_config.c \
+	tests/unit/test_ring_size.c \
+	tests/unit/test_sized.c \
+	tests/unit/test_stack_copies.c \
+	tests/unit/test_survey.c

@@ -9,8 +9,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/event_control/trigger.c lib/capture/event_control/trigger.h \
 	lib/capture/event_control/schedule.c lib/capture/event_control/schedule.h \
 	lib/capture/event_control/alternate.c lib/capture/event_control/alternate.h
-check_PROGRAMS += \
-	tests/unit/test_event_control \
-	tests/unit/test_losses \
-	tests/unit/test_rate_control \
-	tests/unit/test_stack_need
+UNIT_TESTS += \
+	tests/unit/test_event_control.c \
+	tests/unit/test_losses.c \
+	tests/unit/test_rate_control.c \
+	tests/unit/test_stack_need.c

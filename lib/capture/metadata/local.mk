@@ -13,6 +13,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/metadata/synth_put.c \
 	lib/capture/metadata/synth_vdso.c \
 	lib/capture/metadata/tracepoint_formats.c lib/capture/metadata/tracepoint_formats.h
-check_PROGRAMS += \
-	tests/unit/test_synth \
-	tests/unit/test_tracepoint_formats
+UNIT_TESTS += \
+	tests/unit/test_synth.c \
+	tests/unit/test_tracepoint_formats.c

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/notes/notes.c lib/capture/notes/notes.h
-check_PROGRAMS += \
-	tests/unit/test_notes
+UNIT_TESTS += tests/unit/test_notes.c

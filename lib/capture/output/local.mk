@@ -10,8 +10,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/output/batch.c lib/capture/output/batch.h \
 	lib/capture/output/rotation.c lib/capture/output/rotation.h \
 	lib/capture/output/write_queue.c lib/capture/output/write_queue.h
-check_PROGRAMS += \
-	tests/unit/test_aux_areas \
-	tests/unit/test_auxtrace \
-	tests/unit/test_recording \
-	tests/unit/test_write_queue
+UNIT_TESTS += \
+	tests/unit/test_aux_areas.c \
+	tests/unit/test_auxtrace.c \
+	tests/unit/test_recording.c \
+	tests/unit/test_write_queue.c

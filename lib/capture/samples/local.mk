@@ -13,17 +13,13 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/samples/stack_prefault.c lib/capture/samples/stack_prefault.h \
 	lib/capture/samples/unwind_notes.c lib/capture/samples/unwind_notes.h \
 	lib/capture/samples/live_unwind.c lib/capture/samples/live_unwind.h
-check_PROGRAMS += \
-	tests/unit/test_stack_dump \
-	tests/unit/test_filter \
-	tests/unit/test_wakeups \
-	tests/unit/test_sample_estimate \
-	tests/unit/test_stack_hold \
-	tests/unit/test_pool \
-	tests/unit/test_sample_path \
-	tests/unit/test_stack_prefault \
-	tests/unit/test_unwind_notes
-tests_unit_test_stack_dump_SOURCES = tests/unit/test_stack_dump.c tests/unit/rings.h
-tests_unit_test_filter_SOURCES = tests/unit/test_filter.c tests/unit/rings.h
-tests_unit_test_wakeups_SOURCES = tests/unit/test_wakeups.c tests/unit/rings.h tests/unit/root.h tests/sched_waking.h
-tests_unit_test_sample_path_SOURCES = tests/unit/test_sample_path.c tests/unit/rings.h
+UNIT_TESTS += \
+	tests/unit/test_stack_dump.c \
+	tests/unit/test_filter.c \
+	tests/unit/test_wakeups.c \
+	tests/unit/test_sample_estimate.c \
+	tests/unit/test_stack_hold.c \
+	tests/unit/test_pool.c \
+	tests/unit/test_sample_path.c \
+	tests/unit/test_stack_prefault.c \
+	tests/unit/test_unwind_notes.c

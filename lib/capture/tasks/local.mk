@@ -14,15 +14,12 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/tasks.c lib/capture/tasks/tasks.h \
 	lib/capture/tasks/tracker.c lib/capture/tasks/tracker.h \
 	lib/capture/tasks/workload.c lib/capture/tasks/workload.h
-check_PROGRAMS += \
-	tests/unit/test_attach \
-	tests/unit/test_coverage \
-	tests/unit/test_double_sampling \
-	tests/unit/test_membership \
-	tests/unit/test_live_state \
-	tests/unit/test_tasks \
-	tests/unit/test_tracker \
-	tests/unit/test_workload
-tests_unit_test_tracker_SOURCES = tests/unit/test_tracker.c tests/unit/rings.h
-tests_unit_test_tasks_SOURCES = tests/unit/test_tasks.c tests/unit/made_tasks.h tests/unit/rings.h
-tests_unit_test_attach_SOURCES = tests/unit/test_attach.c tests/unit/made_tasks.h tests/unit/rings.h
+UNIT_TESTS += \
+	tests/unit/test_attach.c \
+	tests/unit/test_coverage.c \
+	tests/unit/test_double_sampling.c \
+	tests/unit/test_membership.c \
+	tests/unit/test_live_state.c \
+	tests/unit/test_tasks.c \
+	tests/unit/test_tracker.c \
+	tests/unit/test_workload.c

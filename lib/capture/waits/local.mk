@@ -4,4 +4,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/waits/output.c lib/capture/waits/output.h \
 	lib/capture/waits/threads.c lib/capture/waits/threads.h \
 	lib/capture/waits/waits.c lib/capture/waits/waits.h
-check_PROGRAMS += tests/unit/test_waits tests/unit/test_wait_weights
+UNIT_TESTS += \
+	tests/unit/test_waits.c \
+	tests/unit/test_wait_weights.c
