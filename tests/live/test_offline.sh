@@ -47,12 +47,12 @@ watched_again() { # NAME
 	check "$1: the recording ends well" test "$status" = 0
 	check "$1: what ran there then is recorded ($samples)" test "$samples" -ge 40
 	check "$1: it is said, with times" \
-		grep -Eq 'CPU 1 was offline after [0-9.]* s, and is recorded again after' "$tmp/err"
+		grep -Eq 'CPU 1 was offline after [0-9.]* s, is recorded again after [0-9.]* s' "$tmp/err"
 	"$SPROF" report -i "$tmp/data" --no-inline -s comm,symbol --format csv >"$tmp/report" 2>&1
 	named=$(grep -cE 'newcomer.*(compress|parse|render|checksum)' "$tmp/report")
 	check "$1: it has its names ($named)" test "$named" -ge 3
-	"$SPROF" report -i "$tmp/data" >"$tmp/report" 2>&1
-	check "$1: the report says it" grep -q 'CPU 1 was offline' "$tmp/report"
+	"$SPROF" report -i "$tmp/data" --format json >"$tmp/report" 2>&1
+	check "$1: the JSON report says it" grep -q 'CPU 1 was offline' "$tmp/report"
 	if command -v perf >/dev/null; then
 		perf script -i "$tmp/data" -F comm,event,cpu >"$tmp/perf" 2>"$tmp/perf.err"
 		check "$1: perf has the same of it" test "$("$SPROF" script -i "$tmp/data" -F comm,event,cpu \
@@ -93,7 +93,7 @@ for file in "$tmp"/data.*; do
 	total=$((total + $(back_samples "$file" newcomer)))
 done
 check "several files: what ran there then is recorded ($total)" test $total -ge 40
-"$SPROF" report -i "$last" >"$tmp/report" 2>&1
+"$SPROF" report -i "$last" --format json >"$tmp/report" 2>&1
 check "several files: the last one says it, too" grep -q 'CPU 1 was offline' "$tmp/report"
 rm -f "$tmp"/data.*
 
