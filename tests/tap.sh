@@ -146,7 +146,7 @@ finish() {
 # where some were: a recorder that waits for a processor loses them.
 unsurprising() {
 	"$SPROF" info -i "$1" --format json | grep -q '"lost": *[1-9]' || return 0
-	grep -vE '^(Warning:|Processed [0-9]+ events and lost [0-9]+ chunks!|Check IO/CPU overload!|)$' \
+	grep -vE '^(Warning:|Processed [0-9]+ (events and lost [0-9]+ chunks|samples and lost [0-9.]+%)!|Check IO/CPU overload!|)$' \
 		"$2" >"$2.rest"
 	mv "$2.rest" "$2"
 }

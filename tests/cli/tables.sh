@@ -89,6 +89,7 @@ perf_rows() {
 			for (i = 1; i <= k + 3; i++) {
 				cell[i] = tabs ? $i : substr($0, begin[i], end[i] - begin[i])
 				gsub(/^ +| +$/, "", cell[i])
+				sub(/^\[JIT\] tid [0-9]+$/, "[JIT]", cell[i])
 			}
 			share = cell[1]
 			sub(/%/, "", share)
@@ -100,12 +101,13 @@ perf_rows() {
 # differences PERF-ROWS SPROF-ROWS FIELD CUT: prints where the two tables are not the same in
 # FIELD, 5 (samples) or 6 (share; perf prints four digits). Notation is not compared: event
 # modifiers, zeros before addresses; and names are demangled by c++filt, as each perf does it in
-# another way. perf has addresses where sprof has functions of call frame information (fn@0x…): in
+# another way. perf has a module of generated code for each process, sprof one for all ("[JIT]").
+# perf has addresses where sprof has functions of call frame information (fn@0x…): in
 # such a module both are added up. In a module with names for sprof only (of a debug file that is
 # on this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts, does not
 # name, or takes for _init. With CUT, perf's rows end there: it lists fewer.
 differences() {
-	awk -F '\t' -v OFS='\t' -v field="$3" -v cut="$4" '
+	{ awk -F '\t' -v OFS='\t' -v field="$3" -v cut="$4" '
 		function symbol_of(text) {
 			sub(/^\[[.kuHg]\] /, "", text)
 			if (text ~ /^0x/)
@@ -123,9 +125,10 @@ differences() {
 		function merged(text, dso) {
 			if (named_by_sprof[dso] && !named_by_perf[dso])
 				return "*"
-			# simpleperf's JIT code: run time addresses here, to perf places in a file.
-			return (has_ranges[dso] || dso ~ /jit_app_cache/) && text ~ /^(fn@)?0x/ ?
-				"0x*" : text
+			# JIT code of simpleperf has run time addresses here, file offsets in perf.
+			if ((has_ranges[dso] || dso ~ /jit_app_cache/) && text ~ /^(fn@)?0x/)
+				return "0x*"
+			return text
 		}
 		FNR == NR {
 			event = event_of($1)
@@ -208,7 +211,7 @@ differences() {
 				if (!(key in got))
 					print "only perf: " text ": " wanted[key]
 			}
-		}' "$1" "$2" | sort
+		}' "$1" "$2" || echo "awk failed"; } | sort
 }
 
 verdict() {
@@ -253,6 +256,7 @@ plain_cells='
 		function plain(text) {
 			gsub(/^ +| +$/, "", text)
 			sub(/^\[[.kuHg]\] +/, "", text)
+			sub(/^\[JIT\] tid [0-9]+$/, "[JIT]", text)
 			if (text ~ /^[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+$/ &&
 			    length(text) == 16)
 				text = "0x" text

@@ -66,10 +66,10 @@ prints "the JSON lists them" json a.data b.data <<'END'
  ],
 END
 check "one recording has no list" test -z "$(json a.data)"
-times() {
+time_rows() {
 	"$SPROF" report -s time -e cpu-clock --time-quantum 1s "$@" | awk '/[+]/ { print $3, $1 }'
 }
-prints "times are offsets from each recording's first sample" times a.data b.data <<'END'
+prints "times are offsets from each recording's first sample" time_rows a.data b.data <<'END'
 +0.000 42.86%
 +1.000 57.14%
 END

@@ -70,8 +70,8 @@ for graph in none fp dwarf; do
 	in_order "back, $graph"
 	check "back, $graph: it is said" \
 		grep -Eq 'CLOCK_REALTIME was set back by 3(599|600)\.[0-9]* s' "$tmp/err"
-	"$SPROF" report -i "$tmp/data" >"$tmp/report" 2>&1
-	check "back, $graph: by the report, too" grep -q 'CLOCK_REALTIME was set back' "$tmp/report"
+	"$SPROF" report -i "$tmp/data" --format json >"$tmp/report" 2>&1
+	check "back, $graph: by the JSON report, too" grep -q 'CLOCK_REALTIME was set back' "$tmp/report"
 done
 if command -v perf >/dev/null; then
 	perf script -i "$tmp/data" -F comm,time 2>"$tmp/perf.err" >"$tmp/perf"

@@ -37,9 +37,11 @@ records() { # NAME TYPE
 	"$SPROF" info -i "$tmp/$1" --format json | sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p"
 }
 
-# The stacks of the workload, with how many samples each has, by report.
+# The stacks of the workload, with how many samples each has, by report. A chain that is read at
+# once may end in a word that is no address, so the reasons for its end differ.
 stacks() { # NAME COMM
-	"$SPROF" report -i "$tmp/$1" --format folded --no-inline 2>"$tmp/err" | grep "^$2;" | sort
+	"$SPROF" report -i "$tmp/$1" --format folded --no-inline 2>"$tmp/err" | grep "^$2;" |
+		sed 's/;\[truncated[^]]*\]/;[truncated]/' | sort
 }
 
 # Each by its own chain, innermost first on a line, by script. What is read at once may end in a word

@@ -19,7 +19,7 @@ for step; do
 	off) echo 0 >$online ;;
 	on) echo 1 >$online; cut -d ' ' -f 1 /proc/uptime >"$tmp/back" ;;
 	here) taskset -c 1 "$workload/proportions" 0.4 ;;
-	new) taskset -c 1 sh -c 'cp "$workload/proportions" "$tmp/newcomer"; "$tmp/newcomer" 0.6' ;;
+	new) taskset -c 1 sh -c 'cp "$workload/proportions" "$tmp/newcomer"; "$tmp/newcomer" 1.2' ;;
 	there) "$workload/proportions" 0.4 ;;
 	esac
 done >/dev/null
@@ -41,18 +41,19 @@ back_samples() { # FILE PROGRAM
 		$1 ~ comm && $2 == "[001]" && $3 + 0 >= back + 0 { n++ } END { print n + 0 }'
 }
 
-# At 99 Hz, 0.6 s are 59; what is begun as soon as it is back is there, too, with its names.
+# At 99 Hz, 1.2 s are 118. What is begun as soon as it is back is there, too, with its names. On an
+# emulated machine the recorder needs up to half a second to open the events and to read /proc.
 watched_again() { # NAME
 	samples=$(back_samples "$tmp/data" newcomer)
 	check "$1: the recording ends well" test "$status" = 0
 	check "$1: what ran there then is recorded ($samples)" test "$samples" -ge 40
 	check "$1: it is said, with times" \
-		grep -Eq 'CPU 1 was offline after [0-9.]* s, and is recorded again after' "$tmp/err"
+		grep -Eq 'CPU 1 was offline after [0-9.]* s, is recorded again after [0-9.]* s' "$tmp/err"
 	"$SPROF" report -i "$tmp/data" --no-inline -s comm,symbol --format csv >"$tmp/report" 2>&1
 	named=$(grep -cE 'newcomer.*(compress|parse|render|checksum)' "$tmp/report")
 	check "$1: it has its names ($named)" test "$named" -ge 3
-	"$SPROF" report -i "$tmp/data" >"$tmp/report" 2>&1
-	check "$1: the report says it" grep -q 'CPU 1 was offline' "$tmp/report"
+	"$SPROF" report -i "$tmp/data" --format json >"$tmp/report" 2>&1
+	check "$1: the JSON report says it" grep -q 'CPU 1 was offline' "$tmp/report"
 	if command -v perf >/dev/null; then
 		perf script -i "$tmp/data" -F comm,event,cpu >"$tmp/perf" 2>"$tmp/perf.err"
 		check "$1: perf has the same of it" test "$("$SPROF" script -i "$tmp/data" -F comm,event,cpu \
@@ -93,7 +94,7 @@ for file in "$tmp"/data.*; do
 	total=$((total + $(back_samples "$file" newcomer)))
 done
 check "several files: what ran there then is recorded ($total)" test $total -ge 40
-"$SPROF" report -i "$last" >"$tmp/report" 2>&1
+"$SPROF" report -i "$last" --format json >"$tmp/report" 2>&1
 check "several files: the last one says it, too" grep -q 'CPU 1 was offline' "$tmp/report"
 rm -f "$tmp"/data.*
 
@@ -102,7 +103,7 @@ record "here off there" $all -a
 check "it stays away: the recording ends well" test "$status" = 0
 check "it stays away: it is said" grep -q 'CPU 1 went offline after .* until it is back' "$tmp/err"
 before=$("$SPROF" script -i "$tmp/data" -F comm,cpu 2>/dev/null | grep -c 'proportions *\[001\]')
-check "it stays away: what was there before is in the file ($before)" test "$before" -ge 25
+check "it stays away: what was there before is in the file ($before)" test "$before" -ge 10
 
 # Counted: a count that stood still is no count of the whole time.
 count() {

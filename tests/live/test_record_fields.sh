@@ -17,7 +17,7 @@ record() {
 knows() { # NAME OPTION...
 	name=$1
 	shift
-	record "$@" || ! grep -q 'Linux [0-9.]* and later have this' "$tmp/err" && return 0
+	record "$@" || ! grep -q 'needs Linux [0-9.]* or later' "$tmp/err" && return 0
 	skip "$name" "$(sed -n 's/^sprof: //;1p' "$tmp/err")"
 	return 1
 }
@@ -53,7 +53,7 @@ ours >"$tmp/ours.plain"
 perfs >"$tmp/perfs.plain"
 asks_as_perf() {
 	ours "$@" >"$tmp/ours.with"
-	if grep -q 'Linux [0-9.]* and later have this' "$tmp/err"; then
+	if grep -q 'needs Linux [0-9.]* or later' "$tmp/err"; then
 		skip "$* asks as perf does" "$(sed -n 's/^sprof: //;1p' "$tmp/err")"
 		return
 	fi
@@ -323,7 +323,7 @@ perf_reads() {
 "$SPROF" record -s --call-graph none -e cpu-clock -F 997 -o "$data" -- "$workload/threads" 2 0.3 \
 	>"$tmp/out" 2>"$tmp/err"
 perf script -f -i "$data" -D 2>/dev/null | grep -c PERF_RECORD_READ >"$tmp/reads"
-if grep -q '^sprof: -s: this kernel wrote nothing of what the 2 threads' "$tmp/err"; then
+if grep -q '^sprof: -s: no counts of 2 new threads' "$tmp/err"; then
 	check "-s says that kernels forget, where they do ($(uname -r))" \
 		test "$(cat "$tmp/reads")" = 0 -a "$(perf_reads)" = 0
 else

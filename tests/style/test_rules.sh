@@ -112,6 +112,18 @@ added_and_wide() {
 		}' base="$base"
 }
 
+# Sourced files and tests run in the lab with dash. bash skips the rest of a sourced file with a
+# syntax error, and the test then passes with fewer cases.
+broken_scripts() {
+	shell=$(command -v dash || echo sh)
+	{
+		find tests bench doc -name '*.sh'
+		grep -rlI '^#!/bin/sh' tests bench doc bootstrap
+	} 2>/dev/null | sort -u | while read -r file; do
+		"$shell" -n "$file" 2>/dev/null || echo "$file: a syntax error in sh"
+	done
+}
+
 # Files of ours that a page names in backticks, unless as a pattern.
 missing_files() {
 	grep -noE '`[a-z.]+/[A-Za-z0-9_./-]+`' README HACKING doc/*.md contrib/README 2>/dev/null |
@@ -165,6 +177,7 @@ clean "no typedef of a struct, union or enum" typedefs
 clean "nothing is promised instead of done" promises
 clean "no function over 80 lines" long_functions
 clean "no file over 800 lines" long_files
+clean "scripts are free of syntax errors" broken_scripts
 clean "the pages name files that are there" missing_files
 clean "the pages name functions and files of the tree" missing_names
 clean "no line is too wide or ends in space" wide_or_ragged
@@ -215,6 +228,7 @@ done
 		echo '/* TO''DO: more */'
 	} >lib/a/a.c
 	: >src/b.c
+	printf '%s\n' '# SPDX-License-Identifier: GPL-2.0-or-later' "awk 'it's { }'" >tests/c.sh
 	printf 'See `src/b.c`,\n`src/NAME.c` and `src/gone.c`.\n' >README
 	printf 'f(), a.c, a/a.c and <stdio.h>;\ng(), c.c.\n' >HACKING
 	printf 'Example: \\fIexample\\-a.c\\fP\n' >doc/page.1
@@ -228,6 +242,7 @@ catches "printing is caught" printing 'lib/a/a.c:5:	printf("");  exit(1);'
 catches "a typedef is caught" typedefs 'lib/a/a.c:98:typedef struct a b; '
 catches "a promise is caught" promises 'lib/a/a.c:99:/* TO''DO: more */'
 catches "a long function is caught" long_functions 'lib/a/a.c:4: f has 93 lines'
+catches "a syntax error of a script is caught" broken_scripts 'tests/c.sh: a syntax error in sh'
 catches "a page that names a file gone is caught" missing_files 'README:2: there is no src/gone.c'
 catches "a function and a file that are gone are caught" missing_names \
 'HACKING:2: there is no g()
