@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Preloaded, counts the bytes that a program allocates (on the heap, or as anonymous mappings) and the
- * files that it opens. Writes both to the file COUNTS when it exits. Calls within the C library are not
- * counted.
+ * Preloaded, counts the bytes that a program allocates (on the heap, or as anonymous mappings) and
+ * the files that it opens. Writes both to the file COUNTS when it exits. Calls within the C library
+ * are not counted.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -2,14 +2,14 @@
 # recording.awk -v kind=chain|copies|wall -v count=N -v id=HEX: input of tests/cli/recording.
 #
 # Reads a program's functions (nm -nSt d). The recording has N samples of two processes with two threads
-# each, on four CPUs. Each maps program0 to program3 of the current folder, whose build-ids are that digit
-# and HEX. The samples have 500 call chains of up to 28 frames, which share their callers, and four leaf
+# each, on four CPUs. Each maps program0 to program3 of the current folder, with that digit
+# and HEX as build-ids. The samples have 500 call chains of up to 28 frames, which share their callers, and four leaf
 # addresses for each. In wall mode each fourth sample is a wait.
 function random(bound) {
 	seed = seed * 16807 % 2147483647
 	return seed % bound
 }
-# An address behind the prologue of a function, in one of the programs.
+# An address after the prologue of a function, in one of the programs.
 function address(level, node,  i) {
 	i = (level * 7919 + node * 104729) % functions
 	return at[i] + 8 + (level * 31 + node * 17) % (size[i] - 24) + node % 4 * 16777216

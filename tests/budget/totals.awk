@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# totals.awk -v job="job NAME" -v counts="BYTES FILES PERCENT" -v sources=PATTERN: a job's part of the table.
+# totals.awk -v job="job NAME" -v counts="BYTES FILES PERCENT" -v sources=PATTERN: a job's part of
+# the table.
 #
-# Reads callgrind's files. Sums the instructions of each function itself, without its callees, and prints
-# all functions, the largest first. Functions of other projects have the name of their library: its debug
-# information may be missing. A function whose first instruction was inlined from a header has no file. With a pattern, only functions in sources of this project that match it count.
+# Reads callgrind's files. Sums the instructions of each function itself, without its callees, and
+# prints all functions, the largest first. Functions of other projects have the name of their library:
+# its debug information may be missing. A function has no file if its first instruction was inlined
+# from a header. With a pattern, only functions in sources of this project that match it count.
 function name_of(text,  id) {
 	id = text
 	sub(/\).*/, ")", id)

@@ -10,8 +10,8 @@
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
  *	                                    are the call stack), user (the kernel is excluded),
- *	                                    copies (of stacks, whose functions keep frame pointers;
- *	                                    the chain's addresses are in them); or
+ *	                                    copies (of stacks with frame pointers, which contain
+ *	                                    the addresses of the chain); or
  *	                                    counters, the values of all events that have it; before
  *	                                    all else
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
@@ -345,7 +345,7 @@ static void write_namespaces(struct recording *recording, char **words)
 	write_record(recording, &record, &recording->events[0]);
 }
 
-/* Replaces the chain by a stack whose frames return to its addresses, and the registers there. */
+/* Replaces the chain by registers and a stack with frames that return to the chain's addresses. */
 static void copy_stack(const struct recording *recording, struct sp_sample *sample)
 {
 	static uint64_t stack[COPY_FRAME * MAX_COPIED], registers[3];
@@ -367,7 +367,8 @@ static void copy_stack(const struct recording *recording, struct sp_sample *samp
 	registers[0] = sp + 8 * (COPY_FRAME - 2);
 	registers[1] = sp;
 	registers[2] = sample->ip;
-	sample->user_registers = (struct sp_registers){PERF_SAMPLE_REGS_ABI_64, COPY_REGISTERS, registers, 3};
+	sample->user_registers =
+		(struct sp_registers){PERF_SAMPLE_REGS_ABI_64, COPY_REGISTERS, registers, 3};
 	sample->stack = (struct sp_bytes){(const uint8_t *)stack, size};
 	sample->stack_dyn_size = size;
 }

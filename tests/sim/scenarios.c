@@ -257,14 +257,15 @@ const struct sim_scenario sim_scenarios[] = {
 		.chains = FRAME_POINTERS,
 	}, {
 		/* For tests/budget: the rates make about 20,000 samples. */
-		.name = "many-samples", .cpus = 4, .workload = {ROOTS(12)}, .target = SIM_ATTACH, CPUS,
-		.limit_s = 600, .sampling = RATE(9000), .buffers = NO_BUFFERS, .output = PLAIN,
-		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 720 * SIM_MS}, .in_one_call = true,
-		.chains = FRAME_POINTERS,
+		.name = "many-samples", .cpus = 4, .workload = {ROOTS(12)}, .target = SIM_ATTACH,
+		CPUS, .limit_s = 600, .sampling = RATE(9000), .buffers = NO_BUFFERS,
+		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 720 * SIM_MS},
+		.output = PLAIN, .in_one_call = true, .chains = FRAME_POINTERS,
 	}, {
-		.name = "many-samples-live", .cpus = 4, .workload = {ROOTS(12)}, .target = SIM_ATTACH, TASKS,
-		.limit_s = 600, .sampling = RATE(9000), .buffers = RING(1 << 20), .output = PLAIN,
-		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 600 * SIM_MS}, .in_one_call = true,
+		.name = "many-samples-live", .cpus = 4, .workload = {ROOTS(12)},
+		.target = SIM_ATTACH, TASKS, .limit_s = 600, .sampling = RATE(9000),
+		.buffers = RING(1 << 20), .output = PLAIN, .in_one_call = true,
+		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 600 * SIM_MS},
 		.chains = {SIZE(sp_capture_chains), .call_graph = SP_CALL_GRAPH_DWARF,
 			   .stack_bytes = 4096, .fixed_stack_bytes = true},
 	}, {

@@ -232,7 +232,7 @@ done
 	printf 'See `src/b.c`,\n`src/NAME.c` and `src/gone.c`.\n' >README
 	printf 'f(), a.c, a/a.c and <stdio.h>;\ng(), c.c.\n' >HACKING
 	printf 'Example: \\fIexample\\-a.c\\fP\n' >doc/page.1
-	printf '# SPDX-License-Identifier: GPL-2.0-or-later\n# f() of b/a.c\nh()\n' >bench/run.sh
+	printf '# SPDX-License-Identifier: GPL-2.0-or-later\n# f() of b/a.c\nh() { :; }\n' >bench/run.sh
 )
 catches "a wrong licence is caught" wrong_licence \
 'lib/a/a.c: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
