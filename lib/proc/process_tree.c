@@ -78,10 +78,10 @@ struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct 
 	tree->count = 0;
 	for (size_t i = 0; i < pids.count; i++) {
 		uint32_t pid = pids.items[i];
-		struct sp_error *error = add_process(ctx, tree, pid);
-		if (error)
+		struct sp_error *error = add_process(ctx, tree, pid) ?: tasks_list(ctx, pid, &threads);
+		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			return error;
-		sp_error_free(tasks_list(ctx, pid, &threads));
+		sp_error_free(error); /* it has ended */
 		thread_count += threads.count;
 		bool known = thread_count <= THREADS_MAX;
 		for (size_t t = 0; t < threads.count && known; t++)
