@@ -114,8 +114,7 @@ struct sp_error *disk_cache_folder(struct sp_ctx *ctx, const char *folder, bool 
 	if (!cache || !*cache)
 		return NULL;
 	CLEANUP_FREE char *path = format_text("%s/%s", cache, folder);
-	if (!path)
-		return error_no_memory();
+	NEED(path);
 	*ret = enter_all(path, make);
 	if (*ret < 0 && !errno)
 		ctx_log(ctx, SP_LOG_DEBUG, "%s is not used: other users can change it", cache);
@@ -275,8 +274,7 @@ struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const vo
 	if (size > FILE_MAX)
 		return NULL;
 	CLEANUP_FREE uint64_t *hashes = hash_blocks(bytes, size);
-	if (!hashes)
-		return error_no_memory();
+	NEED(hashes);
 	if (!make_header(header, key, size, hashes))
 		return NULL;
 	make_room(folder, size);
@@ -338,8 +336,7 @@ struct sp_error *disk_cache_open(int folder, const struct disk_key *key, struct 
 	if (fd < 0 || !size)
 		return NULL;
 	CLEANUP(cleanup_disk_entry_free) struct disk_entry *entry = calloc(1, sizeof(*entry));
-	if (!entry)
-		return error_no_memory();
+	NEED(entry);
 	pthread_mutex_init(&entry->lock, NULL);
 	entry->fd = take_fd(&fd);
 	entry->folder = fcntl(folder, F_DUPFD_CLOEXEC, 3);
@@ -351,8 +348,7 @@ struct sp_error *disk_cache_open(int folder, const struct disk_key *key, struct 
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	entry->bytes = memory == MAP_FAILED ? NULL : memory;
-	if (!entry->name || !entry->hashes || !entry->loaded || !entry->bytes)
-		return error_no_memory();
+	NEED(entry->name && entry->hashes && entry->loaded && entry->bytes);
 	if (!read_hashes(entry, key))
 		return NULL;
 	renew(entry->fd);

@@ -456,8 +456,7 @@ struct sp_error *kallsyms_encode(const struct kallsyms *kallsyms, const struct k
 			names += size + 1;
 		}
 	uint8_t *bytes = malloc(COUNT_SIZE + count * ENTRY_SIZE + names), *to = bytes + COUNT_SIZE;
-	if (!bytes)
-		return error_no_memory();
+	NEED(bytes);
 	memcpy(bytes, &count, COUNT_SIZE);
 	uint32_t used = 0;
 	uint8_t *names_to = to + count * ENTRY_SIZE;
@@ -488,8 +487,7 @@ struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret)
 	if (!cursor_u64(&cursor, &count) || count > (disk_entry_size(entry) - COUNT_SIZE) / ENTRY_SIZE)
 		return NULL;
 	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
-	if (!kallsyms)
-		return error_no_memory();
+	NEED(kallsyms);
 	kallsyms->encoded = take_ptr(owned);
 	kallsyms->encoded_count = (size_t)count;
 	*ret = kallsyms;

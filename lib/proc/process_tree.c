@@ -71,8 +71,7 @@ struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct 
 	CLEANUP(task_list_deinit) struct task_list pids = {0};
 	CLEANUP(task_list_deinit) struct task_list threads = {0};
 	size_t thread_count = 0;
-	if (!vec_reserve(&pids, roots->count))
-		return error_no_memory();
+	NEED(vec_reserve(&pids, roots->count));
 	for (size_t i = 0; i < roots->count; i++)
 		pids.items[pids.count++] = roots->items[i];
 	tree->count = 0;
