@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file has a header of HEADER_SIZE bytes, hashes of blocks, and the content. Numbers have the machine's
- * byte order.
+ * A file has a header of HEADER_SIZE bytes, hashes of blocks, and the content. Numbers have the
+ * machine's byte order.
  *
  *	u8[16]   MAGIC
  *	u64      size of the content
