@@ -7,6 +7,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/ctx.c lib/base/ctx.h \
 	lib/base/cursor.c lib/base/cursor.h \
 	lib/base/diagnosis.c lib/base/diagnosis.h \
+	lib/base/disk_cache.c lib/base/disk_cache.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/format.c lib/base/format.h \
 	lib/base/hash.c lib/base/hash.h \
@@ -22,5 +23,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/wide.h
 UNIT_TESTS += \
 	tests/unit/test_base.c \
+	tests/unit/test_disk_cache.c \
 	tests/unit/test_regular_file.c \
 	tests/unit/test_wakeup.c

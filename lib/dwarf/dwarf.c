@@ -54,7 +54,8 @@ static struct sp_error *open_alt(struct dwarf *dwarf)
 		debugfile_alt(&dwarf->options.places, dwarf->file->image, &image);
 	if (error || !image)
 		return error;
-	error = dwarf_file_new(image, false, ++dwarf->next_number, &dwarf->alt);
+	error = dwarf_file_new(dwarf->options.ctx, image, false, ++dwarf->next_number,
+			       &dwarf->alt);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
@@ -72,7 +73,8 @@ static struct sp_error *open_package(struct dwarf *dwarf, const struct image *of
 	NEED(name);
 	struct sp_error *error = image_open_in(of->root, name, &image);
 	if (!error)
-		error = dwarf_file_new(image, true, ++dwarf->next_number, &dwarf->package);
+		error = dwarf_file_new(dwarf->options.ctx, image, true, ++dwarf->next_number,
+				       &dwarf->package);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
@@ -88,7 +90,8 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 	dwarf->options = *options;
 	dwarf->lowest = lowest_code(options->runtime ?: image);
 	struct sp_error *error =
-		dwarf_file_new(take_ptr(taken), false, ++dwarf->next_number, &dwarf->file);
+		dwarf_file_new(options->ctx, take_ptr(taken), false, ++dwarf->next_number,
+			       &dwarf->file);
 	if (error)
 		return error;
 	TRY(open_alt(dwarf));

@@ -5,7 +5,7 @@
 #include "base/parallel.h"
 #include "dwarf/leb.h"
 
-struct sp_error *dwarf_file_new(struct image *image, bool split, uint32_t number,
+struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool split, uint32_t number,
 				struct dwarf_file **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *taken = image;
@@ -17,7 +17,7 @@ struct sp_error *dwarf_file_new(struct image *image, bool split, uint32_t number
 	file->number = number;
 	for (int i = 0; i < SECTION_COUNT; i++) {
 		struct sp_error *error =
-			section_open(&file->sections[i], image, (enum section_id)i, split);
+			section_open(&file->sections[i], ctx, image, (enum section_id)i, split);
 		if (error)
 			return error;
 	}

@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include "base/hash.h"
 #include "base/io.h"
 #include "elf/extent.h"
 #include "elf/zlib.h"
@@ -25,6 +26,11 @@
 #define STRING_MAX ((uint64_t)64 << 10)
 /* Limit of a compressed section's size: it is inflated whole. */
 #define INFLATED_MAX (sizeof(size_t) < 8 ? (uint64_t)1 << 30 : (uint64_t)4 << 30)
+
+/* Compressed size from which inflated sections are kept in the cache. */
+#define KEPT_MIN ((uint64_t)8 << 10)
+/* Folder in the cache. */
+#define KEPT_FOLDER "debug"
 
 /* ELFCOMPRESS_ZSTD, which old versions of elf.h lack. */
 #define COMPRESSED_ZSTD 2
@@ -93,12 +99,12 @@ static struct sp_error *reserve(struct section *section, const GElf_Shdr *header
 	return NULL;
 }
 
-struct sp_error *section_open(struct section *section, const struct image *image,
+struct sp_error *section_open(struct section *section, struct sp_ctx *ctx, const struct image *image,
 			      enum section_id id, bool split)
 {
 	GElf_Shdr header;
 	bool gnu;
-	*section = (struct section){.image = image, .name = names[id][split ? 2 : 0]};
+	*section = (struct section){.ctx = ctx, .image = image, .name = names[id][split ? 2 : 0]};
 	pthread_mutex_init(&section->lock, NULL);
 	Elf_Scn *found = find(image, id, split, &header, &gnu);
 	if (!found || header.sh_type == SHT_NOBITS || header.sh_size == 0)
@@ -123,6 +129,7 @@ void section_close(struct section *section)
 		munmap(section->mapping, section->size + HUGE_PAGE);
 	free(section->loaded);
 	image_bytes_release(&section->whole);
+	disk_entry_free(section->kept);
 	if (section->image)
 		pthread_mutex_destroy(&section->lock);
 	*section = (struct section){0};
@@ -160,8 +167,8 @@ static bool read_packing(const struct section *section, const struct image_bytes
 	return ok;
 }
 
-/* Inflates the section; call it under the lock. */
-static bool inflate(struct section *section)
+/* Inflates the section to *ret, which the caller frees; NULL if it is damaged, or out of memory. */
+static uint8_t *inflate(const struct section *section, uint64_t *size_ret)
 {
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
 	const struct image *image = section->image;
@@ -175,7 +182,7 @@ static bool inflate(struct section *section)
 		    (packing.type == ELFCOMPRESS_ZLIB || packing.type == COMPRESSED_ZSTD);
 	sp_error_free(error);
 	if (!done)
-		return false;
+		return NULL;
 	const uint8_t *packed = bytes.bytes + packing.header_size;
 	size_t size = bytes.size - packing.header_size;
 	if (packing.type == COMPRESSED_ZSTD)
@@ -183,12 +190,74 @@ static bool inflate(struct section *section)
 	else
 		error = zlib_unpack_sized(packed, size, packing.size, image->path, &unpacked);
 	sp_error_free(error);
-	if (error)
+	*size_ret = packing.size;
+	return unpacked;
+}
+
+/* Memory of a disk_key. */
+struct key_texts {
+	char name[17], identity[DISK_CACHE_IDENTITY_MAX];
+};
+
+/*
+ * Identifies the section by its file's inode and times, which another user cannot forge. A build-id would
+ * not do: any file may claim that of libc.
+ */
+static struct disk_key make_key(const struct section *section, struct key_texts *texts)
+{
+	const struct image *image = section->image;
+	snprintf(texts->identity, sizeof(texts->identity),
+		 "debug %s device %llu inode %llu size %llu modified %llu changed %llu offset %llu %llu",
+		 section->name, (unsigned long long)image->device, (unsigned long long)image->inode,
+		 (unsigned long long)image->size, (unsigned long long)image->modified_ns,
+		 (unsigned long long)image->changed_ns, (unsigned long long)section->file_offset,
+		 (unsigned long long)section->packed_size);
+	snprintf(texts->name, sizeof(texts->name), "%016llx",
+		 (unsigned long long)hash_bytes(texts->identity, strlen(texts->identity)));
+	return (struct disk_key){texts->name, texts->identity};
+}
+
+/* Opens (or creates) the cache's folder; -1 if the section is not to be kept, or the cache not usable. */
+static int open_folder(const struct section *section, bool make)
+{
+	int folder = -1;
+	if (section->ctx && section->image->inode && section->packed_size >= KEPT_MIN)
+		sp_error_free(disk_cache_folder(section->ctx, KEPT_FOLDER, make, &folder));
+	return folder;
+}
+
+static void use_bytes(struct section *section, const uint8_t *bytes, uint64_t size)
+{
+	section->size = size;
+	__atomic_store_n(&section->bytes, bytes, __ATOMIC_RELEASE);
+}
+
+/* Opens the section in the cache; false if it is not there. Call it under the lock. */
+static bool open_kept(struct section *section)
+{
+	struct key_texts texts;
+	const struct disk_key key = make_key(section, &texts);
+	CLEANUP_CLOSE int folder = open_folder(section, false);
+	sp_error_free(disk_cache_open(folder, &key, &section->kept));
+	if (section->kept)
+		use_bytes(section, disk_entry_bytes(section->kept), disk_entry_size(section->kept));
+	return section->kept;
+}
+
+/* Inflates the section, and keeps it in the cache. Call it under the lock. */
+static bool inflate_and_keep(struct section *section)
+{
+	struct key_texts texts;
+	uint64_t size;
+	uint8_t *bytes = inflate(section, &size);
+	if (!bytes)
 		return false;
-	section->whole = (struct image_bytes){
-		.bytes = unpacked, .size = packing.size, .owned = unpacked};
-	section->size = packing.size;
-	__atomic_store_n(&section->bytes, unpacked, __ATOMIC_RELEASE);
+	section->whole = (struct image_bytes){.bytes = bytes, .size = size, .owned = bytes};
+	use_bytes(section, bytes, size);
+	const struct disk_key key = make_key(section, &texts);
+	CLEANUP_CLOSE int folder = open_folder(section, true);
+	if (folder >= 0)
+		sp_error_free(disk_cache_add(folder, &key, bytes, size));
 	return true;
 }
 
@@ -198,7 +267,23 @@ static bool need_packed(struct section *section)
 		return true;
 	pthread_mutex_lock(&section->lock);
 	if (!section->bytes && !section->broken)
-		section->broken = !inflate(section);
+		section->broken = !open_kept(section) && !inflate_and_keep(section);
+	bool ok = !section->broken;
+	pthread_mutex_unlock(&section->lock);
+	return ok;
+}
+
+/*
+ * Makes bytes from the cache readable. If they are damaged there, inflates the section, at another place:
+ * readers may use the bytes that were good.
+ */
+static bool need_kept(struct section *section, uint64_t offset, uint64_t size)
+{
+	if (disk_entry_need(section->kept, offset, size))
+		return true;
+	pthread_mutex_lock(&section->lock);
+	if (!section->whole.bytes && !section->broken)
+		section->broken = !inflate_and_keep(section);
 	bool ok = !section->broken;
 	pthread_mutex_unlock(&section->lock);
 	return ok;
@@ -256,7 +341,11 @@ static bool need(struct section *section, uint64_t offset, uint64_t size)
 		return false;
 	if (offset > section->size || size > section->size - offset)
 		return false;
-	if (!section->reserved || size == 0)
+	if (size == 0)
+		return true;
+	if (section->kept)
+		return need_kept(section, offset, size);
+	if (!section->reserved)
 		return true;
 	uint64_t first = offset / PAGE, end = (offset + size - 1) / PAGE + 1;
 	uint64_t page = first;
@@ -274,6 +363,11 @@ static bool need(struct section *section, uint64_t offset, uint64_t size)
 	return ok;
 }
 
+static const uint8_t *bytes_of(const struct section *section)
+{
+	return __atomic_load_n(&section->bytes, __ATOMIC_ACQUIRE);
+}
+
 size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t size)
 {
 	uint64_t all = section_size(section);
@@ -282,8 +376,10 @@ size_t section_peek(struct section *section, uint64_t offset, void *ret, size_t 
 		return 0;
 	if (size > all - offset)
 		size = all - offset;
-	if (!section->reserved)
-		memcpy(ret, section->bytes + offset, size);
+	if (!section->reserved && need(section, offset, size))
+		memcpy(ret, bytes_of(section) + offset, size);
+	else if (!section->reserved)
+		return 0;
 	else if (io_pread(section->image->fd, ret, size, (off_t)(section->file_offset + offset),
 			  &done) || done < size)
 		return 0;
@@ -300,7 +396,7 @@ bool section_cursor(struct section *section, uint64_t offset, uint64_t end, bool
 {
 	if (end < offset || !need(section, offset, end - offset))
 		return false;
-	*ret = cursor_make(section->bytes + offset, end - offset, swap, section->image->path,
+	*ret = cursor_make(bytes_of(section) + offset, end - offset, swap, section->image->path,
 			   offset);
 	return true;
 }
@@ -315,8 +411,8 @@ const char *section_string(struct section *section, uint64_t offset)
 			step = section->size - at;
 		if (!need(section, at, step))
 			return NULL;
-		if (memchr(section->bytes + at, '\0', step))
-			return (const char *)section->bytes + offset;
+		if (memchr(bytes_of(section) + at, '\0', step))
+			return (const char *)bytes_of(section) + offset;
 		at += step;
 	}
 	return NULL;

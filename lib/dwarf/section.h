@@ -3,13 +3,15 @@
  * A section of debug information, read page by page on demand: debug information may have
  * gigabytes, and a profile needs little of it. Pages are read to their place in reserved memory, so
  * that readers see one array. The file is never mapped: if it shrinks, there is no SIGBUS.
- * Compressed sections are inflated completely on first use.
+ * Compressed sections are inflated completely on first use; large ones are then kept in the cache on
+ * disk, from which they are read block by block.
  */
 #ifndef DWARF_SECTION_H
 #define DWARF_SECTION_H
 
 #include <pthread.h>
 #include "base/cursor.h"
+#include "base/disk_cache.h"
 #include "elf/image.h"
 
 enum section_id {
@@ -37,14 +39,19 @@ struct section {
 	void *mapping;          /* address of `reserved` before alignment, for munmap() */
 	uint64_t *loaded;       /* a bit for each page of `reserved`: it has been read */
 	uint64_t window;        /* bytes to read around a missing page; protected by the lock */
+	struct sp_ctx *ctx;       /* for the cache of inflated sections; NULL: not used */
+	struct disk_entry *kept;  /* inflated bytes from the cache; NULL: none */
 	struct image_bytes whole; /* inflated bytes */
 	uint64_t packed_size;   /* compressed size in the file; 0: not compressed */
 	pthread_mutex_t lock;   /* for loading pages, and for inflating */
 	bool broken;            /* reading or inflating has failed; written under the lock */
 };
 
-/* Finds a section. Absence is no error: the size is 0. `split`: the image is a .dwo or .dwp. */
-struct sp_error *section_open(struct section *section, const struct image *image,
+/*
+ * Finds a section. Absence is no error: the size is 0. `split`: the image is a .dwo or .dwp. `ctx` may be
+ * NULL: the cache is not used then.
+ */
+struct sp_error *section_open(struct section *section, struct sp_ctx *ctx, const struct image *image,
 			      enum section_id id, bool split) SP_MUST_CHECK;
 void section_close(struct section *section);
 

@@ -181,7 +181,7 @@ static struct sp_error *open_object(const struct split_places *places,
 	if (error || !image)
 		return error;
 	uint32_t number = __atomic_add_fetch(places->next_number, 1, __ATOMIC_RELAXED);
-	return dwarf_file_new(image, true, number, ret);
+	return dwarf_file_new(NULL, image, true, number, ret);
 }
 
 /* Searches a .dwo for the skeleton's unit, which may come after type units. */

@@ -3,6 +3,12 @@
  * A line is "ADDRESS TYPE NAME", followed by "\t[MODULE]" for modules. A symbol is stored in 16
  * bytes, sorted by address. Names are moved to the front of the text buffer, in the file's order,
  * which overwrites only text that is already parsed. A lower name offset means an earlier line.
+ *
+ * Encoded symbols are looked up where they are, by address:
+ *
+ *	u64  number of symbols
+ *	for each: u64 address, u32 offset of its name in the names, u32 size of the name << 8 | type
+ *	names, each with a NUL
  */
 #include "proc/kallsyms.h"
 
@@ -33,8 +39,16 @@ struct entry {
 	char type;
 };
 
+/* Encoded sizes: the number of symbols, and a symbol. */
+#define COUNT_SIZE sizeof(uint64_t)
+#define ENTRY_SIZE (2 * sizeof(uint64_t))
+/* Longest encoded name. */
+#define NAME_MAX_SIZE ((size_t)1 << 16)
+
 struct kallsyms {
 	VEC(struct entry) entries;
+	struct disk_entry *encoded; /* encoded symbols instead of `entries` and `names`; NULL: none */
+	size_t encoded_count;
 	VEC(uint32_t) modules; /* offsets in names; the first is unused */
 	struct u64map by_name; /* hash of a module's name -> index in modules */
 	char *names;
@@ -269,6 +283,7 @@ void kallsyms_free(struct kallsyms *kallsyms)
 	vec_deinit(&kallsyms->modules);
 	u64map_deinit(&kallsyms->by_name);
 	free(kallsyms->names);
+	disk_entry_free(kallsyms->encoded);
 	free(kallsyms);
 }
 
@@ -279,13 +294,66 @@ bool kallsyms_hidden(const struct kallsyms *kallsyms)
 
 size_t kallsyms_count(const struct kallsyms *kallsyms)
 {
-	return kallsyms->entries.count;
+	return kallsyms->encoded ? kallsyms->encoded_count : kallsyms->entries.count;
 }
 
-/* Returns the number of symbols at or below an address. */
+/* Reads an encoded symbol, and the place of its name; false if it is damaged. */
+static bool encoded_entry(const struct kallsyms *kallsyms, size_t index, struct entry *ret,
+			  uint64_t *name_ret, size_t *name_size_ret)
+{
+	uint64_t at = COUNT_SIZE + index * ENTRY_SIZE, address;
+	uint32_t name, rest;
+	if (!disk_entry_need(kallsyms->encoded, at, ENTRY_SIZE))
+		return false;
+	struct cursor cursor = cursor_make(disk_entry_bytes(kallsyms->encoded) + at, ENTRY_SIZE, false,
+					   NULL, 0);
+	if (!cursor_u64(&cursor, &address) || !cursor_u32(&cursor, &name) ||
+	    !cursor_u32(&cursor, &rest))
+		return false;
+	*ret = (struct entry){.address = address, .type = (char)rest};
+	*name_ret = COUNT_SIZE + kallsyms->encoded_count * ENTRY_SIZE + name;
+	*name_size_ret = rest >> 8;
+	return true;
+}
+
+/* Reads a symbol, and its name unless `name_ret` is NULL; false if it is damaged. */
+static bool entry_at(const struct kallsyms *kallsyms, size_t index, struct entry *ret,
+		     const char **name_ret)
+{
+	uint64_t name;
+	size_t size;
+	if (!kallsyms->encoded) {
+		*ret = kallsyms->entries.items[index];
+		if (name_ret)
+			*name_ret = kallsyms->names + ret->name;
+		return true;
+	}
+	if (!encoded_entry(kallsyms, index, ret, &name, &size))
+		return false;
+	if (!name_ret)
+		return true;
+	*name_ret = (const char *)disk_entry_bytes(kallsyms->encoded) + name;
+	return disk_entry_need(kallsyms->encoded, name, size + 1) && !(*name_ret)[size];
+}
+
+/* Returns the number of symbols at or below an address; 0 if one that was compared is damaged. */
 static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
 {
-	return sorted_up_to(kallsyms->entries.items, kallsyms->entries.count, .address, address);
+	if (!kallsyms->encoded)
+		return sorted_up_to(kallsyms->entries.items, kallsyms->entries.count, .address,
+				    address);
+	size_t low = 0, high = kallsyms->encoded_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct entry entry;
+		if (!entry_at(kallsyms, middle, &entry, NULL))
+			return 0;
+		if (entry.address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /*
@@ -295,46 +363,52 @@ static size_t count_up_to(const struct kallsyms *kallsyms, uint64_t address)
 static uint64_t entry_end(const struct kallsyms *kallsyms, const struct entry *entry, size_t next)
 {
 	uint64_t page_end = (entry->address | (PAGE - 1)) + 1 + PAGE;
+	struct entry after;
 	if (page_end < entry->address)
 		page_end = UINT64_MAX;
-	if (next >= kallsyms->entries.count)
+	if (next >= kallsyms_count(kallsyms) || !entry_at(kallsyms, next, &after, NULL))
 		return page_end;
-	const struct entry *after = &kallsyms->entries.items[next];
-	if (after->module == entry->module || after->address < page_end)
-		return after->address;
+	if (after.module == entry->module || after.address < page_end)
+		return after.address;
 	return page_end;
 }
 
-static struct kallsyms_symbol symbol_at(const struct kallsyms *kallsyms, size_t index, size_t next)
+static bool symbol_at(const struct kallsyms *kallsyms, size_t index, size_t next,
+		      struct kallsyms_symbol *ret)
 {
-	const struct entry *entry = &kallsyms->entries.items[index];
-	return (struct kallsyms_symbol){
-		.address = entry->address,
-		.end = entry_end(kallsyms, entry, next),
-		.name = kallsyms->names + entry->name,
-		.module = entry->module ? kallsyms->names + kallsyms->modules.items[entry->module]
-					: NULL,
-		.type = entry->type,
+	struct entry entry;
+	const char *name;
+	if (!entry_at(kallsyms, index, &entry, &name))
+		return false;
+	*ret = (struct kallsyms_symbol){
+		.address = entry.address,
+		.end = entry_end(kallsyms, &entry, next),
+		.name = name,
+		.module = entry.module ? kallsyms->names + kallsyms->modules.items[entry.module]
+				       : NULL,
+		.type = entry.type,
 	};
+	return true;
 }
 
 struct kallsyms_symbol kallsyms_symbol(const struct kallsyms *kallsyms, size_t index)
 {
-	uint64_t address = kallsyms->entries.items[index].address;
+	struct kallsyms_symbol symbol = {.name = ""};
+	struct entry entry, after;
 	/* The next index, unless several symbols share this address. */
 	size_t next = index + 1;
-	if (next < kallsyms->entries.count && kallsyms->entries.items[next].address == address)
-		next = count_up_to(kallsyms, address);
-	return symbol_at(kallsyms, index, next);
+	if (next < kallsyms_count(kallsyms) && entry_at(kallsyms, index, &entry, NULL) &&
+	    entry_at(kallsyms, next, &after, NULL) && after.address == entry.address)
+		next = count_up_to(kallsyms, entry.address);
+	(void)symbol_at(kallsyms, index, next, &symbol);
+	return symbol;
 }
 
 bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address, struct kallsyms_symbol *ret)
 {
 	size_t count = kallsyms->hidden ? 0 : count_up_to(kallsyms, address);
-	if (!count)
-		return false;
-	struct kallsyms_symbol symbol = symbol_at(kallsyms, count - 1, count);
-	if (address >= symbol.end)
+	struct kallsyms_symbol symbol;
+	if (!count || !symbol_at(kallsyms, count - 1, count, &symbol) || address >= symbol.end)
 		return false;
 	*ret = symbol;
 	return true;
@@ -343,14 +417,81 @@ bool kallsyms_find(const struct kallsyms *kallsyms, uint64_t address, struct kal
 bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 			struct kallsyms_symbol *ret)
 {
-	for (size_t i = 0; i < kallsyms->entries.count; i++) {
-		const struct entry *entry = &kallsyms->entries.items[i];
-		if (entry->module || strcmp(kallsyms->names + entry->name, name) != 0)
+	for (size_t i = 0; i < kallsyms_count(kallsyms); i++) {
+		struct entry entry;
+		const char *found;
+		if (!entry_at(kallsyms, i, &entry, &found) || entry.module ||
+		    strcmp(found, name) != 0)
 			continue;
 		*ret = kallsyms_symbol(kallsyms, i);
 		return true;
 	}
 	return false;
+}
+
+/* Whether a symbol is one of the part; sets its encoded address and its size of name. */
+static bool is_in_part(const struct kallsyms *kallsyms, const struct kallsyms_part *part, size_t index,
+		       struct entry *ret, const char **name_ret, size_t *size_ret)
+{
+	if (!entry_at(kallsyms, index, ret, name_ret))
+		return false;
+	const char *module = ret->module ? kallsyms->names + kallsyms->modules.items[ret->module] : NULL;
+	uint64_t distance = ret->address - part->start;
+	*size_ret = strlen(*name_ret);
+	ret->address = part->base + distance;
+	return (part->module ? module && !strcmp(module, part->module) : !module) &&
+	       distance < part->size && *size_ret < NAME_MAX_SIZE;
+}
+
+struct sp_error *kallsyms_encode(const struct kallsyms *kallsyms, const struct kallsyms_part *part,
+				 uint8_t **ret, size_t *size_ret)
+{
+	uint64_t count = 0, names = 0;
+	struct entry entry;
+	const char *name;
+	size_t size;
+	for (size_t i = 0; i < kallsyms_count(kallsyms); i++)
+		if (is_in_part(kallsyms, part, i, &entry, &name, &size)) {
+			count++;
+			names += size + 1;
+		}
+	uint8_t *bytes = malloc(COUNT_SIZE + count * ENTRY_SIZE + names), *to = bytes + COUNT_SIZE;
+	NEED(bytes);
+	memcpy(bytes, &count, COUNT_SIZE);
+	uint32_t used = 0;
+	uint8_t *names_to = to + count * ENTRY_SIZE;
+	for (size_t i = 0; i < kallsyms_count(kallsyms); i++) {
+		if (!is_in_part(kallsyms, part, i, &entry, &name, &size))
+			continue;
+		uint32_t rest = (uint32_t)size << 8 | (uint8_t)entry.type;
+		memcpy(to, &entry.address, sizeof(entry.address));
+		memcpy(to + 8, &used, sizeof(used));
+		memcpy(to + 12, &rest, sizeof(rest));
+		to += ENTRY_SIZE;
+		memcpy(names_to + used, name, size + 1);
+		used += (uint32_t)size + 1;
+	}
+	*ret = bytes;
+	*size_ret = COUNT_SIZE + count * ENTRY_SIZE + names;
+	return NULL;
+}
+
+struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret)
+{
+	CLEANUP(cleanup_disk_entry_free) struct disk_entry *owned = entry;
+	uint64_t count;
+	*ret = NULL;
+	if (!disk_entry_need(entry, 0, COUNT_SIZE))
+		return NULL;
+	struct cursor cursor = cursor_make(disk_entry_bytes(entry), COUNT_SIZE, false, NULL, 0);
+	if (!cursor_u64(&cursor, &count) || count > (disk_entry_size(entry) - COUNT_SIZE) / ENTRY_SIZE)
+		return NULL;
+	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
+	NEED(kallsyms);
+	kallsyms->encoded = take_ptr(owned);
+	kallsyms->encoded_count = (size_t)count;
+	*ret = kallsyms;
+	return NULL;
 }
 
 /* State of kallsyms_reference()'s search: addresses found so far (0: not found), and line counts. */

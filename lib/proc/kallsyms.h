@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/ctx.h"
+#include "base/disk_cache.h"
 
 struct kallsyms;
 
@@ -36,6 +37,23 @@ struct sp_error *kallsyms_read_fd(int fd, const char *path, struct kallsyms **re
 /* Parses text from memory, which is copied. `path` is for messages; may be NULL. */
 struct sp_error *kallsyms_parse(const void *text, size_t size, const char *path,
 				struct kallsyms **ret) SP_MUST_CHECK;
+/* Symbols to encode: those of the kernel itself (module NULL), or of a module. */
+struct kallsyms_part {
+	const char *module;
+	uint64_t start, size; /* addresses in [start, start + size) */
+	uint64_t base;        /* encoded address of `start` */
+};
+
+/* Encodes symbols for kallsyms_open(). The caller frees *ret. */
+struct sp_error *kallsyms_encode(const struct kallsyms *kallsyms, const struct kallsyms_part *part,
+				 uint8_t **ret, size_t *size_ret) SP_MUST_CHECK;
+
+/*
+ * Opens encoded symbols, and owns the entry, even if it fails. Only those that are looked up are read. In
+ * damaged blocks no symbols are found. *ret is NULL if the entry is damaged.
+ */
+struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret) SP_MUST_CHECK;
+
 void kallsyms_free(struct kallsyms *kallsyms);
 
 /* Whether all addresses are 0, because kptr_restrict hides them. Also true without any symbol. */

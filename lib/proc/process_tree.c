@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "proc/process_tree.h"
 
+#include <stdlib.h>
+#include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/format.h"
+#include "proc/sysfs.h"
+#include "proc/text.h"
+
+/* Number of threads above which all processes are read: a process costs about as much as a thread. */
+#define THREADS_MAX 64
 
 void process_tree_deinit(struct process_tree *tree)
 {
@@ -30,6 +38,66 @@ struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree
 		error = add_process(ctx, tree, pids.items[i]);
 	vec_deinit(&pids);
 	return error;
+}
+
+/* Appends the children of a thread, which are not in the list yet; false if they are not known. */
+static bool add_children(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid, struct task_list *pids)
+{
+	CLEANUP_FREE char *path = format_text("/proc/%u/task/%u/children", pid, tid);
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	if (!path || sysfs_read(ctx, path, &text, &size))
+		return false;
+	struct cursor cursor = cursor_make(text, size, false, NULL, 0);
+	uint32_t child;
+	for (; text_decimal_u32(&cursor, &child); text_blanks(&cursor)) {
+		uint32_t *slot = vec_push(pids);
+		if (!slot)
+			return false;
+		*slot = child;
+	}
+	return true;
+}
+
+static int compare_stat(const void *a, const void *b)
+{
+	const struct task_stat *x = a, *y = b;
+	return u64_order(x->tid, y->tid);
+}
+
+struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct task_list *roots,
+					 struct process_tree *tree)
+{
+	CLEANUP(task_list_deinit) struct task_list pids = {0};
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	size_t thread_count = 0;
+	NEED(vec_reserve(&pids, roots->count));
+	for (size_t i = 0; i < roots->count; i++)
+		pids.items[pids.count++] = roots->items[i];
+	tree->count = 0;
+	for (size_t i = 0; i < pids.count; i++) {
+		uint32_t pid = pids.items[i];
+		struct sp_error *error = add_process(ctx, tree, pid) ?: tasks_list(ctx, pid, &threads);
+		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
+			return error;
+		sp_error_free(error); /* it has ended */
+		thread_count += threads.count;
+		bool known = thread_count <= THREADS_MAX;
+		for (size_t t = 0; t < threads.count && known; t++)
+			known = add_children(ctx, pid, threads.items[t], &pids);
+		if (!known)
+			return process_tree_read(ctx, tree);
+		threads.count = 0;
+	}
+	if (tree->count)
+		qsort(tree->items, tree->count, sizeof(*tree->items), compare_stat);
+	/* A root may be another one's child. */
+	size_t kept = 0;
+	for (size_t i = 0; i < tree->count; i++)
+		if (!kept || tree->items[kept - 1].tid != tree->items[i].tid)
+			tree->items[kept++] = tree->items[i];
+	tree->count = kept;
+	return NULL;
 }
 
 static int compare_pid(const void *key, const void *item)

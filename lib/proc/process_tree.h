@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All processes with their parents and CPU time, read in one pass over /proc. */
+/* Processes with their parents and CPU time, read in one pass over /proc. */
 #ifndef PROC_PROCESS_TREE_H
 #define PROC_PROCESS_TREE_H
 
@@ -14,6 +14,13 @@ void process_tree_deinit(struct process_tree *tree);
 
 /* Replaces the tree's content. Processes that end meanwhile are omitted. */
 struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree *tree) SP_MUST_CHECK;
+
+/*
+ * Reads only the processes in `roots` and their descendants, by /proc/PID/task/TID/children. Where the
+ * kernel lacks these files, or for many threads, reads all processes.
+ */
+struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct task_list *roots,
+					 struct process_tree *tree) SP_MUST_CHECK;
 
 /* The entry of a process, or NULL; valid until the tree is read again. */
 const struct task_stat *process_tree_find(const struct process_tree *tree, uint32_t pid);

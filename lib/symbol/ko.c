@@ -222,7 +222,8 @@ static struct sp_error *find_addresses(const struct image *image, const struct m
 static struct sp_error *open_dwarf(const struct source_env *env, struct image *image,
 				   const uint64_t *addresses, size_t count, struct dwarf **ret)
 {
-	const struct dwarf_options options = {.places = binary_places(&env->binary)};
+	const struct dwarf_options options = {.ctx = env->ctx,
+					      .places = binary_places(&env->binary)};
 	struct image *linked = NULL;
 	struct sp_error *error = relocate_debug(image, addresses, count, &linked);
 	return error ?: dwarf_open(linked, &options, ret);

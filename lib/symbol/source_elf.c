@@ -346,6 +346,7 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	CLEANUP(cleanup_image_free) struct image *go = NULL;
 	struct image *image = NULL;
 	struct dwarf_options options = {
+		.ctx = env->ctx,
 		.places = binary_places(&env->binary),
 		.runtime = names->runtime,
 	};

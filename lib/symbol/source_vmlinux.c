@@ -211,7 +211,8 @@ static struct sp_error *vmlinux_open_lines(void *opened, const struct source_env
 					   struct dwarf **ret, struct placement *placement_ret)
 {
 	const struct vmlinux *vmlinux = opened;
-	const struct dwarf_options options = {.places = binary_places(&env->binary)};
+	const struct dwarf_options options = {.ctx = env->ctx,
+					      .places = binary_places(&env->binary)};
 	struct image *image = NULL;
 	(void)module;
 	*ret = NULL;

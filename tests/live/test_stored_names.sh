@@ -71,6 +71,42 @@ repeats "a program that was stripped" "$tmp/deleted"
 "$SPROF" record -q --no-names -e cpu-clock -o "$tmp/none" -- "$tmp/program" 0.1 >"$tmp/out" 2>"$tmp/err"
 check "--no-names stores none" sh -c '! "$1" info -i "$2" | grep -q "^  stored"' sh "$SPROF" "$tmp/none"
 
+# -- The cache ----------------------------------------------------------------
+# Compressed debug information and the kernel's symbols come from the cache, if it has them.
+seq 2000 | sed 's/.*/static inline long long add_a_number_&(long long x) { return x * & ^ x >> 3; }/' >"$tmp/big.c"
+{
+	echo 'int main(void) { volatile long long x = 1; for (int i = 0; i < 300000; i++) {'
+	seq 1 7 2000 | sed 's/.*/x = add_a_number_&(x);/'
+	echo '} return 0; }'
+} >>"$tmp/big.c"
+if $CC -O2 -g -gz=zlib -o "$tmp/big" "$tmp/big.c" 2>"$tmp/err"; then
+	"$SPROF" record -q --no-names -e cpu-clock -o "$tmp/cold" -- "$tmp/big" >"$tmp/out" 2>"$tmp/err"
+	for copy in warm mended without; do
+		cp "$tmp/cold" "$tmp/$copy"
+	done
+	rm -rf "$XDG_CACHE_HOME"
+	"$SPROF" archive -q "$tmp/cold"
+	find "$XDG_CACHE_HOME" -type f -printf '%P %i %m\n' | sort >"$tmp/cached"
+	check "debug information is cached" grep -q '^sprof/debug/.* 600$' "$tmp/cached"
+	"$SPROF" archive -q "$tmp/warm"
+	same "names from the cache" "$tmp/cold" "$tmp/warm"
+	find "$XDG_CACHE_HOME" -type f -printf '%P %i %m\n' | sort >"$tmp/cached-again"
+	same "and nothing is cached twice" "$tmp/cached" "$tmp/cached-again"
+	cp -r "$XDG_CACHE_HOME/sprof/debug" "$tmp/good"
+	# All bytes after the header and the hashes are damaged.
+	for file in $(find "$XDG_CACHE_HOME" -type f); do
+		tr '\0-\377' '\1-\377\0' <"$file" | tail -c +4097 |
+			dd of="$file" bs=4096 seek=1 conv=notrunc status=none
+	done
+	"$SPROF" archive -q "$tmp/mended"
+	same "names with a damaged cache" "$tmp/cold" "$tmp/mended"
+	check "damaged files are replaced" diff -r "$tmp/good" "$XDG_CACHE_HOME/sprof/debug"
+	XDG_CACHE_HOME=$tmp/big "$SPROF" archive -q "$tmp/without"
+	same "names without a cache" "$tmp/cold" "$tmp/without"
+else
+	skip "the cache" "$CC does not compress debug information"
+fi
+
 # -- Recordings of other kinds ------------------------------------------------
 # later NAME DATA: archived, the report is the same after the program is gone.
 later() {

@@ -169,7 +169,7 @@ TEST(kernel_cache_damage_is_found_and_mended)
 	const char *path = kernel_path(&root);
 	struct stat status;
 	ck_assert_int_eq(stat(path, &status), 0);
-	/* Each byte in turn, and each length. */
+	/* Each byte in turn, and each length. A file with damaged symbols is removed. */
 	for (off_t at = 0; at < status.st_size; at++) {
 		FILE *file = fopen(path, "r+");
 		fseek(file, at, SEEK_SET);
@@ -178,10 +178,8 @@ TEST(kernel_cache_damage_is_found_and_mended)
 		fputc(byte ^ 1, file);
 		fclose(file);
 		ck_assert_msg(!load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID), "byte %ld", (long)at);
-		file = fopen(path, "r+");
-		fseek(file, at, SEEK_SET);
-		fputc(byte, file);
-		fclose(file);
+		unlink(path);
+		ok_or_fail(kernel_cache_save(root.ctx));
 	}
 	struct kallsyms *whole = load(&root, KERNEL_CACHE_KERNEL, KERNEL_ID);
 	ck_assert(whole);

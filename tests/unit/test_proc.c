@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include "proc/maps.h"
 #include "proc/modules.h"
+#include "proc/process_tree.h"
 #include "proc/sysfs.h"
 #include "proc/tasks.h"
 #include "root.h"
@@ -362,6 +363,48 @@ TEST(stat_fields)
 	ck_assert_int_eq(stat.last_cpu, 9);
 	ck_assert_str_eq(parse_stat("1 ()" STAT_TAIL).comm, "");
 	ck_assert_str_eq(parse_stat("1 (\\n\\\\n\\x)" STAT_TAIL).comm, "\n\\n\\x");
+}
+
+/* A process of one thread: its stat file, and its list of children unless that is NULL. */
+static void put_process(struct root *root, uint32_t pid, uint32_t ppid, const char *children)
+{
+	char path[64], stat[128];
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	snprintf(stat, sizeof(stat), "%u (p) S %u 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 777 1 1 0 0 0 0 0 0 "
+		 "0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n", pid, ppid);
+	root_put(root, path, stat);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
+	root_put(root, path, stat);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", pid, pid);
+	if (children)
+		root_put(root, path, children);
+}
+
+TEST(process_tree_reads_descendants_alone)
+{
+	ROOT root;
+	root_init(&root);
+	TASKS roots = {0};
+	struct process_tree tree = {0};
+	*vec_push(&roots) = 10;
+	*vec_push(&roots) = 12;
+	put_process(&root, 9, 1, "");
+	put_process(&root, 10, 1, "12 30 ");
+	put_process(&root, 12, 10, "");
+	put_process(&root, 30, 10, "7 ");
+	put_process(&root, 7, 30, "");
+	ok_or_fail(process_tree_read_below(root.ctx, &roots, &tree));
+	ck_assert_uint_eq(tree.count, 4);
+	ck_assert(!process_tree_find(&tree, 9));
+	ck_assert_uint_eq(process_tree_ancestor(&tree, 7, &roots), 10);
+	ck_assert_uint_eq(process_tree_ancestor(&tree, 12, &roots), 10);
+	/* Without lists of children, all processes are read. */
+	put_process(&root, 31, 30, NULL);
+	put_process(&root, 30, 10, "31 ");
+	ok_or_fail(process_tree_read_below(root.ctx, &roots, &tree));
+	ck_assert_uint_eq(tree.count, 6);
+	ck_assert_uint_eq(process_tree_ancestor(&tree, 31, &roots), 10);
+	process_tree_deinit(&tree);
 }
 
 TEST(stat_refuses_what_is_none)

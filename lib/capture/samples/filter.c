@@ -11,11 +11,12 @@
 #include <string.h>
 #include "base/cleanup.h"
 
-/* The last answer of the membership: consecutive samples are mostly of one task. */
+/* The last answers: consecutive samples are mostly of one task and one event. */
 struct answer {
 	uint32_t pid, tid;
 	uint64_t since_ns, until_ns;
 	bool in;
+	uint64_t ring_id, file_id; /* an event's id in the ring and in the file */
 };
 
 enum route {
@@ -62,9 +63,15 @@ static struct sp_error *check_double_sampling(struct double_sampling *double_sam
 }
 
 /* Returns the id in the file of a record's event; 0: a helper. */
-static uint64_t listed_id(const struct alternate_ids *alternates, const struct record_values *record)
+static uint64_t listed_id(const struct alternate_ids *alternates, struct answer *last, uint64_t id)
 {
-	return alternate_ids_any(alternates) ? alternate_ids_find(alternates, record->id) : record->id;
+	if (!alternate_ids_any(alternates))
+		return id;
+	if (id != last->ring_id) {
+		last->ring_id = id;
+		last->file_id = alternate_ids_find(alternates, id);
+	}
+	return last->file_id;
 }
 
 static void count_filtered(struct filter_counts *counts, const struct record_values *record)
@@ -103,7 +110,7 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct answer *l
 	bool repeats = false, drop = false;
 	if (filter->own_pid && record->pid == filter->own_pid)
 		return NULL;
-	ret->id = listed_id(filter->alternates, record);
+	ret->id = listed_id(filter->alternates, last, record->id);
 	if (filter->planned && ret->id) {
 		ret->id = planned_ids_find(filter->planned, ret->id);
 		filter->counts.damaged += ret->id ? 0 : record->header.size;
@@ -186,7 +193,7 @@ static struct sp_error *decide(struct filter *filter, struct answer *last, const
 	/* SWITCH records are in the ring buffers that lost records. */
 	if (type == PERF_RECORD_LOST && filter->waits)
 		waits_add_lost(filter->waits, record->time_ns);
-	ret->id = listed_id(filter->alternates, record);
+	ret->id = listed_id(filter->alternates, last, record->id);
 	if (ret->id != record->id) {
 		decide_on_unlisted(filter, record, ret);
 		return NULL;

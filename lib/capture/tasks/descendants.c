@@ -70,7 +70,7 @@ struct sp_error *tasks_find_descendants(struct recorded_tasks *tasks)
 	PROCESS_TREE tree = {0};
 	if (!tasks->descendants)
 		return NULL;
-	struct sp_error *error = process_tree_read(tasks->parts.ctx, &tree);
+	struct sp_error *error = process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tree);
 	for (size_t i = 0; i < tree.count && !error; i++) {
 		const struct task_stat *stat = &tree.items[i];
 		uint32_t ancestor = process_tree_ancestor(&tree, stat->tid, &tasks->roots);
@@ -112,7 +112,7 @@ struct sp_error *tasks_begin_descent(struct recorded_tasks *tasks)
 {
 	if (!has_children(tasks))
 		return NULL;
-	return process_tree_read(tasks->parts.ctx, &tasks->begin_tree);
+	return process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tasks->begin_tree);
 }
 
 /* CPU time since the recording began. */
@@ -129,7 +129,7 @@ static struct sp_error *list_children(struct recorded_tasks *tasks)
 {
 	PROCESS_TREE tree = {0};
 	uint64_t now_ns = tasks_now_ns(tasks);
-	struct sp_error *error = process_tree_read(tasks->parts.ctx, &tree);
+	struct sp_error *error = process_tree_read_below(tasks->parts.ctx, &tasks->roots, &tree);
 	for (size_t i = 0; i < tree.count && !error; i++) {
 		const struct task_stat *stat = &tree.items[i];
 		uint32_t pid = stat->tid;

@@ -236,7 +236,8 @@ static int run_recording(struct recording *recording)
 	record_print_summary(recording->arguments, recording->capture, recording->files,
 			     recording->session.failed);
 	end_command(recording);
-	if (!recording->files && !recording->session.failed)
+	if (!recording->files && !recording->session.failed &&
+	    sp_capture_stats(recording->capture).samples)
 		name_store_add(&recording->names, path);
 	name_store_step(&recording->names);
 	print_answer(recording);
