@@ -73,24 +73,18 @@ uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record
 }
 
 /*
- * If the user part of a kernel chain is one address of the program that execve(2) is replacing, which is
- * no longer mapped, returns the number of words before that part; otherwise 0. A walk by frame pointers
- * may add zeros behind the address. unwind.c has the same test for stack copies.
+ * Returns whether the kernel chain's user part is one address. A walk by frame pointers may add zeros
+ * behind the address.
  */
-static size_t count_before_replaced(const struct stacks *stacks, const struct sp_record *record,
-				    uint32_t view)
+static bool has_one_user(const struct sp_record *record)
 {
 	const uint64_t *ips = record->sample.ips;
 	size_t count = record->sample.ip_count;
 	if (!is_in_kernel(record) || record->misc & SP_MISC_END_MASK)
-		return 0;
+		return false;
 	while (count && !ips[count - 1])
 		count--;
-	if (count <= 2 || ips[count - 2] != CONTEXT_USER)
-		return 0;
-	struct location found = machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
-					    ips[count - 1]);
-	return found.module ? 0 : count - 2;
+	return count > 2 && ips[count - 2] == CONTEXT_USER;
 }
 
 /*
@@ -225,12 +219,32 @@ static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
 	return page->may_run;
 }
 
-size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct callers *callers)
+/*
+ * Removes the user part, one address, of the program that execve(2) is replacing: the address is no longer
+ * mapped. unwind.c has the same test for stack copies.
+ */
+static void drop_replaced(const struct stacks *stacks, uint32_t view, struct callers *callers)
 {
-	uint16_t cpumode = callers->cpumode;
+	size_t count = callers->count;
+	if (!count || machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
+				     callers->ips[count - 1]).module)
+		return;
+	for (count -= count > 1 ? 2 : 1; count && !callers->ips[count - 1];)
+		count--;
+	callers->count = count;
+	callers->misc = ENDED_COMPLETE;
+}
+
+void stacks_check(struct stacks *stacks, uint32_t view, struct callers *callers)
+{
+	uint16_t cpumode = callers->cpumode, misc = callers->misc;
 	bool exact = callers->exact;
-	size_t i = 0;
-	for (; i < callers->count; i++) {
+	if (!(misc & CALLERS_UNCHECKED))
+		return;
+	callers->misc &= (uint16_t)~(CALLERS_UNCHECKED | CALLERS_ONE_USER);
+	if (misc & CALLERS_ONE_USER)
+		drop_replaced(stacks, view, callers);
+	for (size_t i = 0; i < callers->count; i++) {
 		uint64_t ip = callers->ips[i];
 		if (chain_is_mark(ip)) {
 			cpumode = chain_mark_cpumode(ip);
@@ -238,11 +252,12 @@ size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct cal
 			continue;
 		}
 		/* Tests the call instruction: its return address may be after the end of a mapping. */
-		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ip - 1))
+		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ip - 1)) {
+			callers_truncate(callers, i);
 			break;
+		}
 		exact = false;
 	}
-	return i;
 }
 
 /*
@@ -259,20 +274,16 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 		return false;
 	if (!joined && !stacks_join_leaf(stacks, record, view, &joined))
 		return false;
-	size_t kernel_count = joined ? 0 : count_before_replaced(stacks, record, view);
 	if (joined)
 		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,
 					    stacks->ips.count);
-	else if (kernel_count)
-		stack->callers = callers_of(&sampled, ENDED_COMPLETE, sample->ips, kernel_count);
 	else
 		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
 					    sample->ips, sample->ip_count);
-	struct callers *callers = &stack->callers;
-	size_t valid = stacks_count_valid(stacks, view, callers);
-	if (valid < callers->count)
-		callers_truncate(callers, valid);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
+	stack->callers.misc |= CALLERS_UNCHECKED;
+	if (!joined && has_one_user(record))
+		stack->callers.misc |= CALLERS_ONE_USER;
 	/*
 	 * The stack copy would show more callers, but there is no unwinder, so the sample counts as one
 	 * without a chain.
