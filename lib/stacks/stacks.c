@@ -268,22 +268,26 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 {
 	const struct sp_sample *sample = &record->sample;
 	struct sampled sampled = sampled_of(record);
+	const uint64_t *ips = sample->ips;
+	size_t count = sample->ip_count;
+	uint16_t misc = replaced ? ENDED_COMPLETE : record->misc;
+	uint16_t unchecked = CALLERS_UNCHECKED;
 	bool joined;
 	if (!(has_call_stack(stacks, record) ? join_branches(stacks, sample, &joined)
 					      : join_deferred(stacks, sample, &joined)))
 		return false;
 	if (!joined && !stacks_join_leaf(stacks, record, view, &joined))
 		return false;
-	if (joined)
-		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,
-					    stacks->ips.count);
-	else
-		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
-					    sample->ips, sample->ip_count);
+	if (joined) {
+		ips = stacks->ips.items;
+		count = stacks->ips.count;
+		misc = record->misc;
+	} else if (has_one_user(record)) {
+		unchecked |= CALLERS_ONE_USER;
+	}
+	stack->callers = callers_of(&sampled, misc, ips, count);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
-	stack->callers.misc |= CALLERS_UNCHECKED;
-	if (!joined && has_one_user(record))
-		stack->callers.misc |= CALLERS_ONE_USER;
+	stack->callers.misc |= unchecked;
 	/*
 	 * The stack copy would show more callers, but there is no unwinder, so the sample counts as one
 	 * without a chain.
@@ -405,15 +409,12 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct stack *ret)
 {
 	const struct sp_record *record = query->record;
-	struct stack stack = {.number = REPAIR_NONE};
-	bool done = true;
+	ret->number = REPAIR_NONE;
+	ret->kernel.count = ret->kernel_count = 0;
 	if (stacks->thread && record->sample.user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE &&
 	    record->sample.present & PERF_SAMPLE_STACK_USER)
-		done = unwind(stacks, record, query->view, query->time_ns, &stack);
-	else
-		done = find_recorded(stacks, record, query->view, query->replaced, &stack);
-	*ret = stack;
-	return done;
+		return unwind(stacks, record, query->view, query->time_ns, ret);
+	return find_recorded(stacks, record, query->view, query->replaced, ret);
 }
 
 /* Reads all frames of a saved stack into stacks->frames. Returns false when out of memory. */
