@@ -104,8 +104,8 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 }
 
 /*
- * Finds the answer for the outermost caller, for which the chain is not resolved later if only leaves are
- * kept. Returns false when out of memory.
+ * Finds the answer for the outermost caller, for which the chain is not resolved later if only
+ * leaves are kept. Returns false when out of memory.
  */
 static bool find_outer(struct counted *counted, struct chain *chain, const struct callers *callers,
 		       uint32_t view)
@@ -117,12 +117,13 @@ static bool find_outer(struct counted *counted, struct chain *chain, const struc
 	chain->depth = (uint32_t)callers_depth(callers);
 	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop_outermost(&left)) {
 		chain->outer = address_cache_find(&counted->answers,
-				(struct code_address){ip, view, cpumode, !exact});
+						  (struct code_address){ip, view, cpumode, !exact});
 		/*
 		 * If the kernel walked frame pointers, the outermost words may be unmapped: skips them,
 		 * as resolve_chains.c does.
 		 */
-		if (callers_end(callers) != SP_MISC_END_UNKNOWN || !(chain->outer & ANSWER_UNMAPPED))
+		if (callers_end(callers) != SP_MISC_END_UNKNOWN ||
+		    !(chain->outer & ANSWER_UNMAPPED))
 			return chain->outer != ANSWER_FAILED;
 	}
 	chain->outer = ANSWER_FAILED;
@@ -130,10 +131,11 @@ static bool find_outer(struct counted *counted, struct chain *chain, const struc
 }
 
 /*
- * Returns the chain of a sample's callers under a root. A new chain is checked, limited and interned.
- * NULL when out of memory.
+ * Returns the chain of a sample's callers under a root. A new chain is checked, limited and
+ * interned. NULL when out of memory.
  */
-static struct chain *chain_of(struct counted *counted, uint32_t root, const struct callers *recorded)
+static struct chain *chain_of(struct counted *counted, uint32_t root,
+			      const struct callers *recorded)
 {
 	struct chain *chain = chains_find(&counted->chains, root, recorded);
 	if (!chain || chain->known)
@@ -190,9 +192,9 @@ static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 					callers_end(&left), outer & ANSWER_OUTERMOST,
 					chain ? chain->depth : 1)]++;
 	}
+	uint32_t node = chain && !only_leaves ? chain->node : root;
 	uint32_t index = chain && chain->last_leaf && chain->last_answer == answer ?
-				 chain->last_leaf - 1 :
-				 sample_leaf(counted, chain && !only_leaves ? chain->node : root, answer);
+				 chain->last_leaf - 1 : sample_leaf(counted, node, answer);
 	if (index == UINT32_MAX)
 		return UINT32_MAX;
 	if (chain) {
@@ -315,7 +317,8 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 		struct stack stack;
 		if (sample->kernel_count)
 			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
-		NEED(stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts, &stack));
+		NEED(stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts,
+					  &stack));
 		if (sample->ends_in_user)
 			callers_drop_kernel(&stack.callers, &stack.kernel);
 		NEED(add_to_leaf(counted, &sample->rooted, &stack));
@@ -342,8 +345,8 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 }
 
 /*
- * Checks the callers of a wait and removes their kernel part, whose node becomes *ret; the root, if there
- * is none. Returns false when out of memory.
+ * Checks the callers of a wait and removes their kernel part, whose node becomes *ret; the root, if
+ * there is none. Returns false when out of memory.
  */
 static bool drop_kernel(struct counted *counted, uint32_t root, uint32_t view, uint32_t *ret)
 {
@@ -382,8 +385,8 @@ static bool drop_kernel(struct counted *counted, uint32_t root, uint32_t view, u
  * Returns the root of a sample. The stratum of a wait that ends outside of the kernel is the node of its
  * kernel part, plus 1: a chain of the root with the recorded stratum. RADIX_NONE when out of memory.
  */
-static uint32_t root_of(struct counted *counted, const struct place_of_sample *place, uint16_t event,
-			const uint64_t *words)
+static uint32_t root_of(struct counted *counted, const struct place_of_sample *place,
+			uint16_t event, const uint64_t *words)
 {
 	uint32_t root = sample_root(counted, place, event, words), kernel;
 	if (root == RADIX_NONE || !waits_end_in_user(counted))

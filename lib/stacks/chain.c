@@ -295,7 +295,7 @@ struct hash {
 	uint64_t a, b;
 };
 
-/* Adds two words. A product of 128 bits mixes all bits; the sum and xor keep the words if a factor is 0. */
+/* Adds two words. The sum and xor keep them even if a factor of the product is 0. */
 static inline void add_words(struct hash *hash, uint64_t x, uint64_t y)
 {
 	unsigned __int128 product = (unsigned __int128)(hash->a ^ x) * (hash->b ^ y);
@@ -308,8 +308,8 @@ static struct hash hash_callers(uint32_t root, const struct callers *callers)
 {
 	const uint64_t *ips = callers->ips; /* NULL if there are no addresses */
 	size_t count = callers->count, i = 0;
-	uint64_t state = callers->cpumode | (uint64_t)callers->misc << 16 |
-			 (uint64_t)callers->exact << 32;
+	uint64_t state =
+		callers->cpumode | (uint64_t)callers->misc << 16 | (uint64_t)callers->exact << 32;
 	struct hash hash = {0x9e3779b97f4a7c15 ^ root, 0xbf58476d1ce4e5b9 ^ count};
 	struct hash other = {0x94d049bb133111eb ^ state, 0xd6e8feb86659fd93};
 	for (; count - i >= 4; i += 4) {
@@ -329,8 +329,8 @@ static inline bool has_hash(const struct chain *chain, struct hash hash)
 }
 
 /*
- * Each chain may be in two entries. Two frequent chains thus never replace each other in turns, since a
- * new chain replaces the first and the second by turns.
+ * Each chain may be in two entries. Two frequent chains thus never replace each other in turns,
+ * since a new chain replaces the first and the second by turns.
  */
 struct chain *chains_find(struct chains *chains, uint32_t root, const struct callers *callers)
 {

@@ -73,8 +73,8 @@ uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record
 }
 
 /*
- * Returns whether the kernel chain's user part is one address. A walk by frame pointers may add zeros
- * behind the address.
+ * Returns whether the kernel chain's user part is one address. A walk by frame pointers may add
+ * zeros behind the address.
  */
 static bool has_one_user(const struct sp_record *record)
 {
@@ -220,14 +220,15 @@ static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
 }
 
 /*
- * Removes the user part, one address, of the program that execve(2) is replacing: the address is no longer
- * mapped. unwind.c has the same test for stack copies.
+ * Removes the user part, one address, of the program that execve(2) is replacing: the address is no
+ * longer mapped. unwind.c has the same test for stack copies.
  */
 static void drop_replaced(const struct stacks *stacks, uint32_t view, struct callers *callers)
 {
 	size_t count = callers->count;
 	if (!count || machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
-				     callers->ips[count - 1]).module)
+				     callers->ips[count - 1])
+			      .module)
 		return;
 	for (count -= count > 1 ? 2 : 1; count && !callers->ips[count - 1];)
 		count--;
@@ -241,7 +242,7 @@ void stacks_check(struct stacks *stacks, uint32_t view, struct callers *callers)
 	bool exact = callers->exact;
 	if (!(misc & CALLERS_UNCHECKED))
 		return;
-	callers->misc &= (uint16_t)~(CALLERS_UNCHECKED | CALLERS_ONE_USER);
+	callers->misc &= (uint16_t) ~(CALLERS_UNCHECKED | CALLERS_ONE_USER);
 	if (misc & CALLERS_ONE_USER)
 		drop_replaced(stacks, view, callers);
 	for (size_t i = 0; i < callers->count; i++) {

@@ -40,8 +40,8 @@ static bool run(const char *name, struct output *output)
 		return false;
 	int flags = DMGL_NO_RECURSE_LIMIT;
 	/*
-	 * Names by Rust's older scheme end with a hash of 17 characters, "17h…". libiberty looks for it
-	 * after all else: an eighth of the time for names of C++.
+	 * Names by Rust's older scheme end with a hash of 17 characters, "17h…". libiberty looks
+	 * for it after all else: an eighth of the time for names of C++.
 	 */
 	if ((name[1] != 'Z' || strstr(name, "17h")) &&
 	    rust_demangle_callback(name, 0, collect, output))
