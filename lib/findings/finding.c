@@ -42,7 +42,7 @@ bool finding_add(struct run *run, const struct sp_finding *finding, const char *
 
 const char *finding_module_name(const struct run *run, const struct module *module)
 {
-	if (!module_is_generated(module))
+	if (!module->is_generated)
 		return module->name;
 	CLEANUP_FREE char *name = generated_unnamed(run->machine, module);
 	return name ? arena_copy_string(&run->analysis->arena, name, strlen(name)) : NULL;

@@ -81,7 +81,7 @@ static const char *absent_remedy(const struct run *run, const struct module *mod
 static const char *unwind_remedy(const struct run *run, const struct module *module,
 				 const char **why_ret)
 {
-	bool generated = module_is_generated(module);
+	bool generated = module->is_generated;
 	const struct runtime *runtime = generated ? machine_runtime(run->machine, module->pid) : NULL;
 	if (runtime && runtime->stacks)
 		return runtime->stacks;

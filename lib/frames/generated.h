@@ -11,7 +11,7 @@
 
 static inline bool generated_has(const struct frame *frame)
 {
-	return frame->module && module_is_generated(frame->module);
+	return frame->module && frame->module->is_generated;
 }
 
 /*

@@ -64,7 +64,7 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
 		return texts;
-	bool has_path = module && !module_is_generated(module);
+	bool has_path = module && !module->is_generated;
 	texts->dso_path = functions_text(functions, has_path ? module->path : names_dso(frame));
 	if (module && module->build_id_size)
 		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);

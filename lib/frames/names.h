@@ -73,7 +73,7 @@ static inline bool names_is_kernel_rest(const struct frame *frame)
 static inline const char *names_dso(const struct frame *frame)
 {
 	if (frame->module)
-		return module_is_generated(frame->module) ? NAMES_JIT : frame->module->name;
+		return frame->module->is_generated ? NAMES_JIT : frame->module->name;
 	if (names_is_kernel_rest(frame))
 		return NAMES_KERNEL;
 	return names_is_guest(frame) ? NAMES_GUEST : NAMES_UNKNOWN;

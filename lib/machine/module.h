@@ -39,17 +39,13 @@ struct module {
 	bool is_64bit;
 	uint64_t content_size; /* size of a file without a build-id; 0: not recorded */
 	uint64_t content_hash; /* hash of the file's content (record/content.h) */
+	bool is_generated;     /* code made at run time; of memfds, those that a runtime
+				* names so (.NET, QEMU): others may contain ELF files */
 	bool is_code;          /* user kinds: some process mapped it executable */
 	const uint8_t *kept;   /* the file's bytes, if the recording contains the file; untrusted */
 	size_t kept_size;      /* 0: the recording does not contain the file */
 	const struct python_function *functions; /* MODULE_PYTHON: by address, distinct; else NULL */
 	size_t function_count;
 };
-
-/*
- * Returns whether the module is code that a program made at run time. Memfds count if a runtime is known
- * to name them so: .NET and QEMU have code there. Other memfds may contain ELF files.
- */
-bool module_is_generated(const struct module *module);
 
 #endif

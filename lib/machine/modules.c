@@ -83,6 +83,21 @@ static bool same_module(const struct module *a, const struct module *b)
 	       (!is_of_process(a) || a->pid == b->pid);
 }
 
+static bool is_generated(const struct module *module)
+{
+	switch (module->kind) {
+	case MODULE_JIT:
+		return true;
+	case MODULE_ANONYMOUS:
+		return starts_with(module->name, JIT);
+	case MODULE_FILE:
+		return starts_with(module->path, "/memfd:doublemapper") ||
+		       starts_with(module->path, "/memfd:tcg-jit");
+	default:
+		return false;
+	}
+}
+
 /* Returns the module equal to `wanted`, created if it is new; NULL when out of memory. */
 static struct module *intern(struct modules *modules, const struct module *wanted)
 {
@@ -101,6 +116,7 @@ static struct module *intern(struct modules *modules, const struct module *wante
 	module->index = (uint32_t)modules->list.count;
 	if (module->kind == MODULE_FILE)
 		module->runtime = runtime_number(module->name);
+	module->is_generated = is_generated(module);
 	*vec_push(&modules->list) = module;
 	index_set_add(&modules->index_of, &probe, module->index);
 	return module;
@@ -161,21 +177,6 @@ bool modules_may_be_jit(const struct module *module)
 {
 	return module->kind == MODULE_ANONYMOUS ||
 	       (module->kind == MODULE_FILE && starts_with(module->path, "/memfd:"));
-}
-
-bool module_is_generated(const struct module *module)
-{
-	switch (module->kind) {
-	case MODULE_JIT:
-		return true;
-	case MODULE_ANONYMOUS:
-		return starts_with(module->name, JIT);
-	case MODULE_FILE:
-		return starts_with(module->path, "/memfd:doublemapper") ||
-		       starts_with(module->path, "/memfd:tcg-jit");
-	default:
-		return false;
-	}
 }
 
 /* Returns whether perf shows this mapping without a file by its name. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include "base/cursor.h"
 
 /* A cursor over the next line of `text`; false at the end. */
@@ -100,15 +101,17 @@ static inline void text_blanks(struct cursor *line)
 /* Reads a word: the bytes before the next blank, tab or end of line; at least one. */
 static inline bool text_word(struct cursor *line, const char **ret, size_t *size_ret)
 {
-	const uint8_t *p = line->pos;
-	while (p < line->end && *p != ' ' && *p != '\t')
-		p++;
-	if (p == line->pos)
-		return false;
+	size_t size = cursor_left(line);
+	const uint8_t *end = size ? memchr(line->pos, '\t', size) : NULL;
+	if (end)
+		size = (size_t)(end - line->pos);
+	end = size ? memchr(line->pos, ' ', size) : NULL;
+	if (end)
+		size = (size_t)(end - line->pos);
 	*ret = (const char *)line->pos;
-	*size_ret = (size_t)(p - line->pos);
-	line->pos = p;
-	return true;
+	*size_ret = size;
+	line->pos += size;
+	return size > 0;
 }
 
 #endif

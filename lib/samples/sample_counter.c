@@ -103,54 +103,56 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 	return *index;
 }
 
-/* Returns the leaf for an answer under a chain; UINT32_MAX when out of memory. */
-static uint32_t chain_leaf(struct counted *counted, uint32_t root, const struct callers *callers,
-			   uint32_t answer)
-{
-	struct chain *chain = chains_add(&counted->chains, root, callers);
-	if (!chain)
-		return UINT32_MAX;
-	/* last_leaf is the leaf's index plus 1; 0 means none. */
-	if (chain->last_leaf && chain->last_answer == answer)
-		return chain->last_leaf - 1;
-	uint32_t leaf = sample_leaf(counted, chain->node, answer);
-	if (leaf != UINT32_MAX) {
-		chain->last_answer = answer;
-		chain->last_leaf = leaf + 1;
-	}
-	return leaf;
-}
-
 /*
- * Counts how a stack ended. Needed here if only leaves are kept, because the chain is not resolved
- * later.
+ * Finds the answer for the outermost caller, for which the chain is not resolved later if only
+ * leaves are kept. Returns false when out of memory.
  */
-static bool count_end(struct counted *counted, uint16_t event, const struct callers *callers,
-		      uint32_t view, uint32_t answer)
+static bool find_outer(struct counted *counted, struct chain *chain, const struct callers *callers,
+		       uint32_t view)
 {
 	struct callers left = *callers;
 	uint64_t ip;
 	uint16_t cpumode;
 	bool exact;
+	chain->depth = (uint32_t)callers_depth(callers);
 	for (; callers_outermost(&left, &ip, &cpumode, &exact); callers_drop_outermost(&left)) {
-		uint32_t outer = address_cache_find(&counted->answers,
-				(struct code_address){ip, view, cpumode, !exact});
-		if (outer == ANSWER_FAILED)
-			return false;
+		chain->outer = address_cache_find(&counted->answers,
+						  (struct code_address){ip, view, cpumode, !exact});
 		/*
 		 * If the kernel walked frame pointers, the outermost words may be unmapped: skips them,
 		 * as resolve_chains.c does.
 		 */
-		if (callers_end(callers) == SP_MISC_END_UNKNOWN && outer & ANSWER_UNMAPPED)
-			continue;
-		answer = outer;
-		break;
+		if (callers_end(callers) != SP_MISC_END_UNKNOWN ||
+		    !(chain->outer & ANSWER_UNMAPPED))
+			return chain->outer != ANSWER_FAILED;
 	}
-	enum sp_stack_end end = stack_end_of(&counted->work->layout->events[event].attr,
-					     callers_end(callers), answer & ANSWER_OUTERMOST,
-					     callers_depth(callers));
-	counted->events[event].ends[end]++;
+	chain->outer = ANSWER_FAILED;
 	return true;
+}
+
+/*
+ * Returns the chain of a sample's callers under a root. A new chain is checked, limited and
+ * interned. NULL when out of memory.
+ */
+static struct chain *chain_of(struct counted *counted, uint32_t root,
+			      const struct callers *recorded)
+{
+	struct chain *chain = chains_find(&counted->chains, root, recorded);
+	if (!chain || chain->known)
+		return chain;
+	struct callers callers = *recorded;
+	size_t limit = counted->work->options->stacks.max_frames;
+	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
+	stacks_check(&counted->stacks, view, &callers);
+	chain->limited = limit && callers_limit(&callers, limit);
+	chain->left_misc = callers.misc;
+	chain->left = (uint32_t)callers.count;
+	if (!counted->work->only_leaves)
+		chain->node = chains_intern(&counted->chains, root, &callers);
+	else if (!find_outer(counted, chain, &callers, view))
+		chain->node = RADIX_NONE;
+	chain->known = chain->node != RADIX_NONE;
+	return chain->known ? chain : NULL;
 }
 
 static void count_repairs(struct event_sums *sums, uint16_t misc)
@@ -169,24 +171,37 @@ static void count_repairs(struct event_sums *sums, uint16_t misc)
 static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 		      const struct stack *stack, uint32_t answer)
 {
-	struct callers kept = stack->callers;
-	const struct callers *callers = &kept;
-	size_t limit = counted->work->options->stacks.max_frames;
+	const struct callers *callers = &stack->callers;
+	struct event_sums *sums = &counted->events[event];
 	bool only_leaves = counted->work->only_leaves;
-	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
-	if (stack->has_chain && callers->misc)
-		count_repairs(&counted->events[event], callers->misc);
-	counted->events[event].limited += limit && callers_limit(&kept, limit);
-	bool ended = callers_end(callers) != SP_MISC_END_UNKNOWN;
-	if (!stack->has_chain)
-		counted->events[event].ends[SP_STACK_NONE]++;
-	else if (only_leaves && !count_end(counted, event, callers, view, answer))
+	struct chain *chain = NULL;
+	if (callers->count || callers_end(callers) != SP_MISC_END_UNKNOWN) {
+		chain = chain_of(counted, root, callers);
+		if (!chain)
+			return UINT32_MAX;
+		sums->limited += chain->limited;
+	}
+	struct callers left = {.misc = chain ? chain->left_misc : callers->misc & SP_MISC_STACK};
+	if (stack->has_chain && left.misc)
+		count_repairs(sums, left.misc);
+	if (!stack->has_chain) {
+		sums->ends[SP_STACK_NONE]++;
+	} else if (only_leaves) {
+		uint32_t outer = chain && chain->outer != ANSWER_FAILED ? chain->outer : answer;
+		sums->ends[stack_end_of(&counted->work->layout->events[event].attr,
+					callers_end(&left), outer & ANSWER_OUTERMOST,
+					chain ? chain->depth : 1)]++;
+	}
+	uint32_t node = chain && !only_leaves ? chain->node : root;
+	uint32_t index = chain && chain->last_leaf && chain->last_answer == answer ?
+				 chain->last_leaf - 1 : sample_leaf(counted, node, answer);
+	if (index == UINT32_MAX)
 		return UINT32_MAX;
-	uint32_t index = only_leaves || (!callers->count && !ended) ?
-				 sample_leaf(counted, root, answer) :
-				 chain_leaf(counted, root, callers, answer);
-	if (index != UINT32_MAX)
-		counted->leaves.items[index].chains += stack->has_chain;
+	if (chain) {
+		chain->last_answer = answer;
+		chain->last_leaf = index + 1;
+	}
+	counted->leaves.items[index].chains += stack->has_chain;
 	return index;
 }
 
@@ -325,28 +340,59 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 			callers_drop_user(&counted->stack.callers);
 			counted->stack.number = REPAIR_NONE;
 		}
-		if (waits_end_in_user(counted))
-			callers_drop_kernel(&counted->stack.callers, &counted->stack.kernel);
 	}
 	return counted->has_stack ? &counted->stack : NULL;
+}
+
+/*
+ * Checks the callers of a wait and removes their kernel part, whose node becomes *ret; the root, if
+ * there is none. Returns false when out of memory.
+ */
+static bool drop_kernel(struct counted *counted, uint32_t root, uint32_t view, uint32_t *ret)
+{
+	struct callers *callers = &counted->stack.callers, *kernel = &counted->stack.kernel;
+	struct callers key = *callers;
+	struct chain *chain;
+	if (callers->misc & CALLERS_UNCHECKED) {
+		key.misc |= CALLERS_OF_WAIT;
+		if (!(chain = chains_find(&counted->chains, root, &key)))
+			return false;
+		if (!chain->known) {
+			stacks_check(&counted->stacks, view, callers);
+			chain->left_misc = callers->misc;
+			chain->left = (uint32_t)callers->count;
+			chain->known = true;
+		}
+		callers->misc = chain->left_misc;
+		callers->count = chain->left;
+	}
+	callers_drop_kernel(callers, kernel);
+	*ret = root;
+	if (!kernel->count)
+		return true;
+	key = *kernel;
+	key.misc |= CALLERS_OF_WAIT;
+	if (!(chain = chains_find(&counted->chains, root, &key)))
+		return false;
+	if (!chain->known)
+		chain->node = chains_intern(&counted->chains, root, kernel);
+	chain->known = chain->node != RADIX_NONE;
+	*ret = chain->node;
+	return chain->known;
 }
 
 /*
  * Returns the root of a sample. The stratum of a wait that ends outside of the kernel is the node of its
  * kernel part, plus 1: a chain of the root with the recorded stratum. RADIX_NONE when out of memory.
  */
-static uint32_t root_of(struct counted *counted, const struct place_of_sample *place, uint16_t event,
-			const uint64_t *words, const struct stack *stack)
+static uint32_t root_of(struct counted *counted, const struct place_of_sample *place,
+			uint16_t event, const uint64_t *words)
 {
-	uint32_t root = sample_root(counted, place, event, words), kernel = root;
+	uint32_t root = sample_root(counted, place, event, words), kernel;
 	if (root == RADIX_NONE || !waits_end_in_user(counted))
 		return root;
-	if (stack->kernel.count) {
-		const struct chain *chain = chains_add(&counted->chains, root, &stack->kernel);
-		if (!chain)
-			return RADIX_NONE;
-		kernel = chain->node;
-	}
+	if (!drop_kernel(counted, root, place->view, &kernel))
+		return RADIX_NONE;
 	counted->of_mode.stratum = kernel + 1;
 	return sample_root(counted, place, event, words);
 }
@@ -366,7 +412,7 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		return error_no_memory();
 	const struct stack *stack = stack_of(counted, record, &place);
 	NEED(stack);
-	uint32_t root = root_of(counted, &place, event, work->detail_count ? words : NULL, stack);
+	uint32_t root = root_of(counted, &place, event, work->detail_count ? words : NULL);
 	uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
 				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
 	if (root == RADIX_NONE || answer == ANSWER_FAILED)

@@ -9,8 +9,6 @@
 void chains_deinit(struct chains *chains)
 {
 	radix_deinit(&chains->radix);
-	for (size_t i = 0; chains->memory && i < CHAIN_MEMORY; i++)
-		vec_deinit(&chains->memory[i].ips);
 	free(chains->memory);
 	for (size_t i = 0; i < CHAIN_ROOTS; i++) {
 		vec_deinit(&chains->last[i].words);
@@ -273,7 +271,7 @@ static void swap_words(struct last_chain *last, struct chains *chains)
 	chains->words.capacity = capacity;
 }
 
-static uint32_t intern(struct chains *chains, uint32_t root, const struct callers *callers)
+uint32_t chains_intern(struct chains *chains, uint32_t root, const struct callers *callers)
 {
 	struct last_chain *last = &chains->last[root % CHAIN_ROOTS];
 	if (!arrange(chains, callers))
@@ -293,71 +291,65 @@ static uint32_t intern(struct chains *chains, uint32_t root, const struct caller
 	return node;
 }
 
-static inline uint64_t mix_ip(uint64_t sum, uint64_t ip)
+struct hash {
+	uint64_t a, b;
+};
+
+/* Adds two words. The sum and xor keep them even if a factor of the product is 0. */
+static inline void add_words(struct hash *hash, uint64_t x, uint64_t y)
 {
-	return (sum << 9 | sum >> 55) + ip;
+	unsigned __int128 product = (unsigned __int128)(hash->a ^ x) * (hash->b ^ y);
+	hash->a = (uint64_t)product + (x << 32 | x >> 32);
+	hash->b = (uint64_t)(product >> 64) ^ y;
+}
+
+/* Two independent hashes let the CPU multiply in parallel. */
+static struct hash hash_callers(uint32_t root, const struct callers *callers)
+{
+	const uint64_t *ips = callers->ips; /* NULL if there are no addresses */
+	size_t count = callers->count, i = 0;
+	uint64_t state =
+		callers->cpumode | (uint64_t)callers->misc << 16 | (uint64_t)callers->exact << 32;
+	struct hash hash = {0x9e3779b97f4a7c15 ^ root, 0xbf58476d1ce4e5b9 ^ count};
+	struct hash other = {0x94d049bb133111eb ^ state, 0xd6e8feb86659fd93};
+	for (; count - i >= 4; i += 4) {
+		add_words(&hash, ips[i], ips[i + 1]);
+		add_words(&other, ips[i + 2], ips[i + 3]);
+	}
+	for (; i < count; i++)
+		add_words(&hash, ips[i], 0);
+	add_words(&hash, other.a, other.b);
+	add_words(&hash, other.b, other.a);
+	return hash;
+}
+
+static inline bool has_hash(const struct chain *chain, struct hash hash)
+{
+	return chain->hash[0] == hash.a && chain->hash[1] == hash.b;
 }
 
 /*
- * Weak but fast hash of a chain; the chains themselves are compared if hashes are equal. Four
- * independent sums let the CPU add in parallel.
+ * Each chain may be in two entries. Two frequent chains thus never replace each other in turns,
+ * since a new chain replaces the first and the second by turns.
  */
-static uint64_t hash_callers(uint32_t root, const struct callers *callers)
+struct chain *chains_find(struct chains *chains, uint32_t root, const struct callers *callers)
 {
-	uint64_t a = root, b = callers->cpumode | (uint64_t)callers->misc << 16;
-	uint64_t c = callers->exact, d = callers->count;
-	const uint64_t *ips = callers->ips; /* NULL if there are no addresses */
-	size_t i = 0;
-	for (; callers->count - i >= 4; i += 4) {
-		a = mix_ip(a, ips[i]);
-		b = mix_ip(b, ips[i + 1]);
-		c = mix_ip(c, ips[i + 2]);
-		d = mix_ip(d, ips[i + 3]);
+	const size_t size = CHAIN_MEMORY * sizeof(*chains->memory);
+	if (!chains->memory) {
+		chains->memory = aligned_alloc(sizeof(*chains->memory), size);
+		if (!chains->memory)
+			return NULL;
+		memset(chains->memory, 0, size);
 	}
-	for (; i < callers->count; i++)
-		a = mix_ip(a, ips[i]);
-	return hash_pair(hash_pair(a, b), hash_pair(c, d));
-}
-
-static bool is_same(const struct chain *chain, uint64_t hash, uint32_t root,
-		    const struct callers *callers)
-{
-	return chain->hash == hash && chain->root == root && chain->node != RADIX_NONE &&
-	       chain->cpumode == callers->cpumode && chain->misc == callers->misc &&
-	       chain->exact == callers->exact &&
-	       chain->ips.count == callers->count &&
-	       (!callers->count ||
-		memcmp(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t)) == 0);
-}
-
-static bool start_memory(struct chains *chains)
-{
-	chains->memory = calloc(CHAIN_MEMORY, sizeof(*chains->memory));
-	for (size_t i = 0; chains->memory && i < CHAIN_MEMORY; i++)
-		chains->memory[i].node = RADIX_NONE;
-	return chains->memory != NULL;
-}
-
-struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers)
-{
-	if (!chains->memory && !start_memory(chains))
-		return NULL;
-	uint64_t hash = hash_callers(root, callers);
-	struct chain *chain = &chains->memory[hash % CHAIN_MEMORY];
-	if (is_same(chain, hash, root, callers))
+	struct hash hash = hash_callers(root, callers);
+	struct chain *chain = &chains->memory[hash.a % CHAIN_MEMORY];
+	struct chain *second = &chains->memory[hash.b % CHAIN_MEMORY];
+	if (has_hash(chain, hash))
 		return chain;
-	chain->node = RADIX_NONE;
-	if (!vec_reserve(&chain->ips, callers->count))
-		return NULL;
-	if (callers->count)
-		memcpy(chain->ips.items, callers->ips, callers->count * sizeof(uint64_t));
-	chain->ips.count = callers->count;
-	chain->hash = hash;
-	chain->root = root;
-	chain->cpumode = callers->cpumode;
-	chain->misc = callers->misc;
-	chain->exact = callers->exact;
-	chain->last_answer = chain->last_leaf = 0;
-	chain->node = intern(chains, root, callers);
-	return chain->node == RADIX_NONE ? NULL : chain;
+	if (has_hash(second, hash))
+		return second;
+	if (chain->known && (!second->known || chains->replaced++ % 2))
+		chain = second;
+	*chain = (struct chain){.hash = {hash.a, hash.b}};
+	return chain;
 }

@@ -28,6 +28,13 @@
 #define CALLERS_DEFERRED 1
 /* Flag in callers.misc: the chain was truncated at an address where no code can run. */
 #define CALLERS_INVALID 2
+/* Flag in callers.misc: recorded addresses that stacks_check() has not checked yet. */
+#define CALLERS_UNCHECKED 4
+/* Flag in callers.misc, until stacks_check(): a kernel chain whose user part is one address. */
+#define CALLERS_ONE_USER (1 << 10)
+/* Flag in chain.misc: the entry is for the callers of a wait, whose kernel part is removed, or for
+ * that part. */
+#define CALLERS_OF_WAIT (1 << 11)
 
 static inline bool chain_is_mark(uint64_t word)
 {
@@ -45,18 +52,23 @@ static inline bool chain_is_end(uint64_t word)
 	return word > CHAIN_END(SP_MISC_END_UNKNOWN) && word <= CHAIN_END(END_INVALID);
 }
 
-/* A recorded chain and the node of its interned form: one entry of a cache. */
+/*
+ * The results for a recorded chain under a root: one entry of a cache, and one line of the CPU's
+ * cache. A sample of a known chain needs no look at the chain's addresses. The key is a hash of 128
+ * bits: among a million chains, two have the same with a probability of 10^-27.
+ */
 struct chain {
-	uint64_t hash;
-	uint32_t root;
-	uint32_t node;    /* node of the interned chain; RADIX_NONE: the entry is unused */
-	uint16_t cpumode; /* this and the next two members: see struct callers */
-	uint16_t misc;
-	bool exact;
-	VEC(uint64_t) ips;
-	uint32_t last_answer, last_leaf; /* for the caller of chains_add(): leaf of the last sample with
-					  * this chain, and its answer; 0 in a new entry */
-};
+	uint64_t hash[2];
+	uint32_t node;	       /* node of the interned chain */
+	uint32_t left;	       /* callers.count after stacks_check() */
+	uint16_t left_misc;    /* callers.misc after stacks_check() and --max-stack */
+	bool known;	       /* the members above are set; chain_of() sets them */
+	bool limited;	       /* --max-stack removed callers */
+	uint32_t outer, depth; /* with work->only_leaves: answer (names.h) for the outermost mapped
+				* caller, or ANSWER_FAILED if there is none; and callers_depth() */
+	uint32_t last_answer,
+		last_leaf; /* leaf of the last sample, plus 1, and its answer; 0: none */
+} __attribute__((aligned(64)));
 
 /*
  * The chain that was interned last under a root. The next chain often has the same outer calls, which
@@ -69,16 +81,14 @@ struct last_chain {
 	struct radix_path path;
 };
 
-/*
- * Number of entries in the cache of recorded chains. Most chains are found there and need not be
- * interned again.
- */
+/* Number of entries in the cache of recorded chains. */
 #define CHAIN_MEMORY 16384
 #define CHAIN_ROOTS 32
 
 struct chains {
 	struct radix radix;
 	struct chain *memory;
+	unsigned int replaced; /* number of replaced entries */
 	struct last_chain last[CHAIN_ROOTS];
 	VEC(uint64_t) words; /* buffer for the words of one chain */
 };
@@ -163,9 +173,15 @@ bool callers_drop_kernel(struct callers *callers, struct callers *kernel_ret);
 size_t callers_depth(const struct callers *callers);
 
 /*
- * Interns a chain that has callers or a known end, under a root. Returns its cache entry, valid until
- * the next call; NULL when out of memory.
+ * Returns the cache's entry of a chain under a root, valid until the next call. If it is new,
+ * chain->known is false. NULL when out of memory.
  */
-struct chain *chains_add(struct chains *chains, uint32_t root, const struct callers *callers);
+struct chain *chains_find(struct chains *chains, uint32_t root, const struct callers *callers);
+
+/*
+ * Interns a chain that has callers or a known end, under a root. Returns its node; RADIX_NONE when
+ * out of memory.
+ */
+uint32_t chains_intern(struct chains *chains, uint32_t root, const struct callers *callers);
 
 #endif

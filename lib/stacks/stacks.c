@@ -73,24 +73,18 @@ uint32_t stacks_view(const struct stacks *stacks, const struct sp_record *record
 }
 
 /*
- * If the user part of a kernel chain is one address of the program that execve(2) is replacing, which is
- * no longer mapped, returns the number of words before that part; otherwise 0. A walk by frame pointers
- * may add zeros behind the address. unwind.c has the same test for stack copies.
+ * Returns whether the kernel chain's user part is one address. A walk by frame pointers may add
+ * zeros behind the address.
  */
-static size_t count_before_replaced(const struct stacks *stacks, const struct sp_record *record,
-				    uint32_t view)
+static bool has_one_user(const struct sp_record *record)
 {
 	const uint64_t *ips = record->sample.ips;
 	size_t count = record->sample.ip_count;
 	if (!is_in_kernel(record) || record->misc & SP_MISC_END_MASK)
-		return 0;
+		return false;
 	while (count && !ips[count - 1])
 		count--;
-	if (count <= 2 || ips[count - 2] != CONTEXT_USER)
-		return 0;
-	struct location found = machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
-					    ips[count - 1]);
-	return found.module ? 0 : count - 2;
+	return count > 2 && ips[count - 2] == CONTEXT_USER;
 }
 
 /*
@@ -225,12 +219,33 @@ static bool may_run(struct stacks *stacks, uint32_t view, uint64_t ip)
 	return page->may_run;
 }
 
-size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct callers *callers)
+/*
+ * Removes the user part, one address, of the program that execve(2) is replacing: the address is no
+ * longer mapped. unwind.c has the same test for stack copies.
+ */
+static void drop_replaced(const struct stacks *stacks, uint32_t view, struct callers *callers)
 {
-	uint16_t cpumode = callers->cpumode;
+	size_t count = callers->count;
+	if (!count || machine_locate(stacks->unwinding->machine, view, PERF_RECORD_MISC_USER,
+				     callers->ips[count - 1])
+			      .module)
+		return;
+	for (count -= count > 1 ? 2 : 1; count && !callers->ips[count - 1];)
+		count--;
+	callers->count = count;
+	callers->misc = ENDED_COMPLETE;
+}
+
+void stacks_check(struct stacks *stacks, uint32_t view, struct callers *callers)
+{
+	uint16_t cpumode = callers->cpumode, misc = callers->misc;
 	bool exact = callers->exact;
-	size_t i = 0;
-	for (; i < callers->count; i++) {
+	if (!(misc & CALLERS_UNCHECKED))
+		return;
+	callers->misc &= (uint16_t) ~(CALLERS_UNCHECKED | CALLERS_ONE_USER);
+	if (misc & CALLERS_ONE_USER)
+		drop_replaced(stacks, view, callers);
+	for (size_t i = 0; i < callers->count; i++) {
 		uint64_t ip = callers->ips[i];
 		if (chain_is_mark(ip)) {
 			cpumode = chain_mark_cpumode(ip);
@@ -238,11 +253,12 @@ size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct cal
 			continue;
 		}
 		/* Tests the call instruction: its return address may be after the end of a mapping. */
-		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ip - 1))
+		if (!exact && cpumode == PERF_RECORD_MISC_USER && !may_run(stacks, view, ip - 1)) {
+			callers_truncate(callers, i);
 			break;
+		}
 		exact = false;
 	}
-	return i;
 }
 
 /*
@@ -253,26 +269,26 @@ static bool find_recorded(struct stacks *stacks, const struct sp_record *record,
 {
 	const struct sp_sample *sample = &record->sample;
 	struct sampled sampled = sampled_of(record);
+	const uint64_t *ips = sample->ips;
+	size_t count = sample->ip_count;
+	uint16_t misc = replaced ? ENDED_COMPLETE : record->misc;
+	uint16_t unchecked = CALLERS_UNCHECKED;
 	bool joined;
 	if (!(has_call_stack(stacks, record) ? join_branches(stacks, sample, &joined)
 					      : join_deferred(stacks, sample, &joined)))
 		return false;
 	if (!joined && !stacks_join_leaf(stacks, record, view, &joined))
 		return false;
-	size_t kernel_count = joined ? 0 : count_before_replaced(stacks, record, view);
-	if (joined)
-		stack->callers = callers_of(&sampled, record->misc, stacks->ips.items,
-					    stacks->ips.count);
-	else if (kernel_count)
-		stack->callers = callers_of(&sampled, ENDED_COMPLETE, sample->ips, kernel_count);
-	else
-		stack->callers = callers_of(&sampled, replaced ? ENDED_COMPLETE : record->misc,
-					    sample->ips, sample->ip_count);
-	struct callers *callers = &stack->callers;
-	size_t valid = stacks_count_valid(stacks, view, callers);
-	if (valid < callers->count)
-		callers_truncate(callers, valid);
+	if (joined) {
+		ips = stacks->ips.items;
+		count = stacks->ips.count;
+		misc = record->misc;
+	} else if (has_one_user(record)) {
+		unchecked |= CALLERS_ONE_USER;
+	}
+	stack->callers = callers_of(&sampled, misc, ips, count);
 	stack->has_chain = sample->ip_count || callers_end(&stack->callers) != SP_MISC_END_UNKNOWN;
+	stack->callers.misc |= unchecked;
 	/*
 	 * The stack copy would show more callers, but there is no unwinder, so the sample counts as one
 	 * without a chain.
@@ -394,15 +410,12 @@ static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32
 bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct stack *ret)
 {
 	const struct sp_record *record = query->record;
-	struct stack stack = {.number = REPAIR_NONE};
-	bool done = true;
+	ret->number = REPAIR_NONE;
+	ret->kernel.count = ret->kernel_count = 0;
 	if (stacks->thread && record->sample.user_registers.abi != PERF_SAMPLE_REGS_ABI_NONE &&
 	    record->sample.present & PERF_SAMPLE_STACK_USER)
-		done = unwind(stacks, record, query->view, query->time_ns, &stack);
-	else
-		done = find_recorded(stacks, record, query->view, query->replaced, &stack);
-	*ret = stack;
-	return done;
+		return unwind(stacks, record, query->view, query->time_ns, ret);
+	return find_recorded(stacks, record, query->view, query->replaced, ret);
 }
 
 /* Reads all frames of a saved stack into stacks->frames. Returns false when out of memory. */

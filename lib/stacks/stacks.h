@@ -34,7 +34,7 @@ struct blind {
  */
 #define REACH_CLASSES 1024
 
-/* Cache entry: whether a page of memory may contain code. This is tested for each frame. */
+/* Cache entry: whether a page of memory may contain code. */
 struct code_page {
 	uint64_t key; /* page and view; 0: empty */
 	bool may_run;
@@ -81,10 +81,11 @@ struct stack_query {
 bool stacks_find(struct stacks *stacks, const struct stack_query *query, struct stack *ret);
 
 /*
- * Returns the index of the first caller with an address where no code can run; the number of
- * callers if there is none.
+ * Truncates recorded callers before the first address where no code can run, and removes what
+ * execve(2) replaces. Nothing happens if they are checked already. stacks_find() leaves this to be
+ * done once for each distinct chain in an address space.
  */
-size_t stacks_count_valid(struct stacks *stacks, uint32_t view, const struct callers *callers);
+void stacks_check(struct stacks *stacks, uint32_t view, struct callers *callers);
 
 /*
  * On arm64, the caller of a leaf function is in a register. If the recorded chain lacks it, makes a

@@ -39,7 +39,12 @@ static bool run(const char *name, struct output *output)
 	if (setjmp(output->overflow))
 		return false;
 	int flags = DMGL_NO_RECURSE_LIMIT;
-	if (rust_demangle_callback(name, 0, collect, output))
+	/*
+	 * Names by Rust's older scheme end with a hash of 17 characters, "17h…". libiberty looks
+	 * for it after all else: an eighth of the time for names of C++.
+	 */
+	if ((name[1] != 'Z' || strstr(name, "17h")) &&
+	    rust_demangle_callback(name, 0, collect, output))
 		return output->size > 0;
 	output->size = 0;
 	return cplus_demangle_v3_callback(name, flags, collect, output) && output->size > 0;

@@ -52,9 +52,8 @@ static void becomes(const struct sp_record *record, uint64_t leaf, uint16_t leaf
 	ck_assert_uint_eq(callers.leaf_cpumode, leaf_cpumode);
 	uint32_t root = radix_root(&chains.radix, 1), node = root;
 	if (callers.count || callers_end(&callers) != SP_MISC_END_UNKNOWN) {
-		const struct chain *chain = chains_add(&chains, root, &callers);
-		ck_assert_ptr_nonnull(chain);
-		node = chain->node;
+		node = chains_intern(&chains, root, &callers);
+		ck_assert_uint_ne(node, RADIX_NONE);
 	}
 	size_t count = words_of(&chains.radix, node, words);
 	for (size_t i = 0; i < count; i++)
@@ -231,9 +230,13 @@ TEST(equal_chains_share_a_node_and_others_do_not)
 		for (int i = 0; i < CHAINS; i++) {
 			struct callers callers = {.ips = all[i], .count = counts[i],
 						  .cpumode = PERF_RECORD_MISC_USER, .exact = i % 2};
-			const struct chain *chain = chains_add(&chains, roots[i / 2 % 2], &callers);
-			ck_assert(round == 0 || chain->node == nodes[i]);
-			nodes[i] = chain->node;
+			uint32_t root = roots[i / 2 % 2];
+			struct chain *chain = chains_find(&chains, root, &callers);
+			uint32_t node = chains_intern(&chains, root, &callers);
+			ck_assert(round == 0 || node == nodes[i]);
+			ck_assert(!chain->known || chain->node == node);
+			chain->known = true;
+			chain->node = nodes[i] = node;
 		}
 	}
 	for (int i = 0; i < CHAINS; i++) {
