@@ -17,115 +17,45 @@
 DEFINE_CLEANUP(struct sp_analysis *, sp_analysis_free)
 DEFINE_CLEANUP(struct sp_names *, sp_names_free)
 
-/* Sets the options that a recording has in place of those of all. Returns false when out of memory. */
-static bool set_own_options(struct run *run, const struct sp_recording *recording)
-{
-	struct analysis_options *options = &run->options;
-	size_t count = options->rows.field_count;
-	if (recording->times) {
-		options->filter.times = recording->times;
-		options->filter.time_count = recording->time_count;
-	}
-	options->rows.time_origin_ns = recording->time_origin_ns;
-	/* Fields name events by their numbers among the events of all recordings. */
-	run->fields = calloc(count + 1, sizeof(*run->fields));
-	if (!run->fields)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		run->fields[i] = options->rows.fields[i];
-		int32_t event = options->rows.fields[i].event;
-		run->fields[i].event = event < 0 ? -1 : SP_EVENT_NONE;
-		for (size_t j = 0; event >= 0 && j < run->event_count; j++)
-			if (run->number_of[j] == event)
-				run->fields[i].event = (int32_t)j;
-	}
-	options->rows.fields = run->fields;
-	return true;
-}
-
-static struct sp_error *run_all(struct run *run, struct merged *merged, size_t index)
-{
-	TRY(recording_read(run, merged));
-	TRY(merged_add(merged, run, index));
-	/* Symbols for which memory was too short would be shown as addresses. */
-	if (resolver_no_memory(run->resolver))
-		return error_no_memory();
-	struct sp_error *error = findings_find(run);
-	merged->recordings[index].finding_count = run->analysis->findings.count;
-	if (!error && run->options.samples.timeline && run->mode.states && merged->recording_count == 1)
-		run->analysis->states = take_ptr(run->sideband.states);
-	return error;
-}
-
-static struct sp_error *add_recording(struct sp_ctx *ctx, struct merged *merged,
-				      const struct sp_recording *recording, size_t index)
-{
-	struct run run = {
-		.ctx = ctx,
-		.reader = recording->reader,
-		.options = *merged->options,
-		.analysis = merged->analysis,
-		.label = merged->recording_count > 1 ? sp_reader_info(recording->reader)->path : NULL,
-		.number_of = merged->recordings[index].events,
-		.event_count = merged->recordings[index].event_count,
-	};
-	struct sp_error *error = set_own_options(&run, recording) ?
-					 run_all(&run, merged, index) : error_no_memory();
-	reader_unmap(run.reader);
-	run_deinit(&run);
-	return error;
-}
-
-static struct sp_error *analyse_all(struct sp_ctx *ctx, const struct sp_recording *recordings,
-				    size_t count, struct merged *merged)
-{
-	for (size_t i = 0; i < count; i++)
-		TRY(add_recording(ctx, merged, &recordings[i], i));
-	TRY(profiles_make(merged));
-	NEED(order_rows_by_time(merged->analysis, merged->options));
-	merged_scale_findings(merged);
-	return findings_order(merged->analysis);
-}
-
-static struct sp_error *analyse_once(struct sp_ctx *ctx, const struct sp_recording *recordings,
-				     size_t count, const struct analysis_options *options,
-				     struct sp_analysis **ret)
-{
-	CLEANUP(cleanup_sp_analysis_free) struct sp_analysis *analysis =
-		calloc(1, sizeof(*analysis));
-	NEED(analysis);
-	struct merged merged = {0};
-	struct sp_error *error = merged_init(&merged, analysis, options, recordings, count);
-	if (!error)
-		error = analyse_all(ctx, recordings, count, &merged);
-	merged_deinit(&merged);
-	/* Many steps stop at a cancellation as if memory were exhausted. */
-	if (ctx_cancelled(ctx)) {
-		sp_error_free(error);
-		return ctx_check(ctx);
-	}
-	if (!error)
-		*ret = take_ptr(analysis);
-	return error;
-}
-
 /* Analyses again if samples contained records that pass one did not see. */
 static struct sp_error *analyse(struct sp_ctx *ctx, const struct sp_recording *recordings,
 				size_t count, const struct analysis_options *options,
 				struct sp_analysis **ret)
 {
 	CLEANUP_FREE bool *exact = calloc(count + 1, sizeof(*exact));
-	bool missed = false;
 	NEED(exact);
 	for (size_t i = 0; i < count; i++)
 		exact[i] = reader_is_exact(recordings[i].reader);
-	TRY(analyse_once(ctx, recordings, count, options, ret));
-	for (size_t i = 0; i < count; i++)
-		missed |= pass_one_missed_records(recordings[i].reader, exact[i]);
-	if (!missed)
-		return NULL;
-	sp_analysis_free(take_ptr(*ret));
-	return analyse_once(ctx, recordings, count, options, ret);
+	for (bool is_first = true, missed = false;; is_first = missed = false) {
+		CLEANUP(cleanup_sp_analysis_free) struct sp_analysis *analysis =
+			calloc(1, sizeof(*analysis));
+		NEED(analysis);
+		CLEANUP(merged_deinit) struct merged merged = {0};
+		struct sp_error *error = merged_init(&merged, analysis, options, recordings, count);
+		for (size_t i = 0; i < count && !error; i++)
+			error = read_recording(ctx, &merged, &recordings[i], i);
+		if (!error)
+			error = profiles_make(&merged);
+		if (!error && !order_rows_by_time(analysis, options))
+			error = error_no_memory();
+		if (!error) {
+			merged_scale_findings(&merged);
+			error = findings_order(analysis);
+		}
+		/* Many steps stop at a cancellation as if memory were exhausted. */
+		if (ctx_cancelled(ctx)) {
+			sp_error_free(error);
+			return ctx_check(ctx);
+		}
+		if (error)
+			return error;
+		for (size_t i = 0; i < count && is_first; i++)
+			missed |= pass_one_missed_records(recordings[i].reader, exact[i]);
+		if (!missed) {
+			*ret = take_ptr(analysis);
+			return NULL;
+		}
+	}
 }
 
 struct sp_error *sp_analysis_sum(struct sp_ctx *ctx, const struct sp_recording *recordings,

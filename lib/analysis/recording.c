@@ -1,4 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The order of the calls. Each step needs the results of the steps above it:
+ *
+ *	pass_one_read(), pass_one_open()   machine, states of threads; symbols, unwinder
+ *	work_init(), open_states()         constants of the workers, and what the mode needs
+ *	PHASE_COUNT    count_extent()      samples by stack
+ *	               mode_add_rests()    time of threads without samples
+ *	               repair_stacks()     truncated stacks of all workers
+ *	PHASE_RESOLVE  chains_resolve()    frames
+ *	               mode_scale()        factors of the samples' times
+ *	               make_labels()       functions, inlined ones included
+ *	PHASE_ROWS     rows_make()         rows and tree nodes by worker
+ *	merged_add(), findings_find()      rows of all workers and recordings; limits of the result
+ */
 #include "analysis/recording.h"
 
 #include <stdatomic.h>
@@ -7,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
+#include "findings/findings.h"
 #include "rows/mode_scale.h"
 #include "rows/timeline.h"
 #include "samples/sample_counter.h"
@@ -23,8 +38,9 @@
 /* Larger stack copies are mapped instead of read, because most of their bytes are not used. */
 #define LARGE_COPY 4096
 
-void run_deinit(struct run *run)
+static void run_deinit(struct run *run)
 {
+	reader_unmap(run->reader);
 	for (size_t i = 0; i < run->worker_count; i++)
 		worker_deinit(&run->workers[i]);
 	free(run->workers);
@@ -41,6 +57,32 @@ void run_deinit(struct run *run)
 	machine_free(run->machine);
 	free(run->totals);
 	free(run->fields);
+}
+
+/* Sets the options that a recording has in place of those of all. Returns false when out of memory. */
+static bool set_own_options(struct run *run, const struct sp_recording *recording)
+{
+	struct analysis_options *options = &run->options;
+	size_t count = options->rows.field_count;
+	if (recording->times) {
+		options->filter.times = recording->times;
+		options->filter.time_count = recording->time_count;
+	}
+	options->rows.time_origin_ns = recording->time_origin_ns;
+	/* Fields name events by their numbers among the events of all recordings. */
+	run->fields = calloc(count + 1, sizeof(*run->fields));
+	if (!run->fields)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		run->fields[i] = options->rows.fields[i];
+		int32_t event = options->rows.fields[i].event;
+		run->fields[i].event = event < 0 ? -1 : SP_EVENT_NONE;
+		for (size_t j = 0; event >= 0 && j < run->event_count; j++)
+			if (run->number_of[j] == event)
+				run->fields[i].event = (int32_t)j;
+	}
+	options->rows.fields = run->fields;
+	return true;
 }
 
 static struct label_options label_options(const struct run *run)
@@ -69,16 +111,6 @@ static struct sp_error *find_sources(void *arg, const struct source_query *query
 	struct sp_error *error = resolver_sources(run->resolver, query, ret);
 	ctx_add_done(run->ctx, query->count);
 	return error;
-}
-
-/* Opens the symbols. Debug information is searched only if a key or the tree needs it. */
-static struct sp_error *open_names(struct run *run)
-{
-	const struct label_options options = label_options(run);
-	const struct source_finder finder = {has_sources, find_sources, run};
-	bool needed = labels_need_sources(&options);
-	return names_init(&run->names, run->machine, run->resolver, needed ? &finder : NULL,
-			  &run->options);
 }
 
 static struct sp_error *make_labels(struct run *run)
@@ -146,30 +178,6 @@ static uint64_t size_of(const struct ranges *ranges)
 	return size;
 }
 
-/* One step of the work, which all workers do in parallel, each with its own part. */
-struct step {
-	struct sp_error *(*work)(struct worker *worker, struct ranges *ranges);
-	struct worker *workers;
-	struct ranges *ranges;
-	struct sp_error **errors; /* errors of the workers, by worker */
-};
-
-/* Counts samples of ranges until none is left. */
-static struct sp_error *read_step(struct worker *worker, struct ranges *ranges)
-{
-	struct sp_error *error = NULL;
-	while (!error && !atomic_load(&ranges->stop)) {
-		size_t next = atomic_fetch_add(&ranges->next, 1);
-		if (next >= ranges->count)
-			return NULL;
-		const struct reader_extent *range = &ranges->items[next];
-		error = count_extent(&worker->counted, *range);
-		ctx_add_done(worker->counted.work->ctx, range->end - range->begin);
-	}
-	atomic_store(&ranges->stop, true);
-	return error;
-}
-
 static bool has_truncated(const struct run *run)
 {
 	for (size_t i = 0; i < run->worker_count; i++)
@@ -204,35 +212,51 @@ static void free_repairs(struct run *run)
 	}
 }
 
-static struct sp_error *resolve_step(struct worker *worker, struct ranges *ranges)
+/* One phase of the work, which all workers do in parallel, each with its own part. */
+struct phase {
+	enum { PHASE_COUNT, PHASE_RESOLVE, PHASE_ROWS } kind;
+	struct worker *workers;
+	struct ranges *ranges;
+	struct sp_error **errors; /* errors of the workers, by worker */
+};
+
+static void run_phase(void *arg, unsigned int i)
 {
-	(void)ranges;
-	TRY(count_truncated_samples(&worker->counted));
-	return chains_resolve(&worker->counted, &worker->resolved);
+	const struct phase *phase = arg;
+	struct worker *worker = &phase->workers[i];
+	struct ranges *ranges = phase->ranges;
+	struct sp_error *error = NULL;
+	switch (phase->kind) {
+	case PHASE_COUNT:
+		while (!error && !atomic_load(&ranges->stop)) {
+			size_t next = atomic_fetch_add(&ranges->next, 1);
+			if (next >= ranges->count)
+				return;
+			const struct reader_extent *range = &ranges->items[next];
+			error = count_extent(&worker->counted, *range);
+			ctx_add_done(worker->counted.work->ctx, range->end - range->begin);
+		}
+		atomic_store(&ranges->stop, true);
+		break;
+	case PHASE_RESOLVE:
+		error = count_truncated_samples(&worker->counted);
+		if (!error)
+			error = chains_resolve(&worker->counted, &worker->resolved);
+		break;
+	case PHASE_ROWS:
+		error = rows_make(&worker->resolved, &worker->summed);
+		break;
+	}
+	phase->errors[i] = error;
 }
 
-static struct sp_error *sum_step(struct worker *worker, struct ranges *ranges)
-{
-	(void)ranges;
-	return rows_make(&worker->resolved, &worker->summed);
-}
-
-static void do_part(void *arg, unsigned int i)
-{
-	const struct step *step = arg;
-	step->errors[i] = step->work(&step->workers[i], step->ranges);
-}
-
-static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
-				    struct sp_error *(*work)(struct worker *, struct ranges *))
+static struct sp_error *all_workers(struct run *run, struct ranges *ranges, int kind)
 {
 	CLEANUP_FREE struct sp_error **errors = calloc(run->worker_count, sizeof(*errors));
-	struct sp_error *error = NULL;
 	NEED(errors);
-	struct step step = {.work = work, .workers = run->workers, .ranges = ranges,
-			    .errors = errors};
-	parallel_run((unsigned int)run->worker_count, do_part, &step);
-	error = ctx_check(run->ctx);
+	struct phase phase = {kind, run->workers, ranges, errors};
+	parallel_run((unsigned int)run->worker_count, run_phase, &phase);
+	struct sp_error *error = ctx_check(run->ctx);
 	for (size_t i = 0; i < run->worker_count; i++)
 		error = error_first(error, errors[i]);
 	return error;
@@ -292,60 +316,6 @@ static void work_init(struct run *run, const struct merged *merged)
 	}
 }
 
-static struct sp_error *make_workers(struct run *run, size_t threads)
-{
-	run->workers = calloc(threads, sizeof(*run->workers));
-	NEED(run->workers);
-	while (run->worker_count < threads) {
-		struct worker *worker = &run->workers[run->worker_count++];
-		TRY(counted_init(&worker->counted, &run->work, &run->names));
-	}
-	return NULL;
-}
-
-/* Resolves the counted chains. Stacks must be repaired before. */
-static struct sp_error *resolve_chains(struct run *run, struct ranges *ranges)
-{
-	struct sp_error *error = repair_stacks(run);
-	if (!error)
-		error = all_workers(run, ranges, resolve_step);
-	free_repairs(run);
-	return error;
-}
-
-static struct sp_error *read_ranges(struct run *run, struct ranges *ranges)
-{
-	ctx_begin_step(run->ctx, SP_STEP_SAMPLES, size_of(ranges));
-	struct sp_error *error = all_workers(run, ranges, read_step);
-	reader_unmap(run->reader);
-	if (error)
-		return error;
-	if (run->work.mode)
-		TRY(mode_add_rests(run));
-	TRY(resolve_chains(run, ranges));
-	if (run->work.mode)
-		TRY(mode_scale(run));
-	TRY(make_labels(run));
-	ctx_begin_step(run->ctx, SP_STEP_ROWS, 0);
-	return all_workers(run, ranges, sum_step);
-}
-
-static struct sp_error *read_samples(struct run *run)
-{
-	size_t threads = has_counters(run->work.layout) ? 1 : run->threads;
-	CLEANUP(ranges_deinit) struct ranges ranges = {0};
-	TRY(ranges_make(&ranges, &run->sideband, threads));
-	if (run->sideband.deferred_count) {
-		run->work.deferred = &run->deferred;
-		TRY(deferred_read(&run->deferred, run->reader, run->sideband.splits.items,
-				  run->sideband.splits.count, run->threads));
-	}
-	if (threads > ranges.count)
-		threads = ranges.count ? ranges.count : 1;
-	TRY(make_workers(run, threads));
-	return read_ranges(run, &ranges);
-}
-
 static bool has_large_copies(const struct record_layout *layout)
 {
 	for (size_t i = 0; i < layout->event_count; i++)
@@ -371,27 +341,71 @@ static struct sp_error *open_states(struct run *run, const struct merged *merged
 	return error;
 }
 
-struct sp_error *recording_read(struct run *run, const struct merged *merged)
+struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
+				const struct sp_recording *recording, size_t index)
 {
-	run->threads = parallel_threads(run->options.threads);
-	ctx_begin_step(run->ctx, SP_STEP_MAPPINGS, 0);
-	if (has_large_copies(reader_layout(run->reader)))
-		reader_map(run->reader);
-	const struct pass_one pass = {
-		.ctx = run->ctx,
-		.reader = run->reader,
-		.files = &run->options.files,
-		.threads = run->threads,
-		.names = run->options.names,
-		.states = wants_states(run, merged),
+	CLEANUP(run_deinit) struct run run = {
+		.ctx = ctx,
+		.reader = recording->reader,
+		.options = *merged->options,
+		.analysis = merged->analysis,
+		.label = merged->recording_count > 1 ? sp_reader_info(recording->reader)->path : NULL,
+		.number_of = merged->recordings[index].events,
+		.event_count = merged->recordings[index].event_count,
+		.threads = parallel_threads(merged->options->threads),
 	};
-	TRY(pass_one_read(&pass, &run->machine, &run->sideband));
-	TRY(pass_one_open(&pass, run->machine, &run->sideband, &run->resolver, &run->unwinding));
-	work_init(run, merged);
-	TRY(open_states(run, merged));
-	if (run->work.matches)
-		TRY(matches_init(&run->matches, &run->options, run->work.keys[SP_KEY_PARENT]));
-	TRY(open_names(run));
-	return read_samples(run);
-}
+	NEED(set_own_options(&run, recording));
 
+	ctx_begin_step(ctx, SP_STEP_MAPPINGS, 0);
+	if (has_large_copies(reader_layout(run.reader)))
+		reader_map(run.reader);
+	const struct pass_one pass = {ctx, run.reader, &run.options.files, run.threads,
+				      run.options.names, wants_states(&run, merged)};
+	TRY(pass_one_read(&pass, &run.machine, &run.sideband));
+	TRY(pass_one_open(&pass, run.machine, &run.sideband, &run.resolver, &run.unwinding));
+	work_init(&run, merged);
+	TRY(open_states(&run, merged));
+	if (run.work.matches)
+		TRY(matches_init(&run.matches, &run.options, run.work.keys[SP_KEY_PARENT]));
+	/* Debug information is searched only if a key or the tree needs it. */
+	const struct label_options labels = label_options(&run);
+	const struct source_finder finder = {has_sources, find_sources, &run};
+	TRY(names_init(&run.names, run.machine, run.resolver,
+		       labels_need_sources(&labels) ? &finder : NULL, &run.options));
+
+	CLEANUP(ranges_deinit) struct ranges ranges = {0};
+	size_t threads = has_counters(run.work.layout) ? 1 : run.threads;
+	TRY(ranges_make(&ranges, &run.sideband, threads));
+	if (run.sideband.deferred_count) {
+		run.work.deferred = &run.deferred;
+		TRY(deferred_read(&run.deferred, run.reader, run.sideband.splits.items,
+				  run.sideband.splits.count, run.threads));
+	}
+	if (threads > ranges.count)
+		threads = ranges.count ? ranges.count : 1;
+	NEED(run.workers = calloc(threads, sizeof(*run.workers)));
+	while (run.worker_count < threads)
+		TRY(counted_init(&run.workers[run.worker_count++].counted, &run.work, &run.names));
+	ctx_begin_step(ctx, SP_STEP_SAMPLES, size_of(&ranges));
+	TRY(all_workers(&run, &ranges, PHASE_COUNT));
+	reader_unmap(run.reader);
+	if (run.work.mode)
+		TRY(mode_add_rests(&run));
+	TRY(repair_stacks(&run));
+	TRY(all_workers(&run, &ranges, PHASE_RESOLVE));
+	free_repairs(&run);
+	if (run.work.mode)
+		TRY(mode_scale(&run));
+	TRY(make_labels(&run));
+	ctx_begin_step(ctx, SP_STEP_ROWS, 0);
+	TRY(all_workers(&run, &ranges, PHASE_ROWS));
+
+	TRY(merged_add(merged, &run, index));
+	/* Symbols for which memory was too short would be shown as addresses. */
+	NEED(!resolver_no_memory(run.resolver));
+	struct sp_error *error = findings_find(&run);
+	merged->recordings[index].finding_count = run.analysis->findings.count;
+	if (!error && run.options.samples.timeline && run.mode.states && merged->recording_count == 1)
+		run.analysis->states = take_ptr(run.sideband.states);
+	return error;
+}

@@ -10,12 +10,10 @@
 #include "rows/merged.h"
 
 /*
- * Reads a recording, and makes rows in run->workers. Functions are added to run->analysis. *run must be
- * deinitialised after a failure, too.
+ * Reads the recording of `index` among all, and adds its rows, totals and findings to `merged` and its
+ * analysis. The recording's mapping, if one is made, ends with this call.
  */
-struct sp_error *recording_read(struct run *run, const struct merged *merged) SP_MUST_CHECK;
-
-/* Frees everything that the run owns. A zeroed struct run is allowed. */
-void run_deinit(struct run *run);
+struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
+				const struct sp_recording *recording, size_t index) SP_MUST_CHECK;
 
 #endif

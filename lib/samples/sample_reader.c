@@ -45,67 +45,61 @@ static struct sp_error *count_of_mode(struct counted *counted, const struct sp_r
 	return count_sample(counted, record, record->event, of->weight);
 }
 
-/* Counts one SAMPLE record. */
-static struct sp_error *add_sample(struct counted *counted, const struct sp_record *record)
-{
-	const struct sp_sample *sample = &record->sample;
-	counted->has_stack = false;
-	if (record->event == SP_EVENT_NONE) {
-		counted->unknown_event++;
-		return NULL;
-	}
-	const struct perf_event_attr *attr = &counted->work->layout->events[record->event].attr;
-	if (sample->time_ns) {
-		if (!counted->last_ns || sample->time_ns < counted->first_ns)
-			counted->first_ns = sample->time_ns;
-		if (sample->time_ns > counted->last_ns)
-			counted->last_ns = sample->time_ns;
-		if (counted->time_bins &&
-		    !time_bins_count(&counted->time_bins[record->event], sample->time_ns))
-			return error_no_memory();
-	}
-	if (counted->work->mode)
-		return count_of_mode(counted, record);
-	if (counted->work->options->samples.branches)
-		return count_branches(counted, record);
-	if (counted->work->options->samples.memory)
-		return count_sample(counted, record, record->event, cost_of(sample));
-	if (sample->present & PERF_SAMPLE_READ)
-		return count_counters(counted, record);
-	uint64_t weight = sample->period;
-	if (!(sample->present & PERF_SAMPLE_PERIOD))
-		weight = attr->freq ? 1 : attr->sample_period;
-	return count_sample(counted, record, record->event, weight);
-}
-
 struct sp_error *count_extent(struct counted *counted, struct reader_extent extent)
 {
-	struct sp_reader *reader = counted->work->reader;
+	const struct work *work = counted->work;
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
 	CLEANUP(cleanup_decoder_free) struct decoder *decoder = NULL;
 	struct sp_record record;
-	struct sp_error *error = walker_new(reader, extent, &walker);
-	if (!error)
-		error = decoder_new(counted->work->layout, &decoder);
-	while (!error) {
+	TRY(walker_new(work->reader, extent, &walker));
+	TRY(decoder_new(work->layout, &decoder));
+	for (;;) {
 		struct raw_record raw;
 		uint64_t at = walker_offset(walker);
-		error = walker_next(walker, &raw);
+		struct sp_error *error = walker_next(walker, &raw);
 		if (!error && !raw.bytes)
-			break;
+			return NULL;
 		if (!error && raw.type != PERF_RECORD_SAMPLE)
 			continue;
 		if (!error && raw.size >= LARGE)
 			walker_prefetch(walker, PREFETCH_SIZE);
 		if (!error)
 			error = decoder_decode(decoder, &raw, &record);
-		if (!error) {
-			walker_note_excess(walker, &raw, decoder_excess(decoder));
-			error = add_sample(counted, &record);
-		} else if (sp_error_code(error) == SP_ERROR_FORMAT) {
-			reader_add_damage(reader, at, error);
-			error = NULL;
+		if (error && sp_error_code(error) == SP_ERROR_FORMAT) {
+			reader_add_damage(work->reader, at, error);
+			continue;
 		}
+		if (error)
+			return error;
+		walker_note_excess(walker, &raw, decoder_excess(decoder));
+		counted->has_stack = false;
+		if (record.event == SP_EVENT_NONE) {
+			counted->unknown_event++;
+			continue;
+		}
+		const struct sp_sample *sample = &record.sample;
+		if (sample->time_ns) {
+			if (!counted->last_ns || sample->time_ns < counted->first_ns)
+				counted->first_ns = sample->time_ns;
+			if (sample->time_ns > counted->last_ns)
+				counted->last_ns = sample->time_ns;
+			if (counted->time_bins)
+				NEED(time_bins_count(&counted->time_bins[record.event],
+						     sample->time_ns));
+		}
+		const struct perf_event_attr *attr = &work->layout->events[record.event].attr;
+		if (work->mode)
+			TRY(count_of_mode(counted, &record));
+		else if (work->options->samples.branches)
+			TRY(count_branches(counted, &record));
+		else if (work->options->samples.memory)
+			TRY(count_sample(counted, &record, record.event, cost_of(sample)));
+		else if (sample->present & PERF_SAMPLE_READ)
+			TRY(count_counters(counted, &record));
+		else if (sample->present & PERF_SAMPLE_PERIOD)
+			TRY(count_sample(counted, &record, record.event, sample->period));
+		else
+			TRY(count_sample(counted, &record, record.event,
+					 attr->freq ? 1 : attr->sample_period));
 	}
-	return error;
 }
