@@ -18,7 +18,7 @@
 #	comment TEXT                 prints TEXT in the log
 #	need_sampling [cpu]          skips all where perf_event_open is refused; sets $steady, a prefix
 #	                             for a command from which other programs must not take the CPU,
-#	                             empty without the right
+#	                             empty without the right, or if the recorder needs the same CPU
 #	publish_programs             copies the command and the workload to where other users may
 #	                             run them, and sets $SPROF and $workload to the copies: the
 #	                             build directory may be below one that only its owner may enter
@@ -120,7 +120,7 @@ same() {
 need_sampling() {
 	"$workload/probe" "$@" >"$tmp/.probe" || skip_all "$(cat "$tmp/.probe")"
 	steady=
-	! chrt -f 10 true 2>"$tmp/.chrt" || steady="chrt -f 10"
+	[ "$(nproc)" = 1 ] || ! chrt -f 10 true 2>"$tmp/.chrt" || steady="chrt -f 10"
 }
 
 publish_programs() {

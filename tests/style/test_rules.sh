@@ -232,6 +232,7 @@ done
 	printf 'f(), a.c, a/a.c and <stdio.h>;\ng(), c.c.\n' >HACKING
 	printf 'Example: \\fIexample\\-a.c\\fP\n' >doc/page.1
 	printf '# SPDX-License-Identifier: GPL-2.0-or-later\n# f() of b/a.c\nh() { :; }\n' >bench/run.sh
+	printf '# SPDX-License-Identifier: GPL-2.0-or-later\nh()\n' >tests/c.sh
 )
 catches "a wrong licence is caught" wrong_licence \
 'lib/a/a.c: the first line is not SPDX-License-Identifier: LGPL-2.1-or-later
@@ -241,7 +242,7 @@ catches "printing is caught" printing 'lib/a/a.c:5:	printf("");  exit(1);'
 catches "a typedef is caught" typedefs 'lib/a/a.c:98:typedef struct a b; '
 catches "a promise is caught" promises 'lib/a/a.c:99:/* TO''DO: more */'
 catches "a long function is caught" long_functions 'lib/a/a.c:4: f has 93 lines'
-catches "a syntax error of a script is caught" broken_scripts 'bench/run.sh: a syntax error in sh'
+catches "a syntax error of a script is caught" broken_scripts 'tests/c.sh: a syntax error in sh'
 catches "a page that names a file gone is caught" missing_files 'README:2: there is no src/gone.c'
 catches "a function and a file that are gone are caught" missing_names \
 'HACKING:2: there is no g()
