@@ -59,7 +59,9 @@ static void run_deinit(struct run *run)
 	free(run->fields);
 }
 
-/* Sets the options that a recording has in place of those of all. Returns false when out of memory. */
+/*
+ * Sets the options that a recording has in place of those of all. Returns false when out of memory.
+ */
 static bool set_own_options(struct run *run, const struct sp_recording *recording)
 {
 	struct analysis_options *options = &run->options;
@@ -349,7 +351,8 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 		.reader = recording->reader,
 		.options = *merged->options,
 		.analysis = merged->analysis,
-		.label = merged->recording_count > 1 ? sp_reader_info(recording->reader)->path : NULL,
+		.label = merged->recording_count > 1 ? sp_reader_info(recording->reader)->path
+						     : NULL,
 		.number_of = merged->recordings[index].events,
 		.event_count = merged->recordings[index].event_count,
 		.threads = parallel_threads(merged->options->threads),
@@ -359,8 +362,14 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	ctx_begin_step(ctx, SP_STEP_MAPPINGS, 0);
 	if (has_large_copies(reader_layout(run.reader)))
 		reader_map(run.reader);
-	const struct pass_one pass = {ctx, run.reader, &run.options.files, run.threads,
-				      run.options.names, wants_states(&run, merged)};
+	const struct pass_one pass = {
+		.ctx = ctx,
+		.reader = run.reader,
+		.files = &run.options.files,
+		.threads = run.threads,
+		.names = run.options.names,
+		.states = wants_states(&run, merged),
+	};
 	TRY(pass_one_read(&pass, &run.machine, &run.sideband));
 	TRY(pass_one_open(&pass, run.machine, &run.sideband, &run.resolver, &run.unwinding));
 	work_init(&run, merged);
@@ -405,7 +414,8 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	NEED(!resolver_no_memory(run.resolver));
 	struct sp_error *error = findings_find(&run);
 	merged->recordings[index].finding_count = run.analysis->findings.count;
-	if (!error && run.options.samples.timeline && run.mode.states && merged->recording_count == 1)
+	if (!error && run.options.samples.timeline && run.mode.states &&
+	    merged->recording_count == 1)
 		run.analysis->states = take_ptr(run.sideband.states);
 	return error;
 }

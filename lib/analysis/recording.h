@@ -10,8 +10,8 @@
 #include "rows/merged.h"
 
 /*
- * Reads the recording of `index` among all, and adds its rows, totals and findings to `merged` and its
- * analysis. The recording's mapping, if one is made, ends with this call.
+ * Reads the recording of `index` among all, and adds its rows, totals and findings to `merged` and
+ * its analysis. The recording's mapping, if one is made, ends with this call.
  */
 struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 				const struct sp_recording *recording, size_t index) SP_MUST_CHECK;

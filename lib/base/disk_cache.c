@@ -48,13 +48,13 @@
 
 struct disk_entry {
 	int fd, folder;
-	char *name;        /* in the folder */
+	char *name; /* in the folder */
 	uint64_t size;
-	off_t begin;       /* file offset of the content */
-	uint8_t *bytes;    /* reserved memory, filled block by block */
-	uint64_t *hashes;  /* one for each block */
-	uint8_t *loaded;   /* for each block: it is there */
-	bool broken;       /* protected by the lock */
+	off_t begin;      /* file offset of the content */
+	uint8_t *bytes;   /* reserved memory, filled block by block */
+	uint64_t *hashes; /* one for each block */
+	uint8_t *loaded;  /* for each block: it is there */
+	bool broken;      /* protected by the lock */
 	pthread_mutex_t lock;
 };
 
@@ -84,8 +84,9 @@ static int enter(int above, const struct stat *above_status, const char *name, b
 {
 	if (make && mkdirat(above, name, 0700) && errno != EEXIST)
 		return -1;
-	CLEANUP_CLOSE int fd = openat(above, name, O_PATH | O_DIRECTORY | O_CLOEXEC |
-				      (is_own(above_status) ? 0 : O_NOFOLLOW));
+	CLEANUP_CLOSE int fd =
+		openat(above, name,
+		       O_PATH | O_DIRECTORY | O_CLOEXEC | (is_own(above_status) ? 0 : O_NOFOLLOW));
 	if (fd < 0 || fstat(fd, ret))
 		return -1;
 	errno = 0;
@@ -174,8 +175,8 @@ static bool make_header(uint8_t ret[HEADER_SIZE], const struct disk_key *key, ui
 }
 
 /*
- * Opens a file, which must belong to this user or root, and be of the size that its header states. Returns
- * -1 if there is none, else sets *size_ret to the content's size.
+ * Opens a file, which must belong to this user or root, and be of the size that its header states.
+ * Returns -1 if there is none, else sets *size_ret to the content's size.
  */
 static int open_file(int folder, const struct disk_key *key, uint64_t *size_ret)
 {
@@ -222,11 +223,13 @@ struct kept_file {
 static int compare_used(const void *a, const void *b)
 {
 	const struct kept_file *x = a, *y = b;
-	return u64_order((uint64_t)x->used.tv_sec, (uint64_t)y->used.tv_sec) ?:
-	       u64_order((uint64_t)x->used.tv_nsec, (uint64_t)y->used.tv_nsec);
+	return u64_order((uint64_t)x->used.tv_sec, (uint64_t)y->used.tv_sec)
+		       ?: u64_order((uint64_t)x->used.tv_nsec, (uint64_t)y->used.tv_nsec);
 }
 
-/* Removes the files that were not used for longest, until `size` more bytes fit. Errors do no harm. */
+/*
+ * Removes the files that were not used for longest, until `size` more bytes fit. Errors do no harm.
+ */
 static void make_room(int folder, uint64_t size)
 {
 	struct { VEC(struct kept_file); } files = {0};
@@ -245,7 +248,8 @@ static void make_room(int folder, uint64_t size)
 			file = vec_push(&files);
 		if (!file)
 			continue;
-		*file = (struct kept_file){.used = status.st_mtim, .size = (uint64_t)status.st_size};
+		*file = (struct kept_file){.used = status.st_mtim,
+					   .size = (uint64_t)status.st_size};
 		strcpy(file->name, found->d_name);
 		total += file->size;
 	}
@@ -267,7 +271,8 @@ static int write_file(int fd, const uint8_t header[HEADER_SIZE], const uint64_t 
 	return errnum ?: io_write(fd, bytes, size, NULL);
 }
 
-struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const void *bytes, size_t size)
+struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const void *bytes,
+				size_t size)
 {
 	char temporary[64];
 	uint8_t header[HEADER_SIZE];
@@ -378,9 +383,11 @@ static bool load(struct disk_entry *entry, size_t first, size_t end)
 		size_t last = first, got;
 		while (last < end && !is_loaded(entry, last))
 			last++;
-		uint64_t from = first * BLOCK, to = last * BLOCK < entry->size ? last * BLOCK : entry->size;
+		uint64_t from = first * BLOCK,
+			 to = last * BLOCK < entry->size ? last * BLOCK : entry->size;
 		if (last > first && (io_pread(entry->fd, entry->bytes + from, to - from,
-					      entry->begin + (off_t)from, &got) || got < to - from))
+					      entry->begin + (off_t)from, &got) ||
+				     got < to - from))
 			return false;
 		for (; first < last; first++, from += BLOCK) {
 			uint64_t size = to - from < BLOCK ? to - from : BLOCK;

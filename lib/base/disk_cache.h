@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files that are expensive to make again, in CACHE/FOLDER/NAME. Each is written once, atomically, and
- * read in blocks, of which each is checked when it is first needed. Another user can neither read nor
- * replace one. Beyond a total size, a folder's files that were not used for longest are removed.
+ * Files that are expensive to make again, in CACHE/FOLDER/NAME. Each is written once, atomically,
+ * and read in blocks; a block is checked when it is first needed. Another user can neither
+ * read nor replace one. Beyond a total size, a folder's files that were not used for longest are
+ * removed.
  */
 #ifndef BASE_DISK_CACHE_H
 #define BASE_DISK_CACHE_H
@@ -24,8 +25,9 @@ struct disk_key {
 };
 
 /*
- * Opens the folder `folder` of the cache; the caller closes *ret. *ret is -1, without an error, if there
- * is no cache, or if other users can change it; also, unless `make`, if the folder is missing.
+ * Opens the folder `folder` of the cache; the caller closes *ret. *ret is -1, without an error, if
+ * there is no cache, or if other users can change it; also, unless `make`, if the folder is
+ * missing.
  */
 struct sp_error *disk_cache_folder(struct sp_ctx *ctx, const char *folder, bool make,
 				   int *ret) SP_MUST_CHECK;
@@ -33,7 +35,10 @@ struct sp_error *disk_cache_folder(struct sp_ctx *ctx, const char *folder, bool 
 /* Returns whether a folder (-1: none) has the file. Only its header is checked. */
 bool disk_cache_has(int folder, const struct disk_key *key);
 
-/* Writes a file, in place of one of the same name. Files larger than a quarter of the limit are not kept. */
+/*
+ * Writes a file, in place of one of the same name. Files larger than a quarter of the limit are not
+ * kept.
+ */
 struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const void *bytes,
 				size_t size) SP_MUST_CHECK;
 
@@ -41,8 +46,8 @@ struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const vo
 struct disk_entry;
 
 /*
- * Opens a file. *ret is NULL if there is none, if it is damaged, or if it belongs to another user (not
- * root). Fails when out of memory.
+ * Opens a file. *ret is NULL if there is none, if it is damaged, or if it belongs to another user
+ * (not root). Fails when out of memory.
  */
 struct sp_error *disk_cache_open(int folder, const struct disk_key *key,
 				 struct disk_entry **ret) SP_MUST_CHECK;
@@ -50,13 +55,16 @@ void disk_entry_free(struct disk_entry *entry);
 
 DEFINE_CLEANUP(struct disk_entry *, disk_entry_free)
 
-/* Returns the content's place in memory. Its bytes are there when disk_entry_need() has returned true. */
+/*
+ * Returns the content's place in memory. Its bytes are there when disk_entry_need() has returned
+ * true.
+ */
 const uint8_t *disk_entry_bytes(const struct disk_entry *entry);
 uint64_t disk_entry_size(const struct disk_entry *entry);
 
 /*
- * Reads and checks the bytes [offset, offset + size). False if they reach past the end, or if they are
- * damaged; the file is removed then, and further blocks are not read. Thread-safe.
+ * Reads and checks the bytes [offset, offset + size). False if they reach past the end, or if they
+ * are damaged; the file is removed then, and further blocks are not read. Thread-safe.
  */
 bool disk_entry_need(struct disk_entry *entry, uint64_t offset, uint64_t size);
 

@@ -54,8 +54,7 @@ static struct sp_error *open_alt(struct dwarf *dwarf)
 		debugfile_alt(&dwarf->options.places, dwarf->file->image, &image);
 	if (error || !image)
 		return error;
-	error = dwarf_file_new(dwarf->options.ctx, image, false, ++dwarf->next_number,
-			       &dwarf->alt);
+	error = dwarf_file_new(dwarf->options.ctx, image, false, ++dwarf->next_number, &dwarf->alt);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);
@@ -89,9 +88,8 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 	NEED(dwarf);
 	dwarf->options = *options;
 	dwarf->lowest = lowest_code(options->runtime ?: image);
-	struct sp_error *error =
-		dwarf_file_new(options->ctx, take_ptr(taken), false, ++dwarf->next_number,
-			       &dwarf->file);
+	struct sp_error *error = dwarf_file_new(options->ctx, take_ptr(taken), false,
+						++dwarf->next_number, &dwarf->file);
 	if (error)
 		return error;
 	TRY(open_alt(dwarf));

@@ -14,7 +14,7 @@ struct dwarf;
 
 /* Options. Their strings and `runtime` must outlive the struct dwarf. */
 struct dwarf_options {
-	struct sp_ctx *ctx;             /* for the cache of inflated sections; NULL: it is not used */
+	struct sp_ctx *ctx; /* for the cache of inflated sections; NULL: it is not used */
 	struct debugfile_places places; /* for files of DWZ */
 	const struct image *runtime; /* the file that ran: has the lowest code address; NULL: `image` */
 };

@@ -5,8 +5,8 @@
 #include "base/parallel.h"
 #include "dwarf/leb.h"
 
-struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool split, uint32_t number,
-				struct dwarf_file **ret)
+struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool split,
+				uint32_t number, struct dwarf_file **ret)
 {
 	CLEANUP(cleanup_image_free) struct image *taken = image;
 	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *file = calloc(1, sizeof(*file));

@@ -20,11 +20,11 @@ struct dwarf_file {
 };
 
 /*
- * Opens the sections of `image`. Takes ownership of the image, even if it fails. `ctx` is for the cache of
- * inflated sections; NULL: it is not used.
+ * Opens the sections of `image`. Takes ownership of the image, even if it fails. `ctx` is for the
+ * cache of inflated sections; NULL: it is not used.
  */
-struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool split, uint32_t number,
-				struct dwarf_file **ret) SP_MUST_CHECK;
+struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool split,
+				uint32_t number, struct dwarf_file **ret) SP_MUST_CHECK;
 void dwarf_file_free(struct dwarf_file *file);
 
 DEFINE_CLEANUP(struct dwarf_file *, dwarf_file_free)

@@ -99,8 +99,8 @@ static struct sp_error *reserve(struct section *section, const GElf_Shdr *header
 	return NULL;
 }
 
-struct sp_error *section_open(struct section *section, struct sp_ctx *ctx, const struct image *image,
-			      enum section_id id, bool split)
+struct sp_error *section_open(struct section *section, struct sp_ctx *ctx,
+			      const struct image *image, enum section_id id, bool split)
 {
 	GElf_Shdr header;
 	bool gnu;
@@ -200,14 +200,15 @@ struct key_texts {
 };
 
 /*
- * Identifies the section by its file's inode and times, which another user cannot forge. A build-id would
- * not do: any file may claim that of libc.
+ * Identifies the section by its file's inode and times, which another user cannot forge. A build-id
+ * would not do: any file may claim that of libc.
  */
 static struct disk_key make_key(const struct section *section, struct key_texts *texts)
 {
 	const struct image *image = section->image;
 	snprintf(texts->identity, sizeof(texts->identity),
-		 "debug %s device %llu inode %llu size %llu modified %llu changed %llu offset %llu %llu",
+		 "debug %s device %llu inode %llu size %llu modified %llu changed %llu offset %llu "
+		 "%llu",
 		 section->name, (unsigned long long)image->device, (unsigned long long)image->inode,
 		 (unsigned long long)image->size, (unsigned long long)image->modified_ns,
 		 (unsigned long long)image->changed_ns, (unsigned long long)section->file_offset,
@@ -217,7 +218,10 @@ static struct disk_key make_key(const struct section *section, struct key_texts 
 	return (struct disk_key){texts->name, texts->identity};
 }
 
-/* Opens (or creates) the cache's folder; -1 if the section is not to be kept, or the cache not usable. */
+/*
+ * Opens (or creates) the cache's folder; -1 if the section is not to be kept, or the cache not
+ * usable.
+ */
 static int open_folder(const struct section *section, bool make)
 {
 	int folder = -1;
@@ -274,8 +278,8 @@ static bool need_packed(struct section *section)
 }
 
 /*
- * Makes bytes from the cache readable. If they are damaged there, inflates the section, at another place:
- * readers may use the bytes that were good.
+ * Makes bytes from the cache readable. If they are damaged there, inflates the section, at another
+ * place: readers may use the bytes that were good.
  */
 static bool need_kept(struct section *section, uint64_t offset, uint64_t size)
 {

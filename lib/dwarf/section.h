@@ -3,8 +3,8 @@
  * A section of debug information, read page by page on demand: debug information may have
  * gigabytes, and a profile needs little of it. Pages are read to their place in reserved memory, so
  * that readers see one array. The file is never mapped: if it shrinks, there is no SIGBUS.
- * Compressed sections are inflated completely on first use; large ones are then kept in the cache on
- * disk, from which they are read block by block.
+ * Compressed sections are inflated completely on first use; large ones are then kept in the cache
+ * on disk, from which they are read block by block.
  */
 #ifndef DWARF_SECTION_H
 #define DWARF_SECTION_H
@@ -39,7 +39,7 @@ struct section {
 	void *mapping;          /* address of `reserved` before alignment, for munmap() */
 	uint64_t *loaded;       /* a bit for each page of `reserved`: it has been read */
 	uint64_t window;        /* bytes to read around a missing page; protected by the lock */
-	struct sp_ctx *ctx;       /* for the cache of inflated sections; NULL: not used */
+	struct sp_ctx *ctx;	/* for the cache of inflated sections; NULL: not used */
 	struct disk_entry *kept;  /* inflated bytes from the cache; NULL: none */
 	struct image_bytes whole; /* inflated bytes */
 	uint64_t packed_size;   /* compressed size in the file; 0: not compressed */
@@ -48,11 +48,12 @@ struct section {
 };
 
 /*
- * Finds a section. Absence is no error: the size is 0. `split`: the image is a .dwo or .dwp. `ctx` may be
- * NULL: the cache is not used then.
+ * Finds a section. Absence is no error: the size is 0. `split`: the image is a .dwo or .dwp. `ctx`
+ * may be NULL: the cache is not used then.
  */
-struct sp_error *section_open(struct section *section, struct sp_ctx *ctx, const struct image *image,
-			      enum section_id id, bool split) SP_MUST_CHECK;
+struct sp_error *section_open(struct section *section, struct sp_ctx *ctx,
+			      const struct image *image, enum section_id id,
+			      bool split) SP_MUST_CHECK;
 void section_close(struct section *section);
 
 /* Whether an image has such a section that is not empty; reads only section headers. */

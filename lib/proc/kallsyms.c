@@ -47,7 +47,8 @@ struct entry {
 
 struct kallsyms {
 	VEC(struct entry) entries;
-	struct disk_entry *encoded; /* encoded symbols instead of `entries` and `names`; NULL: none */
+	struct disk_entry
+		*encoded; /* encoded symbols instead of `entries` and `names`; NULL: none */
 	size_t encoded_count;
 	VEC(uint32_t) modules; /* offsets in names; the first is unused */
 	struct u64map by_name; /* hash of a module's name -> index in modules */
@@ -305,8 +306,8 @@ static bool encoded_entry(const struct kallsyms *kallsyms, size_t index, struct 
 	uint32_t name, rest;
 	if (!disk_entry_need(kallsyms->encoded, at, ENTRY_SIZE))
 		return false;
-	struct cursor cursor = cursor_make(disk_entry_bytes(kallsyms->encoded) + at, ENTRY_SIZE, false,
-					   NULL, 0);
+	struct cursor cursor =
+		cursor_make(disk_entry_bytes(kallsyms->encoded) + at, ENTRY_SIZE, false, NULL, 0);
 	if (!cursor_u64(&cursor, &address) || !cursor_u32(&cursor, &name) ||
 	    !cursor_u32(&cursor, &rest))
 		return false;
@@ -430,12 +431,13 @@ bool kallsyms_find_name(const struct kallsyms *kallsyms, const char *name,
 }
 
 /* Whether a symbol is one of the part; sets its encoded address and its size of name. */
-static bool is_in_part(const struct kallsyms *kallsyms, const struct kallsyms_part *part, size_t index,
-		       struct entry *ret, const char **name_ret, size_t *size_ret)
+static bool is_in_part(const struct kallsyms *kallsyms, const struct kallsyms_part *part,
+		       size_t index, struct entry *ret, const char **name_ret, size_t *size_ret)
 {
 	if (!entry_at(kallsyms, index, ret, name_ret))
 		return false;
-	const char *module = ret->module ? kallsyms->names + kallsyms->modules.items[ret->module] : NULL;
+	const char *module =
+		ret->module ? kallsyms->names + kallsyms->modules.items[ret->module] : NULL;
 	uint64_t distance = ret->address - part->start;
 	*size_ret = strlen(*name_ret);
 	ret->address = part->base + distance;
@@ -484,7 +486,8 @@ struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret)
 	if (!disk_entry_need(entry, 0, COUNT_SIZE))
 		return NULL;
 	struct cursor cursor = cursor_make(disk_entry_bytes(entry), COUNT_SIZE, false, NULL, 0);
-	if (!cursor_u64(&cursor, &count) || count > (disk_entry_size(entry) - COUNT_SIZE) / ENTRY_SIZE)
+	if (!cursor_u64(&cursor, &count) ||
+	    count > (disk_entry_size(entry) - COUNT_SIZE) / ENTRY_SIZE)
 		return NULL;
 	struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
 	NEED(kallsyms);

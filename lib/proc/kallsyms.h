@@ -41,7 +41,7 @@ struct sp_error *kallsyms_parse(const void *text, size_t size, const char *path,
 struct kallsyms_part {
 	const char *module;
 	uint64_t start, size; /* addresses in [start, start + size) */
-	uint64_t base;        /* encoded address of `start` */
+	uint64_t base;	      /* encoded address of `start` */
 };
 
 /* Encodes symbols for kallsyms_open(). The caller frees *ret. */
@@ -49,8 +49,8 @@ struct sp_error *kallsyms_encode(const struct kallsyms *kallsyms, const struct k
 				 uint8_t **ret, size_t *size_ret) SP_MUST_CHECK;
 
 /*
- * Opens encoded symbols, and owns the entry, even if it fails. Only those that are looked up are read. In
- * damaged blocks no symbols are found. *ret is NULL if the entry is damaged.
+ * Opens encoded symbols, and owns the entry, even if it fails. Only those that are looked up are
+ * read. In damaged blocks no symbols are found. *ret is NULL if the entry is damaged.
  */
 struct sp_error *kallsyms_open(struct disk_entry *entry, struct kallsyms **ret) SP_MUST_CHECK;
 

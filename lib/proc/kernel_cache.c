@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The content of a cache file is that of kallsyms_encode(): symbols are found in it without parsing it. */
+/*
+ * The content of a cache file is that of kallsyms_encode(): symbols are found in it without parsing
+ * it.
+ */
 #include "proc/kernel_cache.h"
 
 #include <stdio.h>

@@ -8,7 +8,9 @@
 #include "proc/sysfs.h"
 #include "proc/text.h"
 
-/* Number of threads above which all processes are read: a process costs about as much as a thread. */
+/*
+ * Number of threads above which all processes are read: a process costs about as much as a thread.
+ */
 #define THREADS_MAX 64
 
 void process_tree_deinit(struct process_tree *tree)
@@ -19,8 +21,7 @@ void process_tree_deinit(struct process_tree *tree)
 static struct sp_error *add_process(const struct sp_ctx *ctx, struct process_tree *tree, uint32_t pid)
 {
 	struct task_stat stat;
-	CLEANUP(cleanup_sp_error_free)
-	struct sp_error *error = tasks_stat_process(ctx, pid, &stat);
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = tasks_stat_process(ctx, pid, &stat);
 	if (error) /* the process has ended, or is hidden (mount option hidepid) */
 		return sp_error_code(error) == SP_ERROR_NO_MEMORY ? take_ptr(error) : NULL;
 	struct task_stat *slot = vec_push(tree);
@@ -41,7 +42,8 @@ struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree
 }
 
 /* Appends the children of a thread, which are not in the list yet; false if they are not known. */
-static bool add_children(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid, struct task_list *pids)
+static bool add_children(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
+			 struct task_list *pids)
 {
 	CLEANUP_FREE char *path = format_text("/proc/%u/task/%u/children", pid, tid);
 	CLEANUP_FREE char *text = NULL;
@@ -77,7 +79,8 @@ struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct 
 	tree->count = 0;
 	for (size_t i = 0; i < pids.count; i++) {
 		uint32_t pid = pids.items[i];
-		struct sp_error *error = add_process(ctx, tree, pid) ?: tasks_list(ctx, pid, &threads);
+		struct sp_error *error =
+			add_process(ctx, tree, pid) ?: tasks_list(ctx, pid, &threads);
 		if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			return error;
 		sp_error_free(error); /* it has ended */

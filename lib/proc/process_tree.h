@@ -16,8 +16,8 @@ void process_tree_deinit(struct process_tree *tree);
 struct sp_error *process_tree_read(const struct sp_ctx *ctx, struct process_tree *tree) SP_MUST_CHECK;
 
 /*
- * Reads only the processes in `roots` and their descendants, by /proc/PID/task/TID/children. Where the
- * kernel lacks these files, or for many threads, reads all processes.
+ * Reads only the processes in `roots` and their descendants, by /proc/PID/task/TID/children. Where
+ * the kernel lacks these files, or for many threads, reads all processes.
  */
 struct sp_error *process_tree_read_below(const struct sp_ctx *ctx, const struct task_list *roots,
 					 struct process_tree *tree) SP_MUST_CHECK;

@@ -345,8 +345,8 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 }
 
 /*
- * Checks the callers of a wait and removes their kernel part, whose node becomes *ret; the root, if
- * there is none. Returns false when out of memory.
+ * Checks the callers of a wait and removes their kernel part. *ret is the node of that part; the
+ * root, if there is none. Returns false when out of memory.
  */
 static bool drop_kernel(struct counted *counted, uint32_t root, uint32_t view, uint32_t *ret)
 {

@@ -30,10 +30,12 @@
 #define CALLERS_INVALID 2
 /* Flag in callers.misc: recorded addresses that stacks_check() has not checked yet. */
 #define CALLERS_UNCHECKED 4
-/* Flag in callers.misc, until stacks_check(): a kernel chain whose user part is one address. */
+/* Flag in callers.misc, until stacks_check(): a kernel chain with one address in its user part. */
 #define CALLERS_ONE_USER (1 << 10)
-/* Flag in chain.misc: the entry is for the callers of a wait, whose kernel part is removed, or for
- * that part. */
+/*
+ * Flag in chain.misc: the entry is for the callers of a wait without their kernel part, or for
+ * that part.
+ */
 #define CALLERS_OF_WAIT (1 << 11)
 
 static inline bool chain_is_mark(uint64_t word)

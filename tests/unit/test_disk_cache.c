@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of the cache: written, read in blocks, found damaged, and removed when they are too many. */
+/*
+ * Files of the cache: written, read in blocks, found damaged, and removed when they are too many.
+ */
 #include "test.h"
 
 #include <fcntl.h>

@@ -370,8 +370,10 @@ static void put_process(struct root *root, uint32_t pid, uint32_t ppid, const ch
 {
 	char path[64], stat[128];
 	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	snprintf(stat, sizeof(stat), "%u (p) S %u 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 777 1 1 0 0 0 0 0 0 "
-		 "0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n", pid, ppid);
+	snprintf(stat, sizeof(stat),
+		 "%u (p) S %u 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 777 1 1 0 0 0 0 0 0 "
+		 "0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n",
+		 pid, ppid);
 	root_put(root, path, stat);
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, pid);
 	root_put(root, path, stat);
