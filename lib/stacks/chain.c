@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/hash.h"
+#include "base/wide.h"
 #include "stacks/deferred.h"
 
 void chains_deinit(struct chains *chains)
@@ -298,9 +298,9 @@ struct hash {
 /* Adds two words. The sum and xor keep them even if a factor of the product is 0. */
 static inline void add_words(struct hash *hash, uint64_t x, uint64_t y)
 {
-	unsigned __int128 product = (unsigned __int128)(hash->a ^ x) * (hash->b ^ y);
-	hash->a = (uint64_t)product + (x << 32 | x >> 32);
-	hash->b = (uint64_t)(product >> 64) ^ y;
+	struct wide product = wide_product(hash->a ^ x, hash->b ^ y);
+	hash->a = product.low + (x << 32 | x >> 32);
+	hash->b = product.high ^ y;
 }
 
 /* Two independent hashes let the CPU multiply in parallel. */
