@@ -284,7 +284,7 @@ struct sp_error *disk_cache_add(int folder, const struct disk_key *key, const vo
 		return NULL;
 	make_room(folder, size);
 	snprintf(temporary, sizeof(temporary), "%.40s.%016llx", key->name,
-		 (unsigned long long)hash_pair((uint64_t)gettid(), clock_ns(CLOCK_MONOTONIC)));
+		 (unsigned long long)hash_pair((uint64_t)getpid(), clock_ns(CLOCK_MONOTONIC)));
 	CLEANUP_CLOSE int fd =
 		openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -318,7 +318,8 @@ void disk_entry_free(struct disk_entry *entry)
 static void renew(int fd)
 {
 	struct stat status;
-	if (!fstat(fd, &status) && time(NULL) - status.st_mtim.tv_sec > RENEW_SECONDS)
+	int64_t now_s = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000000);
+	if (!fstat(fd, &status) && now_s - status.st_mtim.tv_sec > RENEW_SECONDS)
 		futimens(fd, NULL);
 }
 

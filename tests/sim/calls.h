@@ -67,6 +67,7 @@ SIM_CALL(int, renameat, int from_folder, const char *from, int to_folder, const 
 SIM_CALL(int, renameat2, int from_folder, const char *from, int to_folder, const char *to,
 	 unsigned int flags);
 SIM_CALL(int, unlink, const char *path);
+SIM_CALL(int, futimens, int fd, const struct timespec times[2]);
 SIM_CALL(int, unlinkat, int folder, const char *path, int flags);
 SIM_CALL(int, mkdir, const char *path, mode_t mode);
 SIM_CALL(int, mkdirat, int folder, const char *path, mode_t mode);
