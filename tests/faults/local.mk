@@ -5,7 +5,7 @@ noinst_PROGRAMS += tests/faults/damage tests/faults/hostile tests/faults/inject 
 	tests/faults/opened tests/faults/peak tests/faults/strike
 tests_faults_damage_LDADD = lib/libsprof-core.la
 tests_faults_hostile_LDADD =
-tests_faults_inject_SOURCES = tests/faults/calls.c tests/faults/inject.c tests/faults/inject.h
+tests_faults_inject_SOURCES = tests/faults/calls.c tests/faults/inject_main.c tests/faults/inject.h
 tests_faults_inject_LDADD =
 tests_faults_opened_LDADD =
 tests_faults_peak_LDADD =
