@@ -22,13 +22,16 @@ whole() {
 		END { printf "%d", all ? 1000 * good / all : 0 }' "$tmp/folded"
 }
 
+has_path() { # PROGRAM KIND
+	rm -f "$file"
+	"$SPROF" record -F 500 --call-graph "$2" -o "$file" -- "$workload/$1" 0.3 2>"$tmp/record"
+	got=$(whole)
+	check "$1, $2: $got of 1,000 chains have the path" sh -c \
+		'head -n 5 "$2"; test "$1" -ge 980' sh "$got" "$tmp/folded"
+}
 for program in leaf leaf_signed; do
 	for kind in $kinds; do
-		rm -f "$file"
-		"$SPROF" record -F 500 --call-graph $kind -o "$file" -- "$workload/$program" 0.3 2>"$tmp/record"
-		got=$(whole)
-		check "$program, $kind: $got of 1,000 chains have the path" sh -c \
-			'head -n 5 "$2"; test "$1" -ge 980' sh "$got" "$tmp/folded"
+		noisy has_path $program $kind
 	done
 done
 

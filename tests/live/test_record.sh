@@ -54,28 +54,31 @@ same "the old one is kept" "$tmp/first" "$file.old"
 check "nobody else may read it" test "$(stat -c %a "$file")" = 600
 
 # On whole CPUs, the scheduler's rhythm has a say in how many of them fall on it.
-status "a frequency" 0 "$SPROF" record --scope task -F 200 -o "$file" -- "$workload/proportions" 1
-count=$(samples "$file")
-check "gives so many samples a second of CPU time ($count)" \
-	test "$count" -ge 180 -a "$count" -le 240
-status "a period" 0 "$SPROF" record --scope task -e cpu-clock -c 10000000 -o "$file" \
-	-- "$workload/proportions" 1
-count=$(samples "$file")
-check "gives a sample each so many ns ($count)" test "$count" -ge 90 -a "$count" -le 120
-status "a delay" 0 "$SPROF" record -F 1000 -D 800 -o "$file" -- "$workload/proportions" 1
-if command -v perf >/dev/null; then
-	# From the exec to the first sample, in ms.
-	delay=$(perf script -f -i "$file" -F comm,time,event --show-task-events 2>/dev/null |
-		tr -d : | awk '/PERF_RECORD_COMM exec/ { begin = $2 }
-			/cpu-clock|cycles/ && begin { printf "%d\n", 1000 * ($2 - begin); exit }')
-	check "leaves out what is before ($delay ms)" test "$delay" -ge 780
-else
-	skip "leaves out what is before" "there is no perf to list the samples"
-fi
-status "a duration ends the command" 0 \
-	"$SPROF" record -F 1000 --duration 0.5 -o "$file" -- "$workload/proportions" 60
-count=$(samples "$file")
-check "with its samples ($count)" test "$count" -gt 20 -a "$count" -lt 600
+rates() {
+	status "a frequency" 0 "$SPROF" record --scope task -F 200 -o "$file" -- "$workload/proportions" 1
+	count=$(samples "$file")
+	check "gives so many samples a second of CPU time ($count)" \
+		test "$count" -ge 180 -a "$count" -le 240
+	status "a period" 0 "$SPROF" record --scope task -e cpu-clock -c 10000000 -o "$file" \
+		-- "$workload/proportions" 1
+	count=$(samples "$file")
+	check "gives a sample each so many ns ($count)" test "$count" -ge 90 -a "$count" -le 120
+	status "a delay" 0 "$SPROF" record -F 1000 -D 800 -o "$file" -- "$workload/proportions" 1
+	if command -v perf >/dev/null; then
+		# From the exec to the first sample, in ms.
+		delay=$(perf script -f -i "$file" -F comm,time,event --show-task-events 2>/dev/null |
+			tr -d : | awk '/PERF_RECORD_COMM exec/ { begin = $2 }
+				/cpu-clock|cycles/ && begin { printf "%d\n", 1000 * ($2 - begin); exit }')
+		check "leaves out what is before ($delay ms)" test "$delay" -ge 780
+	else
+		skip "leaves out what is before" "there is no perf to list the samples"
+	fi
+	status "a duration ends the command" 0 \
+		"$SPROF" record -F 1000 --duration 0.5 -o "$file" -- "$workload/proportions" 60
+	count=$(samples "$file")
+	check "with its samples ($count)" test "$count" -gt 20 -a "$count" -lt 600
+}
+noisy rates
 status "user space alone" 0 "$SPROF" record --all-user -o "$file" -- "$workload/proportions" 0.1
 status "several events" 0 "$SPROF" record -e cpu-clock -e task-clock:u,page-faults -o "$file" \
 	-- "$workload/proportions" 0.2
@@ -118,25 +121,28 @@ children() { # SCOPE: percent of their CPU time that is in the samples
 			$1 in child { samples++ }
 			END { printf "%d\n", 100 * samples * 1e9 / 997 / used }' "$tmp/truth" -
 }
-if ! command -v perf >/dev/null; then
-	skip "short-lived children" "there is no perf to list the samples"
-else
-	if "$workload/probe" cpu >"$tmp/.probe"; then
-		percent=$(children cpu)
-		check "on whole CPUs, short-lived children have all their samples ($percent %)" \
-			test "$percent" -ge 87 -a "$percent" -le 113
-		check "and nothing is said" sh -c '! grep -q "CPU time of [0-9]\|CPU time:" "$1"' sh "$tmp/err"
+short_lived() {
+	if ! command -v perf >/dev/null; then
+		skip "short-lived children" "there is no perf to list the samples"
 	else
-		skip "short-lived children on whole CPUs" "$(cat "$tmp/.probe")"
+		if "$workload/probe" cpu >"$tmp/.probe"; then
+			percent=$(children cpu)
+			check "on whole CPUs, short-lived children have all their samples ($percent %)" \
+				test "$percent" -ge 87 -a "$percent" -le 113
+			check "and nothing is said" sh -c '! grep -q "CPU time of [0-9]\|CPU time:" "$1"' sh "$tmp/err"
+		else
+			skip "short-lived children on whole CPUs" "$(cat "$tmp/.probe")"
+		fi
+		percent=$(children task)
+		if [ "$percent" -lt 90 ]; then
+			says "by inheritance, what is missing of them is said ($percent %)" \
+				"samples cover [0-9]* %\|are not sampled"
+		else
+			skip "what is missing of short-lived children is said" "nothing is missing ($percent %)"
+		fi
 	fi
-	percent=$(children task)
-	if [ "$percent" -lt 90 ]; then
-		says "by inheritance, what is missing of them is said ($percent %)" \
-			"samples cover [0-9]* %\|are not sampled"
-	else
-		skip "what is missing of short-lived children is said" "nothing is missing ($percent %)"
-	fi
-fi
+}
+noisy short_lived
 
 # One thread among four: its samples alone, as many as its CPU time.
 thread_only() { # SCOPE
@@ -160,11 +166,11 @@ thread_only() { # SCOPE
 }
 if command -v perf >/dev/null; then
 	if "$workload/probe" cpu >"$tmp/.probe"; then
-		thread_only cpu
+		noisy thread_only cpu
 	else
 		skip "-t on whole CPUs" "$(cat "$tmp/.probe")"
 	fi
-	thread_only task
+	noisy thread_only task
 else
 	skip "-t" "there is no perf to list the samples"
 fi
@@ -206,11 +212,11 @@ command_says_how_long() { # SCOPE
 	check "and there is a recording, --scope $scope" test "$(samples "$file")" -gt 20
 }
 if "$workload/probe" cpu >"$tmp/.probe"; then
-	command_says_how_long cpu
+	noisy command_says_how_long cpu
 else
 	skip "-p with a command on whole CPUs" "$(cat "$tmp/.probe")"
 fi
-command_says_how_long task
+noisy command_says_how_long task
 "$workload/idle" 1 20 >"$tmp/out" &
 target=$!
 status "-p with a command that is not there" 127 \

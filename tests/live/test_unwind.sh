@@ -231,14 +231,14 @@ int main(void)
 END
 
 if "$CXX" -O2 -o "$tmp/stl" "$tmp/stl.cc" 2>"$tmp/err"; then
-	compares "a C++ program" 100 "$tmp/stl"
-	compares "the C++ compiler" 100 "$CXX" -O2 -c -o "$tmp/stl.o" "$tmp/stl.cc"
+	noisy compares "a C++ program" 100 "$tmp/stl"
+	noisy compares "the C++ compiler" 100 "$CXX" -O2 -c -o "$tmp/stl.o" "$tmp/stl.cc"
 else
 	skip "C++ programs" "$(tail -n 1 "$tmp/err")"
 fi
 for how in '' -static -static-pie '-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer'; do
 	if "$CC" -O2 -w $how -o "$tmp/libc" "$tmp/libc.c" -lm -lpthread 2>"$tmp/err"; then
-		compares "the C library${how:+, $how}" 100 "$tmp/libc"
+		noisy compares "the C library${how:+, $how}" 100 "$tmp/libc"
 	else
 		skip "the C library, $how" "$(tail -n 1 "$tmp/err")"
 	fi
@@ -246,7 +246,7 @@ done
 # Compiled with its call frame information in .debug_frame, which is not loaded.
 if "$CC" -O2 -g -w -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables \
 	-o "$tmp/libc" "$tmp/libc.c" -lm -lpthread 2>"$tmp/err"; then
-	compares "code with .debug_frame alone" 100 "$tmp/libc"
+	noisy compares "code with .debug_frame alone" 100 "$tmp/libc"
 	"$SPROF" report -i "$tmp/data" --unwinder libunwind --format folded --no-inline \
 		>"$tmp/folded" 2>"$tmp/err"
 	if grep -q 'libunwind' "$tmp/err"; then
@@ -260,7 +260,7 @@ else
 	skip "code with .debug_frame alone" "$(tail -n 1 "$tmp/err")"
 fi
 if [ -x /usr/bin/python3 ]; then
-	compares "Python" 50 /usr/bin/python3 -c '
+	noisy compares "Python" 50 /usr/bin/python3 -c '
 import json, random, re
 def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
 for i in range(12):
@@ -294,7 +294,7 @@ fn main() {
 }
 END
 if command -v rustc >/dev/null && rustc -O -o "$tmp/program" "$tmp/program.rs" 2>"$tmp/err"; then
-	compares "a Rust program" 50 "$tmp/program"
+	noisy compares "a Rust program" 50 "$tmp/program"
 else
 	skip "a Rust program" "there is no rustc"
 fi
