@@ -369,6 +369,7 @@ TEST(kernel_module_by_its_zstd_file)
 }
 #endif
 
+#ifdef __x86_64__
 /* A small ELF file where a kernel would be. */
 static void link_vmlinux(const char *flags)
 {
@@ -403,7 +404,6 @@ static uint64_t offset_within(const char *function)
 
 TEST(kernel_by_a_given_vmlinux)
 {
-#ifdef __x86_64__
 	KERNEL k;
 	uint8_t build_id[20];
 	kernel_init(&k, kallsyms);
@@ -427,13 +427,11 @@ TEST(kernel_by_a_given_vmlinux)
 	k.r.options.vmlinux = files_path("no such file");
 	again(&k);
 	resolving_expect(&k.r, at + 1, NULL);
-#endif
 }
 
 /* Lines come from the given vmlinux, whatever the kernel's offset was. */
 TEST(kernel_lines_by_a_given_vmlinux)
 {
-#ifdef __x86_64__
 	KERNEL k;
 	uint8_t build_id[20];
 	kernel_init(&k, kallsyms);
@@ -462,12 +460,10 @@ TEST(kernel_lines_by_a_given_vmlinux)
 	use_vmlinux(&k, build_id);
 	again(&k);
 	ck_assert(!resolver_has_sources(k.r.resolver, &k.r.module, 0));
-#endif
 }
 
 TEST(kernel_by_a_vmlinux_that_was_found)
 {
-#ifdef __x86_64__
 	KERNEL k;
 	uint8_t build_id[20];
 	kernel_init(&k, kallsyms);
@@ -485,8 +481,8 @@ TEST(kernel_by_a_vmlinux_that_was_found)
 	again(&k);
 	resolving_expect(&k.r, at + 1, NULL);
 	resolving_problem(&k.r, RESOLVER_KERNEL_OTHER, NULL);
-#endif
 }
+#endif
 
 TEST(kernel_bpf_program_has_its_recorded_name)
 {

@@ -89,23 +89,6 @@ static void add_range(struct world *world, const struct module *module, uint64_t
 	world->ranges[index].module = module->index;
 }
 
-static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	(void)size;
-	struct world *world = arg;
-	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
-	if (path[0] != '/')
-		return 0;
-	struct module *module = add_module(world, path);
-	for (size_t i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-		if (header->p_type == PT_LOAD && (header->p_flags & PF_X))
-			add_range(world, module, info->dlpi_addr + header->p_vaddr,
-				  header->p_filesz, header->p_offset);
-	}
-	return 0;
-}
-
 static void world_start(struct world *world, const char *arch, const char *engine)
 {
 	ok_or_fail(sp_ctx_new(&world->ctx));
@@ -194,6 +177,23 @@ static void set_sp(struct dump *dump, uint64_t sp)
 #endif
 
 #ifdef HOST
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	struct world *world = arg;
+	const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+	if (path[0] != '/')
+		return 0;
+	struct module *module = add_module(world, path);
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+		if (header->p_type == PT_LOAD && (header->p_flags & PF_X))
+			add_range(world, module, info->dlpi_addr + header->p_vaddr,
+				  header->p_filesz, header->p_offset);
+	}
+	return 0;
+}
+
 static struct dump *wanted;
 
 /* Word by word: what lies between the locals of others is no business of a sanitizer here. */

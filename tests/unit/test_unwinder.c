@@ -89,13 +89,6 @@ static bool read_made(void *arg, uint64_t address, size_t size, void *ret)
 	return true;
 }
 
-/* Memory of a process; `arg` is its pid. */
-static bool read_process(void *arg, uint64_t address, size_t size, void *ret)
-{
-	struct iovec to = {ret, size}, from = {(void *)(uintptr_t)address, size};
-	return process_vm_readv(*(pid_t *)arg, &to, 1, &from, 1, 0) == (ssize_t)size;
-}
-
 static struct sp_unwinder_stack unwind(struct world *world, const struct registers *registers,
 				       struct memory *memory)
 {
@@ -258,6 +251,13 @@ TEST(modules_are_checked)
 #if defined(__x86_64__) && defined(HAVE_LIBUNWIND)
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
+
+/* Memory of a process; `arg` is its pid. */
+static bool read_process(void *arg, uint64_t address, size_t size, void *ret)
+{
+	struct iovec to = {ret, size}, from = {(void *)(uintptr_t)address, size};
+	return process_vm_readv(*(pid_t *)arg, &to, 1, &from, 1, 0) == (ssize_t)size;
+}
 
 /* A stack by libunwind. */
 struct expected {
