@@ -37,7 +37,8 @@ static struct sp_error *kernel_place(struct parser *parser, struct slice name, s
 		return error_set_remedy(
 			parser_error(parser, name.text,
 				     "kernel addresses are hidden, with that of '%s'", text),
-			"sudo sysctl kernel.kptr_restrict=0, or run as root");
+			"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, or run "
+			"as root");
 	if (!kallsyms_find_name(kallsyms, text, &symbol))
 		return error_set_remedy(
 			parser_error(parser, name.text, "the kernel has no symbol '%s'", text),

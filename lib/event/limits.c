@@ -147,28 +147,23 @@ static struct sp_error *add_numbers(struct sp_limits *limits)
 	return error;
 }
 
-/* With kptr_restrict 0 the addresses are visible if the kernel may be sampled. */
-static const char *hidden_remedy(const struct rights *rights)
-{
-	return rights->kptr_restrict ? "sudo sysctl kernel.kptr_restrict=0 "
-				       "kernel.perf_event_paranoid=1, or run as root" :
-				       "sudo sysctl kernel.perf_event_paranoid=1, or run as root";
-}
-
 static struct sp_error *add_kptr(struct sp_limits *limits)
 {
+	static const char *const remedies[] = {
+		[HIDDEN_BY_KPTR] = "sudo sysctl kernel.kptr_restrict=0, or run as root",
+		[HIDDEN_BY_PARANOID] = "sudo sysctl kernel.perf_event_paranoid=1, or run as root",
+		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] =
+			"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, "
+			"or run as root",
+	};
 	const char *path = SYSCTL "kptr_restrict";
-	const struct rights *rights = &limits->rights;
 	const char *value = read_line(limits, path);
-	bool hidden = value && (rights->kptr_restrict > 1 ||
-				(rights->kptr_restrict == 1 && !has_capability(rights, CAP_SYSLOG)));
-	if (!hidden && value && !rights->kptr_restrict)
-		hidden = rights->paranoid > 1 && !has_capability(rights, CAP_SYSLOG);
+	unsigned int hidden = value ? rights_hidden(&limits->rights) : 0;
 	return add(limits, &(struct sp_limit){
 		.name = "kernel.kptr_restrict", .path = path, .value = value,
 		.meaning = hidden ? "kernel addresses are hidden: kernel functions have no names" :
 			   "kernel functions have names (/proc/kallsyms)",
-		.remedy = hidden ? hidden_remedy(rights) : NULL});
+		.remedy = remedies[hidden]});
 }
 
 static const char *size_text(struct sp_limits *limits, uint64_t bytes)
@@ -221,8 +216,9 @@ static struct sp_error *add_capabilities(struct sp_limits *limits)
 		{CAP_IPC_LOCK, "CAP_IPC_LOCK", "no limit on ring buffers", "ring buffers are limited",
 		 "run as root"},
 		{CAP_SYSLOG, "CAP_SYSLOG", "kernel addresses are readable",
-		 "kernel addresses are readable if kernel.kptr_restrict is 0",
-		 "run as root, or sudo sysctl kernel.kptr_restrict=0"},
+		 "kernel addresses are readable if kernel.kptr_restrict is 0 and "
+		 "kernel.perf_event_paranoid at most 1",
+		 "run as root, or sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"},
 	};
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && !error; i++) {

@@ -173,6 +173,14 @@ bool rights_cpu_wide(const struct rights *rights)
 	return rights->paranoid <= 0 || rights_perfmon(rights);
 }
 
+unsigned int rights_hidden(const struct rights *rights)
+{
+	bool syslog = has(rights, CAP_SYSLOG);
+	bool kptr = rights->kptr_restrict > (syslog ? 1 : 0);
+	bool paranoid = rights->paranoid > 1 && !syslog;
+	return (kptr ? HIDDEN_BY_KPTR : 0) | (paranoid ? HIDDEN_BY_PARANOID : 0);
+}
+
 /* Requirement of an action. Index: rights_action. */
 struct obstacle {
 	int32_t paranoid; /* highest paranoid value that permits it without capabilities */

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/ctx.h"
 #include "base/vec.h"
+#include "record/note.h"
 
 struct rights {
 	bool has_perf;          /* /proc/sys/kernel/perf_event_paranoid exists */
@@ -45,6 +46,13 @@ bool rights_perfmon(const struct rights *rights);
  */
 bool rights_kernel_mode(const struct rights *rights); /* paranoid <= 1 or perfmon */
 bool rights_cpu_wide(const struct rights *rights);    /* paranoid <= 0 or perfmon */
+
+/*
+ * Returns the settings to change to read kernel addresses in /proc/kallsyms, as bits of enum
+ * note_hidden; 0: they are readable. CAP_PERFMON does not help: without CAP_SYSLOG the kernel shows
+ * them at paranoid <= 1 and kptr_restrict 0 only.
+ */
+unsigned int rights_hidden(const struct rights *rights);
 
 /* A difference between request and recording. Strings belong to the notes. */
 struct event_note {

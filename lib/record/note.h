@@ -116,6 +116,12 @@ enum note_denied {
 	DENIED_YAMA,       /* kernel.yama.ptrace_scope is 1 */
 };
 
+/* Settings that hide kernel addresses, as bits: value 0 of NOTE_KERNEL_HIDDEN. */
+enum note_hidden {
+	HIDDEN_BY_KPTR = 1,     /* kernel.kptr_restrict */
+	HIDDEN_BY_PARANOID = 2, /* kernel.perf_event_paranoid */
+};
+
 /*
  * Value 6 (bytes) of NOTE_STACKS_TRUNCATED if no size for --call-graph dwarf,SIZE would hold the
  * stacks.

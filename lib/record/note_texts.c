@@ -167,6 +167,17 @@ static void put_snapshots_denied(struct output *out, const struct sp_note *note)
 	put_text(out, ")");
 }
 
+static void put_kernel_hidden(struct output *out, const struct sp_note *note)
+{
+	bool paranoid = note->values[0] & HIDDEN_BY_PARANOID;
+	bool kptr = note->values[0] & HIDDEN_BY_KPTR || !paranoid;
+	put_text(out, kptr ? "kernel.kptr_restrict" : "kernel.perf_event_paranoid");
+	put_text(out, kptr && paranoid ? " and kernel.perf_event_paranoid hide" : " hides");
+	put_text(out, " kernel addresses: kernel samples will have no symbols (sudo sysctl");
+	put_text(out, kptr ? " kernel.kptr_restrict=0" : "");
+	put_text(out, paranoid ? " kernel.perf_event_paranoid=1)" : ")");
+}
+
 static void put_lock_in(struct output *out, const struct sp_note *note)
 {
 	const struct sp_lock_in lock_in = {
@@ -353,9 +364,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_ATTACH_INCOMPLETE] = {0, false,
 		"threads start faster than they can be attached to: some may be missing (with "
 		"CAP_PERFMON none is)"},
-	[NOTE_KERNEL_HIDDEN] = {0, false,
-		"kernel.kptr_restrict hides kernel addresses: kernel samples will have no symbols"
-		" (sudo sysctl kernel.kptr_restrict=0)"},
+	[NOTE_KERNEL_HIDDEN] = {1, false, NULL, put_kernel_hidden},
 	[NOTE_MAPS_UNREADABLE] = {1, false,
 		"cannot read the memory maps of {0} process{0||es}: code already mapped there "
 		"will have no symbols"},

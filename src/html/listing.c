@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "buffer.h"
+#include "diag.h"
 #include "disassembly.h"
 #include "html/source.h"
 #include "json.h"
@@ -26,6 +27,7 @@ struct listing {
 	struct source_roots roots;
 	struct unique paths;
 	char **texts; /* by path; NULL: not readable */
+	size_t read;  /* number of texts */
 	struct json json;
 	struct buffer buffer;
 	struct disassembly disassembly;
@@ -45,10 +47,10 @@ static bool read_files(struct listing *listing)
 				return false;
 		}
 	listing->texts = calloc(listing->paths.count + 1, sizeof(*listing->texts));
-	for (size_t i = 0, read = 0; listing->texts && i < listing->paths.count; i++) {
-		if (read < SOURCE_FILES_MAX)
+	for (size_t i = 0; listing->texts && i < listing->paths.count; i++) {
+		if (listing->read < SOURCE_FILES_MAX)
 			listing->texts[i] = source_read(&listing->roots, listing->paths.texts[i]);
-		read += listing->texts[i] != NULL;
+		listing->read += listing->texts[i] != NULL;
 	}
 	return listing->texts;
 }
@@ -224,6 +226,18 @@ static bool put_all(struct listing *listing)
 	return done && !listing->buffer.failed;
 }
 
+/* Warns before the page is shared: debug information chose the files. */
+static void print_count(const struct listing *listing)
+{
+	size_t private = listing->roots.private_count;
+	const char *plural = listing->read == 1 ? "" : "s";
+	if (private)
+		diag_say("the page contains %zu source file%s, without %zu private or hidden "
+			 "(for all: --source=.)", listing->read, plural, private);
+	else
+		diag_say("the page contains %zu source file%s", listing->read, plural);
+}
+
 bool listing_write(const struct report *report, struct head *head, FILE *out)
 {
 	struct listing listing = {.report = report, .head = head, .json.out = out, .room = TEXT_MAX_BYTES,
@@ -231,6 +245,8 @@ bool listing_write(const struct report *report, struct head *head, FILE *out)
 				  .disassembly.big_endian = report->info->big_endian};
 	bool done = source_roots_open(&listing.roots, report->source_directories,
 				      report->source_directory_count) && put_all(&listing);
+	if (done && !report->quiet)
+		print_count(&listing);
 	for (size_t i = 0; listing.texts && i < listing.paths.count; i++)
 		free(listing.texts[i]);
 	free(listing.texts);

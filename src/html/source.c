@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,7 +22,12 @@ void source_roots_deinit(struct source_roots *roots)
 
 bool source_roots_open(struct source_roots *roots, const char *const *directories, size_t count)
 {
-	*roots = (struct source_roots){0};
+	static const char *const current[] = {"."};
+	*roots = (struct source_roots){.skips_private = !count};
+	if (!count) {
+		directories = current;
+		count = 1;
+	}
 	if (!list_reserve(roots, count + 1)) {
 		diag_say("out of memory");
 		return false;
@@ -70,16 +76,19 @@ static bool normalise(const char *path, char copy[PATH_MAX])
 	return size > 0;
 }
 
-/* Opens a relative path below a directory, one component after another, so that no link is followed. */
-static int open_below(int directory, char *path)
+/*
+ * Finds a relative path below a directory by O_PATH: opening a device can act on it. Opens one
+ * component after another, so that no link is followed.
+ */
+static int find_below(int directory, char *path)
 {
 	int fd = -1;
 	for (char *next; path; path = next) {
 		next = strchr(path, '/');
 		if (next)
 			*next++ = '\0';
-		int flags = next ? O_PATH | O_DIRECTORY : O_RDONLY | O_NONBLOCK | O_NOCTTY;
-		int below = openat(fd < 0 ? directory : fd, path, flags | O_NOFOLLOW | O_CLOEXEC);
+		int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC | (next ? O_DIRECTORY : 0);
+		int below = openat(fd < 0 ? directory : fd, path, flags);
 		if (fd >= 0)
 			close(fd);
 		fd = below;
@@ -89,21 +98,22 @@ static int open_below(int directory, char *path)
 	return fd;
 }
 
-/* Reads a regular file of allowed size that is text. Returns NULL otherwise. */
-static char *read_text(int fd)
+/* Reads a file that find_below() found. Returns NULL if it cannot be read or is not text. */
+static char *read_text(int found, size_t size)
 {
-	struct stat st;
+	char link[32];
 	size_t done = 0;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > SOURCE_FILE_SIZE)
-		return NULL;
-	size_t size = (size_t)st.st_size;
-	char *text = malloc(size + 1);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	int fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	char *text = fd >= 0 ? malloc(size + 1) : NULL;
 	while (text && done < size) {
 		ssize_t got = read(fd, text + done, size - done);
 		if (got <= 0)
 			break;
 		done += (size_t)got;
 	}
+	if (fd >= 0)
+		close(fd);
 	if (!text || memchr(text, '\0', done)) {
 		free(text);
 		return NULL;
@@ -112,7 +122,26 @@ static char *read_text(int fd)
 	return text;
 }
 
-char *source_read(const struct source_roots *roots, const char *path)
+/* Reads a regular file of allowed size. `below` is its path below the root; it is changed. */
+static char *read_below(struct source_roots *roots, const struct source_root *root, char *below)
+{
+	bool hidden = *below == '.' || strstr(below, "/.");
+	int found = find_below(root->fd, below);
+	struct stat st;
+	char *text = NULL;
+	if (found < 0)
+		return NULL;
+	if (!fstat(found, &st) && S_ISREG(st.st_mode) && st.st_size <= SOURCE_FILE_SIZE) {
+		if (roots->skips_private && (hidden || !(st.st_mode & S_IROTH)))
+			roots->private_count++;
+		else
+			text = read_text(found, (size_t)st.st_size);
+	}
+	close(found);
+	return text;
+}
+
+char *source_read(struct source_roots *roots, const char *path)
 {
 	char whole[PATH_MAX];
 	if (!normalise(path, whole))
@@ -124,10 +153,7 @@ char *source_read(const struct source_roots *roots, const char *path)
 			continue;
 		char below[PATH_MAX];
 		strcpy(below, whole + size + 1);
-		int fd = open_below(root->fd, below);
-		char *text = fd >= 0 ? read_text(fd) : NULL;
-		if (fd >= 0)
-			close(fd);
+		char *text = read_below(roots, root, below);
 		if (text)
 			return text;
 	}

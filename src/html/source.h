@@ -20,9 +20,15 @@ struct source_roots {
 		char *path; /* absolute, without links and without a slash at the end */
 		int fd;
 	});
+	bool skips_private;
+	size_t private_count; /* files that were skipped for it */
 };
 
-/* Opens the directories. Returns false after printing an error; call source_roots_deinit() in either case. */
+/*
+ * Opens the directories; if `count` is 0, the current one. Files of the latter are skipped if
+ * others may not read them, or if a part of their path below it begins with a dot. Returns false
+ * after printing an error; call source_roots_deinit() in either case.
+ */
 bool source_roots_open(struct source_roots *roots, const char *const *directories, size_t count);
 void source_roots_deinit(struct source_roots *roots);
 
@@ -30,6 +36,6 @@ void source_roots_deinit(struct source_roots *roots);
  * Reads a file. Returns its text, which the caller frees, or NULL if it must not be read, cannot be read,
  * is too large, or is not text.
  */
-char *source_read(const struct source_roots *roots, const char *path);
+char *source_read(struct source_roots *roots, const char *path);
 
 #endif

@@ -92,6 +92,16 @@ else
 	source "source is not in a page by default" 0
 	source "--source adds the sampled lines" 1 --source
 	source "--source reads files below its directories only" 0 --source=elsewhere
+	chmod 640 prog.c
+	source "a private file is not in the page" 0 --source
+	source "it is if its directory is named" 1 --source=.
+	check "the number of files is not printed with -q" test ! -s err
+	"$SPROF" report -i data --source -o source.html 2>err
+	check "private files are counted" grep -qx 'sprof: the page contains 0 source files, '\
+'without 1 private or hidden (for all: --source=.)' err
+	chmod 644 prog.c
+	"$SPROF" report -i data --source -o source.html 2>err
+	check "source files are counted" grep -qx 'sprof: the page contains 1 source file' err
 	mv prog.c elsewhere && ln -s elsewhere/prog.c prog.c
 	source "it follows no link" 0 --source
 	rm prog.c && mkfifo prog.c

@@ -125,6 +125,25 @@ for trap in link pipe; do
 done
 check "what it led to is as it was" grep -q precious "$tmp/precious"
 
+# They could stop the recording by --control. The remedy changes the owner of `trusted`.
+controlled() {
+	timeout 20 "$SPROF" record -q --control "fifo:$1" -o "$tmp/mine" -- true \
+		>"$tmp/got" 2>"$tmp/err"
+}
+$nobody mkfifo "$tmp/sticky/control" "$tmp/sticky/trusted"
+controlled "$tmp/sticky/control"
+status=$?
+check "--control with a FIFO of another user's is refused (status $status)" test $status = 129
+check "the message names its user" \
+	grep -q 'sticky/control: the FIFO belongs to user 65534' "$tmp/err"
+controlled "$tmp/fifo,$tmp/sticky/control"
+status=$?
+check "and so is one for the answers (status $status)" test $status = 129
+chown root "$tmp/sticky/trusted"
+controlled "$tmp/sticky/trusted"
+status=$?
+check "one's own FIFO is accepted (status $status)" test $status = 0
+
 # Their cache is not root's, their perf map not believed.
 $nobody mkdir "$tmp/sticky/cache"
 XDG_CACHE_HOME="$tmp/sticky/cache" timeout 20 "$SPROF" record -q -o "$tmp/mine" -- "$workload/proportions" 0.05 \

@@ -464,6 +464,23 @@ TEST(denied_snapshots_name_the_right_that_is_missing)
 			   "process 1234 (record as root)");
 }
 
+TEST(hidden_kernel_addresses_name_the_settings_to_change)
+{
+	struct sp_note note = {.kind = NOTE_KERNEL_HIDDEN, .value_count = 1,
+			       .values = {HIDDEN_BY_PARANOID}};
+	sentence_is(&note, "kernel.perf_event_paranoid hides kernel addresses: kernel samples will "
+			   "have no symbols (sudo sysctl kernel.perf_event_paranoid=1)");
+	note.values[0] |= HIDDEN_BY_KPTR;
+	sentence_is(&note, "kernel.kptr_restrict and kernel.perf_event_paranoid hide kernel "
+			   "addresses: kernel samples will have no symbols (sudo sysctl "
+			   "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1)");
+	note.values[0] = HIDDEN_BY_KPTR;
+	sentence_is(&note, "kernel.kptr_restrict hides kernel addresses: kernel samples will have "
+			   "no symbols (sudo sysctl kernel.kptr_restrict=0)");
+	note = (struct sp_note){.kind = NOTE_KERNEL_HIDDEN, .text = "old", .size = 3};
+	sentence_is(&note, "old");
+}
+
 TEST(notes_of_any_kind_and_length_are_read)
 {
 	for (uint32_t kind = 0; kind <= NOTE_KINDS; kind++) {

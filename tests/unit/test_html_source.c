@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "test.h"
@@ -45,7 +46,7 @@ static void remove_files(void)
 	strcpy(top, "/tmp/sprof-source-XXXXXX");
 }
 
-static void expect(const struct source_roots *roots, const char *name, const char *wanted)
+static void expect(struct source_roots *roots, const char *name, const char *wanted)
 {
 	char path[200];
 	snprintf(path, sizeof(path), *name == '/' ? "%s%s" : "%s/%s", *name == '/' ? "" : top, name);
@@ -89,6 +90,55 @@ TEST(other_files_are_not_read)
 	expect(&roots, "/../../etc/passwd", NULL);
 	ck_assert_ptr_null(source_read(&roots, "in/a.c"));
 	ck_assert_ptr_null(source_read(&roots, ""));
+	source_roots_deinit(&roots);
+	remove_files();
+}
+
+/* Opening a device can act on it. */
+TEST(other_files_are_not_opened)
+{
+	make_files();
+	const char *directories[] = {"in"};
+	struct source_roots roots;
+	char events[4096];
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	ck_assert_int_ge(watch, 0);
+	ck_assert(source_roots_open(&roots, directories, 1));
+	ck_assert_int_ge(inotify_add_watch(watch, "in/pipe", IN_OPEN), 0);
+	expect(&roots, "in/pipe", NULL);
+	ck_assert_int_eq(read(watch, events, sizeof(events)), -1);
+	ck_assert_int_ge(inotify_add_watch(watch, "in/a.c", IN_OPEN), 0);
+	expect(&roots, "in/a.c", "one\ntwo\n");
+	ck_assert_int_gt(read(watch, events, sizeof(events)), 0);
+	close(watch);
+	source_roots_deinit(&roots);
+	remove_files();
+}
+
+/* A hostile program's debug information may name .ssh/id_rsa. */
+TEST(private_files_are_read_only_of_named_directories)
+{
+	make_files();
+	const char *directories[] = {"."};
+	struct source_roots roots;
+	ck_assert_int_eq(mkdir("in/.ssh", 0755), 0);
+	write_file("in/.ssh/key", "key\n", 4);
+	write_file("in/.hidden", "hidden\n", 7);
+	write_file("in/private.c", "private\n", 8);
+	ck_assert_int_eq(chmod("in/private.c", 0640), 0);
+	ck_assert(source_roots_open(&roots, NULL, 0));
+	expect(&roots, "in/.ssh/key", NULL);
+	expect(&roots, "in/.hidden", NULL);
+	expect(&roots, "in/private.c", NULL);
+	expect(&roots, "in/.missing", NULL);
+	ck_assert_uint_eq(roots.private_count, 3);
+	expect(&roots, "in/./deep/../a.c", "one\ntwo\n");
+	source_roots_deinit(&roots);
+	ck_assert(source_roots_open(&roots, directories, 1));
+	expect(&roots, "in/.ssh/key", "key\n");
+	expect(&roots, "in/.hidden", "hidden\n");
+	expect(&roots, "in/private.c", "private\n");
+	ck_assert_uint_eq(roots.private_count, 0);
 	source_roots_deinit(&roots);
 	remove_files();
 }

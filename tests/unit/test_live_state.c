@@ -216,6 +216,17 @@ TEST(expired_records_are_not_needed)
 		run_history(seed);
 }
 
+/* UBSan finds arithmetic on the null pointer of a log that was never used. */
+TEST(an_empty_log_adds_nothing)
+{
+	struct live_state live_state = new_roster();
+	struct record_buffer first = {0};
+	write_roster(&live_state, &first);
+	ck_assert_uint_eq(first.count, 0);
+	live_state_deinit(&live_state);
+	vec_deinit(&first);
+}
+
 /* Mappings of code that comes and goes at ever new places are bounded, and the program's stay. */
 TEST(mappings_are_bounded)
 {

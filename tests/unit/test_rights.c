@@ -109,6 +109,34 @@ TEST(rights_by_paranoid_and_capability)
 	ck_assert(rights_cpu_wide(&rights));
 }
 
+/* Linux's kallsyms_show_value(): CAP_PERFMON alone shows no addresses. */
+TEST(hidden_kernel_addresses_have_a_cause)
+{
+	const uint64_t syslog = (uint64_t)1 << 34;
+	const struct {
+		int32_t kptr_restrict, paranoid;
+		uint64_t capabilities;
+		unsigned int hidden;
+	} cases[] = {
+		{0, 1, 0, 0},
+		{0, 2, 0, HIDDEN_BY_PARANOID},
+		{0, 2, PERFMON, HIDDEN_BY_PARANOID},
+		{0, 4, syslog, 0},
+		{1, 1, PERFMON, HIDDEN_BY_KPTR},
+		{1, 2, PERFMON, HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID},
+		{1, 2, PERFMON | syslog, 0},
+		{2, -1, 0, HIDDEN_BY_KPTR},
+		{2, 2, syslog, HIDDEN_BY_KPTR},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct rights rights = plain;
+		rights.kptr_restrict = cases[i].kptr_restrict;
+		rights.paranoid = cases[i].paranoid;
+		rights.capabilities = cases[i].capabilities;
+		ck_assert_uint_eq(rights_hidden(&rights), cases[i].hidden);
+	}
+}
+
 /* Cause and remedy must hold those words. */
 static void explains(const struct rights *rights, enum rights_action action, int errnum,
 		     enum sp_error_code code, const char *cause, const char *remedy)

@@ -29,7 +29,8 @@ static struct sp_error *describe_kernel(struct recorded_tasks *tasks)
 	if (error || !event_plan_samples_kernel(tasks->parts.config->plan))
 		return error;
 	if (hidden)
-		return notes_add(tasks->parts.notes, NOTE_KERNEL_HIDDEN, NULL);
+		return notes_add(tasks->parts.notes, NOTE_KERNEL_HIDDEN, NULL,
+				 rights_hidden(&tasks->parts.config->rights));
 	return synth_bpf(tasks->synth);
 }
 

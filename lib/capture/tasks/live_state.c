@@ -614,7 +614,7 @@ struct sp_error *live_state_next(const struct live_state *live_state, struct liv
 {
 	size_t facts = 1 + (live_state->facts.count + PART_FACTS - 1) / PART_FACTS;
 	size_t processes = facts + live_state->processes.count, step = place->step++;
-	bool good;
+	bool good = true;
 	*more_ret = step <= processes;
 	if (step > processes)
 		return NULL;
@@ -624,7 +624,7 @@ struct sp_error *live_state_next(const struct live_state *live_state, struct liv
 		good = put_facts(live_state, step - 1, buffer);
 	else if (step < processes)
 		good = put_whole_process(live_state, buffer, &live_state->processes.items[step - facts]);
-	else
+	else if (live_state->log.count) /* an empty log has no items to point into */
 		good = append(buffer, live_state->log.items + live_state->log_begin,
 			      live_state_log_size(live_state));
 	return good ? NULL : error_no_memory();

@@ -38,6 +38,7 @@ static int descriptor_of(const char *text)
 /*
  * Opens a FIFO for reading and writing. Then open() does not wait for the other side, and its close is
  * not read as the end of the file. Rejects other files: opening a device can have side effects.
+ * Rejects FIFOs of other users, who could stop sampling.
  * *made_ret: the path, if the FIFO was created; else NULL.
  */
 static int fifo_of(const char *path, char **made_ret)
@@ -47,12 +48,20 @@ static int fifo_of(const char *path, char **made_ret)
 	bool there = (made || errno == EEXIST) && lstat(path, &stat) == 0;
 	bool good = there && S_ISFIFO(stat.st_mode);
 	int fd = good ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) : -1;
-	if (fd < 0)
-		diag_say("--control: %s: %s", path,
-			 there && !good ? "not a FIFO" : strerror(errno));
 	if (made)
 		*made_ret = strdup(path);
-	return fd;
+	if (fd < 0) {
+		diag_say("--control: %s: %s", path,
+			 there && !good ? "not a FIFO" : strerror(errno));
+		return -1;
+	}
+	if (!fstat(fd, &stat) && (stat.st_uid == geteuid() || !stat.st_uid))
+		return fd;
+	diag_say("--control: %s: the FIFO belongs to user %u", path, stat.st_uid);
+	diag_more("remove it (record creates a new one), or trust its writers: sudo chown root %s",
+		  path);
+	close(fd);
+	return -1;
 }
 
 bool control_open(struct control *control, const char *text)

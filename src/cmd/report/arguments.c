@@ -106,7 +106,7 @@ static bool parse_source(const struct option *option, const char *text)
 {
 	struct report_arguments *arguments = option->value;
 	arguments->source = true;
-	return option_strings_add(&arguments->source_directories, text ? text : ".");
+	return !text || option_strings_add(&arguments->source_directories, text);
 }
 
 static bool parse_percentage(const struct option *option, const char *text)
