@@ -33,6 +33,7 @@ struct sp_archive_summary {
 	size_t addresses; /* sampled addresses */
 	size_t files;     /* stored files */
 	uint64_t bytes;   /* bytes of the recording that hold them */
+	size_t denied;    /* files without names, because this process may not read them */
 };
 
 /*
@@ -42,8 +43,10 @@ struct sp_archive_summary {
  * change. `options` and `ret` may be NULL.
  *
  * Fails as sp_reader_open() does, with SP_ERROR_UNSUPPORTED for recordings that nothing can be appended to
- * (directories, standard input, compressed files) or that are still being written, and with
- * SP_ERROR_LIMIT if the size limit does not allow it.
+ * (directories, standard input, compressed files) or that are still being written, with
+ * SP_ERROR_LIMIT if the size limit does not allow it, and with SP_ERROR_PERMISSION if another user
+ * than this one and root owns the recording: names would tell that user about files that only the
+ * caller may read. Recordings of `capture` are exempt.
  */
 SP_API struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 				   const struct sp_archive_options *options,

@@ -37,6 +37,7 @@ struct archive {
 	struct sp_reader *reader;   /* the recording, for its events and its file */
 	struct stat status;         /* the file when it was opened */
 	struct stored_names names;  /* found names */
+	size_t denied;              /* files that could not be read for lack of rights */
 	struct record_buffer bytes; /* records to append */
 };
 
@@ -152,6 +153,7 @@ static struct sp_error *find_names(struct archive *archive)
 	if (archive->options.capture)
 		kept_names_set_held(names, capture_held_files(archive->options.capture));
 	error = run_all(archive, names);
+	archive->denied = kept_names_denied(names);
 	return error || kept_names_stored_all(names) ? error : error_no_memory();
 }
 
@@ -192,6 +194,18 @@ static struct sp_error *check_file(const struct archive *archive)
 		return error_new(SP_ERROR_UNSUPPORTED, "%s is still being written: store names when "
 				 "its recorder has ended", info->path);
 	return NULL;
+}
+
+/* Refuses recordings of other users: names would tell them about files that they may not read. */
+static struct sp_error *check_owner(const struct archive *archive)
+{
+	uid_t owner = archive->status.st_uid;
+	if (archive->options.capture || owner == 0 || owner == geteuid())
+		return NULL;
+	return error_set_remedy(error_new(SP_ERROR_PERMISSION, "%s belongs to user %u, who would "
+					  "get names from files that you may read",
+					  archive->reader->path, (unsigned int)owner),
+				"store names as that user, or in a copy that only you may read");
 }
 
 /* Opens the reader's file for writing, whatever its path now names, and locks it. */
@@ -327,6 +341,7 @@ static struct sp_error *make(struct archive *archive, const char *path)
 	if (fstat(archive->reader->fd, &archive->status))
 		return error_os(errno, "cannot read %s", path);
 	TRY(check_file(archive));
+	TRY(check_owner(archive));
 	TRY(find_names(archive));
 	struct sp_error *error = encode(archive);
 	return error ?: append(archive);
@@ -340,6 +355,8 @@ struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 	struct sp_error *error = make(&archive, path);
 	if (!error && ret)
 		*ret = summary_of(&archive.names, archive.bytes.count);
+	if (!error && ret)
+		ret->denied = archive.denied;
 	return error;
 }
 

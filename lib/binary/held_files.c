@@ -160,19 +160,20 @@ static void close_between(int first, int last)
 		close(fd);
 }
 
-void held_files_after_fork(struct held_files *held)
+void held_files_after_fork(struct held_files *held, const int *fds, size_t count)
 {
-	int fds[FILES_MAX + 1];
-	size_t count = held ? held->count : 0;
+	size_t held_count = held ? held->count : 0, all = held_count + count;
+	CLEANUP_FREE int *kept = calloc(all + 1, sizeof(*kept));
 	if (held)
 		pthread_mutex_init(&held->lock, NULL);
-	for (size_t i = 0; i < count; i++)
-		fds[i] = held->items[i].fd;
-	qsort(fds, count, sizeof(*fds), compare_fds);
+	for (size_t i = 0; i < all && kept; i++)
+		kept[i] = i < count ? fds[i] : held->items[i - count].fd;
+	if (kept)
+		qsort(kept, all, sizeof(*kept), compare_fds);
 	int next = STDERR_FILENO + 1;
-	for (size_t i = 0; i < count; i++) {
-		close_between(next, fds[i] - 1);
-		next = fds[i] + 1;
+	for (size_t i = 0; i < all && kept; i++) {
+		close_between(next, kept[i] - 1);
+		next = kept[i] + 1;
 	}
 	close_between(next, INT_MAX);
 }

@@ -26,9 +26,10 @@ void held_files_add(struct held_files *held, const struct module *module,
 
 /*
  * Prepares a forked process; its only thread calls it. Closes all other descriptors above standard
- * error, and frees the lock, which another thread may have had. `held` may be NULL.
+ * error but the `count` of `fds`, and frees the lock, which another thread may have had. `held`
+ * may be NULL.
  */
-void held_files_after_fork(struct held_files *held);
+void held_files_after_fork(struct held_files *held, const int *fds, size_t count);
 
 /* Opens the held file of a module; *ret stays NULL if there is none. */
 struct sp_error *held_files_open(struct held_files *held, const struct module *module,

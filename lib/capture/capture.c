@@ -295,9 +295,9 @@ struct held_files *capture_held_files(const struct sp_capture *capture)
 	return capture->samples.live_unwind ? live_unwind_held_files(capture->samples.live_unwind) : NULL;
 }
 
-void sp_capture_after_fork(const struct sp_capture *capture)
+void sp_capture_after_fork(const struct sp_capture *capture, const int *fds, size_t count)
 {
-	held_files_after_fork(capture_held_files(capture));
+	held_files_after_fork(capture_held_files(capture), fds, count);
 }
 
 void sp_capture_free(struct sp_capture *capture)

@@ -115,6 +115,12 @@ bool sp_capture_next_file(struct sp_capture *capture, struct sp_capture_file *re
 	return capture->out.rotation.maker && file_maker_next_done(capture->out.rotation.maker, ret);
 }
 
+int sp_capture_take_file(struct sp_capture *capture)
+{
+	struct file_maker *maker = capture->out.rotation.maker;
+	return maker ? file_maker_take_file(maker) : -1;
+}
+
 uint64_t sp_capture_file_limit(const struct sp_capture *capture)
 {
 	const struct rotation *rotation = &capture->out.rotation;

@@ -111,6 +111,9 @@ static struct sp_error *read_headers(struct image *image)
 	GElf_Ehdr header;
 	if (elf_kind(image->elf) != ELF_K_ELF || !gelf_getehdr(image->elf, &header))
 		return error_new(SP_ERROR_FORMAT, "%s: not an ELF file", image->path);
+	/* Its memory may have secrets, and is no code of a mapped file. */
+	if (header.e_type == ET_CORE)
+		return error_new(SP_ERROR_FORMAT, "%s: a core dump, not a program", image->path);
 	image->machine = header.e_machine;
 	image->type = header.e_type;
 	image->swap = (header.e_ident[EI_DATA] == ELFDATA2MSB) != (BYTE_ORDER == BIG_ENDIAN);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "symbol/kept_names.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
@@ -45,6 +47,7 @@ struct sp_names {
 	struct stored_names *store; /* NULL: names are not logged */
 	bool store_files;           /* files are stored, too */
 	bool store_failed;          /* memory was short for `store` */
+	struct u64map denied;       /* hashes of paths that this process may not read */
 	struct held_files *held;    /* files that a recorder holds; NULL: none */
 };
 
@@ -72,6 +75,7 @@ void sp_names_free(struct sp_names *kept)
 		kept_module_free(&kept->modules.items[i]);
 	vec_deinit(&kept->modules);
 	kallsyms_free(kept->kernel.kallsyms);
+	u64map_deinit(&kept->denied);
 	pthread_mutex_destroy(&kept->lock);
 	free(kept);
 }
@@ -127,6 +131,11 @@ bool kept_names_stored_all(const struct sp_names *kept)
 	return !kept->store_failed;
 }
 
+size_t kept_names_denied(const struct sp_names *kept)
+{
+	return kept->denied.count;
+}
+
 void kept_names_set_held(struct sp_names *kept, struct held_files *held)
 {
 	kept->held = held;
@@ -176,6 +185,11 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env, struc
 	bool good = !names->log.points.count || name_log_store(&names->log, names, kept->store);
 	if (good)
 		error = store_file(kept, env, names->module);
+	const struct module *module = names->module;
+	if (module->kind == MODULE_FILE && !names->opened && access(module->path, R_OK) &&
+	    errno == EACCES)
+		good &= u64map_put(&kept->denied, hash_bytes(module->path, strlen(module->path)), 0,
+				   NULL) != NULL;
 	kept->store_failed |= !good || error;
 	sp_error_free(error);
 	pthread_mutex_unlock(&kept->lock);

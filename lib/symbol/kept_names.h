@@ -24,6 +24,9 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env,
 		      struct module_names *names);
 bool kept_names_stored_all(const struct sp_names *kept);
 
+/* Returns the number of files that have no names because this process may not read them. */
+size_t kept_names_denied(const struct sp_names *kept);
+
 /* Lets later analyses find files that a recorder holds (borrowed; NULL: none). */
 void kept_names_set_held(struct sp_names *kept, struct held_files *held);
 struct held_files *kept_names_held(const struct sp_names *kept);

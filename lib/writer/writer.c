@@ -11,6 +11,7 @@
 #include "writer/writer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -283,6 +284,13 @@ void writer_reserve(struct writer *writer, uint64_t build_id_bytes)
 		return;
 	writer->space.reserve += build_id_bytes - writer->build_id_bytes;
 	writer->build_id_bytes = build_id_bytes;
+}
+
+int writer_reopen(const struct writer *writer)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", writer->output.fd);
+	return writer->output.stream ? -1 : open(path, O_RDONLY | O_CLOEXEC);
 }
 
 uint64_t writer_samples(const struct writer *writer)

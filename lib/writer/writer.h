@@ -71,6 +71,9 @@ uint64_t writer_closing_bytes(const struct writer *writer);
  */
 bool writer_is_stream(const struct writer *writer);
 
+/* Opens the file again, for reading: the caller's descriptor. -1: a stream, or an error. */
+int writer_reopen(const struct writer *writer);
+
 /* Returns the number of SAMPLE records in the file. Buffered ones are included. */
 uint64_t writer_samples(const struct writer *writer);
 

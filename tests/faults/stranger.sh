@@ -99,6 +99,35 @@ else
 	skip "a file that was written to since" "$(cat "$tmp/.probe")"
 fi
 
+# claim RECORDING PROGRAM...: a recording with a sample in the function `compress` of each.
+claim() {
+	claim_to=$1 claim_start=$((0x10000000))
+	shift
+	{
+		echo 'event cpu-clock'
+		echo 'comm 7 7 demo'
+		for program in "$@"; do
+			echo "mmap 7 $claim_start 0x100000 0 $program"
+			echo "sample 0 7 7 0 $claim_start 1 $((claim_start + 0x$hot))"
+			claim_start=$((claim_start + 0x100000))
+		done
+	} | "$top_builddir/tests/cli/recording" "$claim_to"
+}
+stored() { # RECORDING: number of files whose code is in it
+	"$SPROF" info -i "$1" --format json | tr -d ' \n' |
+		sed -n 's/.*"binaries":\([0-9]*\).*/\1/p'
+}
+hot=$(nm "$workload/proportions" | sed -n 's/^0*\([0-9a-f]*\) [tT] compress$/\1/p')
+hot=${hot#40}
+
+# A core dump may have secrets. It is no code, whatever a recording says.
+cp "$workload/proportions" "$tmp/program"
+cp "$workload/proportions" "$tmp/core"
+printf '\004' | dd of="$tmp/core" bs=1 seek=16 conv=notrunc 2>"$tmp/.dd"
+claim "$tmp/claims" "$tmp/program" "$tmp/core"
+"$SPROF" archive -q --with-binaries -i "$tmp/claims" >"$tmp/got" 2>"$tmp/err"
+check "a program is stored, and a core dump is not" test "$(stored "$tmp/claims")" = 1
+
 [ "$(id -u)" = 0 ] && "$workload/probe" >"$tmp/.probe" 2>&1 && command -v setpriv >/dev/null || {
 	skip "what others planted" "only root can be somebody else"
 	finish
@@ -111,6 +140,41 @@ publish_programs
 check "a recording is its owner's alone" test "$(stat -c %a "$tmp/mine")" = 600
 $nobody "$SPROF" report -i "$tmp/mine" >"$tmp/got" 2>"$tmp/err"
 check "who may not read it is told so" grep -q 'Permission denied' "$tmp/err"
+
+# Root stores in another user's recording what that user may read, and nothing else.
+mkdir -m 711 "$tmp/secret"
+mkdir -m 700 "$tmp/closed"
+for place in secret closed .; do
+	cp "$workload/proportions" "$tmp/$place/tool"
+done
+chmod 600 "$tmp/secret/tool"
+chmod 755 "$tmp" "$tmp/closed/tool" "$tmp/tool"
+claim "$tmp/claims" "$tmp/secret/tool" "$tmp/closed/tool" "$tmp/tool"
+cp "$tmp/claims" "$tmp/own"
+chown 65534 "$tmp/claims"
+"$SPROF" archive --with-binaries -i "$tmp/claims" >"$tmp/got" 2>"$tmp/err"
+check "root archives a user's recording" test $? = 0
+check "it gets the file that its owner may read, and no other" test "$(stored "$tmp/claims")" = 1
+check "and that is said" grep -q '2 files were left out: user 65534' "$tmp/err"
+"$SPROF" archive --with-binaries -i "$tmp/own" >"$tmp/got" 2>"$tmp/err"
+check "root's own recording gets all" test "$(stored "$tmp/own")" = 3
+
+# Names go to the file that was recorded, whatever has its name at the end.
+mkdir "$tmp/swapped"
+cp "$tmp/claims" "$tmp/planted"
+chown 65534 "$tmp/swapped" "$tmp/planted"
+cp "$workload/proportions" "$tmp/swapped/tool"
+"$SPROF" record -q --call-graph none -o "$tmp/swapped/data" -- $nobody sh -c '
+	until [ -e "$1/data" ]; do sleep 0.1; done
+	mv "$1/data" "$1/ours" && cp "$2" "$1/data" && exec "$1/tool" 0.2' \
+	sh "$tmp/swapped" "$tmp/planted" >"$tmp/got" 2>"$tmp/err"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	"$SPROF" info -i "$tmp/swapped/ours" | grep -q '^  stored ' && break
+	sleep 0.5
+done
+check "the file that was renamed while recording gets the names" sh -c \
+	'"$1" info -i "$2" | grep -q "^  stored "' sh "$SPROF" "$tmp/swapped/ours"
+check "the file that was put in its place is as it was" cmp "$tmp/planted" "$tmp/swapped/data"
 
 # In a world-writable directory, links and pipes of others are traps.
 mkdir "$tmp/sticky"

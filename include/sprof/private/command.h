@@ -30,10 +30,16 @@ SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
 				    const struct sp_capture_process **ret);
 
 /*
- * In a forked process: closes all descriptors above standard error, except those of files for
- * sp_archive_options.capture. The capture is for that alone then.
+ * Opens the file that sp_capture_next_file() returned last, or the one that sp_capture_stop()
+ * closed, for reading: the caller's descriptor. -1: it is a pipe or device, or was taken before.
  */
-SP_API void sp_capture_after_fork(const struct sp_capture *capture);
+SP_API int sp_capture_take_file(struct sp_capture *capture);
+
+/*
+ * In a forked process: closes all descriptors above standard error, except the `count` of `fds`
+ * and those of files for sp_archive_options.capture. The capture is for that alone then.
+ */
+SP_API void sp_capture_after_fork(const struct sp_capture *capture, const int *fds, size_t count);
 
 /* Whether a report shows the same fact, or the note is a detail: it need not be printed. */
 SP_API bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index);

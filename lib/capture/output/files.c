@@ -10,12 +10,27 @@
 
 #define HUNDREDTH_NS 10000000
 
+/* Number of complete files that stay open until they are reported. */
+#define DONE_OPEN_MAX 32
+
+/* Closes the file that was reported before, unless it was taken. */
+static void replace_file(struct file_maker *maker, int fd)
+{
+	if (maker->file >= 0)
+		close(maker->file);
+	maker->file = fd;
+}
+
 void file_maker_free(struct file_maker *maker)
 {
 	if (!maker)
 		return;
-	for (size_t i = 0; i < maker->done.count; i++)
+	replace_file(maker, -1);
+	for (size_t i = 0; i < maker->done.count; i++) {
+		if (maker->done.items[i].fd >= 0)
+			close(maker->done.items[i].fd);
 		free(maker->done.items[i].path);
+	}
 	for (size_t i = 0; i < maker->kept.count; i++)
 		free(maker->kept.items[i]);
 	vec_deinit(&maker->done);
@@ -54,7 +69,9 @@ static struct sp_error *remove_oldest(struct file_maker *maker, char *name)
 	return NULL;
 }
 
-static struct sp_error *on_done(struct file_maker *maker, const char *name, uint64_t samples)
+/* Takes over `fd`, unless it fails or too many files are open. */
+static struct sp_error *on_done(struct file_maker *maker, const char *name, uint64_t samples,
+				int *fd)
 {
 	struct stat st;
 	char *path = strdup(name);
@@ -62,7 +79,10 @@ static struct sp_error *on_done(struct file_maker *maker, const char *name, uint
 	struct file_done *done = path ? vec_push(&maker->done) : NULL;
 	if (done)
 		*done = (struct file_done){.path = path, .samples = samples,
-					   .bytes = stat(name, &st) ? 0 : (uint64_t)st.st_size};
+					   .bytes = stat(name, &st) ? 0 : (uint64_t)st.st_size,
+					   .fd = -1};
+	if (done && maker->done.count <= DONE_OPEN_MAX)
+		done->fd = take_fd(fd);
 	pthread_mutex_unlock(&maker->lock);
 	if (done)
 		return NULL;
@@ -96,6 +116,8 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 		dsos_deinit(&end->dsos);
 		return NULL;
 	}
+	/* By its path, another user's file might be opened when names are stored. */
+	CLEANUP_CLOSE int fd = writer_reopen(writer);
 	/* After all writes, so that the sample count is final. */
 	struct sp_error *commit_error = writer_commit(writer);
 	uint64_t samples = writer_samples(writer);
@@ -119,9 +141,11 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 	error = error_first(dsos_error, error_first(commit_error, error));
 	pthread_mutex_lock(&maker->lock);
 	maker->samples += samples;
+	if (!end->dated)
+		replace_file(maker, take_fd(&fd));
 	pthread_mutex_unlock(&maker->lock);
 	if (name)
-		error = error_first(error, on_done(maker, name, samples));
+		error = error_first(error, on_done(maker, name, samples, &fd));
 	if (name && maker->keep)
 		error = error_first(error, remove_oldest(maker, take_ptr(name)));
 	return error;
@@ -171,6 +195,7 @@ bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret)
 		const struct file_done done = maker->done.items[0];
 		free(maker->reported);
 		maker->reported = done.path;
+		replace_file(maker, done.fd);
 		*ret = (struct sp_capture_file){.path = done.path, .bytes = done.bytes,
 						.samples = done.samples};
 		memmove(maker->done.items, maker->done.items + 1,
@@ -178,4 +203,12 @@ bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret)
 	}
 	pthread_mutex_unlock(&maker->lock);
 	return any;
+}
+
+int file_maker_take_file(struct file_maker *maker)
+{
+	pthread_mutex_lock(&maker->lock);
+	int fd = take_fd(&maker->file);
+	pthread_mutex_unlock(&maker->lock);
+	return fd;
 }

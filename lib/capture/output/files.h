@@ -20,6 +20,7 @@
 struct file_done {
 	char *path;
 	uint64_t bytes, samples;
+	int fd; /* for reading; -1: none */
 };
 
 /*
@@ -44,6 +45,7 @@ struct file_maker {
 	struct { VEC(struct file_done); } done; /* not reported yet */
 	struct { VEC(char *); } kept;           /* names, the oldest first; with `keep` alone */
 	char *reported;                         /* the path that was reported last */
+	int file; /* descriptor of that file, or of one without a date; -1: none, or taken */
 };
 
 /* How a file ends. */
@@ -70,5 +72,8 @@ struct sp_error *file_maker_change(struct file_maker *maker, const struct file_e
 
 /* Returns the next complete file that was not reported, with a path valid until the next call; NULL: none. */
 bool file_maker_next_done(struct file_maker *maker, struct sp_capture_file *ret);
+
+/* Takes the descriptor of that file, or of the closed one without a date; -1: none. */
+int file_maker_take_file(struct file_maker *maker);
 
 #endif

@@ -121,6 +121,7 @@ static struct sp_error *new_maker(struct recording *recording, const struct reco
 	const struct sp_capture_output *output = &options->options->output;
 	struct file_maker *maker = calloc(1, sizeof(*maker));
 	NEED(maker);
+	maker->file = -1;
 	recording->rotation.maker = maker;
 	pthread_mutex_init(&maker->lock, NULL);
 	maker->ctx = options->ctx;

@@ -2,8 +2,12 @@
 /* `sprof archive` stores the names of a recording's code in the recording. */
 #include "command.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "diag.h"
 #include "input.h"
 #include "options.h"
@@ -17,13 +21,40 @@ struct archive {
 	uint64_t jobs;
 };
 
-static void print_summary(const char *path, const struct sp_archive_summary *summary)
+/* Group of a user without an entry in passwd. */
+#define NO_GROUP 65534
+
+/*
+ * Gives up root's rights for those of the recording's owner: names would tell that user about files
+ * that only root may read. Returns the owner; 0: the rights are as before. If the path names
+ * another user's file by then, sp_archive() refuses it.
+ */
+static uid_t become_owner(const char *path)
+{
+	struct stat status;
+	if (geteuid() || stat(path, &status) || !status.st_uid)
+		return 0;
+	const struct passwd *user = getpwuid(status.st_uid);
+	gid_t group = user ? user->pw_gid : NO_GROUP;
+	if ((user ? initgroups(user->pw_name, group) : setgroups(0, NULL)) ||
+	    setresgid(group, group, group) ||
+	    setresuid(status.st_uid, status.st_uid, status.st_uid))
+		return 0;
+	return status.st_uid;
+}
+
+/* `owner` is the result of become_owner(). */
+static void print_summary(const char *path, const struct sp_archive_summary *summary, uid_t owner)
 {
 	char files[64] = "";
 	if (summary->files)
 		snprintf(files, sizeof(files), ", and %zu of the files", summary->files);
 	diag_say("%s: stored names of %zu addresses in %zu files%s (%.1f MB)", path,
 		 summary->addresses, summary->modules, files, (double)summary->bytes / 1e6);
+	if (owner && summary->denied)
+		diag_say("%zu files were left out: user %u, the recording's owner, may not read "
+			 "them; for all names, archive a copy that only root may read",
+			 summary->denied, (unsigned int)owner);
 }
 
 static int archive(struct sp_ctx *ctx, const struct archive *archive)
@@ -42,13 +73,17 @@ static int archive(struct sp_ctx *ctx, const struct archive *archive)
 	if (archive->verbose)
 		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
 	sp_ctx_set_debuginfod(ctx, archive->debuginfod);
+	uid_t owner = become_owner(path);
 	progress_begin(&progress, ctx, !archive->verbose && !archive->quiet);
 	struct sp_error *error = sp_archive(ctx, path, &options, &summary);
 	progress_end(&progress);
+	if (error && owner && sp_error_code(error) == SP_ERROR_PERMISSION)
+		diag_say("files are opened with the rights of user %u, who owns the recording",
+			 (unsigned int)owner);
 	if (error)
 		diag_error(error);
 	else if (!archive->quiet)
-		print_summary(path, &summary);
+		print_summary(path, &summary, owner);
 	return error ? 1 : 0;
 }
 

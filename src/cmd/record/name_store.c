@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,17 +22,20 @@
 /* Time limit of a child, should a lock that a thread had at the fork never be released in it. */
 #define CHILD_SECONDS 600
 
-void name_store_add(struct name_store *store, const char *path)
+/* Number of files that may wait. Each is open, and has space on the disk even if it is removed. */
+#define WAITING_MAX 64
+
+void name_store_add(struct name_store *store, int fd, const char *path)
 {
-	struct stat status;
-	if (!store->ctx || !strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode))
-		return;
-	char *copy = strdup(path);
-	char **slot = copy ? list_push(&store->paths) : NULL;
+	bool full = store->files.count == WAITING_MAX;
+	int *slot = store->ctx && fd >= 0 && !full ? list_push(&store->files) : NULL;
 	if (slot)
-		*slot = copy;
-	else
-		free(copy);
+		*slot = fd;
+	else if (fd >= 0)
+		close(fd);
+	if (store->ctx && fd >= 0 && full && !store->quiet)
+		diag_say("%s has no names yet, because %d files wait for theirs: run 'sprof "
+			 "archive %s'", path, WAITING_MAX, path);
 }
 
 /*
@@ -60,8 +64,13 @@ static int store_in(const struct name_store *store, size_t count)
 		.size_limit = store->size_limit,
 	};
 	for (size_t i = 0; i < count; i++) {
-		struct sp_error *error =
-			sp_archive(store->ctx, store->paths.items[i], &options, NULL);
+		char path[32];
+		struct stat file;
+		/* An old one may have been removed: --switch-max-files. */
+		if (fstat(store->files.items[i], &file) || !file.st_nlink)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", store->files.items[i]);
+		struct sp_error *error = sp_archive(store->ctx, path, &options, NULL);
 		status |= error != NULL;
 		sp_error_free(error);
 	}
@@ -74,15 +83,15 @@ static void start(struct name_store *store, size_t count)
 	pid_t pid = fork();
 	if (pid == 0) {
 		detach();
-		sp_capture_after_fork(store->capture);
+		sp_capture_after_fork(store->capture, store->files.items, count);
 		_exit(store_in(store, count));
 	}
 	store->child = pid > 0 ? pid : 0;
 	for (size_t i = 0; i < count; i++)
-		free(store->paths.items[i]);
-	store->paths.count -= count;
-	memmove(store->paths.items, store->paths.items + count,
-		store->paths.count * sizeof(*store->paths.items));
+		close(store->files.items[i]);
+	store->files.count -= count;
+	memmove(store->files.items, store->files.items + count,
+		store->files.count * sizeof(*store->files.items));
 }
 
 void name_store_step(struct name_store *store)
@@ -90,21 +99,21 @@ void name_store_step(struct name_store *store)
 	if (store->child && waitpid(store->child, NULL, WNOHANG) == 0)
 		return;
 	store->child = 0;
-	if (store->paths.count)
+	if (store->files.count)
 		start(store, 1);
 }
 
-void name_store_finish(struct name_store *store, bool quiet)
+void name_store_finish(struct name_store *store)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	uint64_t deadline_ns = session_now_ns() + WAIT_NS;
 	for (name_store_step(store); store->child && session_now_ns() < deadline_ns;
 	     name_store_step(store))
 		nanosleep(&pause, NULL);
-	if (store->child && !quiet)
+	if (store->child && !store->quiet)
 		diag_say("storing names in the background (process %d)", (int)store->child);
-	if (store->paths.count)
-		start(store, store->paths.count);
-	free(store->paths.items);
-	store->paths.items = NULL;
+	if (store->files.count)
+		start(store, store->files.count);
+	free(store->files.items);
+	store->files.items = NULL;
 }

@@ -17,20 +17,24 @@ struct name_store {
 	struct sp_ctx *ctx; /* NULL: names are not stored */
 	const struct sp_capture *capture;
 	uint64_t size_limit; /* limit on the size of a file with its names, in bytes; 0: none */
+	bool quiet;          /* messages are not printed */
 	pid_t child;         /* process that stores names; 0: none */
-	LIST(char *) paths;  /* files to do next */
+	LIST(int) files;     /* descriptors of the files to do next */
 };
 
-/* Adds a complete file. Paths of pipes and devices are ignored. */
-void name_store_add(struct name_store *store, const char *path);
+/*
+ * Adds a complete file, and takes its descriptor over (-1: a pipe or device, which is ignored). By
+ * its path, another file might be opened: that of a user who owns the directory.
+ */
+void name_store_add(struct name_store *store, int fd, const char *path);
 
 /* Begins with the next file if the one before is done. Never waits. */
 void name_store_step(struct name_store *store);
 
 /*
  * Waits up to 0.3 s until all files are done. If some are not, leaves them to a process in the background,
- * and prints that, unless `quiet`. Frees what the store owns.
+ * and prints that. Frees what the store owns.
  */
-void name_store_finish(struct name_store *store, bool quiet);
+void name_store_finish(struct name_store *store);
 
 #endif

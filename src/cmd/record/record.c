@@ -46,7 +46,8 @@ static void finish_files(struct recording *recording)
 	for (; sp_capture_next_file(recording->capture, &file); recording->files++) {
 		if (!recording->arguments->quiet)
 			record_print_file(&file);
-		name_store_add(&recording->names, file.path);
+		name_store_add(&recording->names, sp_capture_take_file(recording->capture),
+			       file.path);
 	}
 	name_store_step(&recording->names);
 }
@@ -238,10 +239,10 @@ static int run_recording(struct recording *recording)
 	end_command(recording);
 	if (!recording->files && !recording->session.failed &&
 	    sp_capture_stats(recording->capture).samples)
-		name_store_add(&recording->names, path);
+		name_store_add(&recording->names, sp_capture_take_file(recording->capture), path);
 	name_store_step(&recording->names);
 	print_answer(recording);
-	name_store_finish(&recording->names, recording->arguments->quiet);
+	name_store_finish(&recording->names);
 	/* Restores signals before this process raises the signal that ended the command. */
 	restore_signals(recording);
 	control_close(&recording->control);
@@ -274,6 +275,7 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 			.ctx = ctx,
 			.capture = recording.capture,
 			.size_limit = sp_capture_file_limit(recording.capture),
+			.quiet = arguments->quiet,
 		};
 	int status = 0;
 	if (arguments->dry_run)
