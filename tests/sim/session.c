@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <signal.h>
 #include <string.h>
+#include <sprof/private/command.h>
 #include "calls.h"
 #include "scenario.h"
 
@@ -46,8 +47,11 @@ static void hesitate(const struct sim_scenario *scenario)
 static void read_names(struct sp_capture *capture)
 {
 	struct sp_capture_file file;
-	while (sp_capture_next_file(capture, &file))
-		;
+	while (sp_capture_next_file(capture, &file)) {
+		int fd = sp_capture_take_file(capture);
+		if (fd >= 0)
+			__wrap_close(fd);
+	}
 }
 
 static struct sp_error *toggle(struct sp_capture *capture)
