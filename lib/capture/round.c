@@ -48,11 +48,15 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
 {
 	CLEANUP(task_list_deinit) struct task_list running = {0};
+	uint64_t monotonic_ns = capture_now_ns();
 	if (capture->bank.metadata_was_full)
 		tasks_request_rescan(&capture->tasks, false);
 	capture->bank.metadata_was_full = false;
-	if (!tasks_start_rescan(&capture->tasks, capture_now_ns(), last))
-		return NULL;
+	if (!tasks_start_rescan(&capture->tasks, monotonic_ns, last)) {
+		TRY(tasks_rescan_command(&capture->tasks, monotonic_ns, capture->begin_ns,
+					 capture->round_ns));
+		return capture->out.synthesised.count ? capture_write_synthesised(capture) : NULL;
+	}
 	uint64_t now_ns = capture_record_time_ns(capture);
 	TRY(tasks_rescan(&capture->tasks, capture->round_ns, now_ns, &running));
 	if (capture->samples.live_unwind)

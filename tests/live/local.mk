@@ -44,3 +44,6 @@ tests_live_test_two_recorders_LDADD = lib/libsprof-core.la
 tests_live_test_library_client_LDADD = lib/libsprof-core.la
 TSAN_TESTS += tests/live/test_record_threads.sh
 EXTRA_DIST += tests/live/hostile_names.py
+check_LTLIBRARIES += tests/live/lost_start.la
+tests_live_lost_start_la_LIBADD =
+tests_live_lost_start_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

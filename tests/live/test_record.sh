@@ -41,6 +41,23 @@ says "but is printed" "no samples in $file: the command used [0-9.]* ms of CPU t
 status "-q: a run without samples" 0 "$SPROF" record -q -F 10 -o "$file" sleep 0.1
 check "-q: is one line" sh -c 'test "$(wc -l <"$1")" = 1 && grep -q "no samples in .*: the command used" "$1"' sh "$tmp/err"
 
+# The records of the command's start were lost: tests/live/lost_start.c simulates that.
+lost_start() {
+	run_ms=$1
+	shift
+	LD_PRELOAD=$top_builddir/tests/live/.libs/lost_start.so CPU_MS=$run_ms \
+		"$SPROF" record -q -F 1000 -o "$file" "$@"
+}
+if ! lost_start 1 true 2>"$tmp/err" || ! grep -q 'command used 1.0 ms' "$tmp/err"; then
+	skip "a recording without its command" "nothing can be preloaded: $(head -n 1 "$tmp/err")"
+else
+	status "a recording without its command has failed" 125 lost_start 21 true
+	says "for this reason" "no samples in $file: the command used 21.0 ms of CPU time, but 1234 metadata records (mmap, comm, fork) were lost; use --scope task\$"
+	status "a command that failed keeps its status" 3 lost_start 21 sh -c 'exit 3'
+	status "20 periods without a sample are no failure" 0 lost_start 20 true
+	status "samples that were not wanted are not lost" 0 lost_start 21 -D -1 true
+fi
+
 status "a recording" 0 "$SPROF" record -F 2000 -o "$file" -- "$workload/proportions" 0.5
 says "the summary tells samples, losses, file and cost" \
 	"^sprof: [0-9]* samples, 0 lost, .* in $file; [0-9.]* s elapsed, recorder used [0-9.]* ms CPU"

@@ -171,6 +171,31 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 	return counts;
 }
 
+/* The command's samples and mappings are in the file, although its exec's records were lost. */
+static void check_command(const struct sim_scenario *scenario)
+{
+	const struct sim_process *command = sim_machine.command->process;
+	uint64_t put = 0, found = 0, mapped_ns = UINT64_MAX, unmapped = 0;
+	for (size_t i = 0; i < sim_perf.truth_count; i++) {
+		const struct sim_truth *truth = &sim_perf.truth[i];
+		put += truth->type == PERF_RECORD_SAMPLE && is_recorded(truth->id) &&
+		       is_target(scenario, truth);
+	}
+	for (size_t i = 0; i < read_back.count; i++) {
+		const struct sim_found *item = &read_back.items[i];
+		bool is_commands = item->pid == command->pid;
+		if (item->type == PERF_RECORD_MMAP2 && is_commands && mapped_ns == UINT64_MAX)
+			mapped_ns = item->time_ns;
+		found += item->type == PERF_RECORD_SAMPLE;
+		unmapped += item->type == PERF_RECORD_SAMPLE && is_commands &&
+			    mapped_ns == UINT64_MAX;
+	}
+	if (found < put - put / 10 || unmapped)
+		sim_violation("%llu of the command's %llu samples are there, %llu unmapped",
+			      (unsigned long long)found, (unsigned long long)put,
+			      (unsigned long long)unmapped);
+}
+
 /* -- All ------------------------------------------------------------------- */
 
 static void print_events(void)
@@ -224,6 +249,8 @@ void sim_check_files(const struct sim_scenario *scenario, bool killed)
 		sim_check_snapshots(scenario, &read_back, killed);
 	if (scenario->sampling.off_cpu)
 		sim_check_states(scenario, &read_back, killed);
+	if (scenario->workload.lost_exec && !killed && !sim_result.failed && !sim.fault_name)
+		check_command(scenario);
 	const struct sp_capture_stats *stats = &sim_result.stats;
 	if (!killed && !sim_result.failed && !scenario->may_drop)
 		check_losses();

@@ -120,6 +120,12 @@ const struct sim_scenario sim_scenarios[] = {
 		.sampling = RATE(9000), .buffers = RING(16384), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = FRAME_POINTERS, .hesitation_ms = 200,
 	}, {
+		/* Other users' records push out those of the command's exec. */
+		.name = "lost-exec", .cpus = 4,
+		.workload = {BUSY, .life_ms = 500, .lost_exec = true},
+		CPUS, .sampling = RATE(997), .buffers = RING(65536), .output = PLAIN,
+		.schedule = NO_SCHEDULE, .chains = FRAME_POINTERS,
+	}, {
 		.name = "slow-disk", .cpus = 4, .workload = {BUSY, .life_ms = 500}, CPUS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .sync = true},

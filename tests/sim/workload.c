@@ -91,9 +91,21 @@ static void end_command(void *arg, uint64_t number)
 	}
 }
 
+/* Another task renames itself on the command's CPU until a record is lost. */
+static void fill_rings(const struct sim_task *command)
+{
+	struct sim_task *other = sim_task_new(NULL, false);
+	other->last_cpu = command->cpu >= 0 ? command->cpu : command->last_cpu;
+	do
+		sim_record_comm(other, false);
+	while (sim_perf.truth_count && sim_perf.truth[sim_perf.truth_count - 1].fate == SIM_PUT);
+}
+
 void sim_command_begin(struct sim_task *task)
 {
 	sim_machine.command = task;
+	if (sim_machine.workload.lost_exec)
+		fill_rings(task);
 	sim_task_exec(task, "worker");
 	sim_task_wake(task);
 	if (sim_machine.workload.life_ms)

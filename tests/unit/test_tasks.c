@@ -395,6 +395,78 @@ TEST(rescan_follows_new_descendants)
 	ck_assert(!tasks_start_rescan(&made.tasks, 5 * (uint64_t)RESCAN_INTERVAL_NS, true));
 }
 
+/* A command that runs, with pid 4000010. */
+static void init_with_command(struct made_tasks *made)
+{
+	made_tasks_init(made, CAPTURE_COMMAND);
+	made->tasks.workload.pid = 4000010;
+	made->tasks.workload.executed = true;
+	tasks_connect(&made->tasks);
+	ok_or_fail(synth_new(made->root.ctx, &made_attr, MADE_ID, &made->synthesised,
+			     &made->tasks.synth));
+	put_running(made, 4000010);
+}
+
+TEST(rescan_follows_the_command_if_its_exec_was_lost)
+{
+	CLEANUP(task_list_deinit) struct task_list running = {0};
+	MADE_TASKS made;
+	init_with_command(&made);
+	/* A rescan before does not delay this one. */
+	made.tasks.rescan.time_ns = 4000;
+	lose(&made, 100, 3);
+	ck_assert(tasks_start_rescan(&made.tasks, 4001, false));
+	ok_or_fail(tasks_rescan(&made.tasks, 90, 120, &running));
+	ck_assert(!is_recorded(&made, 4000010, 4000010, 89));
+	ck_assert(is_recorded(&made, 4000010, 4000010, 90));
+	ck_assert(is_recorded(&made, 4000040, 4000040, 90));
+	ck_assert(!is_recorded(&made, 4000050, 4000050, 120));
+	ck_assert_uint_eq(made_tasks_described(&made, 4000010, 90), 1);
+	lose(&made, 200, 1);
+	ck_assert(!tasks_start_rescan(&made.tasks, 4002, false));
+	made.tasks.workload.pid = 0;
+}
+
+TEST(rescan_does_not_follow_a_command_before_its_exec)
+{
+	CLEANUP(task_list_deinit) struct task_list running = {0};
+	MADE_TASKS made;
+	init_with_command(&made);
+	made.tasks.workload.executed = false;
+	lose(&made, 100, 3);
+	ok_or_fail(tasks_rescan(&made.tasks, 90, 120, &running));
+	ok_or_fail(tasks_rescan_command(&made.tasks, 2000, 1000, 90));
+	ck_assert(!is_recorded(&made, 4000010, 4000010, 120));
+	made.tasks.workload.pid = 0;
+}
+
+TEST(rescan_of_the_command_comes_after_a_part_of_its_age)
+{
+	MADE_TASKS made;
+	init_with_command(&made);
+	made_tasks_put(&made, 1, 50, made_comm(4000010, true));
+	made_tasks_drain(&made);
+	ok_or_fail(tasks_rescan_command(&made.tasks, 1600, 0, 80));
+	ck_assert_uint_eq(made_tasks_described(&made, 4000010, 80), 0); /* nothing was lost */
+	lose(&made, 100, 3);
+	ok_or_fail(tasks_rescan_command(&made.tasks, 1600, 0, 90));
+	ok_or_fail(tasks_rescan_command(&made.tasks, 1800, 0, 95));
+	ck_assert_uint_eq(made_tasks_described(&made, 4000010, 90), 1);
+	/* The next loss waits for a sixteenth. */
+	lose(&made, 200, 1);
+	ok_or_fail(tasks_rescan_command(&made.tasks, 1700, 0, 95));
+	ck_assert_uint_eq(made_tasks_described(&made, 4000010, 90), 1);
+	made.synthesised.count = 0;
+	ok_or_fail(tasks_rescan_command(&made.tasks, 1710, 0, 96));
+	ck_assert_uint_eq(made_tasks_described(&made, 4000010, 96), 1);
+	/* A full ring may have lost records; a reaped command's pid may be another process's. */
+	made.synthesised.count = 0;
+	made.tasks.workload.pid = 0;
+	tasks_request_rescan(&made.tasks, false);
+	ok_or_fail(tasks_rescan_command(&made.tasks, 4000, 0, 97));
+	ck_assert_uint_eq(made.synthesised.count, 0);
+}
+
 TEST(rescan_without_a_loss_adds_no_note)
 {
 	CLEANUP(task_list_deinit) struct task_list running = {0};

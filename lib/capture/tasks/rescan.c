@@ -12,12 +12,26 @@
 
 #define ENDED_INTERVAL_NS 1000000000
 
+/* The command's age, divided by the interval between two descriptions of it. */
+#define COMMAND_INTERVALS 16
+
 void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once)
 {
 	tasks->rescan.is_requested = true;
 	tasks->rescan.is_cpu_back |= at_once;
+	tasks->rescan.is_command_requested |= !at_once;
 	if (at_once)
 		tasks->rescan.time_ns = 0;
+}
+
+/*
+ * The command has executed its program, but the record of that was lost. The recorder has forked
+ * it, so it has no recorded ancestor.
+ */
+static bool is_command_unseen(const struct recorded_tasks *tasks)
+{
+	return tasks->tracker.command_pid && !tasks->tracker.command_started &&
+	       tasks->workload.executed;
 }
 
 bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, bool last)
@@ -25,10 +39,12 @@ bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, boo
 	struct rescan_state *rescan = &tasks->rescan;
 	if (tasks->tracker.counts.lost == rescan->lost && !rescan->is_requested)
 		return false;
-	if (rescan->time_ns && monotonic_ns - rescan->time_ns < RESCAN_INTERVAL_NS && !last)
+	bool is_early = rescan->time_ns && monotonic_ns - rescan->time_ns < RESCAN_INTERVAL_NS;
+	if (is_early && !last && !is_command_unseen(tasks))
 		return false;
-	rescan->time_ns = monotonic_ns;
-	rescan->is_requested = false;
+	rescan->time_ns = rescan->command_ns = monotonic_ns;
+	rescan->command_lost = tasks->tracker.counts.lost;
+	rescan->is_requested = rescan->is_command_requested = false;
 	return true;
 }
 
@@ -95,6 +111,33 @@ static struct sp_error *follow_process(struct recorded_tasks *tasks, uint32_t pi
 	return error;
 }
 
+struct sp_error *tasks_rescan_command(struct recorded_tasks *tasks, uint64_t monotonic_ns,
+				      uint64_t begin_ns, uint64_t from_ns)
+{
+	struct rescan_state *rescan = &tasks->rescan;
+	uint64_t lost = tasks->tracker.counts.lost;
+	if (lost == rescan->command_lost && !rescan->is_command_requested)
+		return NULL;
+	if ((monotonic_ns - rescan->command_ns) * COMMAND_INTERVALS < monotonic_ns - begin_ns)
+		return NULL;
+	/* A reaped command's pid may be another process's. */
+	if (!tasks->tracker.command_started || !tasks->workload.pid)
+		return NULL;
+	rescan->command_lost = lost;
+	rescan->command_ns = monotonic_ns;
+	rescan->is_command_requested = false;
+	/* Its other threads share the mappings; reading thousands of names would take long. */
+	uint32_t pid = tasks->tracker.command_pid;
+	CLEANUP(task_list_deinit) struct task_list leader = {0};
+	uint32_t *tid = vec_push(&leader);
+	NEED(tid);
+	*tid = pid;
+	synth_set_time(tasks->synth, from_ns);
+	struct sp_error *error = synth_process_again(tasks->synth, pid, &leader);
+	synth_set_time(tasks->synth, 0);
+	return error;
+}
+
 struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,
 			      struct task_list *running_ret)
 {
@@ -103,6 +146,11 @@ struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, ui
 	bool as_read = tasks->rescan.is_cpu_back && tasks->rescan.lost == tasks->tracker.counts.lost;
 	tasks->rescan.lost = tasks->tracker.counts.lost;
 	tasks->rescan.is_cpu_back = false;
+	if (is_command_unseen(tasks)) {
+		uint32_t pid = tasks->tracker.command_pid;
+		tasks->tracker.command_started = true;
+		TRY(tasks_follow(tasks, pid, pid, from_ns));
+	}
 	TRY(remove_ended(&tasks->membership));
 	TRY(remove_ended(&tasks->threads));
 	struct sp_error *error = tasks_list_processes(tasks->parts.ctx, running_ret);

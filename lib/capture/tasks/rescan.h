@@ -21,17 +21,26 @@ void tasks_request_rescan(struct recorded_tasks *tasks, bool at_once);
 
 /*
  * Whether to rescan now: records were lost or a rescan was requested, and the interval is over (or it
- * is the last round). If so, the request is taken, and the interval begins at `monotonic_ns`.
+ * is the last round, or the record of the command's exec was lost). If so, the request is taken,
+ * and the interval begins at `monotonic_ns`.
  */
 bool tasks_start_rescan(struct recorded_tasks *tasks, uint64_t monotonic_ns, bool last);
 
 /*
- * Follows running processes that descend from recorded ones, from `from_ns` on, and appends their
- * records to `synthesised`; forgets ended tasks. *running_ret receives all running processes.
- * Adds a note at the first loss.
+ * Follows the command, and running processes that descend from recorded ones, from `from_ns` on.
+ * Appends their records to `synthesised`; forgets ended tasks. *running_ret receives all running
+ * processes. Adds a note at the first loss.
  */
 struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, uint64_t now_ns,
 			      struct task_list *running_ret) SP_MUST_CHECK;
+
+/*
+ * Describes the command's mappings again after a loss, if tasks_start_rescan() returned false. Does
+ * not wait for RESCAN_INTERVAL_NS: a loss leaves at most a sixteenth of the command's age without
+ * mappings. `begin_ns` is the monotonic time of its start.
+ */
+struct sp_error *tasks_rescan_command(struct recorded_tasks *tasks, uint64_t monotonic_ns,
+				      uint64_t begin_ns, uint64_t from_ns) SP_MUST_CHECK;
 
 /*
  * After a rescan, once a second: forgets followed tasks that have ended. One may have been found in

@@ -59,6 +59,9 @@ struct rescan_state {
 	uint64_t ended_ns;    /* time of the last look for ended tasks */
 	bool is_requested;    /* records may be lost without a LOST record */
 	bool is_cpu_back;     /* its last records were not lost, but never made */
+	/* The same for tasks_rescan_command(). */
+	uint64_t command_lost, command_ns;
+	bool is_command_requested;
 };
 
 /* Processes for messages. */

@@ -40,8 +40,9 @@ struct tracker {
 	struct membership *threads; /* followed tasks by thread, if `membership` is not; NULL: not needed */
 	bool saves_all;    /* keep all records: the kernel gives those of the followed alone */
 	struct double_sampling *double_sampling; /* NULL: none */
-	uint32_t command_pid;  /* followed from its first exec on; 0: none */
-	bool command_started;  /* its exec was seen */
+	/* Followed from its first exec on, or from a rescan if that record was lost; 0: none. */
+	uint32_t command_pid;
+	bool command_started;  /* it is followed */
 	bool collect_births;
 	struct { VEC(struct task_birth); } births; /* FORK records, by time; the user empties it */
 	struct record_buffer kept; /* by time; the user empties it */

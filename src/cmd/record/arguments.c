@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include "cmd/record/fields.h"
 #include "cmd/record/files.h"
-#include "cmd/record/summary.h"
 #include "cmd/record/values.h"
 #include "command.h"
 #include "diag.h"
@@ -472,4 +471,11 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 	if (operands < argc)
 		options->target.command = (const char *const *)&argv[operands];
 	return check_arguments(arguments) && check_runtime_names(arguments) ? -1 : EXIT_USAGE;
+}
+
+bool record_command_is_limit(const struct record_options *options)
+{
+	const struct sp_capture_target *target = &options->target;
+	return target->command && (target->pids.count || target->tids.count || target->by_user ||
+					   target->system_wide || target->cpus || target->unit);
 }

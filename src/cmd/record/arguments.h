@@ -44,4 +44,10 @@ void record_arguments_deinit(struct record_arguments *arguments);
 /* Returns the options for sp_capture_new(). They point to `groups`, and the `size` members are set. */
 struct sp_capture_options record_capture_options(struct record_options *groups);
 
+/*
+ * Returns whether COMMAND is not recorded, but only limits the duration, because -p, -t, -u, -a, -C
+ * or a unit is recorded.
+ */
+bool record_command_is_limit(const struct record_options *options);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Prints why a recording has no samples; the kernel does not report that. The reason is derived
- * from known facts, in this order: lost samples, disabled events, unrecorded processes, programs
- * that lose their events at exec, CPU time shorter than the period.
+ * from known facts, in this order: lost records of the command, lost samples, disabled events,
+ * unrecorded processes, programs that lose their events at exec, CPU time shorter than the period.
  */
 #include "cmd/record/empty.h"
 
@@ -243,12 +243,34 @@ static void explain_processes(struct text *text, const struct record_options *op
 	append(text, " of CPU time in %.3f s; record for longer", (double)stats->duration_ns / 1e9);
 }
 
+/* Periods of CPU time after which a command without samples is no coincidence. */
+#define PERIODS_ENOUGH 20
+
 static bool all_disabled(const struct sp_capture *capture)
 {
 	for (size_t i = 0; i < sp_capture_event_count(capture); i++)
 		if (sp_capture_event_enabled(capture, i))
 			return false;
 	return true;
+}
+
+static bool is_by_command(const struct record_options *options)
+{
+	return options->target.command && !record_command_is_limit(options);
+}
+
+bool record_is_command_lost(const struct record_options *options,
+			    const struct sp_capture *capture)
+{
+	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
+	const struct sp_capture_schedule *schedule = &options->schedule;
+	bool is_partial = attr->exclude_kernel || attr->exclude_user || schedule->delay_ms ||
+			  schedule->span_count || schedule->start_disabled ||
+			  options->sampling.samples == SP_OFF || options->buffers.overwrite;
+	return is_by_command(options) && !is_partial && !all_disabled(capture) && !stats.samples &&
+	       stats.cpu_wide && stats.lost_sideband && period_ns(attr) &&
+	       stats.cpu_ns > PERIODS_ENOUGH * period_ns(attr);
 }
 
 static void explain(struct text *text, const struct record_options *options,
@@ -258,10 +280,13 @@ static void explain(struct text *text, const struct record_options *options,
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
 	const struct perf_event_attr *attr = sp_capture_event_attr(capture, 0);
 	const struct group group = find_group(capture);
-	bool by_command = target->command && !target->pids.count && !target->tids.count &&
-			  !target->by_user && !target->system_wide && !target->cpus && !target->unit;
+	bool by_command = is_by_command(options);
 	unsigned long long lost = stats.lost_own + stats.shed;
-	if (lost)
+	if (record_is_command_lost(options, capture))
+		append(text, "the command used %.1f ms of CPU time, but %llu metadata "
+			     "records (mmap, comm, fork) were lost; use --scope task",
+		       (double)stats.cpu_ns / 1e6, (unsigned long long)stats.lost_sideband);
+	else if (lost)
 		append(text, "%llu were lost; use larger ring buffers: -m %lluK", lost,
 		       (unsigned long long)stats.ring_bytes / 1024 * 4);
 	else if (all_disabled(capture))

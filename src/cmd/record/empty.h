@@ -9,6 +9,13 @@
 void record_print_empty(const struct record_arguments *arguments, const struct sp_capture *capture,
 			const char *path);
 
+/*
+ * Returns whether the recording lacks the command's samples because the kernel lost the records of
+ * its start: the recording has failed.
+ */
+bool record_is_command_lost(const struct record_options *options,
+			    const struct sp_capture *capture);
+
 /* Prints a line if processes that are not recorded used CPU time, or if samples are few. */
 void record_print_unrecorded(const struct record_options *options,
 			     const struct sp_capture *capture);

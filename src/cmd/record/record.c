@@ -10,6 +10,7 @@
 #include "cmd/record/answer.h"
 #include "cmd/record/arguments.h"
 #include "cmd/record/control.h"
+#include "cmd/record/empty.h"
 #include "cmd/record/files.h"
 #include "cmd/record/name_store.h"
 #include "cmd/record/record.h"
@@ -246,8 +247,9 @@ static int run_recording(struct recording *recording)
 	/* Restores signals before this process raises the signal that ended the command. */
 	restore_signals(recording);
 	control_close(&recording->control);
+	bool is_lost = record_is_command_lost(&recording->arguments->options, recording->capture);
 	if (recording->arguments->options.target.command)
-		return wait_for_command(recording);
+		return wait_for_command(recording) ?: is_lost ? EXIT_RECORDER : 0;
 	return recording->session.failed ? EXIT_RECORDER : 0;
 }
 

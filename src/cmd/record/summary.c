@@ -69,13 +69,6 @@ static void print_stacks(const struct sp_capture_stacks *stacks)
 			 all == 1 ? "" : "s", 100 * (double)stacks->complete / (double)all, rest);
 }
 
-bool record_command_is_limit(const struct record_options *options)
-{
-	const struct sp_capture_target *target = &options->target;
-	return target->command && (target->pids.count || target->tids.count || target->by_user ||
-					   target->system_wide || target->cpus || target->unit);
-}
-
 static void print_totals(const struct sp_capture_stats *stats, const char *path)
 {
 	double seconds = (double)stats->duration_ns / 1e9, own = own_seconds();

@@ -12,10 +12,4 @@
 void record_print_summary(const struct record_arguments *arguments, const struct sp_capture *capture,
 			  size_t files, bool failed);
 
-/*
- * Returns whether COMMAND is not recorded, but only limits the duration, because -p, -t, -u, -a, -C or
- * a unit is recorded.
- */
-bool record_command_is_limit(const struct record_options *options);
-
 #endif
