@@ -456,6 +456,14 @@ static void set_size(size_t at, uint16_t size)
 	memcpy(bytes.at + at + 6, &size, 2);
 }
 
+/* Appends bytes that look like a record's header. */
+static void put_header(uint32_t type, uint16_t size)
+{
+	put_u32(&bytes, type);
+	put_u16(&bytes, 0);
+	put_u16(&bytes, size);
+}
+
 /* The one that is no sample is given as it was; what it would swallow is read. */
 static void swallows_nothing(size_t bad, size_t size, uint64_t time_ns)
 {
@@ -518,9 +526,12 @@ TEST(any_bytes_may_follow_a_records_fields)
 		put_u64(&bytes, 1);
 		put_text(&bytes, "name");
 		/* Bytes that look like one header, or two. */
-		put_u64(&bytes, UINT64_C(0x10) << 48 | PERF_RECORD_COMM);
+		put_header(PERF_RECORD_COMM, 0x10);
 		put_u64(&bytes, ip);
-		put_u64(&bytes, ip % 2 ? UINT64_C(0x20) << 48 | PERF_RECORD_SAMPLE : ip);
+		if (ip % 2)
+			put_header(PERF_RECORD_SAMPLE, 0x20);
+		else
+			put_u64(&bytes, ip);
 		put_id(1000 + ip);
 		record_end(&bytes);
 	}
@@ -548,7 +559,7 @@ TEST(old_bytes_in_the_ring_are_no_record)
 		put_id(2000);
 		size_t size = bytes.size - bad;
 		/* SWITCH, which has no more than its sample_id. */
-		put_u64(&bytes, UINT64_C(24) << 48 | PERF_RECORD_SWITCH);
+		put_header(PERF_RECORD_SWITCH, 24);
 		put_id(next_ns);
 		record_end(&bytes);
 		for (uint64_t ip = 2000; ip < 2005; ip++)
@@ -581,7 +592,7 @@ TEST(any_bytes_may_follow_a_samples_fields)
 		put_u64(&bytes, 0x100000001);
 		put_u64(&bytes, 1000 + ip);
 		/* Bytes that look like one header, but not like a chain of them. */
-		put_u64(&bytes, UINT64_C(0x18) << 48 | PERF_RECORD_SAMPLE);
+		put_header(PERF_RECORD_SAMPLE, 0x18);
 		put_u64(&bytes, ip);
 		record_end(&bytes);
 	}
@@ -1085,7 +1096,7 @@ TEST(tracepoints_have_the_names_of_the_file)
 	named_by(&info, 48, "tracepoint:48");
 
 	static const char format[] = "name: sched_wakeup\nID: 313\nformat:\n";
-	struct bytes blob = {0};
+	struct bytes blob = {.swap = HOST_IS_BIG};
 	put(&blob, "\x17\x08\x44tracing0.6\0\0\x08", 16);
 	put_u32(&blob, 4096);
 	put(&blob, "header_page\0\0\0\0\0\0\0\0", 20);
