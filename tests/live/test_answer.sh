@@ -77,10 +77,15 @@ else
 fi
 
 # One command.
-rm -f sprof.data*
-status "sprof PROGRAM ends with the program's status" 7 "$SPROF" sh -c "$program; exit 7"
-check "it reports after the program's output" \
-	awk '/^total/ { total = NR } / compress( |$)/ { row = NR } END { exit !(total && row > total) }' out
+one_command() {
+	rm -f sprof.data*
+	status "sprof PROGRAM ends with the program's status" 7 "$SPROF" sh -c "$program; exit 7"
+	check "it reports after the program's output" awk '
+		/^total/ { total = NR }
+		/ compress( |$)/ { row = NR }
+		END { exit !(total && row > total) }' out
+}
+noisy one_command
 "$SPROF" info --format json >info
 check "as record with these words" grep -q '"sprof", *"record", *"sh", *"-c"' info
 check "the recorder's summary is printed once" test "$(grep -c 'samples, ' err)" = 1
