@@ -214,9 +214,11 @@ static void free_repairs(struct run *run)
 	}
 }
 
+enum phase_kind { PHASE_COUNT, PHASE_RESOLVE, PHASE_ROWS };
+
 /* One phase of the work, which all workers do in parallel, each with its own part. */
 struct phase {
-	enum { PHASE_COUNT, PHASE_RESOLVE, PHASE_ROWS } kind;
+	enum phase_kind kind;
 	struct worker *workers;
 	struct ranges *ranges;
 	struct sp_error **errors; /* errors of the workers, by worker */
@@ -252,7 +254,8 @@ static void run_phase(void *arg, unsigned int i)
 	phase->errors[i] = error;
 }
 
-static struct sp_error *all_workers(struct run *run, struct ranges *ranges, int kind)
+static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
+				    enum phase_kind kind)
 {
 	CLEANUP_FREE struct sp_error **errors = calloc(run->worker_count, sizeof(*errors));
 	NEED(errors);
