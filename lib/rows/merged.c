@@ -351,8 +351,10 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->throttled_ns = throttling.ns;
 	profile->weight_is_latency = run->options.samples.memory && of->attr.sample_type &
 				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
+	/* Old kernels count 1 for each sample of a clock. */
+	bool has_time = all.weight > all.samples || !all.samples;
 	profile->weight_is_time = !run->options.samples.memory && !run->options.samples.branches &&
-				  record_is_clock(of->attr.type, of->attr.config);
+				  record_is_clock(of->attr.type, of->attr.config) && has_time;
 	profile->of_branches = run->options.samples.branches;
 	profile->missing_weight = missing_weight(profile);
 	profile->has_callchains = !run->options.samples.branches &&
