@@ -168,7 +168,10 @@ static int compare_problems(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Sums of all events. Weights can be added only if there is one event. */
+/*
+ * Sums of all events that are counted. Weights can be added only if there is one event. In a mode of
+ * time they are 0: leaves are scaled to the threads' times, totals are not.
+ */
 struct whole {
 	uint64_t samples, weight;
 	size_t events;
@@ -421,8 +424,10 @@ bool find_symbols(struct run *run)
 		return false;
 	for (size_t i = 0; i < run->event_count; i++) {
 		const struct sp_profile *profile = &run->totals[i];
+		if (run->work.mode && run->mode.roles[i] == ROLE_NONE)
+			continue;
 		whole.samples = weight_add(whole.samples, profile->samples);
-		whole.weight = weight_add(whole.weight, profile->weight);
+		whole.weight = run->work.mode ? 0 : weight_add(whole.weight, profile->weight);
 		whole.events += profile->samples > 0;
 	}
 	add_missing(run, missing, &unmapped);

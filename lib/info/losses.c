@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "file/reader_io.h"
+#include "record/note.h"
 #include "record/types.h"
 
 /* Flag in a LOST_SAMPLES record: a BPF filter discarded the samples (perf's name). */
@@ -27,6 +28,7 @@ struct sp_losses {
 	struct u64map read_index;    /* event id -> index in read_lost */
 	VEC(uint64_t) read_lost;
 	bool counted;                /* some event has the kernel's own count */
+	uint64_t noted, noted_own;   /* by the last note about losses of other processes; 0: none */
 	struct { VEC(struct sp_loss); } moments;
 	struct { VEC(struct sp_throttling); } throttlings;
 	struct u64map throttled;     /* (event id, CPU) -> index + 1 of the throttling that has not ended */
@@ -208,6 +210,16 @@ static bool add_read(struct sp_losses *losses, const struct sp_record *record, u
 	return add_thread(losses, record, more);
 }
 
+static void add_note(struct sp_losses *losses, const struct sp_record *record)
+{
+	struct sp_note note;
+	uint64_t lost, own;
+	if (!sp_record_note(record, &note) || !note_lost_own(&note, &lost, &own) || own >= lost)
+		return;
+	losses->noted = lost;
+	losses->noted_own = own;
+}
+
 struct sp_error *sp_losses_add(struct sp_losses *losses, const struct sp_record *record)
 {
 	const struct sp_counters *counters = &record->read.counters;
@@ -233,7 +245,7 @@ struct sp_error *sp_losses_add(struct sp_losses *losses, const struct sp_record 
 		}
 		break;
 	default:
-		break;
+		add_note(losses, record);
 	}
 	return done ? NULL : error_no_memory();
 }
@@ -252,6 +264,14 @@ uint64_t sp_losses_count(const struct sp_losses *losses, size_t event)
 	const struct event_losses *of = &losses->events[event];
 	uint64_t ring = of->ring > of->read ? of->ring : of->read;
 	return of->hardware + (losses->counted ? of->counted : ring);
+}
+
+uint64_t sp_losses_own(const struct sp_losses *losses, size_t event)
+{
+	uint64_t lost = sp_losses_count(losses, event);
+	if (!losses->noted)
+		return lost;
+	return (uint64_t)((double)lost * ((double)losses->noted_own / (double)losses->noted) + 0.5);
 }
 
 struct event_throttling losses_throttling(const struct sp_losses *losses, size_t event)

@@ -323,21 +323,6 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
 }
 
-/*
- * Estimates how many of an event's lost samples belong to the target. The recorder's note states this
- * only for all events together, as a ratio.
- */
-static uint64_t lost_own(const struct run *run, uint64_t lost)
-{
-	for (size_t i = run->sideband.notes.count; i-- > 0;) {
-		const struct note *note = &run->sideband.notes.items[i];
-		if (note->lost_own < note->lost_all)
-			return (uint64_t)((double)lost * ((double)note->lost_own /
-							  (double)note->lost_all) + 0.5);
-	}
-	return lost;
-}
-
 /* Sets the totals of one event of a recording, and adds its weight to the merged event. */
 static void sum_up(const struct run *run, uint16_t event, struct sp_profile *profile,
 		   struct merged_event *into)
@@ -361,13 +346,15 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 	profile->shown_samples = shown.samples;
 	profile->shown_weight = shown.weight;
 	profile->lost = sp_losses_count(run->sideband.losses, event);
-	profile->lost_own = lost_own(run, profile->lost);
+	profile->lost_own = sp_losses_own(run->sideband.losses, event);
 	profile->throttled_count = throttling.count;
 	profile->throttled_ns = throttling.ns;
 	profile->weight_is_latency = run->options.samples.memory && of->attr.sample_type &
 				     (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT);
+	/* Old kernels count 1 for each sample of a clock. */
+	bool has_time = all.weight > all.samples || !all.samples;
 	profile->weight_is_time = !run->options.samples.memory && !run->options.samples.branches &&
-				  record_is_clock(of->attr.type, of->attr.config);
+				  record_is_clock(of->attr.type, of->attr.config) && has_time;
 	profile->of_branches = run->options.samples.branches;
 	profile->missing_weight = missing_weight(profile);
 	profile->has_callchains = !run->options.samples.branches &&

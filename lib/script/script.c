@@ -230,7 +230,7 @@ uint64_t sp_script_lost(const struct sp_script *script)
 	const struct sideband *sideband = &script->sideband;
 	uint64_t lost = 0;
 	for (size_t i = 0; i < sideband->layout->event_count; i++)
-		lost += sp_losses_count(sideband->losses, i);
+		lost += sp_losses_own(sideband->losses, i);
 	return lost;
 }
 

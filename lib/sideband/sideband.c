@@ -95,7 +95,6 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	*note = (struct note){.text = text, .time_ns = noted.time_ns,
 			      .stack_bytes = note_stack_bytes(&noted),
 			      .of_pages = note_is_of_pages(&noted)};
-	note_lost_own(&noted, &note->lost_all, &note->lost_own);
 	return NULL;
 }
 

@@ -30,7 +30,6 @@ struct note {
 	uint64_t time_ns;
 	uint64_t stack_bytes;        /* value of note_stack_bytes() */
 	bool of_pages;               /* value of note_is_of_pages() */
-	uint64_t lost_all, lost_own; /* values of note_lost_own(); both 0: no such note */
 };
 
 /* A thread's cgroup namespace from a time on. */

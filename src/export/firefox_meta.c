@@ -166,7 +166,7 @@ static void write_event_facts(struct json *json, const struct sp_profile *profil
 {
 	write_text_fact(json, "Event", profile->event);
 	write_count_fact(json, "Samples", profile->shown_samples);
-	write_count_fact(json, "Lost samples", profile->lost);
+	write_count_fact(json, "Lost samples", profile->lost_own);
 	write_count_fact(json, "Throttled periods", profile->throttled_count);
 	write_count_fact(json, "Complete stacks", profile->stacks.complete);
 	write_count_fact(json, "Truncated stacks", notes_truncated_stacks(profile));

@@ -32,7 +32,7 @@ void notes_put_event(const struct sp_profile *profile, struct buffer *text)
 	buffer_format(text, ": %" PRIu64 " samples", profile->samples);
 	if (profile->shown_samples != profile->samples)
 		put_count(text, profile->shown_samples, "of them pass the filters");
-	put_count(text, profile->lost, "samples lost");
+	put_count(text, profile->lost_own, "samples lost");
 	put_count(text, profile->throttled_count, "times throttled");
 	put_count(text, profile->stacks.complete, "complete stacks");
 	put_count(text, notes_truncated_stacks(profile), "truncated stacks");

@@ -76,8 +76,8 @@ prints "JSON has what is promised" info --format json <<'END'
   "HEADER_FEATURE": 4
  },
  "events": [
-  {"name": "cpu-clock", "samples": 2, "lost": 7},
-  {"name": "page-faults", "samples": 1, "lost": 0}
+  {"name": "cpu-clock", "samples": 2, "lost": 7, "lost_own": 7},
+  {"name": "page-faults", "samples": 1, "lost": 0, "lost_own": 0}
  ],
  "features": {
   "hostname": "testhost",
@@ -287,13 +287,46 @@ sample 1 7 7 0 1000500000 1000000 0x400010
 lost 0 8
 END
 lost_of() {
-	"$SPROF" info -i "$1" --format json | sed -n 's/.*"samples": 1, "lost": \([0-9]*\)}.*/\1/p'
+	"$SPROF" info -i "$1" --format json | sed -n 's/.*"samples": 1, "lost": \([0-9]*\), .*/\1/p'
 	"$SPROF" report -i "$1" --format json | sed -n 's/^   "lost": \([0-9]*\),$/\1/p'
 }
 lost_of lossy | tr '\n' ' ' >got
 lost_of summed | tr '\n' ' ' >>got
 printf '10 5 10 5 8 2 8 2 ' >wanted
 same "losses are those of report, by each way in which they are told" wanted got
+
+# Losses of other processes on the CPUs are not the target's, in any output.
+recording shared <<'END'
+event cpu-clock
+comm 7 7 demo
+mmap 7 0x400000 0x10000 0 /nowhere/demo
+sample 0 7 7 0 1000000000 1000000 0x400010
+lost 0 60
+note 0 #44:60:15 about a quarter of them are the target's
+END
+{
+	"$SPROF" info -i shared --format json | sed -n 's/.*"lost_own": \([0-9]*\).*/info \1/p'
+	"$SPROF" info -i shared | sed -n 's/^ *1 *\([0-9]*\)  cpu-clock$/info table \1/p'
+	"$SPROF" report -i shared --format json | sed -n 's/^   "lost_own": \([0-9]*\),$/report \1/p'
+	"$SPROF" report -i shared | grep -o 'about 15 of them'
+	"$SPROF" report -i shared -o callgrind.shared && grep -o 'cpu-clock: .* samples lost' callgrind.shared
+	"$SPROF" report -i shared -o shared.firefox.json &&
+		grep -o '"Lost samples", "format": "integer", "value": [0-9]*' shared.firefox.json
+	"$SPROF" report -i shared -o shared.speedscope.json &&
+		grep -o '[0-9]* samples lost' shared.speedscope.json
+	"$SPROF" script -i shared 2>&1 >out | grep -o '[0-9]* samples.* lost'
+} >got 2>&1
+cat >wanted <<'END'
+info 15
+info table 15
+report 15
+about 15 of them
+cpu-clock: 1 samples, 15 samples lost
+"Lost samples", "format": "integer", "value": 15
+15 samples lost
+15 samples were lost
+END
+same "losses of other processes are not the target's" wanted got
 
 # Time and CPU of losses. Times have a step that divides the recording into 32, a power of two:
 # the sample of 1.0005 s makes it 2^14 ns. Losses without a time are reported, too.

@@ -485,4 +485,38 @@ fails "parallelism without switches" 1 "$SPROF" report -i "$tmp/plain" -s parall
 sprof: $tmp/plain has no context switches (SWITCH records), which parallelism needs
        'sprof record --off-cpu COMMAND' records them
 END
+# Part and whole of a finding have one unit: the samples that the mode counts.
+recording "$tmp/parts" <<'END'
+event cpu-clock
+mmap -1 0xffffffff81000000 0x1000000 0xffffffff81000000 [kernel.kallsyms]_text
+comm 1 1 demo
+switch 1 1 0 1000000000 in
+sample 0 1 1 0 1001000000 1000000 0x1010
+sample 0 1 1 0 1002000000 1000000 0xffffffff81001010
+switch 1 1 0 1003000000 preempt
+switch 1 1 0 1100000000 in
+sample 0 1 1 0 1101000000 1000000 0x1010
+sample 0 1 1 0 1102000000 1000000 0x1010
+switch 1 1 0 1103000000 preempt
+switch 1 1 0 1400000000 in
+END
+for mode in cpu wall off-cpu latency; do
+	report -i "$tmp/parts" --mode $mode --format json |
+		sed -n 's/.*"kind": "unmapped", "text": "\([^:]*\)", .*"samples": \([0-9]*\),.*/\1 (\2)/p'
+done >"$tmp/got"
+for mode in cpu wall off-cpu latency; do
+	echo "75% of samples are at addresses without a recorded mapping (3)"
+done >"$tmp/wanted"
+same "shares of findings are parts of the samples" "$tmp/wanted" "$tmp/got"
+
+# Old kernels count 1 for each sample of a clock: that is no time.
+recording "$tmp/clock" <<'END'
+event cpu-clock
+comm 1 1 demo
+sample 0 1 1 0 1005000000 1 0x1010
+sample 0 1 1 0 1006000000 1 0x1010
+END
+check "a clock whose periods are 1 has no time" sh -c '
+	"$SPROF" report -i "$1" | grep -q "^2 samples of cpu-clock, 2 events, none lost"' sh "$tmp/clock"
+
 finish

@@ -30,6 +30,12 @@ SP_API struct sp_error *sp_losses_add(struct sp_losses *losses,
  */
 SP_API uint64_t sp_losses_count(const struct sp_losses *losses, size_t event);
 
+/*
+ * Returns how many of these belong to the target: all, unless the recorder has noted that events on
+ * whole CPUs lost samples of other processes, too. It states one ratio for all events.
+ */
+SP_API uint64_t sp_losses_own(const struct sp_losses *losses, size_t event);
+
 /* Loss at one time, reported by a record of that time. */
 struct sp_loss {
 	uint64_t time_ns; /* when there was room again: it was lost before; 0: not known */

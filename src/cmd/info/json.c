@@ -29,13 +29,14 @@ static void json_records(struct json *json, const struct info *info)
 
 /* Writes an event's name and counts. `attr` is NULL for the samples without a known event. */
 static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost,
-		       const struct perf_event_attr *attr)
+		       uint64_t lost_own, const struct perf_event_attr *attr)
 {
 	struct sp_lock_in lock_in;
 	json_begin(json, NULL, '{');
 	json_string(json, "name", name);
 	json_unsigned(json, "samples", samples);
 	json_unsigned(json, "lost", lost);
+	json_unsigned(json, "lost_own", lost_own);
 	if (attr && sp_lock_in_find(attr, 0, &lock_in)) {
 		json_begin(json, "lock_in", '{');
 		json_unsigned(json, "timer_hz", lock_in.timer_hz);
@@ -51,10 +52,10 @@ static void json_events(struct json *json, const struct info *info)
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
 		json_event(json, event->name, info->samples[i], sp_losses_count(info->losses, i),
-			   &event->attr);
+			   sp_losses_own(info->losses, i), &event->attr);
 	}
 	if (info->unknown)
-		json_event(json, "unknown", info->unknown, 0, NULL);
+		json_event(json, "unknown", info->unknown, 0, 0, NULL);
 	json_end_lines(json, ']');
 }
 

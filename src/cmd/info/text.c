@@ -170,13 +170,19 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 {
 	put_title(term, "Events", out);
 	fprintf(out, "\n  %12s  %10s\n", "samples", "lost");
+	uint64_t others = 0;
 	for (size_t i = 0; i < info->event_count; i++) {
 		const struct sp_event *event = sp_reader_event(info->reader, i);
-		put_event(term, event->name, info->samples[i], sp_losses_count(info->losses, i), out);
+		uint64_t own = sp_losses_own(info->losses, i);
+		put_event(term, event->name, info->samples[i], own, out);
 		put_lock_in(&event->attr, out);
+		others += sp_losses_count(info->losses, i) - own;
 	}
 	if (info->unknown)
 		put_event(term, "(of events that are not in the header)", info->unknown, 0, out);
+	if (others)
+		fprintf(out, "  About %" PRIu64 " samples of other processes on these CPUs were lost.\n",
+			others);
 	if (info->throttled)
 		fprintf(out, "  The kernel throttled events %" PRIu64 " time%s.\n", info->throttled,
 			info->throttled == 1 ? "" : "s");
