@@ -19,7 +19,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/wakeups.c
 UNIT_TESTS += tests/unit/test_day.c
 include lib/capture/notes/local.mk
-include lib/capture/snapshots/local.mk
+include lib/capture/waits/local.mk
 include lib/capture/python/local.mk
 include lib/capture/config/local.mk
 include lib/capture/tasks/local.mk
@@ -28,5 +28,4 @@ include lib/capture/ring_bank/local.mk
 include lib/capture/event_control/local.mk
 include lib/capture/output/local.mk
 include lib/capture/overwrite/local.mk
-include lib/capture/waits/local.mk
 include lib/capture/samples/local.mk

@@ -76,7 +76,7 @@ static struct sp_error *start_snapshots(struct sp_capture *capture, const struct
 struct sp_error *capture_record_waits(struct sp_capture *capture)
 {
 	const struct off_cpu *off_cpu = &capture->config.off_cpu;
-	struct waits_options options = {
+	struct matcher_options options = {
 		.thin_ns = off_cpu->thin_ns,
 		.snapshot_ns = OFF_CPU_SNAPSHOT_NS,
 		.threads_max = THREADS_MAX,
@@ -90,7 +90,7 @@ struct sp_error *capture_record_waits(struct sp_capture *capture)
 	const struct event_planned *event = &capture->config.plan->samples[off_cpu->event];
 	if (!record_fields_make(event->attr.sample_type, &options.fields))
 		return error_new(SP_ERROR_INVALID, "no event to sample");
-	struct waits *waits = waits_new(&options);
+	struct matcher *waits = matcher_new(&options);
 	NEED(waits);
 	sample_path_record_waits(&capture->samples, waits);
 	capture->off_cpu.always = off_cpu_is_refused(off_cpu, capture->config.plan);
@@ -102,7 +102,7 @@ static struct sp_error *add_threads_of(struct sp_capture *capture, uint32_t pid,
 	CLEANUP(task_list_deinit) struct task_list threads = {0};
 	struct sp_error *error = tasks_list(capture->ctx, pid, &threads);
 	for (size_t i = 0; i < threads.count && !error; i++)
-		error = waits_add_thread(capture->samples.waits, pid, threads.items[i], now_ns);
+		error = matcher_add_thread(capture->samples.waits, pid, threads.items[i], now_ns);
 	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
 		sp_error_free(take_ptr(error)); /* it has ended */
 	return error;
@@ -134,7 +134,7 @@ static struct sp_error *add_threads(struct sp_capture *capture)
 		const struct recorded_process *process = &tasks->processes.items[i];
 		for (size_t j = 0; j < process->threads.count && !error; j++)
 			if (tasks_wants_thread(tasks, process->threads.items[j]))
-				error = waits_add_thread(capture->samples.waits, process->pid,
+				error = matcher_add_thread(capture->samples.waits, process->pid,
 							 process->threads.items[j], now_ns);
 	}
 	return error;
@@ -151,7 +151,7 @@ struct sp_error *capture_find_waits(struct sp_capture *capture)
 		return error;
 	const struct sp_event *event = &events[capture->config.off_cpu.event];
 	for (size_t i = 0; i < event->id_count && !error; i++)
-		error = waits_add_id(capture->samples.waits, event->ids[i]);
+		error = matcher_add_id(capture->samples.waits, event->ids[i]);
 	capture->off_cpu.id = event->id_count ? event->ids[0] : 0;
 	return error ? error : add_threads(capture);
 }
@@ -159,7 +159,7 @@ struct sp_error *capture_find_waits(struct sp_capture *capture)
 /* -- Notes of schedstat ----------------------------------------------------------- */
 
 /* Threads that have ended have no file, and get no note. */
-static struct sp_error *note_schedstat(struct sp_capture *capture, const struct waits_thread *thread)
+static struct sp_error *note_schedstat(struct sp_capture *capture, const struct matcher_thread *thread)
 {
 	unsigned long long run_ns, wait_ns, slices;
 	CLEANUP_FREE char *text = NULL;
@@ -178,18 +178,18 @@ static struct sp_error *note_schedstat(struct sp_capture *capture, const struct 
 /* Notes the threads that are due. */
 static struct sp_error *note_due_threads(struct sp_capture *capture, uint64_t now_ns)
 {
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	struct sp_error *error = NULL;
-	for (size_t at = 0; !error && waits_next_due(capture->samples.waits, &at, now_ns, &thread);)
+	for (size_t at = 0; !error && matcher_next_due(capture->samples.waits, &at, now_ns, &thread);)
 		error = note_schedstat(capture, &thread);
 	return error;
 }
 
 static struct sp_error *note_threads(struct sp_capture *capture)
 {
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	struct sp_error *error = NULL;
-	for (size_t at = 0; !error && waits_next_thread(capture->samples.waits, &at, &thread);)
+	for (size_t at = 0; !error && matcher_next_thread(capture->samples.waits, &at, &thread);)
 		error = note_schedstat(capture, &thread);
 	return error;
 }
@@ -218,7 +218,7 @@ static enum note_denied missing_right(const struct sp_ctx *ctx, uint32_t pid)
 }
 
 /* Reads a thread's stack. It is unwound in the next round. */
-static struct sp_error *take_snapshot(struct sp_capture *capture, const struct waits_thread *thread)
+static struct sp_error *take_snapshot(struct sp_capture *capture, const struct matcher_thread *thread)
 {
 	struct off_cpu_state *state = &capture->off_cpu;
 	const struct snapshot_thread blocked = {.pid = thread->pid, .tid = thread->tid, .id = state->id,
@@ -254,11 +254,11 @@ struct sp_error *capture_unwind_snapshots(struct sp_capture *capture)
  */
 static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 {
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	struct sp_error *error = NULL;
 	size_t count = 0;
 	for (size_t at = 0; !error && count < SNAPSHOTS_MAX &&
-			    waits_next_bare(capture->samples.waits, &at, &thread);) {
+			    matcher_next_bare(capture->samples.waits, &at, &thread);) {
 		if (!all && !thread.unsampled)
 			continue;
 		error = take_snapshot(capture, &thread);
@@ -271,7 +271,7 @@ static struct sp_error *take_snapshots(struct sp_capture *capture, bool all)
 static struct sp_error *fit_rate(struct sp_capture *capture, uint64_t now_ns)
 {
 	struct off_cpu_state *state = &capture->off_cpu;
-	uint64_t count = waits_counts(capture->samples.waits)->switches - state->switches;
+	uint64_t count = matcher_counts(capture->samples.waits)->switches - state->switches;
 	/* A burst fills the ring buffers before the interval is over. */
 	bool burst = !state->fast && count > SWITCHES_BURST;
 	if (state->always || !state->snapshots || (now_ns - state->rate_ns < RATE_NS && !burst))
@@ -287,18 +287,18 @@ static struct sp_error *fit_rate(struct sp_capture *capture, uint64_t now_ns)
 
 struct sp_error *capture_enable_waits(struct sp_capture *capture)
 {
-	struct waits *waits = capture->samples.waits;
+	struct matcher *waits = capture->samples.waits;
 	bool was_disabled = capture->off_cpu.disabled;
 	uint64_t now_ns = capture_record_time_ns(capture);
 	capture->off_cpu.disabled = schedule_all_are(&capture->control.schedule, false);
 	if (!waits || capture->off_cpu.disabled == was_disabled)
 		return NULL;
 	if (!was_disabled)
-		return waits_disable(waits, now_ns);
-	waits_add_lost(waits, now_ns);
+		return matcher_disable(waits, now_ns);
+	matcher_add_lost(waits, now_ns);
 	/* A command's first thread has no FORK record. */
 	uint32_t pid = (uint32_t)capture->tasks.workload.pid;
-	return pid ? waits_add_thread(waits, pid, pid, now_ns) : NULL;
+	return pid ? matcher_add_thread(waits, pid, pid, now_ns) : NULL;
 }
 
 bool capture_takes_snapshots(const struct sp_capture *capture)
@@ -375,7 +375,7 @@ struct sp_error *capture_note_waits(struct sp_capture *capture)
 {
 	if (!capture->samples.waits)
 		return NULL;
-	const struct waits_counts *counts = waits_counts(capture->samples.waits);
+	const struct matcher_counts *counts = matcher_counts(capture->samples.waits);
 	struct sp_error *error = note_denied(capture);
 	if (error || (!counts->unmatched && !counts->dropped))
 		return error;

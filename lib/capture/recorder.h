@@ -18,7 +18,7 @@
 #include "capture/overwrite/overwrite.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
-#include "capture/snapshots/snapshots.h"
+#include "capture/waits/snapshots.h"
 #include "capture/tasks/tasks.h"
 #include "record/note.h"
 

@@ -129,7 +129,7 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct answer *l
 	if (error || repeats || drop)
 		return error;
 	/* Samples of waits count when they are written. */
-	bool waits = filter->waits && waits_has_id(filter->waits, ret->id);
+	bool waits = filter->waits && matcher_has_id(filter->waits, ret->id);
 	ret->counts = ret->id && !waits;
 	if (ret->counts)
 		count_sample(&filter->counts, record);
@@ -152,7 +152,7 @@ static struct sp_error *decide_on_switch(struct filter *filter, const struct rec
 		return error;
 	ret->route = ROUTE_BATCH;
 	return !filter->waits ? NULL
-	       : waits_add_switch(filter->waits, record->pid, record->tid, record->time_ns,
+	       : matcher_add_switch(filter->waits, record->pid, record->tid, record->time_ns,
 				  record->header.misc);
 }
 
@@ -192,7 +192,7 @@ static struct sp_error *decide(struct filter *filter, struct answer *last, const
 		return decide_on_sample(filter, last, ring, record, ret);
 	/* SWITCH records are in the ring buffers that lost records. */
 	if (type == PERF_RECORD_LOST && filter->waits)
-		waits_add_lost(filter->waits, record->time_ns);
+		matcher_add_lost(filter->waits, record->time_ns);
 	ret->id = listed_id(filter->alternates, last, record->id);
 	if (ret->id != record->id) {
 		decide_on_unlisted(filter, record, ret);
@@ -279,18 +279,18 @@ static struct sp_error *deliver_sample(struct filter *filter, const struct ring 
 static struct sp_error *add_wait(struct filter *filter, const struct ring *ring,
 				 const struct record_values *record, uint64_t id)
 {
-	struct waits *waits = filter->waits;
+	struct matcher *waits = filter->waits;
 	const size_t size = record->header.size;
 	struct iovec spans[2];
 	if (id == record->id && ring_spans(ring, record->position, record->position + size, spans) == 1)
-		return waits_add_sample(waits, spans[0].iov_base);
+		return matcher_add_sample(waits, spans[0].iov_base);
 	CLEANUP_FREE uint8_t *copy = malloc(size);
 	NEED(copy);
 	ring_copy(ring, record->position, size, copy);
 	memcpy(copy + filter->fields.sample_id, &id, sizeof(id));
 	if (filter->fields.sample_id_again)
 		memcpy(copy + filter->fields.sample_id_again, &id, sizeof(id));
-	return waits_add_sample(waits, copy);
+	return matcher_add_sample(waits, copy);
 }
 
 static struct sp_error *move(struct filter *filter, struct pass *pass, const struct record_values *record,

@@ -27,12 +27,12 @@ void sample_path_deinit(struct sample_path *path)
 {
 	planned_ids_deinit(&path->planned);
 	live_unwind_free(path->live_unwind);
-	waits_free(path->waits);
+	matcher_free(path->waits);
 	wakeups_deinit(&path->wakeups);
 	vec_deinit(&path->ended);
 }
 
-void sample_path_record_waits(struct sample_path *path, struct waits *waits)
+void sample_path_record_waits(struct sample_path *path, struct matcher *waits)
 {
 	path->waits = path->filter.waits = waits;
 }
@@ -52,7 +52,7 @@ void sample_path_restart(struct sample_path *path)
 
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
-	struct sp_error *error = path->waits ? waits_add_metadata(path->waits, bytes, size) : NULL;
+	struct sp_error *error = path->waits ? matcher_add_metadata(path->waits, bytes, size) : NULL;
 	if (error || !path->live_unwind)
 		return error;
 	return live_unwind_on_metadata(path->live_unwind, bytes, size);
@@ -87,10 +87,10 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 }
 
 /* Counts the waits that were written since `before`, and hands them to the batch's sink. */
-static struct sp_error *add_ended(struct sample_path *path, const struct waits_counts *before,
+static struct sp_error *add_ended(struct sample_path *path, const struct matcher_counts *before,
 				  struct batch *batch, bool *wrote_ret)
 {
-	const struct waits_counts *counts = waits_counts(path->waits);
+	const struct matcher_counts *counts = matcher_counts(path->waits);
 	struct filter_counts *all = &path->filter.counts;
 	if (!path->ended.count)
 		return NULL;
@@ -111,9 +111,9 @@ struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe
 {
 	if (!path->waits)
 		return NULL;
-	const struct waits_counts before = *waits_counts(path->waits);
+	const struct matcher_counts before = *matcher_counts(path->waits);
 	uint64_t oldest_ns = sample_path_oldest_ns(path);
-	TRY(waits_write(path->waits, oldest_ns < safe_ns ? oldest_ns : safe_ns, &path->ended));
+	TRY(matcher_write(path->waits, oldest_ns < safe_ns ? oldest_ns : safe_ns, &path->ended));
 	return add_ended(path, &before, batch, wrote_ret);
 }
 
@@ -122,8 +122,8 @@ struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_
 {
 	if (!path->waits)
 		return NULL;
-	const struct waits_counts before = *waits_counts(path->waits);
-	TRY(waits_split(path->waits, end_ns, &path->ended));
+	const struct matcher_counts before = *matcher_counts(path->waits);
+	TRY(matcher_split(path->waits, end_ns, &path->ended));
 	return add_ended(path, &before, batch, wrote_ret);
 }
 
@@ -154,7 +154,7 @@ uint64_t sample_path_oldest_ns(const struct sample_path *path)
 uint64_t sample_path_unwritten_ns(const struct sample_path *path)
 {
 	uint64_t unwound_ns = sample_path_oldest_ns(path);
-	uint64_t held_ns = path->waits ? waits_oldest_ns(path->waits) : UINT64_MAX;
+	uint64_t held_ns = path->waits ? matcher_oldest_ns(path->waits) : UINT64_MAX;
 	return held_ns < unwound_ns ? held_ns : unwound_ns;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/waits/waits.h"
+#include "capture/waits/matcher.h"
 
 #include <sprof/record.h>
 #include <string.h>
@@ -7,58 +7,58 @@
 #include "base/cleanup.h"
 #include "capture/waits/match.h"
 
-struct waits {
-	struct waits_options options;
+struct matcher {
+	struct matcher_options options;
 	struct u64map ids;
 	struct waiting_threads threads;
-	uint64_t safe_ns;    /* argument of the last waits_write() */
+	uint64_t safe_ns;    /* argument of the last matcher_write() */
 	uint64_t lost_ns;    /* time of the last LOST record since; 0: none */
-	struct waits_counts counts;
+	struct matcher_counts counts;
 };
 
-struct waits *waits_new(const struct waits_options *options)
+struct matcher *matcher_new(const struct matcher_options *options)
 {
-	struct waits *waits = calloc(1, sizeof(*waits));
-	if (!waits)
+	struct matcher *matcher = calloc(1, sizeof(*matcher));
+	if (!matcher)
 		return NULL;
-	waits->options = *options;
-	waits->threads.max = options->threads_max;
-	return waits;
+	matcher->options = *options;
+	matcher->threads.max = options->threads_max;
+	return matcher;
 }
 
-void waits_free(struct waits *waits)
+void matcher_free(struct matcher *matcher)
 {
-	if (!waits)
+	if (!matcher)
 		return;
-	waiting_threads_deinit(&waits->threads);
-	u64map_deinit(&waits->ids);
-	free(waits);
+	waiting_threads_deinit(&matcher->threads);
+	u64map_deinit(&matcher->ids);
+	free(matcher);
 }
 
 /* -- Input ---------------------------------------------------------------------- */
 
-struct sp_error *waits_add_id(struct waits *waits, uint64_t id)
+struct sp_error *matcher_add_id(struct matcher *matcher, uint64_t id)
 {
-	return u64map_put(&waits->ids, id, 0, NULL) ? NULL : error_no_memory();
+	return u64map_put(&matcher->ids, id, 0, NULL) ? NULL : error_no_memory();
 }
 
-bool waits_has_id(const struct waits *waits, uint64_t id)
+bool matcher_has_id(const struct matcher *matcher, uint64_t id)
 {
-	return u64map_find(&waits->ids, id);
+	return u64map_find(&matcher->ids, id);
 }
 
-struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record)
+struct sp_error *matcher_add_sample(struct matcher *matcher, const uint8_t *record)
 {
-	const struct record_fields *fields = &waits->options.fields;
+	const struct record_fields *fields = &matcher->options.fields;
 	size_t size = record_header_of(record).size;
 	uint32_t tid = second_u32(bytes_u64(record + fields->sample_tid));
 	struct waiting_thread *thread;
 	if (!thread_has_number(tid))
 		return NULL;
-	TRY(waiting_threads_find(&waits->threads, tid, &thread));
+	TRY(waiting_threads_find(&matcher->threads, tid, &thread));
 	if (!thread || size < fields->sample_period + sizeof(uint64_t) ||
-	    waits->threads.bytes + size > waits->options.bytes_max) {
-		waits->counts.dropped++;
+	    matcher->threads.bytes + size > matcher->options.bytes_max) {
+		matcher->counts.dropped++;
 		return NULL;
 	}
 	CLEANUP_FREE uint8_t *copy = malloc(size);
@@ -66,21 +66,21 @@ struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record)
 	memcpy(copy, record, size);
 	const struct wait_event event = {.time_ns = bytes_u64(record + fields->sample_time), .record = copy,
 				    .kind = record_is_snapshot(record) ? EVENT_SNAPSHOT : EVENT_SAMPLE};
-	TRY(waiting_threads_add_event(&waits->threads, thread, &event));
+	TRY(waiting_threads_add_event(&matcher->threads, thread, &event));
 	copy = NULL;
-	waits->threads.bytes += size;
+	matcher->threads.bytes += size;
 	return NULL;
 }
 
-struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *buffer)
+struct sp_error *matcher_take_samples(struct matcher *matcher, struct record_buffer *buffer)
 {
 	size_t kept = 0, size;
 	for (size_t at = 0; at < buffer->count; at += size) {
 		const struct perf_event_header header = record_header_of(buffer->items + at);
 		size = header.size;
 		if (header.type == PERF_RECORD_SAMPLE &&
-		    waits_has_id(waits, bytes_u64(buffer->items + at + waits->options.fields.sample_id))) {
-			TRY(waits_add_sample(waits, buffer->items + at));
+		    matcher_has_id(matcher, bytes_u64(buffer->items + at + matcher->options.fields.sample_id))) {
+			TRY(matcher_add_sample(matcher, buffer->items + at));
 			continue;
 		}
 		if (kept != at)
@@ -91,14 +91,14 @@ struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *b
 	return NULL;
 }
 
-struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
+struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid, uint64_t time_ns,
 				  uint16_t misc)
 {
 	struct waiting_thread *thread;
 	bool out = misc & PERF_RECORD_MISC_SWITCH_OUT;
 	if (!thread_has_number(tid))
 		return NULL;
-	struct sp_error *error = waiting_threads_find(&waits->threads, tid, &thread);
+	struct sp_error *error = waiting_threads_find(&matcher->threads, tid, &thread);
 	if (error || !thread)
 		return error;
 	const struct wait_event event = {
@@ -106,16 +106,16 @@ struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t ti
 		.kind = !out ? EVENT_IN
 			: misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? EVENT_PREEMPTED : EVENT_OUT,
 	};
-	waits->counts.switches += out;
+	matcher->counts.switches += out;
 	thread->pid = pid;
 	thread->switched = true;
-	return waiting_threads_add_event(&waits->threads, thread, &event);
+	return waiting_threads_add_event(&matcher->threads, thread, &event);
 }
 
-struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t begin_ns)
+struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint32_t tid, uint64_t begin_ns)
 {
 	struct waiting_thread *thread;
-	struct sp_error *error = waiting_threads_find(&waits->threads, tid, &thread);
+	struct sp_error *error = waiting_threads_find(&matcher->threads, tid, &thread);
 	if (error || !thread || thread->state != THREAD_UNKNOWN || thread->events.count)
 		return error;
 	thread->pid = pid;
@@ -124,21 +124,21 @@ struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t ti
 	return NULL;
 }
 
-void waits_add_lost(struct waits *waits, uint64_t time_ns)
+void matcher_add_lost(struct matcher *matcher, uint64_t time_ns)
 {
-	if (time_ns > waits->lost_ns)
-		waits->lost_ns = time_ns;
+	if (time_ns > matcher->lost_ns)
+		matcher->lost_ns = time_ns;
 }
 
-struct sp_error *waits_disable(struct waits *waits, uint64_t time_ns)
+struct sp_error *matcher_disable(struct matcher *matcher, uint64_t time_ns)
 {
 	const struct wait_event event = {.time_ns = time_ns, .kind = EVENT_DISABLED};
-	return waiting_threads_add_to_all(&waits->threads, &event);
+	return waiting_threads_add_to_all(&matcher->threads, &event);
 }
 
-static struct waits_thread describe(const struct waiting_thread *thread)
+static struct matcher_thread describe(const struct waiting_thread *thread)
 {
-	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid};
+	return (struct matcher_thread){.pid = thread->pid, .tid = thread->tid};
 }
 
 /*
@@ -166,10 +166,10 @@ static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret,
 	return thread->state != THREAD_ENDED && (*unsampled_ret || !(off && thread->held));
 }
 
-bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
+bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_thread *ret)
 {
-	while (*at < waits->threads.slots.count) {
-		struct waiting_thread *thread = &waits->threads.slots.items[(*at)++];
+	while (*at < matcher->threads.slots.count) {
+		struct waiting_thread *thread = &matcher->threads.slots.items[(*at)++];
 		uint64_t since_ns;
 		bool unsampled;
 		if (!thread->tid || !is_bare(thread, &since_ns, &unsampled) ||
@@ -183,10 +183,10 @@ bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
 	return false;
 }
 
-bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret)
+bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thread *ret)
 {
-	while (*at < waits->threads.slots.count) {
-		struct waiting_thread *thread = &waits->threads.slots.items[(*at)++];
+	while (*at < matcher->threads.slots.count) {
+		struct waiting_thread *thread = &matcher->threads.slots.items[(*at)++];
 		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED)
 			continue;
 		*ret = describe(thread);
@@ -196,10 +196,10 @@ bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret
 	return false;
 }
 
-bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret)
+bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns, struct matcher_thread *ret)
 {
-	while (*at < waits->threads.slots.count) {
-		struct waiting_thread *thread = &waits->threads.slots.items[*at];
+	while (*at < matcher->threads.slots.count) {
+		struct waiting_thread *thread = &matcher->threads.slots.items[*at];
 		bool first = !thread->step_ns;
 		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED ||
 		    (!first && (!thread->switched || now_ns < thread->due_ns))) {
@@ -210,7 +210,7 @@ bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct wai
 		thread->step_ns = step_ns < WAITS_DUE_LAST_NS ? step_ns : WAITS_DUE_LAST_NS;
 		thread->due_ns = now_ns + thread->step_ns;
 		if (!first)
-			return waits_next_thread(waits, at, ret);
+			return matcher_next_thread(matcher, at, ret);
 	}
 	return false;
 }
@@ -221,18 +221,18 @@ bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct wai
 #define TASK_TIME 24
 
 /* A new thread is known by its number even if all of its switches are lost. */
-static struct sp_error *on_fork_record(struct waits *waits, uint32_t pid, uint32_t tid)
+static struct sp_error *on_fork_record(struct matcher *matcher, uint32_t pid, uint32_t tid)
 {
 	struct waiting_thread *thread;
 	if (!thread_has_number(tid))
 		return NULL;
-	struct sp_error *error = waiting_threads_find(&waits->threads, tid, &thread);
+	struct sp_error *error = waiting_threads_find(&matcher->threads, tid, &thread);
 	if (!error && thread)
 		thread->pid = pid;
 	return error;
 }
 
-struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size)
+struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *bytes, size_t size)
 {
 	struct sp_error *error = NULL;
 	size_t step;
@@ -246,36 +246,36 @@ struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, s
 			continue;
 		uint32_t tid = bytes_u32(bytes + at + TASK_TID);
 		if (header.type == PERF_RECORD_FORK) {
-			error = on_fork_record(waits, bytes_u32(bytes + at + TASK_PID), tid);
+			error = on_fork_record(matcher, bytes_u32(bytes + at + TASK_PID), tid);
 			continue;
 		}
-		const uint32_t *index = u64map_find(&waits->threads.index, tid);
+		const uint32_t *index = u64map_find(&matcher->threads.index, tid);
 		const struct wait_event event = {.time_ns = bytes_u64(bytes + at + TASK_TIME),
 						 .kind = EVENT_EXIT};
 		if (index)
 			error = waiting_threads_add_event(
-				&waits->threads, &waits->threads.slots.items[*index], &event);
+				&matcher->threads, &matcher->threads.slots.items[*index], &event);
 	}
 	return error;
 }
 
 /* -- Output ---------------------------------------------------------------------- */
 
-static struct wait_output output_to(struct waits *waits, struct record_buffer *to)
+static struct wait_output output_to(struct matcher *matcher, struct record_buffer *to)
 {
-	return (struct wait_output){&waits->options, &waits->counts, to};
+	return (struct wait_output){&matcher->options, &matcher->counts, to};
 }
 
 /* Processes a thread's events before `safe_ns`; the others stay. */
-static struct sp_error *process(struct waits *waits, uint32_t index, uint64_t safe_ns,
+static struct sp_error *process(struct matcher *matcher, uint32_t index, uint64_t safe_ns,
 				const struct wait_output *output)
 {
-	struct waiting_thread *thread = &waits->threads.slots.items[index];
+	struct waiting_thread *thread = &matcher->threads.slots.items[index];
 	struct sp_error *error = NULL;
 	size_t done = 0;
 	waiting_thread_sort(thread);
 	while (done < thread->events.count && thread->events.items[done].time_ns < safe_ns && !error)
-		error = wait_match(&waits->threads, thread, &thread->events.items[done++],
+		error = wait_match(&matcher->threads, thread, &thread->events.items[done++],
 				   output);
 	thread->events.count -= done;
 	memmove(thread->events.items, thread->events.items + done,
@@ -284,38 +284,38 @@ static struct sp_error *process(struct waits *waits, uint32_t index, uint64_t sa
 }
 
 /* The kernel lost records of any thread since the last round but one. */
-static struct sp_error *add_losses(struct waits *waits)
+static struct sp_error *add_losses(struct matcher *matcher)
 {
-	const struct wait_event event = {.time_ns = waits->lost_ns, .complete_ns = waits->safe_ns,
+	const struct wait_event event = {.time_ns = matcher->lost_ns, .complete_ns = matcher->safe_ns,
 				    .kind = EVENT_LOST};
-	struct sp_error *error = waits->lost_ns ? waiting_threads_add_to_all(&waits->threads, &event) : NULL;
-	waits->lost_ns = 0;
+	struct sp_error *error = matcher->lost_ns ? waiting_threads_add_to_all(&matcher->threads, &event) : NULL;
+	matcher->lost_ns = 0;
 	return error;
 }
 
-struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, struct record_buffer *output)
+struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns, struct record_buffer *output)
 {
-	const struct wait_output to = output_to(waits, output);
-	struct sp_error *error = add_losses(waits);
+	const struct wait_output to = output_to(matcher, output);
+	struct sp_error *error = add_losses(matcher);
 	size_t kept = 0;
-	waits->safe_ns = safe_ns;
-	for (size_t i = 0; i < waits->threads.busy.count; i++) {
-		uint32_t index = waits->threads.busy.items[i];
+	matcher->safe_ns = safe_ns;
+	for (size_t i = 0; i < matcher->threads.busy.count; i++) {
+		uint32_t index = matcher->threads.busy.items[i];
 		if (!error)
-			error = process(waits, index, safe_ns, &to);
-		if (waits->threads.slots.items[index].events.count)
-			waits->threads.busy.items[kept++] = index;
+			error = process(matcher, index, safe_ns, &to);
+		if (matcher->threads.slots.items[index].events.count)
+			matcher->threads.busy.items[kept++] = index;
 	}
-	waits->threads.busy.count = kept;
-	return error ? error : waiting_threads_remove_ended(&waits->threads, safe_ns);
+	matcher->threads.busy.count = kept;
+	return error ? error : waiting_threads_remove_ended(&matcher->threads, safe_ns);
 }
 
-struct sp_error *waits_split(struct waits *waits, uint64_t end_ns, struct record_buffer *output)
+struct sp_error *matcher_split(struct matcher *matcher, uint64_t end_ns, struct record_buffer *output)
 {
-	const struct wait_output to = output_to(waits, output);
+	const struct wait_output to = output_to(matcher, output);
 	struct sp_error *error = NULL;
-	for (size_t i = 0; i < waits->threads.slots.count && !error; i++) {
-		struct waiting_thread *thread = &waits->threads.slots.items[i];
+	for (size_t i = 0; i < matcher->threads.slots.count && !error; i++) {
+		struct waiting_thread *thread = &matcher->threads.slots.items[i];
 		if (thread->state == THREAD_THERE && thread->off_ns < end_ns)
 			thread->off_ns = end_ns;
 		if (thread->state != THREAD_BLOCKED || end_ns <= thread->off_ns)
@@ -324,17 +324,17 @@ struct sp_error *waits_split(struct waits *waits, uint64_t end_ns, struct record
 		thread->off_ns = end_ns;
 		thread->lost_ns = 0;
 		if (thread->held)
-			bytes_set_u64(thread->held + waits->options.fields.sample_time, end_ns);
+			bytes_set_u64(thread->held + matcher->options.fields.sample_time, end_ns);
 	}
 	return error;
 }
 
-uint64_t waits_oldest_ns(const struct waits *waits)
+uint64_t matcher_oldest_ns(const struct matcher *matcher)
 {
-	uint32_t at = waits->options.fields.sample_time;
+	uint32_t at = matcher->options.fields.sample_time;
 	uint64_t oldest_ns = UINT64_MAX;
-	for (size_t i = 0; i < waits->threads.slots.count; i++) {
-		const struct waiting_thread *thread = &waits->threads.slots.items[i];
+	for (size_t i = 0; i < matcher->threads.slots.count; i++) {
+		const struct waiting_thread *thread = &matcher->threads.slots.items[i];
 		/* Snapshots of waits get the time of their begin. */
 		bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
 		uint64_t held_ns = thread->held ? bytes_u64(thread->held + at) : UINT64_MAX;
@@ -349,7 +349,7 @@ uint64_t waits_oldest_ns(const struct waits *waits)
 	return oldest_ns;
 }
 
-const struct waits_counts *waits_counts(const struct waits *waits)
+const struct matcher_counts *matcher_counts(const struct matcher *matcher)
 {
-	return &waits->counts;
+	return &matcher->counts;
 }

@@ -14,20 +14,20 @@
  * are all found at the end: they have their duration.
  *
  * SWITCH records and samples may come in any order, from several ring buffers and from threads that
- * unwind. They are matched by thread and time when waits_write() says that all older ones have come.
+ * unwind. They are matched by thread and time when matcher_write() says that all older ones have come.
  *
  * Times are those of the recording's clock, in ns. All functions belong to one thread; those that return
  * an error fail only when out of memory.
  */
-#ifndef CAPTURE_WAITS_WAITS_H
-#define CAPTURE_WAITS_WAITS_H
+#ifndef CAPTURE_WAITS_MATCHER_H
+#define CAPTURE_WAITS_MATCHER_H
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "capture/ring_bank/fields.h"
 #include "record/encode.h"
 
-struct waits_options {
+struct matcher_options {
 	struct record_fields fields; /* offsets in the event's samples; they have a period */
 	uint64_t thin_ns;            /* T; at most UINT32_MAX */
 	uint64_t snapshot_ns;        /* interval of snapshots */
@@ -38,7 +38,7 @@ struct waits_options {
 };
 
 /* Sums since the beginning. */
-struct waits_counts {
+struct matcher_counts {
 	uint64_t switches;   /* off a CPU */
 	uint64_t waits;      /* complete and unfinished ones */
 	uint64_t bare;       /* waits without a stack */
@@ -49,42 +49,42 @@ struct waits_counts {
 	uint64_t first_ns, last_ns; /* times of written samples; 0: none */
 };
 
-struct waits;
+struct matcher;
 
 /* Options are copied. NULL when out of memory. */
-struct waits *waits_new(const struct waits_options *options);
-void waits_free(struct waits *waits);
+struct matcher *matcher_new(const struct matcher_options *options);
+void matcher_free(struct matcher *matcher);
 
 /* Samples with that id are those of the event offcpu-time. */
-struct sp_error *waits_add_id(struct waits *waits, uint64_t id) SP_MUST_CHECK;
-bool waits_has_id(const struct waits *waits, uint64_t id);
+struct sp_error *matcher_add_id(struct matcher *matcher, uint64_t id) SP_MUST_CHECK;
+bool matcher_has_id(const struct matcher *matcher, uint64_t id);
 
 /* Takes a copy of a whole SAMPLE record of the event. */
-struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record) SP_MUST_CHECK;
+struct sp_error *matcher_add_sample(struct matcher *matcher, const uint8_t *record) SP_MUST_CHECK;
 
 /* Moves the event's samples out of a buffer of whole records: those of other events stay in it. */
-struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *buffer) SP_MUST_CHECK;
+struct sp_error *matcher_take_samples(struct matcher *matcher, struct record_buffer *buffer) SP_MUST_CHECK;
 
 /* A SWITCH or SWITCH_CPU_WIDE record of a thread; `misc`: of its header. The idle thread is ignored. */
-struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
+struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid, uint64_t time_ns,
 				  uint16_t misc) SP_MUST_CHECK;
 
 /* The kernel lost records of any thread, by a LOST record; or events are enabled again. */
-void waits_add_lost(struct waits *waits, uint64_t time_ns);
+void matcher_add_lost(struct matcher *matcher, uint64_t time_ns);
 
-/* Events are disabled: no records come until waits_add_lost(). Waits end. */
-struct sp_error *waits_disable(struct waits *waits, uint64_t time_ns) SP_MUST_CHECK;
+/* Events are disabled: no records come until matcher_add_lost(). Waits end. */
+struct sp_error *matcher_disable(struct matcher *matcher, uint64_t time_ns) SP_MUST_CHECK;
 
 /*
  * A thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it blocked before
  * it has switched, it has waited since then.
  */
-struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t tid,
+struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint32_t tid,
 				  uint64_t begin_ns) SP_MUST_CHECK;
 
-struct waits_thread {
+struct matcher_thread {
 	uint32_t pid, tid;
-	bool unsampled; /* by waits_next_bare(): no sample of its switch will come. It went off before the
+	bool unsampled; /* by matcher_next_bare(): no sample of its switch will come. It went off before the
 			 * recording, or when records were lost */
 };
 
@@ -92,10 +92,10 @@ struct waits_thread {
  * The next thread that may wait without a stack: one that ran at its last record may, too. A thread that is
  * known to wait is returned once in this wait. *at is 0 at first. False: there is no other.
  */
-bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret);
+bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
 
 /* The next thread. *at is 0 at first. False: there is no other. */
-bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret);
+bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
 
 /* Times between which a thread is due: they double from the first to the last. */
 #define WAITS_DUE_FIRST_NS UINT64_C(10000000)
@@ -106,29 +106,29 @@ bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret
  * more often: whenever one ends, it was due in the last half of its life, or in the last two seconds. *at is
  * 0 at first. False: there is no other.
  */
-bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret);
+bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns, struct matcher_thread *ret);
 
 /* Whole metadata records: FORK begins a thread, and EXIT ends it. */
-struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size) SP_MUST_CHECK;
+struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *bytes, size_t size) SP_MUST_CHECK;
 
 /*
  * Appends the waits that ended before `safe_ns`. All records before that time have been added, except
  * such that are lost.
  */
-struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns,
+struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns,
 			     struct record_buffer *output) SP_MUST_CHECK;
 
 /*
  * Appends the waits that are not over, marked SP_MISC_UNFINISHED. They last until `end_ns`, and begin
- * again there: then the next file has the rest of each. waits_write() comes first, with the same time.
+ * again there: then the next file has the rest of each. matcher_write() comes first, with the same time.
  */
-struct sp_error *waits_split(struct waits *waits, uint64_t end_ns,
+struct sp_error *matcher_split(struct matcher *matcher, uint64_t end_ns,
 			     struct record_buffer *output) SP_MUST_CHECK;
 
 /* Returns the time of the oldest sample that may still be written; UINT64_MAX: there is none. */
-uint64_t waits_oldest_ns(const struct waits *waits);
+uint64_t matcher_oldest_ns(const struct matcher *matcher);
 
-/* Valid until waits_free(). */
-const struct waits_counts *waits_counts(const struct waits *waits);
+/* Valid until matcher_free(). */
+const struct matcher_counts *matcher_counts(const struct matcher *matcher);
 
 #endif

@@ -14,8 +14,8 @@
  *
  * All functions of one object belong to one thread.
  */
-#ifndef CAPTURE_SNAPSHOTS_SNAPSHOTS_H
-#define CAPTURE_SNAPSHOTS_SNAPSHOTS_H
+#ifndef CAPTURE_WAITS_SNAPSHOTS_H
+#define CAPTURE_WAITS_SNAPSHOTS_H
 
 #include <sprof/ctx.h>
 #include "record/encode.h"

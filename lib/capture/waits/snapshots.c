@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/snapshots/snapshots.h"
+#include "capture/waits/snapshots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "base/ctx.h"
 #include "base/format.h"
 #include "base/hash.h"
-#include "capture/snapshots/blocked.h"
+#include "capture/waits/blocked.h"
 #include "unwind/arch.h"
 
 /* Number of places in a set: a file may be in any of them. */
