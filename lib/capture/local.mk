@@ -4,7 +4,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/events.c \
 	lib/capture/files.c \
 	lib/capture/limits.c \
-	lib/capture/off_cpu.c \
 	lib/capture/on_demand.c \
 	lib/capture/plan.c \
 	lib/capture/recorder.h \
@@ -15,8 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/summary.c \
 	lib/capture/aux_areas.c \
 	lib/capture/watch.c \
-	lib/capture/watch_fd.c \
-	lib/capture/wakeups.c
+	lib/capture/watch_fd.c
 UNIT_TESTS += tests/unit/test_day.c
 include lib/capture/notes/local.mk
 include lib/capture/waits/local.mk

@@ -250,7 +250,8 @@ TEST(ended_threads_are_reported_once)
 	struct fixture f = {0};
 	struct written wait;
 	uint32_t ended = 0;
-	const struct matcher_options options = {.threads_max = 4, .on_end = sum_ended, .arg = &ended};
+	const struct matcher_options options = {
+		.threads_max = 4, .on_end = sum_ended, .arg = &ended};
 	f.waits = matcher_new(&options);
 	ck_assert_ptr_nonnull(f.waits);
 	switches(&f, 5, 2 * MS, OUT);
@@ -551,7 +552,7 @@ TEST(young_threads_are_due_more_often)
 		}
 		/* It was due in the last half of its life, or in the last interval, if it ends now. */
 		uint64_t age_ns = at_ns - last_ns;
-		ck_assert(2 * age_ns <= at_ns + 20 * MS || age_ns <= WAITS_DUE_LAST_NS);
+		ck_assert(2 * age_ns <= at_ns + 20 * MS || age_ns <= MATCHER_DUE_LAST_NS);
 	}
 	/* 10, 30, 70, 150, 310, 630, 1,270 and 2,550 ms; then each two seconds. */
 	ck_assert_uint_eq(count, 9);

@@ -523,15 +523,15 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe
 		python_on_sample(live_unwind->python, probe, &live_unwind->layout, ring, &sample);
 }
 
-static struct sp_error *add_unwound(struct matcher *waits, struct record_buffer *unwound,
+static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,
 				    struct batch *batch)
 {
 	if (waits)
-		TRY(matcher_take_samples(waits, unwound));
+		TRY(waits_take(waits, unwound));
 	return batch_add_bytes(batch, unwound->items, unwound->count);
 }
 
-struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct matcher *waits,
+struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits *waits,
 				   struct batch *batch, bool *wrote_ret)
 {
 	VEC(struct chunk *) chunks = {0};

@@ -17,7 +17,7 @@
 #include "capture/output/batch.h"
 #include "capture/samples/stack_size.h"
 #include "capture/event_control/stack_need.h"
-#include "capture/waits/matcher.h"
+#include "capture/waits/waits.h"
 #include "machine/live.h"
 #include "unwind/unwind.h"
 
@@ -80,7 +80,7 @@ void live_unwind_alarm(struct live_unwind *live_unwind, bool on);
  * Submits the added samples to the workers, and writes the unwound ones to `batch`, or to `waits`
  * (NULL: none) if they belong to a wait. Sets *wrote_ret if any was written.
  */
-struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct matcher *waits,
+struct sp_error *live_unwind_write(struct live_unwind *live_unwind, struct waits *waits,
 				   struct batch *batch, bool *wrote_ret) SP_MUST_CHECK;
 
 /* Waits until all added samples are unwound; live_unwind_write() then writes them. */

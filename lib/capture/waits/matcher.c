@@ -64,8 +64,10 @@ struct sp_error *matcher_add_sample(struct matcher *matcher, const uint8_t *reco
 	CLEANUP_FREE uint8_t *copy = malloc(size);
 	NEED(copy);
 	memcpy(copy, record, size);
-	const struct wait_event event = {.time_ns = bytes_u64(record + fields->sample_time), .record = copy,
-				    .kind = record_is_snapshot(record) ? EVENT_SNAPSHOT : EVENT_SAMPLE};
+	const struct wait_event event = {.time_ns = bytes_u64(record + fields->sample_time),
+					 .record = copy,
+					 .kind = record_is_snapshot(record) ? EVENT_SNAPSHOT
+									    : EVENT_SAMPLE};
 	TRY(waiting_threads_add_event(&matcher->threads, thread, &event));
 	copy = NULL;
 	matcher->threads.bytes += size;
@@ -79,7 +81,8 @@ struct sp_error *matcher_take_samples(struct matcher *matcher, struct record_buf
 		const struct perf_event_header header = record_header_of(buffer->items + at);
 		size = header.size;
 		if (header.type == PERF_RECORD_SAMPLE &&
-		    matcher_has_id(matcher, bytes_u64(buffer->items + at + matcher->options.fields.sample_id))) {
+		    matcher_has_id(matcher, bytes_u64(buffer->items + at +
+						      matcher->options.fields.sample_id))) {
 			TRY(matcher_add_sample(matcher, buffer->items + at));
 			continue;
 		}
@@ -91,8 +94,8 @@ struct sp_error *matcher_take_samples(struct matcher *matcher, struct record_buf
 	return NULL;
 }
 
-struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid, uint64_t time_ns,
-				  uint16_t misc)
+struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid,
+				    uint64_t time_ns, uint16_t misc)
 {
 	struct waiting_thread *thread;
 	bool out = misc & PERF_RECORD_MISC_SWITCH_OUT;
@@ -112,7 +115,8 @@ struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint3
 	return waiting_threads_add_event(&matcher->threads, thread, &event);
 }
 
-struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint32_t tid, uint64_t begin_ns)
+struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint32_t tid,
+				    uint64_t begin_ns)
 {
 	struct waiting_thread *thread;
 	struct sp_error *error = waiting_threads_find(&matcher->threads, tid, &thread);
@@ -146,7 +150,8 @@ static struct matcher_thread describe(const struct waiting_thread *thread)
  * wait now: without it, snapshots would prefer threads with waits longer than the age of the
  * records. *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
  */
-static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret, bool *unsampled_ret)
+static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret,
+		    bool *unsampled_ret)
 {
 	const struct wait_event *last = NULL;
 	for (size_t i = 0; i < thread->events.count; i++) {
@@ -196,7 +201,8 @@ bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thr
 	return false;
 }
 
-bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns, struct matcher_thread *ret)
+bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns,
+		      struct matcher_thread *ret)
 {
 	while (*at < matcher->threads.slots.count) {
 		struct waiting_thread *thread = &matcher->threads.slots.items[*at];
@@ -206,8 +212,8 @@ bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns, stru
 			++*at;
 			continue;
 		}
-		uint64_t step_ns = first ? WAITS_DUE_FIRST_NS : 2 * thread->step_ns;
-		thread->step_ns = step_ns < WAITS_DUE_LAST_NS ? step_ns : WAITS_DUE_LAST_NS;
+		uint64_t step_ns = first ? MATCHER_DUE_FIRST_NS : 2 * thread->step_ns;
+		thread->step_ns = step_ns < MATCHER_DUE_LAST_NS ? step_ns : MATCHER_DUE_LAST_NS;
 		thread->due_ns = now_ns + thread->step_ns;
 		if (!first)
 			return matcher_next_thread(matcher, at, ret);
@@ -274,7 +280,8 @@ static struct sp_error *process(struct matcher *matcher, uint32_t index, uint64_
 	struct sp_error *error = NULL;
 	size_t done = 0;
 	waiting_thread_sort(thread);
-	while (done < thread->events.count && thread->events.items[done].time_ns < safe_ns && !error)
+	while (done < thread->events.count && thread->events.items[done].time_ns < safe_ns &&
+	       !error)
 		error = wait_match(&matcher->threads, thread, &thread->events.items[done++],
 				   output);
 	thread->events.count -= done;
@@ -286,14 +293,16 @@ static struct sp_error *process(struct matcher *matcher, uint32_t index, uint64_
 /* The kernel lost records of any thread since the last round but one. */
 static struct sp_error *add_losses(struct matcher *matcher)
 {
-	const struct wait_event event = {.time_ns = matcher->lost_ns, .complete_ns = matcher->safe_ns,
-				    .kind = EVENT_LOST};
-	struct sp_error *error = matcher->lost_ns ? waiting_threads_add_to_all(&matcher->threads, &event) : NULL;
+	const struct wait_event event = {
+		.time_ns = matcher->lost_ns, .complete_ns = matcher->safe_ns, .kind = EVENT_LOST};
+	struct sp_error *error =
+		matcher->lost_ns ? waiting_threads_add_to_all(&matcher->threads, &event) : NULL;
 	matcher->lost_ns = 0;
 	return error;
 }
 
-struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns, struct record_buffer *output)
+struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns,
+			       struct record_buffer *output)
 {
 	const struct wait_output to = output_to(matcher, output);
 	struct sp_error *error = add_losses(matcher);
@@ -310,7 +319,8 @@ struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns, struct
 	return error ? error : waiting_threads_remove_ended(&matcher->threads, safe_ns);
 }
 
-struct sp_error *matcher_split(struct matcher *matcher, uint64_t end_ns, struct record_buffer *output)
+struct sp_error *matcher_split(struct matcher *matcher, uint64_t end_ns,
+			       struct record_buffer *output)
 {
 	const struct wait_output to = output_to(matcher, output);
 	struct sp_error *error = NULL;
