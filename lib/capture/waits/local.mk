@@ -6,6 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/waits/output.c lib/capture/waits/output.h \
 	lib/capture/waits/snapshots.c lib/capture/waits/snapshots.h \
 	lib/capture/waits/state.h \
+	lib/capture/waits/thread_reader.c lib/capture/waits/thread_reader.h \
 	lib/capture/waits/threads.c lib/capture/waits/threads.h \
 	lib/capture/waits/wakeups.c lib/capture/waits/wakeups.h \
 	lib/capture/waits/waits.c lib/capture/waits/waits.h
