@@ -48,6 +48,18 @@ static struct sp_error *attach(struct sp_capture *capture)
 	return tasks_attach(&capture->tasks, &parts);
 }
 
+static struct sp_error *record_waits(struct sp_capture *capture)
+{
+	const struct waits_options options = {
+		.ctx = capture->ctx, .config = &capture->config, .control = &capture->control,
+		.tasks = &capture->tasks, .notes = &capture->out.notes,
+		.file_notes = &capture->out.extra, .own_pid = capture->samples.filter.own_pid,
+	};
+	TRY(waits_open(&options, &capture->samples.waits));
+	capture->samples.filter.waits = capture->samples.waits;
+	return NULL;
+}
+
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
 	TRY(schedule_init(&capture->control.schedule, &options->schedule));
@@ -63,7 +75,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	TRY(capture_plan(capture, options));
 	connect_parts(capture);
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
-	TRY(capture_record_waits(capture));
+	TRY(record_waits(capture));
 	TRY(capture_start_live_unwind(capture));
 	TRY(recording_init(&capture->out, capture->samples.filter.fields.sample_id,
 			   capture->samples.filter.fields.sample_cpu));
@@ -78,8 +90,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	TRY(capture_map_aux_areas(capture));
 	TRY(capture_open_alternates(capture, options));
 	TRY(capture_add_events(capture));
-	TRY(capture_watch_wakeups(capture));
-	TRY(capture_find_waits(capture));
+	TRY(waits_begin(capture->samples.waits));
 	TRY(event_control_watch_cpus(&capture->control));
 	TRY(capture_open_file(capture, options));
 	TRY(capture_write_synthesised(capture));
@@ -189,7 +200,7 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	if (!error)
 		error = tasks_look_for_ended(&capture->tasks, capture_now_ns());
 	if (!error)
-		error = capture_look_at_waits(capture);
+		error = waits_round(capture->samples.waits, false);
 	if (!error)
 		error = capture_adapt_rate(capture);
 	if (!error)
@@ -263,7 +274,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	if (!error)
 		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
-		error = capture_end_waits(capture);
+		error = waits_round(capture->samples.waits, true);
 	if (!error)
 		error = write_last_samples(capture);
 	if (!error && capture->overwrite.on)
@@ -274,7 +285,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 			error = capture_write_synthesised(capture);
 	}
 	if (!error)
-		error = capture_note_threads(capture);
+		error = waits_note_threads(capture->samples.waits);
 	error = error_first(error, sample_path_finish(&capture->samples));
 	log_live_unwind(capture);
 	log_drain_threads(capture);
@@ -314,7 +325,6 @@ void sp_capture_free(struct sp_capture *capture)
 	sample_path_deinit(&capture->samples);
 	recording_deinit(&capture->out);
 	overwrite_deinit(&capture->overwrite);
-	capture_free_waits(capture);
 	config_deinit(&capture->config);
 	free(capture);
 }

@@ -80,7 +80,7 @@ struct sp_error *capture_run_schedule(struct sp_capture *capture)
 {
 	const struct note_records to = capture_note_records(capture);
 	TRY(event_control_run_schedule(&capture->control, capture_now_ns(), &to));
-	return capture_enable_waits(capture);
+	return waits_on_schedule(capture->samples.waits);
 }
 
 struct sp_error *capture_note_off(struct sp_capture *capture)
@@ -133,9 +133,6 @@ struct sp_error *capture_check_cpus(struct sp_capture *capture, bool now)
 	for (size_t i = 0; i < renamed.count && !error; i++)
 		error = adopt(capture, &renamed.items[i]);
 	vec_deinit(&renamed);
-	/* Some may be open although the CPU is not back. */
-	if (!error)
-		error = capture_add_outside_wakeups(capture);
 	if (!error && back) /* metadata of that CPU may be missing: /proc is read again */
 		tasks_request_rescan(&capture->tasks, true);
 	return error ? error : ring_bank_copy_changed(&capture->bank);
@@ -151,7 +148,7 @@ static struct sp_error *switch_named(struct sp_capture *capture, const char *eve
 	if (event && index == plan->sample_count)
 		return error_new(SP_ERROR_NOT_FOUND, "no event %s is recorded", event);
 	TRY(event_control_switch(&capture->control, index, on, capture_now_ns(), &to));
-	return capture_enable_waits(capture);
+	return waits_on_schedule(capture->samples.waits);
 }
 
 struct sp_error *sp_capture_enable(struct sp_capture *capture, const char *event)

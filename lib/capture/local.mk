@@ -4,7 +4,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/events.c \
 	lib/capture/files.c \
 	lib/capture/limits.c \
-	lib/capture/off_cpu.c \
 	lib/capture/on_demand.c \
 	lib/capture/plan.c \
 	lib/capture/recorder.h \
@@ -15,11 +14,10 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/summary.c \
 	lib/capture/aux_areas.c \
 	lib/capture/watch.c \
-	lib/capture/watch_fd.c \
-	lib/capture/wakeups.c
+	lib/capture/watch_fd.c
 UNIT_TESTS += tests/unit/test_day.c
 include lib/capture/notes/local.mk
-include lib/capture/snapshots/local.mk
+include lib/capture/waits/local.mk
 include lib/capture/python/local.mk
 include lib/capture/config/local.mk
 include lib/capture/tasks/local.mk
@@ -28,5 +26,4 @@ include lib/capture/ring_bank/local.mk
 include lib/capture/event_control/local.mk
 include lib/capture/output/local.mk
 include lib/capture/overwrite/local.mk
-include lib/capture/waits/local.mk
 include lib/capture/samples/local.mk

@@ -18,23 +18,8 @@
 #include "capture/overwrite/overwrite.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
-#include "capture/snapshots/snapshots.h"
 #include "capture/tasks/tasks.h"
 #include "record/note.h"
-
-/* State of off_cpu.c. Zeroed: waits are not recorded. Times are CLOCK_MONOTONIC. */
-struct off_cpu_state {
-	uint64_t id;                 /* an id of the event of waits, in the file */
-	struct snapshots *snapshots; /* NULL: none can be taken */
-	struct record_buffer taken;  /* snapshots since the last round */
-	bool always;                 /* snapshots are the only stacks */
-	bool fast;                   /* snapshots replace samples: threads switch too often */
-	bool disabled;               /* all events are */
-	uint64_t switches, rate_ns;  /* count and time of the last check of the rate */
-	uint64_t snapshot_ns, schedstat_ns; /* times of the next snapshots, and of the last notes */
-	uint32_t denied_pid;         /* first process with unreadable stacks; 0: none */
-	enum note_denied denied;     /* its missing right */
-};
 
 /* The session: owns the parts, and connects them. */
 struct sp_capture {
@@ -47,7 +32,6 @@ struct sp_capture {
 	struct sample_path samples;
 	struct recording out;
 	struct overwrite overwrite;
-	struct off_cpu_state off_cpu;
 	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
 	uint64_t rate_control_ns;               /* the timer's */
@@ -133,40 +117,6 @@ struct sp_error *capture_drain_all_aux(struct sp_capture *capture) SP_MUST_CHECK
 
 /* summary.c: notes at the end. */
 struct sp_error *capture_note_end(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* off_cpu.c: waits. Without them, these functions do nothing. */
-struct sp_error *capture_record_waits(struct sp_capture *capture) SP_MUST_CHECK;
-/* All events are open: samples of waits are known by their ids. */
-struct sp_error *capture_find_waits(struct sp_capture *capture) SP_MUST_CHECK;
-/* Writes the waits that ended before the last round began. `last`: all, and those that are not over. */
-struct sp_error *capture_write_waits(struct sp_capture *capture, bool last) SP_MUST_CHECK;
-/* After a round: takes snapshots of waits without a stack, and notes schedstat. */
-struct sp_error *capture_look_at_waits(struct sp_capture *capture) SP_MUST_CHECK;
-/* All events were enabled or disabled, or some. */
-struct sp_error *capture_enable_waits(struct sp_capture *capture) SP_MUST_CHECK;
-/*
- * Gives the snapshots since the last round to the threads that unwind. Metadata records until then have
- * come: a thread may wait in a program or library that was mapped a moment before.
- */
-struct sp_error *capture_unwind_snapshots(struct sp_capture *capture) SP_MUST_CHECK;
-/* Whether a round is due as often as snapshots. */
-bool capture_takes_snapshots(const struct sp_capture *capture);
-/* Takes snapshots of all threads that wait, before the last records are read, which prove them. */
-struct sp_error *capture_end_waits(struct sp_capture *capture) SP_MUST_CHECK;
-void capture_free_waits(struct sp_capture *capture);
-/* Notes schedstat of all threads. */
-struct sp_error *capture_note_threads(struct sp_capture *capture) SP_MUST_CHECK;
-/* A file ends: it gets its part of the waits that are not over, and notes of schedstat. */
-struct sp_error *capture_split_waits(struct sp_capture *capture) SP_MUST_CHECK;
-/* Notes losses. */
-struct sp_error *capture_note_waits(struct sp_capture *capture) SP_MUST_CHECK;
-
-/* wakeups.c: without --wakers, these functions do nothing. */
-
-/* All events are open: wake-ups are filtered from now on. Notes which wakers are recorded. */
-struct sp_error *capture_watch_wakeups(struct sp_capture *capture) SP_MUST_CHECK;
-/* Events on whole CPUs were reopened. */
-struct sp_error *capture_add_outside_wakeups(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* on_demand.c */
 

@@ -89,8 +89,6 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	if (!error)
 		error = make_good(capture, last);
 	if (!error)
-		error = capture_unwind_snapshots(capture);
-	if (!error)
 		error = write_samples(capture);
 	struct sp_error *flush_error = batch_flush(&capture->out.batch);
 	capture->tasks.tracker.kept.count = 0;
@@ -98,7 +96,10 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	if (!error)
 		error = fill_up(capture);
 	if (!error)
-		error = capture_write_waits(capture, last);
+		/* The samples of the round before the last were all that was read. */
+		error = sample_path_write_waits(
+			&capture->samples, last ? UINT64_MAX : capture->round_ns,
+			last ? capture->round_ns : 0, &capture->out.batch, &capture->out.dirty);
 	return error ?: capture_drain_aux(capture);
 }
 

@@ -238,7 +238,7 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 	if (!error)
 		error = note_dropped(capture);
 	if (!error)
-		error = capture_note_waits(capture);
+		error = waits_note_losses(capture->samples.waits);
 	if (!error)
 		error = note_modules(capture);
 	if (!error)

@@ -48,7 +48,8 @@ struct sp_error *capture_adapt_rate(struct sp_capture *capture)
 		return NULL;
 	bool quiet = sample_path_oldest_ns(&capture->samples) == UINT64_MAX;
 	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
-	uint64_t rate_control_ns = capture_takes_snapshots(capture)	 ? OFF_CPU_SNAPSHOT_NS
+	bool snapshots = capture->samples.waits && waits_made(capture->samples.waits)->is_frequent;
+	uint64_t rate_control_ns = snapshots				  ? OFF_CPU_SNAPSHOT_NS
 				   : capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS
 									  : TIMER_NS;
 	return rate_control_ns == capture->rate_control_ns ? NULL : set_rate(capture, rate_control_ns);

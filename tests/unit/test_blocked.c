@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text of /proc/PID/task/TID/syscall: the kernel's forms, and nothing else. */
-#include "capture/snapshots/blocked.h"
+#include "capture/waits/blocked.h"
 
 #include <string.h>
 #include "test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture/samples/filter.h"
 #include "base/bytes.h"
+#include "capture/waits/state.h"
 #include "record/encode.h"
 #include "rings.h"
 
@@ -38,6 +39,7 @@ struct fixture {
 	struct batch batch;
 	struct filter filter;
 	struct membership membership;
+	struct waits waits;
 	struct record_buffer wanted, encoded;
 };
 
@@ -51,8 +53,25 @@ static void fixture_init(struct fixture *f, size_t size, uint64_t start)
 	ck_assert(record_fields_make(SAMPLE_TYPE, &f->filter.fields));
 }
 
+/* Samples of waits have id 7. */
+static void record_waits(struct fixture *f)
+{
+	const struct matcher_options options = {.fields = f->filter.fields,
+						.thin_ns = 1,
+						.snapshot_ns = 1000,
+						.threads_max = 4,
+						.bytes_max = 4096};
+	f->filter.membership = NULL;
+	f->filter.waits = &f->waits;
+	f->waits.fields = f->filter.fields;
+	f->waits.matcher = matcher_new(&options);
+	ck_assert_ptr_nonnull(f->waits.matcher);
+	ok_or_fail(matcher_add_id(f->waits.matcher, 7));
+}
+
 static void fixture_deinit(struct fixture *f)
 {
+	matcher_free(f->waits.matcher);
 	memory_ring_deinit(&f->memory);
 	batch_deinit(&f->batch);
 	membership_deinit(&f->membership);
@@ -162,30 +181,25 @@ TEST(filter_counts_and_keeps_what_is_no_sample)
 TEST(losses_make_threads_that_wait_uncertain)
 {
 	struct fixture f;
-	struct waits_options options = {.threads_max = 4, .bytes_max = 4096};
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	size_t at = 0;
 	fixture_init(&f, 4096, 0);
-	f.filter.membership = NULL;
-	options.fields = f.filter.fields;
-	f.filter.waits = waits_new(&options);
-	ck_assert_ptr_nonnull(f.filter.waits);
+	record_waits(&f);
 	struct sp_record in = {.type = PERF_RECORD_SWITCH, .id = {.pid = 7, .tid = 7, .time_ns = 10}};
 	struct sp_record lost = {.type = PERF_RECORD_LOST, .lost = {.id = 5, .lost = 1}, .id.time_ns = 20};
 	put(&f, &in, true);
 	run(&f);
-	ok_or_fail(waits_write(f.filter.waits, 15, &f.encoded));
-	ck_assert(waits_next_bare(f.filter.waits, &at, &thread));
+	ok_or_fail(matcher_write(f.waits.matcher, 15, &f.encoded));
+	ck_assert(matcher_next_bare(f.waits.matcher, &at, &thread));
 	ck_assert(!thread.unsampled);
 	put(&f, &lost, true);
 	run(&f);
-	ok_or_fail(waits_write(f.filter.waits, 30, &f.encoded));
+	ok_or_fail(matcher_write(f.waits.matcher, 30, &f.encoded));
 	at = 0;
-	ck_assert(waits_next_bare(f.filter.waits, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits.matcher, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 7);
 	ck_assert(thread.unsampled);
 	store_is_wanted(&f);
-	waits_free(f.filter.waits);
 	fixture_deinit(&f);
 }
 
@@ -297,13 +311,7 @@ TEST(filter_gives_waits_their_samples_and_switches_at_any_wrap)
 	for (uint64_t start = 0; start < 4096; start += 8) {
 		struct fixture f;
 		fixture_init(&f, 4096, start);
-		f.filter.membership = NULL;
-		const struct waits_options options = {.fields = f.filter.fields, .thin_ns = 1,
-						      .snapshot_ns = 1000, .threads_max = 4,
-						      .bytes_max = 4096};
-		f.filter.waits = waits_new(&options);
-		ck_assert_ptr_nonnull(f.filter.waits);
-		ok_or_fail(waits_add_id(f.filter.waits, 7));
+		record_waits(&f);
 		struct sp_record wait = {.type = PERF_RECORD_SAMPLE,
 					 .sample = {.pid = 1, .tid = 1, .time_ns = 10, .ip = 0x1234, .id = 7,
 						    .period = 1}};
@@ -323,11 +331,10 @@ TEST(filter_gives_waits_their_samples_and_switches_at_any_wrap)
 		wait.sample.period = 50;
 		f.encoded.count = f.wanted.count = 0;
 		ok_or_fail(record_encode(&f.wanted, &wait, &attr));
-		ok_or_fail(waits_write(f.filter.waits, 100, &f.encoded));
+		ok_or_fail(matcher_write(f.waits.matcher, 100, &f.encoded));
 		ck_assert_uint_eq(f.encoded.count, f.wanted.count);
 		ck_assert(!memcmp(f.encoded.items, f.wanted.items, f.wanted.count));
-		waits_free(f.filter.waits);
-		fixture_deinit(&f);
+			fixture_deinit(&f);
 	}
 }
 
@@ -558,22 +565,17 @@ TEST(filter_finds_waits_with_another_id)
 	struct fixture f;
 	fixture_init(&f, 4096, 0);
 	fields = &f.filter.fields;
-	const struct waits_options options = {.fields = *fields, .threads_max = 4, .bytes_max = 4096};
-	f.filter.membership = NULL;
+	record_waits(&f);
 	f.filter.planned = &planned;
-	f.filter.waits = waits_new(&options);
-	ck_assert_ptr_nonnull(f.filter.waits);
-	ok_or_fail(waits_add_id(f.filter.waits, 7));
 	add_planned(&planned, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 7);
 	put_of(&f, 99, 0);
 	run(&f);
-	ok_or_fail(waits_add_switch(f.filter.waits, 1, 1, 100, PERF_RECORD_MISC_SWITCH_OUT));
-	ok_or_fail(waits_add_switch(f.filter.waits, 1, 1, 300, 0));
-	ok_or_fail(waits_write(f.filter.waits, 400, &written));
+	ok_or_fail(matcher_add_switch(f.waits.matcher, 1, 1, 100, PERF_RECORD_MISC_SWITCH_OUT));
+	ok_or_fail(matcher_add_switch(f.waits.matcher, 1, 1, 300, 0));
+	ok_or_fail(matcher_write(f.waits.matcher, 400, &written));
 	ck_assert_uint_gt(written.count, 0);
 	ck_assert_uint_eq(bytes_u64(written.items + fields->sample_id), 7);
 	vec_deinit(&written);
-	waits_free(f.filter.waits);
 	planned_ids_deinit(&planned);
 	fixture_deinit(&f);
 }

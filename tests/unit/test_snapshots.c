@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stack snapshots: of a made-up /proc and memory, and of a thread of this process. */
-#include "capture/snapshots/snapshots.h"
+#include "capture/waits/snapshots.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Periods of waits that snapshots find: their sums, for waits of all durations and reading times. */
-#include "capture/waits/waits.h"
+#include "capture/waits/matcher.h"
 
 #include <string.h>
 #include "base/error.h"
@@ -18,7 +18,7 @@ enum {
 static const struct perf_event_attr attr = {.sample_type = SAMPLE_TYPE, .sample_id_all = 1};
 
 struct fixture {
-	struct waits *waits;
+	struct matcher *waits;
 	struct record_fields fields;
 	struct record_buffer encoded, output;
 };
@@ -27,18 +27,18 @@ static void set_up(struct fixture *f)
 {
 	*f = (struct fixture){0};
 	ck_assert(record_fields_make(SAMPLE_TYPE, &f->fields));
-	const struct waits_options options = {
+	const struct matcher_options options = {
 		.fields = f->fields, .thin_ns = 1000 * US, .snapshot_ns = INTERVAL, .threads_max = 4,
 		.bytes_max = 1 << 20,
 	};
-	f->waits = waits_new(&options);
+	f->waits = matcher_new(&options);
 	ck_assert_ptr_nonnull(f->waits);
-	ok_or_fail(waits_add_id(f->waits, ID));
+	ok_or_fail(matcher_add_id(f->waits, ID));
 }
 
 static void tear_down(struct fixture *f)
 {
-	waits_free(f->waits);
+	matcher_free(f->waits);
 	vec_deinit(&f->encoded);
 	vec_deinit(&f->output);
 }
@@ -53,10 +53,10 @@ static uint64_t add_wait(struct fixture *f, uint64_t off_ns, uint64_t duration_n
 	};
 	f->encoded.count = f->output.count = 0;
 	ok_or_fail(record_encode(&f->encoded, &record, &attr));
-	ok_or_fail(waits_add_switch(f->waits, 1, TID, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
-	ok_or_fail(waits_add_switch(f->waits, 1, TID, off_ns + duration_ns, 0));
-	ok_or_fail(waits_add_sample(f->waits, f->encoded.items));
-	ok_or_fail(waits_write(f->waits, UINT64_MAX, &f->output));
+	ok_or_fail(matcher_add_switch(f->waits, 1, TID, off_ns, PERF_RECORD_MISC_SWITCH_OUT));
+	ok_or_fail(matcher_add_switch(f->waits, 1, TID, off_ns + duration_ns, 0));
+	ok_or_fail(matcher_add_sample(f->waits, f->encoded.items));
+	ok_or_fail(matcher_write(f->waits, UINT64_MAX, &f->output));
 	uint64_t period_ns;
 	if (!f->output.count)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/samples/wakeups.h"
+#include "capture/waits/wakeups.h"
 #include "record/encode.h"
 #include "rings.h"
 #include "root.h"

@@ -2,9 +2,9 @@
 /*
  * Each record is read once, then decided on by its values, then moved:
  *
- *	ring ──▶ struct record_values ──▶ enum route ──▶ batch, receiver, waits, or nowhere
+ *	ring ──▶ struct record_values ──▶ enum route ──▶ batch, receiver, or nowhere
  *
- * Only the first and the last step use the ring.
+ * Only the first and the last step use the ring, and waits, which read more of a sample.
  */
 #include "capture/samples/filter.h"
 
@@ -24,7 +24,6 @@ enum route {
 	ROUTE_BATCH,    /* leave it in the ring until the batch is flushed */
 	ROUTE_RENAMED,  /* to the batch, with another id */
 	ROUTE_RECEIVER,
-	ROUTE_WAITS,
 };
 
 struct decision {
@@ -90,24 +89,12 @@ static void count_sample(struct filter_counts *counts, const struct record_value
 		counts->last_ns = record->time_ns;
 }
 
-/* Sets *drop_ret: the sample is of a wake-up that is not wanted, or of one that has a sample. */
-static struct sp_error *check_wakeup(struct filter *filter, const struct ring *ring,
-				     const struct record_values *record, struct decision *ret, bool *drop_ret)
-{
-	enum wakeups_verdict verdict = WAKEUPS_OTHER;
-	struct sp_error *error = NULL;
-	if (filter->wakeups && ret->id)
-		error = wakeups_decide(filter->wakeups, ring, record, ret->id, &verdict, &ret->kernel_only);
-	filter->counts.filtered += verdict == WAKEUPS_FILTERED;
-	*drop_ret = verdict == WAKEUPS_FILTERED || verdict == WAKEUPS_REPEATED;
-	return error;
-}
-
 static struct sp_error *decide_on_sample(struct filter *filter, struct answer *last, const struct ring *ring,
 					 const struct record_values *record, struct decision *ret)
 {
 	struct sp_error *error = NULL;
-	bool repeats = false, drop = false;
+	enum waits_verdict wait = WAITS_OTHER;
+	bool repeats = false;
 	if (filter->own_pid && record->pid == filter->own_pid)
 		return NULL;
 	ret->id = listed_id(filter->alternates, last, record->id);
@@ -124,17 +111,17 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct answer *l
 	}
 	if (ret->id)
 		error = check_double_sampling(filter->double_sampling, record, record->period, &repeats);
-	if (!error && !repeats)
-		error = check_wakeup(filter, ring, record, ret, &drop);
-	if (error || repeats || drop)
+	if (!error && !repeats && filter->waits)
+		error = waits_on_sample(filter->waits, ring, record, ret->id, &wait,
+					&ret->kernel_only);
+	filter->counts.filtered += wait == WAITS_FILTERED;
+	if (error || repeats || (wait != WAITS_OTHER && wait != WAITS_UNWIND))
 		return error;
 	/* Samples of waits count when they are written. */
-	bool waits = filter->waits && waits_has_id(filter->waits, ret->id);
-	ret->counts = ret->id && !waits;
+	ret->counts = ret->id && wait == WAITS_OTHER;
 	if (ret->counts)
 		count_sample(&filter->counts, record);
 	ret->route = filter->receiver.receive		 ? ROUTE_RECEIVER
-		     : waits				 ? ROUTE_WAITS
 		     : ret->id && ret->id != record->id ? ROUTE_RENAMED
 							 : ROUTE_BATCH;
 	return NULL;
@@ -151,9 +138,7 @@ static struct sp_error *decide_on_switch(struct filter *filter, const struct rec
 	if (error || repeats)
 		return error;
 	ret->route = ROUTE_BATCH;
-	return !filter->waits ? NULL
-	       : waits_add_switch(filter->waits, record->pid, record->tid, record->time_ns,
-				  record->header.misc);
+	return filter->waits ? waits_on_switch(filter->waits, record) : NULL;
 }
 
 static void count_other(struct filter_counts *counts, const struct record_values *record)
@@ -192,7 +177,7 @@ static struct sp_error *decide(struct filter *filter, struct answer *last, const
 		return decide_on_sample(filter, last, ring, record, ret);
 	/* SWITCH records are in the ring buffers that lost records. */
 	if (type == PERF_RECORD_LOST && filter->waits)
-		waits_add_lost(filter->waits, record->time_ns);
+		TRY(waits_on_switch(filter->waits, record));
 	ret->id = listed_id(filter->alternates, last, record->id);
 	if (ret->id != record->id) {
 		decide_on_unlisted(filter, record, ret);
@@ -275,24 +260,6 @@ static struct sp_error *deliver_sample(struct filter *filter, const struct ring 
 	return error;
 }
 
-/* Adds a sample of a wait. If it wraps in the ring, or has another event's id, it is copied here before. */
-static struct sp_error *add_wait(struct filter *filter, const struct ring *ring,
-				 const struct record_values *record, uint64_t id)
-{
-	struct waits *waits = filter->waits;
-	const size_t size = record->header.size;
-	struct iovec spans[2];
-	if (id == record->id && ring_spans(ring, record->position, record->position + size, spans) == 1)
-		return waits_add_sample(waits, spans[0].iov_base);
-	CLEANUP_FREE uint8_t *copy = malloc(size);
-	NEED(copy);
-	ring_copy(ring, record->position, size, copy);
-	memcpy(copy + filter->fields.sample_id, &id, sizeof(id));
-	if (filter->fields.sample_id_again)
-		memcpy(copy + filter->fields.sample_id_again, &id, sizeof(id));
-	return waits_add_sample(waits, copy);
-}
-
 static struct sp_error *move(struct filter *filter, struct pass *pass, const struct record_values *record,
 			     const struct decision *decision)
 {
@@ -308,9 +275,6 @@ static struct sp_error *move(struct filter *filter, struct pass *pass, const str
 		break;
 	case ROUTE_RECEIVER:
 		error = deliver_sample(filter, pass->ring, record, decision);
-		break;
-	case ROUTE_WAITS:
-		error = add_wait(filter, pass->ring, record, decision->id);
 		break;
 	}
 	/* Room for the next, as soon as can be. */

@@ -13,7 +13,6 @@
 #include "capture/ring_bank/fields.h"
 #include "capture/output/batch.h"
 #include "capture/samples/planned_ids.h"
-#include "capture/samples/wakeups.h"
 #include "capture/waits/waits.h"
 
 /* Counts of records; all only grow. */
@@ -50,8 +49,7 @@ struct filter {
 	/* The ring's losses that a helper reports are reported for its first planned event. NULL: none. */
 	const struct alternate_ids *alternates;
 	const struct planned_ids *planned; /* NULL: samples have the ids of their events */
-	struct waits *waits; /* gets SWITCH records, and its samples unless there is a taker; NULL: none */
-	struct wakeups *wakeups; /* NULL: all wake-ups are kept */
+	struct waits *waits; /* NULL: none */
 	struct record_fields fields;
 	struct filter_counts counts;
 	uint64_t read_ns; /* time of the last record that filter_ring() read */

@@ -527,7 +527,7 @@ static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *u
 				    struct batch *batch)
 {
 	if (waits)
-		TRY(waits_take_samples(waits, unwound));
+		TRY(waits_take(waits, unwound));
 	return batch_add_bytes(batch, unwound->items, unwound->count);
 }
 

@@ -3,7 +3,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/samples/stack_dump.c lib/capture/samples/stack_dump.h \
 	lib/capture/samples/sample_estimate.c lib/capture/samples/sample_estimate.h \
 	lib/capture/samples/filter.c lib/capture/samples/filter.h \
-	lib/capture/samples/wakeups.c lib/capture/samples/wakeups.h \
 	lib/capture/samples/stack_hold.c lib/capture/samples/stack_hold.h \
 	lib/capture/samples/planned_ids.c lib/capture/samples/planned_ids.h \
 	lib/capture/samples/pool.c lib/capture/samples/pool.h \
@@ -16,7 +15,6 @@ lib_libsprof_core_la_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/test_stack_dump.c \
 	tests/unit/test_filter.c \
-	tests/unit/test_wakeups.c \
 	tests/unit/test_sample_estimate.c \
 	tests/unit/test_stack_hold.c \
 	tests/unit/test_pool.c \

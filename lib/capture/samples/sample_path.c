@@ -27,32 +27,18 @@ void sample_path_deinit(struct sample_path *path)
 {
 	planned_ids_deinit(&path->planned);
 	live_unwind_free(path->live_unwind);
-	waits_free(path->waits);
-	wakeups_deinit(&path->wakeups);
-	vec_deinit(&path->ended);
-}
-
-void sample_path_record_waits(struct sample_path *path, struct waits *waits)
-{
-	path->waits = path->filter.waits = waits;
-}
-
-void sample_path_filter_wakeups(struct sample_path *path, const struct wakeups_options *options)
-{
-	path->wakeups.options = *options;
-	path->filter.wakeups = &path->wakeups;
+	waits_close(path->waits);
 }
 
 void sample_path_restart(struct sample_path *path)
 {
-	wakeups_restart(&path->wakeups);
 	if (path->live_unwind)
 		live_unwind_restart(path->live_unwind);
 }
 
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
-	struct sp_error *error = path->waits ? waits_add_metadata(path->waits, bytes, size) : NULL;
+	struct sp_error *error = path->waits ? waits_on_metadata(path->waits, bytes, size) : NULL;
 	if (error || !path->live_unwind)
 		return error;
 	return live_unwind_on_metadata(path->live_unwind, bytes, size);
@@ -67,11 +53,33 @@ struct sp_error *sample_path_filter(struct sample_path *path, const struct rewri
 	return filter_ring(&path->filter, ring, end, batch);
 }
 
+/*
+ * Metadata records until the snapshots have come: a thread may wait in a program or library that
+ * was mapped a moment before.
+ */
+static struct sp_error *unwind_snapshots(struct sample_path *path, struct record_buffer *snapshots)
+{
+	struct record_values sample;
+	for (size_t at = 0; at < snapshots->count; at += sample.header.size) {
+		const struct ring ring = {.data = snapshots->items + at, .size = 1U << 16};
+		if (!record_values_read(&ring, 0, snapshots->count - at, &path->filter.fields,
+					&sample))
+			break;
+		TRY(live_unwind_add(path->live_unwind, &ring, &sample, sample.id));
+	}
+	snapshots->count = 0;
+	return NULL;
+}
+
 struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *bank, struct batch *batch,
 				   bool *wrote_ret)
 {
-	/* The last batch was flushed. */
-	path->wakeups.records.count = 0;
+	struct waits_made *made = path->waits ? waits_made(path->waits) : NULL;
+	if (made) {
+		/* The last batch was flushed. */
+		made->names->count = 0;
+		TRY(unwind_snapshots(path, &made->snapshots));
+	}
 	for (size_t i = 0; i < bank->count; i++) {
 		struct ring *ring = ring_bank_ring(bank, i);
 		uint64_t end = ring_bank_end(bank, i);
@@ -81,50 +89,30 @@ struct sp_error *sample_path_write(struct sample_path *path, struct ring_bank *b
 		TRY(sample_path_filter(path, &bank->rewrite, ring, end, batch));
 		bank->reads[i].time_ns = path->filter.read_ns;
 	}
-	const struct record_buffer *names = &path->wakeups.records;
-	TRY(batch_add_bytes(batch, names->items, names->count));
+	if (made)
+		TRY(batch_add_bytes(batch, made->names->items, made->names->count));
 	return path->live_unwind ? live_unwind_write(path->live_unwind, path->waits, batch, wrote_ret) : NULL;
 }
 
-/* Counts the waits that were written since `before`, and hands them to the batch's sink. */
-static struct sp_error *add_ended(struct sample_path *path, const struct waits_counts *before,
-				  struct batch *batch, bool *wrote_ret)
+struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns,
+					 uint64_t split_ns, struct batch *batch, bool *wrote_ret)
 {
-	const struct waits_counts *counts = waits_counts(path->waits);
 	struct filter_counts *all = &path->filter.counts;
-	if (!path->ended.count)
+	struct waits_ended ended;
+	if (!path->waits)
+		return NULL;
+	uint64_t oldest_ns = sample_path_oldest_ns(path);
+	TRY(waits_write(path->waits, oldest_ns < safe_ns ? oldest_ns : safe_ns, split_ns, &ended));
+	if (!ended.size)
 		return NULL;
 	*wrote_ret = true;
-	all->samples += counts->written - before->written;
-	if (!all->first_ns || counts->first_ns < all->first_ns)
-		all->first_ns = counts->first_ns;
-	if (counts->last_ns > all->last_ns)
-		all->last_ns = counts->last_ns;
-	struct sp_error *error = batch_add_bytes(batch, path->ended.items, path->ended.count);
-	error = error_first(error, batch_flush(batch));
-	path->ended.count = 0;
-	return error;
-}
-
-struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns, struct batch *batch,
-					 bool *wrote_ret)
-{
-	if (!path->waits)
-		return NULL;
-	const struct waits_counts before = *waits_counts(path->waits);
-	uint64_t oldest_ns = sample_path_oldest_ns(path);
-	TRY(waits_write(path->waits, oldest_ns < safe_ns ? oldest_ns : safe_ns, &path->ended));
-	return add_ended(path, &before, batch, wrote_ret);
-}
-
-struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_ns, struct batch *batch,
-					 bool *wrote_ret)
-{
-	if (!path->waits)
-		return NULL;
-	const struct waits_counts before = *waits_counts(path->waits);
-	TRY(waits_split(path->waits, end_ns, &path->ended));
-	return add_ended(path, &before, batch, wrote_ret);
+	all->samples += ended.samples;
+	if (!all->first_ns || ended.first_ns < all->first_ns)
+		all->first_ns = ended.first_ns;
+	if (ended.last_ns > all->last_ns)
+		all->last_ns = ended.last_ns;
+	struct sp_error *error = batch_add_bytes(batch, ended.bytes, ended.size);
+	return error_first(error, batch_flush(batch));
 }
 
 struct sp_error *sample_path_flush(struct sample_path *path, struct batch *batch, bool *wrote_ret)

@@ -21,9 +21,7 @@ struct sample_path {
 	struct filter filter;
 	struct planned_ids planned;
 	struct live_unwind *live_unwind;    /* NULL: samples go to the file as they are */
-	struct waits *waits;                /* owned; NULL: waits are not recorded */
-	struct wakeups wakeups;             /* used from sample_path_filter_wakeups() on */
-	struct record_buffer ended;         /* waits on their way to the batch */
+	struct waits *waits;                /* owned, also the filter's; NULL: none */
 	struct live_unwind_counts unwound; /* by sample_path_finish() */
 };
 
@@ -40,24 +38,12 @@ void sample_path_deinit(struct sample_path *path);
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes,
 					 size_t size) SP_MUST_CHECK;
 
-/* Records waits from now on. Takes ownership of `waits`. */
-void sample_path_record_waits(struct sample_path *path, struct waits *waits);
-
-/* Decides on wake-ups from now on. The ids of their events are added to path->wakeups. */
-void sample_path_filter_wakeups(struct sample_path *path, const struct wakeups_options *options);
-
 /* Prepares for a new file, which lacks the names and other data that are written once. */
 void sample_path_restart(struct sample_path *path);
 
-/*
- * Adds the waits that ended before `safe_ns` to the batch. All samples and SWITCH records before that
- * time were read; such that are still unwound are waited for.
- */
-struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns, struct batch *batch,
-					 bool *wrote_ret) SP_MUST_CHECK;
-
-/* Adds the waits that are not over, as waits_split(). */
-struct sp_error *sample_path_split_waits(struct sample_path *path, uint64_t end_ns, struct batch *batch,
+/* Adds waits to the batch, as waits_write(). Samples that are still unwound are waited for. */
+struct sp_error *sample_path_write_waits(struct sample_path *path, uint64_t safe_ns,
+					 uint64_t split_ns, struct batch *batch,
 					 bool *wrote_ret) SP_MUST_CHECK;
 
 /*

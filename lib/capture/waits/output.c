@@ -38,7 +38,7 @@ struct sp_error *wait_output_write(const struct wait_output *output, const struc
 				   uint64_t end_ns, uint16_t misc)
 {
 	const struct record_fields *fields = &output->options->fields;
-	struct waits_counts *counts = output->counts;
+	struct matcher_counts *counts = output->counts;
 	struct record_buffer *to = output->to;
 	uint64_t duration_ns = end_ns > thread->off_ns ? end_ns - thread->off_ns : 0;
 	if (!duration_ns)

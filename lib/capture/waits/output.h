@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Samples of waits: which of them are written, and their periods. See waits.h. */
+/* Samples of waits: which of them are written, and their periods. see matcher.h. */
 #ifndef CAPTURE_WAITS_OUTPUT_H
 #define CAPTURE_WAITS_OUTPUT_H
 
 #include "capture/waits/threads.h"
-#include "capture/waits/waits.h"
+#include "capture/waits/matcher.h"
 
 /* All are borrowed. */
 struct wait_output {
-	const struct waits_options *options;
-	struct waits_counts *counts;
+	const struct matcher_options *options;
+	struct matcher_counts *counts;
 	struct record_buffer *to; /* samples are appended */
 };
 

@@ -1,355 +1,467 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Snapshots are the only stacks if the kernel refuses samples of context switches. Otherwise they
+ * find the threads that were blocked when the recording began, and they replace the samples while
+ * threads switch so often that a sample of each switch would cost too much.
+ */
 #include "capture/waits/waits.h"
 
-#include <sprof/record.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "base/bytes.h"
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 #include "base/cleanup.h"
-#include "capture/waits/match.h"
+#include "base/clock.h"
+#include "base/ctx.h"
+#include "base/format.h"
+#include "base/io.h"
+#include "capture/config/plan_facts.h"
+#include "capture/waits/state.h"
 
-struct waits {
-	struct waits_options options;
-	struct u64map ids;
-	struct waiting_threads threads;
-	uint64_t safe_ns;    /* argument of the last waits_write() */
-	uint64_t lost_ns;    /* time of the last LOST record since; 0: none */
-	struct waits_counts counts;
-};
+/* Memory of the samples that are held, one for each thread that waits. */
+#define HELD_BYTES ((size_t)64 << 20)
+#define THREADS_MAX ((size_t)1 << 18)
 
-struct waits *waits_new(const struct waits_options *options)
+/*
+ * Open files of snapshots, if RLIMIT_NOFILE permits; and the number of snapshots in a round: 15 us
+ * each, and SNAPSHOT_STACK_MAX bytes at most until the next round.
+ */
+#define FILES_MAX 1024
+#define FILES_LIMIT_PART 4
+#define SNAPSHOTS_MAX 1000
+
+/* Switches per second above which they are not sampled, and below which they are again. */
+#define SWITCHES_HIGH 5000
+#define SWITCHES_LOW 2500
+#define RATE_NS UINT64_C(100000000)
+#define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
+
+/* Least interval of schedstat notes. */
+#define SCHEDSTAT_NS MATCHER_DUE_FIRST_NS
+
+static uint64_t now_ns(void *arg)
 {
-	struct waits *waits = calloc(1, sizeof(*waits));
-	if (!waits)
-		return NULL;
-	waits->options = *options;
-	waits->threads.max = options->threads_max;
-	return waits;
+	const struct waits *waits = arg;
+	return tasks_now_ns(waits->options.tasks);
 }
 
-void waits_free(struct waits *waits)
+/* -- Begin and end -------------------------------------------------------------- */
+
+static void on_end_of_thread(void *arg, uint32_t tid)
+{
+	struct waits *waits = arg;
+	if (waits->snapshots)
+		snapshots_close(waits->snapshots, tid);
+}
+
+static size_t files_max(void)
+{
+	struct rlimit limit;
+	bool low = getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+		   limit.rlim_cur / FILES_LIMIT_PART < FILES_MAX;
+	return low ? (size_t)limit.rlim_cur / FILES_LIMIT_PART + 1 : FILES_MAX;
+}
+
+static struct sp_error *start_snapshots(struct waits *waits, const struct perf_event_attr *attr)
+{
+	const struct capture_config *config = waits->options.config;
+	const uint32_t wanted = config_stack_bytes(config, config->off_cpu.event);
+	struct utsname host;
+	if (!waits->unwinds || uname(&host) < 0)
+		return NULL;
+	const struct snapshots_options options = {
+		.ctx = waits->options.ctx, .attr = attr, .machine = host.machine,
+		.stack_bytes = wanted < SNAPSHOT_STACK_MAX ? wanted : SNAPSHOT_STACK_MAX,
+		.files_max = files_max(), .now = now_ns, .arg = waits,
+	};
+	return snapshots_new(&options, &waits->snapshots);
+}
+
+DEFINE_CLEANUP(struct waits *, waits_close)
+
+struct sp_error *waits_open(const struct waits_options *options, struct waits **ret)
+{
+	const struct off_cpu *off_cpu = &options->config->off_cpu;
+	const struct event_plan *plan = options->config->plan;
+	if (!off_cpu->on)
+		return NULL;
+	CLEANUP(cleanup_waits_close) struct waits *waits = calloc(1, sizeof(*waits));
+	NEED(waits);
+	waits->options = *options;
+	waits->made.names = &waits->wakeups.records;
+	struct matcher_options matching = {
+		.thin_ns = off_cpu->thin_ns, .snapshot_ns = OFF_CPU_SNAPSHOT_NS,
+		.threads_max = THREADS_MAX, .bytes_max = HELD_BYTES,
+		.on_end = on_end_of_thread, .arg = waits,
+	};
+	/* The fields of all events have no period if one of them has none. */
+	const struct perf_event_attr *attr = &plan->samples[off_cpu->event].attr;
+	if (!record_fields_make(attr->sample_type, &matching.fields) ||
+	    !record_fields_make(plan_common_type(plan), &waits->fields))
+		return error_new(SP_ERROR_INVALID, "no event to sample");
+	NEED(waits->matcher = matcher_new(&matching));
+	waits->always = off_cpu_is_refused(off_cpu, plan);
+	waits->unwinds = plan_is_unwound(plan, options->config->graph.live);
+	TRY(start_snapshots(waits, attr));
+	waits->made.is_frequent = waits->snapshots && waits->always;
+	*ret = take_ptr(waits);
+	return NULL;
+}
+
+void waits_close(struct waits *waits)
 {
 	if (!waits)
 		return;
-	waiting_threads_deinit(&waits->threads);
-	u64map_deinit(&waits->ids);
+	matcher_free(waits->matcher);
+	snapshots_free(waits->snapshots);
+	wakeups_deinit(&waits->wakeups);
+	vec_deinit(&waits->made.snapshots);
+	vec_deinit(&waits->ended);
 	free(waits);
 }
 
-/* -- Input ---------------------------------------------------------------------- */
-
-struct sp_error *waits_add_id(struct waits *waits, uint64_t id)
+static struct sp_error *add_threads_of(struct waits *waits, uint32_t pid, uint64_t begin_ns)
 {
-	return u64map_put(&waits->ids, id, 0, NULL) ? NULL : error_no_memory();
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	struct sp_error *error = tasks_list(waits->options.ctx, pid, &threads);
+	for (size_t i = 0; i < threads.count && !error; i++)
+		error = matcher_add_thread(waits->matcher, pid, threads.items[i], begin_ns);
+	if (error && sp_error_code(error) == SP_ERROR_NOT_FOUND)
+		sp_error_free(take_ptr(error)); /* it has ended */
+	return error;
 }
 
-bool waits_has_id(const struct waits *waits, uint64_t id)
+/* On some CPUs only, a thread may wake without a SWITCH record. */
+static struct sp_error *add_all_threads(struct waits *waits, uint64_t begin_ns)
 {
-	return u64map_find(&waits->ids, id);
+	const struct capture_config *config = waits->options.config;
+	CLEANUP(task_list_deinit) struct task_list processes = {0};
+	if (!waits->snapshots || config->cpus.count < config->online.count)
+		return NULL;
+	TRY(tasks_list_processes(waits->options.ctx, &processes));
+	for (size_t i = 0; i < processes.count; i++)
+		if (processes.items[i] != waits->options.own_pid)
+			TRY(add_threads_of(waits, processes.items[i], begin_ns));
+	return NULL;
 }
 
-struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record)
+/* Threads of processes that are attached to. */
+static struct sp_error *add_threads(struct waits *waits)
 {
-	const struct record_fields *fields = &waits->options.fields;
-	size_t size = record_header_of(record).size;
-	uint32_t tid = second_u32(bytes_u64(record + fields->sample_tid));
-	struct waiting_thread *thread;
-	if (!thread_has_number(tid))
-		return NULL;
-	TRY(waiting_threads_find(&waits->threads, tid, &thread));
-	if (!thread || size < fields->sample_period + sizeof(uint64_t) ||
-	    waits->threads.bytes + size > waits->options.bytes_max) {
-		waits->counts.dropped++;
-		return NULL;
+	const struct recorded_tasks *tasks = waits->options.tasks;
+	uint64_t begin_ns = now_ns(waits);
+	if (waits->options.config->target == CAPTURE_SYSTEM_WIDE)
+		return add_all_threads(waits, begin_ns);
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		const struct recorded_process *process = &tasks->processes.items[i];
+		for (size_t j = 0; j < process->threads.count; j++)
+			if (tasks_wants_thread(tasks, process->threads.items[j]))
+				TRY(matcher_add_thread(waits->matcher, process->pid,
+						       process->threads.items[j], begin_ns));
 	}
+	return NULL;
+}
+
+/* Filters wake-ups from now on, and notes which wakers are recorded. */
+static struct sp_error *begin_wakeups(struct waits *waits, const struct sp_event *events)
+{
+	const struct capture_config *config = waits->options.config;
+	const struct wakeup_event *event = &config->off_cpu.wakeups;
+	int outside_errnum = waits->options.control->outside_errnum;
+	if (!event->on || config->plan->cpu_wide)
+		return NULL;
+	waits->filters_wakeups = off_cpu_has_outside_wakers(&config->off_cpu, config->plan);
+	if (waits->filters_wakeups && !outside_errnum)
+		TRY(notes_add(waits->options.notes, NOTE_WAKEUPS_BY_ALL, NULL));
+	else
+		TRY(notes_add(waits->options.notes, NOTE_WAKEUPS_BY_RECORDED, NULL,
+			      (uint64_t)outside_errnum));
+	if (!waits->filters_wakeups)
+		return NULL;
+	waits->wakeups.options = (struct wakeups_options){
+		.ctx = waits->options.ctx, .event = event,
+		.attr = &config->plan->samples[event->event].attr,
+		.threads = tasks_threads(waits->options.tasks), .fields = &waits->fields,
+	};
+	for (size_t i = 0; i < events[event->event].id_count; i++)
+		NEED(wakeups_add_id(&waits->wakeups, events[event->event].ids[i], false));
+	return NULL;
+}
+
+struct sp_error *waits_begin(struct waits *waits)
+{
+	const struct sp_event *events;
+	size_t count;
+	if (!waits)
+		return NULL;
+	TRY(event_set_events(waits->options.control->set, &events, &count));
+	TRY(begin_wakeups(waits, events));
+	const struct sp_event *event = &events[waits->options.config->off_cpu.event];
+	for (size_t i = 0; i < event->id_count; i++)
+		TRY(matcher_add_id(waits->matcher, event->ids[i]));
+	waits->id = event->id_count ? event->ids[0] : 0;
+	return add_threads(waits);
+}
+
+/* -- Records -------------------------------------------------------------------- */
+
+/* Events on whole CPUs are reopened when a CPU is back online. */
+static struct sp_error *add_outside_events(struct waits *waits)
+{
+	const struct alternate_ids *ids = &waits->options.control->alternate.ids;
+	for (; waits->outside_count < ids->outside.count; waits->outside_count++)
+		NEED(wakeups_add_id(&waits->wakeups, ids->outside.items[waits->outside_count],
+				    true));
+	return NULL;
+}
+
+static struct sp_error *decide_on_wakeup(struct waits *waits, const struct ring *ring,
+					 const struct record_values *record, uint64_t id,
+					 enum waits_verdict *ret, bool *kernel_only_ret)
+{
+	enum wakeups_verdict verdict;
+	TRY(add_outside_events(waits));
+	TRY(wakeups_decide(&waits->wakeups, ring, record, id, &verdict, kernel_only_ret));
+	if (verdict == WAKEUPS_FILTERED)
+		*ret = WAITS_FILTERED;
+	if (verdict == WAKEUPS_REPEATED)
+		*ret = WAITS_REPEATED;
+	return NULL;
+}
+
+/* Adds a sample. If it wraps in the ring, or has another event's id, it is copied here before. */
+static struct sp_error *add_sample(struct waits *waits, const struct ring *ring,
+				   const struct record_values *record, uint64_t id)
+{
+	const size_t size = record->header.size;
+	struct iovec spans[2];
+	if (id == record->id &&
+	    ring_spans(ring, record->position, record->position + size, spans) == 1)
+		return matcher_add_sample(waits->matcher, spans[0].iov_base);
 	CLEANUP_FREE uint8_t *copy = malloc(size);
 	NEED(copy);
-	memcpy(copy, record, size);
-	const struct wait_event event = {.time_ns = bytes_u64(record + fields->sample_time), .record = copy,
-				    .kind = record_is_snapshot(record) ? EVENT_SNAPSHOT : EVENT_SAMPLE};
-	TRY(waiting_threads_add_event(&waits->threads, thread, &event));
-	copy = NULL;
-	waits->threads.bytes += size;
-	return NULL;
+	ring_copy(ring, record->position, size, copy);
+	memcpy(copy + waits->fields.sample_id, &id, sizeof(id));
+	if (waits->fields.sample_id_again)
+		memcpy(copy + waits->fields.sample_id_again, &id, sizeof(id));
+	return matcher_add_sample(waits->matcher, copy);
 }
 
-struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *buffer)
+struct sp_error *waits_on_sample(struct waits *waits, const struct ring *ring,
+				 const struct record_values *record, uint64_t id,
+				 enum waits_verdict *ret, bool *kernel_only_ret)
 {
-	size_t kept = 0, size;
-	for (size_t at = 0; at < buffer->count; at += size) {
-		const struct perf_event_header header = record_header_of(buffer->items + at);
-		size = header.size;
-		if (header.type == PERF_RECORD_SAMPLE &&
-		    waits_has_id(waits, bytes_u64(buffer->items + at + waits->options.fields.sample_id))) {
-			TRY(waits_add_sample(waits, buffer->items + at));
-			continue;
-		}
-		if (kept != at)
-			memmove(buffer->items + kept, buffer->items + at, size);
-		kept += size;
-	}
-	buffer->count = kept;
-	return NULL;
-}
-
-struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
-				  uint16_t misc)
-{
-	struct waiting_thread *thread;
-	bool out = misc & PERF_RECORD_MISC_SWITCH_OUT;
-	if (!thread_has_number(tid))
+	*ret = WAITS_OTHER;
+	if (waits->filters_wakeups && id)
+		TRY(decide_on_wakeup(waits, ring, record, id, ret, kernel_only_ret));
+	if (*ret != WAITS_OTHER || !matcher_has_id(waits->matcher, id))
 		return NULL;
-	struct sp_error *error = waiting_threads_find(&waits->threads, tid, &thread);
-	if (error || !thread)
-		return error;
-	const struct wait_event event = {
-		.time_ns = time_ns,
-		.kind = !out ? EVENT_IN
-			: misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? EVENT_PREEMPTED : EVENT_OUT,
-	};
-	waits->counts.switches += out;
-	thread->pid = pid;
-	thread->switched = true;
-	return waiting_threads_add_event(&waits->threads, thread, &event);
+	*ret = waits->unwinds ? WAITS_UNWIND : WAITS_TAKEN;
+	return waits->unwinds ? NULL : add_sample(waits, ring, record, id);
 }
 
-struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t begin_ns)
+struct sp_error *waits_take(struct waits *waits, struct record_buffer *unwound)
 {
-	struct waiting_thread *thread;
-	struct sp_error *error = waiting_threads_find(&waits->threads, tid, &thread);
-	if (error || !thread || thread->state != THREAD_UNKNOWN || thread->events.count)
-		return error;
-	thread->pid = pid;
-	thread->state = THREAD_THERE;
-	thread->off_ns = begin_ns;
+	return matcher_take_samples(waits->matcher, unwound);
+}
+
+struct sp_error *waits_on_switch(struct waits *waits, const struct record_values *record)
+{
+	if (record->header.type == PERF_RECORD_LOST) {
+		matcher_add_lost(waits->matcher, record->time_ns);
+		return NULL;
+	}
+	return matcher_add_switch(waits->matcher, record->pid, record->tid, record->time_ns,
+				  record->header.misc);
+}
+
+struct sp_error *waits_on_metadata(struct waits *waits, const uint8_t *bytes, size_t size)
+{
+	return matcher_add_metadata(waits->matcher, bytes, size);
+}
+
+struct sp_error *waits_on_schedule(struct waits *waits)
+{
+	if (!waits)
+		return NULL;
+	bool was_disabled = waits->disabled;
+	waits->disabled = schedule_all_are(&waits->options.control->schedule, false);
+	if (waits->disabled == was_disabled)
+		return NULL;
+	uint64_t time_ns = now_ns(waits);
+	if (waits->disabled)
+		return matcher_disable(waits->matcher, time_ns);
+	matcher_add_lost(waits->matcher, time_ns);
+	/* A command's first thread has no FORK record. */
+	uint32_t pid = (uint32_t)waits->options.tasks->workload.pid;
+	return pid ? matcher_add_thread(waits->matcher, pid, pid, time_ns) : NULL;
+}
+
+/* -- Notes of schedstat --------------------------------------------------------- */
+
+/* Threads that have ended have no file, and get no note. */
+static struct sp_error *note_schedstat(struct waits *waits, const struct matcher_thread *thread)
+{
+	unsigned long long run_ns, wait_ns, slices;
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	CLEANUP_FREE char *path =
+		format_text("%s/proc/%u/task/%u/schedstat", ctx_root(waits->options.ctx),
+			    thread->pid, thread->tid);
+	NEED(path);
+	if (io_read_file(path, &text, &size) ||
+	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
+		return NULL;
+	const struct note_records to = {waits->options.file_notes, now_ns(waits)};
+	return notes_write_once(&to, NOTE_OF(NOTE_SCHEDSTAT, NULL, thread->pid, thread->tid, run_ns,
+					     wait_ns, slices));
+}
+
+struct sp_error *waits_note_threads(struct waits *waits)
+{
+	struct matcher_thread thread;
+	for (size_t at = 0; waits && matcher_next_thread(waits->matcher, &at, &thread);)
+		TRY(note_schedstat(waits, &thread));
 	return NULL;
 }
 
-void waits_add_lost(struct waits *waits, uint64_t time_ns)
-{
-	if (time_ns > waits->lost_ns)
-		waits->lost_ns = time_ns;
-}
+/* -- Snapshots ------------------------------------------------------------------ */
 
-struct sp_error *waits_disable(struct waits *waits, uint64_t time_ns)
+/* Returns the right to read a process's stacks that the recorder lacks. */
+static enum note_denied missing_right(const struct sp_ctx *ctx, uint32_t pid)
 {
-	const struct wait_event event = {.time_ns = time_ns, .kind = EVENT_DISABLED};
-	return waiting_threads_add_to_all(&waits->threads, &event);
-}
-
-static struct waits_thread describe(const struct waiting_thread *thread)
-{
-	return (struct waits_thread){.pid = thread->pid, .tid = thread->tid};
+	CLEANUP_FREE char *process = format_text("%s/proc/%u", ctx_root(ctx), pid);
+	CLEANUP_FREE char *yama =
+		format_text("%s/proc/sys/kernel/yama/ptrace_scope", ctx_root(ctx));
+	CLEANUP_FREE char *scope = NULL;
+	struct stat of;
+	size_t size;
+	if (geteuid() == 0)
+		return DENIED_CAPABILITY;
+	/* Processes that others may not trace belong to root there. */
+	bool is_own = process && stat(process, &of) == 0 && of.st_uid == geteuid();
+	bool is_limited = is_own && yama && !io_read_file(yama, &scope, &size) && *scope == '1';
+	return is_limited ? DENIED_YAMA : DENIED_USER;
 }
 
 /*
- * Returns whether the thread may wait without a stack. A thread that ran at its last record may
- * wait now: without it, snapshots would prefer threads with waits longer than the age of the
- * records. *since_ns_ret: the time when the thread went off, or 0 if it ran at its last record.
+ * Reads stacks, which are unwound in the next round: `all`: those of all threads that wait without
+ * a stack; else only of those without a sample of their switch.
  */
-static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret, bool *unsampled_ret)
+static struct sp_error *take_snapshots(struct waits *waits, bool all)
 {
-	const struct wait_event *last = NULL;
-	for (size_t i = 0; i < thread->events.count; i++) {
-		const struct wait_event *event = &thread->events.items[i];
-		if (event->kind != EVENT_SNAPSHOT && (!last || wait_event_order(event, last) > 0))
-			last = event;
-	}
-	if (last) {
-		bool off = last->kind == EVENT_OUT || last->kind == EVENT_LOST;
-		*since_ns_ret = off ? last->time_ns : 0;
-		*unsampled_ret = last->kind == EVENT_LOST;
-		return last->kind != EVENT_EXIT;
-	}
-	bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
-	*since_ns_ret = thread->lost_ns ?: off ? thread->off_ns : 0;
-	*unsampled_ret = thread->lost_ns || thread->state == THREAD_THERE;
-	return thread->state != THREAD_ENDED && (*unsampled_ret || !(off && thread->held));
-}
-
-bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret)
-{
-	while (*at < waits->threads.slots.count) {
-		struct waiting_thread *thread = &waits->threads.slots.items[(*at)++];
-		uint64_t since_ns;
-		bool unsampled;
-		if (!thread->tid || !is_bare(thread, &since_ns, &unsampled) ||
-		    (since_ns && thread->seen_ns == since_ns))
+	struct matcher_thread thread;
+	enum snapshot_result result;
+	size_t count = 0;
+	for (size_t at = 0;
+	     count < SNAPSHOTS_MAX && matcher_next_bare(waits->matcher, &at, &thread);) {
+		const struct snapshot_thread blocked = {
+			.pid = thread.pid, .tid = thread.tid, .id = waits->id,
+			.cpu = waits->options.config->cpus.items[0],
+		};
+		if (!all && !thread.unsampled)
 			continue;
-		thread->seen_ns = since_ns;
-		*ret = describe(thread);
-		ret->unsampled = unsampled;
-		return true;
-	}
-	return false;
-}
-
-bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret)
-{
-	while (*at < waits->threads.slots.count) {
-		struct waiting_thread *thread = &waits->threads.slots.items[(*at)++];
-		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED)
+		TRY(snapshots_read(waits->snapshots, &blocked, &waits->made.snapshots, &result));
+		count++;
+		if (result != SNAPSHOT_DENIED || waits->denied_pid)
 			continue;
-		*ret = describe(thread);
-		thread->switched = false;
-		return true;
+		waits->denied_pid = thread.pid;
+		waits->denied = missing_right(waits->options.ctx, thread.pid);
 	}
-	return false;
+	return NULL;
 }
 
-bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret)
+/* Samples switches as long as they are few. Without snapshots, no stack would replace theirs. */
+static struct sp_error *fit_rate(struct waits *waits, uint64_t monotonic_ns)
 {
-	while (*at < waits->threads.slots.count) {
-		struct waiting_thread *thread = &waits->threads.slots.items[*at];
-		bool first = !thread->step_ns;
-		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED ||
-		    (!first && (!thread->switched || now_ns < thread->due_ns))) {
-			++*at;
-			continue;
-		}
-		uint64_t step_ns = first ? WAITS_DUE_FIRST_NS : 2 * thread->step_ns;
-		thread->step_ns = step_ns < WAITS_DUE_LAST_NS ? step_ns : WAITS_DUE_LAST_NS;
-		thread->due_ns = now_ns + thread->step_ns;
-		if (!first)
-			return waits_next_thread(waits, at, ret);
-	}
-	return false;
-}
-
-/* FORK and EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
-#define TASK_PID 8
-#define TASK_TID 16
-#define TASK_TIME 24
-
-/* A new thread is known by its number even if all of its switches are lost. */
-static struct sp_error *on_fork_record(struct waits *waits, uint32_t pid, uint32_t tid)
-{
-	struct waiting_thread *thread;
-	if (!thread_has_number(tid))
+	uint64_t count = matcher_counts(waits->matcher)->switches - waits->switches;
+	uint64_t interval_ns = monotonic_ns - waits->rate_ns;
+	/* A burst fills the ring buffers before the interval is over. */
+	bool burst = !waits->fast && count > SWITCHES_BURST;
+	if (waits->always || !waits->snapshots || (interval_ns < RATE_NS && !burst))
 		return NULL;
-	struct sp_error *error = waiting_threads_find(&waits->threads, tid, &thread);
-	if (!error && thread)
-		thread->pid = pid;
-	return error;
+	double rate = burst ? SWITCHES_HIGH + 1 : (double)count * 1e9 / (double)interval_ns;
+	waits->switches += count;
+	waits->rate_ns = monotonic_ns;
+	if (waits->fast ? rate > SWITCHES_LOW : rate <= SWITCHES_HIGH)
+		return NULL;
+	waits->fast = waits->made.is_frequent = !waits->fast;
+	return event_control_suspend_waits(waits->options.control, waits->fast);
 }
 
-struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size)
+struct sp_error *waits_round(struct waits *waits, bool last)
 {
-	struct sp_error *error = NULL;
-	size_t step;
-	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size && !error; at += step) {
-		const struct perf_event_header header = record_header_of(bytes + at);
-		step = header.size;
-		if (step < sizeof(header) || step > size - at)
-			break;
-		if ((header.type != PERF_RECORD_EXIT && header.type != PERF_RECORD_FORK) ||
-		    step < TASK_TIME + sizeof(uint64_t))
-			continue;
-		uint32_t tid = bytes_u32(bytes + at + TASK_TID);
-		if (header.type == PERF_RECORD_FORK) {
-			error = on_fork_record(waits, bytes_u32(bytes + at + TASK_PID), tid);
-			continue;
-		}
-		const uint32_t *index = u64map_find(&waits->threads.index, tid);
-		const struct wait_event event = {.time_ns = bytes_u64(bytes + at + TASK_TIME),
-						 .kind = EVENT_EXIT};
-		if (index)
-			error = waiting_threads_add_event(
-				&waits->threads, &waits->threads.slots.items[*index], &event);
+	struct matcher_thread thread;
+	if (!waits)
+		return NULL;
+	bool can_read = waits->snapshots && !waits->disabled;
+	if (last)
+		return can_read ? take_snapshots(waits, true) : NULL;
+	uint64_t monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+	TRY(fit_rate(waits, monotonic_ns));
+	if (can_read && monotonic_ns >= waits->snapshot_ns) {
+		/* Rounds may come earlier or later: the mean interval is the weight of a snapshot.
+		 */
+		waits->snapshot_ns += OFF_CPU_SNAPSHOT_NS;
+		if (waits->snapshot_ns < monotonic_ns)
+			waits->snapshot_ns = monotonic_ns + OFF_CPU_SNAPSHOT_NS;
+		TRY(take_snapshots(waits, waits->made.is_frequent));
 	}
-	return error;
+	if (monotonic_ns - waits->schedstat_ns < SCHEDSTAT_NS)
+		return NULL;
+	waits->schedstat_ns = monotonic_ns;
+	for (size_t at = 0; matcher_next_due(waits->matcher, &at, monotonic_ns, &thread);)
+		TRY(note_schedstat(waits, &thread));
+	return NULL;
 }
 
-/* -- Output ---------------------------------------------------------------------- */
+/* -- Output --------------------------------------------------------------------- */
 
-static struct wait_output output_to(struct waits *waits, struct record_buffer *to)
+struct waits_made *waits_made(struct waits *waits)
 {
-	return (struct wait_output){&waits->options, &waits->counts, to};
+	return &waits->made;
 }
 
-/* Processes a thread's events before `safe_ns`; the others stay. */
-static struct sp_error *process(struct waits *waits, uint32_t index, uint64_t safe_ns,
-				const struct wait_output *output)
+struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, uint64_t split_ns,
+			     struct waits_ended *ret)
 {
-	struct waiting_thread *thread = &waits->threads.slots.items[index];
-	struct sp_error *error = NULL;
-	size_t done = 0;
-	waiting_thread_sort(thread);
-	while (done < thread->events.count && thread->events.items[done].time_ns < safe_ns && !error)
-		error = wait_match(&waits->threads, thread, &thread->events.items[done++],
-				   output);
-	thread->events.count -= done;
-	memmove(thread->events.items, thread->events.items + done,
-		thread->events.count * sizeof(*thread->events.items));
-	return error;
-}
-
-/* The kernel lost records of any thread since the last round but one. */
-static struct sp_error *add_losses(struct waits *waits)
-{
-	const struct wait_event event = {.time_ns = waits->lost_ns, .complete_ns = waits->safe_ns,
-				    .kind = EVENT_LOST};
-	struct sp_error *error = waits->lost_ns ? waiting_threads_add_to_all(&waits->threads, &event) : NULL;
-	waits->lost_ns = 0;
-	return error;
-}
-
-struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, struct record_buffer *output)
-{
-	const struct wait_output to = output_to(waits, output);
-	struct sp_error *error = add_losses(waits);
-	size_t kept = 0;
-	waits->safe_ns = safe_ns;
-	for (size_t i = 0; i < waits->threads.busy.count; i++) {
-		uint32_t index = waits->threads.busy.items[i];
-		if (!error)
-			error = process(waits, index, safe_ns, &to);
-		if (waits->threads.slots.items[index].events.count)
-			waits->threads.busy.items[kept++] = index;
+	const struct matcher_counts *counts = matcher_counts(waits->matcher);
+	uint64_t written = counts->written;
+	waits->ended.count = 0;
+	TRY(matcher_write(waits->matcher, safe_ns, &waits->ended));
+	if (split_ns) {
+		wakeups_restart(&waits->wakeups);
+		TRY(matcher_split(waits->matcher, split_ns, &waits->ended));
 	}
-	waits->threads.busy.count = kept;
-	return error ? error : waiting_threads_remove_ended(&waits->threads, safe_ns);
-}
-
-struct sp_error *waits_split(struct waits *waits, uint64_t end_ns, struct record_buffer *output)
-{
-	const struct wait_output to = output_to(waits, output);
-	struct sp_error *error = NULL;
-	for (size_t i = 0; i < waits->threads.slots.count && !error; i++) {
-		struct waiting_thread *thread = &waits->threads.slots.items[i];
-		if (thread->state == THREAD_THERE && thread->off_ns < end_ns)
-			thread->off_ns = end_ns;
-		if (thread->state != THREAD_BLOCKED || end_ns <= thread->off_ns)
-			continue;
-		error = wait_output_write(&to, thread, end_ns, SP_MISC_UNFINISHED);
-		thread->off_ns = end_ns;
-		thread->lost_ns = 0;
-		if (thread->held)
-			bytes_set_u64(thread->held + waits->options.fields.sample_time, end_ns);
-	}
-	return error;
+	*ret = (struct waits_ended){
+		.bytes = waits->ended.items, .size = waits->ended.count,
+		.samples = counts->written - written,
+		.first_ns = counts->first_ns, .last_ns = counts->last_ns,
+	};
+	return NULL;
 }
 
 uint64_t waits_oldest_ns(const struct waits *waits)
 {
-	uint32_t at = waits->options.fields.sample_time;
-	uint64_t oldest_ns = UINT64_MAX;
-	for (size_t i = 0; i < waits->threads.slots.count; i++) {
-		const struct waiting_thread *thread = &waits->threads.slots.items[i];
-		/* Snapshots of waits get the time of their begin. */
-		bool off = thread->state == THREAD_BLOCKED || thread->state == THREAD_THERE;
-		uint64_t held_ns = thread->held ? bytes_u64(thread->held + at) : UINT64_MAX;
-		if (off && thread->off_ns < oldest_ns)
-			oldest_ns = thread->off_ns;
-		if (held_ns < oldest_ns)
-			oldest_ns = held_ns;
-		for (size_t j = 0; j < thread->events.count; j++)
-			if (thread->events.items[j].time_ns < oldest_ns)
-				oldest_ns = thread->events.items[j].time_ns;
-	}
-	return oldest_ns;
+	return matcher_oldest_ns(waits->matcher);
 }
 
-const struct waits_counts *waits_counts(const struct waits *waits)
+struct sp_error *waits_note_losses(struct waits *waits)
 {
-	return &waits->counts;
+	if (!waits)
+		return NULL;
+	if (waits->denied_pid) {
+		const uint64_t *results = snapshots_counts(waits->snapshots)->results;
+		uint64_t denied = results[SNAPSHOT_DENIED];
+		TRY(notes_add(waits->options.notes, NOTE_SNAPSHOTS_DENIED, NULL, denied,
+			      denied + results[SNAPSHOT_TAKEN], waits->denied_pid, waits->denied));
+	}
+	const struct matcher_counts *counts = matcher_counts(waits->matcher);
+	if (!counts->unmatched && !counts->dropped)
+		return NULL;
+	return notes_add(waits->options.notes, NOTE_WAITS_LOST, NULL, counts->unmatched,
+			 counts->waits + counts->unmatched, counts->dropped, HELD_BYTES >> 20);
 }

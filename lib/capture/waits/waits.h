@@ -1,134 +1,127 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits of threads: the time from a switch off the CPU to the switch back. The stack of a wait is the
- * thread's last sample before it went off. It is held until the end of the wait is known, and then it
- * becomes a sample of the event offcpu-time, with the wait's duration as its period.
+ * Recording of waits (`--off-cpu`), of their wake-ups (`--wakers`), and of blocked threads' stacks.
+ * matcher.h has the definition of a wait.
  *
- * Short waits are thinned: of duration d below the threshold T, a share of d/T is written, with a period
- * of T. So periods sum to the blocked time without bias. A hash of thread and time selects them. Preempted
- * threads do not wait: these intervals are not written.
+ * The calls of a session:
  *
- * A snapshot's sample has the time when its copy ended, and the time that copying took as its period.
- * It is the stack of a wait only if the thread was off the CPU all that time. A wait that is found by a
- * snapshot is already thinned: its period is at least the snapshots' interval. Waits that are not over
- * are all found at the end: they have their duration.
+ *	waits_open()       events are planned
+ *	waits_begin()      events are open
+ *	waits_on_...()     records in the order of their ring buffers
+ *	waits_round()      after each round; the last time before the last records are read
+ *	waits_write()      when all records up to a time have come, and where a file ends
+ *	waits_close()
  *
- * SWITCH records and samples may come in any order, from several ring buffers and from threads that
- * unwind. They are matched by thread and time when waits_write() says that all older ones have come.
- *
- * Times are those of the recording's clock, in ns. All functions belong to one thread; those that return
- * an error fail only when out of memory.
+ * All functions belong to one thread. Those for the session accept NULL, a recording without waits,
+ *and do nothing then: begin, round, on_schedule, note_threads, note_losses, close. Times are those
+ *of the recording's clock, in ns. Functions fail only when out of memory, unless their description
+ *has more.
  */
 #ifndef CAPTURE_WAITS_WAITS_H
 #define CAPTURE_WAITS_WAITS_H
 
-#include "base/error.h"
-#include "base/hash.h"
-#include "capture/ring_bank/fields.h"
-#include "record/encode.h"
+#include "capture/event_control/event_control.h"
+#include "capture/tasks/tasks.h"
 
+/* All pointers are borrowed until waits_close(). */
 struct waits_options {
-	struct record_fields fields; /* offsets in the event's samples; they have a period */
-	uint64_t thin_ns;            /* T; at most UINT32_MAX */
-	uint64_t snapshot_ns;        /* interval of snapshots */
-	size_t threads_max;          /* limit for threads */
-	size_t bytes_max;            /* limit for samples that are held */
-	void (*on_end)(void *arg, uint32_t tid); /* a thread has ended; NULL: none */
-	void *arg;
-};
-
-/* Sums since the beginning. */
-struct waits_counts {
-	uint64_t switches;   /* off a CPU */
-	uint64_t waits;      /* complete and unfinished ones */
-	uint64_t bare;       /* waits without a stack */
-	uint64_t written;    /* samples */
-	uint64_t dropped;    /* samples that exceeded a limit: their waits are bare */
-	uint64_t unmatched;  /* waits of unknown duration, because SWITCH records are missing */
-	uint64_t raced;      /* snapshots of threads that ran meanwhile */
-	uint64_t first_ns, last_ns; /* times of written samples; 0: none */
+	struct sp_ctx *ctx;
+	const struct capture_config *config; /* with the plan */
+	struct event_control *control;       /* snapshots suspend its event of waits */
+	const struct recorded_tasks *tasks;
+	struct notes *notes;
+	struct record_buffer *file_notes;    /* notes of the current file alone are appended */
+	uint32_t own_pid;                    /* process to leave out; 0: none */
 };
 
 struct waits;
 
-/* Options are copied. NULL when out of memory. */
-struct waits *waits_new(const struct waits_options *options);
-void waits_free(struct waits *waits);
-
-/* Samples with that id are those of the event offcpu-time. */
-struct sp_error *waits_add_id(struct waits *waits, uint64_t id) SP_MUST_CHECK;
-bool waits_has_id(const struct waits *waits, uint64_t id);
-
-/* Takes a copy of a whole SAMPLE record of the event. */
-struct sp_error *waits_add_sample(struct waits *waits, const uint8_t *record) SP_MUST_CHECK;
-
-/* Moves the event's samples out of a buffer of whole records: those of other events stay in it. */
-struct sp_error *waits_take_samples(struct waits *waits, struct record_buffer *buffer) SP_MUST_CHECK;
-
-/* A SWITCH or SWITCH_CPU_WIDE record of a thread; `misc`: of its header. The idle thread is ignored. */
-struct sp_error *waits_add_switch(struct waits *waits, uint32_t pid, uint32_t tid, uint64_t time_ns,
-				  uint16_t misc) SP_MUST_CHECK;
-
-/* The kernel lost records of any thread, by a LOST record; or events are enabled again. */
-void waits_add_lost(struct waits *waits, uint64_t time_ns);
-
-/* Events are disabled: no records come until waits_add_lost(). Waits end. */
-struct sp_error *waits_disable(struct waits *waits, uint64_t time_ns) SP_MUST_CHECK;
+/*
+ * *ret stays NULL if the configuration has no waits. Fails with SP_ERROR_INVALID if the event's
+ * samples lack a field.
+ */
+struct sp_error *waits_open(const struct waits_options *options, struct waits **ret) SP_MUST_CHECK;
+void waits_close(struct waits *waits);
 
 /*
- * A thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it blocked before
- * it has switched, it has waited since then.
+ * Adds the events' ids and the threads that run already. Fails as event_set_events() and
+ * tasks_list().
  */
-struct sp_error *waits_add_thread(struct waits *waits, uint32_t pid, uint32_t tid,
-				  uint64_t begin_ns) SP_MUST_CHECK;
+struct sp_error *waits_begin(struct waits *waits) SP_MUST_CHECK;
 
-struct waits_thread {
-	uint32_t pid, tid;
-	bool unsampled; /* by waits_next_bare(): no sample of its switch will come. It went off before the
-			 * recording, or when records were lost */
+/* -- Records -------------------------------------------------------------------- */
+
+enum waits_verdict {
+	WAITS_OTHER,    /* not of a wait: record it */
+	WAITS_UNWIND,   /* not yet a sample: unwind the stack, and give it to waits_take() */
+	WAITS_TAKEN,    /* not yet a sample: the stack is copied */
+	WAITS_FILTERED, /* drop it: its wake-up is of a thread that is not recorded */
+	WAITS_REPEATED, /* drop it: its wake-up has a sample */
 };
 
 /*
- * The next thread that may wait without a stack: one that ran at its last record may, too. A thread that is
- * known to wait is returned once in this wait. *at is 0 at first. False: there is no other.
+ * Decides on a sample. `id`: its event's in the file; 0: none. *kernel_only_ret: its user registers
+ * and stack are not wanted.
  */
-bool waits_next_bare(struct waits *waits, size_t *at, struct waits_thread *ret);
+struct sp_error *waits_on_sample(struct waits *waits, const struct ring *ring,
+				 const struct record_values *record, uint64_t id,
+				 enum waits_verdict *ret, bool *kernel_only_ret) SP_MUST_CHECK;
 
-/* The next thread. *at is 0 at first. False: there is no other. */
-bool waits_next_thread(struct waits *waits, size_t *at, struct waits_thread *ret);
+/* Moves unwound samples of waits out of a buffer of whole records: others stay in it. */
+struct sp_error *waits_take(struct waits *waits, struct record_buffer *unwound) SP_MUST_CHECK;
 
-/* Times between which a thread is due: they double from the first to the last. */
-#define WAITS_DUE_FIRST_NS UINT64_C(10000000)
-#define WAITS_DUE_LAST_NS UINT64_C(2000000000)
+/* A SWITCH or SWITCH_CPU_WIDE record; or LOST: the kernel lost such records of any thread. */
+struct sp_error *waits_on_switch(struct waits *waits,
+				 const struct record_values *record) SP_MUST_CHECK;
+
+/* Whole metadata records: threads begin by FORK, and end by EXIT. */
+struct sp_error *waits_on_metadata(struct waits *waits, const uint8_t *bytes,
+				   size_t size) SP_MUST_CHECK;
+
+/* Events were enabled or disabled. */
+struct sp_error *waits_on_schedule(struct waits *waits) SP_MUST_CHECK;
+
+/* -- Output --------------------------------------------------------------------- */
+
+/* Records that the caller moves to their next place, and empties. */
+struct waits_made {
+	struct record_buffer snapshots; /* samples with stack copies: as WAITS_UNWIND */
+	struct record_buffer *names;    /* COMM records of wakers, for their samples' file */
+	bool is_frequent;               /* a round is due every OFF_CPU_SNAPSHOT_NS */
+};
+
+/* Valid until waits_close(). */
+struct waits_made *waits_made(struct waits *waits);
 
 /*
- * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads are due
- * more often: whenever one ends, it was due in the last half of its life, or in the last two seconds. *at is
- * 0 at first. False: there is no other.
+ * Takes the snapshots that are due, and notes schedstat of threads. `last`: takes snapshots of all
+ * threads that wait; records that come after this prove them.
  */
-bool waits_next_due(struct waits *waits, size_t *at, uint64_t now_ns, struct waits_thread *ret);
+struct sp_error *waits_round(struct waits *waits, bool last) SP_MUST_CHECK;
 
-/* Whole metadata records: FORK begins a thread, and EXIT ends it. */
-struct sp_error *waits_add_metadata(struct waits *waits, const uint8_t *bytes, size_t size) SP_MUST_CHECK;
-
-/*
- * Appends the waits that ended before `safe_ns`. All records before that time have been added, except
- * such that are lost.
- */
-struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns,
-			     struct record_buffer *output) SP_MUST_CHECK;
+/* Samples of waits. */
+struct waits_ended {
+	const uint8_t *bytes;       /* valid until the next waits_write() */
+	size_t size;
+	uint64_t samples;           /* their number */
+	uint64_t first_ns, last_ns; /* times of all samples since the beginning; 0: none */
+};
 
 /*
- * Appends the waits that are not over, marked SP_MISC_UNFINISHED. They last until `end_ns`, and begin
- * again there: then the next file has the rest of each. waits_write() comes first, with the same time.
+ * Returns the waits that ended before `safe_ns`: all records before that time have come, or are
+ * lost. `split_ns`, unless it is 0: a file ends then. It gets its part of the waits that are not
+ * over, marked SP_MISC_UNFINISHED; the next file has the rest of each.
  */
-struct sp_error *waits_split(struct waits *waits, uint64_t end_ns,
-			     struct record_buffer *output) SP_MUST_CHECK;
+struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, uint64_t split_ns,
+			     struct waits_ended *ret) SP_MUST_CHECK;
 
 /* Returns the time of the oldest sample that may still be written; UINT64_MAX: there is none. */
 uint64_t waits_oldest_ns(const struct waits *waits);
 
-/* Valid until waits_free(). */
-const struct waits_counts *waits_counts(const struct waits *waits);
+/* Notes schedstat of all threads, for the current file. */
+struct sp_error *waits_note_threads(struct waits *waits) SP_MUST_CHECK;
+
+/* Notes waits without stacks, and stacks that may not be read. */
+struct sp_error *waits_note_losses(struct waits *waits) SP_MUST_CHECK;
 
 #endif

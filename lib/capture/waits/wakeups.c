@@ -3,7 +3,7 @@
  * The kernel writes the two samples of a wake-up one after the other, with interrupts off, so that they are
  * neighbours in the ring buffer of the CPU. Which one is first depends on when the events were scheduled.
  */
-#include "capture/samples/wakeups.h"
+#include "capture/waits/wakeups.h"
 
 #include <stdio.h>
 #include <stdlib.h>

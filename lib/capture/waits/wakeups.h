@@ -10,8 +10,8 @@
  * recorded thread, and again after a second, as they may have changed. At most WAKEUPS_WAKERS_MAX are known.
  * Wakers that have ended have the name of their own last wake-up, if it is among the last few thousand.
  */
-#ifndef CAPTURE_SAMPLES_WAKEUPS_H
-#define CAPTURE_SAMPLES_WAKEUPS_H
+#ifndef CAPTURE_WAITS_WAKEUPS_H
+#define CAPTURE_WAITS_WAKEUPS_H
 
 #include "base/ctx.h"
 #include "base/hash.h"

@@ -14,8 +14,8 @@
  *
  * All functions of one object belong to one thread.
  */
-#ifndef CAPTURE_SNAPSHOTS_SNAPSHOTS_H
-#define CAPTURE_SNAPSHOTS_SNAPSHOTS_H
+#ifndef CAPTURE_WAITS_SNAPSHOTS_H
+#define CAPTURE_WAITS_SNAPSHOTS_H
 
 #include <sprof/ctx.h>
 #include "record/encode.h"
@@ -44,11 +44,7 @@ struct snapshots_options {
 	const char *machine;                /* output of uname -m */
 	uint32_t stack_bytes;               /* maximum size of a stack copy: 8 to SNAPSHOT_STACK_MAX */
 	size_t files_max;                   /* maximum number of open files, at least 1 */
-	/*
-	 * Reads memory of a thread's process up to the first unreadable byte. Returns the number of
-	 * bytes read; 0: errno is set. NULL: process_vm_readv(2). If the first thread of a process
-	 * has ended, only its other threads find it.
-	 */
+	/* NULL: thread_reader_memory(). */
 	size_t (*read_memory)(void *arg, uint32_t tid, uint64_t address, size_t size, void *ret);
 	uint64_t (*now)(void *arg);         /* Returns the time of the recording's clock in ns. */
 	void *arg;                          /* argument of both */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "capture/waits/waits.h"
+#include "capture/waits/matcher.h"
 
 #include <string.h>
 #include "base/error.h"
@@ -17,7 +17,7 @@ enum {
 static const struct perf_event_attr attr = {.sample_type = SAMPLE_TYPE, .sample_id_all = 1};
 
 struct fixture {
-	struct waits *waits;
+	struct matcher *waits;
 	struct record_fields fields;
 	struct record_buffer encoded, output;
 };
@@ -26,18 +26,18 @@ static void set_up(struct fixture *f, size_t bytes_max)
 {
 	*f = (struct fixture){0};
 	ck_assert(record_fields_make(SAMPLE_TYPE, &f->fields));
-	const struct waits_options options = {
+	const struct matcher_options options = {
 		.fields = f->fields, .thin_ns = MS, .snapshot_ns = 10 * MS, .threads_max = 4,
 		.bytes_max = bytes_max,
 	};
-	f->waits = waits_new(&options);
+	f->waits = matcher_new(&options);
 	ck_assert_ptr_nonnull(f->waits);
-	ok_or_fail(waits_add_id(f->waits, ID));
+	ok_or_fail(matcher_add_id(f->waits, ID));
 }
 
 static void tear_down(struct fixture *f)
 {
-	waits_free(f->waits);
+	matcher_free(f->waits);
 	vec_deinit(&f->encoded);
 	vec_deinit(&f->output);
 }
@@ -61,7 +61,7 @@ static void encode_sample(struct fixture *f, uint32_t tid, uint64_t time_ns, uin
 static void sample(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t ip)
 {
 	encode_sample(f, tid, time_ns, ip, ID);
-	ok_or_fail(waits_add_sample(f->waits, f->encoded.items));
+	ok_or_fail(matcher_add_sample(f->waits, f->encoded.items));
 }
 
 static void snapshot(struct fixture *f, uint32_t tid, uint64_t begin_ns, uint64_t end_ns, uint64_t ip)
@@ -71,12 +71,12 @@ static void snapshot(struct fixture *f, uint32_t tid, uint64_t begin_ns, uint64_
 		.sample = {.pid = 1, .tid = tid, .time_ns = end_ns, .ip = ip, .id = ID,
 			   .period = end_ns - begin_ns, .ips = &ip, .ip_count = 1},
 	});
-	ok_or_fail(waits_add_sample(f->waits, f->encoded.items));
+	ok_or_fail(matcher_add_sample(f->waits, f->encoded.items));
 }
 
 static void switches(struct fixture *f, uint32_t tid, uint64_t time_ns, uint16_t misc)
 {
-	ok_or_fail(waits_add_switch(f->waits, 1, tid, time_ns, misc));
+	ok_or_fail(matcher_add_switch(f->waits, 1, tid, time_ns, misc));
 }
 
 static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
@@ -85,7 +85,7 @@ static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
 		.type = PERF_RECORD_EXIT,
 		.task = {.pid = 1, .tid = tid, .ppid = 1, .ptid = 1, .time_ns = time_ns},
 	});
-	ok_or_fail(waits_add_metadata(f->waits, f->encoded.items, f->encoded.count));
+	ok_or_fail(matcher_add_metadata(f->waits, f->encoded.items, f->encoded.count));
 }
 
 struct written {
@@ -99,7 +99,7 @@ static size_t written(struct fixture *f, uint64_t safe_ns, struct written *ret)
 	size_t count = 0;
 	struct perf_event_header header;
 	f->output.count = 0;
-	ok_or_fail(waits_write(f->waits, safe_ns, &f->output));
+	ok_or_fail(matcher_write(f->waits, safe_ns, &f->output));
 	for (size_t at = 0; at < f->output.count; at += header.size, count++) {
 		memcpy(&header, f->output.items + at, sizeof(header));
 		if (count)
@@ -129,9 +129,9 @@ TEST(waits_have_their_duration_and_the_last_stack)
 	switches(&f, 5, 10 * MS, OUT);
 	switches(&f, 5, 20 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_counts(f.waits)->waits, 2);
-	ck_assert_uint_eq(waits_counts(f.waits)->bare, 1);
-	ck_assert_uint_eq(waits_oldest_ns(f.waits), UINT64_MAX);
+	ck_assert_uint_eq(matcher_counts(f.waits)->waits, 2);
+	ck_assert_uint_eq(matcher_counts(f.waits)->bare, 1);
+	ck_assert_uint_eq(matcher_oldest_ns(f.waits), UINT64_MAX);
 	tear_down(&f);
 }
 
@@ -144,7 +144,7 @@ TEST(waits_leave_out_preempted_time)
 	switches(&f, 5, 2 * MS + 10, PREEMPTED);
 	switches(&f, 5, 9 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_counts(f.waits)->waits, 0);
+	ck_assert_uint_eq(matcher_counts(f.waits)->waits, 0);
 	tear_down(&f);
 }
 
@@ -158,9 +158,9 @@ TEST(waits_match_records_of_several_rings)
 	switches(&f, 5, 2 * MS + 10, OUT);
 	ck_assert_uint_eq(written(&f, 2 * MS, &wait), 0);
 	sample(&f, 5, 2 * MS, 0xa);
-	ck_assert_uint_eq(waits_oldest_ns(f.waits), 2 * MS);
+	ck_assert_uint_eq(matcher_oldest_ns(f.waits), 2 * MS);
 	ck_assert_uint_eq(written(&f, 9 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_oldest_ns(f.waits), 2 * MS);
+	ck_assert_uint_eq(matcher_oldest_ns(f.waits), 2 * MS);
 	ck_assert_uint_eq(written(&f, 9 * MS + 1, &wait), 1);
 	ck_assert_uint_eq(wait.period, 7 * MS - 10);
 	tear_down(&f);
@@ -174,8 +174,8 @@ TEST(waits_are_split_where_files_end)
 	sample(&f, 5, 2 * MS, 0xa);
 	switches(&f, 5, 2 * MS, OUT);
 	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
-	ok_or_fail(waits_split(f.waits, 8 * MS, &f.output));
-	ck_assert_uint_eq(waits_counts(f.waits)->written, 1);
+	ok_or_fail(matcher_split(f.waits, 8 * MS, &f.output));
+	ck_assert_uint_eq(matcher_counts(f.waits)->written, 1);
 	struct perf_event_header header;
 	uint64_t period;
 	memcpy(&header, f.output.items, sizeof(header));
@@ -207,8 +207,8 @@ TEST(thinned_waits_sum_to_the_blocked_time)
 		now_ns += duration_ns + 1000;
 		count += written(&f, now_ns, &wait);
 	}
-	ck_assert_uint_eq(waits_counts(f.waits)->waits, ROUNDS);
-	ck_assert_uint_eq(waits_counts(f.waits)->written, count);
+	ck_assert_uint_eq(matcher_counts(f.waits)->waits, ROUNDS);
+	ck_assert_uint_eq(matcher_counts(f.waits)->written, count);
 	/* All are shorter than T, so each has a period of T. The standard deviation is 0.8 %. */
 	ck_assert_uint_eq(wait.period, MS);
 	sum_ns = count * MS;
@@ -230,13 +230,13 @@ TEST(waits_of_unknown_duration_are_counted)
 	switches(&f, 5, 12 * MS, OUT);
 	switches(&f, 5, 20 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_counts(f.waits)->unmatched, 2);
-	ck_assert_uint_eq(waits_counts(f.waits)->bare, 1);
+	ck_assert_uint_eq(matcher_counts(f.waits)->unmatched, 2);
+	ck_assert_uint_eq(matcher_counts(f.waits)->bare, 1);
 	/* A record of the way off is lost: nothing is known. */
 	sample(&f, 5, 30 * MS, 0xa);
 	switches(&f, 5, 40 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_counts(f.waits)->waits, 1);
+	ck_assert_uint_eq(matcher_counts(f.waits)->waits, 1);
 	tear_down(&f);
 }
 
@@ -250,8 +250,9 @@ TEST(ended_threads_are_reported_once)
 	struct fixture f = {0};
 	struct written wait;
 	uint32_t ended = 0;
-	const struct waits_options options = {.threads_max = 4, .on_end = sum_ended, .arg = &ended};
-	f.waits = waits_new(&options);
+	const struct matcher_options options = {
+		.threads_max = 4, .on_end = sum_ended, .arg = &ended};
+	f.waits = matcher_new(&options);
 	ck_assert_ptr_nonnull(f.waits);
 	switches(&f, 5, 2 * MS, OUT);
 	switches(&f, 7, 2 * MS, OUT);
@@ -276,7 +277,7 @@ TEST(waits_of_ended_threads_are_dropped)
 	sample(&f, 5, 4 * MS, 0xb);
 	switches(&f, 5, 4 * MS, OUT);
 	ck_assert_uint_eq(written(&f, 5 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_oldest_ns(f.waits), UINT64_MAX);
+	ck_assert_uint_eq(matcher_oldest_ns(f.waits), UINT64_MAX);
 	/* A new thread with that number. */
 	switches(&f, 5, 6 * MS, IN);
 	sample(&f, 5, 7 * MS, 0xb);
@@ -291,7 +292,7 @@ TEST(waits_of_ended_threads_are_dropped)
 		sample(&f, tid, tid * MS, 0xc);
 		switches(&f, tid, tid * MS, OUT);
 	}
-	ck_assert_uint_eq(waits_counts(f.waits)->dropped, 0);
+	ck_assert_uint_eq(matcher_counts(f.waits)->dropped, 0);
 	tear_down(&f);
 }
 
@@ -303,7 +304,7 @@ TEST(snapshots_need_proof)
 	switches(&f, 5, 2 * MS, OUT);
 	snapshot(&f, 5, 3 * MS, 4 * MS, 0xa);
 	/* It will be written with the time of its wait. */
-	ck_assert_uint_eq(waits_oldest_ns(f.waits), 2 * MS);
+	ck_assert_uint_eq(matcher_oldest_ns(f.waits), 2 * MS);
 	switches(&f, 5, 5 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 1);
 	ck_assert_uint_eq(wait.time_ns, 2 * MS);
@@ -318,7 +319,7 @@ TEST(snapshots_need_proof)
 	snapshot(&f, 5, 11 * MS, 13 * MS, 0xc);
 	switches(&f, 5, 40 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_counts(f.waits)->raced, 2);
+	ck_assert_uint_eq(matcher_counts(f.waits)->raced, 2);
 	tear_down(&f);
 }
 
@@ -326,22 +327,22 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 {
 	struct fixture f;
 	struct written wait;
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	size_t at = 0;
 	set_up(&f, 1 << 20);
-	ok_or_fail(waits_add_thread(f.waits, 1, 5, 2 * MS));
-	ok_or_fail(waits_add_thread(f.waits, 1, 6, 2 * MS));
+	ok_or_fail(matcher_add_thread(f.waits, 1, 5, 2 * MS));
+	ok_or_fail(matcher_add_thread(f.waits, 1, 6, 2 * MS));
 	switches(&f, 6, 4 * MS, IN);
 	switches(&f, 6, 3 * MS, OUT);
 	/* One is returned once in its wait. The other ran at its last record, and may wait at each call. */
-	ck_assert(waits_next_bare(f.waits, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 5);
 	ck_assert(thread.unsampled);
 	for (int i = 0; i < 2; i++) {
-		ck_assert(waits_next_bare(f.waits, &at, &thread));
+		ck_assert(matcher_next_bare(f.waits, &at, &thread));
 		ck_assert_uint_eq(thread.tid, 6);
 		ck_assert(!thread.unsampled);
-		ck_assert(!waits_next_bare(f.waits, &at, &thread));
+		ck_assert(!matcher_next_bare(f.waits, &at, &thread));
 		at = 0;
 	}
 	snapshot(&f, 5, 4 * MS, 5 * MS, 0xa);
@@ -349,15 +350,15 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 	/* It waits again, by a record that is not processed yet. */
 	switches(&f, 6, 5 * MS, OUT);
 	at = 0;
-	ck_assert(waits_next_bare(f.waits, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 6);
 	ck_assert(!thread.unsampled);
 	snapshot(&f, 6, 8 * MS, 9 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 10 * MS, &wait), 0);
 	/* Neither is over: they have their duration, although it is below the interval. */
 	f.output.count = 0;
-	ok_or_fail(waits_split(f.waits, 10 * MS, &f.output));
-	ck_assert_uint_eq(waits_counts(f.waits)->written, 2);
+	ok_or_fail(matcher_split(f.waits, 10 * MS, &f.output));
+	ck_assert_uint_eq(matcher_counts(f.waits)->written, 2);
 	uint64_t sum = 0, period;
 	struct perf_event_header header;
 	for (size_t next = 0; next < f.output.count; next += header.size) {
@@ -372,9 +373,9 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 /* Whether the next thread without a stack is `tid`, and no sample of its switch will come. */
 static bool next_is_unsampled(struct fixture *f, uint32_t tid)
 {
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	size_t at = 0;
-	return waits_next_bare(f->waits, &at, &thread) && thread.tid == tid && thread.pid == 1 &&
+	return matcher_next_bare(f->waits, &at, &thread) && thread.tid == tid && thread.pid == 1 &&
 	       thread.unsampled;
 }
 
@@ -382,17 +383,17 @@ TEST(threads_are_found_by_snapshots_after_a_loss)
 {
 	struct fixture f;
 	struct written wait;
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	size_t at = 0;
 	set_up(&f, 1 << 20);
 	switches(&f, 5, 1 * MS, IN);
 	sample(&f, 5, 2 * MS, 0xa);
 	ck_assert_uint_eq(written(&f, 4 * MS, &wait), 0);
 	/* Its switch is lost. The thread may be blocked, even before the loss is processed. */
-	waits_add_lost(f.waits, 10 * MS);
+	matcher_add_lost(f.waits, 10 * MS);
 	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 5));
-	ck_assert(!waits_next_bare(f.waits, &at, &thread));
+	ck_assert(!matcher_next_bare(f.waits, &at, &thread));
 	snapshot(&f, 5, 12 * MS, 13 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 20 * MS, &wait), 0);
 	/* Before the loss ended, its state is unknown. */
@@ -403,7 +404,7 @@ TEST(threads_are_found_by_snapshots_after_a_loss)
 	ck_assert_uint_eq(wait.ip, 0xb);
 	/* Its records are complete: others are lost, between the sample and the switch. */
 	sample(&f, 5, 109 * MS, 0xd);
-	waits_add_lost(f.waits, 110 * MS);
+	matcher_add_lost(f.waits, 110 * MS);
 	switches(&f, 5, 111 * MS, OUT);
 	switches(&f, 5, 122 * MS, IN);
 	ck_assert_uint_eq(written(&f, 200 * MS, &wait), 1);
@@ -416,20 +417,20 @@ TEST(a_wait_ends_where_its_records_are_lost)
 {
 	struct fixture f;
 	struct written wait;
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	size_t at = 0;
 	set_up(&f, 1 << 20);
 	sample(&f, 5, 2 * MS, 0xa);
 	switches(&f, 5, 2 * MS, OUT);
 	ck_assert_uint_eq(written(&f, 6 * MS, &wait), 0);
-	waits_add_lost(f.waits, 20 * MS);
+	matcher_add_lost(f.waits, 20 * MS);
 	ck_assert_uint_eq(written(&f, 22 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 5));
-	ck_assert(!waits_next_bare(f.waits, &at, &thread));
+	ck_assert(!matcher_next_bare(f.waits, &at, &thread));
 	/* A snapshot that began earlier proves nothing. */
 	snapshot(&f, 5, 19 * MS, 21 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 23 * MS, &wait), 0);
-	ck_assert_uint_eq(waits_counts(f.waits)->raced, 1);
+	ck_assert_uint_eq(matcher_counts(f.waits)->raced, 1);
 	snapshot(&f, 5, 24 * MS, 25 * MS, 0xc);
 	ck_assert_uint_eq(written(&f, 26 * MS, &wait), 1);
 	ck_assert_uint_eq(wait.ip, 0xa);
@@ -450,11 +451,11 @@ TEST(waits_end_where_events_are_disabled)
 	set_up(&f, 1 << 20);
 	sample(&f, 5, 2 * MS, 0xa);
 	switches(&f, 5, 2 * MS, OUT);
-	ok_or_fail(waits_disable(f.waits, 9 * MS));
+	ok_or_fail(matcher_disable(f.waits, 9 * MS));
 	ck_assert_uint_eq(written(&f, 20 * MS, &wait), 1);
 	ck_assert_uint_eq(wait.period, 7 * MS);
 	ck_assert_uint_eq(wait.misc & SP_MISC_UNFINISHED, SP_MISC_UNFINISHED);
-	waits_add_lost(f.waits, 50 * MS);
+	matcher_add_lost(f.waits, 50 * MS);
 	ck_assert_uint_eq(written(&f, 40 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 5));
 	snapshot(&f, 5, 52 * MS, 53 * MS, 0xb);
@@ -474,14 +475,14 @@ TEST(a_new_thread_with_lost_switches_is_known)
 		.type = PERF_RECORD_FORK,
 		.task = {.pid = 1, .tid = 9, .ppid = 1, .ptid = 1, .time_ns = MS},
 	});
-	ok_or_fail(waits_add_metadata(f.waits, f.encoded.items, f.encoded.count));
+	ok_or_fail(matcher_add_metadata(f.waits, f.encoded.items, f.encoded.count));
 	ck_assert(!next_is_unsampled(&f, 9));
-	waits_add_lost(f.waits, 3 * MS);
+	matcher_add_lost(f.waits, 3 * MS);
 	ck_assert_uint_eq(written(&f, 5 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 9));
 	/* Threads that have ended are not. */
 	exits(&f, 9, 6 * MS);
-	waits_add_lost(f.waits, 7 * MS);
+	matcher_add_lost(f.waits, 7 * MS);
 	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
 	ck_assert(!next_is_unsampled(&f, 9));
 	tear_down(&f);
@@ -501,14 +502,14 @@ TEST(waits_limit_memory)
 		switches(&f, tid, MS, OUT);
 	}
 	/* Two samples fit, and four threads. */
-	ck_assert_uint_eq(waits_counts(f.waits)->dropped, 3);
+	ck_assert_uint_eq(matcher_counts(f.waits)->dropped, 3);
 	for (uint32_t tid = 1; tid <= 5; tid++)
 		switches(&f, tid, 20 * MS, IN);
 	ck_assert_uint_eq(written(&f, 100 * MS, &wait), 2);
-	ck_assert_uint_eq(waits_counts(f.waits)->bare, 2);
+	ck_assert_uint_eq(matcher_counts(f.waits)->bare, 2);
 	/* There is room again. */
 	sample(&f, 1, 30 * MS, 0xb);
-	ck_assert_uint_eq(waits_counts(f.waits)->dropped, 3);
+	ck_assert_uint_eq(matcher_counts(f.waits)->dropped, 3);
 	tear_down(&f);
 }
 
@@ -527,10 +528,10 @@ TEST(waits_take_their_samples_out_of_a_buffer)
 			to->count += f.encoded.count;
 		}
 	}
-	ok_or_fail(waits_take_samples(f.waits, &buffer));
+	ok_or_fail(matcher_take_samples(f.waits, &buffer));
 	ck_assert_uint_eq(buffer.count, others.count);
 	ck_assert(!memcmp(buffer.items, others.items, others.count));
-	ck_assert_uint_eq(waits_oldest_ns(f.waits), 1 * MS);
+	ck_assert_uint_eq(matcher_oldest_ns(f.waits), 1 * MS);
 	vec_deinit(&buffer);
 	vec_deinit(&others);
 	tear_down(&f);
@@ -539,26 +540,26 @@ TEST(waits_take_their_samples_out_of_a_buffer)
 TEST(young_threads_are_due_more_often)
 {
 	struct fixture f;
-	struct waits_thread thread;
+	struct matcher_thread thread;
 	uint64_t last_ns = 0;
 	size_t count = 0;
 	set_up(&f, 1 << 20);
 	for (uint64_t at_ns = 0; at_ns <= 5000 * (uint64_t)MS; at_ns += 10 * MS) {
-		ok_or_fail(waits_add_switch(f.waits, 1, 2, at_ns + 1, IN));
-		for (size_t at = 0; waits_next_due(f.waits, &at, at_ns, &thread); count++) {
+		ok_or_fail(matcher_add_switch(f.waits, 1, 2, at_ns + 1, IN));
+		for (size_t at = 0; matcher_next_due(f.waits, &at, at_ns, &thread); count++) {
 			ck_assert_uint_eq(thread.tid, 2);
 			last_ns = at_ns;
 		}
 		/* It was due in the last half of its life, or in the last interval, if it ends now. */
 		uint64_t age_ns = at_ns - last_ns;
-		ck_assert(2 * age_ns <= at_ns + 20 * MS || age_ns <= WAITS_DUE_LAST_NS);
+		ck_assert(2 * age_ns <= at_ns + 20 * MS || age_ns <= MATCHER_DUE_LAST_NS);
 	}
 	/* 10, 30, 70, 150, 310, 630, 1,270 and 2,550 ms; then each two seconds. */
 	ck_assert_uint_eq(count, 9);
 	/* A thread that sleeps is not due. */
 	size_t at = 0;
-	ck_assert(waits_next_due(f.waits, &at, 9000 * (uint64_t)MS, &thread));
+	ck_assert(matcher_next_due(f.waits, &at, 9000 * (uint64_t)MS, &thread));
 	at = 0;
-	ck_assert(!waits_next_due(f.waits, &at, 19000 * (uint64_t)MS, &thread));
+	ck_assert(!matcher_next_due(f.waits, &at, 19000 * (uint64_t)MS, &thread));
 	tear_down(&f);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/snapshots/blocked.h"
+#include "capture/waits/blocked.h"
 
 #include <string.h>
 #include "proc/text.h"

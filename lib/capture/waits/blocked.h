@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Text of /proc/PID/task/TID/syscall. */
-#ifndef CAPTURE_SNAPSHOTS_BLOCKED_H
-#define CAPTURE_SNAPSHOTS_BLOCKED_H
+#ifndef CAPTURE_WAITS_BLOCKED_H
+#define CAPTURE_WAITS_BLOCKED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Waits of threads: the time from a switch off the CPU to the switch back. The stack of a wait is
+ * the thread's last sample before it went off. It is held until the end of the wait is known, and
+ * then it becomes a sample of the event offcpu-time, with the wait's duration as its period.
+ *
+ * Short waits are thinned: of duration d below the threshold T, a share of d/T is written, with a
+ * period of T. So periods sum to the blocked time without bias. A hash of thread and time selects
+ * them. Preempted threads do not wait: these intervals are not written.
+ *
+ * A snapshot's sample has the time when its copy ended, and the time that copying took as its
+ * period. It is the stack of a wait only if the thread was off the CPU all that time. A wait that
+ * is found by a snapshot is already thinned: its period is at least the snapshots' interval. Waits
+ * that are not over are all found at the end: they have their duration.
+ *
+ * SWITCH records and samples may come in any order, from several ring buffers and from threads that
+ * unwind. They are matched by thread and time when matcher_write() says that all older ones have
+ * come.
+ *
+ * Times are those of the recording's clock, in ns. All functions belong to one thread; those that
+ * return an error fail only when out of memory.
+ */
+#ifndef CAPTURE_WAITS_MATCHER_H
+#define CAPTURE_WAITS_MATCHER_H
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "capture/ring_bank/fields.h"
+#include "record/encode.h"
+
+struct matcher_options {
+	struct record_fields fields; /* offsets in the event's samples; they have a period */
+	uint64_t thin_ns;            /* T; at most UINT32_MAX */
+	uint64_t snapshot_ns;        /* interval of snapshots */
+	size_t threads_max;          /* limit for threads */
+	size_t bytes_max;            /* limit for samples that are held */
+	void (*on_end)(void *arg, uint32_t tid); /* a thread has ended; NULL: none */
+	void *arg;
+};
+
+/* Sums since the beginning. */
+struct matcher_counts {
+	uint64_t switches;   /* off a CPU */
+	uint64_t waits;      /* complete and unfinished ones */
+	uint64_t bare;       /* waits without a stack */
+	uint64_t written;    /* samples */
+	uint64_t dropped;    /* samples that exceeded a limit: their waits are bare */
+	uint64_t unmatched;  /* waits of unknown duration, because SWITCH records are missing */
+	uint64_t raced;      /* snapshots of threads that ran meanwhile */
+	uint64_t first_ns, last_ns; /* times of written samples; 0: none */
+};
+
+struct matcher;
+
+/* Options are copied. NULL when out of memory. */
+struct matcher *matcher_new(const struct matcher_options *options);
+void matcher_free(struct matcher *matcher);
+
+/* Samples with that id are those of the event offcpu-time. */
+struct sp_error *matcher_add_id(struct matcher *matcher, uint64_t id) SP_MUST_CHECK;
+bool matcher_has_id(const struct matcher *matcher, uint64_t id);
+
+/* Takes a copy of a whole SAMPLE record of the event. */
+struct sp_error *matcher_add_sample(struct matcher *matcher, const uint8_t *record) SP_MUST_CHECK;
+
+/* Moves the event's samples out of a buffer of whole records: those of other events stay in it. */
+struct sp_error *matcher_take_samples(struct matcher *matcher,
+				      struct record_buffer *buffer) SP_MUST_CHECK;
+
+/*
+ * A SWITCH or SWITCH_CPU_WIDE record of a thread; `misc`: of its header. The idle thread is
+ * ignored.
+ */
+struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid,
+				    uint64_t time_ns, uint16_t misc) SP_MUST_CHECK;
+
+/* The kernel lost records of any thread, by a LOST record; or events are enabled again. */
+void matcher_add_lost(struct matcher *matcher, uint64_t time_ns);
+
+/* Events are disabled: no records come until matcher_add_lost(). Waits end. */
+struct sp_error *matcher_disable(struct matcher *matcher, uint64_t time_ns) SP_MUST_CHECK;
+
+/*
+ * A thread that ran before the recording, which began at `begin_ns`. If a snapshot finds it blocked
+ * before it has switched, it has waited since then.
+ */
+struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint32_t tid,
+				  uint64_t begin_ns) SP_MUST_CHECK;
+
+struct matcher_thread {
+	uint32_t pid, tid;
+	bool unsampled; /* by matcher_next_bare(): no sample of its switch will come. It went off
+			 * before the recording, or when records were lost */
+};
+
+/*
+ * The next thread that may wait without a stack: one that ran at its last record may, too. A thread
+ * that is known to wait is returned once in this wait. *at is 0 at first. False: there is no other.
+ */
+bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
+
+/* The next thread. *at is 0 at first. False: there is no other. */
+bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
+
+/* Times between which a thread is due: they double from the first to the last. */
+#define MATCHER_DUE_FIRST_NS UINT64_C(10000000)
+#define MATCHER_DUE_LAST_NS UINT64_C(2000000000)
+
+/*
+ * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads
+ * are due more often: whenever one ends, it was due in the last half of its life, or in the last
+ * two seconds. *at is 0 at first. False: there is no other.
+ */
+bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns,
+		      struct matcher_thread *ret);
+
+/* Whole metadata records: FORK begins a thread, and EXIT ends it. */
+struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *bytes,
+				      size_t size) SP_MUST_CHECK;
+
+/*
+ * Appends the waits that ended before `safe_ns`. All records before that time have been added,
+ * except such that are lost.
+ */
+struct sp_error *matcher_write(struct matcher *matcher, uint64_t safe_ns,
+			     struct record_buffer *output) SP_MUST_CHECK;
+
+/*
+ * Appends the waits that are not over, marked SP_MISC_UNFINISHED. They last until `end_ns`, and
+ * begin again there: then the next file has the rest of each. matcher_write() comes first, with the
+ * same time.
+ */
+struct sp_error *matcher_split(struct matcher *matcher, uint64_t end_ns,
+			     struct record_buffer *output) SP_MUST_CHECK;
+
+/* Returns the time of the oldest sample that may still be written; UINT64_MAX: there is none. */
+uint64_t matcher_oldest_ns(const struct matcher *matcher);
+
+/* Valid until matcher_free(). */
+const struct matcher_counts *matcher_counts(const struct matcher *matcher);
+
+#endif
