@@ -150,14 +150,37 @@ done
 chmod 600 "$tmp/secret/tool"
 chmod 755 "$tmp" "$tmp/closed/tool" "$tmp/tool"
 claim "$tmp/claims" "$tmp/secret/tool" "$tmp/closed/tool" "$tmp/tool"
-cp "$tmp/claims" "$tmp/own"
+for copy in own all group hidden; do
+	cp "$tmp/claims" "$tmp/$copy"
+done
 chown 65534 "$tmp/claims"
 "$SPROF" archive --with-binaries -i "$tmp/claims" >"$tmp/got" 2>"$tmp/err"
 check "root archives a user's recording" test $? = 0
 check "it gets the file that its owner may read, and no other" test "$(stored "$tmp/claims")" = 1
 check "and that is said" grep -q '2 files were left out: user 65534' "$tmp/err"
+chmod 600 "$tmp/own"
 "$SPROF" archive --with-binaries -i "$tmp/own" >"$tmp/got" 2>"$tmp/err"
 check "root's own recording gets all" test "$(stored "$tmp/own")" = 3
+
+# Root's recording has names for all who may read it: a copy of a user's recording is no trap.
+chmod 644 "$tmp/all"
+"$SPROF" archive --with-binaries -i "$tmp/all" >"$tmp/got" 2>"$tmp/err"
+check "root archives its recording that all may read" test $? = 0
+check "it gets the file that all may read" test "$(stored "$tmp/all")" = 1
+check "the message gives the remedy" grep -q "install -m 600 $tmp/all " "$tmp/err"
+remedy=$(sed -n 's/.*for all names: //p' "$tmp/err")
+(
+	sprof() { "$SPROF" "$@" --with-binaries; }
+	cd "$tmp/closed" && eval "$remedy"
+) >"$tmp/got" 2>"$tmp/err"
+check "the remedy helps" test "$(stored "$tmp/closed/private.data")" = 3
+chgrp 1 "$tmp/group" "$tmp/secret/tool"
+chmod 640 "$tmp/group" "$tmp/secret/tool"
+"$SPROF" archive --with-binaries -i "$tmp/group" >"$tmp/got" 2>"$tmp/err"
+check "a recording for a group gets the files of the group" test "$(stored "$tmp/group")" = 2
+mv "$tmp/hidden" "$tmp/closed/hidden"
+"$SPROF" archive --with-binaries -i "$tmp/closed/hidden" >"$tmp/got" 2>"$tmp/err"
+check "a recording in a closed directory gets all" test "$(stored "$tmp/closed/hidden")" = 3
 
 # Names go to the file that was recorded, whatever has its name at the end.
 mkdir "$tmp/swapped"
