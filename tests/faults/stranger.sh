@@ -212,6 +212,31 @@ for trap in link pipe; do
 done
 check "what it led to is as it was" grep -q precious "$tmp/precious"
 
+# In a directory of theirs, too: a pipe would give them the report, or block.
+mkdir "$tmp/home"
+chown 65534 "$tmp/home"
+mkfifo "$tmp/target"
+$nobody ln -s "$tmp/target" "$tmp/home/link"
+$nobody mkfifo -m 666 "$tmp/home/pipe"
+refused() { # NAME STATUS ARGUMENT...
+	refused_name=$1 refused_status=$2
+	shift 2
+	timeout 20 "$SPROF" "$@" >"$tmp/got" 2>"$tmp/err"
+	status=$?
+	check "$refused_name is refused (status $status)" test $status = "$refused_status"
+}
+for trap in link pipe; do
+	refused "a $trap for the report" 1 report -i "$tmp/mine" --format csv -o "$tmp/home/$trap"
+	refused "a $trap for the counts" 129 stat -o "$tmp/home/$trap" true
+done
+refused "a pipe for the recording" 129 record -o "$tmp/home/pipe" -- true
+$nobody touch "$tmp/home/counts"
+refused "another user's file for the counts" 129 stat -o "$tmp/home/counts" true
+check "the message names its user" grep -q 'home/counts belongs to user 65534' "$tmp/err"
+"$SPROF" report -i "$tmp/mine" -q --format csv -o "$tmp/home/counts" >"$tmp/got" 2>"$tmp/err"
+check "a report replaces it by a file that only root may read" \
+	test "$(stat -c '%u %a' "$tmp/home/counts")" = '0 600'
+
 # They could stop the recording by --control. The remedy changes the owner of `trusted`.
 controlled() {
 	timeout 20 "$SPROF" record -q --control "fifo:$1" -o "$tmp/mine" -- true \

@@ -27,7 +27,7 @@ struct archive {
 /* User without files of its own, and group of a user without an entry in passwd. */
 #define NOBODY 65534
 
-/* Users whose rights open the files. */
+/* Files are opened with the rights of this process, the owner, or all others who may read. */
 enum readers { READERS_SELF, READERS_OWNER, READERS_OTHERS };
 
 /* Gives up root's rights for good. Returns false and sets errno on failure. */
@@ -85,11 +85,11 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 	if (readers == READERS_SELF || !summary->denied)
 		return;
 	if (readers == READERS_OWNER)
-		diag_say("%zu files were left out: user %u, the recording's owner, may not read them",
-			 summary->denied, (unsigned int)owner);
+		diag_say("%zu files were left out: user %u, the recording's owner, may not read "
+			 "them", summary->denied, (unsigned int)owner);
 	else
-		diag_say("%zu files were left out: not all users who may read the recording may read "
-			 "them", summary->denied);
+		diag_say("%zu files were left out: not all users who may read the recording may "
+			 "read them", summary->denied);
 	diag_more("for all names: install -m 600 %s private.data && sprof archive private.data",
 		  path);
 }
