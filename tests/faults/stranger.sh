@@ -229,6 +229,8 @@ for trap in link pipe; do
 	refused "a $trap for the report" 1 report -i "$tmp/mine" --format csv -o "$tmp/home/$trap"
 	refused "a $trap for the counts" 129 stat -o "$tmp/home/$trap" true
 done
+refused "a pipe as a recording" 1 report -i "$tmp/home/pipe"
+check "the message names its user" grep -q 'home/pipe: the FIFO belongs to user 65534' "$tmp/err"
 refused "a pipe for the recording" 129 record -o "$tmp/home/pipe" -- true
 $nobody touch "$tmp/home/counts"
 refused "another user's file for the counts" 129 stat -o "$tmp/home/counts" true
@@ -236,6 +238,44 @@ check "the message names its user" grep -q 'home/counts belongs to user 65534' "
 "$SPROF" report -i "$tmp/mine" -q --format csv -o "$tmp/home/counts" >"$tmp/got" 2>"$tmp/err"
 check "a report replaces it by a file that only root may read" \
 	test "$(stat -c '%u %a' "$tmp/home/counts")" = '0 600'
+
+# Opening a file on which its owner has a lease waits up to 45 s, unless it is opened by O_NONBLOCK.
+# The lease ends when "held" is removed.
+leased() { # FILE
+	chown 65534 "$1"
+	rm -f "$tmp/home/held"
+	$nobody "$python" -c 'if True:
+		import fcntl, os, signal, sys, time
+		signal.signal(signal.SIGIO, signal.SIG_IGN)
+		fd = os.open(sys.argv[1], os.O_RDWR)
+		fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+		open(sys.argv[2], "w").close()
+		for _ in range(300):
+			if not os.path.exists(sys.argv[2]):
+				break
+			time.sleep(0.1)' "$1" "$tmp/home/held" 2>"$tmp/.lease" &
+	until [ -e "$tmp/home/held" ] || ! kill -0 $! 2>"$tmp/.kill"; do sleep 0.1; done
+	[ -e "$tmp/home/held" ]
+}
+python=$(command -v /usr/bin/python3)
+cp "$tmp/mine" "$tmp/leased"
+if [ "$python" ] && leased "$tmp/leased"; then
+	refused "a recording with a lease" 1 report -i "$tmp/leased"
+	check "the message has the remedy" grep -q 'grep LEASE /proc/locks' "$tmp/err"
+	refused "archive of a recording with a lease" 1 archive "$tmp/leased"
+	rm "$tmp/home/held"
+	wait
+	cp "$workload/proportions" "$tmp/home/tool"
+	claim "$tmp/claims" "$tmp/home/tool"
+	leased "$tmp/home/tool"
+	timeout 20 "$SPROF" report -i "$tmp/claims" >"$tmp/got" 2>"$tmp/err"
+	status=$?
+	check "report of a program with a lease (status $status)" test $status = 0
+	rm "$tmp/home/held"
+	wait
+else
+	skip "files with leases" "no python3, or no leases on this file system"
+fi
 
 # They could stop the recording by --control. The remedy changes the owner of `trusted`.
 controlled() {
