@@ -28,7 +28,9 @@ static int create(struct output_file *file)
 			errno = ENOMEM;
 			return -1;
 		}
-		int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		/* It may have names, source lines and instructions that only root may read. */
+		mode_t mode = geteuid() ? 0666 : 0600;
+		int fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 		if (fd >= 0)
 			return fd;
 		free(file->temporary);
@@ -49,18 +51,46 @@ static bool is_descriptor(const char *path)
 	return false;
 }
 
+static bool is_trusted(const struct stat *status)
+{
+	return status->st_uid == geteuid() || !status->st_uid;
+}
+
+/*
+ * Opens a file found by O_PATH with more flags. Another user could read what is written to a FIFO,
+ * or never read it, which blocks. Returns a descriptor, or -1 with errno.
+ */
+static int reopen(int found, int flags)
+{
+	char link[32];
+	struct stat status;
+	if (fstat(found, &status))
+		return -1;
+	bool is_plain = S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode);
+	errno = S_ISLNK(status.st_mode) ? ELOOP
+		: S_ISDIR(status.st_mode) ? EISDIR
+		: !is_plain && !S_ISCHR(status.st_mode) ? EINVAL
+		: is_plain && !is_trusted(&status) ? EPERM : 0;
+	if (errno)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	return open(link, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
+}
+
 /* Opens the path itself with more flags. Returns a descriptor, or -1 with errno. */
 static int open_in_place(const struct output_file *file, int flags)
 {
-	struct stat own, target;
-	bool is_link = !lstat(file->path, &own) && S_ISLNK(own.st_mode);
-	if (is_link && !is_descriptor(file->path) &&
-	    (stat(file->path, &target) || S_ISREG(target.st_mode))) {
-		errno = ELOOP;
-		return -1;
-	}
-	flags |= is_link ? 0 : O_NOFOLLOW;
-	return open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0666);
+	const int all = O_WRONLY | O_CLOEXEC | O_NOCTTY | flags;
+	if (is_descriptor(file->path))
+		return open(file->path, all, 0666);
+	int found = open(file->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (found < 0 && errno == ENOENT && flags & O_CREAT)
+		return open(file->path, all | O_EXCL, 0666);
+	int fd = found < 0 ? -1 : reopen(found, flags & ~O_CREAT), errnum = errno;
+	if (found >= 0)
+		close(found);
+	errno = errnum;
+	return fd;
 }
 
 /* Returns a descriptor for the path, or -1 with errno. */
@@ -78,11 +108,17 @@ static bool open_stream(struct output_file *file, int fd, const char *path)
 	file->out = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (file->out)
 		return true;
-	if (errno == ELOOP) {
+	int errnum = errno;
+	struct stat status;
+	if (errnum == ELOOP) {
 		diag_say("%s is a symbolic link, which is not followed", path);
 		diag_more("name the file itself");
+	} else if (errnum == EPERM && !lstat(path, &status) && !is_trusted(&status)) {
+		diag_say("%s belongs to user %u, who could read or change what is written",
+			 path, (unsigned int)status.st_uid);
+		diag_more("name another file, or remove that one");
 	} else {
-		diag_say("cannot write %s: %s", path, strerror(errno));
+		diag_say("cannot write %s: %s", path, strerror(errnum));
 	}
 	if (fd >= 0)
 		close(fd);

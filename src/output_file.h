@@ -16,15 +16,16 @@ struct output_file {
 };
 
 /*
- * Opens PATH for writing. Devices and pipes are written in place. A symbolic link to a regular file is
- * not followed, because another user may have made it; /dev/stdout and the like are. Returns false after
+ * Opens PATH for writing. As root, only root may read the file. Devices and pipes are written in
+ * place, except disks, and pipes of other users (not root). A symbolic link is not followed,
+ * because another user may have made it; /dev/stdout and the like are. Returns false after
  * printing an error.
  */
 bool output_file_open(struct output_file *file, const char *path);
 
 /*
- * Opens PATH for writing in place, or for appending: readers see the text while it is written. Symbolic
- * links are as above. Returns false after printing an error.
+ * Opens PATH for writing in place, or for appending: readers see the text while it is written.
+ * Links are as above, and another user's file is refused. Returns false after printing an error.
  */
 bool output_file_open_in_place(struct output_file *file, const char *path, bool append);
 

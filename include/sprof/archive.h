@@ -25,6 +25,11 @@ struct sp_archive_options {
 	 */
 	const struct sp_capture *capture;
 	uint64_t size_limit; /* largest size of the recording with its names, in bytes; 0: none */
+	/*
+	 * Called when all names are found, before the recording is opened for writing. A caller
+	 * that gave up rights to find names takes them back here. May be NULL.
+	 */
+	void (*before_write)(void);
 };
 
 /* Names and files that a recording stores. */

@@ -213,7 +213,8 @@ static struct sp_error *open_to_write(const struct sp_reader *reader, int *ret)
 {
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", reader->fd);
-	CLEANUP_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC);
+	/* O_NONBLOCK: do not wait for another process's lease. */
+	CLEANUP_CLOSE int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return error_os(errno, "cannot write to %s", reader->path);
 	if (flock(fd, LOCK_EX | LOCK_NB))
@@ -343,8 +344,10 @@ static struct sp_error *make(struct archive *archive, const char *path)
 	TRY(check_file(archive));
 	TRY(check_owner(archive));
 	TRY(find_names(archive));
-	struct sp_error *error = encode(archive);
-	return error ?: append(archive);
+	TRY(encode(archive));
+	if (archive->options.before_write)
+		archive->options.before_write();
+	return append(archive);
 }
 
 struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,

@@ -108,6 +108,14 @@ static int enter_all(char *path, bool make)
 	return fd;
 }
 
+bool disk_cache_is_own(const char *path)
+{
+	struct stat status;
+	CLEANUP_FREE char *copy = strdup(path);
+	CLEANUP_CLOSE int fd = copy ? enter_all(copy, false) : -1;
+	return fd >= 0 ? !fstat(fd, &status) && is_own(&status) : copy && errno == ENOENT;
+}
+
 struct sp_error *disk_cache_folder(struct sp_ctx *ctx, const char *folder, bool make, int *ret)
 {
 	const char *cache = ctx_cache_path(ctx);

@@ -32,6 +32,12 @@ struct disk_key {
 struct sp_error *disk_cache_folder(struct sp_ctx *ctx, const char *folder, bool make,
 				   int *ret) SP_MUST_CHECK;
 
+/*
+ * Returns whether no other user but root can change a folder or one above it; also if it is
+ * missing.
+ */
+bool disk_cache_is_own(const char *path);
+
 /* Returns whether a folder (-1: none) has the file. Only its header is checked. */
 bool disk_cache_has(int folder, const struct disk_key *key);
 

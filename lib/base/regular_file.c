@@ -110,6 +110,10 @@ struct sp_error *regular_file_open_at(int folder, const char *path, unsigned int
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "%s: cannot be opened "
 						  "safely: /proc is not mounted", shown),
 					"mount -t proc proc /proc");
+	if (fd < 0 && errno == EWOULDBLOCK)
+		return error_set_remedy(error_os(errno, "%s", shown),
+					"end the process that has a lease on the file (fcntl(2), "
+					"F_SETLEASE): grep LEASE /proc/locks");
 	if (fd < 0)
 		return error_os(errno, "%s", shown);
 	*fd_ret = fd;

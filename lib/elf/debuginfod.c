@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/cleanup.h"
+#include "base/disk_cache.h"
 
 #define LIBRARY "libdebuginfod.so.1"
 
@@ -43,6 +44,19 @@ static bool has_servers(void)
 	return urls && *urls;
 }
 
+/*
+ * Returns whether no other user can change the library's cache. It follows links there, writes
+ * files, and removes old ones: for root with another user's HOME, that user could choose which.
+ */
+static bool has_own_cache(void)
+{
+	const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *home = getenv("HOME"),
+		   *xdg = getenv("XDG_CACHE_HOME");
+	if (cache && *cache)
+		return disk_cache_is_own(cache);
+	return (!home || disk_cache_is_own(home)) && (!xdg || !*xdg || disk_cache_is_own(xdg));
+}
+
 /* Loads the library for good (RTLD_NODELETE): libcurl may have threads and exit handlers. */
 static void *load(void)
 {
@@ -53,6 +67,8 @@ const char *debuginfod_obstacle(void)
 {
 	if (!has_servers())
 		return "set DEBUGINFOD_URLS to the servers, for example https://debuginfod.debian.net";
+	if (!has_own_cache())
+		return "set DEBUGINFOD_CACHE_PATH to a directory that no other user can change";
 	void *library = load();
 	if (!library)
 		return "install " LIBRARY " (the debuginfod client of elfutils)";
@@ -64,7 +80,7 @@ struct sp_error *debuginfod_find(enum debuginfod_kind kind, const uint8_t *build
 				 char **ret)
 {
 	*ret = NULL;
-	void *library = has_servers() ? load() : NULL;
+	void *library = has_servers() && has_own_cache() ? load() : NULL;
 	if (!library)
 		return NULL;
 	struct sp_error *error = ask(library, kind, build_id, size, ret);

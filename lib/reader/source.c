@@ -123,8 +123,8 @@ static struct sp_error *wait_for_writer(const struct sp_reader *reader)
 }
 
 /*
- * Opens a file by the name that the user gave. It may wait for a FIFO, but opens no device, because the
- * name may be another user's link.
+ * Opens a file by the name that the user gave. It may wait for a FIFO, but opens no device, because
+ * the name may be another user's link. A FIFO of that user could fill the disk with its copy.
  */
 static struct sp_error *open_named(struct sp_reader *reader, struct stat *status_ret)
 {
@@ -132,7 +132,15 @@ static struct sp_error *open_named(struct sp_reader *reader, struct stat *status
 	NEED(shown);
 	struct sp_error *error = regular_file_open_at(AT_FDCWD, reader->path, REGULAR_FILE_OR_PIPE, shown,
 						      &reader->fd, status_ret);
-	return error || !S_ISFIFO(status_ret->st_mode) ? error : wait_for_writer(reader);
+	if (error || !S_ISFIFO(status_ret->st_mode))
+		return error;
+	if (status_ret->st_uid && status_ret->st_uid != geteuid())
+		return error_set_remedy(error_new(SP_ERROR_PERMISSION, "cannot open %s: the FIFO "
+						  "belongs to user %u", reader->path,
+						  (unsigned int)status_ret->st_uid),
+					"if you trust its writer: cat %s | sprof report -i -",
+					reader->path);
+	return wait_for_writer(reader);
 }
 
 static struct sp_error *stat_open_file(struct sp_reader *reader, struct stat *status_ret)

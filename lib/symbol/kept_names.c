@@ -2,6 +2,7 @@
 #include "symbol/kept_names.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,8 +187,8 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env, struc
 	if (good)
 		error = store_file(kept, env, names->module);
 	const struct module *module = names->module;
-	if (module->kind == MODULE_FILE && !names->opened && access(module->path, R_OK) &&
-	    errno == EACCES)
+	if (module->kind == MODULE_FILE && !names->opened &&
+	    faccessat(AT_FDCWD, module->path, R_OK, AT_EACCESS) && errno == EACCES)
 		good &= u64map_put(&kept->denied, hash_bytes(module->path, strlen(module->path)), 0,
 				   NULL) != NULL;
 	kept->store_failed |= !good || error;

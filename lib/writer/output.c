@@ -44,19 +44,6 @@ static bool stat_directory(const char *path, struct stat *ret)
 	return copy && !stat(dirname(copy), ret);
 }
 
-/*
- * Returns whether another user may have planted the file at PATH. The rule is the kernel's for
- * fs.protected_symlinks and fs.protected_fifos.
- */
-static bool planted(const char *path, const struct stat *st)
-{
-	struct stat directory;
-	if (!stat_directory(path, &directory))
-		return true;
-	bool shared = (directory.st_mode & S_ISVTX) && (directory.st_mode & (S_IWOTH | S_IWGRP));
-	return shared && st->st_uid != geteuid() && st->st_uid != directory.st_uid;
-}
-
 static bool is_trusted(uid_t user)
 {
 	return user == 0 || user == geteuid();
@@ -98,15 +85,24 @@ static struct sp_error *open_stdout(struct output *ret)
 	return ret->fd < 0 ? error_os(errno, "cannot write to standard output") : NULL;
 }
 
-/* Opens a pipe, a character device, or a link to one. `flags` is O_NOFOLLOW unless PATH is a link. */
+/*
+ * Opens a pipe, a character device, or a link to one. `flags` is O_NOFOLLOW unless PATH is a link.
+ * Another user could read what is written to a FIFO, or never open it, which blocks.
+ */
 static struct sp_error *open_special(const char *path, int flags, struct output *ret)
 {
 	struct stat st;
-	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	char link[FD_PATH_SIZE];
+	CLEANUP_CLOSE int found = open(path, O_PATH | O_CLOEXEC | flags);
+	if (found < 0 || fstat(found, &st) < 0)
 		return error_set_remedy(error_os(errno, "cannot write to %s", path), ELSEWHERE);
 	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
-		return refuse(path, "changed while sprof opened it", ELSEWHERE);
+		return refuse(path, "is no file, pipe or character device", ELSEWHERE);
+	if (S_ISFIFO(st.st_mode) && !is_trusted(st.st_uid))
+		return refuse(path, "is a FIFO of another user", ELSEWHERE);
+	CLEANUP_CLOSE int fd = open(fd_path(found, link), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return error_set_remedy(error_os(errno, "cannot write to %s", path), ELSEWHERE);
 	if (isatty(fd))
 		return refuse(path, "is a terminal", ELSEWHERE);
 	ret->fd = take_fd(&fd);
@@ -245,17 +241,12 @@ struct sp_error *output_open(const char *path, struct output *ret)
 		return open_file(path, &st, ret);
 	if (S_ISDIR(st.st_mode))
 		return refuse(path, "is a directory", "name a file in it");
-	if (planted(path, &st))
-		return refuse(path, "belongs to another user, in a world-writable directory",
-			      ELSEWHERE);
 	if (is_foreign_link(path, &st))
 		return refuse(path, "is a symbolic link that another user can change", ELSEWHERE);
 	if (S_ISLNK(st.st_mode) && (stat(path, &target) < 0 || S_ISREG(target.st_mode) ||
 				    S_ISDIR(target.st_mode)))
 		return refuse(path, "is a symbolic link, which is not followed",
 			      "name the file itself, or - for standard output");
-	if (!S_ISLNK(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
-		return refuse(path, "is a socket or a disk", ELSEWHERE);
 	return open_special(path, S_ISLNK(st.st_mode) ? 0 : O_NOFOLLOW, ret);
 }
 

@@ -288,6 +288,27 @@ check "lines of the kernel" grep -q 'kernel.*kernel.c:3$' out
 check "lines of the program" grep -q 'program .*program.c:[1-9]*$' out
 check "lines of the module" grep -q 'play.*program.c:[1-9]*$' out
 
+# For root with another user's HOME, that user could choose where files are written and removed.
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p theirs/.cache elsewhere
+	ln -s "$tmp/elsewhere" theirs/.cache/debuginfod_client
+	chown -R 65534 theirs
+	unset XDG_CACHE_HOME
+	put stripped usr/bin/program
+	: >requests
+	(
+		unset DEBUGINFOD_CACHE_PATH
+		export HOME="$tmp/theirs"
+		report -s dso,symbol --debuginfod
+		"$SPROF" info --findings --debuginfod -i data --symfs root >findings
+	)
+	check "nothing is downloaded into another user's directory" [ ! -s requests ]
+	check "nothing is written there" [ -z "$(ls elsewhere)" ]
+	check "the remedy names the variable" grep -q 'set DEBUGINFOD_CACHE_PATH' findings
+else
+	skip "another user's directory for downloads" "only root can change users"
+fi
+
 # Files that are here are not downloaded.
 rm -r downloads
 : >requests

@@ -150,14 +150,37 @@ done
 chmod 600 "$tmp/secret/tool"
 chmod 755 "$tmp" "$tmp/closed/tool" "$tmp/tool"
 claim "$tmp/claims" "$tmp/secret/tool" "$tmp/closed/tool" "$tmp/tool"
-cp "$tmp/claims" "$tmp/own"
+for copy in own all group hidden; do
+	cp "$tmp/claims" "$tmp/$copy"
+done
 chown 65534 "$tmp/claims"
 "$SPROF" archive --with-binaries -i "$tmp/claims" >"$tmp/got" 2>"$tmp/err"
 check "root archives a user's recording" test $? = 0
 check "it gets the file that its owner may read, and no other" test "$(stored "$tmp/claims")" = 1
 check "and that is said" grep -q '2 files were left out: user 65534' "$tmp/err"
+chmod 600 "$tmp/own"
 "$SPROF" archive --with-binaries -i "$tmp/own" >"$tmp/got" 2>"$tmp/err"
 check "root's own recording gets all" test "$(stored "$tmp/own")" = 3
+
+# Root's recording has names for all who may read it: a copy of a user's recording is no trap.
+chmod 644 "$tmp/all"
+"$SPROF" archive --with-binaries -i "$tmp/all" >"$tmp/got" 2>"$tmp/err"
+check "root archives its recording that all may read" test $? = 0
+check "it gets the file that all may read" test "$(stored "$tmp/all")" = 1
+check "the message gives the remedy" grep -q "install -m 600 $tmp/all " "$tmp/err"
+remedy=$(sed -n 's/.*for all names: //p' "$tmp/err")
+(
+	sprof() { "$SPROF" "$@" --with-binaries; }
+	cd "$tmp/closed" && eval "$remedy"
+) >"$tmp/got" 2>"$tmp/err"
+check "the remedy helps" test "$(stored "$tmp/closed/private.data")" = 3
+chgrp 1 "$tmp/group" "$tmp/secret/tool"
+chmod 640 "$tmp/group" "$tmp/secret/tool"
+"$SPROF" archive --with-binaries -i "$tmp/group" >"$tmp/got" 2>"$tmp/err"
+check "a recording for a group gets the files of the group" test "$(stored "$tmp/group")" = 2
+mv "$tmp/hidden" "$tmp/closed/hidden"
+"$SPROF" archive --with-binaries -i "$tmp/closed/hidden" >"$tmp/got" 2>"$tmp/err"
+check "a recording in a closed directory gets all" test "$(stored "$tmp/closed/hidden")" = 3
 
 # Names go to the file that was recorded, whatever has its name at the end.
 mkdir "$tmp/swapped"
@@ -188,6 +211,71 @@ for trap in link pipe; do
 	check "a $trap of another user's is refused (status $status)" test $status = 125 -o $status = 129
 done
 check "what it led to is as it was" grep -q precious "$tmp/precious"
+
+# In a directory of theirs, too: a pipe would give them the report, or block.
+mkdir "$tmp/home"
+chown 65534 "$tmp/home"
+mkfifo "$tmp/target"
+$nobody ln -s "$tmp/target" "$tmp/home/link"
+$nobody mkfifo -m 666 "$tmp/home/pipe"
+refused() { # NAME STATUS ARGUMENT...
+	refused_name=$1 refused_status=$2
+	shift 2
+	timeout 20 "$SPROF" "$@" >"$tmp/got" 2>"$tmp/err"
+	status=$?
+	check "$refused_name is refused (status $status)" test $status = "$refused_status"
+}
+for trap in link pipe; do
+	refused "a $trap for the report" 1 report -i "$tmp/mine" --format csv -o "$tmp/home/$trap"
+	refused "a $trap for the counts" 129 stat -o "$tmp/home/$trap" true
+done
+refused "a pipe as a recording" 1 report -i "$tmp/home/pipe"
+check "the message names its user" grep -q 'home/pipe: the FIFO belongs to user 65534' "$tmp/err"
+refused "a pipe for the recording" 129 record -o "$tmp/home/pipe" -- true
+$nobody touch "$tmp/home/counts"
+refused "another user's file for the counts" 129 stat -o "$tmp/home/counts" true
+check "the message names its user" grep -q 'home/counts belongs to user 65534' "$tmp/err"
+"$SPROF" report -i "$tmp/mine" -q --format csv -o "$tmp/home/counts" >"$tmp/got" 2>"$tmp/err"
+check "a report replaces it by a file that only root may read" \
+	test "$(stat -c '%u %a' "$tmp/home/counts")" = '0 600'
+
+# Opening a file on which its owner has a lease waits up to 45 s, unless it is opened by O_NONBLOCK.
+# The lease ends when "held" is removed.
+leased() { # FILE
+	chown 65534 "$1"
+	rm -f "$tmp/home/held"
+	$nobody "$python" -c 'if True:
+		import fcntl, os, signal, sys, time
+		signal.signal(signal.SIGIO, signal.SIG_IGN)
+		fd = os.open(sys.argv[1], os.O_RDWR)
+		fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+		open(sys.argv[2], "w").close()
+		for _ in range(300):
+			if not os.path.exists(sys.argv[2]):
+				break
+			time.sleep(0.1)' "$1" "$tmp/home/held" 2>"$tmp/.lease" &
+	until [ -e "$tmp/home/held" ] || ! kill -0 $! 2>"$tmp/.kill"; do sleep 0.1; done
+	[ -e "$tmp/home/held" ]
+}
+python=$(command -v /usr/bin/python3)
+cp "$tmp/mine" "$tmp/leased"
+if [ "$python" ] && leased "$tmp/leased"; then
+	refused "a recording with a lease" 1 report -i "$tmp/leased"
+	check "the message has the remedy" grep -q 'grep LEASE /proc/locks' "$tmp/err"
+	refused "archive of a recording with a lease" 1 archive "$tmp/leased"
+	rm "$tmp/home/held"
+	wait
+	cp "$workload/proportions" "$tmp/home/tool"
+	claim "$tmp/claims" "$tmp/home/tool"
+	leased "$tmp/home/tool"
+	timeout 20 "$SPROF" report -i "$tmp/claims" >"$tmp/got" 2>"$tmp/err"
+	status=$?
+	check "report of a program with a lease (status $status)" test $status = 0
+	rm "$tmp/home/held"
+	wait
+else
+	skip "files with leases" "no python3, or no leases on this file system"
+fi
 
 # They could stop the recording by --control. The remedy changes the owner of `trusted`.
 controlled() {

@@ -263,6 +263,16 @@ tell ping
 tell stop
 wait $recorder
 check "--control: by open files, too" test $? = 0
+mkfifo "$tmp/full"
+exec 9<>"$tmp/full"
+dd if=/dev/zero of="$tmp/full" oflag=nonblock bs=4096 2>"$tmp/err"
+printf 'ping\nstop\n' >&7
+timeout -s KILL 20 "$SPROF" record --call-graph none --control fd:7,9 -e cpu-clock -F 997 \
+	-o "$data" -- "$workload/proportions" 10 >"$tmp/out" 2>"$tmp/err"
+status=$?
+exec 9<&-
+check "--control: a sender that reads no answer does not stop the recorder ($status)" \
+	test $status = 0
 "$SPROF" record --call-graph none -D -1 --switch-output --control fifo:"$tmp/ctl","$tmp/ack" \
 	-e cpu-clock,task-clock -F 997 -o "$tmp/switched" -- "$workload/proportions" 20 \
 	>"$tmp/out" 2>"$tmp/err" 7>&- 8>&- &

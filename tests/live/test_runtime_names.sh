@@ -13,9 +13,34 @@ java_options='-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions'
 java_options="$java_options -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit"
 node_options='--perf-basic-prof --interpreted-frames-native-stack'
 
+# setting VALUE PROGRAM [ARGUMENT]...: runs a program that reads VALUE in both settings.
+setting() {
+	echo "$1" >"$tmp/value"
+	shift
+	unshare -m sh -c 'for setting in symlinks hardlinks; do
+			mount --bind "$0" /proc/sys/fs/protected_$setting || exit 99
+		done
+		exec "$@"' "$tmp/value" "$@"
+}
+
+# Root needs protection from links in /tmp.
+if [ "$(id -u)" = 0 ] && setting 1 true 2>"$tmp/err"; then
+	status "root is refused if links of others are followed in /tmp" 125 \
+		setting 0 "$SPROF" record --runtime-names -o "$tmp/none" true
+	says "the message has the remedy" 'sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1'
+	as="setting 1"
+elif [ "$(id -u)" = 0 ] && grep -q 0 /proc/sys/fs/protected_symlinks; then
+	skip_all "fs.protected_symlinks is 0, and there are no mount namespaces"
+else
+	skip "root is refused if links of others are followed in /tmp" \
+		"only root with a mount namespace can change the setting"
+	as=
+fi
+
 # record OPTION...: messages are in $tmp/err, the command's output in $tmp/out.
 record() {
-	"$SPROF" record --no-summary -e cpu-clock -F 997 -o "$tmp/data" "$@" >"$tmp/out" 2>"$tmp/err"
+	# shellcheck disable=SC2086
+	$as "$SPROF" record --no-summary -e cpu-clock -F 997 -o "$tmp/data" "$@" >"$tmp/out" 2>"$tmp/err"
 }
 
 JAVA_TOOL_OPTIONS=-Da=b NODE_OPTIONS= record --runtime-names env

@@ -2,10 +2,13 @@
 /* `sprof archive` stores the names of a recording's code in the recording. */
 #include "command.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "diag.h"
@@ -21,69 +24,110 @@ struct archive {
 	uint64_t jobs;
 };
 
-/* Group of a user without an entry in passwd. */
-#define NO_GROUP 65534
+/* User without files of its own, and group of a user without an entry in passwd. */
+#define NOBODY 65534
 
-/*
- * Gives up root's rights for those of the recording's owner: names would tell that user about files
- * that only root may read. Returns the owner; 0: the rights are as before. If the path names
- * another user's file by then, sp_archive() refuses it.
- */
-static uid_t become_owner(const char *path)
+/* Files are opened with the rights of this process, the owner, or all others who may read. */
+enum readers { READERS_SELF, READERS_OWNER, READERS_OTHERS };
+
+/* Gives up root's rights for good. Returns false and sets errno on failure. */
+static bool become_owner(uid_t owner)
 {
-	struct stat status;
-	if (geteuid() || stat(path, &status) || !status.st_uid)
-		return 0;
-	const struct passwd *user = getpwuid(status.st_uid);
-	gid_t group = user ? user->pw_gid : NO_GROUP;
-	if ((user ? initgroups(user->pw_name, group) : setgroups(0, NULL)) ||
-	    setresgid(group, group, group) ||
-	    setresuid(status.st_uid, status.st_uid, status.st_uid))
-		return 0;
-	return status.st_uid;
+	const struct passwd *user = getpwuid(owner);
+	gid_t group = user ? user->pw_gid : NOBODY;
+	return !(user ? initgroups(user->pw_name, group) : setgroups(0, NULL)) &&
+	       !setresgid(group, group, group) && !setresuid(owner, owner, owner);
 }
 
-/* `owner` is the result of become_owner(). */
-static void print_summary(const char *path, const struct sp_archive_summary *summary, uid_t owner)
+static void become_root(void)
+{
+	/* After a failure, the recording cannot be opened for writing, which is reported. */
+	(void)!seteuid(0);
+}
+
+/*
+ * Opens files with the rights that all readers of the recording have: stored names tell them about
+ * these files. Root's own recording gets names from all files, unless others may read it and enter
+ * its directory. If the path names another user's file by then, sp_archive() refuses it. Returns
+ * false and sets errno on failure.
+ */
+static bool become_readers(const char *path, struct stat *status, enum readers *ret)
+{
+	*ret = READERS_SELF;
+	if (geteuid() || stat(path, status))
+		return true;
+	if (status->st_uid) {
+		*ret = READERS_OWNER;
+		return become_owner(status->st_uid);
+	}
+	char *whole = status->st_mode & (S_IRGRP | S_IROTH) ? realpath(path, NULL) : NULL;
+	if (!whole)
+		return true;
+	gid_t group = status->st_mode & S_IROTH ? NOBODY : status->st_gid;
+	bool done = !setgroups(0, NULL) && !setegid(group) && !seteuid(NOBODY);
+	*ret = READERS_OTHERS;
+	if (done && stat(whole, status) && errno == EACCES) {
+		*ret = READERS_SELF;
+		become_root();
+	}
+	free(whole);
+	return done;
+}
+
+static void print_summary(const char *path, const struct sp_archive_summary *summary,
+			  enum readers readers, uid_t owner)
 {
 	char files[64] = "";
 	if (summary->files)
 		snprintf(files, sizeof(files), ", and %zu of the files", summary->files);
 	diag_say("%s: stored names of %zu addresses in %zu files%s (%.1f MB)", path,
 		 summary->addresses, summary->modules, files, (double)summary->bytes / 1e6);
-	if (owner && summary->denied)
+	if (readers == READERS_SELF || !summary->denied)
+		return;
+	if (readers == READERS_OWNER)
 		diag_say("%zu files were left out: user %u, the recording's owner, may not read "
-			 "them; for all names, archive a copy that only root may read",
-			 summary->denied, (unsigned int)owner);
+			 "them", summary->denied, (unsigned int)owner);
+	else
+		diag_say("%zu files were left out: not all users who may read the recording may "
+			 "read them", summary->denied);
+	diag_more("for all names: install -m 600 %s private.data && sprof archive private.data",
+		  path);
 }
 
 static int archive(struct sp_ctx *ctx, const struct archive *archive)
 {
+	const char *path = input_path(archive->path);
+	struct sp_archive_summary summary = {0};
+	struct progress progress;
+	struct stat status;
+	enum readers readers;
+	if (archive->verbose)
+		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
+	sp_ctx_set_debuginfod(ctx, archive->debuginfod);
+	if (!become_readers(path, &status, &readers)) {
+		diag_say("cannot give up root's rights for those of %s's readers: %s", path,
+			 strerror(errno));
+		return 1;
+	}
 	const struct sp_archive_options options = {
 		.size = sizeof(options),
 		.files = &archive->files,
 		.threads = (unsigned int)archive->jobs,
 		.binaries = archive->binaries,
+		.before_write = readers == READERS_OTHERS ? become_root : NULL,
 	};
-	const char *path = input_path(archive->path);
 	/* A limit on file sizes becomes an error of write(2). */
 	signal(SIGXFSZ, SIG_IGN);
-	struct sp_archive_summary summary = {0};
-	struct progress progress;
-	if (archive->verbose)
-		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
-	sp_ctx_set_debuginfod(ctx, archive->debuginfod);
-	uid_t owner = become_owner(path);
 	progress_begin(&progress, ctx, !archive->verbose && !archive->quiet);
 	struct sp_error *error = sp_archive(ctx, path, &options, &summary);
 	progress_end(&progress);
-	if (error && owner && sp_error_code(error) == SP_ERROR_PERMISSION)
+	if (error && readers == READERS_OWNER && sp_error_code(error) == SP_ERROR_PERMISSION)
 		diag_say("files are opened with the rights of user %u, who owns the recording",
-			 (unsigned int)owner);
+			 (unsigned int)status.st_uid);
 	if (error)
 		diag_error(error);
 	else if (!archive->quiet)
-		print_summary(path, &summary, owner);
+		print_summary(path, &summary, readers, status.st_uid);
 	return error ? 1 : 0;
 }
 

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,25 +45,28 @@ static int descriptor_of(const char *text)
  */
 static int fifo_of(const char *path, char **made_ret)
 {
-	struct stat stat;
-	bool made = mkfifo(path, 0600) == 0;
-	bool there = (made || errno == EEXIST) && lstat(path, &stat) == 0;
-	bool good = there && S_ISFIFO(stat.st_mode);
-	int fd = good ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) : -1;
-	if (made)
+	char link[32];
+	struct stat stat = {0};
+	int errnum = mkfifo(path, 0600) ? errno : 0;
+	if (!errnum)
 		*made_ret = strdup(path);
-	if (fd < 0) {
+	int found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bool there = found >= 0 && !fstat(found, &stat), good = there && S_ISFIFO(stat.st_mode);
+	bool trusted = stat.st_uid == geteuid() || !stat.st_uid;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	int fd = good && trusted ? open(link, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
+	if (good && !trusted) {
+		diag_say("--control: %s: the FIFO belongs to user %u", path, stat.st_uid);
+		diag_more("remove it (record creates a new one), or trust its writers: sudo chown "
+			  "root %s", path);
+	} else if (fd < 0) {
+		errnum = found < 0 && errnum != EEXIST ? errnum : errno;
 		diag_say("--control: %s: %s", path,
-			 there && !good ? "not a FIFO" : strerror(errno));
-		return -1;
+			 there && !good ? "not a FIFO" : strerror(errnum));
 	}
-	if (!fstat(fd, &stat) && (stat.st_uid == geteuid() || !stat.st_uid))
-		return fd;
-	diag_say("--control: %s: the FIFO belongs to user %u", path, stat.st_uid);
-	diag_more("remove it (record creates a new one), or trust its writers: sudo chown root %s",
-		  path);
-	close(fd);
-	return -1;
+	if (found >= 0)
+		close(found);
+	return fd;
 }
 
 bool control_open(struct control *control, const char *text)
@@ -167,6 +172,13 @@ enum control_command control_next(struct control *control)
 void control_ack(const struct control *control)
 {
 	static const char answer[] = "ack\n";
-	if (control->ack >= 0 && write(control->ack, answer, sizeof(answer)) < 0)
+	/*
+	 * Do not wait for a sender that reads no answers. O_NONBLOCK would also hold for the
+	 * sender's descriptor.
+	 */
+	struct pollfd ready = {.fd = control->ack, .events = POLLOUT};
+	if (control->ack >= 0 && !poll(&ready, 1, 0))
+		diag_say("--control: cannot send ack: the pipe is full");
+	else if (control->ack >= 0 && write(control->ack, answer, sizeof(answer)) < 0)
 		diag_say("--control: cannot send ack: %s", strerror(errno));
 }

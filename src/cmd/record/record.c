@@ -258,12 +258,12 @@ static int run_arguments(struct sp_ctx *ctx, struct record_arguments *arguments)
 	struct recording recording = {.arguments = arguments, .session.signal_fd = -1};
 	if (arguments->verbose)
 		sp_ctx_set_log(ctx, diag_log, NULL, SP_LOG_DEBUG);
+	if (arguments->runtime_names && !runtime_names_set(arguments->quiet, arguments->verbose))
+		return EXIT_RECORDER;
 	control_init(&recording.control);
 	if (arguments->control && !control_open(&recording.control, arguments->control))
 		return EXIT_USAGE;
 	recording.control.named = true;
-	if (arguments->runtime_names && !runtime_names_set(arguments->quiet, arguments->verbose))
-		return EXIT_RECORDER;
 	const struct sp_capture_options options = record_capture_options(&arguments->options);
 	struct sp_error *error = sp_capture_new(ctx, &options, &recording.capture);
 	if (error) {

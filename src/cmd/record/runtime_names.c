@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "diag.h"
 
 /*
@@ -42,8 +43,34 @@ static bool set(const struct variable *variable, bool verbose)
 	return done;
 }
 
+/*
+ * Returns whether other users' links are followed in /tmp, where runtimes write files with names
+ * that can be guessed. They would make root overwrite any file. No runtime has another directory.
+ */
+static bool follows_links(void)
+{
+	static const char *const settings[] = {"symlinks", "hardlinks"};
+	for (size_t i = 0; i < 2; i++) {
+		char path[64];
+		snprintf(path, sizeof(path), "/proc/sys/fs/protected_%s", settings[i]);
+		FILE *file = fopen(path, "r");
+		bool follows = file && fgetc(file) == '0';
+		if (file)
+			fclose(file);
+		if (follows)
+			return true;
+	}
+	return false;
+}
+
 bool runtime_names_set(bool quiet, bool verbose)
 {
+	if (!geteuid() && follows_links()) {
+		diag_say("--runtime-names: other users' links in /tmp could make runtimes of root "
+			 "overwrite any file");
+		diag_more("sudo sysctl fs.protected_symlinks=1 fs.protected_hardlinks=1");
+		return false;
+	}
 	char names[256] = "";
 	for (size_t i = 0; i < COUNT; i++) {
 		if (!set(&variables[i], verbose))

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 
 /*
- * Sets the variables in this process's environment, which COMMAND inherits, and prints their names, or
- * with `verbose` their values. Options that the user has set stay. Returns false after printing an error.
+ * Sets the variables in this process's environment, which COMMAND inherits, and prints their names,
+ * or with `verbose` their values. Options that the user has set stay. Returns false after printing
+ * an error: also as root, if other users' links are followed in /tmp.
  */
 bool runtime_names_set(bool quiet, bool verbose);
 
