@@ -169,8 +169,8 @@ static int compare_problems(const void *a, const void *b)
 }
 
 /*
- * Sums of all events that are counted. Weights can be added only if there is one event. In a mode of
- * time they are 0: leaves are scaled to the threads' times, totals are not.
+ * Sums of all events that are counted. Weights can be added only if there is one event. In a mode
+ * of time they are 0: leaves are scaled to the threads' times, totals are not.
  */
 struct whole {
 	uint64_t samples, weight;

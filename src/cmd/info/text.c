@@ -181,8 +181,8 @@ static void put_events(const struct info *info, const struct term *term, FILE *o
 	if (info->unknown)
 		put_event(term, "(of events that are not in the header)", info->unknown, 0, out);
 	if (others)
-		fprintf(out, "  About %" PRIu64 " samples of other processes on these CPUs were lost.\n",
-			others);
+		fprintf(out, "  About %" PRIu64 " samples of other processes on these CPUs were "
+			"lost.\n", others);
 	if (info->throttled)
 		fprintf(out, "  The kernel throttled events %" PRIu64 " time%s.\n", info->throttled,
 			info->throttled == 1 ? "" : "s");
