@@ -26,8 +26,7 @@ struct output {
 /*
  * Opens PATH for writing ("-": standard output), with mode 0600. Follows symbolic links only to files
  * that are not regular, and only if no user but root can change them: opening a device can act on it.
- * Refuses pipes that another user may have planted in a directory like /tmp. Fails if output_publish()
- * would fail.
+ * Refuses FIFOs of other users than root. Fails if output_publish() would fail.
  */
 struct sp_error *output_open(const char *path, struct output *ret) SP_MUST_CHECK;
 
