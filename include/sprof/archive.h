@@ -30,6 +30,11 @@ struct sp_archive_options {
 	 * that gave up rights to find names takes them back here. May be NULL.
 	 */
 	void (*before_write)(void);
+	/*
+	 * Limits on what the recorded programs can cost, in bytes: the size of all stored files
+	 * together (0: none), and the memory for all perf maps and jitdumps together (0: 1 GiB).
+	 */
+	uint64_t files_limit, jit_limit;
 };
 
 /* Names and files that a recording stores. */
@@ -39,6 +44,8 @@ struct sp_archive_summary {
 	size_t files;     /* stored files */
 	uint64_t bytes;   /* bytes of the recording that hold them */
 	size_t denied;    /* files without names, because this process may not read them */
+	size_t left_out;  /* files, perf maps and jitdumps that were too large for the limits */
+	uint64_t left_out_bytes; /* size of the files among them */
 };
 
 /*

@@ -24,6 +24,7 @@
 #include "stored/files.h"
 #include "stored/names.h"
 #include "symbol/kept_names.h"
+#include "symbol/resolver.h"
 
 #define HEADER_SIZE sizeof(struct perf_event_header)
 
@@ -149,7 +150,9 @@ static struct sp_error *find_names(struct archive *archive)
 	/* Damaged ones are replaced. */
 	sp_error_free(error);
 	files |= archive->options.binaries || has_stack_copies(archive->reader);
+	archive->names.file_limit = archive->options.files_limit;
 	kept_names_set_store(names, &archive->names, files);
+	kept_names_set_jit_memory(names, archive->options.jit_limit);
 	if (archive->options.capture)
 		kept_names_set_held(names, capture_held_files(archive->options.capture));
 	error = run_all(archive, names);
@@ -301,37 +304,30 @@ static void buffer_deinit(struct record_buffer *buffer)
 
 /* -- The archive ----------------------------------------------------------- */
 
-/* Adds the chunks of files. */
-static struct sp_error *add_files(struct archive *archive)
-{
-	const struct record_buffer *files = &archive->names.files;
-	struct record_buffer *bytes = &archive->bytes;
-	if (!files->count)
-		return NULL;
-	NEED(vec_reserve(bytes, bytes->count + files->count));
-	memcpy(bytes->items + bytes->count, files->items, files->count);
-	bytes->count += files->count;
-	return NULL;
-}
-
+/* Makes all chunks. Those of files exist already, and are not copied. */
 static struct sp_error *encode(struct archive *archive)
 {
 	CLEANUP(buffer_deinit) struct record_buffer data = {0};
+	archive->bytes = archive->names.files;
+	archive->names.files = (struct record_buffer){0};
 	struct sp_error *error = stored_names_encode(&archive->names, &data);
 	if (!error)
 		error = chunk_encode(&archive->bytes, CHUNK_NAMES, data.items, data.count);
-	if (!error)
-		error = add_files(archive);
 	return error ?: chunks_encode_end(&archive->bytes);
 }
 
 /* Counts names; `bytes` are those of their chunks. */
 static struct sp_archive_summary summary_of(const struct stored_names *names, uint64_t bytes)
 {
-	struct sp_archive_summary summary = {.modules = names->count, .bytes = bytes};
+	struct sp_archive_summary summary = {.bytes = bytes};
 	for (size_t i = 0; i < names->count; i++) {
-		summary.addresses += names->items[i].points.count;
-		summary.files += names->items[i].file != 0;
+		const struct stored_module *module = &names->items[i];
+		summary.modules += module->points.count != 0;
+		summary.addresses += module->points.count;
+		summary.files += module->file != 0;
+		summary.left_out += module->left_out ||
+				    module->symbols_problem.problem == RESOLVER_TOO_LARGE;
+		summary.left_out_bytes += module->left_out;
 	}
 	return summary;
 }

@@ -21,14 +21,24 @@ static uint64_t count_samples(const struct run *run)
 
 bool find_stored_names(struct run *run)
 {
-	size_t modules = 0;
-	for (size_t i = 0; i < machine_module_count(run->machine); i++)
+	size_t modules = 0, left_out = 0;
+	for (size_t i = 0; i < machine_module_count(run->machine); i++) {
 		modules += resolver_is_stored(run->resolver, machine_module(run->machine, i));
+		left_out += resolver_left_out(run->resolver, machine_module(run->machine, i));
+	}
 	if (!modules)
 		return true;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_NOTE, .cause = "stored_names", .samples = count_samples(run),
 	};
-	return finding_add(run, &finding, "names of %zu file%s are those that the recording stores",
-			   modules, plural(modules));
+	if (!finding_add(run, &finding, "names of %zu file%s are those that the recording stores",
+			 modules, plural(modules)))
+		return false;
+	const struct sp_finding unstored = {
+		.kind = SP_FINDING_MISSING_FILE, .cause = "file_left_out",
+		.remedy = "store them while they exist, after a recording: sprof archive FILE",
+	};
+	return !left_out ||
+	       finding_add(run, &unstored, "%zu file%s not found here, and too large to be stored "
+			   "in the recording: stacks may lack callers", left_out, plural(left_out));
 }

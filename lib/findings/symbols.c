@@ -61,6 +61,8 @@ static const struct problem {
 	[RESOLVER_NO_PERF_MAP] = {SP_FINDING_NO_SYMBOLS, "no_perf_map",
 				  "of %s have no symbols (JIT code without a perf map)"},
 	[RESOLVER_UNPROVEN] = {SP_FINDING_UNPROVEN_FILE, "unproven_file", "of %s may have wrong names"},
+	[RESOLVER_TOO_LARGE] = {SP_FINDING_NO_SYMBOLS, "too_large",
+				"of %s have no symbols (files are too large)"},
 };
 
 static bool add_problem(struct symbol_problems *problems_found, const struct symbol_problem *found)

@@ -44,6 +44,7 @@ bool python_thread_find(struct python_memory *memory, const struct python_runtim
 		if (!python_memory_word(memory, interpreter + layout->interpreter_next, &interpreter))
 			return false;
 	}
+	memory->damaged |= interpreter || threads == THREADS_MAX;
 	return false;
 }
 

@@ -33,7 +33,8 @@ struct python_stack {
 
 /*
  * Finds the thread state of a thread by its number in the process's PID namespace. *thread holds an
- * address where it was before (0: none), and gets the present one. False if the thread runs no Python.
+ * address where it was before (0: none), and gets the present one. False if the thread runs no
+ * Python, or, with memory->damaged, if a list of interpreters or threads cannot be read to its end.
  */
 bool python_thread_find(struct python_memory *memory, const struct python_runtime *runtime,
 			uint64_t number, uint64_t *thread);

@@ -2,22 +2,34 @@
 #include "python/memory.h"
 
 #include <string.h>
+#include "base/hash.h"
+
+void python_memory_reset(struct python_memory *memory)
+{
+	memory->count = 0;
+	memory->damaged = false;
+	memset(memory->index_of, 0, sizeof(memory->index_of));
+}
 
 /* Returns the page's bytes, or NULL. */
 static const uint8_t *find_page(struct python_memory *memory, uint64_t address)
 {
-	for (uint32_t i = memory->count; i-- > 0;)
+	uint32_t slot = (uint32_t)(hash_u64(address) % PYTHON_PAGE_SLOTS);
+	for (; memory->index_of[slot]; slot = (slot + 1) % PYTHON_PAGE_SLOTS) {
+		uint32_t i = memory->index_of[slot] - 1u;
 		if (memory->pages[i].address == address)
 			return memory->pages[i].readable ? memory->bytes[i] : NULL;
+	}
 	if (memory->count == PYTHON_PAGES_MAX)
 		return NULL;
 	uint32_t i = memory->count++;
+	memory->index_of[slot] = (uint8_t)memory->count;
 	memory->pages[i].address = address;
 	memory->pages[i].readable = memory->read(memory->arg, address, memory->bytes[i], PYTHON_PAGE);
 	return memory->pages[i].readable ? memory->bytes[i] : NULL;
 }
 
-bool python_memory_get(struct python_memory *memory, uint64_t address, void *ret, size_t size)
+static bool get(struct python_memory *memory, uint64_t address, void *ret, size_t size)
 {
 	uint8_t *to = ret;
 	uint64_t end;
@@ -36,4 +48,11 @@ bool python_memory_get(struct python_memory *memory, uint64_t address, void *ret
 		address += part;
 	}
 	return true;
+}
+
+bool python_memory_get(struct python_memory *memory, uint64_t address, void *ret, size_t size)
+{
+	bool good = get(memory, address, ret, size);
+	memory->damaged |= !good;
+	return good;
 }

@@ -9,8 +9,6 @@
 #include "symbol/jitdump.h"
 #include "symbol/kernel.h"
 
-DEFINE_CLEANUP(struct jitdump *, jitdump_free)
-
 /* Ways to convert a dump's times to the recording's clock. */
 enum clock_kind {
 	CLOCK_SAME,
@@ -117,7 +115,7 @@ static struct sp_error *add_code(struct adding *adding, const struct machine_jit
 static struct sp_error *add_dump(struct adding *adding, const struct machine_jitdump *mark)
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
-	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
+	const struct jitdump *dump;
 	const struct jitdump_request request = {
 		.ctx = adding->ctx,
 		.symfs = adding->symfs,
@@ -125,6 +123,7 @@ static struct sp_error *add_dump(struct adding *adding, const struct machine_jit
 		.module = mark->module,
 		.pid = mark->pid,
 		.stored = adding->stored,
+		.files = adding->sideband->jit,
 	};
 	TRY(jitdump_open(&request, &why, &dump));
 	if (dump)

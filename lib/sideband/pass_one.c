@@ -9,6 +9,8 @@
 #include "sideband/jitdumps.h"
 #include "sideband/recorded_until.h"
 #include "stored/files.h"
+#include "symbol/jit_files.h"
+#include "symbol/kept_names.h"
 #include "symbol/kernel.h"
 
 /* Adds the header's architecture and build-ids. */
@@ -56,6 +58,7 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	TRY(seal_states(sideband->states, sp_reader_info(reader)));
 	TRY(add_header(*machine_ret, sp_reader_info(reader)));
 	TRY(open_stored(reader, &sideband->stored));
+	TRY(jit_files_new(pass->names ? kept_names_jit_memory(pass->names) : 0, &sideband->jit));
 	TRY(jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband));
 	TRY(machine_seal(*machine_ret));
 	TRY(sideband_note_clock(sideband));
@@ -89,6 +92,7 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 		.until_ns = recorded_until_ns(reader),
 		.names = pass->names,
 		.stored = sideband->stored,
+		.jit = sideband->jit,
 	};
 	struct sp_error *error = resolver_new(ctx, &options, resolver_ret);
 	return error ? error : dump_unwind_init(unwinding, &(struct dump_unwind_source){
@@ -98,6 +102,7 @@ struct sp_error *pass_one_open(const struct pass_one *pass, const struct machine
 		.wanted = files,
 		.provenance = resolver_provenance(ctx, &options),
 		.stored = sideband->stored,
+		.jit = sideband->jit,
 	});
 }
 

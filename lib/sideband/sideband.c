@@ -11,6 +11,7 @@
 #include "reader/clock.h"
 #include "record/note.h"
 #include "record/types.h"
+#include "symbol/jit_files.h"
 #include "walk/walker.h"
 
 /* Size of a file's part that is worth a thread of its own. */
@@ -36,6 +37,7 @@ struct sp_error *sideband_init(struct sideband *sideband, const struct sp_reader
 
 void sideband_deinit(struct sideband *sideband)
 {
+	jit_files_free(sideband->jit);
 	stored_free(sideband->stored);
 	sp_losses_free(sideband->losses);
 	vec_deinit(&sideband->task_counts);

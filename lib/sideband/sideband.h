@@ -44,6 +44,7 @@ struct sideband {
 	const struct record_layout *layout; /* borrowed */
 	struct machine *machine;            /* borrowed */
 	struct stored *stored;         /* names and files in the recording; NULL: none */
+	struct jit_files *jit;         /* perf maps and jitdumps */
 	struct sp_losses *losses;      /* losses and throttling */
 	VEC(struct task_count) task_counts;
 	struct lifetimes lifetimes;          /* finished at the end of the pass */

@@ -55,8 +55,10 @@ static struct sp_error *make_unwinder(struct unwinding *unwinding,
 			.generated_arg = &unwinding->generated,
 		},
 	};
-	jit_frames_init(&unwinding->generated, source->ctx, source->wanted->symfs,
-			source->provenance.host, source->stored);
+	jit_frames_init(&unwinding->generated, &(struct jitdump_request){
+		.ctx = source->ctx, .symfs = source->wanted->symfs, .host = source->provenance.host,
+		.stored = source->stored, .files = source->jit,
+	});
 	if (!options.arch)
 		return error_new(SP_ERROR_UNSUPPORTED,
 				 "the recording does not say on which architecture it was made");

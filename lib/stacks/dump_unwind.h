@@ -27,6 +27,7 @@ struct dump_unwind_source {
 	const struct sp_files *wanted;
 	struct provenance provenance;          /* origin of the recording, for checks of files */
 	struct stored *stored;                 /* files in the recording; borrowed; NULL: none */
+	struct jit_files *jit;                 /* jitdumps; borrowed */
 };
 
 /*

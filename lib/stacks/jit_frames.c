@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "symbol/jitdump.h"
 
 /* Alignment of .eh_frame after the code, in the ELF file that the addresses are made for. */
 #define FRAMES_ALIGNMENT 8
@@ -16,19 +15,16 @@
 /* Address of the code. An address of .eh_frame must not be negative. */
 #define CODE_VADDR 0x1000
 
-void jit_frames_init(struct jit_frames *frames, struct sp_ctx *ctx, const char *symfs,
-		     enum host host, struct stored *stored)
+void jit_frames_init(struct jit_frames *frames, const struct jitdump_request *request)
 {
-	*frames = (struct jit_frames){.ctx = ctx, .symfs = symfs, .host = host, .stored = stored};
+	*frames = (struct jit_frames){.request = *request};
 	pthread_mutex_init(&frames->lock, NULL);
 }
 
 void jit_frames_deinit(struct jit_frames *frames)
 {
-	if (!frames->ctx)
+	if (!frames->request.ctx)
 		return;
-	for (size_t i = 0; i < frames->dumps.count; i++)
-		jitdump_free(frames->dumps.items[i]);
 	vec_deinit(&frames->dumps);
 	vec_deinit(&frames->bytes);
 	u64map_deinit(&frames->asked);
@@ -42,17 +38,16 @@ static const struct jitdump *dump_of(struct jit_frames *frames, const struct mod
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	bool added;
-	struct jitdump *dump = NULL;
+	const struct jitdump *dump = NULL;
 	if (!u64map_put(&frames->asked, module->index, 0, &added))
 		return NULL;
 	if (!added)
 		return module->index < frames->dumps.count ? frames->dumps.items[module->index] : NULL;
-	const struct jitdump_request request = {
-		.ctx = frames->ctx, .symfs = frames->symfs, .host = frames->host,
-		.module = module, .pid = pid, .stored = frames->stored,
-	};
+	struct jitdump_request request = frames->request;
+	request.module = module;
+	request.pid = pid;
 	while (frames->dumps.count <= module->index) {
-		struct jitdump **slot = vec_push(&frames->dumps);
+		const struct jitdump **slot = vec_push(&frames->dumps);
 		if (!slot)
 			return NULL;
 		*slot = NULL;

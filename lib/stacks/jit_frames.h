@@ -7,26 +7,21 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
-#include "binary/identity.h"
-#include "stored/files.h"
+#include "symbol/jitdump.h"
 #include "unwind/unwind.h"
 
 struct jit_frames {
-	struct sp_ctx *ctx;
-	const char *symfs;
-	enum host host;
-	struct stored *stored;
+	struct jitdump_request request; /* except module and process */
 	pthread_mutex_t lock;      /* protects the members that follow */
-	VEC(struct jitdump *) dumps; /* by module->index; NULL: not read, or none */
+	VEC(const struct jitdump *) dumps; /* by module->index; NULL: not read, or none */
 	struct u64map asked;       /* module->index of dumps that were searched */
 	struct u64map read;        /* hash of module and code -> index of its bytes */
 	VEC(struct sp_bytes) bytes;
 	struct arena arena;
 };
 
-/* `symfs`, `host` and `stored` are as in struct jitdump_request; borrowed. */
-void jit_frames_init(struct jit_frames *frames, struct sp_ctx *ctx, const char *symfs,
-		     enum host host, struct stored *stored);
+/* The members of `request` are borrowed, except its module and process. */
+void jit_frames_init(struct jit_frames *frames, const struct jitdump_request *request);
 void jit_frames_deinit(struct jit_frames *frames);
 
 /* Callback of struct unwind_files; `arg` is a struct jit_frames. Results are valid until it is freed. */

@@ -11,6 +11,7 @@
 
 /* Limit on a file's bytes that are stored, and on its claimed size. */
 #define STORED_MAX ((uint64_t)1 << 30)
+#define WHOLE_MAX ((uint64_t)64 << 20)
 #define FILE_MAX ((uint64_t)1 << 40)
 
 struct file_run {
@@ -120,18 +121,31 @@ static struct sp_error *put_bytes(struct record_buffer *data, const struct image
 	return good ? NULL : error_no_memory();
 }
 
-static struct sp_error *encode_file(const struct image *image, struct record_buffer *data)
+/* Returns whether a file of that size may be stored, too. If not, the module states it. */
+static bool has_room(struct stored_names *names, struct stored_module *module, uint64_t size,
+		     uint64_t limit)
+{
+	bool fits = size <= limit && (!names->file_limit ||
+				      size <= names->file_limit - names->file_bytes);
+	module->left_out = fits ? 0 : size;
+	return fits;
+}
+
+static struct sp_error *encode_file(struct stored_names *names, struct stored_module *module,
+				    const struct image *image, struct record_buffer *data)
 {
 	CLEANUP(runs_deinit) struct file_runs runs = {0};
 	uint64_t all = 0;
 	NEED(list_runs(image, &runs) && put_runs(data, image, &runs));
 	for (size_t i = 0; i < runs.count; i++)
 		all += runs.items[i].size;
-	if (all > STORED_MAX)
+	if (!has_room(names, module, all, STORED_MAX))
 		return error_new(SP_ERROR_LIMIT, "%s is too large to store", image->path);
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < runs.count && !error; i++)
 		error = put_bytes(data, image, &runs.items[i]);
+	if (!error)
+		names->file_bytes += all;
 	return error;
 }
 
@@ -153,6 +167,8 @@ struct sp_error *stored_file_add_whole(struct stored_names *names, struct stored
 {
 	struct record_buffer data = {0};
 	size_t got;
+	if (!has_room(names, module, size, WHOLE_MAX))
+		return NULL;
 	bool good = put_number(&data, size) && put_number(&data, 1) && put_number(&data, 0) &&
 		    put_number(&data, size) && vec_reserve(&data, data.count + size);
 	struct sp_error *error = good ? NULL : error_no_memory();
@@ -160,6 +176,7 @@ struct sp_error *stored_file_add_whole(struct stored_names *names, struct stored
 	if (errnum || (good && got < size))
 		error = error_os(errnum ?: EIO, "cannot read a file to store");
 	data.count += good ? size : 0;
+	names->file_bytes += error ? 0 : size;
 	error = add_chunk(names, module, &data, error);
 	vec_deinit(&data);
 	return error;
@@ -169,7 +186,8 @@ struct sp_error *stored_file_add(struct stored_names *names, struct stored_modul
 				 const struct image *image)
 {
 	struct record_buffer data = {0};
-	struct sp_error *error = add_chunk(names, module, &data, encode_file(image, &data));
+	struct sp_error *error = add_chunk(names, module, &data,
+					   encode_file(names, module, image, &data));
 	vec_deinit(&data);
 	return error;
 }

@@ -19,13 +19,14 @@
 #include "stored/names.h"
 
 /*
- * Appends a chunk with a file to `names`, and sets the module's file number. Leaves out files that cannot be
- * read, or are larger than 1 GiB without debug information. Fails when out of memory.
+ * Appends a chunk with a file to `names`, and sets the module's file number. Leaves out files that
+ * cannot be read; and, with their size in the module, files larger than 1 GiB without debug
+ * information, or than names->file_limit with all others. Fails when out of memory.
  */
 struct sp_error *stored_file_add(struct stored_names *names, struct stored_module *module,
 				 const struct image *image) SP_MUST_CHECK;
 
-/* Appends any file of `size` bytes whole, in the same way. */
+/* Appends any file of `size` bytes whole, in the same way; it may have 64 MiB. */
 struct sp_error *stored_file_add_whole(struct stored_names *names, struct stored_module *module,
 				       int fd, uint64_t size) SP_MUST_CHECK;
 

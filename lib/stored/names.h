@@ -17,6 +17,7 @@
  *	    points:   number; for each +offset, symbol index + 1, frame index + 1, 1 if it has a vaddr,
  *	              then vaddr - offset (signed)
  *	    code:     number; for each +offset, size, bytes
+ *	    size of its file, if that is not stored because of its size
  */
 #ifndef STORED_NAMES_H
 #define STORED_NAMES_H
@@ -79,6 +80,7 @@ struct stored_module {
 	bool has_lines;
 	uint16_t machine;
 	uint32_t file; /* number of its file among the stored ones, from 1 on; 0: it is not stored */
+	uint64_t left_out; /* size of its file, which was too large to be stored; 0: it was not */
 	struct { VEC(struct stored_symbol); } symbols;
 	struct { VEC(struct stored_frame); } frames;
 	struct { VEC(struct stored_point); } points; /* by offset, once decoded; no two have the same */
@@ -93,6 +95,7 @@ struct stored_names {
 	struct arena code;      /* owns their code */
 	struct record_buffer files; /* chunks of files to encode (stored/files.h) */
 	uint32_t file_count;
+	uint64_t file_bytes, file_limit; /* size of the files, and its limit; 0: none */
 	uint8_t *data;          /* owns the texts and code of decoded modules */
 };
 

@@ -253,7 +253,8 @@ static bool get_module(struct cursor *cursor, const struct texts *texts,
 	module->machine = (uint16_t)machine;
 	return get_symbols(cursor, texts, module, no_memory) &&
 	       get_frames(cursor, texts, module, no_memory) &&
-	       get_points(cursor, module, no_memory) && get_codes(cursor, module, no_memory);
+	       get_points(cursor, module, no_memory) && get_codes(cursor, module, no_memory) &&
+	       (!cursor_left(cursor) || cursor_uleb(cursor, &module->left_out));
 }
 
 static bool get_texts(struct cursor *cursor, struct texts *texts, bool *no_memory)

@@ -161,6 +161,8 @@ static void put_module(struct encoder *encoder, struct stored_module *module)
 	put_frames(encoder, module);
 	put_points(encoder, module);
 	put_codes(encoder, module);
+	if (module->left_out)
+		put_number(encoder, module->left_out);
 }
 
 /* Writes all modules to `modules`, each after its size, and collects their texts. */

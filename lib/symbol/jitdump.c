@@ -175,6 +175,28 @@ static bool read_text(struct cursor *cursor, const char **ret)
 	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
+/* Memory for a string in addition to its bytes, of a code's index, and of a place in a machine. */
+#define TEXT_MEMORY 32
+#define INDEX_MEMORY 32
+#define PLACE_MEMORY 64
+
+static const char *add_text(struct jitdump *dump, const char *text)
+{
+	size_t before = dump->strings.count;
+	const char *copy = strtab_add(&dump->strings, text);
+	if (dump->strings.count > before)
+		dump->text_bytes += strlen(text) + TEXT_MEMORY;
+	return copy;
+}
+
+uint64_t jitdump_memory(const struct jitdump *dump)
+{
+	return dump->text_bytes + dump->codes.capacity * sizeof(*dump->codes.items) +
+	       dump->codes.count * INDEX_MEMORY + dump->places.count * PLACE_MEMORY +
+	       dump->places.capacity * sizeof(*dump->places.items) +
+	       dump->lines.capacity * sizeof(*dump->lines.items);
+}
+
 static bool add_place(struct jitdump *dump, uint64_t time, uint64_t start,
 		      const struct jitdump_code *code, uint64_t size)
 {
@@ -231,7 +253,7 @@ static bool read_load(struct reading *reading, struct cursor *at, uint64_t time,
 	code.frames_offset = reading->frames_offset;
 	code.frames_size = reading->frames_size;
 	reading->frames_size = 0;
-	code.name = strtab_add(&dump->strings, name);
+	code.name = add_text(dump, name);
 	uint32_t *known = u64map_put(&reading->by_index, index, 0, NULL);
 	struct jitdump_code *slot = code.name && known ? vec_push(&dump->codes) : NULL;
 	if (!slot)
@@ -271,7 +293,7 @@ static bool read_entries(struct jitdump *dump, struct cursor *at, uint64_t start
 		if (*bad_ret)
 			return true;
 		if (strcmp(text, "\xff") != 0)
-			file = strtab_add(&dump->strings, text);
+			file = add_text(dump, text);
 		else if (!file)
 			continue;
 		struct jitdump_line *line = file ? vec_push(&dump->lines) : NULL;
@@ -421,7 +443,7 @@ static void shift_lines(const struct reading *reading)
 			dump->lines.items[i].offset -= ELF_HEADER_SIZE;
 }
 
-struct sp_error *jitdump_read(int fd, const char *path, struct jitdump **ret)
+struct sp_error *jitdump_read(int fd, const char *path, uint64_t memory, struct jitdump **ret)
 {
 	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = calloc(1, sizeof(*dump));
 	CLEANUP(reading_deinit) struct reading reading = {
@@ -439,8 +461,11 @@ struct sp_error *jitdump_read(int fd, const char *path, struct jitdump **ret)
 	dump->inode = status.st_ino;
 	reading.input.size = status.st_size > 0 ? (uint64_t)status.st_size : 0;
 	struct sp_error *error = read_header(&reading, &offset);
-	while (!error && !end)
+	while (!error && !end) {
 		error = read_next(&reading, &offset, &end);
+		if (!error && jitdump_memory(dump) > memory)
+			error = error_new(SP_ERROR_LIMIT, "%s is too large", path);
+	}
 	if (error)
 		return error;
 	shift_lines(&reading);

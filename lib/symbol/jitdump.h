@@ -18,6 +18,7 @@
 #include "machine/module.h"
 #include "stored/files.h"
 
+struct jit_files;
 struct sp_ctx;
 
 /* Source line of the code from `offset` up to the next line's offset. */
@@ -58,6 +59,7 @@ struct jitdump {
 	VEC(struct jitdump_place) places; /* in the file's order */
 	VEC(struct jitdump_line) lines;
 	struct strtab strings;
+	uint64_t text_bytes; /* memory of `strings` */
 	uint64_t bad_records; /* number of records that were skipped as invalid */
 	uint64_t cut_at;      /* offset of an incomplete record at the end of the file; 0: none */
 	struct stored *stored; /* the recording that stores the file, with `key`; borrowed; NULL: `path` */
@@ -66,10 +68,15 @@ struct jitdump {
 
 /*
  * Reads the whole file up to an incomplete record, but not the bytes of code. Fails with
- * SP_ERROR_FORMAT if the file does not begin with a jitdump header.
+ * SP_ERROR_FORMAT if the file does not begin with a jitdump header, and with SP_ERROR_LIMIT if it
+ * needs more than `memory` bytes.
  */
-struct sp_error *jitdump_read(int fd, const char *path, struct jitdump **ret) SP_MUST_CHECK;
+struct sp_error *jitdump_read(int fd, const char *path, uint64_t memory,
+			      struct jitdump **ret) SP_MUST_CHECK;
 void jitdump_free(struct jitdump *dump);
+
+/* Returns the memory that the dump takes, in bytes, with that of its places in a machine. */
+uint64_t jitdump_memory(const struct jitdump *dump);
 
 /* Returns the code that contains the byte at `file_offset`, or NULL. */
 const struct jitdump_code *jitdump_find(const struct jitdump *dump, uint64_t file_offset);
@@ -99,6 +106,7 @@ struct jitdump_request {
 	const struct module *module;
 	uint32_t pid;
 	struct stored *stored; /* files in the recording, in place of a missing one; NULL: none */
+	struct jit_files *files; /* owns the result */
 };
 
 /*
@@ -106,7 +114,7 @@ struct jitdump_request {
  * none; *diagnosis then has the reason. Fails only when out of memory.
  */
 struct sp_error *jitdump_open(const struct jitdump_request *request, struct diagnosis *diagnosis,
-			      struct jitdump **ret) SP_MUST_CHECK;
+			      const struct jitdump **ret) SP_MUST_CHECK;
 
 /*
  * Stores a jitdump in a recording, up to 64 MB: without it, a report does not know where code was. Does

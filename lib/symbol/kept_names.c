@@ -50,6 +50,7 @@ struct sp_names {
 	bool store_failed;          /* memory was short for `store` */
 	struct u64map denied;       /* hashes of paths that this process may not read */
 	struct held_files *held;    /* files that a recorder holds; NULL: none */
+	uint64_t jit_memory;
 };
 
 static void kept_module_free(struct kept_module *module)
@@ -137,6 +138,16 @@ size_t kept_names_denied(const struct sp_names *kept)
 	return kept->denied.count;
 }
 
+void kept_names_set_jit_memory(struct sp_names *kept, uint64_t memory)
+{
+	kept->jit_memory = memory;
+}
+
+uint64_t kept_names_jit_memory(const struct sp_names *kept)
+{
+	return kept->jit_memory;
+}
+
 void kept_names_set_held(struct sp_names *kept, struct held_files *held)
 {
 	kept->held = held;
@@ -157,6 +168,7 @@ static struct sp_error *store_jitdump(struct sp_names *kept, const struct source
 		.module = module,
 		.pid = module->pid,
 		.stored = env->binary.stored,
+		.files = env->jit,
 	};
 	return jitdump_store(&request, kept->store, stored);
 }
@@ -183,7 +195,8 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env, struc
 {
 	struct sp_error *error = NULL;
 	pthread_mutex_lock(&kept->lock);
-	bool good = !names->log.points.count || name_log_store(&names->log, names, kept->store);
+	bool found = names->log.points.count || names->diagnosis.problem == RESOLVER_TOO_LARGE;
+	bool good = !found || name_log_store(&names->log, names, kept->store);
 	if (good)
 		error = store_file(kept, env, names->module);
 	const struct module *module = names->module;

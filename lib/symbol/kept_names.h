@@ -24,6 +24,10 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env,
 		      struct module_names *names);
 bool kept_names_stored_all(const struct sp_names *kept);
 
+/* Bounds the memory of perf maps and jitdumps in each later analysis; 0: the default. */
+void kept_names_set_jit_memory(struct sp_names *kept, uint64_t memory);
+uint64_t kept_names_jit_memory(const struct sp_names *kept);
+
 /* Returns the number of files that have no names because this process may not read them. */
 size_t kept_names_denied(const struct sp_names *kept);
 

@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/symbol/demangle.h \
 	lib/symbol/go_names.c lib/symbol/go_names.h \
+	lib/symbol/jit_files.c lib/symbol/jit_files.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
@@ -36,6 +37,7 @@ lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
 endif
 UNIT_TESTS += \
 	tests/unit/test_address_cache.c \
+	tests/unit/test_jit_files.c \
 	tests/unit/test_jitdump.c \
 	tests/unit/test_kept_names.c \
 	tests/unit/test_lines.c \

@@ -26,6 +26,7 @@ struct entry {
 
 struct perfmap {
 	char *names;                  /* NUL-terminated names, in the order of lines */
+	size_t names_size;
 	VEC(struct entry) entries;    /* in the order of lines */
 	VEC(uint64_t) starts;         /* starts of pieces, ascending */
 	VEC(uint32_t) piece_entries;  /* entry of each piece, which ends with it or at the next start */
@@ -73,9 +74,17 @@ static bool parse_line(struct cursor *line, struct entry *ret)
 	return size <= UINT32_MAX && ret->start <= UINT64_MAX - ret->size;
 }
 
+/*
+ * Largest memory for a line, except its name: the entry, two pieces and the heap in vecs that may
+ * be half empty, and the order of entries, which is sorted by a copy.
+ */
+#define PIECE_MEMORY (sizeof(uint64_t) + sizeof(uint32_t))
+#define LINE_MEMORY (2 * (sizeof(struct entry) + 2 * PIECE_MEMORY) + 4 * sizeof(uint32_t))
+
 /* Parses the lines and moves the names to the front of the text, where numbers were. */
-static struct sp_error *parse_lines(struct perfmap *map, size_t size)
+static struct sp_error *parse_lines(struct perfmap *map, size_t size, uint64_t memory)
 {
+	uint64_t entries_max = memory > size ? (memory - size) / LINE_MEMORY : 0;
 	struct cursor text = cursor_make(map->names, size, false, NULL, 0), line;
 	size_t used = 0;
 	/*
@@ -92,6 +101,8 @@ static struct sp_error *parse_lines(struct perfmap *map, size_t size)
 			map->unread_lines++;
 			continue;
 		}
+		if (map->entries.count >= entries_max)
+			return error_new(SP_ERROR_LIMIT, "the perf map has too many lines");
 		size_t length = cursor_left(&line);
 		entry.name = (uint32_t)used;
 		memmove(map->names + used, line.pos, length);
@@ -103,6 +114,7 @@ static struct sp_error *parse_lines(struct perfmap *map, size_t size)
 	}
 	char *shorter = realloc(map->names, used + 1);
 	map->names = shorter ?: map->names;
+	map->names_size = used + 1;
 	return NULL;
 }
 
@@ -209,10 +221,10 @@ struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **r
 	NEED(copy);
 	if (size > 0)
 		memcpy(copy, text, size);
-	return perfmap_take(copy, size, ret);
+	return perfmap_take(copy, size, UINT64_MAX, ret);
 }
 
-struct sp_error *perfmap_take(char *text, size_t size, struct perfmap **ret)
+struct sp_error *perfmap_take(char *text, size_t size, uint64_t memory, struct perfmap **ret)
 {
 	CLEANUP(cleanup_perfmap_free) struct perfmap *map = calloc(1, sizeof(*map));
 	if (!map) {
@@ -222,10 +234,17 @@ struct sp_error *perfmap_take(char *text, size_t size, struct perfmap **ret)
 	map->names = text;
 	if (size > UINT32_MAX)
 		return error_new(SP_ERROR_LIMIT, "the perf map is larger than 4 GiB");
-	TRY(parse_lines(map, size));
+	TRY(parse_lines(map, size, memory));
 	TRY(cut(map));
 	*ret = take_ptr(map);
 	return NULL;
+}
+
+uint64_t perfmap_memory(const struct perfmap *map)
+{
+	return map->names_size + map->entries.capacity * sizeof(*map->entries.items) +
+	       map->starts.capacity * sizeof(*map->starts.items) +
+	       map->piece_entries.capacity * sizeof(*map->piece_entries.items);
 }
 
 size_t perfmap_count(const struct perfmap *map)

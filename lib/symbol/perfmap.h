@@ -25,10 +25,14 @@ struct sp_error *perfmap_parse(const void *text, size_t size, struct perfmap **r
 
 /*
  * Parses a malloc'ed text without a copy. It needs room for one more byte. The map owns it, even after
- * a failure.
+ * a failure. SP_ERROR_LIMIT if the map needs more than `memory` bytes.
  */
-struct sp_error *perfmap_take(char *text, size_t size, struct perfmap **ret) SP_MUST_CHECK;
+struct sp_error *perfmap_take(char *text, size_t size, uint64_t memory,
+			      struct perfmap **ret) SP_MUST_CHECK;
 void perfmap_free(struct perfmap *map);
+
+/* Returns the memory that the map takes, in bytes. */
+uint64_t perfmap_memory(const struct perfmap *map);
 
 size_t perfmap_count(const struct perfmap *map);
 size_t perfmap_bad_lines(const struct perfmap *map);

@@ -12,6 +12,7 @@
 #include "base/ctx.h"
 #include "base/io.h"
 #include "base/vec.h"
+#include "symbol/jit_files.h"
 #include "symbol/kernel.h"
 #include "symbol/kept_names.h"
 #include "symbol/module_names.h"
@@ -38,6 +39,7 @@ static const struct source *const sources[] = {
 
 struct resolver {
 	struct source_env env;
+	struct jit_files *own_jit; /* NULL: the caller has one */
 	pthread_mutex_t lock;
 	VEC(struct module_names *) modules; /* by module->index; NULL: not used yet */
 	atomic_bool no_memory; /* memory was short for a name */
@@ -60,6 +62,9 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	resolver->env.binary.held = options->names ? kept_names_held(options->names) : NULL;
 	TRY(recorded_index_new(&options->recorded, &resolver->env.recorded));
 	TRY(kernel_names_new(&resolver->env.kernel));
+	if (!options->jit)
+		TRY(jit_files_new(0, &resolver->own_jit));
+	resolver->env.jit = options->jit ?: resolver->own_jit;
 	struct kallsyms *kallsyms =
 		options->names ? kept_names_take_kernel(options->names, &resolver->env) : NULL;
 	if (kallsyms)
@@ -68,10 +73,24 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	return NULL;
 }
 
-/* Gives all names back to those that are kept. */
+/* Orders modules by their number of sampled addresses, which is about that of their samples. */
+static int compare_use(const void *a, const void *b)
+{
+	const struct module_names *x = *(struct module_names *const *)a;
+	const struct module_names *y = *(struct module_names *const *)b;
+	if (!x || !y)
+		return !x - !y;
+	return u64_order(y->log.points.count, x->log.points.count) ?:
+	       u64_order(x->module->index, y->module->index);
+}
+
+/* Gives all names back to those that are kept. Files with most samples are stored first. */
 static void give_names(struct resolver *resolver)
 {
 	struct sp_names *kept = resolver->env.options.names;
+	if (kept_names_are_logged(kept) && resolver->modules.count)
+		qsort(resolver->modules.items, resolver->modules.count,
+		      sizeof(*resolver->modules.items), compare_use);
 	for (size_t i = 0; i < resolver->modules.count; i++) {
 		struct module_names *names = take_ptr(resolver->modules.items[i]);
 		if (names)
@@ -95,6 +114,7 @@ void resolver_free(struct resolver *resolver)
 	for (size_t i = 0; i < resolver->modules.count; i++)
 		module_names_free(resolver->modules.items[i]);
 	vec_deinit(&resolver->modules);
+	jit_files_free(resolver->own_jit);
 	recorded_index_free(resolver->env.recorded);
 	kernel_names_free(resolver->env.kernel);
 	binary_env_deinit(&resolver->env.binary);
@@ -181,7 +201,9 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 	names->asked = true;
 	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++)
 		open_source(resolver, names, sources[i], module, pid);
-	if (!stored || !prefer_stored(resolver, names, module, stored))
+	/* Stored names without an address have only the reason why there are none. */
+	if (!stored || (names->opened && !stored->points.count) ||
+	    !prefer_stored(resolver, names, module, stored))
 		return;
 	if (names->opened)
 		names->source->close(take_ptr(names->opened));
@@ -444,6 +466,17 @@ static const struct module_names *known_names(const struct resolver *resolver,
 						   resolver->modules.items[module->index] : NULL;
 	pthread_mutex_unlock(&shared->lock);
 	return names;
+}
+
+bool resolver_left_out(const struct resolver *resolver, const struct module *module)
+{
+	const struct stored_module *stored = source_stored_module(&resolver->env, module);
+	return stored && stored->left_out && resolver_is_stored(resolver, module);
+}
+
+struct jit_files *resolver_jit_files(const struct resolver *resolver)
+{
+	return resolver->env.jit;
 }
 
 bool resolver_is_stored(const struct resolver *resolver, const struct module *module)

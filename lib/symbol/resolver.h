@@ -13,6 +13,7 @@
 #include <sprof/ctx.h>
 #include "machine/ip_maps.h"
 
+struct jit_files;
 struct resolver;
 struct sp_names;
 struct stored;
@@ -34,6 +35,7 @@ struct resolver_options {
 	uint64_t until_ns;                      /* end of the recording, in ns since 1970; 0: unknown */
 	struct sp_names *names; /* keeps names for the next resolver; NULL: none are kept */
 	struct stored *stored;  /* names and files in the recording; NULL: none */
+	struct jit_files *jit;  /* perf maps and jitdumps; NULL: the resolver has its own */
 	/*
 	 * Number of modules with debug information that stays open between calls of
 	 * resolver_sources(). Each has at least one file descriptor, and its inflated sections in
@@ -150,8 +152,14 @@ struct source_query {
 struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
 				  struct source_frames *ret) SP_MUST_CHECK;
 
+/* Returns the owner of perf maps and jitdumps. */
+struct jit_files *resolver_jit_files(const struct resolver *resolver);
+
 /* Returns whether a module's names are those that the recording stores, after resolver_find(). */
 bool resolver_is_stored(const struct resolver *resolver, const struct module *module);
+
+/* Returns whether a module's file is not stored because of its size, and was not found here. */
+bool resolver_left_out(const struct resolver *resolver, const struct module *module);
 
 /* Causes of missing names in a module. */
 enum resolver_problem {
@@ -164,6 +172,7 @@ enum resolver_problem {
 	RESOLVER_KERNEL_OTHER,  /* the available kernel is not the recorded one */
 	RESOLVER_NO_PERF_MAP,
 	RESOLVER_UNPROVEN, /* has names, but its file is not proven to be the recorded one */
+	RESOLVER_TOO_LARGE,
 };
 
 /*

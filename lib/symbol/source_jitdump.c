@@ -15,13 +15,10 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/regular_file.h"
-#include "symbol/jitdump.h"
+#include "symbol/jit_files.h"
 #include "symbol/process_file.h"
 
 #define SIZE_MAX_BYTES ((off_t)64 << 30)
-#define STORED_MAX_BYTES ((off_t)64 << 20)
-
-DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
 /* Returns PID of "…/jit-PID.dump". */
 static uint32_t number_of(const char *path)
@@ -32,41 +29,36 @@ static uint32_t number_of(const char *path)
 	return digits ? (uint32_t)strtoul(digits + 1, NULL, 10) : 0;
 }
 
-static struct sp_error *read_own(int fd, const char *path, const struct module *module,
-				 struct diagnosis *diagnosis, struct jitdump **ret)
+static struct sp_error *read_own(const struct jitdump_request *request,
+				 const struct jit_file_place *place, struct diagnosis *diagnosis,
+				 const struct jitdump **ret)
 {
-	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
-	struct sp_error *error = jitdump_read(fd, path, &dump);
-	if (error)
-		return diagnosis_take(diagnosis, RESOLVER_DAMAGED_FILE, error);
-	if (dump->pid != number_of(module->path)) {
+	const struct jitdump *dump;
+	TRY(jit_files_jitdump(request->files, place, diagnosis, &dump));
+	if (dump && dump->pid != number_of(request->module->path))
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, NULL,
-			      "%s is of another process (%u): ignored", path,
-			      dump->pid);
-		return NULL;
-	}
-	*ret = take_ptr(dump);
+			      "%s is of another process (%u): ignored", place->path, dump->pid);
+	else
+		*ret = dump;
 	return NULL;
 }
 
 /* Reads the dump that the recording stores. */
 static struct sp_error *open_stored(const struct jitdump_request *request,
-				    struct diagnosis *diagnosis, struct jitdump **ret)
+				    struct diagnosis *diagnosis, const struct jitdump **ret)
 {
 	const struct stored_key key = binary_stored_key(request->module);
 	CLEANUP_CLOSE int fd = -1;
 	struct sp_error *error = stored_open_fd(request->stored, &key, &fd);
-	if (!error && fd >= 0)
-		error = read_own(fd, request->module->path, request->module, diagnosis, ret);
-	if (*ret) {
-		(*ret)->stored = request->stored;
-		(*ret)->key = key;
-	}
-	return error;
+	if (error || fd < 0)
+		return error;
+	const struct jit_file_place place = {.fd = fd, .path = request->module->path,
+					     .stored = request->stored, .key = key};
+	return read_own(request, &place, diagnosis, ret);
 }
 
 struct sp_error *jitdump_open(const struct jitdump_request *request, struct diagnosis *diagnosis,
-			      struct jitdump **ret)
+			      const struct jitdump **ret)
 {
 	const struct module *module = request->module;
 	const char *symfs = request->symfs;
@@ -86,11 +78,9 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 		.ino = module->ino,
 	};
 	TRY(process_file_open(&file, diagnosis, &fd, &path));
-	if (fd >= 0)
-		TRY(read_own(fd, path, module, diagnosis, ret));
-	if (*ret && symfs && *symfs && !((*ret)->root = strdup(symfs))) {
-		jitdump_free(take_ptr(*ret));
-		return error_no_memory();
+	if (fd >= 0) {
+		const struct jit_file_place place = {.fd = fd, .path = path, .root = symfs};
+		TRY(read_own(request, &place, diagnosis, ret));
 	}
 	if (!*ret && request->stored)
 		TRY(open_stored(request, diagnosis, ret));
@@ -131,11 +121,11 @@ struct sp_error *jitdump_store(const struct jitdump_request *request, struct sto
 			       struct stored_module *module)
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
-	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
+	const struct jitdump *dump;
 	struct stat status;
 	struct sp_error *error = jitdump_open(request, &why, &dump);
 	CLEANUP_CLOSE int fd = dump ? open_again(dump, &status) : -1;
-	if (error || fd < 0 || status.st_size > STORED_MAX_BYTES)
+	if (error || fd < 0)
 		return error;
 	return stored_file_add_whole(names, module, fd, (uint64_t)status.st_size);
 }
@@ -148,13 +138,13 @@ bool jitdump_read_frames(const struct jitdump *dump, const struct jitdump_code *
 
 static void names_close(void *opened)
 {
-	jitdump_free(opened);
+	(void)opened; /* belongs to the env */
 }
 
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
 				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
-	struct jitdump *dump = NULL;
+	const struct jitdump *dump = NULL;
 	if (module->kind != MODULE_JIT)
 		return NULL;
 	const struct jitdump_request request = {
@@ -164,9 +154,10 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 		.module = module,
 		.pid = pid ?: module->pid,
 		.stored = env->binary.stored,
+		.files = env->jit,
 	};
 	struct sp_error *error = jitdump_open(&request, diagnosis, &dump);
-	*ret = dump;
+	*ret = (void *)(uintptr_t)dump;
 	return error;
 }
 

@@ -8,10 +8,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "base/cleanup.h"
-#include "base/io.h"
-#include "symbol/perfmap.h"
+#include "symbol/jit_files.h"
 #include "symbol/process_file.h"
 
 /* Limit of a map's size: 100 bytes a line for five million functions. */
@@ -26,31 +24,11 @@
 
 static void names_close(void *opened)
 {
-	perfmap_free(opened);
-}
-
-/* Reads the whole map, which may grow meanwhile. Runtimes write no holes. */
-static struct sp_error *read_map(int fd, const char *path, struct diagnosis *diagnosis,
-				 struct perfmap **ret)
-{
-	struct stat status;
-	if (fstat(fd, &status))
-		return NULL;
-	if (io_allocated_bytes(fd, &status) < (uint64_t)status.st_size / 2) {
-		diagnosis_set(diagnosis, RESOLVER_DAMAGED_FILE, NULL,
-			      "%s is a sparse file, not a perf map", path);
-		return NULL;
-	}
-	size_t capacity = (size_t)status.st_size + 4096, size = 0;
-	CLEANUP_FREE char *text = malloc(capacity + 1);
-	NEED(text);
-	if (io_read(fd, text, capacity, &size))
-		return NULL;
-	return perfmap_take(take_ptr(text), size, ret);
+	(void)opened; /* belongs to the env */
 }
 
 static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
-				 struct diagnosis *diagnosis, struct perfmap **ret)
+				 struct diagnosis *diagnosis, const struct perfmap **ret)
 {
 	char within[48], here[48];
 	CLEANUP_FREE char *path = NULL;
@@ -69,7 +47,8 @@ static struct sp_error *find_map(const struct source_env *env, uint32_t pid,
 	struct sp_error *error = process_file_open(&file, diagnosis, &fd, &path);
 	if (error || fd < 0)
 		return error;
-	error = read_map(fd, path, diagnosis, ret);
+	const struct jit_file_place place = {.fd = fd, .path = path};
+	error = jit_files_perfmap(env->jit, &place, diagnosis, ret);
 	size_t bad = *ret ? perfmap_bad_lines(*ret) : 0;
 	size_t unread = *ret ? perfmap_unread_lines(*ret) : 0;
 	if (*ret)
@@ -90,14 +69,14 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	bool memfd = module->kind == MODULE_FILE && !strncmp(module->path, MEMFD, strlen(MEMFD));
 	if (module->kind != MODULE_ANONYMOUS && !memfd)
 		return NULL;
-	struct perfmap *found = NULL;
+	const struct perfmap *found = NULL;
 	pid = pid ?: module->pid;
 	TRY(find_map(env, pid, diagnosis, &found));
 	if (!found && (diagnosis->problem == RESOLVER_OK || memfd))
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, WRITE_ONE,
 			      "JIT code: /tmp/perf-%u.map not found",
 			      pid);
-	*ret = found;
+	*ret = (void *)(uintptr_t)found;
 	return NULL;
 }
 

@@ -29,7 +29,8 @@ const struct stored_module *source_stored_module(const struct source_env *env,
 static void copy_problem(const struct stored_problem *problem, struct diagnosis *diagnosis)
 {
 	diagnosis_clear(diagnosis);
-	if (problem->problem > RESOLVER_OK && problem->problem <= RESOLVER_UNPROVEN && problem->text)
+	if (problem->problem > RESOLVER_OK && problem->problem <= RESOLVER_TOO_LARGE &&
+	    problem->text)
 		diagnosis_set(diagnosis, problem->problem, NULL, "%s (according to the recording)",
 			      problem->text);
 }
@@ -41,10 +42,13 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	(void)pid;
 	if (!stored)
 		return NULL;
+	if (stored->points.count || stored->symbols_problem.problem)
+		copy_problem(&stored->symbols_problem, diagnosis);
+	if (!stored->points.count)
+		return NULL;
 	struct opened_names *names = calloc(1, sizeof(*names));
 	NEED(names);
 	names->module = stored;
-	copy_problem(&stored->symbols_problem, diagnosis);
 	*ret = names;
 	return NULL;
 }

@@ -21,7 +21,6 @@
 
 DEFINE_CLEANUP(struct sp_space *, sp_space_free)
 DEFINE_CLEANUP(struct maps *, maps_free)
-DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
 void sp_space_free(struct sp_space *space)
 {
@@ -172,7 +171,7 @@ static struct sp_error *add_jit_code(struct sp_space *space, const struct jitdum
 static struct sp_error *add_jitdump(struct sp_space *space, const struct sp_mmap *mmap)
 {
 	struct sp_symbolizer *symbolizer = space->symbolizer;
-	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
+	const struct jitdump *dump;
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	const struct module *module = NULL;
 	struct mapping mapping;
@@ -185,7 +184,8 @@ static struct sp_error *add_jitdump(struct sp_space *space, const struct sp_mmap
 		return error;
 	const struct jitdump_request request = {.ctx = symbolizer->ctx, .symfs = symbolizer->symfs,
 						.host = HOST_SAME, .module = module,
-						.pid = space->pid};
+						.pid = space->pid,
+						.files = resolver_jit_files(names->resolver)};
 	error = jitdump_open(&request, &why, &dump);
 	if (!error && !dump)
 		ctx_log(symbolizer->ctx, SP_LOG_WARNING, "JIT code of process %u: %s", space->pid,

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		fd = memfd_create("jitdump", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, bytes, size, 0) != (ssize_t)size)
 		abort();
-	struct sp_error *error = jitdump_read(fd, "jit-1.dump", &dump);
+	struct sp_error *error = jitdump_read(fd, "jit-1.dump", UINT64_MAX, &dump);
 	if (error) {
 		sp_error_free(error);
 		return 0;

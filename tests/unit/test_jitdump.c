@@ -116,7 +116,7 @@ static struct sp_error *read_made(const struct made *made, size_t size, struct j
 {
 	CLEANUP_CLOSE int fd = memfd_create("made", MFD_CLOEXEC);
 	ck_assert_int_eq(pwrite(fd, made->bytes, size, 0), (ssize_t)size);
-	return jitdump_read(fd, "jit-4711.dump", ret);
+	return jitdump_read(fd, "jit-4711.dump", UINT64_MAX, ret);
 }
 
 static const struct jitdump_code *code_or_fail(const struct jitdump *dump, size_t index,

@@ -165,6 +165,34 @@ TEST(frames_of_3_11_are_grouped_by_cframes)
 	make_free(&made);
 }
 
+TEST(lists_of_threads_without_an_end_are_damaged)
+{
+	struct made made = {0};
+	uint64_t thread = 0;
+	make(&made);
+	ck_assert(python_layout_make(made.memory, 0x030b02f0, made.runtime.runtime,
+				     &made.runtime.layout));
+	const struct python_layout *layout = &made.runtime.layout;
+	put_thread(&made, 77);
+	ck_assert(!python_thread_find(made.memory, &made.runtime, 78, &thread));
+	ck_assert(!made.memory->damaged);
+	put_address(&made, THREAD + layout->thread_next, THREAD);
+	python_memory_reset(made.memory);
+	ck_assert(!python_thread_find(made.memory, &made.runtime, 78, &thread));
+	ck_assert(made.memory->damaged);
+	/* The thread is still found, before the damage. */
+	python_memory_reset(made.memory);
+	ck_assert(python_thread_find(made.memory, &made.runtime, 77, &thread));
+	ck_assert(!made.memory->damaged);
+	put_address(&made, THREAD + layout->thread_next, SIZE);
+	python_memory_reset(made.memory);
+	ck_assert(!python_thread_find(made.memory, &made.runtime, 78, &thread));
+	ck_assert(made.memory->damaged);
+	python_memory_reset(made.memory);
+	ck_assert(!made.memory->damaged);
+	make_free(&made);
+}
+
 TEST(a_call_of_3_11_that_has_just_begun_has_no_frames)
 {
 	struct made made = {0};

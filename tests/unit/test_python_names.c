@@ -174,6 +174,40 @@ TEST(processes_with_an_interpreter_are_known_until_exec_or_exit)
 	python_processes_deinit(&processes);
 }
 
+TEST(a_process_is_paused_after_failures_in_a_row)
+{
+	struct python_processes processes;
+	struct python_process process;
+	python_processes_init(&processes);
+	const struct sp_record python = mapping(1, "/usr/bin/python3.11");
+	ck_assert(python_processes_on_record(&processes, &python));
+	for (unsigned int i = 0; i + 1 < 2 * PYTHON_FAILURES_MAX; i++) {
+		ck_assert(python_processes_find(&processes, 1, &process));
+		ck_assert_uint_eq(process.resume_ns, 0);
+		python_processes_on_read(&processes, &process, 1000, i == PYTHON_FAILURES_MAX - 1);
+	}
+	ck_assert(python_processes_find(&processes, 1, &process));
+	ck_assert_uint_eq(process.resume_ns, 0);
+	python_processes_on_read(&processes, &process, 1000, false);
+	ck_assert(python_processes_find(&processes, 1, &process));
+	ck_assert_uint_eq(process.resume_ns, 1000 + PYTHON_PAUSE_NS);
+	/* The next failure pauses it at once, and a good reading ends that. */
+	python_processes_on_read(&processes, &process, 5 * PYTHON_PAUSE_NS, false);
+	ck_assert(python_processes_find(&processes, 1, &process));
+	ck_assert_uint_eq(process.resume_ns, 6 * PYTHON_PAUSE_NS);
+	python_processes_on_read(&processes, &process, 6 * PYTHON_PAUSE_NS, true);
+	ck_assert(python_processes_find(&processes, 1, &process));
+	ck_assert_uint_eq(process.resume_ns, 0);
+	/* A program that replaced it is not paused. */
+	for (unsigned int i = 0; i < PYTHON_FAILURES_MAX; i++)
+		python_processes_on_read(&processes, &process, 1000, false);
+	ck_assert(python_processes_on_record(&processes, &python));
+	python_processes_on_read(&processes, &process, 1000, false);
+	ck_assert(python_processes_find(&processes, 1, &process));
+	ck_assert_uint_eq(process.resume_ns, 0);
+	python_processes_deinit(&processes);
+}
+
 TEST(a_stack_is_taken_once_by_its_sample)
 {
 	static struct python_shots shots;

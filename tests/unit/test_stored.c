@@ -322,6 +322,34 @@ TEST(a_stored_file_must_have_the_build_id)
 	ck_assert_ptr_null(image);
 }
 
+TEST(files_beyond_the_limit_are_left_out_with_their_size)
+{
+	CLEANUP(stored_names_deinit) struct stored_names names = {0}, read = {0};
+	CLEANUP(cleanup_image_free) struct image *image = NULL;
+	struct record_buffer data = {0};
+	const char *const paths[] = {"/a", "/b", "/c"};
+	files_run("echo 'int main(void) { return 0; }' >p.c && gcc -o p p.c");
+	files_run("head -c 100 p >small");
+	ok_or_fail(image_open(files_path("p"), &image));
+	CLEANUP_CLOSE int small = open(files_path("small"), O_RDONLY | O_CLOEXEC);
+	names.file_limit = image->size + 100;
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct stored_key wanted = {.path = paths[i], .ino = i};
+		struct stored_module *module = stored_names_add(&names, &wanted);
+		ck_assert_ptr_nonnull(module);
+		ok_or_fail(i < 2 ? stored_file_add(&names, module, image) :
+				   stored_file_add_whole(&names, module, small, 100));
+	}
+	ok_or_fail(stored_names_encode(&names, &data));
+	ok_or_fail(stored_names_decode(data.items, data.count, "f", &read));
+	ck_assert_uint_eq(read.items[0].file, 1);
+	ck_assert_uint_eq(read.items[0].left_out, 0);
+	ck_assert_uint_eq(read.items[1].file, 0);
+	ck_assert_uint_eq(read.items[1].left_out, image->size);
+	/* A smaller one still fits. */
+	ck_assert_uint_eq(read.items[2].file, 2);
+}
+
 TEST(a_file_that_claims_runs_beyond_its_end_is_damaged)
 {
 	static const uint8_t data[] = {4, 1, 2, 3, 'a', 'b', 'c'};

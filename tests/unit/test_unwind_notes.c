@@ -109,6 +109,8 @@ TEST(a_few_missing_python_frames_get_no_note)
 	/* Samples with unreadable frames have no groups. */
 	f.counts.python = (struct python_counts){.groups = 90, .unreadable = 10};
 	has_note(&f, NOTE_OF(NOTE_PYTHON_DROPPED, NULL, 10, 100, 1));
+	f.counts.python = (struct python_counts){.groups = 90, .damaged = 10, .damaged_pid = 7};
+	has_note(&f, NOTE_OF(NOTE_PYTHON_DAMAGED, NULL, 10, 100, 7));
 }
 
 TEST(unreadable_pages_and_shortened_stacks_get_notes)

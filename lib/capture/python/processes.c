@@ -137,6 +137,22 @@ bool python_processes_find(struct python_processes *processes, uint32_t pid,
 	return process;
 }
 
+void python_processes_on_read(struct python_processes *processes,
+			      const struct python_process *process, uint64_t time_ns, bool good)
+{
+	/* A copy without failures may be old, but then a reading has failed just before. */
+	if (good && !process->failures)
+		return;
+	pthread_mutex_lock(&processes->lock);
+	struct python_process *found = find(processes, process->pid);
+	if (found && found->generation == process->generation) {
+		found->failures = good ? 0 : found->failures + 1;
+		found->resume_ns = found->failures < PYTHON_FAILURES_MAX ? 0 :
+				   time_ns + PYTHON_PAUSE_NS;
+	}
+	pthread_mutex_unlock(&processes->lock);
+}
+
 void python_processes_set(struct python_processes *processes, const struct python_process *process)
 {
 	pthread_mutex_lock(&processes->lock);

@@ -12,6 +12,10 @@
 #include "base/vec.h"
 #include "python/layout.h"
 
+/* Failed readings in a row after which a process is not read for a time, and that time. */
+#define PYTHON_FAILURES_MAX 8
+#define PYTHON_PAUSE_NS UINT64_C(1000000000)
+
 /* Number of ended processes with samples that may still be unwound. */
 #define PYTHON_ENDED_MAX 64
 
@@ -29,6 +33,8 @@ struct python_process {
 	/* If usable: */
 	struct python_runtime runtime;
 	uint64_t eval_start, eval_end; /* _PyEval_EvalFrameDefault */
+	uint32_t failures;  /* number of failed readings since one was good */
+	uint64_t resume_ns; /* it is not read before this time, in the samples' clock */
 };
 
 struct python_processes {
@@ -53,6 +59,13 @@ bool python_processes_on_record(struct python_processes *processes, const struct
 /* Gets a copy; false if the process has no interpreter. */
 bool python_processes_find(struct python_processes *processes, uint32_t pid,
 			   struct python_process *ret);
+
+/*
+ * Counts a reading for a sample of that time. After PYTHON_FAILURES_MAX failed ones in a row, each
+ * further one pauses the process: garbage in place of an interpreter must not cost a CPU.
+ */
+void python_processes_on_read(struct python_processes *processes,
+			      const struct python_process *process, uint64_t time_ns, bool good);
 
 /* Stores the result of a search for the interpreter's data, if the process still is the same program. */
 void python_processes_set(struct python_processes *processes, const struct python_process *process);

@@ -105,6 +105,8 @@ void python_counts_add(struct python_counts *sum, const struct python_worker *wo
 	sum->dropped += worker->counts.dropped;
 	sum->inserted += worker->counts.inserted;
 	sum->unreadable += worker->counts.unreadable;
+	sum->damaged += worker->counts.damaged;
+	sum->damaged_pid = worker->counts.damaged_pid ?: sum->damaged_pid;
 }
 
 /* Finds the interpreter's data, once for each program. */
@@ -273,6 +275,13 @@ static size_t insert_all(struct inserting *inserting, uint64_t *ips)
 	return total;
 }
 
+/* A sample's thread, and its stack or the part to compare. */
+struct sample_thread {
+	uint32_t tid;
+	uint64_t time_ns;
+	const struct stack_copy *stack;
+};
+
 static bool has_eval(const struct python_process *process, const struct python_sample *sample)
 {
 	for (size_t i = 0; i < sample->count; i++)
@@ -298,6 +307,26 @@ static bool find_stack(const struct stack_dump_layout *layout, const struct ring
 	return true;
 }
 
+/*
+ * Reads a stack into the probe, unless the process is paused. *damaged_ret: the interpreter's
+ * memory has no such stack. A thread that runs no Python is neither good nor damaged.
+ */
+static bool read_stack(struct python *python, struct python_probe *probe,
+		       const struct python_process *process, const struct sample_thread *thread,
+		       bool *exact_ret, bool *damaged_ret)
+{
+	*damaged_ret = thread->time_ns < process->resume_ns;
+	if (*damaged_ret)
+		return false;
+	python_probe_begin(probe, process->pid);
+	bool found = python_probe_read(probe, process, thread->tid, thread->stack, exact_ret);
+	*damaged_ret = probe->memory.damaged && (!found || probe->stack.truncated);
+	if (found || *damaged_ret)
+		python_processes_on_read(&python->processes, process, thread->time_ns,
+					 !*damaged_ret);
+	return found;
+}
+
 void python_on_sample(struct python *python, struct python_probe *probe,
 		      const struct stack_dump_layout *layout, const struct ring *ring,
 		      const struct record_values *sample)
@@ -305,12 +334,12 @@ void python_on_sample(struct python *python, struct python_probe *probe,
 	uint8_t bytes[PYTHON_COMPARED_MAX];
 	struct stack_copy stack;
 	struct python_process process;
-	bool exact;
+	const struct sample_thread thread = {sample->tid, sample->time_ns, &stack};
+	bool exact, damaged;
 	if (!python_processes_find(&python->processes, sample->pid, &process) ||
 	    process.state != PYTHON_USABLE || !find_stack(layout, ring, sample, bytes, &stack))
 		return;
-	python_probe_begin(probe, sample->pid);
-	if (python_probe_read(probe, &process, sample->tid, &stack, &exact))
+	if (read_stack(python, probe, &process, &thread, &exact, &damaged))
 		python_shots_add(&python->shots, sample->tid, sample->time_ns, &probe->stack, exact);
 }
 
@@ -325,11 +354,16 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 	if (process.state != PYTHON_USABLE)
 		return sample->count;
 	worker->counts.samples++;
-	bool exact;
+	const struct sample_thread thread = {sample->tid, sample->time_ns, &sample->stack};
+	bool exact, damaged;
 	if (!python_shots_take(&worker->python->shots, sample->tid, sample->time_ns,
 			       &worker->probe->stack, &exact) &&
-	    !python_probe_read(worker->probe, &process, sample->tid, &sample->stack, &exact)) {
-		worker->counts.unreadable += has_eval(&process, sample);
+	    !read_stack(worker->python, worker->probe, &process, &thread, &exact, &damaged)) {
+		bool missing = has_eval(&process, sample);
+		worker->counts.unreadable += missing && !damaged;
+		worker->counts.damaged += missing && damaged;
+		if (missing && damaged)
+			worker->counts.damaged_pid = sample->pid;
 		return sample->count;
 	}
 	struct inserting inserting = {

@@ -67,7 +67,9 @@ struct python_counts {
 	uint64_t inserted; /* calls with Python frames */
 	/* Calls with too many frames, or of threads that ran on before the reading. */
 	uint64_t dropped;
-	uint64_t unreadable; /* samples with unreadable Python frames */
+	uint64_t unreadable; /* samples of threads without Python frames */
+	uint64_t damaged;    /* samples of interpreters that cannot be read, or that are paused */
+	uint32_t damaged_pid; /* process of one of them */
 };
 void python_counts_add(struct python_counts *sum, const struct python_worker *worker);
 

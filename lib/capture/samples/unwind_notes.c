@@ -55,7 +55,10 @@ static struct sp_error *note_python(const struct python_counts *python, bool pyt
 				    struct notes *notes)
 {
 	uint64_t missing = python->dropped + python->unreadable;
-	uint64_t all = python->groups + python->unreadable;
+	uint64_t all = python->groups + python->unreadable + python->damaged;
+	if (python->damaged)
+		TRY(notes_add(notes, NOTE_PYTHON_DAMAGED, NULL, python->damaged, all,
+			      python->damaged_pid));
 	if (missing * PYTHON_SHARE < all || !missing)
 		return NULL;
 	return notes_add(notes, NOTE_PYTHON_DROPPED, NULL, missing, all, python_first);

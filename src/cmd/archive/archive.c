@@ -82,6 +82,10 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 		snprintf(files, sizeof(files), ", and %zu of the files", summary->files);
 	diag_say("%s: stored names of %zu addresses in %zu files%s (%.1f MB)", path,
 		 summary->addresses, summary->modules, files, (double)summary->bytes / 1e6);
+	if (summary->left_out)
+		diag_say("%zu files (%.1f MB) were left out: a file may have 1 GiB, a jitdump "
+			 "64 MiB, and perf maps and jitdumps may take 1 GiB of memory in all",
+			 summary->left_out, (double)summary->left_out_bytes / 1e6);
 	if (readers == READERS_SELF || !summary->denied)
 		return;
 	if (readers == READERS_OWNER)

@@ -216,6 +216,10 @@ static void put_stored(const struct sp_archive_summary *stored, struct json *jso
 	json_unsigned(json, "addresses", stored->addresses);
 	json_unsigned(json, "binaries", stored->files);
 	json_unsigned(json, "bytes", stored->bytes);
+	if (stored->left_out) {
+		json_unsigned(json, "left_out", stored->left_out);
+		json_unsigned(json, "left_out_bytes", stored->left_out_bytes);
+	}
 	json_end(json, '}');
 }
 
@@ -236,7 +240,7 @@ void info_write_json(const struct info *info, FILE *out)
 	json_unsigned(&json, "first_ns", info->first_ns);
 	json_unsigned(&json, "last_ns", info->last_ns);
 	json_end(&json, '}');
-	if (info->stored.modules)
+	if (info->stored.modules || info->stored.left_out)
 		put_stored(&info->stored, &json);
 	json_unsigned(&json, "throttled", info->throttled);
 	if (info->verbose)

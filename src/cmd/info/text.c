@@ -132,6 +132,13 @@ static void put_features(const struct info *info, FILE *out)
 
 static void put_stored(const struct sp_archive_summary *stored, FILE *out)
 {
+	char size[32] = "";
+	if (stored->left_out_bytes)
+		snprintf(size, sizeof(size), " (%.1f MB)", (double)stored->left_out_bytes / 1e6);
+	if (stored->left_out)
+		fprintf(out, "  %-10s %zu file%s%s, too large; to store more, while they exist: "
+			"sprof archive FILE\n", "left out", stored->left_out,
+			stored->left_out == 1 ? "" : "s", size);
 	if (!stored->modules)
 		return;
 	fprintf(out, "  %-10s names of %zu addresses in %zu files", "stored", stored->addresses,

@@ -28,12 +28,16 @@ struct name_store {
  */
 void name_store_add(struct name_store *store, int fd, const char *path);
 
-/* Begins with the next file if the one before is done. Never waits. */
+/*
+ * Begins with the next file if the one before is done, while recording: at a low priority. Never
+ * waits. name_store_start_last() does this for the last file, for which the recorder will wait.
+ */
 void name_store_step(struct name_store *store);
+void name_store_start_last(struct name_store *store);
 
 /*
- * Waits up to 0.3 s until all files are done. If some are not, leaves them to a process in the background,
- * and prints that. Frees what the store owns.
+ * Waits up to 0.3 s until all files are done. If some are not, leaves them to a process in the
+ * background, at a low priority, and prints that. Frees what the store owns.
  */
 void name_store_finish(struct name_store *store);
 

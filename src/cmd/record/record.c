@@ -241,7 +241,7 @@ static int run_recording(struct recording *recording)
 	if (!recording->files && !recording->session.failed &&
 	    sp_capture_stats(recording->capture).samples)
 		name_store_add(&recording->names, sp_capture_take_file(recording->capture), path);
-	name_store_step(&recording->names);
+	name_store_start_last(&recording->names);
 	print_answer(recording);
 	name_store_finish(&recording->names);
 	/* Restores signals before this process raises the signal that ended the command. */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Perf maps and jitdumps of an analysis. Any user writes them, at no cost if they are links to one file:
+ * so each file is read once, whatever its names, and all together take bounded memory. Thread-safe.
+ */
+#ifndef SYMBOL_JIT_FILES_H
+#define SYMBOL_JIT_FILES_H
+
+#include "base/diagnosis.h"
+#include "symbol/jitdump.h"
+#include "symbol/perfmap.h"
+
+/* Default limit: a perf map of five million functions needs about 800 MB. */
+#define JIT_FILES_MEMORY ((uint64_t)1 << 30)
+
+struct jit_files;
+
+/* The files take at most about `memory` bytes; 0: JIT_FILES_MEMORY. */
+struct sp_error *jit_files_new(uint64_t memory, struct jit_files **ret) SP_MUST_CHECK;
+void jit_files_free(struct jit_files *files);
+
+/* An open file. */
+struct jit_file_place {
+	int fd;
+	const char *path; /* below `root` */
+	const char *root; /* see struct jitdump */
+	struct stored *stored;
+	struct stored_key key;
+};
+
+/*
+ * Read a file, or find it among those that were read. *ret belongs to `files`; it is NULL if the file is
+ * damaged, or needs more memory than is left, and *diagnosis has the reason. Fail only when out of memory.
+ */
+struct sp_error *jit_files_perfmap(struct jit_files *files, const struct jit_file_place *place,
+				   struct diagnosis *diagnosis,
+				   const struct perfmap **ret) SP_MUST_CHECK;
+struct sp_error *jit_files_jitdump(struct jit_files *files, const struct jit_file_place *place,
+				   struct diagnosis *diagnosis,
+				   const struct jitdump **ret) SP_MUST_CHECK;
+
+#endif
