@@ -75,7 +75,7 @@ struct sp_error *live_retain(struct live *live, const uint32_t *pids, size_t cou
 /* Sizes of the history. */
 struct live_counts {
 	size_t spaces, views, events, modules;
-	uint64_t dropped; /* number of views that lost their mappings: together they were too many */
+	uint64_t dropped; /* number of views that lost their mappings: all were too many */
 	uint64_t late; /* number of records that came after their time was forgotten */
 };
 struct live_counts live_counts(const struct live *live);

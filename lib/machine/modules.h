@@ -76,7 +76,7 @@ struct mapping modules_mapping(const struct module *module, const struct sp_mmap
 /* Returns the module of a KSYMBOL record. NULL when out of memory. */
 struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol *ksymbol);
 
-/* Returns a copy of a user module of another table, with its own strings. NULL when out of memory. */
+/* Returns a copy of another table's user module, with its own strings. NULL when out of memory. */
 struct module *modules_copy(struct modules *modules, const struct module *module);
 
 /* Returns the memory of the modules and their strings. */
