@@ -55,9 +55,11 @@ void *arena_alloc(struct arena *arena, size_t size)
 	if (!arena->blocks || size > arena->size - arena->used) {
 		/* A large object gets its own block, inserted after the current one. */
 		bool own = size > BLOCK_SIZE / 4 && arena->blocks;
-		struct arena_block *block = block_new(own || size > BLOCK_SIZE ? size : BLOCK_SIZE);
+		size_t block_size = own || size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		struct arena_block *block = block_new(block_size);
 		if (!block)
 			return NULL;
+		arena->total += block_size;
 		if (own) {
 			block->next = arena->blocks->next;
 			arena->blocks->next = block;
@@ -65,7 +67,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 		}
 		block->next = arena->blocks;
 		arena->blocks = block;
-		arena->size = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		arena->size = block_size;
 		arena->used = 0;
 	}
 	void *object = arena->blocks->bytes + arena->used;

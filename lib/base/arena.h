@@ -8,6 +8,7 @@
 struct arena {
 	struct arena_block *blocks; /* list; the current one is first */
 	size_t used, size;          /* bytes of the current block */
+	size_t total;               /* bytes of all blocks */
 };
 
 /* A zeroed struct arena is empty and ready. */

@@ -19,6 +19,11 @@ void strtab_deinit(struct strtab *table)
 	*table = (struct strtab){0};
 }
 
+size_t strtab_bytes(const struct strtab *table)
+{
+	return table->arena.total + table->capacity * sizeof(*table->entries);
+}
+
 static struct strtab_entry *probe(const struct strtab *table, uint64_t hash, const char *text,
 				  size_t size)
 {

@@ -19,6 +19,9 @@ struct strtab {
 /* A zeroed struct strtab is empty and ready. */
 void strtab_deinit(struct strtab *table);
 
+/* Returns the memory of the table and its strings. */
+size_t strtab_bytes(const struct strtab *table);
+
 /* Returns the table's copy of the string; NULL when out of memory. */
 const char *strtab_add(struct strtab *table, const char *text);
 const char *strtab_add_sized(struct strtab *table, const char *text, size_t size);

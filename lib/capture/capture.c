@@ -75,6 +75,8 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	TRY(capture_plan(capture, options));
 	connect_parts(capture);
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
+	/* Samples are read when the state has been written. */
+	capture->out.rotation.live_state.keeps_newest = capture->overwrite.on;
 	TRY(record_waits(capture));
 	TRY(capture_start_live_unwind(capture));
 	TRY(recording_init(&capture->out, capture->samples.filter.fields.sample_id,
@@ -316,6 +318,7 @@ void sp_capture_free(struct sp_capture *capture)
 	if (!capture)
 		return;
 	tasks_deinit(&capture->tasks);
+	metadata_hold_deinit(&capture->hold);
 	aux_areas_deinit(&capture->out.aux_areas);
 	ring_bank_deinit(&capture->bank);
 	event_control_deinit(&capture->control);

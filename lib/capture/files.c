@@ -90,6 +90,15 @@ static struct sp_error *split_waits(struct sp_capture *capture)
 	return sample_path_write_waits(&capture->samples, end_ns, end_ns, &out->batch, &out->dirty);
 }
 
+/* The new file has no mappings of large processes: they are read when they have a sample. */
+static struct sp_error *defer_large(struct sp_capture *capture)
+{
+	uint32_t pid;
+	for (size_t i = 0; (pid = live_state_next_large(&capture->out.rotation.live_state, &i));)
+		NEED(metadata_hold_defer(&capture->hold, pid));
+	return NULL;
+}
+
 struct sp_error *capture_change_file(struct sp_capture *capture)
 {
 	struct sp_error *error = split_waits(capture);
@@ -113,6 +122,8 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	capture->bank.was_full = false;
 	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);
+	if (!error)
+		error = defer_large(capture);
 	if (!error && !capture->overwrite.on)
 		error = note_begin(capture, border_ns);
 	if (!error && !capture->overwrite.on)

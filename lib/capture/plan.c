@@ -22,7 +22,9 @@ static struct sp_error *use_plan(struct sp_capture *capture, const struct captur
 		capture->bank.rewrite.shift_ns = capture->bank.wall.ahead_ns;
 	if (!record_fields_make(plan_common_type(plan), &capture->samples.filter.fields))
 		return error_new(SP_ERROR_INVALID, "no event to sample");
-	capture->tasks.tracker.fields = capture->samples.filter.fields;
+	capture->tasks.tracker.fields = capture->hold.fields = capture->samples.filter.fields;
+	if (capture->config.target == CAPTURE_SYSTEM_WIDE && !capture->overwrite.on)
+		capture->hold.rate = HOLD_RATE * ((capture->config.cpus.count + 1) / 2);
 	return NULL;
 }
 

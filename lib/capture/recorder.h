@@ -18,6 +18,7 @@
 #include "capture/overwrite/overwrite.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
+#include "capture/tasks/metadata_hold.h"
 #include "capture/tasks/tasks.h"
 #include "record/note.h"
 
@@ -26,6 +27,7 @@ struct sp_capture {
 	struct sp_ctx *ctx;
 	struct capture_config config;
 	struct recorded_tasks tasks;
+	struct metadata_hold hold;
 	struct event_control control;
 	struct losses losses;
 	struct ring_bank bank;

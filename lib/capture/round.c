@@ -29,6 +29,57 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 	return tasks_drain(&capture->tasks, capture->bank.metadata);
 }
 
+/* The tasks of this round's samples need their names and mappings. */
+static struct sp_error *add_needs(struct sp_capture *capture)
+{
+	const struct record_fields *fields = &capture->samples.filter.fields;
+	uint64_t shift_ns = capture->bank.rewrite.shift_ns;
+	struct record_values record;
+	for (size_t i = 0; i < capture->bank.count; i++) {
+		const struct ring *ring = ring_bank_ring(&capture->bank, i);
+		uint64_t end = ring_bank_end(&capture->bank, i);
+		for (uint64_t at = ring->tail;
+		     at < end && record_values_read(ring, at, end, fields, &record);
+		     at += record.header.size)
+			NEED(metadata_hold_add_need(&capture->hold, record.pid, record.tid,
+						    record.time_ns + shift_ns));
+	}
+	return NULL;
+}
+
+/* Holds back names and mappings of processes without samples if there are too many. */
+static struct sp_error *hold_metadata(struct sp_capture *capture)
+{
+	struct metadata_hold *hold = &capture->hold;
+	struct record_buffer *records = &capture->tasks.tracker.kept;
+	struct synth *synth = capture->tasks.synth;
+	struct task_list *deferred = synth ? synth_deferred(synth) : NULL;
+	for (; deferred && deferred->count; deferred->count--)
+		NEED(metadata_hold_defer(hold, *vec_last(deferred)));
+	if (!metadata_hold_is_needed(hold, records, capture_now_ns()))
+		return NULL;
+	TRY(add_needs(capture));
+	NEED(metadata_hold_filter(hold, records, capture->round_ns));
+	return NULL;
+}
+
+/* Reads the processes that were deferred, and now have samples. */
+static struct sp_error *read_deferred(struct sp_capture *capture)
+{
+	CLEANUP(task_list_deinit) struct task_list threads = {0};
+	struct sp_error *error = NULL;
+	uint32_t pid;
+	while (!error && metadata_hold_next(&capture->hold, &pid, &threads)) {
+		synth_set_time(capture->tasks.synth, capture->round_ns);
+		error = synth_process_again(capture->tasks.synth, pid, &threads);
+		synth_set_time(capture->tasks.synth, 0);
+		metadata_hold_charge(&capture->hold, capture->out.synthesised.count);
+		if (!error)
+			error = capture_write_synthesised(capture);
+	}
+	return error;
+}
+
 static struct sp_error *write_samples(struct sp_capture *capture)
 {
 	TRY(sample_path_write(&capture->samples, &capture->bank, &capture->out.batch,
@@ -89,6 +140,8 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	if (!error)
 		error = make_good(capture, last);
 	if (!error)
+		error = read_deferred(capture);
+	if (!error)
 		error = write_samples(capture);
 	struct sp_error *flush_error = batch_flush(&capture->out.batch);
 	capture->tasks.tracker.kept.count = 0;
@@ -136,6 +189,8 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (capture->out.rotation.full)
 		capture->tasks.tracker.kept.count = 0;
+	if (!error)
+		error = hold_metadata(capture);
 	if (!error)
 		error = capture_apply_limits(capture);
 	if (!error)

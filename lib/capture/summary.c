@@ -215,6 +215,20 @@ static struct sp_error *note_modules(struct sp_capture *capture)
 	       : notes_add(&capture->out.notes, NOTE_BUILD_IDS_LIMITED, NULL, DSOS_MAX);
 }
 
+static struct sp_error *note_held(struct sp_capture *capture)
+{
+	metadata_hold_finish(&capture->hold);
+	const struct hold_counts *counts = &capture->hold.counts;
+	struct sp_error *error = NULL;
+	if (counts->dropped)
+		error = notes_add(&capture->out.notes, NOTE_RECORDS_DROPPED, NULL, counts->dropped,
+				  capture->hold.rate);
+	if (!error && counts->deferred > counts->read)
+		error = notes_add(&capture->out.notes, NOTE_MAPS_DEFERRED, NULL,
+				  counts->deferred - counts->read);
+	return error;
+}
+
 /*
  * From Linux 5.13 until 6.19 (and the stable kernels that took its mend), the kernel forgets who
  * ends before it writes what that one counted.
@@ -241,6 +255,8 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		error = waits_note_losses(capture->samples.waits);
 	if (!error)
 		error = note_modules(capture);
+	if (!error)
+		error = note_held(capture);
 	if (!error)
 		error = note_uncounted(capture);
 	if (!error && capture->losses.alternate && capture->control.alternate.ids.map.count)

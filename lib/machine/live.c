@@ -9,7 +9,8 @@
  * are freed.
  *
  * Trees are copied into a new arena from time to time, when changes since the last copy would fill
- * it; then the old arena is freed.
+ * it; then the old arena is freed. Any user can map files under ever new names, and memory at ever
+ * new places: modules that are mapped nowhere are dropped, and the trees have a limit.
  */
 #include "machine/live.h"
 
@@ -24,6 +25,21 @@
 
 /* Number of events after which the trees may be copied again, to free old versions. */
 #define COPY_AFTER 16384
+
+/* Growth of the trees after which they are copied, whatever the number of events. */
+#define TREES_GROWTH ((size_t)16 << 20)
+
+/*
+ * Limit of trees after they were copied, with the modules if these were copied, too: a million
+ * mappings. Beyond it, the largest address spaces lose their mappings.
+ */
+#define KEPT_BYTES ((size_t)64 << 20)
+
+/* Trees of at most this height, fewer than 16,384 mappings, are copied before larger ones. */
+#define SMALL_HEIGHT 14
+
+/* Modules are dropped when they have more bytes, and twice those of the last time. */
+#define MODULES_BYTES ((size_t)32 << 20)
 
 enum live_kind { LIVE_MAP, LIVE_START, LIVE_FORK, LIVE_THREAD, LIVE_EXIT, LIVE_END };
 
@@ -40,6 +56,7 @@ struct live_view {
 	struct mapping_node *root;
 	bool shared; /* a fork or a later view shares it, so it must not be changed */
 	bool seen;   /* a caller knows it, so it must not be changed */
+	bool moved;  /* its tree was copied, or dropped */
 	bool used, orphan; /* `used`: a timeline has it now. `orphan`: no timeline had it at the last check */
 	uint64_t space; /* result of live_space() */
 };
@@ -66,7 +83,9 @@ struct live {
 	uint64_t sequence;
 	uint64_t floor_ns;         /* all events in the log are newer */
 	uint64_t happened;         /* number of events since the trees were copied */
-	size_t kept;               /* number of views at that time */
+	size_t kept, kept_bytes;   /* number of views, and bytes of trees, at that time */
+	size_t modules_kept;       /* bytes of modules after live_drop_modules() */
+	uint64_t dropped;          /* number of views that lost their mappings */
 	uint64_t late;
 };
 
@@ -477,11 +496,40 @@ static void prune_spaces(struct live *live)
 	live->spaces.count = kept;
 }
 
+/* Trees on their way to a new arena. */
+struct move {
+	struct arena arena;
+	const struct modules *from;
+	struct modules *modules; /* the new table; NULL: modules stay */
+	uint32_t *index_of;      /* by the old index: the new one, plus 1; 0: not copied yet */
+};
+
+static bool is_full(const struct move *move)
+{
+	return move->arena.total + (move->modules ? modules_bytes(move->modules) : 0) >= KEPT_BYTES;
+}
+
+static bool move_module(struct move *move, struct mapping *mapping)
+{
+	if (!move->modules)
+		return true;
+	uint32_t *index = &move->index_of[mapping->module];
+	if (!*index) {
+		const struct module *copy =
+			modules_copy(move->modules, move->from->list.items[mapping->module]);
+		if (!copy)
+			return false;
+		*index = copy->index + 1;
+	}
+	mapping->module = *index - 1;
+	return true;
+}
+
 /*
  * Copies a tree to a new arena. A node that is already copied has height 0, and `left` leads to the
- * copy. Returns false when out of memory.
+ * copy. Returns false when out of memory. The tree is incomplete if the arena is full afterwards.
  */
-static bool move_tree(struct arena *arena, struct mapping_node **root)
+static bool move_tree(struct move *move, struct mapping_node **root)
 {
 	struct mapping_node *old = *root;
 	if (!old)
@@ -490,14 +538,18 @@ static bool move_tree(struct arena *arena, struct mapping_node **root)
 		*root = old->left;
 		return true;
 	}
-	struct mapping_node *node = arena_alloc(arena, sizeof(*node));
+	*root = NULL;
+	if (is_full(move))
+		return true;
+	struct mapping_node *node = arena_alloc(&move->arena, sizeof(*node));
 	if (!node)
 		return false;
 	*node = *old;
 	old->height = 0;
 	old->left = node;
 	*root = node;
-	return move_tree(arena, &node->left) && move_tree(arena, &node->right);
+	return move_module(move, &node->mapping) && move_tree(move, &node->left) &&
+	       move_tree(move, &node->right);
 }
 
 /*
@@ -521,22 +573,43 @@ static void drop_views(struct live *live)
 	}
 }
 
-/*
- * Copies all used trees to a new arena, and frees the old one. When out of memory, the trees are
- * dropped: nothing is mapped any more.
- */
-static bool move_trees(struct live *live)
+/* Copies the trees of the views that are small, or of all. False when out of memory. */
+static bool move_views(struct live *live, struct move *move, uint32_t height_max)
 {
-	struct arena old = live->arena;
 	bool good = true;
-	live->arena = (struct arena){0};
 	for (size_t i = 0; i < live->views.count; i++) {
 		struct live_view *view = &live->views.items[i];
-		good = good && move_tree(&live->arena, &view->root);
-		if (!good)
+		if (!view->root || view->moved || view->root->height > height_max)
+			continue;
+		view->moved = true;
+		if (good && !is_full(move))
+			good = move_tree(move, &view->root);
+		/* The tree is incomplete, or still in the old arena. */
+		if (!good || is_full(move)) {
 			view->root = NULL;
+			live->dropped++;
+		}
 	}
-	arena_deinit(&old);
+	return good;
+}
+
+/*
+ * Drops unused views, copies all used trees to a new arena, and frees the old one. When out of
+ * memory, the trees are dropped: nothing is mapped any more.
+ */
+static bool move_trees(struct live *live, struct move *move)
+{
+	prune_spaces(live);
+	drop_views(live);
+	for (size_t i = 0; i < live->views.count; i++)
+		live->views.items[i].moved = false;
+	bool good = move_views(live, move, SMALL_HEIGHT);
+	good = move_views(live, move, UINT32_MAX) && good;
+	arena_deinit(&live->arena);
+	live->arena = move->arena;
+	live->kept_bytes = live->arena.total;
+	live->happened = 0;
+	live->kept = live->views.count - live->free_views.count;
 	return good;
 }
 
@@ -552,15 +625,46 @@ struct sp_error *live_forget(struct live *live, uint64_t before_ns)
 			live->log.count * sizeof(*live->log.items));
 	if (before_ns > live->floor_ns)
 		live->floor_ns = before_ns;
-	if (!good || live->happened < COPY_AFTER || live->happened < 2 * live->kept)
+	bool many = live->happened >= COPY_AFTER && live->happened >= 2 * live->kept;
+	if (!good || (!many && live->arena.total < live->kept_bytes + TREES_GROWTH))
 		return good ? NULL : error_no_memory();
+	struct move move = {0};
 	pthread_rwlock_wrlock(&live->lock);
-	prune_spaces(live);
-	drop_views(live);
-	good = move_trees(live);
+	good = move_trees(live, &move);
 	pthread_rwlock_unlock(&live->lock);
-	live->happened = 0;
-	live->kept = live->views.count - live->free_views.count;
+	return good ? NULL : error_no_memory();
+}
+
+bool live_has_many_modules(const struct live *live)
+{
+	size_t bytes = modules_bytes(&live->modules);
+	return bytes > MODULES_BYTES && bytes > 2 * live->modules_kept;
+}
+
+struct sp_error *live_drop_modules(struct live *live)
+{
+	struct modules modules = {.is_64bit = live->modules.is_64bit};
+	CLEANUP_FREE uint32_t *index_of =
+		calloc(live->modules.list.count + 1, sizeof(*index_of));
+	NEED(index_of);
+	struct move move = {.from = &live->modules, .modules = &modules, .index_of = index_of};
+	pthread_rwlock_wrlock(&live->lock);
+	bool good = move_trees(live, &move);
+	for (size_t i = 0; i < live->log.count && good; i++)
+		if (live->log.items[i].kind == LIVE_MAP)
+			good = move_module(&move, &live->log.items[i].mapping);
+	for (size_t i = 0; i < live->fresh.count && good; i++)
+		if (live->fresh.items[i].kind == LIVE_MAP)
+			good = move_module(&move, &live->fresh.items[i].mapping);
+	/* Without memory, mappings of old and new modules would be mixed. */
+	for (size_t i = 0; i < live->views.count && !good; i++)
+		live->views.items[i].root = NULL;
+	if (!good)
+		live->log.count = live->fresh.count = 0;
+	modules_deinit(&live->modules);
+	live->modules = modules;
+	live->modules_kept = modules_bytes(&live->modules);
+	pthread_rwlock_unlock(&live->lock);
 	return good ? NULL : error_no_memory();
 }
 
@@ -584,5 +688,6 @@ struct live_counts live_counts(const struct live *live)
 		.events = live->log.count,
 		.modules = live->modules.list.count,
 		.late = live->late,
+		.dropped = live->dropped,
 	};
 }

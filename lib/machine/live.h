@@ -43,7 +43,7 @@ uint64_t live_space(const struct live *live, uint32_t view);
 
 /*
  * Finds the place of an ip of user space; from any thread. Views older than live_forget() map nothing.
- * Modules are valid as long as `live`.
+ * Modules are valid until live_drop_modules().
  */
 struct location live_locate(struct live *live, uint32_t view, uint64_t ip);
 
@@ -52,6 +52,18 @@ struct location live_locate(struct live *live, uint32_t view, uint64_t ip);
  * later. Times must not decrease.
  */
 struct sp_error *live_forget(struct live *live, uint64_t before_ns) SP_MUST_CHECK;
+
+/*
+ * Returns whether modules take much memory; many of them may be mapped nowhere any more. Only for
+ * the thread that adds records.
+ */
+bool live_has_many_modules(const struct live *live);
+
+/*
+ * Drops modules that are mapped nowhere, and numbers the others anew. No caller may use a module
+ * that live_locate() returned before. Only for the thread that adds records.
+ */
+struct sp_error *live_drop_modules(struct live *live) SP_MUST_CHECK;
 
 /*
  * Ends all processes except `pids` (sorted) at that time, because their EXIT records may have been
@@ -63,6 +75,7 @@ struct sp_error *live_retain(struct live *live, const uint32_t *pids, size_t cou
 /* Sizes of the history. */
 struct live_counts {
 	size_t spaces, views, events, modules;
+	uint64_t dropped; /* number of views that lost their mappings: all were too many */
 	uint64_t late; /* number of records that came after their time was forgotten */
 };
 struct live_counts live_counts(const struct live *live);

@@ -336,6 +336,22 @@ struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol
 	return intern(modules, &module);
 }
 
+struct module *modules_copy(struct modules *modules, const struct module *module)
+{
+	struct module copy = *module;
+	copy.path = strtab_add(&modules->strings, module->path);
+	copy.name = strtab_add(&modules->strings, module->name);
+	return intern(modules, &copy);
+}
+
+size_t modules_bytes(const struct modules *modules)
+{
+	return modules->arena.total +
+	       modules->list.capacity * sizeof(*modules->list.items) +
+	       modules->index_of.capacity * sizeof(*modules->index_of.slots) +
+	       strtab_bytes(&modules->strings);
+}
+
 /*
  * Returns the name of a build-id's module. A kernel that was found as a file is listed by that file's
  * path.

@@ -76,6 +76,12 @@ struct mapping modules_mapping(const struct module *module, const struct sp_mmap
 /* Returns the module of a KSYMBOL record. NULL when out of memory. */
 struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol *ksymbol);
 
+/* Returns a copy of another table's user module, with its own strings. NULL when out of memory. */
+struct module *modules_copy(struct modules *modules, const struct module *module);
+
+/* Returns the memory of the modules and their strings. */
+size_t modules_bytes(const struct modules *modules);
+
 /* Adds a build-id for all modules of that name without one. Returns false when out of memory. */
 bool modules_add_build_id(struct modules *modules, const struct sp_build_id *build_id,
 			  uint16_t misc);

@@ -433,6 +433,12 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_PYTHON_DAMAGED] = {3, false,
 		"Python functions are missing at {0} of {1} calls of the interpreter: its memory "
 		"in process {2#} cannot be read, and is tried again only once a second"},
+	[NOTE_RECORDS_DROPPED] = {2, false,
+		"{0} comm and mmap record{0||s} that no sample needs {0|was|were} dropped: "
+		"there were more than {1m} MiB a second"},
+	[NOTE_MAPS_DEFERRED] = {1, false,
+		"the memory maps of {0} process{0||es} were not read: too many mappings, and no "
+		"samples"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

@@ -148,16 +148,18 @@ static size_t limit(size_t in_use, size_t least, size_t most)
 	return 2 * in_use < least ? least : 2 * in_use > most ? most : 2 * in_use;
 }
 
-size_t codes_forget(struct codes *codes)
+size_t codes_forget(struct codes *codes, bool all)
 {
 	pthread_mutex_lock(&codes->lock);
-	size_t count = drop(codes, false);
+	size_t count = drop(codes, all);
 	if (atomic_load(&codes->bytes) > KEPT_BYTES / 2 ||
 	    atomic_load(&codes->file_count) > KEPT_FILES / 2 ||
 	    atomic_load(&codes->open_count) > KEPT_OPEN / 2)
 		count += drop(codes, true);
 	codes->bytes_most = limit(atomic_load(&codes->bytes), KEPT_BYTES_MIN, KEPT_BYTES);
 	codes->files_most = limit(atomic_load(&codes->file_count), KEPT_FILES_MIN, KEPT_FILES);
+	if (all)
+		vec_deinit(&codes->items);
 	pthread_mutex_unlock(&codes->lock);
 	return count;
 }

@@ -31,9 +31,10 @@ bool codes_are_many(const struct codes *codes);
 
 /*
  * Drops the files that codes_get() has not returned since the last call, or all if the rest is too
- * large. Returns their number. Earlier results of codes_get() are invalid afterwards.
+ * large, or `all`: modules may be numbered anew then. Returns their number. Earlier results of
+ * codes_get() are invalid afterwards.
  */
-size_t codes_forget(struct codes *codes);
+size_t codes_forget(struct codes *codes, bool all);
 
 /* Returns the text of unwinder_problem(). */
 const char *codes_problem(struct codes *codes, const struct module *module);

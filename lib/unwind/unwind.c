@@ -158,12 +158,12 @@ bool unwinder_keeps_much(const struct unwinder *unwinder)
 	return codes_are_many(unwinder->shared.codes);
 }
 
-size_t unwinder_forget_files(struct unwinder *unwinder)
+size_t unwinder_forget_files(struct unwinder *unwinder, bool all)
 {
 	pthread_mutex_lock(&unwinder->lock);
 	for (size_t i = 0; i < unwinder->threads.count; i++)
 		unwinder->engine->forget_codes(unwinder->threads.items[i]->state);
-	size_t count = codes_forget(unwinder->shared.codes);
+	size_t count = codes_forget(unwinder->shared.codes, all);
 	pthread_mutex_unlock(&unwinder->lock);
 	return count;
 }

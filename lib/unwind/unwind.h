@@ -156,10 +156,11 @@ void unwind_prefetch(const struct unwind_sample *sample);
  * For a running recording: unwinder_keeps_much() returns whether too much of modules' files is
  * kept; any thread may call it. unwinder_forget_files() drops it, with rows and the results of
  * unwinder_problem(), and returns the number of files. No thread of the unwinder may work
- * meanwhile. Files are read again on demand.
+ * meanwhile. Files are read again on demand. `all`: also those in use, and modules may be numbered
+ * anew.
  */
 bool unwinder_keeps_much(const struct unwinder *unwinder);
-size_t unwinder_forget_files(struct unwinder *unwinder);
+size_t unwinder_forget_files(struct unwinder *unwinder, bool all);
 
 /*
  * Returns why a module's code cannot be unwound by call frame information, as a sentence that names the

@@ -31,6 +31,7 @@ struct sim_scenario {
 	enum sp_capture_scope scope;
 	bool may_fail;             /* the disk is too small, for example */
 	bool may_drop;             /* not all samples can be kept */
+	bool holds_metadata;       /* holds back metadata; few mappings are read again */
 };
 
 extern const struct sim_scenario sim_scenarios[];

@@ -72,6 +72,21 @@ const struct sim_scenario sim_scenarios[] = {
 		.name = "system", .cpus = 8, .workload = {ROOTS(20)}, .target = SIM_SYSTEM, CPUS, COMMON,
 		.chains = FRAME_POINTERS, .stop_ms = 400,
 	}, {
+		.name = "hold", .cpus = 4, .workload = {ROOTS(20), .forever = 20},
+		.target = SIM_SYSTEM, CPUS, COMMON, .chains = FRAME_POINTERS, .stop_ms = 600,
+		.holds_metadata = true,
+	}, {
+		/* Lost records: /proc is read again, where processes have too many mappings. */
+		.name = "hold-lost", .cpus = 4, .workload = {STORM, .life_ms = 3000}, CPUS,
+		.target = SIM_SYSTEM, .sampling = RATE(997), .buffers = RING(8192), .output = PLAIN,
+		.schedule = NO_SCHEDULE, .chains = FRAME_POINTERS, .stop_ms = 3000,
+		.hesitation_ms = 1500,
+		.holds_metadata = true,
+	}, {
+		.name = "hold-live", .cpus = 4, .workload = {STORM, .life_ms = 300},
+		.target = SIM_SYSTEM, CPUS, COMMON, .chains = LIVE, .stop_ms = 300,
+		.holds_metadata = true,
+	}, {
 		.name = "in-one-call", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .output = PLAIN, .chains = FRAME_POINTERS,
 		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 200 * SIM_MS}, .in_one_call = true,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sprof/private/command.h>
 #include "calls.h"
+#include "capture/recorder.h"
 #include "scenario.h"
 
 struct sim_result sim_result;
@@ -162,6 +163,11 @@ static void run_in_one_call(struct sp_capture *capture, const struct sim_scenari
 static void run(struct sp_capture *capture, const struct sim_scenario *scenario)
 {
 	sim_result.created = true;
+	if (scenario->holds_metadata) {
+		capture->hold.rate = capture->hold.time_ns = 1;
+		capture->hold.room = -HOLD_BURST / 2;
+		capture->tasks.mappings_max = 100;
+	}
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		struct sim_task *task = sim_machine.tasks[i];
 		task->uncertain = scenario->target == SIM_ATTACH && task->start_ns >= sim_result.open_ns;

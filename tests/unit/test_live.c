@@ -412,6 +412,55 @@ TEST(ended_processes_are_dropped)
 	live_free(live);
 }
 
+/* Any user can map files under ever new names. */
+TEST(modules_that_are_mapped_nowhere_are_dropped)
+{
+	enum { NAMES = 200000, ROUND = 100, MODULES_MAX = 60000 };
+	struct live *live = live_or_fail();
+	char name[512], last[512];
+	size_t most = 0;
+	add(live, mapping(1, 1, 0x1000, 0x1000, "/bin/program"));
+	for (uint32_t i = 0; i < NAMES; i++) {
+		uint64_t time_ns = 1000 + 10 * (uint64_t)i;
+		snprintf(name, sizeof(name), "/tmp/%0300u", i);
+		add(live, mapping(time_ns, 2, 0x1000, 0x1000, name));
+		if (i % ROUND)
+			continue;
+		ok_or_fail(live_apply(live));
+		live_view(live, 2, time_ns);
+		ok_or_fail(live_forget(live, time_ns - 10 * ROUND));
+		if (live_has_many_modules(live))
+			ok_or_fail(live_drop_modules(live));
+		most = live_counts(live).modules > most ? live_counts(live).modules : most;
+		/* A sample may still need the view before the newest. */
+		snprintf(last, sizeof(last), "%0300u", i ? i - 1 : 0);
+		leads_to(live, 2, i ? time_ns - 10 : time_ns, 0x1000, last, 0);
+	}
+	ck_assert_uint_lt(most, MODULES_MAX);
+	leads_to(live, 1, 1000 + 10 * NAMES, 0x1800, "program", 0x800);
+	live_free(live);
+}
+
+/* The kernel reports no munmap(2), so a process may seem to have any number of mappings. */
+TEST(the_largest_address_spaces_lose_their_mappings)
+{
+	enum { MAPPINGS = 1900000, LARGE = 3 };
+	struct live *live = live_or_fail();
+	add(live, mapping(1, 9, 0x1000, 0x1000, "/bin/program"));
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		add(live, mapping(10, (uint32_t)(i % LARGE), 0x10000 + 0x2000 * i, 0x1000,
+				  "/bin/other"));
+	ok_or_fail(live_apply(live));
+	ok_or_fail(live_forget(live, 10 + MAPPINGS));
+	/* One has room, one is cut, one comes too late. */
+	ck_assert_uint_eq(live_counts(live).dropped, 2);
+	leads_to(live, 0, 10 + MAPPINGS, 0x10000, "other", 0);
+	leads_nowhere(live, 1, 10 + MAPPINGS, 0x12000);
+	leads_nowhere(live, 2, 10 + MAPPINGS, 0x14000);
+	leads_to(live, 9, 10 + MAPPINGS, 0x1800, "program", 0x800);
+	live_free(live);
+}
+
 struct asker {
 	struct live *live;
 	uint32_t view;

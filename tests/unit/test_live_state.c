@@ -231,6 +231,7 @@ TEST(an_empty_log_adds_nothing)
 TEST(mappings_are_bounded)
 {
 	struct live_state live_state = new_roster();
+	live_state.keeps_newest = true;
 	struct record_buffer one = {0}, first = {0};
 	put(&one, 0, (struct sp_record){.type = PERF_RECORD_COMM,
 					.comm = {.pid = 9, .tid = 9, .comm = "jit"}});
@@ -252,6 +253,68 @@ TEST(mappings_are_bounded)
 	live_state_deinit(&live_state);
 	vec_deinit(&one);
 	vec_deinit(&first);
+}
+
+static void map_many(struct live_state *live_state, uint32_t pid, uint64_t count)
+{
+	struct record_buffer records = {0};
+	for (uint64_t i = 0; i < count; i++)
+		put_mapping(&records, 0, pid, 2 * i, 1, "/lib/some.so");
+	ok_or_fail(live_state_add(live_state, records.items, records.count));
+	vec_deinit(&records);
+}
+
+static void fork_of(struct live_state *live_state, uint32_t pid, uint32_t child)
+{
+	struct record_buffer one = {0};
+	struct sp_record record = {.type = PERF_RECORD_FORK};
+	record.task = (struct sp_task){.pid = child, .tid = child, .ppid = pid, .ptid = pid};
+	put(&one, 0, record);
+	ok_or_fail(live_state_add(live_state, one.items, one.count));
+	vec_deinit(&one);
+}
+
+/* It is read again for each file, when it has a sample. */
+TEST(a_process_with_too_many_mappings_has_none)
+{
+	struct live_state live_state = new_roster();
+	struct record_buffer one = {0};
+	size_t index = 0;
+	map_many(&live_state, 7, 100);
+	map_many(&live_state, 9, 20000);
+	fork_of(&live_state, 9, 10);
+	ck_assert_uint_eq(live_state.processes.items[0].mappings.count, 100);
+	ck_assert_uint_eq(live_state_next_large(&live_state, &index), 9);
+	ck_assert_uint_eq(live_state_next_large(&live_state, &index), 10);
+	ck_assert_uint_eq(live_state_next_large(&live_state, &index), 0);
+	ck_assert_uint_eq(live_state.mapping_bytes, live_state.processes.items[0].bytes.count);
+	/* Another program has few. */
+	struct sp_record exec = {.type = PERF_RECORD_COMM, .misc = PERF_RECORD_MISC_COMM_EXEC};
+	exec.comm = (struct sp_comm){.pid = 9, .tid = 9, .comm = "new"};
+	put(&one, 0, exec);
+	ok_or_fail(live_state_add(&live_state, one.items, one.count));
+	map_many(&live_state, 9, 3);
+	index = 0;
+	ck_assert_uint_eq(live_state_next_large(&live_state, &index), 10);
+	ck_assert_uint_eq(live_state.processes.items[1].mappings.count, 3);
+	vec_deinit(&one);
+	live_state_deinit(&live_state);
+	ck_assert_uint_eq(live_state.mapping_bytes, 0);
+}
+
+/* A fork copies its parent's mappings. */
+TEST(mappings_of_all_processes_have_a_limit)
+{
+	struct live_state live_state = new_roster();
+	size_t index = 0;
+	map_many(&live_state, 100, 10000);
+	for (uint32_t pid = 101; pid < 300; pid++)
+		fork_of(&live_state, 100, pid);
+	ck_assert_uint_le(live_state.mapping_bytes, (size_t)64 << 20);
+	ck_assert_uint_gt(live_state.mapping_bytes, (size_t)48 << 20);
+	ck_assert_uint_gt(live_state_next_large(&live_state, &index), 110);
+	live_state_deinit(&live_state);
+	ck_assert_uint_eq(live_state.mapping_bytes, 0);
 }
 
 /* Advancing the moment bounds the later records. */

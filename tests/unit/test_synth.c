@@ -392,6 +392,61 @@ TEST(synth_process_again_keeps_known_mappings)
 	ck_assert_ptr_null(next(&bench));
 }
 
+static void put_mappings(struct bench *bench, uint32_t pid, size_t count)
+{
+	char path[64], *text = calloc(count + 1, 80);
+	size_t at = 0;
+	for (size_t i = 0; i < count; i++)
+		at += (size_t)sprintf(text + at, "%zx-%zx r-xp 00000000 08:01 7 /bin/a\n",
+				      0x10000 + 0x2000 * i, 0x11000 + 0x2000 * i);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	root_put(&bench->root, path, text);
+	free(text);
+}
+
+/* They are read when they have a sample. */
+TEST(synth_defers_processes_with_too_many_mappings)
+{
+	BENCH bench;
+	bench_init(&bench, false);
+	put_process(&bench);
+	put_mappings(&bench, 70, 1000);
+	uint32_t tids[] = {70, 72};
+	struct task_list threads = {.items = tids, .count = 2};
+	struct task_list *deferred = synth_deferred(bench.synth);
+	bool complete;
+	/* A process may have 1/25 of them: 1,000. */
+	synth_set_limit(bench.synth, 25000);
+	ok_or_fail(synth_process(bench.synth, 70, &threads, &complete));
+	ck_assert_uint_eq(deferred->count, 0);
+	fork_and_comm(&bench, 70, 70, 3, "main");
+	fork_and_comm(&bench, 70, 72, 70, "worker");
+	for (size_t i = 0; i < 1000; i++)
+		next_of(&bench, PERF_RECORD_MMAP2);
+	/* 24,000 are left. */
+	ok_or_fail(synth_process(bench.synth, 70, &threads, &complete));
+	ck_assert_uint_eq(deferred->count, 1);
+	ck_assert_uint_eq(deferred->items[0], 70);
+	fork_and_comm(&bench, 70, 70, 3, "main");
+	fork_and_comm(&bench, 70, 72, 70, "worker");
+	ck_assert_ptr_null(next(&bench));
+	/* After a loss, its known mappings stay, and it is not counted again. */
+	root_put(&bench.root, "/proc/70/maps", "damaged");
+	ok_or_fail(synth_process_again(bench.synth, 70, &threads));
+	ck_assert_uint_eq(deferred->count, 2);
+	ck_assert_str_eq(next_of(&bench, PERF_RECORD_COMM)->comm.comm, "main");
+	fork_and_comm(&bench, 70, 72, 70, "worker");
+	put_mappings(&bench, 70, 1000);
+	synth_set_limit(bench.synth, SIZE_MAX);
+	ok_or_fail(synth_process_again(bench.synth, 70, &threads));
+	fork_and_comm(&bench, 70, 70, 3, "main");
+	fork_and_comm(&bench, 70, 72, 70, "worker");
+	for (size_t i = 0; i < 1000; i++)
+		next_of(&bench, PERF_RECORD_MMAP2);
+	ck_assert_ptr_null(next(&bench));
+	ck_assert_uint_eq(deferred->count, 2);
+}
+
 TEST(synth_leader_that_has_ended)
 {
 	BENCH bench;

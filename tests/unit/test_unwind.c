@@ -704,8 +704,8 @@ TEST(files_that_were_forgotten_are_read_again)
 	size_t opened = world.opened;
 	ck_assert(!unwinder_keeps_much(world.unwinder));
 	/* In use until now; but not any more. */
-	ck_assert_uint_eq(unwinder_forget_files(world.unwinder), 0);
-	ck_assert_uint_gt(unwinder_forget_files(world.unwinder), 0);
+	ck_assert_uint_eq(unwinder_forget_files(world.unwinder, false), 0);
+	ck_assert_uint_gt(unwinder_forget_files(world.unwinder, false), 0);
 	struct unwind_result after = unwind_stack(world.thread, &dump->sample, again, FRAMES);
 	ck_assert_uint_eq(after.count, before.count);
 	struct unwind_thread *fresh = unwind_thread_new(world.unwinder);
@@ -744,14 +744,30 @@ TEST(files_of_programs_that_ended_are_dropped)
 		codes_get(codes, &programs[i], 2 + i);
 		ck_assert_ptr_eq(codes_get(codes, &library, 2 + i), kept);
 		if (codes_are_many(codes))
-			live -= codes_forget(codes);
+			live -= codes_forget(codes, false);
 		most = live > most ? live : most;
 	}
 	ck_assert_uint_le(most, 3 * FILES_MOST);
-	ck_assert_uint_eq(codes_forget(codes) + codes_forget(codes), live);
+	ck_assert_uint_eq(codes_forget(codes, false) + codes_forget(codes, false), live);
 	codes_free(codes);
 	sp_ctx_free(ctx);
 	free(programs);
+}
+
+TEST(modules_are_numbered_anew_when_all_files_are_dropped)
+{
+	const struct unwind_files files = {.open = open_none};
+	const struct module old = {.kind = MODULE_FILE, .index = 7, .path = "/lib/old.so"};
+	const struct module new = {.kind = MODULE_FILE, .index = 7, .path = "/lib/new.so"};
+	struct sp_ctx *ctx;
+	ok_or_fail(sp_ctx_new(&ctx));
+	struct codes *codes = codes_new(ctx, HOST, &files);
+	codes_get(codes, &old, 1);
+	ck_assert_uint_eq(codes_forget(codes, true), 1);
+	codes_get(codes, &new, 1);
+	ck_assert_ptr_nonnull(strstr(codes_problem(codes, &new), "/lib/new.so"));
+	codes_free(codes);
+	sp_ctx_free(ctx);
 }
 
 struct job {

@@ -9,6 +9,18 @@
 #include "proc/maps.h"
 #include "record/types.h"
 
+/* A process may have this part of the mappings that may still be read. */
+#define PROCESS_PART 25
+
+/* Executable mappings after which the rest are counted before they are read. */
+#define COUNT_AFTER 500
+
+/* Number of mappings that are counted in the time that one is read. */
+#define COUNT_COST 10
+
+/* Limit of processes that are known to be large. */
+#define LARGE_MAX 65536
+
 DEFINE_CLEANUP(struct maps *, maps_free)
 
 struct sp_error *synth_new(struct sp_ctx *ctx, const struct perf_event_attr *attr, uint64_t id,
@@ -32,8 +44,23 @@ void synth_set_new_time(struct synth *synth, uint64_t ticks, uint64_t time_ns)
 	synth->new_ns = time_ns;
 }
 
+void synth_set_limit(struct synth *synth, size_t mappings)
+{
+	synth->is_limited = mappings != SIZE_MAX;
+	synth->left = mappings;
+}
+
+struct task_list *synth_deferred(struct synth *synth)
+{
+	return &synth->deferred;
+}
+
 void synth_free(struct synth *synth)
 {
+	if (!synth)
+		return;
+	task_list_deinit(&synth->deferred);
+	u64map_deinit(&synth->large);
 	free(synth);
 }
 
@@ -144,14 +171,40 @@ static bool is_everywhere(const struct maps_entry *entry)
 	return strcmp(entry->path, "[vsyscall]") == 0;
 }
 
-/* Writes the executable mappings; or, of all that were read, the data mappings. */
-static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct maps *maps,
-				     bool data)
+/*
+ * Finds out whether a process has too many executable mappings. Counting them is fast:
+ * build-ids, which the kernel reads from the files, take nine tenths of the time.
+ */
+static struct sp_error *count_mappings(struct synth *synth, uint32_t pid, uint32_t tid)
 {
-	for (;;) {
+	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
+	const struct maps_entry *entry;
+	size_t count = 0;
+	struct sp_error *error = maps_open(synth->ctx, pid, tid, MAPS_ALL, &maps);
+	do {
+		if (!error)
+			error = maps_next(maps, &entry);
+		count += !error && entry && entry->prot & PROT_EXEC;
+	} while (!error && entry && count <= synth->process_left);
+	synth->has_too_many = count > synth->process_left;
+	synth->left -= count / COUNT_COST < synth->left ? count / COUNT_COST : synth->left;
+	return error;
+}
+
+/*
+ * Writes the executable mappings; or, of all that were read, the data mappings. Stops when they are
+ * too many.
+ */
+static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, uint32_t tid,
+				     struct maps *maps, bool data)
+{
+	for (size_t count = 0;; count++) {
 		const struct maps_entry *entry;
-		struct sp_error *error = maps_next(maps, &entry);
-		if (error || !entry)
+		if (count == COUNT_AFTER && !data && synth->is_limited)
+			TRY(count_mappings(synth, pid, tid));
+		synth->has_too_many |= count > synth->process_left;
+		struct sp_error *error = synth->has_too_many ? NULL : maps_next(maps, &entry);
+		if (error || synth->has_too_many || !entry)
 			return error;
 		bool wanted = data ? !(entry->prot & PROT_EXEC) && entry->prot & PROT_READ
 				   : !is_everywhere(entry);
@@ -167,11 +220,11 @@ static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL, *all = NULL;
 	struct sp_error *error = maps_open(synth->ctx, pid, tid, MAPS_EXECUTABLE, &maps);
 	if (!error)
-		error = put_mappings(synth, pid, maps, false);
+		error = put_mappings(synth, pid, tid, maps, false);
 	/* Separate queries: one for executable mappings alone returns their build-ids. */
 	if (!error && synth->attr.mmap_data)
 		error = maps_open(synth->ctx, pid, tid, MAPS_ALL, &all);
-	return error || !all ? error : put_mappings(synth, pid, all, true);
+	return error || !all ? error : put_mappings(synth, pid, tid, all, true);
 }
 
 /* Reads the mappings through the threads that the process has now. */
@@ -187,10 +240,25 @@ static struct sp_error *put_mappings_of_threads(struct synth *synth, uint32_t pi
 	return error;
 }
 
+/* Leaves a process with too many mappings for later. */
+static struct sp_error *defer(struct synth *synth, uint32_t pid)
+{
+	uint32_t *slot = vec_push(&synth->deferred);
+	if (synth->large.count >= LARGE_MAX)
+		u64map_deinit(&synth->large);
+	NEED(slot && u64map_put(&synth->large, pid, 1, NULL));
+	*slot = pid;
+	return NULL;
+}
+
 /* *complete_ret: false if the mappings may not be read. */
 static struct sp_error *put_process_mappings(struct synth *synth, uint32_t pid, bool *complete_ret)
 {
-	size_t before = synth->mapping_count;
+	size_t before = synth->mapping_count, begin = synth->buffer->count;
+	synth->process_left = synth->is_limited ? synth->left / PROCESS_PART : SIZE_MAX;
+	synth->has_too_many = false;
+	if (synth->is_limited && u64map_find(&synth->large, pid))
+		return defer(synth, pid);
 	struct sp_error *error = read_mappings(synth, pid, 0);
 	if (error && sp_error_code(error) == SP_ERROR_PERMISSION) {
 		*complete_ret = false;
@@ -199,10 +267,16 @@ static struct sp_error *put_process_mappings(struct synth *synth, uint32_t pid, 
 	}
 	is_gone(&error);
 	/* The leader may have ended while its threads go on. */
-	if (!error && synth->mapping_count == before)
+	if (!error && synth->mapping_count == before && !synth->has_too_many)
 		error = put_mappings_of_threads(synth, pid);
 	is_gone(&error);
-	return error;
+	size_t count = synth->mapping_count - before;
+	synth->left -= count < synth->left ? count : synth->left;
+	if (error || !synth->has_too_many)
+		return error;
+	synth->buffer->count = begin;
+	synth->mapping_count = before;
+	return defer(synth, pid);
 }
 
 struct sp_error *synth_process_known(struct synth *synth, uint32_t pid,

@@ -31,6 +31,15 @@ void synth_set_time(struct synth *synth, uint64_t time_ns);
 void synth_set_new_time(struct synth *synth, uint64_t ticks, uint64_t time_ns);
 
 /*
+ * Limits the mappings that are read from now on to `mappings`, and those of each process to a part
+ * of the rest. A process with more has none, and is in synth_deferred(). SIZE_MAX: no limit.
+ */
+void synth_set_limit(struct synth *synth, size_t mappings);
+
+/* Returns the processes that had too many mappings. The caller empties it. */
+struct task_list *synth_deferred(struct synth *synth);
+
+/*
  * The kernel (MMAP "[kernel.kallsyms]_text", by which readers see how far it was moved at
  * boot) and its modules, each with a HEADER_BUILD_ID where one is known. Takes well under a
  * millisecond, or as long as reading kallsyms where nothing else says where the kernel's

@@ -3,6 +3,7 @@
 #ifndef CAPTURE_METADATA_SYNTH_INTERNAL_H
 #define CAPTURE_METADATA_SYNTH_INTERNAL_H
 
+#include "base/hash.h"
 #include "capture/metadata/synth.h"
 
 struct synth {
@@ -14,6 +15,12 @@ struct synth {
 	bool is_new;                /* the process that is described */
 	bool keeps_mappings;        /* no FORK of a process */
 	size_t mapping_count;       /* mappings written */
+	bool is_limited;            /* by synth_set_limit() */
+	size_t left;                /* mappings that may still be read */
+	size_t process_left;        /* mappings that the process may have */
+	bool has_too_many;          /* the process has more */
+	struct u64map large;        /* processes that once had more */
+	struct task_list deferred;  /* processes with too many mappings */
 	struct record_buffer *buffer;
 };
 

@@ -27,6 +27,13 @@ void python_files_deinit(struct python_files *files)
 	pthread_mutex_destroy(&files->lock);
 }
 
+void python_files_forget(struct python_files *files)
+{
+	pthread_mutex_lock(&files->lock);
+	files->list.count = 0;
+	pthread_mutex_unlock(&files->lock);
+}
+
 static void add_symbol(struct python_addresses *vaddrs, const struct elf_symbol *symbol)
 {
 	if (!strcmp(symbol->name, "_PyRuntime")) {

@@ -24,6 +24,9 @@ struct python_files {
 void python_files_init(struct python_files *files);
 void python_files_deinit(struct python_files *files);
 
+/* Forgets all files: their modules are invalid from now on. */
+void python_files_forget(struct python_files *files);
+
 /* Finds the symbols of the interpreter that is mapped at a location; false if it has none. */
 bool python_files_find(struct python_files *files, const struct binary_env *binaries,
 		       const struct location *location, struct python_addresses *ret);

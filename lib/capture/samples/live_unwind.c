@@ -250,7 +250,7 @@ static void clean_up(struct live_unwind *live_unwind)
 		return;
 	if (unwinder_keeps_much(live_unwind->unwinder)) {
 		pthread_rwlock_wrlock(&live_unwind->files);
-		live_unwind->forgotten += unwinder_forget_files(live_unwind->unwinder);
+		live_unwind->forgotten += unwinder_forget_files(live_unwind->unwinder, false);
 		pthread_rwlock_unlock(&live_unwind->files);
 	}
 	return_memory();
@@ -587,6 +587,18 @@ uint64_t live_unwind_oldest_ns(const struct live_unwind *live_unwind)
 	return pool_ns < held_ns ? pool_ns : held_ns;
 }
 
+/* Threads that unwind have modules only while they hold the lock. */
+static struct sp_error *drop_modules(struct live_unwind *live_unwind)
+{
+	pthread_rwlock_wrlock(&live_unwind->files);
+	live_unwind->forgotten += unwinder_forget_files(live_unwind->unwinder, true);
+	if (live_unwind->python)
+		python_forget_files(live_unwind->python);
+	struct sp_error *error = live_drop_modules(live_unwind->live);
+	pthread_rwlock_unlock(&live_unwind->files);
+	return error;
+}
+
 struct sp_error *live_unwind_expire(struct live_unwind *live_unwind, uint64_t before_ns)
 {
 	uint64_t oldest_ns = live_unwind_oldest_ns(live_unwind);
@@ -594,6 +606,8 @@ struct sp_error *live_unwind_expire(struct live_unwind *live_unwind, uint64_t be
 		pool_trim(live_unwind->pool);
 		live_unwind->trimmed_ns = before_ns;
 	}
+	if (live_has_many_modules(live_unwind->live))
+		TRY(drop_modules(live_unwind));
 	return live_forget(live_unwind->live, oldest_ns < before_ns ? oldest_ns : before_ns);
 }
 

@@ -74,6 +74,11 @@ void python_restart(struct python *python)
 	python_functions_restart(&python->functions);
 }
 
+void python_forget_files(struct python *python)
+{
+	python_files_forget(&python->files);
+}
+
 struct python_worker *python_worker_new(struct python *python)
 {
 	struct python_worker *worker = calloc(1, sizeof(*worker));

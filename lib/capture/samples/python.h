@@ -29,6 +29,9 @@ void python_free(struct python *python);
 /* Applies a metadata record, ahead of the samples. */
 struct sp_error *python_on_record(struct python *python, const struct sp_record *record) SP_MUST_CHECK;
 
+/* Forgets the files of interpreters: their modules are invalid from now on. No worker may run. */
+void python_forget_files(struct python *python);
+
 /* Appends the records of functions that the file lacks; python_restart(): a new file begins. */
 struct sp_error *python_encode(struct python *python, struct record_buffer *buffer) SP_MUST_CHECK;
 void python_restart(struct python *python);

@@ -65,6 +65,7 @@ static struct sp_error *describe_all(struct recorded_tasks *tasks, bool begins)
 	CLEANUP(task_list_deinit) struct task_list known = {0}, fresh = {0};
 	struct sp_error *error = NULL;
 	size_t unreadable = 0;
+	synth_set_limit(tasks->synth, tasks->mappings_max);
 	for (int pass = 0; pass < PASSES_MAX && !error; pass++) {
 		error = tasks_relist_processes(tasks->parts.ctx, &known, &fresh);
 		if (error || !fresh.count)
@@ -73,6 +74,7 @@ static struct sp_error *describe_all(struct recorded_tasks *tasks, bool begins)
 			synth_set_new_time(tasks->synth, tasks->begin_ticks, tasks_now_ns(tasks));
 		error = synth_processes(tasks->synth, &fresh, &unreadable);
 	}
+	synth_set_limit(tasks->synth, SIZE_MAX);
 	if (error || !unreadable)
 		return error;
 	return notes_add(tasks->parts.notes, NOTE_MAPS_UNREADABLE, NULL, unreadable);

@@ -31,11 +31,12 @@ enum {
 };
 
 /*
- * The kernel reports no munmap(2). Where there are more than this, the oldest but for
- * the first ones (the program and its libraries) are taken for gone.
+ * Limits of mappings, of a process and of all: the kernel reports no munmap(2), and forks share
+ * nothing here. The first ones are the program and its libraries.
  */
 #define MAPPINGS_MAX 16384
 #define MAPPINGS_FIRST 1024
+#define MAPPING_BYTES_MAX ((size_t)64 << 20)
 
 /* The kernel reports new control groups, but not removed ones. */
 #define FACTS_MAX 65536
@@ -120,13 +121,30 @@ static struct live_state_thread *put_thread(struct live_state *live_state, uint3
 	return thread;
 }
 
-static void clear_mappings(struct live_state_process *process)
+static void clear_mappings(struct live_state *live_state, struct live_state_process *process)
 {
+	live_state->mapping_bytes -= process->bytes.count;
 	process->mappings.count = process->bytes.count = process->dead = 0;
+	process->is_large = false;
 }
 
-static void process_deinit(struct live_state_process *process)
+/* Drops all mappings of a process that has too many. */
+static void drop_mappings(struct live_state *live_state, struct live_state_process *process)
 {
+	clear_mappings(live_state, process);
+	vec_deinit(&process->mappings);
+	vec_deinit(&process->bytes);
+	process->is_large = true;
+}
+
+static bool has_room(const struct live_state *live_state, size_t bytes)
+{
+	return live_state->mapping_bytes + bytes <= MAPPING_BYTES_MAX;
+}
+
+static void process_deinit(struct live_state *live_state, struct live_state_process *process)
+{
+	live_state->mapping_bytes -= process->bytes.count;
 	vec_deinit(&process->tids);
 	vec_deinit(&process->mappings);
 	vec_deinit(&process->bytes);
@@ -152,7 +170,7 @@ static void leave(struct live_state *live_state, uint32_t pid, uint32_t tid)
 		}
 	if (process->tids.count)
 		return;
-	process_deinit(process);
+	process_deinit(live_state, process);
 	*process = live_state->processes.items[--live_state->processes.count];
 	renumber(&live_state->process_index, pid, process->pid);
 }
@@ -190,7 +208,7 @@ static struct live_state_thread *enter(struct live_state *live_state, uint32_t p
 void live_state_deinit(struct live_state *live_state)
 {
 	for (size_t i = 0; i < live_state->processes.count; i++)
-		process_deinit(&live_state->processes.items[i]);
+		process_deinit(live_state, &live_state->processes.items[i]);
 	for (size_t i = 0; i < live_state->threads.count; i++)
 		thread_deinit(&live_state->threads.items[i]);
 	for (size_t i = 0; i < live_state->facts.count; i++)
@@ -234,9 +252,14 @@ static bool replace(uint8_t **slot, const uint8_t *record)
 	return (*slot = copy_of(record));
 }
 
-static bool copy_mappings(struct live_state_process *to, const struct live_state_process *from)
+static bool copy_mappings(struct live_state *live_state, struct live_state_process *to,
+			  const struct live_state_process *from)
 {
-	clear_mappings(to);
+	clear_mappings(live_state, to);
+	if (from->is_large || !has_room(live_state, from->bytes.count)) {
+		drop_mappings(live_state, to);
+		return true;
+	}
 	if (!vec_reserve(&to->mappings, from->mappings.count) ||
 	    !append(&to->bytes, from->bytes.items, from->bytes.count))
 		return false;
@@ -245,6 +268,7 @@ static bool copy_mappings(struct live_state_process *to, const struct live_state
 		       from->mappings.count * sizeof(*from->mappings.items));
 	to->mappings.count = from->mappings.count;
 	to->dead = from->dead;
+	live_state->mapping_bytes += to->bytes.count;
 	return true;
 }
 
@@ -268,16 +292,16 @@ static bool on_fork(struct live_state *live_state, const uint8_t *record)
 		return true;
 	/* Mappings follow synthesised records. */
 	if (!from || header_of(record).misc & PERF_RECORD_MISC_FORK_EXEC) {
-		clear_mappings(child);
+		clear_mappings(live_state, child);
 		return true;
 	}
-	return copy_mappings(child, from);
+	return copy_mappings(live_state, child, from);
 }
 
 /* Exec: no mapping stays, and one thread, which now has the process's number. */
 static void begin_program(struct live_state *live_state, struct live_state_process *process, uint32_t tid)
 {
-	clear_mappings(process);
+	clear_mappings(live_state, process);
 	while (process->tids.count > 1) {
 		bool first = process->tids.items[0] == tid;
 		remove_thread(live_state, process->tids.items[first]);
@@ -297,7 +321,7 @@ static bool on_comm(struct live_state *live_state, const uint8_t *record)
 }
 
 /* Gives back what mappings that are gone hold. */
-static void compact(struct live_state_process *process)
+static void compact(struct live_state *live_state, struct live_state_process *process)
 {
 	size_t used = 0, bytes = 0;
 	for (size_t i = 0; i < process->mappings.count; i++) {
@@ -309,13 +333,26 @@ static void compact(struct live_state_process *process)
 		bytes += mapping.size;
 		process->mappings.items[used++] = mapping;
 	}
+	live_state->mapping_bytes -= process->bytes.count - bytes;
 	process->mappings.count = used;
 	process->bytes.count = bytes;
 	process->dead = 0;
 }
 
+/* Removes the oldest mappings but for the first ones. */
+static void remove_oldest(struct live_state *live_state, struct live_state_process *process)
+{
+	for (size_t i = MAPPINGS_FIRST; i < MAPPINGS_MAX / 4; i++) {
+		process->dead += process->mappings.items[i].size != 0;
+		process->mappings.items[i].size = 0;
+	}
+	/* Compacted at once: the oldest mappings stay at the front. */
+	compact(live_state, process);
+}
+
 /* Removes mappings that the new one covers. Others keep their uncovered part. */
-static void remove_covered(struct live_state_process *process, uint64_t start, uint64_t end)
+static void remove_covered(struct live_state *live_state, struct live_state_process *process,
+			   uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < process->mappings.count; i++) {
 		struct live_state_mapping *mapping = &process->mappings.items[i];
@@ -324,14 +361,8 @@ static void remove_covered(struct live_state_process *process, uint64_t start, u
 		mapping->size = 0;
 		process->dead++;
 	}
-	bool full = process->mappings.count - process->dead >= MAPPINGS_MAX;
-	for (size_t i = MAPPINGS_FIRST; full && i < MAPPINGS_MAX / 4; i++) {
-		process->dead += process->mappings.items[i].size != 0;
-		process->mappings.items[i].size = 0;
-	}
-	/* A full list is compacted at once: the oldest mappings stay at the front. */
-	if (full || (process->dead > 16 && process->dead > process->mappings.count / 2))
-		compact(process);
+	if (process->dead > 16 && process->dead > process->mappings.count / 2)
+		compact(live_state, process);
 }
 
 static bool on_mapping(struct live_state *live_state, const uint8_t *record)
@@ -344,13 +375,23 @@ static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 	struct live_state_process *process = find_process(live_state, pid);
 	if (!process && (!enter(live_state, pid, pid) || !(process = find_process(live_state, pid))))
 		return false;
+	if (process->is_large)
+		return true;
 	uint64_t start = bytes_u64(record + MMAP_START), size = bytes_u64(record + MMAP_SIZE);
 	uint64_t end = size < UINT64_MAX - start ? start + size : UINT64_MAX;
-	remove_covered(process, start, end);
+	remove_covered(live_state, process, start, end);
+	bool full = process->mappings.count - process->dead >= MAPPINGS_MAX;
+	if (full && live_state->keeps_newest)
+		remove_oldest(live_state, process);
+	else if (full || !has_room(live_state, header.size)) {
+		drop_mappings(live_state, process);
+		return true;
+	}
 	struct live_state_mapping *mapping = vec_push(&process->mappings);
 	if (!mapping)
 		return false;
 	*mapping = (struct live_state_mapping){start, end, (uint32_t)process->bytes.count, header.size};
+	live_state->mapping_bytes += header.size;
 	return append(&process->bytes, record, header.size);
 }
 
@@ -543,6 +584,16 @@ struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t
 			remove_thread(live_state, thread->tid);
 	}
 	return good ? NULL : error_no_memory();
+}
+
+uint32_t live_state_next_large(const struct live_state *live_state, size_t *index)
+{
+	while (*index < live_state->processes.count) {
+		const struct live_state_process *process = &live_state->processes.items[(*index)++];
+		if (process->is_large)
+			return process->pid;
+	}
+	return 0;
 }
 
 /* -- Writing --------------------------------------------------------------- */

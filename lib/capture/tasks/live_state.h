@@ -5,7 +5,9 @@
  *
  * Side-band runs ahead of the samples. Therefore there are two parts: the state at a moment before
  * all later samples, and the records since then, in order. live_state_expire() advances the moment.
- * Memory is proportional to live tasks and mappings, and to the records since that moment.
+ * Memory is proportional to live tasks and mappings, and to the records since that moment. Mappings
+ * have a limit for each process, and one for all. Beyond it, the state has none of the process: it
+ * must be read again for each file. If `keeps_newest`, it has none of the oldest.
  */
 #ifndef CAPTURE_TASKS_LIVE_STATE_H
 #define CAPTURE_TASKS_LIVE_STATE_H
@@ -27,6 +29,7 @@ struct live_state_process {
 	struct { VEC(struct live_state_mapping); } mappings; /* the oldest first */
 	struct record_buffer bytes;
 	size_t dead;   /* number of removed mappings */
+	bool is_large; /* its mappings are too many: none is kept until it executes a program */
 };
 
 /* Copies of records, each allocated; NULL: none arrived. */
@@ -43,6 +46,7 @@ struct live_state_fact {
 
 struct live_state {
 	struct record_fields fields;
+	bool keeps_newest; /* large processes cannot be read again */
 	struct record_buffer prologue; /* unchanged records of the kernel, the vdso, build-ids */
 	struct u64map process_index, thread_index, fact_index;
 	/* By the index above; in no order, without holes. */
@@ -53,9 +57,10 @@ struct live_state {
 	struct record_buffer log; /* from `log_begin` on: later records */
 	size_t log_begin;
 	uint64_t base_ns; /* all that is older is in the first part */
+	size_t mapping_bytes; /* sum of all processes */
 };
 
-/* Zeroed but for `fields`, it is empty. */
+/* Zeroed but for `fields` and `keeps_newest`, it is empty. */
 void live_state_deinit(struct live_state *live_state);
 
 /*
@@ -74,6 +79,9 @@ struct sp_error *live_state_trim(struct live_state *live_state, size_t size) SP_
 /* After records were lost: all but these processes (sorted) have ended by `time_ns`. */
 struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t *pids, size_t count,
 				   uint64_t time_ns) SP_MUST_CHECK;
+
+/* Returns the pid of a process with too many mappings, from *index on; 0: there is none. */
+uint32_t live_state_next_large(const struct live_state *live_state, size_t *index);
 
 /* Returns the size of the later records. */
 static inline size_t live_state_log_size(const struct live_state *live_state)

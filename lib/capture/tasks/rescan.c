@@ -154,6 +154,7 @@ struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, ui
 	TRY(remove_ended(&tasks->membership));
 	TRY(remove_ended(&tasks->threads));
 	struct sp_error *error = tasks_list_processes(tasks->parts.ctx, running_ret);
+	synth_set_limit(tasks->synth, system_wide ? tasks->mappings_max : SIZE_MAX);
 	for (size_t i = 0; i < running_ret->count && !error; i++) {
 		uint32_t pid = running_ret->items[i];
 		synth_set_time(tasks->synth, as_read ? tasks_now_ns(tasks) : from_ns);
@@ -161,6 +162,7 @@ struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, ui
 			error = follow_process(tasks, pid, from_ns);
 	}
 	synth_set_time(tasks->synth, 0);
+	synth_set_limit(tasks->synth, SIZE_MAX);
 	if (error || !first || !tasks->rescan.lost)
 		return error;
 	return notes_add(tasks->parts.notes, NOTE_REREAD, NULL);

@@ -13,7 +13,8 @@ static uint64_t now_ticks(void)
 
 void tasks_init(struct recorded_tasks *tasks, const struct tasks_parts *parts)
 {
-	*tasks = (struct recorded_tasks){.parts = *parts, .begin_ticks = now_ticks()};
+	*tasks = (struct recorded_tasks){.parts = *parts, .begin_ticks = now_ticks(),
+					 .mappings_max = TASKS_MAPPINGS_MAX};
 	workload_init(&tasks->workload);
 }
 

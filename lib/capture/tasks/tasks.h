@@ -32,6 +32,12 @@
 #include "proc/process_tree.h"
 #include "proc/tasks.h"
 
+/*
+ * Limit of mappings that are read in one go without samples: half a second of CPU time. Processes
+ * with too many are read when they have a sample (metadata_hold.h).
+ */
+#define TASKS_MAPPINGS_MAX 250000
+
 /* A process that is followed from the beginning, with the threads it had. */
 struct recorded_process {
 	uint32_t pid;
@@ -84,6 +90,7 @@ struct recorded_tasks {
 	struct double_sampling double_sampling;
 	struct tracker tracker;
 	struct synth *synth;             /* owned; from tasks_attach() on */
+	size_t mappings_max;             /* TASKS_MAPPINGS_MAX; tests have fewer */
 	uint64_t begin_ticks;            /* start of the recording, in task_stat's start_ticks */
 	uint64_t open_ns;                /* CPU-wide: all changes of tasks are recorded from then on */
 	struct rescan_state rescan;

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A pass goes over the held records and then the new ones, by time. A process's held records are
+ * newer than its written ones: while any are held, its new ones are held, too.
+ */
+#include "capture/tasks/metadata_hold.h"
+
+#include <string.h>
+#include "base/bytes.h"
+#include "record/types.h"
+
+/* Layout of the records, as perf_event_open(2) has them. */
+enum {
+	BODY_PID = 8,
+	BODY_TID = 12,
+	FORK_PPID = 12,
+	FORK_TID = 16,
+	FORK_PTID = 20,
+	FORK_END = 32,
+	MMAP_START = 16,
+	MMAP_SIZE = 24,
+	MMAP_END = 40,
+	COMM_TEXT = 16,
+};
+
+void metadata_hold_deinit(struct metadata_hold *hold)
+{
+	vec_deinit(&hold->needs);
+	vec_deinit(&hold->held);
+	u64map_deinit(&hold->pending);
+	u64map_deinit(&hold->deferred);
+}
+
+static struct perf_event_header header_of(const uint8_t *record)
+{
+	struct perf_event_header header;
+	memcpy(&header, record, sizeof(header));
+	return header;
+}
+
+static uint64_t time_of(const struct metadata_hold *hold, const uint8_t *record)
+{
+	return bytes_u64(record + header_of(record).size - hold->fields.trailer_time);
+}
+
+static bool is_exec(const struct perf_event_header *header)
+{
+	return header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC;
+}
+
+static bool may_be_held(const struct metadata_hold *hold, const uint8_t *record)
+{
+	const struct perf_event_header header = header_of(record);
+	size_t body = header.size - hold->fields.trailer_tid;
+	if (header.type == PERF_RECORD_COMM)
+		return !is_exec(&header) && body >= COMM_TEXT;
+	return (header.type == PERF_RECORD_MMAP || header.type == PERF_RECORD_MMAP2) &&
+	       body >= MMAP_END && bytes_u32(record + BODY_PID) != UINT32_MAX &&
+	       (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+}
+
+/* Returns the end of the next record that is whole; 0: there is none. */
+static size_t next_end(const struct record_buffer *records, size_t at)
+{
+	if (records->count - at < sizeof(struct perf_event_header))
+		return 0;
+	const struct perf_event_header header = header_of(records->items + at);
+	return header.size >= sizeof(header) && header.size <= records->count - at
+		       ? at + header.size
+		       : 0;
+}
+
+static void add_room(struct metadata_hold *hold, uint64_t monotonic_ns)
+{
+	uint64_t passed_ms = (monotonic_ns - hold->time_ns) / 1000000;
+	if (!hold->time_ns) {
+		hold->room = HOLD_BURST;
+		hold->time_ns = monotonic_ns;
+		return;
+	}
+	hold->time_ns += passed_ms * 1000000;
+	/* An hour fills it, and does not overflow. */
+	passed_ms = passed_ms < 3600000 ? passed_ms : 3600000;
+	hold->room += (int64_t)(passed_ms * hold->rate / 1000);
+	hold->room = hold->room < HOLD_BURST ? hold->room : HOLD_BURST;
+}
+
+bool metadata_hold_is_needed(struct metadata_hold *hold, const struct record_buffer *records,
+			     uint64_t monotonic_ns)
+{
+	add_room(hold, monotonic_ns);
+	hold->needs.count = hold->next = 0;
+	if (hold->pending.count || hold->deferred.count)
+		return true;
+	if (hold->rate && (int64_t)records->count > hold->room)
+		return true;
+	hold->room -= hold->rate ? (int64_t)records->count : 0;
+	return false;
+}
+
+bool metadata_hold_add_need(struct metadata_hold *hold, uint32_t pid, uint32_t tid,
+			    uint64_t time_ns)
+{
+	struct hold_need *need = vec_push(&hold->needs);
+	if (need)
+		*need = (struct hold_need){pid, tid, time_ns};
+	return need;
+}
+
+static int by_pid_and_time(const void *a, const void *b)
+{
+	const struct hold_need *x = a, *y = b;
+	return u64_order(x->pid, y->pid) ?: u64_order(x->time_ns, y->time_ns);
+}
+
+/* Returns whether a process needs its records in [from_ns, until_ns). */
+static bool has_need(const struct metadata_hold *hold, uint32_t pid, uint64_t from_ns,
+		     uint64_t until_ns)
+{
+	size_t low = 0, high = hold->needs.count;
+	const struct hold_need from = {.pid = pid, .time_ns = from_ns};
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (by_pid_and_time(&hold->needs.items[middle], &from) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < hold->needs.count && hold->needs.items[low].pid == pid &&
+	       hold->needs.items[low].time_ns < until_ns;
+}
+
+/* A process that begins anew: by an exec, or a fork that reuses the number. */
+struct reset {
+	size_t at; /* place of the record in `all` */
+	uint64_t time_ns;
+};
+
+struct pass {
+	struct record_buffer all; /* held records, then new ones */
+	size_t held_end;
+	struct u64map reset_of; /* pid -> index in resets */
+	struct {
+		VEC(struct reset);
+	} resets;
+	struct u64map last_of; /* hash of what a record sets -> its place in `all` */
+};
+
+static void pass_deinit(struct pass *pass)
+{
+	vec_deinit(&pass->all);
+	vec_deinit(&pass->resets);
+	u64map_deinit(&pass->reset_of);
+	u64map_deinit(&pass->last_of);
+}
+
+static bool add_reset(struct pass *pass, uint32_t pid, size_t at, uint64_t time_ns)
+{
+	bool added;
+	const uint32_t *index =
+		u64map_put(&pass->reset_of, pid, (uint32_t)pass->resets.count, &added);
+	struct reset *reset = !index  ? NULL
+			      : added ? vec_push(&pass->resets)
+				      : &pass->resets.items[*index];
+	if (reset)
+		*reset = (struct reset){at, time_ns};
+	return reset;
+}
+
+/* Finds forks, which need the parent's records, and processes that begin anew. */
+static bool find_changes(struct metadata_hold *hold, struct pass *pass)
+{
+	bool good = true;
+	for (size_t at = pass->held_end, end; good && (end = next_end(&pass->all, at)); at = end) {
+		const uint8_t *record = pass->all.items + at;
+		const struct perf_event_header header = header_of(record);
+		uint32_t pid = bytes_u32(record + BODY_PID);
+		if (is_exec(&header)) {
+			u64map_remove(&hold->deferred, pid);
+			good = add_reset(pass, pid, at, time_of(hold, record));
+		}
+		if (header.type == PERF_RECORD_EXIT && pid == bytes_u32(record + FORK_TID))
+			u64map_remove(&hold->deferred, pid);
+		if (header.type != PERF_RECORD_FORK || header.size < FORK_END)
+			continue;
+		uint32_t ppid = bytes_u32(record + FORK_PPID);
+		good = metadata_hold_add_need(hold, ppid, bytes_u32(record + FORK_PTID),
+					      time_of(hold, record));
+		if (good && pid != ppid) {
+			u64map_remove(&hold->deferred, pid);
+			good = add_reset(pass, pid, at, time_of(hold, record));
+		}
+	}
+	return good;
+}
+
+/* Marks a record as dropped. */
+static void drop(struct metadata_hold *hold, uint8_t *record)
+{
+	struct perf_event_header header = header_of(record);
+	header.type = 0;
+	memcpy(record, &header, sizeof(header));
+	hold->counts.dropped++;
+}
+
+/* Drops records that a later one replaces before the process needs them. */
+static bool drop_replaced(struct metadata_hold *hold, struct pass *pass)
+{
+	for (size_t at = 0, end; (end = next_end(&pass->all, at)); at = end) {
+		const uint8_t *record = pass->all.items + at;
+		if (!may_be_held(hold, record))
+			continue;
+		uint32_t pid = bytes_u32(record + BODY_PID);
+		uint64_t key = header_of(record).type == PERF_RECORD_COMM
+				       ? hash_pair(1, bytes_u32(record + BODY_TID))
+				       : hash_pair(bytes_u64(record + MMAP_START),
+						   bytes_u64(record + MMAP_SIZE));
+		bool added;
+		uint32_t *last =
+			u64map_put(&pass->last_of, hash_pair(key, pid), (uint32_t)at, &added);
+		if (!last)
+			return false;
+		uint8_t *before = pass->all.items + *last;
+		if (!added && !has_need(hold, pid, time_of(hold, before), time_of(hold, record)))
+			drop(hold, before);
+		*last = (uint32_t)at;
+	}
+	return true;
+}
+
+void metadata_hold_charge(struct metadata_hold *hold, size_t bytes)
+{
+	if (hold->rate)
+		hold->room -= (int64_t)bytes;
+}
+
+static bool append(struct record_buffer *buffer, const uint8_t *bytes, size_t size)
+{
+	if (!vec_reserve(buffer, buffer->count + size))
+		return false;
+	memcpy(buffer->items + buffer->count, bytes, size);
+	buffer->count += size;
+	return true;
+}
+
+/* Writes a record, holds it, or drops it. */
+static bool place(struct metadata_hold *hold, const struct pass *pass, size_t at,
+		  struct record_buffer *records, uint64_t from_ns)
+{
+	uint8_t *record = pass->all.items + at;
+	uint16_t size = header_of(record).size;
+	if (!header_of(record).type)
+		return true;
+	if (!may_be_held(hold, record))
+		return append(records, record, size);
+	uint32_t pid = bytes_u32(record + BODY_PID);
+	uint64_t time_ns = time_of(hold, record), until_ns = UINT64_MAX;
+	const uint32_t *index = u64map_find(&pass->reset_of, pid);
+	const struct reset *reset = index ? &pass->resets.items[*index] : NULL;
+	if (reset && at < reset->at)
+		until_ns = reset->time_ns;
+	bool needed = has_need(hold, pid, time_ns, until_ns);
+	if (!needed && until_ns != UINT64_MAX) {
+		drop(hold, record);
+		return true;
+	}
+	bool waits = u64map_find(&hold->pending, pid) || u64map_find(&hold->deferred, pid);
+	if (hold->rate && (needed ? hold->room < -HOLD_BURST : waits || hold->room < 0))
+		return append(&hold->held, record, size) &&
+		       u64map_put(&hold->pending, pid, 1, NULL);
+	if (at < pass->held_end && time_ns < from_ns)
+		bytes_set_u64(record + size - hold->fields.trailer_time, from_ns);
+	metadata_hold_charge(hold, size);
+	return append(records, record, size);
+}
+
+bool metadata_hold_defer(struct metadata_hold *hold, uint32_t pid)
+{
+	bool added;
+	if (!u64map_put(&hold->deferred, pid, 1, &added))
+		return false;
+	hold->counts.deferred += added;
+	return true;
+}
+
+/* Drops the oldest records if too many are held. */
+static bool limit_held(struct metadata_hold *hold)
+{
+	size_t at = 0, end;
+	if (hold->held.count <= HOLD_BYTES_MAX)
+		return true;
+	while (hold->held.count - at > HOLD_BYTES_MAX / 2 && (end = next_end(&hold->held, at))) {
+		if (!metadata_hold_defer(hold, bytes_u32(hold->held.items + at + BODY_PID)))
+			return false;
+		hold->counts.dropped++;
+		at = end;
+	}
+	hold->held.count -= at;
+	memmove(hold->held.items, hold->held.items + at, hold->held.count);
+	return true;
+}
+
+bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *records,
+			  uint64_t from_ns)
+{
+	struct pass pass = {.all = hold->held, .held_end = hold->held.count};
+	hold->held = (struct record_buffer){0};
+	u64map_deinit(&hold->pending);
+	bool good = !records->count || append(&pass.all, records->items, records->count);
+	records->count = 0;
+	good = good && find_changes(hold, &pass);
+	if (good && hold->needs.count)
+		qsort(hold->needs.items, hold->needs.count, sizeof(*hold->needs.items),
+		      by_pid_and_time);
+	if (good && hold->rate)
+		good = drop_replaced(hold, &pass);
+	for (size_t at = 0, end; good && (end = next_end(&pass.all, at)); at = end)
+		good = place(hold, &pass, at, records, from_ns);
+	pass_deinit(&pass);
+	return good && limit_held(hold);
+}
+
+bool metadata_hold_next(struct metadata_hold *hold, uint32_t *pid_ret,
+			struct task_list *threads_ret)
+{
+	const struct hold_need *needs = hold->needs.items;
+	while (hold->next < hold->needs.count && hold->room >= -HOLD_BURST) {
+		uint32_t pid = needs[hold->next].pid;
+		bool wanted = u64map_remove(&hold->deferred, pid);
+		threads_ret->count = 0;
+		for (; hold->next < hold->needs.count && needs[hold->next].pid == pid; hold->next++)
+			if (wanted && vec_reserve(threads_ret, threads_ret->count + 2))
+				threads_ret->items[threads_ret->count++] = needs[hold->next].tid;
+		if (!wanted || !threads_ret->count)
+			continue;
+		/* The leader comes first: its FORK record begins the process. */
+		threads_ret->count = u32_sort_unique(threads_ret->items, threads_ret->count);
+		if (!task_list_has(threads_ret, pid))
+			threads_ret->items[threads_ret->count++] = pid;
+		for (size_t i = 0; i < threads_ret->count; i++)
+			if (threads_ret->items[i] == pid)
+				threads_ret->items[i] = threads_ret->items[0];
+		threads_ret->items[0] = pid;
+		hold->counts.read++;
+		*pid_ret = pid;
+		return true;
+	}
+	return false;
+}
+
+void metadata_hold_finish(struct metadata_hold *hold)
+{
+	for (size_t at = 0, end; (end = next_end(&hold->held, at)); at = end)
+		hold->counts.dropped++;
+	hold->held.count = 0;
+}
