@@ -14,6 +14,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/io.c lib/base/io.h \
 	lib/base/leb128.h \
 	lib/base/parallel.c lib/base/parallel.h \
+	lib/base/proxy.c lib/base/proxy.h \
 	lib/base/regular_file.c lib/base/regular_file.h \
 	lib/base/sized.c lib/base/sized.h \
 	lib/base/strtab.c lib/base/strtab.h \
@@ -24,5 +25,6 @@ lib_libsprof_core_la_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/test_base.c \
 	tests/unit/test_disk_cache.c \
+	tests/unit/test_proxy.c \
 	tests/unit/test_regular_file.c \
 	tests/unit/test_wakeup.c

@@ -122,6 +122,9 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->overwrite.window_ns = options->buffers.overwrite_ns;
 	event_control_init(&capture->control);
 	capture->epoll_fd = capture->timer_fd = -1;
+	/* Early: the proxies keep a copy of the memory. */
+	TRY(proxies_begin(ctx_proxies(ctx)));
+	capture->has_proxies = true;
 	TRY(config_find_unit(capture->ctx, options, &capture->config));
 	TRY(set_up(capture, options));
 	*ret = take_ptr(capture);
@@ -311,6 +314,7 @@ struct held_files *capture_held_files(const struct sp_capture *capture)
 void sp_capture_after_fork(const struct sp_capture *capture, const int *fds, size_t count)
 {
 	held_files_after_fork(capture_held_files(capture), fds, count);
+	proxies_after_fork(ctx_proxies(capture->ctx));
 }
 
 void sp_capture_free(struct sp_capture *capture)
@@ -329,6 +333,8 @@ void sp_capture_free(struct sp_capture *capture)
 	recording_deinit(&capture->out);
 	overwrite_deinit(&capture->overwrite);
 	config_deinit(&capture->config);
+	if (capture->has_proxies)
+		proxies_end(ctx_proxies(capture->ctx));
 	free(capture);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/ctx.h"
 #include "base/hash.h"
 #include "base/wakeup.h"
 #include "binary/binary.h"
@@ -305,7 +306,7 @@ static struct sp_error *make_workers(struct live_unwind *live_unwind, size_t cou
 	NEED(live_unwind->workers);
 	for (size_t i = 0; i < count; i++) {
 		struct worker *worker = &live_unwind->workers[live_unwind->worker_count++];
-		stack_prefault_init(&worker->stack_prefault);
+		stack_prefault_init(&worker->stack_prefault, ctx_proxies(live_unwind->ctx));
 		worker->sizes.ctx = live_unwind->ctx;
 		worker->thread = unwind_thread_new(live_unwind->unwinder);
 		worker->frames = calloc(FRAMES_MAX, sizeof(*worker->frames));
