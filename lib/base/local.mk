@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/disk_cache.c lib/base/disk_cache.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/format.c lib/base/format.h \
+	lib/base/guarded_file.c lib/base/guarded_file.h \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/io.c lib/base/io.h \
 	lib/base/leb128.h \
@@ -25,6 +26,7 @@ lib_libsprof_core_la_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/test_base.c \
 	tests/unit/test_disk_cache.c \
+	tests/unit/test_guarded_file.c \
 	tests/unit/test_proxy.c \
 	tests/unit/test_regular_file.c \
 	tests/unit/test_wakeup.c

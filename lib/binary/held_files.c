@@ -98,11 +98,12 @@ static int copy_file(const struct image *image)
 /* Returns a descriptor that is open as long as the file is held; -1: a limit is reached, or an error. */
 static int hold(struct held_files *held, const struct image *image)
 {
-	if (!image->root || !*image->root)
+	bool is_here = !image->root || !*image->root;
+	if (is_here && !image->is_copy)
 		return fcntl(image->fd, F_DUPFD_CLOEXEC, 3);
 	if (image->allocated < image->size || held->copied + image->size > COPIES_MAX)
 		return -1;
-	int fd = copy_file(image);
+	int fd = image->is_copy ? fcntl(image->fd, F_DUPFD_CLOEXEC, 3) : copy_file(image);
 	if (fd >= 0)
 		held->copied += image->size;
 	return fd;

@@ -296,6 +296,7 @@ static struct sp_error *make_unwinder(struct live_unwind *live_unwind)
 	};
 	const struct provenance here = {.same_kernel = true, .host = HOST_SAME, .arch = machine};
 	TRY(binary_env_init(&live_unwind->binaries, live_unwind->ctx, NULL, &here));
+	live_unwind->binaries.proxies = ctx_proxies(live_unwind->ctx);
 	TRY(held_files_new(&live_unwind->binaries.held));
 	return unwinder_new(live_unwind->ctx, &options, &live_unwind->unwinder);
 }
