@@ -37,6 +37,7 @@ struct room {
 struct proxy {
 	struct room *room;
 	uint64_t key;
+	const uint64_t *key_place; /* place of the key that is served, in `room`; NULL: `key` */
 	int fd; /* socket to its process; -1: it has none */
 	bool is_busy;
 	bool is_left; /* busy with a call that took too long */
@@ -326,8 +327,12 @@ static void collect_left(struct proxies *proxies)
 	}
 }
 
-static bool is_avoided(const struct proxies *proxies, uint64_t key)
+static bool is_refused(struct proxies *proxies, uint64_t key)
 {
+	if (proxies->left_count)
+		collect_left(proxies);
+	if (!proxies->users || proxies->left_count >= PROXY_LEFT_MAX)
+		return true;
 	for (size_t i = 0; i < proxies->avoided_count && i < AVOIDED_MAX; i++)
 		if (proxies->avoided[i] == key)
 			return true;
@@ -364,19 +369,29 @@ static struct proxy *find_idle(struct proxies *proxies)
 struct proxy *proxy_get(struct proxies *proxies, uint64_t key)
 {
 	pthread_mutex_lock(&proxies->lock);
-	if (proxies->left_count)
-		collect_left(proxies);
-	bool refused = !proxies->users || proxies->left_count >= PROXY_LEFT_MAX ||
-		       is_avoided(proxies, key);
-	struct proxy *proxy = refused ? NULL : find_idle(proxies);
+	struct proxy *proxy = is_refused(proxies, key) ? NULL : find_idle(proxies);
 	proxies->counts.calls++;
 	proxies->counts.refused += !proxy;
 	if (proxy) {
 		proxy->is_busy = true;
 		proxy->key = key;
+		proxy->key_place = NULL;
 	}
 	pthread_mutex_unlock(&proxies->lock);
 	return proxy;
+}
+
+void proxy_watch_key(struct proxy *proxy, const uint64_t *key)
+{
+	proxy->key_place = key;
+}
+
+bool proxies_refuse(struct proxies *proxies, uint64_t key)
+{
+	pthread_mutex_lock(&proxies->lock);
+	bool refuses = is_refused(proxies, key);
+	pthread_mutex_unlock(&proxies->lock);
+	return refuses;
 }
 
 void *proxy_bytes(struct proxy *proxy)
@@ -425,6 +440,8 @@ static int wait_for_reply(const struct proxy *proxy, int *fd_ret)
 /* The call takes too long: its proxy is left behind, and its key is refused from now on. */
 static void leave(struct proxies *proxies, struct proxy *proxy)
 {
+	if (proxy->key_place)
+		proxy->key = __atomic_load_n(proxy->key_place, __ATOMIC_RELAXED);
 	proxy->is_left = true;
 	proxies->left_count++;
 	if (!proxies->counts.left++)

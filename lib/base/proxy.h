@@ -92,6 +92,15 @@ struct proxy *proxy_get(struct proxies *proxies, uint64_t key);
 void *proxy_bytes(struct proxy *proxy);
 
 /*
+ * Sets a place in proxy_bytes() where work for several keys keeps the one that it serves, for the
+ * case that it takes too long.
+ */
+void proxy_watch_key(struct proxy *proxy, const uint64_t *key);
+
+/* Returns whether proxy_get() would refuse the key. */
+bool proxies_refuse(struct proxies *proxies, uint64_t key);
+
+/*
  * Runs the work and waits for it. *fd_ret (NULL: none is expected) gets its descriptor or -1.
  * False: it takes too long, or the proxy has ended; the caller must not use the proxy any more.
  */
