@@ -19,6 +19,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/base/regular_file.c lib/base/regular_file.h \
 	lib/base/sized.c lib/base/sized.h \
 	lib/base/strtab.c lib/base/strtab.h \
+	lib/base/thread_priority.c lib/base/thread_priority.h \
 	lib/base/ticks.h \
 	lib/base/vec.c lib/base/vec.h \
 	lib/base/wakeup.c lib/base/wakeup.h \

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/thread_priority.h"
 
 /* Number of proxies, and of keys that are refused. */
 #define PROXIES_MAX 64
@@ -38,6 +40,7 @@ struct proxy {
 	struct room *room;
 	uint64_t key;
 	const uint64_t *key_place; /* place of the key that is served, in `room`; NULL: `key` */
+	int cpu; /* CPU that its process is bound to, plus 1; 0: any */
 	int fd; /* socket to its process; -1: it has none */
 	bool is_busy;
 	bool is_left; /* busy with a call that took too long */
@@ -118,8 +121,11 @@ static void serve(int fd, struct room *room) __attribute__((noreturn));
 static void serve(int fd, struct room *room)
 {
 	struct message message;
+	struct thread_priority before = {0};
 	int none;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* As soon as the thread that calls, or a thread that it reads runs on. */
+	sp_error_free(thread_priority_begin(&before, 0));
 	room->pid = (uint32_t)getpid();
 	while (receive_message(fd, 0, &message, &none) == 0) {
 		int result = message.work(room->bytes);
@@ -175,15 +181,27 @@ struct proxies *proxies_new(void)
 	return proxies;
 }
 
+/* A forked process may have copies of the sockets: shutdown(2) ends them, too. */
+static void close_socket(int fd)
+{
+	if (fd < 0)
+		return;
+	shutdown(fd, SHUT_RDWR);
+	close(fd);
+}
+
+static void close_proxy(struct proxy *proxy)
+{
+	close_socket(proxy->fd);
+	*proxy = (struct proxy){.fd = -1, .room = proxy->room};
+}
+
 static void end_processes(struct proxies *proxies)
 {
-	for (size_t i = 0; i < PROXIES_MAX; i++) {
-		struct proxy *proxy = &proxies->items[i];
-		cleanup_close(&proxy->fd);
-		*proxy = (struct proxy){.fd = -1, .room = proxy->room};
-	}
+	for (size_t i = 0; i < PROXIES_MAX; i++)
+		close_proxy(&proxies->items[i]);
 	proxies->left_count = 0;
-	cleanup_close(&proxies->control);
+	close_socket(proxies->control);
 	proxies->control = -1;
 	if (proxies->parent)
 		waitpid(proxies->parent, NULL, 0);
@@ -301,12 +319,6 @@ struct proxies *proxies_for_memory(struct proxies *proxies)
 	return proxies_are_on(proxies) && proxies->may_trace ? proxies : NULL;
 }
 
-static void close_proxy(struct proxy *proxy)
-{
-	cleanup_close(&proxy->fd);
-	*proxy = (struct proxy){.fd = -1, .room = proxy->room};
-}
-
 /* Finds calls that have returned late. Their proxies serve again. */
 static void collect_left(struct proxies *proxies)
 {
@@ -357,6 +369,11 @@ static bool start(struct proxies *proxies, struct proxy *proxy)
 /* Returns a proxy that is not busy; NULL: there is none. */
 static struct proxy *find_idle(struct proxies *proxies)
 {
+	int cpu = proxies->simulated ? 0 : sched_getcpu() + 1;
+	for (size_t i = 0; i < PROXIES_MAX; i++)
+		if (!proxies->items[i].is_busy && proxies->items[i].cpu == cpu &&
+		    proxies->items[i].fd >= 0)
+			return &proxies->items[i];
 	for (size_t i = 0; i < PROXIES_MAX; i++) {
 		struct proxy *proxy = &proxies->items[i];
 		if (!proxy->is_busy)
@@ -430,7 +447,8 @@ static int wait_for_reply(const struct proxy *proxy, int *fd_ret)
 			return receive_message(proxy->fd, MSG_DONTWAIT, &message, fd_ret);
 		if (ready < 0 && errno != EINTR)
 			return errno;
-		if (ready == 0 && !is_starved(proxy))
+		/* It may have got a CPU, and be done, after the wait. */
+		if (ready == 0 && !is_starved(proxy) && poll(&poll_fd, 1, 0) == 0)
 			break;
 		factor += ready == 0;
 	}
@@ -449,10 +467,29 @@ static void leave(struct proxies *proxies, struct proxy *proxy)
 	proxies->avoided[proxies->avoided_count++ % AVOIDED_MAX] = proxy->key;
 }
 
+/*
+ * Binds the proxy to the caller's CPU: it runs as soon as the caller sleeps, before the thread
+ * there that it is to read.
+ */
+static void bind_to_cpu(struct proxy *proxy)
+{
+	int cpu = sched_getcpu();
+	uint32_t pid = __atomic_load_n(&proxy->room->pid, __ATOMIC_RELAXED);
+	cpu_set_t set;
+	if (cpu < 0 || cpu >= CPU_SETSIZE || cpu + 1 == proxy->cpu || !pid)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	if (!sched_setaffinity((pid_t)pid, sizeof(set), &set))
+		proxy->cpu = cpu + 1;
+}
+
 bool proxy_call(struct proxies *proxies, struct proxy *proxy, proxy_work_fn *work, int *fd_ret)
 {
 	const struct message message = {.work = work};
 	int errnum = 0, fd = -1;
+	if (!proxies->simulated)
+		bind_to_cpu(proxy);
 	if (proxies->simulated && proxies->hangs(proxies->hangs_arg, proxy->key))
 		errnum = ETIMEDOUT;
 	else if (proxies->simulated)

@@ -257,6 +257,16 @@ static void log_drain_threads(const struct sp_capture *capture)
 		counts.threads, (unsigned long long)counts.wakeups, (double)counts.cpu_ns / 1e6);
 }
 
+static void log_proxies(const struct sp_capture *capture)
+{
+	const struct proxies_counts counts = proxies_counts(ctx_proxies(capture->ctx));
+	if (counts.calls)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"%llu calls by proxies, %llu took too long; %.1f ms of CPU time",
+			(unsigned long long)counts.calls, (unsigned long long)counts.left,
+			(double)counts.cpu_ns / 1e6);
+}
+
 static struct sp_error *write_last_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = capture_round(capture, false);
@@ -294,6 +304,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	error = error_first(error, sample_path_finish(&capture->samples));
 	log_live_unwind(capture);
 	log_drain_threads(capture);
+	log_proxies(capture);
 	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
@@ -365,6 +376,11 @@ const char *sp_capture_note(const struct sp_capture *capture, size_t index)
 bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index)
 {
 	return note_is_silent(capture->out.notes.items[index].note.kind);
+}
+
+uint64_t sp_capture_proxy_ns(const struct sp_capture *capture)
+{
+	return proxies_counts(ctx_proxies(capture->ctx)).cpu_ns;
 }
 
 size_t sp_capture_unrecorded(const struct sp_capture *capture, const struct sp_capture_process **ret)

@@ -140,6 +140,23 @@ TEST(stuck_proxies_are_left_behind_and_serve_later)
 	fifo_remove(&fifo);
 }
 
+/* A process that was forked meanwhile has copies of the sockets. */
+TEST(the_end_does_not_wait_for_other_processes)
+{
+	struct proxies *proxies = proxies_new();
+	int status;
+	ok_or_fail(proxies_begin(proxies));
+	ck_assert(adds(proxies, 8, &status));
+	pid_t pid = fork();
+	if (pid == 0)
+		for (;;)
+			pause();
+	proxies_end(proxies);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	proxies_free(proxies);
+}
+
 /* Nothing waits for a proxy that is stuck. */
 TEST(the_end_leaves_stuck_proxies)
 {
