@@ -13,6 +13,7 @@ struct sp_ctx {
 	enum sp_log_level log_level;
 	char *root, *debug_path, *cache_path;
 	bool debuginfod;
+	struct proxies *proxies;
 	atomic_bool cancelled;
 	_Atomic enum sp_step step;
 	_Atomic uint64_t step_done, step_total;
@@ -53,7 +54,7 @@ static struct sp_error *set_default_debug_path(struct sp_ctx *ctx)
 struct sp_error *sp_ctx_new(struct sp_ctx **ret)
 {
 	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = calloc(1, sizeof(*ctx));
-	NEED(ctx);
+	NEED(ctx && (ctx->proxies = proxies_new()));
 	TRY(set_string(&ctx->root, ""));
 	TRY(set_default_debug_path(ctx));
 	TRY(set_default_cache(ctx));
@@ -65,6 +66,7 @@ void sp_ctx_free(struct sp_ctx *ctx)
 {
 	if (!ctx)
 		return;
+	proxies_free(ctx->proxies);
 	free(ctx->root);
 	free(ctx->debug_path);
 	free(ctx->cache_path);
@@ -154,6 +156,11 @@ bool ctx_debuginfod(const struct sp_ctx *ctx)
 const char *ctx_cache_path(const struct sp_ctx *ctx)
 {
 	return ctx->cache_path;
+}
+
+struct proxies *ctx_proxies(const struct sp_ctx *ctx)
+{
+	return ctx->proxies;
 }
 
 bool ctx_cancelled(const struct sp_ctx *ctx)

@@ -3,6 +3,7 @@
 #define BASE_CTX_H
 
 #include <sprof/ctx.h>
+#include "base/proxy.h"
 
 /* Directory that contains /proc and /sys; "" by default. Never NULL. */
 const char *ctx_root(const struct sp_ctx *ctx);
@@ -10,6 +11,9 @@ const char *ctx_debug_path(const struct sp_ctx *ctx);
 bool ctx_debuginfod(const struct sp_ctx *ctx);
 /* Directory of sprof's cache; NULL: cache nothing. */
 const char *ctx_cache_path(const struct sp_ctx *ctx);
+
+/* Proxies for calls that may never return. Off unless a recorder has begun them. Never NULL. */
+struct proxies *ctx_proxies(const struct sp_ctx *ctx);
 
 /* Whether sp_ctx_cancel() was called; false for NULL. */
 bool ctx_cancelled(const struct sp_ctx *ctx);

@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/cleanup.h"
 #include "base/vec.h"
+
+/* Number of descriptors that are closed one by one, before Linux 5.9. */
+#define CLOSE_MAX 65536
 
 /* Reads at *offset, or at the file position if `offset` is NULL. */
 static int read_from(int fd, void *buffer, size_t size, const off_t *offset, size_t *done_ret)
@@ -102,4 +106,12 @@ int io_read_file(const char *path, char **text_ret, size_t *size_ret)
 	if (size_ret)
 		*size_ret = size;
 	return 0;
+}
+
+void io_close_range(int first, int last)
+{
+	if (first > last || !syscall(SYS_close_range, (unsigned int)first, (unsigned int)last, 0))
+		return;
+	for (int fd = first; fd <= last && fd < CLOSE_MAX; fd++)
+		close(fd);
 }

@@ -31,4 +31,7 @@ uint64_t io_allocated_bytes(int fd, const struct stat *status);
  */
 int io_read_file(const char *path, char **text_ret, size_t *size_ret);
 
+/* Closes the descriptors from `first` to `last`. */
+void io_close_range(int first, int last);
+
 #endif

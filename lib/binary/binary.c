@@ -2,6 +2,7 @@
 #include "binary/binary.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,7 @@ struct debugfile_places binary_places(const struct binary_env *env)
 		.cache = env->build_id_cache,
 		.debuginfod = ctx_debuginfod(env->ctx),
 		.ctx = env->ctx,
+		.proxies = env->proxies,
 	};
 }
 
@@ -186,7 +188,7 @@ static struct sp_error *try_path(struct search *search, const char *root, const 
 				 enum proof proof)
 {
 	struct image *image = NULL;
-	struct sp_error *error = image_open_in(root, path, &image);
+	struct sp_error *error = image_open_guarded(search->env->proxies, root, path, &image);
 	return consider(search, error, image, proof);
 }
 
@@ -202,24 +204,39 @@ static struct sp_error *try_format(struct search *search, enum proof proof, cons
 	return path ? try_path(search, NULL, path, proof) : error_no_memory();
 }
 
+/* Folder map_files, and the name of its first entry with a file's inode; "": there is none. */
+struct map_files_job {
+	char folder[PATH_MAX], found[NAME_MAX + 1];
+	uint32_t maj, min;
+	uint64_t ino;
+};
+
+static int search_map_files(void *bytes)
+{
+	struct map_files_job *job = bytes;
+	CLEANUP(cleanup_closedir) DIR *dir = opendir(job->folder);
+	struct dirent *entry;
+	while (dir && !*job->found && (entry = readdir(dir))) {
+		struct stat status;
+		if (!fstatat(dirfd(dir), entry->d_name, &status, 0) &&
+		    status.st_ino == job->ino && major(status.st_dev) == job->maj &&
+		    minor(status.st_dev) == job->min)
+			snprintf(job->found, sizeof(job->found), "%s", entry->d_name);
+	}
+	return -1;
+}
+
 /* Opens the first entry of map_files with the recorded inode. Only root may read it. */
 static struct sp_error *try_map_files(struct search *search, uint32_t pid)
 {
-	CLEANUP_FREE char *folder =
-		format_text("%s/proc/%u/map_files", ctx_root(search->env->ctx), pid);
-	NEED(folder);
-	CLEANUP(cleanup_closedir) DIR *dir = opendir(folder);
-	struct dirent *entry;
-	while (dir && (entry = readdir(dir))) {
-		struct stat status;
-		if (fstatat(dirfd(dir), entry->d_name, &status, 0) ||
-		    status.st_ino != search->module->ino ||
-		    major(status.st_dev) != search->module->maj ||
-		    minor(status.st_dev) != search->module->min)
-			continue;
-		return try_format(search, PROOF_INODE, "%s/%s", folder, entry->d_name);
-	}
-	return NULL;
+	const struct module *module = search->module;
+	struct map_files_job job = {.maj = module->maj, .min = module->min, .ino = module->ino};
+	snprintf(job.folder, sizeof(job.folder), "%s/proc/%u/map_files",
+		 ctx_root(search->env->ctx), pid);
+	if (!proxy_run(search->env->proxies, pid, search_map_files, &job, sizeof(job), NULL) ||
+	    !*job.found)
+		return NULL;
+	return try_format(search, PROOF_INODE, "%s/%s", job.folder, job.found);
 }
 
 /* Tries the files of the process that mapped the module: /proc/PID/root, exe and map_files. */

@@ -31,6 +31,7 @@ struct binary_env {
 	char *symfs;          /* NULL or "": the files of this machine */
 	char *build_id_cache; /* perf's: ~/.debug; NULL: HOME is not set */
 	struct provenance provenance; /* facts of the recording */
+	struct proxies *proxies;      /* open files; borrowed; NULL: they are opened here */
 	struct held_files *held;      /* files that the recorder holds; borrowed; NULL: none */
 	struct stored *stored;        /* files and names in the recording; borrowed; NULL: none */
 };

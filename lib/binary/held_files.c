@@ -9,16 +9,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "base/bytes.h"
+#include "base/io.h"
 #include "base/vec.h"
 
 /* Number of files that are held at most, whatever the limit of open files. */
 #define FILES_MAX 1024
-
-/* Number of descriptors that are closed one by one, before Linux 5.9. */
-#define CLOSE_MAX 65536
 
 /* Bytes of copies in all. */
 #define COPIES_MAX ((uint64_t)256 << 20)
@@ -101,11 +98,12 @@ static int copy_file(const struct image *image)
 /* Returns a descriptor that is open as long as the file is held; -1: a limit is reached, or an error. */
 static int hold(struct held_files *held, const struct image *image)
 {
-	if (!image->root || !*image->root)
+	bool is_here = !image->root || !*image->root;
+	if (is_here && !image->is_copy)
 		return fcntl(image->fd, F_DUPFD_CLOEXEC, 3);
 	if (image->allocated < image->size || held->copied + image->size > COPIES_MAX)
 		return -1;
-	int fd = copy_file(image);
+	int fd = image->is_copy ? fcntl(image->fd, F_DUPFD_CLOEXEC, 3) : copy_file(image);
 	if (fd >= 0)
 		held->copied += image->size;
 	return fd;
@@ -151,15 +149,6 @@ static int compare_fds(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Closes the descriptors from `first` to `last`. */
-static void close_between(int first, int last)
-{
-	if (first > last || !syscall(SYS_close_range, (unsigned int)first, (unsigned int)last, 0))
-		return;
-	for (int fd = first; fd <= last && fd < CLOSE_MAX; fd++)
-		close(fd);
-}
-
 void held_files_after_fork(struct held_files *held, const int *fds, size_t count)
 {
 	size_t held_count = held ? held->count : 0, all = held_count + count;
@@ -172,10 +161,10 @@ void held_files_after_fork(struct held_files *held, const int *fds, size_t count
 		qsort(kept, all, sizeof(*kept), compare_fds);
 	int next = STDERR_FILENO + 1;
 	for (size_t i = 0; i < all && kept; i++) {
-		close_between(next, kept[i] - 1);
+		io_close_range(next, kept[i] - 1);
 		next = kept[i] + 1;
 	}
-	close_between(next, INT_MAX);
+	io_close_range(next, INT_MAX);
 }
 
 struct sp_error *held_files_open(struct held_files *held, const struct module *module,

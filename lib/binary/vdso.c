@@ -71,6 +71,7 @@ struct sp_error *vdso_open(const struct binary_env *env, const struct module *mo
 		*ret = take_ptr(image);
 		return NULL;
 	}
-	struct debugfile_places places = {.cache = env->build_id_cache};
+	struct debugfile_places places = {.cache = env->build_id_cache,
+					  .proxies = env->proxies};
 	return debugfile_cached(&places, module->build_id, module->build_id_size, "vdso", ret);
 }

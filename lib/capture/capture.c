@@ -122,6 +122,9 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	capture->overwrite.window_ns = options->buffers.overwrite_ns;
 	event_control_init(&capture->control);
 	capture->epoll_fd = capture->timer_fd = -1;
+	/* Early: the proxies keep a copy of the memory. */
+	TRY(proxies_begin(ctx_proxies(ctx)));
+	capture->has_proxies = true;
 	TRY(config_find_unit(capture->ctx, options, &capture->config));
 	TRY(set_up(capture, options));
 	*ret = take_ptr(capture);
@@ -254,6 +257,16 @@ static void log_drain_threads(const struct sp_capture *capture)
 		counts.threads, (unsigned long long)counts.wakeups, (double)counts.cpu_ns / 1e6);
 }
 
+static void log_proxies(const struct sp_capture *capture)
+{
+	const struct proxies_counts counts = proxies_counts(ctx_proxies(capture->ctx));
+	if (counts.calls)
+		ctx_log(capture->ctx, SP_LOG_DEBUG,
+			"%llu calls by proxies, %llu took too long; %.1f ms of CPU time",
+			(unsigned long long)counts.calls, (unsigned long long)counts.left,
+			(double)counts.cpu_ns / 1e6);
+}
+
 static struct sp_error *write_last_samples(struct sp_capture *capture)
 {
 	struct sp_error *error = capture_round(capture, false);
@@ -291,6 +304,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	error = error_first(error, sample_path_finish(&capture->samples));
 	log_live_unwind(capture);
 	log_drain_threads(capture);
+	log_proxies(capture);
 	if (!error)
 		error = capture_count_lost(capture);
 	if (!error)
@@ -311,6 +325,7 @@ struct held_files *capture_held_files(const struct sp_capture *capture)
 void sp_capture_after_fork(const struct sp_capture *capture, const int *fds, size_t count)
 {
 	held_files_after_fork(capture_held_files(capture), fds, count);
+	proxies_after_fork(ctx_proxies(capture->ctx));
 }
 
 void sp_capture_free(struct sp_capture *capture)
@@ -329,6 +344,8 @@ void sp_capture_free(struct sp_capture *capture)
 	recording_deinit(&capture->out);
 	overwrite_deinit(&capture->overwrite);
 	config_deinit(&capture->config);
+	if (capture->has_proxies)
+		proxies_end(ctx_proxies(capture->ctx));
 	free(capture);
 }
 
@@ -359,6 +376,11 @@ const char *sp_capture_note(const struct sp_capture *capture, size_t index)
 bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index)
 {
 	return note_is_silent(capture->out.notes.items[index].note.kind);
+}
+
+uint64_t sp_capture_proxy_ns(const struct sp_capture *capture)
+{
+	return proxies_counts(ctx_proxies(capture->ctx)).cpu_ns;
 }
 
 size_t sp_capture_unrecorded(const struct sp_capture *capture, const struct sp_capture_process **ret)

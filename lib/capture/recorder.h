@@ -34,6 +34,7 @@ struct sp_capture {
 	struct sample_path samples;
 	struct recording out;
 	struct overwrite overwrite;
+	bool has_proxies;               /* proxies_begin() was called */
 	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
 	uint64_t rate_control_ns;               /* the timer's */

@@ -243,10 +243,21 @@ static struct sp_error *note_uncounted(struct sp_capture *capture)
 }
 
 /* Adds the notes that are known only at the end. */
+/* Reads of processes and files that took too long. */
+static struct sp_error *note_left(struct sp_capture *capture)
+{
+	const struct proxies_counts counts = proxies_counts(ctx_proxies(capture->ctx));
+	uint64_t pid = counts.first_key <= UINT32_MAX ? counts.first_key : 0;
+	return counts.left ? notes_add(&capture->out.notes, NOTE_READS_LEFT, NULL, counts.left,
+				       counts.refused, pid) : NULL;
+}
+
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct sp_error *error = note_new_cpus(capture);
 	const struct sp_capture_stats stats = sp_capture_stats(capture);
+	if (!error)
+		error = note_left(capture);
 	if (!error)
 		error = note_unwound(capture);
 	if (!error)

@@ -132,7 +132,7 @@ static bool is_trusted(const struct search *search, const struct image *image)
 static struct sp_error *try_path(struct search *search, const char *root, const char *path)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = image_open_in(root, path, &image);
+	struct sp_error *error = image_open_guarded(search->places->proxies, root, path, &image);
 	if (error && sp_error_code(error) == SP_ERROR_NO_MEMORY)
 		return error;
 	sp_error_free(error);

@@ -16,6 +16,7 @@ struct debugfile_places {
 	const char *cache;      /* perf's build-id cache, as "/root/.debug"; NULL: none */
 	bool debuginfod;        /* query debuginfod servers if these folders lack the file */
 	const struct sp_ctx *ctx; /* context that can cancel the search; NULL: none */
+	struct proxies *proxies;  /* open files (base/guarded_file.h); NULL: none */
 };
 
 /* Whether a candidate has the sections that the caller needs. */

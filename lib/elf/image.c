@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/guarded_file.h"
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "elf/extent.h"
@@ -162,12 +163,21 @@ struct sp_error *image_open(const char *path, struct image **ret)
 
 struct sp_error *image_open_in(const char *root, const char *path, struct image **ret)
 {
+	return image_open_guarded(NULL, root, path, ret);
+}
+
+struct sp_error *image_open_guarded(struct proxies *proxies, const char *root, const char *path,
+				    struct image **ret)
+{
 	CLEANUP(cleanup_image_free) struct image *image =
 		image_new(regular_file_shown(root, path));
-	struct stat status;
+	struct guarded_file file;
 	if (!image || (root && *root && !(image->root = strdup(root))))
 		return error_no_memory();
-	TRY(regular_file_open(root, path, 0, &image->fd, &status));
+	TRY(guarded_file_open(proxies, root, path, &file));
+	const struct stat status = file.status;
+	image->fd = file.fd;
+	image->is_copy = file.is_copy;
 	image->size = (uint64_t)status.st_size;
 	image->device = status.st_dev;
 	image->inode = status.st_ino;

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/proxy.h"
 #include "base/vec.h"
 
 #define IMAGE_BUILD_ID_MAX 20
@@ -42,6 +43,7 @@ struct image {
 	uint64_t changed_ns;  /* ctime */
 	uint16_t machine, type; /* EM_*, ET_* */
 	bool is_64bit;
+	bool is_copy; /* `fd` is a copy in memory, because the file's file system may not answer */
 	bool swap; /* the file's byte order is not the host's */
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	uint8_t build_id_size;        /* 0: the file has none */
@@ -60,6 +62,10 @@ struct sp_error *image_open(const char *path, struct image **ret) SP_MUST_CHECK;
  */
 struct sp_error *image_open_in(const char *root, const char *path,
 			       struct image **ret) SP_MUST_CHECK;
+
+/* The same by guarded_file_open(), which does not wait for a file system that does not answer. */
+struct sp_error *image_open_guarded(struct proxies *proxies, const char *root, const char *path,
+				    struct image **ret) SP_MUST_CHECK;
 
 /* Opens the image's file again. SP_ERROR_NOT_FOUND if another file has replaced it. */
 struct sp_error *image_open_again(const struct image *image, struct image **ret) SP_MUST_CHECK;

@@ -9,10 +9,13 @@
 #include <fcntl.h>
 #include <linux/ioctl.h>
 #include <linux/limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/io.h"
@@ -42,6 +45,16 @@ static const char deleted[] = " (deleted)";
 #define DELETED_SIZE (sizeof(deleted) - 1)
 #define BUILD_ID_LIMIT 20
 
+/* Result of a query. */
+struct answer {
+	struct map_query query;
+	uint8_t build_id[BUILD_ID_LIMIT];
+	char name[PATH_MAX + DELETED_SIZE + 1];
+};
+
+/* Size of an answer without its name. */
+#define ANSWER_BYTES offsetof(struct answer, name)
+
 struct maps {
 	enum maps_filter filter;
 	struct maps_entry entry;
@@ -51,10 +64,21 @@ struct maps {
 	struct cursor cursor;
 	VEC(char) path;
 	/* Used with PROCMAP_QUERY. */
-	int fd;	      /* -1: text is read */
+	bool by_queries;
+	int fd;	      /* -1: the cursor has the answers */
 	int answered; /* errno (or 0) of a query with a result still to be returned; -1: none */
-	char name[PATH_MAX + DELETED_SIZE + 1];
+	struct answer answer;
 };
+
+/* Request to a proxy, and its result. The descriptor is that of memory with the text or answers. */
+struct maps_job {
+	char file[64];
+	bool by_queries; /* in: try them; out: they were made */
+	int errnum;
+	size_t used;
+	uint8_t room[512 << 10];
+};
+_Static_assert(sizeof(struct maps_job) <= PROXY_BYTES, "a job fits the memory of a proxy");
 
 DEFINE_CLEANUP(struct maps *, maps_free)
 
@@ -69,9 +93,11 @@ static void set_path(struct maps_entry *entry, char *path, size_t size)
 	entry->path = path;
 }
 
-static void set_entry(struct maps *maps, const struct map_query *query, const uint8_t *build_id)
+/* Sets the entry to the answer. */
+static void set_entry(struct maps *maps)
 {
 	struct maps_entry *entry = &maps->entry;
+	const struct map_query *query = &maps->answer.query;
 	*entry = (struct maps_entry){
 		.start = query->start,
 		.end = query->end,
@@ -85,29 +111,82 @@ static void set_entry(struct maps *maps, const struct map_query *query, const ui
 		.ino = query->inode,
 		.build_id_size = (uint8_t)query->build_id_size,
 	};
-	memcpy(entry->build_id, build_id, query->build_id_size);
-	set_path(entry, maps->name, query->name_size ? strnlen(maps->name, query->name_size) : 0);
+	memcpy(entry->build_id, maps->answer.build_id, query->build_id_size);
+	set_path(entry, maps->answer.name,
+		 query->name_size ? strnlen(maps->answer.name, query->name_size) : 0);
 }
 
-/* Queries the executable mapping at or after `address`. Returns 0, ENOENT at the end, or an errno. */
-static int ask(struct maps *maps, uint64_t address)
+/* Queries the executable mapping at or after `address`. Returns 0, ENOENT: none, or an errno. */
+static int ask(int fd, uint64_t address, struct answer *ret)
 {
-	uint8_t build_id[BUILD_ID_LIMIT] = {0};
-	struct map_query query = {
-		.size = sizeof(query),
+	struct map_query *query = &ret->query;
+	memset(ret->build_id, 0, sizeof(ret->build_id));
+	*query = (struct map_query){
+		.size = sizeof(*query),
 		.query_flags = QUERY_EXECUTABLE | QUERY_COVERING_OR_NEXT,
 		.query_addr = address,
-		.name_size = sizeof(maps->name) - 1,
-		.build_id_size = sizeof(build_id),
-		.name_addr = (uint64_t)(uintptr_t)maps->name,
-		.build_id_addr = (uint64_t)(uintptr_t)build_id,
+		.name_size = sizeof(ret->name) - 1,
+		.build_id_size = sizeof(ret->build_id),
+		.name_addr = (uint64_t)(uintptr_t)ret->name,
+		.build_id_addr = (uint64_t)(uintptr_t)ret->build_id,
 	};
-	if (ioctl(maps->fd, QUERY, &query) < 0)
+	if (ioctl(fd, QUERY, query) < 0)
 		return errno;
-	if (query.build_id_size > sizeof(build_id) || query.name_size > sizeof(maps->name))
-		return EPROTO;
-	set_entry(maps, &query, build_id);
-	return 0;
+	return query->build_id_size > sizeof(ret->build_id) ||
+	       query->name_size > sizeof(ret->name) ? EPROTO : 0;
+}
+
+/* Writes what is in the job's room. */
+static int write_room(struct maps_job *job, int to)
+{
+	int errnum = io_write(to, job->room, job->used, NULL);
+	job->used = 0;
+	return errnum;
+}
+
+/* Writes all answers. Returns 0 or an errno. `job->by_queries`: whether they are supported. */
+static int write_answers(struct maps_job *job, int from, int to)
+{
+	uint64_t address = 0;
+	int errnum = 0;
+	while (!errnum) {
+		struct answer *answer = (struct answer *)(void *)(job->room + job->used);
+		errnum = ask(from, address, answer);
+		if (errnum)
+			break;
+		address = answer->query.end;
+		job->used += (ANSWER_BYTES + answer->query.name_size + 7) & ~(size_t)7;
+		if (sizeof(job->room) - job->used < sizeof(*answer) + 8)
+			errnum = write_room(job, to);
+	}
+	job->by_queries = address || errnum == ENOENT;
+	if (!job->by_queries)
+		return 0;
+	return errnum == ENOENT || errnum == ESRCH ? write_room(job, to) : errnum;
+}
+
+static int write_text(struct maps_job *job, int from, int to)
+{
+	int errnum = 0;
+	do {
+		errnum = io_read(from, job->room, sizeof(job->room), &job->used);
+		/* ESRCH: the task exists but has no memory (a kernel thread or a zombie). */
+	} while (!errnum && job->used && !(errnum = write_room(job, to)));
+	return errnum == ESRCH ? 0 : errnum;
+}
+
+static int read_maps(void *bytes)
+{
+	struct maps_job *job = bytes;
+	CLEANUP_CLOSE int from = open(job->file, O_RDONLY | O_CLOEXEC);
+	CLEANUP_CLOSE int to = from < 0 ? -1 : memfd_create("sprof-maps", MFD_CLOEXEC);
+	job->errnum = to < 0 ? errno : 0;
+	job->used = 0;
+	if (!job->errnum && job->by_queries)
+		job->errnum = write_answers(job, from, to);
+	if (!job->errnum && !job->by_queries)
+		job->errnum = write_text(job, from, to);
+	return job->errnum ? -1 : take_fd(&to);
 }
 
 static bool parse_address_range(struct cursor *line, struct maps_entry *entry)
@@ -193,8 +272,9 @@ static bool open_queries(struct maps *maps)
 	maps->fd = open(maps->file, O_RDONLY | O_CLOEXEC);
 	if (maps->fd < 0)
 		return false;
-	maps->answered = ask(maps, 0);
-	if (maps->answered == 0 || maps->answered == ENOENT)
+	maps->answered = ask(maps->fd, 0, &maps->answer);
+	maps->by_queries = maps->answered == 0 || maps->answered == ENOENT;
+	if (maps->by_queries)
 		return true;
 	close(maps->fd);
 	maps->fd = -1;
@@ -212,6 +292,34 @@ static struct sp_error *open_text(struct maps *maps)
 	return NULL;
 }
 
+/* The process may hold a lock while it waits, or have mapped a file that does not answer. */
+static struct sp_error *open_by_proxy(struct maps *maps, struct proxies *proxies, uint32_t pid)
+{
+	struct proxy *proxy = proxy_get(proxies, pid);
+	struct maps_job *job = proxy ? proxy_bytes(proxy) : NULL;
+	CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+	size_t size = 0;
+	if (job) {
+		snprintf(job->file, sizeof(job->file), "%s", maps->file);
+		job->by_queries = maps->filter == MAPS_EXECUTABLE;
+	}
+	if (!job || !proxy_call(proxies, proxy, read_maps, &fd))
+		return error_new(SP_ERROR_PERMISSION, "%s: not read: the process, or others, wait "
+				 "for a file system that does not answer", maps->file);
+	int errnum = job->errnum;
+	maps->by_queries = job->by_queries;
+	proxy_release(proxies, proxy);
+	if (!errnum && (fstat(fd, &status) || !(maps->text = malloc((size_t)status.st_size + 1))))
+		errnum = ENOMEM;
+	if (!errnum)
+		errnum = io_pread(fd, maps->text, (size_t)status.st_size, 0, &size);
+	if (errnum)
+		return error_os(errnum, "%s", maps->file);
+	maps->cursor = cursor_make(maps->text, size, false, maps->file, 0);
+	return NULL;
+}
+
 struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			   enum maps_filter filter, struct maps **ret)
 {
@@ -220,7 +328,10 @@ struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 	maps->file = tid ? format_text("%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid)
 			 : format_text("%s/proc/%u/maps", ctx_root(ctx), pid);
 	NEED(maps->file);
-	if (filter != MAPS_EXECUTABLE || !open_queries(maps))
+	struct proxies *proxies = ctx_proxies(ctx);
+	if (proxies_are_on(proxies))
+		TRY(open_by_proxy(maps, proxies, pid));
+	else if (filter != MAPS_EXECUTABLE || !open_queries(maps))
 		TRY(open_text(maps));
 	*ret = take_ptr(maps);
 	return NULL;
@@ -248,12 +359,29 @@ void maps_free(struct maps *maps)
 	free(maps);
 }
 
+/* Reads an answer of a proxy. Returns 0 or ENOENT. */
+static int read_answer(struct maps *maps)
+{
+	const uint8_t *head, *name;
+	if (!cursor_bytes(&maps->cursor, ANSWER_BYTES, &head))
+		return ENOENT;
+	memcpy(&maps->answer, head, ANSWER_BYTES);
+	size_t whole = (ANSWER_BYTES + maps->answer.query.name_size + 7) & ~(size_t)7;
+	if (!cursor_bytes(&maps->cursor, whole - ANSWER_BYTES, &name))
+		return ENOENT;
+	memcpy(maps->answer.name, name, maps->answer.query.name_size);
+	return 0;
+}
+
 static struct sp_error *next_answer(struct maps *maps, bool *found_ret)
 {
-	if (maps->answered < 0)
-		maps->answered = ask(maps, maps->entry.end);
+	if (maps->fd < 0)
+		maps->answered = read_answer(maps);
+	else if (maps->answered < 0)
+		maps->answered = ask(maps->fd, maps->entry.end, &maps->answer);
 	*found_ret = maps->answered == 0;
 	if (maps->answered == 0) {
+		set_entry(maps);
 		maps->answered = -1;
 		return NULL;
 	}
@@ -267,7 +395,7 @@ struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret)
 {
 	bool found;
 	struct sp_error *error =
-		maps->fd >= 0 ? next_answer(maps, &found) : next_line(maps, &found);
+		maps->by_queries ? next_answer(maps, &found) : next_line(maps, &found);
 	if (error)
 		return error;
 	*ret = found ? &maps->entry : NULL;

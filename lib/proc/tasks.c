@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,10 +270,26 @@ static bool differs(const char *a, const char *b)
 	       (left.st_dev != right.st_dev || left.st_ino != right.st_ino);
 }
 
+/* Paths to compare, and whether they differ from sprof's. */
+struct root_job {
+	char root[PATH_MAX], mounts[PATH_MAX];
+	bool other;
+};
+
+static int compare_roots(void *bytes)
+{
+	struct root_job *job = bytes;
+	job->other = differs(job->root, "/proc/self/root") ||
+		     differs(job->mounts, "/proc/self/ns/mnt");
+	return -1;
+}
+
 bool tasks_has_other_root(const struct sp_ctx *ctx, uint32_t pid)
 {
-	CLEANUP_FREE char *root = format_text("%s/proc/%u/root", ctx_root(ctx), pid);
-	CLEANUP_FREE char *mounts = format_text("%s/proc/%u/ns/mnt", ctx_root(ctx), pid);
-	return root && mounts &&
-	       (differs(root, "/proc/self/root") || differs(mounts, "/proc/self/ns/mnt"));
+	struct root_job job;
+	snprintf(job.root, sizeof(job.root), "%s/proc/%u/root", ctx_root(ctx), pid);
+	snprintf(job.mounts, sizeof(job.mounts), "%s/proc/%u/ns/mnt", ctx_root(ctx), pid);
+	/* The root directory may be on a file system that does not answer. */
+	return proxy_run(ctx_proxies(ctx), pid, compare_roots, &job, sizeof(job), NULL) &&
+	       job.other;
 }

@@ -167,6 +167,16 @@ static void put_snapshots_denied(struct output *out, const struct sp_note *note)
 	put_text(out, ")");
 }
 
+static void put_reads_left(struct output *out, const struct sp_note *note)
+{
+	put_template(out, note, "{0} read{0||s} of ");
+	put_template(out, note, note->values[2] ? "process {2#} or its files" : "mapped files");
+	put_template(out, note, " got no answer from a file system, and {1} more {1|was|were} left "
+				"out: stacks and symbols may be missing (");
+	put_template(out, note, note->values[2] ? "end process {2#}, or " : "");
+	put_text(out, "umount -l the file system)");
+}
+
 static void put_kernel_hidden(struct output *out, const struct sp_note *note)
 {
 	bool paranoid = note->values[0] & HIDDEN_BY_PARANOID;
@@ -439,6 +449,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_MAPS_DEFERRED] = {1, false,
 		"the memory maps of {0} process{0||es} were not read: too many mappings, and no "
 		"samples"},
+	[NOTE_READS_LEFT] = {3, false, NULL, put_reads_left},
 };
 
 static const struct kind *kind_of(uint32_t kind)

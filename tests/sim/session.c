@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sprof/private/command.h>
+#include "base/ctx.h"
 #include "calls.h"
 #include "capture/recorder.h"
 #include "scenario.h"
@@ -241,6 +242,8 @@ void sim_session(const struct sim_scenario *scenario)
 	struct sp_error *error = sp_ctx_new(&ctx);
 	if (!error)
 		error = sp_ctx_set_cache_path(ctx, NULL);
+	if (!error)
+		proxies_simulate(ctx_proxies(ctx), NULL, NULL);
 	if (!error && sim.verbose)
 		sp_ctx_set_log(ctx, print_log, NULL, SP_LOG_DEBUG);
 	if (!error)

@@ -14,6 +14,8 @@
 #include "proc/tasks.h"
 #include "root.h"
 
+#define MANY 12000
+
 DEFINE_CLEANUP(struct maps *, maps_free)
 #define MAPS CLEANUP(cleanup_maps_free) struct maps
 
@@ -199,6 +201,71 @@ TEST(maps_queries_agree_with_the_text)
 	ck_assert(!rest || strcmp(rest->path, "[vsyscall]") == 0);
 	ck_assert_uint_gt(compared, 5);
 	end_child(child);
+}
+
+/* More mappings than a proxy sends at a time: neighbours differ, so they are not merged. */
+static void map_many(void)
+{
+	uint8_t *memory = mmap(NULL, MANY * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert(memory != MAP_FAILED);
+	for (size_t i = 0; i < MANY; i += 2)
+		ck_assert_int_eq(mprotect(memory + i * 4096, 4096, PROT_READ | PROT_EXEC), 0);
+}
+
+TEST(maps_by_a_proxy_agree_with_those_read_here)
+{
+	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL, *by = NULL;
+	ok_or_fail(sp_ctx_new(&ctx));
+	ok_or_fail(sp_ctx_new(&by));
+	map_many();
+	pid_t child = waiting_child();
+	ok_or_fail(proxies_begin(ctx_proxies(by)));
+	for (enum maps_filter filter = MAPS_ALL; filter <= MAPS_EXECUTABLE; filter++) {
+		MAPS *here = NULL, *there = NULL;
+		const struct maps_entry *a, *b;
+		size_t compared = 0;
+		ok_or_fail(maps_open(ctx, (uint32_t)child, 0, filter, &here));
+		ok_or_fail(maps_open(by, (uint32_t)child, 0, filter, &there));
+		while ((a = next(here)) && (b = next(there))) {
+			ck_assert(a->start == b->start && a->end == b->end);
+			ck_assert(a->prot == b->prot && a->flags == b->flags);
+			ck_assert(a->maj == b->maj && a->min == b->min && a->ino == b->ino);
+			ck_assert_uint_eq(a->file_offset, b->file_offset);
+			ck_assert_str_eq(a->path, b->path);
+			ck_assert_uint_eq(a->build_id_size, b->build_id_size);
+			ck_assert_mem_eq(a->build_id, b->build_id, sizeof(a->build_id));
+			compared++;
+		}
+		ck_assert_ptr_null(a);
+		ck_assert_ptr_null(next(there));
+		ck_assert_uint_gt(compared, MANY / 2);
+	}
+	end_child(child);
+	MAPS *gone = NULL;
+	fails_with(SP_ERROR_NOT_FOUND,
+		   maps_open(by, (uint32_t)child, 0, MAPS_EXECUTABLE, &gone));
+	ck_assert_uint_eq(proxies_counts(ctx_proxies(by)).calls, 3);
+	proxies_end(ctx_proxies(by));
+}
+
+static bool hangs(void *arg, uint64_t key)
+{
+	(void)arg;
+	return key == (uint64_t)getpid();
+}
+
+TEST(maps_that_cannot_be_read_in_time_are_refused)
+{
+	CLEANUP(cleanup_sp_ctx_free) struct sp_ctx *ctx = NULL;
+	uint32_t pid = (uint32_t)getpid();
+	MAPS *maps = NULL;
+	ok_or_fail(sp_ctx_new(&ctx));
+	proxies_simulate(ctx_proxies(ctx), hangs, NULL);
+	ok_or_fail(proxies_begin(ctx_proxies(ctx)));
+	ck_assert(!tasks_has_other_root(ctx, pid));
+	fails_with(SP_ERROR_PERMISSION, maps_open(ctx, pid, 0, MAPS_EXECUTABLE, &maps));
+	ck_assert_uint_eq(proxies_counts(ctx_proxies(ctx)).left, 1);
+	proxies_end(ctx_proxies(ctx));
 }
 
 TEST(maps_of_a_kernel_thread_and_a_zombie_are_empty)

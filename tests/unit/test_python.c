@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Structures of CPython in made-up memory, and location tables that CPython made. */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "capture/python/codes.h"
 #include "capture/python/files.h"
@@ -11,6 +13,7 @@
 #include "python/linetable.h"
 #include "python_image.h"
 #include "root.h"
+#include "proc/tasks.h"
 #include "test.h"
 
 /*
@@ -475,4 +478,67 @@ TEST(memory_is_read_page_by_page_and_bounded)
 		(void)python_memory_get(made.memory, IMAGE_BASE + i * PYTHON_PAGE, bytes, 1);
 	ck_assert_uint_le(made.image.reads, PYTHON_PAGES_MAX);
 	make_free(&made);
+}
+
+/* A process of another user has the same memory as this one. */
+static pid_t start_other_user(const struct sp_ctx *ctx)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (setresuid(65534, 65534, 65534))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	uint32_t uid = 0;
+	for (int i = 0; i < 5000 && uid != 65534; i++) {
+		usleep(1000);
+		if (!tasks_owner(ctx, (uint32_t)pid, &uid))
+			break;
+	}
+	return pid;
+}
+
+TEST(proxies_read_processes_of_other_users)
+{
+	static uint8_t bytes[3 * PYTHON_PAGE] = "stack";
+	const struct stack_copy copy = {bytes, (uint64_t)(uintptr_t)bytes, 64};
+	const uint64_t pages[] = {copy.low, copy.low + PYTHON_PAGE, copy.low + 2 * PYTHON_PAGE};
+	const struct python_stack empty = {0};
+	struct python_process process = {0};
+	struct sp_ctx *ctx;
+	uint64_t word = 1;
+	bool exact = true;
+	if (geteuid())
+		skip_test("needs root");
+	ok_or_fail(sp_ctx_new(&ctx));
+	struct proxies *proxies = ctx_proxies(ctx);
+	ok_or_fail(proxies_begin(proxies));
+	pid_t pid = start_other_user(ctx);
+	struct python_probe *probe = python_probe_new(ctx);
+	python_probe_begin(probe, (uint32_t)getpid());
+	ck_assert(python_probe_is_unchanged(probe, &copy));
+	ck_assert_uint_eq(proxies_counts(proxies).calls, 0);
+	process.pid = (uint32_t)pid;
+	python_probe_begin(probe, process.pid);
+	ck_assert(python_probe_is_unchanged(probe, &copy));
+	ck_assert_uint_eq(proxies_counts(proxies).calls, 1);
+	python_probe_prefetch(probe, pages, 3);
+	ck_assert_uint_eq(proxies_counts(proxies).calls, 2);
+	ck_assert(python_memory_word(&probe->memory, pages[2], &word));
+	ck_assert_uint_eq(word, 0);
+	ck_assert(python_memory_word(&probe->memory, pages[0], &word));
+	ck_assert_int_eq(memcmp(&word, bytes, 5), 0);
+	ck_assert_uint_eq(proxies_counts(proxies).calls, 2);
+	ck_assert(!python_probe_read(probe, &process, process.pid, &copy, &exact));
+	ck_assert(!memcmp(&probe->stack, &empty, sizeof(empty)));
+	ck_assert_uint_eq(proxies_counts(proxies).calls, 3);
+	bytes[0] = 'S';
+	ck_assert(!python_probe_is_unchanged(probe, &copy));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert(!python_probe_is_unchanged(probe, &copy));
+	free(probe);
+	proxies_end(proxies);
+	sp_ctx_free(ctx);
 }

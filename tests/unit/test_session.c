@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "test.h"
 
@@ -155,4 +156,63 @@ TEST(session_watch_ends_with_the_call_that_it_watches)
 	struct session_watch watch;
 	ck_assert(session_watch_start(&watch, wait_for_end, &watch));
 	session_watch_end(&watch);
+}
+
+static void die(void *arg, int number)
+{
+	(void)arg;
+	session_raise(number);
+}
+
+/* A recorder that never reads its signals. Returns its process. */
+static pid_t start_stuck(void)
+{
+	int ready[2];
+	char byte = 0;
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct session session;
+		alarm(20);
+		open_session(&session);
+		if (session_guard(&session, die, NULL) && write(ready[1], &byte, 1) == 1)
+			for (;;)
+				pause();
+		_exit(1);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+TEST(a_second_signal_ends_a_stuck_process)
+{
+	int status = 0;
+	pid_t pid = start_stuck();
+	kill(pid, SIGTERM);
+	kill(pid, SIGUSR1);
+	usleep((SESSION_PATIENCE_MS + 400) * 1000);
+	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGTERM);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGTERM);
+}
+
+TEST(the_guard_passes_signals_on)
+{
+	struct session session;
+	struct signalfd_siginfo info = {0};
+	struct pollfd poll_fd = {.events = POLLIN};
+	open_session(&session);
+	ck_assert(session_guard(&session, die, NULL));
+	kill(getpid(), SIGUSR1);
+	poll_fd.fd = session.signal_fd;
+	ck_assert_int_eq(poll(&poll_fd, 1, 10000), 1);
+	ck_assert(session_next_signal(&session, &info));
+	ck_assert_uint_eq(info.ssi_signo, SIGUSR1);
+	ck_assert(!session_next_signal(&session, &info));
+	close_session(&session);
+	ck_assert_int_eq(session.signal_fd, -1);
 }

@@ -71,7 +71,7 @@ static void made_deinit(struct made *made)
 
 #define MADE CLEANUP(made_deinit) struct made
 
-static void made_init(struct made *made, size_t files_max)
+static void made_init_by(struct made *made, size_t files_max, bool by_proxy)
 {
 	*made = (struct made){.memory = {.start = 0x7f0000000000, .size = 0x10000, .errnum = EFAULT}};
 	root_init(&made->root);
@@ -79,13 +79,20 @@ static void made_init(struct made *made, size_t files_max)
 		.ctx = made->root.ctx, .attr = &made_attr, .machine = "x86_64", .stack_bytes = STACK,
 		.files_max = files_max, .read_memory = read_memory, .now = read_clock, .arg = &made->memory,
 	};
+	if (by_proxy)
+		ok_or_fail(proxies_begin(ctx_proxies(options.ctx)));
 	ok_or_fail(snapshots_new(&options, &made->snapshots));
+}
+
+static void made_init(struct made *made, size_t files_max)
+{
+	made_init_by(made, files_max, false);
 }
 
 static enum snapshot_result read_thread(struct made *made, const struct snapshot_thread *thread)
 {
 	enum snapshot_result result;
-	ok_or_fail(snapshots_read(made->snapshots, thread, &made->buffer, &result));
+	ok_or_fail(snapshots_read(made->snapshots, thread, 1, &made->buffer, &result));
 	return result;
 }
 
@@ -275,7 +282,7 @@ static struct perf_event_attr live_attr(const char *machine)
 	return attr;
 }
 
-TEST(a_live_thread_in_read_is_read)
+static void read_live_thread(bool by_proxy)
 {
 	struct utsname host;
 	uname(&host);
@@ -286,6 +293,8 @@ TEST(a_live_thread_in_read_is_read)
 	root_init(&made.root);
 	ok_or_fail(sp_ctx_set_root(made.root.ctx, ""));
 	options.ctx = made.root.ctx;
+	if (by_proxy)
+		ok_or_fail(proxies_begin(ctx_proxies(options.ctx)));
 	ok_or_fail(snapshots_new(&options, &made.snapshots));
 	pthread_t waiting;
 	ck_assert_int_eq(pipe(waiting_pipe), 0);
@@ -314,4 +323,56 @@ TEST(a_live_thread_in_read_is_read)
 	ck_assert_int_eq(read_thread(&made, &thread), SNAPSHOT_GONE);
 	close(waiting_pipe[0]);
 	close(waiting_pipe[1]);
+	__atomic_store_n(&waiting_tid, 0, __ATOMIC_RELEASE);
+	ck_assert_uint_eq(proxies_counts(ctx_proxies(options.ctx)).calls, by_proxy);
+}
+
+TEST(a_live_thread_in_read_is_read)
+{
+	read_live_thread(false);
+}
+
+TEST(a_live_thread_in_read_is_read_by_a_proxy)
+{
+	struct sp_ctx *ctx;
+	ok_or_fail(sp_ctx_new(&ctx));
+	ok_or_fail(proxies_begin(ctx_proxies(ctx)));
+	bool by_proxy = proxies_for_memory(ctx_proxies(ctx));
+	sp_ctx_free(ctx);
+	if (!by_proxy)
+		skip_test("a child may not read its parent's memory");
+	read_live_thread(true);
+}
+
+#define THREADS (3 * SNAPSHOTS_BATCH)
+
+/*
+ * Threads of three processes, in more than one batch. The second process does not answer: opening
+ * its FIFO waits for a writer. The batch that finds out is lost.
+ */
+TEST(processes_that_do_not_answer_are_left_out)
+{
+	MADE made;
+	struct snapshot_thread threads[THREADS];
+	enum snapshot_result results[THREADS];
+	char fifo[128];
+	made_init_by(&made, 8, true);
+	struct proxies *proxies = ctx_proxies(made.root.ctx);
+	if (!proxies_for_memory(proxies))
+		skip_test("a child may not read its parent's memory");
+	root_put(&made.root, "/proc/11/task/11/syscall", "running\n");
+	root_put(&made.root, "/proc/12/task/12/other", "");
+	root_put(&made.root, "/proc/13/task/13/syscall", "running\n");
+	snprintf(fifo, sizeof(fifo), "%s/proc/12/task/12/syscall", made.root.path);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	for (size_t i = 0; i < THREADS; i++)
+		threads[i] = (struct snapshot_thread){.pid = 11 + (uint32_t)i % 3,
+						      .tid = 11 + (uint32_t)i % 3};
+	ok_or_fail(snapshots_read(made.snapshots, threads, THREADS, &made.buffer, results));
+	for (size_t i = 0; i < THREADS; i++)
+		ck_assert_int_eq(results[i], i < SNAPSHOTS_BATCH || threads[i].pid == 12 ?
+						     SNAPSHOT_REFUSED : SNAPSHOT_RUNNABLE);
+	struct proxies_counts counts = proxies_counts(proxies);
+	ck_assert_uint_eq(counts.left, 1);
+	ck_assert_uint_eq(counts.first_key, 12);
 }

@@ -35,7 +35,7 @@ static uint8_t *untouched_memory(size_t page_size)
 TEST(unused_pages_are_present_afterwards)
 {
 	struct stack_prefault stack_prefault;
-	stack_prefault_init(&stack_prefault);
+	stack_prefault_init(&stack_prefault, NULL);
 	size_t size = stack_prefault.page_size;
 	uint8_t *memory = untouched_memory(size);
 	uint64_t base = (uint64_t)(uintptr_t)memory;
@@ -70,7 +70,7 @@ TEST(unused_pages_are_present_afterwards)
 TEST(nothing_below_the_stack_is_touched)
 {
 	struct stack_prefault stack_prefault;
-	stack_prefault_init(&stack_prefault);
+	stack_prefault_init(&stack_prefault, NULL);
 	size_t size = stack_prefault.page_size;
 	uint8_t *memory = untouched_memory(size);
 	ck_assert_int_eq(mprotect(memory, 10 * size, PROT_READ), 0);
@@ -95,7 +95,7 @@ TEST(nothing_below_the_stack_is_touched)
 TEST(not_too_many_are_touched)
 {
 	struct stack_prefault stack_prefault;
-	stack_prefault_init(&stack_prefault);
+	stack_prefault_init(&stack_prefault, NULL);
 	size_t tried = 0;
 	struct prefault_stack stack = {.pid = UINT32_MAX >> 1, .good = 0, .asked = 8192, .time_ns = 5};
 	for (stack.sp = 1 << 20; stack.sp < 512 << 20; stack.sp += 1 << 20)

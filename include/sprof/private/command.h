@@ -29,6 +29,9 @@ struct sp_capture_process {
 SP_API size_t sp_capture_unrecorded(const struct sp_capture *capture,
 				    const struct sp_capture_process **ret);
 
+/* Returns the CPU time of the processes that read other processes for the capture. */
+SP_API uint64_t sp_capture_proxy_ns(const struct sp_capture *capture);
+
 /*
  * Opens the file that sp_capture_next_file() returned last, or the one that sp_capture_stop()
  * closed, for reading: the caller's descriptor. -1: it is a pipe or device, or was taken before.

@@ -39,7 +39,7 @@ static struct sp_error *look_at(struct survey *survey, const char *root, const c
 				const char *name)
 {
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = image_open_in(root, path, &image);
+	struct sp_error *error = image_open_guarded(ctx_proxies(survey->ctx), root, path, &image);
 	if (error) {
 		if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
 			return error;

@@ -132,10 +132,11 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_
 }
 
 /* Opens the file that was mapped; NULL if its path in `root` (NULL: here) is another file now. */
-static struct image *open_mapped(const char *root, const struct dso_unknown *unknown)
+static struct image *open_mapped(struct proxies *proxies, const char *root,
+				 const struct dso_unknown *unknown)
 {
 	struct image *image;
-	struct sp_error *error = image_open_in(root, unknown->path, &image);
+	struct sp_error *error = image_open_guarded(proxies, root, unknown->path, &image);
 	if (error) {
 		sp_error_free(error);
 		return NULL;
@@ -168,18 +169,19 @@ static struct sp_error *add_content(struct dsos *dsos, const struct dso_unknown 
 	return error;
 }
 
-struct sp_error *dsos_complete(struct dsos *dsos)
+struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies)
 {
 	struct sp_error *error = NULL;
 	uint64_t left = CONTENT_BYTES_MAX;
 	for (size_t i = 0; i < dsos->unknown.count && !error; i++) {
 		const struct dso_unknown *unknown = &dsos->unknown.items[i];
-		CLEANUP(cleanup_image_free) struct image *image = open_mapped(NULL, unknown);
+		CLEANUP(cleanup_image_free)
+		struct image *image = open_mapped(proxies, NULL, unknown);
 		/* In a mount namespace of its own, as long as its process lives. */
 		char root[32];
 		snprintf(root, sizeof(root), "/proc/%u/root", unknown->pid);
 		if (!image)
-			image = open_mapped(root, unknown);
+			image = open_mapped(proxies, root, unknown);
 		if (image && image->build_id_size)
 			error = add_known(dsos, image->build_id, image->build_id_size, unknown->path);
 		else if (image)

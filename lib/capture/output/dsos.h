@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sprof/record.h>
 #include "base/hash.h"
+#include "base/proxy.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "record/encode.h"
@@ -45,8 +46,8 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes,
 
 /*
  * Reads missing build-ids from the files, if they are still the mapped ones. Files
- * without a build-id are hashed, up to 256 MB in all.
+ * without a build-id are hashed, up to 256 MB in all. Proxies (NULL: none) open the files.
  */
-struct sp_error *dsos_complete(struct dsos *dsos) SP_MUST_CHECK;
+struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies) SP_MUST_CHECK;
 
 #endif

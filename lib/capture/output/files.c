@@ -121,7 +121,7 @@ struct sp_error *file_maker_close(struct file_maker *maker, struct writer *write
 	/* After all writes, so that the sample count is final. */
 	struct sp_error *commit_error = writer_commit(writer);
 	uint64_t samples = writer_samples(writer);
-	struct sp_error *dsos_error = dsos_complete(&end->dsos);
+	struct sp_error *dsos_error = dsos_complete(&end->dsos, ctx_proxies(maker->ctx));
 	if (end->dsos.contents.count) {
 		struct iovec span = {end->dsos.contents.items, end->dsos.contents.count};
 		/* Closing reports a failed write. */

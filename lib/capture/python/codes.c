@@ -8,9 +8,6 @@
 /* Code objects after which all are forgotten: programs may make code without end. */
 #define CODES_MAX 16384
 
-/* Time after which a code object is compared with memory again: its address may have other code. */
-#define CHECK_NS 100000000
-
 struct python_known_code {
 	struct python_code_key key;
 	uint64_t start;  /* start of the function's address range; 0: it is no code object */
@@ -78,7 +75,7 @@ bool python_codes_find(struct python_codes *codes, const struct python_reader *r
 	struct python_known_code *known = find(codes, code);
 	if (!known)
 		return false;
-	if (!known->start || reader->time_ns > known->checked_ns + CHECK_NS)
+	if (!known->start || reader->time_ns > known->checked_ns + PYTHON_CODES_CHECK_NS)
 		check(reader, code, known);
 	if (!known->start ||
 	    !python_code_offset(&reader->runtime->layout, code, &known->key, instr, &offset))

@@ -8,6 +8,9 @@
 #include "capture/python/functions.h"
 #include "python/code.h"
 
+/* Time after which a code object is compared with memory again: its address may have other code. */
+#define PYTHON_CODES_CHECK_NS 100000000
+
 struct python_known_code;
 
 /* A zeroed struct is empty. */

@@ -14,8 +14,20 @@
 /* Largest part of a stack copy that is compared with memory. */
 #define PYTHON_COMPARED_MAX 1024
 
+/* Number of processes for which a probe remembers that they are the recorder's user's. */
+#define PYTHON_OWNERS_KNOWN 16
+
+/* Addresses of one python_probe_prefetch(). */
+#define PYTHON_PREFETCH_MAX 64
+
 struct python_probe {
 	const struct sp_ctx *ctx;
+	struct proxies *proxies; /* of the process that is read; NULL: memory is read here */
+	struct {
+		uint32_t pid;
+		uint64_t until_ns; /* CLOCK_MONOTONIC: may be another user's then */
+		bool is_own;
+	} owners[PYTHON_OWNERS_KNOWN];
 	uint32_t pid; /* process that `memory` reads */
 	struct python_memory memory;
 	struct python_stack stack; /* result of the last python_probe_read() */
@@ -37,6 +49,12 @@ void python_probe_begin(struct python_probe *probe, uint32_t pid);
  */
 bool python_probe_read(struct python_probe *probe, const struct python_process *process, uint32_t tid,
 		       const struct stack_copy *sampled, bool *exact_ret);
+
+/*
+ * Reads the pages of up to PYTHON_PREFETCH_MAX addresses in one call of a proxy. Without proxies,
+ * does nothing: pages are read when they are needed.
+ */
+void python_probe_prefetch(struct python_probe *probe, const uint64_t *addresses, size_t count);
 
 /* Returns whether the process's memory still equals a stack copy, or its first PYTHON_COMPARED_MAX bytes. */
 bool python_probe_is_unchanged(struct python_probe *probe, const struct stack_copy *copy);

@@ -11,7 +11,7 @@
 #ifndef CAPTURE_RING_BANK_DRAIN_THREADS_H
 #define CAPTURE_RING_BANK_DRAIN_THREADS_H
 
-#include "capture/ring_bank/thread_priority.h"
+#include "base/thread_priority.h"
 #include "ring/relay.h"
 
 struct drain_threads;

@@ -14,7 +14,7 @@
 #define CAPTURE_RING_BANK_RING_BANK_H
 
 #include "capture/ring_bank/drain_threads.h"
-#include "capture/ring_bank/thread_priority.h"
+#include "base/thread_priority.h"
 #include "capture/ring_bank/rewrite.h"
 #include "capture/ring_bank/wall_clock.h"
 #include "ring/ring.h"

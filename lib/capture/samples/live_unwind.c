@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/ctx.h"
 #include "base/hash.h"
 #include "base/wakeup.h"
 #include "binary/binary.h"
@@ -295,6 +296,7 @@ static struct sp_error *make_unwinder(struct live_unwind *live_unwind)
 	};
 	const struct provenance here = {.same_kernel = true, .host = HOST_SAME, .arch = machine};
 	TRY(binary_env_init(&live_unwind->binaries, live_unwind->ctx, NULL, &here));
+	live_unwind->binaries.proxies = ctx_proxies(live_unwind->ctx);
 	TRY(held_files_new(&live_unwind->binaries.held));
 	return unwinder_new(live_unwind->ctx, &options, &live_unwind->unwinder);
 }
@@ -305,7 +307,7 @@ static struct sp_error *make_workers(struct live_unwind *live_unwind, size_t cou
 	NEED(live_unwind->workers);
 	for (size_t i = 0; i < count; i++) {
 		struct worker *worker = &live_unwind->workers[live_unwind->worker_count++];
-		stack_prefault_init(&worker->stack_prefault);
+		stack_prefault_init(&worker->stack_prefault, ctx_proxies(live_unwind->ctx));
 		worker->sizes.ctx = live_unwind->ctx;
 		worker->thread = unwind_thread_new(live_unwind->unwinder);
 		worker->frames = calloc(FRAMES_MAX, sizeof(*worker->frames));

@@ -24,6 +24,7 @@ struct known_process {
 	uint32_t pid;
 	uint64_t generation;
 	uint64_t used_ns;
+	uint64_t prefetched_ns; /* time of the last python_probe_prefetch() */
 	struct python_codes codes;
 };
 
@@ -137,15 +138,15 @@ static void look_up(struct python_worker *worker, uint32_t view, struct python_p
 	python_processes_set(&python->processes, process);
 }
 
-static struct python_codes *find_codes(struct python_worker *worker,
-				       const struct python_process *process, uint64_t time_ns)
+static struct known_process *find_known(struct python_worker *worker,
+					const struct python_process *process, uint64_t time_ns)
 {
 	struct known_process *oldest = &worker->processes[0];
 	for (size_t i = 0; i < KNOWN_PROCESSES; i++) {
 		struct known_process *known = &worker->processes[i];
 		if (known->pid == process->pid && known->generation == process->generation) {
 			known->used_ns = time_ns;
-			return &known->codes;
+			return known;
 		}
 		if (known->used_ns < oldest->used_ns)
 			oldest = known;
@@ -154,7 +155,8 @@ static struct python_codes *find_codes(struct python_worker *worker,
 	oldest->pid = process->pid;
 	oldest->generation = process->generation;
 	oldest->used_ns = time_ns;
-	return &oldest->codes;
+	oldest->prefetched_ns = 0;
+	return oldest;
 }
 
 static bool is_eval(const struct python_process *process, uint64_t ip)
@@ -287,6 +289,21 @@ struct sample_thread {
 	const struct stack_copy *stack;
 };
 
+/* Before code objects are compared with memory again: reads those of the stack at a time. */
+static void prefetch_codes(struct python_worker *worker, struct known_process *known,
+			   uint64_t time_ns)
+{
+	const struct python_stack *stack = &worker->probe->stack;
+	uint64_t addresses[PYTHON_PREFETCH_MAX];
+	size_t count = 0;
+	if (!worker->probe->proxies || time_ns <= known->prefetched_ns + PYTHON_CODES_CHECK_NS)
+		return;
+	for (uint32_t i = 0; i < stack->frame_count && count < PYTHON_PREFETCH_MAX; i++)
+		addresses[count++] = stack->frames[i].code;
+	known->prefetched_ns = time_ns;
+	python_probe_prefetch(worker->probe, addresses, count);
+}
+
 static bool has_eval(const struct python_process *process, const struct python_sample *sample)
 {
 	for (size_t i = 0; i < sample->count; i++)
@@ -371,6 +388,8 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 			worker->counts.damaged_pid = sample->pid;
 		return sample->count;
 	}
+	struct known_process *known = find_known(worker, &process, sample->time_ns);
+	prefetch_codes(worker, known, sample->time_ns);
 	struct inserting inserting = {
 		.worker = worker,
 		.process = &process,
@@ -379,7 +398,7 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 			.memory = &worker->probe->memory, .runtime = &process.runtime,
 			.functions = &worker->python->functions, .time_ns = sample->time_ns,
 		},
-		.codes = find_codes(worker, &process, sample->time_ns),
+		.codes = &known->codes,
 		.exact = exact,
 	};
 	return insert_all(&inserting, ips);

@@ -18,9 +18,21 @@
 /* Minimum range above SP: the next copies may be the largest. */
 #define ABOVE_BYTES 65536
 
-void stack_prefault_init(struct stack_prefault *stack_prefault)
+/* Pages to read in a process's stack. */
+struct prefault_job {
+	uint32_t pid;
+	uint64_t page_size;
+	uint64_t page, count; /* from the first missing one upwards */
+	uint64_t sp_page;     /* pages below it are read, too */
+	int errnum;           /* result of reading `page` */
+};
+
+void stack_prefault_init(struct stack_prefault *stack_prefault, struct proxies *proxies)
 {
-	*stack_prefault = (struct stack_prefault){.page_size = (size_t)sysconf(_SC_PAGESIZE)};
+	*stack_prefault = (struct stack_prefault){
+		.proxies = proxies_for_memory(proxies),
+		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+	};
 }
 
 static bool may_prefault(struct stack_prefault *stack_prefault, const struct prefault_stack *stack,
@@ -59,13 +71,23 @@ static int read_pages(uint32_t pid, uint64_t page, size_t count, int64_t step)
  * Pages of the stack below its pointer. From Linux 6.5 on, reading below the first one of a main
  * thread's fails with a warning in the kernel's log; before 6.11 nothing tells cheaply where it is.
  */
-static size_t pages_below(const struct stack_prefault *stack_prefault, uint32_t pid, uint64_t sp_page)
+static size_t pages_below(const struct prefault_job *job)
 {
 	uint64_t start;
-	if (maps_start_of(pid, sp_page, &start) != 0)
+	if (maps_start_of(job->pid, job->sp_page, &start) != 0)
 		return PAGES_BELOW;
-	uint64_t pages = (sp_page - start) / stack_prefault->page_size;
+	uint64_t pages = (job->sp_page - start) / job->page_size;
 	return pages < PAGES_BELOW ? pages : PAGES_BELOW;
+}
+
+static int prefault(void *bytes)
+{
+	struct prefault_job *job = bytes;
+	job->errnum = read_pages(job->pid, job->page, job->count, (int64_t)job->page_size);
+	if (job->errnum != EPERM)
+		read_pages(job->pid, job->sp_page - job->page_size, pages_below(job),
+			   -(int64_t)job->page_size);
+	return -1;
 }
 
 bool stack_prefault_page(struct stack_prefault *stack_prefault, const struct prefault_stack *stack)
@@ -77,16 +99,15 @@ bool stack_prefault_page(struct stack_prefault *stack_prefault, const struct pre
 	if (stack->good >= stack->asked || last < page || !may_prefault(stack_prefault, stack, page))
 		return false;
 	size_t count = (size_t)((last - page) / page_size) + 1;
-	int errnum = read_pages(stack->pid, page, count < PAGES_MAX ? count : PAGES_MAX,
-				(int64_t)page_size);
-	if (errnum == EPERM) {
-		if (!stack_prefault->refused++)
-			stack_prefault->refused_pid = stack->pid;
-		return true;
-	}
-	uint64_t sp_page = stack->sp & mask;
-	read_pages(stack->pid, sp_page - page_size, pages_below(stack_prefault, stack->pid, sp_page),
-		   -(int64_t)page_size);
-	stack_prefault->prefaulted++;
+	struct prefault_job job = {
+		.pid = stack->pid, .page_size = page_size, .page = page,
+		.count = count < PAGES_MAX ? count : PAGES_MAX, .sp_page = stack->sp & mask,
+	};
+	if (!proxy_run(stack_prefault->proxies, stack->pid, prefault, &job, sizeof(job), NULL))
+		return false;
+	if (job.errnum != EPERM)
+		stack_prefault->prefaulted++;
+	else if (!stack_prefault->refused++)
+		stack_prefault->refused_pid = stack->pid;
 	return true;
 }

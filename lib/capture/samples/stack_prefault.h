@@ -5,6 +5,8 @@
  * of each, so that the next copies are whole. It discards the bytes: they are of another moment
  * than the sample, and unwinding them gives plausible, but wrong stacks.
  *
+ * The bytes may be on a file system that does not answer: a proxy reads them.
+ *
  * One object for each thread that unwinds.
  */
 #ifndef CAPTURE_SAMPLES_STACK_PREFAULT_H
@@ -14,10 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "base/proxy.h"
 
 #define TOUCH_PLACES 256
 
 struct stack_prefault {
+	struct proxies *proxies; /* NULL: memory is read here */
 	size_t page_size;
 	uint64_t prefaulted;   /* times */
 	uint64_t refused;   /* times that it is not allowed */
@@ -38,7 +42,8 @@ struct prefault_stack {
 	uint64_t time_ns; /* now, by the samples' clock */
 };
 
-void stack_prefault_init(struct stack_prefault *stack_prefault);
+/* `proxies` (may be NULL) are borrowed. */
+void stack_prefault_init(struct stack_prefault *stack_prefault, struct proxies *proxies);
 
 /*
  * Reads what is missing, and some pages below the stack pointer, which deeper calls will

@@ -27,6 +27,7 @@ enum snapshot_result {
 	SNAPSHOT_GONE,       /* the thread has ended */
 	SNAPSHOT_DENIED,     /* no ptrace access */
 	SNAPSHOT_NO_STACK,   /* a kernel thread, or no plausible stack pointer */
+	SNAPSHOT_REFUSED,    /* the process does not answer: base/proxy.h */
 	SNAPSHOT_FAILED,     /* other errors, such as too many open files or an unknown format */
 	SNAPSHOT_RESULTS
 };
@@ -34,16 +35,18 @@ enum snapshot_result {
 /* Numbers of attempts by result, and of files that were opened. */
 struct snapshot_counts {
 	uint64_t results[SNAPSHOT_RESULTS];
-	uint64_t opened;
+	uint64_t opened; /* without proxies */
 	uint64_t no_copy; /* number of SNAPSHOT_TAKEN without any byte of the stack */
 };
+
+#define SNAPSHOT_FILES_MAX 1024
 
 struct snapshots_options {
 	struct sp_ctx *ctx;                 /* borrowed; its root contains /proc */
 	const struct perf_event_attr *attr; /* attr of the records, with IP, REGS_USER, STACK_USER; copied */
 	const char *machine;                /* output of uname -m */
 	uint32_t stack_bytes;               /* maximum size of a stack copy: 8 to SNAPSHOT_STACK_MAX */
-	size_t files_max;                   /* maximum number of open files, at least 1 */
+	size_t files_max;                   /* maximum of open files, 1 to SNAPSHOT_FILES_MAX */
 	/* NULL: thread_reader_memory(). */
 	size_t (*read_memory)(void *arg, uint32_t tid, uint64_t address, size_t size, void *ret);
 	uint64_t (*now)(void *arg);         /* Returns the time of the recording's clock in ns. */
@@ -51,6 +54,9 @@ struct snapshots_options {
 };
 
 #define SNAPSHOT_STACK_MAX 61440
+
+/* Threads that snapshots_read() reads best at a time. */
+#define SNAPSHOTS_BATCH 64
 
 struct snapshots;
 
@@ -66,12 +72,15 @@ struct snapshot_thread {
 };
 
 /*
- * Appends a SAMPLE with the thread's stack to *buffer, if it is blocked. The sample's ADDR is the system
- * call's number + 1; 0: it waits elsewhere (for a page, say), or is a 32-bit program's. Fails only when
- * out of memory; all else is a result.
+ * Appends a SAMPLE with the stack of each of the `count` threads that is blocked to *buffer, and
+ * sets results[0..count). The sample's ADDR is the system call's number + 1; 0: it waits elsewhere
+ * (for a page, say), or is a 32-bit program's. Fails only when out of memory; all else is a result.
+ *
+ * Proxies read the threads, if the context has any: at most SNAPSHOTS_BATCH at a time.
  */
-struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_thread *thread,
-				struct record_buffer *buffer, enum snapshot_result *ret) SP_MUST_CHECK;
+struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapshot_thread *threads,
+				size_t count, struct record_buffer *buffer,
+				enum snapshot_result *results) SP_MUST_CHECK;
 
 /* Closes the file of a thread that has ended, if it is open. */
 void snapshots_close(struct snapshots *snapshots, uint32_t tid);

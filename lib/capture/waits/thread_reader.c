@@ -17,20 +17,13 @@
 #define PAGE_BYTES 4096
 #define PAGES_MAX (65536 / PAGE_BYTES + 1)
 
-/* An open /proc/PID/task/TID/syscall; tid 0: none. */
-struct thread_file {
-	uint32_t tid;
-	int fd;
-};
-
-struct sp_error *thread_reader_init(struct thread_reader *reader, const struct sp_ctx *ctx,
-				    size_t files_max)
+void thread_reader_init(struct thread_reader *reader, const struct sp_ctx *ctx,
+			struct thread_file *files, size_t files_max)
 {
 	reader->ctx = ctx;
 	reader->set_count = files_max > WAYS ? files_max / WAYS : 1;
 	reader->file_count = files_max > WAYS ? reader->set_count * WAYS : files_max;
-	reader->files = calloc(reader->file_count, sizeof(*reader->files));
-	return reader->files ? NULL : error_no_memory();
+	reader->files = files;
 }
 
 static void close_file(struct thread_file *file)
@@ -49,7 +42,6 @@ static void close_all(struct thread_reader *reader)
 void thread_reader_deinit(struct thread_reader *reader)
 {
 	close_all(reader);
-	free(reader->files);
 }
 
 /* Returns the thread's place in its set, which may hold its file, another one, or none. */

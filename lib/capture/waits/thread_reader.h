@@ -14,20 +14,25 @@
 #include "base/ctx.h"
 #include "base/error.h"
 
-struct thread_file;
+/* An open /proc/PID/task/TID/syscall; tid 0: none. */
+struct thread_file {
+	uint32_t tid;
+	int fd;
+};
 
 /* Zeroed, it may be given to thread_reader_deinit(). */
 struct thread_reader {
 	const struct sp_ctx *ctx;  /* borrowed; its root contains /proc */
-	struct thread_file *files; /* owned */
+	struct thread_file *files; /* borrowed */
 	size_t file_count, set_count;
 	size_t victim;             /* index of the file that a full set replaces next */
 	uint64_t opened;           /* number of files opened so far */
 };
 
-/* `files_max` is at least 1. Fails only when out of memory. */
-struct sp_error *thread_reader_init(struct thread_reader *reader, const struct sp_ctx *ctx,
-				    size_t files_max) SP_MUST_CHECK;
+/* `files`: zeroed, `files_max` of them, at least 1. */
+void thread_reader_init(struct thread_reader *reader, const struct sp_ctx *ctx,
+			struct thread_file *files, size_t files_max);
+/* Closes the files. */
 void thread_reader_deinit(struct thread_reader *reader);
 
 /* Reads the text of a thread's file, at most `size` bytes. Returns 0 or an errno. */

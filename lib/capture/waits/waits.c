@@ -29,7 +29,6 @@
  * Open files of snapshots, if RLIMIT_NOFILE permits; and the number of snapshots in a round: 15 us
  * each, and SNAPSHOT_STACK_MAX bytes at most until the next round.
  */
-#define FILES_MAX 1024
 #define FILES_LIMIT_PART 4
 #define SNAPSHOTS_MAX 1000
 
@@ -61,8 +60,8 @@ static size_t files_max(void)
 {
 	struct rlimit limit;
 	bool low = getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-		   limit.rlim_cur / FILES_LIMIT_PART < FILES_MAX;
-	return low ? (size_t)limit.rlim_cur / FILES_LIMIT_PART + 1 : FILES_MAX;
+		   limit.rlim_cur / FILES_LIMIT_PART < SNAPSHOT_FILES_MAX;
+	return low ? (size_t)limit.rlim_cur / FILES_LIMIT_PART + 1 : SNAPSHOT_FILES_MAX;
 }
 
 static struct sp_error *start_snapshots(struct waits *waits, const struct perf_event_attr *attr)
@@ -353,24 +352,30 @@ static enum note_denied missing_right(const struct sp_ctx *ctx, uint32_t pid)
  */
 static struct sp_error *take_snapshots(struct waits *waits, bool all)
 {
+	struct snapshot_thread blocked[SNAPSHOTS_BATCH];
+	enum snapshot_result results[SNAPSHOTS_BATCH];
 	struct matcher_thread thread;
-	enum snapshot_result result;
-	size_t count = 0;
-	for (size_t at = 0;
-	     count < SNAPSHOTS_MAX && matcher_next_bare(waits->matcher, &at, &thread);) {
-		const struct snapshot_thread blocked = {
-			.pid = thread.pid, .tid = thread.tid, .id = waits->id,
-			.cpu = waits->options.config->cpus.items[0],
-		};
-		if (!all && !thread.unsampled)
-			continue;
-		TRY(snapshots_read(waits->snapshots, &blocked, &waits->made.snapshots, &result));
-		count++;
-		if (result != SNAPSHOT_DENIED || waits->denied_pid)
-			continue;
-		waits->denied_pid = thread.pid;
-		waits->denied = missing_right(waits->options.ctx, thread.pid);
-	}
+	size_t count = 0, found;
+	size_t at = 0;
+	do {
+		for (found = 0; found < SNAPSHOTS_BATCH && count < SNAPSHOTS_MAX &&
+				matcher_next_bare(waits->matcher, &at, &thread);) {
+			if (!all && !thread.unsampled)
+				continue;
+			blocked[found++] = (struct snapshot_thread){
+				.pid = thread.pid, .tid = thread.tid, .id = waits->id,
+				.cpu = waits->options.config->cpus.items[0],
+			};
+			count++;
+		}
+		TRY(snapshots_read(waits->snapshots, blocked, found, &waits->made.snapshots,
+				   results));
+		for (size_t i = 0; i < found && !waits->denied_pid; i++)
+			if (results[i] == SNAPSHOT_DENIED) {
+				waits->denied_pid = blocked[i].pid;
+				waits->denied = missing_right(waits->options.ctx, blocked[i].pid);
+			}
+	} while (found == SNAPSHOTS_BATCH);
 	return NULL;
 }
 

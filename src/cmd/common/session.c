@@ -2,6 +2,7 @@
 #include "cmd/common/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ uint64_t session_now_ns(void)
 bool session_open(struct session *session, const int *signals, const int *ignored)
 {
 	sigset_t readable;
-	*session = (struct session){.signal_fd = -1};
+	*session = (struct session){.signal_fd = -1, .source_fd = -1, .pipe_fd = -1};
 	sigprocmask(SIG_BLOCK, NULL, &session->old);
 	sigemptyset(&readable);
 	sigemptyset(&session->blocked);
@@ -51,9 +52,76 @@ bool session_open(struct session *session, const int *signals, const int *ignore
 
 void session_close(struct session *session)
 {
-	if (session->signal_fd >= 0)
-		close(session->signal_fd);
-	session->signal_fd = -1;
+	if (session->signal_fd < 0)
+		return;
+	if (session->pipe_fd >= 0) {
+		session_watch_end(&session->guard);
+		close(session->source_fd);
+		close(session->pipe_fd);
+	}
+	close(session->signal_fd);
+	session->signal_fd = session->source_fd = session->pipe_fd = -1;
+}
+
+static void *guard(void *arg)
+{
+	const struct session *session = arg;
+	struct pollfd fds[] = {
+		{.fd = session->source_fd, .events = POLLIN},
+		{.fd = session->guard.done_fd, .events = POLLIN},
+	};
+	uint64_t deadline_ns = 0;
+	unsigned int stops = 0;
+	int last = 0;
+	while (!fds[1].revents) {
+		struct signalfd_siginfo info;
+		uint64_t now_ns = session_now_ns();
+		if (deadline_ns && now_ns >= deadline_ns)
+			session->give_up(session->give_up_arg, last);
+		int64_t left_ms = (int64_t)(deadline_ns - now_ns) / (int64_t)NS_PER_MS + 1;
+		if (poll(fds, 2, deadline_ns ? (int)left_ms : -1) <= 0 || !fds[0].revents ||
+		    read(session->source_fd, &info, sizeof(info)) != sizeof(info))
+			continue;
+		(void)!write(session->pipe_fd, &info, sizeof(info));
+		if (info.ssi_signo != SIGINT && info.ssi_signo != SIGTERM)
+			continue;
+		last = (int)info.ssi_signo;
+		if (++stops == 2)
+			deadline_ns = session_now_ns() + SESSION_PATIENCE_MS * NS_PER_MS;
+	}
+	return NULL;
+}
+
+bool session_guard(struct session *session, void (*give_up)(void *arg, int number), void *arg)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
+		diag_say("pipe: %s", strerror(errno));
+		return false;
+	}
+	session->source_fd = session->signal_fd;
+	session->signal_fd = ends[0];
+	session->pipe_fd = ends[1];
+	session->give_up = give_up;
+	session->give_up_arg = arg;
+	if (session_watch_start(&session->guard, guard, session))
+		return true;
+	diag_say("cannot make a thread");
+	close(ends[0]);
+	close(ends[1]);
+	session->signal_fd = session->source_fd;
+	session->source_fd = session->pipe_fd = -1;
+	return false;
+}
+
+void session_raise(int number)
+{
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, number);
+	signal(number, SIG_DFL);
+	pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+	raise(number);
 }
 
 void session_block(struct session *session)

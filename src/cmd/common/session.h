@@ -21,8 +21,22 @@
 
 #define NS_PER_MS 1000000ull
 
+/* Time to finish after a second signal. */
+#define SESSION_PATIENCE_MS 800
+
+/* Helper thread that reads signals while the main thread may be in a long call. */
+struct session_watch {
+	int done_fd; /* readable when the thread must end */
+	pthread_t thread;
+};
+
 struct session {
 	int signal_fd;     /* descriptor that reads signals; -1: closed */
+	int source_fd;     /* descriptor that the guard reads; -1: no guard */
+	int pipe_fd;       /* other end of signal_fd's pipe; -1: no guard */
+	struct session_watch guard;
+	void (*give_up)(void *arg, int number);
+	void *give_up_arg;
 	sigset_t blocked, old;
 	bool stopped;      /* the main loop must end: after a signal, "stop", a full file or a deadline */
 	bool interrupted;  /* the user pressed ^C: the terminal sent SIGINT to this process and to the
@@ -54,11 +68,22 @@ const char **session_cmdline(int argc, char **argv);
  * yet. Returns false after printing the error; signal_fd is -1 then.
  */
 bool session_open(struct session *session, const int *signals, const int *ignored);
-/* Closes signal_fd. Does nothing if it is -1. */
+/* Ends the guard and closes signal_fd. Does nothing if that is -1. */
 void session_close(struct session *session);
 
 /* Blocks the signals given to session_open(). */
 void session_block(struct session *session);
+/*
+ * Starts a thread that gets the signals first and passes them on to signal_fd. If the process still
+ * runs SESSION_PATIENCE_MS after a second SIGINT or SIGTERM, for example because the main thread
+ * is stuck, the thread calls give_up(arg, signal), which ends the process. Call it after
+ * session_block(). Returns false after printing the error.
+ */
+bool session_guard(struct session *session, void (*give_up)(void *arg, int number), void *arg);
+
+/* Ends this process by a signal, as if the signal were not blocked. */
+void session_raise(int number);
+
 /* Discards pending signals: session_restore() would unblock them, and they would end the process. */
 void session_discard(const struct session *session);
 /* Restores the signal mask from before session_block(). Has no effect without session_block(). */
@@ -88,12 +113,6 @@ void session_add_error(struct session *session, struct sp_error *error);
  * (expects_term).
  */
 int session_status(const struct session *session, int status);
-
-/* Helper thread that reads signals while the main thread is in a long call of the library. */
-struct session_watch {
-	int done_fd; /* readable when the long call has returned */
-	pthread_t thread;
-};
 
 /* Starts a thread with run(arg). Returns false if that fails; session_watch_end() is not called then. */
 bool session_watch_start(struct session_watch *watch, void *(*run)(void *), void *arg);

@@ -59,6 +59,17 @@ static bool accepts_demands(const struct record_options *options)
 	return options->buffers.snapshot || options->output.switch_on_demand || options->buffers.overwrite;
 }
 
+/* Ends this process after a second signal, even if the main thread is stuck. */
+static void give_up(void *arg, int number)
+{
+	const struct recording *recording = arg;
+	pid_t command = sp_capture_pid(recording->capture);
+	diag_say("ended by a second signal: records that were not written yet are missing");
+	if (command)
+		kill(command, SIGTERM);
+	session_raise(number);
+}
+
 /*
  * Opens the session and blocks signals. sp_capture_new() has already started the command, which
  * inherited the previous mask.
@@ -72,7 +83,7 @@ static bool open_session(struct recording *recording)
 	if (!session_open(&recording->session, signals, ignored))
 		return false;
 	session_block(&recording->session);
-	return true;
+	return session_guard(&recording->session, give_up, recording);
 }
 
 /*

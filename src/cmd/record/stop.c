@@ -2,7 +2,6 @@
 #include "cmd/record/stop.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,15 +21,10 @@ struct pipe_write {
 
 static void give_up(const struct pipe_write *pipe_write, int number)
 {
-	sigset_t signals;
 	diag_say("gave up: data that the reader of %s has not read is lost", pipe_write->name);
 	if (pipe_write->command)
 		kill(pipe_write->command, SIGTERM);
-	sigemptyset(&signals);
-	sigaddset(&signals, number);
-	signal(number, SIG_DFL);
-	pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-	raise(number);
+	session_raise(number);
 }
 
 static void *watch_signals(void *arg)

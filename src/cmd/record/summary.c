@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sprof/private/command.h>
 #include "cmd/record/empty.h"
 #include "diag.h"
 
@@ -69,9 +70,11 @@ static void print_stacks(const struct sp_capture_stacks *stacks)
 			 all == 1 ? "" : "s", 100 * (double)stacks->complete / (double)all, rest);
 }
 
-static void print_totals(const struct sp_capture_stats *stats, const char *path)
+static void print_totals(const struct sp_capture *capture, const struct sp_capture_stats *stats,
+			 const char *path)
 {
-	double seconds = (double)stats->duration_ns / 1e9, own = own_seconds();
+	double seconds = (double)stats->duration_ns / 1e9;
+	double own = own_seconds() + (double)sp_capture_proxy_ns(capture) / 1e9;
 	char size[32], share[32] = "";
 	format_size(size, sizeof(size), stats->all_file_bytes);
 	/*
@@ -113,5 +116,5 @@ void record_print_summary(const struct record_arguments *arguments, const struct
 		diag_say("%llu syncs took %.1f ms, the longest %.1f ms; sampling did not wait for them",
 			 (unsigned long long)stats.syncs, (double)stats.sync_ns / 1e6,
 			 (double)stats.sync_longest_ns / 1e6);
-	print_totals(&stats, path);
+	print_totals(capture, &stats, path);
 }

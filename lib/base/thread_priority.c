@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "capture/ring_bank/thread_priority.h"
+#include "base/thread_priority.h"
 
 #include <errno.h>
 #include <sched.h>

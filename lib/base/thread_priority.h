@@ -4,8 +4,8 @@
  * milliseconds, and a busy machine lets others run for as long. So the thread that
  * drains asks to be run sooner, for the little that it does.
  */
-#ifndef CAPTURE_RING_BANK_THREAD_PRIORITY_H
-#define CAPTURE_RING_BANK_THREAD_PRIORITY_H
+#ifndef BASE_THREAD_PRIORITY_H
+#define BASE_THREAD_PRIORITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

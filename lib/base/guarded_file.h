@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Opens files like base/regular_file.h, for a recorder that must not wait for a file system: a proxy
+ * opens the file. The recorder gets the descriptor if the file is on a local file system. Else it
+ * gets that of a copy in memory.
+ */
+#ifndef BASE_GUARDED_FILE_H
+#define BASE_GUARDED_FILE_H
+
+#include <sys/stat.h>
+#include "base/proxy.h"
+
+/* Largest file that is copied. */
+#define GUARDED_COPY_MAX ((uint64_t)64 << 20)
+
+struct guarded_file {
+	int fd;             /* the caller closes it */
+	struct stat status; /* status of the file, not of the copy */
+	bool is_copy;
+};
+
+/*
+ * Opens `path`, which cannot leave the directory `root` unless that is NULL or "". Fails as
+ * regular_file_open(); with SP_ERROR_OS if its file system does not answer; with SP_ERROR_LIMIT if
+ * it is too large to be copied. `proxies` NULL, or none are on: the file is opened here.
+ */
+struct sp_error *guarded_file_open(struct proxies *proxies, const char *root, const char *path,
+				   struct guarded_file *ret) SP_MUST_CHECK;
+
+#endif
