@@ -69,6 +69,9 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 		error = capture_watch_fd(capture, capture->tasks.workload.pidfd);
 	if (!error && capture->samples.live_unwind)
 		error = capture_watch_fd(capture, live_unwind_alarm_fd(capture->samples.live_unwind));
+	const struct command_ring *own = &capture->tasks.tracker.own;
+	if (!error && own->ring.page)
+		error = capture_watch_fd(capture, own->fd);
 	int drained_fd = ring_bank_fd(&capture->bank);
 	bool others_drain = drained_fd >= 0;
 	if (!error)

@@ -171,6 +171,21 @@ static struct counts compare_samples(const struct sim_scenario *scenario, bool k
 	return counts;
 }
 
+/* Returns whether the file has a mapping of the process as the kernel recorded it. */
+static bool has_own_mapping(const struct sim_process *process)
+{
+	for (size_t i = 0; i < read_back.count; i++) {
+		const struct sim_found *item = &read_back.items[i];
+		for (size_t j = 0; j < sim_perf.truth_count; j++)
+			if (item->type == PERF_RECORD_MMAP2 && item->pid == process->pid &&
+			    sim_perf.truth[j].type == PERF_RECORD_MMAP2 &&
+			    sim_perf.truth[j].pid == process->pid &&
+			    sim_perf.truth[j].time_ns == item->time_ns)
+				return true;
+	}
+	return false;
+}
+
 /* The command's samples and mappings are in the file, although its exec's records were lost. */
 static void check_command(const struct sim_scenario *scenario)
 {
@@ -190,6 +205,8 @@ static void check_command(const struct sim_scenario *scenario)
 		unmapped += item->type == PERF_RECORD_SAMPLE && is_commands &&
 			    mapped_ns == UINT64_MAX;
 	}
+	if (!scenario->workload.refuses_own && !has_own_mapping(command))
+		sim_violation("the command's mappings are not those of its own ring");
 	if (found < put - put / 10 || unmapped)
 		sim_violation("%llu of the command's %llu samples are there, %llu unmapped",
 			      (unsigned long long)found, (unsigned long long)put,

@@ -336,6 +336,8 @@ int sim_perf_open(struct perf_event_attr *attr, int32_t pid, int32_t cpu, int gr
 		return -EINVAL;
 	if (is_refused(&event->attr, pid))
 		return -EACCES;
+	if (sim_machine.workload.refuses_own && cpu < 0 && pid > 0)
+		return -EMFILE;
 	event->pid = pid;
 	event->cpu = cpu;
 	event->id = FIRST_ID + sim_perf.event_count;

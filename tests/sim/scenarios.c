@@ -141,6 +141,12 @@ const struct sim_scenario sim_scenarios[] = {
 		CPUS, .sampling = RATE(997), .buffers = RING(65536), .output = PLAIN,
 		.schedule = NO_SCHEDULE, .chains = FRAME_POINTERS,
 	}, {
+		/* The same without a ring of the command's own. */
+		.name = "lost-exec-shared", .cpus = 4,
+		.workload = {BUSY, .life_ms = 500, .lost_exec = true, .refuses_own = true},
+		CPUS, .sampling = RATE(997), .buffers = RING(65536), .output = PLAIN,
+		.schedule = NO_SCHEDULE, .chains = FRAME_POINTERS,
+	}, {
 		.name = "slow-disk", .cpus = 4, .workload = {BUSY, .life_ms = 500}, CPUS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .schedule = NO_SCHEDULE,
 		.output = {SIZE(sp_capture_output), .path = "/out/sprof.data", .sync = true},

@@ -180,6 +180,7 @@ struct sim_workload {
 	unsigned int long_sleep, forever; /* percent of sleeps: 100 times as long, without an end */
 	bool others;                      /* every third task is root's, and another is a kernel thread */
 	bool lost_exec;                   /* the ring is full before the command's exec */
+	bool refuses_own;                 /* no event of the command alone can be opened */
 };
 
 struct sim_machine {

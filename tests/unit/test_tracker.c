@@ -2,12 +2,12 @@
 #include "capture/tasks/tracker.h"
 #include "rings.h"
 
-enum { SAMPLE_TYPE = RECORD_FIELDS_NEEDED, RINGS = 3 };
+enum { SAMPLE_TYPE = RECORD_FIELDS_NEEDED, RINGS = 3, OWN = RINGS };
 
 static const struct perf_event_attr attr = {.sample_type = SAMPLE_TYPE, .sample_id_all = 1};
 
 struct fixture {
-	struct memory_ring memories[RINGS];
+	struct memory_ring memories[RINGS + 1]; /* the last is the command's own */
 	struct ring rings[RINGS];
 	struct tracker tracker;
 	struct membership membership;
@@ -25,7 +25,7 @@ static void fixture_init(struct fixture *f, enum membership_by by)
 
 static void fixture_deinit(struct fixture *f)
 {
-	for (size_t i = 0; i < RINGS; i++)
+	for (size_t i = 0; i <= RINGS; i++)
 		memory_ring_deinit(&f->memories[i]);
 	membership_deinit(&f->membership);
 	tracker_deinit(&f->tracker);
@@ -51,7 +51,7 @@ static void put(struct fixture *f, size_t ring, uint64_t time_ns, uint64_t id,
 static void drain(struct fixture *f)
 {
 	ok_or_fail(tracker_drain(&f->tracker, f->rings, RINGS));
-	for (size_t i = 0; i < RINGS; i++)
+	for (size_t i = 0; i <= RINGS; i++)
 		ck_assert_uint_eq(f->memories[i].page.data_tail, f->memories[i].page.data_head);
 }
 
@@ -308,4 +308,90 @@ TEST(tracker_collects_births_by_time)
 	ck_assert_uint_eq(f.tracker.births.items[1].parent_tid, 20);
 	ck_assert_uint_eq(f.tracker.births.items[2].time_ns, 200);
 	fixture_deinit(&f);
+}
+
+/* Process 10 is the command: its own records have id 9, and id 4 in the file. */
+static void own_init(struct fixture *f)
+{
+	fixture_init(f, MEMBERSHIP_BY_PROCESS);
+	f->tracker.own.ring = memory_ring_init(&f->memories[OWN], 4096, 4096 - 24);
+	f->tracker.own.tid = f->tracker.command_pid = 10;
+	f->tracker.own.listed_id = 4;
+}
+
+static struct sp_record by(uint32_t tid, struct sp_record record)
+{
+	record.id.pid = 10;
+	record.id.tid = tid;
+	return record;
+}
+
+/* Puts a record of the command's first thread into its own ring; wanted, with the file's id. */
+static void put_own(struct fixture *f, uint64_t time_ns, struct sp_record record)
+{
+	put(f, OWN, time_ns, 9, by(10, record), false);
+	record = by(10, record);
+	record.id.time_ns = time_ns;
+	record.id.id = 4;
+	if (record.type == PERF_RECORD_FORK || record.type == PERF_RECORD_EXIT)
+		record.task.time_ns = time_ns;
+	if (record.type == PERF_RECORD_LOST)
+		record.lost.id = 4;
+	ok_or_fail(record_encode(&f->wanted, &record, &attr));
+}
+
+TEST(the_command_is_followed_by_its_own_ring_if_others_lose_its_records)
+{
+	struct fixture f;
+	own_init(&f);
+	put_own(&f, 20, named(10, "command", true));
+	put_own(&f, 30, mapped(10, 10, 0x1000));
+	put_own(&f, 40, forked(10, 11));
+	/* The child's record is older in its ring than the heads that are read first. */
+	put(&f, 0, 50, 1, mapped(11, 11, 0x2000), true);
+	put_own(&f, 60, (struct sp_record){.type = PERF_RECORD_LOST, .lost = {.id = 9, .lost = 3}});
+	drain(&f);
+	kept_is_wanted(&f);
+	ck_assert(f.tracker.command_started);
+	ck_assert(membership_has(&f.membership, 11, 11, 45));
+	ck_assert_uint_eq(f.tracker.counts.lost, 3);
+	fixture_deinit(&f);
+}
+
+TEST(records_of_the_own_ring_are_kept_once)
+{
+	struct fixture f;
+	own_init(&f);
+	put(&f, 1, 20, 1, by(10, named(10, "command", true)), false);
+	put_own(&f, 21, named(10, "command", true));
+	put(&f, 1, 30, 1, by(10, mapped(10, 10, 0x1000)), false);
+	put_own(&f, 31, mapped(10, 10, 0x1000));
+	/* Another thread's records are in the CPUs' rings alone. */
+	put(&f, 2, 40, 1, by(12, mapped(10, 12, 0x3000)), true);
+	drain(&f);
+	/* One ring may be read before the record comes. */
+	put(&f, 1, 50, 1, by(10, mapped(10, 10, 0x4000)), false);
+	drain(&f);
+	put_own(&f, 51, mapped(10, 10, 0x4000));
+	drain(&f);
+	kept_is_wanted(&f);
+	ck_assert_uint_eq(f.tracker.counts.repeated, 3);
+	fixture_deinit(&f);
+}
+
+/* Its first thread ends, and the one that calls exec() gets its number, but not its event. */
+TEST(a_thread_that_replaces_the_first_by_exec_is_followed)
+{
+	for (int own_first = 0; own_first < 2; own_first++) {
+		struct fixture f;
+		own_init(&f);
+		put_own(&f, 20, named(10, "command", true));
+		put_own(&f, 100, exited(10, 10));
+		put(&f, 1, own_first ? 101 : 99, 1, by(10, exited(10, 10)), false);
+		put(&f, 1, 200, 1, by(10, named(10, "other", true)), true);
+		put(&f, 2, 300, 1, by(10, mapped(10, 10, 0x1000)), true);
+		drain(&f);
+		kept_is_wanted(&f);
+		fixture_deinit(&f);
+	}
 }

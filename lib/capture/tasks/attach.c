@@ -16,11 +16,29 @@ static struct sp_error *open_places(const struct recorded_tasks *tasks, struct e
 	return event_set_open(set, role, places.items, places.count);
 }
 
+/* The command waits for its start: it has made no record yet. */
+static struct sp_error *open_command_ring(struct recorded_tasks *tasks, struct event_set *set)
+{
+	const struct capture_config *config = tasks->parts.config;
+	const struct sp_event *events;
+	size_t count;
+	TRY(event_set_events(set, &events, &count));
+	const struct command_ring_options options = {
+		.kernel = tasks->parts.kernel, .plan = config->plan,
+		.tid = tasks->tracker.command_pid, .listed_id = events[count - 1].ids[0],
+		.ring_bytes = config->ring_pages.sideband * config->rights.page_size,
+	};
+	command_ring_open(&tasks->tracker.own, &options);
+	return NULL;
+}
+
 static struct sp_error *attach_cpus(struct recorded_tasks *tasks, struct event_set *set)
 {
 	struct sp_error *error = event_places_reserve(tasks->parts.ctx, tasks->parts.config, 1);
 	if (!error)
 		error = open_places(tasks, set, EVENT_ROLE_SIDEBAND, -1);
+	if (!error && tasks->tracker.command_pid)
+		error = open_command_ring(tasks, set);
 	if (!error)
 		error = tasks_find_threads(tasks);
 	/* FORK records of listed tasks are older; names that change after the next call are newer. */

@@ -13,6 +13,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/rescan.c lib/capture/tasks/rescan.h \
 	lib/capture/tasks/live_state.c lib/capture/tasks/live_state.h \
 	lib/capture/tasks/tasks.c lib/capture/tasks/tasks.h \
+	lib/capture/tasks/command_ring.c lib/capture/tasks/command_ring.h \
 	lib/capture/tasks/tracker.c lib/capture/tasks/tracker.h \
 	lib/capture/tasks/workload.c lib/capture/tasks/workload.h
 UNIT_TESTS += \

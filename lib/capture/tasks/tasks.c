@@ -36,6 +36,7 @@ void tasks_deinit(struct recorded_tasks *tasks)
 	membership_deinit(&tasks->spaces);
 	membership_deinit(&tasks->threads);
 	double_sampling_deinit(&tasks->double_sampling);
+	command_ring_close(&tasks->tracker.own, tasks->parts.kernel);
 	tracker_deinit(&tasks->tracker);
 	synth_free(tasks->synth);
 }

@@ -19,6 +19,9 @@
 /* Offsets in FORK and EXIT; COMM, MMAP and MMAP2 begin with {pid, tid} too. */
 enum { BODY = 8, FORK_TIDS = 16, FORK_TIME = 24, MMAP2_SIZE_MIN = 72, LOST_COUNT = 16 };
 
+/* The command's ring as tracker_item.ring: records of equal time follow those of other rings. */
+#define OWN_RING UINT32_MAX
+
 void tracker_deinit(struct tracker *tracker)
 {
 	vec_deinit(&tracker->births);
@@ -111,6 +114,27 @@ static struct sp_error *gather_ring(struct tracker *tracker, const struct ring *
 	return NULL;
 }
 
+static const struct ring *ring_of(const struct tracker *tracker, const struct ring *rings,
+				  const struct tracker_item *item)
+{
+	return item->ring == OWN_RING ? &tracker->own.ring : &rings[item->ring];
+}
+
+/*
+ * Returns whether the command's own ring has the record, too. The kernel writes the thread's EXIT
+ * to both rings, and then the event is gone: another thread's exec may continue under its number.
+ */
+static bool is_in_own_ring(const struct tracker *tracker, const struct ring *ring,
+			   const struct tracker_item *item, uint32_t type)
+{
+	const struct command_ring *own = &tracker->own;
+	if (!own->ring.page || item->ring == OWN_RING || !can_repeat(type) ||
+	    second_u32(trailer_u64(ring, item, tracker->fields.trailer_tid)) != own->tid)
+		return false;
+	return !own->ended_ns || (type == PERF_RECORD_EXIT &&
+				  item->time_ns - own->ended_ns + REPEAT_NS < 2 * REPEAT_NS);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct tracker_item *x = a, *y = b;
@@ -166,6 +190,8 @@ static bool on_task_exit(struct tracker *tracker, const struct ring *ring,
 			 const struct tracker_item *item)
 {
 	uint32_t tid = first_u32(ring_u64(ring, item->position + FORK_TIDS));
+	if (item->ring == OWN_RING && tid == tracker->own.tid)
+		tracker->own.ended_ns = item->time_ns;
 	if (tracker->membership && !membership_exit_at(tracker->membership, tid, item->time_ns))
 		return false;
 	if (tracker->threads && !membership_exit_at(tracker->threads, tid, item->time_ns))
@@ -243,6 +269,12 @@ static bool save(struct tracker *tracker, const struct ring *ring,
 	if (rewrite_is_needed(tracker->rewrite))
 		rewrite_copy(tracker->rewrite, &tracker->fields, copy,
 			     ring_header(ring, item->position).type, item->size);
+	if (item->ring == OWN_RING) {
+		const uint64_t *id = &tracker->own.listed_id;
+		memcpy(copy + item->size - tracker->fields.trailer_id, id, sizeof(*id));
+		if (ring_header(ring, item->position).type == PERF_RECORD_LOST)
+			memcpy(copy + BODY, id, sizeof(*id));
+	}
 	kept->count += item->size;
 	tracker->counts.saved++;
 	return true;
@@ -252,8 +284,12 @@ static struct sp_error *process_items(struct tracker *tracker, const struct ring
 {
 	for (size_t i = 0; i < tracker->items.count; i++) {
 		const struct tracker_item *item = &tracker->items.items[i];
-		const struct ring *ring = &rings[item->ring];
+		const struct ring *ring = ring_of(tracker, rings, item);
 		struct perf_event_header header = ring_header(ring, item->position);
+		if (is_in_own_ring(tracker, ring, item, header.type)) {
+			tracker->counts.repeated++;
+			continue;
+		}
 		NEED(on_record(tracker, ring, item, &header));
 		if (!is_wanted(tracker, ring, item, header.type))
 			tracker->counts.filtered++;
@@ -275,6 +311,10 @@ struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings, size
 		ends[i] = ring_head(&rings[i]);
 		error = gather_ring(tracker, &rings[i], (uint32_t)i, ends[i]);
 	}
+	/* Last: a record in another ring may be of a task that the command has just forked. */
+	uint64_t own_end = tracker->own.ring.page ? ring_head(&tracker->own.ring) : 0;
+	if (own_end && !error)
+		error = gather_ring(tracker, &tracker->own.ring, OWN_RING, own_end);
 	if (!error && !is_sorted(tracker))
 		qsort(tracker->items.items, tracker->items.count, sizeof(struct tracker_item),
 		      by_time);
@@ -282,5 +322,7 @@ struct sp_error *tracker_drain(struct tracker *tracker, struct ring *rings, size
 		error = process_items(tracker, rings);
 	for (size_t i = 0; i < ring_count && !error; i++)
 		ring_release(&rings[i], ends[i]);
+	if (own_end && !error)
+		ring_release(&tracker->own.ring, own_end);
 	return error;
 }

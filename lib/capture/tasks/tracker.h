@@ -7,6 +7,7 @@
 #ifndef CAPTURE_TASKS_TRACKER_H
 #define CAPTURE_TASKS_TRACKER_H
 
+#include "capture/tasks/command_ring.h"
 #include "capture/tasks/double_sampling.h"
 #include "capture/ring_bank/fields.h"
 #include "capture/tasks/membership.h"
@@ -43,6 +44,8 @@ struct tracker {
 	/* Followed from its first exec on, or from a rescan if that record was lost; 0: none. */
 	uint32_t command_pid;
 	bool command_started;  /* it is followed */
+	/* Owned by the user; its records are read with those of the rings, and replace theirs. */
+	struct command_ring own;
 	bool collect_births;
 	struct { VEC(struct task_birth); } births; /* FORK records, by time; the user empties it */
 	struct record_buffer kept; /* by time; the user empties it */
