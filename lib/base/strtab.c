@@ -53,6 +53,12 @@ static bool grow(struct strtab *table)
 	return true;
 }
 
+const char *strtab_find(const struct strtab *table, const char *text)
+{
+	size_t size = strlen(text);
+	return table->capacity ? probe(table, hash_bytes(text, size), text, size)->text : NULL;
+}
+
 const char *strtab_add(struct strtab *table, const char *text)
 {
 	return strtab_add_sized(table, text, strlen(text));

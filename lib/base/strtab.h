@@ -26,6 +26,9 @@ size_t strtab_bytes(const struct strtab *table);
 const char *strtab_add(struct strtab *table, const char *text);
 const char *strtab_add_sized(struct strtab *table, const char *text, size_t size);
 
+/* Returns the table's copy of the string; NULL if it has none. */
+const char *strtab_find(const struct strtab *table, const char *text);
+
 /* Like strtab_add(), for callers that have already computed hash_bytes() of the text. */
 const char *strtab_add_hashed(struct strtab *table, uint64_t hash, const char *text, size_t size);
 

@@ -212,7 +212,8 @@ static struct sp_error *note_dropped(struct sp_capture *capture)
 static struct sp_error *note_modules(struct sp_capture *capture)
 {
 	return !capture->out.dsos.full ? NULL
-	       : notes_add(&capture->out.notes, NOTE_BUILD_IDS_LIMITED, NULL, DSOS_MAX);
+	       : notes_add(&capture->out.notes, NOTE_BUILD_IDS_LIMITED, NULL,
+			   capture->out.dsos.index.count);
 }
 
 static struct sp_error *note_held(struct sp_capture *capture)

@@ -375,6 +375,32 @@ TEST(a_code_object_has_name_file_and_lines)
 	make_free(&made);
 }
 
+/* A program may compile functions with ever new names, of 1 KB each. */
+TEST(names_of_functions_have_a_limit_of_bytes)
+{
+	enum { NAMES = 60000 };
+	struct python_functions functions;
+	char name[1025];
+	uint64_t start, first = 0;
+	size_t added = 0;
+	python_functions_init(&functions);
+	for (uint32_t i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof(name), "%01024u", i);
+		const struct python_function function = {.name = name, .file = "/a.py"};
+		added += python_functions_add(&functions, &function, &start);
+		first = i ? first : start;
+	}
+	ck_assert_uint_gt(added, 20000);
+	ck_assert_uint_lt(added, NAMES);
+	ck_assert_uint_lt(strtab_bytes(&functions.strings), (size_t)34 << 20);
+	/* Known ones are still found. */
+	snprintf(name, sizeof(name), "%01024u", 0);
+	const struct python_function known = {.name = name, .file = "/a.py"};
+	ck_assert(python_functions_add(&functions, &known, &start));
+	ck_assert_uint_eq(start, first);
+	python_functions_deinit(&functions);
+}
+
 /* Programs free code objects: another function may be at the same address. */
 TEST(code_objects_are_read_again_after_a_while)
 {

@@ -119,7 +119,8 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes, size_
 		if (header.size < sizeof(header) || header.size > size - at)
 			break;
 		/* Names are kept for good, so before they are. */
-		dsos->full |= dsos->index.count >= DSOS_MAX;
+		dsos->full |= dsos->index.count >= DSOS_MAX ||
+			      dsos->table_bytes >= DSOS_BYTES_MAX;
 		if (dsos->full)
 			break;
 		if (header.type == PERF_RECORD_MMAP2)

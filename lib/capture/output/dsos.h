@@ -31,8 +31,12 @@ struct dsos {
 	bool full;            /* there were more than are kept */
 };
 
-/* Limit of files: about 20 MB. Mappings of further files still have build-ids. */
+/*
+ * Limits of files, and of their table, as names may have 4 KB: about 20 MB. Mappings of further
+ * files still have build-ids.
+ */
 #define DSOS_MAX 65536
+#define DSOS_BYTES_MAX ((uint64_t)16 << 20)
 
 /* Zeroed, it is empty. */
 void dsos_deinit(struct dsos *dsos);

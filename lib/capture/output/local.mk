@@ -11,6 +11,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/output/rotation.c lib/capture/output/rotation.h \
 	lib/capture/output/write_queue.c lib/capture/output/write_queue.h
 UNIT_TESTS += \
+	tests/unit/test_dsos.c \
 	tests/unit/test_aux_areas.c \
 	tests/unit/test_auxtrace.c \
 	tests/unit/test_recording.c \

@@ -4,8 +4,9 @@
 #include <string.h>
 #include "base/error.h"
 
-/* Limit on memory: programs that compile code without end make no more. */
+/* Limits on memory: programs that compile code without end make no more. */
 #define FUNCTIONS_MAX ((size_t)1 << 18)
+#define STRINGS_MAX ((size_t)32 << 20)
 
 void python_functions_init(struct python_functions *functions)
 {
@@ -19,6 +20,12 @@ void python_functions_deinit(struct python_functions *functions)
 	index_set_deinit(&functions->index_of);
 	vec_deinit(&functions->list);
 	pthread_mutex_destroy(&functions->lock);
+}
+
+static bool is_full(const struct python_functions *functions)
+{
+	return functions->list.count >= FUNCTIONS_MAX ||
+	       strtab_bytes(&functions->strings) >= STRINGS_MAX;
 }
 
 /* Names are interned. */
@@ -38,7 +45,7 @@ static bool add(struct python_functions *functions, const struct python_function
 			return true;
 	}
 	uint32_t number = (uint32_t)functions->list.count;
-	struct python_function *slot = number < FUNCTIONS_MAX ? vec_push(&functions->list) : NULL;
+	struct python_function *slot = is_full(functions) ? NULL : vec_push(&functions->list);
 	if (!slot)
 		return false;
 	*slot = *function;
@@ -52,8 +59,11 @@ bool python_functions_add(struct python_functions *functions, const struct pytho
 {
 	struct python_function interned = *function;
 	pthread_mutex_lock(&functions->lock);
-	interned.name = strtab_add(&functions->strings, function->name);
-	interned.file = strtab_add(&functions->strings, function->file);
+	bool full = is_full(functions);
+	interned.name = full ? strtab_find(&functions->strings, function->name) :
+			       strtab_add(&functions->strings, function->name);
+	interned.file = full ? strtab_find(&functions->strings, function->file) :
+			       strtab_add(&functions->strings, function->file);
 	bool good = interned.name && interned.file && add(functions, &interned, start_ret);
 	pthread_mutex_unlock(&functions->lock);
 	return good;
