@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opens files like base/regular_file.h, for a recorder that must not wait for a file system: a proxy
- * opens the file. The recorder gets the descriptor if the file is on a local file system. Else it
+ * Opens files like base/regular_file.h, for a recorder that must not wait for a file system: a
+ * proxy opens the file. The recorder gets the descriptor if the file is on a local file system. Else it
  * gets that of a copy in memory.
  */
 #ifndef BASE_GUARDED_FILE_H

@@ -124,7 +124,7 @@ static void serve(int fd, struct room *room)
 	struct thread_priority before = {0};
 	int none;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* As soon as the thread that calls, or a thread that it reads runs on. */
+	/* Run before the thread that it reads, which would run on. */
 	sp_error_free(thread_priority_begin(&before, 0));
 	room->pid = (uint32_t)getpid();
 	while (receive_message(fd, 0, &message, &none) == 0) {
