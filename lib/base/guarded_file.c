@@ -79,7 +79,8 @@ static struct sp_error *copy(int *fd, struct job *job)
 	int errnum = copy_fd < 0 ? errno : 0;
 	if ((uint64_t)job->file.status.st_size > GUARDED_COPY_MAX)
 		return error_new(SP_ERROR_LIMIT, "%s: not read: larger than %u MB, and not on a "
-				 "local file system", job->path, (unsigned int)(GUARDED_COPY_MAX >> 20));
+				 "local file system", job->path,
+				 (unsigned int)(GUARDED_COPY_MAX >> 20));
 	for (uint64_t all = 0; !errnum && got && all <= GUARDED_COPY_MAX; all += got) {
 		errnum = io_read(*fd, job->copied, COPY_BYTES, &got);
 		if (!errnum)

@@ -29,6 +29,9 @@
 
 #define STARVED_FACTOR 8
 
+/* Time that the parent waits for the end of the proxies. */
+#define END_MS 50
+
 /* Memory of one proxy. */
 struct room {
 	uint32_t pid;    /* the proxy, as it sees itself; 0: it has not begun */
@@ -164,6 +167,9 @@ static void be_parent(int control, struct room *rooms)
 		if (fd >= 0)
 			close(fd);
 	}
+	/* The proxies end, too. One that is stuck becomes a child of init, which reaps it. */
+	for (int ms = 0; ms < END_MS && waitpid(-1, NULL, WNOHANG) == 0; ms++)
+		usleep(1000);
 	_exit(0);
 }
 

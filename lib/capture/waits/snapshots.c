@@ -182,6 +182,7 @@ static struct sp_error *append(struct snapshots *snapshots, const struct snapsho
 {
 	const struct blocked *blocked = &shot->blocked;
 	bool is_32bit = blocked->sp <= UINT32_MAX && blocked->ip <= UINT32_MAX;
+	uint64_t number = blocked->number;
 	snapshots->registers[snapshots->ip_index] = blocked->ip;
 	snapshots->registers[snapshots->sp_index] = blocked->sp;
 	snapshots->counts.no_copy += !shot->copied;
@@ -192,7 +193,7 @@ static struct sp_error *append(struct snapshots *snapshots, const struct snapsho
 			.ip = blocked->ip, .pid = thread->pid, .tid = thread->tid,
 			.time_ns = shot->ended_ns,
 			/* Programs of 32 bits have other numbers of system calls. */
-			.addr = blocked->in_syscall && !is_32bit ? blocked->number + UINT64_C(1) : 0,
+			.addr = blocked->in_syscall && !is_32bit ? number + 1 : 0,
 			.id = thread->id, .cpu = thread->cpu,
 			.period = shot->ended_ns - shot->began_ns,
 			.user_registers = {
