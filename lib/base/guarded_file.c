@@ -78,8 +78,9 @@ static struct sp_error *copy(int *fd, struct job *job)
 	size_t got = 1;
 	int errnum = copy_fd < 0 ? errno : 0;
 	if ((uint64_t)job->file.status.st_size > GUARDED_COPY_MAX)
-		return error_new(SP_ERROR_LIMIT, "%s: not read: larger than %u MB, and not on a local "
-				 "file system", job->path, (unsigned int)(GUARDED_COPY_MAX >> 20));
+		return error_new(SP_ERROR_LIMIT, "%s: not read: larger than %u MB, and not on a "
+				 "local file system", job->path,
+				 (unsigned int)(GUARDED_COPY_MAX >> 20));
 	for (uint64_t all = 0; !errnum && got && all <= GUARDED_COPY_MAX; all += got) {
 		errnum = io_read(*fd, job->copied, COPY_BYTES, &got);
 		if (!errnum)
@@ -133,7 +134,8 @@ struct sp_error *guarded_file_open(struct proxies *proxies, const char *root, co
 	struct proxy *proxy = proxy_get(proxies, key_of(root, path));
 	struct job *job = proxy ? proxy_bytes(proxy) : NULL;
 	CLEANUP_CLOSE int fd = -1;
-	if (job && (strlen(path) >= sizeof(job->path) || (root && strlen(root) >= sizeof(job->root)))) {
+	if (job && (strlen(path) >= sizeof(job->path) ||
+		    (root && strlen(root) >= sizeof(job->root)))) {
 		proxy_release(proxies, proxy);
 		return error_os(ENAMETOOLONG, "%s", shown);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opens files like base/regular_file.h, for a recorder that must not wait for a file system: a proxy
- * opens the file. The recorder gets the descriptor if the file is on a local file system. Else it
- * gets that of a copy in memory.
+ * Opens files like base/regular_file.h, for a recorder that must not wait for a file system. A
+ * proxy opens the file. The recorder gets its descriptor if it is on a local file system, and else
+ * that of a copy in memory.
  */
 #ifndef BASE_GUARDED_FILE_H
 #define BASE_GUARDED_FILE_H

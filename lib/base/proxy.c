@@ -29,6 +29,9 @@
 
 #define STARVED_FACTOR 8
 
+/* Time that the parent waits for the end of the proxies. */
+#define END_MS 50
+
 /* Memory of one proxy. */
 struct room {
 	uint32_t pid;    /* the proxy, as it sees itself; 0: it has not begun */
@@ -124,7 +127,7 @@ static void serve(int fd, struct room *room)
 	struct thread_priority before = {0};
 	int none;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* As soon as the thread that calls, or a thread that it reads runs on. */
+	/* Run before the thread that it reads, which would run on. */
 	sp_error_free(thread_priority_begin(&before, 0));
 	room->pid = (uint32_t)getpid();
 	while (receive_message(fd, 0, &message, &none) == 0) {
@@ -164,6 +167,9 @@ static void be_parent(int control, struct room *rooms)
 		if (fd >= 0)
 			close(fd);
 	}
+	/* The proxies end, too. One that is stuck becomes a child of init, which reaps it. */
+	for (int ms = 0; ms < END_MS && waitpid(-1, NULL, WNOHANG) == 0; ms++)
+		usleep(1000);
 	_exit(0);
 }
 

@@ -467,12 +467,13 @@ TEST(denied_snapshots_name_the_right_that_is_missing)
 TEST(reads_without_an_answer_name_the_process)
 {
 	struct sp_note note = {.kind = NOTE_READS_LEFT, .value_count = 3, .values = {1, 70, 1234}};
-	sentence_is(&note, "1 read of process 1234 or its files got no answer from a file system, and "
-			   "70 more were left out: stacks and symbols may be missing (end process "
-			   "1234, or umount -l the file system)");
+	sentence_is(&note, "1 read of process 1234 or its files got no answer from a file system, "
+			   "and 70 more were left out: stacks and symbols may be missing (end "
+			   "process 1234, or umount -l the file system)");
 	note = (struct sp_note){.kind = NOTE_READS_LEFT, .value_count = 3, .values = {2, 1, 0}};
-	sentence_is(&note, "2 reads of mapped files got no answer from a file system, and 1 more was "
-			   "left out: stacks and symbols may be missing (umount -l the file system)");
+	sentence_is(&note, "2 reads of mapped files got no answer from a file system, and 1 more "
+			   "was left out: stacks and symbols may be missing (umount -l the file "
+			   "system)");
 }
 
 TEST(hidden_kernel_addresses_name_the_settings_to_change)

@@ -22,7 +22,7 @@
 
 struct python_probe {
 	const struct sp_ctx *ctx;
-	struct proxies *proxies; /* of the process that is read; NULL: memory is read here */
+	struct proxies *proxies; /* read the process; NULL: it is read here */
 	struct {
 		uint32_t pid;
 		uint64_t until_ns; /* CLOCK_MONOTONIC: may be another user's then */

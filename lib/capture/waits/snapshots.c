@@ -86,7 +86,8 @@ struct sp_error *snapshots_new(const struct snapshots_options *options, struct s
 	snapshots->options.read_memory = options->read_memory ?: thread_reader_memory;
 	snapshots->attr = *options->attr;
 	if (!find_registers(snapshots, options->machine) || !options->files_max ||
-	    options->files_max > SNAPSHOT_FILES_MAX || options->stack_bytes < 8 || options->stack_bytes > SNAPSHOT_STACK_MAX)
+	    options->files_max > SNAPSHOT_FILES_MAX || options->stack_bytes < 8 ||
+	    options->stack_bytes > SNAPSHOT_STACK_MAX)
 		return error_new(SP_ERROR_INVALID, "the event cannot hold stack snapshots");
 	thread_reader_init(&snapshots->reader, options->ctx, snapshots->files, options->files_max);
 	snapshots->proxies = proxies_for_memory(ctx_proxies(options->ctx));
@@ -181,6 +182,7 @@ static struct sp_error *append(struct snapshots *snapshots, const struct snapsho
 {
 	const struct blocked *blocked = &shot->blocked;
 	bool is_32bit = blocked->sp <= UINT32_MAX && blocked->ip <= UINT32_MAX;
+	uint64_t number = blocked->number;
 	snapshots->registers[snapshots->ip_index] = blocked->ip;
 	snapshots->registers[snapshots->sp_index] = blocked->sp;
 	snapshots->counts.no_copy += !shot->copied;
@@ -191,7 +193,7 @@ static struct sp_error *append(struct snapshots *snapshots, const struct snapsho
 			.ip = blocked->ip, .pid = thread->pid, .tid = thread->tid,
 			.time_ns = shot->ended_ns,
 			/* Programs of 32 bits have other numbers of system calls. */
-			.addr = blocked->in_syscall && !is_32bit ? (uint64_t)blocked->number + 1 : 0,
+			.addr = blocked->in_syscall && !is_32bit ? number + 1 : 0,
 			.id = thread->id, .cpu = thread->cpu,
 			.period = shot->ended_ns - shot->began_ns,
 			.user_registers = {
@@ -309,7 +311,8 @@ struct sp_error *snapshots_read(struct snapshots *snapshots, const struct snapsh
 	size_t done = 1;
 	for (size_t i = 0; i < count; i += done) {
 		if (snapshots->proxies)
-			TRY(read_batch(snapshots, threads + i, count - i, buffer, results + i, &done));
+			TRY(read_batch(snapshots, threads + i, count - i, buffer, results + i,
+				       &done));
 		else
 			TRY(read_here(snapshots, &threads[i], buffer, &results[i]));
 	}
