@@ -378,6 +378,11 @@ static struct sp_error *note_smaller_rings(const struct rights *rights, uint32_t
 	return event_notes_add(notes, asked, done, why, remedy);
 }
 
+bool rights_has_unlimited_rings(const struct rights *rights)
+{
+	return locked_pages(rights) == UINT64_MAX;
+}
+
 struct sp_error *rights_fit_rings(const struct rights *rights, uint32_t cpu_count,
 				  struct ring_pages wanted, struct event_notes *notes,
 				  struct ring_pages *ret)

@@ -106,6 +106,9 @@ struct ring_pages {
 	uint32_t samples, sideband;
 };
 
+/* Whether no limit of locked memory applies to rings. */
+bool rights_has_unlimited_rings(const struct rights *rights);
+
 /*
  * Returns the largest rings, up to `wanted`, such that `cpu_count` pairs fit the limit of locked
  * memory (perf_event_mlock_kb for each CPU, RLIMIT_MEMLOCK, CAP_IPC_LOCK), side-band first. Adds a

@@ -233,12 +233,17 @@ TEST(requested_rings_are_kept)
 	make(&made);
 	made.options.buffers.ring_bytes = MIB;
 	choose(&made);
-	ck_assert(made.pages.samples == 256 && made.pages.sideband == 32);
+	ck_assert(made.pages.samples == 256 && made.pages.sideband == 256);
 	ck_assert(NOTES(&made, NOTE_CALL_GRAPH));
+	/* Large rings for metadata need a hundred times their memory, and no limit. */
+	made.facts.memory_bytes = 199 * MIB;
+	choose(&made);
+	ck_assert_uint_eq(made.pages.sideband, 32);
+	made.facts.memory_bytes = 8192 * MIB;
 	/* A note tells of rings below the request, not of rings below the default. */
 	made.rights.memlock_bytes = 0;
 	choose(&made);
-	ck_assert_uint_eq(made.pages.samples, 64);
+	ck_assert(made.pages.samples == 64 && made.pages.sideband == 32);
 	ck_assert(NOTES(&made, NOTE_CALL_GRAPH, NOTE_EVENT));
 	made.options.buffers.ring_bytes = 0;
 	choose(&made);

@@ -8,7 +8,13 @@
 #include "event/kind.h"
 
 #define DEFAULT_STACK_BYTES 8192
+
+/*
+ * Rings for metadata. Other users' mappings on a CPU fill up to 5 MB/s: the large ring holds 200 ms
+ * of that, as long as the reader may be delayed. It takes 1 MiB for each CPU, and 0.3 ms to make.
+ */
 #define SIDEBAND_BYTES (128 * 1024)
+#define SIDEBAND_LARGE_BYTES (1 << 20)
 #define RING_BYTES_MAX (UINT64_C(1) << 31)
 
 /*
@@ -196,10 +202,13 @@ static struct sp_error *size_rings(const struct call_graph_facts *facts, struct 
 	if (ring_bytes > RING_BYTES_MAX)
 		return error_new(SP_ERROR_INVALID, "rings of %llu bytes are larger than 2 GiB",
 				 (unsigned long long)ring_bytes);
-	const struct ring_pages wanted = {
+	struct ring_pages wanted = {
 		.samples = pages_of(ring_bytes, page_size),
 		.sideband = pages_of(SIDEBAND_BYTES, page_size),
 	};
+	if (rights_has_unlimited_rings(facts->rights) &&
+	    SIDEBAND_LARGE_BYTES <= ring_size_most(facts->memory_bytes, facts->cpu_count))
+		wanted.sideband = pages_of(SIDEBAND_LARGE_BYTES, page_size);
 	TRY(rights_fit_rings(facts->rights, (uint32_t)facts->cpu_count, wanted, &smaller, ret));
 	/* The default size is a wish: no note if rings are smaller. */
 	if (facts->options->buffers.ring_bytes)

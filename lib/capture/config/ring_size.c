@@ -47,6 +47,11 @@ uint64_t ring_size_sample(enum sp_call_graph kind, uint32_t stack_bytes)
 	}
 }
 
+uint64_t ring_size_most(uint64_t memory_bytes, size_t cpus)
+{
+	return memory_bytes ? memory_bytes / MEMORY_SHARE / (cpus ?: 1) : UINT64_MAX;
+}
+
 uint64_t ring_size_default(const struct ring_demand *demand)
 {
 	uint64_t hz = demand->freq_hz < 1000000 ? demand->freq_hz : 1000000;
@@ -57,8 +62,8 @@ uint64_t ring_size_default(const struct ring_demand *demand)
 		bytes *= 2;
 	if (bytes < demand->least_bytes)
 		bytes = demand->least_bytes;
-	uint64_t most = demand->memory_bytes / MEMORY_SHARE / (demand->cpus ?: 1);
-	while (demand->memory_bytes && bytes > most && bytes > RING_MIN)
+	uint64_t most = ring_size_most(demand->memory_bytes, demand->cpus);
+	while (bytes > most && bytes > RING_MIN)
 		bytes /= 2;
 	return bytes;
 }

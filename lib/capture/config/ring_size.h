@@ -19,6 +19,9 @@ struct ring_demand {
 /* Bytes of a usual sample; with DWARF, `stack_bytes` are copied of each stack. */
 uint64_t ring_size_sample(enum sp_call_graph kind, uint32_t stack_bytes);
 
+/* Most bytes for each CPU, as 1 % of the machine's memory permits. `memory_bytes` 0: unknown. */
+uint64_t ring_size_most(uint64_t memory_bytes, size_t cpus);
+
 /*
  * Bytes for each CPU, a power of two: 200 ms of the demand, at most 16 MiB, and for all CPUs at most
  * 1 % of the memory. rights_fit_rings() applies the limits on locked memory.

@@ -3,9 +3,9 @@
  * The command's own metadata event and ring buffer, in addition to events of whole CPUs: records of
  * other processes cannot push out its exec, its mappings, and the forks of its first thread.
  *
- * The event is not inherited. An inherited one would add an event for each CPU to each new task: with
- * 64 of them, a fork takes 350 us of CPU time instead of 128 us. The rescan (rescan.h) finds tasks
- * whose forks by other threads and by descendants were lost.
+ * The event is not inherited. An inherited one would add an event for each CPU to each new task:
+ * with 64 of them, a fork takes 350 us of CPU time instead of 128 us. The rescan (rescan.h) finds
+ * tasks that other threads and descendants forked, if records of that were lost.
  */
 #ifndef CAPTURE_TASKS_COMMAND_RING_H
 #define CAPTURE_TASKS_COMMAND_RING_H
