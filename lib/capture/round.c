@@ -29,6 +29,23 @@ struct sp_error *capture_drain_sideband(struct sp_capture *capture)
 	return tasks_drain(&capture->tasks, capture->bank.metadata);
 }
 
+/* Snapshots of waiting threads are samples, too. */
+static struct sp_error *add_needs_of_snapshots(struct sp_capture *capture)
+{
+	const struct waits_made *made =
+		capture->samples.waits ? waits_made(capture->samples.waits) : NULL;
+	struct record_values record;
+	for (size_t at = 0; made && at < made->snapshots.count; at += record.header.size) {
+		const struct ring ring = {.data = made->snapshots.items + at, .size = 1U << 16};
+		if (!record_values_read(&ring, 0, made->snapshots.count - at,
+					&capture->samples.filter.fields, &record))
+			break;
+		NEED(metadata_hold_add_need(&capture->hold, record.pid, record.tid,
+					    record.time_ns));
+	}
+	return NULL;
+}
+
 /* The tasks of this round's samples need their names and mappings. */
 static struct sp_error *add_needs(struct sp_capture *capture)
 {
@@ -44,7 +61,7 @@ static struct sp_error *add_needs(struct sp_capture *capture)
 			NEED(metadata_hold_add_need(&capture->hold, record.pid, record.tid,
 						    record.time_ns + shift_ns));
 	}
-	return NULL;
+	return add_needs_of_snapshots(capture);
 }
 
 /* Holds back names and mappings of processes without samples if there are too many. */

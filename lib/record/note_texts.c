@@ -450,6 +450,9 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"the memory maps of {0} process{0||es} were not read: too many mappings, and no "
 		"samples"},
 	[NOTE_READS_LEFT] = {3, false, NULL, put_reads_left},
+	[NOTE_MAPS_DROPPED] = {1, false,
+		"the unwinder dropped memory maps {0} time{0||s}: the running processes had more "
+		"than a million mappings; their stacks may be incomplete"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

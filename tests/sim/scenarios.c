@@ -87,6 +87,10 @@ const struct sim_scenario sim_scenarios[] = {
 		.target = SIM_SYSTEM, CPUS, COMMON, .chains = LIVE, .stop_ms = 300,
 		.holds_metadata = true,
 	}, {
+		.name = "hold-off-cpu", .cpus = 4, .workload = {SWITCHES(20)}, .target = SIM_SYSTEM,
+		CPUS, .sampling = OFF_CPU, .buffers = NO_BUFFERS, .output = PLAIN,
+		.schedule = NO_SCHEDULE, .chains = LIVE, .stop_ms = 600, .holds_metadata = true,
+	}, {
 		.name = "in-one-call", .cpus = 4, .workload = {BUSY, .life_ms = 400}, CPUS,
 		.sampling = RATE(997), .buffers = NO_BUFFERS, .output = PLAIN, .chains = FRAME_POINTERS,
 		.schedule = {SIZE(sp_capture_schedule), .duration_ns = 200 * SIM_MS}, .in_one_call = true,

@@ -52,6 +52,14 @@ TEST(complete_stacks_get_no_note)
 	has_none(&f);
 }
 
+TEST(dropped_mappings_get_a_note)
+{
+	struct fixture f;
+	set_up(&f);
+	f.counts.maps_dropped = 2;
+	has_note(&f, NOTE_OF(NOTE_MAPS_DROPPED, NULL, 2));
+}
+
 TEST(one_truncated_stack_in_a_thousand_gets_a_note)
 {
 	struct fixture f;

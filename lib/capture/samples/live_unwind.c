@@ -661,6 +661,7 @@ void live_unwind_counts(const struct live_unwind *live_unwind, struct live_unwin
 		.cpu_ns = pool_cpu_ns(live_unwind->pool),
 		.unwinder = unwinder_stats(live_unwind->unwinder),
 		.files_forgotten = live_unwind->forgotten,
+		.maps_dropped = live_counts(live_unwind->live).dropped,
 	};
 	for (size_t i = 0; i < live_unwind->worker_count; i++) {
 		const struct worker *worker = &live_unwind->workers[i];

@@ -75,6 +75,8 @@ struct sp_error *unwind_notes_add(const struct live_unwind_counts *counts, const
 	TRY(note_skipped(&counts->stacks, notes));
 	TRY(note_truncated(counts, size_remedy(counts, graph, most_bytes), notes));
 	TRY(note_refused(counts, notes));
+	if (counts->maps_dropped)
+		TRY(notes_add(notes, NOTE_MAPS_DROPPED, NULL, counts->maps_dropped));
 	TRY(note_python(&counts->python, graph->python_first, notes));
 	return note_shortened(&counts->stacks, notes);
 }
