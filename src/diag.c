@@ -6,9 +6,13 @@
  */
 #include "diag.h"
 
+#include <linux/capability.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include "text.h"
 
 #define INDENT "       "
@@ -32,15 +36,6 @@ static void put_format(const char *begin, const char *format, va_list args)
 	free(text);
 }
 
-void diag_error(struct sp_error *error)
-{
-	if (!error)
-		return;
-	put_line("sprof: ", sp_error_message(error));
-	if (sp_error_remedy(error))
-		put_line(INDENT, sp_error_remedy(error));
-	sp_error_free(error);
-}
 
 void diag_say(const char *format, ...)
 {
@@ -56,6 +51,72 @@ void diag_more(const char *format, ...)
 	va_start(args, format);
 	put_format(INDENT, format, args);
 	va_end(args);
+}
+
+/* Returns the number after a line's beginning in a file of /proc; 0: there is none. */
+static unsigned long long read_number(const char *path, const char *begin, int base)
+{
+	char line[256];
+	unsigned long long number = 0;
+	FILE *file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, begin, strlen(begin)))
+			number = strtoull(line + strlen(begin), NULL, base);
+	if (file)
+		fclose(file);
+	return number;
+}
+
+/* Returns whether a set of capabilities of this process permits to raise hard limits. */
+static bool has_resource_right(const char *set)
+{
+	return read_number("/proc/self/status", set, 16) >> CAP_SYS_RESOURCE & 1;
+}
+
+/* Prints the limit that memory was short for, and the command that removes it. */
+static void explain_memory(void)
+{
+	static const struct {
+		__rlimit_resource_t resource;
+		const char *what, *letter, *name, *used; /* letter of ulimit, name of prlimit */
+	} limits[] = {
+		{RLIMIT_AS, "address space", "v", "as", "VmPeak:"},
+		{RLIMIT_DATA, "private memory", "d", "data", "VmData:"},
+	};
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		struct rlimit limit;
+		char remedy[128];
+		if (getrlimit(limits[i].resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
+			continue;
+		if (limit.rlim_max == RLIM_INFINITY)
+			snprintf(remedy, sizeof(remedy), "ulimit -S%s unlimited", limits[i].letter);
+		else if (has_resource_right("CapEff:"))
+			snprintf(remedy, sizeof(remedy), "ulimit -%s unlimited", limits[i].letter);
+		else if (has_resource_right("CapBnd:"))
+			snprintf(remedy, sizeof(remedy), "sudo prlimit --pid $$ --%s=unlimited",
+				 limits[i].name);
+		else
+			snprintf(remedy, sizeof(remedy), "start this shell or container without it "
+				 "(CAP_SYS_RESOURCE is missing here)");
+		diag_more("the %s is limited to %llu KiB (ulimit -%s), and %llu KiB were used",
+			  limits[i].what, (unsigned long long)limit.rlim_cur / 1024,
+			  limits[i].letter, read_number("/proc/self/status", limits[i].used, 10));
+		diag_more("to remove this limit: %s", remedy);
+	}
+	if (read_number("/proc/sys/vm/overcommit_memory", "", 10) == 2)
+		diag_more("to use more than the machine's memory: sudo sysctl vm.overcommit_memory=0");
+}
+
+void diag_error(struct sp_error *error)
+{
+	if (!error)
+		return;
+	put_line("sprof: ", sp_error_message(error));
+	if (sp_error_remedy(error))
+		put_line(INDENT, sp_error_remedy(error));
+	else if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
+		explain_memory();
+	sp_error_free(error);
 }
 
 void diag_log(void *arg, enum sp_log_level level, const char *line)

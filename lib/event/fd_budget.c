@@ -73,15 +73,15 @@ static struct sp_error *too_many_files(const struct event_demand *demand,
 	char whole[160], sysctl[64] = "";
 	whole_cpus_remedy(demand, rights, whole, sizeof(whole));
 	if (limits->nr_open && limits->nr_open < need)
-		snprintf(sysctl, sizeof(sysctl), "sudo sysctl fs.nr_open=%llu, and ", need);
+		snprintf(sysctl, sizeof(sysctl), "sudo sysctl fs.nr_open=%llu && ", need);
 	return error_set_remedy(
 		error_new(SP_ERROR_LIMIT,
 			  "%llu threads on %llu CPUs with %llu events need %llu open files; the "
 			  "limit is %llu", (unsigned long long)demand->tasks,
 			  (unsigned long long)demand->cpus, (unsigned long long)demand->events, need,
 			  (unsigned long long)limits->files),
-		"%s; or fewer CPUs (-C); or %sulimit -Hn %llu as root (limits.conf, LimitNOFILE=)",
-		whole, sysctl, need);
+		"%s; or fewer CPUs (-C); or %ssudo prlimit --pid $$ --nofile=%llu:%llu (of a "
+		"service: LimitNOFILE=)", whole, sysctl, need, need);
 }
 
 static struct sp_error *too_much_memory(const struct event_demand *demand,

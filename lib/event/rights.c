@@ -305,8 +305,8 @@ struct sp_error *rights_explain(const struct rights *rights, enum rights_action 
 		return error_set_remedy(
 			error_os(EMFILE, "%s: the limit of %llu open files is reached", name,
 				 (unsigned long long)rights->files),
-			"raise ulimit -n, or LimitNOFILE= of the service: each event, "
-			"thread and CPU needs one");
+			"sudo prlimit --pid $$ --nofile=1048576:1048576 (of a service: "
+			"LimitNOFILE=): each event, thread and CPU needs one");
 	case ENFILE:
 		return error_set_remedy(
 			error_os(ENFILE, "%s: the system's limit of open files is reached", name),
@@ -452,12 +452,15 @@ struct sp_error *rights_raise_files(const struct rights *rights, uint64_t need,
 	raised.rlim_cur = raised.rlim_max = limit.rlim_max;
 	if (limit.rlim_max >= taken + FILES_SPARE_LEAST && setrlimit(RLIMIT_NOFILE, &raised) == 0)
 		return NULL;
-	return error_set_remedy(
-		error_new(SP_ERROR_LIMIT,
-			  "%llu open files are needed; the limit is "
-			  "%llu",
-			  (unsigned long long)(taken + FILES_SPARE_LEAST),
-			  (unsigned long long)limit.rlim_max),
-		"raise the hard limit (ulimit -Hn, limits.conf, LimitNOFILE=), or use fewer "
-		"events or CPUs (-e, -C)");
+	unsigned long long least = taken + FILES_SPARE_LEAST;
+	struct sp_error *error =
+		error_new(SP_ERROR_LIMIT, "%llu open files are needed; the limit is %llu", least,
+			  (unsigned long long)limit.rlim_max);
+	/* Without a right that containers lack, not even root may raise a hard limit. */
+	if (rights->container)
+		return error_set_remedy(error, "start the container with --ulimit nofile=%llu, or "
+					"use fewer events or CPUs (-e, -C)", least);
+	return error_set_remedy(error, "sudo prlimit --pid $$ --nofile=%llu:%llu (of a service: "
+				"LimitNOFILE=), or use fewer events or CPUs (-e, -C)", least,
+				least);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "findings/sources.h"
+#include "record/note.h"
 
 /* Limit on findings by module, and least share of each. The other modules share one finding. */
 #define MODULES_MAX 64
@@ -265,6 +266,24 @@ static bool add_guest(struct run *run, const struct whole *whole, const struct m
 	return !guest->samples || add_share(run, whole, guest, &about);
 }
 
+/* Returns the remedy for hidden kernel addresses, by the settings that the recorder noted. */
+static const char *unhide(const struct run *run)
+{
+	static const char *const remedies[] = {
+		"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, and record again",
+		[HIDDEN_BY_KPTR] = "sudo sysctl kernel.kptr_restrict=0, and record again",
+		[HIDDEN_BY_PARANOID] =
+			"record as root, or: sudo sysctl kernel.perf_event_paranoid=1",
+		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] =
+			"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, and "
+			"record again",
+	};
+	unsigned int hidden = 0;
+	for (size_t i = 0; i < run->sideband.notes.count; i++)
+		hidden |= run->sideband.notes.items[i].hidden;
+	return remedies[hidden];
+}
+
 static bool add_unmapped(struct run *run, const struct whole *whole, const struct unmapped *all)
 {
 	static const struct share_finding user = {
@@ -272,9 +291,9 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 			    .remedy = "record the program from its start: sprof record COMMAND"},
 		.summary = "of %s are at addresses without a recorded mapping",
 	};
-	static const struct share_finding hidden = {
+	const struct share_finding hidden = {
 		.finding = {.kind = SP_FINDING_KERNEL_HIDDEN, .cause = "kernel_hidden",
-			    .remedy = "record as root, or: sudo sysctl kernel.kptr_restrict=0"},
+			    .remedy = unhide(run)},
 		.summary = "of %s have no symbols (kernel addresses were hidden)",
 	};
 	static const struct share_finding outside = {

@@ -148,6 +148,7 @@ bool note_is_silent(uint32_t kind);
  */
 uint64_t note_stack_bytes(const struct sp_note *note);
 bool note_is_of_pages(const struct sp_note *note); /* whether most truncated stacks end at a missing page */
+unsigned int note_hidden(const struct sp_note *note); /* bits of enum note_hidden */
 bool note_lost_own(const struct sp_note *note, uint64_t *lost_ret, uint64_t *own_ret);
 
 /*

@@ -524,6 +524,12 @@ bool note_is_of_pages(const struct sp_note *note)
 	       values[3] * 2 > values[0];
 }
 
+unsigned int note_hidden(const struct sp_note *note)
+{
+	bool known = note->kind == NOTE_KERNEL_HIDDEN && note->value_count;
+	return known ? (unsigned int)note->values[0] & (HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID) : 0;
+}
+
 bool note_lost_own(const struct sp_note *note, uint64_t *lost_ret, uint64_t *own_ret)
 {
 	char text[512];

@@ -96,7 +96,8 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	sp_note_text(&noted, text, size);
 	*note = (struct note){.text = text, .time_ns = noted.time_ns,
 			      .stack_bytes = note_stack_bytes(&noted),
-			      .of_pages = note_is_of_pages(&noted)};
+			      .of_pages = note_is_of_pages(&noted),
+			      .hidden = note_hidden(&noted)};
 	return NULL;
 }
 

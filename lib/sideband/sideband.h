@@ -30,6 +30,7 @@ struct note {
 	uint64_t time_ns;
 	uint64_t stack_bytes;        /* value of note_stack_bytes() */
 	bool of_pages;               /* value of note_is_of_pages() */
+	unsigned int hidden;         /* value of note_hidden() */
 };
 
 /* A thread's cgroup namespace from a time on. */

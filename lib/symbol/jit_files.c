@@ -123,8 +123,8 @@ static struct sp_error *read_dump(struct jit_files *files, const struct jit_file
 }
 
 /* Finds a file, or reads it. *diagnosis gets the reason if it was refused. */
-static struct sp_error *open_file(struct jit_files *files, const struct jit_file_place *place, bool is_map,
-				  struct diagnosis *diagnosis, struct jit_file *ret)
+static struct sp_error *open_file(struct jit_files *files, const struct jit_file_place *place,
+				  bool is_map, struct diagnosis *diagnosis, struct jit_file *ret)
 {
 	struct stat status;
 	bool added;

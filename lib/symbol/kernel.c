@@ -13,7 +13,6 @@
 #include "proc/modules.h"
 #include "proc/sysfs.h"
 
-#define UNHIDE "as root: sysctl kernel.kptr_restrict=0, or report as root"
 #define GIVE_ONE "use --vmlinux FILE or --kallsyms FILE of the recorded kernel, or report where it runs"
 
 enum origin {
@@ -166,6 +165,21 @@ static struct sp_error *keep(const struct source_env *env, const struct kallsyms
 	return NULL;
 }
 
+/*
+ * Returns the remedy for hidden addresses. The kernel shows them to CAP_SYSLOG at kptr_restrict <= 1,
+ * and to others at kptr_restrict 0 and perf_event_paranoid <= 1.
+ */
+static const char *unhide(const struct sp_ctx *ctx)
+{
+	int64_t kptr = 0, paranoid = 0;
+	sp_error_free(sysfs_read_i64(ctx, "/proc/sys/kernel/kptr_restrict", &kptr));
+	sp_error_free(sysfs_read_i64(ctx, "/proc/sys/kernel/perf_event_paranoid", &paranoid));
+	if (kptr > 0 && paranoid > 1)
+		return "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
+	return paranoid > 1 ? "sudo sysctl kernel.perf_event_paranoid=1, or report as root" :
+			      "sudo sysctl kernel.kptr_restrict=0";
+}
+
 static struct sp_error *load_here(struct kernel_names *kernel, const struct source_env *env)
 {
 	struct origin_table *here = &kernel->here;
@@ -185,7 +199,7 @@ static struct sp_error *load_here(struct kernel_names *kernel, const struct sour
 		return NULL;
 	}
 	error = kallsyms_read(env->ctx, NULL, &kallsyms);
-	error = take(here, error, kallsyms, running, UNHIDE);
+	error = take(here, error, kallsyms, running, unhide(env->ctx));
 	if (!error && here->kallsyms)
 		error = keep(env, here->kallsyms);
 	return error ?: load_modules(kernel, env);

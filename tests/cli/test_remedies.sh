@@ -7,9 +7,11 @@
 cat >"$tmp/others" <<'END'
 --cap-add
 --interpreted-frames-native-stack
+--nofile
 --perf-basic-prof
 --security-opt
 --sparse
+--ulimit
 --with-capstone
 --with-debuginfod
 --with-libpfm

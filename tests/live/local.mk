@@ -29,6 +29,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_record_long.sh \
 	tests/live/test_record_safety.sh \
 	tests/live/test_record_threads.sh \
+	tests/live/test_remedies.sh \
 	tests/live/test_report_dumps.sh \
 	tests/live/test_stack_size.sh \
 	tests/live/test_stat.sh \

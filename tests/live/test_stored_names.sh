@@ -146,6 +146,34 @@ else
 	skip "perf reads the files" "perf is not installed"
 fi
 
+# Files are bounded in the background process, which reads programs of all users.
+cp "$workload/proportions" "$tmp/large"
+head -c 70000000 /dev/urandom >"$tmp/section"
+if objcopy --add-section .bulk="$tmp/section" "$tmp/large" 2>"$tmp/err"; then
+	rm "$tmp/section"
+	"$SPROF" record -q --call-graph dwarf --unwind later -F 499 -e cpu-clock -o "$tmp/bounded" -- \
+		"$tmp/large" 0.2 >"$tmp/out" 2>"$tmp/err"
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		"$SPROF" info -i "$tmp/bounded" | grep -q '^  stored ' && break
+		sleep 0.5
+	done
+	check "a large program is not stored" test "$(stat -c %s "$tmp/bounded")" -lt 70000000
+	"$SPROF" info -i "$tmp/bounded" >"$tmp/info" 2>&1
+	check "but smaller files are" grep -q '^  stored .*, and [1-9][0-9]* of the files' "$tmp/info"
+	check "it is named as left out" grep -q '^  left out *1 file (70.* MB)' "$tmp/info"
+	"$SPROF" info -i "$tmp/bounded" --format json 2>&1 | tr -d " \n" >"$tmp/json"
+	check "also in JSON" grep -q '"left_out":1,"left_out_bytes":70' "$tmp/json"
+	"$SPROF" report -i "$tmp/bounded" --symfs "$tmp/empty" --format json >"$tmp/report" 2>"$tmp/err"
+	check "a report without the program names the cause" grep -q '"file_left_out"' "$tmp/report"
+	reports before "$tmp/bounded"
+	check "archive stores it" "$SPROF" archive -q "$tmp/bounded"
+	check "its size shows that" test "$(stat -c %s "$tmp/bounded")" -gt 70000000
+	repeats "a large program" "$tmp/bounded" --symfs "$tmp/empty"
+	rm "$tmp/large" "$tmp/bounded"
+else
+	skip "a large program" "objcopy adds no section"
+fi
+
 # -- Instructions -------------------------------------------------------------
 record "$tmp/insn" "$tmp/program" 0.2
 "$SPROF" script -i "$tmp/insn" -F ip,insn 2>"$tmp/err" | sed 1,2d >"$tmp/insn-before"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "resolving.h"
 #include "root.h"
+#include "symbol/jit_files.h"
 
 /* In the made-up root there is this process, and a file for it. */
 struct jit {
@@ -59,6 +60,24 @@ TEST(jit_map_in_tmp)
 	resolving_expect(&j.r, 0x7101, "_ZN3fooEv");
 	resolving_expect(&j.r, 0x7110, NULL);
 	resolving_problem(&j.r, RESOLVER_OK, NULL);
+}
+
+TEST(jit_map_beyond_the_limit)
+{
+	struct jit_files *files;
+	JIT j;
+	jit_init(&j);
+	root_put(&j.root, "/tmp/perf-4711.map", "7000 100 fib /tmp/a.js:1\n");
+	ok_or_fail(jit_files_new(16, &files));
+	j.r.options.jit = files;
+	resolving_stop(&j.r);
+	resolving_start(&j.r);
+	resolving_expect(&j.r, 0x7080, NULL);
+	resolving_problem(&j.r, RESOLVER_TOO_LARGE, "perf maps and jitdumps may take");
+	resolving_stop(&j.r);
+	jit_files_free(files);
+	j.r.options.jit = NULL;
+	resolving_start(&j.r);
 }
 
 TEST(jit_map_of_another_host)

@@ -196,10 +196,21 @@ TEST(kernel_that_hides_its_symbols)
 	KERNEL k;
 	kernel_init(&k, "0000000000000000 T _text\n0000000000000000 T do_work\n");
 	resolving_expect(&k.r, TEXT + 0x104, NULL);
-	const char *text, *remedy;
-	ck_assert_int_eq(resolver_problem(k.r.resolver, &k.r.module, &text, &remedy),
-			 RESOLVER_KERNEL_HIDDEN);
-	ck_assert(remedy && strstr(remedy, "kptr_restrict"));
+	static const struct { const char *kptr, *paranoid, *remedy; } cases[] = {
+		{"1\n", "1\n", "sudo sysctl kernel.kptr_restrict=0"},
+		{"0\n", "2\n", "sudo sysctl kernel.perf_event_paranoid=1, or report as root"},
+		{"2\n", "4\n", "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *text, *remedy;
+		root_put(&k.root, "/proc/sys/kernel/kptr_restrict", cases[i].kptr);
+		root_put(&k.root, "/proc/sys/kernel/perf_event_paranoid", cases[i].paranoid);
+		again(&k);
+		resolving_expect(&k.r, TEXT + 0x104, NULL);
+		ck_assert_int_eq(resolver_problem(k.r.resolver, &k.r.module, &text, &remedy),
+				 RESOLVER_KERNEL_HIDDEN);
+		ck_assert_str_eq(remedy, cases[i].remedy);
+	}
 }
 
 TEST(kernel_names_survive_a_reboot_and_an_update)

@@ -198,7 +198,8 @@ TEST(rights_explain_seccomp_and_security_modules)
 TEST(rights_explain_the_rest)
 {
 	explains(&plain, RIGHTS_TASK, EACCES, SP_ERROR_PERMISSION, "belongs to another user", "as root");
-	explains(&plain, RIGHTS_TASK, EMFILE, SP_ERROR_LIMIT, "1024 open files", "ulimit -n");
+	explains(&plain, RIGHTS_TASK, EMFILE, SP_ERROR_LIMIT, "1024 open files",
+		 "sudo prlimit --pid $$ --nofile=");
 	explains(&plain, RIGHTS_ANY_EVENT, EBUSY, SP_ERROR_OS, "in use", "nmi_watchdog");
 	explains(&plain, RIGHTS_ANY_EVENT, EOPNOTSUPP, SP_ERROR_UNSUPPORTED, "not supported",
 		 "cpu-clock");
@@ -340,14 +341,15 @@ TEST(the_demand_of_attaching_is_computed_first)
 	limits.files = 524288;
 	is_refused(&many, &limits, &rights, "2000 threads on 256 CPUs with 2 events need 1024640 "
 		   "open files; the limit is 524288", "CAP_PERFMON");
-	is_refused(&many, &limits, &rights, "", "or ulimit -Hn 1024640");
+	is_refused(&many, &limits, &rights, "", "--nofile=1024640:1024640");
 	rights.capabilities = PERFMON;
 	is_refused(&many, &limits, &rights, "", "use -a: whole CPUs need 1024 files (--scope cpu)");
 	/* More than even root may open. */
 	struct event_demand more = many;
 	more.events = 3;
 	limits.files = 1 << 20;
-	is_refused(&more, &limits, &rights, "1536640", "sudo sysctl fs.nr_open=1536640, and ulimit -Hn");
+	is_refused(&more, &limits, &rights, "1536640",
+		   "sudo sysctl fs.nr_open=1536640 && sudo prlimit --pid $$ --nofile=");
 	limits.available_bytes = UINT64_C(1) << 30;
 	is_refused(&many, &limits, &rights, "need 1710 MB of kernel memory; 1073 MB",
 		   "fewer CPUs");

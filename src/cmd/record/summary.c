@@ -27,12 +27,15 @@ static double own_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+/* After a failure, buffers were not read any more: larger ones would not help. */
 static void print_losses(const struct record_options *options,
-			 const struct sp_capture_stats *stats)
+			 const struct sp_capture_stats *stats, bool failed)
 {
 	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
 	unsigned long long lost = stats->lost_own;
-	if (lost && options->buffers.overwrite)
+	if (lost && failed)
+		diag_say("%llu sample%s (%.1f %%) lost", lost, lost == 1 ? "" : "s", percent);
+	else if (lost && options->buffers.overwrite)
 		diag_say("%llu sample%s (%.1f %%) lost while the ring buffers were read: use smaller "
 			 "buffers (-m) or a lower -F", lost, lost == 1 ? "" : "s", percent);
 	else if (lost)
@@ -110,7 +113,7 @@ void record_print_summary(const struct record_arguments *arguments, const struct
 		record_print_unrecorded(options, capture);
 	if (stats.unwritten)
 		diag_say("%llu more samples could not be written", (unsigned long long)stats.unwritten);
-	print_losses(options, &stats);
+	print_losses(options, &stats, failed);
 	print_stacks(&stats.stacks);
 	if (stats.syncs)
 		diag_say("%llu syncs took %.1f ms, the longest %.1f ms; sampling did not wait for them",
