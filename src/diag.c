@@ -104,7 +104,8 @@ static void explain_memory(void)
 		diag_more("to remove this limit: %s", remedy);
 	}
 	if (read_number("/proc/sys/vm/overcommit_memory", "", 10) == 2)
-		diag_more("to use more than the machine's memory: sudo sysctl vm.overcommit_memory=0");
+		diag_more("to use more than the machine's memory: "
+			  "sudo sysctl vm.overcommit_memory=0");
 }
 
 void diag_error(struct sp_error *error)

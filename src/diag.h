@@ -9,8 +9,8 @@
 #include <sprof/ctx.h>
 
 /*
- * "sprof: MESSAGE", then the remedy on a line of its own. When out of memory, it names the limits of
- * this process. Frees the error.
+ * "sprof: MESSAGE", then the remedy on a line of its own. When out of memory, it names the limits
+ * of this process. Frees the error.
  */
 void diag_error(struct sp_error *error);
 

@@ -134,10 +134,12 @@ static struct sp_error *open_file(struct jit_files *files, const struct jit_file
 	NEED(file);
 	struct sp_error *error = NULL;
 	if (added)
-		error = is_map ? read_map(files, place, &status, file) : read_dump(files, place, file);
+		error = is_map ? read_map(files, place, &status, file)
+			       : read_dump(files, place, file);
 	if (error && sp_error_code(error) == SP_ERROR_LIMIT) {
 		diagnosis_set(&file->why, RESOLVER_TOO_LARGE, "give fewer processes: --pid PID",
-			      "%s: %.1f MB, and perf maps and jitdumps may take %llu MB of memory in all",
+			      "%s: %.1f MB, and perf maps and jitdumps may take %llu MB of memory "
+			      "in all",
 			      place->path, (double)status.st_size / 1e6,
 			      (unsigned long long)(files->memory >> 20));
 		sp_error_free(take_ptr(error));

@@ -166,8 +166,8 @@ static struct sp_error *keep(const struct source_env *env, const struct kallsyms
 }
 
 /*
- * Returns the remedy for hidden addresses. The kernel shows them to CAP_SYSLOG at kptr_restrict <= 1,
- * and to others at kptr_restrict 0 and perf_event_paranoid <= 1.
+ * Returns the remedy for hidden addresses. The kernel shows them to CAP_SYSLOG at kptr_restrict <=
+ * 1, and to others at kptr_restrict 0 and perf_event_paranoid <= 1.
  */
 static const char *unhide(const struct sp_ctx *ctx)
 {

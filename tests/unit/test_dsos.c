@@ -10,8 +10,8 @@ static void add_file(struct dsos *dsos, uint64_t ino, const char *name)
 	const struct perf_event_attr attr = {.sample_id_all = 1};
 	struct sp_record record = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
 	struct record_buffer buffer = {0};
-	record.mmap = (struct sp_mmap){.pid = 7, .tid = 7, .start = 0x1000, .size = 0x1000, .ino = ino,
-				       .prot = PROT_READ | PROT_EXEC, .filename = name};
+	record.mmap = (struct sp_mmap){.pid = 7, .tid = 7, .start = 0x1000, .size = 0x1000,
+				       .ino = ino, .prot = PROT_READ | PROT_EXEC, .filename = name};
 	ok_or_fail(record_encode(&buffer, &record, &attr));
 	ok_or_fail(dsos_add_records(dsos, buffer.items, buffer.count));
 	vec_deinit(&buffer);

@@ -27,7 +27,8 @@ static const struct perfmap *map_of(struct jit_files *files, const char *name, u
 	return map;
 }
 
-static const struct jitdump *dump_of(struct jit_files *files, const char *name, unsigned int problem)
+static const struct jitdump *dump_of(struct jit_files *files, const char *name,
+				     unsigned int problem)
 {
 	CLEANUP(diagnosis_clear) struct diagnosis why = {0};
 	CLEANUP_CLOSE int fd = open(files_path(name), O_RDONLY | O_CLOEXEC);
@@ -57,7 +58,8 @@ TEST(links_to_one_file_are_read_once)
 TEST(perf_maps_share_a_limit)
 {
 	CLEANUP(cleanup_jit_files_free) struct jit_files *files = NULL;
-	files_run("seq -f '%%.0f0 10 name' 1000 1999 >one && cp one two && cp one three && echo >small");
+	files_run("seq -f '%%.0f0 10 name' 1000 1999 >one && cp one two && cp one three && "
+		  "echo >small");
 	ok_or_fail(jit_files_new(170000, &files));
 	const struct perfmap *map = map_of(files, "one", 0);
 	ck_assert_uint_ge(perfmap_memory(map), 1000 * 28);
@@ -74,8 +76,10 @@ TEST(perf_maps_share_a_limit)
 static void put_dump(const char *name, unsigned int functions)
 {
 	FILE *file = fopen(files_path(name), "w");
-	const struct { uint32_t magic, version, size, machine, pad, pid; uint64_t time, flags; } header =
-		{0x4a695444, 1, 40, 62, 0, 1, 0, 0};
+	const struct {
+		uint32_t magic, version, size, machine, pad, pid;
+		uint64_t time, flags;
+	} header = {0x4a695444, 1, 40, 62, 0, 1, 0, 0};
 	ck_assert_ptr_nonnull(file);
 	fwrite(&header, 40, 1, file);
 	for (unsigned int i = 0; i < functions; i++) {
@@ -85,7 +89,8 @@ static void put_dump(const char *name, unsigned int functions)
 			uint32_t pid, tid;
 			uint64_t vma, address, size, index;
 			char name[8], code[8];
-		} load = {0, sizeof(load), i + 1, 1, 1, 0x1000 + 8 * i, 0x1000 + 8 * i, 8, i, "", ""};
+		} load = {0, sizeof(load), i + 1, 1, 1, 0x1000 + 8 * i, 0x1000 + 8 * i, 8, i,
+			  "", ""};
 		snprintf(load.name, sizeof(load.name), "f%u", i);
 		fwrite(&load, sizeof(load), 1, file);
 	}

@@ -13,9 +13,9 @@
  *	waits_close()
  *
  * All functions belong to one thread. Those for the session accept NULL, a recording without waits,
- *and do nothing then: begin, round, on_schedule, note_threads, note_losses, close. Times are those
- *of the recording's clock, in ns. Functions fail only when out of memory, unless their description
- *has more.
+ * and do nothing then: begin, round, on_schedule, note_threads, note_losses, close. Times are those
+ * of the recording's clock, in ns. Functions fail only when out of memory, unless their description
+ * has more.
  */
 #ifndef CAPTURE_WAITS_WAITS_H
 #define CAPTURE_WAITS_WAITS_H
