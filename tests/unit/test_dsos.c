@@ -3,18 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 #include "test.h"
 
-static void add_file(struct dsos *dsos, uint64_t ino, const char *name)
+static void add_file_of(struct dsos *dsos, const struct stat *status, const char *name)
 {
 	const struct perf_event_attr attr = {.sample_id_all = 1};
 	struct sp_record record = {.type = PERF_RECORD_MMAP2, .misc = PERF_RECORD_MISC_USER};
 	struct record_buffer buffer = {0};
 	record.mmap = (struct sp_mmap){.pid = 7, .tid = 7, .start = 0x1000, .size = 0x1000,
-				       .ino = ino, .prot = PROT_READ | PROT_EXEC, .filename = name};
+				       .ino = status->st_ino, .maj = major(status->st_dev),
+				       .min = minor(status->st_dev),
+				       .prot = PROT_READ | PROT_EXEC, .filename = name};
 	ok_or_fail(record_encode(&buffer, &record, &attr));
 	ok_or_fail(dsos_add_records(dsos, buffer.items, buffer.count));
 	vec_deinit(&buffer);
+}
+
+static void add_file(struct dsos *dsos, uint64_t ino, const char *name)
+{
+	const struct stat status = {.st_ino = (ino_t)ino};
+	add_file_of(dsos, &status, name);
 }
 
 /* Any user can map files under ever new names. */
@@ -30,6 +41,30 @@ TEST(the_table_has_a_limit_of_bytes)
 	ck_assert_uint_le(dsos.table_bytes, DSOS_BYTES_MAX + 5000);
 	ck_assert_uint_le(strtab_bytes(&dsos.names), DSOS_BYTES_MAX + ((uint64_t)2 << 20));
 	dsos_deinit(&dsos);
+}
+
+/* Maps `gone` files that are not there, then this program. Returns whether its file was read. */
+static bool completes(uint32_t gone)
+{
+	struct dsos dsos = {0};
+	struct stat status;
+	char name[32], self[4096] = "";
+	ck_assert(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0 && !stat(self, &status));
+	for (uint32_t i = 0; i < gone; i++) {
+		snprintf(name, sizeof(name), "/gone/%u", i);
+		add_file(&dsos, i, name);
+	}
+	add_file_of(&dsos, &status, self);
+	ok_or_fail(dsos_complete(&dsos, NULL));
+	bool completed = dsos.known.count || dsos.contents.count;
+	dsos_deinit(&dsos);
+	return completed;
+}
+
+TEST(files_that_are_gone_do_not_hold_up_the_end)
+{
+	ck_assert(completes(4095));
+	ck_assert(!completes(4096));
 }
 
 TEST(the_table_has_a_limit_of_files)

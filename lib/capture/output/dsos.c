@@ -31,6 +31,12 @@ enum {
 /* Read at the end of a recording: 0.1 s from the page cache. */
 #define CONTENT_BYTES_MAX ((uint64_t)256 << 20)
 
+/*
+ * Number of files that are gone, or replaced, after which no further file is opened: any user can
+ * map files under ever new names, and each takes a tenth of a millisecond.
+ */
+#define GONE_MAX 4096
+
 void dsos_deinit(struct dsos *dsos)
 {
 	strtab_deinit(&dsos->names);
@@ -174,7 +180,8 @@ struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies)
 {
 	struct sp_error *error = NULL;
 	uint64_t left = CONTENT_BYTES_MAX;
-	for (size_t i = 0; i < dsos->unknown.count && !error; i++) {
+	size_t gone = 0;
+	for (size_t i = 0; i < dsos->unknown.count && gone < GONE_MAX && !error; i++) {
 		const struct dso_unknown *unknown = &dsos->unknown.items[i];
 		CLEANUP(cleanup_image_free)
 		struct image *image = open_mapped(proxies, NULL, unknown);
@@ -183,6 +190,7 @@ struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies)
 		snprintf(root, sizeof(root), "/proc/%u/root", unknown->pid);
 		if (!image)
 			image = open_mapped(proxies, root, unknown);
+		gone += !image;
 		if (image && image->build_id_size)
 			error = add_known(dsos, image->build_id, image->build_id_size, unknown->path);
 		else if (image)

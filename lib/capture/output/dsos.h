@@ -50,7 +50,8 @@ struct sp_error *dsos_add_records(struct dsos *dsos, const uint8_t *bytes,
 
 /*
  * Reads missing build-ids from the files, if they are still the mapped ones. Files
- * without a build-id are hashed, up to 256 MB in all. Proxies (NULL: none) open the files.
+ * without a build-id are hashed, up to 256 MB in all. Stops after 4,096 files that are gone.
+ * Proxies (NULL: none) open the files.
  */
 struct sp_error *dsos_complete(struct dsos *dsos, struct proxies *proxies) SP_MUST_CHECK;
 
