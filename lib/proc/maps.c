@@ -58,6 +58,7 @@ struct answer {
 struct maps {
 	enum maps_filter filter;
 	struct maps_entry entry;
+	size_t left; /* number of mappings that may still be returned */
 	/* Used when reading text. */
 	char *text; /* text to free; NULL: the caller's */
 	char *file; /* for messages */
@@ -74,6 +75,7 @@ struct maps {
 struct maps_job {
 	char file[64];
 	bool by_queries; /* in: try them; out: they were made */
+	size_t left;     /* mappings that are wanted */
 	int errnum;
 	size_t used;
 	uint8_t room[512 << 10];
@@ -149,7 +151,7 @@ static int write_answers(struct maps_job *job, int from, int to)
 {
 	uint64_t address = 0;
 	int errnum = 0;
-	while (!errnum) {
+	for (; !errnum && job->left; job->left--) {
 		struct answer *answer = (struct answer *)(void *)(job->room + job->used);
 		errnum = ask(from, address, answer);
 		if (errnum)
@@ -162,16 +164,19 @@ static int write_answers(struct maps_job *job, int from, int to)
 	job->by_queries = address || errnum == ENOENT;
 	if (!job->by_queries)
 		return 0;
-	return errnum == ENOENT || errnum == ESRCH ? write_room(job, to) : errnum;
+	return !errnum || errnum == ENOENT || errnum == ESRCH ? write_room(job, to) : errnum;
 }
 
+/* Writes the text, of which the wanted mappings are a part. */
 static int write_text(struct maps_job *job, int from, int to)
 {
 	int errnum = 0;
 	do {
 		errnum = io_read(from, job->room, sizeof(job->room), &job->used);
 		/* ESRCH: the task exists but has no memory (a kernel thread or a zombie). */
-	} while (!errnum && job->used && !(errnum = write_room(job, to)));
+		for (size_t i = 0; i < job->used && !errnum && job->left; i++)
+			job->left -= job->room[i] == '\n';
+	} while (!errnum && job->used && !(errnum = write_room(job, to)) && job->left);
 	return errnum == ESRCH ? 0 : errnum;
 }
 
@@ -260,6 +265,7 @@ static struct maps *maps_new(enum maps_filter filter)
 	maps->filter = filter;
 	maps->fd = -1;
 	maps->answered = -1;
+	maps->left = SIZE_MAX;
 	return maps;
 }
 
@@ -303,6 +309,7 @@ static struct sp_error *open_by_proxy(struct maps *maps, struct proxies *proxies
 	if (job) {
 		snprintf(job->file, sizeof(job->file), "%s", maps->file);
 		job->by_queries = maps->filter == MAPS_EXECUTABLE;
+		job->left = maps->left;
 	}
 	if (!job || !proxy_call(proxies, proxy, read_maps, &fd))
 		return error_new(SP_ERROR_PERMISSION, "%s: not read: the process, or others, wait "
@@ -323,8 +330,15 @@ static struct sp_error *open_by_proxy(struct maps *maps, struct proxies *proxies
 struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			   enum maps_filter filter, struct maps **ret)
 {
+	return maps_open_first(ctx, pid, tid, filter, SIZE_MAX, ret);
+}
+
+struct sp_error *maps_open_first(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
+				 enum maps_filter filter, size_t limit, struct maps **ret)
+{
 	CLEANUP(cleanup_maps_free) struct maps *maps = maps_new(filter);
 	NEED(maps);
+	maps->left = limit;
 	maps->file = tid ? format_text("%s/proc/%u/task/%u/maps", ctx_root(ctx), pid, tid)
 			 : format_text("%s/proc/%u/maps", ctx_root(ctx), pid);
 	NEED(maps->file);
@@ -393,11 +407,10 @@ static struct sp_error *next_answer(struct maps *maps, bool *found_ret)
 
 struct sp_error *maps_next(struct maps *maps, const struct maps_entry **ret)
 {
-	bool found;
-	struct sp_error *error =
-		maps->by_queries ? next_answer(maps, &found) : next_line(maps, &found);
-	if (error)
-		return error;
+	bool found = false;
+	if (maps->left)
+		TRY(maps->by_queries ? next_answer(maps, &found) : next_line(maps, &found));
+	maps->left -= found;
 	*ret = found ? &maps->entry : NULL;
 	return NULL;
 }

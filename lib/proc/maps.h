@@ -36,6 +36,11 @@ struct maps;
 struct sp_error *maps_open(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
 			   enum maps_filter filter, struct maps **ret) SP_MUST_CHECK;
 
+/* The same, but ends after `limit` mappings, and takes no time for more. */
+struct sp_error *maps_open_first(const struct sp_ctx *ctx, uint32_t pid, uint32_t tid,
+				 enum maps_filter filter, size_t limit,
+				 struct maps **ret) SP_MUST_CHECK;
+
 /* Reads mappings from the text of a maps file, which must outlive *ret. `path` is for messages. */
 struct sp_error *maps_parse(const void *text, size_t size, const char *path,
 			    enum maps_filter filter, struct maps **ret) SP_MUST_CHECK;

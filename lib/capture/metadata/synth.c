@@ -172,59 +172,66 @@ static bool is_everywhere(const struct maps_entry *entry)
 }
 
 /*
- * Finds out whether a process has too many executable mappings. Counting them is fast:
- * build-ids, which the kernel reads from the files, take nine tenths of the time.
+ * Finds out whether a process has too many mappings. Counting them is fast: build-ids, which the
+ * kernel reads from the files, take nine tenths of the time.
  */
 static struct sp_error *count_mappings(struct synth *synth, uint32_t pid, uint32_t tid)
 {
 	CLEANUP(cleanup_maps_free) struct maps *maps = NULL;
 	const struct maps_entry *entry;
 	size_t count = 0;
-	struct sp_error *error = maps_open(synth->ctx, pid, tid, MAPS_ALL, &maps);
-	do {
-		if (!error)
-			error = maps_next(maps, &entry);
-		count += !error && entry && entry->prot & PROT_EXEC;
-	} while (!error && entry && count <= synth->process_left);
+	TRY(maps_open_first(synth->ctx, pid, tid, MAPS_ALL, synth->process_left + 1, &maps));
+	TRY(maps_next(maps, &entry));
+	for (; entry; count++)
+		TRY(maps_next(maps, &entry));
 	synth->has_too_many = count > synth->process_left;
 	synth->left -= count / COUNT_COST < synth->left ? count / COUNT_COST : synth->left;
-	return error;
+	return NULL;
 }
 
 /*
  * Writes the executable mappings; or, of all that were read, the data mappings. Stops when they are
- * too many.
+ * too many. *count_ret: the number that was read.
  */
-static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, uint32_t tid,
-				     struct maps *maps, bool data)
+static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct maps *maps,
+				     bool data, size_t *count_ret)
 {
-	for (size_t count = 0;; count++) {
+	for (*count_ret = 0; *count_ret <= synth->process_left; ++*count_ret) {
 		const struct maps_entry *entry;
-		if (count == COUNT_AFTER && !data && synth->is_limited)
-			TRY(count_mappings(synth, pid, tid));
-		synth->has_too_many |= count > synth->process_left;
-		struct sp_error *error = synth->has_too_many ? NULL : maps_next(maps, &entry);
-		if (error || synth->has_too_many || !entry)
-			return error;
+		TRY(maps_next(maps, &entry));
+		if (!entry)
+			return NULL;
 		bool wanted = data ? !(entry->prot & PROT_EXEC) && entry->prot & PROT_READ
 				   : !is_everywhere(entry);
-		error = wanted ? put_mapping(synth, pid, entry) : NULL;
-		if (error)
-			return error;
+		if (wanted)
+			TRY(put_mapping(synth, pid, entry));
 	}
+	synth->has_too_many = true;
+	return NULL;
 }
 
 /* Reads the maps file of the process, or of one of its threads (not 0). */
 static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_t tid)
 {
-	CLEANUP(cleanup_maps_free) struct maps *maps = NULL, *all = NULL;
-	struct sp_error *error = maps_open(synth->ctx, pid, tid, MAPS_EXECUTABLE, &maps);
-	if (!error)
-		error = put_mappings(synth, pid, tid, maps, false);
+	CLEANUP(cleanup_maps_free) struct maps *first = NULL, *rest = NULL, *all = NULL;
+	const size_t limit = synth->is_limited ? COUNT_AFTER : SIZE_MAX;
+	const size_t begin = synth->buffer->count, before = synth->mapping_count;
+	size_t count;
+	TRY(maps_open_first(synth->ctx, pid, tid, MAPS_EXECUTABLE, limit, &first));
+	TRY(put_mappings(synth, pid, first, false, &count));
+	if (count == limit && !synth->has_too_many)
+		TRY(count_mappings(synth, pid, tid));
+	if (count == limit && !synth->has_too_many) {
+		synth->buffer->count = begin;
+		synth->mapping_count = before;
+		TRY(maps_open(synth->ctx, pid, tid, MAPS_EXECUTABLE, &rest));
+		TRY(put_mappings(synth, pid, rest, false, &count));
+	}
+	if (!synth->attr.mmap_data || synth->has_too_many)
+		return NULL;
 	/* Separate queries: one for executable mappings alone returns their build-ids. */
-	if (!error && synth->attr.mmap_data)
-		error = maps_open(synth->ctx, pid, tid, MAPS_ALL, &all);
-	return error || !all ? error : put_mappings(synth, pid, tid, all, true);
+	TRY(maps_open(synth->ctx, pid, tid, MAPS_ALL, &all));
+	return put_mappings(synth, pid, all, true, &count);
 }
 
 /* Reads the mappings through the threads that the process has now. */
