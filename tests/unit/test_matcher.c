@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/error.h"
+#include "capture/waits/threads.h"
 #include "test.h"
 
 enum {
@@ -562,4 +563,27 @@ TEST(young_threads_are_due_more_often)
 	at = 0;
 	ck_assert(!matcher_next_due(f.waits, &at, 19000 * (uint64_t)MS, &thread));
 	tear_down(&f);
+}
+
+TEST(threads_that_ended_take_little_memory)
+{
+	const size_t count = 4 * WAITING_FREE_LISTS;
+	struct waiting_threads threads = {.max = SIZE_MAX};
+	struct waiting_thread *thread;
+	size_t lists = 0;
+	for (uint32_t tid = 1; tid <= count; tid++) {
+		const struct wait_event event = {.time_ns = tid};
+		ok_or_fail(waiting_threads_find(&threads, tid, &thread));
+		ok_or_fail(waiting_threads_add_event(&threads, thread, &event));
+	}
+	for (size_t i = 0; i < count; i++) {
+		threads.slots.items[i].events.count = 0;
+		ok_or_fail(waiting_threads_end(&threads, &threads.slots.items[i], 1));
+	}
+	ok_or_fail(waiting_threads_remove_ended(&threads, UINT64_MAX));
+	for (size_t i = 0; i < count; i++)
+		lists += threads.slots.items[i].events.items != NULL;
+	ck_assert_uint_le(lists, WAITING_FREE_LISTS + 1);
+	ck_assert_uint_eq(threads.index.count, 0);
+	waiting_threads_deinit(&threads);
 }

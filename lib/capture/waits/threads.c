@@ -57,7 +57,7 @@ static struct sp_error *add_thread(struct waiting_threads *threads, uint32_t tid
 	return NULL;
 }
 
-/* Frees the slot; its list of events is kept for the next thread. */
+/* Frees the slot. Many threads may end at once, so few free slots keep their lists of events. */
 static struct sp_error *remove_thread(struct waiting_threads *threads, uint32_t index)
 {
 	struct waiting_thread *thread = &threads->slots.items[index];
@@ -66,6 +66,8 @@ static struct sp_error *remove_thread(struct waiting_threads *threads, uint32_t 
 	*slot = index;
 	u64map_remove(&threads->index, thread->tid);
 	waiting_threads_hold(threads, thread, NULL);
+	if (threads->free_slots.count > WAITING_FREE_LISTS)
+		vec_deinit(&thread->events);
 	thread->tid = 0;
 	thread->state = THREAD_UNKNOWN;
 	return NULL;

@@ -58,6 +58,9 @@ struct waiting_thread {
 	struct { VEC(struct wait_event); } events;
 };
 
+/* Number of free slots that keep their lists of events, for the next threads. */
+#define WAITING_FREE_LISTS 256
+
 /* A zeroed table is empty. */
 struct waiting_threads {
 	struct u64map index; /* tid -> index in `items` */
