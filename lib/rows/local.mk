@@ -12,6 +12,5 @@ lib_libsprof_core_la_SOURCES += \
 	lib/rows/timeline.c lib/rows/timeline.h \
 	lib/rows/tree_build.c lib/rows/tree_build.h \
 	lib/rows/unsampled.c lib/rows/unsampled.h \
-	lib/rows/value_text.c lib/rows/value_text.h \
-	lib/rows/worker.h
+	lib/rows/value_text.c lib/rows/value_text.h
 UNIT_TESTS += tests/unit/test_make_rows.c

@@ -11,7 +11,7 @@
 #include "profile/profile.h"
 #include "rows/event_groups.h"
 #include "rows/leaf_states.h"
-#include "rows/worker.h"
+#include "rows/make_rows.h"
 #include "sideband/sideband.h"
 #include "stacks/dump_unwind.h"
 #include "times/mode_times.h"

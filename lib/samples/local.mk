@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/samples/branches.c lib/samples/branches.h \
 	lib/samples/counted.c lib/samples/counted.h \
-	lib/samples/counters.c lib/samples/counters.h \
 	lib/samples/sample_counter.c lib/samples/sample_counter.h \
 	lib/samples/sample_reader.c lib/samples/sample_reader.h \
 	lib/samples/sample_task.c lib/samples/sample_task.h \
