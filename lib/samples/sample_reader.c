@@ -14,7 +14,6 @@
  */
 #include "samples/sample_reader.h"
 
-#include <sprof/private/words.h>
 #include "base/cleanup.h"
 #include "file/reader_damage.h"
 #include "info/losses.h"
@@ -39,15 +38,6 @@
 DEFINE_CLEANUP(struct walker *, walker_free)
 DEFINE_CLEANUP(struct decoder *, decoder_free)
 
-/* Returns the latency of a memory sample in cycles; 1 if it is unknown, as in perf. */
-static uint64_t cost_of(const struct sp_sample *sample)
-{
-	uint64_t bits = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, cost = 0;
-	if (sample->present & bits)
-		cost = sp_weight_parts(sample->present, sample->weight).latency;
-	return cost ?: 1;
-}
-
 /*
  * Returns a counter's state, which is zeroed if it is new. Valid until the next call. NULL when
  * out of memory.
@@ -57,15 +47,10 @@ static struct counter_state *state_of(struct counted *counted, const struct perf
 				      bool *added_ret)
 {
 	uint64_t key = attr->inherit ? hash_pair(counter->id, tid) : counter->id;
-	if (!vec_reserve(&counted->counters, counted->counters.count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&counted->counter_of, key,
-					   (uint32_t)counted->counters.count, added_ret);
-	if (!index)
-		return NULL;
-	if (*added_ret)
-		*vec_push(&counted->counters) = (struct counter_state){0};
-	return &counted->counters.items[*index];
+	size_t before = counted->counters.count;
+	struct counter_state *state = u64map_item(&counted->counter_of, key, &counted->counters);
+	*added_ret = counted->counters.count > before;
+	return state;
 }
 
 /* One counter value of a sample, with its event. */
@@ -185,7 +170,7 @@ static bool count_branch(struct counted *counted, const struct sp_record *record
 	if (work->detail_count && !sample_values(counted, record, branch, view, words))
 		return false;
 	uint32_t root = sample_root(counted, place, record->event,
-				    work->detail_count ? words : NULL);
+				    work->detail_count ? words : NULL, 0);
 	uint32_t answer = branch_lookup(counted, view, branch->to);
 	if (root == RADIX_NONE || answer == ANSWER_FAILED)
 		return false;
@@ -229,21 +214,24 @@ static struct sp_error *count_branches(struct counted *counted, const struct sp_
 	return NULL;
 }
 
-/* Counts a sample by its thread's state. */
-static struct sp_error *count_of_mode(struct counted *counted, const struct sp_record *record)
+/* Counts a sample, or the parts of it that have weights. */
+static struct sp_error *count_parts(struct counted *counted, const struct sp_record *record)
 {
-	const struct mode_sample *of = &counted->of_mode;
-	if (!mode_sample(counted->work->mode, record, &counted->of_mode))
+	const struct times *times = counted->work->times;
+	switch (times->weigher->unit) {
+	case WEIGHER_BRANCHES:
+		return count_branches(counted, record);
+	case WEIGHER_COUNTERS:
+		if (record->sample.present & PERF_SAMPLE_READ)
+			return count_counters(counted, record);
+		break;
+	case WEIGHER_SAMPLE:
+		break;
+	}
+	if (!times->weigher->weigh(times, record, &counted->time))
 		return NULL;
-	uint32_t stratum = of->is_wait ? of->wait_class : of->stratum;
-	const struct mode_weight weight = {mode_stratum_key(of->lifetime, of->is_wait, stratum),
-					   of->weight, of->waits};
-	const struct state_sums wakeup = {.waits = of->waits, .longest_ns = of->wait_ns,
-					  .delay_ns = of->delay_ns};
-	if (of->wake.tid)
-		state_sums_add(&counted->wakeups, &wakeup);
-	NEED(mode_weights_add(&counted->mode_weights, &weight));
-	return count_sample(counted, record, record->event, of->weight);
+	NEED(!counted->time.is_timed || leaf_times_count(&counted->times, &counted->time));
+	return count_sample(counted, record, record->event, counted->time.weight);
 }
 
 struct sp_error *count_extent(struct counted *counted, struct reader_extent extent)
@@ -288,19 +276,6 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 				NEED(time_bins_count(&counted->time_bins[record.event],
 						     sample->time_ns));
 		}
-		const struct perf_event_attr *attr = &work->layout->events[record.event].attr;
-		if (work->mode)
-			TRY(count_of_mode(counted, &record));
-		else if (work->options->samples.branches)
-			TRY(count_branches(counted, &record));
-		else if (work->options->samples.memory)
-			TRY(count_sample(counted, &record, record.event, cost_of(sample)));
-		else if (sample->present & PERF_SAMPLE_READ)
-			TRY(count_counters(counted, &record));
-		else if (sample->present & PERF_SAMPLE_PERIOD)
-			TRY(count_sample(counted, &record, record.event, sample->period));
-		else
-			TRY(count_sample(counted, &record, record.event,
-					 attr->freq ? 1 : attr->sample_period));
+		TRY(count_parts(counted, &record));
 	}
 }
