@@ -124,10 +124,14 @@ bool times_leave_out_idle(struct times *times)
 		idle += times_is_idle(times, i);
 	if (!idle || idle == count)
 		return false;
+	whole->longest_ns = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct task_totals *of = task_states_totals(times->states, i);
-		if (!times_is_idle(times, i))
+		if (!times_is_idle(times, i)) {
+			if (of->longest_wait_ns > whole->longest_ns)
+				whole->longest_ns = of->longest_wait_ns;
 			continue;
+		}
 		whole->ns[TIME_ON_CPU] -= of->running_ns;
 		whole->ns[TIME_RUNNABLE] -= of->runnable_ns;
 		whole->ns[TIME_BLOCKED] -= of->blocked_ns;

@@ -275,7 +275,8 @@ static void set_waits_factors(struct class_waits *classes, uint64_t weight, doub
 static void add_waits(struct times *times, uint32_t lifetime, struct class_waits *classes)
 {
 	const struct task_totals *totals = task_states_totals(times->states, lifetime);
-	uint64_t *rest = times->strata.rests[lifetime].no_stack.ns, weight = 0;
+	struct state_sums *rest = &times->strata.rests[lifetime].no_stack;
+	uint64_t weight = 0;
 	bool exact = totals->split == TASK_SPLIT_WAKING;
 	task_states_each_wait(times->states, lifetime, add_wait, classes);
 	for (uint32_t i = 1; i < WAIT_CLASSES; i++) {
@@ -296,10 +297,15 @@ static void add_waits(struct times *times, uint32_t lifetime, struct class_waits
 	}
 	uint64_t left = distribute(classes, weight, TIME_RUNNABLE, totals->woken_ns,
 				   exact ? WAIT_WOKEN : WAIT_OFF);
-	rest[TIME_RUNNABLE] = weight_add(rest[TIME_RUNNABLE], left);
+	rest->ns[TIME_RUNNABLE] = weight_add(rest->ns[TIME_RUNNABLE], left);
 	left = distribute(classes, weight, TIME_BLOCKED, totals->blocked_ns,
 			  exact ? WAIT_BLOCKED : WAIT_OFF);
-	rest[TIME_BLOCKED] = weight_add(rest[TIME_BLOCKED], left);
+	rest->ns[TIME_BLOCKED] = weight_add(rest->ns[TIME_BLOCKED], left);
+	/* Without samples of waits, all waits are those of the rest, which strata_sum() adds. */
+	struct state_sums *waits = weight ? &times->strata.whole : rest;
+	waits->waits += (double)totals->waits;
+	if (totals->longest_wait_ns > waits->longest_ns)
+		waits->longest_ns = totals->longest_wait_ns;
 	set_waits_factors(classes, weight, (double)totals->waits);
 }
 
@@ -361,9 +367,6 @@ static bool compute(struct times *times, const struct sample_weights *weights, b
 			   totals->runnable_ns - totals->woken_ns);
 		strata->rests[i].no_stack.ns[TIME_UNKNOWN] = totals->unknown_ns;
 		add_waits(times, i, classes);
-		strata->whole.waits += (double)totals->waits;
-		if (totals->longest_wait_ns > strata->whole.longest_ns)
-			strata->whole.longest_ns = totals->longest_wait_ns;
 	}
 	strata_add_unknown(strata, weights, on_cpu);
 	return true;
@@ -388,10 +391,10 @@ static void add_totals(const struct times *times, const struct state_sums *leave
 		       struct state_sums *all, struct state_whole *whole)
 {
 	(void)whole;
-	if (!times->states)
-		all->waits = leaves->waits;
-	if (!times->states || times->idle_threads)
-		all->longest_ns = leaves->longest_ns;
+	if (times->states)
+		return;
+	all->waits = leaves->waits;
+	all->longest_ns = leaves->longest_ns;
 }
 
 const struct weigher weigher_wall = {

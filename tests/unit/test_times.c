@@ -125,6 +125,21 @@ TEST(wall_time_sums_to_lifetimes)
 	made_deinit(&made);
 }
 
+/* Thread A waits once, for 400, as B does before and after it ran. */
+TEST(waits_without_samples_are_those_of_the_rest)
+{
+	struct made made;
+	made_init(&made, &weigher_off_cpu);
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	const struct state_sums *rest = &made.times.strata.rests[lifetime(&made, A)].no_stack;
+	ck_assert_uint_eq(rest->ns[TIME_BLOCKED], 400);
+	ck_assert_uint_eq(rest->longest_ns, 400);
+	ck_assert(rest->waits == 1);
+	ck_assert(made.times.strata.whole.waits == 1 + 2 + 1);
+	ck_assert_uint_eq(made.times.strata.whole.longest_ns, 500);
+	made_deinit(&made);
+}
+
 /* A clock that excludes the kernel: what its samples do not stand for is time in the kernel. */
 TEST(time_in_the_kernel_is_rest)
 {
