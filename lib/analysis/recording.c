@@ -5,10 +5,10 @@
  *	pass_one_read(), pass_one_open()   machine, states of threads; symbols, unwinder
  *	work_init(), open_states()         constants of the workers, and what the mode needs
  *	PHASE_COUNT    count_extent()      samples by stack
- *	               mode_add_rests()    time of threads without samples
+ *	               timed_leaves_add_rests()  time of threads without samples (times/times.h)
  *	               repair_stacks()     truncated stacks of all workers
  *	PHASE_RESOLVE  chains_resolve()    frames
- *	               mode_scale()        factors of the samples' times
+ *	               timed_leaves_scale()  times of samples
  *	               make_labels()       functions, inlined ones included
  *	PHASE_ROWS     rows_make()         rows and tree nodes by worker
  *	merged_add(), findings_find()      rows of all workers and recordings; limits of the result
@@ -22,7 +22,7 @@
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "findings/findings.h"
-#include "rows/mode_scale.h"
+#include "rows/timed_leaves.h"
 #include "rows/timeline.h"
 #include "samples/sample_counter.h"
 #include "samples/sample_reader.h"
@@ -48,9 +48,7 @@ static void run_deinit(struct run *run)
 	labels_deinit(&run->labels);
 	matches_deinit(&run->matches);
 	dump_unwind_deinit(&run->unwinding);
-	mode_times_deinit(&run->mode_times);
-	mode_deinit(&run->mode);
-	free(run->frame_reasons);
+	times_deinit(&run->times);
 	names_deinit(&run->names);
 	resolver_free(run->resolver);
 	sideband_deinit(&run->sideband);
@@ -270,14 +268,14 @@ static struct sp_error *all_workers(struct run *run, struct ranges *ranges,
 /* Returns whether the number of threads that could run is needed at each time. */
 static bool wants_parallelism(const struct run *run, const struct merged *merged)
 {
-	return run->options.samples.mode == SP_MODE_LATENCY || run->options.filter.parallelism.count ||
+	return merged->weigher->needs_parallelism || run->options.filter.parallelism.count ||
 	       merged->keys[SP_KEY_PARALLELISM];
 }
 
 /* Returns whether the states of threads over time are needed. They cost memory for each switch. */
 static bool wants_states(const struct run *run, const struct merged *merged)
 {
-	return run->options.samples.mode != SP_MODE_CPU || wants_parallelism(run, merged);
+	return merged->weigher->of_threads || wants_parallelism(run, merged);
 }
 
 static void work_init(struct run *run, const struct merged *merged)
@@ -308,12 +306,14 @@ static void work_init(struct run *run, const struct merged *merged)
 	work->group_keys[SP_KEY_COMM] |= options->tree.comms;
 	if (run->sideband.states && wants_parallelism(run, merged))
 		work->states = run->sideband.states;
-	work->mode = options->samples.mode == SP_MODE_CPU ? NULL : &run->mode;
-	work->has_wakers = work->mode && (options->samples.mode == SP_MODE_WAKERS ||
-					  work->keys[SP_KEY_WAKER] || work->keys[SP_KEY_WAKEE]);
-	work->by_state = work->mode && (work->keys[SP_KEY_STATE] || work->keys[SP_KEY_WAITS_FOR]);
-	if (work->mode)
+	const struct weigher *weigher = merged->weigher;
+	work->times = &run->times;
+	work->has_wakers = weigher->needs_wakers;
+	if (weigher->of_threads) {
+		work->has_wakers |= work->keys[SP_KEY_WAKER] || work->keys[SP_KEY_WAKEE];
+		work->by_state = work->keys[SP_KEY_STATE] || work->keys[SP_KEY_WAITS_FOR];
 		work->only_leaves = false; /* reasons of waits are in the callers */
+	}
 	if (!options->samples.branches && matches_wanted(options, work->keys[SP_KEY_PARENT])) {
 		work->matches = &run->matches;
 		work->only_leaves = false;
@@ -335,15 +335,14 @@ static struct sp_error *open_states(struct run *run, const struct merged *merged
 {
 	struct task_states *states = run->sideband.states;
 	bool known = states && task_states_known(states);
-	const struct mode_source source = {run->reader, states, &run->sideband.sched};
-	struct sp_error *error = NULL;
+	const struct times_source source = {merged->weigher, run->reader, states,
+					    &run->sideband.sched};
 	if (known && wants_parallelism(run, merged))
-		error = task_states_add_latency(states);
-	if (!error && run->work.mode)
-		error = mode_init(&run->mode, &source, &run->options, run->work.keys[SP_KEY_WAKER]);
-	if (!error && !known && !run->work.mode && wants_parallelism(run, merged))
-		error = mode_no_switches(run->reader, "parallelism");
-	return error;
+		TRY(task_states_add_latency(states));
+	TRY(times_init(&run->times, &source, &run->options, run->work.keys[SP_KEY_WAKER]));
+	if (!known && !merged->weigher->of_threads && wants_parallelism(run, merged))
+		return times_no_switches(run->reader, "parallelism");
+	return NULL;
 }
 
 struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
@@ -401,13 +400,11 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	ctx_begin_step(ctx, SP_STEP_SAMPLES, size_of(&ranges));
 	TRY(all_workers(&run, &ranges, PHASE_COUNT));
 	reader_unmap(run.reader);
-	if (run.work.mode)
-		TRY(mode_add_rests(&run));
+	TRY(timed_leaves_add_rests(&run));
 	TRY(repair_stacks(&run));
 	TRY(all_workers(&run, &ranges, PHASE_RESOLVE));
 	free_repairs(&run);
-	if (run.work.mode)
-		TRY(mode_scale(&run));
+	TRY(timed_leaves_scale(&run));
 	TRY(make_labels(&run));
 	ctx_begin_step(ctx, SP_STEP_ROWS, 0);
 	TRY(all_workers(&run, &ranges, PHASE_ROWS));
@@ -417,7 +414,7 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	NEED(!resolver_no_memory(run.resolver));
 	struct sp_error *error = findings_find(&run);
 	merged->recordings[index].finding_count = run.analysis->findings.count;
-	if (!error && run.options.samples.timeline && run.mode.states &&
+	if (!error && run.options.samples.timeline && run.times.states &&
 	    merged->recording_count == 1)
 		run.analysis->states = take_ptr(run.sideband.states);
 	return error;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint64_t hash_u64(uint64_t x)
 {
@@ -53,6 +54,25 @@ uint32_t *u64map_find(const struct u64map *map, uint64_t key);
  * case it was. NULL when out of memory.
  */
 uint32_t *u64map_put(struct u64map *map, uint64_t key, uint32_t value, bool *added);
+
+/*
+ * Returns the item of a vec (vec.h) with a key; the map has its index. An absent item is added,
+ * zeroed. NULL when out of memory.
+ */
+#define u64map_item(map, key, vec)                                            \
+	({                                                                    \
+		__typeof__((vec)->items) item_ = NULL;                        \
+		const uint32_t next_ = (uint32_t)(vec)->count, *index_ = NULL; \
+		if (vec_reserve((vec), (vec)->count + 1))                     \
+			index_ = u64map_put((map), (key), next_, NULL);       \
+		if (index_)                                                   \
+			item_ = &(vec)->items[*index_];                       \
+		if (index_ && *index_ == next_) {                             \
+			memset(item_, 0, sizeof(*item_));                     \
+			(vec)->count++;                                       \
+		}                                                             \
+		item_;                                                        \
+	})
 
 /* Removes the key; false if it was absent. */
 bool u64map_remove(struct u64map *map, uint64_t key);

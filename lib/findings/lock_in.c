@@ -13,7 +13,7 @@ bool find_lock_in(struct run *run)
 	for (uint16_t event = 0; event < run->event_count; event++) {
 		const struct sp_profile *profile = &run->totals[event];
 		struct sp_lock_in lock_in;
-		if (run->work.mode && run->mode.roles[event] == ROLE_NONE)
+		if (run->times.roles[event] == ROLE_NONE)
 			continue;
 		if (!sp_lock_in_find(&run->work.layout->events[event].attr, 0, &lock_in))
 			continue;

@@ -270,7 +270,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	const struct sp_stack_ends *ends = &profile->stacks;
 	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
-	bool waits = !strcmp(profile->event, MODE_WAIT_EVENT);
+	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
 	char copies[160], rate[FINDING_TEXT], slower[80];
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));

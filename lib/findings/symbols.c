@@ -445,10 +445,11 @@ bool find_symbols(struct run *run)
 		return false;
 	for (size_t i = 0; i < run->event_count; i++) {
 		const struct sp_profile *profile = &run->totals[i];
-		if (run->work.mode && run->mode.roles[i] == ROLE_NONE)
+		if (run->times.roles[i] == ROLE_NONE)
 			continue;
 		whole.samples = weight_add(whole.samples, profile->samples);
-		whole.weight = run->work.mode ? 0 : weight_add(whole.weight, profile->weight);
+		if (!run->times.weigher->of_threads)
+			whole.weight = weight_add(whole.weight, profile->weight);
 		whole.events += profile->samples > 0;
 	}
 	add_missing(run, missing, &unmapped);

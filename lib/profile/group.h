@@ -8,6 +8,11 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
+/* Samples of one lifetime of a thread that are scaled together (times/strata.h). */
+struct stratum_id {
+	uint32_t lifetime, number;
+};
+
 /* Keys that were not requested are NULL or 0. Names are interned: equal ones are equal pointers. */
 struct group {
 	uint16_t event;
@@ -15,11 +20,12 @@ struct group {
 	int32_t pid, tid, cpu; /* -1: not known */
 	uint8_t replicate;     /* jackknife group of the samples (ratio.h) */
 	uint32_t detail;       /* number of a tuple in struct details */
-	/*
-	 * Samples that are scaled together (struct mode_sample); for a wait with the end of its
-	 * stack outside of the kernel: node of its kernel chain + 1.
-	 */
-	uint32_t lifetime, stratum;
+	/* The next members are zeroed in groups of rows. */
+	struct stratum_id stratum; /* waits have that of all classes */
+	uint32_t syscall;          /* waits: number of the system call + 1; 0: unknown */
+	uint32_t kernel_chain;     /* waits with a stack that ends outside of the kernel: last node
+				    * of the kernel's part + 1 */
+	const char *waker;         /* SP_MODE_WAKERS: text of the waker */
 };
 
 struct groups {

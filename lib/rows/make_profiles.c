@@ -37,7 +37,7 @@ static bool make_source(struct merged *merged, size_t index, struct profile_sour
 static void set_states(struct merged *merged, size_t index, struct profile_source *source)
 {
 	struct merged_event *from = &merged->events[index];
-	if (merged->options->samples.mode == SP_MODE_CPU)
+	if (!merged->weigher->of_threads)
 		return;
 	if (merged->options->samples.relative)
 		from->states.sums = from->states.shown;

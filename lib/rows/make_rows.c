@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "rows/leaf_states.h"
 #include "samples/sample_values.h"
 
 /* Sums of a chain's node, and its leaves. */
@@ -27,7 +26,7 @@ struct summing {
 	struct summed *summed;
 	const struct labels *labels;
 	struct node_sums *nodes;
-	struct state_sums *times; /* by node; NULL: SP_MODE_CPU */
+	struct state_sums *times; /* by node; NULL: leaves have no times */
 	/* Times of the node or leaf while its rows are opened; NULL: none. */
 	const struct state_sums *current;
 	uint32_t *next_leaf;
@@ -56,7 +55,9 @@ static uint32_t row_group(struct summing *summing, uint32_t of, const struct lea
 	struct group group = counted->groups.items[of];
 	if (!keys[SP_KEY_COMM])
 		group.comm = NULL;
-	group.lifetime = group.stratum = 0;
+	group.stratum = (struct stratum_id){0};
+	group.syscall = group.kernel_chain = 0;
+	group.waker = NULL;
 	group.detail = row_values(counted, &summed->details, group.detail, values);
 	if (group.detail == UINT32_MAX)
 		return UINT32_MAX;
@@ -83,7 +84,7 @@ static bool sum_nodes(struct summing *summing)
 		node->samples += leaf->samples;
 		node->weight = weight_add(node->weight, leaf->weight);
 		if (summing->times && leaf_is_shown(leaf))
-			state_sums_add(&summing->times[leaf->node], &counted->leaf_times.items[i]);
+			state_sums_add(&summing->times[leaf->node], &counted->times.items[i].sums);
 	}
 	for (size_t i = radix->count; i-- > 0;) {
 		uint32_t at = resolved->order[i], parent = radix->items[at].parent;
@@ -219,7 +220,7 @@ static bool add_leaves(struct summing *summing, uint32_t at)
 			continue;
 		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
 					       .group = summing->nodes[at].group};
-		summing->current = summing->times ? &counted->leaf_times.items[i] : NULL;
+		summing->current = summing->times ? &counted->times.items[i].sums : NULL;
 		if (!add_leaf(summing, &sums, leaf->answer >> ANSWER_SHIFT,
 			      vec_last(&summing->open)->reached))
 			return false;
@@ -278,7 +279,7 @@ static bool sum_part(struct summing *summing, const struct leaf *leaf, const str
 	bool reached = false;
 	if (counted->work->keys[SP_KEY_PARENT] && counted->work->matches)
 		values.parent = parent_of(resolved, leaf);
-	summing->current = counted->work->mode ? &part->times : NULL;
+	summing->current = summing->times ? &part->times : NULL;
 	sums.group = row_group(summing, resolved->states[leaf->node].group, &values);
 	bool done = sums.group != UINT32_MAX;
 	for (uint32_t at = leaf->node; done && at != RADIX_NONE;) {
@@ -304,11 +305,8 @@ static bool sum_leaf(struct summing *summing, uint32_t index)
 {
 	const struct resolved *resolved = summing->resolved;
 	const struct leaf *leaf = &resolved->counted->leaves.items[index];
-	const struct leaf_part whole = {leaf->samples, leaf->weight, .state = DETAIL_NONE};
 	struct leaf_part parts[TIME_STATES];
-	if (!resolved->counted->work->mode)
-		return !leaf->samples || sum_part(summing, leaf, &whole);
-	for (size_t i = leaf_parts(resolved, index, parts); i-- > 0;)
+	for (size_t i = counted_leaf_parts(resolved->counted, index, parts); i-- > 0;)
 		if (!sum_part(summing, leaf, &parts[i]))
 			return false;
 	return true;
@@ -387,11 +385,12 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	memcpy(summed->tallies.keys, work->keys, sizeof(work->keys));
 	summed->details.width = work->detail_count;
 	NEED(show_pending(resolved));
+	if (counted->times.count)
+		NEED(summing.times = calloc(counted->chains.radix.count + 1,
+					    sizeof(*summing.times)));
 	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));
-	if (work->mode)
-		summing.times = calloc(counted->chains.radix.count + 1, sizeof(*summing.times));
-	bool done = summing.nodes && summing.next_leaf && (summing.times || !work->mode);
+	bool done = summing.nodes && summing.next_leaf;
 	if (done && (work->by_state || (work->keys[SP_KEY_PARENT] && work->matches)))
 		done = sum_leaves(&summing);
 	else if (done)

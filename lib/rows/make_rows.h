@@ -20,4 +20,21 @@ struct summed {
 struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed) SP_MUST_CHECK;
 void summed_deinit(struct summed *summed);
 
+/*
+ * One thread's part of an analysis: its result of each phase. Workers share only constants; their
+ * results are merged afterwards (merged.h).
+ */
+struct worker {
+	struct counted counted;
+	struct resolved resolved; /* set when all samples are counted */
+	struct summed summed;     /* set when frames have labels */
+};
+
+static inline void worker_deinit(struct worker *worker)
+{
+	counted_deinit(&worker->counted);
+	resolved_deinit(&worker->resolved);
+	summed_deinit(&worker->summed);
+}
+
 #endif

@@ -7,13 +7,13 @@
 #include "base/ctx.h"
 #include "info/losses.h"
 #include "record/types.h"
-#include "rows/mode_scale.h"
+#include "rows/timed_leaves.h"
 #include "rows/timeline.h"
 #include "rows/tree_build.h"
 
 /*
- * Numbers the events of all recordings: events with the same name get the same number. If a recording
- * has several events of one name, they are matched by their order.
+ * Numbers the events of all recordings: events with the same name get the same number. If a
+ * recording has several events of one name, they are matched by their order.
  */
 struct event_names {
 	struct strtab names;
@@ -29,8 +29,8 @@ static void event_names_deinit(struct event_names *names)
 }
 
 /*
- * Returns the number of the recording's next event with this name; `next` if it is new. NULL when out
- * of memory.
+ * Returns the number of the recording's next event with this name; `next` if it is new. NULL when
+ * out of memory.
  */
 static const uint32_t *number_event(struct event_names *names, const char *name, uint32_t next)
 {
@@ -43,8 +43,8 @@ static const uint32_t *number_event(struct event_names *names, const char *name,
 }
 
 /*
- * Gives all events of a recording the number 0, in modes that add them up. The profile's event is the
- * on-CPU event, or that of waits.
+ * Gives all events of a recording the number 0, in modes that add them up. The profile's event is
+ * the on-CPU event, or that of waits.
  */
 static struct sp_error *number_one_event(struct merged *merged, const struct sp_reader *reader,
 					 struct merged_recording *recording)
@@ -52,7 +52,7 @@ static struct sp_error *number_one_event(struct merged *merged, const struct sp_
 	struct sp_analysis *analysis = merged->analysis;
 	CLEANUP_FREE uint8_t *roles = calloc(recording->event_count + 1, sizeof(*roles));
 	NEED(roles && vec_reserve(&analysis->events, 1));
-	mode_roles(reader, &merged->options->samples, roles);
+	merged->weigher->find_roles(reader, &merged->options->samples, roles);
 	size_t chosen = 0;
 	for (size_t i = recording->event_count; i-- > 0;)
 		if (roles[i] == ROLE_ON_CPU || (roles[i] && roles[chosen] != ROLE_ON_CPU))
@@ -73,7 +73,7 @@ static struct sp_error *number_events(struct merged *merged, struct event_names 
 	recording->weights = calloc(count + 1, sizeof(*recording->weights));
 	NEED(recording->events && recording->weights &&
 	     vec_reserve(&analysis->events, analysis->events.count + count));
-	if (merged->options->samples.mode != SP_MODE_CPU)
+	if (merged->weigher->of_threads)
 		return number_one_event(merged, reader, recording);
 	u64map_deinit(&names->count_of);
 	names->count_of = (struct u64map){0};
@@ -130,22 +130,18 @@ static struct sp_error *find_groups(struct merged *merged, const struct sp_recor
 	return NULL;
 }
 
-static void choose_keys(struct merged *merged, const struct analysis_options *options)
-{
-	for (size_t i = 0; i < options->rows.key_count; i++)
-		merged->keys[options->rows.keys[i]] = true;
-	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
-		if (merged->keys[key])
-			merged->detail_keys[merged->detail_count++] = key;
-}
-
 struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis,
 			   const struct analysis_options *options,
 			   const struct sp_recording *recordings, size_t count)
 {
 	CLEANUP(event_names_deinit) struct event_names names = {0};
-	*merged = (struct merged){.analysis = analysis, .options = options};
-	choose_keys(merged, options);
+	*merged = (struct merged){.analysis = analysis, .options = options,
+				   .weigher = weigher_of(&options->samples)};
+	for (size_t i = 0; i < options->rows.key_count; i++)
+		merged->keys[options->rows.keys[i]] = true;
+	for (enum sp_key key = SP_KEY_FIRST_VALUE; key < SP_KEY_COUNT; key++)
+		if (merged->keys[key])
+			merged->detail_keys[merged->detail_count++] = key;
 	merged->recordings = calloc(count + 1, sizeof(*merged->recordings));
 	NEED(merged->recordings);
 	while (merged->recording_count < count) {
@@ -164,7 +160,7 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 		memcpy(merged->events[i].tallies.keys, merged->keys, sizeof(merged->keys));
 		merged->events[i].details.width = merged->detail_count;
 		merged->events[i].cells.limit = options->samples.timeline_cells;
-		const char *name = mode_name(options->samples.mode) ?: analysis->events.items[i]->name;
+		const char *name = merged->weigher->name ?: analysis->events.items[i]->name;
 		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
 		NEED(analysis->profiles[i].event);
 	}
@@ -187,8 +183,8 @@ void merged_deinit(struct merged *merged)
 }
 
 /*
- * Returns the index of a cgroup or namespace in `numbered`, and adds it if it is new. UINT64_MAX when
- * out of memory.
+ * Returns the index of a cgroup or namespace in `numbered`, and adds it if it is new. UINT64_MAX
+ * when out of memory.
  */
 static uint64_t add_numbered(struct merged *merged, const struct numbered *added)
 {
@@ -237,8 +233,8 @@ static bool translate(struct merged *merged, const struct run *run, enum sp_key 
 }
 
 /*
- * Adds a worker's tuple of values to the merged event. Returns its index there; UINT32_MAX when out of
- * memory.
+ * Adds a worker's tuple of values to the merged event. Returns its index there; UINT32_MAX when
+ * out of memory.
  */
 static uint32_t add_detail(struct merged *merged, const struct run *run, struct merged_event *into,
 			   const uint64_t *from)
@@ -280,7 +276,7 @@ static bool add_tallies(struct merged *merged, const struct run *run, const stru
 		if (index == UINT32_MAX || !tallies_merge(&into->tallies, index, tally))
 			return false;
 		uint32_t row = tallies_row(&into->tallies, index, tally->function);
-		if (run->work.mode &&
+		if (i < summed->tallies.times.count &&
 		    !tallies_merge_times(&into->tallies, row, &summed->tallies.times.items[i]))
 			return false;
 		if (merged->replicates && !merged_event_replicate(into, row, group->replicate, tally))
@@ -289,24 +285,16 @@ static bool add_tallies(struct merged *merged, const struct run *run, const stru
 	return true;
 }
 
-static void add_ends(struct sp_profile *profile, const struct event_sums *sums)
+/* Adds numbers of stacks by their ends, the members of struct sp_stack_ends. */
+static void add_ends(struct sp_stack_ends *to, const void *from)
 {
-	struct sp_stack_ends *ends = &profile->stacks;
-	ends->complete += sums->ends[SP_STACK_COMPLETE];
-	ends->truncated += sums->ends[SP_STACK_TRUNCATED];
-	ends->no_unwind_info += sums->ends[SP_STACK_NO_UNWIND_INFO];
-	ends->bad_memory += sums->ends[SP_STACK_BAD_MEMORY];
-	ends->depth_limit += sums->ends[SP_STACK_DEPTH_LIMIT];
-	ends->skipped += sums->ends[SP_STACK_SKIPPED];
-	ends->switched += sums->ends[SP_STACK_SWITCHED];
-	ends->deferred += sums->ends[SP_STACK_DEFERRED];
-	ends->invalid_address += sums->ends[SP_STACK_INVALID_ADDRESS];
-	ends->none += sums->ends[SP_STACK_NONE];
-	profile->repaired += sums->repaired;
-	profile->shortened += sums->shortened;
-	profile->guessed += sums->guessed;
-	profile->system_stack += sums->system_stack;
-	profile->limited += sums->limited;
+	uint64_t sums[SP_STACK_END_COUNT], more[SP_STACK_END_COUNT];
+	_Static_assert(sizeof(sums) == sizeof(*to), "enum sp_stack_end has its members' order");
+	memcpy(sums, to, sizeof(sums));
+	memcpy(more, from, sizeof(more));
+	for (int i = 0; i < SP_STACK_END_COUNT; i++)
+		sums[i] += more[i];
+	memcpy(to, sums, sizeof(sums));
 }
 
 /*
@@ -334,10 +322,15 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		const struct event_sums *sums = &run->workers[i].counted.events[event];
 		weight_sums_merge(&all, &sums->all);
 		weight_sums_merge(&shown, &sums->shown);
-		add_ends(profile, sums);
+		add_ends(&profile->stacks, sums->ends);
+		profile->repaired += sums->repaired;
+		profile->shortened += sums->shortened;
+		profile->guessed += sums->guessed;
+		profile->system_stack += sums->system_stack;
+		profile->limited += sums->limited;
 		profile->branch_stacks += sums->branch_stacks;
 	}
-	if (!run->work.mode || run->mode.roles[event] == ROLE_ON_CPU) {
+	if (run->times.roles[event] == ROLE_ON_CPU) {
 		weight_sums_merge(&into->all, &all);
 		weight_sums_merge(&into->shown, &shown);
 	}
@@ -379,16 +372,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->has_callchains |= one->has_callchains;
 	all->of_branches |= one->of_branches;
 	all->branch_stacks += one->branch_stacks;
-	all->stacks.complete += one->stacks.complete;
-	all->stacks.truncated += one->stacks.truncated;
-	all->stacks.no_unwind_info += one->stacks.no_unwind_info;
-	all->stacks.bad_memory += one->stacks.bad_memory;
-	all->stacks.depth_limit += one->stacks.depth_limit;
-	all->stacks.skipped += one->stacks.skipped;
-	all->stacks.switched += one->stacks.switched;
-	all->stacks.deferred += one->stacks.deferred;
-	all->stacks.invalid_address += one->stacks.invalid_address;
-	all->stacks.none += one->stacks.none;
+	add_ends(&all->stacks, &one->stacks);
 	all->repaired += one->repaired;
 	all->shortened += one->shortened;
 	all->limited += one->limited;
@@ -396,16 +380,24 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->system_stack += one->system_stack;
 }
 
-/* Adds an event's totals except for weights, which mode_add_totals() adds for all events. */
-static void total_event_of_mode(const struct run *run, uint16_t event, struct sp_profile *all)
+/* Adds the recording's times to the profile, and the sums of all leaves that pass the filters. */
+static void add_times_of_threads(const struct run *run, struct sp_profile *profile,
+				 struct state_whole *whole)
 {
-	struct sp_profile one = run->totals[event];
-	if (run->mode.roles[event] == ROLE_NONE)
-		return;
-	if (run->mode.roles[event] != ROLE_ON_CPU)
-		all->wait_samples += one.samples;
-	one.weight = one.shown_samples = one.shown_weight = one.missing_weight = 0;
-	add_totals(all, &one);
+	struct state_sums leaves = {0}, wakeups = {0};
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct counted *counted = &run->workers[i].counted;
+		state_sums_add(&wakeups, &counted->times.wakeups);
+		for (size_t j = 0; j < counted->times.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
+			profile->shown_samples += leaf->samples;
+			profile->shown_weight = weight_add(profile->shown_weight, leaf->weight);
+			if (leaf_is_shown(leaf))
+				state_sums_add(&leaves, &counted->times.items[j].sums);
+		}
+	}
+	profile->mode = run->options.samples.mode;
+	times_add_totals(&run->times, &leaves, &wakeups, profile, whole);
 }
 
 /* Computes the totals of each event of a recording, and adds them to the totals of all recordings. */
@@ -419,11 +411,19 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 		struct sp_profile *total = &run->totals[i], *all = &analysis->profiles[run->number_of[i]];
 		struct merged_event *into = &merged->events[run->number_of[i]];
 		CLEANUP(programs_deinit) struct programs unsampled = {0};
-		total->event = run->work.mode ? sp_reader_event(run->reader, i)->name : all->event;
+		total->event = merged->weigher->of_threads ? sp_reader_event(run->reader, i)->name
+							   : all->event;
 		sum_up(run, i, total, into);
 		recording->weights[i] = total->weight;
-		if (run->work.mode) {
-			total_event_of_mode(run, i, all);
+		if (merged->weigher->of_threads) {
+			/* Weights are added below, for all events. */
+			struct sp_profile one = *total;
+			one.weight = one.shown_samples = one.shown_weight = one.missing_weight = 0;
+			if (run->times.roles[i] == ROLE_NONE)
+				continue;
+			if (run->times.roles[i] != ROLE_ON_CPU)
+				all->wait_samples += one.samples;
+			add_totals(all, &one);
 			continue;
 		}
 		into->missing = weight_add(into->missing, total->missing_weight);
@@ -433,28 +433,14 @@ static struct sp_error *total_events(struct merged *merged, struct run *run,
 		total->missing_weight = weight_add(total->missing_weight, unsampled.lacking);
 		add_totals(all, total);
 	}
-	if (run->work.mode)
-		mode_add_totals(run, &analysis->profiles[0], &merged->events[0].states);
+	if (merged->weigher->of_threads)
+		add_times_of_threads(run, &analysis->profiles[0], &merged->events[0].states);
 	return NULL;
 }
 
-/* Sets the times of the recording's first and last sample. */
-static void find_times(struct run *run)
-{
-	for (size_t i = 0; i < run->worker_count; i++) {
-		const struct counted *counted = &run->workers[i].counted;
-		if (!counted->last_ns)
-			continue;
-		if (!run->last_ns || counted->first_ns < run->first_ns)
-			run->first_ns = counted->first_ns;
-		if (counted->last_ns > run->last_ns)
-			run->last_ns = counted->last_ns;
-	}
-}
-
 /*
- * Gives the first worker's time bins of each event to the analysis, and adds the other workers' bins to
- * them.
+ * Gives the first worker's time bins of each event to the analysis, and adds the other workers'
+ * bins to them.
  */
 static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run *run)
 {
@@ -476,13 +462,21 @@ static struct sp_error *take_time_bins(struct sp_analysis *analysis, struct run 
 }
 
 /*
- * Adds the recording's duration. Sets first and last time only if there is a single recording, because
- * the clocks of several differ.
+ * Finds the times of the recording's first and last sample, and adds its duration. The analysis has
+ * the times only if there is a single recording, because the clocks of several differ.
  */
 static struct sp_error *add_times(struct merged *merged, struct run *run)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	find_times(run);
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct counted *counted = &run->workers[i].counted;
+		if (!counted->last_ns)
+			continue;
+		if (!run->last_ns || counted->first_ns < run->first_ns)
+			run->first_ns = counted->first_ns;
+		if (counted->last_ns > run->last_ns)
+			run->last_ns = counted->last_ns;
+	}
 	uint64_t duration_ns = run->last_ns - run->first_ns;
 	analysis->duration_ns += duration_ns;
 	if (duration_ns > merged->longest_ns)

@@ -29,6 +29,7 @@ struct merged_recording {
 struct merged {
 	struct sp_analysis *analysis; /* borrowed */
 	const struct analysis_options *options; /* borrowed */
+	const struct weigher *weigher;
 	struct merged_event *events;
 	size_t event_count;
 	struct merged_recording *recordings; /* by recording */

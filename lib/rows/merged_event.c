@@ -17,14 +17,11 @@ void merged_event_deinit(struct merged_event *event)
 
 uint32_t merged_event_text(struct merged_event *event, const char *interned)
 {
-	bool added;
-	if (!vec_reserve(&event->texts, event->texts.count + 1))
+	const char **text = u64map_item(&event->text_of, (uintptr_t)interned, &event->texts);
+	if (!text)
 		return UINT32_MAX;
-	const uint32_t *index = u64map_put(&event->text_of, (uintptr_t)interned,
-					   (uint32_t)event->texts.count, &added);
-	if (index && added)
-		*vec_push(&event->texts) = interned;
-	return index ? *index : UINT32_MAX;
+	*text = interned;
+	return (uint32_t)(text - event->texts.items);
 }
 
 bool merged_event_replicate(struct merged_event *event, uint32_t row, uint8_t replicate,

@@ -10,11 +10,10 @@
 #include "profile/options.h"
 #include "profile/profile.h"
 #include "rows/event_groups.h"
-#include "rows/leaf_states.h"
-#include "rows/worker.h"
+#include "rows/make_rows.h"
 #include "sideband/sideband.h"
 #include "stacks/dump_unwind.h"
-#include "times/mode_times.h"
+#include "times/times.h"
 
 /* One event's timeline. */
 struct event_timeline {
@@ -65,10 +64,7 @@ struct run {
 	unsigned int threads;
 	struct unwinding unwinding;
 	struct deferred deferred;
-	struct mode mode;             /* zeroed in SP_MODE_CPU, as are the next members */
-	struct mode_times mode_times;
-	uint8_t *frame_reasons;
-	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
+	struct times times;
 	struct work work;
 	struct worker *workers;
 	size_t worker_count;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
-#include "rows/leaf_states.h"
+#include "rows/tree_build.h"
 
 /* Parent of nodes while they are listed. */
 #define NO_NODE UINT32_MAX
@@ -95,7 +95,7 @@ struct adder {
 	const struct run *run;
 	const struct worker *worker;
 	const uint32_t *nodes;     /* result of trees_build() */
-	struct leaf_weight *sums;  /* by leaf; NULL without a mode */
+	struct leaf_weight *sums;  /* by leaf; NULL if leaves have no parts */
 	unsigned int shift;        /* widest bins of the recording's cells */
 	uint64_t base_ns;          /* subtracted from all times */
 	uint64_t begin_ns, end_ns; /* begin and end of the recording */
@@ -136,14 +136,14 @@ static bool add_states(struct adder *adder, struct cells *cells, const struct sp
 {
 	struct leaf_weight *weight = &adder->sums[of->node];
 	struct leaf_part parts[TIME_STATES];
-	size_t count = leaf_parts(&adder->worker->resolved, of->node, parts);
+	size_t count = counted_leaf_parts(&adder->worker->counted, of->node, parts);
 	double from = (double)weight->done / (double)weight->all;
 	weight->done = weight_add(weight->done, of->weight);
 	double to = (double)weight->done / (double)weight->all;
 	for (size_t i = 0; i < count; i++) {
 		struct sp_cell cell = *of;
 		bool lasts = parts[i].time == TIME_BLOCKED || !of->samples;
-		cell.node = adder->nodes[TIME_STATES * (size_t)of->node + i];
+		cell.node = adder->nodes[trees_paths_per_leaf(adder->run) * of->node + i];
 		cell.samples = parts[i].samples ? of->samples : 0;
 		cell.weight = weight_part(parts[i].weight, to) - weight_part(parts[i].weight, from);
 		if (!(lasts ? add_time(adder, cells, cell) : add_cell(adder, cells, cell)))
@@ -155,7 +155,7 @@ static bool add_states(struct adder *adder, struct cells *cells, const struct sp
 static void init_parts(struct adder *adder)
 {
 	const struct run *run = adder->run;
-	const struct task_states *states = run->mode.states;
+	const struct task_states *states = run->times.states;
 	adder->begin_ns = states ? task_states_first_ns(states) : run->first_ns;
 	adder->end_ns = states ? task_states_last_ns(states) : run->last_ns;
 	adder->part_ns = (adder->end_ns - adder->begin_ns) / PARTS + 1;
@@ -191,8 +191,9 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 	const struct counted *counted = &worker->counted;
 	unsigned int shift = widest_shift(run);
 	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
-	CLEANUP_FREE struct leaf_weight *sums = run->work.mode ? sum_leaves(counted) : NULL;
-	if (!threads || (run->work.mode && !sums))
+	bool has_parts = run->times.weigher->parts_max > 0;
+	CLEANUP_FREE struct leaf_weight *sums = has_parts ? sum_leaves(counted) : NULL;
+	if (!threads || (has_parts && !sums))
 		return false;
 	struct adder adder = {
 		.run = run,

@@ -11,7 +11,6 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "rows/leaf_states.h"
 
 /*
  * Number of words before the calls of a path: room for the command, the thread's state, and the reason
@@ -346,15 +345,12 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 	return !part->text || paths_add_times(paths, node, &part->times);
 }
 
-/* Adds a path for each state of a leaf, or one if the mode has no states. */
+/* Adds a path for each part of a leaf. */
 static bool add_paths(struct tree_builder *builder, uint32_t index)
 {
 	const struct leaf *leaf = &builder->resolved->counted->leaves.items[index];
-	const struct leaf_part whole = {leaf->samples, leaf->weight, .state = DETAIL_NONE};
 	struct leaf_part parts[TIME_STATES];
-	if (!builder->run->work.mode)
-		return !leaf->samples || add_path(builder, leaf, &whole, 0);
-	for (size_t i = leaf_parts(builder->resolved, index, parts); i-- > 0;)
+	for (size_t i = counted_leaf_parts(builder->resolved->counted, index, parts); i-- > 0;)
 		if (!add_path(builder, leaf, &parts[i], i))
 			return false;
 	return true;
@@ -380,7 +376,8 @@ bool trees_build(struct run *run, struct merged_event *const *events, const stru
 {
 	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events,
 				       .nodes = nodes_ret,
-				       .fixed = run->options.tree.comms + (run->work.mode != NULL)};
+				       .fixed = run->options.tree.comms +
+						(run->times.weigher->parts_max > 0)};
 	bool done = link_leaves(&builder);
 	size_t count = resolved->counted->chains.radix.count;
 	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)

@@ -6,10 +6,10 @@
 #include "rows/merged_event.h"
 #include "rows/run.h"
 
-/* Returns the number of paths that a leaf may have: one for each part (leaf_parts()) in modes of time. */
+/* Returns the number of paths that a leaf may have: one for each part. */
 static inline size_t trees_paths_per_leaf(const struct run *run)
 {
-	return run->work.mode ? TIME_STATES : 1;
+	return run->times.weigher->parts_max ?: 1;
 }
 
 /*

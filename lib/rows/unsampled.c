@@ -26,16 +26,10 @@ void programs_deinit(struct programs *programs)
  */
 static struct program *program_named(struct programs *programs, const char *comm)
 {
-	bool added;
-	if (!vec_reserve(&programs->rows, programs->rows.count + 1))
-		return NULL;
-	const uint32_t *index = u64map_put(&programs->of, (uint64_t)(uintptr_t)comm,
-					   (uint32_t)programs->rows.count, &added);
-	if (!index)
-		return NULL;
-	if (added)
-		*vec_push(&programs->rows) = (struct program){.ended = {.comm = comm, .exact = true}};
-	return &programs->rows.items[*index];
+	struct program *program = u64map_item(&programs->of, (uintptr_t)comm, &programs->rows);
+	if (program && !program->ended.comm)
+		program->ended = (struct sp_unsampled){.comm = comm, .exact = true};
+	return program;
 }
 
 /*

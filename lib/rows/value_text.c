@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "rows/leaf_states.h"
 #include "rows/merged.h"
 
 /* Returns a formatted text in the analysis's arena; NULL when out of memory. */

@@ -43,22 +43,8 @@ void counted_deinit(struct counted *counted)
 	free(counted->events);
 	time_bins_free(counted->time_bins, counted->work ? counted->work->layout->event_count : 0);
 	cells_deinit(&counted->cells);
-	vec_deinit(&counted->wakers);
-	u64map_deinit(&counted->waker_of);
-	mode_weights_deinit(&counted->mode_weights);
-	vec_deinit(&counted->leaf_times);
-	mode_weights_deinit(&counted->wait_parts);
+	leaf_times_deinit(&counted->times);
 	u64map_deinit(&counted->task_samples);
 	u64map_deinit(&counted->counter_of);
 	vec_deinit(&counted->counters);
-}
-
-bool counted_add_times(struct counted *counted, uint32_t leaf, const struct state_sums *times)
-{
-	if (!vec_reserve(&counted->leaf_times, (size_t)leaf + 1))
-		return false;
-	while (counted->leaf_times.count <= leaf)
-		*vec_push(&counted->leaf_times) = (struct state_sums){0};
-	state_sums_add(&counted->leaf_times.items[leaf], times);
-	return true;
 }

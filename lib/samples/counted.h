@@ -18,7 +18,7 @@
 #include "stacks/chain.h"
 #include "stacks/stack_end.h"
 #include "stacks/stacks.h"
-#include "times/mode.h"
+#include "times/times.h"
 
 /* Returns whether the key's values are texts that a tracepoint's format makes. */
 static inline bool key_is_trace(enum sp_key key)
@@ -66,8 +66,7 @@ struct work {
 	bool replicates;  /* assign each sample to a replicate, from which intervals of ratios are computed */
 	bool sum_tasks;   /* count samples of each thread, for comparison with READ records */
 	const struct task_states *states; /* for sample_parallelism(); else NULL */
-	const struct mode *mode; /* NULL: SP_MODE_CPU */
-	const uint8_t *frame_reasons; /* leaf_states_frames(), when all leaves are scaled; else NULL */
+	const struct times *times;
 	bool by_state;    /* groups of rows depend on a leaf's state */
 	unsigned int bin_shift; /* least `shift` of cells: that of earlier recordings' */
 };
@@ -80,11 +79,9 @@ struct task {
 	struct machine_span span;
 	const char *text;         /* "comm[tid]" in `texts`; NULL: not made for this span yet */
 	bool shown;               /* the thread passes the filters by comm, pid and tid */
-	uint16_t last_event;      /* cache of sample_root(): `root` was made for this event, and for the
-				   * CPU, detail, view, lifetime, stratum and replicate that follow;
-				   * SP_EVENT_NONE: no root yet */
-	uint32_t last_cpu, last_detail, last_view, last_lifetime, last_stratum, root;
-	uint8_t last_replicate;
+	struct group last;        /* cache of sample_root(): `root` was made for this group and
+				   * last_view; its event is SP_EVENT_NONE: no root yet */
+	uint32_t last_view, root;
 };
 
 /* Samples of one address with the same callers. */
@@ -122,9 +119,6 @@ struct rooted_sample {
 	uint64_t weight;
 	uint64_t time_ns; /* 0: unknown */
 	uint32_t task;    /* index of its thread in `tasks` */
-	uint64_t wait_ns, delay_ns; /* these and the next members: see struct mode_sample */
-	double waits, variance;
-	uint32_t wait_class;
 };
 
 /*
@@ -133,12 +127,12 @@ struct rooted_sample {
  */
 struct truncated_sample {
 	struct rooted_sample rooted;
+	struct sample_time time;
 	struct sampled sampled;
 	uint32_t number;       /* number of its stack in the worker's repair */
 	uint32_t kernel_begin; /* index of its kernel addresses in kernel_ips */
 	uint32_t kernel_count;
 	uint16_t misc;
-	bool ends_in_user;     /* its kernel part is that of a wait, and is removed */
 };
 
 /* Values of a counter at its last sample. */
@@ -178,16 +172,10 @@ struct counted {
 	 */
 	VEC(struct weight_sums) pending;
 	struct event_sums *events;
-	struct mode_sample of_mode;       /* the current sample in the mode */
+	struct sample_time time;          /* the current sample's */
 	const char *waker, *wakee;        /* their texts for the current sample, if work->has_wakers; NULL:
 					   * unknown */
-	VEC(const char *) wakers;         /* texts of wakers in SP_MODE_WAKERS, by the groups' stratum */
-	struct u64map waker_of;           /* text -> index in `wakers` */
-	struct state_sums wakeups;        /* sums of all wake-ups, without their blocked time */
-	struct mode_weights mode_weights; /* all samples' weights, if work->mode */
-	struct mode_weights wait_parts;   /* samples with a class, by leaf << 32 | class; leaf_times has the
-					   * others' waits */
-	VEC(struct state_sums) leaf_times; /* by leaf, if work->mode; the times are 0 until mode_scale() */
+	struct leaf_times times;
 	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */
 	struct u64map counter_of;         /* event id, tid -> index in counters */
 	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
@@ -207,7 +195,15 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 /* Frees everything. A zeroed struct counted is allowed. */
 void counted_deinit(struct counted *counted);
 
-/* Adds to a leaf's times. Returns false when out of memory. */
-bool counted_add_times(struct counted *counted, uint32_t leaf, const struct state_sums *times);
+/* Splits a leaf to parts by state, when the leaves have their times. Returns their number. */
+static inline size_t counted_leaf_parts(const struct counted *counted, uint32_t index,
+					struct leaf_part ret[TIME_STATES])
+{
+	const struct leaf *leaf = &counted->leaves.items[index];
+	const struct leaf_times *times = &counted->times;
+	const struct timed_leaf timed = {leaf->samples, leaf->weight,
+					 index < times->count ? &times->items[index] : NULL};
+	return counted->work->times->weigher->split_leaf(&timed, ret);
+}
 
 #endif

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/samples/branches.c lib/samples/branches.h \
 	lib/samples/counted.c lib/samples/counted.h \
-	lib/samples/counters.c lib/samples/counters.h \
 	lib/samples/sample_counter.c lib/samples/sample_counter.h \
 	lib/samples/sample_reader.c lib/samples/sample_reader.h \
 	lib/samples/sample_task.c lib/samples/sample_task.h \
 	lib/samples/sample_values.c lib/samples/sample_values.h \
-	lib/samples/time_bins.c lib/samples/time_bins.h \
-	lib/samples/wakers.c lib/samples/wakers.h
+	lib/samples/time_bins.c lib/samples/time_bins.h
 UNIT_TESTS += tests/unit/test_time_bins.c

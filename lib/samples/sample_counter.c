@@ -6,10 +6,9 @@
 #include "profile/filter.h"
 #include "samples/sample_task.h"
 #include "samples/sample_values.h"
-#include "samples/wakers.h"
 
 uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
-		     const uint64_t *words)
+		     const uint64_t *words, uint32_t kernel_chain)
 {
 	const bool *keys = counted->work->group_keys;
 	struct task *task = place->task;
@@ -17,12 +16,16 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	uint32_t detail = words ? details_add(&counted->details, words) : 0;
 	if (detail == UINT32_MAX)
 		return RADIX_NONE;
-	if (task->last_event == event && task->last_cpu == cpu && task->last_detail == detail &&
-	    task->last_replicate == place->replicate && task->last_view == place->view &&
-	    task->last_lifetime == counted->of_mode.lifetime &&
-	    task->last_stratum == counted->of_mode.stratum)
+	/* The name and the numbers of the task are those of its last group. */
+	const struct group *last = &task->last;
+	const struct sample_time *time = &counted->time;
+	if (last->event == event && last->cpu == (int32_t)cpu && last->detail == detail &&
+	    last->replicate == place->replicate && task->last_view == place->view &&
+	    stratum_key(last->stratum) == stratum_key(time->stratum) &&
+	    last->syscall == time->syscall && last->kernel_chain == kernel_chain &&
+	    last->waker == time->waker)
 		return task->root;
-	struct group group = {
+	const struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
 		.pid = keys[SP_KEY_PID] ? (int32_t)task->pid : 0,
@@ -30,21 +33,20 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		.cpu = (int32_t)cpu,
 		.detail = detail,
 		.replicate = place->replicate,
-		.lifetime = counted->of_mode.lifetime,
-		.stratum = counted->of_mode.stratum,
+		.stratum = time->stratum,
+		.syscall = time->syscall,
+		.kernel_chain = kernel_chain,
+		.waker = time->waker,
 	};
 	uint32_t index = groups_add(&counted->groups, &group);
 	uint32_t root = RADIX_NONE;
 	if (index != UINT32_MAX)
 		root = radix_root(&counted->chains.radix,
 				  (uint64_t)index << 32 | place->view);
-	task->last_event = root == RADIX_NONE ? SP_EVENT_NONE : event;
-	task->last_cpu = cpu;
-	task->last_detail = detail;
-	task->last_replicate = place->replicate;
+	task->last = group;
+	if (root == RADIX_NONE)
+		task->last.event = SP_EVENT_NONE;
 	task->last_view = place->view;
-	task->last_lifetime = counted->of_mode.lifetime;
-	task->last_stratum = counted->of_mode.stratum;
 	task->root = root;
 	return root;
 }
@@ -54,7 +56,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 {
 	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
-	const struct mode_sample *of = &counted->of_mode;
+	const struct sample_time *of = &counted->time;
 	const struct sp_number_list *cpus = &work->options->filter.cpus;
 	const struct sp_number_list *counts = &work->options->filter.parallelism;
 	uint64_t time_ns = sample_time(counted, record);
@@ -89,18 +91,15 @@ static struct sp_error *count_task(struct counted *counted, uint16_t event, uint
 
 uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 {
-	bool added;
-	if (counted->leaves.count == UINT32_MAX ||
-	    !vec_reserve(&counted->leaves, counted->leaves.count + 1))
+	uint64_t key = (uint64_t)node << 32 | answer >> ANSWER_SHIFT;
+	size_t before = counted->leaves.count;
+	struct leaf *leaf = before == UINT32_MAX ? NULL :
+			    u64map_item(&counted->leaf_of, key, &counted->leaves);
+	if (!leaf)
 		return UINT32_MAX;
-	const uint32_t *index = u64map_put(&counted->leaf_of,
-					   (uint64_t)node << 32 | answer >> ANSWER_SHIFT,
-					   (uint32_t)counted->leaves.count, &added);
-	if (!index)
-		return UINT32_MAX;
-	if (added)
-		*vec_push(&counted->leaves) = (struct leaf){.node = node, .answer = answer};
-	return *index;
+	if (counted->leaves.count > before)
+		*leaf = (struct leaf){.node = node, .answer = answer};
+	return (uint32_t)(leaf - counted->leaves.items);
 }
 
 /*
@@ -228,25 +227,9 @@ static bool add_cell(struct counted *counted, const struct rooted_sample *sample
 	return cells_add(&counted->cells, &cell);
 }
 
-/* Adds what the mode needs of a sample to its leaf. Returns false when out of memory. */
-static bool add_wait(struct counted *counted, uint32_t leaf, const struct rooted_sample *sample)
-{
-	const uint32_t class = sample->wait_class;
-	const struct mode_weight part = {(uint64_t)leaf << 32 | class, sample->weight, sample->waits,
-					 sample->variance};
-	const struct state_sums times = {
-		.waits = class ? 0 : sample->waits,
-		.longest_ns = sample->wait_ns,
-		.variance = class ? 0 : sample->variance,
-		.delay_ns = sample->delay_ns,
-	};
-	return counted_add_times(counted, leaf, &times) &&
-	       (!class || mode_weights_add(&counted->wait_parts, &part));
-}
-
 /* Adds a sample to its leaf, if it passes the filters (`shown`). Returns false when out of memory. */
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
-			const struct stack *stack)
+			const struct sample_time *time, const struct stack *stack)
 {
 	uint32_t index = place(counted, sample->root, sample->event, stack, sample->answer);
 	uint64_t weight = sample->weight;
@@ -257,7 +240,7 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, weight);
-	if (counted->work->mode && !add_wait(counted, index, sample))
+	if (time->is_timed && !leaf_times_add(&counted->times, index, time))
 		return false;
 	if (counted->cells.limit && !add_cell(counted, sample, index))
 		return false;
@@ -270,12 +253,10 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	return true;
 }
 
-/* Returns whether the current sample's stack ends outside of the kernel: that of a wait. */
-static bool waits_end_in_user(const struct counted *counted)
+/* Returns whether a sample's stack ends outside of the kernel: that of a wait. */
+static bool ends_in_user(const struct counted *counted, const struct sample_time *time)
 {
-	const struct work *work = counted->work;
-	return work->mode && work->mode->kind != SP_MODE_WAKERS && counted->of_mode.is_wait &&
-	       !work->options->stacks.kernel_waits;
+	return time->is_wait && !counted->work->options->stacks.kernel_waits;
 }
 
 /*
@@ -298,12 +279,12 @@ static bool add_truncated(struct counted *counted, const struct rooted_sample *r
 	counted->kernel_ips.count += count;
 	*sample = (struct truncated_sample){
 		.rooted = *rooted,
+		.time = counted->time,
 		.sampled = sampled_of(record),
 		.number = stack->number,
 		.kernel_begin = (uint32_t)begin,
 		.kernel_count = (uint32_t)count,
 		.misc = stack->callers.misc,
-		.ends_in_user = waits_end_in_user(counted),
 	};
 	return true;
 }
@@ -319,9 +300,9 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
 		NEED(stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts,
 					  &stack));
-		if (sample->ends_in_user)
+		if (ends_in_user(counted, &sample->time))
 			callers_drop_kernel(&stack.callers, &stack.kernel);
-		NEED(add_to_leaf(counted, &sample->rooted, &stack));
+		NEED(add_to_leaf(counted, &sample->rooted, &sample->time, &stack));
 	}
 	return NULL;
 }
@@ -336,7 +317,9 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 	const struct stack_query query = {record, place->view, place->replaced, place->time_ns};
 	if (!counted->has_stack) {
 		counted->has_stack = stacks_find(&counted->stacks, &query, &counted->stack);
-		if (wakers_interrupted(counted)) {
+		/* An interrupt's stack is on that of an unrelated thread. */
+		enum task_waker waker = counted->time.wake.waker;
+		if (waker == TASK_WAKER_INTERRUPT || waker == TASK_WAKER_SOFTIRQ) {
 			callers_drop_user(&counted->stack.callers);
 			counted->stack.number = REPAIR_NONE;
 		}
@@ -381,30 +364,26 @@ static bool drop_kernel(struct counted *counted, uint32_t root, uint32_t view, u
 	return chain->known;
 }
 
-/*
- * Returns the root of a sample. The stratum of a wait that ends outside of the kernel is the node of its
- * kernel part, plus 1: a chain of the root with the recorded stratum. RADIX_NONE when out of memory.
- */
+/* Returns the root of a sample; RADIX_NONE when out of memory. */
 static uint32_t root_of(struct counted *counted, const struct place_of_sample *place,
 			uint16_t event, const uint64_t *words)
 {
-	uint32_t root = sample_root(counted, place, event, words), kernel;
-	if (root == RADIX_NONE || !waits_end_in_user(counted))
+	uint32_t root = sample_root(counted, place, event, words, 0), kernel;
+	if (root == RADIX_NONE || !ends_in_user(counted, &counted->time))
 		return root;
 	if (!drop_kernel(counted, root, place->view, &kernel))
 		return RADIX_NONE;
-	counted->of_mode.stratum = kernel + 1;
-	return sample_root(counted, place, event, words);
+	return sample_root(counted, place, event, words, kernel + 1);
 }
 
 struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
 			      uint16_t event, uint64_t weight)
 {
 	const struct work *work = counted->work;
-	const struct mode_sample *of = &counted->of_mode;
+	const struct sample_time *of = &counted->time;
 	struct place_of_sample place;
 	uint64_t words[SP_KEY_COUNT];
-	if (work->has_wakers && !wakers_find(counted, record))
+	if (work->has_wakers && !sample_find_wakers(counted, record))
 		return error_no_memory();
 	NEED(sample_place(counted, record, &place));
 	uint32_t view = place.view;
@@ -426,13 +405,8 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		/* A wake-up ends the wait, and samples of waits have their begin. */
 		.time_ns = record->sample.time_ns - (of->wake.tid ? of->wait_ns : 0),
 		.task = counted->last_task,
-		.wait_ns = of->wait_ns,
-		.delay_ns = of->delay_ns,
-		.waits = of->waits,
-		.variance = of->variance,
-		.wait_class = of->wait_class,
 	};
-	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, stack) :
+	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, of, stack) :
 						    add_truncated(counted, &sample, record);
 	NEED(added);
 	weight_sums_add(&counted->events[event].all, weight);

@@ -28,10 +28,11 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 
 /*
  * Returns the root of the chains for a task, an event and values. `words` is NULL if no key is a value.
+ * `kernel_chain`: see struct group.
  * Returns RADIX_NONE when out of memory.
  */
 uint32_t sample_root(struct counted *counted, const struct place_of_sample *place, uint16_t event,
-		     const uint64_t *words);
+		     const uint64_t *words, uint32_t kernel_chain);
 
 /*
  * Returns the leaf for an answer (names.h) under a node, and adds it if it is new; UINT32_MAX when out

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "samples/sample_task.h"
 
+#include <stdio.h>
 #include "profile/filter.h"
 
 uint64_t sample_time(const struct counted *counted, const struct sp_record *record)
@@ -18,7 +19,7 @@ static void task_refresh(struct counted *counted, struct task *task, uint64_t ti
 	task->span = machine_span(counted->work->machine, task->pid, task->tid, time_ns);
 	task->shown = filter_name(filter->comms.items, filter->comms.count, task->span.name) &&
 		      filter_task(filter, task->pid, task->tid);
-	task->last_event = SP_EVENT_NONE;
+	task->last.event = SP_EVENT_NONE;
 	task->text = NULL;
 }
 
@@ -28,18 +29,73 @@ struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, ui
 	struct task *task = counted->tasks.count ? &counted->tasks.items[counted->last_task] : NULL;
 	if (!task || task->pid != pid || task->tid != tid) {
 		uint64_t key = (uint64_t)pid << 32 | tid;
-		if (!vec_reserve(&counted->tasks, counted->tasks.count + 1))
+		size_t before = counted->tasks.count;
+		task = u64map_item(&counted->task_of, key, &counted->tasks);
+		if (!task)
 			return NULL;
-		const uint32_t *index = u64map_put(&counted->task_of, key,
-						   (uint32_t)counted->tasks.count, &added);
-		if (!index)
-			return NULL;
-		if (added)
-			*vec_push(&counted->tasks) = (struct task){.pid = pid, .tid = tid};
-		counted->last_task = *index;
-		task = &counted->tasks.items[*index];
+		added = counted->tasks.count > before;
+		task->pid = pid;
+		task->tid = tid;
+		counted->last_task = (uint32_t)(task - counted->tasks.items);
 	}
 	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
 		task_refresh(counted, task, time_ns);
 	return task;
+}
+
+/* Returns the text of a context that is no thread; NULL: unknown. */
+static const char *context_text(enum task_waker waker)
+{
+	static const char *const texts[] = {
+		[TASK_WAKER_IDLE] = "[idle]",
+		[TASK_WAKER_INTERRUPT] = "[interrupt]",
+		[TASK_WAKER_SOFTIRQ] = "[softirq]",
+	};
+	return texts[waker];
+}
+
+/* Sets a thread's text. Returns false when out of memory. */
+static bool find_thread(struct counted *counted, uint32_t pid, uint32_t tid, uint64_t time_ns,
+			const char **ret)
+{
+	struct task *task = sample_task(counted, pid ?: tid, tid, time_ns);
+	if (task && !task->text) {
+		char text[64];
+		snprintf(text, sizeof(text), "%.40s[%u]", task->span.name, tid);
+		task->text = strtab_add(&counted->texts, text);
+	}
+	*ret = task ? task->text : NULL;
+	return *ret;
+}
+
+/* Sets the waker that ended the wait of a sample. Returns false when out of memory. */
+static bool find_of_wait(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
+{
+	const struct sample_time *of = &counted->time;
+	const struct task_states *states = counted->work->times->states;
+	struct task_wakeup wakeup;
+	counted->waker = !of->is_wait ? "-" : of->wait_open ? "[not woken]" : NULL;
+	if (counted->waker || !of->wait_end_ns ||
+	    !task_states_wakeup(states, sample->tid, of->wait_end_ns, &wakeup))
+		return true;
+	if (wakeup.waker == TASK_WAKER_THREAD)
+		return find_thread(counted, wakeup.pid, wakeup.tid, time_ns, &counted->waker);
+	counted->waker = context_text(wakeup.waker);
+	return true;
+}
+
+bool sample_find_wakers(struct counted *counted, const struct sp_record *record)
+{
+	const struct sp_sample *sample = &record->sample;
+	const struct sched_wake *wake = &counted->time.wake;
+	uint64_t time_ns = sample_time(counted, record);
+	if (!wake->tid)
+		return find_of_wait(counted, sample, time_ns) &&
+		       find_thread(counted, sample->pid, sample->tid, time_ns, &counted->wakee);
+	counted->waker = context_text(wake->waker);
+	if (wake->waker == TASK_WAKER_THREAD &&
+	    !find_thread(counted, sample->pid, sample->tid, time_ns, &counted->waker))
+		return false;
+	counted->time.waker = counted->waker ?: "[unknown]";
+	return find_thread(counted, counted->time.woken_pid, wake->tid, time_ns, &counted->wakee);
 }

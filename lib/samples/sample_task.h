@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads of samples: name, address space, and whether filters select them, at a time. */
+/* Threads of samples at a time: name, address space, whether filters select them, and wakers. */
 #ifndef SAMPLES_SAMPLE_TASK_H
 #define SAMPLES_SAMPLE_TASK_H
 
 #include "samples/counted.h"
 
 /*
- * Returns a thread, updated for a time of the machine's clock; it then is counted->last_task. Valid until
- * the next call. NULL when out of memory.
+ * Returns a thread, updated for a time of the machine's clock; it then is counted->last_task.
+ * Valid until the next call. NULL when out of memory.
  */
 struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+/*
+ * Sets counted->waker, counted->wakee and counted->time.waker for a sample: "comm[tid]", or the
+ * context of an interrupt. A wait's waker is known from the states, a wake-up's from its sample.
+ * Returns false when out of memory.
+ */
+bool sample_find_wakers(struct counted *counted, const struct sp_record *record);
 
 /* Returns the time of a record in the machine's clock. */
 uint64_t sample_time(const struct counted *counted, const struct sp_record *record);

@@ -21,7 +21,7 @@ uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sam
 /* Values of a row's samples that depend on the leaf. */
 struct leaf_values {
 	uint32_t parent; /* SP_KEY_PARENT; UINT32_MAX: none */
-	uint64_t state;  /* SP_KEY_STATE (leaf_states.h); DETAIL_NONE: unknown */
+	uint64_t state;  /* SP_KEY_STATE (leaf_times.h); DETAIL_NONE: unknown */
 };
 
 /* Finds the frame of a branch's address, and returns its answer. A branch does not state its mode. */

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/times/mode.c lib/times/mode.h \
-	lib/times/mode_times.c lib/times/mode_times.h \
+	lib/times/leaf_times.c lib/times/leaf_times.h \
+	lib/times/strata.c lib/times/strata.h \
+	lib/times/times.c lib/times/times.h \
+	lib/times/weigh_cpu.c lib/times/weigh_latency.c \
+	lib/times/weigh_threads.c lib/times/weigh_wakers.c \
 	lib/times/wait_reason.c lib/times/wait_reason.h
 UNIT_TESTS += \
-	tests/unit/test_mode_times.c \
+	tests/unit/test_times.c \
 	tests/unit/test_wait_reason.c

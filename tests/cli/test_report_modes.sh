@@ -243,6 +243,20 @@ prints "--all-threads shows them" weights "tid self_weight" pool -s tid --all-th
 3 200000000
 4 200000000
 END
+# The same without samples of waits: thread 1 waits for 60 and 50 ms, thread 2 for 140 ms.
+{
+	recorded offcpu-time 1 1 1 | sed '/ 1110000000 0 /d; /^sample 1/d; / 1200000000 in/d'
+	printf 'switch 1 3 1 1000000003 in\nswitch 1 3 1 1000100000 out\nswitch 1 1 0 1200000000 in\n'
+} | recording "$tmp/counted"
+prints "waits without samples have a number and a length" \
+	weights "tid self_waits self_longest_wait_ns" counted -s tid <<END
+1 2 60000000
+2 1 140000000
+END
+prints "they are in the sums of threads that are not idle" \
+	sh -c '"$SPROF" report -i "$0" -s state | grep -o "blocked (.*)"' "$tmp/counted" <<END
+blocked (3 waits, longest 140 ms)
+END
 prints "other modes have them" weights "tid self_weight" pool -s tid --mode off-cpu <<END
 1 130000000
 2 140000000

@@ -6,15 +6,14 @@
  *	C  running 1000-1500, runnable until the end          D  blocked, running 1500-2000
  */
 #include "test.h"
-#include "times/mode_times.h"
+#include "times/times.h"
 
 enum { A = 11, B, C = 21, D, FIRST = 1000, LAST = 2000 };
 
 struct made {
 	struct task_states *states;
-	struct mode mode;
-	struct mode_weights weights;
-	struct mode_times times;
+	struct times times;
+	struct sample_weights weights;
 };
 
 static void add_switch(struct made *made, uint32_t tid, uint16_t misc, uint64_t time_ns)
@@ -27,7 +26,7 @@ static void add_switch(struct made *made, uint32_t tid, uint16_t misc, uint64_t 
 	ok_or_fail(task_states_add(made->states, &record));
 }
 
-static void made_init(struct made *made, enum sp_mode mode)
+static void made_init(struct made *made, const struct weigher *weigher)
 {
 	const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
 	*made = (struct made){0};
@@ -41,14 +40,13 @@ static void made_init(struct made *made, enum sp_mode mode)
 	add_switch(made, C, out | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1500);
 	add_switch(made, D, 0, 1500);
 	ok_or_fail(task_states_seal(made->states, FIRST, LAST));
-	made->mode = (struct mode){.kind = mode, .states = made->states, .by_lifetime = true,
-				   .latency = mode == SP_MODE_LATENCY};
+	made->times = (struct times){.weigher = weigher, .states = made->states};
 }
 
 static void made_deinit(struct made *made)
 {
-	mode_times_deinit(&made->times);
-	mode_weights_deinit(&made->weights);
+	times_deinit(&made->times);
+	sample_weights_deinit(&made->weights);
 	task_states_free(made->states);
 }
 
@@ -59,41 +57,44 @@ static uint32_t lifetime(const struct made *made, uint32_t tid)
 	return (uint32_t)index;
 }
 
-static void add_samples(struct made *made, uint32_t tid, uint32_t stratum, uint64_t weight)
+static void add_samples(struct made *made, uint32_t tid, uint32_t runners, uint64_t weight)
 {
-	const struct mode_weight from = {mode_stratum_key(lifetime(made, tid), false, stratum), weight, 0};
-	ck_assert(mode_weights_add(&made->weights, &from));
+	const struct sample_weight from = {
+		.key = stratum_key(stratum_on_cpu(lifetime(made, tid), runners)), .weight = weight};
+	ck_assert(sample_weights_add(&made->weights, &from));
 }
 
-static uint64_t time_of(const struct made *made, uint32_t tid, uint32_t stratum, enum time_state state)
+static uint64_t time_of(const struct made *made, uint32_t tid, uint32_t runners,
+			enum time_state state)
 {
 	const struct stratum *found =
-		mode_times_find(&made->times, mode_stratum_key(lifetime(made, tid), false, stratum));
+		strata_find(&made->times.strata, stratum_on_cpu(lifetime(made, tid), runners));
 	ck_assert_ptr_nonnull(found);
 	return found->ns[state];
 }
 
 static uint64_t rest_of(const struct made *made, uint32_t tid, enum time_state state)
 {
-	return made->times.rest[lifetime(made, tid)].ns[state];
+	const struct time_rest *rest = &made->times.strata.rests[lifetime(made, tid)];
+	return rest->no_stack.ns[state] + (state == TIME_BLOCKED ? rest->all_blocked_ns : 0);
 }
 
 static uint64_t kernel_of(const struct made *made, uint32_t tid)
 {
-	return made->times.kernel_ns[lifetime(made, tid)];
+	return made->times.strata.rests[lifetime(made, tid)].kernel_ns;
 }
 
 /* Between two switches, each thread that could run has an equal part; preempted threads could. */
 TEST(latency_divides_by_threads_that_could_run)
 {
 	struct made made;
-	made_init(&made, SP_MODE_LATENCY);
+	made_init(&made, &weigher_latency);
 	add_samples(&made, A, 1, 4);
 	add_samples(&made, A, 2, 1);
 	add_samples(&made, B, 1, 2);
 	add_samples(&made, C, 1, 3);
 	add_samples(&made, C, 2, 3);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(time_of(&made, A, 1, TIME_ON_CPU), 200 + 200);
 	ck_assert_uint_eq(time_of(&made, A, 2, TIME_ON_CPU), 200 / 2);
 	/* B has no sample of the time with A: its other samples stand for it. */
@@ -105,22 +106,37 @@ TEST(latency_divides_by_threads_that_could_run)
 	/* From 1600 to 1800, neither A nor B could run. */
 	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED) + rest_of(&made, B, TIME_BLOCKED), 200);
 	ck_assert_uint_eq(rest_of(&made, C, TIME_BLOCKED) + rest_of(&made, D, TIME_BLOCKED), 0);
-	ck_assert_uint_eq(state_sums_total(&made.times.whole), 2 * (LAST - FIRST));
+	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 2 * (LAST - FIRST));
 	made_deinit(&made);
 }
 
 TEST(wall_time_sums_to_lifetimes)
 {
 	struct made made;
-	made_init(&made, SP_MODE_WALL);
+	made_init(&made, &weigher_wall);
 	add_samples(&made, A, 0, 6);
 	add_samples(&made, C, 0, 5);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(time_of(&made, A, 0, TIME_ON_CPU), 600);
 	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED), 400);
 	ck_assert_uint_eq(rest_of(&made, B, TIME_ON_CPU), 400);
 	ck_assert_uint_eq(time_of(&made, C, 0, TIME_RUNNABLE), 500);
-	ck_assert_uint_eq(state_sums_total(&made.times.whole), 4 * (LAST - FIRST));
+	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 4 * (LAST - FIRST));
+	made_deinit(&made);
+}
+
+/* Thread A waits once, for 400, as B does before and after it ran. */
+TEST(waits_without_samples_are_those_of_the_rest)
+{
+	struct made made;
+	made_init(&made, &weigher_off_cpu);
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	const struct state_sums *rest = &made.times.strata.rests[lifetime(&made, A)].no_stack;
+	ck_assert_uint_eq(rest->ns[TIME_BLOCKED], 400);
+	ck_assert_uint_eq(rest->longest_ns, 400);
+	ck_assert(rest->waits == 1);
+	ck_assert(made.times.strata.whole.waits == 1 + 2 + 1);
+	ck_assert_uint_eq(made.times.strata.whole.longest_ns, 500);
 	made_deinit(&made);
 }
 
@@ -128,20 +144,20 @@ TEST(wall_time_sums_to_lifetimes)
 TEST(time_in_the_kernel_is_rest)
 {
 	struct made made;
-	made_init(&made, SP_MODE_WALL);
-	made.mode.user_only = made.mode.of_tasks = true;
-	made.mode.period = 10;
+	made_init(&made, &weigher_wall);
+	made.times.user_only = made.times.of_tasks = true;
+	made.times.period = 10;
 	add_samples(&made, A, 0, 150);
 	add_samples(&made, B, 0, 370);
 	add_samples(&made, C, 0, 900);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(time_of(&made, A, 0, TIME_ON_CPU), 150);
 	ck_assert_uint_eq(kernel_of(&made, A), 450);
 	/* The difference is 5 % and one period. */
 	ck_assert_uint_eq(time_of(&made, B, 0, TIME_ON_CPU), 400);
 	ck_assert_uint_eq(time_of(&made, C, 0, TIME_ON_CPU), 500);
 	ck_assert_uint_eq(kernel_of(&made, D), 500);
-	ck_assert_uint_eq(state_sums_total(&made.times.whole), 4 * (LAST - FIRST));
+	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 4 * (LAST - FIRST));
 	made_deinit(&made);
 }
 
@@ -149,20 +165,20 @@ TEST(time_in_the_kernel_is_rest)
 TEST(chance_is_no_time_in_the_kernel)
 {
 	struct made made;
-	made_init(&made, SP_MODE_WALL);
-	made.mode.user_only = true;
-	made.mode.period = 10;
+	made_init(&made, &weigher_wall);
+	made.times.user_only = true;
+	made.times.period = 10;
 	add_samples(&made, A, 0, 600 - 180);
 	add_samples(&made, B, 0, 400 - 155);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(kernel_of(&made, A), 0);
 	ck_assert_uint_eq(kernel_of(&made, B), 0);
 	made_deinit(&made);
-	made_init(&made, SP_MODE_WALL);
-	made.mode.user_only = true;
-	made.mode.period = 10;
+	made_init(&made, &weigher_wall);
+	made.times.user_only = true;
+	made.times.period = 10;
 	add_samples(&made, B, 0, 400 - 160);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(kernel_of(&made, B), 160);
 	made_deinit(&made);
 }
@@ -170,16 +186,16 @@ TEST(chance_is_no_time_in_the_kernel)
 TEST(latency_of_time_in_the_kernel)
 {
 	struct made made;
-	made_init(&made, SP_MODE_LATENCY);
-	made.mode.user_only = true;
+	made_init(&made, &weigher_latency);
+	made.times.user_only = true;
 	add_samples(&made, A, 1, 100);
 	add_samples(&made, A, 2, 50);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	/* Samples stand for 150 of 600 ns. */
 	ck_assert_uint_eq(time_of(&made, A, 1, TIME_ON_CPU), (200 + 200) / 4);
 	ck_assert_uint_eq(time_of(&made, A, 2, TIME_ON_CPU), 200 / 2 / 4);
 	ck_assert_uint_eq(kernel_of(&made, A), (200 + 200 + 200 / 2) / 4 * 3);
-	ck_assert_uint_eq(state_sums_total(&made.times.whole), 2 * (LAST - FIRST));
+	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 2 * (LAST - FIRST));
 	made_deinit(&made);
 }
 
@@ -195,14 +211,15 @@ TEST(parts_of_a_stratum_sum_to_its_time)
 
 static void add_waits_of(struct made *made, uint32_t tid, uint64_t duration_ns, uint64_t weight)
 {
-	const uint64_t key = mode_stratum_key(lifetime(made, tid), true, mode_wait_class(duration_ns));
-	ck_assert(mode_weights_add(&made->weights, &(struct mode_weight){key, weight, 1}));
+	struct stratum_id id = stratum_of_waits(lifetime(made, tid), wait_class(duration_ns));
+	const struct sample_weight from = {stratum_key(id), weight, 1};
+	ck_assert(sample_weights_add(&made->weights, &from));
 }
 
 static const struct stratum *waits_of(const struct made *made, uint32_t tid, uint64_t duration_ns)
 {
-	const uint64_t key = mode_stratum_key(lifetime(made, tid), true, mode_wait_class(duration_ns));
-	return mode_times_find(&made->times, key);
+	return strata_find(&made->times.strata,
+			   stratum_of_waits(lifetime(made, tid), wait_class(duration_ns)));
 }
 
 TEST(waits_have_the_time_of_their_class)
@@ -219,11 +236,11 @@ TEST(waits_have_the_time_of_their_class)
 		now += 10;
 	}
 	ok_or_fail(task_states_seal(made.states, FIRST, 5000));
-	made.mode = (struct mode){.kind = SP_MODE_OFF_CPU, .states = made.states, .by_lifetime = true};
+	made.times = (struct times){.weigher = &weigher_off_cpu, .states = made.states};
 	/* Samples found few of the short waits. Those of 60 have none: waits of 30 stand for them. */
 	add_waits_of(&made, A, 30, 100);
 	add_waits_of(&made, A, 700, 900);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(waits_of(&made, A, 30)->ns[TIME_BLOCKED], 10 * 30 + 2 * 60);
 	ck_assert_uint_eq(waits_of(&made, A, 700)->ns[TIME_BLOCKED], 700);
 	ck_assert(waits_of(&made, A, 30)->waits_factor == 12);
@@ -247,18 +264,20 @@ static void two_waits_init(struct made *made)
 static void two_waits_seal(struct made *made)
 {
 	ok_or_fail(task_states_seal(made->states, FIRST, LAST));
-	made->mode = (struct mode){.kind = SP_MODE_OFF_CPU, .states = made->states, .by_lifetime = true};
+	made->times = (struct times){.weigher = &weigher_off_cpu, .states = made->states};
 }
 
 static void add_unmatched(struct made *made, uint64_t weight)
 {
-	const uint64_t key = mode_stratum_key(lifetime(made, A), true, MODE_WAIT_UNMATCHED);
-	ck_assert(mode_weights_add(&made->weights, &(struct mode_weight){key, weight, 1}));
+	struct stratum_id id = stratum_of_waits(lifetime(made, A), WAIT_CLASS_UNMATCHED);
+	const struct sample_weight from = {stratum_key(id), weight, 1};
+	ck_assert(sample_weights_add(&made->weights, &from));
 }
 
 static const struct stratum *unmatched_of(const struct made *made)
 {
-	return mode_times_find(&made->times, mode_stratum_key(lifetime(made, A), true, MODE_WAIT_UNMATCHED));
+	return strata_find(&made->times.strata,
+			   stratum_of_waits(lifetime(made, A), WAIT_CLASS_UNMATCHED));
 }
 
 TEST(samples_without_a_known_wait_have_their_weight)
@@ -268,7 +287,7 @@ TEST(samples_without_a_known_wait_have_their_weight)
 	two_waits_seal(&made);
 	add_waits_of(&made, A, 10, 50);
 	add_unmatched(&made, 150);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(unmatched_of(&made)->ns[TIME_BLOCKED], 233); /* 310 * 3 / 4, rounded */
 	ck_assert_uint_eq(waits_of(&made, A, 10)->ns[TIME_BLOCKED], 310 - 233);
 	ck_assert(unmatched_of(&made)->waits_factor == 1.5);
@@ -283,7 +302,7 @@ TEST(only_samples_without_a_known_wait_have_all_time)
 	two_waits_init(&made);
 	two_waits_seal(&made);
 	add_unmatched(&made, UINT64_MAX);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(unmatched_of(&made)->ns[TIME_BLOCKED], 310);
 	ck_assert(unmatched_of(&made)->waits_factor == 2);
 	ck_assert_uint_eq(rest_of(&made, A, TIME_BLOCKED), 0);
@@ -298,7 +317,7 @@ TEST(a_class_without_waits_has_its_weight)
 	two_waits_seal(&made);
 	add_waits_of(&made, A, 10, 50);
 	add_waits_of(&made, A, 100000, 50);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(waits_of(&made, A, 10)->ns[TIME_BLOCKED], 155);
 	ck_assert_uint_eq(waits_of(&made, A, 100000)->ns[TIME_BLOCKED], 155);
 	made_deinit(&made);
@@ -321,7 +340,7 @@ TEST(wakeups_give_each_class_its_states)
 	two_waits_seal(&made);
 	add_waits_of(&made, A, 1, 10);
 	add_waits_of(&made, A, 299, 300);
-	ok_or_fail(mode_times_make(&made.times, &made.mode, &made.weights));
+	ok_or_fail(times_compute(&made.times, &made.weights));
 	ck_assert_uint_eq(waits_of(&made, A, 1)->ns[TIME_BLOCKED], 1);
 	ck_assert_uint_eq(waits_of(&made, A, 1)->ns[TIME_RUNNABLE], 9);
 	ck_assert_uint_eq(waits_of(&made, A, 299)->ns[TIME_BLOCKED], 299);
@@ -343,14 +362,14 @@ TEST(parts_of_a_huge_time_sum_to_it)
 
 TEST(classes_of_durations_ascend)
 {
-	uint32_t last = mode_wait_class(4);
+	uint32_t last = wait_class(4);
 	for (uint64_t ns = 4; ns < 1000; ns++) {
-		uint32_t class = mode_wait_class(ns);
+		uint32_t class = wait_class(ns);
 		ck_assert(class == last || class == last + 1);
 		last = class;
 	}
-	ck_assert_uint_eq(mode_wait_class(0), 1);
-	ck_assert_uint_eq(mode_wait_class(1000), mode_wait_class(1023));
-	ck_assert_uint_eq(mode_wait_class(1024), mode_wait_class(1023) + 1);
-	ck_assert_uint_eq(mode_wait_class(UINT64_MAX), MODE_WAIT_UNMATCHED - 1);
+	ck_assert_uint_eq(wait_class(0), 1);
+	ck_assert_uint_eq(wait_class(1000), wait_class(1023));
+	ck_assert_uint_eq(wait_class(1024), wait_class(1023) + 1);
+	ck_assert_uint_eq(wait_class(UINT64_MAX), WAIT_CLASS_UNMATCHED - 1);
 }

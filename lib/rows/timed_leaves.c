@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rows/timed_leaves.h"
+
+#include <sprof/reader.h>
+#include <stdlib.h>
+#include "base/cleanup.h"
+#include "info/losses.h"
+#include "profile/filter.h"
+#include "samples/sample_counter.h"
+
+/* Time without samples is split for the timeline, in parts of the recording's length. */
+#define REST_PARTS 256
+
+/* Part of the on-CPU samples that may be missing, for the kernel's time to be known. */
+#define MISSING_PART_MAX 0.01
+
+/* Reason of frames outside of the kernel: the frames before decide. */
+#define FRAME_USER UINT8_MAX
+
+/*
+ * Returns whether the thread passes the filters. Filters of code or times exclude time without
+ * samples.
+ */
+static bool shows_rest(const struct run *run, const struct task_totals *of, const char *name)
+{
+	const struct sp_filter *filter = &run->options.filter;
+	const struct sp_analysis_stacks *stacks = &run->options.stacks;
+	if (filter->dsos.count || filter->symbols.count || filter->cpus.count ||
+	    filter->time_count || filter->focus.count || filter->ignore.count ||
+	    filter->parallelism.count || stacks->callers || stacks->callees ||
+	    run->options.rows.parent_only)
+		return false;
+	return filter_name(filter->comms.items, filter->comms.count, name) &&
+	       filter_task(filter, of->pid, of->tid);
+}
+
+/*
+ * Adds time without samples to the timeline. If it is CPU time alone, it goes to the intervals in
+ * which the thread ran, else to the thread's begin. Returns false when out of memory.
+ */
+static bool add_cells(struct counted *counted, const struct task_totals *of,
+		      const struct state_sums *rest, uint32_t leaf)
+{
+	const struct task_states *states = counted->work->times->states;
+	const struct sp_record record = {
+		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = of->begin_ns}};
+	struct place_of_sample place;
+	if (!counted->cells.limit)
+		return true;
+	if (!sample_place(counted, &record, &place))
+		return false;
+	struct sp_cell cell = {
+		.time_ns = of->begin_ns,
+		.weight = state_sums_total(rest),
+		.thread = counted->last_task,
+		.node = leaf,
+	};
+	if (rest->ns[TIME_ON_CPU] != cell.weight)
+		return cells_add(&counted->cells, &cell);
+	const uint64_t whole_ns = task_states_last_ns(states) - task_states_first_ns(states);
+	const uint64_t part_ns = whole_ns / REST_PARTS + 1;
+	struct task_interval interval;
+	for (uint64_t next = of->begin_ns; task_states_next(states, of, &next, &interval);) {
+		uint64_t at = interval.state == TASK_RUNNING ? interval.begin_ns : interval.end_ns;
+		for (; at < interval.end_ns; at += cell.weight) {
+			cell.time_ns = at;
+			cell.weight =
+				interval.end_ns - at < part_ns ? interval.end_ns - at : part_ns;
+			if (!cells_add(&counted->cells, &cell))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Adds a leaf without a stack for a part of a lifetime's rest. Returns false when out of memory. */
+static bool add_rest(struct run *run, uint32_t lifetime, const struct state_sums *rest,
+		     uint32_t answer)
+{
+	struct counted *counted = &run->workers[0].counted;
+	const struct task_totals *of = task_states_totals(run->times.states, lifetime);
+	const bool *keys = run->work.group_keys;
+	uint64_t words[SP_KEY_COUNT], last_ns = of->end_ns - (of->end_ns > of->begin_ns);
+	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
+	if (!state_sums_total(rest) || !shows_rest(run, of, span.name))
+		return true;
+	for (size_t i = 0; i < run->work.detail_count; i++)
+		words[i] = DETAIL_NONE;
+	const struct group group = {
+		.event = run->times.any_event,
+		.comm = keys[SP_KEY_COMM] ? span.name : NULL,
+		.pid = keys[SP_KEY_PID] ? (int32_t)of->pid : 0,
+		.tid = keys[SP_KEY_TID] ? (int32_t)of->tid : 0,
+		.cpu = keys[SP_KEY_CPU] ? -1 : 0,
+		.detail = run->work.detail_count ? details_add(&counted->details, words) : 0,
+		.stratum = stratum_on_cpu(lifetime, 0),
+	};
+	uint32_t index =
+		group.detail == UINT32_MAX ? UINT32_MAX : groups_add(&counted->groups, &group);
+	uint32_t root = index == UINT32_MAX ? RADIX_NONE
+					    : radix_root(&counted->chains.radix,
+							 (uint64_t)index << 32 | span.view);
+	uint32_t leaf = root == RADIX_NONE ? UINT32_MAX : sample_leaf(counted, root, answer);
+	if (leaf == UINT32_MAX || !leaf_times_add_rest(&counted->times, leaf, lifetime, rest))
+		return false;
+	counted->leaves.items[leaf].weight = state_sums_total(rest);
+	return add_cells(counted, of, rest, leaf);
+}
+
+/*
+ * Returns whether a significant part of the on-CPU samples is missing: by losses, by throttling, or
+ * because single events were disabled.
+ */
+static bool misses_samples(const struct run *run)
+{
+	const struct sp_losses *losses = run->sideband.losses;
+	double weight = 0, missing = 0;
+	bool open = false; /* a throttling has no known end */
+	if (run->times.states && task_states_partly_off(run->times.states))
+		return true;
+	for (uint16_t event = 0; event < run->event_count; event++) {
+		if (run->times.roles[event] != ROLE_ON_CPU)
+			continue;
+		for (size_t i = 0; i < run->worker_count; i++)
+			weight += (double)run->workers[i].counted.events[event].all.weight;
+		missing += (double)sp_losses_count(losses, event) * (double)run->times.period +
+			   (double)losses_throttling(losses, event).ns;
+		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
+			open |= sp_losses_throttling(losses, i)->event == event &&
+				!sp_losses_throttling(losses, i)->end_ns;
+	}
+	return open || missing > weight * MISSING_PART_MAX;
+}
+
+struct sp_error *timed_leaves_add_rests(struct run *run)
+{
+	CLEANUP(sample_weights_deinit) struct sample_weights all = {0};
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct sample_weights *from = &run->workers[i].counted.times.strata;
+		for (size_t j = 0; j < from->count; j++)
+			NEED(sample_weights_add(&all, &from->items[j]));
+	}
+	/* Missing samples may have been in user code. */
+	run->times.user_only &= !misses_samples(run);
+	TRY(times_compute(&run->times, &all));
+	uint32_t answers[REST_COUNT] = {0};
+	for (enum names_rest i = 0; i < REST_COUNT && run->times.strata.lifetime_count; i++) {
+		answers[i] = names_add_rest(&run->names, i);
+		NEED(answers[i] != ANSWER_FAILED);
+	}
+	for (uint32_t i = 0; i < run->times.strata.lifetime_count; i++) {
+		const struct time_rest *rest = &run->times.strata.rests[i];
+		const struct state_sums kernel = {.ns = {[TIME_ON_CPU] = rest->kernel_ns}};
+		const struct state_sums blocked = {.ns = {[TIME_BLOCKED] = rest->all_blocked_ns}};
+		NEED(add_rest(run, i, &rest->no_stack, answers[REST_NO_STACK]) &&
+		     add_rest(run, i, &blocked, answers[REST_ALL_BLOCKED]) &&
+		     add_rest(run, i, &kernel, answers[REST_KERNEL]));
+	}
+	return NULL;
+}
+
+static const struct group *group_of(const struct worker *worker, const struct leaf *leaf)
+{
+	return &worker->counted.groups.items[worker->resolved.states[leaf->node].group];
+}
+
+/* Returns the reason of each frame, by its function, or FRAME_USER. NULL when out of memory. */
+static uint8_t *find_frame_reasons(const struct names *names)
+{
+	uint8_t *reasons = calloc(names->frames.count + 1, sizeof(*reasons));
+	for (size_t i = 0; reasons && i < names->frames.count; i++) {
+		const struct frame *frame = &names->frames.items[i];
+		if (frame->cpumode != PERF_RECORD_MISC_KERNEL)
+			reasons[i] = FRAME_USER;
+		else if (symbol_is_named(frame->symbol))
+			reasons[i] = wait_reason_of_function(frame->symbol->name);
+	}
+	return reasons;
+}
+
+/*
+ * Returns the reason of a leaf's wait, by the kernel functions of its chain, the innermost known
+ * one, else by its system call.
+ */
+static uint8_t reason_of(const struct worker *worker, const struct leaf *leaf,
+			 const uint8_t *frames)
+{
+	const struct resolved *resolved = &worker->resolved;
+	const struct counted *counted = &worker->counted;
+	const struct group *group = group_of(worker, leaf);
+	uint8_t reason = frames[leaf->answer >> ANSWER_SHIFT];
+	uint32_t at = leaf->node;
+	if (group->kernel_chain) {
+		at = group->kernel_chain - 1;
+		reason = reason == FRAME_USER ? WAIT_UNKNOWN : reason;
+	}
+	while (at != RADIX_NONE && reason == WAIT_UNKNOWN) {
+		const struct radix_node *node = &counted->chains.radix.items[at];
+		for (uint32_t i = node->run + node->length;
+		     i-- > node->run && reason == WAIT_UNKNOWN;)
+			if (resolved->frames[i] < WORD_GAP)
+				reason = frames[resolved->frames[i]];
+		at = node->parent;
+	}
+	if ((reason == WAIT_UNKNOWN || reason == FRAME_USER) && group->syscall)
+		return wait_reason_of_syscall(sp_reader_info(counted->work->reader)->arch,
+					      group->syscall - 1);
+	return reason == FRAME_USER ? WAIT_UNKNOWN : reason;
+}
+
+/* Scales the leaves of a worker; `frames`: reasons of frames, NULL: not needed. */
+static void scale_worker(const struct weigher *weigher, struct strata *strata,
+			 struct worker *worker, const uint8_t *frames)
+{
+	struct counted *counted = &worker->counted;
+	leaf_times_scale(&counted->times, strata);
+	for (size_t i = 0; i < counted->times.count; i++) {
+		struct leaf *leaf = &counted->leaves.items[i];
+		struct leaf_time *time = &counted->times.items[i];
+		leaf->weight = state_sums_total(&time->sums);
+		/* Samples without time, such as on-CPU samples in mode off-cpu, make no rows. */
+		if (!leaf->weight && !weigher->keeps_untimed)
+			leaf->samples = 0;
+		if (frames && time->sums.ns[TIME_BLOCKED])
+			time->reason = reason_of(worker, leaf, frames);
+	}
+}
+
+/* Returns a hash of the chain from its root to a node, equal in all workers. */
+static uint64_t hash_chain(const struct radix *radix, uint32_t at, uint64_t hash)
+{
+	for (; at != RADIX_NONE; at = radix->items[at].parent)
+		for (uint32_t i = radix->items[at].run + radix->items[at].length;
+		     i-- > radix->items[at].run;)
+			hash = hash_pair(hash, radix->words.items[i]);
+	return hash;
+}
+
+/* Blocked time by thread and place: a chain with its sampled address. */
+struct places {
+	VEC(uint64_t) ns;
+	struct u64map index_of; /* hash of thread and place -> index */
+};
+
+static void places_deinit(struct places *places)
+{
+	vec_deinit(&places->ns);
+	u64map_deinit(&places->index_of);
+}
+
+/* Leaves out idle threads. Returns false when out of memory. */
+static bool leave_out_idle(struct run *run)
+{
+	CLEANUP(places_deinit) struct places places = {0};
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct counted *counted = &run->workers[i].counted;
+		for (size_t j = 0; j < counted->times.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
+			const struct leaf_time *time = &counted->times.items[j];
+			uint32_t lifetime = time->stratum.lifetime;
+			if (!time->sums.ns[TIME_BLOCKED] || lifetime == LIFETIME_NONE)
+				continue;
+			uint64_t hash = hash_pair(lifetime, leaf->answer >> ANSWER_SHIFT);
+			hash = hash_chain(&counted->chains.radix, leaf->node, hash);
+			uint64_t *ns = u64map_item(&places.index_of, hash, &places.ns);
+			if (!ns)
+				return false;
+			*ns = weight_add(*ns, time->sums.ns[TIME_BLOCKED]);
+			times_note_place(&run->times, lifetime, *ns);
+		}
+	}
+	if (!times_leave_out_idle(&run->times))
+		return true;
+	for (size_t i = 0; i < run->worker_count; i++) {
+		struct counted *counted = &run->workers[i].counted;
+		for (size_t j = 0; j < counted->times.count; j++) {
+			struct leaf_time *time = &counted->times.items[j];
+			uint32_t lifetime = time->stratum.lifetime;
+			if (lifetime == LIFETIME_NONE || !times_is_idle(&run->times, lifetime))
+				continue;
+			counted->leaves.items[j].samples = counted->leaves.items[j].weight = 0;
+			time->sums = (struct state_sums){0};
+		}
+	}
+	return true;
+}
+
+struct sp_error *timed_leaves_scale(struct run *run)
+{
+	if (!run->times.weigher->of_threads)
+		return NULL;
+	/* Only states and trees show the reasons of waits. */
+	bool reasons = run->work.by_state || run->options.tree.order != SP_TREE_NONE;
+	CLEANUP_FREE uint8_t *frames = reasons ? find_frame_reasons(&run->names) : NULL;
+	NEED(frames || !reasons);
+	for (size_t i = 0; i < run->worker_count; i++)
+		scale_worker(run->times.weigher, &run->times.strata, &run->workers[i], frames);
+	bool leaves_out = run->times.weigher->leaves_out_idle && !run->options.samples.all_threads;
+	NEED(!leaves_out || !run->times.states || leave_out_idle(run));
+	return NULL;
+}

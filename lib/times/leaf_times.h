@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Times of leaves: first the weights of their samples, then the times that these stand for, and
+ * their parts by the state of the thread. An on-CPU sample also stands for the time in which its
+ * thread waited for a CPU.
+ */
+#ifndef TIMES_LEAF_TIMES_H
+#define TIMES_LEAF_TIMES_H
+
+#include "states/sched_samples.h"
+#include "times/strata.h"
+#include "times/wait_reason.h"
+
+/* Time of one sample, by its mode. Only `weight` is set in SP_MODE_CPU. */
+struct sample_time {
+	struct stratum_id stratum; /* waits have that of all classes */
+	uint32_t wait_class;       /* 0: none, or the thread's states are not known */
+	uint64_t weight;
+	bool is_timed;          /* adds to times of leaves: the weight is time of a thread */
+	bool is_wait;           /* the thread waits, with this stack */
+	uint32_t syscall;       /* waits: number of the system call plus 1, or 0 */
+	double waits;           /* number of waits that the sample stands for */
+	double variance;        /* variance of the weight by thinning, in ns² */
+	uint64_t wait_ns;       /* duration of the wait */
+	uint64_t wait_end_ns;   /* 0: unknown */
+	bool wait_open;         /* the wait had not ended when the recording ended */
+	struct sched_wake wake; /* SP_MODE_WAKERS; else tid 0 */
+	uint32_t woken_pid;     /* pid of the woken thread, or its tid if that is unknown */
+	uint64_t delay_ns;      /* from wake-up to running */
+	const char *waker;      /* SP_MODE_WAKERS: its text, which is kept; else NULL */
+};
+
+struct leaf_time {
+	struct state_sums sums; /* without the waits that have a class, until they are scaled */
+	uint64_t weight;        /* weight of these samples, until they are scaled */
+	struct stratum_id stratum;
+	const char *waker;         /* see struct sample_time */
+	uint8_t reason;            /* reason of its waits; WAIT_UNKNOWN until it is set */
+};
+
+/* Times of one worker. A zeroed struct is empty, and stays empty in SP_MODE_CPU. */
+struct leaf_times {
+	VEC(struct leaf_time);         /* by leaf, up to the last one that filters show */
+	struct sample_weights strata;  /* all samples by stratum, before filters */
+	struct sample_weights classes; /* waits that have a class, by leaf << 32 | class */
+	struct state_sums wakeups;     /* sums of all wake-ups, without their blocked time */
+};
+
+void leaf_times_deinit(struct leaf_times *times);
+
+/* Counts a sample before filters. Returns false when out of memory. */
+bool leaf_times_count(struct leaf_times *times, const struct sample_time *sample);
+
+/* Adds a sample to its leaf. Returns false when out of memory. */
+bool leaf_times_add(struct leaf_times *times, uint32_t leaf, const struct sample_time *sample);
+
+/* Adds a leaf for time without samples. Returns false when out of memory. */
+bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t lifetime,
+			 const struct state_sums *rest);
+
+/* Sets the times of all leaves with samples. */
+void leaf_times_scale(struct leaf_times *times, struct strata *strata);
+
+/* Words for SP_KEY_STATE: an enum time_state, or STATE_WAIT plus a reason (wait_reason.h). */
+#define STATE_ALL_WAIT TIME_STATES /* latency mode: no thread of the process could run */
+#define STATE_WAIT 16
+
+/* Leaf that is split. */
+struct timed_leaf {
+	uint64_t samples, weight;     /* samples that pass the filters */
+	const struct leaf_time *time; /* NULL in SP_MODE_CPU */
+};
+
+/* A part of a leaf: its samples in one state. */
+struct leaf_part {
+	uint64_t samples, weight; /* samples: 0 if they count in another part of the leaf */
+	struct state_sums times;
+	uint64_t state; /* word; DETAIL_NONE if the mode has no states */
+	enum time_state time;
+	const char *text; /* name of the tree's outermost node; NULL: none */
+};
+
+/*
+ * Splits a leaf by state; `state_of_waits`: word for its blocked time. Returns the number of parts.
+ * Each has time; a leaf that filters reject has none.
+ */
+size_t leaf_split_by_state(const struct timed_leaf *leaf, uint64_t state_of_waits,
+			   struct leaf_part ret[TIME_STATES]);
+
+/* Returns a state's text ("[on CPU]"), a constant. */
+const char *leaf_state_text(uint64_t state);
+
+/* Returns the object that a thread in this state waits for: "futex", "-"; NULL: unknown. */
+const char *leaf_state_waits_for(uint64_t state);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Strata: samples of one lifetime of a thread that are scaled together, so that they sum to the
+ * time that they stand for. A thread's on-CPU samples are a stratum (in latency mode: those with
+ * one number of threads that could run), and its samples of waits with durations of one class. Time
+ * without a sample in its stratum is a rest.
+ */
+#ifndef TIMES_STRATA_H
+#define TIMES_STRATA_H
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "profile/group.h"
+#include "profile/state_sums.h"
+
+/* No lifetime of the states: the thread's states are not known. */
+#define LIFETIME_NONE UINT32_MAX
+
+/* Class of samples without a known wait, because records lack its switch. */
+#define WAIT_CLASS_UNMATCHED 257
+#define WAIT_CLASSES (WAIT_CLASS_UNMATCHED + 1)
+
+/*
+ * Returns the class of a wait's duration, from 1 to WAIT_CLASS_UNMATCHED - 1: four for each power
+ * of 2. Switches give the exact time of each class. Snapshots do not find a woken thread that waits
+ * for a CPU, which matters most for short waits.
+ */
+static inline uint32_t wait_class(uint64_t ns)
+{
+	if (ns < 4)
+		return 1 + (uint32_t)ns;
+	uint32_t power = 63 - (uint32_t)__builtin_clzll(ns);
+	return 1 + power * 4 + ((ns >> (power - 2)) & 3);
+}
+
+/* Returns the stratum of on-CPU samples; `runners`: latency: threads that could run; else 0. */
+static inline struct stratum_id stratum_on_cpu(uint32_t lifetime, uint32_t runners)
+{
+	return (struct stratum_id){lifetime, runners << 1};
+}
+
+/* Returns the stratum of waits of a class; 0: all waits of the thread. */
+static inline struct stratum_id stratum_of_waits(uint32_t lifetime, uint32_t class)
+{
+	return (struct stratum_id){lifetime, class << 1 | 1};
+}
+
+static inline uint32_t stratum_class(struct stratum_id id)
+{
+	return id.number >> 1;
+}
+
+static inline bool stratum_is_of_waits(struct stratum_id id)
+{
+	return id.number & 1;
+}
+
+/* Returns the stratum as one number. */
+static inline uint64_t stratum_key(struct stratum_id id)
+{
+	return (uint64_t)id.lifetime << 32 | id.number;
+}
+
+static inline struct stratum_id stratum_of_key(uint64_t key)
+{
+	return (struct stratum_id){(uint32_t)(key >> 32), (uint32_t)key};
+}
+
+/* Sums of samples. */
+struct sample_weight {
+	uint64_t key;    /* stratum_key(), if they are those of a stratum */
+	uint64_t weight;
+	double waits;    /* number of waits that the samples stand for */
+	double variance; /* variance of the weight by thinning, in ns² */
+};
+
+/* Sums of samples by key. A zeroed struct is empty. */
+struct sample_weights {
+	VEC(struct sample_weight);
+	struct u64map index_of; /* key -> index */
+};
+
+void sample_weights_deinit(struct sample_weights *weights);
+
+/* Adds to the sums of from->key. Returns false when out of memory. */
+bool sample_weights_add(struct sample_weights *weights, const struct sample_weight *from);
+
+/* Time of a stratum, while its samples are scaled. */
+struct stratum {
+	uint64_t ns[TIME_STATES]; /* time that the samples stand for */
+	uint64_t weight;          /* sum of all its samples */
+	uint64_t done;            /* sum of the samples that were scaled, see stratum_scale() */
+	double waits_factor;      /* scales the samples' number of waits to the true one */
+};
+
+/*
+ * Adds to ret[] the time that the next samples of a stratum with the sum `weight` stand for. The
+ * results for all samples of a stratum sum exactly to stratum.ns.
+ */
+void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_STATES]);
+
+/* Time of a lifetime without samples. */
+struct time_rest {
+	struct state_sums no_stack;
+	uint64_t kernel_ns;      /* CPU time in the kernel, which the clock excludes */
+	uint64_t all_blocked_ns; /* latency: no thread of the process could run */
+	uint64_t place_ns;       /* no rest: longest time that was blocked at one place */
+};
+
+/* Times of a recording. A zeroed struct is empty. */
+struct strata {
+	VEC(struct stratum);
+	struct u64map index_of;  /* stratum_key() -> index */
+	struct time_rest *rests; /* by lifetime */
+	double *user_part;       /* by lifetime: part of its CPU time for which samples stand */
+	size_t lifetime_count;
+	struct state_sums whole; /* sum of all strata and rests */
+};
+
+void strata_deinit(struct strata *strata);
+
+/* Makes the strata, without times, for a number of lifetimes. Returns false when out of memory. */
+bool strata_make(struct strata *strata, const struct sample_weights *weights, size_t lifetimes);
+
+/* Returns the stratum; NULL: it has no samples. */
+struct stratum *strata_find(const struct strata *strata, struct stratum_id id);
+
+/* Adds time to a stratum, or to the lifetime's rest if the stratum has no samples. */
+void strata_add(struct strata *strata, struct stratum_id id, enum time_state state, uint64_t ns);
+
+/* Adds CPU time of a lifetime: to a stratum, and its part in the kernel to the rest. */
+void strata_add_on_cpu(struct strata *strata, struct stratum_id id, uint64_t ns);
+
+/* Adds the weights of threads without known states; `on_cpu`: not only those of waits. */
+void strata_add_unknown(struct strata *strata, const struct sample_weights *weights, bool on_cpu);
+
+/* Adds all strata and rests to strata->whole. */
+void strata_sum(struct strata *strata);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "times/times.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "profile/interval.h"
+#include "record/types.h"
+
+/* A thread is idle if it waited at one place for more than this part of its life. */
+#define IDLE_SHARE 0.99
+
+struct sp_error *times_no_switches(const struct sp_reader *reader, const char *what)
+{
+	struct sp_error *error = error_new(SP_ERROR_NOT_FOUND, "%s has no context switches "
+					   "(SWITCH records), which %s needs",
+					   sp_reader_info(reader)->path, what);
+	return error_set_remedy(error, "'sprof record --off-cpu COMMAND' records them");
+}
+
+size_t times_wake_event(const struct sp_reader *reader)
+{
+	static const char *const names[] = {"sched:sched_waking", "sched:sched_wakeup"};
+	size_t count = sp_reader_event_count(reader);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < count; j++)
+			if (sp_reader_event(reader, j)->attr.type == PERF_TYPE_TRACEPOINT &&
+			    !strcmp(sp_reader_event(reader, j)->name, names[i]))
+				return j;
+	return count;
+}
+
+struct sp_error *times_check_wakes(const struct times *times, const char *what)
+{
+	const struct sp_reader *reader = times->from.reader;
+	if (sched_samples_has_wakes(times->from.sched, (uint16_t)times_wake_event(reader)))
+		return NULL;
+	struct sp_error *error = error_new(SP_ERROR_NOT_FOUND, "%s has no wake-ups (samples of "
+					   "sched:sched_waking), which %s needs",
+					   sp_reader_info(reader)->path, what);
+	return error_set_remedy(error, "as root, 'sprof record --wakers COMMAND' records them");
+}
+
+/* Returns the weight of samples that do not state it. */
+static uint64_t period_of(const struct perf_event_attr *attr, bool is_clock)
+{
+	if (is_clock)
+		return record_clock_period_ns(attr) ?: 1;
+	return attr->freq ? 1 : attr->sample_period;
+}
+
+struct sp_error *times_init(struct times *times, const struct times_source *source,
+			    const struct analysis_options *options, bool wakers)
+{
+	const struct weigher *weigher = source->weigher;
+	size_t count = sp_reader_event_count(source->reader);
+	bool known = weigher->of_threads && source->states && task_states_known(source->states);
+	*times = (struct times){
+		.weigher = weigher,
+		.from = *source,
+		.states = known ? source->states : NULL,
+		.roles = calloc(count + 1, sizeof(*times->roles)),
+	};
+	NEED(times->roles);
+	if (weigher->of_threads)
+		weigher->find_roles(source->reader, &options->samples, times->roles);
+	else
+		memset(times->roles, ROLE_ON_CPU, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct perf_event_attr *attr = &sp_reader_event(source->reader, i)->attr;
+		if (times->roles[i] == ROLE_ON_CPU) {
+			times->has_on_cpu = true;
+			times->is_clock = record_is_clock(attr->type, attr->config);
+			times->user_only = times->is_clock && attr->exclude_kernel;
+			times->of_tasks = attr->inherit;
+			times->period = period_of(attr, times->is_clock);
+		}
+		times->has_waits |= times->roles[i] == ROLE_WAIT;
+		if (times->roles[i] == ROLE_SWITCH)
+			times->is_thinned = attr->freq || attr->sample_period > 1;
+		if (times->roles[i])
+			times->any_event = (uint16_t)i;
+	}
+	if (!weigher->of_threads)
+		return NULL;
+	if (wakers && !weigher->needs_wakers)
+		TRY(times_check_wakes(times, "key waker"));
+	return weigher->check(times);
+}
+
+void times_deinit(struct times *times)
+{
+	free(times->roles);
+	strata_deinit(&times->strata);
+}
+
+struct sp_error *times_compute(struct times *times, const struct sample_weights *weights)
+{
+	if (times->weigher->of_threads)
+		NEED(times->weigher->compute(times, weights));
+	strata_sum(&times->strata);
+	return NULL;
+}
+
+void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns)
+{
+	struct time_rest *rest = &times->strata.rests[lifetime];
+	if (ns > rest->place_ns)
+		rest->place_ns = ns;
+}
+
+bool times_is_idle(const struct times *times, uint32_t lifetime)
+{
+	const struct task_totals *of = task_states_totals(times->states, lifetime);
+	double place_ns = (double)times->strata.rests[lifetime].place_ns;
+	return place_ns > IDLE_SHARE * (double)(of->end_ns - of->begin_ns);
+}
+
+bool times_leave_out_idle(struct times *times)
+{
+	struct state_sums *whole = &times->strata.whole;
+	size_t count = times->strata.lifetime_count, idle = 0;
+	for (uint32_t i = 0; i < count; i++)
+		idle += times_is_idle(times, i);
+	if (!idle || idle == count)
+		return false;
+	whole->longest_ns = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct task_totals *of = task_states_totals(times->states, i);
+		if (!times_is_idle(times, i)) {
+			if (of->longest_wait_ns > whole->longest_ns)
+				whole->longest_ns = of->longest_wait_ns;
+			continue;
+		}
+		whole->ns[TIME_ON_CPU] -= of->running_ns;
+		whole->ns[TIME_RUNNABLE] -= of->runnable_ns;
+		whole->ns[TIME_BLOCKED] -= of->blocked_ns;
+		whole->ns[TIME_UNKNOWN] -= of->unknown_ns;
+		whole->waits -= (double)of->waits;
+		times->idle_ns = weight_add(times->idle_ns, of->end_ns - of->begin_ns);
+	}
+	times->idle_threads = idle;
+	return true;
+}
+
+void times_add_totals(const struct times *times, const struct state_sums *leaves,
+		      const struct state_sums *wakeups, struct sp_profile *profile,
+		      struct state_whole *whole)
+{
+	struct state_sums all = times->strata.whole;
+	state_sums_add(&all, wakeups);
+	all.variance = leaves->variance;
+	times->weigher->add_totals(times, leaves, &all, whole);
+	state_sums_add(&whole->sums, &all);
+	state_sums_add(&whole->shown, leaves);
+	profile->weight_is_time = !whole->counts;
+	profile->weight = state_sums_total(&whole->sums);
+	profile->times = state_times(&whole->sums, whole);
+	profile->times.unknown_ns += whole->unended_ns;
+	profile->threads += times->strata.lifetime_count;
+	profile->idle_threads += times->idle_threads;
+	profile->idle_ns = weight_add(profile->idle_ns, times->idle_ns);
+}

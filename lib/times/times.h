@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Time of threads: the meaning of weights in each mode (enum sp_mode). Samples say where time was
+ * spent, and the states of threads say exactly how much. When all samples are counted,
+ *
+ *	sum of leaves + sum of rests = strata.whole = time of threads
+ *
+ * before filters, and without idle threads. A leaf's time is its samples' part of their stratum's
+ * time. The time of threads is, by mode:
+ *
+ *	wall      each thread's life: on a CPU, waiting for one, blocked, or unknown
+ *	off-cpu   the same without the time on a CPU
+ *	latency   each process's life: a thread's time divided by the number of threads that could
+ *	          run, and the time in which none could
+ *	wakers    blocked time that recorded wake-ups ended; without states of threads, 1 for each
+ *	cpu       weights are those of samples: there are no strata, and leaves have no times
+ *
+ * Threads without known states have the weights of their samples. The order of calls:
+ *
+ *	times_init()            roles of events; checks that the recording has what the mode needs
+ *	weigher->weigh()        time of each sample, in parallel by worker:
+ *	leaf_times_count()        by stratum, before filters
+ *	leaf_times_add()          by leaf, if filters show it
+ *	times_compute()         strata and rests, when all samples are counted; rests become leaves
+ *	leaf_times_scale()      times of each worker's leaves
+ *	times_leave_out_idle()  wall
+ *	weigher->split_leaf()   rows and tree nodes by state
+ *	times_add_totals()      the profile's time, when rows were made
+ */
+#ifndef TIMES_TIMES_H
+#define TIMES_TIMES_H
+
+#include <sprof/reader.h>
+#include "profile/options.h"
+#include "states/task_states.h"
+#include "times/leaf_times.h"
+
+/* Meaning of an event's samples in a mode. */
+enum event_role {
+	ROLE_NONE,   /* not counted */
+	ROLE_ON_CPU, /* distributes on-CPU time, and the time in which threads were preempted */
+	ROLE_WAIT,   /* a wait; its period is the time in ns */
+	ROLE_SWITCH, /* a thread leaves a CPU; the states have the length of the wait */
+	ROLE_WAKE,   /* a wake-up; the states have the length of the wait that it ended */
+};
+
+/* Name of events with ROLE_WAIT: perf's and ours. */
+#define TIMES_WAIT_EVENT "offcpu-time"
+
+struct times;
+
+/* Parts of a sample that are counted. */
+enum weigher_unit {
+	WEIGHER_SAMPLE,
+	WEIGHER_COUNTERS, /* counter values (PERF_SAMPLE_READ), else the sample */
+	WEIGHER_BRANCHES, /* branches of its branch stack */
+};
+
+/* A mode. weigh() and split_leaf() are thread-safe. */
+struct weigher {
+	enum weigher_unit unit;
+	const char *name;       /* NULL: SP_MODE_CPU */
+	bool of_threads;        /* all events count in one profile, and leaves have times; else the
+				 * next members are not set, but for weigh() and split_leaf() */
+	bool needs_wakers;      /* the waker of each sample */
+	bool needs_parallelism; /* the number of threads that could run at each time */
+	bool keeps_untimed;     /* samples without time make rows, too */
+	bool leaves_out_idle;
+	uint8_t parts_max;      /* most parts of a leaf, which have names */
+
+	/* Sets the role of each event of a recording. */
+	void (*find_roles)(const struct sp_reader *reader,
+			   const struct sp_analysis_samples *samples, uint8_t *roles_ret);
+	/* Fails if the recording lacks records that the mode needs. */
+	struct sp_error *(*check)(const struct times *times);
+	/* Sets the time of a sample. Returns false if it does not count. */
+	bool (*weigh)(const struct times *times, const struct sp_record *record,
+		      struct sample_time *ret);
+	/* Makes the strata and rests, without their sum. Returns false when out of memory. */
+	bool (*compute)(struct times *times, const struct sample_weights *weights);
+	/* Splits a leaf to parts, see leaf_split_by_state(). */
+	size_t (*split_leaf)(const struct timed_leaf *leaf, struct leaf_part ret[TIME_STATES]);
+	/* Completes *all, the sum of strata and rests; `leaves`: sum of those that filters show. */
+	void (*add_totals)(const struct times *times, const struct state_sums *leaves,
+			   struct state_sums *all, struct state_whole *whole);
+};
+
+extern const struct weigher weigher_cpu, weigher_memory, weigher_branches, weigher_wall,
+	weigher_off_cpu, weigher_latency, weigher_wakers;
+
+/* Returns the mode that options request. */
+static inline const struct weigher *weigher_of(const struct sp_analysis_samples *samples)
+{
+	switch (samples->mode) {
+	case SP_MODE_WALL:
+		return &weigher_wall;
+	case SP_MODE_OFF_CPU:
+		return &weigher_off_cpu;
+	case SP_MODE_LATENCY:
+		return &weigher_latency;
+	case SP_MODE_WAKERS:
+		return &weigher_wakers;
+	default:
+		return samples->branches ? &weigher_branches
+		       : samples->memory ? &weigher_memory
+					 : &weigher_cpu;
+	}
+}
+
+/* A mode, and the recording as it needs it. Borrowed. */
+struct times_source {
+	const struct weigher *weigher;
+	const struct sp_reader *reader;
+	const struct task_states *states; /* has pids in any case; NULL: records have no times */
+	const struct sched_samples *sched;
+};
+
+/* Mode of one recording. */
+struct times {
+	const struct weigher *weigher; /* from.weigher */
+	struct times_source from;
+	const struct task_states *states; /* from.states; NULL: not known, or not needed */
+	uint8_t *roles;             /* enum event_role by event */
+	uint16_t any_event;         /* an event with a role */
+	bool has_on_cpu, has_waits; /* some event has ROLE_ON_CPU, ROLE_WAIT */
+	bool is_clock;              /* weights of on-CPU samples are ns */
+	bool user_only;             /* the clock excludes the kernel: time in user code */
+	bool of_tasks;              /* the timer stops while a thread does not run */
+	uint64_t period;            /* weight of on-CPU samples that do not state it */
+	bool is_thinned;            /* samples of switches are a part of them */
+	struct strata strata;           /* set by times_compute() */
+	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
+};
+
+/*
+ * Initializes the times of a recording. Fails if the recording lacks records that the mode needs;
+ * the message names them, and the command that records them. `wakers`: a key needs wake-ups.
+ */
+struct sp_error *times_init(struct times *times, const struct times_source *source,
+			    const struct analysis_options *options, bool wakers) SP_MUST_CHECK;
+
+/* A zeroed struct may be deinitialised. */
+void times_deinit(struct times *times);
+
+/* Returns the error of a recording without switches; `what`: the mode or key that needs them. */
+struct sp_error *times_no_switches(const struct sp_reader *reader, const char *what);
+
+/* Checks that the recording has wake-ups, as times_no_switches(). */
+struct sp_error *times_check_wakes(const struct times *times, const char *what) SP_MUST_CHECK;
+
+/* Returns the index of the event of wake-ups; the number of events if there is none. */
+size_t times_wake_event(const struct sp_reader *reader);
+
+/* Computes the times of all strata and rests for the weights of all workers. */
+struct sp_error *times_compute(struct times *times,
+			       const struct sample_weights *weights) SP_MUST_CHECK;
+
+/* Notes the time for which a lifetime was blocked at one place. */
+void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns);
+
+/* Returns whether a thread waited at one place for nearly all of its life. */
+bool times_is_idle(const struct times *times, uint32_t lifetime);
+
+/*
+ * Subtracts the time of idle threads from the whole, and notes it. Returns false if there are none,
+ * or no others; else their leaves must be dropped.
+ */
+bool times_leave_out_idle(struct times *times);
+
+/*
+ * Adds the recording's times to those of a profile. `leaves`: sums of the leaves that filters show;
+ * `wakeups`: those of all workers.
+ */
+void times_add_totals(const struct times *times, const struct state_sums *leaves,
+		      const struct state_sums *wakeups, struct sp_profile *profile,
+		      struct state_whole *whole);
+
+/* Parts of the modes of threads' lives, see struct weigher. */
+void threads_find_roles(const struct sp_reader *reader, const struct sp_analysis_samples *samples,
+			uint8_t *roles_ret);
+bool threads_weigh(const struct times *times, const struct sp_record *record,
+		   struct sample_time *ret);
+
+/*
+ * If the clock excludes the kernel, sets the part of each lifetime's CPU time that was in user
+ * code, for which on-CPU samples stand. The rest was in the kernel, if it is more than 5 % of the
+ * CPU time plus one period.
+ */
+void threads_find_kernel_time(struct times *times, const struct sample_weights *weights);
+
+#endif
