@@ -167,7 +167,7 @@ static int write_answers(struct maps_job *job, int from, int to)
 	return !errnum || errnum == ENOENT || errnum == ESRCH ? write_room(job, to) : errnum;
 }
 
-/* Writes the text, of which the wanted mappings are a part. */
+/* Writes the text. It has the wanted mappings, and perhaps more. */
 static int write_text(struct maps_job *job, int from, int to)
 {
 	int errnum = 0;

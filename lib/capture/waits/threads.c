@@ -57,7 +57,7 @@ static struct sp_error *add_thread(struct waiting_threads *threads, uint32_t tid
 	return NULL;
 }
 
-/* Frees the slot. Many threads may end at once, so few free slots keep their lists of events. */
+/* Frees the slot. Many threads may end at once: few free slots keep their lists of events. */
 static struct sp_error *remove_thread(struct waiting_threads *threads, uint32_t index)
 {
 	struct waiting_thread *thread = &threads->slots.items[index];
