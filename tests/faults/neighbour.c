@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * neighbour STORM [NUMBER]...: a program of an ordinary user that costs a recorder of all CPUs time,
- * memory or files. It runs in a directory that the user may write, for 60 seconds or until it is
- * killed.
+ * neighbour STORM [NUMBER]...: a program of an ordinary user that costs a recorder of all CPUs
+ * time, memory or files. It runs in a directory that the user may write, for 60 seconds or until it
+ * is killed.
  *
  *	names        maps a file as code, under a new name of 200 bytes each time
  *	memfd        maps a new memfd as code, with a new name each time
@@ -19,9 +19,9 @@
  *	             random pointers in place of an interpreter
  *
  * neighbour watch SECONDS COMMAND [ARG]...: runs the command. Prints a line "recorder KIB FILES
- * THREADS MS CPU_MS STATUS" for it, and a line "child ..." for each process of the same program that
- * it leaves behind: most anonymous memory, most open files that are no events, most threads, time of
- * life, CPU time, wait status. A process that lives longer than SECONDS is killed.
+ * THREADS MS CPU_MS STATUS" for it, and a line "child ..." for each process of the same program
+ * that it leaves behind: most anonymous memory, most open files that are no events, most threads,
+ * time of life, CPU time, wait status. A process that lives longer than SECONDS is killed.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A hostile neighbour: root records all CPUs, or a command, while another user's programs cost it time,
 # memory and files. doc/DESIGN.md has the table of bounds. The recorder ends in time, its memory and its
-# open files are bounded, and its command has all of its samples. stranger.sh tests files and rights.
+# open files are bounded, and its command has all of its samples.
 #
 # NEIGHBOUR_CASES="names maps" runs some of the cases.
 # NEIGHBOUR_PEERS="perf ..." shows the time, memory and samples of these under the same storms.

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Summary line after a recording: "hottest: compress 48% (46-50), parse 24%, blend 15%; sprof report
- * shows all". It is only a convenience: errors are not printed, and a second thread cancels the
- * analysis after a time limit. Its own context has default settings: no log, no debuginfod servers.
+ * shows all". It is only a convenience: errors are not printed, and a child makes the analysis,
+ * which is killed after a time limit. Its own context has default settings: no log, no debuginfod
+ * servers.
  */
 #include "cmd/record/answer.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <sprof/private/command.h>
 #include <sprof/sprof.h>
 #include "cmd/common/session.h"
 #include "out/format.h"
@@ -19,6 +23,7 @@
 #include "text.h"
 
 #define ANSWER_MS 300
+#define POLL_MS 1
 #define LINE_WIDTH 80
 #define ROWS_MAX 3
 #define SHARE_MIN 0.01 /* least share for which a second or third function is named */
@@ -27,25 +32,6 @@
 
 /* Default input of `sprof report`. */
 static const char default_path[] = "sprof.data";
-
-struct deadline {
-	struct sp_ctx *ctx;
-	int signal_fd;
-	struct session_watch watch;
-};
-
-static void *cancel_late(void *arg)
-{
-	const struct deadline *deadline = arg;
-	struct pollfd fds[] = {
-		{.fd = deadline->signal_fd, .events = POLLIN},
-		{.fd = deadline->watch.done_fd, .events = POLLIN},
-	};
-	poll(fds, 2, ANSWER_MS);
-	if (!fds[1].revents)
-		sp_ctx_cancel(deadline->ctx);
-	return NULL;
-}
 
 /* Content of the summary line. */
 struct answer {
@@ -229,26 +215,40 @@ static void analyse(struct sp_ctx *ctx, const char *path)
 	sp_reader_free(reader);
 }
 
-static void analyse_in_time(struct sp_ctx *ctx, const char *path, int signal_fd)
+/*
+ * Kills the child after the time limit, or when a signal can be read. A file system that does not
+ * answer may keep it alive, so it is not waited for then.
+ */
+static void wait_for_child(pid_t child, int signal_fd)
 {
-	struct deadline deadline = {.ctx = ctx, .signal_fd = signal_fd};
-	if (!session_watch_start(&deadline.watch, cancel_late, &deadline))
+	struct pollfd fd = {.fd = signal_fd, .events = POLLIN};
+	uint64_t deadline_ns = session_now_ns() + ANSWER_MS * NS_PER_MS;
+	while (waitpid(child, NULL, WNOHANG) == 0) {
+		if (poll(&fd, 1, POLL_MS) == 0 && session_now_ns() < deadline_ns)
+			continue;
+		kill(child, SIGKILL);
 		return;
-	analyse(ctx, path);
-	session_watch_end(&deadline.watch);
+	}
 }
 
-void record_print_hottest(const char *path, int signal_fd)
+void record_print_hottest(const struct sp_capture *capture, const char *path, int signal_fd)
 {
 	struct stat st;
 	struct sp_ctx *ctx = NULL;
 	if (!path)
 		path = default_path;
-	if (!isatty(STDERR_FILENO) || !strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
+	if (!isatty(STDERR_FILENO) || !strcmp(path, "-") || stat(path, &st) ||
+	    !S_ISREG(st.st_mode))
 		return;
+	pid_t child = fork();
+	if (child > 0)
+		wait_for_child(child, signal_fd);
+	if (child)
+		return;
+	sp_capture_after_fork(capture, NULL, 0);
 	struct sp_error *error = sp_ctx_new(&ctx);
 	if (!error)
-		analyse_in_time(ctx, path, signal_fd);
-	sp_error_free(error);
-	sp_ctx_free(ctx);
+		analyse(ctx, path);
+	fflush(stderr);
+	_exit(0);
 }

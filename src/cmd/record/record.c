@@ -208,7 +208,8 @@ static void print_answer(const struct recording *recording)
 	const struct record_arguments *arguments = recording->arguments;
 	if (!arguments->quiet && !arguments->no_summary && !recording->session.failed && !recording->files &&
 	    sp_capture_stats(recording->capture).samples)
-		record_print_hottest(arguments->options.output.path, recording->session.signal_fd);
+		record_print_hottest(recording->capture, arguments->options.output.path,
+				     recording->session.signal_fd);
 }
 
 static int run_recording(struct recording *recording)
