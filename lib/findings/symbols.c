@@ -269,14 +269,14 @@ static bool add_guest(struct run *run, const struct whole *whole, const struct m
 /* Returns the remedy for hidden kernel addresses, by the settings that the recorder noted. */
 static const char *unhide(const struct run *run)
 {
+	static const char both[] =
+		"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, and record again";
 	static const char *const remedies[] = {
-		"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, and record again",
+		[0] = both,
 		[HIDDEN_BY_KPTR] = "sudo sysctl kernel.kptr_restrict=0, and record again",
 		[HIDDEN_BY_PARANOID] =
 			"record as root, or: sudo sysctl kernel.perf_event_paranoid=1",
-		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] =
-			"sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1, and "
-			"record again",
+		[HIDDEN_BY_KPTR | HIDDEN_BY_PARANOID] = both,
 	};
 	unsigned int hidden = 0;
 	for (size_t i = 0; i < run->sideband.notes.count; i++)
