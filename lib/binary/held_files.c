@@ -14,11 +14,12 @@
 #include "base/io.h"
 #include "base/vec.h"
 
-/* Number of files that are held at most, whatever the limit of open files. */
+/* Limits of files that are held: for each CPU, and whatever the limit of open files. */
+#define CPU_FILES 48
 #define FILES_MAX 1024
 
 /* Bytes of copies in all. */
-#define COPIES_MAX ((uint64_t)256 << 20)
+#define COPIES_MAX ((uint64_t)64 << 20)
 
 struct held_file {
 	char *path; /* the module's */
@@ -42,8 +43,10 @@ struct sp_error *held_files_new(struct held_files **ret)
 	struct held_files *held = calloc(1, sizeof(*held));
 	NEED(held);
 	pthread_mutex_init(&held->lock, NULL);
-	held->files_max = FILES_MAX;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < FILES_MAX)
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	held->files_max = cpus > 0 ? CPU_FILES * (size_t)cpus : CPU_FILES;
+	held->files_max = held->files_max < FILES_MAX ? held->files_max : FILES_MAX;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 8 < held->files_max)
 		held->files_max = (size_t)limit.rlim_cur / 8;
 	*ret = held;
 	return NULL;
