@@ -2,18 +2,18 @@
 # Kills, full disks, failing calls, damaged files. Each script does a few of what it does in
 # `make check`, and many in `make check-faults` (minutes).
 noinst_PROGRAMS += tests/faults/damage tests/faults/hostile tests/faults/inject \
-	tests/faults/neighbour tests/faults/opened tests/faults/peak tests/faults/stall \
+	tests/faults/opened tests/faults/peak tests/faults/stall tests/faults/storms \
 	tests/faults/strike
 tests_faults_damage_LDADD = lib/libsprof-core.la
 tests_faults_hostile_LDADD =
 tests_faults_inject_SOURCES = tests/faults/calls.c tests/faults/inject_main.c tests/faults/inject.h
 tests_faults_inject_LDADD =
-tests_faults_neighbour_LDADD =
-# A profiler finds its symbols as those of an interpreter.
-tests_faults_neighbour_LDFLAGS = -rdynamic
 tests_faults_opened_LDADD =
 tests_faults_peak_LDADD =
 tests_faults_stall_LDADD =
+tests_faults_storms_LDADD =
+# A profiler finds its symbols as those of an interpreter.
+tests_faults_storms_LDFLAGS = -rdynamic
 tests_faults_strike_LDADD =
 # Preloaded by tests/faults/inject.sh: its malloc() must be seen, and is nobody's else.
 check_LTLIBRARIES += tests/faults/no_memory.la

@@ -26,7 +26,7 @@ chmod 755 "$tmp"
 mkdir "$tmp/user" "$tmp/mount"
 mkdir -m 700 "$tmp/root"
 chown $uid "$tmp/user"
-cp "$faults/neighbour" "$faults/stall" "$tmp/user/"
+cp "$faults/storms" "$faults/stall" "$tmp/user/"
 file=$tmp/root/data
 
 # Programs of the user: `storm` in the background, until `calm`. Storms that prepare something say "ready".
@@ -40,7 +40,7 @@ wait_ready() {
 storm() { # STORM [NUMBER]...; $program is another program that runs it
 	: >"$tmp/ready"
 	(cd "$tmp/user" && exec setpriv --reuid $uid --regid $uid --clear-groups \
-		./"${program:-neighbour}" "$@") \
+		./"${program:-storms}" "$@") \
 		>"$tmp/ready" 2>"$tmp/.storm" &
 	storms="$storms $!"
 	case $1 in
@@ -78,7 +78,7 @@ trap 'calm; rm -rf "$tmp"' EXIT
 # watched NAME COMMAND...: the recorder with these arguments; then $ms, $kib, $files and $child_kib are known.
 watched() {
 	rm -f "$file"
-	"$faults/neighbour" watch 20 "$@" >"$tmp/watched" 2>"$tmp/err"
+	"$faults/storms" watch 20 "$@" >"$tmp/watched" 2>"$tmp/err"
 	read -r _ kib files threads ms cpu_ms status <<END
 $(grep '^recorder' "$tmp/watched")
 END
@@ -170,13 +170,13 @@ if wants jitdump; then
 fi
 
 # A program of 250 MB: a recording of stack copies stores program files.
-if wants elf && command -v "$CC" >"$tmp/.cc"; then
+if wants elf && command -v "${CC%% *}" >"$tmp/.cc"; then
 	head -c 250M /dev/urandom >"$tmp/user/pad"
 	cat >"$tmp/user/large.c" <<'END'
 __asm__(".section .rodata\n.incbin \"pad\"\n");
 int main(void) { for (volatile unsigned long i = 0;; i++); }
 END
-	(cd "$tmp/user" && "$CC" -O1 large.c -o large && rm pad)
+	(cd "$tmp/user" && $CC -O1 large.c -o large && rm pad)
 	program=large
 	storm busy
 	noisy all "a program of 250 MB" --call-graph dwarf --unwind later
@@ -187,7 +187,7 @@ fi
 
 # An interpreter that leads anywhere.
 if wants python; then
-	cp "$tmp/user/neighbour" "$tmp/user/python3.11"
+	cp "$tmp/user/storms" "$tmp/user/python3.11"
 	program=python3.11
 	storm python
 	storm python

@@ -140,7 +140,7 @@ else
 	cat >"$tmp/forks.sh" <<-END
 		sleep 1
 		i=0
-		while [ \$i -lt 1500 ]; do /bin/true; i=\$((i + 1)); done
+		while [ \$i -lt 5000 ]; do /bin/true; i=\$((i + 1)); done
 		$workload/proportions 4 >/dev/null &
 		sleep 0.2
 		: >"$tmp/made"

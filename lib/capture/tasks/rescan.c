@@ -157,7 +157,12 @@ struct sp_error *tasks_rescan(struct recorded_tasks *tasks, uint64_t from_ns, ui
 	synth_set_limit(tasks->synth, system_wide ? tasks->mappings_max : SIZE_MAX);
 	for (size_t i = 0; i < running_ret->count && !error; i++) {
 		uint32_t pid = running_ret->items[i];
-		synth_set_time(tasks->synth, as_read ? tasks_now_ns(tasks) : from_ns);
+		uint64_t begin_ns = as_read ? tasks_now_ns(tasks) : from_ns, since_ns, until_ns;
+		/* After its FORK, if only the record of its exec is lost. */
+		if (membership_find(&tasks->membership, pid, pid, now_ns, &since_ns, &until_ns) &&
+		    since_ns > begin_ns)
+			begin_ns = since_ns;
+		synth_set_time(tasks->synth, begin_ns);
 		if (system_wide || descends(tasks, pid, now_ns))
 			error = follow_process(tasks, pid, from_ns);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * neighbour STORM [NUMBER]...: a program of an ordinary user that costs a recorder of all CPUs
+ * storms STORM [NUMBER]...: a program of an ordinary user that costs a recorder of all CPUs
  * time, memory or files. It runs in a directory that the user may write, for 60 seconds or until it
  * is killed.
  *
@@ -18,7 +18,7 @@
  *	python       the same; under the name python3.11, it has the symbols of CPython 3.11, and
  *	             random pointers in place of an interpreter
  *
- * neighbour watch SECONDS COMMAND [ARG]...: runs the command. Prints a line "recorder KIB FILES
+ * storms watch SECONDS COMMAND [ARG]...: runs the command. Prints a line "recorder KIB FILES
  * THREADS MS CPU_MS STATUS" for it, and a line "child ..." for each process of the same program
  * that it leaves behind: most anonymous memory, most open files that are no events, most threads,
  * time of life, CPU time, wait status. A process that lives longer than SECONDS is killed.
@@ -47,7 +47,7 @@
 
 static _Noreturn void fail(const char *what)
 {
-	fprintf(stderr, "neighbour: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "storms: %s: %s\n", what, strerror(errno));
 	exit(99);
 }
 
@@ -426,6 +426,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(storms) / sizeof(*storms); i++)
 		if (!strcmp(name, storms[i].name))
 			storms[i].run();
-	fprintf(stderr, "neighbour: unknown storm: %s\n", name);
+	fprintf(stderr, "storms: unknown storm: %s\n", name);
 	return 99;
 }
