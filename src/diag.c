@@ -36,7 +36,6 @@ static void put_format(const char *begin, const char *format, va_list args)
 	free(text);
 }
 
-
 void diag_say(const char *format, ...)
 {
 	va_list args;
@@ -53,8 +52,7 @@ void diag_more(const char *format, ...)
 	va_end(args);
 }
 
-/* Returns the number after a line's beginning in a file of /proc; 0: there is none. */
-static unsigned long long read_number(const char *path, const char *begin, int base)
+unsigned long long diag_proc_number(const char *path, const char *begin, int base)
 {
 	char line[256];
 	unsigned long long number = 0;
@@ -70,7 +68,7 @@ static unsigned long long read_number(const char *path, const char *begin, int b
 /* Returns whether a set of capabilities of this process permits to raise hard limits. */
 static bool has_resource_right(const char *set)
 {
-	return read_number("/proc/self/status", set, 16) >> CAP_SYS_RESOURCE & 1;
+	return diag_proc_number("/proc/self/status", set, 16) >> CAP_SYS_RESOURCE & 1;
 }
 
 /* Prints the limit that memory was short for, and the command that removes it. */
@@ -100,10 +98,11 @@ static void explain_memory(void)
 				 "(CAP_SYS_RESOURCE is missing here)");
 		diag_more("the %s is limited to %llu KiB (ulimit -%s), and %llu KiB were used",
 			  limits[i].what, (unsigned long long)limit.rlim_cur / 1024,
-			  limits[i].letter, read_number("/proc/self/status", limits[i].used, 10));
+			  limits[i].letter,
+			  diag_proc_number("/proc/self/status", limits[i].used, 10));
 		diag_more("to remove this limit: %s", remedy);
 	}
-	if (read_number("/proc/sys/vm/overcommit_memory", "", 10) == 2)
+	if (diag_proc_number("/proc/sys/vm/overcommit_memory", "", 10) == 2)
 		diag_more("to use more than the machine's memory: "
 			  "sudo sysctl vm.overcommit_memory=0");
 }

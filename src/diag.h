@@ -22,4 +22,7 @@ void diag_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a log line of the library. Callback for sp_ctx_set_log(). */
 void diag_log(void *arg, enum sp_log_level level, const char *line);
 
+/* Returns the number after a line's beginning in a file of /proc; 0: there is none. */
+unsigned long long diag_proc_number(const char *path, const char *begin, int base);
+
 #endif

@@ -7,12 +7,21 @@
 #define RECORD_ENCODE_H
 
 #include <sprof/record.h>
+#include <string.h>
 #include "base/vec.h"
 
 /* Encoded records, one after the other, each a multiple of 8 bytes. A zeroed buffer is empty. */
 struct record_buffer {
 	VEC(uint8_t);
 };
+
+/* Returns the header of an encoded record, which need not be aligned. */
+static inline struct perf_event_header record_header_of(const uint8_t *record)
+{
+	struct perf_event_header header;
+	memcpy(&header, record, sizeof(header));
+	return header;
+}
 
 /*
  * Appends `record` (type, misc, its fields of the union, and id). `attr` says

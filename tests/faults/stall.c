@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "tests/workload/clock.h"
 
 #define SECONDS 60
 #define STACK_BYTES ((size_t)64 << 10)
@@ -41,13 +42,6 @@ static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "stall: %s: %s\n", what, strerror(errno));
 	exit(99);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 static void answer(const struct server *server, uint64_t id, const void *data, size_t size,
@@ -106,7 +100,7 @@ static void serve(const struct server *server)
 						     .attr = attr};
 		const struct fuse_attr_out attributes = {.attr_valid = 1000, .attr = attr};
 		const struct fuse_open_out open_out = {.fh = 1, .open_flags = FOPEN_KEEP_CACHE};
-		if (server->stall_ns && now_ns() > server->stall_ns)
+		if (server->stall_ns && clock_ns(CLOCK_MONOTONIC) > server->stall_ns)
 			continue;
 		switch (request->opcode) {
 		case FUSE_INIT:
@@ -215,7 +209,7 @@ int main(int argc, char **argv)
 		fail("mount");
 	bool text = !strcmp(kind, "text"), dies = !strcmp(kind, "dies");
 	server.content = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	server.stall_ns = text ? now_ns() + 1000000000 : 0;
+	server.stall_ns = text ? clock_ns(CLOCK_MONOTONIC) + 1000000000 : 0;
 	if (setgid(uid) || setuid(uid))
 		fail("setuid");
 	setpgid(0, 0);

@@ -39,6 +39,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "tests/workload/clock.h"
 
 #define SECONDS 60
 #define MAPPINGS 60000
@@ -49,13 +50,6 @@ static _Noreturn void fail(const char *what)
 {
 	fprintf(stderr, "storms: %s: %s\n", what, strerror(errno));
 	exit(99);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
 static void *map(size_t size, int protection, int fd)
@@ -213,7 +207,7 @@ static void jitdump(void)
 	struct {
 		uint32_t magic, version, total, machine, pad, pid;
 		uint64_t time, flags;
-	} header = {0x4a695444, 1, 40, 62, 0, (uint32_t)getpid(), now_ns(), 0};
+	} header = {0x4a695444, 1, 40, 62, 0, (uint32_t)getpid(), clock_ns(CLOCK_MONOTONIC), 0};
 	struct {
 		uint32_t id, size;
 		uint64_t time;
@@ -236,7 +230,7 @@ static void jitdump(void)
 	 */
 	for (uint64_t i = 0;; i++) {
 		load.vma = load.address = (uintptr_t)function + i % 4096;
-		load.time = now_ns();
+		load.time = clock_ns(CLOCK_MONOTONIC);
 		load.index = i;
 		snprintf(load.name, sizeof(load.name), "f%lu", (unsigned long)i);
 		if (i < 60000000 / sizeof(load))
@@ -346,7 +340,8 @@ static void add_children(pid_t parent, const char *program, struct watched *all,
 		for (size_t i = 0; i < *count; i++)
 			known |= all[i].pid == pid;
 		if (!known && !strcmp(target, program) && *count < WATCHED_MAX)
-			all[(*count)++] = (struct watched){.pid = pid, .begin_ns = now_ns()};
+			all[(*count)++] = (struct watched){
+				.pid = pid, .begin_ns = clock_ns(CLOCK_MONOTONIC)};
 	}
 	fclose(file);
 }
@@ -363,7 +358,7 @@ static int watch(unsigned long seconds, char **command)
 	size_t count = 1;
 	int result = 0, status;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	all[0] = (struct watched){.pid = fork(), .begin_ns = now_ns()};
+	all[0] = (struct watched){.pid = fork(), .begin_ns = clock_ns(CLOCK_MONOTONIC)};
 	if (!all[0].pid) {
 		execvp(command[0], command);
 		fail(command[0]);
@@ -377,7 +372,8 @@ static int watch(unsigned long seconds, char **command)
 			program[size] = 0;
 		for (size_t i = 0; i < count; i++) {
 			look(&all[i]);
-			if (all[i].pid > 0 && now_ns() - all[i].begin_ns > seconds * 1000000000)
+			uint64_t lived_ns = clock_ns(CLOCK_MONOTONIC) - all[i].begin_ns;
+			if (all[i].pid > 0 && lived_ns > seconds * 1000000000)
 				kill(all[i].pid, SIGKILL);
 		}
 		add_children(all[0].pid, program, all, &count);
@@ -390,7 +386,8 @@ static int watch(unsigned long seconds, char **command)
 				continue;
 			printf("%s %ld %ld %ld %lu %lu %d\n", i ? "child" : "recorder", all[i].kib,
 			       all[i].files, all[i].threads,
-			       (unsigned long)((now_ns() - all[i].begin_ns) / 1000000),
+			       (unsigned long)(clock_ns(CLOCK_MONOTONIC) - all[i].begin_ns) /
+				       1000000,
 			       milliseconds(&usage.ru_utime) + milliseconds(&usage.ru_stime),
 			       status);
 			fflush(stdout);

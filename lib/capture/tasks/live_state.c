@@ -45,16 +45,9 @@ enum {
 #define PART_BYTES 65536
 #define PART_FACTS 256
 
-static struct perf_event_header header_of(const uint8_t *record)
-{
-	struct perf_event_header header;
-	memcpy(&header, record, sizeof(header));
-	return header;
-}
-
 static uint8_t *copy_of(const uint8_t *record)
 {
-	uint16_t size = record ? header_of(record).size : 0;
+	uint16_t size = record ? record_header_of(record).size : 0;
 	uint8_t *copy = size ? malloc(size) : NULL;
 	if (copy)
 		memcpy(copy, record, size);
@@ -228,7 +221,7 @@ void live_state_deinit(struct live_state *live_state)
 /* Sets a record's task, in its body and its trailer. */
 static void set_task(const struct live_state *live_state, uint8_t *record, uint32_t pid, uint32_t tid)
 {
-	size_t trailer = header_of(record).size - live_state->fields.trailer_tid;
+	size_t trailer = record_header_of(record).size - live_state->fields.trailer_tid;
 	bytes_set_u32(record + BODY_PID, pid);
 	bytes_set_u32(record + BODY_TID, tid);
 	bytes_set_u32(record + trailer, pid);
@@ -291,7 +284,7 @@ static bool on_fork(struct live_state *live_state, const uint8_t *record)
 	if (pid == ppid)
 		return true;
 	/* Mappings follow synthesised records. */
-	if (!from || header_of(record).misc & PERF_RECORD_MISC_FORK_EXEC) {
+	if (!from || record_header_of(record).misc & PERF_RECORD_MISC_FORK_EXEC) {
 		clear_mappings(live_state, child);
 		return true;
 	}
@@ -315,7 +308,7 @@ static bool on_comm(struct live_state *live_state, const uint8_t *record)
 	struct live_state_thread *thread = enter(live_state, pid, tid);
 	if (!thread)
 		return false;
-	if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC)
+	if (record_header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC)
 		begin_program(live_state, find_process(live_state, pid), tid);
 	return replace(&find_thread(live_state, tid)->comm, record);
 }
@@ -368,7 +361,7 @@ static void remove_covered(struct live_state *live_state, struct live_state_proc
 static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 {
 	uint32_t pid = bytes_u32(record + BODY_PID);
-	const struct perf_event_header header = header_of(record);
+	const struct perf_event_header header = record_header_of(record);
 	if (pid == UINT32_MAX || (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 					 PERF_RECORD_MISC_KERNEL)
 		return append(&live_state->prologue, record, header.size);
@@ -425,7 +418,7 @@ static bool add_fact(struct live_state *live_state, uint64_t key, const uint8_t 
 
 static bool on_fact(struct live_state *live_state, const uint8_t *record)
 {
-	uint32_t type = header_of(record).type;
+	uint32_t type = record_header_of(record).type;
 	uint64_t key = hash_pair(type, type == PERF_RECORD_BPF_EVENT ? bytes_u32(record + BPF_ID)
 								     : bytes_u64(record + FACT_KEY));
 	uint16_t flags;
@@ -441,7 +434,7 @@ static bool on_fact(struct live_state *live_state, const uint8_t *record)
 
 static bool on_record(struct live_state *live_state, const uint8_t *record)
 {
-	switch (header_of(record).type) {
+	switch (record_header_of(record).type) {
 	case PERF_RECORD_FORK:
 		return on_fork(live_state, record);
 	case PERF_RECORD_EXIT:
@@ -487,7 +480,7 @@ static size_t least_size(uint32_t type)
 
 static uint64_t time_of(const struct live_state *live_state, const uint8_t *record)
 {
-	return bytes_u64(record + header_of(record).size - live_state->fields.trailer_time);
+	return bytes_u64(record + record_header_of(record).size - live_state->fields.trailer_time);
 }
 
 /* Records of ours are as much of each file's beginning. */
@@ -498,7 +491,7 @@ struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *by
 	bool good = true;
 	for (size_t at = 0; good && at + sizeof(struct perf_event_header) <= size;) {
 		const uint8_t *record = bytes + at;
-		struct perf_event_header header = header_of(record);
+		struct perf_event_header header = record_header_of(record);
 		if (header.size < sizeof(header) || header.size > size - at)
 			break;
 		at += header.size;
@@ -524,7 +517,7 @@ struct sp_error *live_state_expire(struct live_state *live_state, uint64_t befor
 		const uint8_t *record = log->items + live_state->log_begin;
 		if (time_of(live_state, record) > before_ns)
 			break;
-		live_state->log_begin += header_of(record).size;
+		live_state->log_begin += record_header_of(record).size;
 		good = on_record(live_state, record);
 	}
 	if (before_ns > live_state->base_ns)
@@ -544,7 +537,7 @@ struct sp_error *live_state_trim(struct live_state *live_state, size_t size)
 		return NULL;
 	/* A half at once: taking little by little would move the rest again and again. */
 	size_t at = live_state->log_begin, end = live_state->log.count - size / 2;
-	for (; at < end; at += header_of(live_state->log.items + at).size) {
+	for (; at < end; at += record_header_of(live_state->log.items + at).size) {
 		uint64_t time_ns = time_of(live_state, live_state->log.items + at);
 		before_ns = time_ns > before_ns ? time_ns : before_ns;
 	}
@@ -559,7 +552,7 @@ static bool add_exit(struct live_state *live_state, const struct live_state_thre
 	CLEANUP_FREE uint8_t *record = copy_of(thread->fork);
 	if (!record)
 		return false;
-	struct perf_event_header header = header_of(record);
+	struct perf_event_header header = record_header_of(record);
 	header.type = PERF_RECORD_EXIT;
 	header.misc = 0;
 	memcpy(record, &header, sizeof(header));
@@ -601,7 +594,7 @@ uint32_t live_state_next_large(const struct live_state *live_state, size_t *inde
 /* Times of the first part are 0. */
 static void set_first(const struct live_state *live_state, uint8_t *record, uint16_t set, uint16_t clear)
 {
-	struct perf_event_header header = header_of(record);
+	struct perf_event_header header = record_header_of(record);
 	header.misc = (uint16_t)((header.misc | set) & ~clear);
 	memcpy(record, &header, sizeof(header));
 	bytes_set_u64(record + header.size - live_state->fields.trailer_time, 0);
@@ -615,7 +608,7 @@ static bool put_first(const struct live_state *live_state, struct record_buffer 
 	size_t at = buffer->count;
 	if (!record)
 		return true;
-	if (!append(buffer, record, header_of(record).size))
+	if (!append(buffer, record, record_header_of(record).size))
 		return false;
 	set_first(live_state, buffer->items + at, set, clear);
 	return true;

@@ -31,16 +31,9 @@ void metadata_hold_deinit(struct metadata_hold *hold)
 	u64map_deinit(&hold->deferred);
 }
 
-static struct perf_event_header header_of(const uint8_t *record)
-{
-	struct perf_event_header header;
-	memcpy(&header, record, sizeof(header));
-	return header;
-}
-
 static uint64_t time_of(const struct metadata_hold *hold, const uint8_t *record)
 {
-	return bytes_u64(record + header_of(record).size - hold->fields.trailer_time);
+	return bytes_u64(record + record_header_of(record).size - hold->fields.trailer_time);
 }
 
 static bool is_exec(const struct perf_event_header *header)
@@ -50,7 +43,7 @@ static bool is_exec(const struct perf_event_header *header)
 
 static bool may_be_held(const struct metadata_hold *hold, const uint8_t *record)
 {
-	const struct perf_event_header header = header_of(record);
+	const struct perf_event_header header = record_header_of(record);
 	size_t body = header.size - hold->fields.trailer_tid;
 	if (header.type == PERF_RECORD_COMM)
 		return !is_exec(&header) && body >= COMM_TEXT;
@@ -64,7 +57,7 @@ static size_t next_end(const struct record_buffer *records, size_t at)
 {
 	if (records->count - at < sizeof(struct perf_event_header))
 		return 0;
-	const struct perf_event_header header = header_of(records->items + at);
+	const struct perf_event_header header = record_header_of(records->items + at);
 	return header.size >= sizeof(header) && header.size <= records->count - at
 		       ? at + header.size
 		       : 0;
@@ -173,7 +166,7 @@ static bool find_changes(struct metadata_hold *hold, struct pass *pass)
 	bool good = true;
 	for (size_t at = pass->held_end, end; good && (end = next_end(&pass->all, at)); at = end) {
 		const uint8_t *record = pass->all.items + at;
-		const struct perf_event_header header = header_of(record);
+		const struct perf_event_header header = record_header_of(record);
 		uint32_t pid = bytes_u32(record + BODY_PID);
 		if (is_exec(&header)) {
 			u64map_remove(&hold->deferred, pid);
@@ -197,7 +190,7 @@ static bool find_changes(struct metadata_hold *hold, struct pass *pass)
 /* Marks a record as dropped. */
 static void drop(struct metadata_hold *hold, uint8_t *record)
 {
-	struct perf_event_header header = header_of(record);
+	struct perf_event_header header = record_header_of(record);
 	header.type = 0;
 	memcpy(record, &header, sizeof(header));
 	hold->counts.dropped++;
@@ -211,7 +204,7 @@ static bool drop_replaced(struct metadata_hold *hold, struct pass *pass)
 		if (!may_be_held(hold, record))
 			continue;
 		uint32_t pid = bytes_u32(record + BODY_PID);
-		uint64_t key = header_of(record).type == PERF_RECORD_COMM
+		uint64_t key = record_header_of(record).type == PERF_RECORD_COMM
 				       ? hash_pair(1, bytes_u32(record + BODY_TID))
 				       : hash_pair(bytes_u64(record + MMAP_START),
 						   bytes_u64(record + MMAP_SIZE));
@@ -248,8 +241,8 @@ static bool place(struct metadata_hold *hold, const struct pass *pass, size_t at
 		  struct record_buffer *records, uint64_t from_ns)
 {
 	uint8_t *record = pass->all.items + at;
-	uint16_t size = header_of(record).size;
-	if (!header_of(record).type)
+	uint16_t size = record_header_of(record).size;
+	if (!record_header_of(record).type)
 		return true;
 	if (!may_be_held(hold, record))
 		return append(records, record, size);

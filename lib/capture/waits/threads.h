@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "record/encode.h"
 
 /* Kinds of events; at the same time, they are in this order. */
 enum wait_event_kind {
@@ -108,13 +109,6 @@ struct sp_error *waiting_threads_remove_ended(struct waiting_threads *threads,
 static inline bool thread_has_number(uint32_t tid)
 {
 	return tid && tid != UINT32_MAX;
-}
-
-static inline struct perf_event_header record_header_of(const uint8_t *record)
-{
-	struct perf_event_header header;
-	memcpy(&header, record, sizeof(header));
-	return header;
 }
 
 static inline bool record_is_snapshot(const uint8_t *record)

@@ -72,19 +72,6 @@ static void detach(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Returns the size of this process's private memory, from /proc/self/status; 0: unknown. */
-static rlim_t data_bytes(void)
-{
-	char line[256];
-	unsigned long long kib = 0;
-	FILE *file = fopen("/proc/self/status", "re");
-	while (file && fgets(line, sizeof(line), file) && sscanf(line, "VmData: %llu", &kib) != 1)
-		continue;
-	if (file)
-		fclose(file);
-	return (rlim_t)kib << 10;
-}
-
 /* Lowers a limit, but not below an own one of the user. SIGXCPU ends the process. */
 static void set_limit(int resource, rlim_t value)
 {
@@ -97,7 +84,7 @@ static void set_limit(int resource, rlim_t value)
 
 static void limit_child(void)
 {
-	rlim_t data = data_bytes();
+	rlim_t data = (rlim_t)diag_proc_number("/proc/self/status", "VmData:", 10) << 10;
 	if (data)
 		set_limit(RLIMIT_DATA, data + CHILD_DATA);
 	set_limit(RLIMIT_CPU, CHILD_CPU_SECONDS);
