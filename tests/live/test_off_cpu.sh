@@ -119,13 +119,17 @@ fi
 if [ -n "$user" ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
 	mkdir -p "$tmp/user"
 	chmod 777 "$tmp" "$tmp/user"
-	$user HOME="$tmp/user" TMPDIR="$tmp/user" XDG_CACHE_HOME="$tmp/user" "$SPROF" record --off-cpu \
-		-o "$tmp/user/data" --no-summary -- "$workload/waits" 2 >"$tmp/truth" 2>"$tmp/user.err"
-	check "an ordinary user is told of snapshots" grep -q 'from snapshots every 10 ms' "$tmp/user.err"
-	waits "$tmp/user/data" >"$tmp/waits"
-	for function in sleep_a sleep_b pipe_wait epoll_tick cond_wait lock_hold disk_wait; do
-		check "snapshots: $function: $(sum $function) ms" grep -q "^$function " "$tmp/waits"
-	done
+	# A wait of disk_wait is often shorter than the reading of its stack: few of its snapshots remain.
+	snapshots() {
+		$user HOME="$tmp/user" TMPDIR="$tmp/user" XDG_CACHE_HOME="$tmp/user" "$SPROF" record --off-cpu \
+			-o "$tmp/user/data" --no-summary -- "$workload/waits" 2 >"$tmp/truth" 2>"$tmp/user.err"
+		check "an ordinary user is told of snapshots" grep -q 'from snapshots every 10 ms' "$tmp/user.err"
+		waits "$tmp/user/data" >"$tmp/waits"
+		for function in sleep_a sleep_b pipe_wait epoll_tick cond_wait lock_hold disk_wait; do
+			check "snapshots: $function: $(sum $function) ms" grep -q "^$function " "$tmp/waits"
+		done
+	}
+	noisy snapshots
 	# A process that is not dumpable belongs to root: PR_SET_DUMPABLE is 4.
 	if python=$(PATH=/usr/bin:/bin command -v python3); then
 		$user HOME="$tmp/user" TMPDIR="$tmp/user" XDG_CACHE_HOME="$tmp/user" "$SPROF" record --off-cpu \
