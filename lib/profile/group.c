@@ -11,7 +11,7 @@ static bool same_group(const struct group *a, const struct group *b)
 {
 	return a->event == b->event && a->comm == b->comm && a->pid == b->pid &&
 	       a->tid == b->tid && a->cpu == b->cpu && a->detail == b->detail &&
-	       a->replicate == b->replicate && a->stratum.lifetime == b->stratum.lifetime &&
+	       a->replicate == b->replicate && a->stratum.slice == b->stratum.slice &&
 	       a->stratum.number == b->stratum.number && a->syscall == b->syscall &&
 	       a->kernel_chain == b->kernel_chain && a->waker == b->waker;
 }
@@ -23,7 +23,7 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 				  (uint32_t)group->event << 8 | group->replicate);
 	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
 	hash = hash_pair(hash, (uint64_t)group->detail << 32 | (uint32_t)group->cpu);
-	hash ^= hash_u64((uint64_t)group->stratum.lifetime << 32 | group->stratum.number);
+	hash ^= hash_u64((uint64_t)group->stratum.slice << 32 | group->stratum.number);
 	hash ^= hash_pair((uintptr_t)group->waker,
 			  (uint64_t)group->syscall << 32 | group->kernel_chain);
 	if (!vec_reserve(groups, groups->count + 1))

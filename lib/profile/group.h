@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* Samples of one lifetime of a thread that are scaled together (times/strata.h). */
+/* Samples of one slice of a thread's lifetime that are scaled together (times/strata.h). */
 struct stratum_id {
-	uint32_t lifetime, number;
+	uint32_t slice, number;
 };
 
 /* Keys that were not requested are NULL or 0. Names are interned: equal ones are equal pointers. */

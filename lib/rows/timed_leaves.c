@@ -17,16 +17,14 @@
 /* Reason of frames outside of the kernel: the frames before decide. */
 #define FRAME_USER UINT8_MAX
 
-/*
- * Returns whether the thread passes the filters. Filters of code or times exclude time without
- * samples.
- */
-static bool shows_rest(const struct run *run, const struct task_totals *of, const char *name)
+/* Returns whether the slice passes the filters. Filters of code exclude time without samples. */
+static bool shows_rest(const struct run *run, const struct slice *slice,
+		       const struct task_totals *of, const char *name)
 {
 	const struct sp_filter *filter = &run->options.filter;
 	const struct sp_analysis_stacks *stacks = &run->options.stacks;
-	if (filter->dsos.count || filter->symbols.count || filter->cpus.count ||
-	    filter->time_count || filter->focus.count || filter->ignore.count ||
+	if (!slice->shown || filter->dsos.count || filter->symbols.count || filter->cpus.count ||
+	    filter->focus.count || filter->ignore.count ||
 	    filter->parallelism.count || stacks->callers || stacks->callees ||
 	    run->options.rows.parent_only)
 		return false;
@@ -36,21 +34,21 @@ static bool shows_rest(const struct run *run, const struct task_totals *of, cons
 
 /*
  * Adds time without samples to the timeline. If it is CPU time alone, it goes to the intervals in
- * which the thread ran, else to the thread's begin. Returns false when out of memory.
+ * which the thread ran, else to the slice's begin. Returns false when out of memory.
  */
-static bool add_cells(struct counted *counted, const struct task_totals *of,
-		      const struct state_sums *rest, uint32_t leaf)
+static bool add_cells(struct counted *counted, const struct slice *slice,
+		      const struct task_totals *of, const struct state_sums *rest, uint32_t leaf)
 {
 	const struct task_states *states = counted->work->times->states;
 	const struct sp_record record = {
-		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = of->begin_ns}};
+		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = slice->begin_ns}};
 	struct place_of_sample place;
 	if (!counted->cells.limit)
 		return true;
 	if (!sample_place(counted, &record, &place))
 		return false;
 	struct sp_cell cell = {
-		.time_ns = of->begin_ns,
+		.time_ns = slice->begin_ns,
 		.weight = state_sums_total(rest),
 		.thread = counted->last_task,
 		.node = leaf,
@@ -60,7 +58,10 @@ static bool add_cells(struct counted *counted, const struct task_totals *of,
 	const uint64_t whole_ns = task_states_last_ns(states) - task_states_first_ns(states);
 	const uint64_t part_ns = whole_ns / REST_PARTS + 1;
 	struct task_interval interval;
-	for (uint64_t next = of->begin_ns; task_states_next(states, of, &next, &interval);) {
+	for (uint64_t next = slice->begin_ns;
+	     next < slice->end_ns && task_states_next(states, of, &next, &interval);) {
+		if (interval.end_ns > slice->end_ns)
+			interval.end_ns = slice->end_ns;
 		uint64_t at = interval.state == TASK_RUNNING ? interval.begin_ns : interval.end_ns;
 		for (; at < interval.end_ns; at += cell.weight) {
 			cell.time_ns = at;
@@ -73,19 +74,21 @@ static bool add_cells(struct counted *counted, const struct task_totals *of,
 	return true;
 }
 
-/* Adds a leaf without a stack for a part of a lifetime's rest. Returns false when out of memory. */
-static bool add_rest(struct run *run, uint32_t lifetime, const struct state_sums *rest,
+/* Adds a leaf without a stack for a part of a slice's rest. Returns false when out of memory. */
+static bool add_rest(struct run *run, const struct slice *slice, const struct state_sums *rest,
 		     uint32_t answer)
 {
 	struct counted *counted = &run->workers[0].counted;
-	const struct task_totals *of = task_states_totals(run->times.states, lifetime);
+	const struct task_totals *of = task_states_totals(run->times.states, slice->lifetime);
 	const bool *keys = run->work.group_keys;
-	uint64_t words[SP_KEY_COUNT], last_ns = of->end_ns - (of->end_ns > of->begin_ns);
+	uint64_t words[SP_KEY_COUNT], last_ns = slices_clamp(&run->times.slices, slice->number,
+							     slice->end_ns);
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
-	if (!state_sums_total(rest) || !shows_rest(run, of, span.name))
+	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name))
 		return true;
 	for (size_t i = 0; i < run->work.detail_count; i++)
-		words[i] = DETAIL_NONE;
+		words[i] = run->work.detail_keys[i] == SP_KEY_TIME ?
+				   slices_step(&run->options.rows, slice->begin_ns) : DETAIL_NONE;
 	const struct group group = {
 		.event = run->times.any_event,
 		.comm = keys[SP_KEY_COMM] ? span.name : NULL,
@@ -93,7 +96,7 @@ static bool add_rest(struct run *run, uint32_t lifetime, const struct state_sums
 		.tid = keys[SP_KEY_TID] ? (int32_t)of->tid : 0,
 		.cpu = keys[SP_KEY_CPU] ? -1 : 0,
 		.detail = run->work.detail_count ? details_add(&counted->details, words) : 0,
-		.stratum = stratum_on_cpu(lifetime, 0),
+		.stratum = stratum_on_cpu(slice->number, 0),
 	};
 	uint32_t index =
 		group.detail == UINT32_MAX ? UINT32_MAX : groups_add(&counted->groups, &group);
@@ -101,10 +104,10 @@ static bool add_rest(struct run *run, uint32_t lifetime, const struct state_sums
 					    : radix_root(&counted->chains.radix,
 							 (uint64_t)index << 32 | span.view);
 	uint32_t leaf = root == RADIX_NONE ? UINT32_MAX : sample_leaf(counted, root, answer);
-	if (leaf == UINT32_MAX || !leaf_times_add_rest(&counted->times, leaf, lifetime, rest))
+	if (leaf == UINT32_MAX || !leaf_times_add_rest(&counted->times, leaf, slice->number, rest))
 		return false;
 	counted->leaves.items[leaf].weight = state_sums_total(rest);
-	return add_cells(counted, of, rest, leaf);
+	return add_cells(counted, slice, of, rest, leaf);
 }
 
 /*
@@ -144,17 +147,18 @@ struct sp_error *timed_leaves_add_rests(struct run *run)
 	run->times.user_only &= !misses_samples(run);
 	TRY(times_compute(&run->times, &all));
 	uint32_t answers[REST_COUNT] = {0};
-	for (enum names_rest i = 0; i < REST_COUNT && run->times.strata.lifetime_count; i++) {
+	for (enum names_rest i = 0; i < REST_COUNT && run->times.strata.slice_count; i++) {
 		answers[i] = names_add_rest(&run->names, i);
 		NEED(answers[i] != ANSWER_FAILED);
 	}
-	for (uint32_t i = 0; i < run->times.strata.lifetime_count; i++) {
+	for (uint32_t i = 0; i < run->times.strata.slice_count; i++) {
+		const struct slice slice = slices_get(&run->times.slices, i);
 		const struct time_rest *rest = &run->times.strata.rests[i];
 		const struct state_sums kernel = {.ns = {[TIME_ON_CPU] = rest->kernel_ns}};
 		const struct state_sums blocked = {.ns = {[TIME_BLOCKED] = rest->all_blocked_ns}};
-		NEED(add_rest(run, i, &rest->no_stack, answers[REST_NO_STACK]) &&
-		     add_rest(run, i, &blocked, answers[REST_ALL_BLOCKED]) &&
-		     add_rest(run, i, &kernel, answers[REST_KERNEL]));
+		NEED(add_rest(run, &slice, &rest->no_stack, answers[REST_NO_STACK]) &&
+		     add_rest(run, &slice, &blocked, answers[REST_ALL_BLOCKED]) &&
+		     add_rest(run, &slice, &kernel, answers[REST_KERNEL]));
 	}
 	return NULL;
 }
@@ -257,7 +261,7 @@ static bool leave_out_idle(struct run *run)
 		for (size_t j = 0; j < counted->times.count; j++) {
 			const struct leaf *leaf = &counted->leaves.items[j];
 			const struct leaf_time *time = &counted->times.items[j];
-			uint32_t lifetime = time->stratum.lifetime;
+			uint32_t lifetime = times_lifetime(&run->times, time);
 			if (!time->sums.ns[TIME_BLOCKED] || lifetime == LIFETIME_NONE)
 				continue;
 			uint64_t hash = hash_pair(lifetime, leaf->answer >> ANSWER_SHIFT);
@@ -275,7 +279,7 @@ static bool leave_out_idle(struct run *run)
 		struct counted *counted = &run->workers[i].counted;
 		for (size_t j = 0; j < counted->times.count; j++) {
 			struct leaf_time *time = &counted->times.items[j];
-			uint32_t lifetime = time->stratum.lifetime;
+			uint32_t lifetime = times_lifetime(&run->times, time);
 			if (lifetime == LIFETIME_NONE || !times_is_idle(&run->times, lifetime))
 				continue;
 			counted->leaves.items[j].samples = counted->leaves.items[j].weight = 0;

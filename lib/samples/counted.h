@@ -117,7 +117,6 @@ struct rooted_sample {
 	uint16_t event;
 	bool shown;
 	uint64_t weight;
-	uint64_t time_ns; /* 0: unknown */
 	uint32_t task;    /* index of its thread in `tasks` */
 };
 
@@ -172,7 +171,7 @@ struct counted {
 	 */
 	VEC(struct weight_sums) pending;
 	struct event_sums *events;
-	struct sample_time time;          /* the current sample's */
+	struct sample_time time;          /* the current sample's, or that of a part of it */
 	const char *waker, *wakee;        /* their texts for the current sample, if work->has_wakers; NULL:
 					   * unknown */
 	struct leaf_times times;

@@ -71,7 +71,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 		.time_ns = time_ns,
 		.cpu = cpu,
 		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
-		.shown = task && task->shown && filter_time(&work->options->filter, sample->time_ns) &&
+		.shown = task && task->shown && of->shown &&
 			 filter_number(cpus->items, cpus->count, (int32_t)cpu) &&
 			 (!counts->count || filter_number(counts->items, counts->count,
 							  (int32_t)sample_parallelism(work, sample))),
@@ -204,6 +204,11 @@ static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 	return index;
 }
 
+static struct weight_sums sums_of(uint64_t samples, uint64_t weight)
+{
+	return (struct weight_sums){samples, weight, wide_product(weight, weight)};
+}
+
 bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums)
 {
 	if (!vec_reserve(&counted->pending, (size_t)leaf + 1))
@@ -215,14 +220,15 @@ bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weigh
 }
 
 /* Adds a sample to the timeline. Returns false when out of memory. */
-static bool add_cell(struct counted *counted, const struct rooted_sample *sample, uint32_t leaf)
+static bool add_cell(struct counted *counted, const struct rooted_sample *sample,
+		     const struct sample_time *time, uint32_t leaf)
 {
 	const struct sp_cell cell = {
-		.time_ns = sample->time_ns,
+		.time_ns = time->begin_ns,
 		.weight = sample->weight,
 		.thread = sample->task,
 		.node = leaf,
-		.samples = 1,
+		.samples = !time->is_later,
 	};
 	return cells_add(&counted->cells, &cell);
 }
@@ -238,18 +244,16 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	if (!sample->shown)
 		return true;
 	struct leaf *leaf = &counted->leaves.items[index];
-	leaf->samples++;
+	leaf->samples += !time->is_later;
 	leaf->weight = weight_add(leaf->weight, weight);
 	if (time->is_timed && !leaf_times_add(&counted->times, index, time))
 		return false;
-	if (counted->cells.limit && !add_cell(counted, sample, index))
+	if (counted->cells.limit && !add_cell(counted, sample, time, index))
 		return false;
-	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack) {
-		struct weight_sums one = {0};
-		weight_sums_add(&one, weight);
+	const struct weight_sums one = sums_of(!time->is_later, weight);
+	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack)
 		return leaf_add_pending(counted, index, &one);
-	}
-	weight_sums_add(&counted->events[sample->event].shown, weight);
+	weight_sums_merge(&counted->events[sample->event].shown, &one);
 	return true;
 }
 
@@ -264,9 +268,8 @@ static bool ends_in_user(const struct counted *counted, const struct sample_time
  * memory.
  */
 static bool add_truncated(struct counted *counted, const struct rooted_sample *rooted,
-			  const struct sp_record *record)
+			  const struct sp_record *record, const struct stack *stack)
 {
-	const struct stack *stack = &counted->stack;
 	size_t begin = counted->kernel_ips.count, count = stack->kernel_count;
 	if (begin + count > UINT32_MAX || !vec_reserve(&counted->kernel_ips, begin + count))
 		return false;
@@ -308,8 +311,8 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 }
 
 /*
- * Returns the stack of the record. It is found once, although the record may count for several events.
- * NULL when out of memory.
+ * Returns the stack of the record. It is found once, although the record may count for several events,
+ * or for several parts of a wait. NULL when out of memory.
  */
 static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
 				    const struct place_of_sample *place)
@@ -331,9 +334,10 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
  * Checks the callers of a wait and removes their kernel part. *ret is the node of that part; the
  * root, if there is none. Returns false when out of memory.
  */
-static bool drop_kernel(struct counted *counted, uint32_t root, uint32_t view, uint32_t *ret)
+static bool drop_kernel(struct counted *counted, struct stack *stack, uint32_t root, uint32_t view,
+			uint32_t *ret)
 {
-	struct callers *callers = &counted->stack.callers, *kernel = &counted->stack.kernel;
+	struct callers *callers = &stack->callers, *kernel = &stack->kernel;
 	struct callers key = *callers;
 	struct chain *chain;
 	if (callers->misc & CALLERS_UNCHECKED) {
@@ -365,13 +369,13 @@ static bool drop_kernel(struct counted *counted, uint32_t root, uint32_t view, u
 }
 
 /* Returns the root of a sample; RADIX_NONE when out of memory. */
-static uint32_t root_of(struct counted *counted, const struct place_of_sample *place,
-			uint16_t event, const uint64_t *words)
+static uint32_t root_of(struct counted *counted, struct stack *stack,
+			const struct place_of_sample *place, uint16_t event, const uint64_t *words)
 {
 	uint32_t root = sample_root(counted, place, event, words, 0), kernel;
 	if (root == RADIX_NONE || !ends_in_user(counted, &counted->time))
 		return root;
-	if (!drop_kernel(counted, root, place->view, &kernel))
+	if (!drop_kernel(counted, stack, root, place->view, &kernel))
 		return RADIX_NONE;
 	return sample_root(counted, place, event, words, kernel + 1);
 }
@@ -380,20 +384,22 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 			      uint16_t event, uint64_t weight)
 {
 	const struct work *work = counted->work;
-	const struct sample_time *of = &counted->time;
 	struct place_of_sample place;
 	uint64_t words[SP_KEY_COUNT];
+	if (!counted->time.shown)
+		return NULL;
 	if (work->has_wakers && !sample_find_wakers(counted, record))
 		return error_no_memory();
 	NEED(sample_place(counted, record, &place));
 	uint32_t view = place.view;
 	if (work->detail_count && !sample_values(counted, record, NULL, view, words))
 		return error_no_memory();
-	const struct stack *stack = stack_of(counted, record, &place);
-	NEED(stack);
-	uint32_t root = root_of(counted, &place, event, work->detail_count ? words : NULL);
+	const struct stack *found = stack_of(counted, record, &place);
+	NEED(found);
+	struct stack stack = *found;
+	uint32_t root = root_of(counted, &stack, &place, event, work->detail_count ? words : NULL);
 	uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
-				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
+				stack.callers.leaf_ip, view, stack.callers.leaf_cpumode, false});
 	if (root == RADIX_NONE || answer == ANSWER_FAILED)
 		return error_no_memory();
 	const struct rooted_sample sample = {
@@ -402,13 +408,19 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		.event = event,
 		.shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING),
 		.weight = weight,
-		/* A wake-up ends the wait, and samples of waits have their begin. */
-		.time_ns = record->sample.time_ns - (of->wake.tid ? of->wait_ns : 0),
 		.task = counted->last_task,
 	};
-	bool added = stack->number == REPAIR_NONE ? add_to_leaf(counted, &sample, of, stack) :
-						    add_truncated(counted, &sample, record);
-	NEED(added);
+	bool added = stack.number == REPAIR_NONE ?
+			     add_to_leaf(counted, &sample, &counted->time, &stack) :
+			     add_truncated(counted, &sample, record, &stack);
+	return added ? NULL : error_no_memory();
+}
+
+struct sp_error *count_before_filters(struct counted *counted, const struct sp_record *record,
+				      uint16_t event, uint64_t weight)
+{
 	weight_sums_add(&counted->events[event].all, weight);
-	return work->sum_tasks ? count_task(counted, event, record->sample.tid) : NULL;
+	if (counted->work->sum_tasks)
+		return count_task(counted, event, record->sample.tid);
+	return NULL;
 }

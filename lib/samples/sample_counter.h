@@ -46,7 +46,14 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer);
  */
 bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums);
 
-/* Counts a sample for one event, with its weight there. */
+/* Counts a sample for one event, with its weight there, in the sums before filters. */
+struct sp_error *count_before_filters(struct counted *counted, const struct sp_record *record,
+				      uint16_t event, uint64_t weight) SP_MUST_CHECK;
+
+/*
+ * Counts a sample, or the part of it in counted->time, for one event, with its weight there. Samples
+ * outside of --time cost nothing here: their stacks are not read.
+ */
 struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
 			      uint16_t event, uint64_t weight) SP_MUST_CHECK;
 

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "file/reader_damage.h"
 #include "info/losses.h"
+#include "profile/filter.h"
 #include "samples/sample_counter.h"
 #include "samples/sample_values.h"
 #include "walk/walker.h"
@@ -140,8 +141,10 @@ static struct sp_error *count_counters(struct counted *counted, const struct sp_
 			continue;
 		}
 		TRY(counter_delta(counted, record, &member, before, &delta));
-		if (delta)
-			TRY(count_sample(counted, record, member.event, delta));
+		if (!delta)
+			continue;
+		TRY(count_sample(counted, record, member.event, delta));
+		TRY(count_before_filters(counted, record, member.event, delta));
 	}
 	return NULL;
 }
@@ -214,10 +217,31 @@ static struct sp_error *count_branches(struct counted *counted, const struct sp_
 	return NULL;
 }
 
+/* Counts a sample with its weight in each slice of its thread's life. */
+static struct sp_error *count_times(struct counted *counted, const struct sp_record *record)
+{
+	const struct sample_time whole = counted->time;
+	bool any = false;
+	if (whole.wake.tid)
+		leaf_times_add_wakeup(&counted->times, &whole);
+	for (uint64_t at_ns = whole.begin_ns;
+	     times_next_part(counted->work->times, &whole, &at_ns, &counted->time);) {
+		counted->time.is_later = any;
+		NEED(leaf_times_count(&counted->times, &counted->time));
+		TRY(count_sample(counted, record, record->event, counted->time.weight));
+		any |= counted->time.shown;
+	}
+	return count_before_filters(counted, record, record->event, whole.weight);
+}
+
 /* Counts a sample, or the parts of it that have weights. */
 static struct sp_error *count_parts(struct counted *counted, const struct sp_record *record)
 {
 	const struct times *times = counted->work->times;
+	struct sample_time *time = &counted->time;
+	time->begin_ns = time->step_ns = record->sample.time_ns;
+	time->shown = filter_time(&counted->work->options->filter, time->begin_ns);
+	time->is_later = false;
 	switch (times->weigher->unit) {
 	case WEIGHER_BRANCHES:
 		return count_branches(counted, record);
@@ -228,10 +252,12 @@ static struct sp_error *count_parts(struct counted *counted, const struct sp_rec
 	case WEIGHER_SAMPLE:
 		break;
 	}
-	if (!times->weigher->weigh(times, record, &counted->time))
+	if (!times->weigher->weigh(times, record, time))
 		return NULL;
-	NEED(!counted->time.is_timed || leaf_times_count(&counted->times, &counted->time));
-	return count_sample(counted, record, record->event, counted->time.weight);
+	if (time->is_timed)
+		return count_times(counted, record);
+	TRY(count_sample(counted, record, record->event, time->weight));
+	return count_before_filters(counted, record, record->event, time->weight);
 }
 
 struct sp_error *count_extent(struct counted *counted, struct reader_extent extent)

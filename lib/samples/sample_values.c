@@ -5,8 +5,6 @@
 #include <sprof/private/words.h>
 #include <string.h>
 
-#define TIME_QUANTUM_NS 100000000
-
 uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 {
 	struct code_address code = {address, view, PERF_RECORD_MISC_USER, false};
@@ -78,21 +76,6 @@ static uint64_t socket_of(const struct work *work, const struct sp_sample *sampl
 	return (uint64_t)topology->places[sample->cpu].package;
 }
 
-static uint64_t time_of(const struct work *work, const struct sp_sample *sample)
-{
-	uint64_t quantum = work->options->rows.time_quantum_ns ?: TIME_QUANTUM_NS;
-	uint64_t origin_ns = work->options->rows.time_offsets ? work->options->rows.time_origin_ns : 0;
-	if (!(sample->present & PERF_SAMPLE_TIME))
-		return DETAIL_NONE;
-	/*
-	 * The header's time of the first sample may be too late. Earlier samples belong to the first
-	 * time step.
-	 */
-	if (sample->time_ns < origin_ns)
-		return origin_ns;
-	return origin_ns + (sample->time_ns - origin_ns) / quantum * quantum;
-}
-
 uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample)
 {
 	if (!work->states || !(sample->present & PERF_SAMPLE_TIME))
@@ -148,9 +131,10 @@ static uint64_t namespace_word(const struct work *work, const struct sp_record *
 	return index == SIZE_MAX ? DETAIL_NONE : index;
 }
 
-static uint64_t sample_word(const struct work *work, const struct sp_record *record,
+static uint64_t sample_word(const struct counted *counted, const struct sp_record *record,
 			    enum sp_key key)
 {
+	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
 	switch (key) {
 	case SP_KEY_DADDR:
@@ -186,7 +170,8 @@ static uint64_t sample_word(const struct work *work, const struct sp_record *rec
 	case SP_KEY_SOCKET:
 		return socket_of(work, sample);
 	case SP_KEY_TIME:
-		return time_of(work, sample);
+		return if_present(sample, PERF_SAMPLE_TIME,
+				  slices_step(&work->options->rows, counted->time.step_ns));
 	case SP_KEY_ADDR:
 		return if_present(sample, PERF_SAMPLE_IP, sample->ip);
 	case SP_KEY_PARALLELISM:
@@ -273,7 +258,7 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 		else if (key == SP_KEY_SYMBOL_DADDR || key == SP_KEY_DSO_DADDR)
 			done = data_value(counted, record, view, &words[i]);
 		else
-			words[i] = sample_word(work, record, key);
+			words[i] = sample_word(counted, record, key);
 	}
 	return done;
 }

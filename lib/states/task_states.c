@@ -517,43 +517,55 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 	return false;
 }
 
-/* Returns the length of a piece without times in which records were lost. */
-static uint64_t known_ns(const struct task_states *states, const struct task_piece *piece)
+/* Returns the length of a piece's part from `from_ns` to `until_ns`, without lost records' times. */
+static uint64_t known_ns(const struct task_states *states, const struct task_piece *piece,
+			 uint64_t from_ns, uint64_t until_ns)
 {
-	uint64_t length_ns = piece->end_ns - piece->begin_ns;
+	uint64_t begin_ns = piece->begin_ns > from_ns ? piece->begin_ns : from_ns;
+	uint64_t end_ns = piece->end_ns < until_ns ? piece->end_ns : until_ns;
+	if (begin_ns >= end_ns)
+		return 0;
 	if (piece->certain)
-		return length_ns;
-	return length_ns - task_gaps_overlap(task_gaps_of(&states->gaps, piece->cpu), piece->begin_ns,
-					     piece->end_ns);
+		return end_ns - begin_ns;
+	return end_ns - begin_ns - task_gaps_overlap(task_gaps_of(&states->gaps, piece->cpu), begin_ns,
+						     end_ns);
 }
 
-void task_states_each_wait(const struct task_states *states, size_t index,
+void task_states_each_wait(const struct task_states *states, size_t index, uint64_t from_ns,
+			   uint64_t until_ns,
 			   void (*visit)(void *arg, const struct task_wait *wait), void *arg)
 {
 	assert(index < states->lives.items.count);
 	const struct task_life *life = &states->lives.items.items[index];
 	const struct task_event *events = states->events.items.items + life->first;
+	size_t i = sorted_below(events, life->count, .time_ns, from_ns);
 	struct task_wait wait = {0};
-	for (size_t i = 0; i <= life->count; i++) {
+	bool within = false; /* the wait has a part there */
+	/* A thread that was woken before has its wait before that. */
+	for (i -= i > 0; i <= life->count && (!i || events[i - 1].time_ns < until_ns); i++) {
 		struct task_piece pieces[TASK_PIECES];
 		size_t count = task_life_pieces(&states->lives, life, i, pieces);
 		bool woken = i && events[i - 1].kind == TASK_EVENT_WAKE;
 		for (size_t j = 0; j < count; j++) {
 			const struct task_piece *piece = &pieces[j];
-			if (woken && piece->state == TASK_RUNNABLE)
-				wait.woken_ns += known_ns(states, piece);
+			bool overlaps = piece->end_ns > from_ns && piece->begin_ns < until_ns;
+			if (woken && piece->state == TASK_RUNNABLE) {
+				wait.woken_ns += known_ns(states, piece, from_ns, until_ns);
+				within |= overlaps;
+			}
 			if (piece->state != TASK_BLOCKED || piece->begin_ns == piece->end_ns)
 				continue;
-			if (wait.duration_ns)
+			if (wait.duration_ns && within)
 				visit(arg, &wait);
 			struct task_interval known = interval_at(states, piece, piece->begin_ns);
 			wait = (struct task_wait){
 				.duration_ns = known.end_ns - known.begin_ns,
-				.blocked_ns = known_ns(states, piece),
+				.blocked_ns = known_ns(states, piece, from_ns, until_ns),
 			};
+			within = overlaps;
 		}
 	}
-	if (wait.duration_ns)
+	if (wait.duration_ns && within)
 		visit(arg, &wait);
 }
 

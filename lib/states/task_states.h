@@ -168,8 +168,12 @@ struct task_wait {
 	uint64_t woken_ns;    /* from waking to running; 0 if wake-ups were not recorded */
 };
 
-/* Calls `visit` for each wait of a lifetime. */
-void task_states_each_wait(const struct task_states *states, size_t index,
+/*
+ * Calls `visit` for each wait of a lifetime that has a part from `from_ns` to `until_ns`, with what
+ * its blocked_ns and woken_ns have there.
+ */
+void task_states_each_wait(const struct task_states *states, size_t index, uint64_t from_ns,
+			   uint64_t until_ns,
 			   void (*visit)(void *arg, const struct task_wait *wait), void *arg);
 
 /* A wake-up that ended a wait. */

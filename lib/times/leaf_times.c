@@ -18,16 +18,18 @@ static struct sample_weight weight_of(const struct sample_time *sample, uint64_t
 bool leaf_times_count(struct leaf_times *times, const struct sample_time *sample)
 {
 	struct stratum_id id = sample->stratum;
-	if (sample->wake.tid) {
-		const struct state_sums wakeup = {.waits = sample->waits,
-						  .longest_ns = sample->wait_ns,
-						  .delay_ns = sample->delay_ns};
-		state_sums_add(&times->wakeups, &wakeup);
-	}
 	if (sample->wait_class)
-		id = stratum_of_waits(id.lifetime, sample->wait_class);
+		id = stratum_of_waits(id.slice, sample->wait_class);
 	const struct sample_weight weight = weight_of(sample, stratum_key(id));
 	return sample_weights_add(&times->strata, &weight);
+}
+
+void leaf_times_add_wakeup(struct leaf_times *times, const struct sample_time *sample)
+{
+	const struct state_sums wakeup = {.waits = sample->waits,
+					  .longest_ns = sample->wait_ns,
+					  .delay_ns = sample->delay_ns};
+	state_sums_add(&times->wakeups, &wakeup);
 }
 
 /* Returns a leaf's time, which is new and zeroed, or exists. NULL when out of memory. */
@@ -59,13 +61,13 @@ bool leaf_times_add(struct leaf_times *times, uint32_t leaf, const struct sample
 	return !sample->wait_class || sample_weights_add(&times->classes, &weight);
 }
 
-bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t lifetime,
+bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t slice,
 			 const struct state_sums *rest)
 {
 	struct leaf_time *time = time_of(times, leaf);
 	if (!time)
 		return false;
-	time->stratum = stratum_on_cpu(lifetime, 0);
+	time->stratum = stratum_on_cpu(slice, 0);
 	state_sums_add(&time->sums, rest);
 	return true;
 }
@@ -89,7 +91,7 @@ void leaf_times_scale(struct leaf_times *times, struct strata *strata)
 		struct leaf_time *time = &times->items[from->key >> 32];
 		uint32_t class = (uint32_t)from->key;
 		struct stratum *stratum =
-			strata_find(strata, stratum_of_waits(time->stratum.lifetime, class));
+			strata_find(strata, stratum_of_waits(time->stratum.slice, class));
 		if (stratum)
 			add_scaled(stratum, from, &time->sums);
 	}

@@ -11,8 +11,17 @@
 #include "times/strata.h"
 #include "times/wait_reason.h"
 
-/* Time of one sample, by its mode. Only `weight` is set in SP_MODE_CPU. */
+/*
+ * Time of one sample, by its mode, or a part of it: what a wait has of one slice. SP_MODE_CPU sets
+ * only the first members.
+ */
 struct sample_time {
+	bool shown;        /* in a range of --time */
+	bool is_later;     /* an earlier part of the sample is shown, and counted as one */
+	uint64_t begin_ns; /* of the wait, or the sample's time; 0: unknown */
+	uint64_t step_ns;  /* time within the slice, for key `time`; 0: unknown */
+	uint64_t end_ns;   /* of the wait */
+	uint32_t lifetime; /* LIFETIME_NONE: the thread's states are not known */
 	struct stratum_id stratum; /* waits have that of all classes */
 	uint32_t wait_class;       /* 0: none, or the thread's states are not known */
 	uint64_t weight;
@@ -48,14 +57,17 @@ struct leaf_times {
 
 void leaf_times_deinit(struct leaf_times *times);
 
-/* Counts a sample before filters. Returns false when out of memory. */
+/* Counts a sample, or a part of it, before filters. Returns false when out of memory. */
 bool leaf_times_count(struct leaf_times *times, const struct sample_time *sample);
+
+/* Adds a wake-up to their sums. */
+void leaf_times_add_wakeup(struct leaf_times *times, const struct sample_time *sample);
 
 /* Adds a sample to its leaf. Returns false when out of memory. */
 bool leaf_times_add(struct leaf_times *times, uint32_t leaf, const struct sample_time *sample);
 
-/* Adds a leaf for time without samples. Returns false when out of memory. */
-bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t lifetime,
+/* Adds a leaf for a slice's time without samples. Returns false when out of memory. */
+bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t slice,
 			 const struct state_sums *rest);
 
 /* Sets the times of all leaves with samples. */

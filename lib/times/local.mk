@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
 	lib/times/leaf_times.c lib/times/leaf_times.h \
+	lib/times/slices.c lib/times/slices.h \
 	lib/times/strata.c lib/times/strata.h \
 	lib/times/times.c lib/times/times.h \
 	lib/times/weigh_cpu.c lib/times/weigh_latency.c \

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "profile/interval.h"
+#include "times/slices.h"
 
 void sample_weights_deinit(struct sample_weights *weights)
 {
@@ -43,14 +44,14 @@ void strata_deinit(struct strata *strata)
 	free(strata->user_part);
 }
 
-bool strata_make(struct strata *strata, const struct sample_weights *weights, size_t lifetimes)
+bool strata_make(struct strata *strata, const struct sample_weights *weights, size_t slices)
 {
-	strata->lifetime_count = lifetimes;
-	strata->rests = calloc(lifetimes + 1, sizeof(*strata->rests));
-	strata->user_part = malloc((lifetimes + 1) * sizeof(*strata->user_part));
+	strata->slice_count = slices;
+	strata->rests = calloc(slices + 1, sizeof(*strata->rests));
+	strata->user_part = malloc((slices + 1) * sizeof(*strata->user_part));
 	if (!strata->rests || !strata->user_part)
 		return false;
-	for (size_t i = 0; i < lifetimes; i++)
+	for (size_t i = 0; i < slices; i++)
 		strata->user_part[i] = 1;
 	for (uint32_t i = 0; i < weights->count; i++) {
 		struct stratum *stratum = vec_push(strata);
@@ -73,14 +74,14 @@ void strata_add(struct strata *strata, struct stratum_id id, enum time_state sta
 {
 	struct stratum *stratum = strata_find(strata, id);
 	uint64_t *to =
-		stratum && stratum->weight ? stratum->ns : strata->rests[id.lifetime].no_stack.ns;
+		stratum && stratum->weight ? stratum->ns : strata->rests[id.slice].no_stack.ns;
 	to[state] = weight_add(to[state], ns);
 }
 
 void strata_add_on_cpu(struct strata *strata, struct stratum_id id, uint64_t ns)
 {
-	uint64_t *kernel_ns = &strata->rests[id.lifetime].kernel_ns;
-	uint64_t sampled = weight_part(ns, strata->user_part[id.lifetime]);
+	uint64_t *kernel_ns = &strata->rests[id.slice].kernel_ns;
+	uint64_t sampled = weight_part(ns, strata->user_part[id.slice]);
 	strata_add(strata, id, TIME_ON_CPU, sampled);
 	*kernel_ns = weight_add(*kernel_ns, ns - sampled);
 }
@@ -90,7 +91,7 @@ void strata_add_unknown(struct strata *strata, const struct sample_weights *weig
 	for (size_t i = 0; i < weights->count; i++) {
 		struct stratum *stratum = &strata->items[i];
 		struct stratum_id id = stratum_of_key(weights->items[i].key);
-		if (id.lifetime != LIFETIME_NONE)
+		if (id.slice != SLICE_NONE)
 			continue;
 		if (stratum_is_of_waits(id))
 			stratum->ns[TIME_BLOCKED] = stratum->weight;
@@ -102,9 +103,10 @@ void strata_add_unknown(struct strata *strata, const struct sample_weights *weig
 void strata_sum(struct strata *strata)
 {
 	uint64_t *ns = strata->whole.ns;
-	for (size_t i = 0; i < strata->lifetime_count; i++) {
+	for (size_t i = 0; i < strata->slice_count; i++) {
 		const struct time_rest *rest = &strata->rests[i];
-		state_sums_add(&strata->whole, &rest->no_stack);
+		for (int state = 0; state < TIME_STATES; state++)
+			ns[state] = weight_add(ns[state], rest->no_stack.ns[state]);
 		ns[TIME_ON_CPU] = weight_add(ns[TIME_ON_CPU], rest->kernel_ns);
 		ns[TIME_BLOCKED] = weight_add(ns[TIME_BLOCKED], rest->all_blocked_ns);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Strata: samples of one lifetime of a thread that are scaled together, so that they sum to the
- * time that they stand for. A thread's on-CPU samples are a stratum (in latency mode: those with
- * one number of threads that could run), and its samples of waits with durations of one class. Time
+ * Strata: samples of one slice of a lifetime that are scaled together, so that they sum to the time
+ * that they stand for. A slice's on-CPU samples are a stratum (in latency mode: those with one
+ * number of threads that could run), and its samples of waits with durations of one class. Time
  * without a sample in its stratum is a rest.
  */
 #ifndef TIMES_STRATA_H
@@ -12,9 +12,6 @@
 #include "base/vec.h"
 #include "profile/group.h"
 #include "profile/state_sums.h"
-
-/* No lifetime of the states: the thread's states are not known. */
-#define LIFETIME_NONE UINT32_MAX
 
 /* Class of samples without a known wait, because records lack its switch. */
 #define WAIT_CLASS_UNMATCHED 257
@@ -34,15 +31,15 @@ static inline uint32_t wait_class(uint64_t ns)
 }
 
 /* Returns the stratum of on-CPU samples; `runners`: latency: threads that could run; else 0. */
-static inline struct stratum_id stratum_on_cpu(uint32_t lifetime, uint32_t runners)
+static inline struct stratum_id stratum_on_cpu(uint32_t slice, uint32_t runners)
 {
-	return (struct stratum_id){lifetime, runners << 1};
+	return (struct stratum_id){slice, runners << 1};
 }
 
-/* Returns the stratum of waits of a class; 0: all waits of the thread. */
-static inline struct stratum_id stratum_of_waits(uint32_t lifetime, uint32_t class)
+/* Returns the stratum of waits of a class; 0: all waits of the slice. */
+static inline struct stratum_id stratum_of_waits(uint32_t slice, uint32_t class)
 {
-	return (struct stratum_id){lifetime, class << 1 | 1};
+	return (struct stratum_id){slice, class << 1 | 1};
 }
 
 static inline uint32_t stratum_class(struct stratum_id id)
@@ -58,7 +55,7 @@ static inline bool stratum_is_of_waits(struct stratum_id id)
 /* Returns the stratum as one number. */
 static inline uint64_t stratum_key(struct stratum_id id)
 {
-	return (uint64_t)id.lifetime << 32 | id.number;
+	return (uint64_t)id.slice << 32 | id.number;
 }
 
 static inline struct stratum_id stratum_of_key(uint64_t key)
@@ -99,42 +96,43 @@ struct stratum {
  */
 void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_STATES]);
 
-/* Time of a lifetime without samples. */
+/* Time of a slice without samples. */
 struct time_rest {
 	struct state_sums no_stack;
 	uint64_t kernel_ns;      /* CPU time in the kernel, which the clock excludes */
 	uint64_t all_blocked_ns; /* latency: no thread of the process could run */
-	uint64_t place_ns;       /* no rest: longest time that was blocked at one place */
+	/* No rest: longest time that the lifetime, of its first slice, was blocked at one place. */
+	uint64_t place_ns;
 };
 
 /* Times of a recording. A zeroed struct is empty. */
 struct strata {
 	VEC(struct stratum);
 	struct u64map index_of;  /* stratum_key() -> index */
-	struct time_rest *rests; /* by lifetime */
-	double *user_part;       /* by lifetime: part of its CPU time for which samples stand */
-	size_t lifetime_count;
+	struct time_rest *rests; /* by slice */
+	double *user_part;       /* by slice: part of its CPU time for which samples stand */
+	size_t slice_count;
 	struct state_sums whole; /* sum of all strata and rests */
 };
 
 void strata_deinit(struct strata *strata);
 
-/* Makes the strata, without times, for a number of lifetimes. Returns false when out of memory. */
-bool strata_make(struct strata *strata, const struct sample_weights *weights, size_t lifetimes);
+/* Makes the strata, without times, for a number of slices. Returns false when out of memory. */
+bool strata_make(struct strata *strata, const struct sample_weights *weights, size_t slices);
 
 /* Returns the stratum; NULL: it has no samples. */
 struct stratum *strata_find(const struct strata *strata, struct stratum_id id);
 
-/* Adds time to a stratum, or to the lifetime's rest if the stratum has no samples. */
+/* Adds time to a stratum, or to the slice's rest if the stratum has no samples. */
 void strata_add(struct strata *strata, struct stratum_id id, enum time_state state, uint64_t ns);
 
-/* Adds CPU time of a lifetime: to a stratum, and its part in the kernel to the rest. */
+/* Adds CPU time of a slice: to a stratum, and its part in the kernel to the rest. */
 void strata_add_on_cpu(struct strata *strata, struct stratum_id id, uint64_t ns);
 
 /* Adds the weights of threads without known states; `on_cpu`: not only those of waits. */
 void strata_add_unknown(struct strata *strata, const struct sample_weights *weights, bool on_cpu);
 
-/* Adds all strata and rests to strata->whole. */
+/* Adds the times of all strata and rests to strata->whole. */
 void strata_sum(struct strata *strata);
 
 #endif

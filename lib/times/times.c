@@ -83,6 +83,8 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 	}
 	if (!weigher->of_threads)
 		return NULL;
+	if (times->states)
+		TRY(slices_make(&times->slices, times->states, options));
 	if (wakers && !weigher->needs_wakers)
 		TRY(times_check_wakes(times, "key waker"));
 	return weigher->check(times);
@@ -91,7 +93,40 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 void times_deinit(struct times *times)
 {
 	free(times->roles);
+	slices_deinit(&times->slices);
 	strata_deinit(&times->strata);
+}
+
+bool times_next_part(const struct times *times, const struct sample_time *whole, uint64_t *at_ns,
+		     struct sample_time *ret)
+{
+	uint64_t end_ns = whole->end_ns > whole->begin_ns ? whole->end_ns : whole->begin_ns + 1;
+	uint64_t from_ns = *at_ns;
+	struct slice slice;
+	*ret = *whole;
+	if (whole->lifetime == LIFETIME_NONE) {
+		*at_ns = end_ns;
+		return from_ns < end_ns;
+	}
+	if (!slices_next(&times->slices, whole->lifetime, at_ns, end_ns, &slice))
+		return false;
+	ret->shown = slice.shown;
+	/* Wake-ups have no stratum. */
+	if (!whole->wake.tid)
+		ret->stratum.slice = slice.number;
+	ret->step_ns = slices_clamp(&times->slices, slice.number, from_ns);
+	if (from_ns == whole->begin_ns && *at_ns == end_ns)
+		return true;
+	double length = (double)(end_ns - whole->begin_ns);
+	double from = (double)(from_ns - whole->begin_ns) / length;
+	double to = (double)(*at_ns - whole->begin_ns) / length;
+	ret->begin_ns = from_ns;
+	ret->weight = weight_part(whole->weight, to) - weight_part(whole->weight, from);
+	ret->variance *= (to - from) * (to - from);
+	ret->wait_ns = slice.end_ns - slice.begin_ns;
+	/* The wake-up is at the end. */
+	ret->delay_ns = *at_ns == end_ns ? whole->delay_ns : 0;
+	return true;
 }
 
 struct sp_error *times_compute(struct times *times, const struct sample_weights *weights)
@@ -104,7 +139,7 @@ struct sp_error *times_compute(struct times *times, const struct sample_weights 
 
 void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns)
 {
-	struct time_rest *rest = &times->strata.rests[lifetime];
+	struct time_rest *rest = &times->strata.rests[times->slices.first[lifetime]];
 	if (ns > rest->place_ns)
 		rest->place_ns = ns;
 }
@@ -112,14 +147,14 @@ void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns)
 bool times_is_idle(const struct times *times, uint32_t lifetime)
 {
 	const struct task_totals *of = task_states_totals(times->states, lifetime);
-	double place_ns = (double)times->strata.rests[lifetime].place_ns;
+	double place_ns = (double)times->strata.rests[times->slices.first[lifetime]].place_ns;
 	return place_ns > IDLE_SHARE * (double)(of->end_ns - of->begin_ns);
 }
 
 bool times_leave_out_idle(struct times *times)
 {
 	struct state_sums *whole = &times->strata.whole;
-	size_t count = times->strata.lifetime_count, idle = 0;
+	size_t count = times->slices.lifetime_count, idle = 0;
 	for (uint32_t i = 0; i < count; i++)
 		idle += times_is_idle(times, i);
 	if (!idle || idle == count)
@@ -157,7 +192,7 @@ void times_add_totals(const struct times *times, const struct state_sums *leaves
 	profile->weight = state_sums_total(&whole->sums);
 	profile->times = state_times(&whole->sums, whole);
 	profile->times.unknown_ns += whole->unended_ns;
-	profile->threads += times->strata.lifetime_count;
+	profile->threads += times->strata.slice_count ? times->slices.lifetime_count : 0;
 	profile->idle_threads += times->idle_threads;
 	profile->idle_ns = weight_add(profile->idle_ns, times->idle_ns);
 }

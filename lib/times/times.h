@@ -19,6 +19,7 @@
  *
  *	times_init()            roles of events; checks that the recording has what the mode needs
  *	weigher->weigh()        time of each sample, in parallel by worker:
+ *	times_next_part()         what it has of each slice
  *	leaf_times_count()        by stratum, before filters
  *	leaf_times_add()          by leaf, if filters show it
  *	times_compute()         strata and rests, when all samples are counted; rests become leaves
@@ -34,6 +35,7 @@
 #include "profile/options.h"
 #include "states/task_states.h"
 #include "times/leaf_times.h"
+#include "times/slices.h"
 
 /* Meaning of an event's samples in a mode. */
 enum event_role {
@@ -73,7 +75,7 @@ struct weigher {
 			   const struct sp_analysis_samples *samples, uint8_t *roles_ret);
 	/* Fails if the recording lacks records that the mode needs. */
 	struct sp_error *(*check)(const struct times *times);
-	/* Sets the time of a sample. Returns false if it does not count. */
+	/* Sets the time of a sample, but for its stratum's slice. Returns false if it does not count. */
 	bool (*weigh)(const struct times *times, const struct sp_record *record,
 		      struct sample_time *ret);
 	/* Makes the strata and rests, without their sum. Returns false when out of memory. */
@@ -128,6 +130,7 @@ struct times {
 	bool of_tasks;              /* the timer stops while a thread does not run */
 	uint64_t period;            /* weight of on-CPU samples that do not state it */
 	bool is_thinned;            /* samples of switches are a part of them */
+	struct slices slices;           /* empty without states */
 	struct strata strata;           /* set by times_compute() */
 	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
 };
@@ -142,6 +145,14 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 /* A zeroed struct may be deinitialised. */
 void times_deinit(struct times *times);
 
+/*
+ * Gets the next part of a sample's time, by slices; *at_ns is `whole->begin_ns` before the first.
+ * Returns false if there are no more. A sample without known slice, or of a mode without strata, is
+ * one part.
+ */
+bool times_next_part(const struct times *times, const struct sample_time *whole, uint64_t *at_ns,
+		     struct sample_time *ret);
+
 /* Returns the error of a recording without switches; `what`: the mode or key that needs them. */
 struct sp_error *times_no_switches(const struct sp_reader *reader, const char *what);
 
@@ -150,6 +161,13 @@ struct sp_error *times_check_wakes(const struct times *times, const char *what) 
 
 /* Returns the index of the event of wake-ups; the number of events if there is none. */
 size_t times_wake_event(const struct sp_reader *reader);
+
+/* Returns the lifetime of a leaf's time; LIFETIME_NONE: it has none. */
+static inline uint32_t times_lifetime(const struct times *times, const struct leaf_time *time)
+{
+	uint32_t slice = time->stratum.slice;
+	return slice == SLICE_NONE ? LIFETIME_NONE : times->slices.lifetimes[slice];
+}
 
 /* Computes the times of all strata and rests for the weights of all workers. */
 struct sp_error *times_compute(struct times *times,
@@ -182,7 +200,7 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 		   struct sample_time *ret);
 
 /*
- * If the clock excludes the kernel, sets the part of each lifetime's CPU time that was in user
+ * If the clock excludes the kernel, sets the part of each slice's CPU time that was in user
  * code, for which on-CPU samples stand. The rest was in the kernel, if it is more than 5 % of the
  * CPU time plus one period.
  */

@@ -4,8 +4,8 @@
  * are sorted by process and time. Between two of them, the number of threads that could run, p, is
  * constant. Each thread's time then adds to its stratum for p, divided by p. Time of a stratum
  * without samples is added to the thread's other strata, in proportion. The time in which no thread
- * of a process could run is blocked time in the rest of the process's first lifetime, or unknown
- * time if the state of a thread is not known.
+ * of a process could run is blocked time in the rest of the process's first slice in the window, or
+ * unknown time if the state of a thread is not known.
  */
 #include "base/error.h"
 #include "profile/interval.h"
@@ -84,24 +84,28 @@ static size_t first_after(const struct edges *edges, uint32_t pid, uint64_t time
 }
 
 /*
- * Returns the time in which no thread of a process could run, as far as is known, and some are
- * unknown.
+ * Returns the time of a process within `from_ns` and `until_ns` in which no thread could run, as far
+ * as is known, and some are unknown.
  */
-static double unknown_ns(const struct edges *edges, uint32_t pid)
+static double unknown_ns(const struct edges *edges, uint32_t pid, uint64_t from_ns, uint64_t until_ns)
 {
 	double sum = 0;
-	for (size_t i = pid ? first_after(edges, pid - 1, UINT64_MAX) : 0; i + 1 < edges->count;
-	     i++) {
+	size_t i = first_after(edges, pid, from_ns);
+	for (i -= i > 0; i + 1 < edges->count; i++) {
 		const struct edge *edge = &edges->items[i], *next = edge + 1;
-		if (next->pid != pid)
+		if (edge->pid < pid)
+			continue;
+		if (next->pid != pid || edge->time_ns >= until_ns)
 			break;
-		if (!edge->count && edge->unknown)
-			sum += (double)(next->time_ns - edge->time_ns);
+		uint64_t begin_ns = edge->time_ns > from_ns ? edge->time_ns : from_ns;
+		uint64_t end_ns = next->time_ns < until_ns ? next->time_ns : until_ns;
+		if (!edge->count && edge->unknown && begin_ns < end_ns)
+			sum += (double)(end_ns - begin_ns);
 	}
 	return sum;
 }
 
-/* Latency of a lifetime by its strata. The key is the number of threads that could run. */
+/* Latency of a slice by its strata. The key is the number of threads that could run. */
 struct latencies {
 	struct u64map index_of;
 	VEC(struct latency {
@@ -129,6 +133,7 @@ static bool split_interval(const struct edges *edges, uint32_t pid,
 	size_t next = first_after(edges, pid, interval->begin_ns);
 	for (uint64_t at = interval->begin_ns; at < interval->end_ns; next++) {
 		uint64_t end = edges->items[next].time_ns;
+		end = end < interval->end_ns ? end : interval->end_ns;
 		if (!add_latency(latencies, (uint32_t)edges->items[next - 1].count, state,
 				 end - at))
 			return false;
@@ -137,23 +142,26 @@ static bool split_interval(const struct edges *edges, uint32_t pid,
 	return true;
 }
 
-/* Sets the latency of a lifetime's strata, and returns their sum in *busy_ret. */
-static bool set_latency(struct times *times, const struct edges *edges, uint32_t lifetime,
+/* Sets the latency of a slice's strata, and returns their sum in *busy_ret. */
+static bool set_latency(struct times *times, const struct edges *edges, const struct slice *slice,
 			double *busy_ret)
 {
-	const struct task_totals *of = task_states_totals(times->states, lifetime);
+	const struct task_totals *of = task_states_totals(times->states, slice->lifetime);
 	struct strata *strata = &times->strata;
 	struct latencies latencies = {0};
 	struct task_interval interval;
 	double all[2] = {0}, sampled[2] = {0};
 	bool done = true;
-	for (uint64_t at = of->begin_ns;
-	     done && task_states_next(times->states, of, &at, &interval);)
+	for (uint64_t at = slice->begin_ns; done && at < slice->end_ns &&
+					    task_states_next(times->states, of, &at, &interval);) {
+		if (interval.end_ns > slice->end_ns)
+			interval.end_ns = slice->end_ns;
 		if (could_run(&interval))
 			done = split_interval(edges, of->pid, &interval, &latencies);
+	}
 	for (size_t i = 0; i < latencies.count; i++) {
 		const struct latency *from = &latencies.items[i];
-		bool any = strata_find(strata, stratum_on_cpu(lifetime, from->count)) != NULL;
+		bool any = strata_find(strata, stratum_on_cpu(slice->number, from->count)) != NULL;
 		for (int state = 0; state < 2; state++) {
 			all[state] += from->ns[state];
 			sampled[state] += any ? from->ns[state] : 0;
@@ -161,7 +169,7 @@ static bool set_latency(struct times *times, const struct edges *edges, uint32_t
 	}
 	for (size_t i = 0; i < latencies.count; i++) {
 		const struct latency *from = &latencies.items[i];
-		struct stratum_id id = stratum_on_cpu(lifetime, from->count);
+		struct stratum_id id = stratum_on_cpu(slice->number, from->count);
 		bool any = strata_find(strata, id) != NULL;
 		for (enum time_state state = 0; state < 2; state++) {
 			double factor = sampled[state] > 0 ? all[state] / sampled[state] : 1;
@@ -180,33 +188,35 @@ static bool set_latency(struct times *times, const struct edges *edges, uint32_t
 	return done;
 }
 
-/* Life of a process: from its first to its last thread. busy_ns: a thread could run. */
+/* Life of a process in one window: from its first to its last thread. busy_ns: a thread could run. */
 struct process {
-	uint32_t first; /* its first lifetime */
+	uint32_t pid, first; /* its first slice */
 	uint64_t begin_ns, end_ns;
 	double busy_ns;
 };
 
 struct processes {
 	VEC(struct process);
-	struct u64map index_of; /* pid -> index */
+	struct u64map index_of; /* pid, window -> index */
 };
 
 /* Returns false when out of memory. */
-static bool add_process(struct processes *processes, const struct task_totals *of,
-			uint32_t lifetime, double busy_ns)
+static bool add_process(struct processes *processes, uint32_t pid, const struct slice *slice,
+			double busy_ns)
 {
 	size_t before = processes->count;
-	struct process *process = u64map_item(&processes->index_of, of->pid, processes);
+	uint64_t key = (uint64_t)slice->window << 32 | pid;
+	struct process *process = u64map_item(&processes->index_of, key, processes);
 	if (!process)
 		return false;
 	process->busy_ns += busy_ns;
-	if (processes->count > before || of->begin_ns < process->begin_ns) {
-		process->begin_ns = of->begin_ns;
-		process->first = lifetime;
+	if (processes->count > before || slice->begin_ns < process->begin_ns) {
+		process->pid = pid;
+		process->begin_ns = slice->begin_ns;
+		process->first = slice->number;
 	}
-	if (of->end_ns > process->end_ns)
-		process->end_ns = of->end_ns;
+	if (slice->end_ns > process->end_ns)
+		process->end_ns = slice->end_ns;
 	return true;
 }
 
@@ -215,16 +225,18 @@ static bool set_latencies(struct times *times)
 	struct edges edges = {0};
 	struct processes processes = {0};
 	bool done = make_edges(times, &edges);
-	for (uint32_t i = 0; done && i < times->strata.lifetime_count; i++) {
+	for (uint32_t i = 0; done && i < times->strata.slice_count; i++) {
+		const struct slice slice = slices_get(&times->slices, i);
+		uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;
 		double busy_ns;
-		done = set_latency(times, &edges, i, &busy_ns) &&
-		       add_process(&processes, task_states_totals(times->states, i), i, busy_ns);
+		done = set_latency(times, &edges, &slice, &busy_ns) &&
+		       add_process(&processes, pid, &slice, busy_ns);
 	}
 	for (size_t i = 0; done && i < processes.count; i++) {
 		const struct process *process = &processes.items[i];
 		struct time_rest *rest = &times->strata.rests[process->first];
-		uint32_t pid = task_states_totals(times->states, process->first)->pid;
-		double lost_ns = unknown_ns(&edges, pid);
+		double lost_ns =
+			unknown_ns(&edges, process->pid, process->begin_ns, process->end_ns);
 		double idle_ns =
 			(double)(process->end_ns - process->begin_ns) - process->busy_ns - lost_ns;
 		rest->no_stack.ns[TIME_UNKNOWN] = weight_round(lost_ns);
@@ -256,14 +268,14 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 		return false;
 	if (!ret->is_wait)
 		ret->stratum = stratum_on_cpu(
-			ret->stratum.lifetime,
+			SLICE_NONE,
 			task_states_parallelism(times->states, sample->pid, sample->time_ns));
 	return true;
 }
 
 static bool compute(struct times *times, const struct sample_weights *weights)
 {
-	if (!strata_make(&times->strata, weights, task_states_count(times->states)))
+	if (!strata_make(&times->strata, weights, times->slices.count))
 		return false;
 	threads_find_kernel_time(times, weights);
 	if (!set_latencies(times))

@@ -116,7 +116,8 @@ static bool weigh_wait(const struct times *times, const struct sp_sample *sample
 	if (wait.state != TASK_BLOCKED)
 		return true;
 	ret->wait_ns = wait.end_ns - wait.begin_ns;
-	ret->wait_end_ns = wait.end_ns;
+	ret->begin_ns = wait.begin_ns;
+	ret->wait_end_ns = ret->end_ns = wait.end_ns;
 	ret->wait_open = wait.open;
 	/*
 	 * A thread that was off the CPU for d ns is recorded with period T > d with probability d
@@ -142,7 +143,8 @@ static bool weigh_switch(const struct times *times, const struct sp_sample *samp
 		return false;
 	ret->weight = ret->wait_ns = wait.end_ns - wait.begin_ns;
 	ret->wait_class = wait_class(ret->wait_ns);
-	ret->wait_end_ns = wait.end_ns;
+	ret->begin_ns = wait.begin_ns;
+	ret->wait_end_ns = ret->end_ns = wait.end_ns;
 	ret->wait_open = wait.open;
 	if (times->is_thinned)
 		ret->variance = (double)ret->weight * (double)ret->weight;
@@ -162,14 +164,21 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 		if (found < LIFETIME_NONE)
 			lifetime = (uint32_t)found;
 	}
-	*ret = (struct sample_time){.is_timed = true, .weight = sample->period};
+	*ret = (struct sample_time){.shown = ret->shown,
+				    .begin_ns = sample->time_ns,
+				    .step_ns = sample->time_ns,
+				    .end_ns = sample->time_ns,
+				    .lifetime = lifetime,
+				    .is_timed = true,
+				    .weight = sample->period};
 	if (role == ROLE_ON_CPU) {
-		ret->stratum = stratum_on_cpu(lifetime, 0);
+		ret->stratum = stratum_on_cpu(SLICE_NONE, 0);
 		if (!(sample->present & PERF_SAMPLE_PERIOD))
 			ret->weight = times->period;
 		return lifetime != LIFETIME_NONE || times->is_clock;
 	}
-	ret->stratum = stratum_of_waits(lifetime, 0);
+	ret->stratum = stratum_of_waits(SLICE_NONE, 0);
+	ret->end_ns = weight_add(sample->time_ns, sample->period);
 	ret->is_wait = true;
 	ret->waits = 1;
 	if (sample->present & PERF_SAMPLE_ADDR && sample->addr < UINT32_MAX)
@@ -185,7 +194,7 @@ bool threads_weigh(const struct times *times, const struct sp_record *record,
 /* Times of waits. */
 enum { WAIT_BLOCKED, WAIT_WOKEN, WAIT_OFF /* both */, WAIT_TIMES };
 
-/* Waits of a lifetime with durations of one class. */
+/* Waits of a slice with durations of one class. */
 struct class_waits {
 	uint64_t ns[WAIT_TIMES];
 	double waits;
@@ -269,22 +278,23 @@ static void set_waits_factors(struct class_waits *classes, uint64_t weight, doub
 }
 
 /*
- * Distributes a lifetime's blocked time, and that from waking to running, to the classes of its
- * waits. classes[] have the samples.
+ * Distributes a slice's blocked time, and that from waking to running, to the classes of its waits.
+ * classes[] have the samples.
  */
-static void add_waits(struct times *times, uint32_t lifetime, struct class_waits *classes)
+static void add_waits(struct times *times, const struct slice *slice,
+		      const struct task_totals *totals, struct class_waits *classes)
 {
-	const struct task_totals *totals = task_states_totals(times->states, lifetime);
-	struct state_sums *rest = &times->strata.rests[lifetime].no_stack;
+	struct state_sums *rest = &times->strata.rests[slice->number].no_stack;
 	uint64_t weight = 0;
 	bool exact = totals->split == TASK_SPLIT_WAKING;
-	task_states_each_wait(times->states, lifetime, add_wait, classes);
+	task_states_each_wait(times->states, slice->lifetime, slice->begin_ns, slice->end_ns,
+			      add_wait, classes);
 	for (uint32_t i = 1; i < WAIT_CLASSES; i++) {
 		if (!classes[i].sampled)
 			continue;
 		weight = weight_add(weight, classes[i].sampled->weight);
 		classes[i].matched = classes[i].waits > 0;
-		classes[i].stratum = strata_find(&times->strata, stratum_of_waits(lifetime, i));
+		classes[i].stratum = strata_find(&times->strata, stratum_of_waits(slice->number, i));
 	}
 	/* Waits of classes without samples are those of the nearest class with some. */
 	for (uint32_t i = 1; i < WAIT_CLASSES; i++) {
@@ -301,11 +311,11 @@ static void add_waits(struct times *times, uint32_t lifetime, struct class_waits
 	left = distribute(classes, weight, TIME_BLOCKED, totals->blocked_ns,
 			  exact ? WAIT_BLOCKED : WAIT_OFF);
 	rest->ns[TIME_BLOCKED] = weight_add(rest->ns[TIME_BLOCKED], left);
-	/* Without samples of waits, all waits are those of the rest, which strata_sum() adds. */
-	struct state_sums *waits = weight ? &times->strata.whole : rest;
-	waits->waits += (double)totals->waits;
-	if (totals->longest_wait_ns > waits->longest_ns)
-		waits->longest_ns = totals->longest_wait_ns;
+	/* Without samples of waits, all waits are those of the rest. */
+	if (!weight) {
+		rest->waits += (double)totals->waits;
+		rest->longest_ns = totals->longest_wait_ns;
+	}
 	set_waits_factors(classes, weight, (double)totals->waits);
 }
 
@@ -319,14 +329,16 @@ void threads_find_kernel_time(struct times *times, const struct sample_weights *
 	double *parts = times->strata.user_part, period = (double)times->period;
 	if (!times->user_only)
 		return;
-	memset(parts, 0, times->strata.lifetime_count * sizeof(*parts));
+	memset(parts, 0, times->strata.slice_count * sizeof(*parts));
 	for (size_t i = 0; i < weights->count; i++) {
 		struct stratum_id id = stratum_of_key(weights->items[i].key);
-		if (!stratum_is_of_waits(id) && id.lifetime != LIFETIME_NONE)
-			parts[id.lifetime] += (double)weights->items[i].weight;
+		if (!stratum_is_of_waits(id) && id.slice != SLICE_NONE)
+			parts[id.slice] += (double)weights->items[i].weight;
 	}
-	for (uint32_t i = 0; i < times->strata.lifetime_count; i++) {
-		double running = (double)task_states_totals(times->states, i)->running_ns;
+	for (uint32_t i = 0; i < times->strata.slice_count; i++) {
+		struct task_totals totals;
+		slices_totals(&times->slices, i, &totals);
+		double running = (double)totals.running_ns;
 		double least = running * KERNEL_PART_MIN + period;
 		if (!times->of_tasks)
 			least += 2 * sqrt(running * period);
@@ -348,7 +360,7 @@ static bool compute(struct times *times, const struct sample_weights *weights, b
 	CLEANUP_FREE const struct sample_weight **waits =
 		calloc(weights->count + 1, sizeof(*waits));
 	if (!waits ||
-	    !strata_make(strata, weights, times->states ? task_states_count(times->states) : 0))
+	    !strata_make(strata, weights, times->slices.count))
 		return false;
 	threads_find_kernel_time(times, weights);
 	for (size_t i = 0; i < weights->count; i++)
@@ -356,17 +368,25 @@ static bool compute(struct times *times, const struct sample_weights *weights, b
 		    weights->items[i].weight)
 			waits[count++] = &weights->items[i];
 	qsort(waits, count, sizeof(*waits), compare_weights);
-	for (uint32_t i = 0; i < strata->lifetime_count; i++) {
-		const struct task_totals *totals = task_states_totals(times->states, i);
+	for (uint32_t i = 0; i < strata->slice_count; i++) {
+		const struct slice slice = slices_get(&times->slices, i);
 		struct class_waits classes[WAIT_CLASSES] = {0};
-		for (; at < count && stratum_of_key(waits[at]->key).lifetime == i; at++)
+		struct task_totals totals;
+		slices_totals(&times->slices, i, &totals);
+		for (; at < count && stratum_of_key(waits[at]->key).slice == i; at++)
 			classes[stratum_class(stratum_of_key(waits[at]->key))].sampled = waits[at];
 		if (on_cpu)
-			strata_add_on_cpu(strata, stratum_on_cpu(i, 0), totals->running_ns);
+			strata_add_on_cpu(strata, stratum_on_cpu(i, 0), totals.running_ns);
 		strata_add(strata, stratum_on_cpu(i, 0), TIME_RUNNABLE,
-			   totals->runnable_ns - totals->woken_ns);
-		strata->rests[i].no_stack.ns[TIME_UNKNOWN] = totals->unknown_ns;
-		add_waits(times, i, classes);
+			   totals.runnable_ns - totals.woken_ns);
+		strata->rests[i].no_stack.ns[TIME_UNKNOWN] = totals.unknown_ns;
+		add_waits(times, &slice, &totals, classes);
+	}
+	for (size_t i = 0; i < times->slices.lifetime_count; i++) {
+		const struct task_totals *totals = task_states_totals(times->states, i);
+		strata->whole.waits += (double)totals->waits;
+		if (totals->longest_wait_ns > strata->whole.longest_ns)
+			strata->whole.longest_ns = totals->longest_wait_ns;
 	}
 	strata_add_unknown(strata, weights, on_cpu);
 	return true;

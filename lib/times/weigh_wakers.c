@@ -31,7 +31,12 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 	if (times->roles[record->event] != ROLE_WAKE)
 		return false;
 	*ret = (struct sample_time){
-		.stratum = stratum_of_waits(LIFETIME_NONE, 0),
+		.shown = ret->shown,
+		.begin_ns = record->sample.time_ns,
+		.step_ns = record->sample.time_ns,
+		.end_ns = record->sample.time_ns,
+		.lifetime = LIFETIME_NONE,
+		.stratum = stratum_of_waits(SLICE_NONE, 0),
 		.weight = !times->states,
 		.is_timed = true,
 		.waits = 1,
@@ -42,6 +47,9 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 	ret->woken_pid = (times->from.states ? task_states_pid(times->from.states, tid) : 0) ?: tid;
 	if (times->states &&
 	    task_states_wakeup(times->states, tid, record->sample.time_ns, &wakeup)) {
+		ret->lifetime = (uint32_t)task_states_lifetime(times->states, tid, wakeup.begin_ns);
+		ret->begin_ns = wakeup.begin_ns;
+		ret->end_ns = wakeup.wake_ns;
 		ret->weight = ret->wait_ns = wakeup.blocked_ns;
 		ret->delay_ns = wakeup.run_ns - wakeup.wake_ns;
 	}

@@ -646,7 +646,7 @@ static struct each_waits waits_of(uint32_t tid)
 	struct each_waits waits = {0};
 	size_t count, index = task_states_find(states, tid, &count);
 	ck_assert_uint_eq(count, 1);
-	task_states_each_wait(states, index, keep_wait, &waits);
+	task_states_each_wait(states, index, 0, UINT64_MAX, keep_wait, &waits);
 	return waits;
 }
 

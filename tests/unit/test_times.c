@@ -26,7 +26,16 @@ static void add_switch(struct made *made, uint32_t tid, uint16_t misc, uint64_t 
 	ok_or_fail(task_states_add(made->states, &record));
 }
 
-static void made_init(struct made *made, const struct weigher *weigher)
+/* Sets the times of sealed states; `options`: with ranges of time, or steps. */
+static void set_times(struct made *made, const struct weigher *weigher,
+		      const struct analysis_options *options)
+{
+	made->times = (struct times){.weigher = weigher, .states = made->states};
+	ok_or_fail(slices_make(&made->times.slices, made->states, options));
+}
+
+static void made_init_sliced(struct made *made, const struct weigher *weigher,
+			     const struct analysis_options *options)
 {
 	const uint16_t out = PERF_RECORD_MISC_SWITCH_OUT;
 	*made = (struct made){0};
@@ -40,7 +49,14 @@ static void made_init(struct made *made, const struct weigher *weigher)
 	add_switch(made, C, out | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1500);
 	add_switch(made, D, 0, 1500);
 	ok_or_fail(task_states_seal(made->states, FIRST, LAST));
-	made->times = (struct times){.weigher = weigher, .states = made->states};
+	set_times(made, weigher, options);
+}
+
+static const struct analysis_options whole;
+
+static void made_init(struct made *made, const struct weigher *weigher)
+{
+	made_init_sliced(made, weigher, &whole);
 }
 
 static void made_deinit(struct made *made)
@@ -123,6 +139,120 @@ TEST(wall_time_sums_to_lifetimes)
 	ck_assert_uint_eq(time_of(&made, C, 0, TIME_RUNNABLE), 500);
 	ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), 4 * (LAST - FIRST));
 	made_deinit(&made);
+}
+
+/* Adds what a sample has of each slice to the strata. Returns what it has in shown ones. */
+static uint64_t add_wait_sample(struct made *made, const struct sample_time *sample)
+{
+	struct sample_time part;
+	uint64_t shown = 0, all = 0;
+	for (uint64_t at = sample->begin_ns;
+	     times_next_part(&made->times, sample, &at, &part);) {
+		const struct stratum_id id = stratum_of_waits(part.stratum.slice, part.wait_class);
+		const struct sample_weight from = {
+			.key = stratum_key(id), .weight = part.weight, .waits = part.waits};
+		ck_assert(sample_weights_add(&made->weights, &from));
+		shown += part.shown ? part.weight : 0;
+		all += part.weight;
+	}
+	ck_assert_uint_eq(all, sample->weight);
+	return shown;
+}
+
+/* From 1500 to 1700: A is blocked, B runs until 1600, C is runnable, D runs. */
+TEST(a_range_has_its_part_of_each_interval)
+{
+	const struct sp_time_span range = {1500, 1700};
+	const struct analysis_options options = {.filter = {.times = &range, .time_count = 1}};
+	const struct weigher *const modes[] = {&weigher_wall, &weigher_off_cpu, &weigher_latency};
+	const uint64_t sums[] = {4 * 200, 4 * 200 - 100 - 200, 2 * 200};
+	const uint64_t wholes[] = {4 * 1000, 4 * 1000 - 600 - 400 - 500 - 500, 2 * 1000};
+	for (int mode = 0; mode < 3; mode++) {
+		struct made made;
+		uint64_t shown = 0;
+		made_init_sliced(&made, modes[mode], &options);
+		const struct sample_time wait = {.begin_ns = 1400,
+						 .end_ns = 1800,
+						 .lifetime = lifetime(&made, A),
+						 .weight = 400,
+						 .waits = 1,
+						 .wait_class = wait_class(400),
+						 .is_wait = true};
+		ck_assert_uint_eq(add_wait_sample(&made, &wait), 200);
+		ok_or_fail(times_compute(&made.times, &made.weights));
+		for (uint32_t i = 0; i < made.times.slices.count; i++) {
+			const struct time_rest *rest = &made.times.strata.rests[i];
+			if (!slices_get(&made.times.slices, i).shown)
+				continue;
+			shown += state_sums_total(&rest->no_stack) + rest->all_blocked_ns;
+			const struct stratum *waits = strata_find(
+				&made.times.strata, stratum_of_waits(i, wait_class(400)));
+			shown += waits ? waits->ns[TIME_BLOCKED] : 0;
+		}
+		ck_assert_uint_eq(shown, sums[mode]);
+		ck_assert_uint_eq(state_sums_total(&made.times.strata.whole), wholes[mode]);
+		made_deinit(&made);
+	}
+}
+
+/* Each step of key `time` has the same part of each of four lives. */
+TEST(steps_divide_all_time)
+{
+	enum sp_key keys[] = {SP_KEY_TIME};
+	const struct analysis_options options = {
+		.rows = {.keys = keys, .key_count = 1, .time_quantum_ns = 100}};
+	uint64_t by_step[20] = {0};
+	struct made made;
+	made_init_sliced(&made, &weigher_wall, &options);
+	ok_or_fail(times_compute(&made.times, &made.weights));
+	for (uint32_t i = 0; i < made.times.slices.count; i++) {
+		const struct slice slice = slices_get(&made.times.slices, i);
+		uint64_t step = slices_step(&options.rows, slice.begin_ns);
+		ck_assert(slice.shown);
+		ck_assert_uint_eq(slices_step(&options.rows, slice.end_ns - 1), step);
+		ck_assert_uint_eq(slices_at(&made.times.slices, slice.lifetime, slice.begin_ns), i);
+		by_step[step / 100] += state_sums_total(&made.times.strata.rests[i].no_stack);
+	}
+	for (int step = 10; step < 20; step++)
+		ck_assert_uint_eq(by_step[step], 4 * 100);
+	made_deinit(&made);
+}
+
+/* Ranges may overlap, have no end, or include nothing. */
+TEST(ranges_divide_a_life)
+{
+	const struct sp_time_span ranges[] = {{1700, 0}, {1200, 1300}, {1250, 1400}, {1350, 1350}};
+	const struct analysis_options options = {.filter = {.times = ranges, .time_count = 4}};
+	struct made made;
+	uint64_t at_ns = 1100, ends[] = {1200, 1300, 1400, 1700, 1900};
+	bool shown[] = {false, true, true, false, true};
+	struct slice slice;
+	made_init_sliced(&made, &weigher_wall, &options);
+	for (int i = 0; i < 5; i++) {
+		ck_assert(slices_next(&made.times.slices, lifetime(&made, A), &at_ns, 1900, &slice));
+		ck_assert_uint_eq(slice.end_ns, ends[i]);
+		ck_assert_uint_eq(at_ns, ends[i]);
+		ck_assert(slice.shown == shown[i]);
+	}
+	ck_assert(!slices_next(&made.times.slices, lifetime(&made, A), &at_ns, 1900, &slice));
+	made_deinit(&made);
+}
+
+TEST(too_many_steps_are_refused)
+{
+	enum sp_key keys[] = {SP_KEY_TIME};
+	const struct analysis_options options = {
+		.rows = {.keys = keys, .key_count = 1, .time_quantum_ns = 1}};
+	struct slices slices = {0};
+	struct task_states *states;
+	ok_or_fail(task_states_new(&states));
+	ok_or_fail(task_states_seal(states, 1, 1 + (UINT64_C(1) << 22)));
+	struct sp_error *error = slices_make(&slices, states, &options);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_int_eq(sp_error_code(error), SP_ERROR_LIMIT);
+	sp_error_free(error);
+	slices_deinit(&slices);
+	task_states_free(states);
 }
 
 /* Thread A waits once, for 400, as B does before and after it ran. */
@@ -236,7 +366,7 @@ TEST(waits_have_the_time_of_their_class)
 		now += 10;
 	}
 	ok_or_fail(task_states_seal(made.states, FIRST, 5000));
-	made.times = (struct times){.weigher = &weigher_off_cpu, .states = made.states};
+	set_times(&made, &weigher_off_cpu, &whole);
 	/* Samples found few of the short waits. Those of 60 have none: waits of 30 stand for them. */
 	add_waits_of(&made, A, 30, 100);
 	add_waits_of(&made, A, 700, 900);
@@ -264,7 +394,7 @@ static void two_waits_init(struct made *made)
 static void two_waits_seal(struct made *made)
 {
 	ok_or_fail(task_states_seal(made->states, FIRST, LAST));
-	made->times = (struct times){.weigher = &weigher_off_cpu, .states = made->states};
+	set_times(made, &weigher_off_cpu, &whole);
 }
 
 static void add_unmatched(struct made *made, uint64_t weight)
