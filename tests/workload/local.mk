@@ -17,6 +17,7 @@ noinst_PROGRAMS += \
 	tests/workload/leaf \
 	tests/workload/leaf_signed \
 	tests/workload/occurrences \
+	tests/workload/phases \
 	tests/workload/ping_pong \
 	tests/workload/probe \
 	tests/workload/proportions \
@@ -108,6 +109,9 @@ tests_workload_waits_LDADD = $(PTHREAD_LIBS)
 tests_workload_faults_CFLAGS = $(workload_cflags)
 tests_workload_faults_LDFLAGS =
 tests_workload_faults_LDADD =
+tests_workload_phases_CFLAGS = $(workload_cflags)
+tests_workload_phases_LDFLAGS =
+tests_workload_phases_LDADD =
 tests_workload_ping_pong_CFLAGS = $(workload_cflags) $(PTHREAD_CFLAGS)
 tests_workload_ping_pong_LDFLAGS =
 tests_workload_ping_pong_LDADD = $(PTHREAD_LIBS)
