@@ -5,6 +5,7 @@ src_libcommand_la_SOURCES += \
 	src/cmd/common/control.c src/cmd/common/control.h \
 	src/cmd/common/event_lists.c src/cmd/common/event_lists.h \
 	src/cmd/common/input_options.c src/cmd/common/input_options.h \
+	src/cmd/common/time_ranges.c src/cmd/common/time_ranges.h \
 	src/cmd/common/input_run.c src/cmd/common/input_run.h \
 	src/cmd/common/recordings.c src/cmd/common/recordings.h \
 	src/cmd/common/session.c src/cmd/common/session.h \

@@ -6,6 +6,7 @@
 #include "out/timeline.h"
 
 #include <math.h>
+#include <time.h>
 #include "out/format.h"
 #include "out/report.h"
 
@@ -152,6 +153,18 @@ static size_t column_count(const struct report *report, int used)
 	return count < COLUMNS_MIN ? 0 : count;
 }
 
+/* Writes the begin by the recording's clock, and its time of day, as --time takes them. */
+static int write_begin(const struct sp_file_info *info, uint64_t first_ns, FILE *out)
+{
+	time_t seconds = (time_t)((info->clock_wall_ns + first_ns - info->clock_ns) / 1000000000);
+	struct tm local;
+	char text[16];
+	if (!info->has_clock || !localtime_r(&seconds, &local) ||
+	    !strftime(text, sizeof(text), "%H:%M:%S", &local))
+		return fprintf(out, "%.3f s", (double)first_ns / 1e9);
+	return fprintf(out, "%s (%.3f s)", text, (double)first_ns / 1e9);
+}
+
 void timeline_write(const struct report *report, FILE *out)
 {
 	const struct timeline *timeline = report->timeline;
@@ -162,7 +175,8 @@ void timeline_write(const struct report *report, FILE *out)
 		return;
 	const char *duration = format_duration(&report->term,
 					       timeline->last_ns - timeline->first_ns, text);
-	int used = fprintf(out, "  time: %s from %.3f s", duration, (double)timeline->first_ns / 1e9);
+	int used = fprintf(out, "  time: %s from ", duration);
+	used += write_begin(report->info, timeline->first_ns, out);
 	used += write_times(timeline, out);
 	/* 4 columns: two blanks, and the curve's two end marks. */
 	curve.count = column_count(report, used + 4);

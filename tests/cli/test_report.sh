@@ -576,7 +576,7 @@ sprof: --format: 'xml' is not text, json, csv, folded, pprof, speedscope, firefo
        'sprof report --help' lists the options.
 END
 fails "a wrong time" 129 report --time 5,3 <<'END'
-sprof: --time: '5,3' is not START,END in seconds, +START,+END or PERCENT%-PERCENT%
+sprof: --time: '5,3' is not START,END in seconds, +START,+END, a time of day such as 12:03:07,+2s, or PERCENT%-PERCENT%
        'sprof report --help' lists the options.
 END
 fails "a wrong limit" 129 report --percent-limit 101 <<'END'

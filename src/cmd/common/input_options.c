@@ -25,85 +25,13 @@ void input_options_deinit(struct selection *selection)
 	option_numbers_deinit(&selection->parallelism);
 }
 
-static bool text_percent(const char *text, char **end, double *ret)
-{
-	return option_text_percent(text, end, ret) && **end == '%';
-}
-
-/*
- * Parses a part of the time span in percent: "10%-20%", perf's "10%/2" (the second tenth), or "10%"
- * (the first).
- */
-static bool parse_percent(const char *text, struct selection_time *time)
-{
-	char *end;
-	uint64_t slice;
-	time->percent = true;
-	if (!text_percent(text, &end, &time->begin))
-		return false;
-	if (end[1] == '/') {
-		double part = time->begin;
-		if (!option_text_number(end + 2, 1, UINT32_MAX, &slice) || part <= 0)
-			return false;
-		time->begin = part * (double)(slice - 1);
-		time->end = part * (double)slice;
-		return time->end <= 1 + 1e-9;
-	}
-	if (end[1] == '\0') {
-		time->end = time->begin;
-		time->begin = 0;
-		return time->end > 0;
-	}
-	return end[1] == '-' && text_percent(end + 2, &end, &time->end) && !end[1] &&
-	       time->begin < time->end;
-}
-
-/* Parses a time: "SECONDS" of the recording's clock, or "+SECONDS" after the first sample (*offset). */
-static bool parse_moment(const char *text, const char *end, bool *offset, uint64_t *ns)
-{
-	*offset = *text == '+';
-	return option_text_seconds(text + *offset, end, ns);
-}
-
-/* Parses a span "START,END"; one of both may be omitted. */
-static bool parse_seconds(const char *text, struct selection_time *time)
-{
-	const char *comma = strchr(text, ','), *end = text + strlen(text);
-	if (!comma || end == text + 1)
-		return false;
-	if (comma > text && !parse_moment(text, comma, &time->begin_offset, &time->begin_ns))
-		return false;
-	time->has_end = comma + 1 < end;
-	if (!time->has_end)
-		return true;
-	if (!parse_moment(comma + 1, end, &time->end_offset, &time->end_ns))
-		return false;
-	bool comparable = time->begin_offset == time->end_offset || comma == text;
-	return (time->end_ns || time->end_offset) &&
-	       (!comparable || time->begin_ns <= time->end_ns);
-}
-
 static bool parse_time(const struct option *option, const char *text)
 {
 	struct selection *selection = option->value;
-	bool parts = strchr(text, '%'), fine = true;
-	char *copy = strdup(text), *rest = copy, *word;
-	selection->time_count = 0;
-	while (fine && copy && (word = strsep(&rest, parts ? ", " : " "))) {
-		struct selection_time *time = &selection->parts[selection->time_count];
-		if (!*word)
-			continue;
-		fine = selection->time_count < SELECTION_TIMES;
-		if (fine) {
-			*time = (struct selection_time){0};
-			fine = parts ? parse_percent(word, time) : parse_seconds(word, time);
-			selection->time_count++;
-		}
-	}
-	fine = fine && copy && selection->time_count;
-	free(copy);
-	return fine || option_reject(option, text,
-				     "START,END in seconds, +START,+END or PERCENT%-PERCENT%");
+	return time_ranges_parse(&selection->times, text) ||
+	       option_reject(option, text,
+			     "START,END in seconds, +START,+END, a time of day such as "
+			     "12:03:07,+2s, or PERCENT%-PERCENT%");
 }
 
 void input_options_add_read(struct selection *s, struct option_table *table)
@@ -142,8 +70,9 @@ void input_options_add_filter(struct selection *s, struct option_table *table)
 			       .rare = true),
 		OPTION_STRINGS('e', "events", "NAMES", &s->events, "select events"),
 		OPTION_CALL(0, "time", "START,END", s, parse_time,
-			    "select a time range: +1.5,+3 (seconds from the first sample), 10%-20%, "
-			    "or seconds of the recording's clock"),
+			    "select a time range: +1.5,+3 (seconds from the first sample), "
+			    "12:03:07,+2s (time of day), 10%-20%, or seconds of the recording's "
+			    "clock"),
 	};
 	OPTION_TABLE_ADD(table, group);
 }
@@ -232,6 +161,6 @@ bool input_options_is_filtered(const struct selection *selection)
 {
 	return selection->comms.count || selection->dsos.count || selection->symbols.count ||
 	       selection->pids.count || selection->tids.count || selection->cpus.count ||
-	       selection->parallelism.count || selection->time_count || selection->focus.count ||
+	       selection->parallelism.count || selection->times.count || selection->focus.count ||
 	       selection->ignore.count;
 }

@@ -4,22 +4,8 @@
 #define CMD_COMMON_INPUT_OPTIONS_H
 
 #include <sprof/sprof.h>
+#include "cmd/common/time_ranges.h"
 #include "options.h"
-
-/* Limit on parts of --time: a longer list is probably a typing error. */
-#define SELECTION_TIMES 64
-
-/*
- * One part of --time. Its bounds are times of the recording's clock, offsets from the first sample, or
- * (with `percent`) fractions of the recording's span.
- */
-struct selection_time {
-	bool percent;
-	bool begin_offset, end_offset; /* the time is "+SECONDS", ns after the first sample */
-	bool has_end;
-	uint64_t begin_ns, end_ns; /* ns; both bounds are inclusive */
-	double begin, end;         /* bounds of a percent part, as fractions of the span */
-};
 
 /* Values of the options. Strings are borrowed from argv; NULL: not given. */
 struct selection {
@@ -30,8 +16,7 @@ struct selection {
 	bool debuginfod, force;
 	struct option_strings comms, dsos, symbols, events, focus, ignore;
 	struct option_numbers pids, tids, cpus, parallelism;
-	struct selection_time parts[SELECTION_TIMES]; /* parts of --time, in the order given */
-	size_t time_count;
+	struct time_ranges times;     /* --time */
 	int inlines, pager; /* -1: not given */
 	bool whole_paths, quiet, verbose;
 	uint64_t jobs;

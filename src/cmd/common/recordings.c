@@ -21,7 +21,7 @@ bool recordings_open(struct recordings *recordings, const struct selection *sele
 	bool fine = true;
 	*recordings = (struct recordings){
 		.items = calloc(most, sizeof(*recordings->items)),
-		.times = calloc(most, SELECTION_TIMES * sizeof(*recordings->times)),
+		.times = calloc(most, TIME_RANGES * sizeof(*recordings->times)),
 	};
 	if (!recordings->items || !recordings->times) {
 		diag_say("out of memory");
@@ -40,50 +40,6 @@ void recordings_close(struct recordings *recordings)
 		sp_reader_free(recordings->items[i].reader);
 	free(recordings->items);
 	free(recordings->times);
-}
-
-static uint64_t add_clamped(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static struct sp_time_span absolute_time(const struct selection_time *part, uint64_t first_ns,
-					 uint64_t last_ns)
-{
-	double span = (double)(last_ns - first_ns);
-	if (part->percent)
-		/*
-		 * The end is exclusive, so consecutive parts such as 0%-10% and 10%-20% share no
-		 * sample.
-		 */
-		return (struct sp_time_span){
-			first_ns + (uint64_t)(span * part->begin),
-			part->end >= 1 ? 0 : first_ns + (uint64_t)(span * part->end)};
-	uint64_t begin_ns = add_clamped(part->begin_ns, part->begin_offset ? first_ns : 0);
-	uint64_t end_ns = add_clamped(part->end_ns, part->end_offset ? first_ns : 0);
-	/* Converts the inclusive end to an exclusive one; 0 stands for no end. */
-	return (struct sp_time_span){begin_ns, part->has_end ? add_clamped(end_ns, 1) : 0};
-}
-
-/* Computes each part of --time on the recording's clock. */
-static bool settle_times(const struct selection *selection, struct sp_reader *reader,
-			 struct sp_time_span *times)
-{
-	uint64_t first_ns = 0, last_ns = 0;
-	bool any = false;
-	for (size_t i = 0; i < selection->time_count; i++) {
-		const struct selection_time *part = &selection->parts[i];
-		any |= part->percent || part->begin_offset || part->end_offset;
-	}
-	struct sp_error *error = any ? input_time(reader, &first_ns, &last_ns) : NULL;
-	if (error) {
-		diag_error(error);
-		return false;
-	}
-	for (size_t i = 0; i < selection->time_count; i++)
-		times[i] = absolute_time(&selection->parts[i], first_ns, last_ns);
-	return true;
 }
 
 /* Returns whether each event of -e is in at least one recording. Prints the first missing one. */
@@ -111,11 +67,11 @@ bool recordings_resolve_times(struct recordings *recordings, const struct select
 		return false;
 	for (size_t i = 0; i < recordings->count; i++) {
 		struct sp_recording *recording = &recordings->items[i];
-		struct sp_time_span *times = recordings->times + i * SELECTION_TIMES;
-		if (!settle_times(selection, recording->reader, times))
+		struct sp_time_span *times = recordings->times + i * TIME_RANGES;
+		if (!time_ranges_settle(&selection->times, recording->reader, times))
 			return false;
 		recording->times = times;
-		recording->time_count = selection->time_count;
+		recording->time_count = selection->times.count;
 	}
 	return true;
 }
@@ -143,7 +99,9 @@ static void print_span(const struct selection *selection, struct sp_reader *read
 
 void recordings_print_span(const struct recordings *recordings, const struct selection *selection)
 {
-	for (size_t i = 0; i < recordings->count && selection->time_count && !selection->quiet; i++)
+	if (!selection->times.count || selection->quiet)
+		return;
+	for (size_t i = 0; i < recordings->count; i++)
 		print_span(selection, recordings->items[i].reader, recordings->count > 1);
 }
 

@@ -7,7 +7,7 @@
 
 struct recordings {
 	struct sp_recording *items; /* recordings and their readers, which recordings_close() frees */
-	struct sp_time_span *times; /* parts of --time, SELECTION_TIMES for each recording */
+	struct sp_time_span *times; /* parts of --time, TIME_RANGES for each recording */
 	size_t count;
 };
 
