@@ -282,11 +282,21 @@ struct sp_tree_node {
 	enum sp_state state;
 };
 
-/* Number of samples by the end of their call chain; all in `none` if none was recorded. */
+/*
+ * Number of samples by the end of their call chain; all in `none` if none was recorded. Samples
+ * outside of a filter's times are not counted.
+ */
 struct sp_stack_ends {
 	uint64_t complete, truncated, no_unwind_info, bad_memory, depth_limit, skipped, switched,
 		none, deferred, invalid_address;
 };
+
+static inline uint64_t sp_stack_ends_sum(const struct sp_stack_ends *ends)
+{
+	return ends->complete + ends->truncated + ends->no_unwind_info + ends->bad_memory +
+	       ends->depth_limit + ends->skipped + ends->switched + ends->none + ends->deferred +
+	       ends->invalid_address;
+}
 
 /*
  * A program with inherited events and short tasks. Each task begins with a whole period, so that a

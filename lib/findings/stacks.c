@@ -254,7 +254,7 @@ static bool add_truncation(struct run *run, const struct sp_profile *profile,
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_TRUNCATED_STACKS, .cause = part->cause, .event = profile->event,
 		.samples = part->samples, .remedy = part->remedy, .summary = part->summary,
-		.share = (double)part->samples / (double)profile->samples,
+		.share = (double)part->samples / (double)sp_stack_ends_sum(&profile->stacks),
 	};
 	return finding.share < TRUNCATED_LEAST ||
 	       finding_add(run, &finding, "%s %s%s%s", share_text(finding.share, share),
@@ -276,7 +276,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		 lower_rate_options(attr, rate));
 	const char *cfi_remedy = no_unwind_info_remedy(run);
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
-	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)profile->samples;
+	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)sp_stack_ends_sum(ends);
 	const char *frame_pointers = runtime_is_go(run) ? "record with --call-graph dwarf" : FRAME_POINTERS;
 	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",
@@ -325,7 +325,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 bool find_truncation(struct run *run)
 {
 	for (uint16_t i = 0; i < run->event_count; i++)
-		if (run->totals[i].samples && !find_event_truncation(run, i))
+		if (sp_stack_ends_sum(&run->totals[i].stacks) && !find_event_truncation(run, i))
 			return false;
 	return true;
 }

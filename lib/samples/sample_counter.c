@@ -59,6 +59,9 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 	const struct sample_time *of = &counted->time;
 	const struct sp_number_list *cpus = &work->options->filter.cpus;
 	const struct sp_number_list *counts = &work->options->filter.parallelism;
+	bool counts_pass = !counts->count ||
+			   filter_number(counts->items, counts->count,
+					 (int32_t)sample_parallelism(work, sample));
 	uint64_t time_ns = sample_time(counted, record);
 	struct task *task = sample_task(counted, sample->pid, sample->tid, time_ns);
 	uint32_t cpu = sample->present & PERF_SAMPLE_CPU ? sample->cpu : UINT32_MAX;
@@ -72,9 +75,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 		.cpu = cpu,
 		.replicate = work->replicates ? hash_u64(record->file_offset) % REPLICATES : 0,
 		.shown = task && task->shown && of->shown &&
-			 filter_number(cpus->items, cpus->count, (int32_t)cpu) &&
-			 (!counts->count || filter_number(counts->items, counts->count,
-							  (int32_t)sample_parallelism(work, sample))),
+			 filter_number(cpus->items, cpus->count, (int32_t)cpu) && counts_pass,
 		.view = view,
 		.replaced = replaced,
 	};
@@ -83,7 +84,8 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 
 static struct sp_error *count_task(struct counted *counted, uint16_t event, uint32_t tid)
 {
-	uint32_t *samples = u64map_put(&counted->task_samples, (uint64_t)event << 32 | tid, 0, NULL);
+	uint64_t key = (uint64_t)event << 32 | tid;
+	uint32_t *samples = u64map_put(&counted->task_samples, key, 0, NULL);
 	NEED(samples);
 	*samples += *samples < UINT32_MAX;
 	return NULL;
@@ -118,8 +120,8 @@ static bool find_outer(struct counted *counted, struct chain *chain, const struc
 		chain->outer = address_cache_find(&counted->answers,
 						  (struct code_address){ip, view, cpumode, !exact});
 		/*
-		 * If the kernel walked frame pointers, the outermost words may be unmapped: skips them,
-		 * as resolve_chains.c does.
+		 * If the kernel walked frame pointers, the outermost words may be unmapped: skips
+		 * them, as resolve_chains.c does.
 		 */
 		if (callers_end(callers) != SP_MISC_END_UNKNOWN ||
 		    !(chain->outer & ANSWER_UNMAPPED))
@@ -164,8 +166,8 @@ static void count_repairs(struct event_sums *sums, uint16_t misc)
 }
 
 /*
- * Returns the leaf for a sample's address under its callers, and counts how its stack ended. UINT32_MAX
- * when out of memory.
+ * Returns the leaf for a sample's address under its callers, and counts how its stack ended.
+ * UINT32_MAX when out of memory.
  */
 static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 		      const struct stack *stack, uint32_t answer)
@@ -233,7 +235,7 @@ static bool add_cell(struct counted *counted, const struct rooted_sample *sample
 	return cells_add(&counted->cells, &cell);
 }
 
-/* Adds a sample to its leaf, if it passes the filters (`shown`). Returns false when out of memory. */
+/* Adds a sample to its leaf, if it passes the filters. Returns false when out of memory. */
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct sample_time *time, const struct stack *stack)
 {
@@ -294,10 +296,12 @@ static bool add_truncated(struct counted *counted, const struct rooted_sample *r
 
 struct sp_error *count_truncated_samples(struct counted *counted)
 {
-	for (size_t i = 0; i < counted->truncated.count && !ctx_cancelled(counted->work->ctx); i++) {
+	const size_t count = counted->truncated.count;
+	for (size_t i = 0; i < count && !ctx_cancelled(counted->work->ctx); i++) {
 		const struct truncated_sample *sample = &counted->truncated.items[i];
 		uint32_t number = sample->number + counted->repair_offset;
-		struct stack_parts parts = {&sample->sampled, sample->misc, NULL, sample->kernel_count};
+		struct stack_parts parts = {&sample->sampled, sample->misc, NULL,
+					    sample->kernel_count};
 		struct stack stack;
 		if (sample->kernel_count)
 			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
@@ -311,8 +315,8 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 }
 
 /*
- * Returns the stack of the record. It is found once, although the record may count for several events,
- * or for several parts of a wait. NULL when out of memory.
+ * Returns the stack of the record. It is found once, although the record may count for several
+ * events, or for several parts of a wait. NULL when out of memory.
  */
 static const struct stack *stack_of(struct counted *counted, const struct sp_record *record,
 				    const struct place_of_sample *place)

@@ -51,8 +51,8 @@ struct sp_error *count_before_filters(struct counted *counted, const struct sp_r
 				      uint16_t event, uint64_t weight) SP_MUST_CHECK;
 
 /*
- * Counts a sample, or the part of it in counted->time, for one event, with its weight there. Samples
- * outside of --time cost nothing here: their stacks are not read.
+ * Counts a sample, or the part of it in counted->time, for one event, with its weight there. The
+ * stacks of samples outside of --time are not read.
  */
 struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
 			      uint16_t event, uint64_t weight) SP_MUST_CHECK;

@@ -517,7 +517,7 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 	return false;
 }
 
-/* Returns the length of a piece's part from `from_ns` to `until_ns`, without lost records' times. */
+/* Returns the length of a piece from `from_ns` to `until_ns`, without times of lost records. */
 static uint64_t known_ns(const struct task_states *states, const struct task_piece *piece,
 			 uint64_t from_ns, uint64_t until_ns)
 {
@@ -527,8 +527,8 @@ static uint64_t known_ns(const struct task_states *states, const struct task_pie
 		return 0;
 	if (piece->certain)
 		return end_ns - begin_ns;
-	return end_ns - begin_ns - task_gaps_overlap(task_gaps_of(&states->gaps, piece->cpu), begin_ns,
-						     end_ns);
+	return end_ns - begin_ns -
+	       task_gaps_overlap(task_gaps_of(&states->gaps, piece->cpu), begin_ns, end_ns);
 }
 
 void task_states_each_wait(const struct task_states *states, size_t index, uint64_t from_ns,

@@ -18,9 +18,9 @@
 struct sample_time {
 	bool shown;        /* in a range of --time */
 	bool is_later;     /* an earlier part of the sample is shown, and counted as one */
-	uint64_t begin_ns; /* of the wait, or the sample's time; 0: unknown */
+	uint64_t begin_ns; /* a wait's begin, or the sample's time; 0: unknown */
 	uint64_t step_ns;  /* time within the slice, for key `time`; 0: unknown */
-	uint64_t end_ns;   /* of the wait */
+	uint64_t end_ns;   /* a wait's end */
 	uint32_t lifetime; /* LIFETIME_NONE: the thread's states are not known */
 	struct stratum_id stratum; /* waits have that of all classes */
 	uint32_t wait_class;       /* 0: none, or the thread's states are not known */

@@ -25,7 +25,7 @@ static uint64_t step_ns(const struct sp_analysis_rows *rows)
 uint64_t slices_step(const struct sp_analysis_rows *rows, uint64_t time_ns)
 {
 	uint64_t origin_ns = rows->time_offsets ? rows->time_origin_ns : 0;
-	/* The header's time of the first sample may be too late: earlier times are of the first step. */
+	/* The header's time of the first sample may be too late. */
 	if (time_ns < origin_ns)
 		return origin_ns;
 	return origin_ns + (time_ns - origin_ns) / step_ns(rows) * step_ns(rows);
@@ -36,8 +36,8 @@ static struct sp_error *too_many(void)
 	return error_set_remedy(error_new(SP_ERROR_LIMIT,
 					  "the recording's threads have more than %u parts by time",
 					  SLICES_MAX),
-				"longer steps, as by '--time-quantum 1s', or a range, as by '--time "
-				"+0,+10', make fewer");
+				"longer steps, as by '--time-quantum 1s', or a range, as by "
+				"'--time +0,+10', make fewer");
 }
 
 /* Adds the window that ends at a time. */
@@ -107,7 +107,8 @@ static struct sp_error *make_windows(struct slices *slices, const struct analysi
 /* Returns the index of the window that includes a time. */
 static size_t window_at(const struct slices *slices, uint64_t time_ns)
 {
-	size_t index = sorted_up_to(slices->windows.items, slices->windows.count, .begin_ns, time_ns);
+	size_t index =
+		sorted_up_to(slices->windows.items, slices->windows.count, .begin_ns, time_ns);
 	return index ? index - 1 : 0;
 }
 

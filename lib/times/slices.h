@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Slices: the parts of lifetimes that are counted apart. Windows divide the recording's time: at the
- * ranges of --time, and at the steps of key `time` within these. A slice is what a lifetime has of
- * a window. This module alone decides which part of an interval lies in a range.
+ * Slices: the parts of lifetimes that are counted apart. Windows divide the recording's time: at
+ * the ranges of --time, and at the steps of key `time` within these. A slice is what a lifetime has
+ * of a window. This module alone decides which part of an interval lies in a range.
  *
  * All windows of a lifetime follow each other, so that its slices do, too. Each lifetime has at
  * least one. Without ranges and steps, the number of a slice is that of its lifetime. Times are in
@@ -26,7 +26,7 @@ struct time_window {
 
 struct slice {
 	uint32_t number, lifetime, window;
-	uint64_t begin_ns, end_ns; /* of the lifetime in the window */
+	uint64_t begin_ns, end_ns; /* when the lifetime is in the window */
 	bool shown;
 };
 

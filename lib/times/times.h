@@ -75,7 +75,7 @@ struct weigher {
 			   const struct sp_analysis_samples *samples, uint8_t *roles_ret);
 	/* Fails if the recording lacks records that the mode needs. */
 	struct sp_error *(*check)(const struct times *times);
-	/* Sets the time of a sample, but for its stratum's slice. Returns false if it does not count. */
+	/* Sets the time of a sample, without its slice. Returns false if it does not count. */
 	bool (*weigh)(const struct times *times, const struct sp_record *record,
 		      struct sample_time *ret);
 	/* Makes the strata and rests, without their sum. Returns false when out of memory. */

@@ -84,10 +84,11 @@ static size_t first_after(const struct edges *edges, uint32_t pid, uint64_t time
 }
 
 /*
- * Returns the time of a process within `from_ns` and `until_ns` in which no thread could run, as far
- * as is known, and some are unknown.
+ * Returns the time of a process between two times in which no thread could run, as far as is known,
+ * and some are unknown.
  */
-static double unknown_ns(const struct edges *edges, uint32_t pid, uint64_t from_ns, uint64_t until_ns)
+static double unknown_ns(const struct edges *edges, uint32_t pid, uint64_t from_ns,
+			 uint64_t until_ns)
 {
 	double sum = 0;
 	size_t i = first_after(edges, pid, from_ns);
@@ -188,7 +189,7 @@ static bool set_latency(struct times *times, const struct edges *edges, const st
 	return done;
 }
 
-/* Life of a process in one window: from its first to its last thread. busy_ns: a thread could run. */
+/* Life of a process in one window, of all its threads. busy_ns: a thread could run. */
 struct process {
 	uint32_t pid, first; /* its first slice */
 	uint64_t begin_ns, end_ns;

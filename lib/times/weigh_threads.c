@@ -294,7 +294,8 @@ static void add_waits(struct times *times, const struct slice *slice,
 			continue;
 		weight = weight_add(weight, classes[i].sampled->weight);
 		classes[i].matched = classes[i].waits > 0;
-		classes[i].stratum = strata_find(&times->strata, stratum_of_waits(slice->number, i));
+		classes[i].stratum =
+			strata_find(&times->strata, stratum_of_waits(slice->number, i));
 	}
 	/* Waits of classes without samples are those of the nearest class with some. */
 	for (uint32_t i = 1; i < WAIT_CLASSES; i++) {

@@ -212,18 +212,18 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 	};
 	struct clauses clauses = {.size = 0};
 	char share[FORMAT_SIZE];
-	if (!profile->has_callchains || !profile->samples ||
-	    share_of(ends->complete, profile->samples) >= STACKS_GOOD)
+	uint64_t all = sp_stack_ends_sum(ends);
+	if (!profile->has_callchains || !all || share_of(ends->complete, all) >= STACKS_GOOD)
 		return;
 	/* Kinds with a share below KIND_LEAST are shown only in JSON. */
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (share_of(kinds[i].count, profile->samples) >= KIND_LEAST)
+		if (share_of(kinds[i].count, all) >= KIND_LEAST)
 			add_clause(&clauses, "%s %s",
-				   format_percent(share_of(kinds[i].count, profile->samples), share),
+				   format_percent(share_of(kinds[i].count, all), share),
 				   kinds[i].how);
-	if (share_of(profile->repaired, profile->samples) >= KIND_LEAST)
+	if (share_of(profile->repaired, all) >= KIND_LEAST)
 		add_clause(&clauses, "%s repaired",
-			   format_percent(share_of(profile->repaired, profile->samples), share));
+			   format_percent(share_of(profile->repaired, all), share));
 	int column = fprintf(out, "stacks: ");
 	write_words_at(report, column, INDENT, clauses.text, out);
 }
@@ -281,13 +281,18 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 		add_weight(report, profile, &clauses);
 	if (profile->samples || profile->lost)
 		add_losses(report, profile, &clauses);
-	if (report->filtered && profile->shown_samples)
-		add_clause(&clauses, "filters pass %s of them (%s)",
-			   format_count(profile->shown_samples, count),
+	/* Time passes filters without a sample, too. */
+	bool timed = report->mode != SP_MODE_CPU && profile->weight_is_time;
+	if (report->filtered && (timed ? profile->shown_weight : profile->shown_samples))
+		add_clause(&clauses, "filters pass %s%s (%s)",
+			   timed ? format_duration(&report->term, profile->shown_weight, count) :
+				   format_count(profile->shown_samples, count),
+			   timed ? "" : " of them",
 			   format_percent(share_of(profile->shown_weight, profile->weight), share));
 	add_bounds(profile, &clauses);
-	double complete = share_of(profile->stacks.complete, profile->samples);
-	if (profile->has_callchains && profile->samples && complete >= STACKS_GOOD)
+	uint64_t stacks = sp_stack_ends_sum(&profile->stacks);
+	double complete = share_of(profile->stacks.complete, stacks);
+	if (profile->has_callchains && stacks && complete >= STACKS_GOOD)
 		add_clause(&clauses, "stacks %s complete", format_percent(complete, share));
 	write_words(report, 0, clauses.text, out);
 	times_write_idle(&report->term, profile, out);

@@ -38,6 +38,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_thread_states.sh \
 	tests/live/test_truth.sh \
 	tests/live/test_unwind.sh \
+	tests/live/test_time_ranges.sh \
 	tests/live/test_user_access.sh
 EXTRA_DIST += tests/live/tap.h
 PROGRAM_TESTS += tests/live/test_two_recorders tests/live/test_library_client

@@ -229,7 +229,8 @@ TEST(ranges_divide_a_life)
 	struct slice slice;
 	made_init_sliced(&made, &weigher_wall, &options);
 	for (int i = 0; i < 5; i++) {
-		ck_assert(slices_next(&made.times.slices, lifetime(&made, A), &at_ns, 1900, &slice));
+		ck_assert(slices_next(&made.times.slices, lifetime(&made, A), &at_ns, 1900,
+				      &slice));
 		ck_assert_uint_eq(slice.end_ns, ends[i]);
 		ck_assert_uint_eq(at_ns, ends[i]);
 		ck_assert(slice.shown == shown[i]);

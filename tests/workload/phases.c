@@ -12,8 +12,8 @@
  *
  *	PHASE BEGIN_NS END_NS
  *
- * in CLOCK_MONOTONIC. Burning ends by that clock, and so includes time in which the thread waits for
- * a CPU.
+ * in CLOCK_MONOTONIC. Burning ends by that clock, and so includes time in which the thread waits
+ * for a CPU.
  */
 #include <stdio.h>
 #include <stdlib.h>
