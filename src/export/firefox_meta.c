@@ -171,6 +171,7 @@ static void write_event_facts(struct json *json, const struct sp_profile *profil
 	write_count_fact(json, "Complete stacks", profile->stacks.complete);
 	write_count_fact(json, "Truncated stacks", notes_truncated_stacks(profile));
 	write_count_fact(json, "Stacks completed from other samples", profile->repaired);
+	write_count_fact(json, "Idle threads left out", profile->idle_threads);
 }
 
 /* Writes what limits the profile's accuracy: losses, truncated stacks, findings. */
