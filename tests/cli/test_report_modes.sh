@@ -181,6 +181,19 @@ prints "lost samples are no time in the kernel" weights "tid symbol self_running
 1 [no stack] 0
 2 [no stack] 40000000
 END
+# Losses of other processes on the CPUs are not the target's.
+{
+	cat "$tmp/text"
+	echo lost 0 3
+	echo "note 0 #44:3:0 none of them is the target's"
+} | recording "$tmp/user"
+prints "losses of other processes hide no time in the kernel" weights "symbol self_running_ns" user \
+	--mode wall -s symbol <<END
+0x1010 30000000
+0x2010 10000000
+[kernel: not sampled] 70000000
+[no stack] 0
+END
 
 # Lifetimes of several processes are summed; the sum is no elapsed time.
 says_lifetimes() {
