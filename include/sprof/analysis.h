@@ -134,7 +134,10 @@ struct sp_analysis_samples {
 	 * hardware event.
 	 */
 	const char *event;
-	/* SP_MODE_WALL: do not leave out threads that waited at one place for more than 99 % of the time. */
+	/*
+	 * SP_MODE_WALL, SP_MODE_OFF_CPU: do not leave out threads that waited at one place for more
+	 * than 99 % of their known time.
+	 */
 	bool all_threads;
 };
 

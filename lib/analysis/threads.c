@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "base/strtab.h"
+#include "profile/filter.h"
 #include "sideband/pass_one.h"
 
 struct sp_threads {
@@ -30,6 +31,8 @@ void sp_threads_free(struct sp_threads *threads)
 /* Recording while its threads are read. */
 struct reading {
 	const struct sp_filter *filter;
+	struct sp_time_span *times; /* its ranges, which do not overlap */
+	size_t time_count;
 	struct machine *machine;
 	struct sideband sideband;
 };
@@ -38,6 +41,7 @@ static void reading_deinit(struct reading *reading)
 {
 	sideband_deinit(&reading->sideband);
 	machine_free(reading->machine);
+	free(reading->times);
 }
 
 static bool has_number(const struct sp_number_list *list, uint32_t number)
@@ -65,23 +69,17 @@ static void add_times(const struct task_totals *totals, struct sp_thread_times *
 	times->unknown_ns += totals->unknown_ns;
 }
 
-static uint64_t end_of(const struct sp_time_span *span)
-{
-	return span->end_ns ? span->end_ns : UINT64_MAX;
-}
-
 /* Adds what a lifetime spent between two times, within the filter's times, to *totals. */
 static void add_window(const struct reading *reading, size_t index, uint64_t from_ns, uint64_t until_ns,
 		       struct task_totals *totals)
 {
 	const struct task_states *states = reading->sideband.states;
-	const struct sp_filter *filter = reading->filter;
-	if (!filter || !filter->time_count)
+	if (!reading->filter || !reading->filter->time_count)
 		task_states_window(states, index, from_ns, until_ns, totals);
-	for (size_t i = 0; filter && i < filter->time_count; i++) {
-		const struct sp_time_span *span = &filter->times[i];
+	for (size_t i = 0; i < reading->time_count; i++) {
+		const struct sp_time_span *span = &reading->times[i];
 		uint64_t begin_ns = span->begin_ns > from_ns ? span->begin_ns : from_ns;
-		uint64_t end_ns = end_of(span) < until_ns ? end_of(span) : until_ns;
+		uint64_t end_ns = span->end_ns < until_ns ? span->end_ns : until_ns;
 		task_states_window(states, index, begin_ns, end_ns, totals);
 	}
 }
@@ -157,15 +155,11 @@ static void set_extent(struct sp_threads *threads, const struct reading *reading
 {
 	uint64_t first_ns = task_states_first_ns(reading->sideband.states);
 	uint64_t last_ns = task_states_last_ns(reading->sideband.states);
-	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-	for (size_t i = 0; reading->filter && i < reading->filter->time_count; i++) {
-		const struct sp_time_span *span = &reading->filter->times[i];
-		begin_ns = span->begin_ns < begin_ns ? span->begin_ns : begin_ns;
-		end_ns = end_of(span) > end_ns ? end_of(span) : end_ns;
-	}
-	bool limited = begin_ns <= end_ns;
-	threads->first_ns = limited && begin_ns > first_ns ? begin_ns : first_ns;
-	threads->last_ns = limited && end_ns < last_ns ? end_ns : last_ns;
+	size_t count = reading->time_count;
+	uint64_t begin_ns = count ? reading->times[0].begin_ns : 0;
+	uint64_t end_ns = count ? reading->times[count - 1].end_ns : UINT64_MAX;
+	threads->first_ns = begin_ns > first_ns ? begin_ns : first_ns;
+	threads->last_ns = end_ns < last_ns ? end_ns : last_ns;
 	if (threads->last_ns < threads->first_ns)
 		threads->last_ns = threads->first_ns;
 }
@@ -195,6 +189,8 @@ struct sp_error *sp_threads_new(struct sp_ctx *ctx, struct sp_reader *reader,
 	CLEANUP(cleanup_sp_threads_free) struct sp_threads *threads = calloc(1, sizeof(*threads));
 	CLEANUP(reading_deinit) struct reading reading = {.filter = filter};
 	NEED(threads);
+	if (filter)
+		NEED(reading.times = filter_ranges(filter, &reading.time_count));
 	struct sp_error *error = pass_one_read(&pass, &reading.machine, &reading.sideband);
 	if (!error)
 		error = collect(threads, &reading);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "profile/filter.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "base/vec.h"
 
 bool filter_name(const char *const *names, size_t count, const char *name)
 {
@@ -65,4 +67,32 @@ bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid)
 {
 	return filter_number(filter->pids.items, filter->pids.count, (int32_t)pid) &&
 	       filter_number(filter->tids.items, filter->tids.count, (int32_t)tid);
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct sp_time_span *x = a, *y = b;
+	return u64_order(x->begin_ns, y->begin_ns);
+}
+
+struct sp_time_span *filter_ranges(const struct sp_filter *filter, size_t *count_ret)
+{
+	struct sp_time_span *ranges = calloc(filter->time_count + 1, sizeof(*ranges));
+	size_t count = 0;
+	for (size_t i = 0; ranges && i < filter->time_count; i++) {
+		ranges[count] = filter->times[i];
+		ranges[count].end_ns = ranges[count].end_ns ?: UINT64_MAX;
+		count += ranges[count].begin_ns < ranges[count].end_ns;
+	}
+	*count_ret = 0;
+	if (count)
+		qsort(ranges, count, sizeof(*ranges), compare_spans);
+	for (size_t i = 0; i < count; i++) {
+		struct sp_time_span *last = *count_ret ? &ranges[*count_ret - 1] : NULL;
+		if (!last || ranges[i].begin_ns > last->end_ns)
+			ranges[(*count_ret)++] = ranges[i];
+		else if (ranges[i].end_ns > last->end_ns)
+			last->end_ns = ranges[i].end_ns;
+	}
+	return ranges;
 }

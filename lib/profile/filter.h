@@ -26,4 +26,10 @@ bool filter_task(const struct sp_filter *filter, uint32_t pid, uint32_t tid);
 /* Whether the time is in one of the filter's ranges. */
 bool filter_time(const struct sp_filter *filter, uint64_t time_ns);
 
+/*
+ * Returns the filter's ranges in order of time, as one where they meet; an end is never 0. To be
+ * freed. NULL: out of memory.
+ */
+struct sp_time_span *filter_ranges(const struct sp_filter *filter, size_t *count_ret);
+
 #endif

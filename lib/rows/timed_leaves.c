@@ -126,7 +126,7 @@ static bool misses_samples(const struct run *run)
 			continue;
 		for (size_t i = 0; i < run->worker_count; i++)
 			weight += (double)run->workers[i].counted.events[event].all.weight;
-		missing += (double)sp_losses_count(losses, event) * (double)run->times.period +
+		missing += (double)sp_losses_own(losses, event) * (double)run->times.period +
 			   (double)losses_throttling(losses, event).ns;
 		for (size_t i = 0; i < sp_losses_throttling_count(losses); i++)
 			open |= sp_losses_throttling(losses, i)->event == event &&

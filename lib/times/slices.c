@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "profile/filter.h"
 
 /* Most slices and windows: a slice takes about 130 bytes with its stratum. */
 #define SLICES_MAX (UINT32_C(1) << 21)
@@ -73,31 +74,18 @@ static struct sp_error *add_range(struct slices *slices, uint64_t end_ns,
 	return add_window(slices, end_ns, true);
 }
 
-static int compare_spans(const void *a, const void *b)
-{
-	const struct sp_time_span *x = a, *y = b;
-	return u64_order(x->begin_ns, y->begin_ns);
-}
-
 static struct sp_error *make_windows(struct slices *slices, const struct analysis_options *options)
 {
 	const struct sp_filter *filter = &options->filter;
 	const struct sp_analysis_rows *steps = NULL;
-	CLEANUP_FREE struct sp_time_span *ranges = calloc(filter->time_count + 1, sizeof(*ranges));
+	size_t count;
+	CLEANUP_FREE struct sp_time_span *ranges = filter_ranges(filter, &count);
 	NEED(ranges);
 	for (size_t i = 0; i < options->rows.key_count; i++)
 		steps = options->rows.keys[i] == SP_KEY_TIME ? &options->rows : steps;
 	if (!filter->time_count)
 		return add_range(slices, UINT64_MAX, steps);
-	for (size_t i = 0; i < filter->time_count; i++) {
-		ranges[i] = filter->times[i];
-		ranges[i].end_ns = ranges[i].end_ns ?: UINT64_MAX;
-	}
-	qsort(ranges, filter->time_count, sizeof(*ranges), compare_spans);
-	for (size_t i = 0; i < filter->time_count; i++) {
-		uint64_t end_ns = slices->windows.count ? vec_last(&slices->windows)->end_ns : 0;
-		if (ranges[i].end_ns <= ranges[i].begin_ns || ranges[i].end_ns <= end_ns)
-			continue;
+	for (size_t i = 0; i < count; i++) {
 		TRY(add_window(slices, ranges[i].begin_ns, false));
 		TRY(add_range(slices, ranges[i].end_ns, steps));
 	}

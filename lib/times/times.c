@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "times/times.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "profile/interval.h"
 #include "record/types.h"
 
-/* A thread is idle if it waited at one place for more than this part of its life. */
+/* A thread is idle if it waited at one place for more than this part of its life's known time. */
 #define IDLE_SHARE 0.99
 
 struct sp_error *times_no_switches(const struct sp_reader *reader, const char *what)
@@ -148,13 +149,18 @@ bool times_is_idle(const struct times *times, uint32_t lifetime)
 {
 	const struct task_totals *of = task_states_totals(times->states, lifetime);
 	double place_ns = (double)times->strata.rests[times->slices.first[lifetime]].place_ns;
-	return place_ns > IDLE_SHARE * (double)(of->end_ns - of->begin_ns);
+	/* A wait is at one place, also if filters exclude it. It may include runnable time. */
+	double wait_ns = fmin((double)of->longest_wait_ns, (double)of->blocked_ns);
+	return fmax(place_ns, wait_ns) >
+	       IDLE_SHARE * (double)(of->end_ns - of->begin_ns - of->unknown_ns);
 }
 
 bool times_leave_out_idle(struct times *times)
 {
 	struct state_sums *whole = &times->strata.whole;
-	size_t count = times->slices.lifetime_count, idle = 0;
+	const struct slices *slices = &times->slices;
+	size_t count = slices->lifetime_count, idle = 0;
+	uint64_t before_ns = state_sums_total(whole);
 	for (uint32_t i = 0; i < count; i++)
 		idle += times_is_idle(times, i);
 	if (!idle || idle == count)
@@ -167,14 +173,19 @@ bool times_leave_out_idle(struct times *times)
 				whole->longest_ns = of->longest_wait_ns;
 			continue;
 		}
-		whole->ns[TIME_ON_CPU] -= of->running_ns;
-		whole->ns[TIME_RUNNABLE] -= of->runnable_ns;
-		whole->ns[TIME_BLOCKED] -= of->blocked_ns;
-		whole->ns[TIME_UNKNOWN] -= of->unknown_ns;
 		whole->waits -= (double)of->waits;
-		times->idle_ns = weight_add(times->idle_ns, of->end_ns - of->begin_ns);
+		for (uint32_t j = slices->first[i]; j < slices->first[i + 1]; j++) {
+			struct task_totals part;
+			slices_totals(slices, j, &part);
+			if (!times->weigher->excludes_on_cpu)
+				whole->ns[TIME_ON_CPU] -= part.running_ns;
+			whole->ns[TIME_RUNNABLE] -= part.runnable_ns;
+			whole->ns[TIME_BLOCKED] -= part.blocked_ns;
+			whole->ns[TIME_UNKNOWN] -= part.unknown_ns;
+		}
 	}
 	times->idle_threads = idle;
+	times->idle_ns = before_ns - state_sums_total(whole);
 	return true;
 }
 

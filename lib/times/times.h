@@ -24,7 +24,7 @@
  *	leaf_times_add()          by leaf, if filters show it
  *	times_compute()         strata and rests, when all samples are counted; rests become leaves
  *	leaf_times_scale()      times of each worker's leaves
- *	times_leave_out_idle()  wall
+ *	times_leave_out_idle()  wall, off-cpu
  *	weigher->split_leaf()   rows and tree nodes by state
  *	times_add_totals()      the profile's time, when rows were made
  */
@@ -68,6 +68,7 @@ struct weigher {
 	bool needs_parallelism; /* the number of threads that could run at each time */
 	bool keeps_untimed;     /* samples without time make rows, too */
 	bool leaves_out_idle;
+	bool excludes_on_cpu;   /* the time of threads is without that on a CPU */
 	uint8_t parts_max;      /* most parts of a leaf, which have names */
 
 	/* Sets the role of each event of a recording. */
@@ -176,7 +177,10 @@ struct sp_error *times_compute(struct times *times,
 /* Notes the time for which a lifetime was blocked at one place. */
 void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns);
 
-/* Returns whether a thread waited at one place for nearly all of its life. */
+/*
+ * Returns whether a thread waited at one place for nearly all of its life, as far as its states are
+ * known.
+ */
 bool times_is_idle(const struct times *times, uint32_t lifetime);
 
 /*

@@ -105,11 +105,16 @@ static void write_categories(struct json *json)
 	json_end_lines(json, ']');
 }
 
-/* Writes the fields of loss markers, and the places that show them. */
-static void write_marker_schema(struct json *json)
+/*
+ * Writes the fields of loss markers, and the places that show them. `others`: they include losses
+ * of other processes.
+ */
+static void write_marker_schema(struct json *json, bool others)
 {
-	static const char label[] = "{marker.data.lost} samples lost";
+	const char *label = "{marker.data.lost} samples lost";
 	static const char *const places[] = {"marker-chart", "marker-table", "timeline-overview"};
+	if (others)
+		label = "{marker.data.lost} samples lost across all processes on these CPUs";
 	json_begin_lines(json, "markerSchema", '[');
 	json_begin(json, NULL, '{');
 	json_string(json, "name", FIREFOX_LOSS);
@@ -171,6 +176,7 @@ static void write_event_facts(struct json *json, const struct sp_profile *profil
 	write_count_fact(json, "Complete stacks", profile->stacks.complete);
 	write_count_fact(json, "Truncated stacks", notes_truncated_stacks(profile));
 	write_count_fact(json, "Stacks completed from other samples", profile->repaired);
+	write_count_fact(json, "Idle threads left out", profile->idle_threads);
 }
 
 /* Writes what limits the profile's accuracy: losses, truncated stacks, findings. */
@@ -300,7 +306,8 @@ bool firefox_write_meta(struct firefox *firefox)
 	json_bool(json, "symbolicated", true);
 	json_bool(json, "usesOnlyOneStackType", true);
 	json_bool(json, "sourceCodeIsNotOnSearchfox", true);
-	write_marker_schema(json);
+	write_marker_schema(json, firefox->profile &&
+				  firefox->profile->lost_own < firefox->profile->lost);
 	write_categories(json);
 	json_begin(json, "sampleUnits", '{');
 	json_string(json, "time", "ms");

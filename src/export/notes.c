@@ -36,6 +36,7 @@ void notes_put_event(const struct sp_profile *profile, struct buffer *text)
 	put_count(text, profile->throttled_count, "times throttled");
 	put_count(text, profile->stacks.complete, "complete stacks");
 	put_count(text, notes_truncated_stacks(profile), "truncated stacks");
+	put_count(text, profile->idle_threads, "idle threads left out");
 }
 
 void notes_put(const struct report *report, struct buffer *text)

@@ -25,6 +25,7 @@ function showLimits(panel) {
 		invalid_address: "Stacks that end at an address without code", none: "Samples without a stack"};
 	for (const [name, count] of Object.entries(event.stacks))
 		facts.push([names[name] || name, count]);
+	facts.push(["Idle threads left out", event.idleThreads]);
 	text.append(element("h2", "", `Counts of ${event.name}`),
 		factList(facts.filter(([name, count], i) => i < 2 || count)
 			.map(([name, count]) => [name, grouped(count)])));

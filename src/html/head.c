@@ -325,6 +325,7 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "throttledNs", profile->throttled_ns);
 	json_unsigned(json, "throttledCount", profile->throttled_count);
 	json_unsigned(json, "missingWeight", profile->missing_weight);
+	json_unsigned(json, "idleThreads", profile->idle_threads);
 	json_bool(json, "branches", profile->of_branches);
 	json_bool(json, "hasCallchains", profile->has_callchains);
 	put_stack_ends(json, &profile->stacks);

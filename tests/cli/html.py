@@ -156,6 +156,7 @@ def check_report(head, report):
             assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, others)), "shares of %s differ" % name[0]
         for name, other in (("samples", "samples"), ("weight", "weight"), ("lost", "lost"), ("lostOwn", "lost_own")):
             assert event[name] == wanted[other], "%s of %s differ" % (name, event["name"])
+        assert event["idleThreads"] == wanted.get("idle_threads", 0), "idle threads of %s differ" % event["name"]
         for name in set(event["stacks"]) & set(wanted["stacks"]):
             assert event["stacks"][name] == wanted["stacks"][name], "stacks that are %s differ" % name
 

@@ -38,7 +38,7 @@
  *	cgroup ID PATH
  *	namespaces PID TID TIME DEV INODE   of all kinds
  *	lost EVENT COUNT [TIME]             LOST_SAMPLES: of all, at the end; with TIME, then
- *	full EVENT COUNT TIME               LOST: the ring was
+ *	full EVENT COUNT TIME [CPU]         LOST: the ring of the CPU was (default: 0)
  *	deferred PID TID TIME NUMBER IP...  what a task called in the program: in chains of samples,
  *	                                    @NUMBER stands for it
  *	note TIME WORD...                   the recorder's
@@ -510,6 +510,7 @@ static void write_loss(struct recording *recording, char **words)
 		record.lost.id = *event->ids;
 		record.lost.lost = number(recording, words[2]);
 		record.id.time_ns = words[3] ? number(recording, words[3]) : 0;
+		record.id.cpu = words[3] && words[4] ? (uint32_t)number(recording, words[4]) : 0;
 	} else {
 		record.type = words[0][0] == 't' ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE;
 		record.throttle.time_ns = record.id.time_ns = number(recording, words[2]);

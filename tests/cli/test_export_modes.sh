@@ -36,7 +36,7 @@ same_stacks() {
 
 for mode in wall off-cpu latency; do
 	for options in "" "--all-threads" "--tid 7,8" "--time +0.1,+300ms" "--time 5%-34%,50%-70%"; do
-		[ "$mode" = wall ] || [ "$options" != --all-threads ] || continue
+		[ "$mode" != latency ] || [ "$options" != --all-threads ] || continue
 		set -- -q -i waits --mode $mode $options
 		"$SPROF" report "$@" --format json -g caller >json.json
 		stacks json json.json >want

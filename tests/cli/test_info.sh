@@ -3,6 +3,7 @@
 # sprof info on recordings made to order: what it shows, as text and JSON, of what
 # is whole and of what is damaged.
 . "$top_srcdir/tests/cli/lib.sh"
+tests=$(cd "$top_srcdir/tests/cli" && pwd)
 cd "$tmp" || exit 99
 export TZ=UTC
 
@@ -311,7 +312,8 @@ END
 	"$SPROF" report -i shared | grep -o 'about 15 of them'
 	"$SPROF" report -i shared -o callgrind.shared && grep -o 'cpu-clock: .* samples lost' callgrind.shared
 	"$SPROF" report -i shared -o shared.firefox.json &&
-		grep -o '"Lost samples", "format": "integer", "value": [0-9]*' shared.firefox.json
+		grep -oE '"Lost samples", "format": "integer", "value": [0-9]*|"chartLabel": "[^"]*' \
+			shared.firefox.json
 	"$SPROF" report -i shared -o shared.speedscope.json &&
 		grep -o '[0-9]* samples lost' shared.speedscope.json
 	"$SPROF" script -i shared 2>&1 >out | grep -o '[0-9]* samples.* lost'
@@ -322,11 +324,21 @@ info table 15
 report 15
 about 15 of them
 cpu-clock: 1 samples, 15 samples lost
+"chartLabel": "{marker.data.lost} samples lost across all processes on these CPUs
 "Lost samples", "format": "integer", "value": 15
 15 samples lost
 15 samples were lost
 END
 same "losses of other processes are not the target's" wanted got
+if command -v gzip >.which && command -v python3 >.which; then
+	"$SPROF" report -i shared -o shared.pb.gz
+	check "nor in pprof's comment" sh -c 'gzip -dc shared.pb.gz | grep -aq "1 samples, 15 samples lost"'
+	"$SPROF" report -i shared -o shared.html
+	"$SPROF" report -q -i shared -s dso,function --format json >shared.json
+	check "nor in the page" env PYTHONDONTWRITEBYTECODE=1 python3 "$tests/html.py" shared.html shared.json
+else
+	skip "nor in pprof's comment, nor in the page" "needs gzip and python3"
+fi
 
 # Time and CPU of losses. Times have a step that divides the recording into 32, a power of two:
 # the sample of 1.0005 s makes it 2^14 ns. Losses without a time are reported, too.

@@ -181,6 +181,19 @@ prints "lost samples are no time in the kernel" weights "tid symbol self_running
 1 [no stack] 0
 2 [no stack] 40000000
 END
+# Losses of other processes on the CPUs are not the target's.
+{
+	cat "$tmp/text"
+	echo lost 0 3
+	echo "note 0 #44:3:0 none of them is the target's"
+} | recording "$tmp/user"
+prints "losses of other processes hide no time in the kernel" weights "symbol self_running_ns" user \
+	--mode wall -s symbol <<END
+0x1010 30000000
+0x2010 10000000
+[kernel: not sampled] 70000000
+[no stack] 0
+END
 
 # Lifetimes of several processes are summed; the sum is no elapsed time.
 says_lifetimes() {
@@ -232,16 +245,86 @@ END
 		echo "switch 1 $tid 1 1000100000 out"
 	done
 	echo "switch 1 1 0 1200000000 in"
-} | recording "$tmp/pool"
+} >"$tmp/text"
+recording "$tmp/pool" <"$tmp/text"
 prints "idle threads are left out of wall time" weights "tid self_weight" pool -s tid <<END
 1 200000000
 2 180000000
+END
+prints "they are left out of off-CPU time" weights "tid self_weight" pool -s tid --mode off-cpu <<END
+1 130000000
+2 140000000
 END
 prints "--all-threads shows them" weights "tid self_weight" pool -s tid --all-threads <<END
 1 200000000
 2 180000000
 3 200000000
 4 200000000
+END
+prints "--all-threads shows them in off-CPU time" weights "tid self_weight" pool -s tid --mode off-cpu \
+	--all-threads <<END
+1 130000000
+2 140000000
+3 199900003
+4 199900004
+END
+for mode in wall off-cpu latency; do
+	report -q -i "$tmp/pool" --mode $mode -s tid --format json |
+		sed -n 's/,$//; s/^   "\(weight\|threads\|idle_[a-z]*\)": //p; s/.*"times": {"running_ns": //p' |
+		sed 's/, .*//' | tr '\n' ' '
+	echo $mode
+done >got
+cat >wanted <<END
+380000000 110000000 4 2 400000000 wall
+270000000 0 4 2 399800007 off-cpu
+200000000 90000000 4 0 0 latency
+END
+same "JSON has the times of the others, and of idle threads" wanted got
+exports() {
+	for file in pool.callgrind pool.speedscope.json pool.firefox.json; do
+		report -q -i "$tmp/pool" --mode off-cpu -o "$tmp/$file"
+		grep -oE '[0-9] idle threads left out|Idle threads left out.*"value": [0-9]' "$tmp/$file"
+	done
+}
+prints "exports have the number of idle threads" exports <<END
+2 idle threads left out
+2 idle threads left out
+Idle threads left out", "format": "integer", "value": 2
+END
+# Counts of schedstat split the whole lives of threads, but not the parts in ranges and steps.
+{
+	cat "$tmp/text"
+	for tid in 3 4; do
+		echo "note 1000100001 #53:1:$tid:0:0 waited 0 ns for a CPU"
+		echo "note 1199000000 #53:1:$tid:100000:1000000 waited 1 ms for a CPU"
+	done
+} | recording "$tmp/counts"
+for options in "" "-s time,tid" "--time 1.05,1.15"; do
+	report -q -i "$tmp/counts" -s tid $options --format json |
+		sed -n 's/,$//; s/^   "\(weight\|idle_[a-z]*\)": //p; s/.*"times": {"running_ns": [0-9]*, //p' |
+		sed 's/, "unknown.*//' | tr '\n' ' '
+	echo "${options:-whole}"
+done >got
+cat >wanted <<'END'
+380000000 "runnable_ns": 20000000, "blocked_ns": 250000000 2 400000000 whole
+380000000 "runnable_ns": 20000000, "blocked_ns": 250000000 2 400000000 -s time,tid
+380000000 "runnable_ns": 20000000, "blocked_ns": 250000000 2 400000000 --time 1.05,1.15
+END
+same "idle threads are left out of parts of their lives" wanted got
+prints "they are left out of a range" weights "tid self_weight" counts -s tid --time 1.05,1.15 <<END
+1 100000001
+2 100000001
+END
+# 1 % of the time of CPU 1 is unknown, from 182 to 184 ms.
+{
+	cat "$tmp/text"
+	echo "switch 1 2 1 1180000000 in"
+	echo "switch 1 2 1 1182000000 out"
+	echo "full 0 3 1184000000 1"
+} | recording "$tmp/lossy"
+prints "threads are idle if they waited in all known time" weights "tid self_weight" lossy -s tid <<END
+1 200000000
+2 180000000
 END
 # The same without samples of waits: thread 1 waits for 60 and 50 ms, thread 2 for 140 ms.
 {
@@ -256,12 +339,6 @@ END
 prints "they are in the sums of threads that are not idle" \
 	sh -c '"$SPROF" report -i "$0" -s state | grep -o "blocked (.*)"' "$tmp/counted" <<END
 blocked (3 waits, longest 140 ms)
-END
-prints "other modes have them" weights "tid self_weight" pool -s tid --mode off-cpu <<END
-1 130000000
-2 140000000
-3 199900003
-4 199900004
 END
 prints "text has the states, and idle threads in one line" \
 	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" -s state | sed -n "/threads:/,\$p"' \
@@ -290,6 +367,21 @@ prints "columns are times in ms" report -q -i "$tmp/pool" --kernel-waits \
 13.16%                     50.0      1     50.0  [.] 0x4010
 10.53%  40.0                                     [.] [no stack]
  5.92%  17.5       5.0                           [.] 0x2010
+END
+
+prints "text of off-CPU time has the times of the others" \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" --mode off-cpu -s tid | sed -n "/threads:/,\$p"' \
+	"$tmp/pool" "$tmp/kallsyms" <<END
+270 ms of 2 threads: 20 ms waiting for CPU, 250 ms blocked (3 waits, longest 140 ms), 9 samples,
+none lost
+left out: 2 idle threads (400 ms); --all-threads shows them
+stacks: 33.3% complete, 66.7% truncated
+Percentages are of the threads' time; low-high is the 95% confidence interval.
+Time is in ms; runnable threads wait for a CPU.
+
+ total   low-high  runnable  blocked  waits  longest  tid
+51.85%  51.9-51.9                140      1      140    2
+48.15%  44.5-48.1      20.0      110      2     60.0    1
 END
 
 # A kernel thread; all of its stacks begin with two functions.

@@ -44,6 +44,9 @@ CPU use over time                                            preempted  migrated
 main              10     20 ms         -     40 ms         -         1     40 ms
 8883............3888     33.3%         -     66.7%         -         0         0
 END
+"$SPROF" report -q -T -i data --time 20%-60% >wanted
+"$SPROF" report -q -T -i data --time 30%-60%,20%-40%,40%-50% >got
+same "ranges that overlap count once" wanted got
 "$SPROF" report -T --format csv -i data --comms idle | cut -d, -f1-17 >got
 cat >wanted <<'END'
 pid,tid,comm,begin_ns,end_ns,born,ended,running_ns,runnable_ns,blocked_ns,unknown_ns,waits,longest_wait_ns,preemptions,migrations,split,running_ns_1

@@ -21,6 +21,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/perf_records.c \
 	tests/sim/perf_rings.c tests/sim/perf_rings.h \
 	tests/sim/proc_fs.c \
+	tests/sim/ranges.c \
 	tests/sim/read_back.c \
 	tests/sim/scenario.h \
 	tests/sim/scenarios.c \
@@ -29,7 +30,7 @@ tests_sim_simulate_SOURCES = \
 	tests/sim/simulate.c \
 	tests/sim/snapshots.c \
 	tests/sim/stacks.c \
-	tests/sim/states.c \
+	tests/sim/states.c tests/sim/states.h \
 	tests/sim/tasks.c \
 	tests/sim/threads.c \
 	tests/sim/waits.c \

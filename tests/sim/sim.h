@@ -31,7 +31,8 @@
  *	oracles.c        checks after a run
  *	waits.c          checks of waits after a run
  *	snapshots.c      checks of stack snapshots after a run
- *	states.c         checks of threads' states after a run
+ *	states.c         checks of threads' states after a run (states.h)
+ *	ranges.c         checks of states and reports of ranges of time
  *
  * Times are nanoseconds of the virtual CLOCK_MONOTONIC unless a comment states another unit. A run is a
  * process of its own; nothing is freed before it exits, except descriptors and mappings, which are
@@ -472,6 +473,7 @@ struct sim {
 	uint64_t changes;        /* counts sim_changed() */
 	uint64_t stat_ns;        /* last time that the recorder read a task's state; 0: never */
 	int verbose;             /* 1: notes and totals, 2: events too */
+	unsigned int ranges;     /* random ranges that are checked in each file */
 	struct sim_user {        /* The recorder's user. */
 		uint32_t uid;
 		int paranoid;    /* kernel.perf_event_paranoid is 1 below that */

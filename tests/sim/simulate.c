@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] [--kill N|every K] [--hash] [-v]
- * [--keep DIR] [--steady]
+ * [--keep DIR] [--steady] [--ranges N]
  *
  * Runs the scenarios, all but long ones, or that one (also "random": each seed makes its own), with each
  * seed.
  * --fault: call number N fails of those that may fail; or each of them, one in a run, or each K-th.
  * --kill: the recorder ends at call number N. Prints a line for each run that broke a rule. With
  * --hash prints for each run: SCENARIO SEED HASH BYTES.
+ * --ranges: reports of N random ranges of each file's time have the scheduler's times (default: 1).
  * --steady: calls take no time, so that the hashes of two versions of the recorder differ only if their
  * files do, not if one makes a call more. -v prints totals and notes, -v -v events and paths, -v -v -v
  * the kernel's records. Exit status: 0: no rule was broken; 1; 77: this machine or build cannot
@@ -181,6 +182,8 @@ static bool parse(struct arguments *arguments, int argc, char **argv)
 			sim.verbose++;
 		} else if (!strcmp(name, "-s") && more) {
 			arguments->scenario = argv[++i];
+		} else if (!strcmp(name, "--ranges") && more) {
+			sim.ranges = (unsigned int)strtoul(argv[++i], NULL, 10);
 		} else if (!strcmp(name, "--keep") && more) {
 			keep_folder = argv[++i];
 		} else if (!strcmp(name, "--seed") && more) {
@@ -203,9 +206,11 @@ int main(int argc, char **argv)
 {
 	struct arguments arguments = {.first = 1, .last = 1};
 	uint64_t runs = 0, bad = 0;
+	sim.ranges = 1;
 	if (!parse(&arguments, argc, argv)) {
 		fputs("usage: simulate [-s SCENARIO] [--seed A[-B]] [--fault N|all|every K] "
-		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--steady]\n", stderr);
+		      "[--kill N|all|every K] [--hash] [-v] [--keep DIR] [--steady] "
+		      "[--ranges N]\n", stderr);
 		return 2;
 	}
 #ifndef __x86_64__

@@ -8,11 +8,7 @@
  */
 #include <stdlib.h>
 #include <sprof/threads.h>
-#include "found.h"
-
-/* Records of one moment have different times: of each event that gets one. */
-#define SWITCH_NS 32
-#define LIFE_NS 1000
+#include "states.h"
 
 /* Longest time from a round's begin until its last ring buffer was looked at. */
 #define ROUND_NS 100000
@@ -34,11 +30,6 @@ struct checking {
 	bool lost;  /* there are such */
 };
 
-struct account {
-	uint64_t running_ns, runnable_ns, blocked_ns;
-	uint64_t switches;
-};
-
 static uint64_t difference(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -52,10 +43,10 @@ static bool is_switch(const struct sim_truth *truth)
 /* Whether the kernel made a record of the switch or fork that began the span. */
 static bool has_record(const struct sim_task *task, const struct sim_span *span)
 {
-	uint64_t from_ns = span->begin_ns > SWITCH_NS ? span->begin_ns - SWITCH_NS : 0;
+	uint64_t from_ns = span->begin_ns > SIM_SWITCH_NS ? span->begin_ns - SIM_SWITCH_NS : 0;
 	for (size_t i = sim_truth_from(from_ns); i < sim_perf.truth_count; i++) {
 		const struct sim_truth *truth = &sim_perf.truth[i];
-		if (truth->time_ns > span->begin_ns + SWITCH_NS)
+		if (truth->time_ns > span->begin_ns + SIM_SWITCH_NS)
 			break;
 		bool is_fork = truth->type == PERF_RECORD_FORK && truth->ip == task->tid;
 		bool is_waking = span->state == SIM_WOKEN && sim_is_waking(truth->id);
@@ -89,8 +80,8 @@ static bool is_recorded(const struct sim_task *task, const struct sp_time_span *
 	return false;
 }
 
-/* A thread that waits for a CPU when its events are opened, or a file begins, counts as blocked. */
-static enum sim_state state_in(const struct sim_task *task, const struct sim_span *span, uint64_t from_ns)
+enum sim_state sim_state_in(const struct sim_task *task, const struct sim_span *span,
+			    uint64_t from_ns)
 {
 	if (span->state == SIM_WOKEN && !wakes)
 		return SIM_BLOCKED;
@@ -99,22 +90,24 @@ static enum sim_state state_in(const struct sim_task *task, const struct sim_spa
 	return unseen ? SIM_BLOCKED : span->state;
 }
 
-static struct account account_of(const struct sim_task *task, uint64_t from_ns, uint64_t until_ns)
+struct sim_account sim_account_of(const struct sim_task *task, const struct sp_time_span *file,
+				  const struct sp_time_span *range)
 {
-	struct account account = {0};
+	struct sim_account account = {0};
 	uint64_t *const sums[] = {
 		[SIM_BLOCKED] = &account.blocked_ns, [SIM_WOKEN] = &account.runnable_ns,
 		[SIM_RUNNABLE] = &account.runnable_ns, [SIM_RUNNING] = &account.running_ns,
 	};
 	for (size_t i = 0; i < task->span_count && task->spans[i].state != SIM_ENDED; i++) {
 		const struct sim_span *span = &task->spans[i];
+		uint64_t from_ns = range->begin_ns;
 		uint64_t begin_ns = span->begin_ns > from_ns ? span->begin_ns : from_ns;
 		uint64_t end_ns = i + 1 < task->span_count ? span[1].begin_ns : UINT64_MAX;
-		if (end_ns > until_ns)
-			end_ns = until_ns;
+		if (end_ns > range->end_ns)
+			end_ns = range->end_ns;
 		if (end_ns <= begin_ns)
 			continue;
-		*sums[state_in(task, span, from_ns)] += end_ns - begin_ns;
+		*sums[sim_state_in(task, span, file->begin_ns)] += end_ns - begin_ns;
 		account.switches++;
 	}
 	return account;
@@ -179,7 +172,7 @@ static void check_schedstat(const struct checking *checking, const struct sp_thr
 	/* Switches after that may be read, or not. */
 	if (thread->end_ns > sim_result.stop_ns)
 		outside_ns += thread->end_ns - sim_result.stop_ns;
-	uint64_t exact_ns = LIFE_NS + SWITCH_NS * task->span_count;
+	uint64_t exact_ns = SIM_LIFE_NS + SIM_SWITCH_NS * task->span_count;
 	/* Files begin between two counts. */
 	if (thread->split != SP_THREAD_SPLIT_SCHEDSTAT || checking->read_back->split_count)
 		return;
@@ -207,30 +200,71 @@ static void check_life(const struct sp_thread *thread, const struct sp_time_span
 		last--;
 	bool born = task->start_ns > span->begin_ns;
 	bool ended = last->state == SIM_ENDED && last->begin_ns < span->end_ns;
-	if (born && (!thread->born || difference(thread->begin_ns, task->start_ns) > LIFE_NS))
+	if (born && (!thread->born || difference(thread->begin_ns, task->start_ns) > SIM_LIFE_NS))
 		sim_violation("thread %u began at %llu ns, the file says %llu ns", thread->tid,
 			      (unsigned long long)task->start_ns, (unsigned long long)thread->begin_ns);
-	if (ended && (!thread->ended || difference(thread->end_ns, last->begin_ns) > LIFE_NS))
+	if (ended && (!thread->ended || difference(thread->end_ns, last->begin_ns) > SIM_LIFE_NS))
 		sim_violation("thread %u ended at %llu ns, the file says %llu ns", thread->tid,
 			      (unsigned long long)last->begin_ns, (unsigned long long)thread->end_ns);
 }
 
-/* States within a time in which all events were enabled. */
-static void check_states(const struct sp_thread *thread, const struct sp_time_span *span, bool lost)
+bool sim_is_comparable(const struct sim_task *task)
+{
+	bool early = task && task->start_ns >= sim_result.open_ns &&
+		     task->start_ns < sim_result.begin_ns;
+	return task && !early && !task->uncertain && !task->process->unknown_until_ns &&
+	       task->process != sim_machine.recorder;
+}
+
+/*
+ * Whether the events were opened one after another around a switch: a wake-up has a record, and a
+ * switch after it has none. The wake-up's state lasts until the next record.
+ */
+static bool is_opened_around(const struct sim_task *task, const struct sp_time_span *span)
+{
+	bool recorded = false;
+	for (size_t i = 0; i < task->span_count; i++) {
+		const struct sim_span *state = &task->spans[i];
+		if (state->begin_ns >= span->begin_ns)
+			break;
+		if (recorded && !has_record(task, state))
+			return true;
+		recorded = state->begin_ns >= sim_result.open_ns && has_record(task, state);
+	}
+	return false;
+}
+
+bool sim_is_known(const struct sp_thread *thread, const struct sp_time_span *span)
 {
 	const struct sim_task *task = sim_task_find(thread->tid);
-	const struct sp_thread_times *times = &thread->times;
-	struct account account = account_of(task, span->begin_ns, span->end_ns);
+	if (!sim_is_comparable(task) || !sim_account_of(task, span, span).switches ||
+	    (wakes && is_opened_around(task, span)))
+		return false;
 	/* Metadata is read later, or is a whole round's. */
 	bool exits_later = thread->ended && thread->end_ns > span->end_ns;
 	/* By an EXIT record, or counts of schedstat after a file's end, a thread without switches ran. */
-	if ((account.running_ns || exits_later || is_later) && !is_recorded(task, span))
-		return;
+	if ((sim_account_of(task, span, span).running_ns || exits_later || is_later) &&
+	    !is_recorded(task, span))
+		return false;
 	/* A file begins with a round, but records until its ring buffers were looked at are in the last. */
 	const struct sp_time_span begin = {.begin_ns = span->begin_ns, .end_ns = span->begin_ns + ROUND_NS};
-	if (is_later && is_recorded(task, &begin))
+	return !is_later || !is_recorded(task, &begin);
+}
+
+void sim_check_thread(const struct sp_thread *thread, const struct sp_time_span *span,
+		      const struct sp_time_span *range, bool lost)
+{
+	const struct sim_task *task = sim_task_find(thread->tid);
+	const struct sp_thread_times *times = &thread->times;
+	struct sim_account account = sim_account_of(task, span, range);
+	bool exits_later = thread->ended && thread->end_ns > span->end_ns;
+	if (!sim_is_known(thread, span))
 		return;
-	uint64_t exact_ns = LIFE_NS + SWITCH_NS * account.switches;
+	bool begins = thread->begin_ns + SIM_LIFE_NS >= range->begin_ns &&
+		      thread->begin_ns <= range->end_ns + SIM_LIFE_NS;
+	bool ends = thread->end_ns + SIM_LIFE_NS >= range->begin_ns &&
+		    thread->end_ns <= range->end_ns + SIM_LIFE_NS;
+	uint64_t exact_ns = (begins || ends ? SIM_LIFE_NS : 0) + SIM_SWITCH_NS * account.switches;
 	uint64_t allowed_ns = times->unknown_ns + exact_ns;
 	lost |= exits_later;
 	check_state(thread, "on a CPU", times->running_ns, account.running_ns, allowed_ns);
@@ -244,21 +278,13 @@ static void check_states(const struct sp_thread *thread, const struct sp_time_sp
 		sim_violation("thread %u has unknown states, but no record was lost", thread->tid);
 }
 
-/* Whether all switches of the task since sim_result.begin_ns, and its begin, have records. */
-static bool is_comparable(const struct sim_task *task)
-{
-	bool early = task && task->start_ns >= sim_result.open_ns && task->start_ns < sim_result.begin_ns;
-	return task && !early && !task->uncertain && !task->process->unknown_until_ns &&
-	       task->process != sim_machine.recorder;
-}
-
 static bool is_wanted(const struct sim_scenario *scenario, const struct sim_task *task)
 {
 	return task->followed || scenario->target == SIM_SYSTEM;
 }
 
-static struct sp_threads *read_threads(struct sp_ctx *ctx, const char *path,
-				       const struct sim_inode *inode, const struct sp_filter *filter)
+struct sp_threads *sim_read_threads(struct sp_ctx *ctx, const char *path,
+				    const struct sim_inode *inode, const struct sp_filter *filter)
 {
 	struct sp_reader *reader = NULL;
 	struct sp_threads *threads = NULL;
@@ -279,16 +305,16 @@ static void check_window(const struct checking *checking, const struct sp_thread
 	for (size_t i = 0; i < sp_threads_count(threads); i++) {
 		const struct sp_thread *thread = sp_threads_at(threads, i);
 		const struct sim_task *task = sim_task_find(thread->tid);
-		if (!is_comparable(task) || !account_of(task, span->begin_ns, span->end_ns).switches)
+		if (!sim_is_comparable(task) || !sim_account_of(task, span, span).switches)
 			continue;
 		check_life(thread, span);
-		check_states(thread, span, checking->lost);
+		sim_check_thread(thread, span, span, checking->lost);
 		compared++;
 	}
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		const struct sim_task *task = sim_machine.tasks[i];
-		if (is_comparable(task) && is_wanted(checking->scenario, task) &&
-		    account_of(task, span->begin_ns, span->end_ns).switches)
+		if (sim_is_comparable(task) && is_wanted(checking->scenario, task) &&
+		    sim_account_of(task, span, span).switches)
 			wanted++;
 	}
 	if (compared < wanted)
@@ -348,7 +374,7 @@ static void check_gaps(void)
 			     truth->time_ns >= sim_result.stop_ns || truth->time_ns < sim_result.begin_ns;
 		for (size_t k = 0; k < sums.file_count && !found; k++)
 			found = truth->time_ns >= sums.files[k].begin_ns &&
-				truth->time_ns <= sums.files[k].end_ns + SWITCH_NS;
+				truth->time_ns <= sums.files[k].end_ns + SIM_SWITCH_NS;
 		if (!found)
 			sim_violation("the switch of thread %u at %llu is in the time of no file", truth->tid,
 				      (unsigned long long)truth->time_ns);
@@ -359,14 +385,15 @@ static void check_sums(const struct checking *checking)
 {
 	if (!checking->exact || checking->lost || !sums.file_count)
 		return;
+	const struct sp_time_span span = {sim_result.begin_ns, sim_result.stop_ns};
 	check_gaps();
 	for (size_t i = 0; i < sim_machine.task_count; i++) {
 		const struct sim_task *task = sim_machine.tasks[i];
 		uint64_t life_ns = life_in_files(task);
-		bool lived = account_of(task, sim_result.begin_ns, sim_result.stop_ns).switches;
-		if (!is_comparable(task) || !is_wanted(checking->scenario, task) || !life_ns || !lived)
+		bool lived = sim_account_of(task, &span, &span).switches && life_ns;
+		if (!sim_is_comparable(task) || !is_wanted(checking->scenario, task) || !lived)
 			continue;
-		if (difference(task->states_ns, life_ns) > LIFE_NS * (sums.file_count + 1))
+		if (difference(task->states_ns, life_ns) > SIM_LIFE_NS * (sums.file_count + 1))
 			sim_violation("states of thread %u in %zu files sum to %llu ns, its life is %llu ns",
 				      task->tid, sums.file_count,
 				      (unsigned long long)task->states_ns, (unsigned long long)life_ns);
@@ -380,7 +407,7 @@ static void check_lives(const struct checking *checking, const struct sp_threads
 	for (size_t i = 0; i < sp_threads_count(threads); i++) {
 		const struct sp_thread *thread = sp_threads_at(threads, i);
 		check_sum(thread);
-		if (exact && is_comparable(sim_task_find(thread->tid)))
+		if (exact && sim_is_comparable(sim_task_find(thread->tid)))
 			check_schedstat(checking, thread, &split);
 	}
 	/* Some tasks of the whole system are alive at the end. */
@@ -404,7 +431,7 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	const struct checking *checking = arg;
 	struct sp_time_span span = {.begin_ns = sim_result.begin_ns, .end_ns = sim_result.stop_ns};
 	const struct sp_filter filter = {.size = sizeof(filter), .times = &span, .time_count = 1};
-	struct sp_threads *threads = read_threads(checking->ctx, path, inode, NULL);
+	struct sp_threads *threads = sim_read_threads(checking->ctx, path, inode, NULL);
 	if (!threads)
 		return;
 	add_file(threads);
@@ -419,10 +446,13 @@ static void check_file(const char *path, const struct sim_inode *inode, void *ar
 	if (next_ns < span.end_ns)
 		span.end_ns = next_ns;
 	sp_threads_free(threads);
-	threads = checking->exact ? read_threads(checking->ctx, path, inode, &filter) : NULL;
-	if (threads)
-		check_window(checking, threads, &span);
+	threads = checking->exact ? sim_read_threads(checking->ctx, path, inode, &filter) : NULL;
+	if (!threads)
+		return;
+	check_window(checking, threads, &span);
 	sp_threads_free(threads);
+	if (span.begin_ns < span.end_ns)
+		sim_check_ranges(checking->ctx, path, inode, &span, checking->lost);
 }
 
 void sim_check_states(const struct sim_scenario *scenario, const struct sim_read_back *read_back,

@@ -440,3 +440,20 @@ TEST(filters_let_pass_what_fits)
 	ck_assert(filter_number(numbers, 2, -1) && !filter_number(numbers, 2, 0));
 	ck_assert(filter_number(NULL, 0, 5));
 }
+
+TEST(ranges_of_a_filter_that_meet_are_one)
+{
+	static const struct sp_time_span times[] = {{50, 60}, {70, 0},  {10, 20}, {20, 30},
+						    {12, 15}, {40, 40}, {55, 65}};
+	const struct sp_filter filter = {.times = times, .time_count = 7};
+	size_t count;
+	struct sp_time_span *ranges = filter_ranges(&filter, &count);
+	ck_assert_uint_eq(count, 3);
+	ck_assert(ranges[0].begin_ns == 10 && ranges[0].end_ns == 30);
+	ck_assert(ranges[1].begin_ns == 50 && ranges[1].end_ns == 65);
+	ck_assert(ranges[2].begin_ns == 70 && ranges[2].end_ns == UINT64_MAX);
+	free(ranges);
+	ranges = filter_ranges(&(const struct sp_filter){0}, &count);
+	ck_assert(ranges && !count);
+	free(ranges);
+}
