@@ -101,8 +101,9 @@ struct time_rest {
 	struct state_sums no_stack;
 	uint64_t kernel_ns;      /* CPU time in the kernel, which the clock excludes */
 	uint64_t all_blocked_ns; /* latency: no thread of the process could run */
-	/* No rest: longest time that the lifetime, of its first slice, was blocked at one place. */
+	/* In a lifetime's first slice: longest time that it was blocked at one place. */
 	uint64_t place_ns;
+	bool is_idle; /* in the same: it is left out */
 };
 
 /* Times of a recording. A zeroed struct is empty. */

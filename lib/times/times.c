@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "times/times.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "profile/interval.h"
 #include "record/types.h"
 
-/* A thread is idle if it waited at one place for more than this part of its life's known time. */
+/* A thread is idle if it waited at one place for more than this part of its known time. */
 #define IDLE_SHARE 0.99
 
 struct sp_error *times_no_switches(const struct sp_reader *reader, const char *what)
@@ -145,14 +144,33 @@ void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns)
 		rest->place_ns = ns;
 }
 
+/* Returns whether a thread waited at one place, as far as its states and the filters show. */
+static bool is_idle(const struct times *times, uint32_t lifetime)
+{
+	const struct slices *slices = &times->slices;
+	const struct task_totals *of = task_states_totals(times->states, lifetime);
+	double least_ns = IDLE_SHARE * (double)(of->end_ns - of->begin_ns - of->unknown_ns);
+	double shown_ns = 0; /* known time in the ranges of --time */
+	if ((double)of->blocked_ns <= least_ns)
+		return false;
+	/* A wait is at one place, also if filters exclude it. */
+	if ((double)of->longest_wait_ns > least_ns)
+		return true;
+	for (uint32_t i = slices->first[lifetime]; i < slices->first[lifetime + 1]; i++) {
+		const struct slice slice = slices_get(slices, i);
+		struct task_totals part;
+		if (!slice.shown)
+			continue;
+		slices_totals(slices, i, &part);
+		shown_ns += (double)(slice.end_ns - slice.begin_ns - part.unknown_ns);
+	}
+	return (double)times->strata.rests[slices->first[lifetime]].place_ns >
+	       IDLE_SHARE * shown_ns;
+}
+
 bool times_is_idle(const struct times *times, uint32_t lifetime)
 {
-	const struct task_totals *of = task_states_totals(times->states, lifetime);
-	double place_ns = (double)times->strata.rests[times->slices.first[lifetime]].place_ns;
-	/* A wait is at one place, also if filters exclude it. It may include runnable time. */
-	double wait_ns = fmin((double)of->longest_wait_ns, (double)of->blocked_ns);
-	return fmax(place_ns, wait_ns) >
-	       IDLE_SHARE * (double)(of->end_ns - of->begin_ns - of->unknown_ns);
+	return times->strata.rests[times->slices.first[lifetime]].is_idle;
 }
 
 bool times_leave_out_idle(struct times *times)
@@ -162,7 +180,7 @@ bool times_leave_out_idle(struct times *times)
 	size_t count = slices->lifetime_count, idle = 0;
 	uint64_t before_ns = state_sums_total(whole);
 	for (uint32_t i = 0; i < count; i++)
-		idle += times_is_idle(times, i);
+		idle += times->strata.rests[slices->first[i]].is_idle = is_idle(times, i);
 	if (!idle || idle == count)
 		return false;
 	whole->longest_ns = 0;

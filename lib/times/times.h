@@ -177,10 +177,7 @@ struct sp_error *times_compute(struct times *times,
 /* Notes the time for which a lifetime was blocked at one place. */
 void times_note_place(struct times *times, uint32_t lifetime, uint64_t ns);
 
-/*
- * Returns whether a thread waited at one place for nearly all of its life, as far as its states are
- * known.
- */
+/* After times_leave_out_idle(): whether a thread was left out. */
 bool times_is_idle(const struct times *times, uint32_t lifetime);
 
 /*

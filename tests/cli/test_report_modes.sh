@@ -315,6 +315,28 @@ prints "they are left out of a range" weights "tid self_weight" counts -s tid --
 1 100000001
 2 100000001
 END
+# Threads 3 and 4 wake for 0.1 ms each 50 ms.
+{
+	cat "$tmp/text"
+	for tid in 3 4; do
+		for ms in 1050 1100 1150; do
+			echo "switch 1 $tid 1 ${ms}000000 in"
+			echo "with addr 0"
+			echo "sample 1 1 $tid 1 ${ms}100000 49900000 0xffffffff81001010 0xffffffff81001010 0xffffffff81002010 0x5010"
+			echo "switch 1 $tid 1 ${ms}100000 out"
+		done
+	done
+} | recording "$tmp/poll"
+prints "threads that wait again and again at one place are left out of a range" \
+	weights "tid self_weight" poll -s tid --time 1.06,1.14 <<END
+1 80000001
+2 80000001
+END
+prints "a thread that waits in the range, and not in its whole life, is not left out" \
+	weights "tid self_weight" poll -s tid --time 1.152,1.158 <<END
+1 6000001
+2 6000001
+END
 # 1 % of the time of CPU 1 is unknown, from 182 to 184 ms.
 {
 	cat "$tmp/text"

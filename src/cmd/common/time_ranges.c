@@ -163,8 +163,8 @@ static uint64_t wall_of(const struct recorded *of, uint64_t ns)
 }
 
 /*
- * Converts a time of day: without a date, of the day on which the recording began. It is of the next
- * day if that is within the recording, or if it were before `from_ns`, the range's begin.
+ * Converts a time of day: without a date, of the day on which the recording began. It is of the
+ * next day if that is within the recording, or if it were before `from_ns`, the range's begin.
  */
 static uint64_t settle_wall(const struct moment *moment, const struct recorded *of,
 			    uint64_t from_ns)
@@ -239,8 +239,8 @@ bool time_ranges_settle(const struct time_ranges *ranges, struct sp_reader *read
 		relative |= range->percent || begin == MOMENT_OFFSET || end == MOMENT_OFFSET;
 	}
 	if (wall && !of.info->has_clock) {
-		diag_say("%s has no time of day for --time; give seconds after its first sample, as "
-			 "in --time +1.5,+3", of.info->path);
+		diag_say("%s has no time of day for --time; give seconds after its first sample, "
+			 "as in --time +1.5,+3", of.info->path);
 		return false;
 	}
 	struct sp_error *error =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ranges of --time: parsed with the options, and converted to a recording's clock when the recording
- * is open. A moment is in seconds of the recording's clock, in seconds after the first sample, a time
- * of day in the local time zone, or the end's distance from the begin.
+ * Ranges of --time: parsed with the options, and converted to a recording's clock when the
+ * recording is open. A moment is in seconds of the recording's clock, in seconds after the first
+ * sample, a time of day in the local time zone, or the end's distance from the begin.
  */
 #ifndef CMD_COMMON_TIME_RANGES_H
 #define CMD_COMMON_TIME_RANGES_H
