@@ -128,6 +128,8 @@ cat >wanted <<'END'
 9 running 20.0
 END
 same "the page's lanes have the times of states" wanted got
+"$SPROF" report -q -i waits --symbols nothing -o none.html 2>err
+check "a filter that no sample passes makes an empty page" python3 "$tests/html.py" none.html
 "$SPROF" report -q -i waits --mode cpu -o one.html
 check "pages of samples have no states" sh -c '[ -z "$(python3 "$1" one.html states)" ]' sh "$tests/html.py"
 finish
