@@ -24,8 +24,8 @@ struct sp_timeline_node {
 
 /*
  * Sum of the samples of one thread with one node as the end of their stack, in one time bin. In
- * modes of time, weights are those of the tree. A wait that is longer than 1/500 of the recording
- * has several cells, each at its time; the first counts the sample.
+ * modes of time, weights are those of the tree, and lie at the times at which the thread was in
+ * that state. A time that lasts has a cell in each of its parts; the first counts the sample.
  */
 struct sp_cell {
 	uint64_t time_ns; /* begin of the bin */
@@ -60,6 +60,12 @@ struct sp_timeline {
 	 */
 	const struct sp_timeline_loss *losses;
 	size_t loss_count;
+	/*
+	 * In modes of time: parts of the recording begin at multiples of it, and no cell's time is
+	 * in two of them. If all samples pass the filters, each part has the time of the states. 0:
+	 * weights are those of samples.
+	 */
+	uint64_t part_ns;
 };
 
 /*

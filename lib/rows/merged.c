@@ -180,6 +180,7 @@ void merged_deinit(struct merged *merged)
 	vec_deinit(&merged->numbered);
 	u64map_deinit(&merged->numbered_of);
 	u64map_deinit(&merged->thread_of);
+	vec_deinit(&merged->timed);
 }
 
 /*
@@ -514,7 +515,7 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
 	for (size_t i = 0; i < run->worker_count; i++)
 		NEED(add_tallies(merged, run, &run->workers[i].summed) &&
 		     add_tree(merged, &run->workers[i], run, index, by_event));
-	if (run->options.samples.timeline && !timeline_add_losses(merged, run))
+	if (run->options.samples.timeline && !timeline_end_recording(merged, run))
 		return error_no_memory();
 	return total_events(merged, run, recording);
 }

@@ -8,6 +8,7 @@
 
 #include "rows/merged_event.h"
 #include "rows/run.h"
+#include "rows/timed_cells.h"
 
 /* A cgroup or a cgroup namespace, as rows show it. */
 struct numbered {
@@ -42,7 +43,9 @@ struct merged {
 	size_t detail_count;
 	bool replicates;
 	struct u64map thread_of;       /* pid, tid -> index of the timelines' threads */
-	uint64_t longest_ns;           /* longest time from a recording's first to its last sample */
+	struct timed_cells timed;      /* modes of time: the recording's cells, to be placed */
+	unsigned int part_shift;       /* widest parts of the recordings, see timed_cells_shift() */
+	uint64_t longest_ns;           /* longest time of a recording in the timelines */
 };
 
 /*

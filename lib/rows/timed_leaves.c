@@ -8,9 +8,6 @@
 #include "profile/filter.h"
 #include "samples/sample_counter.h"
 
-/* Time without samples is split for the timeline, in parts of the recording's length. */
-#define REST_PARTS 256
-
 /* Part of the on-CPU samples that may be missing, for the kernel's time to be known. */
 #define MISSING_PART_MAX 0.01
 
@@ -32,14 +29,10 @@ static bool shows_rest(const struct run *run, const struct slice *slice,
 	       filter_task(filter, of->pid, of->tid);
 }
 
-/*
- * Adds time without samples to the timeline. If it is CPU time alone, it goes to the intervals in
- * which the thread ran, else to the slice's begin. Returns false when out of memory.
- */
-static bool add_cells(struct counted *counted, const struct slice *slice,
-		      const struct task_totals *of, const struct state_sums *rest, uint32_t leaf)
+/* Adds time without samples to the timeline. Returns false when out of memory. */
+static bool add_cell(struct counted *counted, const struct slice *slice,
+		     const struct task_totals *of, uint64_t weight, uint32_t leaf)
 {
-	const struct task_states *states = counted->work->times->states;
 	const struct sp_record record = {
 		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = slice->begin_ns}};
 	struct place_of_sample place;
@@ -47,31 +40,13 @@ static bool add_cells(struct counted *counted, const struct slice *slice,
 		return true;
 	if (!sample_place(counted, &record, &place))
 		return false;
-	struct sp_cell cell = {
+	const struct sp_cell cell = {
 		.time_ns = slice->begin_ns,
-		.weight = state_sums_total(rest),
+		.weight = weight,
 		.thread = counted->last_task,
 		.node = leaf,
 	};
-	if (rest->ns[TIME_ON_CPU] != cell.weight)
-		return cells_add(&counted->cells, &cell);
-	const uint64_t whole_ns = task_states_last_ns(states) - task_states_first_ns(states);
-	const uint64_t part_ns = whole_ns / REST_PARTS + 1;
-	struct task_interval interval;
-	for (uint64_t next = slice->begin_ns;
-	     next < slice->end_ns && task_states_next(states, of, &next, &interval);) {
-		if (interval.end_ns > slice->end_ns)
-			interval.end_ns = slice->end_ns;
-		uint64_t at = interval.state == TASK_RUNNING ? interval.begin_ns : interval.end_ns;
-		for (; at < interval.end_ns; at += cell.weight) {
-			cell.time_ns = at;
-			cell.weight =
-				interval.end_ns - at < part_ns ? interval.end_ns - at : part_ns;
-			if (!cells_add(&counted->cells, &cell))
-				return false;
-		}
-	}
-	return true;
+	return cells_add(&counted->cells, &cell);
 }
 
 /* Adds a leaf without a stack for a part of a slice's rest. Returns false when out of memory. */
@@ -107,7 +82,7 @@ static bool add_rest(struct run *run, const struct slice *slice, const struct st
 	if (leaf == UINT32_MAX || !leaf_times_add_rest(&counted->times, leaf, slice->number, rest))
 		return false;
 	counted->leaves.items[leaf].weight = state_sums_total(rest);
-	return add_cells(counted, slice, of, rest, leaf);
+	return add_cell(counted, slice, of, state_sums_total(rest), leaf);
 }
 
 /*

@@ -13,9 +13,6 @@
 /* Most losses of one event. */
 #define LOSSES_MAX 10000
 
-/* Waits are divided into parts of this share of the recording: each has its own cell. */
-#define PARTS 500
-
 /* Returns the index of a worker's task among all threads; UINT32_MAX when out of memory. */
 static uint32_t add_thread(struct merged *merged, const struct run *run, size_t recording,
 			   const struct task *task)
@@ -90,96 +87,100 @@ static struct leaf_weight *sum_leaves(const struct counted *counted)
 	return sums;
 }
 
-/* One worker of a recording, while its cells are added. */
-struct adder {
-	const struct run *run;
-	const struct worker *worker;
-	const uint32_t *nodes;     /* result of trees_build() */
-	struct leaf_weight *sums;  /* by leaf; NULL if leaves have no parts */
-	unsigned int shift;        /* widest bins of the recording's cells */
-	uint64_t base_ns;          /* subtracted from all times */
-	uint64_t begin_ns, end_ns; /* begin and end of the recording */
-	uint64_t part_ns;          /* length of a part */
-	size_t parts_left;         /* limit of additional cells: undamaged waits of a thread do not overlap */
-};
-
-static bool add_cell(const struct adder *adder, struct cells *cells, struct sp_cell cell)
+/* Begin and end of a recording; in modes of time with all known states. */
+static struct sp_time_span span_of(const struct run *run)
 {
-	cell.time_ns = cell.time_ns >> adder->shift << adder->shift;
-	cell.time_ns -= cell.time_ns < adder->base_ns ? cell.time_ns : adder->base_ns;
-	return cells_add(cells, &cell);
-}
-
-/* Adds a cell with time from cell.time_ns on as its weight: its parts follow each other. */
-static bool add_time(struct adder *adder, struct cells *cells, struct sp_cell cell)
-{
-	uint64_t left = cell.weight, part = adder->part_ns;
-	while (left > part && adder->parts_left && cell.time_ns >= adder->begin_ns &&
-	       cell.time_ns < adder->end_ns && adder->end_ns - cell.time_ns > part) {
-		cell.weight = part;
-		if (!add_cell(adder, cells, cell))
-			return false;
-		left -= part;
-		cell.time_ns += part;
-		cell.samples = 0;
-		adder->parts_left--;
-	}
-	cell.weight = left;
-	return add_cell(adder, cells, cell);
+	const struct task_states *states = run->times.states;
+	return (struct sp_time_span){states ? task_states_first_ns(states) : run->first_ns,
+				     states ? task_states_last_ns(states) : run->last_ns};
 }
 
 /*
- * Adds cells for each state of the leaf of cell `of`. All cells of a leaf's state sum exactly to its weight.
- * Waits, and time without samples, last from the cell's time on. Returns false when out of memory.
+ * Adds cells for each state of the leaf of cell `of`. All cells of a leaf's state sum exactly to
+ * its weight. Returns false when out of memory.
  */
-static bool add_states(struct adder *adder, struct cells *cells, const struct sp_cell *of)
+static bool add_states(struct merged *merged, const struct run *run, const struct worker *worker,
+		       const uint32_t *nodes, struct leaf_weight *weight, struct timed_cell timed)
 {
-	struct leaf_weight *weight = &adder->sums[of->node];
+	const struct counted *counted = &worker->counted;
+	const struct sp_cell of = timed.cell;
 	struct leaf_part parts[TIME_STATES];
-	size_t count = counted_leaf_parts(&adder->worker->counted, of->node, parts);
+	size_t count = counted_leaf_parts(counted, of.node, parts);
 	double from = (double)weight->done / (double)weight->all;
-	weight->done = weight_add(weight->done, of->weight);
+	weight->done = weight_add(weight->done, of.weight);
 	double to = (double)weight->done / (double)weight->all;
+	if (!vec_reserve(&merged->timed, merged->timed.count + count))
+		return false;
 	for (size_t i = 0; i < count; i++) {
-		struct sp_cell cell = *of;
-		bool lasts = parts[i].time == TIME_BLOCKED || !of->samples;
-		cell.node = adder->nodes[trees_paths_per_leaf(adder->run) * of->node + i];
-		cell.samples = parts[i].samples ? of->samples : 0;
-		cell.weight = weight_part(parts[i].weight, to) - weight_part(parts[i].weight, from);
-		if (!(lasts ? add_time(adder, cells, cell) : add_cell(adder, cells, cell)))
+		struct sp_cell *cell = &timed.cell;
+		timed.state = parts[i].time;
+		cell->node = nodes[trees_paths_per_leaf(run) * of.node + i];
+		cell->samples = parts[i].samples ? of.samples : 0;
+		cell->weight = weight_part(parts[i].weight, to) -
+			       weight_part(parts[i].weight, from);
+		if (cell->weight || cell->samples)
+			*vec_push(&merged->timed) = timed;
+	}
+	return true;
+}
+
+static uint32_t slice_of(const struct times *times, const struct task *task, uint64_t time_ns)
+{
+	size_t lifetime = task_states_lifetime(times->states, task->tid, time_ns);
+	return lifetime < LIFETIME_NONE
+		       ? slices_at(&times->slices, (uint32_t)lifetime, time_ns) : SLICE_NONE;
+}
+
+/* Adds the cells of a worker in a mode of time. Returns false when out of memory. */
+static bool add_timed_cells(struct merged *merged, const struct run *run,
+			    const struct worker *worker, const uint32_t *nodes,
+			    const uint32_t *threads)
+{
+	const struct counted *counted = &worker->counted;
+	CLEANUP_FREE struct leaf_weight *sums = sum_leaves(counted);
+	if (!sums)
+		return false;
+	for (size_t i = 0; i < counted->cells.count; i++) {
+		const struct sp_cell *cell = &counted->cells.items[i];
+		struct timed_cell timed = {.cell = *cell, .slice = SLICE_NONE};
+		if (!counted->leaves.items[cell->node].weight)
+			continue;
+		if (cell->node < counted->times.count) {
+			const struct leaf_time *time = &counted->times.items[cell->node];
+			timed.slice = time->stratum.slice;
+			timed.rest = time->is_rest;
+		}
+		/* A wake-up has time of the thread that it woke. */
+		if (run->times.weigher->needs_wakers && run->times.states)
+			timed.slice = slice_of(&run->times, &counted->tasks.items[cell->thread],
+					       cell->time_ns);
+		timed.cell.thread = threads[cell->thread];
+		if (!add_states(merged, run, worker, nodes, &sums[cell->node], timed))
 			return false;
 	}
 	return true;
 }
 
-static void init_parts(struct adder *adder)
+/* Adds the cells of a worker in a mode in which weights are those of samples. */
+static bool add_cells(struct merged *merged, const struct run *run, const struct worker *worker,
+		      const uint32_t *nodes, const uint32_t *threads)
 {
-	const struct run *run = adder->run;
-	const struct task_states *states = run->times.states;
-	adder->begin_ns = states ? task_states_first_ns(states) : run->first_ns;
-	adder->end_ns = states ? task_states_last_ns(states) : run->last_ns;
-	adder->part_ns = (adder->end_ns - adder->begin_ns) / PARTS + 1;
-	adder->parts_left = PARTS * (1 + (states ? task_states_count(states) :
-						   adder->worker->counted.tasks.count));
-}
-
-static bool add_cells(struct adder *adder, struct merged *merged, const uint32_t *threads)
-{
-	const struct counted *counted = &adder->worker->counted;
+	const struct counted *counted = &worker->counted;
+	unsigned int shift = widest_shift(run);
+	uint64_t base_ns = merged->recording_count > 1 ? run->first_ns >> shift << shift : 0;
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		struct sp_cell cell = counted->cells.items[i];
 		const struct leaf *leaf = &counted->leaves.items[cell.node];
 		if (!leaf->weight)
 			continue;
-		uint32_t group = adder->worker->resolved.states[leaf->node].group;
-		uint16_t event = adder->run->number_of[counted->groups.items[group].event];
+		uint32_t group = worker->resolved.states[leaf->node].group;
+		uint16_t event = run->number_of[counted->groups.items[group].event];
 		struct cells *cells = &merged->events[event].cells;
 		cell.thread = threads[cell.thread];
-		if (!cells_widen(cells, adder->shift))
-			return false;
-		if (!adder->sums)
-			cell.node = adder->nodes[cell.node];
-		if (!(adder->sums ? add_states(adder, cells, &cell) : add_cell(adder, cells, cell)))
+		cell.node = nodes[cell.node];
+		cell.time_ns = cell.time_ns >> shift << shift;
+		cell.time_ns -= cell.time_ns < base_ns ? cell.time_ns : base_ns;
+		if (!cells_widen(cells, shift) || !cells_add(cells, &cell))
 			return false;
 	}
 	return true;
@@ -188,26 +189,37 @@ static bool add_cells(struct adder *adder, struct merged *merged, const uint32_t
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes)
 {
-	const struct counted *counted = &worker->counted;
-	unsigned int shift = widest_shift(run);
-	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
-	bool has_parts = run->times.weigher->parts_max > 0;
-	CLEANUP_FREE struct leaf_weight *sums = has_parts ? sum_leaves(counted) : NULL;
-	if (!threads || (has_parts && !sums))
+	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, &worker->counted);
+	if (!threads)
 		return false;
-	struct adder adder = {
-		.run = run,
-		.worker = worker,
-		.nodes = nodes,
-		.sums = sums,
-		.shift = shift,
-		.base_ns = merged->recording_count > 1 ? run->first_ns >> shift << shift : 0,
-	};
-	init_parts(&adder);
-	return add_cells(&adder, merged, threads);
+	return run->times.weigher->parts_max
+		       ? add_timed_cells(merged, run, worker, nodes, threads)
+		       : add_cells(merged, run, worker, nodes, threads);
 }
 
-bool timeline_add_losses(struct merged *merged, const struct run *run)
+/* Places the cells of a recording in a mode of time, which has one event. */
+static bool place_timed_cells(struct merged *merged, const struct run *run)
+{
+	const struct sp_time_span span = span_of(run);
+	struct cells *cells = &merged->events[0].cells;
+	unsigned int shift = timed_cells_shift(span.begin_ns, span.end_ns);
+	unsigned int bins = widest_shift(run);
+	unsigned int widest = shift > bins ? shift : bins;
+	uint64_t base_ns = merged->recording_count > 1 ? span.begin_ns >> widest << widest : 0;
+	if (shift > merged->part_shift)
+		merged->part_shift = shift;
+	if (span.end_ns - base_ns > merged->longest_ns)
+		merged->longest_ns = span.end_ns - base_ns;
+	if (!cells_widen(cells, bins) ||
+	    !timed_cells_place(&merged->timed, &run->times, span.begin_ns, span.end_ns, base_ns,
+			       cells))
+		return false;
+	merged->timed.count = 0;
+	return true;
+}
+
+/* Adds the losses of a recording that have a time. False when out of memory. */
+static bool add_losses(struct merged *merged, const struct run *run)
 {
 	const struct sp_losses *losses = run->sideband.losses;
 	uint64_t base_ns = merged->recording_count > 1 ? run->first_ns : 0;
@@ -223,6 +235,12 @@ bool timeline_add_losses(struct merged *merged, const struct run *run)
 		*loss = (struct sp_timeline_loss){time_ns, moment->lost};
 	}
 	return true;
+}
+
+bool timeline_end_recording(struct merged *merged, const struct run *run)
+{
+	return (!run->times.weigher->parts_max || place_timed_cells(merged, run)) &&
+	       add_losses(merged, run);
 }
 
 static int compare_losses(const void *a, const void *b)
@@ -342,6 +360,7 @@ bool timeline_make(struct merged *merged, size_t event, const struct sp_tree_nod
 		.begin_ns = begin_ns,
 		.end_ns = merged->recording_count > 1 ? merged->longest_ns : end_ns,
 		.width_ns = UINT64_C(1) << timeline->cells.shift,
+		.part_ns = merged->weigher->parts_max ? UINT64_C(1) << merged->part_shift : 0,
 		.threads = analysis->threads.items,
 		.thread_count = analysis->threads.count,
 		.nodes = timeline->nodes.items,

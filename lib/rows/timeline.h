@@ -10,7 +10,8 @@
 
 /*
  * Adds the cells of one worker of a recording to those of the merged events. `nodes` are those of
- * trees_build(). In modes of time, a cell is split by state and scaled as its leaf. False when out of memory.
+ * trees_build(). In modes of time, a cell is split by state and scaled as its leaf. False when out
+ * of memory.
  */
 bool timeline_add_worker(struct merged *merged, const struct run *run, size_t recording,
 		  const struct worker *worker, const uint32_t *nodes);
@@ -18,8 +19,11 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 /* Returns the widest bins of all events' cells, as struct cells has it. */
 unsigned int timeline_bin_shift(const struct merged *merged);
 
-/* Adds the losses of a recording that have a time. False when out of memory. */
-bool timeline_add_losses(struct merged *merged, const struct run *run);
+/*
+ * Ends a recording, after all its workers: places the cells of modes of time, and adds the losses
+ * that have a time. False when out of memory.
+ */
+bool timeline_end_recording(struct merged *merged, const struct run *run);
 
 /*
  * Makes an event's timeline after its tree, for sp_analysis_timeline(). `last` has the tree's node for

@@ -90,7 +90,11 @@ static uint64_t gaps_before(struct task_gap_list list, uint64_t time_ns)
 
 uint64_t task_gaps_overlap(struct task_gap_list list, uint64_t begin_ns, uint64_t end_ns)
 {
-	return list.count ? gaps_before(list, end_ns) - gaps_before(list, begin_ns) : 0;
+	/* Most times have no gap near them. */
+	if (!list.count || end_ns <= list.items[0].begin_ns ||
+	    begin_ns >= list.items[list.count - 1].end_ns)
+		return 0;
+	return gaps_before(list, end_ns) - gaps_before(list, begin_ns);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

@@ -91,35 +91,47 @@ bool task_latency_make(struct task_latency *latency, const struct task_lives *li
 	return true;
 }
 
-/* Returns the index of the process's last step up to a time; SIZE_MAX: none. *first_ret is its first step. */
-static size_t step_at(const struct task_latency *latency, uint32_t pid, uint64_t time_ns,
-		      size_t *first_ret)
+/* Returns a process; NULL: unknown. */
+static const struct task_thread *find_process(const struct task_latency *latency, uint32_t pid)
 {
 	const uint32_t *index = u64map_find(&latency->steps.thread_of, pid);
-	if (!index)
-		return SIZE_MAX;
-	const struct task_thread *process = &latency->steps.threads.items[*index];
-	size_t count = sorted_up_to(latency->steps.items.items + process->first, process->count,
-				    .time_ns, time_ns);
-	*first_ret = process->first;
-	return count ? process->first + count - 1 : SIZE_MAX;
+	return index ? &latency->steps.threads.items[*index] : NULL;
 }
 
-double task_latency_until(const struct task_latency *latency, uint32_t pid, uint64_t time_ns)
+double task_latency_between(const struct task_latency *latency, uint32_t pid, uint64_t from_ns,
+			    uint64_t until_ns)
 {
-	const struct task_event *steps = latency->steps.items.items;
-	size_t first, last = step_at(latency, pid, time_ns, &first);
-	if (last == SIZE_MAX)
+	const struct task_thread *process = find_process(latency, pid);
+	if (!process)
 		return 0;
-	size_t at = last - last % TASK_LATENCY_EACH;
-	double integral = at >= first ? latency->integrals.items[at / TASK_LATENCY_EACH] : 0;
-	for (at = at >= first ? at : first; at < last; at++)
-		integral += share_of(steps[at + 1].time_ns - steps[at].time_ns, steps[at].cpu);
-	return integral + share_of(time_ns - steps[last].time_ns, steps[last].cpu);
+	const struct task_event *steps = latency->steps.items.items;
+	const double *integrals = latency->integrals.items;
+	size_t end = process->first + process->count;
+	size_t next = process->first +
+		      sorted_up_to(steps + process->first, process->count, .time_ns, from_ns);
+	uint32_t number = next > process->first ? steps[next - 1].cpu : 0;
+	double sum = 0;
+	while (next < end && steps[next].time_ns < until_ns) {
+		size_t at = next++;
+		sum += share_of(steps[at].time_ns - from_ns, number);
+		for (; at % TASK_LATENCY_EACH == 0 && at + TASK_LATENCY_EACH < end &&
+		       steps[at + TASK_LATENCY_EACH].time_ns < until_ns; next = at + 1) {
+			size_t block = at / TASK_LATENCY_EACH;
+			sum += integrals[block + 1] - integrals[block];
+			at += TASK_LATENCY_EACH;
+		}
+		from_ns = steps[at].time_ns;
+		number = steps[at].cpu;
+	}
+	return sum + share_of(until_ns - from_ns, number);
 }
 
 uint32_t task_latency_number(const struct task_latency *latency, uint32_t pid, uint64_t time_ns)
 {
-	size_t first, last = step_at(latency, pid, time_ns, &first);
-	return last == SIZE_MAX ? 0 : latency->steps.items.items[last].cpu;
+	const struct task_thread *process = find_process(latency, pid);
+	if (!process)
+		return 0;
+	const struct task_event *steps = latency->steps.items.items + process->first;
+	size_t count = sorted_up_to(steps, process->count, .time_ns, time_ns);
+	return count ? steps[count - 1].cpu : 0;
 }

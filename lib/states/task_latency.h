@@ -19,8 +19,9 @@ void task_latency_deinit(struct task_latency *latency);
 /* Returns false when out of memory. */
 bool task_latency_make(struct task_latency *latency, const struct task_lives *lives);
 
-/* Returns the integral of 1/number from the process's first step to a time; 0 for an unknown process. */
-double task_latency_until(const struct task_latency *latency, uint32_t pid, uint64_t time_ns);
+/* Returns the integral of 1/number from a time to a later one; 0 for an unknown process. */
+double task_latency_between(const struct task_latency *latency, uint32_t pid, uint64_t from_ns,
+			    uint64_t until_ns);
 
 /* Returns the number at a time. */
 uint32_t task_latency_number(const struct task_latency *latency, uint32_t pid, uint64_t time_ns);

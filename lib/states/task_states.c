@@ -498,6 +498,32 @@ bool task_states_next(const struct task_states *states, const struct task_totals
 	return true;
 }
 
+void task_states_each(const struct task_states *states, size_t index, uint64_t from_ns,
+		      uint64_t until_ns,
+		      void (*visit)(void *arg, const struct task_interval *interval), void *arg)
+{
+	assert(index < states->lives.items.count);
+	const struct task_life *life = &states->lives.items.items[index];
+	uint64_t at = from_ns > life->totals.begin_ns ? from_ns : life->totals.begin_ns;
+	if (until_ns > life->totals.end_ns)
+		until_ns = life->totals.end_ns;
+	size_t i = task_life_index(&states->lives, life, at);
+	for (; at < until_ns && i <= life->count; i++) {
+		struct task_piece pieces[TASK_PIECES];
+		size_t count = task_life_pieces(&states->lives, life, i, pieces);
+		for (size_t j = 0; j < count; j++) {
+			while (at < pieces[j].end_ns && at < until_ns) {
+				struct task_interval interval = interval_at(states, &pieces[j], at);
+				interval.begin_ns = at;
+				if (interval.end_ns > until_ns)
+					interval.end_ns = until_ns;
+				at = interval.end_ns;
+				visit(arg, &interval);
+			}
+		}
+	}
+}
+
 bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint64_t time_ns,
 			   struct task_interval *ret)
 {
@@ -650,8 +676,7 @@ double task_states_latency(const struct task_states *states, uint32_t pid, uint6
 	assert(states->has_latency);
 	if (from_ns >= until_ns)
 		return 0;
-	return task_latency_until(&states->latency, pid, until_ns) -
-	       task_latency_until(&states->latency, pid, from_ns);
+	return task_latency_between(&states->latency, pid, from_ns, until_ns);
 }
 
 uint32_t task_states_parallelism(const struct task_states *states, uint32_t pid, uint64_t time_ns)

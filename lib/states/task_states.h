@@ -155,6 +155,14 @@ bool task_states_next(const struct task_states *states, const struct task_totals
 		      struct task_interval *ret);
 
 /*
+ * Calls `visit` for what each interval of a lifetime has of a time, in order. Unlike
+ * task_states_next(), it searches for the first one only.
+ */
+void task_states_each(const struct task_states *states, size_t index, uint64_t from_ns,
+		      uint64_t until_ns,
+		      void (*visit)(void *arg, const struct task_interval *interval), void *arg);
+
+/*
  * Gets the first interval off CPU that begins with a switch at or after a time: blocked or runnable. The
  * kernel writes the samples of a switch up to some µs before its SWITCH record.
  */

@@ -67,6 +67,7 @@ bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t slice
 	struct leaf_time *time = time_of(times, leaf);
 	if (!time)
 		return false;
+	time->is_rest = true;
 	time->stratum = stratum_on_cpu(slice, 0);
 	state_sums_add(&time->sums, rest);
 	return true;

@@ -45,6 +45,7 @@ struct leaf_time {
 	struct stratum_id stratum;
 	const char *waker;         /* see struct sample_time */
 	uint8_t reason;            /* reason of its waits; WAIT_UNKNOWN until it is set */
+	bool is_rest;              /* time without samples */
 };
 
 /* Times of one worker. A zeroed struct is empty, and stays empty in SP_MODE_CPU. */

@@ -405,7 +405,8 @@ static bool compute_off_cpu(struct times *times, const struct sample_weights *we
 
 static size_t split_leaf(const struct timed_leaf *leaf, struct leaf_part ret[TIME_STATES])
 {
-	return leaf_split_by_state(leaf, STATE_WAIT + leaf->time->reason, ret);
+	/* Leaves that filters reject may have no time. */
+	return leaf->weight ? leaf_split_by_state(leaf, STATE_WAIT + leaf->time->reason, ret) : 0;
 }
 
 static void add_totals(const struct times *times, const struct state_sums *leaves,

@@ -56,7 +56,9 @@ static uint32_t add_node(struct head *head, const struct page_node *node)
 	struct code code = {node_name(from), from->dso, from->dso_path, from->address,
 			    from->level & KIND_LEVEL};
 	/* States of threads, and time without a stack, are no functions, either. */
-	if (from->truncated || !from->dso)
+	if (from->state)
+		code.kind = KIND_MISSING | KIND_STATE | from->state;
+	else if (from->truncated || !from->dso)
 		code.kind |= KIND_MISSING;
 	else if (!from->symbol_known)
 		code.kind |= KIND_UNKNOWN;
@@ -333,6 +335,8 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	snprintf(begin, sizeof(begin), "%" PRIu64 ".%09" PRIu64, event->begin_ns / NS_PER_S,
 		 event->begin_ns % NS_PER_S);
 	json_string(json, "begin", begin);
+	uint64_t first_ns = event->timeline ? event->timeline->begin_ns : 0;
+	json_unsigned(json, "leadNs", first_ns - event->begin_ns);
 	json_unsigned(json, "durationNs", page_event_duration(event));
 	json_unsigned(json, "binNs", event->bin_ns);
 	json_unsigned(json, "bins", event->bins);
@@ -341,6 +345,7 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "cells", event->cells.count);
 	json_unsigned(json, "groups", groups);
 	json_unsigned(json, "period", event->period);
+	json_bool(json, "exact", event->exact);
 	put_losses(json, event);
 	json_begin(json, "lanes", '[');
 	for (size_t i = 0; i < event->lanes.count; i++)

@@ -104,6 +104,19 @@ function decodeCells(profile, bytes) {
 	return profile;
 }
 
+// Returns the state of each node, an index of STATES; null: nodes have no states. Light nodes may have none.
+function statesOfNodes(profile, event) {
+	const {parent, fn} = event.node, {kind} = profile.functions;
+	const state = new Uint8Array(event.nodes).fill(STATES.length - 1);
+	let known = false;
+	for (let i = 1; i < event.nodes; i++) {
+		const own = kind[fn[i]] & STATE;
+		state[i] = own ? (kind[fn[i]] & LEVEL) - 1 : state[parent[i]];
+		known = known || own;
+	}
+	return known ? state : null;
+}
+
 // Returns weights of samples that weigh `period` each.
 function weigh(samples, period) {
 	const weight = new Float64Array(samples.length);
@@ -118,7 +131,7 @@ function sumUp(values, begin, end) {
 		values[i] += values[i - 1];
 }
 
-const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32; // bits of a function's kind
+const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32, STATE = 64; // bits of a function's kind
 
 // Groups of functions, which have a colour each.
 const OWN = 0, LIBRARY = 1, KERNEL = 2, UNKNOWN = 3, NOTE = 4;
@@ -128,10 +141,12 @@ function groupFunctions(profile) {
 	const {dso, path, kind} = profile.functions;
 	const shared = profile.strings.map((text) => /\.so(\.|$)/.test(text) || text.startsWith("[vdso"));
 	const elsewhere = profile.strings.map((text) => text.startsWith("/") && !/^\/(lib|usr|nix|gnu|snap)/.test(text));
+	// Time without a stack has a name, but no object.
+	const isNoCode = (i) => profile.strings[dso[i]] === "[unknown]" && !(kind[i] & UNKNOWN_NAME);
 	const isLibrary = (i) => (shared[path[i]] || shared[dso[i]]) && !elsewhere[path[i]];
 	return kind.map((bits, i) => {
 		const level = bits & LEVEL;
-		if (bits & (MISSING | LIGHT))
+		if (bits & (MISSING | LIGHT) || isNoCode(i))
 			return NOTE;
 		if (level === 1 || level === 4 || level === 2)
 			return KERNEL;
@@ -507,5 +522,5 @@ function matchFunctions(profile, text) {
 }
 
 if (typeof module !== "undefined")
-	module.exports = {decodeTree, decodeCells, groupFunctions, ownOf, filterStacks, calleesTree, callersTree,
+	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf, filterStacks, calleesTree, callersTree,
 		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};

@@ -70,11 +70,15 @@ static void merge_cells(struct page_event *event)
 	event->cells.count = kept;
 }
 
-/* Sets the width of bins to at least `width`, and a multiple of the timeline's. */
+/*
+ * Sets the width of bins to at least `width`, and a multiple of the timeline's bins and parts, so
+ * that the time in each bin is exact.
+ */
 static void set_bins(struct page_event *event, uint64_t width)
 {
 	const struct sp_timeline *timeline = event->timeline;
-	uint64_t unit = timeline->width_ns ? timeline->width_ns : 1;
+	uint64_t width_ns = timeline->width_ns, part_ns = timeline->part_ns;
+	uint64_t unit = (width_ns > part_ns ? width_ns : part_ns) ?: 1;
 	event->bin_ns = width > unit ? (width + unit - 1) / unit * unit : unit;
 	event->begin_ns = timeline->begin_ns / unit * unit;
 	uint64_t length = timeline->end_ns > event->begin_ns ? timeline->end_ns - event->begin_ns : 0;
@@ -414,10 +418,16 @@ static bool add_lane(const struct page *page, struct page_event *event, uint32_t
 	return done;
 }
 
-/* Adds the states of the heaviest threads, if they are known. Returns false when out of memory. */
+/*
+ * Adds the states of the heaviest threads, if they are known, and not in the cells. Returns false
+ * when out of memory.
+ */
 static bool make_lanes(const struct page *page, struct page_event *event)
 {
-	if (page->report->mode == SP_MODE_CPU || !event->timeline)
+	const struct sp_timeline *timeline = event->timeline;
+	event->exact = timeline && timeline->part_ns && timeline->thread_count &&
+		       sp_analysis_state_times(page->report->analysis, 0, 0, 0, 0, NULL);
+	if (!event->exact || (page->report->mode == SP_MODE_WALL && !page->report->filtered))
 		return true;
 	struct ranked *ranked = calloc(page->threads.count + 1, sizeof(*ranked));
 	bool done = ranked;
@@ -427,7 +437,7 @@ static bool make_lanes(const struct page *page, struct page_event *event)
 		ranked[event->cells.items[i].thread].sum += event->cells.items[i].weight;
 	if (done)
 		qsort(ranked, page->threads.count, sizeof(*ranked), by_sum);
-	for (size_t i = 0; done && i < page->threads.count && i < LANES_MAX; i++)
+	for (size_t i = 0; done && i < page->threads.count && i < LANES_MAX && ranked[i].sum; i++)
 		if (!page->threads.items[ranked[i].thread].merged)
 			done = add_lane(page, event, ranked[i].thread);
 	free(ranked);

@@ -31,7 +31,9 @@ struct page_event {
 	uint32_t bins;
 	uint64_t period;         /* weight of every sample; 0: they differ */
 	uint64_t light_weight;   /* weight in nodes that stand for light ones */
-	struct lanes lanes;      /* states of the heaviest threads, by index in the page; may be empty */
+	bool exact;              /* states are known: without filters, each bin has their time */
+	struct lanes lanes;      /* states of the heaviest threads, by index in the page; empty if
+				  * the cells have them */
 };
 
 struct page_thread {

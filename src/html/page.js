@@ -141,9 +141,14 @@ function showStates(event) {
 // Shows the selected range, or the time at the pointer, with the states of the lane there.
 function showRange(bin, lane) {
 	const event = currentEvent(), {lanes} = lanesOf[state.event];
-	const states = bin !== null && lane ? statesText(event, lane.thread, bin, bin) : "";
+	const states = bin !== null && lane && lane.thread >= 0 ? statesText(event, lane.thread, bin, bin) : "";
+	const all = bin !== null && event.statesOf.get(-1);
 	if (states)
 		$("range-text").textContent = `${formatSeconds(bin * event.binNs / 1e9)}: ${lane.name} ${states}`;
+	else if (all)
+		$("range-text").textContent = `${formatSeconds(bin * event.binNs / 1e9)}: ` + STATES.map((name, i) =>
+			all[i][bin] ? `${Number((all[i][bin] / event.binNs).toPrecision(2))} ${name}` : "")
+			.filter((text) => text).join(", ");
 	else if (bin !== null)
 		$("range-text").textContent = `${formatSeconds(bin * event.binNs / 1e9)}: ` +
 			`${weightText(event, lanes[0].weight[bin])} in ${formatSeconds(event.binNs / 1e9)}`;

@@ -58,7 +58,7 @@ function functionTable() {
 	if (!derived.rows)
 		derived.rows = derived.isWhole ? analysedRows(currentEvent(), derived.whole)
 			: functionRows(derived.tree, profile.functionCount, derived.whole, partInterval)
-				.filter((row) => groups[row.fn] !== NOTE);
+				.filter((row) => !(profile.functions.kind[row.fn] & (MISSING | LIGHT)));
 	return derived.rows;
 }
 

@@ -5,7 +5,7 @@
 const CURVE = 46, LANE = 17, AXIS = 20, LABEL = 124, HEAT_CELL = 4; // CSS pixels
 const FEW_LANES = 4, LANES = 30; // threads with a lane
 const COLUMN_SAMPLES = 4; // fewest samples of a column, on average
-const LANE_UNITS = 127; // a whole bin in one state
+const LANE_UNITS = 127; // a whole bin in one state, if the page has lanes
 
 class Strip {
 	constructor(host, canvas, look, on) {
@@ -107,16 +107,16 @@ class Strip {
 		}
 	}
 
-	// Draws the states of a thread on top of each other: a column's height is the time that the thread existed.
-	drawStates(context, states, bins, top, height) {
-		const sums = states.map((shares) => columnsOf(shares, bins));
+	// Draws states on top of each other: a column's height is the time that threads existed, at most `whole`.
+	drawStates(context, states, bins, top, height, whole) {
+		const sums = states.map((values) => columnsOf(this.event, values, bins));
 		const width = (this.width - this.label) * bins / this.event.bins;
 		for (let i = 0; i < sums[0].length; i++) {
 			const left = Math.round(this.label + i * width);
 			const right = Math.min(Math.round(this.label + (i + 1) * width), this.width);
 			let bottom = top + height;
 			sums.forEach((columns, state) => {
-				const tall = Math.min(columns[i] / LANE_UNITS * height, bottom - top);
+				const tall = Math.min(columns[i] / whole * height, bottom - top);
 				context.fillStyle = this.look.states[state];
 				context.fillRect(left, bottom - tall, Math.max(1, right - left), tall);
 				bottom -= tall;
@@ -127,10 +127,14 @@ class Strip {
 	// Draws a curve, and a lane for each thread: its states if they are known, else a curve; curves have one scale.
 	drawLanes(context) {
 		const bins = this.binsOfColumn(), highestOf = (columns) => columns.reduce((a, b) => Math.max(a, b), 0) || 1;
-		const [all, ...lanes] = this.lanes.map((lane) => columnsOf(lane.weight, bins)), look = this.look;
+		const [all, ...lanes] = this.lanes.map((lane) => columnsOf(this.event, lane.weight, bins)), look = this.look;
 		const highest = Math.max(...lanes.map(highestOf), 0);
 		this.peak = peakText(this.event, highestOf(all) / (this.event.binNs / 1e9));
-		this.drawCurve(context, all, highestOf(all), 0, CURVE, look.accent);
+		const states = this.event.statesOf.get(-1);
+		if (states)
+			this.drawStates(context, states, bins, 4, CURVE - 4, highestOf(all));
+		else
+			this.drawCurve(context, all, highestOf(all), 0, CURVE, look.accent);
 		lanes.forEach((columns, i) => {
 			const lane = this.lanes[i + 1], top = CURVE + i * LANE, chosen = lane.thread === this.thread;
 			context.fillStyle = look.line;
@@ -138,7 +142,7 @@ class Strip {
 			const bright = this.thread < 0 || chosen, states = this.event.statesOf.get(lane.thread);
 			if (states) {
 				context.globalAlpha = bright ? 1 : 0.35;
-				this.drawStates(context, states, bins, top + 1, LANE - 3);
+				this.drawStates(context, states, bins, top + 1, LANE - 3, this.event.laneUnits);
 				context.globalAlpha = 1;
 			} else {
 				this.drawCurve(context, columns, highest, top, LANE - 1, bright ? look.lane : look.line);
@@ -152,7 +156,8 @@ class Strip {
 
 	// Draws the key of the heat map's colours at the right end of the axis. Returns its left edge.
 	drawKey(context) {
-		const step = 4, steps = 14, top = this.height - AXIS + 6, most = peakText(this.event, this.heatPeak);
+		const step = 4, steps = 14, top = this.height - AXIS + 6;
+		const most = peakText(this.event, this.heatPeak, this.heatRunning);
 		const left = this.width - context.measureText(most).width - step * steps - 34;
 		context.fillStyle = this.look.soft;
 		context.textBaseline = "middle";
@@ -199,8 +204,10 @@ class Strip {
 		}
 	}
 
+	// The lives of threads hardly vary, so that in modes of time the map has their time on a CPU, if there is any.
 	drawHeat(context) {
-		const shape = this.shape, weights = this.lanes[0].weight;
+		const shape = this.shape, running = (this.event.statesOf.get(-1) || [])[0];
+		const weights = running && running.some((weight) => weight) ? running : this.lanes[0].weight;
 		const sums = new Float64Array(shape.columns * shape.rows);
 		for (let bin = 0; bin < weights.length; bin++) {
 			const column = Math.floor(bin / shape.binsOfColumn);
@@ -208,6 +215,7 @@ class Strip {
 			sums[column * shape.rows + row] += weights[bin];
 		}
 		const most = sums.reduce((a, b) => Math.max(a, b), 0) || 1;
+		this.heatRunning = weights === running;
 		this.heatPeak = most / (shape.binsOfRow * this.event.binNs / 1e9);
 		context.fillStyle = this.look.heat;
 		for (let i = 0; i < sums.length; i++) {
@@ -324,18 +332,29 @@ function makeLanes(profile, event) {
 	const busiest = [...totals.keys()].filter((thread) => totals[thread] > 0)
 		.sort((a, b) => totals[b] - totals[a]);
 	const lanes = [{weight: new Float64Array(event.bins), name: "all threads", thread: -1}];
-	const laneOf = new Int32Array(count).fill(-1);
+	const laneOf = new Int32Array(count).fill(-1), state = statesOfNodes(profile, event);
+	// Without filters, the cells of wall time have all states.
+	const whole = state && event.exact && profile.mode === "wall" && !profile.filtered;
 	if (busiest.length > 1)
 		for (const thread of busiest.slice(0, LANES)) {
 			laneOf[thread] = lanes.length;
 			lanes.push({weight: new Float64Array(event.bins), name: threadName(profile, thread), thread});
 		}
+	for (const {thread} of lanes)
+		if (thread < 0 ? state : whole && !profile.threads[thread].merged)
+			event.statesOf.set(thread, STATES.map(() => new Float64Array(event.bins)));
+	const add = (lane, i) => {
+		const states = event.statesOf.get(lane.thread);
+		lane.weight[cell.bin[i]] += cell.weight[i];
+		if (states && (whole || lane === lanes[0]))
+			states[state[cell.node[i]]][cell.bin[i]] += cell.weight[i];
+	};
 	for (let i = 0; i < cell.bin.length; i++) {
-		lanes[0].weight[cell.bin[i]] += cell.weight[i];
-		const lane = laneOf[cell.thread[i]];
-		if (lane > 0)
-			lanes[lane].weight[cell.bin[i]] += cell.weight[i];
+		add(lanes[0], i);
+		if (laneOf[cell.thread[i]] > 0)
+			add(lanes[laneOf[cell.thread[i]]], i);
 	}
+	event.laneUnits = whole ? event.binNs : LANE_UNITS;
 	return {lanes, busiest};
 }
 
@@ -359,15 +378,18 @@ function threadName(profile, index) {
 	return `${name} ${thread.tid}${thread.recording ? ` (recording ${thread.recording + 1})` : ""}`;
 }
 
-// Returns the mean of each `bins` bins; the last column may have fewer.
-function columnsOf(weights, bins) {
-	const columns = new Float64Array(Math.ceil(weights.length / bins));
+// Returns the mean of each `bins` bins; the last column may have fewer. Where states are known, the first and the
+// last bin have the part of their time that the recording has; samples stand for times before them.
+function columnsOf(event, weights, bins) {
+	const columns = new Float64Array(Math.ceil(weights.length / bins)), exact = event.exact;
+	const first = exact ? event.leadNs / event.binNs : 0;
+	const last = exact ? (event.leadNs + event.durationNs) / event.binNs : event.bins;
 	for (let i = 0; i < columns.length; i++) {
 		const begin = i * bins, end = Math.min(begin + bins, weights.length);
 		let sum = 0;
 		for (let bin = begin; bin < end; bin++)
 			sum += weights[bin];
-		columns[i] = sum / (end - begin);
+		columns[i] = sum && sum / (Math.min(end, last) - Math.max(begin, first));
 	}
 	return columns;
 }
@@ -392,10 +414,15 @@ function niceStep(least) {
 // Opacity of a cell of the heat map, whose weight is a part of the heaviest one's.
 const heatAlpha = (part) => 0.08 + 0.92 * part;
 
-// Returns a rate as text: CPUs for events in CPU time, else the event's number per second.
-function peakText(event, perSecond) {
-	if (event.unit === "ns")
-		return `peak ${Number((perSecond / 1e9).toPrecision(2))} ${profile.mode === "cpu" ? "CPUs" : "threads"}`;
+// Returns a rate as text: CPUs, threads or processes for events in their time, else the event's number per second.
+// `running`: of threads on a CPU.
+function peakText(event, perSecond, running) {
+	if (event.unit === "ns") {
+		const many = Number((perSecond / 1e9).toPrecision(2)), end = many === 1 ? "" : "s";
+		if (running)
+			return `peak ${many} on CPU`;
+		return `peak ${many} ${{cpu: `CPU${end}`, latency: `process${end && "es"}`}[profile.mode] || `thread${end}`}`;
+	}
 	const power = Math.max(0, Math.min(4, Math.floor(Math.log10(Math.max(1, perSecond)) / 3)));
 	return `peak ${Number((perSecond / 1000 ** power).toPrecision(2))}${["", "k", "M", "G", "T"][power]}/s`;
 }

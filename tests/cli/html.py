@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT [FOLDED] | text | source | states | instructions LIST]: checks the data of a page by src/html/html.c's description.
+"""html.py PAGE [REPORT [FOLDED] | text | source | states | bins FROM UNTIL | instructions LIST]: checks the data of a page by src/html/html.c's description.
 
 Prints the sizes: bytes, samples, cells, nodes, threads. With REPORT (`report -s dso,function --format json`), rows,
 findings and the tree's sums by function are compared with it. With FOLDED (`--format folded` of the first event), so
-are call paths. With text, prints the head; with source, the source lines; with states, the states of threads.
+are call paths. With text, prints the head; with source, the source lines; with states, the states of threads; with
+bins, begin and end of the bins that lie in a time, and the time in them in each state, in ns.
 """
 import base64
 import gzip
@@ -92,6 +93,45 @@ def print_states(head):
                     print(head["threads"][thread]["tid"], name, round(ms, -1))
 
 
+def states_of_nodes(head, event):
+    """Returns the state of each node; nodes without one have the last."""
+    distance, function = event["node"][:2]
+    states = [len(STATES) - 1]
+    for i in range(1, event["nodes"]):
+        kind = head["functions"][3][function[i]]
+        states.append((kind & 7) - 1 if kind & 64 else states[i - distance[i]])
+    return states
+
+
+def check_times(head, event, times):
+    """A thread has no more time than a bin has; in mode latency, a process. Returns the shares of wall time, whose
+    cells have all states."""
+    of_process = head["mode"] == "latency"
+    longest = {}
+    for thread, states in times.items():
+        one = head["threads"][thread]
+        key = (one["recording"], one["pid"], None if of_process else one["tid"])
+        sums = longest.setdefault(key, [0] * event["bins"])
+        for i, in_bin in enumerate(zip(*states)):
+            sums[i] += sum(in_bin)
+    rounding = len(head["threads"]) if of_process else 0
+    for key, sums in longest.items():
+        assert max(sums) <= event["binNs"] + rounding, "%s has %d ns of %d" % (key, max(sums), event["binNs"])
+    if head["mode"] != "wall" or head["filtered"]:
+        return {}
+    scale = LANE_UNITS / event["binNs"]
+    return {thread: [[ns * scale for ns in bins] for bins in states] for thread, states in times.items()}
+
+
+def print_bins(head, from_ns, until_ns):
+    event, width = head["events"][0], head["events"][0]["binNs"]
+    seconds, ns = event["begin"].split(".")
+    begin = int(seconds) * 10 ** 9 + int(ns)
+    first, end = -((begin - from_ns) // width), (until_ns - begin) // width
+    sums = [sum(sum(states[i][first:end]) for states in event["times"].values()) for i in range(len(STATES))]
+    print(begin + first * width, begin + end * width, *sums)
+
+
 def check_cells(head, data):
     columns = Columns(data, 0)
     for event in head["events"]:
@@ -101,7 +141,7 @@ def check_cells(head, data):
         weights = [n * period for n in samples] if period else columns.column(event["cells"])
         sums = [[0] * event["nodes"], [0] * event["nodes"]]
         assert sum(sizes) == event["cells"]
-        at, now, last = 0, 0, None
+        at, now, last, times, states = 0, 0, None, {}, states_of_nodes(head, event)
         for bin_step, thread, size in zip(bins, threads, sizes):
             now += bin_step
             assert now < event["bins"] and thread < len(head["threads"])
@@ -113,6 +153,8 @@ def check_cells(head, data):
                 node = nodes[at] if i == 0 else node + nodes[at]
                 sums[0][node] += samples[at]
                 sums[1][node] += weights[at]
+                bins_of_thread = times.setdefault(thread, [[0] * event["bins"] for _ in STATES])
+                bins_of_thread[states[node]][now] += weights[at]
                 at += 1
         own = event["node"][3]
         own_weight = [n * period for n in own] if period else event["node"][4]
@@ -121,7 +163,8 @@ def check_cells(head, data):
         if event["cells"]:
             assert sum(own) == event["shownSamples"], "samples are missing"
             assert sum(own_weight) == event["shownWeight"], "weight is missing"
-        event["states"] = {}
+        event["times"] = times
+        event["states"] = check_times(head, event, times) if event["exact"] else {}
         for thread in event["lanes"]:
             states = [columns.column(event["bins"]) for _ in STATES]
             event["states"][thread] = states
@@ -254,6 +297,9 @@ if sys.argv[2:] == ["source"]:
         json.dump(json.loads(block(whole, "source")), sys.stdout)
 elif sys.argv[2:] == ["states"]:
     print_states(tree)
+    sys.exit()
+elif sys.argv[2:3] == ["bins"]:
+    print_bins(tree, int(sys.argv[3]), int(sys.argv[4]))
     sys.exit()
 elif sys.argv[2:3] == ["instructions"]:
     check_instructions(json.loads(block(whole, "source")), sys.argv[3])

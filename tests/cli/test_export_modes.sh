@@ -87,7 +87,7 @@ else
 	skip "pprof has the types cpu, wall and off-cpu" "needs go"
 fi
 
-# Waits are at their times: main waits from 0.1 s to 0.6 s.
+# Waits are at their times, in parts of 2 ms: main waits from 0.1 s to 0.6 s.
 "$SPROF" report -q -i waits -o one.json.gz
 python3 -c '
 import collections, gzip, json
@@ -102,14 +102,14 @@ for thread in profile["threads"]:
         sums[categories[tables["frameTable"]["category"][frame]], int(time // 100)] += weight
     for (category, tenth), weight in sorted(sums.items()):
         if category != "User":
-            print(thread["tid"], category, tenth, round(weight))
+            print(thread["tid"], category, tenth, round(weight, -1))
 ' >got
 cat >wanted <<'END'
-7 Blocked 1 100
-7 Blocked 2 100
-7 Blocked 3 100
-7 Blocked 4 100
-7 Blocked 5 100
+7 Blocked 1 100.0
+7 Blocked 2 100.0
+7 Blocked 3 100.0
+7 Blocked 4 100.0
+7 Blocked 5 100.0
 END
 grep '^7 ' got >main
 same "Firefox has a wait at its times" wanted main
@@ -128,6 +128,8 @@ cat >wanted <<'END'
 9 running 20.0
 END
 same "the page's lanes have the times of states" wanted got
+"$SPROF" report -q -i waits --symbols nothing -o none.html 2>err
+check "a filter that no sample passes makes an empty page" python3 "$tests/html.py" none.html
 "$SPROF" report -q -i waits --mode cpu -o one.html
 check "pages of samples have no states" sh -c '[ -z "$(python3 "$1" one.html states)" ]' sh "$tests/html.py"
 finish

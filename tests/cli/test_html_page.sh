@@ -47,6 +47,29 @@ browse() {
 	: >checks
 }
 
+# make_ranges NAME RECORDING [OPTION]...: makes reports of a quarter, one bin, the first bins, and the last bin of
+# NAME.html, and lists them in $ranges.
+make_ranges() {
+	ranges_name=$1 ranges_data=$2 ranges=
+	shift 2
+	read -r begin width count <<END
+$("$node" "$tests/views/html.js" "$modules" bins "$ranges_name.html" 2>err)
+END
+	for range in $((count / 4)):$((count / 2)) $((count / 3)):$((count / 3)) 0:$((count / 5)) $((count - 1)):$((count - 1)); do
+		time_range=$(echo "$begin $width ${range%:*} ${range#*:}" | awk '{
+			# Whole seconds and nanoseconds are added apart: a double does not hold both.
+			split($1, at, ".")
+			for (i = 0; i < 2; i++) {
+				ns = at[2] + (i ? ($4 + 1) * $2 - 1 : $3 * $2)
+				printf "%s%d.%09d", i ? "," : "", at[1] + int(ns / 1e9), ns % 1e9
+			}
+		}')
+		"$SPROF" report -q -i "$ranges_data" "$@" --time "$time_range" -s dso,function --format json \
+			>"$ranges_name-$range.json" 2>err
+		ranges="$ranges ${range%:*} ${range#*:} $ranges_name-$range.json"
+	done
+}
+
 samples() {
 	sed -n 's/.*"samples": \([0-9]*\).*/\1/p' "$1" | head -n 1
 }
@@ -71,6 +94,9 @@ page waits waits
 later "wall time: the table equals the report" functions waits.html waits.json
 later "wall time: sums of cells equal the report" sums waits.html waits.json
 later "wall time: the page works" opens waits.html "$(samples waits.json)"
+page all waits --all-threads
+make_ranges all waits --all-threads
+later "wall time: columns and ranges have the time of threads" columns all.html$ranges
 million_recording
 page million million
 rm -f million
@@ -110,23 +136,7 @@ later "axe-core finds nothing serious" axe source.html
 later "nothing is wider than a phone" phone source.html
 later "the page shows sampled lines with shares" source source.html 'LOOP(3000000)'
 
-# Ranges: a quarter, one bin, the first bins, the last bin.
-read -r begin width count <<END
-$("$node" "$tests/views/html.js" "$modules" bins prog.html 2>err)
-END
-ranges=
-for range in $((count / 4)):$((count / 2)) $((count / 3)):$((count / 3)) 0:$((count / 5)) $((count - 1)):$((count - 1)); do
-	time_range=$(echo "$begin $width ${range%:*} ${range#*:}" | awk '{
-		# Whole seconds and nanoseconds are added apart: a double does not hold both.
-		split($1, at, ".")
-		for (i = 0; i < 2; i++) {
-			ns = at[2] + (i ? ($4 + 1) * $2 - 1 : $3 * $2)
-			printf "%s%d.%09d", i ? "," : "", at[1] + int(ns / 1e9), ns % 1e9
-		}
-	}')
-	"$SPROF" report -q -i data --time "$time_range" -s dso,function --format json >"range-$range.json" 2>err
-	ranges="$ranges ${range%:*} ${range#*:} range-$range.json"
-done
+make_ranges prog data
 later "ranges have the functions of report --time" range prog.html$ranges
 mkdir -p "$build/tests/views"
 later "screenshots are kept in tests/views" shots prog.html "$build/tests/views"

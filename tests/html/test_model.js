@@ -229,6 +229,16 @@ const cases = {
 	"functions have groups: shared objects outside of system folders are the user's"() {
 		assert.deepStrictEqual([...model.groupFunctions(profile)], [0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 0, 4]);
 	},
+	"time without a stack has no object, and not the colour of a program"() {
+		const functions = {dso: [1, 1, 2], path: [0, 0, 0], kind: Uint8Array.from([0, 8, 0])};
+		assert.deepStrictEqual([...model.groupFunctions({functions, strings: ["", "[unknown]", "app"]})], [4, 3, 0]);
+	},
+	"nodes have the state of their outermost caller"() {
+		const kind = Uint8Array.from([0, 16 | 64 | 1, 16 | 64 | 3, 1]), node = {parent: [0, 0, 1, 0, 3, 0], fn: [0, 1, 3, 2, 3, 0]};
+		const of = (functions) => model.statesOfNodes({functions}, {nodes: 6, node});
+		assert.deepStrictEqual([...of({kind})], [3, 0, 0, 2, 2, 3]);
+		assert.strictEqual(of({kind: kind.map((bits) => bits & 7)}), null);
+	},
 	"children are in order of weight, from left to right"() {
 		const rows = tree.rows();
 		assert.strictEqual(rows.length, tree.deepest + 1);

@@ -891,66 +891,219 @@ static void switch_task(struct made *made, uint64_t time_ns, uint32_t tid, uint1
 	put(made, 0, &record);
 }
 
-/* Returns the sum of a timeline's cells of a thread and a state, and their number. */
+/* Returns the state of a node's outermost caller. */
+static enum sp_state state_of(const struct sp_timeline *timeline, uint32_t node)
+{
+	while (timeline->nodes[node].parent)
+		node = timeline->nodes[node].parent;
+	return timeline->nodes[node].node->state;
+}
+
+/* Returns the time of a thread (0: all) in a state from a time up to another. */
 static uint64_t cells_of(const struct sp_timeline *timeline, int32_t tid, enum sp_state state,
-			 size_t *count_ret)
+			 uint64_t from_ns, uint64_t until_ns)
 {
 	uint64_t sum = 0;
-	*count_ret = 0;
 	for (size_t i = 0; i < timeline->cell_count; i++) {
 		const struct sp_cell *cell = &timeline->cells[i];
-		uint32_t node = cell->node;
-		while (timeline->nodes[node].parent)
-			node = timeline->nodes[node].parent;
-		if (timeline->threads[cell->thread].tid != tid || timeline->nodes[node].node->state != state)
+		if (tid && timeline->threads[cell->thread].tid != tid)
 			continue;
-		sum += cell->weight;
-		++*count_ret;
+		if (cell->time_ns >= from_ns && cell->time_ns < until_ns &&
+		    state_of(timeline, cell->node) == state)
+			sum += cell->weight;
 	}
 	return sum;
+}
+
+/* Checks that each part of a timeline has each thread's states; `running`: also on a CPU. */
+static void parts_have_states(struct made *made, bool running)
+{
+	const struct sp_timeline *timeline = sp_analysis_timeline(made->analysis, 0);
+	uint64_t part = timeline->part_ns, begin = timeline->begin_ns / part * part;
+	size_t count = (size_t)((timeline->end_ns - begin) / part + 1);
+	struct sp_thread_times *times = calloc(count, sizeof(*times));
+	ck_assert_ptr_nonnull(times);
+	ck_assert_uint_gt(count, 100);
+	ck_assert_uint_le(count, 700);
+	for (size_t i = 0; i < timeline->thread_count; i++) {
+		int32_t tid = timeline->threads[i].tid;
+		ck_assert(sp_analysis_state_times(made->analysis, i, begin, part, count, times));
+		for (size_t j = 0; j < count; j++) {
+			uint64_t from = begin + j * part, until = from + part;
+			ck_assert_uint_eq(cells_of(timeline, tid, SP_STATE_ON_CPU, from, until),
+					  running ? times[j].running_ns : 0);
+			ck_assert_uint_eq(cells_of(timeline, tid, SP_STATE_RUNNABLE, from, until),
+					  times[j].runnable_ns);
+			ck_assert_uint_eq(cells_of(timeline, tid, SP_STATE_BLOCKED, from, until),
+					  times[j].blocked_ns);
+		}
+	}
+	free(times);
+}
+
+/*
+ * Two threads of a process from 1 µs to 11 µs. Thread 1 runs 3 µs, waits 5 µs, runs 2 µs, and is
+ * preempted for the last 0.5 µs of these; samples have its times wrong. Thread 2 waits, and has no
+ * sample.
+ */
+static void record_waits(struct made *made)
+{
+	struct sp_record wait = sample_at(4000, 1, 1, 0x10020);
+	add_event(made, "cpu-clock", BASIC)->attr.sample_period = 10;
+	add_event(made, "offcpu-time", BASIC);
+	wait.sample.period = 5000;
+	switch_task(made, 1000, 1, 0);
+	switch_task(made, 1000, 2, PERF_RECORD_MISC_SWITCH_OUT);
+	for (uint64_t i = 0; i < 3; i++)
+		sample(made, 2000 + i, 1, 1, 0x10010);
+	put_sample(made, 1, &wait);
+	switch_task(made, 4000, 1, PERF_RECORD_MISC_SWITCH_OUT);
+	switch_task(made, 9000, 1, 0);
+	switch_task(made, 10000, 1,
+		    PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+	switch_task(made, 10500, 1, 0);
+	switch_task(made, 11000, 1, PERF_RECORD_MISC_SWITCH_OUT);
 }
 
 TEST(timelines_of_wall_time_have_the_times_of_states)
 {
 	struct made made = {.options = {.tree.order = SP_TREE_CALLER, .samples = {.timeline = true,
 								.mode = SP_MODE_WALL}}};
-	size_t count;
-	add_event(&made, "cpu-clock", BASIC)->attr.sample_period = 10;
-	add_event(&made, "offcpu-time", BASIC);
-	struct sp_record wait = sample_at(4000, 1, 1, 0x10020);
-	wait.sample.period = 5000;
-	/* Thread 1 runs 3 µs, waits 5 µs, and runs 2 µs; thread 2 waits and has no sample. */
-	switch_task(&made, 1000, 1, 0);
-	switch_task(&made, 1000, 2, PERF_RECORD_MISC_SWITCH_OUT);
-	for (uint64_t i = 0; i < 3; i++)
-		sample(&made, 2000 + i, 1, 1, 0x10010);
-	put_sample(&made, 1, &wait);
-	switch_task(&made, 4000, 1, PERF_RECORD_MISC_SWITCH_OUT);
-	switch_task(&made, 9000, 1, 0);
-	switch_task(&made, 11000, 1, PERF_RECORD_MISC_SWITCH_OUT);
+	record_waits(&made);
 	made.options.samples.all_threads = true;
 	analyse_events(&made, write_file(&made), 1);
 	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
 	ck_assert_uint_eq(timeline->begin_ns, 1000);
 	ck_assert_uint_eq(timeline->end_ns, 11000);
-	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_ON_CPU, &count), 5000);
-	ck_assert_uint_eq(count, 3);
-	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_BLOCKED, &count), 5000);
-	/* The wait is in parts of 1/500 of 10 µs, and 1 ns. */
-	ck_assert_uint_eq(count, 239);
-	ck_assert_uint_eq(cells_of(timeline, 2, SP_STATE_BLOCKED, &count), 10000);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_ON_CPU, 0, UINT64_MAX), 4500);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_RUNNABLE, 0, UINT64_MAX), 500);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_BLOCKED, 0, UINT64_MAX), 5000);
+	ck_assert_uint_eq(cells_of(timeline, 2, SP_STATE_BLOCKED, 0, UINT64_MAX), 10000);
+	parts_have_states(&made, true);
 	struct sp_thread_times times[2];
 	ck_assert(sp_analysis_state_times(made.analysis, 0, 1000, 5000, 2, times));
 	ck_assert_uint_eq(times[0].running_ns, 3000);
 	ck_assert_uint_eq(times[0].blocked_ns, 2000);
-	ck_assert_uint_eq(times[1].running_ns, 2000);
+	ck_assert_uint_eq(times[1].running_ns, 1500);
 	ck_assert_uint_eq(times[1].blocked_ns, 3000);
+	forget_analysis(&made);
+	made.options.samples.mode = SP_MODE_OFF_CPU;
+	analyse_events(&made, write_file(&made), 1);
+	parts_have_states(&made, false);
 	forget_analysis(&made);
 	/* The states belong to modes of time. */
 	made.options.samples.mode = SP_MODE_CPU;
 	finish(&made);
+	ck_assert_uint_eq(sp_analysis_timeline(made.analysis, 0)->part_ns, 0);
 	ck_assert(!sp_analysis_state_times(made.analysis, 0, 1000, 5000, 2, times));
 	ck_assert_uint_eq(times[0].running_ns, 0);
+	made_deinit(&made);
+}
+
+TEST(blocked_time_that_only_schedstat_splits_is_split_evenly)
+{
+	struct made made = {.options = {.tree.order = SP_TREE_CALLER, .samples = {.timeline = true,
+								.mode = SP_MODE_WALL}}};
+	record_waits(&made);
+	/* It waited 1.5 µs for a CPU. Preemption explains 0.5; the rest is a fifth of the wait. */
+	for (uint64_t i = 0; i < 2; i++) {
+		const struct sp_note note = {.kind = NOTE_SCHEDSTAT, .time_ns = 1000 + i * 10000,
+					     .values = {1, 1, i * 4500, i * 1500, 0},
+					     .value_count = 5};
+		ok_or_fail(record_encode_note(&made.buffer, &note));
+	}
+	analyse_events(&made, write_file(&made), 1);
+	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
+	uint64_t part = timeline->part_ns;
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_RUNNABLE, 0, UINT64_MAX), 1500);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_BLOCKED, 0, UINT64_MAX), 4000);
+	for (uint64_t at = (4000 / part + 1) * part; at + part <= 9000; at += part) {
+		uint64_t runnable = cells_of(timeline, 1, SP_STATE_RUNNABLE, at, at + part);
+		uint64_t blocked = cells_of(timeline, 1, SP_STATE_BLOCKED, at, at + part);
+		ck_assert_uint_eq(runnable + blocked, part);
+		ck_assert_uint_le(runnable, part / 5 + 1);
+		ck_assert_uint_ge(runnable, part / 5);
+	}
+	made_deinit(&made);
+}
+
+TEST(filtered_time_is_near_its_samples)
+{
+	static const int32_t cpus[] = {1};
+	struct made made = {.options = {.tree.order = SP_TREE_CALLER, .samples = {.timeline = true,
+								.mode = SP_MODE_WALL}}};
+	record_waits(&made);
+	/* One of four samples, at the end, passes: a quarter of 4.5 µs. */
+	struct sp_record last = sample_at(10700, 1, 1, 0x10010);
+	last.sample.cpu = 1;
+	put_sample(&made, 0, &last);
+	made.options.filter.cpus = (struct sp_number_list){cpus, 1};
+	analyse_events(&made, write_file(&made), 1);
+	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_ON_CPU, 0, UINT64_MAX), 1125);
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_ON_CPU, 9000, UINT64_MAX), 1125);
+	made_deinit(&made);
+}
+
+TEST(waits_without_states_do_not_exceed_the_recording)
+{
+	struct made made = {.options = {.tree.order = SP_TREE_CALLER, .samples = {.timeline = true,
+								.mode = SP_MODE_WALL}}};
+	struct sp_record wait = sample_at(10000, 1, 1, 0x10020);
+	add_event(&made, "cpu-clock", BASIC)->attr.sample_period = 10;
+	add_event(&made, "offcpu-time", BASIC);
+	/* One wait of 2 µs, and a sum of waits that perf writes at the end. */
+	sample(&made, 1000, 1, 1, 0x10010);
+	wait.sample.time_ns = 3000;
+	wait.sample.period = 2000;
+	put_sample(&made, 1, &wait);
+	wait.sample.time_ns = 11000;
+	wait.sample.period = 5000;
+	put_sample(&made, 1, &wait);
+	analyse_events(&made, write_file(&made), 1);
+	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
+	uint64_t part = timeline->part_ns;
+	ck_assert_uint_eq(cells_of(timeline, 1, SP_STATE_BLOCKED, 0, UINT64_MAX), 7000);
+	for (uint64_t at = 1000 / part * part; at <= 11000; at += part) {
+		uint64_t blocked = cells_of(timeline, 1, SP_STATE_BLOCKED, at, at + part);
+		if (at >= 3000 && at + part <= 5000)
+			ck_assert_uint_ge(blocked, part + part / 2 - 1);
+		else if (at >= 1000 && at + part <= 11000)
+			ck_assert_uint_ge(blocked, part / 2 - 1);
+		ck_assert_uint_le(blocked, part + part / 2 + 1);
+	}
+	made_deinit(&made);
+}
+
+TEST(timelines_of_latency_have_blocked_time_where_no_thread_could_run)
+{
+	struct made made = {.options = {.tree.order = SP_TREE_CALLER, .samples = {.timeline = true,
+								.mode = SP_MODE_LATENCY}}};
+	record_waits(&made);
+	/* Thread 3 runs from 6 to 7 µs, and at the same time as thread 1 from 3 to 4 µs. */
+	for (uint64_t i = 0; i < 2; i++) {
+		switch_task(&made, 3000 + i * 3000, 3, 0);
+		sample(&made, 3500 + i * 3000, 1, 3, 0x10010);
+		switch_task(&made, 4000 + i * 3000, 3, PERF_RECORD_MISC_SWITCH_OUT);
+	}
+	analyse_events(&made, write_file(&made), 1);
+	const struct sp_timeline *timeline = sp_analysis_timeline(made.analysis, 0);
+	ck_assert_uint_eq(cells_of(timeline, 0, SP_STATE_BLOCKED, 0, UINT64_MAX), 4000);
+	uint64_t part = timeline->part_ns;
+	for (uint64_t at = 1000 / part * part; at <= 11000; at += part) {
+		uint64_t begin = at < 1000 ? 1000 : at, sum = 0;
+		uint64_t end = at + part < 11000 ? at + part : 11000;
+		for (enum sp_state state = SP_STATE_ON_CPU; state <= SP_STATE_UNKNOWN; state++)
+			sum += cells_of(timeline, 0, state, at, at + part);
+		/* Halves of an odd time are rounded. */
+		ck_assert_uint_le(sum, end - begin + 1);
+		ck_assert_uint_ge(sum + 1, end - begin);
+		uint64_t blocked = cells_of(timeline, 0, SP_STATE_BLOCKED, at, at + part);
+		if (at + part <= 4000 || at >= 9000 || (at >= 6000 && at + part <= 7000))
+			ck_assert_uint_eq(blocked, 0);
+		else if (at >= 4000 && at + part <= 9000 && (at + part <= 6000 || at >= 7000))
+			ck_assert_uint_eq(blocked, part);
+	}
 	made_deinit(&made);
 }
 

@@ -789,6 +789,50 @@ TEST(latency_divides_by_the_threads_that_could_run)
 	end();
 }
 
+struct walk {
+	struct task_interval intervals[8];
+	size_t count;
+};
+
+static void add_interval(void *arg, const struct task_interval *interval)
+{
+	struct walk *walk = arg;
+	ck_assert_uint_lt(walk->count, 8);
+	walk->intervals[walk->count++] = *interval;
+}
+
+TEST(intervals_of_a_time_are_those_of_the_lifetime)
+{
+	size_t count;
+	begin();
+	in(T, 110);
+	out(T, 120);
+	in(T, 150);
+	preempt(T, 160);
+	in(T, 170);
+	out(T, 180);
+	seal(100, 200);
+	for (uint64_t from = 90; from < 210; from++) {
+		for (uint64_t until = from; until < 210; until += 7) {
+			struct walk walk = {0};
+			uint64_t first = from < 100 ? 100 : from, at = first;
+			uint64_t end = until < 200 ? until : 200;
+			task_states_each(states, task_states_find(states, T, &count), from, until,
+					 add_interval, &walk);
+			for (size_t i = 0; i < walk.count; i++) {
+				struct task_interval interval;
+				ck_assert(task_states_at(states, T, at, &interval));
+				ck_assert_int_eq(walk.intervals[i].state, interval.state);
+				ck_assert_uint_eq(walk.intervals[i].begin_ns, at);
+				at = interval.end_ns < end ? interval.end_ns : end;
+				ck_assert_uint_eq(walk.intervals[i].end_ns, at);
+			}
+			ck_assert_uint_eq(at, first < end ? end : first);
+		}
+	}
+	end();
+}
+
 TEST(latency_over_many_waits_equals_a_plain_sum)
 {
 	begin();

@@ -155,6 +155,26 @@ const checks = {
 		}
 	},
 
+	// columns PAGE [FROM TO REPORT]...: a column has the time of its threads at most, and bins FROM to TO have that of
+	// `report --time`.
+	async columns(browser) {
+		const tab = await open(browser, page);
+		const [highest, bin, threads, peak] = await tab.evaluate(() => {
+			const event = profile.events[0], {lanes} = lanesOf[0];
+			return [Math.max(...columnsOf(event, lanes[0].weight, 1)), event.binNs, lanes.length - 1, strip.peak];
+		});
+		if (highest > bin * threads + 1)
+			fail(`a column has ${highest} ns of ${threads} times ${bin} ns`);
+		if (peak !== `peak ${threads} threads`)
+			fail(`the strip's scale is '${peak}', not ${threads} threads`);
+		for (let i = 0; i < rest.length; i += 3) {
+			const report = JSON.parse(fs.readFileSync(rest[i + 2]));
+			await set(tab, {from: Number(rest[i]), to: Number(rest[i + 1])});
+			const {weight} = await tab.evaluate(() => window.sprof.summary());
+			equal(`time of bins ${rest[i]} to ${rest[i + 1]}`, weight, report.events[0].shown_weight);
+		}
+	},
+
 	// bins PAGE: prints begin and width of bins in ns.
 	async bins(browser) {
 		const tab = await open(browser, page);
@@ -394,7 +414,7 @@ const checks = {
 			fail(`a drag selects ${range.from} to ${range.to}`);
 		await set(tab, {from: null, to: null});
 		const [peak, mean] = await tab.evaluate(() => [strip.peak, profile.events[0].weight / profile.events[0].durationNs]);
-		const cpus = Number(/^peak ([\d.]+) CPUs$/.exec(peak)?.[1]);
+		const cpus = Number(/^peak ([\d.]+) CPUs?$/.exec(peak)?.[1]);
 		if (!(cpus >= 0.9 * mean && cpus <= 10 * mean))
 			fail(`the strip's scale is '${peak}'; the mean is ${mean} CPUs`);
 		const flame = await (await tab.$(".flame canvas")).boundingBox();
