@@ -372,14 +372,14 @@ static bool drop_kernel(struct counted *counted, struct stack *stack, uint32_t r
 	return chain->known;
 }
 
-/* Returns the root of a sample; RADIX_NONE when out of memory. */
-static uint32_t root_of(struct counted *counted, struct stack *stack,
+/* Returns the root of a sample; `wait`: its stack, if it is a wait. RADIX_NONE: out of memory. */
+static uint32_t root_of(struct counted *counted, struct stack *wait,
 			const struct place_of_sample *place, uint16_t event, const uint64_t *words)
 {
 	uint32_t root = sample_root(counted, place, event, words, 0), kernel;
-	if (root == RADIX_NONE || !ends_in_user(counted, &counted->time))
+	if (root == RADIX_NONE || !wait)
 		return root;
-	if (!drop_kernel(counted, stack, root, place->view, &kernel))
+	if (!drop_kernel(counted, wait, root, place->view, &kernel))
 		return RADIX_NONE;
 	return sample_root(counted, place, event, words, kernel + 1);
 }
@@ -398,12 +398,18 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 	uint32_t view = place.view;
 	if (work->detail_count && !sample_values(counted, record, NULL, view, words))
 		return error_no_memory();
-	const struct stack *found = stack_of(counted, record, &place);
-	NEED(found);
-	struct stack stack = *found;
-	uint32_t root = root_of(counted, &stack, &place, event, work->detail_count ? words : NULL);
+	const struct stack *stack = stack_of(counted, record, &place);
+	NEED(stack);
+	struct stack wait; /* its stack, without the kernel's part */
+	bool is_wait = ends_in_user(counted, &counted->time);
+	if (is_wait) {
+		wait = *stack;
+		stack = &wait;
+	}
+	uint32_t root = root_of(counted, is_wait ? &wait : NULL, &place, event,
+				work->detail_count ? words : NULL);
 	uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
-				stack.callers.leaf_ip, view, stack.callers.leaf_cpumode, false});
+				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
 	if (root == RADIX_NONE || answer == ANSWER_FAILED)
 		return error_no_memory();
 	const struct rooted_sample sample = {
@@ -414,9 +420,9 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		.weight = weight,
 		.task = counted->last_task,
 	};
-	bool added = stack.number == REPAIR_NONE ?
-			     add_to_leaf(counted, &sample, &counted->time, &stack) :
-			     add_truncated(counted, &sample, record, &stack);
+	bool added = stack->number == REPAIR_NONE ?
+			     add_to_leaf(counted, &sample, &counted->time, stack) :
+			     add_truncated(counted, &sample, record, stack);
 	return added ? NULL : error_no_memory();
 }
 

@@ -220,16 +220,22 @@ static struct sp_error *count_branches(struct counted *counted, const struct sp_
 /* Counts a sample with its weight in each slice of its thread's life. */
 static struct sp_error *count_times(struct counted *counted, const struct sp_record *record)
 {
-	const struct sample_time whole = counted->time;
+	struct sample_time *time = &counted->time;
+	if (time->wake.tid)
+		leaf_times_add_wakeup(&counted->times, time);
+	if (times_is_one_part(counted->work->times, time)) {
+		NEED(leaf_times_count(&counted->times, time));
+		TRY(count_sample(counted, record, record->event, time->weight));
+		return count_before_filters(counted, record, record->event, time->weight);
+	}
+	const struct sample_time whole = *time;
 	bool any = false;
-	if (whole.wake.tid)
-		leaf_times_add_wakeup(&counted->times, &whole);
 	for (uint64_t at_ns = whole.begin_ns;
-	     times_next_part(counted->work->times, &whole, &at_ns, &counted->time);) {
-		counted->time.is_later = any;
-		NEED(leaf_times_count(&counted->times, &counted->time));
-		TRY(count_sample(counted, record, record->event, counted->time.weight));
-		any |= counted->time.shown;
+	     times_next_part(counted->work->times, &whole, &at_ns, time);) {
+		time->is_later = any;
+		NEED(leaf_times_count(&counted->times, time));
+		TRY(count_sample(counted, record, record->event, time->weight));
+		any |= time->shown;
 	}
 	return count_before_filters(counted, record, record->event, whole.weight);
 }

@@ -103,13 +103,9 @@ bool times_next_part(const struct times *times, const struct sample_time *whole,
 	uint64_t end_ns = whole->end_ns > whole->begin_ns ? whole->end_ns : whole->begin_ns + 1;
 	uint64_t from_ns = *at_ns;
 	struct slice slice;
-	*ret = *whole;
-	if (whole->lifetime == LIFETIME_NONE) {
-		*at_ns = end_ns;
-		return from_ns < end_ns;
-	}
 	if (!slices_next(&times->slices, whole->lifetime, at_ns, end_ns, &slice))
 		return false;
+	*ret = *whole;
 	ret->shown = slice.shown;
 	/* Wake-ups have no stratum. */
 	if (!whole->wake.tid)

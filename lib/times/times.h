@@ -147,9 +147,22 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 void times_deinit(struct times *times);
 
 /*
+ * Returns whether no slices divide a sample's time: nothing divides the recording, or states are not
+ * known. Sets its slice then.
+ */
+static inline bool times_is_one_part(const struct times *times, struct sample_time *time)
+{
+	if (time->lifetime != LIFETIME_NONE && times->slices.windows.count > 1)
+		return false;
+	/* Wake-ups have no stratum. */
+	if (!time->wake.tid)
+		time->stratum.slice = time->lifetime;
+	return true;
+}
+
+/*
  * Gets the next part of a sample's time, by slices; *at_ns is `whole->begin_ns` before the first.
- * Returns false if there are no more. A sample without known slice, or of a mode without strata, is
- * one part.
+ * Returns false if there are no more.
  */
 bool times_next_part(const struct times *times, const struct sample_time *whole, uint64_t *at_ns,
 		     struct sample_time *ret);
