@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Time of threads: the meaning of weights in each mode (enum sp_mode). Samples say where time was
- * spent, and the states of threads say exactly how much. When all samples are counted,
+ * spent, and the states of threads say how much. When all samples are counted,
  *
  *	sum of leaves + sum of rests = strata.whole = time of threads
  *

@@ -123,11 +123,16 @@ static bool weigh_wait(const struct times *times, const struct sp_sample *sample
 	 * A thread that was off the CPU for d ns is recorded with period T > d with probability d
 	 * / T. Its wait then stands for T / d waits, and its weight has the variance T² (1 - d /
 	 * T).
+	 *
+	 * States count the switch back as CPU time, periods do not.
 	 */
+	uint32_t lifetime = ret->stratum.lifetime;
+	int64_t switch_ns = lifetime == LIFETIME_NONE ? 0
+			    : 2 * task_states_totals(times->states, lifetime)->switch_ns;
 	bool woken = task_states_wakeup(times->states, sample->tid, wait.end_ns, &wakeup);
 	uint64_t off_ns = (woken ? wakeup.run_ns : wait.end_ns) - wait.begin_ns;
 	double d = (double)off_ns, t = (double)sample->period;
-	if (off_ns < sample->period) {
+	if (d + (double)switch_ns < t) {
 		ret->waits = t / d;
 		ret->variance = t * t * (1 - d / t);
 	}

@@ -538,33 +538,6 @@ TEST(waits_take_their_samples_out_of_a_buffer)
 	tear_down(&f);
 }
 
-TEST(young_threads_are_due_more_often)
-{
-	struct fixture f;
-	struct matcher_thread thread;
-	uint64_t last_ns = 0;
-	size_t count = 0;
-	set_up(&f, 1 << 20);
-	for (uint64_t at_ns = 0; at_ns <= 5000 * (uint64_t)MS; at_ns += 10 * MS) {
-		ok_or_fail(matcher_add_switch(f.waits, 1, 2, at_ns + 1, IN));
-		for (size_t at = 0; matcher_next_due(f.waits, &at, at_ns, &thread); count++) {
-			ck_assert_uint_eq(thread.tid, 2);
-			last_ns = at_ns;
-		}
-		/* It was due in the last half of its life, or in the last interval, if it ends now. */
-		uint64_t age_ns = at_ns - last_ns;
-		ck_assert(2 * age_ns <= at_ns + 20 * MS || age_ns <= MATCHER_DUE_LAST_NS);
-	}
-	/* 10, 30, 70, 150, 310, 630, 1,270 and 2,550 ms; then each two seconds. */
-	ck_assert_uint_eq(count, 9);
-	/* A thread that sleeps is not due. */
-	size_t at = 0;
-	ck_assert(matcher_next_due(f.waits, &at, 9000 * (uint64_t)MS, &thread));
-	at = 0;
-	ck_assert(!matcher_next_due(f.waits, &at, 19000 * (uint64_t)MS, &thread));
-	tear_down(&f);
-}
-
 TEST(threads_that_ended_take_little_memory)
 {
 	const size_t count = 4 * WAITING_FREE_LISTS;

@@ -111,7 +111,6 @@ struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint3
 	};
 	matcher->counts.switches += out;
 	thread->pid = pid;
-	thread->switched = true;
 	return waiting_threads_add_event(&matcher->threads, thread, &event);
 }
 
@@ -184,39 +183,6 @@ bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_threa
 		*ret = describe(thread);
 		ret->unsampled = unsampled;
 		return true;
-	}
-	return false;
-}
-
-bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thread *ret)
-{
-	while (*at < matcher->threads.slots.count) {
-		struct waiting_thread *thread = &matcher->threads.slots.items[(*at)++];
-		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED)
-			continue;
-		*ret = describe(thread);
-		thread->switched = false;
-		return true;
-	}
-	return false;
-}
-
-bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns,
-		      struct matcher_thread *ret)
-{
-	while (*at < matcher->threads.slots.count) {
-		struct waiting_thread *thread = &matcher->threads.slots.items[*at];
-		bool first = !thread->step_ns;
-		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED ||
-		    (!first && (!thread->switched || now_ns < thread->due_ns))) {
-			++*at;
-			continue;
-		}
-		uint64_t step_ns = first ? MATCHER_DUE_FIRST_NS : 2 * thread->step_ns;
-		thread->step_ns = step_ns < MATCHER_DUE_LAST_NS ? step_ns : MATCHER_DUE_LAST_NS;
-		thread->due_ns = now_ns + thread->step_ns;
-		if (!first)
-			return matcher_next_thread(matcher, at, ret);
 	}
 	return false;
 }

@@ -99,21 +99,6 @@ struct matcher_thread {
  */
 bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
 
-/* The next thread. *at is 0 at first. False: there is no other. */
-bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
-
-/* Times between which a thread is due: they double from the first to the last. */
-#define MATCHER_DUE_FIRST_NS UINT64_C(10000000)
-#define MATCHER_DUE_LAST_NS UINT64_C(2000000000)
-
-/*
- * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads
- * are due more often: whenever one ends, it was due in the last half of its life, or in the last
- * two seconds. *at is 0 at first. False: there is no other.
- */
-bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns,
-		      struct matcher_thread *ret);
-
 /* Whole metadata records: FORK begins a thread, and EXIT ends it. */
 struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *bytes,
 				      size_t size) SP_MUST_CHECK;

@@ -24,8 +24,7 @@ struct waits {
 	uint64_t id;                  /* an id of the event of waits, in the file */
 	size_t outside_count;         /* outside events of wake-ups in `wakeups` */
 	uint64_t switches, rate_ns;   /* count and time of the last check of the rate */
-	/* Times of the next snapshots, and of the last notes: CLOCK_MONOTONIC, as rate_ns. */
-	uint64_t snapshot_ns, schedstat_ns;
+	uint64_t snapshot_ns;         /* time of the next snapshots: CLOCK_MONOTONIC, as rate_ns */
 	uint32_t denied_pid;          /* first process with unreadable stacks; 0: none */
 	enum note_denied denied;      /* its missing right */
 };

@@ -6,7 +6,6 @@
  */
 #include "capture/waits/waits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -37,9 +36,6 @@
 #define SWITCHES_LOW 2500
 #define RATE_NS UINT64_C(100000000)
 #define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
-
-/* Least interval of schedstat notes. */
-#define SCHEDSTAT_NS MATCHER_DUE_FIRST_NS
 
 static uint64_t now_ns(void *arg)
 {
@@ -299,34 +295,6 @@ struct sp_error *waits_on_schedule(struct waits *waits)
 	return pid ? matcher_add_thread(waits->matcher, pid, pid, time_ns) : NULL;
 }
 
-/* -- Notes of schedstat --------------------------------------------------------- */
-
-/* Threads that have ended have no file, and get no note. */
-static struct sp_error *note_schedstat(struct waits *waits, const struct matcher_thread *thread)
-{
-	unsigned long long run_ns, wait_ns, slices;
-	CLEANUP_FREE char *text = NULL;
-	size_t size;
-	CLEANUP_FREE char *path =
-		format_text("%s/proc/%u/task/%u/schedstat", ctx_root(waits->options.ctx),
-			    thread->pid, thread->tid);
-	NEED(path);
-	if (io_read_file(path, &text, &size) ||
-	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
-		return NULL;
-	const struct note_records to = {waits->options.file_notes, now_ns(waits)};
-	return notes_write_once(&to, NOTE_OF(NOTE_SCHEDSTAT, NULL, thread->pid, thread->tid, run_ns,
-					     wait_ns, slices));
-}
-
-struct sp_error *waits_note_threads(struct waits *waits)
-{
-	struct matcher_thread thread;
-	for (size_t at = 0; waits && matcher_next_thread(waits->matcher, &at, &thread);)
-		TRY(note_schedstat(waits, &thread));
-	return NULL;
-}
-
 /* -- Snapshots ------------------------------------------------------------------ */
 
 /* Returns the right to read a process's stacks that the recorder lacks. */
@@ -399,7 +367,6 @@ static struct sp_error *fit_rate(struct waits *waits, uint64_t monotonic_ns)
 
 struct sp_error *waits_round(struct waits *waits, bool last)
 {
-	struct matcher_thread thread;
 	if (!waits)
 		return NULL;
 	bool can_read = waits->snapshots && !waits->disabled;
@@ -415,11 +382,6 @@ struct sp_error *waits_round(struct waits *waits, bool last)
 			waits->snapshot_ns = monotonic_ns + OFF_CPU_SNAPSHOT_NS;
 		TRY(take_snapshots(waits, waits->made.is_frequent));
 	}
-	if (monotonic_ns - waits->schedstat_ns < SCHEDSTAT_NS)
-		return NULL;
-	waits->schedstat_ns = monotonic_ns;
-	for (size_t at = 0; matcher_next_due(waits->matcher, &at, monotonic_ns, &thread);)
-		TRY(note_schedstat(waits, &thread));
 	return NULL;
 }
 
