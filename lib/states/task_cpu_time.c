@@ -9,14 +9,15 @@
  */
 #define UNCERTAIN_NS 100000
 
-/* More is not the time of a switch: a host may have run other guests, which switches do not show. */
+/* More is not the time of a switch: a host may have run other guests, which switches do not show.
+ */
 #define SWITCH_MAX_NS 500000
 
 /* CPU time of a life by its switches, at a moment of a walk through it. */
 struct moment {
-	uint64_t ran_ns; /* until then */
+	uint64_t ran_ns;   /* until then */
 	uint64_t switches; /* to the thread */
-	uint64_t part;   /* number of times before in which records were lost */
+	uint64_t part;	   /* number of times before in which records were lost */
 };
 
 /* A count, and the moments between which it was made. */
@@ -29,7 +30,7 @@ struct anchor {
 struct walk {
 	const struct task_lives *lives;
 	const struct task_life *life;
-	size_t index;           /* index of the event after the current piece */
+	size_t index;		/* index of the event after the current piece */
 	struct moment at_begin; /* moment of the event before */
 };
 
@@ -41,7 +42,8 @@ static bool is_broken(const struct task_lives *lives, const struct task_piece *p
 						    piece->begin_ns, piece->end_ns);
 }
 
-/* Adds the part of the current pieces before a time. *run_begin_ns: begin of the run then; 0: none. */
+/* Adds the part of the current pieces before a time. *run_begin_ns: begin of the run then; 0: none.
+ */
 static struct moment moment_at(const struct walk *walk, uint64_t time_ns, uint64_t *run_begin_ns)
 {
 	struct task_piece pieces[TASK_PIECES];
@@ -110,7 +112,7 @@ static void add_difference(const struct anchor *early, const struct anchor *late
 	if (late->run_ns < early->run_ns)
 		return;
 	sum->switches += late->from.switches - early->from.switches;
-	sum->ns += counted_ns > most_ns    ? counted_ns - most_ns
+	sum->ns += counted_ns > most_ns	   ? counted_ns - most_ns
 		   : counted_ns < least_ns ? counted_ns - least_ns
 					   : 0;
 }
@@ -127,8 +129,8 @@ static struct difference difference_of(const struct task_lives *lives, size_t in
 	bool has_early = life->totals.born, has_late = false;
 	for (size_t i = 0; i < stats.count; i++) {
 		bool is_later = file_end_ns && stats.items[i].time_ns > file_end_ns;
-		if (stats.items[i].took_ns == UINT64_MAX ||
-		    (is_later && !life->totals.ended) || !anchor_of(&walk, &stats.items[i], &next))
+		if (stats.items[i].took_ns == UINT64_MAX || (is_later && !life->totals.ended) ||
+		    !anchor_of(&walk, &stats.items[i], &next))
 			continue;
 		if (has_early && next.from.part == early.from.part) {
 			late = next;
@@ -149,17 +151,20 @@ static struct difference difference_of(const struct task_lives *lives, size_t in
 /* Returns the part of a difference that switches to a thread so far have. */
 static int64_t part_of(const struct difference *difference, uint64_t switches)
 {
-	return (int64_t)((double)difference->ns * ((double)switches / (double)difference->switches));
+	return (int64_t)((double)difference->ns *
+			 ((double)switches / (double)difference->switches));
 }
 
-/* Moves the switches to a thread. A wait may be too short for one: then later switches move more. */
+/* Moves the switches to a thread. A wait may be too short for one: then later switches move more.
+ */
 static void move_switches(const struct task_lives *lives, const struct task_life *life,
 			  struct task_event *events, const struct difference *difference)
 {
 	uint64_t before_ns = life->totals.begin_ns, switches = 0;
 	int64_t moved_ns = 0;
 	for (size_t i = 0; i < life->count; i++) {
-		uint64_t after_ns = i + 1 < life->count ? events[i + 1].time_ns : life->totals.end_ns;
+		uint64_t after_ns =
+			i + 1 < life->count ? events[i + 1].time_ns : life->totals.end_ns;
 		uint64_t time_ns = events[i].time_ns;
 		struct task_piece pieces[TASK_PIECES];
 		bool moves = events[i].kind == TASK_EVENT_IN;

@@ -126,9 +126,10 @@ static bool weigh_wait(const struct times *times, const struct sp_sample *sample
 	 *
 	 * States count the switch back as CPU time, periods do not.
 	 */
-	uint32_t lifetime = ret->stratum.lifetime;
-	int64_t switch_ns = lifetime == LIFETIME_NONE ? 0
-			    : 2 * task_states_totals(times->states, lifetime)->switch_ns;
+	int64_t switch_ns =
+		ret->lifetime == LIFETIME_NONE
+			? 0
+			: 2 * task_states_totals(times->states, ret->lifetime)->switch_ns;
 	bool woken = task_states_wakeup(times->states, sample->tid, wait.end_ns, &wakeup);
 	uint64_t off_ns = (woken ? wakeup.run_ns : wait.end_ns) - wait.begin_ns;
 	double d = (double)off_ns, t = (double)sample->period;

@@ -336,14 +336,14 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 	switches(&f, 6, 4 * MS, IN);
 	switches(&f, 6, 3 * MS, OUT);
 	/* One is returned once in its wait. The other ran at its last record, and may wait at each call. */
-	ck_assert(matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 5);
 	ck_assert(thread.unsampled);
 	for (int i = 0; i < 2; i++) {
-		ck_assert(matcher_next_bare(f.waits, &at, &thread));
+		ck_assert(matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 		ck_assert_uint_eq(thread.tid, 6);
 		ck_assert(!thread.unsampled);
-		ck_assert(!matcher_next_bare(f.waits, &at, &thread));
+		ck_assert(!matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 		at = 0;
 	}
 	snapshot(&f, 5, 4 * MS, 5 * MS, 0xa);
@@ -351,7 +351,7 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 	/* It waits again, by a record that is not processed yet. */
 	switches(&f, 6, 5 * MS, OUT);
 	at = 0;
-	ck_assert(matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 6);
 	ck_assert(!thread.unsampled);
 	snapshot(&f, 6, 8 * MS, 9 * MS, 0xb);
@@ -376,8 +376,8 @@ static bool next_is_unsampled(struct fixture *f, uint32_t tid)
 {
 	struct matcher_thread thread;
 	size_t at = 0;
-	return matcher_next_bare(f->waits, &at, &thread) && thread.tid == tid && thread.pid == 1 &&
-	       thread.unsampled;
+	return matcher_next_bare(f->waits, MATCHER_BARE, &at, &thread) && thread.tid == tid &&
+	       thread.pid == 1 && thread.unsampled;
 }
 
 TEST(threads_are_found_by_snapshots_after_a_loss)
@@ -394,7 +394,7 @@ TEST(threads_are_found_by_snapshots_after_a_loss)
 	matcher_add_lost(f.waits, 10 * MS);
 	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 5));
-	ck_assert(!matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(!matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	snapshot(&f, 5, 12 * MS, 13 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 20 * MS, &wait), 0);
 	/* Before the loss ended, its state is unknown. */
@@ -427,7 +427,7 @@ TEST(a_wait_ends_where_its_records_are_lost)
 	matcher_add_lost(f.waits, 20 * MS);
 	ck_assert_uint_eq(written(&f, 22 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 5));
-	ck_assert(!matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(!matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	/* A snapshot that began earlier proves nothing. */
 	snapshot(&f, 5, 19 * MS, 21 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 23 * MS, &wait), 0);

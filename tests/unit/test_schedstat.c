@@ -56,7 +56,8 @@ TEST(young_threads_are_due_more_often)
 		count += noted;
 		if (noted)
 			last_ns = at_ns;
-		/* It was due in the last half of its life, or in the last interval, if it ends now. */
+		/* It was due in the last half of its life, or in the last interval, if it ends now.
+		 */
 		uint64_t age_ns = at_ns - last_ns;
 		ck_assert(2 * age_ns <= at_ns + 20 * MS || age_ns <= SCHEDSTAT_LAST_NS);
 	}

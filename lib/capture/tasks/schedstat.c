@@ -30,8 +30,8 @@ static struct sp_error *add_thread(struct schedstat *schedstat, uint32_t pid, ui
 	if (!tid || tid == UINT32_MAX || schedstat->threads.count >= THREADS_MAX)
 		return NULL;
 	NEED(vec_reserve(&schedstat->threads, schedstat->threads.count + 1));
-	const uint32_t *index = u64map_put(&schedstat->index_of, tid,
-					   (uint32_t)schedstat->threads.count, &added);
+	const uint32_t *index =
+		u64map_put(&schedstat->index_of, tid, (uint32_t)schedstat->threads.count, &added);
 	NEED(index);
 	if (added)
 		*vec_push(&schedstat->threads) = (struct schedstat_thread){.tid = tid};
@@ -96,8 +96,8 @@ static struct sp_error *write_note(const struct schedstat *schedstat, uint32_t p
 	unsigned long long run_ns, wait_ns, slices;
 	CLEANUP_FREE char *text = NULL;
 	size_t size;
-	CLEANUP_FREE char *path = format_text("%s/proc/%u/task/%u/schedstat",
-					      ctx_root(tasks->parts.ctx), pid, tid);
+	CLEANUP_FREE char *path =
+		format_text("%s/proc/%u/task/%u/schedstat", ctx_root(tasks->parts.ctx), pid, tid);
 	NEED(path);
 	uint64_t begin_ns = tasks_now_ns(tasks);
 	if (io_read_file(path, &text, &size) ||
@@ -112,7 +112,7 @@ static struct sp_error *write_note(const struct schedstat *schedstat, uint32_t p
 	return notes_write_once(&to, note);
 }
 
-/* Returns whether a thread is due, and sets when it is due next. It is not due when it is first seen. */
+/* Returns whether a thread is due, which it is not at first, and sets when it is due next. */
 static bool is_due(struct schedstat_thread *thread, uint64_t monotonic_ns)
 {
 	bool first = !thread->due_ns;

@@ -4,8 +4,8 @@
  * (/proc/PID/task/TID/schedstat). SWITCH records lack the time of the switch itself.
  *
  * A young thread is read more often: at any time, its last note is of the last half of its life, or
- * of the last two seconds, unless it has not switched since. All functions belong to one thread, and
- * fail only when out of memory. Times named monotonic_ns are CLOCK_MONOTONIC.
+ * of the last two seconds, unless it has not switched since. All functions belong to one thread,
+ * and fail only when out of memory. Times named monotonic_ns are CLOCK_MONOTONIC.
  */
 #ifndef CAPTURE_TASKS_SCHEDSTAT_H
 #define CAPTURE_TASKS_SCHEDSTAT_H

@@ -52,6 +52,7 @@ struct waiting_thread {
 	/* BLOCKED: between these times, the wait may have ended, and another begun. lost_ns 0: no. */
 	uint64_t complete_ns, lost_ns;
 	bool unsorted;
+	uint32_t each;   /* BLOCKED: one of that many switches was sampled then; 0: none */
 	uint64_t seen_ns; /* begin of the wait that matcher_next_bare() has returned last */
 	struct { VEC(struct wait_event); } events;
 };

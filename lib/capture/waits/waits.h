@@ -86,7 +86,7 @@ struct sp_error *waits_on_schedule(struct waits *waits) SP_MUST_CHECK;
 struct waits_made {
 	struct record_buffer snapshots; /* samples with stack copies: as WAITS_UNWIND */
 	struct record_buffer *names;    /* COMM records of wakers, for their samples' file */
-	bool is_frequent;               /* a round is due every OFF_CPU_SNAPSHOT_NS */
+	uint64_t round_ns;              /* a round is due after that time; 0: as usual */
 };
 
 /* Valid until waits_close(). */
