@@ -130,6 +130,7 @@ struct times {
 	bool user_only;             /* the clock excludes the kernel: time in user code */
 	bool of_tasks;              /* the timer stops while a thread does not run */
 	uint64_t period;            /* weight of on-CPU samples that do not state it */
+	bool by_snapshots;          /* no sample of a wait is of a woken thread */
 	bool is_thinned;            /* samples of switches are a part of them */
 	struct slices slices;           /* empty without states */
 	struct strata strata;           /* set by times_compute() */

@@ -312,8 +312,11 @@ static void add_waits(struct times *times, const struct slice *slice,
 			classes[to].ns[time] += classes[i].ns[time];
 		classes[to].waits += classes[i].waits;
 	}
-	uint64_t left = distribute(classes, weight, TIME_RUNNABLE, totals->woken_ns,
-				   exact ? WAIT_WOKEN : WAIT_OFF);
+	/* Snapshots find waits until the wake-up. The time after it may be most of short waits. */
+	bool is_known = exact || !times->by_snapshots;
+	uint64_t left = !is_known ? totals->woken_ns
+				  : distribute(classes, weight, TIME_RUNNABLE, totals->woken_ns,
+					       exact ? WAIT_WOKEN : WAIT_OFF);
 	rest->ns[TIME_RUNNABLE] = weight_add(rest->ns[TIME_RUNNABLE], left);
 	left = distribute(classes, weight, TIME_BLOCKED, totals->blocked_ns,
 			  exact ? WAIT_BLOCKED : WAIT_OFF);
