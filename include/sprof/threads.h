@@ -40,6 +40,7 @@ struct sp_thread {
 	enum sp_thread_split split;
 	bool born, ended;            /* began, ended during the recording */
 	struct sp_thread_times slices[SP_THREAD_SLICES]; /* equal parts of the recording */
+	bool counted;                /* running_ns is the kernel's count: it includes switches */
 };
 
 struct sp_threads;

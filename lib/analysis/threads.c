@@ -130,6 +130,7 @@ static bool add_thread(struct sp_threads *threads, const struct reading *reading
 		.preemptions = totals.preemptions,
 		.migrations = totals.migrations,
 		.split = (enum sp_thread_split)totals.split,
+		.counted = whole->counted,
 		.born = whole->born,
 		.ended = whole->ended,
 	};

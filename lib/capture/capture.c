@@ -53,11 +53,22 @@ static struct sp_error *record_waits(struct sp_capture *capture)
 	const struct waits_options options = {
 		.ctx = capture->ctx, .config = &capture->config, .control = &capture->control,
 		.tasks = &capture->tasks, .notes = &capture->out.notes,
-		.file_notes = &capture->out.extra, .own_pid = capture->samples.filter.own_pid,
+		.own_pid = capture->samples.filter.own_pid,
 	};
 	TRY(waits_open(&options, &capture->samples.waits));
 	capture->samples.filter.waits = capture->samples.waits;
 	return NULL;
+}
+
+/* Without SWITCH records, the kernel's counts have no use. */
+static struct sp_error *begin_schedstat(struct sp_capture *capture)
+{
+	capture->schedstat = (struct schedstat){.tasks = &capture->tasks,
+						.notes = &capture->out.extra};
+	if (!capture->config.switches)
+		return NULL;
+	capture->samples.filter.schedstat = &capture->schedstat;
+	return schedstat_begin(&capture->schedstat);
 }
 
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
@@ -93,6 +104,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	TRY(capture_open_alternates(capture, options));
 	TRY(capture_add_events(capture));
 	TRY(waits_begin(capture->samples.waits));
+	TRY(begin_schedstat(capture));
 	TRY(event_control_watch_cpus(&capture->control));
 	TRY(capture_open_file(capture, options));
 	TRY(capture_write_synthesised(capture));
@@ -191,6 +203,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 	drop_dead_fds(capture);
 	empty_timer(capture);
 	struct sp_error *error = capture_run_schedule(capture);
+	if (!error)
+		error = schedstat_note_command(&capture->schedstat);
 	/* Before the round, so that it has the command's last records too. */
 	if (!error)
 		error = workload_reap(&capture->tasks.workload, false);
@@ -206,6 +220,8 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 		error = tasks_look_for_ended(&capture->tasks, capture_now_ns());
 	if (!error)
 		error = waits_round(capture->samples.waits, false);
+	if (!error)
+		error = schedstat_round(&capture->schedstat, capture_now_ns());
 	if (!error)
 		error = capture_adapt_rate(capture);
 	if (!error)
@@ -290,6 +306,9 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = waits_round(capture->samples.waits, true);
+	/* The last rounds have all switches until then. */
+	if (!error)
+		error = schedstat_note_all(&capture->schedstat);
 	if (!error)
 		error = write_last_samples(capture);
 	if (!error && capture->overwrite.on)
@@ -299,8 +318,6 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 		if (!error)
 			error = capture_write_synthesised(capture);
 	}
-	if (!error)
-		error = waits_note_threads(capture->samples.waits);
 	error = error_first(error, sample_path_finish(&capture->samples));
 	log_live_unwind(capture);
 	log_drain_threads(capture);
@@ -341,6 +358,7 @@ void sp_capture_free(struct sp_capture *capture)
 	cleanup_close(&capture->epoll_fd);
 	cleanup_close(&capture->timer_fd);
 	sample_path_deinit(&capture->samples);
+	schedstat_deinit(&capture->schedstat);
 	recording_deinit(&capture->out);
 	overwrite_deinit(&capture->overwrite);
 	config_deinit(&capture->config);

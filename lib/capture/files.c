@@ -43,7 +43,7 @@ static struct sp_error *note_begin(struct sp_capture *capture, uint64_t begin_ns
 {
 	const struct note_records to = {&capture->out.extra, begin_ns};
 	TRY(notes_write_once(&to, NOTE_OF(NOTE_FILE_BEGINS, NULL)));
-	return waits_note_threads(capture->samples.waits);
+	return schedstat_note_all(&capture->schedstat);
 }
 
 /* Notes the CPUs with ring buffers that may have lost records since the last record read. */
@@ -77,14 +77,13 @@ struct sp_error *capture_count_lost(struct sp_capture *capture)
 	return error || !capture->losses.unreported ? error : note_lost_at_end(capture);
 }
 
-/* The file gets its part of the waits that are not over, and notes of schedstat. */
+/* The file gets its part of the waits that are not over. */
 static struct sp_error *split_waits(struct sp_capture *capture)
 {
 	struct recording *out = &capture->out;
 	uint64_t end_ns = capture_split_ns(capture);
 	if (!capture->samples.waits)
 		return NULL;
-	TRY(waits_note_threads(capture->samples.waits));
 	/* All records until then have come, and stacks of that time must not be on their way. */
 	TRY(sample_path_flush(&capture->samples, &out->batch, &out->dirty));
 	return sample_path_write_waits(&capture->samples, end_ns, end_ns, &out->batch, &out->dirty);
@@ -101,7 +100,9 @@ static struct sp_error *defer_large(struct sp_capture *capture)
 
 struct sp_error *capture_change_file(struct sp_capture *capture)
 {
-	struct sp_error *error = split_waits(capture);
+	struct sp_error *error = schedstat_note_all(&capture->schedstat);
+	if (!error)
+		error = split_waits(capture);
 	if (!error)
 		error = capture_count_lost(capture);
 	if (error)

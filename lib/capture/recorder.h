@@ -19,6 +19,7 @@
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
 #include "capture/tasks/metadata_hold.h"
+#include "capture/tasks/schedstat.h"
 #include "capture/tasks/tasks.h"
 #include "record/note.h"
 
@@ -31,6 +32,7 @@ struct sp_capture {
 	struct event_control control;
 	struct losses losses;
 	struct ring_bank bank;
+	struct schedstat schedstat;
 	struct sample_path samples;
 	struct recording out;
 	struct overwrite overwrite;

@@ -48,8 +48,9 @@ struct sp_error *capture_adapt_rate(struct sp_capture *capture)
 		return NULL;
 	bool quiet = sample_path_oldest_ns(&capture->samples) == UINT64_MAX;
 	capture->quiet_rounds = quiet ? capture->quiet_rounds + 1 : 0;
-	bool snapshots = capture->samples.waits && waits_made(capture->samples.waits)->is_frequent;
-	uint64_t rate_control_ns = snapshots				  ? OFF_CPU_SNAPSHOT_NS
+	uint64_t waits_ns =
+		capture->samples.waits ? waits_made(capture->samples.waits)->round_ns : 0;
+	uint64_t rate_control_ns = waits_ns				  ? waits_ns
 				   : capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS
 									  : TIMER_NS;
 	return rate_control_ns == capture->rate_control_ns ? NULL : set_rate(capture, rate_control_ns);

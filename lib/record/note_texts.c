@@ -428,7 +428,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"Python functions are missing at {0} of {1} calls of the interpreter: the program "
 		"ran on before they were read, or its stack is too deep{2|| (to read them at each "
 		"sample: --mmap-flush 8)}"},
-	[NOTE_SCHEDSTAT] = {5, true,
+	[NOTE_SCHEDSTAT] = {6, true,
 		"thread {1#} of process {0#} has run {2s} s, and waited {3s} s for a CPU"},
 	[NOTE_OFF_CPU] = {4, false, NULL, put_off_cpu},
 	[NOTE_WAITS_LOST] = {4, false, NULL, put_waits_lost},

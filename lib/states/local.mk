@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/states/sched_samples.c lib/states/sched_samples.h \
 	lib/states/seen_threads.c lib/states/seen_threads.h \
+	lib/states/task_cpu_time.c lib/states/task_cpu_time.h \
 	lib/states/task_events.c lib/states/task_events.h \
 	lib/states/task_gaps.c lib/states/task_gaps.h \
 	lib/states/task_latency.c lib/states/task_latency.h \

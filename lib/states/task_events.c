@@ -5,12 +5,14 @@
  */
 #include "states/task_events.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "base/cleanup.h"
 
 void task_events_deinit(struct task_events *events)
 {
 	vec_deinit(&events->items);
+	vec_deinit(&events->schedstats);
 	vec_deinit(&events->threads);
 	u64map_deinit(&events->thread_of);
 }
@@ -44,6 +46,17 @@ bool task_events_add(struct task_events *events, struct task_thread *thread, uns
 		.cpu = cpu < TASK_CPU_UNKNOWN ? cpu : TASK_CPU_UNKNOWN,
 		.kind = kind & 0xff,
 	};
+	return true;
+}
+
+bool task_events_add_schedstat(struct task_events *events, const struct task_thread *thread,
+			       const struct task_schedstat *stat)
+{
+	struct task_schedstat *added = vec_push(&events->schedstats);
+	if (!added)
+		return false;
+	*added = *stat;
+	added->thread = (uint32_t)(thread - events->threads.items);
 	return true;
 }
 
@@ -86,6 +99,25 @@ static void sort_thread(struct task_event *items, size_t count, struct task_even
 	}
 }
 
+static int compare_schedstats(const void *a, const void *b)
+{
+	const struct task_schedstat *x = a, *y = b;
+	return u64_order(x->thread, y->thread) ?: u64_order(x->time_ns, y->time_ns);
+}
+
+static void sort_schedstats(struct task_events *events)
+{
+	struct task_schedstat *items = events->schedstats.items;
+	size_t count = events->schedstats.count;
+	if (count)
+		qsort(items, count, sizeof(*items), compare_schedstats);
+	for (size_t i = 0; i < count; i++) {
+		struct task_thread *thread = &events->threads.items[items[i].thread];
+		if (!thread->stat_count++)
+			thread->first_stat = i;
+	}
+}
+
 bool task_events_sort(struct task_events *events)
 {
 	size_t count = events->items.count, at = 0;
@@ -106,6 +138,7 @@ bool task_events_sort(struct task_events *events)
 	}
 	for (size_t i = 0; i < events->threads.count; i++)
 		sort_thread(sorted + threads[i].first, threads[i].count, events->items.items);
+	sort_schedstats(events);
 	free(events->items.items);
 	events->items.items = take_ptr(sorted);
 	events->items.capacity = count + 1;

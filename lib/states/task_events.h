@@ -35,7 +35,9 @@ struct task_event {
 
 /* A count of /proc/PID/task/TID/schedstat. */
 struct task_schedstat {
-	uint64_t time_ns, run_ns, wait_ns;
+	uint64_t time_ns, took_ns; /* reading ended then, and took that long; UINT64_MAX: unknown */
+	uint64_t run_ns, wait_ns;  /* on a CPU, and waiting for one, since the thread began */
+	uint32_t thread;           /* index in threads */
 };
 
 struct task_thread {
@@ -47,12 +49,13 @@ struct task_thread {
 	bool seen;         /* the last added event by a sample was evidence that the thread runs */
 	size_t first, count; /* events, after task_events_sort() */
 	size_t first_life, life_count; /* after task_lives_make() */
-	struct task_schedstat early, late; /* time_ns 0: none */
+	size_t first_stat, stat_count; /* schedstats, after task_events_sort() */
 };
 
 /* A zeroed struct is empty. */
 struct task_events {
 	VEC(struct task_event) items;
+	struct { VEC(struct task_schedstat); } schedstats;
 	VEC(struct task_thread) threads;
 	struct u64map thread_of; /* tid -> index in threads */
 };
@@ -66,7 +69,11 @@ struct task_thread *task_events_thread(struct task_events *events, uint32_t tid,
 bool task_events_add(struct task_events *events, struct task_thread *thread, unsigned int kind,
 		     uint64_t time_ns, uint32_t cpu);
 
-/* Sorts by thread and time; events of one time keep their order. Returns false when out of memory. */
+/* Adds a count of a thread; its index is set here. Returns false when out of memory. */
+bool task_events_add_schedstat(struct task_events *events, const struct task_thread *thread,
+			       const struct task_schedstat *stat);
+
+/* Sorts all by thread and time; events of one time keep their order. False when out of memory. */
 bool task_events_sort(struct task_events *events);
 
 #endif

@@ -181,10 +181,13 @@ struct maker {
 	bool dead;                /* an EXIT came last: events without FORK or exec are of its end */
 };
 
-/* Returns whether a thread was on a CPU for most of the time between two counts of schedstat. */
-static bool mostly_ran(const struct task_thread *thread)
+/* Returns whether a thread was on a CPU for most of the time between its counts of schedstat. */
+static bool mostly_ran(const struct task_lives *lives, const struct task_thread *thread)
 {
-	const struct task_schedstat *early = &thread->early, *late = &thread->late;
+	const struct task_schedstat *early = lives->events->schedstats.items + thread->first_stat;
+	if (thread->stat_count < 2)
+		return false;
+	const struct task_schedstat *late = early + thread->stat_count - 1;
 	return late->time_ns > early->time_ns && late->run_ns > early->run_ns &&
 	       late->run_ns - early->run_ns > (late->time_ns - early->time_ns) / 2;
 }
@@ -198,7 +201,8 @@ static bool begin_life(struct maker *maker, uint64_t begin_ns, bool born, uint32
 		.totals = {.pid = pid ? pid : maker->thread->tid, .tid = maker->thread->tid,
 			   .begin_ns = begin_ns, .born = born},
 		.first = maker->next,
-		.ran = maker->thread->sampled || mostly_ran(maker->thread),
+		.thread = (uint32_t)(maker->thread - maker->lives->events->threads.items),
+		.ran = maker->thread->sampled || mostly_ran(maker->lives, maker->thread),
 	};
 	maker->thread->life_count++;
 	maker->dead = false;
@@ -366,15 +370,30 @@ static enum task_split split_of(const struct task_lives *lives, const struct tas
 	return wakes && wakes * 100 >= outs * WAKES_PERCENT ? TASK_SPLIT_WAKING : TASK_SPLIT_NONE;
 }
 
-/* Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. */
-static void split_blocked(struct task_totals *totals, const struct task_thread *thread)
+struct task_schedstats task_life_schedstats(const struct task_lives *lives, size_t index)
 {
-	const struct task_schedstat *early = &thread->early, *late = &thread->late;
-	uint64_t wait_before = totals->born ? 0 : early->wait_ns;
-	if (totals->split != TASK_SPLIT_NONE || !late->time_ns || late->time_ns < totals->begin_ns ||
-	    (!totals->born && early->time_ns == late->time_ns) || late->wait_ns < wait_before)
+	const struct task_life *life = &lives->items.items[index];
+	const struct task_thread *thread =
+		&lives->events->threads.items[life->thread];
+	const struct task_schedstat *items = lives->events->schedstats.items + thread->first_stat;
+	bool is_last = index + 1 == thread->first_life + thread->life_count;
+	size_t begin = sorted_below(items, thread->stat_count, .time_ns, life->totals.begin_ns);
+	size_t end = is_last ? thread->stat_count
+			     : sorted_below(items, thread->stat_count, .time_ns,
+					    life[1].totals.begin_ns);
+	return (struct task_schedstats){items + begin, end > begin ? end - begin : 0};
+}
+
+/* Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. */
+static void split_blocked(struct task_totals *totals, struct task_schedstats stats)
+{
+	if (totals->split != TASK_SPLIT_NONE || !stats.count || (!totals->born && stats.count < 2))
 		return;
-	uint64_t wait = late->wait_ns - wait_before;
+	uint64_t before = totals->born ? 0 : stats.items[0].wait_ns;
+	uint64_t until = stats.items[stats.count - 1].wait_ns;
+	if (until < before)
+		return;
+	uint64_t wait = until - before;
 	uint64_t more = wait > totals->runnable_ns ? wait - totals->runnable_ns : 0;
 	if (more > totals->blocked_ns)
 		more = totals->blocked_ns;
@@ -386,16 +405,11 @@ static void split_blocked(struct task_totals *totals, const struct task_thread *
 
 void task_lives_sum(struct task_lives *lives)
 {
-	const struct task_thread *threads = lives->events->threads.items;
 	for (size_t i = 0; i < lives->items.count; i++) {
 		struct task_life *life = &lives->items.items[i];
 		task_life_sum(lives, life, 0, UINT64_MAX, &life->totals);
 		life->totals.split = split_of(lives, life);
-	}
-	for (size_t i = 0; i < lives->events->threads.count; i++) {
-		const struct task_thread *thread = &threads[i];
-		if (thread->life_count && lives->known)
-			split_blocked(&lives->items.items[thread->first_life + thread->life_count - 1].totals,
-				      thread);
+		if (lives->known)
+			split_blocked(&life->totals, task_life_schedstats(lives, i));
 	}
 }

@@ -13,6 +13,7 @@
 struct task_life {
 	struct task_totals totals;
 	size_t first, count; /* events; none of them is FORK or EXIT */
+	uint32_t thread;     /* index in the events' threads */
 	uint32_t end_cpu;    /* CPU of the EXIT */
 	bool ran;            /* without events: it ran all the time */
 };
@@ -52,6 +53,14 @@ struct task_piece {
  */
 size_t task_life_pieces(const struct task_lives *lives, const struct task_life *life, size_t index,
 			struct task_piece *ret);
+
+/* Counts of schedstat in a life, by time; the last ones may be later than its end. Borrowed. */
+struct task_schedstats {
+	const struct task_schedstat *items;
+	size_t count;
+};
+
+struct task_schedstats task_life_schedstats(const struct task_lives *lives, size_t index);
 
 /* Returns the index for task_life_pieces() of the pieces at a time. */
 size_t task_life_index(const struct task_lives *lives, const struct task_life *life, uint64_t time_ns);

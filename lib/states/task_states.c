@@ -6,8 +6,12 @@
 #include "base/error.h"
 #include "record/note.h"
 #include "record/types.h"
+#include "states/task_cpu_time.h"
 #include "states/task_latency.h"
 #include "states/task_lives.h"
+
+/* Values of a schedstat note that lacks the time that reading took, as in older files. */
+#define SCHEDSTAT_VALUES 5
 
 struct cpu_time {
 	uint32_t cpu;
@@ -176,7 +180,7 @@ static bool add_lost(struct task_states *states, const struct sp_record *record)
 
 static bool add_schedstat(struct task_states *states, const struct sp_note *note)
 {
-	if (note->value_count < note_value_count(NOTE_SCHEDSTAT) || !note->time_ns ||
+	if (note->value_count < SCHEDSTAT_VALUES || !note->time_ns ||
 	    !is_thread((uint32_t)note->values[1]))
 		return true;
 	struct task_thread *thread = task_events_thread(&states->events, (uint32_t)note->values[1],
@@ -184,12 +188,12 @@ static bool add_schedstat(struct task_states *states, const struct sp_note *note
 	if (!thread)
 		return false;
 	thread->own = true;
-	const struct task_schedstat stat = {note->time_ns, note->values[2], note->values[3]};
-	if (!thread->early.time_ns || stat.time_ns < thread->early.time_ns)
-		thread->early = stat;
-	if (stat.time_ns >= thread->late.time_ns)
-		thread->late = stat;
-	return true;
+	const struct task_schedstat stat = {
+		.time_ns = note->time_ns, .run_ns = note->values[2], .wait_ns = note->values[3],
+		.took_ns = note->value_count > SCHEDSTAT_VALUES ? note->values[SCHEDSTAT_VALUES]
+								: UINT64_MAX,
+	};
+	return task_events_add_schedstat(&states->events, thread, &stat);
 }
 
 /* While all events were disabled, no switches were recorded. An event's own note has its name. */
@@ -392,6 +396,7 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 	states->lives.known = states->switches;
 	NEED(add_lost_at_end(states) && task_events_sort(&states->events) &&
 	     task_gaps_seal(&states->gaps) && task_lives_make(&states->lives, &states->events));
+	task_cpu_time_fit(&states->lives, &states->events, states->end_ns);
 	task_lives_sum(&states->lives);
 	return NULL;
 }

@@ -76,6 +76,10 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 			times->period = period_of(attr, times->is_clock);
 		}
 		times->has_waits |= times->roles[i] == ROLE_WAIT;
+		/* The kernel refused samples of switches. */
+		times->by_snapshots |= times->roles[i] == ROLE_WAIT &&
+				       attr->type == PERF_TYPE_SOFTWARE &&
+				       attr->config == PERF_COUNT_SW_DUMMY;
 		if (times->roles[i] == ROLE_SWITCH)
 			times->is_thinned = attr->freq || attr->sample_period > 1;
 		if (times->roles[i])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Time of threads: the meaning of weights in each mode (enum sp_mode). Samples say where time was
- * spent, and the states of threads say exactly how much. When all samples are counted,
+ * spent, and the states of threads say how much. When all samples are counted,
  *
  *	sum of leaves + sum of rests = strata.whole = time of threads
  *
@@ -130,6 +130,7 @@ struct times {
 	bool user_only;             /* the clock excludes the kernel: time in user code */
 	bool of_tasks;              /* the timer stops while a thread does not run */
 	uint64_t period;            /* weight of on-CPU samples that do not state it */
+	bool by_snapshots;          /* no sample of a wait is of a woken thread */
 	bool is_thinned;            /* samples of switches are a part of them */
 	struct slices slices;           /* empty without states */
 	struct strata strata;           /* set by times_compute() */

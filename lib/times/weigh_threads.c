@@ -123,11 +123,17 @@ static bool weigh_wait(const struct times *times, const struct sp_sample *sample
 	 * A thread that was off the CPU for d ns is recorded with period T > d with probability d
 	 * / T. Its wait then stands for T / d waits, and its weight has the variance T² (1 - d /
 	 * T).
+	 *
+	 * States count the switch back as CPU time, periods do not.
 	 */
+	int64_t switch_ns =
+		ret->lifetime == LIFETIME_NONE
+			? 0
+			: 2 * task_states_totals(times->states, ret->lifetime)->switch_ns;
 	bool woken = task_states_wakeup(times->states, sample->tid, wait.end_ns, &wakeup);
 	uint64_t off_ns = (woken ? wakeup.run_ns : wait.end_ns) - wait.begin_ns;
 	double d = (double)off_ns, t = (double)sample->period;
-	if (off_ns < sample->period) {
+	if (d + (double)switch_ns < t) {
 		ret->waits = t / d;
 		ret->variance = t * t * (1 - d / t);
 	}
@@ -306,8 +312,11 @@ static void add_waits(struct times *times, const struct slice *slice,
 			classes[to].ns[time] += classes[i].ns[time];
 		classes[to].waits += classes[i].waits;
 	}
-	uint64_t left = distribute(classes, weight, TIME_RUNNABLE, totals->woken_ns,
-				   exact ? WAIT_WOKEN : WAIT_OFF);
+	/* Snapshots find waits until the wake-up. The time after it may be most of short waits. */
+	bool is_known = exact || !times->by_snapshots;
+	uint64_t left = !is_known ? totals->woken_ns
+				  : distribute(classes, weight, TIME_RUNNABLE, totals->woken_ns,
+					       exact ? WAIT_WOKEN : WAIT_OFF);
 	rest->ns[TIME_RUNNABLE] = weight_add(rest->ns[TIME_RUNNABLE], left);
 	left = distribute(classes, weight, TIME_BLOCKED, totals->blocked_ns,
 			  exact ? WAIT_BLOCKED : WAIT_OFF);

@@ -36,6 +36,7 @@ static void write_thread(struct json *json, const struct sp_thread *thread)
 	json_unsigned(json, "preemptions", thread->preemptions);
 	json_unsigned(json, "migrations", thread->migrations);
 	json_string(json, "split", split_name(thread->split));
+	json_bool(json, "counted", thread->counted);
 	json_begin(json, "slices", '[');
 	for (size_t i = 0; i < SP_THREAD_SLICES; i++) {
 		json_begin(json, NULL, '{');

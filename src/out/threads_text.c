@@ -163,12 +163,18 @@ static void write_head(const struct term *term, const struct threads_view *view,
 /* Writes the meaning of signs, and the limits of blocked time. */
 static void write_legend(const struct term *term, const struct sp_threads *threads, FILE *out)
 {
-	size_t unsplit = 0;
-	for (size_t i = 0; i < sp_threads_count(threads); i++)
-		unsplit += sp_threads_at(threads, i)->split == SP_THREAD_SPLIT_NONE &&
-			   sp_threads_at(threads, i)->times.blocked_ns;
+	size_t unsplit = 0, uncounted = 0, count = sp_threads_count(threads);
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		unsplit += thread->split == SP_THREAD_SPLIT_NONE && thread->times.blocked_ns;
+		uncounted += !thread->counted && thread->times.running_ns;
+	}
 	fprintf(out, "\nCPU use of 20 equal parts of the time: %s below 1/8 ... %s all; %s none; ? unknown\n",
 		term_glyph(term, "▁", "1"), term_glyph(term, "█", "8"), term_glyph(term, "·", "."));
+	if (uncounted)
+		fprintf(out,
+			"on CPU excludes the switches of %zu of %zu thread%s: the kernel's counts "
+			"were not recorded\n", uncounted, count, count == 1 ? "" : "s");
 	if (unsplit)
 		fputs("blocked includes the time from wake-up to running: wake-ups were not recorded\n", out);
 }

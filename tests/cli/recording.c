@@ -10,6 +10,7 @@
  *	                                    transaction, phys_addr, cgroup, data_page_size,
  *	                                    code_page_size, deferred (chains), calls (branches that
  *	                                    are the call stack), user (the kernel is excluded),
+ *	                                    snapshots (they are the samples),
  *	                                    copies (of stacks with frame pointers, which contain
  *	                                    the addresses of the chain); or
  *	                                    counters, the values of all events that have it; before
@@ -144,6 +145,7 @@ static const struct field {
 	{"counters", PERF_SAMPLE_READ, 0},
 	{"deferred", 0, 0},
 	{"user", 0, 0},
+	{"snapshots", 0, 0},
 	{"copies", PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER, 0},
 	{"calls", PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_CALLCHAIN, 0},
 	{"addr", PERF_SAMPLE_ADDR, offsetof(struct sp_sample, addr)},
@@ -221,6 +223,8 @@ static void add_event(struct recording *recording, char **words)
 							 PERF_SAMPLE_BRANCH_CALL_STACK;
 		if (!strcmp(*word, "user"))
 			event->attr.exclude_kernel = 1;
+		if (!strcmp(*word, "snapshots"))
+			event->attr.config = PERF_COUNT_SW_DUMMY;
 		if (!strcmp(*word, "deferred"))
 			((uint64_t *)&event->attr)[5] |= DEFER_CALLCHAIN | DEFER_OUTPUT;
 	}

@@ -583,6 +583,34 @@ prints "a wait without its switch has its weight" weights "symbol self_blocked_n
 0x2010 300000000
 END
 
+# A thread waits for 300 ms, and then for a CPU for 100 ms of these, by the kernel's count.
+woken() {
+	recording "$tmp/woken" <<END
+arch x86_64
+event cpu-clock chain
+event offcpu-time chain $1
+comm 1 1 demo
+switch 1 1 0 1000000000 in
+note 1000000000 #53:1:1:0:0:1 schedstat
+sample 1 1 1 0 1010000000 300000000 0x2010 0x2010 0x9010
+switch 1 1 0 1010000000 out
+switch 1 1 0 1310000000 in
+switch 1 1 0 1320000000 out
+note 1320000000 #53:1:1:20000000:100000000:2 schedstat
+END
+}
+woken
+prints "a switch's sample is of the woken thread, too" weights "symbol self_runnable_ns self_blocked_ns" \
+	woken --mode off-cpu -s symbol <<END
+0x2010 100000000 200000000
+END
+woken snapshots
+prints "a snapshot is not of a woken thread" weights "symbol self_runnable_ns self_blocked_ns" woken \
+	--mode off-cpu -s symbol <<END
+0x2010 0 200000000
+[no stack] 100000000 0
+END
+
 recording "$tmp/huge" <<END
 arch x86_64
 event cpu-clock chain

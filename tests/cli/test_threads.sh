@@ -34,6 +34,7 @@ idle              12         -         -    200 ms         -         1    200 ms
 ....................         -         -      100%         -         0         0
 
 CPU use of 20 equal parts of the time: 1 below 1/8 ... 8 all; . none; ? unknown
+on CPU excludes the switches of 2 of 3 threads: the kernel's counts were not recorded
 blocked includes the time from wake-up to running: wake-ups were not recorded
 END
 prints "--tid and --time select threads and times" \

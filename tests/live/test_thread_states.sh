@@ -30,6 +30,11 @@ states() {
 		$9 < $4 || $9 > $4 + 20 { print "waits", $0 }
 		END { if (n < 5 || n != count) print "threads", n, count }' both >got
 	same "each thread sums to its lifetime, with its waits" wanted got
+
+	# Switches took 28 % of it. A thread may switch more or less often after its last count.
+	range=$(awk '$4 > 100 { own += $3; got += $7 } END { printf "%.1f %.1f", got / 1e6, own / 1e6 }' both)
+	check "CPU time of threads that wait is that of their clocks: ${range% *} ms, ${range#* }" \
+		awk -v got="${range% *}" -v own="${range#* }" 'BEGIN { exit !(got > own * 0.9 && got < own * 1.1) }'
 }
 noisy states
 

@@ -21,6 +21,7 @@
 #include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <time.h>
 
 typedef struct Elf Elf;
@@ -130,6 +131,7 @@ SIM_CALL(ssize_t, send, int fd, const void *buffer, size_t size, int flags);
 /* calls_process.c */
 SIM_CALL(pid_t, fork, void);
 SIM_CALL(int, kill, pid_t pid, int number);
+SIM_CALL(int, waitid, idtype_t type, id_t id, siginfo_t *ret, int options);
 SIM_CALL(pid_t, wait4, pid_t pid, int *status, int options, struct rusage *usage);
 SIM_CALL(pid_t, waitpid, pid_t pid, int *status, int options);
 SIM_CALL(pid_t, getpid, void);

@@ -72,6 +72,19 @@ pid_t __wrap_wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	return wait_process(pid, status, options, usage);
 }
 
+/* Only of the process itself, which stays. */
+int __wrap_waitid(idtype_t type, id_t id, siginfo_t *ret, int options)
+{
+	PASS(waitid, type, id, ret, options);
+	const struct sim_process *process = sim_process_find((uint32_t)id);
+	if (!process || process->reaped) {
+		errno = ECHILD;
+		return -1;
+	}
+	ret->si_pid = process->ended ? (pid_t)id : 0;
+	return 0;
+}
+
 pid_t __wrap_waitpid(pid_t pid, int *status, int options)
 {
 	PASS(waitpid, pid, status, options);

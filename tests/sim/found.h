@@ -44,6 +44,9 @@ bool sim_is_made(const struct sim_read_back *read_back, const struct sim_found *
 /* The same of sched:sched_waking. */
 bool sim_is_waking(uint64_t id);
 /* Begin of the first file after that time; UINT64_MAX: there is none. Waits of that time are in two files. */
+/* Whether a period is that of a wait while one of N switches is sampled; `all_ns`: if each is. */
+bool sim_is_of_part(uint64_t duration_ns, uint64_t all_ns, uint64_t period_ns);
+
 uint64_t sim_next_file_ns(const struct sim_read_back *read_back, uint64_t after_ns);
 /* Compares samples of waits with the kernel's switches. */
 void sim_check_waits(const struct sim_scenario *scenario, const struct sim_read_back *read_back);

@@ -190,13 +190,13 @@ TEST(losses_make_threads_that_wait_uncertain)
 	put(&f, &in, true);
 	run(&f);
 	ok_or_fail(matcher_write(f.waits.matcher, 15, &f.encoded));
-	ck_assert(matcher_next_bare(f.waits.matcher, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits.matcher, MATCHER_BARE, &at, &thread));
 	ck_assert(!thread.unsampled);
 	put(&f, &lost, true);
 	run(&f);
 	ok_or_fail(matcher_write(f.waits.matcher, 30, &f.encoded));
 	at = 0;
-	ck_assert(matcher_next_bare(f.waits.matcher, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits.matcher, MATCHER_BARE, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 7);
 	ck_assert(thread.unsampled);
 	store_is_wanted(&f);

@@ -336,14 +336,14 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 	switches(&f, 6, 4 * MS, IN);
 	switches(&f, 6, 3 * MS, OUT);
 	/* One is returned once in its wait. The other ran at its last record, and may wait at each call. */
-	ck_assert(matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 5);
 	ck_assert(thread.unsampled);
 	for (int i = 0; i < 2; i++) {
-		ck_assert(matcher_next_bare(f.waits, &at, &thread));
+		ck_assert(matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 		ck_assert_uint_eq(thread.tid, 6);
 		ck_assert(!thread.unsampled);
-		ck_assert(!matcher_next_bare(f.waits, &at, &thread));
+		ck_assert(!matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 		at = 0;
 	}
 	snapshot(&f, 5, 4 * MS, 5 * MS, 0xa);
@@ -351,7 +351,7 @@ TEST(threads_that_slept_before_are_found_by_snapshots)
 	/* It waits again, by a record that is not processed yet. */
 	switches(&f, 6, 5 * MS, OUT);
 	at = 0;
-	ck_assert(matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	ck_assert_uint_eq(thread.tid, 6);
 	ck_assert(!thread.unsampled);
 	snapshot(&f, 6, 8 * MS, 9 * MS, 0xb);
@@ -376,8 +376,8 @@ static bool next_is_unsampled(struct fixture *f, uint32_t tid)
 {
 	struct matcher_thread thread;
 	size_t at = 0;
-	return matcher_next_bare(f->waits, &at, &thread) && thread.tid == tid && thread.pid == 1 &&
-	       thread.unsampled;
+	return matcher_next_bare(f->waits, MATCHER_BARE, &at, &thread) && thread.tid == tid &&
+	       thread.pid == 1 && thread.unsampled;
 }
 
 TEST(threads_are_found_by_snapshots_after_a_loss)
@@ -394,7 +394,7 @@ TEST(threads_are_found_by_snapshots_after_a_loss)
 	matcher_add_lost(f.waits, 10 * MS);
 	ck_assert_uint_eq(written(&f, 8 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 5));
-	ck_assert(!matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(!matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	snapshot(&f, 5, 12 * MS, 13 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 20 * MS, &wait), 0);
 	/* Before the loss ended, its state is unknown. */
@@ -427,7 +427,7 @@ TEST(a_wait_ends_where_its_records_are_lost)
 	matcher_add_lost(f.waits, 20 * MS);
 	ck_assert_uint_eq(written(&f, 22 * MS, &wait), 0);
 	ck_assert(next_is_unsampled(&f, 5));
-	ck_assert(!matcher_next_bare(f.waits, &at, &thread));
+	ck_assert(!matcher_next_bare(f.waits, MATCHER_BARE, &at, &thread));
 	/* A snapshot that began earlier proves nothing. */
 	snapshot(&f, 5, 19 * MS, 21 * MS, 0xb);
 	ck_assert_uint_eq(written(&f, 23 * MS, &wait), 0);
@@ -535,33 +535,6 @@ TEST(waits_take_their_samples_out_of_a_buffer)
 	ck_assert_uint_eq(matcher_oldest_ns(f.waits), 1 * MS);
 	vec_deinit(&buffer);
 	vec_deinit(&others);
-	tear_down(&f);
-}
-
-TEST(young_threads_are_due_more_often)
-{
-	struct fixture f;
-	struct matcher_thread thread;
-	uint64_t last_ns = 0;
-	size_t count = 0;
-	set_up(&f, 1 << 20);
-	for (uint64_t at_ns = 0; at_ns <= 5000 * (uint64_t)MS; at_ns += 10 * MS) {
-		ok_or_fail(matcher_add_switch(f.waits, 1, 2, at_ns + 1, IN));
-		for (size_t at = 0; matcher_next_due(f.waits, &at, at_ns, &thread); count++) {
-			ck_assert_uint_eq(thread.tid, 2);
-			last_ns = at_ns;
-		}
-		/* It was due in the last half of its life, or in the last interval, if it ends now. */
-		uint64_t age_ns = at_ns - last_ns;
-		ck_assert(2 * age_ns <= at_ns + 20 * MS || age_ns <= MATCHER_DUE_LAST_NS);
-	}
-	/* 10, 30, 70, 150, 310, 630, 1,270 and 2,550 ms; then each two seconds. */
-	ck_assert_uint_eq(count, 9);
-	/* A thread that sleeps is not due. */
-	size_t at = 0;
-	ck_assert(matcher_next_due(f.waits, &at, 9000 * (uint64_t)MS, &thread));
-	at = 0;
-	ck_assert(!matcher_next_due(f.waits, &at, 19000 * (uint64_t)MS, &thread));
 	tear_down(&f);
 }
 

@@ -725,10 +725,13 @@ TEST(sums_of_parts_equal_the_whole)
 	end();
 }
 
-static void schedstat(uint32_t tid, uint64_t time_ns, uint64_t wait_ns)
+/* took_ns 0: the note lacks the time that reading took. */
+static void schedstat_in(uint32_t tid, uint64_t time_ns, uint64_t took_ns, uint64_t run_ns,
+			 uint64_t wait_ns)
 {
 	struct sp_note note = {.kind = NOTE_SCHEDSTAT, .time_ns = time_ns,
-			       .values = {PID, tid, 5, wait_ns, 3}, .value_count = 5};
+			       .values = {PID, tid, run_ns, wait_ns, 3, took_ns},
+			       .value_count = took_ns ? 6 : 5};
 	struct record_buffer buffer = {0};
 	struct record_layout layout = {0};
 	struct decoder *decoder;
@@ -742,19 +745,24 @@ static void schedstat(uint32_t tid, uint64_t time_ns, uint64_t wait_ns)
 	vec_deinit(&buffer);
 }
 
+static void schedstat(uint32_t tid, uint64_t time_ns, uint64_t wait_ns)
+{
+	schedstat_in(tid, time_ns, 0, 5, wait_ns);
+}
+
 TEST(schedstat_splits_blocked_time)
 {
 	begin();
-	schedstat(T, 100, 1000);
+	schedstat_in(T, 100, 0, 500, 1000);
 	in(T, 110);
 	preempt(T, 120);
 	in(T, 125);
 	out(T, 130);
-	schedstat(T, 200, 1030); /* preemption explains 5 of 30 ns of waiting for a CPU */
+	schedstat_in(T, 200, 0, 515, 1030); /* preemption explains 5 of 30 ns */
 	task(PERF_RECORD_FORK, S, 150);
 	in(S, 152);
 	out(S, 155);
-	schedstat(S, 200, 12);
+	schedstat_in(S, 200, 0, 3, 12);
 	schedstat(13, 200, 12); /* the only one of a thread that is older: no difference */
 	seal(100, 200);
 	has_times(totals_of(T), 15, 30, 80 - 25, 0);
@@ -765,6 +773,186 @@ TEST(schedstat_splits_blocked_time)
 	ck_assert_uint_eq(totals_of(S)->woken_ns, 12 - 2);
 	has_times(totals_of(13), 0, 0, 100, 0);
 	ck_assert_int_eq(totals_of(13)->split, TASK_SPLIT_NONE);
+	end();
+}
+
+/* T runs three times for 10 ns, from 110, 130 and 150 on. */
+static void run_three_times(void)
+{
+	for (uint64_t at = 110; at <= 150; at += 20) {
+		in(T, at);
+		out(T, at + 10);
+	}
+}
+
+/* Two windows sum to the life, wherever they meet. */
+static void has_windows(const struct task_totals *totals)
+{
+	for (uint64_t at = totals->begin_ns; at <= totals->end_ns; at++) {
+		struct task_totals sum = {0};
+		size_t count, index = task_states_find(states, totals->tid, &count);
+		task_states_window(states, index, 0, at, &sum);
+		task_states_window(states, index, at, UINT64_MAX, &sum);
+		ck_assert_uint_eq(sum.running_ns, totals->running_ns);
+		ck_assert_uint_eq(sum.blocked_ns, totals->blocked_ns);
+	}
+}
+
+TEST(switches_take_the_time_that_the_kernel_counts)
+{
+	begin();
+	schedstat_in(T, 105, 3, 1000, 0);
+	run_three_times();
+	schedstat_in(T, 170, 3, 1030 + 11, 0);
+	seal(100, 200);
+	const struct task_totals *totals = totals_of(T);
+	/* A wait ends earlier. */
+	is_state(T, 128, TASK_RUNNING, 130 - 4, 140);
+	has_times(totals, 41, 0, 59, 0);
+	ck_assert(totals->counted);
+	ck_assert_int_eq(totals->switch_ns, 3);
+	has_windows(totals);
+	end();
+
+	/* The kernel counts less: a thread's own sample precedes its switch off the CPU. */
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	run_three_times();
+	schedstat_in(T, 170, 1, 27, 0);
+	seal(100, 200);
+	has_times(totals_of(T), 27, 5 + 1, 95 - 33, 0);
+	is_state(T, 131, TASK_RUNNING, 131, 140);
+	ck_assert(totals_of(T)->counted);
+	end();
+}
+
+TEST(short_waits_leave_the_time_of_a_switch_to_later_ones)
+{
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	in(T, 110);
+	out(T, 120);
+	in(T, 122);
+	out(T, 130);
+	in(T, 150);
+	out(T, 160);
+	schedstat_in(T, 170, 1, 28 + 9, 0);
+	seal(100, 200);
+	is_state(T, 121, TASK_RUNNING, 121, 130);
+	is_state(T, 148, TASK_RUNNING, 150 - 5, 160);
+	has_times(totals_of(T), 37, 2, 95 - 39, 0);
+	end();
+}
+
+TEST(counts_that_do_not_agree_with_switches_move_none)
+{
+	/* The thread ran while they were read: the kernel updates them later. */
+	begin();
+	schedstat_in(T, 115, 1, 1000, 0);
+	run_three_times();
+	schedstat_in(T, 155, 1, 1025, 0);
+	seal(100, 200);
+	has_times(totals_of(T), 30, 0, 70, 0);
+	end();
+
+	/* Nothing is known of what a late one includes. */
+	begin();
+	in(T, 1000);
+	out(T, 2000);
+	in(T, 3000);
+	schedstat_in(T, 900000, 1, 5000, 0);
+	out(T, 900100);
+	seal(100, 1000000);
+	ck_assert(!totals_of(T)->counted);
+	end();
+
+	/* More than switches take: another guest ran. */
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	in(T, 1000000);
+	out(T, 9000000);
+	schedstat_in(T, 9500000, 1, 7000000, 0);
+	seal(100, 10000000);
+	ck_assert_uint_eq(totals_of(T)->running_ns, 8000000);
+	ck_assert(!totals_of(T)->counted);
+	end();
+}
+
+TEST(counts_of_an_unknown_moment_move_none)
+{
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	run_three_times();
+	schedstat_in(T, 170, 0, 39, 7);
+	seal(100, 200);
+	has_times(totals_of(T), 30, 7, 95 - 37, 0);
+	ck_assert(!totals_of(T)->counted);
+	end();
+}
+
+TEST(counts_across_lost_records_move_none)
+{
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	run_three_times();
+	lost(165, 1);
+	in(T, 180);
+	out(T, 190);
+	schedstat_in(T, 195, 1, 60, 0);
+	seal(100, 200);
+	ck_assert_uint_eq(totals_of(T)->running_ns, 40);
+	ck_assert(!totals_of(T)->counted);
+	end();
+
+	/* Counts after them do, and the switches before take the same time. */
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	run_three_times();
+	lost(165, 1);
+	schedstat_in(T, 170, 1, 60, 0);
+	in(T, 180);
+	out(T, 190);
+	schedstat_in(T, 195, 1, 72, 0);
+	seal(100, 200);
+	ck_assert(totals_of(T)->counted);
+	/* The wait before the last switch is partly unknown. */
+	ck_assert_uint_eq(totals_of(T)->running_ns, 40 + 3 * 2);
+	end();
+}
+
+TEST(each_life_has_its_counts)
+{
+	size_t count;
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	run_three_times();
+	schedstat_in(T, 165, 1, 36, 0);
+	in(T, 170);
+	task(PERF_RECORD_EXIT, T, 175);
+	/* A zombie's count is its last one. */
+	schedstat_in(T, 178, 1, 36 + 2 + 5, 0);
+	task(PERF_RECORD_FORK, T, 180);
+	in(T, 185);
+	out(T, 190);
+	schedstat_in(T, 195, 1, 6, 0);
+	seal(100, 200);
+	size_t first = task_states_find(states, T, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(task_states_totals(states, first)->running_ns, 30 + 5 + 8);
+	ck_assert_uint_eq(task_states_totals(states, first + 1)->running_ns, 6);
+	end();
+}
+
+TEST(counts_after_a_files_end_are_of_the_next)
+{
+	begin();
+	task(PERF_RECORD_FORK, T, 105);
+	run_three_times();
+	add_note(NOTE_FILE_ENDS, 170, NULL);
+	schedstat_in(T, 190, 1, 60, 0);
+	seal(100, 200);
+	ck_assert_uint_eq(totals_of(T)->running_ns, 30);
+	ck_assert(!totals_of(T)->counted);
 	end();
 }
 

@@ -331,6 +331,13 @@ void alternate_enable(struct alternate_events *events, bool on)
 		enable_event(events->items[i].fd, on);
 }
 
+void alternate_suspend(struct alternate_events *events, size_t planned, bool suspended)
+{
+	for (size_t i = 0; i < events->count; i++)
+		if (events->items[i].planned == planned)
+			enable_event(events->items[i].fd, !suspended);
+}
+
 /* Returns an event's count, or its lost samples. */
 static uint64_t read_one(const struct alternate_event *event, bool lost)
 {

@@ -88,6 +88,9 @@ void alternate_close(struct alternate *alternate);
 /* Enables or disables the events of a list. */
 void alternate_enable(struct alternate_events *events, bool on);
 
+/* Disables the events of an enabled list that stand for a planned one, or enables them again. */
+void alternate_suspend(struct alternate_events *events, size_t planned, bool suspended);
+
 /*
  * Reopens the events of a CPU, enabled if their list is. An event that the kernel refuses stays as it
  * was, and *refused_ret is true. Fails only without memory.

@@ -127,7 +127,10 @@ struct sp_error *event_control_suspend_waits(struct event_control *control, bool
 	control->suspended = suspended;
 	if (!control->schedule.on[event])
 		return NULL;
-	return event_set_switch_event(control->set, event, !suspended);
+	if (control->mode == SAMPLING_PLANNED)
+		return event_set_switch_event(control->set, event, !suspended);
+	alternate_suspend(events_of(control, control->mode), event, suspended);
+	return NULL;
 }
 
 struct sp_error *event_control_pause(struct event_control *control)
@@ -143,7 +146,10 @@ struct sp_error *event_control_resume(struct event_control *control)
 {
 	if (control->mode == SAMPLING_PLANNED)
 		return apply_schedule(control);
-	alternate_enable(events_of(control, control->mode), true);
+	struct alternate_events *events = events_of(control, control->mode);
+	alternate_enable(events, true);
+	if (control->suspended)
+		alternate_suspend(events, control->config->off_cpu.event, true);
 	return NULL;
 }
 

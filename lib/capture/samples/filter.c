@@ -138,6 +138,8 @@ static struct sp_error *decide_on_switch(struct filter *filter, const struct rec
 	if (error || repeats)
 		return error;
 	ret->route = ROUTE_BATCH;
+	if (filter->schedstat && record->header.misc & PERF_RECORD_MISC_SWITCH_OUT)
+		TRY(schedstat_on_switch(filter->schedstat, record->pid, record->tid));
 	return filter->waits ? waits_on_switch(filter->waits, record) : NULL;
 }
 

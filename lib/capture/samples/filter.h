@@ -10,6 +10,7 @@
 #include "capture/event_control/alternate_ids.h"
 #include "capture/tasks/double_sampling.h"
 #include "capture/tasks/membership.h"
+#include "capture/tasks/schedstat.h"
 #include "capture/ring_bank/fields.h"
 #include "capture/output/batch.h"
 #include "capture/samples/planned_ids.h"
@@ -50,6 +51,7 @@ struct filter {
 	const struct alternate_ids *alternates;
 	const struct planned_ids *planned; /* NULL: samples have the ids of their events */
 	struct waits *waits; /* NULL: none */
+	struct schedstat *schedstat; /* learns of threads by their switches. NULL: none */
 	struct record_fields fields;
 	struct filter_counts counts;
 	uint64_t read_ns; /* time of the last record that filter_ring() read */

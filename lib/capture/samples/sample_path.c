@@ -39,6 +39,8 @@ void sample_path_restart(struct sample_path *path)
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
 	struct sp_error *error = path->waits ? waits_on_metadata(path->waits, bytes, size) : NULL;
+	if (path->filter.schedstat)
+		schedstat_on_metadata(path->filter.schedstat, bytes, size);
 	if (error || !path->live_unwind)
 		return error;
 	return live_unwind_on_metadata(path->live_unwind, bytes, size);

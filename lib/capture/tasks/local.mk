@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/find.c lib/capture/tasks/find.h \
 	lib/capture/tasks/membership.c lib/capture/tasks/membership.h \
 	lib/capture/tasks/metadata_hold.c lib/capture/tasks/metadata_hold.h \
+	lib/capture/tasks/schedstat.c lib/capture/tasks/schedstat.h \
 	lib/capture/tasks/places.c lib/capture/tasks/places.h \
 	lib/capture/tasks/rescan.c lib/capture/tasks/rescan.h \
 	lib/capture/tasks/live_state.c lib/capture/tasks/live_state.h \
@@ -23,6 +24,7 @@ UNIT_TESTS += \
 	tests/unit/test_membership.c \
 	tests/unit/test_live_state.c \
 	tests/unit/test_metadata_hold.c \
+	tests/unit/test_schedstat.c \
 	tests/unit/test_tasks.c \
 	tests/unit/test_tracker.c \
 	tests/unit/test_workload.c

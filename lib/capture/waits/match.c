@@ -65,6 +65,7 @@ static void on_out(struct waiting_threads *threads, struct waiting_thread *threa
 	}
 	thread->state = event->kind == EVENT_OUT ? THREAD_BLOCKED : THREAD_PREEMPTED;
 	thread->off_ns = event->time_ns;
+	thread->each = sampled_part_at(output->parts, event->time_ns);
 	if (event->kind == EVENT_PREEMPTED)
 		waiting_threads_hold(threads, thread, NULL);
 }
@@ -89,6 +90,7 @@ static struct sp_error *end_at_loss(struct waiting_threads *threads, struct wait
 	waiting_threads_hold(threads, thread, NULL);
 	thread->off_ns = thread->lost_ns;
 	thread->lost_ns = 0;
+	thread->each = 0;
 	return error;
 }
 
@@ -104,6 +106,9 @@ static struct sp_error *on_snapshot(struct waiting_threads *threads, struct wait
 	struct sp_error *error = proven && thread->lost_ns ? end_at_loss(threads, thread, output) : NULL;
 	bool fits = proven && (thread->state == THREAD_THERE || !thread->held);
 	output->counts->raced += !proven;
+	/* No sample of its switch was to come. */
+	if (proven && thread->state == THREAD_THERE)
+		thread->each = 0;
 	if (proven)
 		thread->state = THREAD_BLOCKED;
 	if (fits)

@@ -13,6 +13,7 @@ struct matcher {
 	struct waiting_threads threads;
 	uint64_t safe_ns;    /* argument of the last matcher_write() */
 	uint64_t lost_ns;    /* time of the last LOST record since; 0: none */
+	struct sampled_parts parts;
 	struct matcher_counts counts;
 };
 
@@ -111,7 +112,6 @@ struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint3
 	};
 	matcher->counts.switches += out;
 	thread->pid = pid;
-	thread->switched = true;
 	return waiting_threads_add_event(&matcher->threads, thread, &event);
 }
 
@@ -126,6 +126,12 @@ struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint3
 	thread->state = THREAD_THERE;
 	thread->off_ns = begin_ns;
 	return NULL;
+}
+
+void matcher_set_sampled(struct matcher *matcher, uint64_t from_ns, uint32_t each)
+{
+	matcher->parts.items[matcher->parts.count++ % SAMPLED_PARTS] =
+		(struct sampled_part){from_ns, each};
 }
 
 void matcher_add_lost(struct matcher *matcher, uint64_t time_ns)
@@ -171,7 +177,8 @@ static bool is_bare(const struct waiting_thread *thread, uint64_t *since_ns_ret,
 	return thread->state != THREAD_ENDED && (*unsampled_ret || !(off && thread->held));
 }
 
-bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_thread *ret)
+bool matcher_next_bare(struct matcher *matcher, uint64_t before_ns, size_t *at,
+		       struct matcher_thread *ret)
 {
 	while (*at < matcher->threads.slots.count) {
 		struct waiting_thread *thread = &matcher->threads.slots.items[(*at)++];
@@ -180,43 +187,12 @@ bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_threa
 		if (!thread->tid || !is_bare(thread, &since_ns, &unsampled) ||
 		    (since_ns && thread->seen_ns == since_ns))
 			continue;
+		if (!unsampled && before_ns != MATCHER_BARE && (!since_ns || since_ns >= before_ns))
+			continue;
 		thread->seen_ns = since_ns;
 		*ret = describe(thread);
 		ret->unsampled = unsampled;
 		return true;
-	}
-	return false;
-}
-
-bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thread *ret)
-{
-	while (*at < matcher->threads.slots.count) {
-		struct waiting_thread *thread = &matcher->threads.slots.items[(*at)++];
-		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED)
-			continue;
-		*ret = describe(thread);
-		thread->switched = false;
-		return true;
-	}
-	return false;
-}
-
-bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns,
-		      struct matcher_thread *ret)
-{
-	while (*at < matcher->threads.slots.count) {
-		struct waiting_thread *thread = &matcher->threads.slots.items[*at];
-		bool first = !thread->step_ns;
-		if (!thread->tid || !thread->pid || thread->state == THREAD_ENDED ||
-		    (!first && (!thread->switched || now_ns < thread->due_ns))) {
-			++*at;
-			continue;
-		}
-		uint64_t step_ns = first ? MATCHER_DUE_FIRST_NS : 2 * thread->step_ns;
-		thread->step_ns = step_ns < MATCHER_DUE_LAST_NS ? step_ns : MATCHER_DUE_LAST_NS;
-		thread->due_ns = now_ns + thread->step_ns;
-		if (!first)
-			return matcher_next_thread(matcher, at, ret);
 	}
 	return false;
 }
@@ -269,7 +245,7 @@ struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *by
 
 static struct wait_output output_to(struct matcher *matcher, struct record_buffer *to)
 {
-	return (struct wait_output){&matcher->options, &matcher->counts, to};
+	return (struct wait_output){&matcher->parts, &matcher->options, &matcher->counts, to};
 }
 
 /* Processes a thread's events before `safe_ns`; the others stay. */

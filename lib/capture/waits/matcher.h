@@ -13,6 +13,9 @@
  * is found by a snapshot is already thinned: its period is at least the snapshots' interval. Waits
  * that are not over are all found at the end: they have their duration.
  *
+ * If only one of N switches is sampled, the others' waits are found by snapshots when they are old
+ * enough. The period is the duration divided by the probability that such a wait is found.
+ *
  * SWITCH records and samples may come in any order, from several ring buffers and from threads that
  * unwind. They are matched by thread and time when matcher_write() says that all older ones have
  * come.
@@ -28,10 +31,14 @@
 #include "capture/ring_bank/fields.h"
 #include "record/encode.h"
 
+/* Interval of snapshots if not each switch is sampled, by snapshot_age_ns. */
+#define MATCHER_PART_SNAPSHOT_NS(age_ns) ((age_ns) / 2)
+
 struct matcher_options {
 	struct record_fields fields; /* offsets in the event's samples; they have a period */
 	uint64_t thin_ns;            /* T; at most UINT32_MAX */
 	uint64_t snapshot_ns;        /* interval of snapshots */
+	uint64_t snapshot_age_ns;    /* shortest wait with a snapshot if not each is sampled */
 	size_t threads_max;          /* limit for threads */
 	size_t bytes_max;            /* limit for samples that are held */
 	void (*on_end)(void *arg, uint32_t tid); /* a thread has ended; NULL: none */
@@ -74,6 +81,9 @@ struct sp_error *matcher_take_samples(struct matcher *matcher,
 struct sp_error *matcher_add_switch(struct matcher *matcher, uint32_t pid, uint32_t tid,
 				    uint64_t time_ns, uint16_t misc) SP_MUST_CHECK;
 
+/* From a time on, one of `each` switches is sampled; 0: none. At first, each is. */
+void matcher_set_sampled(struct matcher *matcher, uint64_t from_ns, uint32_t each);
+
 /* The kernel lost records of any thread, by a LOST record; or events are enabled again. */
 void matcher_add_lost(struct matcher *matcher, uint64_t time_ns);
 
@@ -89,30 +99,20 @@ struct sp_error *matcher_add_thread(struct matcher *matcher, uint32_t pid, uint3
 
 struct matcher_thread {
 	uint32_t pid, tid;
-	bool unsampled; /* by matcher_next_bare(): no sample of its switch will come. It went off
-			 * before the recording, or when records were lost */
+	bool unsampled; /* no sample of its switch will come: it went off before the recording, or
+			 * when records were lost */
 };
 
-/*
- * The next thread that may wait without a stack: one that ran at its last record may, too. A thread
- * that is known to wait is returned once in this wait. *at is 0 at first. False: there is no other.
- */
-bool matcher_next_bare(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
-
-/* The next thread. *at is 0 at first. False: there is no other. */
-bool matcher_next_thread(struct matcher *matcher, size_t *at, struct matcher_thread *ret);
-
-/* Times between which a thread is due: they double from the first to the last. */
-#define MATCHER_DUE_FIRST_NS UINT64_C(10000000)
-#define MATCHER_DUE_LAST_NS UINT64_C(2000000000)
+/* Limits of matcher_next_bare(): besides unsampled threads, those that wait since before a time. */
+#define MATCHER_UNSAMPLED 0      /* no others */
+#define MATCHER_BARE UINT64_MAX  /* also those that ran at their last record */
 
 /*
- * The next thread that is due at `now_ns`, and has switched since it was due last. Young threads
- * are due more often: whenever one ends, it was due in the last half of its life, or in the last
- * two seconds. *at is 0 at first. False: there is no other.
+ * The next thread that may wait without a stack. A thread that is known to wait is returned once in
+ * this wait. *at is 0 at first. False: there is no other.
  */
-bool matcher_next_due(struct matcher *matcher, size_t *at, uint64_t now_ns,
-		      struct matcher_thread *ret);
+bool matcher_next_bare(struct matcher *matcher, uint64_t before_ns, size_t *at,
+		       struct matcher_thread *ret);
 
 /* Whole metadata records: FORK begins a thread, and EXIT ends it. */
 struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *bytes,

@@ -11,6 +11,17 @@
  */
 #define SNAPSHOT_WEIGHT_MAX 4
 
+uint32_t sampled_part_at(const struct sampled_parts *parts, uint64_t time_ns)
+{
+	size_t count = parts->count < SAMPLED_PARTS ? parts->count : SAMPLED_PARTS;
+	for (size_t i = 1; i <= count; i++) {
+		const struct sampled_part *part = &parts->items[(parts->count - i) % SAMPLED_PARTS];
+		if (part->from_ns <= time_ns || (i == count && parts->count > count))
+			return part->each;
+	}
+	return 1;
+}
+
 /* Whether a wait that long is written, if only `thin_ns` or longer ones always are. */
 static bool is_selected(const struct waiting_thread *thread, uint64_t duration_ns, uint64_t thin_ns)
 {
@@ -34,6 +45,28 @@ static uint64_t snapshot_period(uint64_t duration_ns, uint64_t read_ns, uint64_t
 	return factor > 1 ? (uint64_t)(duration * factor + 0.5) : duration_ns;
 }
 
+/*
+ * Returns the period of a wait if one of `each` switches is sampled: divided by the probability
+ * that the wait is found, by its sample or by a snapshot.
+ */
+static uint64_t part_period(const struct matcher_options *options, uint32_t each,
+			    uint64_t duration_ns, uint64_t period_ns)
+{
+	double sampled = 1.0 / each, late = (double)duration_ns - (double)options->snapshot_age_ns;
+	double found = late / (double)MATCHER_PART_SNAPSHOT_NS(options->snapshot_age_ns);
+	found = found < 0 ? 0 : found > 1 ? 1 : found;
+	return (uint64_t)((double)period_ns / (sampled + (1 - sampled) * found) + 0.5);
+}
+
+/* The last snapshots are of younger waits, too: they have no known probability if they end. */
+static bool is_old(const struct wait_output *output, const struct waiting_thread *thread)
+{
+	const struct record_fields *fields = &output->options->fields;
+	uint64_t begin_ns = bytes_u64(thread->held + fields->sample_time) -
+			    bytes_u64(thread->held + fields->sample_period);
+	return begin_ns >= thread->off_ns + output->options->snapshot_age_ns;
+}
+
 struct sp_error *wait_output_write(const struct wait_output *output, const struct waiting_thread *thread,
 				   uint64_t end_ns, uint16_t misc)
 {
@@ -47,13 +80,17 @@ struct sp_error *wait_output_write(const struct wait_output *output, const struc
 	counts->bare += !thread->held;
 	if (!thread->held)
 		return NULL;
-	bool snapshot = record_is_snapshot(thread->held);
+	bool snapshot = record_is_snapshot(thread->held), open = misc & SP_MISC_UNFINISHED;
 	uint64_t thin_ns = output->options->thin_ns, period_ns = duration_ns;
+	if (snapshot && !open && thread->each > 1 && !is_old(output, thread))
+		return NULL;
 	if (!snapshot && !is_selected(thread, duration_ns, thin_ns))
 		return NULL;
 	if (!snapshot && duration_ns < thin_ns)
 		period_ns = thin_ns;
-	if (snapshot && !(misc & SP_MISC_UNFINISHED))
+	if (thread->each > 1 && !open)
+		period_ns = part_period(output->options, thread->each, duration_ns, period_ns);
+	else if (snapshot && !open)
 		period_ns = snapshot_period(duration_ns, bytes_u64(thread->held + fields->sample_period),
 					    output->options->snapshot_ns);
 	struct perf_event_header header = record_header_of(thread->held);

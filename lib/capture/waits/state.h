@@ -19,13 +19,17 @@ struct waits {
 	struct record_buffer ended;
 	bool unwinds;                 /* samples are unwound while recording */
 	bool always;                  /* snapshots are the only stacks */
-	bool fast;                    /* snapshots replace samples: threads switch too often */
+	uint32_t each;                /* one of that many switches is sampled; 0: none */
+	uint32_t wanted;              /* the same from the next window on */
+	bool suspended;               /* the event of waits is off: in a gap, or if each is 0 */
+	uint64_t windows;             /* their number so far */
+	uint64_t window_ns, change_ns; /* begin of the last window, and end of it or of its gap */
 	bool disabled;                /* all events are */
 	uint64_t id;                  /* an id of the event of waits, in the file */
 	size_t outside_count;         /* outside events of wake-ups in `wakeups` */
 	uint64_t switches, rate_ns;   /* count and time of the last check of the rate */
-	/* Times of the next snapshots, and of the last notes: CLOCK_MONOTONIC, as rate_ns. */
-	uint64_t snapshot_ns, schedstat_ns;
+	double rate;                  /* switches per second before that */
+	uint64_t snapshot_ns;         /* time of the next snapshots: CLOCK_MONOTONIC, as rate_ns */
 	uint32_t denied_pid;          /* first process with unreadable stacks; 0: none */
 	enum note_denied denied;      /* its missing right */
 };

@@ -51,8 +51,6 @@ static struct sp_error *add_thread(struct waiting_threads *threads, uint32_t tid
 	threads->slots.items[slot].tid = tid;
 	threads->slots.items[slot].pid = 0;
 	threads->slots.items[slot].seen_ns = 0;
-	threads->slots.items[slot].switched = true;
-	threads->slots.items[slot].step_ns = 0;
 	*index_ret = slot;
 	return NULL;
 }

@@ -52,10 +52,8 @@ struct waiting_thread {
 	/* BLOCKED: between these times, the wait may have ended, and another begun. lost_ns 0: no. */
 	uint64_t complete_ns, lost_ns;
 	bool unsorted;
+	uint32_t each;   /* BLOCKED: one of that many switches was sampled then; 0: none */
 	uint64_t seen_ns; /* begin of the wait that matcher_next_bare() has returned last */
-	bool switched;   /* since matcher_next_thread() or matcher_next_due() */
-	uint64_t due_ns,
-		step_ns; /* matcher_next_due(): next time, and the last interval; 0: none yet */
 	struct { VEC(struct wait_event); } events;
 };
 

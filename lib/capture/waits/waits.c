@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Snapshots are the only stacks if the kernel refuses samples of context switches. Otherwise they
- * find the threads that were blocked when the recording began, and they replace the samples while
- * threads switch so often that a sample of each switch would cost too much.
+ * find the threads that were blocked when the recording began.
+ *
+ * While threads switch so often that a sample of each switch would cost too much, one of N switches
+ * is sampled: those in short windows of time. A gap follows each window, and is N - 1 times as
+ * long. A larger period of the event would select, of two functions that wait in turns, always the
+ * same. Snapshots then find the long waits: few begin in a window. Above a rate at which windows
+ * would fill the ring buffers, snapshots are the only stacks again.
  */
 #include "capture/waits/waits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,14 +36,32 @@
 #define FILES_LIMIT_PART 4
 #define SNAPSHOTS_MAX 1000
 
-/* Switches per second above which they are not sampled, and below which they are again. */
+/*
+ * Switches per second above which not each is sampled, and below which each is again; the number
+ * that is sampled between; and the rate above which none is.
+ */
 #define SWITCHES_HIGH 5000
 #define SWITCHES_LOW 2500
+#define SWITCHES_SAMPLED 4000
+#define SWITCHES_MAX 100000
 #define RATE_NS UINT64_C(100000000)
 #define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
 
-/* Least interval of schedstat notes. */
-#define SCHEDSTAT_NS MATCHER_DUE_FIRST_NS
+/*
+ * Windows are this long, or as long as that number of switches takes; each is up to twice as long.
+ * Long ones have as many switches of each function if these take turns. Opening and closing a
+ * window takes 1 % of the time at most.
+ */
+#define WINDOW_NS UINT64_C(25000000)
+#define WINDOW_SWITCHES 1000
+#define WINDOW_COST_PART 200
+#define ROUND_LEAST_NS UINT64_C(1000000)
+
+/*
+ * If a part of the switches is sampled, only waits of that age have snapshots: these do not find
+ * woken threads, and shorter waits of a busy machine may be that for most of their time.
+ */
+#define SNAPSHOT_AGE_NS UINT64_C(50000000)
 
 static uint64_t now_ns(void *arg)
 {
@@ -92,9 +114,13 @@ struct sp_error *waits_open(const struct waits_options *options, struct waits **
 	waits->options = *options;
 	waits->made.names = &waits->wakeups.records;
 	struct matcher_options matching = {
-		.thin_ns = off_cpu->thin_ns, .snapshot_ns = OFF_CPU_SNAPSHOT_NS,
-		.threads_max = THREADS_MAX, .bytes_max = HELD_BYTES,
-		.on_end = on_end_of_thread, .arg = waits,
+		.thin_ns = off_cpu->thin_ns,
+		.snapshot_ns = OFF_CPU_SNAPSHOT_NS,
+		.snapshot_age_ns = SNAPSHOT_AGE_NS,
+		.threads_max = THREADS_MAX,
+		.bytes_max = HELD_BYTES,
+		.on_end = on_end_of_thread,
+		.arg = waits,
 	};
 	/* The fields of all events have no period if one of them has none. */
 	const struct perf_event_attr *attr = &plan->samples[off_cpu->event].attr;
@@ -105,7 +131,8 @@ struct sp_error *waits_open(const struct waits_options *options, struct waits **
 	waits->always = off_cpu_is_refused(off_cpu, plan);
 	waits->unwinds = plan_is_unwound(plan, options->config->graph.live);
 	TRY(start_snapshots(waits, attr));
-	waits->made.is_frequent = waits->snapshots && waits->always;
+	waits->each = waits->wanted = 1;
+	waits->made.round_ns = waits->snapshots && waits->always ? OFF_CPU_SNAPSHOT_NS : 0;
 	*ret = take_ptr(waits);
 	return NULL;
 }
@@ -299,34 +326,6 @@ struct sp_error *waits_on_schedule(struct waits *waits)
 	return pid ? matcher_add_thread(waits->matcher, pid, pid, time_ns) : NULL;
 }
 
-/* -- Notes of schedstat --------------------------------------------------------- */
-
-/* Threads that have ended have no file, and get no note. */
-static struct sp_error *note_schedstat(struct waits *waits, const struct matcher_thread *thread)
-{
-	unsigned long long run_ns, wait_ns, slices;
-	CLEANUP_FREE char *text = NULL;
-	size_t size;
-	CLEANUP_FREE char *path =
-		format_text("%s/proc/%u/task/%u/schedstat", ctx_root(waits->options.ctx),
-			    thread->pid, thread->tid);
-	NEED(path);
-	if (io_read_file(path, &text, &size) ||
-	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
-		return NULL;
-	const struct note_records to = {waits->options.file_notes, now_ns(waits)};
-	return notes_write_once(&to, NOTE_OF(NOTE_SCHEDSTAT, NULL, thread->pid, thread->tid, run_ns,
-					     wait_ns, slices));
-}
-
-struct sp_error *waits_note_threads(struct waits *waits)
-{
-	struct matcher_thread thread;
-	for (size_t at = 0; waits && matcher_next_thread(waits->matcher, &at, &thread);)
-		TRY(note_schedstat(waits, &thread));
-	return NULL;
-}
-
 /* -- Snapshots ------------------------------------------------------------------ */
 
 /* Returns the right to read a process's stacks that the recorder lacks. */
@@ -346,11 +345,8 @@ static enum note_denied missing_right(const struct sp_ctx *ctx, uint32_t pid)
 	return is_limited ? DENIED_YAMA : DENIED_USER;
 }
 
-/*
- * Reads stacks, which are unwound in the next round: `all`: those of all threads that wait without
- * a stack; else only of those without a sample of their switch.
- */
-static struct sp_error *take_snapshots(struct waits *waits, bool all)
+/* Reads stacks, which are unwound in the next round: of matcher_next_bare()'s threads. */
+static struct sp_error *take_snapshots(struct waits *waits, uint64_t before_ns)
 {
 	struct snapshot_thread blocked[SNAPSHOTS_BATCH];
 	enum snapshot_result results[SNAPSHOTS_BATCH];
@@ -359,9 +355,7 @@ static struct sp_error *take_snapshots(struct waits *waits, bool all)
 	size_t at = 0;
 	do {
 		for (found = 0; found < SNAPSHOTS_BATCH && count < SNAPSHOTS_MAX &&
-				matcher_next_bare(waits->matcher, &at, &thread);) {
-			if (!all && !thread.unsampled)
-				continue;
+				matcher_next_bare(waits->matcher, before_ns, &at, &thread);) {
 			blocked[found++] = (struct snapshot_thread){
 				.pid = thread.pid, .tid = thread.tid, .id = waits->id,
 				.cpu = waits->options.config->cpus.items[0],
@@ -379,48 +373,134 @@ static struct sp_error *take_snapshots(struct waits *waits, bool all)
 	return NULL;
 }
 
-/* Samples switches as long as they are few. Without snapshots, no stack would replace theirs. */
+/* Returns the N of "one of N switches is sampled" for the rate; 0: none. */
+static uint32_t each_of(const struct waits *waits)
+{
+	double now = waits->each, rate = waits->rate;
+	if (rate <= (waits->each == 1 ? SWITCHES_HIGH : SWITCHES_LOW))
+		return 1;
+	if (rate > SWITCHES_MAX)
+		return 0;
+	double wanted = rate / SWITCHES_SAMPLED;
+	/* Small changes are those of the rate by chance. */
+	if (now > 1 && wanted > now * 0.8 && wanted < now * 1.25)
+		return waits->each;
+	return wanted < 2 ? 2 : (uint32_t)(wanted + 0.5);
+}
+
+static struct sp_error *suspend(struct waits *waits, bool suspended)
+{
+	if (waits->suspended == suspended)
+		return NULL;
+	waits->suspended = suspended;
+	return event_control_suspend_waits(waits->options.control, suspended);
+}
+
+static void set_each(struct waits *waits, uint32_t each)
+{
+	waits->each = waits->wanted = each;
+	matcher_set_sampled(waits->matcher, now_ns(waits), each);
+}
+
+/* A gap is in proportion to its window, however late that ended. */
+static struct sp_error *end_window(struct waits *waits, uint64_t monotonic_ns)
+{
+	waits->change_ns = monotonic_ns + (monotonic_ns - waits->window_ns) * (waits->each - 1);
+	return suspend(waits, true);
+}
+
+static struct sp_error *begin_window(struct waits *waits, uint64_t monotonic_ns)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t length_ns = (uint64_t)(WINDOW_SWITCHES * 1e9 / waits->rate);
+	if (length_ns > WINDOW_NS)
+		length_ns = WINDOW_NS;
+	if (waits->wanted != waits->each)
+		set_each(waits, waits->wanted);
+	TRY(suspend(waits, false));
+	uint64_t cost_ns = (clock_ns(CLOCK_MONOTONIC) - begin_ns) * WINDOW_COST_PART / waits->each;
+	if (length_ns < cost_ns)
+		length_ns = cost_ns;
+	/* Random lengths: none is a multiple of the program's own intervals. */
+	length_ns += length_ns * (hash_u64(++waits->windows) >> 44) >> 20;
+	waits->window_ns = monotonic_ns;
+	waits->change_ns = monotonic_ns + length_ns;
+	return NULL;
+}
+
+/*
+ * Samples each switch as long as they are few, else a part of them. Without snapshots, no stack
+ * would be that of a long wait.
+ */
 static struct sp_error *fit_rate(struct waits *waits, uint64_t monotonic_ns)
 {
 	uint64_t count = matcher_counts(waits->matcher)->switches - waits->switches;
 	uint64_t interval_ns = monotonic_ns - waits->rate_ns;
 	/* A burst fills the ring buffers before the interval is over. */
-	bool burst = !waits->fast && count > SWITCHES_BURST;
-	if (waits->always || !waits->snapshots || (interval_ns < RATE_NS && !burst))
+	bool burst = waits->each == 1 && count > SWITCHES_BURST;
+	if (interval_ns < RATE_NS && !burst)
 		return NULL;
-	double rate = burst ? SWITCHES_HIGH + 1 : (double)count * 1e9 / (double)interval_ns;
+	if (interval_ns < OFF_CPU_SNAPSHOT_NS)
+		interval_ns = OFF_CPU_SNAPSHOT_NS;
+	waits->rate = (double)count * 1e9 / (double)interval_ns;
+	uint32_t each = each_of(waits);
 	waits->switches += count;
 	waits->rate_ns = monotonic_ns;
-	if (waits->fast ? rate > SWITCHES_LOW : rate <= SWITCHES_HIGH)
+	if (each == waits->each)
 		return NULL;
-	waits->fast = waits->made.is_frequent = !waits->fast;
-	return event_control_suspend_waits(waits->options.control, waits->fast);
+	waits->wanted = each;
+	/* The next window begins with another part. */
+	if (each > 1 && waits->each > 1)
+		return NULL;
+	set_each(waits, each);
+	/* The time before was like a window. */
+	waits->window_ns = monotonic_ns - WINDOW_NS / 2;
+	return each > 1 ? end_window(waits, monotonic_ns) : suspend(waits, !each);
+}
+
+static uint64_t snapshot_interval(const struct waits *waits)
+{
+	return waits->each > 1 ? MATCHER_PART_SNAPSHOT_NS(SNAPSHOT_AGE_NS) : OFF_CPU_SNAPSHOT_NS;
+}
+
+/* Sets which switches are sampled, and when the next round is due. */
+static struct sp_error *sample_switches(struct waits *waits, uint64_t monotonic_ns)
+{
+	if (waits->always || !waits->snapshots)
+		return NULL;
+	TRY(fit_rate(waits, monotonic_ns));
+	if (waits->each > 1 && monotonic_ns >= waits->change_ns)
+		TRY(waits->suspended ? begin_window(waits, monotonic_ns)
+				     : end_window(waits, monotonic_ns));
+	uint64_t left_ns = waits->change_ns > monotonic_ns ? waits->change_ns - monotonic_ns : 0;
+	uint64_t most_ns = snapshot_interval(waits);
+	if (left_ns < ROUND_LEAST_NS)
+		left_ns = ROUND_LEAST_NS;
+	waits->made.round_ns = waits->each == 1			   ? 0
+			       : !waits->each || left_ns > most_ns ? most_ns
+								   : left_ns;
+	return NULL;
 }
 
 struct sp_error *waits_round(struct waits *waits, bool last)
 {
-	struct matcher_thread thread;
 	if (!waits)
 		return NULL;
 	bool can_read = waits->snapshots && !waits->disabled;
 	if (last)
-		return can_read ? take_snapshots(waits, true) : NULL;
+		return can_read ? take_snapshots(waits, MATCHER_BARE) : NULL;
 	uint64_t monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-	TRY(fit_rate(waits, monotonic_ns));
-	if (can_read && monotonic_ns >= waits->snapshot_ns) {
-		/* Rounds may come earlier or later: the mean interval is the weight of a snapshot.
-		 */
-		waits->snapshot_ns += OFF_CPU_SNAPSHOT_NS;
-		if (waits->snapshot_ns < monotonic_ns)
-			waits->snapshot_ns = monotonic_ns + OFF_CPU_SNAPSHOT_NS;
-		TRY(take_snapshots(waits, waits->made.is_frequent));
-	}
-	if (monotonic_ns - waits->schedstat_ns < SCHEDSTAT_NS)
+	TRY(sample_switches(waits, monotonic_ns));
+	if (!can_read || monotonic_ns < waits->snapshot_ns)
 		return NULL;
-	waits->schedstat_ns = monotonic_ns;
-	for (size_t at = 0; matcher_next_due(waits->matcher, &at, monotonic_ns, &thread);)
-		TRY(note_schedstat(waits, &thread));
-	return NULL;
+	/* Rounds may come earlier or later: the mean interval is the weight of a snapshot. */
+	waits->snapshot_ns += snapshot_interval(waits);
+	if (waits->snapshot_ns < monotonic_ns)
+		waits->snapshot_ns = monotonic_ns + snapshot_interval(waits);
+	if (waits->always || !waits->each)
+		return take_snapshots(waits, MATCHER_BARE);
+	return take_snapshots(waits, waits->each == 1 ? MATCHER_UNSAMPLED
+						      : now_ns(waits) - SNAPSHOT_AGE_NS);
 }
 
 /* -- Output --------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
  *	waits_close()
  *
  * All functions belong to one thread. Those for the session accept NULL, a recording without waits,
- * and do nothing then: begin, round, on_schedule, note_threads, note_losses, close. Times are those
+ * and do nothing then: begin, round, on_schedule, note_losses, close. Times are those
  * of the recording's clock, in ns. Functions fail only when out of memory, unless their description
  * has more.
  */
@@ -30,7 +30,6 @@ struct waits_options {
 	struct event_control *control;       /* snapshots suspend its event of waits */
 	const struct recorded_tasks *tasks;
 	struct notes *notes;
-	struct record_buffer *file_notes;    /* notes of the current file alone are appended */
 	uint32_t own_pid;                    /* process to leave out; 0: none */
 };
 
@@ -87,15 +86,15 @@ struct sp_error *waits_on_schedule(struct waits *waits) SP_MUST_CHECK;
 struct waits_made {
 	struct record_buffer snapshots; /* samples with stack copies: as WAITS_UNWIND */
 	struct record_buffer *names;    /* COMM records of wakers, for their samples' file */
-	bool is_frequent;               /* a round is due every OFF_CPU_SNAPSHOT_NS */
+	uint64_t round_ns;              /* a round is due after that time; 0: as usual */
 };
 
 /* Valid until waits_close(). */
 struct waits_made *waits_made(struct waits *waits);
 
 /*
- * Takes the snapshots that are due, and notes schedstat of threads. `last`: takes snapshots of all
- * threads that wait; records that come after this prove them.
+ * Takes the snapshots that are due. `last`: takes snapshots of all threads that wait; records that
+ * come after this prove them.
  */
 struct sp_error *waits_round(struct waits *waits, bool last) SP_MUST_CHECK;
 
@@ -117,9 +116,6 @@ struct sp_error *waits_write(struct waits *waits, uint64_t safe_ns, uint64_t spl
 
 /* Returns the time of the oldest sample that may still be written; UINT64_MAX: there is none. */
 uint64_t waits_oldest_ns(const struct waits *waits);
-
-/* Notes schedstat of all threads, for the current file. */
-struct sp_error *waits_note_threads(struct waits *waits) SP_MUST_CHECK;
 
 /* Notes waits without stacks, and stacks that may not be read. */
 struct sp_error *waits_note_losses(struct waits *waits) SP_MUST_CHECK;

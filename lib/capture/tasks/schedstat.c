@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/schedstat.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/ctx.h"
+#include "base/format.h"
+#include "base/io.h"
+
+/* Limit for threads; others have no notes. */
+#define THREADS_MAX ((size_t)1 << 18)
+
+/* EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
+#define EXIT_TID 16
+
+void schedstat_deinit(struct schedstat *schedstat)
+{
+	vec_deinit(&schedstat->threads);
+	u64map_deinit(&schedstat->index_of);
+}
+
+static struct sp_error *add_thread(struct schedstat *schedstat, uint32_t pid, uint32_t tid,
+				   struct schedstat_thread **ret)
+{
+	bool added = false;
+	*ret = NULL;
+	/* The idle thread has no number, and a thread that ended may have lost it. */
+	if (!tid || tid == UINT32_MAX || schedstat->threads.count >= THREADS_MAX)
+		return NULL;
+	NEED(vec_reserve(&schedstat->threads, schedstat->threads.count + 1));
+	const uint32_t *index =
+		u64map_put(&schedstat->index_of, tid, (uint32_t)schedstat->threads.count, &added);
+	NEED(index);
+	if (added)
+		*vec_push(&schedstat->threads) = (struct schedstat_thread){.tid = tid};
+	*ret = &schedstat->threads.items[*index];
+	(*ret)->pid = pid;
+	(*ret)->switched = true;
+	return NULL;
+}
+
+static void remove_thread(struct schedstat *schedstat, uint32_t tid)
+{
+	const uint32_t *found = u64map_find(&schedstat->index_of, tid);
+	if (!found)
+		return;
+	const struct schedstat_thread last = *vec_last(&schedstat->threads);
+	uint32_t index = *found;
+	u64map_remove(&schedstat->index_of, tid);
+	schedstat->threads.items[index] = last;
+	schedstat->threads.count--;
+	uint32_t *moved = u64map_find(&schedstat->index_of, last.tid);
+	if (moved)
+		*moved = index;
+}
+
+struct sp_error *schedstat_begin(struct schedstat *schedstat)
+{
+	const struct recorded_tasks *tasks = schedstat->tasks;
+	struct schedstat_thread *added;
+	for (size_t i = 0; i < tasks->processes.count; i++) {
+		const struct recorded_process *process = &tasks->processes.items[i];
+		for (size_t j = 0; j < process->threads.count; j++)
+			if (tasks_wants_thread(tasks, process->threads.items[j]))
+				TRY(add_thread(schedstat, process->pid, process->threads.items[j],
+					       &added));
+	}
+	return NULL;
+}
+
+struct sp_error *schedstat_on_switch(struct schedstat *schedstat, uint32_t pid, uint32_t tid)
+{
+	struct schedstat_thread *thread;
+	return add_thread(schedstat, pid, tid, &thread);
+}
+
+void schedstat_on_metadata(struct schedstat *schedstat, const uint8_t *bytes, size_t size)
+{
+	size_t step;
+	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size; at += step) {
+		const struct perf_event_header header = record_header_of(bytes + at);
+		step = header.size;
+		if (step < sizeof(header) || step > size - at)
+			break;
+		if (header.type == PERF_RECORD_EXIT && step >= EXIT_TID + sizeof(uint32_t))
+			remove_thread(schedstat, bytes_u32(bytes + at + EXIT_TID));
+	}
+}
+
+/* Threads that have ended have no file, and get no note. */
+static struct sp_error *write_note(const struct schedstat *schedstat, uint32_t pid, uint32_t tid)
+{
+	const struct recorded_tasks *tasks = schedstat->tasks;
+	unsigned long long run_ns, wait_ns, slices;
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	CLEANUP_FREE char *path =
+		format_text("%s/proc/%u/task/%u/schedstat", ctx_root(tasks->parts.ctx), pid, tid);
+	NEED(path);
+	uint64_t begin_ns = tasks_now_ns(tasks);
+	if (io_read_file(path, &text, &size) ||
+	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
+		return NULL;
+	const struct note_records to = {schedstat->notes, tasks_now_ns(tasks)};
+	struct sp_note note = NOTE_OF(NOTE_SCHEDSTAT, NULL, pid, tid, run_ns, wait_ns, slices,
+				      to.time_ns - begin_ns);
+	/* The time is that of an earlier record. */
+	if (tasks->parts.config->plan->clock_id == EVENT_CLOCK_KERNEL)
+		note.value_count--;
+	return notes_write_once(&to, note);
+}
+
+/* Returns whether a thread is due, which it is not at first, and sets when it is due next. */
+static bool is_due(struct schedstat_thread *thread, uint64_t monotonic_ns)
+{
+	bool first = !thread->due_ns;
+	if (!first && (!thread->switched || monotonic_ns < thread->due_ns))
+		return false;
+	uint64_t step_ns = first ? SCHEDSTAT_FIRST_NS : 2 * thread->step_ns;
+	thread->step_ns = step_ns < SCHEDSTAT_LAST_NS ? step_ns : SCHEDSTAT_LAST_NS;
+	thread->due_ns = monotonic_ns + thread->step_ns;
+	return !first;
+}
+
+struct sp_error *schedstat_round(struct schedstat *schedstat, uint64_t monotonic_ns)
+{
+	if (monotonic_ns - schedstat->round_ns < SCHEDSTAT_FIRST_NS)
+		return NULL;
+	schedstat->round_ns = monotonic_ns;
+	for (size_t i = 0; i < schedstat->threads.count; i++) {
+		struct schedstat_thread *thread = &schedstat->threads.items[i];
+		if (!is_due(thread, monotonic_ns))
+			continue;
+		thread->switched = false;
+		TRY(write_note(schedstat, thread->pid, thread->tid));
+	}
+	return NULL;
+}
+
+struct sp_error *schedstat_note_all(struct schedstat *schedstat)
+{
+	for (size_t i = 0; i < schedstat->threads.count; i++)
+		TRY(write_note(schedstat, schedstat->threads.items[i].pid,
+			       schedstat->threads.items[i].tid));
+	return NULL;
+}
+
+struct sp_error *schedstat_note_command(struct schedstat *schedstat)
+{
+	siginfo_t ended = {.si_pid = 0};
+	pid_t pid = schedstat->tasks->workload.pid;
+	if (!pid || !u64map_find(&schedstat->index_of, (uint32_t)pid) ||
+	    waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) < 0 || !ended.si_pid)
+		return NULL;
+	return write_note(schedstat, (uint32_t)pid, (uint32_t)pid);
+}
