@@ -148,8 +148,8 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 void times_deinit(struct times *times);
 
 /*
- * Returns whether no slices divide a sample's time: nothing divides the recording, or states are not
- * known. Sets its slice then.
+ * Returns whether no slices divide a sample's time: nothing divides the recording, or states are
+ * not known. Sets its slice then.
  */
 static inline bool times_is_one_part(const struct times *times, struct sample_time *time)
 {
