@@ -191,7 +191,8 @@ bool timeline_add_worker(struct merged *merged, const struct run *run, size_t re
 	const struct counted *counted = &worker->counted;
 	unsigned int shift = widest_shift(run);
 	CLEANUP_FREE uint32_t *threads = add_threads(merged, run, recording, counted);
-	bool has_parts = run->times.weigher->parts_max > 0;
+	/* Weights of leaves differ from those of their cells. */
+	bool has_parts = run->times.strata.count > 0 || run->times.weigher->parts_max > 0;
 	CLEANUP_FREE struct leaf_weight *sums = has_parts ? sum_leaves(counted) : NULL;
 	if (!threads || (has_parts && !sums))
 		return false;
