@@ -99,7 +99,12 @@ struct sp_capture_fields {
 	bool running_time;       /* add times enabled and running to each sample */
 	bool thread_counts;      /* record the count of each thread or process when it ends */
 	bool data_mappings;      /* record mappings without execute permission, too */
-	bool switches, namespaces, cgroups; /* write these records, too */
+	bool namespaces, cgroups; /* write these records, too */
+	/*
+	 * SP_DEFAULT: context switches of events of tasks, while they are few; SP_ON: all, and
+	 * events are of tasks.
+	 */
+	enum sp_choice switches;
 	enum sp_choice bpf_programs; /* record BPF programs that are loaded while recording */
 };
 

@@ -326,6 +326,8 @@ struct sp_profile {
 	 */
 	uint64_t missing_weight;
 	bool weight_is_time;      /* periods are nanoseconds */
+	/* SP_MODE_CPU: to CPU times by context switches; rows may have weight without samples. */
+	bool weight_is_scaled;
 	bool weight_is_latency;   /* weights are cycles that memory took */
 	bool has_callchains;
 	bool of_branches;  /* "samples" here are branches, from N stacks: */

@@ -275,7 +275,9 @@ static bool wants_parallelism(const struct run *run, const struct merged *merged
 /* Returns whether the states of threads over time are needed. They cost memory for each switch. */
 static bool wants_states(const struct run *run, const struct merged *merged)
 {
-	return merged->weigher->of_threads || wants_parallelism(run, merged);
+	const struct weigher *weigher = merged->weigher;
+	return weigher->of_threads || wants_parallelism(run, merged) ||
+	       (weigher->wants_states && weigher->wants_states(run->reader));
 }
 
 static void work_init(struct run *run, const struct merged *merged)
@@ -336,7 +338,8 @@ static struct sp_error *open_states(struct run *run, const struct merged *merged
 	struct task_states *states = run->sideband.states;
 	bool known = states && task_states_known(states);
 	const struct times_source source = {merged->weigher, run->reader, states,
-					    &run->sideband.sched};
+					    &run->sideband.sched, run->machine,
+					    run->sideband.command_ns};
 	if (known && wants_parallelism(run, merged))
 		TRY(task_states_add_latency(states));
 	TRY(times_init(&run->times, &source, &run->options, run->work.keys[SP_KEY_WAKER]));
@@ -415,7 +418,7 @@ struct sp_error *read_recording(struct sp_ctx *ctx, struct merged *merged,
 	struct sp_error *error = findings_find(&run);
 	merged->recordings[index].finding_count = run.analysis->findings.count;
 	if (!error && run.options.samples.timeline && run.times.states &&
-	    merged->recording_count == 1)
+	    merged->weigher->of_threads && merged->recording_count == 1)
 		run.analysis->states = take_ptr(run.sideband.states);
 	return error;
 }

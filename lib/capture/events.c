@@ -11,7 +11,8 @@
  */
 static bool may_slow_down(const struct sp_capture *capture, const struct capture_options *options)
 {
-	return options->sampling.adapt != SP_OFF && !options->target.cgroups && !capture->config.switches &&
+	return options->sampling.adapt != SP_OFF && !options->target.cgroups &&
+	       !capture->config.off_cpu.on &&
 	       !options->fields.thread_counts && !capture->out.aux_areas.area_bytes &&
 	       !capture->samples.filter.fields.sample_id_again;
 }
@@ -96,6 +97,8 @@ struct sp_error *capture_fit_events(struct sp_capture *capture)
 						       .lost = counts->lost};
 	struct live_unwind *live_unwind = capture->samples.live_unwind;
 	uint64_t now_ns = capture_now_ns();
+	const struct note_records to = capture_note_records(capture);
+	TRY(event_control_fit_switches(&capture->control, counts->switches, now_ns, &to));
 	struct sp_error *error = event_control_fit_rate(&capture->control, &rate_control, now_ns,
 							&capture->out.notes);
 	if (error || !live_unwind)

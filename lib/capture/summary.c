@@ -23,6 +23,14 @@ static uint64_t command_ns(const struct sp_capture *capture)
 	return to_ns(&usage->ru_utime) + to_ns(&usage->ru_stime);
 }
 
+/* Whether one event is sampled; another may have the context switches. */
+static bool is_alone(const struct sp_capture *capture)
+{
+	const struct event_plan *plan = capture->config.plan;
+	return plan->sample_count == 1 ||
+	       (plan->sample_count == 2 && config_switch_event(&capture->config, plan) == 1);
+}
+
 /*
  * Returns the whole command's CPU time, if a single clock has sampled it; 0: not comparable. User time
  * alone is not: the kernel estimates it by ticks, and counts short processes as user time.
@@ -36,7 +44,7 @@ static uint64_t used_ns(const struct sp_capture *capture)
 		return 0;
 	if (capture->config.target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
 	    capture->control.schedule.turned ||
-	    !capture->config.inherit || plan->sample_count != 1 || !attr_is_clock(attr) ||
+	    !capture->config.inherit || !is_alone(capture) || !attr_is_clock(attr) ||
 	    attr->exclude_user || attr->exclude_kernel)
 		return 0;
 	return command_ns(capture);
@@ -174,7 +182,8 @@ static struct sp_error *note_uncovered(struct sp_capture *capture,
 				       const struct sp_capture_stats *stats)
 {
 	uint64_t most_ns = unsampled_most_ns(capture), sampled_ns = capture->samples.filter.counts.weight;
-	if (capture->overwrite.on)
+	/* Switches give the CPU time of tasks without samples. */
+	if (capture->overwrite.on || capture->config.switches)
 		return NULL;
 	if (!stats->used_ns && attr_is_clock(&capture->config.plan->samples[0].attr) &&
 	    most_ns > MISSING_NS &&
@@ -253,6 +262,20 @@ static struct sp_error *note_left(struct sp_capture *capture)
 				       counts.refused, pid) : NULL;
 }
 
+/*
+ * CPU time of the command and its descendants for which it waited. Events of tasks and their
+ * switches show less, because the kernel ends them before the task's memory is freed.
+ */
+static struct sp_error *note_command_time(struct sp_capture *capture)
+{
+	const struct capture_config *config = &capture->config;
+	if (config->target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
+	    !config->switches || config->plan->cpu_wide || !config->inherit ||
+	    capture->overwrite.on || capture->out.rotation.full || capture->control.schedule.turned)
+		return NULL;
+	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, command_ns(capture));
+}
+
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct sp_error *error = note_new_cpus(capture);
@@ -271,6 +294,8 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		error = note_held(capture);
 	if (!error)
 		error = note_uncounted(capture);
+	if (!error)
+		error = note_command_time(capture);
 	if (!error && capture->losses.alternate && capture->control.alternate.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
 				     capture->samples.filter.counts.lost, capture->losses.alternate);

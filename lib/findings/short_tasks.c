@@ -8,6 +8,9 @@
 /* Least share of the weight for a finding. */
 #define SHARE_LEAST 0.01
 
+/* The same of what tasks with samples lack. */
+#define LACKING_LEAST 0.05
+
 /* Limit on programs that a finding names. */
 #define NAMED_MOST 4
 
@@ -47,25 +50,38 @@ static char *name_programs(const struct sp_profile *profile)
 	return format_text("%s, and %zu other program%s", before, others, plural(others));
 }
 
+/* Sets the remedy for time without samples. */
+static void set_remedy(const struct run *run, size_t event, char *remedy, size_t size)
+{
+	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+	bool is_slow = attr->freq && attr->sample_freq < 20000;
+	bool has_switches = false;
+	for (size_t i = 0; i < run->event_count; i++)
+		has_switches |= run->work.layout->events[i].attr.context_switch;
+	snprintf(remedy, size, "record %sall CPUs as root (--scope cpu), or at a higher rate%s",
+		 has_switches ? "" : "context switches (--switch-events), ",
+		 is_slow ? " (-F 20000)" : "");
+}
+
 static bool add_finding(struct run *run, const struct sp_profile *profile, const struct total *total)
 {
 	size_t event = (size_t)(profile - run->totals);
-	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT], of_all[80], remedy[120];
-	double part = (double)total->weight / ((double)total->weight + (double)profile->weight);
+	char unsampled[FINDING_TEXT], tasks[FINDING_TEXT], share[FINDING_TEXT];
+	char of_all[80], remedy[160];
+	bool is_scaled = times_scaled_clock(&run->times, (uint16_t)event);
+	double all = (double)profile->weight + (is_scaled ? 0 : (double)total->weight);
+	double part = (double)total->weight / all;
 	bool known = profile->weight_is_time || total->exact;
 	CLEANUP_FREE char *programs = name_programs(profile);
 	if (!programs)
 		return false;
 	if (known)
-		snprintf(of_all, sizeof(of_all), "%s%s of the total is missing",
-			 total->exact ? "" : "up to ", share_text(part, share));
+		snprintf(of_all, sizeof(of_all), "%s%s of the total %s",
+			 total->exact ? "" : "up to ", share_text(part, share),
+			 is_scaled ? "has no stack" : "is missing");
 	else
 		snprintf(of_all, sizeof(of_all), "their counts are missing");
-	snprintf(remedy, sizeof(remedy), "record all CPUs as root (--scope cpu), or at a higher rate");
-	if (attr->freq && attr->sample_freq < 20000)
-		snprintf(remedy, sizeof(remedy),
-			 "record all CPUs as root (--scope cpu), or at a higher rate (-F 20000)");
+	set_remedy(run, event, remedy, sizeof(remedy));
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
 		.share = known ? part : 0, .remedy = remedy,
@@ -73,6 +89,27 @@ static bool add_finding(struct run *run, const struct sp_profile *profile, const
 	return finding_add(run, &finding, "%s of %s threads and processes ended before their first "
 			   "sample of %s: %s (%s)", count_text(total->unsampled, unsampled),
 			   count_text(total->tasks, tasks), profile->event, of_all, programs);
+}
+
+/* Adds a finding if tasks with samples lack much weight: each fork and exec, half a period. */
+static bool add_lacking(struct run *run, const struct sp_profile *profile, uint64_t tasks)
+{
+	size_t event = (size_t)(profile - run->totals);
+	char count[FINDING_TEXT], share[FINDING_TEXT], remedy[160];
+	double part = (double)profile->missing_weight /
+		      ((double)profile->missing_weight + (double)profile->weight);
+	if (profile->lost_own || profile->throttled_ns || !profile->weight_is_time ||
+	    !(part >= LACKING_LEAST))
+		return true;
+	set_remedy(run, event, remedy, sizeof(remedy));
+	const struct sp_finding finding = {
+		.kind = SP_FINDING_UNSAMPLED, .cause = "unsampled", .event = profile->event,
+		.share = part, .remedy = remedy,
+	};
+	return finding_add(run, &finding,
+			   "the begin of %s threads and processes has no samples of %s: up to %s "
+			   "of the total is missing",
+			   count_text(tasks, count), profile->event, share_text(part, share));
 }
 
 static bool find_event(struct run *run, const struct sp_profile *profile)
@@ -87,7 +124,8 @@ static bool find_event(struct run *run, const struct sp_profile *profile)
 	}
 	bool small = profile->weight_is_time && (double)total.weight <
 			     SHARE_LEAST * ((double)total.weight + (double)profile->weight);
-	return !total.unsampled || small || add_finding(run, profile, &total);
+	return total.unsampled && !small ? add_finding(run, profile, &total)
+					 : add_lacking(run, profile, total.tasks);
 }
 
 bool find_unsampled(struct run *run)

@@ -222,9 +222,12 @@ uint32_t names_add_rest(struct names *names, enum names_rest rest)
 	static const struct symbol blocked = {
 		.name = "[all threads blocked]", .raw_name = "[all threads blocked]",
 	};
+	static const struct symbol unrecorded = {.name = "[not recorded]",
+						 .raw_name = "[not recorded]"};
 	static const struct frame frames[REST_COUNT] = {
 		[REST_NO_STACK] = {.symbol = &no_stack, .cpumode = PERF_RECORD_MISC_USER},
 		[REST_ALL_BLOCKED] = {.symbol = &blocked, .cpumode = PERF_RECORD_MISC_USER},
+		[REST_UNRECORDED] = {.symbol = &unrecorded, .cpumode = PERF_RECORD_MISC_KERNEL},
 		[REST_KERNEL] = {.symbol = &names_kernel_rest, .cpumode = PERF_RECORD_MISC_KERNEL},
 	};
 	uint32_t index = intern(names, &frames[rest]);

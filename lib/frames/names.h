@@ -109,6 +109,7 @@ enum names_rest {
 	REST_NO_STACK,    /* "[no stack]" */
 	REST_ALL_BLOCKED, /* "[all threads blocked]" */
 	REST_KERNEL,      /* "[kernel: not sampled]": the event excludes the kernel */
+	REST_UNRECORDED,  /* "[not recorded]": the thread's events had ended */
 	REST_COUNT
 };
 

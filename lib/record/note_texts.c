@@ -453,6 +453,11 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_MAPS_DROPPED] = {1, false,
 		"the unwinder dropped memory maps {0} time{0||s}: the running processes had more "
 		"than a million mappings; their stacks may be incomplete"},
+	[NOTE_SWITCHES_OFF] = {0, true,
+		"context switches were not recorded from here: there were more than 10,000 a "
+		"second (--switch-events records all)"},
+	[NOTE_SWITCHES_ON] = {0, true, "context switches were recorded again"},
+	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
 
 static const struct kind *kind_of(uint32_t kind)

@@ -385,7 +385,7 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 	memcpy(summed->tallies.keys, work->keys, sizeof(work->keys));
 	summed->details.width = work->detail_count;
 	NEED(show_pending(resolved));
-	if (counted->times.count)
+	if (counted->times.count && work->times->weigher->of_threads)
 		NEED(summing.times = calloc(counted->chains.radix.count + 1,
 					    sizeof(*summing.times)));
 	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));

@@ -312,6 +312,31 @@ static uint64_t missing_weight(const struct sp_profile *profile)
 	return missing < 1e19 ? (uint64_t)missing : UINT64_MAX;
 }
 
+/*
+ * Replaces the weights of a clock's samples by the times to which they were scaled. Time without
+ * samples counts as samples of the mean weight.
+ */
+static void scale_sums(const struct run *run, const struct scaled_clock *clock,
+		       struct weight_sums *all, struct weight_sums *shown)
+{
+	double mean = all->samples ? (double)all->weight / (double)all->samples : 0;
+	uint64_t each = weight_round(mean * clock->factor);
+	all->weight = clock->ns;
+	shown->weight = 0;
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct worker *worker = &run->workers[i];
+		const struct counted *counted = &worker->counted;
+		for (size_t j = 0; j < counted->leaves.count; j++) {
+			const struct leaf *leaf = &counted->leaves.items[j];
+			uint32_t group = worker->resolved.states[leaf->node].group;
+			if (counted->groups.items[group].event == clock->event)
+				shown->weight = weight_add(shown->weight, leaf->weight);
+		}
+	}
+	all->squares = wide_product(all->weight, each);
+	shown->squares = wide_product(shown->weight, each);
+}
+
 /* Sets the totals of one event of a recording, and adds its weight to the merged event. */
 static void sum_up(const struct run *run, uint16_t event, struct sp_profile *profile,
 		   struct merged_event *into)
@@ -331,12 +356,16 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		profile->limited += sums->limited;
 		profile->branch_stacks += sums->branch_stacks;
 	}
+	const struct scaled_clock *clock = times_scaled_clock(&run->times, event);
+	if (clock)
+		scale_sums(run, clock, &all, &shown);
 	if (run->times.roles[event] == ROLE_ON_CPU) {
 		weight_sums_merge(&into->all, &all);
 		weight_sums_merge(&into->shown, &shown);
 	}
 	profile->samples = all.samples;
 	profile->weight = all.weight;
+	profile->weight_is_scaled = clock;
 	profile->shown_samples = shown.samples;
 	profile->shown_weight = shown.weight;
 	profile->lost = sp_losses_count(run->sideband.losses, event);
@@ -370,6 +399,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->missing_weight = weight_add(all->missing_weight, one->missing_weight);
 	all->weight_is_time |= one->weight_is_time;
 	all->weight_is_latency |= one->weight_is_latency;
+	all->weight_is_scaled |= one->weight_is_scaled;
 	all->has_callchains |= one->has_callchains;
 	all->of_branches |= one->of_branches;
 	all->branch_stacks += one->branch_stacks;

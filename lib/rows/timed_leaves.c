@@ -8,6 +8,9 @@
 #include "profile/filter.h"
 #include "samples/sample_counter.h"
 
+/* Time without samples is divided for the timeline, in parts of the recording's length. */
+#define REST_PARTS 256
+
 /* Part of the on-CPU samples that may be missing, for the kernel's time to be known. */
 #define MISSING_PART_MAX 0.01
 
@@ -29,35 +32,56 @@ static bool shows_rest(const struct run *run, const struct slice *slice,
 	       filter_task(filter, of->pid, of->tid);
 }
 
-/* Adds time without samples to the timeline. Returns false when out of memory. */
-static bool add_cell(struct counted *counted, const struct slice *slice,
-		     const struct task_totals *of, uint64_t weight, uint32_t leaf)
+/*
+ * Adds time without samples to the timeline. In mode cpu, it is divided by the times at which the
+ * thread ran: the modes of time place it later. Returns false when out of memory.
+ */
+static bool add_cells(struct counted *counted, const struct slice *slice,
+		      const struct task_totals *of, uint64_t weight, uint32_t leaf)
 {
+	const struct times *times = counted->work->times;
 	const struct sp_record record = {
 		.sample = {.pid = of->pid, .tid = of->tid, .time_ns = slice->begin_ns}};
 	struct place_of_sample place;
+	struct task_interval interval;
+	bool ran = false;
 	if (!counted->cells.limit)
 		return true;
 	if (!sample_place(counted, &record, &place))
 		return false;
-	const struct sp_cell cell = {
+	struct sp_cell cell = {
 		.time_ns = slice->begin_ns,
 		.weight = weight,
 		.thread = counted->last_task,
 		.node = leaf,
 	};
-	return cells_add(&counted->cells, &cell);
+	const uint64_t part_ns = (task_states_last_ns(times->states) -
+				  task_states_first_ns(times->states)) / REST_PARTS + 1;
+	for (uint64_t next = slice->begin_ns;
+	     !times->weigher->of_threads && next < slice->end_ns &&
+	     task_states_next(times->states, of, &next, &interval);) {
+		uint64_t end_ns = interval.end_ns < slice->end_ns ? interval.end_ns : slice->end_ns;
+		for (cell.time_ns = interval.begin_ns;
+		     interval.state == TASK_RUNNING && cell.time_ns < end_ns;
+		     cell.time_ns += cell.weight) {
+			cell.weight = end_ns - cell.time_ns < part_ns ? end_ns - cell.time_ns
+								      : part_ns;
+			ran = true;
+			if (!cells_add(&counted->cells, &cell))
+				return false;
+		}
+	}
+	return ran || cells_add(&counted->cells, &cell);
 }
 
 /* Adds a leaf without a stack for a part of a slice's rest. Returns false when out of memory. */
-static bool add_rest(struct run *run, const struct slice *slice, const struct state_sums *rest,
-		     uint32_t answer)
+static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
+		     const struct state_sums *rest, uint32_t answer)
 {
 	struct counted *counted = &run->workers[0].counted;
 	const struct task_totals *of = task_states_totals(run->times.states, slice->lifetime);
 	const bool *keys = run->work.group_keys;
-	uint64_t words[SP_KEY_COUNT], last_ns = slices_clamp(&run->times.slices, slice->number,
-							     slice->end_ns);
+	uint64_t words[SP_KEY_COUNT], last_ns = slice->end_ns - (slice->end_ns > slice->begin_ns);
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
 	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name))
 		return true;
@@ -65,7 +89,7 @@ static bool add_rest(struct run *run, const struct slice *slice, const struct st
 		words[i] = run->work.detail_keys[i] == SP_KEY_TIME ?
 				   slices_step(&run->options.rows, slice->begin_ns) : DETAIL_NONE;
 	const struct group group = {
-		.event = run->times.any_event,
+		.event = event,
 		.comm = keys[SP_KEY_COMM] ? span.name : NULL,
 		.pid = keys[SP_KEY_PID] ? (int32_t)of->pid : 0,
 		.tid = keys[SP_KEY_TID] ? (int32_t)of->tid : 0,
@@ -82,7 +106,7 @@ static bool add_rest(struct run *run, const struct slice *slice, const struct st
 	if (leaf == UINT32_MAX || !leaf_times_add_rest(&counted->times, leaf, slice->number, rest))
 		return false;
 	counted->leaves.items[leaf].weight = state_sums_total(rest);
-	return add_cell(counted, slice, of, state_sums_total(rest), leaf);
+	return add_cells(counted, slice, of, state_sums_total(rest), leaf);
 }
 
 /*
@@ -97,7 +121,8 @@ static bool misses_samples(const struct run *run)
 	if (run->times.states && task_states_partly_off(run->times.states))
 		return true;
 	for (uint16_t event = 0; event < run->event_count; event++) {
-		if (run->times.roles[event] != ROLE_ON_CPU)
+		if (run->times.roles[event] != ROLE_ON_CPU ||
+		    !(run->times.weigher->of_threads || times_scaled_clock(&run->times, event)))
 			continue;
 		for (size_t i = 0; i < run->worker_count; i++)
 			weight += (double)run->workers[i].counted.events[event].all.weight;
@@ -127,13 +152,16 @@ struct sp_error *timed_leaves_add_rests(struct run *run)
 		NEED(answers[i] != ANSWER_FAILED);
 	}
 	for (uint32_t i = 0; i < run->times.strata.slice_count; i++) {
-		const struct slice slice = slices_get(&run->times.slices, i);
+		struct slice slice;
+		uint16_t event = times_rest(&run->times, i, &slice);
 		const struct time_rest *rest = &run->times.strata.rests[i];
 		const struct state_sums kernel = {.ns = {[TIME_ON_CPU] = rest->kernel_ns}};
+		const struct state_sums unrecorded = {.ns = {[TIME_ON_CPU] = rest->unrecorded_ns}};
 		const struct state_sums blocked = {.ns = {[TIME_BLOCKED] = rest->all_blocked_ns}};
-		NEED(add_rest(run, &slice, &rest->no_stack, answers[REST_NO_STACK]) &&
-		     add_rest(run, &slice, &blocked, answers[REST_ALL_BLOCKED]) &&
-		     add_rest(run, &slice, &kernel, answers[REST_KERNEL]));
+		NEED(add_rest(run, event, &slice, &rest->no_stack, answers[REST_NO_STACK]) &&
+		     add_rest(run, event, &slice, &blocked, answers[REST_ALL_BLOCKED]) &&
+		     add_rest(run, event, &slice, &kernel, answers[REST_KERNEL]) &&
+		     add_rest(run, event, &slice, &unrecorded, answers[REST_UNRECORDED]));
 	}
 	return NULL;
 }
@@ -196,7 +224,11 @@ static void scale_worker(const struct weigher *weigher, struct strata *strata,
 	for (size_t i = 0; i < counted->times.count; i++) {
 		struct leaf *leaf = &counted->leaves.items[i];
 		struct leaf_time *time = &counted->times.items[i];
-		leaf->weight = state_sums_total(&time->sums);
+		uint64_t ns = state_sums_total(&time->sums);
+		/* In mode cpu, leaves of other events have no times. */
+		if (!ns && !weigher->of_threads)
+			continue;
+		leaf->weight = ns;
 		/* Samples without time, such as on-CPU samples in mode off-cpu, make no rows. */
 		if (!leaf->weight && !weigher->keeps_untimed)
 			leaf->samples = 0;
@@ -266,10 +298,11 @@ static bool leave_out_idle(struct run *run)
 
 struct sp_error *timed_leaves_scale(struct run *run)
 {
-	if (!run->times.weigher->of_threads)
+	if (!run->times.weigher->compute)
 		return NULL;
 	/* Only states and trees show the reasons of waits. */
-	bool reasons = run->work.by_state || run->options.tree.order != SP_TREE_NONE;
+	bool reasons = run->times.weigher->of_threads &&
+		       (run->work.by_state || run->options.tree.order != SP_TREE_NONE);
 	CLEANUP_FREE uint8_t *frames = reasons ? find_frame_reasons(&run->names) : NULL;
 	NEED(frames || !reasons);
 	for (size_t i = 0; i < run->worker_count; i++)

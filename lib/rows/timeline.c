@@ -87,6 +87,14 @@ static struct leaf_weight *sum_leaves(const struct counted *counted)
 	return sums;
 }
 
+/* Gets which part of its leaf's cells the next cell is: from 0 to 1. */
+static void take_part(struct leaf_weight *leaf, uint64_t weight, double *from_ret, double *to_ret)
+{
+	*from_ret = (double)leaf->done / (double)leaf->all;
+	leaf->done = weight_add(leaf->done, weight);
+	*to_ret = (double)leaf->done / (double)leaf->all;
+}
+
 /* Begin and end of a recording; in modes of time with all known states. */
 static struct sp_time_span span_of(const struct run *run)
 {
@@ -106,9 +114,8 @@ static bool add_states(struct merged *merged, const struct run *run, const struc
 	const struct sp_cell of = timed.cell;
 	struct leaf_part parts[TIME_STATES];
 	size_t count = counted_leaf_parts(counted, of.node, parts);
-	double from = (double)weight->done / (double)weight->all;
-	weight->done = weight_add(weight->done, of.weight);
-	double to = (double)weight->done / (double)weight->all;
+	double from, to;
+	take_part(weight, of.weight, &from, &to);
 	if (!vec_reserve(&merged->timed, merged->timed.count + count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -161,18 +168,28 @@ static bool add_timed_cells(struct merged *merged, const struct run *run,
 	return true;
 }
 
-/* Adds the cells of a worker in a mode in which weights are those of samples. */
+/* Adds the cells of a worker in mode cpu. Those of a clock may be scaled, as their leaves are. */
 static bool add_cells(struct merged *merged, const struct run *run, const struct worker *worker,
 		      const uint32_t *nodes, const uint32_t *threads)
 {
 	const struct counted *counted = &worker->counted;
 	unsigned int shift = widest_shift(run);
 	uint64_t base_ns = merged->recording_count > 1 ? run->first_ns >> shift << shift : 0;
+	CLEANUP_FREE struct leaf_weight *sums =
+		run->times.strata.count ? sum_leaves(counted) : NULL;
+	if (run->times.strata.count && !sums)
+		return false;
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		struct sp_cell cell = counted->cells.items[i];
 		const struct leaf *leaf = &counted->leaves.items[cell.node];
+		double from, to;
 		if (!leaf->weight)
 			continue;
+		if (sums && sums[cell.node].all) {
+			take_part(&sums[cell.node], cell.weight, &from, &to);
+			cell.weight = weight_part(leaf->weight, to) -
+				      weight_part(leaf->weight, from);
+		}
 		uint32_t group = worker->resolved.states[leaf->node].group;
 		uint16_t event = run->number_of[counted->groups.items[group].event];
 		struct cells *cells = &merged->events[event].cells;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Finds threads and processes without a sample, and estimates the weight that is missing for that
- * reason. In each task (and on each CPU), an inherited event begins with a whole period. Tasks that end
- * earlier are therefore never sampled, however many there are. Their CPU time is known from READ
- * records (inherit_stat) and context switches; otherwise it is at most their lifetime, or one period on
- * each CPU. A task with samples lacks the time after its last sample, at most one period on each CPU.
+ * reason. In each task (and on each CPU), an inherited event begins with a whole period. Tasks
+ * that end earlier are therefore never sampled, however many there are. Their CPU time is known
+ * from READ records (inherit_stat) and context switches; otherwise it is at most their lifetime,
+ * or half a period for the fork and for each exec. A task with samples lacks at most the same.
  * That is much if thousands of tasks live for two periods.
  */
 #include "rows/unsampled.h"
@@ -97,15 +97,14 @@ static bool has_counts(const struct run *run, uint16_t event)
 }
 
 /*
- * Returns the most CPU time in ns that a task can use without a sample: one period on each CPU.
- * UINT64_MAX: no limit.
+ * Returns the CPU time in ns that a task with a number of execs has without a sample: the most, as
+ * the mean of many tasks. The event begins with a whole period in each task, so half a period is
+ * missing for each fork and for each exec. UINT64_MAX: no limit.
  */
-static uint64_t most_ns(const struct run *run, const struct perf_event_attr *attr)
+static uint64_t most_ns(const struct perf_event_attr *attr, uint32_t execs)
 {
-	const struct sp_file_info *info = sp_reader_info(run->reader);
-	uint64_t cpus = info->cpus_online ? info->cpus_online : 1;
-	uint64_t period_ns = record_clock_period_ns(attr);
-	return period_ns && period_ns < UINT64_MAX / cpus ? period_ns * cpus : UINT64_MAX;
+	uint64_t period_ns = record_clock_period_ns(attr), halves = UINT64_C(1) + execs;
+	return period_ns && period_ns < UINT64_MAX / halves ? period_ns * halves / 2 : UINT64_MAX;
 }
 
 /* Adds missing weight to the programs that a task executed. Returns false when out of memory. */
@@ -148,11 +147,12 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 	const struct lifetimes *lifetimes = &run->sideband.lifetimes;
 	const struct sp_profile *profile = &run->totals[event];
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
-	uint64_t limit_ns = profile->weight_is_time ? most_ns(run, attr) : UINT64_MAX;
 	uint32_t last_tid = UINT32_MAX;
 	for (size_t i = 0; i < lifetimes->lifetimes.count; i++) {
 		const struct lifetime *lifetime = &lifetimes->lifetimes.items[i];
 		uint64_t lasted_ns = lifetime->end_ns - lifetime->begin_ns, cpu_ns;
+		uint64_t limit_ns = profile->weight_is_time ? most_ns(attr, lifetime->execs)
+							    : UINT64_MAX;
 		struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid,
 						   lifetime->end_ns);
 		if (!ended)
@@ -225,22 +225,41 @@ static bool sum_up(struct run *run, uint16_t event, struct programs *programs)
 	return !begins_anew || is_of_cpus(run, event) || sum_lifetimes(run, event, programs);
 }
 
+/* Adds up to a period for each epoch in which it is not known when the thread ran. */
+static bool add_unknown(struct run *run, const struct scaled_clock *clock,
+			struct programs *programs)
+{
+	const struct epochs *epochs = &run->times.clocks.epochs;
+	for (uint32_t i = 0; i < epochs->count; i++) {
+		const struct slice slice = epochs_get(epochs, i);
+		const struct task_totals *of =
+			task_states_totals(run->times.states, slice.lifetime);
+		uint64_t ns = epochs->items[i].unknown_ns;
+		if (!ns)
+			continue;
+		struct program *program =
+			program_of(run, programs, of->pid, of->tid, slice.begin_ns);
+		if (!program)
+			return false;
+		ns = ns < clock->period_ns ? ns : clock->period_ns;
+		program->lacks += ns;
+		programs->lacking = weight_add(programs->lacking, ns);
+	}
+	return true;
+}
+
 bool unsampled_find(struct run *run, uint16_t event, struct programs *programs)
 {
 	const struct sp_profile *profile = &run->totals[event];
-	uint64_t unsampled = 0;
 	if (!sum_up(run, event, programs))
 		return false;
-	for (size_t i = 0; i < programs->rows.count; i++)
-		unsampled += programs->rows.items[i].ended.unsampled;
-	if (!unsampled) {
-		programs_deinit(programs);
-		*programs = (struct programs){0};
-	}
-	/* A lifetime is no weight for events that do not count time. */
-	if (!profile->weight_is_time && !has_counts(run, event))
+	/* A lifetime is no weight for events that do not count time. Scaled samples lack none. */
+	const struct scaled_clock *clock = times_scaled_clock(&run->times, event);
+	if (clock || (!profile->weight_is_time && !has_counts(run, event)))
 		programs->lacking = 0;
-	return true;
+	for (size_t i = 0; i < programs->rows.count && clock; i++)
+		programs->rows.items[i].lacks = 0;
+	return !clock || add_unknown(run, clock, programs);
 }
 
 bool programs_merge(struct programs *into, const struct programs *from)

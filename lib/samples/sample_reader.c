@@ -245,9 +245,11 @@ static struct sp_error *count_parts(struct counted *counted, const struct sp_rec
 {
 	const struct times *times = counted->work->times;
 	struct sample_time *time = &counted->time;
-	time->begin_ns = time->step_ns = record->sample.time_ns;
-	time->shown = filter_time(&counted->work->options->filter, time->begin_ns);
-	time->is_later = false;
+	*time = (struct sample_time){
+		.shown = filter_time(&counted->work->options->filter, record->sample.time_ns),
+		.begin_ns = record->sample.time_ns,
+		.step_ns = record->sample.time_ns,
+	};
 	switch (times->weigher->unit) {
 	case WEIGHER_BRANCHES:
 		return count_branches(counted, record);

@@ -89,6 +89,9 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	/* States of threads have these, and there are two for each thread. */
 	if (!sp_record_note(record, &noted) || noted.kind == NOTE_SCHEDSTAT)
 		return NULL;
+	sideband->is_part |= noted.kind == NOTE_FILE_BEGINS;
+	if (noted.kind == NOTE_COMMAND_TIME && noted.value_count && !sideband->is_part)
+		sideband->command_ns = noted.values[0];
 	size_t size = sp_note_text(&noted, NULL, 0) + 1;
 	char *text = arena_alloc(&sideband->arena, size);
 	struct note *note = text ? vec_push(&sideband->notes) : NULL;

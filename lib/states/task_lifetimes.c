@@ -21,13 +21,12 @@ static bool was_recorded_live(const struct sp_record *record)
 				       record->misc & PERF_RECORD_MISC_FORK_EXEC);
 }
 
-static struct sp_error *add_task(struct lifetimes *lifetimes, const struct sp_record *record)
+static struct sp_error *add_event(struct lifetimes *lifetimes, uint64_t time_ns, uint32_t pid,
+				  uint32_t tid, enum lifetime_event_kind kind)
 {
-	const struct sp_task *task = &record->task;
 	struct lifetime_event *event = vec_push(&lifetimes->events);
 	NEED(event);
-	*event = (struct lifetime_event){record->id.time_ns, task->pid, task->tid,
-				     record->type == PERF_RECORD_EXIT};
+	*event = (struct lifetime_event){time_ns, pid, tid, kind};
 	return NULL;
 }
 
@@ -59,16 +58,22 @@ static struct sp_error *add_switch(struct lifetimes *lifetimes, uint32_t tid, ui
 
 struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_record *record)
 {
+	const struct sp_task *task = &record->task;
 	uint64_t time_ns = record->id.time_ns;
 	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
 	if (!lifetimes->wanted || !was_recorded_live(record))
 		return NULL;
 	switch (record->type) {
 	case PERF_RECORD_EXIT:
-		TRY(add_switch(lifetimes, record->task.tid, time_ns, true));
-		return add_task(lifetimes, record);
+		TRY(add_switch(lifetimes, task->tid, time_ns, true));
+		return add_event(lifetimes, time_ns, task->pid, task->tid, LIFETIME_ENDS);
 	case PERF_RECORD_FORK:
-		return add_task(lifetimes, record);
+		return add_event(lifetimes, time_ns, task->pid, task->tid, LIFETIME_BEGINS);
+	case PERF_RECORD_COMM:
+		if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
+			return NULL;
+		return add_event(lifetimes, time_ns, record->comm.pid, record->comm.tid,
+				 LIFETIME_EXEC);
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return add_switch(lifetimes, record->id.tid, time_ns, out);
@@ -77,7 +82,7 @@ struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_reco
 	}
 }
 
-/* Orders by thread and time. At one time, the end of an earlier task comes before the next begin. */
+/* Orders by thread and time. */
 static int compare_events(const void *a, const void *b)
 {
 	const struct lifetime_event *x = a, *y = b;
@@ -85,7 +90,7 @@ static int compare_events(const void *a, const void *b)
 		return x->tid < y->tid ? -1 : 1;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	return (int)y->ends - (int)x->ends;
+	return (int)x->kind - (int)y->kind;
 }
 
 bool lifetimes_finish(struct lifetimes *lifetimes, uint64_t end_ns)
@@ -94,18 +99,28 @@ bool lifetimes_finish(struct lifetimes *lifetimes, uint64_t end_ns)
 	if (!lifetimes->events.count)
 		return true;
 	qsort(lifetimes->events.items, lifetimes->events.count, sizeof(*events), compare_events);
+	struct lifetime *lifetime = NULL; /* the last event's; NULL: it has ended */
 	for (size_t i = 0; i < lifetimes->events.count; i++) {
-		const struct lifetime_event *begin = &events[i], *next = begin + 1;
-		bool has_next = i + 1 < lifetimes->events.count && next->tid == begin->tid;
-		if (begin->ends)
+		const struct lifetime_event *event = &events[i];
+		bool same = lifetime && lifetime->tid == event->tid;
+		if (event->kind == LIFETIME_EXEC) {
+			if (same)
+				lifetime->execs++;
 			continue;
-		struct lifetime *lifetime = vec_push(&lifetimes->lifetimes);
-		if (!lifetime)
+		}
+		if (same)
+			lifetime->end_ns = event->time_ns;
+		lifetime = NULL;
+		if (event->kind == LIFETIME_ENDS)
+			continue;
+		if (!(lifetime = vec_push(&lifetimes->lifetimes)))
 			return false;
-		*lifetime = (struct lifetime){begin->time_ns, has_next ? next->time_ns : end_ns, begin->pid,
-				      begin->tid};
-		if (lifetime->end_ns < lifetime->begin_ns)
-			lifetime->end_ns = lifetime->begin_ns;
+		*lifetime = (struct lifetime){
+			.begin_ns = event->time_ns,
+			.end_ns = end_ns > event->time_ns ? end_ns : event->time_ns,
+			.pid = event->pid,
+			.tid = event->tid,
+		};
 	}
 	return true;
 }

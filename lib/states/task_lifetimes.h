@@ -11,16 +11,19 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* Begin or end of a task. */
+/* Events of a task. At one time, an earlier task's end comes before a begin. */
+enum lifetime_event_kind { LIFETIME_ENDS, LIFETIME_BEGINS, LIFETIME_EXEC };
+
 struct lifetime_event {
 	uint64_t time_ns;
 	uint32_t pid, tid;
-	bool ends;
+	enum lifetime_event_kind kind;
 };
 
 struct lifetime {
 	uint64_t begin_ns, end_ns;
 	uint32_t pid, tid;
+	uint32_t execs; /* number of programs that it executed */
 };
 
 /* CPU time of a task by SWITCH records in any order: sum of ends minus sum of begins of its runs. */
@@ -40,7 +43,7 @@ struct lifetimes {
 /* A zeroed struct, with `wanted` set, is ready. */
 void lifetimes_deinit(struct lifetimes *lifetimes);
 
-/* Adds FORK, EXIT, SWITCH and SWITCH_CPU_WIDE records, in any order; ignores others. */
+/* Adds FORK, EXIT, COMM, SWITCH and SWITCH_CPU_WIDE records, in any order; ignores others. */
 struct sp_error *lifetimes_add(struct lifetimes *lifetimes,
 			       const struct sp_record *record) SP_MUST_CHECK;
 

@@ -31,6 +31,7 @@ struct task_states {
 	uint64_t begin_ns;            /* the file's begin within the recording; 0: the recording's */
 	uint64_t end_ns;              /* the file's end within the recording; 0: the recording's */
 	uint64_t off_ns;              /* no event was enabled since then; UINT64_MAX: all are */
+	uint64_t switches_off_ns;     /* the same of context switches */
 	bool partly_off;              /* single events were disabled for a time */
 	uint64_t lost;                /* records, by LOST records */
 	uint64_t lost_in_all;         /* the same by the kernel's final counts; 0: there are none */
@@ -45,6 +46,7 @@ struct sp_error *task_states_new(struct task_states **ret)
 	CLEANUP(cleanup_task_states_free) struct task_states *states = calloc(1, sizeof(*states));
 	NEED(states);
 	states->first_ns = states->round_ns = states->before_ns = states->off_ns = UINT64_MAX;
+	states->switches_off_ns = UINT64_MAX;
 	*ret = take_ptr(states);
 	return NULL;
 }
@@ -215,6 +217,15 @@ static bool add_sampling(struct task_states *states, const struct sp_note *note)
 	       task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, off_ns, note->time_ns);
 }
 
+/* Adds the time without context switches, which ends at a time. */
+static bool end_switches_off(struct task_states *states, uint64_t end_ns)
+{
+	uint64_t off_ns = states->switches_off_ns;
+	states->switches_off_ns = UINT64_MAX;
+	return off_ns >= end_ns ||
+	       task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, off_ns, end_ns);
+}
+
 static bool add_lost_note(struct task_states *states, const struct sp_note *note)
 {
 	if (note->value_count < note_value_count(NOTE_LOST_AT_END))
@@ -243,6 +254,12 @@ static bool add_note(struct task_states *states, const struct sp_record *record)
 	case NOTE_FILE_BEGINS:
 		states->begin_ns = note.time_ns;
 		return true;
+	case NOTE_SWITCHES_OFF:
+		if (note.time_ns < states->switches_off_ns)
+			states->switches_off_ns = note.time_ns;
+		return true;
+	case NOTE_SWITCHES_ON:
+		return end_switches_off(states, note.time_ns);
 	case NOTE_SAMPLING_ON:
 	case NOTE_SAMPLING_OFF:
 	case NOTE_SAMPLING_WAS_OFF:
@@ -388,6 +405,7 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 	if (states->off_ns < states->last_ns &&
 	    !task_gaps_add(&states->gaps, TASK_CPU_UNKNOWN, states->off_ns, states->last_ns))
 		return error_no_memory();
+	NEED(end_switches_off(states, states->last_ns));
 	states->lives.events = &states->events;
 	states->lives.gaps = &states->gaps;
 	states->lives.first_ns = states->first_ns;

@@ -13,7 +13,7 @@
 
 /*
  * Time of one sample, by its mode, or a part of it: what a wait has of one slice. SP_MODE_CPU sets
- * only the first members.
+ * only the first members, and `stratum` if the sample is timed.
  */
 struct sample_time {
 	bool shown;        /* in a range of --time */
@@ -48,7 +48,7 @@ struct leaf_time {
 	bool is_rest;              /* time without samples */
 };
 
-/* Times of one worker. A zeroed struct is empty, and stays empty in SP_MODE_CPU. */
+/* Times of one worker. A zeroed struct is empty. In SP_MODE_CPU, only scaled clocks have times. */
 struct leaf_times {
 	VEC(struct leaf_time);         /* by leaf, up to the last one that filters show */
 	struct sample_weights strata;  /* all samples by stratum, before filters */
@@ -81,7 +81,7 @@ void leaf_times_scale(struct leaf_times *times, struct strata *strata);
 /* Leaf that is split. */
 struct timed_leaf {
 	uint64_t samples, weight;     /* samples that pass the filters */
-	const struct leaf_time *time; /* NULL in SP_MODE_CPU */
+	const struct leaf_time *time; /* NULL: samples are not timed */
 };
 
 /* A part of a leaf: its samples in one state. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/times/epochs.c lib/times/epochs.h \
 	lib/times/leaf_times.c lib/times/leaf_times.h \
 	lib/times/slices.c lib/times/slices.h \
 	lib/times/strata.c lib/times/strata.h \
@@ -8,5 +9,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/times/weigh_threads.c lib/times/weigh_wakers.c \
 	lib/times/wait_reason.c lib/times/wait_reason.h
 UNIT_TESTS += \
+	tests/unit/test_epochs.c \
 	tests/unit/test_times.c \
 	tests/unit/test_wait_reason.c

@@ -108,6 +108,7 @@ void strata_sum(struct strata *strata)
 		for (int state = 0; state < TIME_STATES; state++)
 			ns[state] = weight_add(ns[state], rest->no_stack.ns[state]);
 		ns[TIME_ON_CPU] = weight_add(ns[TIME_ON_CPU], rest->kernel_ns);
+		ns[TIME_ON_CPU] = weight_add(ns[TIME_ON_CPU], rest->unrecorded_ns);
 		ns[TIME_BLOCKED] = weight_add(ns[TIME_BLOCKED], rest->all_blocked_ns);
 	}
 	for (size_t i = 0; i < strata->count; i++)

@@ -100,6 +100,7 @@ void stratum_scale(struct stratum *stratum, uint64_t weight, uint64_t ret[TIME_S
 struct time_rest {
 	struct state_sums no_stack;
 	uint64_t kernel_ns;      /* CPU time in the kernel, which the clock excludes */
+	uint64_t unrecorded_ns;  /* CPU time that no record shows */
 	uint64_t all_blocked_ns; /* latency: no thread of the process could run */
 	/* In a lifetime's first slice: longest time that it was blocked at one place. */
 	uint64_t place_ns;

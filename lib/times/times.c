@@ -85,6 +85,8 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 		if (times->roles[i])
 			times->any_event = (uint16_t)i;
 	}
+	if (weigher->prepare)
+		TRY(weigher->prepare(times, options));
 	if (!weigher->of_threads)
 		return NULL;
 	if (times->states)
@@ -99,6 +101,7 @@ void times_deinit(struct times *times)
 	free(times->roles);
 	slices_deinit(&times->slices);
 	strata_deinit(&times->strata);
+	scaled_clocks_deinit(&times->clocks);
 }
 
 bool times_next_part(const struct times *times, const struct sample_time *whole, uint64_t *at_ns,
@@ -131,7 +134,7 @@ bool times_next_part(const struct times *times, const struct sample_time *whole,
 
 struct sp_error *times_compute(struct times *times, const struct sample_weights *weights)
 {
-	if (times->weigher->of_threads)
+	if (times->weigher->compute)
 		NEED(times->weigher->compute(times, weights));
 	strata_sum(&times->strata);
 	return NULL;

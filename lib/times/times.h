@@ -13,7 +13,8 @@
  *	latency   each process's life: a thread's time divided by the number of threads that could
  *	          run, and the time in which none could
  *	wakers    blocked time that recorded wake-ups ended; without states of threads, 1 for each
- *	cpu       weights are those of samples: there are no strata, and leaves have no times
+ *	cpu       each thread's CPU time, by inherited clocks of recordings with switches; else
+ *	          weights are those of samples: there are no strata, and leaves have no times
  *
  * Threads without known states have the weights of their samples. The order of calls:
  *
@@ -34,6 +35,7 @@
 #include <sprof/reader.h>
 #include "profile/options.h"
 #include "states/task_states.h"
+#include "times/epochs.h"
 #include "times/leaf_times.h"
 #include "times/slices.h"
 
@@ -62,8 +64,8 @@ enum weigher_unit {
 struct weigher {
 	enum weigher_unit unit;
 	const char *name;       /* NULL: SP_MODE_CPU */
-	bool of_threads;        /* all events count in one profile, and leaves have times; else the
-				 * next members are not set, but for weigh() and split_leaf() */
+	bool of_threads;        /* all events count in one profile, and leaves have times by state;
+				 * else the members up to find_roles() are not set */
 	bool needs_wakers;      /* the waker of each sample */
 	bool needs_parallelism; /* the number of threads that could run at each time */
 	bool keeps_untimed;     /* samples without time make rows, too */
@@ -74,12 +76,19 @@ struct weigher {
 	/* Sets the role of each event of a recording. */
 	void (*find_roles)(const struct sp_reader *reader,
 			   const struct sp_analysis_samples *samples, uint8_t *roles_ret);
-	/* Fails if the recording lacks records that the mode needs. */
+	/* Fails if the recording lacks records that the mode needs; NULL: it needs none. */
 	struct sp_error *(*check)(const struct times *times);
+	/* Not of threads: whether states of threads are needed; NULL: no. */
+	bool (*wants_states)(const struct sp_reader *reader);
+	/* Completes the times of a recording; NULL: there is nothing to do. */
+	struct sp_error *(*prepare)(struct times *times, const struct analysis_options *options);
 	/* Sets the time of a sample, without its slice. Returns false if it does not count. */
 	bool (*weigh)(const struct times *times, const struct sp_record *record,
 		      struct sample_time *ret);
-	/* Makes the strata and rests, without their sum. Returns false when out of memory. */
+	/*
+	 * Makes the strata and rests, without their sum. Returns false when out of memory. NULL:
+	 * there are none.
+	 */
 	bool (*compute)(struct times *times, const struct sample_weights *weights);
 	/* Splits a leaf to parts, see leaf_split_by_state(). */
 	size_t (*split_leaf)(const struct timed_leaf *leaf, struct leaf_part ret[TIME_STATES]);
@@ -116,7 +125,29 @@ struct times_source {
 	const struct sp_reader *reader;
 	const struct task_states *states; /* has pids in any case; NULL: records have no times */
 	const struct sched_samples *sched;
+	const struct machine *machine;
+	uint64_t command_ns; /* CPU time of all tasks by the kernel's count; 0: unknown */
 };
+
+/* A clock with samples that are scaled to exact CPU times, in mode cpu. */
+struct scaled_clock {
+	uint16_t event;
+	bool user_only; /* it excludes the kernel */
+	uint64_t period_ns;
+	/* The next members are set by times_compute(). */
+	uint64_t ns;       /* time of all threads */
+	double sampled_ns; /* part of it in epochs with samples */
+	double factor;     /* mean factor of the samples' weights, weighted by the scaled weight */
+};
+
+/* A zeroed struct is empty: no clock is scaled. */
+struct scaled_clocks {
+	VEC(struct scaled_clock);
+	uint16_t *number_of; /* by event: index + 1; 0: the event is not scaled; NULL: none is */
+	struct epochs epochs;
+};
+
+void scaled_clocks_deinit(struct scaled_clocks *clocks);
 
 /* Mode of one recording. */
 struct times {
@@ -134,6 +165,7 @@ struct times {
 	bool is_thinned;            /* samples of switches are a part of them */
 	struct slices slices;           /* empty without states */
 	struct strata strata;           /* set by times_compute() */
+	struct scaled_clocks clocks;    /* mode cpu */
 	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
 };
 
@@ -146,6 +178,12 @@ struct sp_error *times_init(struct times *times, const struct times_source *sour
 
 /* A zeroed struct may be deinitialised. */
 void times_deinit(struct times *times);
+
+/* Returns the scaled clock of an event; NULL: its samples are not scaled in mode cpu. */
+const struct scaled_clock *times_scaled_clock(const struct times *times, uint16_t event);
+
+/* Gets the slice of a rest, or the epoch, by its number in the strata. Returns the rest's event. */
+uint16_t times_rest(const struct times *times, uint32_t number, struct slice *ret);
 
 /*
  * Returns whether no slices divide a sample's time: nothing divides the recording, or states are

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folded stacks for flamegraph.pl, inferno and speedscope: a line "comm;root;...;leaf COUNT" for each
- * distinct stack, where COUNT is samples. In modes of time it is ns, and the thread's state is a frame
- * before the root.
+ * distinct stack, where COUNT is samples, or ns if context switches scale them. In modes of time it
+ * is ns, and the thread's state is a frame before the root.
  *
  * A kernel frame ends in "_[k]", an inlined function in "_[i]". Code without a symbol is named by its
  * "[dso]", so that it is not split into single addresses. A function without a name is "fn@0x1234
@@ -27,6 +27,7 @@ struct level {
 struct folder {
 	const struct report *report;
 	FILE *out;
+	bool by_weight; /* counts are weights, else samples */
 	LIST(struct level) levels; /* open levels of the walk */
 	char *line;
 	size_t line_size, line_capacity;
@@ -169,7 +170,7 @@ static bool write_group(struct folder *folder)
 	struct level *level = &folder->levels.items[folder->levels.count - 1];
 	const struct sp_tree_node *const *group = &level->nodes[level->next];
 	size_t size = 0;
-	bool times = folder->report->mode != SP_MODE_CPU;
+	bool times = folder->by_weight;
 	uint64_t sum = 0;
 	while (level->next < level->count && !compare(&group[0], &level->nodes[level->next])) {
 		sum += times ? group[size]->self.weight : group[size]->self.samples;
@@ -207,7 +208,12 @@ static bool write_folded(const struct report *report, FILE *out)
 {
 	bool done = true;
 	for (size_t i = 0; i < report->profile_count && done; i++) {
-		struct folder folder = {.report = report, .out = out};
+		struct folder folder = {
+			.report = report,
+			.out = out,
+			.by_weight = report->mode != SP_MODE_CPU ||
+				     report->profiles[i]->weight_is_scaled,
+		};
 		if (report->profiles[i]->tree)
 			done = fold(&folder, report->profiles[i]->tree);
 		while (folder.levels.count)

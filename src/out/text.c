@@ -145,14 +145,23 @@ static double share_of(uint64_t part, uint64_t all)
 	return all ? (double)part / (double)all : 0;
 }
 
+/* "none lost" is not the whole truth if more than this part of the weight is missing. */
+#define MISSING_LEAST 0.05
+
+static bool misses_much(const struct sp_profile *profile)
+{
+	double all = (double)profile->weight + (double)profile->missing_weight;
+	return (double)profile->missing_weight > MISSING_LEAST * all;
+}
+
 static void add_losses(const struct report *report, const struct sp_profile *profile,
 		       struct clauses *clauses)
 {
 	char count[FORMAT_SIZE], share[FORMAT_SIZE];
 	uint64_t all = profile->samples + profile->lost_own;
-	if (!profile->lost)
+	if (!profile->lost && !misses_much(profile))
 		add_clause(clauses, "none lost");
-	else if (profile->lost_own == profile->lost)
+	else if (profile->lost && profile->lost_own == profile->lost)
 		add_clause(clauses, "%s lost (%s)", format_count(profile->lost, count),
 			   format_percent(share_of(profile->lost, all), share));
 	else if (profile->lost_own)

@@ -51,8 +51,10 @@ split_csv='
 		}
 '
 
+# perf has no rows of time without samples.
 sprof_rows() {
 	awk "$split_csv"'
+		share == "self" && f[column["self_samples"]] + 0 == 0 { next }
 		{
 			event = "event" in column ? f[column["event"]] : "-"
 			print event "\t" f[column["comm"]] "\t" f[column["dso"]] "\t" \

@@ -67,6 +67,17 @@ has_branches() {
 	zcat "$1.oracle"/p*/evlist.txt.gz 2>/dev/null | grep -q 'BRANCH_STACK'
 }
 
+# Clocks of recordings with context switches are scaled to exact CPU times, which perf does not do:
+# their shares are compared as shares of samples, which have equal periods.
+count_samples_of_clocks() {
+	"$SPROF" info -i "$1" 2>/dev/null | grep -q '^ .* SWITCH' || return
+	awk -F '\t' -v OFS='\t' '
+		FILENAME == ARGV[1] && FNR == NR { all[$1] += $5; next }
+		$1 ~ /^(cpu|task)-clock/ || $1 == "-" { $6 = $5 / all[$1] }
+		{ print }' "$tmp/sprof.rows" "$tmp/sprof.rows" >"$tmp/counted"
+	mv "$tmp/counted" "$tmp/sprof.rows"
+}
+
 is_grouped() {
 	zcat "$1" | grep -q "^# Samples: .* of events* 'anon group"
 }
@@ -174,6 +185,7 @@ corpus_file() {
 	else
 		perf_rows "$tmp/stored" >"$tmp/perf.rows"
 		sprof_table -i "$data" --symfs "$empty"
+		count_samples_of_clocks "$data"
 	fi
 	differences "$tmp/perf.rows" "$tmp/sprof.rows" 6 "$cut" >"$tmp/differences"
 	verdict "$name: the shares are perf's"

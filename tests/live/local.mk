@@ -32,6 +32,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_record_threads.sh \
 	tests/live/test_remedies.sh \
 	tests/live/test_report_dumps.sh \
+	tests/live/test_short_tasks.sh \
 	tests/live/test_stack_size.sh \
 	tests/live/test_stat.sh \
 	tests/live/test_storm.sh tests/live/test_stored_names.sh \

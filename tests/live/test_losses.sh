@@ -129,7 +129,7 @@ same "--no-adapt keeps the rate" "$tmp/wanted" "$tmp/periods"
 # Per-task events sample none of 100 processes of 2 ms each at 99 Hz: the missing time is the CPU
 # time that they used, not a period of each.
 never_sampled() {
-	"$SPROF" record --scope task -e cpu-clock:u -F 99 -o "$tmp/data" -- \
+	"$SPROF" record --scope task --no-switch-events -e cpu-clock:u -F 99 -o "$tmp/data" -- \
 		"$workload/forks" 100 2 >"$tmp/out" 2>"$tmp/err"
 	missing=$(sed -n 's/.*up to \([0-9.]*\) s CPU time of 100 .*/\1/p' "$tmp/err")
 	used=$(awk '{ sum += $2 } END { print sum / 1e9 }' "$tmp/out")

@@ -131,7 +131,8 @@ check "and leaves a recording" test "$(samples "$file")" -gt 20
 # inheritance they have not, and it is said. Samples of the children by their pids, against
 # what wait4 said of each.
 children() { # SCOPE: percent of their CPU time that is in the samples
-	"$SPROF" record -F 997 --scope "$1" -o "$file" -- "$workload/forks" 800 0.5 exec \
+	"$SPROF" record -F 997 --no-switch-events --scope "$1" -o "$file" -- \
+		"$workload/forks" 800 0.5 exec \
 		>"$tmp/truth" 2>"$tmp/err"
 	perf script -f -i "$file" -F tid 2>/dev/null |
 		awk 'FILENAME == ARGV[1] { used += $2; child[$1] = 1; next }

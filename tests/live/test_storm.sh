@@ -71,7 +71,7 @@ fi
 # Events of tasks miss most of them: intervals have room for what was never sampled. How many of the
 # five programs have samples at all is chance. Five intervals of 95 % need slack here as well.
 tasks() {
-	storm "$SPROF" record -q --scope task --call-graph none
+	storm "$SPROF" record -q --scope task --no-switch-events --call-graph none
 	show "--scope task"
 	check "intervals hold the share of programs that were hardly sampled" awk '
 		NF == 7 { slack = ($5 - $4) / 4; seen++; good += $4 - slack < $7 && $5 + slack > $6 }

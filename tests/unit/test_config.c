@@ -211,13 +211,14 @@ static enum event_scope scope_of(const struct capture_options *options)
 	made.options.target.command = command;
 	made.options.sampling.freq_hz = options->sampling.freq_hz;
 	made.options.sampling.period = options->sampling.period;
+	made.options.fields.switches = options->fields.switches;
 	request(&made, UINT64_MAX, EVENT_START_NOW);
 	return made.request.scope;
 }
 
 TEST(short_periods_are_recorded_by_task)
 {
-	struct capture_options options = {0};
+	struct capture_options options = {.fields.switches = SP_OFF};
 	ck_assert_int_eq(scope_of(&options), EVENT_SCOPE_CPUS_IF_ALLOWED);
 	options.sampling.freq_hz = 5001;
 	ck_assert_int_eq(scope_of(&options), EVENT_SCOPE_TASKS);
@@ -243,6 +244,8 @@ static uint32_t watermark_of(const struct sp_capture_buffers *buffers, const cha
 	made.options.target.command = words;
 	made.options.buffers = *buffers;
 	made.options.sampling.freq_hz = freq_hz;
+	/* Their rings are woken by samples. */
+	made.options.fields.switches = SP_OFF;
 	request(&made, UINT64_MAX, EVENT_START_NOW);
 	return made.request.sample_watermark_bytes;
 }
@@ -252,7 +255,7 @@ TEST(an_event_has_the_switches)
 {
 	MADE made;
 	make(&made);
-	made.options.fields.switches = true;
+	made.options.fields.switches = SP_ON;
 	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
 	ck_assert_uint_eq(made.config.plan->sample_count, 2);
 	const struct perf_event_attr *attr = &made.config.plan->samples[1].attr;
@@ -262,11 +265,39 @@ TEST(an_event_has_the_switches)
 	ck_assert_uint_eq(made.config.ring_pages.samples, 8 * MIB / 4096);
 	made_deinit(&made);
 	make(&made);
-	made.options.fields.switches = true;
+	made.options.fields.switches = SP_ON;
 	made.options.sampling.samples = SP_OFF;
 	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
 	ck_assert_uint_eq(made.config.plan->sample_count, 1);
 	ck_assert(made.config.plan->sideband.attr.context_switch && !made.config.switches);
+}
+
+/* Without the right to sample CPUs, events are of tasks: switches then cost little. */
+TEST(events_of_tasks_have_the_switches_by_default)
+{
+	MADE made;
+	make(&made);
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	const struct event_plan *of = made.config.plan;
+	ck_assert_uint_eq(of->sample_count, 2);
+	ck_assert(of->samples[1].attr.context_switch && !of->cpu_wide);
+	ck_assert_uint_eq(config_switch_event(&made.config, of), 1);
+	ck_assert(made.config.switches_limited);
+	/* They are few, and need no larger rings. */
+	ck_assert_uint_lt(made.config.ring_pages.samples, 8 * MIB / 4096);
+	/* Larger copies of stacks have no part in them. */
+	ck_assert(!made.config.copies.alternates_begin || of->samples[1].attr.enable_on_exec);
+	made_deinit(&made);
+	make(&made);
+	made.options.target.inherit = SP_OFF;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert_uint_eq(made.config.plan->sample_count, 1);
+	made_deinit(&made);
+	make(&made);
+	made.options.fields.switches = SP_OFF;
+	made.options.target.scope = SP_CAPTURE_SCOPE_TASK;
+	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
+	ck_assert_uint_eq(made.config.plan->sample_count, 1);
 }
 
 TEST(the_watermark_follows_ring_and_target)
@@ -362,6 +393,7 @@ TEST(other_plans_are_as_requested)
 {
 	MADE made;
 	make(&made);
+	made.options.fields.switches = SP_OFF;
 	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
 	ck_assert(made.config.plan->cpu_wide && !made.config.copies.alternates_begin);
 	ck_assert_uint_eq(attr_of(&made)->sample_stack_user, 8192);
@@ -382,7 +414,7 @@ TEST(waits_have_two_more_events)
 	make(&made);
 	made.options.sampling.off_cpu = true;
 	made.options.sampling.freq_hz = 997;
-	made.options.fields.switches = true;
+	made.options.fields.switches = SP_ON;
 	plan(&made, UINT64_MAX, EVENT_START_ON_EXEC);
 	const struct event_plan *plan = made.config.plan;
 	ck_assert(!plan->cpu_wide);

@@ -26,6 +26,7 @@ struct fixture {
 	struct record_buffer records;
 	struct notes notes;
 	uint64_t now_ns;
+	bool has_switches; /* the last event has those of the thread */
 };
 
 static struct sp_error *plan_events(struct fixture *f, const char *events, enum event_start start,
@@ -44,6 +45,8 @@ static struct sp_error *plan_events(struct fixture *f, const char *events, enum 
 		.user_registers = 0xff,
 		.user_stack_bytes = 4096,
 	};
+	if (f->has_switches)
+		vec_last(specs)->use = EVENT_USE_SWITCHES;
 	if (!error)
 		error = event_plan_make(event_kernel_real(), &f->config.rights, &request,
 					&f->config.own_plan);
@@ -97,10 +100,11 @@ static struct sp_error *open_planned(struct fixture *f)
 	return error;
 }
 
-/* Returns false where the kernel does not permit these events. */
-static bool fixture_init(struct fixture *f, const char *events, enum event_start start, bool cpu_wide)
+/* The fixture is zeroed. Returns false where the kernel does not permit these events. */
+static bool fixture_open(struct fixture *f, const char *events, enum event_start start,
+			 bool cpu_wide)
 {
-	*f = (struct fixture){.now_ns = 100 * SECOND};
+	f->now_ns = 100 * SECOND;
 	struct sp_error *error = open_control(f, events, start, cpu_wide);
 	bool permitted = !error || (sp_error_code(error) != SP_ERROR_PERMISSION &&
 				    sp_error_code(error) != SP_ERROR_UNSUPPORTED);
@@ -108,6 +112,13 @@ static bool fixture_init(struct fixture *f, const char *events, enum event_start
 		ok_or_fail(error);
 	sp_error_free(permitted ? NULL : error);
 	return permitted;
+}
+
+static bool fixture_init(struct fixture *f, const char *events, enum event_start start,
+			 bool cpu_wide)
+{
+	*f = (struct fixture){0};
+	return fixture_open(f, events, start, cpu_wide);
 }
 
 static void fixture_deinit(struct fixture *f)
@@ -456,6 +467,53 @@ TEST(a_cpu_with_an_aux_area_stays_lost)
 	}
 	ck_assert_uint_eq(f.notes.count, 1);
 	ck_assert_uint_eq(f.notes.items[0].note.kind, NOTE_CPU_GONE);
+	fixture_deinit(&f);
+}
+
+/* Adds context switches, up to a sum. */
+static void see_switches(struct fixture *f, uint64_t count, uint64_t ns)
+{
+	const struct note_records to = {&f->records, 7};
+	f->now_ns += ns;
+	ok_or_fail(event_control_fit_switches(&f->control, count, f->now_ns, &to));
+}
+
+/* They are recorded while there are up to 10,000 a second, whichever events sample. */
+TEST(context_switches_are_off_while_there_are_many)
+{
+	struct fixture f = {.has_switches = true};
+	struct rate_control_seen rate_control = {0};
+	/* A clock shows whether it is on. */
+	if (!fixture_open(&f, "cpu-clock,task-clock", EVENT_START_NOW, false))
+		skip_test("no permission to open events");
+	begin(&f, ROOMY_BYTES);
+	ck_assert_uint_eq(counting(&f), SECOND_PLANNED | LARGE | HELPER);
+	lose(&f, &rate_control, 50, 2 * SECOND);
+	ck_assert_uint_eq(counting(&f), SECOND_PLANNED | SLOW | HELPER);
+	/* The user requested all. */
+	see_switches(&f, 100000, SECOND / 10);
+	ck_assert_uint_eq(counting(&f), SECOND_PLANNED | SLOW | HELPER);
+	ck_assert_uint_eq(notes_written(&f), 0);
+	f.config.switches_limited = true;
+	f.control.switches = 100000;
+	f.control.switches_ns = f.now_ns;
+	see_switches(&f, 100900, SECOND / 10);
+	ck_assert_uint_eq(counting(&f), SECOND_PLANNED | SLOW | HELPER);
+	see_switches(&f, 103000, SECOND / 50);
+	ck_assert_uint_eq(counting(&f), SLOW | HELPER);
+	ck_assert_uint_eq(notes_written(&f), 1);
+	lose(&f, &rate_control, 0, 20 * SECOND - SECOND / 2);
+	f.now_ns -= 19 * SECOND;
+	ck_assert_uint_eq(counting(&f), PLANNED | HELPER);
+	/* A file that begins lacks them, too. */
+	const struct note_records to = {&f.records, 7};
+	ok_or_fail(event_control_note_off(&f.control, &to));
+	ck_assert_uint_eq(notes_written(&f), 2);
+	see_switches(&f, 103000, SECOND);
+	ck_assert_uint_eq(counting(&f), PLANNED | HELPER);
+	see_switches(&f, 103000, 10 * SECOND);
+	ck_assert_uint_eq(counting(&f), PLANNED | SECOND_PLANNED | HELPER);
+	ck_assert_uint_eq(notes_written(&f), 3);
 	fixture_deinit(&f);
 }
 

@@ -335,6 +335,22 @@ TEST(time_without_enabled_events_is_unknown)
 	end();
 }
 
+TEST(time_without_context_switches_is_unknown)
+{
+	begin();
+	in(T, 1);
+	out(T, 100);
+	add_note(NOTE_SWITCHES_OFF, 200, NULL);
+	add_note(NOTE_SWITCHES_ON, 500, NULL);
+	in(T, 600);
+	out(T, 700);
+	add_note(NOTE_SWITCHES_OFF, 900, NULL);
+	seal(0, 1000);
+	ck_assert(!task_states_partly_off(states));
+	has_times(totals_of(T), 199, 0, 400, 400);
+	end();
+}
+
 TEST(threads_outlive_the_main_thread)
 {
 	begin();

@@ -145,8 +145,9 @@ static uint64_t wanted_ring_bytes(const struct call_graph_facts *facts, const st
 		.cpus = facts->cpu_count,
 		.memory_bytes = facts->memory_bytes,
 	};
-	/* The event of the switches is the last. */
-	if (facts->specs->items[facts->specs->count - 1].use == EVENT_USE_SWITCHES)
+	/* The event of the switches is the last. If they are limited, they need no more room. */
+	if ((facts->options->sampling.off_cpu || facts->options->fields.switches == SP_ON) &&
+	    facts->specs->items[facts->specs->count - 1].use == EVENT_USE_SWITCHES)
 		demand.least_bytes = OFF_CPU_RING_BYTES;
 	uint64_t window_bytes = ring_size_window(facts->options->buffers.overwrite_ns, &demand);
 	return facts->options->buffers.ring_bytes ?: window_bytes ?: ring_size_default(&demand);

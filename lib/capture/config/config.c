@@ -76,6 +76,8 @@ static void set_copies(struct capture_config *config, struct event_plan *plan,
 {
 	for (size_t i = 0; i < plan->sample_count; i++) {
 		struct perf_event_attr *attr = &plan->samples[i].attr;
+		if (i == config_switch_event(config, plan))
+			continue;
 		/* The kernel reserves the whole size, at each switch. */
 		bool waits = config->off_cpu.on && i >= config->off_cpu.event;
 		attr->sample_stack_user = copies.bytes && !waits ? copies.bytes
@@ -92,9 +94,9 @@ static void choose_copies(struct capture_config *config, struct event_plan *plan
 	if (!plan_is_unwound(plan, config->graph.live))
 		return;
 	set_copies(config, plan, (struct stack_copies){0});
-	set_copies(config, plan, stack_copies_choose(&config->graph, plan,
-						     config->target == CAPTURE_COMMAND && !config->switches,
-						     ring_bytes));
+	bool is_command = config->target == CAPTURE_COMMAND && !config->off_cpu.on;
+	set_copies(config, plan,
+		   stack_copies_choose(&config->graph, plan, is_command, ring_bytes));
 }
 
 struct sp_error *config_plan(const struct event_kernel *kernel, const struct sp_ctx *ctx,

@@ -63,8 +63,18 @@ struct capture_config {
 	struct ring_pages ring_pages;   /* for each CPU */
 	uint64_t kept_registers;        /* user_registers that were requested */
 	struct off_cpu off_cpu;
-	bool switches;                  /* an event has SWITCH records: see events_add_switches() */
+	bool switches; /* the last event has SWITCH records, see events_add_switches() */
+	bool switches_limited;          /* they are recorded only while they are few */
 };
+
+/* Returns the index of the event of SWITCH records, which has no alternates; SIZE_MAX: none. */
+static inline size_t config_switch_event(const struct capture_config *config,
+					 const struct event_plan *plan)
+{
+	size_t last = plan->sample_count - 1;
+	bool is_last = plan->sample_count && plan->samples[last].attr.context_switch;
+	return is_last && !config->off_cpu.on ? last : SIZE_MAX;
+}
 
 /* Replaces options->target.unit by its control group, a string of `config`. */
 struct sp_error *config_find_unit(const struct sp_ctx *ctx, struct capture_options *options,

@@ -100,11 +100,14 @@ struct sp_error *events_add_waits(struct capture_events *events, const struct sp
 }
 
 struct sp_error *events_add_switches(struct capture_events *events, const struct sp_ctx *ctx,
-				     const struct capture_options *options, bool *added_ret)
+				     const struct capture_options *options, bool of_tasks,
+				     bool *added_ret)
 {
 	struct event_specs *specs = &events->specs;
-	bool is_wanted = options->fields.switches && options->sampling.samples != SP_OFF &&
-			 !options->buffers.overwrite && !options->target.cgroups;
+	bool is_wanted = (options->fields.switches == SP_ON ||
+			  (of_tasks && options->fields.switches == SP_DEFAULT)) &&
+			 options->sampling.samples != SP_OFF && !options->buffers.overwrite &&
+			 !options->target.cgroups;
 	*added_ret = is_wanted || options->sampling.off_cpu;
 	if (!is_wanted || options->sampling.off_cpu)
 		return NULL;

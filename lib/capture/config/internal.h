@@ -26,12 +26,18 @@ struct sp_error *events_add_waits(struct capture_events *events, const struct sp
 				  const struct capture_options *options, struct off_cpu *ret) SP_MUST_CHECK;
 
 /*
- * Adds the dummy event that has the SWITCH records of --switch-events, if waits have not added it. Their
- * rings are those of the samples: there they cannot push out MMAP2. *added_ret: the events have one.
- * Without samples, in overwrite mode and for control groups, the event of the metadata has them.
+ * Adds the dummy event that has the SWITCH records, if waits have not added it. Their rings are
+ * those of the samples: there they cannot push out MMAP2. `of_tasks`: events will be of tasks.
+ * *added_ret: the events have one. Without samples, in overwrite mode and for control groups, the
+ * event of the metadata has those of --switch-events.
  */
 struct sp_error *events_add_switches(struct capture_events *events, const struct sp_ctx *ctx,
-				     const struct capture_options *options, bool *added_ret) SP_MUST_CHECK;
+				     const struct capture_options *options, bool of_tasks,
+				     bool *added_ret) SP_MUST_CHECK;
+
+/* Returns the scope to request. */
+enum event_scope config_scope(const struct capture_config *config,
+			      const struct capture_options *options);
 
 /* Moves a term call-graph= that all events have to the options. */
 void events_apply_common_graph(struct event_specs *specs, struct capture_options *options);

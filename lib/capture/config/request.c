@@ -27,8 +27,8 @@ static bool all_clocks(const struct event_specs *specs)
  * CPU against 1 ms of each task, at 20 kHz 25 % against 50 us. (Inheritance misses 26 % of children that
  * run 1.3 ms at 1 kHz, 14 % at 5 kHz.)
  */
-static enum event_scope scope_of(const struct capture_config *config,
-				 const struct capture_options *options)
+enum event_scope config_scope(const struct capture_config *config,
+			      const struct capture_options *options)
 {
 	const struct event_specs *specs = &config->events.specs;
 	if (config->target == CAPTURE_SYSTEM_WIDE || options->target.scope == SP_CAPTURE_SCOPE_CPU)
@@ -105,7 +105,7 @@ static struct event_asked requested_fields(const struct capture_config *config,
 		.remove_on_exec = options->target.remove_on_exec,
 		.defer_callchain = options->chains.deferred,
 		.mmap_data = fields->data_mappings,
-		.context_switch = fields->switches && !config->switches,
+		.context_switch = fields->switches == SP_ON && !config->switches,
 		.namespaces = fields->namespaces,
 		.cgroup = fields->cgroups,
 		.no_bpf_event = fields->bpf_programs == SP_OFF,
@@ -177,7 +177,7 @@ struct sp_error *config_request(const struct capture_config *config,
 		.filters = config->events.filters.items,
 		.cgroups = config->events.cgroups.items,
 		.cgroup_count = config->events.cgroups.count,
-		.scope = scope_of(config, options),
+		.scope = config_scope(config, options),
 		.cpus_for = cpus_are_for(config, options),
 		.start = start,
 		.cpu = config->cpus.items[0],

@@ -88,6 +88,15 @@ static struct sp_error *choose_cpus(const struct sp_ctx *ctx, const char *text,
 	return cpus->count ? NULL : error_new(SP_ERROR_INVALID, "no CPU to record");
 }
 
+/* Whether events will be of tasks and of those that they make. */
+static bool is_of_tasks(const struct capture_config *config, const struct capture_options *options)
+{
+	enum event_scope scope = config_scope(config, options);
+	return config->inherit &&
+	       (scope == EVENT_SCOPE_TASKS || (scope == EVENT_SCOPE_CPUS_IF_ALLOWED &&
+					       !rights_cpu_wide(&config->rights)));
+}
+
 struct sp_error *config_list_events(const struct sp_ctx *ctx, struct capture_options *options,
 				    struct capture_config *config)
 {
@@ -95,7 +104,10 @@ struct sp_error *config_list_events(const struct sp_ctx *ctx, struct capture_opt
 	TRY(events_open_cgroups(&config->events, ctx, options));
 	events_apply_common_graph(&config->events.specs, options);
 	TRY(events_add_waits(&config->events, ctx, options, &config->off_cpu));
-	TRY(events_add_switches(&config->events, ctx, options, &config->switches));
 	TRY(choose_cpus(ctx, options->target.cpus, config));
-	return rights_read(ctx, &config->rights);
+	TRY(rights_read(ctx, &config->rights));
+	config->switches_limited =
+		options->fields.switches == SP_DEFAULT && !options->sampling.off_cpu;
+	return events_add_switches(&config->events, ctx, options, is_of_tasks(config, options),
+				   &config->switches);
 }

@@ -153,6 +153,8 @@ static struct sp_error *open_large(struct alternate *alternate, const struct sp_
 					       .attr = alternate_attr(&plan->samples[i].attr, size)};
 		int errnum = ENOENT;
 		like.attr.enable_on_exec = options->on_exec;
+		if (i == options->kept)
+			continue;
 		if (planned[i].id_count)
 			error = add_alternates(alternate, &alternate->large, &planned[i], &like, &errnum);
 		opened = !errnum;
@@ -229,6 +231,8 @@ struct sp_error *alternate_open_slow(struct alternate *alternate)
 		struct alternate_event like = {.planned = (uint32_t)i, .tid = alternate->options.tid,
 					       .attr = disabled_attr(&plan->samples[i].attr)};
 		int errnum = ENOENT;
+		if (i == alternate->options.kept)
+			continue;
 		if (planned[i].id_count && slow_down(&like.attr))
 			error = add_alternates(alternate, &alternate->slow, &planned[i], &like, &errnum);
 		opened = !errnum;

@@ -48,6 +48,7 @@ struct alternate_places {
 	int32_t tid;           /* -1: all tasks of the CPUs */
 	uint64_t ring_bytes;
 	uint64_t freq_hz;      /* rate of samples on a busy CPU; 0: unknown */
+	size_t kept;           /* index of the planned event without alternates; SIZE_MAX: none */
 	bool fixed;            /* no large events */
 	bool on_exec;          /* the exec enables large events */
 };

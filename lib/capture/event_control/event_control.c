@@ -16,6 +16,15 @@
 /* Notes about events that are switched on or off. */
 #define SWITCH_NOTES_MAX 32
 
+/*
+ * Limit of context switches, and the interval in which they are counted; a burst is compared at
+ * once. Both records of a switch take 1 us. After SWITCHES_OFF_NS, they are tried again.
+ */
+#define SWITCHES_PER_S 10000
+#define SWITCHES_RATE_NS 100000000
+#define SWITCHES_BURST 2000
+#define SWITCHES_OFF_NS UINT64_C(10000000000)
+
 /* -- Opening --------------------------------------------------------------- */
 
 void event_control_init(struct event_control *control)
@@ -51,8 +60,8 @@ static bool is_clock(const struct event_plan *plan)
 /* Whether copies of stacks cannot have another size. */
 static bool is_fixed(const struct event_control *control)
 {
-	/* Large events would replace the event of the switches, too, and lose some. */
-	return control->config->graph.fixed_size || control->config->switches ||
+	/* Large events would replace the event of waits, too, and lose some. */
+	return control->config->graph.fixed_size || control->config->off_cpu.on ||
 	       event_plan_has_groups(control->config->plan);
 }
 
@@ -78,6 +87,7 @@ struct sp_error *event_control_open_alternates(struct event_control *control,
 		.cpus = control->config->cpus.items, .cpu_count = control->config->cpus.count,
 		.tid = plan->cpu_wide ? -1 : options->command_tid,
 		.ring_bytes = options->ring_bytes, .freq_hz = plan_rate_hz(plan),
+		.kept = config_switch_event(control->config, plan),
 		.fixed = is_fixed(control), .on_exec = control->config->copies.alternates_begin,
 	}, &control->alternate);
 	if (off_cpu_has_outside_wakers(&control->config->off_cpu, plan))
@@ -111,11 +121,13 @@ static struct sp_error *apply_schedule(struct event_control *control)
 {
 	const struct schedule *schedule = &control->schedule;
 	struct sp_error *error = NULL;
+	size_t switches = config_switch_event(control->config, control->config->plan);
 	enable_outside(control);
-	if (schedule_all_are(schedule, true) && !control->suspended)
+	if (schedule_all_are(schedule, true) && !control->suspended && !control->switches_off)
 		return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
 	for (size_t i = 0; i < schedule->event_count && !error; i++) {
-		bool suspended = control->suspended && i == control->config->off_cpu.event;
+		bool suspended = (control->suspended && i == control->config->off_cpu.event) ||
+				 (control->switches_off && i == switches);
 		error = event_set_switch_event(control->set, i, schedule->on[i] && !suspended);
 	}
 	return error;
@@ -162,13 +174,18 @@ void event_control_pause_ring(const struct event_control *control, size_t cpu_in
 
 /*
  * First disables, then enables: never two events at a place. Clocks continue where they stopped, so
- * only the time of the calls is missing.
+ * only the time of the calls is missing. The event of context switches stays on.
  */
 static struct sp_error *set_mode(struct event_control *control, enum sampling_mode mode)
 {
+	size_t switches = config_switch_event(control->config, control->config->plan);
 	if (mode == control->mode)
 		return NULL;
-	TRY(event_control_pause(control));
+	bool stays = control->mode == SAMPLING_PLANNED && switches != SIZE_MAX;
+	if (!stays)
+		TRY(event_control_pause(control));
+	for (size_t i = 0; stays && i < switches; i++)
+		TRY(event_set_switch_event(control->set, i, false));
 	control->mode = mode;
 	return event_control_resume(control);
 }
@@ -232,6 +249,8 @@ struct sp_error *event_control_note_off(const struct event_control *control,
 {
 	const struct schedule *schedule = &control->schedule;
 	struct sp_error *error = NULL;
+	if (control->switches_off)
+		TRY(notes_write_once(to, NOTE_OF(NOTE_SWITCHES_OFF, NULL)));
 	if (schedule_all_are(schedule, false))
 		return note_event(control, SCHEDULE_ALL, NOTE_SAMPLING_WAS_OFF, to);
 	for (size_t i = 0; i < schedule->event_count && !error; i++)
@@ -325,6 +344,39 @@ struct sp_error *event_control_fit_rate(struct event_control *control, const str
 	struct sp_error *error =
 		set_mode(control, control->rate_control.slow ? SAMPLING_SLOW : SAMPLING_PLANNED);
 	return error ? error : note_rate(control, notes);
+}
+
+/* Sets whether the event of context switches is off, and notes the time without them. */
+static struct sp_error *set_switches_off(struct event_control *control, bool off,
+					 const struct note_records *to)
+{
+	size_t event = config_switch_event(control->config, control->config->plan);
+	control->switches_off = off;
+	control->switches_noted++;
+	TRY(notes_write_once(to, NOTE_OF(off ? NOTE_SWITCHES_OFF : NOTE_SWITCHES_ON, NULL)));
+	return control->schedule.on[event] ? event_set_switch_event(control->set, event, !off)
+					   : NULL;
+}
+
+struct sp_error *event_control_fit_switches(struct event_control *control, uint64_t count,
+					    uint64_t now_ns, const struct note_records *to)
+{
+	uint64_t interval_ns = now_ns - control->switches_ns, more = count - control->switches;
+	if (!control->config->switches_limited ||
+	    config_switch_event(control->config, control->config->plan) == SIZE_MAX)
+		return NULL;
+	if (control->switches_off) {
+		if (interval_ns < SWITCHES_OFF_NS || control->switches_noted > SWITCH_NOTES_MAX)
+			return NULL;
+	} else if (interval_ns < SWITCHES_RATE_NS && more < SWITCHES_BURST) {
+		return NULL;
+	}
+	control->switches = count;
+	control->switches_ns = now_ns;
+	bool many = (double)more * 1e9 > (double)SWITCHES_PER_S * (double)interval_ns;
+	if (!control->switches_off && !many)
+		return NULL;
+	return set_switches_off(control, !control->switches_off, to);
 }
 
 /* -- Losses ---------------------------------------------------------------- */

@@ -42,6 +42,8 @@ struct event_control {
 	uint64_t cuts, until_ns;    /* truncated stacks so far; helpers are on until then */
 	uint32_t switches_noted;
 	int outside_errnum;         /* why the kernel refuses outside events of wake-ups; 0: it does not */
+	uint64_t switches, switches_ns; /* context switches when they were last counted, and time */
+	bool switches_off; /* the event of context switches is off, whatever the schedule says */
 	bool suspended;             /* the event of waits is off, whatever the schedule says */
 };
 
@@ -112,6 +114,14 @@ bool event_control_can_grow(const struct event_control *control, uint64_t now_ns
 /* Lowers the rate while too many samples are lost, and notes that; `seen` are sums. */
 struct sp_error *event_control_fit_rate(struct event_control *control, const struct rate_control_seen *seen,
 					uint64_t now_ns, struct notes *notes) SP_MUST_CHECK;
+
+/*
+ * Disables the event of context switches for some time while there are too many; `count` is their
+ * sum. Nothing, if the user requested them.
+ */
+struct sp_error *event_control_fit_switches(struct event_control *control, uint64_t count,
+					    uint64_t now_ns,
+					    const struct note_records *to) SP_MUST_CHECK;
 
 /*
  * Reads each planned event's lost samples, those of its alternates included, into lost[]. *known_ret: the

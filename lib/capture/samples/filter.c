@@ -132,6 +132,7 @@ static struct sp_error *decide_on_switch(struct filter *filter, const struct rec
 					 struct decision *ret)
 {
 	bool repeats;
+	filter->counts.switches += (record->header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
 	if (record->time_ns > filter->counts.switch_ns)
 		filter->counts.switch_ns = record->time_ns;
 	struct sp_error *error = check_double_sampling(filter->double_sampling, record, 1, &repeats);

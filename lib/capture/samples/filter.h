@@ -28,6 +28,7 @@ struct filter_counts {
 	uint64_t reads;     /* READ records: what tasks that ended had counted */
 	uint64_t damaged;   /* bytes of records of impossible size, or of an unknown event */
 	uint64_t first_ns, last_ns; /* times of kept samples; 0: none */
+	uint64_t switches;    /* SWITCH records of threads that leave a CPU */
 	uint64_t switch_ns;   /* latest time of SWITCH records; 0: none */
 };
 

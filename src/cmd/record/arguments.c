@@ -306,11 +306,12 @@ static void add_side_band(struct option_table *table, struct record_arguments *a
 	struct sp_capture_fields *fields = &arguments->options.fields;
 	const struct option group[] = {
 		OPTION_GROUP("Additional records:"),
-		OPTION_FLAG(0, "switch-events", &fields->switches, "record context switches",
-			    .rare = true),
-		OPTION_FLAG(0, "latency", &fields->switches,
-			    "record what 'perf report --latency' needs: --switch-events",
-			    .rare = true),
+		OPTION_CHOICE(0, "switch-events", &arguments->switches,
+			      "record all context switches, or none (default: with events of "
+			      "tasks, up to 10,000 a second)", .rare = true),
+		OPTION_CHOICE(0, "latency", &arguments->switches,
+			      "record what 'perf report --latency' needs: --switch-events",
+			      .rare = true),
 		OPTION_FLAG('s', "stat", &fields->thread_counts,
 			    "record each thread's event counts when it exits", .rare = true),
 		OPTION_FLAG(0, "running-time", &fields->running_time,
@@ -461,6 +462,7 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 {
 	struct record_options *options = &arguments->options;
 	int operands = argc;
+	arguments->switches = -1;
 	int status = parse_arguments(arguments, argc, argv, &operands);
 	if (status >= 0)
 		return status;
@@ -468,6 +470,8 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 	options->sampling.event_list_count = arguments->events.count;
 	options->target.pids = option_numbers_list(&arguments->pids);
 	options->target.tids = option_numbers_list(&arguments->tids);
+	if (arguments->switches >= 0)
+		options->fields.switches = arguments->switches ? SP_ON : SP_OFF;
 	if (operands < argc)
 		options->target.command = (const char *const *)&argv[operands];
 	return check_arguments(arguments) && check_runtime_names(arguments) ? -1 : EXIT_USAGE;
