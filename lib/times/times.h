@@ -193,8 +193,8 @@ static inline bool times_is_one_part(const struct times *times, struct sample_ti
 {
 	if (time->lifetime != LIFETIME_NONE && times->slices.windows.count > 1)
 		return false;
-	/* Wake-ups have no stratum. */
-	if (!time->wake.tid)
+	/* Wake-ups have no stratum, and mode cpu has set that of its epoch. */
+	if (!time->wake.tid && time->lifetime != LIFETIME_NONE)
 		time->stratum.slice = time->lifetime;
 	return true;
 }
