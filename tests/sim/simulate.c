@@ -49,6 +49,7 @@ static const char *keep_folder;
 static void finish(bool killed)
 {
 	sim.inside = false;
+	alarm(REAL_LIMIT_S * (1 + sim.ranges));
 	sim_check_files(current, killed);
 	if (keep_folder)
 		sim_save_files(keep_folder);
