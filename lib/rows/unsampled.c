@@ -107,9 +107,12 @@ static uint64_t most_ns(const struct perf_event_attr *attr, uint32_t execs)
 	return period_ns && period_ns < UINT64_MAX / halves ? period_ns * halves / 2 : UINT64_MAX;
 }
 
-/* Adds missing weight to the programs that a task executed. Returns false when out of memory. */
+/*
+ * Adds missing weight to the programs that a task executed. `fork_ns`: what its parent's program
+ * lacks. Returns false when out of memory.
+ */
 static bool add_lacking(struct run *run, struct programs *programs, const struct lifetime *lifetime,
-			uint64_t weight)
+			uint64_t weight, uint64_t fork_ns)
 {
 	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
@@ -120,13 +123,27 @@ static bool add_lacking(struct run *run, struct programs *programs, const struct
 	struct program *began = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->begin_ns);
 	if (began && began->ended.comm != comm)
 		began->lacks += weight;
-	programs->lacking = weight_add(programs->lacking, weight);
+	if (began)
+		began->lacks += fork_ns;
+	programs->lacking = weight_add(programs->lacking, weight + fork_ns);
 	return began != NULL;
+}
+
+/*
+ * Returns what the parent of a task lacks, if the task lacks `weight` of at most `limit_ns`. The
+ * kernel exchanges the events of two tasks at a switch between them: the period that the parent had
+ * begun ends with the child.
+ */
+static uint64_t fork_ns(const struct perf_event_attr *attr, uint64_t weight, uint64_t limit_ns)
+{
+	uint64_t half_ns = record_clock_period_ns(attr) / 2;
+	uint64_t left_ns = limit_ns == UINT64_MAX || weight > limit_ns ? 0 : limit_ns - weight;
+	return half_ns < left_ns ? half_ns : left_ns;
 }
 
 /* Adds a task without a sample, which used at most `weight`. Returns false when out of memory. */
 static bool add_unsampled(struct run *run, struct programs *programs, const struct lifetime *lifetime,
-			  uint64_t weight, bool exact)
+			  uint64_t weight, uint64_t fork_ns, bool exact)
 {
 	struct program *ended = program_of(run, programs, lifetime->pid, lifetime->tid, lifetime->end_ns);
 	if (!ended)
@@ -135,7 +152,7 @@ static bool add_unsampled(struct run *run, struct programs *programs, const stru
 	ended->ended.lasted_ns += lifetime->end_ns - lifetime->begin_ns;
 	ended->ended.weight += weight;
 	ended->ended.exact &= exact;
-	return add_lacking(run, programs, lifetime, weight);
+	return add_lacking(run, programs, lifetime, weight, fork_ns);
 }
 
 /*
@@ -167,8 +184,10 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 			uint64_t used_ns = exact ? cpu_ns : lasted_ns;
 			uint64_t sampled_ns = samples * record_clock_period_ns(attr);
 			uint64_t lacks_ns = used_ns > sampled_ns ? used_ns - sampled_ns : 0;
+			lacks_ns = lacks_ns < limit_ns ? lacks_ns : limit_ns;
 			if (profile->weight_is_time && lifetime->tid != last_tid &&
-			    !add_lacking(run, programs, lifetime, lacks_ns < limit_ns ? lacks_ns : limit_ns))
+			    !add_lacking(run, programs, lifetime, lacks_ns,
+					 exact ? 0 : fork_ns(attr, lacks_ns, limit_ns)))
 				return false;
 			last_tid = lifetime->tid;
 			continue;
@@ -176,7 +195,8 @@ static bool sum_lifetimes(struct run *run, uint16_t event, struct programs *prog
 		uint64_t weight = lasted_ns < limit_ns ? lasted_ns : limit_ns;
 		if (exact) /* cpu_ns is the time of all tasks with this tid: counts it once */
 			weight = lifetime->tid != last_tid ? cpu_ns : 0;
-		if (!add_unsampled(run, programs, lifetime, weight, exact))
+		uint64_t parent_ns = exact ? 0 : fork_ns(attr, weight, limit_ns);
+		if (!add_unsampled(run, programs, lifetime, weight, parent_ns, exact))
 			return false;
 		last_tid = lifetime->tid;
 	}

@@ -117,8 +117,7 @@ bounds() {
 		-v parts="$parts" 'BEGIN {
 			split(found, v, " ")
 			missing = v[10] / 1e9
-			# The ends of processes have no record.
-			exit !(v[1] < 1.03 * v[5] && v[1] + missing > 0.9 * v[5] &&
+			exit !(v[1] < 1.03 * v[5] && v[1] + missing > v[5] &&
 				missing <= 1.005e-3 * parts / 2) }' </dev/null
 	check "$job without context switches: the shell has its share" awk -v found="$found" 'BEGIN {
 		split(found, v, " "); exit !(v[3] < v[7] && v[4] > v[7]) }' </dev/null

@@ -1244,17 +1244,20 @@ static const struct sp_row *row_of_comm(const struct made *made, const char *com
 TEST(weight_without_samples_widens_the_rows_it_may_belong_to)
 {
 	static const struct { const char *comm; uint64_t lacks; } rows[] = {
-		/* A period after the last sample of "seen" and of one "short"; all began as main. */
-		{"seen", MS(1)}, {"short", MS(7) / 4}, {"main", MS(15) / 4},
+		/*
+		 * A period after the last sample of "seen" and of one "short"; all began as main,
+		 * which lacks half a period more for two forks.
+		 */
+		{"seen", MS(1)}, {"short", MS(7) / 4}, {"main", MS(19) / 4},
 	};
 	/* Wilson's interval of 1 of 3. */
-	const double low = 0.0614919, high = 0.7923404, all = MS(3), missing = MS(15) / 4;
+	const double low = 0.0614919, high = 0.7923404, all = MS(3), missing = MS(19) / 4;
 	struct made made = {0};
 	make_children(&made);
 	made.options.rows.keys = (const enum sp_key[]){SP_KEY_COMM};
 	made.options.rows.key_count = 1;
 	finish(&made);
-	ck_assert_uint_eq(profile(&made, 0)->missing_weight, MS(15) / 4);
+	ck_assert_uint_eq(profile(&made, 0)->missing_weight, MS(19) / 4);
 	for (size_t i = 0; i < 3; i++) {
 		const struct sp_row *row = row_of_comm(&made, rows[i].comm);
 		const struct sp_share *share = &row->self.share;
@@ -1271,7 +1274,7 @@ TEST(weight_without_samples_widens_the_rows_it_may_belong_to)
 	mixed.options.rows.keys = (const enum sp_key[]){SP_KEY_DSO};
 	mixed.options.rows.key_count = 1;
 	finish(&mixed);
-	ck_assert_uint_eq(profile(&mixed, 0)->rows[0].missing_weight, MS(15) / 4);
+	ck_assert_uint_eq(profile(&mixed, 0)->rows[0].missing_weight, MS(19) / 4);
 	made_deinit(&mixed);
 }
 
