@@ -165,35 +165,45 @@ static void count_repairs(struct event_sums *sums, uint16_t misc)
 	sums->system_stack += (misc & SP_MISC_SYSTEM_STACK) != 0;
 }
 
-/*
- * Returns the leaf for a sample's address under its callers, and counts how its stack ended.
- * UINT32_MAX when out of memory.
- */
-static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
-		      const struct stack *stack, uint32_t answer)
+/* Counts how a sample's stack ended; `chain`: that of its callers, NULL if it has none. */
+static void count_end(struct counted *counted, const struct rooted_sample *sample,
+		      const struct stack *stack, const struct chain *chain)
 {
 	const struct callers *callers = &stack->callers;
-	struct event_sums *sums = &counted->events[event];
-	bool only_leaves = counted->work->only_leaves;
+	struct event_sums *sums = &counted->events[sample->event];
+	struct callers left = {.misc = chain ? chain->left_misc : callers->misc & SP_MISC_STACK};
+	sums->limited += chain && chain->limited;
+	if (stack->has_chain && left.misc)
+		count_repairs(sums, left.misc);
+	if (!stack->has_chain) {
+		sums->ends[SP_STACK_NONE]++;
+	} else if (counted->work->only_leaves) {
+		uint32_t outer = chain && chain->outer != ANSWER_FAILED ? chain->outer
+									: sample->answer;
+		sums->ends[stack_end_of(&counted->work->layout->events[sample->event].attr,
+					callers_end(&left), outer & ANSWER_OUTERMOST,
+					chain ? chain->depth : 1)]++;
+	}
+}
+
+/*
+ * Returns the leaf for a sample's address under its callers, and counts how its stack ended, unless
+ * an earlier part of the sample did (`is_later`). UINT32_MAX when out of memory.
+ */
+static uint32_t place(struct counted *counted, const struct rooted_sample *sample, bool is_later,
+		      const struct stack *stack)
+{
+	const struct callers *callers = &stack->callers;
+	uint32_t root = sample->root, answer = sample->answer;
 	struct chain *chain = NULL;
 	if (callers->count || callers_end(callers) != SP_MISC_END_UNKNOWN) {
 		chain = chain_of(counted, root, callers);
 		if (!chain)
 			return UINT32_MAX;
-		sums->limited += chain->limited;
 	}
-	struct callers left = {.misc = chain ? chain->left_misc : callers->misc & SP_MISC_STACK};
-	if (stack->has_chain && left.misc)
-		count_repairs(sums, left.misc);
-	if (!stack->has_chain) {
-		sums->ends[SP_STACK_NONE]++;
-	} else if (only_leaves) {
-		uint32_t outer = chain && chain->outer != ANSWER_FAILED ? chain->outer : answer;
-		sums->ends[stack_end_of(&counted->work->layout->events[event].attr,
-					callers_end(&left), outer & ANSWER_OUTERMOST,
-					chain ? chain->depth : 1)]++;
-	}
-	uint32_t node = chain && !only_leaves ? chain->node : root;
+	if (!is_later)
+		count_end(counted, sample, stack, chain);
+	uint32_t node = chain && !counted->work->only_leaves ? chain->node : root;
 	uint32_t index = chain && chain->last_leaf && chain->last_answer == answer ?
 				 chain->last_leaf - 1 : sample_leaf(counted, node, answer);
 	if (index == UINT32_MAX)
@@ -202,7 +212,7 @@ static uint32_t place(struct counted *counted, uint32_t root, uint16_t event,
 		chain->last_answer = answer;
 		chain->last_leaf = index + 1;
 	}
-	counted->leaves.items[index].chains += stack->has_chain;
+	counted->leaves.items[index].chains += stack->has_chain && !is_later;
 	return index;
 }
 
@@ -239,7 +249,7 @@ static bool add_cell(struct counted *counted, const struct rooted_sample *sample
 static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct sample_time *time, const struct stack *stack)
 {
-	uint32_t index = place(counted, sample->root, sample->event, stack, sample->answer);
+	uint32_t index = place(counted, sample, time->is_later, stack);
 	uint64_t weight = sample->weight;
 	if (index == UINT32_MAX)
 		return false;

@@ -82,7 +82,10 @@ struct weigher {
 	bool (*wants_states)(const struct sp_reader *reader);
 	/* Completes the times of a recording; NULL: there is nothing to do. */
 	struct sp_error *(*prepare)(struct times *times, const struct analysis_options *options);
-	/* Sets the time of a sample, without its slice. Returns false if it does not count. */
+	/*
+	 * Completes the time of a sample, without its slice: *ret has when, and if it is shown.
+	 * Returns false if it does not count.
+	 */
 	bool (*weigh)(const struct times *times, const struct sp_record *record,
 		      struct sample_time *ret);
 	/*

@@ -97,11 +97,8 @@ static bool weigh(const struct times *times, const struct sp_record *record,
 	const struct sp_sample *sample = &record->sample;
 	const struct scaled_clocks *clocks = &times->clocks;
 	uint32_t epoch = UINT32_MAX;
-	*ret = (struct sample_time){.shown = ret->shown,
-				    .begin_ns = ret->begin_ns,
-				    .step_ns = ret->step_ns,
-				    .lifetime = LIFETIME_NONE, /* the epoch is in one slice */
-				    .weight = sample->period};
+	ret->lifetime = LIFETIME_NONE; /* the epoch is in one slice */
+	ret->weight = sample->period;
 	if (!(sample->present & PERF_SAMPLE_PERIOD))
 		ret->weight = period_of(&sp_reader_event(times->from.reader, record->event)->attr);
 	if (!clocks->number_of || !clocks->number_of[record->event])

@@ -97,11 +97,12 @@ prints "a finding on one file is stated once" missing c.data d.data <<'END'
   ! 67% of samples have no symbols (file not found): demo
 END
 
-# Stacks of real recordings.
+# Stacks of real recordings. Those with context switches count ns, the others samples.
 if [ -d "${SPROF_CORPUS-}" ]; then
 	set --
 	for file in "$SPROF_CORPUS"/*/*.data; do
 		[ $# -lt 6 ] || break
+		! "$SPROF" info -i "$file" --format json 2>/dev/null | grep -q '"SWITCH"' || continue
 		report --format folded -e cpu-clock -i "$file" >folded 2>/dev/null && [ -s folded ] && set -- "$@" "$file"
 	done
 	check "the corpus has recordings with stacks" test $# = 6

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "capture/tasks/schedstat.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include "base/bytes.h"
@@ -94,13 +95,13 @@ static struct sp_error *write_note(const struct schedstat *schedstat, uint32_t p
 {
 	const struct recorded_tasks *tasks = schedstat->tasks;
 	unsigned long long run_ns, wait_ns, slices;
-	CLEANUP_FREE char *text = NULL;
-	size_t size;
+	char text[80] = "";
 	CLEANUP_FREE char *path =
 		format_text("%s/proc/%u/task/%u/schedstat", ctx_root(tasks->parts.ctx), pid, tid);
 	NEED(path);
 	uint64_t begin_ns = tasks_now_ns(tasks);
-	if (io_read_file(path, &text, &size) ||
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || io_read(fd, text, sizeof(text) - 1, NULL) ||
 	    sscanf(text, "%llu %llu %llu", &run_ns, &wait_ns, &slices) != 3)
 		return NULL;
 	const struct note_records to = {schedstat->notes, tasks_now_ns(tasks)};
