@@ -37,7 +37,7 @@ passes 101 2971.669,2972.669
 passes 200 0%-50%
 passes 0 +2.5,+3.5
 
-for wrong in +3,+1 +1 +, +,+ ++1,+2 +1,+2x +2s,+3 24:00,+1s 12:60,+1s 12:03:07,+0s 5,3 ,; do
+for wrong in +3,+1 +1 +, +,+ ++1,+2 +1,+2x +2s,+3 24:00,+1s 2026-13-01T12:00,+1s 9999-01-01T12:00,+1s 12:60,+1s 12:03:07,+0s 5,3 ,; do
 	check "'$wrong' is refused" sh -c '! "$SPROF" script -i data --time "$1" 2>/dev/null' - "$wrong"
 done
 

@@ -42,15 +42,26 @@ static bool parse_percent(const char *text, struct time_range *range)
 	       range->from < range->to;
 }
 
+/* Whether ns since 1970 can state the date. */
+static bool is_date(const struct moment *moment)
+{
+	return moment->year >= 1970 && moment->year < 2262 && moment->month >= 1 &&
+	       moment->month <= 12 && moment->day >= 1 && moment->day <= 31;
+}
+
 /* Parses "[YYYY-MM-DDT]HH:MM[:SECONDS]". */
 static bool parse_wall(const char *text, const char *end, struct moment *ret)
 {
 	unsigned int hour, minute;
 	int used = 0;
-	if (sscanf(text, "%4d-%2d-%2dT%n", &ret->year, &ret->month, &ret->day, &used) == 3 && used)
+	bool dated =
+		sscanf(text, "%4d-%2d-%2dT%n", &ret->year, &ret->month, &ret->day, &used) == 3;
+	if (dated && used)
 		text += used;
 	else
 		ret->year = ret->month = ret->day = 0;
+	if (dated && !is_date(ret))
+		return false;
 	if (sscanf(text, "%2u:%2u%n", &hour, &minute, &used) != 2 || hour > 23 || minute > 59)
 		return false;
 	text += used;
@@ -187,11 +198,12 @@ static uint64_t settle_wall(const struct moment *moment, const struct recorded *
 		day.tm_isdst = -1;
 		int64_t wall_ns = (int64_t)mktime(&day) * (int64_t)NS_PER_S +
 				  (int64_t)(moment->ns % NS_PER_S);
-		int64_t ns = wall_ns - (int64_t)of->info->clock_wall_ns +
-			     (int64_t)of->info->clock_ns;
-		bool early = ns < (int64_t)(from_ns ?: of->first_ns);
+		int64_t ns = (int64_t)((uint64_t)wall_ns - of->info->clock_wall_ns +
+				       of->info->clock_ns);
+		bool early = (double)ns < (double)(from_ns ?: of->first_ns);
+		double next = (double)ns + (double)NS_PER_DAY;
 		if (moment->year || later || !early ||
-		    (!from_ns && ns + (int64_t)NS_PER_DAY > (int64_t)of->last_ns))
+		    (!from_ns && next > (double)of->last_ns))
 			return ns > 0 ? (uint64_t)ns : 0;
 	}
 }
