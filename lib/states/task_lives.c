@@ -184,9 +184,9 @@ struct maker {
 /* Returns whether a thread was on a CPU for most of the time between its counts of schedstat. */
 static bool mostly_ran(const struct task_lives *lives, const struct task_thread *thread)
 {
-	const struct task_schedstat *early = lives->events->schedstats.items + thread->first_stat;
 	if (thread->stat_count < 2)
 		return false;
+	const struct task_schedstat *early = lives->events->schedstats.items + thread->first_stat;
 	const struct task_schedstat *late = early + thread->stat_count - 1;
 	return late->time_ns > early->time_ns && late->run_ns > early->run_ns &&
 	       late->run_ns - early->run_ns > (late->time_ns - early->time_ns) / 2;
@@ -375,6 +375,8 @@ struct task_schedstats task_life_schedstats(const struct task_lives *lives, size
 	const struct task_life *life = &lives->items.items[index];
 	const struct task_thread *thread =
 		&lives->events->threads.items[life->thread];
+	if (!thread->stat_count)
+		return (struct task_schedstats){0};
 	const struct task_schedstat *items = lives->events->schedstats.items + thread->first_stat;
 	bool is_last = index + 1 == thread->first_life + thread->life_count;
 	size_t begin = sorted_below(items, thread->stat_count, .time_ns, life->totals.begin_ns);
