@@ -412,7 +412,8 @@ bool sp_analysis_state_times(const struct sp_analysis *analysis, size_t thread, 
 	size_t lifetimes = 0;
 	bool found = false;
 	size_t first = states ? task_states_find(states, (uint32_t)of->tid, &lifetimes) : 0;
-	memset(ret, 0, count * sizeof(*ret));
+	if (count)
+		memset(ret, 0, count * sizeof(*ret));
 	for (size_t i = first; i < first + lifetimes; i++) {
 		if (task_states_totals(states, i)->pid != (uint32_t)of->pid)
 			continue;
