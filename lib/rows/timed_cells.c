@@ -99,7 +99,7 @@ static bool put(struct placer *placer, struct sp_cell *cell, size_t part, uint64
 	return cells_add(placer->to, &placed);
 }
 
-/* Puts what is left of a cell to the part of its sample. */
+/* Adds a cell's remaining time to the part in which its sample was taken. */
 static bool put_rest(struct placer *placer, struct sp_cell *cell)
 {
 	return (!cell->weight && !cell->samples) ||

@@ -216,11 +216,6 @@ static uint32_t place(struct counted *counted, const struct rooted_sample *sampl
 	return index;
 }
 
-static struct weight_sums sums_of(uint64_t samples, uint64_t weight)
-{
-	return (struct weight_sums){samples, weight, wide_product(weight, weight)};
-}
-
 bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums)
 {
 	if (!vec_reserve(&counted->pending, (size_t)leaf + 1))
@@ -262,7 +257,9 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 		return false;
 	if (counted->cells.limit && !add_cell(counted, sample, time, index))
 		return false;
-	const struct weight_sums one = sums_of(!time->is_later, weight);
+	struct weight_sums one = {0};
+	weight_sums_add(&one, weight);
+	one.samples = !time->is_later;
 	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack)
 		return leaf_add_pending(counted, index, &one);
 	weight_sums_merge(&counted->events[sample->event].shown, &one);

@@ -217,6 +217,13 @@ static struct sp_error *count_branches(struct counted *counted, const struct sp_
 	return NULL;
 }
 
+/* Counts a sample, or what it has of one slice. */
+static struct sp_error *count_part(struct counted *counted, const struct sp_record *record)
+{
+	NEED(leaf_times_count(&counted->times, &counted->time));
+	return count_sample(counted, record, record->event, counted->time.weight);
+}
+
 /* Counts a sample with its weight in each slice of its thread's life. */
 static struct sp_error *count_times(struct counted *counted, const struct sp_record *record)
 {
@@ -224,8 +231,7 @@ static struct sp_error *count_times(struct counted *counted, const struct sp_rec
 	if (time->wake.tid)
 		leaf_times_add_wakeup(&counted->times, time);
 	if (times_is_one_part(counted->work->times, time)) {
-		NEED(leaf_times_count(&counted->times, time));
-		TRY(count_sample(counted, record, record->event, time->weight));
+		TRY(count_part(counted, record));
 		return count_before_filters(counted, record, record->event, time->weight);
 	}
 	const struct sample_time whole = *time;
@@ -233,8 +239,7 @@ static struct sp_error *count_times(struct counted *counted, const struct sp_rec
 	for (uint64_t at_ns = whole.begin_ns;
 	     times_next_part(counted->work->times, &whole, &at_ns, time);) {
 		time->is_later = any;
-		NEED(leaf_times_count(&counted->times, time));
-		TRY(count_sample(counted, record, record->event, time->weight));
+		TRY(count_part(counted, record));
 		any |= time->shown;
 	}
 	return count_before_filters(counted, record, record->event, whole.weight);

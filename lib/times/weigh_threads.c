@@ -362,10 +362,11 @@ static int compare_weights(const void *a, const void *b)
 	return u64_order((*x)->key, (*y)->key);
 }
 
-/* Adds the lives of all threads; `on_cpu`: with CPU time. Returns false when out of memory. */
-static bool compute(struct times *times, const struct sample_weights *weights, bool on_cpu)
+/* Adds the lives of all threads. Returns false when out of memory. */
+static bool compute(struct times *times, const struct sample_weights *weights)
 {
 	struct strata *strata = &times->strata;
+	bool on_cpu = !times->weigher->excludes_on_cpu;
 	size_t count = 0, at = 0;
 	CLEANUP_FREE const struct sample_weight **waits =
 		calloc(weights->count + 1, sizeof(*waits));
@@ -402,16 +403,6 @@ static bool compute(struct times *times, const struct sample_weights *weights, b
 	return true;
 }
 
-static bool compute_wall(struct times *times, const struct sample_weights *weights)
-{
-	return compute(times, weights, true);
-}
-
-static bool compute_off_cpu(struct times *times, const struct sample_weights *weights)
-{
-	return compute(times, weights, false);
-}
-
 static size_t split_leaf(const struct timed_leaf *leaf, struct leaf_part ret[TIME_STATES])
 {
 	/* Leaves that filters reject may have no time. */
@@ -436,7 +427,7 @@ const struct weigher weigher_wall = {
 	.find_roles = threads_find_roles,
 	.check = check_wall,
 	.weigh = threads_weigh,
-	.compute = compute_wall,
+	.compute = compute,
 	.split_leaf = split_leaf,
 	.add_totals = add_totals,
 };
@@ -450,7 +441,7 @@ const struct weigher weigher_off_cpu = {
 	.find_roles = threads_find_roles,
 	.check = check_off_cpu,
 	.weigh = threads_weigh,
-	.compute = compute_off_cpu,
+	.compute = compute,
 	.split_leaf = split_leaf,
 	.add_totals = add_totals,
 };

@@ -942,8 +942,8 @@ static void parts_have_states(struct made *made, bool running)
 }
 
 /*
- * Two threads of a process from 1 µs to 11 µs. Thread 1 runs 3 µs, waits 5 µs, runs 2 µs, and is
- * preempted for the last 0.5 µs of these; samples have its times wrong. Thread 2 waits, and has no
+ * Two threads of a process from 1 to 11 us. Thread 1 runs 3 us, waits 5 us, runs 2 us, and is
+ * preempted for the last 0.5 us of these; samples have its times wrong. Thread 2 waits, and has no
  * sample.
  */
 static void record_waits(struct made *made)
