@@ -11,12 +11,6 @@ struct extent {
 	size_t first, end;
 };
 
-/* From this time on, until the next edge of a process: threads that could run, and unknown ones. */
-struct edge {
-	uint64_t time_ns;
-	int32_t count, unknown; /* changes */
-};
-
 struct placer {
 	const struct times *times;
 	struct cells *to;
@@ -29,8 +23,6 @@ struct placer {
 	uint64_t *room[TIME_STATES + 1];
 	struct extent extent;
 	struct timed_cells left; /* a slice's cells that found no room in their state */
-	VEC(uint32_t) by_pid;    /* latency: lifetimes in order of pid */
-	VEC(struct edge) edges;  /* latency: of one process */
 };
 
 static void placer_deinit(struct placer *placer)
@@ -38,8 +30,6 @@ static void placer_deinit(struct placer *placer)
 	for (int i = 0; i <= TIME_STATES; i++)
 		free(placer->room[i]);
 	vec_deinit(&placer->left);
-	vec_deinit(&placer->by_pid);
-	vec_deinit(&placer->edges);
 }
 
 unsigned int timed_cells_shift(uint64_t first_ns, uint64_t last_ns)
@@ -178,11 +168,6 @@ static bool fill(struct placer *placer, struct timed_cell *cells, size_t count, 
 	return true;
 }
 
-static bool could_run(const struct task_interval *interval)
-{
-	return interval->state == TASK_RUNNING || interval->state == TASK_RUNNABLE;
-}
-
 /* Adds the states of a slice to its room. */
 static void add_states(struct placer *placer, const struct slice *slice)
 {
@@ -248,118 +233,20 @@ static void add_latency(void *arg, const struct task_interval *interval)
 	}
 }
 
-static int compare_edges(const void *a, const void *b)
+/* Adds time in which no thread of a process could run, blocked or unknown, to the room. */
+static void add_idle(void *arg, uint64_t begin_ns, uint64_t end_ns, bool unknown)
 {
-	const struct edge *x = a, *y = b;
-	return u64_order(x->time_ns, y->time_ns);
-}
-
-/* Finds the lifetimes of a process in the order of pids. Returns the first one. */
-static const uint32_t *find_process(const struct placer *placer, uint32_t pid, size_t *count_ret)
-{
-	const struct task_states *states = placer->times->states;
-	size_t low = 0, high = placer->by_pid.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (task_states_totals(states, placer->by_pid.items[middle])->pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
+	struct placer *placer = arg;
+	uint64_t *room = placer->room[unknown ? TIME_UNKNOWN : TIME_BLOCKED];
+	for (uint64_t from = begin_ns, until; from < end_ns; from = until) {
+		size_t part = part_of(placer, from);
+		until = earlier(end_ns, end_of(placer, part));
+		room[part] += until - from;
 	}
-	for (high = low; high < placer->by_pid.count; high++)
-		if (task_states_totals(states, placer->by_pid.items[high])->pid != pid)
-			break;
-	*count_ret = high - low;
-	return placer->by_pid.items + low;
 }
 
-/* A process while its edges are made. */
-struct edge_maker {
-	struct placer *placer;
-	int32_t count, unknown; /* 1 or 0: state of the thread */
-	bool failed;            /* out of memory */
-};
-
-static void add_edge(void *arg, const struct task_interval *interval)
-{
-	struct edge_maker *maker = arg;
-	int32_t count = could_run(interval), unknown = interval->state == TASK_UNKNOWN;
-	if (count == maker->count && unknown == maker->unknown)
-		return;
-	struct edge *edge = vec_push(&maker->placer->edges);
-	if (edge)
-		*edge = (struct edge){interval->begin_ns, count - maker->count,
-				      unknown - maker->unknown};
-	maker->failed |= !edge;
-	maker->count = count;
-	maker->unknown = unknown;
-}
-
-/*
- * Makes the edges of a process in a window, from its first thread's begin to its last one's end.
- * Returns false when out of memory.
- */
-static bool make_edges(struct placer *placer, const uint32_t *lifetimes, size_t count,
-		       const struct time_window *window)
-{
-	const struct task_states *states = placer->times->states;
-	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-	placer->edges.count = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct task_totals *of = task_states_totals(states, lifetimes[i]);
-		const struct task_interval end = {.begin_ns = earlier(of->end_ns, window->end_ns),
-						  .state = TASK_BLOCKED};
-		struct edge_maker maker = {.placer = placer};
-		if (of->end_ns < window->begin_ns || of->begin_ns >= window->end_ns)
-			continue;
-		task_states_each(states, lifetimes[i], window->begin_ns, window->end_ns, add_edge,
-				 &maker);
-		add_edge(&maker, &end);
-		if (maker.failed)
-			return false;
-		begin_ns = earlier(begin_ns, later(of->begin_ns, window->begin_ns));
-		end_ns = later(end_ns, end.begin_ns);
-	}
-	if (!vec_reserve(&placer->edges, placer->edges.count + 2))
-		return false;
-	*vec_push(&placer->edges) = (struct edge){begin_ns, 0, 0};
-	*vec_push(&placer->edges) = (struct edge){end_ns, 0, 0};
-	qsort(placer->edges.items, placer->edges.count, sizeof(*placer->edges.items),
-	      compare_edges);
-	return true;
-}
-
-/*
- * Adds a process's time in a window in which no thread could run, blocked or unknown, to the room
- * of one of its slices. Returns false when out of memory.
- */
-static bool add_all_blocked(struct placer *placer, uint32_t pid, const struct time_window *window)
-{
-	size_t count;
-	const uint32_t *lifetimes = find_process(placer, pid, &count);
-	if (!make_edges(placer, lifetimes, count, window))
-		return false;
-	const struct edge *edges = placer->edges.items;
-	int32_t could_run = 0, unknown = 0;
-	for (size_t i = 0; i + 1 < placer->edges.count; i++) {
-		could_run += edges[i].count;
-		unknown += edges[i].unknown;
-		uint64_t *room = placer->room[unknown ? TIME_UNKNOWN : TIME_BLOCKED];
-		uint64_t end_ns = edges[i + 1].time_ns;
-		for (uint64_t from = edges[i].time_ns, until; !could_run && from < end_ns;
-		     from = until) {
-			size_t part = part_of(placer, from);
-			until = earlier(end_ns, end_of(placer, part));
-			room[part] += until - from;
-		}
-	}
-	placer->extent =
-		extent_of(placer, edges[0].time_ns, edges[placer->edges.count - 1].time_ns);
-	return true;
-}
-
-/* Makes the room of a slice with cells. Returns false when out of memory. */
-static bool make_room(struct placer *placer, const struct timed_cell *cells, size_t count)
+/* Makes the room of a slice with cells. */
+static void make_room(struct placer *placer, const struct timed_cell *cells, size_t count)
 {
 	const struct times *times = placer->times;
 	const struct slice slice = slices_get(&times->slices, cells->slice);
@@ -367,15 +254,18 @@ static bool make_room(struct placer *placer, const struct timed_cell *cells, siz
 	if (!times->weigher->needs_parallelism) {
 		add_states(placer, &slice);
 		split_blocked(placer, cells, count);
-		return true;
+		return;
 	}
 	uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;
 	struct lane lane = {.placer = placer, .pid = pid};
 	task_states_each(times->states, slice.lifetime, slice.begin_ns, slice.end_ns, add_latency,
 			 &lane);
 	/* Cells are in order of their states. */
-	return cells[count - 1].state < TIME_BLOCKED ||
-	       add_all_blocked(placer, pid, &times->slices.windows.items[slice.window]);
+	if (cells[count - 1].state < TIME_BLOCKED)
+		return;
+	uint64_t end_ns = times->strata.rests[slice.number].process_end_ns;
+	runners_each_idle(&times->runners, pid, slice.begin_ns, end_ns, add_idle, placer);
+	placer->extent = extent_of(placer, slice.begin_ns, later(slice.end_ns, end_ns));
 }
 
 /* Places the cells of a slice in one state. What finds no room is added to `left`. */
@@ -421,8 +311,7 @@ static bool place_left(struct placer *placer)
 
 static bool place_slice(struct placer *placer, struct timed_cell *cells, size_t count)
 {
-	if (!make_room(placer, cells, count))
-		return false;
+	make_room(placer, cells, count);
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i; end < count && cells[end].state == cells[i].state;)
 			end++;
@@ -485,21 +374,6 @@ static int compare_cells(const void *a, const void *b)
 	return u64_order(x->cell.time_ns, y->cell.time_ns) ?: u64_order(x->cell.node, y->cell.node);
 }
 
-static bool order_by_pid(struct placer *placer)
-{
-	const struct task_states *states = placer->times->states;
-	size_t count = task_states_count(states);
-	CLEANUP_FREE uint64_t *keys = calloc(count + 1, sizeof(*keys));
-	if (!keys || !vec_reserve(&placer->by_pid, count))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		keys[i] = (uint64_t)task_states_totals(states, i)->pid << 32 | i;
-	qsort(keys, count, sizeof(*keys), u64_compare);
-	for (size_t i = 0; i < count; i++)
-		*vec_push(&placer->by_pid) = (uint32_t)keys[i];
-	return true;
-}
-
 bool timed_cells_place(struct timed_cells *from, const struct times *times, uint64_t first_ns,
 		       uint64_t last_ns, uint64_t base_ns, struct cells *to)
 {
@@ -518,8 +392,6 @@ bool timed_cells_place(struct timed_cells *from, const struct times *times, uint
 	for (int i = 0; i <= TIME_STATES; i++)
 		if (!(placer.room[i] = calloc(placer.parts, sizeof(**placer.room))))
 			return false;
-	if (times->states && times->weigher->needs_parallelism && !order_by_pid(&placer))
-		return false;
 	if (from->count)
 		qsort(from->items, from->count, sizeof(*from->items), compare_cells);
 	for (size_t i = 0, end; i < from->count; i = end) {

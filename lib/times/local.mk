@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/times/epochs.c lib/times/epochs.h \
 	lib/times/leaf_times.c lib/times/leaf_times.h \
+	lib/times/runners.c lib/times/runners.h \
 	lib/times/slices.c lib/times/slices.h \
 	lib/times/strata.c lib/times/strata.h \
 	lib/times/times.c lib/times/times.h \

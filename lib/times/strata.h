@@ -102,6 +102,7 @@ struct time_rest {
 	uint64_t kernel_ns;      /* CPU time in the kernel, which the clock excludes */
 	uint64_t unrecorded_ns;  /* CPU time that no record shows */
 	uint64_t all_blocked_ns; /* latency: no thread of the process could run */
+	uint64_t process_end_ns; /* latency: end of the process that began with this slice */
 	/* In a lifetime's first slice: longest time that it was blocked at one place. */
 	uint64_t place_ns;
 	bool is_idle; /* in the same: it is left out */

@@ -101,6 +101,7 @@ void times_deinit(struct times *times)
 	free(times->roles);
 	slices_deinit(&times->slices);
 	strata_deinit(&times->strata);
+	runners_deinit(&times->runners);
 	scaled_clocks_deinit(&times->clocks);
 }
 

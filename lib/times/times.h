@@ -37,6 +37,7 @@
 #include "states/task_states.h"
 #include "times/epochs.h"
 #include "times/leaf_times.h"
+#include "times/runners.h"
 #include "times/slices.h"
 
 /* Meaning of an event's samples in a mode. */
@@ -168,6 +169,7 @@ struct times {
 	bool is_thinned;            /* samples of switches are a part of them */
 	struct slices slices;           /* empty without states */
 	struct strata strata;           /* set by times_compute() */
+	struct runners runners;         /* mode latency: set by times_compute() */
 	struct scaled_clocks clocks;    /* mode cpu */
 	uint64_t idle_threads, idle_ns; /* threads that were left out, and their time */
 };

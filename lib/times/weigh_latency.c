@@ -11,99 +11,10 @@
 #include "profile/interval.h"
 #include "times/times.h"
 
-/*
- * From this time on, until the next edge of the process, `count` of its threads could run, and the
- * states of `unknown` threads are not known. While edges are collected, these are changes.
- */
-struct edge {
-	uint64_t time_ns;
-	uint32_t pid;
-	int32_t count, unknown;
-};
-
-struct edges {
-	VEC(struct edge);
-};
-
-static bool could_run(const struct task_interval *interval)
+static void add_unknown(void *arg, uint64_t begin_ns, uint64_t end_ns, bool unknown)
 {
-	return interval->state == TASK_RUNNING || interval->state == TASK_RUNNABLE;
-}
-
-static int compare_edges(const void *a, const void *b)
-{
-	const struct edge *x = a, *y = b;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-/* Makes the edges of all processes, sorted. Returns false when out of memory. */
-static bool make_edges(const struct times *times, struct edges *edges)
-{
-	for (size_t i = 0; i < task_states_count(times->states); i++) {
-		const struct task_totals *of = task_states_totals(times->states, i);
-		struct task_interval interval;
-		for (uint64_t at = of->begin_ns;
-		     task_states_next(times->states, of, &at, &interval);) {
-			int32_t count = could_run(&interval),
-				unknown = interval.state == TASK_UNKNOWN;
-			if (!count && !unknown)
-				continue;
-			if (!vec_reserve(edges, edges->count + 2))
-				return false;
-			*vec_push(edges) =
-				(struct edge){interval.begin_ns, of->pid, count, unknown};
-			*vec_push(edges) =
-				(struct edge){interval.end_ns, of->pid, -count, -unknown};
-		}
-	}
-	if (edges->count)
-		qsort(edges->items, edges->count, sizeof(*edges->items), compare_edges);
-	int32_t count = 0, unknown = 0;
-	for (size_t i = 0; i < edges->count; i++) {
-		edges->items[i].count = count += edges->items[i].count;
-		edges->items[i].unknown = unknown += edges->items[i].unknown;
-	}
-	return true;
-}
-
-/* Returns the index of the process's first edge after a time. */
-static size_t first_after(const struct edges *edges, uint32_t pid, uint64_t time_ns)
-{
-	size_t low = 0, high = edges->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct edge *edge = &edges->items[middle];
-		if (edge->pid < pid || (edge->pid == pid && edge->time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Returns the time of a process between two times in which no thread could run, as far as is known,
- * and some are unknown.
- */
-static double unknown_ns(const struct edges *edges, uint32_t pid, uint64_t from_ns,
-			 uint64_t until_ns)
-{
-	double sum = 0;
-	size_t i = first_after(edges, pid, from_ns);
-	for (i -= i > 0; i + 1 < edges->count; i++) {
-		const struct edge *edge = &edges->items[i], *next = edge + 1;
-		if (edge->pid < pid)
-			continue;
-		if (next->pid != pid || edge->time_ns >= until_ns)
-			break;
-		uint64_t begin_ns = edge->time_ns > from_ns ? edge->time_ns : from_ns;
-		uint64_t end_ns = next->time_ns < until_ns ? next->time_ns : until_ns;
-		if (!edge->count && edge->unknown && begin_ns < end_ns)
-			sum += (double)(end_ns - begin_ns);
-	}
-	return sum;
+	double *sum = arg;
+	*sum += unknown ? (double)(end_ns - begin_ns) : 0;
 }
 
 /* Latency of a slice by its strata. The key is the number of threads that could run. */
@@ -126,40 +37,41 @@ static bool add_latency(struct latencies *latencies, uint32_t count, enum time_s
 	return true;
 }
 
+/* A slice while its latency is added. */
+struct slice_latency {
+	const struct runners *runners;
+	uint32_t pid;
+	struct latencies latencies;
+	bool failed; /* out of memory */
+};
+
 /* Adds the parts of an interval in which the thread could run. */
-static bool split_interval(const struct edges *edges, uint32_t pid,
-			   const struct task_interval *interval, struct latencies *latencies)
+static void split_interval(void *arg, const struct task_interval *interval)
 {
+	struct slice_latency *to = arg;
 	enum time_state state = interval->state == TASK_RUNNING ? TIME_ON_CPU : TIME_RUNNABLE;
-	size_t next = first_after(edges, pid, interval->begin_ns);
+	if (!could_run(interval) || to->failed)
+		return;
+	size_t next = runners_after(to->runners, to->pid, interval->begin_ns);
 	for (uint64_t at = interval->begin_ns; at < interval->end_ns; next++) {
-		uint64_t end = edges->items[next].time_ns;
+		uint64_t end = to->runners->items[next].time_ns;
 		end = end < interval->end_ns ? end : interval->end_ns;
-		if (!add_latency(latencies, (uint32_t)edges->items[next - 1].count, state,
-				 end - at))
-			return false;
+		uint32_t count = (uint32_t)to->runners->items[next - 1].count;
+		to->failed |= !add_latency(&to->latencies, count, state, end - at);
 		at = end;
 	}
-	return true;
 }
 
 /* Sets the latency of a slice's strata, and returns their sum in *busy_ret. */
-static bool set_latency(struct times *times, const struct edges *edges, const struct slice *slice,
+static bool set_latency(struct times *times, uint32_t pid, const struct slice *slice,
 			double *busy_ret)
 {
-	const struct task_totals *of = task_states_totals(times->states, slice->lifetime);
 	struct strata *strata = &times->strata;
-	struct latencies latencies = {0};
-	struct task_interval interval;
+	struct slice_latency of = {.runners = &times->runners, .pid = pid};
 	double all[2] = {0}, sampled[2] = {0};
-	bool done = true;
-	for (uint64_t at = slice->begin_ns; done && at < slice->end_ns &&
-					    task_states_next(times->states, of, &at, &interval);) {
-		if (interval.end_ns > slice->end_ns)
-			interval.end_ns = slice->end_ns;
-		if (could_run(&interval))
-			done = split_interval(edges, of->pid, &interval, &latencies);
-	}
+	task_states_each(times->states, slice->lifetime, slice->begin_ns, slice->end_ns,
+			 split_interval, &of);
+	struct latencies latencies = of.latencies;
 	for (size_t i = 0; i < latencies.count; i++) {
 		const struct latency *from = &latencies.items[i];
 		bool any = strata_find(strata, stratum_on_cpu(slice->number, from->count)) != NULL;
@@ -186,7 +98,7 @@ static bool set_latency(struct times *times, const struct edges *edges, const st
 	*busy_ret = all[0] + all[1];
 	u64map_deinit(&latencies.index_of);
 	vec_deinit(&latencies);
-	return done;
+	return !of.failed;
 }
 
 /* Life of a process in one window, of all its threads. busy_ns: a thread could run. */
@@ -223,28 +135,28 @@ static bool add_process(struct processes *processes, uint32_t pid, const struct 
 
 static bool set_latencies(struct times *times)
 {
-	struct edges edges = {0};
 	struct processes processes = {0};
-	bool done = make_edges(times, &edges);
+	bool done = runners_make(&times->runners, times->states);
 	for (uint32_t i = 0; done && i < times->strata.slice_count; i++) {
 		const struct slice slice = slices_get(&times->slices, i);
 		uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;
 		double busy_ns;
-		done = set_latency(times, &edges, &slice, &busy_ns) &&
+		done = set_latency(times, pid, &slice, &busy_ns) &&
 		       add_process(&processes, pid, &slice, busy_ns);
 	}
 	for (size_t i = 0; done && i < processes.count; i++) {
 		const struct process *process = &processes.items[i];
 		struct time_rest *rest = &times->strata.rests[process->first];
-		double lost_ns =
-			unknown_ns(&edges, process->pid, process->begin_ns, process->end_ns);
+		double lost_ns = 0;
+		runners_each_idle(&times->runners, process->pid, process->begin_ns,
+				  process->end_ns, add_unknown, &lost_ns);
 		double idle_ns =
 			(double)(process->end_ns - process->begin_ns) - process->busy_ns - lost_ns;
+		rest->process_end_ns = process->end_ns;
 		rest->no_stack.ns[TIME_UNKNOWN] = weight_round(lost_ns);
 		if (idle_ns > 0)
 			rest->all_blocked_ns = weight_round(idle_ns);
 	}
-	vec_deinit(&edges);
 	vec_deinit(&processes);
 	u64map_deinit(&processes.index_of);
 	return done;

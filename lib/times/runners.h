@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Number of threads of each process that could run, over time: on a CPU, or waiting for one. Mode
+ * latency divides by it, and the timeline places the time in which it is 0.
+ */
+#ifndef TIMES_RUNNERS_H
+#define TIMES_RUNNERS_H
+
+#include "base/vec.h"
+#include "states/task_states.h"
+
+/*
+ * From this time on, until the next edge of the process, `count` of its threads could run, and the
+ * states of `unknown` threads are not known.
+ */
+struct runners_edge {
+	uint64_t time_ns;
+	uint32_t pid;
+	int32_t count, unknown;
+};
+
+/* A zeroed struct is empty. */
+struct runners {
+	VEC(struct runners_edge); /* ordered by pid and time */
+};
+
+void runners_deinit(struct runners *runners);
+
+/* Makes the edges of all processes. Returns false when out of memory. */
+bool runners_make(struct runners *runners, const struct task_states *states);
+
+/* Returns the index of the process's first edge after a time. */
+size_t runners_after(const struct runners *runners, uint32_t pid, uint64_t time_ns);
+
+/*
+ * Calls `visit` for each time from `from_ns` to `until_ns` in which no thread of a process could
+ * run; `unknown`: as far as is known.
+ */
+void runners_each_idle(const struct runners *runners, uint32_t pid, uint64_t from_ns,
+		       uint64_t until_ns,
+		       void (*visit)(void *arg, uint64_t begin_ns, uint64_t end_ns, bool unknown),
+		       void *arg);
+
+static inline bool could_run(const struct task_interval *interval)
+{
+	return interval->state == TASK_RUNNING || interval->state == TASK_RUNNABLE;
+}
+
+#endif
