@@ -79,8 +79,9 @@ void runners_each_idle(const struct runners *runners, uint32_t pid, uint64_t fro
 		const struct runners_edge *now = next ? &runners->items[next - 1] : NULL;
 		bool known = now && now->pid == pid; /* no thread could run before the first */
 		bool last = next == runners->count || runners->items[next].pid != pid;
-		end = last || runners->items[next].time_ns > until_ns ? until_ns
-								      : runners->items[next].time_ns;
+		end = last ? until_ns : runners->items[next].time_ns;
+		if (end > until_ns)
+			end = until_ns;
 		if (end > at && !(known && now->count))
 			visit(arg, at, end, known && now->unknown);
 	}
