@@ -183,28 +183,47 @@ static void add_states(struct placer *placer, const struct slice *slice)
 	}
 }
 
-/*
- * Makes room for time from waking to running if only schedstat has its sum: the same part of all
- * blocked time.
- */
-static void split_blocked(struct placer *placer, const struct timed_cell *cells, size_t count)
+/* Waits of a slice while their ends are made runnable. */
+struct wake_ups {
+	struct placer *placer;
+	uint64_t wake_ns, left;
+};
+
+static void move_wake_up(void *arg, const struct task_interval *interval)
 {
-	uint64_t *runnable = placer->room[TIME_RUNNABLE], *blocked = placer->room[TIME_BLOCKED];
-	uint64_t room = sum_room(placer, runnable), all = sum_room(placer, blocked), want = 0;
-	uint64_t before = 0, done = 0;
+	struct wake_ups *wake_ups = arg;
+	struct placer *placer = wake_ups->placer;
+	uint64_t from = interval->begin_ns, until;
+	if (interval->state != TASK_BLOCKED)
+		return;
+	if (interval->end_ns - from > wake_ups->wake_ns)
+		from = interval->end_ns - wake_ups->wake_ns;
+	for (; from < interval->end_ns; from = until) {
+		size_t part = part_of(placer, from);
+		until = earlier(interval->end_ns, end_of(placer, part));
+		uint64_t ns = earlier(earlier(until - from, wake_ups->left),
+				      placer->room[TIME_BLOCKED][part]);
+		placer->room[TIME_BLOCKED][part] -= ns;
+		placer->room[TIME_RUNNABLE][part] += ns;
+		wake_ups->left -= ns;
+	}
+}
+
+/* Makes room for time from waking to running if only schedstat has its sum. */
+static void split_blocked(struct placer *placer, const struct slice *slice,
+			  const struct timed_cell *cells, size_t count)
+{
+	uint64_t room = sum_room(placer, placer->room[TIME_RUNNABLE]), want = 0;
+	const struct task_states *states = placer->times->states;
 	for (size_t i = 0; i < count; i++)
 		if (cells[i].state == TIME_RUNNABLE)
 			want = weight_add(want, cells[i].cell.weight);
-	if (want <= room || !all)
+	if (want <= room)
 		return;
-	double part = (double)earlier(want - room, all) / (double)all;
-	for (size_t i = placer->extent.first; i < placer->extent.end; i++) {
-		before += blocked[i];
-		uint64_t ns = earlier(weight_part(before, part) - done, blocked[i]);
-		blocked[i] -= ns;
-		runnable[i] += ns;
-		done += ns;
-	}
+	struct wake_ups wake_ups = {placer, task_states_totals(states, slice->lifetime)->wake_ns,
+				    want - room};
+	task_states_each(states, slice->lifetime, slice->begin_ns, slice->end_ns, move_wake_up,
+			 &wake_ups);
 }
 
 /* A slice while its latency is added. */
@@ -253,7 +272,7 @@ static void make_room(struct placer *placer, const struct timed_cell *cells, siz
 	placer->extent = extent_of(placer, slice.begin_ns, slice.end_ns);
 	if (!times->weigher->needs_parallelism) {
 		add_states(placer, &slice);
-		split_blocked(placer, cells, count);
+		split_blocked(placer, &slice, cells, count);
 		return;
 	}
 	uint32_t pid = task_states_totals(times->states, slice.lifetime)->pid;

@@ -386,15 +386,77 @@ struct task_schedstats task_life_schedstats(const struct task_lives *lives, size
 	return (struct task_schedstats){items + begin, end > begin ? end - begin : 0};
 }
 
-/* Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. */
-static void split_blocked(struct task_totals *totals, struct task_schedstats stats)
+struct durations {
+	VEC(uint64_t);
+};
+
+static bool is_unwoken(const struct task_lives *lives, const struct task_life *life, size_t index,
+		       const struct task_piece *piece)
 {
+	const struct task_event *events = lives->events->items.items + life->first;
+	return piece->state == TASK_BLOCKED &&
+	       (index == life->count || events[index].kind != TASK_EVENT_WAKE);
+}
+
+/* Adds the duration of each wait without a recorded wake-up. */
+static bool add_durations(const struct task_lives *lives, const struct task_life *life,
+			  struct durations *ret)
+{
+	for (size_t i = 0; i <= life->count; i++) {
+		struct task_piece pieces[TASK_PIECES];
+		size_t count = task_life_pieces(lives, life, i, pieces);
+		for (size_t j = 0; j < count; j++)
+			if (is_unwoken(lives, life, i, &pieces[j])) {
+				uint64_t *duration = vec_push(ret);
+				if (!duration)
+					return false;
+				*duration = pieces[j].end_ns - pieces[j].begin_ns;
+			}
+	}
+	return true;
+}
+
+/* Returns the most that a wait has of `sum`: all have as much, or their duration if it is less. */
+static uint64_t share_of_waits(struct durations *waits, uint64_t sum)
+{
+	uint64_t share = 0;
+	for (size_t left = waits->count, longer = 0; left; left = longer) {
+		share = sum / left;
+		longer = 0;
+		for (size_t i = 0; i < left; i++)
+			if (waits->items[i] > share)
+				waits->items[longer++] = waits->items[i];
+			else
+				sum -= waits->items[i];
+		if (longer == left)
+			break;
+	}
+	return share;
+}
+
+uint64_t task_life_wake_ns(const struct task_lives *lives, const struct task_life *life,
+			   size_t index, const struct task_piece *piece)
+{
+	uint64_t duration_ns = piece->end_ns - piece->begin_ns, wake_ns = life->totals.wake_ns;
+	if (!wake_ns || !is_unwoken(lives, life, index, piece))
+		return 0;
+	return wake_ns < duration_ns ? wake_ns : duration_ns;
+}
+
+/*
+ * Moves the time from waking to running, which only the sum of schedstat gives, to runnable_ns. The
+ * delay does not depend on the wait's duration. Returns false when out of memory.
+ */
+static bool split_blocked(const struct task_lives *lives, struct task_life *life,
+			  struct task_schedstats stats)
+{
+	struct task_totals *totals = &life->totals;
 	if (totals->split != TASK_SPLIT_NONE || !stats.count || (!totals->born && stats.count < 2))
-		return;
+		return true;
 	uint64_t before = totals->born ? 0 : stats.items[0].wait_ns;
 	uint64_t until = stats.items[stats.count - 1].wait_ns;
 	if (until < before)
-		return;
+		return true;
 	uint64_t wait = until - before;
 	uint64_t more = wait > totals->runnable_ns ? wait - totals->runnable_ns : 0;
 	if (more > totals->blocked_ns)
@@ -403,15 +465,21 @@ static void split_blocked(struct task_totals *totals, struct task_schedstats sta
 	totals->woken_ns += more;
 	totals->blocked_ns -= more;
 	totals->split = TASK_SPLIT_SCHEDSTAT;
+	struct durations waits = {0};
+	bool done = !more || add_durations(lives, life, &waits);
+	totals->wake_ns = share_of_waits(&waits, more);
+	vec_deinit(&waits);
+	return done;
 }
 
-void task_lives_sum(struct task_lives *lives)
+bool task_lives_sum(struct task_lives *lives)
 {
 	for (size_t i = 0; i < lives->items.count; i++) {
 		struct task_life *life = &lives->items.items[i];
 		task_life_sum(lives, life, 0, UINT64_MAX, &life->totals);
 		life->totals.split = split_of(lives, life);
-		if (lives->known)
-			split_blocked(&life->totals, task_life_schedstats(lives, i));
+		if (lives->known && !split_blocked(lives, life, task_life_schedstats(lives, i)))
+			return false;
 	}
+	return true;
 }

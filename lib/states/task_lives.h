@@ -69,7 +69,11 @@ size_t task_life_index(const struct task_lives *lives, const struct task_life *l
 void task_life_sum(const struct task_lives *lives, const struct task_life *life, uint64_t from_ns,
 		   uint64_t until_ns, struct task_totals *ret);
 
-/* Sets the sums and counts of all totals. */
-void task_lives_sum(struct task_lives *lives);
+/* Returns the estimated time from waking to running at the end of a blocked piece. */
+uint64_t task_life_wake_ns(const struct task_lives *lives, const struct task_life *life,
+			   size_t index, const struct task_piece *piece);
+
+/* Sets the sums and counts of all totals. Returns false when out of memory. */
+bool task_lives_sum(struct task_lives *lives);
 
 #endif

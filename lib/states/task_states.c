@@ -415,7 +415,7 @@ struct sp_error *task_states_seal(struct task_states *states, uint64_t first_ns,
 	NEED(add_lost_at_end(states) && task_events_sort(&states->events) &&
 	     task_gaps_seal(&states->gaps) && task_lives_make(&states->lives, &states->events));
 	task_cpu_time_fit(&states->lives, &states->events, states->end_ns);
-	task_lives_sum(&states->lives);
+	NEED(task_lives_sum(&states->lives));
 	return NULL;
 }
 
@@ -607,9 +607,15 @@ void task_states_each_wait(const struct task_states *states, size_t index, uint6
 			if (wait.duration_ns && within)
 				visit(arg, &wait);
 			struct task_interval known = interval_at(states, piece, piece->begin_ns);
+			uint64_t wake_ns = task_life_wake_ns(&states->lives, life, i, piece);
+			uint64_t off_ns = known_ns(states, piece, from_ns, until_ns);
+			struct task_piece end = *piece;
+			end.begin_ns = end.end_ns - wake_ns;
+			uint64_t woken_ns = wake_ns ? known_ns(states, &end, from_ns, until_ns) : 0;
 			wait = (struct task_wait){
 				.duration_ns = known.end_ns - known.begin_ns,
-				.blocked_ns = known_ns(states, piece, from_ns, until_ns),
+				.blocked_ns = off_ns - woken_ns,
+				.woken_ns = woken_ns,
 			};
 			within = overlaps;
 		}

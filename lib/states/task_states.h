@@ -39,7 +39,7 @@ struct task_interval {
 /* Source of the distinction between blocked and runnable after a wait. */
 enum task_split {
 	TASK_SPLIT_NONE,      /* blocked_ns includes the time from waking to running */
-	TASK_SPLIT_SCHEDSTAT, /* exact in the thread's totals, unknown for each interval */
+	TASK_SPLIT_SCHEDSTAT, /* exact in the thread's totals, estimated for each wait */
 	TASK_SPLIT_WAKING,    /* exact for each interval */
 };
 
@@ -49,6 +49,11 @@ struct task_totals {
 	uint64_t begin_ns, end_ns;
 	uint64_t running_ns, runnable_ns, blocked_ns, unknown_ns;
 	uint64_t woken_ns;         /* part of runnable_ns: from waking to running */
+	/*
+	 * TASK_SPLIT_SCHEDSTAT: estimated time from waking to running, equal for all waits that are
+	 * longer; shorter ones are that time alone. 0 for a part of the life.
+	 */
+	uint64_t wake_ns;
 	int64_t switch_ns;         /* mean time by which switches to the thread were moved */
 	uint64_t waits;            /* blocked intervals, including those open at either end */
 	uint64_t longest_wait_ns;
@@ -175,7 +180,7 @@ bool task_states_next_wait(const struct task_states *states, uint32_t tid, uint6
 struct task_wait {
 	uint64_t duration_ns; /* by task_states_next_wait(): until a loss, or of the loss that it begins in */
 	uint64_t blocked_ns;
-	uint64_t woken_ns;    /* from waking to running; 0 if wake-ups were not recorded */
+	uint64_t woken_ns;    /* from waking to running; estimated if wake-ups were not recorded */
 };
 
 /*

@@ -292,7 +292,7 @@ static void add_waits(struct times *times, const struct slice *slice,
 {
 	struct state_sums *rest = &times->strata.rests[slice->number].no_stack;
 	uint64_t weight = 0;
-	bool exact = totals->split == TASK_SPLIT_WAKING;
+	bool exact = totals->split == TASK_SPLIT_WAKING, split = totals->split != TASK_SPLIT_NONE;
 	task_states_each_wait(times->states, slice->lifetime, slice->begin_ns, slice->end_ns,
 			      add_wait, classes);
 	for (uint32_t i = 1; i < WAIT_CLASSES; i++) {
@@ -316,10 +316,10 @@ static void add_waits(struct times *times, const struct slice *slice,
 	bool is_known = exact || !times->by_snapshots;
 	uint64_t left = !is_known ? totals->woken_ns
 				  : distribute(classes, weight, TIME_RUNNABLE, totals->woken_ns,
-					       exact ? WAIT_WOKEN : WAIT_OFF);
+					       split ? WAIT_WOKEN : WAIT_OFF);
 	rest->ns[TIME_RUNNABLE] = weight_add(rest->ns[TIME_RUNNABLE], left);
 	left = distribute(classes, weight, TIME_BLOCKED, totals->blocked_ns,
-			  exact ? WAIT_BLOCKED : WAIT_OFF);
+			  split ? WAIT_BLOCKED : WAIT_OFF);
 	rest->ns[TIME_BLOCKED] = weight_add(rest->ns[TIME_BLOCKED], left);
 	/* Without samples of waits, all waits are those of the rest. */
 	if (!weight) {

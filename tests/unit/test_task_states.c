@@ -766,6 +766,13 @@ static void schedstat(uint32_t tid, uint64_t time_ns, uint64_t wait_ns)
 	schedstat_in(tid, time_ns, 0, 5, wait_ns);
 }
 
+static void add_wait_times(void *arg, const struct task_wait *wait)
+{
+	struct task_wait *sum = arg;
+	sum->blocked_ns += wait->blocked_ns;
+	sum->woken_ns += wait->woken_ns;
+}
+
 TEST(schedstat_splits_blocked_time)
 {
 	begin();
@@ -787,6 +794,17 @@ TEST(schedstat_splits_blocked_time)
 	/* Preemption, and the time from its creation until it first ran, follow no wait. */
 	ck_assert_uint_eq(totals_of(T)->woken_ns, 30 - 5);
 	ck_assert_uint_eq(totals_of(S)->woken_ns, 12 - 2);
+	/* T waited for 10 and 70 ns: the delays of 25 ns are all of the first, and 15 ns. */
+	ck_assert_uint_eq(totals_of(T)->wake_ns, 15);
+	struct task_wait sum = {0};
+	size_t count, index = task_states_find(states, T, &count);
+	task_states_each_wait(states, index, 0, UINT64_MAX, add_wait_times, &sum);
+	ck_assert_uint_eq(sum.woken_ns, 10 + 15);
+	ck_assert_uint_eq(sum.blocked_ns, 55);
+	sum = (struct task_wait){0};
+	task_states_each_wait(states, index, 120, 190, add_wait_times, &sum);
+	ck_assert_uint_eq(sum.woken_ns, 5);
+	ck_assert_uint_eq(sum.blocked_ns, 55);
 	has_times(totals_of(13), 0, 0, 100, 0);
 	ck_assert_int_eq(totals_of(13)->split, TASK_SPLIT_NONE);
 	end();
