@@ -82,7 +82,7 @@ fed() { # OPTIONS
 	"$SPROF" record --wakers --no-summary -m 8M $1 -o fed -- "$workload/relay" read <fifo 2>truth
 	wait "$feeder"
 	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
-	woken "another program ends waits${1:+ ($1)}" fed "^feeder\\[$feeder\\]\$"
+	woken "another program ends waits${1:+ ($1)}" fed "^feeder[[]$feeder]\$"
 }
 for options in "" "--call-graph fp" "--call-graph dwarf --unwind later" "--call-graph no"; do
 	noisy fed "$options"
@@ -111,14 +111,14 @@ timers() {
 	"$SPROF" record --wakers --no-summary -m 8M -o naps -- "$workload/relay" nap 200 1000000 2>truth
 	kill "$spinner"
 	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
-	woken "timers on any CPU end waits" naps '^\[interrupt\]$'
+	woken "timers on any CPU end waits" naps '^[[]interrupt]$'
 }
 noisy timers
 
 ends() { # ROLE
 	"$SPROF" record --wakers --no-summary -m 8M -o ends -- "$workload/relay" $1 100 2>truth
 	grep -E '^[0-9]+ [0-9]+$' truth >only && mv only truth
-	woken "threads that end are wakers ($1)" ends '^relay\['
+	woken "threads that end are wakers ($1)" ends '^relay[[]'
 }
 noisy ends family
 noisy ends join
@@ -135,7 +135,7 @@ attached() {
 	wait "$feeder" "$reader" 2>/dev/null
 	awk -F, -v tid="$reader" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$2 == tid { print tid, $at["waits"] }' threads >truth
-	woken "the other program ends waits of -p" attached "^feeder\\[$feeder\\]\$"
+	woken "the other program ends waits of -p" attached "^feeder[[]$feeder]\$"
 }
 noisy attached
 
