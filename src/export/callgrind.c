@@ -2,8 +2,9 @@
 /*
  * Callgrind's format: costs by function and line, and calls from lines to functions with their inclusive
  * cost. All events are side by side. An inlined function is a function that is called where it is inlined.
- * Samples do not count calls, so each call has the count 1. A call that repeats within one stack, by
- * recursion, has the stack's weight once.
+ * Samples do not count calls, so each call has the count 1. Readers add up a function's costs and calls.
+ * So each stack adds its weight once to each function: to the cost of the innermost one, and to the
+ * outermost call by each other one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ struct frame {
 	size_t next;       /* index of the child to visit next */
 	uint32_t function; /* index in `functions` */
 	uint32_t line;     /* index in `lines` */
-	uint32_t pair;     /* index in `pairs`; NONE for the outermost function */
+	uint32_t call;     /* index in `calls` of the call to it; NONE: that has none of its weight */
 };
 
 struct callgrind {
@@ -52,11 +53,10 @@ struct callgrind {
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(bool) named;           /* by function: its name has been written */
 	LIST(uint32_t) first_line;  /* by function */
+	LIST(uint32_t) outermost;   /* by function: index of its first frame; NONE: not on the stack */
 	LIST(uint32_t) first_call;  /* by line */
 	struct costs lines;      /* function, line */
 	struct costs calls;      /* index of the caller's line, called function */
-	struct unique pairs;     /* calling and called function */
-	LIST(uint32_t) open;     /* by pair: number of such calls in the current stack */
 	LIST(struct frame) stack;
 	struct names objects, files;
 	bool failed;             /* out of memory */
@@ -73,7 +73,6 @@ static void callgrind_deinit(struct callgrind *callgrind)
 {
 	buffer_deinit(&callgrind->text);
 	unique_deinit(&callgrind->functions);
-	unique_deinit(&callgrind->pairs);
 	unique_deinit(&callgrind->objects.texts);
 	unique_deinit(&callgrind->files.texts);
 	costs_deinit(&callgrind->lines);
@@ -81,8 +80,8 @@ static void callgrind_deinit(struct callgrind *callgrind)
 	free(callgrind->nodes.items);
 	free(callgrind->named.items);
 	free(callgrind->first_line.items);
+	free(callgrind->outermost.items);
 	free(callgrind->first_call.items);
-	free(callgrind->open.items);
 	free(callgrind->stack.items);
 }
 
@@ -125,12 +124,13 @@ static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree
 	const struct sp_tree_node **slot = list_push(&callgrind->nodes);
 	bool *named = slot ? list_push(&callgrind->named) : NULL;
 	uint32_t *first = named ? list_push(&callgrind->first_line) : NULL;
-	callgrind->failed |= !first;
-	if (!first)
+	uint32_t *outermost = first ? list_push(&callgrind->outermost) : NULL;
+	callgrind->failed |= !outermost;
+	if (!outermost)
 		return index;
 	*slot = node;
 	*named = false;
-	*first = NONE;
+	*first = *outermost = NONE;
 	return index;
 }
 
@@ -149,50 +149,68 @@ static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint3
 	return index;
 }
 
-/* Adds the weight of a call by the function on top of the stack. Returns the pair of the call. */
-static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t function, uint64_t weight)
+/*
+ * Adds the weight of a call by the function on top of the stack, unless that is there twice: its outermost
+ * call has the weight. Returns the call's index, or NONE.
+ */
+static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t function,
+			 uint64_t weight)
 {
-	const struct frame *caller = &callgrind->stack.items[callgrind->stack.count - 1];
-	const uint64_t functions[] = {caller->function, function}, call_key[] = {caller->line, function};
-	uint32_t pair = check(callgrind, unique_add(&callgrind->pairs, functions));
-	if (!callgrind->failed && pair == callgrind->open.count) {
-		uint32_t *open = list_push(&callgrind->open);
-		callgrind->failed |= !open;
-		if (open)
-			*open = 0;
-	}
-	if (callgrind->failed || callgrind->open.items[pair]++)
-		return pair;
-	uint32_t call = add_cost(callgrind, &callgrind->calls, call_key,
+	uint32_t top = (uint32_t)callgrind->stack.count - 1;
+	const struct frame *caller = &callgrind->stack.items[top];
+	const uint64_t key[] = {caller->line, function};
+	if (callgrind->outermost.items[caller->function] != top)
+		return NONE;
+	uint32_t call = add_cost(callgrind, &callgrind->calls, key,
 				 &callgrind->first_call.items[caller->line]);
-	if (!callgrind->failed)
-		callgrind->calls.weights.items[call * callgrind->report->profile_count + event] += weight;
-	return pair;
+	if (callgrind->failed)
+		return NONE;
+	callgrind->calls.weights.items[call * callgrind->report->profile_count + event] += weight;
+	return call;
+}
+
+/* Adds a node's own weight to its line. If the function is recursive, its outermost call loses it. */
+static void add_self(struct callgrind *callgrind, size_t event, const struct frame *frame)
+{
+	size_t events = callgrind->report->profile_count;
+	uint32_t outermost = callgrind->outermost.items[frame->function];
+	uint64_t weight = frame->node->self.weight;
+	callgrind->lines.weights.items[frame->line * events + event] += weight;
+	if (outermost == NONE)
+		return;
+	const struct frame *called = outermost + 1 < callgrind->stack.count
+					     ? &callgrind->stack.items[outermost + 1]
+					     : frame;
+	callgrind->calls.weights.items[called->call * events + event] -= weight;
 }
 
 /* Puts a node on the stack, and adds its costs. */
 static void enter(struct callgrind *callgrind, size_t event, const struct sp_tree_node *node)
 {
-	struct frame frame = {.node = node, .pair = NONE};
+	struct frame frame = {.node = node, .call = NONE};
 	frame.function = function_index(callgrind, node);
 	if (!callgrind->failed)
 		frame.line = line_index(callgrind, frame.function, node->line);
 	if (!callgrind->failed && callgrind->stack.count)
-		frame.pair = add_call(callgrind, event, frame.function, node->total.weight);
+		frame.call = add_call(callgrind, event, frame.function, node->total.weight);
+	if (!callgrind->failed)
+		add_self(callgrind, event, &frame);
 	struct frame *slot = callgrind->failed ? NULL : list_push(&callgrind->stack);
 	callgrind->failed |= !slot;
 	if (!slot)
 		return;
 	*slot = frame;
-	size_t at = frame.line * callgrind->report->profile_count + event;
-	callgrind->lines.weights.items[at] += node->self.weight;
+	uint32_t *outermost = &callgrind->outermost.items[frame.function];
+	if (*outermost == NONE)
+		*outermost = (uint32_t)callgrind->stack.count - 1;
 }
 
 static void leave(struct callgrind *callgrind)
 {
-	uint32_t pair = callgrind->stack.items[--callgrind->stack.count].pair;
-	if (pair != NONE)
-		callgrind->open.items[pair]--;
+	uint32_t top = (uint32_t)--callgrind->stack.count;
+	uint32_t *outermost = &callgrind->outermost.items[callgrind->stack.items[top].function];
+	if (*outermost == top)
+		*outermost = NONE;
 }
 
 /*
@@ -320,7 +338,6 @@ static bool write_callgrind(const struct report *report, FILE *out)
 		.functions.columns = 4,
 		.lines.keys.columns = 2,
 		.calls.keys.columns = 2,
-		.pairs.columns = 2,
 	};
 	for (size_t i = 0; i < report->profile_count; i++)
 		add_event(&callgrind, i);

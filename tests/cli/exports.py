@@ -12,7 +12,7 @@ line is the number of samples, or "-" if the format has none.
 Prints the functions, one a line: WEIGHT and NAME, without those of weight 0.
 
 exports.py self FILE        of report --format json -g caller
-exports.py total FILE       the same with callees, of functions that do not call themselves
+exports.py total FILE       the same with callees
 exports.py annotate FILE    what callgrind_annotate printed
 """
 import gzip
@@ -87,13 +87,12 @@ def read_speedscope(path):
 
 def read_functions(path, total):
     read_json(path)
-    weights, recursive = {}, set()
+    weights = {}
     for stack, weight in stacks.items():
         names = stack.split(";")
         for name in set(names) if total else names[-1:]:
             weights[name] = weights.get(name, 0) + weight
-        recursive |= {name for name in names if names.count(name) > 1}
-    return {name: weight for name, weight in weights.items() if not total or name not in recursive}
+    return weights
 
 
 def read_annotate(path):
