@@ -2,9 +2,9 @@
 /*
  * Callgrind's format: costs by function and line, and calls from lines to functions with their inclusive
  * cost. All events are side by side. An inlined function is a function that is called where it is inlined.
- * Samples do not count calls, so each call has the count 1. Readers add up a function's costs and calls.
- * So each stack adds its weight once to each function: to the cost of the innermost one, and to the
- * outermost call by each other one.
+ * Samples do not count calls, so each call has the count 1. Readers add up a function's costs and
+ * calls. So each stack adds its weight once to each function: to the cost of the innermost one, and
+ * to the outermost call by each other one.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ struct frame {
 	size_t next;       /* index of the child to visit next */
 	uint32_t function; /* index in `functions` */
 	uint32_t line;     /* index in `lines` */
-	uint32_t call;     /* index in `calls` of the call to it; NONE: that has none of its weight */
+	uint32_t call;     /* index in `calls` of the call to it; NONE: it has no weight */
 };
 
 struct callgrind {
@@ -53,7 +53,7 @@ struct callgrind {
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(bool) named;           /* by function: its name has been written */
 	LIST(uint32_t) first_line;  /* by function */
-	LIST(uint32_t) outermost;   /* by function: index of its first frame; NONE: not on the stack */
+	LIST(uint32_t) outermost;   /* by function: index of its first frame, or NONE */
 	LIST(uint32_t) first_call;  /* by line */
 	struct costs lines;      /* function, line */
 	struct costs calls;      /* index of the caller's line, called function */
@@ -150,8 +150,8 @@ static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint3
 }
 
 /*
- * Adds the weight of a call by the function on top of the stack, unless that is there twice: its outermost
- * call has the weight. Returns the call's index, or NONE.
+ * Adds the weight of a call by the function on top of the stack, unless that is there twice: its
+ * outermost call has the weight. Returns the call's index, or NONE.
  */
 static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t function,
 			 uint64_t weight)
@@ -169,7 +169,7 @@ static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t fun
 	return call;
 }
 
-/* Adds a node's own weight to its line. If the function is recursive, its outermost call loses it. */
+/* Adds a node's own weight to its line. The outermost call by a recursive function loses it. */
 static void add_self(struct callgrind *callgrind, size_t event, const struct frame *frame)
 {
 	size_t events = callgrind->report->profile_count;

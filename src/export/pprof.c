@@ -46,6 +46,7 @@ struct pprof {
 	 * it is inlined into, plus 1.
 	 */
 	struct unique locations;
+	LIST(char *) names;      /* value types' names */
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(struct frame) stack;
 	struct unique labels;    /* labels of a sample: process, thread, index of the name in strings */
@@ -67,6 +68,9 @@ static void pprof_deinit(struct pprof *pprof)
 	unique_deinit(&pprof->labels);
 	unique_deinit(&pprof->labelled);
 	free(pprof->sums.items);
+	for (size_t i = 0; i < pprof->names.count; i++)
+		free(pprof->names.items[i]);
+	free(pprof->names.items);
 	free(pprof->nodes.items);
 	free(pprof->stack.items);
 }
@@ -330,6 +334,22 @@ static const char *weight_name(const struct report *report, size_t number)
 	return cpu ? "cpu" : profile->event;
 }
 
+/* Returns the name of an event's number of samples. Readers select a value type by its name. */
+static const char *samples_name(struct pprof *pprof, size_t number)
+{
+	const struct report *report = pprof->report;
+	char *name = NULL;
+	if (report->profile_count == 1)
+		return "samples";
+	char **slot = list_push(&pprof->names);
+	if (slot && asprintf(&name, "%s-samples", report->profiles[number]->event) < 0)
+		name = NULL;
+	if (slot)
+		*slot = name;
+	pprof->failed |= !name;
+	return name;
+}
+
 static const char *weight_unit(const struct sp_profile *profile)
 {
 	return profile->weight_is_time ? "nanoseconds" : "count";
@@ -345,7 +365,7 @@ static void put_types(struct pprof *pprof)
 	for (size_t i = 0; is_wall(report) && i < sizeof(wall_types) / sizeof(*wall_types); i++)
 		put_value_type(pprof, 1, wall_types[i], "nanoseconds");
 	for (size_t i = 0; i < report->profile_count && !is_wall(report); i++) {
-		put_value_type(pprof, 1, "samples", "count");
+		put_value_type(pprof, 1, samples_name(pprof, i), "count");
 		put_value_type(pprof, 1, weight_name(report, i), weight_unit(report->profiles[i]));
 	}
 	if (!report->profile_count)
@@ -418,17 +438,37 @@ static bool is_program(const struct sp_tree_node *node)
 	return node->dso && *node->dso != '[' && !strstr(node->dso, ".so");
 }
 
+/* Returns the heaviest node of a program, or NULL. The stack is empty before and after. */
+static const struct sp_tree_node *find_program(struct pprof *pprof, const struct sp_tree_node *root)
+{
+	const struct sp_tree_node *found = NULL;
+	struct frame *frame = root ? list_push(&pprof->stack) : NULL;
+	pprof->failed |= root && !frame;
+	if (frame)
+		*frame = (struct frame){.node = root};
+	while (pprof->stack.count) {
+		const struct sp_tree_node *node = pprof->stack.items[--pprof->stack.count].node;
+		if (is_program(node) && (!found || node->total.weight > found->total.weight))
+			found = node;
+		/* Nodes below a program's are lighter. */
+		for (size_t i = 0; i < node->child_count && !is_program(node); i++) {
+			frame = list_push(&pprof->stack);
+			pprof->failed |= !frame;
+			if (frame)
+				*frame = (struct frame){.node = &node->children[i]};
+		}
+	}
+	return found;
+}
+
 /* Makes the program's mapping the first one, because readers take that for the main binary. */
 static void add_program(struct pprof *pprof)
 {
-	for (size_t i = 0; i < pprof->report->profile_count; i++) {
-		const struct sp_tree_node *root = pprof->report->profiles[i]->tree;
-		for (size_t j = 0; root && j < root->child_count; j++)
-			if (is_program(&root->children[j])) {
-				mapping_id(pprof, &root->children[j]);
-				return;
-			}
-	}
+	const struct sp_tree_node *program = NULL;
+	for (size_t i = 0; i < pprof->report->profile_count && !program; i++)
+		program = find_program(pprof, pprof->report->profiles[i]->tree);
+	if (program)
+		mapping_id(pprof, program);
 }
 
 /* Appends the notes as comments, which are indexes of strings. */

@@ -146,6 +146,20 @@ END
 	go tool pprof -raw unknown.pb.gz 2>messages | grep -o 'tid:.*' >got
 	echo 'tid:[7]' >wanted
 	same "an unknown thread has no number" wanted got
+	recording two <<'END'
+event cpu-clock chain
+event page-faults chain
+comm 7 7 main
+mmap 7 0x400000 0x10000 0 /opt/main
+mmap 7 0x7f0000400000 0x10000 0 /opt/libc.so.6
+sample 0 7 7 0 1000000 1000000 0x7f0000401010 0x401010 0x7f0000402010
+sample 1 7 7 0 2000000 1 0x401010 0x7f0000402010
+END
+	"$SPROF" report -q -i two -o two.pb.gz
+	go tool pprof -raw two.pb.gz >raw 2>messages
+	check "each value type has its own name" grep -q \
+		'^cpu-clock-samples/count cpu-clock/nano.* page-faults-samples/count page-faults/count$' raw
+	check "the program's mapping precedes that of its callers" grep -q '^1: .* /opt/main' raw
 else
 	skip "pprof has the stacks" "needs go"
 fi
@@ -207,7 +221,7 @@ check "profiles name the event" grep -q '"name": "work [0-9]* page-faults' event
 if command -v go >.which; then
 	go tool pprof -raw events.pb.gz >raw 2>messages
 	check "pprof has the values of both events" grep -q \
-		"^samples/count cpu-clock/nanoseconds.* samples/count page-faults.*/count" raw
+		"^cpu-clock-samples/count cpu-clock/nanoseconds.* page-faults.*/count" raw
 else
 	skip "pprof has the values of both events" "needs go"
 fi
