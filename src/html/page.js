@@ -57,8 +57,9 @@ function showTools() {
 	if (document.activeElement !== $("search"))
 		$("search").value = state.search;
 	$("only").hidden = $("hide").hidden = !state.search;
-	$("found").textContent = !derived.matches ? "" : state.hide ? ""
-		: percentText(derived.found.weight / (derived.weight || 1));
+	const least = currentEvent().totalsDiffer ? "at least " : "";
+	$("found").textContent = !derived.matches || state.hide ? ""
+		: least + percentText(derived.found.weight / (derived.weight || 1));
 	showTrail();
 }
 
@@ -203,7 +204,7 @@ function setTheme(dark) {
 	}
 }
 
-// Goes to the next or previous match in the shown view.
+// Goes to the next or previous match in the shown view, in order of weight.
 function step(direction) {
 	if (!derived.matches)
 		return;
@@ -220,12 +221,25 @@ function step(direction) {
 				nodes.push(node);
 	if (!nodes.length)
 		return;
+	nodes.sort((a, b) => tree.weight[b] - tree.weight[a] || tree.depth[a] - tree.depth[b]);
 	const at = nodes.indexOf(flame.cursor);
-	const next = nodes[(at + direction + nodes.length) % nodes.length];
+	const from = at < 0 && direction < 0 ? 0 : at;
+	const next = nodes[(from + direction + nodes.length) % nodes.length];
 	flame.cursor = next;
 	flame.reveal(next);
 	flame.draw();
 	say(describe(tree, next, flame.zoom));
+}
+
+const SEARCH_MS = 120; // a search waits for the next key
+let searchTimer = 0;
+
+// Searches for the text of the field, unless that is done already.
+function search() {
+	clearTimeout(searchTimer);
+	const text = $("search").value;
+	if (text !== state.search)
+		change(text ? {search: text} : {search: "", only: false, hide: false}, "search");
 }
 
 function nextThread() {
@@ -238,12 +252,14 @@ function keyPressed(event) {
 	if (event.ctrlKey || event.metaKey || (event.altKey && event.key !== "Delete"))
 		return;
 	if (field) {
-		if (event.target === $("search") && event.key === "Enter")
+		if (event.target === $("search") && event.key === "Enter") {
+			search();
 			step(event.shiftKey ? -1 : 1);
-		else if (event.target === $("search") && event.key === "Escape")
+		} else if (event.target === $("search") && event.key === "Escape") {
 			$("panel").focus();
-		else
+		} else {
 			return;
+		}
 		event.preventDefault();
 		return;
 	}
@@ -310,8 +326,10 @@ function connect() {
 	$("mine-objects").addEventListener("click", showObjects);
 	$("only").addEventListener("click", () => change({only: !state.only, hide: false, zoom: []}));
 	$("hide").addEventListener("click", () => change({hide: !state.hide, only: false, zoom: []}));
-	$("search").addEventListener("input", () => change($("search").value ? {search: $("search").value}
-		: {search: "", only: false, hide: false}, "search"));
+	$("search").addEventListener("input", () => {
+		clearTimeout(searchTimer);
+		searchTimer = setTimeout(search, SEARCH_MS);
+	});
 	$("strip-lines").addEventListener("click", () => change({heat: false}));
 	$("strip-heat").addEventListener("click", () => change({heat: true}));
 	$("strip-more").addEventListener("click", () => change({lanes: !state.lanes}));

@@ -198,7 +198,21 @@ const cases = {
 		assert.strictEqual(hidden.weight[0], sum(stacks, "weight"));
 	},
 	"callers are stacks from their end"() {
-		assert.deepStrictEqual(pathsOf(model.callersTree(tree)), pathsOfStacks(stacks, (stack) => [...stack].reverse()));
+		const all = (zoomed, isZoomed) =>
+			pathsOf(model.callersTree(tree, zoomed, isZoomed, Infinity));
+		const wanted = pathsOfStacks(stacks, (stack) => [...stack].reverse());
+		assert.deepStrictEqual(all(0, null), wanted);
+		assert.deepStrictEqual(all(2, (fn, i) => fn === [3, 4][i]), wanted);
+	},
+	"light callers are joined, but below a zoomed function"() {
+		const joined = model.callersTree(tree, 0, null, 50);
+		const zoomed = model.callersTree(tree, 1, (fn) => fn === 3, 50);
+		const below = (of) => pathsOf(of).filter(([path]) => path.startsWith("/3/")).length;
+		assert(joined.count < model.callersTree(tree, 0, null, Infinity).count);
+		assert(below(zoomed) > below(joined));
+		for (const one of [joined, zoomed])
+			assert.deepStrictEqual([one.samples[0], one.weight[0]],
+				[sum(stacks, "samples"), sum(stacks, "weight")]);
 	},
 	"a butterfly has callers and callees of the outermost call"() {
 		const through = stacks.filter((one) => one.stack.includes(4)), wings = model.butterfly(tree, 4, FUNCTIONS);

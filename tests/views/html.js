@@ -132,6 +132,48 @@ const checks = {
 		}
 	},
 
+	// agree PAGE REPORT: search, "only", callers, and callers and callees of 20 names have the
+	// report's numbers.
+	async agree(browser) {
+		const tab = await open(browser, page);
+		const report = JSON.parse(fs.readFileSync(rest[0]));
+		const sums = new Map();
+		for (const row of report.events[0].rows.map(rowOf)) {
+			const sum = sums.get(row.name) || {self: 0, total: 0, rows: 0};
+			sums.set(row.name, {self: sum.self + row.selfWeight,
+				total: sum.total + row.totalWeight, rows: sum.rows + 1});
+		}
+		const single = [...sums.keys()].filter((name) => name.length < 90 &&
+			!name.includes("\ufffd") && sums.get(name).rows === 1);
+		const step = Math.max(1, Math.floor(single.length / 20));
+		for (const name of single.filter((_, i) => i % step === 0).slice(0, 20)) {
+			const {total} = sums.get(name);
+			await set(tab, {search: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`});
+			equal(`search of ${name}`, await tab.evaluate(() => derived.found.weight), total);
+			await set(tab, {only: true});
+			equal(`only ${name}`, await tab.evaluate(() => derived.weight), total);
+			await set(tab, {only: false, search: "", wings: name});
+			const wings = await tab.evaluate(() =>
+				flames.map(({tree}) => tree.weight[tree.list[0]]));
+			wings.forEach((weight) => equal(`callers or callees of ${name}`, weight, total));
+			await set(tab, {wings: ""});
+		}
+		await set(tab, {callers: true});
+		const sampled = await tab.evaluate(() => {
+			const tree = shownTree(), {kind} = profile.functions;
+			return Array.from(tree.childrenOf(0))
+				.filter((node) => !(kind[tree.fn[node]] & (MISSING | LIGHT)))
+				.map((node) => [functionName(tree.fn[node]), tree.weight[node]]);
+		});
+		const selves = new Map();
+		for (const [name, weight] of sampled)
+			selves.set(name, (selves.get(name) || 0) + weight);
+		for (const [name, {self}] of sums)
+			equal(`callers: ${name}`, selves.get(name) || 0, self);
+		if (!sampled.length)
+			fail("no functions");
+	},
+
 	// sums PAGE REPORT: so is the table that the page computes from the cells.
 	async sums(browser) {
 		const tab = await open(browser, page), report = JSON.parse(fs.readFileSync(rest[0]));
