@@ -71,12 +71,10 @@ function showAbout(panel) {
 	panel.replaceChildren(scroll);
 }
 
-// Shows what the page lacks, and the most important findings with their remedies.
+// Shows what the page lacks, and the findings that the text report begins with.
 function showFindings() {
 	const notes = profile.partial.map((text) => ({text, remedy: ""}));
-	const found = profile.findings.filter((finding) => finding.kind !== "recorder");
-	const shown = [...notes, ...found.slice(0, Math.max(1, 2 - notes.length))];
-	const rest = profile.findings.length + notes.length - shown.length;
+	const shown = [...notes, ...profile.banner], rest = profile.bannerMore;
 	$("findings").replaceChildren(...shown.map((finding, i) => {
 		const line = element("p", "", finding.text);
 		const remedy = finding.remedy && `\u2192 ${finding.remedy}`;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include "buffer.h"
 #include "json.h"
+#include "out/findings.h"
 
 #define NS_PER_S 1000000000
 
@@ -276,6 +277,24 @@ static void put_findings(struct writing *writing, const struct report *report)
 	json_end_lines(json, ']');
 }
 
+/* Writes the most important findings, with the sentences and the order of text. */
+static void put_banner(struct writing *writing, const struct report *report)
+{
+	struct json *json = &writing->json;
+	struct shown_finding shown[FINDINGS_SHOWN_MAX];
+	size_t all, count = findings_shown(report, shown, &all);
+	json_begin_lines(json, "banner", '[');
+	for (size_t i = 0; i < count; i++) {
+		json_begin(json, NULL, '{');
+		put_text(writing, "text", shown[i].text);
+		if (shown[i].remedy)
+			put_text(writing, "remedy", shown[i].remedy);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+	json_unsigned(json, "bannerMore", all - count);
+}
+
 static void put_threads(struct writing *writing, const struct head *head)
 {
 	struct json *json = &writing->json;
@@ -399,6 +418,7 @@ bool head_write(const struct head *head, FILE *out)
 	put_partial(&writing, head->page);
 	put_merged(&writing, head);
 	put_findings(&writing, report);
+	put_banner(&writing, report);
 	json_begin_lines(json, "strings", '[');
 	for (size_t i = 0; i < head->strings.count; i++)
 		put_text(&writing, NULL, head->strings.texts[i]);

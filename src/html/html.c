@@ -13,7 +13,8 @@
  *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined; own samples;
  *	           own weight, or 0 if all samples have one period
  *	rows       function; 1 if inlined; samples and weight of self, then of total; share of self in
- *	           billionths, its low and its high bound; the same of total
+ *	           billionths, its low and its high bound; the same of total; in modes of time, the
+ *	           number of waits of self, and the longest in ns
  *
  * Block "source" is JSON (listing.h), and empty without --source. Block "cells", for each event:
  *
@@ -186,6 +187,14 @@ static void put_cells(struct block *block, const struct page_event *event)
 		put(block, event->lanes.shares.items[i]);
 }
 
+static void put_waits(struct block *block, const struct sp_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].self_times ? rows[i].self_times->waits : 0);
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].self_times ? rows[i].self_times->longest_wait_ns : 0);
+}
+
 static bool put_tree_block(const struct head *head, FILE *out)
 {
 	const struct page *page = head->page;
@@ -196,6 +205,8 @@ static bool put_tree_block(const struct head *head, FILE *out)
 	for (size_t i = 0; done && i < page->event_count; i++) {
 		put_nodes(&block, &page->events[i]);
 		put_rows(&block, page->events[i].profile, head->row_functions[i], head->row_counts[i]);
+		if (page->report->mode != SP_MODE_CPU)
+			put_waits(&block, page->events[i].profile->rows, head->row_counts[i]);
 	}
 	return block_close(&block) && done;
 }

@@ -73,6 +73,9 @@ function decodeTree(bytes) {
 		};
 		for (const name of ["self", "selfLow", "selfHigh", "total", "totalLow", "totalHigh"])
 			event.row[name] = columns.large(rows).map((share) => share / 1e9);
+		if (profile.mode !== "cpu")
+			for (const name of ["waits", "longest"])
+				event.row[name] = columns.large(rows);
 	}
 	return profile;
 }
@@ -214,6 +217,7 @@ class Tree {
 		this.count = 1;
 		this.reserve(Math.max(capacity, 16));
 		this.slots = null; // hash table of nodes by parent and function
+		this.inTime = false; // children are in the order of their addition, not of weight
 	}
 
 	// Returns a tree of the event's nodes, which may be millions. It shares their arrays.
@@ -320,7 +324,7 @@ class Tree {
 		this.deepest = 0;
 		for (let i = 0; i < count; i++) {
 			const begin = first[i], end = first[i + 1];
-			if (end - begin > 1)
+			if (end - begin > 1 && !this.inTime)
 				sortByWeight(list, begin, end, weight);
 			let left = this.left[i];
 			for (let at = begin; at < end; at++) {
@@ -384,6 +388,33 @@ function calleesTree(event, own, hidden) {
 		if (i)
 			shown[i] = hidden[fn[i]] ? shown[parent[i]] : tree.child(shown[parent[i]], fn[i], inlined[i]);
 		tree.addOwn(shown[i], own.samples[i], own.weight[i]);
+	}
+	return tree.finish();
+}
+
+// Returns the stacks of one thread in order of time: of those bins, and of nodes with `own` weight.
+// Equal frames of neighbours are one. Within a bin, the order is that of the event's nodes.
+function timeTree(event, own, thread, from, to, hidden) {
+	const {parent, fn, inlined} = event.node, {cell} = event, tree = new Tree(4096), open = [0];
+	const end = to === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
+	tree.inTime = true;
+	for (let i = from === null ? 0 : lowerBound(cell.bin, from); i < end; i++) {
+		if (cell.thread[i] !== thread || !own.weight[cell.node[i]])
+			continue;
+		const frames = [];
+		for (let node = cell.node[i]; node; node = parent[node])
+			if (!hidden || !hidden[fn[node]])
+				frames.push(node);
+		let depth = 0;
+		while (depth < frames.length && depth + 1 < open.length &&
+			tree.fn[open[depth + 1]] === fn[frames[frames.length - 1 - depth]])
+			depth++;
+		open.length = depth + 1;
+		for (; depth < frames.length; depth++) {
+			const node = frames[frames.length - 1 - depth];
+			open.push(tree.add(open[depth], fn[node], inlined[node]));
+		}
+		tree.addOwn(open[depth], cell.samples[i], cell.weight[i]);
 	}
 	return tree.finish();
 }
@@ -535,7 +566,8 @@ function analysedRows(event, whole) {
 			selfWeight: row.selfWeight[i], totalSamples: row.totalSamples[i],
 			totalWeight: row.totalWeight[i], self: row.self[i], selfLow: row.selfLow[i],
 			selfHigh: row.selfHigh[i], total: row.total[i], totalLow: row.totalLow[i],
-			totalHigh: row.totalHigh[i], ofAll: row.selfWeight[i] / (whole || 1)});
+			totalHigh: row.totalHigh[i], ofAll: row.selfWeight[i] / (whole || 1),
+			waits: row.waits?.[i], longest: row.longest?.[i]});
 	return rows;
 }
 
@@ -577,4 +609,5 @@ function matchFunctions(profile, text) {
 
 if (typeof module !== "undefined")
 	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf, filterStacks, calleesTree, callersTree,
+		timeTree,
 		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};

@@ -50,7 +50,10 @@ function showTools() {
 	const data = ["flame", "functions", "tree"].includes(state.view);
 	$("filters").hidden = !data;
 	$("callers").hidden = state.view === "functions";
-	press("callers", state.callers);
+	const isFlame = state.view === "flame" && !state.wings;
+	$("ordered").hidden = !isFlame || !currentEvent().cells;
+	press("callers", state.callers && !isOrdered());
+	press("ordered", isOrdered());
 	press("mine", state.mine);
 	press("only", state.only);
 	press("hide", state.hide);
@@ -242,6 +245,18 @@ function search() {
 		change(text ? {search: text} : {search: "", only: false, hide: false}, "search");
 }
 
+// Turns the order of time on or off. It has one thread: the busiest, if none is chosen.
+function toggleOrder() {
+	const {busiest} = lanesOf[state.event] || {busiest: []};
+	const on = !isOrdered();
+	change({ordered: on, callers: false, zoom: [],
+		thread: on && state.thread < 0 ? busiest[0] ?? -1 : state.thread});
+}
+
+function toggleCallers() {
+	change({callers: !state.callers, ordered: false, zoom: []});
+}
+
 function nextThread() {
 	const busiest = lanesOf[state.event] ? lanesOf[state.event].busiest : [];
 	change({thread: busiest[busiest.indexOf(state.thread) + 1] ?? -1});
@@ -256,6 +271,7 @@ function keyPressed(event) {
 			search();
 			step(event.shiftKey ? -1 : 1);
 		} else if (event.target === $("search") && event.key === "Escape") {
+			search();
 			$("panel").focus();
 		} else {
 			return;
@@ -265,7 +281,7 @@ function keyPressed(event) {
 	}
 	const flame = flames.find((one) => one.scroll === document.activeElement) || flames[0];
 	const simple = {z: undo, Backspace: undo, Escape: leave, "?": showHelp,
-		"/": () => $("search").focus(), c: () => change({callers: !state.callers, zoom: []}),
+		"/": () => $("search").focus(), c: toggleCallers, o: toggleOrder,
 		m: () => change({mine: !state.mine, zoom: []}), M: showObjects, t: nextThread,
 		e: () => change({event: (state.event + 1) % profile.events.length}),
 		n: () => step(1), N: () => step(-1)};
@@ -321,7 +337,8 @@ function connect() {
 	});
 	$("event").addEventListener("change", () => change({event: Number($("event").value)}));
 	$("thread").addEventListener("change", () => change({thread: Number($("thread").value)}));
-	$("callers").addEventListener("click", () => change({callers: !state.callers, zoom: []}));
+	$("callers").addEventListener("click", toggleCallers);
+	$("ordered").addEventListener("click", toggleOrder);
 	$("mine").addEventListener("click", () => change({mine: !state.mine, zoom: []}));
 	$("mine-objects").addEventListener("click", showObjects);
 	$("only").addEventListener("click", () => change({only: !state.only, hide: false, zoom: []}));

@@ -37,7 +37,7 @@ function deriveTree(matches) {
 		own = filterStacks(event, own, namedFunctions(state.focus), null);
 	own = filterStacks(event, own, keep, drop);
 	const tree = calleesTree(event, own, hidden);
-	return {tree, isWhole: own.samples === event.node.samples && !hidden,
+	return {tree, own, hidden, isWhole: own.samples === event.node.samples && !hidden,
 		samples: tree.samples[0], weight: tree.weight[0],
 		whole: profile.relative ? event.shownWeight : event.weight};
 }
@@ -59,8 +59,17 @@ function derive() {
 	derived = {...derived, searched, matches, found};
 }
 
+// Returns whether the view is the stacks of one thread in order of time.
+function isOrdered() {
+	return state.ordered && state.view === "flame" && state.thread >= 0 &&
+		Boolean(currentEvent().cell);
+}
+
 // Returns the shown tree. The tree of callers is made again for a narrow part, with its details.
 function shownTree() {
+	if (isOrdered())
+		return derived.ordered = derived.ordered || timeTree(currentEvent(), derived.own,
+			state.thread, state.from, state.to, derived.hidden);
 	if (!state.callers)
 		return derived.tree;
 	derived.inverted = derived.inverted || callersTree(derived.tree);

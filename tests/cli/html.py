@@ -46,7 +46,8 @@ def read_tree(data):
     head["functions"] = [columns.column(head["functionCount"]) for _ in range(4)]
     for event in head["events"]:
         event["node"] = [columns.column(event["nodes"]) for _ in range(5)]
-        event["row"] = [columns.column(event["rows"]) for _ in range(12)]
+        count = 12 if head["mode"] == "cpu" else 14
+        event["row"] = [columns.column(event["rows"]) for _ in range(count)]
     assert columns.at == len(data), "bytes after the tree"
     return head
 
@@ -195,6 +196,10 @@ def check_report(head, report):
         got = sorted(((strings[names[function]], strings[dsos[function]], *(row[k][i] for k in range(2, 6))),
                       [row[k][i] / 1e9 for k in range(6, 12)]) for i, function in enumerate(row[0]))
         assert [one[0] for one in got] == [one[0] for one in rows], "rows of %s differ" % event["name"]
+        if head["mode"] != "cpu":
+            times = [one["self_times"] for one in wanted["rows"]]
+            for column, key in ((12, "waits"), (13, "longest_wait_ns")):
+                assert sorted(row[column]) == sorted(one[key] for one in times), "%s differ" % key
         for (name, shares), (_, others) in zip(got, rows):
             assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, others)), "shares of %s differ" % name[0]
         for name, other in (("samples", "samples"), ("weight", "weight"), ("lost", "lost"), ("lostOwn", "lost_own")):
