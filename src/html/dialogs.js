@@ -4,7 +4,9 @@
 
 const HELP = [
 	["Views", [["1, 2, \u2026", "the views, from left to right"],
-		["c", "callers or callees"], ["m, M", "my code only; choose its objects"], ["e", "next event"], ["t", "next thread"]]],
+		["c", "callers or callees"], ["o", "order of time (one thread)"],
+		["m, M", "my code only; choose its objects"], ["e", "next event"],
+		["t", "next thread"]]],
 	["Function", [["Enter, click", "zoom (flame graph); open or close (call tree); callers and callees (functions)"],
 		["b", "callers and callees of the function"], ["f", "only stacks through the function"],
 		["s", "source of the function, if the page has it"],

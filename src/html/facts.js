@@ -50,7 +50,7 @@ function showAbout(panel) {
 		facts.push(["Command", profile.command]);
 	facts.push(...profile.about, ["Report by", `sprof ${profile.sprof}`]);
 	text.append(element("h2", "", "Recording"), factList(facts));
-	const limits = [...profile.merged];
+	const limits = [...profile.partial, ...profile.merged];
 	if (event.durationNs)
 		limits.unshift(`Times are in steps of ${formatSeconds(event.binNs / 1e9)}, from ${event.begin} s of ` +
 			"the recording's clock.");
@@ -71,12 +71,16 @@ function showAbout(panel) {
 	panel.replaceChildren(scroll);
 }
 
+// Shows what the page lacks, and the findings that the text report begins with.
 function showFindings() {
-	const shown = profile.findings.filter((finding) => finding.kind !== "recorder").slice(0, 2);
-	const rest = profile.findings.length - shown.length;
+	const notes = profile.partial.map((text) => ({text, remedy: ""}));
+	const shown = [...notes, ...profile.banner], rest = profile.bannerMore;
 	$("findings").replaceChildren(...shown.map((finding, i) => {
 		const line = element("p", "", finding.text);
-		line.title = finding.text;
+		const remedy = finding.remedy && `\u2192 ${finding.remedy}`;
+		line.title = [finding.text, remedy].filter(Boolean).join("\n");
+		if (remedy)
+			line.append(" ", element("span", "remedy", remedy));
 		if (i === shown.length - 1 && rest) {
 			const more = element("button", "link", `${rest} more`);
 			more.addEventListener("click", () => change({view: "limits"}));

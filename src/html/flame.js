@@ -2,9 +2,9 @@
 // A flame graph on a canvas: the root is on top, or below (`up`), and heavier children are to the left.
 "use strict";
 
-// In CSS pixels: height of a box; widths from which a box has a colour of its own, a mark if it is inlined, and its
-// share.
-const BOX = 20, COLOUR_WIDTH = 2.5, MARK_WIDTH = 8, SHARE_WIDTH = 220;
+// In CSS pixels: height of a box; widths from which a box has a gap to the next one and a shade of
+// its group's colour, a mark if it is inlined, and its share.
+const BOX = 20, GAP_WIDTH = 3, MARK_WIDTH = 8, SHARE_WIDTH = 220;
 const FONT = "12.5px system-ui, -apple-system, \"Segoe UI\", \"Noto Sans\", \"DejaVu Sans\", sans-serif";
 
 class Flame {
@@ -126,7 +126,8 @@ class Flame {
 			const top = this.top(depth);
 			context.globalAlpha = depth < tree.depth[this.zoom] ? 0.45 : 1;
 			context.fillStyle = this.colourOf(node, width);
-			context.fillRect(left, top, Math.max(width - (width > COLOUR_WIDTH ? 1 : 0), 0.5), BOX - 1);
+			const gap = width < GAP_WIDTH ? 0 : width < MARK_WIDTH ? 0.5 : 1;
+			context.fillRect(left, top, Math.max(width - gap, 0.5), BOX - 1);
 			if (tree.inlined[node] && width > MARK_WIDTH) {
 				context.fillStyle = this.look.mark;
 				context.fillRect(left, top, 3, BOX - 1);
@@ -142,30 +143,29 @@ class Flame {
 		context.globalAlpha = 1;
 	}
 
-	// Returns a box's colour. Narrow boxes are neutral: beside each other, colours of theirs would be noise.
+	// Returns a box's colour. Narrow boxes have no shades: these would be noise.
 	colourOf(node, width) {
 		const fn = this.tree.fn[node];
 		if (!node)
 			return this.look.root;
-		if (width <= COLOUR_WIDTH && !this.look.matches(fn))
-			return this.look.line;
-		return this.look.colour(fn, this.tree.inlined[node]);
+		return this.look.colour(fn, this.tree.inlined[node], width < GAP_WIDTH);
 	}
 
 	// Draws a box's name, in wide boxes with its share. Names of inlined functions are in italics.
 	drawText(context, node, left, middle, width) {
-		const tree = this.tree, look = this.look;
+		const tree = this.tree, look = this.look, fn = node ? tree.fn[node] : -1;
+		const ink = look.boxText(fn);
 		let room = width - 9;
 		if (width > SHARE_WIDTH) {
 			const text = node ? `${(100 * look.share(tree.weight[node])).toFixed(1)}%` : look.whole();
 			context.font = FONT;
-			context.fillStyle = look.boxInk;
+			context.fillStyle = ink;
 			const wide = context.measureText(text).width;
 			context.fillText(text, left + width - wide - 8, middle);
 			room -= wide + 12;
 		}
 		context.font = tree.inlined[node] ? `italic ${FONT}` : FONT;
-		drawName(context, look.name(node ? tree.fn[node] : -1), left + 5, middle, room, look.boxInk);
+		drawName(context, look.name(fn), left + 5, middle, room, ink);
 	}
 
 	nodeAt(event) {

@@ -6,18 +6,14 @@
 #include <time.h>
 #include "buffer.h"
 #include "json.h"
+#include "out/findings.h"
 
 #define NS_PER_S 1000000000
 
 void head_deinit(struct head *head)
 {
-	for (size_t i = 0; head->page && i < head->page->event_count; i++) {
-		if (head->node_functions)
-			free(head->node_functions[i]);
-		if (head->row_functions)
-			free(head->row_functions[i]);
-	}
-	free(head->node_functions);
+	for (size_t i = 0; head->row_functions && i < head->page->event_count; i++)
+		free(head->row_functions[i]);
 	free(head->row_functions);
 	free(head->row_counts);
 	free(head->thread_names);
@@ -74,24 +70,39 @@ uint32_t head_add_row(struct head *head, const struct sp_row *row)
 	return add_function(head, &code);
 }
 
+uint32_t head_add_inner(struct head *head)
+{
+	const struct code code = {.name = "(inner frames)", .kind = KIND_LIGHT};
+	return add_function(head, &code);
+}
+
+uint32_t head_add_light(struct head *head, uint32_t function)
+{
+	const uint64_t *of = unique_row(&head->functions, function);
+	const char *const *texts = head->strings.texts;
+	const struct code code = {.name = "(light functions)", .dso = texts[of[FUNCTION_DSO]],
+				  .path = texts[of[FUNCTION_PATH]],
+				  .kind = of[FUNCTION_KIND] & KIND_LEVEL};
+	return add_function(head, &code);
+}
+
 static bool add_event(struct head *head, size_t index)
 {
-	const struct page_event *event = &head->page->events[index];
+	struct page_event *event = &head->page->events[index];
 	const struct sp_profile *profile = event->profile;
 	size_t rows = report_row_count(head->page->report, profile);
 	if (rows > HEAD_ROWS_MAX)
 		rows = HEAD_ROWS_MAX;
-	uint32_t *nodes = calloc(event->nodes.count + 1, sizeof(*nodes));
 	uint32_t *functions = calloc(rows + 1, sizeof(*functions));
-	head->node_functions[index] = nodes;
 	head->row_functions[index] = functions;
 	head->row_counts[index] = rows;
-	if (!nodes || !functions)
+	if (!functions)
 		return false;
 	/* The root is no function. */
 	for (size_t i = 1; i < event->nodes.count; i++) {
-		nodes[i] = add_node(head, &event->nodes.items[i]);
-		if (nodes[i] == UNIQUE_NONE)
+		struct page_node *node = &event->nodes.items[i];
+		node->function = add_node(head, node);
+		if (node->function == UNIQUE_NONE)
 			return false;
 	}
 	for (size_t i = 0; i < rows; i++) {
@@ -102,15 +113,14 @@ static bool add_event(struct head *head, size_t index)
 	return true;
 }
 
-bool head_init(struct head *head, const struct page *page)
+bool head_init(struct head *head, struct page *page)
 {
 	size_t events = page->event_count, threads = page->threads.count;
 	*head = (struct head){.page = page, .functions.columns = FUNCTION_COLUMNS};
-	head->node_functions = calloc(events + 1, sizeof(*head->node_functions));
 	head->row_functions = calloc(events + 1, sizeof(*head->row_functions));
 	head->row_counts = calloc(events + 1, sizeof(*head->row_counts));
 	head->thread_names = calloc(threads + 1, sizeof(*head->thread_names));
-	if (!head->node_functions || !head->row_functions || !head->row_counts || !head->thread_names ||
+	if (!head->row_functions || !head->row_counts || !head->thread_names ||
 	    unique_add_text(&head->strings, "") == UNIQUE_NONE)
 		return false;
 	for (size_t i = 0; i < events; i++)
@@ -203,7 +213,27 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* Writes a sentence for each thing that the page lacks because of its limits. */
+/* Writes a sentence for each event with stacks that lack frames. */
+static void put_partial(struct writing *writing, const struct page *page)
+{
+	char text[200];
+	json_begin_lines(&writing->json, "partial", '[');
+	for (size_t i = 0; i < page->event_count; i++) {
+		const struct page_event *event = &page->events[i];
+		if (!event->partial_weight)
+			continue;
+		double share = percent(event->partial_weight, event->profile->weight);
+		snprintf(text, sizeof(text),
+			 "%.2f%% of %s is in stacks that lack inner frames: %s.", share,
+			 event->profile->event,
+			 event->totals_differ ? "callers there may have less than their total"
+			 : "frames of repeated functions, and of functions below 0.001%");
+		put_text(writing, NULL, text);
+	}
+	json_end_lines(&writing->json, ']');
+}
+
+/* Writes a sentence for each other thing that the page lacks. */
 static void put_merged(struct writing *writing, const struct head *head)
 {
 	const struct page *page = head->page;
@@ -211,19 +241,12 @@ static void put_merged(struct writing *writing, const struct head *head)
 	char text[200];
 	json_begin_lines(json, "merged", '[');
 	for (size_t i = 0; i < page->event_count; i++) {
-		const struct page_event *event = &page->events[i];
-		size_t rows = report_row_count(page->report, event->profile);
-		if (event->light_weight) {
-			double share = percent(event->light_weight, event->profile->weight);
-			snprintf(text, sizeof(text), "%.2f%% of %s is in functions too light to draw.",
-				 share, event->profile->event);
-			put_text(writing, NULL, text);
-		}
-		if (rows > HEAD_ROWS_MAX) {
-			snprintf(text, sizeof(text), "The table of %s lacks the %zu lightest functions.",
-				 event->profile->event, rows - HEAD_ROWS_MAX);
-			put_text(writing, NULL, text);
-		}
+		size_t rows = report_row_count(page->report, page->events[i].profile);
+		if (rows <= HEAD_ROWS_MAX)
+			continue;
+		snprintf(text, sizeof(text), "The table of %s lacks the %zu lightest functions.",
+			 page->events[i].profile->event, rows - HEAD_ROWS_MAX);
+		put_text(writing, NULL, text);
 	}
 	for (size_t i = 0; i < page->threads.count; i++) {
 		if (!page->threads.items[i].merged)
@@ -252,6 +275,24 @@ static void put_findings(struct writing *writing, const struct report *report)
 		json_end(json, '}');
 	}
 	json_end_lines(json, ']');
+}
+
+/* Writes the most important findings, with the sentences and the order of text. */
+static void put_banner(struct writing *writing, const struct report *report)
+{
+	struct json *json = &writing->json;
+	struct shown_finding shown[FINDINGS_SHOWN_MAX];
+	size_t all, count = findings_shown(report, shown, &all);
+	json_begin_lines(json, "banner", '[');
+	for (size_t i = 0; i < count; i++) {
+		json_begin(json, NULL, '{');
+		put_text(writing, "text", shown[i].text);
+		if (shown[i].remedy)
+			put_text(writing, "remedy", shown[i].remedy);
+		json_end(json, '}');
+	}
+	json_end_lines(json, ']');
+	json_unsigned(json, "bannerMore", all - count);
 }
 
 static void put_threads(struct writing *writing, const struct head *head)
@@ -346,6 +387,8 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "groups", groups);
 	json_unsigned(json, "period", event->period);
 	json_bool(json, "exact", event->exact);
+	json_unsigned(json, "partialWeight", event->partial_weight);
+	json_bool(json, "totalsDiffer", event->totals_differ);
 	put_losses(json, event);
 	json_begin(json, "lanes", '[');
 	for (size_t i = 0; i < event->lanes.count; i++)
@@ -372,8 +415,10 @@ bool head_write(const struct head *head, FILE *out)
 	json_bool(json, "relative", report->relative);
 	json_string(json, "mode", modes[report->mode]);
 	put_about(&writing, report);
+	put_partial(&writing, head->page);
 	put_merged(&writing, head);
 	put_findings(&writing, report);
+	put_banner(&writing, report);
 	json_begin_lines(json, "strings", '[');
 	for (size_t i = 0; i < head->strings.count; i++)
 		put_text(&writing, NULL, head->strings.texts[i]);

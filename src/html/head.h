@@ -27,18 +27,26 @@ enum function_column {
 };
 
 struct head {
-	const struct page *page;
+	struct page *page;
 	struct unique strings; /* the first is empty */
 	struct unique functions;
-	uint32_t **node_functions; /* by event and node */
 	uint32_t **row_functions;  /* by event and row */
 	size_t *row_counts;        /* by event */
 	uint32_t *thread_names;    /* by thread: index in `strings` */
 };
 
-/* Numbers all names and functions. Returns false when out of memory; call head_deinit() in either case. */
-bool head_init(struct head *head, const struct page *page);
+/*
+ * Numbers all names and functions, also those of the page's nodes. Returns false when out of
+ * memory; call head_deinit() in either case.
+ */
+bool head_init(struct head *head, struct page *page);
 void head_deinit(struct head *head);
+
+/* Returns the index of a function for frames inside a stack; UNIQUE_NONE when out of memory. */
+uint32_t head_add_inner(struct head *head);
+
+/* Returns the index of the one for light functions of a function's library, in the same way. */
+uint32_t head_add_light(struct head *head, uint32_t function);
 
 /* Returns the index of a row's function; UNIQUE_NONE when out of memory. */
 uint32_t head_add_row(struct head *head, const struct sp_row *row);

@@ -13,7 +13,8 @@
  *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined; own samples;
  *	           own weight, or 0 if all samples have one period
  *	rows       function; 1 if inlined; samples and weight of self, then of total; share of self in
- *	           billionths, its low and its high bound; the same of total
+ *	           billionths, its low and its high bound; the same of total; in modes of time, the
+ *	           number of waits of self, and the longest in ns
  *
  * Block "source" is JSON (listing.h), and empty without --source. Block "cells", for each event:
  *
@@ -33,11 +34,16 @@
 #include "html/listing.h"
 #include "html/markup.h"
 #include "html/page.h"
+#include "html/reduce.h"
 #include "html/source.h"
 #include "out/output.h"
 
 /* Shares are stored in units of this part. */
 #define SHARE_UNITS 1e9
+
+/* Limit of the blocks "tree" and "cells", and of the attempts to get there. */
+#define BYTES_MAX 4800000
+#define ROUNDS_MAX 6
 
 /* A block of data: compressed text in an HTML file. */
 struct block {
@@ -105,14 +111,14 @@ static void put_functions(struct block *block, const struct unique *functions)
 			put(block, unique_number(functions, i, column));
 }
 
-static void put_nodes(struct block *block, const struct page_event *event, const uint32_t *functions)
+static void put_nodes(struct block *block, const struct page_event *event)
 {
 	const struct page_node *nodes = event->nodes.items;
 	size_t count = event->nodes.count;
 	for (size_t i = 0; i < count; i++)
 		put(block, i - nodes[i].parent);
 	for (size_t i = 0; i < count; i++)
-		put(block, functions[i]);
+		put(block, nodes[i].function);
 	for (size_t i = 0; i < count; i++)
 		put(block, i && nodes[i].node && nodes[i].node->inlined);
 	for (size_t i = 0; i < count; i++)
@@ -181,6 +187,14 @@ static void put_cells(struct block *block, const struct page_event *event)
 		put(block, event->lanes.shares.items[i]);
 }
 
+static void put_waits(struct block *block, const struct sp_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].self_times ? rows[i].self_times->waits : 0);
+	for (size_t i = 0; i < count; i++)
+		put(block, rows[i].self_times ? rows[i].self_times->longest_wait_ns : 0);
+}
+
 static bool put_tree_block(const struct head *head, FILE *out)
 {
 	const struct page *page = head->page;
@@ -189,8 +203,10 @@ static bool put_tree_block(const struct head *head, FILE *out)
 	if (done)
 		put_functions(&block, &head->functions);
 	for (size_t i = 0; done && i < page->event_count; i++) {
-		put_nodes(&block, &page->events[i], head->node_functions[i]);
+		put_nodes(&block, &page->events[i]);
 		put_rows(&block, page->events[i].profile, head->row_functions[i], head->row_counts[i]);
+		if (page->report->mode != SP_MODE_CPU)
+			put_waits(&block, page->events[i].profile->rows, head->row_counts[i]);
 	}
 	return block_close(&block) && done;
 }
@@ -216,21 +232,80 @@ static void put_markup(const struct markup *markup, FILE *out)
 	fwrite(markup->text, 1, markup->size, out);
 }
 
+/* The two large blocks in memory. */
+struct blocks {
+	char *tree, *cells;
+	size_t tree_size, cells_size;
+};
+
+static void blocks_deinit(struct blocks *blocks)
+{
+	free(blocks->tree);
+	free(blocks->cells);
+	*blocks = (struct blocks){0};
+}
+
+/* Returns false when out of memory; call blocks_deinit() in either case. */
+static bool blocks_make(struct blocks *blocks, struct head *head)
+{
+	bool done = page_finish(head->page);
+	FILE *tree = open_memstream(&blocks->tree, &blocks->tree_size);
+	done = done && tree && put_tree_block(head, tree);
+	done = !(tree && fclose(tree)) && done;
+	FILE *cells = open_memstream(&blocks->cells, &blocks->cells_size);
+	done = done && cells && put_cells_block(head->page, cells);
+	return !(cells && fclose(cells)) && done;
+}
+
+/* Returns how many items are left if their block may have `limit` of its `size` bytes. */
+static size_t items_of(size_t count, size_t size, size_t limit)
+{
+	double part = (double)limit / (double)size;
+	return part < 1 ? (size_t)((double)count * 0.95 * part) : SIZE_MAX;
+}
+
+/*
+ * Makes the blocks, with less content until they have the limit of bytes. Returns false when out
+ * of memory; call blocks_deinit() in either case.
+ */
+static bool make_limited(struct blocks *blocks, struct head *head)
+{
+	struct page_limits limits = page_limits;
+	*blocks = (struct blocks){0};
+	for (int round = 0; round < ROUNDS_MAX; round++) {
+		blocks_deinit(blocks);
+		if (!page_reduce(head, &limits) || !blocks_make(blocks, head))
+			return false;
+		if (blocks->tree_size + blocks->cells_size <= BYTES_MAX)
+			break;
+		/* A block may have what the other one does not need of its half. */
+		size_t half = BYTES_MAX / 2, tree = blocks->tree_size, cells = blocks->cells_size;
+		limits.nodes = items_of(page_node_count(head->page), tree,
+					BYTES_MAX - (cells < half ? cells : half));
+		limits.cells = items_of(page_cell_count(head->page), cells,
+					BYTES_MAX - (tree < half ? tree : half));
+	}
+	return true;
+}
+
 static bool write_html(const struct report *report, FILE *out)
 {
 	struct page page;
 	struct head head = {0};
-	bool done = page_init(&page, report, &page_limits) && head_init(&head, &page);
+	struct blocks blocks = {0};
+	bool done = page_init(&page, report) && head_init(&head, &page) &&
+		    make_limited(&blocks, &head);
 	if (done) {
 		put_markup(&markup_before_tree, out);
-		done = put_tree_block(&head, out);
+		fwrite(blocks.tree, 1, blocks.tree_size, out);
 		put_markup(&markup_before_cells, out);
-		done = done && put_cells_block(&page, out);
+		fwrite(blocks.cells, 1, blocks.cells_size, out);
 		put_markup(&markup_before_source, out);
-		if (done && report->lines)
+		if (report->lines)
 			done = put_source_block(&head, out);
 		put_markup(&markup_end, out);
 	}
+	blocks_deinit(&blocks);
 	head_deinit(&head);
 	page_deinit(&page);
 	return done;

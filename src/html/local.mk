@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
 	src/html/base64.c src/html/base64.h \
+	src/html/frames.c src/html/frames.h \
 	src/html/head.c src/html/head.h \
 	src/html/html.c \
 	src/html/lanes.c src/html/lanes.h \
 	src/html/listing.c src/html/listing.h \
 	src/html/markup.h \
 	src/html/page.c src/html/page.h \
+	src/html/reduce.c src/html/reduce.h \
 	src/html/source.c src/html/source.h
 
 html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js \

@@ -10,9 +10,15 @@ const INLINED = 4, INLINED_MIX = 0.42; // shade of inlined functions
 const look = {
 	name: (fn) => fn < 0 ? "all" : functionName(fn),
 	matches: (fn) => Boolean(derived.matches && derived.matches[fn]),
-	colour(fn, inlined) {
+	colour(fn, inlined, isPlain) {
 		const base = this.matches(fn) ? this.match : this.groups[groups[fn]];
-		return this.shades[base][inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED];
+		const shade = inlined ? INLINED : profile.functions.name[fn] * 7 % INLINED;
+		return isPlain ? base : this.shades[base][shade];
+	},
+	// Returns the colour of a box's text. Boxes of unknown code are dark in the dark theme.
+	boxText(fn) {
+		const isUnknown = fn >= 0 && groups[fn] === UNKNOWN && !this.matches(fn);
+		return isUnknown ? this.unknownInk : this.boxInk;
 	},
 	share: (weight) => weight / (derived.weight || 1),
 	whole: () => profile.mode !== "cpu" ? weightText(currentEvent(), derived.weight) : samplesText(derived.samples),
@@ -28,6 +34,7 @@ const look = {
 			this[name] = get(name);
 		this.root = get("note");
 		this.boxInk = get("box-ink");
+		this.unknownInk = get("unknown-ink");
 		this.mark = mix(this.boxInk, 0.45);
 		this.lane = get("lane");
 		this.heat = get("accent");

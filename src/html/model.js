@@ -73,6 +73,9 @@ function decodeTree(bytes) {
 		};
 		for (const name of ["self", "selfLow", "selfHigh", "total", "totalLow", "totalHigh"])
 			event.row[name] = columns.large(rows).map((share) => share / 1e9);
+		if (profile.mode !== "cpu")
+			for (const name of ["waits", "longest"])
+				event.row[name] = columns.large(rows);
 	}
 	return profile;
 }
@@ -214,6 +217,20 @@ class Tree {
 		this.count = 1;
 		this.reserve(Math.max(capacity, 16));
 		this.slots = null; // hash table of nodes by parent and function
+		this.inTime = false; // children are in the order of their addition, not of weight
+	}
+
+	// Returns a tree of the event's nodes, which may be millions. It shares their arrays.
+	static of(event, own) {
+		const tree = new Tree(0);
+		tree.count = Math.max(event.nodes, 1);
+		for (const name of ["parent", "fn", "inlined"])
+			tree[name] = event.nodes ? event.node[name] : tree[name];
+		tree.ownSamples = event.nodes ? own.samples : tree.ownSamples;
+		tree.ownWeight = event.nodes ? own.weight : tree.ownWeight;
+		tree.samples = new Float64Array(tree.count);
+		tree.weight = new Float64Array(tree.count);
+		return tree;
 	}
 
 	reserve(capacity) {
@@ -256,11 +273,14 @@ class Tree {
 		if (!this.slots || 2 * this.count >= this.slots.length)
 			this.rehash();
 		const slot = this.slotOf(parent, fn);
-		if (this.slots[slot])
-			return this.slots[slot];
+		return this.slots[slot] || (this.slots[slot] = this.add(parent, fn, inlined));
+	}
+
+	// Adds a node. It is not in the table that child() uses.
+	add(parent, fn, inlined) {
 		if (this.count === this.capacity)
 			this.reserve(2 * this.capacity);
-		const node = this.slots[slot] = this.count++;
+		const node = this.count++;
 		this.parent[node] = parent;
 		this.fn[node] = fn;
 		this.inlined[node] = inlined;
@@ -274,8 +294,8 @@ class Tree {
 
 	// Computes totals and the layout. Call it once, after the last addOwn().
 	finish() {
-		this.samples.set(this.ownSamples);
-		this.weight.set(this.ownWeight);
+		this.samples.set(this.ownSamples.subarray(0, this.samples.length));
+		this.weight.set(this.ownWeight.subarray(0, this.weight.length));
 		for (let i = this.count - 1; i > 0; i--) {
 			this.samples[this.parent[i]] += this.samples[i];
 			this.weight[this.parent[i]] += this.weight[i];
@@ -304,7 +324,7 @@ class Tree {
 		this.deepest = 0;
 		for (let i = 0; i < count; i++) {
 			const begin = first[i], end = first[i + 1];
-			if (end - begin > 1)
+			if (end - begin > 1 && !this.inTime)
 				sortByWeight(list, begin, end, weight);
 			let left = this.left[i];
 			for (let at = begin; at < end; at++) {
@@ -360,16 +380,9 @@ function sortByWeight(list, begin, end, weight) {
 // Returns the tree of callees without functions of `hidden` (flags by function, or null): callers have their weight.
 function calleesTree(event, own, hidden) {
 	const {parent, fn, inlined} = event.node, count = event.nodes;
-	const tree = new Tree(Math.max(count, 1));
-	if (!hidden) {
-		tree.count = Math.max(count, 1);
-		tree.parent.set(parent);
-		tree.fn.set(fn);
-		tree.inlined.set(inlined);
-		tree.ownSamples.set(own.samples);
-		tree.ownWeight.set(own.weight);
-		return tree.finish();
-	}
+	if (!hidden)
+		return Tree.of(event, own).finish();
+	const tree = new Tree(Math.max(count >> 2, 1));
 	const shown = new Uint32Array(count);
 	for (let i = 0; i < count; i++) {
 		if (i)
@@ -379,18 +392,90 @@ function calleesTree(event, own, hidden) {
 	return tree.finish();
 }
 
-// Returns the tree from the sampled functions up to their callers, of a tree of callees.
-function callersTree(from) {
-	const tree = new Tree(from.count);
-	for (let i = 1; i < from.count; i++) {
-		if (!from.ownWeight[i])
+// Returns the stacks of one thread in order of time: of those bins, and of nodes with `own` weight.
+// Equal frames of neighbours are one. Within a bin, the order is that of the event's nodes.
+function timeTree(event, own, thread, from, to, hidden) {
+	const {parent, fn, inlined} = event.node, {cell} = event, tree = new Tree(4096), open = [0];
+	const end = to === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
+	tree.inTime = true;
+	for (let i = from === null ? 0 : lowerBound(cell.bin, from); i < end; i++) {
+		if (cell.thread[i] !== thread || !own.weight[cell.node[i]])
 			continue;
-		let at = 0;
-		for (let node = i; node; node = from.parent[node])
-			at = tree.child(at, from.fn[node], from.inlined[node]);
-		tree.addOwn(at, from.ownSamples[i], from.ownWeight[i]);
+		const frames = [];
+		for (let node = cell.node[i]; node; node = parent[node])
+			if (!hidden || !hidden[fn[node]])
+				frames.push(node);
+		let depth = 0;
+		while (depth < frames.length && depth + 1 < open.length &&
+			tree.fn[open[depth + 1]] === fn[frames[frames.length - 1 - depth]])
+			depth++;
+		open.length = depth + 1;
+		for (; depth < frames.length; depth++) {
+			const node = frames[frames.length - 1 - depth];
+			open.push(tree.add(open[depth], fn[node], inlined[node]));
+		}
+		tree.addOwn(open[depth], cell.samples[i], cell.weight[i]);
 	}
-	tree.addOwn(0, from.ownSamples[0], from.ownWeight[0]);
+	return tree.finish();
+}
+
+// Functions of the tree of callers with less than this part of its weight have no callers; below a
+// zoomed node, of that one's weight.
+const CALLERS_PART = 50000;
+
+// Returns the tree from the sampled functions up to their callers, of a tree of callees. Node by
+// node, stacks move from a function to its caller. isZoomed(fn, i) returns whether a function is
+// number i of the `zoomed` ones.
+function callersTree(from, zoomed = 0, isZoomed = null, part = CALLERS_PART) {
+	const {parent, fn, inlined, ownSamples, ownWeight} = from;
+	const tree = new Tree(4096);
+	const functionCount = fn.reduce((most, one) => Math.max(most, one), 0) + 1;
+	// By stack: its present frame, and the next stack at the same node.
+	const at = new Uint32Array(from.count), next = new Int32Array(from.count).fill(-1);
+	// By function: its child of a node, and that node.
+	const made = new Uint32Array(functionCount);
+	const madeFor = new Int32Array(functionCount).fill(-1);
+	// By node: its first stack, the number of zoomed functions that lead to it, and the weight
+	// from which it has callers.
+	const first = [-1], matched = [0], least = [from.weight[0] / part];
+	const add = (node, stack) => {
+		next[stack] = first[node];
+		first[node] = stack;
+		tree.addOwn(node, ownSamples[stack], ownWeight[stack]);
+	};
+	for (let i = from.count - 1; i >= 0; i--)
+		if (ownWeight[i]) {
+			at[i] = i;
+			add(0, i);
+		}
+	const addChild = (node, frame) => {
+		const child = tree.add(node, fn[frame], inlined[frame]), before = matched[node];
+		const leads = before >= 0 && before < zoomed && isZoomed(fn[frame], before);
+		first[child] = -1;
+		matched[child] = leads ? before + 1 : before === zoomed ? before : -1;
+		return child;
+	};
+	for (let node = 0; node < tree.count; node++) {
+		const weight = tree.ownWeight[node], up = tree.parent[node];
+		const begins = matched[node] === zoomed && matched[up] !== zoomed;
+		if (node)
+			least[node] = begins ? weight / part : least[up];
+		if (weight < least[node] && (matched[node] < 0 || matched[node] === zoomed))
+			continue;
+		for (let stack = first[node], after; stack >= 0; stack = after) {
+			const frame = at[stack];
+			after = next[stack];
+			if (!frame)
+				continue;
+			if (madeFor[fn[frame]] !== node) {
+				madeFor[fn[frame]] = node;
+				made[fn[frame]] = addChild(node, frame);
+			}
+			at[stack] = parent[frame];
+			add(made[fn[frame]], stack);
+			tree.addOwn(node, -ownSamples[stack], -ownWeight[stack]);
+		}
+	}
 	return tree.finish();
 }
 
@@ -481,7 +566,8 @@ function analysedRows(event, whole) {
 			selfWeight: row.selfWeight[i], totalSamples: row.totalSamples[i],
 			totalWeight: row.totalWeight[i], self: row.self[i], selfLow: row.selfLow[i],
 			selfHigh: row.selfHigh[i], total: row.total[i], totalLow: row.totalLow[i],
-			totalHigh: row.totalHigh[i], ofAll: row.selfWeight[i] / (whole || 1)});
+			totalHigh: row.totalHigh[i], ofAll: row.selfWeight[i] / (whole || 1),
+			waits: row.waits?.[i], longest: row.longest?.[i]});
 	return rows;
 }
 
@@ -523,4 +609,5 @@ function matchFunctions(profile, text) {
 
 if (typeof module !== "undefined")
 	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf, filterStacks, calleesTree, callersTree,
+		timeTree,
 		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};

@@ -4,22 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct page_limits page_limits = {.cells = 1200000, .nodes = 100000, .threads = 200};
-
-/* Steps of time: at most BINS_MAX; with too many cells at least BINS_LEAST, if other limits help. */
+/* Most steps of time. */
 #define BINS_MAX 2000
-#define BINS_LEAST 500
-
-/* With too many cells, nodes with less than this part of an event's weight are added up. */
-#define LIGHT_PART 4000
-
-#define NO_NODE UINT32_MAX
 
 void page_deinit(struct page *page)
 {
 	for (size_t i = 0; page->events && i < page->event_count; i++) {
 		free(page->events[i].nodes.items);
 		free(page->events[i].cells.items);
+		free(page->events[i].function_totals);
 		lanes_deinit(&page->events[i].lanes);
 	}
 	free(page->events);
@@ -48,8 +41,7 @@ static int compare_cells(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Sorts cells by thread and node, and adds up equal ones. Their bins ascend already. */
-static void merge_cells(struct page_event *event)
+void page_merge_cells(struct page_event *event)
 {
 	struct page_cell *cells = event->cells.items;
 	size_t kept = 0;
@@ -117,24 +109,10 @@ static bool make_cells(struct page_event *event)
 	return true;
 }
 
-static void double_bins(struct page_event *event)
+void page_place_cells(struct page_event *event, const uint32_t *new_of)
 {
 	for (size_t i = 0; i < event->cells.count; i++)
-		event->cells.items[i].bin /= 2;
-	event->bin_ns *= 2;
-	event->bins = (event->bins + 1) / 2;
-	merge_cells(event);
-}
-
-/* Returns each node's own weight and that of its subtree; NULL when out of memory. */
-static uint64_t *total_weights(const struct page_event *event)
-{
-	uint64_t *totals = calloc(event->nodes.count + 1, sizeof(*totals));
-	for (size_t i = 0; totals && i < event->cells.count; i++)
-		totals[event->cells.items[i].node] += event->cells.items[i].weight;
-	for (size_t i = event->nodes.count; totals && i-- > 1;)
-		totals[event->nodes.items[i].parent] += totals[i];
-	return totals;
+		event->cells.items[i].node = new_of[event->cells.items[i].node];
 }
 
 /* Child nodes of each node, as linked lists of indexes; they end with 0. */
@@ -142,13 +120,13 @@ struct children {
 	uint32_t *first, *next;
 };
 
-/* Orders nodes depth first, and sets new_of[i] to the index of node i. Returns false when out of memory. */
-static bool order_nodes(struct page_event *event, uint32_t *new_of)
+bool page_order_nodes(struct page_event *event)
 {
 	size_t count = event->nodes.count;
+	uint32_t *new_of = calloc(count + 1, sizeof(*new_of));
 	struct children children = {calloc(count + 1, sizeof(uint32_t)), calloc(count + 1, sizeof(uint32_t))};
 	struct page_node *ordered = calloc(count + 1, sizeof(*ordered));
-	bool done = children.first && children.next && ordered;
+	bool done = new_of && children.first && children.next && ordered;
 	for (size_t i = count; done && i-- > 1;) {
 		uint32_t parent = event->nodes.items[i].parent;
 		children.next[i] = children.first[parent];
@@ -171,89 +149,22 @@ static bool order_nodes(struct page_event *event, uint32_t *new_of)
 	}
 	free(children.first);
 	free(children.next);
-	if (!done) {
-		free(ordered);
-		return false;
-	}
-	free(event->nodes.items);
-	event->nodes.items = ordered;
-	event->nodes.capacity = count + 1;
-	return true;
-}
-
-static void place_cells(struct page_event *event, const uint32_t *new_of)
-{
-	for (size_t i = 0; i < event->cells.count; i++)
-		event->cells.items[i].node = new_of[event->cells.items[i].node];
-}
-
-/*
- * Replaces nodes of less than `least` total weight, and those that already stand for light ones, by one
- * node for each parent. merge_cells() must follow. Returns false when out of memory.
- */
-static bool drop_light_nodes(struct page_event *event, uint64_t least)
-{
-	size_t count = event->nodes.count;
-	uint64_t *totals = total_weights(event);
-	uint32_t *new_of = calloc(count + 1, sizeof(*new_of));
-	uint32_t *light_of = malloc((count + 1) * sizeof(*light_of)); /* by new index of the parent */
-	struct page_node *nodes = calloc(count + 1, sizeof(*nodes));
-	bool done = totals && new_of && light_of && nodes;
-	uint32_t kept = 0;
-	for (size_t i = 0; done && i < count; i++) {
-		struct page_node node = event->nodes.items[i];
-		uint32_t parent = i ? new_of[node.parent] : 0;
-		bool light = i && (totals[i] < least || !node.node);
-		if (light && !nodes[parent].node) {
-			new_of[i] = parent;
-			continue;
-		}
-		if (light && light_of[parent] != NO_NODE) {
-			new_of[i] = light_of[parent];
-			continue;
-		}
-		if (light)
-			light_of[parent] = kept;
-		light_of[kept] = NO_NODE;
-		new_of[i] = kept;
-		nodes[kept++] = (struct page_node){.node = light ? NULL : node.node, .parent = parent};
-	}
 	if (done) {
+		page_place_cells(event, new_of);
 		free(event->nodes.items);
-		event->nodes.items = nodes;
-		event->nodes.count = kept;
+		event->nodes.items = ordered;
 		event->nodes.capacity = count + 1;
-		place_cells(event, new_of);
 	} else {
-		free(nodes);
+		free(ordered);
 	}
-	free(totals);
-	free(new_of);
-	free(light_of);
-	return done;
-}
-
-/*
- * Makes the nodes that the report left out follow their parents. merge_cells() must follow. Returns false
- * when out of memory.
- */
-static bool place_left_out(struct page_event *event)
-{
-	uint32_t *new_of = NULL;
-	bool done = drop_light_nodes(event, 0) &&
-		    (new_of = calloc(event->nodes.count + 1, sizeof(*new_of))) != NULL &&
-		    order_nodes(event, new_of);
-	if (done)
-		place_cells(event, new_of);
 	free(new_of);
 	return done;
 }
 
 /* Returns false when out of memory. */
-static bool make_nodes(struct page_event *event, size_t limit)
+static bool make_nodes(struct page_event *event)
 {
 	const struct sp_timeline *timeline = event->timeline;
-	uint64_t weight = 0;
 	bool left_out = false;
 	if (!list_reserve(&event->nodes, timeline->node_count + 1))
 		return false;
@@ -262,17 +173,10 @@ static bool make_nodes(struct page_event *event, size_t limit)
 		*list_push(&event->nodes) = (struct page_node){
 			.node = timeline->nodes[i].node, .parent = timeline->nodes[i].parent};
 	}
-	for (size_t i = 0; i < event->cells.count; i++)
-		weight += event->cells.items[i].weight;
-	/* These are at the end of the timeline's list. */
-	if (left_out && !place_left_out(event))
+	/* Nodes for those that the report left out are at the end of the timeline's list. */
+	if (left_out && !page_order_nodes(event))
 		return false;
-	for (uint64_t least = weight >> 24; event->nodes.count > limit && least < weight;) {
-		least = least ? 2 * least : 1;
-		if (!drop_light_nodes(event, least))
-			return false;
-	}
-	merge_cells(event);
+	page_merge_cells(event);
 	return true;
 }
 
@@ -280,6 +184,8 @@ static bool make_nodes(struct page_event *event, size_t limit)
 static void sum_cells(struct page_event *event)
 {
 	const struct page_cell *cells = event->cells.items;
+	for (size_t i = 0; i < event->nodes.count; i++)
+		event->nodes.items[i].samples = event->nodes.items[i].weight = 0;
 	bool uniform = event->cells.count && cells[0].samples && cells[0].weight % cells[0].samples == 0;
 	event->period = uniform ? cells[0].weight / cells[0].samples : 0;
 	for (size_t i = 0; i < event->cells.count; i++) {
@@ -287,109 +193,31 @@ static void sum_cells(struct page_event *event)
 		event->nodes.items[cells[i].node].weight += cells[i].weight;
 		if (cells[i].weight != event->period * cells[i].samples)
 			event->period = 0;
-		if (!event->nodes.items[cells[i].node].node)
-			event->light_weight += cells[i].weight;
 	}
 }
 
-/* A thread with the sum of its samples, or of their weights. */
-struct ranked {
-	uint64_t sum;
-	uint32_t thread;
-};
-
-static int by_sum(const void *a, const void *b)
+/* Sums up the weight below nodes that stand for others. Returns false when out of memory. */
+static bool sum_partial(struct page_event *event)
 {
-	const struct ranked *x = a, *y = b;
-	if (x->sum != y->sum)
-		return x->sum > y->sum ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
-}
-
-static void rank_threads(const struct page *page, struct ranked *ranked)
-{
-	for (size_t i = 0; i < page->threads.count; i++)
-		ranked[i] = (struct ranked){0, (uint32_t)i};
-	for (size_t i = 0; i < page->event_count; i++)
-		for (size_t j = 0; j < page->events[i].cells.count; j++)
-			ranked[page->events[i].cells.items[j].thread].sum +=
-				page->events[i].cells.items[j].samples;
-	qsort(ranked, page->threads.count, sizeof(*ranked), by_sum);
-}
-
-/* Adds up all threads except the `limit` with most samples. Returns false when out of memory. */
-static bool merge_threads(struct page *page, size_t limit)
-{
-	size_t count = page->threads.count;
-	if (count <= limit + 1)
-		return true;
-	struct ranked *ranked = calloc(count, sizeof(*ranked));
-	uint32_t *new_of = calloc(count, sizeof(*new_of));
-	struct page_thread *threads = calloc(limit + 1, sizeof(*threads));
-	bool done = ranked && new_of && threads;
-	if (done) {
-		rank_threads(page, ranked);
-		for (size_t i = 0; i < count; i++) {
-			new_of[ranked[i].thread] = (uint32_t)(i < limit ? i : limit);
-			if (i <= limit)
-				threads[i] = page->threads.items[ranked[i].thread];
-		}
-		threads[limit].merged = (uint32_t)(count - limit);
-		memcpy(page->threads.items, threads, (limit + 1) * sizeof(*threads));
-		page->threads.count = limit + 1;
-		for (size_t i = 0; i < page->event_count; i++) {
-			struct page_event *event = &page->events[i];
-			for (size_t j = 0; j < event->cells.count; j++)
-				event->cells.items[j].thread = new_of[event->cells.items[j].thread];
-			merge_cells(event);
-		}
+	const struct page_node *nodes = event->nodes.items;
+	bool *partial = calloc(event->nodes.count + 1, sizeof(*partial));
+	event->partial_weight = 0;
+	for (size_t i = 1; partial && i < event->nodes.count; i++) {
+		partial[i] = partial[nodes[i].parent] || !nodes[i].node;
+		if (partial[i])
+			event->partial_weight += nodes[i].weight;
 	}
-	free(ranked);
-	free(new_of);
-	free(threads);
+	bool done = partial;
+	free(partial);
 	return done;
 }
 
-static size_t cell_count(const struct page *page)
+int page_compare_ranks(const void *a, const void *b)
 {
-	size_t count = 0;
-	for (size_t i = 0; i < page->event_count; i++)
-		count += page->events[i].cells.count;
-	return count;
-}
-
-/* Halves the number of steps of time until there are few enough cells, or at most `least` steps. */
-static void widen_bins(struct page *page, size_t limit, uint32_t least)
-{
-	for (bool more = true; more && cell_count(page) > limit;) {
-		more = false;
-		for (size_t i = 0; i < page->event_count; i++) {
-			if (page->events[i].bins <= least)
-				continue;
-			double_bins(&page->events[i]);
-			more = true;
-		}
-	}
-}
-
-/* Reduces cells until there are few enough. Returns false when out of memory. */
-static bool limit_cells(struct page *page, const struct page_limits *limits)
-{
-	widen_bins(page, limits->cells, BINS_LEAST);
-	for (size_t i = 0; i < page->event_count && cell_count(page) > limits->cells; i++) {
-		uint64_t weight = 0;
-		for (size_t j = 0; j < page->events[i].cells.count; j++)
-			weight += page->events[i].cells.items[j].weight;
-		if (!page->events[i].timeline)
-			continue;
-		if (!drop_light_nodes(&page->events[i], weight / LIGHT_PART))
-			return false;
-		merge_cells(&page->events[i]);
-	}
-	if (cell_count(page) > limits->cells && !merge_threads(page, limits->threads))
-		return false;
-	widen_bins(page, limits->cells, 1);
-	return true;
+	const struct page_rank *x = a, *y = b;
+	if (x->sum != y->sum)
+		return x->sum > y->sum ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 /* Lists the threads, which are the same for all events. Returns false when out of memory. */
@@ -429,14 +257,14 @@ static bool make_lanes(const struct page *page, struct page_event *event)
 		       sp_analysis_state_times(page->report->analysis, 0, 0, 0, 0, NULL);
 	if (!event->exact || (page->report->mode == SP_MODE_WALL && !page->report->filtered))
 		return true;
-	struct ranked *ranked = calloc(page->threads.count + 1, sizeof(*ranked));
+	struct page_rank *ranked = calloc(page->threads.count + 1, sizeof(*ranked));
 	bool done = ranked;
 	for (size_t i = 0; done && i < page->threads.count; i++)
 		ranked[i].thread = (uint32_t)i;
 	for (size_t i = 0; done && i < event->cells.count; i++)
 		ranked[event->cells.items[i].thread].sum += event->cells.items[i].weight;
 	if (done)
-		qsort(ranked, page->threads.count, sizeof(*ranked), by_sum);
+		qsort(ranked, page->threads.count, sizeof(*ranked), page_compare_ranks);
 	for (size_t i = 0; done && i < page->threads.count && i < LANES_MAX && ranked[i].sum; i++)
 		if (!page->threads.items[ranked[i].thread].merged)
 			done = add_lane(page, event, ranked[i].thread);
@@ -444,7 +272,7 @@ static bool make_lanes(const struct page *page, struct page_event *event)
 	return done;
 }
 
-bool page_init(struct page *page, const struct report *report, const struct page_limits *limits)
+bool page_init(struct page *page, const struct report *report)
 {
 	*page = (struct page){.report = report};
 	page->events = calloc(report->profile_count + 1, sizeof(*page->events));
@@ -456,16 +284,27 @@ bool page_init(struct page *page, const struct report *report, const struct page
 		event->profile = report->profiles[i];
 		event->timeline = report->timelines[i];
 		if (!list_threads(page, event->timeline) ||
-		    (event->timeline && (!make_cells(event) || !make_nodes(event, limits->nodes))))
+		    (event->timeline && (!make_cells(event) || !make_nodes(event))))
 			return false;
 	}
-	if (!limit_cells(page, limits))
-		return false;
-	for (size_t i = 0; i < page->event_count; i++)
-		if (page->events[i].timeline)
-			sum_cells(&page->events[i]);
-	for (size_t i = 0; i < page->event_count; i++)
+	return true;
+}
+
+bool page_finish(struct page *page)
+{
+	for (size_t i = 0; i < page->event_count; i++) {
+		struct page_event *event = &page->events[i];
+		if (!event->timeline)
+			continue;
+		sum_cells(event);
+		if (!sum_partial(event))
+			return false;
+	}
+	for (size_t i = 0; i < page->event_count; i++) {
+		lanes_deinit(&page->events[i].lanes);
+		page->events[i].lanes = (struct lanes){0};
 		if (!make_lanes(page, &page->events[i]))
 			return false;
+	}
 	return true;
 }

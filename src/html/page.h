@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A report's content for its HTML page, in bounded size. Sums are exact: if there is too much, times are
- * in wider steps, and light functions and threads are added up.
- */
+/* A report's content for its HTML page. reduce.h bounds its size. */
 #ifndef HTML_PAGE_H
 #define HTML_PAGE_H
 
@@ -11,8 +8,9 @@
 
 /* A node of the call tree. Nodes are in depth-first order; the first is the root. */
 struct page_node {
-	const struct sp_tree_node *node; /* NULL: the children of `parent` that are too light to keep */
+	const struct sp_tree_node *node; /* NULL: it stands for nodes that the page does not have */
 	uint32_t parent;                 /* index; of the root: 0 */
+	uint32_t function;               /* index in the head's functions */
 	uint64_t samples, weight;        /* its own, without its children */
 };
 
@@ -30,7 +28,9 @@ struct page_event {
 	uint64_t begin_ns, bin_ns;    /* begin of the first bin, and width of each */
 	uint32_t bins;
 	uint64_t period;         /* weight of every sample; 0: they differ */
-	uint64_t light_weight;   /* weight in nodes that stand for light ones */
+	uint64_t partial_weight; /* weight of the stacks without some of their frames */
+	uint64_t *function_totals; /* used by frames_drop() */
+	bool totals_differ;      /* a function may have less weight in the tree than in the table */
 	bool exact;              /* states are known: without filters, each bin has their time */
 	struct lanes lanes;      /* states of the heaviest threads, by index in the page; empty if
 				  * the cells have them */
@@ -48,17 +48,33 @@ struct page {
 	LIST(struct page_thread) threads;
 };
 
-/* Limits of a page of about 5 MB. */
-struct page_limits {
-	size_t cells;   /* limit for all events together */
-	size_t nodes;   /* limit for each event */
-	size_t threads; /* kept if there are too many cells */
-};
-extern const struct page_limits page_limits;
-
-/* Makes the content. Returns false when out of memory; call page_deinit() in either case. */
-bool page_init(struct page *page, const struct report *report, const struct page_limits *limits);
+/* Makes all content. Returns false when out of memory; call page_deinit() in either case. */
+bool page_init(struct page *page, const struct report *report);
 void page_deinit(struct page *page);
+
+/*
+ * Sums up cells by node, and makes the lanes. Call it after page_init(), and after each change of
+ * cells. Returns false when out of memory.
+ */
+bool page_finish(struct page *page);
+
+/* Sorts cells of a bin by thread and node, and adds up equal ones. Their bins must ascend. */
+void page_merge_cells(struct page_event *event);
+
+/* Moves the cells of node i to node new_of[i]. page_merge_cells() must follow. */
+void page_place_cells(struct page_event *event, const uint32_t *new_of);
+
+/* Orders nodes depth first. page_merge_cells() must follow. Returns false when out of memory. */
+bool page_order_nodes(struct page_event *event);
+
+/* A thread with the sum of its samples, or of their weights. */
+struct page_rank {
+	uint64_t sum;
+	uint32_t thread;
+};
+
+/* Orders ranks for qsort(), the highest sum first. */
+int page_compare_ranks(const void *a, const void *b);
 
 /* Returns whether cell i is the first one of its bin and thread. */
 static inline bool page_begins_group(const struct page_event *event, size_t i)

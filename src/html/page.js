@@ -50,15 +50,19 @@ function showTools() {
 	const data = ["flame", "functions", "tree"].includes(state.view);
 	$("filters").hidden = !data;
 	$("callers").hidden = state.view === "functions";
-	press("callers", state.callers);
+	const isFlame = state.view === "flame" && !state.wings;
+	$("ordered").hidden = !isFlame || !currentEvent().cells;
+	press("callers", state.callers && !isOrdered());
+	press("ordered", isOrdered());
 	press("mine", state.mine);
 	press("only", state.only);
 	press("hide", state.hide);
 	if (document.activeElement !== $("search"))
 		$("search").value = state.search;
 	$("only").hidden = $("hide").hidden = !state.search;
-	$("found").textContent = !derived.matches ? "" : state.hide ? ""
-		: percentText(derived.found.weight / (derived.weight || 1));
+	const least = currentEvent().totalsDiffer ? "at least " : "";
+	$("found").textContent = !derived.matches || state.hide ? ""
+		: least + percentText(derived.found.weight / (derived.weight || 1));
 	showTrail();
 }
 
@@ -203,7 +207,7 @@ function setTheme(dark) {
 	}
 }
 
-// Goes to the next or previous match in the shown view.
+// Goes to the next or previous match in the shown view, in order of weight.
 function step(direction) {
 	if (!derived.matches)
 		return;
@@ -220,12 +224,37 @@ function step(direction) {
 				nodes.push(node);
 	if (!nodes.length)
 		return;
+	nodes.sort((a, b) => tree.weight[b] - tree.weight[a] || tree.depth[a] - tree.depth[b]);
 	const at = nodes.indexOf(flame.cursor);
-	const next = nodes[(at + direction + nodes.length) % nodes.length];
+	const from = at < 0 && direction < 0 ? 0 : at;
+	const next = nodes[(from + direction + nodes.length) % nodes.length];
 	flame.cursor = next;
 	flame.reveal(next);
 	flame.draw();
 	say(describe(tree, next, flame.zoom));
+}
+
+const SEARCH_MS = 120; // a search waits for the next key
+let searchTimer = 0;
+
+// Searches for the text of the field, unless that is done already.
+function search() {
+	clearTimeout(searchTimer);
+	const text = $("search").value;
+	if (text !== state.search)
+		change(text ? {search: text} : {search: "", only: false, hide: false}, "search");
+}
+
+// Turns the order of time on or off. It has one thread: the busiest, if none is chosen.
+function toggleOrder() {
+	const {busiest} = lanesOf[state.event] || {busiest: []};
+	const on = !isOrdered();
+	change({ordered: on, callers: false, zoom: [],
+		thread: on && state.thread < 0 ? busiest[0] ?? -1 : state.thread});
+}
+
+function toggleCallers() {
+	change({callers: !state.callers, ordered: false, zoom: []});
 }
 
 function nextThread() {
@@ -238,18 +267,21 @@ function keyPressed(event) {
 	if (event.ctrlKey || event.metaKey || (event.altKey && event.key !== "Delete"))
 		return;
 	if (field) {
-		if (event.target === $("search") && event.key === "Enter")
+		if (event.target === $("search") && event.key === "Enter") {
+			search();
 			step(event.shiftKey ? -1 : 1);
-		else if (event.target === $("search") && event.key === "Escape")
+		} else if (event.target === $("search") && event.key === "Escape") {
+			search();
 			$("panel").focus();
-		else
+		} else {
 			return;
+		}
 		event.preventDefault();
 		return;
 	}
 	const flame = flames.find((one) => one.scroll === document.activeElement) || flames[0];
 	const simple = {z: undo, Backspace: undo, Escape: leave, "?": showHelp,
-		"/": () => $("search").focus(), c: () => change({callers: !state.callers, zoom: []}),
+		"/": () => $("search").focus(), c: toggleCallers, o: toggleOrder,
 		m: () => change({mine: !state.mine, zoom: []}), M: showObjects, t: nextThread,
 		e: () => change({event: (state.event + 1) % profile.events.length}),
 		n: () => step(1), N: () => step(-1)};
@@ -305,13 +337,16 @@ function connect() {
 	});
 	$("event").addEventListener("change", () => change({event: Number($("event").value)}));
 	$("thread").addEventListener("change", () => change({thread: Number($("thread").value)}));
-	$("callers").addEventListener("click", () => change({callers: !state.callers, zoom: []}));
+	$("callers").addEventListener("click", toggleCallers);
+	$("ordered").addEventListener("click", toggleOrder);
 	$("mine").addEventListener("click", () => change({mine: !state.mine, zoom: []}));
 	$("mine-objects").addEventListener("click", showObjects);
 	$("only").addEventListener("click", () => change({only: !state.only, hide: false, zoom: []}));
 	$("hide").addEventListener("click", () => change({hide: !state.hide, only: false, zoom: []}));
-	$("search").addEventListener("input", () => change($("search").value ? {search: $("search").value}
-		: {search: "", only: false, hide: false}, "search"));
+	$("search").addEventListener("input", () => {
+		clearTimeout(searchTimer);
+		searchTimer = setTimeout(search, SEARCH_MS);
+	});
 	$("strip-lines").addEventListener("click", () => change({heat: false}));
 	$("strip-heat").addEventListener("click", () => change({heat: true}));
 	$("strip-more").addEventListener("click", () => change({lanes: !state.lanes}));

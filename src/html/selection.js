@@ -2,6 +2,9 @@
 // Trees and tables of the selected samples, from the state.
 "use strict";
 
+// A zoomed part of less than this share of the tree of callers has a tree of its own.
+const NARROW_PART = 0.05;
+
 // Returns the functions of that name as flags.
 function namedFunctions(name) {
 	return Uint8Array.from(profile.functions.name, (index) => profile.strings[index] === name ? 1 : 0);
@@ -17,41 +20,69 @@ function notMine() {
 		group !== NOTE && isOther(group, fn) !== reversed[dso[fn]] ? 1 : 0);
 }
 
-// Computes the selection's trees from the state. Unchanged parts are kept.
-function derive() {
-	const event = currentEvent(), last = derived;
-	const key = JSON.stringify([state.event, state.from, state.to, state.thread, state.search, state.only, state.hide,
-		state.mine, state.objects, state.focus, state.drop]);
-	if (last.key === key)
-		return;
-	derived = {key, matches: state.search ? matchFunctions(profile, state.search) : null};
-	let keep = state.only ? derived.matches : null, drop = null, hidden = null;
+// Computes the tree of the selected samples.
+function deriveTree(matches) {
+	const event = currentEvent(), keep = state.only ? matches : null;
+	let drop = null, hidden = null;
 	if (state.drop.length) {
 		const names = new Set(state.drop);
 		drop = Uint8Array.from(profile.functions.name, (index) => names.has(profile.strings[index]) ? 1 : 0);
 	}
 	if (state.mine)
 		hidden = notMine();
-	if (state.hide && derived.matches)
-		hidden = derived.matches.map((match, fn) => match || (hidden && hidden[fn]) ? 1 : 0);
+	if (state.hide && matches)
+		hidden = matches.map((match, fn) => match || (hidden && hidden[fn]) ? 1 : 0);
 	let own = ownOf(event, event.cell ? state.from : null, state.to, event.cell ? state.thread : -1);
 	if (state.focus)
 		own = filterStacks(event, own, namedFunctions(state.focus), null);
 	own = filterStacks(event, own, keep, drop);
-	derived.tree = calleesTree(event, own, hidden);
-	derived.isWhole = own.samples === event.node.samples && !hidden;
-	derived.samples = derived.tree.samples[0];
-	derived.weight = derived.tree.weight[0];
-	derived.whole = profile.relative ? event.shownWeight : event.weight;
-	if (derived.matches)
-		derived.found = weightOf(derived.tree, derived.matches);
-	opened = new Set();
+	const tree = calleesTree(event, own, hidden);
+	return {tree, own, hidden, isWhole: own.samples === event.node.samples && !hidden,
+		samples: tree.samples[0], weight: tree.weight[0],
+		whole: profile.relative ? event.shownWeight : event.weight};
 }
 
+// Computes the selection from the state. A search that filters nothing keeps the tree.
+function derive() {
+	const filters = [state.event, state.from, state.to, state.thread, state.only, state.hide,
+		state.mine, state.objects, state.focus, state.drop,
+		state.only || state.hide ? state.search : ""];
+	const key = JSON.stringify(filters), searched = `${state.event} ${state.search}`;
+	if (derived.key === key && derived.searched === searched)
+		return;
+	const matches = state.search ? matchFunctions(profile, state.search) : null;
+	if (derived.key !== key) {
+		derived = {key, ...deriveTree(matches)};
+		opened = new Set();
+	}
+	const found = matches && weightOf(derived.tree, matches);
+	derived = {...derived, searched, matches, found};
+}
+
+// Returns whether the view is the stacks of one thread in order of time.
+function isOrdered() {
+	return state.ordered && state.view === "flame" && state.thread >= 0 &&
+		Boolean(currentEvent().cell);
+}
+
+// Returns the shown tree. The tree of callers is made again for a narrow part, with its details.
 function shownTree() {
+	if (isOrdered())
+		return derived.ordered = derived.ordered || timeTree(currentEvent(), derived.own,
+			state.thread, state.from, state.to, derived.hidden);
 	if (!state.callers)
 		return derived.tree;
-	return derived.inverted = derived.inverted || callersTree(derived.tree);
+	derived.inverted = derived.inverted || callersTree(derived.tree);
+	const {zoom} = state, key = JSON.stringify(zoom), whole = derived.inverted;
+	if (!zoom.length || state.view !== "flame" ||
+		whole.weight[nodeOfPath(whole, zoom)] > NARROW_PART * whole.weight[0])
+		return whole;
+	if (derived.zoomKey !== key) {
+		derived.zoomKey = key;
+		derived.zoomTree = callersTree(derived.tree, zoom.length,
+			(fn, i) => functionName(fn) === zoom[i]);
+	}
+	return derived.zoomTree;
 }
 
 function functionTable() {

@@ -3,6 +3,7 @@
 "use strict";
 
 const CURVE = 46, LANE = 17, AXIS = 20, LABEL = 124, HEAT_CELL = 4; // CSS pixels
+const NARROW_LABEL = 84; // in a narrow window
 const FEW_LANES = 4, LANES = 30; // threads with a lane
 const COLUMN_SAMPLES = 4; // fewest samples of a column, on average
 const LANE_UNITS = 127; // a whole bin in one state, if the page has lanes
@@ -41,7 +42,7 @@ class Strip {
 			return;
 		const ratio = window.devicePixelRatio || 1;
 		this.width = this.host.clientWidth;
-		this.label = this.heat || this.width < 500 ? 0 : LABEL;
+		this.label = this.heat ? 0 : this.width < 500 ? NARROW_LABEL : LABEL;
 		this.shape = this.heat ? heatShape(this.event, this.width) : null;
 		this.height = (this.heat ? this.shape.rows * HEAT_CELL
 			: CURVE + (this.lanes.length - 1) * LANE) + AXIS;
@@ -79,8 +80,9 @@ class Strip {
 			if (this.label) {
 				context.fillStyle = this.look.soft;
 				context.textBaseline = "middle";
-				context.fillText("all threads", 10, CURVE / 2 - 7);
-				context.fillText(this.peak, 10, CURVE / 2 + 8);
+				const room = this.label - 12, {soft} = this.look;
+				drawName(context, "all threads", 10, CURVE / 2 - 7, room, soft);
+				drawName(context, this.peak, 10, CURVE / 2 + 8, room, soft);
 			}
 		}
 		this.drawAxis(context);
@@ -149,7 +151,9 @@ class Strip {
 			}
 			if (this.label) {
 				context.textBaseline = "middle";
-				drawName(context, lane.name, 10, top + LANE / 2 + 2, LABEL - 18, chosen ? look.ink : look.soft);
+				const ink = chosen ? look.ink : look.soft;
+				const middle = top + LANE / 2 + 2;
+				drawName(context, lane.name, 10, middle, this.label - 12, ink);
 			}
 		});
 	}
@@ -430,6 +434,12 @@ function peakText(event, perSecond, running) {
 // Returns a whole number with commas.
 function grouped(number) {
 	return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+// Returns a time in ns as text.
+function formatMs(ns) {
+	const ms = ns / 1e6;
+	return `${ms < 100 ? ms.toFixed(ms < 10 ? 2 : 1) : grouped(Math.round(ms))} ms`;
 }
 
 function formatSeconds(seconds) {

@@ -89,10 +89,26 @@ function showWings(panel) {
 const COLUMNS = [["self", "Self", "number"], ["", "95% interval", "range wide"], ["total", "Total", "number"],
 	["", "95% interval", "range wide"], ["samples", "Samples", "number wide"]];
 
+// Modes of time; waits are known for the whole recording only.
+const TIME_COLUMNS = [["self", "Self", "number"], ["", "Time", "number wide"],
+	["total", "Total", "number"], ["waits", "Waits", "number wide"],
+	["longest", "Longest", "number wide"]];
+
+// Returns the columns of the table for the mode.
+function functionColumns() {
+	if (profile.mode === "cpu")
+		return COLUMNS;
+	const waits = profile.mode === "wakers" ? "Wake-ups" : "Waits";
+	return TIME_COLUMNS.map(([key, title, kind]) =>
+		[key, key === "waits" ? waits : title, kind]);
+}
+
 function showFunctions(panel) {
 	const chosen = !derived.isWhole;
 	const order = {self: (a, b) => b.selfWeight - a.selfWeight, total: (a, b) => b.totalWeight - a.totalWeight,
 		samples: (a, b) => b.selfSamples - a.selfSamples,
+		waits: (a, b) => (b.waits || 0) - (a.waits || 0),
+		longest: (a, b) => (b.longest || 0) - (a.longest || 0),
 		name: (a, b) => functionName(a.fn) < functionName(b.fn) ? -1 : 1,
 		dso: (a, b) => functionDso(a.fn) < functionDso(b.fn) ? -1 : 1};
 	const rows = [...functionTable()].filter((row) => !derived.matches || state.hide || !state.search ||
@@ -102,7 +118,8 @@ function showFunctions(panel) {
 	derived.mostTotal = rows.reduce((most, row) => Math.max(most, row.totalHigh || row.total), 0);
 	if (!list) {
 		list = new List(panel, "grid", "Functions", {
-			head: () => headOf([...COLUMNS, ...(derived.isWhole ? [] : [["", "Self of all", "number wide"]]),
+			head: () => headOf([...functionColumns(),
+				...(derived.isWhole ? [] : [["", "Self of all", "number wide"]]),
 				["name", "Function", ""], ["dso", "Program or library", "dso wide"]], state.sort,
 			(key) => change({sort: key})),
 			fill: (i) => functionRow(derived.shownRows[i]),
@@ -131,11 +148,22 @@ function nameCell(fn, inlined) {
 function functionRow(row) {
 	const made = element("div", "row body");
 	made.setAttribute("role", "row");
-	made.append(shareCell(row.self, row.selfLow, row.selfHigh, derived.mostSelf),
-		cellOf("range wide", rangeText(row.selfLow, row.selfHigh)),
-		shareCell(row.total, row.totalLow, row.totalHigh, derived.mostTotal),
-		cellOf("range wide", rangeText(row.totalLow, row.totalHigh)),
-		cellOf("number wide", grouped(row.selfSamples)));
+	const self = shareCell(row.self, row.selfLow, row.selfHigh, derived.mostSelf);
+	const total = shareCell(row.total, row.totalLow, row.totalHigh, derived.mostTotal);
+	const ranges = [rangeText(row.selfLow, row.selfHigh),
+		rangeText(row.totalLow, row.totalHigh)];
+	if (profile.mode === "cpu") {
+		made.append(self, cellOf("range wide", ranges[0]), total,
+			cellOf("range wide", ranges[1]),
+			cellOf("number wide", grouped(row.selfSamples)));
+	} else {
+		[self.title, total.title] = ranges.map((text) => text && `95% interval: ${text}`);
+		const texts = [row.selfWeight ? formatMs(row.selfWeight) : "",
+			row.waits ? grouped(row.waits) : "",
+			row.longest ? formatMs(row.longest) : ""];
+		const [time, ...waits] = texts.map((text) => cellOf("number wide", text));
+		made.append(self, time, total, ...waits);
+	}
 	if (!derived.isWhole)
 		made.append(cellOf("number wide", percentText(row.ofAll)));
 	made.append(nameCell(row.fn, row.inlined), cellOf("dso wide", functionDso(row.fn)));

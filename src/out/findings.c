@@ -8,8 +8,7 @@
 
 #define INDENT 2
 
-/* Limits on the findings in a report's head: number of findings, and lines of each. */
-#define SHOWN_MAX 3
+/* Limit on the lines of each finding in a report's head. */
 #define LINES_MAX 2
 
 /*
@@ -262,18 +261,16 @@ static bool needs_detail(const struct sp_finding *finding)
 	       finding->kind == SP_FINDING_KERNEL_HIDDEN;
 }
 
-static void write_group(const struct report *report, const struct group *group, const char *remedy,
-			FILE *out)
+static void put_group(const struct report *report, const struct group *group, char text[TEXT_SIZE])
 {
 	const struct sp_finding *first = group->first;
-	char text[TEXT_SIZE], share[FORMAT_SIZE];
+	char share[FORMAT_SIZE];
 	if (!first->summary || (group->objects == 1 && needs_detail(first))) {
-		write_finding(&report->term, first->what, remedy, LINES_MAX, out);
+		snprintf(text, TEXT_SIZE, "%s", first->what);
 		return;
 	}
-	snprintf(text, sizeof(text), "%s %s", short_share(group->share, share), first->summary);
+	snprintf(text, TEXT_SIZE, "%s %s", short_share(group->share, share), first->summary);
 	put_names(&report->term, group, report->findings, report->finding_count, text);
-	write_finding(&report->term, text, remedy, LINES_MAX, out);
 }
 
 /* Writes the option " -i FILE", quoted for a shell if necessary; nothing for the default path. */
@@ -312,24 +309,38 @@ static size_t lines_of(const struct group *groups, size_t count)
 	return lines;
 }
 
-void findings_write(const struct report *report, FILE *out)
+size_t findings_shown(const struct report *report, struct shown_finding ret[FINDINGS_SHOWN_MAX],
+		      size_t *count_ret)
 {
 	struct group *groups = calloc(report->finding_count + 1, sizeof(*groups));
+	*count_ret = 0;
 	if (!groups)
-		return;
+		return 0;
 	size_t count = make_groups(report->findings, report->finding_count, groups), shown = 0;
-	while (shown < count && shown < SHOWN_MAX && groups[shown].effect >= SHARE_LEAST)
+	while (shown < count && shown < FINDINGS_SHOWN_MAX && groups[shown].effect >= SHARE_LEAST)
 		shown++;
 	if (report->term.width && lines_of(groups, shown) + (shown < count) > TERM_LINES)
 		shown--;
 	for (size_t i = 0; i < shown; i++) {
 		const char *remedy = groups[i].first->remedy;
 		/*
-		 * A remedy that several consecutive findings share is printed once, after the last one.
+		 * A remedy of several consecutive findings is shown once, after the last one.
 		 */
 		bool again = i + 1 < shown && same(groups[i + 1].first->remedy, remedy);
-		write_group(report, &groups[i], again ? NULL : remedy, out);
+		ret[i].remedy = again ? NULL : remedy;
+		put_group(report, &groups[i], ret[i].text);
 	}
+	free(groups);
+	*count_ret = count;
+	return shown;
+}
+
+void findings_write(const struct report *report, FILE *out)
+{
+	struct shown_finding findings[FINDINGS_SHOWN_MAX];
+	size_t count, shown = findings_shown(report, findings, &count);
+	for (size_t i = 0; i < shown; i++)
+		write_finding(&report->term, findings[i].text, findings[i].remedy, LINES_MAX, out);
 	if (shown && shown < count) {
 		term_begin(&report->term, TERM_DIM, out);
 		bool several = report->recording_count > 1;
@@ -340,7 +351,6 @@ void findings_write(const struct report *report, FILE *out)
 		putc('\n', out);
 		term_end(&report->term, TERM_DIM, out);
 	}
-	free(groups);
 }
 
 void findings_write_all(const struct term *term, const struct sp_finding *const *findings,

@@ -46,7 +46,8 @@ def read_tree(data):
     head["functions"] = [columns.column(head["functionCount"]) for _ in range(4)]
     for event in head["events"]:
         event["node"] = [columns.column(event["nodes"]) for _ in range(5)]
-        event["row"] = [columns.column(event["rows"]) for _ in range(12)]
+        count = 12 if head["mode"] == "cpu" else 14
+        event["row"] = [columns.column(event["rows"]) for _ in range(count)]
     assert columns.at == len(data), "bytes after the tree"
     return head
 
@@ -195,6 +196,10 @@ def check_report(head, report):
         got = sorted(((strings[names[function]], strings[dsos[function]], *(row[k][i] for k in range(2, 6))),
                       [row[k][i] / 1e9 for k in range(6, 12)]) for i, function in enumerate(row[0]))
         assert [one[0] for one in got] == [one[0] for one in rows], "rows of %s differ" % event["name"]
+        if head["mode"] != "cpu":
+            times = [one["self_times"] for one in wanted["rows"]]
+            for column, key in ((12, "waits"), (13, "longest_wait_ns")):
+                assert sorted(row[column]) == sorted(one[key] for one in times), "%s differ" % key
         for (name, shares), (_, others) in zip(got, rows):
             assert all(abs(a - b) <= 1e-9 for a, b in zip(shares, others)), "shares of %s differ" % name[0]
         for name, other in (("samples", "samples"), ("weight", "weight"), ("lost", "lost"), ("lostOwn", "lost_own")):
@@ -208,10 +213,8 @@ def weights(event):
     return [n * event["period"] for n in event["node"][3]] if event["period"] else event["node"][4]
 
 
-def check_sums(head, event):
-    """The tree has the sums that the function table has. A function counts once for each stack."""
-    if any(kind & 32 for kind in head["functions"][3]) or not event["cells"]:
-        return
+def function_sums(event):
+    """Returns each function's samples and weight in the tree: its own, and of stacks with it."""
     distance, function, _, samples = event["node"][:4]
     weight, count = weights(event), event["nodes"]
     totals = [list(samples), list(weight)]
@@ -228,11 +231,39 @@ def check_sums(head, event):
             one[k] += value
         open_functions[function[i]] = open_functions.get(function[i], 0) + 1
         path.append(i)
+    return sums
+
+
+def check_sums(head, event):
+    """The tree has the sums that the function table has. A function counts once for each stack.
+    Without some inner frames, this is so for functions above 1/100,000, and for libraries."""
+    kinds, names = head["functions"][3], head["functions"][0]
+    in_tree = set(event["node"][1]) if event["cells"] else ()
+    if not in_tree or any(head["strings"][names[i]] == "(smaller)" for i in in_tree):
+        return
+    sums, least, libraries, rows = function_sums(event), event["shownWeight"] // 100000, {}, {}
     for function_index, *counts in zip(event["row"][0], *event["row"][2:6]):
-        assert sums.pop(function_index, None) == counts, \
-            "the tree has other sums of %s" % head["strings"][head["functions"][0][function_index]]
-    rest = [i for i in sums if not head["functions"][3][i] & 16]
+        rows.setdefault(function_index, []).append(counts)
+    for function_index, of_rows in rows.items():
+        name, library = head["strings"][names[function_index]], head["functions"][1][function_index]
+        got = sums.pop(function_index, [0, 0, 0, 0])
+        counts = [sum(column) for column in zip(*of_rows)]
+        libraries[library] = libraries.get(library, 0) + counts[1] - got[1]
+        if event["partialWeight"] and counts[3] < least:
+            continue
+        assert got[:2] == counts[:2], \
+            "the tree has other sums of %s: %s, not %s" % (name, got, counts)
+        # Rows of one name may be of one stack.
+        less = event["totalsDiffer"] or len(of_rows) > 1
+        assert got[2:] == counts[2:] or (less and got[3] <= counts[3]), \
+            "the tree has another total of %s: %s, not %s" % (name, got, counts)
+    rest = [i for i in sums if not kinds[i] & (16 | 32)]
+    for i in list(rest):
+        if event["partialWeight"] and head["strings"][names[i]] == "(light functions)":
+            libraries[head["functions"][1][i]] -= sums[i][1]
+            rest.remove(i)
     assert not rest or event["rows"] >= 20000, "%d functions are not in the table" % len(rest)
+    assert event["rows"] >= 20000 or not any(libraries.values()), "libraries have other sums"
 
 
 def folded_name(head, function):

@@ -32,9 +32,9 @@ dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli
 dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh \
 	tests/cli/test_example_symbolizer.sh
 dist_check_SCRIPTS += tests/cli/test_firefox.sh tests/cli/test_speedscope.sh
-dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_page.sh
-VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_page.sh tests/cli/test_firefox.sh tests/cli/test_export.sh \
-	tests/cli/test_speedscope.sh
+dist_check_SCRIPTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh
+VIEW_TESTS += tests/cli/test_html.sh tests/cli/test_html_big.sh tests/cli/test_html_page.sh \
+	tests/cli/test_firefox.sh tests/cli/test_export.sh tests/cli/test_speedscope.sh
 EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.sh \
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
 dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_report_modes.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \

@@ -31,6 +31,12 @@ head_has "losses with a time are on the strip" page.html '"lostAt": \[\[[0-9]*, 
 "$SPROF" report -q -i hostile -o again.html 2>err
 same "a page is reproducible" page.html again.html
 check "names are not in the markup" sh -c '! grep -q "pwned\|nowhere" page.html'
+"$SPROF" report -i hostile 2>err | sed -n 's/^  ! \([^"]*\)$/\1/p' | head -n 1 >first.txt
+python3 "$tests/cli/html.py" page.html text >head.json
+check "the page begins with the findings of text" python3 -c 'import json
+text = open("first.txt").read().strip()
+head = json.JSONDecoder().raw_decode(open("head.json").read())[0]
+assert text and head["banner"][0]["text"].startswith(text), (text, head["banner"])'
 head_has "the command is in the data" page.html "--key=secret"
 "$SPROF" report -q -i hostile --no-command-line -o hidden.html 2>err
 check "--no-command-line leaves it out" sh -c '! python3 "$1" hidden.html text | grep -q -e --key=secret' sh \

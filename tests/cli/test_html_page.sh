@@ -80,6 +80,7 @@ later "hostile names do not run, and are shown" hostile hostile.html
 later "an address with any state opens" address hostile.html
 later "two events: the table equals the report" functions hostile.html hostile.json
 later "two events: sums of cells equal the report" sums hostile.html hostile.json
+later "two events: all views of a name equal the report" agree hostile.html hostile.json
 small_recordings
 deep_recording
 threads_recording
@@ -93,6 +94,7 @@ waits_recording
 page waits waits
 later "wall time: the table equals the report" functions waits.html waits.json
 later "wall time: sums of cells equal the report" sums waits.html waits.json
+later "wall time: all views of a name equal the report" agree waits.html waits.json
 later "wall time: the page works" opens waits.html "$(samples waits.json)"
 page all waits --all-threads
 make_ranges all waits --all-threads
@@ -106,6 +108,8 @@ corpus=$SPROF_CORPUS/perfparser/vector_static_gcc__perf.data
 if [ -f "$corpus" ]; then
 	page corpus "$corpus"
 	later "a recording of the corpus: the table equals the report" functions corpus.html corpus.json
+	later "a recording of the corpus: all views of a name equal the report" \
+		agree corpus.html corpus.json
 	later "a recording of the corpus: the page works" opens corpus.html "$(samples corpus.json)"
 else
 	skip "a recording of the corpus" "no corpus of recordings at $SPROF_CORPUS (SPROF_CORPUS)"
@@ -123,6 +127,7 @@ page prog data
 "$SPROF" report -q -i data --format folded >folded.txt 2>err
 later "a recorded program: the table equals the report" functions prog.html prog.json
 later "a recorded program: sums of cells equal the report" sums prog.html prog.json
+later "a recorded program: all views of a name equal the report" agree prog.html prog.json
 later "boxes of the flame graph have the weight of their call paths" flame prog.html folded.txt
 later "a search has the share of its stacks" search prog.html folded.txt '^inner$'
 tid=$("$SPROF" report -q -i data -s tid --format json 2>err | sed -n 's/.*"tid": \([0-9]*\).*/\1/p' | tail -n 1)

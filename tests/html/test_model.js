@@ -198,7 +198,38 @@ const cases = {
 		assert.strictEqual(hidden.weight[0], sum(stacks, "weight"));
 	},
 	"callers are stacks from their end"() {
-		assert.deepStrictEqual(pathsOf(model.callersTree(tree)), pathsOfStacks(stacks, (stack) => [...stack].reverse()));
+		const all = (zoomed, isZoomed) =>
+			pathsOf(model.callersTree(tree, zoomed, isZoomed, Infinity));
+		const wanted = pathsOfStacks(stacks, (stack) => [...stack].reverse());
+		assert.deepStrictEqual(all(0, null), wanted);
+		assert.deepStrictEqual(all(2, (fn, i) => fn === [3, 4][i]), wanted);
+	},
+	"stacks of a thread are in order of time"() {
+		const ordered = model.timeTree(event, whole, 1, 3, 9, null), ends = [];
+		const own = model.ownOf(event, 3, 9, 1);
+		assert.strictEqual(ordered.weight[0], own.weight.reduce((a, b) => a + b, 0));
+		const {cell} = event;
+		for (let i = 0; i < event.cells; i++)
+			if (cell.thread[i] === 1 && cell.bin[i] >= 3 && cell.bin[i] <= 9)
+				ends.push([event.node.fn[cell.node[i]], cell.weight[i]]);
+		const sums = (pairs) => pairs.reduce((of, [fn, weight]) =>
+			({...of, [fn]: (of[fn] || 0) + weight}), {});
+		const got = Array.from(ordered.ownWeight.subarray(0, ordered.count), (weight, i) =>
+			[ordered.fn[i], weight]).filter(([, weight], i) => i && weight);
+		assert.deepStrictEqual(sums(got), sums(ends));
+		for (let node = 0; node < ordered.count; node++)
+			assert.deepStrictEqual(Array.from(ordered.childrenOf(node)),
+				Array.from(ordered.childrenOf(node)).sort((a, b) => a - b));
+	},
+	"light callers are joined, but below a zoomed function"() {
+		const joined = model.callersTree(tree, 0, null, 50);
+		const zoomed = model.callersTree(tree, 1, (fn) => fn === 3, 50);
+		const below = (of) => pathsOf(of).filter(([path]) => path.startsWith("/3/")).length;
+		assert(joined.count < model.callersTree(tree, 0, null, Infinity).count);
+		assert(below(zoomed) > below(joined));
+		for (const one of [joined, zoomed])
+			assert.deepStrictEqual([one.samples[0], one.weight[0]],
+				[sum(stacks, "samples"), sum(stacks, "weight")]);
 	},
 	"a butterfly has callers and callees of the outermost call"() {
 		const through = stacks.filter((one) => one.stack.includes(4)), wings = model.butterfly(tree, 4, FUNCTIONS);
@@ -272,8 +303,9 @@ const cases = {
 			Object.fromEntries(Array.from(block.matchAll(/--([\w-]+): (#\w{6})/g), ([, name, value]) => [name, value])));
 		for (const look of [light, {...light, ...dark}]) {
 			const names = ["own", "library", "kernel", "unknown", "match"];
+			const inkOf = (name) => name === "unknown" ? "unknown-ink" : "box-ink";
 			for (const name of [...names, "note"])
-				assert(contrast(look[name], look["box-ink"]) >= 4.5, `${name}: ${contrast(look[name], look["box-ink"])}`);
+				assert(contrast(look[name], look[inkOf(name)]) >= 4.5, name);
 			assert(contrast(look["match-ink"], look.panel) >= 4.5);
 			names.forEach((a, i) => names.slice(i + 1).forEach((b) => {
 				const least = Math.min(...Object.values(SIGHT).map((sight) =>

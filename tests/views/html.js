@@ -108,7 +108,9 @@ async function visit(tab) {
 		if (/\bNaN\b|\bundefined\b|\[object /.test(shown))
 			fail(`view ${view} shows ${/.{0,20}(NaN|undefined|\[object ).{0,20}/.exec(shown)[0]}`);
 	}
-	for (const parts of [{view: "flame", callers: true}, {callers: false, mine: true}, {mine: false, heat: true},
+	for (const parts of [{view: "flame", callers: true},
+		{callers: false, ordered: true, thread: 0}, {ordered: false, thread: -1},
+		{mine: true}, {mine: false, heat: true},
 		{heat: false, search: "a"}, {only: true}, {only: false, hide: true}, {search: "", hide: false}])
 		await set(tab, parts);
 }
@@ -130,6 +132,51 @@ const checks = {
 			if (first !== undefined && first.trim() !== `${(100 * most).toFixed(2)}%`)
 				fail(`${report.events[i].name}: the first row shows ${first}, not ${most}`);
 		}
+	},
+
+	// agree PAGE REPORT: search, "only", callers, and callers and callees of 20 names have the
+	// report's numbers.
+	async agree(browser) {
+		const tab = await open(browser, page);
+		const report = JSON.parse(fs.readFileSync(rest[0]));
+		const sums = new Map();
+		for (const row of report.events[0].rows.map(rowOf)) {
+			const sum = sums.get(row.name) || {self: 0, total: 0, rows: 0};
+			sums.set(row.name, {self: sum.self + row.selfWeight,
+				total: sum.total + row.totalWeight, rows: sum.rows + 1});
+		}
+		const single = [...sums.keys()].filter((name) => name.length < 90 &&
+			!name.includes("\ufffd") && sums.get(name).rows === 1);
+		const step = Math.max(1, Math.floor(single.length / 20));
+		for (const name of single.filter((_, i) => i % step === 0).slice(0, 20)) {
+			const {total} = sums.get(name);
+			const plain = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+			await set(tab, {search: `^${plain}$`});
+			const found = await tab.evaluate(() => derived.found.weight);
+			equal(`search of ${name}`, found, total);
+			await set(tab, {only: true});
+			equal(`only ${name}`, await tab.evaluate(() => derived.weight), total);
+			await set(tab, {only: false, search: "", wings: name});
+			const wings = await tab.evaluate(() =>
+				flames.map(({tree}) => tree.weight[tree.list[0]]));
+			for (const weight of wings)
+				equal(`callers or callees of ${name}`, weight, total);
+			await set(tab, {wings: ""});
+		}
+		await set(tab, {callers: true});
+		const sampled = await tab.evaluate(() => {
+			const tree = shownTree(), {kind} = profile.functions;
+			return Array.from(tree.childrenOf(0))
+				.filter((node) => !(kind[tree.fn[node]] & (MISSING | LIGHT)))
+				.map((node) => [functionName(tree.fn[node]), tree.weight[node]]);
+		});
+		const selves = new Map();
+		for (const [name, weight] of sampled)
+			selves.set(name, (selves.get(name) || 0) + weight);
+		for (const [name, {self}] of sums)
+			equal(`callers: ${name}`, selves.get(name) || 0, self);
+		if (!sampled.length)
+			fail("no functions");
 	},
 
 	// sums PAGE REPORT: so is the table that the page computes from the cells.
@@ -376,6 +423,8 @@ const checks = {
 		await expect("m hides libraries", (now) => now.mine && !now.callers);
 		await press("m", "/");
 		await tab.keyboard.type("main");
+		// The search waits for the next key.
+		await new Promise((resolve) => setTimeout(resolve, 300));
 		await expect("typing searches", (now) => now.search === "main");
 		await press("Enter", "Escape", "Escape");
 		await expect("Escape ends the search", (now) => now.search === "");
