@@ -20,21 +20,11 @@ struct dwarf {
 	struct dwarf_options options;
 	struct dwarf_file *file, *alt, *package;
 	uint32_t next_number; /* next file number */
-	uint64_t lowest;      /* lowest vaddr of executable segments */
 };
 
 bool dwarf_exists(const struct image *image)
 {
 	return section_exists(image, SECTION_INFO);
-}
-
-static uint64_t lowest_code(const struct image *image)
-{
-	uint64_t lowest = UINT64_MAX;
-	for (size_t i = 0; i < image->loads.count; i++)
-		if (image->loads.items[i].executable && image->loads.items[i].vaddr < lowest)
-			lowest = image->loads.items[i].vaddr;
-	return lowest == UINT64_MAX ? 0 : lowest;
 }
 
 void dwarf_free(struct dwarf *dwarf)
@@ -87,11 +77,12 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
 	NEED(dwarf);
 	dwarf->options = *options;
-	dwarf->lowest = lowest_code(options->runtime ?: image);
 	struct sp_error *error = dwarf_file_new(options->ctx, take_ptr(taken), false,
 						++dwarf->next_number, &dwarf->file);
 	if (error)
 		return error;
+	if (options->runtime && !image->code.by_sections)
+		dwarf->file->code = &options->runtime->code;
 	TRY(open_alt(dwarf));
 	TRY(open_package(dwarf, image));
 	if (options->runtime)
@@ -237,8 +228,7 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 	if (!error)
 		error = line_table_open(work->reader, skeleton, &work->lines);
 	if (!error)
-		error = line_table_run(work->reader, &work->lines, job->dwarf->lowest,
-				       work->queries, work->count);
+		error = line_table_run(work->reader, &work->lines, work->queries, work->count);
 	if (!error)
 		error = answer_all(job, task, work);
 	line_table_close(&work->lines);
@@ -460,8 +450,7 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 		dwarf_file_unpack(dwarf->file, threads);
 	/* One reader finds the units; their size determines the number of readers (threads). */
 	NEED(add_readers(job, 1));
-	TRY(unit_index_find(job->readers.items[0], dwarf->file, dwarf->lowest, job->vaddrs, count,
-			    units_of));
+	TRY(unit_index_find(job->readers.items[0], dwarf->file, job->vaddrs, count, units_of));
 	NEED(make_tasks(job, count));
 	uint64_t useful = job->worth / BYTES_A_THREAD + 1;
 	if (useful > job->tasks.count)

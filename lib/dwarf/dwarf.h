@@ -16,7 +16,7 @@ struct dwarf;
 struct dwarf_options {
 	struct sp_ctx *ctx; /* for the cache of inflated sections; NULL: it is not used */
 	struct debugfile_places places; /* for files of DWZ */
-	const struct image *runtime; /* the file that ran: has the lowest code address; NULL: `image` */
+	const struct image *runtime; /* the file that ran: has the code, too; NULL: `image` */
 };
 
 /* Whether the image has debug information; reads only its section headers. */

@@ -45,10 +45,10 @@ void line_table_close(struct line_table *table);
 
 /*
  * Sets the results of queries, which must be by ascending vaddr. A result is, in the first sequence
- * that covers the vaddr, the last row that is not above it. Sequences below `lowest` are ignored:
- * the linker removed their code.
+ * that covers the vaddr, the last row that is not above it. Sequences that begin outside of the
+ * file's code are ignored.
  */
-struct sp_error *line_table_run(struct reader *reader, struct line_table *table, uint64_t lowest,
+struct sp_error *line_table_run(struct reader *reader, struct line_table *table,
 				struct line_query *queries, size_t count) SP_MUST_CHECK;
 
 /*
