@@ -238,9 +238,11 @@ static void answer(struct run *run, uint64_t end)
 	while (run->next < run->count && run->queries[run->next].vaddr < end) {
 		struct line_query *query = &run->queries[run->next++];
 		run->work--;
-		if (query->found)
+		bool near = query->symbol <= run->row.address;
+		if (query->found && (query->near || !near))
 			continue;
 		query->found = true;
+		query->near = near;
 		query->file = run->row.file;
 		query->line = run->row.line;
 	}

@@ -63,7 +63,8 @@ extern "C" void gone_alone3() { GONE256 }
 extern "C" void gone_alone4() { GONE16 }
 END
 
-# addresses PROGRAM: "ADDRESS FUNCTION" of each byte of the used functions.
+# addresses PROGRAM: "ADDRESS FUNCTION" of each byte of the used functions, but one at 0, where removed
+# functions are.
 addresses() {
 	nm -S --defined-only "$1" | awk '
 		function hex(text,    i, n) {
@@ -72,7 +73,7 @@ addresses() {
 				n = n * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
 			return n
 		}
-		NF == 4 && $4 ~ /^(used_|main$)/ {
+		NF == 4 && $1 !~ /^0*$/ && $4 ~ /^(used_|main$)/ {
 			start = hex($1)
 			for (i = 0; i < hex($2); i++)
 				printf "%x %s\n", start + i, $4
@@ -80,9 +81,9 @@ addresses() {
 }
 
 # Prints the addresses at which another function, inlined call or line is said than the source has.
-# Line 0 is code of the compiler's own.
+# Line 0 is code of the compiler's own. With $1 = 0, lines are not compared.
 wrong() {
-	awk '
+	awk -v lines="$1" '
 		FILENAME == "used.cc" && / \/\/ / { name = $NF; begin[name] = FNR }
 		FILENAME == "used.cc" && /^}/ { end[name] = FNR; name = "" }
 		FILENAME == "named" { function_at[$1] = $2 }
@@ -94,19 +95,20 @@ wrong() {
 			line = outer[2]
 			sub(/.*:/, "", line)
 			line += 0
-			if ($2 ~ /gone/ || outer[1] != name || outer[2] !~ /used\.cc:/ ||
-			    line && (line < begin[name] || line > end[name]) || n > 2 ||
-			    n == 2 && part[1] !~ /used_inline.*@.*inline\.h:([7-9]|1[01])$/)
+			if ($2 ~ /gone/ || outer[1] != name || lines && outer[2] !~ /used\.cc:/ ||
+			    lines && line && (line < begin[name] || line > end[name]) || n > 2 ||
+			    n == 2 && part[1] !~ /used_inline.*@/ ||
+			    n == 2 && lines && part[1] !~ /inline\.h:([7-9]|1[01])$/)
 				print
 		}
 		END { if (!seen) print "nothing is said" }' used.cc named FS='\t' said
 }
 
-# linked NAME CXX [FLAG]...: the program that is made of the objects.
+# linked NAME CXX [ARG]...: the program that these arguments make.
 linked() {
 	name=$1 cxx=$2
 	shift 2
-	if ! "$cxx" "$@" -Wl,--gc-sections gone.o used.o -o program >build.log 2>&1; then
+	if ! "$cxx" "$@" -Wl,--gc-sections -o program >build.log 2>&1; then
 		skip "$name" "cannot be linked: $(sed 1q build.log)"
 		return
 	fi
@@ -117,7 +119,7 @@ linked() {
 	addresses program >named
 	cut -d' ' -f1 named | "$sources" "$tmp/program" 2>err | awk -v mode=lines -f "$normal" >said
 	check "$name: nothing is damaged" test ! -s err
-	wrong >bad
+	wrong $compared >bad
 	if [ -s bad ]; then
 		not_ok "$name" "$(wc -l <bad) of $(wc -l <named) addresses: $(sed 3q bad)"
 	else
@@ -136,17 +138,37 @@ for cxx in g++ clang++; do
 			skip "$cxx $version" "cannot be compiled"
 			continue
 		fi
+		compared=1
 		for linker in bfd gold lld mold; do
 			title="$cxx $version $linker"
-			linked "$title" $cxx -pie -fuse-ld=$linker
+			linked "$title" $cxx -pie -fuse-ld=$linker gone.o used.o
 			[ $linker = gold ] || # it has no such option, and is as with it
 				linked "$title, headers and code in one segment" $cxx -pie \
-					-fuse-ld=$linker -Wl,-z,noseparate-code
+					-fuse-ld=$linker -Wl,-z,noseparate-code gone.o used.o
 		done
 		for mark in 1 0xfffffffffffffffe 0xffffffffffffffff; do
 			linked "$cxx $version lld, removed code at $mark" $cxx -pie -fuse-ld=lld \
-				-Wl,-z,dead-reloc-in-nonalloc='.debug_*'=$mark
+				-Wl,-z,dead-reloc-in-nonalloc='.debug_*'=$mark gone.o used.o
 		done
+		# Removed functions seem to be in the section: a nearer symbol disproves them. Lines
+		# have no such proof.
+		compared=0
+		linked "$cxx $version, code at 0" $cxx -static -no-pie -nostdlib -fuse-ld=bfd \
+			-Wl,-Ttext=0,-e,main used.o
 	done
 done
+
+# Code without debug information between functions that have some: the last row before it is not its.
+cat >between.c <<'END'
+__attribute__((noinline)) int before(int x) { return x + 1; }
+__asm__(".type between, %function\n.globl between\nbetween: nop\nnop\nnop\nnop\n.size between, . - between");
+int main(int argc, char **argv) { return before(argc) * !argv; }
+END
+if ${CC:-cc} -O1 -g -fno-toplevel-reorder between.c -o between >build.log 2>&1 && nm -S between >named; then
+	awk '$4 == "between" { print $1 }' named | "$sources" "$tmp/between" >said
+	check "code without debug information has no line of other code" \
+		sh -c '[ -s said ] && ! grep -q between.c said'
+else
+	skip "code without debug information" "cannot be compiled"
+fi
 finish
