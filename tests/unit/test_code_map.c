@@ -54,7 +54,8 @@ TEST(code_is_in_executable_segments_without_section_headers)
 		((Elf32_Ehdr *)(void *)bytes)->e_shoff = ((Elf32_Ehdr *)(void *)bytes)->e_shnum = 0;
 	ok_or_fail(image_open_memory(bytes, size, "bare", &bare));
 	ck_assert(!bare->code.by_sections);
-	ck_assert(!has(bare, 0) && !has(bare, 1) && !has(bare, UINT64_MAX) && !has(bare, UINT64_MAX - 1));
+	ck_assert(!has(bare, 0) && !has(bare, 1));
+	ck_assert(!has(bare, UINT64_MAX) && !has(bare, UINT64_MAX - 1));
 	ck_assert(has(bare, image->code.largest.start) && has(bare, image->code.largest.end - 1));
 	ck_assert(!has(bare, (uint64_t)1 << 40));
 	image_free(bare);
@@ -73,7 +74,8 @@ TEST(code_is_anywhere_in_relocatable_files)
 TEST(fdes_of_removed_code_are_ignored)
 {
 	/* A CIE, and FDEs of 32 bytes from 0, 0x20, 1, -2 and 0x30 of .debug_frame. */
-	static const uint8_t cie[] = {0x0c, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 3, 0, 1, 0x78, 16, 0, 0, 0};
+	static const uint8_t cie[] = {0x0c, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
+				      3, 0, 1, 0x78, 16, 0, 0, 0};
 	static const uint64_t starts[] = {0, 0x20, 1, UINT64_MAX - 1, 0x30};
 	static const struct code_map code = {.largest = {0x2c, 0x100}};
 	uint8_t bytes[sizeof(cie) + 5 * 24] = {0};
@@ -84,7 +86,11 @@ TEST(fdes_of_removed_code_are_ignored)
 		memcpy(fde + 8, &starts[i], sizeof(starts[i]));
 		fde[16] = 32;
 	}
-	struct cfi_section section = {.bytes = {bytes, sizeof(bytes), 0}, .word = 8, .is_debug = true};
+	struct cfi_section section = {
+		.bytes = {bytes, sizeof(bytes), 0},
+		.word = 8,
+		.is_debug = true,
+	};
 	struct cfi_bytes none = {0};
 	struct cfi_table table;
 	struct cfi_entry entry;
