@@ -71,8 +71,9 @@ static void join(struct code_map *map)
 	if (map->parts.count)
 		qsort(map->parts.items, map->parts.count, sizeof(*map->parts.items), compare_parts);
 	for (size_t i = 0; i < map->parts.count; i++) {
-		struct code_part part = map->parts.items[i], *last = &map->parts.items[count - 1];
-		if (count && part.start <= last->end)
+		struct code_part part = map->parts.items[i];
+		struct code_part *last = count ? &map->parts.items[count - 1] : NULL;
+		if (last && part.start <= last->end)
 			last->end = part.end > last->end ? part.end : last->end;
 		else
 			map->parts.items[count++] = part;
