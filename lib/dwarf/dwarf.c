@@ -20,21 +20,11 @@ struct dwarf {
 	struct dwarf_options options;
 	struct dwarf_file *file, *alt, *package;
 	uint32_t next_number; /* next file number */
-	uint64_t lowest;      /* lowest vaddr of executable segments */
 };
 
 bool dwarf_exists(const struct image *image)
 {
 	return section_exists(image, SECTION_INFO);
-}
-
-static uint64_t lowest_code(const struct image *image)
-{
-	uint64_t lowest = UINT64_MAX;
-	for (size_t i = 0; i < image->loads.count; i++)
-		if (image->loads.items[i].executable && image->loads.items[i].vaddr < lowest)
-			lowest = image->loads.items[i].vaddr;
-	return lowest == UINT64_MAX ? 0 : lowest;
 }
 
 void dwarf_free(struct dwarf *dwarf)
@@ -87,11 +77,12 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
 	NEED(dwarf);
 	dwarf->options = *options;
-	dwarf->lowest = lowest_code(options->runtime ?: image);
 	struct sp_error *error = dwarf_file_new(options->ctx, take_ptr(taken), false,
 						++dwarf->next_number, &dwarf->file);
 	if (error)
 		return error;
+	if (options->runtime && !image->code.by_sections)
+		dwarf->file->code = &options->runtime->code;
 	TRY(open_alt(dwarf));
 	TRY(open_package(dwarf, image));
 	if (options->runtime)
@@ -108,14 +99,13 @@ struct task {
 
 struct job {
 	struct dwarf *dwarf;
-	const uint64_t *vaddrs;
+	const struct dwarf_query *query;
 	const uint64_t *units_of;
 	uint32_t *order; /* indices of vaddrs, sorted by unit */
 	VEC(struct task) tasks;
 	size_t next; /* index of the next task to start */
 	VEC(struct reader *) readers; /* one for each thread */
 	struct dwarf_answer *answer;
-	bool lines;    /* lines are needed, too */
 	size_t owned;  /* number of addresses in `order`: those in a unit */
 	uint64_t bytes; /* size of all tasks' units */
 	uint64_t worth; /* like `bytes`, but at least BYTES_A_UNIT for each: a skeleton is small */
@@ -237,8 +227,10 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 	if (!error)
 		error = line_table_open(work->reader, skeleton, &work->lines);
 	if (!error)
-		error = line_table_run(work->reader, &work->lines, job->dwarf->lowest,
-				       work->queries, work->count);
+		error = line_table_run(work->reader, &work->lines, work->queries, work->count);
+	/* A row before the symbol is another function's, but cold parts may begin without a row. */
+	for (size_t i = 0; i < work->count; i++)
+		work->queries[i].found &= work->queries[i].near || work->nodes[i];
 	if (!error)
 		error = answer_all(job, task, work);
 	line_table_close(&work->lines);
@@ -249,15 +241,18 @@ static struct sp_error *resolve_unit(struct job *job, const struct task *task, s
 static struct sp_error *do_task(struct job *job, const struct task *task, struct reader *reader)
 {
 	struct work work = {.reader = reader, .count = task->end - task->first,
-			    .lines_wanted = job->lines};
+			    .lines_wanted = job->query->lines};
 	CLEANUP_FREE struct line_query *queries = calloc(work.count, sizeof(*queries));
 	CLEANUP_FREE struct node **nodes = calloc(work.count, sizeof(*nodes));
 	struct unit skeleton;
 	NEED(queries && nodes);
 	work.queries = queries;
 	work.nodes = nodes;
-	for (size_t i = 0; i < work.count; i++)
-		queries[i].vaddr = job->vaddrs[job->order[task->first + i]];
+	for (size_t i = 0; i < work.count; i++) {
+		uint32_t from = job->order[task->first + i];
+		queries[i].vaddr = job->query->vaddrs[from];
+		queries[i].symbol = job->query->symbols[from];
+	}
 	struct sp_error *error = unit_read_header(job->dwarf->file, task->unit, &skeleton);
 	if (error)
 		return reader_damage(reader, error);
@@ -452,15 +447,16 @@ static bool collect(const struct job *job)
 	return true;
 }
 
-static struct sp_error *resolve(struct job *job, size_t count, unsigned int threads,
-				uint64_t *units_of)
+static struct sp_error *resolve(struct job *job, uint64_t *units_of)
 {
 	struct dwarf *dwarf = job->dwarf;
+	size_t count = job->query->count;
+	unsigned int threads = job->query->threads;
 	if (count)
 		dwarf_file_unpack(dwarf->file, threads);
 	/* One reader finds the units; their size determines the number of readers (threads). */
 	NEED(add_readers(job, 1));
-	TRY(unit_index_find(job->readers.items[0], dwarf->file, dwarf->lowest, job->vaddrs, count,
+	TRY(unit_index_find(job->readers.items[0], dwarf->file, job->query->vaddrs, count,
 			    units_of));
 	NEED(make_tasks(job, count));
 	uint64_t useful = job->worth / BYTES_A_THREAD + 1;
@@ -472,15 +468,14 @@ static struct sp_error *resolve(struct job *job, size_t count, unsigned int thre
 	return !job->no_memory && collect(job) ? NULL : error_no_memory();
 }
 
-struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size_t count,
-			       bool lines, unsigned int threads, struct dwarf_answer **ret)
+struct sp_error *dwarf_resolve(struct dwarf *dwarf, const struct dwarf_query *query,
+			       struct dwarf_answer **ret)
 {
-	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(count);
-	CLEANUP_FREE uint64_t *units_of = calloc(count + 1, sizeof(*units_of));
+	CLEANUP(cleanup_dwarf_answer_free) struct dwarf_answer *answer = new_answer(query->count);
+	CLEANUP_FREE uint64_t *units_of = calloc(query->count + 1, sizeof(*units_of));
 	NEED(answer && units_of);
-	struct job job = {.dwarf = dwarf, .vaddrs = vaddrs, .units_of = units_of, .answer = answer,
-			  .lines = lines};
-	struct sp_error *error = resolve(&job, count, threads, units_of);
+	struct job job = {.dwarf = dwarf, .query = query, .units_of = units_of, .answer = answer};
+	struct sp_error *error = resolve(&job, units_of);
 	job_deinit(&job);
 	if (!error)
 		*ret = take_ptr(answer);

@@ -16,7 +16,7 @@ struct dwarf;
 struct dwarf_options {
 	struct sp_ctx *ctx; /* for the cache of inflated sections; NULL: it is not used */
 	struct debugfile_places places; /* for files of DWZ */
-	const struct image *runtime; /* the file that ran: has the lowest code address; NULL: `image` */
+	const struct image *runtime; /* the file that ran: has the code, too; NULL: `image` */
 };
 
 /* Whether the image has debug information; reads only its section headers. */
@@ -54,11 +54,19 @@ struct dwarf_answer {
 };
 
 /*
- * Finds the frames of vaddrs, which must be ascending. Without `lines`, frames that differ only in
- * the line are merged into one, with the line of any of them. Fails only when out of memory.
+ * Request: ascending vaddrs. symbols[i] is the vaddr where the symbol of vaddrs[i] begins; 0: it
+ * has none. A function that begins before the symbol is another one. Without `lines`, frames that
+ * differ only in the line are merged into one, with the line of any of them.
  */
-struct sp_error *dwarf_resolve(struct dwarf *dwarf, const uint64_t *vaddrs, size_t count,
-			       bool lines, unsigned int threads,
+struct dwarf_query {
+	const uint64_t *vaddrs, *symbols;
+	size_t count;
+	bool lines;
+	unsigned int threads; /* number of threads to use at most */
+};
+
+/* Finds the frames of vaddrs. Fails only when out of memory. */
+struct sp_error *dwarf_resolve(struct dwarf *dwarf, const struct dwarf_query *query,
 			       struct dwarf_answer **ret) SP_MUST_CHECK;
 void dwarf_answer_free(struct dwarf_answer *answer);
 

@@ -12,6 +12,7 @@ struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool sp
 	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *file = calloc(1, sizeof(*file));
 	NEED(file);
 	pthread_mutex_init(&file->units_lock, NULL);
+	file->code = &image->code;
 	file->image = take_ptr(taken);
 	file->split = split;
 	file->number = number;

@@ -13,6 +13,7 @@ struct dwarf_file {
 	bool split;       /* a .dwo or .dwp */
 	uint32_t number;  /* not 0; a struct dwarf never uses it again for another file */
 	struct section sections[SECTION_COUNT];
+	const struct code_map *code; /* ranges that begin elsewhere are of removed code; borrowed */
 	struct dwarf_file *alt; /* DWZ's file; NULL: none, or not found; borrowed */
 	pthread_mutex_t units_lock;
 	bool units_known;         /* `units` is set; protected by the lock */

@@ -221,7 +221,7 @@ struct run {
 	struct line_table *table;
 	struct machine_state now, row; /* `row`: last row of the current sequence */
 	bool in_sequence;              /* `row` is valid */
-	uint64_t lowest;
+	bool exists;                   /* the sequence is of code that the linker kept */
 	/* For line_table_run(): */
 	struct line_query *queries;
 	size_t count, next; /* next: index of the first query not below `row` */
@@ -238,9 +238,11 @@ static void answer(struct run *run, uint64_t end)
 	while (run->next < run->count && run->queries[run->next].vaddr < end) {
 		struct line_query *query = &run->queries[run->next++];
 		run->work--;
-		if (query->found)
+		bool near = query->symbol <= run->row.address;
+		if (query->found && (query->near || !near))
 			continue;
 		query->found = true;
+		query->near = near;
 		query->file = run->row.file;
 		query->line = run->row.line;
 	}
@@ -250,9 +252,10 @@ static void add_row(struct run *run, bool ends)
 {
 	uint64_t address = run->now.address;
 	if (run->in_sequence && address >= run->row.address) {
-		if (run->queries && run->row.address >= run->lowest)
+		if (run->queries && run->exists)
 			answer(run, address);
 	} else {
+		run->exists = code_map_has(run->table->unit->main->code, address);
 		run->next = run->queries ?
 				    sorted_below(run->queries, run->count, .vaddr, address) : 0;
 		run->low = run->in_sequence && run->low < address ? run->low : address;
@@ -384,10 +387,10 @@ static struct sp_error *run_table(struct reader *reader, struct run *run)
 								    "a damaged line program"));
 }
 
-struct sp_error *line_table_run(struct reader *reader, struct line_table *table, uint64_t lowest,
+struct sp_error *line_table_run(struct reader *reader, struct line_table *table,
 				struct line_query *queries, size_t count)
 {
-	struct run run = {.table = table, .lowest = lowest, .queries = queries, .count = count};
+	struct run run = {.table = table, .queries = queries, .count = count};
 	return run_table(reader, &run);
 }
 

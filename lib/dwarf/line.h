@@ -30,9 +30,11 @@ struct line_table {
 /* An address and the row that a search in a line table found for it. */
 struct line_query {
 	uint64_t vaddr;
+	uint64_t symbol; /* vaddr where its symbol begins; 0: it has none */
 	uint64_t file; /* file number in the table */
 	uint32_t line;
 	bool found;
+	bool near; /* the row is not before the symbol */
 };
 
 /*
@@ -45,10 +47,10 @@ void line_table_close(struct line_table *table);
 
 /*
  * Sets the results of queries, which must be by ascending vaddr. A result is, in the first sequence
- * that covers the vaddr, the last row that is not above it. Sequences below `lowest` are ignored:
- * the linker removed their code.
+ * that covers the vaddr, the last row that is not above it. Sequences that begin outside of the
+ * file's code are ignored. A row before the vaddr's symbol is replaced by one that is not.
  */
-struct sp_error *line_table_run(struct reader *reader, struct line_table *table, uint64_t lowest,
+struct sp_error *line_table_run(struct reader *reader, struct line_table *table,
 				struct line_query *queries, size_t count) SP_MUST_CHECK;
 
 /*

@@ -38,11 +38,18 @@ static bool is_constant(uint16_t form)
 	}
 }
 
+static bool is_code(const struct unit *unit, uint64_t vaddr)
+{
+	return code_map_has(unit->main->code, vaddr);
+}
+
 static void begin_list(const struct value *list, struct ranges *ranges)
 {
 	const struct unit *unit = ranges->unit;
 	bool ok = true;
+	/* Units of several sections have the base 0: offsets are then addresses. */
 	ranges->base = unit->has_low_pc ? unit->low_pc : 0;
+	ranges->removed = ranges->base && !is_code(unit, ranges->base);
 	if (unit->encoding.version >= 5) {
 		ranges->section = &unit->file->sections[SECTION_RNGLISTS];
 		ok = list->form == DW_FORM_rnglistx
@@ -73,7 +80,30 @@ void ranges_begin(const struct unit *unit, const struct value *low, const struct
 		ok = !__builtin_add_overflow(ret->low, high->u, &ret->high);
 	else
 		ok = ok && unit_address(unit, high, &ret->high);
-	ret->ended = !ok || ret->low >= ret->high;
+	ret->ended = !ok || ret->low >= ret->high || !is_code(unit, ret->low);
+}
+
+/* Adds the base to an entry's offsets. The range is empty if its code was removed. */
+static void add_base(const struct ranges *ranges, uint64_t low, uint64_t high, uint64_t *low_ret,
+		     uint64_t *high_ret)
+{
+	if (ranges->removed || __builtin_add_overflow(low, ranges->base, low_ret) ||
+	    __builtin_add_overflow(high, ranges->base, high_ret))
+		*low_ret = *high_ret = 0;
+}
+
+/* Returns the end of a range; 0 if the sum is too large, as it is for removed code at -1. */
+static uint64_t end_of(uint64_t low, uint64_t size)
+{
+	uint64_t end;
+	return __builtin_add_overflow(low, size, &end) ? 0 : end;
+}
+
+static bool set_base(struct ranges *ranges, uint64_t base)
+{
+	ranges->base = base;
+	ranges->removed = !is_code(ranges->unit, base);
+	return true;
 }
 
 /* Reads one entry of .debug_ranges. False at the end of the list. */
@@ -89,12 +119,16 @@ static bool next_old(struct ranges *ranges, struct cursor *cursor, uint64_t *low
 	}
 	if (low == 0 && high == 0)
 		return false;
+	/* Both ends may be marked as removed. */
+	if (low == largest && high == largest)
+		return true;
 	if (low == largest) {
 		ranges->base = high;
+		/* A base of 0 may be written to make the offsets that follow addresses. */
+		ranges->removed = high && !is_code(ranges->unit, high);
 		return true;
 	}
-	*low_ret = low + ranges->base;
-	*high_ret = high + ranges->base;
+	add_base(ranges, low, high, low_ret, high_ret);
 	return true;
 }
 
@@ -104,29 +138,34 @@ static bool operands(struct ranges *ranges, struct cursor *cursor, uint8_t kind,
 {
 	const struct unit *unit = ranges->unit;
 	unsigned int size = unit->encoding.address_size;
+	uint64_t first = 0, second = 0;
+	bool ok;
 	*low = *high = 0;
 	switch (kind) {
 	case DW_RLE_base_addressx:
-		return cursor_uleb(cursor, low) && unit_indexed_address(unit, *low, &ranges->base);
-	case DW_RLE_startx_endx:
-		return cursor_uleb(cursor, low) && cursor_uleb(cursor, high) &&
-		       unit_indexed_address(unit, *low, low) &&
-		       unit_indexed_address(unit, *high, high);
-	case DW_RLE_startx_length:
-		return cursor_uleb(cursor, low) && cursor_uleb(cursor, high) &&
-		       unit_indexed_address(unit, *low, low) &&
-		       !__builtin_add_overflow(*low, *high, high);
-	case DW_RLE_offset_pair:
-		return cursor_uleb(cursor, low) && cursor_uleb(cursor, high) &&
-		       !__builtin_add_overflow(*low, ranges->base, low) &&
-		       !__builtin_add_overflow(*high, ranges->base, high);
+		return cursor_uleb(cursor, &first) && unit_indexed_address(unit, first, &first) &&
+		       set_base(ranges, first);
 	case DW_RLE_base_address:
-		return cursor_unsigned(cursor, size, &ranges->base);
+		return cursor_unsigned(cursor, size, &first) && set_base(ranges, first);
+	case DW_RLE_startx_endx:
+		return cursor_uleb(cursor, &first) && cursor_uleb(cursor, &second) &&
+		       unit_indexed_address(unit, first, low) &&
+		       unit_indexed_address(unit, second, high);
+	case DW_RLE_startx_length:
+		ok = cursor_uleb(cursor, &first) && cursor_uleb(cursor, &second) &&
+		     unit_indexed_address(unit, first, low);
+		*high = end_of(*low, second);
+		return ok;
+	case DW_RLE_offset_pair:
+		ok = cursor_uleb(cursor, &first) && cursor_uleb(cursor, &second);
+		add_base(ranges, first, second, low, high);
+		return ok;
 	case DW_RLE_start_end:
 		return cursor_unsigned(cursor, size, low) && cursor_unsigned(cursor, size, high);
 	case DW_RLE_start_length:
-		return cursor_unsigned(cursor, size, low) && cursor_uleb(cursor, high) &&
-		       !__builtin_add_overflow(*low, *high, high);
+		ok = cursor_unsigned(cursor, size, low) && cursor_uleb(cursor, &second);
+		*high = end_of(*low, second);
+		return ok;
 	default:
 		return false;
 	}
@@ -142,7 +181,6 @@ static bool next_new(struct ranges *ranges, struct cursor *cursor, uint64_t *low
 	}
 	if (kind == DW_RLE_end_of_list)
 		return false;
-	/* Invalid operands are usual in units of code that the linker removed: end the list. */
 	if (!operands(ranges, cursor, kind, low_ret, high_ret)) {
 		ranges->damaged = true;
 		return false;
@@ -174,7 +212,7 @@ bool ranges_next(struct ranges *ranges, uint64_t *low_ret, uint64_t *high_ret)
 		if (ranges->ended)
 			return false;
 		ranges->at = cursor_offset(&cursor);
-		if (*low_ret < *high_ret)
+		if (*low_ret < *high_ret && is_code(ranges->unit, *low_ret))
 			return true;
 	}
 	return false;

@@ -5,12 +5,16 @@
 
 #include "dwarf/unit.h"
 
-/* Iterator over the address ranges [low, high) of an entry. */
+/*
+ * Iterator over the address ranges [low, high) of an entry. Ranges that begin outside of the file's
+ * code do not exist: the linker removed their code.
+ */
 struct ranges {
 	const struct unit *unit;
 	struct section *section; /* section of the list; NULL: a single range */
 	uint64_t at;             /* in the section */
 	uint64_t base;
+	bool removed;            /* the base is of removed code */
 	uint64_t low, high;      /* the range, if it is a single one */
 	bool ended;
 	bool damaged;            /* the list is truncated or invalid */
@@ -20,7 +24,7 @@ struct ranges {
 void ranges_begin(const struct unit *unit, const struct value *low, const struct value *high,
 		  const struct value *list, struct ranges *ret);
 
-/* Returns the next range that is not empty; false at the end. */
+/* Returns the next range that exists and is not empty; false at the end. */
 bool ranges_next(struct ranges *ranges, uint64_t *low_ret, uint64_t *high_ret);
 
 #endif

@@ -10,7 +10,6 @@
 struct search {
 	struct reader *reader;
 	struct dwarf_file *file;
-	uint64_t lowest;
 	const uint64_t *vaddrs;
 	size_t count;
 	uint64_t *units_of;
@@ -24,7 +23,8 @@ static void claim(void *arg, uint64_t low, uint64_t high)
 {
 	struct search *search = arg;
 	const uint64_t *vaddrs = search->vaddrs;
-	if (low < search->lowest || high <= vaddrs[0] || low > vaddrs[search->count - 1])
+	if (high <= vaddrs[0] || low > vaddrs[search->count - 1] ||
+	    !code_map_has(search->file->code, low))
 		return;
 	size_t first = sorted_below(vaddrs, search->count, , low);
 	for (; first < search->count && vaddrs[first] < high && search->work > 0; first++) {
@@ -139,7 +139,7 @@ static struct sp_error *ask_units(struct search *search)
 	return error;
 }
 
-struct sp_error *unit_index_find(struct reader *reader, struct dwarf_file *file, uint64_t lowest,
+struct sp_error *unit_index_find(struct reader *reader, struct dwarf_file *file,
 				 const uint64_t *vaddrs, size_t count, uint64_t *units_of)
 {
 	for (size_t i = 0; i < count; i++)
@@ -149,7 +149,6 @@ struct sp_error *unit_index_find(struct reader *reader, struct dwarf_file *file,
 	struct search search = {
 		.reader = reader,
 		.file = file,
-		.lowest = lowest,
 		.vaddrs = vaddrs,
 		.count = count,
 		.units_of = units_of,

@@ -12,9 +12,9 @@
 
 /*
  * Sets units_of[i] to the offset of the unit that contains vaddrs[i] (ascending), or UNIT_NONE. Ranges
- * below `lowest` are ignored: the linker removed their code.
+ * that begin outside of file->code are ignored.
  */
-struct sp_error *unit_index_find(struct reader *reader, struct dwarf_file *file, uint64_t lowest,
+struct sp_error *unit_index_find(struct reader *reader, struct dwarf_file *file,
 				 const uint64_t *vaddrs, size_t count, uint64_t *units_of) SP_MUST_CHECK;
 
 #endif

@@ -112,11 +112,16 @@ static struct node *new_node(struct walk *walk, const struct code *code, struct 
 	return node;
 }
 
-/* Whether address i is in the function of `parent`; with parent NULL, whether it has none yet. */
-static bool may_have(const struct walk *walk, size_t i, const struct node *parent)
+/*
+ * Whether address i is in the function of `parent`. With parent NULL: whether it has no function
+ * yet, and no symbol begins between the address and `low`, the begin of the function's range.
+ */
+static bool may_have(const struct walk *walk, size_t i, const struct node *parent, uint64_t low)
 {
 	const struct node *known = walk->nodes[i];
-	return parent ? known && known->root == parent->root : !known;
+	if (parent)
+		return known && known->root == parent->root;
+	return !known && walk->queries[i].symbol <= low;
 }
 
 /*
@@ -139,7 +144,7 @@ static bool give(struct walk *walk, const struct code *code, struct node *parent
 		     i < walk->count && walk->queries[i].vaddr < high; i++) {
 			if (walk->answer_work-- <= 0)
 				return true;
-			if (!may_have(walk, i, parent))
+			if (!may_have(walk, i, parent, low))
 				continue;
 			if (!*ret)
 				*ret = new_node(walk, code, parent, entry, first);

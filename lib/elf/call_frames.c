@@ -93,7 +93,7 @@ struct sp_error *call_frames_read_eh(struct call_frames *frames, const struct im
 	if (!error && section.bytes.size > FRAMES_SIZE_MAX)
 		error = error_new(SP_ERROR_FORMAT, "%s: .eh_frame is too large", image->path);
 	if (!error && section.bytes.size > 0)
-		error = cfi_table_init(&frames->eh, &section, &header);
+		error = cfi_table_init(&frames->eh, &section, &header, &image->code);
 	return error_first(error, damage);
 }
 
@@ -138,7 +138,7 @@ struct sp_error *call_frames_read_debug(struct call_frames *frames, const struct
 		return NULL;
 	TRY(read_debug_section(image, &frames->debug_bytes, &section.bytes));
 	if (section.bytes.size > 0 && section.bytes.size <= FRAMES_SIZE_MAX)
-		TRY(cfi_table_init(&frames->debug, &section, &none));
+		TRY(cfi_table_init(&frames->debug, &section, &none, &image->code));
 	return NULL;
 }
 

@@ -282,13 +282,12 @@ static int compare_places(const void *a, const void *b)
 	return u64_order(x->start, y->start) ?: u64_order(x->offset, y->offset);
 }
 
-static struct sp_error *make_index(struct cfi_table *table)
+static struct sp_error *make_index(struct cfi_table *table, const struct code_map *code)
 {
 	const struct cfi_section *section = &table->section;
 	struct cfi_entry entry;
 	for (uint64_t at = 0; cfi_next(section, &at, &entry);) {
-		/* FDEs of code that the linker removed have address 0. */
-		if (entry.size == 0 || (section->is_debug && entry.start == 0))
+		if (entry.size == 0 || !code_map_has(code, entry.start))
 			continue;
 		struct cfi_place *place = vec_push(&table->index);
 		NEED(place);
@@ -301,12 +300,12 @@ static struct sp_error *make_index(struct cfi_table *table)
 }
 
 struct sp_error *cfi_table_init(struct cfi_table *table, const struct cfi_section *section,
-				const struct cfi_bytes *header)
+				const struct cfi_bytes *header, const struct code_map *code)
 {
 	*table = (struct cfi_table){.section = *section};
 	if (header->size > 0 && take_sorted(table, header))
 		return NULL;
-	struct sp_error *error = make_index(table);
+	struct sp_error *error = make_index(table, code);
 	if (error)
 		cfi_table_deinit(table);
 	return error;

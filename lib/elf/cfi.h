@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "base/error.h"
 #include "base/vec.h"
+#include "elf/code_map.h"
 
 /* Little-endian bytes of a section. */
 struct cfi_bytes {
@@ -67,11 +68,13 @@ struct cfi_place {
 
 /*
  * Uses the sorted table in `header` (.eh_frame_hdr; size 0: none) if its entries have the usual
- * encoding. Otherwise reads all of the section and makes an index. Fails only when out of memory.
- * The bytes must outlive the table.
+ * encoding. Otherwise reads all of the section and makes an index, without entries of code that the
+ * linker removed: they begin outside of `code`. Fails only when out of memory. The bytes must
+ * outlive the table.
  */
 struct sp_error *cfi_table_init(struct cfi_table *table, const struct cfi_section *section,
-				const struct cfi_bytes *header) SP_MUST_CHECK;
+				const struct cfi_bytes *header,
+				const struct code_map *code) SP_MUST_CHECK;
 void cfi_table_deinit(struct cfi_table *table);
 
 /* Finds the FDE of the code that contains `vaddr`; false if there is none. */

@@ -121,6 +121,7 @@ static struct sp_error *read_headers(struct image *image)
 	image->is_64bit = gelf_getclass(image->elf) == ELFCLASS64;
 	TRY(extent_check_sections(image));
 	TRY(read_loads(image));
+	TRY(code_map_read(image->elf, &image->code));
 	read_build_id(image);
 	return NULL;
 }
@@ -229,6 +230,7 @@ void image_free(struct image *image)
 	image_release_file(image);
 	elf_end(image->elf);
 	vec_deinit(&image->loads);
+	code_map_deinit(&image->code);
 	free(image->memory);
 	free(image->root);
 	free(image->path);

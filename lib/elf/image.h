@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/proxy.h"
 #include "base/vec.h"
+#include "elf/code_map.h"
 
 #define IMAGE_BUILD_ID_MAX 20
 
@@ -48,6 +49,7 @@ struct image {
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	uint8_t build_id_size;        /* 0: the file has none */
 	VEC(struct image_load) loads; /* by vaddr, as the format demands */
+	struct code_map code;
 };
 
 /*

@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/elf/call_frames.c lib/elf/call_frames.h \
 	lib/elf/cfi.c lib/elf/cfi.h \
+	lib/elf/code_map.c lib/elf/code_map.h \
 	lib/elf/debugfile.c lib/elf/debugfile.h \
 	lib/elf/debuginfod.h \
 	lib/elf/extent.c lib/elf/extent.h \
@@ -26,5 +27,6 @@ else
 lib_libsprof_core_la_SOURCES += lib/elf/zst_none.c
 endif
 UNIT_TESTS += \
+	tests/unit/test_code_map.c \
 	tests/unit/test_plt.c \
 	tests/unit/test_unpack.c

@@ -78,6 +78,22 @@ static size_t list_wanted(const struct placement *placement, const uint64_t *off
 	return found;
 }
 
+/*
+ * Sets symbols[i] to the vaddr where the symbol of wanted[i] begins; 0: it has none. Symbols within
+ * another one do not count.
+ */
+static void list_symbols(const struct lines_module *module, const uint64_t *offsets,
+			 const struct wanted *wanted, size_t count, uint64_t *symbols)
+{
+	uint64_t start = 0, end = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = offsets[wanted[i].index];
+		if ((offset >= start && offset < end) ||
+		    module->find_symbol(module->arg, offset, &start, &end))
+			symbols[i] = wanted[i].vaddr - (offset - start);
+	}
+}
+
 /* Names to demangle, each once, and the results. */
 struct naming {
 	struct u64map index_of;  /* address of a raw name -> its index in raws and shown */
@@ -276,15 +292,18 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 	const struct placement *placement = &module->placement;
 	CLEANUP_FREE struct wanted *wanted = calloc(query->count + 1, sizeof(*wanted));
 	CLEANUP_FREE uint64_t *vaddrs = calloc(query->count + 1, sizeof(*vaddrs));
+	CLEANUP_FREE uint64_t *symbols = calloc(query->count + 1, sizeof(*symbols));
 	struct dwarf_answer **slot = vec_push(&lines->answers);
 	if (slot)
 		*slot = NULL;
-	NEED(wanted && vaddrs && slot);
+	NEED(wanted && vaddrs && symbols && slot);
 	size_t count = list_wanted(placement, query->offsets, query->count, wanted);
+	list_symbols(module, query->offsets, wanted, count, symbols);
 	for (size_t i = 0; i < count; i++)
 		vaddrs[i] = wanted[i].vaddr;
-	struct sp_error *error =
-		dwarf_resolve(module->dwarf, vaddrs, count, ret->lines, query->threads, slot);
+	const struct dwarf_query wish = {.vaddrs = vaddrs, .symbols = symbols, .count = count,
+					 .lines = ret->lines, .threads = query->threads};
+	struct sp_error *error = dwarf_resolve(module->dwarf, &wish, slot);
 	if (error)
 		return error;
 	describe_damage(*slot, module->diagnosis);

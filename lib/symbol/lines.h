@@ -26,6 +26,12 @@ struct lines_module {
 	struct dwarf *dwarf;
 	struct placement placement;
 	struct diagnosis *diagnosis; /* describes damage that was found */
+	/*
+	 * Finds the offsets of the symbol at an offset. False if there is none, or its size is not
+	 * known.
+	 */
+	bool (*find_symbol)(void *arg, uint64_t offset, uint64_t *start_ret, uint64_t *end_ret);
+	void *arg;
 };
 
 /*

@@ -57,24 +57,13 @@ static struct sp_error *read_debug(struct ranges *ranges, const struct binary_en
 	return log_damage(env, error);
 }
 
-/* Whether an FDE's range is within one executable segment: damaged entries may have any range. */
-static bool is_code(const struct image *image, const struct cfi_entry *entry)
-{
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (load->executable && entry->start >= load->vaddr &&
-		    entry->start - load->vaddr < load->memory_size &&
-		    entry->size <= load->memory_size - (entry->start - load->vaddr))
-			return true;
-	}
-	return false;
-}
-
 static bool find(const struct cfi_table *table, const struct image *image, uint64_t vaddr,
 		 struct range *ret)
 {
 	struct cfi_entry entry;
-	if (!cfi_find(table, vaddr, &entry) || !is_code(image, &entry))
+	/* Damaged entries may have any range. */
+	if (!cfi_find(table, vaddr, &entry) ||
+	    !code_map_holds(&image->code, entry.start, entry.size))
 		return false;
 	*ret = (struct range){.start = entry.start, .size = entry.size};
 	return true;

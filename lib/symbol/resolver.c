@@ -383,6 +383,26 @@ static void close_lines(struct resolver *resolver, struct module_names *names)
 		module_names_close_lines(names);
 }
 
+/* Search for the symbols of a module's offsets. */
+struct symbol_search {
+	struct module_names *names;
+	struct location location;
+};
+
+static bool find_symbol(void *arg, uint64_t offset, uint64_t *start_ret, uint64_t *end_ret)
+{
+	struct symbol_search *search = arg;
+	struct module_names *names = search->names;
+	struct found found;
+	search->location.offset = offset;
+	if (!names->source->find(names->opened, &search->location, &names->diagnosis, &found) ||
+	    found.stretched)
+		return false;
+	*start_ret = found.start;
+	*end_ret = found.start + found.size;
+	return true;
+}
+
 static struct sp_error *resolve_lines(struct resolver *resolver, struct module_names *names,
 				      const struct source_query *query, struct source_frames *ret)
 {
@@ -392,8 +412,11 @@ static struct sp_error *resolve_lines(struct resolver *resolver, struct module_n
 					     &names->lines.arena, ret);
 	if (error || !names->dwarf)
 		return error;
-	const struct lines_module module = {names->dwarf, names->placement,
-					    &names->lines_diagnosis};
+	struct symbol_search search = {names, {.module = query->module, .pid = query->pid}};
+	const struct lines_module module = {
+		.dwarf = names->dwarf, .placement = names->placement,
+		.diagnosis = &names->lines_diagnosis, .find_symbol = find_symbol, .arg = &search,
+	};
 	error = lines_resolve(&names->lines, &module, query, ret);
 	close_lines(resolver, names);
 	return error;

@@ -71,6 +71,7 @@ static bool names_find(void *opened, const struct location *location, struct dia
 		.raw_name = symbol.name,
 		.start = symbol.address + symbols->shift,
 		.size = symbol.end - symbol.address,
+		.stretched = true,
 	};
 	return true;
 }

@@ -89,6 +89,7 @@ static bool ko_find_symbol(void *opened, const struct location *location,
 		.raw_name = symbol->name,
 		.start = symbol->start + ko->start,
 		.size = symbol->end - symbol->start,
+		.stretched = !symbol->sized,
 	};
 	return true;
 }

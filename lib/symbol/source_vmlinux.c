@@ -194,6 +194,7 @@ static bool vmlinux_find(void *opened, const struct location *location, struct d
 		.raw_name = symbol->name,
 		.start = symbol->start + vmlinux->shift,
 		.size = symbol->end - symbol->start,
+		.stretched = !symbol->sized,
 	};
 	return true;
 }

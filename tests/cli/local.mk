@@ -27,7 +27,8 @@ dist_check_SCRIPTS += tests/cli/test_corpus.sh tests/cli/test_info.sh
 EXTRA_DIST += tests/cli/perf_dump.awk
 noinst_PROGRAMS += tests/cli/sources
 tests_cli_sources_LDADD = lib/libsprof-core.la
-dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh
+dist_check_SCRIPTS += tests/cli/test_kernel_modules.sh tests/cli/test_sources.sh \
+	tests/cli/test_removed_code.sh
 dist_check_SCRIPTS += tests/cli/test_names.sh tests/cli/test_script.sh tests/cli/test_symfs.sh
 dist_check_SCRIPTS += tests/cli/test_remedies.sh tests/cli/test_time.sh tests/cli/test_examples.sh \
 	tests/cli/test_example_symbolizer.sh

@@ -93,8 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		.word = bytes[0] & 4 ? 4 : 8,
 		.is_debug = bytes[0] & 2,
 	};
+	static const struct code_map everywhere = {.largest = {0, UINT64_MAX}};
 	struct cfi_table table;
-	struct sp_error *error = cfi_table_init(&table, &section, &header);
+	struct sp_error *error = cfi_table_init(&table, &section, &header, &everywhere);
 	sp_error_free(error);
 	if (error)
 		return 0;

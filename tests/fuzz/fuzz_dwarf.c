@@ -62,14 +62,18 @@ static void check_answer(const struct dwarf_answer *answer, size_t count)
 
 static void resolve(struct image *image)
 {
-	uint64_t vaddrs[ADDRESSES_MAX + 32];
+	uint64_t vaddrs[ADDRESSES_MAX + 32], symbols[ADDRESSES_MAX + 32];
 	size_t count = make_addresses(image, vaddrs);
+	struct dwarf_query query = {.vaddrs = vaddrs, .symbols = symbols, .count = count,
+				    .lines = count % 2, .threads = 1};
 	struct dwarf_options options = {.places.symfs = "/nowhere"};
 	struct dwarf *dwarf = NULL;
 	struct dwarf_answer *answer = NULL;
+	for (size_t i = 0; i < count; i++)
+		symbols[i] = i % 3 ? 0 : vaddrs[i];
 	struct sp_error *error = dwarf_open(image, &options, &dwarf);
 	if (!error)
-		error = dwarf_resolve(dwarf, vaddrs, count, count % 2, 1, &answer);
+		error = dwarf_resolve(dwarf, &query, &answer);
 	if (answer)
 		check_answer(answer, count);
 	assert(!error || strstr(sp_error_message(error), "fuzz"));

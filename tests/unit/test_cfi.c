@@ -63,7 +63,8 @@ static struct subject subject_open(const char *path, const char *arch, uint64_t 
 				&section.bytes));
 	if (sorted)
 		ck_assert(section_bytes(&subject, ".eh_frame_hdr", &subject.header_bytes, &header));
-	ok_or_fail(cfi_table_init(&subject.table, &section, &header));
+	ok_or_fail(cfi_table_init(&subject.table, &section, &header,
+				  &subject.image->code));
 	ck_assert_int_eq(subject.table.sorted_count > 0, sorted);
 	close(fd);
 	return subject;
@@ -373,6 +374,7 @@ TEST(cfi_rows_of_32_bit_programs)
 /* Damage is as if nothing were there; never is more read than there is. */
 TEST(cfi_damage_is_nothing)
 {
+	static const struct code_map everywhere = {.largest = {0, UINT64_MAX}};
 	static const uint8_t cie[] = {
 		0x14, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 0x10, 1, 0x1b, 0x0c, 7, 8,
 		0x90, 1, 0, 0,
@@ -389,7 +391,7 @@ TEST(cfi_damage_is_nothing)
 		struct cfi_table table;
 		struct cfi_entry entry;
 		struct cfi_row row;
-		ok_or_fail(cfi_table_init(&table, &section, &none));
+		ok_or_fail(cfi_table_init(&table, &section, &none, &everywhere));
 		bool found = cfi_find(&table, 0x102, &entry);
 		ck_assert_int_eq(found, size == sizeof(cie));
 		if (found) {
