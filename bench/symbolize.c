@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolize FILE [one]: symbolizes the file's virtual addresses on standard input, in hexadecimal, and
- * prints their functions and lines as addr2line -f -i does. With "one", each is a call of its own.
+ * symbolize [-1] [-r] [-d DEBUG_PATH] FILE: symbolizes the file's virtual addresses on standard
+ * input, in hexadecimal, and prints their functions and lines as llvm-symbolizer -a does. -1: each
+ * is a call of its own. -r: names as the symbol table and debug information spell them, and none
+ * of ranges.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <sprof/sprof.h>
 
 #define ADDRESSES_MAX 1000000
@@ -26,14 +29,19 @@ static size_t read_addresses(uint64_t *ret)
 	return count;
 }
 
-static void print(const struct sp_symbols *symbols)
+static void print(const struct sp_symbols *symbols, const uint64_t *addresses, bool is_raw)
 {
-	for (size_t i = 0; i < sp_symbols_count(symbols); i++)
-		for (size_t depth = 0; depth < sp_symbols_frame_count(symbols, i); depth++) {
+	for (size_t i = 0; i < sp_symbols_count(symbols); i++) {
+		size_t count = sp_symbols_frame_count(symbols, i);
+		printf("0x%" PRIx64 "\n", addresses[i]);
+		for (size_t depth = 0; depth < count; depth++) {
 			const struct sp_symbol_frame *frame = sp_symbols_frame(symbols, i, depth);
-			printf("%s\n%s:%" PRIu32 "\n", frame->function ?: "??", frame->file ?: "??",
+			const char *name = is_raw ? frame->raw_name : frame->function;
+			printf("%s\n%s:%" PRIu32 "\n", name ?: "??", frame->file ?: "??",
 			       frame->line);
 		}
+		printf("%s\n", count ? "" : "??\n??:0\n");
+	}
 }
 
 int main(int argc, char **argv)
@@ -42,21 +50,32 @@ int main(int argc, char **argv)
 	struct sp_symbolizer *symbolizer;
 	struct sp_space *space;
 	uint64_t *addresses = calloc(ADDRESSES_MAX, sizeof(*addresses));
-	if (argc < 2 || !addresses) {
-		fprintf(stderr, "usage: symbolize FILE [one] <ADDRESSES\n");
+	bool is_raw = false, one_by_one = false;
+	struct sp_error *error = sp_ctx_new(&ctx);
+	for (int option; !error && (option = getopt(argc, argv, "1rd:")) != -1;) {
+		if (option == '1')
+			one_by_one = true;
+		else if (option == 'r')
+			is_raw = true;
+		else if (option == 'd')
+			error = sp_ctx_set_debug_path(ctx, optarg);
+		else
+			return 2;
+	}
+	if (!argv[optind] || !addresses) {
+		fprintf(stderr, "usage: symbolize [-1] [-r] [-d DEBUG_PATH] FILE <ADDRESSES\n");
 		return 2;
 	}
-	size_t count = read_addresses(addresses), step = argc > 2 ? 1 : count;
-	struct sp_error *error = sp_ctx_new(&ctx);
+	size_t count = read_addresses(addresses), step = one_by_one ? 1 : count;
 	if (error || (error = sp_symbolizer_new(ctx, NULL, &symbolizer)) ||
-	    (error = sp_symbolizer_add_file(symbolizer, argv[1], SP_FILE_VADDR, &space)))
+	    (error = sp_symbolizer_add_file(symbolizer, argv[optind], SP_FILE_VADDR, &space)))
 		return fail(error);
 	for (size_t i = 0; i < count; i += step) {
 		struct sp_symbols *symbols;
 		error = sp_space_symbolize(space, addresses + i, step, &symbols);
 		if (error)
 			return fail(error);
-		print(symbols);
+		print(symbols, addresses + i, is_raw);
 		sp_symbols_free(symbols);
 	}
 	sp_space_free(space);

@@ -16,7 +16,7 @@ ours() {
 }
 
 ours_one_by_one() {
-	head -n 1000 "$tmp/addresses" | "$measure" "$1" "$symbolize" "$big" one >/dev/null 2>"$tmp/stderr"
+	head -n 1000 "$tmp/addresses" | "$measure" "$1" "$symbolize" -1 "$big" >/dev/null 2>"$tmp/stderr"
 }
 
 their_report() {

@@ -35,6 +35,7 @@ struct walk {
 struct code {
 	struct value low, high, ranges, entry, origin, call_file, call_line;
 	uint64_t sibling; /* offset from the unit; 0: not given */
+	bool has_linkage_name;
 };
 
 static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct code *code)
@@ -60,6 +61,10 @@ static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct cod
 			break;
 		case DW_AT_abstract_origin:
 			code->origin = value;
+			break;
+		case DW_AT_linkage_name:
+		case DW_AT_MIPS_linkage_name:
+			code->has_linkage_name = true;
 			break;
 		case DW_AT_call_file:
 			code->call_file = value;
@@ -104,7 +109,8 @@ static struct node *new_node(struct walk *walk, const struct code *code, struct 
 		.call_file = code->call_file.form ? code->call_file.u : UINT64_MAX,
 		.call_line = code->call_line.u > UINT32_MAX ? 0 : (uint32_t)code->call_line.u,
 	};
-	if (code->origin.form)
+	/* An origin's linkage name may be that of several symbols: constructors, destructors. */
+	if (code->origin.form && !code->has_linkage_name)
 		unit_reference(walk->unit, &code->origin, &node->file, &node->entry);
 	uint64_t start;
 	if (unit_address(walk->unit, &code->entry, &start))

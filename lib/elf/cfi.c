@@ -336,7 +336,8 @@ static struct cfi_place place_at(const struct cfi_table *table, size_t i)
 	return place;
 }
 
-bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *ret)
+/* Returns the number of entries that begin at or below `vaddr`. */
+static size_t places_up_to(const struct cfi_table *table, uint64_t vaddr)
 {
 	size_t low = 0, high = table->sorted_count ? table->sorted_count : table->index.count;
 	while (low < high) {
@@ -346,6 +347,20 @@ bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *r
 		else
 			high = middle;
 	}
+	return low;
+}
+
+bool cfi_nearest(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_ret)
+{
+	size_t below = places_up_to(table, vaddr);
+	if (below)
+		*start_ret = place_at(table, below - 1).start;
+	return below;
+}
+
+bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *ret)
+{
+	size_t low = places_up_to(table, vaddr);
 	/* Try the last entries at or before vaddr: an empty or invalid one may hide the right one. */
 	for (size_t tries = 0; low > 0 && tries < 4; tries++) {
 		struct cfi_entry entry;

@@ -80,4 +80,7 @@ void cfi_table_deinit(struct cfi_table *table);
 /* Finds the FDE of the code that contains `vaddr`; false if there is none. */
 bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *ret);
 
+/* Finds the start of the nearest FDE at or below `vaddr`, which may end before it. */
+bool cfi_nearest(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_ret);
+
 #endif

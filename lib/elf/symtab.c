@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Flags of a section, read once, that decide which of its symbols are used. */
+/* Facts of a section, read once, that decide which of its symbols are used. */
 struct section_facts {
+	uint64_t start, end;
 	bool loaded;       /* SHF_ALLOC */
 	bool takes_labels; /* its name contains "text" or "data": labels in it are symbols */
 };
@@ -45,6 +46,9 @@ static struct sp_error *read_sections(const struct image *image, struct symtab *
 		GElf_Shdr header;
 		if (!gelf_getshdr(elf_getscn(image->elf, i), &header))
 			continue;
+		ret->sections[i].start = header.sh_addr;
+		if (__builtin_add_overflow(header.sh_addr, header.sh_size, &ret->sections[i].end))
+			ret->sections[i].end = UINT64_MAX;
 		ret->sections[i].loaded = header.sh_flags & SHF_ALLOC;
 		ret->sections[i].takes_labels =
 			is_text_or_data(elf_strptr(image->elf, names, header.sh_name));
@@ -177,9 +181,12 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 			return false;
 	} while (!names_a_place(symtab, &entry) ||
 		 (marks && is_mapping_symbol(machine, name_of(symtab, &entry))));
+	const struct section_facts *section = &symtab->sections[entry.section];
+	bool inside = entry.value >= section->start && entry.value <= section->end;
 	*ret = (struct elf_symbol){
 		.vaddr = entry.value,
 		.size = entry.size,
+		.section_end = inside ? section->end : UINT64_MAX,
 		.name = name_of(symtab, &entry),
 		.section = entry.section,
 		.binding = GELF_ST_BIND(entry.info),

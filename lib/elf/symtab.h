@@ -8,6 +8,7 @@
 
 struct elf_symbol {
 	uint64_t vaddr, size; /* size 0: not known */
+	uint64_t section_end; /* end of its section; UINT64_MAX: not known */
 	const char *name;     /* borrowed from the string table */
 	uint16_t section;     /* section index; in relocatable files, vaddr is relative to the section */
 	uint8_t binding;      /* STB_* */

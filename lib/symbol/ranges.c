@@ -61,10 +61,14 @@ static bool find(const struct cfi_table *table, const struct image *image, uint6
 		 struct range *ret)
 {
 	struct cfi_entry entry;
+	uint64_t start;
 	/* Damaged entries may have any range. */
 	if (!cfi_find(table, vaddr, &entry) ||
-	    !code_map_holds(&image->code, entry.start, entry.size))
+	    !code_map_holds(&image->code, entry.start, entry.size)) {
+		if (cfi_nearest(table, vaddr, &start) && start > ret->start)
+			ret->start = start;
 		return false;
+	}
 	*ret = (struct range){.start = entry.start, .size = entry.size};
 	return true;
 }

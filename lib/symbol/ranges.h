@@ -24,8 +24,9 @@ struct range {
 void ranges_deinit(struct ranges *ranges);
 
 /*
- * Finds the FDE's range that contains a vaddr of `image`, the module's file. ret->size is 0 if there is
- * none. Unreadable sections are logged. Fails only when out of memory.
+ * Finds the FDE's range that contains a vaddr of `image`, the module's file. ret->size is 0 if
+ * there is none; ret->start is then the start of the nearest one below, or 0. Unreadable sections
+ * are logged. Fails only when out of memory.
  */
 struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env,
 			     const struct module *module, const struct image *image,

@@ -234,9 +234,9 @@ static bool find_range(struct resolver *resolver, const struct module_names *nam
 		return true;
 	CLEANUP(cleanup_sp_error_free) struct sp_error *error = names->source->find_range(
 		names->opened, &resolver->env, location, &range);
-	if (!error && range.size && (!*is_found || range.start > found->start)) {
+	if (!error && (!*is_found || range.start > found->start)) {
 		*found = range;
-		*is_found = true;
+		*is_found = range.size;
 	}
 	return !error;
 }

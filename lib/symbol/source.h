@@ -61,7 +61,8 @@ struct source {
 	bool (*vaddr)(void *opened, uint64_t offset, uint64_t *ret);
 	/*
 	 * Finds the range of call frame information for code without a symbol. *ret has size 0
-	 * if there is none. NULL: the source has no ranges. Fails only when out of memory.
+	 * if there is none, and the start of the nearest one below, or 0. NULL: the source has no
+	 * ranges. Fails only when out of memory.
 	 */
 	struct sp_error *(*find_range)(void *opened, const struct source_env *env,
 				       const struct location *location, struct found *ret);

@@ -57,8 +57,11 @@ DEFINE_CLEANUP(void *, names_close)
 
 static bool add_symbol(struct table *table, const struct elf_symbol *symbol)
 {
-	return table_add(table, symbol->vaddr, symbol->size, symbol->name, symbol->binding,
-			 symbol->type);
+	if (!table_add(table, symbol->vaddr, symbol->size, symbol->name, symbol->binding,
+		       symbol->type))
+		return false;
+	table_limit_last(table, symbol->section_end);
+	return true;
 }
 
 /* Adds a symbol table. Damage goes into the diagnosis, and other tables are still used. */
@@ -172,14 +175,15 @@ static struct sp_error *add_tables(const struct source_env *env, struct elf_name
 	return add_table(names, names->runtime, SYMTAB_DYNAMIC, diagnosis);
 }
 
+/* Returns the name of the function that a resolver chooses an implementation of. */
 static const char *name_at(void *arg, uint64_t vaddr)
 {
 	struct elf_names *names = arg;
-	const struct table_symbol *symbol = table_at(&names->table, vaddr);
+	const struct table_symbol *symbol = table_ifunc_at(&names->table, vaddr);
 	return symbol ? symbol->name : NULL;
 }
 
-/* Makes a separate table of PLT entries, because symbols of unknown size may extend over them. */
+/* Makes a separate table of PLT entries, which are preferred to symbols of unknown size. */
 static struct sp_error *add_plt(struct elf_names *names)
 {
 	struct elf_symbols symbols = {0};
@@ -241,9 +245,10 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	uint64_t vaddr;
 	if (!image_vaddr(names->runtime, location->offset, &vaddr))
 		return false;
-	const struct table_symbol *symbol = table_find(&names->plt, vaddr);
-	if (!symbol)
-		symbol = table_find(&names->table, vaddr);
+	const struct table_symbol *symbol = table_find(&names->table, vaddr);
+	/* Symbols of unknown size may extend over PLT entries; some linkers make sized ones. */
+	if (!symbol || !symbol->sized)
+		symbol = table_find(&names->plt, vaddr) ?: symbol;
 	if (!symbol)
 		return false;
 	*ret = found_symbol(symbol, location->offset - vaddr);
@@ -273,7 +278,8 @@ static struct sp_error *names_find_range(void *opened, const struct source_env *
 	*ret = symbol ? found_symbol(symbol, location->offset - vaddr) :
 			(struct found){
 				.key = range.start,
-				.start = location->offset - (vaddr - range.start),
+				.start = location->offset > vaddr - range.start ?
+						 location->offset - (vaddr - range.start) : 0,
 				.size = range.size,
 				.from_cfi = true,
 			};

@@ -39,7 +39,7 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 	if (!symbol)
 		return false;
 	uint64_t end;
-	if (__builtin_add_overflow(start, size, &end))
+	if (!size || __builtin_add_overflow(start, size, &end))
 		end = UINT64_MAX;
 	*symbol = (struct table_symbol){
 		.start = start,
@@ -50,6 +50,13 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 		.sized = size > 0,
 	};
 	return true;
+}
+
+void table_limit_last(struct table *table, uint64_t end)
+{
+	struct table_symbol *symbol = vec_last(&table->symbols);
+	if (!symbol->sized && end >= symbol->start)
+		symbol->end = end;
 }
 
 /* Sorts stably by RADIX_BITS bits of (start - least). */
@@ -120,12 +127,12 @@ static void give_ends(struct table *table, uint64_t reach)
 {
 	for (size_t i = 0; i < table->symbols.count; i++) {
 		struct table_symbol *symbol = &table->symbols.items[i];
-		if (symbol->end != symbol->start)
+		if (symbol->sized)
 			continue;
-		if (i + 1 == table->symbols.count)
-			symbol->end = end_of_next_page(symbol->start);
-		else
-			symbol->end = symbol[1].start;
+		uint64_t end = i + 1 == table->symbols.count ? end_of_next_page(symbol->start) :
+							       symbol[1].start;
+		if (end < symbol->end)
+			symbol->end = end;
 		if (symbol->end - symbol->start > reach)
 			symbol->end = symbol->start + reach;
 	}
@@ -295,4 +302,18 @@ const struct table_symbol *table_at(struct table *table, uint64_t start)
 	if (below == 0 || table->starts[below - 1] != start)
 		return NULL;
 	return choose(table, below - 1);
+}
+
+const struct table_symbol *table_ifunc_at(struct table *table, uint64_t start)
+{
+	const struct table_symbol *symbol = table_at(table, start), *best = NULL;
+	if (!symbol)
+		return NULL;
+	size_t group = starts_up_to(table, start) - 1;
+	for (uint32_t i = table->first[group]; i < table->first[group + 1]; i++) {
+		const struct table_symbol *other = &table->symbols.items[i];
+		if (other->type == STT_GNU_IFUNC && (!best || is_better(best, other)))
+			best = other;
+	}
+	return best ?: symbol;
 }

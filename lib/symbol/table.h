@@ -16,7 +16,7 @@
 #include "base/vec.h"
 
 struct table_symbol {
-	uint64_t start, end; /* end == start: unknown; table_seal() sets it */
+	uint64_t start, end; /* limit if its size is unknown; table_seal() lowers it */
 	const char *name;    /* spelled as in the source; borrowed */
 	uint8_t binding;     /* STB_* */
 	uint8_t type;        /* STT_* */
@@ -40,9 +40,12 @@ void table_deinit(struct table *table);
 bool table_add(struct table *table, uint64_t start, uint64_t size, const char *name,
 	       uint8_t binding, uint8_t type);
 
+/* Limits the symbol that was added last: if its size is unknown, it does not reach past `end`. */
+void table_limit_last(struct table *table, uint64_t end);
+
 /*
  * Sorts the symbols. A symbol of unknown size is extended to the next symbol, but by at most `reach`
- * bytes; the last one to the end of the next page.
+ * bytes and not past its limit; the last one to the end of the next page.
  */
 #define TABLE_REACH_ANY UINT64_MAX
 struct sp_error *table_seal(struct table *table, uint64_t reach) SP_MUST_CHECK;
@@ -55,5 +58,8 @@ const struct table_symbol *table_find(struct table *table, uint64_t address);
 
 /* Returns the preferred symbol at exactly that start, or NULL. */
 const struct table_symbol *table_at(struct table *table, uint64_t start);
+
+/* Returns the preferred IFUNC symbol at exactly that start; without any, as table_at(). */
+const struct table_symbol *table_ifunc_at(struct table *table, uint64_t start);
 
 #endif

@@ -212,3 +212,36 @@ TEST(table_at_wants_the_start)
 	ck_assert(!table_at(&table, 99));
 	table_deinit(&table);
 }
+
+TEST(table_ends_at_its_section)
+{
+	struct table table = {0};
+	add(&table, 100, 0, "_init", STB_GLOBAL, STT_FUNC);
+	table_limit_last(&table, 120);
+	add(&table, 200, 50, "main", STB_GLOBAL, STT_FUNC);
+	/* A size is not limited, nor is a symbol by an end before it. */
+	table_limit_last(&table, 210);
+	add(&table, 300, 0, "_fini", STB_GLOBAL, STT_FUNC);
+	table_limit_last(&table, 299);
+	seal(&table);
+	expect(&table, 119, "_init");
+	expect(&table, 120, NULL);
+	expect(&table, 249, "main");
+	expect(&table, 301, "_fini");
+	table_deinit(&table);
+}
+
+TEST(table_finds_the_function_of_a_resolver)
+{
+	struct table table = {0};
+	add(&table, 100, 50, "resolver_with_a_long_name", STB_GLOBAL, STT_FUNC);
+	add(&table, 100, 50, "__strcpy", STB_GLOBAL, STT_GNU_IFUNC);
+	add(&table, 100, 50, "strcpy", STB_GLOBAL, STT_GNU_IFUNC);
+	add(&table, 200, 50, "main", STB_GLOBAL, STT_FUNC);
+	seal(&table);
+	ck_assert_str_eq(table_at(&table, 100)->name, "resolver_with_a_long_name");
+	ck_assert_str_eq(table_ifunc_at(&table, 100)->name, "strcpy");
+	ck_assert_str_eq(table_ifunc_at(&table, 200)->name, "main");
+	ck_assert_ptr_null(table_ifunc_at(&table, 101));
+	table_deinit(&table);
+}
