@@ -291,6 +291,12 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 			    .remedy = "record the program from its start: sprof record COMMAND"},
 		.summary = "of %s are at addresses without a recorded mapping",
 	};
+	static const struct share_finding foreign = {
+		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "pid_namespace",
+			    .remedy = "record outside the container, or start it with --pid=host"},
+		.summary = "of %s are in processes outside the recorder's PID namespace "
+			   "(no pid, no mappings)",
+	};
 	const struct share_finding hidden = {
 		.finding = {.kind = SP_FINDING_KERNEL_HIDDEN, .cause = "kernel_hidden",
 			    .remedy = unhide(run)},
@@ -301,7 +307,8 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 		.summary = "of %s are in the kernel, outside its recorded mappings",
 	};
 	const struct missing *unmapped = &all->user, *kernel = &all->kernel;
-	if (unmapped->samples && !add_share(run, whole, unmapped, &user))
+	if (unmapped->samples &&
+	    !add_share(run, whole, unmapped, machine_has_outside(run->machine) ? &foreign : &user))
 		return false;
 	return !kernel->samples ||
 	       add_share(run, whole, kernel, machine_kernel(run->machine) ? &outside : &hidden);

@@ -22,6 +22,9 @@
 /* Number of mappings that exec makes at most: the program and its interpreter. The vdso comes last. */
 #define EXEC_MAPS 3
 
+/* Name of the idle threads. */
+#define IDLE "swapper"
+
 /* Lowest address that programs can map. */
 #define USER_LEAST 4096
 
@@ -72,6 +75,7 @@ struct machine {
 	struct kernel host, guest;
 	struct u64map runtimes; /* pid -> number of its runtime */
 	bool partial; /* mapping records may be missing */
+	bool has_outside; /* machine_has_outside() */
 	bool sealed;
 	pthread_mutex_t lock;      /* protects `unknown_comms` */
 	struct strtab unknown_comms;
@@ -90,7 +94,7 @@ struct sp_error *machine_new(struct machine **ret)
 	struct moment *moment = idle ? timeline_add(idle, 0) : NULL;
 	struct view *unknown = vec_push(&machine->views);
 	NEED(moment && unknown);
-	moment->comm = "swapper";
+	moment->comm = IDLE;
 	*unknown = (struct view){.shared = true};
 	*ret = take_ptr(machine);
 	return NULL;
@@ -126,6 +130,16 @@ struct sp_error *machine_set_arch(struct machine *machine, const char *arch)
 	machine->modules.is_64bit = !arch || strstr(arch, "64") || strcmp(arch, "s390x") == 0 ||
 				    strcmp(arch, "alpha") == 0;
 	return NULL;
+}
+
+/*
+ * Drops records of processes outside the recorder's PID namespace: all of them have pid 0, or -1
+ * after their end, so that nothing distinguishes them.
+ */
+static bool drop_outside(struct machine *machine, uint32_t pid)
+{
+	machine->has_outside |= pid == 0;
+	return pid == 0 || pid == UINT32_MAX;
 }
 
 static struct event *event_new(struct machine *machine, const struct sp_record *record,
@@ -189,6 +203,8 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 					   (image ? EVENT_MAP_IMAGE : EVENT_MAP_KERNEL),
 				   module, mmap);
 	}
+	if (drop_outside(machine, mmap->pid))
+		return true;
 	if (modules_is_code(record) && !add_jitdump(machine, record))
 		return false;
 	/* perf inject -B gives a mapping record the mode of a sample, which may be a guest's. */
@@ -214,6 +230,11 @@ static bool add_ksymbol(struct machine *machine, const struct sp_record *record)
 
 static bool add_comm(struct machine *machine, const struct sp_record *record)
 {
+	/* The idle threads have pid 0, too. */
+	if (!strncmp(record->comm.comm, IDLE, strlen(IDLE)) && !record->comm.pid)
+		return true;
+	if (drop_outside(machine, record->comm.pid))
+		return true;
 	struct event *event = event_new(machine, record, EVENT_COMM);
 	if (!event)
 		return false;
@@ -226,6 +247,8 @@ static bool add_comm(struct machine *machine, const struct sp_record *record)
 
 static bool add_fork(struct machine *machine, const struct sp_record *record)
 {
+	if (drop_outside(machine, record->task.pid))
+		return true;
 	struct event *event = event_new(machine, record, EVENT_FORK);
 	if (!event)
 		return false;
@@ -465,6 +488,8 @@ struct sp_error *machine_seal(struct machine *machine)
 		qsort(machine->events.items, machine->events.count, sizeof(struct event),
 		      compare_events);
 	modules_seal(&machine->modules);
+	if (machine->has_outside)
+		timelines_find(&machine->threads, 0)->items[0].comm = NULL;
 	NEED(kernel_start(&machine->host, limit) && kernel_start(&machine->guest, 1));
 	for (size_t i = 0; i < machine->events.count; i++)
 		NEED(replay(machine, &machine->events.items[i]));
@@ -638,6 +663,11 @@ struct location machine_locate(const struct machine *machine, uint32_t view, uin
 		.ip = ip,
 		.pid = mapping->pid,
 	};
+}
+
+bool machine_has_outside(const struct machine *machine)
+{
+	return machine->has_outside;
 }
 
 void machine_set_partial(struct machine *machine)

@@ -471,6 +471,32 @@ TEST(names_are_those_that_perf_shows)
 	machine_free(machine);
 }
 
+TEST(processes_of_other_pid_namespaces_are_not_told_apart)
+{
+	struct machine *machine = machine_or_fail();
+	map_kernel(machine, 0xffffffff81000000, 0x1000000, 0, "[kernel.kallsyms]_text");
+	fork_task(machine, 5, 0, 0, 0);
+	comm(machine, 10, 0, 0, "first", true);
+	map(machine, 11, 0, 0x1000, 0x1000, "/bin/first");
+	fork_task(machine, 12, 0, 4, 4);
+	map(machine, 12, 4, 0x5000, 0x1000, "/bin/inside");
+	comm(machine, 20, 0, 0, "second", true);
+	map(machine, 21, UINT32_MAX, 0x1000, 0x1000, "/bin/ended");
+	ok_or_fail(machine_seal(machine));
+	ck_assert(machine_has_outside(machine));
+	leads_nowhere(machine, 0, 15, 0x1000);
+	leads_nowhere(machine, UINT32_MAX, 25, 0x1000);
+	leads_to(machine, 4, 15, 0x5800, "inside", 0x800);
+	leads_nowhere(machine, 4, 15, 0x1000);
+	ck_assert_str_eq(machine_comm(machine, 0, 0, 15), ":0");
+	ck_assert_str_eq(machine_comm(machine, 0, 0, 25), ":0");
+	const struct module *kernel =
+		machine_locate(machine, machine_view(machine, 0, 15), PERF_RECORD_MISC_KERNEL,
+			       0xffffffff81000010).module;
+	ck_assert(kernel && kernel == machine_kernel(machine));
+	machine_free(machine);
+}
+
 TEST(an_ip_stands_for_itself_only_where_there_is_no_file)
 {
 	static const struct {
