@@ -493,6 +493,9 @@ struct sp_error *machine_seal(struct machine *machine)
 	NEED(kernel_start(&machine->host, limit) && kernel_start(&machine->guest, 1));
 	for (size_t i = 0; i < machine->events.count; i++)
 		NEED(replay(machine, &machine->events.items[i]));
+	for (size_t i = 0; i < machine->modules.list.count; i++)
+		if (machine_runtime(machine, machine->modules.list.items[i]->pid))
+			modules_set_generated(machine->modules.list.items[i]);
 	vec_deinit(&machine->events);
 	machine->sealed = true;
 	return NULL;

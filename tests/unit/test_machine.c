@@ -449,12 +449,15 @@ TEST(names_are_those_that_perf_shows)
 		{"relative", "relative", MODULE_FILE},
 		{"[vdso]", "[vdso]", MODULE_VDSO},
 		{"[vsyscall]", "[vsyscall]", MODULE_ANONYMOUS},
-		{"[heap]", "[JIT] tid 9", MODULE_ANONYMOUS},
-		{"[stack]", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"[heap]", "[heap]", MODULE_ANONYMOUS},
+		{"[stack]", "[stack]", MODULE_ANONYMOUS},
+		{"[anon:name]", "[anon:name]", MODULE_ANONYMOUS},
+		{"/SYSV00000000 (deleted)", "/SYSV00000000 (deleted)", MODULE_ANONYMOUS},
+		{"/anon_hugepage (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/tmp/perf-9.map", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/tmp/perf-.map", "perf-.map", MODULE_FILE},
 		{"//anon", "[JIT] tid 9", MODULE_ANONYMOUS},
-		{"/dev/zero (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"/dev/zero (deleted)", "/dev/zero (deleted)", MODULE_ANONYMOUS},
 		{"/memfd:jit (deleted)", "memfd:jit (deleted)", MODULE_FILE},
 	};
 	const uint64_t base = 0x7fff00000000;
@@ -467,6 +470,23 @@ TEST(names_are_those_that_perf_shows)
 		ck_assert_str_eq(module->name, cases[i].name);
 		ck_assert_str_eq(module->path, cases[i].filename);
 		ck_assert_int_eq(module->kind, cases[i].kind);
+	}
+	machine_free(machine);
+}
+
+TEST(memory_of_a_runtime_is_its_jits)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 8, 0x1000, 0x1000, "/usr/bin/php8.2");
+	for (uint32_t pid = 8; pid <= 9; pid++) {
+		map(machine, 0, pid, 0x2000, 0x1000, "/dev/zero (deleted)");
+		map(machine, 0, pid, 0x3000, 0x1000, "[anon:code]");
+		map(machine, 0, pid, 0x4000, 0x1000, "[stack]");
+	}
+	ok_or_fail(machine_seal(machine));
+	for (uint64_t ip = 0x2000; ip <= 0x4000; ip += 0x1000) {
+		ck_assert_int_eq(find(machine, 8, 0, ip).module->is_generated, ip < 0x4000);
+		ck_assert(!find(machine, 9, 0, ip).module->is_generated);
 	}
 	machine_free(machine);
 }
