@@ -314,6 +314,21 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 	       add_share(run, whole, kernel, machine_kernel(run->machine) ? &outside : &hidden);
 }
 
+static bool add_moved(struct run *run, const struct whole *whole, const struct missing *named,
+		      const struct module *module)
+{
+	const struct share_finding about = {
+		.finding = {.kind = SP_FINDING_UNPROVEN_FILE, .cause = "moved_code",
+			    .object = module->name,
+			    .remedy = "record with sprof, as root: it compares the memory with "
+				      "the file"},
+		.summary = problems[RESOLVER_UNPROVEN].summary,
+		.detail = "the process replaced this code by memory without a file, and nothing "
+			  "proves a copy",
+	};
+	return add_share(run, whole, named, &about);
+}
+
 /* Adds findings, one per file, about samples with names that may come from a different file. */
 static bool find_unproven(struct run *run, const struct whole *whole)
 {
@@ -329,6 +344,9 @@ static bool find_unproven(struct run *run, const struct whole *whole)
 				    .object = module->name},
 			.summary = problems[RESOLVER_UNPROVEN].summary,
 		};
+		if (named[i].samples && module->is_moved &&
+		    !add_moved(run, whole, &named[i], module))
+			return false;
 		if (named[i].samples &&
 		    resolver_problem(run->resolver, module, &about.detail, &about.finding.remedy) ==
 			    RESOLVER_UNPROVEN &&

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/strtab.h"
 #include "machine/modules.h"
+#include "machine/replaced_code.h"
 #include "machine/process.h"
 #include "record/kept.h"
 #include "record/types.h"
@@ -74,6 +75,7 @@ struct machine {
 	struct views views;
 	struct kernel host, guest;
 	struct u64map runtimes; /* pid -> number of its runtime */
+	struct replaced_code replaced; /* until the seal */
 	bool partial; /* mapping records may be missing */
 	bool has_outside; /* machine_has_outside() */
 	bool sealed;
@@ -121,6 +123,7 @@ void machine_free(struct machine *machine)
 	kernel_deinit(&machine->guest);
 	strtab_deinit(&machine->unknown_comms);
 	u64map_deinit(&machine->runtimes);
+	replaced_code_deinit(&machine->replaced);
 	pthread_mutex_destroy(&machine->lock);
 	free(machine);
 }
@@ -352,8 +355,14 @@ static bool set_runtime(struct machine *machine, uint32_t pid, uint32_t number)
 static bool replay_map(struct machine *machine, const struct event *event)
 {
 	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
-	if (!space || !views_map(&machine->views, space, event->time_ns, &event->mapping))
+	const struct replaced_mapping made = {
+		.views = &machine->views, .space = space, .time_ns = event->time_ns,
+		.mapping = event->mapping, .is_code = event->is_code,
+	};
+	if (!space || !replaced_code_map(&machine->replaced, &machine->modules, &made))
 		return false;
+	if (!space->count) /* a mapping without a byte */
+		return true;
 	const struct module *module = machine->modules.list.items[event->mapping.module];
 	if (module->runtime && !set_runtime(machine, event->mapping.pid, module->runtime))
 		return false;
@@ -415,6 +424,7 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 	struct timeline *child = timelines_get(&machine->spaces, task->pid);
 	if (!child)
 		return false;
+	u64map_remove(&machine->replaced.programs, task->pid);
 	const uint32_t *runtime = u64map_find(&machine->runtimes, task->ppid);
 	if (runtime && !set_runtime(machine, task->pid, event->exec ? 0 : *runtime))
 		return false;
@@ -441,7 +451,7 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 		return false;
 	vec_last(space)->exec_until_ns = event->time_ns;
 	vec_last(space)->exec_maps = EXEC_MAPS;
-	return true;
+	return replaced_code_exec(&machine->replaced, event->pid);
 }
 
 static bool replay(struct machine *machine, const struct event *event)
@@ -493,6 +503,7 @@ struct sp_error *machine_seal(struct machine *machine)
 	NEED(kernel_start(&machine->host, limit) && kernel_start(&machine->guest, 1));
 	for (size_t i = 0; i < machine->events.count; i++)
 		NEED(replay(machine, &machine->events.items[i]));
+	replaced_code_seal(&machine->replaced, &machine->modules);
 	for (size_t i = 0; i < machine->modules.list.count; i++)
 		if (machine_runtime(machine, machine->modules.list.items[i]->pid))
 			modules_set_generated(machine->modules.list.items[i]);

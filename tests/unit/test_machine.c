@@ -474,6 +474,72 @@ TEST(names_are_those_that_perf_shows)
 	machine_free(machine);
 }
 
+/* A process executes a program, and maps memory without a file over its code. */
+static struct machine *replaced_or_fail(uint64_t start, uint64_t size)
+{
+	struct machine *machine = machine_or_fail();
+	comm(machine, 10, 9, 9, "program", true);
+	map_offset(machine, 11, 9, 0x402000, 0x4000, 0x2000, "/bin/program");
+	map(machine, 11, 9, 0x7f0000, 0x1000, "/lib/ld.so");
+	map(machine, 12, 9, 0x800000, 0x3000, "/lib/library.so");
+	map(machine, 20, 9, start, size, "//anon");
+	return machine;
+}
+
+static bool is_moved(const struct machine *machine, uint64_t ip)
+{
+	return find(machine, 9, 20, ip).module->is_moved;
+}
+
+TEST(code_of_the_program_keeps_its_file_where_memory_replaces_it)
+{
+	static const struct {
+		uint64_t start, size;
+	} cases[] = {{0x402000, 0x4000}, {0x403000, 0x1000}, {0x401000, 0x6000}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct machine *machine = replaced_or_fail(cases[i].start, cases[i].size);
+		ok_or_fail(machine_seal(machine));
+		for (uint64_t offset = 0; offset < 0x4000; offset += 0x800)
+			leads_to(machine, 9, 20, 0x402000 + offset, "program", 0x2000 + offset);
+		ck_assert(is_moved(machine, 0x403000));
+		ck_assert(!is_moved(machine, 0x800000));
+		machine_free(machine);
+	}
+	struct machine *machine = replaced_or_fail(0x401000, 0x6000);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x401800, "[JIT] tid 9", 0x401800);
+	leads_to(machine, 9, 20, 0x406800, "[JIT] tid 9", 0x406800);
+	machine_free(machine);
+}
+
+TEST(code_that_the_recorder_compared_is_proven)
+{
+	struct machine *machine = replaced_or_fail(0x402000, 0x4000);
+	map_offset(machine, 21, 9, 0x402000, 0x4000, 0x2000, "/bin/program");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x403000, "program", 0x3000);
+	ck_assert(!is_moved(machine, 0x403000));
+	machine_free(machine);
+}
+
+/* Another part may be a JIT's memory in the place of a library that was closed. */
+TEST(code_of_a_library_keeps_its_file_in_exactly_its_place)
+{
+	struct machine *machine = replaced_or_fail(0x800000, 0x3000);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x801000, "library.so", 0x1000);
+	ck_assert(is_moved(machine, 0x801000));
+	machine_free(machine);
+	machine = replaced_or_fail(0x801000, 0x2000);
+	map(machine, 30, 9, 0x801000, 0x2000, "/lib/again.so");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x800800, "library.so", 0x800);
+	leads_to(machine, 9, 20, 0x801000, "[JIT] tid 9", 0x801000);
+	leads_to(machine, 9, 30, 0x801000, "again.so", 0);
+	ck_assert(!is_moved(machine, 0x800800));
+	machine_free(machine);
+}
+
 TEST(memory_of_a_runtime_is_its_jits)
 {
 	struct machine *machine = machine_or_fail();
