@@ -136,6 +136,19 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 	return capture_write_synthesised(capture);
 }
 
+/* Reads processes that may have moved code to memory without a file. */
+static struct sp_error *read_moved(struct sp_capture *capture, bool last)
+{
+	struct recorded_tasks *tasks = &capture->tasks;
+	NEED(moved_code_on_records(&tasks->moved, &tasks->tracker.kept,
+				   tasks->tracker.fields.trailer_time));
+	if (!tasks->moved.pending)
+		return NULL;
+	TRY(moved_code_read(&tasks->moved, tasks->synth, capture_now_ns(), capture->round_ns,
+			    last));
+	return capture_write_synthesised(capture);
+}
+
 /* Writes further parts of a shortened round, as long as they fit. */
 static struct sp_error *fill_up(struct sp_capture *capture)
 {
@@ -156,6 +169,8 @@ static struct sp_error *write_round(struct sp_capture *capture, bool last)
 	struct sp_error *error = add_metadata(capture, &capture->tasks.tracker.kept);
 	if (!error)
 		error = make_good(capture, last);
+	if (!error)
+		error = read_moved(capture, last);
 	if (!error)
 		error = read_deferred(capture);
 	if (!error)

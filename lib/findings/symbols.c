@@ -291,6 +291,12 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 			    .remedy = "record the program from its start: sprof record COMMAND"},
 		.summary = "of %s are at addresses without a recorded mapping",
 	};
+	static const struct share_finding foreign = {
+		.finding = {.kind = SP_FINDING_UNMAPPED, .cause = "pid_namespace",
+			    .remedy = "record outside the container, or start it with --pid=host"},
+		.summary = "of %s are in processes outside the recorder's PID namespace "
+			   "(no pid, no mappings)",
+	};
 	const struct share_finding hidden = {
 		.finding = {.kind = SP_FINDING_KERNEL_HIDDEN, .cause = "kernel_hidden",
 			    .remedy = unhide(run)},
@@ -301,10 +307,26 @@ static bool add_unmapped(struct run *run, const struct whole *whole, const struc
 		.summary = "of %s are in the kernel, outside its recorded mappings",
 	};
 	const struct missing *unmapped = &all->user, *kernel = &all->kernel;
-	if (unmapped->samples && !add_share(run, whole, unmapped, &user))
+	if (unmapped->samples &&
+	    !add_share(run, whole, unmapped, machine_has_outside(run->machine) ? &foreign : &user))
 		return false;
 	return !kernel->samples ||
 	       add_share(run, whole, kernel, machine_kernel(run->machine) ? &outside : &hidden);
+}
+
+static bool add_moved(struct run *run, const struct whole *whole, const struct missing *named,
+		      const struct module *module)
+{
+	const struct share_finding about = {
+		.finding = {.kind = SP_FINDING_UNPROVEN_FILE, .cause = "moved_code",
+			    .object = module->name,
+			    .remedy = "record with sprof, as root: it compares the memory with "
+				      "the file"},
+		.summary = problems[RESOLVER_UNPROVEN].summary,
+		.detail = "the process replaced this code by memory without a file, and nothing "
+			  "proves a copy",
+	};
+	return add_share(run, whole, named, &about);
 }
 
 /* Adds findings, one per file, about samples with names that may come from a different file. */
@@ -322,6 +344,9 @@ static bool find_unproven(struct run *run, const struct whole *whole)
 				    .object = module->name},
 			.summary = problems[RESOLVER_UNPROVEN].summary,
 		};
+		if (named[i].samples && module->is_moved &&
+		    !add_moved(run, whole, &named[i], module))
+			return false;
 		if (named[i].samples &&
 		    resolver_problem(run->resolver, module, &about.detail, &about.finding.remedy) ==
 			    RESOLVER_UNPROVEN &&

@@ -15,12 +15,16 @@
 #include "base/error.h"
 #include "base/strtab.h"
 #include "machine/modules.h"
+#include "machine/replaced_code.h"
 #include "machine/process.h"
 #include "record/kept.h"
 #include "record/types.h"
 
 /* Number of mappings that exec makes at most: the program and its interpreter. The vdso comes last. */
 #define EXEC_MAPS 3
+
+/* Name of the idle threads. */
+#define IDLE "swapper"
 
 /* Lowest address that programs can map. */
 #define USER_LEAST 4096
@@ -71,7 +75,9 @@ struct machine {
 	struct views views;
 	struct kernel host, guest;
 	struct u64map runtimes; /* pid -> number of its runtime */
+	struct replaced_code replaced; /* until the seal */
 	bool partial; /* mapping records may be missing */
+	bool has_outside; /* machine_has_outside() */
 	bool sealed;
 	pthread_mutex_t lock;      /* protects `unknown_comms` */
 	struct strtab unknown_comms;
@@ -90,7 +96,7 @@ struct sp_error *machine_new(struct machine **ret)
 	struct moment *moment = idle ? timeline_add(idle, 0) : NULL;
 	struct view *unknown = vec_push(&machine->views);
 	NEED(moment && unknown);
-	moment->comm = "swapper";
+	moment->comm = IDLE;
 	*unknown = (struct view){.shared = true};
 	*ret = take_ptr(machine);
 	return NULL;
@@ -117,6 +123,7 @@ void machine_free(struct machine *machine)
 	kernel_deinit(&machine->guest);
 	strtab_deinit(&machine->unknown_comms);
 	u64map_deinit(&machine->runtimes);
+	replaced_code_deinit(&machine->replaced);
 	pthread_mutex_destroy(&machine->lock);
 	free(machine);
 }
@@ -126,6 +133,16 @@ struct sp_error *machine_set_arch(struct machine *machine, const char *arch)
 	machine->modules.is_64bit = !arch || strstr(arch, "64") || strcmp(arch, "s390x") == 0 ||
 				    strcmp(arch, "alpha") == 0;
 	return NULL;
+}
+
+/*
+ * Drops records of processes outside the recorder's PID namespace: all of them have pid 0, or -1
+ * after their end, so that nothing distinguishes them.
+ */
+static bool drop_outside(struct machine *machine, uint32_t pid)
+{
+	machine->has_outside |= pid == 0;
+	return pid == 0 || pid == UINT32_MAX;
 }
 
 static struct event *event_new(struct machine *machine, const struct sp_record *record,
@@ -189,6 +206,8 @@ static bool add_mmap(struct machine *machine, const struct sp_record *record)
 					   (image ? EVENT_MAP_IMAGE : EVENT_MAP_KERNEL),
 				   module, mmap);
 	}
+	if (drop_outside(machine, mmap->pid))
+		return true;
 	if (modules_is_code(record) && !add_jitdump(machine, record))
 		return false;
 	/* perf inject -B gives a mapping record the mode of a sample, which may be a guest's. */
@@ -214,6 +233,11 @@ static bool add_ksymbol(struct machine *machine, const struct sp_record *record)
 
 static bool add_comm(struct machine *machine, const struct sp_record *record)
 {
+	/* The idle threads have pid 0, too. */
+	if (!strncmp(record->comm.comm, IDLE, strlen(IDLE)) && !record->comm.pid)
+		return true;
+	if (drop_outside(machine, record->comm.pid))
+		return true;
 	struct event *event = event_new(machine, record, EVENT_COMM);
 	if (!event)
 		return false;
@@ -226,6 +250,8 @@ static bool add_comm(struct machine *machine, const struct sp_record *record)
 
 static bool add_fork(struct machine *machine, const struct sp_record *record)
 {
+	if (drop_outside(machine, record->task.pid))
+		return true;
 	struct event *event = event_new(machine, record, EVENT_FORK);
 	if (!event)
 		return false;
@@ -329,8 +355,14 @@ static bool set_runtime(struct machine *machine, uint32_t pid, uint32_t number)
 static bool replay_map(struct machine *machine, const struct event *event)
 {
 	struct timeline *space = timelines_get(&machine->spaces, event->mapping.pid);
-	if (!space || !views_map(&machine->views, space, event->time_ns, &event->mapping))
+	const struct replaced_mapping made = {
+		.views = &machine->views, .space = space, .time_ns = event->time_ns,
+		.mapping = event->mapping, .is_code = event->is_code,
+	};
+	if (!space || !replaced_code_map(&machine->replaced, &machine->modules, &made))
 		return false;
+	if (!space->count) /* a mapping without a byte */
+		return true;
 	const struct module *module = machine->modules.list.items[event->mapping.module];
 	if (module->runtime && !set_runtime(machine, event->mapping.pid, module->runtime))
 		return false;
@@ -392,6 +424,7 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 	struct timeline *child = timelines_get(&machine->spaces, task->pid);
 	if (!child)
 		return false;
+	u64map_remove(&machine->replaced.programs, task->pid);
 	const uint32_t *runtime = u64map_find(&machine->runtimes, task->ppid);
 	if (runtime && !set_runtime(machine, task->pid, event->exec ? 0 : *runtime))
 		return false;
@@ -418,7 +451,7 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 		return false;
 	vec_last(space)->exec_until_ns = event->time_ns;
 	vec_last(space)->exec_maps = EXEC_MAPS;
-	return true;
+	return replaced_code_exec(&machine->replaced, event->pid);
 }
 
 static bool replay(struct machine *machine, const struct event *event)
@@ -465,9 +498,15 @@ struct sp_error *machine_seal(struct machine *machine)
 		qsort(machine->events.items, machine->events.count, sizeof(struct event),
 		      compare_events);
 	modules_seal(&machine->modules);
+	if (machine->has_outside)
+		timelines_find(&machine->threads, 0)->items[0].comm = NULL;
 	NEED(kernel_start(&machine->host, limit) && kernel_start(&machine->guest, 1));
 	for (size_t i = 0; i < machine->events.count; i++)
 		NEED(replay(machine, &machine->events.items[i]));
+	replaced_code_seal(&machine->replaced, &machine->modules);
+	for (size_t i = 0; i < machine->modules.list.count; i++)
+		if (machine_runtime(machine, machine->modules.list.items[i]->pid))
+			modules_set_generated(machine->modules.list.items[i]);
 	vec_deinit(&machine->events);
 	machine->sealed = true;
 	return NULL;
@@ -638,6 +677,11 @@ struct location machine_locate(const struct machine *machine, uint32_t view, uin
 		.ip = ip,
 		.pid = mapping->pid,
 	};
+}
+
+bool machine_has_outside(const struct machine *machine)
+{
+	return machine->has_outside;
 }
 
 void machine_set_partial(struct machine *machine)

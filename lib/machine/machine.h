@@ -133,6 +133,12 @@ void machine_set_partial(struct machine *machine);
  */
 bool machine_may_run(const struct machine *machine, uint32_t view, uint64_t ip);
 
+/*
+ * Returns whether there are records of processes outside the recorder's PID namespace. All of them
+ * have pid 0, so that they have no name, and their addresses no mapping.
+ */
+bool machine_has_outside(const struct machine *machine);
+
 /* Returns the recorded kernel's module, or NULL. */
 const struct module *machine_kernel(const struct machine *machine);
 

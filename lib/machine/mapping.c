@@ -216,9 +216,25 @@ const struct mapping *mapping_find(const struct mapping_node *root, uint64_t ip)
 	return NULL;
 }
 
+const struct mapping *mapping_find_program(const struct mapping_node *root, uint64_t start,
+					   uint64_t end)
+{
+	const struct mapping *found = NULL;
+	if (!root)
+		return NULL;
+	if (root->mapping.start > start)
+		found = mapping_find_program(root->left, start, end);
+	if (!found && root->mapping.is_program && root->mapping.end > start &&
+	    root->mapping.start < end)
+		found = &root->mapping;
+	return found || root->mapping.end >= end
+		       ? found : mapping_find_program(root->right, start, end);
+}
+
 static bool same_meaning(const struct mapping *a, const struct mapping *b)
 {
 	return a->module == b->module && a->fixed == b->fixed && a->pid == b->pid &&
+	       a->is_program == b->is_program &&
 	       (a->fixed || a->start - a->file_offset == b->start - b->file_offset);
 }
 

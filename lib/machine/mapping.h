@@ -17,6 +17,7 @@ struct mapping {
 	uint32_t module;      /* index of its module */
 	uint32_t pid;         /* process that made it; forks may share it */
 	bool fixed;           /* an ip is its own offset: the place of the mapping does not matter */
+	bool is_program;      /* code of the program that the process executes */
 };
 
 struct mapping_node {
@@ -27,6 +28,10 @@ struct mapping_node {
 
 /* Returns the mapping that contains `ip`, or NULL. */
 const struct mapping *mapping_find(const struct mapping_node *root, uint64_t ip);
+
+/* Returns the first mapping of the program's code in [start, end), or NULL. */
+const struct mapping *mapping_find_program(const struct mapping_node *root, uint64_t start,
+					   uint64_t end);
 
 /* Previous content of a new mapping's range. */
 enum mapping_overlap {

@@ -41,6 +41,8 @@ struct module {
 	uint64_t content_hash; /* hash of the file's content (record/content.h) */
 	bool is_generated;     /* code made at run time; of memfds, those that a runtime
 				* names so (.NET, QEMU): others may contain ELF files */
+	bool is_moved;         /* a process replaced its code by memory without a file, and no
+				* record proves that the bytes are the file's */
 	bool is_code;          /* user kinds: some process mapped it executable */
 	const uint8_t *kept;   /* the file's bytes, if the recording contains the file; untrusted */
 	size_t kept_size;      /* 0: the recording does not contain the file */

@@ -148,11 +148,18 @@ static bool is_perf_map(const char *name)
 	return digits && strcmp(name + digits, ".map") == 0;
 }
 
+/* Returns whether the name is of memory that JIT compilers use for code. */
+static bool is_anonymous(const char *name)
+{
+	return is_perf_map(name) || strcmp(name, "//anon") == 0 ||
+	       starts_with(name, "/anon_hugepage");
+}
+
 static bool is_memory(const char *name)
 {
-	return is_perf_map(name) || strcmp(name, "//anon") == 0 || starts_with(name, "/dev/zero") ||
-	       starts_with(name, "/anon_hugepage") || starts_with(name, "[stack") ||
-	       starts_with(name, "/SYSV") || strcmp(name, "[heap]") == 0 ||
+	return is_anonymous(name) || starts_with(name, "/dev/zero") ||
+	       starts_with(name, "[stack") || starts_with(name, "/SYSV") ||
+	       strcmp(name, "[heap]") == 0 ||
 	       starts_with(name, "[anon:"); /* named by PR_SET_VMA_ANON_NAME */
 }
 
@@ -214,7 +221,10 @@ struct module *modules_add_user(struct modules *modules, const struct sp_mmap *m
 	module.kind = MODULE_FILE;
 	if (is_memory(mmap->filename) || mmap->flags & MAP_HUGETLB) {
 		module.kind = MODULE_ANONYMOUS;
-		if (executable) {
+		bool named = is_memory(mmap->filename) && !is_anonymous(mmap->filename);
+		if (named) {
+			name = mmap->filename;
+		} else if (executable) {
 			snprintf(jit, sizeof(jit), JIT "%d", (int)mmap->pid);
 			name = jit;
 		}
@@ -342,6 +352,13 @@ struct module *modules_copy(struct modules *modules, const struct module *module
 	copy.path = strtab_add(&modules->strings, module->path);
 	copy.name = strtab_add(&modules->strings, module->name);
 	return intern(modules, &copy);
+}
+
+void modules_set_generated(struct module *module)
+{
+	if (module->kind == MODULE_ANONYMOUS && module->is_code)
+		module->is_generated |= starts_with(module->path, "/dev/zero") ||
+					starts_with(module->path, "[anon:");
 }
 
 size_t modules_bytes(const struct modules *modules)

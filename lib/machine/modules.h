@@ -79,6 +79,9 @@ struct module *modules_add_code(struct modules *modules, const struct sp_ksymbol
 /* Returns a copy of another table's user module, with its own strings. NULL when out of memory. */
 struct module *modules_copy(struct modules *modules, const struct module *module);
 
+/* Marks shared (PHP) or named (V8) memory of a process with a runtime as code of its JIT. */
+void modules_set_generated(struct module *module);
+
 /* Returns the memory of the modules and their strings. */
 size_t modules_bytes(const struct modules *modules);
 

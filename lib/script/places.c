@@ -72,7 +72,8 @@ static const char *dso_of(struct places *places, const struct module *module)
 		return "[unknown]";
 	bool anonymous = module->kind == MODULE_ANONYMOUS && module->path[0] != '[' &&
 			 strncmp(module->path, "anon_inode:", 11) &&
-			 strncmp(module->path, "/SYSV", 5);
+			 strncmp(module->path, "/SYSV", 5) &&
+			 (module->is_generated || strncmp(module->path, "/dev/zero", 9));
 	if (anonymous) {
 		int length = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)module->pid);
 		return arena_copy_string(&places->arena, path, (size_t)length);

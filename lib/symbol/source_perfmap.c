@@ -72,10 +72,13 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	const struct perfmap *found = NULL;
 	pid = pid ?: module->pid;
 	TRY(find_map(env, pid, diagnosis, &found));
-	if (!found && (diagnosis->problem == RESOLVER_OK || memfd))
+	bool is_silent = !found && (diagnosis->problem == RESOLVER_OK || memfd);
+	/* Few runtimes have their code in the stack, the heap or shared memory. */
+	if (is_silent && !module->is_generated)
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, NULL, "memory without a file");
+	else if (is_silent)
 		diagnosis_set(diagnosis, RESOLVER_NO_PERF_MAP, WRITE_ONE,
-			      "JIT code: /tmp/perf-%u.map not found",
-			      pid);
+			      "JIT code: /tmp/perf-%u.map not found", pid);
 	*ret = (void *)(uintptr_t)found;
 	return NULL;
 }

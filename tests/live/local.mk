@@ -13,6 +13,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_lock_in.sh \
 	tests/live/test_losses.sh \
 	tests/live/test_max_stack.sh \
+	tests/live/test_moved_code.sh \
 	tests/live/test_off_cpu.sh \
 	tests/live/test_off_cpu_truth.sh \
 	tests/live/test_wakers.sh \

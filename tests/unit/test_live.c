@@ -448,15 +448,15 @@ TEST(the_largest_address_spaces_lose_their_mappings)
 	struct live *live = live_or_fail();
 	add(live, mapping(1, 9, 0x1000, 0x1000, "/bin/program"));
 	for (uint64_t i = 0; i < MAPPINGS; i++)
-		add(live, mapping(10, (uint32_t)(i % LARGE), 0x10000 + 0x2000 * i, 0x1000,
+		add(live, mapping(10, 1 + (uint32_t)(i % LARGE), 0x10000 + 0x2000 * i, 0x1000,
 				  "/bin/other"));
 	ok_or_fail(live_apply(live));
 	ok_or_fail(live_forget(live, 10 + MAPPINGS));
 	/* One has room, one is cut, one comes too late. */
 	ck_assert_uint_eq(live_counts(live).dropped, 2);
-	leads_to(live, 0, 10 + MAPPINGS, 0x10000, "other", 0);
-	leads_nowhere(live, 1, 10 + MAPPINGS, 0x12000);
-	leads_nowhere(live, 2, 10 + MAPPINGS, 0x14000);
+	leads_to(live, 1, 10 + MAPPINGS, 0x10000, "other", 0);
+	leads_nowhere(live, 2, 10 + MAPPINGS, 0x12000);
+	leads_nowhere(live, 3, 10 + MAPPINGS, 0x14000);
 	leads_to(live, 9, 10 + MAPPINGS, 0x1800, "program", 0x800);
 	live_free(live);
 }

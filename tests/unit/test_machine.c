@@ -449,12 +449,15 @@ TEST(names_are_those_that_perf_shows)
 		{"relative", "relative", MODULE_FILE},
 		{"[vdso]", "[vdso]", MODULE_VDSO},
 		{"[vsyscall]", "[vsyscall]", MODULE_ANONYMOUS},
-		{"[heap]", "[JIT] tid 9", MODULE_ANONYMOUS},
-		{"[stack]", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"[heap]", "[heap]", MODULE_ANONYMOUS},
+		{"[stack]", "[stack]", MODULE_ANONYMOUS},
+		{"[anon:name]", "[anon:name]", MODULE_ANONYMOUS},
+		{"/SYSV00000000 (deleted)", "/SYSV00000000 (deleted)", MODULE_ANONYMOUS},
+		{"/anon_hugepage (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/tmp/perf-9.map", "[JIT] tid 9", MODULE_ANONYMOUS},
 		{"/tmp/perf-.map", "perf-.map", MODULE_FILE},
 		{"//anon", "[JIT] tid 9", MODULE_ANONYMOUS},
-		{"/dev/zero (deleted)", "[JIT] tid 9", MODULE_ANONYMOUS},
+		{"/dev/zero (deleted)", "/dev/zero (deleted)", MODULE_ANONYMOUS},
 		{"/memfd:jit (deleted)", "memfd:jit (deleted)", MODULE_FILE},
 	};
 	const uint64_t base = 0x7fff00000000;
@@ -468,6 +471,115 @@ TEST(names_are_those_that_perf_shows)
 		ck_assert_str_eq(module->path, cases[i].filename);
 		ck_assert_int_eq(module->kind, cases[i].kind);
 	}
+	machine_free(machine);
+}
+
+/* A process executes a program, and maps memory without a file over its code. */
+static struct machine *replaced_or_fail(uint64_t start, uint64_t size)
+{
+	struct machine *machine = machine_or_fail();
+	comm(machine, 10, 9, 9, "program", true);
+	map_offset(machine, 11, 9, 0x402000, 0x4000, 0x2000, "/bin/program");
+	map(machine, 11, 9, 0x7f0000, 0x1000, "/lib/ld.so");
+	map(machine, 12, 9, 0x800000, 0x3000, "/lib/library.so");
+	map(machine, 20, 9, start, size, "//anon");
+	return machine;
+}
+
+static bool is_moved(const struct machine *machine, uint64_t ip)
+{
+	return find(machine, 9, 20, ip).module->is_moved;
+}
+
+TEST(code_of_the_program_keeps_its_file_where_memory_replaces_it)
+{
+	static const struct {
+		uint64_t start, size;
+	} cases[] = {{0x402000, 0x4000}, {0x403000, 0x1000}, {0x401000, 0x6000}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct machine *machine = replaced_or_fail(cases[i].start, cases[i].size);
+		ok_or_fail(machine_seal(machine));
+		for (uint64_t offset = 0; offset < 0x4000; offset += 0x800)
+			leads_to(machine, 9, 20, 0x402000 + offset, "program", 0x2000 + offset);
+		ck_assert(is_moved(machine, 0x403000));
+		ck_assert(!is_moved(machine, 0x800000));
+		machine_free(machine);
+	}
+	struct machine *machine = replaced_or_fail(0x401000, 0x6000);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x401800, "[JIT] tid 9", 0x401800);
+	leads_to(machine, 9, 20, 0x406800, "[JIT] tid 9", 0x406800);
+	machine_free(machine);
+}
+
+TEST(code_that_the_recorder_compared_is_proven)
+{
+	struct machine *machine = replaced_or_fail(0x402000, 0x4000);
+	map_offset(machine, 21, 9, 0x402000, 0x4000, 0x2000, "/bin/program");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x403000, "program", 0x3000);
+	ck_assert(!is_moved(machine, 0x403000));
+	machine_free(machine);
+}
+
+/* Another part may be a JIT's memory in the place of a library that was closed. */
+TEST(code_of_a_library_keeps_its_file_in_exactly_its_place)
+{
+	struct machine *machine = replaced_or_fail(0x800000, 0x3000);
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x801000, "library.so", 0x1000);
+	ck_assert(is_moved(machine, 0x801000));
+	machine_free(machine);
+	machine = replaced_or_fail(0x801000, 0x2000);
+	map(machine, 30, 9, 0x801000, 0x2000, "/lib/again.so");
+	ok_or_fail(machine_seal(machine));
+	leads_to(machine, 9, 20, 0x800800, "library.so", 0x800);
+	leads_to(machine, 9, 20, 0x801000, "[JIT] tid 9", 0x801000);
+	leads_to(machine, 9, 30, 0x801000, "again.so", 0);
+	ck_assert(!is_moved(machine, 0x800800));
+	machine_free(machine);
+}
+
+TEST(memory_of_a_runtime_is_its_jits)
+{
+	struct machine *machine = machine_or_fail();
+	map(machine, 0, 8, 0x1000, 0x1000, "/usr/bin/php8.2");
+	for (uint32_t pid = 8; pid <= 9; pid++) {
+		map(machine, 0, pid, 0x2000, 0x1000, "/dev/zero (deleted)");
+		map(machine, 0, pid, 0x3000, 0x1000, "[anon:code]");
+		map(machine, 0, pid, 0x4000, 0x1000, "[stack]");
+	}
+	ok_or_fail(machine_seal(machine));
+	for (uint64_t ip = 0x2000; ip <= 0x4000; ip += 0x1000) {
+		ck_assert_int_eq(find(machine, 8, 0, ip).module->is_generated, ip < 0x4000);
+		ck_assert(!find(machine, 9, 0, ip).module->is_generated);
+	}
+	machine_free(machine);
+}
+
+TEST(processes_of_other_pid_namespaces_are_not_told_apart)
+{
+	struct machine *machine = machine_or_fail();
+	map_kernel(machine, 0xffffffff81000000, 0x1000000, 0, "[kernel.kallsyms]_text");
+	fork_task(machine, 5, 0, 0, 0);
+	comm(machine, 10, 0, 0, "first", true);
+	map(machine, 11, 0, 0x1000, 0x1000, "/bin/first");
+	fork_task(machine, 12, 0, 4, 4);
+	map(machine, 12, 4, 0x5000, 0x1000, "/bin/inside");
+	comm(machine, 20, 0, 0, "second", true);
+	map(machine, 21, UINT32_MAX, 0x1000, 0x1000, "/bin/ended");
+	ok_or_fail(machine_seal(machine));
+	ck_assert(machine_has_outside(machine));
+	leads_nowhere(machine, 0, 15, 0x1000);
+	leads_nowhere(machine, UINT32_MAX, 25, 0x1000);
+	leads_to(machine, 4, 15, 0x5800, "inside", 0x800);
+	leads_nowhere(machine, 4, 15, 0x1000);
+	ck_assert_str_eq(machine_comm(machine, 0, 0, 15), ":0");
+	ck_assert_str_eq(machine_comm(machine, 0, 0, 25), ":0");
+	const struct module *kernel =
+		machine_locate(machine, machine_view(machine, 0, 15), PERF_RECORD_MISC_KERNEL,
+			       0xffffffff81000010).module;
+	ck_assert(kernel && kernel == machine_kernel(machine));
 	machine_free(machine);
 }
 

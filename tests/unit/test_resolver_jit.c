@@ -28,6 +28,7 @@ static void jit_init(struct jit *j)
 				.path = "//anon",
 				.name = "[JIT] tid 4711",
 				.pid = PID,
+				.is_generated = true,
 			},
 	};
 	resolving_start(&j->r);

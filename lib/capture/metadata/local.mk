@@ -10,6 +10,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/metadata/synth_groups.c \
 	lib/capture/metadata/synth_internal.h \
 	lib/capture/metadata/synth_kernel.c \
+	lib/capture/metadata/synth_moved.c \
 	lib/capture/metadata/synth_put.c \
 	lib/capture/metadata/synth_vdso.c \
 	lib/capture/metadata/tracepoint_formats.c lib/capture/metadata/tracepoint_formats.h

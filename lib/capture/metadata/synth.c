@@ -203,6 +203,7 @@ static struct sp_error *put_mappings(struct synth *synth, uint32_t pid, struct m
 			return NULL;
 		bool wanted = data ? !(entry->prot & PROT_EXEC) && entry->prot & PROT_READ
 				   : !is_everywhere(entry);
+		synth->has_memory_code |= !data && synth_is_memory(entry->path);
 		if (wanted)
 			TRY(put_mapping(synth, pid, entry));
 	}
@@ -217,6 +218,7 @@ static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_
 	const size_t limit = synth->is_limited ? COUNT_AFTER : SIZE_MAX;
 	const size_t begin = synth->buffer->count, before = synth->mapping_count;
 	size_t count;
+	synth->has_memory_code = false;
 	TRY(maps_open_first(synth->ctx, pid, tid, MAPS_EXECUTABLE, limit, &first));
 	TRY(put_mappings(synth, pid, first, false, &count));
 	if (count == limit && !synth->has_too_many)
@@ -227,6 +229,8 @@ static struct sp_error *read_mappings(struct synth *synth, uint32_t pid, uint32_
 		TRY(maps_open(synth->ctx, pid, tid, MAPS_EXECUTABLE, &rest));
 		TRY(put_mappings(synth, pid, rest, false, &count));
 	}
+	if (synth->has_memory_code && !synth->has_too_many)
+		TRY(synth_moved(synth, pid, tid ?: pid, synth->process_left, &count));
 	if (!synth->attr.mmap_data || synth->has_too_many)
 		return NULL;
 	/* Separate queries: one for executable mappings alone returns their build-ids. */

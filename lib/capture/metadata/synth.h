@@ -85,6 +85,18 @@ struct sp_error *synth_threads(struct synth *synth, uint32_t pid,
 struct sp_error *synth_process_again(struct synth *synth, uint32_t pid,
 				     const struct task_list *threads) SP_MUST_CHECK;
 
+/* Returns whether a mapping's name is of memory without a file, which programs may move code to. */
+bool synth_is_memory(const char *path);
+
+/*
+ * Writes MMAP2 records of files for their code that the process moved to memory at the same
+ * addresses. A page of the memory that equals the file's is the proof. `tid` is a thread that has
+ * not ended. Reads `limit` mappings at most. *unproven_ret is the number of parts without a
+ * proof. Writes none if the process has ended, or may not be read.
+ */
+struct sp_error *synth_moved(struct synth *synth, uint32_t pid, uint32_t tid, size_t limit,
+			     size_t *unproven_ret) SP_MUST_CHECK;
+
 /*
  * CGROUP records of all control groups there are, where the attr asks for such records. No
  * hierarchy: none, and no error.

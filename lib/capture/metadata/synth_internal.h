@@ -19,6 +19,7 @@ struct synth {
 	size_t left;                /* mappings that may still be read */
 	size_t process_left;        /* mappings that the process may have */
 	bool has_too_many;          /* the process has more */
+	bool has_memory_code;       /* it has executable memory without a file */
 	struct u64map large;        /* processes that once had more */
 	struct task_list deferred;  /* processes with too many mappings */
 	struct record_buffer *buffer;

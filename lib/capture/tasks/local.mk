@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/find.c lib/capture/tasks/find.h \
 	lib/capture/tasks/membership.c lib/capture/tasks/membership.h \
 	lib/capture/tasks/metadata_hold.c lib/capture/tasks/metadata_hold.h \
+	lib/capture/tasks/moved.c lib/capture/tasks/moved.h \
 	lib/capture/tasks/schedstat.c lib/capture/tasks/schedstat.h \
 	lib/capture/tasks/places.c lib/capture/tasks/places.h \
 	lib/capture/tasks/rescan.c lib/capture/tasks/rescan.h \

@@ -38,6 +38,7 @@ void tasks_deinit(struct recorded_tasks *tasks)
 	double_sampling_deinit(&tasks->double_sampling);
 	command_ring_close(&tasks->tracker.own, tasks->parts.kernel);
 	tracker_deinit(&tasks->tracker);
+	moved_code_deinit(&tasks->moved);
 	synth_free(tasks->synth);
 }
 

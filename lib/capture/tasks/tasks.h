@@ -26,6 +26,7 @@
 #include "capture/notes/notes.h"
 #include "capture/tasks/double_sampling.h"
 #include "capture/tasks/membership.h"
+#include "capture/tasks/moved.h"
 #include "capture/tasks/tracker.h"
 #include "capture/tasks/workload.h"
 #include "event/kernel.h"
@@ -90,6 +91,7 @@ struct recorded_tasks {
 	struct double_sampling double_sampling;
 	struct tracker tracker;
 	struct synth *synth;             /* owned; from tasks_attach() on */
+	struct moved_code moved;
 	size_t mappings_max;             /* TASKS_MAPPINGS_MAX; tests have fewer */
 	uint64_t begin_ticks;            /* start of the recording, in task_stat's start_ticks */
 	uint64_t open_ns;                /* CPU-wide: all changes of tasks are recorded from then on */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "capture/tasks/moved.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include "base/bytes.h"
+#include "record/types.h"
+
+/* Layout of MMAP2 records, as perf_event_open(2) has them. */
+enum { MMAP2_PID = 8, MMAP2_PROT = 64, MMAP2_FILENAME = 72 };
+
+/* Limits of the interval between two reads of a process. */
+#define INTERVAL_NS 10000000
+#define DOUBLINGS 10
+
+/* The record may precede the copying. */
+#define RETRIES 3
+
+/* Limits of known processes, of reads in a round, and of mappings in one read. */
+#define PROCESSES_MAX 1024
+#define READS_MAX 4
+#define MAPPINGS_MAX 8192
+
+void moved_code_deinit(struct moved_code *moved)
+{
+	vec_deinit(&moved->processes);
+	u64map_deinit(&moved->index_of);
+}
+
+static bool is_code_without_file(const uint8_t *record)
+{
+	const struct perf_event_header header = record_header_of(record);
+	char name[16] = "";
+	if (header.type != PERF_RECORD_MMAP2 || header.size <= MMAP2_FILENAME ||
+	    !(bytes_u32(record + MMAP2_PROT) & PROT_EXEC))
+		return false;
+	size_t size = header.size - MMAP2_FILENAME;
+	memcpy(name, record + MMAP2_FILENAME, size < sizeof(name) ? size : sizeof(name) - 1);
+	return synth_is_memory(name);
+}
+
+static bool add(struct moved_code *moved, uint32_t pid, uint64_t time_ns)
+{
+	bool added;
+	if (moved->processes.count >= PROCESSES_MAX) {
+		moved_code_deinit(moved);
+		*moved = (struct moved_code){0};
+	}
+	if (!vec_reserve(&moved->processes, moved->processes.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&moved->index_of, pid,
+					   (uint32_t)moved->processes.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&moved->processes) = (struct moved_process){.pid = pid};
+	struct moved_process *process = &moved->processes.items[*index];
+	moved->pending += !process->time_ns;
+	process->time_ns = time_ns;
+	process->retries = 0;
+	return true;
+}
+
+bool moved_code_on_records(struct moved_code *moved, const struct record_buffer *records,
+			   uint32_t trailer_time)
+{
+	bool good = true;
+	for (size_t at = 0; good && at + sizeof(struct perf_event_header) <= records->count;) {
+		const uint8_t *record = records->items + at;
+		uint16_t size = record_header_of(record).size;
+		if (size < sizeof(struct perf_event_header) || size > records->count - at)
+			break;
+		at += size;
+		if (is_code_without_file(record))
+			good = add(moved, bytes_u32(record + MMAP2_PID),
+				   bytes_u64(record + size - trailer_time));
+	}
+	return good;
+}
+
+static struct sp_error *read_process(struct moved_process *process, struct synth *synth,
+				     uint64_t monotonic_ns, uint64_t from_ns)
+{
+	uint32_t doublings = process->reads < DOUBLINGS ? process->reads : DOUBLINGS;
+	uint64_t time_ns = process->time_ns + 1;
+	size_t unproven;
+	process->reads++;
+	process->next_ns = monotonic_ns + ((uint64_t)INTERVAL_NS << doublings);
+	synth_set_time(synth, time_ns > from_ns ? time_ns : from_ns);
+	struct sp_error *error =
+		synth_moved(synth, process->pid, process->pid, MAPPINGS_MAX, &unproven);
+	synth_set_time(synth, 0);
+	if (!unproven || process->retries++ == RETRIES)
+		process->time_ns = 0;
+	return error;
+}
+
+struct sp_error *moved_code_read(struct moved_code *moved, struct synth *synth,
+				 uint64_t monotonic_ns, uint64_t from_ns, bool last)
+{
+	struct sp_error *error = NULL;
+	unsigned int reads = 0;
+	for (size_t i = 0; i < moved->processes.count && moved->pending && !error; i++) {
+		struct moved_process *process = &moved->processes.items[i];
+		if (!process->time_ns || (monotonic_ns < process->next_ns && !last))
+			continue;
+		if (reads++ == READS_MAX)
+			break;
+		error = read_process(process, synth, monotonic_ns, from_ns);
+		moved->pending -= !process->time_ns;
+	}
+	return error;
+}
