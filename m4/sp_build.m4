@@ -194,7 +194,8 @@ AS_IF([test "x$with_libiberty" != xno], [
 			int try(const char *name, demangle_callbackref callback);
 			int try(const char *name, demangle_callbackref callback)
 			{
-				return rust_demangle_callback(name, 0, callback, NULL) ||
+				return dlang_demangle(name, 0) ||
+				       rust_demangle_callback(name, 0, callback, NULL) ||
 				       cplus_demangle_v3_callback(name, 0, callback, NULL);
 			}]])], [have_libiberty=yes])])
 	LIBS=$sp_save_libs CFLAGS=$sp_save_cflags

@@ -32,6 +32,7 @@ struct search {
 	const struct module *module;
 	const char *path; /* recorded path, without " (deleted)" */
 	bool was_deleted;
+	bool debug_only; /* wanted: a file that lacks code, instead of one that has it */
 	struct diagnosis *diagnosis;
 	struct image *found;
 };
@@ -158,8 +159,13 @@ static struct sp_error *consider(struct search *search, struct sp_error *error,
 {
 	CLEANUP(cleanup_image_free) struct image *image = opened;
 	if (!error) {
-		if (is_recorded(search, image, proof))
+		if (!is_recorded(search, image, proof))
+			return NULL;
+		if (image_lacks_code(image) == search->debug_only)
 			search->found = take_ptr(image);
+		else if (!search->debug_only)
+			diagnosis_set(search->diagnosis, BINARY_MISSING, USE_SYMFS,
+				      "%s has only debug information", image->path);
 		return NULL;
 	}
 	if (sp_error_code(error) == SP_ERROR_NO_MEMORY)
@@ -335,6 +341,24 @@ struct sp_error *binary_open(const struct binary_env *env, const struct module *
 {
 	return module->kind == MODULE_VDSO ? open_vdso(env, module, diagnosis, ret)
 					   : open_file(env, module, pid, diagnosis, ret);
+}
+
+struct sp_error *binary_open_debug_only(const struct binary_env *env, const struct module *module,
+					uint32_t pid, struct image **ret)
+{
+	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
+	CLEANUP_FREE char *path = binary_recorded_path(module);
+	NEED(path);
+	struct search search = {
+		.env = env,
+		.module = module,
+		.diagnosis = &diagnosis,
+		.path = path,
+		.debug_only = true,
+	};
+	TRY(search_places(&search, pid ?: module->pid));
+	*ret = search.found;
+	return NULL;
 }
 
 struct sp_error *binary_find_debug(const struct binary_env *env, const struct module *module,

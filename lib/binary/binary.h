@@ -64,6 +64,13 @@ struct sp_error *binary_open(const struct binary_env *env, const struct module *
 			     uint32_t pid, struct diagnosis *diagnosis,
 			     struct image **ret) SP_MUST_CHECK;
 
+/*
+ * Opens the debug information that was found in the recorded file's place: binary_open() accepts
+ * no file that lacks code. NULL: there is none, or it is not proven to be the recorded file's.
+ */
+struct sp_error *binary_open_debug_only(const struct binary_env *env, const struct module *module,
+					uint32_t pid, struct image **ret) SP_MUST_CHECK;
+
 /* Opens a separate debug file of a module's `image` that `wanted` accepts, or returns NULL. */
 struct sp_error *binary_find_debug(const struct binary_env *env, const struct module *module,
 				   const struct image *image, debugfile_wanted_fn *wanted,

@@ -49,6 +49,7 @@ static struct sp_error *read_loads(struct image *image)
 			.file_size = header.p_filesz,
 			.vaddr = header.p_vaddr,
 			.memory_size = header.p_memsz,
+			.alignment = header.p_align,
 			.executable = header.p_flags & PF_X,
 		};
 	}
@@ -204,6 +205,8 @@ struct sp_error *image_open_again(const struct image *image, struct image **ret)
 	    again->size != image->size)
 		return error_new(SP_ERROR_NOT_FOUND, "%s: replaced since it was first read",
 				 image->path);
+	if (image->has_no_code)
+		image_stand_in(again);
 	*ret = take_ptr(again);
 	return NULL;
 }
@@ -283,7 +286,7 @@ bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret)
 bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_offset_ret,
 		    uint64_t *size_ret)
 {
-	for (size_t i = 0; i < image->loads.count; i++) {
+	for (size_t i = 0; i < image->loads.count && !image->has_no_code; i++) {
 		const struct image_load *load = &image->loads.items[i];
 		if (vaddr < load->vaddr || vaddr - load->vaddr >= load->file_size)
 			continue;
@@ -292,6 +295,38 @@ bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_of
 		return true;
 	}
 	return false;
+}
+
+bool image_lacks_code(const struct image *image)
+{
+	bool found = false;
+	Elf_Scn *section = NULL;
+	while ((section = elf_nextscn(image->elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
+		    header.sh_size == 0)
+			continue;
+		if (header.sh_type != SHT_NOBITS)
+			return false;
+		found = true;
+	}
+	return found;
+}
+
+void image_stand_in(struct image *image)
+{
+	uint64_t end = 0;
+	image->has_no_code = true;
+	for (size_t i = 0; i < image->loads.count; i++) {
+		struct image_load *load = &image->loads.items[i];
+		uint64_t align = load->alignment ?: 1;
+		/* The smallest offset from `end` on that equals the vaddr modulo the alignment. */
+		if (load->file_size < load->memory_size)
+			load->file_offset =
+				end + (load->vaddr % align + align - end % align) % align;
+		load->file_size = load->memory_size;
+		end = load->file_offset + load->file_size;
+	}
 }
 
 Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret)

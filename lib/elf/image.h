@@ -26,6 +26,7 @@
 struct image_load {
 	uint64_t file_offset, file_size;
 	uint64_t vaddr, memory_size;
+	uint64_t alignment;
 	bool executable;
 };
 
@@ -46,6 +47,7 @@ struct image {
 	bool is_64bit;
 	bool is_copy; /* `fd` is a copy in memory, because the file's file system may not answer */
 	bool swap; /* the file's byte order is not the host's */
+	bool has_no_code; /* image_stand_in(): the segments' bytes are not in this file */
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	uint8_t build_id_size;        /* 0: the file has none */
 	VEC(struct image_load) loads; /* by vaddr, as the format demands */
@@ -106,6 +108,15 @@ bool image_file_offset(const struct image *image, uint64_t vaddr, uint64_t *ret)
  */
 bool image_range_at(const struct image *image, uint64_t vaddr, uint64_t *file_offset_ret,
 		    uint64_t *size_ret);
+
+/* Whether the file has debug information only (objcopy --only-keep-debug). */
+bool image_lacks_code(const struct image *image);
+
+/*
+ * Restores the segments' offsets in the mapped file, which objcopy changes: each follows the
+ * one before, as linkers place it. image_range_at() finds nothing then.
+ */
+void image_stand_in(struct image *image);
 
 /* Finds a section by name and sets *header_ret; NULL if there is none. */
 Elf_Scn *image_section(const struct image *image, const char *name, GElf_Shdr *header_ret);

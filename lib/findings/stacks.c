@@ -131,6 +131,13 @@ static bool add_blind(struct run *run, const struct blind *blind, uint64_t sampl
 		return finding_add(run, &finding, "%s of stacks end at an address where no code is mapped",
 				   share);
 	}
+	if (!strcmp(blind->module->path, "[uprobes]")) {
+		finding.cause = "return_probes";
+		finding.summary = "of stacks are incomplete (return probes of a tracer)";
+		finding.remedy = "stop the tracer, or record with --call-graph fp (Linux 6.11)";
+		return finding_add(run, &finding, "%s of stacks end at return probes of a tracer",
+				   share);
+	}
 	why = unwinder_problem(run->unwinding.unwinder, blind->module);
 	finding.cause = "no_unwind_info";
 	finding.object = finding_module_name(run, blind->module);

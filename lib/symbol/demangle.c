@@ -7,6 +7,8 @@
 #include "symbol/demangle.h"
 
 #include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include SP_DEMANGLE_H
 
@@ -16,6 +18,9 @@
  */
 #define MANGLED_MAX 4096
 #define PLT "@plt"
+
+/* Most steps for a name of D: milliseconds. Of 18,632 names in D's libraries, 18,514 need fewer. */
+#define D_STEPS_MAX ((uint64_t)1 << 20)
 #define SHOWN_MAX ((size_t)1 << 15)
 
 struct output {
@@ -50,6 +55,72 @@ static bool run(const char *name, struct output *output)
 	return cplus_demangle_v3_callback(name, flags, collect, output) && output->size > 0;
 }
 
+static size_t d_number(const char *text)
+{
+	return *text >= '0' && *text <= '9' ? strtoul(text, NULL, 10) : 0;
+}
+
+/* Reads a back reference, "QBc". Returns its distance, and moves `at` to its end; 0: it is none. */
+static size_t d_distance(const char *name, size_t *at)
+{
+	size_t distance = 0, i = *at + 1;
+	for (; name[i] >= 'A' && name[i] <= 'Z' && distance <= MANGLED_MAX; i++)
+		distance = distance * 26 + (size_t)(name[i] - 'A');
+	if (name[*at] != 'Q' || name[i] < 'a' || name[i] > 'z')
+		return 0;
+	distance = distance * 26 + (size_t)(name[i] - 'a');
+	if (distance > *at)
+		return 0;
+	*at = i;
+	return distance;
+}
+
+/* Returns whether a function's type may follow the identifier that ends here. */
+static bool d_may_call(const char *name)
+{
+	if (*name == 'M')
+		name += 1 + strspn(name + 1, "xyONg");
+	return *name && strchr("FUVWRY", *name);
+}
+
+/*
+ * Returns whether libiberty demangles a name of D in a few steps. It cannot be stopped: a back
+ * reference to a type repeats that type's steps, and an identifier's end may be parsed twice.
+ */
+static bool d_is_cheap(const char *name, size_t size)
+{
+	uint64_t steps[MANGLED_MAX + 1] = {0};
+	bool ends[MANGLED_MAX + 1] = {false}; /* an identifier ends before this character */
+	unsigned int doublings = 0;
+	for (size_t i = 0; i < size; i++) {
+		size_t last = i, distance = d_distance(name, &last), length = d_number(name + i);
+		size_t text = i + strspn(name + i, "0123456789");
+		if (length > 0 && length < size - text)
+			ends[text + length] = true;
+		if (distance > 0 || name[i] == 'Z')
+			ends[last + 1] = true;
+		doublings += ends[i] && d_may_call(name + i);
+		uint64_t copied = distance > 0 ? d_number(name + i - distance) : 0;
+		steps[i + 1] = steps[i] + 1 + (copied ?: steps[i] - steps[i - distance]);
+		if (steps[i + 1] > D_STEPS_MAX || doublings >= 20)
+			return false;
+	}
+	return steps[size] << doublings <= D_STEPS_MAX;
+}
+
+/* Demangles a name of D. libiberty allocates it, and ends the program if memory is short. */
+static bool run_d(const char *name, struct output *output)
+{
+	char *text = d_is_cheap(name, strlen(name)) ? dlang_demangle(name, 0) : NULL;
+	size_t size = text ? strlen(text) : 0;
+	bool fits = size > 0 && size <= SHOWN_MAX;
+	if (fits)
+		memcpy(output->text, text, size);
+	output->size = size;
+	free(text);
+	return fits;
+}
+
 /* Returns the size of the name before "@plt", which libiberty does not demangle. */
 static size_t size_before_plt(const char *name)
 {
@@ -58,9 +129,19 @@ static size_t size_before_plt(const char *name)
 									     : size;
 }
 
+/* Cuts a suffix that libiberty does not know: Rust's ".llvm.123", D's ".cold". */
+static void cut_suffix(char *mangled)
+{
+	char *suffix = mangled[1] == 'D' ? strchr(mangled, '.') : strstr(mangled, ".llvm.");
+	if (suffix)
+		*suffix = '\0';
+}
+
 const char *demangle(const char *name, struct arena *arena)
 {
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != '_') ||
+	if (name[0] == 'c')
+		return demangle_ocaml(name, arena);
+	if (name[0] != '_' || !name[1] || !strchr("ZRD_", name[1]) ||
 	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
 		return NULL;
 	char mangled[MANGLED_MAX + 1];
@@ -68,8 +149,10 @@ const char *demangle(const char *name, struct arena *arena)
 	size_t size = size_before_plt(name);
 	memcpy(mangled, name, size);
 	mangled[size] = '\0';
+	cut_suffix(mangled);
 	output.size = 0;
-	if (!run(mangled, &output) || output.size + strlen(name + size) > SHOWN_MAX)
+	if (!(mangled[1] == 'D' ? run_d(mangled, &output) : run(mangled, &output)) ||
+	    output.size + strlen(name + size) > SHOWN_MAX)
 		return NULL;
 	memcpy(output.text + output.size, name + size, strlen(name + size));
 	return arena_copy_string(arena, output.text, output.size + strlen(name + size));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Demangling of C++ (Itanium ABI) and Rust (legacy and v0) names. */
+/* Demangling of names of C++ (Itanium ABI), Rust (legacy and v0), D and OCaml. */
 #ifndef SYMBOL_DEMANGLE_H
 #define SYMBOL_DEMANGLE_H
 
@@ -8,12 +8,16 @@
 
 /*
  * Returns the name as perf and `c++filt -p` show it: without parameters, and without a Rust name's
- * hash. It belongs to the arena. NULL if `name` is not mangled, is too long, expands too far (a hostile
- * name may expand without end), or memory is short; the caller then shows `name` itself.
+ * hash. Names of D and OCaml are those of `c++filt` and perf 7.2. It belongs to the arena. NULL if
+ * `name` is not mangled, is too long, expands too far (a hostile name may expand without end), or
+ * memory is short; the caller then shows `name` itself.
  */
 const char *demangle(const char *name, struct arena *arena);
 
-/* Whether this build has a demangler. */
+/* Returns OCaml's "camlModule__function_12" as "Module.function_12"; NULL: not OCaml's. */
+const char *demangle_ocaml(const char *name, struct arena *arena);
+
+/* Whether this build has a demangler of C++, Rust and D. */
 bool demangle_available(void);
 
 #endif

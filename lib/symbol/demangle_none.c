@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds without libiberty: names are not demangled. */
+/* Builds without libiberty: only names of OCaml are demangled. */
 #include "symbol/demangle.h"
-
-#include <stddef.h>
 
 const char *demangle(const char *name, struct arena *arena)
 {
-	(void)name, (void)arena;
-	return NULL;
+	return demangle_ocaml(name, arena);
 }
 
 bool demangle_available(void)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/symbol/demangle.h \
+	lib/symbol/demangle.h lib/symbol/demangle_ocaml.c \
 	lib/symbol/go_names.c lib/symbol/go_names.h \
 	lib/symbol/jit_files.c lib/symbol/jit_files.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \

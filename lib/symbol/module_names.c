@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "symbol/demangle.h"
+#include "symbol/source_stored.h"
 
 void module_names_forget_lines(struct module_names *names)
 {
@@ -26,6 +27,8 @@ void module_names_free(struct module_names *names)
 	module_names_close_lines(names);
 	if (names->opened)
 		names->source->close(names->opened);
+	if (names->stored)
+		source_stored.close(names->stored);
 	image_free(names->code);
 	diagnosis_clear(&names->diagnosis);
 	diagnosis_clear(&names->lines_diagnosis);

@@ -37,6 +37,9 @@ static const struct source *const sources[] = {
 };
 #define SOURCE_COUNT (sizeof(sources) / sizeof(*sources))
 
+/* Distinguishes keys of stored symbols from those of the module's source. */
+#define STORED_KEY ((uint64_t)1 << 63)
+
 struct resolver {
 	struct source_env env;
 	struct jit_files *own_jit; /* NULL: the caller has one */
@@ -194,6 +197,18 @@ static bool prefer_stored(const struct resolver *resolver, const struct module_n
 		 names->source->has_lines(names->opened, &resolver->env, module));
 }
 
+/* Opens stored names in addition to a better source, unless other recordings use the module. */
+static void open_stored(struct resolver *resolver, struct module_names *names,
+			const struct module *module, uint32_t pid)
+{
+	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
+	CLEANUP(cleanup_sp_error_free) struct sp_error *error = NULL;
+	if (!resolver->env.options.names)
+		error = source_stored.open(&resolver->env, module, pid, &diagnosis, &names->stored);
+	if (error)
+		atomic_store(&resolver->no_memory, true);
+}
+
 static void ask_sources(struct resolver *resolver, struct module_names *names,
 			const struct module *module, uint32_t pid)
 {
@@ -202,9 +217,12 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 	for (size_t i = 0; i < SOURCE_COUNT && !names->opened; i++)
 		open_source(resolver, names, sources[i], module, pid);
 	/* Stored names without an address have only the reason why there are none. */
-	if (!stored || (names->opened && !stored->points.count) ||
-	    !prefer_stored(resolver, names, module, stored))
+	if (!stored || (names->opened && !stored->points.count))
 		return;
+	if (!prefer_stored(resolver, names, module, stored)) {
+		open_stored(resolver, names, module, pid);
+		return;
+	}
 	if (names->opened)
 		names->source->close(take_ptr(names->opened));
 	open_source(resolver, names, &source_stored, module, pid);
@@ -241,6 +259,26 @@ static bool find_range(struct resolver *resolver, const struct module_names *nam
 	return !error;
 }
 
+/*
+ * Uses the stored name of an address if the source has none there, a range without a name, or a
+ * symbol of unknown size that begins before the stored one.
+ */
+static void find_stored(const struct module_names *names, const struct location *location,
+			bool *is_found, struct found *found)
+{
+	struct diagnosis diagnosis = {0};
+	struct found stored;
+	if (!names->stored || (*is_found && !found->from_cfi && !found->stretched) ||
+	    !source_stored.find(names->stored, location, &diagnosis, &stored))
+		return;
+	if (*is_found && !(found->from_cfi && !stored.from_cfi) &&
+	    !(found->stretched && stored.start > found->start))
+		return;
+	stored.key |= STORED_KEY;
+	*found = stored;
+	*is_found = true;
+}
+
 struct location resolver_locate(const struct resolver *resolver, const struct machine *machine,
 				const struct code_address *address)
 {
@@ -260,6 +298,7 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 		return NULL;
 	bool is_found = names->source->find(names->opened, location, &names->diagnosis, &found);
 	bool done = find_range(resolver, names, location, &is_found, &found);
+	find_stored(names, location, &is_found, &found);
 	if (done && !is_found)
 		return NULL;
 	const struct symbol *symbol = done ? module_names_intern(names, &found) : NULL;

@@ -23,6 +23,9 @@
  */
 #define STRIPPED_REACH 64
 
+/* Largest page of an architecture. */
+#define PAGE_MAX 65536
+
 struct elf_names {
 	struct image *runtime;          /* the mapped file: segments, .dynsym, .plt */
 	struct image *debug, *embedded; /* files with further symbols; or NULL */
@@ -119,27 +122,41 @@ static struct sp_error *find_runtime(const struct source_env *env, const struct 
 	return error;
 }
 
-/*
- * Whether a debug file can replace the missing binary: it must still have the binary's file offsets.
- * eu-strip keeps these; objcopy does not.
- */
-static bool stands_alone(const struct image *image)
+/* Returns whether the image's addresses are those that are stored. */
+static bool is_placed(const struct source_env *env, const struct module *module,
+		      const struct image *image)
 {
-	for (size_t i = 0; i < image->loads.count; i++)
-		if (image->loads.items[i].executable && image->loads.items[i].file_size > 0)
-			return symtab_exists(image);
-	return false;
+	const struct stored_key key = binary_stored_key(module);
+	const struct stored_module *stored = stored_find(env->binary.stored, &key);
+	uint64_t vaddr;
+	for (size_t i = 0; stored && i < stored->points.count; i++) {
+		const struct stored_point *point = &stored->points.items[i];
+		if (point->has_vaddr &&
+		    (!image_vaddr(image, point->offset, &vaddr) || vaddr != point->vaddr))
+			return false;
+	}
+	return true;
 }
 
+/* Finds a debug file that stands in for the missing binary: one in its place, or by build-id. */
 static struct sp_error *find_debug_alone(const struct source_env *env, const struct module *module,
-					 struct diagnosis *diagnosis, struct image **ret)
+					 uint32_t pid, struct diagnosis *diagnosis,
+					 struct image **ret)
 {
 	struct debugfile_places places = binary_places(&env->binary);
-	struct sp_error *error = debugfile_by_build_id(&places, module->build_id,
-						       module->build_id_size, stands_alone, ret);
-	if (!error && *ret)
-		diagnosis_clear(diagnosis);
-	return error;
+	CLEANUP(cleanup_image_free) struct image *found = NULL;
+	struct sp_error *error = binary_open_debug_only(&env->binary, module, pid, &found);
+	if (!error && !found)
+		error = debugfile_by_build_id(&places, module->build_id, module->build_id_size,
+					      symtab_exists, &found);
+	if (error || !found)
+		return error;
+	image_stand_in(found);
+	if (!symtab_exists(found) || !is_placed(env, module, found))
+		return NULL;
+	diagnosis_clear(diagnosis);
+	*ret = take_ptr(found);
+	return NULL;
 }
 
 /* Reads the function table of a Go program once. */
@@ -206,7 +223,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	NEED(names && path);
 	struct sp_error *error = find_runtime(env, module, pid, diagnosis, &names->runtime);
 	if (!error && !names->runtime && module->kind == MODULE_FILE)
-		error = find_debug_alone(env, module, diagnosis, &names->runtime);
+		error = find_debug_alone(env, module, pid, diagnosis, &names->runtime);
 	if (error || !names->runtime)
 		return error;
 	TRY(add_tables(env, names, path, diagnosis));
@@ -237,12 +254,26 @@ static struct found found_symbol(const struct table_symbol *symbol, uint64_t dis
 	};
 }
 
+/* Returns whether the mapping begins in the page of code that image_stand_in() put there. */
+static bool is_mapped_there(const struct image *image, const struct location *location)
+{
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (load->executable && load->file_offset >= location->mapped_offset &&
+		    load->file_offset - location->mapped_offset < PAGE_MAX)
+			return true;
+	}
+	return false;
+}
+
 static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		       struct found *ret)
 {
 	(void)diagnosis;
 	struct elf_names *names = opened;
 	uint64_t vaddr;
+	if (names->runtime->has_no_code && !is_mapped_there(names->runtime, location))
+		names->runtime->loads.count = 0;
 	if (!image_vaddr(names->runtime, location->offset, &vaddr))
 		return false;
 	const struct table_symbol *symbol = table_find(&names->table, vaddr);

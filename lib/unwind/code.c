@@ -7,6 +7,7 @@
  */
 #include "unwind/code.h"
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -43,6 +44,12 @@ struct range {
 	uint64_t start, end;
 };
 
+/* Return addresses of calls to a function. */
+struct calls {
+	uint64_t target, found[CODE_CALLS_MAX];
+	size_t count; /* above CODE_CALLS_MAX: there are more */
+};
+
 struct code {
 	struct codes *codes;
 	const struct module *module;
@@ -61,6 +68,7 @@ struct code {
 	uint64_t exits[EXITS_MAX]; /* functions by which programs and threads end */
 	size_t exit_count;
 	VEC(uint64_t) starts; /* addresses of all named functions, ascending */
+	VEC(struct calls) calls; /* under the lock */
 	char *problem;
 };
 
@@ -96,6 +104,7 @@ static void code_free(struct code *code)
 	if (!code)
 		return;
 	vec_deinit(&code->starts);
+	vec_deinit(&code->calls);
 	call_frames_deinit(&code->frames);
 	frame_sizes_deinit(&code->go);
 	image_free(code->debug_image);
@@ -485,6 +494,67 @@ bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret)
 		return true;
 	}
 	return false;
+}
+
+/* Adds calls that begin in the first `size` bytes; 4 more bytes can be read. */
+static void search_calls(struct calls *calls, uint16_t machine, const uint8_t *bytes, size_t size,
+			 uint64_t vaddr)
+{
+	bool is_arm = machine == EM_AARCH64;
+	for (size_t i = 0; i < size; i += is_arm ? 4 : 1) {
+		uint32_t word;
+		memcpy(&word, bytes + i + !is_arm, sizeof(word));
+		word = le32toh(word);
+		int64_t distance = is_arm ? (int64_t)((uint64_t)word << 38) >> 36
+					  : (int64_t)(int32_t)word + 5;
+		if ((is_arm ? word >> 26 != 0x25 : bytes[i] != 0xe8) ||
+		    vaddr + i + (uint64_t)distance != calls->target)
+			continue;
+		if (calls->count < CODE_CALLS_MAX)
+			calls->found[calls->count] = vaddr + i + (is_arm ? 4 : 5);
+		calls->count++;
+	}
+}
+
+static void search_text(const struct code *code, struct calls *calls)
+{
+	uint8_t bytes[16384 + 4];
+	for (size_t i = 0; i < code->image->loads.count; i++) {
+		const struct image_load *load = &code->image->loads.items[i];
+		uint64_t at = load->executable ? 0 : load->file_size;
+		while (load->file_size - at > 4 && calls->count <= CODE_CALLS_MAX) {
+			uint64_t left = load->file_size - at - 4;
+			size_t size = left < sizeof(bytes) - 4 ? (size_t)left : sizeof(bytes) - 4;
+			if (!code_text(code, load->vaddr + at, size + 4, bytes))
+				break;
+			search_calls(calls, code->image->machine, bytes, size, load->vaddr + at);
+			at += size;
+		}
+	}
+}
+
+size_t code_calls(const struct code *constant, uint64_t target, uint64_t ret[CODE_CALLS_MAX])
+{
+	struct code *code = (struct code *)(uintptr_t)constant;
+	uint16_t machine = code->image ? code->image->machine : EM_NONE;
+	size_t i = 0, count = 0;
+	if (machine != EM_X86_64 && machine != EM_AARCH64)
+		return 0;
+	look(code, LOOK_TEXT);
+	pthread_mutex_lock(&code->lock);
+	while (i < code->calls.count && code->calls.items[i].target != target)
+		i++;
+	struct calls *added = i == code->calls.count ? vec_push(&code->calls) : NULL;
+	if (added) {
+		*added = (struct calls){.target = target};
+		search_text(code, added);
+	}
+	if (i < code->calls.count && code->calls.items[i].count <= CODE_CALLS_MAX) {
+		count = code->calls.items[i].count;
+		memcpy(ret, code->calls.items[i].found, count * sizeof(*ret));
+	}
+	pthread_mutex_unlock(&code->lock);
+	return count;
 }
 
 const struct image *code_image(const struct code *code)

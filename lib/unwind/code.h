@@ -79,6 +79,13 @@ bool code_function(const struct code *code, uint64_t vaddr, uint64_t *start_ret)
 /* Finds the PLT section that contains `vaddr`, and gets its first address. */
 bool code_plt(const struct code *code, uint64_t vaddr, uint64_t *start_ret);
 
+/*
+ * Gets the return addresses of direct calls to `target` in the module's file (x86-64, arm64), and
+ * returns their number; 0 if there are more than CODE_CALLS_MAX. The file is searched once.
+ */
+#define CODE_CALLS_MAX 16
+size_t code_calls(const struct code *code, uint64_t target, uint64_t ret[CODE_CALLS_MAX]);
+
 /* Returns the module's ELF image for other engines (with its file closed), or NULL. */
 const struct image *code_image(const struct code *code);
 const struct cfi_table *code_eh_frame(const struct code *code);

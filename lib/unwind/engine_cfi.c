@@ -6,6 +6,8 @@
 #include "unwind/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
 #include "unwind/frame_search.h"
 #include "unwind/heuristics.h"
 #include "unwind/rows.h"
@@ -26,6 +28,7 @@ struct walk {
 	uint64_t ip, sp;
 	bool exact;   /* same as in struct unwind_frame */
 	enum unwind_method method; /* how the frame was found */
+	bool is_whole; /* the outermost frame is known to be one */
 	bool switched; /* a signal came while another stack was in use: no copy of that is there */
 	unsigned int searches; /* number of searches for an unknown frame pointer that are left */
 	struct unwind_result *result;
@@ -111,7 +114,8 @@ static inline bool find_register(struct walk *walk, unsigned int column)
 	       (column == walk->arch->fp && search_frame_pointer(walk, false));
 }
 
-static inline enum step step_simple(struct walk *walk, const struct row *row)
+static inline __attribute__((always_inline)) enum step step_simple(struct walk *walk,
+								  const struct row *row)
 {
 	const struct unwind_arch *arch = walk->arch;
 	struct frame_registers *registers = &walk->registers;
@@ -478,6 +482,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	if (fp == 0) {
 		/* The ABI's mark of the outermost frame. */
 		walk->ip = 0;
+		walk->is_whole = true;
 		walk->result->frame_pointers++;
 		return STEP_DONE;
 	}
@@ -485,6 +490,97 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	if (step == STEP_DONE && is_anothers(walk, record.ip))
 		return STEP_NO_INFO;
 	return step == STEP_DONE ? step_to_record(walk, &record) : step;
+}
+
+static bool place_of(struct walk *walk, uint64_t pc, struct code_place *ret)
+{
+	struct location location = locate(walk, pc);
+	*ret = (struct code_place){.arch = walk->arch};
+	if (rows_has_file(&location))
+		ret->code = rows_code(walk->rows, &location);
+	return ret->code && code_vaddr(ret->code, location.offset, &ret->vaddr);
+}
+
+/* Returns the kernel's page for probes of tracers (uprobes) if the ip is in it; else NULL. */
+static const struct module *probes_page(const struct walk *walk)
+{
+	const struct module *module = locate(walk, walk->ip).module;
+	return module && !strcmp(module->path, "[uprobes]") ? module : NULL;
+}
+
+/* Returns whether the code at a return address fits the stack: its caller called its function. */
+static bool could_return_to(const struct walk *walk, uint64_t ip)
+{
+	struct unwind_result result = {0};
+	struct walk next = *walk;
+	struct code_place here, call;
+	struct cfi_entry entry;
+	uint64_t target;
+	next.ip = ip;
+	next.searches = 0;
+	next.result = &result;
+	const struct row *row = row_of(&next, ip, false);
+	if (row->kind != ROW_SIMPLE || !place_of(&next, ip - 1, &here) ||
+	    !code_find(here.code, walk->arch, here.vaddr, &entry) ||
+	    step_simple(&next, row) != STEP_DONE)
+		return false;
+	if (next.ip == 0 || probes_page(&next))
+		return true;
+	if (!place_of(&next, next.ip - 1, &call))
+		return false;
+	call.ip = call.vaddr + 1;
+	if (guess_call_target(&call, &target) && call.code == here.code)
+		return target == entry.start;
+	return guess_is_after_call(&call);
+}
+
+/*
+ * Finds the return address that a return probe replaced, and the kernel keeps. Of the calls to the
+ * function in its file, those that fit the stack must have one caller. `callee` is the last frame.
+ */
+static bool leave_return_probe(struct walk *walk, const struct unwind_frame *callee)
+{
+	uint64_t calls[CODE_CALLS_MAX], found = 0, start = 0;
+	struct code_place place;
+	struct cfi_entry entry;
+	if (walk->exact || !probes_page(walk) ||
+	    !place_of(walk, callee->ip - !callee->exact, &place) ||
+	    !code_find(place.code, walk->arch, place.vaddr, &entry))
+		return false;
+	uint64_t bias = callee->ip - !callee->exact - place.vaddr;
+	size_t count = code_calls(place.code, entry.start, calls);
+	for (size_t i = 0; i < count; i++) {
+		if (!could_return_to(walk, calls[i] + bias) ||
+		    !code_find(place.code, walk->arch, calls[i] - 1, &entry))
+			continue;
+		if (found && entry.start != start)
+			return false;
+		found = found ?: calls[i] + bias;
+		start = entry.start;
+	}
+	if (found)
+		walk->ip = found;
+	return found;
+}
+
+/*
+ * Replaces a copy of a probed instruction by the start of its function, which has pushed nothing
+ * yet: the stack's top is the return address of a call to it.
+ */
+static bool leave_entry_probe(struct walk *walk)
+{
+	struct code_place call;
+	uint64_t ip, target;
+	if (!walk->exact || !walk->arch->calls_push || !probes_page(walk) ||
+	    !stack_load_sized(&walk->stack, walk->sp, walk->arch->word, &ip) ||
+	    !place_of(walk, ip - 1, &call))
+		return false;
+	call.ip = call.vaddr + 1;
+	if (!guess_call_target(&call, &target) || target == walk->ip)
+		return false;
+	walk->ip = ip - 1 - call.vaddr + target;
+	walk->result->count--;
+	return true;
 }
 
 static enum step step(struct walk *walk, const struct row *row)
@@ -501,12 +597,16 @@ static enum step step(struct walk *walk, const struct row *row)
 		break;
 	case ROW_OUTERMOST:
 		walk->ip = 0;
+		walk->is_whole = true;
 		return STEP_DONE;
 	case ROW_SWITCH:
 		walk->ip = 0;
+		walk->is_whole = true;
 		walk->result->system_stack = true;
 		return STEP_DONE;
 	default:
+		if (row->kind == ROW_FRAME_POINTER && leave_entry_probe(walk))
+			return STEP_DONE;
 		if (row->kind == ROW_FRAME_POINTER && trampoline_return(walk, &ip))
 			return step_trampoline(walk, ip);
 		return step_by_frame_pointer(walk, row->kind != ROW_UNKNOWN);
@@ -522,6 +622,40 @@ static enum unwind_end end_of(enum step step)
 	return step == STEP_TRUNCATED ? UNWIND_TRUNCATED
 	       : step == STEP_BAD     ? UNWIND_BAD_MEMORY
 				      : UNWIND_NO_INFO;
+}
+/* Number of outermost frames that may follow a fiber's first one. */
+#define FIBER_FRAMES 4
+
+/* Returns whether CFI loaded a return address that follows no call, and is no signal's. */
+static bool is_put_there(struct walk *walk, const struct unwind_frame *frame)
+{
+	struct code_place place;
+	uint64_t hash = hash_pair(walk->view, frame->ip);
+	uint64_t *known = &walk->rows->after_calls[hash % ROWS_CALLS];
+	if (frame->method != UNWIND_BY_CFI || frame->sp <= frame[-1].sp || *known == hash ||
+	    !place_of(walk, frame->ip - 1, &place))
+		return false;
+	const struct row *row = row_of(walk, frame->ip, false);
+	place.ip = place.vaddr + 1;
+	bool is_signal =
+		row->kind == ROW_FULL && walk->rows->full.items.items[row->full].is_signal;
+	if (!is_signal && row->kind != ROW_GO && guess_follows_no_call(&place))
+		return true;
+	*known = hash;
+	return false;
+}
+
+/*
+ * Ends a stack at a fiber's first function. Its return address was put there, and the frames that
+ * seem to have called it are none.
+ */
+static bool end_at_fiber(struct walk *walk, const struct unwind_frame *frames, size_t most)
+{
+	size_t count = walk->result->count;
+	for (size_t i = 1; i < count && i <= most && !frames[count - i].exact; i++)
+		if (is_put_there(walk, &frames[count - i]))
+			walk->result->count = count - i;
+	return walk->result->count < count;
 }
 
 static const struct module *module_at(const struct walk *walk, const struct unwind_frame *frame)
@@ -550,10 +684,15 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 	while (left == STEP_DONE && (walk.ip != 0 || result.count == 0)) {
 		const struct row *row = row_of(&walk, walk.ip, walk.exact);
 		bool unmapped = row->kind == ROW_UNMAPPED;
+		if (unmapped && result.count > 0 &&
+		    leave_return_probe(&walk, &frames[result.count - 1]))
+			continue;
 		/* From here on the row may be gone, where there is no module. */
 		bool unknown = row->kind == ROW_NO_CODE || (unmapped && !leads_to_code(&walk));
 		if (unknown && result.count > 0) {
-			left = walk.method == UNWIND_BY_FRAME_POINTER ? STEP_NO_INFO : STEP_BAD;
+			result.blind = probes_page(&walk);
+			left = walk.method == UNWIND_BY_FRAME_POINTER || result.blind ? STEP_NO_INFO
+										      : STEP_BAD;
 			break;
 		}
 		if (result.count == limit) {
@@ -566,9 +705,12 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		       : unmapped ? step_by_frame_pointer(&walk, true)
 				  : step(&walk, row);
 	}
+	if (!walk.is_whole &&
+	    end_at_fiber(&walk, frames, left == STEP_DONE ? 1 : FIBER_FRAMES))
+		left = STEP_DONE;
 	if (left != STEP_DONE)
 		result.end = end_of(left);
-	if (left == STEP_NO_INFO)
+	if (left == STEP_NO_INFO && !result.blind)
 		result.blind = module_at(&walk, &frames[result.count - 1]);
 	return result;
 }

@@ -14,6 +14,8 @@
 #define FUNCTION_SIZE 4096
 /* Bytes at a function's start in which it makes room for local variables. */
 #define FRAME_SETUP_SIZE 64
+/* Longest call instruction without its prefixes. */
+#define CALL_MAX 7
 /* Between push and mov of a prologue. */
 #define PROLOGUE_SIZE 16
 
@@ -324,7 +326,6 @@ static size_t call_size_x86(const uint8_t *bytes)
 
 bool guess_is_after_call(const struct code_place *caller)
 {
-	enum { CALL_MAX = 7 };
 	uint8_t bytes[CALL_MAX];
 	if (caller->arch->machine == EM_AARCH64) /* bl; blr */
 		return code_text(caller->code, caller->ip - 4, 4, bytes) &&
@@ -337,6 +338,16 @@ bool guess_is_after_call(const struct code_place *caller)
 		if (call_size_x86(bytes + at) == CALL_MAX - at)
 			return true;
 	return false;
+}
+
+bool guess_follows_no_call(const struct code_place *caller)
+{
+	uint16_t machine = caller->arch->machine;
+	uint8_t bytes[CALL_MAX];
+	size_t size = machine == EM_AARCH64 ? 4 : CALL_MAX;
+	return (machine == EM_X86_64 || machine == EM_386 || machine == EM_AARCH64) &&
+	       code_text(caller->code, caller->ip - size, size, bytes) &&
+	       !guess_is_after_call(caller);
 }
 
 bool guess_is_call_to(const struct code_place *caller, uint64_t vaddr)

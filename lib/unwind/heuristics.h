@@ -60,6 +60,9 @@ bool guess_call_target(const struct code_place *caller, uint64_t *ret);
  */
 bool guess_local_bytes(const struct code_place *place, uint64_t start, uint32_t *ret);
 
+/* Returns whether the instruction before the place's `ip` is seen to be no call. */
+bool guess_follows_no_call(const struct code_place *caller);
+
 /* Returns whether the instruction before the place's `ip` is a call: direct, by register or memory. */
 bool guess_is_after_call(const struct code_place *caller);
 

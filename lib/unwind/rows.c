@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "unwind/rows.h"
 
+#include <string.h>
 #include "unwind/go_row.h"
 #include "unwind/heuristics.h"
 #include "unwind/prologue.h"
@@ -46,6 +47,7 @@ static void clear_rows(struct rows *rows)
 void rows_forget(struct rows *rows)
 {
 	clear_rows(rows);
+	memset(rows->after_calls, 0, sizeof(rows->after_calls));
 	rows->full.items.count = 0;
 	rows->codes.count = 0;
 }

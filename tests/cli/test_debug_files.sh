@@ -142,6 +142,54 @@ rm -r root/nix
 named "/usr/lib/debug is searched with it" '\[.\] inner'
 unset NIX_DEBUG_INFO_DIRS
 
+# A file with debug information only, in the program's place.
+recorded /usr/bin/program "$(id_of program)"
+empty
+put program.debug usr/bin/program
+named "debug information in the program's place" '\[.\] inner'
+report -s dso,srcline
+check "and its lines" grep -q 'program.*program.c:' out
+put program.debug "usr/lib/debug/.build-id/$(id_path program).debug"
+rm root/usr/bin/program
+named "and by build-id, without the program" '\[.\] inner'
+objcopy --strip-symbol=inner program.debug fewer
+put fewer usr/bin/program
+report -s dso,symbol
+check "another function's name is not used" sh -c '! grep -q " main$" out'
+gcc -g -O1 -no-pie -Wl,--build-id=0x1234 -o other program.c
+objcopy --only-keep-debug other other.debug
+empty
+put other.debug usr/bin/program
+report -s dso,symbol
+check "debug information of another build-id is refused" sh -c '! grep -q inner out'
+for tool in llvm-objcopy eu-strip; do
+	if ! command -v $tool >out; then
+		skip "debug information by $tool" "there is none"
+		continue
+	fi
+	empty
+	case $tool in
+	eu-strip) eu-strip -f only -o stripped-too program ;;
+	*) $tool --only-keep-debug program only ;;
+	esac
+	put only usr/bin/program
+	named "debug information by $tool" '\[.\] inner'
+done
+for layout in -z,separate-code -z,noseparate-code -z,max-page-size=0x200000; do
+	gcc -g -O1 -no-pie -Wl,--build-id=sha1,$layout -o laid program.c
+	laid_base=$(readelf -lW laid | awk '$1 == "LOAD" && / R E / { print $2, $3 }' | head -n 1)
+	recording data <<-END
+		event cpu-clock
+		comm 7 7 demo
+		mmap 7 $((${laid_base#* } & ~4095)) 0x10000 $((${laid_base% *} & ~4095)) /usr/bin/program $(id_of laid)
+		sample 0 7 7 0 1000 1 $(($(at laid inner) + 1))
+	END
+	empty
+	objcopy --only-keep-debug laid root/usr/bin/program
+	named "debug information of a layout by $layout" '\[.\] inner'
+done
+recorded /usr/bin/program
+
 # Kernels
 for path in boot/vmlinux-$release usr/lib/debug/boot/vmlinux-$release \
 	usr/lib/debug/boot/vmlinux-$release.debug \

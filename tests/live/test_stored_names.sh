@@ -68,6 +68,36 @@ cp "$workload/proportions" "$tmp/program"
 strip "$tmp/program"
 repeats "a program that was stripped" "$tmp/deleted"
 
+# -- Files that know less than the recording ------------------------------------
+$CC -O1 -Wl,--build-id -o "$tmp/program" "$top_srcdir/tests/workloads/proportions.c" 2>"$tmp/err" ||
+	cp "$workload/proportions" "$tmp/program"
+strip -g "$tmp/program"
+cp "$tmp/program" "$tmp/with-symbols"
+record "$tmp/symbols" "$tmp/program" 0.4
+reports before "$tmp/symbols"
+check "functions of the symbol table are among them" grep -q compress "$tmp/before"
+strip --strip-all --keep-symbol=main -o "$tmp/program" "$tmp/with-symbols"
+repeats "a program with one symbol" "$tmp/symbols"
+objcopy --strip-symbol=compress "$tmp/with-symbols" "$tmp/program"
+repeats "a program without its hot function's symbol" "$tmp/symbols"
+objcopy --only-keep-debug "$tmp/with-symbols" "$tmp/program"
+repeats "its debug information only" "$tmp/symbols"
+objcopy --strip-symbol=compress "$tmp/program"
+repeats "debug information without the symbol" "$tmp/symbols"
+objcopy --strip-all "$tmp/program" 2>"$tmp/err"
+repeats "debug information without symbols" "$tmp/symbols"
+for size in 0 64 700 4000; do
+	head -c $size "$tmp/with-symbols" >"$tmp/program"
+	repeats "a program of which $size bytes are left" "$tmp/symbols"
+done
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$tmp/program"
+repeats "a text in the program's place" "$tmp/symbols"
+rm "$tmp/program"
+mkdir "$tmp/program"
+repeats "a directory in the program's place" "$tmp/symbols"
+rmdir "$tmp/program"
+cp "$workload/proportions" "$tmp/program"
+
 "$SPROF" record -q --no-names -e cpu-clock -o "$tmp/none" -- "$tmp/program" 0.1 >"$tmp/out" 2>"$tmp/err"
 check "--no-names stores none" sh -c '! "$1" info -i "$2" | grep -q "^  stored"' sh "$SPROF" "$tmp/none"
 

@@ -40,6 +40,63 @@ TEST(demangle_rust)
 	ck_assert_str_eq(shown("_RINvCskwGfYPst2Cb_3foo7exampleyE"), "foo::example::<u64>");
 }
 
+TEST(demangle_suffixes_of_llvm)
+{
+	if (!demangle_available())
+		skip_test("built without a demangler");
+	ck_assert_str_eq(shown("_ZN7mycrate4main17h0123456789abcdefE.llvm.1234"), "mycrate::main");
+	ck_assert_str_eq(shown("_RNvCskwGfYPst2Cb_3foo16example_function.llvm.9F"),
+			 "foo::example_function");
+	ck_assert_str_eq(shown("_Z3barv.llvm.1"), "bar");
+}
+
+TEST(demangle_names_of_d)
+{
+	if (!demangle_available())
+		skip_test("built without a demangler");
+	ck_assert_str_eq(shown("_D8demangle4testFaZv"), "demangle.test(char)");
+	ck_assert_str_eq(shown("_D8demangle4testFaZv.cold"), "demangle.test(char)");
+	ck_assert_str_eq(shown("_D8demangle4testFaZv@plt"), "demangle.test(char)@plt");
+	ck_assert_str_eq(shown("_D3std5stdio__T7writelnTAyaZQnFNfQjZv"),
+			 "std.stdio.writeln!(immutable(char)[]).writeln(immutable(char)[])");
+	ck_assert_str_eq(shown("_Dmain"), "D main");
+	ck_assert_str_eq(shown("_DYNAMIC"), "_DYNAMIC");
+	ck_assert_str_eq(shown("_D"), "_D");
+}
+
+/* Makes a name of D that repeats `level`. */
+static const char *hostile_d(const char *level, unsigned int count)
+{
+	static char name[8192];
+	strcpy(name, "_D1aFi");
+	while (count--)
+		strcat(name, level);
+	strcat(name, "Zv");
+	return name;
+}
+
+/* References that double the text, and types that libiberty parses twice: 2^100 steps. */
+TEST(demangle_stops_hostile_names_of_d)
+{
+	static const char *const levels[] = {"HQfQh", "S1aF", "S1aMxF", "HQBaQBc", "S1aFQd"};
+	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+		const char *name = hostile_d(levels[i], 100);
+		ck_assert_str_eq(shown(name), name);
+	}
+}
+
+TEST(demangle_names_of_ocaml)
+{
+	ck_assert_str_eq(shown("camlDune__exe__Main__loop_270"), "Dune.exe.Main.loop_270");
+	ck_assert_str_eq(shown("camlStdlib__List.map_345"), "Stdlib.List.map_345");
+	ck_assert_str_eq(shown("camlStdlib__anon_fn$5bstdlib$2eml$3a334$2c0$2d$2d54$5d_1453"),
+			 "Stdlib.anon_fn[stdlib.ml:334,0--54]_1453");
+	ck_assert_str_eq(shown("camlStdlib__bytes__$2b$2b_2205"), "Stdlib.bytes.++_2205");
+	ck_assert_str_eq(shown("camlA__x$00$1b$7f$2"), "A.x$00$1b$7f$2");
+	ck_assert_str_eq(shown("caml_alloc"), "caml_alloc");
+	ck_assert_str_eq(shown("caml"), "caml");
+}
+
 TEST(demangle_leaves_the_rest)
 {
 	static const char *const names[] = {
