@@ -154,7 +154,8 @@ static struct sp_error *find_names(struct archive *archive)
 	kept_names_set_store(names, &archive->names, files);
 	kept_names_set_jit_memory(names, archive->options.jit_limit);
 	if (archive->options.capture)
-		kept_names_set_held(names, capture_held_files(archive->options.capture));
+		kept_names_set_held(names, capture_held_files(archive->options.capture),
+				    archive->options.capture->maps);
 	error = run_all(archive, names);
 	archive->denied = kept_names_denied(names);
 	return error || kept_names_stored_all(names) ? error : error_no_memory();

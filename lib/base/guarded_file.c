@@ -40,9 +40,8 @@ _Static_assert(sizeof(struct job) <= PROXY_BYTES, "a job fits the memory of a pr
  * Whether the path leads through a process of another user namespace. The process's user could have
  * mounted an overlay on a file system of his own.
  */
-static bool is_of_other_namespace(const struct job *job)
+static bool is_of_other_namespace(const char *path)
 {
-	const char *path = *job->root ? job->root : job->path;
 	struct stat here, there;
 	char link[32];
 	unsigned int pid;
@@ -53,8 +52,7 @@ static bool is_of_other_namespace(const struct job *job)
 	       here.st_ino != there.st_ino || here.st_dev != there.st_dev;
 }
 
-/* Whether reading the file waits for nothing but this machine. */
-static bool is_local(int fd, const struct job *job)
+bool guarded_file_is_local(int fd, const char *path)
 {
 	static const uint32_t kinds[] = {
 		EXT4_SUPER_MAGIC, XFS_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC, RAMFS_MAGIC,
@@ -68,7 +66,7 @@ static bool is_local(int fd, const struct job *job)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if ((uint32_t)system.f_type == kinds[i])
 			return true;
-	return (uint32_t)system.f_type == OVERLAYFS_SUPER_MAGIC && !is_of_other_namespace(job);
+	return (uint32_t)system.f_type == OVERLAYFS_SUPER_MAGIC && !is_of_other_namespace(path);
 }
 
 /* Replaces *fd with a copy in memory. */
@@ -100,7 +98,7 @@ static int open_file(void *bytes)
 	CLEANUP_CLOSE int fd = -1;
 	struct sp_error *error = regular_file_open(job->root, job->path, 0, &fd, &job->file.status);
 	job->file.is_copy = false;
-	if (!error && !is_local(fd, job))
+	if (!error && !guarded_file_is_local(fd, *job->root ? job->root : job->path))
 		error = copy(&fd, job);
 	*job->message = *job->remedy = '\0';
 	if (!error)

@@ -84,6 +84,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 		TRY(workload_fork(&capture->tasks.workload, options->target.command,
 				  options->output.path && !strcmp(options->output.path, "-")));
 	TRY(capture_plan(capture, options));
+	TRY(held_maps_new(capture->ctx, &capture->maps));
 	connect_parts(capture);
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
 	/* Samples are read when the state has been written. */
@@ -341,7 +342,14 @@ struct held_files *capture_held_files(const struct sp_capture *capture)
 
 void sp_capture_after_fork(const struct sp_capture *capture, const int *fds, size_t count)
 {
-	held_files_after_fork(capture_held_files(capture), fds, count);
+	size_t kept = count;
+	CLEANUP_FREE int *all = malloc((count + held_maps_fds(capture->maps, NULL) + 1) *
+				       sizeof(*all));
+	if (all && count)
+		memcpy(all, fds, count * sizeof(*all));
+	if (all)
+		kept += held_maps_fds(capture->maps, all + count);
+	held_files_after_fork(capture_held_files(capture), all ?: fds, kept);
 	proxies_after_fork(ctx_proxies(capture->ctx));
 }
 
@@ -362,6 +370,7 @@ void sp_capture_free(struct sp_capture *capture)
 	recording_deinit(&capture->out);
 	overwrite_deinit(&capture->overwrite);
 	config_deinit(&capture->config);
+	held_maps_free(capture->maps);
 	if (capture->has_proxies)
 		proxies_end(ctx_proxies(capture->ctx));
 	free(capture);

@@ -5,6 +5,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/files.c \
 	lib/capture/limits.c \
 	lib/capture/on_demand.c \
+	lib/capture/perf_maps.c \
 	lib/capture/plan.c \
 	lib/capture/recorder.h \
 	lib/capture/rings.c \

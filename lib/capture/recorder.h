@@ -11,6 +11,7 @@
 #include <sprof/private/command.h>
 #include <string.h>
 #include "base/clock.h"
+#include "binary/held_maps.h"
 #include "capture/config/config.h"
 #include "capture/event_control/event_control.h"
 #include "capture/event_control/losses.h"
@@ -36,6 +37,7 @@ struct sp_capture {
 	struct sample_path samples;
 	struct recording out;
 	struct overwrite overwrite;
+	struct held_maps *maps;         /* perf maps */
 	bool has_proxies;               /* proxies_begin() was called */
 	bool started;                   /* by sp_capture_start() */
 	int epoll_fd, timer_fd;
@@ -92,6 +94,10 @@ struct sp_error *capture_start_live_unwind(struct sp_capture *capture) SP_MUST_C
 
 /* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
 struct held_files *capture_held_files(const struct sp_capture *capture);
+
+/* perf_maps.c: finds perf maps of processes in metadata records, and notes how they grow. */
+struct sp_error *capture_follow_maps(struct sp_capture *capture,
+				     const struct record_buffer *records) SP_MUST_CHECK;
 
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct capture_options *options) SP_MUST_CHECK;

@@ -107,10 +107,10 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
-	struct sp_error *error = NULL;
-	if (!capture->overwrite.on)
+	struct sp_error *error = capture_follow_maps(capture, made);
+	if (!error && !capture->overwrite.on)
 		error = sample_path_on_metadata(&capture->samples, made->items, made->count);
-	return error ? error : recording_add_synthesised(&capture->out);
+	return error ?: recording_add_synthesised(&capture->out);
 }
 
 static struct sp_error *make_good(struct sp_capture *capture, bool last)
@@ -219,6 +219,8 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	/* Threads that unwind have ended before the last round, and losses were counted. */
 	ring_bank_snapshot(&capture->bank, !capture->out.rotation.full && !last);
 	struct sp_error *error = capture_drain_sideband(capture);
+	if (!error)
+		error = capture_follow_maps(capture, &capture->tasks.tracker.kept);
 	if (capture->out.rotation.full)
 		capture->tasks.tracker.kept.count = 0;
 	if (!error)

@@ -333,6 +333,11 @@ struct sp_error *machine_add_jit(struct machine *machine, const struct machine_j
 	return NULL;
 }
 
+struct machine_jitdump machine_mark_perf_map(struct machine *machine, uint32_t pid)
+{
+	return (struct machine_jitdump){modules_add_perf_map(&machine->modules, pid), pid, 0};
+}
+
 uint64_t machine_jit_unparted(const struct machine *machine)
 {
 	return machine->views.unparted;

@@ -52,6 +52,12 @@ struct sp_error *machine_add_jit(struct machine *machine, const struct machine_j
 				 uint64_t file_offset) SP_MUST_CHECK;
 
 /*
+ * Returns the mark of code in a process's perf map, to be added in the same way; its module is NULL
+ * when out of memory.
+ */
+struct machine_jitdump machine_mark_perf_map(struct machine *machine, uint32_t pid);
+
+/*
  * Returns how often JIT code replaced other code without a new view, because too many views existed.
  * Earlier samples there get the later name. Valid after machine_seal().
  */

@@ -137,8 +137,7 @@ static struct module from_mmap(struct modules *modules, const struct sp_mmap *mm
 	return module;
 }
 
-/* Returns whether the name is perf inject -B's for memory without a file, that of a perf map. */
-static bool is_perf_map(const char *name)
+bool modules_is_perf_map(const char *name)
 {
 	const char *prefix = "/tmp/perf-";
 	if (!starts_with(name, prefix))
@@ -151,7 +150,7 @@ static bool is_perf_map(const char *name)
 /* Returns whether the name is of memory that JIT compilers use for code. */
 static bool is_anonymous(const char *name)
 {
-	return is_perf_map(name) || strcmp(name, "//anon") == 0 ||
+	return modules_is_perf_map(name) || strcmp(name, "//anon") == 0 ||
 	       starts_with(name, "/anon_hugepage");
 }
 
@@ -169,8 +168,7 @@ bool modules_is_memory(const struct module *module)
 	       (is_memory(module->path) || starts_with(module->name, JIT));
 }
 
-/* Returns whether a path ends in "jit-PID.dump". */
-static bool is_jitdump(const char *path)
+bool modules_is_jitdump(const char *path)
 {
 	const char *name = base_name(path);
 	if (path[0] != '/' || !starts_with(name, "jit-"))
@@ -242,7 +240,7 @@ bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct
 {
 	char name[32];
 	*ret = NULL;
-	if (!is_jitdump(mmap->filename))
+	if (!modules_is_jitdump(mmap->filename))
 		return true;
 	struct module module = from_mmap(modules, mmap);
 	module.kind = MODULE_JIT;
@@ -250,6 +248,21 @@ bool modules_add_jit(struct modules *modules, const struct sp_mmap *mmap, struct
 	module.name = strtab_add(&modules->strings, name);
 	*ret = intern(modules, &module);
 	return *ret != NULL;
+}
+
+const struct module *modules_add_perf_map(struct modules *modules, uint32_t pid)
+{
+	char path[48], name[32];
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	snprintf(name, sizeof(name), JIT "%d", (int)pid);
+	const struct module module = {
+		.kind = MODULE_JIT,
+		.path = strtab_add(&modules->strings, path),
+		.name = strtab_add(&modules->strings, name),
+		.pid = pid,
+		.is_code = true,
+	};
+	return intern(modules, &module);
 }
 
 /*

@@ -49,6 +49,15 @@ void modules_deinit(struct modules *modules);
 struct module *modules_add_user(struct modules *modules, const struct sp_mmap *mmap,
 				bool executable);
 
+/* Returns whether a path is "/tmp/perf-PID.map"; perf inject -B names memory without a file so. */
+bool modules_is_perf_map(const char *path);
+
+/* Returns whether a path ends in "jit-PID.dump". */
+bool modules_is_jitdump(const char *path);
+
+/* Returns the module of timed code in a process's perf map. NULL when out of memory. */
+const struct module *modules_add_perf_map(struct modules *modules, uint32_t pid);
+
 /*
  * Adds the module of a process's JIT code, if `mmap` is the mapping of a jitdump; else *ret is NULL.
  * Returns false when out of memory.

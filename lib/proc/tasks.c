@@ -293,3 +293,19 @@ bool tasks_has_other_root(const struct sp_ctx *ctx, uint32_t pid)
 	return proxy_run(ctx_proxies(ctx), pid, compare_roots, &job, sizeof(job), NULL) &&
 	       job.other;
 }
+
+uint32_t tasks_inner_id(const struct sp_ctx *ctx, uint32_t tid)
+{
+	CLEANUP_FREE char *text = NULL;
+	CLEANUP_FREE char *path = format_text("%s/proc/%u/status", ctx_root(ctx), tid);
+	size_t size;
+	if (!path || io_read_file(path, &text, &size))
+		return tid;
+	char *line = strstr(text, "\nNSpid:");
+	if (!line)
+		return tid;
+	line[1 + strcspn(line + 1, "\n")] = '\0';
+	const char *last = strrchr(line, '\t');
+	unsigned long number = last ? strtoul(last + 1, NULL, 10) : 0;
+	return number > 0 && number < UINT32_MAX ? (uint32_t)number : tid;
+}

@@ -85,6 +85,9 @@ struct sp_error *tasks_process_of(const struct sp_ctx *ctx, uint32_t tid,
 /* Sets *uid_ret to the real user id of a process; false if the process has ended. */
 bool tasks_owner(const struct sp_ctx *ctx, uint32_t pid, uint32_t *uid_ret);
 
+/* Returns a task's id in its innermost pid namespace; `tid` if that is unknown. */
+uint32_t tasks_inner_id(const struct sp_ctx *ctx, uint32_t tid);
+
 /*
  * Whether a process has another root directory or mount namespace than sprof (a container): its
  * paths then name other files. False also if the process has ended or permission is missing.

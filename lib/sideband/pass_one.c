@@ -7,6 +7,7 @@
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
 #include "sideband/jitdumps.h"
+#include "sideband/timed_code.h"
 #include "sideband/recorded_until.h"
 #include "stored/files.h"
 #include "symbol/jit_files.h"
@@ -58,8 +59,15 @@ struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **mac
 	TRY(seal_states(sideband->states, sp_reader_info(reader)));
 	TRY(add_header(*machine_ret, sp_reader_info(reader)));
 	TRY(open_stored(reader, &sideband->stored));
-	TRY(jit_files_new(pass->names ? kept_names_jit_memory(pass->names) : 0, &sideband->jit));
+	TRY(jit_files_new(pass->names ? kept_names_jit_memory(pass->names) : 0,
+			  pass->names ? kept_names_maps(pass->names) : NULL, &sideband->jit));
 	TRY(jitdumps_add(pass->ctx, reader, pass->files->symfs, sideband));
+	const struct process_map process = {
+		.ctx = pass->ctx,
+		.symfs = pass->files->symfs,
+		.files = sideband->jit,
+	};
+	TRY(timed_code_add(&process, sideband));
 	TRY(machine_seal(*machine_ret));
 	TRY(sideband_note_clock(sideband));
 	return jitdumps_note(sideband);

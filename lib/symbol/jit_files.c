@@ -23,17 +23,25 @@ struct jit_file {
 struct jit_files {
 	pthread_mutex_t lock;
 	uint64_t memory, left;
+	const struct held_maps *held; /* files that a recorder holds; NULL: none */
 	struct index_set index_of;
 	VEC(struct jit_file) list;
 };
 
 DEFINE_CLEANUP(struct jitdump *, jitdump_free)
 
-struct sp_error *jit_files_new(uint64_t memory, struct jit_files **ret)
+const struct held_maps *jit_files_held(const struct jit_files *files)
+{
+	return files->held;
+}
+
+struct sp_error *jit_files_new(uint64_t memory, const struct held_maps *held,
+			       struct jit_files **ret)
 {
 	struct jit_files *files = calloc(1, sizeof(*files));
 	NEED(files);
 	pthread_mutex_init(&files->lock, NULL);
+	files->held = held;
 	files->left = files->memory = memory ?: JIT_FILES_MEMORY;
 	*ret = files;
 	return NULL;
@@ -101,9 +109,20 @@ static struct sp_error *read_map(struct jit_files *files, const struct jit_file_
 		return error_new(SP_ERROR_LIMIT, "%s is too large", place->path);
 	CLEANUP_FREE char *text = malloc(capacity + 1);
 	NEED(text);
-	if (io_read(place->fd, text, capacity, &size))
+	if (io_pread(place->fd, text, capacity, 0, &size))
 		return NULL;
-	TRY(perfmap_take(take_ptr(text), size, files->left, &file->map));
+	const struct held_map *held = place->held;
+	const struct perfmap_text from = {
+		.text = take_ptr(text),
+		.size = size,
+		.memory = files->left,
+		.whole = place->ended,
+		.marks = held ? held->marks.items : NULL,
+		.mark_count = held ? held->marks.count : 0,
+		.inherited = held && held->inherited,
+		.from_ns = held ? held->from_ns : 0,
+	};
+	TRY(perfmap_take(&from, &file->map));
 	use(files, perfmap_memory(file->map));
 	return NULL;
 }
@@ -113,6 +132,7 @@ static struct sp_error *read_dump(struct jit_files *files, const struct jit_file
 {
 	CLEANUP(cleanup_jitdump_free) struct jitdump *dump = NULL;
 	TRY(jitdump_read(place->fd, place->path, files->left, &dump));
+	dump->held_fd = place->is_held ? place->fd : -1;
 	dump->stored = place->stored;
 	dump->key = place->key;
 	if (place->root && *place->root && !(dump->root = strdup(place->root)))

@@ -16,8 +16,13 @@
 
 struct jit_files;
 
-/* The files take at most about `memory` bytes; 0: JIT_FILES_MEMORY. */
-struct sp_error *jit_files_new(uint64_t memory, struct jit_files **ret) SP_MUST_CHECK;
+/*
+ * The files take at most about `memory` bytes; 0: JIT_FILES_MEMORY. `held` has files that a
+ * recorder holds (borrowed; NULL: none).
+ */
+struct sp_error *jit_files_new(uint64_t memory, const struct held_maps *held,
+			       struct jit_files **ret) SP_MUST_CHECK;
+const struct held_maps *jit_files_held(const struct jit_files *files);
 void jit_files_free(struct jit_files *files);
 
 /* An open file. */
@@ -27,6 +32,9 @@ struct jit_file_place {
 	const char *root; /* see struct jitdump */
 	struct stored *stored;
 	struct stored_key key;
+	const struct held_map *held; /* a perf map that the recorder holds; NULL: it does not */
+	bool is_held;                /* a jitdump that the recorder holds */
+	bool ended; /* the process that wrote it has ended */
 };
 
 /*

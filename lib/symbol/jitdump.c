@@ -457,6 +457,7 @@ struct sp_error *jitdump_read(int fd, const char *path, uint64_t memory, struct 
 		return error_no_memory();
 	if (fstat(fd, &status))
 		return error_os(errno, "cannot read %s", path);
+	dump->held_fd = -1;
 	dump->device = status.st_dev;
 	dump->inode = status.st_ino;
 	reading.input.size = status.st_size > 0 ? (uint64_t)status.st_size : 0;

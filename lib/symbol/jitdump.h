@@ -62,6 +62,7 @@ struct jitdump {
 	uint64_t text_bytes; /* memory of `strings` */
 	uint64_t bad_records; /* number of records that were skipped as invalid */
 	uint64_t cut_at;      /* offset of an incomplete record at the end of the file; 0: none */
+	int held_fd; /* the file as a recorder holds it (borrowed); -1: it is opened again */
 	struct stored *stored; /* the recording that stores the file, with `key`; borrowed; NULL: `path` */
 	struct stored_key key; /* borrows the module's path */
 };

@@ -11,7 +11,9 @@
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "proc/kallsyms.h"
+#include "machine/modules.h"
 #include "symbol/jitdump.h"
+#include "symbol/process_map.h"
 
 /* Number of analyses after which unused names are freed. */
 #define UNUSED_MAX 16
@@ -50,6 +52,7 @@ struct sp_names {
 	bool store_failed;          /* memory was short for `store` */
 	struct u64map denied;       /* hashes of paths that this process may not read */
 	struct held_files *held;    /* files that a recorder holds; NULL: none */
+	struct held_maps *maps;     /* perf maps that a recorder holds; NULL: none */
 	uint64_t jit_memory;
 };
 
@@ -148,9 +151,15 @@ uint64_t kept_names_jit_memory(const struct sp_names *kept)
 	return kept->jit_memory;
 }
 
-void kept_names_set_held(struct sp_names *kept, struct held_files *held)
+void kept_names_set_held(struct sp_names *kept, struct held_files *held, struct held_maps *maps)
 {
 	kept->held = held;
+	kept->maps = maps;
+}
+
+struct held_maps *kept_names_maps(const struct sp_names *kept)
+{
+	return kept->maps;
 }
 
 struct held_files *kept_names_held(const struct sp_names *kept)
@@ -158,9 +167,11 @@ struct held_files *kept_names_held(const struct sp_names *kept)
 	return kept->held;
 }
 
-static struct sp_error *store_jitdump(struct sp_names *kept, const struct source_env *env,
-				      const struct module *module, struct stored_module *stored)
+static struct sp_error *store_jit(struct sp_names *kept, const struct source_env *env,
+				  const struct module *module, struct stored_module *stored)
 {
+	if (modules_is_perf_map(module->path))
+		return perfmap_store_timed(env, module, kept->store, stored);
 	const struct jitdump_request request = {
 		.ctx = env->ctx,
 		.symfs = env->options.symfs,
@@ -183,7 +194,7 @@ static struct sp_error *store_file(struct sp_names *kept, const struct source_en
 	if (!stored || stored->file)
 		return NULL;
 	if (module->kind == MODULE_JIT)
-		return store_jitdump(kept, env, module, stored);
+		return store_jit(kept, env, module, stored);
 	if (module->kind != MODULE_FILE || !kept->store_files)
 		return NULL;
 	struct binary_env files = env->binary;

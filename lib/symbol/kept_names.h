@@ -9,6 +9,7 @@
 #define SYMBOL_KEPT_NAMES_H
 
 #include <sprof/analysis.h>
+#include "binary/held_maps.h"
 #include "symbol/module_names.h"
 
 struct kallsyms;
@@ -31,9 +32,10 @@ uint64_t kept_names_jit_memory(const struct sp_names *kept);
 /* Returns the number of files that have no names because this process may not read them. */
 size_t kept_names_denied(const struct sp_names *kept);
 
-/* Lets later analyses find files that a recorder holds (borrowed; NULL: none). */
-void kept_names_set_held(struct sp_names *kept, struct held_files *held);
+/* Lets later analyses find files and perf maps that a recorder holds (borrowed; NULL: none). */
+void kept_names_set_held(struct sp_names *kept, struct held_files *held, struct held_maps *maps);
 struct held_files *kept_names_held(const struct sp_names *kept);
+struct held_maps *kept_names_maps(const struct sp_names *kept);
 
 /* Returns a module's kept names, which the caller then owns; NULL: none are kept. Thread-safe. */
 struct module_names *kept_names_take(struct sp_names *kept, const struct source_env *env,

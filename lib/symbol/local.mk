@@ -6,6 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
+	lib/symbol/process_map.h \
 	lib/symbol/known_lines.c lib/symbol/known_lines.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \

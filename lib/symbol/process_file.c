@@ -85,22 +85,6 @@ static struct sp_error *consider(struct search *search, const char *root, const 
 	return NULL;
 }
 
-uint32_t process_file_number(struct sp_ctx *ctx, uint32_t pid)
-{
-	CLEANUP_FREE char *text = NULL;
-	CLEANUP_FREE char *path = format_text("%s/proc/%u/status", ctx_root(ctx), pid);
-	size_t size;
-	if (!path || io_read_file(path, &text, &size))
-		return pid;
-	char *line = strstr(text, "\nNSpid:");
-	if (!line)
-		return pid;
-	line[1 + strcspn(line + 1, "\n")] = '\0';
-	char *last = strrchr(line, '\t');
-	unsigned long number = last ? strtoul(last + 1, NULL, 10) : 0;
-	return number > 0 && number < UINT32_MAX ? (uint32_t)number : pid;
-}
-
 static struct sp_error *try_process(struct search *search)
 {
 	const struct process_file *file = search->file;

@@ -27,9 +27,6 @@ struct process_file {
 	enum host host;     /* without inode and symfs, HOST_OTHER is refused */
 };
 
-/* Returns the process's pid in its innermost pid namespace; `pid` if unknown. */
-uint32_t process_file_number(struct sp_ctx *ctx, uint32_t pid);
-
 /*
  * Opens the file for reading. *fd_ret is the caller's, *path_ret (malloc'ed) its path. They are -1 and
  * NULL if no file is found or accepted; *diagnosis then has the reason, if any. Fails only when out of

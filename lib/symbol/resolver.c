@@ -66,7 +66,7 @@ struct sp_error *resolver_new(struct sp_ctx *ctx, const struct resolver_options 
 	TRY(recorded_index_new(&options->recorded, &resolver->env.recorded));
 	TRY(kernel_names_new(&resolver->env.kernel));
 	if (!options->jit)
-		TRY(jit_files_new(0, &resolver->own_jit));
+		TRY(jit_files_new(0, NULL, &resolver->own_jit));
 	resolver->env.jit = options->jit ?: resolver->own_jit;
 	struct kallsyms *kallsyms =
 		options->names ? kept_names_take_kernel(options->names, &resolver->env) : NULL;

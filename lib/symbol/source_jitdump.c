@@ -6,6 +6,7 @@
  */
 #include "symbol/source.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/regular_file.h"
+#include "machine/modules.h"
 #include "symbol/jit_files.h"
 #include "symbol/process_file.h"
 
@@ -67,6 +69,8 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 	CLEANUP_CLOSE int fd = -1;
 	*ret = NULL;
 	NEED(recorded);
+	if (modules_is_perf_map(module->path))
+		return NULL;
 	const struct process_file file = {
 		.ctx = request->ctx,
 		.symfs = symfs,
@@ -77,8 +81,15 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 		.host = request->host,
 		.ino = module->ino,
 	};
-	TRY(process_file_open(&file, diagnosis, &fd, &path));
-	if (fd >= 0) {
+	const struct held_maps *held = jit_files_held(request->files);
+	const int held_fd = held_maps_dump(held, request->pid, module->ino);
+	if (held_fd < 0)
+		TRY(process_file_open(&file, diagnosis, &fd, &path));
+	if (held_fd >= 0) {
+		const struct jit_file_place place = {
+			.fd = held_fd, .path = recorded, .is_held = true};
+		TRY(read_own(request, &place, diagnosis, ret));
+	} else if (fd >= 0) {
 		const struct jit_file_place place = {.fd = fd, .path = path, .root = symfs};
 		TRY(read_own(request, &place, diagnosis, ret));
 	}
@@ -98,7 +109,9 @@ struct sp_error *jitdump_open(const struct jitdump_request *request, struct diag
 static int open_again(const struct jitdump *dump, struct stat *status_ret)
 {
 	CLEANUP_CLOSE int fd = -1;
-	if (dump->stored)
+	if (dump->held_fd >= 0)
+		fd = fcntl(dump->held_fd, F_DUPFD_CLOEXEC, 3);
+	else if (dump->stored)
 		sp_error_free(stored_open_fd(dump->stored, &dump->key, &fd));
 	else
 		sp_error_free(regular_file_open(dump->root, dump->path + strlen(dump->root ?: ""),

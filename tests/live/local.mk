@@ -19,6 +19,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_wakers.sh \
 	tests/live/test_offline.sh \
 	tests/live/test_page_times.sh \
+	tests/live/test_perf_maps.sh \
 	tests/live/test_perf_reads.sh \
 	tests/live/test_pmu.sh tests/live/test_probes.sh \
 	tests/live/test_python.sh \

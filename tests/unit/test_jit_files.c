@@ -45,7 +45,7 @@ TEST(links_to_one_file_are_read_once)
 {
 	CLEANUP(cleanup_jit_files_free) struct jit_files *files = NULL;
 	files_run("echo '1000 10 first' >one && ln one two && cp one other");
-	ok_or_fail(jit_files_new(0, &files));
+	ok_or_fail(jit_files_new(0, NULL, &files));
 	const struct perfmap *map = map_of(files, "one", 0);
 	ck_assert_ptr_eq(map_of(files, "two", 0), map);
 	ck_assert_ptr_ne(map_of(files, "other", 0), map);
@@ -60,7 +60,7 @@ TEST(perf_maps_share_a_limit)
 	CLEANUP(cleanup_jit_files_free) struct jit_files *files = NULL;
 	files_run("seq -f '%%.0f0 10 name' 1000 1999 >one && cp one two && cp one three && "
 		  "echo >small");
-	ok_or_fail(jit_files_new(170000, &files));
+	ok_or_fail(jit_files_new(170000, NULL, &files));
 	const struct perfmap *map = map_of(files, "one", 0);
 	ck_assert_uint_ge(perfmap_memory(map), 1000 * 28);
 	map_of(files, "two", 0);
@@ -103,7 +103,7 @@ TEST(jitdumps_share_the_limit_with_perf_maps)
 	put_dump("one", 100);
 	put_dump("two", 100);
 	files_run("seq -f '%%.0f0 10 name' 1000 1099 >map");
-	ok_or_fail(jit_files_new(30000, &files));
+	ok_or_fail(jit_files_new(30000, NULL, &files));
 	const struct jitdump *dump = dump_of(files, "one", 0);
 	ck_assert_uint_eq(dump->codes.count, 100);
 	ck_assert_uint_lt(jitdump_memory(dump), 30000);
@@ -117,7 +117,7 @@ TEST(a_damaged_jitdump_has_its_own_reason_each_time)
 {
 	CLEANUP(cleanup_jit_files_free) struct jit_files *files = NULL;
 	files_run("echo not a jitdump >bad");
-	ok_or_fail(jit_files_new(0, &files));
+	ok_or_fail(jit_files_new(0, NULL, &files));
 	dump_of(files, "bad", RESOLVER_DAMAGED_FILE);
 	dump_of(files, "bad", RESOLVER_DAMAGED_FILE);
 }

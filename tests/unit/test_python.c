@@ -463,9 +463,9 @@ TEST(a_thread_has_the_number_of_its_innermost_namespace)
 	root_init(&root);
 	root_put(&root, "/proc/5/status", "Name:\tx\nNSpid:\t5\t3\t17\nThreads:\t1\n");
 	root_put(&root, "/proc/6/status", "Name:\tx\n");
-	ck_assert_uint_eq(python_thread_number(root.ctx, 5), 17);
-	ck_assert_uint_eq(python_thread_number(root.ctx, 6), 6);
-	ck_assert_uint_eq(python_thread_number(root.ctx, 7), 7);
+	ck_assert_uint_eq(tasks_inner_id(root.ctx, 5), 17);
+	ck_assert_uint_eq(tasks_inner_id(root.ctx, 6), 6);
+	ck_assert_uint_eq(tasks_inner_id(root.ctx, 7), 7);
 }
 
 TEST(no_code_object_is_made_of_other_memory)

@@ -69,7 +69,7 @@ TEST(jit_map_beyond_the_limit)
 	JIT j;
 	jit_init(&j);
 	root_put(&j.root, "/tmp/perf-4711.map", "7000 100 fib /tmp/a.js:1\n");
-	ok_or_fail(jit_files_new(16, &files));
+	ok_or_fail(jit_files_new(16, NULL, &files));
 	j.r.options.jit = files;
 	resolving_stop(&j.r);
 	resolving_start(&j.r);

@@ -17,6 +17,7 @@ noinst_PROGRAMS += \
 	tests/workload/leaf \
 	tests/workload/leaf_signed \
 	tests/workload/occurrences \
+	tests/workload/perfmap \
 	tests/workload/phases \
 	tests/workload/ping_pong \
 	tests/workload/probe \
@@ -85,6 +86,9 @@ tests_workload_leaf_signed_LDADD =
 tests_workload_occurrences_CFLAGS = $(workload_cflags) -fno-pie
 tests_workload_occurrences_LDFLAGS = -no-pie
 tests_workload_occurrences_LDADD =
+tests_workload_perfmap_CFLAGS = $(workload_cflags)
+tests_workload_perfmap_LDFLAGS =
+tests_workload_perfmap_LDADD =
 tests_workload_probe_CFLAGS = $(workload_cflags)
 tests_workload_probe_LDFLAGS =
 tests_workload_probe_LDADD =

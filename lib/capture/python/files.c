@@ -4,8 +4,6 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
-#include "base/format.h"
-#include "base/io.h"
 #include "elf/symtab.h"
 
 struct python_file {
@@ -113,20 +111,4 @@ bool python_files_find(struct python_files *files, const struct binary_env *bina
 	}
 	pthread_mutex_unlock(&files->lock);
 	return usable;
-}
-
-uint32_t python_thread_number(const struct sp_ctx *ctx, uint32_t tid)
-{
-	CLEANUP_FREE char *text = NULL;
-	CLEANUP_FREE char *path = format_text("%s/proc/%u/status", ctx_root(ctx), tid);
-	size_t size;
-	if (!path || io_read_file(path, &text, &size))
-		return tid;
-	char *line = strstr(text, "\nNSpid:");
-	if (!line)
-		return tid;
-	line[1 + strcspn(line + 1, "\n")] = '\0';
-	const char *last = strrchr(line, '\t');
-	unsigned long number = last ? strtoul(last + 1, NULL, 10) : 0;
-	return number > 0 && number < UINT32_MAX ? (uint32_t)number : tid;
 }

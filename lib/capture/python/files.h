@@ -31,7 +31,5 @@ void python_files_forget(struct python_files *files);
 bool python_files_find(struct python_files *files, const struct binary_env *binaries,
 		       const struct location *location, struct python_addresses *ret);
 
-/* Returns a thread's number in its innermost PID namespace; `tid` if unknown. */
-uint32_t python_thread_number(const struct sp_ctx *ctx, uint32_t tid);
 
 #endif

@@ -208,7 +208,7 @@ bool python_probe_read(struct python_probe *probe, const struct python_process *
 	size_t place = tid % PYTHON_THREADS_KNOWN;
 	if (probe->threads[place].tid != tid) {
 		probe->threads[place].tid = tid;
-		probe->threads[place].number = python_thread_number(probe->ctx, tid);
+		probe->threads[place].number = tasks_inner_id(probe->ctx, tid);
 		probe->threads[place].thread = 0;
 	}
 	if (probe->proxies)
