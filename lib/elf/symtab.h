@@ -9,6 +9,7 @@
 struct elf_symbol {
 	uint64_t vaddr, size; /* size 0: not known */
 	const char *name;     /* borrowed from the string table */
+	const char *object;   /* a local symbol's source file (STT_FILE), borrowed; NULL: unknown */
 	uint16_t section;     /* section index; in relocatable files, vaddr is relative to the section */
 	uint8_t binding;      /* STB_* */
 	uint8_t type;         /* STT_* */
@@ -35,6 +36,7 @@ struct symtab {
 	struct cursor cursor;
 	struct section_facts *sections;
 	size_t section_count;
+	const char *object; /* the last STT_FILE symbol's name; NULL: none, or empty */
 };
 
 /*

@@ -13,6 +13,12 @@
  */
 const char *demangle(const char *name, struct arena *arena);
 
+/*
+ * Returns the name with what distinguishes functions of one name: parameters, clone suffixes, and a
+ * Rust name's hash. Otherwise the same as demangle().
+ */
+const char *demangle_whole(const char *name, struct arena *arena);
+
 /* Whether this build has a demangler. */
 bool demangle_available(void);
 

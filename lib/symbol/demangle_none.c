@@ -10,6 +10,12 @@ const char *demangle(const char *name, struct arena *arena)
 	return NULL;
 }
 
+const char *demangle_whole(const char *name, struct arena *arena)
+{
+	(void)name, (void)arena;
+	return NULL;
+}
+
 bool demangle_available(void)
 {
 	return false;

@@ -25,6 +25,7 @@ struct sort_key {
 void table_deinit(struct table *table)
 {
 	vec_deinit(&table->symbols);
+	vec_deinit(&table->objects);
 	free(table->starts);
 	free(table->first);
 	free(table->chosen);
@@ -49,6 +50,25 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 		.type = type,
 		.sized = size > 0,
 	};
+	return true;
+}
+
+bool table_set_object(struct table *table, const char *object)
+{
+	/* Symbols of one file are neighbours in ELF files. */
+	if (!table->objects.count) {
+		const char **none = vec_push(&table->objects);
+		if (!none)
+			return false;
+		*none = NULL;
+	}
+	if (*vec_last(&table->objects) != object) {
+		const char **slot = vec_push(&table->objects);
+		if (!slot)
+			return false;
+		*slot = object;
+	}
+	vec_last(&table->symbols)->object = (uint32_t)table->objects.count - 1;
 	return true;
 }
 
