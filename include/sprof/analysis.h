@@ -73,6 +73,11 @@ struct sp_analysis_rows {
 	size_t field_count;
 	bool raw_trace;          /* SP_KEY_TRACE has fields as stored, not as the event prints them */
 	bool instructions;       /* rows of code with debug information are by instruction, too */
+	/*
+	 * Two or more threads of a process with names that differ only in numbers are one comm,
+	 * "worker-* (16 threads)"; not with SP_KEY_TID.
+	 */
+	bool pools;
 };
 
 /* Call tree. */

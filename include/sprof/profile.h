@@ -171,6 +171,19 @@ struct sp_instruction {
 	uint8_t code[SP_CODE_MAX];
 };
 
+/*
+ * A function with a symbol or debug information that is not of code made at run time. The path and
+ * the address, or else all members, identify it in all reports of a recording.
+ */
+struct sp_identity {
+	const char *linkage_name; /* spelled as in the symbol table or the debug information */
+	const char *path;    /* whole path of its dso */
+	uint64_t address;    /* start in the file; 0: it is always inlined */
+	const char *home;    /* source file if it is always inlined; else NULL */
+	uint32_t home_line;  /* line of its declaration; 0: unknown, or not needed */
+	bool name_is_shared; /* a function in another dso has its shown name */
+};
+
 /* One row. Fields of keys that were not requested are NULL or 0. Strings belong to the analysis. */
 struct sp_row {
 	struct sp_weight self, total;
@@ -178,8 +191,12 @@ struct sp_row {
 	int32_t pid, tid, cpu; /* -1: not known */
 	const char *dso;       /* perf's text: the file's base name, "[kernel.kallsyms]", … */
 	const char *dso_path;  /* the whole path, or dso */
-	const char *symbol;    /* demangled; where there is none, "fn@0x" and the ELF address of the
-				* function, or "0x" and the address of the code */
+	/*
+	 * Demangled, as long as it takes to be unique in the dso; without the key dso, with
+	 * " [DSO]" if others have that name. Without a name, "fn@0x" and the ELF address of the
+	 * function, or "0x" and the address of the code.
+	 */
+	const char *symbol;
 	const char *function;  /* like symbol */
 	bool symbol_known;     /* false: `symbol` and `function` are such an address */
 	bool from_cfi;         /* they are "fn@0x…": a range of .eh_frame or .debug_frame */
@@ -198,6 +215,7 @@ struct sp_row {
 	uint64_t missing_weight; /* part of the profile's missing_weight that may be this row's */
 	const struct sp_instruction *instruction; /* with sp_analysis_rows.instructions; NULL: unknown */
 	const struct sp_times *self_times, *total_times; /* parts of self and total; NULL in SP_MODE_CPU */
+	const struct sp_identity *identity; /* identity of the function or symbol; NULL: unknown */
 };
 
 /*
@@ -280,6 +298,7 @@ struct sp_tree_node {
 	const char *srcfile, *srcline, *srcpath; /* with tree_lines, as in struct sp_row */
 	uint32_t line;
 	enum sp_state state;
+	const struct sp_identity *identity; /* same as in struct sp_row */
 };
 
 /*

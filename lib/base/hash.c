@@ -69,6 +69,16 @@ static bool grow(struct u64map *map)
 	return true;
 }
 
+bool u64map_reserve(struct u64map *map, size_t count)
+{
+	size_t capacity = 16;
+	while (capacity * 3 < count * 4)
+		capacity *= 2;
+	map->entries = table_alloc(capacity, sizeof(*map->entries));
+	map->capacity = map->entries ? capacity : 0;
+	return map->entries;
+}
+
 uint32_t *u64map_put(struct u64map *map, uint64_t key, uint32_t value, bool *added)
 {
 	if ((map->count + 1) * 4 > map->capacity * 3 && !grow(map))

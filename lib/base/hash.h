@@ -46,6 +46,9 @@ struct u64map_entry {
 
 void u64map_deinit(struct u64map *map);
 
+/* Makes room for `count` keys in an empty map; false when out of memory. */
+bool u64map_reserve(struct u64map *map, size_t count);
+
 /* Returns a pointer to the value, valid until the next put; NULL if the key is absent. */
 uint32_t *u64map_find(const struct u64map *map, uint64_t key);
 

@@ -150,7 +150,8 @@ static struct sp_error *frame_at(struct work *work, struct node *node, uint64_t 
 		node->recent_file = file;
 	}
 	*frame = (struct dwarf_frame){
-		.name = node ? node->name : NULL,
+		.name = node ? node->name.name : NULL,
+		.declared = node ? node->name.declared : 0,
 		.start = node ? node->start : UINT64_MAX,
 		.line = line,
 	};

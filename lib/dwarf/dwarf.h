@@ -39,6 +39,7 @@ struct dwarf_frame {
 	const struct dwarf_frame *caller; /* function that this one is inlined into; NULL: not inlined */
 	uint64_t start;   /* vaddr where its code begins; UINT64_MAX: not known */
 	uint32_t line;    /* 0: not known, or the compiler's own */
+	uint32_t declared; /* line of its declaration, if `name` is no linkage name; 0: not known */
 	uint32_t number;  /* unique in an answer, below its frame_count */
 };
 

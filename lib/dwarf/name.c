@@ -15,6 +15,7 @@
 /* An entry's names, and its references to entries with more attributes of the function. */
 struct facts {
 	struct value linkage, name, origin, specification;
+	uint64_t declared; /* line of the declaration; 0: absent */
 };
 
 static void take(uint16_t name, const struct value *value, struct facts *facts)
@@ -26,6 +27,9 @@ static void take(uint16_t name, const struct value *value, struct facts *facts)
 		break;
 	case DW_AT_name:
 		facts->name = *value;
+		break;
+	case DW_AT_decl_line:
+		facts->declared = value->u;
 		break;
 	case DW_AT_abstract_origin:
 		facts->origin = *value;
@@ -188,6 +192,7 @@ static struct sp_error *find_scopes(struct reader *reader, uint64_t entry, struc
 /* Name in the source, with the last entry that has it: usually the declaration, inside its scopes. */
 struct plain {
 	const char *name;
+	uint64_t declared; /* line of the first entry that has one; 0: none */
 	struct unit unit;
 	uint64_t entry;
 };
@@ -218,6 +223,7 @@ static struct sp_error *follow(struct reader *reader, const struct unit *unit,
 		if (linkage_ret && *linkage_ret)
 			return NULL;
 		const char *name = unit_string(&here, &facts.name);
+		plain->declared = plain->declared ?: facts.declared;
 		if (name) {
 			/* Keep the last entry, the declaration, because only it is inside its scopes. */
 			plain->name = plain->name ?: name;
@@ -286,22 +292,24 @@ static struct sp_error *qualify(struct reader *reader, const struct plain *plain
 }
 
 static struct sp_error *find_name(struct reader *reader, const struct unit *unit,
-				  struct dwarf_file *file, uint64_t entry, const char **ret)
+				  struct dwarf_file *file, uint64_t entry, struct entry_name *ret)
 {
 	const char *linkage = NULL;
 	struct plain plain = {0};
-	*ret = NULL;
+	*ret = (struct entry_name){0};
 	struct sp_error *error = follow(reader, unit, file, entry, &linkage, &plain);
 	if (error || (!linkage && !plain.name))
 		return error;
+	if (!linkage)
+		ret->declared = (uint32_t)plain.declared;
 	if (!linkage && qualifies(&plain.unit, plain.name))
-		return qualify(reader, &plain, ret);
+		return qualify(reader, &plain, &ret->name);
 	const char *name = linkage ?: plain.name;
-	return reader_string(reader, name, strlen(name), ret);
+	return reader_string(reader, name, strlen(name), &ret->name);
 }
 
 struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
-			       struct dwarf_file *file, uint64_t entry, const char **ret)
+			       struct dwarf_file *file, uint64_t entry, struct entry_name *ret)
 {
 	bool added;
 	uint64_t key = hash_pair(file->number, entry);
@@ -311,7 +319,7 @@ struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
 		return NULL;
 	}
 	TRY(find_name(reader, unit, file, entry, ret));
-	const char **slot = vec_push(&reader->names);
+	struct entry_name *slot = vec_push(&reader->names);
 	NEED(slot &&
 	     u64map_put(&reader->name_index, key, (uint32_t)reader->names.count - 1, &added));
 	*slot = *ret;

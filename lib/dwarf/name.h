@@ -8,10 +8,10 @@
 /*
  * Returns the linkage name of the function at offset `entry` of `file`, also if its abstract origin
  * or declaration has it. Without one, returns the source's name, in C++ and similar languages with
- * namespaces and classes. The reader owns *ret; NULL: no name. `unit` is the unit that refers to it.
+ * namespaces and classes. The reader owns the name. `unit` is the unit that refers to it.
  */
 struct sp_error *name_of_entry(struct reader *reader, const struct unit *unit,
 			       struct dwarf_file *file, uint64_t entry,
-			       const char **ret) SP_MUST_CHECK;
+			       struct entry_name *ret) SP_MUST_CHECK;
 
 #endif

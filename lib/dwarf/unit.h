@@ -57,6 +57,11 @@ struct held_entries {
 
 struct dwarf_frame;
 
+struct entry_name {
+	const char *name;  /* NULL: the entry has none */
+	uint32_t declared; /* line of its declaration, if it has no linkage name; 0: unknown */
+};
+
 struct reader {
 	struct table_slot tables[TABLE_SLOTS];
 	struct unit_slot units[UNIT_SLOTS];
@@ -66,7 +71,7 @@ struct reader {
 	int64_t split_units;  /* number of .dwo files left to try */
 	int64_t search_bytes; /* bytes of entries left to skip in the search for names */
 	struct u64map name_index; /* file and entry -> index in `names` */
-	VEC(const char *) names;  /* names of functions; NULL: the entry has none */
+	VEC(struct entry_name) names; /* names of functions */
 	struct shared_strings *texts;   /* names and paths; borrowed, as it is shared */
 	struct held_entries held;
 	struct arena nodes;    /* memory of the current unit */

@@ -22,7 +22,7 @@ struct node {
 	uint64_t call_file;      /* call site, in the line table's numbers; UINT64_MAX: unknown */
 	uint32_t call_line;
 	bool named;       /* `name` is set */
-	const char *name; /* owned by the reader; NULL: the function has no name */
+	struct entry_name name; /* owned by the reader */
 	struct dwarf_frame *recent; /* frame of this node that was made last; NULL: none yet */
 	uint64_t recent_file;       /* file of `recent`, in the line table's numbers */
 	struct dwarf_frame *caller; /* frame of `parent` at the call site; NULL: not made yet */

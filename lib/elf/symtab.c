@@ -170,6 +170,15 @@ static const char *name_of(const struct symtab *symtab, const struct entry *entr
 	return (const char *)symtab->strings.bytes + entry->name;
 }
 
+/* Keeps the name of a symbol that states the source file of the local symbols after it. */
+static void keep_object(struct symtab *symtab, const struct entry *entry)
+{
+	if (GELF_ST_TYPE(entry->info) != STT_FILE || entry->name >= symtab->strings.size)
+		return;
+	const char *name = name_of(symtab, entry);
+	symtab->object = *name ? name : NULL;
+}
+
 bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 {
 	bool is_64bit = symtab->image->is_64bit;
@@ -179,6 +188,7 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 	do {
 		if (!(is_64bit ? read_entry64 : read_entry32)(&symtab->cursor, &entry))
 			return false;
+		keep_object(symtab, &entry);
 	} while (!names_a_place(symtab, &entry) ||
 		 (marks && is_mapping_symbol(machine, name_of(symtab, &entry))));
 	const struct section_facts *section = &symtab->sections[entry.section];
@@ -188,6 +198,7 @@ bool symtab_next(struct symtab *symtab, struct elf_symbol *ret)
 		.size = entry.size,
 		.section_end = inside ? section->end : UINT64_MAX,
 		.name = name_of(symtab, &entry),
+		.object = GELF_ST_BIND(entry.info) == STB_LOCAL ? symtab->object : NULL,
 		.section = entry.section,
 		.binding = GELF_ST_BIND(entry.info),
 		.type = GELF_ST_TYPE(entry.info),

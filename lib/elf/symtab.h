@@ -10,6 +10,7 @@ struct elf_symbol {
 	uint64_t vaddr, size; /* size 0: not known */
 	uint64_t section_end; /* end of its section; UINT64_MAX: not known */
 	const char *name;     /* borrowed from the string table */
+	const char *object;   /* a local symbol's source file (STT_FILE), borrowed; NULL: unknown */
 	uint16_t section;     /* section index; in relocatable files, vaddr is relative to the section */
 	uint8_t binding;      /* STB_* */
 	uint8_t type;         /* STT_* */
@@ -36,6 +37,7 @@ struct symtab {
 	struct cursor cursor;
 	struct section_facts *sections;
 	size_t section_count;
+	const char *object; /* the last STT_FILE symbol's name; NULL: none, or empty */
 };
 
 /*

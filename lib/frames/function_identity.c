@@ -10,11 +10,6 @@ void identities_deinit(struct identities *identities)
 	u64map_deinit(&identities->by_start);
 }
 
-static uint64_t hash_of(const struct piece *piece, uint64_t what)
-{
-	return hash_pair(hash_pair((uintptr_t)piece->dso, (uintptr_t)piece->name), what);
-}
-
 static uint32_t root_of(struct identities *identities, uint32_t index)
 {
 	struct identity *items = identities->items;
@@ -42,39 +37,129 @@ static uint32_t body_at(struct identities *identities, struct u64map *map, uint6
 	return root_of(identities, *index);
 }
 
-static uint32_t join(struct identities *identities, uint32_t a, uint32_t b)
+/* Returns the lesser text; NULL is greater than all others. */
+static const char *lesser(const char *a, const char *b)
 {
-	struct identity *into = &identities->items[a], *from = &identities->items[b];
-	if (a == b)
-		return a;
-	from->parent = a;
+	return a == b || !b ? a : !a || strcmp(b, a) < 0 ? b : a;
+}
+
+/*
+ * Merges the facts of two pieces. The names are those of the piece with code, or else the lesser
+ * ones, so that they do not depend on the order of pieces.
+ */
+static void merge(struct identity *into, const struct identity *from)
+{
+	bool code = into->start != UINT64_MAX, other = from->start != UINT64_MAX;
+	bool better = !into->name;
+	if (!better && into->raw != from->raw)
+		better = code != other ? other :
+			 !into->raw || (from->raw && strcmp(from->raw, into->raw) < 0);
+	if (better) {
+		into->dso = from->dso;
+		into->name = from->name;
+		into->raw = from->raw;
+	}
+	into->object = lesser(into->object, from->object);
+	into->home = lesser(into->home, from->home);
+	if (!into->declared || (from->declared && from->declared < into->declared))
+		into->declared = from->declared;
 	if (from->start < into->start)
 		into->start = from->start;
-	if (!into->home || (from->home && strcmp(from->home, into->home) < 0))
-		into->home = from->home;
-	return a;
 }
 
 uint32_t identities_add(struct identities *identities, const struct piece *piece)
 {
 	uint32_t index = UINT32_MAX;
+	uint64_t dso = hash_pair((uintptr_t)piece->dso, (uintptr_t)piece->build);
 	if (piece->file) {
-		index = body_at(identities, &identities->by_file, hash_of(piece, (uintptr_t)piece->file));
+		uint64_t key = hash_pair(hash_pair(dso, (uintptr_t)piece->source), piece->declared);
+		key = hash_pair(key, (uintptr_t)piece->file);
+		index = body_at(identities, &identities->by_file, key);
 		if (index == UINT32_MAX)
 			return UINT32_MAX;
 	}
 	if (piece->start != UINT64_MAX || !piece->file) {
-		uint32_t other = body_at(identities, &identities->by_start, hash_of(piece, piece->start));
+		/* Code without a symbol has other addresses, and generated code has none. */
+		uint64_t name = piece->raw ? 0 : (uintptr_t)piece->name;
+		uint32_t other = body_at(identities, &identities->by_start,
+					 hash_pair(hash_pair(dso, name), piece->start));
 		if (other == UINT32_MAX)
 			return UINT32_MAX;
-		index = index == UINT32_MAX ? other : join(identities, index, other);
+		if (index != UINT32_MAX && index != other) {
+			merge(&identities->items[index], &identities->items[other]);
+			identities->items[other].parent = index;
+		}
+		index = index == UINT32_MAX ? other : index;
 	}
-	struct identity *identity = &identities->items[index];
-	if (piece->start < identity->start)
-		identity->start = piece->start;
-	if (piece->file && (!identity->home || strcmp(piece->file, identity->home) < 0))
-		identity->home = piece->file;
+	merge(&identities->items[index], &(struct identity){
+		.declared = piece->declared,
+		.dso = piece->dso,
+		.name = piece->name,
+		.raw = piece->raw,
+		.object = piece->object,
+		.home = piece->file,
+		.start = piece->start,
+	});
 	return index;
+}
+
+static uint64_t name_hash(const struct identity *identity)
+{
+	return hash_pair((uintptr_t)identity->dso, (uintptr_t)identity->raw);
+}
+
+/*
+ * Returns the hash of a name and the function's file, without folders: symbol tables do not have
+ * them, and those of another build may differ. 0 without a file.
+ */
+static uint64_t file_hash(const struct identity *identity)
+{
+	const char *file = identity->object ?: identity->home;
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	file = slash ? slash + 1 : file;
+	return file ? hash_pair(name_hash(identity), hash_bytes(file, strlen(file))) : 0;
+}
+
+/* Returns whether an identity represents one of several functions of its name. */
+static bool is_several(const struct identities *identities, uint32_t index,
+		       const struct u64map *several)
+{
+	const struct identity *identity = &identities->items[index];
+	return several->count && identity->parent == index && identity->raw &&
+	       u64map_find(several, name_hash(identity));
+}
+
+bool identities_place(struct identities *identities, struct u64map *several)
+{
+	struct u64map names = {0}, files = {0};
+	bool done = u64map_reserve(&names, identities->count), added;
+	for (uint32_t i = 0; i < identities->count && done; i++) {
+		const struct identity *identity = &identities->items[i];
+		if (identity->parent != i || !identity->raw)
+			continue;
+		done = u64map_put(&names, name_hash(identity), 0, &added) &&
+		       (added || u64map_put(several, name_hash(identity), 0, NULL));
+	}
+	for (uint32_t i = 0; i < identities->count && done; i++) {
+		const struct identity *identity = &identities->items[i];
+		uint32_t *count = is_several(identities, i, several) ?
+					  u64map_put(&files, file_hash(identity), 0, NULL) : NULL;
+		if (count)
+			++*count;
+	}
+	for (uint32_t i = 0; i < identities->count && done; i++) {
+		struct identity *identity = &identities->items[i];
+		if (!is_several(identities, i, several))
+			continue;
+		uint64_t file = file_hash(identity);
+		const uint32_t *count = u64map_find(&files, file);
+		uint64_t at = identity->start == UINT64_MAX ? identity->declared : identity->start;
+		done = count;
+		identity->place = file && done && *count == 1 ? file : hash_pair(1, at);
+	}
+	u64map_deinit(&names);
+	u64map_deinit(&files);
+	return done;
 }
 
 const struct identity *identities_find(struct identities *identities, uint32_t index)

@@ -10,9 +10,8 @@
 #include "frames/generated.h"
 #include "frames/instruction.h"
 #include "frames/label_keys.h"
-#include "profile/filter.h"
 
-/* Texts of a module, interned. */
+/* Texts of a module, interned. `dso` is one pointer for each file (functions_dso()). */
 struct module_texts {
 	const char *dso, *dso_path, *build_id;
 };
@@ -24,7 +23,7 @@ struct module_texts {
 struct source_known {
 	const struct symbol *symbol;
 	uint64_t address; /* address to show for places without a symbol */
-	struct piece piece;
+	const char *file; /* source file of the piece */
 	struct label label;
 	uint32_t identity; /* index of the piece, from identities_add() */
 	uint16_t cpumode;
@@ -38,7 +37,11 @@ struct labelling {
 	struct source_places places;
 	struct source_known *sources; /* index: number of the source frame */
 	struct module_texts *modules; /* index: module; the last items are for frames without one */
-	struct identities identities;
+	struct identities identities;    /* functions of debug information */
+	struct identities symbols;       /* functions of symbol tables */
+	struct u64map symbol_of; /* address of a struct symbol, in modules with debug information ->
+				  * index in `symbols` */
+	uint32_t *bodies; /* index: frame; index of its symbol in `symbols`, or UINT32_MAX */
 	struct u64map interned_of;       /* address of a text of the resolver -> index in `interned`, its
 					  * copy */
 	VEC(const char *) interned;
@@ -49,6 +52,9 @@ static void labelling_deinit(struct labelling *labelling)
 	source_places_deinit(&labelling->places);
 	free(labelling->modules);
 	identities_deinit(&labelling->identities);
+	identities_deinit(&labelling->symbols);
+	u64map_deinit(&labelling->symbol_of);
+	free(labelling->bodies);
 	free(labelling->sources);
 	u64map_deinit(&labelling->interned_of);
 	vec_deinit(&labelling->interned);
@@ -68,7 +74,13 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 	texts->dso_path = functions_text(functions, has_path ? module->path : names_dso(frame));
 	if (module && module->build_id_size)
 		texts->build_id = functions_hex(functions, module->build_id, module->build_id_size);
-	texts->dso = functions_text(functions, names_dso(frame));
+	const struct dso dso = {
+		.name = functions_text(functions, names_dso(frame)),
+		.path = texts->dso_path,
+		.build_id = texts->build_id,
+		.is_file = has_path && module->kind == MODULE_FILE,
+	};
+	texts->dso = dso.name && dso.path ? functions_dso(functions, &dso) : NULL;
 	bool fine = texts->dso && texts->dso_path &&
 		    (texts->build_id || !module || !module->build_id_size);
 	return fine ? texts : NULL;
@@ -108,6 +120,59 @@ static const char *function_text(struct labelling *labelling, const struct frame
 	return name ? functions_text(labelling->labels->functions, name) : NULL;
 }
 
+/* Interns a text that may be NULL. *good becomes false when out of memory. */
+static const char *intern_optional(struct labelling *labelling, const char *text, bool *good)
+{
+	const char *interned = text ? intern_text(labelling, text) : NULL;
+	*good &= interned || !text;
+	return interned;
+}
+
+/* Sets the names of the frame's symbol, or its address. Returns false when out of memory. */
+static bool set_symbol(struct labelling *labelling, const struct frame *frame, struct piece *piece)
+{
+	const struct symbol *symbol = frame->symbol;
+	bool named = symbol_is_named(symbol), good = true;
+	piece->name = symbol_text(labelling, frame);
+	piece->raw = !named ? NULL : symbol->raw_name == symbol->name ? piece->name :
+			      intern_text(labelling, symbol->raw_name);
+	good = piece->raw || !named;
+	piece->object = intern_optional(labelling, named ? symbol->object : NULL, &good);
+	piece->start = symbol ? symbol->start : frame->address;
+	return piece->name && good;
+}
+
+/*
+ * Sets the names of a function of the debug information. Constructors and destructors have several
+ * linkage names. Returns false when out of memory.
+ */
+static bool set_source(struct labelling *labelling, const struct frame *frame,
+		       const struct source_frame *source, struct piece *piece)
+{
+	bool good = true;
+	uint64_t start = source->caller ? UINT64_MAX : source->start;
+	bool by_symbol = names_prefer_symbol(frame, source);
+	if (by_symbol) {
+		if (!set_symbol(labelling, frame, piece))
+			return false;
+		start = !source->name && frame->symbol ? frame->symbol->start : start;
+	} else {
+		piece->name = intern_text(labelling, source->name);
+		piece->raw = intern_optional(labelling, source->raw_name, &good);
+	}
+	piece->start = start;
+	piece->file = intern_optional(labelling, source->file, &good);
+	piece->declared = source->declared;
+	CLEANUP_FREE char *twin = source->raw_name ? linkage_of_source(source->raw_name) : NULL;
+	if (twin)
+		piece->source = functions_text(labelling->labels->functions, twin);
+	else if (by_symbol && source->raw_name)
+		piece->source = intern_text(labelling, source->raw_name);
+	else
+		piece->source = by_symbol ? piece->name : piece->raw ?: piece->name;
+	return piece->name && piece->source && good;
+}
+
 /* Makes the piece for a function at a frame's place. Returns false when out of memory. */
 static bool make_piece(struct labelling *labelling, const struct frame *frame,
 		       const struct source_frame *source, struct piece *ret)
@@ -115,25 +180,14 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	const struct module_texts *texts = texts_of(labelling, frame);
 	if (!texts)
 		return false;
-	*ret = (struct piece){.dso = texts->dso, .start = UINT64_MAX};
-	if (generated_has(frame)) {
-		ret->name = function_text(labelling, frame);
-		ret->file = source && source->file ? intern_text(labelling, source->file) : NULL;
-		ret->start = 0; /* any address: the name identifies the function */
-		return ret->name && (ret->file || !source || !source->file);
-	}
-	if (source) {
-		ret->name = names_prefer_symbol(frame, source) ? symbol_text(labelling, frame) :
-							    intern_text(labelling, source->name);
-		ret->file = source->file ? intern_text(labelling, source->file) : NULL;
-		ret->start = source->caller ? UINT64_MAX : source->start;
-		if (!source->name && frame->symbol)
-			ret->start = frame->symbol->start;
-		return ret->name && (ret->file || !source->file);
-	}
-	ret->name = symbol_text(labelling, frame);
-	ret->start = frame->symbol ? frame->symbol->start : frame->address;
-	return ret->name != NULL;
+	*ret = (struct piece){.dso = texts->dso, .build = texts->build_id};
+	if (!generated_has(frame))
+		return source ? set_source(labelling, frame, source, ret) :
+				set_symbol(labelling, frame, ret);
+	bool good = true;
+	ret->name = ret->source = function_text(labelling, frame);
+	ret->file = intern_optional(labelling, source ? source->file : NULL, &good);
+	return ret->name && good; /* at any address, the name identifies the function */
 }
 
 /*
@@ -158,9 +212,11 @@ static bool add_piece(struct labelling *labelling, const struct frame *frame,
 {
 	if (known->has_piece)
 		return true;
-	if (!make_piece(labelling, frame, source, &known->piece))
+	struct piece piece;
+	if (!make_piece(labelling, frame, source, &piece))
 		return false;
-	known->identity = identities_add(&labelling->identities, &known->piece);
+	known->file = piece.file;
+	known->identity = identities_add(&labelling->identities, &piece);
 	known->has_piece = known->identity != UINT32_MAX;
 	return known->has_piece;
 }
@@ -184,20 +240,70 @@ static bool add_pieces(struct labelling *labelling, const struct frame *frame,
 	return true;
 }
 
+/* Adds the piece of a frame's symbol, if it is shown; false when out of memory. */
+static bool add_symbol_piece(struct labelling *labelling, const struct frame *frame, uint32_t *ret)
+{
+	const struct label_options *options = labelling->options;
+	bool by_function = frame->sourced && options->expand && !options->keys[SP_KEY_SYMBOL] &&
+			   !side_keys_need_symbols(options->keys);
+	struct piece piece;
+	*ret = UINT32_MAX;
+	if (by_function || !symbol_is_named(frame->symbol) || generated_has(frame))
+		return true;
+	const uint32_t *known = frame->sourced ?
+		u64map_find(&labelling->symbol_of, (uintptr_t)frame->symbol) : NULL;
+	if (known) {
+		*ret = *known;
+		return true;
+	}
+	if (!make_piece(labelling, frame, NULL, &piece))
+		return false;
+	*ret = identities_add(&labelling->symbols, &piece);
+	return *ret != UINT32_MAX &&
+	       (!frame->sourced ||
+		u64map_put(&labelling->symbol_of, (uintptr_t)frame->symbol, *ret, NULL));
+}
+
+/* Registers the functions for their shown names; false when out of memory. */
+static bool add_named(struct labelling *labelling, struct identities *identities)
+{
+	for (uint32_t i = 0; i < identities->count; i++) {
+		struct identity *identity = &identities->items[i];
+		const struct named named = {
+			.dso = identity->dso, .name = identity->name, .raw = identity->raw,
+			.file = identity->object ?: identity->home, .place = identity->place,
+			.start = identity->start, .declared = identity->declared,
+		};
+		if (identity->parent == i && identity->raw &&
+		    !(identity->named = functions_named(labelling->labels->functions, &named)))
+			return false;
+	}
+	return true;
+}
+
 /* Makes all pieces. identities_find() needs all of them to decide which are one function. */
 static bool make_pieces(struct labelling *labelling)
 {
 	const struct names *names = labelling->names;
 	const struct source_places *places = &labelling->places;
+	struct u64map *several = &labelling->labels->functions->several;
 	labelling->sources = calloc(places->source_count + 1, sizeof(*labelling->sources));
-	for (size_t i = 0; labelling->sources && i < places->count; i++) {
-		if (ctx_cancelled(labelling->options->ctx))
-			return false;
+	labelling->bodies = malloc((names->frames.count + 1) * sizeof(*labelling->bodies));
+	if (!labelling->sources || !labelling->bodies)
+		return false;
+	for (size_t i = 0; labelling->options->expand && i < places->count; i++) {
 		const struct source_place *place = &places->items[i];
-		if (!add_pieces(labelling, &names->frames.items[place->number], place->innermost))
+		if (ctx_cancelled(labelling->options->ctx) ||
+		    !add_pieces(labelling, &names->frames.items[place->number], place->innermost))
 			return false;
 	}
-	return labelling->sources;
+	for (size_t i = 0; i < names->frames.count; i++)
+		if (!add_symbol_piece(labelling, &names->frames.items[i], &labelling->bodies[i]))
+			return false;
+	return identities_place(&labelling->identities, several) &&
+	       identities_place(&labelling->symbols, several) &&
+	       add_named(labelling, &labelling->identities) &&
+	       add_named(labelling, &labelling->symbols);
 }
 
 /* Known facts about one function at a frame's place. */
@@ -206,7 +312,8 @@ struct known {
 	const struct module_texts *texts;
 	const char *symbol, *function;
 	bool function_known, inlined;
-	const struct identity *identity; /* the function's identity; NULL: it is the symbol */
+	const struct identity *body;     /* the symbol's identity; NULL: the text is */
+	const struct identity *identity; /* the function's identity; NULL: the text is */
 	const char *file;
 	uint32_t line;
 	const struct sp_instruction *instruction; /* NULL: not requested */
@@ -225,25 +332,24 @@ static struct function choose(const struct known *known, bool dso, bool symbol, 
 		chosen.dso_path = known->texts->dso_path;
 		chosen.build_id = known->texts->build_id;
 	}
-	if (symbol || function) {
+	if (symbol || function)
 		chosen.start = has_symbol ? frame->symbol->start : frame->address;
-		chosen.size = has_symbol ? frame->symbol->size : 0;
-	}
-	if (symbol)
+	if (symbol) {
 		chosen.symbol = known->symbol;
+		chosen.symbol_of = known->body ? known->body->named : NULL;
+	}
 	if (!function)
 		return chosen;
 	chosen.function = known->function;
 	chosen.inlined = known->inlined;
 	if (generated_has(frame) && !symbol)
-		chosen.start = chosen.size = 0;
+		chosen.start = 0;
 	if (!known->identity)
 		return chosen;
+	chosen.function_of = known->identity->named;
 	chosen.home = known->identity->home;
-	if (!symbol) {
+	if (!symbol)
 		chosen.start = known->identity->start == UINT64_MAX ? 0 : known->identity->start;
-		chosen.size = 0;
-	}
 	return chosen;
 }
 
@@ -280,12 +386,12 @@ static bool add_label(struct labelling *labelling, const struct known *known)
 	return label && make_label(labelling, known, label);
 }
 
-static void set_piece(struct labelling *labelling, const struct piece *piece, uint32_t identity,
-		     struct known *known)
+static void set_piece(struct labelling *labelling, const char *file, uint32_t identity,
+		      struct known *known)
 {
 	known->identity = identities_find(&labelling->identities, identity);
-	known->function = piece->name;
-	known->file = piece->file;
+	known->function = known->identity->name;
+	known->file = file;
 	known->function_known = symbol_is_named(known->frame->symbol);
 }
 
@@ -300,7 +406,7 @@ static const struct label *label_of(struct labelling *labelling, const struct kn
 		return &of->label;
 	if (!add_piece(labelling, place->frame, source, of))
 		return NULL;
-	set_piece(labelling, &of->piece, of->identity, &known);
+	set_piece(labelling, of->file, of->identity, &known);
 	known.function_known |= source->name != NULL;
 	known.inlined = source->caller;
 	known.line = source->line;
@@ -317,10 +423,11 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
 	if (!innermost) {
 		if (!make_piece(labelling, known->frame, NULL, &piece))
 			return false;
+		/* It was added by make_pieces(). */
 		uint32_t identity = identities_add(&labelling->identities, &piece);
 		if (identity == UINT32_MAX)
 			return false;
-		set_piece(labelling, &piece, identity, known);
+		set_piece(labelling, piece.file, identity, known);
 		return add_label(labelling, known);
 	}
 	for (const struct source_frame *source = innermost; source; source = source->caller)
@@ -349,6 +456,7 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 	if (!known->function)
 		return false;
 	known->function_known = symbol_is_named(known->frame->symbol);
+	known->identity = known->body;
 	if (innermost && innermost->file) {
 		known->file = intern_text(labelling, innermost->file);
 		known->line = innermost->line;
@@ -361,11 +469,13 @@ static bool add_symbol(struct labelling *labelling, const struct source_frame *i
 static bool is_shown(const struct labelling *labelling, const struct frame *frame,
 		     const struct source_frame *inner)
 {
-	const struct sp_string_list *symbols = &labelling->names->options->filter.symbols;
 	if (names_symbol_shown(labelling->names, frame))
 		return true;
-	return inner && inner->name && filter_symbol(symbols->items, symbols->count, inner->name,
-						     inner->raw_name);
+	return inner && inner->name &&
+	       names_are_wanted(labelling->names->options, &(const struct named){
+			.name = inner->name, .raw = inner->raw_name, .file = inner->file,
+			.start = inner->start, .declared = inner->declared,
+	       });
 }
 
 /* Adds a function to the list; *ret is its index. Returns false when out of memory. */
@@ -410,6 +520,8 @@ static bool label_frame(struct labelling *labelling, size_t index,
 			      .symbol = symbol_text(labelling, frame)};
 	if (!known.texts || !known.symbol)
 		return false;
+	if (labelling->bodies[index] != UINT32_MAX)
+		known.body = identities_find(&labelling->symbols, labelling->bodies[index]);
 	if (labelling->options->instructions && frame->sourced) {
 		known.instruction = instruction_new(&labels->functions->instructions, labelling->names, frame,
 						    known.symbol);
@@ -465,7 +577,7 @@ static struct sp_error *label_all(struct labelling *labelling)
 	NEED(names_list_sources(names, &labelling->places));
 	TRY(source_places_find(&labelling->places, &names->symbolizer, needs_lines(options),
 			       options->threads));
-	if (options->expand && !make_pieces(labelling))
+	if (!make_pieces(labelling))
 		return error_no_memory();
 	return label_frames(labelling) ? NULL : error_no_memory();
 }

@@ -7,7 +7,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/frames/label_keys.c lib/frames/label_keys.h \
 	lib/frames/labels.c lib/frames/labels.h \
 	lib/frames/matches.c lib/frames/matches.h \
-	lib/frames/names.c lib/frames/names.h
+	lib/frames/names.c lib/frames/names.h \
+	lib/frames/shown_names.c lib/frames/shown_names.h
 UNIT_TESTS += \
 	tests/unit/test_generated.c \
-	tests/unit/test_labels.c
+	tests/unit/test_labels.c \
+	tests/unit/test_shown_names.c

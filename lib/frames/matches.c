@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "frames/shown_names.h"
 #include "profile/filter.h"
 
 /* perf's default of --parent. */
@@ -28,7 +29,9 @@ static struct sp_error *add_pattern(struct matches *matches, const char *text, u
 	char why[128];
 	struct name_pattern *pattern = vec_push(&matches->patterns);
 	NEED(pattern);
-	pattern->bit = bit;
+	*pattern = (struct name_pattern){.bit = bit, .text = text};
+	/* Other parentheses are the expression's own. */
+	pattern->whole = strstr(text, "\\(") || strstr(text, "[(]");
 	int failed = regcomp(&pattern->regex, text, REG_EXTENDED | REG_NOSUB);
 	if (!failed)
 		return NULL;
@@ -57,7 +60,9 @@ static struct sp_error *add_root(struct matches *matches, const char *text)
 		return NULL;
 	}
 	CLEANUP_FREE char *copy = strndup(text + 1, size - 2);
-	return copy ? add_pattern(matches, copy, MATCH_ROOT) : error_no_memory();
+	TRY(copy ? add_pattern(matches, copy, MATCH_ROOT) : error_no_memory());
+	vec_last(&matches->patterns)->text = NULL;
+	return NULL;
 }
 
 struct sp_error *matches_init(struct matches *matches, const struct analysis_options *options,
@@ -86,15 +91,33 @@ void matches_deinit(struct matches *matches)
 	*matches = (struct matches){0};
 }
 
-static uint8_t bits_of(const struct matches *matches, const char *name)
+/*
+ * Returns whether a pattern matches a name, or is the name as it may be shown. `named` is the
+ * function, or NULL.
+ */
+static bool matches_name(const struct name_pattern *pattern, const char *name,
+			 const struct named *named)
 {
+	if (!regexec(&pattern->regex, name, 0, NULL, 0))
+		return true;
+	if (!named || (pattern->text && shown_name_is(named, pattern->text)))
+		return named;
+	CLEANUP_FREE char *whole = pattern->whole ? shown_name_whole(named) : NULL;
+	return whole && !regexec(&pattern->regex, whole, 0, NULL, 0);
+}
+
+static uint8_t bits_of(const struct matches *matches, const struct function *function)
+{
+	const char *name = function_name(function);
+	const struct named *named = function_named(function);
 	uint8_t bits = 0;
 	for (size_t i = 0; i < matches->patterns.count; i++) {
 		const struct name_pattern *pattern = &matches->patterns.items[i];
-		if (!(bits & pattern->bit) && !regexec(&pattern->regex, name, 0, NULL, 0))
+		if (!(bits & pattern->bit) && matches_name(pattern, name, named))
 			bits |= pattern->bit;
 	}
-	if (matches->root && filter_symbol(&matches->root, 1, name, NULL))
+	if (matches->root && (filter_symbol(&matches->root, 1, name, NULL) ||
+			      (named && shown_name_is(named, matches->root))))
 		bits |= MATCH_ROOT;
 	return bits;
 }
@@ -105,12 +128,12 @@ static uint8_t bits_of(const struct matches *matches, const char *name)
  */
 static void test_functions(struct matches *matches, const struct functions *nodes)
 {
-	const char *last = NULL;
 	for (size_t i = 0; i < nodes->count; i++) {
-		const char *name = function_name(&nodes->items[i]);
-		matches->functions[i] = name == last ? matches->functions[i - 1] :
-						       bits_of(matches, name);
-		last = name;
+		const struct function *function = &nodes->items[i];
+		bool again = i && function_name(function) == function_name(function - 1) &&
+			     function_named(function) == function_named(function - 1);
+		matches->functions[i] = again ? matches->functions[i - 1] :
+						bits_of(matches, function);
 	}
 }
 
@@ -130,13 +153,15 @@ static bool find_parent(struct matches *matches, const struct labels *labels, si
 		if (!function.known || !(matches->functions[node] & MATCH_PARENT))
 			continue;
 		function.symbol = function.function;
+		function.symbol_of = function.function_of;
 		function.function = function.srcfile = NULL;
+		function.function_of = NULL;
 		function.line = 0;
 		*ret = functions_add(labels->functions, &function);
 		return *ret != UINT32_MAX;
 	}
 	const struct function *function = &labels->functions->items[symbol];
-	if (function->known && bits_of(matches, function->symbol) & MATCH_PARENT)
+	if (function->known && bits_of(matches, function) & MATCH_PARENT)
 		*ret = symbol;
 	return true;
 }

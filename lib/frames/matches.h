@@ -18,6 +18,8 @@
 
 struct name_pattern {
 	regex_t regex;
+	const char *text;    /* borrowed from the options; NULL: it is not compared */
+	bool whole;          /* also matches names with parameters and source file */
 	uint8_t bit;
 };
 

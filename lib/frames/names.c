@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "frames/entry_points.h"
 #include "frames/generated.h"
+#include "frames/shown_names.h"
 #include "profile/filter.h"
 
 struct sp_error *names_init(struct names *names, const struct machine *machine,
@@ -84,12 +85,23 @@ static bool is_outermost(const struct frame *frame)
 		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
 }
 
+/* Returns whether `part`, with a '/', is the end of the path: the part of it that may be shown. */
+static bool is_end_of_path(const char *path, const char *part)
+{
+	size_t size = strlen(path), part_size = strlen(part);
+	return strchr(part, '/') && part_size < size && path[size - part_size - 1] == '/' &&
+	       !strcmp(path + size - part_size, part);
+}
+
 static bool dso_is_shown(const struct analysis_options *options, const struct frame *frame)
 {
 	const char *dso = names_dso(frame);
 	const char *path = frame->module ? frame->module->path : dso;
 	const char *name = frame->module ? frame->module->name : dso;
 	const struct sp_string_list *dsos = &options->filter.dsos;
+	for (size_t i = 0; i < dsos->count; i++)
+		if (is_end_of_path(path, dsos->items[i]))
+			return true;
 	return filter_name(dsos->items, dsos->count, dso) ||
 	       filter_name(dsos->items, dsos->count, path) ||
 	       (name != dso && filter_name(dsos->items, dsos->count, name));
@@ -121,15 +133,29 @@ static bool is_generated_shown(const struct names *names, const struct frame *fr
 	return name && filter_name(wanted->items, wanted->count, name);
 }
 
+bool names_are_wanted(const struct analysis_options *options, const struct named *named)
+{
+	const struct sp_string_list *wanted = &options->filter.symbols;
+	if (filter_symbol(wanted->items, wanted->count, named->name, named->raw))
+		return true;
+	for (size_t i = 0; i < wanted->count; i++)
+		if (shown_name_is(named, wanted->items[i]))
+			return true;
+	return false;
+}
+
 bool names_symbol_shown(const struct names *names, const struct frame *frame)
 {
 	const struct analysis_options *options = names->options;
+	const struct symbol *symbol = frame->symbol;
 	char address[32];
-	if (is_generated_shown(names, frame))
+	if (!options->filter.symbols.count || is_generated_shown(names, frame))
 		return true;
-	if (frame->symbol)
-		return filter_symbol(options->filter.symbols.items, options->filter.symbols.count,
-				     frame->symbol->name, frame->symbol->raw_name);
+	if (symbol)
+		return names_are_wanted(options, &(const struct named){
+			.name = symbol->name, .raw = symbol->raw_name, .file = symbol->object,
+			.start = symbol->start,
+		});
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->address);
 	return filter_name(options->filter.symbols.items, options->filter.symbols.count, address);
 }
@@ -151,6 +177,53 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 		return !source->name;
 	return !source->name ||
 	       (source->start == frame->symbol->start && !is_clone(frame->symbol, source));
+}
+
+/* Returns the byte after an identifier that begins with its length, or the end of the text. */
+static const char *skip_identifier(const char *at)
+{
+	size_t size = 0;
+	for (; *at >= '0' && *at <= '9'; at++)
+		size = size < 4096 ? 10 * size + (size_t)(*at - '0') : size;
+	return at + strnlen(at, size);
+}
+
+/*
+ * Returns the digit of C1 to C5 or D0 to D5, which follow the name of a class; NULL: there is none.
+ */
+static const char *find_variant(const char *raw_name)
+{
+	const char *at = strncmp(raw_name, "_ZN", 3) ? "" : raw_name + 3;
+	while (*at) {
+		if (*at >= '0' && *at <= '9') {
+			at = skip_identifier(at);
+		} else if ((*at == 'C' || *at == 'D') && at[1] >= '0' && at[1] <= '5' &&
+			   (at[2] == 'E' || at[2] == 'I')) {
+			return at + 1;
+		} else if (*at == 'S' || *at == 'T') {
+			/* a reference to an earlier part, "S1C_" */
+			at++;
+			at += strspn(at, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+		} else {
+			at++;
+		}
+	}
+	return NULL;
+}
+
+char linkage_variant(const char *raw_name)
+{
+	const char *digit = find_variant(raw_name);
+	return digit && digit[-1] == 'D' ? *digit : digit && *digit == '2' ? '2' : 0;
+}
+
+char *linkage_of_source(const char *raw_name)
+{
+	const char *digit = find_variant(raw_name);
+	char *copy = digit ? strdup(raw_name) : NULL;
+	if (copy)
+		copy[digit - raw_name] = '4';
+	return copy;
 }
 
 static struct frame find(struct names *names, const struct code_address *at, bool *outermost_ret)

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "machine/machine.h"
+#include "profile/function.h"
 #include "profile/options.h"
 #include "symbol/source_places.h"
 
@@ -87,12 +88,25 @@ enum sp_level names_level(const struct frame *frame);
  */
 bool names_symbol_shown(const struct names *names, const struct frame *frame);
 
+/* Returns whether a function passes the filter by symbol. */
+bool names_are_wanted(const struct analysis_options *options, const struct named *named);
+
 /*
  * Returns whether a function is shown by the symbol's name: it has no other name, or begins where the
  * symbol begins. Several names may exist for that address, and the symbol's name is shown without debug
  * information too.
  */
 bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source);
+
+/*
+ * Returns a function's linkage name as all its pieces have it: those of constructors and
+ * destructors have different digits. NULL if it has no such digit, or when out of memory.
+ * malloc'ed.
+ */
+char *linkage_of_source(const char *raw_name);
+
+/* Returns the digit of a constructor's or destructor's linkage name; 0: it is none. */
+char linkage_variant(const char *raw_name);
 
 /* An answer consists of a frame's index and these flags in the lowest bits. */
 #define ANSWER_SHOWN 1u     /* the frame passes the filters by dso and symbol */

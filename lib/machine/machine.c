@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/strtab.h"
 #include "machine/modules.h"
+#include "machine/pools.h"
 #include "machine/replaced_code.h"
 #include "machine/process.h"
 #include "record/kept.h"
@@ -75,6 +76,7 @@ struct machine {
 	struct views views;
 	struct kernel host, guest;
 	struct u64map runtimes; /* pid -> number of its runtime */
+	struct pools pools;
 	struct replaced_code replaced; /* until the seal */
 	bool partial; /* mapping records may be missing */
 	bool has_outside; /* machine_has_outside() */
@@ -123,6 +125,7 @@ void machine_free(struct machine *machine)
 	kernel_deinit(&machine->guest);
 	strtab_deinit(&machine->unknown_comms);
 	u64map_deinit(&machine->runtimes);
+	pools_deinit(&machine->pools);
 	replaced_code_deinit(&machine->replaced);
 	pthread_mutex_destroy(&machine->lock);
 	free(machine);
@@ -446,6 +449,8 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 	if (!moment)
 		return false;
 	moment->comm = event->comm;
+	if (!pools_add(&machine->pools, event->pid, event->tid, event->comm))
+		return false;
 	if (!event->exec)
 		return true;
 	uint32_t *runtime = u64map_find(&machine->runtimes, event->pid);
@@ -616,6 +621,11 @@ const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t t
 	(void)pid; /* A tid is used by one thread at a time, so pid is not needed. */
 	name_at(machine, tid, time_ns, &span);
 	return span.comm;
+}
+
+const char *machine_pool(struct machine *machine, const char *comm)
+{
+	return pools_find(&machine->pools, comm);
 }
 
 struct machine_span machine_span(const struct machine *machine, uint32_t pid, uint32_t tid,

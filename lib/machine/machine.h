@@ -85,6 +85,12 @@ uint32_t machine_view_of_mode(const struct machine *machine, uint32_t view, uint
 const char *machine_comm(const struct machine *machine, uint32_t pid, uint32_t tid,
 			 uint64_t time_ns);
 
+/*
+ * Returns the pool of threads that a thread's name belongs to, "worker-* (16 threads)"
+ * (machine/pools.h); NULL: none. The machine owns the text. Not thread-safe.
+ */
+const char *machine_pool(struct machine *machine, const char *comm);
+
 /* State of a thread from `from_ns` until before `until_ns` (UINT64_MAX: for ever). */
 struct machine_span {
 	uint64_t from_ns, until_ns;

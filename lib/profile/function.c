@@ -12,6 +12,11 @@ void functions_deinit(struct functions *functions)
 	index_set_deinit(&functions->index_of);
 	strtab_deinit(&functions->strings);
 	arena_deinit(&functions->instructions);
+	arena_deinit(&functions->names);
+	vec_deinit(&functions->dsos);
+	vec_deinit(&functions->named);
+	u64map_deinit(&functions->named_of);
+	u64map_deinit(&functions->several);
 	*functions = (struct functions){0};
 }
 
@@ -34,25 +39,77 @@ const char *functions_hex(struct functions *functions, const uint8_t *bytes, siz
 	return strtab_add(&functions->strings, text);
 }
 
-/*
- * Returns whether the start address is part of the identity: true for symbols, and for functions
- * without a known source file (home).
- */
-static bool has_place(const struct function *function)
+/* Whether both are the same file; without proof, files of different paths are not. */
+static bool same_dso(const struct dso *a, const struct dso *b)
 {
-	return function->symbol || (function->function && !function->home);
+	if (a->name != b->name)
+		return false;
+	bool known = a->build_id && b->build_id;
+	return !a->is_file || !b->is_file || a->path == b->path ||
+	       (known && a->build_id == b->build_id);
+}
+
+const char *functions_dso(struct functions *functions, const struct dso *facts)
+{
+	const char *text = NULL;
+	for (size_t i = 0; i < functions->dsos.count; i++) {
+		const struct dso *dso = &functions->dsos.items[i];
+		if (same_dso(dso, facts) && (!text || dso->build_id == facts->build_id))
+			text = dso->text;
+	}
+	text = text ?: arena_copy_string(&functions->names, facts->name, strlen(facts->name));
+	struct dso *dso = text ? vec_push(&functions->dsos) : NULL;
+	if (!dso)
+		return NULL;
+	*dso = *facts;
+	dso->text = text;
+	return text;
+}
+
+const struct named *functions_named(struct functions *functions, const struct named *facts)
+{
+	uint64_t hash = hash_pair((uintptr_t)facts->dso, (uintptr_t)facts->raw);
+	if (!vec_reserve(&functions->named, functions->named.count + 1))
+		return NULL;
+	bool added;
+	const uint32_t *index = u64map_put(&functions->named_of, hash_pair(hash, facts->place),
+					   (uint32_t)functions->named.count, &added);
+	if (!index)
+		return NULL;
+	if (!added) {
+		struct named *named = functions->named.items[*index];
+		if (!named->file || (facts->file && strcmp(facts->file, named->file) < 0))
+			named->file = facts->file;
+		named->start = facts->start < named->start ? facts->start : named->start;
+		return named;
+	}
+	struct named *named = arena_alloc(&functions->names, sizeof(*named));
+	if (!named) {
+		u64map_remove(&functions->named_of, hash_pair(hash, facts->place));
+		return NULL;
+	}
+	*named = *facts;
+	return *vec_push(&functions->named) = named;
+}
+
+/* Returns the pointer that identifies the symbol or the function: its named object, or its text. */
+static uintptr_t symbol_key(const struct function *function)
+{
+	return function->symbol_of ? (uintptr_t)function->symbol_of : (uintptr_t)function->symbol;
+}
+
+static uintptr_t function_key(const struct function *function)
+{
+	return function->function_of ? (uintptr_t)function->function_of :
+				       (uintptr_t)function->function;
 }
 
 static uint64_t identity(const struct function *function)
 {
-	uint64_t hash = hash_pair((uintptr_t)function->dso, (uintptr_t)function->symbol);
-	hash = hash_pair(hash, (uintptr_t)function->function);
+	uint64_t hash = hash_pair((uintptr_t)function->dso, symbol_key(function));
+	hash = hash_pair(hash, function_key(function));
 	if (function->srcfile)
 		hash = hash_pair(hash, (uintptr_t)function->srcfile ^ function->line);
-	if (function->home)
-		hash = hash_pair(hash, (uintptr_t)function->home);
-	if (has_place(function))
-		hash = hash_pair(hash_pair(hash, function->start), function->size);
 	if (function->instruction)
 		hash = hash_pair(hash, function->instruction->offset);
 	return hash;
@@ -68,12 +125,10 @@ static int compare_instructions(const struct sp_instruction *a, const struct sp_
 
 static bool same_function(const struct function *a, const struct function *b, bool inlined_apart)
 {
-	if (a->dso != b->dso || a->symbol != b->symbol || a->function != b->function ||
-	    a->srcfile != b->srcfile || a->line != b->line || a->home != b->home)
+	if (a->dso != b->dso || symbol_key(a) != symbol_key(b) ||
+	    function_key(a) != function_key(b) || a->srcfile != b->srcfile || a->line != b->line)
 		return false;
-	if (has_place(a) && (a->start != b->start || a->size != b->size || a->known != b->known))
-		return false;
-	if ((a->symbol || a->function) && a->level != b->level)
+	if ((a->symbol || a->function) && (a->level != b->level || a->known != b->known))
 		return false;
 	if (compare_instructions(a->instruction, b->instruction) != 0)
 		return false;
@@ -92,10 +147,10 @@ static void merge(struct function *into, const struct function *from)
 		into->build_id = NULL;
 	if (from->level < into->level)
 		into->level = from->level;
-	if (from->start < into->start) {
+	if (from->start < into->start)
 		into->start = from->start;
-		into->size = from->size;
-	}
+	if (!into->home || (from->home && strcmp(from->home, into->home) < 0))
+		into->home = from->home;
 	into->inlined &= from->inlined;
 }
 
@@ -137,7 +192,6 @@ int function_compare(const struct function *a, const struct function *b)
 	int order = strcmp(function_name(a), function_name(b));
 	order = order ? order : compare_text(a->dso, b->dso);
 	order = order ? order : (a->start > b->start) - (a->start < b->start);
-	order = order ? order : (a->size > b->size) - (a->size < b->size);
 	order = order ? order : compare_text(a->home, b->home);
 	order = order ? order : compare_text(a->srcfile, b->srcfile);
 	order = order ? order : (a->line > b->line) - (a->line < b->line);

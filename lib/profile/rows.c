@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "profile/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,22 @@ static bool add_values(const struct profile_source *source, uint32_t detail, str
 	return true;
 }
 
+/*
+ * Returns the name of a row's function. Without the key dso, names that functions of several files
+ * have state the file. NULL when out of memory.
+ */
+static const char *name_in_row(const struct function *function, const char *name,
+			       const struct named *named, bool dso, struct arena *arena)
+{
+	if (dso || !named || !named->identity.name_is_shared)
+		return name;
+	size_t size = strlen(name) + strlen(function->dso) + sizeof(" []");
+	char *text = arena_alloc(arena, size);
+	if (text)
+		snprintf(text, size, "%s [%s]", name, function->dso);
+	return text;
+}
+
 bool profile_name_row(const struct profile_source *source, const struct tally *tally,
 		      struct arena *arena, struct sp_row *row)
 {
@@ -82,8 +99,14 @@ bool profile_name_row(const struct profile_source *source, const struct tally *t
 		row->build_id = function->build_id;
 	}
 	row->level = function->level;
-	row->symbol = function->symbol;
-	row->function = function->function;
+	row->symbol = name_in_row(function, function->symbol, function->symbol_of, keys[SP_KEY_DSO],
+				  arena);
+	row->function = name_in_row(function, function->function, function->function_of,
+				    keys[SP_KEY_DSO], arena);
+	const struct named *named = function_named(function);
+	row->identity = named ? &named->identity : NULL;
+	if (!row->symbol != !function->symbol || !row->function != !function->function)
+		return false;
 	row->inlined = function->function && function->inlined;
 	row->symbol_known = function->known;
 	row->from_cfi = function->from_cfi;

@@ -50,10 +50,15 @@ static size_t last_components(const char *path, size_t count)
 	return at;
 }
 
-static bool add_all(struct srcfiles *files, const char **paths, size_t count)
+bool srcfiles_of(struct srcfiles *files, const char **paths, size_t count)
 {
+	size_t distinct = 0;
 	if (count)
 		qsort(paths, count, sizeof(*paths), compare_from_end);
+	for (size_t i = 0; i < count; i++)
+		if (!distinct || paths[i] != paths[distinct - 1])
+			paths[distinct++] = paths[i];
+	count = distinct;
 	for (size_t i = 0; i < count; i++) {
 		size_t common = 0;
 		if (i)
@@ -85,7 +90,7 @@ bool srcfiles_make(struct srcfiles *files, const struct functions *functions, bo
 			paths[count++] = path;
 	}
 	u64map_deinit(&known);
-	return done && add_all(files, paths, count);
+	return done && srcfiles_of(files, paths, count);
 }
 
 void srcfiles_deinit(struct srcfiles *files)

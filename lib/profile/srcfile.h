@@ -17,6 +17,12 @@ struct srcfiles {
 
 /* Collects the srcfiles of functions. False when out of memory. */
 bool srcfiles_make(struct srcfiles *files, const struct functions *functions, bool whole);
+/*
+ * Finds the shown parts of these paths, which may repeat. Sorts the array. False when out of
+ * memory.
+ */
+bool srcfiles_of(struct srcfiles *files, const char **paths, size_t count);
+
 void srcfiles_deinit(struct srcfiles *files);
 
 /* Returns the shown part of a path, which may be NULL. */

@@ -99,6 +99,8 @@ static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree
 	const struct function *function = &source->functions->items[word];
 	node->symbol = function->symbol;
 	node->function = function->function;
+	const struct named *named = function_named(function);
+	node->identity = named ? &named->identity : NULL;
 	node->dso = function->dso;
 	node->dso_path = function->dso_path;
 	node->build_id = function->build_id;

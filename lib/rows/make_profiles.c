@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "frames/shown_names.h"
 #include "rows/timeline.h"
 #include "rows/value_text.h"
 
@@ -90,6 +91,7 @@ struct sp_error *profiles_make(struct merged *merged)
 {
 	struct sp_analysis *analysis = merged->analysis;
 	bool whole = merged->options->rows.whole_paths;
+	NEED(name_functions(&analysis->functions, &analysis->nodes));
 	NEED(srcfiles_make(&analysis->row_files, &analysis->functions, whole) &&
 	     srcfiles_make(&analysis->node_files, &analysis->nodes, whole));
 	CLEANUP_FREE struct profile_source *sources = calloc(merged->event_count + 1, sizeof(*sources));

@@ -263,7 +263,7 @@ static uint32_t add_group(struct merged *merged, const struct run *run, const st
 			return UINT32_MAX;
 	}
 	if (from->comm)
-		group.comm = strtab_add(&merged->analysis->strings, from->comm);
+		group.comm = strtab_add(&merged->analysis->strings, run_comm(run, from->comm));
 	return from->comm && !group.comm ? UINT32_MAX : groups_add(&into->groups, &group);
 }
 

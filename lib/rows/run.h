@@ -80,4 +80,11 @@ struct run {
 	uint64_t first_ns, last_ns; /* times of first and last sample; both 0: no sample has a time */
 };
 
+/* Returns the name that a thread has in rows: that of its pool, if they are requested. */
+static inline const char *run_comm(const struct run *run, const char *comm)
+{
+	bool pools = run->options.rows.pools && !run->work.keys[SP_KEY_TID];
+	return (pools ? machine_pool(run->machine, comm) : NULL) ?: comm;
+}
+
 #endif

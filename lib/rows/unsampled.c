@@ -41,7 +41,7 @@ static struct program *program_of(struct run *run, struct programs *programs, ui
 {
 	/* The name is interned in the analysis, because the analysis outlives the machine. */
 	const char *name = machine_span(run->machine, pid, tid, time_ns).name;
-	const char *comm = strtab_add(&run->analysis->strings, name);
+	const char *comm = strtab_add(&run->analysis->strings, run_comm(run, name));
 	return comm ? program_named(programs, comm) : NULL;
 }
 

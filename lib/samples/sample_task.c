@@ -2,11 +2,23 @@
 #include "samples/sample_task.h"
 
 #include <stdio.h>
+#include "machine/pools.h"
 #include "profile/filter.h"
 
 uint64_t sample_time(const struct counted *counted, const struct sp_record *record)
 {
 	return counted->work->sideband->by_offset ? record->file_offset : record->sample.time_ns;
+}
+
+/* Returns whether a thread's name passes the filter by comm, which may name its pool. */
+static bool comm_is_shown(const struct sp_string_list *wanted, const char *comm)
+{
+	if (filter_name(wanted->items, wanted->count, comm))
+		return true;
+	for (size_t i = 0; i < wanted->count; i++)
+		if (pool_is(wanted->items[i], comm))
+			return true;
+	return false;
 }
 
 /*
@@ -17,7 +29,7 @@ static void task_refresh(struct counted *counted, struct task *task, uint64_t ti
 {
 	const struct sp_filter *filter = &counted->work->options->filter;
 	task->span = machine_span(counted->work->machine, task->pid, task->tid, time_ns);
-	task->shown = filter_name(filter->comms.items, filter->comms.count, task->span.name) &&
+	task->shown = comm_is_shown(&filter->comms, task->span.name) &&
 		      filter_task(filter, task->pid, task->tid);
 	task->last.event = SP_EVENT_NONE;
 	task->text = NULL;

@@ -39,17 +39,17 @@ static void collect(const char *text, size_t size, void *arg)
 	output->size += size;
 }
 
-static bool run(const char *name, struct output *output)
+static bool run(const char *name, bool whole, struct output *output)
 {
 	if (setjmp(output->overflow))
 		return false;
-	int flags = DMGL_NO_RECURSE_LIMIT;
+	int flags = DMGL_NO_RECURSE_LIMIT | (whole ? DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP : 0);
 	/*
 	 * Names by Rust's older scheme end with a hash of 17 characters, "17h…". libiberty looks
 	 * for it after all else: an eighth of the time for names of C++.
 	 */
 	if ((name[1] != 'Z' || strstr(name, "17h")) &&
-	    rust_demangle_callback(name, 0, collect, output))
+	    rust_demangle_callback(name, whole ? DMGL_VERBOSE : 0, collect, output))
 		return output->size > 0;
 	output->size = 0;
 	return cplus_demangle_v3_callback(name, flags, collect, output) && output->size > 0;
@@ -137,7 +137,7 @@ static void cut_suffix(char *mangled)
 		*suffix = '\0';
 }
 
-const char *demangle(const char *name, struct arena *arena)
+static const char *demangle_form(const char *name, bool whole, struct arena *arena)
 {
 	if (name[0] == 'c')
 		return demangle_ocaml(name, arena);
@@ -151,11 +151,21 @@ const char *demangle(const char *name, struct arena *arena)
 	mangled[size] = '\0';
 	cut_suffix(mangled);
 	output.size = 0;
-	if (!(mangled[1] == 'D' ? run_d(mangled, &output) : run(mangled, &output)) ||
+	if (!(mangled[1] == 'D' ? run_d(mangled, &output) : run(mangled, whole, &output)) ||
 	    output.size + strlen(name + size) > SHOWN_MAX)
 		return NULL;
 	memcpy(output.text + output.size, name + size, strlen(name + size));
 	return arena_copy_string(arena, output.text, output.size + strlen(name + size));
+}
+
+const char *demangle(const char *name, struct arena *arena)
+{
+	return demangle_form(name, false, arena);
+}
+
+const char *demangle_whole(const char *name, struct arena *arena)
+{
+	return demangle_form(name, true, arena);
 }
 
 bool demangle_available(void)

@@ -14,6 +14,12 @@
  */
 const char *demangle(const char *name, struct arena *arena);
 
+/*
+ * Returns the name with what distinguishes functions of one name: parameters, clone suffixes, and a
+ * Rust name's hash. Otherwise the same as demangle().
+ */
+const char *demangle_whole(const char *name, struct arena *arena);
+
 /* Returns OCaml's "camlModule__function_12" as "Module.function_12"; NULL: not OCaml's. */
 const char *demangle_ocaml(const char *name, struct arena *arena);
 

@@ -134,6 +134,7 @@ static void copy_frame(const struct placement *placement, const struct dwarf_fra
 		.caller = from->caller ? &all[from->caller->number] : NULL,
 		.start = SOURCE_NO_START,
 		.line = from->line,
+		.declared = from->declared,
 	};
 	if (from->start != UINT64_MAX && offset_of(placement, from->start, &offset))
 		to->start = offset;

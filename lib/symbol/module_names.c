@@ -65,6 +65,7 @@ static const struct symbol *new_symbol(struct module_names *names, const struct 
 		.raw_name = found->raw_name ?: name,
 		.start = found->start,
 		.size = found->size,
+		.object = found->object,
 		.from_cfi = found->from_cfi,
 	};
 	*slot = symbol;

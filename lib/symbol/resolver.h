@@ -57,6 +57,7 @@ struct symbol {
 	const char *name;     /* in perf's form: demangled, without parameters (`c++filt -p -i`) */
 	const char *raw_name; /* spelled as in the symbol table */
 	uint64_t start, size; /* in the module's own offsets */
+	const char *object;   /* a local symbol's source file (STT_FILE); NULL: unknown */
 	bool from_cfi;        /* a range of CFI without a symbol */
 };
 
@@ -112,6 +113,7 @@ struct source_frame {
 	const struct source_frame *caller; /* the function that it is inlined into; NULL: it is not inlined */
 	uint64_t start;       /* offset of the function's code; or SOURCE_NO_START */
 	uint32_t line;        /* line of the address, or of the inner call; 0: unknown or generated */
+	uint32_t declared;    /* line of its declaration without a linkage name; 0: unknown */
 	uint32_t number;      /* index among the frames of one resolver_sources() call */
 };
 

@@ -26,6 +26,7 @@ struct found {
 	uint64_t key;         /* identifies the symbol in its module */
 	const char *raw_name; /* valid until the source is closed */
 	uint64_t start, size; /* in the module's own offsets */
+	const char *object;   /* source file of a local symbol, valid as raw_name; NULL: unknown */
 	bool mangled;         /* raw_name may be mangled */
 	bool stretched;       /* its size is unknown and was set to reach the next symbol */
 	bool from_cfi;        /* a range without a name, from find_range; the key is its vaddr, or raw_name

@@ -64,7 +64,7 @@ static bool add_symbol(struct table *table, const struct elf_symbol *symbol)
 		       symbol->type))
 		return false;
 	table_limit_last(table, symbol->section_end);
-	return true;
+	return !symbol->object || table_set_object(table, symbol->object);
 }
 
 /* Adds a symbol table. Damage goes into the diagnosis, and other tables are still used. */
@@ -242,13 +242,15 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 }
 
 /* Converts a table's symbol. `distance` is the offset minus the vaddr. */
-static struct found found_symbol(const struct table_symbol *symbol, uint64_t distance)
+static struct found found_symbol(const struct table *table, const struct table_symbol *symbol,
+				 uint64_t distance)
 {
 	return (struct found){
 		.key = symbol->start,
 		.raw_name = symbol->name,
 		.start = symbol->start + distance,
 		.size = symbol->end - symbol->start,
+		.object = symbol->object ? table->objects.items[symbol->object] : NULL,
 		.mangled = true,
 		.stretched = !symbol->sized,
 	};
@@ -282,7 +284,8 @@ static bool names_find(void *opened, const struct location *location, struct dia
 		symbol = table_find(&names->plt, vaddr) ?: symbol;
 	if (!symbol)
 		return false;
-	*ret = found_symbol(symbol, location->offset - vaddr);
+	/* Entries of the PLT have no object. */
+	*ret = found_symbol(&names->table, symbol, location->offset - vaddr);
 	return true;
 }
 
@@ -306,7 +309,7 @@ static struct sp_error *names_find_range(void *opened, const struct source_env *
 		error = ranges_find(&names->ranges, &env->binary, location->module,
 				    names->runtime, vaddr, &range);
 	const struct table_symbol *symbol = range.size ? table_at(&names->table, range.start) : NULL;
-	*ret = symbol ? found_symbol(symbol, location->offset - vaddr) :
+	*ret = symbol ? found_symbol(&names->table, symbol, location->offset - vaddr) :
 			(struct found){
 				.key = range.start,
 				.start = location->offset > vaddr - range.start ?

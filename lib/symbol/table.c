@@ -25,6 +25,7 @@ struct sort_key {
 void table_deinit(struct table *table)
 {
 	vec_deinit(&table->symbols);
+	vec_deinit(&table->objects);
 	free(table->starts);
 	free(table->first);
 	free(table->chosen);
@@ -57,6 +58,25 @@ void table_limit_last(struct table *table, uint64_t end)
 	struct table_symbol *symbol = vec_last(&table->symbols);
 	if (!symbol->sized && end >= symbol->start)
 		symbol->end = end;
+}
+
+bool table_set_object(struct table *table, const char *object)
+{
+	/* Symbols of one file are neighbours in ELF files. */
+	if (!table->objects.count) {
+		const char **none = vec_push(&table->objects);
+		if (!none)
+			return false;
+		*none = NULL;
+	}
+	if (*vec_last(&table->objects) != object) {
+		const char **slot = vec_push(&table->objects);
+		if (!slot)
+			return false;
+		*slot = object;
+	}
+	vec_last(&table->symbols)->object = (uint32_t)table->objects.count - 1;
+	return true;
 }
 
 /* Sorts stably by RADIX_BITS bits of (start - least). */

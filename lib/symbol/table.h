@@ -21,10 +21,12 @@ struct table_symbol {
 	uint8_t binding;     /* STB_* */
 	uint8_t type;        /* STT_* */
 	bool sized;          /* the source states its size */
+	uint32_t object;     /* index in `objects`; 0: unknown */
 };
 
 struct table {
 	VEC(struct table_symbol) symbols; /* after sealing: sorted by start */
+	VEC(const char *) objects; /* source files of local symbols, borrowed; the first is NULL */
 	/* Arrays with an element for each distinct start: */
 	uint64_t *starts;
 	uint32_t *first;  /* index of its first symbol; has count + 1 elements */
@@ -42,6 +44,11 @@ bool table_add(struct table *table, uint64_t start, uint64_t size, const char *n
 
 /* Limits the symbol that was added last: if its size is unknown, it does not reach past `end`. */
 void table_limit_last(struct table *table, uint64_t end);
+
+/*
+ * Sets the source file of the symbol that was added last, and borrows it. False when out of memory.
+ */
+bool table_set_object(struct table *table, const char *object);
 
 /*
  * Sorts the symbols. A symbol of unknown size is extended to the next symbol, but by at most `reach`

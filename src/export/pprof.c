@@ -426,7 +426,9 @@ static void put_functions(struct pprof *pprof)
 		uint64_t name = string_index(pprof, node_name(node));
 		protobuf_number(&pprof->part, 1, i + 1);
 		protobuf_number(&pprof->part, 2, name);
-		protobuf_number(&pprof->part, 3, name);
+		protobuf_number(&pprof->part, 3,
+				node->identity ? string_index(pprof, node->identity->linkage_name) :
+						 name);
 		protobuf_number(&pprof->part, 4, string_index(pprof, node->srcpath));
 		put_part(pprof, 5);
 	}

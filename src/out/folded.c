@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Folded stacks for flamegraph.pl, inferno and speedscope: a line "comm;root;...;leaf COUNT" for each
- * distinct stack, where COUNT is samples, or ns if context switches scale them. In modes of time it
- * is ns, and the thread's state is a frame before the root.
+ * Folded stacks for flamegraph.pl, inferno and speedscope: a line "comm;root;...;leaf COUNT" for
+ * each distinct stack, where COUNT is samples, or ns if context switches scale them. In modes of
+ * time it is ns, and the thread's state is a frame before the root.
  *
- * A kernel frame ends in "_[k]", an inlined function in "_[i]". Code without a symbol is named by its
- * "[dso]", so that it is not split into single addresses. A function without a name is "fn@0x1234
- * [dso]", because its address is unique only within one file. Different nodes may therefore become the
- * same frame: `frames` are groups of nodes, and the walk descends by groups. Lines are ordered by frame
- * names.
+ * A kernel frame ends in "_[k]", an inlined function in "_[i]". Code without a symbol is named by
+ * its "[dso]", so that it is not split into single addresses. A function without a name is
+ * "fn@0x1234 [dso]", because its address is unique only within one file, and so are names that
+ * functions of several files have. Different nodes may therefore become the same frame: `frames`
+ * are groups of nodes, and the walk descends by groups. Lines are ordered by frame names.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,6 +42,17 @@ static bool is_module(const struct sp_tree_node *node)
 	return !node->symbol_known && !node->from_cfi && node->dso;
 }
 
+/*
+ * Returns whether the name alone does not identify the node's function. Each program has a main().
+ */
+static bool has_dso(const struct sp_tree_node *node)
+{
+	const char *name = node_name(node);
+	return is_module(node) || node->from_cfi ||
+	       (node->identity && node->identity->name_is_shared && strcmp(name, "main") &&
+		strcmp(name, "_start"));
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct sp_tree_node *x = *(const struct sp_tree_node *const *)a;
@@ -50,7 +61,7 @@ static int compare(const void *a, const void *b)
 			   is_module(y) ? y->dso : node_name(y));
 	if (!order)
 		order = x->from_cfi - y->from_cfi;
-	if (!order && x->from_cfi)
+	if (!order && has_dso(x) && has_dso(y))
 		order = strcmp(x->dso, y->dso);
 	if (!order)
 		order = x->symbol_known - y->symbol_known;
@@ -116,7 +127,7 @@ static void line_put_dso(struct folder *folder, const char *dso)
 /* Appends a node's frame to the line. */
 static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 {
-	bool module = is_module(node), dso = module || node->from_cfi;
+	bool module = is_module(node), dso = has_dso(node);
 	const char *srcline = node->srcline && !module ? node->srcline : "";
 	size_t size = strlen(srcline) + (dso ? strlen(node->dso) : 0);
 	/* Reserves three bytes for each byte, because a byte of invalid UTF-8 becomes U+FFFD. */
@@ -126,7 +137,7 @@ static bool line_add(struct folder *folder, const struct sp_tree_node *node)
 		line_put(folder, ";");
 	if (!module)
 		line_put_name(folder, node_name(node));
-	if (node->from_cfi)
+	if (dso && !module)
 		line_put(folder, " ");
 	if (dso)
 		line_put_dso(folder, node->dso);

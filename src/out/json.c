@@ -5,7 +5,9 @@
  */
 #include "json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include "buffer.h"
 #include "list.h"
 #include "out/format.h"
 #include "out/findings.h"
@@ -78,6 +80,22 @@ static void write_name_source(struct json *json, const char *name, bool from_cfi
 		json_string(json, "name_source", "cfi");
 }
 
+static void write_identity(struct json *json, const struct sp_identity *identity)
+{
+	struct buffer text = {.form = TEXT_SHOWN};
+	if (!identity || !identity->path)
+		return;
+	if (identity->home)
+		buffer_format(&text, "%s:%s:%s:%" PRIu32, identity->path, identity->linkage_name,
+			      identity->home, identity->home_line);
+	else
+		buffer_format(&text, "%s+0x%" PRIx64, identity->path, identity->address);
+	buffer_char(&text, '\0');
+	if (!text.failed)
+		json_string(json, "identity", text.text);
+	buffer_deinit(&text);
+}
+
 static void write_row(const struct row_keys *of, struct json *json, const struct sp_row *row)
 {
 	json_begin(json, NULL, '{');
@@ -86,6 +104,7 @@ static void write_row(const struct row_keys *of, struct json *json, const struct
 		write_weight(json, &row->total, true);
 	write_keys(of, json, row);
 	write_name_source(json, row->function ?: row->symbol, row->from_cfi);
+	write_identity(json, row->identity);
 	if (of->missing)
 		write_bounds(json, &row->self, of->missing, row->missing_weight, false);
 	if (of->missing && of->totals)
@@ -134,6 +153,7 @@ static void write_joint_row(const struct row_keys *of, struct json *json,
 		write_ratios(json, group, "total_ratios", row->total_ratios);
 	write_keys(of, json, &row->row);
 	write_name_source(json, row->row.function ?: row->row.symbol, row->row.from_cfi);
+	write_identity(json, row->row.identity);
 	json_end(json, '}');
 }
 
@@ -176,6 +196,7 @@ static void begin_node(struct json *json, const struct sp_tree_node *node)
 	json_begin(json, NULL, '{');
 	json_string(json, node->function ? "function" : "symbol", node_name(node));
 	write_name_source(json, node_name(node), node->from_cfi);
+	write_identity(json, node->identity);
 	write_name(json, "dso", node->dso);
 	write_name(json, "srcline", node->srcline);
 	if (node->inlined)

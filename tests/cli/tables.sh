@@ -104,6 +104,8 @@ perf_rows() {
 # FIELD, 5 (samples) or 6 (share; perf prints four digits). Notation is not compared: event
 # modifiers, zeros before addresses; and names are demangled by c++filt, as each perf does it in
 # another way. perf has a module of generated code for each process, sprof one for all ("[JIT]").
+# Where functions of a file or files share a name, sprof adds what distinguishes them, and perf
+# has rows that look the same: they are added up.
 # perf has addresses where sprof has functions of call frame information (fn@0x…): in
 # such a module both are added up. In a module with names for sprof only (of a debug file that is
 # on this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts, does not
@@ -119,6 +121,23 @@ differences() {
 			if (text == "_dl_start_user")
 				return "_start"
 			return text == "0x" ? "0x0" : text
+		}
+		# The name without what distinguishes it from others: an address, a source file,
+		# a variant, parameters.
+		function bare(text,    i, depth, c) {
+			if (text !~ /^fn@/)
+				sub(/@0x[0-9a-f]+$/, "", text)
+			sub(/ \([^() ]*\.[a-zA-Z]+\)$/, "", text)
+			sub(/ \[(clone [^]]*|deleting|base)\]$/, "", text)
+			if (text !~ /[^ ]\)( const)?$/ || text ~ /operator\(\)$/)
+				return text
+			for (i = length(text); i > 0; i--) {
+				c = substr(text, i, 1)
+				depth += (c == ")") - (c == "(")
+				if (c == "(" && !depth)
+					return substr(text, 1, i - 1)
+			}
+			return text
 		}
 		function event_of(text) {
 			sub(/:[a-zA-Z]*$/, "", text)
@@ -146,6 +165,9 @@ differences() {
 		}
 		{
 			m++
+			if ($3 !~ /^\[/)
+				sub(/.*\//, "", $3)
+			$4 = bare($4)
 			row[m] = $0
 			if ($4 ~ /^fn@0x/)
 				has_ranges[$3] = 1

@@ -302,11 +302,15 @@ TEST(a_filter_takes_names_of_functions_too)
 /* In any order, the same pieces are the same bodies. */
 TEST(bodies_do_not_depend_on_the_order_of_pieces)
 {
-	static const char dso[] = "d", f[] = "f", a[] = "/a", b[] = "/b", c[] = "/c";
+	static const char dso[] = "d", f[] = "f", a[] = "/a", b[] = "/b", c[] = "/c", x[] = "x.c";
 	static const struct piece pieces[] = {
-		{dso, f, a, 0x10}, {dso, f, b, 0x10}, {dso, f, b, UINT64_MAX},
-		{dso, f, c, UINT64_MAX}, {dso, f, NULL, 0x10}, {dso, f, NULL, 0x20},
-		{dso, f, a, 0x5},
+		{dso, NULL, f, f, f, a, NULL, 0x10, 0}, {dso, NULL, f, f, f, b, NULL, 0x10, 0},
+		{dso, NULL, f, f, f, b, NULL, UINT64_MAX, 0},
+		{dso, NULL, f, f, f, c, NULL, UINT64_MAX, 0},
+		{dso, NULL, f, f, NULL, NULL, NULL, 0x10, 0},
+		{dso, NULL, f, f, NULL, NULL, x, 0x20, 0}, {dso, NULL, f, f, f, a, NULL, 0x5, 0},
+		/* another overload, declared in another line */
+		{dso, NULL, f, f, f, a, NULL, UINT64_MAX, 7},
 	};
 	enum { COUNT = sizeof(pieces) / sizeof(*pieces) };
 	for (size_t first = 0; first < COUNT; first++) {
@@ -316,6 +320,10 @@ TEST(bodies_do_not_depend_on_the_order_of_pieces)
 			of[i % COUNT] = identities_add(&identities, &pieces[i % COUNT]);
 			ck_assert_uint_ne(of[i % COUNT], UINT32_MAX);
 		}
+		struct u64map several = {0};
+		ck_assert(identities_place(&identities, &several));
+		ck_assert_uint_eq(several.count, 1);
+		u64map_deinit(&several);
 		const struct identity *identity = identities_find(&identities, of[0]);
 		ck_assert_str_eq(identity->home, "/a");
 		ck_assert_uint_eq(identity->start, 0x5);
@@ -324,6 +332,12 @@ TEST(bodies_do_not_depend_on_the_order_of_pieces)
 		ck_assert_ptr_eq(identities_find(&identities, of[4]), identity);
 		ck_assert_str_eq(identities_find(&identities, of[3])->home, "/c");
 		ck_assert_ptr_null(identities_find(&identities, of[5])->home);
+		/* Files suffice to distinguish some of them, the same in each build. */
+		static const size_t different[] = {0, 3, 5, 7};
+		for (size_t i = 0; i < 4; i++)
+			for (size_t j = 0; j < i; j++)
+				ck_assert(identities_find(&identities, of[different[i]])->place !=
+					  identities_find(&identities, of[different[j]])->place);
 		identities_deinit(&identities);
 	}
 }

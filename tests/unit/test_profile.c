@@ -34,7 +34,6 @@ static uint32_t function(struct fixture *fixture, const char *name)
 	if (!fixture->only_dso) {
 		function.symbol = functions_text(functions, name);
 		function.start = hash_bytes(name, strlen(name)) & 0xffff0;
-		function.size = 16;
 		function.known = true;
 	}
 	return functions_add(functions, &function);
@@ -340,28 +339,38 @@ TEST(functions_of_one_name_and_place_are_one)
 				  .dso_path = functions_text(&functions, "/b/libx.so"),
 				  .build_id = functions_hex(&functions, id_one, 20),
 				  .symbol = functions_text(&functions, "f"),
-				  .start = 0x10, .size = 4, .known = true};
+				  .start = 0x10, .known = true};
+	struct named named = {.dso = source.dso, .name = source.symbol, .raw = source.symbol,
+			      .start = 0x10};
+	source.symbol_of = functions_named(&functions, &named);
 	uint32_t first = functions_add(&functions, &source);
 	source.dso_path = functions_text(&functions, "/a/libx.so");
 	ck_assert_uint_eq(functions_add(&functions, &source), first);
 	ck_assert_str_eq(functions.items[first].dso_path, "/a/libx.so");
 	ck_assert_str_eq(functions.items[first].build_id,
 			 "0100000000000000000000000000000000000000");
-	source.start = 0x20; /* another static function of that name */
+	source.start = 0x20; /* the same function in another build */
+	ck_assert_uint_eq(functions_add(&functions, &source), first);
+	ck_assert_uint_eq(functions.items[first].start, 0x10);
+	named.place = 1; /* another static function of that name */
+	source.symbol_of = functions_named(&functions, &named);
 	ck_assert_uint_ne(functions_add(&functions, &source), first);
-	source.start = 0x10;
+	named.place = 0;
+	source.symbol_of = functions_named(&functions, &named);
+	ck_assert_ptr_eq(source.symbol_of, functions.items[first].symbol_of);
 	source.build_id = functions_hex(&functions, id_two, 20);
 	ck_assert_uint_eq(functions_add(&functions, &source), first);
 	ck_assert_ptr_null(functions.items[first].build_id);
 	source.symbol = functions_address(&functions, 0x10);
+	source.symbol_of = NULL;
 	source.known = false;
 	uint32_t unknown = functions_add(&functions, &source);
 	ck_assert_str_eq(functions.items[unknown].symbol, "0x10");
 	for (uint64_t i = 0; i < 5000; i++) {
-		source.start = i * 16;
+		source.symbol = functions_address(&functions, 0x100 + i);
 		ck_assert_uint_ne(functions_add(&functions, &source), UINT32_MAX);
 	}
-	ck_assert_uint_eq(functions.count, 5002);
+	ck_assert_uint_eq(functions.count, 5003);
 	functions_deinit(&functions);
 }
 
@@ -383,7 +392,8 @@ TEST(a_function_with_a_home_is_one_wherever_it_was_inlined)
 	there.line = 7;
 	there.srcfile = there.home;
 	ck_assert_uint_ne(functions_add(&rows, &there), row);
-	there.home = functions_text(&rows, "/src/other.c");
+	const struct named other = {.raw = there.function, .place = 2};
+	there.function_of = functions_named(&rows, &other);
 	ck_assert_uint_ne(functions_add(&rows, &there), row + 1);
 	ck_assert_int_gt(function_compare(&there, &inlined), 0);
 	functions_deinit(&rows);

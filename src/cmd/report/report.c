@@ -130,6 +130,7 @@ static void set_rows(const struct report_arguments *arguments, const struct sp_r
 		.keys = by_function ? functions : arguments->keys,
 		.key_count = by_function ? 2 : arguments->key_count,
 		.children = by_function || arguments->children != 0,
+		.pools = arguments->output == &output_text,
 		.order_by_self = orders_by_self(arguments),
 		.groups = grouping(arguments, reader),
 		.whole_paths = arguments->selection.whole_paths,

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "frames/shown_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/cleanup.h"
+#include "base/format.h"
+#include "frames/names.h"
+#include "profile/srcfile.h"
+#include "symbol/demangle.h"
+
+/* Forms of a name, the shortest first. */
+enum form {
+	FORM_NAME, FORM_MARK, FORM_PARAMETERS, FORM_WHOLE, FORM_FILE, FORM_WHOLE_FILE, FORM_ADDRESS,
+	FORM_COUNT
+};
+
+/*
+ * Returns the suffix for the compiler's variants of a function: of its code ("._omp_fn.0"), or of
+ * destructors and constructors. malloc'ed; NULL when out of memory.
+ */
+static char *mark_of(const char *raw)
+{
+	char variant = linkage_variant(raw);
+	const char *dot = strchr(raw, '.');
+	if (raw[0] != '_' || raw[1] != 'Z' || strstr(raw, "17h"))
+		return strdup("");
+	if (dot && dot[1])
+		return format_text(" [clone %s]", dot);
+	return strdup(variant == '0' ? " [deleting]" : variant == '2' ? " [base]" : "");
+}
+
+/* Returns the form of a function's name. malloc'ed; NULL when out of memory. */
+static char *form_of(const struct named *named, enum form form, const struct srcfiles *files)
+{
+	struct arena arena = {0};
+	const char *file = srcfiles_shown(files, named->file);
+	const char *dot = form == FORM_PARAMETERS ? strchr(named->raw, '.') : NULL;
+	CLEANUP_FREE char *raw = strndup(named->raw, dot ? (size_t)(dot - named->raw) : SIZE_MAX);
+	const char *whole = (raw ? demangle_whole(raw, &arena) : NULL) ?: named->name;
+	CLEANUP_FREE char *mark = mark_of(named->raw);
+	char *text = NULL;
+	if (!mark || !raw)
+		form = FORM_COUNT;
+	switch (form) {
+	case FORM_FILE:
+		text = format_text(file ? "%s%s (%s)" : "%s%s", named->name, mark, file);
+		break;
+	case FORM_WHOLE_FILE:
+		text = format_text(file ? "%s (%s)" : "%s", whole, file);
+		break;
+	case FORM_ADDRESS:
+		if (named->start != UINT64_MAX)
+			text = format_text("%s@0x%llx", whole, (unsigned long long)named->start);
+		else
+			text = format_text("%s (%s:%u)", whole, file ?: "?", named->declared);
+		break;
+	case FORM_PARAMETERS:
+	case FORM_WHOLE:
+		text = strdup(whole);
+		break;
+	case FORM_NAME:
+	case FORM_MARK:
+		text = format_text("%s%s", named->name, form == FORM_MARK ? mark : "");
+		break;
+	case FORM_COUNT:
+		break;
+	}
+	arena_deinit(&arena);
+	return text;
+}
+
+static uint64_t shown_hash(const struct named *named)
+{
+	return hash_pair((uintptr_t)named->dso, (uintptr_t)named->shown);
+}
+
+/*
+ * Moves the functions that share their shown name to the begin of the array. *count is their
+ * number.
+ */
+static bool keep_equal(struct named **items, size_t *count)
+{
+	struct u64map counts = {0};
+	size_t kept = 0;
+	bool done = u64map_reserve(&counts, *count);
+	for (size_t i = 0; i < *count && done; i++) {
+		uint32_t *of = u64map_put(&counts, shown_hash(items[i]), 0, NULL);
+		done = of;
+		if (of)
+			++*of;
+	}
+	for (size_t i = 0; i < *count && done; i++)
+		if (*u64map_find(&counts, shown_hash(items[i])) > 1)
+			items[kept++] = items[i];
+	*count = kept;
+	u64map_deinit(&counts);
+	return done;
+}
+
+/* Lists the source files of functions, each once, and finds the parts that distinguish them. */
+static bool find_files(struct srcfiles *files, struct named *const *items, size_t count)
+{
+	CLEANUP_FREE const char **paths = calloc(count + 1, sizeof(*paths));
+	size_t found = 0;
+	for (size_t i = 0; paths && i < count; i++)
+		if (items[i]->file)
+			paths[found++] = items[i]->file;
+	return paths && srcfiles_of(files, paths, found);
+}
+
+/* Sets the shown names of functions of one dso that are not unique in shorter forms. */
+static bool choose_names(struct functions *functions, struct named **items, size_t count)
+{
+	struct srcfiles files = {0};
+	bool done = true, differ = false;
+	for (size_t i = 0; i < count; i++) {
+		items[i]->shown = items[i]->name;
+		differ |= items[i]->place || items[i]->name != items[i]->raw;
+	}
+	/* Names that are not mangled are unique if no function has a place. */
+	if (!differ)
+		return true;
+	for (enum form form = FORM_MARK; done && form < FORM_COUNT; form++) {
+		if (!keep_equal(items, &count) ||
+		    (form == FORM_FILE && !find_files(&files, items, count)))
+			done = false;
+		for (size_t i = 0; done && i < count; i++) {
+			CLEANUP_FREE char *text = form_of(items[i], form, &files);
+			items[i]->shown = text ? functions_text(functions, text) : NULL;
+			done = items[i]->shown;
+		}
+	}
+	srcfiles_deinit(&files);
+	return done;
+}
+
+/* Sets the identities of functions. Views without dsos must add them to names that are shared. */
+static bool identify(const struct functions *functions, const struct u64map *dso_of)
+{
+	struct u64map first = {0};
+	bool done = u64map_reserve(&first, functions->named.count);
+	for (uint32_t i = 0; i < functions->named.count && done; i++) {
+		struct named *named = functions->named.items[i];
+		const uint32_t *dso = u64map_find(dso_of, (uintptr_t)named->dso);
+		const uint32_t *of = u64map_put(&first, (uintptr_t)named->shown, i, NULL);
+		bool inlined = named->start == UINT64_MAX;
+		done = of;
+		named->identity = (struct sp_identity){
+			.linkage_name = named->raw,
+			.path = dso ? functions->dsos.items[*dso].path : NULL,
+			.address = inlined ? 0 : named->start,
+			.home = inlined ? named->file : NULL,
+			.home_line = inlined ? named->declared : 0,
+			.name_is_shared = of && *of != i,
+		};
+		if (named->identity.name_is_shared)
+			functions->named.items[*of]->identity.name_is_shared = true;
+	}
+	u64map_deinit(&first);
+	return done;
+}
+
+/* Finds the shown name of each file. Maps the text of a dso to its index in `dsos`. */
+static bool choose_dsos(struct functions *functions, struct u64map *dso_of)
+{
+	CLEANUP_FREE const char **paths = calloc(functions->dsos.count + 1, sizeof(*paths));
+	struct srcfiles files = {0};
+	size_t count = 0;
+	bool done = paths;
+	for (uint32_t i = 0; i < functions->dsos.count && done; i++) {
+		struct dso *dso = &functions->dsos.items[i];
+		bool added;
+		uint32_t *of = u64map_put(dso_of, (uintptr_t)dso->text, i, &added);
+		done = of;
+		if (of && !added && strcmp(dso->path, functions->dsos.items[*of].path) < 0)
+			functions->dsos.items[*of].path = dso->path;
+	}
+	for (size_t i = 0; i < functions->dsos.count && done; i++) {
+		const struct dso *dso = &functions->dsos.items[i];
+		if (dso->is_file && *u64map_find(dso_of, (uintptr_t)dso->text) == i)
+			paths[count++] = dso->path;
+	}
+	done = done && srcfiles_of(&files, paths, count);
+	for (size_t i = 0; i < functions->dsos.count && done; i++) {
+		struct dso *dso = &functions->dsos.items[i];
+		const char *shown = dso->is_file ? srcfiles_shown(&files, dso->path) : dso->name;
+		/* A name that is not the path's last part is the recording's, such as "[vdso]". */
+		dso->name = strchr(shown, '/') ? shown : dso->name;
+	}
+	srcfiles_deinit(&files);
+	return done;
+}
+
+static void replace_names(struct functions *functions, const struct functions *rows,
+			  const struct u64map *dso_of)
+{
+	for (size_t i = 0; i < functions->count; i++) {
+		struct function *function = &functions->items[i];
+		const uint32_t *dso = u64map_find(dso_of, (uintptr_t)function->dso);
+		if (dso)
+			function->dso = rows->dsos.items[*dso].name;
+		if (function->symbol_of)
+			function->symbol = function->symbol_of->shown;
+		if (function->function_of)
+			function->function = function->function_of->shown;
+		const struct named *named = function->symbol_of ?: function->function_of;
+		if (named)
+			function->start = named->identity.address;
+	}
+}
+
+bool name_functions(struct functions *rows, struct functions *nodes)
+{
+	size_t count = rows->named.count;
+	struct u64map dso_of = {0};
+	CLEANUP_FREE struct named **items = calloc(count + 1, sizeof(struct named *));
+	if (items && count)
+		memcpy(items, rows->named.items, count * sizeof(*items));
+	bool done = items && choose_names(rows, items, count) && choose_dsos(rows, &dso_of) &&
+		    identify(rows, &dso_of);
+	if (done) {
+		replace_names(rows, rows, &dso_of);
+		replace_names(nodes, rows, &dso_of);
+	}
+	u64map_deinit(&dso_of);
+	return done;
+}
+
+char *shown_name_whole(const struct named *named)
+{
+	return form_of(named, FORM_WHOLE_FILE, &(const struct srcfiles){0});
+}
+
+/* Returns whether `text` is "NAME (FILE)" with a part of the function's file. */
+static bool is_with_file(const char *text, const char *name, const char *file)
+{
+	size_t size = strlen(name), rest = strlen(text);
+	if (!file || strncmp(text, name, size) || strncmp(text + size, " (", 2) ||
+	    text[rest - 1] != ')')
+		return false;
+	const char *part = text + size + 2;
+	size_t part_size = rest - size - 3, file_size = strlen(file);
+	if (!part_size || part_size > file_size)
+		return false;
+	const char *end = file + file_size - part_size;
+	return !strncmp(end, part, part_size) && (end == file || end[-1] == '/' || *end == '/');
+}
+
+bool shown_name_is(const struct named *named, const char *text)
+{
+	const struct srcfiles none = {0};
+	if (strncmp(text, named->name, strlen(named->name)) || !strpbrk(text, "(@["))
+		return !strcmp(text, named->name);
+	for (enum form form = FORM_NAME; form < FORM_COUNT; form++) {
+		CLEANUP_FREE char *shown = form_of(named, form, &none);
+		if (shown && (!strcmp(shown, text) || is_with_file(text, shown, named->file)))
+			return true;
+	}
+	return false;
+}
