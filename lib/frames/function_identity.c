@@ -79,8 +79,11 @@ uint32_t identities_add(struct identities *identities, const struct piece *piece
 			return UINT32_MAX;
 	}
 	if (piece->start != UINT64_MAX || !piece->file) {
-		/* Code without a symbol has other addresses, and generated code has none. */
-		uint64_t name = piece->raw ? 0 : (uintptr_t)piece->name;
+		/*
+		 * Code without a symbol has other addresses. Generated code and rows of time without
+		 * a stack have none.
+		 */
+		uint64_t name = piece->raw && piece->start ? 0 : (uintptr_t)piece->name;
 		uint32_t other = body_at(identities, &identities->by_start,
 					 hash_pair(hash_pair(dso, name), piece->start));
 		if (other == UINT32_MAX)
@@ -108,15 +111,26 @@ static uint64_t name_hash(const struct identity *identity)
 	return hash_pair((uintptr_t)identity->dso, (uintptr_t)identity->raw);
 }
 
+static const char *without_folders(const char *file)
+{
+	const char *slash = file ? strrchr(file, '/') : NULL;
+	return slash ? slash + 1 : file;
+}
+
+const char *identity_file(const struct identity *identity)
+{
+	bool whole = !identity->object || (identity->home && !strcmp(identity->object,
+					   without_folders(identity->home)));
+	return whole ? identity->home : identity->object;
+}
+
 /*
  * Returns the hash of a name and the function's file, without folders: symbol tables do not have
  * them, and those of another build may differ. 0 without a file.
  */
 static uint64_t file_hash(const struct identity *identity)
 {
-	const char *file = identity->object ?: identity->home;
-	const char *slash = file ? strrchr(file, '/') : NULL;
-	file = slash ? slash + 1 : file;
+	const char *file = without_folders(identity->object ?: identity->home);
 	return file ? hash_pair(name_hash(identity), hash_bytes(file, strlen(file))) : 0;
 }
 

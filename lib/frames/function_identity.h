@@ -62,6 +62,12 @@ uint32_t identities_add(struct identities *identities, const struct piece *piece
  */
 bool identities_place(struct identities *identities, struct u64map *several);
 
+/*
+ * Returns the source file that distinguishes a function for people: the symbol table's, with its
+ * folders if the debug information has them. NULL: unknown.
+ */
+const char *identity_file(const struct identity *identity);
+
 /* Returns the function that a piece belongs to, after identities_place(). */
 const struct identity *identities_find(struct identities *identities, uint32_t index);
 

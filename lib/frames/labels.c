@@ -271,7 +271,7 @@ static bool add_named(struct labelling *labelling, struct identities *identities
 		struct identity *identity = &identities->items[i];
 		const struct named named = {
 			.dso = identity->dso, .name = identity->name, .raw = identity->raw,
-			.file = identity->object ?: identity->home, .place = identity->place,
+			.file = identity_file(identity), .place = identity->place,
 			.start = identity->start, .declared = identity->declared,
 		};
 		if (identity->parent == i && identity->raw &&

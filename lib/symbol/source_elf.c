@@ -256,9 +256,11 @@ static struct found found_symbol(const struct table *table, const struct table_s
 	};
 }
 
-/* Returns whether the mapping begins in the page of code that image_stand_in() put there. */
+/* Returns whether the mapping, if it is known, begins in the page of image_stand_in()'s code. */
 static bool is_mapped_there(const struct image *image, const struct location *location)
 {
+	if (!location->mapped_offset)
+		return true;
 	for (size_t i = 0; i < image->loads.count; i++) {
 		const struct image_load *load = &image->loads.items[i];
 		if (load->executable && load->file_offset >= location->mapped_offset &&

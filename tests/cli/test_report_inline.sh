@@ -111,11 +111,11 @@ main;down;down;down;down;down
 main;down;down;down;down;down;down
 main;down;down;down;down;down;down;down
 main;other;inner_[i]
-main;other;same
+main;other;same (b/part.c)
 main;outer
 main;outer;middle_[i]
 main;outer;middle_[i];inner_[i]
-main;outer;same
+main;outer;same (a/part.c)
 END
 same "folded stacks have what was inlined" wanted folded
 report --format folded --collapse-recursion | ways >folded
@@ -131,11 +131,11 @@ rows() {
 	report --no-children --format csv "$@" | tail -n +2 | tr -d '"' | grep -v ',_start\>'
 }
 rows -s function | cut -d , -f 11 | sort >got
-printf '%s\n' down inner middle outer same same >wanted
+printf '%s\n' down inner middle outer 'same (a/part.c)' 'same (b/part.c)' >wanted
 grep -vx -e main -e other got >named # few runs sample these
 same "each function is a row, and two static ones of one name are two" wanted named
 rows -s symbol | cut -d , -f 11 | grep -vx main | sort >got
-printf '%s\n' down other outer same same | sort >wanted
+printf '%s\n' down other outer 'same (a/part.c)' 'same (b/part.c)' | sort >wanted
 same "symbols are what the symbol table has" wanted got
 rows -s function,srcfile | cut -d , -f 11- | grep -v 'other\|main' | sort >got
 cat >wanted <<'END'
@@ -143,8 +143,8 @@ down,b/part.c
 inner,work.h
 middle,work.h
 outer,a/part.c
-same,a/part.c
-same,b/part.c
+same (a/part.c),a/part.c
+same (b/part.c),b/part.c
 END
 same "source files are told apart" wanted got
 check "or shown by their whole path" sh -c \
