@@ -80,8 +80,8 @@ uint32_t identities_add(struct identities *identities, const struct piece *piece
 	}
 	if (piece->start != UINT64_MAX || !piece->file) {
 		/*
-		 * Code without a symbol has other addresses. Generated code and rows of time without
-		 * a stack have none.
+		 * Code without a symbol has other addresses. Generated code and rows of time
+		 * without a stack have none.
 		 */
 		uint64_t name = piece->raw && piece->start ? 0 : (uintptr_t)piece->name;
 		uint32_t other = body_at(identities, &identities->by_start,

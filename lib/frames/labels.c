@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "frames/function_identity.h"
 #include "frames/generated.h"
+#include "frames/linkage.h"
 #include "frames/instruction.h"
 #include "frames/label_keys.h"
 

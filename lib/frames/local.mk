@@ -6,6 +6,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/frames/instruction.c lib/frames/instruction.h \
 	lib/frames/label_keys.c lib/frames/label_keys.h \
 	lib/frames/labels.c lib/frames/labels.h \
+	lib/frames/linkage.c lib/frames/linkage.h \
 	lib/frames/matches.c lib/frames/matches.h \
 	lib/frames/names.c lib/frames/names.h \
 	lib/frames/shown_names.c lib/frames/shown_names.h

@@ -98,16 +98,6 @@ bool names_are_wanted(const struct analysis_options *options, const struct named
  */
 bool names_prefer_symbol(const struct frame *frame, const struct source_frame *source);
 
-/*
- * Returns a function's linkage name as all its pieces have it: those of constructors and
- * destructors have different digits. NULL if it has no such digit, or when out of memory.
- * malloc'ed.
- */
-char *linkage_of_source(const char *raw_name);
-
-/* Returns the digit of a constructor's or destructor's linkage name; 0: it is none. */
-char linkage_variant(const char *raw_name);
-
 /* An answer consists of a frame's index and these flags in the lowest bits. */
 #define ANSWER_SHOWN 1u     /* the frame passes the filters by dso and symbol */
 #define ANSWER_OUTERMOST 2u /* threads begin in this function, so a chain that ends here is complete */

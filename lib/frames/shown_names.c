@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/format.h"
-#include "frames/names.h"
+#include "frames/linkage.h"
 #include "profile/srcfile.h"
 #include "symbol/demangle.h"
 

@@ -48,7 +48,7 @@ struct world {
 static void step(struct world *world, struct record_buffer *buffer, uint64_t time_ns, uint64_t *seed)
 {
 	char name[32];
-	uint32_t pid = draw(seed, PIDS), other = draw(seed, PIDS);
+	uint32_t pid = 1 + draw(seed, PIDS - 1), other = 1 + draw(seed, PIDS - 1);
 	uint32_t file = draw(seed, 40), page = draw(seed, PAGES - 3), pages = 1 + draw(seed, 3);
 	snprintf(name, sizeof(name), "/f%u", file);
 	if (!world->alive[pid])
@@ -62,7 +62,7 @@ static void step(struct world *world, struct record_buffer *buffer, uint64_t tim
 		memset(world->file[pid], 0, PAGES);
 		break;
 	case 1: case 2: case 3:
-		if (world->alive[other] || !other)
+		if (world->alive[other])
 			break;
 		put(buffer, time_ns, (struct sp_record){
 			.type = PERF_RECORD_FORK,
@@ -85,7 +85,7 @@ static void step(struct world *world, struct record_buffer *buffer, uint64_t tim
 				 .comm = name}});
 		break;
 	case 6: case 7:
-		if (pid < 2)
+		if (pid < 3)
 			break;
 		if (world->thread[pid])
 			put(buffer, time_ns, (struct sp_record){
@@ -127,7 +127,7 @@ static void add_all(struct machine *machine, const uint8_t *bytes, size_t size)
 static void check(const struct machine *machine, const struct machine *whole, uint64_t time_ns,
 		  const struct world *world)
 {
-	for (uint32_t pid = 0; pid < PIDS; pid++) {
+	for (uint32_t pid = 1; pid < PIDS; pid++) {
 		if (!world->alive[pid])
 			continue;
 		uint32_t view = machine_view(machine, pid, time_ns);
@@ -169,8 +169,8 @@ static void run_history(uint64_t seed)
 	struct record_buffer all = {0}, first = {0};
 	size_t ends[STEPS + 1];
 	memset(worlds, 0, sizeof(worlds));
-	worlds[0].alive[0] = worlds[0].alive[1] = true;
-	for (uint32_t pid = 0; pid < 2; pid++) {
+	worlds[0].alive[1] = worlds[0].alive[2] = true;
+	for (uint32_t pid = 1; pid < 3; pid++) {
 		put(&all, 0, (struct sp_record){.type = PERF_RECORD_COMM,
 						.comm = {.pid = pid, .tid = pid, .comm = "first"}});
 		put_mapping(&all, 0, pid, 0, PAGES, "/f0");
