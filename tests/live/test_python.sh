@@ -23,7 +23,7 @@ judge() {
 		{
 			weight = $NF
 			all += weight
-			if ($0 !~ /;main;/)
+			if ($0 !~ /;main( [(][^;]*)?;/)
 				next
 			inside += weight
 			for (name in truth)
