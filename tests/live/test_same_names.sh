@@ -118,36 +118,41 @@ against_perf() {
 build "$tmp/prog"
 "$SPROF" record -q -o "$tmp/data" -- "$tmp/prog" || exit 99
 [ -n "$(rows -i "$tmp/data" -S 'f(int)')" ] || skip_all "this build does not demangle names"
-for debug in -g0 -g; do
-	build "$tmp/prog" $debug
+one_build() {
+	build "$tmp/prog" "$1"
 	"$SPROF" record -q -o "$tmp/data" -- "$tmp/prog" || exit 99
-	outputs "cc $debug"
-	against_perf "cc $debug"
-done
+	outputs "cc $1"
+	against_perf "cc $1"
+}
+noisy one_build -g0
+noisy one_build -g
 
 # Another build at the same path: its functions are the same ones. At another path, they are not.
-cp "$tmp/data" "$tmp/one"
-build "$tmp/prog" -g0 -falign-functions=256
-"$SPROF" record -q -o "$tmp/two" -- "$tmp/prog" || exit 99
-rows "$tmp/one" "$tmp/two" >"$tmp/got"
-same "two builds of a file are one file" "$tmp/names" "$tmp/got"
-mkdir "$tmp/old" "$tmp/copy" "$tmp/new"
-cp "$tmp/prog" "$tmp/copy/prog"
-cp "$tmp/prog" "$tmp/new/prog"
-build "$tmp/old/prog" -g0
-for part in old copy new; do
-	"$SPROF" record -q -o "$tmp/$part.data" -- "$tmp/$part/prog" || exit 99
-done
-"$SPROF" report -q --format csv -s dso,symbol --no-children --percent-limit 2 -S 'f(double)' \
-	"$tmp/old.data" "$tmp/new.data" "$tmp/copy.data" 2>"$tmp/err" |
-	awk -F, 'NR > 1 { gsub(/"/, ""); print $(NF - 2), $(NF - 1), $NF }' >"$tmp/got"
-check "copies of a file are one row, other files of its name are not" \
-	test "$(grep -c 'f(double)' "$tmp/got")" = 2
-check "files of one name have the part of the path that distinguishes them" \
-	sh -c "grep -q 'old/prog' '$tmp/got' && grep -q 'copy/prog' '$tmp/got'"
-check "that part is a filter" test "$("$SPROF" report -q -s dso --format csv -d old/prog \
-	"$tmp/old.data" "$tmp/new.data" 2>"$tmp/err" | grep -c '/prog')" = 1
-"$SPROF" report -q -s symbol --format csv --no-children --percent-limit 2 -S 'f(int)' \
-	"$tmp/old.data" "$tmp/new.data" 2>"$tmp/err" >"$tmp/got"
-check "without files, names that are of several have them" grep -q 'f(int) \[old/prog\]' "$tmp/got"
+several_builds() {
+	cp "$tmp/data" "$tmp/one"
+	build "$tmp/prog" -g0 -falign-functions=256
+	"$SPROF" record -q -o "$tmp/two" -- "$tmp/prog" || exit 99
+	rows "$tmp/one" "$tmp/two" >"$tmp/got"
+	same "two builds of a file are one file" "$tmp/names" "$tmp/got"
+	mkdir -p "$tmp/old" "$tmp/copy" "$tmp/new"
+	cp "$tmp/prog" "$tmp/copy/prog"
+	cp "$tmp/prog" "$tmp/new/prog"
+	build "$tmp/old/prog" -g0
+	for part in old copy new; do
+		"$SPROF" record -q -o "$tmp/$part.data" -- "$tmp/$part/prog" || exit 99
+	done
+	"$SPROF" report -q --format csv -s dso,symbol --no-children --percent-limit 2 -S 'f(double)' \
+		"$tmp/old.data" "$tmp/new.data" "$tmp/copy.data" 2>"$tmp/err" |
+		awk -F, 'NR > 1 { gsub(/"/, ""); print $(NF - 2), $(NF - 1), $NF }' >"$tmp/got"
+	check "copies of a file are one row, other files of its name are not" \
+		test "$(grep -c 'f(double)' "$tmp/got")" = 2
+	check "files of one name have the part of the path that distinguishes them" \
+		sh -c "grep -q 'old/prog' '$tmp/got' && grep -q 'copy/prog' '$tmp/got'"
+	check "that part is a filter" test "$("$SPROF" report -q -s dso --format csv -d old/prog \
+		"$tmp/old.data" "$tmp/new.data" 2>"$tmp/err" | grep -c '/prog')" = 1
+	"$SPROF" report -q -s symbol --format csv --no-children --percent-limit 2 -S 'f(int)' \
+		"$tmp/old.data" "$tmp/new.data" 2>"$tmp/err" >"$tmp/got"
+	check "without files, names that are of several have them" grep -q 'f(int) \[old/prog\]' "$tmp/got"
+}
+noisy several_builds
 finish
