@@ -2,9 +2,8 @@
 /*
  * Callgrind's format: costs by function and line, and calls from lines to functions with their inclusive
  * cost. All events are side by side. An inlined function is a function that is called where it is inlined.
- * Samples do not count calls, so each call has the count 1. Readers add up a function's costs and
- * calls. So each stack adds its weight once to each function: to the cost of the innermost one, and
- * to the outermost call by each other one.
+ * Samples do not count calls, so each call has the count 1. Readers add up the calls to a function for
+ * its inclusive cost. So each stack adds its weight once to each function, to the outermost call of it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ struct frame {
 	size_t next;       /* index of the child to visit next */
 	uint32_t function; /* index in `functions` */
 	uint32_t line;     /* index in `lines` */
-	uint32_t call;     /* index in `calls` of the call to it; NONE: it has no weight */
+	bool repeats;      /* an outer frame is of this function, too */
 };
 
 struct callgrind {
@@ -53,7 +52,7 @@ struct callgrind {
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(bool) named;           /* by function: its name has been written */
 	LIST(uint32_t) first_line;  /* by function */
-	LIST(uint32_t) outermost;   /* by function: index of its first frame, or NONE */
+	LIST(bool) open;            /* by function: it is on the stack */
 	LIST(uint32_t) first_call;  /* by line */
 	struct costs lines;      /* function, line */
 	struct costs calls;      /* index of the caller's line, called function */
@@ -80,7 +79,7 @@ static void callgrind_deinit(struct callgrind *callgrind)
 	free(callgrind->nodes.items);
 	free(callgrind->named.items);
 	free(callgrind->first_line.items);
-	free(callgrind->outermost.items);
+	free(callgrind->open.items);
 	free(callgrind->first_call.items);
 	free(callgrind->stack.items);
 }
@@ -124,13 +123,13 @@ static uint32_t function_index(struct callgrind *callgrind, const struct sp_tree
 	const struct sp_tree_node **slot = list_push(&callgrind->nodes);
 	bool *named = slot ? list_push(&callgrind->named) : NULL;
 	uint32_t *first = named ? list_push(&callgrind->first_line) : NULL;
-	uint32_t *outermost = first ? list_push(&callgrind->outermost) : NULL;
-	callgrind->failed |= !outermost;
-	if (!outermost)
+	bool *open = first ? list_push(&callgrind->open) : NULL;
+	callgrind->failed |= !open;
+	if (!open)
 		return index;
 	*slot = node;
-	*named = false;
-	*first = *outermost = NONE;
+	*named = *open = false;
+	*first = NONE;
 	return index;
 }
 
@@ -149,68 +148,46 @@ static uint32_t line_index(struct callgrind *callgrind, uint32_t function, uint3
 	return index;
 }
 
-/*
- * Adds the weight of a call by the function on top of the stack, unless that is there twice: its
- * outermost call has the weight. Returns the call's index, or NONE.
- */
-static uint32_t add_call(struct callgrind *callgrind, size_t event, uint32_t function,
-			 uint64_t weight)
+/* Adds a call by the function on top of the stack. */
+static void add_call(struct callgrind *callgrind, size_t event, const struct frame *called)
 {
-	uint32_t top = (uint32_t)callgrind->stack.count - 1;
-	const struct frame *caller = &callgrind->stack.items[top];
-	const uint64_t key[] = {caller->line, function};
-	if (callgrind->outermost.items[caller->function] != top)
-		return NONE;
+	uint32_t line = callgrind->stack.items[callgrind->stack.count - 1].line;
+	const uint64_t key[] = {line, called->function};
 	uint32_t call = add_cost(callgrind, &callgrind->calls, key,
-				 &callgrind->first_call.items[caller->line]);
-	if (callgrind->failed)
-		return NONE;
-	callgrind->calls.weights.items[call * callgrind->report->profile_count + event] += weight;
-	return call;
-}
-
-/* Adds a node's own weight to its line. The outermost call by a recursive function loses it. */
-static void add_self(struct callgrind *callgrind, size_t event, const struct frame *frame)
-{
-	size_t events = callgrind->report->profile_count;
-	uint32_t outermost = callgrind->outermost.items[frame->function];
-	uint64_t weight = frame->node->self.weight;
-	callgrind->lines.weights.items[frame->line * events + event] += weight;
-	if (outermost == NONE)
+				 &callgrind->first_call.items[line]);
+	if (callgrind->failed || called->repeats)
 		return;
-	const struct frame *called = outermost + 1 < callgrind->stack.count
-					     ? &callgrind->stack.items[outermost + 1]
-					     : frame;
-	callgrind->calls.weights.items[called->call * events + event] -= weight;
+	size_t at = call * callgrind->report->profile_count + event;
+	callgrind->calls.weights.items[at] += called->node->total.weight;
 }
 
 /* Puts a node on the stack, and adds its costs. */
 static void enter(struct callgrind *callgrind, size_t event, const struct sp_tree_node *node)
 {
-	struct frame frame = {.node = node, .call = NONE};
+	struct frame frame = {.node = node};
 	frame.function = function_index(callgrind, node);
 	if (!callgrind->failed)
 		frame.line = line_index(callgrind, frame.function, node->line);
-	if (!callgrind->failed && callgrind->stack.count)
-		frame.call = add_call(callgrind, event, frame.function, node->total.weight);
-	if (!callgrind->failed)
-		add_self(callgrind, event, &frame);
-	struct frame *slot = callgrind->failed ? NULL : list_push(&callgrind->stack);
+	if (callgrind->failed)
+		return;
+	frame.repeats = callgrind->open.items[frame.function];
+	callgrind->open.items[frame.function] = true;
+	if (callgrind->stack.count)
+		add_call(callgrind, event, &frame);
+	struct frame *slot = list_push(&callgrind->stack);
 	callgrind->failed |= !slot;
 	if (!slot)
 		return;
 	*slot = frame;
-	uint32_t *outermost = &callgrind->outermost.items[frame.function];
-	if (*outermost == NONE)
-		*outermost = (uint32_t)callgrind->stack.count - 1;
+	size_t at = frame.line * callgrind->report->profile_count + event;
+	callgrind->lines.weights.items[at] += node->self.weight;
 }
 
 static void leave(struct callgrind *callgrind)
 {
-	uint32_t top = (uint32_t)--callgrind->stack.count;
-	uint32_t *outermost = &callgrind->outermost.items[callgrind->stack.items[top].function];
-	if (*outermost == top)
-		*outermost = NONE;
+	const struct frame *top = &callgrind->stack.items[--callgrind->stack.count];
+	if (!top->repeats)
+		callgrind->open.items[top->function] = false;
 }
 
 /*

@@ -25,6 +25,19 @@ __attribute__((noinline)) void down(int depth)
 		down(depth - 1);
 	__asm__ volatile("");
 }
+void pong(int depth);
+__attribute__((noinline)) void ping(int depth)
+{
+	LOOP(2000000);
+	if (depth)
+		pong(depth - 1);
+	__asm__ volatile("");
+}
+__attribute__((noinline)) void pong(int depth)
+{
+	ping(depth);
+	__asm__ volatile("");
+}
 __attribute__((noinline)) void hostile(void) { LOOP(30000000); __asm__ volatile(""); }
 static void *thread(void *arg) { outer(); hostile(); return arg; }
 static void kernel(void)
@@ -41,6 +54,7 @@ int main(void)
 	pthread_create(&id, 0, thread, 0);
 	for (int i = 0; i < 3; i++) {
 		down(10);
+		ping(5);
 		outer();
 	}
 	return pthread_join(id, 0);
@@ -176,14 +190,18 @@ same "a recursive call has the weight of stacks that end elsewhere" wanted got
 check "each name is defined once" sh -c \
 	'! grep -o "^c*fn=([0-9]*) " callgrind.out | sed "s/^c//" | sort | uniq -d | grep -q .'
 if command -v callgrind_annotate >.which; then
-	callgrind_annotate --auto=no --threshold=100 callgrind.out >annotated 2>messages
+	# Elsewhere, because it shortens names of source files in its folder, but not those of called functions.
+	mkdir -p .elsewhere
+	annotate() { (cd .elsewhere && callgrind_annotate --auto=no --threshold=100 "$@" "$tmp/callgrind.out"); }
+	annotate >annotated 2>messages
 	stacks annotate annotated >got
 	stacks self json.json >wanted
 	same "callgrind has the weights of functions" wanted got
-	callgrind_annotate --auto=no --threshold=100 --inclusive=yes callgrind.out >annotated 2>messages
+	annotate --inclusive=yes >annotated 2>messages
 	stacks annotate annotated | grep -v ' \[root\]$' >got
 	stacks total json.json >wanted
-	check "a recursive function is there" grep -q ' down$' wanted
+	check "recursive functions are there" sh -c \
+		'grep -q " down$" wanted && grep -q " ping$" wanted && grep -q " pong$" wanted'
 	same "callgrind has the weights with callees" wanted got
 	check "callgrind_annotate has no warnings" test ! -s messages
 	check "the recorded command is there" grep -q "^Profiled target: .*work" annotated
