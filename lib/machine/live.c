@@ -154,8 +154,7 @@ static bool add_mapping(struct live *live, const struct sp_record *record)
 {
 	const struct sp_mmap *mmap = &record->mmap;
 	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	/* All processes outside the recorder's PID namespace have pid 0. */
-	if (mmap->size == 0 || mmap->pid == 0 || cpumode == PERF_RECORD_MISC_KERNEL ||
+	if (mmap->size == 0 || modules_is_outside(mmap->pid) || cpumode == PERF_RECORD_MISC_KERNEL ||
 	    cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		return true;
 	const struct module *module = add_module(live, record);
@@ -170,6 +169,8 @@ static bool add_mapping(struct live *live, const struct sp_record *record)
 static bool add_fork(struct live *live, const struct sp_record *record)
 {
 	const struct sp_task *task = &record->task;
+	if (modules_is_outside(task->pid))
+		return true;
 	uint64_t time_ns = record->id.present & PERF_SAMPLE_TIME ? record->id.time_ns
 								 : task->time_ns;
 	enum live_kind kind = task->pid == task->ppid ? LIVE_THREAD

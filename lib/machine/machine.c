@@ -138,14 +138,11 @@ struct sp_error *machine_set_arch(struct machine *machine, const char *arch)
 	return NULL;
 }
 
-/*
- * Drops records of processes outside the recorder's PID namespace: all of them have pid 0, or -1
- * after their end, so that nothing distinguishes them.
- */
+/* Returns whether to drop a record of this pid, and notes that there are such processes. */
 static bool drop_outside(struct machine *machine, uint32_t pid)
 {
 	machine->has_outside |= pid == 0;
-	return pid == 0 || pid == UINT32_MAX;
+	return modules_is_outside(pid);
 }
 
 static struct event *event_new(struct machine *machine, const struct sp_record *record,

@@ -76,6 +76,15 @@ bool modules_is_memory(const struct module *module);
  */
 struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap *mmap, bool guest);
 
+/*
+ * Returns whether the pid of a record stands for all processes outside the recorder's PID namespace. The
+ * kernel gives them 0, or -1 after their end, so that nothing distinguishes them.
+ */
+static inline bool modules_is_outside(uint32_t pid)
+{
+	return pid == 0 || pid == UINT32_MAX;
+}
+
 /* Returns whether a MMAP or MMAP2 record of user space maps executable memory. */
 bool modules_is_code(const struct sp_record *record);
 

@@ -68,13 +68,14 @@ bool replaced_code_map(struct replaced_code *replaced, const struct modules *mod
 	       const struct replaced_mapping *event)
 {
 	struct mapping mapping = event->mapping;
-	if (modules_may_be_jit(modules->list.items[mapping.module]))
+	const struct module *module = modules->list.items[mapping.module];
+	if (modules_may_be_jit(module))
 		return map_memory(replaced, modules, event);
 	if (event->is_code && replaced->unproven.count)
 		u64map_remove(&replaced->unproven, unproven_key(mapping.pid, mapping.module));
 	/* Exec maps the program's file before all others. */
 	uint32_t *program = u64map_find(&replaced->programs, mapping.pid);
-	if (program && *program == UNMAPPED)
+	if (program && *program == UNMAPPED && module->kind == MODULE_FILE)
 		*program = mapping.module;
 	mapping.is_program = program && *program == mapping.module && event->is_code;
 	return views_map(event->views, event->space, event->time_ns, &mapping);

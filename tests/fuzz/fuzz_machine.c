@@ -3,9 +3,9 @@
  * Mappings of processes over time: a byte (bit 0: of a 32-bit machine), then side-band records as
  * they are in a file, with {pid, tid, time, cpu, id} after each. They go into a machine, and into
  * live address spaces. Both are queried for the edges of mappings, at the times of the records.
- * Their answers must equal those of a simple model: lists of mappings, replayed up to that time. If
- * the model has none, they may know a mapping that the process made later (it changed no ip's
- * meaning).
+ * Their answers must equal those of a simple model: lists of mappings, replayed up to that time. If the
+ * model has none, they may know a mapping that the process made later (it changed no ip's meaning).
+ * Processes outside the recorder's PID namespace have no mappings.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -49,6 +49,7 @@ struct model_event {
 	uint64_t start, last, file_offset; /* MAP only; `last` is inclusive */
 	char *filename;
 	bool is_guest;  /* set by perf inject -B, never by the kernel */
+	bool is_memory; /* without a file */
 	bool is_jit;    /* simpleperf's flag for JIT code with names by ip */
 };
 
@@ -91,6 +92,16 @@ static struct model_space *space_of(struct model *model, uint32_t pid)
 	return space;
 }
 
+static bool is_memory(const struct sp_mmap *mmap)
+{
+	struct modules modules = {0};
+	const struct module *module = modules_add_user(&modules, mmap, false);
+	need(module);
+	bool ret = modules_may_be_jit(module);
+	modules_deinit(&modules);
+	return ret;
+}
+
 static void model_add(struct model *model, const struct sp_record *record)
 {
 	struct model_event event = {.time_ns = record->id.time_ns,
@@ -99,8 +110,8 @@ static void model_add(struct model *model, const struct sp_record *record)
 	const struct sp_mmap *mmap = &record->mmap;
 	model->has_exit |= record->type == PERF_RECORD_EXIT;
 	if (record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2) {
-		if (!mmap->size || cpumode == PERF_RECORD_MISC_KERNEL ||
-		    cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
+		if (!mmap->size || modules_is_outside(mmap->pid) ||
+		    cpumode == PERF_RECORD_MISC_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
 			return;
 		event.is_guest = cpumode == PERF_RECORD_MISC_GUEST_USER;
 		event.kind = MODEL_MAP;
@@ -113,6 +124,7 @@ static void model_add(struct model *model, const struct sp_record *record)
 		if (event.last < event.start)
 			return;
 		event.file_offset = mmap->file_offset;
+		event.is_memory = is_memory(mmap);
 		event.is_jit = mmap->prot & PROT_JIT_SYMFILE_MAP;
 		event.filename = strdup(mmap->filename);
 		need(event.filename);
@@ -120,7 +132,8 @@ static void model_add(struct model *model, const struct sp_record *record)
 		   record->misc & PERF_RECORD_MISC_COMM_EXEC) {
 		event.kind = MODEL_START;
 		event.pid = record->comm.pid;
-	} else if (record->type == PERF_RECORD_FORK && record->task.pid != record->task.ppid) {
+	} else if (record->type == PERF_RECORD_FORK && record->task.pid != record->task.ppid &&
+		   !modules_is_outside(record->task.pid)) {
 		event.kind = record->misc & PERF_RECORD_MISC_FORK_EXEC ? MODEL_START : MODEL_FORK;
 		event.pid = record->task.pid;
 		event.parent = record->task.ppid;
@@ -182,14 +195,26 @@ static const struct model_event *model_find(struct model *model, uint32_t pid, u
 static bool leads(const struct model_event *map, const struct location *location)
 {
 	const struct module *module = location->module;
-	if (!holds(map, location->ip))
+	bool is_vdso = module->kind == MODULE_VDSO;
+	if (!holds(map, location->ip) ||
+	    (is_vdso ? !strstr(map->filename, "[vdso") : strcmp(module->path, map->filename) != 0))
 		return false;
-	if (module->kind == MODULE_VDSO)
-		return strstr(map->filename, "[vdso") && location->offset == location->ip - map->start;
-	if (strcmp(module->path, map->filename))
+	if ((map->is_jit || modules_is_memory(module)) && location->offset == location->ip)
+		return true;
+	return location->offset == location->ip - map->start + (is_vdso ? 0 : map->file_offset);
+}
+
+/* Whether memory without a file took the place of the file's code at an ip: a program may move its code. */
+static bool is_moved(struct model *model, const struct model_event *memory,
+		     const struct location *location, uint32_t pid)
+{
+	const struct model_space *space = space_of(model, pid);
+	if (!memory->is_memory || location->module->kind != MODULE_FILE)
 		return false;
-	return location->offset == location->ip - map->start + map->file_offset ||
-	       ((map->is_jit || modules_is_memory(module)) && location->offset == location->ip);
+	for (size_t i = 0; i < space->maps.count; i++)
+		if (leads(&model->events.items[space->maps.items[i]], location))
+			return true;
+	return false;
 }
 
 static void check_user(struct model *model, const struct location *location, uint32_t pid,
@@ -197,7 +222,8 @@ static void check_user(struct model *model, const struct location *location, uin
 {
 	const struct model_event *wanted = model_find(model, pid, location->ip, guests);
 	if (wanted) {
-		need(location->module && leads(wanted, location));
+		need(location->module &&
+		     (leads(wanted, location) || (guests && is_moved(model, wanted, location, pid))));
 		return;
 	}
 	bool found = !location->module;
