@@ -203,15 +203,15 @@ corpus_file() {
 }
 
 all_live() {
-	live "of one process" "$workload/proportions" 0.5
-	live "-g of one process" -g "$workload/deep" 100 0.5 50
-	live "of threads that come and go" "$workload/threads" 4 0.5 20
-	live "-g of threads" -g "$workload/threads" 4 0.5
-	live "-g of processes" -g "$workload/forks" 20 20
-	live "of processes that exec" "$workload/forks" 20 20 exec
-	live "of a shell's commands" \
+	noisy live "of one process" "$workload/proportions" 0.5
+	noisy live "-g of one process" -g "$workload/deep" 100 0.5 50
+	noisy live "of threads that come and go" "$workload/threads" 4 0.5 20
+	noisy live "-g of threads" -g "$workload/threads" 4 0.5
+	noisy live "-g of processes" -g "$workload/forks" 20 20
+	noisy live "of processes that exec" "$workload/forks" 20 20 exec
+	noisy live "of a shell's commands" \
 		sh -c 'for i in 1 2 3 4 5 6 7 8; do ls -R /usr/share /usr/lib >/dev/null; done'
-	live_machine
+	noisy live_machine
 }
 
 # Data addresses. For data without a name, perf shows run time addresses, and one row per address
