@@ -154,8 +154,9 @@ static bool add_mapping(struct live *live, const struct sp_record *record)
 {
 	const struct sp_mmap *mmap = &record->mmap;
 	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-	if (mmap->size == 0 || modules_is_outside(mmap->pid) || cpumode == PERF_RECORD_MISC_KERNEL ||
-	    cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
+	if (mmap->size == 0 || modules_is_outside(mmap->pid) ||
+	    cpumode == PERF_RECORD_MISC_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	    cpumode == PERF_RECORD_MISC_GUEST_USER)
 		return true;
 	const struct module *module = add_module(live, record);
 	struct live_event *event =

@@ -77,8 +77,8 @@ bool modules_is_memory(const struct module *module);
 struct module *modules_add_kernel(struct modules *modules, const struct sp_mmap *mmap, bool guest);
 
 /*
- * Returns whether the pid of a record stands for all processes outside the recorder's PID namespace. The
- * kernel gives them 0, or -1 after their end, so that nothing distinguishes them.
+ * Returns whether the pid of a record stands for all processes outside the recorder's PID
+ * namespace. The kernel gives them 0, or -1 after their end, so that nothing distinguishes them.
  */
 static inline bool modules_is_outside(uint32_t pid)
 {

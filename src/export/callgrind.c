@@ -2,8 +2,9 @@
 /*
  * Callgrind's format: costs by function and line, and calls from lines to functions with their inclusive
  * cost. All events are side by side. An inlined function is a function that is called where it is inlined.
- * Samples do not count calls, so each call has the count 1. Readers add up the calls to a function for
- * its inclusive cost. So each stack adds its weight once to each function, to the outermost call of it.
+ * Samples do not count calls, so each call has the count 1. Readers add up the calls to a
+ * function for its inclusive cost. So each stack adds its weight once to each function, to the
+ * outermost call of it.
  */
 #include <inttypes.h>
 #include <stdlib.h>

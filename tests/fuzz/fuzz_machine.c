@@ -3,8 +3,9 @@
  * Mappings of processes over time: a byte (bit 0: of a 32-bit machine), then side-band records as
  * they are in a file, with {pid, tid, time, cpu, id} after each. They go into a machine, and into
  * live address spaces. Both are queried for the edges of mappings, at the times of the records.
- * Their answers must equal those of a simple model: lists of mappings, replayed up to that time. If the
- * model has none, they may know a mapping that the process made later (it changed no ip's meaning).
+ * Their answers must equal those of a simple model: lists of mappings, replayed up to that time.
+ * If the model has none, they may know a mapping that the process made later (it changed no ip's
+ * meaning).
  * Processes outside the recorder's PID namespace have no mappings.
  */
 #include <assert.h>
@@ -204,7 +205,7 @@ static bool leads(const struct model_event *map, const struct location *location
 	return location->offset == location->ip - map->start + (is_vdso ? 0 : map->file_offset);
 }
 
-/* Whether memory without a file took the place of the file's code at an ip: a program may move its code. */
+/* Whether a file's code stays at an ip in memory without a file: a program may move its code. */
 static bool is_moved(struct model *model, const struct model_event *memory,
 		     const struct location *location, uint32_t pid)
 {
@@ -223,7 +224,8 @@ static void check_user(struct model *model, const struct location *location, uin
 	const struct model_event *wanted = model_find(model, pid, location->ip, guests);
 	if (wanted) {
 		need(location->module &&
-		     (leads(wanted, location) || (guests && is_moved(model, wanted, location, pid))));
+		     (leads(wanted, location) ||
+		      (guests && is_moved(model, wanted, location, pid))));
 		return;
 	}
 	bool found = !location->module;
