@@ -39,7 +39,8 @@ for mode in wall off-cpu latency; do
 		echo "$running $((runnable + blocked)) $unknown" >"$tmp/got"
 		same "$mode: bins in $phase have the states of the table" "$tmp/wanted" "$tmp/got"
 		case $phase in
-		sleep*) check "$mode: $phase is blocked" near $blocked $length ;;
+		# On a busy machine, a thread waits for a CPU after its sleep.
+		sleep*) check "$mode: $phase is blocked" near $blocked $length 0.05 ;;
 		burn*) [ $mode = off-cpu ] || check "$mode: $phase could run" near $((running + runnable)) $length ;;
 		esac
 	done <"$tmp/truth"
