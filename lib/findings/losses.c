@@ -104,16 +104,17 @@ static bool is_dummy(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* Size for larger ring buffers if the recording does not tell what it had: four times perf's largest. */
+/* Size for larger ring buffers if the recording does not tell theirs: four times perf's largest. */
 #define LARGER_RINGS (UINT64_C(2) << 20)
 
 /* Limit of a proposed size: larger buffers may not be permitted, or not fit. */
 #define LARGEST_RINGS (UINT64_C(64) << 20)
 
-/* Writes an option for ring buffers that are four times as large; false if they are large enough already. */
+/* Writes an option for ring buffers that are four times as large. False if they are large. */
 static bool larger_rings(const struct run *run, uint64_t least, char *text, size_t size)
 {
-	uint64_t used = run->sideband.ring_bytes, wanted = least > LARGER_RINGS ? least : LARGER_RINGS;
+	uint64_t used = run->sideband.ring_bytes;
+	uint64_t wanted = least > LARGER_RINGS ? least : LARGER_RINGS;
 	if (used > LARGEST_RINGS / 4)
 		return false;
 	if (used * 4 > wanted)
@@ -134,9 +135,8 @@ static const char *loss_remedy(const struct run *run, uint16_t event, char *text
 	if (waits)
 		snprintf(rate, sizeof(rate), "--off-cpu=5");
 	if (losses_outside_rings(run->sideband.losses, event) * 2 > run->totals[event].lost)
-		snprintf(text, size, waits ? "record fewer waits (%s: those of 5 ms or more), or to a "
-					     "faster disk (-o FILE)"
-					   : "record at a lower rate (%s), or to a faster disk (-o FILE)", rate);
+		snprintf(text, size, "record %s (%s), or to a faster disk (-o FILE)",
+			 waits ? "fewer waits" : "at a lower rate", rate);
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
 			 "overwrite mode loses samples while it reads the buffers", rate);

@@ -38,7 +38,8 @@ static bool find_refusal(struct run *run)
 }
 
 /* Adds the stacks that the recorder unwound, by the module of the outermost call. */
-static bool sum_recorded_blinds(const struct run *run, const struct worker *worker, struct stacks *sums)
+static bool sum_recorded_blinds(const struct run *run, const struct worker *worker,
+				struct stacks *sums)
 {
 	const struct counted *counted = &worker->counted;
 	for (size_t i = 0; i < counted->leaves.count; i++) {
@@ -47,8 +48,8 @@ static bool sum_recorded_blinds(const struct run *run, const struct worker *work
 		if (run->work.layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER ||
 		    resolved_stack_end(&worker->resolved, leaf) != SP_STACK_NO_UNWIND_INFO)
 			continue;
-		uint32_t answer = resolved_outermost(&worker->resolved, leaf);
-		const struct module *module = run->names.frames.items[answer >> ANSWER_SHIFT].module;
+		uint32_t frame = resolved_outermost(&worker->resolved, leaf) >> ANSWER_SHIFT;
+		const struct module *module = run->names.frames.items[frame].module;
 		if (module && !stacks_add_no_unwind_info(sums, module, leaf->chains))
 			return false;
 	}
@@ -59,9 +60,8 @@ static bool sum_recorded_blinds(const struct run *run, const struct worker *work
 static bool sum_blinds(const struct run *run, struct stacks *sums)
 {
 	bool recorded = false;
-	for (size_t i = 0; i < run->event_count; i++)
-		recorded |= run->totals[i].stacks.no_unwind_info && !run->work.only_leaves &&
-			    !(run->work.layout->events[i].attr.sample_type & PERF_SAMPLE_STACK_USER);
+	for (size_t i = 0; i < run->event_count && !run->work.only_leaves; i++)
+		recorded |= run->totals[i].stacks.no_unwind_info != 0;
 	for (size_t i = 0; i < run->worker_count; i++) {
 		if (recorded && !sum_recorded_blinds(run, &run->workers[i], sums))
 			return false;
@@ -87,8 +87,8 @@ static int compare_blinds(const void *a, const void *b)
 #define CFI_REMEDY "compile it with -fasynchronous-unwind-tables (assembly: add .cfi directives)"
 
 /*
- * Returns the remedy for stacks that end in a module without unwind information; NULL: none is known.
- * Frame pointers are none: the unwinder has followed them where the code keeps them.
+ * Returns the remedy for stacks that end in a module without unwind information; NULL: none is
+ * known. Frame pointers are none: the unwinder has followed them where the code keeps them.
  */
 static const char *unwind_remedy(const struct run *run, const struct module *module,
 				 const char **why_ret)
@@ -109,7 +109,7 @@ static const char *unwind_remedy(const struct run *run, const struct module *mod
 	return problem == RESOLVER_DAMAGED_FILE ? NULL : CFI_REMEDY;
 }
 
-/* Returns the module in which most stacks end without unwind information; NULL: none, or unknown. */
+/* Returns the module in which most stacks end without unwind information; NULL: unknown. */
 static const struct module *most_blind(const struct run *run)
 {
 	struct stacks sums = {0};
@@ -205,6 +205,7 @@ static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, and "    \
 	"record with --call-graph fp"
 #define NO_MORE_GO_STACK "the kernel copies at most 64 KB: record with --call-graph fp"
+#define COPY_MUCH 32768
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
 /* Returns the remedy for stacks that no copy can hold. */
@@ -233,8 +234,9 @@ static const char *copy_remedy(const struct run *run, const struct perf_event_at
 			       uint64_t truncated, char *text, size_t size)
 {
 	uint32_t more = stack_size_enough(run, truncated);
+	/* Nothing tells the stacks' sizes. */
 	if (more <= attr->sample_stack_user)
-		more = attr->sample_stack_user * 2;
+		more = attr->sample_stack_user < COPY_MUCH ? COPY_MUCH : STACK_COPY_MAX;
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return noted_remedy(run, text, size);
 	if (attr->sample_stack_user >= STACK_COPY_MAX)
@@ -259,8 +261,12 @@ static bool is_generated(const struct run *run, uint32_t frame)
 	       run->names.frames.items[frame].module->is_generated;
 }
 
-/* Adds up an event's stacks of one worker that pass through generated code. Returns false when out of memory. */
-static bool sum_generated(const struct run *run, const struct worker *worker, uint16_t event, uint64_t *sum)
+/*
+ * Adds up an event's stacks of one worker that pass through generated code. Returns false when out
+ * of memory.
+ */
+static bool sum_generated(const struct run *run, const struct worker *worker, uint16_t event,
+			  uint64_t *sum)
 {
 	const struct resolved *resolved = &worker->resolved;
 	const struct radix *radix = &worker->counted.chains.radix;
@@ -286,9 +292,9 @@ static bool sum_generated(const struct run *run, const struct worker *worker, ui
 }
 
 /*
- * Subtracts from an event's stacks that were unwound partly by frame pointer those that pass through
- * generated code: compilers at run time write no unwind information, and keep frame pointers where
- * stacks do not end in their code.
+ * Subtracts from an event's stacks that were unwound partly by frame pointer those that pass
+ * through generated code. Compilers at run time write no unwind information, and keep frame
+ * pointers where stacks do not end in their code.
  */
 static bool drop_generated(const struct run *run, uint16_t event, uint64_t *guessed)
 {

@@ -19,7 +19,7 @@
 #define LUA_SYMBOLS                                                                                \
 	"profile it with luajit -jp, or build LuaJIT with XCFLAGS=-DLUAJIT_USE_PERFTOOLS"
 
-/* The first row that fits decides. A row with `minor` fits "dso" and a minor version from there on. */
+/* The first row that fits decides. */
 static const struct runtime runtimes[] = {
 	{"libjvm.so", "Java",
 	 "record with --runtime-names, or run jcmd PID Compiler.perfmap before it ends (JDK 17 or later)",

@@ -68,7 +68,8 @@ enum sp_stack_end resolved_stack_end(const struct resolved *resolved, const stru
 	const struct node_state *state = &resolved->states[leaf->node];
 	return stack_end_of(&layout->events[resolved_event(resolved, leaf)].attr,
 			    (enum sp_misc_end)state->end,
-			    resolved_outermost(resolved, leaf) & ANSWER_OUTERMOST, state->depth + 1);
+			    resolved_outermost(resolved, leaf) & ANSWER_OUTERMOST,
+			    state->depth + 1);
 }
 
 static void count_ends(const struct resolved *resolved)
