@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Findings about samples that the kernel lost or did not take: how many, when, and on which CPU. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,30 +104,58 @@ static bool is_dummy(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* Writes a remedy with the event's own rate. */
+/* Size for larger ring buffers if the recording does not tell theirs: four times perf's largest. */
+#define LARGER_RINGS (UINT64_C(2) << 20)
+
+/* Limit of a proposed size: larger buffers may not be permitted, or not fit. */
+#define LARGEST_RINGS (UINT64_C(64) << 20)
+
+/* Writes an option for ring buffers that are four times as large. False if they are large. */
+static bool larger_rings(const struct run *run, uint64_t least, char *text, size_t size)
+{
+	uint64_t used = run->sideband.ring_bytes;
+	uint64_t wanted = least > LARGER_RINGS ? least : LARGER_RINGS;
+	if (used > LARGEST_RINGS / 4)
+		return false;
+	if (used * 4 > wanted)
+		wanted = used * 4;
+	snprintf(text, size, "-m %" PRIu64 "M", wanted >> 20);
+	return true;
+}
+
+/* Writes the remedy for an event's losses, with its own rate. */
 static const char *loss_remedy(const struct run *run, uint16_t event, char *text, size_t size)
 {
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
 	/* Ring buffers are already large if samples have stack copies. */
 	bool copies = was_unwound(run, event) || attr->sample_type & PERF_SAMPLE_STACK_USER;
-	char rate[FINDING_TEXT];
+	bool waits = !strcmp(run->totals[event].event, TIMES_WAIT_EVENT);
+	char rate[FINDING_TEXT], rings[FINDING_TEXT];
 	lower_rate_options(attr, rate);
+	if (waits)
+		snprintf(rate, sizeof(rate), "--off-cpu=5");
 	if (losses_outside_rings(run->sideband.losses, event) * 2 > run->totals[event].lost)
-		snprintf(text, size, "record at a lower rate (%s), or to a faster disk (-o FILE)", rate);
+		snprintf(text, size, "record %s (%s), or to a faster disk (-o FILE)",
+			 waits ? "fewer waits" : "at a lower rate", rate);
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
 			 "overwrite mode loses samples while it reads the buffers", rate);
+	else if (waits)
+		snprintf(text, size, "record fewer waits: %s (those of 5 ms or more)", rate);
+	else if (larger_rings(run, copies ? UINT64_C(32) << 20 : 0, rings, sizeof(rings)))
+		snprintf(text, size, "record with larger ring buffers: %s", rings);
 	else
-		snprintf(text, size, "record with larger ring buffers (-m %s) or a lower rate (%s)",
-			 copies ? "32M" : "2M", rate);
+		snprintf(text, size, "record at a lower rate: %s", rate);
 	return text;
 }
 
 static bool add_lost_metadata(struct run *run, uint64_t lost, const char *where)
 {
+	char rings[FINDING_TEXT], remedy[80];
+	snprintf(remedy, sizeof(remedy), "record with larger ring buffers: %s",
+		 larger_rings(run, 0, rings, sizeof(rings)) ? rings : "-m 64M");
 	const struct sp_finding finding = {
-		.kind = SP_FINDING_LOST, .cause = "lost_metadata",
-		.remedy = "record with larger ring buffers: -m 2M",
+		.kind = SP_FINDING_LOST, .cause = "lost_metadata", .remedy = remedy,
 	};
 	char count[FINDING_TEXT];
 	return finding_add(run, &finding, "%s metadata record%s (mmap, comm, fork) lost%s: symbols may "

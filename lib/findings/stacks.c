@@ -37,10 +37,34 @@ static bool find_refusal(struct run *run)
 			   sp_error_message(refusal));
 }
 
+/* Adds the stacks that the recorder unwound, by the module of the outermost call. */
+static bool sum_recorded_blinds(const struct run *run, const struct worker *worker,
+				struct stacks *sums)
+{
+	const struct counted *counted = &worker->counted;
+	for (size_t i = 0; i < counted->leaves.count; i++) {
+		const struct leaf *leaf = &counted->leaves.items[i];
+		uint16_t event = resolved_event(&worker->resolved, leaf);
+		if (run->work.layout->events[event].attr.sample_type & PERF_SAMPLE_STACK_USER ||
+		    resolved_stack_end(&worker->resolved, leaf) != SP_STACK_NO_UNWIND_INFO)
+			continue;
+		uint32_t frame = resolved_outermost(&worker->resolved, leaf) >> ANSWER_SHIFT;
+		const struct module *module = run->names.frames.items[frame].module;
+		if (module && !stacks_add_no_unwind_info(sums, module, leaf->chains))
+			return false;
+	}
+	return true;
+}
+
 /* Sums up, by module, the stacks of all workers that ended without unwind information. */
 static bool sum_blinds(const struct run *run, struct stacks *sums)
 {
+	bool recorded = false;
+	for (size_t i = 0; i < run->event_count && !run->work.only_leaves; i++)
+		recorded |= run->totals[i].stacks.no_unwind_info != 0;
 	for (size_t i = 0; i < run->worker_count; i++) {
+		if (recorded && !sum_recorded_blinds(run, &run->workers[i], sums))
+			return false;
 		const struct stacks *stacks = &run->workers[i].counted.stacks;
 		for (size_t j = 0; j < stacks->blinds.count; j++)
 			if (!stacks_add_no_unwind_info(sums, stacks->blinds.items[j].module,
@@ -60,61 +84,43 @@ static int compare_blinds(const void *a, const void *b)
 	return (x->module->index > y->module->index) - (x->module->index < y->module->index);
 }
 
+#define CFI_REMEDY "compile it with -fasynchronous-unwind-tables (assembly: add .cfi directives)"
+
 /*
- * Returns the remedy, and the reason, if the module's file is missing or not the recorded one; else
- * NULL.
+ * Returns the remedy for stacks that end in a module without unwind information; NULL: none is
+ * known. Frame pointers are none: the unwinder has followed them where the code keeps them.
  */
-static const char *absent_remedy(const struct run *run, const struct module *module,
-				 const char **why_ret)
-{
-	const char *text, *remedy;
-	enum resolver_problem problem = resolver_problem(run->resolver, module, &text, &remedy);
-	if (problem != RESOLVER_MISSING_FILE && problem != RESOLVER_WRONG_FILE)
-		return NULL;
-	*why_ret = text;
-	return remedy;
-}
-
-#define CFI_REMEDY "compile it with -fasynchronous-unwind-tables, or record with --call-graph fp"
-
-/* Returns the remedy for stacks that end in a module without unwind information. */
 static const char *unwind_remedy(const struct run *run, const struct module *module,
 				 const char **why_ret)
 {
-	bool generated = module->is_generated;
-	const struct runtime *runtime = generated ? machine_runtime(run->machine, module->pid) : NULL;
-	if (runtime && runtime->stacks)
-		return runtime->stacks;
-	return absent_remedy(run, module, why_ret) ?:
-	       generated ? "record with --call-graph fp" : CFI_REMEDY;
+	if (module->is_generated) {
+		const struct runtime *runtime = machine_runtime(run->machine, module->pid);
+		return runtime ? runtime->stacks : NULL;
+	}
+	/* Runtimes have code of assemblers of their own, which write no unwind information. */
+	if (module->runtime)
+		return NULL;
+	const char *text, *remedy;
+	enum resolver_problem problem = resolver_problem(run->resolver, module, &text, &remedy);
+	if (problem == RESOLVER_MISSING_FILE || problem == RESOLVER_WRONG_FILE) {
+		*why_ret = text;
+		return remedy;
+	}
+	return problem == RESOLVER_DAMAGED_FILE ? NULL : CFI_REMEDY;
 }
 
-/* Returns the first runtime that the recording has mapped, or NULL. */
-static const struct runtime *first_runtime(const struct run *run)
-{
-	for (size_t i = 0; i < machine_module_count(run->machine); i++)
-		if (machine_module(run->machine, i)->runtime)
-			return runtime_get(machine_module(run->machine, i)->runtime);
-	return NULL;
-}
-
-static const char *no_unwind_info_remedy(const struct run *run)
+/* Returns the module in which most stacks end without unwind information; NULL: unknown. */
+static const struct module *most_blind(const struct run *run)
 {
 	struct stacks sums = {0};
 	const struct blind *most = NULL;
-	const char *remedy = NULL, *why;
 	if (sum_blinds(run, &sums))
 		for (size_t i = 0; i < sums.blinds.count; i++)
 			if (!most || sums.blinds.items[i].stacks > most->stacks)
 				most = &sums.blinds.items[i];
-	if (most && most->module)
-		remedy = unwind_remedy(run, most->module, &why);
-	bool sums_known = most != NULL;
+	const struct module *module = most ? most->module : NULL;
 	stacks_deinit(&sums);
-	const struct runtime *runtime = sums_known ? NULL : first_runtime(run);
-	if (!remedy && runtime)
-		remedy = runtime->stacks;
-	return remedy ?: "record with --call-graph fp, or compile with -fasynchronous-unwind-tables";
+	return module;
 }
 
 static bool add_blind(struct run *run, const struct blind *blind, uint64_t samples)
@@ -138,7 +144,8 @@ static bool add_blind(struct run *run, const struct blind *blind, uint64_t sampl
 		return finding_add(run, &finding, "%s of stacks end at return probes of a tracer",
 				   share);
 	}
-	why = unwinder_problem(run->unwinding.unwinder, blind->module);
+	if (run->unwinding.unwinder)
+		why = unwinder_problem(run->unwinding.unwinder, blind->module);
 	finding.cause = "no_unwind_info";
 	finding.object = finding_module_name(run, blind->module);
 	if (!finding.object)
@@ -198,6 +205,7 @@ static uint32_t stack_size_enough(const struct run *run, uint64_t truncated)
 	"the kernel copies at most 64 KB: compile the program with -fno-omit-frame-pointer, and "    \
 	"record with --call-graph fp"
 #define NO_MORE_GO_STACK "the kernel copies at most 64 KB: record with --call-graph fp"
+#define COPY_MUCH 32768
 #define COPY_MORE "record with a larger stack copy: --call-graph dwarf,"
 
 /* Returns the remedy for stacks that no copy can hold. */
@@ -226,8 +234,9 @@ static const char *copy_remedy(const struct run *run, const struct perf_event_at
 			       uint64_t truncated, char *text, size_t size)
 {
 	uint32_t more = stack_size_enough(run, truncated);
+	/* Nothing tells the stacks' sizes. */
 	if (more <= attr->sample_stack_user)
-		more = attr->sample_stack_user * 2;
+		more = attr->sample_stack_user < COPY_MUCH ? COPY_MUCH : STACK_COPY_MAX;
 	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
 		return noted_remedy(run, text, size);
 	if (attr->sample_stack_user >= STACK_COPY_MAX)
@@ -244,6 +253,57 @@ static bool ends_at_pages(const struct run *run)
 		if (run->sideband.notes.items[i].of_pages)
 			return true;
 	return false;
+}
+
+static bool is_generated(const struct run *run, uint32_t frame)
+{
+	return frame < run->names.frames.count && run->names.frames.items[frame].module &&
+	       run->names.frames.items[frame].module->is_generated;
+}
+
+/*
+ * Adds up an event's stacks of one worker that pass through generated code. Returns false when out
+ * of memory.
+ */
+static bool sum_generated(const struct run *run, const struct worker *worker, uint16_t event,
+			  uint64_t *sum)
+{
+	const struct resolved *resolved = &worker->resolved;
+	const struct radix *radix = &worker->counted.chains.radix;
+	CLEANUP_FREE bool *passes = calloc(radix->count + 1, sizeof(*passes));
+	if (!passes)
+		return false;
+	for (size_t i = 0; i < radix->count; i++) {
+		uint32_t at = resolved->order[i];
+		const struct radix_node *node = &radix->items[at];
+		if (node->parent == RADIX_NONE)
+			continue;
+		passes[at] = passes[node->parent];
+		for (uint32_t j = node->run; !passes[at] && j < node->run + node->length; j++)
+			passes[at] = is_generated(run, resolved->frames[j]);
+	}
+	for (size_t i = 0; i < worker->counted.leaves.count; i++) {
+		const struct leaf *leaf = &worker->counted.leaves.items[i];
+		if (resolved_event(resolved, leaf) == event &&
+		    (passes[leaf->node] || is_generated(run, leaf->answer >> ANSWER_SHIFT)))
+			*sum += leaf->chains;
+	}
+	return true;
+}
+
+/*
+ * Subtracts from an event's stacks that were unwound partly by frame pointer those that pass
+ * through generated code. Compilers at run time write no unwind information, and keep frame
+ * pointers where stacks do not end in their code.
+ */
+static bool drop_generated(const struct run *run, uint16_t event, uint64_t *guessed)
+{
+	uint64_t generated = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		if (!sum_generated(run, &run->workers[i], event, &generated))
+			return false;
+	*guessed -= generated < *guessed ? generated : *guessed;
+	return true;
 }
 
 /* Stacks that ended in one way, or that were repaired in one way. */
@@ -281,9 +341,15 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	char copies[160], rate[FINDING_TEXT], slower[80];
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
-	const char *cfi_remedy = no_unwind_info_remedy(run);
+	const struct module *blind = most_blind(run);
+	const char *why, *cfi_remedy = blind ? unwind_remedy(run, blind, &why) : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
 	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)sp_stack_ends_sum(ends);
+	uint64_t guessed = profile->guessed;
+	bool kept = led || !blind || !blind->is_generated;
+	if (guessed && kept && !run->work.only_leaves &&
+	    !drop_generated(run, event, &guessed))
+		return false;
 	const char *frame_pointers = runtime_is_go(run) ? "record with --call-graph dwarf" : FRAME_POINTERS;
 	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",
@@ -312,7 +378,7 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 		 "of stacks are truncated (signal handler on an alternate stack)", NULL},
 		{ends->deferred, "deferred", "of stacks have no user callers (the deferred user call "
 		 "chain is missing)", "record with larger ring buffers (-m 2M), or with --call-graph fp"},
-		{profile->guessed, "frame_pointer",
+		{guessed, "frame_pointer",
 		 "of stacks were unwound partly by frame pointer (callers may be missing)",
 		 led ? NULL : cfi_remedy},
 		{profile->system_stack, waits ? "go_scheduler" : "system_stack",

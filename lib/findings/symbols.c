@@ -53,7 +53,7 @@ static const struct problem {
 	[RESOLVER_WRONG_FILE] = {SP_FINDING_WRONG_FILE, "wrong_file",
 				 "of %s have no symbols (not the recorded file)"},
 	[RESOLVER_DAMAGED_FILE] = {SP_FINDING_NO_SYMBOLS, "damaged_file",
-				   "of %s have no symbols (damaged file)"},
+				   "of %s have no symbols (damaged, or no ELF file)"},
 	[RESOLVER_NO_SYMBOLS] = {SP_FINDING_NO_SYMBOLS, "no_symbols", "of %s have no symbols"},
 	[RESOLVER_KERNEL_HIDDEN] = {SP_FINDING_KERNEL_HIDDEN, "kernel_hidden",
 				    "of %s have no symbols (kernel addresses are hidden)"},

@@ -8,8 +8,9 @@
 struct runtime {
 	const char *dso;     /* base name of its executable or library, up to the version */
 	const char *name;
-	const char *symbols; /* remedy for code without symbols */
-	const char *stacks;  /* remedy for stacks that end in its code; NULL: it needs none */
+	const char *symbols; /* remedy for code without symbols; NULL: none */
+	const char *stacks;  /* remedy for stacks that end in its code; NULL: none, or not needed */
+	unsigned int minor;  /* first minor version that this is about; 0: any */
 };
 
 /* Returns the number of the runtime that a file belongs to, by its base name; 0: it is no runtime. */

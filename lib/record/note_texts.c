@@ -145,7 +145,7 @@ static void put_waits_lost(struct output *out, const struct sp_note *note)
 {
 	if (note->values[0])
 		put_template(out, note, "{0} of {1} waits have no known duration: SWITCH records were lost "
-					"(larger ring buffers: -m 32M)");
+					"(record with larger ring buffers: -m)");
 	if (note->values[0] && note->values[2])
 		put_text(out, "; ");
 	if (note->values[2])
@@ -457,6 +457,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"context switches were not recorded from here: there were more than 10,000 a "
 		"second (--switch-events records all)"},
 	[NOTE_SWITCHES_ON] = {0, true, "context switches were recorded again"},
+	[NOTE_RING_SIZE] = {1, true, "samples were lost with {0k} KiB ring buffers"},
 	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
 

@@ -51,14 +51,25 @@ static bool resolve_node(struct resolved *resolved, const struct radix_node *nod
 	return true;
 }
 
+uint16_t resolved_event(const struct resolved *resolved, const struct leaf *leaf)
+{
+	return resolved->counted->groups.items[resolved->states[leaf->node].group].event;
+}
+
+uint32_t resolved_outermost(const struct resolved *resolved, const struct leaf *leaf)
+{
+	const struct node_state *state = &resolved->states[leaf->node];
+	return state->begun ? state->first : leaf->answer;
+}
+
 enum sp_stack_end resolved_stack_end(const struct resolved *resolved, const struct leaf *leaf)
 {
-	const struct counted *counted = resolved->counted;
+	const struct record_layout *layout = resolved->counted->work->layout;
 	const struct node_state *state = &resolved->states[leaf->node];
-	uint16_t event = counted->groups.items[state->group].event;
-	uint32_t first = state->begun ? state->first : leaf->answer;
-	return stack_end_of(&counted->work->layout->events[event].attr, (enum sp_misc_end)state->end,
-			    first & ANSWER_OUTERMOST, state->depth + 1);
+	return stack_end_of(&layout->events[resolved_event(resolved, leaf)].attr,
+			    (enum sp_misc_end)state->end,
+			    resolved_outermost(resolved, leaf) & ANSWER_OUTERMOST,
+			    state->depth + 1);
 }
 
 static void count_ends(const struct resolved *resolved)
@@ -66,7 +77,7 @@ static void count_ends(const struct resolved *resolved)
 	struct counted *counted = resolved->counted;
 	for (size_t i = 0; i < counted->leaves.count; i++) {
 		const struct leaf *leaf = &counted->leaves.items[i];
-		uint16_t event = counted->groups.items[resolved->states[leaf->node].group].event;
+		uint16_t event = resolved_event(resolved, leaf);
 		counted->events[event].ends[resolved_stack_end(resolved, leaf)] += leaf->chains;
 	}
 }

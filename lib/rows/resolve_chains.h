@@ -39,7 +39,9 @@ struct resolved {
 struct sp_error *chains_resolve(struct counted *counted, struct resolved *resolved) SP_MUST_CHECK;
 void resolved_deinit(struct resolved *resolved);
 
-/* Returns how the stacks of this leaf ended. */
+/* Return a leaf's event, the answer (names.h) for its outermost call, and how its stacks ended. */
+uint16_t resolved_event(const struct resolved *resolved, const struct leaf *leaf);
+uint32_t resolved_outermost(const struct resolved *resolved, const struct leaf *leaf);
 enum sp_stack_end resolved_stack_end(const struct resolved *resolved, const struct leaf *leaf);
 
 #endif

@@ -154,8 +154,7 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 /* Returns the dso of a stack's outermost call. */
 static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
 {
-	const struct node_state *state = &builder->resolved->states[leaf->node];
-	uint32_t answer = state->begun ? state->first : leaf->answer;
+	uint32_t answer = resolved_outermost(builder->resolved, leaf);
 	const struct frame *frame = &builder->run->names.frames.items[answer >> ANSWER_SHIFT];
 	return names_dso(frame);
 }

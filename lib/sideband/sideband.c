@@ -92,6 +92,8 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 	sideband->is_part |= noted.kind == NOTE_FILE_BEGINS;
 	if (noted.kind == NOTE_COMMAND_TIME && noted.value_count && !sideband->is_part)
 		sideband->command_ns = noted.values[0];
+	if (noted.kind == NOTE_RING_SIZE && noted.value_count)
+		sideband->ring_bytes = noted.values[0];
 	size_t size = sp_note_text(&noted, NULL, 0) + 1;
 	char *text = arena_alloc(&sideband->arena, size);
 	struct note *note = text ? vec_push(&sideband->notes) : NULL;

@@ -352,7 +352,7 @@ static void write_empty(const struct report *report, const struct sp_profile *pr
 		remedy = "Compare its size with the original's: the copy may be incomplete.";
 	} else if (profile->lost) {
 		snprintf(what, sizeof(what), "All samples of this event were lost.");
-		remedy = "Record again with larger ring buffers (-m 4M) or a lower rate (-F 99).";
+		remedy = "Record again with larger ring buffers (-m) or a lower rate (-F).";
 	} else {
 		describe_no_samples(report, profile, what, sizeof(what));
 		remedy = "Record for longer, or at a higher rate (-F 20000).";

@@ -143,7 +143,7 @@ static void write_unknown(const struct term *term, const struct sp_threads *thre
 		format_percent((double)unknown_ns / (double)life_ns, percent), count == 1 ? "its" : "their");
 	term_end(term, TERM_WARNING, out);
 	fprintf(out,
-		"    %s if 'sprof info' shows losses: larger ring buffers (-m 8M); if it shows too "
+		"    %s if 'sprof info' shows losses: larger ring buffers (-m); if it shows too "
 		"many switches: --switch-events; perf's sched_switch needs -a\n",
 		term_glyph(term, "→", "->"));
 }

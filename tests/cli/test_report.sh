@@ -362,7 +362,7 @@ END
 prints "findings are in the JSON" \
 	sh -c '"$SPROF" report -i chains.data --format json | sed -n "/findings/,/throttled/p"' <<'END'
  "findings": [
-  {"kind": "lost", "text": "2 samples of cpu-clock (33%) lost", "remedy": "record with larger ring buffers (-m 2M) or a lower rate (-F 249)", "samples": 2, "share": 0.3333333333, "cause": "lost", "event": "cpu-clock"},
+  {"kind": "lost", "text": "2 samples of cpu-clock (33%) lost", "remedy": "record with larger ring buffers: -m 2M", "samples": 2, "share": 0.3333333333, "cause": "lost", "event": "cpu-clock"},
   {"kind": "throttled", "text": "cpu-clock was throttled once, for 3 us in total: samples are missing there", "remedy": "record at a lower rate: -F 249", "cause": "throttled", "event": "cpu-clock"},
 END
 # 2 samples more of 150 ns and 3 us of throttling, in addition to 600 ns: 3,300 of 3,900 are
@@ -380,7 +380,7 @@ chains.data
   ! cpu-clock was throttled once, for 3 us in total: samples are missing there
     -> record at a lower rate: -F 249
   ! 2 samples of cpu-clock (33%) lost
-    -> record with larger ring buffers (-m 2M) or a lower rate (-F 249)
+    -> record with larger ring buffers: -m 2M
   ! 80% of samples have no symbols (file not found): demo
     -> use --symfs DIR with the recorded machine's files
     2 more: sprof info --findings -i chains.data

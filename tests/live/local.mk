@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 dist_check_SCRIPTS += \
+	tests/live/test_advice.sh \
 	tests/live/test_answer.sh \
 	tests/live/test_clock_set.sh \
 	tests/live/test_containers.sh \

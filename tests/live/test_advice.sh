@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Remedies of findings help: each is taken from the finding that its cause makes, and applied; then
+# the report has no such finding.
+. "$top_srcdir/tests/tap.sh"
+need_sampling
+for tool in gcc python3; do
+	command -v $tool >"$tmp/.which" || skip_all "needs $tool"
+done
+cd "$tmp" || exit 99
+
+# remedy FILE CAUSE: prints the remedy of the report's finding; "none" if the finding has none, and
+# nothing without a finding.
+remedy() {
+	"$SPROF" report -q -i "$1" -g caller --format json | python3 -c '
+import json, sys
+for finding in json.load(sys.stdin)["findings"]:
+    if finding.get("cause") == sys.argv[1] and finding["share"] >= 0.02:
+        print(finding.get("remedy", "none"))
+        break' "$2"
+}
+
+# option NAME: prints the option of this name, with its value, in the remedy.
+option() { grep -o -e "$1[ =][^ ,;)]*\(,[0-9][0-9]*\)\{0,1\}" .remedy | head -n 1; }
+
+# finds FILE CAUSE: puts the remedy in .remedy.
+finds() {
+	remedy "$1" "$2" >.remedy
+	check "$2 is found, with a remedy" grep -qv '^none$' .remedy
+	comment "$(cat .remedy)"
+}
+
+# gone FILE CAUSE: the finding has gone, and there are samples.
+gone() {
+	check "without $2 after the remedy" test -z "$(remedy "$1" "$2")"
+	check "which leaves samples" sh -c '"$1" info -i "$2" --format json |
+		grep -q "\"samples\": *[1-9]"' sh "$SPROF" "$1"
+}
+
+record="$SPROF record -q -e cpu-clock:u -F 999"
+
+no_unwind_info() {
+	cat >main.c <<'END'
+void assembly(void);
+int main(void)
+{
+	for (int i = 0; i < 60; i++)
+		assembly();
+	return 0;
+}
+END
+	for cfi in without with; do
+		start= move= end=
+		if [ $cfi = with ]; then
+			start=.cfi_startproc move='.cfi_adjust_cfa_offset 24' end=.cfi_endproc
+		fi
+		cat >code.S <<END
+	.globl assembly
+	.type assembly, @function
+assembly:
+	$start
+	sub \$24, %rsp
+	$move
+	mov \$20000000, %rcx
+0:	dec %rcx
+	jnz 0b
+	add \$24, %rsp
+	ret
+	$end
+	.size assembly, . - assembly
+	.section .note.GNU-stack, "", @progbits
+END
+		gcc -g -O2 -o $cfi main.c code.S 2>.gcc || return
+	done
+	$record -o data -- ./without
+	finds data no_unwind_info
+	check "it names the directives" grep -q '\.cfi' .remedy
+	$record -o data -- ./with
+	gone data no_unwind_info
+}
+
+# The recorder is stopped, so that its buffers overflow in either recording.
+lost() {
+	for size in 16K ""; do
+		if [ -z "$size" ]; then
+			finds data lost
+			size=$(option -m)
+			size=${size#-m }
+		fi
+		$SPROF record -q -e cpu-clock:u -F 5000 --call-graph fp -m "${size:-16K}" -o data -- \
+			sh -c 'kill -STOP $PPID; "$1" 0.3; kill -CONT $PPID; "$1" 0.2' sh \
+			"$workload/proportions" >.out
+	done
+	gone data lost
+}
+
+truncated() {
+	$record --call-graph dwarf,1024 --unwind later -o data -- "$workload/deep" 200 0.3 1000 >.out
+	finds data truncated
+	# shellcheck disable=SC2046
+	$record $(option --call-graph) --unwind later -o data -- "$workload/deep" 200 0.3 1000 >.out
+	gone data truncated
+}
+
+depth_limit() {
+	$record --call-graph fp --max-stack 16 -o data -- "$workload/deep" 100 0.3 50 >.out
+	finds data depth_limit
+	# shellcheck disable=SC2046
+	$record --call-graph fp $(option --max-stack) -o data -- "$workload/deep" 100 0.3 50 >.out
+	gone data depth_limit
+}
+
+frame_pointers() {
+	$record --call-graph fp -o data -- ./with
+	finds data truncated
+	# shellcheck disable=SC2046
+	$record $(option --call-graph) -o data -- ./with
+	gone data truncated
+}
+
+case $(uname -m) in
+x86_64)
+	noisy no_unwind_info
+	noisy frame_pointers
+	;;
+*) skip "no unwind information" "the assembly is x86_64's" ;;
+esac
+noisy lost
+noisy truncated
+noisy depth_limit
+
+# A runtime's code without names. Its code keeps frame pointers, so stacks need no finding.
+if command -v node >.which && [ "$(sysctl -n fs.protected_symlinks 2>.sysctl)" = 1 ]; then
+	cat >work.js <<'END'
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+for (let i = 0; i < 40; i++) fib(27);
+END
+	$record -o data -- node work.js
+	if [ -n "$(remedy data no_perf_map)" ]; then
+		finds data no_perf_map
+		$record --runtime-names -o data -- node work.js
+		gone data no_perf_map
+		check "frame pointers of node's code need no finding" test -z "$(remedy data frame_pointer)"
+	else
+		skip "a runtime's names" "node's code has names without an option"
+	fi
+else
+	skip "a runtime's names" "needs node, and fs.protected_symlinks"
+fi
+finish
