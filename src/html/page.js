@@ -87,7 +87,7 @@ function showTrail() {
 		add(`thread ${threadName(profile, state.thread)}`, "Show all threads", {thread: -1});
 	if (state.from !== null)
 		add(`${rangeSeconds(event)}`, "Show all times", {from: null, to: null});
-	if (derived.samples !== currentEvent().shownSamples) {
+	if (derived.samples !== (event.node.samples[0] || 0)) {
 		const share = percentText(derived.weight / (derived.whole || 1));
 		buttons.unshift(element("span", "", `${grouped(derived.samples)} samples, ${share} of all`));
 	}
@@ -169,7 +169,7 @@ function describe(tree, node, zoom) {
 	if (node && tree.inlined[node])
 		parts.push("inlined");
 	parts.push(`total ${percentText(weight / (derived.weight || 1))}${range && ` (${range})`}`,
-		`self ${percentText(tree.ownWeight[node] / (derived.weight || 1))}`);
+		`self ${percentText(tree.ownWeight(node) / (derived.weight || 1))}`);
 	if (zoom)
 		parts.push(`${percentText(weight / tree.weight[zoom])} of the zoomed part`);
 	if (!derived.isWhole)
@@ -218,13 +218,12 @@ function step(direction) {
 	if (!flames.length)
 		return;
 	const flame = flames[0], tree = flame.tree, nodes = [];
-	for (const row of tree.rows())
-		for (const node of row)
-			if (node && derived.matches[tree.fn[node]] && flame.isShown(node))
-				nodes.push(node);
+	for (let node = 1; node < tree.count; node++)
+		if (derived.matches[tree.fn[node]] && tree.weight[node] > 0 && flame.isShown(node))
+			nodes.push(node);
 	if (!nodes.length)
 		return;
-	nodes.sort((a, b) => tree.weight[b] - tree.weight[a] || tree.depth[a] - tree.depth[b]);
+	nodes.sort((a, b) => tree.weight[b] - tree.weight[a] || a - b);
 	const at = nodes.indexOf(flame.cursor);
 	const from = at < 0 && direction < 0 ? 0 : at;
 	const next = nodes[(from + direction + nodes.length) % nodes.length];
