@@ -434,6 +434,26 @@ function timeTree(event, own, thread, from, to, hidden) {
 	return tree.finish();
 }
 
+// Returns the sums of the cells of one thread (-1: all), those bins and nodes with `own` samples,
+// for each pair of the outermost function and the thread.
+function pairsOf(event, own, thread, from, to) {
+	const {parent, fn} = event.node, {cell} = event, top = new Uint32Array(event.nodes);
+	const pairs = new Map(), end = to === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
+	for (let i = 1; i < event.nodes; i++)
+		top[i] = parent[i] ? top[parent[i]] : i;
+	for (let i = from === null ? 0 : lowerBound(cell.bin, from); i < end; i++) {
+		const node = cell.node[i], outermost = fn[top[node]], of = cell.thread[i];
+		if ((thread >= 0 && of !== thread) || !isKept(own, node))
+			continue;
+		const key = `${outermost} ${of}`;
+		const pair = pairs.get(key) || {fn: outermost, thread: of, weight: 0, samples: 0};
+		pair.weight += cell.weight[i];
+		pair.samples += cell.samples[i];
+		pairs.set(key, pair);
+	}
+	return [...pairs.values()];
+}
+
 // Functions of the tree of callers with less than this part of its weight have no callers; below a
 // zoomed node, of that one's weight.
 const CALLERS_PART = 50000;
@@ -616,20 +636,24 @@ function isQuickPattern(text) {
 	return text.length <= 200 && !/\)[*+?{]|\\/.test(plain) && (plain.match(/[*+]|\{\d*,/g) || []).length <= 2;
 }
 
-// Returns by function whether its name matches. Other than quick patterns are searched as plain text.
-function matchFunctions(profile, text) {
+// Returns the regular expression of a search. Other than quick patterns are searched as plain text.
+function patternOf(text) {
 	const plain = () => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-	let pattern;
 	try {
-		pattern = isQuickPattern(text) ? new RegExp(text, "i") : plain();
+		return isQuickPattern(text) ? new RegExp(text, "i") : plain();
 	} catch {
-		pattern = plain();
+		return plain();
 	}
+}
+
+// Returns by function whether its name matches.
+function matchFunctions(profile, text) {
+	const pattern = patternOf(text);
 	const matches = profile.strings.map((name) => pattern.test(name));
 	return Uint8Array.from(profile.functions.name, (name) => matches[name] ? 1 : 0);
 }
 
 if (typeof module !== "undefined")
 	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf,
-		filterStacks, calleesTree, callersTree, timeTree, butterfly, functionRows,
+		filterStacks, calleesTree, callersTree, timeTree, pairsOf, butterfly, functionRows,
 		analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};

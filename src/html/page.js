@@ -47,9 +47,10 @@ function showTools() {
 		tab.setAttribute("aria-selected", chosen ? "true" : "false");
 		tab.tabIndex = chosen ? 0 : -1;
 	}
-	const data = ["flame", "functions", "tree"].includes(state.view);
-	$("filters").hidden = !data;
-	$("callers").hidden = state.view === "functions";
+	const code = ["flame", "functions", "tree"].includes(state.view);
+	$("filters").hidden = !code && state.view !== "wakers";
+	$("callers").hidden = !code || state.view === "functions";
+	$("mine").hidden = $("mine-objects").hidden = !code;
 	const isFlame = state.view === "flame" && !state.wings;
 	$("ordered").hidden = !isFlame || !currentEvent().cells;
 	press("callers", state.callers && !isOrdered());
@@ -57,6 +58,7 @@ function showTools() {
 	press("mine", state.mine);
 	press("only", state.only);
 	press("hide", state.hide);
+	$("search").placeholder = `Search ${code ? "functions" : "threads"}`;
 	if (document.activeElement !== $("search"))
 		$("search").value = state.search;
 	$("only").hidden = $("hide").hidden = !state.search;
@@ -400,6 +402,16 @@ const parsed = () => new Promise((resolve) => {
 		resolve();
 });
 
+// Begins with the pairs of threads if the report is of wake-ups; others do not have that view.
+function showWakersFirst() {
+	const isOfWakers = profile.mode === "wakers";
+	$("tab-wakers").hidden = !isOfWakers;
+	if (isOfWakers)
+		initial.view = "wakers";
+	else
+		VIEWS.splice(VIEWS.indexOf("wakers"), 1);
+}
+
 async function start() {
 	const times = {};
 	window.sprof.times = times;
@@ -418,6 +430,7 @@ async function start() {
 	fillChoices();
 	showFindings();
 	showLegend();
+	showWakersFirst();
 	readHash();
 	const wanted = state;
 	// Ranges and threads need the cells, which are not read yet.

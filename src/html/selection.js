@@ -42,8 +42,9 @@ function deriveTree(matches) {
 	if (state.hide && matches)
 		hidden = matches.map((match, fn) => match || (hidden && hidden[fn]) ? 1 : 0);
 	const tree = calleesTree(event, own, hidden);
-	return {tree, hidden, isWhole: !own && !hidden, samples: tree.samples[0],
-		weight: tree.weight[0], whole: profile.relative ? event.shownWeight : event.weight};
+	return {tree, hidden, isAll: !own, isWhole: !own && !hidden,
+		samples: tree.samples[0], weight: tree.weight[0],
+		whole: profile.relative ? event.shownWeight : event.weight};
 }
 
 // Computes the selection from the state. A search that filters nothing keeps the tree.

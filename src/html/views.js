@@ -18,8 +18,8 @@ function showView() {
 	hideTip();
 	say("");
 	const show = {flame: showFlame, wings: showWings, functions: showFunctions, tree: showTree, limits: showLimits,
-		about: showAbout, source: showSource};
-	if (!derived.weight && ["flame", "functions", "tree", "wings"].includes(kind)) {
+		about: showAbout, source: showSource, wakers: showWakers};
+	if (!derived.weight && ["flame", "functions", "tree", "wings", "wakers"].includes(kind)) {
 		const event = currentEvent();
 		panel.replaceChildren(element("p", "empty", event.samples && !(state.from !== null || state.search)
 			? "No samples pass the filters." : event.samples ? "No samples are selected."

@@ -219,6 +219,27 @@ const cases = {
 		assert.deepStrictEqual(all(0, null), wanted);
 		assert.deepStrictEqual(all(2, (fn, i) => fn === [3, 4][i]), wanted);
 	},
+	"pairs of the outermost function and the thread"() {
+		const sums = (pairs) => pairs.map(({fn, thread, samples, weight}) =>
+			[fn, thread, samples, weight]).sort();
+		const ranges = [[-1, null, null], [1, null, null], [-1, 3, 9], [2, 0, 5]];
+		for (const [thread, from, to] of ranges) {
+			const chosen = stacks.filter((one) =>
+				(thread < 0 || one.thread === thread) &&
+				(from === null || (one.bin >= from && one.bin <= to)));
+			const wanted = new Map();
+			for (const {stack: [fn], thread: of, samples, weight} of chosen) {
+				const sum = wanted.get(`${fn} ${of}`) || [fn, of, 0, 0];
+				wanted.set(`${fn} ${of}`, [fn, of, sum[2] + samples, sum[3] + weight]);
+			}
+			assert.deepStrictEqual(sums(model.pairsOf(event, null, thread, from, to)),
+				[...wanted.values()].sort());
+		}
+		const own = model.filterStacks(event, whole, flags(3), null);
+		assert.strictEqual(model.pairsOf(event, own, -1, null, null)
+			.reduce((all, {weight}) => all + weight, 0),
+		sum(stacks.filter(({stack}) => stack.includes(3)), "weight"));
+	},
 	"stacks of a thread are in order of time"() {
 		const ordered = model.timeTree(event, whole, 1, 3, 9, null), ends = [];
 		const own = model.ownOf(event, 3, 9, 1);
