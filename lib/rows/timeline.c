@@ -90,9 +90,10 @@ static struct leaf_weight *sum_leaves(const struct counted *counted)
 /* Gets which part of its leaf's cells the next cell is: from 0 to 1. */
 static void take_part(struct leaf_weight *leaf, uint64_t weight, double *from_ret, double *to_ret)
 {
-	*from_ret = (double)leaf->done / (double)leaf->all;
+	double all = leaf->all ? (double)leaf->all : 1;
+	*from_ret = (double)leaf->done / all;
 	leaf->done = weight_add(leaf->done, weight);
-	*to_ret = (double)leaf->done / (double)leaf->all;
+	*to_ret = (double)leaf->done / all;
 }
 
 /* Begin and end of a recording; in modes of time with all known states. */
@@ -150,7 +151,8 @@ static bool add_timed_cells(struct merged *merged, const struct run *run,
 	for (size_t i = 0; i < counted->cells.count; i++) {
 		const struct sp_cell *cell = &counted->cells.items[i];
 		struct timed_cell timed = {.cell = *cell, .slice = SLICE_NONE};
-		if (!counted->leaves.items[cell->node].weight)
+		const struct leaf *leaf = &counted->leaves.items[cell->node];
+		if (!leaf->samples && !leaf->weight)
 			continue;
 		if (cell->node < counted->times.count) {
 			const struct leaf_time *time = &counted->times.items[cell->node];
@@ -183,7 +185,7 @@ static bool add_cells(struct merged *merged, const struct run *run, const struct
 		struct sp_cell cell = counted->cells.items[i];
 		const struct leaf *leaf = &counted->leaves.items[cell.node];
 		double from, to;
-		if (!leaf->weight)
+		if (!leaf->samples && !leaf->weight)
 			continue;
 		if (sums && sums[cell.node].all) {
 			take_part(&sums[cell.node], cell.weight, &from, &to);

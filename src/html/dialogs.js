@@ -41,7 +41,8 @@ function showLegend() {
 
 // Returns the objects (programs and libraries) with their own weight, the heaviest first.
 function objectRows() {
-	const own = new Map(), hidden = notMine(), {fn, weight} = currentEvent().node;
+	const own = new Map(), hidden = notMine(), {fn} = currentEvent().node;
+	const {weight} = ownOf(currentEvent(), null, null, -1);
 	for (let i = 1; i < fn.length; i++) {
 		const dso = profile.functions.dso[fn[i]], row = own.get(dso);
 		if (groups[fn[i]] === NOTE)

@@ -42,9 +42,9 @@ class Flame {
 		this.skip = skip;
 		this.path = []; // by depth: the zoomed node and its callers
 		for (let node = zoom; node; node = tree.parent[node])
-			this.path[tree.depth[node]] = node;
-		this.path[0] = 0;
-		this.deepest = zoom ? this.depthBelow(zoom) : tree.deepest;
+			this.path.push(node);
+		this.path.push(0);
+		this.path.reverse();
 		this.resize();
 		if (up)
 			this.scroll.scrollTop = this.scroll.scrollHeight;
@@ -52,29 +52,53 @@ class Flame {
 
 	// Returns whether a node is below the zoomed one.
 	isShown(node) {
-		const {left, weight, depth} = this.tree, zoom = this.zoom;
-		return depth[node] >= depth[zoom] && left[node] >= left[zoom] && left[node] < left[zoom] + weight[zoom];
+		while (node && node !== this.zoom)
+			node = this.tree.parent[node];
+		return node === this.zoom;
 	}
 
-	depthBelow(zoom) {
-		const tree = this.tree, rows = tree.rows(), end = tree.left[zoom] + tree.weight[zoom];
-		let depth = tree.depth[zoom];
-		while (depth < tree.deepest) {
-			const at = firstRight(tree, rows[depth + 1], tree.left[zoom]);
-			const node = rows[depth + 1][at];
-			if (node === undefined || tree.left[node] >= end)
-				break;
-			depth++;
+	// Makes the boxes in CSS pixels, from left to right: those that are wider than a pixel of
+	// the screen, and for each such pixel of a row the first of the narrower ones.
+	layOut() {
+		const {tree, path, skip, pixel} = this, {weight} = tree;
+		const scale = this.width / (weight[this.zoom] || 1);
+		const made = path.slice(skip, -1).map((node, i) =>
+			({node, depth: skip + i, left: 0, width: this.width}));
+		const open = [{nodes: [this.zoom], at: 0, left: 0}]; // by depth
+		const free = []; // by depth: place right of the last box
+		this.deepest = path.length - 1;
+		while (open.length) {
+			const row = open[open.length - 1], depth = path.length + open.length - 2;
+			if (row.at === row.nodes.length) {
+				open.pop();
+				continue;
+			}
+			const node = row.nodes[row.at++], {left} = row, width = weight[node] * scale;
+			row.left += width;
+			if (!width)
+				continue;
+			if (width >= pixel || left >= (free[depth] || 0)) {
+				made.push({node, depth, left, width});
+				const end = left + Math.max(width, pixel);
+				free[depth] = Math.floor(end / pixel) * pixel;
+				this.deepest = Math.max(this.deepest, depth);
+			} else if (left < (free[depth + 1] || 0)) {
+				continue;
+			}
+			open.push({nodes: tree.childrenOf(node), at: 0, left});
 		}
-		return depth;
+		this.made = made;
 	}
 
 	resize() {
 		if (!this.tree)
 			return;
 		const width = this.scroll.clientWidth, height = this.scroll.clientHeight;
-		const ratio = window.devicePixelRatio || 1, whole = (this.deepest + 1 - this.skip) * BOX + 4;
+		const ratio = window.devicePixelRatio || 1;
 		this.width = width;
+		this.pixel = 1 / ratio;
+		this.layOut();
+		const whole = (this.deepest + 1 - this.skip) * BOX + 4;
 		this.height = Math.min(height, whole);
 		this.canvas.width = Math.max(1, Math.round(width * ratio));
 		this.canvas.height = Math.max(1, Math.round(this.height * ratio));
@@ -89,28 +113,12 @@ class Flame {
 		return row * BOX - this.scroll.scrollTop + 2;
 	}
 
-	// Calls visit(node, depth, left, width) for each box that is visible, in CSS pixels.
+	// Calls visit(node, depth, left, width) for each box that is visible.
 	boxes(visit) {
-		const tree = this.tree, rows = tree.rows(), zoom = this.zoom;
-		const begin = tree.left[zoom], scale = this.width / (tree.weight[zoom] || 1);
-		for (let depth = this.skip; depth <= this.deepest; depth++) {
+		for (const {node, depth, left, width} of this.made) {
 			const top = this.top(depth);
-			if (top + BOX < 0 || top > this.height)
-				continue;
-			if (depth <= tree.depth[zoom]) {
-				visit(this.path[depth], depth, 0, this.width);
-				continue;
-			}
-			const row = rows[depth], end = begin + tree.weight[zoom];
-			let at = firstRight(tree, row, begin);
-			while (at < row.length && tree.left[row[at]] < end) {
-				const node = row[at], left = (tree.left[node] - begin) * scale;
-				const width = tree.weight[node] * scale;
+			if (top + BOX >= 0 && top <= this.height)
 				visit(node, depth, left, width);
-				// Boxes of less than half a pixel are skipped up to the next half of a pixel.
-				at = width >= 0.5 ? at + 1
-					: Math.max(at + 1, firstRight(tree, row, begin + (left + 0.5) / scale));
-			}
 		}
 	}
 
@@ -124,10 +132,13 @@ class Flame {
 		context.textBaseline = "middle";
 		this.boxes((node, depth, left, width) => {
 			const top = this.top(depth);
-			context.globalAlpha = depth < tree.depth[this.zoom] ? 0.45 : 1;
+			context.globalAlpha = depth < this.path.length - 1 ? 0.45 : 1;
 			context.fillStyle = this.colourOf(node, width);
+			// Whole pixels keep the colour of narrow boxes.
 			const gap = width < GAP_WIDTH ? 0 : width < MARK_WIDTH ? 0.5 : 1;
-			context.fillRect(left, top, Math.max(width - gap, 0.5), BOX - 1);
+			const begin = Math.floor(left * ratio) / ratio;
+			const end = Math.floor((left + width) * ratio) / ratio - gap;
+			context.fillRect(begin, top, Math.max(end - begin, this.pixel), BOX - 1);
 			if (tree.inlined[node] && width > MARK_WIDTH) {
 				context.fillStyle = this.look.mark;
 				context.fillRect(left, top, 3, BOX - 1);
@@ -227,7 +238,7 @@ class Flame {
 	}
 
 	reveal(node) {
-		const top = this.top(this.tree.depth[node]);
+		const top = this.top(this.tree.depthOf(node));
 		if (top < 0)
 			this.scroll.scrollTop += top;
 		else if (top + BOX > this.height)
@@ -235,35 +246,24 @@ class Flame {
 	}
 }
 
-// Returns the place in a row of the first box that ends after `left`.
-function firstRight(tree, row, left) {
-	let low = 0, high = row.length;
-	while (low < high) {
-		const middle = (low + high) >> 1;
-		if (tree.left[row[middle]] + tree.weight[row[middle]] <= left)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-// Draws as much of a name as there is room for.
+// Draws a name. Without room for it, it lacks its middle: names often begin alike.
 function drawName(context, name, x, y, width, ink) {
-	context.fillStyle = ink;
+	const cut = (length) => `${name.slice(0, Math.ceil(length / 2))}\u2026` +
+		name.slice(name.length - Math.floor(length / 2));
 	let text = name;
+	context.fillStyle = ink;
 	if (context.measureText(text).width > width) {
 		let low = 0, high = Math.min(text.length, Math.ceil(width / 3));
 		while (low < high) {
 			const middle = (low + high + 1) >> 1;
-			if (context.measureText(`${name.slice(0, middle)}\u2026`).width <= width)
+			if (context.measureText(cut(middle)).width <= width)
 				low = middle;
 			else
 				high = middle - 1;
 		}
-		if (low < 2)
+		if (low < 4)
 			return;
-		text = `${name.slice(0, low)}\u2026`;
+		text = cut(low);
 	}
 	context.fillText(text, x, y);
 }

@@ -347,6 +347,26 @@ static void put_losses(struct json *json, const struct page_event *event)
 	json_end(json, ']');
 }
 
+/* Writes pairs of threads: waker, wakee, weight, wake-ups, longest wait, time until it ran. */
+static void put_pairs(struct writing *writing, const struct sp_profile *pairs)
+{
+	struct json *json = &writing->json;
+	json_begin_lines(json, "pairs", '[');
+	for (size_t i = 0; i < pairs->row_count && i < HEAD_ROWS_MAX; i++) {
+		const struct sp_row *row = &pairs->rows[i];
+		const struct sp_times none = {0}, *times = row->self_times ?: &none;
+		json_begin(json, NULL, '[');
+		put_text(writing, NULL, row_text(row, SP_KEY_WAKER));
+		put_text(writing, NULL, row_text(row, SP_KEY_WAKEE));
+		json_unsigned(json, NULL, row->self.weight);
+		json_unsigned(json, NULL, times->waits);
+		json_unsigned(json, NULL, times->longest_wait_ns);
+		json_unsigned(json, NULL, times->runnable_ns);
+		json_end(json, ']');
+	}
+	json_end_lines(json, ']');
+}
+
 static void put_event(struct writing *writing, const struct head *head, size_t index)
 {
 	const struct page_event *event = &head->page->events[index];
@@ -390,6 +410,8 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "partialWeight", event->partial_weight);
 	json_bool(json, "totalsDiffer", event->totals_differ);
 	put_losses(json, event);
+	if (head->page->report->pairs)
+		put_pairs(writing, head->page->report->pairs[index]);
 	json_begin(json, "lanes", '[');
 	for (size_t i = 0; i < event->lanes.count; i++)
 		json_unsigned(json, NULL, event->lanes.threads[i]);

@@ -16,6 +16,8 @@
  *	           billionths, its low and its high bound; the same of total; in modes of time, the
  *	           number of waits of self, and the longest in ns
  *
+ * In mode wakers, each event of the head has "pairs", see put_pairs().
+ *
  * Block "source" is JSON (listing.h), and empty without --source. Block "cells", for each event:
  *
  *	groups     of cells with one bin and thread: bin, as the difference to the group before; thread;
@@ -327,6 +329,7 @@ const struct output output_html = {
 	.stacks = true,
 	.functions = true,
 	.timeline = true,
+	.pairs = true,
 	.check = check_source,
 	.write = write_html,
 };

@@ -9,9 +9,9 @@ class Columns {
 		this.at = at;
 	}
 
-	// Returns `count` numbers of up to 32 bits.
-	small(count) {
-		const bytes = this.bytes, values = new Uint32Array(count);
+	// Returns `count` numbers of up to 32 bits, in an array of a type that holds them.
+	small(count, type = Uint32Array) {
+		const bytes = this.bytes, values = new type(count);
 		let at = this.at;
 		for (let i = 0; i < count; i++) {
 			let byte = bytes[at++], value = byte & 127;
@@ -26,8 +26,8 @@ class Columns {
 	}
 
 	// Returns `count` numbers. Numbers above 2^53 lose their lowest bits.
-	large(count) {
-		const bytes = this.bytes, values = new Float64Array(count);
+	large(count, type = Float64Array) {
+		const bytes = this.bytes, values = new type(count);
 		let at = this.at;
 		for (let i = 0; i < count; i++) {
 			let byte = bytes[at++], value = byte & 127;
@@ -42,6 +42,38 @@ class Columns {
 	}
 }
 
+// Returns the columns of an event's nodes. There may be millions, so that types are narrow.
+function decodeNodes(columns, event, functionCount) {
+	const count = event.nodes, parent = columns.small(count);
+	for (let i = 0; i < count; i++)
+		parent[i] = i - parent[i];
+	const fn = columns.small(count, functionCount < 1 << 16 ? Uint16Array : Uint32Array);
+	const inlined = columns.small(count, Uint8Array);
+	const samples = columns.large(count, event.samples < 2 ** 31 ? Uint32Array : Float64Array);
+	let weight = columns.large(event.period ? 0 : count);
+	if (event.period) {
+		columns.at += count;
+		weight = weigh(samples, event.period);
+	}
+	return {parent, fn, inlined,
+		samples: addUp(samples, parent), weight: addUp(weight, parent)};
+}
+
+// Replaces own values of nodes by totals, which include the nodes below. Parents come first.
+function addUp(values, parent, count = values.length) {
+	for (let i = count - 1; i > 0; i--)
+		values[parent[i]] += values[i];
+	return values;
+}
+
+// Returns own values of nodes from totals.
+function ownFrom(totals, parent, count = totals.length) {
+	const own = totals.slice(0, count);
+	for (let i = 1; i < count; i++)
+		own[parent[i]] -= totals[i];
+	return own;
+}
+
 function decodeTree(bytes) {
 	const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
 	const profile = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
@@ -50,22 +82,14 @@ function decodeTree(bytes) {
 		name: columns.small(count),
 		dso: columns.small(count),
 		path: columns.small(count),
-		kind: Uint8Array.from(columns.small(count)),
+		kind: columns.small(count, Uint8Array),
 	};
 	for (const event of profile.events) {
-		const nodes = event.nodes, rows = event.rows;
-		event.node = {
-			parent: columns.small(nodes).map((distance, i) => i - distance),
-			fn: columns.small(nodes),
-			inlined: Uint8Array.from(columns.small(nodes)),
-			samples: columns.large(nodes),
-			weight: columns.large(nodes),
-		};
-		if (event.period)
-			event.node.weight = weigh(event.node.samples, event.period);
+		const rows = event.rows;
+		event.node = decodeNodes(columns, event, count);
 		event.row = {
 			fn: columns.small(rows),
-			inlined: Uint8Array.from(columns.small(rows)),
+			inlined: columns.small(rows, Uint8Array),
 			selfSamples: columns.large(rows),
 			selfWeight: columns.large(rows),
 			totalSamples: columns.large(rows),
@@ -91,7 +115,9 @@ function decodeCells(profile, bytes) {
 		const bin = columns.small(groups), thread = columns.small(groups), sizes = columns.small(groups);
 		const node = columns.small(count), samples = columns.small(count);
 		const weight = event.period ? weigh(samples, event.period) : columns.large(count);
-		const cell = {node, samples, weight, bin: new Uint16Array(count), thread: new Uint32Array(count)};
+		const threads = profile.threads?.length < 1 << 16 ? Uint16Array : Uint32Array;
+		const cell = {node, samples, weight,
+			bin: new Uint16Array(count), thread: new threads(count)};
 		for (let group = 0, at = 0, now = 0; group < groups; group++) {
 			const end = at + sizes[group];
 			now += bin[group];
@@ -102,7 +128,7 @@ function decodeCells(profile, bytes) {
 		}
 		event.cell = cell;
 		event.statesOf = new Map(event.lanes.map((lane) =>
-			[lane, STATES.map(() => Uint8Array.from(columns.small(event.bins)))]));
+			[lane, STATES.map(() => columns.small(event.bins, Uint8Array))]));
 	}
 	return profile;
 }
@@ -174,10 +200,11 @@ function lowerBound(values, least) {
 
 // Returns the own samples and weight of each node in bins `from` to `to` (null: all) and one thread (-1: all).
 function ownOf(event, from, to, thread) {
+	const {parent, samples, weight} = event.node, {cell} = event;
 	if (from === null && thread < 0)
-		return {samples: event.node.samples, weight: event.node.weight};
-	const own = {samples: new Float64Array(event.nodes), weight: new Float64Array(event.nodes)};
-	const cell = event.cell;
+		return {samples: ownFrom(samples, parent), weight: ownFrom(weight, parent)};
+	const own = {samples: new samples.constructor(event.nodes),
+		weight: new Float64Array(event.nodes)};
 	const begin = from === null ? 0 : lowerBound(cell.bin, from);
 	const end = from === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
 	addCells(own.samples, cell.node, cell.samples, cell.thread, thread, begin, end);
@@ -198,7 +225,7 @@ function filterStacks(event, own, keep, drop) {
 		return own;
 	const {parent, fn} = event.node, count = event.nodes;
 	const kept = new Uint8Array(count), dropped = new Uint8Array(count);
-	const samples = Float64Array.from(own.samples), weight = Float64Array.from(own.weight);
+	const samples = own.samples.slice(), weight = own.weight.slice();
 	kept[0] = keep ? 0 : 1;
 	for (let i = 0; i < count; i++) {
 		if (i) {
@@ -211,7 +238,8 @@ function filterStacks(event, own, keep, drop) {
 	return {samples, weight};
 }
 
-// A call tree: arrays by node; node 0 is the root, and parents come before children.
+// A call tree: arrays by node; node 0 is the root, and parents come before children. Weights of
+// nodes are their own until finish() adds up the totals.
 class Tree {
 	constructor(capacity) {
 		this.count = 1;
@@ -220,17 +248,12 @@ class Tree {
 		this.inTime = false; // children are in the order of their addition, not of weight
 	}
 
-	// Returns a tree of the event's nodes, which may be millions. It shares their arrays.
-	static of(event, own) {
+	// Returns the finished tree of an event's nodes, whose arrays it shares, with those totals.
+	static of(event, totals) {
 		const tree = new Tree(0);
-		tree.count = Math.max(event.nodes, 1);
-		for (const name of ["parent", "fn", "inlined"])
-			tree[name] = event.nodes ? event.node[name] : tree[name];
-		tree.ownSamples = event.nodes ? own.samples : tree.ownSamples;
-		tree.ownWeight = event.nodes ? own.weight : tree.ownWeight;
-		tree.samples = new Float64Array(tree.count);
-		tree.weight = new Float64Array(tree.count);
-		return tree;
+		if (event.nodes)
+			Object.assign(tree, event.node, totals, {count: event.nodes});
+		return tree.order();
 	}
 
 	reserve(capacity) {
@@ -243,7 +266,7 @@ class Tree {
 		this.capacity = capacity;
 		for (const name of ["parent", "fn"])
 			this[name] = grow(Uint32Array, this[name]);
-		for (const name of ["samples", "weight", "ownSamples", "ownWeight"])
+		for (const name of ["samples", "weight"])
 			this[name] = grow(Float64Array, this[name]);
 		this.inlined = grow(Uint8Array, this.inlined);
 	}
@@ -288,77 +311,60 @@ class Tree {
 	}
 
 	addOwn(node, samples, weight) {
-		this.ownSamples[node] += samples;
-		this.ownWeight[node] += weight;
+		this.samples[node] += samples;
+		this.weight[node] += weight;
 	}
 
-	// Computes totals and the layout. Call it once, after the last addOwn().
+	// Computes totals. Call it once, after the last addOwn().
 	finish() {
-		this.samples.set(this.ownSamples.subarray(0, this.samples.length));
-		this.weight.set(this.ownWeight.subarray(0, this.weight.length));
-		for (let i = this.count - 1; i > 0; i--) {
-			this.samples[this.parent[i]] += this.samples[i];
-			this.weight[this.parent[i]] += this.weight[i];
-		}
+		addUp(this.samples, this.parent, this.count);
+		addUp(this.weight, this.parent, this.count);
 		this.slots = null;
-		this.order();
+		return this.order();
+	}
+
+	// Lists the children of each node: those of node i are list[first[i]] to
+	// list[first[i + 1] - 1].
+	order() {
+		const {count, parent, samples, weight} = this, first = new Uint32Array(count + 1);
+		for (let i = 1; i < count; i++)
+			if (weight[i] > 0 || samples[i] > 0)
+				first[parent[i]]++;
+		for (let i = 0; i < count; i++)
+			first[i + 1] += first[i];
+		// From the last child to the first one, each node's end moves to its begin.
+		const list = new Uint32Array(first[count]);
+		for (let i = count - 1; i > 0; i--)
+			if (weight[i] > 0 || samples[i] > 0)
+				list[--first[parent[i]]] = i;
+		this.first = first;
+		this.list = list;
+		this.sorted = new Set(); // nodes with children in order
 		return this;
 	}
 
-	// Orders the children of each node by weight. Children of node i are list[first[i]] to list[first[i + 1] - 1].
-	order() {
-		const count = this.count, weight = this.weight;
-		const first = new Uint32Array(count + 1), next = new Uint32Array(count);
-		for (let i = 1; i < count; i++)
-			if (weight[i] > 0)
-				first[this.parent[i] + 1]++;
-		for (let i = 0; i < count; i++)
-			first[i + 1] += first[i];
-		next.set(first.subarray(0, count));
-		const list = new Uint32Array(first[count]);
-		for (let i = 1; i < count; i++)
-			if (weight[i] > 0)
-				list[next[this.parent[i]]++] = i;
-		this.depth = new Uint32Array(count);
-		this.left = new Float64Array(count);
-		this.deepest = 0;
-		for (let i = 0; i < count; i++) {
-			const begin = first[i], end = first[i + 1];
-			if (end - begin > 1 && !this.inTime)
-				sortByWeight(list, begin, end, weight);
-			let left = this.left[i];
-			for (let at = begin; at < end; at++) {
-				const child = list[at];
-				this.left[child] = left;
-				left += weight[child];
-				this.depth[child] = this.depth[i] + 1;
-				if (this.depth[child] > this.deepest)
-					this.deepest = this.depth[child];
-			}
-		}
-		this.first = first;
-		this.list = list;
-	}
-
+	// Returns the children of a node in order of weight, or of time. Few nodes are ever
+	// shown, so that they are sorted here.
 	childrenOf(node) {
-		return this.list.subarray(this.first[node], this.first[node + 1]);
+		const begin = this.first[node], end = this.first[node + 1];
+		if (end - begin > 1 && !this.inTime && !this.sorted.has(node)) {
+			sortByWeight(this.list, begin, end, this.weight);
+			this.sorted.add(node);
+		}
+		return this.list.subarray(begin, end);
 	}
 
-	// Returns the nodes of each depth from left to right.
-	rows() {
-		if (this.byDepth)
-			return this.byDepth;
-		const all = new Uint32Array(this.list.length + 1), {first, list} = this;
-		this.byDepth = [];
-		for (let begin = 0, end = 1; begin < end;) {
-			this.byDepth.push(all.subarray(begin, end));
-			let next = end;
-			for (; begin < end; begin++)
-				for (let at = first[all[begin]], last = first[all[begin] + 1]; at < last; at++)
-					all[next++] = list[at];
-			end = next;
-		}
-		return this.byDepth;
+	// Returns the weight of a node without its children.
+	ownWeight(node) {
+		return this.childrenOf(node).reduce((rest, child) => rest - this.weight[child],
+			this.weight[node]);
+	}
+
+	depthOf(node) {
+		let depth = 0;
+		for (; node; node = this.parent[node])
+			depth++;
+		return depth;
 	}
 }
 
@@ -377,11 +383,14 @@ function sortByWeight(list, begin, end, weight) {
 	}
 }
 
-// Returns the tree of callees without functions of `hidden` (flags by function, or null): callers have their weight.
+// Returns the tree of callees without functions of `hidden` (flags by function, or null): callers
+// have their weight. `own` is null for all samples.
 function calleesTree(event, own, hidden) {
-	const {parent, fn, inlined} = event.node, count = event.nodes;
+	const {parent, fn, inlined, samples, weight} = event.node, count = event.nodes;
 	if (!hidden)
-		return Tree.of(event, own).finish();
+		return Tree.of(event, own ? {samples: addUp(own.samples.slice(), parent),
+			weight: addUp(own.weight.slice(), parent)} : {samples, weight});
+	own = own || ownOf(event, null, null, -1);
 	const tree = new Tree(Math.max(count >> 2, 1));
 	const shown = new Uint32Array(count);
 	for (let i = 0; i < count; i++) {
@@ -392,14 +401,20 @@ function calleesTree(event, own, hidden) {
 	return tree.finish();
 }
 
-// Returns the stacks of one thread in order of time: of those bins, and of nodes with `own` weight.
-// Equal frames of neighbours are one. Within a bin, the order is that of the event's nodes.
+// Returns whether a node has `own` samples; null: all have.
+function isKept(own, node) {
+	return !own || own.samples[node] > 0 || own.weight[node] > 0;
+}
+
+// Returns the stacks of one thread in order of time: of those bins, and of nodes with `own` samples
+// (null: of all). Equal frames of neighbours are one. Within a bin, the order is that of the
+// event's nodes.
 function timeTree(event, own, thread, from, to, hidden) {
 	const {parent, fn, inlined} = event.node, {cell} = event, tree = new Tree(4096), open = [0];
 	const end = to === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
 	tree.inTime = true;
 	for (let i = from === null ? 0 : lowerBound(cell.bin, from); i < end; i++) {
-		if (cell.thread[i] !== thread || !own.weight[cell.node[i]])
+		if (cell.thread[i] !== thread || !isKept(own, cell.node[i]))
 			continue;
 		const frames = [];
 		for (let node = cell.node[i]; node; node = parent[node])
@@ -419,6 +434,26 @@ function timeTree(event, own, thread, from, to, hidden) {
 	return tree.finish();
 }
 
+// Returns the sums of the cells of one thread (-1: all), those bins and nodes with `own` samples,
+// for each pair of the outermost function and the thread.
+function pairsOf(event, own, thread, from, to) {
+	const {parent, fn} = event.node, {cell} = event, top = new Uint32Array(event.nodes);
+	const pairs = new Map(), end = to === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
+	for (let i = 1; i < event.nodes; i++)
+		top[i] = parent[i] ? top[parent[i]] : i;
+	for (let i = from === null ? 0 : lowerBound(cell.bin, from); i < end; i++) {
+		const node = cell.node[i], outermost = fn[top[node]], of = cell.thread[i];
+		if ((thread >= 0 && of !== thread) || !isKept(own, node))
+			continue;
+		const key = `${outermost} ${of}`;
+		const pair = pairs.get(key) || {fn: outermost, thread: of, weight: 0, samples: 0};
+		pair.weight += cell.weight[i];
+		pair.samples += cell.samples[i];
+		pairs.set(key, pair);
+	}
+	return [...pairs.values()];
+}
+
 // Functions of the tree of callers with less than this part of its weight have no callers; below a
 // zoomed node, of that one's weight.
 const CALLERS_PART = 50000;
@@ -427,8 +462,9 @@ const CALLERS_PART = 50000;
 // node, stacks move from a function to its caller. isZoomed(fn, i) returns whether a function is
 // number i of the `zoomed` ones.
 function callersTree(from, zoomed = 0, isZoomed = null, part = CALLERS_PART) {
-	const {parent, fn, inlined, ownSamples, ownWeight} = from;
-	const tree = new Tree(4096);
+	const {parent, fn, inlined} = from, tree = new Tree(4096);
+	const ownSamples = ownFrom(from.samples, parent, from.count);
+	const ownWeight = ownFrom(from.weight, parent, from.count);
 	const functionCount = fn.reduce((most, one) => Math.max(most, one), 0) + 1;
 	// By stack: its present frame, and the next stack at the same node.
 	const at = new Uint32Array(from.count), next = new Int32Array(from.count).fill(-1);
@@ -444,7 +480,7 @@ function callersTree(from, zoomed = 0, isZoomed = null, part = CALLERS_PART) {
 		tree.addOwn(node, ownSamples[stack], ownWeight[stack]);
 	};
 	for (let i = from.count - 1; i >= 0; i--)
-		if (ownWeight[i]) {
+		if (ownWeight[i] || ownSamples[i]) {
 			at[i] = i;
 			add(0, i);
 		}
@@ -456,7 +492,7 @@ function callersTree(from, zoomed = 0, isZoomed = null, part = CALLERS_PART) {
 		return child;
 	};
 	for (let node = 0; node < tree.count; node++) {
-		const weight = tree.ownWeight[node], up = tree.parent[node];
+		const weight = tree.weight[node], up = tree.parent[node];
 		const begins = matched[node] === zoomed && matched[up] !== zoomed;
 		if (node)
 			least[node] = begins ? weight / part : least[up];
@@ -499,6 +535,8 @@ function visitOutermost(tree, functionCount, visit) {
 // Returns two trees of one function: its callees, and its callers; their first child is the function.
 function butterfly(tree, fn, functionCount) {
 	const callees = new Tree(1024), callers = new Tree(1024), of = new Map();
+	const ownSamples = ownFrom(tree.samples, tree.parent, tree.count);
+	const ownWeight = ownFrom(tree.weight, tree.parent, tree.count);
 	visitOutermost(tree, functionCount, (node, outermost) => {
 		let to = of.get(tree.parent[node]);
 		if (tree.fn[node] === fn && outermost) {
@@ -511,7 +549,7 @@ function butterfly(tree, fn, functionCount) {
 		if (to === undefined)
 			return;
 		const copy = callees.child(to, tree.fn[node], tree.inlined[node]);
-		callees.addOwn(copy, tree.ownSamples[node], tree.ownWeight[node]);
+		callees.addOwn(copy, ownSamples[node], ownWeight[node]);
 		of.set(node, copy);
 	});
 	return {callees: callees.finish(), callers: callers.finish()};
@@ -534,9 +572,13 @@ function functionRows(tree, functionCount, whole, intervalOf = interval) {
 	const total = new Float64Array(functionCount), totalSamples = new Float64Array(functionCount);
 	const inlined = new Uint8Array(functionCount), rows = [];
 	visitOutermost(tree, functionCount, (node, outermost) => {
-		const fn = tree.fn[node];
-		self[fn] += tree.ownWeight[node];
-		selfSamples[fn] += tree.ownSamples[node];
+		const fn = tree.fn[node], up = tree.parent[node];
+		self[fn] += tree.weight[node];
+		selfSamples[fn] += tree.samples[node];
+		if (up) {
+			self[tree.fn[up]] -= tree.weight[node];
+			selfSamples[tree.fn[up]] -= tree.samples[node];
+		}
 		if (outermost) {
 			total[fn] += tree.weight[node];
 			totalSamples[fn] += tree.samples[node];
@@ -546,7 +588,7 @@ function functionRows(tree, functionCount, whole, intervalOf = interval) {
 	});
 	const weight = tree.weight[0] || 1, samples = tree.samples[0];
 	for (let fn = 0; fn < functionCount; fn++) {
-		if (!total[fn])
+		if (!total[fn] && !totalSamples[fn])
 			continue;
 		const row = {fn, inlined: inlined[fn], selfSamples: selfSamples[fn], selfWeight: self[fn],
 			totalSamples: totalSamples[fn], totalWeight: total[fn],
@@ -594,20 +636,24 @@ function isQuickPattern(text) {
 	return text.length <= 200 && !/\)[*+?{]|\\/.test(plain) && (plain.match(/[*+]|\{\d*,/g) || []).length <= 2;
 }
 
-// Returns by function whether its name matches. Other than quick patterns are searched as plain text.
-function matchFunctions(profile, text) {
+// Returns the regular expression of a search. Other than quick patterns are searched as plain text.
+function patternOf(text) {
 	const plain = () => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-	let pattern;
 	try {
-		pattern = isQuickPattern(text) ? new RegExp(text, "i") : plain();
+		return isQuickPattern(text) ? new RegExp(text, "i") : plain();
 	} catch {
-		pattern = plain();
+		return plain();
 	}
+}
+
+// Returns by function whether its name matches.
+function matchFunctions(profile, text) {
+	const pattern = patternOf(text);
 	const matches = profile.strings.map((name) => pattern.test(name));
 	return Uint8Array.from(profile.functions.name, (name) => matches[name] ? 1 : 0);
 }
 
 if (typeof module !== "undefined")
-	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf, filterStacks, calleesTree, callersTree,
-		timeTree,
-		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};
+	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf,
+		filterStacks, calleesTree, callersTree, timeTree, pairsOf, butterfly, functionRows,
+		analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};

@@ -47,9 +47,10 @@ function showTools() {
 		tab.setAttribute("aria-selected", chosen ? "true" : "false");
 		tab.tabIndex = chosen ? 0 : -1;
 	}
-	const data = ["flame", "functions", "tree"].includes(state.view);
-	$("filters").hidden = !data;
-	$("callers").hidden = state.view === "functions";
+	const code = ["flame", "functions", "tree"].includes(state.view);
+	$("filters").hidden = !code && state.view !== "wakers";
+	$("callers").hidden = !code || state.view === "functions";
+	$("mine").hidden = $("mine-objects").hidden = !code;
 	const isFlame = state.view === "flame" && !state.wings;
 	$("ordered").hidden = !isFlame || !currentEvent().cells;
 	press("callers", state.callers && !isOrdered());
@@ -57,6 +58,7 @@ function showTools() {
 	press("mine", state.mine);
 	press("only", state.only);
 	press("hide", state.hide);
+	$("search").placeholder = `Search ${code ? "functions" : "threads"}`;
 	if (document.activeElement !== $("search"))
 		$("search").value = state.search;
 	$("only").hidden = $("hide").hidden = !state.search;
@@ -87,7 +89,7 @@ function showTrail() {
 		add(`thread ${threadName(profile, state.thread)}`, "Show all threads", {thread: -1});
 	if (state.from !== null)
 		add(`${rangeSeconds(event)}`, "Show all times", {from: null, to: null});
-	if (derived.samples !== currentEvent().shownSamples) {
+	if (derived.samples !== (event.node.samples[0] || 0)) {
 		const share = percentText(derived.weight / (derived.whole || 1));
 		buttons.unshift(element("span", "", `${grouped(derived.samples)} samples, ${share} of all`));
 	}
@@ -169,7 +171,7 @@ function describe(tree, node, zoom) {
 	if (node && tree.inlined[node])
 		parts.push("inlined");
 	parts.push(`total ${percentText(weight / (derived.weight || 1))}${range && ` (${range})`}`,
-		`self ${percentText(tree.ownWeight[node] / (derived.weight || 1))}`);
+		`self ${percentText(tree.ownWeight(node) / (derived.weight || 1))}`);
 	if (zoom)
 		parts.push(`${percentText(weight / tree.weight[zoom])} of the zoomed part`);
 	if (!derived.isWhole)
@@ -218,13 +220,12 @@ function step(direction) {
 	if (!flames.length)
 		return;
 	const flame = flames[0], tree = flame.tree, nodes = [];
-	for (const row of tree.rows())
-		for (const node of row)
-			if (node && derived.matches[tree.fn[node]] && flame.isShown(node))
-				nodes.push(node);
+	for (let node = 1; node < tree.count; node++)
+		if (derived.matches[tree.fn[node]] && tree.weight[node] > 0 && flame.isShown(node))
+			nodes.push(node);
 	if (!nodes.length)
 		return;
-	nodes.sort((a, b) => tree.weight[b] - tree.weight[a] || tree.depth[a] - tree.depth[b]);
+	nodes.sort((a, b) => tree.weight[b] - tree.weight[a] || a - b);
 	const at = nodes.indexOf(flame.cursor);
 	const from = at < 0 && direction < 0 ? 0 : at;
 	const next = nodes[(from + direction + nodes.length) % nodes.length];
@@ -401,6 +402,16 @@ const parsed = () => new Promise((resolve) => {
 		resolve();
 });
 
+// Begins with the pairs of threads if the report is of wake-ups; others do not have that view.
+function showWakersFirst() {
+	const isOfWakers = profile.mode === "wakers";
+	$("tab-wakers").hidden = !isOfWakers;
+	if (isOfWakers)
+		initial.view = "wakers";
+	else
+		VIEWS.splice(VIEWS.indexOf("wakers"), 1);
+}
+
 async function start() {
 	const times = {};
 	window.sprof.times = times;
@@ -419,6 +430,7 @@ async function start() {
 	fillChoices();
 	showFindings();
 	showLegend();
+	showWakersFirst();
 	readHash();
 	const wanted = state;
 	// Ranges and threads need the cells, which are not read yet.

@@ -20,24 +20,29 @@ function notMine() {
 		group !== NOTE && isOther(group, fn) !== reversed[dso[fn]] ? 1 : 0);
 }
 
-// Computes the tree of the selected samples.
-function deriveTree(matches) {
+// Returns own samples and weight of the event's nodes with all filters; null: there are none.
+function selectedOwn(matches) {
 	const event = currentEvent(), keep = state.only ? matches : null;
-	let drop = null, hidden = null;
-	if (state.drop.length) {
-		const names = new Set(state.drop);
-		drop = Uint8Array.from(profile.functions.name, (index) => names.has(profile.strings[index]) ? 1 : 0);
-	}
-	if (state.mine)
-		hidden = notMine();
-	if (state.hide && matches)
-		hidden = matches.map((match, fn) => match || (hidden && hidden[fn]) ? 1 : 0);
-	let own = ownOf(event, event.cell ? state.from : null, state.to, event.cell ? state.thread : -1);
+	const names = new Set(state.drop);
+	const drop = names.size ? Uint8Array.from(profile.functions.name, (index) =>
+		names.has(profile.strings[index]) ? 1 : 0) : null;
+	const from = event.cell ? state.from : null, thread = event.cell ? state.thread : -1;
+	if (from === null && thread < 0 && !state.focus && !keep && !drop)
+		return null;
+	let own = ownOf(event, from, state.to, thread);
 	if (state.focus)
 		own = filterStacks(event, own, namedFunctions(state.focus), null);
-	own = filterStacks(event, own, keep, drop);
+	return filterStacks(event, own, keep, drop);
+}
+
+// Computes the tree of the selected samples.
+function deriveTree(matches) {
+	const event = currentEvent(), own = selectedOwn(matches);
+	let hidden = state.mine ? notMine() : null;
+	if (state.hide && matches)
+		hidden = matches.map((match, fn) => match || (hidden && hidden[fn]) ? 1 : 0);
 	const tree = calleesTree(event, own, hidden);
-	return {tree, own, hidden, isWhole: own.samples === event.node.samples && !hidden,
+	return {tree, hidden, isAll: !own, isWhole: !own && !hidden,
 		samples: tree.samples[0], weight: tree.weight[0],
 		whole: profile.relative ? event.shownWeight : event.weight};
 }
@@ -68,8 +73,9 @@ function isOrdered() {
 // Returns the shown tree. The tree of callers is made again for a narrow part, with its details.
 function shownTree() {
 	if (isOrdered())
-		return derived.ordered = derived.ordered || timeTree(currentEvent(), derived.own,
-			state.thread, state.from, state.to, derived.hidden);
+		return derived.ordered = derived.ordered || timeTree(currentEvent(),
+			selectedOwn(derived.matches), state.thread, state.from, state.to,
+			derived.hidden);
 	if (!state.callers)
 		return derived.tree;
 	derived.inverted = derived.inverted || callersTree(derived.tree);

@@ -3,7 +3,7 @@
 "use strict";
 
 const CURVE = 46, LANE = 17, AXIS = 20, LABEL = 124, HEAT_CELL = 4; // CSS pixels
-const NARROW_LABEL = 84; // in a narrow window
+const NARROW_LABEL = 112; // in a narrow window
 const FEW_LANES = 4, LANES = 30; // threads with a lane
 const COLUMN_SAMPLES = 4; // fewest samples of a column, on average
 const LANE_UNITS = 127; // a whole bin in one state, if the page has lanes
@@ -153,7 +153,7 @@ class Strip {
 				context.textBaseline = "middle";
 				const ink = chosen ? look.ink : look.soft;
 				const middle = top + LANE / 2 + 2;
-				drawName(context, lane.name, 10, middle, this.label - 12, ink);
+				drawName(context, lane.name, 10, middle, this.label - 14, ink);
 			}
 		});
 	}

@@ -101,9 +101,15 @@ function partInterval(share, samples) {
 	return profile.mode !== "cpu" ? [NaN, NaN] : interval(share, samples);
 }
 
-// Returns an interval's text, "" if it is unknown (NaN).
+// Returns an interval's text, "" if it is unknown (NaN), or would be zeros only.
 function rangeText(low, high) {
-	return Number.isNaN(low) ? "" : `${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;
+	return Number.isNaN(low) || high < 0.0005 ? ""
+		: `${(100 * low).toFixed(1)}\u2013${(100 * high).toFixed(1)}`;
+}
+
+// Returns the text of a share in a table.
+function shareText(share) {
+	return share >= 0.00005 ? percentText(share) : share > 0 ? "<0.01%" : "";
 }
 
 // Returns a cell with a share, and a bar with its interval; a bar of `most` has the cell's width.
@@ -115,7 +121,7 @@ function shareCell(share, low, high, most = 1) {
 	bar.style.width = `${scale * Math.min(1, from)}%`;
 	edge.style.left = bar.style.width;
 	edge.style.width = `${scale * Math.max(0, Math.min(1, to) - from)}%`;
-	cell.append(bar, edge, percentText(share));
+	cell.append(bar, edge, shareText(share));
 	cell.setAttribute("role", "gridcell");
 	return cell;
 }

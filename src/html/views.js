@@ -18,8 +18,8 @@ function showView() {
 	hideTip();
 	say("");
 	const show = {flame: showFlame, wings: showWings, functions: showFunctions, tree: showTree, limits: showLimits,
-		about: showAbout, source: showSource};
-	if (!derived.weight && ["flame", "functions", "tree", "wings"].includes(kind)) {
+		about: showAbout, source: showSource, wakers: showWakers};
+	if (!derived.weight && ["flame", "functions", "tree", "wings", "wakers"].includes(kind)) {
 		const event = currentEvent();
 		panel.replaceChildren(element("p", "empty", event.samples && !(state.from !== null || state.search)
 			? "No samples pass the filters." : event.samples ? "No samples are selected."
@@ -183,9 +183,9 @@ function treeRows(tree) {
 		rows.push(node);
 		if (!opened.has(node))
 			continue;
-		const begin = tree.first[node];
-		for (let at = tree.first[node + 1]; at-- > begin;)
-			stack.push(tree.list[at]);
+		const children = tree.childrenOf(node);
+		for (let i = children.length; i-- > 0;)
+			stack.push(children[i]);
 	}
 	return rows;
 }
@@ -225,16 +225,17 @@ function showTree(panel) {
 
 function treeRow(tree, node) {
 	const weight = derived.weight || 1, samples = derived.samples, fn = tree.fn[node];
-	const total = tree.weight[node] / weight, self = tree.ownWeight[node] / weight;
+	const total = tree.weight[node] / weight, self = tree.ownWeight(node) / weight;
 	const totals = partInterval(total, samples), selfs = partInterval(self, samples);
 	const row = element("div", "row body"), name = nameCell(fn, tree.inlined[node]);
+	const depth = tree.depthOf(node);
 	const children = tree.first[node + 1] - tree.first[node];
 	row.setAttribute("role", "row");
-	row.setAttribute("aria-level", tree.depth[node]);
+	row.setAttribute("aria-level", depth);
 	if (children)
 		row.setAttribute("aria-expanded", opened.has(node) ? "true" : "false");
 	const mark = element("span", "indent", !children ? "" : opened.has(node) ? "\u25be" : "\u25b8");
-	mark.style.marginLeft = `${Math.min(40, tree.depth[node] - 1) * 12}px`;
+	mark.style.marginLeft = `${Math.min(40, depth - 1) * 12}px`;
 	name.prepend(mark);
 	row.append(shareCell(total, totals[0], totals[1]), cellOf("range wide", rangeText(...totals)),
 		shareCell(self, selfs[0], selfs[1]), cellOf("range wide", rangeText(...selfs)),

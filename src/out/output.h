@@ -15,6 +15,7 @@ struct output {
 	bool lines;            /* the tree's nodes are by source line */
 	bool functions;        /* needs rows by dso and function, with totals, ordered by self */
 	bool timeline;         /* needs timelines */
+	bool pairs;            /* needs rows by waker and wakee in mode wakers */
 	bool labels;           /* needs timelines if -s has pid, tid or comm */
 	bool one_event;        /* has room for one event only */
 	/* Returns false after printing why this report cannot be written; NULL: any can. */

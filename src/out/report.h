@@ -44,6 +44,8 @@ struct report {
 	const struct sp_analysis *analysis; /* for sp_analysis_state_times(); may be NULL in SP_MODE_CPU */
 	/* By profile, for --source: rows by dso, function and source line; NULL: not requested. */
 	const struct sp_profile *const *lines;
+	/* By profile: rows by waker and wakee, if the format and the mode need them; or NULL. */
+	const struct sp_profile *const *pairs;
 	const char *const *source_directories;
 	size_t source_directory_count;
 	bool damaged;

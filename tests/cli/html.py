@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""html.py PAGE [REPORT [FOLDED] | text | source | states | bins FROM UNTIL | instructions LIST]: checks the data of a page by src/html/html.c's description.
+"""html.py PAGE [REPORT [FOLDED] | text | source | states | pairs REPORT | bins FROM UNTIL | instructions LIST]: checks the data of a page by src/html/html.c's description.
 
 Prints the sizes: bytes, samples, cells, nodes, threads. With REPORT (`report -s dso,function --format json`), rows,
 findings and the tree's sums by function are compared with it. With FOLDED (`--format folded` of the first event), so
 are call paths. With text, prints the head; with source, the source lines; with states, the states of threads; with
-bins, begin and end of the bins that lie in a time, and the time in them in each state, in ns.
+pairs, pairs of threads are compared with `report --wakers --format json`; with bins, begin and end of the bins that lie in a time, and the time in them in each state, in ns.
 """
 import base64
 import gzip
@@ -156,6 +156,7 @@ def check_cells(head, data):
                 sums[1][node] += weights[at]
                 bins_of_thread = times.setdefault(thread, [[0] * event["bins"] for _ in STATES])
                 bins_of_thread[states[node]][now] += weights[at]
+                event.setdefault("wakings", []).append((node, thread, samples[at], weights[at]))
                 at += 1
         own = event["node"][3]
         own_weight = [n * period for n in own] if period else event["node"][4]
@@ -171,6 +172,25 @@ def check_cells(head, data):
             event["states"][thread] = states
             assert max(map(sum, zip(*states))) <= LANE_UNITS + 2, "a bin has more than its time"
     assert columns.at == len(data), "bytes after the cells"
+
+
+def check_pairs(head, report):
+    """The list of pairs is the report's, and so are the sums of wake-ups by outermost function and thread."""
+    names, strings, threads = head["functions"][0], head["strings"], head["threads"]
+    for event, wanted in zip(head["events"], report["events"]):
+        rows = sorted([row["waker"], row["wakee"], row["self_weight"]] +
+                      [row["self_times"][key] for key in ("waits", "longest_wait_ns", "runnable_ns")]
+                      for row in wanted["rows"])
+        assert rows and sorted(event["pairs"]) == rows, "%s, not %s" % (event["pairs"], rows)
+        sums = {}
+        for node, thread, samples, weight in event["wakings"]:
+            distance, function = event["node"][:2]
+            while node - distance[node]:
+                node -= distance[node]
+            one = threads[thread]
+            pair = (strings[names[function[node]]], "%s[%d]" % (strings[one["name"]], one["tid"]))
+            sums[pair] = [a + b for a, b in zip(sums.get(pair, [0, 0]), (weight, samples))]
+        assert sorted([*pair, *sums[pair]] for pair in sums) == [row[:4] for row in rows], "%s, not %s" % (sums, rows)
 
 
 SHARES = ["self", "self_low", "self_high", "total", "total_low", "total_high"]
@@ -329,6 +349,9 @@ if sys.argv[2:] == ["source"]:
 elif sys.argv[2:] == ["states"]:
     print_states(tree)
     sys.exit()
+elif sys.argv[2:3] == ["pairs"]:
+    with open(sys.argv[3], encoding="utf-8") as given:
+        check_pairs(tree, json.load(given))
 elif sys.argv[2:3] == ["bins"]:
     print_bins(tree, int(sys.argv[3]), int(sys.argv[4]))
     sys.exit()

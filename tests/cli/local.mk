@@ -40,7 +40,8 @@ EXTRA_DIST += tests/cli/firefox.py tests/cli/html.py tests/cli/html_recordings.s
 	tests/views/html.js tests/views/speedscope.js tests/views/package.json tests/views/package-lock.json
 dist_check_SCRIPTS += tests/cli/test_simpleperf.sh tests/cli/test_report_sum.sh tests/cli/test_report_modes.sh tests/cli/test_wakers.sh tests/cli/test_export.sh \
 	tests/cli/test_export_modes.sh
-EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh
+EXTRA_DIST += tests/cli/simpleperf.py tests/cli/exports.py tests/cli/waits_recording.sh \
+	tests/cli/wakers_recording.sh
 EXTRA_DIST += tests/cli/sources.awk \
 	tests/data/lines/assembled.S tests/data/lines/main.cc tests/data/lines/part.c \
 	tests/data/lines/part.f90

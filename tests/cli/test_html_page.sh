@@ -99,6 +99,10 @@ later "wall time: the page works" opens waits.html "$(samples waits.json)"
 page all waits --all-threads
 make_ranges all waits --all-threads
 later "wall time: columns and ranges have the time of threads" columns all.html$ranges
+. "$tests/cli/wakers_recording.sh"
+"$SPROF" report -q -i waits --wakers -o wakers.html 2>err
+"$SPROF" report -q -i waits --wakers --format json >wakers.json 2>err
+later "wake-ups: pairs of threads equal the report" wakers wakers.html wakers.json
 million_recording
 page million million
 rm -f million

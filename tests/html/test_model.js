@@ -59,7 +59,9 @@ const OBJECT_OF = [1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 1];
 function randomStacks(count, depth) {
 	return Array.from({length: count}, () => {
 		const samples = 1 + random(3);
-		return {bin: random(BINS), thread: random(THREADS), samples, weight: samples * (1 + random(1000)),
+		// Samples may weigh nothing, as wake-ups that ended no wait.
+		const weight = random(20) ? samples * (1 + random(1000)) : 0;
+		return {bin: random(BINS), thread: random(THREADS), samples, weight,
 			stack: Array.from({length: 1 + random(depth)}, () => random(FUNCTIONS))};
 	});
 }
@@ -110,6 +112,7 @@ function blocks(stacks, period) {
 	const strings = [...OBJECTS, ...PATHS, ...Array.from({length: FUNCTIONS}, (_, i) => `ns::function_${i}`)];
 	const head = Buffer.from(JSON.stringify({version: 1, strings, functionCount: FUNCTIONS, events: [{name: "cycles",
 		nodes: nodes.length, rows: 0, cells: columns.node.length, groups: groups.length, bins: BINS, period,
+		samples: stacks.length,
 		lanes: []}]}));
 	const size = Buffer.alloc(4);
 	size.writeUInt32LE(head.length);
@@ -132,8 +135,8 @@ function pathsOf(tree) {
 	const paths = new Map(), names = [""];
 	for (let i = 1; i < tree.count; i++) {
 		names[i] = `${names[tree.parent[i]]}/${tree.fn[i]}`;
-		if (tree.weight[i])
-			paths.set(names[i], [tree.samples[i], tree.weight[i], tree.ownWeight[i]]);
+		if (tree.samples[i])
+			paths.set(names[i], [tree.samples[i], tree.weight[i], tree.ownWeight(i)]);
 	}
 	return [...paths].sort();
 }
@@ -172,6 +175,18 @@ const cases = {
 		const cells = model.ownOf(event, 0, BINS - 1, -1);
 		assert.deepStrictEqual([...cells.weight], [...whole.weight]);
 		assert.deepStrictEqual([...cells.samples], [...whole.samples]);
+		assert.deepStrictEqual([event.node.weight[0], event.node.samples[0]],
+			[sum(stacks, "weight"), sum(stacks, "samples")]);
+	},
+	"a node takes at most 32 bytes"() {
+		const buffersOf = (of) => Object.values(of).filter(ArrayBuffer.isView)
+			.map((array) => array.buffer);
+		const all = model.calleesTree(event, null, null);
+		const buffers = new Set([...buffersOf(event.node), ...buffersOf(all)]);
+		assert.deepStrictEqual(pathsOf(all), pathsOfStacks(stacks));
+		const size = [...buffers].reduce((all, {byteLength}) => all + byteLength, 0);
+		assert(event.nodes > 100 && size <= 32 * event.nodes + 64,
+			`${size / event.nodes} bytes`);
 	},
 	"a period replaces the weights"() {
 		const given = stacks.map((one) => ({...one, weight: one.samples * 250})), other = profileOf(given, 250);
@@ -204,18 +219,40 @@ const cases = {
 		assert.deepStrictEqual(all(0, null), wanted);
 		assert.deepStrictEqual(all(2, (fn, i) => fn === [3, 4][i]), wanted);
 	},
+	"pairs of the outermost function and the thread"() {
+		const sums = (pairs) => pairs.map(({fn, thread, samples, weight}) =>
+			[fn, thread, samples, weight]).sort();
+		const ranges = [[-1, null, null], [1, null, null], [-1, 3, 9], [2, 0, 5]];
+		for (const [thread, from, to] of ranges) {
+			const chosen = stacks.filter((one) =>
+				(thread < 0 || one.thread === thread) &&
+				(from === null || (one.bin >= from && one.bin <= to)));
+			const wanted = new Map();
+			for (const {stack: [fn], thread: of, samples, weight} of chosen) {
+				const sum = wanted.get(`${fn} ${of}`) || [fn, of, 0, 0];
+				wanted.set(`${fn} ${of}`, [fn, of, sum[2] + samples, sum[3] + weight]);
+			}
+			assert.deepStrictEqual(sums(model.pairsOf(event, null, thread, from, to)),
+				[...wanted.values()].sort());
+		}
+		const own = model.filterStacks(event, whole, flags(3), null);
+		assert.strictEqual(model.pairsOf(event, own, -1, null, null)
+			.reduce((all, {weight}) => all + weight, 0),
+		sum(stacks.filter(({stack}) => stack.includes(3)), "weight"));
+	},
 	"stacks of a thread are in order of time"() {
 		const ordered = model.timeTree(event, whole, 1, 3, 9, null), ends = [];
 		const own = model.ownOf(event, 3, 9, 1);
 		assert.strictEqual(ordered.weight[0], own.weight.reduce((a, b) => a + b, 0));
 		const {cell} = event;
 		for (let i = 0; i < event.cells; i++)
-			if (cell.thread[i] === 1 && cell.bin[i] >= 3 && cell.bin[i] <= 9)
+			if (cell.thread[i] === 1 && cell.bin[i] >= 3 && cell.bin[i] <= 9 &&
+				cell.weight[i])
 				ends.push([event.node.fn[cell.node[i]], cell.weight[i]]);
 		const sums = (pairs) => pairs.reduce((of, [fn, weight]) =>
 			({...of, [fn]: (of[fn] || 0) + weight}), {});
-		const got = Array.from(ordered.ownWeight.subarray(0, ordered.count), (weight, i) =>
-			[ordered.fn[i], weight]).filter(([, weight], i) => i && weight);
+		const got = Array.from({length: ordered.count}, (_, i) =>
+			[ordered.fn[i], ordered.ownWeight(i)]).filter(([, weight], i) => i && weight);
 		assert.deepStrictEqual(sums(got), sums(ends));
 		for (let node = 0; node < ordered.count; node++)
 			assert.deepStrictEqual(Array.from(ordered.childrenOf(node)),
@@ -270,16 +307,15 @@ const cases = {
 		assert.deepStrictEqual([...of({kind})], [3, 0, 0, 2, 2, 3]);
 		assert.strictEqual(of({kind: kind.map((bits) => bits & 7)}), null);
 	},
-	"children are in order of weight, from left to right"() {
-		const rows = tree.rows();
-		assert.strictEqual(rows.length, tree.deepest + 1);
+	"children are in order of weight"() {
 		for (let node = 0; node < tree.count; node++) {
 			const weights = Array.from(tree.childrenOf(node), (child) => tree.weight[child]);
 			assert.deepStrictEqual(weights, [...weights].sort((a, b) => b - a));
+			const of = (child) => child && tree.parent[child] === node && tree.samples[child];
+			assert.deepStrictEqual(Array.from(tree.childrenOf(node)),
+				Array.from(tree.parent.keys()).filter(of)
+					.sort((a, b) => tree.weight[b] - tree.weight[a] || a - b));
 		}
-		for (const row of rows)
-			for (let i = 1; i < row.length; i++)
-				assert.ok(tree.left[row[i]] >= tree.left[row[i - 1]] + tree.weight[row[i - 1]]);
 	},
 	"intervals are Wilson's"() {
 		const close = (got, wanted) => assert.ok(Math.abs(got - wanted) < 5e-5, `${got}, not ${wanted}`);
@@ -318,11 +354,11 @@ const cases = {
 		const stack = Array.from({length: 20000}, (_, i) => i % FUNCTIONS);
 		const given = [{bin: 0, thread: 0, samples: 1, weight: 7, stack}], [one] = profileOf(given).events;
 		const deep = model.calleesTree(one, model.ownOf(one, null, null, -1), null);
-		assert.strictEqual(deep.deepest, 20000);
-		assert.strictEqual(model.callersTree(deep).deepest, 20000);
+		for (const one of [deep, model.callersTree(deep)])
+			assert.strictEqual(one.depthOf(one.count - 1), 20000);
 		assert.strictEqual(model.functionRows(deep, FUNCTIONS, 7).length, FUNCTIONS);
 		const [none] = profileOf([]).events, empty = model.calleesTree(none, model.ownOf(none, 0, 3, -1), null);
-		assert.deepStrictEqual([empty.count, empty.weight[0], empty.rows().length], [1, 0, 1]);
+		assert.deepStrictEqual([empty.count, empty.weight[0], empty.list.length], [1, 0, 0]);
 		assert.deepStrictEqual(model.functionRows(empty, FUNCTIONS, 0), []);
 	},
 };

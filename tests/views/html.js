@@ -222,6 +222,45 @@ const checks = {
 		}
 	},
 
+	// wakers PAGE REPORT: the page begins with the report's pairs. A range of all bins has
+	// their sums, a search finds them by either thread, and Enter shows the waker's code.
+	async wakers(browser) {
+		const tab = await open(browser, page, {width: 390});
+		const {rows} = JSON.parse(fs.readFileSync(rest[0])).events[0];
+		const wanted = rows.map((row) => `${row.waker} ${row.wakee} ${row.self_weight} ` +
+			row.self_times.waits).sort();
+		const shown = () => tab.evaluate(() => derived.shownPairs.map((row) =>
+			`${row.waker} ${row.wakee} ${row.weight} ${row.waits}`).sort());
+		const same = async (what, pairs) => {
+			const got = await shown();
+			if (JSON.stringify(got) !== JSON.stringify(pairs))
+				fail(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(pairs)}`);
+		};
+		await same("pairs", wanted);
+		const texts = await tab.$$eval(".row.body", (found) =>
+			found.map((row) => row.innerText));
+		equal("rows", texts.length, rows.length);
+		if (!texts[0].includes(rows[0].waker) || !texts[0].includes(rows[0].wakee))
+			fail(`the first row is '${texts[0]}'`);
+		if (await tab.evaluate(() => document.documentElement.scrollWidth > innerWidth))
+			fail("the page is wider than a phone");
+		await set(tab, {search: "\\[interrupt"});
+		await same("search", wanted.filter((text) => text.startsWith("[interrupt]")));
+		await set(tab, {search: ""});
+		await set(tab, {from: 0, to: await tab.evaluate(() => profile.events[0].bins - 1)});
+		await same("pairs of all times", wanted);
+		await set(tab, {from: null, to: null});
+		await tab.focus(".grid");
+		await tab.keyboard.press("Enter");
+		const {view, focus, thread} = await tab.evaluate(() => window.sprof.state());
+		const name = await tab.evaluate((index) => threadText(index), thread);
+		if (view !== "flame" || focus !== rows[0].waker || name !== rows[0].wakee)
+			fail(`Enter shows ${view} of ${focus} and ${name}`);
+		const {weight} = await tab.evaluate(() => window.sprof.summary());
+		equal("weight of the first pair", weight, rows[0].self_weight);
+		await visit(tab);
+	},
+
 	// bins PAGE: prints begin and width of bins in ns.
 	async bins(browser) {
 		const tab = await open(browser, page);

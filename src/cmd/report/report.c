@@ -209,6 +209,12 @@ struct lists {
 	struct sp_time_bins *bins;         /* samples over time of each profile */
 	const struct sp_timeline **timelines; /* timelines of the profiles */
 	const struct sp_profile **lines; /* profiles by source line; NULL without --source */
+	const struct sp_profile **pairs; /* profiles by waker and wakee */
+};
+
+/* Analyses of the same recordings. All except the first may be NULL. */
+struct analyses {
+	struct sp_analysis *all, *lines, *pairs;
 };
 
 static void lists_deinit(struct lists *lists)
@@ -221,6 +227,7 @@ static void lists_deinit(struct lists *lists)
 	free(lists->bins);
 	free(lists->timelines);
 	free(lists->lines);
+	free(lists->pairs);
 }
 
 static bool has_event(const struct report_arguments *arguments, const char *name)
@@ -272,9 +279,10 @@ static bool collect_groups(const struct sp_analysis *analysis,
 }
 
 /* Collects the shown profiles and the findings. Returns false when out of memory. */
-static bool collect(const struct report_arguments *arguments, const struct sp_analysis *analysis,
-		    const struct sp_analysis *lines, struct report *report, struct lists *lists)
+static bool collect(const struct report_arguments *arguments, const struct analyses *analyses,
+		    struct report *report, struct lists *lists)
 {
+	const struct sp_analysis *analysis = analyses->all;
 	size_t profiles = sp_analysis_profile_count(analysis);
 	size_t findings = sp_analysis_finding_count(analysis);
 	lists->profiles = calloc(profiles + 1, sizeof(*lists->profiles));
@@ -283,20 +291,24 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	lists->bins = calloc(profiles + 1, sizeof(*lists->bins));
 	lists->timelines = calloc(profiles + 1, sizeof(*lists->timelines));
 	lists->lines = calloc(profiles + 1, sizeof(*lists->lines));
+	lists->pairs = calloc(profiles + 1, sizeof(*lists->pairs));
 	if (!lists->profiles || !lists->findings || !lists->events || !lists->bins || !lists->timelines ||
-	    !lists->lines)
+	    !lists->lines || !lists->pairs)
 		return false;
 	for (size_t i = 0; i < profiles; i++) {
+		size_t shown = report->profile_count;
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);
 		const struct sp_event *event = sp_analysis_event(analysis, i);
 		if (arguments->mode == SP_MODE_CPU && (!has_event(arguments, profile->event) ||
 						       is_side_band(arguments, event, profile)))
 			continue;
-		lists->events[report->profile_count] = event;
-		lists->bins[report->profile_count] = sp_analysis_time_bins(analysis, i);
-		lists->timelines[report->profile_count] = sp_analysis_timeline(analysis, i);
-		if (lines)
-			lists->lines[report->profile_count] = sp_analysis_profile(lines, i);
+		lists->events[shown] = event;
+		lists->bins[shown] = sp_analysis_time_bins(analysis, i);
+		lists->timelines[shown] = sp_analysis_timeline(analysis, i);
+		if (analyses->lines)
+			lists->lines[shown] = sp_analysis_profile(analyses->lines, i);
+		if (analyses->pairs)
+			lists->pairs[shown] = sp_analysis_profile(analyses->pairs, i);
 		lists->profiles[report->profile_count++] = profile;
 	}
 	for (size_t i = 0; i < findings; i++)
@@ -305,7 +317,8 @@ static bool collect(const struct report_arguments *arguments, const struct sp_an
 	report->profiles = lists->profiles;
 	report->events = lists->events;
 	report->timelines = lists->timelines;
-	report->lines = lines ? lists->lines : NULL;
+	report->lines = analyses->lines ? lists->lines : NULL;
+	report->pairs = analyses->pairs ? lists->pairs : NULL;
 	report->findings = lists->findings;
 	return collect_groups(analysis, arguments, report, lists);
 }
@@ -424,8 +437,9 @@ static bool are_damaged(const struct recordings *recordings)
 }
 
 static int report_analysis(const struct report_arguments *arguments, const struct recordings *recordings,
-			   const struct sp_analysis *analysis, const struct sp_analysis *lines)
+			   const struct analyses *analyses)
 {
+	const struct sp_analysis *analysis = analyses->all;
 	struct lists lists = {0};
 	struct sp_file_info info = *sp_reader_info(recordings->items[0].reader);
 	if (arguments->command_line == SP_OFF)
@@ -461,7 +475,7 @@ static int report_analysis(const struct report_arguments *arguments, const struc
 		.term = term_of_stdout(arguments->colour),
 	};
 	int status = 1;
-	if (collect(arguments, analysis, lines, &report, &lists)) {
+	if (collect(arguments, analyses, &report, &lists)) {
 		const struct timeline timeline = {
 			.first_ns = sp_analysis_first_ns(analysis),
 			.last_ns = sp_analysis_last_ns(analysis),
@@ -507,27 +521,52 @@ static struct sp_error *set_time_origins(const struct report_arguments *argument
 	return NULL;
 }
 
-/* Analyses the recordings by source line and instruction, if --source is given; *ret stays NULL otherwise. */
-static struct sp_error *analyse_lines(const struct report_arguments *arguments, struct sp_ctx *ctx,
-				      const struct recordings *recordings,
-				      const struct analysis_groups *from, struct sp_analysis **ret)
+/* Analyses the recordings again, with other rows. */
+static struct sp_error *analyse_rows(struct sp_ctx *ctx, const struct recordings *recordings,
+				     const struct analysis_groups *from,
+				     struct sp_analysis_rows rows, struct sp_analysis **ret)
 {
-	static const enum sp_key keys[] = {SP_KEY_DSO, SP_KEY_FUNCTION, SP_KEY_SRCLINE};
-	struct sp_analysis_rows rows = from->rows;
 	struct sp_analysis_tree tree = {.size = sizeof(tree)};
 	struct sp_analysis_samples samples = from->samples;
 	struct sp_analysis_options options = from->options;
-	if (!arguments->source)
-		return NULL;
-	rows.keys = keys;
-	rows.key_count = sizeof(keys) / sizeof(*keys);
 	rows.children = false;
-	rows.instructions = true;
 	samples.timeline = false;
 	options.rows = &rows;
 	options.tree = &tree;
 	options.samples = &samples;
 	return sp_analysis_sum(ctx, recordings->items, recordings->count, &options, ret);
+}
+
+/* Makes all analyses that the output needs; those with --source are by line and instruction. */
+static struct sp_error *analyse(const struct report_arguments *arguments, struct sp_ctx *ctx,
+				const struct recordings *recordings,
+				const struct analysis_groups *groups, struct analyses *ret)
+{
+	static const enum sp_key lines[] = {SP_KEY_DSO, SP_KEY_FUNCTION, SP_KEY_SRCLINE};
+	static const enum sp_key pairs[] = {SP_KEY_WAKER, SP_KEY_WAKEE};
+	struct sp_analysis_rows rows = groups->rows;
+	struct sp_error *error = sp_analysis_sum(ctx, recordings->items, recordings->count,
+						 &groups->options, &ret->all);
+	if (!error && arguments->source) {
+		rows.keys = lines;
+		rows.key_count = sizeof(lines) / sizeof(*lines);
+		rows.instructions = true;
+		error = analyse_rows(ctx, recordings, groups, rows, &ret->lines);
+	}
+	if (!error && arguments->output->pairs && arguments->mode == SP_MODE_WAKERS) {
+		rows.keys = pairs;
+		rows.key_count = sizeof(pairs) / sizeof(*pairs);
+		rows.instructions = false;
+		error = analyse_rows(ctx, recordings, groups, rows, &ret->pairs);
+	}
+	return error;
+}
+
+static void analyses_free(struct analyses *analyses)
+{
+	sp_analysis_free(analyses->pairs);
+	sp_analysis_free(analyses->lines);
+	sp_analysis_free(analyses->all);
 }
 
 static int print_threads(const struct report_arguments *arguments, struct sp_ctx *ctx,
@@ -542,7 +581,7 @@ static int print_threads(const struct report_arguments *arguments, struct sp_ctx
 static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *recordings)
 {
 	struct report_arguments *arguments = data;
-	struct sp_analysis *analysis = NULL, *lines = NULL;
+	struct analyses analyses = {0};
 	if (arguments->threads)
 		return print_threads(arguments, ctx, recordings);
 	int settled = report_arguments_resolve(arguments, ctx, recordings);
@@ -556,20 +595,16 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	struct progress progress;
 	progress_begin(&progress, ctx, !arguments->selection.quiet && !arguments->selection.verbose);
 	if (!error)
-		error = sp_analysis_sum(ctx, recordings->items, recordings->count,
-					&groups.options, &analysis);
-	if (!error)
-		error = analyse_lines(arguments, ctx, recordings, &groups, &lines);
+		error = analyse(arguments, ctx, recordings, &groups, &analyses);
 	progress_end(&progress);
 	if (error) {
 		diag_error(error);
-		sp_analysis_free(analysis);
+		analyses_free(&analyses);
 		return 1;
 	}
-	int status = report_analysis(arguments, recordings, analysis, lines);
-	report_missing_names(arguments, ctx, recordings, analysis);
-	sp_analysis_free(lines);
-	sp_analysis_free(analysis);
+	int status = report_analysis(arguments, recordings, &analyses);
+	report_missing_names(arguments, ctx, recordings, analyses.all);
+	analyses_free(&analyses);
 	return recordings_print_damage(recordings) | status;
 }
 
