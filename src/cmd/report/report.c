@@ -319,7 +319,6 @@ static bool shows_children(const struct report_arguments *arguments, const struc
 	return arguments->children == 1;
 }
 
-
 /* Removes all profiles except the first with samples, for formats that cannot distinguish events. */
 static void choose_one_event(const struct output *output, struct report *report)
 {
@@ -401,9 +400,12 @@ static int write_report(const struct report_arguments *arguments,
 	if (!arguments->file)
 		pager = pager_open(arguments->selection.pager != 0 && output->paged);
 	FILE *out = arguments->file ? file.out : pager.out;
-	for (size_t i = 0; i < recordings->count; i++)
-		if (arguments->header && output == &output_text)
-			info_print_header(recordings->items[i].reader, out);
+	bool header = arguments->header && output == &output_text;
+	for (size_t i = 0; i < recordings->count && header; i++) {
+		/* The header is that of the file. */
+		sp_reader_split_pmus(recordings->items[i].reader);
+		info_print_header(recordings->items[i].reader, out);
+	}
 	bool done = is_compressed(arguments) ? write_compressed(output, report, out)
 					     : output->write(report, out);
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
@@ -545,6 +547,8 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	struct sp_analysis *analysis = NULL, *lines = NULL;
 	if (arguments->threads)
 		return print_threads(arguments, ctx, recordings);
+	if (!recordings_select_events(recordings, &arguments->selection, !arguments->per_pmu))
+		return 1;
 	int settled = report_arguments_resolve(arguments, ctx, recordings);
 	if (settled >= 0)
 		return settled;
