@@ -124,6 +124,16 @@ prints "script: one of them" lines -e 'cpu_at*' <<'END'
 15 cpu_atom/cycles/u
 END
 
+# Outputs with one event have that with the most samples.
+samples() {
+	"$SPROF" report "$@" 2>err | awk '{ sum += $NF } END { print sum }'
+	sed 's/^/(stderr) /' err
+}
+prints "folded has the heaviest" samples -i both --per-pmu --format folded <<'END'
+45
+(stderr) sprof: format folded has one event: cpu_core/cycles/u (--events chooses another)
+END
+
 # An event of a kind of CPU on which nothing ran.
 {
 	echo 'event cpu_atom/cycles/u'

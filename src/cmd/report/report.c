@@ -41,6 +41,9 @@
 #define EVENT_LINES 6
 #define LEAST_ROWS 5
 
+/* Part of the most samples of an event from which another event has about as many. */
+#define ABOUT_AS_MANY 0.9
+
 /* perf's header feature with the event groups. */
 #define GROUP_DESC 17
 
@@ -319,14 +322,21 @@ static bool shows_children(const struct report_arguments *arguments, const struc
 	return arguments->children == 1;
 }
 
-/* Removes all profiles except the first with samples, for formats that cannot distinguish events. */
+/*
+ * Removes all profiles except that with the most samples, for formats with one event. Of several
+ * with about as many samples, keeps the first, because which has the most is chance.
+ */
 static void choose_one_event(const struct output *output, struct report *report)
 {
+	uint64_t most = 0;
 	size_t chosen = 0;
-	while (chosen + 1 < report->profile_count && !report->profiles[chosen]->shown_samples)
-		chosen++;
 	if (report->profile_count < 2)
 		return;
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (report->profiles[i]->shown_samples > most)
+			most = report->profiles[i]->shown_samples;
+	while ((double)report->profiles[chosen]->shown_samples < ABOUT_AS_MANY * (double)most)
+		chosen++;
 	diag_say("format %s has one event: %s (--events chooses another)", output->name,
 		 report->profiles[chosen]->event);
 	report->profiles += chosen;
