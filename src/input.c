@@ -153,23 +153,3 @@ struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64
 	sp_reader_rewind(reader);
 	return NULL;
 }
-
-bool input_has_event(const struct sp_reader *reader, const char *name)
-{
-	for (size_t i = 0; i < sp_reader_event_count(reader); i++)
-		if (!strcmp(sp_reader_event(reader, i)->name, name))
-			return true;
-	return false;
-}
-
-bool input_has_events(const struct sp_reader *reader, const struct option_strings *names)
-{
-	for (size_t i = 0; i < names->count; i++) {
-		if (input_has_event(reader, names->items[i]))
-			continue;
-		diag_say("%s has no event '%s'; 'sprof info' lists its events",
-			 sp_reader_info(reader)->path, names->items[i]);
-		return false;
-	}
-	return true;
-}

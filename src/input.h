@@ -56,9 +56,4 @@ const char *input_unfinished(struct sp_reader *reader, char text[INPUT_TEXT]);
  */
 struct sp_error *input_time(struct sp_reader *reader, uint64_t *first_ns, uint64_t *last_ns);
 
-bool input_has_event(const struct sp_reader *reader, const char *name);
-
-/* Returns whether the recording has each of the named events (-e). Prints the missing ones. */
-bool input_has_events(const struct sp_reader *reader, const struct option_strings *names);
-
 #endif

@@ -4,6 +4,7 @@
 #define SPROF_READER_H
 
 #include <sprof/ctx.h>
+#include <sprof/list.h>
 #include <sprof/record.h>
 
 #ifdef __cplusplus
@@ -56,6 +57,8 @@ struct sp_event {
 	const uint64_t *ids;
 	size_t id_count;
 	struct sp_attr_tail tail;
+	const char *const *added_names; /* names of the events of a sum (sp_reader_add_up_pmus()) */
+	size_t added_count;             /* 0: the event is in the file */
 };
 
 /*
@@ -64,6 +67,23 @@ struct sp_event {
  */
 SP_API size_t sp_reader_event_count(const struct sp_reader *reader);
 SP_API const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t index);
+
+/*
+ * Adds up the events of one name that hybrid CPUs count by one PMU for each kind of CPU. The sum
+ * "cycles:u (cpu_core + cpu_atom)" takes the place of the first one, and has the records of all. If
+ * `names` is not empty, it must contain the names of all events of a sum. sp_reader_split_pmus()
+ * restores the file's events. Events of sp_reader_event() stay valid; objects that read records do
+ * not.
+ */
+SP_API struct sp_error *sp_reader_add_up_pmus(struct sp_reader *reader,
+					      struct sp_string_list names) SP_MUST_CHECK;
+SP_API void sp_reader_split_pmus(struct sp_reader *reader);
+
+/*
+ * Returns whether a pattern of fnmatch(3) matches the event's name, or its name without the PMU
+ * ("cycles:u").
+ */
+SP_API bool sp_event_matches(const struct sp_event *event, const char *pattern);
 
 /* A damaged place. The offset is the file's, or, if `what` states so, that of its inflated data. */
 struct sp_damage {

@@ -45,6 +45,8 @@ struct sp_reader {
 	bool no_memory;   /* memory was exhausted: something is missing above */
 	struct sp_file_info info;
 	struct record_layout layout;
+	const uint16_t *sum_of; /* index: event in `events`; value: its sum in layout.events; NULL:
+				 * layout.events is `events` */
 	struct mapping mapping; /* mapped windows of data_fd, for walkers */
 	struct lengths lengths; /* lengths of records, for any event until the events are known */
 

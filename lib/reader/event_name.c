@@ -48,12 +48,8 @@ static void name_breakpoint(const struct perf_event_attr *attr, char *name, size
 		 attr->bp_type & 4 ? "x" : "");
 }
 
-/*
- * Returns the name of an event of a PMU in feature PMU_MAPPINGS: u32 count, then for each PMU u32 type
- * and its name.
- */
-static bool name_by_pmu(const struct sp_reader *reader, const struct perf_event_attr *attr,
-			char *name, size_t size)
+/* Feature PMU_MAPPINGS has u32 count, then for each PMU u32 type and its name. */
+bool event_pmu_name(const struct sp_reader *reader, uint32_t wanted, char name[EVENT_PMU_NAME])
 {
 	const struct feature_payload *feature = &reader->features[FEATURE_PMU_MAPPINGS];
 	struct cursor cursor = reader_cursor(reader, feature->bytes.bytes, feature->bytes.size,
@@ -66,11 +62,11 @@ static bool name_by_pmu(const struct sp_reader *reader, const struct perf_event_
 		if (!cursor_u32(&cursor, &type) || !cursor_u32(&cursor, &length) ||
 		    !cursor_bytes(&cursor, length, &text))
 			return false;
-		if (type != attr->type)
+		if (type != wanted)
 			continue;
-		int shown = (int)strnlen((const char *)text, length < 64 ? length : 64);
-		snprintf(name, size, "%.*s/config=0x%llx/", shown, (const char *)text,
-			 (unsigned long long)attr->config);
+		size_t most = length < EVENT_PMU_NAME - 1 ? length : EVENT_PMU_NAME - 1;
+		snprintf(name, EVENT_PMU_NAME, "%.*s", (int)strnlen((const char *)text, most),
+			 (const char *)text);
 		return true;
 	}
 	return false;
@@ -94,6 +90,7 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 {
 	/* On hybrid machines, the upper half of a hardware event's config is the type of the PMU. */
 	uint32_t config = (uint32_t)attr->config;
+	char pmu[EVENT_PMU_NAME];
 	if (attr->type == PERF_TYPE_HARDWARE && config < COUNT(hardware_names))
 		snprintf(name, size, "%s", hardware_names[config]);
 	else if (attr->type == PERF_TYPE_SOFTWARE && attr->config < COUNT(software_names))
@@ -106,7 +103,9 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 		snprintf(name, size, "r%llx", (unsigned long long)attr->config);
 	else if (attr->type == PERF_TYPE_BREAKPOINT)
 		name_breakpoint(attr, name, size);
-	else if (!name_by_pmu(reader, attr, name, size))
+	else if (event_pmu_name(reader, attr->type, pmu))
+		snprintf(name, size, "%s/config=0x%llx/", pmu, (unsigned long long)attr->config);
+	else
 		snprintf(name, size, "type%u/config=0x%llx/", attr->type,
 			 (unsigned long long)attr->config);
 }

@@ -10,4 +10,10 @@
 const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
 			      const struct recorded_names *names);
 
+/* Size of a PMU's name with its NUL; longer names are cut. */
+#define EVENT_PMU_NAME 65
+
+/* Finds the name of the PMU with a number. Returns false if the recording has none. */
+bool event_pmu_name(const struct sp_reader *reader, uint32_t wanted, char name[EVENT_PMU_NAME]);
+
 #endif

@@ -37,11 +37,11 @@ struct sp_error *events_name(struct sp_reader *reader)
 
 size_t sp_reader_event_count(const struct sp_reader *reader)
 {
-	return reader->events.count;
+	return reader->layout.event_count;
 }
 
 const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t index)
 {
-	assert(index < reader->events.count);
-	return &reader->events.items[index];
+	assert(index < reader->layout.event_count);
+	return &reader->layout.events[index];
 }

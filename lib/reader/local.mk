@@ -8,6 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/reader/features.c lib/reader/features.h \
 	lib/reader/flatten.c lib/reader/flatten.h \
 	lib/reader/header.c lib/reader/header.h lib/reader/header_info.h \
+	lib/reader/pmus.c lib/reader/pmus.h \
 	lib/reader/reader.c \
 	lib/reader/recorded_names.c lib/reader/recorded_names.h \
 	lib/reader/scan.c lib/reader/scan.h \
@@ -16,6 +17,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/reader/topology.c lib/reader/topology.h \
 	lib/reader/damage_time.c
 UNIT_TESTS += \
+	tests/unit/test_pmus.c \
 	tests/unit/test_reader.c \
 	tests/unit/test_reader_layout.c
 if HAVE_ZSTD

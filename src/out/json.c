@@ -274,10 +274,20 @@ static void write_unsampled(struct json *json, const struct sp_profile *profile)
 	json_end_lines(json, ']');
 }
 
+/* Writes the names of the events that were added up. */
+static void write_added(struct json *json, const struct sp_event *event)
+{
+	if (!event->added_count)
+		return;
+	json_begin(json, "added_up", '[');
+	for (size_t i = 0; i < event->added_count; i++)
+		json_string(json, NULL, event->added_names[i]);
+	json_end(json, ']');
+}
+
 static void write_head(struct json *json, const struct sp_profile *profile)
 {
 	const struct sp_stack_ends *ends = &profile->stacks;
-	json_string(json, "name", profile->event);
 	json_unsigned(json, "samples", profile->samples);
 	json_unsigned(json, "weight", profile->weight);
 	json_unsigned(json, "lost", profile->lost);
@@ -312,9 +322,9 @@ static void write_head(struct json *json, const struct sp_profile *profile)
 		times_write_json_head(json, profile);
 }
 
-static bool write_profile(const struct report *report, struct json *json,
-			  const struct sp_profile *profile)
+static bool write_profile(const struct report *report, struct json *json, size_t index)
 {
+	const struct sp_profile *profile = report->profiles[index];
 	size_t count = report_row_count(report, profile);
 	struct row_keys of = {.report = report,
 			      .totals = report_has_totals(report, profile),
@@ -324,6 +334,9 @@ static bool write_profile(const struct report *report, struct json *json,
 	bool done = true;
 	of.count = report_ordered_keys(report, of.keys);
 	json_begin_lines(json, NULL, '{');
+	json_string(json, "name", profile->event);
+	if (report->events && profile->mode == SP_MODE_CPU)
+		write_added(json, report->events[index]);
 	write_head(json, profile);
 	if (report->filtered) {
 		json_unsigned(json, "shown_samples", profile->shown_samples);
@@ -373,7 +386,7 @@ static bool write_json(const struct report *report, FILE *out)
 		json_string(&json, "callees", report->callees);
 	json_begin_lines(&json, "events", '[');
 	for (size_t i = 0; i < report->profile_count && done; i++)
-		done = write_profile(report, &json, report->profiles[i]);
+		done = write_profile(report, &json, i);
 	json_end_lines(&json, ']');
 	write_groups(report, &json);
 	findings_write_json(report->findings, report->finding_count, &json);

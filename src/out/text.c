@@ -313,14 +313,32 @@ static void write_event(const struct report *report, const struct sp_profile *pr
 	}
 }
 
+/* Returns the profile's index; their number if it is not in the report. */
+static size_t index_of(const struct report *report, const struct sp_profile *profile)
+{
+	size_t at = 0;
+	while (at < report->profile_count && report->profiles[at] != profile)
+		at++;
+	return at;
+}
+
+/* Returns whether one kind of a hybrid machine's CPUs counted the event: the attr has its PMU. */
+static bool is_of_one_pmu(const struct report *report, const struct sp_profile *profile)
+{
+	size_t at = index_of(report, profile);
+	if (!report->events || at == report->profile_count)
+		return false;
+	const struct perf_event_attr *attr = &report->events[at]->attr;
+	return (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
+	       attr->config >> 32;
+}
+
 /* Writes the reason why there are no samples. Its text depends on the sampling period. */
 static void describe_no_samples(const struct report *report, const struct sp_profile *profile,
 				char *buffer, size_t size)
 {
 	char period[FORMAT_SIZE];
-	size_t at = 0;
-	while (at < report->profile_count && report->profiles[at] != profile)
-		at++;
+	size_t at = index_of(report, profile);
 	uint64_t periods = at < report->profile_count ? report_period(report, at) : 0;
 	if (profile->weight_is_time && periods) {
 		const struct perf_event_attr *attr = &report->events[at]->attr;
@@ -353,6 +371,10 @@ static void write_empty(const struct report *report, const struct sp_profile *pr
 	} else if (profile->lost) {
 		snprintf(what, sizeof(what), "All samples of this event were lost.");
 		remedy = "Record again with larger ring buffers (-m) or a lower rate (-F).";
+	} else if (is_of_one_pmu(report, profile)) {
+		snprintf(what, sizeof(what), "No samples: the target did not run on the CPUs that "
+			 "count %s, or for less than one sampling period.", profile->event);
+		remedy = "'sprof report' without -e and --per-pmu adds up all kinds of CPU.";
 	} else {
 		describe_no_samples(report, profile, what, sizeof(what));
 		remedy = "Record for longer, or at a higher rate (-F 20000).";

@@ -18,6 +18,7 @@ dist_check_SCRIPTS += \
 	tests/cli/test_report_keys.sh \
 	tests/cli/test_report_oracle.sh \
 	tests/cli/test_report_stripped.sh \
+	tests/cli/test_pmus.sh \
 	tests/cli/test_threads.sh
 noinst_PROGRAMS += tests/cli/decoded tests/cli/rewrite
 tests_cli_rewrite_LDADD = lib/libsprof-core.la

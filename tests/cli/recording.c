@@ -3,7 +3,8 @@
  * recording FILE: writes a perf.data file of the records that standard input
  * names, one a line, so that a test says what it is about and knows the truth:
  *
- *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, or, with period
+ *	event NAME [FIELD]...               cpu-clock, task-clock, page-faults, cycles, …, also as
+ *	                                    cpu_core/cycles/ or cpu_atom/cycles/; or, with period
  *	                                    1, context-switches, offcpu-time and
  *	                                    sched:sched_waking; which
  *	                                    has chain, branches, addr, weight, weights, data_src,
@@ -15,6 +16,7 @@
  *	                                    the addresses of the chain); or
  *	                                    counters, the values of all events that have it; before
  *	                                    all else
+ *	rename NAME                         the last event
  *	hostname NAME, osrelease RELEASE, arch NAME, cmdline WORD...
  *	                                    likewise
  *	comm PID TID NAME                   in names, \xHH is a byte
@@ -168,6 +170,18 @@ static const struct field *field_of(const struct recording *recording, const cha
 	return NULL;
 }
 
+/* Returns an event's name without its PMU, and the PMU's number, which the attr has in config. */
+static const char *split_pmu(const char *name, uint64_t *pmu_ret)
+{
+	static char event[64];
+	char pmu[16];
+	*pmu_ret = 0;
+	if (!name || sscanf(name, "%15[^/]/%63[^/]/", pmu, event) != 2)
+		return name;
+	*pmu_ret = !strcmp(pmu, "cpu_core") ? 4 : 10;
+	return event;
+}
+
 static void add_event(struct recording *recording, char **words)
 {
 	static const struct {
@@ -188,13 +202,15 @@ static void add_event(struct recording *recording, char **words)
 	};
 	size_t index = recording->event_count++;
 	struct sp_event *event = &recording->events[index];
+	uint64_t pmu;
+	const char *name = split_pmu(words[1], &pmu);
 	if (index == MAX_EVENTS)
 		die(recording, "too many events");
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (words[1] && !strcmp(words[1], known[i].name)) {
-			event->name = known[i].name;
+		if (name && !strcmp(name, known[i].name)) {
+			event->name = pmu ? strdup(words[1]) : known[i].name;
 			event->attr.type = known[i].type;
-			event->attr.config = known[i].config;
+			event->attr.config = pmu << 32 | known[i].config;
 		}
 	}
 	if (!event->name)
@@ -568,6 +584,8 @@ static bool read_head(struct recording *recording, char **words)
 	const char *value = words[1] ? words[1] : "";
 	if (!strcmp(words[0], "event"))
 		add_event(recording, words);
+	else if (!strcmp(words[0], "rename") && recording->event_count && words[1])
+		recording->events[recording->event_count - 1].name = strdup(unescape(words[1]));
 	else if (!strcmp(words[0], "hostname"))
 		recording->info.hostname = strdup(words[1] ? unescape(words[1]) : "");
 	else if (!strcmp(words[0], "osrelease"))

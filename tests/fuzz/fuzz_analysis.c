@@ -128,6 +128,8 @@ static uint64_t analyse(const char *path, unsigned int threads, enum mode mode)
 	};
 	error = sp_reader_open(ctx, path, &reader);
 	if (!error)
+		error = sp_reader_add_up_pmus(reader, (struct sp_string_list){0});
+	if (!error)
 		error = sp_analysis_run(ctx, reader, &options, &analysis);
 	for (size_t i = 0; analysis && i < sp_analysis_profile_count(analysis); i++) {
 		const struct sp_profile *profile = sp_analysis_profile(analysis, i);

@@ -68,7 +68,8 @@ void input_options_add_filter(struct selection *s, struct option_table *table)
 		OPTION_NUMBERS(0, "tid", "TIDS", &s->tids, "select threads", .rare = true),
 		OPTION_NUMBERS('C', "cpu", "CPUS", &s->cpus, "select CPUs, such as 0,4-7",
 			       .rare = true),
-		OPTION_STRINGS('e', "events", "NAMES", &s->events, "select events"),
+		OPTION_STRINGS('e', "events", "NAMES", &s->events,
+			       "select events, by name or pattern ('*cycles*')"),
 		OPTION_CALL(0, "time", "START,END", s, parse_time,
 			    "select a time range: +1.5,+3 (seconds from the first sample), "
 			    "12:03:07,+2s (time of day), 10%-20%, or seconds of the recording's "

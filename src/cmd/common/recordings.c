@@ -42,29 +42,101 @@ void recordings_close(struct recordings *recordings)
 	free(recordings->times);
 }
 
-/* Returns whether each event of -e is in at least one recording. Prints the first missing one. */
-static bool have_events(const struct recordings *recordings, const struct selection *selection)
+static bool has_name(const struct option_strings *names, const char *name)
 {
-	if (recordings->count == 1)
-		return input_has_events(recordings->items[0].reader, &selection->events);
-	for (size_t i = 0; i < selection->events.count; i++) {
-		bool found = false;
-		for (size_t j = 0; j < recordings->count && !found; j++)
-			found = input_has_event(recordings->items[j].reader,
-						selection->events.items[i]);
-		if (!found) {
-			diag_say("no recording has an event '%s'; 'sprof info -i FILE' lists a "
-				 "recording's events", selection->events.items[i]);
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], name))
+			return true;
+	return false;
+}
+
+/* Adds the names of events that match the pattern. Returns false when out of memory. */
+static bool match_events(const struct sp_reader *reader, const char *pattern,
+			 struct option_strings *names, bool *found)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
+		const struct sp_event *event = sp_reader_event(reader, i);
+		if (!sp_event_matches(event, pattern))
+			continue;
+		*found = true;
+		if (!has_name(names, event->name) &&
+		    !option_strings_push(names, event->name, strlen(event->name)))
 			return false;
-		}
 	}
 	return true;
 }
 
+/* Adds the names of all events that match -e. Returns false after printing the error. */
+static bool match_all(const struct recordings *recordings, const struct option_strings *patterns,
+		      struct option_strings *names)
+{
+	for (size_t i = 0; i < patterns->count; i++) {
+		const struct sp_reader *reader = recordings->items[0].reader;
+		const char *pattern = patterns->items[i];
+		bool found = false;
+		for (size_t j = 0; j < recordings->count; j++)
+			if (!match_events(recordings->items[j].reader, pattern, names, &found))
+				return false;
+		if (found)
+			continue;
+		if (recordings->count > 1)
+			diag_say("no recording has an event '%s'; 'sprof info -i FILE' lists a "
+				 "recording's events", pattern);
+		else
+			diag_say("%s has no event '%s'; 'sprof info' lists its events",
+				 sp_reader_info(reader)->path, pattern);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Adds the names of a recording's events that are in `matched`, and those of sums of such events.
+ * Returns false when out of memory.
+ */
+static bool name_events(const struct sp_reader *reader, const struct option_strings *matched,
+			struct option_strings *names)
+{
+	for (size_t i = 0; i < sp_reader_event_count(reader); i++) {
+		const struct sp_event *event = sp_reader_event(reader, i);
+		if ((event->added_count || has_name(matched, event->name)) &&
+		    !has_name(names, event->name) &&
+		    !option_strings_push(names, event->name, strlen(event->name)))
+			return false;
+	}
+	return true;
+}
+
+/* Adds up events of hybrid CPUs. Returns false after printing the error. */
+static bool add_up_pmus(const struct recordings *recordings, const struct option_strings *names)
+{
+	for (size_t i = 0; i < recordings->count; i++) {
+		struct sp_error *error = sp_reader_add_up_pmus(recordings->items[i].reader,
+							       option_strings_list(names));
+		if (!error)
+			continue;
+		diag_error(error);
+		return false;
+	}
+	return true;
+}
+
+bool recordings_select_events(const struct recordings *recordings, struct selection *selection,
+			      bool add_up)
+{
+	struct option_strings matched = {0}, names = {0};
+	bool done = match_all(recordings, &selection->events, &matched) &&
+		    (!add_up || add_up_pmus(recordings, &matched));
+	for (size_t i = 0; done && i < recordings->count && matched.count; i++)
+		done = name_events(recordings->items[i].reader, &matched, &names);
+	option_strings_deinit(&matched);
+	option_strings_deinit(&selection->events);
+	selection->events = names;
+	return done;
+}
+
 bool recordings_resolve_times(struct recordings *recordings, const struct selection *selection)
 {
-	if (!have_events(recordings, selection))
-		return false;
 	for (size_t i = 0; i < recordings->count; i++) {
 		struct sp_recording *recording = &recordings->items[i];
 		struct sp_time_span *times = recordings->times + i * TIME_RANGES;

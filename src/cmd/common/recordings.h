@@ -20,9 +20,14 @@ bool recordings_open(struct recordings *recordings, const struct selection *sele
 void recordings_close(struct recordings *recordings);
 
 /*
- * Resolves options that depend on the recordings: checks the events and computes the times of --time
- * on each recording's clock. Returns false after printing the error.
+ * Replaces the patterns of -e by the names of the events that they match. `add_up`: also adds up
+ * the events of hybrid CPUs, if -e selects those of all PMUs. Returns false after printing the
+ * error.
  */
+bool recordings_select_events(const struct recordings *recordings, struct selection *selection,
+			      bool add_up);
+
+/* Computes each recording's times of --time. Returns false after printing the error. */
 bool recordings_resolve_times(struct recordings *recordings, const struct selection *selection);
 
 /*

@@ -169,7 +169,10 @@ static struct sp_analysis *analyze(struct sp_ctx *ctx, struct sp_reader *reader,
 	sp_reader_rewind(reader);
 	struct progress progress;
 	progress_begin(&progress, ctx, !options->verbose);
-	struct sp_error *error = sp_analysis_run(ctx, reader, &wanted, &analysis);
+	struct sp_error *error = sp_reader_add_up_pmus(reader, (struct sp_string_list){0});
+	if (!error)
+		error = sp_analysis_run(ctx, reader, &wanted, &analysis);
+	sp_reader_split_pmus(reader);
 	progress_end(&progress);
 	if (error)
 		diag_error(error);

@@ -206,6 +206,8 @@ static void analyse(struct sp_ctx *ctx, const char *path)
 	struct sp_analysis *analysis = NULL;
 	struct sp_reader *reader = NULL;
 	struct sp_error *error = sp_reader_open(ctx, path, &reader);
+	if (!error)
+		error = sp_reader_add_up_pmus(reader, (struct sp_string_list){0});
 	if (!error && shows_functions(reader))
 		error = sp_analysis_run(ctx, reader, &options, &analysis);
 	if (!error && analysis)

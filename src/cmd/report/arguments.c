@@ -201,6 +201,9 @@ static void add_rarely_shown(struct report_arguments *a, struct option_table *ta
 		OPTION_CHOICE(0, "group", &a->group,
 			      "show events side by side, with ratios such as IPC (default for "
 			      "recorded groups)", .rare = true),
+		OPTION_FLAG(0, "per-pmu", &a->per_pmu,
+			    "show events of cpu_core and cpu_atom apart (default: add them up)",
+			    .rare = true),
 		OPTION_CALL('F', "fields", "FIELDS", a, report_fields_parse,
 			    "print these columns, in this order: overhead, overhead_children, "
 			    "interval, sample, period, on_ms, runnable_ms, blocked_ms, waits, "

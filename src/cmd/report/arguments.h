@@ -42,6 +42,7 @@ struct report_arguments {
 	bool all_threads, kernel_waits;
 	bool threads; /* --threads: print the states of threads */
 	int group; /* --group; -1: not given */
+	bool per_pmu; /* --per-pmu: events of hybrid CPUs stay apart */
 	uint64_t time_quantum_ns;
 	enum sp_tree_order tree;
 	bool tree_ordered; /* --call-graph was given with "caller" */

@@ -41,6 +41,9 @@
 #define EVENT_LINES 6
 #define LEAST_ROWS 5
 
+/* Part of the most samples of an event from which another event has about as many. */
+#define ABOUT_AS_MANY 0.9
+
 /* perf's header feature with the event groups. */
 #define GROUP_DESC 17
 
@@ -332,15 +335,21 @@ static bool shows_children(const struct report_arguments *arguments, const struc
 	return arguments->children == 1;
 }
 
-
-/* Removes all profiles except the first with samples, for formats that cannot distinguish events. */
+/*
+ * Removes all profiles except that with the most samples, for formats with one event. Of several
+ * with about as many samples, keeps the first, because which has the most is chance.
+ */
 static void choose_one_event(const struct output *output, struct report *report)
 {
+	uint64_t most = 0;
 	size_t chosen = 0;
-	while (chosen + 1 < report->profile_count && !report->profiles[chosen]->shown_samples)
-		chosen++;
 	if (report->profile_count < 2)
 		return;
+	for (size_t i = 0; i < report->profile_count; i++)
+		if (report->profiles[i]->shown_samples > most)
+			most = report->profiles[i]->shown_samples;
+	while ((double)report->profiles[chosen]->shown_samples < ABOUT_AS_MANY * (double)most)
+		chosen++;
 	diag_say("format %s has one event: %s (--events chooses another)", output->name,
 		 report->profiles[chosen]->event);
 	report->profiles += chosen;
@@ -414,9 +423,12 @@ static int write_report(const struct report_arguments *arguments,
 	if (!arguments->file)
 		pager = pager_open(arguments->selection.pager != 0 && output->paged);
 	FILE *out = arguments->file ? file.out : pager.out;
-	for (size_t i = 0; i < recordings->count; i++)
-		if (arguments->header && output == &output_text)
-			info_print_header(recordings->items[i].reader, out);
+	bool header = arguments->header && output == &output_text;
+	for (size_t i = 0; i < recordings->count && header; i++) {
+		/* The header is that of the file. */
+		sp_reader_split_pmus(recordings->items[i].reader);
+		info_print_header(recordings->items[i].reader, out);
+	}
 	bool done = is_compressed(arguments) ? write_compressed(output, report, out)
 					     : output->write(report, out);
 	int status = arguments->file ? output_file_close(&file, done) : pager_close(&pager);
@@ -584,6 +596,8 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 	struct analyses analyses = {0};
 	if (arguments->threads)
 		return print_threads(arguments, ctx, recordings);
+	if (!recordings_select_events(recordings, &arguments->selection, !arguments->per_pmu))
+		return 1;
 	int settled = report_arguments_resolve(arguments, ctx, recordings);
 	if (settled >= 0)
 		return settled;

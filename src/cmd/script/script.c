@@ -359,7 +359,8 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 	struct script_arguments *arguments = data;
 	struct sp_reader *reader = recordings->items[0].reader;
 	struct script_view view;
-	if (!recordings_resolve_times(recordings, &arguments->selection) ||
+	if (!recordings_select_events(recordings, &arguments->selection, false) ||
+	    !recordings_resolve_times(recordings, &arguments->selection) ||
 	    !fields_remove_missing(&arguments->fields, reader, !arguments->no_chains))
 		return 1;
 	if (script_has_field(arguments, FIELD(TOD)) && !sp_reader_info(reader)->has_clock) {
