@@ -76,7 +76,8 @@ int main(int argc, char **argv)
 			return 2;
 	}
 	if (!argv[optind] || !addresses) {
-		fprintf(stderr, "usage: symbolize [-1] [-a] [-r] [-d DEBUG_PATH] FILE <ADDRESSES\n");
+		fprintf(stderr,
+			"usage: symbolize [-1] [-a] [-r] [-d DEBUG_PATH] FILE <ADDRESSES\n");
 		return 2;
 	}
 	size_t count = read_addresses(addresses), step = one_by_one ? 1 : count;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sizes of the first block and of the largest. Each is twice the last, as many arenas stay small. */
+/* Sizes of the first block and of the largest. Each is twice the last: many arenas stay small. */
 #define BLOCK_SIZE_MIN ((size_t)4 << 10)
 #define BLOCK_SIZE ((size_t)64 << 10)
 #define ALIGNMENT ((size_t)16)

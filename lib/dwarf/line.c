@@ -224,7 +224,7 @@ struct run {
 	/* For line_table_run(): */
 	struct line_query *queries;
 	size_t count, next; /* next: index of the first query not below `row` */
-	uint64_t wanted;    /* its vaddr; UINT64_MAX: none, or the linker removed the sequence's code */
+	uint64_t wanted;    /* its vaddr; UINT64_MAX: none, or the sequence's code was removed */
 	bool no_memory;     /* out of memory for a file */
 	int64_t work;       /* queries left to process; only a hostile file exceeds it */
 	/* For line_table_extents(): */

@@ -71,7 +71,8 @@ uint32_t identities_add(struct identities *identities, const struct piece *piece
 {
 	uint32_t index = UINT32_MAX;
 	if (piece->file) {
-		uint64_t key = hash_pair(hash_pair(piece->code, (uintptr_t)piece->source), piece->declared);
+		uint64_t key = hash_pair(piece->code, (uintptr_t)piece->source);
+		key = hash_pair(key, piece->declared);
 		key = hash_pair(key, (uintptr_t)piece->file);
 		index = body_at(identities, &identities->by_file, key);
 		if (index == UINT32_MAX)
