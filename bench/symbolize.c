@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * symbolize [-1] [-r] [-d DEBUG_PATH] FILE: symbolizes the file's virtual addresses on standard
- * input, in hexadecimal, and prints their functions and lines as llvm-symbolizer -a does. -1: each
- * is a call of its own. -r: names as the symbol table and debug information spell them, and none
- * of ranges.
+ * symbolize [-1] [-a] [-r] [-d DEBUG_PATH] FILE: symbolizes the file's virtual addresses on
+ * standard input, in hexadecimal, and prints their functions and lines as addr2line -f -i does.
+ * -1: each is a call of its own. -a: prints the addresses, too, as llvm-symbolizer -a does. -r:
+ * names as the symbol table and debug information spell them, and none of ranges.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,18 +29,28 @@ static size_t read_addresses(uint64_t *ret)
 	return count;
 }
 
-static void print(const struct sp_symbols *symbols, const uint64_t *addresses, bool is_raw)
+/* Options of the output. */
+struct output {
+	bool is_raw, has_addresses;
+};
+
+static void print(const struct sp_symbols *symbols, const uint64_t *addresses,
+		  const struct output *output)
 {
 	for (size_t i = 0; i < sp_symbols_count(symbols); i++) {
 		size_t count = sp_symbols_frame_count(symbols, i);
-		printf("0x%" PRIx64 "\n", addresses[i]);
+		if (output->has_addresses)
+			printf("0x%" PRIx64 "\n", addresses[i]);
 		for (size_t depth = 0; depth < count; depth++) {
 			const struct sp_symbol_frame *frame = sp_symbols_frame(symbols, i, depth);
-			const char *name = is_raw ? frame->raw_name : frame->function;
+			const char *name = output->is_raw ? frame->raw_name : frame->function;
 			printf("%s\n%s:%" PRIu32 "\n", name ?: "??", frame->file ?: "??",
 			       frame->line);
 		}
-		printf("%s\n", count ? "" : "??\n??:0\n");
+		if (!count)
+			puts("??\n??:0");
+		if (output->has_addresses)
+			puts("");
 	}
 }
 
@@ -50,20 +60,24 @@ int main(int argc, char **argv)
 	struct sp_symbolizer *symbolizer;
 	struct sp_space *space;
 	uint64_t *addresses = calloc(ADDRESSES_MAX, sizeof(*addresses));
-	bool is_raw = false, one_by_one = false;
+	struct output output = {0};
+	bool one_by_one = false;
 	struct sp_error *error = sp_ctx_new(&ctx);
-	for (int option; !error && (option = getopt(argc, argv, "1rd:")) != -1;) {
+	for (int option; !error && (option = getopt(argc, argv, "1ard:")) != -1;) {
 		if (option == '1')
 			one_by_one = true;
+		else if (option == 'a')
+			output.has_addresses = true;
 		else if (option == 'r')
-			is_raw = true;
+			output.is_raw = true;
 		else if (option == 'd')
 			error = sp_ctx_set_debug_path(ctx, optarg);
 		else
 			return 2;
 	}
 	if (!argv[optind] || !addresses) {
-		fprintf(stderr, "usage: symbolize [-1] [-r] [-d DEBUG_PATH] FILE <ADDRESSES\n");
+		fprintf(stderr,
+			"usage: symbolize [-1] [-a] [-r] [-d DEBUG_PATH] FILE <ADDRESSES\n");
 		return 2;
 	}
 	size_t count = read_addresses(addresses), step = one_by_one ? 1 : count;
@@ -75,7 +89,7 @@ int main(int argc, char **argv)
 		error = sp_space_symbolize(space, addresses + i, step, &symbols);
 		if (error)
 			return fail(error);
-		print(symbols, addresses + i, is_raw);
+		print(symbols, addresses + i, &output);
 		sp_symbols_free(symbols);
 	}
 	sp_space_free(space);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sizes of the first block and of the largest. Each is twice the last: many arenas stay small. */
+#define BLOCK_SIZE_MIN ((size_t)4 << 10)
 #define BLOCK_SIZE ((size_t)64 << 10)
 #define ALIGNMENT ((size_t)16)
 
@@ -47,6 +49,12 @@ static struct arena_block *block_new(size_t size)
 	return block;
 }
 
+static size_t next_size(const struct arena *arena)
+{
+	size_t size = arena->blocks ? 2 * arena->size : BLOCK_SIZE_MIN;
+	return size < BLOCK_SIZE ? size : BLOCK_SIZE;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
 	if (size > SIZE_MAX - ALIGNMENT)
@@ -55,7 +63,9 @@ void *arena_alloc(struct arena *arena, size_t size)
 	if (!arena->blocks || size > arena->size - arena->used) {
 		/* A large object gets its own block, inserted after the current one. */
 		bool own = size > BLOCK_SIZE / 4 && arena->blocks;
-		size_t block_size = own || size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		size_t block_size = next_size(arena);
+		if (own || size > block_size)
+			block_size = size;
 		struct arena_block *block = block_new(block_size);
 		if (!block)
 			return NULL;

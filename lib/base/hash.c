@@ -28,7 +28,7 @@ void u64map_deinit(struct u64map *map)
 }
 
 /* Returns the entry of `key`, or the empty entry where it would be inserted. */
-static struct u64map_entry *probe(const struct u64map *map, uint64_t key)
+static inline struct u64map_entry *probe(const struct u64map *map, uint64_t key)
 {
 	size_t mask = map->capacity - 1;
 	size_t i = hash_u64(key) & mask;
@@ -55,33 +55,35 @@ void *table_alloc(size_t count, size_t size)
 	return table ? memset(table, 0, bytes) : NULL;
 }
 
-static bool grow(struct u64map *map)
-{
-	struct u64map grown = {.count = map->count, .capacity = map->capacity ? map->capacity * 2 : 16};
-	grown.entries = table_alloc(grown.capacity, sizeof(*grown.entries));
-	if (!grown.entries)
-		return false;
-	for (size_t i = 0; i < map->capacity; i++)
-		if (map->entries[i].used)
-			*probe(&grown, map->entries[i].key) = map->entries[i];
-	free(map->entries);
-	*map = grown;
-	return true;
-}
-
 bool u64map_reserve(struct u64map *map, size_t count)
 {
-	size_t capacity = 16;
+	size_t capacity = map->capacity ?: 16;
 	while (capacity * 3 < count * 4)
 		capacity *= 2;
-	map->entries = table_alloc(capacity, sizeof(*map->entries));
-	map->capacity = map->entries ? capacity : 0;
-	return map->entries;
+	if (capacity == map->capacity)
+		return true;
+	struct u64map_entry *entries = table_alloc(capacity, sizeof(*entries));
+	if (!entries)
+		return false;
+	/* All keys differ, so only empty entries are searched. */
+	for (const struct u64map_entry *from = map->entries, *end = from + map->capacity;
+	     from != end; from++) {
+		size_t i = hash_u64(from->key) & (capacity - 1);
+		if (!from->used)
+			continue;
+		while (entries[i].used)
+			i = (i + 1) & (capacity - 1);
+		entries[i] = *from;
+	}
+	free(map->entries);
+	map->entries = entries;
+	map->capacity = capacity;
+	return true;
 }
 
 uint32_t *u64map_put(struct u64map *map, uint64_t key, uint32_t value, bool *added)
 {
-	if ((map->count + 1) * 4 > map->capacity * 3 && !grow(map))
+	if ((map->count + 1) * 4 > map->capacity * 3 && !u64map_reserve(map, map->count + 1))
 		return NULL;
 	struct u64map_entry *entry = probe(map, key);
 	if (added)

@@ -46,7 +46,7 @@ struct u64map_entry {
 
 void u64map_deinit(struct u64map *map);
 
-/* Makes room for `count` keys in an empty map; false when out of memory. */
+/* Makes room for `count` keys in all; false when out of memory, and the map is unchanged. */
 bool u64map_reserve(struct u64map *map, size_t count);
 
 /* Returns a pointer to the value, valid until the next put; NULL if the key is absent. */

@@ -221,10 +221,10 @@ struct run {
 	struct line_table *table;
 	struct machine_state now, row; /* `row`: last row of the current sequence */
 	bool in_sequence;              /* `row` is valid */
-	bool exists;                   /* the sequence is of code that the linker kept */
 	/* For line_table_run(): */
 	struct line_query *queries;
 	size_t count, next; /* next: index of the first query not below `row` */
+	uint64_t wanted;    /* its vaddr; UINT64_MAX: none, or the sequence's code was removed */
 	bool no_memory;     /* out of memory for a file */
 	int64_t work;       /* queries left to process; only a hostile file exceeds it */
 	/* For line_table_extents(): */
@@ -233,10 +233,17 @@ struct run {
 	uint64_t low;
 };
 
+/* Goes on with the query of this index. */
+static void set_next(struct run *run, size_t next)
+{
+	run->next = next;
+	run->wanted = next < run->count ? run->queries[next].vaddr : UINT64_MAX;
+}
+
 static void answer(struct run *run, uint64_t end)
 {
-	while (run->next < run->count && run->queries[run->next].vaddr < end) {
-		struct line_query *query = &run->queries[run->next++];
+	for (; run->wanted < end; set_next(run, run->next + 1)) {
+		struct line_query *query = &run->queries[run->next];
 		run->work--;
 		bool near = query->symbol <= run->row.address;
 		if (query->found && (query->near || !near))
@@ -252,12 +259,11 @@ static void add_row(struct run *run, bool ends)
 {
 	uint64_t address = run->now.address;
 	if (run->in_sequence && address >= run->row.address) {
-		if (run->queries && run->exists)
-			answer(run, address);
+		answer(run, address);
 	} else {
-		run->exists = code_map_has(run->table->unit->main->code, address);
-		run->next = run->queries ?
-				    sorted_below(run->queries, run->count, .vaddr, address) : 0;
+		bool exists = run->count && code_map_has(run->table->unit->main->code, address);
+		set_next(run, exists ? sorted_below(run->queries, run->count, .vaddr, address)
+				     : run->count);
 		run->low = run->in_sequence && run->low < address ? run->low : address;
 	}
 	run->row = run->now;

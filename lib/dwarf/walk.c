@@ -35,13 +35,14 @@ struct walk {
 struct code {
 	struct value low, high, ranges, entry, origin, call_file, call_line;
 	uint64_t sibling; /* offset from the unit; 0: not given */
-	bool has_linkage_name;
+	const struct abbrev *abbrev;
 };
 
 static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct code *code)
 {
 	const struct attribute *attribute = abbrev_attributes(walk->table, abbrev);
 	memset(code, 0, sizeof(*code));
+	code->abbrev = abbrev;
 	for (uint32_t i = 0; i < abbrev->attribute_count; i++, attribute++) {
 		struct value value;
 		if (!value_read(&walk->cursor, attribute, &walk->unit->encoding, &value))
@@ -61,10 +62,6 @@ static bool read_code(struct walk *walk, const struct abbrev *abbrev, struct cod
 			break;
 		case DW_AT_abstract_origin:
 			code->origin = value;
-			break;
-		case DW_AT_linkage_name:
-		case DW_AT_MIPS_linkage_name:
-			code->has_linkage_name = true;
 			break;
 		case DW_AT_call_file:
 			code->call_file = value;
@@ -94,6 +91,16 @@ static bool jump(struct walk *walk, uint64_t sibling)
 	return true;
 }
 
+static bool has_linkage_name(const struct walk *walk, const struct abbrev *abbrev)
+{
+	const struct attribute *attribute = abbrev_attributes(walk->table, abbrev);
+	for (uint32_t i = 0; i < abbrev->attribute_count; i++, attribute++)
+		if (attribute->name == DW_AT_linkage_name ||
+		    attribute->name == DW_AT_MIPS_linkage_name)
+			return true;
+	return false;
+}
+
 static struct node *new_node(struct walk *walk, const struct code *code, struct node *parent,
 			     uint64_t entry, uint64_t low)
 {
@@ -110,7 +117,7 @@ static struct node *new_node(struct walk *walk, const struct code *code, struct 
 		.call_line = code->call_line.u > UINT32_MAX ? 0 : (uint32_t)code->call_line.u,
 	};
 	/* An origin's linkage name may be that of several symbols: constructors, destructors. */
-	if (code->origin.form && !code->has_linkage_name)
+	if (code->origin.form && !has_linkage_name(walk, code->abbrev))
 		unit_reference(walk->unit, &code->origin, &node->file, &node->entry);
 	uint64_t start;
 	if (unit_address(walk->unit, &code->entry, &start))

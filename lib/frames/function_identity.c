@@ -70,9 +70,9 @@ static void merge(struct identity *into, const struct identity *from)
 uint32_t identities_add(struct identities *identities, const struct piece *piece)
 {
 	uint32_t index = UINT32_MAX;
-	uint64_t dso = hash_pair((uintptr_t)piece->dso, (uintptr_t)piece->build);
 	if (piece->file) {
-		uint64_t key = hash_pair(hash_pair(dso, (uintptr_t)piece->source), piece->declared);
+		uint64_t key = hash_pair(piece->code, (uintptr_t)piece->source);
+		key = hash_pair(key, piece->declared);
 		key = hash_pair(key, (uintptr_t)piece->file);
 		index = body_at(identities, &identities->by_file, key);
 		if (index == UINT32_MAX)
@@ -85,7 +85,7 @@ uint32_t identities_add(struct identities *identities, const struct piece *piece
 		 */
 		uint64_t name = piece->raw && piece->start ? 0 : (uintptr_t)piece->name;
 		uint32_t other = body_at(identities, &identities->by_start,
-					 hash_pair(hash_pair(dso, name), piece->start));
+					 hash_pair(hash_pair(piece->code, name), piece->start));
 		if (other == UINT32_MAX)
 			return UINT32_MAX;
 		if (index != UINT32_MAX && index != other) {

@@ -19,7 +19,7 @@
 /* A piece of a function. Strings are interned; other members than `dso` and `name` may be NULL. */
 struct piece {
 	const char *dso;
-	const char *build;  /* the dso's build-id: addresses of others have another meaning */
+	uint64_t code; /* hash of the dso and its build-id: others give addresses another meaning */
 	const char *name;   /* without parameters */
 	const char *raw;    /* spelled as in the symbol table or the debug information */
 	const char *source; /* name in the debug information, which identifies it in `file` */

@@ -15,6 +15,7 @@
 /* Texts of a module, interned. `dso` is one pointer for each file (functions_dso()). */
 struct module_texts {
 	const char *dso, *dso_path, *build_id;
+	uint64_t code; /* of struct piece */
 };
 
 /*
@@ -82,6 +83,7 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 		.is_file = has_path && module->kind == MODULE_FILE,
 	};
 	texts->dso = dso.name && dso.path ? functions_dso(functions, &dso) : NULL;
+	texts->code = hash_pair((uintptr_t)texts->dso, (uintptr_t)texts->build_id);
 	bool fine = texts->dso && texts->dso_path &&
 		    (texts->build_id || !module || !module->build_id_size);
 	return fine ? texts : NULL;
@@ -181,7 +183,7 @@ static bool make_piece(struct labelling *labelling, const struct frame *frame,
 	const struct module_texts *texts = texts_of(labelling, frame);
 	if (!texts)
 		return false;
-	*ret = (struct piece){.dso = texts->dso, .build = texts->build_id};
+	*ret = (struct piece){.dso = texts->dso, .code = texts->code};
 	if (!generated_has(frame))
 		return source ? set_source(labelling, frame, source, ret) :
 				set_symbol(labelling, frame, ret);

@@ -49,7 +49,7 @@ static uint64_t shown_address(struct names *names, const struct location *locati
 static bool is_one_of(const char *name, const char *const *names)
 {
 	for (; *names; names++)
-		if (strcmp(*names, name) == 0)
+		if (**names == *name && strcmp(*names, name) == 0)
 			return true;
 	return false;
 }

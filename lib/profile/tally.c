@@ -26,6 +26,11 @@ static uint32_t *recent_of(struct tallies *tallies, uint32_t function)
 	return &tallies->recent.items[function];
 }
 
+bool tallies_reserve(struct tallies *tallies, size_t count)
+{
+	return vec_reserve(tallies, count) && u64map_reserve(&tallies->index_of, count);
+}
+
 static uint32_t find_row(struct tallies *tallies, uint32_t group, uint32_t function)
 {
 	bool added;

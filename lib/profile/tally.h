@@ -43,6 +43,9 @@ void tallies_deinit(struct tallies *tallies);
  */
 uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function);
 
+/* Makes room for `count` rows in all; false when out of memory. */
+bool tallies_reserve(struct tallies *tallies, size_t count);
+
 /* Enters a call of the row; `samples` and `weight` are those of all chains through it. */
 void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);
 

@@ -269,6 +269,10 @@ static uint32_t add_group(struct merged *merged, const struct run *run, const st
 
 static bool add_tallies(struct merged *merged, const struct run *run, const struct summed *summed)
 {
+	/* Replicates have rows of their own in `summed`, and events have rows of their own here. */
+	if (merged->event_count == 1 && !merged->replicates &&
+	    !tallies_reserve(&merged->events->tallies, summed->tallies.count))
+		return false;
 	for (size_t i = 0; i < summed->tallies.count && !ctx_cancelled(run->ctx); i++) {
 		const struct tally *tally = &summed->tallies.items[i];
 		const struct group *group = &summed->groups.items[tally->group];

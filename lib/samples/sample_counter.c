@@ -257,9 +257,7 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 		return false;
 	if (counted->cells.limit && !add_cell(counted, sample, time, index))
 		return false;
-	struct weight_sums one = {0};
-	weight_sums_add(&one, weight);
-	one.samples = !time->is_later;
+	const struct weight_sums one = {!time->is_later, weight, wide_product(weight, weight)};
 	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack)
 		return leaf_add_pending(counted, index, &one);
 	weight_sums_merge(&counted->events[sample->event].shown, &one);

@@ -2,7 +2,7 @@
 /*
  * A module's state goes through looks: the first reads .eh_frame and its table, the second
  * .debug_frame, the others are for instructions. Each is done once, under the module's lock,
- * and published by storing its bit; what it made is constant then. The file is closed behind
+ * and published by storing its bit; what it made is constant then. Most files are closed after
  * the first two, since a report may need more files than a process may have open.
  */
 #include "unwind/code.h"
@@ -19,6 +19,8 @@
 
 /* Files that stay open for their instructions; those of modules beyond are not read. */
 #define OPEN_MAX 64
+/* The first files stay open when they were read, so that instructions need no second opening. */
+#define OPEN_EARLY 16
 #define PLTS_MAX 8
 #define EXITS_MAX 8
 
@@ -59,7 +61,7 @@ struct code {
 	atomic_uint looks; /* finished looks */
 	struct image *image;       /* its file is released; NULL: not at hand */
 	struct image *debug_image; /* image with the .debug_frame in use */
-	struct image *text_image;  /* for instructions: its file stays open */
+	struct image *text_image;  /* for instructions: its file stays open; maybe `image` */
 	uint64_t entry;
 	struct call_frames frames;
 	struct frame_sizes go;
@@ -108,7 +110,8 @@ static void code_free(struct code *code)
 	call_frames_deinit(&code->frames);
 	frame_sizes_deinit(&code->go);
 	image_free(code->debug_image);
-	image_free(code->text_image);
+	if (code->text_image != code->image)
+		image_free(code->text_image);
 	image_free(code->image);
 	pthread_mutex_destroy(&code->lock);
 	free(code->problem);
@@ -242,7 +245,12 @@ static void look_for_eh_frame(struct code *code)
 	code->entry = gelf_getehdr(code->image->elf, &elf_header) ? elf_header.e_entry : 0;
 	say(code, call_frames_read_eh(&code->frames, code->image));
 	read_go(code);
-	image_release_file(code->image);
+	if (atomic_load(&code->codes->open_count) >= OPEN_EARLY) {
+		image_release_file(code->image);
+		return;
+	}
+	atomic_fetch_add(&code->codes->open_count, 1);
+	code->text_image = code->image;
 }
 
 static void look_for_debug_frame(struct code *code)
@@ -283,9 +291,10 @@ static void note_plts(struct code *code, const struct image *image)
 
 static void look_for_text(struct code *code)
 {
-	if (!code->image || atomic_fetch_add(&code->codes->open_count, 1) >= OPEN_MAX)
+	if (!code->image)
 		return;
-	code->text_image = open_again(code);
+	if (!code->text_image && atomic_fetch_add(&code->codes->open_count, 1) < OPEN_MAX)
+		code->text_image = open_again(code);
 	if (code->text_image)
 		note_plts(code, code->text_image);
 }

@@ -630,19 +630,21 @@ static enum unwind_end end_of(enum step step)
 static bool is_put_there(struct walk *walk, const struct unwind_frame *frame)
 {
 	struct code_place place;
-	uint64_t hash = hash_pair(walk->view, frame->ip);
-	uint64_t *known = &walk->rows->after_calls[hash % ROWS_CALLS];
-	if (frame->method != UNWIND_BY_CFI || frame->sp <= frame[-1].sp || *known == hash ||
-	    !place_of(walk, frame->ip - 1, &place))
+	if (frame->method != UNWIND_BY_CFI || frame->sp <= frame[-1].sp)
+		return false;
+	uint64_t hash = hash_pair(walk->view, frame->ip) | 1;
+	uint64_t *known = &walk->rows->calls[hash / 2 % ROWS_CALLS];
+	if ((*known | 1) == hash)
+		return *known != hash;
+	if (!place_of(walk, frame->ip - 1, &place))
 		return false;
 	const struct row *row = row_of(walk, frame->ip, false);
 	place.ip = place.vaddr + 1;
 	bool is_signal =
 		row->kind == ROW_FULL && walk->rows->full.items.items[row->full].is_signal;
-	if (!is_signal && row->kind != ROW_GO && guess_follows_no_call(&place))
-		return true;
-	*known = hash;
-	return false;
+	bool put = !is_signal && row->kind != ROW_GO && guess_follows_no_call(&place);
+	*known = hash - put;
+	return put;
 }
 
 /*

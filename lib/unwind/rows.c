@@ -47,7 +47,7 @@ static void clear_rows(struct rows *rows)
 void rows_forget(struct rows *rows)
 {
 	clear_rows(rows);
-	memset(rows->after_calls, 0, sizeof(rows->after_calls));
+	memset(rows->calls, 0, sizeof(rows->calls));
 	rows->full.items.count = 0;
 	rows->codes.count = 0;
 }

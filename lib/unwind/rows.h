@@ -9,8 +9,8 @@
 #include "unwind/engine.h"
 #include "unwind/row.h"
 
-/* Number of return addresses that are known to follow a call, by hash. */
-#define ROWS_CALLS 4096
+/* Number of return addresses that are known to follow a call or not, by hash. */
+#define ROWS_CALLS 1024
 
 /* A zeroed struct with `shared` set is empty. */
 struct rows {
@@ -20,7 +20,7 @@ struct rows {
 	struct full_rows full;
 	VEC(const struct code *) codes; /* code by module->index; NULL: not needed yet */
 	uint64_t misses, made;
-	uint64_t after_calls[ROWS_CALLS]; /* hashes of (view, ip): return addresses of calls */
+	uint64_t calls[ROWS_CALLS]; /* hashes of (view, ip); odd: the address follows a call */
 	struct row spare; /* row that is returned if there is no memory to store it */
 };
 

@@ -81,7 +81,8 @@ def read_frames(text, column=False):
 
 def ask_sprof(layout, path, addresses):
     program = os.environ.get("NAMES_SYMBOLIZE", "bench/symbolize")
-    command = [program, "-r"] + (["-d", layout.debug_path] if layout.debug_path else []) + [path]
+    command = [program, "-a", "-r"] + (
+        ["-d", layout.debug_path] if layout.debug_path else []) + [path]
     return read_frames(run(command, hex_lines(addresses)))
 
 

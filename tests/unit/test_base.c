@@ -30,6 +30,18 @@ TEST(arena_objects_are_zeroed_aligned_and_apart)
 	arena_deinit(&arena);
 }
 
+TEST(arenas_of_few_objects_are_small)
+{
+	struct arena arena = {0};
+	ck_assert_ptr_nonnull(arena_alloc(&arena, 1));
+	ck_assert_uint_eq(arena.total, 4096);
+	/* Blocks of 4, 8, 16 and 32 KB, then of 64 KB. */
+	for (size_t i = 0; i < 2048; i++)
+		ck_assert_ptr_nonnull(arena_alloc(&arena, 128));
+	ck_assert_uint_eq(arena.total, (60 + 4 * 64) << 10);
+	arena_deinit(&arena);
+}
+
 TEST(vec_grows_and_keeps_items)
 {
 	VEC(int) numbers = {0};
@@ -57,6 +69,21 @@ TEST(sorted_items_are_found)
 	ck_assert_uint_eq(sorted_below(points, 3, .at, 2), 0);
 	ck_assert_uint_eq(sorted_up_to(points, 3, .at, 2), 2);
 	ck_assert_uint_eq(sorted_up_to(points, 3, .at, UINT64_MAX), 3);
+}
+
+TEST(u64map_keeps_its_keys_when_it_makes_room)
+{
+	struct u64map map = {0};
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_ptr_nonnull(u64map_put(&map, i << 20, i, NULL));
+	ck_assert(u64map_reserve(&map, 10));
+	ck_assert_uint_eq(map.capacity, 256);
+	ck_assert(u64map_reserve(&map, 3000));
+	ck_assert_uint_eq(map.capacity, 4096);
+	ck_assert_uint_eq(map.count, 100);
+	for (uint32_t i = 0; i < 100; i++)
+		ck_assert_uint_eq(*u64map_find(&map, i << 20), i);
+	u64map_deinit(&map);
 }
 
 TEST(u64map_finds_what_was_put_and_not_what_was_removed)

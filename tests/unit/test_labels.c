@@ -304,13 +304,13 @@ TEST(bodies_do_not_depend_on_the_order_of_pieces)
 {
 	static const char dso[] = "d", f[] = "f", a[] = "/a", b[] = "/b", c[] = "/c", x[] = "x.c";
 	static const struct piece pieces[] = {
-		{dso, NULL, f, f, f, a, NULL, 0x10, 0}, {dso, NULL, f, f, f, b, NULL, 0x10, 0},
-		{dso, NULL, f, f, f, b, NULL, UINT64_MAX, 0},
-		{dso, NULL, f, f, f, c, NULL, UINT64_MAX, 0},
-		{dso, NULL, f, f, NULL, NULL, NULL, 0x10, 0},
-		{dso, NULL, f, f, NULL, NULL, x, 0x20, 0}, {dso, NULL, f, f, f, a, NULL, 0x5, 0},
+		{dso, 0, f, f, f, a, NULL, 0x10, 0}, {dso, 0, f, f, f, b, NULL, 0x10, 0},
+		{dso, 0, f, f, f, b, NULL, UINT64_MAX, 0},
+		{dso, 0, f, f, f, c, NULL, UINT64_MAX, 0},
+		{dso, 0, f, f, NULL, NULL, NULL, 0x10, 0},
+		{dso, 0, f, f, NULL, NULL, x, 0x20, 0}, {dso, 0, f, f, f, a, NULL, 0x5, 0},
 		/* another overload, declared in another line */
-		{dso, NULL, f, f, f, a, NULL, UINT64_MAX, 7},
+		{dso, 0, f, f, f, a, NULL, UINT64_MAX, 7},
 	};
 	enum { COUNT = sizeof(pieces) / sizeof(*pieces) };
 	for (size_t first = 0; first < COUNT; first++) {

@@ -49,9 +49,9 @@ static bool is_followed(const struct membership *membership, struct answer *last
 }
 
 /* Sets *repeats_ret: another event has sampled the same run time. */
-static struct sp_error *check_double_sampling(struct double_sampling *double_sampling,
-					      const struct record_values *record, uint64_t period,
-					      bool *repeats_ret)
+static inline struct sp_error *check_double_sampling(struct double_sampling *double_sampling,
+						     const struct record_values *record,
+						     uint64_t period, bool *repeats_ret)
 {
 	bool keep = true;
 	if (double_sampling && double_sampling_has(double_sampling, record->tid) &&
@@ -62,7 +62,8 @@ static struct sp_error *check_double_sampling(struct double_sampling *double_sam
 }
 
 /* Returns the id in the file of a record's event; 0: a helper. */
-static uint64_t listed_id(const struct alternate_ids *alternates, struct answer *last, uint64_t id)
+static inline uint64_t listed_id(const struct alternate_ids *alternates, struct answer *last,
+				 uint64_t id)
 {
 	if (!alternate_ids_any(alternates))
 		return id;
@@ -131,7 +132,7 @@ static struct sp_error *decide_on_sample(struct filter *filter, struct answer *l
 static struct sp_error *decide_on_switch(struct filter *filter, const struct record_values *record,
 					 struct decision *ret)
 {
-	bool repeats;
+	bool repeats = false;
 	filter->counts.switches += (record->header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
 	if (record->time_ns > filter->counts.switch_ns)
 		filter->counts.switch_ns = record->time_ns;
