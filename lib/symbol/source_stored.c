@@ -72,6 +72,7 @@ static bool names_find(void *opened, const struct location *location, struct dia
 		.raw_name = symbol->name,
 		.start = symbol->start,
 		.size = symbol->size,
+		.object = symbol->object,
 		.mangled = symbol->mangled,
 		.from_cfi = symbol->from_cfi,
 	};
@@ -110,6 +111,7 @@ static struct source_frame *make_frames(const struct stored_module *module, stru
 			.caller = from->caller ? &frames[from->caller - 1] : NULL,
 			.start = from->start,
 			.line = from->line,
+			.declared = from->declared,
 			.number = (uint32_t)i,
 		};
 	}
