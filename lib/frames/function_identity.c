@@ -167,7 +167,8 @@ bool identities_place(struct identities *identities, struct u64map *several)
 			continue;
 		uint64_t file = file_hash(identity);
 		const uint32_t *count = u64map_find(&files, file);
-		uint64_t at = identity->start == UINT64_MAX ? identity->declared : identity->start;
+		uint64_t declared = hash_pair((uintptr_t)identity->home, identity->declared);
+		uint64_t at = identity->start == UINT64_MAX ? declared : identity->start;
 		done = count;
 		identity->place = file && done && *count == 1 ? file : hash_pair(1, at);
 	}

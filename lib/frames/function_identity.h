@@ -38,9 +38,9 @@ struct identity {
 	const char *home; /* first source file in alphabetical order; NULL: unknown */
 	uint64_t start;   /* lowest start address of its code; UINT64_MAX: it is always inlined */
 	/*
-	 * Distinguishes functions with the same dso and raw name: by their file if that suffices,
-	 * else by their address. 0: there is only one, so that it stays the same function in
-	 * another build.
+	 * Distinguishes functions with the same dso and raw name: by their file without folders if
+	 * that suffices, else by their address or, without one, by their declaration. 0: there is
+	 * only one, so that it stays the same function in another build.
 	 */
 	uint64_t place;
 };

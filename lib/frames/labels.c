@@ -11,6 +11,7 @@
 #include "frames/linkage.h"
 #include "frames/instruction.h"
 #include "frames/label_keys.h"
+#include "frames/namesakes.h"
 
 /* Texts of a module, interned. `dso` is one pointer for each file (functions_dso()). */
 struct module_texts {
@@ -37,6 +38,7 @@ struct labelling {
 	const struct names *names;
 	const struct label_options *options;
 	struct source_places places;
+	struct frame_namesakes namesakes;
 	struct source_known *sources; /* index: number of the source frame */
 	struct module_texts *modules; /* index: module; the last items are for frames without one */
 	struct identities identities;    /* functions of debug information */
@@ -52,6 +54,7 @@ struct labelling {
 static void labelling_deinit(struct labelling *labelling)
 {
 	source_places_deinit(&labelling->places);
+	frame_namesakes_deinit(&labelling->namesakes);
 	free(labelling->modules);
 	identities_deinit(&labelling->identities);
 	identities_deinit(&labelling->symbols);
@@ -267,6 +270,38 @@ static bool add_symbol_piece(struct labelling *labelling, const struct frame *fr
 		u64map_put(&labelling->symbol_of, (uintptr_t)frame->symbol, *ret, NULL));
 }
 
+/* Adds the pieces of functions without samples at a frame; by its symbol, if `source` is NULL. */
+static bool add_namesake(struct labelling *labelling, const struct frame *frame,
+			 const struct source_frame *source)
+{
+	struct piece piece;
+	uint32_t unused;
+	bool by_source = frame->sourced && labelling->options->expand;
+	while (by_source && (source || symbol_is_named(frame->symbol))) {
+		if (!make_piece(labelling, frame, source, &piece) ||
+		    identities_add(&labelling->identities, &piece) == UINT32_MAX)
+			return false;
+		source = source ? source->caller : NULL;
+		by_source = source;
+	}
+	return add_symbol_piece(labelling, frame, &unused);
+}
+
+static bool add_namesakes(struct labelling *labelling)
+{
+	const struct frame_namesakes *namesakes = &labelling->namesakes;
+	CLEANUP_FREE const struct source_frame **sources =
+		calloc(namesakes->count + 1, sizeof(*sources));
+	if (!sources)
+		return false;
+	for (size_t i = 0; i < namesakes->places.count; i++)
+		sources[namesakes->places.items[i].number] = namesakes->places.items[i].innermost;
+	for (size_t i = 0; i < namesakes->count; i++)
+		if (!add_namesake(labelling, &namesakes->items[i], sources[i]))
+			return false;
+	return true;
+}
+
 /* Registers the functions for their shown names; false when out of memory. */
 static bool add_named(struct labelling *labelling, struct identities *identities)
 {
@@ -303,7 +338,8 @@ static bool make_pieces(struct labelling *labelling)
 	for (size_t i = 0; i < names->frames.count; i++)
 		if (!add_symbol_piece(labelling, &names->frames.items[i], &labelling->bodies[i]))
 			return false;
-	return identities_place(&labelling->identities, several) &&
+	return add_namesakes(labelling) &&
+	       identities_place(&labelling->identities, several) &&
 	       identities_place(&labelling->symbols, several) &&
 	       add_named(labelling, &labelling->identities) &&
 	       add_named(labelling, &labelling->symbols);
@@ -580,6 +616,8 @@ static struct sp_error *label_all(struct labelling *labelling)
 	NEED(names_list_sources(names, &labelling->places));
 	TRY(source_places_find(&labelling->places, &names->symbolizer, needs_lines(options),
 			       options->threads));
+	TRY(frame_namesakes_find(labelling->names, &labelling->places, needs_lines(options),
+				 options->threads, &labelling->namesakes));
 	if (!make_pieces(labelling))
 		return error_no_memory();
 	return label_frames(labelling) ? NULL : error_no_memory();

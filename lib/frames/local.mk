@@ -9,6 +9,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/frames/linkage.c lib/frames/linkage.h \
 	lib/frames/matches.c lib/frames/matches.h \
 	lib/frames/names.c lib/frames/names.h \
+	lib/frames/namesakes.c lib/frames/namesakes.h \
 	lib/frames/shown_names.c lib/frames/shown_names.h
 UNIT_TESTS += \
 	tests/unit/test_generated.c \

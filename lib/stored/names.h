@@ -17,7 +17,10 @@
  *	    points:   number; for each +offset, symbol index + 1, frame index + 1, 1 if it has a vaddr,
  *	              then vaddr - offset (signed)
  *	    code:     number; for each +offset, size, bytes
- *	    size of its file, if that is not stored because of its size
+ *	    size of its file, if that is not stored because of its size; else 0
+ *	    source files by the symbol table: for each symbol a text
+ *	    declarations: for each frame its line, or 0
+ * Modules of older recordings end after the code, or after the size of the file.
  */
 #ifndef STORED_NAMES_H
 #define STORED_NAMES_H
@@ -48,6 +51,7 @@ struct stored_problem {
 struct stored_symbol {
 	uint64_t start, size;
 	const char *name; /* raw name in the symbol table; for a range of CFI, the shown name */
+	const char *object; /* source file of a local symbol; NULL: unknown */
 	bool mangled, from_cfi;
 };
 
@@ -56,6 +60,7 @@ struct stored_frame {
 	uint64_t start;          /* offset of the function's code; UINT64_MAX: unknown */
 	uint32_t caller;         /* index of the function that it is inlined into + 1; 0: none */
 	uint32_t line;
+	uint32_t declared; /* line of the declaration without a linkage name; 0: unknown */
 	uint32_t depth; /* number of callers; set by decoding, which cuts chains at a limit */
 	bool mangled;
 };

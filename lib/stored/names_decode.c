@@ -107,6 +107,7 @@ static bool get_symbol(struct cursor *cursor, const struct texts *texts, uint64_
 	    !get_text(cursor, texts, &symbol->name) || !symbol->name ||
 	    !get_number(cursor, 3, &flags))
 		return false;
+	symbol->object = NULL;
 	symbol->start = before + distance;
 	symbol->mangled = flags & 1;
 	symbol->from_cfi = flags & 2;
@@ -144,6 +145,7 @@ static bool get_frame(struct cursor *cursor, const struct texts *texts, size_t i
 		return false;
 	frame->caller = (uint32_t)caller;
 	frame->start = start - 1;
+	frame->declared = 0;
 	return true;
 }
 
@@ -240,6 +242,18 @@ static bool get_codes(struct cursor *cursor, struct stored_module *module, bool 
 	return true;
 }
 
+static bool get_origins(struct cursor *cursor, const struct texts *texts,
+			struct stored_module *module)
+{
+	for (size_t i = 0; i < module->symbols.count; i++)
+		if (!get_text(cursor, texts, &module->symbols.items[i].object))
+			return false;
+	for (size_t i = 0; i < module->frames.count; i++)
+		if (!get_u32(cursor, &module->frames.items[i].declared))
+			return false;
+	return true;
+}
+
 static bool get_module(struct cursor *cursor, const struct texts *texts,
 		       struct stored_module *module, bool *no_memory)
 {
@@ -254,7 +268,8 @@ static bool get_module(struct cursor *cursor, const struct texts *texts,
 	return get_symbols(cursor, texts, module, no_memory) &&
 	       get_frames(cursor, texts, module, no_memory) &&
 	       get_points(cursor, module, no_memory) && get_codes(cursor, module, no_memory) &&
-	       (!cursor_left(cursor) || cursor_uleb(cursor, &module->left_out));
+	       (!cursor_left(cursor) || cursor_uleb(cursor, &module->left_out)) &&
+	       (!cursor_left(cursor) || get_origins(cursor, texts, module));
 }
 
 static bool get_texts(struct cursor *cursor, struct texts *texts, bool *no_memory)

@@ -149,6 +149,14 @@ static void put_codes(struct encoder *encoder, struct stored_module *module)
 	}
 }
 
+static void put_origins(struct encoder *encoder, const struct stored_module *module)
+{
+	for (size_t i = 0; i < module->symbols.count; i++)
+		put_text(encoder, module->symbols.items[i].object);
+	for (size_t i = 0; i < module->frames.count; i++)
+		put_number(encoder, module->frames.items[i].declared);
+}
+
 static void put_module(struct encoder *encoder, struct stored_module *module)
 {
 	put_key(encoder, &module->key);
@@ -161,8 +169,8 @@ static void put_module(struct encoder *encoder, struct stored_module *module)
 	put_frames(encoder, module);
 	put_points(encoder, module);
 	put_codes(encoder, module);
-	if (module->left_out)
-		put_number(encoder, module->left_out);
+	put_number(encoder, module->left_out);
+	put_origins(encoder, module);
 }
 
 /* Writes all modules to `modules`, each after its size, and collects their texts. */

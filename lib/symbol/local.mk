@@ -12,6 +12,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
 	lib/symbol/name_log.c lib/symbol/name_log.h \
+	lib/symbol/namesake_keys.c lib/symbol/namesake_keys.h \
+	lib/symbol/namesakes.c lib/symbol/namesakes.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
 	lib/symbol/process_file.c lib/symbol/process_file.h \
 	lib/symbol/ranges.c lib/symbol/ranges.h \
@@ -42,6 +44,7 @@ UNIT_TESTS += \
 	tests/unit/test_jitdump.c \
 	tests/unit/test_kept_names.c \
 	tests/unit/test_lines.c \
+	tests/unit/test_namesake_keys.c \
 	tests/unit/test_perfmap.c \
 	tests/unit/test_ranges.c \
 	tests/unit/test_resolver.c \

@@ -107,6 +107,7 @@ static bool store_symbol(struct storing *storing, const struct symbol *symbol, u
 		.start = symbol->start,
 		.size = symbol->size,
 		.name = copy_text(storing, symbol->raw_name, &good),
+		.object = copy_text(storing, symbol->object, &good),
 		.mangled = symbol->name != symbol->raw_name,
 		.from_cfi = symbol->from_cfi,
 	};
@@ -131,6 +132,7 @@ static bool add_frame(struct storing *storing, const struct source_frame *frame,
 		.start = frame->start,
 		.caller = caller,
 		.line = frame->line,
+		.declared = frame->declared,
 		.mangled = frame->raw_name && frame->raw_name != frame->name,
 	};
 	return good;

@@ -16,6 +16,7 @@
 #include "symbol/kernel.h"
 #include "symbol/kept_names.h"
 #include "symbol/module_names.h"
+#include "symbol/namesakes.h"
 #include "symbol/recorded.h"
 #include "symbol/source_stored.h"
 
@@ -516,6 +517,63 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 	if (!error && names->logged)
 		name_log_add_sources(&names->log, query, ret);
 	return error;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* Gives folders to the source file of a symbol, if the debug information has them. */
+static struct sp_error *add_folders(struct module_names *names, const struct symbol *symbol,
+				    const struct source_frame *source)
+{
+	while (source && source->caller)
+		source = source->caller;
+	if (!source || !source->file || strcmp(base_name(source->file), symbol->object) != 0)
+		return NULL;
+	const char *copy = arena_copy_string(&names->arena, source->file, strlen(source->file));
+	NEED(copy);
+	for (size_t i = 0; i < names->symbols.count; i++)
+		if (names->symbols.items[i] == symbol)
+			names->symbols.items[i]->object = copy;
+	return NULL;
+}
+
+/*
+ * Finds the folders of source files that do not distinguish functions of one raw name, because
+ * symbol tables have no folders.
+ */
+static struct sp_error *find_folders(struct resolver *resolver, struct module_names *names,
+				     const struct namesake_query *query, struct namesakes *equal)
+{
+	CLEANUP_FREE uint64_t *offsets = malloc((equal->count + 1) * sizeof(*offsets));
+	CLEANUP_FREE const struct source_frame **items = calloc(equal->count + 1, sizeof(*items));
+	struct source_frames found = {.items = items, .lines = names->known.lines};
+	const struct source_query wish = {.module = query->module, .pid = query->pid,
+					  .offsets = offsets, .count = equal->count, .threads = 1};
+	NEED(offsets && items);
+	for (size_t i = 0; i < equal->count; i++)
+		offsets[i] = equal->items[i].offset;
+	TRY(find_sources(resolver, names, &wish, &found));
+	for (size_t i = 0; i < equal->count; i++)
+		TRY(add_folders(names, equal->items[i].symbol, items[i]));
+	return NULL;
+}
+
+struct sp_error *resolver_list_namesakes(struct resolver *resolver,
+					 const struct namesake_query *query, struct namesakes *ret)
+{
+	CLEANUP(namesakes_deinit) struct namesakes equal = {0};
+	const struct location location = {.module = query->module, .pid = query->pid};
+	struct module_names *names = served_names(resolver, &location);
+	if (!names)
+		return NULL;
+	NEED(namesakes_list(names, query, ret) && namesakes_list_equal(ret, &equal));
+	if (!equal.count || !resolver_has_sources(resolver, query->module, query->pid))
+		return NULL;
+	return find_folders(resolver, names, query, &equal);
 }
 
 static const struct module_names *known_names(const struct resolver *resolver,

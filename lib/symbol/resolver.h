@@ -14,6 +14,8 @@
 #include "machine/ip_maps.h"
 
 struct jit_files;
+struct namesake_query;
+struct namesakes;
 struct resolver;
 struct sp_names;
 struct stored;
@@ -153,6 +155,15 @@ struct source_query {
  */
 struct sp_error *resolver_sources(struct resolver *resolver, const struct source_query *query,
 				  struct source_frames *ret) SP_MUST_CHECK;
+
+/*
+ * Lists the functions of a module that have the names of the query, with or without samples
+ * (symbol/namesakes.h). If several have one raw name and one source file, their files get folders,
+ * if the debug information has them. Thread-safe as resolver_find(). Fails only when out of memory.
+ */
+struct sp_error *resolver_list_namesakes(struct resolver *resolver,
+					 const struct namesake_query *query,
+					 struct namesakes *ret) SP_MUST_CHECK;
 
 /* Returns the owner of perf maps and jitdumps. */
 struct jit_files *resolver_jit_files(const struct resolver *resolver);

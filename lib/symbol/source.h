@@ -33,6 +33,18 @@ struct found {
 			       * is its name as shown */
 };
 
+struct namesake_keys;
+
+/* A symbol of a list. */
+struct listed_symbol {
+	struct found found;
+	uint64_t offset; /* a place in the function, in the module's own offsets */
+};
+
+struct listed_symbols {
+	VEC(struct listed_symbol);
+};
+
 /*
  * Conversion between a module's offsets and the vaddrs of its debug information: by the segments of the
  * mapped file, or else by a constant distance.
@@ -54,6 +66,12 @@ struct source {
 				 uint32_t pid, struct diagnosis *diagnosis, void **ret);
 	bool (*find)(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		     struct found *ret);
+	/*
+	 * Lists the symbols that have one of the keys (symbol/namesakes.h). Returns false when out
+	 * of memory. NULL: the source has no list.
+	 */
+	bool (*list)(void *opened, const struct namesake_keys *keys,
+		     struct listed_symbols *ret);
 	void (*close)(void *opened);
 	/*
 	 * Converts an offset to the ELF vaddr; false if no segment has it. NULL: the source has no

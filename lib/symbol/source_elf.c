@@ -12,6 +12,7 @@
 #include "elf/plt.h"
 #include "elf/symtab.h"
 #include "symbol/go_names.h"
+#include "symbol/namesake_keys.h"
 #include "symbol/ranges.h"
 #include "symbol/table.h"
 
@@ -22,6 +23,9 @@
  * may belong to a stripped local function. Exported stubs are smaller.
  */
 #define STRIPPED_REACH 64
+
+/* Number of names that are fetched ahead of their use. */
+#define AHEAD 16
 
 /* Largest page of an architecture. */
 #define PAGE_MAX 65536
@@ -291,6 +295,30 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	return true;
 }
 
+static bool names_list(void *opened, const struct namesake_keys *keys,
+		       struct listed_symbols *ret)
+{
+	struct elf_names *names = opened;
+	struct table *table = &names->table;
+	for (size_t i = 0; i < table->symbols.count; i++) {
+		const struct table_symbol *symbol = &table->symbols.items[i];
+		uint64_t offset;
+		/* Names are in another order than addresses, so that each is a cache miss. */
+		if (i + AHEAD < table->symbols.count)
+			__builtin_prefetch(symbol[AHEAD].name);
+		if (!namesake_keys_have(keys, symbol->name) ||
+		    table_at(table, symbol->start) != symbol ||
+		    !image_file_offset(names->runtime, symbol->start, &offset))
+			continue;
+		struct listed_symbol *listed = vec_push(ret);
+		if (!listed)
+			return false;
+		*listed = (struct listed_symbol){
+			found_symbol(table, symbol, offset - symbol->start), offset};
+	}
+	return true;
+}
+
 static bool names_vaddr(void *opened, uint64_t offset, uint64_t *ret)
 {
 	return image_vaddr(((const struct elf_names *)opened)->runtime, offset, ret);
@@ -415,6 +443,7 @@ const struct source source_elf = {
 	.by_content = true,
 	.open = names_open,
 	.find = names_find,
+	.list = names_list,
 	.close = names_close,
 	.vaddr = names_vaddr,
 	.find_range = names_find_range,

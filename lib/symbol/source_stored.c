@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "symbol/demangle.h"
+#include "symbol/namesake_keys.h"
 #include "symbol/source.h"
 
 struct opened_names {
@@ -58,6 +59,20 @@ static void names_close(void *opened)
 	free(opened);
 }
 
+static struct found found_symbol(const struct stored_module *module, uint32_t number)
+{
+	const struct stored_symbol *symbol = &module->symbols.items[number - 1];
+	return (struct found){
+		.key = number,
+		.raw_name = symbol->name,
+		.start = symbol->start,
+		.size = symbol->size,
+		.object = symbol->object,
+		.mangled = symbol->mangled,
+		.from_cfi = symbol->from_cfi,
+	};
+}
+
 static bool names_find(void *opened, const struct location *location, struct diagnosis *diagnosis,
 		       struct found *ret)
 {
@@ -66,16 +81,61 @@ static bool names_find(void *opened, const struct location *location, struct dia
 	(void)diagnosis;
 	if (!point || !point->symbol)
 		return false;
-	const struct stored_symbol *symbol = &module->symbols.items[point->symbol - 1];
-	*ret = (struct found){
-		.key = point->symbol,
-		.raw_name = symbol->name,
-		.start = symbol->start,
-		.size = symbol->size,
-		.mangled = symbol->mangled,
-		.from_cfi = symbol->from_cfi,
-	};
+	*ret = found_symbol(module, point->symbol);
 	return true;
+}
+
+/* Lists each symbol once, with the first of its places. */
+static bool names_list(void *opened, const struct namesake_keys *keys,
+		       struct listed_symbols *ret)
+{
+	const struct stored_module *module = ((struct opened_names *)opened)->module;
+	CLEANUP_FREE bool *is_listed = calloc(module->symbols.count + 1, sizeof(*is_listed));
+	for (size_t i = 0; i < module->points.count && is_listed; i++) {
+		const struct stored_point *point = &module->points.items[i];
+		if (!point->symbol || is_listed[point->symbol])
+			continue;
+		is_listed[point->symbol] = true;
+		const struct found found = found_symbol(module, point->symbol);
+		if (found.from_cfi || !namesake_keys_have(keys, found.raw_name))
+			continue;
+		struct listed_symbol *listed = vec_push(ret);
+		if (!listed)
+			return false;
+		*listed = (struct listed_symbol){found, point->offset};
+	}
+	return is_listed;
+}
+
+/* Adds a place if a function there has one of the keys. `known` has the tried functions. */
+static bool list_chain(const struct stored_module *module, const struct stored_point *point,
+		       const struct namesake_keys *keys, struct u64map *known,
+		       struct listed_symbols *ret)
+{
+	bool wanted = false, added;
+	for (uint32_t at = point->frame; at; at = module->frames.items[at - 1].caller) {
+		const struct stored_frame *frame = &module->frames.items[at - 1];
+		uint64_t hash = hash_pair((uintptr_t)frame->name, (uintptr_t)frame->file);
+		if (!u64map_put(known, hash_pair(hash, frame->start), 0, &added))
+			return false;
+		wanted |= added && frame->name && namesake_keys_have(keys, frame->name);
+	}
+	struct listed_symbol *listed = wanted ? vec_push(ret) : NULL;
+	if (listed)
+		*listed = (struct listed_symbol){.offset = point->offset};
+	return listed || !wanted;
+}
+
+bool source_stored_list_sources(void *opened, const struct namesake_keys *keys,
+				struct listed_symbols *ret)
+{
+	const struct stored_module *module = ((struct opened_names *)opened)->module;
+	struct u64map known = {0};
+	bool good = true;
+	for (size_t i = 0; i < module->points.count && good; i++)
+		good = list_chain(module, &module->points.items[i], keys, &known, ret);
+	u64map_deinit(&known);
+	return good;
 }
 
 static bool names_vaddr(void *opened, uint64_t offset, uint64_t *ret)
@@ -110,6 +170,7 @@ static struct source_frame *make_frames(const struct stored_module *module, stru
 			.caller = from->caller ? &frames[from->caller - 1] : NULL,
 			.start = from->start,
 			.line = from->line,
+			.declared = from->declared,
 			.number = (uint32_t)i,
 		};
 	}
@@ -151,6 +212,7 @@ const struct source source_stored = {
 	.name = "stored",
 	.open = names_open,
 	.find = names_find,
+	.list = names_list,
 	.close = names_close,
 	.vaddr = names_vaddr,
 	.has_lines = names_have_lines,

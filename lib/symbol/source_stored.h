@@ -9,6 +9,13 @@
 const struct stored_module *source_stored_module(const struct source_env *env,
 						 const struct module *module);
 
+/*
+ * Lists places of functions in the debug information that have one of the keys: one for each source
+ * file and start address. `opened` is the state of source_stored. Returns false when out of memory.
+ */
+bool source_stored_list_sources(void *opened, const struct namesake_keys *keys,
+				struct listed_symbols *ret);
+
 extern const struct source source_stored;
 
 #endif

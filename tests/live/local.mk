@@ -26,7 +26,8 @@ dist_check_SCRIPTS += \
 	tests/live/test_python.sh \
 	tests/live/test_record.sh \
 	tests/live/test_runtime_names.sh \
-	tests/live/test_same_names.sh tests/live/test_pools.sh \
+	tests/live/test_same_names.sh tests/live/test_filtered_names.sh \
+	tests/live/test_pools.sh \
 	tests/live/test_record_attach.sh \
 	tests/live/test_record_end.sh \
 	tests/live/test_record_family.sh \

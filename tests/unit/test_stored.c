@@ -155,14 +155,16 @@ static void make_names(struct stored_names *names)
 	module->has_lines = true;
 	module->machine = 62;
 	*vec_push(&module->symbols) = (struct stored_symbol){
-		0x2000, 0x100, strtab_add(&names->texts, "_ZN1a1bEv"), true, false};
+		0x2000, 0x100, strtab_add(&names->texts, "_ZN1a1bEv"),
+		strtab_add(&names->texts, "a.cc"), true, false};
 	*vec_push(&module->symbols) = (struct stored_symbol){
-		0x1000, 0x10, strtab_add(&names->texts, "fn@0x1000"), false, true};
+		0x1000, 0x10, strtab_add(&names->texts, "fn@0x1000"), NULL, false, true};
 	*vec_push(&module->frames) = (struct stored_frame){
-		strtab_add(&names->texts, "outer"), strtab_add(&names->texts, "/a.c"), 0x2000, 0, 10,
-		false};
+		.name = strtab_add(&names->texts, "outer"),
+		.file = strtab_add(&names->texts, "/a.c"), .start = 0x2000, .line = 10,
+		.declared = 7};
 	*vec_push(&module->frames) = (struct stored_frame){
-		strtab_add(&names->texts, "inner"), NULL, UINT64_MAX, 1, 0, false};
+		.name = strtab_add(&names->texts, "inner"), .start = UINT64_MAX, .caller = 1};
 	*vec_push(&module->points) = (struct stored_point){0x2010, 0x402010, 1, 2, true};
 	*vec_push(&module->points) = (struct stored_point){0, 0, 0, 0, false};
 	*vec_push(&module->points) = (struct stored_point){0x1004, 0x404, 2, 0, true};
@@ -197,6 +199,7 @@ TEST(names_are_read_back)
 	const struct stored_symbol *symbol = &module->symbols.items[point->symbol - 1];
 	ck_assert_str_eq(symbol->name, "_ZN1a1bEv");
 	ck_assert_uint_eq(symbol->start, 0x2000);
+	ck_assert_str_eq(symbol->object, "a.cc");
 	ck_assert(symbol->mangled && !symbol->from_cfi);
 	const struct stored_frame *inner = &module->frames.items[point->frame - 1];
 	ck_assert_str_eq(inner->name, "inner");
@@ -205,11 +208,13 @@ TEST(names_are_read_back)
 	const struct stored_frame *outer = &module->frames.items[inner->caller - 1];
 	ck_assert_str_eq(outer->name, "outer");
 	ck_assert_uint_eq(outer->line, 10);
+	ck_assert_uint_eq(outer->declared, 7);
 	ck_assert_uint_eq(outer->caller, 0);
 	ck_assert_ptr_nonnull(stored_module_point(module, 0));
 	ck_assert_ptr_null(stored_module_point(module, 0x2011));
 	ck_assert_uint_eq(stored_module_point(module, 0x1004)->vaddr, 0x404);
 	ck_assert(module->symbols.items[1].from_cfi);
+	ck_assert_ptr_null(module->symbols.items[1].object);
 	ck_assert_uint_eq(module->codes.count, 1);
 	ck_assert_mem_eq(module->codes.items[0].bytes, "\x90\xc3", 2);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds the functions that share a name with sampled ones, but have no samples. They take part in the
+ * choice of shown names, which so are the same for all samples of a recording and for some of them.
+ */
+#ifndef FRAMES_NAMESAKES_H
+#define FRAMES_NAMESAKES_H
+
+#include "frames/names.h"
+
+struct frame_namesakes {
+	VEC(struct frame); /* one for each symbol, or for a place where functions are inlined */
+	struct source_places places; /* places of some frames; `number`: index of the frame */
+};
+
+/*
+ * Finds the namesakes of all frames and of the functions at `places`, which are those of the frames.
+ * `lines` and `threads` are those of their lookup.
+ */
+struct sp_error *frame_namesakes_find(const struct names *names, const struct source_places *places,
+				      bool lines, unsigned int threads,
+				      struct frame_namesakes *ret) SP_MUST_CHECK;
+void frame_namesakes_deinit(struct frame_namesakes *namesakes);
+
+#endif
