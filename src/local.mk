@@ -20,6 +20,7 @@ src_libcommand_la_SOURCES = \
 	src/options_help.c src/options_help.h \
 	src/output_file.c src/output_file.h \
 	src/pager.c src/pager.h \
+	src/perf_commands.c src/perf_commands.h \
 	src/progress.c src/progress.h \
 	src/term.c src/term.h \
 	src/text.c src/text.h

@@ -37,6 +37,46 @@ done
 fails "control characters are not printed" 129 "$SPROF" "$(printf 'a\033[31mb')" <<'END'
 sprof: unknown command 'a?[31mb'; see 'sprof help'
 END
+# Commands of perf: programs of that name are not recorded, and the last recording stays.
+printf '#!/bin/sh\necho "$0"\n' >bin/annotate
+chmod +x bin/annotate
+cp bin/annotate bin/buildid-list
+echo "the last recording" >sprof.data
+for word in annotate buildid-list; do
+	status "a program that has a name of perf's commands is not recorded ($word)" 129 \
+		env PATH="$tmp/bin:$PATH" "$SPROF" $word a b
+	says "it is said what to use" "'$word' is a command of perf, not of sprof: 'perf $word -i"
+	says "and how to record it" "To record the program $word: sprof -- $word"
+	check "the last recording stays" grep -q "the last recording" sprof.data
+done
+check "no other file is written" test ! -e sprof.data.old
+for word in diff top; do
+	status "nor is it a topic of help ($word)" 129 "$SPROF" help $word
+	says "it is said what to use" "is a command of perf"
+done
+fails "a command of perf that is no program" 129 "$SPROF" inject <<'END'
+sprof: 'inject' is a command of perf, not of sprof: sprof reads JIT dumps and build-ids itself
+END
+if command -v perf >perf.path; then
+	perf --list-cmds 2>perf.err | tr -s ' ' '\n' | sed '/^$/d' >perf.commands
+	"$SPROF" help | sed -n 's/^  \([a-z]*\)  *.*/\1/p' >own.commands
+	printf '%s\n' help version >>own.commands
+	for word in $(grep -vxFf own.commands perf.commands); do
+		"$SPROF" $word 2>err </dev/null
+		grep -q "'$word' is a command of perf" err || echo "$word"
+	done >unknown
+	check "each command of perf has a line: $(tr '\n' ' ' <unknown)" test ! -s unknown
+	for word in $(grep -xFf own.commands perf.commands); do
+		"$SPROF" help $word >out 2>err
+		! grep -q "is a command of perf" err || echo "$word"
+	done >hidden
+	check "commands of both are sprof's: $(tr '\n' ' ' <hidden)" test ! -s hidden
+else
+	skip "each command of perf has a line" "there is no perf"
+fi
+status "options after --" 129 "$SPROF" -- -a
+rm sprof.data
+
 fails "options before a program" 129 "$SPROF" -F 99 ./prog 'two words' <<'END'
 sprof: unknown option '-F'
        Put options after a command: sprof record -F 99 ./prog 'two words'
