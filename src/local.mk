@@ -12,6 +12,7 @@ src_libcommand_la_SOURCES = \
 	src/buffer.c src/buffer.h \
 	src/diag.c src/diag.h \
 	src/disassembly.c src/disassembly.h \
+	src/help_tasks.c src/help_tasks.h \
 	src/input.c src/input.h \
 	src/json.c src/json.h \
 	src/list.c src/list.h \

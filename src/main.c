@@ -6,6 +6,7 @@
 #include "cmd/record/program.h"
 #include "command.h"
 #include "diag.h"
+#include "help_tasks.h"
 #include "nearest.h"
 #include "pager.h"
 #include "perf_commands.h"
@@ -29,7 +30,8 @@ static void help(FILE *out)
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
 	fputs("\nExample: sprof ./program\n"
-	      "'sprof help COMMAND' lists options, 'man sprof' lists tasks.\n", out);
+	      "'sprof help COMMAND' lists options, 'sprof help TASK' commands. Tasks:\n", out);
+	help_tasks_list(out);
 }
 
 /*
@@ -143,6 +145,8 @@ int main(int argc, char **argv)
 		puts("sprof " PACKAGE_VERSION);
 		return finish(0);
 	}
+	if (asks_help && !find_command(argv[2]) && help_task_print(argv[2], stdout))
+		return finish(0);
 	if (asks_help) {
 		argv[1] = argv[2];
 		argv[2] = help_option;

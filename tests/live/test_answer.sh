@@ -60,7 +60,7 @@ elif [ "$terminal" ]; then
 	check "a long name is left out, and the line fits 80 columns" \
 		sh -c 'grep "^hottest: [^;]*$" shown | awk "length > 80 { exit 1 } END { exit !NR }"'
 
-	for how in -q --no-summary '-o -' --switch-output '-F 1 --delay 100000'; do
+	for how in -q --no-summary '-o -' --switch-output '-F 15' '-F 1 --delay 100000'; do
 		on_terminal "$record $how $program >discarded"
 		check "there is no such line with $how" sh -c '! grep -q hottest shown'
 	done

@@ -232,6 +232,8 @@ static int run_recording(struct recording *recording)
 	if (!open_session(recording))
 		return EXIT_RECORDER;
 	print_notes(recording);
+	if (!recording->arguments->quiet)
+		record_print_dump_size(recording->capture);
 	if (recording->arguments->verbose)
 		record_print_size_limit(recording->capture, &recording->arguments->options);
 	struct sp_error *error = sp_capture_start(recording->capture);
