@@ -6,8 +6,10 @@
 #include "cmd/record/program.h"
 #include "command.h"
 #include "diag.h"
+#include "help_tasks.h"
 #include "nearest.h"
 #include "pager.h"
+#include "perf_commands.h"
 
 /* Commands in the order of the help. A new command needs a file in cmd/ and a line here. */
 static const struct command *const commands[] = {
@@ -24,11 +26,12 @@ static const struct command *const commands[] = {
 static void help(FILE *out)
 {
 	fputs("usage: sprof COMMAND [ARG]...\n"
-	      "or:    sprof PROGRAM [ARG]...      record a program, then report\n\n", out);
+	      "or:    sprof [--] PROGRAM [ARG]... record a program, then report\n\n", out);
 	for (const struct command *const *command = commands; *command; command++)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
 	fputs("\nExample: sprof ./program\n"
-	      "'sprof help COMMAND' lists options, 'man sprof' lists tasks.\n", out);
+	      "'sprof help COMMAND' lists options, 'sprof help TASK' commands. Tasks:\n", out);
+	help_tasks_list(out);
 }
 
 /*
@@ -81,6 +84,13 @@ static const struct command *find_command(const char *name)
 static int reject_command(const char *word)
 {
 	struct nearest nearest = {.name = NULL};
+	const char *remedy = perf_command_remedy(word);
+	if (remedy) {
+		diag_say("'%s' is a command of perf, not of sprof: %s", word, remedy);
+		if (program_is_given(word))
+			diag_more("To record the program %s: sprof -- %s", word, word);
+		return EXIT_USAGE;
+	}
 	for (const struct command *const *command = commands; *command; command++)
 		nearest_add(&nearest, word, strlen(word), (*command)->name);
 	nearest_add(&nearest, word, strlen(word), "help");
@@ -135,17 +145,24 @@ int main(int argc, char **argv)
 		puts("sprof " PACKAGE_VERSION);
 		return finish(0);
 	}
+	if (asks_help && !find_command(argv[2]) && help_task_print(argv[2], stdout))
+		return finish(0);
 	if (asks_help) {
 		argv[1] = argv[2];
 		argv[2] = help_option;
 		argc = 3;
 	}
-	const struct command *command = find_command(argv[1]);
+	/* After "--", any name is a program's. */
+	bool is_program = !asks_help && argc > 2 && !strcmp(argv[1], "--") && argv[2][0] != '-';
+	if (is_program)
+		argv++;
+	const struct command *command = is_program ? NULL : find_command(argv[1]);
 	if (command)
 		return run(command, argc - 1, argv + 1);
 	if (argv[1][0] == '-')
 		return reject_option(argv + 1);
-	if (!asks_help && program_is_given(argv[1]))
+	if (is_program ||
+	    (!asks_help && !perf_command_remedy(argv[1]) && program_is_given(argv[1])))
 		return finish(program_run(argv + 1));
 	return reject_command(argv[1]);
 }

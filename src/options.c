@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "command.h"
 #include "diag.h"
 #include "nearest.h"
@@ -293,9 +294,31 @@ static void reject_long(const struct option_usage *usage, const char *name, size
 		diag_say("unknown option '--%.*s'", (int)size, name);
 }
 
+/* Returns whether the option, or its negation, begins with the first `size` bytes of the name. */
+static bool option_begins(const struct option *option, bool no, const char *name, size_t size)
+{
+	char full[64];
+	snprintf(full, sizeof(full), "%s%s", no ? "no-" : "", option->name);
+	return !strncmp(full, name, size);
+}
+
+static void reject_ambiguous(const struct option_usage *usage, const char *name, size_t size)
+{
+	char list[256] = "";
+	for (const struct option *option = usage->options; !is_end(option); option++)
+		for (int no = 0; option->name && no <= option->negatable; no++) {
+			size_t used = strlen(list);
+			if (option_begins(option, no, name, size))
+				snprintf(list + used, sizeof(list) - used, "%s--%s%s",
+					 used ? ", " : "", no ? "no-" : "", option->name);
+		}
+	bool cut = strlen(list) + 1 == sizeof(list);
+	diag_say("ambiguous option '--%.*s': %s%s", (int)size, name, list, cut ? "..." : "");
+}
+
 /*
  * Finds a long option by its name's first `size` bytes: a full name or an unambiguous prefix. *negated:
- * the name is --no-NAME.
+ * the name is --no-NAME. A prefix in a script may become ambiguous in a later version: warns there.
  */
 static const struct option *find_long(const struct option_usage *usage, const char *name,
 				      size_t size, bool *negated)
@@ -304,14 +327,12 @@ static const struct option *find_long(const struct option_usage *usage, const ch
 	size_t hits = 0;
 	for (const struct option *option = usage->options; !is_end(option); option++) {
 		for (int no = 0; option->name && no <= option->negatable; no++) {
-			char full[64];
-			snprintf(full, sizeof(full), "%s%s", no ? "no-" : "", option->name);
-			if (strncmp(full, name, size))
+			if (!option_begins(option, no, name, size))
 				continue;
 			hits++;
 			found = option;
 			*negated = no;
-			if (strlen(full) == size)
+			if (strlen(option->name) + (no ? 3 : 0) == size)
 				return found;
 		}
 	}
@@ -321,10 +342,14 @@ static const struct option *find_long(const struct option_usage *usage, const ch
 	 */
 	if (!is_new(usage, 0, name, size))
 		return NULL;
+	if (hits == 1 && !isatty(STDERR_FILENO))
+		diag_say("--%.*s is short for --%s%s: write the full name in scripts, because a "
+			 "later version may have more options", (int)size, name,
+			 *negated ? "no-" : "", found->name);
 	if (hits == 1)
 		return found;
 	if (hits)
-		diag_say("ambiguous option '--%.*s'", (int)size, name);
+		reject_ambiguous(usage, name, size);
 	else
 		reject_long(usage, name, size);
 	return NULL;

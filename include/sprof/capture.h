@@ -421,6 +421,7 @@ struct sp_capture_stats {
 	uint64_t unattributed;  /* samples without pid: their tasks had ended */
 	uint64_t file_bytes;
 	uint64_t ring_bytes;    /* size of each ring buffer for samples */
+	uint64_t dump_bytes;    /* with `overwrite`: samples that the ring buffers hold; else 0 */
 	uint64_t duration_ns;   /* from start to stop */
 	/*
 	 * CPU time of the command and the children that it waited for, and the part of it that the

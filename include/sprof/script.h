@@ -99,7 +99,9 @@ struct sp_place {
 	bool is_mapped;   /* a known mapping contains it */
 	const char *dso;  /* perf script's text: a path, "[kernel.kallsyms]", "[unknown]" */
 	const char *dso_name; /* text in reports: "libc.so.6" */
-	uint64_t address; /* file offset in the module; kernel: the ip */
+	uint64_t file_offset; /* in the module's file; kernel and generated code: the ip */
+	uint64_t elf_address; /* if has_elf_address: as nm, objdump and addr2line have it */
+	bool has_elf_address;
 	const struct sp_place_frame *frames; /* innermost first; the last one is not inlined */
 	size_t frame_count; /* at least 1 */
 };

@@ -95,6 +95,8 @@ struct sp_capture_stats sp_capture_stats(const struct sp_capture *capture)
 		.all_file_bytes = written.all_bytes,
 		.full = capture->out.rotation.full,
 		.ring_bytes = ring_bank_sample_bytes(&capture->bank),
+		.dump_bytes = capture->bank.overwrites ?
+			capture->bank.count * ring_bank_sample_bytes(&capture->bank) : 0,
 		.duration_ns = end_ns - capture->begin_ns,
 		.used_ns = used,
 		.cpu_ns = capture->tasks.workload.ended && capture->config.target == CAPTURE_COMMAND

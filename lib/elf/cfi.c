@@ -339,7 +339,7 @@ static struct cfi_place place_at(const struct cfi_table *table, size_t i)
 /* Returns the number of entries that begin at or below `vaddr`. */
 static size_t places_up_to(const struct cfi_table *table, uint64_t vaddr)
 {
-	size_t low = 0, high = table->sorted_count ? table->sorted_count : table->index.count;
+	size_t low = 0, high = table->sorted_count ?: table->index.count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (place_at(table, middle).start <= vaddr)
@@ -356,6 +356,15 @@ bool cfi_nearest(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_
 	if (below)
 		*start_ret = place_at(table, below - 1).start;
 	return below;
+}
+
+bool cfi_above(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_ret)
+{
+	size_t below = places_up_to(table, vaddr);
+	if (below == (table->sorted_count ?: table->index.count))
+		return false;
+	*start_ret = place_at(table, below).start;
+	return *start_ret > vaddr;
 }
 
 bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *ret)

@@ -83,4 +83,7 @@ bool cfi_find(const struct cfi_table *table, uint64_t vaddr, struct cfi_entry *r
 /* Finds the start of the nearest FDE at or below `vaddr`, which may end before it. */
 bool cfi_nearest(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_ret);
 
+/* Finds the start of the first FDE above `vaddr`. */
+bool cfi_above(const struct cfi_table *table, uint64_t vaddr, uint64_t *start_ret);
+
 #endif

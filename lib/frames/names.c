@@ -194,8 +194,10 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 		*outermost_ret = at->caller && !symbol_is_named(frame.symbol) &&
 				 is_c_library(location.module->name) &&
 				 is_entry_point_call(symbolizer->resolver, &location);
-		if (!frame.symbol)
+		if (!frame.symbol) {
 			address = shown_address(names, &location);
+			frame.symbol = resolver_find_gap(symbolizer->resolver, &location);
+		}
 		pthread_mutex_unlock(lock);
 	}
 	*outermost_ret |= is_outermost(&frame);
@@ -206,6 +208,21 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 	if (!frame.symbol)
 		frame.address = address + (at->ip - location.ip);
 	return frame;
+}
+
+void names_write_address(struct names *names, const struct code_address *at, char *text,
+			 size_t size)
+{
+	struct symbolizer *symbolizer = &names->symbolizer;
+	struct location location = resolver_locate(symbolizer->resolver, symbolizer->machine, at);
+	struct frame frame = {.module = location.module, .cpumode = at->cpumode};
+	uint64_t address = at->ip;
+	if (location.module) {
+		pthread_mutex_t *lock = symbolizer_lock(symbolizer, location.module);
+		address = shown_address(names, &location);
+		pthread_mutex_unlock(lock);
+	}
+	snprintf(text, size, "0x%llx %s", (unsigned long long)address, names_dso(&frame));
 }
 
 static uint64_t identity(const struct frame *frame)

@@ -51,6 +51,14 @@ void names_deinit(struct names *names);
 #define NAMES_JIT "[JIT]"
 
 /*
+ * Writes an address as tools for ELF files take it, and the name of the file, as in
+ * "0x45ce80 libx.so.1". Without a file, it is the address in the process. Any thread may call it.
+ */
+#define NAMES_ADDRESS_SIZE 320
+void names_write_address(struct names *names, const struct code_address *at, char *text,
+			 size_t size);
+
+/*
  * Returns whether the code ran in a virtual machine. A recording of the host has no mappings of guests.
  */
 static inline bool names_is_guest(const struct frame *frame)

@@ -264,7 +264,7 @@ static void put_truncated(struct output *out, const struct sp_note *note)
 		before = ", ";
 	}
 	if (note->values[5])
-		put_template(out, note, "; {5} not repaired");
+		put_template(out, note, "; {5} not completed from other samples");
 	if (note->values[6] == NOTE_STACK_NO_MORE)
 		put_text(out, "; the kernel copies at most 64 KB: record with --call-graph fp (C code needs "
 			 "-fno-omit-frame-pointer)");

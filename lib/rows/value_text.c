@@ -116,7 +116,6 @@ static bool describe_number(struct merged *merged, enum sp_key key, uint64_t num
 					(unsigned long long)(number / 1000000000),
 					(unsigned long long)(number % 1000000000 / 1000));
 		break;
-	case SP_KEY_ADDR:
 	case SP_KEY_ADDR_FROM:
 	case SP_KEY_ADDR_TO:
 	case SP_KEY_DADDR:

@@ -37,7 +37,7 @@ static inline bool key_is_of_wakers(enum sp_key key)
  */
 static inline bool key_is_text(enum sp_key key)
 {
-	return key_is_trace(key) || key_is_of_wakers(key);
+	return key_is_trace(key) || key_is_of_wakers(key) || key == SP_KEY_ADDR;
 }
 
 /* Constants shared by all workers. */

@@ -172,8 +172,6 @@ static uint64_t sample_word(const struct counted *counted, const struct sp_recor
 	case SP_KEY_TIME:
 		return if_present(sample, PERF_SAMPLE_TIME,
 				  slices_step(&work->options->rows, counted->time.step_ns));
-	case SP_KEY_ADDR:
-		return if_present(sample, PERF_SAMPLE_IP, sample->ip);
 	case SP_KEY_PARALLELISM:
 		return sample_parallelism(work, sample);
 	default:
@@ -229,6 +227,23 @@ static bool text_value(struct counted *counted, const struct sp_record *record, 
 	return !text || kept;
 }
 
+/* Makes the text of the sampled address. Returns false when out of memory. */
+static bool address_value(struct counted *counted, const struct sp_record *record, uint32_t view,
+			  uint64_t *word)
+{
+	char text[NAMES_ADDRESS_SIZE];
+	uint16_t cpumode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	*word = DETAIL_NONE;
+	if (!(record->sample.present & PERF_SAMPLE_IP))
+		return true;
+	names_write_address(counted->answers.arg,
+			    &(struct code_address){record->sample.ip, view, cpumode, false}, text,
+			    sizeof(text));
+	const char *kept = strtab_add(&counted->texts, text);
+	*word = (uintptr_t)kept;
+	return kept;
+}
+
 static uint64_t waker_word(const struct counted *counted, enum sp_key key)
 {
 	const char *text = key == SP_KEY_WAKER ? counted->waker : counted->wakee;
@@ -253,6 +268,8 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 			words[i] = waker_word(counted, key);
 		else if (key_is_trace(key))
 			done = text_value(counted, record, key, &words[i]);
+		else if (key == SP_KEY_ADDR)
+			done = address_value(counted, record, view, &words[i]);
 		else if (sp_key_is_of_branches(key))
 			done = branch_value(counted, branch, key, view, &words[i]);
 		else if (key == SP_KEY_SYMBOL_DADDR || key == SP_KEY_DSO_DADDR)

@@ -140,6 +140,9 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 		bool sourced = symbolizer_has_sources(symbolizer, location->module, location->pid);
 		if (!atlas->collecting)
 			place->symbol = symbolizer_symbol(symbolizer, location, caller);
+		place->shown.has_elf_address = resolver_vaddr(symbolizer->resolver, location,
+							      &place->shown.elf_address);
+		place->shown.elf_address += place->shown.ip - location->ip;
 		pthread_mutex_unlock(lock);
 		if (!place->symbol && resolver_no_memory(symbolizer->resolver))
 			return false;
@@ -148,7 +151,8 @@ static bool look_up(struct places *places, struct place *place, const struct loc
 	}
 	const struct source_place *source =
 		atlas->collecting ? NULL : source_places_at(&atlas->sources, location);
-	return make_frames(places, place, place->shown.address, source ? source->innermost : NULL);
+	return make_frames(places, place, place->shown.file_offset,
+			   source ? source->innermost : NULL);
 }
 
 /* Callback of the address cache: makes the place of a new address and returns its number. */
@@ -171,8 +175,8 @@ static uint32_t make(void *arg, const struct code_address *address)
 		.is_mapped = location.module,
 		.dso = dso_of(places, location.module),
 		.dso_name = location.module ? location.module->name : "[unknown]",
-		.address = location.module ? location.offset + (address->ip - location.ip) :
-					     address->ip,
+		.file_offset = location.module ? location.offset + (address->ip - location.ip) :
+						 address->ip,
 	};
 	*item = place;
 	bool done = place->shown.dso &&

@@ -44,9 +44,12 @@ void module_names_free(struct module_names *names)
 /* Returns the name to show: the symbol's, or a range's address. */
 static const char *name_of(struct module_names *names, const struct found *found)
 {
-	char text[32];
+	char text[48];
 	if (found->from_cfi && !found->raw_name) {
-		int size = snprintf(text, sizeof(text), "fn@0x%" PRIx64, found->key);
+		int size = found->is_gap ?
+			snprintf(text, sizeof(text), "0x%" PRIx64 "-0x%" PRIx64, found->key,
+				 found->key + found->size) :
+			snprintf(text, sizeof(text), "fn@0x%" PRIx64, found->key);
 		return arena_copy_string(&names->arena, text, (size_t)size);
 	}
 	const char *name = found->mangled ? demangle(found->raw_name, &names->arena) : NULL;

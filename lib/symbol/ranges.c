@@ -94,3 +94,30 @@ struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env
 	find(&ranges->frames.debug, image, vaddr, ret);
 	return NULL;
 }
+
+/* Narrows the gap to [low, high), if these enclose the vaddr. */
+static void narrow(struct range *gap, uint64_t vaddr, uint64_t low, uint64_t high)
+{
+	uint64_t end = gap->start + gap->size;
+	if (low > gap->start && low <= vaddr)
+		gap->start = low;
+	if (high < end && high > vaddr)
+		end = high;
+	gap->size = end - gap->start;
+}
+
+void ranges_narrow(const struct ranges *ranges, const struct image *image, uint64_t vaddr,
+		   struct range *gap)
+{
+	const struct cfi_table *tables[] = {&ranges->frames.eh, &ranges->frames.debug};
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t below, above;
+		struct cfi_entry entry;
+		if (cfi_nearest(tables[i], vaddr, &below) &&
+		    cfi_find(tables[i], below, &entry) &&
+		    code_map_holds(&image->code, entry.start, entry.size))
+			narrow(gap, vaddr, entry.start + entry.size, UINT64_MAX);
+		if (cfi_above(tables[i], vaddr, &above))
+			narrow(gap, vaddr, 0, above);
+	}
+}

@@ -32,4 +32,11 @@ struct sp_error *ranges_find(struct ranges *ranges, const struct binary_env *env
 			     const struct module *module, const struct image *image,
 			     uint64_t vaddr, struct range *ret) SP_MUST_CHECK;
 
+/*
+ * Narrows `gap`, which contains the vaddr, to the code between the FDEs before and after it. Call
+ * it after ranges_find() found none.
+ */
+void ranges_narrow(const struct ranges *ranges, const struct image *image, uint64_t vaddr,
+		   struct range *gap);
+
 #endif

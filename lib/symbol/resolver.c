@@ -260,6 +260,12 @@ static bool find_range(struct resolver *resolver, const struct module_names *nam
 	return !error;
 }
 
+/* Returns whether a stored range is a gap: its name is an address. */
+static bool is_gap(const struct found *stored)
+{
+	return stored->from_cfi && stored->raw_name && stored->raw_name[0] == '0';
+}
+
 /*
  * Uses the stored name of an address if the source has none there, a range without a name, or a
  * symbol of unknown size that begins before the stored one.
@@ -270,7 +276,7 @@ static void find_stored(const struct module_names *names, const struct location 
 	struct diagnosis diagnosis = {0};
 	struct found stored;
 	if (!names->stored || (*is_found && !found->from_cfi && !found->stretched) ||
-	    !source_stored.find(names->stored, location, &diagnosis, &stored))
+	    !source_stored.find(names->stored, location, &diagnosis, &stored) || is_gap(&stored))
 		return;
 	if (*is_found && !(found->from_cfi && !stored.from_cfi) &&
 	    !(found->stretched && stored.start > found->start))
@@ -297,12 +303,42 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 	struct module_names *names = served_names(resolver, location);
 	if (!names)
 		return NULL;
-	bool is_found = names->source->find(names->opened, location, &names->diagnosis, &found);
+	bool is_found = names->source->find(names->opened, location, &names->diagnosis, &found) &&
+			!is_gap(&found);
 	bool done = find_range(resolver, names, location, &is_found, &found);
 	find_stored(names, location, &is_found, &found);
 	if (done && !is_found)
 		return NULL;
 	const struct symbol *symbol = done ? module_names_intern(names, &found) : NULL;
+	if (!symbol)
+		atomic_store(&resolver->no_memory, true);
+	else if (names->logged)
+		name_log_add_symbol(&names->log, location->offset, symbol);
+	/* Reports by the stored names have the address, too. */
+	uint64_t vaddr;
+	if (symbol && names->logged)
+		(void)resolver_vaddr(resolver, location, &vaddr);
+	return symbol;
+}
+
+const struct symbol *resolver_find_gap(struct resolver *resolver, const struct location *location)
+{
+	struct diagnosis diagnosis = {0};
+	struct found found;
+	struct module_names *names = served_names(resolver, location);
+	if (!names)
+		return NULL;
+	bool is_own = names->source == &source_stored;
+	void *stored = is_own ? names->opened : names->stored;
+	if (names->source->find_gap && names->source->find_gap(names->opened, location, &found)) {
+		found.raw_name = NULL;
+	} else {
+		if (!stored || !source_stored.find(stored, location, &diagnosis, &found) ||
+		    !is_gap(&found))
+			return NULL;
+		found.key |= is_own ? 0 : STORED_KEY;
+	}
+	const struct symbol *symbol = module_names_intern(names, &found);
 	if (!symbol)
 		atomic_store(&resolver->no_memory, true);
 	else if (names->logged)

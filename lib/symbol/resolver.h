@@ -83,6 +83,13 @@ struct location resolver_locate(const struct resolver *resolver, const struct ma
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location);
 
 /*
+ * Returns the code around a location that has no symbol and no call frame information, up to the
+ * nearest code that has some: "0x1000-0x3000", with ELF addresses. NULL: unknown. Call it after
+ * resolver_find() returned NULL, in the same thread.
+ */
+const struct symbol *resolver_find_gap(struct resolver *resolver, const struct location *location);
+
+/*
  * Converts a location to the vaddr that nm, gdb and addr2line use. False if it has no ELF file, or the
  * file is missing. Thread-safe as resolver_find().
  */

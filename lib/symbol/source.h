@@ -31,6 +31,7 @@ struct found {
 	bool stretched;       /* its size is unknown and was set to reach the next symbol */
 	bool from_cfi;        /* a range without a name, from find_range; the key is its vaddr, or raw_name
 			       * is its name as shown */
+	bool is_gap;          /* the same, from find_gap */
 };
 
 struct namesake_keys;
@@ -85,6 +86,11 @@ struct source {
 	 */
 	struct sp_error *(*find_range)(void *opened, const struct source_env *env,
 				       const struct location *location, struct found *ret);
+	/*
+	 * Finds the code around an address that has neither a symbol nor call frame information.
+	 * Call it after find_range. False: there is none. NULL: never.
+	 */
+	bool (*find_gap)(void *opened, const struct location *location, struct found *ret);
 	/* Whether open_lines would find debug information; NULL: never. */
 	bool (*has_lines)(void *opened, const struct source_env *env, const struct module *module);
 	/*

@@ -350,6 +350,40 @@ static struct sp_error *names_find_range(void *opened, const struct source_env *
 	return error;
 }
 
+static bool names_find_gap(void *opened, const struct location *location, struct found *ret)
+{
+	struct elf_names *names = opened;
+	uint64_t vaddr, low, high;
+	if (!names_vaddr(names, location->offset, &vaddr))
+		return false;
+	const struct code_map *code = &names->runtime->code;
+	struct range gap = {0};
+	for (size_t i = 0; code->by_sections && i < code->parts.count; i++) {
+		const struct code_part *part = &code->parts.items[i];
+		if (vaddr >= part->start && vaddr < part->end)
+			gap = (struct range){part->start, part->end - part->start};
+	}
+	if (!gap.size)
+		return false;
+	ranges_narrow(&names->ranges, names->runtime, vaddr, &gap);
+	table_neighbours(&names->table, vaddr, &low, &high);
+	uint64_t end = gap.start + gap.size;
+	if (low > gap.start && low <= vaddr)
+		gap.start = low;
+	if (high < end)
+		end = high;
+	/* The start of the gap may be in another segment: its distance is the address's. */
+	*ret = (struct found){
+		.key = gap.start,
+		.start = location->offset > vaddr - gap.start ?
+				 location->offset - (vaddr - gap.start) : 0,
+		.size = end - gap.start,
+		.from_cfi = true,
+		.is_gap = true,
+	};
+	return true;
+}
+
 /* Opens the file with debug information; NULL if there is none. */
 static struct sp_error *find_lines(struct elf_names *names, const struct source_env *env,
 				   const struct module *module, struct image **ret)
@@ -447,6 +481,7 @@ const struct source source_elf = {
 	.close = names_close,
 	.vaddr = names_vaddr,
 	.find_range = names_find_range,
+	.find_gap = names_find_gap,
 	.has_lines = names_have_lines,
 	.open_lines = names_open_lines,
 	.frames = names_frames,

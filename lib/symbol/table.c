@@ -337,3 +337,11 @@ const struct table_symbol *table_ifunc_at(struct table *table, uint64_t start)
 	}
 	return best ?: symbol;
 }
+
+void table_neighbours(const struct table *table, uint64_t address, uint64_t *end_ret,
+		      uint64_t *start_ret)
+{
+	size_t below = starts_up_to(table, address);
+	*end_ret = below ? table->symbols.items[table->first[below - 1]].end : 0;
+	*start_ret = below < table->count ? table->starts[below] : UINT64_MAX;
+}

@@ -66,6 +66,13 @@ const struct table_symbol *table_find(struct table *table, uint64_t address);
 /* Returns the preferred symbol at exactly that start, or NULL. */
 const struct table_symbol *table_at(struct table *table, uint64_t start);
 
+/*
+ * Returns the end of the nearest symbol that begins at or below the address (0: none), and the
+ * start of the next one above it (UINT64_MAX: none).
+ */
+void table_neighbours(const struct table *table, uint64_t address, uint64_t *end_ret,
+		      uint64_t *start_ret);
+
 /* Returns the preferred IFUNC symbol at exactly that start; without any, as table_at(). */
 const struct table_symbol *table_ifunc_at(struct table *table, uint64_t start);
 

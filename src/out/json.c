@@ -73,11 +73,14 @@ static void write_keys(const struct row_keys *of, struct json *json, const struc
 		write_key(of, json, row, of->keys[i]);
 }
 
-/* Writes that a name is no symbol, but "fn@" and an address from unwind information. */
+/*
+ * Writes that a name is no symbol, but "fn@" and an address from unwind information, or the
+ * addresses of a gap in that.
+ */
 static void write_name_source(struct json *json, const char *name, bool from_cfi)
 {
 	if (name && from_cfi)
-		json_string(json, "name_source", "cfi");
+		json_string(json, "name_source", *name == '0' ? "gap" : "cfi");
 }
 
 static void write_identity(struct json *json, const struct sp_identity *identity)

@@ -3,6 +3,7 @@
 
 #include <fnmatch.h>
 #include <string.h>
+#include <strings.h>
 
 /* Output formats; the first is the default. A new one needs a file in out/ and a line here. */
 const struct output *const outputs[] = {
@@ -38,4 +39,14 @@ const struct output *output_find_file(const char *path)
 				found = *output;
 			}
 	return found;
+}
+
+bool output_is_picture(const char *path)
+{
+	static const char *const endings[] = {".svg", ".png", ".pdf", ".jpg", ".jpeg", ".gif"};
+	const char *dot = strrchr(path, '.');
+	for (size_t i = 0; dot && i < sizeof(endings) / sizeof(*endings); i++)
+		if (!strcasecmp(dot, endings[i]))
+			return true;
+	return false;
 }

@@ -46,4 +46,7 @@ const struct output *output_find(const char *name);
 /* Returns the output format for a file's name, or NULL. */
 const struct output *output_find_file(const char *path);
 
+/* Returns whether the file's name is that of a picture, such as *.svg. */
+bool output_is_picture(const char *path);
+
 #endif

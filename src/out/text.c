@@ -231,7 +231,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 				   format_percent(share_of(kinds[i].count, all), share),
 				   kinds[i].how);
 	if (share_of(profile->repaired, all) >= KIND_LEAST)
-		add_clause(&clauses, "%s repaired",
+		add_clause(&clauses, "%s completed from other samples",
 			   format_percent(share_of(profile->repaired, all), share));
 	int column = fprintf(out, "stacks: ");
 	write_words_at(report, column, INDENT, clauses.text, out);
@@ -415,6 +415,9 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 		snprintf(text, sizeof(text), "Percentages are of %s; %s is the 95%% confidence interval.", of,
 			 term_glyph(&report->term, "low–high", "low-high"));
 	write_words(report, 0, text, out);
+	if (report->mode == SP_MODE_LATENCY)
+		write_words(report, 0, "Latency is time until the process ends, not the latency of "
+			    "requests.", out);
 	if (report->mode != SP_MODE_CPU && times && !report->column_count && !report->hide_rows)
 		fprintf(out, "Time is in ms; %s.\n", wakers ? "runnable: from wake-up to running" :
 			"runnable threads wait for a CPU");

@@ -37,6 +37,46 @@ done
 fails "control characters are not printed" 129 "$SPROF" "$(printf 'a\033[31mb')" <<'END'
 sprof: unknown command 'a?[31mb'; see 'sprof help'
 END
+# Commands of perf: programs of that name are not recorded, and the last recording stays.
+printf '#!/bin/sh\necho "$0"\n' >bin/annotate
+chmod +x bin/annotate
+cp bin/annotate bin/buildid-list
+echo "the last recording" >sprof.data
+for word in annotate buildid-list; do
+	status "a program that has a name of perf's commands is not recorded ($word)" 129 \
+		env PATH="$tmp/bin:$PATH" "$SPROF" $word a b
+	says "it is said what to use" "'$word' is a command of perf, not of sprof: 'perf $word -i"
+	says "and how to record it" "To record the program $word: sprof -- $word"
+	check "the last recording stays" grep -q "the last recording" sprof.data
+done
+check "no other file is written" test ! -e sprof.data.old
+for word in diff top; do
+	status "nor is it a topic of help ($word)" 129 "$SPROF" help $word
+	says "it is said what to use" "is a command of perf"
+done
+fails "a command of perf that is no program" 129 "$SPROF" inject <<'END'
+sprof: 'inject' is a command of perf, not of sprof: sprof reads JIT dumps and build-ids itself
+END
+if command -v perf >perf.path; then
+	perf --list-cmds 2>perf.err | tr -s ' ' '\n' | sed '/^$/d' >perf.commands
+	"$SPROF" help | sed -n 's/^  \([a-z]*\)  *.*/\1/p' >own.commands
+	printf '%s\n' help version >>own.commands
+	for word in $(grep -vxFf own.commands perf.commands); do
+		"$SPROF" $word 2>err </dev/null
+		grep -q "'$word' is a command of perf" err || echo "$word"
+	done >unknown
+	check "each command of perf has a line: $(tr '\n' ' ' <unknown)" test ! -s unknown
+	for word in $(grep -xFf own.commands perf.commands); do
+		"$SPROF" help $word >out 2>err
+		! grep -q "is a command of perf" err || echo "$word"
+	done >hidden
+	check "commands of both are sprof's: $(tr '\n' ' ' <hidden)" test ! -s hidden
+else
+	skip "each command of perf has a line" "there is no perf"
+fi
+status "options after --" 129 "$SPROF" -- -a
+rm sprof.data
+
 fails "options before a program" 129 "$SPROF" -F 99 ./prog 'two words' <<'END'
 sprof: unknown option '-F'
        Put options after a command: sprof record -F 99 ./prog 'two words'
@@ -65,14 +105,43 @@ fails "an option that is near nothing" 129 "$SPROF" info --zzz <<'END'
 sprof: unknown option '--zzz'
        'sprof info --help' lists the options.
 END
-fails "the beginning of several options" 129 "$SPROF" report --s <<'END'
-sprof: ambiguous option '--s'
-       'sprof report --help' lists the options.
+fails "the beginning of several options" 129 "$SPROF" record --off-cp <<'END'
+sprof: ambiguous option '--off-cp': --off-cpu, --off-cpu-thresh
+       'sprof record --help' lists the options.
 END
 fails "a letter that is no option" 129 "$SPROF" list -y <<'END'
 sprof: unknown option '-y'
        'sprof list --help' lists the options.
 END
+
+# Words that users of perf and of other profilers type.
+for word in waits wakers threads -T Python JAVA latency flamegraph; do
+	status "help has the task $word" 0 "$SPROF" help $word
+	check "it shows commands ($word)" grep -q '^  sprof r' out
+done
+"$SPROF" help | tail -n 1 | tr -s ', ' '\n' >tasks
+while read -r word; do
+	"$SPROF" help "$word" 2>&1 | grep -q '^  sprof r' || echo "$word"
+done <tasks >unknown
+check "each task of the list has commands ($(wc -l <tasks))" \
+	test "$(wc -l <tasks)" -gt 8 -a ! -s unknown
+fails "a misspelt task" 129 "$SPROF" help wiats <<'END'
+sprof: unknown command 'wiats'; see 'sprof help'
+END
+for value in dwarf fp dwarf,16384 caller; do
+	status "record -g $value" 129 "$SPROF" record -F 99 -g $value ./prog
+	says "-g has no value" "^sprof: -g takes no value, and there is no program '$value'"
+done
+status "record -ag lbr" 129 "$SPROF" record -ag lbr ./prog
+says "the option is named" "--call-graph lbr"
+status "a program of that name is recorded" 0 \
+	env PATH="$tmp/bin:$PATH" "$SPROF" record --dry-run -F 99 -g annotate
+for name in x.svg x.PNG; do
+	status "-o $name" 129 "$SPROF" report -o $name
+	says "the page has pictures" "-o FILE.html has a flame graph"
+done
+status "an option of other profilers" 129 "$SPROF" report --flamegraph
+says "what to use instead" "-o report.html, which shows a flame graph, or --format folded"
 
 recording "one.data" <<'END'
 event cpu-clock
@@ -87,6 +156,26 @@ for command in report script info; do
 	"$SPROF" $command -v one.data >by-operand 2>&1
 	check "options may precede it ($command)" grep -q one.data by-operand
 done
+for word in functon:function srclin:srcline symbl:symbol; do
+	fails "a misspelt key" 129 "$SPROF" report -i one.data -s "pid,${word%:*}" <<END
+sprof: --sort: unknown key '${word%:*}'; did you mean '${word#*:}'?
+END
+done
+"$SPROF" report -i one.data -s sym >by-key 2>&1
+for words in overhead,sym sym,overhead; do
+	"$SPROF" report -i one.data -s $words >by-column 2>&1
+	same "-s $words is -s sym" by-key by-column
+done
+"$SPROF" report -i one.data -s sym --children >by-key 2>&1
+"$SPROF" report -i one.data -s overhead_children,sym >by-column 2>&1
+same "-s overhead_children,sym orders by total" by-key by-column
+"$SPROF" report -i one.data -s sym -n >by-key 2>&1
+"$SPROF" report -i one.data -s sample,sym >by-column 2>&1
+same "-s sample,sym has the number of samples" by-key by-column
+"$SPROF" report -i one.data --no-inl >out 2>err
+says "a short name in a script causes a warning" "^sprof: --no-inl is short for --no-inline"
+"$SPROF" report -i one.data --no-inline >out 2>err
+check "a full name does not" test ! -s err
 for command in script info; do
 	fails "sprof $command takes one recording" 129 "$SPROF" $command one.data two.data <<'END'
 sprof: more than one recording: 'one.data' and 'two.data'

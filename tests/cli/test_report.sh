@@ -482,7 +482,8 @@ unwound.data
   ! 20% of stacks have no middle frames (too deep for a record)
     2 more: sprof info --findings -i unwound.data
 5 samples of cpu-clock, 500 ns of CPU time, none lost
-stacks: 60.0% complete, 20.0% truncated, 20.0% skipped under load, 20.0% repaired
+stacks: 60.0% complete, 20.0% truncated, 20.0% skipped under load, 20.0% completed from other
+  samples
 Percentages are of total CPU time; low-high is the 95% confidence interval.
 
    self   low-high    total  dso

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Code of a stripped program, in every output: by functions of its call frame information, and
-# elsewhere by addresses of the ELF file.
+# Code of a stripped program, in every output: by functions of its call frame information, and by
+# gaps between these, in addresses of the ELF file.
 . "$top_srcdir/tests/cli/lib.sh"
 
 mkdir "$tmp/root"
@@ -21,6 +21,10 @@ again:	.cfi_startproc
 	.skip 0xc0, 0x90
 	.cfi_endproc
 bare:	.skip 0x40, 0x90
+last:	.cfi_startproc
+	.skip 0x40, 0x90
+	.cfi_endproc
+end:	.skip 0x20, 0x90
 END
 $CC -nostdlib -static -no-pie -Wl,--build-id=none -o whole prog.S 2>err || skip_all "$(cat err)"
 readelf -lW whole | awk '$1 == "LOAD" && / R E / { print $3, $6, $2 }' >segment
@@ -33,6 +37,9 @@ at() {
 	printf '0x%x' $((0x$(nm whole | sed -n "s/ [tT] $1\$//p") + $2))
 }
 outer=$(at outer 0) again=$(at again 0) begin=$(at _start 0)
+# The linker may fill the section up behind the last function.
+text=$(readelf -SW whole | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".text" { print $3, $5 }')
+gap=$(at bare 0)-$(at last 0) tail=$(at end 0)-$(printf '0x%x' $((0x${text% *} + 0x${text#* })))
 
 # Two return addresses in again() are one function.
 recording data <<END
@@ -44,6 +51,8 @@ sample 0 7 7 0 1000000000 1000 $(at again 0x10) $(at again 0x10) $(at again 0x31
 sample 0 7 7 0 1000001000 1000 $(at again 0x20) $(at again 0x20) $(at again 0x51) $(at outer 0x21) $(at _start 9)
 sample 0 7 7 0 1000002000 1000 $(at outer 0x7f) $(at outer 0x7f) $(at _start 9)
 sample 0 7 7 0 1000003000 1000 $(at bare 0x10) $(at bare 0x10) $(at _start 9)
+sample 0 7 7 0 1000004000 1000 $(at bare 0x3f) $(at bare 0x3f) $(at _start 9)
+sample 0 7 7 0 1000005000 1000 $(at end 0x8) $(at end 0x8) $(at _start 9)
 END
 report() {
 	"$SPROF" report --symfs "$tmp/root" -i data "$@"
@@ -53,12 +62,13 @@ rows() {
 	report --no-children -s symbol --format csv -q | awk -F , 'NR > 1 { print $NF, $4 }' | sort
 }
 {
-	echo "$(at bare 0x10) 1"
+	echo "$gap 2"
+	echo "$tail 1"
 	echo "fn@$again 2"
 	echo "fn@$outer 1"
 } | sort >wanted
 rows >got
-same "rows are functions, and addresses of the ELF file" wanted got
+same "rows are functions, and gaps between them, in addresses of the ELF file" wanted got
 
 report --no-children >out
 check "a finding counts them as without a symbol" \
@@ -72,26 +82,35 @@ cat >wanted <<END
 fn@$begin [prog]
 |- fn@$outer
 |  \`- fn@$again (recursive, 3 deep)
-\`- $(at bare 0x10)
+|- $gap
+\`- $tail
 END
 same "the tree knows recursion" wanted got
 
 report --format folded -q >got
 cat >wanted <<END
+demo;fn@$begin [prog];$gap [prog] 2
+demo;fn@$begin [prog];$tail [prog] 1
 demo;fn@$begin [prog];fn@$outer [prog] 1
 demo;fn@$begin [prog];fn@$outer [prog];fn@$again [prog];fn@$again [prog] 1
 demo;fn@$begin [prog];fn@$outer [prog];fn@$again [prog];fn@$again [prog];fn@$again [prog] 1
-demo;fn@$begin [prog];[prog] 1
 END
 same "folded stacks have the file with them" wanted got
 
 report -g caller --format json >json
 check "JSON says of rows and nodes where names are from" \
 	test "$(grep -o '"name_source": "cfi"' json | wc -l)" = 8
-check "but not of addresses" \
-	sh -c "grep '\"function\": \"0x' json | grep -vq name_source"
+check "gaps have a source of their own" \
+	test "$(grep -o '"name_source": "gap"' json | wc -l)" = 4
 report -S "fn@$again" --no-children -s symbol --format csv -q | tail -n +2 >got
 check "a filter takes the name" test "$(awk -F , '{ print $NF, $4 }' got)" = "fn@$again 2"
+
+report -s addr --no-children --format csv -q | awk -F , 'NR > 1 { print $NF, $4 }' | sort >got
+for place in "again 0x10" "again 0x20" "outer 0x7f" "bare 0x10" "bare 0x3f" "end 0x8"; do
+	# shellcheck disable=SC2086 # words
+	echo "$(at $place) prog 1"
+done | sort >wanted
+same "the key addr has addresses of the ELF file" wanted got
 
 "$SPROF" script -q --symfs "$tmp/root" -i data -F ip,sym,symoff --time ,1.0000005 >got
 cat >wanted <<END
@@ -107,9 +126,13 @@ END
 same "script has them with distances" wanted got
 "$SPROF" script --symfs "$tmp/root" -i data >out 2>err
 check "and says how many samples have no symbol" \
-	grep -q '4 samples in prog without a symbol' err
+	grep -q '6 samples in prog without a symbol' err
 "$SPROF" script -q --symfs "$tmp/root" -i data --format json >json
 check "its JSON, too, says where names are from" \
 	grep -q "{\"name\": \"fn@$again\", \"name_source\": \"cfi\", \"offset\": \"0x10\"}" json
+ip=$(at again 0x10)
+position=$(printf '0x%x' $((ip - start + offset)))
+check "its addresses are the offset in the file, and that of the ELF file" \
+	grep -q "\"file_offset\": \"$position\", \"elf_address\": \"$ip\"" json
 check "what is in no range has no name" grep -q ' \[unknown\] ' out
 finish

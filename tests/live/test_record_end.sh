@@ -7,6 +7,9 @@
 need_sampling
 export XDG_CACHE_HOME="$tmp/cache"
 file=$tmp/data
+case $SPROF in /*) ;; *) SPROF=$PWD/$SPROF ;; esac
+case $workload in /*) ;; *) workload=$PWD/$workload ;; esac
+cd "$tmp" || exit 99
 record="$SPROF record --call-graph none -e cpu-clock -F 997 -o $file"
 
 # until_it COMMAND...: runs it each 0.1 s until it succeeds, for 20 s.
@@ -38,6 +41,41 @@ status=$?
 check "its status is SIGTERM's ($status)" test $status = 143
 "$SPROF" info -i "$file" >"$tmp/out" 2>&1
 check "the recording is readable" test $? = 0
+
+# SIGINT of the whole process group, as of ^C: a program that ends in its own time is recorded
+# until then. timeout makes a group of its own, and signals both the recorder and the group.
+cp "$workload/proportions" "$tmp/shutdown"
+cat >"$tmp/ends_slowly" <<'END'
+trap stop=1 INT
+until [ "$stop" ]; do "$1" 0.05; done
+"$2" 0.5
+exit 7
+END
+own_time() { # WORDS: those before the program
+	rm -f "$file"
+	timeout --preserve-status -s INT 2 "$@" sh "$tmp/ends_slowly" "$workload/proportions" \
+		"$tmp/shutdown" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	check "after SIGINT of the group, the program ends as it wants to ($1 $2, status $status)" \
+		test $status = 7
+}
+own_time $record --
+check "no other signal is sent" sh -c '! grep -q SIGTERM "$1"' sh "$tmp/err"
+says "it is said" "^sprof: SIGINT reached process [0-9]*, too; recording goes on until it ends"
+"$SPROF" report -i "$file" -s comm --format csv >"$tmp/out" 2>&1
+check "its end is in the recording" grep -q shutdown "$tmp/out"
+own_time "$SPROF" stat -e task-clock
+own_time "$SPROF"
+rm -f sprof.data
+
+# SIGINT of the recorder alone ends both, and it is said.
+$record -- "$workload/proportions" 60 >"$tmp/out" 2>"$tmp/err" &
+recorder=$!
+until_it test -s "$file"
+sleep 0.5
+kill -INT $recorder
+wait $recorder
+says "a signal that the recorder sends is said" "^sprof: sent SIGTERM to process [0-9]* (.*/prop"
 
 # Fifos are removed if they were made here, also where the command's signal ends the recorder.
 for how in true 'kill -KILL $$'; do

@@ -109,15 +109,15 @@ TEST(session_stops_by_signals_except_user_signals)
 {
 	struct session session;
 	open_session(&session);
-	ck_assert_int_eq(session_read_signal(&session, true), 0);
+	ck_assert_int_eq(session_read_signal(&session, getpid()), 0);
 	raise(SIGUSR1);
-	ck_assert_int_eq(session_read_signal(&session, true), SIGUSR1);
+	ck_assert_int_eq(session_read_signal(&session, getpid()), SIGUSR1);
 	ck_assert(!session.stopped);
 	raise(SIGTERM);
-	ck_assert_int_eq(session_read_signal(&session, true), SIGTERM);
+	ck_assert_int_eq(session_read_signal(&session, getpid()), SIGTERM);
 	ck_assert(session.stopped);
 	ck_assert(!session.interrupted);
-	ck_assert_int_eq(session_read_signal(&session, true), 0);
+	ck_assert_int_eq(session_read_signal(&session, getpid()), 0);
 	close_session(&session);
 }
 
@@ -129,9 +129,37 @@ TEST(session_stops_by_another_process_interrupt)
 	ck_assert(session_open(&session, interrupt, NULL));
 	session_block(&session);
 	ck_assert_int_eq(kill(getpid(), SIGINT), 0);
-	ck_assert_int_eq(session_read_signal(&session, true), SIGINT);
+	ck_assert_int_eq(session_read_signal(&session, getpid()), SIGINT);
 	ck_assert(session.stopped);
 	close_session(&session);
+}
+
+/* A group of its own gets SIGINT: the session knows it from one that it got alone. */
+TEST(session_knows_interrupts_of_the_whole_group)
+{
+	static const int interrupt[] = {SIGINT, 0};
+	int status = 0;
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct session session;
+		setpgid(0, 0);
+		ck_assert(session_open(&session, interrupt, NULL));
+		session_block(&session);
+		session_probe_start(&session);
+		kill(0, SIGINT);
+		bool alone = session_read_signal(&session, getpid()) != SIGINT;
+		alone |= !session.interrupted;
+		/* timeout(1) sends the signal to its child first, and then to the group. */
+		kill(getpid(), SIGINT);
+		bool repeated = session_read_signal(&session, getpid()) == SIGINT;
+		repeated &= !session.stopped;
+		usleep((SESSION_REPEAT_MS + 10) * 1000);
+		kill(getpid(), SIGINT);
+		session_read_signal(&session, getpid());
+		_exit(alone || !repeated || !session.stopped);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 }
 
 TEST(session_status_forgives_an_expected_term_alone)

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,8 +53,65 @@ bool session_open(struct session *session, const int *signals, const int *ignore
 	return session->signal_fd >= 0;
 }
 
+/*
+ * The probe is a child that blocks the session's signals: a signal that the whole process group
+ * gets stays pending there, and /proc shows it. Open descriptors in the child would keep pipes
+ * open.
+ */
+void session_probe_start(struct session *session)
+{
+	pid_t parent = getpid();
+	session->probe = fork();
+	if (session->probe < 0)
+		session->probe = 0;
+	if (session->probe || getpid() == parent)
+		return;
+	prctl(PR_SET_NAME, "sprof-signals");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (syscall(SYS_close_range, 0, ~0U, 0)) /* Linux 5.9 */
+		for (int fd = 0; fd < (int)sysconf(_SC_OPEN_MAX); fd++)
+			close(fd);
+	while (getppid() == parent)
+		pause();
+	_exit(0);
+}
+
+static void session_probe_end(struct session *session)
+{
+	if (!session->probe)
+		return;
+	kill(session->probe, SIGKILL);
+	while (waitpid(session->probe, NULL, 0) < 0 && errno == EINTR)
+		;
+	session->probe = 0;
+}
+
+bool session_reached_group(struct session *session, const struct signalfd_siginfo *info)
+{
+	char path[64];
+	if (info->ssi_code == SI_KERNEL)
+		return true;
+	if (!session->probe)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)session->probe);
+	/* kill(2) sends to a group's processes one by one: the probe may be the last. */
+	bool reached = false;
+	for (int try = 0; try < 5 && !reached; try++) {
+		reached = diag_proc_number(path, "ShdPnd:", 16) >> (info->ssi_signo - 1) & 1;
+		if (!reached)
+			usleep(1000);
+	}
+	/* The signal stays pending: a new probe can show the next one. */
+	if (reached) {
+		session_probe_end(session);
+		session_probe_start(session);
+	}
+	return reached;
+}
+
 void session_close(struct session *session)
 {
+	session_probe_end(session);
 	if (session->signal_fd < 0)
 		return;
 	if (session->pipe_fd >= 0) {
@@ -63,9 +123,23 @@ void session_close(struct session *session)
 	session->signal_fd = session->source_fd = session->pipe_fd = -1;
 }
 
+/* Returns whether the signal repeats one that asks for the end. timeout(1) sends each one twice. */
+static bool is_repeat(struct session *session, int number)
+{
+	uint64_t now_ns = session_now_ns();
+	if (number != SIGINT && number != SIGTERM && number != SIGHUP)
+		return false;
+	if (number == session->last_signal &&
+	    now_ns - session->last_ns < SESSION_REPEAT_MS * NS_PER_MS)
+		return true;
+	session->last_signal = number;
+	session->last_ns = now_ns;
+	return false;
+}
+
 static void *guard(void *arg)
 {
-	const struct session *session = arg;
+	struct session *session = arg;
 	struct pollfd fds[] = {
 		{.fd = session->source_fd, .events = POLLIN},
 		{.fd = session->guard.done_fd, .events = POLLIN},
@@ -80,7 +154,8 @@ static void *guard(void *arg)
 			session->give_up(session->give_up_arg, last);
 		int64_t left_ms = (int64_t)(deadline_ns - now_ns) / (int64_t)NS_PER_MS + 1;
 		if (poll(fds, 2, deadline_ns ? (int)left_ms : -1) <= 0 || !fds[0].revents ||
-		    read(session->source_fd, &info, sizeof(info)) != sizeof(info))
+		    read(session->source_fd, &info, sizeof(info)) != sizeof(info) ||
+		    is_repeat(session, (int)info.ssi_signo))
 			continue;
 		(void)!write(session->pipe_fd, &info, sizeof(info));
 		if (info.ssi_signo != SIGINT && info.ssi_signo != SIGTERM)
@@ -161,17 +236,20 @@ bool session_next_signal(const struct session *session, struct signalfd_siginfo 
 	return read(session->signal_fd, ret, sizeof(*ret)) == sizeof(*ret);
 }
 
-int session_read_signal(struct session *session, bool has_command)
+int session_read_signal(struct session *session, pid_t command)
 {
 	struct signalfd_siginfo info;
 	if (!session_next_signal(session, &info))
 		return 0;
-	bool from_terminal = info.ssi_signo == SIGINT && info.ssi_code == SI_KERNEL;
-	if (from_terminal && has_command && !session->interrupted)
+	int number = (int)info.ssi_signo;
+	if (session->source_fd < 0 && is_repeat(session, number))
+		return number;
+	if (number == SIGINT && command && !session->interrupted &&
+	    getpgid(command) == getpgrp() && session_reached_group(session, &info))
 		session->interrupted = true;
-	else if (info.ssi_signo != SIGUSR1 && info.ssi_signo != SIGUSR2)
+	else if (number != SIGUSR1 && number != SIGUSR2)
 		session->stopped = true;
-	return (int)info.ssi_signo;
+	return number;
 }
 
 void session_add_error(struct session *session, struct sp_error *error)

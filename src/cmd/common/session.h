@@ -24,6 +24,9 @@
 /* Time to finish after a second signal. */
 #define SESSION_PATIENCE_MS 800
 
+/* A signal within this time after the same signal is one signal: timeout(1) sends two. */
+#define SESSION_REPEAT_MS 100
+
 /* Helper thread that reads signals while the main thread may be in a long call. */
 struct session_watch {
 	int done_fd; /* readable when the thread must end */
@@ -38,9 +41,11 @@ struct session {
 	void (*give_up)(void *arg, int number);
 	void *give_up_arg;
 	sigset_t blocked, old;
+	pid_t probe;       /* child that shows which signals the whole process group got; 0: none */
+	int last_signal;   /* last signal that asked for the end, at last_ns */
+	uint64_t last_ns;
 	bool stopped;      /* the main loop must end: after a signal, "stop", a full file or a deadline */
-	bool interrupted;  /* the user pressed ^C: the terminal sent SIGINT to this process and to the
-			    * command */
+	bool interrupted;  /* the user pressed ^C: this process and the command got SIGINT */
 	bool expects_term; /* this process sends SIGTERM to the command, so its end by SIGTERM is not a
 			    * failure */
 	bool failed;
@@ -100,10 +105,20 @@ unsigned int session_wait(const struct session *session, int work_fd, int contro
 bool session_next_signal(const struct session *session, struct signalfd_siginfo *ret);
 
 /*
- * Returns the next pending signal, or 0. Signals other than SIGUSR1 and SIGUSR2 set `stopped`, except
- * a terminal's first ^C if a command runs: the command received it too, and its end is recorded.
+ * Starts the probe of session_reached_group(). Call it after session_block(). session_close() ends
+ * it. Without a probe, only a terminal's signals count as the group's.
  */
-int session_read_signal(struct session *session, bool has_command);
+void session_probe_start(struct session *session);
+
+/* Returns whether the signal was sent to the whole process group, for example by ^C. */
+bool session_reached_group(struct session *session, const struct signalfd_siginfo *info);
+
+/*
+ * Returns the next pending signal, or 0. Signals other than SIGUSR1 and SIGUSR2 set `stopped`, except
+ * the first SIGINT of the whole process group if the process `command` (0: none) belongs to it: the
+ * command received it too, and its end is recorded.
+ */
+int session_read_signal(struct session *session, pid_t command);
 
 /* Prints and frees the error, and sets `failed`. NULL: no error. */
 void session_add_error(struct session *session, struct sp_error *error);

@@ -26,6 +26,8 @@
 #define POLL_MS 1
 #define LINE_WIDTH 80
 #define ROWS_MAX 3
+/* Fewer samples have no hottest function: intervals would be wider than 20 points. */
+#define SAMPLES_MIN 30
 #define SHARE_MIN 0.01 /* least share for which a second or third function is named */
 #define NAME_MAX_WIDTH 60
 #define NAME_MIN_WIDTH 10
@@ -195,7 +197,7 @@ static void answer_by(const char *path, const struct sp_analysis *analysis)
 	while (answer.rows < ROWS_MAX && answer.rows < answer.profile->row_count &&
 	       (!answer.rows || rows[answer.rows].self.share.value >= SHARE_MIN))
 		answer.rows++;
-	if (answer.rows && rows[0].self.samples)
+	if (answer.profile->samples >= SAMPLES_MIN && answer.rows && rows[0].self.samples)
 		print_answer(answer);
 }
 

@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cmd/record/fields.h"
 #include "cmd/record/files.h"
+#include "cmd/record/program.h"
 #include "cmd/record/values.h"
 #include "command.h"
 #include "diag.h"
@@ -410,6 +412,32 @@ static bool check_runtime_names(const struct record_arguments *arguments)
 	return false;
 }
 
+/*
+ * Checks the word after -g, which takes no value, as in perf. Returns false after printing that it
+ * is no program, but a value of --call-graph.
+ */
+static bool check_graph_value(const char *before, const char *command)
+{
+	static const char *const values[] = {"dwarf", "fp", "lbr", "none",
+					     "caller", "callee", "graph"};
+	size_t size = strlen(before);
+	bool is_graph = before[0] == '-' && before[1] != '-' && before[size - 1] == 'g';
+	for (size_t i = 0; is_graph && i < sizeof(values) / sizeof(*values); i++) {
+		size_t length = strcspn(command, ",");
+		if (strncmp(command, values[i], length) || values[i][length] ||
+		    program_is_given(command))
+			continue;
+		diag_say("-g takes no value, and there is no program '%s'", command);
+		if (i < 4)
+			diag_more("To unwind by '%s': --call-graph %s", command, command);
+		else
+			diag_more("The order of the call tree is an option of the report: "
+				  "sprof report -g %s", command);
+		return false;
+	}
+	return true;
+}
+
 /* Checks combinations of options. Returns false after printing a message. */
 static bool check_arguments(const struct record_arguments *arguments)
 {
@@ -472,6 +500,8 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 	options->target.tids = option_numbers_list(&arguments->tids);
 	if (arguments->switches >= 0)
 		options->fields.switches = arguments->switches ? SP_ON : SP_OFF;
+	if (operands < argc && !check_graph_value(argv[operands - 1], argv[operands]))
+		return EXIT_USAGE;
 	if (operands < argc)
 		options->target.command = (const char *const *)&argv[operands];
 	return check_arguments(arguments) && check_runtime_names(arguments) ? -1 : EXIT_USAGE;

@@ -100,6 +100,14 @@ void record_print_file(const struct sp_capture_file *file)
 		 (double)file->bytes / 1e6);
 }
 
+void record_print_dump_size(const struct sp_capture *capture)
+{
+	double bytes = (double)sp_capture_stats(capture).dump_bytes;
+	if (bytes > 0)
+		diag_say("flight recorder: a dump has up to %.1f MB of samples (-m sets the size "
+			 "of the ring buffers)", bytes / 1e6);
+}
+
 void record_print_size_limit(const struct sp_capture *capture, const struct record_options *options)
 {
 	uint64_t most = sp_capture_file_limit(capture);

@@ -63,8 +63,11 @@ static int record(int argc, char **argv)
 	return status;
 }
 
+/* Prints to standard error if standard output is no terminal: there the program's output is. */
 static void report(void)
 {
+	if (!isatty(STDOUT_FILENO) && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return;
 	char name[] = "report";
 	char *argv[] = {name, NULL};
 	struct sp_ctx *ctx;
@@ -75,17 +78,17 @@ static void report(void)
 }
 
 /*
- * Waits for the recorder's end and forwards signals to it, except those from the terminal, which the
- * recorder receives directly.
+ * Waits for the recorder's end and forwards signals to it, except those of the whole process group,
+ * which the recorder receives directly.
  */
-static int wait_for_recorder(pid_t pid, const struct session *session)
+static int wait_for_recorder(pid_t pid, struct session *session)
 {
 	int status = 0;
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		struct signalfd_siginfo info;
 		session_wait(session, -1, -1, 0);
 		while (session_next_signal(session, &info))
-			if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL)
+			if (info.ssi_signo != SIGCHLD && !session_reached_group(session, &info))
 				kill(pid, (int)info.ssi_signo);
 	}
 	return status;
@@ -119,6 +122,7 @@ static int run_recorder(int argc, char **argv)
 	}
 	if (pid < 0)
 		diag_say("cannot start the recorder: %s", strerror(errno));
+	session_probe_start(&session);
 	int status = pid < 0 ? -1 : wait_for_recorder(pid, &session);
 	session_discard(&session);
 	session_restore(&session);

@@ -83,6 +83,9 @@ static bool open_session(struct recording *recording)
 	if (!session_open(&recording->session, signals, ignored))
 		return false;
 	session_block(&recording->session);
+	if (sp_capture_pid(recording->capture) &&
+	    !record_command_is_limit(&recording->arguments->options))
+		session_probe_start(&recording->session);
 	return session_guard(&recording->session, give_up, recording);
 }
 
@@ -125,12 +128,19 @@ static void on_snapshot_signal(struct recording *recording)
 static void read_signals(struct recording *recording)
 {
 	int number;
-	while ((number = session_read_signal(&recording->session, sp_capture_pid(recording->capture)))) {
+	struct session *session = &recording->session;
+	pid_t command = sp_capture_pid(recording->capture);
+	bool interrupted = session->interrupted;
+	while ((number = session_read_signal(session, command))) {
 		if (number == SIGUSR1)
 			toggle_sampling(recording);
 		else if (number == SIGUSR2)
 			on_snapshot_signal(recording);
 	}
+	if (session->interrupted && !interrupted && !session->stopped &&
+	    !recording->arguments->quiet)
+		diag_say("SIGINT reached process %d, too; recording goes on until it ends "
+			 "(end it with another Ctrl-C)", (int)command);
 }
 
 static void read_control(struct recording *recording)
@@ -198,8 +208,13 @@ static void end_command(struct recording *recording)
 	bool needless = record_command_is_limit(&recording->arguments->options);
 	if (pid && needless && !recording->session.stopped)
 		recording->session.expects_term = true;
-	if (pid && (recording->session.stopped || needless))
-		kill(pid, SIGTERM);
+	bool ended = false;
+	int status;
+	sp_error_free(sp_capture_wait(recording->capture, false, &ended, &status));
+	if (pid && !ended && (recording->session.stopped || needless) && !kill(pid, SIGTERM) &&
+	    !recording->arguments->quiet)
+		diag_say("sent SIGTERM to process %d (%s), which still ran", (int)pid,
+			 recording->arguments->options.target.command[0]);
 }
 
 /* Prints the hottest functions, unless the samples are in several files (rotation). */
@@ -217,6 +232,8 @@ static int run_recording(struct recording *recording)
 	if (!open_session(recording))
 		return EXIT_RECORDER;
 	print_notes(recording);
+	if (!recording->arguments->quiet)
+		record_print_dump_size(recording->capture);
 	if (recording->arguments->verbose)
 		record_print_size_limit(recording->capture, &recording->arguments->options);
 	struct sp_error *error = sp_capture_start(recording->capture);

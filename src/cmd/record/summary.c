@@ -85,7 +85,7 @@ static void print_totals(const struct sp_capture *capture, const struct sp_captu
 	 * dominate.
 	 */
 	if (seconds >= 1)
-		snprintf(share, sizeof(share), " (%.1f %%)", 100 * own / seconds);
+		snprintf(share, sizeof(share), " (%.1f %% of a CPU)", 100 * own / seconds);
 	diag_say("%llu sample%s, %llu lost, %s in %s; %.3f s elapsed, recorder used %.1f ms CPU%s",
 		 (unsigned long long)stats->samples, stats->samples == 1 ? "" : "s",
 		 (unsigned long long)(stats->lost_own + stats->shed), size, path, seconds, 1000 * own,

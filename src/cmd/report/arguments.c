@@ -158,9 +158,10 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
 				     "print the call tree: caller (default) or callee"),
 		OPTION_CALL(0, "mode", "MODE", &a->mode, report_mode_parse,
-			    "weigh by cpu, wall or off-cpu time, or by latency"),
+			    "weigh by cpu, wall, off-cpu or process latency"),
 		OPTION_CALL(0, "latency", NULL, &a->mode, report_latency_parse,
-			    "same as --mode latency", .rare = true),
+			    "same as --mode latency: time until the process ends, not latency of "
+			    "requests", .rare = true),
 		OPTION_FLAG(0, "kernel-waits", &a->kernel_waits,
 			    "show the kernel functions in which threads wait", .rare = true),
 		OPTION_FLAG(0, "all-threads", &a->all_threads,
@@ -255,6 +256,7 @@ static void add_how(struct report_arguments *a, struct option_table *table)
 	input_options_add_output(&a->selection, table);
 }
 
+#define PICTURES "use -o report.html, which shows a flame graph, or --format folded"
 #define TRACES "processor traces are not decoded; use 'perf report'"
 #define ANNOTATES "use 'sprof script -F disasm' to see code"
 
@@ -287,6 +289,9 @@ static const struct option_refusal refused[] = {
 			    "their cycles"},
 	{0, "stitch-lbr", "joined branch stacks can be wrong"},
 	{0, "socket-filter", "use -C with the socket's CPUs, or -s socket"},
+	{0, "flamegraph", PICTURES},
+	{0, "flame-graph", PICTURES},
+	{0, "svg", PICTURES},
 	{0, "symbol-filter", "use -S with full names, or --focus REGEX"},
 	{0, "show-total-period", "use -F overhead,period,...; csv and json always have it"},
 	{0, "show-cpu-utilization", "symbols show the mode: [k] kernel, [.] user space, [g] and [u] guest"},
@@ -317,6 +322,8 @@ static int choose_output(struct report_arguments *arguments)
 		arguments->output = output_find_file(arguments->file);
 	if (!arguments->output && arguments->file) {
 		diag_say("-o %s: no format has files of this name", arguments->file);
+		if (output_is_picture(arguments->file))
+			diag_more("-o FILE.html has a flame graph, times and threads");
 		diag_more("--format selects one: " OUTPUT_NAMES);
 		return EXIT_USAGE;
 	}

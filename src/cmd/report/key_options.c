@@ -28,6 +28,18 @@ static bool parse_key(struct report_arguments *arguments, const char *title, con
 	return !why && *word && report_fields_add_word(arguments, title, word, ret);
 }
 
+/* Accepts a column among the words of --sort, as in perf. Returns whether it is one. */
+static bool accept_column(struct report_arguments *arguments, const char *word)
+{
+	if (!strcmp(word, "overhead_children"))
+		arguments->children = 1;
+	else if (!strcmp(word, "sample"))
+		arguments->samples = true;
+	else
+		return !strcmp(word, "overhead");
+	return true;
+}
+
 /* Parses --sort: "comm,symbol"; "+cpu" adds to the default keys, which depend on other options. */
 bool report_keys_parse(const struct option *option, const char *text)
 {
@@ -40,6 +52,8 @@ bool report_keys_parse(const struct option *option, const char *text)
 	arguments->more_keys = fine && *rest == '+';
 	rest += arguments->more_keys;
 	while (fine && (word = strsep(&rest, ","))) {
+		if (accept_column(arguments, word))
+			continue;
 		fine = parse_key(arguments, "--sort", word, &key);
 		if (fine)
 			report_key_add(arguments, (enum sp_key)key);

@@ -6,6 +6,7 @@
 #include "cmd/report/arguments.h"
 #include "command.h"
 #include "diag.h"
+#include "nearest.h"
 
 void report_key_add(struct report_arguments *arguments, enum sp_key key)
 {
@@ -42,10 +43,7 @@ static const struct {
 	{"weight1", "is perf's name of local_weight"},
 	{"weight2", "is perf's name of local_ins_lat"},
 	{"weight3", "is perf's name of local_p_stage_cyc"},
-	{"overhead", "is a column, not a key; -F orders columns"},
-	{"overhead_children", "is a column, not a key; -F orders columns"},
-	{"sample", "is a column, not a key; -F orders columns"},
-	{"period", "is a column, not a key; -F orders columns"},
+	{"period", "is a column, not a key: use -F overhead,period and the keys"},
 	{"overhead_sys", "is part of overhead; symbols show the level: [k], [.], [g] or [u]"},
 	{"overhead_us", "is part of overhead; symbols show the level: [k], [.], [g] or [u]"},
 	{"overhead_guest_sys", "is part of overhead; symbols show the level: [k], [.], [g] or [u]"},
@@ -63,6 +61,13 @@ const char *report_key_refusal(const char *word)
 int report_key_reject(const char *title, const char *word)
 {
 	char list[1024] = "";
+	struct nearest nearest = {.name = NULL};
+	for (enum sp_key key = 0; key < SP_KEY_FIELD; key++)
+		nearest_add(&nearest, word, strlen(word), sp_key_name(key));
+	if (nearest.name) {
+		diag_say("%s: unknown key '%s'; did you mean '%s'?", title, word, nearest.name);
+		return EXIT_USAGE;
+	}
 	for (enum sp_key key = 0; key < SP_KEY_FIELD; key++) {
 		size_t size = strlen(list);
 		snprintf(list + size, sizeof(list) - size, "%s%s", key ? ", " : "",

@@ -41,7 +41,9 @@ static void put_place(struct json *json, const char *key, const struct sp_place 
 	put_hex(json, "ip", place->ip);
 	json_string(json, "dso", place->dso);
 	if (place->is_mapped)
-		put_hex(json, "address", place->address);
+		put_hex(json, "file_offset", place->file_offset);
+	if (place->has_elf_address)
+		put_hex(json, "elf_address", place->elf_address);
 	json_begin(json, "functions", '[');
 	for (size_t i = 0; i < place->frame_count; i++) {
 		const struct sp_place_frame *frame = &place->frames[i];

@@ -15,7 +15,7 @@ void place_put_dso(struct buffer *out, const struct sp_place *place, uint64_t fi
 	buffer_char(out, '(');
 	buffer_name(out, place->dso);
 	if (fields & FIELD(DSOFF) && place->is_mapped)
-		put_offset(out, place->address);
+		put_offset(out, place->file_offset);
 	buffer_char(out, ')');
 }
 
@@ -34,7 +34,7 @@ static void put_line(struct printer *printer, struct buffer *out, const struct s
 	buffer_put(out, "\n  ", 3);
 	if (!frame->file || !frame->line) {
 		buffer_name(out, place->dso_name);
-		buffer_format(out, "[%llx]", (unsigned long long)place->address);
+		buffer_format(out, "[%llx]", (unsigned long long)place->file_offset);
 		return;
 	}
 	const char *slash = strrchr(frame->file, '/');

@@ -268,7 +268,7 @@ static void put_branch_end(struct printer *printer, uint64_t ip, uint64_t fields
 		bool offset = !(fields & FIELD(BRSTACK)) && place && place->is_mapped &&
 			      place->cpumode == PERF_RECORD_MISC_USER;
 		buffer_put(out, "0x", 2);
-		buffer_hex(out, offset ? place->address : ip, 0);
+		buffer_hex(out, offset ? place->file_offset : ip, 0);
 	}
 	if (fields & FIELD(DSO) && place)
 		place_put_dso(out, place, fields);

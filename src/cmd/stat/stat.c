@@ -143,7 +143,9 @@ static void end_command(struct run *run)
 		return;
 	pid_t pid = sp_stat_pid(run->stat);
 	if (pid && (counting->session.expects_term || counting->session.stopped)) {
-		kill(pid, SIGTERM);
+		if (!kill(pid, SIGTERM) && counting->session.stopped)
+			diag_say("sent SIGTERM to process %d (%s), which still ran", (int)pid,
+				 counting->arguments->options.target.command[0]);
 		counting->session.expects_term = true;
 	}
 	session_add_error(&counting->session, sp_stat_wait(run->stat, true, &ended, &counting->status));
@@ -214,6 +216,8 @@ static struct sp_error *start(struct run *run)
 		return error;
 	/* Blocks signals only now: the command has inherited the previous mask. */
 	session_block(&counting->session);
+	if (sp_stat_pid(run->stat) && !counting->session.probe)
+		session_probe_start(&counting->session);
 	return sp_stat_start(run->stat);
 }
 
