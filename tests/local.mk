@@ -69,6 +69,7 @@ include tests/html/local.mk
 include tests/faults/local.mk
 include tests/live/local.mk
 include tests/names/local.mk
+include tests/views/local.mk
 include tests/unwind/local.mk
 include tests/budget/local.mk
 include tests/sim/local.mk
