@@ -106,7 +106,8 @@ static bool add_namesake(struct search *search, const struct namesake_query *que
 		return false;
 	/* The search for the symbol adds it to the stored names, too. */
 	*frame = (struct frame){
-		.module = query->module, .cpumode = PERF_RECORD_MISC_USER, .sourced = query->sourced,
+		.module = query->module, .sourced = query->sourced,
+		.cpumode = PERF_RECORD_MISC_USER,
 		.symbol = resolver_find(search->names->symbolizer.resolver, &location),
 	};
 	if (place)

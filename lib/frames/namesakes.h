@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the functions that share a name with sampled ones, but have no samples. They take part in the
- * choice of shown names, which so are the same for all samples of a recording and for some of them.
+ * Finds the functions that share a name with sampled ones, but have no samples. They take part in
+ * the choice of shown names, which are so the same for all samples and for some of them.
  */
 #ifndef FRAMES_NAMESAKES_H
 #define FRAMES_NAMESAKES_H
@@ -14,7 +14,7 @@ struct frame_namesakes {
 };
 
 /*
- * Finds the namesakes of all frames and of the functions at `places`, which are those of the frames.
+ * Finds the namesakes of all frames and of the functions at `places`, those of the frames.
  * `lines` and `threads` are those of their lookup.
  */
 struct sp_error *frame_namesakes_find(const struct names *names, const struct source_places *places,

@@ -3,9 +3,9 @@
  * Chooses the names that are shown: the shortest ones that are unique among the functions of a file
  * with code, including those without samples (frames/namesakes.h). A function has its name without
  * parameters; if another function has that, too, it has the compiler's suffix
- * ("compute [clone ._omp_fn.0]"), its parameters ("f(int)"), its source file ("helper (a.c)"), both,
- * or its address ("helper@0x1300"). Files have their base name, or the part of their path that
- * distinguishes them. Names do not depend on the order of functions, or on options of rows.
+ * ("compute [clone ._omp_fn.0]"), its parameters ("f(int)"), its source file ("helper (a.c)"),
+ * both, or its address ("helper@0x1300"). Files have their base name, or the part of their path
+ * that distinguishes them. Names do not depend on the order of functions, or on options of rows.
  */
 #ifndef FRAMES_SHOWN_NAMES_H
 #define FRAMES_SHOWN_NAMES_H

@@ -10,7 +10,8 @@ void namesake_keys_deinit(struct namesake_keys *keys)
 
 const char *namesake_suffix(const char *raw_name)
 {
-	static const char *const suffixes[] = {".cold", ".constprop.", ".isra.", ".llvm.", ".part."};
+	static const char *const suffixes[] = {".cold", ".constprop.", ".isra.", ".llvm.",
+						".part."};
 	const char *dot = strchr(raw_name, '.');
 	for (; dot; dot = strchr(dot + 1, '.'))
 		for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -105,7 +106,8 @@ static bool read_part(struct key_reader *reader)
 	/* Linkage is no part of the shown name. */
 	if (*begin != 'L')
 		reader->key = hash_pair(reader->key, hash_bytes(begin, (size_t)(end - begin)));
-	reader->done = !reader->nested && *begin >= '0' && *begin <= '9' && *end != 'I' && *end != 'B';
+	reader->done = !reader->nested && *begin >= '0' && *begin <= '9' && *end != 'I' &&
+		       *end != 'B';
 	reader->at = end;
 	return true;
 }

@@ -7,12 +7,12 @@
 #include "base/hash.h"
 
 /*
- * Keys of names. A key is equal for functions with equal names without parameters. It is cheap: names
- * are not demangled, so that some other functions have it, too. A zeroed struct is empty.
+ * Keys of names. A key is equal for functions with equal names without parameters. It is cheap:
+ * names are not demangled, so that some other functions have it, too. A zeroed struct is empty.
  */
 struct namesake_keys {
 	struct u64map map;
-	uint64_t begins[64]; /* bits for keys of the names' beginnings, to reject most names early */
+	uint64_t begins[64]; /* bits for keys of the names' beginnings, to reject most early */
 };
 
 /* Adds the key of a raw name. Returns false when out of memory. */

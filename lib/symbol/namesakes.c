@@ -30,7 +30,7 @@ bool namesake_query_add(struct namesake_query *query, const char *name, const ch
 	       u64map_put(&query->raws, namesake_raw_hash(raw_name), 0, NULL);
 }
 
-/* Returns whether a function may be a namesake: its shown name, or the one of its clone, is in the query. */
+/* Returns whether the query has the function's shown name, or the raw name of its clone. */
 static bool is_namesake(const struct namesake_query *query, const struct symbol *symbol)
 {
 	const char *suffix = namesake_suffix(symbol->raw_name);
@@ -124,7 +124,8 @@ bool namesakes_list_equal(const struct namesakes *namesakes, struct namesakes *r
 	struct u64map counts = {0};
 	bool good = u64map_reserve(&counts, namesakes->count);
 	for (size_t i = 0; i < namesakes->count && good; i++) {
-		uint32_t *count = u64map_put(&counts, file_hash(namesakes->items[i].symbol), 0, NULL);
+		uint64_t hash = file_hash(namesakes->items[i].symbol);
+		uint32_t *count = u64map_put(&counts, hash, 0, NULL);
 		good = count;
 		if (good)
 			++*count;

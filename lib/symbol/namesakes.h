@@ -27,9 +27,9 @@ void namesake_query_deinit(struct namesake_query *query);
 bool namesake_query_add(struct namesake_query *query, const char *name, const char *raw_name);
 
 struct namesake {
-	const struct symbol *symbol; /* NULL: functions in the debug information are at this place */
+	const struct symbol *symbol; /* NULL: functions of the debug information are there */
 	uint64_t offset; /* a place in the function, in the module's own offsets */
-	bool same_raw;   /* a function of the query has its raw name, or it is a clone of that one */
+	bool same_raw; /* a function of the query has its raw name, or it is a clone of one */
 };
 
 struct namesakes {
@@ -39,15 +39,15 @@ struct namesakes {
 void namesakes_deinit(struct namesakes *namesakes);
 
 /*
- * Lists all functions of the query's names, those of the query included. The module's source must be
- * open. Returns false when out of memory.
+ * Lists all functions of the query's names, those of the query included. The module's source must
+ * be open. Returns false when out of memory.
  */
 bool namesakes_list(struct module_names *names, const struct namesake_query *query,
 		    struct namesakes *ret);
 
 /*
- * Lists those that have the raw name and the source file of another one, without folders, by offset.
- * Returns false when out of memory.
+ * Lists those that have the raw name and the source file of another one, without folders, by
+ * offset. Returns false when out of memory.
  */
 bool namesakes_list_equal(const struct namesakes *namesakes, struct namesakes *ret);
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The shown name of a function is the same in all outputs of a recording: with any filter, by symbol or
-# by function, in all formats, and on a machine without the program. So it depends on the program, not on
-# the samples that a filter selects. Each of two processes runs one of two functions of a name.
+# The shown name of a function is the same in all outputs of a recording: with any filter, by symbol
+# or by function, in all formats, and without the program. So it depends on the program,
+# not on the samples that a filter selects. Each of two processes runs one of two functions.
 . "$top_srcdir/tests/tap.sh"
 need_sampling
 mkdir "$tmp/a" "$tmp/b" "$tmp/empty"
 
-# The names are those of a C++ program. Functions that are never called have names of called ones, too.
+# The names are those of a C++ program. One function is never called.
 cat >"$tmp/main.c" <<'END'
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -82,7 +82,8 @@ printf '%s\n' 'C::f(int)' 'C::f(int) const' 'C::operator+(double)' 'C::operator+
 # build FLAG
 build() {
 	for part in a b; do
-		(cd "$tmp/$part" && $CC -O1 "$1" -DFROM=from_$part -c -o ../$part.o part.c) || exit 99
+		(cd "$tmp/$part" && $CC -O1 "$1" -DFROM=from_$part -c -o ../$part.o part.c) ||
+			exit 99
 	done
 	$CC -O1 "$1" -DROUNDS=1500 -o "$tmp/prog" "$tmp/main.c" "$tmp/a.o" "$tmp/b.o" || exit 99
 }
@@ -94,7 +95,8 @@ select_names() {
 
 # list [OPTION]...: the names of a table.
 list() {
-	"$SPROF" report -q -i "$tmp/data" --format csv --no-children -d prog --percent-limit 0 "$@" \
+	"$SPROF" report -q -i "$tmp/data" --format csv --no-children -d prog \
+		--percent-limit 0 "$@" \
 		2>"$tmp/err" | awk 'NR > 1 {
 			if (match($0, /"[^"]*"$/)) print substr($0, RSTART + 1, RLENGTH - 2)
 			else { sub(/.*,/, ""); print }
@@ -111,7 +113,8 @@ equal() {
 views() {
 	title=$1
 	shift
-	pids=$("$SPROF" report -q -i "$tmp/data" --format csv --no-children -s pid "$@" 2>"$tmp/err" |
+	pids=$("$SPROF" report -q -i "$tmp/data" --format csv --no-children -s pid "$@" \
+		2>"$tmp/err" |
 		sed '1d; s/.*,//')
 	for key in function symbol; do
 		list -s $key "$@" >"$tmp/got"
@@ -132,7 +135,8 @@ views() {
 	"$SPROF" report -q -i "$tmp/data" --format folded --time 10%-15% "$@" 2>"$tmp/err" |
 		sed "s/ [0-9]*\$//; s/_\[i\]\$//; s/.*;//" | select_names >"$tmp/got"
 	equal "$title: names of folded stacks of a time"
-	"$SPROF" report -q -i "$tmp/data" --format json --time 10%-15% -s function "$@" 2>"$tmp/err" |
+	"$SPROF" report -q -i "$tmp/data" --format json --time 10%-15% -s function "$@" \
+		2>"$tmp/err" |
 		sed -n 's/.*"function": "\([^"]*\)".*/\1/p' | select_names >"$tmp/got"
 	equal "$title: names in JSON of a time"
 	"$SPROF" report -q -i "$tmp/data" -o "$tmp/pprof.pb.gz" --time 10%-15% "$@" 2>"$tmp/err"
@@ -146,7 +150,8 @@ views() {
 one_build() {
 	flag=$1
 	build "$flag"
-	"$SPROF" record -q -e cpu-clock -F 2000 -o "$tmp/data" -- "$tmp/prog" 2>"$tmp/err" || exit 99
+	"$SPROF" record -q -e cpu-clock -F 2000 -o "$tmp/data" -- "$tmp/prog" 2>"$tmp/err" ||
+		exit 99
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		"$SPROF" info -i "$tmp/data" | grep -q '^  stored ' && break
 		sleep 0.5
@@ -158,8 +163,8 @@ one_build() {
 	same "cc $flag: all names" "$tmp/names" "$tmp/got"
 	if [ "$flag" = -g ]; then
 		grep '^helper\|^mix' "$tmp/whole" >"$tmp/got"
-		printf '%s\n' 'helper (a/part.c)' 'helper (b/part.c)' 'mix (a/part.c)' 'mix (b/part.c)' \
-			>"$tmp/wanted"
+		printf '%s\n' 'helper (a/part.c)' 'helper (b/part.c)' 'mix (a/part.c)' \
+			'mix (b/part.c)' >"$tmp/wanted"
 		same "cc $flag: source files have the folder that distinguishes them" \
 			"$tmp/wanted" "$tmp/got"
 	fi
