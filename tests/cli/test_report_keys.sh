@@ -258,7 +258,7 @@ END
 
 prints "a rate of misses" report --group -s symbol -i "$tmp/apart" <<END
 cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high  symbol
-          75.00%  30.1-95.4        66.67%  20.8-93.9            6.67%     0-132  [.] 0x100
+          75.00%  30.1-95.4        66.67%  20.8-93.9            6.67%     0-100  [.] 0x100
           25.00%   4.6-69.9         0.00%   0.0-56.1            0.00%         ?  [.] 0x200
            0.00%   0.0-49.0        33.33%   6.1-79.2                ?         ?  [.] 0x300
 END
@@ -276,6 +276,25 @@ case $([ -z "$perf" ] || "$perf" --version) in
 		dso_from,symbol_from,dso_to,symbol_to,cycles,mispredict,in_tx,abort -b --symfs "$empty"
 	compares_keys "memory is perf's" "$perf" "$tmp/memory" \
 		dso_daddr,mem,snoop,tlb,locked,blocked,local_weight,phys_daddr,data_page_size \
+
+# Rows with more misses than references: 0x100 by chance, 0x200 by far.
+recording "$tmp/above" <<END
+event cache-references
+event cache-misses
+mmap 1 0x10000 0x1000 0 /a.so
+sample 0 1 1 0 1000 1000 0x10100
+sample 0 1 1 0 1001 1000 0x10100
+sample 1 1 1 0 1003 1200 0x10100
+sample 1 1 1 0 1004 1200 0x10100
+sample 0 1 1 0 1005 100 0x10200
+sample 1 1 1 0 1006 901 0x10200
+END
+
+prints "rates end at 100 %" report --group -s symbol -i "$tmp/above" <<END
+cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high  symbol
+          95.24%  33.0-99.9        72.71%  24.0-95.7          100.00%     3-100  [.] 0x100
+           4.76%   0.1-67.0        27.29%   4.3-76.0                ?         ?  [.] 0x200
+END
 		--mem-mode --symfs "$empty"
 	# perf does not show the number of a cgroup without a name.
 	normalise='s/cgroup 8/unknown/'
