@@ -357,6 +357,7 @@ struct sp_profile {
 	uint64_t limited;   /* stacks cut by sp_analysis_stacks.max_frames */
 	/* Stacks with a frame unwound by frame pointer, without unwind information. */
 	uint64_t guessed;
+	uint64_t accesses; /* with sp_analysis_samples.memory: samples with memory data */
 	uint64_t system_stack; /* complete stacks to which Go's runtime changed from a goroutine's */
 	/* Heaviest first; none if all tasks have samples, or events were CPU-wide. */
 	const struct sp_unsampled *unsampled;

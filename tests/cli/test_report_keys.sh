@@ -124,6 +124,20 @@ prints "shares are of latency" report -i "$tmp/memory" --mem-mode <<END
 ... 1 more row, 0.3% in all; --percent-limit 0 shows them
 END
 
+# Samples of events that are no memory accesses: without the fields, or with empty ones.
+recording "$tmp/cpu" <<END
+event cpu-clock
+event cpu-clock addr weight data_src
+comm 1 1 one
+mmap 1 0x10000 0x1000 0 /a.so
+sample 0 1 1 0 1000 1 0x10200
+with addr 0 weight 0 data_src 0x5080021
+sample 1 1 1 0 1001 1 0x10200
+END
+fails "memory keys without memory data" 1 "$SPROF" report --mem-mode -i "$tmp/cpu" <<END
+sprof: $tmp/cpu has no memory data, which --mem-mode needs; 'sprof record -d -W -e EVENT' records it for events of memory accesses
+END
+
 prints "each key of memory" report -i "$tmp/memory" \
 	-s mem,snoop,tlb,locked,blocked,daddr,phys_daddr,dcacheline,weight <<END
   self   low-high  mem      snoop  tlb          locked  blocked  daddr    phys_daddr  dcacheline  weight
@@ -263,20 +277,6 @@ cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high 
            0.00%   0.0-49.0        33.33%   6.1-79.2                ?         ?  [.] 0x300
 END
 
-prints "of some events only" report --group -e cache-misses -s symbol -i "$tmp/apart" <<END
-  self   low-high  symbol
-66.67%  20.8-93.9  [.] 0x100
-33.33%   6.1-79.2  [.] 0x300
-END
-
-perf=$(command -v perf)
-case $([ -z "$perf" ] || "$perf" --version) in
-*" 6.1."*)
-	compares_keys "branches are perf's" "$perf" "$tmp/branches" \
-		dso_from,symbol_from,dso_to,symbol_to,cycles,mispredict,in_tx,abort -b --symfs "$empty"
-	compares_keys "memory is perf's" "$perf" "$tmp/memory" \
-		dso_daddr,mem,snoop,tlb,locked,blocked,local_weight,phys_daddr,data_page_size \
-
 # Rows with more misses than references: 0x100 by chance, 0x200 by far.
 recording "$tmp/above" <<END
 event cache-references
@@ -295,6 +295,20 @@ cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high 
           95.24%  33.0-99.9        72.71%  24.0-95.7          100.00%     3-100  [.] 0x100
            4.76%   0.1-67.0        27.29%   4.3-76.0                ?         ?  [.] 0x200
 END
+
+prints "of some events only" report --group -e cache-misses -s symbol -i "$tmp/apart" <<END
+  self   low-high  symbol
+66.67%  20.8-93.9  [.] 0x100
+33.33%   6.1-79.2  [.] 0x300
+END
+
+perf=$(command -v perf)
+case $([ -z "$perf" ] || "$perf" --version) in
+*" 6.1."*)
+	compares_keys "branches are perf's" "$perf" "$tmp/branches" \
+		dso_from,symbol_from,dso_to,symbol_to,cycles,mispredict,in_tx,abort -b --symfs "$empty"
+	compares_keys "memory is perf's" "$perf" "$tmp/memory" \
+		dso_daddr,mem,snoop,tlb,locked,blocked,local_weight,phys_daddr,data_page_size \
 		--mem-mode --symfs "$empty"
 	# perf does not show the number of a cgroup without a name.
 	normalise='s/cgroup 8/unknown/'
