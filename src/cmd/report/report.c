@@ -168,6 +168,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.comms = output->comms,
 		.lines = arguments->tree_lines || output->lines,
 		.collapse_recursion = arguments->collapse_recursion,
+		.addresses = output->addresses,
 	};
 	groups->stacks = (struct sp_analysis_stacks){
 		.size = sizeof(groups->stacks),
