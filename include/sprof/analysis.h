@@ -89,6 +89,7 @@ struct sp_analysis_tree {
 				  * NULL, and below are the call chains */
 	bool lines;              /* nodes are by source line, too */
 	bool collapse_recursion; /* show one round of repeated calls */
+	bool addresses;          /* nodes are by sampled address, too */
 };
 
 /* Call chains of samples. */

@@ -295,10 +295,16 @@ struct sp_tree_node {
 	 * up, it is the last one called.
 	 */
 	uint32_t cycle_calls, cycle_rounds;
+	uint32_t start_line; /* line of the declaration; 0: unknown, or it has a linkage name */
 	const char *srcfile, *srcline, *srcpath; /* with tree_lines, as in struct sp_row */
 	uint32_t line;
 	enum sp_state state;
 	const struct sp_identity *identity; /* same as in struct sp_row */
+	/*
+	 * With sp_analysis_tree.addresses: the sampled instruction's address, or one in a caller's
+	 * call instruction, as in the file's symbol table; of the kernel as it ran. 0: unknown.
+	 */
+	uint64_t sampled;
 };
 
 /*
@@ -351,6 +357,7 @@ struct sp_profile {
 	bool has_callchains;
 	bool of_branches;  /* "samples" here are branches, from N stacks: */
 	uint64_t branch_stacks;
+	uint64_t accesses; /* with sp_analysis_samples.memory: samples with memory data */
 	struct sp_stack_ends stacks;
 	uint64_t repaired;  /* stacks with outer frames of another sample */
 	uint64_t shortened; /* stacks without their middle frames */

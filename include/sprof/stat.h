@@ -268,7 +268,8 @@ enum sp_stat_derived_kind {
 
 struct sp_stat_derived {
 	enum sp_stat_derived_kind kind;
-	bool known; /* false: the other event was not counted */
+	/* False: the other event was not counted, or a part of it is more than the whole. */
+	bool known;
 	double value;
 };
 

@@ -92,6 +92,7 @@ static struct label_options label_options(const struct run *run)
 		.tree = run->options.tree.order != SP_TREE_NONE || run->work.matches,
 		.expand = run->options.stacks.inlines != SP_OFF,
 		.tree_lines = run->options.tree.lines,
+		.tree_addresses = run->options.tree.addresses,
 		.instructions = run->options.rows.instructions,
 		.threads = run->threads,
 		.ctx = run->ctx,

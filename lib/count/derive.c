@@ -18,7 +18,7 @@ struct code {
 	uint64_t config;
 };
 
-/* `event` of `whole`, in per cent where `percent`. */
+/* `event` of `whole`, in per cent where `percent`: `event` is a part of `whole` then. */
 static const struct ratio {
 	struct code event, whole;
 	enum sp_stat_derived_kind kind;
@@ -124,6 +124,8 @@ size_t sp_stat_derive(const struct sp_stat_event *events, const struct sp_stat_r
 			continue;
 		ret[0] = divide(ratios[i].kind, ratios[i].percent ? 100 * value : value,
 				part(&derivation, ratios[i].whole));
+		/* Multiplexed counters may count more misses than accesses. */
+		ret[0].known &= !ratios[i].percent || ret[0].value <= 100;
 		return ratios[i].kind == SP_STAT_INSN_PER_CYCLE
 			       ? 1 + add_stalled(&derivation, value, &ret[1]) : 1;
 	}

@@ -355,6 +355,7 @@ struct known {
 	const struct identity *identity; /* the function's identity; NULL: the text is */
 	const char *file;
 	uint32_t line;
+	uint64_t sampled; /* address in the file; 0: not requested, or unknown */
 	const struct sp_instruction *instruction; /* NULL: not requested */
 };
 
@@ -415,6 +416,7 @@ static bool make_label(struct labelling *labelling, const struct known *known, s
 	struct function node = choose(known, true, !by_function, by_function);
 	node.srcfile = options->tree_lines ? known->file : NULL;
 	node.line = options->tree_lines ? known->line : 0;
+	node.sampled = known->sampled;
 	label->node = functions_add(labels->nodes, &node);
 	return label->node != UINT32_MAX;
 }
@@ -440,8 +442,8 @@ static const struct label *label_of(struct labelling *labelling, const struct kn
 {
 	struct source_known *of = known_of(labelling, place->frame, source);
 	struct known known = *place;
-	/* Labels of instructions differ within a source frame. */
-	if (of->has_label && !known.instruction)
+	/* Labels of instructions and addresses differ within a source frame. */
+	if (of->has_label && !known.instruction && !known.sampled)
 		return &of->label;
 	if (!add_piece(labelling, place->frame, source, of))
 		return NULL;
@@ -549,6 +551,23 @@ static bool label_side(struct labelling *labelling, size_t index, const struct k
 	return line.srcfile && add_side(labels->functions, &line, &side->line);
 }
 
+/*
+ * Returns a frame's address as its file's symbol table has it; 0: unknown. Code made at run time
+ * has no file.
+ */
+static uint64_t sampled_address(const struct labelling *labelling, const struct frame *frame)
+{
+	const struct location location = {
+		.module = frame->module, .offset = frame->offset, .pid = frame->pid};
+	uint64_t vaddr;
+	if (!frame->module || !labelling->options->tree_addresses)
+		return 0;
+	if (frame->module->kind == MODULE_KERNEL)
+		return frame->offset;
+	/* Labels are made by one thread, so the resolver needs no lock. */
+	return resolver_vaddr(labelling->names->symbolizer.resolver, &location, &vaddr) ? vaddr : 0;
+}
+
 static bool label_frame(struct labelling *labelling, size_t index,
 			const struct source_frame *inner)
 {
@@ -556,7 +575,8 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	const struct frame *frame = &labelling->names->frames.items[index];
 	struct frame_labels *of = &labels->frames.items[index];
 	struct known known = {.frame = frame, .texts = texts_of(labelling, frame),
-			      .symbol = symbol_text(labelling, frame)};
+			      .symbol = symbol_text(labelling, frame),
+			      .sampled = sampled_address(labelling, frame)};
 	if (!known.texts || !known.symbol)
 		return false;
 	if (labelling->bodies[index] != UINT32_MAX)

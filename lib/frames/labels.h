@@ -36,6 +36,7 @@ struct label_options {
 	bool tree;        /* make tree nodes */
 	bool expand;      /* inlined functions have their own rows and nodes */
 	bool tree_lines;  /* source lines have their own nodes */
+	bool tree_addresses; /* addresses have their own nodes */
 	bool instructions; /* instructions of frames with debug information have their own rows */
 	unsigned int threads;
 	const struct sp_ctx *ctx; /* labels_make() fails if this context is cancelled */

@@ -201,7 +201,7 @@ static struct frame find(struct names *names, const struct code_address *at, boo
 		pthread_mutex_unlock(lock);
 	}
 	*outermost_ret |= is_outermost(&frame);
-	if (frame.sourced) {
+	if (frame.sourced || (location.module && names->options->tree.addresses)) {
 		frame.offset = location.offset;
 		frame.pid = location.pid;
 	}

@@ -21,8 +21,8 @@ struct frame {
 	const struct module *module; /* NULL: nothing was mapped at the address */
 	const struct symbol *symbol; /* NULL: unknown */
 	uint64_t address;  /* address to show without a symbol; 0 with a symbol */
-	uint64_t offset;   /* if `sourced`: offset in the module; else 0 */
-	uint32_t pid;      /* if `sourced`: the process; else 0 */
+	uint64_t offset;   /* if `sourced`, or by address: offset in the module; else 0 */
+	uint32_t pid;      /* the process, where `offset` is set; else 0 */
 	uint16_t cpumode;
 	bool sourced;      /* debug information is needed for this frame, and its module has some */
 };

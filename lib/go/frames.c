@@ -14,10 +14,10 @@
 
 /* Layout of a call in the inline tree. */
 static const struct {
-	uint8_t size, name, at;
+	uint8_t size, name, at, declared; /* declared 0: absent */
 } call_layouts[] = {
-	[PCLNTAB_1_18] = {20, 12, 16},
-	[PCLNTAB_1_20] = {16, 4, 8},
+	[PCLNTAB_1_18] = {20, 12, 16, 0},
+	[PCLNTAB_1_20] = {16, 4, 8, 12},
 };
 
 struct sp_error *go_frames_open(const struct image *image, const struct pclntab *table,
@@ -84,15 +84,15 @@ static bool select_function(struct go_frames *frames, uint64_t vaddr, bool *foun
 	       read_values(frames, function->calls, &frames->calls);
 }
 
-/* Reads an inlined call: the function's name, and the distance of the call from the start. */
-static bool read_call(const struct go_frames *frames, int32_t index, const char **name_ret,
+/* Reads an inlined call: sets the frame's function, and the distance of the call from the start. */
+static bool read_call(const struct go_frames *frames, int32_t index, struct go_frame *frame,
 		      uint64_t *distance_ret)
 {
 	const struct pclntab *table = frames->table;
 	uint8_t layout = table->layout;
 	struct cursor cursor = cursor_make(frames->trees.bytes, frames->trees.size, table->swap,
 					   NULL, 0);
-	uint32_t name, distance;
+	uint32_t name, distance, declared = 0;
 	uint64_t at = frames->function.tree - table->trees +
 		      (uint64_t)index * call_layouts[layout].size;
 	if (at > frames->trees.size || frames->trees.size - at < call_layouts[layout].size)
@@ -104,7 +104,12 @@ static bool read_call(const struct go_frames *frames, int32_t index, const char 
 	const char *found = pclntab_name(table, name);
 	if (!found || !cursor_u32(&cursor, &distance))
 		return false;
-	*name_ret = found;
+	cursor.pos = cursor.begin + at + call_layouts[layout].declared;
+	if (call_layouts[layout].declared && !cursor_u32(&cursor, &declared))
+		return false;
+	frame->name = found;
+	frame->declared = declared;
+	frame->start = UINT64_MAX;
 	*distance_ret = distance;
 	return true;
 }
@@ -119,6 +124,7 @@ static struct go_frame frame_at(const struct go_frames *frames, int32_t call, ui
 		.start = function->start,
 		.key = hash_pair(function->start, (uint32_t)call),
 		.line = line > 0 ? (uint32_t)line : 0,
+		.declared = function->declared,
 	};
 }
 
@@ -137,9 +143,8 @@ struct sp_error *go_frames_find(struct go_frames *frames, uint64_t vaddr,
 		int32_t call = function->tree ? value_at(&frames->calls, distance) : -1;
 		struct go_frame *frame = &ret[count++];
 		*frame = frame_at(frames, call, distance);
-		if (call < 0 || !read_call(frames, call, &frame->name, &distance))
+		if (call < 0 || !read_call(frames, call, frame, &distance))
 			break;
-		frame->start = UINT64_MAX;
 	}
 	*count_ret = count;
 	return NULL;

@@ -16,6 +16,7 @@ struct go_frame {
 	uint64_t start;   /* start of the code; of an inlined function, UINT64_MAX */
 	uint64_t key;     /* equal for frames of the same function in the same inlined call */
 	uint32_t line;    /* line of the address, or of the inner call; 0: unknown */
+	uint32_t declared; /* line of the function's declaration; 0: unknown */
 };
 
 /* A value of code up to `to`, as distance from the function's start. */

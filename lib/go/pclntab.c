@@ -336,7 +336,7 @@ static bool read_function(const struct pclntab *table, struct cursor cursor,
 	    !cursor_u32(&cursor, &function.files) || !cursor_u32(&cursor, &function.lines) ||
 	    !cursor_u32(&cursor, &value_count) ||
 	    (has_unit && !cursor_u32(&cursor, &function.unit)) ||
-	    (has_line && !cursor_u32(&cursor, &ignored)) || !cursor_u8(&cursor, &id) ||
+	    (has_line && !cursor_u32(&cursor, &function.declared)) || !cursor_u8(&cursor, &id) ||
 	    !cursor_u8(&cursor, &function.flags) || !cursor_u8(&cursor, &padding) ||
 	    !cursor_u8(&cursor, &data_count))
 		return false;

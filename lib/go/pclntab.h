@@ -50,6 +50,7 @@ struct go_function {
 	const char *name;        /* valid as long as the table */
 	uint64_t start, end;     /* range of code, as vaddr */
 	uint8_t flags;           /* GO_* */
+	uint32_t declared;       /* line of its declaration; 0: unknown, before Go 1.20 */
 	uint32_t unit;           /* its compilation unit's first index in the table of files */
 	/* Offsets of tables of values; 0: none. */
 	uint32_t frame_sizes, files, lines, calls;

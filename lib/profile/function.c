@@ -112,6 +112,8 @@ static uint64_t identity(const struct function *function)
 		hash = hash_pair(hash, (uintptr_t)function->srcfile ^ function->line);
 	if (function->instruction)
 		hash = hash_pair(hash, function->instruction->offset);
+	if (function->sampled)
+		hash = hash_pair(hash, function->sampled);
 	return hash;
 }
 
@@ -126,7 +128,8 @@ static int compare_instructions(const struct sp_instruction *a, const struct sp_
 static bool same_function(const struct function *a, const struct function *b, bool inlined_apart)
 {
 	if (a->dso != b->dso || symbol_key(a) != symbol_key(b) ||
-	    function_key(a) != function_key(b) || a->srcfile != b->srcfile || a->line != b->line)
+	    function_key(a) != function_key(b) || a->srcfile != b->srcfile || a->line != b->line ||
+	    a->sampled != b->sampled)
 		return false;
 	if ((a->symbol || a->function) && (a->level != b->level || a->known != b->known))
 		return false;
@@ -196,6 +199,7 @@ int function_compare(const struct function *a, const struct function *b)
 	order = order ? order : compare_text(a->srcfile, b->srcfile);
 	order = order ? order : (a->line > b->line) - (a->line < b->line);
 	order = order ? order : (int)a->inlined - (int)b->inlined;
+	order = order ? order : (a->sampled > b->sampled) - (a->sampled < b->sampled);
 	order = order ? order : compare_instructions(a->instruction, b->instruction);
 	return order ? order : (int)a->level - (int)b->level;
 }

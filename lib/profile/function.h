@@ -49,6 +49,7 @@ struct function {
 	/* Objects of `symbol` and `function`; NULL: they are a mere text. */
 	const struct named *symbol_of, *function_of;
 	uint64_t start;       /* in the file; without a name: the address */
+	uint64_t sampled;     /* sampled address in the file; 0: not requested, or unknown */
 	uint32_t line;        /* 0: not requested, or unknown */
 	bool known;           /* false: `symbol` and `function` are an address, or from_cfi */
 	bool from_cfi;        /* the names are "fn@ADDRESS", of a range of call frame information */

@@ -108,8 +108,9 @@ static struct sp_ratio ratio_of(const struct joining *joining, const struct join
 		if (joint->tallies[events[i]] != TALLY_NONE)
 			sums[i] = &joining->sources[events[i]]
 					   .replicates[joint->tallies[events[i]]];
-	return total ? ratio_estimate(sums[0]->total, sums[1]->total)
-		     : ratio_estimate(sums[0]->self, sums[1]->self);
+	struct sp_ratio ratio = total ? ratio_estimate(sums[0]->total, sums[1]->total)
+				      : ratio_estimate(sums[0]->self, sums[1]->self);
+	return kind->percent ? ratio_limit(ratio) : ratio;
 }
 
 static bool make_ratios(const struct joining *joining, const struct joint *joint,

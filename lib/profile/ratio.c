@@ -45,6 +45,15 @@ struct sp_ratio ratio_estimate(const uint64_t numerator[REPLICATES],
 	return ratio;
 }
 
+struct sp_ratio ratio_limit(struct sp_ratio ratio)
+{
+	if (ratio.low > 1)
+		return (struct sp_ratio){0};
+	ratio.value = fmin(ratio.value, 1);
+	ratio.high = fmin(ratio.high, 1);
+	return ratio;
+}
+
 /* Identification of a hardware or cache event in its attr. */
 struct event_key {
 	uint32_t type;

@@ -23,6 +23,12 @@ struct sp_ratio ratio_estimate(const uint64_t numerator[REPLICATES],
 			       const uint64_t denominator[REPLICATES]);
 
 /*
+ * Limits the ratio of a part to its whole to 1, which estimates by samples may exceed. It is
+ * unknown if the whole interval does, or if there is no interval.
+ */
+struct sp_ratio ratio_limit(struct sp_ratio ratio);
+
+/*
  * Lists the ratios (IPC, miss rates, …) with both events in `attrs`. The caller frees it; NULL when
  * out of memory.
  */

@@ -101,6 +101,7 @@ static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree
 	node->function = function->function;
 	const struct named *named = function_named(function);
 	node->identity = named ? &named->identity : NULL;
+	node->start_line = named ? named->declared : 0;
 	node->dso = function->dso;
 	node->dso_path = function->dso_path;
 	node->build_id = function->build_id;
@@ -111,6 +112,7 @@ static bool name_node(const struct layout *layout, uint64_t word, struct sp_tree
 	node->address = function->start;
 	node->srcpath = function->srcfile;
 	node->line = function->line;
+	node->sampled = function->sampled;
 	node->srcfile = srcfiles_shown(source->files, function->srcfile);
 	if (!function->srcfile || !function->line)
 		return true;

@@ -359,6 +359,7 @@ static void sum_up(const struct run *run, uint16_t event, struct sp_profile *pro
 		profile->system_stack += sums->system_stack;
 		profile->limited += sums->limited;
 		profile->branch_stacks += sums->branch_stacks;
+		profile->accesses += sums->accesses;
 	}
 	const struct scaled_clock *clock = times_scaled_clock(&run->times, event);
 	if (clock)
@@ -407,6 +408,7 @@ static void add_totals(struct sp_profile *all, const struct sp_profile *one)
 	all->has_callchains |= one->has_callchains;
 	all->of_branches |= one->of_branches;
 	all->branch_stacks += one->branch_stacks;
+	all->accesses += one->accesses;
 	add_ends(&all->stacks, &one->stacks);
 	all->repaired += one->repaired;
 	all->shortened += one->shortened;

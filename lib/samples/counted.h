@@ -107,6 +107,7 @@ struct event_sums {
 	uint64_t branch_stacks;   /* samples with branches, if branches are counted */
 	uint64_t enabled_ns, running_ns; /* enabled and running times between samples, summed */
 	uint64_t unattributed;    /* number of counter values with an unknown increase */
+	uint64_t accesses;        /* with samples.memory: number of samples with memory data */
 	uint64_t branchless;      /* number of samples without branches, which are not counted then */
 };
 

@@ -255,6 +255,8 @@ static struct sp_error *count_parts(struct counted *counted, const struct sp_rec
 		.begin_ns = record->sample.time_ns,
 		.step_ns = record->sample.time_ns,
 	};
+	if (counted->work->options->samples.memory)
+		counted->events[record->event].accesses += sample_has_access(&record->sample);
 	switch (times->weigher->unit) {
 	case WEIGHER_BRANCHES:
 		return count_branches(counted, record);

@@ -328,3 +328,14 @@ uint32_t row_values(const struct counted *counted, struct details *to, uint32_t 
 	}
 	return details_add(to, words);
 }
+
+/* Bits of a data source that are set for a known operation, or a known level of memory. */
+#define KNOWN_ACCESS ((PERF_MEM_OP_NA ^ 0x1f) | (PERF_MEM_LVL_NA ^ 0x3fff) << PERF_MEM_LVL_SHIFT)
+
+bool sample_has_access(const struct sp_sample *sample)
+{
+	uint64_t latency = weight_word(sample, SP_KEY_LOCAL_WEIGHT);
+	return (sample->present & PERF_SAMPLE_ADDR && sample->addr) ||
+	       (sample->present & PERF_SAMPLE_DATA_SRC && sample->data_src & KNOWN_ACCESS) ||
+	       (latency && latency != DETAIL_NONE);
+}

@@ -34,4 +34,7 @@ uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
 		    const struct leaf_values *of);
 
+/* Returns whether a sample has a latency, a data address or a data source. */
+bool sample_has_access(const struct sp_sample *sample);
+
 #endif

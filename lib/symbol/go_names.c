@@ -52,6 +52,7 @@ static const struct source_frame *make(struct made_frames *made, const struct go
 		.file = from->file,
 		.caller = caller,
 		.line = from->line,
+		.declared = from->declared,
 		.number = (uint32_t)(made->first + made->count),
 	};
 	if (!image_file_offset(made->image, from->start, &frame->start))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pprof's profile.proto, compressed by gzip. A location is one frame of the machine's stack: a function,
- * and the functions inlined into it, each with its line. Its address is the function's start: calls from
- * one line of a function are one location. Field numbers are those of perftools.profiles.Profile.
+ * and the functions inlined into it, each with its line, at one address. Addresses are those of the
+ * file's symbol table; an unknown one is 0. Field numbers are those of perftools.profiles.Profile.
  *
  * A report of events has two values for each: samples, and their weight. One of wall time has the values of
  * `wall_types`, and the thread's state is the outermost function.
@@ -42,10 +42,11 @@ struct pprof {
 	struct unique mappings; /* addresses of dso, dso_path, build_id */
 	struct unique functions; /* address of the name, dso, start address, source file */
 	/*
-	 * A function of a frame: its index in `functions`, its line, and the location of the function that
-	 * it is inlined into, plus 1.
+	 * A function of a frame: its index in `functions`, its line, the location of the function
+	 * that it is inlined into, plus 1, and the address.
 	 */
 	struct unique locations;
+	struct unique used;      /* locations that samples have; an id is an index plus 1 */
 	LIST(char *) names;      /* value types' names */
 	LIST(const struct sp_tree_node *) nodes; /* a node of each function */
 	LIST(struct frame) stack;
@@ -65,6 +66,7 @@ static void pprof_deinit(struct pprof *pprof)
 	unique_deinit(&pprof->mappings);
 	unique_deinit(&pprof->functions);
 	unique_deinit(&pprof->locations);
+	unique_deinit(&pprof->used);
 	unique_deinit(&pprof->labels);
 	unique_deinit(&pprof->labelled);
 	free(pprof->sums.items);
@@ -116,8 +118,16 @@ static uint32_t function_index(struct pprof *pprof, const struct sp_tree_node *n
 /* Returns the location of a node; `caller` is the location of the node above plus 1. */
 static uint32_t location_index(struct pprof *pprof, const struct sp_tree_node *node, uint64_t caller)
 {
-	const uint64_t row[] = {function_index(pprof, node), node->line, node->inlined ? caller : NONE};
+	const uint64_t row[] = {function_index(pprof, node), node->line,
+				node->inlined ? caller : NONE, node->sampled};
 	return check(pprof, unique_add(&pprof->locations, row));
+}
+
+/* Appends the id of a location to a sample. */
+static void put_location_id(struct pprof *pprof, uint64_t location)
+{
+	uint64_t index = check(pprof, unique_add(&pprof->used, &location));
+	protobuf_varint(&pprof->inner, index + 1);
 }
 
 /* Puts a node on the stack. */
@@ -218,7 +228,7 @@ static void put_top(struct pprof *pprof, size_t number)
 	/* Innermost first. An inlined function is in the location of the one below. */
 	for (size_t i = depth; i-- > 0;)
 		if (i + 1 == depth || !stack[i + 1].node->inlined)
-			protobuf_varint(&pprof->inner, (uint64_t)stack[i].location + 1);
+			put_location_id(pprof, stack[i].location);
 	put_sample(pprof, number, &stack[depth - 1].node->self, stack[0].node, NULL);
 }
 
@@ -312,7 +322,7 @@ static void put_labelled(struct pprof *pprof, size_t number)
 		for (uint32_t node = (uint32_t)row[0]; node;
 		     outermost = node, node = timeline->nodes[node].parent)
 			if (!outermost || !timeline->nodes[outermost].node->inlined)
-				protobuf_varint(&pprof->inner, (uint64_t)locations[node] + 1);
+				put_location_id(pprof, locations[node]);
 		put_sample(pprof, number, &pprof->sums.items[i], timeline->nodes[outermost].node,
 			   unique_row(&pprof->labels, row[1]));
 	}
@@ -398,8 +408,9 @@ static void put_mappings(struct pprof *pprof)
 
 static void put_locations(struct pprof *pprof)
 {
-	for (size_t i = 0; i < pprof->locations.count; i++) {
-		const uint64_t *words = unique_row(&pprof->locations, i);
+	for (size_t i = 0; i < pprof->used.count; i++) {
+		uint64_t location = unique_number(&pprof->used, i, 0);
+		const uint64_t *words = unique_row(&pprof->locations, location);
 		const struct sp_tree_node *node = NULL;
 		protobuf_number(&pprof->part, 1, i + 1);
 		/* The innermost function comes first, its callers' lines follow. */
@@ -414,7 +425,7 @@ static void put_locations(struct pprof *pprof)
 				words = unique_row(&pprof->locations, words[2] - 1);
 		}
 		protobuf_number(&pprof->part, 2, mapping_id(pprof, node));
-		protobuf_number(&pprof->part, 3, node->address);
+		protobuf_number(&pprof->part, 3, words[3]);
 		put_part(pprof, 4);
 	}
 }
@@ -430,6 +441,7 @@ static void put_functions(struct pprof *pprof)
 				node->identity ? string_index(pprof, node->identity->linkage_name) :
 						 name);
 		protobuf_number(&pprof->part, 4, string_index(pprof, node->srcpath));
+		protobuf_number(&pprof->part, 5, node->start_line);
 		put_part(pprof, 5);
 	}
 }
@@ -515,7 +527,8 @@ static bool write_pprof(const struct report *report, FILE *out)
 		.report = report,
 		.mappings.columns = 3,
 		.functions.columns = 4,
-		.locations.columns = 3,
+		.locations.columns = 4,
+		.used.columns = 1,
 		.labels.columns = LABEL_COUNT,
 	};
 	string_index(&pprof, "");
@@ -548,6 +561,7 @@ const struct output output_pprof = {
 	.binary = true,
 	.stacks = true,
 	.lines = true,
+	.addresses = true,
 	.labels = true,
 	.write = write_pprof,
 };

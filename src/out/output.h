@@ -13,6 +13,7 @@ struct output {
 	bool stacks;           /* needs the call tree of callers, whatever options select */
 	bool comms;            /* the tree begins with commands */
 	bool lines;            /* the tree's nodes are by source line */
+	bool addresses;        /* the tree's nodes are by sampled address */
 	bool functions;        /* needs rows by dso and function, with totals, ordered by self */
 	bool timeline;         /* needs timelines */
 	bool pairs;            /* needs rows by waker and wakee in mode wakers */

@@ -63,7 +63,7 @@ def read_pprof(path, wanted=None):
                 if first:
                     lines = locations.setdefault(first[1], [])
                 # The name that pprof shortened follows in parentheses, as it is in the file.
-                name = re.fullmatch(r" *(.*?) \S*:\d+ s=0(?:\((.*)\))?", first[2] if first else line)
+                name = re.fullmatch(r" *(.*?) \S*:\d+ s=\d+(?:\((.*)\))?", first[2] if first else line)
                 lines.append(name[2] or name[1])
     at = types.index(wanted) if wanted else 1
     for values, ids in samples:

@@ -124,6 +124,20 @@ prints "shares are of latency" report -i "$tmp/memory" --mem-mode <<END
 ... 1 more row, 0.3% in all; --percent-limit 0 shows them
 END
 
+# Samples of events that are no memory accesses: without the fields, or with empty ones.
+recording "$tmp/cpu" <<END
+event cpu-clock
+event cpu-clock addr weight data_src
+comm 1 1 one
+mmap 1 0x10000 0x1000 0 /a.so
+sample 0 1 1 0 1000 1 0x10200
+with addr 0 weight 0 data_src 0x5080021
+sample 1 1 1 0 1001 1 0x10200
+END
+fails "memory keys without memory data" 1 "$SPROF" report --mem-mode -i "$tmp/cpu" <<END
+sprof: $tmp/cpu has no memory data, which --mem-mode needs; 'sprof record -d -W -e EVENT' records it for events of memory accesses
+END
+
 prints "each key of memory" report -i "$tmp/memory" \
 	-s mem,snoop,tlb,locked,blocked,daddr,phys_daddr,dcacheline,weight <<END
   self   low-high  mem      snoop  tlb          locked  blocked  daddr    phys_daddr  dcacheline  weight
@@ -258,9 +272,28 @@ END
 
 prints "a rate of misses" report --group -s symbol -i "$tmp/apart" <<END
 cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high  symbol
-          75.00%  30.1-95.4        66.67%  20.8-93.9            6.67%     0-132  [.] 0x100
+          75.00%  30.1-95.4        66.67%  20.8-93.9            6.67%     0-100  [.] 0x100
           25.00%   4.6-69.9         0.00%   0.0-56.1            0.00%         ?  [.] 0x200
            0.00%   0.0-49.0        33.33%   6.1-79.2                ?         ?  [.] 0x300
+END
+
+# Rows with more misses than references: 0x100 by chance, 0x200 by far.
+recording "$tmp/above" <<END
+event cache-references
+event cache-misses
+mmap 1 0x10000 0x1000 0 /a.so
+sample 0 1 1 0 1000 1000 0x10100
+sample 0 1 1 0 1001 1000 0x10100
+sample 1 1 1 0 1003 1200 0x10100
+sample 1 1 1 0 1004 1200 0x10100
+sample 0 1 1 0 1005 100 0x10200
+sample 1 1 1 0 1006 901 0x10200
+END
+
+prints "rates end at 100 %" report --group -s symbol -i "$tmp/above" <<END
+cache-references   low-high  cache-misses   low-high  cache-miss-rate  low-high  symbol
+          95.24%  33.0-99.9        72.71%  24.0-95.7          100.00%     3-100  [.] 0x100
+           4.76%   0.1-67.0        27.29%   4.3-76.0                ?         ?  [.] 0x200
 END
 
 prints "of some events only" report --group -e cache-misses -s symbol -i "$tmp/apart" <<END

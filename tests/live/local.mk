@@ -22,7 +22,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_page_times.sh \
 	tests/live/test_perf_maps.sh \
 	tests/live/test_perf_reads.sh \
-	tests/live/test_pmu.sh tests/live/test_probes.sh \
+	tests/live/test_pmu.sh tests/live/test_pprof.sh tests/live/test_probes.sh \
 	tests/live/test_python.sh \
 	tests/live/test_record.sh \
 	tests/live/test_runtime_names.sh \

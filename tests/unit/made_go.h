@@ -7,6 +7,7 @@
  *	0x40 main.outer      a.go:20; from 0x50 to 0x60 inlined: main.middle, b.go:30, which was called at
  *	                     0x44; from 0x60 to 0x70 main.inner, b.go:40, which main.middle called at 0x54
  *	     its frame is of 2,000 bytes
+ *	     Declarations, since Go 1.20: main.middle b.go:29, main.inner b.go:39, all others line 1
  *	0x100 runtime.goexit: flag TOPFRAME
  *	0x120 runtime.systemstack: flag SPWRITE
  *	0x140 runtime.asyncPreempt: its frame is of 496 bytes
@@ -267,7 +268,7 @@ static inline void put_table(struct made_go *made, struct made_names *names)
 		set_word(made, places + i * made->word, parts[i] - table);
 }
 
-static inline void put_call(struct made_go *made, uint32_t name, uint32_t at)
+static inline void put_call(struct made_go *made, uint32_t name, uint32_t at, uint32_t declared)
 {
 	bool old = made->layout == PCLNTAB_1_18;
 	put_u32(&made->bytes, 0);
@@ -278,7 +279,7 @@ static inline void put_call(struct made_go *made, uint32_t name, uint32_t at)
 	put_u32(&made->bytes, name);
 	put_u32(&made->bytes, at);
 	if (!old)
-		put_u32(&made->bytes, 0);
+		put_u32(&made->bytes, declared);
 }
 
 /* The words of runtime.moduledata up to go:func.*, and the inline tree after them. */
@@ -303,8 +304,8 @@ static inline void put_moduledata(struct made_go *made, const struct made_names 
 			       : i == 22      ? MADE_GO_TEXT
 			       : i == trees   ? MADE_GO_AT + end
 					      : 0);
-	put_call(made, names->middle, 0x4);
-	put_call(made, names->inner, 0x14);
+	put_call(made, names->middle, 0x4, 29);
+	put_call(made, names->inner, 0x14, 39);
 }
 
 static inline void put_elf_header(struct made_go *made)

@@ -54,6 +54,25 @@ TEST(figures_need_their_other_part)
 	ck_assert_uint_eq(sp_stat_derive(events, rows, 2, 1, 1e9, ret), 0);
 }
 
+TEST(parts_above_the_whole_are_unknown)
+{
+	const struct sp_stat_event events[] = {
+		HARDWARE("cache-misses", CACHE_MISSES),
+		HARDWARE("cache-references", CACHE_REFERENCES),
+		HARDWARE("instructions", INSTRUCTIONS), HARDWARE("cycles", CPU_CYCLES),
+	};
+	const struct sp_stat_row more[] = {row(1001), row(1000), row(400), row(100)};
+	const struct sp_stat_row all[] = {row(1000), row(1000), row(400), row(100)};
+	struct sp_stat_derived ret[2];
+	ck_assert_uint_eq(sp_stat_derive(events, more, COUNT(events), 0, 1e9, ret), 1);
+	ck_assert(!ret[0].known);
+	ck_assert_uint_eq(sp_stat_derive(events, all, COUNT(events), 0, 1e9, ret), 1);
+	ck_assert(ret[0].known && ret[0].value == 100);
+	/* Instructions are no part of cycles. */
+	ck_assert_uint_eq(sp_stat_derive(events, more, COUNT(events), 2, 1e9, ret), 1);
+	ck_assert(ret[0].known && ret[0].value == 4);
+}
+
 TEST(figures_are_of_one_mode_and_group)
 {
 	struct sp_stat_event events[] = {HARDWARE("instructions:u", INSTRUCTIONS),

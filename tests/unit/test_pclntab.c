@@ -160,6 +160,23 @@ TEST(frames_have_lines_and_inlined_calls)
 	}
 }
 
+TEST(functions_have_lines_of_declarations)
+{
+	for (int i = 0; i < PROGRAMS; i++) {
+		GO go = {0};
+		struct go_frame frames[GO_FRAMES_MAX];
+		size_t count;
+		open_program(&go, i);
+		bool known = go.made.layout >= PCLNTAB_1_20;
+		ok_or_fail(go_frames_find(&go.frames, MADE_GO_TEXT + 0x6f, frames, &count));
+		ck_assert_uint_eq(frames[count - 1].declared, known ? 1 : 0);
+		if (go.made.layout < PCLNTAB_1_18)
+			continue;
+		ck_assert_uint_eq(frames[0].declared, known ? 39 : 0);
+		ck_assert_uint_eq(frames[1].declared, known ? 29 : 0);
+	}
+}
+
 /* The tree's second call names itself as its caller. */
 TEST(frames_of_an_endless_tree_end)
 {

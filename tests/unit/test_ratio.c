@@ -86,6 +86,23 @@ TEST(unknown_ratios_are_omitted)
 	ck_assert(ratio.bounded && ratio.value == 1 && isfinite(ratio.high));
 }
 
+/* Ratios of a part to its whole, by samples of each event. */
+TEST(parts_end_at_the_whole)
+{
+	struct sp_ratio ratio = ratio_limit((struct sp_ratio){1.2, 0.9, 1.6, true, true});
+	ck_assert(ratio.known && ratio.bounded);
+	ck_assert(ratio.value == 1 && ratio.low == 0.9 && ratio.high == 1);
+	ratio = ratio_limit((struct sp_ratio){0.5, 0.2, 1.3, true, true});
+	ck_assert(ratio.value == 0.5 && ratio.low == 0.2 && ratio.high == 1);
+	/* Neither these samples nor all others of such events can be right. */
+	ratio = ratio_limit((struct sp_ratio){1.8, 1.1, 2.7, true, true});
+	ck_assert(!ratio.known && !ratio.bounded);
+	ratio = ratio_limit((struct sp_ratio){9.01, 9.01, 9.01, true, false});
+	ck_assert(!ratio.known);
+	ratio = ratio_limit((struct sp_ratio){1, 1, 1, true, false});
+	ck_assert(ratio.known && ratio.value == 1);
+}
+
 TEST(ratios_are_known_by_their_events)
 {
 	static const struct perf_event_attr

@@ -168,6 +168,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.comms = output->comms,
 		.lines = arguments->tree_lines || output->lines,
 		.collapse_recursion = arguments->collapse_recursion,
+		.addresses = output->addresses,
 	};
 	groups->stacks = (struct sp_analysis_stacks){
 		.size = sizeof(groups->stacks),
@@ -581,6 +582,21 @@ static void analyses_free(struct analyses *analyses)
 	sp_analysis_free(analyses->all);
 }
 
+/* Returns false after printing that no sample has memory data for --mem-mode. */
+static bool check_accesses(const struct recordings *recordings, const struct sp_analysis *analysis)
+{
+	uint64_t samples = 0, accesses = 0;
+	for (size_t i = 0; i < sp_analysis_profile_count(analysis); i++) {
+		samples += sp_analysis_profile(analysis, i)->samples;
+		accesses += sp_analysis_profile(analysis, i)->accesses;
+	}
+	if (samples && !accesses)
+		diag_say("%s has no memory data, which --mem-mode needs; "
+			 "'sprof record -d -W -e EVENT' records it for events of memory accesses",
+			 sp_reader_info(recordings->items[0].reader)->path);
+	return !samples || accesses;
+}
+
 static int print_threads(const struct report_arguments *arguments, struct sp_ctx *ctx,
 			 struct recordings *recordings)
 {
@@ -616,8 +632,11 @@ static int report_recordings(struct sp_ctx *ctx, void *data, struct recordings *
 		analyses_free(&analyses);
 		return 1;
 	}
-	int status = report_analysis(arguments, recordings, &analyses);
-	report_missing_names(arguments, ctx, recordings, analyses.all);
+	int status = 1;
+	if (!arguments->memory || check_accesses(recordings, analyses.all)) {
+		status = report_analysis(arguments, recordings, &analyses);
+		report_missing_names(arguments, ctx, recordings, analyses.all);
+	}
 	analyses_free(&analyses);
 	return recordings_print_damage(recordings) | status;
 }
