@@ -118,8 +118,8 @@ while IFS='	' read -r place command; do
 		skip "$place: $command" "$reason"
 		continue
 	fi
-	case $place in
-	HOWTO-find-waits.md:*) cp waits.data sprof.data ;;
+	case "$place $command" in
+	HOWTO-find-waits.md:* | *"--mode wall") cp waits.data sprof.data ;;
 	*) cp perf.data sprof.data ;;
 	esac
 	check "$place: $command" timeout 60 sh -c "$(printf '%s\n' "$command" | adapted)" </dev/null
