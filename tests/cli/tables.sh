@@ -106,7 +106,8 @@ perf_rows() {
 # another way. perf has a module of generated code for each process, sprof one for all ("[JIT]").
 # Where functions of a file or files share a name, sprof adds what distinguishes them, and perf
 # has rows that look the same: they are added up.
-# perf has addresses where sprof has functions of call frame information (fn@0x…): in
+# perf has addresses where sprof has functions of call frame information (fn@0x…) or gaps
+# between symbols (0x…-0x…): in
 # such a module both are added up. In a module with names for sprof only (of a debug file that is
 # on this host), symbols are added up; so are PLT entries, which perf 6.1 miscounts, does not
 # name, or takes for _init. With CUT, perf's rows end there: it lists fewer.
@@ -169,7 +170,7 @@ differences() {
 				sub(/.*\//, "", $3)
 			$4 = bare($4)
 			row[m] = $0
-			if ($4 ~ /^fn@0x/)
+			if ($4 ~ /^fn@0x|^0x[0-9a-f]+-0x/)
 				has_ranges[$3] = 1
 			else if (symbol_of($4) !~ /^0x/)
 				named_by_sprof[$3] = 1

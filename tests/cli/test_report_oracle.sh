@@ -221,7 +221,7 @@ data_live() {
 	if "$perf" record -q --no-bpf-event -d -B -N -e page-faults:u -c 1 -o "$tmp/live.data" \
 		ls -R /usr/lib/python3 \
 		>"$tmp/.record" 2>&1; then
-		normalise='s/	\(fn@\)\{0,1\}0x[0-9a-f]*	/	*	/; s/+0x[0-9a-f]*	/	/; s/	[^	]*@plt	/	@plt	/'
+		normalise='s/	\(fn@\)\{0,1\}0x[0-9a-f]*\(-0x[0-9a-f]*\)\{0,1\}	/	*	/; s/+0x[0-9a-f]*	/	/; s/	[^	]*@plt	/	@plt	/'
 		compares_keys "$title" "$perf" "$tmp/live.data" dso,symbol_daddr,dso_daddr --mem-mode
 		normalise=
 	else
