@@ -34,7 +34,8 @@ static bool add_name(struct search *search, const struct frame *frame, const cha
 		if (!query)
 			return false;
 		*query = (struct namesake_query){.module = frame->module, .pid = frame->pid,
-						 .sourced = frame->sourced};
+						 .sourced = frame->sourced,
+						 .symbols = &search->symbols};
 		*number = (uint32_t)search->modules.count;
 	}
 	return namesake_query_add(&search->modules.items[*number - 1], name, raw_name);
@@ -116,7 +117,7 @@ static bool add_namesake(struct search *search, const struct namesake_query *que
 	return true;
 }
 
-static struct sp_error *search_module(struct search *search, const struct namesake_query *query,
+static struct sp_error *search_module(struct search *search, struct namesake_query *query,
 				      struct frame_namesakes *ret)
 {
 	CLEANUP(namesakes_deinit) struct namesakes found = {0};

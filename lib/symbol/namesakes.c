@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/cleanup.h"
 #include "symbol/module_names.h"
 #include "symbol/source_stored.h"
 
@@ -14,6 +15,7 @@ void namesakes_deinit(struct namesakes *namesakes)
 void namesake_query_deinit(struct namesake_query *query)
 {
 	namesake_keys_deinit(&query->keys);
+	vec_deinit(&query->added);
 	u64map_deinit(&query->names);
 	u64map_deinit(&query->raws);
 }
@@ -25,37 +27,49 @@ static uint64_t text_hash(const char *text)
 
 bool namesake_query_add(struct namesake_query *query, const char *name, const char *raw_name)
 {
-	return namesake_keys_add(&query->keys, raw_name) &&
-	       u64map_put(&query->names, text_hash(name), 0, NULL) &&
-	       u64map_put(&query->raws, namesake_raw_hash(raw_name), 0, NULL);
+	struct queried_name *slot = vec_push(&query->added);
+	if (slot)
+		*slot = (struct queried_name){name, raw_name};
+	return slot && namesake_keys_add(&query->keys, raw_name);
 }
 
-/* Returns whether the query has the function's shown name, or the raw name of its clone. */
-static bool is_namesake(const struct namesake_query *query, const struct symbol *symbol)
+static bool hash_names(struct namesake_query *query)
 {
-	const char *suffix = namesake_suffix(symbol->raw_name);
-	if (!strncmp(suffix, ".cold", 5))
-		return false;
-	return u64map_find(&query->names, text_hash(symbol->name)) ||
-	       (*suffix && u64map_find(&query->raws, namesake_raw_hash(symbol->raw_name)));
+	for (; query->hashed < query->added.count; query->hashed++) {
+		const struct queried_name *added = &query->added.items[query->hashed];
+		if (!u64map_put(&query->names, text_hash(added->name), 0, NULL) ||
+		    !u64map_put(&query->raws, namesake_raw_hash(added->raw_name), 0, NULL))
+			return false;
+	}
+	return true;
 }
 
-static bool add_found(struct module_names *names, const struct namesake_query *query,
+/*
+ * Adds a function if the query has its shown name, or the raw name of its clone. Returns false when out
+ * of memory.
+ */
+static bool add_found(struct module_names *names, struct namesake_query *query,
 		      const struct listed_symbol *listed, struct namesakes *ret)
 {
 	const struct symbol *symbol = module_names_intern(names, &listed->found);
 	if (!symbol)
 		return false;
-	if (!is_namesake(query, symbol))
+	const char *suffix = namesake_suffix(symbol->raw_name);
+	if (!strncmp(suffix, ".cold", 5))
 		return true;
+	bool same_raw = u64map_find(query->symbols, (uintptr_t)symbol);
+	if (!same_raw) {
+		if (!hash_names(query))
+			return false;
+		same_raw = u64map_find(&query->raws, namesake_raw_hash(symbol->raw_name));
+		if (!u64map_find(&query->names, text_hash(symbol->name)) &&
+		    !(*suffix && same_raw))
+			return true;
+	}
 	struct namesake *namesake = vec_push(ret);
 	if (!namesake)
 		return false;
-	*namesake = (struct namesake){
-		.symbol = symbol,
-		.offset = listed->offset,
-		.same_raw = u64map_find(&query->raws, namesake_raw_hash(symbol->raw_name)),
-	};
+	*namesake = (struct namesake){symbol, listed->offset, same_raw};
 	return true;
 }
 
@@ -88,7 +102,7 @@ static bool add_sources(const struct module_names *names, const struct namesake_
 	return good;
 }
 
-bool namesakes_list(struct module_names *names, const struct namesake_query *query,
+bool namesakes_list(struct module_names *names, struct namesake_query *query,
 		    struct namesakes *ret)
 {
 	struct listed_symbols listed = {0};
@@ -122,17 +136,17 @@ static int compare_offsets(const void *a, const void *b)
 bool namesakes_list_equal(const struct namesakes *namesakes, struct namesakes *ret)
 {
 	struct u64map counts = {0};
-	bool good = u64map_reserve(&counts, namesakes->count);
+	CLEANUP_FREE uint64_t *hashes = calloc(namesakes->count + 1, sizeof(*hashes));
+	bool good = hashes != NULL;
 	for (size_t i = 0; i < namesakes->count && good; i++) {
-		uint64_t hash = file_hash(namesakes->items[i].symbol);
-		uint32_t *count = u64map_put(&counts, hash, 0, NULL);
-		good = count;
-		if (good)
+		hashes[i] = file_hash(namesakes->items[i].symbol);
+		uint32_t *count = hashes[i] ? u64map_put(&counts, hashes[i], 0, NULL) : NULL;
+		good = !hashes[i] || count;
+		if (count)
 			++*count;
 	}
 	for (size_t i = 0; i < namesakes->count && good; i++) {
-		uint64_t hash = file_hash(namesakes->items[i].symbol);
-		if (!hash || *u64map_find(&counts, hash) < 2)
+		if (!hashes[i] || *u64map_find(&counts, hashes[i]) < 2)
 			continue;
 		struct namesake *namesake = vec_push(ret);
 		good = namesake;

@@ -11,19 +11,26 @@
 
 struct module_names;
 
+struct queried_name {
+	const char *name, *raw_name; /* borrowed */
+};
+
 /* Functions of one module, to search their namesakes. A zeroed struct is empty. */
 struct namesake_query {
 	const struct module *module;
 	uint32_t pid; /* process that has the module mapped, as in struct location */
 	bool sourced; /* functions in the debug information are listed, too */
 	struct namesake_keys keys;
+	const struct u64map *symbols; /* addresses of symbols that are in the query; borrowed */
+	VEC(struct queried_name) added;
+	size_t hashed;        /* number of `added` that are in the maps, which few queries need */
 	struct u64map names;  /* hashes of names without parameters */
 	struct u64map raws;   /* hashes of raw names, without the suffix of a clone */
 };
 
 void namesake_query_deinit(struct namesake_query *query);
 
-/* Adds a function. Returns false when out of memory. */
+/* Adds a function; its names are borrowed. Returns false when out of memory. */
 bool namesake_query_add(struct namesake_query *query, const char *name, const char *raw_name);
 
 struct namesake {
@@ -42,7 +49,7 @@ void namesakes_deinit(struct namesakes *namesakes);
  * Lists all functions of the query's names, those of the query included. The module's source must
  * be open. Returns false when out of memory.
  */
-bool namesakes_list(struct module_names *names, const struct namesake_query *query,
+bool namesakes_list(struct module_names *names, struct namesake_query *query,
 		    struct namesakes *ret);
 
 /*

@@ -599,7 +599,7 @@ static struct sp_error *find_folders(struct resolver *resolver, struct module_na
 }
 
 struct sp_error *resolver_list_namesakes(struct resolver *resolver,
-					 const struct namesake_query *query, struct namesakes *ret)
+					 struct namesake_query *query, struct namesakes *ret)
 {
 	CLEANUP(namesakes_deinit) struct namesakes equal = {0};
 	const struct location location = {.module = query->module, .pid = query->pid};

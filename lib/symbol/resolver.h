@@ -169,7 +169,7 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
  * if the debug information has them. Thread-safe as resolver_find(). Fails only when out of memory.
  */
 struct sp_error *resolver_list_namesakes(struct resolver *resolver,
-					 const struct namesake_query *query,
+					 struct namesake_query *query,
 					 struct namesakes *ret) SP_MUST_CHECK;
 
 /* Returns the owner of perf maps and jitdumps. */
