@@ -91,6 +91,7 @@ static struct label_options label_options(const struct run *run)
 		.keys = run->work.keys,
 		.tree = run->options.tree.order != SP_TREE_NONE || run->work.matches,
 		.expand = run->options.stacks.inlines != SP_OFF,
+		.fold_python = run->work.folds_python,
 		.tree_lines = run->options.tree.lines,
 		.tree_addresses = run->options.tree.addresses,
 		.instructions = run->options.rows.instructions,
@@ -297,6 +298,7 @@ static void work_init(struct run *run, const struct merged *merged)
 		.detail_count = merged->detail_count,
 		.only_leaves = options->samples.branches ||
 			       (!options->rows.children && options->tree.order == SP_TREE_NONE),
+		.folds_python = options->stacks.fold_python && machine_has_python(run->machine),
 		.replicates = merged->replicates,
 		.bin_shift = timeline_bin_shift(merged),
 		.sum_tasks = run->sideband.task_counts.count || run->sideband.lifetimes.events.count,

@@ -596,6 +596,8 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	bool done = frame->sourced && labelling->options->expand ?
 			    expand(labelling, inner, &known) :
 			    add_symbol(labelling, inner, &known);
+	if (done && labelling->options->fold_python && names_is_collector(frame))
+		labels->items.count = of->first + 1;
 	of->count = (uint32_t)labels->items.count - of->first;
 	return done && label_side(labelling, index, &known, inner);
 }

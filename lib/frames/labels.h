@@ -35,6 +35,7 @@ struct label_options {
 	const bool *keys; /* keys of rows, by enum sp_key */
 	bool tree;        /* make tree nodes */
 	bool expand;      /* inlined functions have their own rows and nodes */
+	bool fold_python; /* a run of CPython's garbage collector is one function */
 	bool tree_lines;  /* source lines have their own nodes */
 	bool tree_addresses; /* addresses have their own nodes */
 	bool instructions; /* instructions of frames with debug information have their own rows */

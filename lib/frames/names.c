@@ -85,6 +85,36 @@ static bool is_outermost(const struct frame *frame)
 		is_one_of(frame->symbol->raw_name ?: frame->symbol->name, functions));
 }
 
+bool names_is_interpreter(const struct module *module)
+{
+	return !strncmp(module->name, "python3", 7) || !strncmp(module->name, "libpython3.", 11);
+}
+
+bool names_is_collector(const struct frame *frame)
+{
+	/* Names in 3.11 to 3.13, and in 3.14 */
+	static const char *const functions[] = {"gc_collect_main", "_PyGC_Collect"};
+	if (!symbol_is_named(frame->symbol) || !frame->module || !names_is_interpreter(frame->module))
+		return false;
+	const char *name = frame->symbol->raw_name ?: frame->symbol->name;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		size_t size = strlen(functions[i]);
+		/* GCC's clones have names such as gc_collect_main.constprop.0. */
+		if (!strncmp(name, functions[i], size) && (!name[size] || name[size] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the answer's flags of frames in stacks of Python code. */
+static uint32_t python_flags(const struct frame *frame)
+{
+	if (names_is_collector(frame))
+		return ANSWER_COLLECTOR;
+	return generated_has(frame) && frame->symbol && !strncmp(frame->symbol->name, "py::", 4) ?
+	       ANSWER_TRAMPOLINE : 0;
+}
+
 /* Returns whether `part`, with a '/', is the end of the path: the part of it that may be shown. */
 static bool is_end_of_path(const char *path, const char *part)
 {
@@ -288,6 +318,8 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 	if (index >= UINT32_MAX >> ANSWER_SHIFT)
 		return ANSWER_FAILED;
 	uint32_t answer = index << ANSWER_SHIFT;
+	if (names->options->stacks.fold_python)
+		answer |= python_flags(&frame);
 	if (outermost)
 		answer |= ANSWER_OUTERMOST;
 	if (!frame.module && address->cpumode == PERF_RECORD_MISC_USER)

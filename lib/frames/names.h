@@ -67,6 +67,12 @@ static inline bool names_is_guest(const struct frame *frame)
 				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
 }
 
+/* Returns whether a file's name is that of CPython's interpreter: "python3.11", "libpython3.11.so.1.0". */
+bool names_is_interpreter(const struct module *module);
+
+/* Returns whether a frame is that of CPython's function that runs its garbage collector. */
+bool names_is_collector(const struct frame *frame);
+
 /* Symbol of CPU time in the kernel that has no samples. */
 extern const struct symbol names_kernel_rest;
 
@@ -113,7 +119,9 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 			     * inlined functions, which are found later */
 #define ANSWER_UNMAPPED 8u  /* no mapping has the address: the kernel's frame pointer walk read a word that
 			     * is no return address */
-#define ANSWER_SHIFT 4
+#define ANSWER_COLLECTOR 16u  /* runs CPython's garbage collector */
+#define ANSWER_TRAMPOLINE 32u /* code that CPython makes for a function, to call the interpreter */
+#define ANSWER_SHIFT 6
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
 /* Time without a sample, by cause. */

@@ -724,6 +724,11 @@ const struct runtime *machine_runtime(const struct machine *machine, uint32_t pi
 	return number ? runtime_get(*number) : NULL;
 }
 
+bool machine_has_python(const struct machine *machine)
+{
+	return machine->modules.python;
+}
+
 size_t machine_module_count(const struct machine *machine)
 {
 	return machine->modules.list.count;

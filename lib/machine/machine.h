@@ -160,6 +160,9 @@ const struct module *machine_kernel(const struct machine *machine);
  */
 const struct runtime *machine_runtime(const struct machine *machine, uint32_t pid);
 
+/* Returns whether the recording has functions of interpreted Python code (record/python.h). */
+bool machine_has_python(const struct machine *machine);
+
 size_t machine_module_count(const struct machine *machine);
 const struct module *machine_module(const struct machine *machine, size_t index);
 

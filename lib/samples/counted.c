@@ -35,6 +35,8 @@ void counted_deinit(struct counted *counted)
 	stacks_deinit(&counted->stacks);
 	vec_deinit(&counted->truncated);
 	vec_deinit(&counted->kernel_ips);
+	vec_deinit(&counted->folded);
+	vec_deinit(&counted->kept);
 	vec_deinit(&counted->leaves);
 	u64map_deinit(&counted->leaf_of);
 	vec_deinit(&counted->tasks);

@@ -63,6 +63,7 @@ struct work {
 				        * options name none */
 	bool by_stack;    /* some filters need all functions of a stack */
 	bool only_leaves; /* callers of the sampled function are needed by no row or tree */
+	bool folds_python; /* stacks of Python code lack the interpreter's frames (fold_python.h) */
 	bool replicates;  /* assign each sample to a replicate, from which intervals of ratios are computed */
 	bool sum_tasks;   /* count samples of each thread, for comparison with READ records */
 	const struct task_states *states; /* for sample_parallelism(); else NULL */
@@ -116,7 +117,7 @@ struct rooted_sample {
 	uint32_t root;   /* root for its task, event and values (sample_root()) */
 	uint32_t answer; /* answer (names.h) for the sampled address */
 	uint16_t event;
-	bool shown;
+	bool shown;      /* it passes all filters except those by its code */
 	uint64_t weight;
 	uint32_t task;    /* index of its thread in `tasks` */
 };
@@ -154,6 +155,8 @@ struct counted {
 	struct sp_trace *trace;           /* decoder of tracepoint fields, if work->has_traces */
 	struct strtab texts;              /* texts of details */
 	struct stacks stacks;
+	VEC(uint64_t) folded;             /* buffers of fold_python() */
+	VEC(uint8_t) kept;
 	struct stack stack;               /* stack of the last sample, if has_stack */
 	bool has_stack;
 	VEC(struct truncated_sample) truncated;

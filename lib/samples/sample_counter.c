@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/ctx.h"
 #include "profile/filter.h"
+#include "samples/fold_python.h"
 #include "samples/sample_task.h"
 #include "samples/sample_values.h"
 
@@ -145,6 +146,9 @@ static struct chain *chain_of(struct counted *counted, uint32_t root,
 	size_t limit = counted->work->options->stacks.max_frames;
 	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
 	stacks_check(&counted->stacks, view, &callers);
+	chain->leaf = ANSWER_FAILED;
+	if (counted->work->folds_python && !fold_python(counted, view, &callers, &chain->leaf))
+		return NULL;
 	chain->limited = limit && callers_limit(&callers, limit);
 	chain->left_misc = callers.misc;
 	chain->left = (uint32_t)callers.count;
@@ -201,6 +205,8 @@ static uint32_t place(struct counted *counted, const struct rooted_sample *sampl
 		if (!chain)
 			return UINT32_MAX;
 	}
+	if (chain && chain->leaf != ANSWER_FAILED)
+		answer = chain->leaf;
 	if (!is_later)
 		count_end(counted, sample, stack, chain);
 	uint32_t node = chain && !counted->work->only_leaves ? chain->node : root;
@@ -248,9 +254,9 @@ static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sam
 	uint64_t weight = sample->weight;
 	if (index == UINT32_MAX)
 		return false;
-	if (!sample->shown)
-		return true;
 	struct leaf *leaf = &counted->leaves.items[index];
+	if (!sample->shown || !(leaf->answer & (ANSWER_SHOWN | ANSWER_PENDING)))
+		return true;
 	leaf->samples += !time->is_later;
 	leaf->weight = weight_add(leaf->weight, weight);
 	if (time->is_timed && !leaf_times_add(&counted->times, index, time))
@@ -421,7 +427,7 @@ struct sp_error *count_sample(struct counted *counted, const struct sp_record *r
 		.root = root,
 		.answer = answer,
 		.event = event,
-		.shown = place.shown && answer & (ANSWER_SHOWN | ANSWER_PENDING),
+		.shown = place.shown,
 		.weight = weight,
 		.task = counted->last_task,
 	};

@@ -328,6 +328,7 @@ const struct output output_html = {
 	.binary = true,
 	.stacks = true,
 	.functions = true,
+	.folds_python = true,
 	.timeline = true,
 	.pairs = true,
 	.check = check_source,

@@ -165,14 +165,18 @@ const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32, STATE = 64; // bits
 // Groups of functions, which have a colour each.
 const OWN = 0, LIBRARY = 1, KERNEL = 2, UNKNOWN = 3, NOTE = 4;
 
-// Returns the group of each function. Shared objects outside of the system's folders are the user's own code.
+// Returns the group of each function. Shared objects outside of the system's folders are the user's own code,
+// unless there is Python code: then that is, and shared objects and the interpreter are libraries.
 function groupFunctions(profile) {
 	const {dso, path, kind} = profile.functions;
 	const shared = profile.strings.map((text) => /\.so(\.|$)/.test(text) || text.startsWith("[vdso"));
 	const elsewhere = profile.strings.map((text) => text.startsWith("/") && !/^\/(lib|usr|nix|gnu|snap)/.test(text));
 	// Time without a stack has a name, but no object.
 	const isNoCode = (i) => profile.strings[dso[i]] === "[unknown]" && !(kind[i] & UNKNOWN_NAME);
-	const isLibrary = (i) => (shared[path[i]] || shared[dso[i]]) && !elsewhere[path[i]];
+	const hasPython = dso.some((index) => profile.strings[index] === "[python]");
+	const interpreter = profile.strings.map((text) => hasPython && /(^|\/)python3[^/]*$/.test(text));
+	const isLibrary = (i) => interpreter[path[i]] ||
+		((shared[path[i]] || shared[dso[i]]) && (hasPython || !elsewhere[path[i]]));
 	return kind.map((bits, i) => {
 		const level = bits & LEVEL;
 		if (bits & (MISSING | LIGHT) || isNoCode(i))

@@ -525,5 +525,6 @@ const struct output output_text = {
 	.name = "text",
 	.files = (const char *const[]){"*.txt", NULL},
 	.paged = true,
+	.folds_python = true,
 	.write = write_text,
 };

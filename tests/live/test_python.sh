@@ -63,6 +63,32 @@ whole_command() {
 }
 noisy whole_command
 
+# weights [OPTION]: sums of all self times, of Python functions, and of the evaluation function.
+weights() {
+	"$SPROF" report -i "$tmp/command" --format csv -s dso,function "$@" 2>"$tmp/err" | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		{ sum += $column["self_weight"] }
+		$column["dso"] == "[python]" { python += $column["self_weight"] }
+		$column["function"] == "_PyEval_EvalFrameDefault" { eval += $column["self_weight"] }
+		END { printf "%.0f %.0f %.0f\n", sum, python, eval }'
+}
+read -r all python_all eval_all <<EOF
+$(weights)
+EOF
+read -r all_folded python_folded eval_folded <<EOF
+$(weights --no-interpreter-frames)
+EOF
+comment "all frames: $all $python_all $eval_all; folded: $all_folded $python_folded $eval_folded"
+check "folding the interpreter's frames keeps the sum" test "$all" = "$all_folded"
+check "all frames: Python functions have no self time" test "$python_all" = 0 -a "$eval_all" -gt 0
+check "folded: the evaluation's time is the Python functions'" \
+	test "$python_folded" -gt "$((eval_all / 2))" -a "$eval_folded" -lt "$((eval_all / 2))"
+"$SPROF" report -i "$tmp/command" -d '[python]' -s srcline >"$tmp/out" 2>"$tmp/err"
+check "text shows lines of Python code with self time" grep -q 'frames\.py:' "$tmp/out"
+"$SPROF" report -i "$tmp/command" --interpreter-frames >"$tmp/out" 2>"$tmp/err"
+check "--interpreter-frames shows the evaluation function in text" \
+	grep -q '_PyEval_EvalFrameDefault' "$tmp/out"
+
 "$SPROF" record -q -F 997 --call-graph dwarf --no-python -o "$tmp/without" "$python" "$script" 0.2 \
 	>"$tmp/out" 2>"$tmp/err" || not_ok "--no-python records" "$(cat "$tmp/err")"
 "$SPROF" report -i "$tmp/without" --format folded >"$tmp/folded" 2>"$tmp/err"

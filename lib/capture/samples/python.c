@@ -198,16 +198,28 @@ struct inserting {
 	uint32_t group; /* the next one */
 };
 
-/* Appends the addresses of the group's frames; returns their number. */
-static size_t add_group(struct inserting *inserting, const struct python_group *group, uint64_t *ips)
+/*
+ * Appends the addresses of the group's frames; returns their number. If a code object cannot be read, its
+ * frame is a function without a name: a caller must not get its time. *whole_ret: all were read.
+ */
+static size_t add_group(struct inserting *inserting, const struct python_group *group, uint64_t *ips,
+			bool *whole_ret)
 {
+	static const struct python_function unresolved = {.name = "[unresolved Python function]", .file = ""};
 	const struct python_worker *worker = inserting->worker;
+	uint64_t start;
 	size_t count = 0;
+	*whole_ret = true;
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct python_frame *frame = &worker->probe->stack.frames[group->first + i];
 		if (python_codes_find(inserting->codes, &inserting->reader, frame->code,
-				      frame->instr, &ips[count]))
+				      frame->instr, &ips[count])) {
 			count++;
+			continue;
+		}
+		*whole_ret = false;
+		if (python_functions_add(inserting->reader.functions, &unresolved, &start))
+			ips[count++] = python_address(start, 0);
 	}
 	return count;
 }
@@ -256,12 +268,12 @@ static size_t find_frames(struct inserting *inserting, const struct native_frame
 		counts->groups += is_eval(inserting->process, native->ip);
 		return 0;
 	}
-	bool valid = is_valid(inserting, group, native);
+	bool valid = is_valid(inserting, group, native), whole = false;
 	if (valid)
-		count = add_group(inserting, group, ips);
+		count = add_group(inserting, group, ips, &whole);
 	counts->groups++;
 	counts->inserted += count != 0;
-	counts->dropped += !valid;
+	counts->dropped += !whole;
 	return count;
 }
 

@@ -204,7 +204,8 @@ static void answer_by(const char *path, const struct sp_analysis *analysis)
 static void analyse(struct sp_ctx *ctx, const char *path)
 {
 	/* Default options. They count self time only, so no call chain is unwound or resolved. */
-	const struct sp_analysis_options options = {.size = sizeof(options)};
+	const struct sp_analysis_stacks stacks = {.size = sizeof(stacks), .fold_python = true};
+	const struct sp_analysis_options options = {.size = sizeof(options), .stacks = &stacks};
 	struct sp_analysis *analysis = NULL;
 	struct sp_reader *reader = NULL;
 	struct sp_error *error = sp_reader_open(ctx, path, &reader);

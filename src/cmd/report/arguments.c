@@ -174,6 +174,9 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			      "order by total, which includes callees; --no-children: no totals"),
 		OPTION_CHOICE(0, "inline", &a->selection.inlines,
 			      "show inlined functions as functions (default)", .rare = true),
+		OPTION_CHOICE(0, "interpreter-frames", &a->interpreter_frames,
+			      "show the frames of Python's interpreter; --no-interpreter-frames: in no format",
+			      .rare = true),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples", .rare = true),
 		OPTION_FLAG('T', "threads", &a->threads,
 			    "show each thread's time on a CPU and blocked"),
@@ -381,6 +384,7 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
 {
 	*arguments = (struct report_arguments){
 		.children = -1,
+		.interpreter_frames = -1,
 		.branches = -1,
 		.mode = -1,
 		.group = -1,

@@ -35,6 +35,7 @@ struct report_arguments {
 	const char *parent; /* --parent; NULL: not given */
 	bool exclude_other; /* leave out samples without a parent (--exclude-other) */
 	const char *callers, *callees; /* function of --callers, --callees; NULL: not given */
+	int interpreter_frames; /* --interpreter-frames; -1: not given */
 	int children; /* --children; -1: not given */
 	int branches; /* rows count branches; -1: not given: report_arguments_resolve() then sets 0 or 1 */
 	bool memory;
@@ -68,6 +69,13 @@ int report_arguments_parse(struct report_arguments *arguments, int argc, char **
  * --callers, --callees.
  */
 bool report_names_stacks(const struct report_arguments *arguments);
+
+/* Returns whether stacks lack the frames of Python's interpreter. */
+static inline bool report_folds_python(const struct report_arguments *arguments)
+{
+	return arguments->interpreter_frames < 0 ? arguments->output->folds_python :
+						   !arguments->interpreter_frames;
+}
 
 /* Parsers of --sort and --fields. */
 bool report_keys_parse(const struct option *option, const char *text);

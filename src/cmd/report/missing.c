@@ -105,6 +105,7 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 		.max_frames = (size_t)arguments->max_stack,
 		.inlines = selection->inlines ? SP_ON : SP_OFF,
 		.kernel_waits = arguments->kernel_waits,
+		.fold_python = report_folds_python(arguments),
 	};
 	const struct sp_analysis_samples samples = {
 		.size = sizeof(samples),

@@ -177,6 +177,7 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.callers = arguments->callers,
 		.callees = arguments->callees,
 		.kernel_waits = arguments->kernel_waits,
+		.fold_python = report_folds_python(arguments),
 	};
 	groups->samples = (struct sp_analysis_samples){
 		.size = sizeof(groups->samples),

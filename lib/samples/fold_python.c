@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "samples/fold_python.h"
+
+#include <string.h>
+#include "record/python.h"
+
+#define NO_WORD SIZE_MAX
+
+/* The words of a chain, with the sampled address as word 0. */
+struct folding {
+	struct counted *counted;
+	uint32_t view;
+	const struct callers *callers;
+	uint8_t *kept;    /* by word: enum kept */
+	bool has_inner;   /* a Python frame is among the words before `begin` */
+	size_t begin;     /* first word after the last Python frame */
+	size_t native;    /* last address of user code among the words since; NO_WORD: none */
+};
+
+enum kept { DROPPED, KEPT, KEPT_KERNEL, KEPT_MARK };
+
+static uint64_t word_at(const struct folding *folding, size_t i)
+{
+	return i ? folding->callers->ips[i - 1] : folding->callers->leaf_ip;
+}
+
+/* Returns the answer for a return address; ANSWER_FAILED when out of memory. */
+static uint32_t answer_at(const struct folding *folding, size_t i)
+{
+	return address_cache_find(&folding->counted->answers, (struct code_address){
+		word_at(folding, i), folding->view, PERF_RECORD_MISC_USER, true});
+}
+
+static const struct module *module_at(const struct folding *folding, size_t i)
+{
+	return machine_locate(folding->counted->work->machine, folding->view, PERF_RECORD_MISC_USER,
+			      word_at(folding, i) - (i > 0)).module;
+}
+
+/* Drops the collector's callees in user code. */
+static void drop_callees(struct folding *folding, size_t collector)
+{
+	for (size_t i = folding->begin; i < collector; i++)
+		if (folding->kept[i] == KEPT)
+			folding->kept[i] = DROPPED;
+}
+
+/*
+ * Folds the frames before word `end`, since the last Python frame or the sampled address. `interpreter`: file
+ * of the evaluation that called them; NULL: no evaluation did. Returns false when out of memory.
+ */
+static bool fold_calls(struct folding *folding, size_t end, const struct module *interpreter)
+{
+	bool between = folding->has_inner && interpreter, collects = false;
+	for (size_t i = folding->begin + !folding->begin; i < end; i++) {
+		const struct module *module = folding->kept[i] == KEPT ? module_at(folding, i) : NULL;
+		if (!module || (module != interpreter && !names_is_interpreter(module) &&
+				!(between && module->is_generated)))
+			continue;
+		uint32_t answer = answer_at(folding, i);
+		if (answer == ANSWER_FAILED)
+			return false;
+		if (answer & ANSWER_COLLECTOR && !collects) {
+			drop_callees(folding, i);
+			collects = true;
+		} else if (between && (module == interpreter || answer & ANSWER_TRAMPOLINE)) {
+			folding->kept[i] = DROPPED;
+		}
+	}
+	return true;
+}
+
+/* Folds the calls of the evaluation that the last address of user code belongs to. */
+static bool fold_evaluation(struct folding *folding)
+{
+	size_t evaluation = folding->native;
+	if (evaluation == NO_WORD)
+		return true;
+	folding->kept[evaluation] = DROPPED;
+	return fold_calls(folding, evaluation, module_at(folding, evaluation));
+}
+
+/* Decides which words are kept. Returns false when out of memory. */
+static bool choose(struct folding *folding)
+{
+	const struct callers *callers = folding->callers;
+	uint16_t cpumode = callers->leaf_cpumode;
+	for (size_t i = 0; i <= callers->count; i++) {
+		uint64_t word = word_at(folding, i);
+		if (i == 1)
+			cpumode = callers->cpumode;
+		if (i && chain_is_mark(word)) {
+			cpumode = chain_mark_cpumode(word);
+			folding->kept[i] = KEPT_MARK;
+			continue;
+		}
+		folding->kept[i] = cpumode == PERF_RECORD_MISC_USER ? KEPT : KEPT_KERNEL;
+		if (folding->kept[i] == KEPT_KERNEL)
+			continue;
+		if (!python_has_address(word)) {
+			folding->native = i;
+			continue;
+		}
+		if (!fold_evaluation(folding))
+			return false;
+		folding->has_inner = true;
+		folding->begin = i + 1;
+		folding->native = NO_WORD;
+		/* Only the sampled address is needed. */
+		if (folding->counted->work->only_leaves) {
+			memset(folding->kept + i, KEPT, callers->count + 1 - i);
+			return true;
+		}
+	}
+	return fold_calls(folding, callers->count + 1, NULL);
+}
+
+/*
+ * Copies the kept words. A mark before a dropped address makes the next address that of an executed
+ * instruction, which is 1 less than a return address.
+ */
+static void copy_kept(const struct folding *folding, struct callers *to, uint64_t *ips)
+{
+	const struct callers *from = folding->callers;
+	bool orphan = from->exact && from->count && folding->kept[1] == DROPPED;
+	to->ips = ips;
+	to->count = 0;
+	for (size_t i = 1; i <= from->count; i++) {
+		uint64_t word = word_at(folding, i);
+		if (folding->kept[i] == KEPT_MARK) {
+			if (orphan && to->count)
+				to->count--;
+			orphan = i < from->count && folding->kept[i + 1] == DROPPED;
+		} else if (folding->kept[i] != DROPPED) {
+			word -= orphan && !python_has_address(word);
+			orphan = false;
+		} else {
+			continue;
+		}
+		ips[to->count++] = word;
+	}
+}
+
+bool fold_python(struct counted *counted, uint32_t view, struct callers *callers, uint32_t *leaf_ret)
+{
+	struct callers folded = *callers;
+	struct folding folding = {.counted = counted, .view = view, .callers = callers, .native = NO_WORD};
+	*leaf_ret = ANSWER_FAILED;
+	if (!vec_reserve(&counted->folded, callers->count + 1) ||
+	    !vec_reserve(&counted->kept, callers->count + 1))
+		return false;
+	folding.kept = counted->kept.items;
+	if (!choose(&folding))
+		return false;
+	copy_kept(&folding, &folded, counted->folded.items);
+	if (folding.kept[0] == DROPPED && folded.count) {
+		/* All words are of user code: the first one replaces the sampled address. */
+		*leaf_ret = address_cache_find(&counted->answers, (struct code_address){
+			folded.ips[0], view, PERF_RECORD_MISC_USER, true});
+		if (*leaf_ret == ANSWER_FAILED)
+			return false;
+		folded.ips++;
+		folded.count--;
+		folded.exact = false;
+	}
+	*callers = folded;
+	return true;
+}
