@@ -87,14 +87,16 @@ static bool is_outermost(const struct frame *frame)
 
 bool names_is_interpreter(const struct module *module)
 {
-	return !strncmp(module->name, "python3", 7) || !strncmp(module->name, "libpython3.", 11);
+	/* Few modules are runtimes. */
+	return module->runtime && (!strncmp(module->name, "python3", 7) ||
+				   !strncmp(module->name, "libpython3.", 11));
 }
 
 bool names_is_collector(const struct frame *frame)
 {
 	/* Names in 3.11 to 3.13, and in 3.14 */
 	static const char *const functions[] = {"gc_collect_main", "_PyGC_Collect"};
-	if (!symbol_is_named(frame->symbol) || !frame->module || !names_is_interpreter(frame->module))
+	if (!frame->module || !names_is_interpreter(frame->module) || !symbol_is_named(frame->symbol))
 		return false;
 	const char *name = frame->symbol->raw_name ?: frame->symbol->name;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {

@@ -67,7 +67,7 @@ static inline bool names_is_guest(const struct frame *frame)
 				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
 }
 
-/* Returns whether a file's name is that of CPython's interpreter: "python3.11", "libpython3.11.so.1.0". */
+/* Returns whether a file is CPython's interpreter: "python3.11", "libpython3.11.so.1.0". */
 bool names_is_interpreter(const struct module *module);
 
 /* Returns whether a frame is that of CPython's function that runs its garbage collector. */

@@ -208,7 +208,7 @@ TEST(a_signal_frame_keeps_its_exact_address)
 
 TEST(collectors_are_known_by_name_and_file)
 {
-	struct module module = {.name = "libpython3.13.so.1.0"};
+	struct module module = {.name = "libpython3.13.so.1.0", .runtime = 1};
 	struct symbol symbol = {.name = "gc_collect_main.constprop.0",
 				.raw_name = "gc_collect_main.constprop.0"};
 	const struct frame frame = {.module = &module, .symbol = &symbol};
