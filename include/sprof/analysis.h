@@ -121,8 +121,9 @@ struct sp_analysis_stacks {
 	bool kernel_waits;
 	/*
 	 * Stacks lack the frames of CPython's interpreter that only run Python code: an evaluation
-	 * function's time is that of its Python function, and the interpreter's frames between two Python
-	 * functions are left out. A run of the garbage collector is one function. Weights do not change.
+	 * function's time is that of its Python function, and the interpreter's frames between two
+	 * Python functions are left out. A run of the garbage collector is one function. Weights
+	 * do not change.
 	 */
 	bool fold_python;
 };

@@ -16,7 +16,7 @@
 /* Texts of a module, interned. `dso` is one pointer for each file (functions_dso()). */
 struct module_texts {
 	const char *dso, *dso_path, *build_id;
-	uint64_t code; /* of struct piece */
+	uint64_t code; /* hash of the dso and its build-id */
 };
 
 /*

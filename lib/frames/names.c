@@ -96,7 +96,8 @@ bool names_is_collector(const struct frame *frame)
 {
 	/* Names in 3.11 to 3.13, and in 3.14 */
 	static const char *const functions[] = {"gc_collect_main", "_PyGC_Collect"};
-	if (!frame->module || !names_is_interpreter(frame->module) || !symbol_is_named(frame->symbol))
+	if (!frame->module || !names_is_interpreter(frame->module) ||
+	    !symbol_is_named(frame->symbol))
 		return false;
 	const char *name = frame->symbol->raw_name ?: frame->symbol->name;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {

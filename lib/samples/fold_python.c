@@ -46,14 +46,16 @@ static void drop_callees(struct folding *folding, size_t collector)
 }
 
 /*
- * Folds the frames before word `end`, since the last Python frame or the sampled address. `interpreter`: file
- * of the evaluation that called them; NULL: no evaluation did. Returns false when out of memory.
+ * Folds the frames before word `end`, since the last Python frame or the sampled address.
+ * `interpreter`: file of the evaluation that called them; NULL: no evaluation did. Returns false
+ * when out of memory.
  */
 static bool fold_calls(struct folding *folding, size_t end, const struct module *interpreter)
 {
 	bool between = folding->has_inner && interpreter, collects = false;
 	for (size_t i = folding->begin + !folding->begin; i < end; i++) {
-		const struct module *module = folding->kept[i] == KEPT ? module_at(folding, i) : NULL;
+		bool kept = folding->kept[i] == KEPT;
+		const struct module *module = kept ? module_at(folding, i) : NULL;
 		if (!module || (module != interpreter && !names_is_interpreter(module) &&
 				!(between && module->is_generated)))
 			continue;

@@ -199,13 +199,16 @@ struct inserting {
 };
 
 /*
- * Appends the addresses of the group's frames; returns their number. If a code object cannot be read, its
- * frame is a function without a name: a caller must not get its time. *whole_ret: all were read.
+ * Appends the addresses of the group's frames; returns their number. If a code object cannot be
+ * read, its frame is a function without a name: a caller must not get its time. *whole_ret: all
+ * were read.
  */
-static size_t add_group(struct inserting *inserting, const struct python_group *group, uint64_t *ips,
-			bool *whole_ret)
+static size_t add_group(struct inserting *inserting, const struct python_group *group,
+			uint64_t *ips, bool *whole_ret)
 {
-	static const struct python_function unresolved = {.name = "[unresolved Python function]", .file = ""};
+	static const struct python_function unresolved = {
+		.name = "[unresolved Python function]", .file = "",
+	};
 	const struct python_worker *worker = inserting->worker;
 	uint64_t start;
 	size_t count = 0;

@@ -175,7 +175,8 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CHOICE(0, "inline", &a->selection.inlines,
 			      "show inlined functions as functions (default)", .rare = true),
 		OPTION_CHOICE(0, "interpreter-frames", &a->interpreter_frames,
-			      "show the frames of Python's interpreter; --no-interpreter-frames: in no format",
+			      "show the frames of Python's interpreter; "
+			      "--no-interpreter-frames: in no format",
 			      .rare = true),
 		OPTION_FLAG('n', "show-nr-samples", &a->samples, "print the number of samples", .rare = true),
 		OPTION_FLAG('T', "threads", &a->threads,
