@@ -143,10 +143,12 @@ static void copy_kept(const struct folding *folding, struct callers *to, uint64_
 	}
 }
 
-bool fold_python(struct counted *counted, uint32_t view, struct callers *callers, uint32_t *leaf_ret)
+bool fold_python(struct counted *counted, uint32_t view, struct callers *callers,
+		 uint32_t *leaf_ret)
 {
 	struct callers folded = *callers;
-	struct folding folding = {.counted = counted, .view = view, .callers = callers, .native = NO_WORD};
+	struct folding folding = {.counted = counted, .view = view, .callers = callers,
+				  .native = NO_WORD};
 	*leaf_ret = ANSWER_FAILED;
 	if (!vec_reserve(&counted->folded, callers->count + 1) ||
 	    !vec_reserve(&counted->kept, callers->count + 1))

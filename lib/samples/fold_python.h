@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Folds the interpreter's frames in stacks of Python code. A Python function is the caller of the frame
- * of CPython's evaluation function that runs it (record/python.h). That frame is left out: its time is the
- * function's. Also left out are the interpreter's frames between two evaluations, which make the call:
- * frames of the interpreter's file, whatever their names, because most interpreters are stripped, and its
- * trampolines. Callees of the innermost evaluation, and frames of other files, remain.
+ * Folds the interpreter's frames in stacks of Python code. A Python function is the caller of the
+ * frame of CPython's evaluation function that runs it (record/python.h). That frame is left out:
+ * its time is the function's. Also left out are the interpreter's frames between two evaluations,
+ * which make the call: frames of the interpreter's file, whatever their names, because most
+ * interpreters are stripped, and its trampolines. Callees of the innermost evaluation, and frames
+ * of other files, remain.
  *
  * A run of the garbage collector is one frame: its callees in user code are left out.
  */
@@ -14,11 +15,12 @@
 #include "samples/counted.h"
 
 /*
- * Folds callers that stacks_check() has checked, in a buffer of `counted` that is valid until the next
- * call. *leaf_ret: answer for the frame that replaces the sampled address, and is no caller then;
- * ANSWER_FAILED: the sampled address remains. It depends only on the callers. Returns false when out of
- * memory.
+ * Folds callers that stacks_check() has checked, in a buffer of `counted` that is valid until the
+ * next call. *leaf_ret: answer for the frame that replaces the sampled address, and is no caller
+ * then; ANSWER_FAILED: the sampled address remains. It depends only on the callers. Returns false
+ * when out of memory.
  */
-bool fold_python(struct counted *counted, uint32_t view, struct callers *callers, uint32_t *leaf_ret);
+bool fold_python(struct counted *counted, uint32_t view, struct callers *callers,
+		 uint32_t *leaf_ret);
 
 #endif

@@ -68,8 +68,8 @@ struct chain {
 	bool limited;	       /* --max-stack removed callers */
 	uint32_t outer, depth; /* with work->only_leaves: answer (names.h) for the outermost mapped
 				* caller, or ANSWER_FAILED if there is none; and callers_depth() */
-	uint32_t leaf;         /* answer for the frame in place of the sampled address, or ANSWER_FAILED
-				* (samples/fold_python.h) */
+	uint32_t leaf;         /* answer for the frame in place of the sampled address, or
+				* ANSWER_FAILED (samples/fold_python.h) */
 	uint32_t last_answer,
 		last_leaf; /* leaf of the last sample, plus 1, and its answer; 0: none */
 } __attribute__((aligned(64)));

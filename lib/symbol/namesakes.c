@@ -45,8 +45,8 @@ static bool hash_names(struct namesake_query *query)
 }
 
 /*
- * Adds a function if the query has its shown name, or the raw name of its clone. Returns false when out
- * of memory.
+ * Adds a function if the query has its shown name, or the raw name of its clone. Returns false when
+ * out of memory.
  */
 static bool add_found(struct module_names *names, struct namesake_query *query,
 		      const struct listed_symbol *listed, struct namesakes *ret)

@@ -15,7 +15,7 @@ struct output {
 	bool lines;            /* the tree's nodes are by source line */
 	bool addresses;        /* the tree's nodes are by sampled address */
 	bool functions;        /* needs rows by dso and function, with totals, ordered by self */
-	bool folds_python;     /* leaves out frames of Python's interpreter without --interpreter-frames */
+	bool folds_python;     /* leaves out Python's interpreter without --interpreter-frames */
 	bool timeline;         /* needs timelines */
 	bool pairs;            /* needs rows by waker and wakee in mode wakers */
 	bool labels;           /* needs timelines if -s has pid, tid or comm */

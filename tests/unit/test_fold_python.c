@@ -87,8 +87,8 @@ static void setup(struct fixture *f)
 	};
 	files_run("echo .text >python.s");
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		files_run("printf '%%s\\n' '.globl %s' '.type %s,@function' '%s: .skip 256' '.size %s,256' "
-			  ">>python.s", functions[i], functions[i], functions[i], functions[i]);
+		files_run("printf '%%s\\n' '.globl %s' '.type %s,@function' '%s: .skip 256' "
+			  "'.size %s,256' >>python.s", functions[i], functions[i], functions[i], functions[i]);
 	files_run("$CC -shared -nostdlib -Wl,-z,max-page-size=4096,-z,separate-code,-Ttext=0x1000 "
 		  "-o python3.11 python.s");
 	map(f, PYTHON, files_path("python3.11"));
@@ -160,7 +160,8 @@ TEST(an_evaluation_is_its_python_function)
 	CHAIN(&f, USER, SORT, CALL, EVAL, CALLER, START);
 	CHAIN(&f, IN_KERNEL, KERNEL, USER, EVAL, CALLER, START);
 	analyse(&f, true, true);
-	rows_are(&f, "caller 0/4, start 0/4, callee 2/2, 0xffffffff81000000 1/1, list_sort 1/1, call 0/1");
+	rows_are(&f, "caller 0/4, start 0/4, callee 2/2, 0xffffffff81000000 1/1, "
+		     "list_sort 1/1, call 0/1");
 	analyse(&f, true, false);
 	rows_are(&f, "_PyEval_EvalFrameDefault 2/4, caller 0/4, start 0/4, list_sort 1/2, "
 		     "callee 0/2, call 0/2, 0xffffffff81000000 1/1");
@@ -198,7 +199,7 @@ TEST(a_signal_frame_keeps_its_exact_address)
 {
 	struct fixture f = {0};
 	setup(&f);
-	/* The interrupted instruction is the first of its function: its address is no return address. */
+	/* The first instruction of its function was interrupted: no return address. */
 	CHAIN(&f, USER, EVAL, CALLEE, CALL, USER, EXTENSION + 0x1000, CALL, EVAL, CALLER, USER,
 	      PYTHON + 0x1000);
 	analyse(&f, true, true);
