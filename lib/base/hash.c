@@ -66,8 +66,8 @@ bool u64map_reserve(struct u64map *map, size_t count)
 	if (!entries)
 		return false;
 	/* All keys differ, so only empty entries are searched. */
-	for (const struct u64map_entry *from = map->entries, *end = from + map->capacity;
-	     from != end; from++) {
+	for (size_t old = 0; old < map->capacity; old++) {
+		const struct u64map_entry *from = &map->entries[old];
 		size_t i = hash_u64(from->key) & (capacity - 1);
 		if (!from->used)
 			continue;
