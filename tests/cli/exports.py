@@ -62,9 +62,11 @@ def read_pprof(path, wanted=None):
                 first = re.fullmatch(r" *(\d+): 0x[0-9a-f]+ (?:M=\d+ )?(.*)", line)
                 if first:
                     lines = locations.setdefault(first[1], [])
-                # The name that pprof shortened follows in parentheses, as it is in the file.
+                # The name that pprof shortened follows in parentheses, as it is in the file. So
+                # does the linkage name of a function that has a source file in its name.
                 name = re.fullmatch(r" *(.*?) \S*:\d+ s=\d+(?:\((.*)\))?", first[2] if first else line)
-                lines.append(name[2] or name[1])
+                whole = re.search(r" \([^() ]+\.\w+\)$", name[1])
+                lines.append(name[1] if whole else name[2] or name[1])
     at = types.index(wanted) if wanted else 1
     for values, ids in samples:
         functions = [name for id in ids.split() for name in locations[id]]
