@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd/common/child.h"
 #include "cmd/record/program.h"
 #include "command.h"
 #include "diag.h"
@@ -87,7 +88,7 @@ static int reject_command(const char *word)
 	const char *remedy = perf_command_remedy(word);
 	if (remedy) {
 		diag_say("'%s' is a command of perf, not of sprof: %s", word, remedy);
-		if (program_is_given(word))
+		if (child_is_program(word))
 			diag_more("To record the program %s: sprof -- %s", word, word);
 		return EXIT_USAGE;
 	}
@@ -162,7 +163,7 @@ int main(int argc, char **argv)
 	if (argv[1][0] == '-')
 		return reject_option(argv + 1);
 	if (is_program ||
-	    (!asks_help && !perf_command_remedy(argv[1]) && program_is_given(argv[1])))
+	    (!asks_help && !perf_command_remedy(argv[1]) && child_is_program(argv[1])))
 		return finish(program_run(argv + 1));
 	return reject_command(argv[1]);
 }

@@ -33,9 +33,9 @@ sleep 1
 check "--max-stack 1000 leaves the machine's limit as it is" test "$(cat $limit)" = "$before"
 recorder=$(pgrep -P $recording -x sprof || echo $recording)
 comment "children of the recorder: $(pgrep -P "$recorder" -a | tr '\n' ';')"
-check "and needs no other process but the command and the proxies" \
+check "and needs no other process but the command and those of the recorder" \
 	test -z "$(pgrep -P "$recorder" | while read -r child; do
-		grep -vx -e deep -e sprof-proxy "/proc/$child/comm"
+		grep -vx -e deep -e sprof-proxy -e sprof-signals "/proc/$child/comm"
 	done)"
 wait $recording
 says "the remedy is printed" "sudo sysctl kernel.perf_event_max_stack=1000"

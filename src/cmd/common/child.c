@@ -3,8 +3,12 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 int child_exit_like(int status)
 {
@@ -22,4 +26,26 @@ int child_exit_like(int status)
 	raise(signal_number);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	return 128 + signal_number; /* reached only if the signal does not end this process */
+}
+
+static bool is_executable(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+bool child_is_program(const char *word)
+{
+	const char *path = getenv("PATH");
+	bool found = strchr(word, '/') != NULL;
+	while (path && *path && !found) {
+		char *file;
+		size_t size = strcspn(path, ":");
+		if (asprintf(&file, "%.*s/%s", (int)size, size ? path : ".", word) < 0)
+			return false;
+		found = is_executable(file);
+		free(file);
+		path += size + (path[size] == ':');
+	}
+	return found && *word;
 }

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cmd/common/child.h"
 #include "cmd/record/fields.h"
 #include "cmd/record/files.h"
-#include "cmd/record/program.h"
 #include "cmd/record/values.h"
 #include "command.h"
 #include "diag.h"
@@ -425,7 +425,7 @@ static bool check_graph_value(const char *before, const char *command)
 	for (size_t i = 0; is_graph && i < sizeof(values) / sizeof(*values); i++) {
 		size_t length = strcspn(command, ",");
 		if (strncmp(command, values[i], length) || values[i][length] ||
-		    program_is_given(command))
+		    child_is_program(command))
 			continue;
 		diag_say("-g takes no value, and there is no program '%s'", command);
 		if (i < 4)

@@ -22,28 +22,6 @@
 
 static const char recording[] = "sprof.data";
 
-static bool is_executable(const char *path)
-{
-	struct stat st;
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-bool program_is_given(const char *word)
-{
-	const char *path = getenv("PATH");
-	bool found = strchr(word, '/') != NULL;
-	while (path && *path && !found) {
-		char *file;
-		size_t size = strcspn(path, ":");
-		if (asprintf(&file, "%.*s/%s", (int)size, size ? path : ".", word) < 0)
-			return false;
-		found = is_executable(file);
-		free(file);
-		path += size + (path[size] == ':');
-	}
-	return found && *word;
-}
-
 /* Creates a context. Returns false after printing the error. */
 static bool new_ctx(struct sp_ctx **ret)
 {

@@ -2,11 +2,6 @@
 #ifndef CMD_RECORD_PROGRAM_H
 #define CMD_RECORD_PROGRAM_H
 
-#include <stdbool.h>
-
-/* Returns whether `word` names a program: a path, or an executable file in PATH. */
-bool program_is_given(const char *word);
-
 /*
  * Runs `sprof record ./prog ARG...`, then `sprof report` if sprof.data was written. Ends like the
  * program: returns its exit status, or ends this process by its signal.
