@@ -440,17 +440,18 @@ TEST(notes_have_kinds_values_and_objects)
 TEST(missing_waits_have_a_remedy_for_each_cause)
 {
 	struct sp_note note = {.kind = NOTE_WAITS_LOST, .value_count = 4, .values = {5, 1000, 0, 64}};
-	sentence_is(&note, "5 of 1,000 waits have no known duration: SWITCH records were lost (record "
-			   "with larger ring buffers: -m)");
+	sentence_is(&note, "5 of 1,000 waits have no known duration: SWITCH records were lost "
+			   "(record with larger ring buffers: -m)");
 	note.values[0] = 0;
 	note.values[2] = 7;
 	sentence_is(&note, "7 waits have no stack: 64 MiB of samples were held until waits ended (smaller "
 			   "samples: --call-graph fp)");
 	note.values[0] = 5;
 	note.values[2] = 1;
-	sentence_is(&note, "5 of 1,000 waits have no known duration: SWITCH records were lost (record "
-			   "with larger ring buffers: -m); 1 wait has no stack: 64 MiB of samples "
-			   "were held until waits ended (smaller samples: --call-graph fp)");
+	sentence_is(&note, "5 of 1,000 waits have no known duration: SWITCH records were lost "
+			   "(record with larger ring buffers: -m); 1 wait has no stack: 64 MiB "
+			   "of samples were held until waits ended (smaller samples: "
+			   "--call-graph fp)");
 }
 
 TEST(denied_snapshots_name_the_right_that_is_missing)

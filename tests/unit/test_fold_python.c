@@ -86,9 +86,11 @@ static void setup(struct fixture *f)
 		{.name = "callee", .file = "/a.py", .first_line = 9},
 	};
 	files_run("echo .text >python.s");
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		const char *name = functions[i];
 		files_run("printf '%%s\\n' '.globl %s' '.type %s,@function' '%s: .skip 256' "
-			  "'.size %s,256' >>python.s", functions[i], functions[i], functions[i], functions[i]);
+			  "'.size %s,256' >>python.s", name, name, name, name);
+	}
 	files_run("$CC -shared -nostdlib -Wl,-z,max-page-size=4096,-z,separate-code,-Ttext=0x1000 "
 		  "-o python3.11 python.s");
 	map(f, PYTHON, files_path("python3.11"));
