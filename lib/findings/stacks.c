@@ -331,7 +331,7 @@ static bool add_truncation(struct run *run, const struct sp_profile *profile,
 #define FRAME_POINTERS                                                                         \
 	"record with --call-graph dwarf, or compile the program with -fno-omit-frame-pointer"
 
-static bool find_event_truncation(struct run *run, uint16_t event)
+static bool find_event_truncation(struct run *run, uint16_t event, const struct module *blind)
 {
 	const struct sp_profile *profile = &run->totals[event];
 	const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
@@ -341,7 +341,6 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 	char copies[160], rate[FINDING_TEXT], slower[80];
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
-	const struct module *blind = most_blind(run);
 	const char *why, *cfi_remedy = blind ? unwind_remedy(run, blind, &why) : NULL;
 	/* Frame pointers that lead to the stacks' ends need no remedy. */
 	bool led = (double)ends->no_unwind_info < TRUNCATED_LEAST * (double)sp_stack_ends_sum(ends);
@@ -397,8 +396,10 @@ static bool find_event_truncation(struct run *run, uint16_t event)
 
 bool find_truncation(struct run *run)
 {
+	const struct module *blind = most_blind(run);
 	for (uint16_t i = 0; i < run->event_count; i++)
-		if (sp_stack_ends_sum(&run->totals[i].stacks) && !find_event_truncation(run, i))
+		if (sp_stack_ends_sum(&run->totals[i].stacks) &&
+		    !find_event_truncation(run, i, blind))
 			return false;
 	return true;
 }

@@ -297,6 +297,18 @@ struct location resolver_locate(const struct resolver *resolver, const struct ma
 	return machine_locate(machine, address->view, address->cpumode, address->ip - 1);
 }
 
+/* Interns a symbol, and logs it for the stored names. NULL when out of memory. */
+static const struct symbol *keep_symbol(struct resolver *resolver, struct module_names *names,
+					const struct location *location, const struct found *found)
+{
+	const struct symbol *symbol = module_names_intern(names, found);
+	if (!symbol)
+		atomic_store(&resolver->no_memory, true);
+	else if (names->logged)
+		name_log_add_symbol(&names->log, location->offset, symbol);
+	return symbol;
+}
+
 const struct symbol *resolver_find(struct resolver *resolver, const struct location *location)
 {
 	struct found found;
@@ -307,13 +319,11 @@ const struct symbol *resolver_find(struct resolver *resolver, const struct locat
 			!is_gap(&found);
 	bool done = find_range(resolver, names, location, &is_found, &found);
 	find_stored(names, location, &is_found, &found);
-	if (done && !is_found)
-		return NULL;
-	const struct symbol *symbol = done ? module_names_intern(names, &found) : NULL;
-	if (!symbol)
+	if (!done)
 		atomic_store(&resolver->no_memory, true);
-	else if (names->logged)
-		name_log_add_symbol(&names->log, location->offset, symbol);
+	if (!done || !is_found)
+		return NULL;
+	const struct symbol *symbol = keep_symbol(resolver, names, location, &found);
 	/* Reports by the stored names have the address, too. */
 	uint64_t vaddr;
 	if (symbol && names->logged)
@@ -338,12 +348,7 @@ const struct symbol *resolver_find_gap(struct resolver *resolver, const struct l
 			return NULL;
 		found.key |= is_own ? 0 : STORED_KEY;
 	}
-	const struct symbol *symbol = module_names_intern(names, &found);
-	if (!symbol)
-		atomic_store(&resolver->no_memory, true);
-	else if (names->logged)
-		name_log_add_symbol(&names->log, location->offset, symbol);
-	return symbol;
+	return keep_symbol(resolver, names, location, &found);
 }
 
 bool resolver_vaddr(struct resolver *resolver, const struct location *location, uint64_t *ret)
