@@ -40,6 +40,24 @@ static inline bool key_is_text(enum sp_key key)
 	return key_is_trace(key) || key_is_of_wakers(key) || key == SP_KEY_ADDR;
 }
 
+/* Returns whether the key's words are indexes of frames. */
+static inline bool key_is_frame(enum sp_key key)
+{
+	switch (key) {
+	case SP_KEY_SYMBOL_FROM:
+	case SP_KEY_SYMBOL_TO:
+	case SP_KEY_SYMBOL_DADDR:
+	case SP_KEY_DSO_FROM:
+	case SP_KEY_DSO_TO:
+	case SP_KEY_DSO_DADDR:
+	case SP_KEY_SRCLINE_FROM:
+	case SP_KEY_SRCLINE_TO:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Constants shared by all workers. */
 struct work {
 	struct sp_ctx *ctx;
