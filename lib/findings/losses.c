@@ -177,7 +177,9 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 		return false;
 	if (metadata)
 		return add_lost_metadata(run, profile->lost, where);
-	double all = (double)own + (double)profile->samples;
+	double all = (double)own;
+	for (size_t i = 0; i < run->worker_count; i++)
+		all += (double)run->workers[i].counted.events[event].recorded;
 	const struct sp_finding finding = {
 		.kind = SP_FINDING_LOST, .cause = "lost", .event = profile->event, .samples = own,
 		.share = (double)own / all,

@@ -349,7 +349,9 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 	if (guessed && kept && !run->work.only_leaves &&
 	    !drop_generated(run, event, &guessed))
 		return false;
-	const char *frame_pointers = runtime_is_go(run) ? "record with --call-graph dwarf" : FRAME_POINTERS;
+	const char *frame_pointers =
+		runtime_is_go(run) ? "use this recording for work on g0, and one with "
+				     "--call-graph dwarf for the rest" : FRAME_POINTERS;
 	const struct stack_share shares[] = {
 		{ends->truncated, "truncated",
 		 pages ? "of stacks are truncated (stack page not resident)"
@@ -384,7 +386,8 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no thread)" :
 			 "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
 		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of goroutines" :
-			 "record with --call-graph fp, which skips the callers of leaf functions instead"},
+			 "for these callers, make a second recording with --call-graph fp: it has them, "
+			 "but lacks the callers of leaf functions"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};

@@ -548,6 +548,7 @@ struct sp_error *merged_add(struct merged *merged, struct run *run, size_t index
 		by_event[i] = &merged->events[run->number_of[i]];
 	TRY(add_times(merged, run));
 	NEED(lifetimes_finish(&run->sideband.lifetimes, run->last_ns));
+	NEED(!run->options.samples.timeline || timeline_begin_recording(merged, run, index));
 	for (size_t i = 0; i < run->worker_count; i++)
 		NEED(add_tallies(merged, run, &run->workers[i].summed) &&
 		     add_tree(merged, &run->workers[i], run, index, by_event));

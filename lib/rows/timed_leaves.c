@@ -215,12 +215,100 @@ static uint8_t reason_of(const struct worker *worker, const struct leaf *leaf,
 	return reason == FRAME_USER ? WAIT_UNKNOWN : reason;
 }
 
-/* Scales the leaves of a worker; `frames`: reasons of frames, NULL: not needed. */
-static void scale_worker(const struct weigher *weigher, struct strata *strata,
-			 struct worker *worker, const uint8_t *frames)
+static uint64_t hash_text(const char *text)
+{
+	return text ? hash_bytes(text, strlen(text)) : 0;
+}
+
+/* Hashes a frame by its code: its index, and the process that it was found in first, are chance. */
+static uint64_t hash_frame(const struct frame *frame)
+{
+	uint64_t at = frame->symbol ? frame->symbol->start : frame->address;
+	uint64_t hash = hash_pair(frame->module ? frame->module->index : UINT32_MAX, at);
+	return hash_pair(hash_pair(hash, frame->offset), frame->cpumode);
+}
+
+static uint64_t hash_group(const struct counted *counted, const struct group *group,
+			   const uint64_t *node_hashes)
+{
+	const struct work *work = counted->work;
+	uint64_t numbers = (uint64_t)group->event << 48 | (uint64_t)group->syscall << 8 |
+			   group->replicate;
+	uint64_t hash = hash_pair(hash_text(group->comm), hash_text(group->waker));
+	hash = hash_pair(hash, (uint64_t)group->pid << 32 | (uint32_t)group->tid);
+	hash = hash_pair(hash_pair(hash, numbers), (uint32_t)group->cpu);
+	if (group->kernel_chain)
+		hash = hash_pair(hash, node_hashes[group->kernel_chain - 1]);
+	for (size_t i = 0; i < work->detail_count; i++) {
+		enum sp_key key = work->detail_keys[i];
+		uint64_t word = details_words(&counted->details, group->detail)[i];
+		if (word != DETAIL_NONE && key_is_text(key))
+			hash = hash_pair(hash, hash_text((const char *)(uintptr_t)word));
+		else if (word == DETAIL_NONE || !key_is_frame(key))
+			hash = hash_pair(hash, word);
+	}
+	return hash;
+}
+
+/*
+ * Returns a number for each leaf of a worker that depends only on the samples it counts: equal
+ * leaves have the same number in each worker, and in each analysis. The caller frees it. NULL when
+ * out of memory.
+ */
+static uint64_t *order_leaves(const struct worker *worker, const uint64_t *frame_hashes)
+{
+	const struct counted *counted = &worker->counted;
+	const struct radix *radix = &counted->chains.radix;
+	CLEANUP_FREE uint64_t *nodes = calloc(radix->count + 1, sizeof(*nodes));
+	CLEANUP_FREE uint64_t *groups = calloc(counted->groups.count + 1, sizeof(*groups));
+	CLEANUP_FREE uint64_t *orders = calloc(counted->leaves.count + 1, sizeof(*orders));
+	if (!nodes || !groups || !orders)
+		return NULL;
+	for (size_t i = 0; i < radix->count; i++) {
+		const uint32_t at = worker->resolved.order[i];
+		const struct radix_node *node = &radix->items[at];
+		if (node->parent != RADIX_NONE)
+			nodes[at] = nodes[node->parent];
+		for (uint32_t word = node->run; word < node->run + node->length; word++)
+			nodes[at] = hash_pair(nodes[at], radix->words.items[word]);
+	}
+	for (size_t i = 0; i < counted->groups.count; i++)
+		groups[i] = hash_group(counted, &counted->groups.items[i], nodes);
+	for (size_t i = 0; i < counted->leaves.count; i++) {
+		const struct leaf *leaf = &counted->leaves.items[i];
+		uint32_t group = worker->resolved.states[leaf->node].group;
+		uint64_t hash = hash_pair(groups[group], nodes[leaf->node]);
+		orders[i] = hash_pair(hash, frame_hashes[leaf->answer >> ANSWER_SHIFT]);
+	}
+	return take_ptr(orders);
+}
+
+/* Sets the times of all leaves. */
+static struct sp_error *scale_leaves(struct run *run)
+{
+	const struct names *names = &run->names;
+	CLEANUP_FREE uint64_t *hashes = calloc(names->frames.count + 1, sizeof(*hashes));
+	CLEANUP_FREE struct ordered_leaves *all = calloc(run->worker_count, sizeof(*all));
+	bool done = hashes && all;
+	for (size_t i = 0; done && i < names->frames.count; i++)
+		hashes[i] = hash_frame(&names->frames.items[i]);
+	for (size_t i = 0; done && i < run->worker_count; i++) {
+		all[i].times = &run->workers[i].counted.times;
+		all[i].orders = order_leaves(&run->workers[i], hashes);
+		done = all[i].orders;
+	}
+	done = done && leaf_times_scale(all, (uint32_t)run->worker_count, &run->times.strata);
+	for (size_t i = 0; all && i < run->worker_count; i++)
+		free(all[i].orders);
+	NEED(done);
+	return NULL;
+}
+
+/* Gives the leaves of a worker their weights; `frames`: reasons of frames, NULL: not needed. */
+static void weigh_leaves(const struct weigher *weigher, struct worker *worker,
+			 const uint8_t *frames)
 {
 	struct counted *counted = &worker->counted;
-	leaf_times_scale(&counted->times, strata);
 	for (size_t i = 0; i < counted->times.count; i++) {
 		struct leaf *leaf = &counted->leaves.items[i];
 		struct leaf_time *time = &counted->times.items[i];
@@ -305,8 +393,9 @@ struct sp_error *timed_leaves_scale(struct run *run)
 		       (run->work.by_state || run->options.tree.order != SP_TREE_NONE);
 	CLEANUP_FREE uint8_t *frames = reasons ? find_frame_reasons(&run->names) : NULL;
 	NEED(frames || !reasons);
+	TRY(scale_leaves(run));
 	for (size_t i = 0; i < run->worker_count; i++)
-		scale_worker(run->times.weigher, &run->times.strata, &run->workers[i], frames);
+		weigh_leaves(run->times.weigher, &run->workers[i], frames);
 	bool leaves_out = run->times.weigher->leaves_out_idle && !run->options.samples.all_threads;
 	NEED(!leaves_out || !run->times.states || leave_out_idle(run));
 	return NULL;

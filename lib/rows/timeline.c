@@ -53,6 +53,29 @@ static uint32_t *add_threads(struct merged *merged, const struct run *run, size_
 	return take_ptr(threads);
 }
 
+static int compare_tasks(const void *left, const void *right)
+{
+	const struct task *const *a = left, *const *b = right;
+	return u64_order((*a)->pid, (*b)->pid) ?: u64_order((*a)->tid, (*b)->tid);
+}
+
+bool timeline_begin_recording(struct merged *merged, const struct run *run, size_t recording)
+{
+	size_t count = 0, added = 0;
+	for (size_t i = 0; i < run->worker_count; i++)
+		count += run->workers[i].counted.tasks.count;
+	CLEANUP_FREE const struct task **tasks = calloc(count + 1, sizeof(*tasks));
+	for (size_t i = 0; tasks && i < run->worker_count; i++)
+		for (size_t j = 0; j < run->workers[i].counted.tasks.count; j++)
+			tasks[added++] = &run->workers[i].counted.tasks.items[j];
+	if (tasks)
+		qsort(tasks, count, sizeof(*tasks), compare_tasks);
+	for (size_t i = 0; tasks && i < count; i++)
+		if (add_thread(merged, run, recording, tasks[i]) == UINT32_MAX)
+			return false;
+	return tasks;
+}
+
 static unsigned int widest_shift(const struct run *run)
 {
 	unsigned int shift = 0;

@@ -9,6 +9,12 @@
 #include "rows/merged.h"
 
 /*
+ * Lists the threads of a recording, before its workers are added, in order of pid and tid: their
+ * order does not depend on how samples were divided among workers. False when out of memory.
+ */
+bool timeline_begin_recording(struct merged *merged, const struct run *run, size_t recording);
+
+/*
  * Adds the cells of one worker of a recording to those of the merged events. `nodes` are those of
  * trees_build(). In modes of time, a cell is split by state and scaled as its leaf. False when out
  * of memory.

@@ -40,6 +40,24 @@ static inline bool key_is_text(enum sp_key key)
 	return key_is_trace(key) || key_is_of_wakers(key) || key == SP_KEY_ADDR;
 }
 
+/* Returns whether the key's words are indexes of frames. */
+static inline bool key_is_frame(enum sp_key key)
+{
+	switch (key) {
+	case SP_KEY_SYMBOL_FROM:
+	case SP_KEY_SYMBOL_TO:
+	case SP_KEY_SYMBOL_DADDR:
+	case SP_KEY_DSO_FROM:
+	case SP_KEY_DSO_TO:
+	case SP_KEY_DSO_DADDR:
+	case SP_KEY_SRCLINE_FROM:
+	case SP_KEY_SRCLINE_TO:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Constants shared by all workers. */
 struct work {
 	struct sp_ctx *ctx;
@@ -101,6 +119,7 @@ static inline bool leaf_is_shown(const struct leaf *leaf)
 
 struct event_sums {
 	struct weight_sums all, shown;
+	uint64_t recorded; /* number of samples in the file, whether they count in the mode or not */
 	uint64_t ends[SP_STACK_END_COUNT];
 	uint64_t stated_ends;  /* number of stacks for which the recording states how they ended */
 	uint64_t repaired, shortened, guessed, system_stack;

@@ -307,6 +307,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 			counted->unknown_event++;
 			continue;
 		}
+		counted->events[record.event].recorded++;
 		const struct sp_sample *sample = &record.sample;
 		if (sample->time_ns) {
 			if (!counted->last_ns || sample->time_ns < counted->first_ns)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "times/leaf_times.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include "base/cleanup.h"
 #include "profile/interval.h"
 
 void leaf_times_deinit(struct leaf_times *times)
@@ -10,9 +13,19 @@ void leaf_times_deinit(struct leaf_times *times)
 	sample_weights_deinit(&times->classes);
 }
 
+/*
+ * Rounds a variance to a multiple of 1 µs², nearly. Sums of less than 2^73 ns² are then exact, and
+ * the order of adding does not matter.
+ */
+static double round_variance(double variance)
+{
+	return floor(variance / 0x1p20 + 0.5) * 0x1p20;
+}
+
 static struct sample_weight weight_of(const struct sample_time *sample, uint64_t key)
 {
-	return (struct sample_weight){key, sample->weight, sample->waits, sample->variance};
+	return (struct sample_weight){key, sample->weight, sample->waits,
+				      round_variance(sample->variance)};
 }
 
 bool leaf_times_count(struct leaf_times *times, const struct sample_time *sample)
@@ -54,7 +67,7 @@ bool leaf_times_add(struct leaf_times *times, uint32_t leaf, const struct sample
 	time->waker = sample->waker;
 	if (!sample->wait_class) {
 		sums.waits = sample->waits;
-		sums.variance = sample->variance;
+		sums.variance = weight.variance;
 		time->weight = weight_add(time->weight, sample->weight);
 	}
 	state_sums_add(&time->sums, &sums);
@@ -73,40 +86,149 @@ bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t slice
 	return true;
 }
 
-/* Adds the times that samples of a stratum stand for. */
-static void add_scaled(struct stratum *stratum, const struct sample_weight *part,
-		       struct state_sums *sums)
+/* A weight to scale: that of a leaf, or that of a class of its waits. */
+struct scaled_weight {
+	uint64_t order; /* number in struct ordered_leaves */
+	uint32_t stratum, worker;
+	uint32_t number; /* index of the leaf, or in `classes` */
+	bool is_class;
+};
+
+struct scaled_weights {
+	VEC(struct scaled_weight);
+};
+
+static void scaled_weights_deinit(struct scaled_weights *weights)
 {
-	uint64_t before = state_sums_total(sums);
-	stratum_scale(stratum, part->weight, sums->ns);
-	double ns = (double)(state_sums_total(sums) - before);
-	double factor = part->weight ? ns / (double)part->weight : 0;
-	sums->variance += part->variance * factor * factor;
-	sums->waits += part->waits * stratum->waits_factor;
+	vec_deinit(weights);
 }
 
-void leaf_times_scale(struct leaf_times *times, struct strata *strata)
+/* Leaves come before their classes, which add to their waits and variance. */
+static int compare_weights(const void *left, const void *right)
 {
-	for (size_t i = 0; i < times->classes.count; i++) {
-		const struct sample_weight *from = &times->classes.items[i];
-		struct leaf_time *time = &times->items[from->key >> 32];
-		uint32_t class = (uint32_t)from->key;
-		struct stratum *stratum =
-			strata_find(strata, stratum_of_waits(time->stratum.slice, class));
-		if (stratum)
-			add_scaled(stratum, from, &time->sums);
+	const struct scaled_weight *a = left, *b = right;
+	return u64_order(a->order, b->order)      ?:
+	       a->is_class - b->is_class	  ?:
+	       u64_order(a->stratum, b->stratum);
+}
+
+/*
+ * Sorts weights: first into as many buckets as there are weights, by the highest bits of `order`,
+ * which are hashes. Returns false when out of memory.
+ */
+static bool sort_weights(struct scaled_weights *weights)
+{
+	unsigned int shift = 63;
+	while (shift > 32 && weights->count >> (63 - shift) > 1)
+		shift--;
+	CLEANUP_FREE size_t *ends = calloc((UINT64_MAX >> shift) + 2, sizeof(*ends));
+	CLEANUP(scaled_weights_deinit) struct scaled_weights sorted = {0};
+	if (!ends || !vec_reserve(&sorted, weights->count + 1))
+		return false;
+	for (size_t i = 0; i < weights->count; i++)
+		ends[(weights->items[i].order >> shift) + 1]++;
+	for (size_t i = 1; i <= UINT64_MAX >> shift; i++)
+		ends[i] += ends[i - 1];
+	for (size_t i = 0; i < weights->count; i++)
+		sorted.items[ends[weights->items[i].order >> shift]++] = weights->items[i];
+	sorted.count = weights->count;
+	for (size_t i = 0, begin = 0; i <= UINT64_MAX >> shift; begin = ends[i++])
+		if (ends[i] - begin > 1)
+			qsort(sorted.items + begin, ends[i] - begin, sizeof(*sorted.items),
+			      compare_weights);
+	struct scaled_weights swap = *weights;
+	*weights = sorted;
+	sorted = swap;
+	return true;
+}
+
+/* Lists a weight if it has a stratum. Returns false when out of memory. */
+static bool list_weight(struct scaled_weights *weights, const struct strata *strata,
+			struct stratum_id id, struct scaled_weight weight)
+{
+	const struct stratum *stratum = strata_find(strata, id);
+	struct scaled_weight *to = stratum ? vec_push(weights) : NULL;
+	if (to) {
+		weight.stratum = (uint32_t)(stratum - strata->items);
+		*to = weight;
 	}
-	for (size_t i = 0; i < times->count; i++) {
-		struct leaf_time *time = &times->items[i];
-		const struct sample_weight all = {0, time->weight, time->sums.waits,
-						  time->sums.variance};
-		struct stratum *stratum = time->weight ? strata_find(strata, time->stratum) : NULL;
-		time->weight = 0;
-		if (!stratum)
-			continue;
-		time->sums.waits = time->sums.variance = 0;
-		add_scaled(stratum, &all, &time->sums);
+	return to || !stratum;
+}
+
+/* Returns the leaf of a weight in `classes`. */
+static uint32_t leaf_of(const struct sample_weight *class)
+{
+	return (uint32_t)(class->key >> 32);
+}
+
+/* Lists the weights of a worker. Returns false when out of memory. */
+static bool list_weights(struct scaled_weights *weights, const struct strata *strata,
+			 const struct ordered_leaves *leaves, uint32_t worker)
+{
+	const struct leaf_times *times = leaves->times;
+	for (uint32_t i = 0; i < times->count; i++) {
+		const struct scaled_weight weight = {
+			.order = leaves->orders[i], .worker = worker, .number = i};
+		if (times->items[i].weight &&
+		    !list_weight(weights, strata, times->items[i].stratum, weight))
+			return false;
 	}
+	for (uint32_t i = 0; i < times->classes.count; i++) {
+		uint32_t leaf = leaf_of(&times->classes.items[i]);
+		uint32_t class = (uint32_t)times->classes.items[i].key;
+		const struct scaled_weight weight = {.order = leaves->orders[leaf],
+						     .worker = worker,
+						     .number = i,
+						     .is_class = true};
+		uint32_t slice = times->items[leaf].stratum.slice;
+		if (!list_weight(weights, strata, stratum_of_waits(slice, class), weight))
+			return false;
+	}
+	return true;
+}
+
+/* Returns the variance of a stratum's samples after scaling. */
+static double scale_variance(const struct stratum *stratum, double variance)
+{
+	double ns = 0;
+	for (int i = 0; i < TIME_STATES; i++)
+		ns += (double)stratum->ns[i];
+	double factor = stratum->weight ? ns / (double)stratum->weight : 0;
+	return round_variance(variance * factor * factor);
+}
+
+bool leaf_times_scale(const struct ordered_leaves *workers, uint32_t count, struct strata *strata)
+{
+	CLEANUP(scaled_weights_deinit) struct scaled_weights weights = {0};
+	for (uint32_t i = 0; i < count; i++)
+		if (!list_weights(&weights, strata, &workers[i], i))
+			return false;
+	if (!sort_weights(&weights))
+		return false;
+	double variance = 0; /* sum for equal leaves */
+	for (size_t i = 0; i < weights.count; i++) {
+		const struct scaled_weight *weight = &weights.items[i];
+		struct leaf_times *times = workers[weight->worker].times;
+		struct stratum *stratum = &strata->items[weight->stratum];
+		const struct sample_weight *class =
+			weight->is_class ? &times->classes.items[weight->number] : NULL;
+		struct leaf_time *time =
+			&times->items[class ? leaf_of(class) : weight->number];
+		struct state_sums *sums = &time->sums;
+		struct sample_weight part = {0, time->weight, sums->waits, sums->variance};
+		if (class)
+			part = *class;
+		else
+			sums->waits = sums->variance = 0;
+		stratum_scale(stratum, part.weight, sums->ns);
+		sums->waits += part.waits * stratum->waits_factor;
+		variance += part.variance;
+		if (i + 1 == weights.count || compare_weights(weight, weight + 1)) {
+			sums->variance += scale_variance(stratum, variance);
+			variance = 0;
+		}
+	}
+	return true;
 }
 
 size_t leaf_split_by_state(const struct timed_leaf *leaf, uint64_t state_of_waits,

@@ -41,7 +41,7 @@ struct sample_time {
 
 struct leaf_time {
 	struct state_sums sums; /* without the waits that have a class, until they are scaled */
-	uint64_t weight;        /* weight of these samples, until they are scaled */
+	uint64_t weight;        /* weight of these samples, before they are scaled */
 	struct stratum_id stratum;
 	const char *waker;         /* see struct sample_time */
 	uint8_t reason;            /* reason of its waits; WAIT_UNKNOWN until it is set */
@@ -71,8 +71,18 @@ bool leaf_times_add(struct leaf_times *times, uint32_t leaf, const struct sample
 bool leaf_times_add_rest(struct leaf_times *times, uint32_t leaf, uint32_t slice,
 			 const struct state_sums *rest);
 
-/* Sets the times of all leaves with samples. */
-void leaf_times_scale(struct leaf_times *times, struct strata *strata);
+/* Times of one worker, and a number for each leaf by which leaves are ordered. */
+struct ordered_leaves {
+	struct leaf_times *times;
+	uint64_t *orders;
+};
+
+/*
+ * Sets the times of all leaves with samples. Times are rounded in the order of the leaves, so that
+ * equal leaves of several workers have one result, however samples were divided among workers.
+ * Returns false when out of memory.
+ */
+bool leaf_times_scale(const struct ordered_leaves *workers, uint32_t count, struct strata *strata);
 
 /* Words for SP_KEY_STATE: an enum time_state, or STATE_WAIT plus a reason (wait_reason.h). */
 #define STATE_ALL_WAIT TIME_STATES /* latency mode: no thread of the process could run */

@@ -24,7 +24,7 @@
  *	leaf_times_count()        by stratum, before filters
  *	leaf_times_add()          by leaf, if filters show it
  *	times_compute()         strata and rests, when all samples are counted; rests become leaves
- *	leaf_times_scale()      times of each worker's leaves
+ *	leaf_times_scale()      times of all leaves
  *	times_leave_out_idle()  wall, off-cpu
  *	weigher->split_leaf()   rows and tree nodes by state
  *	times_add_totals()      the profile's time, when rows were made

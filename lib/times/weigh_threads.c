@@ -133,7 +133,7 @@ static bool weigh_wait(const struct times *times, const struct sp_sample *sample
 	bool woken = task_states_wakeup(times->states, sample->tid, wait.end_ns, &wakeup);
 	uint64_t off_ns = (woken ? wakeup.run_ns : wait.end_ns) - wait.begin_ns;
 	double d = (double)off_ns, t = (double)sample->period;
-	if (d + (double)switch_ns < t) {
+	if (d < t && d + (double)switch_ns < t) {
 		ret->waits = t / d;
 		ret->variance = t * t * (1 - d / t);
 	}

@@ -135,4 +135,19 @@ END
 fails "events in mode wakers" 1 "$SPROF" report --wakers -e cpu-clock -i waits <<'END'
 sprof: -e and mode wakers do not go together: its event is sched:sched_waking
 END
+
+# Losses are a share of what was recorded, also in modes that do not count the event.
+{
+	printf 'event cpu-clock\nevent offcpu-time chain\nevent sched:sched_waking chain\n%s\n' "$map"
+	switches
+	wakeups 2
+	echo lost 2 3
+} | recording lost
+for mode in wall wakers; do
+	report --mode $mode --format json -i lost | grep -o '"kind": "lost".*"share": [0-9.]*' |
+		sed 's/.* //' >$mode
+done
+echo 0.3333333333 >wanted
+same "lost wake-ups are a share of all in mode wall" wanted wall
+same "lost wake-ups are a share of all in mode wakers" wanted wakers
 finish

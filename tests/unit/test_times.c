@@ -427,6 +427,34 @@ TEST(samples_without_a_known_wait_have_their_weight)
 	made_deinit(&made);
 }
 
+/* The kernel's CPU time may show that a switch took less time than the records say. */
+TEST(a_wait_that_is_longer_than_its_period_has_no_variance)
+{
+	struct made made;
+	uint8_t roles[] = {ROLE_WAIT};
+	two_waits_init(&made);
+	two_waits_seal(&made);
+	made.times.roles = roles;
+	struct task_totals *totals =
+		(void *)(uintptr_t)task_states_totals(made.states, lifetime(&made, A));
+	for (totals->switch_ns = -10; totals->switch_ns <= 10; totals->switch_ns += 10) {
+		for (uint64_t period = 280; period < 340; period += 5) {
+			const struct sp_record record = {
+				.type = PERF_RECORD_SAMPLE,
+				.sample = {.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						      PERF_SAMPLE_PERIOD,
+					   .pid = A / 10 * 10, .tid = A, .time_ns = 1200,
+					   .period = period}};
+			struct sample_time time = {.lifetime = lifetime(&made, A)};
+			ck_assert(threads_weigh(&made.times, &record, &time));
+			ck_assert(period > 300 || time.variance == 0);
+			ck_assert(time.variance >= 0 && time.waits >= 1);
+		}
+	}
+	made.times.roles = NULL;
+	made_deinit(&made);
+}
+
 TEST(only_samples_without_a_known_wait_have_all_time)
 {
 	struct made made;
