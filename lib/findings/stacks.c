@@ -386,8 +386,8 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no thread)" :
 			 "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
 		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of goroutines" :
-			 "for these callers, make a second recording with --call-graph fp: it has them, "
-			 "but lacks the callers of leaf functions"},
+			 "for these callers, make a second recording with --call-graph fp: it has "
+			 "them, but lacks the callers of leaf functions"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};

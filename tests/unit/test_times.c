@@ -20,7 +20,9 @@ static void add_switch(struct made *made, uint32_t tid, uint16_t misc, uint64_t 
 {
 	const struct sp_record record = {
 		.type = PERF_RECORD_SWITCH, .misc = misc,
-		.id = {.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .pid = tid / 10 * 10, .tid = tid,
+		.id = {.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		       .pid = tid / 10 * 10,
+		       .tid = tid,
 		       .time_ns = time_ns},
 	};
 	ok_or_fail(task_states_add(made->states, &record));
