@@ -294,7 +294,7 @@ TEST(time_in_the_kernel_is_rest)
 	made_deinit(&made);
 }
 
-/* A clock of whole CPUs finds a thread by chance: 2 standard deviations of 40 samples are 126 ns. */
+/* A clock of CPUs finds a thread by chance: 2 standard deviations of 40 samples are 126 ns. */
 TEST(chance_is_no_time_in_the_kernel)
 {
 	struct made made;
@@ -370,7 +370,7 @@ TEST(waits_have_the_time_of_their_class)
 	}
 	ok_or_fail(task_states_seal(made.states, FIRST, 5000));
 	set_times(&made, &weigher_off_cpu, &whole);
-	/* Samples found few of the short waits. Those of 60 have none: waits of 30 stand for them. */
+	/* Samples found few of the short waits, none of those of 60: waits of 30 stand for them. */
 	add_waits_of(&made, A, 30, 100);
 	add_waits_of(&made, A, 700, 900);
 	ok_or_fail(times_compute(&made.times, &made.weights));
@@ -491,7 +491,7 @@ static void add_wake(struct made *made, uint64_t time_ns)
 	ok_or_fail(task_states_add_switch(made->states, &wake));
 }
 
-/* The short wait is blocked for 1 and runnable for 9, the long one is blocked for 299 and runnable for 1. */
+/* The short wait is blocked for 1 and runnable for 9, the long one for 299 and 1. */
 TEST(wakeups_give_each_class_its_states)
 {
 	struct made made;
@@ -512,8 +512,10 @@ TEST(wakeups_give_each_class_its_states)
 
 TEST(parts_of_a_huge_time_sum_to_it)
 {
-	struct stratum stratum = {.ns = {[TIME_BLOCKED] = UINT64_MAX, [TIME_ON_CPU] = (1ULL << 60) + 1},
-				  .weight = 3};
+	struct stratum stratum = {
+		.ns = {[TIME_BLOCKED] = UINT64_MAX, [TIME_ON_CPU] = (1ULL << 60) + 1},
+		.weight = 3,
+	};
 	uint64_t ns[TIME_STATES] = {0};
 	for (int i = 0; i < 3; i++)
 		stratum_scale(&stratum, 1, ns);
