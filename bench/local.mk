@@ -14,7 +14,7 @@ bench_drains_LDADD = lib/libsprof-core.la
 bench_unwinder_CFLAGS = $(AM_CFLAGS) $(LIBUNWIND_CFLAGS)
 bench_unwinder_LDADD = lib/libsprof.la $(LIBUNWIND_LIBS) $(PTHREAD_LIBS)
 EXTRA_DIST += bench/against bench/run.sh bench/exports.sh bench/off_cpu.sh \
-	bench/recorder.sh bench/stacks.sh bench/fold.awk bench/big.sh bench/symbolizer.sh \
+	bench/python.py bench/recorder.sh bench/stacks.sh bench/fold.awk bench/big.sh bench/symbolizer.sh \
 	bench/big/main.cc bench/big/part.cc bench/big/part.h
 
 .PHONY: bench

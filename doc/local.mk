@@ -20,6 +20,7 @@ EXTRA_DIST += \
 	doc/HOWTO-find-hot-functions.md \
 	doc/HOWTO-find-hot-lines.md \
 	doc/HOWTO-profile-a-container.md \
+	doc/HOWTO-profile-python.md \
 	doc/HOWTO-profile-another-machine.md \
 	doc/HOWTO-profile-continuously.md \
 	doc/HOWTO-stacks.md \

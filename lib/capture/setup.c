@@ -28,9 +28,14 @@ struct sp_error *capture_start_live_unwind(struct sp_capture *capture)
 	return sample_path_unwind(&capture->samples, &options);
 }
 
-static void *new_probe(void *arg)
+static void *new_state(void *arg)
 {
-	return live_unwind_probe_new(arg);
+	return live_unwind_arrival_new(arg);
+}
+
+static void free_state(void *state)
+{
+	python_worker_free(state);
 }
 
 static void on_arrival(void *arg, void *state, const struct ring *ring, uint64_t end)
@@ -48,7 +53,8 @@ struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 		.every_sample = options->buffers.wakeup_samples,
 		.realtime = capture->config.realtime,
 		.on_arrival = live_unwind ? on_arrival : NULL,
-		.new_state = new_probe,
+		.new_state = new_state,
+		.free_state = free_state,
 		.arg = live_unwind,
 	};
 	CLEANUP_FREE uint32_t *groups = calloc(capture->bank.count, sizeof(*groups));

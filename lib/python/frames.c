@@ -55,26 +55,37 @@ struct raw_frame {
 	bool is_entry;
 };
 
+static uint64_t word_in(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t word;
+	memcpy(&word, bytes + offset, sizeof(word));
+	return word;
+}
+
+/* In one piece: the thread runs on while hundreds of frames are read. */
 static bool read_frame(struct python_memory *memory, const struct python_layout *layout,
 		       uint64_t address, struct raw_frame *ret)
 {
-	uint8_t is_entry = 0;
-	bool good = python_memory_word(memory, address + layout->frame_code, &ret->code) &&
-		    python_memory_word(memory, address + layout->frame_previous, &ret->previous) &&
-		    python_memory_word(memory, address + layout->frame_instr, &ret->instr) &&
-		    python_memory_get(memory, address + layout->frame_owner, &ret->owner, 1);
-	if (good && layout->frame_is_entry)
-		good = python_memory_get(memory, address + layout->frame_is_entry, &is_entry, 1);
-	ret->is_entry = is_entry;
-	ret->code &= ~CODE_TAG;
-	return good;
+	uint8_t bytes[PYTHON_FRAME_BYTES];
+	if (!python_memory_get(memory, address, bytes, layout->frame_size))
+		return false;
+	*ret = (struct raw_frame){
+		.code = word_in(bytes, layout->frame_code) & ~CODE_TAG,
+		.previous = word_in(bytes, layout->frame_previous),
+		.instr = word_in(bytes, layout->frame_instr),
+		.owner = bytes[layout->frame_owner],
+		.is_entry = layout->frame_is_entry && bytes[layout->frame_is_entry],
+	};
+	return true;
 }
 
 static bool add_frame(struct python_stack *stack, uint64_t address, const struct raw_frame *raw)
 {
 	if (stack->frame_count == PYTHON_FRAMES_MAX)
 		return false;
-	stack->frames[stack->frame_count++] = (struct python_frame){address, raw->code, raw->instr};
+	stack->frames[stack->frame_count++] = (struct python_frame){
+		.frame = address, .code = raw->code, .instr = raw->instr,
+	};
 	stack->groups[stack->group_count].count++;
 	return true;
 }

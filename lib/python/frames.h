@@ -17,6 +17,7 @@ struct python_frame {
 	uint64_t frame; /* address of its _PyInterpreterFrame */
 	uint64_t code;  /* address of its code object */
 	uint64_t instr; /* address of its last instruction that began */
+	uint64_t line;  /* for the caller: its line's address in a recording; 0: unknown */
 };
 
 struct python_group {

@@ -17,7 +17,7 @@ static const struct python_layout layout_311 = {
 	.thread_next = 8, .thread_native_id = 160, .thread_frame = 56,
 	.has_cframe = true, .cframe_frame = 8, .cframe_previous = 16,
 	.frame_code = 32, .frame_previous = 48, .frame_instr = 56, .frame_owner = 69,
-	.frame_is_entry = 68,
+	.frame_is_entry = 68, .frame_size = 70,
 	.code_units = 16, .code_first_line = 72, .code_file = 112, .code_name = 128,
 	.code_lines = 136, .code_bytes = 184,
 	TEXT_311, BYTES,
@@ -28,6 +28,7 @@ static const struct python_layout layout_312 = {
 	.thread_next = 8, .thread_native_id = 144, .thread_frame = 56,
 	.has_cframe = true, .cframe_frame = 0, .cframe_previous = 8,
 	.frame_code = 0, .frame_previous = 8, .frame_instr = 56, .frame_owner = 70,
+	.frame_size = 71,
 	.code_units = 16, .code_first_line = 68, .code_file = 112, .code_name = 128,
 	.code_lines = 136, .code_bytes = 192,
 	TEXT_312, BYTES,
@@ -62,6 +63,17 @@ static const struct debug_words debug_314 = {
 	.code_file = 40, .code_name = 42, .code_lines = 43, .code_first_line = 44, .code_bytes = 48,
 };
 
+/* Bytes up to the end of the last member that is used. */
+static uint64_t frame_size(const uint64_t *words, const struct debug_words *at)
+{
+	const uint8_t addresses[] = {at->frame_previous, at->frame_code, at->frame_instr};
+	uint64_t size = words[at->frame_owner] + 1;
+	for (size_t i = 0; i < sizeof(addresses); i++)
+		if (size < words[addresses[i]] + sizeof(uint64_t))
+			size = words[addresses[i]] + sizeof(uint64_t);
+	return size;
+}
+
 static bool make_stated(struct python_memory *memory, uint64_t runtime,
 			const struct debug_words *at, struct python_layout *ret)
 {
@@ -72,6 +84,8 @@ static bool make_stated(struct python_memory *memory, uint64_t runtime,
 	for (size_t i = DEBUG_FREE_THREADED; i < at->count; i++)
 		if (words[i] > OFFSET_MAX)
 			return false;
+	if (frame_size(words, at) > PYTHON_FRAME_BYTES)
+		return false;
 	*ret = (struct python_layout){
 		.interpreters = (uint32_t)words[at->interpreters],
 		.interpreter_next = (uint32_t)words[at->interpreter_next],
@@ -83,6 +97,7 @@ static bool make_stated(struct python_memory *memory, uint64_t runtime,
 		.frame_previous = (uint32_t)words[at->frame_previous],
 		.frame_instr = (uint32_t)words[at->frame_instr],
 		.frame_owner = (uint32_t)words[at->frame_owner],
+		.frame_size = (uint32_t)frame_size(words, at),
 		.code_units = 16,
 		.code_first_line = (uint32_t)words[at->code_first_line],
 		.code_file = (uint32_t)words[at->code_file],

@@ -8,6 +8,9 @@
 
 #include "python/memory.h"
 
+/* Bytes of a frame that are read: its members must be there. */
+#define PYTHON_FRAME_BYTES 128
+
 /* Offsets in bytes. 0 in a member that says so: the version has no such field. */
 struct python_layout {
 	uint32_t interpreters;      /* the first interpreter, in the runtime */
@@ -18,6 +21,7 @@ struct python_layout {
 	uint32_t cframe_frame, cframe_previous;
 	uint32_t frame_code, frame_previous, frame_instr, frame_owner;
 	uint32_t frame_is_entry;    /* 3.11: marks the outermost frame of a _PyCFrame; else 0 */
+	uint32_t frame_size;        /* bytes with all of these; at most PYTHON_FRAME_BYTES */
 	uint32_t code_units, code_first_line, code_file, code_name, code_lines, code_bytes;
 	uint32_t text_length, text_state;
 	uint32_t text_ascii, text_other; /* begin of a str's content */

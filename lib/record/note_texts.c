@@ -442,7 +442,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_WAKEUPS_BY_RECORDED] = {1, false, NULL, put_wakeups_by_recorded},
 	[NOTE_PYTHON_DAMAGED] = {3, false,
 		"Python functions are missing at {0} of {1} calls of the interpreter: its memory "
-		"in process {2#} cannot be read, and is tried again only once a second"},
+		"in process {2#} cannot be read, and is tried again every 20 ms"},
 	[NOTE_RECORDS_DROPPED] = {2, false,
 		"{0} comm and mmap record{0||s} that no sample needs {0|was|were} dropped: "
 		"there were more than {1m} MiB a second"},

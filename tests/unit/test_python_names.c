@@ -174,6 +174,64 @@ TEST(processes_with_an_interpreter_are_known_until_exec_or_exit)
 	python_processes_deinit(&processes);
 }
 
+TEST(files_of_interpreters_are_known_by_name)
+{
+	static const char *const interpreters[] = {
+		"/usr/bin/python3.11", "/venv/bin/python", "/venv/bin/python3", "python3.14t",
+		"/usr/lib/libpython3.11.so.1.0", "/opt/lib/libpython3.9d.so.1.0",
+	};
+	static const char *const others[] = {
+		"/usr/lib/libpython3.so", "/usr/lib/libpython.so", "/usr/lib/libpython3",
+		"/usr/bin/python2",
+		"/usr/bin/python2.7", "/usr/bin/python3-config",
+		"/usr/lib/python3.11/lib-dynload/_json.so",
+		"/usr/bin/ipython3.11", "lib", "",
+	};
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++)
+		ck_assert_msg(python_is_interpreter(interpreters[i]), "%s", interpreters[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		ck_assert_msg(!python_is_interpreter(others[i]), "%s", others[i]);
+}
+
+TEST(interpreters_are_searched_for_once)
+{
+	struct python_processes processes;
+	struct python_process process;
+	size_t at = 0;
+	python_processes_init(&processes);
+	for (uint32_t pid = 1; pid <= 3; pid++) {
+		const struct sp_record python = mapping(pid, "/usr/bin/python3.11");
+		ck_assert(python_processes_on_record(&processes, &python));
+	}
+	for (uint32_t pid = 1; pid <= 3; pid++) {
+		ck_assert(python_processes_next_unknown(&processes, &at, &process));
+		ck_assert_uint_eq(process.pid, pid);
+		process.state = pid == 1 ? PYTHON_USABLE
+				: pid == 2 ? PYTHON_UNUSABLE : PYTHON_UNKNOWN;
+		python_processes_set(&processes, &process);
+	}
+	ck_assert(!python_processes_next_unknown(&processes, &at, &process));
+	at = 0;
+	ck_assert(python_processes_next_unknown(&processes, &at, &process));
+	ck_assert_uint_eq(process.pid, 3);
+	/* A fork of it is unknown, too; exec and exit of both leave none. */
+	const struct sp_record fork = {.type = PERF_RECORD_FORK,
+				       .task = {.pid = 4, .tid = 4, .ppid = 3, .ptid = 3}};
+	ck_assert(python_processes_on_record(&processes, &fork));
+	ck_assert_uint_eq(processes.unknown, 2);
+	for (uint32_t pid = 3; pid <= 4; pid++) {
+		const struct sp_record exec = {
+			.type = PERF_RECORD_COMM, .misc = PERF_RECORD_MISC_COMM_EXEC,
+			.comm = {.pid = (pid_t)pid, .tid = (pid_t)pid, .comm = "true"},
+		};
+		ck_assert(python_processes_on_record(&processes, &exec));
+	}
+	at = 0;
+	ck_assert_uint_eq(processes.unknown, 0);
+	ck_assert(!python_processes_next_unknown(&processes, &at, &process));
+	python_processes_deinit(&processes);
+}
+
 TEST(a_process_is_paused_after_failures_in_a_row)
 {
 	struct python_processes processes;
@@ -227,5 +285,29 @@ TEST(a_stack_is_taken_once_by_its_sample)
 	ck_assert_uint_eq(found.frames[1].code, 77);
 	ck_assert_uint_eq(found.groups[0].count, 2);
 	ck_assert(!python_shots_take(&shots, 5, 1000, &found, &exact));
+	python_shots_deinit(&shots);
+}
+
+TEST(stacks_wait_for_late_workers)
+{
+	static struct python_shots shots;
+	static struct python_stack stack, found;
+	unsigned int taken = 0;
+	bool exact;
+	python_shots_init(&shots);
+	for (uint64_t i = 0; i < 8000; i++) {
+		python_shots_add(&shots, 5, i * 1003009, &stack, true);
+		if (i >= 3000)
+			taken += python_shots_take(&shots, 5, (i - 3000) * 1003009, &found, &exact);
+	}
+	ck_assert_uint_ge(taken, 4900);
+	/* Deep stacks without a worker have a limit of bytes. */
+	stack.frame_count = PYTHON_FRAMES_MAX;
+	for (uint64_t i = 0; i < 3000; i++) {
+		python_shots_add(&shots, 6, i * 1003009, &stack, true);
+		ck_assert_uint_le(shots.bytes, PYTHON_SHOTS_BYTES);
+	}
+	ck_assert(python_shots_take(&shots, 6, UINT64_C(2999) * 1003009, &found, &exact));
+	ck_assert_uint_eq(found.frame_count, PYTHON_FRAMES_MAX);
 	python_shots_deinit(&shots);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -97,4 +98,37 @@ TEST(python_matters_for_live_unwinding_alone)
 	options.buffers.overwrite = false;
 	options.target.command = other;
 	ck_assert(!finds_python(&options));
+}
+
+TEST(files_that_name_python_may_start_it)
+{
+	static const struct {
+		const char *text;
+		bool is_python;
+	} rows[] = {
+		{"#!/bin/sh\nexec python3 \"$0\"\n", true},
+		{"#!/bin/sh\nexec /opt/.pyenv/libexec/pyenv exec \"$0\"\n", true},
+		{"#!/bin/sh\nexec perl \"$0\"\n", false},
+		{"exec python3 without a first line\n", false},
+		{"\177ELF and the name libpython3.11.so.1.0", true},
+		{"\177ELF and the name python3.11", false},
+		{"#!", false},
+	};
+	char path[] = "/tmp/sprof-survey.XXXXXX";
+	int fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, 0700), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *const alone[] = {path, NULL}, *const wrapped[] = {"env", path, NULL};
+		struct capture_options options = {.target.command = alone,
+						  .chains.call_graph = SP_CALL_GRAPH_DWARF};
+		size_t size = strlen(rows[i].text);
+		ck_assert_int_eq(ftruncate(fd, 0), 0);
+		ck_assert_int_eq(pwrite(fd, rows[i].text, size, 0), (ssize_t)size);
+		ck_assert_msg(finds_python(&options) == rows[i].is_python, "row %zu", i);
+		options.target.command = wrapped;
+		ck_assert_msg(finds_python(&options) == rows[i].is_python, "row %zu after env", i);
+	}
+	close(fd);
+	unlink(path);
 }

@@ -13,6 +13,10 @@
 /* Limit of a script's first line. */
 #define SCRIPT_LINE 256
 
+/* Limits of a search for Python in the command: number of words, and bytes of each one's file. */
+#define WORDS_MAX 8
+#define WORD_FILE_BYTES 65536
+
 DEFINE_CLEANUP(struct maps *, maps_free)
 
 void target_survey_deinit(struct target_survey *survey)
@@ -148,12 +152,30 @@ static struct sp_error *look_at_command(struct survey *survey, const char *name)
 	return error || survey->is_static ? error : look_at_library(survey, (uint32_t)getpid());
 }
 
+/*
+ * Whether a script has the name of Python or of its version manager, or a program that of its
+ * library, as programs have that link it. These strings are at the begin of the file.
+ */
+static bool file_names_python(const char *path)
+{
+	CLEANUP_FREE char *bytes = malloc(WORD_FILE_BYTES);
+	CLEANUP_CLOSE int fd = -1;
+	struct stat status;
+	size_t size = 0;
+	sp_error_free(regular_file_open(NULL, path, 0, &fd, &status));
+	if (!bytes || fd < 0 || io_read(fd, bytes, WORD_FILE_BYTES, &size) || size < 4)
+		return false;
+	if (!memcmp(bytes, "#!", 2))
+		return memmem(bytes, size, "python", 6) || memmem(bytes, size, "pyenv", 5);
+	return !memcmp(bytes, "\177ELF", 4) && memmem(bytes, size, "libpython3.", 11);
+}
+
 static bool command_is_python(const char *name)
 {
 	CLEANUP_FREE char *path = find_command(name);
 	for (int i = 0; path && i < 4; i++) {
 		const char *slash = strrchr(path, '/');
-		if (!strncmp(slash ? slash + 1 : path, "python", 6))
+		if (!strncmp(slash ? slash + 1 : path, "python", 6) || file_names_python(path))
 			return true;
 		if (!follow_script(&path))
 			return false;
@@ -184,10 +206,12 @@ static bool target_is_python(const struct sp_ctx *ctx, const struct capture_opti
 	    options->target.system_wide || options->target.cpus)
 		return false;
 	/* A shell or a wrapper may start it. */
-	for (const char *const *word = options->target.command; *word; word++)
-		if (strstr(*word, "python"))
+	const char *const *words = options->target.command;
+	for (size_t i = 0; words[i]; i++)
+		if (strstr(words[i], "python") ||
+		    (i && i < WORDS_MAX && file_names_python(words[i])))
 			return true;
-	return command_is_python(options->target.command[0]);
+	return command_is_python(words[0]);
 }
 
 static struct sp_error *survey_targets(struct survey *survey,

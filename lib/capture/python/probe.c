@@ -198,7 +198,8 @@ static bool is_own(struct python_probe *probe, uint32_t pid)
 void python_probe_begin(struct python_probe *probe, uint32_t pid)
 {
 	probe->pid = pid;
-	probe->proxies = is_own(probe, pid) ? NULL : proxies_for_memory(ctx_proxies(probe->ctx));
+	probe->is_own = is_own(probe, pid);
+	probe->proxies = probe->is_own ? NULL : proxies_for_memory(ctx_proxies(probe->ctx));
 	python_memory_reset(&probe->memory);
 }
 

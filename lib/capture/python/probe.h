@@ -23,6 +23,7 @@
 struct python_probe {
 	const struct sp_ctx *ctx;
 	struct proxies *proxies; /* read the process; NULL: it is read here */
+	bool is_own; /* the process is the recorder's user's */
 	struct {
 		uint32_t pid;
 		uint64_t until_ns; /* CLOCK_MONOTONIC: may be another user's then */

@@ -22,7 +22,13 @@ bool python_is_interpreter(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	return !strncmp(name, "python3.", 8) || !strncmp(name, "libpython3.", 11);
+	size_t prefix = strncmp(name, "lib", 3) ? 0 : 3;
+	if (strncmp(name + prefix, "python", 6))
+		return false;
+	/* "python" and "python3" are copies by venv; "libpython3.so" is not the interpreter. */
+	const char *version = name + prefix + 6;
+	return !strncmp(version, "3.", 2) ? version[2] >= '0' && version[2] <= '9'
+					  : !prefix && (!*version || !strcmp(version, "3"));
 }
 
 static struct python_process *find(const struct python_processes *processes, uint32_t pid)
@@ -37,6 +43,7 @@ static void remove_process(struct python_processes *processes, uint32_t pid)
 	if (!process)
 		return;
 	process->pid = 0;
+	processes->unknown -= process->state == PYTHON_UNKNOWN;
 	u64map_remove(&processes->index_of, pid);
 	__atomic_sub_fetch(&processes->count, 1, __ATOMIC_RELAXED);
 }
@@ -61,6 +68,7 @@ static bool put(struct python_processes *processes, const struct python_process 
 				 (uint32_t)(slot - processes->list.items), NULL))
 		return false;
 	*slot = *process;
+	processes->unknown += process->state == PYTHON_UNKNOWN;
 	__atomic_add_fetch(&processes->count, 1, __ATOMIC_RELAXED);
 	return true;
 }
@@ -137,6 +145,21 @@ bool python_processes_find(struct python_processes *processes, uint32_t pid,
 	return process;
 }
 
+bool python_processes_next_unknown(struct python_processes *processes, size_t *at,
+				   struct python_process *ret)
+{
+	bool found = false;
+	pthread_mutex_lock(&processes->lock);
+	for (; processes->unknown && *at < processes->list.count && !found; ++*at) {
+		const struct python_process *process = &processes->list.items[*at];
+		found = process->pid && process->state == PYTHON_UNKNOWN;
+		if (found)
+			*ret = *process;
+	}
+	pthread_mutex_unlock(&processes->lock);
+	return found;
+}
+
 void python_processes_on_read(struct python_processes *processes,
 			      const struct python_process *process, uint64_t time_ns, bool good)
 {
@@ -157,7 +180,10 @@ void python_processes_set(struct python_processes *processes, const struct pytho
 {
 	pthread_mutex_lock(&processes->lock);
 	struct python_process *found = find(processes, process->pid);
-	if (found && found->generation == process->generation)
+	if (found && found->generation == process->generation) {
+		processes->unknown -= found->state == PYTHON_UNKNOWN;
+		processes->unknown += process->state == PYTHON_UNKNOWN;
 		*found = *process;
+	}
 	pthread_mutex_unlock(&processes->lock);
 }

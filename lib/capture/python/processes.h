@@ -14,7 +14,7 @@
 
 /* Failed readings in a row after which a process is not read for a time, and that time. */
 #define PYTHON_FAILURES_MAX 8
-#define PYTHON_PAUSE_NS UINT64_C(1000000000)
+#define PYTHON_PAUSE_NS UINT64_C(20000000)
 
 /* Number of ended processes with samples that may still be unwound. */
 #define PYTHON_ENDED_MAX 64
@@ -45,6 +45,7 @@ struct python_processes {
 	size_t ended_count; /* number of ended processes; the last ones are in `ended` */
 	uint32_t ended[PYTHON_ENDED_MAX];
 	size_t count; /* atomic; number of processes in the list */
+	size_t unknown; /* number of those in the state PYTHON_UNKNOWN */
 };
 
 /* Returns whether a file's name is that of an interpreter: "python3.11", "libpython3.11.so.1.0". */
@@ -59,6 +60,10 @@ bool python_processes_on_record(struct python_processes *processes, const struct
 /* Gets a copy; false if the process has no interpreter. */
 bool python_processes_find(struct python_processes *processes, uint32_t pid,
 			   struct python_process *ret);
+
+/* Gets the next process from *at on in the state PYTHON_UNKNOWN; false if there is none. */
+bool python_processes_next_unknown(struct python_processes *processes, size_t *at,
+				   struct python_process *ret);
 
 /*
  * Counts a reading for a sample of that time. After PYTHON_FAILURES_MAX failed ones in a row, each

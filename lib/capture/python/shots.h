@@ -9,13 +9,16 @@
 #include <pthread.h>
 #include "python/frames.h"
 
-#define PYTHON_SHOTS_MAX 2048
+/* A worker may be late by seconds on a busy machine; bytes, after which all stacks are dropped. */
+#define PYTHON_SHOTS_MAX 8192
+#define PYTHON_SHOTS_BYTES ((size_t)64 << 20)
 
 struct python_shot;
 
 struct python_shots {
 	pthread_mutex_t lock;
 	struct python_shot *places[PYTHON_SHOTS_MAX]; /* by hash of thread and time */
+	size_t bytes; /* size of all stacks */
 };
 
 void python_shots_init(struct python_shots *shots);

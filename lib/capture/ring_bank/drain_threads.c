@@ -63,6 +63,7 @@ struct drain_threads {
 	size_t record_max;
 	uint32_t realtime;
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
+	void (*free_state)(void *state);
 	void *arg;
 	struct wakeup wakeup; /* wakes the reader */
 	int stop_fd;
@@ -203,6 +204,7 @@ struct sp_error *drain_threads_new(const struct drain_threads_options *options, 
 	drain_threads->record_max = options->record_max;
 	drain_threads->realtime = options->realtime;
 	drain_threads->on_arrival = options->on_arrival;
+	drain_threads->free_state = options->free_state;
 	drain_threads->arg = options->arg;
 	drain_threads->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	drain_threads->wakeup.fd = -1;
@@ -235,7 +237,8 @@ void drain_threads_free(struct drain_threads *drain_threads)
 		if (drain_threads->groups[i].has_thread)
 			pthread_join(drain_threads->groups[i].thread, NULL);
 		cleanup_close(&drain_threads->groups[i].epoll_fd);
-		free(drain_threads->groups[i].state);
+		if (drain_threads->groups[i].state)
+			drain_threads->free_state(drain_threads->groups[i].state);
 	}
 	for (size_t i = 0; i < drain_threads->count; i++) {
 		relay_deinit(&drain_threads->places[i].relay);

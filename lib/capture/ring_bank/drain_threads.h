@@ -33,10 +33,11 @@ struct drain_threads_options {
 	uint32_t realtime;    /* see thread_priority_begin() */
 	/*
 	 * Looks at what has arrived in a ring, in [ring->tail, end), ahead of moving it; NULL: nothing
-	 * does. `state` is the thread's own, from `new_state`, which may return NULL; free()d.
+	 * does. `state` is the thread's own, from `new_state`, which may return NULL.
 	 */
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void *(*new_state)(void *arg);
+	void (*free_state)(void *state);
 	void *arg;
 	bool by_reader;       /* only drain_threads_move() moves: for a reader that changes records */
 };

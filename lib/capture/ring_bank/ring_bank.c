@@ -106,6 +106,7 @@ struct sp_error *ring_bank_start_drain_threads(struct ring_bank *bank,
 		.realtime = wanted->realtime,
 		.on_arrival = wanted->on_arrival,
 		.new_state = wanted->new_state,
+		.free_state = wanted->free_state,
 		.arg = wanted->arg,
 	};
 	return start(bank, &options, wanted->groups, wanted->stack_bytes);

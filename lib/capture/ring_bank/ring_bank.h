@@ -86,6 +86,7 @@ struct ring_bank_drain_threads {
 	/* Hooks of the threads, as in struct drains_options. */
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void *(*new_state)(void *arg);
+	void (*free_state)(void *state);
 	void *arg;
 };
 

@@ -164,7 +164,7 @@ static size_t add_python(const struct live_unwind *live_unwind, struct worker *w
 			 const struct dump *dump, size_t count)
 {
 	const struct python_sample sample = {
-		.pid = dump->pid, .tid = dump->tid, .view = dump->view, .time_ns = dump->time_ns,
+		.pid = dump->pid, .tid = dump->tid, .time_ns = dump->time_ns,
 		.stack = {dump_stack(dump), stack_dump_registers(dump)[live_unwind->layout.sp_index],
 			  dump->stack_size},
 		.frames = worker->frames, .count = count,
@@ -439,7 +439,11 @@ struct sp_error *live_unwind_on_metadata(struct live_unwind *live_unwind, const 
 			sp_error_free(take_ptr(error)); /* the file has it, and says so */
 		at += header.size;
 	}
-	return error ? error : live_apply(live_unwind->live);
+	TRY(error);
+	TRY(live_apply(live_unwind->live));
+	if (live_unwind->python)
+		python_look_up(live_unwind->python);
+	return NULL;
 }
 
 struct sp_error *live_unwind_retain(struct live_unwind *live_unwind, const uint32_t *pids, size_t count,
@@ -505,12 +509,12 @@ struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct r
 	return NULL;
 }
 
-struct python_probe *live_unwind_probe_new(struct live_unwind *live_unwind)
+struct python_worker *live_unwind_arrival_new(struct live_unwind *live_unwind)
 {
-	return live_unwind->python ? python_probe_new(live_unwind->ctx) : NULL;
+	return live_unwind->python ? python_worker_new(live_unwind->python) : NULL;
 }
 
-void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe *probe,
+void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_worker *worker,
 			    const struct ring *ring, uint64_t end)
 {
 	struct perf_event_header header;
@@ -522,7 +526,7 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe
 			last = at;
 	/* Threads of earlier samples have run on since. */
 	if (last < end && record_values_read(ring, last, end, &live_unwind->fields, &sample))
-		python_on_sample(live_unwind->python, probe, &live_unwind->layout, ring, &sample);
+		python_on_sample(worker, &live_unwind->layout, ring, &sample);
 }
 
 static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,

@@ -59,11 +59,12 @@ struct sp_error *live_unwind_add(struct live_unwind *live_unwind, const struct r
 
 /*
  * Examines samples in [ring->tail, end) that have just arrived, before live_unwind_add(): reads
- * data that only the process's memory has. Any thread may call it, with a probe of its own
- * (live_unwind_probe_new(), NULL when out of memory, or if there is nothing to read; free()).
+ * data that only the process's memory has. Any thread may call it, with a worker of its own
+ * (live_unwind_arrival_new(), NULL when out of memory, or if there is nothing to read;
+ * python_worker_free()).
  */
-struct python_probe *live_unwind_probe_new(struct live_unwind *live_unwind);
-void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_probe *probe,
+struct python_worker *live_unwind_arrival_new(struct live_unwind *live_unwind);
+void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_worker *worker,
 			    const struct ring *ring, uint64_t end);
 
 /* Returns sums about stacks. Losses are unknown here, and 0. */

@@ -18,6 +18,7 @@ struct python {
 	struct python_functions functions;
 	struct python_files files;
 	struct python_shots shots;
+	struct python_probe *probe; /* for python_look_up() */
 };
 
 struct known_process {
@@ -42,6 +43,11 @@ struct python *python_new(const struct binary_env *binaries, struct live *live)
 		return NULL;
 	python->binaries = binaries;
 	python->live = live;
+	python->probe = python_probe_new(binaries->ctx);
+	if (!python->probe) {
+		free(python);
+		return NULL;
+	}
 	python_processes_init(&python->processes);
 	python_functions_init(&python->functions);
 	python_files_init(&python->files);
@@ -57,6 +63,7 @@ void python_free(struct python *python)
 	python_files_deinit(&python->files);
 	python_functions_deinit(&python->functions);
 	python_processes_deinit(&python->processes);
+	free(python->probe);
 	free(python);
 }
 
@@ -115,27 +122,42 @@ void python_counts_add(struct python_counts *sum, const struct python_worker *wo
 	sum->damaged_pid = worker->counts.damaged_pid ?: sum->damaged_pid;
 }
 
-/* Finds the interpreter's data, once for each program. */
-static void look_up(struct python_worker *worker, uint32_t view, struct python_process *process)
+/* Finds the interpreter's data. Its memory may be unreadable while the program starts. */
+static void look_up(struct python *python, struct python_process *process)
 {
-	struct python *python = worker->python;
+	uint32_t view = live_view(python->live, process->pid, UINT64_MAX);
 	struct location at = live_locate(python->live, view, process->code_start);
 	struct python_addresses addresses;
+	struct python_memory *memory = &python->probe->memory;
 	uint32_t version;
-	if (!at.module)
-		return; /* the mapping is newer than the sample */
+	python_probe_begin(python->probe, process->pid);
+	/* Proxies may be late by 250 ms on a busy machine. Own processes are trusted. */
+	struct binary_env binaries = *python->binaries;
+	if (python->probe->is_own)
+		binaries.proxies = NULL;
 	process->state = PYTHON_UNUSABLE;
-	if (python_files_find(&python->files, python->binaries, &at, &addresses) &&
-	    python_memory_get(&worker->probe->memory, addresses.version, &version, sizeof(version)) &&
-	    python_layout_make(&worker->probe->memory, version, addresses.runtime,
-			       &process->runtime.layout)) {
+	if (!at.module || !python_files_find(&python->files, &binaries, &at, &addresses)) {
+		/* It is another file, or an interpreter without symbols. */
+	} else if (!python_memory_get(memory, addresses.version, &version, sizeof(version))) {
+		if (++process->failures < PYTHON_FAILURES_MAX)
+			process->state = PYTHON_UNKNOWN;
+	} else if (python_layout_make(memory, version, addresses.runtime,
+				      &process->runtime.layout)) {
 		process->runtime.runtime = addresses.runtime;
 		process->runtime.code_type = addresses.code_type;
 		process->eval_start = addresses.eval;
 		process->eval_end = addresses.eval + addresses.eval_size;
 		process->state = PYTHON_USABLE;
+		process->failures = 0;
 	}
 	python_processes_set(&python->processes, process);
+}
+
+void python_look_up(struct python *python)
+{
+	struct python_process process;
+	for (size_t i = 0; python_processes_next_unknown(&python->processes, &i, &process);)
+		look_up(python, &process);
 }
 
 static struct known_process *find_known(struct python_worker *worker,
@@ -192,8 +214,6 @@ struct inserting {
 	struct python_worker *worker;
 	const struct python_process *process;
 	const struct python_sample *sample;
-	struct python_reader reader;
-	struct python_codes *codes;
 	bool exact;
 	uint32_t group; /* the next one */
 };
@@ -215,13 +235,12 @@ static size_t add_group(struct inserting *inserting, const struct python_group *
 	*whole_ret = true;
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct python_frame *frame = &worker->probe->stack.frames[group->first + i];
-		if (python_codes_find(inserting->codes, &inserting->reader, frame->code,
-				      frame->instr, &ips[count])) {
-			count++;
+		if (frame->line) {
+			ips[count++] = frame->line;
 			continue;
 		}
 		*whole_ret = false;
-		if (python_functions_add(inserting->reader.functions, &unresolved, &start))
+		if (python_functions_add(&worker->python->functions, &unresolved, &start))
 			ips[count++] = python_address(start, 0);
 	}
 	return count;
@@ -319,6 +338,29 @@ static void prefetch_codes(struct python_worker *worker, struct known_process *k
 	python_probe_prefetch(worker->probe, addresses, count);
 }
 
+/*
+ * Finds the lines of the stack's frames. This happens at arrival, too: a worker may be late by
+ * seconds on a busy machine, and the process has freed its code or ended.
+ */
+static void find_lines(struct python_worker *worker, const struct python_process *process,
+		       uint64_t time_ns)
+{
+	struct python_stack *stack = &worker->probe->stack;
+	struct known_process *known = find_known(worker, process, time_ns);
+	const struct python_reader reader = {
+		.memory = &worker->probe->memory, .runtime = &process->runtime,
+		.functions = &worker->python->functions, .time_ns = time_ns,
+	};
+	python_memory_reset(&worker->probe->memory);
+	prefetch_codes(worker, known, time_ns);
+	for (uint32_t i = 0; i < stack->frame_count; i++) {
+		struct python_frame *frame = &stack->frames[i];
+		if (!python_codes_find(&known->codes, &reader, frame->code, frame->instr,
+				       &frame->line))
+			frame->line = 0;
+	}
+}
+
 static bool has_eval(const struct python_process *process, const struct python_sample *sample)
 {
 	for (size_t i = 0; i < sample->count; i++)
@@ -348,10 +390,10 @@ static bool find_stack(const struct stack_dump_layout *layout, const struct ring
  * Reads a stack into the probe, unless the process is paused. *damaged_ret: the interpreter's
  * memory has no such stack. A thread that runs no Python is neither good nor damaged.
  */
-static bool read_stack(struct python *python, struct python_probe *probe,
-		       const struct python_process *process, const struct sample_thread *thread,
-		       bool *exact_ret, bool *damaged_ret)
+static bool read_stack(struct python_worker *worker, const struct python_process *process,
+		       const struct sample_thread *thread, bool *exact_ret, bool *damaged_ret)
 {
+	struct python_probe *probe = worker->probe;
 	*damaged_ret = thread->time_ns < process->resume_ns;
 	if (*damaged_ret)
 		return false;
@@ -359,15 +401,17 @@ static bool read_stack(struct python *python, struct python_probe *probe,
 	bool found = python_probe_read(probe, process, thread->tid, thread->stack, exact_ret);
 	*damaged_ret = probe->memory.damaged && (!found || probe->stack.truncated);
 	if (found || *damaged_ret)
-		python_processes_on_read(&python->processes, process, thread->time_ns,
+		python_processes_on_read(&worker->python->processes, process, thread->time_ns,
 					 !*damaged_ret);
+	if (found)
+		find_lines(worker, process, thread->time_ns);
 	return found;
 }
 
-void python_on_sample(struct python *python, struct python_probe *probe,
-		      const struct stack_dump_layout *layout, const struct ring *ring,
-		      const struct record_values *sample)
+void python_on_sample(struct python_worker *worker, const struct stack_dump_layout *layout,
+		      const struct ring *ring, const struct record_values *sample)
 {
+	struct python *python = worker->python;
 	uint8_t bytes[PYTHON_COMPARED_MAX];
 	struct stack_copy stack;
 	struct python_process process;
@@ -376,8 +420,9 @@ void python_on_sample(struct python *python, struct python_probe *probe,
 	if (!python_processes_find(&python->processes, sample->pid, &process) ||
 	    process.state != PYTHON_USABLE || !find_stack(layout, ring, sample, bytes, &stack))
 		return;
-	if (read_stack(python, probe, &process, &thread, &exact, &damaged))
-		python_shots_add(&python->shots, sample->tid, sample->time_ns, &probe->stack, exact);
+	if (read_stack(worker, &process, &thread, &exact, &damaged))
+		python_shots_add(&python->shots, sample->tid, sample->time_ns,
+				 &worker->probe->stack, exact);
 }
 
 size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips)
@@ -385,17 +430,15 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 	struct python_process process;
 	if (!python_processes_find(&worker->python->processes, sample->pid, &process))
 		return sample->count;
-	python_probe_begin(worker->probe, sample->pid);
-	if (process.state == PYTHON_UNKNOWN)
-		look_up(worker, sample->view, &process);
 	if (process.state != PYTHON_USABLE)
 		return sample->count;
+	python_probe_begin(worker->probe, sample->pid);
 	worker->counts.samples++;
 	const struct sample_thread thread = {sample->tid, sample->time_ns, &sample->stack};
 	bool exact, damaged;
 	if (!python_shots_take(&worker->python->shots, sample->tid, sample->time_ns,
 			       &worker->probe->stack, &exact) &&
-	    !read_stack(worker->python, worker->probe, &process, &thread, &exact, &damaged)) {
+	    !read_stack(worker, &process, &thread, &exact, &damaged)) {
 		bool missing = has_eval(&process, sample);
 		worker->counts.unreadable += missing && !damaged;
 		worker->counts.damaged += missing && damaged;
@@ -403,17 +446,10 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 			worker->counts.damaged_pid = sample->pid;
 		return sample->count;
 	}
-	struct known_process *known = find_known(worker, &process, sample->time_ns);
-	prefetch_codes(worker, known, sample->time_ns);
 	struct inserting inserting = {
 		.worker = worker,
 		.process = &process,
 		.sample = sample,
-		.reader = {
-			.memory = &worker->probe->memory, .runtime = &process.runtime,
-			.functions = &worker->python->functions, .time_ns = sample->time_ns,
-		},
-		.codes = &known->codes,
 		.exact = exact,
 	};
 	return insert_all(&inserting, ips);

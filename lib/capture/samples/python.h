@@ -36,13 +36,20 @@ void python_forget_files(struct python *python);
 struct sp_error *python_encode(struct python *python, struct record_buffer *buffer) SP_MUST_CHECK;
 void python_restart(struct python *python);
 
-/* State of one thread that unwinds; NULL when out of memory. Free it before `python`. */
+/* State of one thread that reads frames; NULL when out of memory. Free it before `python`. */
 struct python_worker *python_worker_new(struct python *python);
 void python_worker_free(struct python_worker *worker);
 
+/*
+ * Searches for the interpreters of new processes, after their mappings were applied to `live`.
+ * Workers do not do this: they may be late by a second on a busy machine, and nothing is read at
+ * arrival until then.
+ */
+void python_look_up(struct python *python);
+
 /* An unwound sample. */
 struct python_sample {
-	uint32_t pid, tid, view;
+	uint32_t pid, tid;
 	uint64_t time_ns;
 	struct stack_copy stack;
 	const struct unwind_frame *frames;
@@ -57,11 +64,10 @@ size_t python_insert(struct python_worker *worker, const struct python_sample *s
 
 /*
  * Reads the Python stack of an arrived sample's thread at once, while it hardly had time to run on, for the
- * worker that will unwind the sample. From any thread that has a probe of its own.
+ * worker that will unwind the sample. From any thread that has a state of its own.
  */
-void python_on_sample(struct python *python, struct python_probe *probe,
-		      const struct stack_dump_layout *layout, const struct ring *ring,
-		      const struct record_values *sample);
+void python_on_sample(struct python_worker *worker, const struct stack_dump_layout *layout,
+		      const struct ring *ring, const struct record_values *sample);
 
 /* Numbers of groups, which are the Python frames of one call of the evaluation function. */
 struct python_counts {
