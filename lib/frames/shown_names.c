@@ -109,11 +109,40 @@ static bool find_files(struct srcfiles *files, struct named *const *items, size_
 	return paths && srcfiles_of(files, paths, found);
 }
 
-/* Sets the shown names of functions of one dso that are not unique in shorter forms. */
+/*
+ * Gives a longer form to functions that share their shown name, for each form in turn. Moves those
+ * that still share it to the begin of the array. `files` is for the forms from FORM_FILE on.
+ */
+static bool try_forms(struct functions *functions, struct named **items, size_t *count,
+		      enum form begin, enum form end, struct srcfiles *files)
+{
+	bool done = keep_equal(items, count) &&
+		    (begin < FORM_FILE || find_files(files, items, *count));
+	for (enum form form = begin; done && form < end; form++) {
+		for (size_t i = 0; done && i < *count; i++) {
+			CLEANUP_FREE char *text = form_of(items[i], form, files);
+			items[i]->shown = text ? functions_text(functions, text) : NULL;
+			done = items[i]->shown;
+		}
+		done = done && keep_equal(items, count);
+	}
+	return done;
+}
+
+static int compare_dsos(const void *a, const void *b)
+{
+	const struct named *const *x = a, *const *y = b;
+	return u64_order((uintptr_t)(*x)->dso, (uintptr_t)(*y)->dso);
+}
+
+/*
+ * Sets the shown names of functions of one dso that are not unique in shorter forms. Names do not
+ * depend on the source files of other dsos, which may have no samples in a part of the recording.
+ */
 static bool choose_names(struct functions *functions, struct named **items, size_t count)
 {
-	struct srcfiles files = {0};
-	bool done = true, differ = false;
+	struct srcfiles none = {0};
+	bool differ = false;
 	for (size_t i = 0; i < count; i++) {
 		items[i]->shown = items[i]->name;
 		differ |= items[i]->place || items[i]->name != items[i]->raw;
@@ -121,17 +150,16 @@ static bool choose_names(struct functions *functions, struct named **items, size
 	/* Names that are not mangled are unique if no function has a place. */
 	if (!differ)
 		return true;
-	for (enum form form = FORM_MARK; done && form < FORM_COUNT; form++) {
-		if (!keep_equal(items, &count) ||
-		    (form == FORM_FILE && !find_files(&files, items, count)))
-			done = false;
-		for (size_t i = 0; done && i < count; i++) {
-			CLEANUP_FREE char *text = form_of(items[i], form, &files);
-			items[i]->shown = text ? functions_text(functions, text) : NULL;
-			done = items[i]->shown;
-		}
+	bool done = try_forms(functions, items, &count, FORM_MARK, FORM_FILE, &none);
+	qsort(items, done ? count : 0, sizeof(struct named *), compare_dsos);
+	for (size_t i = 0, size; done && i < count; i += size) {
+		for (size = 1; i + size < count && items[i + size]->dso == items[i]->dso;)
+			size++;
+		struct srcfiles files = {0};
+		size_t left = size;
+		done = try_forms(functions, &items[i], &left, FORM_FILE, FORM_COUNT, &files);
+		srcfiles_deinit(&files);
 	}
-	srcfiles_deinit(&files);
 	return done;
 }
 

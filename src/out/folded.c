@@ -34,12 +34,12 @@ struct folder {
 };
 
 /*
- * Returns whether the node is code without a known function, which is shown by its file. Nodes of
- * commands have no dso.
+ * Returns whether the node is code at an unknown address, which is shown by its file. Code of one
+ * runtime has a name, such as "[Java JIT]". Nodes of commands have no dso.
  */
 static bool is_module(const struct sp_tree_node *node)
 {
-	return !node->symbol_known && !node->from_cfi && node->dso;
+	return !node->symbol_known && !node->from_cfi && node->dso && *node_name(node) != '[';
 }
 
 /*

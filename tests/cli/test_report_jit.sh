@@ -79,6 +79,13 @@ prints "a tree has one branch for each function" sh -c '
 33.33%  12.1-64.6   33.33%  [Java JIT] [JIT]
 22.22%   6.3-54.7   22.22%  [JIT] [JIT]
 END
+prints "folded stacks have the table's names" sh -c '
+	"$SPROF" report --symfs root -i data --format folded 2>err | sort' <<END
+java;[Java JIT] 3
+other;[JIT] 2
+web;main /app/fib.js:9:1;[Node.js JIT] 1
+web;main /app/fib.js:9:1;fib /app/fib.js:1:13 3
+END
 # The columns that the rows have besides.
 rows() {
 	column=$1

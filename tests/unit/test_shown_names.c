@@ -24,7 +24,12 @@ static const struct {
 	{"/a", "g", "_ZL1gd", "a.cc", 0xc0, "g(double)"},
 	{"/a", "bare", "bare", NULL, 0xd0, "bare@0xd0"},
 	{"/a", "bare", "bare", NULL, 0xe0, "bare@0xe0"},
+	{"/a", "m", "m", "/s/u.c", 0xf0, "m (u.c)"},
+	{"/a", "m", "m", "/s/v.c", 0x100, "m (v.c)"},
 	{"/b", "alone", "_Z5alonei", NULL, 0x10, "alone"},
+	/* Files of another dso change no names. */
+	{"/b", "n", "n", "/t/u.c", 0x20, "n (u.c)"},
+	{"/b", "n", "n", "/t/v.c", 0x30, "n (v.c)"},
 };
 enum { COUNT = sizeof(cases) / sizeof(*cases) };
 

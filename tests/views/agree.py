@@ -58,7 +58,7 @@ class Reference:
         self.marks = {name: total for (dso, name), total in tree.total.items() if not dso} if tree else {}
         self.rows, self.by_name, self.by_folded = {}, collections.Counter(), collections.Counter()
         for row in event["rows"] if "function" in (event["rows"] or [{}])[0] else []:
-            function = formats.base(row["dso"]), shown(row["function"])
+            function = shown(row["dso"]), shown(row["function"])
             # Functions of one name in one file, such as static ones, are one sum; totals are not added.
             of = self.rows.setdefault(function, {"rows": 0, "folded": folded_name(row)})
             of["rows"] += 1
@@ -101,10 +101,10 @@ class Reference:
 def folded_name(row):
     """Returns the name that a folded stack has: functions without a name have their file's."""
     name, dso = shown(row["function"]), shown(row["dso"])
-    if name.startswith("0x"):
-        name = "[%s]" % dso.strip("[]")
-    elif row.get("name_source") == "cfi":
+    if "name_source" in row:
         name = "%s [%s]" % (name, dso.strip("[]"))
+    elif name.startswith("0x"):
+        name = "[%s]" % dso.strip("[]")
     return name.replace(";", ":")
 
 
@@ -148,6 +148,19 @@ def compare_parts(checks, profile, part, report, reference):
                      wanted[name], reference.slack(reference.event["samples"], profile.unit))
 
 
+def compare_addresses(checks, profile, report, reference):
+    """Sampled addresses have the sums of -s addr. Code without a file has none."""
+    event = next(one for one in report["events"] if one["name"] == profile.event)
+    files, wanted = {dso for dso, _ in profile.addresses}, collections.Counter()
+    for row in event["rows"]:
+        address = re.match(r"0x([0-9a-f]+) ", row.get("addr", ""))
+        if address and shown(row["dso"]) in files:
+            wanted[shown(row["dso"]), int(address[1], 16)] += row["self_" + profile.unit]
+    for at in set(+wanted) | set(+profile.addresses):
+        checks.equal(profile.view, "%s at %#x of %s" % (profile.unit, at[1], at[0]), profile.addresses[at],
+                     wanted[at], reference.slack(reference.event["samples"], profile.unit))
+
+
 def lost_in(notes, event):
     """Returns the lost samples in an export's notes about an event."""
     for note in notes:
@@ -188,9 +201,9 @@ def text_rows(text, names):
     sections, now = collections.defaultdict(list), names[0] if len(names) == 1 else None
     counts, lost = {}, {}
     for line in text.split("\n"):
-        head = re.match(r"([\d,]+|no) (?:branches from [\d,]+ )?samples? of (\S+)", line)
-        if head and head[2].rstrip(",") in names:
-            now = head[2].rstrip(",")
+        head = re.match(r"([\d,]+|no) (?:branches from [\d,]+ )?samples? of (.+?)(?:, |$)", line)
+        if head and head[2] in names:
+            now = head[2]
             counts[now] = digits(head[1].replace("no", "0"))
         found = re.search(r"\babout ([\d,]+) of them this|\b([\d,]+) lost \(", line)
         if found and now not in lost:
@@ -236,8 +249,8 @@ def compare_default_text(checks, text, report):
     shares, now, rest = collections.Counter(), None, {}
     names = [event["name"] for event in report["events"]]
     for line in text.split("\n"):
-        head = re.match(r"([\d,]+) samples? of (\S+)", line)
-        now = head[2].rstrip(",") if head and head[2].rstrip(",") in names else now
+        head = re.match(r"([\d,]+) samples? of (.+?)(?:, |$)", line)
+        now = head[2] if head and head[2] in names else now
         row = re.match(r" *([\d.]+)% ", line)
         shares[now] += float(row[1]) if row else 0
         others = re.search(r"more rows?, ([\d.]+)% in all", line)
@@ -283,7 +296,7 @@ def page_rows(checks, what, rows, event, light):
     """Rows of the page by function; those that `light` excuses are held by file."""
     own, files, wanted = collections.Counter(), collections.Counter(), event.rows
     for row in rows:
-        function = formats.base(row["function"][0]), row["function"][1]
+        function = tuple(row["function"])
         own[function] += row["selfWeight"]
         if row.get("missing") and function[1] not in ("(light functions)",):
             continue
@@ -332,7 +345,7 @@ def compare_page(checks, page, references, run, names):
                    for row in got["callers"]]
         own = collections.Counter()
         for row in callers:
-            own[formats.base(row["function"][0]), row["function"][1]] += row["selfWeight"]
+            own[tuple(row["function"])] += row["selfWeight"]
         for function, of in event.rows.items():
             if of["total_weight"] >= light or not light:
                 checks.equal("page", "callers of %s" % (function,), own[function], of["self_weight"],
@@ -367,9 +380,9 @@ def compare_found(checks, got, event, run, light):
                          event.slack(wanted["total_samples"]))
 
 
-def plain_name(name):
-    """Returns a function's name without parameters."""
-    return re.sub(r"(?<=\w)\(.*\).*$", "", name)
+def file_in(files, name):
+    """Returns a file's name among fewer files, which has fewer parts of its path."""
+    return name if name in files else next((file for file in files if name.endswith("/" + file)), name)
 
 
 def compare_range(checks, part, got, name, run, light, exact):
@@ -383,12 +396,11 @@ def compare_range(checks, part, got, name, run, light, exact):
     if not events:
         checks.equal("page", "samples from %s" % time, part["samples"], 0)
         return
-    # Overloads have their parameters where several are in the table, and time without samples is of the whole.
-    for row in events[0]["rows"]:
-        row["function"] = plain_name(row["function"])
+    # Time without samples is of the whole.
     events[0]["rows"] = [row for row in events[0]["rows"] if row["function"] != "[not recorded]"]
-    rows = [{**row, "function": [row["function"][0], plain_name(row["function"][1])]} for row in part["rows"]
-            if row["function"][1] != "[not recorded]"]
+    files = {shown(row["dso"]) for row in events[0]["rows"]}
+    rows = [{**row, "function": [file_in(files, row["function"][0]), row["function"][1]]}
+            for row in part["rows"] if row["function"][1] != "[not recorded]"]
     event = Reference(events[0], exact=exact)
     # CPU time of a range is that of its switches, in the page a part of the whole time.
     event.part = 0 if exact else 1
@@ -446,7 +458,8 @@ class Report:
             if found:
                 periods[found[2] or found[3]] += int(found[1] or found[4])
         weights = {event["name"]: event["weight"] for event in whole.json("-s", "event")["events"]}
-        return [periods[event["name"]] == weights.get(event["name"]) for event in events]
+        return [sum(periods[part] for part in event.get("added_up", [event["name"]])) ==
+                weights.get(event["name"]) for event in events]
 
     def export(self, name, *options):
         path = os.path.join(self.folder, name)
@@ -499,11 +512,34 @@ def compare_exports(checks, report, references, wanted):
             compare_notes(checks, profile, event, wanted)
             for part, of in by_part.items():
                 compare_parts(checks, profile, part, of, event)
+            # Waits were sampled in the kernel's scheduler, whatever function waits.
+            if profile.addresses is not None and not timed and "--no-interpreter-frames" not in report.options:
+                compare_addresses(checks, profile, report.json("-s", "dso,addr"), event)
     checks.equal("pprof", "names of values", sorted(set(pprof.types)), sorted(pprof.types))
     libraries = [re.search(r"\.so\b|^\[|^$", formats.base(file)) for file in pprof.files.values()]
     if libraries and not all(libraries):
         checks.true("pprof", "the first mapping, %s, is no program" % list(pprof.files.values())[0],
                     not libraries[0])
+
+
+def make_references(report, key, stacks):
+    """Returns the JSON report and its events, and takes the names of its files for those of exports."""
+    wanted = report.json("-s", key)
+    formats.Files.known |= {shown(row.get("dso", "")) for event in wanted["events"] for row in event["rows"]}
+    trees = formats.tree_of(report.json("-g", "caller")) if stacks else [None] * len(wanted["events"])
+    exact = report.are_exact(wanted["events"])
+    return wanted, [Reference(*one) for one in zip(wanted["events"], trees, exact, strict=True)]
+
+
+def compare_folded(checks, report, other):
+    """Leaving out the interpreter's frames changes no sum of a thread, nor of all."""
+    for part in ("tid", "comm"):
+        for one, two in zip(report.json("-s", part)["events"], other.json("-s", part)["events"], strict=True):
+            for key in ("samples", "weight"):
+                checks.equal("text", "%s without the interpreter's frames" % key, two[key], one[key])
+            sums = [{row[part]: (row["self_samples"], row["self_weight"]) for row in event["rows"]}
+                    for event in (one, two)]
+            checks.equal("text", "sums by %s without the interpreter's frames" % part, sums[1], sums[0])
 
 
 def main(arguments):
@@ -520,25 +556,31 @@ def main(arguments):
     checks = Checks()
     stacks = "-b" not in options
     key = "dso,function" if stacks else "dso_from,symbol_from,symbol_to"
-    wanted = report.json("-s", key)
     columns = "overhead,%ssample,period,%s" % ("overhead_children," if stacks else "", key)
-    trees = formats.tree_of(report.json("-g", "caller")) if stacks else [None] * len(wanted["events"])
-    exact = report.are_exact(wanted["events"])
-    references = [Reference(*one) for one in zip(wanted["events"], trees, exact, strict=True)]
+    wanted, references = make_references(report, key, stacks)
+    # Text and pages leave out the interpreter's frames, unless an option chooses.
+    folds = not set(options) & {"--interpreter-frames", "--no-interpreter-frames"}
+    view = Report(sprof, folder, recording, options + ["--no-interpreter-frames"] * folds)
+    viewed, view_references = wanted, references
+    if folds and report.json("-s", key)["events"] != view.json("-s", key)["events"]:
+        viewed, view_references = make_references(view, key, stacks)
+        compare_folded(checks, report, view)
+        text = report.run("-F", columns, "--percent-limit", "0", "--interpreter-frames")
+        compare_text(checks, text.decode("utf-8", "replace"), references)
     compare_csv(checks, formats.read_csv(report.export("all.csv", "-s", key)), references)
     text = report.run("-F", columns, "--percent-limit", "0").decode("utf-8", "replace")
-    compare_text(checks, text, references)
+    compare_text(checks, text, view_references)
     if stacks:
         compare_exports(checks, report, references, wanted)
-    compare_default_text(checks, report.run("--format", "text", "-s", key).decode("utf-8", "replace"), wanted)
+    compare_default_text(checks, report.run("--format", "text", "-s", key).decode("utf-8", "replace"), viewed)
     if sources and stacks:
-        searched = [chosen_names(event, names) for event in references]
+        searched = [chosen_names(event, names) for event in view_references]
         with open(os.path.join(folder, "names.json"), "w", encoding="utf-8") as file:
             json.dump(searched, file)
         page = subprocess.run(["node", os.path.join(os.path.dirname(__file__), "page.js"), sources,
                                report.export("all.html"), file.name], stdout=subprocess.PIPE, check=True)
         page = json.loads(page.stdout)
-        compare_page(checks, page, references, report.json, names)
+        compare_page(checks, page, view_references, view.json, names)
     views = ["csv", "text"] + (["tree", "pprof", "speedscope", "callgrind", "folded", "firefox"] if stacks else [])
     for view in views + (["page"] if sources and stacks else []):
         if not checks.count[view]:

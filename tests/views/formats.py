@@ -7,7 +7,6 @@ import collections
 import csv
 import gzip
 import json
-import os
 import re
 
 MARKS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -28,6 +27,7 @@ class Profile:
         self.own = collections.Counter()
         self.total = collections.Counter()
         self.parts = {}     # by "tid" and "comm": sums, as far as the format has them
+        self.addresses = None # sums by the innermost frame's file and address
         self.notes = []     # sentences about the recording
         self.slack = 0      # largest error of rounding in one sum
 
@@ -50,9 +50,16 @@ def open_json(path):
     return json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
 
 
+class Files:
+    """Names of files in the tables: the last parts of a path that distinguish it."""
+    known = set()
+
+
 def base(path):
     """Returns the name of a file as tables have it. Names in brackets are no paths."""
-    return shown(path if path.startswith("[") else os.path.basename(path))
+    parts = [path] if path.startswith("[") else path.split("/")
+    names = [shown("/".join(parts[i:])) for i in range(len(parts))]
+    return next((name for name in reversed(names) if name in Files.known), names[-1])
 
 
 def tree_of(report):
@@ -65,7 +72,7 @@ def tree_of(report):
         while todo:
             node, above = todo.pop()
             nodes += 1
-            function = (base(node.get("dso", "")), shown(node["function"]))
+            function = (shown(node.get("dso", "")), shown(node["function"]))
             profile.own[function] += node["self"] * whole
             profile.whole += node["self"] * whole
             if function not in above:
@@ -184,16 +191,19 @@ def read_pprof(path, events, timed):
     else:
         made = [(2 * i + j, Profile("pprof", event, unit, "dso"))
                 for i, event in enumerate(events) for j, unit in enumerate(("samples", "weight"))]
+    addresses = [collections.Counter() for _ in made]
     for ids, values, labels in pprof.samples():
         frames = [frame for one in reversed(ids) for frame in pprof.frames[one]]
         parts = {}
         if "tid" in labels:
             parts["tid"] = labels["tid"]
-        for at, profile in made:
+        for (at, profile), sums in zip(made, addresses):
             profile.add(frames, values[at], **parts)
+            if ids and pprof.addresses[ids[0]]:
+                sums[frames[-1][0], pprof.addresses[ids[0]]] += values[at]
     notes = [pprof.string(value) for field in pprof.parts[13] for value in numbers(field)]
-    for _, profile in made:
-        profile.notes = notes
+    for (_, profile), sums in zip(made, addresses):
+        profile.notes, profile.addresses = notes, sums
     return [profile for _, profile in made], pprof
 
 

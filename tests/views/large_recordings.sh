@@ -11,7 +11,8 @@ large() {
 	fi
 }
 
-# record FILE TOOL [OPTION]... -- COMMAND...: makes FILE, or sets $why.
+# record FILE TOOL [OPTION]... -- COMMAND...: makes FILE, or sets $why. Its names are stored: in a part of
+# the time, functions have the names that they have in the whole.
 record() {
 	record_file=$1 why="needs $2"
 	shift
@@ -19,6 +20,7 @@ record() {
 	shift
 	"$SPROF" record -q -o "$record_file" "$@" >err 2>&1 || true
 	[ -s "$record_file" ] || why="not recorded: $(tail -n 1 err)"
+	"$SPROF" archive -q -i "$record_file" >err 2>&1 || true
 }
 
 # Compiling the same file twice at a time gives more than 300,000 distinct stacks.
@@ -69,6 +71,7 @@ threads = [threading.Thread(target=work) for i in range(4)]
 '
 for mode in wall latency off-cpu cpu; do
 	large "Python: $mode" threads --mode $mode
+	large "Python: $mode, without the interpreter's frames" threads --mode $mode --no-interpreter-frames
 done
 
 cat >Main.java <<'END'

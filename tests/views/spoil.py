@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-NAMES = {"csv": ".csv", "folded": ".folded", "pprof": ".pb.gz", "speedscope": ".speedscope.json",
+NAMES = {"csv": ".csv", "folded": ".folded", "pprof": ".pb.gz", "addresses": ".pb.gz", "speedscope": ".speedscope.json",
          "firefox": ".firefox.json", "callgrind": "callgrind.all", "page": ".html"}
 
 
@@ -22,8 +22,26 @@ def add_one(text, pattern):
 
 def spoil_pprof(data):
     """Repeats the first sample: fields of protobuf messages may stand anywhere."""
-    plain, at = gzip.decompress(data), 0
-    while True:
+    plain = gzip.decompress(data)
+    begin, _, end = next(one for one in fields_of(plain) if plain[one[0]] == 2 << 3 | 2)
+    return gzip.compress(plain + plain[begin:end])
+
+
+def spoil_addresses(data):
+    """Repeats all locations with another address: the last value of a field counts."""
+    plain = gzip.decompress(data)
+    for begin, content, end in list(fields_of(plain)):
+        if plain[begin] == 4 << 3 | 2:
+            part = plain[content:end] + b"\x18\x01"
+            if len(part) < 128:
+                plain += bytes([plain[begin], len(part)]) + part
+    return gzip.compress(plain)
+
+
+def fields_of(plain):
+    """Yields where fields of a protobuf message begin, where their content begins, and where they end."""
+    at = 0
+    while at < len(plain):
         tag, size, shift, begin = plain[at], 0, 0, at + 1
         while True:
             size |= (plain[begin] & 127) << shift
@@ -31,8 +49,7 @@ def spoil_pprof(data):
             if plain[begin - 1] < 128:
                 break
         end = begin + size if tag & 7 == 2 else begin
-        if tag == 2 << 3 | 2:
-            return gzip.compress(plain + plain[at:end])
+        yield at, begin, end
         at = end
 
 
@@ -61,7 +78,7 @@ def spoil_page(data):
 
 
 def spoil(view, data):
-    binary = {"pprof": spoil_pprof, "speedscope": spoil_speedscope, "firefox": spoil_firefox, "page": spoil_page}
+    binary = {"pprof": spoil_pprof, "addresses": spoil_addresses, "speedscope": spoil_speedscope, "firefox": spoil_firefox, "page": spoil_page}
     if view in binary:
         return binary[view](data)
     pattern = {"csv": r"^[\d.]+,[\d.]+,[\d.]+,(\d+),", "folded": r" (\d+)$", "callgrind": r"^calls=.*\n\d+ (\d+)",

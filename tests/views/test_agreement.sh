@@ -119,6 +119,29 @@ sample 0 7 7 0 3000000 3000 0x401040 0x401040 0x401020
 END
 }
 
+# Two events, each of two kinds of CPUs. Process 9 ran on one kind only, and the last event has no twin.
+hybrid_recording() {
+	{
+		cat <<END
+event cpu_atom/cycles/u chain
+event cpu_core/cycles/u chain
+event cpu_atom/instructions/u chain
+event cpu_core/instructions/u chain
+event page-faults chain
+comm 7 7 main
+comm 7 8 worker
+comm 9 9 other
+mmap 7 0x500000 0x100000 0 $tmp/library.so
+mmap 9 0x500000 0x100000 0 $tmp/library.so
+END
+		random_stacks 600 40 9 | awk '{
+			$2 = NR % 20 == 0 ? 4 : $3 == 9 || NR % 3 ? 1 : 0
+			$2 += $2 < 4 && NR % 4 == 0 ? 2 : 0
+			print
+		}'
+	} | recording hybrid
+}
+
 # A wrong number in a view is found.
 spoil_views() {
 	cat >spoiled <<END
@@ -126,12 +149,12 @@ spoil_views() {
 exec python3 "$tests/views/spoil.py" "\$@"
 END
 	chmod 755 spoiled
-	for view in csv text folded pprof speedscope firefox callgrind ${page:+page}; do
+	for view in csv text folded pprof addresses speedscope firefox callgrind ${page:+page}; do
 		[ $view = page ] && read_page=$page || read_page=
 		REAL_SPROF=$SPROF SPOILED=$view python3 "$tests/views/agree.py" --names 1 $read_page "$PWD/spoiled" \
 			exports mixed >agree.out 2>&1
 		sed -n 's/^\([a-z]*\): .*/\1/p' agree.out | sort -u >got
-		echo "$view" >wanted
+		echo "$view" | sed 's/addresses/pprof/' >wanted
 		same "a wrong number in $view is found" wanted got
 	done
 }
@@ -141,9 +164,12 @@ mixed_recording
 wide_recording
 waits_recording
 branches_recording
+hybrid_recording
 agree "several events, recursion, losses of others" mixed
 agree "a part of the samples" mixed --tid 7,8
 agree "more than 100,000 nodes" wide
+agree "two kinds of CPUs" hybrid
+agree "two kinds of CPUs apart" hybrid --per-pmu
 for mode in cpu wall off-cpu latency; do
 	agree "mode $mode" waits --mode $mode
 done
