@@ -14,7 +14,10 @@
 #include <string.h>
 #include "out/columns.h"
 
-/* Least width of a name with its suffix. In narrower columns, the suffix is left out. */
+/* Least width of a name that is cut for its suffix. In narrower columns, the suffix is left out. */
+#define LEAST_BEFORE_SUFFIX 24
+
+/* Least width of a name in the list of functions of all stacks. */
 #define LEAST_NAME 8
 
 static enum term_style cell_style(const struct table *table, const struct cells *cells,
@@ -64,6 +67,26 @@ static enum sp_level level_of(const struct sp_row *row, const struct column *col
 		       row->level;
 }
 
+/*
+ * Writes a text in `width` columns (0: no limit), with the end that column_mark() begins. Returns
+ * the columns written.
+ */
+static int put_text(const struct term *term, const struct column *column, const char *text,
+		    int width, FILE *out)
+{
+	char mark = column_mark(column), *head = NULL;
+	const char *end =
+		mark && width && term_text_width(term, text) > width ? strrchr(text, mark) : NULL;
+	int room = end ? width - term_text_width(term, end) : 0;
+	if (end && end > text && room > 1)
+		head = strndup(text, (size_t)(end - text));
+	if (!head)
+		return term_put(term, text, width, out);
+	int used = term_put(term, head, room, out) + term_put(term, end, 0, out);
+	free(head);
+	return used;
+}
+
 static bool write_cell(const struct table *table, const struct cells *cells, size_t index,
 		       FILE *out)
 {
@@ -78,7 +101,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 	if (!text)
 		text = "?";
 	/* On a narrow terminal, drops the suffix if name and suffix do not fit. */
-	if (term->width && suffix + LEAST_NAME > width &&
+	if (term->width && suffix + LEAST_BEFORE_SUFFIX > width &&
 	    suffix + term_text_width(term, text) > width)
 		suffix = 0;
 	width -= suffix;
@@ -93,7 +116,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 		term_pad(width - term_text_width(term, text), out);
 	enum term_style style = cell_style(table, cells, column);
 	term_begin(term, style, out);
-	int used = term_put(term, text, term->width ? width : 0, out);
+	int used = put_text(term, column, text, term->width ? width : 0, out);
 	term_end(term, style, out);
 	if (suffix) {
 		term_begin(term, TERM_DIM, out);
@@ -170,22 +193,23 @@ static bool write_rows(struct table *table, FILE *out)
 /* Writes how many rows are hidden, and the share of self that they have together (`rest`). */
 static void write_left_out(const struct report *report, size_t count, double rest, FILE *out)
 {
-	char rows[FORMAT_SIZE], share[FORMAT_SIZE];
+	char rows[FORMAT_SIZE], share[FORMAT_SIZE], text[4 * FORMAT_SIZE];
+	const char *dots = term_glyph(&report->term, "…", "..."), *plural = count == 1 ? "" : "s";
 	if (!count)
 		return;
-	term_begin(&report->term, TERM_DIM, out);
-	fprintf(out, "%s %s ", term_glyph(&report->term, "…", "..."), format_count(count, rows));
 	if (!report->row_coverage && !report->row_most)
-		fprintf(out, "row%s below %s\n", count == 1 ? "" : "s",
-			format_share(report->row_limit, share));
-	else {
-		fprintf(out, "more row%s", count == 1 ? "" : "s");
-		if (!report_by_total(report) && rest > 0)
-			fprintf(out, ", %s in all", format_percent(rest, share));
-		else if (!report_by_total(report))
-			fputs(" without self time", out);
-		fputs("; --percent-limit 0 shows them\n", out);
-	}
+		snprintf(text, sizeof(text), "%s %s row%s below %s", dots,
+			 format_count(count, rows), plural, format_share(report->row_limit, share));
+	else
+		snprintf(text, sizeof(text), "%s %s more row%s%s%s%s; --percent-limit 0 shows them",
+			 dots, format_count(count, rows), plural,
+			 report_by_total(report) ? ""
+			 : rest > 0		 ? ", "
+						 : " without self time",
+			 report_by_total(report) || rest <= 0 ? "" : format_percent(rest, share),
+			 report_by_total(report) || rest <= 0 ? "" : " in all");
+	term_begin(&report->term, TERM_DIM, out);
+	term_wrap(&report->term, text, 0, 0, 0, out);
 	term_end(&report->term, TERM_DIM, out);
 }
 
