@@ -370,6 +370,10 @@ static bool names_find_gap(void *opened, const struct location *location, struct
 	uint64_t end = gap.start + gap.size;
 	if (low > gap.start && low <= vaddr)
 		gap.start = low;
+	/* A symbol of unknown size, which a function separates from this code, ends with the
+	 * section. */
+	if (low > vaddr && low < end)
+		end = low;
 	if (high < end)
 		end = high;
 	/* The start of the gap may be in another segment: its distance is the address's. */
