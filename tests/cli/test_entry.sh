@@ -115,6 +115,11 @@ sprof: unknown option '-y'
 END
 
 # Words that users of perf and of other profilers type.
+fails "help of two commands" 129 "$SPROF" help list stat <<'END'
+sprof: 'sprof help' takes one word, not 'list stat'
+END
+status "a process by name" 129 "$SPROF" record -p memcached
+says "how to find its number" "-p .(pgrep -d, NAME)"
 for word in waits wakers threads -T Python JAVA latency flamegraph; do
 	status "help has the task $word" 0 "$SPROF" help $word
 	check "it shows commands ($word)" grep -q '^  sprof r' out
