@@ -15,9 +15,11 @@ static const struct {
 	 "  sprof report\n"},
 	{"lines line source srcline",
 	 "Find hot source lines:\n"
+	 "  sprof record ./program\n"
 	 "  sprof report -s function,srcline\n"},
 	{"callers callees tree callgraph",
 	 "Find callers, and read the call tree:\n"
+	 "  sprof record ./program\n"
 	 "  sprof report --callers FUNCTION\n"
 	 "  sprof report -g caller\n"},
 	{"waits wait off-cpu offcpu blocked sleep locks lock io",
@@ -25,14 +27,14 @@ static const struct {
 	 "  sprof record --off-cpu ./program\n"
 	 "  sprof report                       time on a CPU and in waits, by function\n"
 	 "  sprof report --mode off-cpu -g     waits alone, with callers\n"
-	 "  sprof report -s state,waits_for    by reason: disk, lock, network, ...\n"},
+	 "  sprof report -s waits_for          by reason: disk, lock, network, ...\n"},
 	{"wakers waker wakeups wake-ups",
 	 "Find out which threads end the waits of others:\n"
 	 "  sprof record --wakers ./program\n"
 	 "  sprof report --wakers\n"},
 	{"threads thread -T",
 	 "See each thread's time on a CPU, waiting for a CPU, and blocked:\n"
-	 "  sprof record ./program\n"
+	 "  sprof record --switch-events ./program\n"
 	 "  sprof report -T\n"},
 	{"python python3 cpython",
 	 "Find hot Python functions and lines (CPython 3.11 to 3.14; no option is needed):\n"
@@ -48,16 +50,21 @@ static const struct {
 	{"latency",
 	 "See the time until a process ends, where serial parts weigh most. This is not the\n"
 	 "latency of requests, which needs times of each request:\n"
+	 "  sprof record --off-cpu ./program\n"
 	 "  sprof report --latency\n"},
 	{"flamegraph flame-graph flame svg html pictures",
 	 "Show pictures in a browser: flame graph, times, threads, functions:\n"
+	 "  sprof record -o report.html ./program\n"
 	 "  sprof report -o report.html --open\n"},
 	{"machine system",
 	 "Profile the whole machine, a process, a container or a service:\n"
 	 "  sprof record -a --duration 10\n"
 	 "  sprof record -p PID --duration 10\n"
 	 "  sprof record -G system.slice --duration 10\n"
-	 "  sprof record --unit nginx --duration 10\n"},
+	 "  sprof record --unit nginx --duration 10\n"
+	 "Then by program, and by function:\n"
+	 "  sprof report -s comm\n"
+	 "  sprof report -s function\n"},
 	{"continuous rotation flight",
 	 "Record for a long time, or keep the last 30 seconds in memory:\n"
 	 "  sprof record -a -F 99 --switch-output=1h --keep 24\n"

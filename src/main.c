@@ -146,6 +146,10 @@ int main(int argc, char **argv)
 		puts("sprof " PACKAGE_VERSION);
 		return finish(0);
 	}
+	if (asks_help && argc > 3) {
+		diag_say("'sprof help' takes one word, not '%s %s'", argv[2], argv[3]);
+		return EXIT_USAGE;
+	}
 	if (asks_help && !find_command(argv[2]) && help_task_print(argv[2], stdout))
 		return finish(0);
 	if (asks_help) {

@@ -229,7 +229,10 @@ static bool numbers_add_item(struct option_numbers *numbers, char *item)
 
 bool option_parse_numbers(const struct option *option, const char *text)
 {
-	static const char wanted[] = "a list of numbers and ranges such as 0,4-7";
+	const char *wanted =
+		option->name && !strcmp(option->name, "pid")
+			? "a list of process IDs; -p $(pgrep -d, NAME) has those of a name"
+			: "a list of numbers and ranges such as 0,4-7";
 	char *copy = strdup(text), *rest = copy, *item;
 	bool fine = copy && *copy;
 	while (fine && (item = strsep(&rest, ",")))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "term.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,4 +117,46 @@ int term_put(const struct term *term, const char *text, int width, FILE *out)
 		used++;
 	}
 	return used;
+}
+
+/* Returns the number of bytes up to a blank, which does not follow a number. */
+static size_t unbroken_size(const char *text)
+{
+	size_t size = strcspn(text, " ");
+	if (size && text[size] && isdigit((unsigned char)text[size - 1]))
+		size += 1 + strcspn(text + size + 1, " ");
+	return size;
+}
+
+void term_wrap(const struct term *term, const char *text, int column, int indent, int lines,
+	       FILE *out)
+{
+	int width = term->width ? term->width : TERM_PLAIN_WIDTH, line = 1;
+	bool begun = false;
+	char word[256];
+	while (*text) {
+		size_t size = unbroken_size(text),
+		       kept = size < sizeof(word) ? size : sizeof(word) - 1;
+		memcpy(word, text, kept);
+		word[kept] = '\0';
+		text += kept;
+		int columns = term_text_width(term, word);
+		bool last = lines && line == lines;
+		/* Reserves room for the ellipsis in the last line. */
+		if (column > indent && column + columns + begun + (last && *text ? 4 : 0) > width) {
+			if (last) {
+				fprintf(out, " %s", term_glyph(term, "…", "..."));
+				break;
+			}
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+			line++;
+		}
+		if (begun && column > indent)
+			column += fprintf(out, " ");
+		column += term_put(term, word, 0, out);
+		text += strspn(text, " ");
+		begun = true;
+	}
+	putc('\n', out);
 }

@@ -50,4 +50,15 @@ int term_text_width(const struct term *term, const char *text);
  */
 int term_put(const struct term *term, const char *text, int width, FILE *out);
 
+/* Width to which sentences are wrapped in a file or a pipe. */
+#define TERM_PLAIN_WIDTH 100
+
+/*
+ * Writes a sentence of unknown origin and a line feed, wrapped at blanks to the terminal's width,
+ * but not after a number: a unit may follow. It begins in column `column`, which is at least
+ * `indent`, continues in `indent`, and is cut after `lines` lines (0: no limit).
+ */
+void term_wrap(const struct term *term, const char *text, int column, int indent, int lines,
+	       FILE *out);
+
 #endif

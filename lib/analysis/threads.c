@@ -52,14 +52,6 @@ static bool has_number(const struct sp_number_list *list, uint32_t number)
 	return !list->count;
 }
 
-static bool has_string(const struct sp_string_list *list, const char *string)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], string))
-			return true;
-	return !list->count;
-}
-
 /* Adds a window of a lifetime's totals to a thread's times. */
 static void add_times(const struct task_totals *totals, struct sp_thread_times *times)
 {
@@ -108,8 +100,9 @@ static bool add_thread(struct sp_threads *threads, const struct reading *reading
 	uint64_t name_ns = whole->end_ns > whole->begin_ns ? whole->end_ns - 1 : whole->end_ns;
 	const char *comm = machine_comm(reading->machine, whole->pid, whole->tid, name_ns);
 	struct task_totals totals = {.split = TASK_SPLIT_NONE};
-	if (filter && (!has_number(&filter->pids, whole->pid) || !has_number(&filter->tids, whole->tid) ||
-		       !has_string(&filter->comms, comm)))
+	if (filter &&
+	    (!has_number(&filter->pids, whole->pid) || !has_number(&filter->tids, whole->tid) ||
+	     !filter_pattern(filter->comms.items, filter->comms.count, comm)))
 		return true;
 	if (filter && filter->time_count)
 		add_window(reading, index, 0, UINT64_MAX, &totals);

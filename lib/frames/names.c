@@ -135,9 +135,9 @@ static bool dso_is_shown(const struct analysis_options *options, const struct fr
 	for (size_t i = 0; i < dsos->count; i++)
 		if (is_end_of_path(path, dsos->items[i]))
 			return true;
-	return filter_name(dsos->items, dsos->count, dso) ||
-	       filter_name(dsos->items, dsos->count, path) ||
-	       (name != dso && filter_name(dsos->items, dsos->count, name));
+	return filter_pattern(dsos->items, dsos->count, dso) ||
+	       filter_pattern(dsos->items, dsos->count, path) ||
+	       (name != dso && filter_pattern(dsos->items, dsos->count, name));
 }
 
 enum sp_level names_level(const struct frame *frame)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "profile/filter.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/vec.h"
@@ -15,8 +16,19 @@ bool filter_name(const char *const *names, size_t count, const char *name)
 
 #define ANONYMOUS "(anonymous namespace)"
 
+bool filter_pattern(const char *const *patterns, size_t count, const char *name)
+{
+	if (filter_name(patterns, count, name))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (strpbrk(patterns[i], "*?") && !fnmatch(patterns[i], name, 0))
+			return true;
+	return false;
+}
+
 /*
- * Returns a function name's length without parameters and template arguments. "operator<" and
+ * Returns a function name's length without parameters, template arguments and version. "operator<"
+ * and
  * "(anonymous namespace)" do not count as such.
  */
 static size_t bare_length(const char *name)
@@ -27,10 +39,13 @@ static size_t bare_length(const char *name)
 		at += strncmp(at, "()", 2) == 0 ? 2 : strspn(at, "<>=");
 	}
 	for (;;) {
-		at += strcspn(at, "<(");
-		if (strncmp(at, ANONYMOUS, strlen(ANONYMOUS)) != 0)
+		at += strcspn(at, "<(@");
+		if (!strncmp(at, ANONYMOUS, strlen(ANONYMOUS)))
+			at += strlen(ANONYMOUS);
+		else if (!strcmp(at, "@plt"))
+			at += strlen(at);
+		else
 			return (size_t)(at - name);
-		at += strlen(ANONYMOUS);
 	}
 }
 

@@ -11,10 +11,15 @@
 /* Whether `name` is in the list. An empty list accepts all names. */
 bool filter_name(const char *const *names, size_t count, const char *name);
 
+/* Whether `name` matches an item of the list, which may have "*" and "?". An empty list accepts
+ * all. */
+bool filter_pattern(const char *const *patterns, size_t count, const char *name);
+
 /*
- * Whether a function is in the list. An empty list accepts all. A function also matches by its name in
- * the symbol table (raw_name, may be NULL), and by its name without parameters and template arguments:
- * "ns::sort" matches "ns::sort<int>(int*)", "sort" does not.
+ * Whether a function is in the list. An empty list accepts all. A function also matches by its name
+ * in the symbol table (raw_name, may be NULL), and by its name without parameters, template
+ * arguments and version: "ns::sort" matches "ns::sort<int>(int*)", "sort" does not; "read" matches
+ * "read@@GLIBC_2.2.5".
  */
 bool filter_symbol(const char *const *names, size_t count, const char *name,
 		   const char *raw_name);

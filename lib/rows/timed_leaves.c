@@ -28,7 +28,7 @@ static bool shows_rest(const struct run *run, const struct slice *slice,
 	    filter->parallelism.count || stacks->callers || stacks->callees ||
 	    run->options.rows.parent_only)
 		return false;
-	return filter_name(filter->comms.items, filter->comms.count, name) &&
+	return filter_pattern(filter->comms.items, filter->comms.count, name) &&
 	       filter_task(filter, of->pid, of->tid);
 }
 

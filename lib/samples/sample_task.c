@@ -13,7 +13,7 @@ uint64_t sample_time(const struct counted *counted, const struct sp_record *reco
 /* Returns whether a thread's name passes the filter by comm, which may name its pool. */
 static bool comm_is_shown(const struct sp_string_list *wanted, const char *comm)
 {
-	if (filter_name(wanted->items, wanted->count, comm))
+	if (filter_pattern(wanted->items, wanted->count, comm))
 		return true;
 	for (size_t i = 0; i < wanted->count; i++)
 		if (pool_is(wanted->items[i], comm))

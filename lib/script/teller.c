@@ -353,8 +353,10 @@ static bool place_passes(const struct sp_script_options *options, const struct p
 		return true;
 	if (!place)
 		return false;
-	if (!filter_name(options->filter->dsos.items, options->filter->dsos.count, place->shown.dso) &&
-	    !filter_name(options->filter->dsos.items, options->filter->dsos.count, place->shown.dso_name))
+	if (!filter_pattern(options->filter->dsos.items, options->filter->dsos.count,
+			    place->shown.dso) &&
+	    !filter_pattern(options->filter->dsos.items, options->filter->dsos.count,
+			    place->shown.dso_name))
 		return false;
 	return !options->filter->symbols.count ||
 	       (symbol && filter_symbol(options->filter->symbols.items, options->filter->symbols.count,
@@ -369,7 +371,7 @@ static bool passes(const struct sp_script_options *options, const struct sp_scri
 	if (options->tell_all && !(filter_task(filter, item->pid, item->tid) &&
 				   filter_time(filter, item->time_ns)))
 		return false;
-	return filter_name(filter->comms.items, filter->comms.count, item->comm);
+	return filter_pattern(filter->comms.items, filter->comms.count, item->comm);
 }
 
 /* Fills in a sample's item. *shown_ret: show it. */

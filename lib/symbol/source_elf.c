@@ -97,8 +97,7 @@ static struct sp_error *add_embedded(struct elf_names *names, struct diagnosis *
 	return names->embedded ? add_table(names, names->embedded, SYMTAB_FULL, diagnosis) : NULL;
 }
 
-/* Returns the remedy for a file without symbols or debug information. */
-static const char *debug_remedy(const struct source_env *env)
+const char *source_debug_remedy(const struct source_env *env)
 {
 	if (!binary_places(&env->binary).debuginfod)
 		return "use --debuginfod, or install its debug symbols";
@@ -234,7 +233,7 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	bool complete = module->kind == MODULE_VDSO || symtab_exists(names->runtime) || names->debug ||
 			names->embedded;
 	if (!complete && diagnosis->problem == RESOLVER_OK)
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, debug_remedy(env),
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, source_debug_remedy(env),
 			      "%s is stripped; no debug file found", names->runtime->path);
 	TRY(table_seal(&names->table, complete ? TABLE_REACH_ANY : STRIPPED_REACH));
 	TRY(add_plt(names));
@@ -370,6 +369,10 @@ static bool names_find_gap(void *opened, const struct location *location, struct
 	uint64_t end = gap.start + gap.size;
 	if (low > gap.start && low <= vaddr)
 		gap.start = low;
+	/* A symbol of unknown size, which a function separates from this code, ends with the
+	 * section. */
+	if (low > vaddr && low < end)
+		end = low;
 	if (high < end)
 		end = high;
 	/* The start of the gap may be in another segment: its distance is the address's. */
@@ -462,7 +465,7 @@ static struct sp_error *names_open_lines(void *opened, const struct source_env *
 	if (!error && go)
 		return NULL;
 	if (!error && !image) {
-		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, debug_remedy(env),
+		diagnosis_set(diagnosis, RESOLVER_NO_SYMBOLS, source_debug_remedy(env),
 			      "%s has no debug information; no debug file found",
 			      names->runtime->path);
 		return NULL;

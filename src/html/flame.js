@@ -50,13 +50,6 @@ class Flame {
 			this.scroll.scrollTop = this.scroll.scrollHeight;
 	}
 
-	// Returns whether a node is below the zoomed one.
-	isShown(node) {
-		while (node && node !== this.zoom)
-			node = this.tree.parent[node];
-		return node === this.zoom;
-	}
-
 	// Makes the boxes in CSS pixels, from left to right: those that are wider than a pixel of
 	// the screen, and for each such pixel of a row the first of the narrower ones.
 	layOut() {

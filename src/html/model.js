@@ -657,7 +657,21 @@ function matchFunctions(profile, text) {
 	return Uint8Array.from(profile.functions.name, (name) => matches[name] ? 1 : 0);
 }
 
+// Returns the nodes of matching functions at and below a node, heaviest first.
+function matchingNodes(tree, matches, root) {
+	const found = [], open = [root];
+	while (open.length) {
+		const node = open.pop();
+		if (node && matches[tree.fn[node]] && tree.weight[node] > 0)
+			found.push(node);
+		for (const child of tree.childrenOf(node))
+			open.push(child);
+	}
+	return found.sort((a, b) => tree.weight[b] - tree.weight[a] || a - b);
+}
+
 if (typeof module !== "undefined")
 	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf,
 		filterStacks, calleesTree, callersTree, timeTree, pairsOf, butterfly, functionRows,
-		analysedRows, interval, weightOf, matchFunctions, isQuickPattern, Tree, Columns};
+		analysedRows, interval, weightOf, matchFunctions, matchingNodes,
+		isQuickPattern, Tree, Columns};

@@ -209,30 +209,37 @@ function setTheme(dark) {
 	}
 }
 
-// Goes to the next or previous match in the shown view, in order of weight.
+let stepped = {search: "", flame: null}; // the last step's search and flame graph
+
+// Goes to the next or previous match in the shown view, in order of weight; after a new search to the first.
 function step(direction) {
 	if (!derived.matches)
 		return;
-	if (list && state.view === "functions") {
-		list.go(list.current + direction);
+	const last = stepped.search === state.search ? stepped : {};
+	stepped = {search: state.search, flame: null};
+	if (list && state.view !== "tree") {
+		list.go(last.search ? list.current + direction : 0);
 		return;
 	}
-	if (!flames.length)
+	const graphs = list ? [{tree: shownTree(), zoom: 0, cursor: derived.treeRows[list.current]}] : flames;
+	const places = graphs.flatMap((graph) => matchingNodes(graph.tree, derived.matches, graph.zoom)
+		.map((node) => ({graph, node})));
+	if (!places.length)
 		return;
-	const flame = flames[0], tree = flame.tree, nodes = [];
-	for (let node = 1; node < tree.count; node++)
-		if (derived.matches[tree.fn[node]] && tree.weight[node] > 0 && flame.isShown(node))
-			nodes.push(node);
-	if (!nodes.length)
-		return;
-	nodes.sort((a, b) => tree.weight[b] - tree.weight[a] || a - b);
-	const at = nodes.indexOf(flame.cursor);
+	places.sort((a, b) => b.graph.tree.weight[b.node] - a.graph.tree.weight[a.node]);
+	const at = places.findIndex(({graph, node}) => last.search && node === graph.cursor &&
+		(list || graph === last.flame));
 	const from = at < 0 && direction < 0 ? 0 : at;
-	const next = nodes[(from + direction + nodes.length) % nodes.length];
-	flame.cursor = next;
-	flame.reveal(next);
-	flame.draw();
-	say(describe(tree, next, flame.zoom));
+	const {graph, node} = places[(from + direction + places.length) % places.length];
+	stepped.flame = graph;
+	if (list) {
+		revealRow(graph.tree, node);
+	} else {
+		graph.cursor = node;
+		graph.reveal(node);
+		graph.draw();
+	}
+	say(describe(graph.tree, node, graph.zoom));
 }
 
 const SEARCH_MS = 120; // a search waits for the next key

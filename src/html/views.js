@@ -256,6 +256,14 @@ function toggleNode(tree, node) {
 	showTree($("panel"));
 }
 
+// Opens the callers of a node, and goes to its row.
+function revealRow(tree, node) {
+	for (let caller = tree.parent[node]; caller; caller = tree.parent[caller])
+		opened.add(caller);
+	showTree($("panel"));
+	list.go(derived.treeRows.indexOf(node));
+}
+
 function treeKey(key, index) {
 	const tree = shownTree(), node = derived.treeRows[index];
 	if (key === "Enter" || key === " ")

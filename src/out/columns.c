@@ -23,6 +23,21 @@ bool column_is_code(const struct column *column)
 	       column->kind == COLUMN_KEY + SP_KEY_FUNCTION || column_is_side(column);
 }
 
+char column_mark(const struct column *column)
+{
+	switch (column->kind - COLUMN_KEY) {
+	case SP_KEY_SRCLINE:
+	case SP_KEY_SRCLINE_FROM:
+	case SP_KEY_SRCLINE_TO:
+		return ':';
+	case SP_KEY_WAKER:
+	case SP_KEY_WAKEE:
+		return '[';
+	default:
+		return '\0';
+	}
+}
+
 const char *column_title(const struct table *table, const struct column *column)
 {
 	switch (column->kind) {
@@ -175,7 +190,8 @@ static void choose_group_columns(struct table *table)
 	const struct sp_group *group = table->view->group;
 	for (size_t i = 0; i < group->profile_count; i++) {
 		add_column(table, COLUMN_EVENT, i);
-		add_column(table, COLUMN_EVENT_RANGE, i);
+		if (report_has_intervals(table->report))
+			add_column(table, COLUMN_EVENT_RANGE, i);
 	}
 	for (size_t i = 0; i < group->ratio_count; i++) {
 		add_column(table, COLUMN_RATIO, i);
@@ -233,7 +249,7 @@ static void choose_usual_columns(struct table *table)
 	const struct report *report = table->report;
 	bool by_total = report_by_total(report);
 	add_column(table, by_total ? COLUMN_TOTAL : COLUMN_SELF, 0);
-	if (report->mode != SP_MODE_WAKERS)
+	if (report->mode != SP_MODE_WAKERS && report_has_intervals(report))
 		add_column(table, by_total ? COLUMN_TOTAL_RANGE : COLUMN_SELF_RANGE, 0);
 	if (report->mode != SP_MODE_CPU)
 		choose_time_columns(table);

@@ -63,6 +63,12 @@ bool column_is_number(const struct column *column);
 bool column_is_code(const struct column *column);
 bool column_is_side(const struct column *column);
 
+/*
+ * Returns the character from which on a text is never cut, such as that before a line's number; 0:
+ * any text may be cut.
+ */
+char column_mark(const struct column *column);
+
 const char *column_title(const struct table *table, const struct column *column);
 
 /* Returns the cell's text, in `buffer` or borrowed from the row; NULL: unknown. */

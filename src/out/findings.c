@@ -18,8 +18,6 @@
 #define SHARE_LEAST 0.01
 #define TEXT_SIZE 512
 
-#define PLAIN_WIDTH 100
-
 /* Findings with the same cause, which are shown as one line. */
 struct group {
 	const struct sp_finding *first; /* member with the largest share */
@@ -29,36 +27,6 @@ struct group {
 				 * belong to one event */
 };
 
-/* Writes text, wrapped at blanks to the terminal's width and cut after `lines` lines (0: no limit). */
-static void write_wrapped(const struct term *term, const char *text, int indent, int lines, FILE *out)
-{
-	int width = term->width ? term->width : PLAIN_WIDTH, column = indent, line = 1;
-	char word[256];
-	while (*text) {
-		size_t size = strcspn(text, " ");
-		size_t kept = size < sizeof(word) ? size : sizeof(word) - 1;
-		memcpy(word, text, kept);
-		word[kept] = '\0';
-		int columns = term_text_width(term, word);
-		/* Reserves room for the ellipsis in the last line. */
-		int room = lines && line == lines && text[size] ? 4 : 0;
-		if (column > indent && column + columns + 1 + room > width) {
-			if (lines && line == lines) {
-				fprintf(out, " %s", term_glyph(term, "…", "..."));
-				break;
-			}
-			fprintf(out, "\n%*s", indent, "");
-			column = indent;
-			line++;
-		}
-		if (column > indent)
-			column += fprintf(out, " ");
-		column += term_put(term, word, 0, out);
-		text += size + strspn(text + size, " ");
-	}
-	putc('\n', out);
-}
-
 static void write_finding(const struct term *term, const char *text, const char *remedy, int lines,
 			  FILE *out)
 {
@@ -66,13 +34,14 @@ static void write_finding(const struct term *term, const char *text, const char 
 	term_begin(term, TERM_WARNING, out);
 	fputs("! ", out);
 	term_end(term, TERM_WARNING, out);
-	write_wrapped(term, text, INDENT + 2, lines, out);
+	term_wrap(term, text, INDENT + 2, INDENT + 2, lines, out);
 	if (!remedy)
 		return;
 	term_begin(term, TERM_DIM, out);
 	fprintf(out, "%*s%s ", INDENT + 2, "", term_glyph(term, "→", "->"));
 	/* A remedy is a command to paste, so it is never cut. */
-	write_wrapped(term, remedy, INDENT + 5 - term->utf8, 0, out);
+	int indent = INDENT + 5 - term->utf8;
+	term_wrap(term, remedy, indent, indent, 0, out);
 	term_end(term, TERM_DIM, out);
 }
 
@@ -225,7 +194,7 @@ static void put_names(const struct term *term, const struct group *group,
 	bool only_waits = group->first->event && !strcmp(group->first->event, "offcpu-time");
 	size_t events = group->events > 1 || only_waits ? group->events : 0, put = 0;
 	size_t names = group->objects ? group->objects : events;
-	int width = (term->width ? term->width : PLAIN_WIDTH) - INDENT - 2;
+	int width = (term->width ? term->width : TERM_PLAIN_WIDTH) - INDENT - 2;
 	char piece[TEXT_SIZE], share[FORMAT_SIZE];
 	for (size_t i = 0; i < count && put < names; i++) {
 		const char *name = is_member(group, findings[i]) ? name_of(group, findings[i]) : NULL;

@@ -6,6 +6,7 @@
 #include "out/columns.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Maximum width of a column of names in a file; the last column has none. */
 #define FILE_NAME 60
@@ -13,9 +14,26 @@
 /* Widths to which names are cut, in steps: each step is applied only if the table is still too wide. */
 static const struct {
 	int symbol, name;
-} steps[] = {{40, 18 /* width of "[kernel.kallsyms]" */}, {28, 12}, {24, 8}};
-#define BARE_SYMBOL 12
-#define BARE_NAME 3
+} steps[] = {{40, 18 /* width of "[kernel.kallsyms]" */}, {28, 12}, {24, 8}, {18, 6}, {12, 3}};
+
+/* Room for a line's number or a thread's, which are never cut, at each step. */
+#define MARK_WIDTH 6
+
+/* Columns that are dropped, in this order, unless names fit into the widths of a step. */
+static const struct {
+	int kind;
+	size_t step;
+} drops[] = {
+	{COLUMN_LONGEST, 0},
+	{COLUMN_WAITS, 0},
+	{COLUMN_TOTAL, 2}, /* or COLUMN_SELF: the share that does not order the rows */
+	{COLUMN_EVENT_RANGE, 2},
+	{COLUMN_KEY + SP_KEY_DSO, 2},
+	{COLUMN_KEY + SP_KEY_COMM, 3},
+};
+
+/* Most rows of a table that may lose a key: their texts are compared in pairs. */
+#define COMPARED_ROWS 200
 
 /*
  * Returns the width of a cell if its name is cut to `room` columns (0: not cut); -1 when out of memory.
@@ -53,18 +71,16 @@ static bool measure(struct table *table, size_t index, int room)
 	return true;
 }
 
-/*
- * Narrows a column by up to `excess` columns of the terminal, but not below `least`. Returns the excess
- * that remains.
- */
-static int give_way(struct column *column, int least, int excess)
+/* Returns the width to which a column may be cut at a step. A column has room for its title. */
+static int least_width(const struct table *table, size_t index, size_t step)
 {
-	int spare = column->width - least;
-	if (spare <= 0 || excess <= 0)
-		return excess;
-	int given = spare < excess ? spare : excess;
-	column->width -= given;
-	return excess - given;
+	const struct column *column = &table->columns[index];
+	int title = term_text_width(table->term, column_title(table, column));
+	int least = column_is_number(column) ? column->width
+		    : column_is_code(column)
+			    ? steps[step].symbol
+			    : steps[step].name + (column_mark(column) ? MARK_WIDTH : 0);
+	return least > column->width ? column->width : least > title ? least : title;
 }
 
 /* Returns by how many columns the table is wider than the terminal. */
@@ -76,22 +92,72 @@ static int table_excess(const struct table *table)
 	return excess;
 }
 
-static void cut_names(struct table *table, int least_symbol, int least_name)
+/* Cuts names to the widths of a step, as far as needed: the last key first, and code at the end. */
+static void cut_names(struct table *table, size_t step)
 {
 	int excess = table_excess(table);
-	for (size_t i = table->count; i-- > 0;)
-		if (!column_is_number(&table->columns[i]) && !column_is_code(&table->columns[i]))
-			excess = give_way(&table->columns[i], least_name, excess);
-	for (size_t i = 0; i < table->count; i++)
-		if (column_is_code(&table->columns[i]))
-			excess = give_way(&table->columns[i], least_symbol, excess);
+	for (size_t i = 2 * table->count; i-- > 0 && excess > 0;) {
+		size_t index = i % table->count;
+		struct column *column = &table->columns[index];
+		if (column_is_code(column) != (i < table->count))
+			continue;
+		int spare = column->width - least_width(table, index, step);
+		spare = spare < excess ? spare : excess;
+		column->width -= spare;
+		excess -= spare;
+	}
 }
 
-static void drop_kind(struct table *table, int kind)
+/* Returns whether two rows have the same privilege level, and equal texts in all keys but one. */
+static bool are_equal_without(const struct table *table, size_t omitted, size_t a, size_t b)
 {
-	for (size_t i = table->count; i-- > 0 && table_excess(table) > 0;)
-		if (table->columns[i].kind == kind)
-			columns_drop(table, i);
+	char buffers[2][FORMAT_SIZE];
+	if (table->rows[a].row->level != table->rows[b].row->level)
+		return false;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct column *column = &table->columns[i];
+		if (i == omitted || column->kind < COLUMN_KEY)
+			continue;
+		const char *one = cell_text(table, &table->rows[a], column, buffers[0]);
+		const char *other = cell_text(table, &table->rows[b], column, buffers[1]);
+		if (strcmp(one ? one : "", other ? other : "") != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Returns whether the column is a key that the user did not name, and that no two rows need. */
+static bool is_spare_key(const struct table *table, size_t index)
+{
+	if (table->report->keep_keys || table->row_count > COMPARED_ROWS)
+		return false;
+	for (size_t a = 0; a < table->row_count; a++)
+		for (size_t b = 0; b < a; b++)
+			if (are_equal_without(table, index, a, b))
+				return false;
+	return true;
+}
+
+/* Returns by how many columns the table is wider than the terminal if names are cut at a step. */
+static int least_excess(const struct table *table, size_t step)
+{
+	int excess = table_excess(table);
+	for (size_t i = 0; i < table->count; i++)
+		excess -= table->columns[i].width - least_width(table, i, step);
+	return excess;
+}
+
+static void drop_columns(struct table *table)
+{
+	for (size_t i = 0; i < sizeof(drops) / sizeof(*drops); i++) {
+		int kind = drops[i].kind;
+		if (kind == COLUMN_TOTAL && report_by_total(table->report))
+			kind = COLUMN_SELF;
+		for (size_t j = table->count; j-- > 0 && least_excess(table, drops[i].step) > 0;)
+			if (table->columns[j].kind == kind &&
+			    (kind < COLUMN_KEY || is_spare_key(table, j)))
+				columns_drop(table, j);
+	}
 }
 
 bool columns_fit(struct table *table)
@@ -109,16 +175,10 @@ bool columns_fit(struct table *table)
 	}
 	if (!terminal)
 		return true;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		cut_names(table, steps[i].symbol, steps[i].name);
-		if (!table->report->column_count) {
-			drop_kind(table, COLUMN_LONGEST);
-			drop_kind(table, COLUMN_WAITS);
-		}
-	}
-	drop_kind(table, report_by_total(table->report) ? COLUMN_SELF : COLUMN_TOTAL);
-	drop_kind(table, COLUMN_EVENT_RANGE);
-	cut_names(table, BARE_SYMBOL, BARE_NAME);
+	if (!table->report->column_count || table->view)
+		drop_columns(table);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		cut_names(table, i);
 	/* Shortened names may be narrower than the column, so measures it again. */
 	for (size_t i = 0; i < table->count; i++)
 		if (column_is_code(&table->columns[i]) &&

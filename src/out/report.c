@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Least width of a terminal for columns of intervals. */
+#define INTERVALS_WIDTH 70
+
 uint64_t report_period(const struct report *report, size_t profile)
 {
 	if (!report->events)
@@ -89,6 +92,11 @@ const struct sp_weight *row_order_weight(const struct report *report, const stru
 bool report_by_total(const struct report *report)
 {
 	return report->children && !report->order_by_self;
+}
+
+bool report_has_intervals(const struct report *report)
+{
+	return !report->term.width || report->term.width >= INTERVALS_WIDTH;
 }
 
 bool report_shows(const struct report *report, const struct sp_group *group,

@@ -103,6 +103,9 @@ const struct sp_weight *row_order_weight(const struct report *report, const stru
 /* Returns whether rows are ordered and limited by total; else they are by self. */
 bool report_by_total(const struct report *report);
 
+/* Returns whether text has columns of intervals: a narrow terminal has no room for them. */
+bool report_has_intervals(const struct report *report);
+
 /* Returns true if the row reaches the limit for at least one event of the group. */
 bool report_shows(const struct report *report, const struct sp_group *group,
 		  const struct sp_joint_row *row);

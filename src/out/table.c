@@ -14,7 +14,10 @@
 #include <string.h>
 #include "out/columns.h"
 
-/* Least width of a name with its suffix. In narrower columns, the suffix is left out. */
+/* Least width of a name that is cut for its suffix. In narrower columns, the suffix is left out. */
+#define LEAST_BEFORE_SUFFIX 24
+
+/* Least width of a name in the list of functions of all stacks. */
 #define LEAST_NAME 8
 
 static enum term_style cell_style(const struct table *table, const struct cells *cells,
@@ -64,6 +67,26 @@ static enum sp_level level_of(const struct sp_row *row, const struct column *col
 		       row->level;
 }
 
+/*
+ * Writes a text in `width` columns (0: no limit), with the end that column_mark() begins. Returns
+ * the columns written.
+ */
+static int put_text(const struct term *term, const struct column *column, const char *text,
+		    int width, FILE *out)
+{
+	char mark = column_mark(column), *head = NULL;
+	const char *end =
+		mark && width && term_text_width(term, text) > width ? strrchr(text, mark) : NULL;
+	int room = end ? width - term_text_width(term, end) : 0;
+	if (end && end > text && room > 1)
+		head = strndup(text, (size_t)(end - text));
+	if (!head)
+		return term_put(term, text, width, out);
+	int used = term_put(term, head, room, out) + term_put(term, end, 0, out);
+	free(head);
+	return used;
+}
+
 static bool write_cell(const struct table *table, const struct cells *cells, size_t index,
 		       FILE *out)
 {
@@ -78,7 +101,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 	if (!text)
 		text = "?";
 	/* On a narrow terminal, drops the suffix if name and suffix do not fit. */
-	if (term->width && suffix + LEAST_NAME > width &&
+	if (term->width && suffix + LEAST_BEFORE_SUFFIX > width &&
 	    suffix + term_text_width(term, text) > width)
 		suffix = 0;
 	width -= suffix;
@@ -93,7 +116,7 @@ static bool write_cell(const struct table *table, const struct cells *cells, siz
 		term_pad(width - term_text_width(term, text), out);
 	enum term_style style = cell_style(table, cells, column);
 	term_begin(term, style, out);
-	int used = term_put(term, text, term->width ? width : 0, out);
+	int used = put_text(term, column, text, term->width ? width : 0, out);
 	term_end(term, style, out);
 	if (suffix) {
 		term_begin(term, TERM_DIM, out);
@@ -170,24 +193,30 @@ static bool write_rows(struct table *table, FILE *out)
 /* Writes how many rows are hidden, and the share of self that they have together (`rest`). */
 static void write_left_out(const struct report *report, size_t count, double rest, FILE *out)
 {
-	char rows[FORMAT_SIZE], share[FORMAT_SIZE];
+	char rows[FORMAT_SIZE], share[FORMAT_SIZE], text[4 * FORMAT_SIZE];
+	const char *dots = term_glyph(&report->term, "…", "..."), *plural = count == 1 ? "" : "s";
 	if (!count)
 		return;
-	term_begin(&report->term, TERM_DIM, out);
-	fprintf(out, "%s %s ", term_glyph(&report->term, "…", "..."), format_count(count, rows));
 	if (!report->row_coverage && !report->row_most)
-		fprintf(out, "row%s below %s\n", count == 1 ? "" : "s",
-			format_share(report->row_limit, share));
-	else {
-		fprintf(out, "more row%s", count == 1 ? "" : "s");
-		if (!report_by_total(report) && rest > 0)
-			fprintf(out, ", %s in all", format_percent(rest, share));
-		else if (!report_by_total(report))
-			fputs(" without self time", out);
-		fputs("; --percent-limit 0 shows them\n", out);
-	}
+		snprintf(text, sizeof(text), "%s %s row%s below %s", dots,
+			 format_count(count, rows), plural, format_share(report->row_limit, share));
+	else
+		snprintf(text, sizeof(text), "%s %s more row%s%s%s%s; --percent-limit 0 shows them",
+			 dots, format_count(count, rows), plural,
+			 report_by_total(report) ? ""
+			 : rest > 0		 ? ", "
+						 : " without self time",
+			 report_by_total(report) || rest <= 0 ? "" : format_percent(rest, share),
+			 report_by_total(report) || rest <= 0 ? "" : " in all");
+	term_begin(&report->term, TERM_DIM, out);
+	term_wrap(&report->term, text, 0, 0, 0, out);
 	term_end(&report->term, TERM_DIM, out);
 }
+
+/* Most lines of functions at the beginning of threads' stacks, and room for a thread's name in
+ * them. */
+#define ENTRY_LINES 3
+#define COMM_ROOM 20
 
 /* Share of time with stacks below which functions of all stacks have rows: shares are not exact enough. */
 #define LEAST_STACKS 0.05
@@ -209,45 +238,51 @@ static bool is_entry(const struct sp_row *row, double stacks)
 	       row->self.share.value < 0.005 * stacks;
 }
 
-/*
- * Moves the functions at the beginning of all stacks to the front of the rows, which are ordered by total.
- * Returns their number.
- */
-static size_t find_entries(struct cells *rows, size_t count, double stacks)
+static bool is_of(const struct sp_row *row, const char *comm)
 {
-	size_t entries = 0;
+	return !comm || !strcmp(row->comm ?: "", comm);
+}
+
+/*
+ * Moves the functions at the beginning of all stacks of a thread (NULL: of all threads) to the
+ * front of the rows, which are ordered by total. Returns their number; 0 if there are less than
+ * two, or no others.
+ */
+static size_t find_entries(struct cells *rows, size_t count, const char *comm, double stacks)
+{
+	size_t entries = 0, end = 0;
+	bool others = false;
 	for (size_t i = 0; i < count; i++) {
+		bool counts = is_of(rows[i].row, comm) && (!comm || rows[i].row->total.samples);
+		bool entry = counts && is_entry(rows[i].row, stacks) && !end;
+		others |= counts && !entry;
+		entries += entry;
+		if (counts && !entry && rows[i].row->total.samples && !end)
+			end = i + 1;
+	}
+	if (entries < 2 || !others)
+		return 0;
+	for (size_t i = 0, moved = 0; moved < entries; i++) {
 		const struct cells found = rows[i];
-		if (!is_entry(found.row, stacks)) {
-			if (found.row->total.samples)
-				break;
+		if (!is_of(found.row, comm) || !is_entry(found.row, stacks))
 			continue;
-		}
-		memmove(rows + entries + 1, rows + entries, (i - entries) * sizeof(*rows));
-		rows[entries++] = found;
+		memmove(rows + moved + 1, rows + moved, (i - moved) * sizeof(*rows));
+		rows[moved++] = found;
 	}
 	return entries;
 }
 
-/*
- * Writes the functions at the beginning of all stacks, in place of rows: "100.00% each: _start, main". They
- * are moved to the front of the `count` rows. Returns their number; 0: there are none, or no others.
- */
-static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
-			       struct cells *rows, size_t count, FILE *out)
+/* Writes functions in one line: "100.00% each: _start, main", or "48.10% each in worker: ...". */
+static void write_entries(const struct report *report, const struct cells *rows, size_t entries,
+			  const char *comm, double stacks, FILE *out)
 {
-	bool by_function = false;
 	char share[FORMAT_SIZE];
-	for (size_t i = 0; i < report->key_count; i++)
-		by_function |= report->keys[i] == SP_KEY_FUNCTION || report->keys[i] == SP_KEY_SYMBOL;
-	if (!by_function || report->quiet || report->keep_keys || report->mode == SP_MODE_CPU ||
-	    !report_by_total(report))
-		return 0;
-	const double stacks = share_of_stacks(profile);
-	size_t entries = stacks < LEAST_STACKS ? 0 : find_entries(rows, count, stacks);
-	if (entries < 2 || entries == count)
-		return 0;
-	int used = fprintf(out, "%s each:", format_share(stacks, share));
+	int used = fprintf(out, "%s each", format_share(stacks, share));
+	if (comm) {
+		used += fprintf(out, " in ");
+		used += term_put(&report->term, comm, report->term.width ? COMM_ROOM : 0, out);
+	}
+	used += fprintf(out, ":");
 	for (size_t i = 0; i < entries; i++) {
 		const int more = (int)strlen(", 1000 more");
 		int room = report->term.width ? report->term.width - used - more : 0;
@@ -259,7 +294,46 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 		used += fprintf(out, i ? ", " : " ") + term_put(&report->term, name, room, out);
 	}
 	putc('\n', out);
-	return entries;
+}
+
+/*
+ * Writes the functions at the beginning of all stacks, of all threads or else of the heaviest ones,
+ * in place of rows. They are moved to the front of the `count` rows. Returns their number.
+ */
+static size_t write_entry_rows(const struct report *report, const struct sp_profile *profile,
+			       struct cells *rows, size_t count, FILE *out)
+{
+	size_t lines = 0;
+	bool by_function =
+		report_has_key(report, SP_KEY_FUNCTION) || report_has_key(report, SP_KEY_SYMBOL);
+	if (!by_function || report->quiet || report->keep_keys || report->mode == SP_MODE_CPU ||
+	    !report_by_total(report))
+		return 0;
+	const double stacks = share_of_stacks(profile);
+	size_t first = stacks < LEAST_STACKS ? 0 : find_entries(rows, count, NULL, stacks);
+	if (first || !report_has_key(report, SP_KEY_COMM)) {
+		if (first)
+			write_entries(report, rows, first, NULL, stacks, out);
+		return first;
+	}
+	/* Rows are ordered by total: the first one of each thread has the weight of its stacks. */
+	for (size_t i = 0; i < count && lines < ENTRY_LINES; i++) {
+		const char *comm = rows[i].row->comm;
+		double share = rows[i].row->total.share.value;
+		if (share < LEAST_STACKS)
+			break;
+		bool again = !comm || !rows[i].row->total.samples;
+		for (size_t j = 0; j < i && !again; j++)
+			again = rows[j].row->total.samples && is_of(rows[j].row, comm);
+		size_t entries = again ? 0 : find_entries(rows + first, count - first, comm, share);
+		if (!entries)
+			continue;
+		write_entries(report, rows + first, entries, comm, share, out);
+		lines++;
+		first += entries;
+		i = first - 1;
+	}
+	return first;
 }
 
 bool table_write(const struct report *report, const struct sp_profile *profile, FILE *out)

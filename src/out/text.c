@@ -25,40 +25,9 @@ static void write_styled(const struct report *report, enum term_style style, con
 	term_end(&report->term, style, out);
 }
 
-/*
- * Writes a long sentence, wrapped at blanks to the terminal's width, but not after a number: a unit may
- * follow. It begins in column `column`, which is at least `indent`, and continues in `indent`.
- */
-static void write_words_at(const struct report *report, int column, int indent, const char *text, FILE *out)
-{
-	int width = report->term.width ? report->term.width : 100;
-	bool begun = false;
-	char word[256];
-	while (*text) {
-		size_t size = strcspn(text, " ");
-		if (size && text[size] && isdigit((unsigned char)text[size - 1]))
-			size += 1 + strcspn(text + size + 1, " ");
-		size_t kept = size < sizeof(word) ? size : sizeof(word) - 1;
-		memcpy(word, text, kept);
-		word[kept] = '\0';
-		text += kept;
-		int columns = term_text_width(&report->term, word);
-		if (column > indent && column + columns + begun > width) {
-			fprintf(out, "\n%*s", indent, "");
-			column = indent;
-		}
-		if (begun && column > indent)
-			column += fprintf(out, " ");
-		column += term_put(&report->term, word, 0, out);
-		text += strspn(text, " ");
-		begun = true;
-	}
-	putc('\n', out);
-}
-
 static void write_words(const struct report *report, int indent, const char *text, FILE *out)
 {
-	write_words_at(report, indent, indent, text, out);
+	term_wrap(&report->term, text, indent, indent, 0, out);
 }
 
 /*
@@ -234,7 +203,7 @@ static void write_stacks(const struct report *report, const struct sp_profile *p
 		add_clause(&clauses, "%s completed from other samples",
 			   format_percent(share_of(profile->repaired, all), share));
 	int column = fprintf(out, "stacks: ");
-	write_words_at(report, column, INDENT, clauses.text, out);
+	term_wrap(&report->term, clauses.text, column, INDENT, 0, out);
 }
 
 /* Adds the total weight in its unit, such as seconds of CPU time. */
@@ -409,7 +378,7 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 			 wakers ? times ? "blocked time that wake-ups ended" : "all wake-ups" :
 			 report->mode != SP_MODE_CPU ? "the threads' time" :
 			 times ? "total CPU time" : "the event's total";
-	if (wakers)
+	if (wakers || (!report->column_count && !report_has_intervals(report)))
 		snprintf(text, sizeof(text), "Percentages are of %s.", of);
 	else
 		snprintf(text, sizeof(text), "Percentages are of %s; %s is the 95%% confidence interval.", of,

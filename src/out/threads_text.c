@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads as text of 80 columns, two lines for each thread:
+ * Threads as text, two lines for each thread:
  *
  *	thread           tid    on CPU  runnable   blocked   unknown     waits   longest
  *	CPU use over time                                            preempted  migrated
@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include "out/format.h"
 
-#define COMM_WIDTH 12
+#define COMM_WIDTH 12 /* least width; a wide terminal and a file have room for whole names */
 #define TID_WIDTH 8
 #define TIME_WIDTH 10
 #define COUNT_WIDTH 10
@@ -22,6 +22,14 @@
 
 /* Text folds threads that were blocked all the time if there are more than these. */
 #define BLOCKED_SHOWN 5
+
+/* Columns that depend on the terminal's width and on the threads. */
+struct layout {
+	const struct term *term;
+	int comm;     /* width of threads' names */
+	bool unknown; /* has the column of unknown time */
+	bool longest; /* has the column of the longest wait and of migrations */
+};
 
 static uint64_t life_of(const struct sp_thread_times *times)
 {
@@ -69,8 +77,9 @@ static const char *slice_sign(const struct term *term, const struct sp_thread_ti
 	return (term->utf8 ? blocks : plain)[level < 8 ? level : 7];
 }
 
-static void put_slices(const struct term *term, const struct sp_thread *thread, FILE *out)
+static void put_slices(const struct layout *layout, const struct sp_thread *thread, FILE *out)
 {
+	const struct term *term = layout->term;
 	for (size_t i = 0; i < SP_THREAD_SLICES; i++) {
 		const struct sp_thread_times *slice = &thread->slices[i];
 		enum term_style style = slice->runnable_ns > life_of(slice) / 2 ? TERM_HOT : TERM_PLAIN;
@@ -78,41 +87,76 @@ static void put_slices(const struct term *term, const struct sp_thread *thread, 
 		fputs(slice_sign(term, slice), out);
 		term_end(term, style, out);
 	}
-	term_pad(COMM_WIDTH + TID_WIDTH - SP_THREAD_SLICES, out);
+	term_pad(layout->comm + TID_WIDTH - SP_THREAD_SLICES, out);
 }
 
-static void write_thread(const struct term *term, const struct sp_thread *thread, FILE *out)
+static void write_thread(const struct layout *layout, const struct sp_thread *thread, FILE *out)
 {
+	const struct term *term = layout->term;
 	const struct sp_thread_times *times = &thread->times;
 	uint64_t life_ns = life_of(times);
-	term_pad(COMM_WIDTH - term_put(term, thread->comm, COMM_WIDTH, out), out);
+	term_pad(layout->comm - term_put(term, thread->comm, layout->comm, out), out);
 	fprintf(out, "%*" PRIu32, TID_WIDTH, thread->tid);
 	put_time(term, times->running_ns, out);
 	put_time(term, times->runnable_ns, out);
 	put_time(term, times->blocked_ns, out);
-	put_time(term, times->unknown_ns, out);
+	if (layout->unknown)
+		put_time(term, times->unknown_ns, out);
 	put_count(term, thread->waits, out);
-	put_time(term, thread->longest_wait_ns, out);
+	if (layout->longest)
+		put_time(term, thread->longest_wait_ns, out);
 	putc('\n', out);
-	put_slices(term, thread, out);
+	put_slices(layout, thread, out);
 	put_percent(term, times->running_ns, life_ns, out);
 	put_percent(term, times->runnable_ns, life_ns, out);
 	put_percent(term, times->blocked_ns, life_ns, out);
-	put_percent(term, times->unknown_ns, life_ns, out);
+	if (layout->unknown)
+		put_percent(term, times->unknown_ns, life_ns, out);
 	put_count(term, thread->preemptions, out);
-	put_count(term, thread->migrations, out);
+	if (layout->longest)
+		put_count(term, thread->migrations, out);
 	putc('\n', out);
 }
 
-static void write_titles(const struct term *term, FILE *out)
+static void write_titles(const struct layout *layout, FILE *out)
 {
-	term_begin(term, TERM_TITLE, out);
-	fprintf(out, "%-*s%*s%*s%*s%*s%*s%*s%*s\n", COMM_WIDTH, "thread", TID_WIDTH, "tid", TIME_WIDTH,
-		"on CPU", TIME_WIDTH, "runnable", TIME_WIDTH, "blocked", TIME_WIDTH, "unknown", COUNT_WIDTH,
-		"waits", TIME_WIDTH, "longest");
-	fprintf(out, "%-*s%*s%*s\n", COMM_WIDTH + TID_WIDTH + 4 * TIME_WIDTH, "CPU use over time",
-		COUNT_WIDTH, "preempted", TIME_WIDTH, "migrated");
-	term_end(term, TERM_TITLE, out);
+	int times = (layout->unknown ? 4 : 3) * TIME_WIDTH;
+	term_begin(layout->term, TERM_TITLE, out);
+	fprintf(out, "%-*s%*s%*s%*s%*s", layout->comm, "thread", TID_WIDTH, "tid", TIME_WIDTH,
+		"on CPU", TIME_WIDTH, "runnable", TIME_WIDTH, "blocked");
+	fprintf(out, "%*s%*s%*s\n", layout->unknown ? TIME_WIDTH : 0,
+		layout->unknown ? "unknown" : "", COUNT_WIDTH, "waits",
+		layout->longest ? TIME_WIDTH : 0, layout->longest ? "longest" : "");
+	fprintf(out, "%-*s%*s%*s\n", layout->comm + TID_WIDTH + times, "CPU use over time",
+		COUNT_WIDTH, "preempted", layout->longest ? TIME_WIDTH : 0,
+		layout->longest ? "migrated" : "");
+	term_end(layout->term, TERM_TITLE, out);
+}
+
+/*
+ * Chooses the columns. A terminal has no column of unknown time without such time, and the last
+ * column only if it fits.
+ */
+static struct layout layout_of(const struct term *term, const struct sp_threads *threads)
+{
+	struct layout layout = {
+		.term = term, .comm = COMM_WIDTH, .unknown = !term->width, .longest = true};
+	int widest = 0;
+	for (size_t i = 0; i < sp_threads_count(threads); i++) {
+		const struct sp_thread *thread = sp_threads_at(threads, i);
+		int width = term_text_width(term, thread->comm);
+		widest = width > widest ? width : widest;
+		layout.unknown |= thread->times.unknown_ns > 0;
+	}
+	int rest = TID_WIDTH + COUNT_WIDTH + (layout.unknown ? 5 : 4) * TIME_WIDTH;
+	if (term->width && term->width < COMM_WIDTH + rest) {
+		layout.longest = false;
+		rest -= TIME_WIDTH;
+	}
+	if (term->width && widest > term->width - rest)
+		widest = term->width - rest;
+	layout.comm = widest > COMM_WIDTH ? widest : COMM_WIDTH;
+	return layout;
 }
 
 static bool is_blocked(const struct sp_thread *thread)
@@ -123,7 +167,7 @@ static bool is_blocked(const struct sp_thread *thread)
 /* Writes how much time is unknown, if it matters for some thread. */
 static void write_unknown(const struct term *term, const struct sp_threads *threads, FILE *out)
 {
-	char duration[FORMAT_SIZE], percent[FORMAT_SIZE];
+	char duration[FORMAT_SIZE], percent[FORMAT_SIZE], text[256];
 	uint64_t unknown_ns = 0, life_ns = 0;
 	size_t count = 0;
 	for (size_t i = 0; i < sp_threads_count(threads); i++) {
@@ -136,16 +180,21 @@ static void write_unknown(const struct term *term, const struct sp_threads *thre
 	}
 	if (!count)
 		return;
+	snprintf(text, sizeof(text),
+		 "%s of %zu thread%s unknown (%s of %s life): switch records are missing, "
+		 "or events were disabled",
+		 format_duration(term, unknown_ns, duration), count, count == 1 ? " is" : "s are",
+		 format_percent((double)unknown_ns / (double)life_ns, percent),
+		 count == 1 ? "its" : "their");
 	term_begin(term, TERM_WARNING, out);
-	fprintf(out, "  ! %s of %zu thread%s unknown (%s of %s life): switch records are missing, "
-		     "or events were disabled\n",
-		format_duration(term, unknown_ns, duration), count, count == 1 ? " is" : "s are",
-		format_percent((double)unknown_ns / (double)life_ns, percent), count == 1 ? "its" : "their");
+	fputs("  ! ", out);
+	term_wrap(term, text, 4, 4, 0, out);
 	term_end(term, TERM_WARNING, out);
-	fprintf(out,
-		"    %s if 'sprof info' shows losses: larger ring buffers (-m); if it shows too "
-		"many switches: --switch-events; perf's sched_switch needs -a\n",
-		term_glyph(term, "→", "->"));
+	fprintf(out, "    %s ", term_glyph(term, "→", "->"));
+	term_wrap(term,
+		  "if 'sprof info' shows losses: larger ring buffers (-m); if it shows too many "
+		  "switches: --switch-events; perf's sched_switch needs -a",
+		  7 - term->utf8, 7 - term->utf8, 0, out);
 }
 
 static void write_head(const struct term *term, const struct threads_view *view, FILE *out)
@@ -166,36 +215,51 @@ static void write_head(const struct term *term, const struct threads_view *view,
 static void write_legend(const struct term *term, const struct sp_threads *threads, FILE *out)
 {
 	size_t unsplit = 0, uncounted = 0, count = sp_threads_count(threads);
+	char text[160];
 	for (size_t i = 0; i < count; i++) {
 		const struct sp_thread *thread = sp_threads_at(threads, i);
 		unsplit += thread->split == SP_THREAD_SPLIT_NONE && thread->times.blocked_ns;
 		uncounted += !thread->counted && thread->times.running_ns;
 	}
-	fprintf(out, "\nCPU use of 20 equal parts of the time: %s below 1/8 ... %s all; %s none; ? unknown\n",
-		term_glyph(term, "▁", "1"), term_glyph(term, "█", "8"), term_glyph(term, "·", "."));
+	snprintf(text, sizeof(text),
+		 "CPU use of 20 equal parts of the time: %s below 1/8 ... %s all; %s none; "
+		 "? unknown",
+		 term_glyph(term, "▁", "1"), term_glyph(term, "█", "8"),
+		 term_glyph(term, "·", "."));
+	putc('\n', out);
+	term_wrap(term, text, 0, 0, 0, out);
+	snprintf(text, sizeof(text),
+		 "on CPU excludes the switches of %zu of %zu thread%s: the kernel's counts "
+		 "were not recorded",
+		 uncounted, count, count == 1 ? "" : "s");
 	if (uncounted)
-		fprintf(out,
-			"on CPU excludes the switches of %zu of %zu thread%s: the kernel's counts "
-			"were not recorded\n", uncounted, count, count == 1 ? "" : "s");
+		term_wrap(term, text, 0, 0, 0, out);
 	if (unsplit)
-		fputs("blocked includes the time from wake-up to running: wake-ups were not recorded\n", out);
+		term_wrap(term,
+			  "blocked includes the time from wake-up to running: wake-ups were not "
+			  "recorded",
+			  0, 0, 0, out);
 }
 
 static void write_threads(const struct threads_report *report, const struct sp_threads *threads,
 			  FILE *out)
 {
 	size_t count = sp_threads_count(threads), blocked = 0;
-	char number[FORMAT_SIZE];
+	char number[FORMAT_SIZE], text[2 * FORMAT_SIZE];
 	for (size_t i = 0; i < count; i++)
 		blocked += is_blocked(sp_threads_at(threads, i));
 	bool folds = !report->all && blocked > BLOCKED_SHOWN;
-	write_titles(&report->term, out);
+	const struct layout layout = layout_of(&report->term, threads);
+	write_titles(&layout, out);
 	for (size_t i = 0; i < count; i++)
 		if (!folds || !is_blocked(sp_threads_at(threads, i)))
-			write_thread(&report->term, sp_threads_at(threads, i), out);
-	if (folds)
-		fprintf(out, "%s threads were blocked all the time (--percent-limit 0 shows them)\n",
-			format_count(blocked, number));
+			write_thread(&layout, sp_threads_at(threads, i), out);
+	if (!folds)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s threads were blocked all the time (--percent-limit 0 shows them)",
+		 format_count(blocked, number));
+	term_wrap(&report->term, text, 0, 0, 0, out);
 }
 
 void threads_write_text(const struct threads_report *report, FILE *out)

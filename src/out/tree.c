@@ -136,7 +136,8 @@ static void write_share(const struct tree *tree, double share)
 
 static int total_width(const struct tree *tree)
 {
-	return SHARE_WIDTH + 2 + range_width(tree->decimals) + 2;
+	bool ranges = report_has_intervals(tree->report);
+	return SHARE_WIDTH + 2 + (ranges ? range_width(tree->decimals) + 2 : 0);
 }
 
 /* Returns whether lines show self. In a tree from callee to callers, only the roots have self. */
@@ -154,8 +155,11 @@ static void write_total(const struct tree *tree, const struct sp_share *total)
 {
 	char buffer[FORMAT_SIZE];
 	write_share(tree, total->value);
+	term_pad(2, tree->out);
+	if (!report_has_intervals(tree->report))
+		return;
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "  %s  ", format_range(tree->term, total, tree->decimals, buffer));
+	fprintf(tree->out, "%s  ", format_range(tree->term, total, tree->decimals, buffer));
 	term_end(tree->term, TERM_DIM, tree->out);
 }
 
@@ -364,19 +368,30 @@ static bool tells_hidden(const struct tree *tree, const struct level *level)
 	return level->shown && level->hidden_count && level->hidden >= tree->report->tree_limit;
 }
 
+/* Writes the end of a line, after `used` columns, as far as the terminal has room. */
+static void write_rest(const struct tree *tree, const char *text, int used)
+{
+	int room = tree->term->width - used;
+	term_begin(tree->term, TERM_DIM, tree->out);
+	term_put(tree->term, text, !tree->term->width ? 0 : room > 0 ? room : 1, tree->out);
+	term_end(tree->term, TERM_DIM, tree->out);
+	putc('\n', tree->out);
+}
+
 static void write_hidden(const struct tree *tree, const struct level *level)
 {
-	char share[FORMAT_SIZE];
+	char share[FORMAT_SIZE], text[2 * FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
 	fprintf(tree->out, "%7s%*s", format_share(level->hidden, share),
 		numbers_width(tree) - SHARE_WIDTH, "");
 	term_end(tree->term, TERM_DIM, tree->out);
-	write_guides(tree, tree->levels.count > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "",
-		     tree->levels.count - 1);
-	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "%s %zu more, each below %s\n", term_glyph(tree->term, "…", "..."),
-		level->hidden_count, format_share(tree->report->tree_limit, share));
-	term_end(tree->term, TERM_DIM, tree->out);
+	int used = write_guides(tree,
+				tree->levels.count > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "",
+				tree->levels.count - 1);
+	snprintf(text, sizeof(text), "%s %zu more, each below %s",
+		 term_glyph(tree->term, "…", "..."), level->hidden_count,
+		 format_share(tree->report->tree_limit, share));
+	write_rest(tree, text, numbers_width(tree) + used);
 }
 
 /* Writes the next child of the innermost open level, and opens the child's level. */
@@ -411,18 +426,24 @@ static bool write_child(struct tree *tree)
 static void write_titles(const struct tree *tree)
 {
 	const char *range = term_glyph(tree->term, "low–high", "low-high");
-	char limit[FORMAT_SIZE];
+	char limit[FORMAT_SIZE], text[2 * FORMAT_SIZE];
 	term_begin(tree->term, TERM_DIM, tree->out);
-	fprintf(tree->out, "%7s  %*s%s  ", "total", range_width(tree->decimals) - 8, "", range);
+	fprintf(tree->out, "%7s  ", "total");
+	if (report_has_intervals(tree->report))
+		fprintf(tree->out, "%*s%s  ", range_width(tree->decimals) - 8, "", range);
 	if (has_self(tree))
-		fprintf(tree->out, "%7s  call tree, callers first", "self");
-	else
-		fputs("functions, callees first", tree->out);
-	if (tree->report->tree_limit > 0)
-		fprintf(tree->out, "; below %s hidden",
-			format_share(tree->report->tree_limit, limit));
+		fprintf(tree->out, "%7s  ", "self");
 	term_end(tree->term, TERM_DIM, tree->out);
-	putc('\n', tree->out);
+	bool limited = tree->report->tree_limit > 0;
+	bool narrow = !report_has_intervals(tree->report);
+	snprintf(text, sizeof(text), "%s%s%s%s%s",
+		 narrow		  ? ""
+		 : has_self(tree) ? "call tree, "
+				  : "functions, ",
+		 has_self(tree) ? "callers first" : "callees first", limited ? "; below " : "",
+		 limited ? format_share(tree->report->tree_limit, limit) : "",
+		 limited ? " hidden" : "");
+	write_rest(tree, text, numbers_width(tree));
 }
 
 static bool walk(struct tree *tree)

@@ -115,6 +115,11 @@ sprof: unknown option '-y'
 END
 
 # Words that users of perf and of other profilers type.
+fails "help of two commands" 129 "$SPROF" help list stat <<'END'
+sprof: 'sprof help' takes one word, not 'list stat'
+END
+status "a process by name" 129 "$SPROF" record -p memcached
+says "how to find its number" "-p .(pgrep -d, NAME)"
 for word in waits wakers threads -T Python JAVA latency flamegraph; do
 	status "help has the task $word" 0 "$SPROF" help $word
 	check "it shows commands ($word)" grep -q '^  sprof r' out
@@ -140,6 +145,15 @@ for name in x.svg x.PNG; do
 	status "-o $name" 129 "$SPROF" report -o $name
 	says "the page has pictures" "-o FILE.html has a flame graph"
 done
+for name in x.svg x.PNG; do
+	status "record -o $name" 129 "$SPROF" record -o $name ./prog
+	says "no file gets a picture's name" "use -o x.html, which has a flame graph"
+done
+for way in --switch-output=1s --overwrite; do
+	status "record $way -o x.html" 129 "$SPROF" record $way -o x.html ./prog
+	says "a report is of one recording" "sprof report -o x.html FILE.data"
+done
+check "nothing was recorded" sh -c '! ls x.* sprof.data'
 status "an option of other profilers" 129 "$SPROF" report --flamegraph
 says "what to use instead" "-o report.html, which shows a flame graph, or --format folded"
 

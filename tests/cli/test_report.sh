@@ -518,6 +518,7 @@ perf.data  ./demo --fast
 10 samples of cpu-clock, 10 ms of CPU time, none lost
   None of the 10 samples passes the filters.
   -> 'sprof report' without filters shows them.
+(stderr) sprof: no thread is named nobody; 'sprof report -s comm' lists all
 END
 prints "an empty csv is said too" report -i empty.data --format csv <<'END'
 self,self_low,self_high,self_samples,self_weight,total,total_low,total_high,total_samples,total_weight,comm,dso,function,build_id

@@ -171,6 +171,19 @@ END
 prints "a function that is not there" says_why -S nothing_like_it <<'END'
 sprof: no stack has a function nothing_like_it; 'sprof report -s function' lists all
 END
+prints "a misspelt thread" says_why -c dmeo <<'END'
+sprof: no thread is named dmeo; the nearest name is demo
+END
+prints "a thread that is not there" says_why -c nothing_like_it,xyz-* <<'END'
+sprof: no thread is named nothing_like_it; 'sprof report -s comm' lists all
+sprof: no thread is named xyz-*; 'sprof report -s comm' lists all
+END
+prints "a program that is not there" says_why -d nothing_like_it.so <<'END'
+sprof: no program or library is named nothing_like_it.so; 'sprof report -s dso' lists all
+END
+report --no-inline -q -s comm --format csv >wanted
+report --no-inline -q -s comm --format csv -c 'd?m*' >got
+same "names of threads may be patterns" wanted got
 
 # A program with group() inlined in two functions, and its samples in group()'s callees.
 perf=$(command -v perf)

@@ -462,6 +462,31 @@ prints "functions of all stacks are in one line beside time without stacks" \
 10.00%   0.4-51.3  10.0                                     [k] work        kworker  [kernel.kallsyms]
 END
 
+# Each thread's stacks begin with functions of their own.
+{
+	cat "$tmp/text"
+	cat <<END
+comm 2 2 second
+switch 2 2 1 1000000000 in
+sample 0 2 2 1 1001000000 1000000 0xffffffff81002010 0xffffffff81002010 0xffffffff81004010 0xffffffff81003010
+sample 1 2 2 1 1010000000 40000000 0xffffffff81001010 0xffffffff81001010 0xffffffff81004010 0xffffffff81003010
+switch 2 2 1 1010000000 out
+switch 2 2 1 1050000000 in
+END
+} | recording "$tmp/kthread"
+prints "functions of all stacks of a thread are in one line" \
+	sh -c '"$SPROF" report -i "$0" --kallsyms "$1" | sed -n "/each/,\$p" | sed "s/ *\[kernel.kallsyms\]\$//"' \
+	"$tmp/kthread" "$tmp/kallsyms2" <<END
+50.00% each in kworker: kthread, ret_from_fork
+50.00% each in second: ret_from_fork, work
+All rows: dso
+ total   low-high    on  runnable  blocked  waits  longest  function      comm
+40.00%  40.0-40.0                     40.0      1     40.0  [k] schedule  kworker
+40.00%  40.0-40.0                     40.0      1     40.0  [k] schedule  second
+10.00%   1.9-18.1  10.0                                     [k] work      kworker
+10.00%   1.9-18.1  10.0                                     [k] kthread   second
+END
+
 # Functions of few stacks have rows.
 sed 's/1050000000 in/1050000000 out/' "$tmp/text" >"$tmp/short"
 {

@@ -135,4 +135,62 @@ position=$(printf '0x%x' $((ip - start + offset)))
 check "its addresses are the offset in the file, and that of the ELF file" \
 	grep -q "\"file_offset\": \"$position\", \"elf_address\": \"$ip\"" json
 check "what is in no range has no name" grep -q ' \[unknown\] ' out
+
+# Hand-written code: a symbol without a size names the code up to the next symbol, function or section.
+cat >hand.S <<'END'
+	.text
+	.globl _start
+_start:	.cfi_startproc
+	.skip 0x40, 0x90
+	.cfi_endproc
+label:	.skip 0x40, 0x90
+	.type typed, @function
+typed:	.skip 0x40, 0x90
+	.cfi_startproc
+	.skip 0x40, 0x90
+	.cfi_endproc
+	.skip 0x40, 0x90
+	.section more, "ax", @progbits
+	.skip 0x40, 0x90
+END
+if $CC -nostdlib -static -no-pie -Wl,--build-id=none -o root/hand hand.S 2>err &&
+	readelf -lW root/hand | awk '$1 == "LOAD" && / R E / { print $3, $6, $2 }' >segment &&
+	objdump -d root/hand >listing; then
+	read -r start size offset <segment
+	begin=0x$(nm root/hand | sed -n 's/ T _start$//p')
+	more=0x$(readelf -SW root/hand | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == "more" { print $3 }')
+	for place in 0x44 0x7f 0x80 0xbf 0xc4 0x110; do
+		printf '0x%x\n' $((begin + place))
+	done >places
+	printf '0x%x\n' $((more + 4)) >>places
+	{
+		printf 'event cpu-clock\ncomm 7 7 demo\nmmap 7 %s %s %s /hand\n' "$start" "$size" "$offset"
+		awk '{ print "sample 0 7 7 0 " 1000000000 + NR " 1000 " $1 }' places
+	} >text
+	recording hand.data <text
+	"$SPROF" report --symfs "$tmp/root" -i hand.data -q -s addr,symbol --format csv |
+		awk -F , 'NR > 1 { split($NF, at, " "); print at[1], $(NF - 1) }' |
+		sort >got
+	hex=$(printf '%x' $((begin + 0xc0))) after=$(printf '%x' $((begin + 0x100)))
+	end=$((0x$(readelf -SW root/hand | sed 's/^ *\[ *[0-9]*\]//' | awk '$1 == ".text" { print $3 }') + 0x140))
+	paste -d ' ' places - <<END | sort >wanted
+label
+label
+typed
+typed
+fn@0x$hex
+0x$after-$(printf '0x%x' $end)
+$(printf '0x%x-0x%x' $more $((more + 0x40)))
+END
+	same "labels do not name code after the next function or section" wanted got
+	# objdump's headers, "ADDRESS <NAME>:", before each address.
+	while read -r place; do
+		awk -v place="${place#0x}" '/^[0-9a-f]+ <.*>:$/ { name = $2 }
+			$1 == place ":" { gsub(/[<>:]/, "", name); print "0x" place, name }' listing
+	done <places | sort >theirs
+	check "where a label names code, objdump does, too" \
+		test "$(grep -c 'label$\|typed$' got)" = 4 -a "$(comm -12 got theirs | wc -l)" = 4
+else
+	skip "labels do not name code after the next function or section" "$(head -n 1 err)"
+fi
 finish

@@ -290,6 +290,16 @@ const cases = {
 		assert.strictEqual(model.weightOf(tree, matches).weight,
 			sum(stacks.filter((one) => one.stack.includes(3) || one.stack.includes(4)), "weight"));
 	},
+	"matches are in order of weight, below a node or in the whole tree"() {
+		const matches = flags(3, 4), whole = model.matchingNodes(tree, matches, 0);
+		const isBelow = (node, root) => node === root || (node > 0 && isBelow(tree.parent[node], root));
+		const expected = (root) => Array.from(tree.parent.keys())
+			.filter((node) => node && matches[tree.fn[node]] && tree.weight[node] > 0 && isBelow(node, root))
+			.sort((a, b) => tree.weight[b] - tree.weight[a] || a - b);
+		assert(whole.length > 9);
+		for (const root of [0, 1, whole[0], whole[whole.length - 1]])
+			assert.deepStrictEqual(model.matchingNodes(tree, matches, root), expected(root));
+	},
 	"a text that is no regular expression is searched as it is"() {
 		assert.deepStrictEqual([...model.matchFunctions(profile, "function_1(")], [...flags()]);
 		assert.deepStrictEqual([...model.matchFunctions(profile, "NS::FUNCTION_2")], [...flags(2)]);

@@ -106,6 +106,26 @@ status "after --, a program may have the name of a command" 0 env PATH="$tmp/bin
 	"$SPROF" -- annotate 0.2
 check "and it is reported" grep -Eq ' compress( |$)' err
 rm -f sprof.data*
+status "record -o x.html records and writes the page" 0 \
+	"$SPROF" record -o x.html "$workload/proportions" 0.3
+says "both are named" "x.html has the report of sprof.data"
+check "the page is one" grep -q compress x.html
+check "the recording is one" sh -c '"$SPROF" report -q -i sprof.data | grep -q compress'
+status "record -o x.folded ends as the program does" 143 \
+	"$SPROF" record -q -o x.folded sh -c "\$workload/proportions 0.3; kill -TERM \$\$"
+check "after it wrote the stacks" grep -q compress x.folded
+
+# The commands that 'sprof help TASK' lists, with a program and a function of their own.
+for task in hot lines callers waits threads latency flamegraph; do
+	rm -f sprof.data*
+	"$SPROF" help $task | sed -n 's/^  \(sprof [a-z]* [^ ].*\)/\1/p; s/^  \(sprof report\)$/\1/p' |
+		sed 's/   .*//; s/ --open//; s/FUNCTION/compress/' |
+		sed "s|[.]/program|$workload/proportions 0.3|; s|^sprof|\"\$SPROF\"|" >commands
+	check "sprof help $task: its commands work" sh -ec '[ -s commands ]; . ./commands >out 2>&1'
+	check "sprof help $task: they show functions, threads or reasons" \
+		sh -c '[ "$0" = flamegraph ] || grep -Eq "compress|proportions|CPU" out' $task
+done
+rm -f sprof.data*
 status "a path that is not there" 127 "$SPROF" ./not-there
 says "it is printed" "cannot run ./not-there: No such file"
 check "nothing is reported" test ! -s out -a ! -e sprof.data

@@ -98,6 +98,19 @@ repeats "a directory in the program's place" "$tmp/symbols"
 rmdir "$tmp/program"
 cp "$workload/proportions" "$tmp/program"
 
+# The remedy of a recording's own finding: debug symbols that come later.
+objcopy --only-keep-debug "$tmp/program" "$tmp/program.debug"
+objcopy --strip-all --add-gnu-debuglink="$tmp/program.debug" "$tmp/program" "$tmp/bare"
+mv "$tmp/program.debug" "$tmp/later"
+record "$tmp/stripped" "$tmp/bare" 0.4
+"$SPROF" report -i "$tmp/stripped" >"$tmp/found"
+check "a stripped program has a finding, and its remedy" \
+	sh -c 'grep -A 1 "have no symbols.*bare" "$0" | grep -q "install its debug symbols"' "$tmp/found"
+mv "$tmp/later" "$tmp/program.debug"
+"$SPROF" report -i "$tmp/stripped" >"$tmp/found"
+check "with them, there are names and no finding" \
+	sh -c 'grep -q compress "$0" && ! grep -q "have no symbols.*bare" "$0"' "$tmp/found"
+
 "$SPROF" record -q --no-names -e cpu-clock -o "$tmp/none" -- "$tmp/program" 0.1 >"$tmp/out" 2>"$tmp/err"
 check "--no-names stores none" sh -c '! "$1" info -i "$2" | grep -q "^  stored"' sh "$SPROF" "$tmp/none"
 

@@ -446,6 +446,18 @@ TEST(filters_let_pass_what_fits)
 	ck_assert(filter_symbol(names, 4, "(anonymous namespace)::f(int)", NULL));
 	ck_assert(!filter_symbol(names, 4, "(anonymous namespace)::g(int)", NULL));
 	ck_assert(!filter_symbol(names, 4, "", NULL));
+	const char *const versioned[] = {"read", "open@@V2"};
+	ck_assert(filter_symbol(versioned, 2, "read@@GLIBC_2.2.5", NULL));
+	ck_assert(filter_symbol(versioned, 2, "read@V1", NULL));
+	ck_assert(!filter_symbol(versioned, 2, "read@plt", NULL));
+	ck_assert(!filter_symbol(versioned, 2, "open@@V3", NULL));
+	const char *const patterns[] = {"mc-*", "[python]", "lib?.so"};
+	ck_assert(filter_pattern(patterns, 3, "mc-worker"));
+	ck_assert(filter_pattern(patterns, 3, "[python]"));
+	ck_assert(!filter_pattern(patterns, 3, "p"));
+	ck_assert(filter_pattern(patterns, 3, "liba.so"));
+	ck_assert(!filter_pattern(patterns, 3, "libab.so"));
+	ck_assert(filter_pattern(NULL, 0, "anything"));
 	const int32_t numbers[] = {3, -1};
 	ck_assert(filter_number(numbers, 2, -1) && !filter_number(numbers, 2, 0));
 	ck_assert(filter_number(NULL, 0, 5));

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <sprof/private/words.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "input.h"
@@ -16,26 +17,34 @@ static void put_title(const struct term *term, const char *title, FILE *out)
 	term_end(term, TERM_TITLE, out);
 }
 
-/* Prints "  KEY  TEXT"; prints nothing if the recording has no such text. */
-static void put_line(const struct term *term, const char *key, const char *text, FILE *out)
+/* Writes the rest of a line from column `indent` on, wrapped on a terminal. */
+static void put_rest(const struct term *term, const char *text, int indent, FILE *out)
 {
-	if (!text || !*text)
+	if (term->width) {
+		term_wrap(term, text, indent, indent, 0, out);
 		return;
-	fprintf(out, "  %-10s ", key);
+	}
 	term_put(term, text, 0, out);
 	putc('\n', out);
 }
 
+/* Prints "  KEY  TEXT"; prints nothing if the recording has no such text. */
+static void put_line(const struct term *term, const char *key, const char *text, FILE *out)
+{
+	if (text && *text)
+		put_rest(term, text, fprintf(out, "  %-10s ", key), out);
+}
+
 static void put_command(const struct term *term, const char *const *cmdline, FILE *out)
 {
-	if (!cmdline)
-		return;
-	fprintf(out, "  %-10s", "command");
-	for (const char *const *word = cmdline; *word; word++) {
-		putc(' ', out);
-		term_put(term, *word, 0, out);
-	}
-	putc('\n', out);
+	char *text = NULL;
+	size_t size;
+	FILE *words = cmdline ? open_memstream(&text, &size) : NULL;
+	for (const char *const *word = cmdline; words && *word; word++)
+		fprintf(words, "%s%s", word == cmdline ? "" : " ", *word);
+	if (words && !fclose(words))
+		put_line(term, "command", text, out);
+	free(text);
 }
 
 static void put_count(const char *const *list, const char *what, FILE *out)
@@ -97,31 +106,33 @@ static void put_moment(uint64_t wall_ns, FILE *out)
 		fprintf(out, "  %-10s %s\n", "started", text);
 }
 
-static void put_time(const struct info *info, FILE *out)
+static void put_time(const struct info *info, const struct term *term, FILE *out)
 {
+	char text[128];
 	const struct sp_file_info *file = info->file;
 	if (!info->timed)
 		return;
 	/* The header has one moment as a time of both clocks, so that any time can be converted. */
 	if (file->has_clock)
 		put_moment(file->clock_wall_ns + (info->first_ns - file->clock_ns), out);
-	fprintf(out, "  %-10s %.6f s, from %.6f s to %.6f s of the recording's clock\n", "time",
-		(double)(info->last_ns - info->first_ns) / 1e9, (double)info->first_ns / 1e9,
-		(double)info->last_ns / 1e9);
+	snprintf(text, sizeof(text), "%.6f s, from %.6f s to %.6f s of the recording's clock",
+		 (double)(info->last_ns - info->first_ns) / 1e9, (double)info->first_ns / 1e9,
+		 (double)info->last_ns / 1e9);
+	put_line(term, "time", text, out);
 }
 
-static void put_features(const struct info *info, FILE *out)
+static void put_features(const struct info *info, const struct term *term, FILE *out)
 {
 	char buffer[16];
 	bool first = true;
-	int column = 0;
+	int column = 0, most = term->width && term->width < 78 ? term->width : 78;
 	for (unsigned int bit = 0; bit < INFO_FEATURE_BITS; bit++) {
 		if (!sp_reader_has_feature(info->reader, bit))
 			continue;
 		const char *name = info_feature(bit, buffer, sizeof(buffer));
 		if (first)
 			column = fprintf(out, "  %-10s", "features");
-		else if (column + (int)strlen(name) >= 78)
+		else if (column + 1 + (int)strlen(name) > most)
 			column = fprintf(out, "\n%12s", "") - 1;
 		column += fprintf(out, " %s", name);
 		first = false;
@@ -238,12 +249,14 @@ static void put_notes(const struct info *info, const struct term *term, FILE *ou
 	putc('\n', out);
 	for (size_t i = 0; i < info->notes.count; i++) {
 		const struct info_note *note = &info->notes.items[i];
+		double after = ((double)note->note.time_ns - (double)info->first_ns) / 1e9;
+		char *text = NULL;
+		if (info->timed && note->note.time_ns >= info->first_ns &&
+		    asprintf(&text, "%s (at +%.3f s)", note->text, after) < 0)
+			text = NULL;
 		fputs("  ", out);
-		term_put(term, note->text, 0, out);
-		if (info->timed && note->note.time_ns >= info->first_ns)
-			fprintf(out, " (at +%.3f s)",
-				(double)(note->note.time_ns - info->first_ns) / 1e9);
-		putc('\n', out);
+		put_rest(term, text ? text : note->text, 2, out);
+		free(text);
 	}
 }
 
@@ -276,8 +289,8 @@ void info_write_text(const struct info *info, FILE *out)
 		info->file->big_endian ? "big" : "little",
 		info->file->compressed ? ", compressed" : "");
 	put_machine(info, &term, out);
-	put_time(info, out);
-	put_features(info, out);
+	put_time(info, &term, out);
+	put_features(info, &term, out);
 	put_stored(&info->stored, out);
 	putc('\n', out);
 	put_events(info, &term, out);

@@ -30,7 +30,7 @@
 #define SAMPLES_MIN 30
 #define SHARE_MIN 0.01 /* least share for which a second or third function is named */
 #define NAME_MAX_WIDTH 60
-#define NAME_MIN_WIDTH 10
+#define NAME_MIN_WIDTH 20
 
 /* Default input of `sprof report`. */
 static const char default_path[] = "sprof.data";

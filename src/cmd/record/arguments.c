@@ -11,6 +11,7 @@
 #include "cmd/record/values.h"
 #include "command.h"
 #include "diag.h"
+#include "out/output.h"
 
 void record_arguments_deinit(struct record_arguments *arguments)
 {
@@ -438,6 +439,34 @@ static bool check_graph_value(const char *before, const char *command)
 	return true;
 }
 
+/*
+ * Handles -o with the name of a report, such as x.html, which is no name of a recording: sprof.data
+ * gets the recording. Returns false after printing a message.
+ */
+static bool choose_view(struct record_arguments *arguments)
+{
+	struct sp_capture_output *output = &arguments->options.output;
+	const char *path = output->path;
+	bool picture = path && output_is_picture(path);
+	if (!path || (!picture && !output_find_file(path)))
+		return true;
+	bool several = output->switch_on_demand || output->switch_bytes || output->switch_ns ||
+		       arguments->options.buffers.overwrite;
+	arguments->view = path;
+	output->path = NULL;
+	if (!picture && !several)
+		return true;
+	if (picture) {
+		diag_say("-o %s: sprof has no pictures", path);
+		diag_more("use -o %.*s.html, which has a flame graph, times and threads",
+			  (int)(strrchr(path, '.') - path), path);
+	} else {
+		diag_say("-o %s is of one recording, not of several", path);
+		diag_more("record to FILE.data, then: sprof report -o %s FILE.data.*", path);
+	}
+	return false;
+}
+
 /* Checks combinations of options. Returns false after printing a message. */
 static bool check_arguments(const struct record_arguments *arguments)
 {
@@ -504,7 +533,10 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 		return EXIT_USAGE;
 	if (operands < argc)
 		options->target.command = (const char *const *)&argv[operands];
-	return check_arguments(arguments) && check_runtime_names(arguments) ? -1 : EXIT_USAGE;
+	return choose_view(arguments) && check_arguments(arguments) &&
+			       check_runtime_names(arguments)
+		       ? -1
+		       : EXIT_USAGE;
 }
 
 bool record_command_is_limit(const struct record_options *options)

@@ -23,6 +23,7 @@ struct record_arguments {
 	struct option_numbers pids, tids;
 	struct event_lists events;
 	struct sp_capture_span *spans;
+	const char *view;     /* report to write at the end: -o x.html; NULL: none */
 	const char *control;  /* value of --control, unparsed */
 	uint64_t duration_ns; /* time limit; 0: until the targets end */
 	bool quiet, verbose;

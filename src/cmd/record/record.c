@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <sprof/private/command.h>
 #include "cmd/common/child.h"
 #include "cmd/common/session.h"
@@ -227,6 +229,34 @@ static void print_answer(const struct recording *recording)
 				     recording->session.signal_fd);
 }
 
+/*
+ * Writes the report that -o names, in a child: this process may still have to end by the command's
+ * signal.
+ */
+static void write_view(const struct recording *recording)
+{
+	const struct record_arguments *arguments = recording->arguments;
+	char name[] = "report", input[] = "-i", output[] = "-o", path[] = "sprof.data";
+	char *view = arguments->view ? strdup(arguments->view) : NULL;
+	char *argv[] = {name, input, path, output, view, NULL};
+	if (!view || recording->session.failed || !sp_capture_stats(recording->capture).samples) {
+		free(view);
+		return;
+	}
+	int status = -1;
+	fflush(NULL);
+	pid_t child = fork();
+	if (!child) {
+		struct sp_ctx *ctx = NULL;
+		sp_capture_after_fork(recording->capture, NULL, 0);
+		sp_error_free(sp_ctx_new(&ctx));
+		_exit(ctx ? command_report.run(ctx, 5, argv) : EXIT_RECORDER);
+	}
+	if (child > 0 && waitpid(child, &status, 0) == child && !status && !arguments->quiet)
+		diag_say("%s has the report of sprof.data", view);
+	free(view);
+}
+
 static int run_recording(struct recording *recording)
 {
 	if (!open_session(recording))
@@ -276,6 +306,7 @@ static int run_recording(struct recording *recording)
 	/* Restores signals before this process raises the signal that ended the command. */
 	restore_signals(recording);
 	control_close(&recording->control);
+	write_view(recording);
 	bool is_lost = record_is_command_lost(&recording->arguments->options, recording->capture);
 	if (recording->arguments->options.target.command)
 		return wait_for_command(recording) ?: is_lost ? EXIT_RECORDER : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Explains why a function that an option names has no samples: it is only a caller, for which other
- * options exist, or its name is misspelt. A second analysis, without the options that name functions,
- * decides this.
+ * Explains why what an option names has no samples. A function is only a caller, for which other
+ * options exist, or a name is misspelt. A second analysis, without the options that select by such
+ * names, decides this.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +80,29 @@ static void report_name(const struct sp_analysis *analysis, const char *wanted)
 	free(expression);
 }
 
+/* Reports the names of a list that no row has. */
+static void report_keys(const struct sp_analysis *analysis, const struct option_strings *wanted,
+			enum sp_key key)
+{
+	for (size_t i = 0; i < wanted->count; i++) {
+		const char *name = wanted->items[i];
+		struct nearest nearest = {0};
+		for (size_t j = 0; j < sp_analysis_profile_count(analysis); j++) {
+			const struct sp_profile *profile = sp_analysis_profile(analysis, j);
+			for (size_t k = 0; k < profile->row_count; k++)
+				nearest_add(&nearest, name, strlen(name),
+					    row_text(&profile->rows[k], key));
+		}
+		const char *what = key == SP_KEY_COMM ? "thread" : "program or library";
+		if (nearest.name)
+			diag_say("no %s is named %s; the nearest name is %s", what, name,
+				 nearest.name);
+		else
+			diag_say("no %s is named %s; 'sprof report -s %s' lists all", what, name,
+				 key == SP_KEY_COMM ? "comm" : "dso");
+	}
+}
+
 static bool has_samples(const struct sp_analysis *analysis, bool *shown_ret)
 {
 	bool any = false;
@@ -97,7 +120,10 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 {
 	const struct selection *selection = &arguments->selection;
 	const char *root = arguments->callers ?: arguments->callees;
-	const enum sp_key key = selection->inlines ? SP_KEY_FUNCTION : SP_KEY_SYMBOL;
+	bool by_function = selection->symbols.count || (root && *root != '/');
+	const enum sp_key key = !by_function ? selection->comms.count ? SP_KEY_COMM : SP_KEY_DSO
+				: selection->inlines ? SP_KEY_FUNCTION
+						     : SP_KEY_SYMBOL;
 	const struct sp_analysis_rows rows = {.size = sizeof(rows), .keys = &key, .key_count = 1,
 					      .children = true};
 	const struct sp_analysis_stacks stacks = {
@@ -125,9 +151,13 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	struct sp_analysis *all = NULL;
 	bool shown;
 	if (!has_samples(analysis, &shown) || shown || arguments->branches == 1 ||
-	    !(selection->symbols.count || (root && *root != '/')))
+	    !(by_function || selection->comms.count || selection->dsos.count))
 		return;
 	filter.symbols = (struct sp_string_list){0};
+	if (key == SP_KEY_COMM)
+		filter.comms = (struct sp_string_list){0};
+	else if (key == SP_KEY_DSO)
+		filter.dsos = (struct sp_string_list){0};
 	struct sp_error *error = sp_analysis_sum(ctx, recordings->items, recordings->count,
 						 &options, &all);
 	if (error) {
@@ -136,7 +166,11 @@ void report_missing_names(const struct report_arguments *arguments, struct sp_ct
 	}
 	for (size_t i = 0; i < selection->symbols.count; i++)
 		report_name(all, selection->symbols.items[i]);
-	if (!selection->symbols.count)
+	if (!selection->symbols.count && by_function)
 		report_name(all, root);
+	if (key == SP_KEY_COMM)
+		report_keys(all, &selection->comms, key);
+	else if (key == SP_KEY_DSO)
+		report_keys(all, &selection->dsos, key);
 	sp_analysis_free(all);
 }
