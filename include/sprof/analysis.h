@@ -87,6 +87,9 @@ struct sp_analysis_tree {
 	double least;            /* share of the lightest branch to keep; 0: all are kept */
 	bool comms;              /* the outermost nodes are commands: `symbol` is the comm, `dso` is
 				  * NULL, and below are the call chains */
+	bool processes; /* the outermost nodes are processes instead: "cc1 file.c (PID)", with
+			 * the files among the arguments */
+	bool command_lines;      /* and their whole command lines */
 	bool lines;              /* nodes are by source line, too */
 	bool collapse_recursion; /* show one round of repeated calls */
 	bool addresses;          /* nodes are by sampled address, too */

@@ -35,6 +35,8 @@ struct sp_archive_options {
 	 * together (0: none), and the memory for all perf maps and jitdumps together (0: 1 GiB).
 	 */
 	uint64_t files_limit, jit_limit;
+	/* Overwrite arguments in command lines that name no files: the recording is for others. */
+	bool hide_arguments;
 };
 
 /* Names and files that a recording stores. */
@@ -46,6 +48,8 @@ struct sp_archive_summary {
 	size_t denied;    /* files without names, because this process may not read them */
 	size_t left_out;  /* files, perf maps and jitdumps that were too large for the limits */
 	uint64_t left_out_bytes; /* size of the files among them */
+	size_t shown_arguments; /* with hide_arguments: command lines in compressed data, which stay
+				 */
 };
 
 /*

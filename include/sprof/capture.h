@@ -106,6 +106,11 @@ struct sp_capture_fields {
 	 */
 	enum sp_choice switches;
 	enum sp_choice bpf_programs; /* record BPF programs that are loaded while recording */
+	/*
+	 * Record the command lines of processes, without secrets that can be recognised. Default:
+	 * those of the target's command and its descendants only, if it is recorded.
+	 */
+	enum sp_choice command_lines;
 };
 
 /* Time range in which samples are taken, in ms from the start. end_ms 0: until recording ends. */

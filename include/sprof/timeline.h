@@ -14,6 +14,8 @@ struct sp_timeline_thread {
 	size_t recording; /* index of the recording; equal pids of two recordings are two threads */
 	int32_t pid, tid;
 	const char *comm; /* its last known name */
+	const char *process; /* its process at last, as an outermost node of
+				sp_analysis_tree.processes */
 };
 
 /* A node of sp_profile.tree. Nodes are listed in depth-first order: parents come first. */

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "archive/arguments.h"
 #include "base/cleanup.h"
 #include "base/sized.h"
 #include "capture/recorder.h"
@@ -38,6 +39,7 @@ struct archive {
 	struct sp_reader *reader;   /* the recording, for its events and its file */
 	struct stat status;         /* the file when it was opened */
 	struct stored_names names;  /* found names */
+	size_t shown_arguments;     /* command lines that could not be hidden */
 	size_t denied;              /* files that could not be read for lack of rights */
 	struct record_buffer bytes; /* records to append */
 };
@@ -267,7 +269,7 @@ static bool has_changed(const struct stat *before, const struct stat *now)
 }
 
 /* Replaces the file's chunks by the new bytes; after a failure, the file has none. */
-static struct sp_error *append(const struct archive *archive)
+static struct sp_error *append(struct archive *archive)
 {
 	const struct sp_reader *reader = archive->reader;
 	struct stat status;
@@ -279,6 +281,8 @@ static struct sp_error *append(const struct archive *archive)
 	if (has_changed(&archive->status, &status))
 		return error_new(SP_ERROR_UNSUPPORTED, "%s was changed while its names were looked up; "
 				 "store them again", reader->path);
+	if (archive->options.hide_arguments)
+		TRY(arguments_hide(archive->reader, fd, &archive->shown_arguments));
 	TRY(chunks_list(fd, (uint64_t)status.st_size, reader->path, &before));
 	if (!archive->names.count && !before.count)
 		return NULL;
@@ -355,8 +359,10 @@ struct sp_error *sp_archive(struct sp_ctx *ctx, const char *path,
 	struct sp_error *error = make(&archive, path);
 	if (!error && ret)
 		*ret = summary_of(&archive.names, archive.bytes.count);
-	if (!error && ret)
+	if (!error && ret) {
 		ret->denied = archive.denied;
+		ret->shown_arguments = archive.shown_arguments;
+	}
 	return error;
 }
 

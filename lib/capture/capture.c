@@ -71,6 +71,17 @@ static struct sp_error *begin_schedstat(struct sp_capture *capture)
 	return schedstat_begin(&capture->schedstat);
 }
 
+/* Arguments may have secrets: only those of the caller's command are read by default. */
+static void begin_command_lines(struct sp_capture *capture, enum sp_choice choice)
+{
+	bool by_default = capture->config.target == CAPTURE_COMMAND;
+	capture->command_lines = (struct command_lines){
+		.on = choice == SP_ON || (choice == SP_DEFAULT && by_default),
+		.keeps_live = capture->out.rotation.tracks,
+		.tasks = &capture->tasks,
+	};
+}
+
 static struct sp_error *set_up(struct sp_capture *capture, struct capture_options *options)
 {
 	TRY(schedule_init(&capture->control.schedule, &options->schedule));
@@ -85,6 +96,7 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 				  options->output.path && !strcmp(options->output.path, "-")));
 	TRY(capture_plan(capture, options));
 	TRY(held_maps_new(capture->ctx, &capture->maps));
+	begin_command_lines(capture, options->fields.command_lines);
 	connect_parts(capture);
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
 	/* Samples are read when the state has been written. */
@@ -367,6 +379,7 @@ void sp_capture_free(struct sp_capture *capture)
 	cleanup_close(&capture->timer_fd);
 	sample_path_deinit(&capture->samples);
 	schedstat_deinit(&capture->schedstat);
+	command_lines_deinit(&capture->command_lines);
 	recording_deinit(&capture->out);
 	overwrite_deinit(&capture->overwrite);
 	config_deinit(&capture->config);

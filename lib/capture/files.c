@@ -123,6 +123,8 @@ struct sp_error *capture_change_file(struct sp_capture *capture)
 	capture->bank.was_full = false;
 	if (!error && !capture->overwrite.on)
 		error = recording_write_live(&capture->out);
+	if (!error && !capture->overwrite.on)
+		error = command_lines_write_live(&capture->command_lines, &capture->out.extra);
 	if (!error)
 		error = defer_large(capture);
 	if (!error && !capture->overwrite.on)

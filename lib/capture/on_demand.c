@@ -61,6 +61,8 @@ static struct sp_error *write_records(struct sp_capture *capture, struct ring *r
 static struct sp_error *write_rings(struct sp_capture *capture)
 {
 	struct sp_error *error = recording_write_live(&capture->out);
+	if (!error)
+		error = command_lines_write_live(&capture->command_lines, &capture->out.extra);
 	/* Older tasks are not known. */
 	uint64_t from_ns = capture->out.rotation.live_state.base_ns;
 	for (size_t i = 0; i < capture->bank.count && !error; i++) {

@@ -19,6 +19,7 @@
 #include "capture/overwrite/overwrite.h"
 #include "capture/ring_bank/ring_bank.h"
 #include "capture/samples/sample_path.h"
+#include "capture/tasks/command_lines.h"
 #include "capture/tasks/metadata_hold.h"
 #include "capture/tasks/schedstat.h"
 #include "capture/tasks/tasks.h"
@@ -34,6 +35,7 @@ struct sp_capture {
 	struct losses losses;
 	struct ring_bank bank;
 	struct schedstat schedstat;
+	struct command_lines command_lines;
 	struct sample_path samples;
 	struct recording out;
 	struct overwrite overwrite;

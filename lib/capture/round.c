@@ -108,6 +108,8 @@ struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
 	struct sp_error *error = capture_follow_maps(capture, made);
+	if (!error)
+		error = command_lines_on_records(&capture->command_lines, made, true);
 	if (!error && !capture->overwrite.on)
 		error = sample_path_on_metadata(&capture->samples, made->items, made->count);
 	return error ?: recording_add_synthesised(&capture->out);
@@ -210,6 +212,7 @@ static struct sp_error *expire(struct sp_capture *capture)
 	if (capture->overwrite.on && capture->out.rotation.live_state.base_ns < before_ns)
 		before_ns = capture->out.rotation.live_state.base_ns;
 	tasks_expire(&capture->tasks, before_ns);
+	command_lines_expire(&capture->command_lines, before_ns);
 	return sample_path_expire(&capture->samples, before_ns);
 }
 
@@ -221,6 +224,12 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
 		error = capture_follow_maps(capture, &capture->tasks.tracker.kept);
+	if (!error)
+		error = command_lines_on_records(&capture->command_lines,
+						 &capture->tasks.tracker.kept, false);
+	if (!error)
+		error = command_lines_write(&capture->command_lines, last,
+					    capture->overwrite.on ? NULL : &capture->out.extra);
 	if (capture->out.rotation.full)
 		capture->tasks.tracker.kept.count = 0;
 	if (!error)

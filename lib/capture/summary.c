@@ -278,6 +278,14 @@ static struct sp_error *note_command_time(struct sp_capture *capture)
 	return notes_add(&capture->out.notes, NOTE_COMMAND_TIME, NULL, command_ns(capture));
 }
 
+static struct sp_error *note_command_lines(struct sp_capture *capture)
+{
+	const struct command_lines *lines = &capture->command_lines;
+	return !lines->on ? NULL
+	       : notes_add(&capture->out.notes, NOTE_COMMAND_LINES, NULL, lines->read, lines->gone,
+			   lines->truncated, lines->left_out);
+}
+
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct sp_error *error = note_new_cpus(capture);
@@ -298,6 +306,8 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		error = note_uncounted(capture);
 	if (!error)
 		error = note_command_time(capture);
+	if (!error)
+		error = note_command_lines(capture);
 	if (!error && capture->losses.alternate && capture->control.alternate.ids.map.count)
 		error = notes_add(&capture->out.notes, NOTE_LOST_HELPERS, NULL,
 				     capture->samples.filter.counts.lost, capture->losses.alternate);

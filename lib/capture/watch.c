@@ -14,6 +14,9 @@
  */
 #define UNWINDING_TIMER_NS 20000000
 
+/* The same if command lines are recorded: those of processes that end sooner may be missing. */
+#define COMMAND_LINES_TIMER_NS 20000000
+
 /*
  * Overwrite mode: samples are not drained; the watermark of the side-band rings wakes the recorder.
  */
@@ -31,6 +34,11 @@ static struct sp_error *set_rate(struct sp_capture *capture, uint64_t ns)
 		return error_os(errno, "cannot set a timer");
 	capture->rate_control_ns = ns;
 	return NULL;
+}
+
+static uint64_t usual_ns(const struct sp_capture *capture)
+{
+	return capture->command_lines.on ? COMMAND_LINES_TIMER_NS : TIMER_NS;
 }
 
 static struct sp_error *make_timer(struct sp_capture *capture, uint64_t ns)
@@ -52,7 +60,7 @@ struct sp_error *capture_adapt_rate(struct sp_capture *capture)
 		capture->samples.waits ? waits_made(capture->samples.waits)->round_ns : 0;
 	uint64_t rate_control_ns = waits_ns				  ? waits_ns
 				   : capture->quiet_rounds < QUIET_ROUNDS ? UNWINDING_TIMER_NS
-									  : TIMER_NS;
+									  : usual_ns(capture);
 	return rate_control_ns == capture->rate_control_ns ? NULL : set_rate(capture, rate_control_ns);
 }
 
@@ -62,7 +70,7 @@ struct sp_error *capture_watch(struct sp_capture *capture)
 	if (capture->epoll_fd < 0)
 		return error_os(errno, "epoll_create1");
 	uint64_t timer_ns = capture->overwrite.on ? FLIGHT_TIMER_NS
-			    : capture->samples.live_unwind ? UNWINDING_TIMER_NS : TIMER_NS;
+			    : capture->samples.live_unwind ? UNWINDING_TIMER_NS : usual_ns(capture);
 	struct sp_error *error = make_timer(capture, timer_ns);
 	if (!error)
 		error = capture_watch_events(capture);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/machine/command_lines.c lib/machine/command_lines.h \
 	lib/machine/ip_maps.c lib/machine/ip_maps.h \
 	lib/machine/live.c lib/machine/live.h \
 	lib/machine/machine.c lib/machine/machine.h \

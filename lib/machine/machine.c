@@ -13,7 +13,9 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/strtab.h"
+#include "machine/command_lines.h"
 #include "machine/modules.h"
 #include "machine/pools.h"
 #include "machine/replaced_code.h"
@@ -39,6 +41,7 @@ enum event_kind {
 	EVENT_MAKE, /* JIT code */
 	EVENT_COMM,
 	EVENT_FORK,
+	EVENT_COMMAND_LINE,
 };
 
 struct event {
@@ -52,7 +55,10 @@ struct event {
 		struct mapping mapping; /* mapping.pid is the process of the address space */
 		struct {
 			uint32_t pid, tid;
-			const char *comm;
+			union {
+				const char *comm;
+				uint32_t command; /* COMMAND_LINE: index in command_lines */
+			};
 		};
 		struct sp_task task;
 	};
@@ -78,6 +84,7 @@ struct machine {
 	struct u64map runtimes; /* pid -> number of its runtime */
 	struct pools pools;
 	struct replaced_code replaced; /* until the seal */
+	struct command_lines_history command_lines;
 	bool partial; /* mapping records may be missing */
 	bool has_outside; /* machine_has_outside() */
 	bool sealed;
@@ -127,6 +134,7 @@ void machine_free(struct machine *machine)
 	u64map_deinit(&machine->runtimes);
 	pools_deinit(&machine->pools);
 	replaced_code_deinit(&machine->replaced);
+	command_lines_history_deinit(&machine->command_lines);
 	pthread_mutex_destroy(&machine->lock);
 	free(machine);
 }
@@ -262,6 +270,19 @@ static bool add_fork(struct machine *machine, const struct sp_record *record)
 	return true;
 }
 
+static bool add_command_line(struct machine *machine, const struct command_line *line)
+{
+	uint32_t index = command_lines_history_add(&machine->command_lines, line);
+	const struct sp_record record = {.id.time_ns = line->time_ns};
+	struct event *event =
+		index == UINT32_MAX ? NULL : event_new(machine, &record, EVENT_COMMAND_LINE);
+	if (!event)
+		return false;
+	event->command = index;
+	event->pid = line->pid;
+	return true;
+}
+
 struct sp_error *machine_add(struct machine *machine, const struct sp_record *record)
 {
 	bool added = true;
@@ -269,6 +290,7 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 	struct sp_bytes kept;
 	struct file_content content;
 	struct python_function function;
+	struct command_line line;
 	if (machine->sealed)
 		return error_new(SP_ERROR_INVALID, "a record came after the machine was sealed");
 	switch (record->type) {
@@ -292,6 +314,8 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 			added = modules_add_content(&machine->modules, &content);
 		else if (record_python(record, &function))
 			added = modules_add_python(&machine->modules, &function);
+		else if (record_command_line(record, &line) && !modules_is_outside(line.pid))
+			added = add_command_line(machine, &line);
 		break;
 	case SP_RECORD_HEADER_BUILD_ID:
 		added = modules_add_build_id(&machine->modules, &record->build_id, record->misc);
@@ -427,7 +451,8 @@ static bool replay_fork(struct machine *machine, const struct event *event)
 	if (task->pid == task->ppid)
 		return true;
 	struct timeline *child = timelines_get(&machine->spaces, task->pid);
-	if (!child)
+	if (!child || !command_lines_history_fork(&machine->command_lines, task->pid, task->ppid,
+						  event->time_ns))
 		return false;
 	u64map_remove(&machine->replaced.programs, task->pid);
 	const uint32_t *runtime = u64map_find(&machine->runtimes, task->ppid);
@@ -454,7 +479,8 @@ static bool replay_comm(struct machine *machine, const struct event *event)
 	if (runtime)
 		*runtime = 0;
 	struct timeline *space = timelines_get(&machine->spaces, event->pid);
-	if (!space || !views_start(&machine->views, space, event->time_ns, true))
+	if (!space || !views_start(&machine->views, space, event->time_ns, true) ||
+	    !command_lines_history_exec(&machine->command_lines, event->pid, event->time_ns))
 		return false;
 	vec_last(space)->exec_until_ns = event->time_ns;
 	vec_last(space)->exec_maps = EXEC_MAPS;
@@ -480,6 +506,9 @@ static bool replay(struct machine *machine, const struct event *event)
 		return replay_comm(machine, event);
 	case EVENT_FORK:
 		return replay_fork(machine, event);
+	case EVENT_COMMAND_LINE:
+		return command_lines_history_set(&machine->command_lines, event->pid,
+						 event->time_ns, event->command);
 	}
 	return true;
 }
@@ -727,6 +756,24 @@ const struct runtime *machine_runtime(const struct machine *machine, uint32_t pi
 bool machine_has_python(const struct machine *machine)
 {
 	return machine->modules.python;
+}
+
+const struct machine_command *machine_command(const struct machine *machine, uint32_t pid,
+					      uint64_t time_ns)
+{
+	return command_lines_history_find(&machine->command_lines, pid, time_ns);
+}
+
+char *machine_process_text(const struct machine *machine, uint32_t pid, uint64_t time_ns,
+			   bool command_line)
+{
+	const struct machine_command *command = machine_command(machine, pid, time_ns);
+	const char *name = machine_span(machine, pid, pid, time_ns).name;
+	if (!command)
+		return format_text("%s (%u)", name, pid);
+	if (command_line)
+		return format_text("%s (%u)", command->line, pid);
+	return format_text("%s%s%s (%u)", name, *command->file ? " " : "", command->file, pid);
 }
 
 size_t machine_module_count(const struct machine *machine)

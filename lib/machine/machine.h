@@ -163,6 +163,24 @@ const struct runtime *machine_runtime(const struct machine *machine, uint32_t pi
 /* Returns whether the recording has functions of interpreted Python code (record/python.h). */
 bool machine_has_python(const struct machine *machine);
 
+/* Command line of a process. Its texts belong to the machine; equal texts have one address. */
+struct machine_command {
+	const char *line;     /* words, quoted for a shell, without control characters */
+	const char *argument; /* names of files among the words, or "-": none */
+	const char *file;     /* base name of the first file, and the number of others; "": none */
+};
+
+/* Returns the command line of a process at a time; NULL: unknown. */
+const struct machine_command *machine_command(const struct machine *machine, uint32_t pid,
+					      uint64_t time_ns);
+
+/*
+ * Returns a process as text, "cc1 file.c (PID)": its name, and the first file among its arguments,
+ * or its whole command line. The caller frees it; NULL when out of memory.
+ */
+char *machine_process_text(const struct machine *machine, uint32_t pid, uint64_t time_ns,
+			   bool command_line);
+
 size_t machine_module_count(const struct machine *machine);
 const struct module *machine_module(const struct machine *machine, size_t index);
 

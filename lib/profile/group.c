@@ -13,7 +13,8 @@ static bool same_group(const struct group *a, const struct group *b)
 	       a->tid == b->tid && a->cpu == b->cpu && a->detail == b->detail &&
 	       a->replicate == b->replicate && a->stratum.slice == b->stratum.slice &&
 	       a->stratum.number == b->stratum.number && a->syscall == b->syscall &&
-	       a->kernel_chain == b->kernel_chain && a->waker == b->waker;
+	       a->kernel_chain == b->kernel_chain && a->waker == b->waker &&
+	       a->process == b->process;
 }
 
 uint32_t groups_add(struct groups *groups, const struct group *group)
@@ -26,6 +27,7 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 	hash ^= hash_u64((uint64_t)group->stratum.slice << 32 | group->stratum.number);
 	hash ^= hash_pair((uintptr_t)group->waker,
 			  (uint64_t)group->syscall << 32 | group->kernel_chain);
+	hash ^= hash_u64((uintptr_t)group->process);
 	if (!vec_reserve(groups, groups->count + 1))
 		return UINT32_MAX;
 	for (;; hash++) { /* after a hash collision, try the next key */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
+	lib/record/command_line.c lib/record/command_line.h \
 	lib/record/content.c lib/record/content.h \
 	lib/record/encode.c lib/record/encode.h \
 	lib/record/encode_sample.c lib/record/put.h \
@@ -7,7 +8,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/length.c lib/record/length.h \
 	lib/record/mend.c lib/record/mend.h \
 	lib/record/note.c lib/record/note.h \
-	lib/record/note_texts.c
+	lib/record/note_texts.c \
+	lib/record/secrets.c lib/record/secrets.h
 lib_libsprof_core_la_SOURCES += lib/record/python.c lib/record/python.h
 lib_libsprof_core_la_SOURCES += lib/record/raw.h
 lib_libsprof_core_la_SOURCES += lib/record/attr_words.c
@@ -19,6 +21,7 @@ lib_libsprof_core_la_SOURCES += lib/record/decode_sample.c lib/record/decode_int
 lib_libsprof_core_la_SOURCES += lib/record/decode_user.c
 UNIT_TESTS += \
 	tests/unit/test_decode.c \
+	tests/unit/test_secrets.c \
 	tests/unit/test_decode_user.c
 UNIT_TESTS += tests/unit/test_encode.c
 UNIT_TESTS += tests/unit/test_roundtrip.c

@@ -167,6 +167,19 @@ static void put_snapshots_denied(struct output *out, const struct sp_note *note)
 	put_text(out, ")");
 }
 
+static void put_command_lines(struct output *out, const struct sp_note *note)
+{
+	put_template(out, note, "command lines of {0} executed program{0||s}");
+	if (note->values[1])
+		put_template(out, note,
+			     "; {1} ended or executed another program before {1|it was|they "
+			     "were} read");
+	if (note->values[2])
+		put_template(out, note, "; {2} {2|is|are} longer than 4 KiB");
+	if (note->values[3])
+		put_template(out, note, "; {3} {3|does|do} not fit into the 8 MiB of a file");
+}
+
 static void put_reads_left(struct output *out, const struct sp_note *note)
 {
 	put_template(out, note, "{0} read{0||s} of ");
@@ -458,6 +471,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 		"second (--switch-events records all)"},
 	[NOTE_SWITCHES_ON] = {0, true, "context switches were recorded again"},
 	[NOTE_RING_SIZE] = {1, true, "samples were lost with {0k} KiB ring buffers"},
+	[NOTE_COMMAND_LINES] = {4, true, NULL, put_command_lines},
 	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
 

@@ -7,6 +7,8 @@
 #include "info/losses.h"
 #include "profile/filter.h"
 #include "samples/sample_counter.h"
+#include "samples/sample_task.h"
+#include "samples/sample_values.h"
 
 /* Time without samples is divided for the timeline, in parts of the recording's length. */
 #define REST_PARTS 256
@@ -85,9 +87,15 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
 	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name))
 		return true;
-	for (size_t i = 0; i < run->work.detail_count; i++)
-		words[i] = run->work.detail_keys[i] == SP_KEY_TIME ?
-				   slices_step(&run->options.rows, slice->begin_ns) : DETAIL_NONE;
+	for (size_t i = 0; i < run->work.detail_count; i++) {
+		enum sp_key key = run->work.detail_keys[i];
+		words[i] = key == SP_KEY_TIME ? slices_step(&run->options.rows, slice->begin_ns)
+			   : key_is_of_command(key)
+				   ? command_word(run->machine, key, of->pid, last_ns)
+				   : DETAIL_NONE;
+	}
+	struct task task = {.pid = of->pid, .tid = of->tid, .span = span};
+	const char *process = run->options.tree.processes ? sample_process(counted, &task) : NULL;
 	const struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? span.name : NULL,
@@ -96,6 +104,7 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 		.cpu = keys[SP_KEY_CPU] ? -1 : 0,
 		.detail = run->work.detail_count ? details_add(&counted->details, words) : 0,
 		.stratum = stratum_on_cpu(slice->number, 0),
+		.process = process,
 	};
 	uint32_t index =
 		group.detail == UINT32_MAX ? UINT32_MAX : groups_add(&counted->groups, &group);

@@ -28,7 +28,10 @@ static uint32_t add_thread(struct merged *merged, const struct run *run, size_t 
 		return *index;
 	const char *name = machine_span(run->machine, task->pid, task->tid, UINT64_MAX - 1).name;
 	const char *comm = strtab_add(&analysis->strings, name);
-	if (!comm)
+	CLEANUP_FREE char *text = machine_process_text(run->machine, task->pid, UINT64_MAX - 1,
+						       run->options.tree.command_lines);
+	const char *process = text ? strtab_add(&analysis->strings, text) : NULL;
+	if (!comm || !process)
 		return UINT32_MAX;
 	*index = next;
 	*vec_push(&analysis->threads) = (struct sp_timeline_thread){
@@ -36,6 +39,7 @@ static uint32_t add_thread(struct merged *merged, const struct run *run, size_t 
 		.pid = (int32_t)task->pid,
 		.tid = (int32_t)task->tid,
 		.comm = comm,
+		.process = process,
 	};
 	return next;
 }

@@ -50,12 +50,18 @@ struct tree_builder {
 	VEC(struct cycle) cycles;   /* calls of the path that repeat (collapse_recursion) */
 	uint32_t *first_leaf, *next_leaf;
 	uint32_t *nodes;            /* nodes where paths end, see trees_build(); NULL: not requested */
-	uint64_t comm;              /* word of the command, if trees begin with commands */
+	uint64_t task;              /* word of the command, if trees begin with commands */
 	size_t fixed;               /* words that begin each path in both orders: command, state */
 	uint16_t event;
 	/* Word for a stack end that was requested last. It often repeats. */
 	struct end_word last_end;
 };
+
+/* Returns whether the outermost nodes are commands or processes. */
+static bool has_tasks(const struct run *run)
+{
+	return run->options.tree.comms || run->options.tree.processes;
+}
 
 /* Returns the index of a text in the event's texts; UINT32_MAX when out of memory. */
 static uint32_t text_index(struct tree_builder *builder, const char *text)
@@ -104,11 +110,12 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 		return false;
 	builder->words.count = PREFIX;
 	builder->root = SIZE_MAX;
-	if (!builder->run->options.tree.comms)
+	if (!has_tasks(builder->run))
 		return true;
-	uint32_t comm = text_index(builder, group->comm);
-	builder->comm = PATHS_COMM | comm;
-	return comm != UINT32_MAX;
+	bool processes = builder->run->options.tree.processes;
+	uint32_t task = text_index(builder, processes ? group->process : group->comm);
+	builder->task = PATHS_COMM | task;
+	return task != UINT32_MAX;
 }
 
 /*
@@ -252,8 +259,8 @@ static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf,
 		if (text == UINT32_MAX)
 			return false;
 	}
-	if (builder->run->options.tree.comms)
-		path[--begin] = builder->comm;
+	if (has_tasks(builder->run))
+		path[--begin] = builder->task;
 	*begin_ret = begin;
 	return true;
 }
@@ -375,7 +382,7 @@ bool trees_build(struct run *run, struct merged_event *const *events, const stru
 {
 	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events,
 				       .nodes = nodes_ret,
-				       .fixed = run->options.tree.comms +
+				       .fixed = has_tasks(run) +
 						(run->times.weigher->parts_max > 0)};
 	bool done = link_leaves(&builder);
 	size_t count = resolved->counted->chains.radix.count;

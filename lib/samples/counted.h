@@ -31,13 +31,20 @@ static inline bool key_is_of_wakers(enum sp_key key)
 	return key == SP_KEY_WAKER || key == SP_KEY_WAKEE;
 }
 
+/* Returns whether the key's values are of the process, at the sample's time. */
+static inline bool key_is_of_command(enum sp_key key)
+{
+	return key == SP_KEY_CMDLINE || key == SP_KEY_ARGUMENT;
+}
+
 /*
- * Returns whether the key's words are pointers to texts. The texts belong to a worker's table until all
- * workers are merged.
+ * Returns whether the key's words are pointers to texts. The texts belong to a worker's table, or
+ * to the machine, until all workers are merged.
  */
 static inline bool key_is_text(enum sp_key key)
 {
-	return key_is_trace(key) || key_is_of_wakers(key) || key == SP_KEY_ADDR;
+	return key_is_trace(key) || key_is_of_wakers(key) || key_is_of_command(key) ||
+	       key == SP_KEY_ADDR;
 }
 
 /* Returns whether the key's words are indexes of frames. */
@@ -97,6 +104,7 @@ struct task {
 	uint32_t pid, tid;
 	struct machine_span span;
 	const char *text;         /* "comm[tid]" in `texts`; NULL: not made for this span yet */
+	const char *process; /* text of its process in `texts`; NULL: not made for this span yet */
 	bool shown;               /* the thread passes the filters by comm, pid and tid */
 	struct group last;        /* cache of sample_root(): `root` was made for this group and
 				   * last_view; its event is SP_EVENT_NONE: no root yet */

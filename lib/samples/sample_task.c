@@ -2,6 +2,7 @@
 #include "samples/sample_task.h"
 
 #include <stdio.h>
+#include "base/cleanup.h"
 #include "machine/pools.h"
 #include "profile/filter.h"
 
@@ -32,7 +33,7 @@ static void task_refresh(struct counted *counted, struct task *task, uint64_t ti
 	task->shown = comm_is_shown(&filter->comms, task->span.name) &&
 		      filter_task(filter, task->pid, task->tid);
 	task->last.event = SP_EVENT_NONE;
-	task->text = NULL;
+	task->text = task->process = NULL;
 }
 
 struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -53,6 +54,18 @@ struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, ui
 	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
 		task_refresh(counted, task, time_ns);
 	return task;
+}
+
+const char *sample_process(struct counted *counted, struct task *task)
+{
+	const struct machine *machine = counted->work->machine;
+	const struct sp_analysis_tree *tree = &counted->work->options->tree;
+	if (!task->process) {
+		CLEANUP_FREE char *text = machine_process_text(
+			machine, task->pid, task->span.from_ns, tree->command_lines);
+		task->process = text ? strtab_add(&counted->texts, text) : NULL;
+	}
+	return task->process;
 }
 
 /* Returns the text of a context that is no thread; NULL: unknown. */

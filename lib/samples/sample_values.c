@@ -4,6 +4,7 @@
 #include <sprof/private/command.h>
 #include <sprof/private/words.h>
 #include <string.h>
+#include "samples/sample_task.h"
 
 uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 {
@@ -250,6 +251,15 @@ static uint64_t waker_word(const struct counted *counted, enum sp_key key)
 	return text ? (uintptr_t)text : DETAIL_NONE;
 }
 
+uint64_t command_word(const struct machine *machine, enum sp_key key, uint32_t pid,
+		      uint64_t time_ns)
+{
+	const struct machine_command *command = machine_command(machine, pid, time_ns);
+	if (!command)
+		return DETAIL_NONE;
+	return (uintptr_t)(key == SP_KEY_CMDLINE ? command->line : command->argument);
+}
+
 bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words)
 {
@@ -266,6 +276,11 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 		enum sp_key key = work->detail_keys[i];
 		if (key_is_of_wakers(key))
 			words[i] = waker_word(counted, key);
+		else if (key_is_of_command(key))
+			words[i] = command_word(work->machine, key,
+						counted->time.wake.tid ? counted->time.woken_pid
+								       : record->sample.pid,
+						sample_time(counted, record));
 		else if (key_is_trace(key))
 			done = text_value(counted, record, key, &words[i]);
 		else if (key == SP_KEY_ADDR)

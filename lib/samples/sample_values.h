@@ -18,6 +18,10 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 /* Returns the number of the process's threads that could run; DETAIL_NONE: unknown. */
 uint64_t sample_parallelism(const struct work *work, const struct sp_sample *sample);
 
+/* Returns a value of key_is_of_command(), of a process; DETAIL_NONE: unknown. */
+uint64_t command_word(const struct machine *machine, enum sp_key key, uint32_t pid,
+		      uint64_t time_ns);
+
 /* Values of a row's samples that depend on the leaf. */
 struct leaf_values {
 	uint32_t parent; /* SP_KEY_PARENT; UINT32_MAX: none */

@@ -4,7 +4,7 @@
 
 const HELP = [
 	["Views", [["1, 2, \u2026", "the views, from left to right"],
-		["c", "callers or callees"], ["o", "order of time (one thread)"],
+		["c", "callers or callees"], ["o", "order of time (one thread)"], ["p", "processes"],
 		["m, M", "my code only; choose its objects"], ["e", "next event"],
 		["t", "next thread"]]],
 	["Function", [["Enter, click", "zoom (flame graph); open or close (call tree); callers and callees (functions)"],

@@ -17,6 +17,7 @@ void head_deinit(struct head *head)
 	free(head->row_functions);
 	free(head->row_counts);
 	free(head->thread_names);
+	free(head->process_names);
 	unique_deinit(&head->strings);
 	unique_deinit(&head->functions);
 }
@@ -120,8 +121,9 @@ bool head_init(struct head *head, struct page *page)
 	head->row_functions = calloc(events + 1, sizeof(*head->row_functions));
 	head->row_counts = calloc(events + 1, sizeof(*head->row_counts));
 	head->thread_names = calloc(threads + 1, sizeof(*head->thread_names));
+	head->process_names = calloc(threads + 1, sizeof(*head->process_names));
 	if (!head->row_functions || !head->row_counts || !head->thread_names ||
-	    unique_add_text(&head->strings, "") == UNIQUE_NONE)
+	    !head->process_names || unique_add_text(&head->strings, "") == UNIQUE_NONE)
 		return false;
 	for (size_t i = 0; i < events; i++)
 		if (!add_event(head, i))
@@ -130,7 +132,10 @@ bool head_init(struct head *head, struct page *page)
 		const struct page_thread *thread = &page->threads.items[i];
 		const char *name = thread->merged ? "other threads" : thread->thread->comm;
 		head->thread_names[i] = unique_add_text(&head->strings, name);
-		if (head->thread_names[i] == UNIQUE_NONE)
+		const char *process = thread->merged ? "other processes" :
+				      thread->thread->process ?: thread->thread->comm;
+		head->process_names[i] = unique_add_text(&head->strings, process);
+		if (head->thread_names[i] == UNIQUE_NONE || head->process_names[i] == UNIQUE_NONE)
 			return false;
 	}
 	return true;
@@ -306,6 +311,7 @@ static void put_threads(struct writing *writing, const struct head *head)
 		json_signed(json, "pid", thread->thread->pid);
 		json_signed(json, "tid", thread->thread->tid);
 		json_unsigned(json, "name", head->thread_names[i]);
+		json_unsigned(json, "process", head->process_names[i]);
 		json_unsigned(json, "merged", thread->merged);
 		json_end(json, '}');
 	}

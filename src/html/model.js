@@ -101,7 +101,7 @@ function decodeTree(bytes) {
 			for (const name of ["waits", "longest"])
 				event.row[name] = columns.large(rows);
 	}
-	return profile;
+	return addProcesses(profile);
 }
 
 // States of threads, in the order of enum lane_state.
@@ -160,7 +160,8 @@ function sumUp(values, begin, end) {
 		values[i] += values[i - 1];
 }
 
-const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32, STATE = 64; // bits of a function's kind
+const LEVEL = 7, UNKNOWN_NAME = 8, MISSING = 16, LIGHT = 32, STATE = 64,
+	PROCESS = 128; // bits of a function's kind
 
 // Groups of functions, which have a colour each.
 const OWN = 0, LIBRARY = 1, KERNEL = 2, UNKNOWN = 3, NOTE = 4;
@@ -179,7 +180,7 @@ function groupFunctions(profile) {
 		((shared[path[i]] || shared[dso[i]]) && (hasPython || !elsewhere[path[i]]));
 	return kind.map((bits, i) => {
 		const level = bits & LEVEL;
-		if (bits & (MISSING | LIGHT) || isNoCode(i))
+		if (bits & (MISSING | LIGHT | PROCESS) || isNoCode(i))
 			return NOTE;
 		if (level === 1 || level === 4 || level === 2)
 			return KERNEL;
@@ -438,6 +439,51 @@ function timeTree(event, own, thread, from, to, hidden) {
 	return tree.finish();
 }
 
+// Adds a function for each process, which is the outermost node of its stacks in processTree().
+function addProcesses(profile) {
+	const {functions, threads} = profile, numberOf = new Map(), names = [];
+	profile.processOf = threads.map(({recording, pid, process, merged}) => {
+		const key = merged ? "merged" : `${recording} ${pid}`;
+		if (!numberOf.has(key))
+			numberOf.set(key, functions.name.length + names.push(process) - 1);
+		return numberOf.get(key);
+	});
+	profile.processCount = names.length;
+	const append = (values, more, type = values.constructor) => {
+		const longer = new type(values.length + more.length);
+		longer.set(values);
+		longer.set(more, values.length);
+		return longer;
+	};
+	functions.kind = append(functions.kind, names.map(() => PROCESS));
+	for (const column of ["dso", "path"])
+		functions[column] = append(functions[column], names.map(() => 0));
+	functions.name = append(functions.name, names);
+	return profile;
+}
+
+// Returns the tree of callees with a node for each process under the root: of one thread (-1: all), of
+// those bins, and of nodes with `own` samples (null: of all).
+function processTree(event, own, thread, from, to, hidden, processOf) {
+	const {parent, fn, inlined} = event.node, {cell} = event, tree = new Tree(4096), known = new Map();
+	const end = to === null ? cell.bin.length : lowerBound(cell.bin, to + 1);
+	const place = (node, process) => {
+		const key = process * event.nodes + node;
+		let at = known.get(key);
+		if (at === undefined) {
+			at = !node ? tree.child(0, process, 0)
+				: hidden && hidden[fn[node]] ? place(parent[node], process)
+				: tree.child(place(parent[node], process), fn[node], inlined[node]);
+			known.set(key, at);
+		}
+		return at;
+	};
+	for (let i = from === null ? 0 : lowerBound(cell.bin, from); i < end; i++)
+		if ((thread < 0 || cell.thread[i] === thread) && isKept(own, cell.node[i]))
+			tree.addOwn(place(cell.node[i], processOf[cell.thread[i]]), cell.samples[i], cell.weight[i]);
+	return tree.finish();
+}
+
 // Returns the sums of the cells of one thread (-1: all), those bins and nodes with `own` samples,
 // for each pair of the outermost function and the thread.
 function pairsOf(event, own, thread, from, to) {
@@ -672,6 +718,6 @@ function matchingNodes(tree, matches, root) {
 
 if (typeof module !== "undefined")
 	module.exports = {decodeTree, decodeCells, statesOfNodes, groupFunctions, ownOf,
-		filterStacks, calleesTree, callersTree, timeTree, pairsOf, butterfly, functionRows,
-		analysedRows, interval, weightOf, matchFunctions, matchingNodes,
+		filterStacks, calleesTree, callersTree, timeTree, addProcesses, processTree, pairsOf,
+		butterfly, functionRows, analysedRows, interval, weightOf, matchFunctions, matchingNodes,
 		isQuickPattern, Tree, Columns};

@@ -55,6 +55,9 @@ function showTools() {
 	$("ordered").hidden = !isFlame || !currentEvent().cells;
 	press("callers", state.callers && !isOrdered());
 	press("ordered", isOrdered());
+	$("processes").hidden = !code || state.view === "functions" || state.wings !== "" ||
+		profile.processCount < 2 || !currentEvent().cells;
+	press("processes", hasProcesses());
 	press("mine", state.mine);
 	press("only", state.only);
 	press("hide", state.hide);
@@ -262,7 +265,11 @@ function toggleOrder() {
 }
 
 function toggleCallers() {
-	change({callers: !state.callers, ordered: false, zoom: []});
+	change({callers: !state.callers, ordered: false, processes: false, zoom: []});
+}
+
+function toggleProcesses() {
+	change({processes: !hasProcesses(), callers: false, ordered: false, zoom: []});
 }
 
 function nextThread() {
@@ -289,7 +296,7 @@ function keyPressed(event) {
 	}
 	const flame = flames.find((one) => one.scroll === document.activeElement) || flames[0];
 	const simple = {z: undo, Backspace: undo, Escape: leave, "?": showHelp,
-		"/": () => $("search").focus(), c: toggleCallers, o: toggleOrder,
+		"/": () => $("search").focus(), c: toggleCallers, o: toggleOrder, p: toggleProcesses,
 		m: () => change({mine: !state.mine, zoom: []}), M: showObjects, t: nextThread,
 		e: () => change({event: (state.event + 1) % profile.events.length}),
 		n: () => step(1), N: () => step(-1)};
@@ -347,6 +354,7 @@ function connect() {
 	$("thread").addEventListener("change", () => change({thread: Number($("thread").value)}));
 	$("callers").addEventListener("click", toggleCallers);
 	$("ordered").addEventListener("click", toggleOrder);
+	$("processes").addEventListener("click", toggleProcesses);
 	$("mine").addEventListener("click", () => change({mine: !state.mine, zoom: []}));
 	$("mine-objects").addEventListener("click", showObjects);
 	$("only").addEventListener("click", () => change({only: !state.only, hide: false, zoom: []}));

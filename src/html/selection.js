@@ -70,12 +70,22 @@ function isOrdered() {
 		Boolean(currentEvent().cell);
 }
 
+// Returns whether the tree has a node for each process.
+function hasProcesses() {
+	return state.processes && !state.callers && !isOrdered() && profile.processCount > 1 &&
+		Boolean(currentEvent().cell);
+}
+
 // Returns the shown tree. The tree of callers is made again for a narrow part, with its details.
 function shownTree() {
 	if (isOrdered())
 		return derived.ordered = derived.ordered || timeTree(currentEvent(),
 			selectedOwn(derived.matches), state.thread, state.from, state.to,
 			derived.hidden);
+	if (hasProcesses())
+		return derived.processes = derived.processes || processTree(currentEvent(),
+			selectedOwn(derived.matches), state.thread, state.from, state.to,
+			derived.hidden, profile.processOf);
 	if (!state.callers)
 		return derived.tree;
 	derived.inverted = derived.inverted || callersTree(derived.tree);

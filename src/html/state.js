@@ -8,7 +8,7 @@ const $ = (id) => document.getElementById(id);
 
 // State that the URL's hash keeps. Functions are names, because their numbers differ between recordings.
 const initial = {event: 0, view: "flame", from: null, to: null, thread: -1, search: "", only: false, hide: false,
-	mine: false, objects: [], callers: false, ordered: false,
+	mine: false, objects: [], callers: false, ordered: false, processes: false,
 	zoom: [], focus: "", drop: [], wings: "", source: "",
 	sort: "self", heat: false, lanes: false};
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/cursor.h"
 #include "fuzz.h"
+#include "record/command_line.h"
 #include "record/decode.h"
 #include "record/note.h"
 
@@ -57,6 +58,11 @@ static void check(const struct sp_record *record)
 		sp_note_text(&note, text, sizeof(text));
 		sum = note_stack_bytes(&note) + note_lost_own(&note, &lost, &own);
 	}
+	struct command_line line;
+	struct command_word word;
+	bool is_line = record_command_line(record, &line);
+	while (is_line && command_line_next(&line, &word))
+		sum += strlen(word.text) + word.is_file;
 	if (record->type != PERF_RECORD_SAMPLE)
 		return;
 	for (size_t i = 0; i < sample->ip_count; i++)

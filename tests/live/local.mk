@@ -17,6 +17,7 @@ dist_check_SCRIPTS += \
 	tests/live/test_moved_code.sh \
 	tests/live/test_off_cpu.sh \
 	tests/live/test_off_cpu_truth.sh \
+	tests/live/test_command_lines.sh \
 	tests/live/test_wakers.sh \
 	tests/live/test_offline.sh \
 	tests/live/test_page_times.sh \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "base/cleanup.h"
@@ -12,6 +13,7 @@
 #include "base/format.h"
 #include "proc/sysfs.h"
 #include "proc/topology.h"
+#include "record/secrets.h"
 
 /* Linux's own list has a few dozen at most. */
 #define PMUS_MAX 1024
@@ -148,10 +150,36 @@ static void add_clock(clockid_t clock, struct writer_info *info)
 	info->clock_ns = to_ns(&now);
 }
 
+/* Copies the recorder's command line without secrets, also those of the command's arguments. */
+static struct sp_error *add_cmdline(const char *const *cmdline, struct arena *arena,
+				    struct writer_info *info)
+{
+	struct record_buffer text = {0};
+	struct secrets secrets = {0};
+	size_t count = 0;
+	while (cmdline && cmdline[count])
+		count++;
+	const char **words = arena_alloc(arena, (count + 1) * sizeof(*words));
+	bool done = words;
+	for (size_t i = 0; done && i < count; i++) {
+		struct stat status;
+		bool file = !stat(cmdline[i], &status) && S_ISREG(status.st_mode);
+		text.count = 0;
+		done = secrets_cut(&secrets, cmdline[i], file, &text) &&
+		       (words[i] = arena_copy_string(arena, (const char *)text.items,
+						     text.count - 1));
+	}
+	vec_deinit(&text);
+	if (done)
+		words[count] = NULL;
+	info->cmdline = cmdline ? words : NULL;
+	return done ? NULL : error_no_memory();
+}
+
 struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline, clockid_t clock,
 			   struct arena *arena, struct writer_info *ret)
 {
-	struct writer_info info = {.cmdline = cmdline};
+	struct writer_info info = {0};
 	long available = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
 	/* Numbers of CPUs may have holes: what counts is how far they go. */
 	info.cpus_available = topology_cpu_limit(ctx);
@@ -160,7 +188,9 @@ struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline,
 	info.cpus_online = online > 0 ? (uint32_t)online : 0;
 	info.total_memory_kb = host_memory_kb(ctx);
 	add_clock(clock, &info);
-	struct sp_error *error = add_names(arena, &info);
+	struct sp_error *error = add_cmdline(cmdline, arena, &info);
+	if (!error)
+		error = add_names(arena, &info);
 	if (!error)
 		error = add_cpu(ctx, arena, &info);
 	if (!error)

@@ -8,7 +8,10 @@
 #include "base/ctx.h"
 #include "writer/writer.h"
 
-/* Unknown facts stay NULL or 0. Strings and arrays are the arena's. */
+/*
+ * Unknown facts stay NULL or 0. Strings and arrays are the arena's. `cmdline` is copied without its
+ * secrets (record/secrets.h).
+ */
 struct sp_error *host_info(const struct sp_ctx *ctx, const char *const *cmdline, clockid_t clock,
 			   struct arena *arena, struct writer_info *ret) SP_MUST_CHECK;
 

@@ -102,20 +102,6 @@ static struct sp_error *copy_events(struct file_maker *maker, const struct sp_ev
 	return NULL;
 }
 
-static struct sp_error *copy_cmdline(struct file_maker *maker, const char *const *cmdline)
-{
-	size_t count = 0;
-	while (cmdline && cmdline[count])
-		count++;
-	const char **copy = arena_alloc(&maker->arena, (count + 1) * sizeof(*copy));
-	NEED(copy);
-	for (size_t i = 0; i < count; i++)
-		if (!(copy[i] = arena_copy_string(&maker->arena, cmdline[i], strlen(cmdline[i]))))
-			return error_no_memory();
-	maker->info.cmdline = cmdline ? copy : NULL;
-	return NULL;
-}
-
 static struct sp_error *new_maker(struct recording *recording, const struct recording_options *options)
 {
 	const struct sp_capture_output *output = &options->options->output;
@@ -137,9 +123,8 @@ static struct sp_error *fill_maker(struct recording *recording, const struct rec
 	maker->event_count = options->event_count;
 	struct sp_error *error = copy_events(maker, options->events);
 	if (!error)
-		error = host_info(options->ctx, NULL, options->clock, &maker->arena, &maker->info);
-	if (!error)
-		error = copy_cmdline(maker, output->cmdline);
+		error = host_info(options->ctx, output->cmdline, options->clock, &maker->arena,
+				  &maker->info);
 	if (!error)
 		error = add_features(maker, options->plan, &recording->notes);
 	maker->info.compression_level = (int)output->compression_level;

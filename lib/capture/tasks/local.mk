@@ -2,6 +2,7 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/attach.c lib/capture/tasks/attach.h \
 	lib/capture/tasks/attach_tasks.c lib/capture/tasks/attach_tasks.h \
+	lib/capture/tasks/command_lines.c lib/capture/tasks/command_lines.h \
 	lib/capture/tasks/coverage.c lib/capture/tasks/coverage.h \
 	lib/capture/tasks/descendants.c lib/capture/tasks/descendants.h \
 	lib/capture/tasks/describe.c lib/capture/tasks/describe.h \
@@ -20,6 +21,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/capture/tasks/workload.c lib/capture/tasks/workload.h
 UNIT_TESTS += \
 	tests/unit/test_attach.c \
+	tests/unit/test_command_lines.c \
 	tests/unit/test_coverage.c \
 	tests/unit/test_double_sampling.c \
 	tests/unit/test_membership.c \

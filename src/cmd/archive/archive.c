@@ -20,7 +20,7 @@
 struct archive {
 	const char *path;
 	struct sp_files files;
-	bool binaries, debuginfod, quiet, verbose;
+	bool binaries, debuginfod, quiet, verbose, command_lines;
 	uint64_t jobs;
 };
 
@@ -86,6 +86,10 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 		diag_say("%zu files (%.1f MB) were left out: a file may have 1 GiB, a jitdump "
 			 "64 MiB, and perf maps and jitdumps may take 1 GiB of memory in all",
 			 summary->left_out, (double)summary->left_out_bytes / 1e6);
+	if (summary->shown_arguments)
+		diag_say("%zu command lines keep their arguments, because the recording is "
+			 "compressed",
+			 summary->shown_arguments);
 	if (readers == READERS_SELF || !summary->denied)
 		return;
 	if (readers == READERS_OWNER)
@@ -118,6 +122,7 @@ static int archive(struct sp_ctx *ctx, const struct archive *archive)
 		.files = &archive->files,
 		.threads = (unsigned int)archive->jobs,
 		.binaries = archive->binaries,
+		.hide_arguments = !archive->command_lines,
 		.before_write = readers == READERS_OTHERS ? become_root : NULL,
 	};
 	/* A limit on file sizes becomes an error of write(2). */
@@ -143,6 +148,8 @@ static int archive_run(struct sp_ctx *ctx, int argc, char **argv)
 			      "add to FILE (default: sprof.data)"),
 		OPTION_FLAG(0, "with-binaries", &values.binaries,
 			    "store the sampled programs and libraries, too, for instructions"),
+		OPTION_FLAG(0, "command-lines", &values.command_lines,
+			    "keep the arguments of processes that name no files"),
 		OPTION_STRING(0, "symfs", "DIR", &values.files.symfs,
 			      "look for the recorded files below DIR"),
 		OPTION_FLAG(0, "debuginfod", &values.debuginfod,

@@ -315,6 +315,9 @@ static void add_side_band(struct option_table *table, struct record_arguments *a
 		OPTION_CHOICE(0, "latency", &arguments->switches,
 			      "record what 'perf report --latency' needs: --switch-events",
 			      .rare = true),
+		OPTION_CHOICE(0, "command-lines", &arguments->command_lines,
+			      "record the command lines of processes, without their secrets "
+			      "(default: only those that COMMAND starts)", .rare = true),
 		OPTION_FLAG('s', "stat", &fields->thread_counts,
 			    "record each thread's event counts when it exits", .rare = true),
 		OPTION_FLAG(0, "running-time", &fields->running_time,
@@ -519,7 +522,7 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 {
 	struct record_options *options = &arguments->options;
 	int operands = argc;
-	arguments->switches = -1;
+	arguments->switches = arguments->command_lines = -1;
 	int status = parse_arguments(arguments, argc, argv, &operands);
 	if (status >= 0)
 		return status;
@@ -527,6 +530,8 @@ int record_arguments_parse(struct record_arguments *arguments, int argc, char **
 	options->sampling.event_list_count = arguments->events.count;
 	options->target.pids = option_numbers_list(&arguments->pids);
 	options->target.tids = option_numbers_list(&arguments->tids);
+	if (arguments->command_lines >= 0)
+		options->fields.command_lines = arguments->command_lines ? SP_ON : SP_OFF;
 	if (arguments->switches >= 0)
 		options->fields.switches = arguments->switches ? SP_ON : SP_OFF;
 	if (operands < argc && !check_graph_value(argv[operands - 1], argv[operands]))

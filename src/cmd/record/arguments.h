@@ -32,6 +32,7 @@ struct record_arguments {
 	bool dry_run;
 	bool runtime_names;   /* set variables, so that language runtimes write symbols */
 	int switches;         /* --switch-events; -1: not given */
+	int command_lines;    /* --command-lines; -1: not given */
 	bool habit;           /* set by options that are accepted for perf compatibility and have no effect;
 			       * not read */
 };

@@ -157,6 +157,10 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 			    "srcline, event, ...; +KEY adds to comm,dso,function"),
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
 				     "print the call tree: caller (default) or callee"),
+		OPTION_FLAG(0, "processes", &a->processes,
+			    "begin the call tree with processes, named after their files"),
+		OPTION_FLAG(0, "full-command-lines", &a->command_lines,
+			    "same as --processes, with whole command lines", .rare = true),
 		OPTION_CALL(0, "mode", "MODE", &a->mode, report_mode_parse,
 			    "weigh by cpu, wall, off-cpu or process latency"),
 		OPTION_CALL(0, "latency", NULL, &a->mode, report_latency_parse,
@@ -372,6 +376,9 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	}
 	if (a->callers && a->tree == SP_TREE_CALLER && !a->tree_ordered)
 		a->tree = SP_TREE_CALLEE;
+	a->processes |= a->command_lines;
+	if (a->processes && a->tree == SP_TREE_NONE)
+		a->tree = SP_TREE_CALLER;
 	if (status < 0)
 		status = choose_output(a);
 	if (status < 0) {

@@ -166,6 +166,8 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 		.order = output->stacks ? SP_TREE_CALLER : arguments->tree,
 		.least = tree_limit(arguments),
 		.comms = output->comms,
+		.processes = arguments->processes,
+		.command_lines = arguments->command_lines,
 		.lines = arguments->tree_lines || output->lines,
 		.collapse_recursion = arguments->collapse_recursion,
 		.addresses = output->addresses,

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "record/command_line.h"
+
+#include <endian.h>
+#include <string.h>
+#include "base/error.h"
+
+/* Number of bytes between the id and the words. */
+#define FIXED_SIZE 20
+
+bool command_line_put(struct record_buffer *words, const char *text, bool is_file)
+{
+	size_t size = strlen(text) + 1;
+	if (!vec_reserve(words, words->count + 1 + size))
+		return false;
+	words->items[words->count] = is_file ? COMMAND_WORD_FILE : COMMAND_WORD_PLAIN;
+	memcpy(words->items + words->count + 1, text, size);
+	words->count += 1 + size;
+	return true;
+}
+
+struct sp_error *record_encode_command_line(struct record_buffer *buffer,
+					    const struct command_line *line,
+					    const struct record_buffer *words)
+{
+	uint64_t time = htole64(line->time_ns);
+	const uint32_t numbers[] = {htole32(line->pid), htole32(line->flags), htole32(line->count)};
+	struct record_buffer data = {0};
+	NEED(vec_reserve(&data, FIXED_SIZE + words->count));
+	memcpy(data.items, &time, sizeof(time));
+	memcpy(data.items + sizeof(time), numbers, sizeof(numbers));
+	if (words->count)
+		memcpy(data.items + FIXED_SIZE, words->items, words->count);
+	struct sp_record record = {
+		.type = SP_RECORD_EVENT_UPDATE,
+		.event_update = {.kind = COMMAND_LINE_KIND,
+				 .data = {.bytes = data.items, .size = FIXED_SIZE + words->count}},
+	};
+	struct sp_error *error = record_encode(buffer, &record, NULL);
+	vec_deinit(&data);
+	return error;
+}
+
+bool record_command_line(const struct sp_record *record, struct command_line *ret)
+{
+	if (record->type != SP_RECORD_EVENT_UPDATE ||
+	    record->event_update.kind != COMMAND_LINE_KIND)
+		return false;
+	const struct sp_bytes *data = &record->event_update.data;
+	struct command_line line = {
+		.words = cursor_make(data->bytes, data->size, false, NULL, 0),
+	};
+	if (!cursor_u64(&line.words, &line.time_ns) || !cursor_u32(&line.words, &line.pid) ||
+	    !cursor_u32(&line.words, &line.flags) || !cursor_u32(&line.words, &line.count))
+		return false;
+	line.time_ns = le64toh(line.time_ns);
+	line.pid = le32toh(line.pid);
+	line.flags = le32toh(line.flags);
+	line.count = le32toh(line.count);
+	*ret = line;
+	return true;
+}
+
+bool command_line_next(struct command_line *line, struct command_word *ret)
+{
+	uint8_t kind;
+	if (!line->count || !cursor_u8(&line->words, &kind))
+		return false;
+	const uint8_t *nul = memchr(line->words.pos, 0, cursor_left(&line->words));
+	if (!nul || !cursor_string(&line->words, (size_t)(nul - line->words.pos) + 1, &ret->text))
+		return false;
+	line->count--;
+	ret->is_file = kind == COMMAND_WORD_FILE;
+	return true;
+}
