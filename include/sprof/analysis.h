@@ -263,6 +263,7 @@ enum sp_finding_kind {
 	SP_FINDING_MULTIPLEXED,   /* counters were multiplexed: counts are partial */
 	SP_FINDING_LOCK_IN,       /* clock samples in step with timers */
 	SP_FINDING_NO_BRANCHES,   /* samples without the values of the keys: branch stacks */
+	SP_FINDING_LATE,          /* clock samples taken after code with interrupts off */
 };
 
 /*

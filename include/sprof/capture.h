@@ -303,17 +303,17 @@ struct sp_capture_options {
 };
 
 /*
- * Opens the events and the file, and forks the command's process, which waits for the start.
- * Sampling of running processes begins here, unless there is a delay. Fails, with cause and remedy,
- * if nothing can be recorded. sp_capture_free() frees *ret; `ctx` must outlive it.
+ * Opens the events and the file, and forks the command's process, which waits for the start. Fails,
+ * with cause and remedy, if nothing can be recorded. sp_capture_free() frees *ret; `ctx` must
+ * outlive it.
  */
 SP_API struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_options *options,
 				       struct sp_capture **ret) SP_MUST_CHECK;
 
 /*
- * Executes the command. Fails with SP_ERROR_NOT_FOUND or SP_ERROR_PERMISSION if it cannot be
- * executed. Then there is no recording, and an older file at the path is unchanged. On success that
- * file is renamed to PATH.old.
+ * Begins to sample what runs already, unless there is a delay, and executes the command. Fails with
+ * SP_ERROR_NOT_FOUND or SP_ERROR_PERMISSION if it cannot be executed. Then there is no recording,
+ * and an older file at the path is unchanged. On success that file is renamed to PATH.old.
  */
 SP_API struct sp_error *sp_capture_start(struct sp_capture *capture) SP_MUST_CHECK;
 

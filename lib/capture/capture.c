@@ -117,7 +117,6 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	TRY(capture_open_alternates(capture, options));
 	TRY(capture_add_events(capture));
 	TRY(waits_begin(capture->samples.waits));
-	TRY(begin_schedstat(capture));
 	TRY(event_control_watch_cpus(&capture->control));
 	TRY(capture_open_file(capture, options));
 	TRY(capture_write_synthesised(capture));
@@ -156,22 +155,25 @@ struct sp_error *sp_capture_new(struct sp_ctx *ctx, const struct sp_capture_opti
 	return NULL;
 }
 
-static struct sp_error *start_command(struct sp_capture *capture)
+/* Only now, as processes that run would fill the rings while their files are read. */
+static struct sp_error *begin_sampling(struct sp_capture *capture)
 {
-	struct sp_error *error = event_control_begin(&capture->control, capture_waits(capture));
+	TRY(schedule_restart(&capture->control.schedule, capture_now_ns()));
+	TRY(event_control_begin(&capture->control, capture_waits(capture)));
 	capture->begin_ns = capture_now_ns();
-	if (!error)
-		error = event_control_begin_alternates(&capture->control, !capture->config.plan->cpu_wide,
-						       capture->begin_ns);
-	return error ? error : workload_start(&capture->tasks.workload, capture->config.command_name);
+	TRY(event_control_begin_alternates(&capture->control, !capture->config.plan->cpu_wide,
+					   capture->begin_ns));
+	/* No switch is missing after these times. */
+	TRY(waits_add_threads(capture->samples.waits));
+	return begin_schedstat(capture);
 }
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
 {
-	struct sp_error *error = schedule_restart(&capture->control.schedule, capture_now_ns());
+	struct sp_error *error = begin_sampling(capture);
 	capture->started = true;
 	if (!error && capture->tasks.workload.pid)
-		error = start_command(capture);
+		error = workload_start(&capture->tasks.workload, capture->config.command_name);
 	if (error) {
 		/* A command that still waits to begin would be waited for. */
 		workload_forgo(&capture->tasks.workload);
@@ -227,6 +229,10 @@ struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 		error = wall_clock_check(&capture->bank.wall, &capture->out.notes);
 	if (!error)
 		error = capture_round(capture, false);
+	if (!error && !capture->loss_phases.has_attached) {
+		capture->loss_phases.has_attached = true;
+		capture->loss_phases.attached = capture_lost_now(capture);
+	}
 	if (!error && trigger_drain(&capture->control.trigger))
 		error = sp_capture_switch(capture);
 	if (!error)
@@ -310,6 +316,7 @@ struct sp_error *sp_capture_stop(struct sp_capture *capture)
 	capture->end_ns = capture_now_ns();
 	if (!capture->out.rotation.maker || capture->out.closed)
 		return NULL; /* it never began */
+	capture->loss_phases.stopped = capture_lost_now(capture);
 	/* Before the last rounds: samples that come between these would be lost. */
 	struct sp_error *error = tasks_end_descent(&capture->tasks);
 	capture->end_ns = capture_now_ns();

@@ -26,11 +26,8 @@ struct sp_error *capture_open_alternates(struct sp_capture *capture,
 		.larger = capture->samples.live_unwind,
 		.slower = may_slow_down(capture, options),
 	};
-	struct sp_error *error = event_control_open_alternates(&capture->control, &alternates);
 	capture->samples.filter.alternates = &capture->control.alternate.ids;
-	if (error || capture->tasks.workload.pid)
-		return error;
-	return event_control_begin_alternates(&capture->control, false, capture_now_ns());
+	return event_control_open_alternates(&capture->control, &alternates);
 }
 
 struct sp_error *capture_add_events(struct sp_capture *capture)

@@ -59,6 +59,23 @@ static struct sp_error *note_lost_at_end(struct sp_capture *capture)
 	return error;
 }
 
+uint64_t capture_lost_now(const struct sp_capture *capture)
+{
+	uint64_t reported = capture->samples.filter.counts.lost, sum = 0;
+	bool known;
+	/* Reading thousands of events takes milliseconds. */
+	if (!capture->bank.was_full && !reported)
+		return 0;
+	CLEANUP_FREE uint64_t *lost = calloc(capture->config.plan->sample_count, sizeof(*lost));
+	if (!lost)
+		return reported;
+	CLEANUP(cleanup_sp_error_free)
+	struct sp_error *error = event_control_read_lost(&capture->control, lost, &known);
+	for (size_t i = 0; i < capture->config.plan->sample_count; i++)
+		sum += lost[i];
+	return error || !known ? reported : sum;
+}
+
 struct sp_error *capture_count_lost(struct sp_capture *capture)
 {
 	size_t all;

@@ -7,9 +7,9 @@
 
 static enum event_start start_of(const struct sp_capture *capture)
 {
-	if (capture->control.schedule.later)
-		return EVENT_START_LATER;
-	return capture_waits(capture) ? EVENT_START_ON_EXEC : EVENT_START_NOW;
+	/* Events of what runs already are enabled when all are open, and rings are drained. */
+	bool by_exec = capture_waits(capture) && !capture->control.schedule.later;
+	return by_exec ? EVENT_START_ON_EXEC : EVENT_START_LATER;
 }
 
 /* Copies what readers of records need to know of the plan. */

@@ -33,6 +33,7 @@ struct sp_capture {
 	struct metadata_hold hold;
 	struct event_control control;
 	struct losses losses;
+	struct loss_phases loss_phases;
 	struct ring_bank bank;
 	struct schedstat schedstat;
 	struct command_lines command_lines;
@@ -163,6 +164,9 @@ struct sp_error *capture_extend_round(struct sp_capture *capture, bool *more_ret
 struct sp_error *capture_end_cut(struct sp_capture *capture) SP_MUST_CHECK;
 
 /* files.c */
+
+/* Returns the number of records that were lost so far, which the kernel may report later. */
+uint64_t capture_lost_now(const struct sp_capture *capture);
 
 /* A file ends: counts losses, and corrects those that its LOST records report. */
 struct sp_error *capture_count_lost(struct sp_capture *capture) SP_MUST_CHECK;

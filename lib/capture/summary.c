@@ -286,6 +286,15 @@ static struct sp_error *note_command_lines(struct sp_capture *capture)
 			   lines->truncated, lines->left_out);
 }
 
+static struct sp_error *note_loss_phases(struct sp_capture *capture)
+{
+	const struct loss_phases *phases = &capture->loss_phases;
+	uint64_t all = capture_lost_now(capture);
+	uint64_t stopped = phases->stopped > phases->attached ? phases->stopped : phases->attached;
+	return notes_add(&capture->out.notes, NOTE_LOST_PHASES, NULL, phases->attached,
+			 stopped - phases->attached, all > stopped ? all - stopped : 0);
+}
+
 struct sp_error *capture_note_end(struct sp_capture *capture)
 {
 	struct sp_error *error = note_new_cpus(capture);
@@ -315,5 +324,7 @@ struct sp_error *capture_note_end(struct sp_capture *capture)
 		error = notes_add(&capture->out.notes, NOTE_LOST_OWN, NULL, stats.lost, stats.lost_own);
 	if (!error && stats.lost)
 		error = notes_add(&capture->out.notes, NOTE_RING_SIZE, NULL, stats.ring_bytes);
+	if (!error && stats.lost)
+		error = note_loss_phases(capture);
 	return error ? error : note_uncovered(capture, &stats);
 }

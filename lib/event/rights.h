@@ -71,9 +71,13 @@ struct event_notes {
 
 void event_notes_deinit(struct event_notes *notes);
 
-/* Adds a note. Fails only when out of memory. */
-struct sp_error *event_notes_add(struct event_notes *notes, const char *asked, const char *done,
-				 const char *why, const char *remedy) SP_MUST_CHECK;
+/*
+ * Adds a note. One of the same event as the last replaces it, with both in the line. Fails only
+ * when out of memory.
+ */
+struct sp_error *event_notes_add(struct event_notes *notes, const char *asked,
+				 const char *done, const char *why,
+				 const char *remedy) SP_MUST_CHECK;
 
 /* The refused action, for rights_explain(). */
 enum rights_action {

@@ -16,6 +16,7 @@ const struct finding_source finding_sources[] = {
 	{"truncated stacks", find_truncation},
 	{"tasks without samples", find_unsampled},
 	{"lock-in", find_lock_in},
+	{"late samples", find_late_samples},
 	{"samples without branches", find_branchless},
 	{"counting", find_multiplexing},
 	{"unfinished recording", find_unfinished, .in_order = true},

@@ -3,6 +3,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/findings/counting.c \
 	lib/findings/finding.c lib/findings/finding.h \
 	lib/findings/findings.c lib/findings/findings.h \
+	lib/findings/late_samples.c \
 	lib/findings/lock_in.c \
 	lib/findings/losses.c \
 	lib/findings/recording.c \

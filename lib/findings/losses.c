@@ -149,6 +149,9 @@ static const char *loss_remedy(const struct run *run, uint16_t event, char *text
 	return text;
 }
 
+/* Share of the losses until the first round that changes the answer: the rest is complete. */
+#define ATTACHING_LEAST 0.5
+
 static bool add_lost_metadata(struct run *run, uint64_t lost, const char *where)
 {
 	char rings[FINDING_TEXT], remedy[80];
@@ -188,6 +191,10 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 	if (own < profile->lost)
 		snprintf(of_all, sizeof(of_all), "; %s across all processes on these CPUs",
 			 count_text(profile->lost, lost));
+	double attaching = run->sideband.attaching_share;
+	if (attaching >= ATTACHING_LEAST)
+		snprintf(where + strlen(where), sizeof(where) - strlen(where),
+			 ", %s of all losses while sprof attached", share_text(attaching, share));
 	return finding_add(run, &finding, "%s%s sample%s of %s (%s) lost%s%s", *of_all ? "about " : "",
 			   count_text(own, owns), plural(own), profile->event,
 			   share_text(finding.share, share), of_all, where);

@@ -28,6 +28,9 @@ bool find_unsampled(struct run *run);
 /* Findings on events that sample in step with timers. */
 bool find_lock_in(struct run *run);
 
+/* Findings on clock samples that were taken after the code that they are of. */
+bool find_late_samples(struct run *run);
+
 /* Findings on multiplexed counters, and on samples without branches. */
 bool find_multiplexing(struct run *run);
 bool find_branchless(struct run *run);

@@ -109,6 +109,29 @@ bool names_is_collector(const struct frame *frame)
 	return false;
 }
 
+/* Returns the answer's flags of the kernel's functions that run softirqs. */
+static uint32_t softirq_flags(const struct frame *frame)
+{
+	static const struct {
+		const char *name;
+		uint32_t flag;
+	} functions[] = {
+		{"do_softirq", ANSWER_THREAD_SOFTIRQ},
+		{"__local_bh_enable_ip", ANSWER_THREAD_SOFTIRQ},
+		{"irq_exit", ANSWER_OTHER_SOFTIRQ},
+		{"irq_exit_rcu", ANSWER_OTHER_SOFTIRQ},
+		{"__irq_exit_rcu", ANSWER_OTHER_SOFTIRQ},
+		{"run_ksoftirqd", ANSWER_OTHER_SOFTIRQ},
+	};
+	const char *name = symbol_is_named(frame->symbol) ? frame->symbol->name : "";
+	/* GCC's clones have names such as do_softirq.part.0. */
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (!strncmp(name, functions[i].name, strcspn(name, ".")) &&
+		    !functions[i].name[strcspn(name, ".")])
+			return functions[i].flag;
+	return 0;
+}
+
 /* Returns the answer's flags of frames in stacks of Python code. */
 static uint32_t python_flags(const struct frame *frame)
 {
@@ -321,7 +344,9 @@ uint32_t names_resolve_address(void *arg, const struct code_address *address)
 	if (index >= UINT32_MAX >> ANSWER_SHIFT)
 		return ANSWER_FAILED;
 	uint32_t answer = index << ANSWER_SHIFT;
-	if (names->options->stacks.fold_python)
+	if (frame.cpumode == PERF_RECORD_MISC_KERNEL)
+		answer |= softirq_flags(&frame);
+	else if (names->options->stacks.fold_python)
 		answer |= python_flags(&frame);
 	if (outermost)
 		answer |= ANSWER_OUTERMOST;

@@ -121,6 +121,9 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 			     * is no return address */
 #define ANSWER_COLLECTOR 16u  /* runs CPython's garbage collector */
 #define ANSWER_TRAMPOLINE 32u /* code that CPython makes for a function, to call the interpreter */
+/* Kernel code that runs softirqs for the thread that called it; or at an interrupt's end. */
+#define ANSWER_THREAD_SOFTIRQ ANSWER_COLLECTOR
+#define ANSWER_OTHER_SOFTIRQ ANSWER_TRAMPOLINE
 #define ANSWER_SHIFT 6
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 

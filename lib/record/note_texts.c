@@ -472,6 +472,9 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_SWITCHES_ON] = {0, true, "context switches were recorded again"},
 	[NOTE_RING_SIZE] = {1, true, "samples were lost with {0k} KiB ring buffers"},
 	[NOTE_COMMAND_LINES] = {4, true, NULL, put_command_lines},
+	[NOTE_LOST_PHASES] = {3, true,
+		"records were lost: {0} until the first round, {1} while recording, "
+		"{2} at the end"},
 	[NOTE_COMMAND_TIME] = {1, true, "the kernel counted {0t} s of CPU time for the command"},
 };
 

@@ -109,14 +109,43 @@ static bool find_of_wait(struct counted *counted, const struct sp_sample *sample
 	return true;
 }
 
+/*
+ * Returns whether the thread itself ran the softirq: its system call sent to a socket of this
+ * machine, for instance. The innermost function that runs softirqs decides. False without symbols
+ * or a stack.
+ */
+static bool is_softirq_of_thread(struct counted *counted, const struct sp_sample *sample)
+{
+	uint16_t cpumode = PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+	for (size_t i = 0; i < sample->ip_count; i++) {
+		uint64_t ip = sample->ips[i];
+		if (chain_is_mark(ip)) {
+			cpumode = chain_mark_cpumode(ip);
+			continue;
+		}
+		if (cpumode != PERF_RECORD_MISC_KERNEL)
+			return false;
+		uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
+					ip, 0, cpumode, true});
+		if (answer == ANSWER_FAILED)
+			return false;
+		if (answer & (ANSWER_THREAD_SOFTIRQ | ANSWER_OTHER_SOFTIRQ))
+			return answer & ANSWER_THREAD_SOFTIRQ;
+	}
+	return false;
+}
+
 bool sample_find_wakers(struct counted *counted, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
-	const struct sched_wake *wake = &counted->time.wake;
+	struct sched_wake *wake = &counted->time.wake;
 	uint64_t time_ns = sample_time(counted, record);
 	if (!wake->tid)
 		return find_of_wait(counted, sample, time_ns) &&
 		       find_thread(counted, sample->pid, sample->tid, time_ns, &counted->wakee);
+	if (wake->waker == TASK_WAKER_SOFTIRQ && sample->tid &&
+	    is_softirq_of_thread(counted, sample))
+		wake->waker = TASK_WAKER_THREAD;
 	counted->waker = context_text(wake->waker);
 	if (wake->waker == TASK_WAKER_THREAD &&
 	    !find_thread(counted, sample->pid, sample->tid, time_ns, &counted->waker))

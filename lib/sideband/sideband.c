@@ -94,6 +94,10 @@ static struct sp_error *add_note(struct sideband *sideband, const struct sp_reco
 		sideband->command_ns = noted.values[0];
 	if (noted.kind == NOTE_RING_SIZE && noted.value_count)
 		sideband->ring_bytes = noted.values[0];
+	if (noted.kind == NOTE_LOST_PHASES && noted.value_count > 2 && noted.values[0])
+		sideband->attaching_share = (double)noted.values[0] /
+					    ((double)noted.values[0] + (double)noted.values[1] +
+					     (double)noted.values[2]);
 	size_t size = sp_note_text(&noted, NULL, 0) + 1;
 	char *text = arena_alloc(&sideband->arena, size);
 	struct note *note = text ? vec_push(&sideband->notes) : NULL;

@@ -64,6 +64,7 @@ struct sideband {
 	bool by_offset;              /* records have no times; their offsets in the file are used as times */
 	bool is_part;                /* earlier files of a rotation contain the time before */
 	uint64_t command_ns;         /* the command's CPU time by the kernel's count; 0: unknown */
+	double attaching_share;      /* share of losses until the first round; 0: unknown */
 	uint64_t ring_bytes;         /* size of ring buffers that lost samples; 0: unknown */
 	const char *clock_note;        /* note on the clock; NULL: none */
 	struct arena arena;

@@ -73,6 +73,9 @@ static double effect_of(const struct sp_finding *finding, double share)
 		return 2 + share;
 	case SP_FINDING_LOCK_IN:
 		return 1;
+	case SP_FINDING_LATE:
+		/* The sums are right; only these rows are not what they seem. */
+		return share < SHARE_LEAST ? share : SHARE_LEAST + share / 2;
 	case SP_FINDING_UNSAMPLED:
 		return share > 0 ? share : SHARE_LEAST;
 	case SP_FINDING_NOTE:
@@ -347,6 +350,7 @@ static const char *const kinds[] = {
 	[SP_FINDING_MULTIPLEXED] = "multiplexed",
 	[SP_FINDING_LOCK_IN] = "lock_in",
 	[SP_FINDING_NO_BRANCHES] = "no_branches",
+	[SP_FINDING_LATE] = "late",
 	[SP_FINDING_UNPROVEN_FILE] = "unproven_file",
 };
 

@@ -118,6 +118,23 @@ frame_pointers() {
 	gone data truncated
 }
 
+# The finding is of the rows that a clock cannot tell from the code before them.
+late() {
+	$SPROF record -q -e cpu-clock -F 4999 -o data -- "$workload/waits" 0.5 pipe >.out
+	$SPROF report -q -i data -s function --format json >.json
+	check "late samples are found where 5 % are in their functions" python3 -c '
+import json
+report = json.load(open(".json"))
+names = ("_raw_spin_unlock_irq", "_raw_spin_unlock_irqrestore", "finish_task_switch",
+         "raw_spin_rq_unlock_irq")
+rows = [row for event in report["events"] for row in event["rows"]]
+late = sum(row["self"] for row in rows if row["function"].split(".")[0] in names)
+found = [f for f in report["findings"] if f["kind"] == "late"]
+print(late, found)
+assert bool(found) == (late >= 0.05) and all("cycles" in f["remedy"] for f in found)'
+}
+noisy late
+
 case $(uname -m) in
 x86_64)
 	noisy no_unwind_info

@@ -104,6 +104,41 @@ check "its stacks are the kernel's" awk '
 "$SPROF" report --threads --format csv -i fed >threads
 check "it is no thread of the recording" sh -c '! grep -q feeder threads'
 
+# A packet to a socket of this machine is delivered by a softirq in the sender's system call.
+loopback() {
+	cat >loopback.py <<'END'
+import os, socket
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.1", 0))
+client.bind(("127.0.0.1", 0))
+server.connect(client.getsockname())
+client.connect(server.getsockname())
+if os.fork():
+    for i in range(500):
+        client.send(b"x")
+        client.recv(1)
+else:
+    for i in range(500):
+        server.recv(1)
+        server.send(b"x")
+END
+	"$SPROF" record --wakers --no-summary -m 8M -o loopback -- python3 loopback.py 2>err
+	pairs_of loopback >pairs
+	comment "$(cat pairs)"
+	check "packets on loopback are woken by their sender" awk '
+		$2 ~ /^python3/ { all += $3 }
+		$2 ~ /^python3/ && $1 ~ /^python3/ { own += $3 }
+		END { exit !(all >= 500 && own >= 0.9 * all) }' pairs
+}
+if ! command -v python3 >which; then
+	skip "packets on loopback are woken by their sender" "no python3"
+elif ! grep -q '^0*[1-9a-f][0-9a-f]* . do_softirq' /proc/kallsyms; then
+	skip "packets on loopback are woken by their sender" "kernel symbols are hidden"
+else
+	noisy loopback
+fi
+
 # Some kernels report no events of an idle CPU: threads of the lowest priority keep all CPUs busy.
 timers() {
 	chrt -i 0 "$workload/busy" "$(nproc)" 60 2>err &

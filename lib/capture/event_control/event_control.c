@@ -193,10 +193,10 @@ static struct sp_error *set_mode(struct event_control *control, enum sampling_mo
 struct sp_error *event_control_begin(struct event_control *control, bool waits)
 {
 	/* CPU-wide events cannot wait for an exec: samples before it are filtered. */
-	bool cannot_wait = control->config->plan->cpu_wide && waits;
+	bool by_exec = waits && !control->config->plan->cpu_wide;
 	/* Large events could not be opened, and the planned ones do not wait any more. */
 	bool is_missed = control->config->copies.alternates_begin && !control->alternate.on_exec;
-	if (control->schedule.later || (!cannot_wait && !is_missed))
+	if (control->schedule.later || (by_exec && !is_missed))
 		return NULL;
 	return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
 }

@@ -70,8 +70,8 @@ struct sp_error *event_control_open_alternates(struct event_control *control,
 					       const struct alternate_options *options) SP_MUST_CHECK;
 
 /*
- * Sampling begins: enables planned events that are neither open enabled nor enabled by the exec.
- * `waits`: the session begins with a command.
+ * Sampling begins: enables planned events that are not enabled by the exec. The rings are drained
+ * from here on. `waits`: the session begins with a command.
  */
 struct sp_error *event_control_begin(struct event_control *control, bool waits) SP_MUST_CHECK;
 

@@ -23,6 +23,13 @@ struct losses {
 	uint64_t *of_events; /* counts of events where the last file ended; owned */
 };
 
+/* Lost records by phase, as sums since the recording began. */
+struct loss_phases {
+	uint64_t attached; /* until the end of the first round: while events were enabled */
+	uint64_t stopped;  /* until the recording was stopped; the rest is of its last rounds */
+	bool has_attached;
+};
+
 /* Counts since the recording began. All pointers are borrowed. */
 struct loss_counts {
 	const struct sp_event *events; /* the planned events */

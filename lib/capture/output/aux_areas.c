@@ -118,8 +118,6 @@ void aux_areas_request(const struct aux_areas *areas, struct event_request *requ
 	request->clock_id = EVENT_CLOCK_KERNEL;
 	/* A trace has no task of its own. */
 	request->asked.context_switch = true;
-	if (request->start == EVENT_START_NOW)
-		request->start = EVENT_START_LATER;
 }
 
 struct sp_error *aux_areas_drain(struct aux_areas *areas, struct write_queue *write_queue,

@@ -174,9 +174,10 @@ static struct sp_error *add_all_threads(struct waits *waits, uint64_t begin_ns)
 	return NULL;
 }
 
-/* Threads of processes that are attached to. */
-static struct sp_error *add_threads(struct waits *waits)
+struct sp_error *waits_add_threads(struct waits *waits)
 {
+	if (!waits)
+		return NULL;
 	const struct recorded_tasks *tasks = waits->options.tasks;
 	uint64_t begin_ns = now_ns(waits);
 	if (waits->options.config->target == CAPTURE_SYSTEM_WIDE)
@@ -229,7 +230,7 @@ struct sp_error *waits_begin(struct waits *waits)
 	for (size_t i = 0; i < event->id_count; i++)
 		TRY(matcher_add_id(waits->matcher, event->ids[i]));
 	waits->id = event->id_count ? event->ids[0] : 0;
-	return add_threads(waits);
+	return NULL;
 }
 
 /* -- Records -------------------------------------------------------------------- */

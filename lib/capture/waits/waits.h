@@ -7,6 +7,7 @@
  *
  *	waits_open()       events are planned
  *	waits_begin()      events are open
+ *	waits_add_threads()  when they are enabled
  *	waits_on_...()     records in the order of their ring buffers
  *	waits_round()      after each round; the last time before the last records are read
  *	waits_write()      when all records up to a time have come, and where a file ends
@@ -42,11 +43,11 @@ struct waits;
 struct sp_error *waits_open(const struct waits_options *options, struct waits **ret) SP_MUST_CHECK;
 void waits_close(struct waits *waits);
 
-/*
- * Adds the events' ids and the threads that run already. Fails as event_set_events() and
- * tasks_list().
- */
+/* Adds the events' ids. Fails as event_set_events(). */
 struct sp_error *waits_begin(struct waits *waits) SP_MUST_CHECK;
+
+/* Adds the threads that run already. Fails as tasks_list(). */
+struct sp_error *waits_add_threads(struct waits *waits) SP_MUST_CHECK;
 
 /* -- Records -------------------------------------------------------------------- */
 

@@ -40,7 +40,7 @@ bool wakeups_add_id(struct wakeups *wakeups, uint64_t id, bool outside)
 struct wakeup {
 	uint64_t raw_at; /* position of the raw data */
 	uint32_t woken;
-	bool by_thread;  /* not by an interrupt on the thread's CPU */
+	bool by_thread;  /* not by an interrupt on its CPU; a system call may run a softirq */
 };
 
 /* Reads a number of 1 or 4 bytes at any position of a ring, where words are whole. */
@@ -73,7 +73,7 @@ static bool read_wakeup(const struct wakeups *wakeups, const struct ring *ring,
 		.raw_at = at + 4,
 		.woken = read_bytes(ring, at + 4 + event->pid.offset, 4),
 		.by_thread = !(read_bytes(ring, at + 4 + event->flags.offset, 1) &
-			       (TRACE_FLAGS_INTERRUPT | TRACE_FLAGS_SOFTIRQ)),
+			       TRACE_FLAGS_INTERRUPT),
 	};
 	return true;
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Findings about clock events in the kernel. A timer's interrupt cannot come while interrupts are
+ * disabled: the sample of such code is taken in the function that enables them again.
+ */
+#include <string.h>
+#include "findings/sources.h"
+#include "reader/event_name.h"
+#include "record/types.h"
+#include "rows/resolve_chains.h"
+
+/* Least share of the weight for a finding. */
+#define SHARE_LEAST 0.05
+
+/* Kernel functions that enable interrupts, and are short themselves. */
+static bool enables_interrupts(const struct frame *frame)
+{
+	static const char *const functions[] = {
+		"_raw_spin_unlock_irq", "_raw_spin_unlock_irqrestore", "finish_task_switch",
+		"raw_spin_rq_unlock_irq",
+	};
+	if (frame->cpumode != PERF_RECORD_MISC_KERNEL || !symbol_is_named(frame->symbol))
+		return false;
+	const char *name = frame->symbol->name;
+	/* GCC's clones have names such as finish_task_switch.isra.0. */
+	size_t size = strcspn(name, ".");
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (strlen(functions[i]) == size && !memcmp(name, functions[i], size))
+			return true;
+	return false;
+}
+
+/* Returns the share of the weight of samples that may be of other code. */
+static double late_share(const struct run *run, uint16_t event, uint64_t *samples_ret)
+{
+	double all = 0, late = 0;
+	for (size_t i = 0; i < run->worker_count; i++) {
+		const struct worker *worker = &run->workers[i];
+		for (size_t j = 0; j < worker->counted.leaves.count; j++) {
+			const struct leaf *leaf = &worker->counted.leaves.items[j];
+			if (resolved_event(&worker->resolved, leaf) != event)
+				continue;
+			all += (double)leaf->weight;
+			size_t frame = leaf->answer >> ANSWER_SHIFT;
+			if (!enables_interrupts(&run->names.frames.items[frame]))
+				continue;
+			late += (double)leaf->weight;
+			*samples_ret += leaf->samples;
+		}
+	}
+	return all > 0 ? late / all : 0;
+}
+
+/* Returns the remedy. Counters of x86 interrupt by NMI; a virtual machine may have none. */
+static const char *remedy_of(const struct run *run)
+{
+	const struct sp_file_info *info = sp_reader_info(run->reader);
+	char name[EVENT_PMU_NAME];
+	bool lists_pmus = event_pmu_name(run->reader, PERF_TYPE_SOFTWARE, name);
+	if (info->arch && !strcmp(info->arch, "x86_64") && lists_pmus)
+		return event_pmu_name(run->reader, PERF_TYPE_RAW, name) ?
+		       "record a hardware counter: -e cycles" :
+		       "record on a machine with hardware counters (-e cycles): this one has none";
+	return "record a hardware counter, if the machine has one: -e cycles";
+}
+
+bool find_late_samples(struct run *run)
+{
+	for (uint16_t event = 0; event < run->event_count; event++) {
+		const struct perf_event_attr *attr = &run->work.layout->events[event].attr;
+		const char *name = run->totals[event].event;
+		char text[FINDING_TEXT];
+		uint64_t samples = 0;
+		if (run->times.roles[event] == ROLE_NONE ||
+		    !record_is_clock(attr->type, attr->config))
+			continue;
+		const double share = late_share(run, event, &samples);
+		const struct sp_finding finding = {
+			.kind = SP_FINDING_LATE, .cause = "late", .event = name,
+			.samples = samples, .share = share, .remedy = remedy_of(run),
+		};
+		if (share >= SHARE_LEAST &&
+		    !finding_add(run, &finding,
+				 "%s of %s is in functions that enable interrupts, such as "
+				 "finish_task_switch: it includes code with interrupts disabled, "
+				 "which a timer cannot sample", share_text(share, text), name))
+			return false;
+	}
+	return true;
+}
