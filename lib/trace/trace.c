@@ -207,27 +207,9 @@ struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader
 	return NULL;
 }
 
-static bool pass_header(void *arg, const struct trace_header *header)
-{
-	(void)arg;
-	(void)header;
-	return true;
-}
-
-static bool pass_file(void *arg, enum trace_file kind, const char *system, const char *text,
-		      size_t size)
-{
-	(void)arg;
-	(void)kind;
-	(void)system;
-	(void)text;
-	(void)size;
-	return true;
-}
-
 struct sp_error *sp_trace_check(const struct sp_reader *reader)
 {
-	const struct trace_visitor visitor = {pass_header, pass_file, NULL};
+	const struct trace_visitor visitor = {NULL, NULL, NULL};
 	struct sp_bytes blob = sp_reader_feature(reader, TRACE_FEATURE);
 	return blob.size ? trace_container_read(&blob, sp_reader_info(reader)->path, &visitor)
 			 : NULL;
