@@ -5,6 +5,12 @@ EXTRA_DIST += \
 	doc/example-record.c \
 	doc/example-unwinder.c \
 	doc/DESIGN.md \
+	doc/decisions/bounds.md \
+	doc/decisions/names.md \
+	doc/decisions/recording.md \
+	doc/decisions/stacks.md \
+	doc/decisions/time.md \
+	doc/decisions/views.md \
 	doc/FILE.md \
 	doc/GLOSSARY.md \
 	doc/HOWTO-add-command.md \

@@ -34,9 +34,9 @@ tests_unit_unit_SOURCES = $(UNIT_TESTS) \
 	tests/unit/test.h
 tests_unit_unit_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_unit_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(ELFUTILS_CFLAGS) $(LIBUNWIND_CFLAGS) \
-	$(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+	$(ZLIB_CFLAGS) $(ZSTD_CFLAGS) $(LIBTRACEEVENT_CFLAGS)
 tests_unit_unit_LDADD = src/libcommand.la lib/libsprof-core.la $(CHECK_LIBS) $(ELFUTILS_LIBS) \
-	$(LIBUNWIND_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS)
+	$(LIBUNWIND_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(LIBTRACEEVENT_LIBS)
 .PHONY: unit
 unit: $(BUILT_SOURCES)
 	$(MAKE) $(AM_MAKEFLAGS) tests/unit/unit

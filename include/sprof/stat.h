@@ -220,30 +220,6 @@ struct sp_stat_row {
 SP_API struct sp_error *sp_stat_rows(struct sp_stat *stat, enum sp_stat_span span,
 				     const struct sp_stat_row **ret) SP_MUST_CHECK;
 
-/*
- * Loads the counts of a file. sp_stat_rows() and the other functions then work as after counting.
- * The reader must outlive it. `aggregate` NULL: as in the file. Fails with SP_ERROR_FORMAT, and
- * with SP_ERROR_INVALID if the file has no counts, or cannot be aggregated in that way.
- */
-SP_API struct sp_error *sp_stat_load(struct sp_ctx *ctx, struct sp_reader *reader,
-				     const enum sp_stat_aggregate *aggregate,
-				     struct sp_stat **ret) SP_MUST_CHECK;
-
-/* Result of a reading. */
-enum sp_stat_step {
-	SP_STAT_STEP_NONE,     /* there are no more */
-	SP_STAT_STEP_INTERVAL,
-	SP_STAT_STEP_LAST,
-};
-
-/* Reads a file's counts to the end of the next round; replaces sp_stat_read(). */
-SP_API struct sp_error *sp_stat_next_round(struct sp_stat *stat,
-					   enum sp_stat_step *ret) SP_MUST_CHECK;
-
-/* Aggregation of the counts; requested interval in ms, 0: none. */
-SP_API enum sp_stat_aggregate sp_stat_aggregate(const struct sp_stat *stat);
-SP_API uint64_t sp_stat_interval_ms(const struct sp_stat *stat);
-
 /* Notes, one line each: options that were reduced. Belongs to the stat. */
 SP_API size_t sp_stat_note_count(const struct sp_stat *stat);
 SP_API const char *sp_stat_note(const struct sp_stat *stat, size_t index);

@@ -24,9 +24,8 @@ SP_API struct sp_error *sp_trace_check(const struct sp_reader *reader) SP_MUST_C
  * The formats of a recording's tracepoints: those that the recording holds (TRACING_DATA),
  * and, where it was made on this machine under the kernel that runs, of those that it lacks
  * what tracefs says. Not thread-safe: each thread has one of its own. Fails with
- * SP_ERROR_UNSUPPORTED where libsprof was built without libtraceevent, SP_ERROR_FORMAT where
- * the recording's formats are damaged, SP_ERROR_NO_MEMORY. Formats of events that the recording
- * does not list are not read.
+ * SP_ERROR_FORMAT where the recording's formats are damaged, SP_ERROR_NO_MEMORY. Formats of events
+ * that the recording does not list are not read.
  */
 SP_API struct sp_error *sp_trace_new(struct sp_ctx *ctx, const struct sp_reader *reader,
 				     struct sp_trace **ret) SP_MUST_CHECK;

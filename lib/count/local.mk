@@ -12,18 +12,14 @@ lib_libsprof_core_la_SOURCES += \
 	lib/count/stat_places.c lib/count/stat_places.h \
 	lib/count/stat.c lib/count/stat.h \
 	lib/count/stat_events.c \
-	lib/count/stat_file.c lib/count/stat_file.h \
-	lib/count/stat_load.c \
 	lib/count/stat_offline.c \
 	lib/count/stat_open.c \
 	lib/count/stat_read.c \
-	lib/count/stat_time.c \
-	lib/count/stat_write.c
+	lib/count/stat_time.c
 UNIT_TESTS += \
 	tests/unit/test_derive.c \
 	tests/unit/test_estimate.c \
 	tests/unit/test_page.c \
-	tests/unit/test_stat_load.c \
 	tests/unit/test_stat_places.c
 dist_check_SCRIPTS += tests/live/test_example_meter.sh
 PROGRAM_TESTS += tests/live/test_meter

@@ -15,7 +15,6 @@
 #include "base/format.h"
 #include "base/sized.h"
 #include "proc/tasks.h"
-#include "writer/writer.h"
 
 DEFINE_CLEANUP(struct sp_stat *, sp_stat_free)
 
@@ -292,8 +291,6 @@ void sp_stat_free(struct sp_stat *stat)
 				stat->kernel->close(stat->kernel->arg, stat->counters[i].units[u].fd);
 		free(stat->counters[i].units);
 	}
-	loaded_free(stat->loaded);
-	writer_free(stat->writer);
 	for (size_t i = 0; i < stat->cgroups.count; i++)
 		close(stat->cgroups.items[i]);
 	vec_deinit(&stat->cgroups);

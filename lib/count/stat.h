@@ -30,9 +30,8 @@ struct reading {
 
 struct unit {
 	int fd;              /* -1: not open: the task was gone, or the CPU offline */
-	bool present;        /* it is open, or needs no descriptor, or is of a file */
+	bool present;        /* it is open, or needs no descriptor */
 	int32_t cpu;         /* -1: any */
-	uint32_t thread;     /* files only: index of its threads */
 	uint32_t place;      /* index into places */
 	struct reading now, mark;
 	/* Sum of earlier descriptors, closed because their CPU went offline. */
@@ -64,9 +63,6 @@ struct stat_cpu {
 	uint64_t gone_ns;
 	bool gone;
 };
-
-struct writer;
-struct loaded;
 
 /* Options, with the defaults of groups that were not given. */
 struct stat_options {
@@ -106,8 +102,6 @@ struct sp_stat {
 	bool counts;                    /* counters are on */
 	struct stat_cpu *cpu_states;    /* one for each target of whole CPUs; NULL: nothing known yet */
 	uint32_t absences;              /* number of reported ones */
-	struct writer *writer; /* set by sp_stat_record(); NULL: none */
-	struct loaded *loaded; /* set by sp_stat_load(); NULL: counted here */
 };
 
 /* Makes events and counters of what was asked. */
@@ -115,8 +109,6 @@ struct sp_error *stat_make_counters(struct sp_stat *stat) SP_MUST_CHECK;
 
 /* Takes what was read of a unit: differences are observed. */
 void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now);
-
-void loaded_free(struct loaded *loaded);
 
 /* Opens all counters on all targets. */
 struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;

@@ -14,7 +14,6 @@
 #include "base/cleanup.h"
 #include "base/format.h"
 #include "base/vec.h"
-#include "event/describe.h"
 #include "event/kernel.h"
 #include "event/names.h"
 #include "event/pmu.h"
@@ -51,6 +50,46 @@ static const struct {
 	[SP_CATALOG_VENDOR] = {{"pfm"}, "Vendor's event (libpfm)", true},
 };
 #define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
+
+/* Descriptions after perf_event_open(2). */
+static const struct {
+	const char *name, *text;
+} descriptions[] = {
+	{"cycles", "CPU cycles; affected by frequency changes"},
+	{"instructions", "retired instructions"},
+	{"cache-references", "cache accesses, usually of the last level"},
+	{"cache-misses", "cache misses, usually of the last level"},
+	{"branches", "retired branches"},
+	{"branch-misses", "mispredicted branches"},
+	{"bus-cycles", "bus cycles; may differ from CPU cycles"},
+	{"stalled-cycles-frontend", "cycles without an issued instruction"},
+	{"stalled-cycles-backend", "cycles without a retired instruction"},
+	{"ref-cycles", "cycles at constant frequency"},
+	{"cpu-clock", "CPU time in ns, by a high-resolution timer"},
+	{"task-clock", "time that a task ran in ns"},
+	{"page-faults", "page faults, minor and major"},
+	{"context-switches", "context switches"},
+	{"cpu-migrations", "migrations of a task to another CPU"},
+	{"minor-faults", "page faults without disk access"},
+	{"major-faults", "page faults with disk access"},
+	{"alignment-faults", "unaligned accesses handled by the kernel (not on x86)"},
+	{"emulation-faults", "instructions emulated by the kernel"},
+	{"dummy", "counts nothing; for side-band records"},
+	{"bpf-output", "output of BPF programs"},
+	{"cgroup-switches", "context switches to a task of another control group"},
+	{"duration_time", "wall clock time, in ns"},
+	{"user_time", "time in user mode of the command, in ns"},
+	{"system_time", "time in the kernel of the command, in ns"},
+};
+
+/* Returns a short description of a generic event, a static string; NULL if there is none. */
+static const char *event_description(const char *name)
+{
+	for (size_t i = 0; i < sizeof(descriptions) / sizeof(*descriptions); i++)
+		if (!strcmp(descriptions[i].name, name))
+			return descriptions[i].text;
+	return NULL;
+}
 
 static bool names_kind(const char *pattern, enum sp_catalog_kind kind)
 {
@@ -310,8 +349,9 @@ static struct sp_error *add_forms(struct sp_catalog *catalog)
 	struct sp_error *error = NULL;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms) && !error; i++)
 		if (forms[i].there)
-			error = add(catalog, (struct sp_catalog_entry){
-				.kind = forms[i].kind, .name = forms[i].name, .type = forms[i].type});
+			error = add(catalog, (struct sp_catalog_entry){.kind = forms[i].kind,
+								       .name = forms[i].name,
+								       .type = forms[i].type});
 	return error;
 }
 
@@ -394,7 +434,8 @@ static struct sp_error *add_vendors(struct sp_catalog *catalog)
 	if (!wants_kind(catalog, SP_CATALOG_VENDOR))
 		return NULL;
 	if (!catalog->has_hardware)
-		return note(catalog, error_new(SP_ERROR_UNSUPPORTED, "vendor events are not listed: "
+		return note(catalog, error_new(SP_ERROR_UNSUPPORTED,
+					       "vendor events are not listed: "
 					       "this machine has no hardware counters"));
 	switch (libpfm_events_list(add_vendor_event, catalog)) {
 	case VENDOR_FOUND:

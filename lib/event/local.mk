@@ -8,7 +8,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/event/breakpoint.c \
 	lib/event/catalog.c \
 	lib/event/fd_budget.c lib/event/fd_budget.h \
-	lib/event/describe.c lib/event/describe.h \
 	lib/event/group.c lib/event/group.h \
 	lib/event/kernel.c lib/event/kernel.h \
 	lib/event/kind.c lib/event/kind.h \

@@ -29,8 +29,10 @@ static struct sp_error *read_text(struct reading *reading, enum trace_file kind,
 	if (size > cursor_left(&reading->cursor) ||
 	    !cursor_bytes(&reading->cursor, (size_t)size, &text))
 		return damaged(reading, what);
-	return reading->visitor->file(reading->visitor->arg, kind, system, (const char *)text,
-				      (size_t)size) ? NULL : error_no_memory();
+	const struct trace_visitor *visitor = reading->visitor;
+	NEED(!visitor->file ||
+	     visitor->file(visitor->arg, kind, system, (const char *)text, (size_t)size));
+	return NULL;
 }
 
 /* Reads a file: u64 size, text */
@@ -111,7 +113,9 @@ static struct sp_error *read_header(struct reading *reading, bool *has_tasks_ret
 	if (header.long_size != 4 && header.long_size != 8)
 		return cursor_error(cursor, "tracing data of a machine with longs of %u bytes",
 				    header.long_size);
-	return reading->visitor->header(reading->visitor->arg, &header) ? NULL : error_no_memory();
+	const struct trace_visitor *visitor = reading->visitor;
+	NEED(!visitor->header || visitor->header(visitor->arg, &header));
+	return NULL;
 }
 
 struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *path,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reader of feature TRACING_DATA, and of the data after a record of type 66 in a pipe: a sequence of
- * tracefs text files in trace-cmd's format, versions 0.5 and 0.6:
+ * Reader of feature TRACING_DATA, and of the data after a record of type 66 in a pipe: a sequence
+ * of tracefs text files in trace-cmd's format, versions 0.5 and 0.6:
  *
  *	u8[3]   0x17 0x08 0x44
  *	"tracing", then the version as a string with its NUL
@@ -41,7 +41,7 @@ struct trace_header {
 	uint32_t page_size;
 };
 
-/* Callbacks for the files; false: out of memory. */
+/* Callbacks for the files, which may be NULL; false: out of memory. */
 struct trace_visitor {
 	bool (*header)(void *arg, const struct trace_header *header);
 	/* `system` is only set for TRACE_FORMAT, else NULL. The text has no final NUL. */
@@ -51,8 +51,8 @@ struct trace_visitor {
 };
 
 /*
- * Passes each file of the blob to the visitor. If the blob is damaged, fails with SP_ERROR_FORMAT with
- * `path` and the offset in the blob, after the files before the damage were passed.
+ * Passes each file of the blob to the visitor. If the blob is damaged, fails with SP_ERROR_FORMAT
+ * with `path` and the offset in the blob, after the files before the damage were passed.
  */
 struct sp_error *trace_container_read(const struct sp_bytes *blob, const char *path,
 				      const struct trace_visitor *visitor) SP_MUST_CHECK;

@@ -9,8 +9,6 @@
 #include "frames/function_identity.h"
 #include "frames/generated.h"
 #include "frames/linkage.h"
-#include "frames/instruction.h"
-#include "frames/label_keys.h"
 #include "frames/namesakes.h"
 
 /* Texts of a module, interned. `dso` is one pointer for each file (functions_dso()). */
@@ -20,8 +18,8 @@ struct module_texts {
 };
 
 /*
- * Cached piece and label of a source frame. They are valid for one symbol and mode; usually all places
- * of the source frame have the same.
+ * Cached piece and label of a source frame. They are valid for one symbol and mode; usually all
+ * places of the source frame have the same.
  */
 struct source_known {
 	const struct symbol *symbol;
@@ -46,10 +44,64 @@ struct labelling {
 	struct u64map symbol_of; /* address of a struct symbol, in modules with debug information ->
 				  * index in `symbols` */
 	uint32_t *bodies; /* index: frame; index of its symbol in `symbols`, or UINT32_MAX */
-	struct u64map interned_of;       /* address of a text of the resolver -> index in `interned`, its
-					  * copy */
+	struct u64map interned_of; /* address of a text of the resolver -> index in `interned`, its
+				    * copy */
 	VEC(const char *) interned;
 };
+
+/* Return whether any key for branch ends or data addresses needs symbols, dsos, or source lines. */
+static bool side_keys_need_symbols(const bool *keys)
+{
+	return keys[SP_KEY_SYMBOL_FROM] || keys[SP_KEY_SYMBOL_TO] || keys[SP_KEY_SYMBOL_DADDR] ||
+	       keys[SP_KEY_PARENT];
+}
+
+static bool side_keys_need_dsos(const bool *keys)
+{
+	return keys[SP_KEY_DSO_FROM] || keys[SP_KEY_DSO_TO] || keys[SP_KEY_DSO_DADDR];
+}
+
+static bool side_keys_need_lines(const bool *keys)
+{
+	return keys[SP_KEY_SRCLINE_FROM] || keys[SP_KEY_SRCLINE_TO];
+}
+
+/* Returns whether any key, or the tree, needs source lines. */
+static bool needs_lines(const struct label_options *options)
+{
+	return options->keys[SP_KEY_SRCFILE] || options->keys[SP_KEY_SRCLINE] ||
+	       side_keys_need_lines(options->keys) || (options->tree && options->tree_lines);
+}
+
+bool labels_need_sources(const struct label_options *options)
+{
+	bool functions = options->keys[SP_KEY_FUNCTION] || options->tree;
+	return needs_lines(options) || (options->expand && functions);
+}
+
+/*
+ * Reads the instruction of a frame with debug information (`sourced`). `symbol` is the symbol's
+ * name or an address. Without the module's file it has no code. NULL when out of memory.
+ */
+static const struct sp_instruction *instruction_new(struct arena *arena, const struct names *names,
+						    const struct frame *frame, const char *symbol)
+{
+	struct sp_instruction *ret = arena_alloc(arena, sizeof(*ret));
+	const struct location location = {
+		.module = frame->module, .offset = frame->offset, .pid = frame->pid};
+	if (!ret)
+		return NULL;
+	ret->offset = frame->offset;
+	if (frame->symbol) {
+		ret->symbol = symbol;
+		ret->distance = frame->offset - frame->symbol->start;
+	}
+	/* Labels are made by one thread, so the resolver needs no lock. */
+	if (resolver_read_code(names->symbolizer.resolver, &location, 0, SP_CODE_MAX, ret->code,
+			       &ret->machine))
+		ret->size = SP_CODE_MAX;
+	return ret;
+}
 
 static void labelling_deinit(struct labelling *labelling)
 {
@@ -70,8 +122,9 @@ static const struct module_texts *texts_of(struct labelling *labelling, const st
 {
 	struct functions *functions = labelling->labels->functions;
 	const struct module *module = frame->module;
-	size_t index = module ? module->index : machine_module_count(labelling->names->symbolizer.machine) +
-						names_is_guest(frame) + 2 * names_is_kernel_rest(frame);
+	const struct machine *machine = labelling->names->symbolizer.machine;
+	size_t rest = names_is_guest(frame) + 2 * names_is_kernel_rest(frame);
+	size_t index = module ? module->index : machine_module_count(machine) + rest;
 	struct module_texts *texts = &labelling->modules[index];
 	if (texts->dso)
 		return texts;
@@ -104,7 +157,8 @@ static const char *intern_text(struct labelling *labelling, const char *text)
 	const uint32_t *index = u64map_put(&labelling->interned_of, (uintptr_t)text,
 					   (uint32_t)labelling->interned.count, &added);
 	if (index && added)
-		*vec_push(&labelling->interned) = functions_text(labelling->labels->functions, text);
+		*vec_push(&labelling->interned) =
+			functions_text(labelling->labels->functions, text);
 	return index ? labelling->interned.items[*index] : NULL;
 }
 
@@ -487,8 +541,8 @@ static bool expand(struct labelling *labelling, const struct source_frame *inner
 }
 
 /*
- * Adds a label for the symbol at a place (without inlined functions), with the line of the innermost
- * function.
+ * Adds a label for the symbol at a place (without inlined functions), with the line of the
+ * innermost function.
  */
 static bool add_symbol(struct labelling *labelling, const struct source_frame *innermost,
 		       struct known *known)
@@ -547,7 +601,8 @@ static bool label_side(struct labelling *labelling, size_t index, const struct k
 		return false;
 	if (!side_keys_need_lines(keys) || !inner || !inner->file || !inner->line)
 		return true;
-	struct function line = {.srcfile = intern_text(labelling, inner->file), .line = inner->line};
+	struct function line = {.srcfile = intern_text(labelling, inner->file),
+				.line = inner->line};
 	return line.srcfile && add_side(labels->functions, &line, &side->line);
 }
 
@@ -582,7 +637,8 @@ static bool label_frame(struct labelling *labelling, size_t index,
 	if (labelling->bodies[index] != UINT32_MAX)
 		known.body = identities_find(&labelling->symbols, labelling->bodies[index]);
 	if (labelling->options->instructions && frame->sourced) {
-		known.instruction = instruction_new(&labels->functions->instructions, labelling->names, frame,
+		known.instruction = instruction_new(&labels->functions->instructions,
+						    labelling->names, frame,
 						    known.symbol);
 		if (!known.instruction)
 			return false;
@@ -614,7 +670,8 @@ static bool label_frames(struct labelling *labelling)
 		return false;
 	labelling->labels->frames.count = names->frames.count;
 	const bool *keys = labelling->options->keys;
-	if (side_keys_need_symbols(keys) || side_keys_need_dsos(keys) || side_keys_need_lines(keys)) {
+	if (side_keys_need_symbols(keys) || side_keys_need_dsos(keys) ||
+	    side_keys_need_lines(keys)) {
 		if (!vec_reserve(&labelling->labels->sides, names->frames.count + 1))
 			return false;
 		labelling->labels->sides.count = names->frames.count;

@@ -3,8 +3,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/frames/entry_points.c lib/frames/entry_points.h \
 	lib/frames/function_identity.c lib/frames/function_identity.h \
 	lib/frames/generated.c lib/frames/generated.h \
-	lib/frames/instruction.c lib/frames/instruction.h \
-	lib/frames/label_keys.c lib/frames/label_keys.h \
 	lib/frames/labels.c lib/frames/labels.h \
 	lib/frames/linkage.c lib/frames/linkage.h \
 	lib/frames/matches.c lib/frames/matches.h \

@@ -44,14 +44,7 @@ static bool add_name(struct reading *reading, uint32_t type, uint64_t config, co
 	return *vec_last(&names->names) != NULL;
 }
 
-static bool skip_header(void *arg, const struct trace_header *header)
-{
-	(void)arg;
-	(void)header;
-	return true;
-}
-
-/* Adds the name of a tracepoint from its format, which begins with "name: sched_switch\nID: 314\n". */
+/* Adds the name of a tracepoint from its format, as "name: sched_switch\nID: 314\n…". */
 static bool add_format(void *arg, enum trace_file kind, const char *system, const char *text,
 		       size_t size)
 {
@@ -59,7 +52,8 @@ static bool add_format(void *arg, enum trace_file kind, const char *system, cons
 	unsigned long long id;
 	if (kind != TRACE_FORMAT && kind != TRACE_FTRACE_FORMAT)
 		return true;
-	snprintf(head, sizeof(head), "%.*s", (int)(size < sizeof(head) ? size : sizeof(head)), text);
+	size = size < sizeof(head) ? size : sizeof(head);
+	snprintf(head, sizeof(head), "%.*s", (int)size, text);
 	if (sscanf(head, "name: %199s ID: %llu", name, &id) != 2)
 		return true;
 	snprintf(full, sizeof(full), "%.199s:%s", system ?: "ftrace", name);
@@ -69,7 +63,7 @@ static bool add_format(void *arg, enum trace_file kind, const char *system, cons
 static bool read_tracing_data(struct reading *reading)
 {
 	const struct feature_payload *feature = &reading->reader->features[FEATURE_TRACING_DATA];
-	const struct trace_visitor visitor = {skip_header, add_format, reading};
+	const struct trace_visitor visitor = {NULL, add_format, reading};
 	if (!feature->present)
 		return true;
 	/* Damage in TRACING_DATA is reported later, when fields of tracepoints are shown. */
@@ -87,7 +81,8 @@ static bool add_lines(struct reading *reading, const char *text)
 		char line[NAME_MAX_SIZE], name[NAME_MAX_SIZE];
 		unsigned int type;
 		unsigned long long config;
-		snprintf(line, sizeof(line), "%.*s", (int)(size < sizeof(line) ? size : sizeof(line)), text);
+		size_t used = size < sizeof(line) ? size : sizeof(line);
+		snprintf(line, sizeof(line), "%.*s", (int)used, text);
 		if (sscanf(line, "%199[^,],%u,%llu", name, &type, &config) == 3 &&
 		    !add_name(reading, type, config, name))
 			return false;

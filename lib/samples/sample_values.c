@@ -203,8 +203,8 @@ static bool data_value(struct counted *counted, const struct sp_record *record, 
 }
 
 /*
- * Makes the text of a tracepoint's sample or of one of its fields, by libtraceevent. Returns false when
- * out of memory.
+ * Makes the text of a tracepoint's sample or of one of its fields. Returns false when out of
+ * memory.
  */
 static bool text_value(struct counted *counted, const struct sp_record *record, enum sp_key key,
 		      uint64_t *word)

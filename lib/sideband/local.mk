@@ -4,6 +4,5 @@ lib_libsprof_core_la_SOURCES += \
 	lib/sideband/timed_code.c lib/sideband/timed_code.h \
 	lib/sideband/pass_one.c lib/sideband/pass_one.h \
 	lib/sideband/readahead.c lib/sideband/readahead.h \
-	lib/sideband/recorded_until.c lib/sideband/recorded_until.h \
 	lib/sideband/sideband.c lib/sideband/sideband.h
 UNIT_TESTS += tests/unit/test_sideband.c

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sideband/pass_one.h"
 
+#include <sys/stat.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "file/format.h"
@@ -8,11 +9,27 @@
 #include "file/reader_struct.h"
 #include "sideband/jitdumps.h"
 #include "sideband/timed_code.h"
-#include "sideband/recorded_until.h"
 #include "stored/files.h"
 #include "symbol/jit_files.h"
 #include "symbol/kept_names.h"
 #include "symbol/kernel.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/*
+ * Returns the time in ns since 1970 after which no module was mapped: by CLOCK_DATA and
+ * SAMPLE_TIME; else the file's mtime, which may be later; 0: unknown.
+ */
+static uint64_t recorded_until_ns(const struct sp_reader *reader)
+{
+	const struct sp_file_info *info = sp_reader_info(reader);
+	struct stat st;
+	if (info->has_clock && info->last_sample_ns >= info->clock_ns)
+		return info->clock_wall_ns + (info->last_sample_ns - info->clock_ns);
+	if (info->mode != SP_READER_FILE || stat(info->path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	return (uint64_t)st.st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)st.st_mtim.tv_nsec;
+}
 
 /* Adds the header's architecture and build-ids. */
 static struct sp_error *add_header(struct machine *machine, const struct sp_file_info *info)
@@ -40,7 +57,9 @@ static struct sp_error *open_stored(const struct sp_reader *reader, struct store
 
 static struct sp_error *seal_states(struct task_states *states, const struct sp_file_info *info)
 {
-	return states ? task_states_seal(states, info->first_sample_ns, info->last_sample_ns) : NULL;
+	if (!states)
+		return NULL;
+	return task_states_seal(states, info->first_sample_ns, info->last_sample_ns);
 }
 
 struct sp_error *pass_one_read(const struct pass_one *pass, struct machine **machine_ret,

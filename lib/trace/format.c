@@ -1,105 +1,167 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "trace/format.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-#include "base/cleanup.h"
+#include <string.h>
 #include "trace/lexer.h"
 
-/* Reads the event's name, which points into the format's text. */
-static bool take_name(struct lexer *lexer, struct format_facts *facts)
+/* Reads a decimal number of up to 9 digits. */
+static bool take_number(struct lexer *lexer, size_t *ret)
 {
-	facts->name = lexer->at;
-	facts->name_size = lexer->length;
-	return lexer_accept_kind(lexer, LEXER_ITEM) && lexer_accept_kind(lexer, LEXER_NEWLINE);
-}
-
-/* Reads a decimal number. A leading zero is refused, because libtraceevent would read it as octal. */
-static bool take_number(struct lexer *lexer, int *ret)
-{
-	int number = 0;
-	if (lexer->kind != LEXER_ITEM || lexer->length > 9 || (lexer->length > 1 && *lexer->at == '0'))
+	size_t number = 0;
+	if (lexer->kind != LEXER_ITEM || lexer->length > 9)
 		return false;
 	for (size_t i = 0; i < lexer->length; i++) {
 		if (lexer->at[i] < '0' || lexer->at[i] > '9')
 			return false;
-		number = number * 10 + (lexer->at[i] - '0');
+		number = number * 10 + (size_t)(lexer->at[i] - '0');
 	}
 	*ret = number;
 	return lexer_next(lexer);
 }
 
-static bool take_labelled(struct lexer *lexer, const char *label, int *ret)
+static bool take_labelled(struct lexer *lexer, const char *label, size_t *ret)
 {
 	return lexer_accept(lexer, label) && lexer_accept(lexer, ":") && take_number(lexer, ret);
 }
 
-/* Skips an array's length: "[16]", "[]", "[A + 1]" */
-static bool take_brackets(struct lexer *lexer)
+/* Reads an array's length: "[16]", "[]", "[A + 1]". Its number is the last token. */
+static bool take_brackets(struct lexer *lexer, size_t *length_ret)
 {
 	size_t inside = 0;
+	*length_ret = 0;
 	if (!lexer_accept(lexer, "["))
 		return false;
 	while (!lexer_is(lexer, "]")) {
-		if ((lexer->kind != LEXER_ITEM && lexer->kind != LEXER_OP) || inside++ == 16 ||
-		    !lexer_next(lexer))
+		if ((lexer->kind != LEXER_ITEM && lexer->kind != LEXER_OP) || inside++ == 16)
+			return false;
+		/* The digits end at another character of the text. */
+		*length_ret = strtoul(lexer->at, NULL, 0);
+		if (!lexer_next(lexer))
 			return false;
 	}
 	return lexer_next(lexer);
 }
 
-static void name_field(struct lexer *lexer, struct lexer_field *field)
+static bool contains(const char *text, size_t size, const char *word)
 {
-	field->name = lexer->at;
-	field->length = lexer->length;
+	return memmem(text, size, word, strlen(word));
 }
 
-/*
- * Reads a field's declaration: "unsigned short common_type", "char comm[16]", "__data_loc char[] name",
- * "void * p"
- */
-static bool take_declaration(struct lexer *lexer, struct lexer_field *field)
+static bool begins(const char *text, size_t size, const char *word)
 {
-	size_t items = 0;
-	bool named = false;
+	return size >= strlen(word) && !memcmp(text, word, strlen(word));
+}
+
+static unsigned int flags_of_type(const char *type, size_t size, bool array)
+{
+	unsigned int flags = array ? FIELD_ARRAY : 0;
+	if (array && (contains(type, size, "char") || contains(type, size, "u8") ||
+		      contains(type, size, "s8")))
+		flags |= FIELD_STRING;
+	if (begins(type, size, "__data_loc"))
+		flags |= FIELD_DYNAMIC;
+	if (begins(type, size, "__rel_loc"))
+		flags |= FIELD_DYNAMIC | FIELD_RELATIVE;
+	if (contains(type, size, "long"))
+		flags |= FIELD_LONG;
+	return contains(type, size, "*") ? flags | FIELD_POINTER : flags;
+}
+
+/* Returns the size of a dynamic array's element by the last word of its type; 0: unknown. */
+static size_t size_of_word(const char *word, size_t length)
+{
+	static const struct {
+		const char *word;
+		size_t size;
+	} words[] = {{"u8", 1},	 {"s8", 1},  {"char", 1}, {"u16", 2}, {"s16", 2},
+		     {"u32", 4}, {"s32", 4}, {"u64", 8},  {"s64", 8}};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strlen(words[i].word) == length && begins(word, length, words[i].word))
+			return words[i].size;
+	return 0;
+}
+
+struct declaration {
+	const char *word; /* last word of the type, if the name is behind brackets */
+	size_t word_size;
+	size_t length; /* the number in brackets; 0: none */
+};
+
+/*
+ * Reads a field's declaration: "unsigned short common_type", "char comm[16]", "__data_loc char[]
+ * name", "void * p"
+ */
+static bool take_declaration(struct lexer *lexer, struct format_field *field,
+			     struct declaration *ret)
+{
+	const char *type = lexer->at, *word = lexer->at;
+	size_t items = 0, word_size = 0;
+	bool named = false, array = false;
 	while (lexer->kind == LEXER_ITEM || lexer_is(lexer, "*")) {
 		named = lexer->kind == LEXER_ITEM;
-		name_field(lexer, field);
+		word = lexer->at;
+		word_size = lexer->length;
+		if (named && !(field->name = lexer_copy(lexer)))
+			return false;
 		if (items++ == 32 || !lexer_next(lexer))
 			return false;
 	}
 	if (items < 2 || !named)
 		return false;
-	if (!lexer_is(lexer, "["))
-		return true;
-	field->is_array = true;
-	if (!take_brackets(lexer))
-		return false;
-	if (lexer->kind != LEXER_ITEM)
-		return true;
-	name_field(lexer, field);
-	return lexer_next(lexer);
+	const char *end = word;
+	if (lexer_is(lexer, "[")) {
+		array = true;
+		if (!take_brackets(lexer, &ret->length))
+			return false;
+		if (lexer->kind == LEXER_ITEM) {
+			end = word + word_size;
+			ret->word = word;
+			ret->word_size = word_size;
+			if (!(field->name = lexer_copy(lexer)) || !lexer_next(lexer))
+				return false;
+		}
+	}
+	field->flags = flags_of_type(type, (size_t)(end - type), array);
+	return true;
+}
+
+static size_t element_of(const struct lexer *lexer, const struct format_field *field,
+			 const struct declaration *declared)
+{
+	if (!(field->flags & (FIELD_ARRAY | FIELD_DYNAMIC)))
+		return field->size;
+	if (declared->length)
+		return field->size / declared->length;
+	if (field->flags & FIELD_DYNAMIC)
+		return declared->word ? size_of_word(declared->word, declared->word_size) : 0;
+	if (field->flags & FIELD_STRING)
+		return 1;
+	return field->flags & FIELD_LONG ? lexer->long_size : 0;
 }
 
 static bool take_field(struct lexer *lexer)
 {
-	int offset, sign;
-	if (lexer->field_count == LEXER_FIELDS || !lexer_accept(lexer, "field") || !lexer_accept(lexer, ":"))
+	struct format *format = lexer->format;
+	size_t sign = 0;
+	if (format->field_count == lexer->most_fields || !lexer_accept(lexer, "field") ||
+	    !lexer_accept(lexer, ":"))
 		return false;
-	struct lexer_field *field = &lexer->fields[lexer->field_count];
-	*field = (struct lexer_field){0};
-	if (!take_declaration(lexer, field) || !lexer_accept(lexer, ";") ||
-	    !take_labelled(lexer, "offset", &offset) || !lexer_accept(lexer, ";") ||
+	struct format_field *field = &format->fields[format->field_count];
+	struct declaration declared = {0};
+	if (!take_declaration(lexer, field, &declared) || !lexer_accept(lexer, ";") ||
+	    !take_labelled(lexer, "offset", &field->offset) || !lexer_accept(lexer, ";") ||
 	    !take_labelled(lexer, "size", &field->size) || !lexer_accept(lexer, ";"))
 		return false;
 	if (lexer->kind == LEXER_ITEM &&
 	    (!take_labelled(lexer, "signed", &sign) || !lexer_accept(lexer, ";")))
 		return false;
-	/* libtraceevent assumes that all events have their id at one offset. */
-	if (!lexer->field_count && (!lexer_field_is(field, "common_type", 11) || offset ||
-				   field->size != 2))
+	field->flags |= sign ? FIELD_SIGNED : 0;
+	field->element = element_of(lexer, field, &declared);
+	if (!format->field_count &&
+	    (strcmp(field->name, "common_type") != 0 || field->offset || field->size != 2))
 		return false;
-	lexer->field_count++;
+	format->field_count++;
 	return lexer_accept_kind(lexer, LEXER_NEWLINE);
 }
 
@@ -112,29 +174,61 @@ static bool take_fields(struct lexer *lexer)
 	return lexer_next(lexer);
 }
 
-static bool take_head(struct lexer *lexer, struct format_facts *facts)
+static bool take_head(struct lexer *lexer, size_t *id_ret)
 {
 	return lexer_next(lexer) && lexer_accept(lexer, "name") && lexer_accept(lexer, ":") &&
-	       take_name(lexer, facts) && take_labelled(lexer, "ID", &facts->id) &&
-	       lexer_accept_kind(lexer, LEXER_NEWLINE) && lexer_accept(lexer, "format") &&
-	       lexer_accept(lexer, ":") && lexer_accept_kind(lexer, LEXER_NEWLINE);
+	       lexer_accept_kind(lexer, LEXER_ITEM) && lexer_accept_kind(lexer, LEXER_NEWLINE) &&
+	       take_labelled(lexer, "ID", id_ret) && lexer_accept_kind(lexer, LEXER_NEWLINE) &&
+	       lexer_accept(lexer, "format") && lexer_accept(lexer, ":") &&
+	       lexer_accept_kind(lexer, LEXER_NEWLINE);
 }
 
-bool format_read(char *bytes, size_t size, unsigned int long_size, struct format_facts *ret)
+/* Makes room for all fields: one a line. */
+static bool make_fields(struct lexer *lexer)
 {
-	struct lexer lexer = {.pos = bytes, .end = bytes + size, .long_size = long_size};
-	CLEANUP_FREE struct lexer_field *fields = NULL;
-	*ret = (struct format_facts){0};
-	if (size > LEXER_LIMIT || !(fields = calloc(LEXER_FIELDS, sizeof(*fields))))
+	size_t lines = 0;
+	for (const char *at = lexer->pos; at < lexer->end; at++)
+		lines += *at == '\n';
+	lexer->most_fields = lines < LEXER_FIELDS ? lines : LEXER_FIELDS;
+	lexer->format->fields =
+		lexer_alloc(lexer, lexer->most_fields * sizeof(struct format_field));
+	return lexer->format->fields;
+}
+
+static bool take_all(struct lexer *lexer)
+{
+	struct format *format = lexer->format;
+	size_t id;
+	if (!take_head(lexer, &id) || !make_fields(lexer) || !take_fields(lexer))
 		return false;
-	lexer.fields = fields;
-	if (!take_head(&lexer, ret) || !take_fields(&lexer))
+	format->common_count = format->field_count;
+	if (!format->common_count || !take_fields(lexer))
 		return false;
-	lexer.common_count = lexer.field_count;
-	if (!lexer.common_count || !take_fields(&lexer))
-		return false;
-	ret->print = (size_t)(lexer.at - bytes);
-	ret->printable = lexer_accept(&lexer, "print") && lexer_accept(&lexer, "fmt") &&
-			 lexer_accept(&lexer, ":") && print_read(&lexer);
-	return true;
+	format->printable = lexer_accept(lexer, "print") && lexer_accept(lexer, "fmt") &&
+			    lexer_accept(lexer, ":") && print_read(lexer);
+	return !lexer->no_memory;
+}
+
+bool format_id(const char *text, size_t size, uint64_t *ret)
+{
+	struct lexer lexer = {.pos = text, .end = text + size};
+	size_t id;
+	bool good = size <= LEXER_LIMIT && take_head(&lexer, &id);
+	if (good)
+		*ret = id;
+	return good;
+}
+
+bool format_read(const char *text, size_t size, unsigned int long_size, struct arena *arena,
+		 struct format *ret, bool *no_memory)
+{
+	struct lexer lexer = {.pos = text,
+			      .end = text + size,
+			      .format = ret,
+			      .arena = arena,
+			      .long_size = long_size};
+	*ret = (struct format){0};
+	bool good = size <= LEXER_LIMIT && take_all(&lexer);
+	*no_memory = lexer.no_memory;
+	return good;
 }

@@ -15,16 +15,15 @@ static bool is_printable(char c)
 }
 
 /*
- * Returns the end of a quoted text, after its closing quote. NULL if there is no closing quote, or the
- * text has characters that no kernel writes.
+ * Returns the end of a quoted text, after its closing quote. NULL if there is no closing quote, or
+ * the text has characters that no kernel writes.
  */
-static char *quoted_end(char *pos, const char *end, char quote)
+static const char *quoted_end(const char *pos, const char *end, char quote)
 {
 	for (; pos < end; pos++) {
 		if (*pos == quote)
 			return pos + 1;
-		/* Versions of libtraceevent treat two backslashes differently, so refuse them. */
-		if (*pos == '\\' && (++pos == end || *pos == '\\' || !is_printable(*pos)))
+		if (*pos == '\\' && (++pos == end || !is_printable(*pos)))
 			return NULL;
 		if (!is_printable(*pos) && !(quote == '"' && *pos == '\n'))
 			return NULL;
@@ -34,7 +33,7 @@ static char *quoted_end(char *pos, const char *end, char quote)
 
 static bool next_string(struct lexer *lexer)
 {
-	char *pos = lexer->at;
+	const char *pos = lexer->at;
 	while (pos < lexer->end && *pos == '"') {
 		lexer->pos = quoted_end(pos + 1, lexer->end, '"');
 		if (!lexer->pos)
@@ -122,17 +121,29 @@ bool lexer_accept_kind(struct lexer *lexer, enum lexer_kind kind)
 	return lexer->kind == kind && lexer_next(lexer);
 }
 
-bool lexer_field_is(const struct lexer_field *field, const char *name, size_t length)
+void *lexer_alloc(struct lexer *lexer, size_t size)
 {
-	return field->length == length && !memcmp(field->name, name, length);
+	void *memory = arena_alloc(lexer->arena, size);
+	lexer->no_memory |= !memory;
+	return memory;
 }
 
-const struct lexer_field *lexer_field(const struct lexer *lexer, bool own_only)
+char *lexer_copy(struct lexer *lexer)
 {
-	if (lexer->kind != LEXER_ITEM)
-		return NULL;
-	for (size_t i = own_only ? lexer->common_count : 0; i < lexer->field_count; i++)
-		if (lexer_field_is(&lexer->fields[i], lexer->at, lexer->length))
-			return &lexer->fields[i];
-	return NULL;
+	char *copy = lexer_alloc(lexer, lexer->length + 1), *to = copy;
+	bool quoted = lexer->kind == LEXER_STRING || lexer->kind == LEXER_CHAR;
+	char quote = *lexer->at;
+	bool inside = !quoted;
+	for (size_t i = 0; copy && i < lexer->length; i++) {
+		if (quoted && lexer->at[i] == quote) {
+			inside = !inside;
+			continue;
+		}
+		if (!inside)
+			continue;
+		*to++ = lexer->at[i];
+		if (quoted && lexer->at[i] == '\\')
+			*to++ = lexer->at[++i];
+	}
+	return copy;
 }

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-lib_libsprof_core_la_SOURCES += lib/trace/check.c \
-	lib/trace/field.c lib/trace/field.h lib/trace/trace.h
+lib_libsprof_core_la_SOURCES += lib/trace/field.c lib/trace/field.h \
+	lib/trace/format.c lib/trace/format.h \
+	lib/trace/kernel_names.c lib/trace/kernel_names.h \
+	lib/trace/lexer.c lib/trace/lexer.h lib/trace/pieces.c lib/trace/print.c \
+	lib/trace/text.c lib/trace/text.h \
+	lib/trace/text_parts.c lib/trace/text_parts.h \
+	lib/trace/trace.c lib/trace/trace.h \
+	lib/trace/value.c lib/trace/value.h
+UNIT_TESTS += tests/unit/test_trace.c tests/unit/test_trace_text.c
 if HAVE_LIBTRACEEVENT
-lib_libsprof_core_la_SOURCES += lib/trace/format.c lib/trace/format.h lib/trace/lines.c \
-	lib/trace/lines.h lib/trace/print.c lib/trace/trace.c lib/trace/validate.c lib/trace/validate.h \
-	lib/trace/lexer.c lib/trace/lexer.h
-UNIT_TESTS += tests/unit/test_trace_text.c
+UNIT_TESTS += tests/unit/test_trace_oracle.c
 else
-lib_libsprof_core_la_SOURCES += lib/trace/trace_none.c
+EXTRA_DIST += tests/unit/test_trace_oracle.c
 endif
-UNIT_TESTS += tests/unit/test_trace.c

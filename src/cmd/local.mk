@@ -47,11 +47,9 @@ src_libcommand_la_SOURCES += \
 	src/cmd/script/place_text.c src/cmd/script/place_text.h \
 	src/cmd/script/records.c \
 	src/cmd/script/script.c src/cmd/script/script.h \
-	src/cmd/script/stat.c \
 	src/cmd/script/text.c \
 	src/cmd/script/view.c \
 	src/cmd/stat/arguments.c \
 	src/cmd/stat/print.c \
-	src/cmd/stat/report.c \
 	src/cmd/stat/run.h \
 	src/cmd/stat/stat.c src/cmd/stat/stat.h

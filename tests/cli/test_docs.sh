@@ -56,7 +56,6 @@ for command in $commands; do
 		grep -q "sprof.-$command" "$top_srcdir/doc/sprof.1"
 	check "the status of sprof $command --help is 0" "$SPROF" "$command" --help
 done
-short_help stat report
 
 # Commands in the pages, one per line, without what follows the options.
 page_commands() {

@@ -15,7 +15,6 @@ cat >"$tmp/others" <<'END'
 --with-capstone
 --with-debuginfod
 --with-libpfm
---with-libtraceevent
 --yjit
 --yjit-perf
 END

@@ -28,11 +28,6 @@ if [ ! -f "$switches" ] || [ ! -f "$several" ]; then
 	finish
 	exit
 fi
-if "$SPROF" report -q -s trace -i "$switches" 2>&1 | grep -q 'no libtraceevent'; then
-	skip "fields of recordings" "built without libtraceevent"
-	finish
-	exit
-fi
 
 # The rows of an event by keys, as "SAMPLES|VALUE|VALUE…".
 rows() {

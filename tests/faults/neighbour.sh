@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A hostile neighbour: root records all CPUs, or a command, while another user's programs cost it time,
-# memory and files. doc/DESIGN.md has the table of bounds. The recorder ends in time, its memory and its
+# memory and files. doc/decisions/bounds.md has the tables. The recorder ends in time, its memory and its
 # open files are bounded, and its command has all of its samples.
 #
 # NEIGHBOUR_CASES="names maps" runs some of the cases.
@@ -15,7 +15,7 @@ uid=65534
 user() { setpriv --reuid $uid --regid $uid --clear-groups "$@"; }
 user true 2>"$tmp/err" || skip_all "setpriv cannot become another user: $(cat "$tmp/err")"
 
-# Bounds of doc/DESIGN.md.
+# Bounds of doc/decisions/bounds.md.
 END_MS=3000
 MEMORY_KIB=262144
 FILES_PER_CPU=64

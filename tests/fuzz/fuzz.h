@@ -12,16 +12,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/*
- * libtraceevent forgets words of formats that it cannot make anything of: as much as there is of
- * the format, once. What a build with LeakSanitizer asks for by this name.
- */
-__attribute__((used)) const char *__lsan_default_suppressions(void);
-__attribute__((used, weak)) const char *__lsan_default_suppressions(void)
-{
-	return "leak:libtraceevent\n";
-}
-
 /* A file of the bytes, open, and a path that leads to it. */
 static inline int fuzz_file(const uint8_t *bytes, size_t size, char path[64])
 {

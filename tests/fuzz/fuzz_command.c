@@ -51,8 +51,6 @@ static const struct line lines[] = {
 		"data_src,brstack,brstacksym,flags,cgroup,code_page_size")},
 	{&command_script, FORM_TEXT, SCRIPT("-D")},
 	{&command_script, FORM_JSON_LINES, SCRIPT("--format", "json")},
-	{&command_stat, FORM_TEXT, {"stat", "report"}},
-	{&command_stat, FORM_JSON_LINES, {"stat", "report", "-j"}},
 };
 
 static void check_output(const struct line *line, int fd)

@@ -7,7 +7,6 @@ FUZZERS += \
 	tests/fuzz/fuzz_btf \
 	tests/fuzz/fuzz_cfi \
 	tests/fuzz/fuzz_command \
-	tests/fuzz/fuzz_counts \
 	tests/fuzz/fuzz_demangle \
 	tests/fuzz/fuzz_dwarf \
 	tests/fuzz/fuzz_elf \
@@ -38,7 +37,6 @@ tests_fuzz_fuzz_cfi_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_command_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_fuzz_fuzz_command_SOURCES = tests/fuzz/fuzz_command.c $(strict_json)
 tests_fuzz_fuzz_command_LDADD = src/libcommand.la $(fuzz_ldadd)
-tests_fuzz_fuzz_counts_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_demangle_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_dwarf_LDADD = $(fuzz_ldadd)
 tests_fuzz_fuzz_elf_LDADD = $(fuzz_ldadd)

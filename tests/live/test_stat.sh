@@ -216,55 +216,12 @@ else
 	skip "page faults are as many as by perf" "needs perf 6.1"
 fi
 
-### files
-
-"$SPROF" stat record -o "$tmp/data" -x, -e cs,faults,task-clock,cycles "$workload/proportions" 0.05 \
-	2>"$tmp/wanted" >/dev/null
-check "counts are recorded" test -s "$tmp/data"
-"$SPROF" stat report -i "$tmp/data" -x, >"$tmp/got"
-same "and reported again" "$tmp/wanted" "$tmp/got"
-"$SPROF" stat record -o "$tmp/intervals" -x, -I 30 -e faults,task-clock "$workload/proportions" 0.1 \
-	2>"$tmp/wanted" >/dev/null
-"$SPROF" stat report -i "$tmp/intervals" -x, >"$tmp/got"
-same "as are intervals" "$tmp/wanted" "$tmp/got"
-status "a recording of samples holds no counts" 1 sh -c '
-	"$1" record -q -o "$2" true && "$1" stat report -i "$2"' sh "$SPROF" "$tmp/samples"
-says "which is said" "has no counts"
-if [ -n "$perf" ]; then
-	# Not what perf calls the whole: its header names the command otherwise.
-	counts() {
-		grep -v 'Performance counter' | sed 's/ *$//'
-	}
-	$perf stat report -i "$tmp/data" 2>&1 | counts >"$tmp/theirs"
-	"$SPROF" stat report -i "$tmp/data" | counts >"$tmp/got"
-	same "perf reads our counts" "$tmp/got" "$tmp/theirs"
-	$perf stat record -o "$tmp/perf.data" -e cs,faults,task-clock,cycles true 2>"$tmp/err"
-	$perf stat report -i "$tmp/perf.data" 2>&1 | counts >"$tmp/wanted"
-	"$SPROF" stat report -i "$tmp/perf.data" | counts >"$tmp/got"
-	same "and we perf's" "$tmp/wanted" "$tmp/got"
-else
-	skip "perf reads our counts" "needs perf 6.1"
-fi
-if [ -n "$wide" ]; then
-	"$SPROF" stat record -o "$tmp/cpus" -x, -a -A -e cs,cpu-clock sleep 0.03 2>"$tmp/wanted"
-	"$SPROF" stat report -i "$tmp/cpus" -x, >"$tmp/got"
-	same "CPUs are reported apart" "$tmp/wanted" "$tmp/got"
-	"$SPROF" stat report -i "$tmp/cpus" --per-core -x, >"$tmp/got"
-	check "or by cores" grep -qE '^S[0-9]+-D[0-9]+-C[0-9]+,[0-9]+,[0-9]+,,cs,' "$tmp/got"
-else
-	skip "CPUs are reported apart" "whole CPUs may not be counted here"
-fi
-# Damage at any place is reported.
-size=$(wc -c <"$tmp/data")
-bad=
-for cut in 1 8 16 40 64; do
-	head -c $((size - size / 2 - cut)) "$tmp/data" >"$tmp/damaged"
-	"$SPROF" stat report -i "$tmp/damaged" >"$tmp/out" 2>"$tmp/err"
-	[ $? -le 1 ] || bad="$bad $cut"
-done
-[ -z "$bad" ] && ok "damaged files are no harm" || not_ok "damaged files are no harm" "$bad"
-
 ### what perf's alone is
+
+for word in record report; do
+	status "sprof stat $word is refused" 129 "$SPROF" stat $word true
+	says "and names what to use" "perf stat $word"
+done
 
 for option in -M -T --topdown --smi-cost --iostat --cputype --td-level --bpf-counters; do
 	"$SPROF" stat $option true 2>"$tmp/err"

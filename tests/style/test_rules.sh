@@ -126,7 +126,7 @@ broken_scripts() {
 
 # Files of ours that a page names in backticks, unless as a pattern.
 missing_files() {
-	grep -noE '`[a-z.]+/[A-Za-z0-9_./-]+`' README HACKING doc/*.md contrib/README 2>/dev/null |
+	grep -noE '`[a-z.]+/[A-Za-z0-9_./-]+`' README HACKING doc/*.md doc/decisions/*.md contrib/README 2>/dev/null |
 		sed 's/`//g' | while IFS=: read -r page line file; do
 		case $file in
 		*NAME* | *MODULE* | build/*) continue ;;
@@ -167,7 +167,7 @@ missing_names() {
 				if (!/^[A-Za-z0-9_]/ && name !~ /^<|NAME|MODULE/ && !(name in known))
 					print FILENAME ":" FNR ": there is no " name
 			}
-		}' "$tmp/names" $(LC_ALL=C ls README HACKING contrib/README doc/*.md doc/*.[137] bench/*.* bench/against 2>/dev/null)
+		}' "$tmp/names" $(LC_ALL=C ls README HACKING contrib/README doc/*.md doc/decisions/*.md doc/*.[137] bench/*.* bench/against 2>/dev/null)
 }
 
 clean "every file has its licence line" wrong_licence

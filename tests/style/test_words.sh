@@ -19,7 +19,7 @@ headings() {
 }
 
 wrong_headings() {
-	headings README HACKING doc/*.md | grep -iE "^[^:]*:[0-9]+:($openers)\>"
+	headings README HACKING doc/*.md $(ls doc/decisions/*.md 2>/dev/null) | grep -iE "^[^:]*:[0-9]+:($openers)\>"
 }
 
 # Sentences of more than $1 words in documents, without code, tables and headings. A colon, a
@@ -54,7 +54,7 @@ long_sentences() {
 
 long_sentences_of_documents() {
 	long_sentences 25 README
-	for file in HACKING doc/*.md; do
+	for file in HACKING doc/*.md $(ls doc/decisions/*.md 2>/dev/null); do
 		long_sentences 30 "$file"
 	done
 }
@@ -143,7 +143,7 @@ for tree in include lib src tests bench; do
 done
 wrong_texts doc/*.[137] >"$tmp/wrong"
 below_ceiling phrases-manual "$tmp/wrong"
-wrong_texts README $(ls doc/*.md | grep -v GLOSSARY) >"$tmp/wrong"
+wrong_texts README $(ls doc/*.md doc/decisions/*.md | grep -v GLOSSARY) >"$tmp/wrong"
 below_ceiling phrases-documents "$tmp/wrong"
 
 # The checks themselves, on a tree that breaks each rule.

@@ -221,17 +221,23 @@ TEST(formats_of_kernels_are_printed)
 	prints("\"nothing\"", "nothing");
 }
 
-/* Numbers of arrays are decimal, or not, by libtraceevent's version. */
-TEST(arrays)
+TEST(operators_bind_as_in_c)
 {
-	struct seen seen;
-	begin(&seen, "\"%s\", __print_array(__get_dynamic_array(name), "
-		     "__get_dynamic_array_len(name) / sizeof(u32), sizeof(u32))");
-	const char *text = text_seen(&seen);
-	ck_assert_ptr_nonnull(text);
-	ck_assert(strstr(text, "1684234849") || strstr(text, "0x64636261"));
-	ck_assert(strstr(text, "6776421") || strstr(text, "0x676665"));
-	end(&seen);
+	prints("\"%d %d %d\", REC->num - 3 - 1, REC->num - 3 + 1, 16 / 4 / 2", "1 3 2");
+	prints("\"%d %d\", 1 + 2 * 3, 4 / 2 * 0", "7 0");
+	prints("\"%d %d\", REC->num < (9 < 10 ? 9 : 10), REC->num & 1 << 2 | 2", "1 6");
+	prints("\"%s\", !REC->num ? \"none\" : REC->num == 1 ? \"one\" : \"more\"", "more");
+}
+
+TEST(arrays_and_characters_are_as_in_the_kernel)
+{
+	prints("\"%s\", __print_array(__get_dynamic_array(name), "
+	       "__get_dynamic_array_len(name) / sizeof(u32), sizeof(u32))",
+	       "{0x64636261,0x676665}");
+	prints("\"%s\", __print_array(REC->args, 0, 4)", "{}");
+	prints("\"%c%*d\", REC->num + 60, 3, REC->num", "A  5");
+	prints("\"back\\\\\"", "back\\");
+	prints("\"%d\", __get_rel_dynamic_array_len(rel)", "4");
 }
 
 TEST(texts_of_the_kernel)
@@ -249,7 +255,6 @@ TEST(divisions)
 {
 	refused("\"%d\", 1 / 0");
 	refused("\"%d\", 1 % (1 - 1)");
-	refused("\"%d\", 4 / 2 * 0");
 	refused("\"%d\", 4 / 08");
 	refused("\"%d\", 4 / sizeof(REC->none)");
 	refused("\"%d\", REC->num / REC->common_flags");
@@ -275,7 +280,6 @@ TEST(lengths)
 	refused_of("\"%s\", __print_array(REC->args, REC->num, 8)", 1 << 29);
 	refused_of("\"%s\", __print_array(REC->args, REC->num, 4)", 15);
 	refused("\"%s\", __print_array(REC->args, 0x2000000000000001, 8)");
-	refused("\"%s\", __print_hex(REC->comm, jiffies)");
 	refused("\"%s\", __print_hex(REC->comm, REC->num << REC->num)");
 	refused_of("\"%*d\", REC->num, 1", 1000000);
 	refused_of("\"%.*d\", REC->num, 1", 1000000);
@@ -292,7 +296,6 @@ TEST(arguments_that_are_of_other_kinds)
 	refused("\"%s\", __get_bitmask(comm)");
 	refused("\"%ph\", __get_dynamic_array(num)");
 	refused("\"%d\", __get_dynamic_array_len(args)");
-	refused("\"%d\", __get_rel_dynamic_array_len(rel)");
 	refused("\"%s\", __get_str(missing)");
 	refused("\"%d\", REC->missing");
 	refused("\"%s\", __print_flags(REC->missing, \"|\", {1, \"a\"})");
@@ -312,8 +315,6 @@ TEST(directives_of_printf)
 	refused("\"%hld\", REC->num");
 	refused("\"%*.*s\", 1, 1, REC->comm");
 	refused("\"%5*d\", 1, 1");
-	refused("\"%c%*d\", REC->num, 1, 1");
-	refused("\"back\\\\\"");
 }
 
 TEST(no_end)
@@ -381,7 +382,7 @@ TEST(samples_that_are_not_what_they_should_be)
 	/* A list of no CPUs. */
 	seen.sample = make_sample();
 	seen.sample.cpus = 64;
-	fails(&seen, "cpus");
+	ck_assert_str_eq(text_seen(&seen), "abcdefg ");
 	/* Not ended: what is behind it is 0. */
 	seen.sample = make_sample();
 	memset(seen.sample.behind, 'x', sizeof(seen.sample.behind));

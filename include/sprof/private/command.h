@@ -47,14 +47,6 @@ SP_API void sp_capture_after_fork(const struct sp_capture *capture, const int *f
 /* Whether a report shows the same fact, or the note is a detail: it need not be printed. */
 SP_API bool sp_capture_note_is_silent(const struct sp_capture *capture, size_t index);
 
-/*
- * Counts in a file, as `perf stat record` writes them: beginning one ("-": standard output) after
- * sp_stat_new(), then each round, after sp_stat_read() or sp_stat_stop(). The last one closes it.
- */
-SP_API struct sp_error *sp_stat_record(struct sp_stat *stat, const char *path, uint64_t interval_ms,
-				       const char *const *cmdline) SP_MUST_CHECK;
-SP_API struct sp_error *sp_stat_record_round(struct sp_stat *stat, bool last) SP_MUST_CHECK;
-
 /* Mean and spread of what is measured repeatedly. Zeroed: nothing yet. */
 struct sp_stat_mean {
 	uint64_t count;

@@ -289,7 +289,7 @@ static void add_places(struct script_fields *fields, const struct sp_reader *rea
 
 bool fields_remove_missing(struct script_fields *fields, const struct sp_reader *reader, bool chains)
 {
-	/* A file of `stat record` has no samples, so its fields are not checked, as in perf. */
+	/* A file of counts has no samples, so its fields are not checked, as in perf. */
 	if (sp_reader_has_feature(reader, FEATURE_STAT))
 		return true;
 	for (unsigned int i = 0; i < KIND_COUNT; i++) {

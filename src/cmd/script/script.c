@@ -320,8 +320,6 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 	int status = 0;
 	if (arguments->header && arguments->format == SCRIPT_TEXT)
 		info_print_header(reader, pager.out);
-	if (arguments->format == SCRIPT_TEXT && script_has_counts(reader))
-		status |= script_put_counts(view, reader, pager.out);
 	struct relay relay = {.view = view, .script = script, .out = pager.out};
 	status |= batches_run_threads(&relay, thread_count(view, sp_script_batch_count(script)));
 	pager.errnum = relay.errnum;
@@ -359,6 +357,11 @@ static int script_recording(struct sp_ctx *ctx, void *data, struct recordings *r
 	struct script_arguments *arguments = data;
 	struct sp_reader *reader = recordings->items[0].reader;
 	struct script_view view;
+	if (arguments->format == SCRIPT_TEXT && sp_reader_has_feature(reader, FEATURE_STAT)) {
+		diag_say("%s has counts, no samples: use 'perf stat report -i %s'",
+			 sp_reader_info(reader)->path, sp_reader_info(reader)->path);
+		return 1;
+	}
 	if (!recordings_select_events(recordings, &arguments->selection, false) ||
 	    !recordings_resolve_times(recordings, &arguments->selection) ||
 	    !fields_remove_missing(&arguments->fields, reader, !arguments->no_chains))

@@ -115,15 +115,6 @@ void printer_deinit(struct printer *printer);
 /* Returns the index of the event with that sample id; SIZE_MAX: none. */
 size_t view_event_of_id(const struct sp_reader *reader, uint64_t id);
 
-/* Returns whether the file contains counts, as `stat record` writes them. */
-bool script_has_counts(struct sp_reader *reader);
-
-/*
- * Prints all counts as tables. The reader must be at the first record, and is rewound afterwards.
- * Returns the exit status.
- */
-int script_put_counts(const struct script_view *view, struct sp_reader *reader, FILE *out);
-
 /*
  * Returns whether each sample is printed once for each of its counter values. Then a single thread
  * prints all records in file order.

@@ -117,8 +117,6 @@ static bool check(const struct stat_arguments *arguments)
 		what = "--interval-count, --interval-clear and --summary need -I MS";
 	else if (arguments->table && !arguments->repeated)
 		what = "--table needs -r N with at least 2 runs";
-	else if (arguments->record && arguments->runs != 1)
-		what = "stat record records one run: -r is not supported";
 	else if (arguments->delay_ms < 0 && !arguments->control)
 		what = "-D -1 starts disabled: it needs --control to enable events";
 	if (!what)
@@ -132,8 +130,6 @@ static const char *const synopses[] = {
 	"sprof stat [OPTION]... [--] COMMAND [ARG]...",
 	"sprof stat [OPTION]... -p PID,... | -t TID,... [[--] COMMAND [ARG]...]",
 	"sprof stat [OPTION]... -a | -C LIST [[--] COMMAND [ARG]...]",
-	"sprof stat record [-o FILE] [OPTION]... [[--] COMMAND [ARG]...]",
-	"sprof stat report [-i FILE] [OPTION]...",
 	NULL,
 };
 
@@ -296,7 +292,7 @@ static void add_output(struct option_table *table, struct stat_arguments *argume
 		OPTION_FLAG(0, "metric-only", &arguments->metric_only,
 			    "print derived metrics (IPC, miss rates, ...) only"),
 		OPTION_STRING('o', "output", "FILE", &arguments->output,
-			      "write to FILE (default: stderr; stat record: sprof.data)"),
+			      "write to FILE (default: stderr)"),
 		OPTION_FLAG('q', "quiet", &arguments->quiet, "print counts and errors only"),
 		OPTION_FLAG('v', "verbose", &arguments->verbose,
 			    "print each step, and why events are not supported"),
@@ -336,11 +332,6 @@ int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv
 		options->target.command = (const char *const *)&argv[*operands];
 	options->events.lists = arguments->events.items;
 	options->events.list_count = arguments->events.count;
-	/* With `stat record`, -o names the recording; the counts are printed to the default output. */
-	if (arguments->record) {
-		arguments->path = arguments->output ? arguments->output : "sprof.data";
-		arguments->output = NULL;
-	}
 	options->target.pids = option_numbers_list(&arguments->pids);
 	options->target.tids = option_numbers_list(&arguments->tids);
 	options->target.each_cgroup = arguments->each_cgroup.count > 0;

@@ -87,8 +87,6 @@ void stat_run_print_interval(struct run *run)
 	stat_put_table(style, &table);
 	run->has_metrics |= stat_has_metrics(&table);
 	fflush(style->out);
-	if (counting->arguments->record)
-		session_add_error(&counting->session, sp_stat_record_round(run->stat, false));
 	sp_stat_mark(run->stat);
 	run->intervals++;
 	if (counting->arguments->interval_count && run->intervals >= counting->arguments->interval_count)

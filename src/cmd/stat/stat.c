@@ -209,11 +209,6 @@ static struct sp_error *start(struct run *run)
 	struct sp_error *error = sp_stat_new(counting->ctx, &options, &run->stat);
 	if (error)
 		return error;
-	if (arguments->record)
-		error = sp_stat_record(run->stat, arguments->path, arguments->interval_ms,
-				       arguments->cmdline);
-	if (error)
-		return error;
 	/* Blocks signals only now: the command has inherited the previous mask. */
 	session_block(&counting->session);
 	if (sp_stat_pid(run->stat) && !counting->session.probe)
@@ -235,8 +230,6 @@ static void counting_run_once(struct counting *counting, uint64_t index)
 		fail_run(&run, error);
 	} else {
 		count(&run);
-		if (arguments->record)
-			session_add_error(&counting->session, sp_stat_record_round(run.stat, true));
 		bool last = index + 1 == arguments->runs || counting->session.stopped;
 		if (!counting->session.failed)
 			stat_run_finish(&run, last);
@@ -314,16 +307,11 @@ static struct stat_style style_of(const struct stat_arguments *arguments)
 static int run(struct sp_ctx *ctx, int argc, char **argv)
 {
 	struct stat_arguments arguments = {0};
-	if (argc > 1 && !strcmp(argv[1], "report"))
-		return stat_report(ctx, argc - 1, argv + 1);
-	const char **cmdline = session_cmdline(argc, argv);
-	if (!cmdline)
-		return EXIT_RECORDER;
-	arguments.cmdline = cmdline;
-	if (argc > 1 && !strcmp(argv[1], "record")) {
-		arguments.record = true;
-		argc--;
-		argv++;
+	if (argc > 1 && (!strcmp(argv[1], "record") || !strcmp(argv[1], "report"))) {
+		diag_say("sprof stat has no files of counts: use -j -o FILE or -x, -o FILE, "
+			 "or 'perf stat %s'", argv[1]);
+		diag_more("'sprof stat -- %s' counts a command of this name.", argv[1]);
+		return EXIT_USAGE;
 	}
 	int operands = argc;
 	int status = stat_arguments_parse(&arguments, argc, argv, &operands);
@@ -346,7 +334,6 @@ static int run(struct sp_ctx *ctx, int argc, char **argv)
 	free(counting.enabled);
 	free(counting.running);
 	stat_arguments_deinit(&arguments);
-	free(cmdline);
 	return status;
 }
 

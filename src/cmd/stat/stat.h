@@ -29,9 +29,6 @@ struct stat_arguments {
 	bool repeated;         /* -r was given with more than one run */
 	int big_numbers, scale; /* 0 or 1; -1: not given */
 	const char *separator, *output, *log_fd, *control, *before, *after;
-	bool record;           /* `sprof stat record`: counts are also written to `path` */
-	const char *path;
-	const char *const *cmdline;
 };
 
 /*
@@ -39,9 +36,6 @@ struct stat_arguments {
  * in argv.
  */
 int stat_arguments_parse(struct stat_arguments *arguments, int argc, char **argv, int *operands);
-
-/* Runs `sprof stat report`; argv[0] is "report". Returns the exit status. */
-int stat_report(struct sp_ctx *ctx, int argc, char **argv);
 
 void stat_arguments_deinit(struct stat_arguments *arguments);
 

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "trace/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include "trace/kernel_names.h"
+
+/* Limits of "*" with a value from the sample: a width or number's precision; a string's precision.
+ */
+#define WIDEST 4096
+#define LONGEST TEXT_LEAST
+
+/* A conversion of the current sample. */
+struct conversion {
+	const struct trace_sample *sample;
+	const struct piece *piece;
+	int width, precision; /* -1: none */
+};
+
+/* Adds a string of up to `size` bytes. */
+static void add_string(struct trace_text *text, const struct conversion *to, const char *string,
+		       size_t size)
+{
+	size_t length = strnlen(string, size);
+	size_t most = to->precision < 0 ? LONGEST : (size_t)to->precision;
+	int width = to->width < 0 ? 0 : to->width;
+	text_add(text, "%*.*s", strchr(to->piece->flags, '-') ? -width : width,
+		 (int)(length < most ? length : most), string);
+}
+
+static void add_text(struct trace_text *text, const struct conversion *to, const char *string)
+{
+	add_string(text, to, string, strlen(string));
+}
+
+static bool number_of(struct trace_text *text, const struct conversion *to, struct node *node,
+		      uint64_t *ret)
+{
+	if (!value_of(to->sample, node, ret))
+		text->invalid = true;
+	return !text->invalid;
+}
+
+/* Adds a field as a string, or what a pointer to a string of the kernel points to. */
+static void add_field_string(struct trace_text *text, const struct conversion *to,
+			     const struct format_field *field)
+{
+	const uint8_t *bytes = to->sample->bytes + field->offset;
+	size_t size = field->size ? field->size : to->sample->size - field->offset;
+	if (!(field->flags & FIELD_ARRAY) && size == to->sample->long_size) {
+		uint64_t address = value_read(to->sample, bytes, size);
+		const char *string = kernel_string(to->sample->names, address);
+		if (string)
+			text_add(text, "%s", string);
+		else
+			text_add(text, "%llx", (unsigned long long)address);
+		return;
+	}
+	add_string(text, to, (const char *)bytes, size);
+}
+
+/* Adds the names of bits, in the list's order, and the bits without a name. */
+static void add_flags(struct trace_text *text, const struct conversion *to, const struct node *node)
+{
+	uint64_t bits;
+	const char *delimiter = "";
+	if (!number_of(text, to, node->left, &bits))
+		return;
+	for (const struct node_name *name = node->list; name; name = name->next) {
+		if (!bits && name->value < 0) {
+			add_text(text, to, name->text);
+			break;
+		}
+		if (name->value <= 0 || (bits & (uint64_t)name->value) != (uint64_t)name->value)
+			continue;
+		text_add(text, "%s", delimiter);
+		add_text(text, to, name->text);
+		delimiter = node->text;
+		bits &= ~(uint64_t)name->value;
+	}
+	if (bits)
+		text_add(text, "%s0x%llx", delimiter, (unsigned long long)bits);
+}
+
+static void add_symbol(struct trace_text *text, const struct conversion *to,
+		       const struct node *node)
+{
+	uint64_t value;
+	if (!number_of(text, to, node->left, &value))
+		return;
+	for (const struct node_name *name = node->list; name; name = name->next)
+		if (value == (uint64_t)name->value)
+			return add_text(text, to, name->text);
+	text_add(text, "0x%llx", (unsigned long long)value);
+}
+
+/* Finds `count` bytes from the begin of a field or dynamic array, which may be longer than it. */
+static bool take_bytes(struct trace_text *text, const struct conversion *to,
+		       const struct node *from, uint64_t count, const uint8_t **ret)
+{
+	struct extent extent;
+	if (!value_extent(to->sample, from->field, &extent) ||
+	    count > to->sample->size - (size_t)(extent.bytes - to->sample->bytes)) {
+		text->invalid = true;
+		return false;
+	}
+	*ret = extent.bytes;
+	return true;
+}
+
+static void add_hex(struct trace_text *text, const struct conversion *to, const struct node *node)
+{
+	uint64_t count;
+	const uint8_t *bytes;
+	if (!number_of(text, to, node->right, &count) ||
+	    !take_bytes(text, to, node->left, count, &bytes))
+		return;
+	for (size_t i = 0; i < count; i++)
+		text_add(text, "%s%02x", i && node->kind == NODE_HEX ? " " : "", bytes[i]);
+}
+
+static void add_array(struct trace_text *text, const struct conversion *to, const struct node *node)
+{
+	uint64_t count, size;
+	const uint8_t *bytes;
+	if (!number_of(text, to, node->right, &count) || !number_of(text, to, node->third, &size))
+		return;
+	if (count > to->sample->size || (size != 1 && size != 2 && size != 4 && size != 8)) {
+		text->invalid = true;
+		return;
+	}
+	if (!take_bytes(text, to, node->left, count * size, &bytes))
+		return;
+	text_add(text, "{");
+	for (size_t i = 0; i < count; i++)
+		text_add(text, "%s0x%llx", i ? "," : "",
+			 (unsigned long long)value_read(to->sample, bytes + i * size, size));
+	text_add(text, "}");
+}
+
+/* Adds a dynamic string, which may end after its field, or a mask of bits. */
+static void add_dynamic(struct trace_text *text, const struct conversion *to,
+			const struct node *node)
+{
+	struct extent extent;
+	if (!value_extent(to->sample, node->field, &extent)) {
+		text->invalid = true;
+	} else if (node->kind == NODE_STRING) {
+		size_t rest = to->sample->size - (size_t)(extent.bytes - to->sample->bytes);
+		if (extent.size)
+			add_string(text, to, (const char *)extent.bytes, rest);
+	} else {
+		struct trace_text mask = {.most = text->most};
+		if (node->kind == NODE_BITMASK)
+			text_add_bitmask(&mask, to->sample, &extent);
+		else
+			text_add_cpus(&mask, to->sample, &extent);
+		if (mask.chars.count)
+			add_string(text, to, mask.chars.items, mask.chars.count);
+		text->no_memory |= mask.no_memory;
+		text->invalid |= mask.invalid;
+		vec_deinit(&mask.chars);
+	}
+}
+
+/* Adds an argument of "%s". */
+static void add_argument(struct trace_text *text, const struct conversion *to, struct node *node)
+{
+	uint64_t value;
+	switch (node->kind) {
+	case NODE_ATOM:
+		return add_text(text, to, node->text);
+	case NODE_FIELD:
+		return add_field_string(text, to, node->field);
+	case NODE_FLAGS:
+		return add_flags(text, to, node);
+	case NODE_SYMBOL:
+		return add_symbol(text, to, node);
+	case NODE_HEX:
+	case NODE_HEX_STR:
+		return add_hex(text, to, node);
+	case NODE_ARRAY:
+		return add_array(text, to, node);
+	case NODE_STRING:
+	case NODE_BITMASK:
+	case NODE_CPUMASK:
+		return add_dynamic(text, to, node);
+	case NODE_CHOICE:
+		if (number_of(text, to, node->left, &value))
+			add_argument(text, to, value ? node->right : node->third);
+		return;
+	default: /* numbers are no strings; libtraceevent prints nothing, too */
+		return;
+	}
+}
+
+static void add_number(struct trace_text *text, const struct conversion *to)
+{
+	const struct piece *piece = to->piece;
+	uint64_t value;
+	char format[16];
+	if (!number_of(text, to, piece->arg, &value))
+		return;
+	if (piece->letter == 'c') {
+		char string[2] = {(char)value};
+		return add_text(text, to, string);
+	}
+	unsigned int unused = 64 - 8 * piece->bytes;
+	value = value << unused >> unused;
+	if (strchr("di", piece->letter))
+		value = (uint64_t)((int64_t)(value << unused) >> unused);
+	snprintf(format, sizeof(format), "%%%s*.*ll%c", piece->flags, piece->letter);
+	/* The format is no literal, but has only these flags and letters. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	text_add(text, format, to->width < 0 ? 0 : to->width, to->precision,
+		 (unsigned long long)value);
+#pragma GCC diagnostic pop
+}
+
+/* Adds the function at an address, with the offset for "%pS" and "%pF". */
+static void add_function(struct trace_text *text, const struct conversion *to)
+{
+	uint64_t address;
+	if (!number_of(text, to, to->piece->arg, &address))
+		return;
+	const struct kernel_name *symbol = kernel_symbol(to->sample->names, address);
+	if (!symbol)
+		text_add(text, "0x%llx", (unsigned long long)address);
+	else if (strchr("FS", *to->piece->text))
+		text_add(text, "%s+0x%llx", symbol->text,
+			 (unsigned long long)(address - symbol->address));
+	else
+		text_add(text, "%s", symbol->text);
+}
+
+static void add_pointer(struct trace_text *text, const struct conversion *to)
+{
+	const char *letters = to->piece->text;
+	struct extent extent;
+	uint64_t address;
+	if (*letters && strchr("FSfs", *letters))
+		return add_function(text, to);
+	if (*letters && strchr("MmUIih", *letters) &&
+	    (!strchr("Ii", *letters) || strchr("4S6", letters[1]))) {
+		const struct node *from = to->piece->arg;
+		while (from->kind == NODE_CAST)
+			from = from->left;
+		if ((from->kind != NODE_FIELD && from->kind != NODE_DYNAMIC) ||
+		    !value_extent(to->sample, from->field, &extent))
+			text->invalid = true;
+		else if (*letters == 'h')
+			text_add_raw(text, letters[1], &extent,
+				     to->width < 0 ? 1 : (size_t)to->width);
+		else
+			text_add_address(text, letters, to->sample, &extent);
+		return;
+	}
+	if (number_of(text, to, to->piece->arg, &address))
+		text_add(text, address ? "0x%llx" : "(nil)", (unsigned long long)address);
+}
+
+/* Adds a literal or conversion. */
+static void add_piece(struct trace_text *text, const struct trace_sample *sample,
+		      const struct piece *piece)
+{
+	struct conversion to = {sample, piece, piece->width, piece->precision};
+	if (piece->star) {
+		bool cuts = piece->star == 'p' && piece->letter == 's';
+		uint64_t star;
+		if (!number_of(text, &to, piece->star_arg, &star))
+			return;
+		if (star > (cuts ? LONGEST : WIDEST)) {
+			text->invalid = true;
+			return;
+		}
+		*(piece->star == 'p' ? &to.precision : &to.width) = (int)star;
+	}
+	if (piece->kind == PIECE_LITERAL)
+		text_add(text, "%s", piece->text);
+	else if (piece->kind == PIECE_NUMBER)
+		add_number(text, &to);
+	else if (piece->kind == PIECE_TEXT)
+		add_argument(text, &to, piece->arg);
+	else
+		add_pointer(text, &to);
+}
+
+void text_add_sample(struct trace_text *text, const struct trace_sample *sample,
+		     const struct format *format)
+{
+	size_t begin = text->chars.count;
+	text->invalid |= !format->printable;
+	for (size_t i = 0; !text->invalid && i < format->piece_count; i++)
+		add_piece(text, sample, &format->pieces[i]);
+	if (!text->invalid)
+		return;
+	text->invalid = false;
+	text->chars.count = begin;
+	text_add(text, "[FAILED TO PARSE]");
+	text_add_fields(text, sample, format, false);
+}
+
+static bool is_printable(const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size && bytes[i]; i++)
+		if (!isprint(bytes[i]) && !isspace(bytes[i]))
+			return false;
+	return true;
+}
+
+static void add_array_field(struct trace_text *text, const struct trace_sample *sample,
+			    const struct format_field *field)
+{
+	struct extent extent;
+	if (!value_extent(sample, field, &extent))
+		return;
+	if (field->flags & FIELD_STRING && is_printable(extent.bytes, extent.size)) {
+		size_t rest = sample->size - (size_t)(extent.bytes - sample->bytes);
+		text_add(text, "%.*s", (int)strnlen((const char *)extent.bytes, rest),
+			 extent.bytes);
+		return;
+	}
+	text_add(text, "ARRAY[");
+	for (size_t i = 0; i < extent.size; i++)
+		text_add(text, "%s%02x", i ? ", " : "", extent.bytes[i]);
+	text_add(text, "]");
+}
+
+/* Adds a field by its declaration. Longs are in hex, because they are often addresses. */
+static void add_raw_field(struct trace_text *text, const struct trace_sample *sample,
+			  const struct format_field *field)
+{
+	if (field->flags & FIELD_ARRAY)
+		return add_array_field(text, sample, field);
+	unsigned long long value = value_read(sample, sample->bytes + field->offset, field->size);
+	bool is_signed = field->flags & FIELD_SIGNED, is_long = field->flags & FIELD_LONG;
+	if (field->flags & FIELD_POINTER || (is_long && (!is_signed || field->size == 4)))
+		text_add(text, "0x%llx", value);
+	else if (!is_signed)
+		text_add(text, "%llu", value);
+	else if (field->size == 4)
+		text_add(text, "%d", (int)value);
+	else if (field->size == 2)
+		text_add(text, "%2d", (short)value);
+	else if (field->size == 1)
+		text_add(text, "%d", (signed char)value);
+	else
+		text_add(text, "%lld", (long long)value);
+}
+
+/*
+ * Finds the conversion that has only this field as its argument, from *at around. False if there is
+ * none. `hex`: a literal before it ends with "0x".
+ */
+static bool find_piece(const struct format *format, const struct format_field *field, size_t *at,
+		       bool *hex)
+{
+	*hex = false;
+	for (size_t i = 0; i < format->piece_count; i++) {
+		size_t index = (*at + i) % format->piece_count;
+		const struct piece *piece = &format->pieces[index];
+		const struct node *arg = piece->arg;
+		while (arg && arg->kind == NODE_CAST)
+			arg = arg->left;
+		if (arg && arg->kind == NODE_FIELD && arg->field == field) {
+			*at = index;
+			return true;
+		}
+		size_t length = piece->kind == PIECE_LITERAL ? strlen(piece->text) : 0;
+		*hex = length > 1 && !strcmp(piece->text + length - 2, "0x");
+	}
+	return false;
+}
+
+void text_add_field(struct trace_text *text, const struct trace_sample *sample,
+		    const struct format *format, const struct format_field *field, size_t *at)
+{
+	size_t begin = at ? *at : 0;
+	bool hex;
+	if (!format->printable || begin >= format->piece_count || field->flags & FIELD_ARRAY ||
+	    !find_piece(format, field, &begin, &hex))
+		return add_raw_field(text, sample, field);
+	if (hex)
+		text_add(text, "0x");
+	add_piece(text, sample, &format->pieces[begin]);
+	if (at)
+		*at = begin + 1;
+}
+
+void text_add_fields(struct trace_text *text, const struct trace_sample *sample,
+		     const struct format *format, bool by_format)
+{
+	size_t at = by_format ? 0 : format->piece_count;
+	for (size_t i = format->common_count; i < format->field_count; i++) {
+		text_add(text, " %s=", format->fields[i].name);
+		text_add_field(text, sample, format, &format->fields[i], &at);
+	}
+}

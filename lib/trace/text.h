@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Text of a sample by its event's format, as perf script shows it. */
+#ifndef TRACE_TEXT_H
+#define TRACE_TEXT_H
+
+#include "trace/text_parts.h"
+
+/*
+ * Adds what the format prints of a sample. Its fields fit (value_fields_fit()). A sample that the
+ * format cannot print gets "[FAILED TO PARSE]" and the fields.
+ */
+void text_add_sample(struct trace_text *text, const struct trace_sample *sample,
+		     const struct format *format);
+
+/*
+ * Adds " NAME=VALUE" of each of the event's own fields. `by_format`: with the conversions of the
+ * format, else by the fields' declarations.
+ */
+void text_add_fields(struct trace_text *text, const struct trace_sample *sample,
+		     const struct format *format, bool by_format);
+
+/*
+ * Adds a field's value. With `at`, the conversion that prints it is searched from that piece on,
+ * and *at moves behind it.
+ */
+void text_add_field(struct trace_text *text, const struct trace_sample *sample,
+		    const struct format *format, const struct format_field *field, size_t *at);
+
+#endif
