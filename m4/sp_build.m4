@@ -95,6 +95,23 @@ AS_IF([test "x$have_$1" = xyes],
 AM_CONDITIONAL([HAVE_$2], [test "x$have_$1" = xyes])
 ])
 
+dnl --enable-static-program: sprof needs no shared library, not even the C library's.
+AC_DEFUN([SP_STATIC_PROGRAM], [
+AC_ARG_ENABLE([static-program],
+	[AS_HELP_STRING([--enable-static-program], [link the command without shared libraries])],
+	[], [enable_static_program=no])
+PROGRAM_LDFLAGS=
+AS_IF([test "x$enable_static_program" = xyes], [
+	AS_IF([test "x$enable_shared" = xyes],
+		[AC_MSG_ERROR([--enable-static-program: add --disable-shared])])
+	PKG_CONFIG="$PKG_CONFIG --static"
+	PROGRAM_LDFLAGS=-all-static
+	with_debuginfod=no
+	AC_DEFINE([SP_STATIC], [1], [nothing can be loaded at run time])])
+AC_SUBST([PROGRAM_LDFLAGS])
+AM_CONDITIONAL([STATIC_PROGRAM], [test "x$enable_static_program" = xyes])
+])
+
 dnl --with-debuginfod: the library is loaded when it is asked for, so that nothing is
 dnl needed to build but dlopen().
 AC_DEFUN([SP_WITH_DEBUGINFOD], [
@@ -124,13 +141,16 @@ have_libpfm=no
 AS_IF([test "x$with_libpfm" != xno], [
 	AC_CHECK_HEADER([perfmon/pfmlib_perf_event.h], [have_libpfm=yes])
 	AC_SEARCH_LIBS([dlopen], [dl], [], [have_libpfm=no])
+	AS_IF([test "x$enable_static_program" = xyes],
+		[AC_CHECK_LIB([pfm], [pfm_initialize], [LIBPFM_LIBS=-lpfm], [have_libpfm=no])])
 	AS_IF([test "x$with_libpfm$have_libpfm" = xyesno],
 		[AC_MSG_ERROR([--with-libpfm=yes, but perfmon/pfmlib_perf_event.h was not found])])])
 AS_IF([test "x$have_libpfm" = xyes],
 	[SP_OPTIONAL="$SP_OPTIONAL
-  libpfm: if it is there when asked for"],
+  libpfm: ${LIBPFM_LIBS:-if it is there when asked for}"],
 	[SP_OPTIONAL="$SP_OPTIONAL
   libpfm: no ($1)"])
+AC_SUBST([LIBPFM_LIBS])
 AM_CONDITIONAL([HAVE_LIBPFM], [test "x$have_libpfm" = xyes])
 ])
 
@@ -143,13 +163,16 @@ have_capstone=no
 AS_IF([test "x$with_capstone" != xno], [
 	AC_CHECK_HEADER([capstone/capstone.h], [have_capstone=yes])
 	AC_SEARCH_LIBS([dlopen], [dl], [], [have_capstone=no])
+	AS_IF([test "x$enable_static_program" = xyes],
+		[AC_CHECK_LIB([capstone], [cs_open], [CAPSTONE_LIBS=-lcapstone], [have_capstone=no])])
 	AS_IF([test "x$with_capstone$have_capstone" = xyesno],
 		[AC_MSG_ERROR([--with-capstone=yes, but capstone/capstone.h was not found])])])
 AS_IF([test "x$have_capstone" = xyes],
 	[SP_OPTIONAL="$SP_OPTIONAL
-  capstone: if it is there when asked for"],
+  capstone: ${CAPSTONE_LIBS:-if it is there when asked for}"],
 	[SP_OPTIONAL="$SP_OPTIONAL
   capstone: no ($1)"])
+AC_SUBST([CAPSTONE_LIBS])
 AM_CONDITIONAL([HAVE_CAPSTONE], [test "x$have_capstone" = xyes])
 ])
 

@@ -24,12 +24,13 @@ src_libcommand_la_SOURCES = \
 	src/perf_commands.c src/perf_commands.h \
 	src/progress.c src/progress.h \
 	src/term.c src/term.h \
-	src/text.c src/text.h
+	src/text.c src/text.h \
+	src/users.c src/users.h
 
 bin_PROGRAMS += src/sprof
 src_sprof_CPPFLAGS = $(command_cppflags)
 src_sprof_LDADD = src/libcommand.la lib/libsprof.la
-src_sprof_LDFLAGS = $(AM_LDFLAGS) $(RPATH_LDFLAGS)
+src_sprof_LDFLAGS = $(AM_LDFLAGS) $(RPATH_LDFLAGS) $(PROGRAM_LDFLAGS)
 src_sprof_SOURCES = \
 	src/command.h \
 	src/main.c

@@ -45,7 +45,7 @@ AM_DEFAULT_SOURCE_EXT = .c
 LDADD = lib/libsprof-core.la
 
 # A test script is one word in dist_check_SCRIPTS; it sources tests/tap.sh.
-EXTRA_DIST += tests/order.mk tests/run tests/summary tests/tap.sh
+EXTRA_DIST += tests/order.mk tests/run tests/static tests/summary tests/tap.sh
 CLEANFILES += tests/sampling.lock
 ALL_TESTS = $(UNIT_TESTS) $(PROGRAM_TESTS) $(dist_check_SCRIPTS)
 TESTS += $(ALL_TESTS)

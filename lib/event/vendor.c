@@ -24,6 +24,16 @@ struct library {
 	int (*event_next)(int index);
 };
 
+#ifdef SP_STATIC
+/* Gets the functions that were linked. False if the library cannot be used. */
+static bool load(struct library *ret)
+{
+	*ret = (struct library){pfm_initialize, pfm_get_os_event_encoding, pfm_strerror,
+				pfm_get_pmu_info, pfm_get_event_info, pfm_get_event_attr_info,
+				pfm_get_event_next};
+	return ret->initialize() == PFM_SUCCESS;
+}
+#else
 /* Loads the library, which stays loaded because it has global state. False if it is missing. */
 static bool load(struct library *ret)
 {
@@ -42,6 +52,7 @@ static bool load(struct library *ret)
 	       ret->event_info && ret->attr_info && ret->event_next &&
 	       ret->initialize() == PFM_SUCCESS;
 }
+#endif
 
 enum vendor_answer libpfm_event_find(const char *name, struct perf_event_attr *ret,
 				     const char **why_ret)

@@ -47,6 +47,14 @@ static struct sp_error *open_library(struct sp_disassembler *disassembler, size_
 	cs_err (*open)(cs_arch arch, cs_mode mode, csh *handle) = NULL;
 	cs_insn *(*allocate)(csh handle) = NULL;
 	cs_err (*option)(csh handle, cs_opt_type type, size_t value) = NULL;
+#ifdef SP_STATIC
+	open = cs_open;
+	option = cs_option;
+	allocate = cs_malloc;
+	disassembler->close = cs_close;
+	disassembler->next = cs_disasm_iter;
+	disassembler->free = cs_free;
+#else
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_NODELETE);
 	if (library) {
 		*(void **)&open = dlsym(library, "cs_open");
@@ -57,6 +65,7 @@ static struct sp_error *open_library(struct sp_disassembler *disassembler, size_
 		*(void **)&disassembler->free = dlsym(library, "cs_free");
 		dlclose(library);
 	}
+#endif
 	if (!open || !allocate || !option || !disassembler->close || !disassembler->next ||
 	    !disassembler->free)
 		return error_set_remedy(error_new(SP_ERROR_UNSUPPORTED, "the disassembler, "

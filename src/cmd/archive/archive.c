@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "input.h"
 #include "options.h"
 #include "progress.h"
+#include "users.h"
 
 /* Values of the command line. */
 struct archive {
@@ -29,15 +29,6 @@ struct archive {
 
 /* Files are opened with the rights of this process, the owner, or all others who may read. */
 enum readers { READERS_SELF, READERS_OWNER, READERS_OTHERS };
-
-/* Gives up root's rights for good. Returns false and sets errno on failure. */
-static bool become_owner(uid_t owner)
-{
-	const struct passwd *user = getpwuid(owner);
-	gid_t group = user ? user->pw_gid : NOBODY;
-	return !(user ? initgroups(user->pw_name, group) : setgroups(0, NULL)) &&
-	       !setresgid(group, group, group) && !setresuid(owner, owner, owner);
-}
 
 static void become_root(void)
 {
@@ -58,7 +49,7 @@ static bool become_readers(const char *path, struct stat *status, enum readers *
 		return true;
 	if (status->st_uid) {
 		*ret = READERS_OWNER;
-		return become_owner(status->st_uid);
+		return user_become(status->st_uid, NOBODY);
 	}
 	char *whole = status->st_mode & (S_IRGRP | S_IROTH) ? realpath(path, NULL) : NULL;
 	if (!whole)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/record/values.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cmd/record/arguments.h"
 #include "diag.h"
+#include "users.h"
 
 #define NS_PER_SECOND 1000000000.0
 
@@ -290,12 +290,13 @@ bool record_parse_all_cgroups(const struct option *option, const char *text)
 bool record_parse_user(const struct option *option, const char *text)
 {
 	struct record_options *options = option->value;
-	const struct passwd *user = getpwnam(text);
-	uint64_t uid = user ? user->pw_uid : 0;
-	if (!user && !option_text_number(text, 0, UINT32_MAX - 1, &uid))
-		return option_reject(option, text, "a user's name or number");
+	uint64_t number;
 	options->target.by_user = true;
-	options->target.uid = (uid_t)uid;
+	if (user_find(text, &options->target.uid))
+		return true;
+	if (!option_text_number(text, 0, UINT32_MAX - 1, &number))
+		return option_reject(option, text, "a user's name or number");
+	options->target.uid = (uid_t)number;
 	return true;
 }
 
