@@ -145,8 +145,8 @@ int main(int argc, char **argv)
 	if (is_one_of(argv[1], "version", "--version", "-V")) {
 		puts("sprof " PACKAGE_VERSION);
 #ifdef SP_STATIC
-		puts("linked without shared libraries: asks no debuginfod server, and knows only the\n"
-		     "users of /etc/passwd");
+		puts("linked without shared libraries: asks no debuginfod server, and knows only\n"
+		     "the users of /etc/passwd");
 #endif
 		return finish(0);
 	}

@@ -295,12 +295,17 @@ struct hash {
 	uint64_t a, b;
 };
 
-/* Adds two words. The sum and xor keep them even if a factor of the product is 0. */
+/*
+ * Adds two words. The factor is odd, so that for given words each state becomes another one: states
+ * that differ never become equal. (A product of both halves of the state shrinks where the words
+ * repeat: after 300 calls of a recursion, the hash did not depend on the root, and so the thread.)
+ */
 static inline void add_words(struct hash *hash, uint64_t x, uint64_t y)
 {
-	struct wide product = wide_product(hash->a ^ x, hash->b ^ y);
-	hash->a = product.low + (x << 32 | x >> 32);
-	hash->b = product.high ^ y;
+	struct wide product = wide_product(hash->a ^ x, 0x9e3779b97f4a7c15 + (y << 1));
+	uint64_t b = hash->b ^ y;
+	hash->b = (b << 23 | b >> 41) + product.high;
+	hash->a = product.low + hash->b;
 }
 
 /* Two independent hashes let the CPU multiply in parallel. */
@@ -310,8 +315,9 @@ static struct hash hash_callers(uint32_t root, const struct callers *callers)
 	size_t count = callers->count, i = 0;
 	uint64_t state =
 		callers->cpumode | (uint64_t)callers->misc << 16 | (uint64_t)callers->exact << 32;
-	struct hash hash = {0x9e3779b97f4a7c15 ^ root, 0xbf58476d1ce4e5b9 ^ count};
-	struct hash other = {0x94d049bb133111eb ^ state, 0xd6e8feb86659fd93};
+	/* Factors keep small numbers apart from differences of addresses. */
+	struct hash hash = {(root + 1) * 0x9e3779b97f4a7c15, (count + 1) * 0xbf58476d1ce4e5b9};
+	struct hash other = {(state + 1) * 0x94d049bb133111eb, 0xd6e8feb86659fd93};
 	for (; count - i >= 4; i += 4) {
 		add_words(&hash, ips[i], ips[i + 1]);
 		add_words(&other, ips[i + 2], ips[i + 3]);

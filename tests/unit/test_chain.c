@@ -252,6 +252,26 @@ TEST(equal_chains_share_a_node_and_others_do_not)
 	chains_deinit(&chains);
 }
 
+/* The roots are the only difference between recursions of equal depth. */
+TEST(deep_recursions_of_two_roots_are_two)
+{
+	enum { DEPTH = 2000, ROOTS = 64 };
+	static uint64_t ips[DEPTH];
+	struct chains chains = {0};
+	for (int i = 0; i < DEPTH; i++)
+		ips[i] = 0x55d0c1f3a1c4;
+	for (size_t depth = 1; depth <= DEPTH; depth += 1 + depth / 4) {
+		const struct callers callers = {.ips = ips, .count = depth,
+						.cpumode = PERF_RECORD_MISC_USER};
+		for (uint32_t root = 0; root < ROOTS; root++) {
+			struct chain *chain = chains_find(&chains, root << 12, &callers);
+			ck_assert_msg(!chain->known, "depth %zu, root %u", depth, root);
+			chain->known = true;
+		}
+	}
+	chains_deinit(&chains);
+}
+
 TEST(the_kernel_part_of_a_wait_is_removed)
 {
 	const struct sp_record record = sample(PERF_RECORD_MISC_KERNEL, 1,
