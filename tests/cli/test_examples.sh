@@ -19,7 +19,8 @@ needs FIFOs	fifo:
 needs a program that calls it	--callers malloc
 needs Linux 5.11	--data-page-size
 needs a copy of another root	/path/to
-needs that program and its runtime	(server|app)\.(js|py)
+needs that program and its runtime	(server|app|threads)\.(js|py)
+needs a program that waits there	--focus (take_gil|pthread_cond_timedwait)
 EOF
 	[ -z "$wide" ] || printf 'needs the right to sample whole CPUs\trecord -a| -C |stat .*-a\n'
 }
@@ -119,7 +120,7 @@ while IFS='	' read -r place command; do
 		continue
 	fi
 	case "$place $command" in
-	HOWTO-find-waits.md:* | *"--mode wall") cp waits.data sprof.data ;;
+	HOWTO-find-waits.md:* | *"--mode wall" | *"--mode off-cpu"*) cp waits.data sprof.data ;;
 	*) cp perf.data sprof.data ;;
 	esac
 	check "$place: $command" timeout 60 sh -c "$(printf '%s\n' "$command" | adapted)" </dev/null
