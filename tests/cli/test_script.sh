@@ -274,6 +274,8 @@ differs() {
 		echo "of samples of one time perf has those first that it read first, from other rounds" ;;
 	local/dwarf-6.1.data | perfparser/contentsize.data | perfparser/vector_static_gcc__perf.data*)
 		echo "where a dump cannot be unwound for want of files, its first frame is known yet" ;;
+	local/statrec-6.1.data)
+		echo "a file of counts, which sprof does not print" ;;
 	lpd/sleep.compressed2.pipe.data | quipper/perf.data.piped.intel_pt-4.14)
 		echo "perf 6.1 ends in the middle" ;;
 	quipper/perf.data.piped.corrupted.zero_size_sample-3.2 | \
