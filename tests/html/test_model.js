@@ -51,6 +51,7 @@ function varints(...columns) {
 }
 
 const FUNCTIONS = 12, BINS = 20, THREADS = 3;
+const PID_OF = [7, 8, 7];
 const OBJECTS = ["", "app", "libc.so.6", "[kernel.kallsyms]", "libmine.so"];
 const PATHS = ["", "/usr/lib/app", "/usr/lib/libc.so.6", "[kernel.kallsyms]", "/home/me/libmine.so"];
 const OBJECT_OF = [1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 1];
@@ -110,7 +111,8 @@ function blocks(stacks, period) {
 		});
 	}
 	const strings = [...OBJECTS, ...PATHS, ...Array.from({length: FUNCTIONS}, (_, i) => `ns::function_${i}`)];
-	const head = Buffer.from(JSON.stringify({version: 1, strings, functionCount: FUNCTIONS, events: [{name: "cycles",
+	const threads = Array.from({length: THREADS}, (_, i) => ({recording: 0, pid: PID_OF[i], process: 1}));
+	const head = Buffer.from(JSON.stringify({version: 1, strings, functionCount: FUNCTIONS, threads, events: [{name: "cycles",
 		nodes: nodes.length, rows: 0, cells: columns.node.length, groups: groups.length, bins: BINS, period,
 		samples: stacks.length,
 		lanes: []}]}));
@@ -156,11 +158,19 @@ function pathsOfStacks(stacks, change = (stack) => stack) {
 }
 
 const sum = (stacks, name) => stacks.reduce((all, one) => all + one[name], 0);
-const flags = (...functions) => Uint8Array.from({length: FUNCTIONS}, (_, fn) => functions.includes(fn) ? 1 : 0);
+// Two functions more: the processes.
+const flags = (...functions) => Uint8Array.from({length: FUNCTIONS + 2}, (_, fn) => functions.includes(fn) ? 1 : 0);
 const stacks = randomStacks(400, 6), profile = profileOf(stacks), [event] = profile.events;
 const whole = model.ownOf(event, null, null, -1), tree = model.calleesTree(event, whole, null);
 
 const cases = {
+	"processes are the outermost nodes of their threads' stacks"() {
+		const processes = [FUNCTIONS, FUNCTIONS + 1, FUNCTIONS];
+		const processed = stacks.map((one) => ({...one, stack: [processes[one.thread], ...one.stack]}));
+		assert.deepEqual([...profile.processOf], processes);
+		assert.deepEqual(pathsOf(model.processTree(event, null, -1, null, null, null, profile.processOf)),
+			pathsOfStacks(processed));
+	},
 	"varints of one to eight bytes"() {
 		const values = [0, 1, 127, 128, 16383, 16384, 2 ** 28, 2 ** 32 - 1], large = [...values, 2 ** 40, 2 ** 53 - 1];
 		const columns = new model.Columns(new Uint8Array(varints(values, large)), 0);
@@ -305,7 +315,7 @@ const cases = {
 		assert.deepStrictEqual([...model.matchFunctions(profile, "NS::FUNCTION_2")], [...flags(2)]);
 	},
 	"functions have groups: shared objects outside of system folders are the user's"() {
-		assert.deepStrictEqual([...model.groupFunctions(profile)], [0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 0, 4]);
+		assert.deepStrictEqual([...model.groupFunctions(profile)], [0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 0, 4, 4, 4]);
 	},
 	"time without a stack has no object, and not the colour of a program"() {
 		const functions = {dso: [1, 1, 2], path: [0, 0, 0], kind: Uint8Array.from([0, 8, 0])};

@@ -42,8 +42,18 @@ static void put_command(const struct term *term, const char *const *cmdline, FIL
 	FILE *words = cmdline ? open_memstream(&text, &size) : NULL;
 	for (const char *const *word = cmdline; words && *word; word++)
 		fprintf(words, "%s%s", word == cmdline ? "" : " ", *word);
-	if (words && !fclose(words))
+	bool done = words && !fclose(words);
+	if (done) {
 		put_line(term, "command", text, out);
+	} else if (cmdline) {
+		/* Out of memory: the line is not wrapped. */
+		fprintf(out, "  %-10s", "command");
+		for (const char *const *word = cmdline; *word; word++) {
+			putc(' ', out);
+			term_put(term, *word, 0, out);
+		}
+		putc('\n', out);
+	}
 	free(text);
 }
 
@@ -250,13 +260,17 @@ static void put_notes(const struct info *info, const struct term *term, FILE *ou
 	for (size_t i = 0; i < info->notes.count; i++) {
 		const struct info_note *note = &info->notes.items[i];
 		double after = ((double)note->note.time_ns - (double)info->first_ns) / 1e9;
-		char *text = NULL;
-		if (info->timed && note->note.time_ns >= info->first_ns &&
-		    asprintf(&text, "%s (at +%.3f s)", note->text, after) < 0)
-			text = NULL;
+		char *text = NULL, time[40] = "";
+		if (info->timed && note->note.time_ns >= info->first_ns)
+			snprintf(time, sizeof(time), " (at +%.3f s)", after);
 		fputs("  ", out);
-		put_rest(term, text ? text : note->text, 2, out);
-		free(text);
+		if (asprintf(&text, "%s%s", note->text, time) >= 0) {
+			put_rest(term, text, 2, out);
+			free(text);
+		} else {
+			term_put(term, note->text, 0, out);
+			fprintf(out, "%s\n", time);
+		}
 	}
 }
 
