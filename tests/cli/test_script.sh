@@ -274,8 +274,6 @@ differs() {
 		echo "of samples of one time perf has those first that it read first, from other rounds" ;;
 	local/dwarf-6.1.data | perfparser/contentsize.data | perfparser/vector_static_gcc__perf.data*)
 		echo "where a dump cannot be unwound for want of files, its first frame is known yet" ;;
-	local/statrec-6.1.data)
-		echo "a file of counts, which sprof does not print" ;;
 	lpd/sleep.compressed2.pipe.data | quipper/perf.data.piped.intel_pt-4.14)
 		echo "perf 6.1 ends in the middle" ;;
 	quipper/perf.data.piped.corrupted.zero_size_sample-3.2 | \
@@ -310,7 +308,8 @@ for oracle in "$SPROF_CORPUS"/*/*.oracle; do
 		gzip -dc "$oracle/$version/script.txt.gz" 2>/dev/null | head -2000 >"$tmp/wanted"
 		[ ! -s "$tmp/wanted" ] || break
 	done
-	[ -s "$tmp/wanted" ] || continue
+	# A file of counts has no samples.
+	[ -s "$tmp/wanted" ] && [ "$name" != local/statrec-6.1.data ] || continue
 	"$SPROF" script -q --no-inline --show-mmap-events --symfs "$tmp/empty" -i "$file" \
 		2>"$tmp/err" | head -2000 >"$tmp/got"
 	if cmp -s "$tmp/wanted" "$tmp/got"; then
