@@ -56,6 +56,11 @@ static const struct {
 	 "Show pictures in a browser: flame graph, times, threads, functions:\n"
 	 "  sprof record -o report.html ./program\n"
 	 "  sprof report -o report.html --open\n"},
+	{"build make compile scripts processes",
+	 "Find the slow files of a build, or the slow processes of a script:\n"
+	 "  sprof record make -j2\n"
+	 "  sprof report -s argument,comm      by file that a program was called with\n"
+	 "  sprof report --processes           call tree of each process\n"},
 	{"machine system",
 	 "Profile the whole machine, a process, a container or a service:\n"
 	 "  sprof record -a --duration 10\n"
