@@ -128,8 +128,10 @@ static int compare_range(const void *key, const void *entry)
 /* By bsearch(), because libtraceevent, and so perf, chooses among names of one address by it. */
 const struct kernel_name *kernel_symbol(const struct kernel_names *names, uint64_t address)
 {
-	return bsearch(&address, names->symbols.items, names->symbols.count,
-		       sizeof(*names->symbols.items), compare_range);
+	return !names->symbols.count
+		       ? NULL
+		       : bsearch(&address, names->symbols.items, names->symbols.count,
+				 sizeof(*names->symbols.items), compare_range);
 }
 
 const char *kernel_string(const struct kernel_names *names, uint64_t address)
