@@ -5,9 +5,6 @@
 #include <string.h>
 #include "base/error.h"
 
-/* Number of bytes between the id and the words. */
-#define FIXED_SIZE 20
-
 bool command_line_put(struct record_buffer *words, const char *text, bool is_file)
 {
 	size_t size = strlen(text) + 1;
@@ -26,15 +23,16 @@ struct sp_error *record_encode_command_line(struct record_buffer *buffer,
 	uint64_t time = htole64(line->time_ns);
 	const uint32_t numbers[] = {htole32(line->pid), htole32(line->flags), htole32(line->count)};
 	struct record_buffer data = {0};
-	NEED(vec_reserve(&data, FIXED_SIZE + words->count));
+	NEED(vec_reserve(&data, COMMAND_LINE_FIXED_SIZE + words->count));
 	memcpy(data.items, &time, sizeof(time));
 	memcpy(data.items + sizeof(time), numbers, sizeof(numbers));
 	if (words->count)
-		memcpy(data.items + FIXED_SIZE, words->items, words->count);
+		memcpy(data.items + COMMAND_LINE_FIXED_SIZE, words->items, words->count);
 	struct sp_record record = {
 		.type = SP_RECORD_EVENT_UPDATE,
 		.event_update = {.kind = COMMAND_LINE_KIND,
-				 .data = {.bytes = data.items, .size = FIXED_SIZE + words->count}},
+				 .data = {.bytes = data.items,
+					  .size = COMMAND_LINE_FIXED_SIZE + words->count}},
 	};
 	struct sp_error *error = record_encode(buffer, &record, NULL);
 	vec_deinit(&data);

@@ -7,10 +7,12 @@
  *	header  u32 78, u16 misc 0, u16 size
  *	u64     kind: COMMAND_LINE_KIND ("sprofcmd" in ASCII)
  *	u64     id: 0, the first event
- *	u64     time in ns on the recording's clock, from which the process has it; 0: from the
- *begin u32     pid u32     flags: COMMAND_LINE_TRUNCATED u32     count of words, the program first
- *	words   each: u8 COMMAND_WORD_PLAIN or COMMAND_WORD_FILE, the word, a NUL; zeros up to 8
- *bytes
+ *	u64     time in ns on the recording's clock, from which the process has it; 0: its begin
+ *	u32     pid
+ *	u32     flags: COMMAND_LINE_TRUNCATED
+ *	u32     count of words, the program first
+ *	words   each: u8 COMMAND_WORD_PLAIN or COMMAND_WORD_FILE, the word, a NUL
+ *	zeros   up to 8 bytes
  *
  * Later versions may add what follows the words; it is ignored.
  */
@@ -22,6 +24,10 @@
 #include "record/encode.h"
 
 #define COMMAND_LINE_KIND UINT64_C(0x646d63666f727073)
+
+/* Bytes between the id and the words; where the count is in them. */
+#define COMMAND_LINE_FIXED_SIZE 20
+#define COMMAND_LINE_COUNT 16
 
 /* Limit of the bytes that are read of a command line. */
 #define COMMAND_LINE_MAX 4096

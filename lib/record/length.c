@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <linux/perf_event.h>
 #include "base/cursor.h"
+#include "record/command_line.h"
 #include "record/content.h"
 #include "record/kept.h"
 #include "record/note.h"
@@ -179,7 +180,20 @@ static size_t python_end(const struct raw_record *raw)
 	return file ? string_end(raw, file) : 0;
 }
 
-/* Returns the end of a text or a number; four kinds are sprof's own. */
+/* Returns the end of the last word. */
+static size_t command_line_end(const struct raw_record *raw)
+{
+	struct cursor cursor = cursor_at(raw, false, UPDATE_DATA + COMMAND_LINE_COUNT);
+	size_t end = UPDATE_DATA + COMMAND_LINE_FIXED_SIZE;
+	uint32_t count;
+	if (!cursor_u32(&cursor, &count))
+		return 0;
+	for (count = le32toh(count); count && end; count--)
+		end = string_end(raw, end + 1);
+	return end;
+}
+
+/* Returns the end of a text or a number; five kinds are sprof's own. */
 static size_t event_update_end(const struct raw_record *raw, bool swap)
 {
 	struct cursor cursor = cursor_at(raw, swap, HEADER_SIZE);
@@ -197,6 +211,8 @@ static size_t event_update_end(const struct raw_record *raw, bool swap)
 		return size ? UPDATE_DATA + (size_t)size : 0;
 	case CONTENT_KIND:
 		return string_end(raw, UPDATE_DATA + CONTENT_FIXED_SIZE);
+	case COMMAND_LINE_KIND:
+		return command_line_end(raw);
 	case PYTHON_KIND:
 		return python_end(raw);
 	case KEPT_KIND:
