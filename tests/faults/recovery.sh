@@ -37,7 +37,7 @@ damaged "$fast/plain" cut 151
 damaged "$fast/plain" flip 331
 damaged "$fast/plain" zero 1024
 damaged "$fast/plain" drop 1024
-damaged "$fast/plain" grow 1
+damaged "$fast/plain" grow 2
 
 # put_u64 FILE OFFSET VALUE
 put_u64() {
