@@ -104,12 +104,18 @@ PROGRAM_LDFLAGS=
 AS_IF([test "x$enable_static_program" = xyes], [
 	AS_IF([test "x$enable_shared" = xyes],
 		[AC_MSG_ERROR([--enable-static-program: add --disable-shared])])
-	PKG_CONFIG="$PKG_CONFIG --static"
 	PROGRAM_LDFLAGS=-all-static
 	with_debuginfod=no
 	AC_DEFINE([SP_STATIC], [1], [nothing can be loaded at run time])])
 AC_SUBST([PROGRAM_LDFLAGS])
 AM_CONDITIONAL([STATIC_PROGRAM], [test "x$enable_static_program" = xyes])
+])
+
+dnl SP_STATIC_LIBS: after all libraries were found. An archive's needs follow it. `pkg-config --static` would
+dnl also want what libdw needs, of which nothing is linked.
+AC_DEFUN([SP_STATIC_LIBS], [
+AS_IF([test "x$enable_static_program" = xyes],
+	[LIBS="$LIBUNWIND_LIBS -lelf $LZMA_LIBS $ZSTD_LIBS $ZLIB_LIBS $LIBS"])
 ])
 
 dnl --with-debuginfod: the library is loaded when it is asked for, so that nothing is
