@@ -194,7 +194,7 @@ static bool find_event_losses(struct run *run, uint16_t event, const struct sp_l
 	double attaching = run->sideband.attaching_share;
 	if (attaching >= ATTACHING_LEAST)
 		snprintf(where + strlen(where), sizeof(where) - strlen(where),
-			 ", %s of all losses while sprof attached", share_text(attaching, share));
+			 ", %s while attaching", share_text(attaching, share));
 	return finding_add(run, &finding, "%s%s sample%s of %s (%s) lost%s%s", *of_all ? "about " : "",
 			   count_text(own, owns), plural(own), profile->event,
 			   share_text(finding.share, share), of_all, where);
