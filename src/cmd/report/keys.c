@@ -16,7 +16,7 @@ void report_key_add(struct report_arguments *arguments, enum sp_key key)
 	arguments->keys[arguments->key_count++] = key;
 }
 
-/* perf's keys that are not supported, with the reason. It continues a sentence that begins with the key. */
+/* Words that people type, with the reason. It continues a sentence that begins with the word. */
 static const struct {
 	const char *name, *why;
 } other_keys[] = {
@@ -43,6 +43,11 @@ static const struct {
 	{"weight1", "is perf's name of local_weight"},
 	{"weight2", "is perf's name of local_ins_lat"},
 	{"weight3", "is perf's name of local_p_stage_cyc"},
+	{"process", "is no key: use pid,argument, or --processes for call trees"},
+	{"program", "is no key: use argument, comm or dso"},
+	{"file", "is no key: use argument (files of command lines), srcfile or dso"},
+	{"line", "is no key: use srcline"},
+	{"thread", "is no key: use tid, or -T"},
 	{"period", "is a column, not a key: use -F overhead,period and the keys"},
 	{"overhead_sys", "is part of overhead; symbols show the level: [k], [.], [g] or [u]"},
 	{"overhead_us", "is part of overhead; symbols show the level: [k], [.], [g] or [u]"},
