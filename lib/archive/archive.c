@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "archive/arguments.h"
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "base/sized.h"
 #include "capture/recorder.h"
 #include "file/reader_struct.h"
@@ -229,18 +230,6 @@ static struct sp_error *open_to_write(const struct sp_reader *reader, int *ret)
 	return NULL;
 }
 
-/* Returns 0 or the errno. */
-static int write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t count = pwrite(fd, bytes + done, size - done, (off_t)(offset + done));
-		if (count < 0 && errno != EINTR)
-			return errno;
-		done += count > 0 ? (size_t)count : 0;
-	}
-	return 0;
-}
-
 /*
  * Makes the bytes the file's last ones, from `offset` on. The first header is written last, so that a
  * reader meanwhile finds no chunk, instead of an incomplete one. In a stream, where zeros are no record,
@@ -252,14 +241,14 @@ static int write_at(int fd, const struct record_buffer *bytes, uint64_t offset, 
 	if (stream && ftruncate(fd, (off_t)offset))
 		return errno;
 	if (stream)
-		return write_all(fd, bytes->items, bytes->count, offset);
-	int errnum = write_all(fd, none, HEADER_SIZE, offset);
+		return io_pwrite(fd, bytes->items, bytes->count, offset);
+	int errnum = io_pwrite(fd, none, HEADER_SIZE, offset);
 	if (!errnum)
-		errnum = write_all(fd, bytes->items + HEADER_SIZE, bytes->count - HEADER_SIZE,
+		errnum = io_pwrite(fd, bytes->items + HEADER_SIZE, bytes->count - HEADER_SIZE,
 				   offset + HEADER_SIZE);
 	if (!errnum && ftruncate(fd, (off_t)(offset + bytes->count)))
 		errnum = errno;
-	return errnum ?: write_all(fd, bytes->items, HEADER_SIZE, offset);
+	return errnum ?: io_pwrite(fd, bytes->items, HEADER_SIZE, offset);
 }
 
 static bool has_changed(const struct stat *before, const struct stat *now)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "archive/arguments.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -38,12 +36,8 @@ static struct sp_error *hide(int fd, const struct sp_record *record,
 		return NULL;
 	}
 	hide_words(data, bytes, *line);
-	for (size_t written = 0; !errnum && written < bytes->size;) {
-		ssize_t count =
-			pwrite(fd, data + written, bytes->size - written, at + (off_t)written);
-		errnum = count < 0 && errno != EINTR ? errno : 0;
-		written += count > 0 ? (size_t)count : 0;
-	}
+	if (!errnum)
+		errnum = io_pwrite(fd, data, bytes->size, at);
 	return errnum ? error_os(errnum, "cannot hide arguments") : NULL;
 }
 

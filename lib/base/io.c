@@ -45,6 +45,18 @@ int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret)
 	return read_from(fd, buffer, size, &offset, done_ret);
 }
 
+int io_pwrite(int fd, const void *buffer, size_t size, off_t offset)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t put = pwrite(fd, (const char *)buffer + done, size - done,
+				     offset + (off_t)done);
+		if (put < 0 && errno != EINTR)
+			return errno;
+		done += put > 0 ? (size_t)put : 0;
+	}
+	return 0;
+}
+
 int io_write(int fd, const void *buffer, size_t size, size_t *done_ret)
 {
 	size_t done = 0;

@@ -19,6 +19,9 @@ int io_pread(int fd, void *buffer, size_t size, off_t offset, size_t *done_ret);
 /* Returns 0, or the errno. *done_ret (may be NULL) is the number of bytes written before an error. */
 int io_write(int fd, const void *buffer, size_t size, size_t *done_ret);
 
+/* Returns 0, or the errno. */
+int io_pwrite(int fd, const void *buffer, size_t size, off_t offset);
+
 /*
  * Counts the file's bytes on disk, without holes: holes take no space, but reading them takes as long
  * as reading data. At most status->st_size.
