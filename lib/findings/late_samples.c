@@ -21,11 +21,8 @@ static bool enables_interrupts(const struct frame *frame)
 	};
 	if (frame->cpumode != PERF_RECORD_MISC_KERNEL || !symbol_is_named(frame->symbol))
 		return false;
-	const char *name = frame->symbol->name;
-	/* GCC's clones have names such as finish_task_switch.isra.0. */
-	size_t size = strcspn(name, ".");
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (strlen(functions[i]) == size && !memcmp(name, functions[i], size))
+		if (names_is_function(frame->symbol->name, functions[i]))
 			return true;
 	return false;
 }

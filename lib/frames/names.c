@@ -100,12 +100,9 @@ bool names_is_collector(const struct frame *frame)
 	    !symbol_is_named(frame->symbol))
 		return false;
 	const char *name = frame->symbol->raw_name ?: frame->symbol->name;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		size_t size = strlen(functions[i]);
-		/* GCC's clones have names such as gc_collect_main.constprop.0. */
-		if (!strncmp(name, functions[i], size) && (!name[size] || name[size] == '.'))
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (names_is_function(name, functions[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -124,10 +121,8 @@ static uint32_t softirq_flags(const struct frame *frame)
 		{"run_ksoftirqd", ANSWER_OTHER_SOFTIRQ},
 	};
 	const char *name = symbol_is_named(frame->symbol) ? frame->symbol->name : "";
-	/* GCC's clones have names such as do_softirq.part.0. */
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (!strncmp(name, functions[i].name, strcspn(name, ".")) &&
-		    !functions[i].name[strcspn(name, ".")])
+		if (names_is_function(name, functions[i].name))
 			return functions[i].flag;
 	return 0;
 }

@@ -67,6 +67,13 @@ static inline bool names_is_guest(const struct frame *frame)
 				  frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL);
 }
 
+/* Returns whether a name is that of a function, or of a clone that GCC made of it: "f.isra.0". */
+static inline bool names_is_function(const char *name, const char *function)
+{
+	size_t size = strlen(function);
+	return !strncmp(name, function, size) && (!name[size] || name[size] == '.');
+}
+
 /* Returns whether a file is CPython's interpreter: "python3.11", "libpython3.11.so.1.0". */
 bool names_is_interpreter(const struct module *module);
 
