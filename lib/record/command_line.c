@@ -7,13 +7,9 @@
 
 bool command_line_put(struct record_buffer *words, const char *text, bool is_file)
 {
-	size_t size = strlen(text) + 1;
-	if (!vec_reserve(words, words->count + 1 + size))
-		return false;
-	words->items[words->count] = is_file ? COMMAND_WORD_FILE : COMMAND_WORD_PLAIN;
-	memcpy(words->items + words->count + 1, text, size);
-	words->count += 1 + size;
-	return true;
+	const char kind = is_file ? COMMAND_WORD_FILE : COMMAND_WORD_PLAIN;
+	return record_buffer_append(words, &kind, 1) &&
+	       record_buffer_append(words, text, strlen(text) + 1);
 }
 
 struct sp_error *record_encode_command_line(struct record_buffer *buffer,
@@ -23,18 +19,15 @@ struct sp_error *record_encode_command_line(struct record_buffer *buffer,
 	uint64_t time = htole64(line->time_ns);
 	const uint32_t numbers[] = {htole32(line->pid), htole32(line->flags), htole32(line->count)};
 	struct record_buffer data = {0};
-	NEED(vec_reserve(&data, COMMAND_LINE_FIXED_SIZE + words->count));
-	memcpy(data.items, &time, sizeof(time));
-	memcpy(data.items + sizeof(time), numbers, sizeof(numbers));
-	if (words->count)
-		memcpy(data.items + COMMAND_LINE_FIXED_SIZE, words->items, words->count);
+	bool done = record_buffer_append(&data, &time, sizeof(time)) &&
+		    record_buffer_append(&data, numbers, sizeof(numbers)) &&
+		    record_buffer_append(&data, words->items, words->count);
 	struct sp_record record = {
 		.type = SP_RECORD_EVENT_UPDATE,
 		.event_update = {.kind = COMMAND_LINE_KIND,
-				 .data = {.bytes = data.items,
-					  .size = COMMAND_LINE_FIXED_SIZE + words->count}},
+				 .data = {.bytes = data.items, .size = data.count}},
 	};
-	struct sp_error *error = record_encode(buffer, &record, NULL);
+	struct sp_error *error = done ? record_encode(buffer, &record, NULL) : error_no_memory();
 	vec_deinit(&data);
 	return error;
 }

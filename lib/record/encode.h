@@ -15,6 +15,18 @@ struct record_buffer {
 	VEC(uint8_t);
 };
 
+/* Appends bytes. Returns false when out of memory. */
+static inline bool record_buffer_append(struct record_buffer *buffer, const void *bytes,
+					size_t size)
+{
+	if (!vec_reserve(buffer, buffer->count + size))
+		return false;
+	if (size)
+		memcpy(buffer->items + buffer->count, bytes, size);
+	buffer->count += size;
+	return true;
+}
+
 /* Returns the header of an encoded record, which need not be aligned. */
 static inline struct perf_event_header record_header_of(const uint8_t *record)
 {

@@ -57,16 +57,6 @@ static const char *find_value(const char *word, bool *next_ret)
 	return NULL;
 }
 
-static bool put(struct record_buffer *text, const char *bytes, size_t size)
-{
-	if (!vec_reserve(text, text->count + size))
-		return false;
-	if (size)
-		memcpy(text->items + text->count, bytes, size);
-	text->count += size;
-	return true;
-}
-
 /*
  * Returns the begin of the user information that ends before the byte `at`, the last @ of a text
  * without spaces; NULL: it is none. A URL's may be a token alone; without a scheme, it has a colon.
@@ -90,12 +80,12 @@ static bool put_urls(struct record_buffer *text, const char *word, size_t size)
 		const char *stop = run < (size_t)(end - from) ? from + run : end;
 		const char *at = memrchr(from, '@', (size_t)(stop - from));
 		const char *user = at ? user_information(from, at) : NULL;
-		if (user &&
-		    !(put(text, from, (size_t)(user - from)) && put(text, CUT, strlen(CUT))))
+		if (user && !(record_buffer_append(text, from, (size_t)(user - from)) &&
+			      record_buffer_append(text, CUT, strlen(CUT))))
 			return false;
 		from = user ? at : from;
 		stop += stop < end; /* the space */
-		if (!put(text, from, (size_t)(stop - from)))
+		if (!record_buffer_append(text, from, (size_t)(stop - from)))
 			return false;
 		from = stop;
 	}
@@ -110,8 +100,9 @@ bool secrets_cut(struct secrets *secrets, const char *word, bool is_file,
 	secrets->started = true;
 	secrets->cut_next = next && !is_program;
 	if (cut)
-		return put(text, CUT, sizeof(CUT));
+		return record_buffer_append(text, CUT, sizeof(CUT));
 	if (!value)
-		return put_urls(text, word, strlen(word)) && put(text, "", 1);
-	return put_urls(text, word, (size_t)(value - word)) && put(text, CUT, sizeof(CUT));
+		return put_urls(text, word, strlen(word)) && record_buffer_append(text, "", 1);
+	return put_urls(text, word, (size_t)(value - word)) &&
+	       record_buffer_append(text, CUT, sizeof(CUT));
 }

@@ -168,14 +168,12 @@ static bool add_live(struct command_lines *lines, const struct process_line *of,
 	copy.pid = pid;
 	copy.from_ns = from_ns;
 	copy.words = (struct record_buffer){0};
-	if (!vec_reserve(&copy.words, of->words.count) ||
+	if (!record_buffer_append(&copy.words, of->words.items, of->words.count) ||
 	    !vec_reserve(&lines->live, lines->live.count + 1) ||
 	    !u64map_put(&lines->live_of, pid, (uint32_t)lines->live.count, NULL)) {
 		line_deinit(&copy);
 		return false;
 	}
-	memcpy(copy.words.items, of->words.items, of->words.count);
-	copy.words.count = of->words.count;
 	lines->live_bytes += copy.words.count;
 	*vec_push(&lines->live) = copy;
 	return true;

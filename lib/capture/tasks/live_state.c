@@ -54,16 +54,6 @@ static uint8_t *copy_of(const uint8_t *record)
 	return copy;
 }
 
-static bool append(struct record_buffer *buffer, const uint8_t *bytes, size_t size)
-{
-	if (!vec_reserve(buffer, buffer->count + size))
-		return false;
-	if (size)
-		memcpy(buffer->items + buffer->count, bytes, size);
-	buffer->count += size;
-	return true;
-}
-
 /* -- Tables ---------------------------------------------------------------- */
 
 /* Rows have no holes: where one is gone, the last one has moved to its place. */
@@ -254,7 +244,7 @@ static bool copy_mappings(struct live_state *live_state, struct live_state_proce
 		return true;
 	}
 	if (!vec_reserve(&to->mappings, from->mappings.count) ||
-	    !append(&to->bytes, from->bytes.items, from->bytes.count))
+	    !record_buffer_append(&to->bytes, from->bytes.items, from->bytes.count))
 		return false;
 	if (from->mappings.count)
 		memcpy(to->mappings.items, from->mappings.items,
@@ -364,7 +354,7 @@ static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 	const struct perf_event_header header = record_header_of(record);
 	if (pid == UINT32_MAX || (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 					 PERF_RECORD_MISC_KERNEL)
-		return append(&live_state->prologue, record, header.size);
+		return record_buffer_append(&live_state->prologue, record, header.size);
 	struct live_state_process *process = find_process(live_state, pid);
 	if (!process && (!enter(live_state, pid, pid) || !(process = find_process(live_state, pid))))
 		return false;
@@ -385,7 +375,7 @@ static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 		return false;
 	*mapping = (struct live_state_mapping){start, end, (uint32_t)process->bytes.count, header.size};
 	live_state->mapping_bytes += header.size;
-	return append(&process->bytes, record, header.size);
+	return record_buffer_append(&process->bytes, record, header.size);
 }
 
 static void remove_fact(struct live_state *live_state, uint64_t key)
@@ -497,14 +487,14 @@ struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *by
 		at += header.size;
 		size_t least = least_size(header.type);
 		if (header.type >= FIRST_OWN_TYPE)
-			good = append(&live_state->prologue, record, header.size);
+			good = record_buffer_append(&live_state->prologue, record, header.size);
 		else if (!least || header.size < least + live_state->fields.trailer_tid)
 			continue;
 		else if (time_of(live_state, record) <= live_state->base_ns &&
 			 live_state->log_begin == live_state->log.count)
 			good = on_record(live_state, record);
 		else
-			good = append(&live_state->log, record, header.size);
+			good = record_buffer_append(&live_state->log, record, header.size);
 	}
 	return good ? NULL : error_no_memory();
 }
@@ -558,7 +548,7 @@ static bool add_exit(struct live_state *live_state, const struct live_state_thre
 	memcpy(record, &header, sizeof(header));
 	bytes_set_u64(record + TASK_TIME, time_ns);
 	bytes_set_u64(record + header.size - live_state->fields.trailer_time, time_ns);
-	return append(&live_state->log, record, header.size);
+	return record_buffer_append(&live_state->log, record, header.size);
 }
 
 struct sp_error *live_state_retain(struct live_state *live_state, const uint32_t *pids, size_t count,
@@ -608,7 +598,7 @@ static bool put_first(const struct live_state *live_state, struct record_buffer 
 	size_t at = buffer->count;
 	if (!record)
 		return true;
-	if (!append(buffer, record, record_header_of(record).size))
+	if (!record_buffer_append(buffer, record, record_header_of(record).size))
 		return false;
 	set_first(live_state, buffer->items + at, set, clear);
 	return true;
@@ -663,13 +653,14 @@ struct sp_error *live_state_next(const struct live_state *live_state, struct liv
 	if (step > processes)
 		return NULL;
 	if (!step)
-		good = append(buffer, live_state->prologue.items, live_state->prologue.count);
+		good = record_buffer_append(buffer, live_state->prologue.items,
+					    live_state->prologue.count);
 	else if (step < facts)
 		good = put_facts(live_state, step - 1, buffer);
 	else if (step < processes)
 		good = put_whole_process(live_state, buffer, &live_state->processes.items[step - facts]);
 	else if (live_state->log.count) /* an empty log has no items to point into */
-		good = append(buffer, live_state->log.items + live_state->log_begin,
+		good = record_buffer_append(buffer, live_state->log.items + live_state->log_begin,
 			      live_state_log_size(live_state));
 	return good ? NULL : error_no_memory();
 }

@@ -227,15 +227,6 @@ void metadata_hold_charge(struct metadata_hold *hold, size_t bytes)
 		hold->room -= (int64_t)bytes;
 }
 
-static bool append(struct record_buffer *buffer, const uint8_t *bytes, size_t size)
-{
-	if (!vec_reserve(buffer, buffer->count + size))
-		return false;
-	memcpy(buffer->items + buffer->count, bytes, size);
-	buffer->count += size;
-	return true;
-}
-
 /* Writes a record, holds it, or drops it. */
 static bool place(struct metadata_hold *hold, const struct pass *pass, size_t at,
 		  struct record_buffer *records, uint64_t from_ns)
@@ -245,7 +236,7 @@ static bool place(struct metadata_hold *hold, const struct pass *pass, size_t at
 	if (!record_header_of(record).type)
 		return true;
 	if (!may_be_held(hold, record))
-		return append(records, record, size);
+		return record_buffer_append(records, record, size);
 	uint32_t pid = bytes_u32(record + BODY_PID);
 	uint64_t time_ns = time_of(hold, record), until_ns = UINT64_MAX;
 	const uint32_t *index = u64map_find(&pass->reset_of, pid);
@@ -259,12 +250,12 @@ static bool place(struct metadata_hold *hold, const struct pass *pass, size_t at
 	}
 	bool waits = u64map_find(&hold->pending, pid) || u64map_find(&hold->deferred, pid);
 	if (hold->rate && (needed ? hold->room < -HOLD_BURST : waits || hold->room < 0))
-		return append(&hold->held, record, size) &&
+		return record_buffer_append(&hold->held, record, size) &&
 		       u64map_put(&hold->pending, pid, 1, NULL);
 	if (at < pass->held_end && time_ns < from_ns)
 		bytes_set_u64(record + size - hold->fields.trailer_time, from_ns);
 	metadata_hold_charge(hold, size);
-	return append(records, record, size);
+	return record_buffer_append(records, record, size);
 }
 
 bool metadata_hold_defer(struct metadata_hold *hold, uint32_t pid)
@@ -299,7 +290,7 @@ bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *reco
 	struct pass pass = {.all = hold->held, .held_end = hold->held.count};
 	hold->held = (struct record_buffer){0};
 	u64map_deinit(&hold->pending);
-	bool good = !records->count || append(&pass.all, records->items, records->count);
+	bool good = record_buffer_append(&pass.all, records->items, records->count);
 	records->count = 0;
 	good = good && find_changes(hold, &pass);
 	if (good && hold->needs.count)
