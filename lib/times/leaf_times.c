@@ -136,9 +136,9 @@ static bool sort_weights(struct scaled_weights *weights)
 		if (ends[i] - begin > 1)
 			qsort(sorted.items + begin, ends[i] - begin, sizeof(*sorted.items),
 			      compare_weights);
-	struct scaled_weights swap = *weights;
+	scaled_weights_deinit(weights);
 	*weights = sorted;
-	sorted = swap;
+	sorted = (struct scaled_weights){0};
 	return true;
 }
 

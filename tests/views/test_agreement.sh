@@ -92,17 +92,23 @@ END
 	} | recording mixed
 }
 
-# More nodes than a page of 2,000 points in time needs: about 200,000.
-wide_recording() {
-	{
-		cat <<END
-event cpu-clock chain
+three_threads() {
+	cat <<END
 comm 7 7 main
 comm 7 8 worker
 comm 9 9 other
 mmap 7 0x500000 0x100000 0 $tmp/library.so
 mmap 9 0x500000 0x100000 0 $tmp/library.so
 END
+}
+
+# More nodes than a page of 2,000 points in time needs: about 200,000.
+wide_recording() {
+	{
+		cat <<END
+event cpu-clock chain
+END
+		three_threads
 		random_stacks 18000 900 12
 	} | recording wide
 }
@@ -128,12 +134,8 @@ event cpu_core/cycles/u chain
 event cpu_atom/instructions/u chain
 event cpu_core/instructions/u chain
 event page-faults chain
-comm 7 7 main
-comm 7 8 worker
-comm 9 9 other
-mmap 7 0x500000 0x100000 0 $tmp/library.so
-mmap 9 0x500000 0x100000 0 $tmp/library.so
 END
+		three_threads
 		random_stacks 600 40 9 | awk '{
 			$2 = NR % 20 == 0 ? 4 : $3 == 9 || NR % 3 ? 1 : 0
 			$2 += $2 < 4 && NR % 4 == 0 ? 2 : 0
