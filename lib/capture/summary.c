@@ -31,32 +31,41 @@ static bool is_alone(const struct sp_capture *capture)
 	       (plan->sample_count == 2 && config_switch_event(&capture->config, plan) == 1);
 }
 
+/* Whether a single clock has sampled the whole command: CPU time without samples was lost. */
+static bool clock_covers_command(const struct sp_capture *capture)
+{
+	/* Overwritten samples, and those after a full file, are not missing. */
+	return !capture->overwrite.on && !capture->out.rotation.full &&
+	       capture->config.target == CAPTURE_COMMAND && capture->tasks.workload.ended &&
+	       !capture->control.schedule.turned && capture->config.inherit && is_alone(capture) &&
+	       attr_is_clock(&capture->config.plan->samples[0].attr);
+}
+
 /*
- * Returns the whole command's CPU time, if a single clock has sampled it; 0: not comparable. User time
- * alone is not: the kernel estimates it by ticks, and counts short processes as user time.
+ * Returns the whole command's CPU time, if a single clock has sampled it; 0: not comparable. User
+ * time alone is not: the kernel estimates it by ticks, and counts short processes as user time.
  */
 static uint64_t used_ns(const struct sp_capture *capture)
 {
-	const struct event_plan *plan = capture->config.plan;
-	const struct perf_event_attr *attr = &plan->samples[0].attr;
-	/* Overwritten samples, and those after a full file, are not missing. */
-	if (capture->overwrite.on || capture->out.rotation.full)
-		return 0;
-	if (capture->config.target != CAPTURE_COMMAND || !capture->tasks.workload.ended ||
-	    capture->control.schedule.turned ||
-	    !capture->config.inherit || !is_alone(capture) || !attr_is_clock(attr) ||
-	    attr->exclude_user || attr->exclude_kernel)
+	const struct perf_event_attr *attr = &capture->config.plan->samples[0].attr;
+	if (!clock_covers_command(capture) || attr->exclude_user || attr->exclude_kernel)
 		return 0;
 	return command_ns(capture);
 }
 
-/* Returns the number of lost samples that were the target's. */
+/*
+ * Returns the number of lost samples that were the target's. User time in ticks is better here than
+ * neighbours in the buffers: a gap can be much longer than what they hold.
+ */
 static uint64_t lost_own(const struct sp_capture *capture, uint64_t lost, uint64_t used)
 {
-	const struct sample_path *samples = &capture->samples;
-	return samples->filter.membership
-		       ? sample_estimate_lost_own(&samples->filter.counts, &capture->losses, used)
-		       : lost;
+	const struct filter *filter = &capture->samples.filter;
+	if (!filter->membership)
+		return lost;
+	if (!used && capture->config.plan->samples[0].attr.exclude_kernel &&
+	    clock_covers_command(capture))
+		used = to_ns(&capture->tasks.workload.usage.ru_utime);
+	return sample_estimate_lost_own(&filter->counts, &capture->losses, used);
 }
 
 /* Samples that are in files or on their way there; once all are closed, those in the files. */
