@@ -25,8 +25,15 @@ live() {
 }
 
 # "COMM TAB DSO" of the mappings in $tmp/live.data with a path that is another file here: programs
-# in other mount namespaces made them. perf enters these to read symbols.
+# in other mount namespaces made them. perf enters these to read symbols. In a chroot it does not
+# come back: it reads the remaining files outside. Files with another build-id than recorded are
+# "* TAB DSO".
 foreign_mappings() {
+	"$perf" buildid-list -i "$tmp/live.data" 2>"$tmp/.perf.err" | while read -r id path; do
+		[ ! -f "$path" ] || readelf -n "$path" 2>"$tmp/.readelf" | grep -q "$id" ||
+			printf '*\t%s\n' "${path##*/}"
+	done
+
 	"$perf" script -f -i "$tmp/live.data" --show-mmap-events 2>"$tmp/.perf.err" |
 		sed -En 's|^ *(.*[^ ]) +-?[0-9]+ +\[[0-9]+\] .* PERF_RECORD_MMAP2 .* ([0-9]+) [0-9]+\]: [-rwxps]+ (/.*)|\2\t\1\t\3|p' |
 		sort -u | while IFS="$(printf '\t')" read -r inode comm path; do
@@ -52,11 +59,18 @@ live_machine() {
 		skip "$title" "$(tail -n 1 "$tmp/.record")"
 		return
 	fi
+	# perf gives all of these the name of the last.
+	if "$perf" script -f -i "$tmp/live.data" -F comm,pid 2>"$tmp/.perf.err" |
+		grep -v '^ *swapper ' | grep -q ' \(0\|-1\) *$'; then
+		skip "$title" "processes outside of this PID namespace run"
+		return
+	fi
 	sprof_table -i "$tmp/live.data"
 	foreign_mappings >"$tmp/foreign"
 	for rows in perf sprof; do
 		awk -F '\t' 'FILENAME == ARGV[1] { foreign[$0]; next }
-			!($2 "\t" $3 in foreign)' "$tmp/foreign" "$tmp/$rows.rows" >"$tmp/native"
+			!($2 "\t" $3 in foreign || "*\t" $3 in foreign)' "$tmp/foreign" \
+			"$tmp/$rows.rows" >"$tmp/native"
 		mv "$tmp/native" "$tmp/$rows.rows"
 	done
 	differences "$tmp/perf.rows" "$tmp/sprof.rows" 5 "" >"$tmp/differences"

@@ -304,7 +304,7 @@ file began;sampling was disabled when this file began;"
 paused() {
 	rm -f "$data"
 	: >"$tmp/err"
-	"$SPROF" record --call-graph none -e cpu-clock -F 997 -o "$data" -- $steady "$workload/proportions" 1.5 \
+	"$SPROF" record --call-graph none -e cpu-clock -F 997 -o "$data" -- $steady "$workload/proportions" 3 \
 		>"$tmp/out" 2>"$tmp/err" &
 	recorder=$!
 	until grep -q . "$data" 2>/dev/null || ! kill -0 $recorder 2>/dev/null; do sleep 0.02; done
@@ -315,8 +315,9 @@ paused() {
 	kill -USR1 $recorder
 	wait $recorder
 	script time | tr -d : >"$tmp/times"
-	check "SIGUSR1 pauses, and lets it go on" awk 'NR > 1 && $1 - last > 0.3 { gaps++ } { last = $1 }
-		END { exit !(gaps == 1) }' "$tmp/times"
+	check "SIGUSR1 pauses, and lets it go on" awk '
+		NR > 1 && $1 - last > 0.3 { gaps++; print "from", last, "to", $1 } { last = $1 }
+		END { print NR, "samples until", last; exit !(gaps == 1) }' "$tmp/times"
 }
 noisy paused
 
