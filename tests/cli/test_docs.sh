@@ -101,6 +101,27 @@ if command -v bash >/dev/null; then
 	printf 'comm,srcfile\n' >"$tmp/wanted"
 	completes sprof report -s comm,srcf >"$tmp/completed"
 	same "completion knows lists" "$tmp/wanted" "$tmp/completed"
+
+	# Other shells': each option of each command is there, and the shell reads the file.
+	for command in $commands; do
+		help_options "$command" | sed "s/^/$command /;s/ -*/ /"
+	done | sort >"$tmp/wanted"
+	for shell in zsh fish; do
+		"$top_srcdir/contrib/completion/translate" $shell "$SPROF" \
+			"$top_srcdir/contrib/completion/sprof" >"$tmp/translated"
+		case $shell in
+		zsh) awk '/^\t[a-z]*\)$/ { command = $1; sub(/\)/, "", command) }
+			/^\t\t\047\*-/ { sub(/^\t\t\047\*-*/, ""); sub(/[=+-]*\[.*/, ""); print command, $0 }' ;;
+		fish) sed -n "s/.*_from \([a-z]*\)'\(\( -[sl] [^ ]*\)*\).*/\1\2/p" | awk '
+			{ for (i = 3; i <= NF; i += 2) print $1, $i }' ;;
+		esac <"$tmp/translated" | sort >"$tmp/got"
+		same "completion for $shell has the options" "$tmp/wanted" "$tmp/got"
+		if command -v $shell >/dev/null; then
+			check "$shell reads it" $shell -n "$tmp/translated"
+		else
+			skip "$shell reads it" "needs $shell"
+		fi
+	done
 else
 	skip "completion lists the options" "needs bash"
 fi
