@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	doc/example-symbolizer.c \
 	doc/example-record.c \
 	doc/example-unwinder.c \
+	doc/COMPARISON.md \
 	doc/DESIGN.md \
 	doc/decisions/bounds.md \
 	doc/decisions/names.md \
