@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-EXTRA_DIST += contrib/README contrib/Containerfile contrib/PKGBUILD contrib/sprof.spec \
+EXTRA_DIST += contrib/README contrib/Containerfile contrib/PKGBUILD contrib/sprof.spec contrib/sprof.rpmlintrc \
 	contrib/systemd/sprof.service contrib/systemd/sprof-minute.service contrib/systemd/sprof-minute.timer
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = contrib/completion/sprof
