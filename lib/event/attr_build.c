@@ -56,7 +56,7 @@ static void set_dump(const struct event_shape *shape, struct perf_event_attr *at
 	attr->sample_stack_user = shape->request->dump_stack_bytes;
 	if (terms->given & EVENT_TERM_STACK_SIZE)
 		attr->sample_stack_user = terms->stack_bytes;
-	attr->exclude_callchain_user = 1;
+	attr->exclude_callchain_user = !shape->request->user_callers;
 }
 
 static void set_lbr(struct perf_event_attr *attr)

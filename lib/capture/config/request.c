@@ -122,6 +122,7 @@ static void request_graph(const struct call_graph *graph, const struct capture_o
 {
 	request->max_stack = graph->max_stack;
 	request->dump_registers = graph->registers;
+	request->user_callers = graph->live && !options->chains.deferred;
 	request->dump_stack_bytes = graph->stack_bytes;
 	request->uniform = graph->live;
 	if (graph->kind == SP_CALL_GRAPH_FP || graph->kind == SP_CALL_GRAPH_LBR)

@@ -159,6 +159,8 @@ static struct unwind_sample sample_of(const struct live_unwind *live_unwind, con
 	};
 }
 
+		.callers = stack_dump_callers(dump),
+		.caller_count = dump->caller_count,
 /* Returns the number of addresses in the worker's chain. */
 static size_t add_python(const struct live_unwind *live_unwind, struct worker *worker,
 			 const struct dump *dump, size_t count)
