@@ -52,6 +52,8 @@ struct sp_error *capture_start_drain_threads(struct sp_capture *capture,
 		.stack_bytes = attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 		.every_sample = options->buffers.wakeup_samples,
 		.realtime = capture->config.realtime,
+		/* Samples of waits wake no thread; most waits are longer than a poll's interval. */
+		.polls = capture->config.graph.python_first && options->sampling.off_cpu,
 		.on_arrival = live_unwind ? on_arrival : NULL,
 		.new_state = new_state,
 		.free_state = free_state,

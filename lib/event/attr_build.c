@@ -20,9 +20,9 @@ static void set_habits(const struct event_shape *shape, struct perf_event_attr *
 	if (event_takes_raw(spec, shape->is_member))
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	attr->context_switch = spec->use == EVENT_USE_SWITCHES;
-	/* A reader that each switch wakes preempts the thread, which is another switch. */
+	/* A reader that each switch wakes preempts the thread: another switch. Only on request. */
 	if (spec->use == EVENT_USE_WAITS)
-		attr->wakeup_events = 0;
+		attr->wakeup_events = shape->request->asked.wakeup_waits;
 	if (event_is_bpf_output(spec) ||
 	    (event_is_occurrence(spec) && !shape->request->rate_given &&
 	     !shape->request->asked.no_samples))
@@ -56,7 +56,7 @@ static void set_dump(const struct event_shape *shape, struct perf_event_attr *at
 	attr->sample_stack_user = shape->request->dump_stack_bytes;
 	if (terms->given & EVENT_TERM_STACK_SIZE)
 		attr->sample_stack_user = terms->stack_bytes;
-	attr->exclude_callchain_user = 1;
+	attr->exclude_callchain_user = !shape->request->user_callers;
 }
 
 static void set_lbr(struct perf_event_attr *attr)

@@ -15,6 +15,7 @@ struct event_asked {
 	uint64_t interrupt_registers;
 	uint64_t read_format;    /* PERF_FORMAT_TOTAL_TIME_* */
 	uint32_t wakeup_events;  /* wake the reader after this many samples; 0: by bytes */
+	uint32_t wakeup_waits;   /* the same for the event of waits */
 	bool no_samples;         /* events only count; only metadata is recorded */
 	bool strict_freq;        /* a rate above the kernel's limit is an error, not a note */
 	bool inherit_thread;     /* events are inherited by threads, not by child processes */

@@ -69,6 +69,7 @@ struct event_request {
 	 */
 	uint64_t dump_registers;
 	uint32_t dump_stack_bytes;
+	bool user_callers;          /* with stack copies: the call chain has user frames, too */
 	bool uniform;               /* all samples have every field that one of them has */
 	uint32_t max_stack;         /* limit of frames in a call chain; 0: the kernel's limit */
 	/* For each spec; NULL: no filter. */

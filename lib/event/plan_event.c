@@ -53,8 +53,9 @@ static void set_callchain(const struct planner *planner, const struct event_spec
 		(planner->callchain == EVENT_CALLCHAIN_NOTHING && !own) || attr->exclude_kernel;
 	if (own)
 		return;
-	attr->exclude_callchain_user = planner->callchain == EVENT_CALLCHAIN_KERNEL ||
-				       planner->callchain == EVENT_CALLCHAIN_NOTHING;
+	attr->exclude_callchain_user = !planner->request->user_callers &&
+				       (planner->callchain == EVENT_CALLCHAIN_KERNEL ||
+					planner->callchain == EVENT_CALLCHAIN_NOTHING);
 }
 
 static bool is_cycles(const struct perf_event_attr *attr)

@@ -338,6 +338,7 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 	const struct sp_stack_ends *ends = &profile->stacks;
 	bool unwound = was_unwound(run, event), pages = unwound && ends_at_pages(run);
 	bool waits = !strcmp(profile->event, TIMES_WAIT_EVENT);
+	bool later = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	char copies[160], rate[FINDING_TEXT], slower[80];
 	snprintf(slower, sizeof(slower), "record at a lower rate (%s), or with --unwind later",
 		 lower_rate_options(attr, rate));
@@ -384,10 +385,14 @@ static bool find_event_truncation(struct run *run, uint16_t event, const struct 
 		 led ? NULL : cfi_remedy},
 		{profile->system_stack, waits ? "go_scheduler" : "system_stack",
 		 waits ? "of waits are those of Go's scheduler (goroutines that wait use no thread)" :
-			 "of stacks begin on a thread's own stack (Go's g0), without the goroutine's callers",
+		 later ? "of stacks begin on a thread's own stack (Go's g0), without the "
+			 "goroutine's callers" :
+			 "of stacks begin on a thread's own stack (Go's g0), without callers: its "
+			 "scheduler, growth of stacks, or C code",
 		 waits ? "make Go's block profile (runtime.SetBlockProfileRate): it has waits of goroutines" :
-			 "for these callers, make a second recording with --call-graph fp: it has "
-			 "them, but lacks the callers of leaf functions"},
+		 later ? "for these callers, record without --unwind later" :
+			 "for callers of C code, build with "
+			 "CGO_CFLAGS='-O2 -fno-omit-frame-pointer'"},
 		{profile->shortened, "shortened",
 		 "of stacks have no middle frames (too deep for a record)", NULL},
 	};

@@ -278,16 +278,17 @@ static uint8_t flags_by_name(const char *name, bool old)
 		{"runtime.goexit", GO_TOP_FRAME, true},
 		{"runtime.mstart", GO_TOP_FRAME, true},
 		{"runtime.rt0_go", GO_TOP_FRAME, true},
-		{"runtime.systemstack", GO_SP_WRITE, true},
+		{"runtime.systemstack", GO_SP_WRITE | GO_WAITED_FOR, false},
 		{"runtime.mcall", GO_SP_WRITE, true},
 		{"runtime.morestack", GO_SP_WRITE, true},
 		{"runtime.gogo", GO_SP_WRITE, true},
-		{"runtime.asmcgocall", GO_SP_WRITE, true},
-		{"runtime.walltime", GO_SP_WRITE, true},
-		{"runtime.walltime1", GO_SP_WRITE, true},
-		{"runtime.nanotime", GO_SP_WRITE, true},
-		{"runtime.nanotime1", GO_SP_WRITE, true},
-		{"runtime.walltimeMono", GO_SP_WRITE, true},
+		{"runtime.asmcgocall", GO_SP_WRITE | GO_WAITED_FOR, false},
+		{"runtime.walltime", GO_SP_WRITE | GO_WAITED_FOR, false},
+		{"runtime.walltime1", GO_SP_WRITE | GO_WAITED_FOR, false},
+		{"runtime.nanotime", GO_SP_WRITE | GO_WAITED_FOR, false},
+		{"runtime.nanotime1", GO_SP_WRITE | GO_WAITED_FOR, false},
+		{"runtime.walltimeMono", GO_SP_WRITE | GO_WAITED_FOR, false},
+		{"time.now", GO_SP_WRITE | GO_WAITED_FOR, false},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (known[i].old <= old && !strcmp(name, known[i].name))
@@ -298,7 +299,8 @@ static uint8_t flags_by_name(const char *name, bool old)
 static void set_flags(const struct pclntab *table, struct go_function *function)
 {
 	function->flags &= GO_TOP_FRAME | GO_SP_WRITE;
-	if (strncmp(function->name, "runtime.", strlen("runtime.")))
+	if (strncmp(function->name, "runtime.", strlen("runtime.")) &&
+	    strcmp(function->name, "time.now"))
 		return;
 	function->flags |= flags_by_name(function->name, table->layout < PCLNTAB_1_18);
 	/* The runtime prepares both stacks so that they can be unwound through this function. */

@@ -40,11 +40,12 @@ struct pclntab {
 struct sp_error *pclntab_read(const struct image *image, struct pclntab *ret) SP_MUST_CHECK;
 void pclntab_deinit(struct pclntab *table);
 
-/* Flags of a function; the first two are the runtime's. */
+/* Flags of a function; the first two are the runtime's, the others by name. */
 #define GO_TOP_FRAME 1 /* is the outermost of its stack */
 #define GO_SP_WRITE 2  /* loads the stack pointer: its callers are on another stack */
 #define GO_INJECTED 4  /* signal handlers of the runtime let interrupted code "call" it */
 #define GO_RESUMED 8   /* its return address is a copy of where a goroutine had stopped */
+#define GO_WAITED_FOR 16 /* with SP_WRITE: its caller runs on when it returns, and not before */
 
 struct go_function {
 	const char *name;        /* valid as long as the table */

@@ -120,6 +120,14 @@ enum note_off_cpu {
 	OFF_CPU_SNAPSHOTS, /* copies of the stacks of waiting threads */
 };
 
+/* Remedies for missing Python functions: value 2 of NOTE_PYTHON_DROPPED. */
+enum note_python {
+	PYTHON_AT_EACH_RECORD,
+	PYTHON_NO_REMEDY,
+	PYTHON_LOWER_RATE,
+	PYTHON_AT_EACH_WAIT,
+};
+
 /* Rights that permit snapshots: value 3 of NOTE_SNAPSHOTS_DENIED. */
 enum note_denied {
 	DENIED_USER,       /* another user's process, or one that changed its user */

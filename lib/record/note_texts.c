@@ -285,6 +285,23 @@ static void put_truncated(struct output *out, const struct sp_note *note)
 		put_template(out, note, "; use --call-graph dwarf,{6#}");
 }
 
+static void put_python_dropped(struct output *out, const struct sp_note *note)
+{
+	static const char *const remedies[] = {
+		[PYTHON_AT_EACH_RECORD] = ", or its stack is too deep (to read them at each "
+					  "sample: --mmap-flush 8)",
+		[PYTHON_NO_REMEDY] = ", or its stack is too deep",
+		[PYTHON_LOWER_RATE] = " (to read them at each sample: -F 2500 or lower)",
+		[PYTHON_AT_EACH_WAIT] = ", mostly after waits of less than 1 ms (to read them at "
+					"each wait, which slows the program: "
+					"--threads --wakeup-events 1)",
+	};
+	uint64_t remedy = note->values[2];
+	put_template(out, note, "Python functions are missing at {0} of {1} calls of the "
+				"interpreter: the program ran on before they were read");
+	put_text(out, remedies[remedy <= PYTHON_AT_EACH_WAIT ? remedy : PYTHON_NO_REMEDY]);
+}
+
 static void put_overwritten(struct output *out, const struct sp_note *note)
 {
 	put_template(out, note, "overwrite mode: this file has the last {0s} ");
@@ -437,10 +454,7 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_WRITE_FAILED] = {2, true, NULL, put_write_failed},
 	[NOTE_ATTACH_REFUSED] = {1, false,
 		"no permission to attach to {0} descendant process{0||es}: {o}; record as root"},
-	[NOTE_PYTHON_DROPPED] = {3, false,
-		"Python functions are missing at {0} of {1} calls of the interpreter: the program "
-		"ran on before they were read, or its stack is too deep{2|| (to read them at each "
-		"sample: --mmap-flush 8)}"},
+	[NOTE_PYTHON_DROPPED] = {3, false, NULL, put_python_dropped},
 	[NOTE_SCHEDSTAT] = {6, true,
 		"thread {1#} of process {0#} has run {2s} s, and waited {3s} s for a CPU"},
 	[NOTE_OFF_CPU] = {4, false, NULL, put_off_cpu},

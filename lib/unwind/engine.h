@@ -31,6 +31,8 @@ struct unwind_start {
 	uint64_t ip, sp;
 	bool ip_and_sp_only; /* same as in struct unwind_sample */
 	struct stack_copy stack;
+	const uint64_t *callers; /* same as in struct unwind_sample */
+	size_t caller_count;
 };
 
 struct unwind_engine {

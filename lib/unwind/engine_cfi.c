@@ -492,7 +492,7 @@ static enum step step_by_frame_pointer(struct walk *walk, bool pointed)
 	return step == STEP_DONE ? step_to_record(walk, &record) : step;
 }
 
-static bool place_of(struct walk *walk, uint64_t pc, struct code_place *ret)
+static bool place_of(const struct walk *walk, uint64_t pc, struct code_place *ret)
 {
 	struct location location = locate(walk, pc);
 	*ret = (struct code_place){.arch = walk->arch};
@@ -665,6 +665,40 @@ static const struct module *module_at(const struct walk *walk, const struct unwi
 	return locate(walk, frame->ip - !frame->exact).module;
 }
 
+/*
+ * Returns the index in the kernel's chain of the caller of the last frame; 0: unknown. The chain
+ * has the frame's return address, or began with what was found to be the frame's frame pointer.
+ */
+static size_t chain_index(const struct walk *walk, const struct unwind_start *start,
+			  const struct unwind_frame *last)
+{
+	uint8_t fp = walk->arch->fp;
+	for (size_t i = start->caller_count; i-- > 1 && !last->exact;)
+		if (start->callers[i] == last->ip)
+			return i + 1;
+	return register_known(&walk->registers, fp) && register_known(&start->registers, fp) &&
+	       walk->registers.values[fp] == start->registers.values[fp];
+}
+
+/* Adds the callers on a goroutine's stack. */
+static void add_goroutine(const struct walk *walk, const struct unwind_start *start,
+			  struct unwind_frame *frames, size_t limit)
+{
+	const struct unwind_frame *last = &frames[walk->result->count - 1];
+	size_t first = chain_index(walk, start, last);
+	struct code_place place;
+	if (first == 0 || first >= start->caller_count || start->callers[0] != start->ip ||
+	    !place_of(walk, last->ip - !last->exact, &place))
+		return;
+	const struct go_callers callers = {
+		.arch = walk->arch, .code = place.code,
+		.bias = last->ip - !last->exact - place.vaddr,
+		.chain = start->callers + first, .chain_count = start->caller_count - first,
+		.calls = walk->rows->go_calls,
+	};
+	go_callers_add(&callers, frames, limit, walk->result);
+}
+
 static struct unwind_result walk_stack(void *arg, const struct unwind_start *start,
 				       struct unwind_frame *frames, size_t limit)
 {
@@ -707,6 +741,8 @@ static struct unwind_result walk_stack(void *arg, const struct unwind_start *sta
 		       : unmapped ? step_by_frame_pointer(&walk, true)
 				  : step(&walk, row);
 	}
+	if (result.system_stack)
+		add_goroutine(&walk, start, frames, limit);
 	if (!walk.is_whole &&
 	    end_at_fiber(&walk, frames, left == STEP_DONE ? 1 : FIBER_FRAMES))
 		left = STEP_DONE;

@@ -8,6 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/frame_search.c lib/unwind/frame_search.h \
 	lib/unwind/expression.c lib/unwind/expression.h \
+	lib/unwind/go_callers.c lib/unwind/go_callers.h \
 	lib/unwind/go_row.c lib/unwind/go_row.h \
 	lib/unwind/heuristics.c lib/unwind/heuristics.h \
 	lib/unwind/memory.c lib/unwind/memory.h \

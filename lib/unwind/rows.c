@@ -48,6 +48,7 @@ void rows_forget(struct rows *rows)
 {
 	clear_rows(rows);
 	memset(rows->calls, 0, sizeof(rows->calls));
+	memset(rows->go_calls, 0, sizeof(rows->go_calls));
 	rows->full.items.count = 0;
 	rows->codes.count = 0;
 }

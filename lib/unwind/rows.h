@@ -7,6 +7,7 @@
 #define UNWIND_ROWS_H
 
 #include "unwind/engine.h"
+#include "unwind/go_callers.h"
 #include "unwind/row.h"
 
 /* Number of return addresses that are known to follow a call or not, by hash. */
@@ -21,6 +22,7 @@ struct rows {
 	VEC(const struct code *) codes; /* code by module->index; NULL: not needed yet */
 	uint64_t misses, made;
 	uint64_t calls[ROWS_CALLS]; /* hashes of (view, ip); odd: the address follows a call */
+	struct go_call go_calls[GO_CALLS];
 	struct row spare; /* row that is returned if there is no memory to store it */
 };
 

@@ -257,6 +257,8 @@ static struct unwind_result unwind(struct unwind_thread *thread, const struct un
 		return nothing;
 	}
 	start.view = sample->view;
+	start.callers = sample->callers;
+	start.caller_count = sample->caller_count;
 	start.stack = (struct stack_copy){
 		.bytes = sample->stack.bytes,
 		.low = start.sp,

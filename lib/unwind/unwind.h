@@ -94,6 +94,12 @@ struct unwind_sample {
 	uint32_t view;   /* value of machine_view() */
 	struct sp_registers registers; /* registers by perf's numbers, as in PERF_SAMPLE_REGS_USER */
 	struct sp_bytes stack;         /* stack copy, from the stack pointer upwards; only valid bytes */
+	/*
+	 * The kernel's call chain of user code at that moment, by frame pointers, from the sampled
+	 * address on; 0: none. It reaches from a Go thread's own stack to the goroutine's.
+	 */
+	const uint64_t *callers;
+	size_t caller_count;
 	const struct memory_source *source; /* reads what `stack` lacks (unwind/memory.h); NULL: none */
 	bool ip_and_sp_only; /* other registers are unknown, whatever they contain (SP_MISC_SNAPSHOT): a frame
 			      * pointer is searched on the stack if one is needed */
@@ -129,7 +135,7 @@ struct unwind_result {
 	bool switched;       /* TRUNCATED: that address is on another stack, which a signal interrupted; no
 			      * copy of this stack has it, however large */
 	bool system_stack;   /* COMPLETE: Go's runtime changed to this stack, which is a thread's (its g0);
-			      * the callers are on a goroutine's */
+			      * the callers, if there are any, are on a goroutine's */
 	uint32_t expressions;    /* number of frames that needed a DWARF expression */
 	/* Number of frames unwound by frame pointer, without unwind information. */
 	uint32_t frame_pointers;

@@ -283,7 +283,15 @@ END
 		comment "complete: $(number complete) of $(number samples), on g0: $(number system_stack)"
 		check "Go, garbage ${flags:-as built}: stacks are whole" \
 			[ $(($(number complete) * 100)) -ge $(($(number samples) * 98)) ]
-		check "Go, garbage ${flags:-as built}: some are of the g0" [ "$(number system_stack)" -gt 10 ]
+		# Only its scheduler is called by no goroutine.
+		check "Go, garbage ${flags:-as built}: work on g0 has the goroutine's callers" \
+			[ $(($(number system_stack) * 100)) -le $(($(number samples) * 4)) ]
+		"$SPROF" report -i "$tmp/data" --format folded 2>"$tmp/err" >"$tmp/folded"
+		check "Go, garbage ${flags:-as built}: the collector's work is its goroutines'" grep -Eq \
+			'^garbage;runtime.goexit(.abi0)?;runtime.gcBgMarkWorker;runtime.systemstack(.abi0)?;runtime.gcBg' \
+			"$tmp/folded"
+		check "Go, garbage ${flags:-as built}: assistance has its caller" grep -Eq \
+			'main.build;([^;]*;)*runtime.gcAssistAlloc;runtime.systemstack(.abi0)?;' "$tmp/folded"
 		"$SPROF" info --findings -i "$tmp/data" >"$tmp/notes" 2>&1
 		check "Go, garbage ${flags:-as built}: no advice for C" \
 			sh -c '! sed "/^Recorder notes/,\$d" "$1" | grep -E "fno-omit|debug symbols|unwind info"' \

@@ -105,6 +105,49 @@ running() {
 }
 noisy running
 
+cat >"$tmp/waits.py" <<'END'
+import sys, threading, time
+
+def key(i):
+    return i * 7919 % 10007
+
+def work():
+    sorted(range(4000), key=key)
+
+def short():
+    time.sleep(0.002)
+
+def longer():
+    time.sleep(0.003)
+
+def loop(end):
+    while time.time() < end:
+        short()
+        longer()
+        work()
+
+end = time.time() + float(sys.argv[1])
+threads = [threading.Thread(target=loop, args=(end,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+END
+# The recorder preempts a thread to read it: with waits, that switch is a sample after the one to be read.
+waiting() {
+	"$python" "$tmp/waits.py" 3 >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	sleep 0.3
+	"$SPROF" record -q --off-cpu -o "$tmp/waits" -p $pid 2>"$tmp/err"
+	wait $pid
+	"$SPROF" info -i "$tmp/waits" 2>"$tmp/err" | tr -d ',' |
+		sed -n 's/.*Python functions are missing at \([0-9]*\) of \([0-9]*\) .*/\1 \2/p' >"$tmp/missing"
+	comment "missing: $(cat "$tmp/missing")"
+	check "with waits, Python functions are missing at less than 15 % of the calls" \
+		awk '100 * $1 >= 15 * $2 { exit 1 }' "$tmp/missing"
+}
+noisy waiting
+
 mkdir "$tmp/files"
 "$SPROF" record -q -F 997 --call-graph dwarf --switch-output=1s -o "$tmp/files/data" \
 	"$python" "$script" 2 >"$tmp/out" 2>"$tmp/err"

@@ -206,8 +206,8 @@ static inline void put_all_values(struct made_go *made, size_t values, int first
 				      put_values(made, values, outer_lines),
 				      put_values(made, values, outer_calls)};
 	ret[2] = (struct made_values){0};
-	ret[3] = (struct made_values){put_values(made, values, injected_sizes), 0, 0, 0};
-	ret[4] = ret[3];
+	ret[3] = (struct made_values){0};
+	ret[4] = (struct made_values){put_values(made, values, injected_sizes), 0, 0, 0};
 }
 
 /* Go 1.2: offsets are from the table's start, and the array follows the header. */

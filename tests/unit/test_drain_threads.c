@@ -66,6 +66,29 @@ TEST(drain_threads_wake_the_reader_for_what_waits)
 	memory_ring_deinit(&memory);
 }
 
+/* Nothing writes to the descriptor: some records wake no thread. */
+TEST(drain_threads_that_poll_need_no_event)
+{
+	struct memory_ring memory;
+	struct ring ring = memory_ring_init(&memory, 16384, 0);
+	const struct drain_place place = {
+		.ring = &ring, .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
+	};
+	const struct drain_threads_options options = {
+		.places = &place, .count = 1, .threads = 1, .relay_bytes = 65536,
+		.record_max = 104, .notify_bytes = 104, .polls = true,
+	};
+	struct drain_threads *drain_threads;
+	ck_assert_int_ge(place.fd, 0);
+	ok_or_fail(drain_threads_new(&options, &drain_threads));
+	struct pollfd told = {.fd = drain_threads_fd(drain_threads), .events = POLLIN};
+	ck_assert(memory_ring_produce(&memory, 104, 1));
+	ck_assert_int_eq(poll(&told, 1, 5000), 1);
+	drain_threads_free(drain_threads);
+	close(place.fd);
+	memory_ring_deinit(&memory);
+}
+
 TEST(drain_threads_are_as_many_as_is_worthwhile)
 {
 	ck_assert_uint_eq(drain_threads_worthwhile(2, 0), 0);

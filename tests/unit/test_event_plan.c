@@ -433,6 +433,11 @@ TEST(plan_asks_for_stacks)
 	}
 	ck_assert_uint_eq(dumps->samples[0].attr.exclude_callchain_user, 1);
 	ck_assert_uint_eq(dumps->notes.count, 0);
+	/* For an unwinder that continues on other stacks. */
+	PLAN *callers = NULL;
+	request.user_callers = true;
+	ok_or_fail(make(&fake, "cycles", &request, &callers));
+	ck_assert_uint_eq(callers->samples[0].attr.exclude_callchain_user, 0);
 	/* An architecture that has none. */
 	fake.no_dumps = true;
 	request.max_stack = 0;

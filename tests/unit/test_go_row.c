@@ -20,6 +20,8 @@ struct go {
 	struct unwind_thread *thread;
 	uint64_t stack[512];
 	struct unwind_frame frames[FRAMES];
+	const uint64_t *callers; /* the kernel's call chain */
+	size_t caller_count;
 };
 
 static struct location locate(void *arg, uint32_t view, uint64_t ip)
@@ -89,6 +91,8 @@ static struct unwind_result unwind(struct go *go, const struct registers *regist
 		.registers = {.abi = PERF_SAMPLE_REGS_ABI_64, .mask = registers->mask,
 			      .values = values, .count = count},
 		.stack = {(const uint8_t *)go->stack, sizeof(go->stack)},
+		.callers = go->callers,
+		.caller_count = go->caller_count,
 	};
 	return unwind_stack(go->thread, &sample, go->frames, FRAMES);
 }
@@ -171,6 +175,91 @@ TEST(go_stacks_end_at_a_switch)
 	ck_assert(result.system_stack);
 	ck_assert_uint_eq(unwind_misc(&result),
 			  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT | SP_MISC_SYSTEM_STACK);
+	stop(&go);
+}
+
+static void put_code(struct go *go, size_t at, const uint8_t *code, size_t size)
+{
+	memcpy(go->made.bytes.at + go->made.text + at, code, size);
+}
+
+/* Unwinds main.leaf, which runtime.systemstack calls, with a call chain of the kernel. */
+static struct unwind_result unwind_on_g0(struct go *go, const uint64_t *callers, size_t count)
+{
+	struct registers registers = {.mask = 0};
+	memset(go->stack, 0, sizeof(go->stack));
+	go->stack[0] = AT(0x130);
+	go->callers = callers;
+	go->caller_count = count;
+	set(&registers, 6, 0xc000);
+	set(&registers, 7, SP);
+	set(&registers, 8, AT(0x0));
+	return unwind(go, &registers);
+}
+
+/* main.outer passes main.leaf to runtime.systemstack, and calls itself. */
+static void start_with_switch(struct go *go)
+{
+	/* They are at 0x60, 0x70 and 0x90. */
+	static const uint8_t load_leaf[] = {0x48, 0x8d, 0x05, 0x99, 0xff, 0xff, 0xff};
+	static const uint8_t call_switch[] = {0xe8, 0xab, 0x00, 0x00, 0x00};
+	static const uint8_t call_outer[] = {0xe8, 0xab, 0xff, 0xff, 0xff};
+	start(go, "x86_64", EM_X86_64);
+	put_code(go, 0x60, load_leaf, sizeof(load_leaf));
+	put_code(go, 0x70, call_switch, sizeof(call_switch));
+	put_code(go, 0x90, call_outer, sizeof(call_outer));
+}
+
+/* The kernel's chain lacks main.outer, which calls runtime.systemstack. */
+TEST(go_callers_are_those_of_the_goroutine)
+{
+	static struct go go;
+	start_with_switch(&go);
+	const uint64_t first[] = {AT(0x0), AT(0x130), AT(0x101)};
+	struct unwind_result result = unwind_on_g0(&go, first, 3);
+	expect(&go, &result, 4, (const uint64_t[]){AT(0x0), AT(0x130), AT(0x75), AT(0x101)});
+	ck_assert(!result.system_stack);
+	ck_assert_uint_eq(result.frame_pointers, 0);
+	/* Called by main.outer, and without main.leaf's frame: by the frame pointer alone. */
+	const uint64_t called[] = {AT(0x0), AT(0x95), AT(0x101)};
+	result = unwind_on_g0(&go, called, 3);
+	expect(&go, &result, 5,
+	       (const uint64_t[]){AT(0x0), AT(0x130), AT(0x75), AT(0x95), AT(0x101)});
+	ck_assert(!result.system_stack);
+	stop(&go);
+}
+
+TEST(go_callers_need_a_chain_that_fits_the_code)
+{
+	static struct go go;
+	/* From 0xa0 to main.leaf, which does not call runtime.systemstack. */
+	static const uint8_t call_leaf[] = {0xe8, 0x5b, 0xff, 0xff, 0xff};
+	const uint64_t chains[][4] = {
+		{AT(0x0), AT(0x130), AT(0xa5), AT(0x101)},      /* not by its caller */
+		{AT(0x0), AT(0x130), AT(0x95), AT(0x85)},       /* no first function */
+		{AT(0x0), AT(0x130), AT(0x95), 0x1234},         /* no code */
+		{AT(0x4), AT(0x130), AT(0x95), AT(0x101)},      /* another sample's */
+	};
+	start_with_switch(&go);
+	put_code(&go, 0xa0, call_leaf, sizeof(call_leaf));
+	for (size_t i = 0; i < sizeof(chains) / sizeof(*chains); i++) {
+		struct unwind_result result = unwind_on_g0(&go, chains[i], 4);
+		expect(&go, &result, 2, (const uint64_t[]){AT(0x0), AT(0x130)});
+		ck_assert(result.system_stack);
+	}
+	stop(&go);
+}
+
+/* If no call fits, a caller may be missing. */
+TEST(go_callers_may_lack_one)
+{
+	static struct go go;
+	start(&go, "x86_64", EM_X86_64);
+	const uint64_t chain[] = {AT(0x0), AT(0x130), AT(0x101)};
+	struct unwind_result result = unwind_on_g0(&go, chain, 3);
+	expect(&go, &result, 3, (const uint64_t[]){AT(0x0), AT(0x130), AT(0x101)});
+	ck_assert_uint_eq(unwind_misc(&result),
+			  SP_MISC_END_COMPLETE << SP_MISC_END_SHIFT | SP_MISC_GUESSED);
 	stop(&go);
 }
 

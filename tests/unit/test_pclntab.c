@@ -55,7 +55,7 @@ TEST(pclntab_has_functions)
 			ck_assert_uint_eq(function.start, MADE_GO_TEXT + made_starts[j]);
 			ck_assert_uint_eq(function.end, MADE_GO_TEXT + made_starts[j + 1]);
 			ck_assert_uint_eq(function.flags, j == 2   ? GO_TOP_FRAME
-							 : j == 3 ? GO_SP_WRITE
+							 : j == 3 ? GO_SP_WRITE | GO_WAITED_FOR
 							 : j == 4 ? GO_INJECTED
 								  : 0);
 		}

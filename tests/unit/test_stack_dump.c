@@ -147,6 +147,43 @@ TEST(a_sample_comes_out_with_a_chain_wherever_it_lay)
 	}
 }
 
+/* The kernel's chain of user code is for the unwinder, not for the file. */
+TEST(user_callers_are_apart)
+{
+	static const uint64_t whole[] = {
+		(uint64_t)PERF_CONTEXT_KERNEL, UINT64_C(0xffffffff81000010),
+		UINT64_C(0xffffffff81000020), (uint64_t)PERF_CONTEXT_USER, 0x400010, 0x400020,
+	};
+	const uint64_t ips[] = {0x400010, 0x400015, 0x400020};
+	const struct stack_dump_chain chain = {ips, 3, 0};
+	struct stack_dump_layout layout = layout_or_fail();
+	struct made made;
+	make(&made);
+	made.record.sample.ips = whole;
+	/* Without a kernel part, too. */
+	for (size_t from = 0; from < 6; from += 3) {
+		struct filled filled;
+		struct decoder *decoder;
+		struct record_buffer buffer = {0};
+		struct sp_record record;
+		made.record.sample.ips = whole + from;
+		made.record.sample.ip_count = 6 - from;
+		fill(&filled, &made.record, 8000);
+		struct dump *dump = take(&layout, &filled, true);
+		ck_assert_uint_eq(dump->chain_count, 3 - from);
+		ck_assert_uint_eq(dump->caller_count, 2);
+		ck_assert_mem_eq(stack_dump_callers(dump), whole + 4, 16);
+		ck_assert_mem_eq(dump_stack(dump), made.stack, 1000);
+		round_trip(dump, &chain, SIZE_MAX, &decoder, &buffer, &record);
+		ck_assert_uint_eq(record.sample.ip_count, 3 - from + 4);
+		ck_assert_mem_eq(record.sample.ips + 4 - from, ips, sizeof(ips));
+		decoder_free(decoder);
+		vec_deinit(&buffer);
+		free(dump);
+		memory_ring_deinit(&filled.memory);
+	}
+}
+
 TEST(a_chain_keeps_its_ends)
 {
 	static uint64_t ips[20000];

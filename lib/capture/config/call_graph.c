@@ -249,6 +249,18 @@ static struct sp_error *fit_rings(const struct call_graph_facts *facts, struct n
 	return error ? error : note_short_reach(facts, notes, graph, ring_bytes);
 }
 
+/* Waits are read by polls, a recording with a high rate by rounds. */
+static enum note_python python_remedy(const struct call_graph_facts *facts,
+				      const struct call_graph *graph)
+{
+	const struct capture_options *options = facts->options;
+	if (graph->python_first && facts->freq_hz > PYTHON_FIRST_HZ_MAX)
+		return PYTHON_LOWER_RATE;
+	if (options->sampling.off_cpu)
+		return options->buffers.wakeup_samples ? PYTHON_NO_REMEDY : PYTHON_AT_EACH_WAIT;
+	return graph->python_first ? PYTHON_NO_REMEDY : PYTHON_AT_EACH_RECORD;
+}
+
 struct sp_error *call_graph_choose(const struct call_graph_facts *facts, struct notes *notes,
 				   struct call_graph *graph_ret, struct ring_pages *pages_ret)
 {
@@ -268,6 +280,7 @@ struct sp_error *call_graph_choose(const struct call_graph_facts *facts, struct 
 	TRY(fit_rings(facts, notes, &graph, pages_ret));
 	graph.python = graph.live && chains->python != SP_OFF;
 	graph.python_first = graph.python && facts->survey->is_python;
+	graph.python_remedy = python_remedy(facts, &graph);
 	*graph_ret = graph;
 	return NULL;
 }

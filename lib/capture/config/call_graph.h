@@ -12,16 +12,21 @@
 #include "capture/notes/notes.h"
 #include "event/parse.h"
 #include "event/rights.h"
+#include "record/note.h"
 
 struct call_graph {
 	enum sp_call_graph kind; /* never AUTO */
 	bool live;               /* DWARF: unwound during the recording */
 	bool python;             /* live: Python frames are inserted */
 	bool python_first;       /* live: the target is a Python program from the start */
+	enum note_python python_remedy; /* for missing Python functions */
 	uint32_t stack_bytes, max_stack;
 	bool fixed_size;         /* never more than stack_bytes is copied */
 	uint64_t registers;      /* bits as in attr.sample_regs_user */
 };
+
+/* At higher rates, waking a thread for each sample costs too much: 30 us. */
+#define PYTHON_FIRST_HZ_MAX 2500
 
 /* Facts of the decision. Pointers are borrowed for the call. */
 struct call_graph_facts {

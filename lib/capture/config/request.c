@@ -10,9 +10,6 @@
 /* See scope_of(). */
 #define WHOLE_CPUS_HZ_MAX 5000
 
-/* Above, waking a thread for each sample costs more than the Python frames are worth: 30 us each. */
-#define PYTHON_FIRST_HZ_MAX 2500
-
 static bool all_clocks(const struct event_specs *specs)
 {
 	for (size_t i = 0; i < specs->count; i++)
@@ -98,6 +95,7 @@ static struct event_asked requested_fields(const struct capture_config *config,
 				       ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING
 				       : 0,
 		.wakeup_events = wakes_by_samples(config, options) ? 1 : options->buffers.wakeup_samples,
+		.wakeup_waits = options->buffers.wakeup_samples,
 		.write_backward = options->buffers.overwrite,
 		.no_samples = options->sampling.samples == SP_OFF,
 		.strict_freq = options->sampling.strict_freq,
@@ -124,6 +122,7 @@ static void request_graph(const struct call_graph *graph, const struct capture_o
 	request->dump_registers = graph->registers;
 	request->dump_stack_bytes = graph->stack_bytes;
 	request->uniform = graph->live;
+	request->user_callers = graph->live && !options->chains.deferred;
 	if (graph->kind == SP_CALL_GRAPH_FP || graph->kind == SP_CALL_GRAPH_LBR)
 		request->callchain = options->chains.kernel_only ? EVENT_CALLCHAIN_KERNEL
 				     : options->chains.user_only ? EVENT_CALLCHAIN_USER

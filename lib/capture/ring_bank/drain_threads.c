@@ -43,6 +43,11 @@ struct place {
 	uint32_t cpu;
 };
 
+/* Intervals of polls: at first, and after IDLE_POLLS that found nothing. */
+#define POLL_MS 1
+#define IDLE_POLL_MS 10
+#define IDLE_POLLS 50
+
 struct group {
 	struct drain_threads *drain_threads;
 	pthread_t thread;
@@ -50,6 +55,7 @@ struct group {
 	int epoll_fd;
 	size_t first, end;    /* range of places, which are ordered by group */
 	uint64_t wakeups;     /* atomic */
+	uint32_t idle_polls;  /* number of polls since one found records */
 	void *state;          /* argument of on_arrival; NULL: it is not called */
 };
 
@@ -62,6 +68,7 @@ struct drain_threads {
 	uint64_t notify_bytes;
 	size_t record_max;
 	uint32_t realtime;
+	bool polls;
 	void (*on_arrival)(void *arg, void *state, const struct ring *ring, uint64_t end);
 	void (*free_state)(void *state);
 	void *arg;
@@ -71,11 +78,14 @@ struct drain_threads {
 
 DEFINE_CLEANUP(struct drain_threads *, drain_threads_free)
 
-static uint64_t move(struct drain_threads *drain_threads, struct place *place, void *state)
+/* `group`: the place's, if its thread moves; else NULL. */
+static uint64_t move(struct drain_threads *drain_threads, struct place *place, struct group *group)
 {
 	pthread_mutex_lock(&place->lock);
-	if (state)
-		drain_threads->on_arrival(drain_threads->arg, state, place->relay.source,
+	if (group && ring_head(place->relay.source) != place->relay.source->tail)
+		group->idle_polls = 0;
+	if (group && group->state)
+		drain_threads->on_arrival(drain_threads->arg, group->state, place->relay.source,
 					  ring_head(place->relay.source));
 	uint64_t waiting = relay_move(&place->relay, drain_threads->record_max);
 	pthread_mutex_unlock(&place->lock);
@@ -100,6 +110,13 @@ static void stay_on_cpus(const struct group *group)
 	CPU_FREE(set);
 }
 
+static void drain(struct group *group, struct place *place)
+{
+	struct drain_threads *drain_threads = group->drain_threads;
+	if (move(drain_threads, place, group) >= drain_threads->notify_bytes)
+		wakeup_raise(&drain_threads->wakeup);
+}
+
 /* False: it is to end. */
 static bool on_events(struct group *group, const struct epoll_event *events, int count)
 {
@@ -109,13 +126,20 @@ static bool on_events(struct group *group, const struct epoll_event *events, int
 		if (index == SIZE_MAX)
 			return false;
 		struct place *place = &drain_threads->places[index];
-		if (move(drain_threads, place, group->state) >= drain_threads->notify_bytes)
-			wakeup_raise(&drain_threads->wakeup);
+		drain(group, place);
 		/* The CPU is offline: the reader drains its ring. */
 		if (events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(group->epoll_fd, EPOLL_CTL_DEL, place->fd, NULL);
 	}
 	return true;
+}
+
+/* Returns how long to wait for events. */
+static int timeout_ms(const struct group *group)
+{
+	if (!group->drain_threads->polls)
+		return -1;
+	return group->idle_polls < IDLE_POLLS ? POLL_MS : IDLE_POLL_MS;
 }
 
 static void *work(void *arg)
@@ -128,8 +152,12 @@ static void *work(void *arg)
 	/* thread_priority_begin() reported whether that is allowed. */
 	sp_error_free(thread_priority_begin(&thread_priority, group->drain_threads->realtime));
 	do {
-		count = epoll_wait(group->epoll_fd, events, EVENTS_AT_ONCE, -1);
+		count = epoll_wait(group->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms(group));
 		__atomic_add_fetch(&group->wakeups, 1, __ATOMIC_RELAXED);
+		/* After a time without events: records that wake no thread. */
+		group->idle_polls += !count;
+		for (size_t i = group->first; !count && i < group->end; i++)
+			drain(group, &group->drain_threads->places[i]);
 	} while ((count < 0 && errno == EINTR) ||
 		 (count >= 0 && on_events(group, events, count)));
 	return NULL;
@@ -203,6 +231,7 @@ struct sp_error *drain_threads_new(const struct drain_threads_options *options, 
 	drain_threads->notify_bytes = options->notify_bytes;
 	drain_threads->record_max = options->record_max;
 	drain_threads->realtime = options->realtime;
+	drain_threads->polls = options->polls;
 	drain_threads->on_arrival = options->on_arrival;
 	drain_threads->free_state = options->free_state;
 	drain_threads->arg = options->arg;

@@ -39,6 +39,7 @@ struct drain_threads_options {
 	void *(*new_state)(void *arg);
 	void (*free_state)(void *state);
 	void *arg;
+	bool polls;           /* also look at the rings every ms: some records wake no thread */
 	bool by_reader;       /* only drain_threads_move() moves: for a reader that changes records */
 };
 

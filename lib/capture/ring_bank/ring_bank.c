@@ -104,6 +104,7 @@ struct sp_error *ring_bank_start_drain_threads(struct ring_bank *bank,
 				: wanted->stack_bytes ? NOTIFY_STACKS
 						      : NOTIFY_SMALL,
 		.realtime = wanted->realtime,
+		.polls = wanted->polls,
 		.on_arrival = wanted->on_arrival,
 		.new_state = wanted->new_state,
 		.free_state = wanted->free_state,

@@ -81,6 +81,7 @@ struct ring_bank_drain_threads {
 	size_t threads;            /* number of `groups`; 0: no thread */
 	const uint32_t *groups;    /* the thread of each CPU */
 	uint32_t stack_bytes;      /* copied into each sample */
+	bool polls;                /* see struct drain_threads_options */
 	bool every_sample;         /* the round is woken for each sample */
 	uint32_t realtime;         /* priority, as in thread_priority_begin() */
 	/* Hooks of the threads, as in struct drains_options. */

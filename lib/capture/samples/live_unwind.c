@@ -21,6 +21,9 @@
 /* Some dozen samples of the default size: enough to be worth a thread's waking. */
 #define CHUNK_BYTES ((size_t)256 << 10)
 
+/* Limit of arrived samples, the newest ones, that get their thread's Python stack. */
+#define ARRIVALS_MAX 16
+
 /* The pool's memory is looked at so often. */
 #define TRIM_NS 500000000
 
@@ -156,6 +159,8 @@ static struct unwind_sample sample_of(const struct live_unwind *live_unwind, con
 		.registers = {.abi = dump->abi, .mask = live_unwind->layout.register_mask,
 			      .values = stack_dump_registers(dump), .count = dump->register_count},
 		.stack = {dump_stack(dump), dump->stack_size},
+		.callers = stack_dump_callers(dump),
+		.caller_count = dump->caller_count,
 	};
 }
 
@@ -519,14 +524,17 @@ void live_unwind_on_arrival(struct live_unwind *live_unwind, struct python_worke
 {
 	struct perf_event_header header;
 	struct record_values sample;
-	uint64_t last = end;
+	uint64_t newest[ARRIVALS_MAX];
+	size_t count = 0;
 	for (uint64_t at = ring->tail; at < end && ring_record(ring, at, end, &header);
 	     at += header.size)
 		if (header.type == PERF_RECORD_SAMPLE && header.size >= live_unwind->layout.head_size)
-			last = at;
-	/* Threads of earlier samples have run on since. */
-	if (last < end && record_values_read(ring, last, end, &live_unwind->fields, &sample))
-		python_on_sample(worker, &live_unwind->layout, ring, &sample);
+			newest[count++ % ARRIVALS_MAX] = at;
+	python_begin_arrival(worker);
+	for (size_t i = 0; i < count && i < ARRIVALS_MAX; i++)
+		if (record_values_read(ring, newest[(count - 1 - i) % ARRIVALS_MAX], end,
+				       &live_unwind->fields, &sample))
+			python_on_sample(worker, &live_unwind->layout, ring, &sample);
 }
 
 static struct sp_error *add_unwound(struct waits *waits, struct record_buffer *unwound,

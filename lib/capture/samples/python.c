@@ -11,6 +11,9 @@
 /* Number of processes with cached code objects in a worker. */
 #define KNOWN_PROCESSES 16
 
+/* Limit of threads that are read when samples arrive. */
+#define ARRIVED_THREADS 4
+
 struct python {
 	const struct binary_env *binaries;
 	struct live *live;
@@ -29,11 +32,22 @@ struct known_process {
 	struct python_codes codes;
 };
 
+/* Threads of arrived samples that were read; the last one's stack is in the probe. */
+struct arrival {
+	uint32_t tids[ARRIVED_THREADS];
+	size_t count;
+	/* The last one's result, and its sample's stack; `stack.bytes` is not used: */
+	bool found, exact;
+	struct stack_copy stack;
+	uint8_t bytes[PYTHON_COMPARED_MAX];
+};
+
 struct python_worker {
 	struct python *python;
 	struct python_probe *probe;
 	struct known_process processes[KNOWN_PROCESSES];
 	struct python_counts counts;
+	struct arrival arrival;
 };
 
 struct python *python_new(const struct binary_env *binaries, struct live *live)
@@ -408,6 +422,33 @@ static bool read_stack(struct python_worker *worker, const struct python_process
 	return found;
 }
 
+void python_begin_arrival(struct python_worker *worker)
+{
+	worker->arrival.count = 0;
+}
+
+/* Reads the stack of a thread's newest sample. Returns false if the probe lacks this sample's. */
+static bool read_arrived(struct python_worker *worker, const struct python_process *process,
+			 const struct sample_thread *thread)
+{
+	struct arrival *arrival = &worker->arrival;
+	const struct stack_copy *stack = thread->stack;
+	bool damaged;
+	for (size_t i = 0; i < arrival->count; i++)
+		if (arrival->tids[i] == thread->tid)
+			return i == arrival->count - 1 && arrival->found &&
+			       stack->low == arrival->stack.low &&
+			       stack->size == arrival->stack.size &&
+			       !memcmp(stack->bytes, arrival->bytes, (size_t)stack->size);
+	if (arrival->count == ARRIVED_THREADS)
+		return false;
+	arrival->tids[arrival->count++] = thread->tid;
+	arrival->stack = *stack;
+	memcpy(arrival->bytes, stack->bytes, (size_t)stack->size);
+	arrival->found = read_stack(worker, process, thread, &arrival->exact, &damaged);
+	return arrival->found;
+}
+
 void python_on_sample(struct python_worker *worker, const struct stack_dump_layout *layout,
 		      const struct ring *ring, const struct record_values *sample)
 {
@@ -416,13 +457,11 @@ void python_on_sample(struct python_worker *worker, const struct stack_dump_layo
 	struct stack_copy stack;
 	struct python_process process;
 	const struct sample_thread thread = {sample->tid, sample->time_ns, &stack};
-	bool exact, damaged;
-	if (!python_processes_find(&python->processes, sample->pid, &process) ||
-	    process.state != PYTHON_USABLE || !find_stack(layout, ring, sample, bytes, &stack))
-		return;
-	if (read_stack(worker, &process, &thread, &exact, &damaged))
+	if (python_processes_find(&python->processes, sample->pid, &process) &&
+	    process.state == PYTHON_USABLE && find_stack(layout, ring, sample, bytes, &stack) &&
+	    read_arrived(worker, &process, &thread))
 		python_shots_add(&python->shots, sample->tid, sample->time_ns,
-				 &worker->probe->stack, exact);
+				 &worker->probe->stack, worker->arrival.exact);
 }
 
 size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips)

@@ -63,9 +63,14 @@ struct python_sample {
 size_t python_insert(struct python_worker *worker, const struct python_sample *sample, uint64_t *ips);
 
 /*
- * Reads the Python stack of an arrived sample's thread at once, while it hardly had time to run on, for the
- * worker that will unwind the sample. From any thread that has a state of its own.
+ * Reads the Python stack of an arrived sample's thread at once, for the worker that unwinds the
+ * sample. The thread hardly had time to run on. Any thread with a state of its own may call
+ * python_begin_arrival(), and then this for each sample, the newest first.
+ *
+ * Each sampled thread is read once. Its older samples get the same Python stack if they have the
+ * same stack copy: the reader preempts the thread, and with waits that switch is a newer sample.
  */
+void python_begin_arrival(struct python_worker *worker);
 void python_on_sample(struct python_worker *worker, const struct stack_dump_layout *layout,
 		      const struct ring *ring, const struct record_values *sample);
 

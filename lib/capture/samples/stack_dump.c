@@ -176,6 +176,21 @@ static bool find_stack(struct walk *walk, struct stack_dump_parts *parts)
 	return true;
 }
 
+/* Sets the parts of the call chain: up to the mark of user code, and from there to another mark. */
+static void split_chain(const struct ring *ring, uint64_t position, uint32_t count,
+			struct stack_dump_parts *parts)
+{
+	uint32_t at = 0;
+	while (at < count &&
+	       ring_u64(ring, position + 8 * (uint64_t)at) != (uint64_t)PERF_CONTEXT_USER)
+		at++;
+	parts->chain_count = at++;
+	while (at + parts->caller_count < count &&
+	       ring_u64(ring, position + 8 * (uint64_t)(at + parts->caller_count)) <
+		       (uint64_t)PERF_CONTEXT_MAX)
+		parts->caller_count++;
+}
+
 bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *ring, uint64_t position,
 		     const struct perf_event_header *header, struct stack_dump_parts *ret)
 {
@@ -188,7 +203,7 @@ bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *
 	parts.head_size = (uint32_t)(walk.position - position);
 	if (!next_word(&walk, &count) || !skip_words(&walk, count))
 		return false;
-	parts.chain_count = (uint32_t)count;
+	split_chain(ring, walk.position - 8 * count, (uint32_t)count, &parts);
 	if (!find_middle(&walk, layout, &parts) || !next_word(&walk, &parts.abi))
 		return false;
 	parts.registers_at = walk.position;
@@ -211,6 +226,7 @@ size_t stack_dump_size(const struct stack_dump_layout *layout, const struct stac
 {
 	return sizeof(struct dump) + parts->head_size + 8 * (size_t)parts->chain_count +
 	       parts->middle_size + parts->tail_size + 8 * (size_t)register_count(layout, parts) +
+	       8 * (size_t)parts->caller_count +
 	       (with_stack ? parts->stack_size : 0);
 }
 
@@ -224,6 +240,7 @@ void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_
 		.middle_size = parts->middle_size,
 		.tail_size = parts->tail_size,
 		.register_count = register_count(layout, parts),
+		.caller_count = parts->caller_count,
 		.stack_size = with_stack ? parts->stack_size : 0,
 		.stack_asked = parts->stack_asked,
 		.abi = parts->abi,
@@ -239,6 +256,10 @@ void stack_dump_copy(const struct stack_dump_layout *layout, const struct stack_
 	to += ret->tail_size;
 	ring_copy(ring, parts->registers_at, 8 * (size_t)ret->register_count, to);
 	to += 8 * (size_t)ret->register_count;
+	/* After the count, the kernel's part and the mark of user code. */
+	ring_copy(ring, parts->position + ret->head_size + 16 + 8 * (size_t)ret->chain_count,
+		  8 * (size_t)ret->caller_count, to);
+	to += 8 * (size_t)ret->caller_count;
 	ring_copy(ring, parts->stack_at, ret->stack_size, to);
 }
 

@@ -36,7 +36,8 @@ void stack_dump_file_attr(struct perf_event_attr *attr, uint64_t kept);
 struct stack_dump_parts {
 	uint64_t position;      /* the header's position */
 	uint32_t head_size;     /* up to the chain's count */
-	uint32_t chain_count;
+	uint32_t chain_count;   /* the kernel's part */
+	uint32_t caller_count;  /* the user's part, by frame pointers, without its mark */
 	uint32_t middle_size;   /* raw data and branches, with their sizes; 0: none */
 	uint32_t tail_size;     /* fields after the stack */
 	uint64_t middle_at, registers_at, stack_at, tail_at; /* positions */
@@ -49,11 +50,14 @@ struct stack_dump_parts {
 bool stack_dump_find(const struct stack_dump_layout *layout, const struct ring *ring, uint64_t position,
 		     const struct perf_event_header *header, struct stack_dump_parts *ret);
 
-/* A sample in memory of ours. What `words` holds: head, kernel chain, middle, tail, registers, stack. */
+/*
+ * A sample in memory of ours. What `words` holds: head, kernel chain, middle, tail, registers, the
+ * user's call chain by frame pointers, stack.
+ */
 struct dump {
 	uint32_t size;       /* total, a multiple of 8 */
 	uint32_t view;       /* machine/live.h */
-	uint32_t head_size, chain_count, middle_size, tail_size, register_count;
+	uint32_t head_size, chain_count, middle_size, tail_size, register_count, caller_count;
 	uint32_t stack_size, stack_asked;
 	uint64_t abi;
 	/* For the user to set: */
@@ -78,9 +82,15 @@ static inline const uint64_t *stack_dump_registers(const struct dump *dump)
 	       dump->chain_count;
 }
 
+/* The kernel's chain of user code, from the sampled address on. */
+static inline const uint64_t *stack_dump_callers(const struct dump *dump)
+{
+	return stack_dump_registers(dump) + dump->register_count;
+}
+
 static inline const uint8_t *dump_stack(const struct dump *dump)
 {
-	return (const uint8_t *)(stack_dump_registers(dump) + dump->register_count);
+	return (const uint8_t *)(stack_dump_callers(dump) + dump->caller_count);
 }
 
 /* The user's part of a chain, the innermost frame first. */

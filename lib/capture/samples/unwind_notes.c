@@ -51,7 +51,7 @@ static struct sp_error *note_refused(const struct live_unwind_counts *counts, st
 }
 
 /* A few are always missing: the interpreter's function has begun, and its Python code has not. */
-static struct sp_error *note_python(const struct python_counts *python, bool python_first,
+static struct sp_error *note_python(const struct python_counts *python, enum note_python remedy,
 				    struct notes *notes)
 {
 	uint64_t missing = python->dropped + python->unreadable;
@@ -61,7 +61,7 @@ static struct sp_error *note_python(const struct python_counts *python, bool pyt
 			      python->damaged_pid));
 	if (missing * PYTHON_SHARE < all || !missing)
 		return NULL;
-	return notes_add(notes, NOTE_PYTHON_DROPPED, NULL, missing, all, python_first);
+	return notes_add(notes, NOTE_PYTHON_DROPPED, NULL, missing, all, remedy);
 }
 
 static struct sp_error *note_shortened(const struct sp_capture_stacks *stacks, struct notes *notes)
@@ -77,6 +77,6 @@ struct sp_error *unwind_notes_add(const struct live_unwind_counts *counts, const
 	TRY(note_refused(counts, notes));
 	if (counts->maps_dropped)
 		TRY(notes_add(notes, NOTE_MAPS_DROPPED, NULL, counts->maps_dropped));
-	TRY(note_python(&counts->python, graph->python_first, notes));
+	TRY(note_python(&counts->python, graph->python_remedy, notes));
 	return note_shortened(&counts->stacks, notes);
 }
