@@ -10,5 +10,6 @@ lib_libsprof_core_la_SOURCES += \
 UNIT_TESTS += \
 	tests/unit/test_drain_threads.c \
 	tests/unit/test_fields.c \
+	tests/unit/test_metadata_record.c \
 	tests/unit/test_rewrite.c \
 	tests/unit/test_ring_bank.c
