@@ -98,9 +98,10 @@ struct sp_error *capture_start_live_unwind(struct sp_capture *capture) SP_MUST_C
 /* Returns the files that the recorder opened to unwind; they belong to it. NULL: it does not unwind. */
 struct held_files *capture_held_files(const struct sp_capture *capture);
 
-/* perf_maps.c: finds perf maps of processes in metadata records, and notes how they grow. */
+/* perf_maps.c: finds perf maps of processes in metadata records. */
 struct sp_error *capture_follow_maps(struct sp_capture *capture,
-				     const struct record_buffer *records) SP_MUST_CHECK;
+				     const struct metadata_record *record,
+				     uint64_t now_ns) SP_MUST_CHECK;
 
 struct sp_error *capture_open_file(struct sp_capture *capture,
 				   const struct capture_options *options) SP_MUST_CHECK;

@@ -15,13 +15,19 @@
 /* Samples of later rounds are not older than the side-band by more than this. */
 #define LAG_NS 2000000000
 
-/* Adds metadata records to the file. The threads that unwind get them, too. */
-static struct sp_error *add_metadata(struct sp_capture *capture, const struct record_buffer *records)
+/* Passes new metadata records to what follows processes, whether or not they are written. */
+static struct sp_error *on_metadata(struct sp_capture *capture, const struct record_buffer *records,
+				    bool synthesised)
 {
-	struct sp_error *error = recording_add(&capture->out, records->items, records->count);
-	if (error || capture->overwrite.on)
-		return error;
-	return sample_path_on_metadata(&capture->samples, records->items, records->count);
+	const struct record_fields *fields = &capture->samples.filter.fields;
+	uint64_t now_ns = capture_record_time_ns(capture);
+	struct metadata_record record;
+	for (size_t at = 0; metadata_next(records->items, records->count, &at, fields, &record);) {
+		TRY(capture_follow_maps(capture, &record, now_ns));
+		TRY(command_lines_on_change(&capture->command_lines, &record.change, synthesised));
+	}
+	held_maps_mark(capture->maps, now_ns);
+	return command_lines_read(&capture->command_lines);
 }
 
 struct sp_error *capture_drain_sideband(struct sp_capture *capture)
@@ -107,9 +113,7 @@ static struct sp_error *write_samples(struct sp_capture *capture)
 struct sp_error *capture_write_synthesised(struct sp_capture *capture)
 {
 	struct record_buffer *made = &capture->out.synthesised;
-	struct sp_error *error = capture_follow_maps(capture, made);
-	if (!error)
-		error = command_lines_on_records(&capture->command_lines, made, true);
+	struct sp_error *error = on_metadata(capture, made, true);
 	if (!error && !capture->overwrite.on)
 		error = sample_path_on_metadata(&capture->samples, made->items, made->count);
 	return error ?: recording_add_synthesised(&capture->out);
@@ -142,8 +146,11 @@ static struct sp_error *make_good(struct sp_capture *capture, bool last)
 static struct sp_error *read_moved(struct sp_capture *capture, bool last)
 {
 	struct recorded_tasks *tasks = &capture->tasks;
-	NEED(moved_code_on_records(&tasks->moved, &tasks->tracker.kept,
-				   tasks->tracker.fields.trailer_time));
+	const struct record_buffer *kept = &tasks->tracker.kept;
+	struct metadata_record record;
+	const struct record_fields *fields = &tasks->tracker.fields;
+	for (size_t at = 0; metadata_next(kept->items, kept->count, &at, fields, &record);)
+		NEED(moved_code_on_record(&tasks->moved, &record));
 	if (!tasks->moved.pending)
 		return NULL;
 	TRY(moved_code_read(&tasks->moved, tasks->synth, capture_now_ns(), capture->round_ns,
@@ -168,7 +175,10 @@ static struct sp_error *fill_up(struct sp_capture *capture)
 
 static struct sp_error *write_round(struct sp_capture *capture, bool last)
 {
-	struct sp_error *error = add_metadata(capture, &capture->tasks.tracker.kept);
+	const struct record_buffer *kept = &capture->tasks.tracker.kept;
+	struct sp_error *error = recording_add(&capture->out, kept->items, kept->count);
+	if (!error && !capture->overwrite.on)
+		error = sample_path_on_metadata(&capture->samples, kept->items, kept->count);
 	if (!error)
 		error = make_good(capture, last);
 	if (!error)
@@ -223,10 +233,7 @@ struct sp_error *capture_round(struct sp_capture *capture, bool last)
 	ring_bank_snapshot(&capture->bank, !capture->out.rotation.full && !last);
 	struct sp_error *error = capture_drain_sideband(capture);
 	if (!error)
-		error = capture_follow_maps(capture, &capture->tasks.tracker.kept);
-	if (!error)
-		error = command_lines_on_records(&capture->command_lines,
-						 &capture->tasks.tracker.kept, false);
+		error = on_metadata(capture, &capture->tasks.tracker.kept, false);
 	if (!error)
 		error = command_lines_write(&capture->command_lines, last,
 					    capture->overwrite.on ? NULL : &capture->out.extra);

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "machine/modules.h"
 #include "machine/process.h"
+#include "record/task_change.h"
 #include "record/types.h"
 
 /* Number of events after which the trees may be copied again, to free old versions. */
@@ -167,45 +168,29 @@ static bool add_mapping(struct live *live, const struct sp_record *record)
 	return true;
 }
 
-static bool add_fork(struct live *live, const struct sp_record *record)
+static bool add_change(struct live *live, const struct task_change *change)
 {
-	const struct sp_task *task = &record->task;
-	if (modules_is_outside(task->pid))
+	bool forks = change->kind == TASK_FORKED;
+	if (change->kind == TASK_RENAMED || (forks && modules_is_outside(change->pid)))
 		return true;
-	uint64_t time_ns = record->id.present & PERF_SAMPLE_TIME ? record->id.time_ns
-								 : task->time_ns;
-	enum live_kind kind = task->pid == task->ppid ? LIVE_THREAD
-			      : record->misc & PERF_RECORD_MISC_FORK_EXEC ? LIVE_START
-									  : LIVE_FORK;
-	struct live_event *event = event_new(live, time_ns, kind, task->pid);
-	if (!event)
-		return false;
-	event->parent = task->ppid;
-	return true;
+	enum live_kind kind = change->kind == TASK_ENDED ? LIVE_EXIT
+			      : forks && !change->is_process ? LIVE_THREAD
+			      : forks && !change->is_synthesised ? LIVE_FORK
+								 : LIVE_START;
+	struct live_event *event = event_new(live, change->time_ns, kind, change->pid);
+	if (event && forks)
+		event->parent = change->parent_pid;
+	return event;
 }
 
 struct sp_error *live_add(struct live *live, const struct sp_record *record)
 {
-	bool added = true;
-	switch (record->type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		added = add_mapping(live, record);
-		break;
-	case PERF_RECORD_COMM:
-		if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
-			added = event_new(live, record->id.time_ns, LIVE_START, record->comm.pid);
-		break;
-	case PERF_RECORD_FORK:
-		added = add_fork(live, record);
-		break;
-	case PERF_RECORD_EXIT:
-		added = event_new(live, record->id.time_ns, LIVE_EXIT, record->task.pid);
-		break;
-	default:
-		break;
-	}
-	return added ? NULL : error_no_memory();
+	struct task_change change;
+	if (record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2)
+		NEED(add_mapping(live, record));
+	else if (task_change_of(record, &change))
+		NEED(add_change(live, &change));
+	return NULL;
 }
 
 static struct space *space_find(const struct live *live, uint32_t pid)

@@ -21,6 +21,7 @@
 #include "machine/replaced_code.h"
 #include "machine/process.h"
 #include "record/kept.h"
+#include "record/task_change.h"
 #include "record/types.h"
 
 /* Number of mappings that exec makes at most: the program and its interpreter. The vdso comes last. */
@@ -239,7 +240,7 @@ static bool add_ksymbol(struct machine *machine, const struct sp_record *record)
 			   modules_add_code(&machine->modules, ksymbol), &mmap);
 }
 
-static bool add_comm(struct machine *machine, const struct sp_record *record)
+static bool add_comm(struct machine *machine, const struct sp_record *record, bool exec)
 {
 	/* The idle threads have pid 0, too. */
 	if (!strncmp(record->comm.comm, IDLE, strlen(IDLE)) && !record->comm.pid)
@@ -249,24 +250,24 @@ static bool add_comm(struct machine *machine, const struct sp_record *record)
 	struct event *event = event_new(machine, record, EVENT_COMM);
 	if (!event)
 		return false;
-	event->exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
+	event->exec = exec;
 	event->pid = record->comm.pid;
 	event->tid = record->comm.tid;
 	event->comm = strtab_add(&machine->comms, record->comm.comm);
 	return event->comm != NULL;
 }
 
-static bool add_fork(struct machine *machine, const struct sp_record *record)
+static bool add_fork(struct machine *machine, const struct sp_record *record,
+		     const struct task_change *change)
 {
 	if (drop_outside(machine, record->task.pid))
 		return true;
 	struct event *event = event_new(machine, record, EVENT_FORK);
 	if (!event)
 		return false;
-	event->exec = record->misc & PERF_RECORD_MISC_FORK_EXEC;
+	event->exec = change->is_synthesised;
 	event->task = record->task;
-	if (!(record->id.present & PERF_SAMPLE_TIME))
-		event->time_ns = record->task.time_ns;
+	event->time_ns = change->time_ns;
 	return true;
 }
 
@@ -291,18 +292,13 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 	struct file_content content;
 	struct python_function function;
 	struct command_line line;
+	struct task_change change;
 	if (machine->sealed)
 		return error_new(SP_ERROR_INVALID, "a record came after the machine was sealed");
 	switch (record->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		added = add_mmap(machine, record);
-		break;
-	case PERF_RECORD_COMM:
-		added = add_comm(machine, record);
-		break;
-	case PERF_RECORD_FORK:
-		added = add_fork(machine, record);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		added = add_ksymbol(machine, record);
@@ -321,7 +317,10 @@ struct sp_error *machine_add(struct machine *machine, const struct sp_record *re
 		added = modules_add_build_id(&machine->modules, &record->build_id, record->misc);
 		break;
 	default:
-		break;
+		if (task_change_of(record, &change) && change.kind == TASK_FORKED)
+			added = add_fork(machine, record, &change);
+		else if (change.kind == TASK_EXECED || change.kind == TASK_RENAMED)
+			added = add_comm(machine, record, change.kind == TASK_EXECED);
 	}
 	return added ? NULL : error_no_memory();
 }

@@ -19,6 +19,7 @@
 #include "record/decode_internal.h"
 #include "record/length.h"
 #include "record/mend.h"
+#include "record/task_change.h"
 
 #define HEADER_SIZE 8
 
@@ -319,7 +320,7 @@ static void move_times(const struct record_layout *layout, struct sp_record *rec
 		return;
 	}
 	move_time(layout, &record->id.time_ns);
-	if (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT)
+	if (task_change_is_life(record->type))
 		move_time(layout, &record->task.time_ns);
 	else if (record->type == PERF_RECORD_THROTTLE || record->type == PERF_RECORD_UNTHROTTLE)
 		move_time(layout, &record->throttle.time_ns);

@@ -9,7 +9,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/record/mend.c lib/record/mend.h \
 	lib/record/note.c lib/record/note.h \
 	lib/record/note_texts.c \
-	lib/record/secrets.c lib/record/secrets.h
+	lib/record/secrets.c lib/record/secrets.h \
+	lib/record/task_change.c lib/record/task_change.h
 lib_libsprof_core_la_SOURCES += lib/record/python.c lib/record/python.h
 lib_libsprof_core_la_SOURCES += lib/record/raw.h
 lib_libsprof_core_la_SOURCES += lib/record/attr_words.c

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "file/reader_damage.h"
 #include "profile/filter.h"
+#include "record/task_change.h"
 #include "record/types.h"
 #include "script/internal.h"
 #include "stacks/chain.h"
@@ -157,6 +158,7 @@ static const struct task *task_at(struct sp_teller *teller, uint32_t pid, uint32
 /* Finds the thread of a record that is not a sample: the record's subject, or the running thread. */
 static void find_owner(const struct sp_record *record, uint32_t *pid, uint32_t *tid)
 {
+	struct task_change change;
 	*pid = record->id.present & PERF_SAMPLE_TID ? record->id.pid : UINT32_MAX;
 	*tid = record->id.present & PERF_SAMPLE_TID ? record->id.tid : UINT32_MAX;
 	switch (record->type) {
@@ -164,15 +166,6 @@ static void find_owner(const struct sp_record *record, uint32_t *pid, uint32_t *
 	case PERF_RECORD_MMAP2:
 		*pid = record->mmap.pid;
 		*tid = record->mmap.tid;
-		break;
-	case PERF_RECORD_COMM:
-		*pid = record->comm.pid;
-		*tid = record->comm.tid;
-		break;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		*pid = record->task.pid;
-		*tid = record->task.tid;
 		break;
 	case PERF_RECORD_NAMESPACES:
 		*pid = record->namespaces.pid;
@@ -183,7 +176,10 @@ static void find_owner(const struct sp_record *record, uint32_t *pid, uint32_t *
 		*tid = record->read.tid;
 		break;
 	default:
-		break;
+		if (!task_change_of(record, &change))
+			break;
+		*pid = change.pid;
+		*tid = change.tid;
 	}
 }
 

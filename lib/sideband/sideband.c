@@ -10,6 +10,7 @@
 #include "info/losses.h"
 #include "reader/clock.h"
 #include "record/note.h"
+#include "record/task_change.h"
 #include "record/types.h"
 #include "symbol/jit_files.h"
 #include "walk/walker.h"
@@ -253,9 +254,6 @@ static bool is_wanted(uint32_t type)
 	switch (type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
 	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
@@ -285,7 +283,7 @@ static bool is_wanted(uint32_t type)
 	case SP_RECORD_SCHEDSTAT_DOMAIN:
 		return true;
 	default:
-		return false;
+		return task_change_is_in(type);
 	}
 }
 

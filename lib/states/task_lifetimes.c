@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "base/error.h"
+#include "record/task_change.h"
 
 void lifetimes_deinit(struct lifetimes *lifetimes)
 {
@@ -10,15 +11,6 @@ void lifetimes_deinit(struct lifetimes *lifetimes)
 	u64map_deinit(&lifetimes->runs_of);
 	vec_deinit(&lifetimes->runs);
 	vec_deinit(&lifetimes->lifetimes);
-}
-
-/*
- * Returns false for a FORK record that perf or sprof synthesized: the task is older than the recording.
- */
-static bool was_recorded_live(const struct sp_record *record)
-{
-	return record->id.time_ns && !(record->type == PERF_RECORD_FORK &&
-				       record->misc & PERF_RECORD_MISC_FORK_EXEC);
 }
 
 static struct sp_error *add_event(struct lifetimes *lifetimes, uint64_t time_ns, uint32_t pid,
@@ -58,28 +50,25 @@ static struct sp_error *add_switch(struct lifetimes *lifetimes, uint32_t tid, ui
 
 struct sp_error *lifetimes_add(struct lifetimes *lifetimes, const struct sp_record *record)
 {
-	const struct sp_task *task = &record->task;
+	static const enum lifetime_event_kind kinds[] = {
+		[TASK_FORKED] = LIFETIME_BEGINS,
+		[TASK_ENDED] = LIFETIME_ENDS,
+		[TASK_EXECED] = LIFETIME_EXEC,
+	};
+	struct task_change change;
 	uint64_t time_ns = record->id.time_ns;
-	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
-	if (!lifetimes->wanted || !was_recorded_live(record))
+	if (!lifetimes->wanted || !time_ns)
 		return NULL;
-	switch (record->type) {
-	case PERF_RECORD_EXIT:
-		TRY(add_switch(lifetimes, task->tid, time_ns, true));
-		return add_event(lifetimes, time_ns, task->pid, task->tid, LIFETIME_ENDS);
-	case PERF_RECORD_FORK:
-		return add_event(lifetimes, time_ns, task->pid, task->tid, LIFETIME_BEGINS);
-	case PERF_RECORD_COMM:
-		if (!(record->misc & PERF_RECORD_MISC_COMM_EXEC))
-			return NULL;
-		return add_event(lifetimes, time_ns, record->comm.pid, record->comm.tid,
-				 LIFETIME_EXEC);
-	case PERF_RECORD_SWITCH:
-	case PERF_RECORD_SWITCH_CPU_WIDE:
-		return add_switch(lifetimes, record->id.tid, time_ns, out);
-	default:
+	if (record->type == PERF_RECORD_SWITCH || record->type == PERF_RECORD_SWITCH_CPU_WIDE)
+		return add_switch(lifetimes, record->id.tid, time_ns,
+				  record->misc & PERF_RECORD_MISC_SWITCH_OUT);
+	/* perf and sprof synthesise FORK records of tasks that are older than the recording. */
+	if (!task_change_of(record, &change) || change.kind == TASK_RENAMED ||
+	    change.is_synthesised)
 		return NULL;
-	}
+	if (change.kind == TASK_ENDED)
+		TRY(add_switch(lifetimes, change.tid, time_ns, true));
+	return add_event(lifetimes, time_ns, change.pid, change.tid, kinds[change.kind]);
 }
 
 /* Orders by thread and time. */

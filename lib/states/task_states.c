@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "record/note.h"
+#include "record/task_change.h"
 #include "record/types.h"
 #include "states/task_cpu_time.h"
 #include "states/task_latency.h"
@@ -131,32 +132,30 @@ static bool add_switch(struct task_states *states, const struct sp_record *recor
 }
 
 /*
- * Adds a FORK, EXIT or COMM record. Synthesized ones have no time: the thread is older than the recording, or
- * has even ended before.
+ * Adds a change of a task. Synthesized ones have no time: the thread is older than the recording,
+ * or has even ended before.
  */
-static bool add_task(struct task_states *states, const struct sp_record *record)
+static bool add_change(struct task_states *states, const struct sp_record *record,
+		       const struct task_change *change)
 {
-	const struct sp_task *task = &record->task;
+	uint32_t pid = change->pid, tid = change->tid;
 	uint64_t time_ns = record->id.time_ns;
-	bool exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
-	uint32_t pid = record->type == PERF_RECORD_COMM ? record->comm.pid : task->pid;
-	uint32_t tid = record->type == PERF_RECORD_COMM ? record->comm.tid : task->tid;
 	if (!is_thread(tid))
 		return true;
-	if (record->type == PERF_RECORD_EXIT && time_ns)
+	if (change->kind == TASK_ENDED && time_ns)
 		return add_event(states, pid, tid, TASK_EVENT_EXIT, time_ns, cpu_of(record));
-	if (record->type == PERF_RECORD_FORK && time_ns && !(record->misc & PERF_RECORD_MISC_FORK_EXEC))
+	if (change->kind == TASK_FORKED && time_ns && !change->is_synthesised)
 		return add_event(states, pid, tid, TASK_EVENT_FORK, time_ns, pid);
-	if (record->type == PERF_RECORD_COMM && time_ns && exec)
+	if (change->kind == TASK_EXECED && time_ns)
 		return add_event(states, pid, tid, TASK_EVENT_EXEC, time_ns, cpu_of(record));
 	/* A recorded thread that changes its name has other records, too: it may only be another's waker. */
-	if (record->type == PERF_RECORD_COMM && time_ns)
+	if (change->kind == TASK_RENAMED && time_ns)
 		return true;
 	struct task_thread *thread = task_events_thread(&states->events, tid, pid);
 	if (!thread)
 		return false;
 	thread->own = true;
-	thread->over |= record->type == PERF_RECORD_EXIT;
+	thread->over |= change->kind == TASK_ENDED;
 	return true;
 }
 
@@ -281,17 +280,13 @@ static void note_extent(struct task_states *states, uint64_t time_ns)
 struct sp_error *task_states_add(struct task_states *states, const struct sp_record *record)
 {
 	uint64_t time_ns = record->id.time_ns;
+	struct task_change change;
 	bool done = true;
 	note_extent(states, time_ns);
 	switch (record->type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		done = !time_ns || add_switch(states, record);
-		break;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_COMM:
-		done = add_task(states, record);
 		break;
 	case PERF_RECORD_LOST:
 		done = !time_ns || add_lost(states, record);
@@ -307,7 +302,7 @@ struct sp_error *task_states_add(struct task_states *states, const struct sp_rec
 		done = add_note(states, record);
 		break;
 	default:
-		break;
+		done = !task_change_of(record, &change) || add_change(states, record, &change);
 	}
 	return done ? NULL : error_no_memory();
 }

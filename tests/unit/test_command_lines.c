@@ -94,10 +94,19 @@ static void add(uint64_t time_ns, struct sp_record record)
 	ok_or_fail(record_encode(&records, &record, &made_attr));
 }
 
+static void pass(bool synthesised)
+{
+	struct metadata_record record;
+	for (size_t at = 0; metadata_next(records.items, records.count, &at,
+					  &made.tasks.tracker.fields, &record);)
+		ok_or_fail(command_lines_on_change(&lines, &record.change, synthesised));
+	ok_or_fail(command_lines_read(&lines));
+}
+
 /* Passes the records of a round, and writes. */
 static void next_round(bool all)
 {
-	ok_or_fail(command_lines_on_records(&lines, &records, false));
+	pass(false);
 	ok_or_fail(command_lines_write(&lines, all, &written));
 	records.count = 0;
 }
@@ -198,7 +207,7 @@ TEST(running_processes_are_read_if_synthesised)
 	root_put_sized(&made.root, "/proc/6/cmdline", "", 0); /* a thread of the kernel */
 	add(0, made_comm(5, false));
 	add(0, made_comm(6, false));
-	ok_or_fail(command_lines_on_records(&lines, &records, true));
+	pass(true);
 	records.count = 0;
 	next_round(false);
 	next_round(false);

@@ -20,7 +20,7 @@ static struct coverage new_coverage(void)
 static enum cover_state fork_at(struct coverage *coverage, uint64_t time_ns, uint32_t parent,
 				uint32_t tid)
 {
-	struct task_birth birth = {PID, tid, PID, parent, time_ns};
+	struct task_change birth = {PID, tid, PID, parent, time_ns};
 	ck_assert(coverage_fork(coverage, &birth));
 	const struct cover *cover = coverage_find(coverage, tid);
 	ck_assert(cover != NULL);
@@ -79,7 +79,7 @@ TEST(coverage_of_a_number_used_again)
 	coverage_find(&c, 20)->state = COVER_ENDED;
 	ck_assert_int_eq(fork_at(&c, OPENED_NS + 9000000, PID, 20), COVER_INHERITED);
 	/* A filtered task with that number has no effect, and is not added. */
-	struct task_birth stranger = {99, 77, 99, 99, OPENED_NS + 30};
+	struct task_change stranger = {99, 77, 99, 99, OPENED_NS + 30};
 	ck_assert(coverage_fork(&c, &stranger));
 	ck_assert(!coverage_find(&c, 77));
 	coverage_deinit(&c);
@@ -89,7 +89,7 @@ TEST(coverage_without_following)
 {
 	struct coverage c = new_coverage();
 	c.follow = false;
-	struct task_birth birth = {PID, 20, PID, PID, OPENED_NS + 30};
+	struct task_change birth = {PID, 20, PID, PID, OPENED_NS + 30};
 	ck_assert(coverage_fork(&c, &birth));
 	ck_assert(!coverage_find(&c, 20));
 	coverage_deinit(&c);

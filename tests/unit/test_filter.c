@@ -144,9 +144,9 @@ TEST(filter_asks_for_the_time_of_each_sample)
 {
 	struct fixture f;
 	fixture_init(&f, 4096, 0);
-	struct task_birth again = {.pid = 1, .tid = 1, .parent_pid = 9, .parent_tid = 9, .time_ns = 50};
+	struct task_change again = {1, 1, 9, 9, 50, TASK_FORKED, .is_process = true};
 	ck_assert(membership_add(&f.membership, 1, 1, 20));
-	ck_assert(membership_fork(&f.membership, &again));
+	ck_assert(membership_on_change(&f.membership, &again));
 	const struct {
 		uint64_t time_ns;
 		bool wanted;

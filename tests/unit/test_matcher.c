@@ -82,11 +82,8 @@ static void switches(struct fixture *f, uint32_t tid, uint64_t time_ns, uint16_t
 
 static void exits(struct fixture *f, uint32_t tid, uint64_t time_ns)
 {
-	encode(f, &(struct sp_record){
-		.type = PERF_RECORD_EXIT,
-		.task = {.pid = 1, .tid = tid, .ppid = 1, .ptid = 1, .time_ns = time_ns},
-	});
-	ok_or_fail(matcher_add_metadata(f->waits, f->encoded.items, f->encoded.count));
+	ok_or_fail(matcher_on_change(f->waits, &(struct task_change){
+		.kind = TASK_ENDED, .pid = 1, .tid = tid, .time_ns = time_ns}));
 }
 
 struct written {
@@ -472,11 +469,8 @@ TEST(a_new_thread_with_lost_switches_is_known)
 	struct fixture f;
 	struct written wait;
 	set_up(&f, 1 << 20);
-	encode(&f, &(struct sp_record){
-		.type = PERF_RECORD_FORK,
-		.task = {.pid = 1, .tid = 9, .ppid = 1, .ptid = 1, .time_ns = MS},
-	});
-	ok_or_fail(matcher_add_metadata(f.waits, f.encoded.items, f.encoded.count));
+	ok_or_fail(matcher_on_change(f.waits, &(struct task_change){
+		.kind = TASK_FORKED, .pid = 1, .tid = 9, .time_ns = MS}));
 	ck_assert(!next_is_unsampled(&f, 9));
 	matcher_add_lost(f.waits, 3 * MS);
 	ck_assert_uint_eq(written(&f, 5 * MS, &wait), 0);

@@ -5,8 +5,21 @@
 static void fork_at(struct membership *membership, uint64_t time_ns, uint32_t parent_pid,
 		    uint32_t parent_tid, uint32_t pid, uint32_t tid)
 {
-	struct task_birth birth = {pid, tid, parent_pid, parent_tid, time_ns};
-	ck_assert(membership_fork(membership, &birth));
+	struct task_change birth = {pid, tid, parent_pid, parent_tid, time_ns, TASK_FORKED,
+				    .is_process = pid != parent_pid};
+	ck_assert(membership_on_change(membership, &birth));
+}
+
+static void exec_at(struct membership *membership, uint32_t pid, uint64_t time_ns)
+{
+	struct task_change change = {.kind = TASK_EXECED, .pid = pid, .time_ns = time_ns};
+	ck_assert(membership_on_change(membership, &change));
+}
+
+static void exit_at(struct membership *membership, uint32_t tid, uint64_t time_ns)
+{
+	struct task_change change = {.kind = TASK_ENDED, .tid = tid, .time_ns = time_ns};
+	ck_assert(membership_on_change(membership, &change));
 }
 
 static bool has(struct membership *membership, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -136,7 +149,7 @@ TEST(membership_keeps_its_thread_through_exec)
 	/* The leader has ended; thread 12 becomes the leader by exec. */
 	struct membership m = {.by = MEMBERSHIP_BY_THREAD, .follow = true};
 	ck_assert(membership_add(&m, 10, 12, 0));
-	ck_assert(membership_exec(&m, 10, 50));
+	exec_at(&m, 10, 50);
 	ck_assert(!has(&m, 10, 10, 49));
 	ck_assert(has(&m, 10, 10, 50));
 	ck_assert_uint_eq(m.live.count, 1);
@@ -146,8 +159,8 @@ TEST(membership_keeps_its_thread_through_exec)
 
 	struct membership p = {.by = MEMBERSHIP_BY_PROCESS, .follow = true};
 	ck_assert(membership_add(&p, 10, 10, 0));
-	ck_assert(membership_exec(&p, 10, 50));
-	ck_assert(membership_exec(&p, 77, 50)); /* a task of another target */
+	exec_at(&p, 10, 50);
+	exec_at(&p, 77, 50); /* a task of another target */
 	ck_assert(has(&p, 10, 10, 20));
 	ck_assert(!has(&p, 77, 77, 60));
 	ck_assert_uint_eq(p.live.count, 1);
@@ -163,9 +176,9 @@ TEST(membership_gives_up_numbers_that_ended)
 		uint64_t time_ns = 100 + 10 * i;
 		fork_at(&m, time_ns, 10, 10, 100 + i, 100 + i);
 		fork_at(&m, time_ns + 1, 100 + i, 100 + i, 100 + i, 5000 + i);
-		ck_assert(membership_exit_at(&m, 100 + i, time_ns + 2));
+		exit_at(&m, 100 + i, time_ns + 2);
 		ck_assert(has(&m, 100 + i, 5000 + i, time_ns + 3));
-		ck_assert(membership_exit_at(&m, 5000 + i, time_ns + 4));
+		exit_at(&m, 5000 + i, time_ns + 4);
 		membership_expire(&m, time_ns > 50 ? time_ns - 50 : 0);
 		ck_assert(has(&m, 100 + i, 100 + i, time_ns + 5));
 		ck_assert(has(&m, 10, 10, time_ns));
@@ -175,7 +188,7 @@ TEST(membership_gives_up_numbers_that_ended)
 	ck_assert_uint_lt(m.ended.count, 40);
 	/* One that is used again meanwhile stays. */
 	fork_at(&m, 20000, 10, 10, 7, 7);
-	ck_assert(membership_exit_at(&m, 7, 20010));
+	exit_at(&m, 7, 20010);
 	fork_at(&m, 20020, 10, 10, 7, 7);
 	membership_expire(&m, 30000);
 	ck_assert(has(&m, 7, 7, 30000));
@@ -188,7 +201,7 @@ TEST(membership_by_thread_gives_up_each_thread)
 	struct membership m = {.by = MEMBERSHIP_BY_THREAD, .follow = true};
 	ck_assert(membership_add(&m, 10, 11, 0));
 	fork_at(&m, 5, 10, 11, 10, 12);
-	ck_assert(membership_exit_at(&m, 12, 8));
+	exit_at(&m, 12, 8);
 	membership_expire(&m, 8);
 	ck_assert(has(&m, 10, 12, 8));
 	membership_expire(&m, 9);

@@ -85,14 +85,10 @@ TEST(threads_end_by_their_records)
 	ok_or_fail(schedstat_on_switch(&schedstat, UINT32_MAX, UINT32_MAX));
 	ok_or_fail(schedstat_note_all(&schedstat));
 	ck_assert_uint_eq(take_notes(), 4);
-	const struct sp_record ended = {.type = PERF_RECORD_EXIT, .task = {.pid = 1, .tid = 3}};
-	struct record_buffer metadata = {0};
-	ok_or_fail(record_encode(&metadata, &ended, &(struct perf_event_attr){0}));
-	schedstat_on_metadata(&schedstat, metadata.items, metadata.count);
-	schedstat_on_metadata(&schedstat, metadata.items, metadata.count - 1);
+	schedstat_remove(&schedstat, 3);
+	schedstat_remove(&schedstat, 3);
 	ok_or_fail(schedstat_note_all(&schedstat));
 	ck_assert_uint_eq(take_notes(), 3);
 	ck_assert_uint_eq(schedstat.threads.count, schedstat.index_of.count);
-	vec_deinit(&metadata);
 	end();
 }

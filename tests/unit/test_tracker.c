@@ -190,8 +190,9 @@ TEST(tracker_knows_when_each_thread_was_followed)
 	ck_assert(membership_has(&threads, 0, 11, 105) && !membership_has(&threads, 0, 11, 99));
 	ck_assert(membership_has(&threads, 0, 20, 200) && !membership_has(&threads, 0, 50, 200));
 	/* The number becomes another's, and is forgotten. */
-	ck_assert(membership_fork(&threads, &(struct task_birth){.pid = 11, .tid = 11, .parent_pid = 40,
-								  .parent_tid = 40, .time_ns = 140}));
+	ck_assert(membership_on_change(&threads, &(struct task_change){
+		.kind = TASK_FORKED, .is_process = true, .pid = 11, .tid = 11, .parent_pid = 40,
+		.parent_tid = 40, .time_ns = 140}));
 	ck_assert(membership_has(&threads, 0, 11, 139) && !membership_has(&threads, 0, 11, 140));
 	membership_deinit(&threads);
 	fixture_deinit(&f);

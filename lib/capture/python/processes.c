@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "record/task_change.h"
 
 void python_processes_init(struct python_processes *processes)
 {
@@ -76,8 +77,7 @@ static bool put(struct python_processes *processes, const struct python_process 
 static bool on_mmap(struct python_processes *processes, const struct sp_record *record)
 {
 	const struct sp_mmap *mmap = &record->mmap;
-	if (record->type != PERF_RECORD_MMAP2 || !(mmap->prot & PROT_EXEC) ||
-	    !mmap->pid || !python_is_interpreter(mmap->filename))
+	if (!(mmap->prot & PROT_EXEC) || !mmap->pid || !python_is_interpreter(mmap->filename))
 		return true;
 	const struct python_process process = {
 		.pid = mmap->pid, .generation = ++processes->generations, .code_start = mmap->start,
@@ -85,49 +85,42 @@ static bool on_mmap(struct python_processes *processes, const struct sp_record *
 	return put(processes, &process);
 }
 
-static bool on_fork(struct python_processes *processes, const struct sp_task *task)
+static bool on_fork(struct python_processes *processes, const struct task_change *change)
 {
-	if (task->pid == task->ppid)
-		return true;
-	remove_process(processes, task->pid);
-	const struct python_process *parent = find(processes, task->ppid);
+	remove_process(processes, change->pid);
+	const struct python_process *parent = find(processes, change->parent_pid);
 	if (!parent)
 		return true;
 	struct python_process child = *parent;
-	child.pid = task->pid;
+	child.pid = change->pid;
 	return put(processes, &child);
 }
 
-static void on_exit_of(struct python_processes *processes, const struct sp_task *task)
+static void on_exit_of(struct python_processes *processes, uint32_t pid)
 {
-	if (task->pid != task->tid || !find(processes, task->pid))
+	if (!find(processes, pid))
 		return;
 	uint32_t *slot = &processes->ended[processes->ended_count++ % PYTHON_ENDED_MAX];
 	remove_process(processes, *slot);
-	*slot = task->pid;
+	*slot = pid;
 }
 
 bool python_processes_on_record(struct python_processes *processes, const struct sp_record *record)
 {
+	struct task_change change;
 	bool good = true;
 	pthread_mutex_lock(&processes->lock);
-	switch (record->type) {
-	case PERF_RECORD_MMAP2:
+	if (record->type == PERF_RECORD_MMAP2)
 		good = on_mmap(processes, record);
-		break;
-	case PERF_RECORD_COMM:
-		if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
-			remove_process(processes, record->comm.pid);
-		break;
-	case PERF_RECORD_FORK:
-		good = on_fork(processes, &record->task);
-		break;
-	case PERF_RECORD_EXIT:
-		on_exit_of(processes, &record->task);
-		break;
-	default:
-		break;
-	}
+	else if (!task_change_of(record, &change) ||
+		 (change.kind != TASK_EXECED && !change.is_process))
+		good = true; /* no process begins or ends */
+	else if (change.kind == TASK_EXECED)
+		remove_process(processes, change.pid);
+	else if (change.kind == TASK_FORKED)
+		good = on_fork(processes, &change);
+	else if (change.kind == TASK_ENDED)
+		on_exit_of(processes, change.pid);
 	pthread_mutex_unlock(&processes->lock);
 	return good;
 }

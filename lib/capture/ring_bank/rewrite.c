@@ -2,6 +2,7 @@
 #include "capture/ring_bank/rewrite.h"
 
 #include "event/kernel.h"
+#include "record/task_change.h"
 #include "record/types.h"
 
 /* Offsets: LOST has an id; THROTTLE and UNTHROTTLE time, id, stream id; FORK and EXIT a time. */
@@ -85,10 +86,6 @@ static void rewrite_body(const struct rewrite *rewrite, struct ring *ring, uint6
 			 uint32_t type)
 {
 	switch (type) {
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		shift(rewrite, ring, position + FORK_TIME);
-		break;
 	case PERF_RECORD_LOST:
 		rename_at(rewrite, ring, position + LOST_ID);
 		break;
@@ -99,7 +96,8 @@ static void rewrite_body(const struct rewrite *rewrite, struct ring *ring, uint6
 		rename_at(rewrite, ring, position + THROTTLE_IDS + 8);
 		break;
 	default:
-		break;
+		if (task_change_is_life(type))
+			shift(rewrite, ring, position + FORK_TIME);
 	}
 }
 

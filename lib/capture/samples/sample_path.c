@@ -38,12 +38,15 @@ void sample_path_restart(struct sample_path *path)
 
 struct sp_error *sample_path_on_metadata(struct sample_path *path, const uint8_t *bytes, size_t size)
 {
-	struct sp_error *error = path->waits ? waits_on_metadata(path->waits, bytes, size) : NULL;
-	if (path->filter.schedstat)
-		schedstat_on_metadata(path->filter.schedstat, bytes, size);
-	if (error || !path->live_unwind)
-		return error;
-	return live_unwind_on_metadata(path->live_unwind, bytes, size);
+	struct metadata_record record;
+	size_t at = path->waits || path->filter.schedstat ? 0 : size;
+	while (metadata_next(bytes, size, &at, &path->filter.fields, &record)) {
+		if (path->waits)
+			TRY(waits_on_change(path->waits, &record.change));
+		if (path->filter.schedstat && record.change.kind == TASK_ENDED)
+			schedstat_remove(path->filter.schedstat, record.change.tid);
+	}
+	return path->live_unwind ? live_unwind_on_metadata(path->live_unwind, bytes, size) : NULL;
 }
 
 struct sp_error *sample_path_filter(struct sample_path *path, const struct rewrite *rewrite,

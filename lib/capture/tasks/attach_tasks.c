@@ -165,9 +165,9 @@ static struct sp_error *add_births(struct task_attachment *attachment)
 	bool threads_only = attachment->tasks->parts.config->threads_only;
 	struct sp_error *error = tasks_drain(attachment->tasks, attachment->rings);
 	for (size_t i = 0; i < tracker->births.count && !error; i++) {
-		const struct task_birth *birth = &tracker->births.items[i];
+		const struct task_change *birth = &tracker->births.items[i];
 		/* With threads only, a child process inherits no events, and is to have none. */
-		if (threads_only && birth->pid != birth->parent_pid)
+		if (threads_only && birth->is_process)
 			continue;
 		if (!coverage_fork(&attachment->coverage, birth))
 			error = error_no_memory();

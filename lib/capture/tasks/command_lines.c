@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/format.h"
@@ -13,9 +12,6 @@
 #include "capture/config/config.h"
 #include "record/command_line.h"
 #include "record/secrets.h"
-
-/* Layout of COMM, FORK and EXIT records, as perf_event_open(2) has them. */
-enum { PID = 8, TID = 12, PARENT = 12, TASK_TID = 16, FIXED_END = 24 };
 
 /* An exec is reported before its process has the new command line. */
 #define TRIES 3
@@ -221,55 +217,51 @@ static bool add_pending(struct command_lines *lines, uint32_t pid, uint64_t time
 	return line;
 }
 
-static bool on_fork(struct command_lines *lines, uint32_t pid, uint32_t parent, uint64_t time_ns)
+static bool on_fork(struct command_lines *lines, const struct task_change *change)
 {
-	const struct process_line *line = lines->keeps_live ? find_live(lines, parent) : NULL;
-	withdraw(lines, pid, time_ns);
+	const struct process_line *line =
+		lines->keeps_live ? find_live(lines, change->parent_pid) : NULL;
+	withdraw(lines, change->pid, change->time_ns);
 	if (!line) {
-		remove_live(lines, pid);
+		remove_live(lines, change->pid);
 		return true;
 	}
 	const struct process_line copy = *line; /* `live` may move */
-	return add_live(lines, &copy, pid, time_ns);
+	return add_live(lines, &copy, change->pid, change->time_ns);
 }
 
-static bool on_comm(struct command_lines *lines, const uint8_t *record, uint64_t time_ns,
-		    bool synthesised)
-{
-	uint32_t pid = bytes_u32(record + PID);
-	bool executes = record_header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC;
-	if (!executes && !(synthesised && pid == bytes_u32(record + TID)))
-		return true;
-	if (executes) {
-		withdraw(lines, pid, time_ns);
-		remove_live(lines, pid);
-	}
-	return add_pending(lines, pid, time_ns, !executes);
-}
-
-static bool on_record(struct command_lines *lines, const uint8_t *record, uint64_t time_ns,
+static bool on_change(struct command_lines *lines, const struct task_change *change,
 		      bool synthesised)
 {
-	uint32_t pid = bytes_u32(record + PID);
 	struct process_line *line;
-	switch (record_header_of(record).type) {
-	case PERF_RECORD_COMM:
-		return on_comm(lines, record, time_ns, synthesised);
-	case PERF_RECORD_FORK:
-		return pid == bytes_u32(record + PARENT) || synthesised ||
-		       on_fork(lines, pid, bytes_u32(record + PARENT), time_ns);
-	case PERF_RECORD_EXIT:
-		line = pid == bytes_u32(record + TASK_TID) ? find_live(lines, pid) : NULL;
+	switch (change->kind) {
+	case TASK_EXECED:
+		withdraw(lines, change->pid, change->time_ns);
+		remove_live(lines, change->pid);
+		return add_pending(lines, change->pid, change->time_ns, false);
+	case TASK_RENAMED:
+		return !synthesised || !change->is_process ||
+		       add_pending(lines, change->pid, change->time_ns, true);
+	case TASK_FORKED:
+		return !change->is_process || synthesised || on_fork(lines, change);
+	case TASK_ENDED:
+		line = change->is_process ? find_live(lines, change->pid) : NULL;
 		if (line)
-			line->ended_ns = time_ns;
+			line->ended_ns = change->time_ns;
 		return true;
 	default:
 		return true;
 	}
 }
 
-/* Reads those that are not yet read, and forgets those that cannot be. */
-static struct sp_error *read_pending(struct command_lines *lines)
+struct sp_error *command_lines_on_change(struct command_lines *lines,
+					 const struct task_change *change, bool synthesised)
+{
+	NEED(!lines->on || on_change(lines, change, synthesised));
+	return NULL;
+}
+
+struct sp_error *command_lines_read(struct command_lines *lines)
 {
 	for (size_t i = lines->pending.count; i-- > 0;) {
 		struct process_line *line = &lines->pending.items[i];
@@ -290,26 +282,6 @@ static struct sp_error *read_pending(struct command_lines *lines)
 		remove_pending(lines, i);
 	}
 	return NULL;
-}
-
-struct sp_error *command_lines_on_records(struct command_lines *lines,
-					  const struct record_buffer *records, bool synthesised)
-{
-	if (!lines->on)
-		return NULL;
-	uint32_t trailer_time = lines->tasks->tracker.fields.trailer_time;
-	for (size_t at = 0; at + sizeof(struct perf_event_header) <= records->count;) {
-		const uint8_t *record = records->items + at;
-		size_t size = record_header_of(record).size;
-		if (size < sizeof(struct perf_event_header) || size > records->count - at)
-			break;
-		at += size;
-		if (size < FIXED_END || size < trailer_time)
-			continue;
-		NEED(on_record(lines, record, bytes_u64(record + size - trailer_time),
-			       synthesised));
-	}
-	return read_pending(lines);
 }
 
 static struct sp_error *write_line(struct command_lines *lines, const struct process_line *line,

@@ -42,12 +42,15 @@ struct command_lines {
 void command_lines_deinit(struct command_lines *lines);
 
 /*
- * Reads the processes that whole metadata records announce: by an exec, or, if the records are
- * `synthesised`, because they run.
+ * A process executes a program, or, if the change is `synthesised`, runs: it is read by
+ * command_lines_read().
  */
-struct sp_error *command_lines_on_records(struct command_lines *lines,
-					  const struct record_buffer *records,
-					  bool synthesised) SP_MUST_CHECK;
+struct sp_error *command_lines_on_change(struct command_lines *lines,
+					 const struct task_change *change,
+					 bool synthesised) SP_MUST_CHECK;
+
+/* Reads processes that are not read yet, and forgets those that cannot be read. */
+struct sp_error *command_lines_read(struct command_lines *lines) SP_MUST_CHECK;
 
 /*
  * Appends what was read before the last records, which would have had a later exec; `all`: the

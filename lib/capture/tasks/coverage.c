@@ -55,7 +55,7 @@ static bool is_older(const struct cover *cover, uint64_t birth_ns)
 	       (cover->state == COVER_OPENED && birth_ns > cover->end_ns);
 }
 
-bool coverage_fork(struct coverage *coverage, const struct task_birth *birth)
+bool coverage_fork(struct coverage *coverage, const struct task_change *birth)
 {
 	struct cover *parent = coverage_find(coverage, birth->parent_tid);
 	struct cover *child = coverage_find(coverage, birth->tid);

@@ -51,6 +51,6 @@ bool coverage_add(struct coverage *coverage, uint32_t pid, uint32_t tid, bool sa
  * A FORK record; call it in the order of time, when nothing is being opened. False when
  * out of memory.
  */
-bool coverage_fork(struct coverage *coverage, const struct task_birth *birth);
+bool coverage_fork(struct coverage *coverage, const struct task_change *birth);
 
 #endif

@@ -14,20 +14,13 @@
 enum {
 	BODY_PID = 8,
 	BODY_TID = 12,
-	COMM_TEXT = 16,
-	TASK_PPID = 12,
-	TASK_TID = 16,
-	TASK_PTID = 20,
 	TASK_TIME = 24,
-	TASK_END = 32,
-	MMAP_START = 16,
-	MMAP_SIZE = 24,
-	MMAP_END = 40,
 	KSYMBOL_FLAGS = 22,
 	BPF_TYPE = 8,
 	BPF_ID = 12,
-	BPF_END = 16,
 	FACT_KEY = 8,
+	FACT_END = 16, /* the least size of other facts, and of NAMESPACES */
+	KSYMBOL_END = 24,
 };
 
 /*
@@ -255,26 +248,26 @@ static bool copy_mappings(struct live_state *live_state, struct live_state_proce
 	return true;
 }
 
-static bool on_fork(struct live_state *live_state, const uint8_t *record)
+static bool on_fork(struct live_state *live_state, const struct metadata_record *record)
 {
-	uint32_t pid = bytes_u32(record + BODY_PID), ppid = bytes_u32(record + TASK_PPID);
-	uint32_t tid = bytes_u32(record + TASK_TID), ptid = bytes_u32(record + TASK_PTID);
+	const struct task_change *change = &record->change;
+	uint32_t pid = change->pid, tid = change->tid;
 	/* An older task of that number: its EXIT is missing. */
 	remove_thread(live_state, tid);
 	struct live_state_thread *thread = enter(live_state, pid, tid);
 	if (!thread)
 		return false;
-	const struct live_state_thread *parent = find_thread(live_state, ptid);
-	if (!replace(&thread->fork, record) ||
+	const struct live_state_thread *parent = find_thread(live_state, change->parent_tid);
+	if (!replace(&thread->fork, record->bytes) ||
 	    (parent && (!inherit(live_state, &thread->comm, parent->comm, pid, tid) ||
 			!inherit(live_state, &thread->namespaces, parent->namespaces, pid, tid))))
 		return false;
 	struct live_state_process *child = find_process(live_state, pid);
-	const struct live_state_process *from = find_process(live_state, ppid);
-	if (pid == ppid)
+	const struct live_state_process *from = find_process(live_state, change->parent_pid);
+	if (!change->is_process)
 		return true;
 	/* Mappings follow synthesised records. */
-	if (!from || record_header_of(record).misc & PERF_RECORD_MISC_FORK_EXEC) {
+	if (!from || change->is_synthesised) {
 		clear_mappings(live_state, child);
 		return true;
 	}
@@ -291,16 +284,14 @@ static void begin_program(struct live_state *live_state, struct live_state_proce
 	}
 }
 
-static bool on_comm(struct live_state *live_state, const uint8_t *record)
+static bool on_comm(struct live_state *live_state, const struct metadata_record *record)
 {
-	uint32_t pid = bytes_u32(record + BODY_PID);
-	uint32_t tid = bytes_u32(record + BODY_TID);
-	struct live_state_thread *thread = enter(live_state, pid, tid);
-	if (!thread)
+	uint32_t pid = record->change.pid, tid = record->change.tid;
+	if (!enter(live_state, pid, tid))
 		return false;
-	if (record_header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC)
+	if (record->change.kind == TASK_EXECED)
 		begin_program(live_state, find_process(live_state, pid), tid);
-	return replace(&find_thread(live_state, tid)->comm, record);
+	return replace(&find_thread(live_state, tid)->comm, record->bytes);
 }
 
 /* Gives back what mappings that are gone hold. */
@@ -348,19 +339,20 @@ static void remove_covered(struct live_state *live_state, struct live_state_proc
 		compact(live_state, process);
 }
 
-static bool on_mapping(struct live_state *live_state, const uint8_t *record)
+static bool on_mapping(struct live_state *live_state, const struct metadata_record *record,
+		       const struct metadata_mapping *mapped)
 {
-	uint32_t pid = bytes_u32(record + BODY_PID);
-	const struct perf_event_header header = record_header_of(record);
+	uint32_t pid = mapped->pid;
+	const struct perf_event_header header = record->header;
 	if (pid == UINT32_MAX || (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 					 PERF_RECORD_MISC_KERNEL)
-		return record_buffer_append(&live_state->prologue, record, header.size);
+		return record_buffer_append(&live_state->prologue, record->bytes, header.size);
 	struct live_state_process *process = find_process(live_state, pid);
 	if (!process && (!enter(live_state, pid, pid) || !(process = find_process(live_state, pid))))
 		return false;
 	if (process->is_large)
 		return true;
-	uint64_t start = bytes_u64(record + MMAP_START), size = bytes_u64(record + MMAP_SIZE);
+	uint64_t start = mapped->start, size = mapped->size;
 	uint64_t end = size < UINT64_MAX - start ? start + size : UINT64_MAX;
 	remove_covered(live_state, process, start, end);
 	bool full = process->mappings.count - process->dead >= MAPPINGS_MAX;
@@ -375,7 +367,7 @@ static bool on_mapping(struct live_state *live_state, const uint8_t *record)
 		return false;
 	*mapping = (struct live_state_mapping){start, end, (uint32_t)process->bytes.count, header.size};
 	live_state->mapping_bytes += header.size;
-	return record_buffer_append(&process->bytes, record, header.size);
+	return record_buffer_append(&process->bytes, record->bytes, header.size);
 }
 
 static void remove_fact(struct live_state *live_state, uint64_t key)
@@ -406,9 +398,8 @@ static bool add_fact(struct live_state *live_state, uint64_t key, const uint8_t 
 	return true;
 }
 
-static bool on_fact(struct live_state *live_state, const uint8_t *record)
+static bool on_fact(struct live_state *live_state, const uint8_t *record, uint32_t type)
 {
-	uint32_t type = record_header_of(record).type;
 	uint64_t key = hash_pair(type, type == PERF_RECORD_BPF_EVENT ? bytes_u32(record + BPF_ID)
 								     : bytes_u64(record + FACT_KEY));
 	uint16_t flags;
@@ -422,79 +413,64 @@ static bool on_fact(struct live_state *live_state, const uint8_t *record)
 	return true;
 }
 
-static bool on_record(struct live_state *live_state, const uint8_t *record)
+static bool on_record(struct live_state *live_state, const struct metadata_record *record)
 {
-	switch (record_header_of(record).type) {
-	case PERF_RECORD_FORK:
+	const uint8_t *bytes = record->bytes;
+	struct metadata_mapping mapping;
+	switch (record->change.kind) {
+	case TASK_FORKED:
 		return on_fork(live_state, record);
-	case PERF_RECORD_EXIT:
-		remove_thread(live_state, bytes_u32(record + TASK_TID));
+	case TASK_ENDED:
+		remove_thread(live_state, record->change.tid);
 		return true;
-	case PERF_RECORD_COMM:
+	case TASK_EXECED:
+	case TASK_RENAMED:
 		return on_comm(live_state, record);
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		return on_mapping(live_state, record);
-	case PERF_RECORD_NAMESPACES: {
-		struct live_state_thread *thread = enter(live_state, bytes_u32(record + BODY_PID),
-							 bytes_u32(record + BODY_TID));
-		return thread && replace(&thread->namespaces, record);
-	}
 	default:
-		return on_fact(live_state, record);
+		break;
 	}
+	if (metadata_mapping(record, &mapping))
+		return on_mapping(live_state, record, &mapping);
+	if (record->header.type != PERF_RECORD_NAMESPACES)
+		return on_fact(live_state, bytes, record->header.type);
+	struct live_state_thread *thread =
+		enter(live_state, bytes_u32(bytes + BODY_PID), bytes_u32(bytes + BODY_TID));
+	return thread && replace(&thread->namespaces, bytes);
 }
 
-/* How large a record that says who lives must be without what is behind it; 0: it does not. */
-static size_t least_size(uint32_t type)
+/* Returns whether a record is part of the state, and has all of its fixed fields. */
+static bool is_of_state(const struct metadata_record *record)
 {
-	switch (type) {
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		return TASK_END;
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		return MMAP_END;
+	struct metadata_mapping mapping;
+	switch (record->header.type) {
 	case PERF_RECORD_KSYMBOL:
-		return KSYMBOL_FLAGS + 2;
-	case PERF_RECORD_COMM:
+		return record->body >= KSYMBOL_END;
 	case PERF_RECORD_NAMESPACES:
 	case PERF_RECORD_CGROUP:
-		return COMM_TEXT;
 	case PERF_RECORD_BPF_EVENT:
-		return BPF_END;
+		return record->body >= FACT_END;
 	default:
-		return 0;
+		return record->change.kind != TASK_SAME || metadata_mapping(record, &mapping);
 	}
 }
-
-static uint64_t time_of(const struct live_state *live_state, const uint8_t *record)
-{
-	return bytes_u64(record + record_header_of(record).size - live_state->fields.trailer_time);
-}
-
-/* Records of ours are as much of each file's beginning. */
-#define FIRST_OWN_TYPE 64
 
 struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *bytes, size_t size)
 {
 	bool good = true;
-	for (size_t at = 0; good && at + sizeof(struct perf_event_header) <= size;) {
-		const uint8_t *record = bytes + at;
-		struct perf_event_header header = record_header_of(record);
-		if (header.size < sizeof(header) || header.size > size - at)
-			break;
-		at += header.size;
-		size_t least = least_size(header.type);
-		if (header.type >= FIRST_OWN_TYPE)
-			good = record_buffer_append(&live_state->prologue, record, header.size);
-		else if (!least || header.size < least + live_state->fields.trailer_tid)
+	const struct record_fields *fields = &live_state->fields;
+	struct record_buffer *prologue = &live_state->prologue, *log = &live_state->log;
+	struct metadata_record record;
+	for (size_t at = 0; good && metadata_next(bytes, size, &at, fields, &record);) {
+		/* Records of ours are as much of each file's beginning. */
+		if (record.header.type >= RECORD_USER_TYPES)
+			good = record_buffer_append(prologue, record.bytes, record.header.size);
+		else if (!is_of_state(&record))
 			continue;
-		else if (time_of(live_state, record) <= live_state->base_ns &&
-			 live_state->log_begin == live_state->log.count)
-			good = on_record(live_state, record);
+		else if (record.time_ns <= live_state->base_ns &&
+			 live_state->log_begin == log->count)
+			good = on_record(live_state, &record);
 		else
-			good = record_buffer_append(&live_state->log, record, header.size);
+			good = record_buffer_append(log, record.bytes, record.header.size);
 	}
 	return good ? NULL : error_no_memory();
 }
@@ -502,14 +478,12 @@ struct sp_error *live_state_add(struct live_state *live_state, const uint8_t *by
 struct sp_error *live_state_expire(struct live_state *live_state, uint64_t before_ns)
 {
 	struct record_buffer *log = &live_state->log;
+	struct metadata_record record;
 	bool good = true;
-	while (good && live_state->log_begin < log->count) {
-		const uint8_t *record = log->items + live_state->log_begin;
-		if (time_of(live_state, record) > before_ns)
-			break;
-		live_state->log_begin += record_header_of(record).size;
-		good = on_record(live_state, record);
-	}
+	for (size_t at = live_state->log_begin;
+	     good && metadata_next(log->items, log->count, &at, &live_state->fields, &record) &&
+	     record.time_ns <= before_ns; live_state->log_begin = at)
+		good = on_record(live_state, &record);
 	if (before_ns > live_state->base_ns)
 		live_state->base_ns = before_ns;
 	if (live_state->log_begin > log->count / 2) {
@@ -526,11 +500,11 @@ struct sp_error *live_state_trim(struct live_state *live_state, size_t size)
 	if (live_state_log_size(live_state) <= size)
 		return NULL;
 	/* A half at once: taking little by little would move the rest again and again. */
-	size_t at = live_state->log_begin, end = live_state->log.count - size / 2;
-	for (; at < end; at += record_header_of(live_state->log.items + at).size) {
-		uint64_t time_ns = time_of(live_state, live_state->log.items + at);
-		before_ns = time_ns > before_ns ? time_ns : before_ns;
-	}
+	const struct record_buffer *log = &live_state->log;
+	size_t at = live_state->log_begin, end = log->count - size / 2;
+	struct metadata_record record;
+	while (at < end && metadata_next(log->items, log->count, &at, &live_state->fields, &record))
+		before_ns = record.time_ns > before_ns ? record.time_ns : before_ns;
 	return live_state_expire(live_state, before_ns);
 }
 
@@ -588,7 +562,7 @@ static void set_first(const struct live_state *live_state, uint8_t *record, uint
 	header.misc = (uint16_t)((header.misc | set) & ~clear);
 	memcpy(record, &header, sizeof(header));
 	bytes_set_u64(record + header.size - live_state->fields.trailer_time, 0);
-	if (header.type == PERF_RECORD_FORK)
+	if (task_change_is_life(header.type))
 		bytes_set_u64(record + TASK_TIME, 0);
 }
 

@@ -14,8 +14,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "capture/ring_bank/fields.h"
-#include "record/encode.h"
+#include "capture/ring_bank/metadata_record.h"
 
 struct live_state_mapping {
 	uint64_t start, end;

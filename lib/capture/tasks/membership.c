@@ -85,12 +85,11 @@ bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, u
 	       add_live(membership, pid, tid);
 }
 
-bool membership_fork(struct membership *membership, const struct task_birth *birth)
+static bool on_fork(struct membership *membership, const struct task_change *birth)
 {
-	bool is_thread = birth->pid == birth->parent_pid;
 	bool in = membership_has(membership, birth->parent_pid, birth->parent_tid, birth->time_ns) &&
-		  (is_thread || !membership->threads_only);
-	if (!is_thread || membership->by == MEMBERSHIP_BY_THREAD) {
+		  !(birth->is_process && membership->threads_only);
+	if (birth->is_process || membership->by == MEMBERSHIP_BY_THREAD) {
 		uint32_t number = number_of(membership, birth->pid, birth->tid);
 		in = in && membership->follow;
 		if (!put(membership, number, birth->time_ns, in))
@@ -112,7 +111,7 @@ static bool find_other_thread(const struct membership *membership, uint32_t pid,
 	return false;
 }
 
-bool membership_exec(struct membership *membership, uint32_t pid, uint64_t time_ns)
+static bool on_exec(struct membership *membership, uint32_t pid, uint64_t time_ns)
 {
 	/* The leader itself, if it still lives, made the exec: nothing changes. */
 	uint32_t tid;
@@ -120,11 +119,6 @@ bool membership_exec(struct membership *membership, uint32_t pid, uint64_t time_
 		return true;
 	remove_live(membership, tid);
 	return membership_add(membership, pid, pid, time_ns);
-}
-
-void membership_exit(struct membership *membership, uint32_t tid)
-{
-	remove_live(membership, tid);
 }
 
 /* Whether some task has the number. */
@@ -135,7 +129,7 @@ static bool is_used(const struct membership *membership, uint32_t number)
 	return u64map_find(used, number);
 }
 
-bool membership_exit_at(struct membership *membership, uint32_t tid, uint64_t time_ns)
+static bool on_exit_of(struct membership *membership, uint32_t tid, uint64_t time_ns)
 {
 	const uint32_t *pid = u64map_find(&membership->live, tid);
 	if (!pid)
@@ -148,6 +142,25 @@ bool membership_exit_at(struct membership *membership, uint32_t tid, uint64_t ti
 	if (end)
 		*end = (struct membership_end){time_ns, number};
 	return end;
+}
+
+void membership_exit(struct membership *membership, uint32_t tid)
+{
+	remove_live(membership, tid);
+}
+
+bool membership_on_change(struct membership *membership, const struct task_change *change)
+{
+	switch (change->kind) {
+	case TASK_FORKED:
+		return on_fork(membership, change);
+	case TASK_ENDED:
+		return on_exit_of(membership, change->tid, change->time_ns);
+	case TASK_EXECED:
+		return on_exec(membership, change->pid, change->time_ns);
+	default:
+		return true;
+	}
 }
 
 bool membership_find(const struct membership *membership, uint32_t pid, uint32_t tid,

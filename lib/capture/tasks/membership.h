@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include "base/hash.h"
 #include "base/vec.h"
+#include "record/task_change.h"
 
 enum membership_by { MEMBERSHIP_BY_PROCESS, MEMBERSHIP_BY_THREAD };
 
@@ -48,30 +49,18 @@ struct membership {
 /* Zeroed but for `by` and `follow`, it is ready. */
 void membership_deinit(struct membership *membership);
 
-/* Content of a FORK record. */
-struct task_birth {
-	uint32_t pid, tid, parent_pid, parent_tid;
-	uint64_t time_ns;
-};
-
 /* All these return false when out of memory. */
 
 /* A task that is followed from the beginning, or from a moment on. */
 bool membership_add(struct membership *membership, uint32_t pid, uint32_t tid, uint64_t from_ns);
-bool membership_fork(struct membership *membership, const struct task_birth *birth);
-
-/*
- * A process was given a new program (COMM with misc COMM_EXEC): only one thread
- * is left, and it has the process's number now, whatever it had before.
- */
-bool membership_exec(struct membership *membership, uint32_t pid, uint64_t time_ns);
 void membership_exit(struct membership *membership, uint32_t tid);
 
 /*
- * The same, at a time: once that has been forgotten, nothing is known of a number that no task has,
- * so that what is kept does not grow with how many there were.
+ * A fork; an end; or an exec: only one thread is left, and it has the process's number now. After
+ * the time of an end is expired, nothing is known of a number that no task has: what is kept does
+ * not grow with the number of tasks.
  */
-bool membership_exit_at(struct membership *membership, uint32_t tid, uint64_t time_ns);
+bool membership_on_change(struct membership *membership, const struct task_change *change);
 
 /* Whether it was followed at that time. */
 bool membership_has(const struct membership *membership, uint32_t pid, uint32_t tid,

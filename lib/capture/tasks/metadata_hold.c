@@ -7,21 +7,6 @@
 
 #include <string.h>
 #include "base/bytes.h"
-#include "record/types.h"
-
-/* Layout of the records, as perf_event_open(2) has them. */
-enum {
-	BODY_PID = 8,
-	BODY_TID = 12,
-	FORK_PPID = 12,
-	FORK_TID = 16,
-	FORK_PTID = 20,
-	FORK_END = 32,
-	MMAP_START = 16,
-	MMAP_SIZE = 24,
-	MMAP_END = 40,
-	COMM_TEXT = 16,
-};
 
 void metadata_hold_deinit(struct metadata_hold *hold)
 {
@@ -31,36 +16,24 @@ void metadata_hold_deinit(struct metadata_hold *hold)
 	u64map_deinit(&hold->deferred);
 }
 
-static uint64_t time_of(const struct metadata_hold *hold, const uint8_t *record)
+/* Returns whether a record may be held, and what it replaces in its process. */
+static bool may_be_held(const struct metadata_record *record, uint32_t *pid_ret, uint64_t *key_ret)
 {
-	return bytes_u64(record + record_header_of(record).size - hold->fields.trailer_time);
+	struct metadata_mapping mapping;
+	*pid_ret = record->change.pid;
+	*key_ret = hash_pair(1, record->change.tid);
+	if (!metadata_mapping(record, &mapping))
+		return record->change.kind == TASK_RENAMED;
+	*pid_ret = mapping.pid;
+	*key_ret = hash_pair(mapping.start, mapping.size);
+	return mapping.pid != UINT32_MAX &&
+	       (record->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 }
 
-static bool is_exec(const struct perf_event_header *header)
+static bool next(const struct metadata_hold *hold, const struct record_buffer *records, size_t *at,
+		 struct metadata_record *ret)
 {
-	return header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC;
-}
-
-static bool may_be_held(const struct metadata_hold *hold, const uint8_t *record)
-{
-	const struct perf_event_header header = record_header_of(record);
-	size_t body = header.size - hold->fields.trailer_tid;
-	if (header.type == PERF_RECORD_COMM)
-		return !is_exec(&header) && body >= COMM_TEXT;
-	return (header.type == PERF_RECORD_MMAP || header.type == PERF_RECORD_MMAP2) &&
-	       body >= MMAP_END && bytes_u32(record + BODY_PID) != UINT32_MAX &&
-	       (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
-}
-
-/* Returns the end of the next record that is whole; 0: there is none. */
-static size_t next_end(const struct record_buffer *records, size_t at)
-{
-	if (records->count - at < sizeof(struct perf_event_header))
-		return 0;
-	const struct perf_event_header header = record_header_of(records->items + at);
-	return header.size >= sizeof(header) && header.size <= records->count - at
-		       ? at + header.size
-		       : 0;
+	return metadata_next(records->items, records->count, at, &hold->fields, ret);
 }
 
 static void add_room(struct metadata_hold *hold, uint64_t monotonic_ns)
@@ -163,26 +136,20 @@ static bool add_reset(struct pass *pass, uint32_t pid, size_t at, uint64_t time_
 /* Finds forks, which need the parent's records, and processes that begin anew. */
 static bool find_changes(struct metadata_hold *hold, struct pass *pass)
 {
+	struct metadata_record record;
+	const struct task_change *change = &record.change;
 	bool good = true;
-	for (size_t at = pass->held_end, end; good && (end = next_end(&pass->all, at)); at = end) {
-		const uint8_t *record = pass->all.items + at;
-		const struct perf_event_header header = record_header_of(record);
-		uint32_t pid = bytes_u32(record + BODY_PID);
-		if (is_exec(&header)) {
-			u64map_remove(&hold->deferred, pid);
-			good = add_reset(pass, pid, at, time_of(hold, record));
-		}
-		if (header.type == PERF_RECORD_EXIT && pid == bytes_u32(record + FORK_TID))
-			u64map_remove(&hold->deferred, pid);
-		if (header.type != PERF_RECORD_FORK || header.size < FORK_END)
-			continue;
-		uint32_t ppid = bytes_u32(record + FORK_PPID);
-		good = metadata_hold_add_need(hold, ppid, bytes_u32(record + FORK_PTID),
-					      time_of(hold, record));
-		if (good && pid != ppid) {
-			u64map_remove(&hold->deferred, pid);
-			good = add_reset(pass, pid, at, time_of(hold, record));
-		}
+	for (size_t at = pass->held_end, begin = at;
+	     good && next(hold, &pass->all, &at, &record); begin = at) {
+		bool begins = change->kind == TASK_EXECED ||
+			      (change->kind == TASK_FORKED && change->is_process);
+		if (change->kind == TASK_FORKED)
+			good = metadata_hold_add_need(hold, change->parent_pid, change->parent_tid,
+						      change->time_ns);
+		if (begins || (change->kind == TASK_ENDED && change->is_process))
+			u64map_remove(&hold->deferred, change->pid);
+		if (good && begins)
+			good = add_reset(pass, change->pid, begin, change->time_ns);
 	}
 	return good;
 }
@@ -199,24 +166,22 @@ static void drop(struct metadata_hold *hold, uint8_t *record)
 /* Drops records that a later one replaces before the process needs them. */
 static bool drop_replaced(struct metadata_hold *hold, struct pass *pass)
 {
-	for (size_t at = 0, end; (end = next_end(&pass->all, at)); at = end) {
-		const uint8_t *record = pass->all.items + at;
-		if (!may_be_held(hold, record))
+	struct metadata_record record, before;
+	uint32_t pid;
+	uint64_t key;
+	for (size_t at = 0, begin = 0; next(hold, &pass->all, &at, &record); begin = at) {
+		if (!may_be_held(&record, &pid, &key))
 			continue;
-		uint32_t pid = bytes_u32(record + BODY_PID);
-		uint64_t key = record_header_of(record).type == PERF_RECORD_COMM
-				       ? hash_pair(1, bytes_u32(record + BODY_TID))
-				       : hash_pair(bytes_u64(record + MMAP_START),
-						   bytes_u64(record + MMAP_SIZE));
 		bool added;
 		uint32_t *last =
-			u64map_put(&pass->last_of, hash_pair(key, pid), (uint32_t)at, &added);
+			u64map_put(&pass->last_of, hash_pair(key, pid), (uint32_t)begin, &added);
 		if (!last)
 			return false;
-		uint8_t *before = pass->all.items + *last;
-		if (!added && !has_need(hold, pid, time_of(hold, before), time_of(hold, record)))
-			drop(hold, before);
-		*last = (uint32_t)at;
+		size_t before_at = *last;
+		if (!added && next(hold, &pass->all, &before_at, &before) &&
+		    !has_need(hold, pid, before.time_ns, record.time_ns))
+			drop(hold, pass->all.items + *last);
+		*last = (uint32_t)begin;
 	}
 	return true;
 }
@@ -228,17 +193,19 @@ void metadata_hold_charge(struct metadata_hold *hold, size_t bytes)
 }
 
 /* Writes a record, holds it, or drops it. */
-static bool place(struct metadata_hold *hold, const struct pass *pass, size_t at,
-		  struct record_buffer *records, uint64_t from_ns)
+static bool place(struct metadata_hold *hold, const struct pass *pass,
+		  const struct metadata_record *decoded, struct record_buffer *records,
+		  uint64_t from_ns)
 {
+	size_t at = (size_t)(decoded->bytes - pass->all.items);
 	uint8_t *record = pass->all.items + at;
-	uint16_t size = record_header_of(record).size;
-	if (!record_header_of(record).type)
+	uint16_t size = decoded->header.size;
+	uint32_t pid;
+	uint64_t key, time_ns = decoded->time_ns, until_ns = UINT64_MAX;
+	if (!decoded->header.type)
 		return true;
-	if (!may_be_held(hold, record))
+	if (!may_be_held(decoded, &pid, &key))
 		return record_buffer_append(records, record, size);
-	uint32_t pid = bytes_u32(record + BODY_PID);
-	uint64_t time_ns = time_of(hold, record), until_ns = UINT64_MAX;
 	const uint32_t *index = u64map_find(&pass->reset_of, pid);
 	const struct reset *reset = index ? &pass->resets.items[*index] : NULL;
 	if (reset && at < reset->at)
@@ -270,14 +237,18 @@ bool metadata_hold_defer(struct metadata_hold *hold, uint32_t pid)
 /* Drops the oldest records if too many are held. */
 static bool limit_held(struct metadata_hold *hold)
 {
-	size_t at = 0, end;
+	struct metadata_record record;
+	uint32_t pid;
+	uint64_t key;
+	size_t at = 0;
 	if (hold->held.count <= HOLD_BYTES_MAX)
 		return true;
-	while (hold->held.count - at > HOLD_BYTES_MAX / 2 && (end = next_end(&hold->held, at))) {
-		if (!metadata_hold_defer(hold, bytes_u32(hold->held.items + at + BODY_PID)))
+	while (hold->held.count - at > HOLD_BYTES_MAX / 2 &&
+	       next(hold, &hold->held, &at, &record)) {
+		may_be_held(&record, &pid, &key);
+		if (!metadata_hold_defer(hold, pid))
 			return false;
 		hold->counts.dropped++;
-		at = end;
 	}
 	hold->held.count -= at;
 	memmove(hold->held.items, hold->held.items + at, hold->held.count);
@@ -298,8 +269,9 @@ bool metadata_hold_filter(struct metadata_hold *hold, struct record_buffer *reco
 		      by_pid_and_time);
 	if (good && hold->rate)
 		good = drop_replaced(hold, &pass);
-	for (size_t at = 0, end; good && (end = next_end(&pass.all, at)); at = end)
-		good = place(hold, &pass, at, records, from_ns);
+	struct metadata_record record;
+	for (size_t at = 0; good && next(hold, &pass.all, &at, &record);)
+		good = place(hold, &pass, &record, records, from_ns);
 	pass_deinit(&pass);
 	return good && limit_held(hold);
 }
@@ -334,7 +306,8 @@ bool metadata_hold_next(struct metadata_hold *hold, uint32_t *pid_ret,
 
 void metadata_hold_finish(struct metadata_hold *hold)
 {
-	for (size_t at = 0, end; (end = next_end(&hold->held, at)); at = end)
+	struct metadata_record record;
+	for (size_t at = 0; next(hold, &hold->held, &at, &record);)
 		hold->counts.dropped++;
 	hold->held.count = 0;
 }

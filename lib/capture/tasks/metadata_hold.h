@@ -20,9 +20,8 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "capture/ring_bank/fields.h"
+#include "capture/ring_bank/metadata_record.h"
 #include "proc/tasks.h"
-#include "record/encode.h"
 
 /* Limit of held bytes. */
 #define HOLD_BYTES_MAX ((size_t)16 << 20)

@@ -3,11 +3,6 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include "base/bytes.h"
-#include "record/types.h"
-
-/* Layout of MMAP2 records, as perf_event_open(2) has them. */
-enum { MMAP2_PID = 8, MMAP2_PROT = 64, MMAP2_FILENAME = 72 };
 
 /* Limits of the interval between two reads of a process. */
 #define INTERVAL_NS 10000000
@@ -25,18 +20,6 @@ void moved_code_deinit(struct moved_code *moved)
 {
 	vec_deinit(&moved->processes);
 	u64map_deinit(&moved->index_of);
-}
-
-static bool is_code_without_file(const uint8_t *record)
-{
-	const struct perf_event_header header = record_header_of(record);
-	char name[16] = "";
-	if (header.type != PERF_RECORD_MMAP2 || header.size <= MMAP2_FILENAME ||
-	    !(bytes_u32(record + MMAP2_PROT) & PROT_EXEC))
-		return false;
-	size_t size = header.size - MMAP2_FILENAME;
-	memcpy(name, record + MMAP2_FILENAME, size < sizeof(name) ? size : sizeof(name) - 1);
-	return synth_is_memory(name);
 }
 
 static bool add(struct moved_code *moved, uint32_t pid, uint64_t time_ns)
@@ -61,21 +44,12 @@ static bool add(struct moved_code *moved, uint32_t pid, uint64_t time_ns)
 	return true;
 }
 
-bool moved_code_on_records(struct moved_code *moved, const struct record_buffer *records,
-			   uint32_t trailer_time)
+bool moved_code_on_record(struct moved_code *moved, const struct metadata_record *record)
 {
-	bool good = true;
-	for (size_t at = 0; good && at + sizeof(struct perf_event_header) <= records->count;) {
-		const uint8_t *record = records->items + at;
-		uint16_t size = record_header_of(record).size;
-		if (size < sizeof(struct perf_event_header) || size > records->count - at)
-			break;
-		at += size;
-		if (is_code_without_file(record))
-			good = add(moved, bytes_u32(record + MMAP2_PID),
-				   bytes_u64(record + size - trailer_time));
-	}
-	return good;
+	struct metadata_mapping mapping;
+	return !metadata_mapping(record, &mapping) || !(mapping.prot & PROT_EXEC) ||
+	       !mapping.path || !synth_is_memory(mapping.path) ||
+	       add(moved, mapping.pid, record->time_ns);
 }
 
 static struct sp_error *read_process(struct moved_process *process, struct synth *synth,

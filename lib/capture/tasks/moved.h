@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "capture/metadata/synth.h"
-#include "record/encode.h"
+#include "capture/ring_bank/metadata_record.h"
 
 /* A process that mapped executable memory without a file. */
 struct moved_process {
@@ -31,12 +31,8 @@ struct moved_code {
 
 void moved_code_deinit(struct moved_code *moved);
 
-/*
- * Looks for such mappings in `records`. `trailer_time`: see record_fields. Returns false when
- * out of memory.
- */
-bool moved_code_on_records(struct moved_code *moved, const struct record_buffer *records,
-			   uint32_t trailer_time);
+/* A record that may be such a mapping. Returns false when out of memory. */
+bool moved_code_on_record(struct moved_code *moved, const struct metadata_record *record);
 
 /*
  * Reads some processes that are due, or that are pending (`last`). Their records are not older

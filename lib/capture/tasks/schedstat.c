@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/wait.h>
-#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/ctx.h"
 #include "base/format.h"
@@ -12,9 +11,6 @@
 
 /* Limit for threads; others have no notes. */
 #define THREADS_MAX ((size_t)1 << 18)
-
-/* EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
-#define EXIT_TID 16
 
 void schedstat_deinit(struct schedstat *schedstat)
 {
@@ -42,21 +38,6 @@ static struct sp_error *add_thread(struct schedstat *schedstat, uint32_t pid, ui
 	return NULL;
 }
 
-static void remove_thread(struct schedstat *schedstat, uint32_t tid)
-{
-	const uint32_t *found = u64map_find(&schedstat->index_of, tid);
-	if (!found)
-		return;
-	const struct schedstat_thread last = *vec_last(&schedstat->threads);
-	uint32_t index = *found;
-	u64map_remove(&schedstat->index_of, tid);
-	schedstat->threads.items[index] = last;
-	schedstat->threads.count--;
-	uint32_t *moved = u64map_find(&schedstat->index_of, last.tid);
-	if (moved)
-		*moved = index;
-}
-
 struct sp_error *schedstat_begin(struct schedstat *schedstat)
 {
 	const struct recorded_tasks *tasks = schedstat->tasks;
@@ -77,17 +58,19 @@ struct sp_error *schedstat_on_switch(struct schedstat *schedstat, uint32_t pid, 
 	return add_thread(schedstat, pid, tid, &thread);
 }
 
-void schedstat_on_metadata(struct schedstat *schedstat, const uint8_t *bytes, size_t size)
+void schedstat_remove(struct schedstat *schedstat, uint32_t tid)
 {
-	size_t step;
-	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size; at += step) {
-		const struct perf_event_header header = record_header_of(bytes + at);
-		step = header.size;
-		if (step < sizeof(header) || step > size - at)
-			break;
-		if (header.type == PERF_RECORD_EXIT && step >= EXIT_TID + sizeof(uint32_t))
-			remove_thread(schedstat, bytes_u32(bytes + at + EXIT_TID));
-	}
+	const uint32_t *found = u64map_find(&schedstat->index_of, tid);
+	if (!found)
+		return;
+	const struct schedstat_thread last = *vec_last(&schedstat->threads);
+	uint32_t index = *found;
+	u64map_remove(&schedstat->index_of, tid);
+	schedstat->threads.items[index] = last;
+	schedstat->threads.count--;
+	uint32_t *moved = u64map_find(&schedstat->index_of, last.tid);
+	if (moved)
+		*moved = index;
 }
 
 /* Threads that have ended have no file, and get no note. */

@@ -42,8 +42,8 @@ struct sp_error *schedstat_begin(struct schedstat *schedstat) SP_MUST_CHECK;
 struct sp_error *schedstat_on_switch(struct schedstat *schedstat, uint32_t pid,
 				     uint32_t tid) SP_MUST_CHECK;
 
-/* Whole metadata records: threads end by EXIT. */
-void schedstat_on_metadata(struct schedstat *schedstat, const uint8_t *bytes, size_t size);
+/* A thread has ended. */
+void schedstat_remove(struct schedstat *schedstat, uint32_t tid);
 
 /* Notes the threads that are due. */
 struct sp_error *schedstat_round(struct schedstat *schedstat, uint64_t monotonic_ns) SP_MUST_CHECK;

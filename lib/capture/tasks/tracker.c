@@ -16,8 +16,8 @@
 /* The longest that the two can be apart: the kernel writes them in one go. */
 #define REPEAT_NS 1000000
 
-/* Offsets in FORK and EXIT; COMM, MMAP and MMAP2 begin with {pid, tid} too. */
-enum { BODY = 8, FORK_TIDS = 16, FORK_TIME = 24, MMAP2_SIZE_MIN = 72, LOST_COUNT = 16 };
+/* Records of tasks and mappings begin with the pid. FORK and EXIT have at most TASK_END bytes. */
+enum { BODY = 8, FORK_TIME = 24, TASK_END = 32, LOST_COUNT = 16 };
 
 /* The command's ring as tracker_item.ring: records of equal time follow those of other rings. */
 #define OWN_RING UINT32_MAX
@@ -35,15 +35,10 @@ static uint64_t trailer_u64(const struct ring *ring, const struct tracker_item *
 	return ring_u64(ring, item->position + item->size - from_end);
 }
 
-static bool is_task_record(uint32_t type)
-{
-	return type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
-}
-
 static bool can_repeat(uint32_t type)
 {
-	return is_task_record(type) || type == PERF_RECORD_COMM || type == PERF_RECORD_MMAP ||
-	       type == PERF_RECORD_MMAP2 || type == PERF_RECORD_NAMESPACES;
+	return task_change_is_in(type) || type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 ||
+	       type == PERF_RECORD_NAMESPACES;
 }
 
 /* Whether `item` says what `before`, the one kept last in its ring, said. */
@@ -61,7 +56,7 @@ static bool repeats(const struct tracker *tracker, const struct ring *ring,
 		return false;
 	uint32_t time_at = header.size - fields->trailer_time;
 	for (uint32_t at = BODY; at < header.size - fields->trailer_id; at += 8)
-		if (at != time_at && !(is_task_record(header.type) && at == FORK_TIME) &&
+		if (at != time_at && !(task_change_is_life(header.type) && at == FORK_TIME) &&
 		    ring_u64(ring, item->position + at) != ring_u64(ring, before->position + at))
 			return false;
 	return true;
@@ -159,80 +154,63 @@ static bool has_spaces(const struct tracker *tracker)
 	return tracker->spaces && tracker->spaces != tracker->membership;
 }
 
-static bool on_fork(struct tracker *tracker, const struct ring *ring,
-		    const struct tracker_item *item)
+static bool on_fork(struct tracker *tracker, struct membership *membership,
+		    const struct task_change *birth)
 {
-	uint64_t pids = ring_u64(ring, item->position + BODY);
-	uint64_t tids = ring_u64(ring, item->position + FORK_TIDS);
-	struct task_birth birth = {
-		.pid = first_u32(pids), .parent_pid = second_u32(pids),
-		.tid = first_u32(tids), .parent_tid = second_u32(tids),
-		.time_ns = item->time_ns,
-	};
 	if (tracker->collect_births) {
-		struct task_birth *slot = vec_push(&tracker->births);
+		struct task_change *slot = vec_push(&tracker->births);
 		if (!slot)
 			return false;
-		*slot = birth;
+		*slot = *birth;
 	}
-	if (tracker->double_sampling &&
-	    !double_sampling_fork(tracker->double_sampling, birth.parent_tid, birth.tid))
-		return false;
 	tracker->counts.followed_forks +=
-		tracker->membership && membership_has(tracker->membership, birth.parent_pid,
-						      birth.parent_tid, birth.time_ns);
-	return (!tracker->membership || membership_fork(tracker->membership, &birth)) &&
-	       (!tracker->threads || membership_fork(tracker->threads, &birth)) &&
-	       (!has_spaces(tracker) || membership_fork(tracker->spaces, &birth));
-}
-
-static bool on_task_exit(struct tracker *tracker, const struct ring *ring,
-			 const struct tracker_item *item)
-{
-	uint32_t tid = first_u32(ring_u64(ring, item->position + FORK_TIDS));
-	if (item->ring == OWN_RING && tid == tracker->own.tid)
-		tracker->own.ended_ns = item->time_ns;
-	if (tracker->membership && !membership_exit_at(tracker->membership, tid, item->time_ns))
-		return false;
-	if (tracker->threads && !membership_exit_at(tracker->threads, tid, item->time_ns))
-		return false;
-	if (has_spaces(tracker) && !membership_exit_at(tracker->spaces, tid, item->time_ns))
-		return false;
-	return !tracker->double_sampling || double_sampling_exit(tracker->double_sampling, tid);
-}
-
-static bool add_leader(struct membership *membership, uint32_t pid, uint64_t time_ns)
-{
-	return membership_add(membership, pid, pid, time_ns);
-}
-
-static bool on_exec(struct tracker *tracker, uint32_t pid, uint64_t time_ns)
-{
-	struct membership *membership = tracker->membership;
-	bool starts = pid == tracker->command_pid && !tracker->command_started;
-	tracker->command_started |= starts;
-	if (!membership)
-		return true;
-	bool (*tell)(struct membership *, uint32_t, uint64_t) = starts ? add_leader : membership_exec;
-	return tell(membership, pid, time_ns) &&
-	       (!tracker->threads || tell(tracker->threads, pid, time_ns)) &&
-	       (!has_spaces(tracker) || tell(tracker->spaces, pid, time_ns));
+		membership && membership_has(membership, birth->parent_pid, birth->parent_tid,
+					     birth->time_ns);
+	return !tracker->double_sampling ||
+	       double_sampling_fork(tracker->double_sampling, birth->parent_tid, birth->tid);
 }
 
 /* Updates the parts that count tasks. */
-static bool on_record(struct tracker *tracker, const struct ring *ring,
-		      const struct tracker_item *item, const struct perf_event_header *header)
+static bool on_change(struct tracker *tracker, const struct task_change *change, bool own)
 {
-	if (header->type == PERF_RECORD_FORK)
-		return on_fork(tracker, ring, item);
-	if (header->type == PERF_RECORD_EXIT)
-		return on_task_exit(tracker, ring, item);
-	if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC)
-		return on_exec(tracker, first_u32(ring_u64(ring, item->position + BODY)),
-			       item->time_ns);
-	if (header->type == PERF_RECORD_LOST)
+	struct membership *const memberships[] = {tracker->membership, tracker->threads,
+						  has_spaces(tracker) ? tracker->spaces : NULL};
+	bool starts = false, good = true;
+	if (change->kind == TASK_FORKED) {
+		good = on_fork(tracker, tracker->membership, change);
+	} else if (change->kind == TASK_ENDED) {
+		if (own && change->tid == tracker->own.tid)
+			tracker->own.ended_ns = change->time_ns;
+		good = !tracker->double_sampling ||
+		       double_sampling_exit(tracker->double_sampling, change->tid);
+	} else if (change->kind == TASK_EXECED) {
+		starts = change->pid == tracker->command_pid && !tracker->command_started;
+		tracker->command_started |= starts;
+	}
+	for (size_t i = 0; good && i < sizeof(memberships) / sizeof(*memberships); i++)
+		if (memberships[i])
+			good = starts ? membership_add(memberships[i], change->pid, change->pid,
+						       change->time_ns)
+				      : membership_on_change(memberships[i], change);
+	return good;
+}
+
+static bool on_record(struct tracker *tracker, const struct ring *ring,
+		      const struct tracker_item *item, uint32_t type)
+{
+	uint8_t bytes[TASK_END];
+	struct task_change change;
+	size_t size = item->size - tracker->fields.trailer_tid;
+	if (type == PERF_RECORD_LOST)
 		tracker->counts.lost += ring_u64(ring, item->position + LOST_COUNT);
-	return true;
+	if (!task_change_is_in(type))
+		return true;
+	size = size < sizeof(bytes) ? size : sizeof(bytes);
+	ring_copy(ring, item->position, size, bytes);
+	if (!task_change_decode(bytes, size, &change))
+		return true;
+	change.time_ns = item->time_ns;
+	return on_change(tracker, &change, item->ring == OWN_RING);
 }
 
 /* Records without pid and tid in their body: the trailer has those of the task that ran. */
@@ -290,7 +268,7 @@ static struct sp_error *process_items(struct tracker *tracker, const struct ring
 			tracker->counts.repeated++;
 			continue;
 		}
-		NEED(on_record(tracker, ring, item, &header));
+		NEED(on_record(tracker, ring, item, header.type));
 		if (!is_wanted(tracker, ring, item, header.type))
 			tracker->counts.filtered++;
 		else if (!save(tracker, ring, item))

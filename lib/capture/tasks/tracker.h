@@ -47,7 +47,7 @@ struct tracker {
 	/* Owned by the user; its records are read with those of the rings, and replace theirs. */
 	struct command_ring own;
 	bool collect_births;
-	struct { VEC(struct task_birth); } births; /* FORK records, by time; the user empties it */
+	struct { VEC(struct task_change); } births; /* FORK records, by time; the user empties it */
 	struct record_buffer kept; /* by time; the user empties it */
 	struct tracker_counts counts;
 	uint64_t last_ns; /* the latest time seen */

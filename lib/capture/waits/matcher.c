@@ -197,48 +197,22 @@ bool matcher_next_bare(struct matcher *matcher, uint64_t before_ns, size_t *at,
 	return false;
 }
 
-/* FORK and EXIT: header, u32 pid, ppid, tid, ptid, u64 time. */
-#define TASK_PID 8
-#define TASK_TID 16
-#define TASK_TIME 24
-
-/* A new thread is known by its number even if all of its switches are lost. */
-static struct sp_error *on_fork_record(struct matcher *matcher, uint32_t pid, uint32_t tid)
+struct sp_error *matcher_on_change(struct matcher *matcher, const struct task_change *change)
 {
 	struct waiting_thread *thread;
-	if (!thread_has_number(tid))
-		return NULL;
-	struct sp_error *error = waiting_threads_find(&matcher->threads, tid, &thread);
-	if (!error && thread)
-		thread->pid = pid;
-	return error;
-}
-
-struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *bytes, size_t size)
-{
-	struct sp_error *error = NULL;
-	size_t step;
-	for (size_t at = 0; at + sizeof(struct perf_event_header) <= size && !error; at += step) {
-		const struct perf_event_header header = record_header_of(bytes + at);
-		step = header.size;
-		if (step < sizeof(header) || step > size - at)
-			break;
-		if ((header.type != PERF_RECORD_EXIT && header.type != PERF_RECORD_FORK) ||
-		    step < TASK_TIME + sizeof(uint64_t))
-			continue;
-		uint32_t tid = bytes_u32(bytes + at + TASK_TID);
-		if (header.type == PERF_RECORD_FORK) {
-			error = on_fork_record(matcher, bytes_u32(bytes + at + TASK_PID), tid);
-			continue;
-		}
-		const uint32_t *index = u64map_find(&matcher->threads.index, tid);
-		const struct wait_event event = {.time_ns = bytes_u64(bytes + at + TASK_TIME),
-						 .kind = EVENT_EXIT};
-		if (index)
-			error = waiting_threads_add_event(
-				&matcher->threads, &matcher->threads.slots.items[*index], &event);
+	const struct wait_event event = {.time_ns = change->time_ns, .kind = EVENT_EXIT};
+	/* A new thread is known by its number even if all of its switches are lost. */
+	if (change->kind == TASK_FORKED && thread_has_number(change->tid)) {
+		TRY(waiting_threads_find(&matcher->threads, change->tid, &thread));
+		if (thread)
+			thread->pid = change->pid;
 	}
-	return error;
+	const uint32_t *index = change->kind == TASK_ENDED ?
+		u64map_find(&matcher->threads.index, change->tid) : NULL;
+	if (!index)
+		return NULL;
+	return waiting_threads_add_event(&matcher->threads, &matcher->threads.slots.items[*index],
+					 &event);
 }
 
 /* -- Output ---------------------------------------------------------------------- */

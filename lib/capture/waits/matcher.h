@@ -30,6 +30,7 @@
 #include "base/hash.h"
 #include "capture/ring_bank/fields.h"
 #include "record/encode.h"
+#include "record/task_change.h"
 
 /* Interval of snapshots if not each switch is sampled, by snapshot_age_ns. */
 #define MATCHER_PART_SNAPSHOT_NS(age_ns) ((age_ns) / 2)
@@ -114,9 +115,9 @@ struct matcher_thread {
 bool matcher_next_bare(struct matcher *matcher, uint64_t before_ns, size_t *at,
 		       struct matcher_thread *ret);
 
-/* Whole metadata records: FORK begins a thread, and EXIT ends it. */
-struct sp_error *matcher_add_metadata(struct matcher *matcher, const uint8_t *bytes,
-				      size_t size) SP_MUST_CHECK;
+/* A thread begins or ends. */
+struct sp_error *matcher_on_change(struct matcher *matcher,
+				   const struct task_change *change) SP_MUST_CHECK;
 
 /*
  * Appends the waits that ended before `safe_ns`. All records before that time have been added,

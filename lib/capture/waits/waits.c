@@ -305,9 +305,9 @@ struct sp_error *waits_on_switch(struct waits *waits, const struct record_values
 				  record->header.misc);
 }
 
-struct sp_error *waits_on_metadata(struct waits *waits, const uint8_t *bytes, size_t size)
+struct sp_error *waits_on_change(struct waits *waits, const struct task_change *change)
 {
-	return matcher_add_metadata(waits->matcher, bytes, size);
+	return matcher_on_change(waits->matcher, change);
 }
 
 struct sp_error *waits_on_schedule(struct waits *waits)

@@ -74,9 +74,9 @@ struct sp_error *waits_take(struct waits *waits, struct record_buffer *unwound) 
 struct sp_error *waits_on_switch(struct waits *waits,
 				 const struct record_values *record) SP_MUST_CHECK;
 
-/* Whole metadata records: threads begin by FORK, and end by EXIT. */
-struct sp_error *waits_on_metadata(struct waits *waits, const uint8_t *bytes,
-				   size_t size) SP_MUST_CHECK;
+/* A thread begins or ends. */
+struct sp_error *waits_on_change(struct waits *waits,
+				 const struct task_change *change) SP_MUST_CHECK;
 
 /* Events were enabled or disabled. */
 struct sp_error *waits_on_schedule(struct waits *waits) SP_MUST_CHECK;
