@@ -4,7 +4,18 @@
 #define READER_HEADER_H
 
 #include "base/error.h"
-#include "reader/header_info.h"
+#include "file/format.h"
+
+/* Fields of a perf.data file's header that the reader uses. */
+
+struct header_info {
+	uint64_t size, attr_size;
+	struct file_section attrs, data; /* offsets and sizes; `data` is limited to the file */
+	struct feature_bits features;
+	bool data_ends_unknown; /* data.size is missing or wrong, so the end of the data was
+				   searched */
+	bool data_never_ended; /* data.size is missing, because the recorder did not end normally */
+};
 
 struct sp_reader;
 
@@ -17,5 +28,22 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret) 
 /* Adds the events that the header lists. Fails with SP_ERROR_FORMAT if they are damaged. */
 struct sp_error *header_read_events(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
+
+/*
+ * Table of features after the data. It has an entry {offset, size} for each set feature bit of the
+ * header, in ascending order of bits.
+ */
+
+struct sp_reader;
+
+/* Adds the payloads that the table lists. */
+struct sp_error *feature_table_read(struct sp_reader *reader, const struct header_info *header)
+	SP_MUST_CHECK;
+
+/*
+ * Returns whether the bytes after the data are no feature table, because most entries cannot be
+ * right. The header's data.size is then wrong.
+ */
+bool feature_table_is_misplaced(const struct sp_reader *reader, const struct header_info *header);
 
 #endif

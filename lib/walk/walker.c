@@ -20,7 +20,7 @@
 #include "base/io.h"
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
-#include "walk/walker_sizes.h"
+#include "walk/walker_buffer.h"
 
 #define HEADER2_SIZE 16 /* size of COMPRESSED2's header and the u64 size after it */
 
