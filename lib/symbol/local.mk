@@ -7,11 +7,9 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
 	lib/symbol/process_map.h \
-	lib/symbol/known_lines.c lib/symbol/known_lines.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
-	lib/symbol/name_log.c lib/symbol/name_log.h \
 	lib/symbol/namesake_keys.c lib/symbol/namesake_keys.h \
 	lib/symbol/namesakes.c lib/symbol/namesakes.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
@@ -31,7 +29,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_stored.c lib/symbol/source_stored.h \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/source_places.c lib/symbol/source_places.h \
-	lib/symbol/symbolizer.c lib/symbol/symbolizer.h \
 	lib/symbol/table.c lib/symbol/table.h
 if HAVE_LIBIBERTY
 lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c

@@ -3,7 +3,44 @@
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
 
-#include "trace/text_parts.h"
+#include "base/vec.h"
+#include "trace/value.h"
+
+/* Text that grows up to a limit, and bytes as text: masks, and the kernel's "%pI4" and others. */
+
+/* Limit of the text of an empty sample. */
+#define TEXT_LEAST 65536
+
+struct trace_text {
+	VEC(char) chars; /* with a final NUL */
+	size_t most;     /* limit of the characters */
+	bool invalid;    /* the format asks for what the sample lacks, or for too much */
+	bool no_memory;
+};
+
+/* Begins a text with room for what kernels print of a sample of `size` bytes. */
+void text_begin(struct trace_text *text, size_t size);
+
+void text_add(struct trace_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Adds a mask in hex, highest bit first, with a comma before each 32 bits: "00000001,80000000". */
+void text_add_bitmask(struct trace_text *text, const struct trace_sample *sample,
+		      const struct extent *mask);
+
+/* Adds the numbers of a mask's bits: "0-3,8". */
+void text_add_cpus(struct trace_text *text, const struct trace_sample *sample,
+		   const struct extent *mask);
+
+/* Adds up to `most` bytes in hex, for "%ph" and the letter after it. */
+void text_add_raw(struct trace_text *text, char letter, const struct extent *bytes, size_t most);
+
+/*
+ * Adds an address or id by the letters after "%p": M, m (Ethernet), I4, I6, IS, i4, i6, iS (IP,
+ * sockaddr), U (UUID). Bytes of another size are "INVALIDMAC" or the like.
+ */
+void text_add_address(struct trace_text *text, const char *letters,
+		      const struct trace_sample *sample, const struct extent *bytes);
 
 /*
  * Adds what the format prints of a sample. Its fields fit (value_fields_fit()). A sample that the
