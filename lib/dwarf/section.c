@@ -7,8 +7,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "elf/extent.h"
-#include "elf/zlib.h"
-#include "elf/zst.h"
+#include "elf/unpack.h"
 
 #define PAGE ((uint64_t)4096)
 #define HUGE_PAGE ((uint64_t)2 << 20)

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/io.h"
-#include "elf/zlib.h"
+#include "elf/unpack.h"
 
 /* Sizes of a record before its bytes, and of the last record. */
 #define HEAD_SIZE 56

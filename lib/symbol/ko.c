@@ -8,8 +8,7 @@
 #include "elf/extent.h"
 #include "elf/relocate.h"
 #include "elf/symtab.h"
-#include "elf/xz.h"
-#include "elf/zst.h"
+#include "elf/unpack.h"
 
 /* Limit of an unpacked module's size. The largest drivers have 50 MB with debug information. */
 #define MODULE_SIZE_MAX ((size_t)1 << 30)

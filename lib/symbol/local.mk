@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/symbol/demangle.h lib/symbol/demangle_ocaml.c \
+	lib/symbol/demangle.c lib/symbol/demangle.h \
 	lib/symbol/go_names.c lib/symbol/go_names.h \
 	lib/symbol/jit_files.c lib/symbol/jit_files.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
@@ -30,11 +30,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/source_places.c lib/symbol/source_places.h \
 	lib/symbol/table.c lib/symbol/table.h
-if HAVE_LIBIBERTY
-lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
-else
-lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
-endif
 UNIT_TESTS += \
 	tests/unit/test_address_cache.c \
 	tests/unit/test_jit_files.c \
