@@ -5,7 +5,7 @@
  * each payload is a HEADER_FEATURE record.
  */
 #include "reader/event_name.h"
-#include "reader/features.h"
+#include "reader/header.h"
 
 #include "file/reader_damage.h"
 #include "file/reader_io.h"

@@ -7,7 +7,6 @@
 #include "file/format.h"
 
 /* Fields of a perf.data file's header that the reader uses. */
-
 struct header_info {
 	uint64_t size, attr_size;
 	struct file_section attrs, data; /* offsets and sizes; `data` is limited to the file */
@@ -34,8 +33,6 @@ struct sp_error *header_read_events(struct sp_reader *reader, const struct heade
  * header, in ascending order of bits.
  */
 
-struct sp_reader;
-
 /* Adds the payloads that the table lists. */
 struct sp_error *feature_table_read(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
@@ -45,5 +42,8 @@ struct sp_error *feature_table_read(struct sp_reader *reader, const struct heade
  * right. The header's data.size is then wrong.
  */
 bool feature_table_is_misplaced(const struct sp_reader *reader, const struct header_info *header);
+
+/* Fills in the info and the events' names from the payloads that have been added. */
+struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
 
 #endif

@@ -3,8 +3,8 @@ lib_libsprof_core_la_SOURCES += \
 	lib/reader/clock.c lib/reader/clock.h \
 	lib/reader/event_name.c lib/reader/event_name.h \
 	lib/reader/feature_payloads.c lib/reader/feature_payloads.h \
-	lib/reader/features.c lib/reader/features.h \
-	lib/reader/flatten.c lib/reader/flatten.h \
+	lib/reader/features.c \
+	lib/reader/flatten.c \
 	lib/reader/header.c lib/reader/header.h \
 	lib/reader/pmus.c lib/reader/pmus.h \
 	lib/reader/reader.c \

@@ -20,8 +20,6 @@
 #include "file/reader_struct.h"
 #include "reader/event_name.h"
 #include "reader/feature_payloads.h"
-#include "reader/features.h"
-#include "reader/flatten.h"
 #include "reader/header.h"
 #include "reader/source.h"
 #include "record/encode.h"
