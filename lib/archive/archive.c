@@ -241,31 +241,6 @@ static bool is_being_written(int fd)
 	return false;
 }
 
-/* Refuses recordings that are not one plain file of that path. */
-static struct sp_error *check_file(const struct archive *archive)
-{
-	struct stat named;
-	const struct sp_reader *reader = archive->reader;
-	const struct stat *opened = &archive->status;
-	const struct sp_file_info *info = sp_reader_info(reader);
-	if (info->mode == SP_READER_DIRECTORY)
-		return error_new(SP_ERROR_UNSUPPORTED, "%s is a directory: names can only be stored "
-				 "in a file", info->path);
-	if (!strcmp(info->path, "-") || stat(info->path, &named) ||
-	    named.st_ino != opened->st_ino || named.st_dev != opened->st_dev)
-		return error_new(SP_ERROR_UNSUPPORTED, "%s is not a plain recording: names cannot be "
-				 "stored in pipes and compressed files", info->path);
-	if (reader->pipe_format && info->big_endian)
-		return error_new(SP_ERROR_UNSUPPORTED, "%s is a big-endian stream: names cannot be "
-				 "stored in it", info->path);
-	if (access(info->path, W_OK))
-		return error_os(errno, "cannot write to %s", info->path);
-	if (is_being_written(reader->fd))
-		return error_new(SP_ERROR_UNSUPPORTED, "%s is still being written: store names when "
-				 "its recorder has ended", info->path);
-	return NULL;
-}
-
 /* Refuses recordings of other users: names would tell them about files that they may not read. */
 static struct sp_error *check_owner(const struct archive *archive)
 {
@@ -394,7 +369,32 @@ static struct sp_error *make(struct archive *archive, const char *path)
 	TRY(sp_reader_open(archive->ctx, path, &archive->reader));
 	if (fstat(archive->reader->fd, &archive->status))
 		return error_os(errno, "cannot read %s", path);
-	TRY(check_file(archive));
+
+	/* Refuses recordings that are not one plain file of that path. */
+	struct stat named;
+	const struct sp_reader *reader = archive->reader;
+	const struct stat *opened = &archive->status;
+	const struct sp_file_info *info = sp_reader_info(reader);
+	if (info->mode == SP_READER_DIRECTORY)
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "%s is a directory: names can only be stored in a file",
+				 info->path);
+	if (!strcmp(info->path, "-") || stat(info->path, &named) ||
+	    named.st_ino != opened->st_ino || named.st_dev != opened->st_dev)
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "%s is not a plain recording: names cannot be stored "
+				 "in pipes and compressed files",
+				 info->path);
+	if (reader->pipe_format && info->big_endian)
+		return error_new(SP_ERROR_UNSUPPORTED, "%s is a big-endian stream: names cannot be "
+				 "stored in it", info->path);
+	if (access(info->path, W_OK))
+		return error_os(errno, "cannot write to %s", info->path);
+	if (is_being_written(reader->fd))
+		return error_new(SP_ERROR_UNSUPPORTED,
+				 "%s is still being written: store names when its "
+				 "recorder has ended",
+				 info->path);
 	TRY(check_owner(archive));
 	TRY(find_names(archive));
 	TRY(encode(archive));

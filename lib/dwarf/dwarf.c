@@ -51,16 +51,6 @@ static void claim(void *arg, uint64_t low, uint64_t high)
 	}
 }
 
-/* Reads the (address, size) pairs of a set. Size 0 is the end, or code that the linker removed. */
-static void read_pairs(struct search *search, struct cursor *cursor, uint8_t address_size)
-{
-	uint64_t low, size, high;
-	while (cursor_unsigned(cursor, address_size, &low) &&
-	       cursor_unsigned(cursor, address_size, &size))
-		if (size > 0 && !__builtin_add_overflow(low, size, &high))
-			claim(search, low, high);
-}
-
 /* Reads a set of .debug_aranges, which has the ranges of one unit. False if it is damaged. */
 static bool read_set(struct search *search, struct cursor *cursor, bool *memory_ret)
 {
@@ -83,7 +73,16 @@ static bool read_set(struct search *search, struct cursor *cursor, bool *memory_
 	if (!cursor_skip(&set, (pair - done % pair) % pair))
 		return false;
 	*memory_ret = u64map_put(&search->listed, search->claimant, 0, NULL) != NULL;
-	read_pairs(search, &set, address_size);
+
+	/*
+	 * Reads the (address, size) pairs of a set. Size 0 is the end, or code that the linker
+	 * removed.
+	 */
+	uint64_t low, size, high;
+	while (cursor_unsigned(&set, address_size, &low) &&
+	       cursor_unsigned(&set, address_size, &size))
+		if (size > 0 && !__builtin_add_overflow(low, size, &high))
+			claim(search, low, high);
 	return true;
 }
 
@@ -517,23 +516,6 @@ static bool make_tasks(struct job *job, size_t count)
 	return true;
 }
 
-/*
- * Hints which sections will be read mostly: large reads then replace many small ones. The share of
- * units that are needed is estimated, and each address needs a name or two anywhere in .debug_str.
- */
-static void expect(struct job *job)
-{
-	struct section *sections = job->dwarf->file->sections;
-	/* Lines and ranges are assumed to be read in the same proportion as entries. */
-	double share = (double)job->bytes / ((double)sections[SECTION_INFO].size + 1);
-	const enum section_id others[] = {SECTION_LINE, SECTION_RANGES, SECTION_RNGLISTS,
-					  SECTION_ADDR};
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		section_expect(&sections[others[i]],
-			       (uint64_t)(share * (double)sections[others[i]].size));
-	section_expect(&sections[SECTION_STR], job->owned * NAME_BYTES);
-}
-
 static bool add_readers(struct job *job, size_t wanted)
 {
 	while (job->readers.count < wanted) {
@@ -638,7 +620,21 @@ static struct sp_error *resolve(struct job *job, uint64_t *units_of)
 	if (useful > job->tasks.count)
 		useful = job->tasks.count;
 	NEED(add_readers(job, useful < threads ? useful : threads));
-	expect(job);
+
+	/*
+	 * Hints which sections will be read mostly: large reads then replace many small ones. The
+	 * share of units that are needed is estimated, and each address needs a name or two
+	 * anywhere in .debug_str.
+	 */
+	struct section *sections = job->dwarf->file->sections;
+	/* Lines and ranges are assumed to be read in the same proportion as entries. */
+	double share = (double)job->bytes / ((double)sections[SECTION_INFO].size + 1);
+	const enum section_id others[] = {SECTION_LINE, SECTION_RANGES, SECTION_RNGLISTS,
+					  SECTION_ADDR};
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		section_expect(&sections[others[i]],
+			       (uint64_t)(share * (double)sections[others[i]].size));
+	section_expect(&sections[SECTION_STR], job->owned * NAME_BYTES);
 	parallel_run((unsigned int)job->readers.count, hand, job);
 	return !job->no_memory && collect(job) ? NULL : error_no_memory();
 }

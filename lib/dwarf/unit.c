@@ -357,57 +357,6 @@ struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset, stru
 	return NULL;
 }
 
-static void take_attribute(struct unit *unit, uint16_t name, const struct value *value)
-{
-	switch (name) {
-	case DW_AT_low_pc:
-		unit->low_pc_value = *value;
-		break;
-	case DW_AT_high_pc:
-		unit->high_pc = *value;
-		break;
-	case DW_AT_ranges:
-		unit->ranges = *value;
-		break;
-	case DW_AT_name:
-		unit->name = *value;
-		break;
-	case DW_AT_comp_dir:
-		unit->comp_dir = *value;
-		break;
-	case DW_AT_dwo_name:
-	case DW_AT_GNU_dwo_name:
-		unit->dwo_name = *value;
-		break;
-	case DW_AT_GNU_dwo_id:
-		unit->dwo_id = value->u;
-		unit->has_dwo_id = true;
-		break;
-	case DW_AT_stmt_list:
-		unit->line_offset = value->u;
-		unit->has_lines = true;
-		break;
-	case DW_AT_addr_base:
-	case DW_AT_GNU_addr_base:
-		unit->addr_base = value->u;
-		break;
-	case DW_AT_str_offsets_base:
-		unit->str_offsets_base = value->u;
-		break;
-	case DW_AT_rnglists_base:
-		unit->rnglists_base = value->u;
-		break;
-	case DW_AT_GNU_ranges_base:
-		unit->ranges_base = value->u;
-		break;
-	case DW_AT_language:
-		unit->language = value->u;
-		break;
-	default:
-		break;
-	}
-}
-
 /* Sets default bases for units without DW_AT_*_base: after the header of each table. */
 static void default_bases(struct unit *unit)
 {
@@ -437,7 +386,53 @@ static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbr
 		struct value value;
 		if (!value_read(cursor, attribute, &unit->encoding, &value))
 			return false;
-		take_attribute(unit, attribute->name, &value);
+		switch (attribute->name) {
+		case DW_AT_low_pc:
+			unit->low_pc_value = value;
+			break;
+		case DW_AT_high_pc:
+			unit->high_pc = value;
+			break;
+		case DW_AT_ranges:
+			unit->ranges = value;
+			break;
+		case DW_AT_name:
+			unit->name = value;
+			break;
+		case DW_AT_comp_dir:
+			unit->comp_dir = value;
+			break;
+		case DW_AT_dwo_name:
+		case DW_AT_GNU_dwo_name:
+			unit->dwo_name = value;
+			break;
+		case DW_AT_GNU_dwo_id:
+			unit->dwo_id = value.u;
+			unit->has_dwo_id = true;
+			break;
+		case DW_AT_stmt_list:
+			unit->line_offset = value.u;
+			unit->has_lines = true;
+			break;
+		case DW_AT_addr_base:
+		case DW_AT_GNU_addr_base:
+			unit->addr_base = value.u;
+			break;
+		case DW_AT_str_offsets_base:
+			unit->str_offsets_base = value.u;
+			break;
+		case DW_AT_rnglists_base:
+			unit->rnglists_base = value.u;
+			break;
+		case DW_AT_GNU_ranges_base:
+			unit->ranges_base = value.u;
+			break;
+		case DW_AT_language:
+			unit->language = value.u;
+			break;
+		default:
+			break;
+		}
 	}
 	return true;
 }

@@ -164,14 +164,6 @@ static size_t size_before_plt(const char *name)
 									     : size;
 }
 
-/* Cuts a suffix that libiberty does not know: Rust's ".llvm.123", D's ".cold". */
-static void cut_suffix(char *mangled)
-{
-	char *suffix = mangled[1] == 'D' ? strchr(mangled, '.') : strstr(mangled, ".llvm.");
-	if (suffix)
-		*suffix = '\0';
-}
-
 static const char *demangle_form(const char *name, bool whole, struct arena *arena)
 {
 	if (name[0] == 'c')
@@ -184,7 +176,11 @@ static const char *demangle_form(const char *name, bool whole, struct arena *are
 	size_t size = size_before_plt(name);
 	memcpy(mangled, name, size);
 	mangled[size] = '\0';
-	cut_suffix(mangled);
+
+	/* Cuts a suffix that libiberty does not know: Rust's ".llvm.123", D's ".cold". */
+	char *suffix = mangled[1] == 'D' ? strchr(mangled, '.') : strstr(mangled, ".llvm.");
+	if (suffix)
+		*suffix = '\0';
 	output.size = 0;
 	if (!(mangled[1] == 'D' ? run_d(mangled, &output) : run(mangled, whole, &output)) ||
 	    output.size + strlen(name + size) > SHOWN_MAX)

@@ -121,22 +121,6 @@ static size_t list_wanted(const struct placement *placement, const uint64_t *off
 	return found;
 }
 
-/*
- * Sets symbols[i] to the vaddr where the symbol of wanted[i] begins; 0: it has none. Symbols within
- * another one do not count.
- */
-static void list_symbols(const struct lines_module *module, const uint64_t *offsets,
-			 const struct wanted *wanted, size_t count, uint64_t *symbols)
-{
-	uint64_t start = 0, end = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t offset = offsets[wanted[i].index];
-		if ((offset >= start && offset < end) ||
-		    module->find_symbol(module->arg, offset, &start, &end))
-			symbols[i] = wanted[i].vaddr - (offset - start);
-	}
-}
-
 /* Names to demangle, each once, and the results. */
 struct naming {
 	struct u64map index_of;  /* address of a raw name -> its index in raws and shown */
@@ -165,24 +149,6 @@ static bool add_raw(struct naming *naming, const char *raw)
 	return !added || slot;
 }
 
-/* Copies a frame, except its demangled name. */
-static void copy_frame(const struct placement *placement, const struct dwarf_frame *from,
-		       struct source_frame *all)
-{
-	struct source_frame *to = &all[from->number];
-	uint64_t offset;
-	*to = (struct source_frame){
-		.raw_name = from->name,
-		.file = from->file,
-		.caller = from->caller ? &all[from->caller->number] : NULL,
-		.start = SOURCE_NO_START,
-		.line = from->line,
-		.declared = from->declared,
-	};
-	if (from->start != UINT64_MAX && offset_of(placement, from->start, &offset))
-		to->start = offset;
-}
-
 /* Copies the frames of an answer, ordered by number; NULL when out of memory. */
 static struct source_frame *copy_frames(struct lines *lines, const struct placement *placement,
 					const struct dwarf_answer *answer, size_t count,
@@ -196,7 +162,21 @@ static struct source_frame *copy_frames(struct lines *lines, const struct placem
 		const struct dwarf_frame *frame = answer->innermost[i];
 		for (; frame && !done[frame->number]; frame = frame->caller) {
 			done[frame->number] = true;
-			copy_frame(placement, frame, all);
+
+			/* Copies a frame, except its demangled name. */
+			struct source_frame *to = &all[frame->number];
+			uint64_t offset;
+			*to = (struct source_frame){
+				.raw_name = frame->name,
+				.file = frame->file,
+				.caller = frame->caller ? &all[frame->caller->number] : NULL,
+				.start = SOURCE_NO_START,
+				.line = frame->line,
+				.declared = frame->declared,
+			};
+			if (frame->start != UINT64_MAX &&
+			    offset_of(placement, frame->start, &offset))
+				to->start = offset;
 			if (frame->name && !add_raw(naming, frame->name))
 				return NULL;
 		}
@@ -318,18 +298,6 @@ static struct source_frame *make_frames(struct lines *lines, const struct lines_
 	return all;
 }
 
-/* Adds the frames of an answer to the result; their numbers begin at ret->distinct. */
-static void add_results(const struct dwarf_answer *answer, struct source_frame *all,
-			const struct wanted *wanted, size_t count, struct source_frames *ret)
-{
-	for (size_t i = 0; i < answer->frame_count; i++)
-		all[i].number = (uint32_t)(ret->distinct + i);
-	for (size_t i = 0; i < count; i++)
-		if (answer->innermost[i])
-			ret->items[wanted[i].index] = &all[answer->innermost[i]->number];
-	ret->distinct += answer->frame_count;
-}
-
 struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *module,
 			       const struct source_query *query, struct source_frames *ret)
 {
@@ -342,7 +310,18 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 		*slot = NULL;
 	NEED(wanted && vaddrs && symbols && slot);
 	size_t count = list_wanted(placement, query->offsets, query->count, wanted);
-	list_symbols(module, query->offsets, wanted, count, symbols);
+
+	/*
+	 * Sets symbols[i] to the vaddr where the symbol of wanted[i] begins; 0: it has none.
+	 * Symbols within another one do not count.
+	 */
+	uint64_t start = 0, end = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = query->offsets[wanted[i].index];
+		if ((offset >= start && offset < end) ||
+		    module->find_symbol(module->arg, offset, &start, &end))
+			symbols[i] = wanted[i].vaddr - (offset - start);
+	}
 	for (size_t i = 0; i < count; i++)
 		vaddrs[i] = wanted[i].vaddr;
 	const struct dwarf_query wish = {.vaddrs = vaddrs, .symbols = symbols, .count = count,
@@ -353,7 +332,14 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 	describe_damage(*slot, module->diagnosis);
 	struct source_frame *all = make_frames(lines, module, count, query->threads);
 	NEED(all);
-	add_results(*slot, all, wanted, count, ret);
+
+	/* Adds the frames of an answer to the result; their numbers begin at ret->distinct. */
+	for (size_t i = 0; i < (*slot)->frame_count; i++)
+		all[i].number = (uint32_t)(ret->distinct + i);
+	for (size_t i = 0; i < count; i++)
+		if ((*slot)->innermost[i])
+			ret->items[wanted[i].index] = &all[(*slot)->innermost[i]->number];
+	ret->distinct += (*slot)->frame_count;
 	if (count <= SMALL_ANSWER)
 		dwarf_answer_free(lines->answers.items[--lines->answers.count]);
 	return NULL;
