@@ -269,12 +269,16 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 			 (unsigned long long)attr->config);
 }
 
-/*
- * Writes the modifiers of the privilege levels that are counted. H ("not the guests") is omitted,
- * because perf's default for it changed in 6.13.
- */
-static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
+const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
+			      const struct recorded_names *names)
 {
+	char base[512], modifiers[12], name[524];
+	name_base(reader, attr, names, base, sizeof(base));
+
+	/*
+	 * Writes the modifiers of the privilege levels that are counted. H ("not the guests") is
+	 * omitted, because perf's default for it changed in 6.13.
+	 */
 	char *at = modifiers;
 	bool rings = attr->exclude_kernel || attr->exclude_user;
 	*at++ = ':';
@@ -289,14 +293,6 @@ static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
 	*at = 0;
 	if (at == modifiers + 1)
 		*modifiers = 0;
-}
-
-const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
-			      const struct recorded_names *names)
-{
-	char base[512], modifiers[12], name[524];
-	name_base(reader, attr, names, base, sizeof(base));
-	name_modifiers(attr, modifiers);
 	int size = snprintf(name, sizeof(name), "%s%s", base, modifiers);
 	return reader_copy_text(reader, name, (size_t)size);
 }

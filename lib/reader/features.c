@@ -101,25 +101,6 @@ static bool read_nodes(struct sp_reader *reader, struct cursor *cursor)
 	return true;
 }
 
-/*
- * Sets info.topology and info.numa_nodes. The number of CPUs (NRCPUS) must have been read before.
- */
-static void topology_interpret(struct sp_reader *reader)
-{
-	struct sp_cpu_topology *topology = &reader->info.topology;
-	struct cursor cursor = feature_cursor(reader, FEATURE_CPU_TOPOLOGY);
-	if (feature_is_present(reader, FEATURE_CPU_TOPOLOGY) &&
-	    (!read_list(reader, &cursor, &topology->packages) ||
-	     !read_list(reader, &cursor, &topology->cores) ||
-	     (cursor_left(&cursor) && !read_places(reader, &cursor, topology))))
-		reader_add_damage_text(reader, cursor_offset(&cursor),
-				       "feature CPU_TOPOLOGY is cut short");
-	cursor = feature_cursor(reader, FEATURE_NUMA_TOPOLOGY);
-	if (feature_is_present(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
-		reader_add_damage_text(reader, cursor_offset(&cursor),
-				       "feature NUMA_TOPOLOGY is cut short");
-}
-
 #define BUILD_ID_HEADER_SIZE 36 /* Size of an entry without the file's name: record header, pid, build-id
 				 * with its size. */
 
@@ -309,7 +290,23 @@ struct sp_error *features_interpret(struct sp_reader *reader)
 	interpret_cmdline(reader);
 	interpret_numbers(reader);
 	interpret_clock(reader);
-	topology_interpret(reader);
+
+	/*
+	 * Sets info.topology and info.numa_nodes. The number of CPUs (NRCPUS) must have been read
+	 * before.
+	 */
+	struct sp_cpu_topology *topology = &reader->info.topology;
+	struct cursor cursor = feature_cursor(reader, FEATURE_CPU_TOPOLOGY);
+	if (feature_is_present(reader, FEATURE_CPU_TOPOLOGY) &&
+	    (!read_list(reader, &cursor, &topology->packages) ||
+	     !read_list(reader, &cursor, &topology->cores) ||
+	     (cursor_left(&cursor) && !read_places(reader, &cursor, topology))))
+		reader_add_damage_text(reader, cursor_offset(&cursor),
+				       "feature CPU_TOPOLOGY is cut short");
+	cursor = feature_cursor(reader, FEATURE_NUMA_TOPOLOGY);
+	if (feature_is_present(reader, FEATURE_NUMA_TOPOLOGY) && !read_nodes(reader, &cursor))
+		reader_add_damage_text(reader, cursor_offset(&cursor),
+				       "feature NUMA_TOPOLOGY is cut short");
 	TRY(interpret_build_ids(reader));
 	TRY(interpret_event_desc(reader));
 	TRY(events_name(reader));

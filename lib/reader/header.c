@@ -208,20 +208,16 @@ static struct sp_error *parse(struct sp_reader *reader, struct cursor *cursor,
 	return NULL;
 }
 
-/* Updates the file's size, because a recorder may still write to the file. */
-static void update_size(struct sp_reader *reader)
-{
-	struct stat status;
-	if (fstat(reader->fd, &status) == 0 && (uint64_t)status.st_size > reader->file_size)
-		reader->file_size = (uint64_t)status.st_size;
-}
-
 /* Limits the data to the file, and chooses where it ends if the header does not state its size. */
 static struct sp_error *bound_data(struct sp_reader *reader, struct header_info *header)
 {
 	struct file_section *data = &header->data;
-	if (!section_fits(reader, data))
-		update_size(reader);
+	if (!section_fits(reader, data)) {
+		/* Updates the file's size, because a recorder may still write to the file. */
+		struct stat status;
+		if (fstat(reader->fd, &status) == 0 && (uint64_t)status.st_size > reader->file_size)
+			reader->file_size = (uint64_t)status.st_size;
+	}
 	if (data->offset < HEADER_SIZE_NO_FEATURES || data->offset > reader->file_size)
 		return error_format(reader->path, 40,
 				    "data offset 0x%llx is beyond the end of the file (%llu bytes)",

@@ -304,14 +304,6 @@ static struct sp_error *find_compressed(struct sp_reader *reader)
 	return NULL;
 }
 
-static struct sp_error *scan_beginning(struct sp_reader *reader)
-{
-	struct reader_extent beginning = reader->extent;
-	if (beginning.end - beginning.begin > SCAN_SIZE)
-		beginning.end = beginning.begin + SCAN_SIZE;
-	return reader_scan(reader, beginning);
-}
-
 /*
  * Returns whether the recorder was killed or still writes. A recorder that ends writes the feature
  * payloads after the data. Until then, sprof has payloads before the data, and perf has no data.size.
@@ -338,14 +330,6 @@ static void add_no_size(struct sp_reader *reader, const struct header_info *head
 	reader_add_no_data_size(reader, DATA_SIZE_AT, is_unfinished(reader, header));
 }
 
-/* Lists that chunks begin after the features, but do not end with the file. */
-static void check_chunks(struct sp_reader *reader)
-{
-	uint64_t end = reader->features_end;
-	if (reader->features_behind && end < reader->file_size && chunks_begin_at(reader->fd, end))
-		reader_add_damage_text(reader, end, "the stored names are incomplete");
-}
-
 static struct sp_error *open_with_header(struct sp_reader *reader)
 {
 	struct header_info header;
@@ -357,7 +341,10 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 	if (no_events && sp_error_code(no_events) != SP_ERROR_FORMAT)
 		return take_ptr(no_events);
 	TRY(feature_table_read(reader, &header));
-	TRY(scan_beginning(reader));
+	struct reader_extent beginning = reader->extent;
+	if (beginning.end - beginning.begin > SCAN_SIZE)
+		beginning.end = beginning.begin + SCAN_SIZE;
+	TRY(reader_scan(reader, beginning));
 	struct sp_error *error = features_interpret(reader);
 	if (error)
 		return error;
@@ -371,7 +358,11 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 		return error;
 	reader->info.unfinished = is_unfinished(reader, &header);
 	add_no_size(reader, &header);
-	check_chunks(reader);
+
+	/* Lists that chunks begin after the features, but do not end with the file. */
+	uint64_t end = reader->features_end;
+	if (reader->features_behind && end < reader->file_size && chunks_begin_at(reader->fd, end))
+		reader_add_damage_text(reader, end, "the stored names are incomplete");
 	return flatten(reader);
 }
 

@@ -40,24 +40,6 @@ static bool take_labelled(struct lexer *lexer, const char *label, size_t *ret)
 	return lexer_accept(lexer, label) && lexer_accept(lexer, ":") && take_number(lexer, ret);
 }
 
-/* Reads an array's length: "[16]", "[]", "[A + 1]". Its number is the last token. */
-static bool take_brackets(struct lexer *lexer, size_t *length_ret)
-{
-	size_t inside = 0;
-	*length_ret = 0;
-	if (!lexer_accept(lexer, "["))
-		return false;
-	while (!lexer_is(lexer, "]")) {
-		if ((lexer->kind != LEXER_ITEM && lexer->kind != LEXER_OP) || inside++ == 16)
-			return false;
-		/* The digits end at another character of the text. */
-		*length_ret = strtoul(lexer->at, NULL, 0);
-		if (!lexer_next(lexer))
-			return false;
-	}
-	return lexer_next(lexer);
-}
-
 static bool contains(const char *text, size_t size, const char *word)
 {
 	return memmem(text, size, word, strlen(word));
@@ -127,7 +109,24 @@ static bool take_declaration(struct lexer *lexer, struct format_field *field,
 	const char *end = word;
 	if (lexer_is(lexer, "[")) {
 		array = true;
-		if (!take_brackets(lexer, &ret->length))
+
+		/*
+		 * Reads an array's length: "[16]", "[]", "[A + 1]". Its number is the last token.
+		 */
+		size_t inside = 0;
+		ret->length = 0;
+		if (!lexer_accept(lexer, "["))
+			return false;
+		while (!lexer_is(lexer, "]")) {
+			if ((lexer->kind != LEXER_ITEM && lexer->kind != LEXER_OP) ||
+			    inside++ == 16)
+				return false;
+			/* The digits end at another character of the text. */
+			ret->length = strtoul(lexer->at, NULL, 0);
+			if (!lexer_next(lexer))
+				return false;
+		}
+		if (!lexer_next(lexer))
 			return false;
 		if (lexer->kind == LEXER_ITEM) {
 			end = word + word_size;

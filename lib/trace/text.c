@@ -110,22 +110,6 @@ static unsigned int word_at(const uint8_t *bytes, size_t index)
 	return (unsigned int)bytes[2 * index] << 8 | bytes[2 * index + 1];
 }
 
-/* Finds the longest run of zero words; the first of equals, and none of one word. */
-static void find_zeros(const uint8_t *bytes, size_t count, size_t *at, size_t *length)
-{
-	*at = count;
-	*length = 1;
-	for (size_t i = 0; i < count; i++) {
-		size_t end = i;
-		while (end < count && !word_at(bytes, end))
-			end++;
-		if (end - i > *length) {
-			*at = i;
-			*length = end - i;
-		}
-	}
-}
-
 /*
  * Adds an IPv6 address as RFC 5952 has it. IPv4-mapped and ISATAP addresses end as IPv4 addresses.
  */
@@ -137,7 +121,19 @@ static void add_short_ip6(struct trace_text *text, const uint8_t *bytes)
 		      ((bytes[8] & ~2) == 0 && !memcmp(bytes + 9, isatap, 3));
 	size_t count = is_ip4 ? 6 : 8, zeros, length;
 	bool colon = false;
-	find_zeros(bytes, count, &zeros, &length);
+
+	/* Finds the longest run of zero words; the first of equals, and none of one word. */
+	zeros = count;
+	length = 1;
+	for (size_t i = 0; i < count; i++) {
+		size_t end = i;
+		while (end < count && !word_at(bytes, end))
+			end++;
+		if (end - i > length) {
+			zeros = i;
+			length = end - i;
+		}
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (i == zeros) {
 			text_add(text, colon || !i ? "::" : ":");

@@ -492,11 +492,6 @@ static bool is_vsyscall(const struct location *location, uint64_t pc)
 	return !location->module && (pc & ~(uint64_t)0xfff) == VSYSCALL;
 }
 
-static bool has_generated(const struct rows *rows, const struct location *location)
-{
-	return location->module && location->module->kind == MODULE_JIT && rows->shared->files.generated;
-}
-
 /* The content of the row of an address: from another process, or made. */
 static struct row content_of(struct rows *rows, const struct rows_address *address)
 {
@@ -505,7 +500,8 @@ static struct row content_of(struct rows *rows, const struct rows_address *addre
 	if (is_vsyscall(&location, address->pc))
 		return (struct row){.kind = ROW_SIMPLE, .cfa_column = address->arch->sp,
 				    .cfa_offset = 8, .saved = 1, .at = {-1}};
-	bool generated = has_generated(rows, &location);
+	bool generated = location.module && location.module->kind == MODULE_JIT &&
+			 rows->shared->files.generated;
 	if (content.kind != ROW_NONE && !generated)
 		return content;
 	if (rows_has_key_bits(location.offset)) {

@@ -237,22 +237,16 @@ static bool is_given(const struct given_file *file, const struct module *module)
 	       !strcmp(file->path, module->path);
 }
 
-/* Returns the descriptor of a module that has one; -1: it has none. */
-static int given_fd(struct sp_unwinder *unwinder, const struct module *module)
+static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid,
+				  struct image **ret)
 {
+	struct sp_unwinder *unwinder = arg;
 	int fd = -1;
 	pthread_mutex_lock(&unwinder->lock);
 	for (size_t i = 0; i < unwinder->given.count && fd < 0; i++)
 		if (is_given(&unwinder->given.items[i], module))
 			fd = unwinder->given.items[i].fd;
 	pthread_mutex_unlock(&unwinder->lock);
-	return fd;
-}
-
-static struct sp_error *open_file(void *arg, const struct module *module, uint32_t pid, struct image **ret)
-{
-	struct sp_unwinder *unwinder = arg;
-	int fd = given_fd(unwinder, module);
 	if (fd < 0)
 		return binary_open_code(&unwinder->binaries, module, pid, ret);
 	CLEANUP_FREE char *path = format_text("/proc/self/fd/%d", fd);

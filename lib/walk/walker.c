@@ -144,25 +144,6 @@ static bool wrapped(const struct walker *walker, const struct header *header)
 	return padded > UINT16_MAX && (padded & UINT16_MAX) == header->size;
 }
 
-/* Returns the number of bytes after header.size that belong to the record at walker->pos. */
-static uint64_t payload_size(const struct walker *walker, const struct header *header)
-{
-	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
-					   walker->swap, NULL, 0);
-	uint64_t size = 0;
-	uint32_t short_size = 0;
-	bool good = cursor_skip(&cursor, HEADER_SIZE);
-	if ((header->type == SP_RECORD_AUXTRACE && header->size >= 16) ||
-	    (header->type == SP_RECORD_COMPRESSED2 && header->size == HEADER2_SIZE)) {
-		good = good && cursor_u64(&cursor, &size);
-	} else if (header->type == SP_RECORD_HEADER_TRACING_DATA &&
-		   header->size <= TRACING_DATA_MAX) {
-		good = good && cursor_u32(&cursor, &short_size);
-		size = short_size;
-	}
-	return good ? size : 0;
-}
-
 /*
  * Returns the offset of the next data after a hole of a sparse file, at a multiple of `step` from the
  * offset. A hole may have terabytes, and no record begins in it.
@@ -269,7 +250,20 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 /* Moves past a record and its payload, which may be larger than the buffer. */
 static struct sp_error *skip_payload(struct walker *walker, const struct header *header)
 {
-	uint64_t payload = payload_size(walker, header);
+	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
+					   walker->swap, NULL, 0);
+	uint64_t size = 0;
+	uint32_t short_size = 0;
+	bool good = cursor_skip(&cursor, HEADER_SIZE);
+	if ((header->type == SP_RECORD_AUXTRACE && header->size >= 16) ||
+	    (header->type == SP_RECORD_COMPRESSED2 && header->size == HEADER2_SIZE)) {
+		good = good && cursor_u64(&cursor, &size);
+	} else if (header->type == SP_RECORD_HEADER_TRACING_DATA &&
+		   header->size <= TRACING_DATA_MAX) {
+		good = good && cursor_u32(&cursor, &short_size);
+		size = short_size;
+	}
+	uint64_t payload = good ? size : 0;
 	uint64_t behind = walker_offset(walker) + header->size;
 	if (payload > walker->data_end - behind)
 		return damaged(walker,
