@@ -166,23 +166,6 @@ static const struct sp_cell *cell_at(const struct firefox *firefox, size_t i)
 	return &firefox->timeline->cells[firefox->order[i]];
 }
 
-/* Writes times. Several cells of one bin are spread over the bin. Samples without a time are at 0. */
-static void write_times(struct firefox *firefox, const struct firefox_thread *range)
-{
-	const struct sp_timeline *timeline = firefox->timeline;
-	json_begin(&firefox->json, "time", '[');
-	for (size_t i = range->begin, end; i < range->end; i = end) {
-		uint64_t time_ns = cell_at(firefox, i)->time_ns;
-		double from_ns = time_ns > timeline->begin_ns ? (double)(time_ns - timeline->begin_ns) : 0;
-		for (end = i; end < range->end && cell_at(firefox, end)->time_ns == time_ns;)
-			end++;
-		double step_ns = timeline->width_ns > 1 ? (double)timeline->width_ns / (double)(end - i) : 0;
-		for (size_t j = i; j < end; j++)
-			json_double(&firefox->json, NULL, (from_ns + (double)(j - i) * step_ns) / NS_PER_MS);
-	}
-	json_end(&firefox->json, ']');
-}
-
 static void write_weights(struct firefox *firefox, const struct firefox_thread *range)
 {
 	struct json *json = &firefox->json;
@@ -222,28 +205,32 @@ static void write_samples(struct firefox *firefox, const struct firefox_thread *
 		firefox_put_number(json, node ? node - 1 : FIREFOX_NONE, NAN);
 	}
 	json_end(json, ']');
-	write_times(firefox, range);
+
+	/*
+	 * Writes times. Several cells of one bin are spread over the bin. Samples without a time
+	 * are at 0.
+	 */
+	const struct sp_timeline *timeline = firefox->timeline;
+	json_begin(&firefox->json, "time", '[');
+	for (size_t i = range->begin, end; i < range->end; i = end) {
+		uint64_t time_ns = cell_at(firefox, i)->time_ns;
+		double from_ns =
+			time_ns > timeline->begin_ns ? (double)(time_ns - timeline->begin_ns) : 0;
+		for (end = i; end < range->end && cell_at(firefox, end)->time_ns == time_ns;)
+			end++;
+		double step_ns =
+			timeline->width_ns > 1 ? (double)timeline->width_ns / (double)(end - i) : 0;
+		for (size_t j = i; j < end; j++)
+			json_double(&firefox->json, NULL,
+				    (from_ns + (double)(j - i) * step_ns) / NS_PER_MS);
+	}
+	json_end(&firefox->json, ']');
 	write_weights(firefox, range);
 	json_begin(json, "threadCPUDelta", '[');
 	for (size_t i = range->begin; i < range->end; i++)
 		json_unsigned(json, NULL, cpu_time(firefox, cell_at(firefox, i)));
 	json_end(json, ']');
 	json_end_lines(json, '}');
-}
-
-/* Writes the times of losses. A loss may be reported before the first or after the last sample. */
-static void write_loss_times(struct firefox *firefox, size_t count)
-{
-	const struct sp_timeline *timeline = firefox->timeline;
-	double end_ms = firefox_duration_ms(firefox);
-	json_begin(&firefox->json, "startTime", '[');
-	for (size_t i = 0; i < count; i++) {
-		uint64_t time_ns = timeline->losses[i].time_ns;
-		double ms = time_ns > timeline->begin_ns
-				    ? (double)(time_ns - timeline->begin_ns) / NS_PER_MS : 0;
-		json_double(&firefox->json, NULL, ms < end_ms ? ms : end_ms);
-	}
-	json_end(&firefox->json, ']');
 }
 
 /* Writes the first `count` losses as markers without a duration. */
@@ -260,7 +247,21 @@ static void write_markers(struct firefox *firefox, size_t count)
 	}
 	json_end(json, ']');
 	firefox_put_constant(json, "name", count, firefox->loss_name);
-	write_loss_times(firefox, count);
+
+	/*
+	 * Writes the times of losses. A loss may be reported before the first or after the last
+	 * sample.
+	 */
+	const struct sp_timeline *timeline = firefox->timeline;
+	double end_ms = firefox_duration_ms(firefox);
+	json_begin(&firefox->json, "startTime", '[');
+	for (size_t i = 0; i < count; i++) {
+		uint64_t time_ns = timeline->losses[i].time_ns;
+		double ms = time_ns > timeline->begin_ns
+				    ? (double)(time_ns - timeline->begin_ns) / NS_PER_MS : 0;
+		json_double(&firefox->json, NULL, ms < end_ms ? ms : end_ms);
+	}
+	json_end(&firefox->json, ']');
 	firefox_put_constant(json, "endTime", count, NAN);
 	firefox_put_constant(json, "phase", count, 0);
 	firefox_put_constant(json, "category", count, CATEGORY_OTHER);

@@ -272,18 +272,6 @@ static bool put_all(struct listing *listing)
 	return done && !listing->buffer.failed;
 }
 
-/* Warns before the page is shared: debug information chose the files. */
-static void print_count(const struct listing *listing)
-{
-	size_t private = listing->roots.private_count;
-	const char *plural = listing->read == 1 ? "" : "s";
-	if (private)
-		diag_say("the page contains %zu source file%s, without %zu private or hidden "
-			 "(for all: --source=.)", listing->read, plural, private);
-	else
-		diag_say("the page contains %zu source file%s", listing->read, plural);
-}
-
 /* Block "source" of a page: sampled lines of functions, and the text around them. */
 
 /*
@@ -304,8 +292,17 @@ static bool listing_write(const struct report *report, struct head *head, FILE *
 				  .disassembly.big_endian = report->info->big_endian};
 	bool done = source_roots_open(&listing.roots, report->source_directories,
 				      report->source_directory_count) && put_all(&listing);
-	if (done && !report->quiet)
-		print_count(&listing);
+	if (done && !report->quiet) {
+		/* Warns before the page is shared: debug information chose the files. */
+		size_t private = listing.roots.private_count;
+		const char *plural = listing.read == 1 ? "" : "s";
+		if (private)
+			diag_say("the page contains %zu source file%s, without %zu private or "
+				 "hidden (for all: --source=.)",
+				 listing.read, plural, private);
+		else
+			diag_say("the page contains %zu source file%s", listing.read, plural);
+	}
 	for (size_t i = 0; listing.texts && i < listing.paths.count; i++)
 		free(listing.texts[i]);
 	free(listing.texts);
@@ -440,13 +437,6 @@ static bool put_head(struct block *block, const struct head *head)
 	return done;
 }
 
-static void put_functions(struct block *block, const struct unique *functions)
-{
-	for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
-		for (size_t i = 0; i < functions->count; i++)
-			put(block, unique_number(functions, i, column));
-}
-
 static void put_nodes(struct block *block, const struct page_event *event)
 {
 	const struct page_node *nodes = event->nodes.items;
@@ -461,11 +451,6 @@ static void put_nodes(struct block *block, const struct page_event *event)
 		put(block, nodes[i].samples);
 	for (size_t i = 0; i < count; i++)
 		put(block, event->period ? 0 : nodes[i].weight);
-}
-
-static void put_share(struct block *block, double share)
-{
-	put(block, share > 0 ? (uint64_t)llround(share * SHARE_UNITS) : 0);
 }
 
 static void put_rows(struct block *block, const struct sp_profile *profile, const uint32_t *functions,
@@ -489,7 +474,8 @@ static void put_rows(struct block *block, const struct sp_profile *profile, cons
 			const struct sp_weight *weight = column < 3 ? &rows[i].self : &rows[i].total;
 			const double values[] = {
 				weight->share.value, weight->share.low, weight->share.high};
-			put_share(block, values[column % 3]);
+			double share = values[column % 3];
+			put(block, share > 0 ? (uint64_t)llround(share * SHARE_UNITS) : 0);
 		}
 	}
 }
@@ -536,8 +522,11 @@ static bool put_tree_block(const struct head *head, FILE *out)
 	const struct page *page = head->page;
 	struct block block;
 	bool done = block_open(&block, out) && put_head(&block, head);
-	if (done)
-		put_functions(&block, &head->functions);
+	if (done) {
+		for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
+			for (size_t i = 0; i < head->functions.count; i++)
+				put(&block, unique_number(&head->functions, i, column));
+	}
 	for (size_t i = 0; done && i < page->event_count; i++) {
 		put_nodes(&block, &page->events[i]);
 		put_rows(&block, page->events[i].profile, head->row_functions[i], head->row_counts[i]);

@@ -120,15 +120,6 @@ static uint32_t add_below(struct tree *tree, struct place caller, struct page_no
 	return child(tree, &node);
 }
 
-/* Marks nodes that samples end at. */
-static bool *sampled_nodes(const struct page_event *event)
-{
-	bool *sampled = calloc(event->nodes.count + 1, sizeof(*sampled));
-	for (size_t i = 0; sampled && i < event->cells.count; i++)
-		sampled[event->cells.items[i].node] = true;
-	return sampled;
-}
-
 /* Returns a sampled node as the new tree has it: light functions are one for each library. */
 static struct page_node own_node(struct tree *tree, struct page_node node, bool light)
 {
@@ -174,7 +165,11 @@ static bool frames_drop(struct head *head, struct page_event *event, uint64_t le
 	struct tree tree = {.head = head, .children.columns = 2, .inner = head_add_inner(head)};
 	struct path path;
 	uint64_t *weights = subtree_weights(event);
-	bool *sampled = sampled_nodes(event);
+
+	/* Marks nodes that samples end at. */
+	bool *sampled = calloc(event->nodes.count + 1, sizeof(*sampled));
+	for (size_t i = 0; sampled && i < event->cells.count; i++)
+		sampled[event->cells.items[i].node] = true;
 	struct place *places = calloc(event->nodes.count + 1, sizeof(*places));
 	bool done = path_init(&path, head, event) && totals_of && weights && sampled && places &&
 		    event->nodes.count;

@@ -52,32 +52,6 @@ static void put_line(struct printer *printer, struct buffer *out, const struct s
 	buffer_format(out, ":%u", frame->line);
 }
 
-/* Writes a line for each function at a place of code, inlined functions first. */
-static void put_call(struct printer *printer, struct buffer *out, const struct sp_place *place,
-		     uint64_t fields)
-{
-	for (size_t i = 0; i < place->frame_count; i++) {
-		const struct sp_place_frame *frame = &place->frames[i];
-		if (fields & FIELD(IP)) {
-			buffer_char(out, '\t');
-			buffer_hex(out, place->ip, 16);
-		}
-		if (fields & FIELD(SYM)) {
-			buffer_char(out, ' ');
-			place_put_symbol(out, frame, fields & FIELD(SYMOFF));
-		}
-		if (fields & FIELD(DSO) && !frame->inlined) {
-			buffer_char(out, ' ');
-			place_put_dso(out, place, fields);
-		}
-		if (fields & FIELD(SRCLINE))
-			put_line(printer, out, place, frame);
-		if (frame->inlined)
-			buffer_string(out, " (inlined)");
-		buffer_char(out, '\n');
-	}
-}
-
 #define PLACE_FIELDS                                                                        \
 	(FIELD(IP) | FIELD(SYM) | FIELD(SYMOFF) | FIELD(DSO) | FIELD(DSOFF) | FIELD(SRCLINE))
 
@@ -103,7 +77,28 @@ static const struct place_text *text_of(struct printer *printer, const struct sp
 	if (text->text && text->fields == wanted)
 		return text;
 	printer->scratch.count = 0;
-	put_call(printer, &printer->scratch, place, fields);
+
+	/* Writes a line for each function at a place of code, inlined functions first. */
+	for (size_t i = 0; i < place->frame_count; i++) {
+		const struct sp_place_frame *frame = &place->frames[i];
+		if (fields & FIELD(IP)) {
+			buffer_char(&printer->scratch, '\t');
+			buffer_hex(&printer->scratch, place->ip, 16);
+		}
+		if (fields & FIELD(SYM)) {
+			buffer_char(&printer->scratch, ' ');
+			place_put_symbol(&printer->scratch, frame, fields & FIELD(SYMOFF));
+		}
+		if (fields & FIELD(DSO) && !frame->inlined) {
+			buffer_char(&printer->scratch, ' ');
+			place_put_dso(&printer->scratch, place, fields);
+		}
+		if (fields & FIELD(SRCLINE))
+			put_line(printer, &printer->scratch, place, frame);
+		if (frame->inlined)
+			buffer_string(&printer->scratch, " (inlined)");
+		buffer_char(&printer->scratch, '\n');
+	}
 	if (printer->scratch.failed)
 		return NULL;
 	free(text->text);
