@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/format.h"
 #include "base/hash.h"
 
 #define NODE_SYMBOLS                                                                               \
@@ -111,12 +112,6 @@ void modules_deinit(struct modules *modules)
 static bool starts_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* Returns whether the module belongs to one process, as memory without a file does. */
@@ -234,7 +229,7 @@ bool modules_is_memory(const struct module *module)
 
 bool modules_is_jitdump(const char *path)
 {
-	const char *name = base_name(path);
+	const char *name = path_base(path);
 	if (path[0] != '/' || !starts_with(name, "jit-"))
 		return false;
 	name += strlen("jit-");
@@ -276,7 +271,7 @@ struct module *modules_add_user(struct modules *modules, const struct sp_mmap *m
 				bool executable)
 {
 	char jit[32];
-	const char *name = base_name(mmap->filename);
+	const char *name = path_base(mmap->filename);
 	if (is_vdso(mmap->filename))
 		return add_vdso(modules, mmap);
 	struct module module = from_mmap(modules, mmap);
@@ -335,7 +330,7 @@ const struct module *modules_add_perf_map(struct modules *modules, uint32_t pid)
  */
 static const char *kernel_module_name(struct modules *modules, const char *path)
 {
-	const char *base = base_name(path);
+	const char *base = path_base(path);
 	const char *suffix = strstr(base, ".ko");
 	char name[256];
 	if (base[0] == '[' || !suffix)
@@ -457,7 +452,7 @@ static const char *build_id_key(struct modules *modules, const struct sp_build_i
 	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
 	if (cpumode != PERF_RECORD_MISC_KERNEL && !guest)
 		return strtab_add(&modules->strings, name);
-	if (strstr(base_name(name), ".ko") ||
+	if (strstr(path_base(name), ".ko") ||
 	    (name[0] == '[' && !starts_with(name, "[kernel.") && !starts_with(name, "[guest.")))
 		return kernel_module_name(modules, name);
 	return strtab_add(&modules->strings, guest ? GUEST_KERNEL_NAME : KERNEL_NAME);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "base/vec.h"
 #include "symbol/jit_files.h"
@@ -553,19 +554,13 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 	return error;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Gives folders to the source file of a symbol, if the debug information has them. */
 static struct sp_error *add_folders(struct module_names *names, const struct symbol *symbol,
 				    const struct source_frame *source)
 {
 	while (source && source->caller)
 		source = source->caller;
-	if (!source || !source->file || strcmp(base_name(source->file), symbol->object) != 0)
+	if (!source || !source->file || strcmp(path_base(source->file), symbol->object) != 0)
 		return NULL;
 	const char *copy = arena_copy_string(&names->arena, source->file, strlen(source->file));
 	NEED(copy);
