@@ -147,7 +147,11 @@ static void add(struct held_files *held, const struct module *module, const stru
 	__atomic_store_n(&held->count, held->count + 1, __ATOMIC_RELEASE);
 }
 
-void held_files_add(struct held_files *held, const struct module *module,
+/*
+ * Holds the file of a module, unless a limit is reached: an eighth of the files that the process
+ * may open, and 256 MB of copies. Thread-safe.
+ */
+static void held_files_add(struct held_files *held, const struct module *module,
 		    const struct image *image)
 {
 	if (image->fd < 0)
@@ -181,7 +185,8 @@ void held_files_after_fork(struct held_files *held, const int *fds, size_t count
 	io_close_range(next, INT_MAX);
 }
 
-struct sp_error *held_files_open(struct held_files *held, const struct module *module,
+/* Opens the held file of a module; *ret stays NULL if there is none. */
+static struct sp_error *held_files_open(struct held_files *held, const struct module *module,
 				 struct image **ret)
 {
 	char path[32] = "";

@@ -38,22 +38,11 @@ struct sp_error *held_files_new(struct held_files **ret) SP_MUST_CHECK;
 void held_files_free(struct held_files *held);
 
 /*
- * Holds the file of a module, unless a limit is reached: an eighth of the files that the process
- * may open, and 256 MB of copies. Thread-safe.
- */
-void held_files_add(struct held_files *held, const struct module *module,
-		    const struct image *image);
-
-/*
  * Prepares a forked process; its only thread calls it. Closes all other descriptors above standard
  * error but the `count` of `fds`, and frees the lock, which another thread may have had. `held`
  * may be NULL.
  */
 void held_files_after_fork(struct held_files *held, const int *fds, size_t count);
-
-/* Opens the held file of a module; *ret stays NULL if there is none. */
-struct sp_error *held_files_open(struct held_files *held, const struct module *module,
-				 struct image **ret) SP_MUST_CHECK;
 
 /* Places and rules of the search for files; constant after its creation, and shared by threads. */
 struct binary_env {

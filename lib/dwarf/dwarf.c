@@ -250,10 +250,8 @@ struct sp_error *dwarf_open(struct image *image, const struct dwarf_options *opt
 	CLEANUP(cleanup_dwarf_free) struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
 	NEED(dwarf);
 	dwarf->options = *options;
-	struct sp_error *error = dwarf_file_new(options->ctx, take_ptr(taken), false,
-						++dwarf->next_number, &dwarf->file);
-	if (error)
-		return error;
+	TRY(dwarf_file_new(options->ctx, take_ptr(taken), false, ++dwarf->next_number,
+			   &dwarf->file));
 	if (options->runtime && !image->code.by_sections)
 		dwarf->file->code = &options->runtime->code;
 	TRY(open_alt(dwarf));

@@ -22,7 +22,11 @@ void shared_strings_deinit(struct shared_strings *texts)
 	}
 }
 
-const char *shared_strings_add(struct shared_strings *texts, const char *text, size_t size,
+/*
+ * Returns the only copy of this text, and whether it is new; NULL when out of memory. It lives as
+ * long as `texts`.
+ */
+static const char *shared_strings_add(struct shared_strings *texts, const char *text, size_t size,
 			       bool *new_ret)
 {
 	uint64_t hash = hash_bytes(text, size);
@@ -154,7 +158,8 @@ bool dwarf_file_index(struct dwarf_file *file, struct sp_error **error_ret)
 	return ok;
 }
 
-bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint64_t *ret)
+/* Sets *ret to the begin of the unit around an offset. Call dwarf_file_index() before. */
+static bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint64_t *ret)
 {
 	size_t count = sorted_up_to(file->units.items, file->units.count, , offset);
 	if (count)

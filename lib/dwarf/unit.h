@@ -35,13 +35,6 @@ void shared_strings_init(struct shared_strings *texts);
 void shared_strings_deinit(struct shared_strings *texts);
 
 /*
- * Returns the only copy of this text, and whether it is new; NULL when out of memory. It lives as
- * long as `texts`.
- */
-const char *shared_strings_add(struct shared_strings *texts, const char *text, size_t size,
-			       bool *new_ret);
-
-/*
  * The sections of one file with debug information: a binary or its debug file, a DWZ file (shared
  * by several files), a .dwo, or a .dwp that packs .dwo files.
  */
@@ -80,9 +73,6 @@ bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret
  * ends the list; it is in *error_ret of the first call (the caller frees it). False: out of memory.
  */
 bool dwarf_file_index(struct dwarf_file *file, struct sp_error **error_ret);
-
-/* Sets *ret to the begin of the unit around an offset. Call dwarf_file_index() before. */
-bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint64_t *ret);
 
 struct unit {
 	struct dwarf_file *file; /* file of its entries */

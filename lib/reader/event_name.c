@@ -159,7 +159,9 @@ bool recorded_names_read(struct recorded_names *names, struct sp_reader *reader)
 	return read_tracing_data(&reading) && read_meta_info(&reading);
 }
 
-const char *recorded_names_find(const struct recorded_names *names, uint32_t type, uint64_t config)
+/* Returns the name of an event, or NULL if the recording has none. */
+static const char *recorded_names_find(const struct recorded_names *names, uint32_t type,
+				       uint64_t config)
 {
 	const uint32_t *index = u64map_find(&names->name_of, key_of(type, config));
 	return index ? names->names.items[*index] : NULL;

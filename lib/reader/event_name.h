@@ -24,9 +24,6 @@ void recorded_names_deinit(struct recorded_names *names);
  */
 bool recorded_names_read(struct recorded_names *names, struct sp_reader *reader);
 
-/* Returns the name of an event, or NULL if the recording has none. */
-const char *recorded_names_find(const struct recorded_names *names, uint32_t type, uint64_t config);
-
 /* Returns the name that perf shows for an attr, in the reader's arena; NULL when out of memory. */
 const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
 			      const struct recorded_names *names);

@@ -119,7 +119,12 @@ static struct sp_error *load_table(struct sp_reader *reader, const struct header
 	return NULL;
 }
 
-bool feature_table_is_misplaced(const struct sp_reader *reader, const struct header_info *header)
+/*
+ * Returns whether the bytes after the data are no feature table, because most entries cannot be
+ * right. The header's data.size is then wrong.
+ */
+static bool feature_table_is_misplaced(const struct sp_reader *reader,
+				       const struct header_info *header)
 {
 	uint8_t bytes[FILE_FEATURE_BITS * SECTION_ENTRY_SIZE];
 	uint64_t table = header->data.offset + header->data.size;

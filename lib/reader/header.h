@@ -37,12 +37,6 @@ struct sp_error *header_read_events(struct sp_reader *reader, const struct heade
 struct sp_error *feature_table_read(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
 
-/*
- * Returns whether the bytes after the data are no feature table, because most entries cannot be
- * right. The header's data.size is then wrong.
- */
-bool feature_table_is_misplaced(const struct sp_reader *reader, const struct header_info *header);
-
 /* Fills in the info and the events' names from the payloads that have been added. */
 struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
 

@@ -345,17 +345,13 @@ static struct sp_error *open_with_header(struct sp_reader *reader)
 	if (beginning.end - beginning.begin > SCAN_SIZE)
 		beginning.end = beginning.begin + SCAN_SIZE;
 	TRY(reader_scan(reader, beginning));
-	struct sp_error *error = features_interpret(reader);
-	if (error)
-		return error;
+	TRY(features_interpret(reader));
 	if (no_events && !reader->events.count)
 		return take_ptr(no_events);
 	if (no_events)
 		reader_add_file_damage(reader, 24, take_ptr(no_events));
 	if (feature_bits_have(&header.features, FEATURE_COMPRESSED))
-		error = find_compressed(reader);
-	if (error)
-		return error;
+		TRY(find_compressed(reader));
 	reader->info.unfinished = is_unfinished(reader, &header);
 	add_no_size(reader, &header);
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/ctx.h"
 #include "proc/kallsyms.h"
 #include "machine/modules.h"
 #include "symbol/jitdump.h"

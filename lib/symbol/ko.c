@@ -98,7 +98,8 @@ uint64_t *ko_lay_out(const struct image *image, size_t *count_ret)
 	return places;
 }
 
-bool ko_is_recorded(const struct module *module, const struct image *image)
+/* Whether the image is a relocatable file with the module's build-id. */
+static bool ko_is_recorded(const struct module *module, const struct image *image)
 {
 	return image->type == ET_REL && module->build_id_size > 0 &&
 	       image_has_build_id(image, module->build_id, module->build_id_size);

@@ -326,9 +326,7 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 		vaddrs[i] = wanted[i].vaddr;
 	const struct dwarf_query wish = {.vaddrs = vaddrs, .symbols = symbols, .count = count,
 					 .lines = ret->lines, .threads = query->threads};
-	struct sp_error *error = dwarf_resolve(module->dwarf, &wish, slot);
-	if (error)
-		return error;
+	TRY(dwarf_resolve(module->dwarf, &wish, slot));
 	describe_damage(*slot, module->diagnosis);
 	struct source_frame *all = make_frames(lines, module, count, query->threads);
 	NEED(all);

@@ -51,7 +51,8 @@ static uint8_t byte_at(const struct trace_sample *sample, const struct extent *m
 	return mask->bytes[is_big_endian(sample) ? mask->size - 1 - index : index];
 }
 
-void text_add_bitmask(struct trace_text *text, const struct trace_sample *sample,
+/* Adds a mask in hex, highest bit first, with a comma before each 32 bits: "00000001,80000000". */
+static void text_add_bitmask(struct trace_text *text, const struct trace_sample *sample,
 		      const struct extent *mask)
 {
 	for (size_t i = mask->size; i > 0; i--)
@@ -59,7 +60,8 @@ void text_add_bitmask(struct trace_text *text, const struct trace_sample *sample
 			 i % 4 == 1 && i > 1 ? "," : "");
 }
 
-void text_add_cpus(struct trace_text *text, const struct trace_sample *sample,
+/* Adds the numbers of a mask's bits: "0-3,8". */
+static void text_add_cpus(struct trace_text *text, const struct trace_sample *sample,
 		   const struct extent *mask)
 {
 	size_t begin = 0;
@@ -78,7 +80,9 @@ void text_add_cpus(struct trace_text *text, const struct trace_sample *sample,
 	}
 }
 
-void text_add_raw(struct trace_text *text, char letter, const struct extent *bytes, size_t most)
+/* Adds up to `most` bytes in hex, for "%ph" and the letter after it. */
+static void text_add_raw(struct trace_text *text, char letter, const struct extent *bytes,
+			 size_t most)
 {
 	const char *delimiter = letter == 'C'	? ":"
 				: letter == 'D' ? "-"
@@ -202,7 +206,11 @@ static void add_uuid(struct trace_text *text, char letter, const struct extent *
 	}
 }
 
-void text_add_address(struct trace_text *text, const char *letters,
+/*
+ * Adds an address or id by the letters after "%p": M, m (Ethernet), I4, I6, IS, i4, i6, iS (IP,
+ * sockaddr), U (UUID). Bytes of another size are "INVALIDMAC" or the like.
+ */
+static void text_add_address(struct trace_text *text, const char *letters,
 		      const struct trace_sample *sample, const struct extent *bytes)
 {
 	if (*letters == 'M' || *letters == 'm')

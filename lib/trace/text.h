@@ -24,24 +24,6 @@ void text_begin(struct trace_text *text, size_t size);
 void text_add(struct trace_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Adds a mask in hex, highest bit first, with a comma before each 32 bits: "00000001,80000000". */
-void text_add_bitmask(struct trace_text *text, const struct trace_sample *sample,
-		      const struct extent *mask);
-
-/* Adds the numbers of a mask's bits: "0-3,8". */
-void text_add_cpus(struct trace_text *text, const struct trace_sample *sample,
-		   const struct extent *mask);
-
-/* Adds up to `most` bytes in hex, for "%ph" and the letter after it. */
-void text_add_raw(struct trace_text *text, char letter, const struct extent *bytes, size_t most);
-
-/*
- * Adds an address or id by the letters after "%p": M, m (Ethernet), I4, I6, IS, i4, i6, iS (IP,
- * sockaddr), U (UUID). Bytes of another size are "INVALIDMAC" or the like.
- */
-void text_add_address(struct trace_text *text, const char *letters,
-		      const struct trace_sample *sample, const struct extent *bytes);
-
 /*
  * Adds what the format prints of a sample. Its fields fit (value_fields_fit()). A sample that the
  * format cannot print gets "[FAILED TO PARSE]" and the fields.

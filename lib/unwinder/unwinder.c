@@ -382,11 +382,9 @@ struct sp_error *sp_unwinder_add(struct sp_unwinder *unwinder, const struct sp_u
 		.file_offset = module.file_offset,
 		.filename = module.path,
 	};
-	struct sp_error *error = module.use_fd ? keep_fd(unwinder, module.fd, &mmap) : NULL;
-	if (error)
-		return error;
+	TRY(module.use_fd ? keep_fd(unwinder, module.fd, &mmap) : NULL);
 	pthread_mutex_lock(&unwinder->lock);
-	error = add(unwinder, &mmap);
+	struct sp_error *error = add(unwinder, &mmap);
 	if (!error)
 		error = apply(unwinder);
 	pthread_mutex_unlock(&unwinder->lock);

@@ -15,9 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "base/cleanup.h"
-#include "base/ctx.h"
 #include "base/format.h"
-#include "base/io.h"
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
 #include "walk/walker_buffer.h"
@@ -71,16 +69,12 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 	const struct walker_file file = {reader->data_fd, reader->data_path, reader->swap,
 					 reader->extent.end};
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
-	struct sp_error *error = walker_new_at(&file, extent, &walker);
-	if (error)
-		return error;
+	TRY(walker_new_at(&file, extent, &walker));
 	walker->reader = reader;
 	walker->mapping = &reader->mapping;
 	walker_check_sizes(walker, &reader->lengths, reader);
 	if (reader_is_exact(reader))
-		error = decoder_new(&reader->layout, &walker->decoder);
-	if (error)
-		return error;
+		TRY(decoder_new(&reader->layout, &walker->decoder));
 	*ret = take_ptr(walker);
 	return NULL;
 }

@@ -286,9 +286,7 @@ struct sp_error *walker_fill(struct walker *walker, uint64_t offset, size_t most
 {
 	uint64_t left = walker->data_end - offset;
 	size_t size = left < most ? (size_t)left : most, got = 0;
-	struct sp_error *cancelled = walker->reader ? ctx_check(walker->reader->ctx) : NULL;
-	if (cancelled)
-		return cancelled;
+	TRY(walker->reader ? ctx_check(walker->reader->ctx) : NULL);
 	if (open_window(walker, offset))
 		return NULL;
 	int errnum = io_pread(walker->fd, walker->buffer, size, (off_t)offset, &got);

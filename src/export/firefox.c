@@ -126,7 +126,8 @@ static bool add_frame(struct firefox_tables *tables, const struct sp_timeline *t
 	return tables->node_frames[index] != UNIQUE_NONE;
 }
 
-bool firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline *timeline)
+/* Makes the tables for all nodes. Returns false when out of memory. */
+static bool firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline *timeline)
 {
 	bool done = true;
 	*tables = (struct firefox_tables){
@@ -148,7 +149,7 @@ bool firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline
 	return done;
 }
 
-void firefox_tables_deinit(struct firefox_tables *tables)
+static void firefox_tables_deinit(struct firefox_tables *tables)
 {
 	unique_deinit(&tables->strings);
 	unique_deinit(&tables->sources);

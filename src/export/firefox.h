@@ -47,11 +47,6 @@ struct firefox_tables {
 		*node_states; /* state of each node's thread; SP_STATE_NONE: no mode of time */
 };
 
-/* Makes the tables for all nodes. Returns false when out of memory. */
-bool firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline *timeline);
-
-void firefox_tables_deinit(struct firefox_tables *tables);
-
 #define NS_PER_MS 1e6
 
 /* Type and name of the markers for losses. */

@@ -7,7 +7,6 @@
 #include <sprof/private/describe.h>
 #include <sprof/private/words.h>
 #include "cmd/info/info.h"
-#include "diag.h"
 #include "input.h"
 #include "json.h"
 #include "text.h"
