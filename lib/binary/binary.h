@@ -18,12 +18,31 @@
 
 #include <sprof/ctx.h>
 #include "base/diagnosis.h"
-#include "binary/held_files.h"
 #include "binary/identity.h"
 #include "elf/debugfile.h"
 #include "elf/image.h"
 #include "machine/module.h"
 #include "stored/files.h"
+
+/*
+ * Files that a recorder opened to unwind stacks, held so that they have names when the recording
+ * ends, even if they were deleted, or their container is gone. An open file would keep a
+ * container's file system busy, so those of other roots are copied to memory.
+ */
+
+struct held_files;
+
+struct sp_error *held_files_new(struct held_files **ret) SP_MUST_CHECK;
+
+/* NULL is allowed. */
+void held_files_free(struct held_files *held);
+
+/*
+ * Prepares a forked process; its only thread calls it. Closes all other descriptors above standard
+ * error but the `count` of `fds`, and frees the lock, which another thread may have had. `held`
+ * may be NULL.
+ */
+void held_files_after_fork(struct held_files *held, const int *fds, size_t count);
 
 /* Places and rules of the search for files; constant after its creation, and shared by threads. */
 struct binary_env {

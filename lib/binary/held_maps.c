@@ -260,16 +260,6 @@ static uint64_t time_of_change(const struct stat *status, uint64_t last_ns, uint
 	return age_ns < now_ns - last_ns ? now_ns - age_ns : last_ns;
 }
 
-/* Keeps every second mark, and the last one. */
-static void thin_out(struct held_map *map)
-{
-	size_t kept = 1;
-	for (size_t i = 2; i < map->marks.count; i += 2)
-		map->marks.items[kept++] = map->marks.items[i];
-	map->marks.items[kept - 1] = *vec_last(&map->marks);
-	map->marks.count = kept;
-}
-
 static void mark_size(struct held_maps *maps, struct held_map *map, struct watch *watch,
 		      uint64_t now_ns)
 {
@@ -282,8 +272,14 @@ static void mark_size(struct held_maps *maps, struct held_map *map, struct watch
 	/* The process began the file again. */
 	if (size < last_size)
 		map->marks.count = 0;
-	if (map->marks.count >= limit)
-		thin_out(map);
+	if (map->marks.count >= limit) {
+		/* Keeps every second mark, and the last one. */
+		size_t kept = 1;
+		for (size_t i = 2; i < map->marks.count; i += 2)
+			map->marks.items[kept++] = map->marks.items[i];
+		map->marks.items[kept - 1] = *vec_last(&map->marks);
+		map->marks.count = kept;
+	}
 	struct map_mark *mark =
 		size != last_size || !map->marks.count ? vec_push(&map->marks) : NULL;
 	maps->marks += mark != NULL;
@@ -343,19 +339,6 @@ static uint64_t copy_file(struct held_maps *maps, int *file, uint64_t size)
 	uint64_t copied = *file >= 0 ? (uint64_t)offset : 0;
 	maps->copied += copied;
 	return copied;
-}
-
-/* The file of an ended process stays open as a copy only if it may not stay at its path. */
-static void keep_map(struct held_maps *maps, struct held_map *map, bool here)
-{
-	struct stat status;
-	if (here && !fstat(map->fd, &status) && status.st_nlink)
-		close(take_fd(&map->fd));
-	else if (map->marks.count)
-		map->copied = copy_file(maps, &map->fd, vec_last(&map->marks)->size);
-	map->found &= here || map->fd >= 0;
-	if (map->fd < 0)
-		maps->files--;
 }
 
 /* -- Jitdumps -------------------------------------------------------------- */
@@ -530,8 +513,21 @@ void held_maps_end(struct held_maps *maps, uint32_t pid, uint64_t now_ns)
 	uint32_t index = *u64map_find(&maps->last_of, pid);
 	struct watch *watch = &maps->watches.items[index];
 	look(maps, index, now_ns, true);
-	if (map->fd >= 0)
-		keep_map(maps, map, maps->folders.items[watch->folder].here);
+	if (map->fd >= 0) {
+		/*
+		 * The file of an ended process stays open as a copy only if it may not stay at its
+		 * path.
+		 */
+		bool here = maps->folders.items[watch->folder].here;
+		struct stat status;
+		if (here && !fstat(map->fd, &status) && status.st_nlink)
+			close(take_fd(&map->fd));
+		else if (map->marks.count)
+			map->copied = copy_file(maps, &map->fd, vec_last(&map->marks)->size);
+		map->found &= here || map->fd >= 0;
+		if (map->fd < 0)
+			maps->files--;
+	}
 	map->ended = true;
 	release_folder(maps, watch);
 }

@@ -31,16 +31,6 @@ struct sp_error *vdso_own(struct image **ret)
 	return open_copy(mapped, size, ret);
 }
 
-/* Opens the vdso image in the recording; NULL if there is none, or it is damaged. */
-static struct sp_error *kept_vdso(const struct module *module, struct image **ret)
-{
-	struct sp_error *error = module->kept_size ? open_copy(module->kept, module->kept_size, ret)
-						   : NULL;
-	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
-		sp_error_free(take_ptr(error));
-	return error;
-}
-
 static bool is_recorded(const struct binary_env *env, const struct module *module,
 			const struct image *image)
 {
@@ -57,7 +47,12 @@ struct sp_error *vdso_open(const struct binary_env *env, const struct module *mo
 {
 	CLEANUP(cleanup_image_free) struct image *kept = NULL;
 	CLEANUP(cleanup_image_free) struct image *image = NULL;
-	struct sp_error *error = kept_vdso(module, &kept);
+
+	/* Opens the vdso image in the recording; NULL if there is none, or it is damaged. */
+	struct sp_error *error =
+		module->kept_size ? open_copy(module->kept, module->kept_size, &kept) : NULL;
+	if (error && sp_error_code(error) != SP_ERROR_NO_MEMORY)
+		sp_error_free(take_ptr(error));
 	if (!error && kept && (!module->build_id_size ||
 			       image_has_build_id(kept, module->build_id, module->build_id_size))) {
 		*ret = take_ptr(kept);

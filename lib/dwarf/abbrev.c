@@ -223,21 +223,6 @@ static bool read_abbrev(struct abbrev_table *table, struct cursor *cursor,
 /* Bytes of the section that are tried first. Most tables have a few KB. */
 #define WINDOW_FIRST ((uint64_t)2 << 10)
 
-/* Reads a table up to code `last`. *ended_ret is false if it is damaged or the window is too small. */
-static struct sp_error *read_window(struct cursor *cursor, const struct encoding *encoding,
-				    uint64_t last, struct abbrev_table *table, bool *ended_ret)
-{
-	bool more = true, ok = true;
-	table->dense = true;
-	while (more && ok) {
-		NEED(read_abbrev(table, cursor, encoding, &more, &ok));
-		if (ok && more && last && vec_last(&table->abbrevs)->code == last)
-			break;
-	}
-	*ended_ret = ok;
-	return NULL;
-}
-
 struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, bool swap,
 				   const struct encoding *encoding, uint64_t last,
 				   struct abbrev_table *table, uint64_t *size_ret)
@@ -253,7 +238,14 @@ struct sp_error *abbrev_table_read(struct section *section, uint64_t offset, boo
 		if (!section_cursor(section, offset, end, swap, &cursor))
 			return section_error(section, offset, "cannot be read");
 		CLEANUP(abbrev_table_deinit) struct abbrev_table read = {0};
-		TRY(read_window(&cursor, encoding, last, &read, &ended));
+		bool more = true, ok = true;
+		read.dense = true;
+		while (more && ok) {
+			NEED(read_abbrev(&read, &cursor, encoding, &more, &ok));
+			if (ok && more && last && vec_last(&read.abbrevs)->code == last)
+				break;
+		}
+		ended = ok;
 		if (ended) {
 			*table = read;
 			read = (struct abbrev_table){0};

@@ -240,26 +240,21 @@ static void set_next(struct run *run, size_t next)
 	run->wanted = next < run->count ? run->queries[next].vaddr : UINT64_MAX;
 }
 
-static void answer(struct run *run, uint64_t end)
-{
-	for (; run->wanted < end; set_next(run, run->next + 1)) {
-		struct line_query *query = &run->queries[run->next];
-		run->work--;
-		bool near = query->symbol <= run->row.address;
-		if (query->found && (query->near || !near))
-			continue;
-		query->found = true;
-		query->near = near;
-		query->file = run->row.file;
-		query->line = run->row.line;
-	}
-}
-
 static void add_row(struct run *run, bool ends)
 {
 	uint64_t address = run->now.address;
 	if (run->in_sequence && address >= run->row.address) {
-		answer(run, address);
+		for (; run->wanted < address; set_next(run, run->next + 1)) {
+			struct line_query *query = &run->queries[run->next];
+			run->work--;
+			bool near = query->symbol <= run->row.address;
+			if (query->found && (query->near || !near))
+				continue;
+			query->found = true;
+			query->near = near;
+			query->file = run->row.file;
+			query->line = run->row.line;
+		}
 	} else {
 		bool exists = run->count && code_map_has(run->table->unit->main->code, address);
 		set_next(run, exists ? sorted_below(run->queries, run->count, .vaddr, address)

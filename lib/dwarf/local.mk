@@ -2,15 +2,12 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/dwarf/abbrev.c lib/dwarf/abbrev.h \
 	lib/dwarf/dwarf.c lib/dwarf/dwarf.h \
-	lib/dwarf/file.c lib/dwarf/file.h \
 	lib/dwarf/form.c lib/dwarf/form.h \
 	lib/dwarf/leb.h \
 	lib/dwarf/line.c lib/dwarf/line.h \
 	lib/dwarf/name.c lib/dwarf/name.h \
-	lib/dwarf/unit_index.c lib/dwarf/unit_index.h \
 	lib/dwarf/ranges.c lib/dwarf/ranges.h \
 	lib/dwarf/section.c lib/dwarf/section.h \
 	lib/dwarf/split.c lib/dwarf/split.h \
-	lib/dwarf/shared_strings.c lib/dwarf/shared_strings.h \
 	lib/dwarf/unit.c lib/dwarf/unit.h \
 	lib/dwarf/walk.c lib/dwarf/walk.h

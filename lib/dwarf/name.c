@@ -18,30 +18,6 @@ struct facts {
 	uint64_t declared; /* line of the declaration; 0: absent */
 };
 
-static void take(uint16_t name, const struct value *value, struct facts *facts)
-{
-	switch (name) {
-	case DW_AT_linkage_name:
-	case DW_AT_MIPS_linkage_name:
-		facts->linkage = *value;
-		break;
-	case DW_AT_name:
-		facts->name = *value;
-		break;
-	case DW_AT_decl_line:
-		facts->declared = value->u;
-		break;
-	case DW_AT_abstract_origin:
-		facts->origin = *value;
-		break;
-	case DW_AT_specification:
-		facts->specification = *value;
-		break;
-	default:
-		break;
-	}
-}
-
 static bool read_facts(const struct unit *unit, const struct abbrev_table *table,
 		       struct cursor *cursor, const struct abbrev *abbrev, struct facts *facts)
 {
@@ -51,7 +27,26 @@ static bool read_facts(const struct unit *unit, const struct abbrev_table *table
 		struct value value;
 		if (!value_read(cursor, attribute, &unit->encoding, &value))
 			return false;
-		take(attribute->name, &value, facts);
+		switch (attribute->name) {
+		case DW_AT_linkage_name:
+		case DW_AT_MIPS_linkage_name:
+			facts->linkage = value;
+			break;
+		case DW_AT_name:
+			facts->name = value;
+			break;
+		case DW_AT_decl_line:
+			facts->declared = value.u;
+			break;
+		case DW_AT_abstract_origin:
+			facts->origin = value;
+			break;
+		case DW_AT_specification:
+			facts->specification = value;
+			break;
+		default:
+			break;
+		}
 	}
 	return true;
 }

@@ -7,8 +7,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "elf/extent.h"
-#include "elf/zlib.h"
-#include "elf/zst.h"
+#include "elf/unpack.h"
 
 #define PAGE ((uint64_t)4096)
 #define HUGE_PAGE ((uint64_t)2 << 20)
@@ -324,17 +323,6 @@ static bool load_pages(struct section *section, uint64_t first, uint64_t end)
 	return true;
 }
 
-/* Widens the needed pages [*first, *end) to the window around them; call it under the lock. */
-static void widen(struct section *section, uint64_t *first, uint64_t *end)
-{
-	uint64_t pages = (section->size + PAGE - 1) / PAGE, around = section->window / PAGE;
-	section->window += section->window < HUGE_PAGE ? WINDOW_GROWTH : 0;
-	*first -= *first % around;
-	*end = (*end + around - 1) / around * around;
-	if (*end > pages)
-		*end = pages;
-}
-
 /*
  * Makes bytes [offset, offset + size) readable; false if they reach past the section's end, or
  * reading fails.
@@ -359,7 +347,16 @@ static bool need(struct section *section, uint64_t offset, uint64_t size)
 		return true;
 	pthread_mutex_lock(&section->lock);
 	if (!section->broken) {
-		widen(section, &page, &end);
+		/*
+		 * Widens the needed pages [*first, *end) to the window around them; call it under
+		 * the lock.
+		 */
+		uint64_t pages = (section->size + PAGE - 1) / PAGE, around = section->window / PAGE;
+		section->window += section->window < HUGE_PAGE ? WINDOW_GROWTH : 0;
+		page -= page % around;
+		end = (end + around - 1) / around * around;
+		if (end > pages)
+			end = pages;
 		section->broken = !load_pages(section, page, end);
 	}
 	bool ok = !section->broken;

@@ -102,18 +102,6 @@ static bool find_part(struct dwarf_file *package, uint64_t id, struct package_pa
 	return true;
 }
 
-/* Copies the values of a split unit that only its skeleton has. */
-static void inherit(struct unit *unit, const struct unit *skeleton)
-{
-	unit->main = skeleton->main;
-	unit->has_low_pc = skeleton->has_low_pc;
-	unit->low_pc = skeleton->low_pc;
-	unit->addr_base = skeleton->addr_base;
-	unit->ranges_base = skeleton->ranges_base;
-	unit->has_lines = skeleton->has_lines;
-	unit->line_offset = skeleton->line_offset;
-}
-
 /* Search for a skeleton's unit. */
 struct unit_search {
 	struct reader *reader;
@@ -140,7 +128,15 @@ static struct sp_error *try_unit(struct unit_search *search, struct dwarf_file *
 	error = unit_read_top(search->reader, &unit);
 	if (error || !unit.top_known || !unit.has_dwo_id || unit.dwo_id != search->skeleton->dwo_id)
 		return error;
-	inherit(&unit, search->skeleton);
+
+	/* Copies the values of a split unit that only its skeleton has. */
+	unit.main = search->skeleton->main;
+	unit.has_low_pc = search->skeleton->has_low_pc;
+	unit.low_pc = search->skeleton->low_pc;
+	unit.addr_base = search->skeleton->addr_base;
+	unit.ranges_base = search->skeleton->ranges_base;
+	unit.has_lines = search->skeleton->has_lines;
+	unit.line_offset = search->skeleton->line_offset;
 	*search->unit = unit;
 	search->found = true;
 	return NULL;

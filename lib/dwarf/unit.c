@@ -2,7 +2,170 @@
 #include "dwarf/unit.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
+#include "base/hash.h"
+#include "base/parallel.h"
 #include "dwarf/leb.h"
+
+void shared_strings_init(struct shared_strings *texts)
+{
+	*texts = (struct shared_strings){0};
+	for (size_t i = 0; i < STRING_SHARDS; i++)
+		pthread_mutex_init(&texts->shards[i].lock, NULL);
+}
+
+void shared_strings_deinit(struct shared_strings *texts)
+{
+	for (size_t i = 0; i < STRING_SHARDS; i++) {
+		strtab_deinit(&texts->shards[i].strings);
+		pthread_mutex_destroy(&texts->shards[i].lock);
+	}
+}
+
+/*
+ * Returns the only copy of this text, and whether it is new; NULL when out of memory. It lives as
+ * long as `texts`.
+ */
+static const char *shared_strings_add(struct shared_strings *texts, const char *text, size_t size,
+			       bool *new_ret)
+{
+	uint64_t hash = hash_bytes(text, size);
+	/* Use high bits of the hash, because the shard's own table uses the low ones. */
+	__typeof__(&texts->shards[0]) shard = &texts->shards[hash >> 32 & (STRING_SHARDS - 1)];
+	pthread_mutex_lock(&shard->lock);
+	size_t count = shard->strings.count;
+	const char *kept = strtab_add_hashed(&shard->strings, hash, text, size);
+	*new_ret = shard->strings.count > count;
+	pthread_mutex_unlock(&shard->lock);
+	return kept;
+}
+
+struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool split,
+				uint32_t number, struct dwarf_file **ret)
+{
+	CLEANUP(cleanup_image_free) struct image *taken = image;
+	CLEANUP(cleanup_dwarf_file_free) struct dwarf_file *file = calloc(1, sizeof(*file));
+	NEED(file);
+	pthread_mutex_init(&file->units_lock, NULL);
+	file->code = &image->code;
+	file->image = take_ptr(taken);
+	file->split = split;
+	file->number = number;
+	for (int i = 0; i < SECTION_COUNT; i++) {
+		struct sp_error *error =
+			section_open(&file->sections[i], ctx, image, (enum section_id)i, split);
+		if (error)
+			return error;
+	}
+	*ret = take_ptr(file);
+	return NULL;
+}
+
+void dwarf_file_free(struct dwarf_file *file)
+{
+	if (!file)
+		return;
+	for (int i = 0; i < SECTION_COUNT; i++)
+		section_close(&file->sections[i]);
+	vec_deinit(&file->units);
+	pthread_mutex_destroy(&file->units_lock);
+	image_free(file->image);
+	free(file);
+}
+
+/* Compressed sections to unpack, the largest first, so that threads end at about the same time. */
+struct unpacking {
+	struct section *sections[SECTION_COUNT];
+	unsigned int count, next;
+};
+
+static int compare_packed(const void *a, const void *b)
+{
+	const struct section *x = *(struct section *const *)a, *y = *(struct section *const *)b;
+	return (x->packed_size < y->packed_size) - (x->packed_size > y->packed_size);
+}
+
+static void unpack_some(void *arg, unsigned int hand)
+{
+	struct unpacking *unpacking = arg;
+	(void)hand;
+	while (true) {
+		unsigned int next = __atomic_fetch_add(&unpacking->next, 1, __ATOMIC_RELAXED);
+		if (next >= unpacking->count)
+			return;
+		section_size(unpacking->sections[next]);
+	}
+}
+
+void dwarf_file_unpack(struct dwarf_file *file, unsigned int threads)
+{
+	struct unpacking unpacking = {0};
+	for (int i = 0; i < SECTION_COUNT; i++)
+		if (file->sections[i].packed_size)
+			unpacking.sections[unpacking.count++] = &file->sections[i];
+	if (!unpacking.count)
+		return;
+	qsort(unpacking.sections, unpacking.count, sizeof(*unpacking.sections), compare_packed);
+	parallel_run(unpacking.count < threads ? unpacking.count : threads, unpack_some,
+		     &unpacking);
+}
+
+/* Shortest unit header after its length: version, offset of abbreviations, address size. */
+#define UNIT_LENGTH_MIN 7
+
+bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret)
+{
+	struct section *info = &file->sections[SECTION_INFO];
+	uint8_t bytes[12], offset_size;
+	uint64_t length, size = section_size(info);
+	size_t done = section_peek(info, offset, bytes, sizeof(bytes));
+	struct cursor cursor = cursor_make(bytes, done, file->image->swap, file->image->path,
+					   offset);
+	if (!cursor_length(&cursor, &length, &offset_size) || length < UNIT_LENGTH_MIN ||
+	    length > size - cursor_offset(&cursor))
+		return false;
+	*ret = cursor_offset(&cursor) + length;
+	return true;
+}
+
+static bool add_units(struct dwarf_file *file, struct sp_error **error_ret)
+{
+	struct section *info = &file->sections[SECTION_INFO];
+	uint64_t size = section_size(info);
+	for (uint64_t at = 0, end; at < size; at = end) {
+		if (!dwarf_file_unit_end(file, at, &end)) {
+			*error_ret = section_error(info, at, "a unit of impossible length");
+			return true;
+		}
+		uint64_t *unit = vec_push(&file->units);
+		if (!unit)
+			return false;
+		*unit = at;
+	}
+	return true;
+}
+
+bool dwarf_file_index(struct dwarf_file *file, struct sp_error **error_ret)
+{
+	bool ok = true;
+	*error_ret = NULL;
+	pthread_mutex_lock(&file->units_lock);
+	if (!file->units_known) {
+		ok = add_units(file, error_ret);
+		file->units_known = ok;
+	}
+	pthread_mutex_unlock(&file->units_lock);
+	return ok;
+}
+
+/* Sets *ret to the begin of the unit around an offset. Call dwarf_file_index() before. */
+static bool dwarf_file_unit(const struct dwarf_file *file, uint64_t offset, uint64_t *ret)
+{
+	size_t count = sorted_up_to(file->units.items, file->units.count, , offset);
+	if (count)
+		*ret = file->units.items[count - 1];
+	return count;
+}
 
 /*
  * Limits of a reader: LEAST bytes plus TIMES the section's size. Tables are shared by units and may
@@ -199,57 +362,6 @@ struct sp_error *unit_read_header(struct dwarf_file *file, uint64_t offset, stru
 	return NULL;
 }
 
-static void take_attribute(struct unit *unit, uint16_t name, const struct value *value)
-{
-	switch (name) {
-	case DW_AT_low_pc:
-		unit->low_pc_value = *value;
-		break;
-	case DW_AT_high_pc:
-		unit->high_pc = *value;
-		break;
-	case DW_AT_ranges:
-		unit->ranges = *value;
-		break;
-	case DW_AT_name:
-		unit->name = *value;
-		break;
-	case DW_AT_comp_dir:
-		unit->comp_dir = *value;
-		break;
-	case DW_AT_dwo_name:
-	case DW_AT_GNU_dwo_name:
-		unit->dwo_name = *value;
-		break;
-	case DW_AT_GNU_dwo_id:
-		unit->dwo_id = value->u;
-		unit->has_dwo_id = true;
-		break;
-	case DW_AT_stmt_list:
-		unit->line_offset = value->u;
-		unit->has_lines = true;
-		break;
-	case DW_AT_addr_base:
-	case DW_AT_GNU_addr_base:
-		unit->addr_base = value->u;
-		break;
-	case DW_AT_str_offsets_base:
-		unit->str_offsets_base = value->u;
-		break;
-	case DW_AT_rnglists_base:
-		unit->rnglists_base = value->u;
-		break;
-	case DW_AT_GNU_ranges_base:
-		unit->ranges_base = value->u;
-		break;
-	case DW_AT_language:
-		unit->language = value->u;
-		break;
-	default:
-		break;
-	}
-}
-
 /* Sets default bases for units without DW_AT_*_base: after the header of each table. */
 static void default_bases(struct unit *unit)
 {
@@ -279,7 +391,53 @@ static bool read_top(struct unit *unit, struct cursor *cursor, const struct abbr
 		struct value value;
 		if (!value_read(cursor, attribute, &unit->encoding, &value))
 			return false;
-		take_attribute(unit, attribute->name, &value);
+		switch (attribute->name) {
+		case DW_AT_low_pc:
+			unit->low_pc_value = value;
+			break;
+		case DW_AT_high_pc:
+			unit->high_pc = value;
+			break;
+		case DW_AT_ranges:
+			unit->ranges = value;
+			break;
+		case DW_AT_name:
+			unit->name = value;
+			break;
+		case DW_AT_comp_dir:
+			unit->comp_dir = value;
+			break;
+		case DW_AT_dwo_name:
+		case DW_AT_GNU_dwo_name:
+			unit->dwo_name = value;
+			break;
+		case DW_AT_GNU_dwo_id:
+			unit->dwo_id = value.u;
+			unit->has_dwo_id = true;
+			break;
+		case DW_AT_stmt_list:
+			unit->line_offset = value.u;
+			unit->has_lines = true;
+			break;
+		case DW_AT_addr_base:
+		case DW_AT_GNU_addr_base:
+			unit->addr_base = value.u;
+			break;
+		case DW_AT_str_offsets_base:
+			unit->str_offsets_base = value.u;
+			break;
+		case DW_AT_rnglists_base:
+			unit->rnglists_base = value.u;
+			break;
+		case DW_AT_GNU_ranges_base:
+			unit->ranges_base = value.u;
+			break;
+		case DW_AT_language:
+			unit->language = value.u;
+			break;
+		default:
+			break;
+		}
 	}
 	return true;
 }

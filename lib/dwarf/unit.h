@@ -7,12 +7,72 @@
 #ifndef DWARF_UNIT_H
 #define DWARF_UNIT_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include "base/arena.h"
 #include "base/strtab.h"
 #include "dwarf/abbrev.h"
-#include "dwarf/file.h"
 #include "dwarf/form.h"
-#include "dwarf/shared_strings.h"
+#include "dwarf/section.h"
+
+/*
+ * Names and paths found by all readers, each stored once: most inlined functions occur in many
+ * units. Thread-safe.
+ */
+
+/* Number of shards, each with its lock: readers seldom wait for each other. */
+#define STRING_SHARDS 32
+
+struct shared_strings {
+	struct {
+		pthread_mutex_t lock;
+		struct strtab strings;
+	} shards[STRING_SHARDS];
+};
+
+void shared_strings_init(struct shared_strings *texts);
+
+void shared_strings_deinit(struct shared_strings *texts);
+
+/*
+ * The sections of one file with debug information: a binary or its debug file, a DWZ file (shared
+ * by several files), a .dwo, or a .dwp that packs .dwo files.
+ */
+
+struct dwarf_file {
+	struct image *image;
+	bool split;       /* a .dwo or .dwp */
+	uint32_t number;  /* not 0; a struct dwarf never uses it again for another file */
+	struct section sections[SECTION_COUNT];
+	const struct code_map *code; /* ranges that begin elsewhere are of removed code; borrowed */
+	struct dwarf_file *alt; /* DWZ's file; NULL: none, or not found; borrowed */
+	pthread_mutex_t units_lock;
+	bool units_known;         /* `units` is set; protected by the lock */
+	VEC(uint64_t) units;      /* offsets of all units in SECTION_INFO */
+};
+
+/*
+ * Opens the sections of `image`. Takes ownership of the image, even if it fails. `ctx` is for the
+ * cache of inflated sections; NULL: it is not used.
+ */
+struct sp_error *dwarf_file_new(struct sp_ctx *ctx, struct image *image, bool split,
+				uint32_t number, struct dwarf_file **ret) SP_MUST_CHECK;
+
+void dwarf_file_free(struct dwarf_file *file);
+
+DEFINE_CLEANUP(struct dwarf_file *, dwarf_file_free)
+
+/* Inflates the compressed sections in parallel. */
+void dwarf_file_unpack(struct dwarf_file *file, unsigned int threads);
+
+/* Returns the end of the unit at `offset`; false if there is none. */
+bool dwarf_file_unit_end(struct dwarf_file *file, uint64_t offset, uint64_t *ret);
+
+/*
+ * Finds the begin of all units, by following their lengths; does nothing if called again. Damage
+ * ends the list; it is in *error_ret of the first call (the caller frees it). False: out of memory.
+ */
+bool dwarf_file_index(struct dwarf_file *file, struct sp_error **error_ret);
 
 struct unit {
 	struct dwarf_file *file; /* file of its entries */

@@ -64,9 +64,18 @@ static int compare_parts(const void *a, const void *b)
 	return u64_order(x->start, y->start);
 }
 
-/* Sorts the parts, and joins those that touch or overlap. */
-static void join(struct code_map *map)
+struct sp_error *code_map_read(Elf *elf, struct code_map *map)
 {
+	GElf_Ehdr header;
+	bool linked = gelf_getehdr(elf, &header) && header.e_type != ET_REL;
+	NEED(!linked || add_sections(elf, map));
+	NEED(!linked || map->parts.count || add_segments(elf, map));
+	if (!map->parts.count) {
+		uint64_t highest = gelf_getclass(elf) == ELFCLASS32 ? HIGHEST32 : HIGHEST64;
+		NEED(add(map, LOWEST, highest - LOWEST + 1));
+	}
+
+	/* Sorts the parts, and joins those that touch or overlap. */
 	size_t count = 0;
 	if (map->parts.count)
 		qsort(map->parts.items, map->parts.count, sizeof(*map->parts.items), compare_parts);
@@ -84,19 +93,6 @@ static void join(struct code_map *map)
 		if (part.end - part.start > map->largest.end - map->largest.start)
 			map->largest = part;
 	}
-}
-
-struct sp_error *code_map_read(Elf *elf, struct code_map *map)
-{
-	GElf_Ehdr header;
-	bool linked = gelf_getehdr(elf, &header) && header.e_type != ET_REL;
-	NEED(!linked || add_sections(elf, map));
-	NEED(!linked || map->parts.count || add_segments(elf, map));
-	if (!map->parts.count) {
-		uint64_t highest = gelf_getclass(elf) == ELFCLASS32 ? HIGHEST32 : HIGHEST64;
-		NEED(add(map, LOWEST, highest - LOWEST + 1));
-	}
-	join(map);
 	return NULL;
 }
 

@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "elf/debuginfod.h"
 #include "elf/extent.h"
-#include "elf/xz.h"
+#include "elf/unpack.h"
 
 /* Largest .gnu_debugdata after unpacking; glibc's has 0.3 MB. Limits what a hostile file can cost. */
 #define DEBUGDATA_MAX ((size_t)256 << 20)

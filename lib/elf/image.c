@@ -367,23 +367,6 @@ void image_bytes_release(struct image_bytes *bytes)
 	*bytes = (struct image_bytes){0};
 }
 
-static bool allocate(struct image_bytes *bytes, size_t size)
-{
-	if (size < HUGE_PAGE) {
-		bytes->owned = malloc(size);
-	} else {
-		size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-		void *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (memory == MAP_FAILED)
-			return false;
-		madvise(memory, whole, MADV_HUGEPAGE);
-		bytes->owned = memory;
-		bytes->mapped = whole;
-	}
-	return bytes->owned != NULL;
-}
-
 struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offset, uint64_t size,
 				   struct image_bytes *ret)
 {
@@ -399,7 +382,19 @@ struct sp_error *image_range_bytes(const struct image *image, uint64_t file_offs
 		return NULL;
 	}
 	CLEANUP(image_bytes_release) struct image_bytes bytes = {0};
-	NEED(allocate(&bytes, size));
+	if (size < HUGE_PAGE) {
+		bytes.owned = malloc(size);
+	} else {
+		size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+		void *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED)
+			return error_no_memory();
+		madvise(memory, whole, MADV_HUGEPAGE);
+		bytes.owned = memory;
+		bytes.mapped = whole;
+	}
+	NEED(bytes.owned != NULL);
 	int errnum = io_pread(image->fd, bytes.owned, size, (off_t)file_offset, &bytes.size);
 	if (errnum)
 		return error_os(errnum, "%s", image->path);

@@ -10,21 +10,11 @@ lib_libsprof_core_la_SOURCES += \
 	lib/elf/plt.c lib/elf/plt.h \
 	lib/elf/relocate.c lib/elf/relocate.h \
 	lib/elf/symtab.c lib/elf/symtab.h \
-	lib/elf/xz.h lib/elf/zlib.c lib/elf/zlib.h lib/elf/zst.h
+	lib/elf/unpack.c lib/elf/unpack.h
 if HAVE_DEBUGINFOD
 lib_libsprof_core_la_SOURCES += lib/elf/debuginfod.c
 else
 lib_libsprof_core_la_SOURCES += lib/elf/debuginfod_none.c
-endif
-if HAVE_LZMA
-lib_libsprof_core_la_SOURCES += lib/elf/xz.c
-else
-lib_libsprof_core_la_SOURCES += lib/elf/xz_none.c
-endif
-if HAVE_ZSTD
-lib_libsprof_core_la_SOURCES += lib/elf/zst.c
-else
-lib_libsprof_core_la_SOURCES += lib/elf/zst_none.c
 endif
 UNIT_TESTS += \
 	tests/unit/test_code_map.c \

@@ -132,17 +132,6 @@ static uint64_t nowhere_in(const struct copy *copy, const GElf_Shdr *target)
 	return UINT64_MAX - list;
 }
 
-static uint64_t value_of(const struct copy *copy, const GElf_Shdr *target, const GElf_Sym *symbol,
-			 int64_t addend)
-{
-	uint64_t base = 0;
-	GElf_Shdr of;
-	if (symbol->st_shndx < copy->count && !is_debug(copy, symbol->st_shndx, &of))
-		base = copy->addresses[symbol->st_shndx];
-	return base == RELOCATE_NOWHERE ? nowhere_in(copy, target)
-					: base + symbol->st_value + (uint64_t)addend;
-}
-
 /* Applies one relocation. `header` is the section header of `target` in the copy. */
 static struct sp_error *apply(struct copy *copy, const GElf_Shdr *target,
 			      const Elf64_Shdr *header, const GElf_Rela *relocation,
@@ -159,7 +148,12 @@ static struct sp_error *apply(struct copy *copy, const GElf_Shdr *target,
 	    header->sh_offset > copy->size || header->sh_size > copy->size - header->sh_offset ||
 	    header->sh_size < width || relocation->r_offset > header->sh_size - width)
 		return damaged(copy, "a relocation of its debug information is not known");
-	uint64_t value = value_of(copy, target, &symbol, relocation->r_addend);
+	uint64_t base = 0;
+	GElf_Shdr of;
+	if (symbol.st_shndx < copy->count && !is_debug(copy, symbol.st_shndx, &of))
+		base = copy->addresses[symbol.st_shndx];
+	uint64_t value = base == RELOCATE_NOWHERE ? nowhere_in(copy, target)
+					: base + symbol.st_value + (uint64_t)relocation->r_addend;
 	if (relative)
 		value -= relocation->r_offset;
 	/* A plain copy: relocate_debug() checks that the file has the host's byte order (little-endian). */

@@ -137,13 +137,6 @@ static bool is_function_or_object(const struct entry *entry)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_OBJECT;
 }
 
-static bool is_label(const struct entry *entry)
-{
-	int visibility = GELF_ST_VISIBILITY(entry->other);
-	return GELF_ST_TYPE(entry->info) == STT_NOTYPE && visibility != STV_HIDDEN &&
-	       visibility != STV_INTERNAL;
-}
-
 /* "$x", "$d.12" mark where code and data begin on ARM and RISC-V; they name nothing. */
 static bool is_mapping_symbol(uint16_t machine, const char *name)
 {
@@ -156,7 +149,9 @@ static bool is_mapping_symbol(uint16_t machine, const char *name)
 
 static bool names_a_place(const struct symtab *symtab, const struct entry *entry)
 {
-	bool label = is_label(entry);
+	int visibility = GELF_ST_VISIBILITY(entry->other);
+	bool label = GELF_ST_TYPE(entry->info) == STT_NOTYPE && visibility != STV_HIDDEN &&
+	       visibility != STV_INTERNAL;
 	if ((!label && !is_function_or_object(entry)) || entry->name == 0 ||
 	    entry->section == SHN_UNDEF || entry->section >= symtab->section_count ||
 	    entry->name >= symtab->strings.size)

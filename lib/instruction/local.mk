@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-lib_libsprof_core_la_SOURCES += lib/instruction/length.c lib/instruction/x86.c \
-	lib/instruction/x86.h
+lib_libsprof_core_la_SOURCES += lib/instruction/length.c
 if HAVE_CAPSTONE
 lib_libsprof_core_la_SOURCES += lib/instruction/capstone.c
 else

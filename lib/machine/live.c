@@ -330,19 +330,6 @@ static int by_time(const void *a, const void *b)
 	return u64_order(x->time_ns, y->time_ns) ?: u64_order(x->sequence, y->sequence);
 }
 
-/* Undoes the events of the log from `index` on, which are newer than `time_ns`. */
-static void undo(struct live *live, size_t index, uint64_t time_ns)
-{
-	for (size_t i = index; i < live->log.count; i++) {
-		struct space *space = space_find(live, live->log.items[i].pid);
-		if (!space)
-			continue;
-		struct timeline *timeline = &space->timeline;
-		while (timeline->count && vec_last(timeline)->from_ns > time_ns)
-			timeline->count--;
-	}
-}
-
 /*
  * Merges the new events into the log. *index_ret is the first event to replay. Returns false when out
  * of memory.
@@ -364,7 +351,16 @@ static bool merge(struct live *live, size_t *index_ret)
 	size_t index = live->log.count;
 	while (index && live->log.items[index - 1].time_ns > first_ns)
 		index--;
-	undo(live, index, first_ns);
+
+	/* Undoes the events of the log from `index` on, which are newer than `time_ns`. */
+	for (size_t i = index; i < live->log.count; i++) {
+		struct space *space = space_find(live, live->log.items[i].pid);
+		if (!space)
+			continue;
+		struct timeline *timeline = &space->timeline;
+		while (timeline->count && vec_last(timeline)->from_ns > first_ns)
+			timeline->count--;
+	}
 	memcpy(live->log.items + live->log.count, live->fresh.items,
 	       live->fresh.count * sizeof(*live->fresh.items));
 	live->log.count += live->fresh.count;
@@ -467,23 +463,6 @@ static bool has_ended(const struct live *live, const struct space *space)
 	       (!timeline->count || vec_last(timeline)->from_ns <= space->ended_ns);
 }
 
-static void prune_spaces(struct live *live)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < live->spaces.count; i++) {
-		struct space *space = &live->spaces.items[i];
-		if (has_ended(live, space)) {
-			vec_deinit(&space->timeline);
-			u64map_remove(&live->space_index, space->pid);
-			continue;
-		}
-		prune_space(live, space);
-		*u64map_find(&live->space_index, space->pid) = (uint32_t)kept;
-		live->spaces.items[kept++] = *space;
-	}
-	live->spaces.count = kept;
-}
-
 /* Trees on their way to a new arena. */
 struct move {
 	struct arena arena;
@@ -540,27 +519,6 @@ static bool move_tree(struct move *move, struct mapping_node **root)
 	       move_tree(move, &node->right);
 }
 
-/*
- * Removes views that no timeline uses. A late record may remove a view that a caller has just got, so
- * views stay until the next call.
- */
-static void drop_views(struct live *live)
-{
-	for (size_t i = 0; i < live->views.count; i++) {
-		struct live_view *view = &live->views.items[i];
-		if (!view->number)
-			continue;
-		if (!view->used && (view->orphan || !view->seen)) {
-			u64map_remove(&live->view_index, view->number);
-			*view = (struct live_view){0};
-			*vec_push(&live->free_views) = (uint32_t)i; /* view_new() reserved the room. */
-			continue;
-		}
-		view->orphan = !view->used;
-		view->used = false;
-	}
-}
-
 /* Copies the trees of the views that are small, or of all. False when out of memory. */
 static bool move_views(struct live *live, struct move *move, uint32_t height_max)
 {
@@ -587,8 +545,38 @@ static bool move_views(struct live *live, struct move *move, uint32_t height_max
  */
 static bool move_trees(struct live *live, struct move *move)
 {
-	prune_spaces(live);
-	drop_views(live);
+	size_t kept = 0;
+	for (size_t i = 0; i < live->spaces.count; i++) {
+		struct space *space = &live->spaces.items[i];
+		if (has_ended(live, space)) {
+			vec_deinit(&space->timeline);
+			u64map_remove(&live->space_index, space->pid);
+			continue;
+		}
+		prune_space(live, space);
+		*u64map_find(&live->space_index, space->pid) = (uint32_t)kept;
+		live->spaces.items[kept++] = *space;
+	}
+	live->spaces.count = kept;
+
+	/*
+	 * Removes views that no timeline uses. A late record may remove a view that a caller has
+	 * just got, so views stay until the next call.
+	 */
+	for (size_t i = 0; i < live->views.count; i++) {
+		struct live_view *view = &live->views.items[i];
+		if (!view->number)
+			continue;
+		if (!view->used && (view->orphan || !view->seen)) {
+			u64map_remove(&live->view_index, view->number);
+			*view = (struct live_view){0};
+			/* view_new() reserved the room. */
+			*vec_push(&live->free_views) = (uint32_t)i;
+			continue;
+		}
+		view->orphan = !view->used;
+		view->used = false;
+	}
 	for (size_t i = 0; i < live->views.count; i++)
 		live->views.items[i].moved = false;
 	bool good = move_views(live, move, SMALL_HEIGHT);

@@ -8,9 +8,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/machine/module.h \
 	lib/machine/modules.c lib/machine/modules.h \
 	lib/machine/pools.c lib/machine/pools.h \
-	lib/machine/replaced_code.c lib/machine/replaced_code.h \
-	lib/machine/process.c lib/machine/process.h \
-	lib/machine/runtime.c lib/machine/runtime.h
+	lib/machine/process.c lib/machine/process.h
 UNIT_TESTS += \
 	tests/unit/test_live.c \
 	tests/unit/test_pools.c \

@@ -18,7 +18,6 @@
 #include "machine/command_lines.h"
 #include "machine/modules.h"
 #include "machine/pools.h"
-#include "machine/replaced_code.h"
 #include "machine/process.h"
 #include "record/kept.h"
 #include "record/task_change.h"

@@ -10,7 +10,6 @@
 
 #include <sprof/record.h>
 #include "machine/module.h"
-#include "machine/runtime.h"
 
 struct machine;
 

@@ -36,7 +36,7 @@ struct module {
 	const char *reference_symbol; /* symbol that measures the kernel's random offset (KASLR): "_text" or
 				       * "_stext"; or NULL */
 	uint32_t pid;          /* first process that mapped it */
-	uint8_t runtime;       /* number of the file's language runtime (machine/runtime.h) */
+	uint8_t runtime;       /* number of the file's language runtime */
 	bool is_64bit;
 	uint64_t content_size; /* size of a file without a build-id; 0: not recorded */
 	uint64_t content_hash; /* hash of the file's content (record/content.h) */
@@ -50,5 +50,23 @@ struct module {
 	const struct python_function *functions; /* MODULE_PYTHON: by address, distinct; else NULL */
 	size_t function_count;
 };
+
+/* Language runtimes that generate code, and the options that make it visible to profilers. */
+
+struct runtime {
+	const char *dso;     /* base name of its executable or library, up to the version */
+	const char *name;
+	const char *symbols; /* remedy for code without symbols; NULL: none */
+	const char *stacks;  /* remedy for stacks that end in its code; NULL: none, or not needed */
+	unsigned int minor;  /* first minor version that this is about; 0: any */
+};
+
+/*
+ * Returns the number of the runtime that a file belongs to, by its base name; 0: it is no runtime.
+ */
+uint8_t runtime_number(const char *name);
+
+/* Returns the runtime of a number from runtime_number(); NULL for 0. */
+const struct runtime *runtime_get(uint32_t number);
 
 #endif

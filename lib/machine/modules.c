@@ -9,8 +9,73 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/format.h"
 #include "base/hash.h"
-#include "machine/runtime.h"
+
+#define NODE_SYMBOLS                                                                               \
+	"record with --runtime-names, or start node with --perf-basic-prof "                       \
+	"--interpreted-frames-native-stack"
+
+#define NODE_STACKS "start node with --interpreted-frames-native-stack"
+#define PYTHON_SYMBOLS                                                                             \
+	"record with --runtime-names, or set PYTHONPERFSUPPORT=1 in the program's environment"
+
+#define PHP_SYMBOLS "start php with -d opcache.jit_debug=0x10"
+
+/* This option writes a perf map, and keeps frame pointers. */
+#define RUBY_BOTH "start ruby with --yjit --yjit-perf (Ruby 3.3 or later)"
+#define PHP_STACKS "start php with -d opcache.jit=disable: its JIT keeps no frame pointers"
+#define LUA_STACKS "profile it with luajit -jp: its code keeps no frame pointers"
+#define PYTHON_STACKS "start python3 with -X perf_jit, and record with --unwind later"
+#define LUA_SYMBOLS                                                                                \
+	"profile it with luajit -jp, or build LuaJIT with XCFLAGS=-DLUAJIT_USE_PERFTOOLS"
+
+/* The first row that fits decides. */
+static const struct runtime runtimes[] = {
+	{"libjvm.so", "Java",
+	 "record with --runtime-names, or run jcmd PID Compiler.perfmap before it ends (JDK 17 or "
+	 "later)",
+	 "record with --runtime-names, or start Java with -XX:+PreserveFramePointer"},
+	{"node", "Node.js", NODE_SYMBOLS, NODE_STACKS},
+	{"libnode.so", "Node.js", NODE_SYMBOLS, NODE_STACKS},
+	{"libcoreclr.so", ".NET",
+	 "record with --runtime-names, or set DOTNET_PerfMapEnabled=1 in the program's environment",
+	 NULL},
+	{"luajit", "Lua", LUA_SYMBOLS, LUA_STACKS},
+	{"libluajit-", "Lua", LUA_SYMBOLS, LUA_STACKS},
+	{"php", "PHP", PHP_SYMBOLS, PHP_STACKS},
+	{"php-fpm", "PHP", PHP_SYMBOLS, PHP_STACKS},
+	{"libphp", "PHP", PHP_SYMBOLS, PHP_STACKS},
+	{"ruby", "Ruby", RUBY_BOTH, RUBY_BOTH},
+	{"libruby-", "Ruby", RUBY_BOTH, RUBY_BOTH},
+	{"beam.smp", "Erlang", "start erl with +JPperf true", NULL},
+	{"libpython3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, 13},
+	{"python3.", "Python", PYTHON_SYMBOLS, PYTHON_STACKS, 13},
+	{"libpython3.", "Python", PYTHON_SYMBOLS, NULL, 12},
+	{"python3.", "Python", PYTHON_SYMBOLS, NULL, 12},
+	{"libpython3.", "Python", NULL, NULL, 1},
+	{"python3.", "Python", NULL, NULL, 1},
+	{"python3", "Python", PYTHON_SYMBOLS " (Python 3.12 or later)",
+	 PYTHON_STACKS " (Python 3.13 or later)"},
+};
+
+uint8_t runtime_number(const char *name)
+{
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(*runtimes); i++) {
+		size_t size = strlen(runtimes[i].dso);
+		/* A version may follow, but no longer name. */
+		if (!strncmp(name, runtimes[i].dso, size) &&
+		    (!runtimes[i].minor || strtoul(name + size, NULL, 10) >= runtimes[i].minor) &&
+		    (!name[size] || !strchr("abcdefghijklmnopqrstuvwxyz_-", name[size])))
+			return (uint8_t)(i + 1);
+	}
+	return 0;
+}
+
+const struct runtime *runtime_get(uint32_t number)
+{
+	return number ? &runtimes[number - 1] : NULL;
+}
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 #define GUEST_KERNEL_NAME "[guest.kernel.kallsyms]"
@@ -47,12 +112,6 @@ void modules_deinit(struct modules *modules)
 static bool starts_with(const char *text, const char *start)
 {
 	return strncmp(text, start, strlen(start)) == 0;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
 }
 
 /* Returns whether the module belongs to one process, as memory without a file does. */
@@ -170,7 +229,7 @@ bool modules_is_memory(const struct module *module)
 
 bool modules_is_jitdump(const char *path)
 {
-	const char *name = base_name(path);
+	const char *name = path_base(path);
 	if (path[0] != '/' || !starts_with(name, "jit-"))
 		return false;
 	name += strlen("jit-");
@@ -212,7 +271,7 @@ struct module *modules_add_user(struct modules *modules, const struct sp_mmap *m
 				bool executable)
 {
 	char jit[32];
-	const char *name = base_name(mmap->filename);
+	const char *name = path_base(mmap->filename);
 	if (is_vdso(mmap->filename))
 		return add_vdso(modules, mmap);
 	struct module module = from_mmap(modules, mmap);
@@ -271,7 +330,7 @@ const struct module *modules_add_perf_map(struct modules *modules, uint32_t pid)
  */
 static const char *kernel_module_name(struct modules *modules, const char *path)
 {
-	const char *base = base_name(path);
+	const char *base = path_base(path);
 	const char *suffix = strstr(base, ".ko");
 	char name[256];
 	if (base[0] == '[' || !suffix)
@@ -393,7 +452,7 @@ static const char *build_id_key(struct modules *modules, const struct sp_build_i
 	bool guest = cpumode == PERF_RECORD_MISC_GUEST_KERNEL;
 	if (cpumode != PERF_RECORD_MISC_KERNEL && !guest)
 		return strtab_add(&modules->strings, name);
-	if (strstr(base_name(name), ".ko") ||
+	if (strstr(path_base(name), ".ko") ||
 	    (name[0] == '[' && !starts_with(name, "[kernel.") && !starts_with(name, "[guest.")))
 		return kernel_module_name(modules, name);
 	return strtab_add(&modules->strings, guest ? GUEST_KERNEL_NAME : KERNEL_NAME);

@@ -2,9 +2,170 @@
 /* Derives the names of events from their attrs and from features of the file. */
 #include "reader/event_name.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <string.h>
+#include "base/cleanup.h"
 #include "file/reader_io.h"
 #include "file/reader_struct.h"
+#include "file/tracing_data.h"
+
+struct sp_error *events_add(struct sp_reader *reader, const struct sp_event *event)
+{
+	if (reader->events.count >= EVENTS_MAX)
+		return error_new(SP_ERROR_LIMIT, "%s: more than %d events",
+				 reader->path, EVENTS_MAX);
+	struct sp_event *added = vec_push(&reader->events);
+	NEED(added);
+	*added = *event;
+	return NULL;
+}
+
+struct sp_error *events_name(struct sp_reader *reader)
+{
+	CLEANUP(recorded_names_deinit) struct recorded_names names = {0};
+	bool wanted = false;
+	for (size_t i = 0; i < reader->events.count; i++)
+		wanted |= !reader->events.items[i].name;
+	if (wanted && !recorded_names_read(&names, reader))
+		return error_no_memory();
+	for (size_t i = 0; i < reader->events.count; i++) {
+		struct sp_event *event = &reader->events.items[i];
+		if (!event->name)
+			event->name = event_name_derive(reader, &event->attr, &names);
+		NEED(event->name);
+	}
+	return NULL;
+}
+
+size_t sp_reader_event_count(const struct sp_reader *reader)
+{
+	return reader->layout.event_count;
+}
+
+const struct sp_event *sp_reader_event(const struct sp_reader *reader, size_t index)
+{
+	assert(index < reader->layout.event_count);
+	return &reader->layout.events[index];
+}
+
+#define NAME_MAX_SIZE 200
+
+/* Key of simpleperf's event names in feature META_INFO. Each line is "NAME,TYPE,CONFIG". */
+#define META_EVENTS "event_type_info"
+
+struct reading {
+	struct recorded_names *names;
+	struct sp_reader *reader;
+};
+
+void recorded_names_deinit(struct recorded_names *names)
+{
+	vec_deinit(&names->names);
+	u64map_deinit(&names->name_of);
+}
+
+static uint64_t key_of(uint32_t type, uint64_t config)
+{
+	return hash_pair(type, config);
+}
+
+/* Adds an event's name; of several names, the first is kept. Returns false when out of memory. */
+static bool add_name(struct reading *reading, uint32_t type, uint64_t config, const char *name)
+{
+	struct recorded_names *names = reading->names;
+	bool added;
+	if (!vec_reserve(&names->names, names->names.count + 1))
+		return false;
+	const uint32_t *index = u64map_put(&names->name_of, key_of(type, config),
+					   (uint32_t)names->names.count, &added);
+	if (!index)
+		return false;
+	if (added)
+		*vec_push(&names->names) = reader_copy_text(reading->reader, name, strlen(name));
+	return *vec_last(&names->names) != NULL;
+}
+
+/* Adds the name of a tracepoint from its format, as "name: sched_switch\nID: 314\n…". */
+static bool add_format(void *arg, enum trace_file kind, const char *system, const char *text,
+		       size_t size)
+{
+	char head[NAME_MAX_SIZE], name[NAME_MAX_SIZE], full[2 * NAME_MAX_SIZE];
+	unsigned long long id;
+	if (kind != TRACE_FORMAT && kind != TRACE_FTRACE_FORMAT)
+		return true;
+	size = size < sizeof(head) ? size : sizeof(head);
+	snprintf(head, sizeof(head), "%.*s", (int)size, text);
+	if (sscanf(head, "name: %199s ID: %llu", name, &id) != 2)
+		return true;
+	snprintf(full, sizeof(full), "%.199s:%s", system ?: "ftrace", name);
+	return add_name(arg, PERF_TYPE_TRACEPOINT, id, full);
+}
+
+static bool read_tracing_data(struct reading *reading)
+{
+	const struct feature_payload *feature = &reading->reader->features[FEATURE_TRACING_DATA];
+	const struct trace_visitor visitor = {NULL, add_format, reading};
+	if (!feature->present)
+		return true;
+	/* Damage in TRACING_DATA is reported later, when fields of tracepoints are shown. */
+	struct sp_error *error = trace_container_read(&feature->bytes, "", &visitor);
+	bool done = !error || sp_error_code(error) != SP_ERROR_NO_MEMORY;
+	sp_error_free(error);
+	return done;
+}
+
+/* Adds the names in `text`, which has lines "NAME,TYPE,CONFIG". */
+static bool add_lines(struct reading *reading, const char *text)
+{
+	while (*text) {
+		size_t size = strcspn(text, "\n");
+		char line[NAME_MAX_SIZE], name[NAME_MAX_SIZE];
+		unsigned int type;
+		unsigned long long config;
+		size_t used = size < sizeof(line) ? size : sizeof(line);
+		snprintf(line, sizeof(line), "%.*s", (int)used, text);
+		if (sscanf(line, "%199[^,],%u,%llu", name, &type, &config) == 3 &&
+		    !add_name(reading, type, config, name))
+			return false;
+		text += size + (text[size] == '\n');
+	}
+	return true;
+}
+
+/* Reads feature META_INFO of simpleperf: pairs of NUL-terminated strings, key and value. */
+static bool read_meta_info(struct reading *reading)
+{
+	const struct feature_payload *feature =
+		&reading->reader->features[FEATURE_SIMPLEPERF_META_INFO];
+	if (!feature->present || !feature->bytes.size)
+		return true;
+	const char *at = (const char *)feature->bytes.bytes, *end = at + feature->bytes.size;
+	while (at < end) {
+		const char *value = memchr(at, 0, (size_t)(end - at));
+		const char *last = value ? memchr(value + 1, 0, (size_t)(end - value - 1)) : NULL;
+		if (!last)
+			break;
+		if (!strcmp(at, META_EVENTS) && !add_lines(reading, value + 1))
+			return false;
+		at = last + 1;
+	}
+	return true;
+}
+
+bool recorded_names_read(struct recorded_names *names, struct sp_reader *reader)
+{
+	struct reading reading = {names, reader};
+	return read_tracing_data(&reading) && read_meta_info(&reading);
+}
+
+/* Returns the name of an event, or NULL if the recording has none. */
+static const char *recorded_names_find(const struct recorded_names *names, uint32_t type,
+				       uint64_t config)
+{
+	const uint32_t *index = u64map_find(&names->name_of, key_of(type, config));
+	return index ? names->names.items[*index] : NULL;
+}
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -110,12 +271,16 @@ static void name_base(const struct sp_reader *reader, const struct perf_event_at
 			 (unsigned long long)attr->config);
 }
 
-/*
- * Writes the modifiers of the privilege levels that are counted. H ("not the guests") is omitted,
- * because perf's default for it changed in 6.13.
- */
-static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
+const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
+			      const struct recorded_names *names)
 {
+	char base[512], modifiers[12], name[524];
+	name_base(reader, attr, names, base, sizeof(base));
+
+	/*
+	 * Writes the modifiers of the privilege levels that are counted. H ("not the guests") is
+	 * omitted, because perf's default for it changed in 6.13.
+	 */
 	char *at = modifiers;
 	bool rings = attr->exclude_kernel || attr->exclude_user;
 	*at++ = ':';
@@ -130,14 +295,6 @@ static void name_modifiers(const struct perf_event_attr *attr, char *modifiers)
 	*at = 0;
 	if (at == modifiers + 1)
 		*modifiers = 0;
-}
-
-const char *event_name_derive(struct sp_reader *reader, const struct perf_event_attr *attr,
-			      const struct recorded_names *names)
-{
-	char base[512], modifiers[12], name[524];
-	name_base(reader, attr, names, base, sizeof(base));
-	name_modifiers(attr, modifiers);
 	int size = snprintf(name, sizeof(name), "%s%s", base, modifiers);
 	return reader_copy_text(reader, name, (size_t)size);
 }

@@ -4,7 +4,17 @@
 #define READER_HEADER_H
 
 #include "base/error.h"
-#include "reader/header_info.h"
+#include "file/format.h"
+
+/* Fields of a perf.data file's header that the reader uses. */
+struct header_info {
+	uint64_t size, attr_size;
+	struct file_section attrs, data; /* offsets and sizes; `data` is limited to the file */
+	struct feature_bits features;
+	bool data_ends_unknown; /* data.size is missing or wrong, so the end of the data was
+				   searched */
+	bool data_never_ended; /* data.size is missing, because the recorder did not end normally */
+};
 
 struct sp_reader;
 
@@ -17,5 +27,17 @@ struct sp_error *header_read(struct sp_reader *reader, struct header_info *ret) 
 /* Adds the events that the header lists. Fails with SP_ERROR_FORMAT if they are damaged. */
 struct sp_error *header_read_events(struct sp_reader *reader, const struct header_info *header)
 	SP_MUST_CHECK;
+
+/*
+ * Table of features after the data. It has an entry {offset, size} for each set feature bit of the
+ * header, in ascending order of bits.
+ */
+
+/* Adds the payloads that the table lists. */
+struct sp_error *feature_table_read(struct sp_reader *reader, const struct header_info *header)
+	SP_MUST_CHECK;
+
+/* Fills in the info and the events' names from the payloads that have been added. */
+struct sp_error *features_interpret(struct sp_reader *reader) SP_MUST_CHECK;
 
 #endif

@@ -2,19 +2,14 @@
 lib_libsprof_core_la_SOURCES += \
 	lib/reader/clock.c lib/reader/clock.h \
 	lib/reader/event_name.c lib/reader/event_name.h \
-	lib/reader/events.c lib/reader/events.h \
 	lib/reader/feature_payloads.c lib/reader/feature_payloads.h \
-	lib/reader/feature_table.c lib/reader/feature_table.h \
-	lib/reader/features.c lib/reader/features.h \
-	lib/reader/flatten.c lib/reader/flatten.h \
-	lib/reader/header.c lib/reader/header.h lib/reader/header_info.h \
+	lib/reader/features.c \
+	lib/reader/flatten.c \
+	lib/reader/header.c lib/reader/header.h \
 	lib/reader/pmus.c lib/reader/pmus.h \
 	lib/reader/reader.c \
-	lib/reader/recorded_names.c lib/reader/recorded_names.h \
-	lib/reader/scan.c lib/reader/scan.h \
 	lib/reader/source.c lib/reader/source.h \
 	lib/reader/temp_file.c lib/reader/temp_file.h \
-	lib/reader/topology.c lib/reader/topology.h \
 	lib/reader/damage_time.c
 UNIT_TESTS += \
 	tests/unit/test_pmus.c \

@@ -85,10 +85,7 @@ static struct sp_error *open_in_directory(struct sp_reader *reader)
 	struct stat status;
 	CLEANUP_CLOSE int fd = -1;
 	CLEANUP_FREE char *path = format_text("%s/data", reader->path);
-	struct sp_error *error = path ? open_member(reader->fd, path, &fd, &status)
-				      : error_no_memory();
-	if (error)
-		return error;
+	TRY(path ? open_member(reader->fd, path, &fd, &status) : error_no_memory());
 	reader->directory_fd = reader->fd;
 	reader->fd = take_fd(&fd);
 	reader->file_size = (uint64_t)status.st_size;
@@ -153,10 +150,7 @@ static struct sp_error *stat_open_file(struct sp_reader *reader, struct stat *st
 struct sp_error *source_open(struct sp_reader *reader)
 {
 	struct stat status;
-	struct sp_error *error = reader->fd < 0 ? open_named(reader, &status)
-						: stat_open_file(reader, &status);
-	if (error)
-		return error;
+	TRY(reader->fd < 0 ? open_named(reader, &status) : stat_open_file(reader, &status));
 	if (S_ISDIR(status.st_mode))
 		return open_in_directory(reader);
 	if (!S_ISREG(status.st_mode))

@@ -31,4 +31,12 @@ bool source_is_recording(const void *bytes, size_t size, bool *swap_ret);
 struct sp_error *source_list_parts(struct sp_reader *reader, struct source_parts *parts) SP_MUST_CHECK;
 void source_parts_deinit(struct source_parts *parts);
 
+/*
+ * Copies all records of the files to a temporary file, which becomes the reader's data. Compressed
+ * records are replaced by their contents. Data that cannot be decompressed is listed as damage.
+ * Fails with SP_ERROR_UNSUPPORTED without zstd, and with SP_ERROR_LIMIT if the disk is full.
+ */
+struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_source *first,
+				const struct source_parts *parts) SP_MUST_CHECK;
+
 #endif

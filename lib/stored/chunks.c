@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/cursor.h"
 #include "base/io.h"
-#include "elf/zlib.h"
+#include "elf/unpack.h"
 
 /* Sizes of a record before its bytes, and of the last record. */
 #define HEAD_SIZE 56
@@ -159,9 +159,11 @@ bool chunks_begin_at(int fd, uint64_t offset)
 	return !memcmp(found, expected, got);
 }
 
-static struct sp_error *read_packed(int fd, const char *path, const struct stored_chunk *chunk,
-				    uint8_t *packed)
+struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk *chunk,
+			    uint8_t **ret)
 {
+	CLEANUP_FREE uint8_t *packed = malloc((size_t)chunk->packed_size);
+	NEED(packed);
 	uint64_t at = chunk->offset;
 	for (uint64_t done = 0; done < chunk->packed_size;) {
 		struct piece piece;
@@ -179,14 +181,6 @@ static struct sp_error *read_packed(int fd, const char *path, const struct store
 		done += size;
 		at += piece.record_size;
 	}
-	return NULL;
-}
-
-struct sp_error *chunk_read(int fd, const char *path, const struct stored_chunk *chunk, uint8_t **ret)
-{
-	CLEANUP_FREE uint8_t *packed = malloc((size_t)chunk->packed_size);
-	NEED(packed);
-	TRY(read_packed(fd, path, chunk, packed));
 	if (chunk->size != chunk->packed_size)
 		return zlib_unpack_sized(packed, (size_t)chunk->packed_size, (size_t)chunk->size,
 					 path, ret);

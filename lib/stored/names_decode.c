@@ -2,7 +2,6 @@
 #include "stored/names.h"
 
 #include <string.h>
-#include "base/cleanup.h"
 #include "base/leb128.h"
 
 /* Smallest sizes in bytes of what a count counts. */

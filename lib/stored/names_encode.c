@@ -54,51 +54,11 @@ static void put_text(struct encoder *encoder, const char *text)
 		put_number(encoder, *index);
 }
 
-static void put_key(struct encoder *encoder, const struct stored_key *key)
-{
-	put_number(encoder, key->kind);
-	put_text(encoder, key->path);
-	put_number(encoder, key->build_id_size);
-	put_bytes(encoder, key->build_id, key->build_id_size);
-	put_number(encoder, key->maj);
-	put_number(encoder, key->min);
-	put_number(encoder, key->ino);
-	put_number(encoder, key->pid);
-}
-
 static void put_problem(struct encoder *encoder, const struct stored_problem *problem)
 {
 	put_number(encoder, problem->problem);
 	put_text(encoder, problem->text);
 	put_text(encoder, problem->remedy);
-}
-
-static void put_symbols(struct encoder *encoder, const struct stored_module *module)
-{
-	uint64_t before = 0;
-	put_number(encoder, module->symbols.count);
-	for (size_t i = 0; i < module->symbols.count; i++) {
-		const struct stored_symbol *symbol = &module->symbols.items[i];
-		put_signed(encoder, symbol->start - before);
-		put_number(encoder, symbol->size);
-		put_text(encoder, symbol->name);
-		put_number(encoder, (symbol->mangled ? 1 : 0) | (symbol->from_cfi ? 2 : 0));
-		before = symbol->start;
-	}
-}
-
-static void put_frames(struct encoder *encoder, const struct stored_module *module)
-{
-	put_number(encoder, module->frames.count);
-	for (size_t i = 0; i < module->frames.count; i++) {
-		const struct stored_frame *frame = &module->frames.items[i];
-		put_text(encoder, frame->name);
-		put_number(encoder, frame->mangled);
-		put_text(encoder, frame->file);
-		put_number(encoder, frame->line);
-		put_number(encoder, frame->caller);
-		put_number(encoder, frame->start + 1);
-	}
 }
 
 static int compare_points(const void *a, const void *b)
@@ -149,51 +109,66 @@ static void put_codes(struct encoder *encoder, struct stored_module *module)
 	}
 }
 
-static void put_origins(struct encoder *encoder, const struct stored_module *module)
+static void put_module(struct encoder *encoder, struct stored_module *module)
 {
+	put_number(encoder, module->key.kind);
+	put_text(encoder, module->key.path);
+	put_number(encoder, module->key.build_id_size);
+	put_bytes(encoder, module->key.build_id, module->key.build_id_size);
+	put_number(encoder, module->key.maj);
+	put_number(encoder, module->key.min);
+	put_number(encoder, module->key.ino);
+	put_number(encoder, module->key.pid);
+	put_problem(encoder, &module->symbols_problem);
+	put_problem(encoder, &module->lines_problem);
+	put_number(encoder, module->has_lines);
+	put_number(encoder, module->machine);
+	put_number(encoder, module->file);
+	uint64_t before = 0;
+	put_number(encoder, module->symbols.count);
+	for (size_t i = 0; i < module->symbols.count; i++) {
+		const struct stored_symbol *symbol = &module->symbols.items[i];
+		put_signed(encoder, symbol->start - before);
+		put_number(encoder, symbol->size);
+		put_text(encoder, symbol->name);
+		put_number(encoder, (symbol->mangled ? 1 : 0) | (symbol->from_cfi ? 2 : 0));
+		before = symbol->start;
+	}
+	put_number(encoder, module->frames.count);
+	for (size_t i = 0; i < module->frames.count; i++) {
+		const struct stored_frame *frame = &module->frames.items[i];
+		put_text(encoder, frame->name);
+		put_number(encoder, frame->mangled);
+		put_text(encoder, frame->file);
+		put_number(encoder, frame->line);
+		put_number(encoder, frame->caller);
+		put_number(encoder, frame->start + 1);
+	}
+	put_points(encoder, module);
+	put_codes(encoder, module);
+	put_number(encoder, module->left_out);
 	for (size_t i = 0; i < module->symbols.count; i++)
 		put_text(encoder, module->symbols.items[i].object);
 	for (size_t i = 0; i < module->frames.count; i++)
 		put_number(encoder, module->frames.items[i].declared);
 }
 
-static void put_module(struct encoder *encoder, struct stored_module *module)
-{
-	put_key(encoder, &module->key);
-	put_problem(encoder, &module->symbols_problem);
-	put_problem(encoder, &module->lines_problem);
-	put_number(encoder, module->has_lines);
-	put_number(encoder, module->machine);
-	put_number(encoder, module->file);
-	put_symbols(encoder, module);
-	put_frames(encoder, module);
-	put_points(encoder, module);
-	put_codes(encoder, module);
-	put_number(encoder, module->left_out);
-	put_origins(encoder, module);
-}
-
-/* Writes all modules to `modules`, each after its size, and collects their texts. */
-static void put_modules(struct encoder *encoder, struct stored_names *names,
-			struct record_buffer *modules)
-{
-	struct record_buffer one = {0};
-	for (size_t i = 0; i < names->count; i++) {
-		one.count = 0;
-		encoder->out = &one;
-		put_module(encoder, &names->items[i]);
-		encoder->out = modules;
-		put_number(encoder, one.count);
-		put_bytes(encoder, one.items, one.count);
-	}
-	vec_deinit(&one);
-}
-
 struct sp_error *stored_names_encode(struct stored_names *names, struct record_buffer *ret)
 {
 	struct encoder encoder = {0};
 	struct record_buffer modules = {0};
-	put_modules(&encoder, names, &modules);
+
+	/* Writes all modules to `modules`, each after its size, and collects their texts. */
+	struct record_buffer one = {0};
+	for (size_t i = 0; i < names->count; i++) {
+		one.count = 0;
+		encoder.out = &one;
+		put_module(&encoder, &names->items[i]);
+		encoder.out = &modules;
+		put_number(&encoder, one.count);
+		put_bytes(&encoder, one.items, one.count);
+	}
+	vec_deinit(&one);
 	encoder.out = ret;
 	put_number(&encoder, encoder.texts.count);
 	for (size_t i = 0; i < encoder.texts.count; i++)

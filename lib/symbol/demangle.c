@@ -10,8 +10,43 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef SP_DEMANGLE_H
 #include SP_DEMANGLE_H
+#endif
 
+#define OCAML_PREFIX "caml"
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Returns the byte of an escape, "$5b", or -1. Control characters stay escaped. */
+static int escaped(const char *text)
+{
+	int high = text[0] == '$' ? hex_digit(text[1]) : -1;
+	int low = high >= 0 ? hex_digit(text[2]) : -1;
+	int byte = high * 16 + low;
+	return low >= 0 && byte >= ' ' && byte != 0x7f ? byte : -1;
+}
+
+/* Returns OCaml's "camlModule__function_12" as "Module.function_12"; NULL: not OCaml's. */
+static const char *demangle_ocaml(const char *name, struct arena *arena)
+{
+	const char *from = name + strlen(OCAML_PREFIX);
+	if (strncmp(name, OCAML_PREFIX, strlen(OCAML_PREFIX)) != 0 || *from < 'A' || *from > 'Z')
+		return NULL;
+	char *shown = arena_alloc(arena, strlen(from) + 1), *to = shown;
+	while (shown && *from) {
+		int byte = escaped(from);
+		bool separates = from[0] == '_' && from[1] == '_';
+		*to++ = byte >= 0 ? (char)byte : separates ? '.' : *from;
+		from += byte >= 0 ? 3 : separates ? 2 : 1;
+	}
+	return shown;
+}
+
+#ifdef SP_DEMANGLE_H
 /*
  * Longest mangled name in bytes. libiberty's own limit of 1,024 is too small for real templates.
  * Without that limit its stack use grows with the name: at most about 2 MB for 4,096 bytes.
@@ -129,14 +164,6 @@ static size_t size_before_plt(const char *name)
 									     : size;
 }
 
-/* Cuts a suffix that libiberty does not know: Rust's ".llvm.123", D's ".cold". */
-static void cut_suffix(char *mangled)
-{
-	char *suffix = mangled[1] == 'D' ? strchr(mangled, '.') : strstr(mangled, ".llvm.");
-	if (suffix)
-		*suffix = '\0';
-}
-
 static const char *demangle_form(const char *name, bool whole, struct arena *arena)
 {
 	if (name[0] == 'c')
@@ -149,7 +176,11 @@ static const char *demangle_form(const char *name, bool whole, struct arena *are
 	size_t size = size_before_plt(name);
 	memcpy(mangled, name, size);
 	mangled[size] = '\0';
-	cut_suffix(mangled);
+
+	/* Cuts a suffix that libiberty does not know: Rust's ".llvm.123", D's ".cold". */
+	char *suffix = mangled[1] == 'D' ? strchr(mangled, '.') : strstr(mangled, ".llvm.");
+	if (suffix)
+		*suffix = '\0';
 	output.size = 0;
 	if (!(mangled[1] == 'D' ? run_d(mangled, &output) : run(mangled, whole, &output)) ||
 	    output.size + strlen(name + size) > SHOWN_MAX)
@@ -172,3 +203,21 @@ bool demangle_available(void)
 {
 	return true;
 }
+#else
+/* Without libiberty, only names of OCaml are demangled. */
+const char *demangle(const char *name, struct arena *arena)
+{
+	return demangle_ocaml(name, arena);
+}
+
+const char *demangle_whole(const char *name, struct arena *arena)
+{
+	(void)name, (void)arena;
+	return NULL;
+}
+
+bool demangle_available(void)
+{
+	return false;
+}
+#endif

@@ -20,9 +20,6 @@ const char *demangle(const char *name, struct arena *arena);
  */
 const char *demangle_whole(const char *name, struct arena *arena);
 
-/* Returns OCaml's "camlModule__function_12" as "Module.function_12"; NULL: not OCaml's. */
-const char *demangle_ocaml(const char *name, struct arena *arena);
-
 /* Whether this build has a demangler of C++, Rust and D. */
 bool demangle_available(void);
 

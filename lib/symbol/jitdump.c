@@ -367,36 +367,6 @@ static void note_begin(struct reading *reading, uint64_t time)
 }
 
 /*
- * Reads a record's body. `at` begins after the record's prefix and contains the fields before code
- * bytes; the record ends at file offset `end`.
- */
-static bool read_record(struct reading *reading, uint32_t id, uint64_t time, struct cursor *at,
-			uint64_t end)
-{
-	bool bad = false, good = true;
-	note_begin(reading, time);
-	switch (id) {
-	case RECORD_LOAD:
-		good = read_load(reading, at, time, end, &bad);
-		break;
-	case RECORD_MOVE:
-		good = read_move(reading, at, time, &bad);
-		break;
-	case RECORD_LINES:
-		good = read_lines(reading, at, &bad);
-		break;
-	case RECORD_UNWIND:
-		bad = !read_unwind(reading, at, end);
-		break;
-	case RECORD_CLOSE:
-	default:
-		break;
-	}
-	reading->dump->bad_records += bad;
-	return good;
-}
-
-/*
  * Reads the record at *offset and advances *offset to the next one. *end_ret: there is no further
  * record.
  */
@@ -422,7 +392,33 @@ static struct sp_error *read_next(struct reading *reading, uint64_t *offset, boo
 	error = fetch(input, *offset, size < limit ? size : limit, &at);
 	if (error || !cursor_skip(&at, PREFIX_SIZE))
 		return error;
-	NEED(read_record(reading, id, time, &at, *offset + size));
+
+	/*
+	 * Reads a record's body. `at` begins after the record's prefix and contains the fields
+	 * before code bytes; the record ends at file offset `end`.
+	 */
+	uint64_t end = *offset + size;
+	bool bad = false, good = true;
+	note_begin(reading, time);
+	switch (id) {
+	case RECORD_LOAD:
+		good = read_load(reading, &at, time, end, &bad);
+		break;
+	case RECORD_MOVE:
+		good = read_move(reading, &at, time, &bad);
+		break;
+	case RECORD_LINES:
+		good = read_lines(reading, &at, &bad);
+		break;
+	case RECORD_UNWIND:
+		bad = !read_unwind(reading, &at, end);
+		break;
+	case RECORD_CLOSE:
+	default:
+		break;
+	}
+	reading->dump->bad_records += bad;
+	NEED(good);
 	reading->dump->cut_at = 0;
 	*offset += size;
 	*end_ret = false;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/ctx.h"
 #include "proc/kallsyms.h"
 #include "machine/modules.h"
 #include "symbol/jitdump.h"
@@ -221,13 +220,6 @@ void kept_names_store(struct sp_names *kept, const struct source_env *env, struc
 	name_log_deinit(&names->log);
 }
 
-/* Frees what a later analysis does not need, or would let the memory grow. */
-static void trim(struct module_names *names)
-{
-	if (names->known.frames.count > KNOWN_MAX)
-		module_names_forget_lines(names);
-}
-
 void kept_names_give(struct sp_names *kept, const struct source_env *env,
 		     const struct module *module, struct module_names *names)
 {
@@ -246,7 +238,9 @@ void kept_names_give(struct sp_names *kept, const struct source_env *env,
 	struct kept_module *slot = NULL;
 	if (is_proven(module) && names->opened && names->source->by_content && made.key.path &&
 	    made.key.symfs) {
-		trim(names);
+		/* Frees what a later analysis does not need, or would let the memory grow. */
+		if (names->known.frames.count > KNOWN_MAX)
+			module_names_forget_lines(names);
 		pthread_mutex_lock(&kept->lock);
 		made.used = kept->analyses;
 		slot = vec_push(&kept->modules);

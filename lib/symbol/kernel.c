@@ -290,20 +290,15 @@ static bool measure_shift(const struct kallsyms *kallsyms, const struct module *
 	return true;
 }
 
-static void refuse_alike(struct diagnosis *diagnosis)
-{
-	diagnosis_set(
-		diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
-		"the kernel was restarted and may be another build: the recording has no kernel build-id");
-}
-
 static void find_core(const struct origin_table *table, const struct module *module,
 		      struct diagnosis *diagnosis, struct kernel_symbols *ret)
 {
 	uint64_t shift = 0;
 	bool measured = measure_shift(table->kallsyms, module, &shift);
 	if (table->origin == ORIGIN_ALIKE && (!measured || shift != 0)) {
-		refuse_alike(diagnosis);
+		diagnosis_set(diagnosis, RESOLVER_KERNEL_OTHER, GIVE_ONE,
+			      "the kernel was restarted and may be another build: the recording "
+			      "has no kernel build-id");
 		return;
 	}
 	/* The kernel may have been restarted at another address (KASLR). */

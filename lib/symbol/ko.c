@@ -8,8 +8,7 @@
 #include "elf/extent.h"
 #include "elf/relocate.h"
 #include "elf/symtab.h"
-#include "elf/xz.h"
-#include "elf/zst.h"
+#include "elf/unpack.h"
 
 /* Limit of an unpacked module's size. The largest drivers have 50 MB with debug information. */
 #define MODULE_SIZE_MAX ((size_t)1 << 30)
@@ -99,7 +98,8 @@ uint64_t *ko_lay_out(const struct image *image, size_t *count_ret)
 	return places;
 }
 
-bool ko_is_recorded(const struct module *module, const struct image *image)
+/* Whether the image is a relocatable file with the module's build-id. */
+static bool ko_is_recorded(const struct module *module, const struct image *image)
 {
 	return image->type == ET_REL && module->build_id_size > 0 &&
 	       image_has_build_id(image, module->build_id, module->build_id_size);

@@ -12,9 +12,6 @@
 /* Opens a file like image_open_in(), and unpacks it if its name ends in .xz or .zst. */
 struct sp_error *ko_open_file(const char *root, const char *path, struct image **ret) SP_MUST_CHECK;
 
-/* Whether the image is a relocatable file with the module's build-id. */
-bool ko_is_recorded(const struct module *module, const struct image *image);
-
 /*
  * Finds a module's file for which wanted() is true: an installed debug file, the module itself, or a file
  * from a debuginfod server. NULL if there is none. Fails only when out of memory.

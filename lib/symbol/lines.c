@@ -8,6 +8,49 @@
 #include "base/vec.h"
 #include "symbol/demangle.h"
 
+void known_lines_deinit(struct known_lines *known)
+{
+	u64map_deinit(&known->by_offset);
+	vec_deinit(&known->frames);
+	*known = (struct known_lines){0};
+}
+
+size_t known_lines_select_new(const struct known_lines *known, const struct source_query *query,
+			      uint64_t *ret)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < query->count; i++)
+		if (!u64map_find(&known->by_offset, query->offsets[i]))
+			ret[count++] = query->offsets[i];
+	return count;
+}
+
+bool known_lines_add(struct known_lines *known, const uint64_t *offsets, size_t count,
+		     const struct source_frames *frames)
+{
+	known->distinct = frames->distinct;
+	for (size_t i = 0; i < count; i++) {
+		const struct source_frame **slot = vec_push(&known->frames);
+		if (!slot)
+			return false;
+		*slot = frames->items[i];
+		if (!u64map_put(&known->by_offset, offsets[i], (uint32_t)known->frames.count - 1,
+				NULL))
+			return false;
+	}
+	return true;
+}
+
+void known_lines_get(const struct known_lines *known, const struct source_query *query,
+		     struct source_frames *ret)
+{
+	for (size_t i = 0; i < query->count; i++) {
+		const uint32_t *index = u64map_find(&known->by_offset, query->offsets[i]);
+		ret->items[i] = index ? known->frames.items[*index] : NULL;
+	}
+	ret->distinct = known->distinct;
+}
+
 /*
  * Largest number of addresses with a copied answer. An answer has more than 200 KB, which many
  * calls for one address each must not keep.
@@ -78,22 +121,6 @@ static size_t list_wanted(const struct placement *placement, const uint64_t *off
 	return found;
 }
 
-/*
- * Sets symbols[i] to the vaddr where the symbol of wanted[i] begins; 0: it has none. Symbols within
- * another one do not count.
- */
-static void list_symbols(const struct lines_module *module, const uint64_t *offsets,
-			 const struct wanted *wanted, size_t count, uint64_t *symbols)
-{
-	uint64_t start = 0, end = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint64_t offset = offsets[wanted[i].index];
-		if ((offset >= start && offset < end) ||
-		    module->find_symbol(module->arg, offset, &start, &end))
-			symbols[i] = wanted[i].vaddr - (offset - start);
-	}
-}
-
 /* Names to demangle, each once, and the results. */
 struct naming {
 	struct u64map index_of;  /* address of a raw name -> its index in raws and shown */
@@ -122,24 +149,6 @@ static bool add_raw(struct naming *naming, const char *raw)
 	return !added || slot;
 }
 
-/* Copies a frame, except its demangled name. */
-static void copy_frame(const struct placement *placement, const struct dwarf_frame *from,
-		       struct source_frame *all)
-{
-	struct source_frame *to = &all[from->number];
-	uint64_t offset;
-	*to = (struct source_frame){
-		.raw_name = from->name,
-		.file = from->file,
-		.caller = from->caller ? &all[from->caller->number] : NULL,
-		.start = SOURCE_NO_START,
-		.line = from->line,
-		.declared = from->declared,
-	};
-	if (from->start != UINT64_MAX && offset_of(placement, from->start, &offset))
-		to->start = offset;
-}
-
 /* Copies the frames of an answer, ordered by number; NULL when out of memory. */
 static struct source_frame *copy_frames(struct lines *lines, const struct placement *placement,
 					const struct dwarf_answer *answer, size_t count,
@@ -153,7 +162,21 @@ static struct source_frame *copy_frames(struct lines *lines, const struct placem
 		const struct dwarf_frame *frame = answer->innermost[i];
 		for (; frame && !done[frame->number]; frame = frame->caller) {
 			done[frame->number] = true;
-			copy_frame(placement, frame, all);
+
+			/* Copies a frame, except its demangled name. */
+			struct source_frame *to = &all[frame->number];
+			uint64_t offset;
+			*to = (struct source_frame){
+				.raw_name = frame->name,
+				.file = frame->file,
+				.caller = frame->caller ? &all[frame->caller->number] : NULL,
+				.start = SOURCE_NO_START,
+				.line = frame->line,
+				.declared = frame->declared,
+			};
+			if (frame->start != UINT64_MAX &&
+			    offset_of(placement, frame->start, &offset))
+				to->start = offset;
 			if (frame->name && !add_raw(naming, frame->name))
 				return NULL;
 		}
@@ -275,18 +298,6 @@ static struct source_frame *make_frames(struct lines *lines, const struct lines_
 	return all;
 }
 
-/* Adds the frames of an answer to the result; their numbers begin at ret->distinct. */
-static void add_results(const struct dwarf_answer *answer, struct source_frame *all,
-			const struct wanted *wanted, size_t count, struct source_frames *ret)
-{
-	for (size_t i = 0; i < answer->frame_count; i++)
-		all[i].number = (uint32_t)(ret->distinct + i);
-	for (size_t i = 0; i < count; i++)
-		if (answer->innermost[i])
-			ret->items[wanted[i].index] = &all[answer->innermost[i]->number];
-	ret->distinct += answer->frame_count;
-}
-
 struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *module,
 			       const struct source_query *query, struct source_frames *ret)
 {
@@ -299,18 +310,34 @@ struct sp_error *lines_resolve(struct lines *lines, const struct lines_module *m
 		*slot = NULL;
 	NEED(wanted && vaddrs && symbols && slot);
 	size_t count = list_wanted(placement, query->offsets, query->count, wanted);
-	list_symbols(module, query->offsets, wanted, count, symbols);
+
+	/*
+	 * Sets symbols[i] to the vaddr where the symbol of wanted[i] begins; 0: it has none.
+	 * Symbols within another one do not count.
+	 */
+	uint64_t start = 0, end = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = query->offsets[wanted[i].index];
+		if ((offset >= start && offset < end) ||
+		    module->find_symbol(module->arg, offset, &start, &end))
+			symbols[i] = wanted[i].vaddr - (offset - start);
+	}
 	for (size_t i = 0; i < count; i++)
 		vaddrs[i] = wanted[i].vaddr;
 	const struct dwarf_query wish = {.vaddrs = vaddrs, .symbols = symbols, .count = count,
 					 .lines = ret->lines, .threads = query->threads};
-	struct sp_error *error = dwarf_resolve(module->dwarf, &wish, slot);
-	if (error)
-		return error;
+	TRY(dwarf_resolve(module->dwarf, &wish, slot));
 	describe_damage(*slot, module->diagnosis);
 	struct source_frame *all = make_frames(lines, module, count, query->threads);
 	NEED(all);
-	add_results(*slot, all, wanted, count, ret);
+
+	/* Adds the frames of an answer to the result; their numbers begin at ret->distinct. */
+	for (size_t i = 0; i < (*slot)->frame_count; i++)
+		all[i].number = (uint32_t)(ret->distinct + i);
+	for (size_t i = 0; i < count; i++)
+		if ((*slot)->innermost[i])
+			ret->items[wanted[i].index] = &all[(*slot)->innermost[i]->number];
+	ret->distinct += (*slot)->frame_count;
 	if (count <= SMALL_ANSWER)
 		dwarf_answer_free(lines->answers.items[--lines->answers.count]);
 	return NULL;

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 lib_libsprof_core_la_SOURCES += \
-	lib/symbol/demangle.h lib/symbol/demangle_ocaml.c \
+	lib/symbol/demangle.c lib/symbol/demangle.h \
 	lib/symbol/go_names.c lib/symbol/go_names.h \
 	lib/symbol/jit_files.c lib/symbol/jit_files.h \
 	lib/symbol/jitdump.c lib/symbol/jitdump.h \
 	lib/symbol/kernel.c lib/symbol/kernel.h \
 	lib/symbol/kept_names.c lib/symbol/kept_names.h \
 	lib/symbol/process_map.h \
-	lib/symbol/known_lines.c lib/symbol/known_lines.h \
 	lib/symbol/ko.c lib/symbol/ko.h \
 	lib/symbol/lines.c lib/symbol/lines.h \
 	lib/symbol/module_names.c lib/symbol/module_names.h \
-	lib/symbol/name_log.c lib/symbol/name_log.h \
 	lib/symbol/namesake_keys.c lib/symbol/namesake_keys.h \
 	lib/symbol/namesakes.c lib/symbol/namesakes.h \
 	lib/symbol/perfmap.c lib/symbol/perfmap.h \
@@ -31,13 +29,7 @@ lib_libsprof_core_la_SOURCES += \
 	lib/symbol/source_stored.c lib/symbol/source_stored.h \
 	lib/symbol/source_vmlinux.c \
 	lib/symbol/source_places.c lib/symbol/source_places.h \
-	lib/symbol/symbolizer.c lib/symbol/symbolizer.h \
 	lib/symbol/table.c lib/symbol/table.h
-if HAVE_LIBIBERTY
-lib_libsprof_core_la_SOURCES += lib/symbol/demangle.c
-else
-lib_libsprof_core_la_SOURCES += lib/symbol/demangle_none.c
-endif
 UNIT_TESTS += \
 	tests/unit/test_address_cache.c \
 	tests/unit/test_jit_files.c \

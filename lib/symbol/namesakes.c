@@ -33,17 +33,6 @@ bool namesake_query_add(struct namesake_query *query, const char *name, const ch
 	return slot && namesake_keys_add(&query->keys, raw_name);
 }
 
-static bool hash_names(struct namesake_query *query)
-{
-	for (; query->hashed < query->added.count; query->hashed++) {
-		const struct queried_name *added = &query->added.items[query->hashed];
-		if (!u64map_put(&query->names, text_hash(added->name), 0, NULL) ||
-		    !u64map_put(&query->raws, namesake_raw_hash(added->raw_name), 0, NULL))
-			return false;
-	}
-	return true;
-}
-
 /*
  * Adds a function if the query has its shown name, or the raw name of its clone. Returns false when
  * out of memory.
@@ -59,8 +48,12 @@ static bool add_found(struct module_names *names, struct namesake_query *query,
 		return true;
 	bool same_raw = u64map_find(query->symbols, (uintptr_t)symbol);
 	if (!same_raw) {
-		if (!hash_names(query))
-			return false;
+		for (; query->hashed < query->added.count; query->hashed++) {
+			const struct queried_name *added = &query->added.items[query->hashed];
+			if (!u64map_put(&query->names, text_hash(added->name), 0, NULL) ||
+			    !u64map_put(&query->raws, namesake_raw_hash(added->raw_name), 0, NULL))
+				return false;
+		}
 		same_raw = u64map_find(&query->raws, namesake_raw_hash(symbol->raw_name));
 		if (!u64map_find(&query->names, text_hash(symbol->name)) &&
 		    !(*suffix && same_raw))
@@ -71,21 +64,6 @@ static bool add_found(struct module_names *names, struct namesake_query *query,
 		return false;
 	*namesake = (struct namesake){symbol, listed->offset, same_raw};
 	return true;
-}
-
-/* Finds the symbols again in the module's source, where the stored names list them. */
-static void find_again(struct module_names *names, const struct namesake_query *query,
-		       struct listed_symbols *listed)
-{
-	size_t left = 0;
-	for (size_t i = 0; i < listed->count; i++) {
-		struct listed_symbol *at = &listed->items[i];
-		const struct location location = {.module = query->module, .offset = at->offset,
-						  .ip = at->offset, .pid = query->pid};
-		if (names->source->find(names->opened, &location, &names->diagnosis, &at->found))
-			listed->items[left++] = *at;
-	}
-	listed->count = left;
 }
 
 /* Lists the sampled places of functions in the debug information, inlined ones included. */
@@ -111,7 +89,22 @@ bool namesakes_list(struct module_names *names, struct namesake_query *query,
 		good = names->source->list(names->opened, &query->keys, &listed);
 	} else if (names->stored) {
 		good = source_stored.list(names->stored, &query->keys, &listed);
-		find_again(names, query, &listed);
+
+		/*
+		 * Finds the symbols again in the module's source, where the stored names list them.
+		 */
+		size_t left = 0;
+		for (size_t i = 0; i < listed.count; i++) {
+			struct listed_symbol *at = &listed.items[i];
+			const struct location location = {.module = query->module,
+							  .offset = at->offset,
+							  .ip = at->offset,
+							  .pid = query->pid};
+			if (names->source->find(names->opened, &location, &names->diagnosis,
+						&at->found))
+				listed.items[left++] = *at;
+		}
+		listed.count = left;
 	}
 	for (size_t i = 0; i < listed.count && good; i++)
 		good = add_found(names, query, &listed.items[i], ret);

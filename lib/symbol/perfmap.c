@@ -110,22 +110,6 @@ static bool parse_line(struct cursor *line, struct entry *ret)
 #define PIECE_MEMORY (sizeof(uint64_t) + sizeof(uint32_t))
 #define LINE_MEMORY (2 * (sizeof(struct entry) + 2 * PIECE_MEMORY) + 4 * sizeof(uint32_t))
 
-/* Begins each epoch that the text has at `offset`. Returns false when out of memory. */
-static bool begin_epochs(struct perfmap *map, const struct perfmap_text *text, uint64_t offset)
-{
-	for (size_t next; (next = map->epochs.count + 1) < text->mark_count;) {
-		if (offset < text->marks[next - 1].size)
-			break;
-		uint32_t *first = vec_push(&map->epochs);
-		uint64_t *time = vec_push(&map->times);
-		if (!first || !time)
-			return false;
-		*first = (uint32_t)map->entries.count;
-		*time = text->marks[next].time_ns;
-	}
-	return true;
-}
-
 /* Parses the lines and moves the names to the front of the text, where numbers were. */
 static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_text *from)
 {
@@ -141,7 +125,21 @@ static struct sp_error *parse_lines(struct perfmap *map, const struct perfmap_te
 	 */
 	while (text_line(&text, &line) && (whole || line.end < text.end)) {
 		struct entry entry;
-		NEED(begin_epochs(map, from, cursor_offset(&line)));
+
+		/*
+		 * Begins each epoch that the text has at `offset`. Returns false when out of
+		 * memory.
+		 */
+		uint64_t offset = cursor_offset(&line);
+		for (size_t next; (next = map->epochs.count + 1) < from->mark_count;) {
+			if (offset < from->marks[next - 1].size)
+				break;
+			uint32_t *first = vec_push(&map->epochs);
+			uint64_t *time = vec_push(&map->times);
+			NEED(first && time);
+			*first = (uint32_t)map->entries.count;
+			*time = from->marks[next].time_ns;
+		}
 		if (line.end > line.pos && line.end[-1] == '\r')
 			line.end--;
 		if (!parse_line(&line, &entry)) {

@@ -85,13 +85,6 @@ static struct sp_error *consider(struct search *search, const char *root, const 
 	return NULL;
 }
 
-static struct sp_error *try_process(struct search *search)
-{
-	const struct process_file *file = search->file;
-	CLEANUP_FREE char *root = format_text("%s/proc/%u/root", ctx_root(file->ctx), file->pid);
-	return root ? consider(search, root, file->within) : error_no_memory();
-}
-
 /* Finds the process's user; false if the process has ended. */
 static bool find_owner(struct search *search)
 {
@@ -111,8 +104,12 @@ static struct sp_error *search_places(struct search *search)
 		return consider(search, symfs, search->file->here);
 	struct sp_error *error = NULL;
 	search->alive = find_owner(search);
-	if (search->alive)
-		error = try_process(search);
+	if (search->alive) {
+		const struct process_file *file = search->file;
+		CLEANUP_FREE char *root =
+			format_text("%s/proc/%u/root", ctx_root(file->ctx), file->pid);
+		error = root ? consider(search, root, file->within) : error_no_memory();
+	}
 	if (!error && search->found < 0)
 		error = consider(search, ctx_root(search->file->ctx), search->file->here);
 	return error;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/cleanup.h"
 #include "base/ctx.h"
+#include "base/format.h"
 #include "base/io.h"
 #include "base/vec.h"
 #include "symbol/jit_files.h"
@@ -198,18 +199,6 @@ static bool prefer_stored(const struct resolver *resolver, const struct module_n
 		 names->source->has_lines(names->opened, &resolver->env, module));
 }
 
-/* Opens stored names in addition to a better source, unless other recordings use the module. */
-static void open_stored(struct resolver *resolver, struct module_names *names,
-			const struct module *module, uint32_t pid)
-{
-	CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
-	CLEANUP(cleanup_sp_error_free) struct sp_error *error = NULL;
-	if (!resolver->env.options.names)
-		error = source_stored.open(&resolver->env, module, pid, &diagnosis, &names->stored);
-	if (error)
-		atomic_store(&resolver->no_memory, true);
-}
-
 static void ask_sources(struct resolver *resolver, struct module_names *names,
 			const struct module *module, uint32_t pid)
 {
@@ -221,7 +210,17 @@ static void ask_sources(struct resolver *resolver, struct module_names *names,
 	if (!stored || (names->opened && !stored->points.count))
 		return;
 	if (!prefer_stored(resolver, names, module, stored)) {
-		open_stored(resolver, names, module, pid);
+		/*
+		 * Opens stored names in addition to a better source, unless other recordings use
+		 * the module.
+		 */
+		CLEANUP(diagnosis_clear) struct diagnosis diagnosis = {0};
+		CLEANUP(cleanup_sp_error_free) struct sp_error *error = NULL;
+		if (!resolver->env.options.names)
+			error = source_stored.open(&resolver->env, module, pid, &diagnosis,
+						   &names->stored);
+		if (error)
+			atomic_store(&resolver->no_memory, true);
 		return;
 	}
 	if (names->opened)
@@ -386,14 +385,6 @@ struct code_bytes {
 	uint16_t machine; /* result: the ELF machine */
 };
 
-static void open_code(struct resolver *resolver, struct module_names *names,
-		      const struct location *location)
-{
-	names->code_asked = true;
-	sp_error_free(binary_open_code(&resolver->env.binary, location->module, location->pid,
-				       &names->code));
-}
-
 /* Reads code from the module's source, or else from its file. */
 static bool read_code(struct resolver *resolver, struct module_names *names,
 		      const struct location *location, uint64_t from, struct code_bytes *ret)
@@ -406,8 +397,11 @@ static bool read_code(struct resolver *resolver, struct module_names *names,
 	/* Stored names have the code of few places. */
 	if ((has_code && names->source != &source_stored) || location->module->kind != MODULE_FILE)
 		return false;
-	if (!names->code_asked)
-		open_code(resolver, names, location);
+	if (!names->code_asked) {
+		names->code_asked = true;
+		sp_error_free(binary_open_code(&resolver->env.binary, location->module,
+					       location->pid, &names->code));
+	}
 	if (!names->code || names->code->fd < 0 || from > names->code->size)
 		return false;
 	ret->machine = names->code->machine;
@@ -560,46 +554,19 @@ struct sp_error *resolver_sources(struct resolver *resolver, const struct source
 	return error;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Gives folders to the source file of a symbol, if the debug information has them. */
 static struct sp_error *add_folders(struct module_names *names, const struct symbol *symbol,
 				    const struct source_frame *source)
 {
 	while (source && source->caller)
 		source = source->caller;
-	if (!source || !source->file || strcmp(base_name(source->file), symbol->object) != 0)
+	if (!source || !source->file || strcmp(path_base(source->file), symbol->object) != 0)
 		return NULL;
 	const char *copy = arena_copy_string(&names->arena, source->file, strlen(source->file));
 	NEED(copy);
 	for (size_t i = 0; i < names->symbols.count; i++)
 		if (names->symbols.items[i] == symbol)
 			names->symbols.items[i]->object = copy;
-	return NULL;
-}
-
-/*
- * Finds the folders of source files that do not distinguish functions of one raw name, because
- * symbol tables have no folders.
- */
-static struct sp_error *find_folders(struct resolver *resolver, struct module_names *names,
-				     const struct namesake_query *query, struct namesakes *equal)
-{
-	CLEANUP_FREE uint64_t *offsets = malloc((equal->count + 1) * sizeof(*offsets));
-	CLEANUP_FREE const struct source_frame **items = calloc(equal->count + 1, sizeof(*items));
-	struct source_frames found = {.items = items, .lines = names->known.lines};
-	const struct source_query wish = {.module = query->module, .pid = query->pid,
-					  .offsets = offsets, .count = equal->count, .threads = 1};
-	NEED(offsets && items);
-	for (size_t i = 0; i < equal->count; i++)
-		offsets[i] = equal->items[i].offset;
-	TRY(find_sources(resolver, names, &wish, &found));
-	for (size_t i = 0; i < equal->count; i++)
-		TRY(add_folders(names, equal->items[i].symbol, items[i]));
 	return NULL;
 }
 
@@ -614,7 +581,23 @@ struct sp_error *resolver_list_namesakes(struct resolver *resolver,
 	NEED(namesakes_list(names, query, ret) && namesakes_list_equal(ret, &equal));
 	if (!equal.count || !resolver_has_sources(resolver, query->module, query->pid))
 		return NULL;
-	return find_folders(resolver, names, query, &equal);
+
+	/*
+	 * Finds the folders of source files that do not distinguish functions of one raw name,
+	 * because symbol tables have no folders.
+	 */
+	CLEANUP_FREE uint64_t *offsets = malloc((equal.count + 1) * sizeof(*offsets));
+	CLEANUP_FREE const struct source_frame **items = calloc(equal.count + 1, sizeof(*items));
+	struct source_frames found = {.items = items, .lines = names->known.lines};
+	const struct source_query wish = {.module = query->module, .pid = query->pid,
+					  .offsets = offsets, .count = equal.count, .threads = 1};
+	NEED(offsets && items);
+	for (size_t i = 0; i < equal.count; i++)
+		offsets[i] = equal.items[i].offset;
+	TRY(find_sources(resolver, names, &wish, &found));
+	for (size_t i = 0; i < equal.count; i++)
+		TRY(add_folders(names, equal.items[i].symbol, items[i]));
+	return NULL;
 }
 
 static const struct module_names *known_names(const struct resolver *resolver,

@@ -114,17 +114,6 @@ static const enum resolver_problem problem_of[] = {
 	[BINARY_OTHER_KERNEL] = RESOLVER_KERNEL_OTHER,
 };
 
-static struct sp_error *find_runtime(const struct source_env *env, const struct module *module,
-				     uint32_t pid, struct diagnosis *diagnosis, struct image **ret)
-{
-	CLEANUP(diagnosis_clear) struct diagnosis found = {0};
-	struct sp_error *error = binary_open(&env->binary, module, pid, &found, ret);
-	if (!error && found.problem != BINARY_OK)
-		diagnosis_set(diagnosis, problem_of[found.problem], found.remedy, "%s",
-			      found.text ?: module->path);
-	return error;
-}
-
 /* Returns whether the image's addresses are those that are stored. */
 static bool is_placed(const struct source_env *env, const struct module *module,
 		      const struct image *image)
@@ -224,7 +213,11 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	CLEANUP_FREE char *path = binary_recorded_path(module);
 	struct elf_names *names = opened;
 	NEED(names && path);
-	struct sp_error *error = find_runtime(env, module, pid, diagnosis, &names->runtime);
+	CLEANUP(diagnosis_clear) struct diagnosis found = {0};
+	struct sp_error *error = binary_open(&env->binary, module, pid, &found, &names->runtime);
+	if (!error && found.problem != BINARY_OK)
+		diagnosis_set(diagnosis, problem_of[found.problem], found.remedy, "%s",
+			      found.text ?: module->path);
 	if (!error && !names->runtime && module->kind == MODULE_FILE)
 		error = find_debug_alone(env, module, pid, diagnosis, &names->runtime);
 	if (error || !names->runtime)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/regular_file.h"
@@ -25,9 +26,7 @@
 /* Returns PID of "…/jit-PID.dump". */
 static uint32_t number_of(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	const char *digits = strchr(name, '-');
+	const char *digits = strchr(path_base(path), '-');
 	return digits ? (uint32_t)strtoul(digits + 1, NULL, 10) : 0;
 }
 

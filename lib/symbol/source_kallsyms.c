@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "base/cleanup.h"
+#include "base/format.h"
 #include "symbol/kernel.h"
 #include "symbol/ko.h"
 
@@ -25,9 +26,7 @@ DEFINE_CLEANUP(void *, names_close)
 /* Converts "[nf_tables]" or "/lib/modules/…/nf-tables.ko.xz" to the kallsyms name "nf_tables". */
 static char *module_name(const struct module *module)
 {
-	const char *name = module->path, *slash = strrchr(name, '/');
-	if (slash)
-		name = slash + 1;
+	const char *name = path_base(module->path);
 	name += *name == '[';
 	char *copy = strndup(name, strcspn(name, ".]"));
 	for (char *c = copy; c && *c; c++)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "base/hash.h"
 #include "base/vec.h"
 #include "record/python.h"
 

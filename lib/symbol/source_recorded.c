@@ -75,28 +75,6 @@ static bool read_text(struct cursor *cursor, const char **ret)
 	return nul && cursor_string(cursor, (size_t)(nul - cursor->pos) + 1, ret);
 }
 
-/* Parses an entry of FILE, up to the first incomplete symbol. */
-static bool read_plain(struct cursor *cursor, struct entry *entry)
-{
-	uint32_t type, count;
-	if (!read_text(cursor, &entry->path) || !cursor_u32(cursor, &type) ||
-	    !cursor_u64(cursor, &entry->layout.lowest) || !cursor_u32(cursor, &count))
-		return false;
-	entry->layout.type = type;
-	for (uint32_t i = 0; entry->names && i < count; i++) {
-		uint64_t vaddr;
-		uint32_t size;
-		const char *name;
-		if (!cursor_u64(cursor, &vaddr) || !cursor_u32(cursor, &size) ||
-		    !read_text(cursor, &name))
-			return true;
-		add(entry, vaddr, size, name, strlen(name));
-	}
-	if (entry->names && type == TYPE_ELF)
-		entry->layout.has_offset = cursor_u64(cursor, &entry->layout.file_offset);
-	return true;
-}
-
 /* -- FILE2 ----------------------------------------------------------------- */
 
 static bool read_varint(struct cursor *cursor, uint64_t *ret)
@@ -210,7 +188,25 @@ typedef bool read_entry_fn(struct cursor *cursor, struct entry *entry, struct ar
 static bool read_plain_entry(struct cursor *cursor, struct entry *entry, struct arena *arena)
 {
 	(void)arena;
-	return read_plain(cursor, entry);
+
+	/* Parses an entry of FILE, up to the first incomplete symbol. */
+	uint32_t type, count;
+	if (!read_text(cursor, &entry->path) || !cursor_u32(cursor, &type) ||
+	    !cursor_u64(cursor, &entry->layout.lowest) || !cursor_u32(cursor, &count))
+		return false;
+	entry->layout.type = type;
+	for (uint32_t i = 0; entry->names && i < count; i++) {
+		uint64_t vaddr;
+		uint32_t size;
+		const char *name;
+		if (!cursor_u64(cursor, &vaddr) || !cursor_u32(cursor, &size) ||
+		    !read_text(cursor, &name))
+			return true;
+		add(entry, vaddr, size, name, strlen(name));
+	}
+	if (entry->names && type == TYPE_ELF)
+		entry->layout.has_offset = cursor_u64(cursor, &entry->layout.file_offset);
+	return true;
 }
 
 /* Position and format of an entry. */

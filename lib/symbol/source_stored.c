@@ -23,20 +23,6 @@ const struct stored_module *source_stored_module(const struct source_env *env,
 	return stored_find(env->binary.stored, &key);
 }
 
-/*
- * Copies the cause of missing names from the stored names. The remedy is not of the recording: it
- * would be an untrusted command to paste.
- */
-static void copy_problem(const struct stored_problem *problem, const char *remedy,
-			 struct diagnosis *diagnosis)
-{
-	diagnosis_clear(diagnosis);
-	if (problem->problem > RESOLVER_OK && problem->problem <= RESOLVER_TOO_LARGE &&
-	    problem->text)
-		diagnosis_set(diagnosis, problem->problem, remedy,
-			      "%s (according to the recording)", problem->text);
-}
-
 static struct sp_error *names_open(const struct source_env *env, const struct module *module,
 				   uint32_t pid, struct diagnosis *diagnosis, void **ret)
 {
@@ -44,13 +30,24 @@ static struct sp_error *names_open(const struct source_env *env, const struct mo
 	(void)pid;
 	if (!stored)
 		return NULL;
-	if (stored->points.count || stored->symbols_problem.problem)
-		copy_problem(&stored->symbols_problem,
-			     module->kind == MODULE_FILE &&
-					     stored->symbols_problem.problem == RESOLVER_NO_SYMBOLS
-				     ? source_debug_remedy(env)
-				     : NULL,
-			     diagnosis);
+	if (stored->points.count || stored->symbols_problem.problem) {
+		/*
+		 * Copies the cause of missing names from the stored names. The remedy is not of the
+		 * recording: it would be an untrusted command to paste.
+		 */
+		const char *remedy =
+			module->kind == MODULE_FILE &&
+					stored->symbols_problem.problem == RESOLVER_NO_SYMBOLS
+				? source_debug_remedy(env)
+				: NULL;
+		diagnosis_clear(diagnosis);
+		if (stored->symbols_problem.problem > RESOLVER_OK &&
+		    stored->symbols_problem.problem <= RESOLVER_TOO_LARGE &&
+		    stored->symbols_problem.text)
+			diagnosis_set(diagnosis, stored->symbols_problem.problem, remedy,
+				      "%s (according to the recording)",
+				      stored->symbols_problem.text);
+	}
 	if (!stored->points.count)
 		return NULL;
 	struct opened_names *names = calloc(1, sizeof(*names));

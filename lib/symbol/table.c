@@ -79,23 +79,6 @@ bool table_set_object(struct table *table, const char *object)
 	return true;
 }
 
-/* Sorts stably by RADIX_BITS bits of (start - least). */
-static void radix_pass(const struct sort_key *from, struct sort_key *to, size_t count,
-		       uint64_t least, unsigned int shift)
-{
-	size_t places[RADIX] = {0};
-	for (size_t i = 0; i < count; i++)
-		places[(from[i].start - least) >> shift & (RADIX - 1)]++;
-	size_t sum = 0;
-	for (size_t i = 0; i < RADIX; i++) {
-		size_t here = places[i];
-		places[i] = sum;
-		sum += here;
-	}
-	for (size_t i = 0; i < count; i++)
-		to[places[(from[i].start - least) >> shift & (RADIX - 1)]++] = from[i];
-}
-
 static bool is_sorted(const struct table *table)
 {
 	for (size_t i = 1; i < table->symbols.count; i++)
@@ -120,7 +103,18 @@ static struct sp_error *sort(struct table *table)
 	}
 	struct sort_key *from = keys, *to = keys + count;
 	for (unsigned int shift = 0; shift < 64 && (most - least) >> shift; shift += RADIX_BITS) {
-		radix_pass(from, to, count, least, shift);
+		/* Sorts stably by RADIX_BITS bits of (start - least). */
+		size_t places[RADIX] = {0};
+		for (size_t i = 0; i < count; i++)
+			places[(from[i].start - least) >> shift & (RADIX - 1)]++;
+		size_t sum = 0;
+		for (size_t i = 0; i < RADIX; i++) {
+			size_t here = places[i];
+			places[i] = sum;
+			sum += here;
+		}
+		for (size_t i = 0; i < count; i++)
+			to[places[(from[i].start - least) >> shift & (RADIX - 1)]++] = from[i];
 		struct sort_key *swap = from;
 		from = to;
 		to = swap;
@@ -140,11 +134,31 @@ static uint64_t end_of_next_page(uint64_t address)
 }
 
 /*
- * Gives an end to symbols of unknown size. perf does this before it drops duplicates: of several with
- * one start, only the last gets a nonzero size.
+ * Returns the furthest end of the symbols at one start. Ends from table_seal() do not count: they
+ * never pass the next start.
  */
-static void give_ends(struct table *table, uint64_t reach)
+static uint64_t furthest_end(const struct table *table, size_t group)
 {
+	uint64_t end = table->starts[group];
+	for (uint32_t i = table->first[group]; i < table->first[group + 1]; i++)
+		if (table->symbols.items[i].sized && table->symbols.items[i].end > end)
+			end = table->symbols.items[i].end;
+	return end;
+}
+
+struct sp_error *table_seal(struct table *table, uint64_t reach)
+{
+	if (table->symbols.count >= UINT32_MAX)
+		return error_new(SP_ERROR_LIMIT, "more than 2^32 symbols");
+	if (table->symbols.count == 0)
+		return NULL;
+	if (!is_sorted(table))
+		TRY(sort(table));
+
+	/*
+	 * Gives an end to symbols of unknown size. perf does this before it drops duplicates: of
+	 * several with one start, only the last gets a nonzero size.
+	 */
 	for (size_t i = 0; i < table->symbols.count; i++) {
 		struct table_symbol *symbol = &table->symbols.items[i];
 		if (symbol->sized)
@@ -156,17 +170,12 @@ static void give_ends(struct table *table, uint64_t reach)
 		if (symbol->end - symbol->start > reach)
 			symbol->end = symbol->start + reach;
 	}
-}
-
-static bool index_starts(struct table *table)
-{
 	size_t count = table->symbols.count;
 	table->starts = malloc(count * sizeof(*table->starts));
 	table->first = malloc((count + 1) * sizeof(*table->first));
 	table->chosen = malloc(count * sizeof(*table->chosen));
 	table->outer = malloc(count * sizeof(*table->outer));
-	if (!table->starts || !table->first || !table->chosen || !table->outer)
-		return false;
+	NEED(table->starts && table->first && table->chosen && table->outer);
 	size_t groups = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = table->symbols.items[i].start;
@@ -179,25 +188,11 @@ static bool index_starts(struct table *table)
 	}
 	table->first[groups] = (uint32_t)count;
 	table->count = groups;
-	return true;
-}
 
-/*
- * Returns the furthest end of the symbols at one start. Ends from table_seal() do not count: they never
- * pass the next start.
- */
-static uint64_t furthest_end(const struct table *table, size_t group)
-{
-	uint64_t end = table->starts[group];
-	for (uint32_t i = table->first[group]; i < table->first[group + 1]; i++)
-		if (table->symbols.items[i].sized && table->symbols.items[i].end > end)
-			end = table->symbols.items[i].end;
-	return end;
-}
-
-/* Finds, for each start, the nearest earlier symbol that ends later: a chain of enclosing symbols. */
-static struct sp_error *link_outer(struct table *table)
-{
+	/*
+	 * Finds, for each start, the nearest earlier symbol that ends later: a chain of enclosing
+	 * symbols.
+	 */
 	CLEANUP_FREE uint64_t *ends = malloc(table->count * sizeof(*ends));
 	NEED(ends);
 	for (size_t i = 0; i < table->count; i++) {
@@ -208,19 +203,6 @@ static struct sp_error *link_outer(struct table *table)
 		table->outer[i] = outer;
 	}
 	return NULL;
-}
-
-struct sp_error *table_seal(struct table *table, uint64_t reach)
-{
-	if (table->symbols.count >= UINT32_MAX)
-		return error_new(SP_ERROR_LIMIT, "more than 2^32 symbols");
-	if (table->symbols.count == 0)
-		return NULL;
-	if (!is_sorted(table))
-		TRY(sort(table));
-	give_ends(table, reach);
-	NEED(index_starts(table));
-	return link_outer(table);
 }
 
 static size_t leading_underscores(const char *name)
@@ -294,11 +276,6 @@ static size_t starts_up_to(const struct table *table, uint64_t address)
 	return sorted_up_to(table->starts, table->count, , address);
 }
 
-static bool is_mere_label(const struct table_symbol *symbol)
-{
-	return symbol->type == STT_NOTYPE && !symbol->sized;
-}
-
 const struct table_symbol *table_find(struct table *table, uint64_t address)
 {
 	const struct table_symbol *label = NULL;
@@ -307,7 +284,8 @@ const struct table_symbol *table_find(struct table *table, uint64_t address)
 	for (int depth = 0; group != NONE && depth < NESTING_MAX; depth++) {
 		const struct table_symbol *symbol = choose(table, group);
 		if (address < symbol->end) {
-			if (!is_mere_label(symbol) && (!label || symbol->sized))
+			if (!(symbol->type == STT_NOTYPE && !symbol->sized) &&
+			    (!label || symbol->sized))
 				return symbol;
 			label = label ?: symbol;
 		}

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "trace/format.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "trace/lexer.h"
+
+/* A field is "field:TYPE NAME;	offset:N;	size:N;". */
+struct trace_field trace_field_find(const char *format, const char *name)
+{
+	struct trace_field field = {0};
+	char wanted[32];
+	snprintf(wanted, sizeof(wanted), " %s;", name);
+	const char *at = strstr(format, wanted);
+	if (!at ||
+	    sscanf(at + strlen(wanted), " offset:%u; size:%u;", &field.offset, &field.size) != 2 ||
+	    (field.size != 1 && field.size != 4 && field.size != 8 && field.size != 16))
+		return (struct trace_field){0};
+	return field;
+}
 
 /* Reads a decimal number of up to 9 digits. */
 static bool take_number(struct lexer *lexer, size_t *ret)
@@ -23,24 +38,6 @@ static bool take_number(struct lexer *lexer, size_t *ret)
 static bool take_labelled(struct lexer *lexer, const char *label, size_t *ret)
 {
 	return lexer_accept(lexer, label) && lexer_accept(lexer, ":") && take_number(lexer, ret);
-}
-
-/* Reads an array's length: "[16]", "[]", "[A + 1]". Its number is the last token. */
-static bool take_brackets(struct lexer *lexer, size_t *length_ret)
-{
-	size_t inside = 0;
-	*length_ret = 0;
-	if (!lexer_accept(lexer, "["))
-		return false;
-	while (!lexer_is(lexer, "]")) {
-		if ((lexer->kind != LEXER_ITEM && lexer->kind != LEXER_OP) || inside++ == 16)
-			return false;
-		/* The digits end at another character of the text. */
-		*length_ret = strtoul(lexer->at, NULL, 0);
-		if (!lexer_next(lexer))
-			return false;
-	}
-	return lexer_next(lexer);
 }
 
 static bool contains(const char *text, size_t size, const char *word)
@@ -112,7 +109,24 @@ static bool take_declaration(struct lexer *lexer, struct format_field *field,
 	const char *end = word;
 	if (lexer_is(lexer, "[")) {
 		array = true;
-		if (!take_brackets(lexer, &ret->length))
+
+		/*
+		 * Reads an array's length: "[16]", "[]", "[A + 1]". Its number is the last token.
+		 */
+		size_t inside = 0;
+		ret->length = 0;
+		if (!lexer_accept(lexer, "["))
+			return false;
+		while (!lexer_is(lexer, "]")) {
+			if ((lexer->kind != LEXER_ITEM && lexer->kind != LEXER_OP) ||
+			    inside++ == 16)
+				return false;
+			/* The digits end at another character of the text. */
+			ret->length = strtoul(lexer->at, NULL, 0);
+			if (!lexer_next(lexer))
+				return false;
+		}
+		if (!lexer_next(lexer))
 			return false;
 		if (lexer->kind == LEXER_ITEM) {
 			end = word + word_size;

@@ -3,7 +3,26 @@
 #ifndef TRACE_TEXT_H
 #define TRACE_TEXT_H
 
-#include "trace/text_parts.h"
+#include "base/vec.h"
+#include "trace/value.h"
+
+/* Text that grows up to a limit, and bytes as text: masks, and the kernel's "%pI4" and others. */
+
+/* Limit of the text of an empty sample. */
+#define TEXT_LEAST 65536
+
+struct trace_text {
+	VEC(char) chars; /* with a final NUL */
+	size_t most;     /* limit of the characters */
+	bool invalid;    /* the format asks for what the sample lacks, or for too much */
+	bool no_memory;
+};
+
+/* Begins a text with room for what kernels print of a sample of `size` bytes. */
+void text_begin(struct trace_text *text, size_t size);
+
+void text_add(struct trace_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /*
  * Adds what the format prints of a sample. Its fields fit (value_fields_fit()). A sample that the

@@ -73,18 +73,16 @@ static bool is_x86(const char *name)
 	       (name[0] == 'i' && name[1] >= '3' && name[1] <= '6' && !strcmp(name + 2, "86"));
 }
 
-static bool is_arm64(const char *name)
-{
-	return !strncmp(name, "aarch64", 7) || !strcmp(name, "arm64");
-}
-
 const struct unwind_arch *arch_find(const char *name, uint64_t abi)
 {
 	if (is_x86(name))
 		return abi == PERF_SAMPLE_REGS_ABI_64 ? &x86_64
 		       : abi == PERF_SAMPLE_REGS_ABI_32 ? &x86_32
 							: NULL;
-	return is_arm64(name) && abi == PERF_SAMPLE_REGS_ABI_64 ? &aarch64 : NULL;
+	return (!strncmp(name, "aarch64", 7) || !strcmp(name, "arm64")) &&
+			       abi == PERF_SAMPLE_REGS_ABI_64
+		       ? &aarch64
+		       : NULL;
 }
 
 const struct unwind_arch *arch_of_machine(uint16_t machine)

@@ -331,21 +331,6 @@ static bool run_both(struct program *program, struct cfi_row *initial)
 	return run(program, &entry->program);
 }
 
-/*
- * The C library's lazy binding on arm64 does not count what the PLT pushed before it: there the
- * return address lies above what is said to be the caller's stack pointer.
- */
-static void count_pushed(const struct unwind_arch *arch, struct cfi_row *row)
-{
-	const struct cfi_rule *from = &row->rules[row->return_column];
-	if (!arch->ra_is_ip && !row->is_signal && from->kind == RULE_AT && from->offset >= 0 &&
-	    from->offset < 1024 && row->rules[arch->sp].kind == RULE_NONE)
-		row->rules[arch->sp] = (struct cfi_rule){
-			.kind = RULE_IS,
-			.offset = (from->offset + 16) & ~(int64_t)15,
-		};
-}
-
 bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry, uint64_t vaddr,
 		  struct cfi_row *ret)
 {
@@ -361,7 +346,18 @@ bool cfi_row_make(const struct unwind_arch *arch, const struct cfi_entry *entry,
 		return false;
 	ret->return_column = (uint8_t)entry->return_column;
 	ret->is_signal = entry->is_signal;
-	count_pushed(arch, ret);
+
+	/*
+	 * The C library's lazy binding on arm64 does not count what the PLT pushed before it: there
+	 * the return address lies above what is said to be the caller's stack pointer.
+	 */
+	const struct cfi_rule *from = &ret->rules[ret->return_column];
+	if (!arch->ra_is_ip && !ret->is_signal && from->kind == RULE_AT && from->offset >= 0 &&
+	    from->offset < 1024 && ret->rules[arch->sp].kind == RULE_NONE)
+		ret->rules[arch->sp] = (struct cfi_rule){
+			.kind = RULE_IS,
+			.offset = (from->offset + 16) & ~(int64_t)15,
+		};
 	return ret->cfa.kind != RULE_NONE;
 }
 

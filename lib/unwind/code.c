@@ -228,14 +228,6 @@ static struct image *open_again(struct code *code)
 	return NULL;
 }
 
-static void read_go(struct code *code)
-{
-	struct pclntab table;
-	struct sp_error *error = pclntab_read(code->image, &table);
-	say(code, error ?: frame_sizes_make(&table, &code->go));
-	pclntab_deinit(&table);
-}
-
 static void look_for_eh_frame(struct code *code)
 {
 	code->image = open_again(code);
@@ -244,7 +236,10 @@ static void look_for_eh_frame(struct code *code)
 	GElf_Ehdr elf_header;
 	code->entry = gelf_getehdr(code->image->elf, &elf_header) ? elf_header.e_entry : 0;
 	say(code, call_frames_read_eh(&code->frames, code->image));
-	read_go(code);
+	struct pclntab table;
+	struct sp_error *error = pclntab_read(code->image, &table);
+	say(code, error ?: frame_sizes_make(&table, &code->go));
+	pclntab_deinit(&table);
 	if (atomic_load(&code->codes->open_count) >= OPEN_EARLY) {
 		image_release_file(code->image);
 		return;

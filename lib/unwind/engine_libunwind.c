@@ -154,19 +154,6 @@ static bool write_entry(struct libunwind_thread *thread, const struct cfi_entry 
 	return true;
 }
 
-/* Returns an unused address shortly after the module. */
-static uint64_t behind_module(const struct code *code)
-{
-	uint64_t end = 0;
-	const struct image *image = code_image(code);
-	for (size_t i = 0; i < image->loads.count; i++) {
-		const struct image_load *load = &image->loads.items[i];
-		if (load->vaddr + load->memory_size > end)
-			end = load->vaddr + load->memory_size;
-	}
-	return (end + 0x1fff) & ~(uint64_t)0xfff;
-}
-
 /* Makes an entry of .debug_frame available if .eh_frame has none. */
 static void use_debug_frame(struct stack_walk *walk, uint64_t vaddr)
 {
@@ -178,7 +165,14 @@ static void use_debug_frame(struct stack_walk *walk, uint64_t vaddr)
 	    entry.return_column >= arch->columns || entry.initial.size > MADE_MAX ||
 	    entry.program.size > MADE_MAX)
 		return;
-	uint64_t at = behind_module(walk->code);
+	uint64_t end = 0;
+	const struct image *image = code_image(walk->code);
+	for (size_t i = 0; i < image->loads.count; i++) {
+		const struct image_load *load = &image->loads.items[i];
+		if (load->vaddr + load->memory_size > end)
+			end = load->vaddr + load->memory_size;
+	}
+	uint64_t at = (end + 0x1fff) & ~(uint64_t)0xfff;
 	if (write_entry(walk->thread, &entry, at + walk->bias, walk->bias))
 		walk->entry = (struct cfi_bytes){
 			.bytes = walk->thread->made.items,
@@ -406,16 +400,25 @@ static enum unwind_end end_of(const struct stack_walk *walk, int step)
 								 : UNWIND_NO_INFO;
 }
 
-static struct unwind_result walk_frames(struct libunwind_thread *thread, struct stack_walk *walk,
-					struct unwind_frame *frames, size_t limit)
+static struct unwind_result walk_stack(void *arg, const struct unwind_start *start,
+				       struct unwind_frame *frames, size_t limit)
 {
+	struct libunwind_thread *thread = arg;
+	struct stack_walk walk = {.shared = thread->shared, .start = start, .thread = thread};
+	if (start->arch->word != sizeof(unw_word_t)) {
+		frames[0] = (struct unwind_frame){.ip = start->ip, .sp = start->sp, .exact = true};
+		return (struct unwind_result){.count = 1, .end = UNWIND_NO_INFO};
+	}
+	if (thread->view != start->view)
+		unw_flush_cache(thread->space, 0, 0);
+	thread->view = start->view;
 	struct unwind_result result = {.end = UNWIND_COMPLETE};
-	uint64_t ip_mask = walk->start->arch->ip_mask;
+	uint64_t ip_mask = walk.start->arch->ip_mask;
 	unw_cursor_t cursor;
-	int step = unw_init_remote(&cursor, thread->space, walk);
+	int step = unw_init_remote(&cursor, thread->space, &walk);
 	if (step < 0) {
 		frames[result.count++] = (struct unwind_frame){
-			.ip = walk->start->ip, .sp = walk->start->sp, .exact = true};
+			.ip = walk.start->ip, .sp = walk.start->sp, .exact = true};
 		result.end = UNWIND_NO_INFO;
 		return result;
 	}
@@ -435,33 +438,18 @@ static struct unwind_result walk_frames(struct libunwind_thread *thread, struct 
 		frames[result.count++] = (struct unwind_frame){.ip = ip, .sp = sp, .exact = exact};
 		signal = unw_is_signal_frame(&cursor) > 0;
 		result.signals += signal;
-		walk->missed = false;
+		walk.missed = false;
 		/* It may know the procedure, and yet read its expressions from the module. */
-		use_module(walk, ip - !exact, &vaddr);
+		use_module(&walk, ip - !exact, &vaddr);
 		step = unw_step(&cursor);
 		exact = signal;
 		if (signal && unw_get_reg(&cursor, UNW_REG_SP, &sp) == 0)
-			walk->switched = stack_is_another(&walk->start->stack, sp);
+			walk.switched = stack_is_another(&walk.start->stack, sp);
 	} while (step > 0);
-	result.end = end_of(walk, step);
-	result.missing = result.end == UNWIND_TRUNCATED ? walk->missing : 0;
-	result.switched = result.end == UNWIND_TRUNCATED && walk->switched;
+	result.end = end_of(&walk, step);
+	result.missing = result.end == UNWIND_TRUNCATED ? walk.missing : 0;
+	result.switched = result.end == UNWIND_TRUNCATED && walk.switched;
 	return result;
-}
-
-static struct unwind_result walk_stack(void *arg, const struct unwind_start *start,
-				       struct unwind_frame *frames, size_t limit)
-{
-	struct libunwind_thread *thread = arg;
-	struct stack_walk walk = {.shared = thread->shared, .start = start, .thread = thread};
-	if (start->arch->word != sizeof(unw_word_t)) {
-		frames[0] = (struct unwind_frame){.ip = start->ip, .sp = start->sp, .exact = true};
-		return (struct unwind_result){.count = 1, .end = UNWIND_NO_INFO};
-	}
-	if (thread->view != start->view)
-		unw_flush_cache(thread->space, 0, 0);
-	thread->view = start->view;
-	return walk_frames(thread, &walk, frames, limit);
 }
 
 /* It keeps no rows that could be counted. */

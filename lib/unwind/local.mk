@@ -3,7 +3,6 @@ lib_libsprof_core_la_SOURCES += \
 	lib/unwind/arch.c lib/unwind/arch.h \
 	lib/unwind/cfi_row.c lib/unwind/cfi_row.h \
 	lib/unwind/code.c lib/unwind/code.h \
-	lib/unwind/prologue.c lib/unwind/prologue.h \
 	lib/unwind/engine.h \
 	lib/unwind/engine_cfi.c \
 	lib/unwind/frame_search.c lib/unwind/frame_search.h \

@@ -115,21 +115,6 @@ static void add_stats(struct unwind_stats *sum, const struct unwind_thread *thre
 		thread->unwinder->engine->add_stats(thread->state, sum);
 }
 
-static void strike_off(struct unwind_thread *thread)
-{
-	struct unwinder *unwinder = thread->unwinder;
-	pthread_mutex_lock(&unwinder->lock);
-	for (size_t i = 0; i < unwinder->threads.count; i++) {
-		if (unwinder->threads.items[i] != thread)
-			continue;
-		unwinder->threads.items[i] = *vec_last(&unwinder->threads);
-		unwinder->threads.count--;
-		add_stats(&unwinder->gone, thread);
-		break;
-	}
-	pthread_mutex_unlock(&unwinder->lock);
-}
-
 struct unwind_thread *unwind_thread_new(struct unwinder *unwinder)
 {
 	CLEANUP(cleanup_unwind_thread_free) struct unwind_thread *thread =
@@ -147,7 +132,17 @@ void unwind_thread_free(struct unwind_thread *thread)
 {
 	if (!thread)
 		return;
-	strike_off(thread);
+	struct unwinder *unwinder = thread->unwinder;
+	pthread_mutex_lock(&unwinder->lock);
+	for (size_t i = 0; i < unwinder->threads.count; i++) {
+		if (unwinder->threads.items[i] != thread)
+			continue;
+		unwinder->threads.items[i] = *vec_last(&unwinder->threads);
+		unwinder->threads.count--;
+		add_stats(&unwinder->gone, thread);
+		break;
+	}
+	pthread_mutex_unlock(&unwinder->lock);
 	if (thread->state)
 		thread->unwinder->engine->thread_free(thread->state);
 	free(thread);

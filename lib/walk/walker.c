@@ -15,12 +15,10 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "base/cleanup.h"
-#include "base/ctx.h"
 #include "base/format.h"
-#include "base/io.h"
 #include "file/reader_damage.h"
 #include "file/reader_struct.h"
-#include "walk/walker_sizes.h"
+#include "walk/walker_buffer.h"
 
 #define HEADER2_SIZE 16 /* size of COMPRESSED2's header and the u64 size after it */
 
@@ -71,16 +69,12 @@ struct sp_error *walker_new(struct sp_reader *reader, struct reader_extent exten
 	const struct walker_file file = {reader->data_fd, reader->data_path, reader->swap,
 					 reader->extent.end};
 	CLEANUP(cleanup_walker_free) struct walker *walker = NULL;
-	struct sp_error *error = walker_new_at(&file, extent, &walker);
-	if (error)
-		return error;
+	TRY(walker_new_at(&file, extent, &walker));
 	walker->reader = reader;
 	walker->mapping = &reader->mapping;
 	walker_check_sizes(walker, &reader->lengths, reader);
 	if (reader_is_exact(reader))
-		error = decoder_new(&reader->layout, &walker->decoder);
-	if (error)
-		return error;
+		TRY(decoder_new(&reader->layout, &walker->decoder));
 	*ret = take_ptr(walker);
 	return NULL;
 }
@@ -142,25 +136,6 @@ static bool wrapped(const struct walker *walker, const struct header *header)
 		return false;
 	uint64_t padded = (HEADER2_SIZE + size + 7) & ~UINT64_C(7);
 	return padded > UINT16_MAX && (padded & UINT16_MAX) == header->size;
-}
-
-/* Returns the number of bytes after header.size that belong to the record at walker->pos. */
-static uint64_t payload_size(const struct walker *walker, const struct header *header)
-{
-	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
-					   walker->swap, NULL, 0);
-	uint64_t size = 0;
-	uint32_t short_size = 0;
-	bool good = cursor_skip(&cursor, HEADER_SIZE);
-	if ((header->type == SP_RECORD_AUXTRACE && header->size >= 16) ||
-	    (header->type == SP_RECORD_COMPRESSED2 && header->size == HEADER2_SIZE)) {
-		good = good && cursor_u64(&cursor, &size);
-	} else if (header->type == SP_RECORD_HEADER_TRACING_DATA &&
-		   header->size <= TRACING_DATA_MAX) {
-		good = good && cursor_u32(&cursor, &short_size);
-		size = short_size;
-	}
-	return good ? size : 0;
 }
 
 /*
@@ -269,7 +244,20 @@ static struct sp_error *check(struct walker *walker, const struct header *header
 /* Moves past a record and its payload, which may be larger than the buffer. */
 static struct sp_error *skip_payload(struct walker *walker, const struct header *header)
 {
-	uint64_t payload = payload_size(walker, header);
+	struct cursor cursor = cursor_make(walker->pos, (size_t)(walker->end - walker->pos),
+					   walker->swap, NULL, 0);
+	uint64_t size = 0;
+	uint32_t short_size = 0;
+	bool good = cursor_skip(&cursor, HEADER_SIZE);
+	if ((header->type == SP_RECORD_AUXTRACE && header->size >= 16) ||
+	    (header->type == SP_RECORD_COMPRESSED2 && header->size == HEADER2_SIZE)) {
+		good = good && cursor_u64(&cursor, &size);
+	} else if (header->type == SP_RECORD_HEADER_TRACING_DATA &&
+		   header->size <= TRACING_DATA_MAX) {
+		good = good && cursor_u32(&cursor, &short_size);
+		size = short_size;
+	}
+	uint64_t payload = good ? size : 0;
 	uint64_t behind = walker_offset(walker) + header->size;
 	if (payload > walker->data_end - behind)
 		return damaged(walker,

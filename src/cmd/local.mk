@@ -44,7 +44,6 @@ src_libcommand_la_SOURCES += \
 	src/cmd/script/fields.c src/cmd/script/fields.h \
 	src/cmd/script/json.c \
 	src/cmd/script/json_user.c \
-	src/cmd/script/place_text.c src/cmd/script/place_text.h \
 	src/cmd/script/records.c \
 	src/cmd/script/script.c src/cmd/script/script.h \
 	src/cmd/script/text.c \

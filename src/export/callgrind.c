@@ -191,24 +191,6 @@ static void leave(struct callgrind *callgrind)
 		callgrind->open.items[top->function] = false;
 }
 
-/*
- * Adds the costs of one event's tree. Its root is a function, too, because readers add up the calls to a
- * function, and so would miss stacks that begin there.
- */
-static void add_event(struct callgrind *callgrind, size_t event)
-{
-	const struct sp_tree_node *root = callgrind->report->profiles[event]->tree;
-	if (root)
-		enter(callgrind, event, root);
-	while (callgrind->stack.count && !callgrind->failed) {
-		struct frame *top = &callgrind->stack.items[callgrind->stack.count - 1];
-		if (top->next < top->node->child_count)
-			enter(callgrind, event, &top->node->children[top->next++]);
-		else
-			leave(callgrind);
-	}
-}
-
 /* Writes the name of a file or object: "(7) NAME" at its first use, then "(7)". */
 static void put_name(struct callgrind *callgrind, struct names *names, const char *title,
 		     const char *name)
@@ -272,16 +254,6 @@ static void put_block(struct callgrind *callgrind, uint32_t function)
 	buffer_char(&callgrind->text, '\n');
 }
 
-/* Writes an event's name in the characters that are safe in a list of names. */
-static void put_event(struct buffer *text, const struct sp_profile *profile)
-{
-	buffer_char(text, ' ');
-	for (const char *c = profile->event; *c; c++)
-		buffer_char(text, strchr(" \t,()\n\r", *c) ? '_' : *c);
-	if (profile->weight_is_time)
-		buffer_string(text, "-ns");
-}
-
 static void put_header(struct callgrind *callgrind)
 {
 	struct buffer *text = &callgrind->text;
@@ -303,8 +275,15 @@ static void put_header(struct callgrind *callgrind)
 	free(notes);
 	buffer_string(text, "desc: Note: samples do not count calls: each has the count 1\n"
 			    "positions: line\nevents:");
-	for (size_t i = 0; i < report->profile_count; i++)
-		put_event(text, report->profiles[i]);
+	for (size_t i = 0; i < report->profile_count; i++) {
+		/* Writes an event's name in the characters that are safe in a list of names. */
+		const struct sp_profile *profile = report->profiles[i];
+		buffer_char(text, ' ');
+		for (const char *c = profile->event; *c; c++)
+			buffer_char(text, strchr(" \t,()\n\r", *c) ? '_' : *c);
+		if (profile->weight_is_time)
+			buffer_string(text, "-ns");
+	}
 	buffer_string(text, "\n\n");
 }
 
@@ -317,8 +296,22 @@ static bool write_callgrind(const struct report *report, FILE *out)
 		.lines.keys.columns = 2,
 		.calls.keys.columns = 2,
 	};
-	for (size_t i = 0; i < report->profile_count; i++)
-		add_event(&callgrind, i);
+	for (size_t i = 0; i < report->profile_count; i++) {
+		/*
+		 * Adds the costs of one event's tree. Its root is a function, too, because readers
+		 * add up the calls to a function, and so would miss stacks that begin there.
+		 */
+		const struct sp_tree_node *root = callgrind.report->profiles[i]->tree;
+		if (root)
+			enter(&callgrind, i, root);
+		while (callgrind.stack.count && !callgrind.failed) {
+			struct frame *top = &callgrind.stack.items[callgrind.stack.count - 1];
+			if (top->next < top->node->child_count)
+				enter(&callgrind, i, &top->node->children[top->next++]);
+			else
+				leave(&callgrind);
+		}
+	}
 	put_header(&callgrind);
 	for (uint32_t i = 0; i < callgrind.nodes.count && !callgrind.failed; i++)
 		put_block(&callgrind, i);

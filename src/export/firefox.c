@@ -5,28 +5,166 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include "list.h"
 #include "out/output.h"
+#include "out/report.h"
+
+/* Name for the callees of a node that a limit of shares removes from the tree. */
+#define LEFT_OUT_NAME "[below --percent-limit]"
+
+/* Firefox keeps addresses in 32 bits; only addresses in the kernel are larger. */
+#define ADDRESS_MASK UINT32_MAX
+
+static enum firefox_category category_of(const struct sp_tree_node *node, enum sp_state state)
+{
+	if (state == SP_STATE_BLOCKED)
+		return CATEGORY_BLOCKED;
+	if (state == SP_STATE_RUNNABLE)
+		return CATEGORY_RUNNABLE;
+	if (!node || node->truncated)
+		return CATEGORY_OTHER;
+	switch (node->level) {
+	case SP_LEVEL_USER:
+		return CATEGORY_USER;
+	case SP_LEVEL_KERNEL:
+		return CATEGORY_KERNEL;
+	default:
+		return CATEGORY_OTHER;
+	}
+}
+
+/*
+ * Gets the row of a text in `table`, a table with the text's string as its only column.
+ * FIREFOX_NONE: no text.
+ */
+static bool add_name(struct firefox_tables *tables, struct unique *table, const char *text,
+		     uint64_t *ret)
+{
+	*ret = FIREFOX_NONE;
+	if (!text)
+		return true;
+	uint64_t string = unique_add_text(&tables->strings, text);
+	uint32_t row = string == UNIQUE_NONE ? UNIQUE_NONE : unique_add(table, &string);
+	*ret = row;
+	return row != UNIQUE_NONE;
+}
+
+/*
+ * Gets the node's function. Equal functions may have nodes with different lines. A function that is
+ * inlined everywhere has no address, and its source file identifies it.
+ */
+static bool add_function(struct firefox_tables *tables, const struct sp_tree_node *node,
+			 uint64_t library, uint64_t *ret)
+{
+	uint64_t row[FUNCTION_COLUMNS] = {0}, source;
+	size_t before = tables->functions.count;
+	row[FUNCTION_NAME] =
+		unique_add_text(&tables->strings, node ? node_name(node) : LEFT_OUT_NAME);
+	if (row[FUNCTION_NAME] == UNIQUE_NONE ||
+	    !add_name(tables, &tables->sources, node ? node->srcpath : NULL, &source))
+		return false;
+	row[FUNCTION_LIBRARY] = library;
+	row[FUNCTION_SOURCE] = node && node->inlined && !node->address ? source : FIREFOX_NONE;
+	row[FUNCTION_ADDRESS] = node ? node->address : 0;
+	row[FUNCTION_LEVEL] = node ? node->level : 0;
+	*ret = unique_add(&tables->functions, row);
+	if (*ret == UNIQUE_NONE)
+		return false;
+	if (tables->functions.count > tables->function_source_capacity &&
+	    !list_grow(&tables->function_sources, &tables->function_source_capacity,
+		       tables->functions.count, sizeof(*tables->function_sources)))
+		return false;
+	if (tables->functions.count > before || tables->function_sources[*ret] == FIREFOX_NONE)
+		tables->function_sources[*ret] = source;
+	return true;
+}
+
+/* Gets the machine code's symbol that a node which is not inlined stands for. */
+static bool add_symbol(struct firefox_tables *tables, const struct sp_tree_node *node,
+		       uint64_t library, uint64_t *ret)
+{
+	uint64_t row[SYMBOL_COLUMNS] = {library, node->address & ADDRESS_MASK};
+	row[SYMBOL_NAME] = unique_add_text(&tables->strings, node_name(node));
+	*ret = row[SYMBOL_NAME] == UNIQUE_NONE ? UNIQUE_NONE : unique_add(&tables->symbols, row);
+	return *ret != UNIQUE_NONE;
+}
+
+/*
+ * Adds a node's frame. Inlined frames have the symbol of their physical frame. Only code without a
+ * symbol has an address of its own; of other code the tree has the function's begin, which was not
+ * sampled.
+ */
+static bool add_frame(struct firefox_tables *tables, const struct sp_timeline *timeline,
+		      size_t index)
+{
+	const struct sp_timeline_node *item = &timeline->nodes[index];
+	const struct sp_tree_node *node = item->node;
+	uint32_t parent = tables->node_frames[item->parent];
+	bool named = node && (node->symbol_known || node->from_cfi);
+	tables->node_states[index] =
+		node && node->state ? node->state : tables->node_states[item->parent];
+	uint64_t library,
+		row[FRAME_COLUMNS] = {
+			[FRAME_ADDRESS] = node && node->dso && !named ? node->address & ADDRESS_MASK
+								      : FIREFOX_NONE,
+			[FRAME_CATEGORY] = category_of(node, tables->node_states[index]),
+			[FRAME_SYMBOL] = FIREFOX_NONE,
+			[FRAME_LINE] = node && node->line ? node->line : FIREFOX_NONE,
+		};
+	if (!add_name(tables, &tables->libraries, node ? node->dso : NULL, &library) ||
+	    !add_function(tables, node, library, &row[FRAME_FUNCTION]))
+		return false;
+	if (node && node->inlined && parent != UNIQUE_NONE) {
+		row[FRAME_ADDRESS] = unique_number(&tables->frames, parent, FRAME_ADDRESS);
+		row[FRAME_DEPTH] = unique_number(&tables->frames, parent, FRAME_DEPTH) + 1;
+		row[FRAME_SYMBOL] = unique_number(&tables->frames, parent, FRAME_SYMBOL);
+	} else if (named && library != FIREFOX_NONE &&
+		   !add_symbol(tables, node, library, &row[FRAME_SYMBOL])) {
+		return false;
+	}
+	tables->node_frames[index] = unique_add(&tables->frames, row);
+	return tables->node_frames[index] != UNIQUE_NONE;
+}
+
+/* Makes the tables for all nodes. Returns false when out of memory. */
+static bool firefox_tables_init(struct firefox_tables *tables, const struct sp_timeline *timeline)
+{
+	bool done = true;
+	*tables = (struct firefox_tables){
+		.sources.columns = SOURCE_COLUMNS,
+		.libraries.columns = LIBRARY_COLUMNS,
+		.symbols.columns = SYMBOL_COLUMNS,
+		.functions.columns = FUNCTION_COLUMNS,
+		.frames.columns = FRAME_COLUMNS,
+	};
+	if (!timeline || !timeline->node_count)
+		return true;
+	tables->node_frames = calloc(timeline->node_count, sizeof(*tables->node_frames));
+	tables->node_states = calloc(timeline->node_count, sizeof(*tables->node_states));
+	if (!tables->node_frames || !tables->node_states)
+		return false;
+	tables->node_frames[0] = UNIQUE_NONE;
+	for (size_t i = 1; i < timeline->node_count && done; i++)
+		done = add_frame(tables, timeline, i);
+	return done;
+}
+
+static void firefox_tables_deinit(struct firefox_tables *tables)
+{
+	unique_deinit(&tables->strings);
+	unique_deinit(&tables->sources);
+	unique_deinit(&tables->libraries);
+	unique_deinit(&tables->symbols);
+	unique_deinit(&tables->functions);
+	unique_deinit(&tables->frames);
+	free(tables->function_sources);
+	free(tables->node_frames);
+	free(tables->node_states);
+}
 
 static const struct sp_cell *cell_at(const struct firefox *firefox, size_t i)
 {
 	return &firefox->timeline->cells[firefox->order[i]];
-}
-
-/* Writes times. Several cells of one bin are spread over the bin. Samples without a time are at 0. */
-static void write_times(struct firefox *firefox, const struct firefox_thread *range)
-{
-	const struct sp_timeline *timeline = firefox->timeline;
-	json_begin(&firefox->json, "time", '[');
-	for (size_t i = range->begin, end; i < range->end; i = end) {
-		uint64_t time_ns = cell_at(firefox, i)->time_ns;
-		double from_ns = time_ns > timeline->begin_ns ? (double)(time_ns - timeline->begin_ns) : 0;
-		for (end = i; end < range->end && cell_at(firefox, end)->time_ns == time_ns;)
-			end++;
-		double step_ns = timeline->width_ns > 1 ? (double)timeline->width_ns / (double)(end - i) : 0;
-		for (size_t j = i; j < end; j++)
-			json_double(&firefox->json, NULL, (from_ns + (double)(j - i) * step_ns) / NS_PER_MS);
-	}
-	json_end(&firefox->json, ']');
 }
 
 static void write_weights(struct firefox *firefox, const struct firefox_thread *range)
@@ -68,28 +206,32 @@ static void write_samples(struct firefox *firefox, const struct firefox_thread *
 		firefox_put_number(json, node ? node - 1 : FIREFOX_NONE, NAN);
 	}
 	json_end(json, ']');
-	write_times(firefox, range);
+
+	/*
+	 * Writes times. Several cells of one bin are spread over the bin. Samples without a time
+	 * are at 0.
+	 */
+	const struct sp_timeline *timeline = firefox->timeline;
+	json_begin(&firefox->json, "time", '[');
+	for (size_t i = range->begin, end; i < range->end; i = end) {
+		uint64_t time_ns = cell_at(firefox, i)->time_ns;
+		double from_ns =
+			time_ns > timeline->begin_ns ? (double)(time_ns - timeline->begin_ns) : 0;
+		for (end = i; end < range->end && cell_at(firefox, end)->time_ns == time_ns;)
+			end++;
+		double step_ns =
+			timeline->width_ns > 1 ? (double)timeline->width_ns / (double)(end - i) : 0;
+		for (size_t j = i; j < end; j++)
+			json_double(&firefox->json, NULL,
+				    (from_ns + (double)(j - i) * step_ns) / NS_PER_MS);
+	}
+	json_end(&firefox->json, ']');
 	write_weights(firefox, range);
 	json_begin(json, "threadCPUDelta", '[');
 	for (size_t i = range->begin; i < range->end; i++)
 		json_unsigned(json, NULL, cpu_time(firefox, cell_at(firefox, i)));
 	json_end(json, ']');
 	json_end_lines(json, '}');
-}
-
-/* Writes the times of losses. A loss may be reported before the first or after the last sample. */
-static void write_loss_times(struct firefox *firefox, size_t count)
-{
-	const struct sp_timeline *timeline = firefox->timeline;
-	double end_ms = firefox_duration_ms(firefox);
-	json_begin(&firefox->json, "startTime", '[');
-	for (size_t i = 0; i < count; i++) {
-		uint64_t time_ns = timeline->losses[i].time_ns;
-		double ms = time_ns > timeline->begin_ns
-				    ? (double)(time_ns - timeline->begin_ns) / NS_PER_MS : 0;
-		json_double(&firefox->json, NULL, ms < end_ms ? ms : end_ms);
-	}
-	json_end(&firefox->json, ']');
 }
 
 /* Writes the first `count` losses as markers without a duration. */
@@ -106,7 +248,21 @@ static void write_markers(struct firefox *firefox, size_t count)
 	}
 	json_end(json, ']');
 	firefox_put_constant(json, "name", count, firefox->loss_name);
-	write_loss_times(firefox, count);
+
+	/*
+	 * Writes the times of losses. A loss may be reported before the first or after the last
+	 * sample.
+	 */
+	const struct sp_timeline *timeline = firefox->timeline;
+	double end_ms = firefox_duration_ms(firefox);
+	json_begin(&firefox->json, "startTime", '[');
+	for (size_t i = 0; i < count; i++) {
+		uint64_t time_ns = timeline->losses[i].time_ns;
+		double ms = time_ns > timeline->begin_ns
+				    ? (double)(time_ns - timeline->begin_ns) / NS_PER_MS : 0;
+		json_double(&firefox->json, NULL, ms < end_ms ? ms : end_ms);
+	}
+	json_end(&firefox->json, ']');
 	firefox_put_constant(json, "endTime", count, NAN);
 	firefox_put_constant(json, "phase", count, 0);
 	firefox_put_constant(json, "category", count, CATEGORY_OTHER);

@@ -93,49 +93,6 @@ static void write_category(struct json *json, const char *name, const char *colo
 	json_end(json, '}');
 }
 
-/* Writes the categories in the order of enum firefox_category. */
-static void write_categories(struct json *json)
-{
-	json_begin_lines(json, "categories", '[');
-	write_category(json, "Other", "grey");
-	write_category(json, "User", "yellow");
-	write_category(json, "Kernel", "orange");
-	write_category(json, "Blocked", "blue");
-	write_category(json, "Waiting for CPU", "red");
-	json_end_lines(json, ']');
-}
-
-/*
- * Writes the fields of loss markers, and the places that show them. `others`: they include losses
- * of other processes.
- */
-static void write_marker_schema(struct json *json, bool others)
-{
-	const char *label = "{marker.data.lost} samples lost";
-	static const char *const places[] = {"marker-chart", "marker-table", "timeline-overview"};
-	if (others)
-		label = "{marker.data.lost} samples lost across all processes on these CPUs";
-	json_begin_lines(json, "markerSchema", '[');
-	json_begin(json, NULL, '{');
-	json_string(json, "name", FIREFOX_LOSS);
-	json_string(json, "tooltipLabel", label);
-	json_string(json, "tableLabel", label);
-	json_string(json, "chartLabel", label);
-	json_begin(json, "display", '[');
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		json_string(json, NULL, places[i]);
-	json_end(json, ']');
-	json_begin(json, "fields", '[');
-	json_begin(json, NULL, '{');
-	json_string(json, "key", "lost");
-	json_string(json, "label", "Lost samples");
-	json_string(json, "format", "integer");
-	json_end(json, '}');
-	json_end(json, ']');
-	json_end(json, '}');
-	json_end_lines(json, ']');
-}
-
 static void write_text_fact(struct json *json, const char *label, const char *text)
 {
 	json_begin(json, NULL, '{');
@@ -154,31 +111,6 @@ static void write_count_fact(struct json *json, const char *label, uint64_t coun
 	json_end(json, '}');
 }
 
-/* Returns false when out of memory. */
-static bool write_command(struct json *json, const struct report *report)
-{
-	struct buffer text = {.form = TEXT_SHOWN};
-	notes_put_command(report, &text);
-	bool known = text.count;
-	buffer_char(&text, '\0');
-	if (known && !text.failed)
-		write_text_fact(json, "Command", text.text);
-	buffer_deinit(&text);
-	return !text.failed;
-}
-
-static void write_event_facts(struct json *json, const struct sp_profile *profile)
-{
-	write_text_fact(json, "Event", profile->event);
-	write_count_fact(json, "Samples", profile->shown_samples);
-	write_count_fact(json, "Lost samples", profile->lost_own);
-	write_count_fact(json, "Throttled periods", profile->throttled_count);
-	write_count_fact(json, "Complete stacks", profile->stacks.complete);
-	write_count_fact(json, "Truncated stacks", notes_truncated_stacks(profile));
-	write_count_fact(json, "Stacks completed from other samples", profile->repaired);
-	write_count_fact(json, "Idle threads left out", profile->idle_threads);
-}
-
 /* Writes what limits the profile's accuracy: losses, truncated stacks, findings. */
 static bool write_extra(struct firefox *firefox)
 {
@@ -189,9 +121,26 @@ static bool write_extra(struct firefox *firefox)
 	json_string(json, "label", "Recording");
 	json_begin_lines(json, "entries", '[');
 	write_text_fact(json, "File", report->path);
-	bool done = write_command(json, report);
-	if (firefox->profile)
-		write_event_facts(json, firefox->profile);
+	struct buffer text = {.form = TEXT_SHOWN};
+	notes_put_command(report, &text);
+	bool known = text.count;
+	buffer_char(&text, '\0');
+	if (known && !text.failed)
+		write_text_fact(json, "Command", text.text);
+	buffer_deinit(&text);
+	bool done = !text.failed;
+	if (firefox->profile) {
+		write_text_fact(json, "Event", firefox->profile->event);
+		write_count_fact(json, "Samples", firefox->profile->shown_samples);
+		write_count_fact(json, "Lost samples", firefox->profile->lost_own);
+		write_count_fact(json, "Throttled periods", firefox->profile->throttled_count);
+		write_count_fact(json, "Complete stacks", firefox->profile->stacks.complete);
+		write_count_fact(json, "Truncated stacks",
+				 notes_truncated_stacks(firefox->profile));
+		write_count_fact(json, "Stacks completed from other samples",
+				 firefox->profile->repaired);
+		write_count_fact(json, "Idle threads left out", firefox->profile->idle_threads);
+	}
 	if (report->damaged)
 		write_text_fact(json, "Damage", "parts of the recording cannot be read");
 	if (firefox->timeline && firefox->timeline->width_ns > 1)
@@ -306,9 +255,45 @@ bool firefox_write_meta(struct firefox *firefox)
 	json_bool(json, "symbolicated", true);
 	json_bool(json, "usesOnlyOneStackType", true);
 	json_bool(json, "sourceCodeIsNotOnSearchfox", true);
-	write_marker_schema(json, firefox->profile &&
-				  firefox->profile->lost_own < firefox->profile->lost);
-	write_categories(json);
+
+	/*
+	 * Writes the fields of loss markers, and the places that show them. `others`: they include
+	 * losses of other processes.
+	 */
+	bool others = firefox->profile &&
+				  firefox->profile->lost_own < firefox->profile->lost;
+	const char *label = "{marker.data.lost} samples lost";
+	static const char *const places[] = {"marker-chart", "marker-table", "timeline-overview"};
+	if (others)
+		label = "{marker.data.lost} samples lost across all processes on these CPUs";
+	json_begin_lines(json, "markerSchema", '[');
+	json_begin(json, NULL, '{');
+	json_string(json, "name", FIREFOX_LOSS);
+	json_string(json, "tooltipLabel", label);
+	json_string(json, "tableLabel", label);
+	json_string(json, "chartLabel", label);
+	json_begin(json, "display", '[');
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		json_string(json, NULL, places[i]);
+	json_end(json, ']');
+	json_begin(json, "fields", '[');
+	json_begin(json, NULL, '{');
+	json_string(json, "key", "lost");
+	json_string(json, "label", "Lost samples");
+	json_string(json, "format", "integer");
+	json_end(json, '}');
+	json_end(json, ']');
+	json_end(json, '}');
+	json_end_lines(json, ']');
+
+	/* Writes the categories in the order of enum firefox_category. */
+	json_begin_lines(json, "categories", '[');
+	write_category(json, "Other", "grey");
+	write_category(json, "User", "yellow");
+	write_category(json, "Kernel", "orange");
+	write_category(json, "Blocked", "blue");
+	write_category(json, "Waiting for CPU", "red");
+	json_end_lines(json, ']');
 	json_begin(json, "sampleUnits", '{');
 	json_string(json, "time", "ms");
 	json_string(json, "eventDelay", "ms");

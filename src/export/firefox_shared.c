@@ -63,8 +63,16 @@ static void write_stacks(struct firefox *firefox)
 	json_end_lines(json, '}');
 }
 
-static void write_frames(struct json *json, const struct firefox_tables *tables)
+void firefox_write_shared(struct firefox *firefox)
 {
+	struct json *json = &firefox->json;
+	const struct firefox_tables *tables = &firefox->tables;
+	json_begin_lines(json, "shared", '{');
+	json_begin_lines(json, "stringArray", '[');
+	for (size_t i = 0; i < tables->strings.count; i++)
+		json_string(json, NULL, tables->strings.texts[i]);
+	json_end_lines(json, ']');
+	write_stacks(firefox);
 	const struct unique *frames = &tables->frames;
 	firefox_begin_table(json, "frameTable", frames->count);
 	put_column(json, "address", frames, FRAME_ADDRESS, -1);
@@ -78,10 +86,6 @@ static void write_frames(struct json *json, const struct firefox_tables *tables)
 	firefox_put_constant(json, "column", frames->count, NAN);
 	firefox_put_constant(json, "originalLocation", frames->count, NAN);
 	json_end_lines(json, '}');
-}
-
-static void write_functions(struct json *json, const struct firefox_tables *tables)
-{
 	const struct unique *functions = &tables->functions;
 	firefox_begin_table(json, "funcTable", functions->count);
 	put_column(json, "name", functions, FUNCTION_NAME, 0);
@@ -96,21 +100,14 @@ static void write_functions(struct json *json, const struct firefox_tables *tabl
 	firefox_put_constant(json, "columnNumber", functions->count, NAN);
 	firefox_put_constant(json, "originalLocation", functions->count, NAN);
 	json_end_lines(json, '}');
-}
-
-static void write_symbols(struct json *json, const struct unique *symbols)
-{
-	firefox_begin_table(json, "nativeSymbols", symbols->count);
-	put_column(json, "libIndex", symbols, SYMBOL_LIBRARY, 0);
-	put_column(json, "address", symbols, SYMBOL_ADDRESS, 0);
-	put_column(json, "name", symbols, SYMBOL_NAME, 0);
-	firefox_put_constant(json, "functionSize", symbols->count, NAN);
+	firefox_begin_table(json, "nativeSymbols", tables->symbols.count);
+	put_column(json, "libIndex", &tables->symbols, SYMBOL_LIBRARY, 0);
+	put_column(json, "address", &tables->symbols, SYMBOL_ADDRESS, 0);
+	put_column(json, "name", &tables->symbols, SYMBOL_NAME, 0);
+	firefox_put_constant(json, "functionSize", tables->symbols.count, NAN);
 	json_end_lines(json, '}');
-}
 
-/* Writes the tables of libraries as resources, and of source files. */
-static void write_places(struct json *json, const struct firefox_tables *tables)
-{
+	/* Writes the tables of libraries as resources, and of source files. */
 	const struct unique *libraries = &tables->libraries, *sources = &tables->sources;
 	firefox_begin_table(json, "resourceTable", libraries->count);
 	json_begin(json, "lib", '[');
@@ -134,21 +131,5 @@ static void write_places(struct json *json, const struct firefox_tables *tables)
 	firefox_put_constant(json, "line", 0, 0);
 	firefox_put_constant(json, "column", 0, 0);
 	json_end_lines(json, '}');
-}
-
-void firefox_write_shared(struct firefox *firefox)
-{
-	struct json *json = &firefox->json;
-	const struct firefox_tables *tables = &firefox->tables;
-	json_begin_lines(json, "shared", '{');
-	json_begin_lines(json, "stringArray", '[');
-	for (size_t i = 0; i < tables->strings.count; i++)
-		json_string(json, NULL, tables->strings.texts[i]);
-	json_end_lines(json, ']');
-	write_stacks(firefox);
-	write_frames(json, tables);
-	write_functions(json, tables);
-	write_symbols(json, &tables->symbols);
-	write_places(json, tables);
 	json_end_lines(json, '}');
 }

@@ -2,7 +2,7 @@
 src_libcommand_la_SOURCES += \
 	src/export/callgrind.c \
 	src/export/firefox.c src/export/firefox.h src/export/firefox_meta.c \
-	src/export/firefox_shared.c src/export/firefox_tables.c src/export/firefox_tables.h \
+	src/export/firefox_shared.c \
 	src/export/gzip.c src/export/gzip.h \
 	src/export/notes.c src/export/notes.h \
 	src/export/pprof.c \

@@ -173,31 +173,9 @@ static void put_number(struct pprof *pprof, const char *key, uint64_t number)
 		put_label(pprof, key, 0, number);
 }
 
-/* Appends the labels that the keys of the report select. */
-static void put_labels(struct pprof *pprof, const uint64_t *labels)
-{
-	if (report_has_key(pprof->report, SP_KEY_COMM))
-		put_label(pprof, "comm", labels[LABEL_COMM], 0);
-	if (report_has_key(pprof->report, SP_KEY_PID))
-		put_number(pprof, "pid", labels[LABEL_PID]);
-	if (report_has_key(pprof->report, SP_KEY_TID)) {
-		put_label(pprof, "thread", labels[LABEL_COMM], 0);
-		put_number(pprof, "tid", labels[LABEL_TID]);
-	}
-}
-
 static bool is_wall(const struct report *report)
 {
 	return report->mode == SP_MODE_WALL;
-}
-
-/* Appends the values of `wall_types`. */
-static void put_wall(struct pprof *pprof, enum sp_state state, uint64_t ns)
-{
-	bool off = state == SP_STATE_RUNNABLE || state == SP_STATE_BLOCKED;
-	protobuf_varint(&pprof->inner, state == SP_STATE_ON_CPU ? ns : 0);
-	protobuf_varint(&pprof->inner, ns);
-	protobuf_varint(&pprof->inner, off ? ns : 0);
 }
 
 /*
@@ -208,15 +186,31 @@ static void put_sample(struct pprof *pprof, size_t number, const struct sp_weigh
 		       const struct sp_tree_node *outermost, const uint64_t *labels)
 {
 	put_inner(pprof, 1);
-	if (is_wall(pprof->report))
-		put_wall(pprof, outermost->state, sum->weight);
+	if (is_wall(pprof->report)) {
+		/* Appends the values of `wall_types`. */
+		bool off = outermost->state == SP_STATE_RUNNABLE ||
+			   outermost->state == SP_STATE_BLOCKED;
+		protobuf_varint(&pprof->inner,
+				outermost->state == SP_STATE_ON_CPU ? sum->weight : 0);
+		protobuf_varint(&pprof->inner, sum->weight);
+		protobuf_varint(&pprof->inner, off ? sum->weight : 0);
+	}
 	for (size_t i = 0; i < pprof->report->profile_count && !is_wall(pprof->report); i++) {
 		protobuf_varint(&pprof->inner, i == number ? sum->samples : 0);
 		protobuf_varint(&pprof->inner, i == number ? sum->weight : 0);
 	}
 	put_inner(pprof, 2);
-	if (labels)
-		put_labels(pprof, labels);
+	if (labels) {
+		/* Appends the labels that the keys of the report select. */
+		if (report_has_key(pprof->report, SP_KEY_COMM))
+			put_label(pprof, "comm", labels[LABEL_COMM], 0);
+		if (report_has_key(pprof->report, SP_KEY_PID))
+			put_number(pprof, "pid", labels[LABEL_PID]);
+		if (report_has_key(pprof->report, SP_KEY_TID)) {
+			put_label(pprof, "thread", labels[LABEL_COMM], 0);
+			put_number(pprof, "tid", labels[LABEL_TID]);
+		}
+	}
 	put_part(pprof, 2);
 }
 
@@ -292,9 +286,10 @@ static void sum_cells(struct pprof *pprof, const struct sp_timeline *timeline)
 	free(labels);
 }
 
-/* Returns the location of each node of a timeline, which the caller frees; NULL when out of memory. */
-static uint32_t *locate_nodes(struct pprof *pprof, const struct sp_timeline *timeline)
+/* Appends the samples of one event with labels of their threads. */
+static void put_labelled(struct pprof *pprof, size_t number)
 {
+	const struct sp_timeline *timeline = pprof->report->timelines[number];
 	uint32_t *locations = calloc(timeline->node_count + 1, sizeof(*locations));
 	for (size_t i = 1; locations && i < timeline->node_count; i++) {
 		uint32_t parent = timeline->nodes[i].parent;
@@ -302,14 +297,6 @@ static uint32_t *locate_nodes(struct pprof *pprof, const struct sp_timeline *tim
 			locations[i] = location_index(pprof, timeline->nodes[i].node,
 						      parent ? (uint64_t)locations[parent] + 1 : NONE);
 	}
-	return locations;
-}
-
-/* Appends the samples of one event with labels of their threads. */
-static void put_labelled(struct pprof *pprof, size_t number)
-{
-	const struct sp_timeline *timeline = pprof->report->timelines[number];
-	uint32_t *locations = locate_nodes(pprof, timeline);
 	unique_deinit(&pprof->labelled);
 	pprof->labelled = (struct unique){.columns = 2};
 	pprof->sums.count = 0;
@@ -389,23 +376,6 @@ static void put_types(struct pprof *pprof)
 	protobuf_number(&pprof->out, 14, string_index(pprof, name));
 }
 
-static void put_mappings(struct pprof *pprof)
-{
-	for (size_t i = 0; i < pprof->mappings.count; i++) {
-		const uint64_t *words = unique_row(&pprof->mappings, i);
-		const char *dso = (const char *)(uintptr_t)words[0];
-		const char *path = (const char *)(uintptr_t)words[1];
-		protobuf_number(&pprof->part, 1, i + 1);
-		protobuf_number(&pprof->part, 5, string_index(pprof, path ? path : dso));
-		protobuf_number(&pprof->part, 6,
-				string_index(pprof, (const char *)(uintptr_t)words[2]));
-		/* Functions, files, lines and inlined frames are complete: pprof need not add any. */
-		for (unsigned int field = 7; field <= 10; field++)
-			protobuf_number(&pprof->part, field, 1);
-		put_part(pprof, 3);
-	}
-}
-
 static void put_locations(struct pprof *pprof)
 {
 	for (size_t i = 0; i < pprof->used.count; i++) {
@@ -427,22 +397,6 @@ static void put_locations(struct pprof *pprof)
 		protobuf_number(&pprof->part, 2, mapping_id(pprof, node));
 		protobuf_number(&pprof->part, 3, words[3]);
 		put_part(pprof, 4);
-	}
-}
-
-static void put_functions(struct pprof *pprof)
-{
-	for (size_t i = 0; i < pprof->nodes.count; i++) {
-		const struct sp_tree_node *node = pprof->nodes.items[i];
-		uint64_t name = string_index(pprof, node_name(node));
-		protobuf_number(&pprof->part, 1, i + 1);
-		protobuf_number(&pprof->part, 2, name);
-		protobuf_number(&pprof->part, 3,
-				node->identity ? string_index(pprof, node->identity->linkage_name) :
-						 name);
-		protobuf_number(&pprof->part, 4, string_index(pprof, node->srcpath));
-		protobuf_number(&pprof->part, 5, node->start_line);
-		put_part(pprof, 5);
 	}
 }
 
@@ -475,16 +429,6 @@ static const struct sp_tree_node *find_program(struct pprof *pprof, const struct
 	return found;
 }
 
-/* Makes the program's mapping the first one, because readers take that for the main binary. */
-static void add_program(struct pprof *pprof)
-{
-	const struct sp_tree_node *program = NULL;
-	for (size_t i = 0; i < pprof->report->profile_count && !program; i++)
-		program = find_program(pprof, pprof->report->profiles[i]->tree);
-	if (program)
-		mapping_id(pprof, program);
-}
-
 /* Appends the notes as comments, which are indexes of strings. */
 static void put_comments(struct pprof *pprof)
 {
@@ -502,25 +446,6 @@ static void put_comments(struct pprof *pprof)
 	pprof->inner.count = 0;
 }
 
-static void put_times(struct pprof *pprof)
-{
-	const struct sp_file_info *info = pprof->report->info;
-	if (info->has_clock && info->first_sample_ns && pprof->report->recording_count == 1)
-		protobuf_number(&pprof->out, 9,
-				info->clock_wall_ns + (info->first_sample_ns - info->clock_ns));
-	protobuf_number(&pprof->out, 10, pprof->report->duration_ns);
-}
-
-/* Appends the string table. Readers refuse strings that are not UTF-8. */
-static void put_strings(struct pprof *pprof)
-{
-	pprof->part.form = TEXT_SHOWN;
-	for (size_t i = 0; i < pprof->strings.count; i++) {
-		buffer_name(&pprof->part, pprof->strings.texts[i]);
-		put_part(pprof, 6);
-	}
-}
-
 static bool write_pprof(const struct report *report, FILE *out)
 {
 	struct pprof pprof = {
@@ -533,18 +458,61 @@ static bool write_pprof(const struct report *report, FILE *out)
 	};
 	string_index(&pprof, "");
 	put_types(&pprof);
-	add_program(&pprof);
+
+	/*
+	 * Makes the program's mapping the first one, because readers take that for the main binary.
+	 */
+	const struct sp_tree_node *program = NULL;
+	for (size_t i = 0; i < pprof.report->profile_count && !program; i++)
+		program = find_program(&pprof, pprof.report->profiles[i]->tree);
+	if (program)
+		mapping_id(&pprof, program);
 	for (size_t i = 0; i < report->profile_count; i++)
 		if (report->timelines && report->timelines[i] && report->timelines[i]->cell_count)
 			put_labelled(&pprof, i);
 		else
 			put_samples(&pprof, i);
 	put_locations(&pprof);
-	put_functions(&pprof);
-	put_mappings(&pprof);
-	put_times(&pprof);
+	for (size_t i = 0; i < pprof.nodes.count; i++) {
+		const struct sp_tree_node *node = pprof.nodes.items[i];
+		uint64_t name = string_index(&pprof, node_name(node));
+		protobuf_number(&pprof.part, 1, i + 1);
+		protobuf_number(&pprof.part, 2, name);
+		protobuf_number(&pprof.part, 3,
+				node->identity ? string_index(&pprof, node->identity->linkage_name)
+					       : name);
+		protobuf_number(&pprof.part, 4, string_index(&pprof, node->srcpath));
+		protobuf_number(&pprof.part, 5, node->start_line);
+		put_part(&pprof, 5);
+	}
+	for (size_t i = 0; i < pprof.mappings.count; i++) {
+		const uint64_t *words = unique_row(&pprof.mappings, i);
+		const char *dso = (const char *)(uintptr_t)words[0];
+		const char *path = (const char *)(uintptr_t)words[1];
+		protobuf_number(&pprof.part, 1, i + 1);
+		protobuf_number(&pprof.part, 5, string_index(&pprof, path ? path : dso));
+		protobuf_number(&pprof.part, 6,
+				string_index(&pprof, (const char *)(uintptr_t)words[2]));
+		/*
+		 * Functions, files, lines and inlined frames are complete: pprof need not add any.
+		 */
+		for (unsigned int field = 7; field <= 10; field++)
+			protobuf_number(&pprof.part, field, 1);
+		put_part(&pprof, 3);
+	}
+	const struct sp_file_info *info = pprof.report->info;
+	if (info->has_clock && info->first_sample_ns && pprof.report->recording_count == 1)
+		protobuf_number(&pprof.out, 9,
+				info->clock_wall_ns + (info->first_sample_ns - info->clock_ns));
+	protobuf_number(&pprof.out, 10, pprof.report->duration_ns);
 	put_comments(&pprof);
-	put_strings(&pprof);
+
+	/* Appends the string table. Readers refuse strings that are not UTF-8. */
+	pprof.part.form = TEXT_SHOWN;
+	for (size_t i = 0; i < pprof.strings.count; i++) {
+		buffer_name(&pprof.part, pprof.strings.texts[i]);
+		put_part(&pprof, 6);
+	}
 	bool done = !pprof.failed && !pprof.out.failed && !pprof.part.failed && !pprof.inner.failed;
 	FILE *compressed = done ? gzip_open(out) : NULL;
 	if (compressed) {

@@ -194,25 +194,6 @@ static void put_date(struct writing *writing, const struct report *report)
 		put_fact(writing, "Recorded", text);
 }
 
-static void put_about(struct writing *writing, const struct report *report)
-{
-	const struct sp_file_info *info = report->info;
-	char text[256];
-	json_begin_lines(&writing->json, "about", '[');
-	put_fact(writing, "Host", info->hostname);
-	snprintf(text, sizeof(text), "Linux %s %s", info->osrelease ?: "", info->arch ?: "");
-	put_fact(writing, "System", info->osrelease ? text : NULL);
-	put_fact(writing, "Processor", info->cpudesc);
-	snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " online", info->cpus_online,
-		 info->cpus_available);
-	put_fact(writing, "CPUs", info->cpus_available ? text : NULL);
-	put_date(writing, report);
-	snprintf(text, sizeof(text), "%.3f s", (double)report->duration_ns / NS_PER_S);
-	put_fact(writing, "Duration", report->duration_ns ? text : NULL);
-	put_fact(writing, "Recorder", info->version);
-	json_end_lines(&writing->json, ']');
-}
-
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100 * (double)part / (double)whole : 0;
@@ -318,22 +299,6 @@ static void put_threads(struct writing *writing, const struct head *head)
 	json_end_lines(json, ']');
 }
 
-static void put_stack_ends(struct json *json, const struct sp_stack_ends *ends)
-{
-	json_begin(json, "stacks", '{');
-	json_unsigned(json, "complete", ends->complete);
-	json_unsigned(json, "truncated", ends->truncated);
-	json_unsigned(json, "no_unwind_info", ends->no_unwind_info);
-	json_unsigned(json, "bad_memory", ends->bad_memory);
-	json_unsigned(json, "depth_limit", ends->depth_limit);
-	json_unsigned(json, "skipped", ends->skipped);
-	json_unsigned(json, "switched", ends->switched);
-	json_unsigned(json, "deferred", ends->deferred);
-	json_unsigned(json, "invalid_address", ends->invalid_address);
-	json_unsigned(json, "none", ends->none);
-	json_end(json, '}');
-}
-
 /* Writes the bins with losses, and the number of lost samples in each. */
 static void put_losses(struct json *json, const struct page_event *event)
 {
@@ -397,7 +362,18 @@ static void put_event(struct writing *writing, const struct head *head, size_t i
 	json_unsigned(json, "idleThreads", profile->idle_threads);
 	json_bool(json, "branches", profile->of_branches);
 	json_bool(json, "hasCallchains", profile->has_callchains);
-	put_stack_ends(json, &profile->stacks);
+	json_begin(json, "stacks", '{');
+	json_unsigned(json, "complete", profile->stacks.complete);
+	json_unsigned(json, "truncated", profile->stacks.truncated);
+	json_unsigned(json, "no_unwind_info", profile->stacks.no_unwind_info);
+	json_unsigned(json, "bad_memory", profile->stacks.bad_memory);
+	json_unsigned(json, "depth_limit", profile->stacks.depth_limit);
+	json_unsigned(json, "skipped", profile->stacks.skipped);
+	json_unsigned(json, "switched", profile->stacks.switched);
+	json_unsigned(json, "deferred", profile->stacks.deferred);
+	json_unsigned(json, "invalid_address", profile->stacks.invalid_address);
+	json_unsigned(json, "none", profile->stacks.none);
+	json_end(json, '}');
 	char begin[40];
 	snprintf(begin, sizeof(begin), "%" PRIu64 ".%09" PRIu64, event->begin_ns / NS_PER_S,
 		 event->begin_ns % NS_PER_S);
@@ -442,7 +418,21 @@ bool head_write(const struct head *head, FILE *out)
 	json_bool(json, "filtered", report->filtered);
 	json_bool(json, "relative", report->relative);
 	json_string(json, "mode", modes[report->mode]);
-	put_about(&writing, report);
+	const struct sp_file_info *info = report->info;
+	char text[256];
+	json_begin_lines(&writing.json, "about", '[');
+	put_fact(&writing, "Host", info->hostname);
+	snprintf(text, sizeof(text), "Linux %s %s", info->osrelease ?: "", info->arch ?: "");
+	put_fact(&writing, "System", info->osrelease ? text : NULL);
+	put_fact(&writing, "Processor", info->cpudesc);
+	snprintf(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " online", info->cpus_online,
+		 info->cpus_available);
+	put_fact(&writing, "CPUs", info->cpus_available ? text : NULL);
+	put_date(&writing, report);
+	snprintf(text, sizeof(text), "%.3f s", (double)report->duration_ns / NS_PER_S);
+	put_fact(&writing, "Duration", report->duration_ns ? text : NULL);
+	put_fact(&writing, "Recorder", info->version);
+	json_end_lines(&writing.json, ']');
 	put_partial(&writing, head->page);
 	put_merged(&writing, head);
 	put_findings(&writing, report);

@@ -1,44 +1,375 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One HTML file that shows a report without a network. Its data are two blocks, each compressed by gzip
- * and encoded in base64, because names of unknown origin must not reach the browser's HTML parser.
+ * One HTML file that shows a report without a network. Its data are two blocks, each compressed by
+ *gzip and encoded in base64, because names of unknown origin must not reach the browser's HTML
+ *parser.
  *
- * Block "tree": the size of the head as 4 bytes, the least significant first; the head as JSON (head.c);
- * then columns. A column has one varint for each item.
+ * Block "tree": the size of the head as 4 bytes, the least significant first; the head as JSON
+ *(head.c); then columns. A column has one varint for each item.
  *
  *	functions  name, dso and path as indexes of strings; kind
  *
  * and for each event:
  *
- *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined; own samples;
- *	           own weight, or 0 if all samples have one period
- *	rows       function; 1 if inlined; samples and weight of self, then of total; share of self in
- *	           billionths, its low and its high bound; the same of total; in modes of time, the
- *	           number of waits of self, and the longest in ns
+ *	nodes      distance to the parent's index, 0 for the root; function; 1 if inlined; own
+ *samples; own weight, or 0 if all samples have one period rows       function; 1 if inlined;
+ *samples and weight of self, then of total; share of self in billionths, its low and its high
+ *bound; the same of total; in modes of time, the number of waits of self, and the longest in ns
  *
  * In mode wakers, each event of the head has "pairs", see put_pairs().
  *
- * Block "source" is JSON (listing.h), and empty without --source. Block "cells", for each event:
+ * Block "source" is JSON (struct listing), and empty without --source. Block "cells", for each
+ *event:
  *
- *	groups     of cells with one bin and thread: bin, as the difference to the group before; thread;
- *	           number of cells
- *	cells      node, as the difference to the cell before in the group; samples; weight, unless all
- *	           samples have one period
- *	lanes      of each thread in "lanes" of the head: for each state (enum lane_state) its share of each
- *	           bin, in LANE_UNITS
+ *	groups     of cells with one bin and thread: bin, as the difference to the group before;
+ *thread; number of cells cells      node, as the difference to the cell before in the group;
+ *samples; weight, unless all samples have one period lanes      of each thread in "lanes" of the
+ *head: for each state (enum lane_state) its share of each bin, in LANE_UNITS
  */
+#include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "buffer.h"
+#include "diag.h"
+#include "disassembly.h"
 #include "export/gzip.h"
 #include "export/protobuf.h"
-#include "html/base64.h"
 #include "html/head.h"
-#include "html/listing.h"
 #include "html/markup.h"
 #include "html/page.h"
 #include "html/reduce.h"
 #include "html/source.h"
+#include "json.h"
 #include "out/output.h"
+
+/* Lines of text before and after each sampled line. */
+#define AROUND 25
+
+/* Longest line, in bytes. */
+#define LINE_MAX_BYTES 400
+
+/* Most text of all files, in bytes. */
+#define TEXT_MAX_BYTES (4 << 20)
+#define TAB 8
+
+struct listing {
+	const struct report *report;
+	struct head *head;
+	struct source_roots roots;
+	struct unique paths;
+	char **texts; /* by path; NULL: not readable */
+	size_t read;  /* number of texts */
+	struct json json;
+	struct buffer buffer;
+	struct disassembly disassembly;
+	size_t room; /* bytes of text that may still be written */
+};
+
+/* Reads the files of all sampled lines. Returns false when out of memory. */
+static bool read_files(struct listing *listing)
+{
+	const struct report *report = listing->report;
+	for (size_t i = 0; i < report->profile_count; i++)
+		for (size_t j = 0; j < report->lines[i]->row_count; j++) {
+			const struct sp_row *row = &report->lines[i]->rows[j];
+			/*
+			 * Rows are ordered by weight, so that the files of the heaviest lines are
+			 * first.
+			 */
+			if (row->srcpath && row->line &&
+			    unique_add_text(&listing->paths, row->srcpath) == UNIQUE_NONE)
+				return false;
+		}
+	listing->texts = calloc(listing->paths.count + 1, sizeof(*listing->texts));
+	for (size_t i = 0; listing->texts && i < listing->paths.count; i++) {
+		if (listing->read < SOURCE_FILES_MAX)
+			listing->texts[i] = source_read(&listing->roots, listing->paths.texts[i]);
+		listing->read += listing->texts[i] != NULL;
+	}
+	return listing->texts;
+}
+
+/* Returns the part of the head's functions that a row of lines belongs to; -1: none. */
+static int64_t function_of(struct listing *listing, const struct sp_row *row)
+{
+	size_t before = listing->head->functions.count;
+	uint32_t function = head_add_row(listing->head, row);
+	return function < before ? (int64_t)function : -1;
+}
+
+/*
+ * Marks lines within AROUND lines of a sampled one. `marks` has `count` items; the first is unused.
+ */
+static void mark_lines(const struct listing *listing, uint32_t file, bool *marks, size_t count)
+{
+	const struct report *report = listing->report;
+	for (size_t i = 0; i < report->profile_count; i++)
+		for (size_t j = 0; j < report->lines[i]->row_count; j++) {
+			const struct sp_row *row = &report->lines[i]->rows[j];
+			if (!row->srcpath || !row->line || row->line >= count ||
+			    strcmp(row->srcpath, listing->paths.texts[file]) != 0)
+				continue;
+			size_t first = row->line > AROUND ? row->line - AROUND : 1;
+			for (size_t line = first; line <= row->line + AROUND && line < count;
+			     line++)
+				marks[line] = true;
+		}
+}
+
+/* Writes a text without characters that are unsafe to show. */
+static void put_shown(struct listing *listing, const char *key, const char *text)
+{
+	listing->buffer.count = 0;
+	buffer_name(&listing->buffer, text);
+	buffer_char(&listing->buffer, '\0');
+	json_string(&listing->json, key, listing->buffer.failed ? "" : listing->buffer.text);
+}
+
+/* Writes a line with blanks for tabs, without characters that are unsafe to show. */
+static void put_line(struct listing *listing, const char *line, size_t size)
+{
+	char copy[LINE_MAX_BYTES + TAB + 1];
+	size_t at = 0;
+	for (size_t i = 0; i < size && at < LINE_MAX_BYTES; i++) {
+		if (line[i] == '\r')
+			continue;
+		if (line[i] != '\t') {
+			copy[at++] = line[i];
+			continue;
+		}
+		do
+			copy[at++] = ' ';
+		while (at % TAB);
+	}
+	copy[at] = '\0';
+	put_shown(listing, NULL, copy);
+	listing->room -= listing->room < at + 4 ? listing->room : at + 4;
+}
+
+static void put_parts(struct listing *listing, const char *text, const bool *marks, size_t count)
+{
+	struct json *json = &listing->json;
+	bool open = false;
+	for (size_t line = 1; line < count; line++) {
+		const char *end = strchr(text, '\n') ?: text + strlen(text);
+		bool shown = marks[line] && listing->room;
+		if (open && !shown) {
+			json_end(json, ']');
+			json_end(json, ']');
+		}
+		if (shown && !open) {
+			json_begin(json, NULL, '[');
+			json_unsigned(json, NULL, line);
+			json_begin(json, NULL, '[');
+		}
+		open = shown;
+		if (shown)
+			put_line(listing, text, (size_t)(end - text));
+		text = *end ? end + 1 : end;
+	}
+	if (open) {
+		json_end(json, ']');
+		json_end(json, ']');
+	}
+}
+
+/* Returns the number of lines and one. */
+static size_t line_count(const char *text)
+{
+	size_t count = 2;
+	for (; (text = strchr(text, '\n')); text++)
+		count++;
+	return count;
+}
+
+/* Returns false when out of memory. */
+static bool put_file(struct listing *listing, uint32_t file)
+{
+	struct json *json = &listing->json;
+	const char *text = listing->texts[file];
+	size_t count = text ? line_count(text) : 0;
+	bool *marks = calloc(count + 1, sizeof(*marks));
+	if (!marks)
+		return false;
+	json_begin(json, NULL, '{');
+	put_shown(listing, "path", listing->paths.texts[file]);
+	json_begin(json, "parts", '[');
+	if (text) {
+		mark_lines(listing, file, marks, count);
+		put_parts(listing, text, marks, count);
+	}
+	json_end(json, ']');
+	json_end(json, '}');
+	free(marks);
+	return true;
+}
+
+/*
+ * Writes "function+0x12" and the instruction's text, if its code can be read and capstone is
+ * installed.
+ */
+static void put_instruction(struct listing *listing, const struct sp_instruction *instruction)
+{
+	char place[32];
+	size_t length;
+	const struct sp_bytes code = {instruction->code, instruction->size};
+	const char *text = instruction->size
+				   ? disassembly_text(&listing->disassembly, instruction->machine,
+						      instruction->offset, code, &length)
+				   : NULL;
+	if (!text)
+		return;
+	snprintf(place, sizeof(place), "+0x%" PRIx64,
+		 instruction->symbol ? instruction->distance : instruction->offset);
+	listing->buffer.count = 0;
+	buffer_name(&listing->buffer, instruction->symbol ?: "");
+	buffer_string(&listing->buffer, place);
+	buffer_char(&listing->buffer, '\0');
+	json_string(&listing->json, NULL, listing->buffer.failed ? "" : listing->buffer.text);
+	put_shown(listing, NULL, text);
+}
+
+static void put_source_lines(struct listing *listing, const struct sp_profile *profile)
+{
+	struct json *json = &listing->json;
+	json_begin(json, NULL, '[');
+	for (size_t i = 0; i < profile->row_count && i < HEAD_ROWS_MAX; i++) {
+		const struct sp_row *row = &profile->rows[i];
+		int64_t function = row->srcpath && row->line ? function_of(listing, row) : -1;
+		if (function < 0)
+			continue;
+		json_begin(json, NULL, '[');
+		json_signed(json, NULL, function);
+		json_unsigned(json, NULL, unique_add_text(&listing->paths, row->srcpath));
+		json_unsigned(json, NULL, row->line);
+		json_unsigned(json, NULL, row->self.samples);
+		json_unsigned(json, NULL, row->self.weight);
+		if (row->instruction)
+			put_instruction(listing, row->instruction);
+		json_end(json, ']');
+	}
+	json_end(json, ']');
+}
+
+static bool put_all(struct listing *listing)
+{
+	struct json *json = &listing->json;
+	bool done = read_files(listing);
+	json_begin(json, NULL, '{');
+	json_begin_lines(json, "files", '[');
+	for (uint32_t i = 0; done && i < listing->paths.count; i++)
+		done = put_file(listing, i);
+	json_end_lines(json, ']');
+	json_begin_lines(json, "events", '[');
+	for (size_t i = 0; done && i < listing->report->profile_count; i++)
+		put_source_lines(listing, listing->report->lines[i]);
+	json_end_lines(json, ']');
+	json_end(json, '}');
+	return done && !listing->buffer.failed;
+}
+
+/* Block "source" of a page: sampled lines of functions, and the text around them. */
+
+/*
+ * Writes JSON: {"files": [{"path", "parts": [[first line, [text, ...]], ...]}, ...], "events":
+ * [[[function, file, line, samples, weight, "function+0x12", "addl $1, %eax"], ...], ...]}. Each
+ * row is of one instruction. Its place and text are missing without the program's file or capstone.
+ * Rows are those of report->lines, by index of the head's functions; functions that the head lacks
+ * are left out. Files are read below report->source_directories. Returns false when out of memory,
+ * or after printing an error.
+ */
+static bool listing_write(const struct report *report, struct head *head, FILE *out)
+{
+	struct listing listing = {.report = report,
+				  .head = head,
+				  .json.out = out,
+				  .room = TEXT_MAX_BYTES,
+				  .buffer.form = TEXT_SHOWN,
+				  .disassembly.big_endian = report->info->big_endian};
+	bool done = source_roots_open(&listing.roots, report->source_directories,
+				      report->source_directory_count) && put_all(&listing);
+	if (done && !report->quiet) {
+		/* Warns before the page is shared: debug information chose the files. */
+		size_t private = listing.roots.private_count;
+		const char *plural = listing.read == 1 ? "" : "s";
+		if (private)
+			diag_say("the page contains %zu source file%s, without %zu private or "
+				 "hidden (for all: --source=.)",
+				 listing.read, plural, private);
+		else
+			diag_say("the page contains %zu source file%s", listing.read, plural);
+	}
+	for (size_t i = 0; listing.texts && i < listing.paths.count; i++)
+		free(listing.texts[i]);
+	free(listing.texts);
+	unique_deinit(&listing.paths);
+	source_roots_deinit(&listing.roots);
+	buffer_deinit(&listing.buffer);
+	disassembly_deinit(&listing.disassembly);
+	return done;
+}
+
+struct base64 {
+	FILE *out;
+	uint32_t bits; /* bytes that do not fill a group of three yet */
+	unsigned int count;
+};
+
+/* Writes `digits` digits of 24 bits. */
+static void put_digits(FILE *out, uint32_t bits, unsigned int digits)
+{
+	static const char alphabet[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	for (unsigned int i = 0; i < digits; i++)
+		putc(alphabet[bits >> (18 - 6 * i) & 63], out);
+}
+
+static ssize_t write_some(void *cookie, const char *bytes, size_t size)
+{
+	struct base64 *base64 = cookie;
+	for (size_t i = 0; i < size; i++) {
+		base64->bits = base64->bits << 8 | (unsigned char)bytes[i];
+		if (++base64->count < 3)
+			continue;
+		put_digits(base64->out, base64->bits, 4);
+		base64->bits = 0;
+		base64->count = 0;
+	}
+	return ferror(base64->out) ? 0 : (ssize_t)size;
+}
+
+static int close_stream(void *cookie)
+{
+	struct base64 *base64 = cookie;
+	FILE *out = base64->out;
+	if (base64->count) {
+		put_digits(out, base64->bits << 8 * (3 - base64->count), base64->count + 1);
+		fputs(base64->count == 1 ? "==" : "=", out);
+	}
+	free(base64);
+	return ferror(out) ? EOF : 0;
+}
+
+/*
+ * Returns a stream that encodes to `out` in base64, without line breaks. fclose() ends the format
+ * and leaves `out` open, which has the write errors. NULL when out of memory.
+ */
+static FILE *base64_open(FILE *out)
+{
+	const cookie_io_functions_t functions = {.write = write_some, .close = close_stream};
+	struct base64 *base64 = calloc(1, sizeof(*base64));
+	if (!base64)
+		return NULL;
+	base64->out = out;
+	FILE *stream = fopencookie(base64, "w", functions);
+	if (!stream)
+		free(base64);
+	return stream;
+}
 
 /* Shares are stored in units of this part. */
 #define SHARE_UNITS 1e9
@@ -106,13 +437,6 @@ static bool put_head(struct block *block, const struct head *head)
 	return done;
 }
 
-static void put_functions(struct block *block, const struct unique *functions)
-{
-	for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
-		for (size_t i = 0; i < functions->count; i++)
-			put(block, unique_number(functions, i, column));
-}
-
 static void put_nodes(struct block *block, const struct page_event *event)
 {
 	const struct page_node *nodes = event->nodes.items;
@@ -127,11 +451,6 @@ static void put_nodes(struct block *block, const struct page_event *event)
 		put(block, nodes[i].samples);
 	for (size_t i = 0; i < count; i++)
 		put(block, event->period ? 0 : nodes[i].weight);
-}
-
-static void put_share(struct block *block, double share)
-{
-	put(block, share > 0 ? (uint64_t)llround(share * SHARE_UNITS) : 0);
 }
 
 static void put_rows(struct block *block, const struct sp_profile *profile, const uint32_t *functions,
@@ -155,7 +474,8 @@ static void put_rows(struct block *block, const struct sp_profile *profile, cons
 			const struct sp_weight *weight = column < 3 ? &rows[i].self : &rows[i].total;
 			const double values[] = {
 				weight->share.value, weight->share.low, weight->share.high};
-			put_share(block, values[column % 3]);
+			double share = values[column % 3];
+			put(block, share > 0 ? (uint64_t)llround(share * SHARE_UNITS) : 0);
 		}
 	}
 }
@@ -202,8 +522,11 @@ static bool put_tree_block(const struct head *head, FILE *out)
 	const struct page *page = head->page;
 	struct block block;
 	bool done = block_open(&block, out) && put_head(&block, head);
-	if (done)
-		put_functions(&block, &head->functions);
+	if (done) {
+		for (size_t column = FUNCTION_NAME; column < FUNCTION_ADDRESS; column++)
+			for (size_t i = 0; i < head->functions.count; i++)
+				put(&block, unique_number(&head->functions, i, column));
+	}
 	for (size_t i = 0; done && i < page->event_count; i++) {
 		put_nodes(&block, &page->events[i]);
 		put_rows(&block, page->events[i].profile, head->row_functions[i], head->row_counts[i]);

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 src_libcommand_la_SOURCES += \
-	src/html/base64.c src/html/base64.h \
-	src/html/frames.c src/html/frames.h \
 	src/html/head.c src/html/head.h \
 	src/html/html.c \
-	src/html/lanes.c src/html/lanes.h \
-	src/html/listing.c src/html/listing.h \
 	src/html/markup.h \
 	src/html/page.c src/html/page.h \
 	src/html/reduce.c src/html/reduce.h \
 	src/html/source.c src/html/source.h
-
 html_scripts = src/html/model.js src/html/flame.js src/html/strip.js src/html/table.js \
 	src/html/state.js src/html/look.js src/html/selection.js src/html/views.js \
 	src/html/wakers.js src/html/source.js \
@@ -23,7 +18,6 @@ src/html/markup.c: $(html_files) src/html/embed
 	$(AM_V_GEN)$(MKDIR_P) $(@D)
 	$(AM_V_at)cd $(top_srcdir) && sh src/html/embed $(html_files) >$(abs_top_builddir)/$@.new
 	$(AM_V_at)mv $@.new $@
-
 UNIT_TESTS += \
 	tests/unit/test_html_page.c \
 	tests/unit/test_html_source.c

@@ -1,9 +1,207 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "html/reduce.h"
+#include "html/head.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include "html/frames.h"
+
+/* Drops inner frames of a page's stacks. Each sample keeps its own function, and its library. */
+
+/* Functions with less than this part of an event's weight are one for each library. */
+#define LIGHT_FUNCTION_PART 100000
+
+/* Nodes from the root to the present one, with the number of each function among them. */
+struct path {
+	uint32_t *nodes, *open; /* by depth; by function */
+	size_t depth;
+};
+
+static bool path_init(struct path *path, const struct head *head, const struct page_event *event)
+{
+	*path = (struct path){.nodes = calloc(event->nodes.count + 1, sizeof(*path->nodes)),
+			      .open = calloc(head->functions.count + 1, sizeof(*path->open))};
+	return path->nodes && path->open;
+}
+
+static void path_deinit(struct path *path)
+{
+	free(path->nodes);
+	free(path->open);
+}
+
+/* Goes to the next node in depth-first order. Returns whether no caller is the same function. */
+static bool path_go(struct path *path, const struct page_node *nodes, uint32_t node)
+{
+	while (path->depth && path->nodes[path->depth - 1] != nodes[node].parent)
+		path->open[nodes[path->nodes[--path->depth]].function]--;
+	path->nodes[path->depth++] = node;
+	return !path->open[nodes[node].function]++;
+}
+
+/* Returns the weight of each node's subtree, which the caller frees; NULL when out of memory. */
+static uint64_t *subtree_weights(const struct page_event *event)
+{
+	uint64_t *weights = calloc(event->nodes.count + 1, sizeof(*weights));
+	for (size_t i = 0; weights && i < event->cells.count; i++)
+		weights[event->cells.items[i].node] += event->cells.items[i].weight;
+	for (size_t i = event->nodes.count; weights && i-- > 1;)
+		weights[event->nodes.items[i].parent] += weights[i];
+	return weights;
+}
+
+/* Returns the weight of each function's stacks, which the caller frees; NULL when out of memory. */
+static uint64_t *function_totals(const struct head *head, const struct page_event *event)
+{
+	struct path path;
+	bool done = path_init(&path, head, event);
+	uint64_t *weights = subtree_weights(event);
+	uint64_t *totals = calloc(head->functions.count + 1, sizeof(*totals));
+	for (uint32_t i = 1; done && weights && totals && i < event->nodes.count; i++)
+		if (path_go(&path, event->nodes.items, i))
+			totals[event->nodes.items[i].function] += weights[i];
+	path_deinit(&path);
+	if (!done || !weights) {
+		free(totals);
+		totals = NULL;
+	}
+	free(weights);
+	return totals;
+}
+
+/* Place of a node of the old tree in the new one. */
+struct place {
+	uint32_t node;   /* its own, if it is sampled */
+	uint32_t caller; /* parent of its callees */
+	bool gap;        /* frames between that one and the callees are dropped */
+};
+
+/* A new tree. Its nodes are not in depth-first order. */
+struct tree {
+	struct head *head;
+	LIST(struct page_node) nodes;
+	struct unique children; /* parent and function */
+	LIST(uint32_t) child_of; /* index of the node, by row of `children` */
+	uint32_t inner;         /* function that stands for dropped frames */
+	bool failed;            /* out of memory */
+};
+
+static uint32_t add_node(struct tree *tree, const struct page_node *node)
+{
+	struct page_node *added = list_push(&tree->nodes);
+	if (!added) {
+		tree->failed = true;
+		return 0;
+	}
+	*added = *node;
+	return (uint32_t)tree->nodes.count - 1;
+}
+
+/* Returns the parent's child with that function; adds it if there is none. */
+static uint32_t child(struct tree *tree, const struct page_node *node)
+{
+	const uint64_t key[] = {node->parent, node->function};
+	uint32_t row = unique_add(&tree->children, key);
+	if (row < tree->child_of.count)
+		return tree->child_of.items[row];
+	uint32_t *index = row == UNIQUE_NONE ? NULL : list_push(&tree->child_of);
+	if (!index) {
+		tree->failed = true;
+		return 0;
+	}
+	*index = add_node(tree, node);
+	return *index;
+}
+
+/* Adds a node to the nearest caller that is left, after a mark if there is a gap between them. */
+static uint32_t add_below(struct tree *tree, struct place caller, struct page_node node)
+{
+	const struct page_node mark = {.parent = caller.caller, .function = tree->inner};
+	node.parent = caller.gap ? child(tree, &mark) : caller.caller;
+	return child(tree, &node);
+}
+
+/* Returns a sampled node as the new tree has it: light functions are one for each library. */
+static struct page_node own_node(struct tree *tree, struct page_node node, bool light)
+{
+	if (!light)
+		return node;
+	node.node = NULL;
+	node.function = head_add_light(tree->head, node.function);
+	tree->failed |= node.function == UNIQUE_NONE;
+	return node;
+}
+
+static bool replace_nodes(struct page_event *event, struct tree *tree, const struct place *places)
+{
+	uint32_t *new_of = calloc(event->nodes.count + 1, sizeof(*new_of));
+	if (!new_of)
+		return false;
+	for (size_t i = 0; i < event->nodes.count; i++)
+		new_of[i] = places[i].node;
+	page_place_cells(event, new_of);
+	free(new_of);
+	free(event->nodes.items);
+	event->nodes.items = tree->nodes.items;
+	event->nodes.count = tree->nodes.count;
+	event->nodes.capacity = tree->nodes.capacity;
+	tree->nodes.items = NULL;
+	if (!page_order_nodes(event))
+		return false;
+	page_merge_cells(event);
+	return true;
+}
+
+/*
+ * Drops frames inside the subtrees of less than `least` weight, and merges what is then equal:
+ * frames of functions that are light, or that a caller in the stack is, too; else (`totals` is
+ * false) all that are not a sample's own. Returns false when out of memory.
+ */
+static bool frames_drop(struct head *head, struct page_event *event, uint64_t least, bool totals)
+{
+	if (!event->function_totals)
+		event->function_totals = function_totals(head, event);
+	const uint64_t *totals_of = event->function_totals;
+	const struct page_node *nodes = event->nodes.items;
+	struct tree tree = {.head = head, .children.columns = 2, .inner = head_add_inner(head)};
+	struct path path;
+	uint64_t *weights = subtree_weights(event);
+
+	/* Marks nodes that samples end at. */
+	bool *sampled = calloc(event->nodes.count + 1, sizeof(*sampled));
+	for (size_t i = 0; sampled && i < event->cells.count; i++)
+		sampled[event->cells.items[i].node] = true;
+	struct place *places = calloc(event->nodes.count + 1, sizeof(*places));
+	bool done = path_init(&path, head, event) && totals_of && weights && sampled && places &&
+		    event->nodes.count;
+	uint64_t least_total = done ? weights[0] / LIGHT_FUNCTION_PART : 0;
+	tree.failed = tree.inner == UNIQUE_NONE;
+	if (done)
+		add_node(&tree, &nodes[0]);
+	for (uint32_t i = 1; done && i < event->nodes.count && !tree.failed; i++) {
+		const struct page_node *node = &nodes[i];
+		struct place caller = places[node->parent];
+		bool outermost = path_go(&path, nodes, i);
+		bool light = node->node && totals_of[node->function] < least_total;
+		bool kept = weights[i] >= least || (node->node && node->node->state);
+		places[i] = (struct place){.caller = caller.caller, .gap = true};
+		if (sampled[i])
+			places[i].node = add_below(&tree, caller,
+						   own_node(&tree, *node, light && !kept));
+		else if (kept || (totals && outermost && !light && node->function != tree.inner))
+			places[i].node = add_below(&tree, caller, *node);
+		if (places[i].node && (kept || totals))
+			places[i] = (struct place){places[i].node, places[i].node, false};
+	}
+	done = done && !tree.failed && replace_nodes(event, &tree, places);
+	unique_deinit(&tree.children);
+	free(tree.child_of.items);
+	free(tree.nodes.items);
+	path_deinit(&path);
+	free(weights);
+	free(sampled);
+	free(places);
+	return done;
+}
 
 const struct page_limits page_limits = {.cells = 1200000, .nodes = 4000000, .threads = 200};
 

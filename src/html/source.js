@@ -2,7 +2,7 @@
 // Source lines of a function with their shares: of all samples that the report has.
 "use strict";
 
-let listing = null; // block "source", see listing.h; null: the page has none
+let listing = null; // block "source", see html.c; null: the page has none
 
 const openedLines = new Set(); // lines whose instructions are shown: "function file line"
 let chosenBefore = null;       // function whose hottest line was opened last

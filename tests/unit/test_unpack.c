@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-#include "elf/zlib.h"
-#include "elf/zst.h"
+#include "elf/unpack.h"
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif

@@ -7,7 +7,6 @@
 #include <sprof/private/describe.h>
 #include <sprof/private/words.h>
 #include "cmd/info/info.h"
-#include "diag.h"
 #include "input.h"
 #include "json.h"
 #include "text.h"
@@ -143,18 +142,6 @@ void info_json_details(const struct info *info, struct json *json)
 	json_end_lines(json, '}');
 }
 
-/*
- * Returns the name of a single-value feature as `perf script --header` prints it; NULL: other features.
- */
-static const char *plain_name(unsigned int bit)
-{
-	static const char *const names[] = {
-		[3] = "hostname", [4] = "os release", [5] = "perf version", [6] = "arch",
-		[8] = "cpudesc", [9] = "cpuid", [10] = "total memory",
-	};
-	return bit < sizeof(names) / sizeof(*names) ? names[bit] : NULL;
-}
-
 static void put_header_event(const struct sp_event *event, enum text_form form, FILE *out)
 {
 	char value[SP_WORDS_SIZE];
@@ -179,7 +166,11 @@ static void put_header_feature(const struct sp_reader *reader, unsigned int bit,
 	struct sp_description *description;
 	sp_error_free(sp_description_new(reader, bit, &description));
 	size_t count = description ? sp_description_count(description) : 0;
-	const char *plain = plain_name(bit);
+	static const char *const names[] = {
+		[3] = "hostname", [4] = "os release", [5] = "perf version", [6] = "arch",
+		[8] = "cpudesc", [9] = "cpuid", [10] = "total memory",
+	};
+	const char *plain = bit < sizeof(names) / sizeof(*names) ? names[bit] : NULL;
 	if (!description)
 		return;
 	if (bit == 11)

@@ -36,15 +36,6 @@ static void count_other(struct info *info, uint32_t type)
 	info->others[place] = (struct type_count){type, 1};
 }
 
-static void count_time(struct info *info, uint64_t time_ns)
-{
-	if (!info->timed || time_ns < info->first_ns)
-		info->first_ns = time_ns;
-	if (!info->timed || time_ns > info->last_ns)
-		info->last_ns = time_ns;
-	info->timed = true;
-}
-
 /* Counts a sample. Returns false when out of memory. */
 static bool count_sample(struct info *info, const struct sp_record *record)
 {
@@ -52,8 +43,13 @@ static bool count_sample(struct info *info, const struct sp_record *record)
 		info->samples[record->event]++;
 	else
 		info->unknown++;
-	if (record->sample.present & PERF_SAMPLE_TIME)
-		count_time(info, record->sample.time_ns);
+	if (record->sample.present & PERF_SAMPLE_TIME) {
+		if (!info->timed || record->sample.time_ns < info->first_ns)
+			info->first_ns = record->sample.time_ns;
+		if (!info->timed || record->sample.time_ns > info->last_ns)
+			info->last_ns = record->sample.time_ns;
+		info->timed = true;
+	}
 	return !info->slices || time_bins_add_sample(info->slices, &record->sample);
 }
 

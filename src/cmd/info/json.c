@@ -11,22 +11,6 @@
 #include "json.h"
 #include "out/findings.h"
 
-static void json_records(struct json *json, const struct info *info)
-{
-	char name[32];
-	json_begin_lines(json, "records", '{');
-	for (uint32_t type = 0; type < INFO_PLAIN_TYPES; type++)
-		if (info->plain[type])
-			json_unsigned(json, sp_record_type_name(type), info->plain[type]);
-	for (size_t i = 0; i < info->other_count; i++) {
-		snprintf(name, sizeof(name), "TYPE_%" PRIu32, info->others[i].type);
-		json_unsigned(json, name, info->others[i].count);
-	}
-	if (info->rest)
-		json_unsigned(json, "OTHERS", info->rest);
-	json_end_lines(json, '}');
-}
-
 /* Writes an event's name and counts. `attr` is NULL for the samples without a known event. */
 static void json_event(struct json *json, const char *name, uint64_t samples, uint64_t lost,
 		       uint64_t lost_own, const struct perf_event_attr *attr)
@@ -44,19 +28,6 @@ static void json_event(struct json *json, const char *name, uint64_t samples, ui
 		json_end(json, '}');
 	}
 	json_end(json, '}');
-}
-
-static void json_events(struct json *json, const struct info *info)
-{
-	json_begin_lines(json, "events", '[');
-	for (size_t i = 0; i < info->event_count; i++) {
-		const struct sp_event *event = sp_reader_event(info->reader, i);
-		json_event(json, event->name, info->samples[i], sp_losses_count(info->losses, i),
-			   sp_losses_own(info->losses, i), &event->attr);
-	}
-	if (info->unknown)
-		json_event(json, "unknown", info->unknown, 0, 0, NULL);
-	json_end_lines(json, ']');
 }
 
 static void json_text(struct json *json, const char *key, const char *text)
@@ -179,20 +150,6 @@ static void json_features(struct json *json, const struct info *info)
 	json_end_lines(json, '}');
 }
 
-/*
- * Writes the times before and after the records that are missing at damage `index`; omits unknown
- * times.
- */
-static void json_missing(struct json *json, const struct info *info, size_t index)
-{
-	uint64_t from_ns, to_ns;
-	sp_reader_damage_time(info->reader, index, &from_ns, &to_ns);
-	if (from_ns)
-		json_unsigned(json, "after_ns", from_ns);
-	if (to_ns)
-		json_unsigned(json, "before_ns", to_ns);
-}
-
 static void json_note(struct json *json, const struct info_note *note)
 {
 	json_begin(json, NULL, '{');
@@ -233,8 +190,27 @@ void info_write_json(const struct info *info, FILE *out)
 	json_string(&json, "mode", info_mode(info));
 	json_bool(&json, "compressed", info->file->compressed);
 	json_bool(&json, "unfinished", info->file->unfinished);
-	json_records(&json, info);
-	json_events(&json, info);
+	char name[32];
+	json_begin_lines(&json, "records", '{');
+	for (uint32_t type = 0; type < INFO_PLAIN_TYPES; type++)
+		if (info->plain[type])
+			json_unsigned(&json, sp_record_type_name(type), info->plain[type]);
+	for (size_t i = 0; i < info->other_count; i++) {
+		snprintf(name, sizeof(name), "TYPE_%" PRIu32, info->others[i].type);
+		json_unsigned(&json, name, info->others[i].count);
+	}
+	if (info->rest)
+		json_unsigned(&json, "OTHERS", info->rest);
+	json_end_lines(&json, '}');
+	json_begin_lines(&json, "events", '[');
+	for (size_t i = 0; i < info->event_count; i++) {
+		const struct sp_event *event = sp_reader_event(info->reader, i);
+		json_event(&json, event->name, info->samples[i], sp_losses_count(info->losses, i),
+			   sp_losses_own(info->losses, i), &event->attr);
+	}
+	if (info->unknown)
+		json_event(&json, "unknown", info->unknown, 0, 0, NULL);
+	json_end_lines(&json, ']');
 	json_features(&json, info);
 	json_begin(&json, "time", '{');
 	json_unsigned(&json, "first_ns", info->first_ns);
@@ -260,7 +236,17 @@ void info_write_json(const struct info *info, FILE *out)
 		json_begin(&json, NULL, '{');
 		json_unsigned(&json, "offset", damage->offset);
 		json_string(&json, "what", damage->what);
-		json_missing(&json, info, i);
+
+		/*
+		 * Writes the times before and after the records that are missing at damage `index`;
+		 * omits unknown times.
+		 */
+		uint64_t from_ns, to_ns;
+		sp_reader_damage_time(info->reader, i, &from_ns, &to_ns);
+		if (from_ns)
+			json_unsigned(&json, "after_ns", from_ns);
+		if (to_ns)
+			json_unsigned(&json, "before_ns", to_ns);
 		json_end(&json, '}');
 	}
 	json_end_lines(&json, ']');

@@ -35,15 +35,6 @@ static char sign_of(const struct slice *slice)
 	return (char)('0' + (tenths ? tenths : 1));
 }
 
-/* Returns the number of slices up to the last one with samples, losses or throttling. */
-static size_t used_slices(const struct time_bins *slices)
-{
-	size_t used = SLICES;
-	while (used && sign_of(&slices->sum.slices[used - 1]) == ' ')
-		used--;
-	return used;
-}
-
 static void put_numbers(const struct slice *slice, FILE *out)
 {
 	uint64_t all = slice->samples + slice->lost;
@@ -83,22 +74,12 @@ static void put_times(const struct info *info, size_t used, FILE *out)
 	}
 }
 
-static void put_threads(const struct info *info, FILE *out)
-{
-	size_t count = sp_losses_thread_count(info->losses);
-	if (count)
-		fprintf(out, "\n  %10s  %10s  %10s\n", "pid", "tid", "lost");
-	for (size_t i = 0; i < count; i++) {
-		const struct sp_thread_loss *thread = sp_losses_thread(info->losses, i);
-		fprintf(out, "  %10" PRIu32 "  %10" PRIu32 "  %10" PRIu64 "\n", thread->pid,
-			thread->tid, thread->lost);
-	}
-}
-
 void info_print_losses(const struct info *info, const struct term *term, FILE *out)
 {
 	const struct time_bins *slices = info->slices;
-	size_t used = used_slices(slices);
+	size_t used = SLICES;
+	while (used && sign_of(&slices->sum.slices[used - 1]) == ' ')
+		used--;
 	int64_t more = untold(info);
 	char name[16];
 	putc('\n', out);
@@ -120,7 +101,14 @@ void info_print_losses(const struct info *info, const struct term *term, FILE *o
 		fprintf(out, "  %" PRId64 " of these were not samples of the events above\n",
 			-more);
 	put_times(info, used, out);
-	put_threads(info, out);
+	size_t count = sp_losses_thread_count(info->losses);
+	if (count)
+		fprintf(out, "\n  %10s  %10s  %10s\n", "pid", "tid", "lost");
+	for (size_t i = 0; i < count; i++) {
+		const struct sp_thread_loss *thread = sp_losses_thread(info->losses, i);
+		fprintf(out, "  %10" PRIu32 "  %10" PRIu32 "  %10" PRIu64 "\n", thread->pid,
+			thread->tid, thread->lost);
+	}
 }
 
 static void json_numbers(struct json *json, const struct slice *slice)

@@ -66,46 +66,6 @@ static void put_count(const char *const *list, const char *what, FILE *out)
 		fprintf(out, ", %zu %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static void put_topology(const struct sp_file_info *file, const struct term *term, FILE *out)
-{
-	const struct sp_cpu_topology *topology = &file->topology;
-	if (topology->packages && topology->cores) {
-		fprintf(out, "  %-10s %" PRIu32 " CPUs", "topology", file->cpus_available);
-		put_count(topology->cores, "core", out);
-		put_count(topology->dies, "die", out);
-		put_count(topology->packages, "package", out);
-		putc('\n', out);
-	}
-	for (size_t i = 0; i < file->numa_node_count; i++) {
-		const struct sp_numa_node *node = &file->numa_nodes[i];
-		fprintf(out, "  %-10s node %" PRIu32 ": %.1f GiB", i ? "" : "numa", node->node,
-			(double)node->total_kb / (1 << 20));
-		if (*node->cpus)
-			fputs(", CPUs ", out);
-		term_put(term, node->cpus, 0, out);
-		putc('\n', out);
-	}
-}
-
-static void put_machine(const struct info *info, const struct term *term, FILE *out)
-{
-	const struct sp_file_info *file = info->file;
-	put_line(term, "host", file->hostname, out);
-	put_line(term, "kernel", file->osrelease, out);
-	put_line(term, "arch", file->arch, out);
-	put_line(term, "cpu", file->cpudesc, out);
-	put_line(term, "cpuid", file->cpuid, out);
-	if (file->cpus_available)
-		fprintf(out, "  %-10s %" PRIu32 " of %" PRIu32 " online\n", "cpus",
-			file->cpus_online, file->cpus_available);
-	if (file->total_memory_kb)
-		fprintf(out, "  %-10s %.1f GiB\n", "memory",
-			(double)file->total_memory_kb / (1 << 20));
-	put_topology(file, term, out);
-	put_line(term, "version", file->version, out);
-	put_command(term, file->cmdline, out);
-}
-
 static void put_moment(uint64_t wall_ns, FILE *out)
 {
 	time_t seconds = (time_t)(wall_ns / 1000000000);
@@ -129,26 +89,6 @@ static void put_time(const struct info *info, const struct term *term, FILE *out
 		 (double)(info->last_ns - info->first_ns) / 1e9, (double)info->first_ns / 1e9,
 		 (double)info->last_ns / 1e9);
 	put_line(term, "time", text, out);
-}
-
-static void put_features(const struct info *info, const struct term *term, FILE *out)
-{
-	char buffer[16];
-	bool first = true;
-	int column = 0, most = term->width && term->width < 78 ? term->width : 78;
-	for (unsigned int bit = 0; bit < INFO_FEATURE_BITS; bit++) {
-		if (!sp_reader_has_feature(info->reader, bit))
-			continue;
-		const char *name = info_feature(bit, buffer, sizeof(buffer));
-		if (first)
-			column = fprintf(out, "  %-10s", "features");
-		else if (column + 1 + (int)strlen(name) > most)
-			column = fprintf(out, "\n%12s", "") - 1;
-		column += fprintf(out, " %s", name);
-		first = false;
-	}
-	if (!first)
-		putc('\n', out);
 }
 
 static void put_stored(const struct sp_archive_summary *stored, FILE *out)
@@ -274,13 +214,6 @@ static void put_notes(const struct info *info, const struct term *term, FILE *ou
 	}
 }
 
-static void put_unfinished(const struct info *info, FILE *out)
-{
-	char text[INPUT_TEXT];
-	if (input_unfinished(info->reader, text))
-		fprintf(out, "\n%c%s.\n", text[0] - 'a' + 'A', text + 1);
-}
-
 static void put_findings(const struct info *info, const struct term *term, FILE *out)
 {
 	put_title(term, "Findings", out);
@@ -302,9 +235,54 @@ void info_write_text(const struct info *info, FILE *out)
 	fprintf(out, ": %s, %s-endian%s\n", info_mode(info),
 		info->file->big_endian ? "big" : "little",
 		info->file->compressed ? ", compressed" : "");
-	put_machine(info, &term, out);
+	const struct sp_file_info *file = info->file;
+	put_line(&term, "host", file->hostname, out);
+	put_line(&term, "kernel", file->osrelease, out);
+	put_line(&term, "arch", file->arch, out);
+	put_line(&term, "cpu", file->cpudesc, out);
+	put_line(&term, "cpuid", file->cpuid, out);
+	if (file->cpus_available)
+		fprintf(out, "  %-10s %" PRIu32 " of %" PRIu32 " online\n", "cpus",
+			file->cpus_online, file->cpus_available);
+	if (file->total_memory_kb)
+		fprintf(out, "  %-10s %.1f GiB\n", "memory",
+			(double)file->total_memory_kb / (1 << 20));
+	const struct sp_cpu_topology *topology = &file->topology;
+	if (topology->packages && topology->cores) {
+		fprintf(out, "  %-10s %" PRIu32 " CPUs", "topology", file->cpus_available);
+		put_count(topology->cores, "core", out);
+		put_count(topology->dies, "die", out);
+		put_count(topology->packages, "package", out);
+		putc('\n', out);
+	}
+	for (size_t i = 0; i < file->numa_node_count; i++) {
+		const struct sp_numa_node *node = &file->numa_nodes[i];
+		fprintf(out, "  %-10s node %" PRIu32 ": %.1f GiB", i ? "" : "numa", node->node,
+			(double)node->total_kb / (1 << 20));
+		if (*node->cpus)
+			fputs(", CPUs ", out);
+		term_put(&term, node->cpus, 0, out);
+		putc('\n', out);
+	}
+	put_line(&term, "version", file->version, out);
+	put_command(&term, file->cmdline, out);
 	put_time(info, &term, out);
-	put_features(info, &term, out);
+	char buffer[16];
+	bool first = true;
+	int column = 0, most = term.width && term.width < 78 ? term.width : 78;
+	for (unsigned int bit = 0; bit < INFO_FEATURE_BITS; bit++) {
+		if (!sp_reader_has_feature(info->reader, bit))
+			continue;
+		const char *name = info_feature(bit, buffer, sizeof(buffer));
+		if (first)
+			column = fprintf(out, "  %-10s", "features");
+		else if (column + 1 + (int)strlen(name) > most)
+			column = fprintf(out, "\n%12s", "") - 1;
+		column += fprintf(out, " %s", name);
+		first = false;
+	}
+	if (!first)
+		putc('\n', out);
 	put_stored(&info->stored, out);
 	putc('\n', out);
 	put_events(info, &term, out);
@@ -313,7 +291,9 @@ void info_write_text(const struct info *info, FILE *out)
 		info_print_details(info, &term, out);
 	if (info->slices)
 		info_print_losses(info, &term, out);
-	put_unfinished(info, out);
+	char text[INPUT_TEXT];
+	if (input_unfinished(info->reader, text))
+		fprintf(out, "\n%c%s.\n", text[0] - 'a' + 'A', text + 1);
 	put_notes(info, &term, out);
 	put_damage(info, &term, out);
 }

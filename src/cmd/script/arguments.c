@@ -84,39 +84,6 @@ static const struct option_refusal refused[] = {
 	{0, NULL, NULL},
 };
 
-static void add_shown(struct script_arguments *a, struct option_table *table)
-{
-	const struct option group[] = {
-		OPTION_GROUP("View:"),
-		OPTION_CALL('F', "fields", "FIELDS", &a->fields, parse_fields,
-			    "print these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, "
-			    "dso, srcline, period, ...; +FIELD and -FIELD change the default"),
-		OPTION_CALL(0, "format", "FORMAT", &a->format, parse_format,
-			    "print text, or json with one line per record"),
-		OPTION_CALL('D', "dump-raw-trace", NULL, &a->format, parse_dump,
-			    "dump all records in file order, in hex and decoded"),
-		OPTION_FLAG('G', "hide-call-graph", &a->no_chains, "print no call chains"),
-		OPTION_NUMBER(0, "max-stack", "N", &a->max_stack,
-			      "print at most N frames per sample (default: 127)"),
-		OPTION_CHOICE(0, "inline", &a->selection.inlines,
-			      "print inlined functions (default)", .rare = true),
-		OPTION_FLAG(0, "ns", &a->ns, "print times in nanoseconds"),
-		OPTION_FLAG(0, "reltime", &a->relative_time, "print times since the first line"),
-		OPTION_FLAG(0, "deltatime", &a->delta_time, "print the time since the previous line",
-			    .rare = true),
-		OPTION_NUMBER(0, "max-blocks", "N", &a->max_blocks,
-			      "print at most N blocks of brstackinsn", .rare = true),
-		OPTION_FLAG(0, "full-source-path", &a->selection.whole_paths,
-			    "print full paths of source files", .rare = true),
-		OPTION_STRINGS(0, "stop-bt", "NAMES", &a->stops,
-			       "end call chains at these functions", .rare = true),
-		OPTION_FLAG(0, "header", &a->header, "print the file header first", .rare = true),
-		OPTION_FLAG(0, "header-only", &a->header_only, "print the file header only",
-			    .rare = true),
-	};
-	OPTION_TABLE_ADD(table, group);
-}
-
 static void add_records(struct script_arguments *a, struct option_table *table)
 {
 	const struct option group[] = {
@@ -142,16 +109,49 @@ static void add_records(struct script_arguments *a, struct option_table *table)
 	OPTION_TABLE_ADD(table, group);
 }
 
-static int parse_table(struct script_arguments *a, int argc, char **argv)
+int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv)
 {
+	*arguments = (struct script_arguments){.max_stack = MAX_STACK};
+	input_options_init(&arguments->selection);
+	fields_init(&arguments->fields);
 	const struct option how[] = {OPTION_GROUP("Output:")};
 	struct option_table table = {0};
-	add_shown(a, &table);
-	input_options_add_filter(&a->selection, &table);
-	add_records(a, &table);
-	input_options_add_read(&a->selection, &table);
+	const struct option group[] = {
+		OPTION_GROUP("View:"),
+		OPTION_CALL('F', "fields", "FIELDS", &arguments->fields, parse_fields,
+			    "print these fields: comm, tid, pid, time, cpu, event, trace, ip, sym, "
+			    "dso, srcline, period, ...; +FIELD and -FIELD change the default"),
+		OPTION_CALL(0, "format", "FORMAT", &arguments->format, parse_format,
+			    "print text, or json with one line per record"),
+		OPTION_CALL('D', "dump-raw-trace", NULL, &arguments->format, parse_dump,
+			    "dump all records in file order, in hex and decoded"),
+		OPTION_FLAG('G', "hide-call-graph", &arguments->no_chains, "print no call chains"),
+		OPTION_NUMBER(0, "max-stack", "N", &arguments->max_stack,
+			      "print at most N frames per sample (default: 127)"),
+		OPTION_CHOICE(0, "inline", &arguments->selection.inlines,
+			      "print inlined functions (default)", .rare = true),
+		OPTION_FLAG(0, "ns", &arguments->ns, "print times in nanoseconds"),
+		OPTION_FLAG(0, "reltime", &arguments->relative_time,
+			    "print times since the first line"),
+		OPTION_FLAG(0, "deltatime", &arguments->delta_time,
+			    "print the time since the previous line", .rare = true),
+		OPTION_NUMBER(0, "max-blocks", "N", &arguments->max_blocks,
+			      "print at most N blocks of brstackinsn", .rare = true),
+		OPTION_FLAG(0, "full-source-path", &arguments->selection.whole_paths,
+			    "print full paths of source files", .rare = true),
+		OPTION_STRINGS(0, "stop-bt", "NAMES", &arguments->stops,
+			       "end call chains at these functions", .rare = true),
+		OPTION_FLAG(0, "header", &arguments->header, "print the file header first",
+			    .rare = true),
+		OPTION_FLAG(0, "header-only", &arguments->header_only, "print the file header only",
+			    .rare = true),
+	};
+	OPTION_TABLE_ADD(&table, group);
+	input_options_add_filter(&arguments->selection, &table);
+	add_records(arguments, &table);
+	input_options_add_read(&arguments->selection, &table);
 	OPTION_TABLE_ADD(&table, how);
-	input_options_add_output(&a->selection, &table);
+	input_options_add_output(&arguments->selection, &table);
 	const struct option_usage usage = {
 		.synopses = (const char *const[]){"sprof script [OPTION]... [FILE]", NULL},
 		.about = "Prints a recording's samples and other records in time order.",
@@ -160,15 +160,7 @@ static int parse_table(struct script_arguments *a, int argc, char **argv)
 		.refusals = refused,
 	};
 	int operands, status = options_parse(&usage, argc, argv, &operands);
-	if (status >= 0 || input_operand(&a->selection.input, argc, argv, operands))
+	if (status >= 0 || input_operand(&arguments->selection.input, argc, argv, operands))
 		return status;
 	return EXIT_USAGE;
-}
-
-int script_arguments_parse(struct script_arguments *arguments, int argc, char **argv)
-{
-	*arguments = (struct script_arguments){.max_stack = MAX_STACK};
-	input_options_init(&arguments->selection);
-	fields_init(&arguments->fields);
-	return parse_table(arguments, argc, argv);
 }

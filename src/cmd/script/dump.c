@@ -24,13 +24,6 @@ static void put_hex_line(struct buffer *out, const uint8_t *bytes, size_t at, si
 	buffer_char(out, '\n');
 }
 
-static void put_chain(struct buffer *out, const struct sp_sample *sample)
-{
-	buffer_format(out, "... FP chain: nr:%zu\n", sample->ip_count);
-	for (size_t i = 0; i < sample->ip_count; i++)
-		buffer_format(out, "..... %2zu: %016" PRIx64 "\n", i, sample->ips[i]);
-}
-
 static void put_branches(struct buffer *out, const struct sp_sample *sample)
 {
 	char flags[SP_WORDS_SIZE];
@@ -62,20 +55,6 @@ static void put_registers(struct printer *printer, const char *whose,
 		buffer_format(out, ".... %-5s 0x%016" PRIx64 "\n", name ? name : "unknown",
 			      registers->values[next++]);
 	}
-}
-
-static void put_counters(struct buffer *out, const struct sp_counters *counters)
-{
-	buffer_format(out, "... sample_read:\n.... group nr %zu", counters->count);
-	if (counters->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		buffer_format(out, ", time enabled %" PRIu64, counters->time_enabled_ns);
-	if (counters->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		buffer_format(out, ", time running %" PRIu64, counters->time_running_ns);
-	buffer_char(out, '\n');
-	for (size_t i = 0; i < counters->count; i++)
-		buffer_format(out, "..... id %016" PRIx64 ", value %016" PRIx64 ", lost %" PRIu64
-			      "\n", counters->values[i].id, counters->values[i].value,
-			      counters->values[i].lost);
 }
 
 /* Prints the fields about memory and transactions, one on each line. */
@@ -123,8 +102,11 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 	buffer_format(out, "(IP, 0x%x): %d/%d: %#" PRIx64 " period: %" PRIu64 " addr: %#" PRIx64
 		      "\n", item->record->misc, (int)item->pid, (int)item->tid, sample->ip,
 		      sample->period, sample->addr);
-	if (sample->present & PERF_SAMPLE_CALLCHAIN)
-		put_chain(out, sample);
+	if (sample->present & PERF_SAMPLE_CALLCHAIN) {
+		buffer_format(out, "... FP chain: nr:%zu\n", sample->ip_count);
+		for (size_t i = 0; i < sample->ip_count; i++)
+			buffer_format(out, "..... %2zu: %016" PRIx64 "\n", i, sample->ips[i]);
+	}
 	if (sample->present & PERF_SAMPLE_BRANCH_STACK)
 		put_branches(out, sample);
 	put_registers(printer, "user", &sample->user_registers);
@@ -135,8 +117,22 @@ static void put_sample(struct printer *printer, const struct sp_script_item *ite
 			      sample->stack.bytes ? (size_t)(sample->stack.bytes -
 							     item->record->bytes) : 0);
 	put_words(out, sample);
-	if (sample->present & PERF_SAMPLE_READ)
-		put_counters(out, &sample->counters);
+	if (sample->present & PERF_SAMPLE_READ) {
+		buffer_format(out, "... sample_read:\n.... group nr %zu", sample->counters.count);
+		if (sample->counters.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+			buffer_format(out, ", time enabled %" PRIu64,
+				      sample->counters.time_enabled_ns);
+		if (sample->counters.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+			buffer_format(out, ", time running %" PRIu64,
+				      sample->counters.time_running_ns);
+		buffer_char(out, '\n');
+		for (size_t i = 0; i < sample->counters.count; i++)
+			buffer_format(
+				out,
+				"..... id %016" PRIx64 ", value %016" PRIx64 ", lost %" PRIu64 "\n",
+				sample->counters.values[i].id, sample->counters.values[i].value,
+				sample->counters.values[i].lost);
+	}
 	buffer_string(out, " ... thread: ");
 	buffer_name(out, item->comm);
 	buffer_format(out, ":%d\n", (int)item->tid);

@@ -12,25 +12,6 @@ static void put_hex(struct json *json, const char *key, uint64_t number)
 	json_string(json, key, text);
 }
 
-static void put_id_index(struct json *json, const struct sp_id_index *index)
-{
-	json_begin(json, "ids", '[');
-	for (size_t i = 0; i < index->count; i++) {
-		const struct sp_id_index_entry *entry = &index->entries[i];
-		json_begin(json, NULL, '{');
-		json_unsigned(json, "id", entry->id);
-		json_unsigned(json, "idx", entry->idx);
-		json_signed(json, "cpu", (int64_t)entry->cpu);
-		json_signed(json, "tid", (int64_t)entry->tid);
-		if (index->machines) {
-			json_unsigned(json, "machine_pid", index->machines[i].machine_pid);
-			json_unsigned(json, "vcpu", index->machines[i].vcpu);
-		}
-		json_end(json, '}');
-	}
-	json_end(json, ']');
-}
-
 static void put_cpus(struct json *json, const struct sp_cpu_map *map)
 {
 	if (map->any)
@@ -56,18 +37,6 @@ static void put_update(struct json *json, const struct sp_event_update *update)
 		json_double(json, "scale", update->scale);
 	else
 		put_cpus(json, &update->cpus);
-}
-
-static void put_trace_error(struct json *json, const struct sp_auxtrace_error *error)
-{
-	json_unsigned(json, "trace_type", error->type);
-	json_unsigned(json, "code", error->code);
-	json_signed(json, "trace_cpu", (int32_t)error->cpu);
-	json_signed(json, "trace_pid", (int32_t)error->pid);
-	json_signed(json, "trace_tid", (int32_t)error->tid);
-	put_hex(json, "ip", error->ip);
-	json_unsigned(json, "trace_time_ns", error->time_ns);
-	json_string(json, "message", error->msg);
 }
 
 static void put_trace(struct json *json, const struct sp_record *record)
@@ -130,17 +99,6 @@ static void put_stat(struct json *json, const struct sp_record *record)
 		json_string(json, "round", record->stat_round.type ? "final" : "interval");
 		json_unsigned(json, "round_ns", record->stat_round.time_ns);
 	}
-}
-
-static void put_time_conv(struct json *json, const struct sp_time_conv *conv)
-{
-	json_unsigned(json, "shift", conv->shift);
-	json_unsigned(json, "mult", conv->mult);
-	put_hex(json, "zero", conv->zero);
-	put_hex(json, "cycles", conv->cycles);
-	put_hex(json, "mask", conv->mask);
-	json_bool(json, "cap_user_time_zero", conv->cap_user_time_zero);
-	json_bool(json, "cap_user_time_short", conv->cap_user_time_short);
 }
 
 static void put_schedstat(struct json *json, const struct sp_record *record)
@@ -212,14 +170,36 @@ void script_put_user_fields(struct json *json, const struct sp_record *record)
 {
 	switch (record->type) {
 	case SP_RECORD_ID_INDEX:
-		put_id_index(json, &record->id_index);
+		json_begin(json, "ids", '[');
+		for (size_t i = 0; i < record->id_index.count; i++) {
+			const struct sp_id_index_entry *entry = &record->id_index.entries[i];
+			json_begin(json, NULL, '{');
+			json_unsigned(json, "id", entry->id);
+			json_unsigned(json, "idx", entry->idx);
+			json_signed(json, "cpu", (int64_t)entry->cpu);
+			json_signed(json, "tid", (int64_t)entry->tid);
+			if (record->id_index.machines) {
+				json_unsigned(json, "machine_pid",
+					      record->id_index.machines[i].machine_pid);
+				json_unsigned(json, "vcpu", record->id_index.machines[i].vcpu);
+			}
+			json_end(json, '}');
+		}
+		json_end(json, ']');
 		break;
 	case SP_RECORD_AUXTRACE_INFO:
 	case SP_RECORD_AUXTRACE:
 		put_trace(json, record);
 		break;
 	case SP_RECORD_AUXTRACE_ERROR:
-		put_trace_error(json, &record->auxtrace_error);
+		json_unsigned(json, "trace_type", record->auxtrace_error.type);
+		json_unsigned(json, "code", record->auxtrace_error.code);
+		json_signed(json, "trace_cpu", (int32_t)record->auxtrace_error.cpu);
+		json_signed(json, "trace_pid", (int32_t)record->auxtrace_error.pid);
+		json_signed(json, "trace_tid", (int32_t)record->auxtrace_error.tid);
+		put_hex(json, "ip", record->auxtrace_error.ip);
+		json_unsigned(json, "trace_time_ns", record->auxtrace_error.time_ns);
+		json_string(json, "message", record->auxtrace_error.msg);
 		break;
 	case SP_RECORD_THREAD_MAP:
 	case SP_RECORD_CPU_MAP:
@@ -234,7 +214,13 @@ void script_put_user_fields(struct json *json, const struct sp_record *record)
 		put_update(json, &record->event_update);
 		break;
 	case SP_RECORD_TIME_CONV:
-		put_time_conv(json, &record->time_conv);
+		json_unsigned(json, "shift", record->time_conv.shift);
+		json_unsigned(json, "mult", record->time_conv.mult);
+		put_hex(json, "zero", record->time_conv.zero);
+		put_hex(json, "cycles", record->time_conv.cycles);
+		put_hex(json, "mask", record->time_conv.mask);
+		json_bool(json, "cap_user_time_zero", record->time_conv.cap_user_time_zero);
+		json_bool(json, "cap_user_time_short", record->time_conv.cap_user_time_short);
 		break;
 	case SP_RECORD_SCHEDSTAT_CPU:
 	case SP_RECORD_SCHEDSTAT_DOMAIN:

@@ -65,36 +65,6 @@ static uint64_t kernel_types(const struct script_arguments *a)
 	       (a->show_text_pokes ? BIT(PERF_RECORD_KSYMBOL) | BIT(PERF_RECORD_TEXT_POKE) : 0);
 }
 
-/*
- * Returns the options for sp_script_new(). They point to *filter and *files, which this function fills.
- */
-static struct sp_script_options script_options(const struct script_view *view,
-					       struct sp_filter *filter, struct sp_files *files)
-{
-	const struct script_arguments *a = view->arguments;
-	bool dump = a->format == SCRIPT_DUMP;
-	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
-	*filter = input_options_filter(&a->selection, view->recordings->items);
-	*files = input_options_files(&a->selection);
-	return (struct sp_script_options){
-		.size = sizeof(struct sp_script_options),
-		.kernel_types = kernel_types(a),
-		.user_types = a->format != SCRIPT_TEXT ? UINT64_MAX :
-			      a->show_rounds ? BIT(SP_RECORD_FINISHED_ROUND - 64) : 0,
-		.in_file_order = dump || a->show_rounds,
-		.chains = a->no_chains || dump ? SP_OFF : SP_ON,
-		.max_stack = a->max_stack < UINT32_MAX ? (unsigned int)a->max_stack : UINT32_MAX,
-		.inlines = a->selection.inlines == 0 || dump || !symbols ? SP_OFF : SP_ON,
-		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
-		.filter = filter,
-		/* Samples that are not shown are iterated too: they change the counters. */
-		.tell_all = view->counters,
-		.events = option_strings_list(&a->selection.events),
-		.files = files,
-		.threads = (unsigned int)a->selection.jobs,
-	};
-}
-
 /* Returns the number of threads: only one if a line depends on the lines before it. */
 static unsigned int thread_count(const struct script_view *view, size_t batches)
 {
@@ -161,18 +131,6 @@ static bool write_batch(struct relay *relay, const struct printer *printer, size
 	return good && !printer->out.failed;
 }
 
-static void fail(struct relay *relay, struct sp_error *error)
-{
-	pthread_mutex_lock(&relay->lock);
-	relay->stopped = true;
-	if (relay->error)
-		sp_error_free(error);
-	else
-		relay->error = error;
-	pthread_cond_broadcast(&relay->turned);
-	pthread_mutex_unlock(&relay->lock);
-}
-
 static void *batches_format(void *arg)
 {
 	struct relay *relay = arg;
@@ -194,8 +152,16 @@ static void *batches_format(void *arg)
 		error = make_batch(&printer, batch);
 		going = !error && write_batch(relay, &printer, batch);
 	}
-	if (error)
-		fail(relay, error);
+	if (error) {
+		pthread_mutex_lock(&relay->lock);
+		relay->stopped = true;
+		if (relay->error)
+			sp_error_free(error);
+		else
+			relay->error = error;
+		pthread_cond_broadcast(&relay->turned);
+		pthread_mutex_unlock(&relay->lock);
+	}
 	printer_deinit(&printer);
 	return NULL;
 }
@@ -223,44 +189,6 @@ static int batches_run_threads(struct relay *relay, unsigned int count)
 
 /* Limit on files without symbols that are printed one by one. */
 #define SHOWN_NAMELESS 6
-
-/*
- * Prints the files with samples that have no symbols, each with the reason and the remedy, as
- * report does.
- */
-static void nameless_files_print(const struct script_view *view, const struct sp_script *script)
-{
-	struct sp_nameless shown[SHOWN_NAMELESS];
-	size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
-	size_t last = count < SHOWN_NAMELESS ? count : SHOWN_NAMELESS;
-	for (size_t i = 0; i < last; i++) {
-		diag_say("%s: %llu sample%s in %s without a symbol%s%s",
-			 view->info->path, (unsigned long long)shown[i].samples,
-			 shown[i].samples == 1 ? "" : "s", shown[i].module,
-			 shown[i].what ? ": " : "", shown[i].what ?: "");
-		/* If consecutive files have the same remedy, prints it only once. */
-		bool again = i && shown[i].remedy && shown[i - 1].remedy &&
-			     !strcmp(shown[i].remedy, shown[i - 1].remedy);
-		if (shown[i].remedy && !again)
-			diag_more("%s", shown[i].remedy);
-	}
-	if (count > last)
-		diag_say("%s: samples in %zu more files have no symbols; 'sprof report' "
-			 "counts them",
-			 view->info->path, count - last);
-}
-
-static void report_unproven(const struct script_view *view, const struct sp_script *script)
-{
-	const char *what, *remedy;
-	size_t index = 0, files = 0;
-	while ((what = sp_script_unproven(script, &index, &remedy)))
-		if (++files <= SHOWN_NAMELESS)
-			diag_say("%s: symbols may be wrong: %s; %s", view->info->path, what, remedy);
-	if (files > SHOWN_NAMELESS)
-		diag_say("%s: symbols of %zu more files may be wrong", view->info->path,
-			 files - SHOWN_NAMELESS);
-}
 
 static void report_damaged(const struct script_view *view, const struct sp_script *script)
 {
@@ -290,8 +218,37 @@ static void limits_print(const struct script_view *view, const struct sp_script 
 		diag_say("%s: %s", view->info->path, text);
 	if (view->arguments->format == SCRIPT_JSON ||
 	    script_has_field(view->arguments, FIELD(SYM))) {
-		nameless_files_print(view, script);
-		report_unproven(view, script);
+		/*
+		 * Prints the files with samples that have no symbols, each with the reason and the
+		 * remedy, as report does.
+		 */
+		struct sp_nameless shown[SHOWN_NAMELESS];
+		size_t count = sp_script_nameless(script, shown, SHOWN_NAMELESS);
+		size_t last = count < SHOWN_NAMELESS ? count : SHOWN_NAMELESS;
+		for (size_t i = 0; i < last; i++) {
+			diag_say("%s: %llu sample%s in %s without a symbol%s%s",
+				 view->info->path, (unsigned long long)shown[i].samples,
+				 shown[i].samples == 1 ? "" : "s", shown[i].module,
+				 shown[i].what ? ": " : "", shown[i].what ?: "");
+			/* If consecutive files have the same remedy, prints it only once. */
+			bool again = i && shown[i].remedy && shown[i - 1].remedy &&
+				     !strcmp(shown[i].remedy, shown[i - 1].remedy);
+			if (shown[i].remedy && !again)
+				diag_more("%s", shown[i].remedy);
+		}
+		if (count > last)
+			diag_say("%s: samples in %zu more files have no symbols; 'sprof report' "
+				 "counts them",
+				 view->info->path, count - last);
+		const char *what, *remedy;
+		size_t index = 0, files = 0;
+		while ((what = sp_script_unproven(script, &index, &remedy)))
+			if (++files <= SHOWN_NAMELESS)
+				diag_say("%s: symbols may be wrong: %s; %s", view->info->path, what,
+					 remedy);
+		if (files > SHOWN_NAMELESS)
+			diag_say("%s: symbols of %zu more files may be wrong", view->info->path,
+				 files - SHOWN_NAMELESS);
 		report_damaged(view, script);
 	}
 	if (lost)
@@ -309,7 +266,28 @@ static int script_print(struct sp_ctx *ctx, struct script_view *view, struct sp_
 	const struct script_arguments *arguments = view->arguments;
 	struct sp_filter filter;
 	struct sp_files files;
-	const struct sp_script_options options = script_options(view, &filter, &files);
+	const struct script_arguments *a = view->arguments;
+	bool dump = a->format == SCRIPT_DUMP;
+	bool symbols = a->format == SCRIPT_JSON || script_has_field(a, FIELD(SYM));
+	filter = input_options_filter(&a->selection, view->recordings->items);
+	files = input_options_files(&a->selection);
+	const struct sp_script_options options = (struct sp_script_options){
+		.size = sizeof(struct sp_script_options),
+		.kernel_types = kernel_types(a),
+		.user_types = a->format != SCRIPT_TEXT ? UINT64_MAX :
+			      a->show_rounds ? BIT(SP_RECORD_FINISHED_ROUND - 64) : 0,
+		.in_file_order = dump || a->show_rounds,
+		.chains = a->no_chains || dump ? SP_OFF : SP_ON,
+		.max_stack = a->max_stack < UINT32_MAX ? (unsigned int)a->max_stack : UINT32_MAX,
+		.inlines = a->selection.inlines == 0 || dump || !symbols ? SP_OFF : SP_ON,
+		.lines = a->format == SCRIPT_TEXT && script_has_field(a, FIELD(SRCLINE)),
+		.filter = &filter,
+		/* Samples that are not shown are iterated too: they change the counters. */
+		.tell_all = view->counters,
+		.events = option_strings_list(&a->selection.events),
+		.files = &files,
+		.threads = (unsigned int)a->selection.jobs,
+	};
 	struct sp_script *script;
 	struct sp_error *error = sp_script_open(ctx, reader, &options, &script);
 	if (error) {

@@ -4,8 +4,160 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "cmd/script/place_text.h"
 #include "cmd/script/script.h"
+
+static void put_offset(struct buffer *out, uint64_t offset)
+{
+	buffer_put(out, "+0x", 3);
+	buffer_hex(out, offset, 0);
+}
+
+/*
+ * Text of places of code (address, function, file), as in perf script. The text goes to
+ * printer->out.
+ */
+
+/* Appends "(DSO)" or, with DSOFF, "(DSO+0xOFFSET)". */
+static void place_put_dso(struct buffer *out, const struct sp_place *place, uint64_t fields)
+{
+	buffer_char(out, '(');
+	buffer_name(out, place->dso);
+	if (fields & FIELD(DSOFF) && place->is_mapped)
+		put_offset(out, place->file_offset);
+	buffer_char(out, ')');
+}
+
+/* Appends "NAME" or "NAME+0xOFFSET"; "[unknown]" without a name. */
+static void place_put_symbol(struct buffer *out, const struct sp_place_frame *frame, bool offset)
+{
+	buffer_name(out, frame->name ? frame->name : "[unknown]");
+	if (offset && frame->name)
+		put_offset(out, frame->offset);
+}
+
+static void put_line(struct printer *printer, struct buffer *out, const struct sp_place *place,
+		     const struct sp_place_frame *frame)
+{
+	if (!place->is_mapped)
+		return;
+	buffer_put(out, "\n  ", 3);
+	if (!frame->file || !frame->line) {
+		buffer_name(out, place->dso_name);
+		buffer_format(out, "[%llx]", (unsigned long long)place->file_offset);
+		return;
+	}
+	const char *slash = strrchr(frame->file, '/');
+	bool whole = printer->view->arguments->selection.whole_paths || !slash;
+	buffer_name(out, whole ? frame->file : slash + 1);
+	buffer_format(out, ":%u", frame->line);
+}
+
+#define PLACE_FIELDS                                                                        \
+	(FIELD(IP) | FIELD(SYM) | FIELD(SYMOFF) | FIELD(DSO) | FIELD(DSOFF) | FIELD(SRCLINE))
+
+/*
+ * Returns the lines for a place in a call chain. They are made once and then reused. Returns NULL
+ * when out of memory.
+ */
+static const struct place_text *text_of(struct printer *printer, const struct sp_place *place,
+					uint64_t fields)
+{
+	uint32_t wanted = (uint32_t)(fields & PLACE_FIELDS);
+	if (place->number >= printer->place_count) {
+		size_t count = (place->number + 1024) * 2;
+		struct place_text *more = realloc(printer->places, count * sizeof(*more));
+		if (!more)
+			return NULL;
+		memset(more + printer->place_count, 0,
+		       (count - printer->place_count) * sizeof(*more));
+		printer->places = more;
+		printer->place_count = count;
+	}
+	struct place_text *text = &printer->places[place->number];
+	if (text->text && text->fields == wanted)
+		return text;
+	printer->scratch.count = 0;
+
+	/* Writes a line for each function at a place of code, inlined functions first. */
+	for (size_t i = 0; i < place->frame_count; i++) {
+		const struct sp_place_frame *frame = &place->frames[i];
+		if (fields & FIELD(IP)) {
+			buffer_char(&printer->scratch, '\t');
+			buffer_hex(&printer->scratch, place->ip, 16);
+		}
+		if (fields & FIELD(SYM)) {
+			buffer_char(&printer->scratch, ' ');
+			place_put_symbol(&printer->scratch, frame, fields & FIELD(SYMOFF));
+		}
+		if (fields & FIELD(DSO) && !frame->inlined) {
+			buffer_char(&printer->scratch, ' ');
+			place_put_dso(&printer->scratch, place, fields);
+		}
+		if (fields & FIELD(SRCLINE))
+			put_line(printer, &printer->scratch, place, frame);
+		if (frame->inlined)
+			buffer_string(&printer->scratch, " (inlined)");
+		buffer_char(&printer->scratch, '\n');
+	}
+	if (printer->scratch.failed)
+		return NULL;
+	free(text->text);
+	*text = (struct place_text){malloc(printer->scratch.count + 1),
+				    (uint32_t)printer->scratch.count, wanted};
+	if (!text->text)
+		return NULL;
+	memcpy(text->text, printer->scratch.text, printer->scratch.count);
+	return text;
+}
+
+/* Returns true if --stop-bt names a function of the place: the call chain ends there. */
+static bool stops_at(const struct printer *printer, const struct sp_place *place)
+{
+	const struct option_strings *stops = &printer->view->arguments->stops;
+	for (size_t i = 0; i < stops->count; i++)
+		for (size_t j = 0; j < place->frame_count; j++)
+			if (place->frames[j].name &&
+			    !strcmp(place->frames[j].name, stops->items[i]))
+				return true;
+	return false;
+}
+
+/*
+ * Appends the call chain, a line for each function, up to the first function that --stop-bt names.
+ */
+static void place_put_chain(struct printer *printer, const struct sp_script_item *item,
+			    uint64_t fields)
+{
+	buffer_char(&printer->out, '\n');
+	for (size_t i = 0; i < item->chain_count; i++) {
+		const struct place_text *text = text_of(printer, item->chain[i], fields);
+		if (text)
+			buffer_put(&printer->out, text->text, text->size);
+		else
+			printer->out.failed = true;
+		if (stops_at(printer, item->chain[i]))
+			break;
+	}
+}
+
+/* Appends the sampled place, on the same line as the other fields of its sample. */
+static void place_put(struct printer *printer, const struct sp_place *place, uint64_t fields)
+{
+	struct buffer *out = &printer->out;
+	const struct sp_place_frame *frame = &place->frames[place->frame_count - 1];
+	buffer_char(out, ' ');
+	buffer_hex(out, place->ip, 16);
+	if (fields & FIELD(SYM)) {
+		buffer_char(out, ' ');
+		place_put_symbol(out, frame, fields & FIELD(SYMOFF));
+	}
+	if (fields & FIELD(DSO)) {
+		buffer_char(out, ' ');
+		place_put_dso(out, place, fields);
+	}
+	if (fields & FIELD(SRCLINE))
+		put_line(printer, out, place, &place->frames[0]);
+}
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 

@@ -50,14 +50,6 @@ static bool has_cgroups(const struct sp_reader *reader)
 	return false;
 }
 
-static bool add_cgroup(struct script_view *view, const struct sp_cgroup *cgroup)
-{
-	struct script_cgroup *added = list_push(&view->cgroups);
-	if (added)
-		*added = (struct script_cgroup){cgroup->id, strdup(cgroup->path)};
-	return added && added->path;
-}
-
 const struct script_machine *view_machine(const struct script_view *view, uint64_t id)
 {
 	const struct script_machine key = {.id = id};
@@ -94,8 +86,13 @@ static bool read_others(struct script_view *view, struct sp_reader *reader)
 		sp_error_free(error); /* damage is printed at the end */
 		if (!record && !damaged)
 			break;
-		if (record && record->type == PERF_RECORD_CGROUP)
-			good = add_cgroup(view, &record->cgroup);
+		if (record && record->type == PERF_RECORD_CGROUP) {
+			struct script_cgroup *added = list_push(&view->cgroups);
+			if (added)
+				*added = (struct script_cgroup){record->cgroup.id,
+								strdup(record->cgroup.path)};
+			good = added && added->path;
+		}
 		if (record && record->type == SP_RECORD_ID_INDEX)
 			good = add_machines(view, &record->id_index);
 	}
