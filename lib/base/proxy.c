@@ -124,11 +124,8 @@ static void serve(int fd, struct room *room) __attribute__((noreturn));
 static void serve(int fd, struct room *room)
 {
 	struct message message;
-	struct thread_priority before = {0};
 	int none;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Run before the thread that it reads, which would run on. */
-	sp_error_free(thread_priority_begin(&before, 0));
 	room->pid = (uint32_t)getpid();
 	while (receive_message(fd, 0, &message, &none) == 0) {
 		int result = message.work(room->bytes);
@@ -149,13 +146,16 @@ static void serve(int fd, struct room *room)
 static void be_parent(int control, struct room *rooms) __attribute__((noreturn));
 static void be_parent(int control, struct room *rooms)
 {
+	struct thread_priority before = {0};
 	struct message message;
 	sigset_t all;
 	int fd;
+	/* Proxies inherit it: they run before the thread that they read, which would run on. */
+	sp_error_free(thread_priority_begin(&before, 0));
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	signal(SIGCHLD, SIG_IGN); /* the kernel reaps */
-	setsid();
+	setpgid(0, 0);
 	prctl(PR_SET_NAME, "sprof-proxy");
 	dup2(control, 0);
 	io_close_range(1, INT_MAX);

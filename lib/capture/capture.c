@@ -101,6 +101,9 @@ static struct sp_error *set_up(struct sp_capture *capture, struct capture_option
 	capture->out.rotation.live_state.fields = capture->samples.filter.fields;
 	/* Samples are read when the state has been written. */
 	capture->out.rotation.live_state.keeps_newest = capture->overwrite.on;
+	/* Threads that unwind, too: rounds wait for them. The command is there already. */
+	if (capture->config.off_cpu.on && !capture->config.realtime)
+		TRY(thread_priority_begin(&capture->bank.thread_priority, 0));
 	TRY(record_waits(capture));
 	TRY(capture_start_live_unwind(capture));
 	TRY(recording_init(&capture->out, capture->samples.filter.fields.sample_id,

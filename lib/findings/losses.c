@@ -140,10 +140,10 @@ static const char *loss_remedy(const struct run *run, uint16_t event, char *text
 	else if (attr->write_backward)
 		snprintf(text, size, "record with smaller ring buffers (-m 512K) or a lower rate (%s): "
 			 "overwrite mode loses samples while it reads the buffers", rate);
-	else if (waits)
-		snprintf(text, size, "record fewer waits: %s (those of 5 ms or more)", rate);
 	else if (larger_rings(run, copies ? UINT64_C(32) << 20 : 0, rings, sizeof(rings)))
 		snprintf(text, size, "record with larger ring buffers: %s", rings);
+	else if (waits)
+		snprintf(text, size, "record fewer processes: -p PID");
 	else
 		snprintf(text, size, "record at a lower rate: %s", rate);
 	return text;

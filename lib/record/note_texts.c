@@ -465,7 +465,8 @@ static const struct kind kinds[NOTE_KINDS] = {
 	[NOTE_LOST_AT_END] = {1, true, "records of CPU {0#} were lost at the end of the file"},
 	[NOTE_WAKEUPS_BY_ALL] = {0, true,
 		"wake-ups of the recorded threads are by all threads and interrupts; wakers that are not "
-		"recorded have only a name and a kernel stack"},
+		"recorded have only a name and a kernel stack; of frequent wake-ups, most have no "
+		"user stack"},
 	[NOTE_WAKEUPS_BY_RECORDED] = {1, false, NULL, put_wakeups_by_recorded},
 	[NOTE_PYTHON_DAMAGED] = {3, false,
 		"Python functions are missing at {0} of {1} calls of the interpreter: its memory "

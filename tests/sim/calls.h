@@ -143,6 +143,8 @@ SIM_CALL(ssize_t, process_vm_readv, pid_t pid, const struct iovec *local, unsign
 SIM_CALL(int, sched_getaffinity, pid_t pid, size_t size, cpu_set_t *ret);
 SIM_CALL(int, sched_setaffinity, pid_t pid, size_t size, const cpu_set_t *set);
 SIM_CALL(int, clock_gettime, clockid_t clock, struct timespec *ret);
+SIM_CALL(int, clock_nanosleep, clockid_t clock, int flags, const struct timespec *time,
+	 struct timespec *left_ret);
 SIM_CALL(int, clock_getres, clockid_t clock, struct timespec *ret);
 SIM_CALL(int, uname, struct utsname *ret);
 SIM_CALL(long, sysconf, int name);

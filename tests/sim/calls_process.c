@@ -170,6 +170,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 	return 0;
 }
 
+/* Sleeps for a relative time. */
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			   struct timespec *left_ret)
+{
+	PASS(clock_nanosleep, clock, flags, time, left_ret);
+	sim_enter("clock_nanosleep", NULL);
+	sim_sleep((uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
+	return 0;
+}
+
 int __wrap_clock_getres(clockid_t clock, struct timespec *ret)
 {
 	PASS(clock_getres, clock, ret);

@@ -31,6 +31,7 @@ struct sim_scenario {
 	enum sp_capture_scope scope;
 	bool may_fail;             /* the disk is too small, for example */
 	bool may_drop;             /* not all samples can be kept */
+	bool thins;                /* most wake-ups by recorded threads have no user stack */
 	bool holds_metadata;       /* holds back metadata; few mappings are read again */
 };
 

@@ -277,6 +277,12 @@ const struct sim_scenario sim_scenarios[] = {
 		.sampling = WAKERS, .buffers = RING(1048576), .output = PLAIN, .schedule = NO_SCHEDULE,
 		.chains = LIVE,
 	}, {
+		/* User stacks of all wake-ups would exceed the ring buffers of a busy machine. */
+		.name = "wakers-storm", .cpus = 4, .workload = {SWITCHES(40), .sleepers = 8},
+		.target = SIM_ATTACH, TASKS, .sampling = WAKERS, .buffers = RING(262144),
+		.output = PLAIN, .schedule = NO_SCHEDULE, .chains = LIVE, .stop_ms = 400,
+		.thins = true,
+	}, {
 		/* Ten minutes; a new file about every half minute. */
 		.name = "churn", .cpus = 4, CPUS, .limit_s = 620,
 		.workload = {

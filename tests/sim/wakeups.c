@@ -60,7 +60,7 @@ static void check(const struct sim_scenario *scenario, const struct wakeup *wake
 
 void sim_check_wakeups(const struct sim_scenario *scenario, const struct sim_read_back *read_back)
 {
-	unsigned int compared = 0, sampled = 0;
+	unsigned int compared = 0, sampled = 0, twice = 0;
 	struct wakeup wakeup;
 	for (size_t i = 0; i < sim_perf.truth_count;) {
 		if (!sim_perf.truth[i].wakeup) {
@@ -69,11 +69,14 @@ void sim_check_wakeups(const struct sim_scenario *scenario, const struct sim_rea
 		}
 		i = read_wakeup(read_back, i, &wakeup);
 		sampled += wakeup.put > 0;
+		twice += wakeup.put > 1;
 		check(scenario, &wakeup, &compared);
 	}
 	/* A recording of a few ms may have none after its begin. */
 	if (!compared && sampled > 50)
 		sim_violation("no wake-up was compared");
+	if (scenario->thins && twice * 4 > sampled)
+		sim_violation("%u of %u wake-ups have a user stack", twice, sampled);
 	if (sim.verbose)
-		printf("# wake-ups: %u compared\n", compared);
+		printf("# wake-ups: %u compared, %u of %u twice\n", compared, twice, sampled);
 }

@@ -116,6 +116,14 @@ static void enable_outside(struct event_control *control)
 	alternate_enable(&control->alternate.outside, control->schedule.on[event]);
 }
 
+/* Whether gaps between windows leave out an event's samples. Outside events stay on. */
+static bool is_thinned(const struct event_control *control, size_t event)
+{
+	const struct off_cpu *off_cpu = &control->config->off_cpu;
+	return off_cpu->on && (event == off_cpu->event || (event == off_cpu->wakeups.event &&
+							   event_control_thins_wakeups(control)));
+}
+
 /* Enables the planned events that shall be on, and disables the others. */
 static struct sp_error *apply_schedule(struct event_control *control)
 {
@@ -126,22 +134,30 @@ static struct sp_error *apply_schedule(struct event_control *control)
 	if (schedule_all_are(schedule, true) && !control->suspended && !control->switches_off)
 		return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
 	for (size_t i = 0; i < schedule->event_count && !error; i++) {
-		bool suspended = (control->suspended && i == control->config->off_cpu.event) ||
+		bool suspended = (control->suspended && is_thinned(control, i)) ||
 				 (control->switches_off && i == switches);
 		error = event_set_switch_event(control->set, i, schedule->on[i] && !suspended);
 	}
 	return error;
 }
 
+bool event_control_thins_wakeups(const struct event_control *control)
+{
+	const struct wakeup_event *wakeups = &control->config->off_cpu.wakeups;
+	return wakeups->on && !wakeups->was_named && control->alternate.outside.count;
+}
+
 struct sp_error *event_control_suspend_waits(struct event_control *control, bool suspended)
 {
-	size_t event = control->config->off_cpu.event;
 	control->suspended = suspended;
-	if (!control->schedule.on[event])
-		return NULL;
-	if (control->mode == SAMPLING_PLANNED)
-		return event_set_switch_event(control->set, event, !suspended);
-	alternate_suspend(events_of(control, control->mode), event, suspended);
+	for (size_t i = 0; i < control->schedule.event_count; i++) {
+		if (!is_thinned(control, i) || !control->schedule.on[i])
+			continue;
+		if (control->mode == SAMPLING_PLANNED)
+			TRY(event_set_switch_event(control->set, i, !suspended));
+		else
+			alternate_suspend(events_of(control, control->mode), i, suspended);
+	}
 	return NULL;
 }
 
@@ -158,11 +174,9 @@ struct sp_error *event_control_resume(struct event_control *control)
 {
 	if (control->mode == SAMPLING_PLANNED)
 		return apply_schedule(control);
-	struct alternate_events *events = events_of(control, control->mode);
-	alternate_enable(events, true);
-	if (control->suspended)
-		alternate_suspend(events, control->config->off_cpu.event, true);
-	return NULL;
+	enable_outside(control);
+	alternate_enable(events_of(control, control->mode), true);
+	return control->suspended ? event_control_suspend_waits(control, true) : NULL;
 }
 
 void event_control_pause_ring(const struct event_control *control, size_t cpu_index, bool pause)
@@ -198,7 +212,7 @@ struct sp_error *event_control_begin(struct event_control *control, bool waits)
 	bool is_missed = control->config->copies.alternates_begin && !control->alternate.on_exec;
 	if (control->schedule.later || (by_exec && !is_missed))
 		return NULL;
-	return event_set_enable(control->set, EVENT_ROLE_SAMPLES);
+	return apply_schedule(control);
 }
 
 static struct sp_error *begin_alternates(struct event_control *control, bool by_exec, uint64_t now_ns)

@@ -93,6 +93,12 @@ void event_control_pause_ring(const struct event_control *control, size_t cpu_in
 struct sp_error *event_control_switch(struct event_control *control, size_t index, bool on,
 				      uint64_t now_ns, const struct note_records *to) SP_MUST_CHECK;
 
+/*
+ * Whether suspended waits leave out wake-ups with user stacks, too: outside events sample all
+ * wake-ups, and -e does not name the event.
+ */
+bool event_control_thins_wakeups(const struct event_control *control);
+
 /* Disables the event of waits (config->off_cpu), or leaves it to the schedule again. */
 struct sp_error *event_control_suspend_waits(struct event_control *control, bool suspended) SP_MUST_CHECK;
 

@@ -20,10 +20,11 @@ struct waits {
 	bool unwinds;                 /* samples are unwound while recording */
 	bool always;                  /* snapshots are the only stacks */
 	uint32_t each;                /* one of that many switches is sampled; 0: none */
-	uint32_t wanted;              /* the same from the next window on */
+	uint32_t wanted;              /* the same from the next window on, or fewer: see cost_ns */
 	bool suspended;               /* the event of waits is off: in a gap, or if each is 0 */
 	uint64_t windows;             /* their number so far */
-	uint64_t window_ns, change_ns; /* begin of the last window, and end of it or of its gap */
+	uint64_t window_ns;           /* time of the next window */
+	uint64_t cost_ns;             /* CPU time of opening the last window */
 	bool disabled;                /* all events are */
 	uint64_t id;                  /* an id of the event of waits, in the file */
 	size_t outside_count;         /* outside events of wake-ups in `wakeups` */

@@ -23,6 +23,7 @@
 #include "base/format.h"
 #include "base/io.h"
 #include "capture/config/plan_facts.h"
+#include "capture/config/ring_size.h"
 #include "capture/waits/state.h"
 
 /* Memory of the samples that are held, one for each thread that waits. */
@@ -46,15 +47,17 @@
 #define SWITCHES_MAX 100000
 #define RATE_NS UINT64_C(100000000)
 #define SWITCHES_BURST (SWITCHES_HIGH / 10) /* in one interval */
+#define FIRST_RATE_NS UINT64_C(20000000)    /* the first interval, if threads ran before */
 
 /*
  * Windows are this long, or as long as that number of switches takes; each is up to twice as long.
- * Long ones have as many switches of each function if these take turns. Opening and closing a
- * window takes 1 % of the time at most.
+ * Long ones have as many switches of each function if these take turns. A window's samples fill a
+ * part of one ring buffer: they come in bursts. Opening and closing takes 4 % of the time at most.
  */
 #define WINDOW_NS UINT64_C(25000000)
 #define WINDOW_SWITCHES 1000
-#define WINDOW_COST_PART 200
+#define WINDOW_RING_PART 32
+#define WINDOW_COST_PART 50
 #define ROUND_LEAST_NS UINT64_C(1000000)
 
 /*
@@ -180,6 +183,7 @@ struct sp_error *waits_add_threads(struct waits *waits)
 		return NULL;
 	const struct recorded_tasks *tasks = waits->options.tasks;
 	uint64_t begin_ns = now_ns(waits);
+	waits->rate_ns = clock_ns(CLOCK_MONOTONIC);
 	if (waits->options.config->target == CAPTURE_SYSTEM_WIDE)
 		return add_all_threads(waits, begin_ns);
 	for (size_t i = 0; i < tasks->processes.count; i++) {
@@ -218,6 +222,20 @@ static struct sp_error *begin_wakeups(struct waits *waits, const struct sp_event
 	return NULL;
 }
 
+static struct sp_error *suspend(struct waits *waits, bool suspended)
+{
+	if (waits->suspended == suspended)
+		return NULL;
+	waits->suspended = suspended;
+	return event_control_suspend_waits(waits->options.control, suspended);
+}
+
+static void set_each(struct waits *waits, uint32_t each)
+{
+	waits->each = each;
+	matcher_set_sampled(waits->matcher, now_ns(waits), each);
+}
+
 struct sp_error *waits_begin(struct waits *waits)
 {
 	const struct sp_event *events;
@@ -230,6 +248,13 @@ struct sp_error *waits_begin(struct waits *waits)
 	for (size_t i = 0; i < event->id_count; i++)
 		TRY(matcher_add_id(waits->matcher, event->ids[i]));
 	waits->id = event->id_count ? event->ids[0] : 0;
+	bool is_command = waits->options.config->target == CAPTURE_COMMAND;
+	/* Threads that run already may switch so often that samples exceed the ring buffers. */
+	if (waits->snapshots && !waits->always && !is_command) {
+		waits->wanted = 0;
+		set_each(waits, 0);
+		return suspend(waits, true);
+	}
 	return NULL;
 }
 
@@ -377,56 +402,64 @@ static struct sp_error *take_snapshots(struct waits *waits, uint64_t before_ns)
 /* Returns the N of "one of N switches is sampled" for the rate; 0: none. */
 static uint32_t each_of(const struct waits *waits)
 {
-	double now = waits->each, rate = waits->rate;
-	if (rate <= (waits->each == 1 ? SWITCHES_HIGH : SWITCHES_LOW))
+	double now = waits->wanted, rate = waits->rate;
+	if (rate <= (waits->wanted == 1 ? SWITCHES_HIGH : SWITCHES_LOW))
 		return 1;
 	if (rate > SWITCHES_MAX)
 		return 0;
 	double wanted = rate / SWITCHES_SAMPLED;
 	/* Small changes are those of the rate by chance. */
 	if (now > 1 && wanted > now * 0.8 && wanted < now * 1.25)
-		return waits->each;
+		return waits->wanted;
 	return wanted < 2 ? 2 : (uint32_t)(wanted + 0.5);
 }
 
-static struct sp_error *suspend(struct waits *waits, bool suspended)
+/* A gap is in proportion to its window, however late that ends. */
+static struct sp_error *end_window(struct waits *waits, uint64_t length_ns)
 {
-	if (waits->suspended == suspended)
-		return NULL;
-	waits->suspended = suspended;
-	return event_control_suspend_waits(waits->options.control, suspended);
-}
-
-static void set_each(struct waits *waits, uint32_t each)
-{
-	waits->each = waits->wanted = each;
-	matcher_set_sampled(waits->matcher, now_ns(waits), each);
-}
-
-/* A gap is in proportion to its window, however late that ended. */
-static struct sp_error *end_window(struct waits *waits, uint64_t monotonic_ns)
-{
-	waits->change_ns = monotonic_ns + (monotonic_ns - waits->window_ns) * (waits->each - 1);
+	waits->window_ns = clock_ns(CLOCK_MONOTONIC) + length_ns * (waits->each - 1);
 	return suspend(waits, true);
 }
 
-static struct sp_error *begin_window(struct waits *waits, uint64_t monotonic_ns)
+/* Returns the number of switches in a window. */
+static double window_switches(const struct capture_config *config)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t length_ns = (uint64_t)(WINDOW_SWITCHES * 1e9 / waits->rate);
+	uint64_t ring_bytes = (uint64_t)config->ring_pages.samples * config->rights.page_size;
+	uint64_t bytes = ring_size_sample(config->graph.kind,
+					  config_stack_bytes(config, config->off_cpu.event));
+	uint64_t most = ring_bytes / bytes / WINDOW_RING_PART;
+	return most < WINDOW_SWITCHES ? (double)most : WINDOW_SWITCHES;
+}
+
+/*
+ * Opens a window, and closes it: all else that the thread does might take longer. Drain threads go
+ * on. The part of the switches that is sampled is smaller if opening a window takes too long.
+ */
+static struct sp_error *run_window(struct waits *waits)
+{
+	uint64_t length_ns = (uint64_t)(window_switches(waits->options.config) * 1e9 / waits->rate);
 	if (length_ns > WINDOW_NS)
 		length_ns = WINDOW_NS;
-	if (waits->wanted != waits->each)
-		set_each(waits, waits->wanted);
+	uint64_t least = waits->cost_ns * WINDOW_COST_PART / (length_ns + 1);
+	uint32_t each = least > waits->wanted ? (uint32_t)least : waits->wanted;
+	if (each != waits->each)
+		set_each(waits, each);
+	/* Not the time that this thread waits for a CPU. */
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), begin_ns = clock_ns(CLOCK_MONOTONIC);
 	TRY(suspend(waits, false));
-	uint64_t cost_ns = (clock_ns(CLOCK_MONOTONIC) - begin_ns) * WINDOW_COST_PART / waits->each;
-	if (length_ns < cost_ns)
-		length_ns = cost_ns;
+	waits->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	/* Random lengths: none is a multiple of the program's own intervals. */
 	length_ns += length_ns * (hash_u64(++waits->windows) >> 44) >> 20;
-	waits->window_ns = monotonic_ns;
-	waits->change_ns = monotonic_ns + length_ns;
-	return NULL;
+	const struct timespec length = {.tv_nsec = (long)length_ns};
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &length, NULL);
+	return end_window(waits, clock_ns(CLOCK_MONOTONIC) - begin_ns);
+}
+
+/* Switches, and wake-ups that have a user stack in windows: each copies a stack. */
+static uint64_t stack_copies_so_far(const struct waits *waits)
+{
+	bool thins = event_control_thins_wakeups(waits->options.control);
+	return matcher_counts(waits->matcher)->switches + (thins ? waits->wakeups.by_recorded : 0);
 }
 
 /*
@@ -435,11 +468,12 @@ static struct sp_error *begin_window(struct waits *waits, uint64_t monotonic_ns)
  */
 static struct sp_error *fit_rate(struct waits *waits, uint64_t monotonic_ns)
 {
-	uint64_t count = matcher_counts(waits->matcher)->switches - waits->switches;
+	uint64_t count = stack_copies_so_far(waits) - waits->switches;
 	uint64_t interval_ns = monotonic_ns - waits->rate_ns;
 	/* A burst fills the ring buffers before the interval is over. */
 	bool burst = waits->each == 1 && count > SWITCHES_BURST;
-	if (interval_ns < RATE_NS && !burst)
+	bool first = !waits->each && !waits->rate && interval_ns >= FIRST_RATE_NS;
+	if (interval_ns < RATE_NS && !burst && !first)
 		return NULL;
 	if (interval_ns < OFF_CPU_SNAPSHOT_NS)
 		interval_ns = OFF_CPU_SNAPSHOT_NS;
@@ -447,7 +481,7 @@ static struct sp_error *fit_rate(struct waits *waits, uint64_t monotonic_ns)
 	uint32_t each = each_of(waits);
 	waits->switches += count;
 	waits->rate_ns = monotonic_ns;
-	if (each == waits->each)
+	if (each == waits->wanted)
 		return NULL;
 	waits->wanted = each;
 	/* The next window begins with another part. */
@@ -455,8 +489,7 @@ static struct sp_error *fit_rate(struct waits *waits, uint64_t monotonic_ns)
 		return NULL;
 	set_each(waits, each);
 	/* The time before was like a window. */
-	waits->window_ns = monotonic_ns - WINDOW_NS / 2;
-	return each > 1 ? end_window(waits, monotonic_ns) : suspend(waits, !each);
+	return each > 1 ? end_window(waits, WINDOW_NS / 2) : suspend(waits, !each);
 }
 
 static uint64_t snapshot_interval(const struct waits *waits)
@@ -470,10 +503,9 @@ static struct sp_error *sample_switches(struct waits *waits, uint64_t monotonic_
 	if (waits->always || !waits->snapshots)
 		return NULL;
 	TRY(fit_rate(waits, monotonic_ns));
-	if (waits->each > 1 && monotonic_ns >= waits->change_ns)
-		TRY(waits->suspended ? begin_window(waits, monotonic_ns)
-				     : end_window(waits, monotonic_ns));
-	uint64_t left_ns = waits->change_ns > monotonic_ns ? waits->change_ns - monotonic_ns : 0;
+	if (waits->each > 1 && monotonic_ns >= waits->window_ns)
+		TRY(run_window(waits));
+	uint64_t left_ns = waits->window_ns > monotonic_ns ? waits->window_ns - monotonic_ns : 0;
 	uint64_t most_ns = snapshot_interval(waits);
 	if (left_ns < ROUND_LEAST_NS)
 		left_ns = ROUND_LEAST_NS;

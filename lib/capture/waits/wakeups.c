@@ -213,14 +213,14 @@ struct sp_error *wakeups_decide(struct wakeups *wakeups, const struct ring *ring
 	const struct wakeups_last now = {record->tid, wakeup.woken, record->time_ns, *outside};
 	struct wakeups_last *last = last_of(wakeups, record->cpu);
 	NEED(last);
+	bool waker_is_recorded = is_recorded(wakeups, record->tid, record->time_ns);
 	bool repeated = is_repeated(last, &now);
+	wakeups->by_recorded += *outside && waker_is_recorded;
 	bool recorded = is_recorded(wakeups, wakeup.woken, record->time_ns) ||
 			(!*outside && wakeups->options.event->was_named);
 	*ret = !recorded ? WAKEUPS_FILTERED : repeated ? WAKEUPS_REPEATED : WAKEUPS_KEEP;
 	if (!recorded && *outside)
 		return remember_name(wakeups, ring, &wakeup);
 	bool unknown = *ret == WAKEUPS_KEEP && *outside && wakeup.by_thread && record->tid;
-	if (!unknown || is_recorded(wakeups, record->tid, record->time_ns))
-		return NULL;
-	return describe(wakeups, record, id);
+	return unknown && !waker_is_recorded ? describe(wakeups, record, id) : NULL;
 }

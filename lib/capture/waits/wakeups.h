@@ -62,6 +62,7 @@ struct wakeups {
 	struct { VEC(struct wakeups_waker); } wakers;
 	struct wakeups_name *names;                /* WAKEUPS_NAMES, by tid modulo that; NULL: none yet */
 	struct record_buffer records;              /* COMM records; the user empties it */
+	uint64_t by_recorded; /* wake-ups by recorded threads that outside events sampled */
 };
 
 enum wakeups_verdict {

@@ -273,6 +273,14 @@ bool record_is_command_lost(const struct record_options *options,
 	       stats.cpu_ns > PERIODS_ENOUGH * period_ns(attr);
 }
 
+const char *record_larger_rings(const struct sp_capture_stats *stats, char text[32])
+{
+	unsigned long long kib = stats->ring_bytes / 1024 * 4;
+	bool whole = kib % 1024 == 0;
+	snprintf(text, 32, "-m %llu%c", whole ? kib / 1024 : kib, whole ? 'M' : 'K');
+	return text;
+}
+
 static void explain(struct text *text, const struct record_options *options,
 		    const struct sp_capture *capture)
 {
@@ -282,13 +290,14 @@ static void explain(struct text *text, const struct record_options *options,
 	const struct group group = find_group(capture);
 	bool by_command = is_by_command(options);
 	unsigned long long lost = stats.lost_own + stats.shed;
+	char rings[32];
 	if (record_is_command_lost(options, capture))
 		append(text, "the command used %.1f ms of CPU time, but %llu metadata "
 			     "records (mmap, comm, fork) were lost; use --scope task",
 		       (double)stats.cpu_ns / 1e6, (unsigned long long)stats.lost_sideband);
 	else if (lost)
-		append(text, "%llu were lost; use larger ring buffers: -m %lluK", lost,
-		       (unsigned long long)stats.ring_bytes / 1024 * 4);
+		append(text, "%llu were lost; use larger ring buffers: %s", lost,
+		       record_larger_rings(&stats, rings));
 	else if (all_disabled(capture))
 		append(text, "all events were disabled when the recording ended, after %.3f s "
 			     "(-D, --control)",

@@ -33,15 +33,16 @@ static void print_losses(const struct record_options *options,
 {
 	double percent = 100.0 * (double)stats->lost_own / (double)(stats->lost_own + stats->samples);
 	unsigned long long lost = stats->lost_own;
+	char rings[32];
 	if (lost && failed)
 		diag_say("%llu sample%s (%.1f %%) lost", lost, lost == 1 ? "" : "s", percent);
 	else if (lost && options->buffers.overwrite)
 		diag_say("%llu sample%s (%.1f %%) lost while the ring buffers were read: use smaller "
 			 "buffers (-m) or a lower -F", lost, lost == 1 ? "" : "s", percent);
 	else if (lost)
-		diag_say("%llu sample%s (%.1f %%) lost: use larger ring buffers (-m %lluK) or a lower -F",
-			 lost, lost == 1 ? "" : "s", percent,
-			 (unsigned long long)stats->ring_bytes / 1024 * 4);
+		diag_say("%llu sample%s (%.1f %%) lost: use larger ring buffers (%s)%s",
+			 lost, lost == 1 ? "" : "s", percent, record_larger_rings(stats, rings),
+			 options->sampling.off_cpu ? "" : " or a lower -F");
 	if (stats->lost_sideband)
 		diag_say("%llu metadata records (mmap, comm, fork) were lost",
 			 (unsigned long long)stats->lost_sideband);
@@ -62,7 +63,7 @@ static void print_stacks(const struct sp_capture_stacks *stacks)
 	char rest[256] = "";
 	uint64_t all = stacks->complete + stacks->repaired + stacks->truncated + stacks->no_unwind_info +
 		       stacks->bad_memory + stacks->depth_limit + stacks->skipped;
-	add_part(rest, sizeof(rest), stacks->repaired, "completed from other samples");
+	add_part(rest, sizeof(rest), stacks->repaired, "of them completed from other samples");
 	add_part(rest, sizeof(rest), stacks->truncated, "truncated");
 	add_part(rest, sizeof(rest), stacks->no_unwind_info, "without unwind information");
 	add_part(rest, sizeof(rest), stacks->bad_memory, "with an invalid stack address");
@@ -70,7 +71,8 @@ static void print_stacks(const struct sp_capture_stacks *stacks)
 	add_part(rest, sizeof(rest), stacks->skipped, "not unwound");
 	if (all)
 		diag_say("%llu stack%s unwound: %.2f %% complete%s", (unsigned long long)all,
-			 all == 1 ? "" : "s", 100 * (double)stacks->complete / (double)all, rest);
+			 all == 1 ? "" : "s",
+			 100 * (double)(stacks->complete + stacks->repaired) / (double)all, rest);
 }
 
 static void print_totals(const struct sp_capture *capture, const struct sp_capture_stats *stats,
