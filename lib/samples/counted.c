@@ -9,7 +9,7 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 	*counted = (struct counted){.work = work, .answers = names_cache(names)};
 	counted->details.width = work->detail_count;
 	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
-	NEED(counted->events);
+	NEED(counted->events && vec_reserve(&counted->leaves, 1));
 	if (work->options->samples.time_bins &&
 	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
 		return error_no_memory();

@@ -111,6 +111,22 @@ struct task {
 	uint32_t last_view, root;
 };
 
+/* The word of a chain's root: a number in `groups`, and the view of its addresses. */
+static inline uint64_t root_word(uint32_t group, uint32_t view)
+{
+	return key_of_pair(group, view);
+}
+
+static inline uint32_t root_group(const struct radix_node *root)
+{
+	return key_high(root->first);
+}
+
+static inline uint32_t root_view(const struct radix_node *root)
+{
+	return (uint32_t)root->first;
+}
+
 /* Samples of one address with the same callers. */
 struct leaf {
 	uint32_t node;    /* node of the callers' chain; the root if there are no callers */
@@ -175,7 +191,7 @@ struct counter_state {
 struct counted {
 	const struct work *work;
 	struct address_cache answers; /* cache for names_resolve_address() */
-	struct chains chains;             /* interned chains; the word of a root is group << 32 | view */
+	struct chains chains; /* interned chains, under root_word() */
 	struct groups groups;
 	struct details details;           /* values of the groups; code addresses are stored as indexes of
 					   * frames */
@@ -213,6 +229,7 @@ struct counted {
 	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
 	struct cells cells;               /* samples by task and leaf; its limit is 0 without
 					   * options->samples.timeline */
+	bool failed; /* out of memory: samples are missing; asked after each sample */
 	uint64_t unknown_event;           /* number of samples of events that are not in the recording */
 };
 

@@ -41,7 +41,7 @@ struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, ui
 	bool added = false;
 	struct task *task = counted->tasks.count ? &counted->tasks.items[counted->last_task] : NULL;
 	if (!task || task->pid != pid || task->tid != tid) {
-		uint64_t key = (uint64_t)pid << 32 | tid;
+		uint64_t key = key_of_pair(pid, tid);
 		size_t before = counted->tasks.count;
 		task = u64map_item(&counted->task_of, key, &counted->tasks);
 		if (!task)

@@ -19,7 +19,7 @@ uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 static bool find_frame(struct counted *counted, uint32_t view, uint64_t address, uint64_t *word)
 {
 	uint32_t answer = branch_lookup(counted, view, address);
-	*word = answer >> ANSWER_SHIFT;
+	*word = answer_frame(answer);
 	return answer != ANSWER_FAILED;
 }
 
@@ -198,7 +198,7 @@ static bool data_value(struct counted *counted, const struct sp_record *record, 
 		cpumode = PERF_RECORD_MISC_USER;
 	uint32_t answer = address_cache_find(&counted->answers,
 					     (struct code_address){address, view, cpumode, false});
-	*word = answer >> ANSWER_SHIFT;
+	*word = answer_frame(answer);
 	return answer != ANSWER_FAILED;
 }
 
