@@ -326,13 +326,14 @@ static bool show_pending(const struct resolved *resolved)
 	CLEANUP_FREE uint8_t *nodes = counted->work->by_stack ? match_nodes(resolved) : NULL;
 	if (counted->work->by_stack && !nodes)
 		return false;
-	for (size_t i = 0; i < counted->pending.count; i++) {
+	for (size_t i = 0; i < counted->leaves.pending.count; i++) {
 		struct leaf *leaf = &counted->leaves.items[i];
 		uint16_t event = counted->groups.items[resolved->states[leaf->node].group].event;
-		if (!counted->pending.items[i].samples)
+		if (!counted->leaves.pending.items[i].samples)
 			continue;
 		if (is_shown(resolved, leaf, nodes))
-			weight_sums_merge(&counted->events[event].shown, &counted->pending.items[i]);
+			weight_sums_merge(&counted->events[event].shown,
+					  &counted->leaves.pending.items[i]);
 		else
 			leaf->samples = leaf->weight = 0;
 	}

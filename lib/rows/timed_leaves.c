@@ -54,7 +54,7 @@ static bool add_cells(struct counted *counted, const struct slice *slice,
 	struct sp_cell cell = {
 		.time_ns = slice->begin_ns,
 		.weight = weight,
-		.thread = counted->last_task,
+		.thread = counted->tasks.last,
 		.node = leaf,
 	};
 	const uint64_t part_ns = (task_states_last_ns(times->states) -

@@ -17,7 +17,7 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	uint32_t detail = words ? details_add(&counted->details, words) : 0;
 	/* The name and the numbers of the task are those of its last group. */
 	const struct group *last = &task->last;
-	const struct sample_time *time = &counted->time;
+	const struct sample_time *time = &counted->sample.time;
 	if (last->event == event && last->cpu == (int32_t)cpu && last->detail == detail &&
 	    last->replicate == place->replicate && task->last_view == place->view &&
 	    stratum_key(last->stratum) == stratum_key(time->stratum) &&
@@ -58,7 +58,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 {
 	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
-	const struct sample_time *of = &counted->time;
+	const struct sample_time *of = &counted->sample.time;
 	const struct sp_number_list *cpus = &work->options->filter.cpus;
 	const struct sp_number_list *counts = &work->options->filter.parallelism;
 	bool counts_pass = !counts->count ||
@@ -90,8 +90,8 @@ uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 	struct leaf *leaf =
 		before == UINT32_MAX
 			? NULL
-			: u64map_item(&counted->leaf_of, key_of_pair(node, answer_frame(answer)),
-				      &counted->leaves);
+			: u64map_item(&counted->leaves.index_of,
+				      key_of_pair(node, answer_frame(answer)), &counted->leaves);
 	if (!leaf) {
 		counted->failed = true;
 		return 0;
@@ -221,13 +221,13 @@ static uint32_t place(struct counted *counted, const struct rooted_sample *sampl
 
 void leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums)
 {
-	if (!vec_reserve(&counted->pending, (size_t)leaf + 1)) {
+	if (!vec_reserve(&counted->leaves.pending, (size_t)leaf + 1)) {
 		counted->failed = true;
 		return;
 	}
-	while (counted->pending.count <= leaf)
-		*vec_push(&counted->pending) = (struct weight_sums){0};
-	weight_sums_merge(&counted->pending.items[leaf], sums);
+	while (counted->leaves.pending.count <= leaf)
+		*vec_push(&counted->leaves.pending) = (struct weight_sums){0};
+	weight_sums_merge(&counted->leaves.pending.items[leaf], sums);
 }
 
 /* Adds a sample to its leaf, and to the timeline, if it passes the filters. */
@@ -267,19 +267,20 @@ static bool ends_in_user(const struct counted *counted, const struct sample_time
 static void add_truncated(struct counted *counted, const struct rooted_sample *rooted,
 			  const struct sp_record *record, const struct stack *stack)
 {
-	size_t begin = counted->kernel_ips.count, count = stack->kernel_count;
-	if (begin + count > UINT32_MAX || !vec_reserve(&counted->kernel_ips, begin + count) ||
+	size_t begin = counted->truncated.kernel_ips.count, count = stack->kernel_count;
+	if (begin + count > UINT32_MAX ||
+	    !vec_reserve(&counted->truncated.kernel_ips, begin + count) ||
 	    !vec_reserve(&counted->truncated, counted->truncated.count + 1)) {
 		counted->failed = true;
 		return;
 	}
 	if (count)
-		memcpy(counted->kernel_ips.items + begin, record->sample.ips,
+		memcpy(counted->truncated.kernel_ips.items + begin, record->sample.ips,
 		       count * sizeof(uint64_t));
-	counted->kernel_ips.count += count;
+	counted->truncated.kernel_ips.count += count;
 	*vec_push(&counted->truncated) = (struct truncated_sample){
 		.rooted = *rooted,
-		.time = counted->time,
+		.time = counted->sample.time,
 		.sampled = sampled_of(record),
 		.number = stack->number,
 		.kernel_begin = (uint32_t)begin,
@@ -293,14 +294,14 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 	const size_t count = counted->truncated.count;
 	for (size_t i = 0; i < count && !ctx_cancelled(counted->work->ctx); i++) {
 		const struct truncated_sample *sample = &counted->truncated.items[i];
-		uint32_t number = sample->number + counted->repair_offset;
+		uint32_t number = sample->number + counted->truncated.repair_offset;
 		struct stack_parts parts = {&sample->sampled, sample->misc, NULL,
 					    sample->kernel_count};
 		struct stack stack;
 		if (sample->kernel_count)
-			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
-		NEED(stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts,
-					  &stack));
+			parts.kernel = counted->truncated.kernel_ips.items + sample->kernel_begin;
+		NEED(stacks_find_repaired(&counted->stacks, counted->truncated.repaired, number,
+					  &parts, &stack));
 		if (ends_in_user(counted, &sample->time))
 			callers_drop_kernel(&stack.callers, &stack.kernel);
 		add_to_leaf(counted, &sample->rooted, &sample->time, &stack);
@@ -317,16 +318,17 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 				    const struct place_of_sample *place)
 {
 	const struct stack_query query = {record, place->view, place->replaced, place->time_ns};
-	if (!counted->has_stack) {
-		counted->has_stack = stacks_find(&counted->stacks, &query, &counted->stack);
+	if (!counted->sample.has_stack) {
+		counted->sample.has_stack =
+			stacks_find(&counted->stacks, &query, &counted->sample.stack);
 		/* An interrupt's stack is on that of an unrelated thread. */
-		enum task_waker waker = counted->time.wake.waker;
+		enum task_waker waker = counted->sample.time.wake.waker;
 		if (waker == TASK_WAKER_INTERRUPT || waker == TASK_WAKER_SOFTIRQ) {
-			callers_drop_user(&counted->stack.callers);
-			counted->stack.number = REPAIR_NONE;
+			callers_drop_user(&counted->sample.stack.callers);
+			counted->sample.stack.number = REPAIR_NONE;
 		}
 	}
-	return counted->has_stack ? &counted->stack : NULL;
+	return counted->sample.has_stack ? &counted->sample.stack : NULL;
 }
 
 /*
@@ -385,7 +387,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 	const struct work *work = counted->work;
 	struct place_of_sample place;
 	uint64_t words[SP_KEY_COUNT];
-	if (!counted->time.shown)
+	if (!counted->sample.time.shown)
 		return;
 	counted->failed |=
 		(work->has_wakers && !sample_find_wakers(counted, record)) ||
@@ -397,7 +399,7 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		return;
 	}
 	struct stack wait; /* its stack, without the kernel's part */
-	bool is_wait = ends_in_user(counted, &counted->time);
+	bool is_wait = ends_in_user(counted, &counted->sample.time);
 	if (is_wait) {
 		wait = *stack;
 		stack = &wait;
@@ -417,10 +419,10 @@ void count_sample(struct counted *counted, const struct sp_record *record, uint1
 		.event = event,
 		.shown = place.shown,
 		.weight = weight,
-		.task = counted->last_task,
+		.task = counted->tasks.last,
 	};
 	if (stack->number == REPAIR_NONE)
-		add_to_leaf(counted, &sample, &counted->time, stack);
+		add_to_leaf(counted, &sample, &counted->sample.time, stack);
 	else
 		add_truncated(counted, &sample, record, stack);
 }

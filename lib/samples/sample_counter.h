@@ -48,8 +48,8 @@ void count_before_filters(struct counted *counted, const struct sp_record *recor
 			  uint64_t weight);
 
 /*
- * Counts a sample, or the part of it in counted->time, for one event, with its weight there. The
- * stacks of samples outside of --time are not read.
+ * Counts a sample, or the part of it in counted->sample.time, for one event, with its weight there.
+ * The stacks of samples outside of --time are not read.
  */
 void count_sample(struct counted *counted, const struct sp_record *record, uint16_t event,
 		  uint64_t weight);

@@ -49,7 +49,8 @@ static struct counter_state *state_of(struct counted *counted, const struct perf
 {
 	uint64_t key = attr->inherit ? hash_pair(counter->id, tid) : counter->id;
 	size_t before = counted->counters.count;
-	struct counter_state *state = u64map_item(&counted->counter_of, key, &counted->counters);
+	struct counter_state *state =
+		u64map_item(&counted->counters.index_of, key, &counted->counters);
 	*added_ret = counted->counters.count > before;
 	return state;
 }
@@ -90,7 +91,8 @@ static bool began_before(struct counted *counted, const struct sp_record *record
 			continue;
 		uint64_t key = attr->inherit ? hash_pair(member.counter.id, sample->tid)
 					     : member.counter.id;
-		return !u64map_find(&counted->counter_of, key) && member.counter.value > most;
+		return !u64map_find(&counted->counters.index_of, key) &&
+		       member.counter.value > most;
 	}
 	return false;
 }
@@ -150,8 +152,9 @@ static struct weight_sums sums_of(uint64_t count, uint64_t size)
 	return (struct weight_sums){count, count, wide_product(count, size)};
 }
 
-/* Counts one branch. Returns whether it passes the filters, if that is known without function
- * names. */
+/*
+ * Counts one branch. Returns whether it passes the filters; false if only function names can tell.
+ */
 static bool count_branch(struct counted *counted, const struct sp_record *record,
 			 const struct place_of_sample *place, const struct sp_branch *branch)
 {
@@ -207,14 +210,14 @@ static void count_branches(struct counted *counted, const struct sp_record *reco
 /* Counts a sample, or what it has of one slice. */
 static void count_part(struct counted *counted, const struct sp_record *record)
 {
-	counted->failed |= !leaf_times_count(&counted->times, &counted->time);
-	count_sample(counted, record, record->event, counted->time.weight);
+	counted->failed |= !leaf_times_count(&counted->times, &counted->sample.time);
+	count_sample(counted, record, record->event, counted->sample.time.weight);
 }
 
 /* Counts a sample with its weight in each slice of its thread's life. */
 static void count_times(struct counted *counted, const struct sp_record *record)
 {
-	struct sample_time *time = &counted->time;
+	struct sample_time *time = &counted->sample.time;
 	if (time->wake.tid)
 		leaf_times_add_wakeup(&counted->times, time);
 	if (times_is_one_part(counted->work->times, time)) {
@@ -237,7 +240,7 @@ static void count_times(struct counted *counted, const struct sp_record *record)
 static void count_parts(struct counted *counted, const struct sp_record *record)
 {
 	const struct times *times = counted->work->times;
-	struct sample_time *time = &counted->time;
+	struct sample_time *time = &counted->sample.time;
 	*time = (struct sample_time){
 		.shown = filter_time(&counted->work->options->filter, record->sample.time_ns),
 		.begin_ns = record->sample.time_ns,
@@ -287,7 +290,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 		if (error)
 			return error;
 		walker_note_excess(walker, &raw, decoder_excess(decoder));
-		counted->has_stack = false;
+		counted->sample.has_stack = false;
 		if (record.event == SP_EVENT_NONE) {
 			counted->unknown_event++;
 			continue;

@@ -172,7 +172,7 @@ static uint64_t sample_word(const struct counted *counted, const struct sp_recor
 		return socket_of(work, sample);
 	case SP_KEY_TIME:
 		return if_present(sample, PERF_SAMPLE_TIME,
-				  slices_step(&work->options->rows, counted->time.step_ns));
+				  slices_step(&work->options->rows, counted->sample.time.step_ns));
 	case SP_KEY_PARALLELISM:
 		return sample_parallelism(work, sample);
 	default:
@@ -247,7 +247,7 @@ static bool address_value(struct counted *counted, const struct sp_record *recor
 
 static uint64_t waker_word(const struct counted *counted, enum sp_key key)
 {
-	const char *text = key == SP_KEY_WAKER ? counted->waker : counted->wakee;
+	const char *text = key == SP_KEY_WAKER ? counted->sample.waker : counted->sample.wakee;
 	return text ? (uintptr_t)text : DETAIL_NONE;
 }
 
@@ -278,8 +278,9 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 			words[i] = waker_word(counted, key);
 		else if (key_is_of_command(key))
 			words[i] = command_word(work->machine, key,
-						counted->time.wake.tid ? counted->time.woken_pid
-								       : record->sample.pid,
+						counted->sample.time.wake.tid
+							? counted->sample.time.woken_pid
+							: record->sample.pid,
 						sample_time(counted, record));
 		else if (key_is_trace(key))
 			done = text_value(counted, record, key, &words[i]);
