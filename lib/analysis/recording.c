@@ -197,12 +197,13 @@ static struct sp_error *repair_stacks(struct run *run)
 	for (size_t i = 1; i < run->worker_count; i++) {
 		struct stacks *stacks = &run->workers[i].counted.stacks;
 		/* If memory is exhausted, some stacks stay truncated. */
-		(void)repair_merge(all, stacks->repair, &run->workers[i].counted.repair_offset);
+		(void)repair_merge(all, stacks->repair,
+				   &run->workers[i].counted.truncated.repair_offset);
 		repair_free(stacks->repair);
 		stacks->repair = NULL;
 	}
 	for (size_t i = 0; i < run->worker_count; i++)
-		run->workers[i].counted.repaired = all;
+		run->workers[i].counted.truncated.repaired = all;
 	return repair_settle(all) ? NULL : error_no_memory();
 }
 

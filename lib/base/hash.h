@@ -23,6 +23,18 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 	return hash_u64(a * 0x9e3779b97f4a7c15 ^ b);
 }
 
+/* Returns a map's key for two numbers. */
+static inline uint64_t key_of_pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* Returns the first of the two; a cast to uint32_t, the second. */
+static inline uint32_t key_high(uint64_t key)
+{
+	return (uint32_t)(key >> 32);
+}
+
 uint64_t hash_bytes(const void *bytes, size_t size);
 
 /*

@@ -34,6 +34,14 @@ bool vec_grow(void *items_pointer, size_t *capacity, size_t need, size_t item_si
 #define vec_push(vec)                                                         \
 	(vec_reserve((vec), (vec)->count + 1) ? &(vec)->items[(vec)->count++] : NULL)
 
+/*
+ * The same for a vec that had room for an item before. Out of memory: sets *failed, and returns the
+ * last item. The phase that fills the vec asks *failed once.
+ */
+#define vec_add(vec, failed)                                                                       \
+	(vec_reserve((vec), (vec)->count + 1) ? &(vec)->items[(vec)->count++]                      \
+					      : (*(failed) = true, vec_last(vec)))
+
 #define vec_last(vec) (&(vec)->items[(vec)->count - 1])
 
 #define vec_deinit(vec)                                                       \

@@ -132,6 +132,12 @@ bool names_prefer_symbol(const struct frame *frame, const struct source_frame *s
 #define ANSWER_THREAD_SOFTIRQ ANSWER_COLLECTOR
 #define ANSWER_OTHER_SOFTIRQ ANSWER_TRAMPOLINE
 #define ANSWER_SHIFT 6
+/* Returns the index of an answer's frame. */
+static inline uint32_t answer_frame(uint32_t answer)
+{
+	return answer >> ANSWER_SHIFT;
+}
+
 #define ANSWER_FAILED ADDRESS_CACHE_FAILED /* out of memory */
 
 /* Time without a sample, by cause. */

@@ -16,8 +16,10 @@ uint32_t details_add(struct details *details, const uint64_t *words)
 	for (size_t i = 0; i < width; i++)
 		hash = hash_pair(hash, words[i]);
 	if (details->count == UINT32_MAX || !index_set_reserve(&details->index_of) ||
-	    !vec_reserve(&details->words, details->words.count + width))
-		return UINT32_MAX;
+	    !vec_reserve(&details->words, details->words.count + width)) {
+		details->failed = true;
+		return 0;
+	}
 	struct index_probe probe = index_set_probe(&details->index_of, hash);
 	for (uint32_t i; index_set_next(&details->index_of, &probe, &i);)
 		if (!width || !memcmp(details_words(details, i), words, width * sizeof(*words)))

@@ -20,12 +20,16 @@ struct details {
 	uint32_t count;
 	VEC(uint64_t) words;
 	struct index_set index_of;
+	bool failed; /* out of memory: details are missing */
 };
 
 /* A zeroed struct is empty, except for `width`. */
 void details_deinit(struct details *details);
 
-/* Returns the number of a tuple of `width` words, added if new; UINT32_MAX when out of memory. */
+/*
+ * Returns the number of a tuple of `width` words, added if new. Out of memory: sets `failed`, and
+ * returns 0.
+ */
 uint32_t details_add(struct details *details, const uint64_t *words);
 
 /* Returns a detail's words. Valid until the next is added. */

@@ -19,25 +19,24 @@ static bool same_group(const struct group *a, const struct group *b)
 
 uint32_t groups_add(struct groups *groups, const struct group *group)
 {
-	bool added;
 	uint64_t hash = hash_pair((uintptr_t)group->comm,
 				  (uint32_t)group->event << 8 | group->replicate);
-	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
-	hash = hash_pair(hash, (uint64_t)group->detail << 32 | (uint32_t)group->cpu);
-	hash ^= hash_u64((uint64_t)group->stratum.slice << 32 | group->stratum.number);
+	hash = hash_pair(hash, key_of_pair((uint32_t)group->pid, (uint32_t)group->tid));
+	hash = hash_pair(hash, key_of_pair(group->detail, (uint32_t)group->cpu));
+	hash ^= hash_u64(key_of_pair(group->stratum.slice, group->stratum.number));
 	hash ^= hash_pair((uintptr_t)group->waker,
-			  (uint64_t)group->syscall << 32 | group->kernel_chain);
+			  key_of_pair(group->syscall, group->kernel_chain));
 	hash ^= hash_u64((uintptr_t)group->process);
-	if (!vec_reserve(groups, groups->count + 1))
-		return UINT32_MAX;
 	for (;; hash++) { /* after a hash collision, try the next key */
-		const uint32_t *index = u64map_put(&groups->index_of, hash,
-						   (uint32_t)groups->count, &added);
-		if (!index)
-			return UINT32_MAX;
-		if (added)
-			*vec_push(groups) = *group;
-		if (same_group(&groups->items[*index], group))
-			return *index;
+		const size_t before = groups->count;
+		struct group *item = u64map_item(&groups->index_of, hash, groups);
+		if (!item) {
+			groups->failed = true;
+			return 0;
+		}
+		if (groups->count > before)
+			*item = *group;
+		if (same_group(item, group))
+			return (uint32_t)(item - groups->items);
 	}
 }

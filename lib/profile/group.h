@@ -32,12 +32,13 @@ struct group {
 struct groups {
 	VEC(struct group);
 	struct u64map index_of; /* hash -> index */
+	bool failed; /* out of memory: groups are missing */
 };
 
 /* A zeroed struct groups is empty. */
 void groups_deinit(struct groups *groups);
 
-/* Returns the group's index, added if new; UINT32_MAX when out of memory. */
+/* Returns the group's index, added if new. Out of memory: sets `failed`, and returns 0. */
 uint32_t groups_add(struct groups *groups, const struct group *group);
 
 #endif

@@ -30,7 +30,7 @@ static uint64_t identity(const struct profile_source *source, const struct tally
 {
 	const struct group *group = &source->groups[tally->group];
 	uint64_t hash = hash_pair((uintptr_t)group->comm, tally->function);
-	hash = hash_pair(hash, (uint64_t)(uint32_t)group->pid << 32 | (uint32_t)group->tid);
+	hash = hash_pair(hash, key_of_pair((uint32_t)group->pid, (uint32_t)group->tid));
 	hash = hash_pair(hash, (uint32_t)group->cpu);
 	for (size_t i = 0; i < source->values.count; i++)
 		hash = hash_pair(hash, details_words(source->details, group->detail)[i]);

@@ -34,26 +34,27 @@ struct paths {
 	VEC(struct cycle) cycles;      /* by word of the radix tree; may be shorter */
 	VEC(uint64_t) words;           /* the path added last */
 	struct radix_path path;        /* nodes of that path */
+	bool failed; /* out of memory: paths are missing */
 };
 
 /* A zeroed struct paths is empty. */
 void paths_deinit(struct paths *paths);
 
 /*
- * Adds samples at the end of a path, which may be empty. Returns the node where it ends, which stays
- * valid; RADIX_NONE when out of memory.
+ * Adds samples at the end of a path, which may be empty. Returns the node where it ends, which
+ * stays valid. Out of memory: sets `failed`, and returns 0.
  */
 uint32_t paths_add(struct paths *paths, const uint64_t *words, size_t count, uint64_t samples,
 		   uint64_t weight);
 
-/* Adds times to a node that paths_add() returned. Returns false when out of memory. */
-bool paths_add_times(struct paths *paths, uint32_t node, const struct state_sums *times);
+/* Adds times to a node that paths_add() returned. */
+void paths_add_times(struct paths *paths, uint32_t node, const struct state_sums *times);
 
 /*
- * Marks a word of the path added last as the beginning of a cycle. Of several marks, the one with the
- * most rounds is kept. False when out of memory.
+ * Marks a word of the path added last as the beginning of a cycle. Of several marks, the one with
+ * the most rounds is kept.
  */
-bool paths_mark(struct paths *paths, size_t at, struct cycle cycle);
+void paths_mark(struct paths *paths, size_t at, struct cycle cycle);
 
 /* Returns the cycle that is marked at a word of the radix tree. */
 static inline struct cycle paths_cycle(const struct paths *paths, size_t word)

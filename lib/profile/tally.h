@@ -32,14 +32,15 @@ struct tallies {
 	struct u64map index_of;  /* (group, function) -> index */
 	VEC(uint32_t) recent;    /* by function: index + 1 of the row that was found last; 0: none */
 	VEC(struct tally_times) times; /* by row; empty without times (tallies_open_times()) */
+	bool failed; /* out of memory: the sums are not complete */
 };
 
 /* A zeroed struct is empty, except for `keys`. */
 void tallies_deinit(struct tallies *tallies);
 
 /*
- * Returns the row of a group and function (the caller's numbers), added if new; TALLY_NONE when out of
- * memory.
+ * Returns the row of a group and function (the caller's numbers), added if new. Out of memory:
+ * sets `failed`, and returns row 0; tallies_reserve() must have made its room before.
  */
 uint32_t tallies_row(struct tallies *tallies, uint32_t group, uint32_t function);
 
@@ -49,11 +50,8 @@ bool tallies_reserve(struct tallies *tallies, size_t count);
 /* Enters a call of the row; `samples` and `weight` are those of all chains through it. */
 void tallies_open(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);
 
-/*
- * Adds times to the row as tallies_open() adds the weight; must precede that. Returns false when out of
- * memory.
- */
-bool tallies_open_times(struct tallies *tallies, uint32_t row, const struct state_sums *times);
+/* Adds times to the row as tallies_open() adds the weight; must precede that. */
+void tallies_open_times(struct tallies *tallies, uint32_t row, const struct state_sums *times);
 
 /* Leaves the call that tallies_open() entered. */
 void tallies_close(struct tallies *tallies, uint32_t row);
@@ -61,13 +59,13 @@ void tallies_close(struct tallies *tallies, uint32_t row);
 /* Adds samples to the row's self weight. */
 void tallies_self(struct tallies *tallies, uint32_t row, uint64_t samples, uint64_t weight);
 
-/* Adds times to the row's self times. Returns false when out of memory. */
-bool tallies_self_times(struct tallies *tallies, uint32_t row, const struct state_sums *times);
+/* Adds times to the row's self times. */
+void tallies_self_times(struct tallies *tallies, uint32_t row, const struct state_sums *times);
 
-/* Adds the times of a row of another list to the row `to`. Returns false when out of memory. */
-bool tallies_merge_times(struct tallies *into, uint32_t to, const struct tally_times *from);
+/* Adds the times of a row of another list to the row `to`. */
+void tallies_merge_times(struct tallies *into, uint32_t to, const struct tally_times *from);
 
-/* Adds a row of another list to the row of its function in `group`; false when out of memory. */
-bool tallies_merge(struct tallies *into, uint32_t group, const struct tally *tally);
+/* Adds a row of another list to the row of its function in `group`, and returns that. */
+uint32_t tallies_merge(struct tallies *into, uint32_t group, const struct tally *tally);
 
 #endif

@@ -32,6 +32,7 @@ struct summing {
 	uint32_t *next_leaf;
 	VEC(struct open_node) open; /* current path from the root */
 	VEC(uint32_t) rows; /* rows of the functions on the current path */
+	bool failed; /* out of memory for the current path */
 };
 
 static void summing_deinit(struct summing *summing)
@@ -43,10 +44,14 @@ static void summing_deinit(struct summing *summing)
 	vec_deinit(&summing->rows);
 }
 
-/*
- * Converts a group of samples to a group of rows; `values`: values that depend on the leaf. Returns
- * UINT32_MAX when out of memory.
- */
+/* Returns whether the walk ends early: out of memory, or cancelled. */
+static bool is_ended(const struct summing *summing)
+{
+	return summing->failed || summed_failed(summing->summed) ||
+	       ctx_cancelled(summing->resolved->counted->work->ctx);
+}
+
+/* Converts a group of samples to a group of rows; `values`: values that depend on the leaf. */
 static uint32_t row_group(struct summing *summing, uint32_t of, const struct leaf_values *values)
 {
 	const struct counted *counted = summing->resolved->counted;
@@ -59,8 +64,6 @@ static uint32_t row_group(struct summing *summing, uint32_t of, const struct lea
 	group.syscall = group.kernel_chain = 0;
 	group.waker = group.process = NULL;
 	group.detail = row_values(counted, &summed->details, group.detail, values);
-	if (group.detail == UINT32_MAX)
-		return UINT32_MAX;
 	return groups_add(&summed->groups, &group);
 }
 
@@ -68,7 +71,7 @@ static uint32_t row_group(struct summing *summing, uint32_t of, const struct lea
  * Adds leaves to their nodes, and adds the sums of each node to its parent. Also sets the nodes'
  * groups.
  */
-static bool sum_nodes(struct summing *summing)
+static void sum_nodes(struct summing *summing)
 {
 	const struct resolved *resolved = summing->resolved;
 	const struct counted *counted = resolved->counted;
@@ -99,54 +102,38 @@ static bool sum_nodes(struct summing *summing)
 	for (size_t i = 0; i < radix->count; i++) {
 		uint32_t at = resolved->order[i];
 		const struct radix_node *node = &radix->items[at];
-		summing->nodes[at].group = node->parent == RADIX_NONE ?
-						   row_group(summing, (uint32_t)(node->first >> 32),
-							     &none) :
-						   summing->nodes[node->parent].group;
-		if (summing->nodes[at].group == UINT32_MAX)
-			return false;
+		summing->nodes[at].group = node->parent == RADIX_NONE
+						   ? row_group(summing, root_group(node), &none)
+						   : summing->nodes[node->parent].group;
 	}
-	return true;
 }
 
-static bool open_row(struct summing *summing, const struct node_sums *sums, uint32_t function)
+static void open_row(struct summing *summing, const struct node_sums *sums, uint32_t function)
 {
 	struct tallies *tallies = &summing->summed->tallies;
 	uint32_t row = tallies_row(tallies, sums->group, function);
-	uint32_t *slot = row == TALLY_NONE ? NULL : vec_push(&summing->rows);
-	if (!slot || (summing->current && !tallies_open_times(tallies, row, summing->current)))
-		return false;
+	if (summing->current)
+		tallies_open_times(tallies, row, summing->current);
 	tallies_open(tallies, row, sums->samples, sums->weight);
-	*slot = row;
-	return true;
+	*vec_add(&summing->rows, &summing->failed) = row;
 }
 
-static bool count_self(struct summing *summing, const struct node_sums *sums)
+static void count_self(struct summing *summing, const struct node_sums *sums)
 {
 	struct tallies *tallies = &summing->summed->tallies;
 	uint32_t row = *vec_last(&summing->rows);
 	tallies_self(tallies, row, sums->samples, sums->weight);
-	return !summing->current || tallies_self_times(tallies, row, summing->current);
+	if (summing->current)
+		tallies_self_times(tallies, row, summing->current);
 }
 
 /*
- * With --callers, all stacks through this node contain the function: counts the sums as self of its
+ * Opens rows for the functions of a frame, the outermost first. *reached: the function of --callers
+ * or --callees was among these or earlier functions. Only rows above it (callers), or it and rows
+ * below it (callees), are opened. With --callers, all stacks to the function count as self of its
  * direct caller, or of the row for stacks without a caller.
  */
-static bool end_at_caller(struct summing *summing, const struct node_sums *sums)
-{
-	const struct matches *matches = summing->resolved->counted->work->matches;
-	if (!summing->rows.count && !open_row(summing, sums, matches->no_caller))
-		return false;
-	return count_self(summing, sums);
-}
-
-/*
- * Opens rows for the functions of a frame, the outermost first. *reached: the function of --callers or
- * --callees was among these or earlier functions. Only rows above it (callers), or it and rows below it
- * (callees), are opened.
- */
-static bool open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame,
+static void open_frame(struct summing *summing, const struct node_sums *sums, uint32_t frame,
 		       bool *reached)
 {
 	const struct work *work = summing->resolved->counted->work;
@@ -156,14 +143,14 @@ static bool open_frame(struct summing *summing, const struct node_sums *sums, ui
 	for (uint32_t i = of->first; i < of->first + of->count && !(callers && *reached); i++) {
 		if ((callers || callees) && !*reached)
 			*reached = work->matches->functions[labels[i].node] & MATCH_ROOT;
-		if (callers && *reached)
-			return end_at_caller(summing, sums);
-		if (callees && !*reached)
-			continue;
-		if (!open_row(summing, sums, labels[i].row))
-			return false;
+		if (callers && *reached) {
+			if (!summing->rows.count)
+				open_row(summing, sums, work->matches->no_caller);
+			count_self(summing, sums);
+		} else if (!callees || *reached) {
+			open_row(summing, sums, labels[i].row);
+		}
 	}
-	return true;
 }
 
 /* Closes rows until only `count` are open. */
@@ -174,25 +161,22 @@ static void close_rows(struct summing *summing, size_t count)
 }
 
 /* Opens rows for all calls of a node. */
-static bool open_node(struct summing *summing, uint32_t at)
+static void open_node(struct summing *summing, uint32_t at)
 {
 	const struct resolved *resolved = summing->resolved;
 	const struct counted *counted = resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
 	bool reached = summing->open.count && vec_last(&summing->open)->reached;
-	struct open_node *slot = vec_push(&summing->open);
-	if (!slot)
-		return false;
+	struct open_node *slot = vec_add(&summing->open, &summing->failed);
 	*slot = (struct open_node){at, summing->rows.count, reached};
 	/* The filters reject all stacks through this node. */
 	if (counted->work->by_stack && !summing->nodes[at].samples)
-		return true;
+		return;
 	summing->current = summing->times ? &summing->times[at] : NULL;
 	for (uint32_t i = node->run; i < node->run + node->length; i++)
-		if (resolved->frames[i] < WORD_GAP &&
-		    !open_frame(summing, &summing->nodes[at], resolved->frames[i], &slot->reached))
-			return false;
-	return true;
+		if (resolved->frames[i] < WORD_GAP)
+			open_frame(summing, &summing->nodes[at], resolved->frames[i],
+				   &slot->reached);
 }
 
 static void close_node(struct summing *summing)
@@ -202,18 +186,19 @@ static void close_node(struct summing *summing)
 }
 
 /* Adds a leaf's sums to the total of its functions, and to self of the innermost one. */
-static bool add_leaf(struct summing *summing, const struct node_sums *sums, uint32_t frame, bool reached)
+static void add_leaf(struct summing *summing, const struct node_sums *sums, uint32_t frame,
+		     bool reached)
 {
-	if (!open_frame(summing, sums, frame, &reached))
-		return false;
-	return summing->resolved->counted->work->options->stacks.callers || count_self(summing, sums);
+	open_frame(summing, sums, frame, &reached);
+	if (!summing->resolved->counted->work->options->stacks.callers)
+		count_self(summing, sums);
 }
 
-static bool add_leaves(struct summing *summing, uint32_t at)
+static void add_leaves(struct summing *summing, uint32_t at)
 {
-	const struct resolved *resolved = summing->resolved;
-	const struct counted *counted = resolved->counted;
-	size_t rows = summing->rows.count;
+	const struct counted *counted = summing->resolved->counted;
+	const size_t rows = summing->rows.count;
+	const bool reached = vec_last(&summing->open)->reached;
 	for (uint32_t i = summing->nodes[at].leaf; i != UINT32_MAX; i = summing->next_leaf[i]) {
 		const struct leaf *leaf = &counted->leaves.items[i];
 		if (!leaf_is_shown(leaf))
@@ -221,29 +206,24 @@ static bool add_leaves(struct summing *summing, uint32_t at)
 		const struct node_sums sums = {.samples = leaf->samples, .weight = leaf->weight,
 					       .group = summing->nodes[at].group};
 		summing->current = summing->times ? &counted->times.items[i].sums : NULL;
-		if (!add_leaf(summing, &sums, leaf->answer >> ANSWER_SHIFT,
-			      vec_last(&summing->open)->reached))
-			return false;
+		add_leaf(summing, &sums, answer_frame(leaf->answer), reached);
 		close_rows(summing, rows);
 	}
-	return true;
 }
 
-static bool sum_rows(struct summing *summing)
+static void sum_rows(struct summing *summing)
 {
 	const struct resolved *resolved = summing->resolved;
-	const struct counted *counted = resolved->counted;
-	const struct radix *radix = &counted->chains.radix;
-	for (size_t i = 0; i < radix->count && !ctx_cancelled(counted->work->ctx); i++) {
+	const struct radix *radix = &resolved->counted->chains.radix;
+	for (size_t i = 0; i < radix->count && !is_ended(summing); i++) {
 		uint32_t at = resolved->order[i], parent = radix->items[at].parent;
 		while (summing->open.count && vec_last(&summing->open)->node != parent)
 			close_node(summing);
-		if (!open_node(summing, at) || !add_leaves(summing, at))
-			return false;
+		open_node(summing, at);
+		add_leaves(summing, at);
 	}
 	while (summing->open.count)
 		close_node(summing);
-	return true;
 }
 
 /* Returns the function that matches --parent and is nearest to the sampled one; UINT32_MAX: none. */
@@ -251,7 +231,7 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
 {
 	const struct counted *counted = resolved->counted;
 	const uint32_t *parents = counted->work->matches->parents;
-	uint32_t frame = leaf->answer >> ANSWER_SHIFT;
+	uint32_t frame = answer_frame(leaf->answer);
 	if (parents[frame] != UINT32_MAX)
 		return parents[frame];
 	for (uint32_t at = leaf->node; at != RADIX_NONE;) {
@@ -270,10 +250,11 @@ static uint32_t parent_of(const struct resolved *resolved, const struct leaf *le
  * Adds a part of a leaf to rows with a group that depends on the leaf (keys parent and state). Each
  * chain is therefore walked alone.
  */
-static bool sum_part(struct summing *summing, const struct leaf *leaf, const struct leaf_part *part)
+static void sum_part(struct summing *summing, const struct leaf *leaf, const struct leaf_part *part)
 {
 	const struct resolved *resolved = summing->resolved;
 	const struct counted *counted = resolved->counted;
+	const struct radix_node *nodes = counted->chains.radix.items;
 	struct node_sums sums = {.samples = part->samples, .weight = part->weight};
 	struct leaf_values values = {UINT32_MAX, part->state};
 	bool reached = false;
@@ -281,45 +262,26 @@ static bool sum_part(struct summing *summing, const struct leaf *leaf, const str
 		values.parent = parent_of(resolved, leaf);
 	summing->current = summing->times ? &part->times : NULL;
 	sums.group = row_group(summing, resolved->states[leaf->node].group, &values);
-	bool done = sums.group != UINT32_MAX;
-	for (uint32_t at = leaf->node; done && at != RADIX_NONE;) {
-		struct open_node *slot = vec_push(&summing->open);
-		done = slot != NULL;
-		if (done)
-			*slot = (struct open_node){.node = at};
-		at = counted->chains.radix.items[at].parent;
+	for (uint32_t at = leaf->node; at != RADIX_NONE; at = nodes[at].parent)
+		*vec_add(&summing->open, &summing->failed) = (struct open_node){.node = at};
+	for (; summing->open.count; summing->open.count--) {
+		const struct radix_node *node = &nodes[vec_last(&summing->open)->node];
+		for (uint32_t i = node->run; i < node->run + node->length; i++)
+			if (resolved->frames[i] < WORD_GAP)
+				open_frame(summing, &sums, resolved->frames[i], &reached);
 	}
-	for (; done && summing->open.count; summing->open.count--) {
-		uint32_t at = vec_last(&summing->open)->node;
-		const struct radix_node *node = &counted->chains.radix.items[at];
-		for (uint32_t i = node->run; done && i < node->run + node->length; i++)
-			done = resolved->frames[i] >= WORD_GAP ||
-			       open_frame(summing, &sums, resolved->frames[i], &reached);
-	}
-	done = done && add_leaf(summing, &sums, leaf->answer >> ANSWER_SHIFT, reached);
+	add_leaf(summing, &sums, answer_frame(leaf->answer), reached);
 	close_rows(summing, 0);
-	return done;
 }
 
-static bool sum_leaf(struct summing *summing, uint32_t index)
+static void sum_leaves(struct summing *summing)
 {
-	const struct resolved *resolved = summing->resolved;
-	const struct leaf *leaf = &resolved->counted->leaves.items[index];
-	struct leaf_part parts[TIME_STATES];
-	for (size_t i = counted_leaf_parts(resolved->counted, index, parts); i-- > 0;)
-		if (!sum_part(summing, leaf, &parts[i]))
-			return false;
-	return true;
-}
-
-static bool sum_leaves(struct summing *summing)
-{
-	const struct resolved *resolved = summing->resolved;
-	const struct counted *counted = resolved->counted;
-	for (uint32_t i = 0; i < counted->leaves.count && !ctx_cancelled(counted->work->ctx); i++)
-		if (!sum_leaf(summing, i))
-			return false;
-	return true;
+	const struct counted *counted = summing->resolved->counted;
+	for (uint32_t i = 0; i < counted->leaves.count && !is_ended(summing); i++) {
+		struct leaf_part parts[TIME_STATES];
+		for (size_t j = counted_leaf_parts(counted, i, parts); j-- > 0;)
+			sum_part(summing, &counted->leaves.items[i], &parts[j]);
+	}
 }
 
 /* Returns for each node the bits (MATCH_*) of all functions from the root to it. */
@@ -347,7 +309,7 @@ static uint8_t *match_nodes(const struct resolved *resolved)
 static bool is_shown(const struct resolved *resolved, const struct leaf *leaf, const uint8_t *nodes)
 {
 	const struct work *work = resolved->counted->work;
-	uint32_t frame = leaf->answer >> ANSWER_SHIFT;
+	uint32_t frame = answer_frame(leaf->answer);
 	if (leaf->answer & ANSWER_PENDING && !work->labels->frames.items[frame].shown)
 		return false;
 	return !nodes || matches_pass(work->matches, nodes[leaf->node] |
@@ -364,13 +326,14 @@ static bool show_pending(const struct resolved *resolved)
 	CLEANUP_FREE uint8_t *nodes = counted->work->by_stack ? match_nodes(resolved) : NULL;
 	if (counted->work->by_stack && !nodes)
 		return false;
-	for (size_t i = 0; i < counted->pending.count; i++) {
+	for (size_t i = 0; i < counted->leaves.pending.count; i++) {
 		struct leaf *leaf = &counted->leaves.items[i];
 		uint16_t event = counted->groups.items[resolved->states[leaf->node].group].event;
-		if (!counted->pending.items[i].samples)
+		if (!counted->leaves.pending.items[i].samples)
 			continue;
 		if (is_shown(resolved, leaf, nodes))
-			weight_sums_merge(&counted->events[event].shown, &counted->pending.items[i]);
+			weight_sums_merge(&counted->events[event].shown,
+					  &counted->leaves.pending.items[i]);
 		else
 			leaf->samples = leaf->weight = 0;
 	}
@@ -381,6 +344,7 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 {
 	const struct counted *counted = resolved->counted;
 	const struct work *work = counted->work;
+	CLEANUP(summing_deinit)
 	struct summing summing = {.resolved = resolved, .summed = summed, .labels = work->labels};
 	memcpy(summed->tallies.keys, work->keys, sizeof(work->keys));
 	summed->details.width = work->detail_count;
@@ -390,13 +354,16 @@ struct sp_error *rows_make(const struct resolved *resolved, struct summed *summe
 					    sizeof(*summing.times)));
 	summing.nodes = calloc(counted->chains.radix.count + 1, sizeof(*summing.nodes));
 	summing.next_leaf = calloc(counted->leaves.count + 1, sizeof(*summing.next_leaf));
-	bool done = summing.nodes && summing.next_leaf;
-	if (done && (work->by_state || (work->keys[SP_KEY_PARENT] && work->matches)))
-		done = sum_leaves(&summing);
-	else if (done)
-		done = sum_nodes(&summing) && sum_rows(&summing);
-	summing_deinit(&summing);
-	return done ? NULL : error_no_memory();
+	NEED(summing.nodes && summing.next_leaf && tallies_reserve(&summed->tallies, 1) &&
+	     vec_reserve(&summing.open, 1) && vec_reserve(&summing.rows, 1));
+	if (work->by_state || (work->keys[SP_KEY_PARENT] && work->matches)) {
+		sum_leaves(&summing);
+	} else {
+		sum_nodes(&summing);
+		sum_rows(&summing);
+	}
+	NEED(!summing.failed && !summed_failed(summed));
+	return NULL;
 }
 
 void summed_deinit(struct summed *summed)

@@ -18,6 +18,12 @@ struct summed {
  * function reject. *summed must be zeroed before, and deinitialised after a failure, too.
  */
 struct sp_error *rows_make(const struct resolved *resolved, struct summed *summed) SP_MUST_CHECK;
+/* Returns whether memory was missing: the rows are not complete. */
+static inline bool summed_failed(const struct summed *summed)
+{
+	return summed->groups.failed || summed->details.failed || summed->tallies.failed;
+}
+
 void summed_deinit(struct summed *summed);
 
 /*

@@ -162,7 +162,7 @@ struct sp_error *merged_init(struct merged *merged, struct sp_analysis *analysis
 		merged->events[i].cells.limit = options->samples.timeline_cells;
 		const char *name = merged->weigher->name ?: analysis->events.items[i]->name;
 		analysis->profiles[i].event = strtab_add(&analysis->strings, name);
-		NEED(analysis->profiles[i].event);
+		NEED(analysis->profiles[i].event && tallies_reserve(&merged->events[i].tallies, 1));
 	}
 	return find_groups(merged, recordings);
 }
@@ -249,7 +249,8 @@ static uint32_t add_detail(struct merged *merged, const struct run *run, struct 
 	return details_add(&into->details, words);
 }
 
-/* Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory. */
+/* Adds a worker's group to the merged event. Returns its index there; UINT32_MAX when out of memory
+ * for its texts. */
 static uint32_t add_group(struct merged *merged, const struct run *run, const struct summed *summed,
 			  const struct group *from)
 {
@@ -278,11 +279,11 @@ static bool add_tallies(struct merged *merged, const struct run *run, const stru
 		const struct group *group = &summed->groups.items[tally->group];
 		struct merged_event *into = &merged->events[run->number_of[group->event]];
 		uint32_t index = add_group(merged, run, summed, group);
-		if (index == UINT32_MAX || !tallies_merge(&into->tallies, index, tally))
-			return false;
-		uint32_t row = tallies_row(&into->tallies, index, tally->function);
-		if (i < summed->tallies.times.count &&
-		    !tallies_merge_times(&into->tallies, row, &summed->tallies.times.items[i]))
+		uint32_t row = tallies_merge(&into->tallies, index, tally);
+		if (i < summed->tallies.times.count)
+			tallies_merge_times(&into->tallies, row, &summed->tallies.times.items[i]);
+		if (index == UINT32_MAX || into->groups.failed || into->details.failed ||
+		    into->tallies.failed)
 			return false;
 		if (merged->replicates && !merged_event_replicate(into, row, group->replicate, tally))
 			return false;

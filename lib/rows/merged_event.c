@@ -17,9 +17,12 @@ void merged_event_deinit(struct merged_event *event)
 
 uint32_t merged_event_text(struct merged_event *event, const char *interned)
 {
-	const char **text = u64map_item(&event->text_of, (uintptr_t)interned, &event->texts);
-	if (!text)
-		return UINT32_MAX;
+	const char **text =
+		interned ? u64map_item(&event->text_of, (uintptr_t)interned, &event->texts) : NULL;
+	if (!text) {
+		event->paths.failed = true;
+		return 0;
+	}
 	*text = interned;
 	return (uint32_t)(text - event->texts.items);
 }

@@ -35,8 +35,8 @@ struct merged_event {
 void merged_event_deinit(struct merged_event *event);
 
 /*
- * Returns the index of an interned text in `texts`, and adds it if it is new; UINT32_MAX when out of
- * memory.
+ * Returns the index of an interned text in `texts`, and adds it if it is new. Out of memory, or if
+ * the text is NULL: sets `paths.failed`, and returns 0.
  */
 uint32_t merged_event_text(struct merged_event *event, const char *interned);
 

@@ -46,7 +46,7 @@ static bool resolve_node(struct resolved *resolved, const struct radix_node *nod
 			state->first = answer;
 		}
 		state->exact = false;
-		resolved->frames[i] = state->begun ? answer >> ANSWER_SHIFT : WORD_NONE;
+		resolved->frames[i] = state->begun ? answer_frame(answer) : WORD_NONE;
 	}
 	return true;
 }
@@ -95,8 +95,8 @@ struct sp_error *chains_resolve(struct counted *counted, struct resolved *resolv
 		uint32_t at = resolved->order[i];
 		const struct radix_node *node = &radix->items[at];
 		if (node->parent == RADIX_NONE) {
-			states[at].view = (uint32_t)node->first;
-			states[at].group = (uint32_t)(node->first >> 32);
+			states[at].view = root_view(node);
+			states[at].group = root_group(node);
 			continue;
 		}
 		states[at] = states[node->parent];

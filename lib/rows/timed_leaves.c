@@ -54,7 +54,7 @@ static bool add_cells(struct counted *counted, const struct slice *slice,
 	struct sp_cell cell = {
 		.time_ns = slice->begin_ns,
 		.weight = weight,
-		.thread = counted->last_task,
+		.thread = counted->tasks.last,
 		.node = leaf,
 	};
 	const uint64_t part_ns = (task_states_last_ns(times->states) -
@@ -106,13 +106,13 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 		.stratum = stratum_on_cpu(slice->number, 0),
 		.process = process,
 	};
-	uint32_t index =
-		group.detail == UINT32_MAX ? UINT32_MAX : groups_add(&counted->groups, &group);
-	uint32_t root = index == UINT32_MAX ? RADIX_NONE
-					    : radix_root(&counted->chains.radix,
-							 (uint64_t)index << 32 | span.view);
-	uint32_t leaf = root == RADIX_NONE ? UINT32_MAX : sample_leaf(counted, root, answer);
-	if (leaf == UINT32_MAX || !leaf_times_add_rest(&counted->times, leaf, slice->number, rest))
+	uint32_t index = groups_add(&counted->groups, &group), root = RADIX_NONE;
+	if (!counted->groups.failed && !counted->details.failed)
+		root = radix_root(&counted->chains.radix, root_word(index, span.view));
+	if (root == RADIX_NONE)
+		return false;
+	uint32_t leaf = sample_leaf(counted, root, answer);
+	if (counted->failed || !leaf_times_add_rest(&counted->times, leaf, slice->number, rest))
 		return false;
 	counted->leaves.items[leaf].weight = state_sums_total(rest);
 	return add_cells(counted, slice, of, state_sums_total(rest), leaf);
@@ -204,7 +204,7 @@ static uint8_t reason_of(const struct worker *worker, const struct leaf *leaf,
 	const struct resolved *resolved = &worker->resolved;
 	const struct counted *counted = &worker->counted;
 	const struct group *group = group_of(worker, leaf);
-	uint8_t reason = frames[leaf->answer >> ANSWER_SHIFT];
+	uint8_t reason = frames[answer_frame(leaf->answer)];
 	uint32_t at = leaf->node;
 	if (group->kernel_chain) {
 		at = group->kernel_chain - 1;
@@ -287,7 +287,7 @@ static uint64_t *order_leaves(const struct worker *worker, const uint64_t *frame
 		const struct leaf *leaf = &counted->leaves.items[i];
 		uint32_t group = worker->resolved.states[leaf->node].group;
 		uint64_t hash = hash_pair(groups[group], nodes[leaf->node]);
-		orders[i] = hash_pair(hash, frame_hashes[leaf->answer >> ANSWER_SHIFT]);
+		orders[i] = hash_pair(hash, frame_hashes[answer_frame(leaf->answer)]);
 	}
 	return take_ptr(orders);
 }
@@ -368,7 +368,7 @@ static bool leave_out_idle(struct run *run)
 			uint32_t lifetime = times_lifetime(&run->times, time);
 			if (!time->sums.ns[TIME_BLOCKED] || lifetime == LIFETIME_NONE)
 				continue;
-			uint64_t hash = hash_pair(lifetime, leaf->answer >> ANSWER_SHIFT);
+			uint64_t hash = hash_pair(lifetime, answer_frame(leaf->answer));
 			hash = hash_chain(&counted->chains.radix, leaf->node, hash);
 			uint64_t *ns = u64map_item(&places.index_of, hash, &places.ns);
 			if (!ns)

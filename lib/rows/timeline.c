@@ -18,7 +18,7 @@ static uint32_t add_thread(struct merged *merged, const struct run *run, size_t 
 			   const struct task *task)
 {
 	struct sp_analysis *analysis = merged->analysis;
-	uint64_t key = (uint64_t)task->pid << 32 | task->tid;
+	uint64_t key = key_of_pair(task->pid, task->tid);
 	uint32_t next = (uint32_t)analysis->threads.count;
 	uint32_t *index = u64map_put(&merged->thread_of, key, next, NULL);
 	if (!index || !vec_reserve(&analysis->threads, analysis->threads.count + 1))

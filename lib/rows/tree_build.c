@@ -55,6 +55,7 @@ struct tree_builder {
 	uint16_t event;
 	/* Word for a stack end that was requested last. It often repeats. */
 	struct end_word last_end;
+	bool failed; /* out of memory; see `failed` of the events' paths, too */
 };
 
 /* Returns whether the outermost nodes are commands or processes. */
@@ -63,11 +64,11 @@ static bool has_tasks(const struct run *run)
 	return run->options.tree.comms || run->options.tree.processes;
 }
 
-/* Returns the index of a text in the event's texts; UINT32_MAX when out of memory. */
+/* Returns the index of a text in the event's texts. */
 static uint32_t text_index(struct tree_builder *builder, const char *text)
 {
-	const char *interned = strtab_add(&builder->run->analysis->strings, text);
-	return interned ? merged_event_text(builder->events[builder->event], interned) : UINT32_MAX;
+	return merged_event_text(builder->events[builder->event],
+				 strtab_add(&builder->run->analysis->strings, text));
 }
 
 static void tree_builder_deinit(struct tree_builder *builder)
@@ -98,33 +99,17 @@ static bool link_leaves(struct tree_builder *builder)
 	return true;
 }
 
-/*
- * Begins a new root: sets the event, and the word of the command if trees begin with commands. Returns
- * false when out of memory.
- */
-static bool start(struct tree_builder *builder, const struct radix_node *root)
+/* Begins a new root: sets the event, and the word of the command if trees begin with commands. */
+static void start(struct tree_builder *builder, const struct radix_node *root)
 {
-	const struct group *group = &builder->resolved->counted->groups.items[root->first >> 32];
+	const struct group *group = &builder->resolved->counted->groups.items[root_group(root)];
 	builder->event = group->event;
-	if (!vec_reserve(&builder->words, PREFIX))
-		return false;
 	builder->words.count = PREFIX;
 	builder->root = SIZE_MAX;
-	if (!has_tasks(builder->run))
-		return true;
 	bool processes = builder->run->options.tree.processes;
-	uint32_t task = text_index(builder, processes ? group->process : group->comm);
-	builder->task = PATHS_COMM | task;
-	return task != UINT32_MAX;
-}
-
-/*
- * Returns the word for calls that are missing in the middle of a stack; UINT64_MAX when out of memory.
- */
-static uint64_t gap_word(struct tree_builder *builder)
-{
-	uint32_t text = text_index(builder, "[frames omitted]");
-	return text == UINT32_MAX ? UINT64_MAX : PATHS_CUT | text;
+	if (has_tasks(builder->run))
+		builder->task =
+			PATHS_COMM | text_index(builder, processes ? group->process : group->comm);
 }
 
 /* Writes why a stack's outer calls are missing. `module` is the file of its outermost call. */
@@ -162,11 +147,11 @@ static void describe_end(enum sp_stack_end end, const char *module, char *text, 
 static const char *outermost_dso(const struct tree_builder *builder, const struct leaf *leaf)
 {
 	uint32_t answer = resolved_outermost(builder->resolved, leaf);
-	const struct frame *frame = &builder->run->names.frames.items[answer >> ANSWER_SHIFT];
+	const struct frame *frame = &builder->run->names.frames.items[answer_frame(answer)];
 	return names_dso(frame);
 }
 
-/* Returns the word for the end of a truncated stack; UINT64_MAX when out of memory. */
+/* Returns the word for the end of a truncated stack. */
 static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 			    const struct leaf *leaf)
 {
@@ -179,55 +164,44 @@ static uint64_t word_of_end(struct tree_builder *builder, enum sp_stack_end end,
 	    last->module == module)
 		return last->word;
 	describe_end(end, module, text, sizeof(text));
-	uint32_t index = text_index(builder, text);
-	if (index == UINT32_MAX)
-		return UINT64_MAX;
-	builder->last_end = (struct end_word){true, builder->event, end, module, PATHS_CUT | index};
+	builder->last_end = (struct end_word){true, builder->event, end, module,
+					      PATHS_CUT | text_index(builder, text)};
 	return builder->last_end.word;
 }
 
 /* Adds words for the functions of a frame, the outermost first. */
-static bool push_frame(struct tree_builder *builder, uint32_t frame)
+static void push_frame(struct tree_builder *builder, uint32_t frame)
 {
 	const struct labels *labels = &builder->run->labels;
 	const struct frame_labels *of = &labels->frames.items[frame];
 	const struct matches *matches = builder->resolved->counted->work->matches;
-	if (!vec_reserve(&builder->words, builder->words.count + of->count))
-		return false;
+	if (!vec_reserve(&builder->words, builder->words.count + of->count)) {
+		builder->failed = true;
+		return;
+	}
 	for (uint32_t i = of->first; i < of->first + of->count; i++) {
 		uint32_t node = labels->items.items[i].node;
 		if (matches && matches->functions[node] & MATCH_ROOT && builder->root == SIZE_MAX)
 			builder->root = builder->words.count;
 		*vec_push(&builder->words) = node;
 	}
-	return true;
 }
 
-static bool push_gap(struct tree_builder *builder)
-{
-	uint64_t *word = vec_push(&builder->words);
-	if (word)
-		*word = gap_word(builder);
-	return word && *word != UINT64_MAX;
-}
-
-static bool push_node(struct tree_builder *builder, uint32_t at)
+static void push_node(struct tree_builder *builder, uint32_t at)
 {
 	const struct resolved *resolved = builder->resolved;
 	const struct counted *counted = resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
-	struct open_node *open = vec_push(&builder->open);
-	if (!open)
-		return false;
-	*open = (struct open_node){at, builder->words.count, builder->root};
+	*vec_add(&builder->open, &builder->failed) =
+		(struct open_node){at, builder->words.count, builder->root};
 	for (uint32_t i = node->run; i < node->run + node->length; i++) {
-		if (resolved->frames[i] == WORD_NONE)
-			continue;
-		if (!(resolved->frames[i] == WORD_GAP ? push_gap(builder) :
-						      push_frame(builder, resolved->frames[i])))
-			return false;
+		/* WORD_GAP: calls are missing in the middle of the stack */
+		if (resolved->frames[i] == WORD_GAP)
+			*vec_add(&builder->words, &builder->failed) =
+				PATHS_CUT | text_index(builder, "[frames omitted]");
+		else if (resolved->frames[i] != WORD_NONE)
+			push_frame(builder, resolved->frames[i]);
 	}
-	return true;
 }
 
 static void pop_node(struct tree_builder *builder)
@@ -237,45 +211,33 @@ static void pop_node(struct tree_builder *builder)
 	builder->open.count--;
 }
 
-/*
- * Writes the words before the calls of a path; *begin_ret is the index of the first one. Returns false
- * when out of memory.
- */
-static bool put_prefix(struct tree_builder *builder, const struct leaf *leaf,
-		       const struct leaf_part *part, uint64_t *path, size_t *begin_ret)
+/* Writes the words before the calls of a path, and returns the index of the first one. */
+static size_t put_prefix(struct tree_builder *builder, const struct leaf *leaf,
+			 const struct leaf_part *part, uint64_t *path)
 {
 	/* With --callees, paths begin in the middle of a stack, so the stack's end does not matter. */
 	bool whole = leaf->chains && !builder->run->options.stacks.callees;
 	enum sp_stack_end end = whole ? resolved_stack_end(builder->resolved, leaf) : SP_STACK_NONE;
 	size_t begin = PREFIX;
-	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE) {
+	if (end != SP_STACK_COMPLETE && end != SP_STACK_NONE)
 		path[--begin] = word_of_end(builder, end, leaf);
-		if (path[begin] == UINT64_MAX)
-			return false;
-	}
-	if (part->text) {
-		uint32_t text = text_index(builder, part->text);
-		path[--begin] = PATHS_STATE_WORD(part->time, text);
-		if (text == UINT32_MAX)
-			return false;
-	}
+	if (part->text)
+		path[--begin] = PATHS_STATE_WORD(part->time, text_index(builder, part->text));
 	if (has_tasks(builder->run))
 		path[--begin] = builder->task;
-	*begin_ret = begin;
-	return true;
+	return begin;
 }
 
-static bool mark(struct tree_builder *builder, struct paths *paths, size_t before, size_t calls)
+static void mark(struct tree_builder *builder, struct paths *paths, size_t before, size_t calls)
 {
 	bool reversed = builder->run->options.tree.order == SP_TREE_CALLEE;
 	size_t fixed = builder->fixed;
 	for (size_t i = 0; builder->run->options.tree.collapse_recursion && i < calls; i++) {
 		struct cycle cycle = builder->cycles.items[i];
 		size_t at = reversed ? fixed + calls - i - cycle.calls : before + i;
-		if (cycle.calls && !paths_mark(paths, at, cycle))
-			return false;
+		if (cycle.calls)
+			paths_mark(paths, at, cycle);
 	}
-	return true;
 }
 
 /* Reverses the words of a path, except the first `fixed` ones. */
@@ -309,8 +271,7 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 {
 	const struct analysis_options *options = &builder->run->options;
 	size_t above = builder->words.count, root = builder->root;
-	if (!push_frame(builder, leaf->answer >> ANSWER_SHIFT))
-		return NULL;
+	push_frame(builder, answer_frame(leaf->answer));
 	/* Most paths need no copy: `words` already has room for the words before the calls. */
 	bool as_is = options->tree.order == SP_TREE_CALLER && !options->tree.collapse_recursion &&
 		     !options->stacks.callees;
@@ -328,15 +289,17 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 }
 
 /* Adds a part of a leaf; `place`: the part's number. */
-static bool add_path(struct tree_builder *builder, const struct leaf *leaf, const struct leaf_part *part,
-		     size_t place)
+static void add_path(struct tree_builder *builder, const struct leaf *leaf,
+		     const struct leaf_part *part, size_t place)
 {
 	const struct analysis_options *options = &builder->run->options;
 	struct paths *paths = &builder->events[builder->event]->paths;
-	size_t calls, begin;
+	size_t calls;
 	uint64_t *path = find_path(builder, leaf, &calls);
-	if (!path || !put_prefix(builder, leaf, part, path, &begin))
-		return false;
+	builder->failed |= !path;
+	if (builder->failed)
+		return;
+	size_t begin = put_prefix(builder, leaf, part, path);
 	if (options->tree.collapse_recursion)
 		calls = cycles_collapse(path + PREFIX, calls, builder->cycles.items);
 	size_t count = PREFIX - begin + calls;
@@ -346,48 +309,45 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 	if (builder->nodes)
 		builder->nodes[trees_paths_per_leaf(builder->run) *
 			       (size_t)(leaf - builder->resolved->counted->leaves.items) + place] = node;
-	if (node == RADIX_NONE || !mark(builder, paths, PREFIX - begin, calls))
-		return false;
-	return !part->text || paths_add_times(paths, node, &part->times);
+	mark(builder, paths, PREFIX - begin, calls);
+	if (part->text)
+		paths_add_times(paths, node, &part->times);
 }
 
-/* Adds a path for each part of a leaf. */
-static bool add_paths(struct tree_builder *builder, uint32_t index)
+static void add_node(struct tree_builder *builder, uint32_t at)
 {
-	const struct leaf *leaf = &builder->resolved->counted->leaves.items[index];
-	struct leaf_part parts[TIME_STATES];
-	for (size_t i = counted_leaf_parts(builder->resolved->counted, index, parts); i-- > 0;)
-		if (!add_path(builder, leaf, &parts[i], i))
-			return false;
-	return true;
-}
-
-static bool add_node(struct tree_builder *builder, uint32_t at)
-{
-	const struct radix_node *node = &builder->resolved->counted->chains.radix.items[at];
+	const struct counted *counted = builder->resolved->counted;
+	const struct radix_node *node = &counted->chains.radix.items[at];
 	while (builder->open.count && vec_last(&builder->open)->node != node->parent)
 		pop_node(builder);
-	if (node->parent == RADIX_NONE && !start(builder, node))
-		return false;
-	if (!push_node(builder, at))
-		return false;
-	for (uint32_t i = builder->first_leaf[at]; i != RADIX_NONE; i = builder->next_leaf[i])
-		if (!add_paths(builder, i))
-			return false;
-	return true;
+	if (node->parent == RADIX_NONE)
+		start(builder, node);
+	push_node(builder, at);
+	for (uint32_t i = builder->first_leaf[at]; i != RADIX_NONE; i = builder->next_leaf[i]) {
+		struct leaf_part parts[TIME_STATES];
+		for (size_t j = counted_leaf_parts(counted, i, parts); j-- > 0;)
+			add_path(builder, &counted->leaves.items[i], &parts[j], j);
+	}
 }
 
 bool trees_build(struct run *run, struct merged_event *const *events, const struct resolved *resolved,
 		 uint32_t *nodes_ret)
 {
-	struct tree_builder builder = {.run = run, .resolved = resolved, .events = events,
+	CLEANUP(tree_builder_deinit)
+	struct tree_builder builder = {.run = run,
+				       .resolved = resolved,
+				       .events = events,
 				       .nodes = nodes_ret,
 				       .fixed = has_tasks(run) +
 						(run->times.weigher->parts_max > 0)};
-	bool done = link_leaves(&builder);
-	size_t count = resolved->counted->chains.radix.count;
-	for (size_t i = 0; done && i < count && !ctx_cancelled(run->ctx); i++)
-		done = add_node(&builder, resolved->order[i]);
-	tree_builder_deinit(&builder);
-	return done;
+	if (!link_leaves(&builder) || !vec_reserve(&builder.words, PREFIX + 1) ||
+	    !vec_reserve(&builder.open, 1))
+		return false;
+	for (size_t i = 0; i < resolved->counted->chains.radix.count && !ctx_cancelled(run->ctx);
+	     i++) {
+		add_node(&builder, resolved->order[i]);
+		if (builder.failed || events[builder.event]->paths.failed)
+			return false;
+	}
+	return true;
 }

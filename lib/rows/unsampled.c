@@ -50,7 +50,7 @@ static uint64_t task_samples(const struct run *run, uint16_t event, uint32_t tid
 	uint64_t samples = 0;
 	for (size_t i = 0; i < run->worker_count; i++) {
 		const uint32_t *counted =
-			u64map_find(&run->workers[i].counted.task_samples, (uint64_t)event << 32 | tid);
+			u64map_find(&run->workers[i].counted.task_samples, key_of_pair(event, tid));
 		samples += counted ? *counted : 0;
 	}
 	return samples;

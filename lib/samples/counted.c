@@ -9,7 +9,7 @@ struct sp_error *counted_init(struct counted *counted, const struct work *work,
 	*counted = (struct counted){.work = work, .answers = names_cache(names)};
 	counted->details.width = work->detail_count;
 	counted->events = calloc(work->layout->event_count + 1, sizeof(*counted->events));
-	NEED(counted->events);
+	NEED(counted->events && vec_reserve(&counted->leaves, 1));
 	if (work->options->samples.time_bins &&
 	    !(counted->time_bins = calloc(work->layout->event_count + 1, sizeof(*counted->time_bins))))
 		return error_no_memory();
@@ -34,19 +34,19 @@ void counted_deinit(struct counted *counted)
 	strtab_deinit(&counted->texts);
 	stacks_deinit(&counted->stacks);
 	vec_deinit(&counted->truncated);
-	vec_deinit(&counted->kernel_ips);
+	vec_deinit(&counted->truncated.kernel_ips);
 	vec_deinit(&counted->folded);
 	vec_deinit(&counted->kept);
 	vec_deinit(&counted->leaves);
-	u64map_deinit(&counted->leaf_of);
+	u64map_deinit(&counted->leaves.index_of);
 	vec_deinit(&counted->tasks);
-	u64map_deinit(&counted->task_of);
-	vec_deinit(&counted->pending);
+	u64map_deinit(&counted->tasks.index_of);
+	vec_deinit(&counted->leaves.pending);
 	free(counted->events);
 	time_bins_free(counted->time_bins, counted->work ? counted->work->layout->event_count : 0);
 	cells_deinit(&counted->cells);
 	leaf_times_deinit(&counted->times);
 	u64map_deinit(&counted->task_samples);
-	u64map_deinit(&counted->counter_of);
+	u64map_deinit(&counted->counters.index_of);
 	vec_deinit(&counted->counters);
 }

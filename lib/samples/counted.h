@@ -111,6 +111,22 @@ struct task {
 	uint32_t last_view, root;
 };
 
+/* The word of a chain's root: a number in `groups`, and the view of its addresses. */
+static inline uint64_t root_word(uint32_t group, uint32_t view)
+{
+	return key_of_pair(group, view);
+}
+
+static inline uint32_t root_group(const struct radix_node *root)
+{
+	return key_high(root->first);
+}
+
+static inline uint32_t root_view(const struct radix_node *root)
+{
+	return (uint32_t)root->first;
+}
+
 /* Samples of one address with the same callers. */
 struct leaf {
 	uint32_t node;    /* node of the callers' chain; the root if there are no callers */
@@ -163,9 +179,47 @@ struct truncated_sample {
 	uint16_t misc;
 };
 
+/* Leaves of one worker. */
+struct leaves {
+	VEC(struct leaf);
+	struct u64map index_of; /* node, frame -> index */
+	/* By leaf: sums of samples that filters by function name may exclude; not yet shown. */
+	VEC(struct weight_sums) pending;
+};
+
+/* Threads of one worker's samples. */
+struct tasks {
+	VEC(struct task);
+	struct u64map index_of; /* pid, tid -> index */
+	uint32_t last; /* index of the last sample's */
+};
+
+/* Samples with truncated stacks. */
+struct truncated_samples {
+	VEC(struct truncated_sample);
+	VEC(uint64_t) kernel_ips;
+	const struct repair *repaired; /* repair with the stacks of all workers; this worker's
+					* stacks begin at repair_offset */
+	uint32_t repair_offset;
+};
+
+/* Sample that is being counted. */
+struct current_sample {
+	struct stack stack; /* its stack, if has_stack */
+	bool has_stack;
+	struct sample_time time;   /* the sample's, or that of a part of it */
+	const char *waker, *wakee; /* their texts, if work->has_wakers; NULL: unknown */
+};
+
 /* Values of a counter at its last sample. */
 struct counter_state {
 	uint64_t value, enabled_ns, running_ns;
+};
+
+/* Counters of PERF_SAMPLE_READ. */
+struct counter_states {
+	VEC(struct counter_state);
+	struct u64map index_of; /* event id, tid -> index */
 };
 
 /*
@@ -175,7 +229,7 @@ struct counter_state {
 struct counted {
 	const struct work *work;
 	struct address_cache answers; /* cache for names_resolve_address() */
-	struct chains chains;             /* interned chains; the word of a root is group << 32 | view */
+	struct chains chains; /* interned chains, under root_word() */
 	struct groups groups;
 	struct details details;           /* values of the groups; code addresses are stored as indexes of
 					   * frames */
@@ -184,35 +238,19 @@ struct counted {
 	struct stacks stacks;
 	VEC(uint64_t) folded;             /* buffers of fold_python() */
 	VEC(uint8_t) kept;
-	struct stack stack;               /* stack of the last sample, if has_stack */
-	bool has_stack;
-	VEC(struct truncated_sample) truncated;
-	VEC(uint64_t) kernel_ips;
-	const struct repair *repaired;    /* repair with the stacks of all workers; this worker's stacks
-					   * begin at repair_offset */
-	uint32_t repair_offset;
-	VEC(struct leaf) leaves;
-	struct u64map leaf_of;            /* node, frame -> index in leaves */
-	VEC(struct task) tasks;
-	struct u64map task_of;            /* pid, tid -> index in tasks */
-	uint32_t last_task;
-	/*
-	 * By leaf: sums of samples that filters by function name may exclude, not yet counted as
-	 * shown.
-	 */
-	VEC(struct weight_sums) pending;
+	struct current_sample sample;
+	struct truncated_samples truncated;
+	struct leaves leaves;
+	struct tasks tasks;
 	struct event_sums *events;
-	struct sample_time time;          /* the current sample's, or that of a part of it */
-	const char *waker, *wakee;        /* their texts for the current sample, if work->has_wakers; NULL:
-					   * unknown */
 	struct leaf_times times;
 	struct u64map task_samples;       /* event, tid -> number of samples, if work->sum_tasks */
-	struct u64map counter_of;         /* event id, tid -> index in counters */
-	VEC(struct counter_state) counters; /* counters of PERF_SAMPLE_READ */
+	struct counter_states counters;
 	uint64_t first_ns, last_ns;       /* times of first and last sample; both 0: no sample has a time */
 	struct time_bins **time_bins;     /* by event; NULL without options->samples.time_bins */
 	struct cells cells;               /* samples by task and leaf; its limit is 0 without
 					   * options->samples.timeline */
+	bool failed; /* out of memory; asked after each sample */
 	uint64_t unknown_event;           /* number of samples of events that are not in the recording */
 };
 

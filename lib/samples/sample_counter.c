@@ -15,11 +15,9 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	struct task *task = place->task;
 	uint32_t cpu = keys[SP_KEY_CPU] ? place->cpu : 0;
 	uint32_t detail = words ? details_add(&counted->details, words) : 0;
-	if (detail == UINT32_MAX)
-		return RADIX_NONE;
 	/* The name and the numbers of the task are those of its last group. */
 	const struct group *last = &task->last;
-	const struct sample_time *time = &counted->time;
+	const struct sample_time *time = &counted->sample.time;
 	if (last->event == event && last->cpu == (int32_t)cpu && last->detail == detail &&
 	    last->replicate == place->replicate && task->last_view == place->view &&
 	    stratum_key(last->stratum) == stratum_key(time->stratum) &&
@@ -45,9 +43,8 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	};
 	uint32_t index = groups_add(&counted->groups, &group);
 	uint32_t root = RADIX_NONE;
-	if (index != UINT32_MAX)
-		root = radix_root(&counted->chains.radix,
-				  (uint64_t)index << 32 | place->view);
+	if (!counted->groups.failed && !counted->details.failed)
+		root = radix_root(&counted->chains.radix, root_word(index, place->view));
 	task->last = group;
 	if (root == RADIX_NONE)
 		task->last.event = SP_EVENT_NONE;
@@ -61,7 +58,7 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 {
 	const struct work *work = counted->work;
 	const struct sp_sample *sample = &record->sample;
-	const struct sample_time *of = &counted->time;
+	const struct sample_time *of = &counted->sample.time;
 	const struct sp_number_list *cpus = &work->options->filter.cpus;
 	const struct sp_number_list *counts = &work->options->filter.parallelism;
 	bool counts_pass = !counts->count ||
@@ -87,23 +84,18 @@ bool sample_place(struct counted *counted, const struct sp_record *record,
 	return task != NULL;
 }
 
-static struct sp_error *count_task(struct counted *counted, uint16_t event, uint32_t tid)
-{
-	uint64_t key = (uint64_t)event << 32 | tid;
-	uint32_t *samples = u64map_put(&counted->task_samples, key, 0, NULL);
-	NEED(samples);
-	*samples += *samples < UINT32_MAX;
-	return NULL;
-}
-
 uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer)
 {
-	uint64_t key = (uint64_t)node << 32 | answer >> ANSWER_SHIFT;
 	size_t before = counted->leaves.count;
-	struct leaf *leaf = before == UINT32_MAX ? NULL :
-			    u64map_item(&counted->leaf_of, key, &counted->leaves);
-	if (!leaf)
-		return UINT32_MAX;
+	struct leaf *leaf =
+		before == UINT32_MAX
+			? NULL
+			: u64map_item(&counted->leaves.index_of,
+				      key_of_pair(node, answer_frame(answer)), &counted->leaves);
+	if (!leaf) {
+		counted->failed = true;
+		return 0;
+	}
 	if (counted->leaves.count > before)
 		*leaf = (struct leaf){.node = node, .answer = answer};
 	return (uint32_t)(leaf - counted->leaves.items);
@@ -148,7 +140,7 @@ static struct chain *chain_of(struct counted *counted, uint32_t root,
 		return chain;
 	struct callers callers = *recorded;
 	size_t limit = counted->work->options->stacks.max_frames;
-	uint32_t view = (uint32_t)counted->chains.radix.items[root].first;
+	uint32_t view = root_view(&counted->chains.radix.items[root]);
 	stacks_check(&counted->stacks, view, &callers);
 	chain->leaf = ANSWER_FAILED;
 	if (counted->work->folds_python && !fold_python(counted, view, &callers, &chain->leaf))
@@ -196,7 +188,7 @@ static void count_end(struct counted *counted, const struct rooted_sample *sampl
 
 /*
  * Returns the leaf for a sample's address under its callers, and counts how its stack ended, unless
- * an earlier part of the sample did (`is_later`). UINT32_MAX when out of memory.
+ * an earlier part of the sample did (`is_later`).
  */
 static uint32_t place(struct counted *counted, const struct rooted_sample *sample, bool is_later,
 		      const struct stack *stack)
@@ -206,18 +198,19 @@ static uint32_t place(struct counted *counted, const struct rooted_sample *sampl
 	struct chain *chain = NULL;
 	if (callers->count || callers_end(callers) != SP_MISC_END_UNKNOWN) {
 		chain = chain_of(counted, root, callers);
-		if (!chain)
-			return UINT32_MAX;
+		if (!chain) {
+			counted->failed = true;
+			return 0;
+		}
 	}
 	if (chain && chain->leaf != ANSWER_FAILED)
 		answer = chain->leaf;
 	if (!is_later)
 		count_end(counted, sample, stack, chain);
 	uint32_t node = chain && !counted->work->only_leaves ? chain->node : root;
-	uint32_t index = chain && chain->last_leaf && chain->last_answer == answer ?
-				 chain->last_leaf - 1 : sample_leaf(counted, node, answer);
-	if (index == UINT32_MAX)
-		return UINT32_MAX;
+	uint32_t index = chain && chain->last_leaf && chain->last_answer == answer
+				 ? chain->last_leaf - 1
+				 : sample_leaf(counted, node, answer);
 	if (chain) {
 		chain->last_answer = answer;
 		chain->last_leaf = index + 1;
@@ -226,52 +219,42 @@ static uint32_t place(struct counted *counted, const struct rooted_sample *sampl
 	return index;
 }
 
-bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums)
+void leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums)
 {
-	if (!vec_reserve(&counted->pending, (size_t)leaf + 1))
-		return false;
-	while (counted->pending.count <= leaf)
-		*vec_push(&counted->pending) = (struct weight_sums){0};
-	weight_sums_merge(&counted->pending.items[leaf], sums);
-	return true;
+	if (!vec_reserve(&counted->leaves.pending, (size_t)leaf + 1)) {
+		counted->failed = true;
+		return;
+	}
+	while (counted->leaves.pending.count <= leaf)
+		*vec_push(&counted->leaves.pending) = (struct weight_sums){0};
+	weight_sums_merge(&counted->leaves.pending.items[leaf], sums);
 }
 
-/* Adds a sample to the timeline. Returns false when out of memory. */
-static bool add_cell(struct counted *counted, const struct rooted_sample *sample,
-		     const struct sample_time *time, uint32_t leaf)
-{
-	const struct sp_cell cell = {
-		.time_ns = time->begin_ns,
-		.weight = sample->weight,
-		.thread = sample->task,
-		.node = leaf,
-		.samples = !time->is_later,
-	};
-	return cells_add(&counted->cells, &cell);
-}
-
-/* Adds a sample to its leaf, if it passes the filters. Returns false when out of memory. */
-static bool add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
+/* Adds a sample to its leaf, and to the timeline, if it passes the filters. */
+static void add_to_leaf(struct counted *counted, const struct rooted_sample *sample,
 			const struct sample_time *time, const struct stack *stack)
 {
 	uint32_t index = place(counted, sample, time->is_later, stack);
 	uint64_t weight = sample->weight;
-	if (index == UINT32_MAX)
-		return false;
 	struct leaf *leaf = &counted->leaves.items[index];
 	if (!sample->shown || !(leaf->answer & (ANSWER_SHOWN | ANSWER_PENDING)))
-		return true;
+		return;
 	leaf->samples += !time->is_later;
 	leaf->weight = weight_add(leaf->weight, weight);
 	if (time->is_timed && !leaf_times_add(&counted->times, index, time))
-		return false;
-	if (counted->cells.limit && !add_cell(counted, sample, time, index))
-		return false;
+		counted->failed = true;
+	const struct sp_cell cell = {.time_ns = time->begin_ns,
+				     .weight = weight,
+				     .thread = sample->task,
+				     .node = index,
+				     .samples = !time->is_later};
+	if (counted->cells.limit && !cells_add(&counted->cells, &cell))
+		counted->failed = true;
 	const struct weight_sums one = {!time->is_later, weight, wide_product(weight, weight)};
 	if (leaf->answer & ANSWER_PENDING || counted->work->by_stack)
-		return leaf_add_pending(counted, index, &one);
-	weight_sums_merge(&counted->events[sample->event].shown, &one);
-	return true;
+		leaf_add_pending(counted, index, &one);
+	else
+		weight_sums_merge(&counted->events[sample->event].shown, &one);
 }
 
 /* Returns whether a sample's stack ends outside of the kernel: that of a wait. */
@@ -280,33 +263,30 @@ static bool ends_in_user(const struct counted *counted, const struct sample_time
 	return time->is_wait && !counted->work->options->stacks.kernel_waits;
 }
 
-/*
- * Saves a sample with a truncated stack for count_truncated_samples(). Returns false when out of
- * memory.
- */
-static bool add_truncated(struct counted *counted, const struct rooted_sample *rooted,
+/* Saves a sample with a truncated stack for count_truncated_samples(). */
+static void add_truncated(struct counted *counted, const struct rooted_sample *rooted,
 			  const struct sp_record *record, const struct stack *stack)
 {
-	size_t begin = counted->kernel_ips.count, count = stack->kernel_count;
-	if (begin + count > UINT32_MAX || !vec_reserve(&counted->kernel_ips, begin + count))
-		return false;
-	struct truncated_sample *sample = vec_push(&counted->truncated);
-	if (!sample)
-		return false;
+	size_t begin = counted->truncated.kernel_ips.count, count = stack->kernel_count;
+	if (begin + count > UINT32_MAX ||
+	    !vec_reserve(&counted->truncated.kernel_ips, begin + count) ||
+	    !vec_reserve(&counted->truncated, counted->truncated.count + 1)) {
+		counted->failed = true;
+		return;
+	}
 	if (count)
-		memcpy(counted->kernel_ips.items + begin, record->sample.ips,
+		memcpy(counted->truncated.kernel_ips.items + begin, record->sample.ips,
 		       count * sizeof(uint64_t));
-	counted->kernel_ips.count += count;
-	*sample = (struct truncated_sample){
+	counted->truncated.kernel_ips.count += count;
+	*vec_push(&counted->truncated) = (struct truncated_sample){
 		.rooted = *rooted,
-		.time = counted->time,
+		.time = counted->sample.time,
 		.sampled = sampled_of(record),
 		.number = stack->number,
 		.kernel_begin = (uint32_t)begin,
 		.kernel_count = (uint32_t)count,
 		.misc = stack->callers.misc,
 	};
-	return true;
 }
 
 struct sp_error *count_truncated_samples(struct counted *counted)
@@ -314,17 +294,18 @@ struct sp_error *count_truncated_samples(struct counted *counted)
 	const size_t count = counted->truncated.count;
 	for (size_t i = 0; i < count && !ctx_cancelled(counted->work->ctx); i++) {
 		const struct truncated_sample *sample = &counted->truncated.items[i];
-		uint32_t number = sample->number + counted->repair_offset;
+		uint32_t number = sample->number + counted->truncated.repair_offset;
 		struct stack_parts parts = {&sample->sampled, sample->misc, NULL,
 					    sample->kernel_count};
 		struct stack stack;
 		if (sample->kernel_count)
-			parts.kernel = counted->kernel_ips.items + sample->kernel_begin;
-		NEED(stacks_find_repaired(&counted->stacks, counted->repaired, number, &parts,
-					  &stack));
+			parts.kernel = counted->truncated.kernel_ips.items + sample->kernel_begin;
+		NEED(stacks_find_repaired(&counted->stacks, counted->truncated.repaired, number,
+					  &parts, &stack));
 		if (ends_in_user(counted, &sample->time))
 			callers_drop_kernel(&stack.callers, &stack.kernel);
-		NEED(add_to_leaf(counted, &sample->rooted, &sample->time, &stack));
+		add_to_leaf(counted, &sample->rooted, &sample->time, &stack);
+		NEED(!counted->failed);
 	}
 	return NULL;
 }
@@ -337,16 +318,17 @@ static const struct stack *stack_of(struct counted *counted, const struct sp_rec
 				    const struct place_of_sample *place)
 {
 	const struct stack_query query = {record, place->view, place->replaced, place->time_ns};
-	if (!counted->has_stack) {
-		counted->has_stack = stacks_find(&counted->stacks, &query, &counted->stack);
+	if (!counted->sample.has_stack) {
+		counted->sample.has_stack =
+			stacks_find(&counted->stacks, &query, &counted->sample.stack);
 		/* An interrupt's stack is on that of an unrelated thread. */
-		enum task_waker waker = counted->time.wake.waker;
+		enum task_waker waker = counted->sample.time.wake.waker;
 		if (waker == TASK_WAKER_INTERRUPT || waker == TASK_WAKER_SOFTIRQ) {
-			callers_drop_user(&counted->stack.callers);
-			counted->stack.number = REPAIR_NONE;
+			callers_drop_user(&counted->sample.stack.callers);
+			counted->sample.stack.number = REPAIR_NONE;
 		}
 	}
-	return counted->has_stack ? &counted->stack : NULL;
+	return counted->sample.has_stack ? &counted->sample.stack : NULL;
 }
 
 /*
@@ -399,53 +381,62 @@ static uint32_t root_of(struct counted *counted, struct stack *wait,
 	return sample_root(counted, place, event, words, kernel + 1);
 }
 
-struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
-			      uint16_t event, uint64_t weight)
+void count_sample(struct counted *counted, const struct sp_record *record, uint16_t event,
+		  uint64_t weight)
 {
 	const struct work *work = counted->work;
 	struct place_of_sample place;
 	uint64_t words[SP_KEY_COUNT];
-	if (!counted->time.shown)
-		return NULL;
-	if (work->has_wakers && !sample_find_wakers(counted, record))
-		return error_no_memory();
-	NEED(sample_place(counted, record, &place));
-	uint32_t view = place.view;
-	if (work->detail_count && !sample_values(counted, record, NULL, view, words))
-		return error_no_memory();
-	const struct stack *stack = stack_of(counted, record, &place);
-	NEED(stack);
+	if (!counted->sample.time.shown)
+		return;
+	counted->failed |=
+		(work->has_wakers && !sample_find_wakers(counted, record)) ||
+		!sample_place(counted, record, &place) ||
+		(work->detail_count && !sample_values(counted, record, NULL, place.view, words));
+	const struct stack *stack = counted->failed ? NULL : stack_of(counted, record, &place);
+	if (!stack) {
+		counted->failed = true;
+		return;
+	}
 	struct stack wait; /* its stack, without the kernel's part */
-	bool is_wait = ends_in_user(counted, &counted->time);
+	bool is_wait = ends_in_user(counted, &counted->sample.time);
 	if (is_wait) {
 		wait = *stack;
 		stack = &wait;
 	}
 	uint32_t root = root_of(counted, is_wait ? &wait : NULL, &place, event,
 				work->detail_count ? words : NULL);
-	uint32_t answer = address_cache_find(&counted->answers, (struct code_address){
-				stack->callers.leaf_ip, view, stack->callers.leaf_cpumode, false});
-	if (root == RADIX_NONE || answer == ANSWER_FAILED)
-		return error_no_memory();
+	uint32_t answer = address_cache_find(
+		&counted->answers, (struct code_address){stack->callers.leaf_ip, place.view,
+							 stack->callers.leaf_cpumode, false});
+	if (root == RADIX_NONE || answer == ANSWER_FAILED) {
+		counted->failed = true;
+		return;
+	}
 	const struct rooted_sample sample = {
 		.root = root,
 		.answer = answer,
 		.event = event,
 		.shown = place.shown,
 		.weight = weight,
-		.task = counted->last_task,
+		.task = counted->tasks.last,
 	};
-	bool added = stack->number == REPAIR_NONE ?
-			     add_to_leaf(counted, &sample, &counted->time, stack) :
-			     add_truncated(counted, &sample, record, stack);
-	return added ? NULL : error_no_memory();
+	if (stack->number == REPAIR_NONE)
+		add_to_leaf(counted, &sample, &counted->sample.time, stack);
+	else
+		add_truncated(counted, &sample, record, stack);
 }
 
-struct sp_error *count_before_filters(struct counted *counted, const struct sp_record *record,
-				      uint16_t event, uint64_t weight)
+void count_before_filters(struct counted *counted, const struct sp_record *record, uint16_t event,
+			  uint64_t weight)
 {
 	weight_sums_add(&counted->events[event].all, weight);
-	if (counted->work->sum_tasks)
-		return count_task(counted, event, record->sample.tid);
-	return NULL;
+	if (!counted->work->sum_tasks)
+		return;
+	uint32_t *samples =
+		u64map_put(&counted->task_samples, key_of_pair(event, record->sample.tid), 0, NULL);
+	if (samples)
+		*samples += *samples < UINT32_MAX;
+	else
+		counted->failed = true;
 }

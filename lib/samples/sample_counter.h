@@ -35,27 +35,24 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		     const uint64_t *words, uint32_t kernel_chain);
 
 /*
- * Returns the leaf for an answer (names.h) under a node, and adds it if it is new; UINT32_MAX when out
- * of memory.
+ * Returns the leaf for an answer (names.h) under a node, and adds it if it is new. Out of memory:
+ * sets `failed`, and returns 0, for which there is always room.
  */
 uint32_t sample_leaf(struct counted *counted, uint32_t node, uint32_t answer);
 
-/*
- * Adds sums to a leaf that filters by function names may still reject. Returns false when out of
- * memory.
- */
-bool leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums);
+/* Adds sums to a leaf that filters by function names may still reject. */
+void leaf_add_pending(struct counted *counted, uint32_t leaf, const struct weight_sums *sums);
 
 /* Counts a sample for one event, with its weight there, in the sums before filters. */
-struct sp_error *count_before_filters(struct counted *counted, const struct sp_record *record,
-				      uint16_t event, uint64_t weight) SP_MUST_CHECK;
+void count_before_filters(struct counted *counted, const struct sp_record *record, uint16_t event,
+			  uint64_t weight);
 
 /*
- * Counts a sample, or the part of it in counted->time, for one event, with its weight there. The
- * stacks of samples outside of --time are not read.
+ * Counts a sample, or the part of it in counted->sample.time, for one event, with its weight there.
+ * The stacks of samples outside of --time are not read.
  */
-struct sp_error *count_sample(struct counted *counted, const struct sp_record *record,
-			      uint16_t event, uint64_t weight) SP_MUST_CHECK;
+void count_sample(struct counted *counted, const struct sp_record *record, uint16_t event,
+		  uint64_t weight);
 
 /*
  * Counts the samples with truncated stacks, when it is known which stacks can be repaired (`repaired`).

@@ -49,7 +49,8 @@ static struct counter_state *state_of(struct counted *counted, const struct perf
 {
 	uint64_t key = attr->inherit ? hash_pair(counter->id, tid) : counter->id;
 	size_t before = counted->counters.count;
-	struct counter_state *state = u64map_item(&counted->counter_of, key, &counted->counters);
+	struct counter_state *state =
+		u64map_item(&counted->counters.index_of, key, &counted->counters);
 	*added_ret = counted->counters.count > before;
 	return state;
 }
@@ -90,7 +91,8 @@ static bool began_before(struct counted *counted, const struct sp_record *record
 			continue;
 		uint64_t key = attr->inherit ? hash_pair(member.counter.id, sample->tid)
 					     : member.counter.id;
-		return !u64map_find(&counted->counter_of, key) && member.counter.value > most;
+		return !u64map_find(&counted->counters.index_of, key) &&
+		       member.counter.value > most;
 	}
 	return false;
 }
@@ -106,47 +108,39 @@ static void add_times(struct event_sums *sums, const struct counter_state *state
 	sums->running_ns += now->time_running_ns - state->running_ns;
 }
 
-/* Computes a counter's increase since its last sample; 0 if it is unknown. */
-static struct sp_error *counter_delta(struct counted *counted, const struct sp_record *record,
-				      const struct member *member, bool began_before,
-				      uint64_t *delta_ret)
+/* Adds the increase of each counter of the sample's group to the counter's event. */
+static void count_counters(struct counted *counted, const struct sp_record *record)
 {
 	const struct perf_event_attr *attr = &counted->work->layout->events[record->event].attr;
 	const struct sp_counters *counters = &record->sample.counters;
-	struct event_sums *sums = &counted->events[member->event];
-	bool added;
-	struct counter_state *state = state_of(counted, attr, &member->counter, record->sample.tid,
-					       &added);
-	NEED(state);
-	bool unknown = member->counter.value < state->value || (added && began_before);
-	*delta_ret = unknown ? 0 : member->counter.value - state->value;
-	sums->unattributed += unknown;
-	if (!unknown)
-		add_times(sums, state, counters);
-	*state = (struct counter_state){member->counter.value, counters->time_enabled_ns,
-					counters->time_running_ns};
-	return NULL;
-}
-
-/* Adds the increase of each counter of the sample's group to the counter's event. */
-static struct sp_error *count_counters(struct counted *counted, const struct sp_record *record)
-{
-	const struct perf_event_attr *attr = &counted->work->layout->events[record->event].attr;
 	bool before = began_before(counted, record, attr);
-	for (size_t i = 0; i < record->sample.counters.count; i++) {
+	for (size_t i = 0; i < counters->count; i++) {
 		struct member member;
-		uint64_t delta = 0;
+		bool added;
 		if (!find_member(counted, record, i, &member)) {
 			counted->unknown_event++;
 			continue;
 		}
-		TRY(counter_delta(counted, record, &member, before, &delta));
-		if (!delta)
+		struct counter_state *state =
+			state_of(counted, attr, &member.counter, record->sample.tid, &added);
+		if (!state) {
+			counted->failed = true;
+			return;
+		}
+		/* The increase since the counter's last sample */
+		uint64_t value = member.counter.value, delta = value - state->value;
+		struct event_sums *sums = &counted->events[member.event];
+		bool unknown = value < state->value || (added && before);
+		sums->unattributed += unknown;
+		if (!unknown)
+			add_times(sums, state, counters);
+		*state = (struct counter_state){value, counters->time_enabled_ns,
+						counters->time_running_ns};
+		if (unknown || !delta)
 			continue;
-		TRY(count_sample(counted, record, member.event, delta));
-		TRY(count_before_filters(counted, record, member.event, delta));
+		count_sample(counted, record, member.event, delta);
+		count_before_filters(counted, record, member.event, delta);
 	}
-	return NULL;
 }
 
 /*
@@ -159,41 +153,38 @@ static struct weight_sums sums_of(uint64_t count, uint64_t size)
 }
 
 /*
- * Counts one branch. *shown_ret: whether it passes the filters, if that is known without function
- * names. Returns false when out of memory.
+ * Counts one branch. Returns whether it passes the filters; false if only function names can tell.
  */
 static bool count_branch(struct counted *counted, const struct sp_record *record,
-			 const struct place_of_sample *place, const struct sp_branch *branch,
-			 bool *shown_ret)
+			 const struct place_of_sample *place, const struct sp_branch *branch)
 {
 	const struct work *work = counted->work;
-	uint32_t view = place->view;
 	uint64_t words[SP_KEY_COUNT];
-	*shown_ret = false;
-	if (work->detail_count && !sample_values(counted, record, branch, view, words))
+	uint32_t root = RADIX_NONE, answer = ANSWER_FAILED;
+	if (!work->detail_count || sample_values(counted, record, branch, place->view, words)) {
+		root = sample_root(counted, place, record->event, work->detail_count ? words : NULL,
+				   0);
+		answer = branch_lookup(counted, place->view, branch->to);
+	}
+	if (root == RADIX_NONE || answer == ANSWER_FAILED) {
+		counted->failed = true;
 		return false;
-	uint32_t root = sample_root(counted, place, record->event,
-				    work->detail_count ? words : NULL, 0);
-	uint32_t answer = branch_lookup(counted, view, branch->to);
-	if (root == RADIX_NONE || answer == ANSWER_FAILED)
-		return false;
+	}
 	uint32_t index = sample_leaf(counted, root, answer);
-	if (index == UINT32_MAX)
-		return false;
 	if (!place->shown || !(answer & (ANSWER_SHOWN | ANSWER_PENDING)))
-		return true;
+		return false;
 	struct leaf *leaf = &counted->leaves.items[index];
 	leaf->samples++;
 	leaf->weight = weight_add(leaf->weight, 1);
-	*shown_ret = !(answer & ANSWER_PENDING);
-	if (*shown_ret)
+	if (!(answer & ANSWER_PENDING))
 		return true;
 	const struct weight_sums one = sums_of(1, record->sample.branch_count);
-	return leaf_add_pending(counted, index, &one);
+	leaf_add_pending(counted, index, &one);
+	return false;
 }
 
 /* Counts the branches of a sample's branch stack for its event. */
-static struct sp_error *count_branches(struct counted *counted, const struct sp_record *record)
+static void count_branches(struct counted *counted, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
 	struct event_sums *sums = &counted->events[record->event];
@@ -201,55 +192,55 @@ static struct sp_error *count_branches(struct counted *counted, const struct sp_
 	uint64_t shown = 0;
 	if (!sample->branch_count) {
 		sums->branchless++;
-		return NULL;
+		return;
 	}
-	NEED(sample_place(counted, record, &place));
-	for (size_t i = 0; i < sample->branch_count; i++) {
-		bool is_shown;
-		NEED(count_branch(counted, record, &place, &sample->branches[i], &is_shown));
-		shown += is_shown;
+	if (!sample_place(counted, record, &place)) {
+		counted->failed = true;
+		return;
 	}
+	for (size_t i = 0; i < sample->branch_count; i++)
+		shown += count_branch(counted, record, &place, &sample->branches[i]);
 	const struct weight_sums all = sums_of(sample->branch_count, sample->branch_count);
 	const struct weight_sums these = sums_of(shown, shown);
 	weight_sums_merge(&sums->all, &all);
 	weight_sums_merge(&sums->shown, &these);
 	sums->branch_stacks++;
-	return NULL;
 }
 
 /* Counts a sample, or what it has of one slice. */
-static struct sp_error *count_part(struct counted *counted, const struct sp_record *record)
+static void count_part(struct counted *counted, const struct sp_record *record)
 {
-	NEED(leaf_times_count(&counted->times, &counted->time));
-	return count_sample(counted, record, record->event, counted->time.weight);
+	counted->failed |= !leaf_times_count(&counted->times, &counted->sample.time);
+	count_sample(counted, record, record->event, counted->sample.time.weight);
 }
 
 /* Counts a sample with its weight in each slice of its thread's life. */
-static struct sp_error *count_times(struct counted *counted, const struct sp_record *record)
+static void count_times(struct counted *counted, const struct sp_record *record)
 {
-	struct sample_time *time = &counted->time;
+	struct sample_time *time = &counted->sample.time;
 	if (time->wake.tid)
 		leaf_times_add_wakeup(&counted->times, time);
 	if (times_is_one_part(counted->work->times, time)) {
-		TRY(count_part(counted, record));
-		return count_before_filters(counted, record, record->event, time->weight);
+		count_part(counted, record);
+		count_before_filters(counted, record, record->event, time->weight);
+		return;
 	}
 	const struct sample_time whole = *time;
 	bool any = false;
 	for (uint64_t at_ns = whole.begin_ns;
 	     times_next_part(counted->work->times, &whole, &at_ns, time);) {
 		time->is_later = any;
-		TRY(count_part(counted, record));
+		count_part(counted, record);
 		any |= time->shown;
 	}
-	return count_before_filters(counted, record, record->event, whole.weight);
+	count_before_filters(counted, record, record->event, whole.weight);
 }
 
 /* Counts a sample, or the parts of it that have weights. */
-static struct sp_error *count_parts(struct counted *counted, const struct sp_record *record)
+static void count_parts(struct counted *counted, const struct sp_record *record)
 {
 	const struct times *times = counted->work->times;
-	struct sample_time *time = &counted->time;
+	struct sample_time *time = &counted->sample.time;
 	*time = (struct sample_time){
 		.shown = filter_time(&counted->work->options->filter, record->sample.time_ns),
 		.begin_ns = record->sample.time_ns,
@@ -257,22 +248,19 @@ static struct sp_error *count_parts(struct counted *counted, const struct sp_rec
 	};
 	if (counted->work->options->samples.memory)
 		counted->events[record->event].accesses += sample_has_access(&record->sample);
-	switch (times->weigher->unit) {
-	case WEIGHER_BRANCHES:
-		return count_branches(counted, record);
-	case WEIGHER_COUNTERS:
-		if (record->sample.present & PERF_SAMPLE_READ)
-			return count_counters(counted, record);
-		break;
-	case WEIGHER_SAMPLE:
-		break;
+	if (times->weigher->unit == WEIGHER_BRANCHES) {
+		count_branches(counted, record);
+	} else if (times->weigher->unit == WEIGHER_COUNTERS &&
+		   record->sample.present & PERF_SAMPLE_READ) {
+		count_counters(counted, record);
+	} else if (times->weigher->weigh(times, record, time)) {
+		if (time->is_timed) {
+			count_times(counted, record);
+			return;
+		}
+		count_sample(counted, record, record->event, time->weight);
+		count_before_filters(counted, record, record->event, time->weight);
 	}
-	if (!times->weigher->weigh(times, record, time))
-		return NULL;
-	if (time->is_timed)
-		return count_times(counted, record);
-	TRY(count_sample(counted, record, record->event, time->weight));
-	return count_before_filters(counted, record, record->event, time->weight);
 }
 
 struct sp_error *count_extent(struct counted *counted, struct reader_extent extent)
@@ -302,7 +290,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 		if (error)
 			return error;
 		walker_note_excess(walker, &raw, decoder_excess(decoder));
-		counted->has_stack = false;
+		counted->sample.has_stack = false;
 		if (record.event == SP_EVENT_NONE) {
 			counted->unknown_event++;
 			continue;
@@ -318,6 +306,7 @@ struct sp_error *count_extent(struct counted *counted, struct reader_extent exte
 				NEED(time_bins_count(&counted->time_bins[record.event],
 						     sample->time_ns));
 		}
-		TRY(count_parts(counted, &record));
+		count_parts(counted, &record);
+		NEED(!counted->failed);
 	}
 }

@@ -39,17 +39,18 @@ static void task_refresh(struct counted *counted, struct task *task, uint64_t ti
 struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	bool added = false;
-	struct task *task = counted->tasks.count ? &counted->tasks.items[counted->last_task] : NULL;
+	struct task *task =
+		counted->tasks.count ? &counted->tasks.items[counted->tasks.last] : NULL;
 	if (!task || task->pid != pid || task->tid != tid) {
-		uint64_t key = (uint64_t)pid << 32 | tid;
+		uint64_t key = key_of_pair(pid, tid);
 		size_t before = counted->tasks.count;
-		task = u64map_item(&counted->task_of, key, &counted->tasks);
+		task = u64map_item(&counted->tasks.index_of, key, &counted->tasks);
 		if (!task)
 			return NULL;
 		added = counted->tasks.count > before;
 		task->pid = pid;
 		task->tid = tid;
-		counted->last_task = (uint32_t)(task - counted->tasks.items);
+		counted->tasks.last = (uint32_t)(task - counted->tasks.items);
 	}
 	if (added || time_ns < task->span.from_ns || time_ns >= task->span.until_ns)
 		task_refresh(counted, task, time_ns);
@@ -96,16 +97,17 @@ static bool find_thread(struct counted *counted, uint32_t pid, uint32_t tid, uin
 /* Sets the waker that ended the wait of a sample. Returns false when out of memory. */
 static bool find_of_wait(struct counted *counted, const struct sp_sample *sample, uint64_t time_ns)
 {
-	const struct sample_time *of = &counted->time;
+	const struct sample_time *of = &counted->sample.time;
 	const struct task_states *states = counted->work->times->states;
 	struct task_wakeup wakeup;
-	counted->waker = !of->is_wait ? "-" : of->wait_open ? "[not woken]" : NULL;
-	if (counted->waker || !of->wait_end_ns ||
+	counted->sample.waker = !of->is_wait ? "-" : of->wait_open ? "[not woken]" : NULL;
+	if (counted->sample.waker || !of->wait_end_ns ||
 	    !task_states_wakeup(states, sample->tid, of->wait_end_ns, &wakeup))
 		return true;
 	if (wakeup.waker == TASK_WAKER_THREAD)
-		return find_thread(counted, wakeup.pid, wakeup.tid, time_ns, &counted->waker);
-	counted->waker = context_text(wakeup.waker);
+		return find_thread(counted, wakeup.pid, wakeup.tid, time_ns,
+				   &counted->sample.waker);
+	counted->sample.waker = context_text(wakeup.waker);
 	return true;
 }
 
@@ -138,18 +140,20 @@ static bool is_softirq_of_thread(struct counted *counted, const struct sp_sample
 bool sample_find_wakers(struct counted *counted, const struct sp_record *record)
 {
 	const struct sp_sample *sample = &record->sample;
-	struct sched_wake *wake = &counted->time.wake;
+	struct sched_wake *wake = &counted->sample.time.wake;
 	uint64_t time_ns = sample_time(counted, record);
 	if (!wake->tid)
 		return find_of_wait(counted, sample, time_ns) &&
-		       find_thread(counted, sample->pid, sample->tid, time_ns, &counted->wakee);
+		       find_thread(counted, sample->pid, sample->tid, time_ns,
+				   &counted->sample.wakee);
 	if (wake->waker == TASK_WAKER_SOFTIRQ && sample->tid &&
 	    is_softirq_of_thread(counted, sample))
 		wake->waker = TASK_WAKER_THREAD;
-	counted->waker = context_text(wake->waker);
+	counted->sample.waker = context_text(wake->waker);
 	if (wake->waker == TASK_WAKER_THREAD &&
-	    !find_thread(counted, sample->pid, sample->tid, time_ns, &counted->waker))
+	    !find_thread(counted, sample->pid, sample->tid, time_ns, &counted->sample.waker))
 		return false;
-	counted->time.waker = counted->waker ?: "[unknown]";
-	return find_thread(counted, counted->time.woken_pid, wake->tid, time_ns, &counted->wakee);
+	counted->sample.time.waker = counted->sample.waker ?: "[unknown]";
+	return find_thread(counted, counted->sample.time.woken_pid, wake->tid, time_ns,
+			   &counted->sample.wakee);
 }

@@ -6,13 +6,13 @@
 #include "samples/counted.h"
 
 /*
- * Returns a thread, updated for a time of the machine's clock; it then is counted->last_task.
+ * Returns a thread, updated for a time of the machine's clock; it then is counted->tasks.last.
  * Valid until the next call. NULL when out of memory.
  */
 struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
 /*
- * Sets counted->waker, counted->wakee and counted->time.waker for a sample: "comm[tid]", or the
+ * Sets the waker and wakee in counted->sample, and counted->sample.time.waker: "comm[tid]", or the
  * context of an interrupt. A wait's waker is known from the states, a wake-up's from its sample.
  * Returns false when out of memory.
  */

@@ -19,7 +19,7 @@ uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 static bool find_frame(struct counted *counted, uint32_t view, uint64_t address, uint64_t *word)
 {
 	uint32_t answer = branch_lookup(counted, view, address);
-	*word = answer >> ANSWER_SHIFT;
+	*word = answer_frame(answer);
 	return answer != ANSWER_FAILED;
 }
 
@@ -172,7 +172,7 @@ static uint64_t sample_word(const struct counted *counted, const struct sp_recor
 		return socket_of(work, sample);
 	case SP_KEY_TIME:
 		return if_present(sample, PERF_SAMPLE_TIME,
-				  slices_step(&work->options->rows, counted->time.step_ns));
+				  slices_step(&work->options->rows, counted->sample.time.step_ns));
 	case SP_KEY_PARALLELISM:
 		return sample_parallelism(work, sample);
 	default:
@@ -198,7 +198,7 @@ static bool data_value(struct counted *counted, const struct sp_record *record, 
 		cpumode = PERF_RECORD_MISC_USER;
 	uint32_t answer = address_cache_find(&counted->answers,
 					     (struct code_address){address, view, cpumode, false});
-	*word = answer >> ANSWER_SHIFT;
+	*word = answer_frame(answer);
 	return answer != ANSWER_FAILED;
 }
 
@@ -247,7 +247,7 @@ static bool address_value(struct counted *counted, const struct sp_record *recor
 
 static uint64_t waker_word(const struct counted *counted, enum sp_key key)
 {
-	const char *text = key == SP_KEY_WAKER ? counted->waker : counted->wakee;
+	const char *text = key == SP_KEY_WAKER ? counted->sample.waker : counted->sample.wakee;
 	return text ? (uintptr_t)text : DETAIL_NONE;
 }
 
@@ -278,8 +278,9 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 			words[i] = waker_word(counted, key);
 		else if (key_is_of_command(key))
 			words[i] = command_word(work->machine, key,
-						counted->time.wake.tid ? counted->time.woken_pid
-								       : record->sample.pid,
+						counted->sample.time.wake.tid
+							? counted->sample.time.woken_pid
+							: record->sample.pid,
 						sample_time(counted, record));
 		else if (key_is_trace(key))
 			done = text_value(counted, record, key, &words[i]);

@@ -33,7 +33,7 @@ uint32_t branch_lookup(struct counted *counted, uint32_t view, uint64_t address)
 
 /*
  * Converts the tuple `detail` of a worker when labels exist, with functions in place of frames, and
- * adds it to `to`. Returns the new index; UINT32_MAX when out of memory.
+ * adds it to `to` (details_add()).
  */
 uint32_t row_values(const struct counted *counted, struct details *to, uint32_t detail,
 		    const struct leaf_values *of);

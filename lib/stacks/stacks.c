@@ -373,7 +373,7 @@ static uint64_t repair_name(const struct stacks *stacks, uint32_t tid, uint32_t 
 {
 	uint32_t user = machine_view_of_mode(stacks->unwinding->machine, view,
 					     PERF_RECORD_MISC_USER);
-	return (uint64_t)tid << 32 | user;
+	return key_of_pair(tid, user);
 }
 
 static bool unwind(struct stacks *stacks, const struct sp_record *record, uint32_t view,

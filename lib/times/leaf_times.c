@@ -57,7 +57,7 @@ static struct leaf_time *time_of(struct leaf_times *times, uint32_t leaf)
 
 bool leaf_times_add(struct leaf_times *times, uint32_t leaf, const struct sample_time *sample)
 {
-	const uint64_t key = (uint64_t)leaf << 32 | sample->wait_class;
+	const uint64_t key = key_of_pair(leaf, sample->wait_class);
 	const struct sample_weight weight = weight_of(sample, key);
 	struct state_sums sums = {.longest_ns = sample->wait_ns, .delay_ns = sample->delay_ns};
 	struct leaf_time *time = time_of(times, leaf);
@@ -155,12 +155,6 @@ static bool list_weight(struct scaled_weights *weights, const struct strata *str
 	return to || !stratum;
 }
 
-/* Returns the leaf of a weight in `classes`. */
-static uint32_t leaf_of(const struct sample_weight *class)
-{
-	return (uint32_t)(class->key >> 32);
-}
-
 /* Lists the weights of a worker. Returns false when out of memory. */
 static bool list_weights(struct scaled_weights *weights, const struct strata *strata,
 			 const struct ordered_leaves *leaves, uint32_t worker)
@@ -174,7 +168,7 @@ static bool list_weights(struct scaled_weights *weights, const struct strata *st
 			return false;
 	}
 	for (uint32_t i = 0; i < times->classes.count; i++) {
-		uint32_t leaf = leaf_of(&times->classes.items[i]);
+		uint32_t leaf = key_high(times->classes.items[i].key);
 		uint32_t class = (uint32_t)times->classes.items[i].key;
 		const struct scaled_weight weight = {.order = leaves->orders[leaf],
 						     .worker = worker,
@@ -213,7 +207,7 @@ bool leaf_times_scale(const struct ordered_leaves *workers, uint32_t count, stru
 		const struct sample_weight *class =
 			weight->is_class ? &times->classes.items[weight->number] : NULL;
 		struct leaf_time *time =
-			&times->items[class ? leaf_of(class) : weight->number];
+			&times->items[class ? key_high(class->key) : weight->number];
 		struct state_sums *sums = &time->sums;
 		struct sample_weight part = {0, time->weight, sums->waits, sums->variance};
 		if (class)

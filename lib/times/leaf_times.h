@@ -52,7 +52,7 @@ struct leaf_time {
 struct leaf_times {
 	VEC(struct leaf_time);         /* by leaf, up to the last one that filters show */
 	struct sample_weights strata;  /* all samples by stratum, before filters */
-	struct sample_weights classes; /* waits that have a class, by leaf << 32 | class */
+	struct sample_weights classes; /* waits that have a class, by key_of_pair(leaf, class) */
 	struct state_sums wakeups;     /* sums of all wake-ups, without their blocked time */
 };
 

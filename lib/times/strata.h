@@ -55,12 +55,12 @@ static inline bool stratum_is_of_waits(struct stratum_id id)
 /* Returns the stratum as one number. */
 static inline uint64_t stratum_key(struct stratum_id id)
 {
-	return (uint64_t)id.slice << 32 | id.number;
+	return key_of_pair(id.slice, id.number);
 }
 
 static inline struct stratum_id stratum_of_key(uint64_t key)
 {
-	return (struct stratum_id){(uint32_t)(key >> 32), (uint32_t)key};
+	return (struct stratum_id){key_high(key), (uint32_t)key};
 }
 
 /* Sums of samples. */

@@ -118,7 +118,7 @@ static bool add_process(struct processes *processes, uint32_t pid, const struct 
 			double busy_ns)
 {
 	size_t before = processes->count;
-	uint64_t key = (uint64_t)slice->window << 32 | pid;
+	uint64_t key = key_of_pair(slice->window, pid);
 	struct process *process = u64map_item(&processes->index_of, key, processes);
 	if (!process)
 		return false;

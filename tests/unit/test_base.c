@@ -54,6 +54,20 @@ TEST(vec_grows_and_keeps_items)
 	vec_deinit(&numbers);
 }
 
+TEST(a_vec_without_memory_fails_and_returns_its_last_item)
+{
+	/* Eight of them are larger than any memory. */
+	struct large {
+		char bytes[PTRDIFF_MAX / 4];
+	} *place = malloc(1);
+	VEC(struct large) vec = {.items = place, .count = 1, .capacity = 1};
+	bool failed = false;
+	ck_assert_ptr_eq(vec_add(&vec, &failed), place);
+	ck_assert(failed);
+	ck_assert_uint_eq(vec.count, 1);
+	vec_deinit(&vec);
+}
+
 TEST(sorted_items_are_found)
 {
 	static const uint64_t items[] = {3, 7, 7, UINT64_MAX};

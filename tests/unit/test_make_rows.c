@@ -91,8 +91,8 @@ TEST(samples_that_wait_for_a_function_count_only_if_it_is_shown)
 	for (size_t i = 0; i < 2; i++) {
 		struct leaf *leaf = &made.counted.leaves.items[i];
 		leaf->answer |= ANSWER_PENDING;
-		*vec_push(&made.counted.pending) = (struct weight_sums){0};
-		weight_sums_add(&made.counted.pending.items[i], leaf->weight);
+		*vec_push(&made.counted.leaves.pending) = (struct weight_sums){0};
+		weight_sums_add(&made.counted.leaves.pending.items[i], leaf->weight);
 	}
 	ok_or_fail(rows_make(&made.resolved, &made.summed));
 	ck_assert_uint_eq(tally_of(&made, CALLER)->total_weight, 30);
