@@ -7,7 +7,7 @@
 
 /*
  * Overwrites all words but the program's and names of files with asterisks, in the file `fd`, which
- * `reader` reads. *left_ret: command lines that stay, because they are in compressed data.
+ * `reader` reads. *left_ret: command lines that stay: an older recorder compressed them.
  */
 struct sp_error *arguments_hide(struct sp_reader *reader, int fd, size_t *left_ret) SP_MUST_CHECK;
 
