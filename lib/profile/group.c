@@ -14,7 +14,7 @@ static bool same_group(const struct group *a, const struct group *b)
 	       a->replicate == b->replicate && a->stratum.slice == b->stratum.slice &&
 	       a->stratum.number == b->stratum.number && a->syscall == b->syscall &&
 	       a->kernel_chain == b->kernel_chain && a->waker == b->waker &&
-	       a->process == b->process;
+	       a->process_pid == b->process_pid && a->process_ns == b->process_ns;
 }
 
 uint32_t groups_add(struct groups *groups, const struct group *group)
@@ -27,7 +27,7 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 	hash ^= hash_u64((uint64_t)group->stratum.slice << 32 | group->stratum.number);
 	hash ^= hash_pair((uintptr_t)group->waker,
 			  (uint64_t)group->syscall << 32 | group->kernel_chain);
-	hash ^= hash_u64((uintptr_t)group->process);
+	hash ^= hash_pair(group->process_ns, group->process_pid);
 	if (!vec_reserve(groups, groups->count + 1))
 		return UINT32_MAX;
 	for (;; hash++) { /* after a hash collision, try the next key */

@@ -51,6 +51,7 @@ struct tree_builder {
 	uint32_t *first_leaf, *next_leaf;
 	uint32_t *nodes;            /* nodes where paths end, see trees_build(); NULL: not requested */
 	uint64_t task;              /* word of the command, if trees begin with commands */
+	VEC(uint64_t) processes; /* process_tree: the whole path, words of processes */
 	size_t fixed;               /* words that begin each path in both orders: command, state */
 	uint16_t event;
 	/* Word for a stack end that was requested last. It often repeats. */
@@ -76,6 +77,7 @@ static void tree_builder_deinit(struct tree_builder *builder)
 	vec_deinit(&builder->open);
 	vec_deinit(&builder->path);
 	vec_deinit(&builder->cycles);
+	vec_deinit(&builder->processes);
 	free(builder->first_leaf);
 	free(builder->next_leaf);
 }
@@ -98,6 +100,47 @@ static bool link_leaves(struct tree_builder *builder)
 	return true;
 }
 
+/* Limit of the processes above one. A damaged recording may state a circle of parents. */
+#define ANCESTORS_MAX 100
+
+/* Reverses the words of a path, except the first `fixed` ones. */
+static void reverse(uint64_t *words, size_t count, size_t fixed)
+{
+	for (size_t i = fixed, j = count; i < j--; i++) {
+		uint64_t other = words[i];
+		words[i] = words[j];
+		words[j] = other;
+	}
+}
+
+/*
+ * Sets the words of a group's process and of those above it, the outermost first. Returns false
+ * when out of memory.
+ */
+static bool find_processes(struct tree_builder *builder, const struct group *group)
+{
+	const struct run *run = builder->run;
+	struct machine_process process =
+		machine_process(run->machine, group->process_pid, group->process_ns);
+	builder->processes.count = 0;
+	for (;;) {
+		CLEANUP_FREE char *text = machine_process_text(
+			run->machine, process.pid, process.from_ns,
+			run->options.tree.command_lines);
+		uint32_t index = text ? text_index(builder, text) : UINT32_MAX;
+		uint64_t *word = index == UINT32_MAX ? NULL : vec_push(&builder->processes);
+		if (!word)
+			return false;
+		*word = PATHS_COMM | index;
+		if (!run->options.tree.process_tree || !process.parent ||
+		    builder->processes.count == ANCESTORS_MAX)
+			break;
+		process = machine_process(run->machine, process.parent, process.from_ns);
+	}
+	reverse(builder->processes.items, builder->processes.count, 0);
+	return true;
+}
+
 /*
  * Begins a new root: sets the event, and the word of the command if trees begin with commands. Returns
  * false when out of memory.
@@ -112,8 +155,12 @@ static bool start(struct tree_builder *builder, const struct radix_node *root)
 	builder->root = SIZE_MAX;
 	if (!has_tasks(builder->run))
 		return true;
-	bool processes = builder->run->options.tree.processes;
-	uint32_t task = text_index(builder, processes ? group->process : group->comm);
+	if (builder->run->options.tree.processes) {
+		bool done = find_processes(builder, group);
+		builder->task = done ? *vec_last(&builder->processes) : 0;
+		return done;
+	}
+	uint32_t task = text_index(builder, group->comm);
 	builder->task = PATHS_COMM | task;
 	return task != UINT32_MAX;
 }
@@ -278,16 +325,6 @@ static bool mark(struct tree_builder *builder, struct paths *paths, size_t befor
 	return true;
 }
 
-/* Reverses the words of a path, except the first `fixed` ones. */
-static void reverse(uint64_t *words, size_t count, size_t fixed)
-{
-	for (size_t i = fixed, j = count; i < j--; i++) {
-		uint64_t other = words[i];
-		words[i] = words[j];
-		words[j] = other;
-	}
-}
-
 /*
  * Copies the words to a buffer in which they may be changed, with the room before the calls. NULL when
  * out of memory.
@@ -327,9 +364,23 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 	return path ? path + first - PREFIX : NULL;
 }
 
+/* Adds a part of a leaf at the end of a path. Returns false when out of memory. */
+static bool add_words(struct tree_builder *builder, const struct leaf *leaf,
+			  const struct leaf_part *part, size_t place, const uint64_t *words,
+			  size_t count)
+{
+	struct paths *paths = &builder->events[builder->event]->paths;
+	uint32_t node = paths_add(paths, words, count, part->samples, part->weight);
+	const struct leaf *first = builder->resolved->counted->leaves.items;
+	if (builder->nodes)
+		builder->nodes[trees_paths_per_leaf(builder->run) * (size_t)(leaf - first) +
+			       place] = node;
+	return node != RADIX_NONE && (!part->text || paths_add_times(paths, node, &part->times));
+}
+
 /* Adds a part of a leaf; `place`: the part's number. */
-static bool add_path(struct tree_builder *builder, const struct leaf *leaf, const struct leaf_part *part,
-		     size_t place)
+static bool add_call_path(struct tree_builder *builder, const struct leaf *leaf,
+			  const struct leaf_part *part, size_t place)
 {
 	const struct analysis_options *options = &builder->run->options;
 	struct paths *paths = &builder->events[builder->event]->paths;
@@ -342,22 +393,20 @@ static bool add_path(struct tree_builder *builder, const struct leaf *leaf, cons
 	size_t count = PREFIX - begin + calls;
 	if (options->tree.order == SP_TREE_CALLEE)
 		reverse(path + begin, count, builder->fixed);
-	uint32_t node = paths_add(paths, path + begin, count, part->samples, part->weight);
-	if (builder->nodes)
-		builder->nodes[trees_paths_per_leaf(builder->run) *
-			       (size_t)(leaf - builder->resolved->counted->leaves.items) + place] = node;
-	if (node == RADIX_NONE || !mark(builder, paths, PREFIX - begin, calls))
-		return false;
-	return !part->text || paths_add_times(paths, node, &part->times);
+	return add_words(builder, leaf, part, place, path + begin, count) &&
+	       mark(builder, paths, PREFIX - begin, calls);
 }
 
 /* Adds a path for each part of a leaf. */
 static bool add_paths(struct tree_builder *builder, uint32_t index)
 {
 	const struct leaf *leaf = &builder->resolved->counted->leaves.items[index];
+	const bool processes = builder->run->options.tree.process_tree;
 	struct leaf_part parts[TIME_STATES];
 	for (size_t i = counted_leaf_parts(builder->resolved->counted, index, parts); i-- > 0;)
-		if (!add_path(builder, leaf, &parts[i], i))
+		if (!(processes ? add_words(builder, leaf, &parts[i], i, builder->processes.items,
+					    builder->processes.count)
+				: add_call_path(builder, leaf, &parts[i], i)))
 			return false;
 	return true;
 }
