@@ -60,7 +60,7 @@ static const struct {
 	 "Find the slow files of a build, or the slow processes of a script:\n"
 	 "  sprof record make -j2\n"
 	 "  sprof report -s argument,comm      by file that a program was called with\n"
-	 "  sprof report --processes           call tree of each process\n"},
+	 "  sprof report --processes           tree of processes, with their children\n"},
 	{"machine system",
 	 "Profile the whole machine, a process, a container or a service:\n"
 	 "  sprof record -a --duration 10\n"

@@ -93,6 +93,11 @@ struct sp_analysis_tree {
 	bool lines;              /* nodes are by source line, too */
 	bool collapse_recursion; /* show one round of repeated calls */
 	bool addresses;          /* nodes are by sampled address, too */
+	/*
+	 * Nodes are processes only, below the processes that forked them. `total` includes the
+	 * descendants. Needs `processes`.
+	 */
+	bool process_tree;
 };
 
 /* Call chains of samples. */

@@ -72,6 +72,7 @@ enum sp_key {
 	SP_KEY_WAKEE,       /* thread "comm[tid]" that waited, or ran */
 	SP_KEY_CMDLINE,     /* command line of the process, quoted for a shell; secrets are *** */
 	SP_KEY_ARGUMENT,    /* names of files among its arguments; "-": none; NULL: unknown */
+	SP_KEY_PROCESS,     /* "cc1 file.c (PID)", the last program of the process */
 	SP_KEY_TRACE,       /* a tracepoint's text */
 	SP_KEY_FIELD,       /* the first field of sp_analysis_options; the next follow it */
 	SP_KEY_COUNT = SP_KEY_FIELD + 64,

@@ -30,6 +30,7 @@ struct sp_reader {
 	bool swap;
 	bool pipe_format;
 	struct reader_extent extent;
+	struct reader_extent packed; /* place of the records in `fd`, if data_fd is a flat copy */
 	uint64_t cut_at;   /* offset of the damage "the file ends before the data does"; 0: none */
 	atomic_bool exact; /* result of reader_is_exact(): walkers compare sizes of samples with their
 			    * fields */

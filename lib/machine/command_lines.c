@@ -16,6 +16,7 @@ void command_lines_history_deinit(struct command_lines_history *history)
 	strtab_deinit(&history->texts);
 	vec_deinit(&history->items);
 	timelines_deinit(&history->processes);
+	timelines_deinit(&history->forks);
 }
 
 /* -- Texts ----------------------------------------------------------------- */
@@ -176,6 +177,11 @@ bool command_lines_history_set(struct command_lines_history *history, uint32_t p
 bool command_lines_history_fork(struct command_lines_history *history, uint32_t pid,
 				uint32_t parent, uint64_t time_ns)
 {
+	struct timeline *forks = timelines_get(&history->forks, pid);
+	struct moment *fork = forks ? timeline_add(forks, time_ns) : NULL;
+	if (!fork)
+		return false;
+	fork->view = parent;
 	const struct timeline *of = timelines_find(&history->processes, parent);
 	return !history->items.count ||
 	       begin(history, pid, time_ns, of && of->count ? vec_last(of)->view : 0);
@@ -198,4 +204,18 @@ command_lines_history_find(const struct command_lines_history *history, uint32_t
 	const struct timeline *of = timelines_find(&history->processes, pid);
 	const struct moment *moment = of ? timeline_find(of, time_ns) : NULL;
 	return moment && moment->view ? &history->items.items[moment->view - 1] : NULL;
+}
+
+struct machine_process
+command_lines_history_process(const struct command_lines_history *history, uint32_t pid,
+			      uint64_t time_ns)
+{
+	const struct timeline *forks = timelines_find(&history->forks, pid);
+	const struct moment *fork = forks ? timeline_find(forks, time_ns) : NULL;
+	return (struct machine_process){
+		.pid = pid,
+		.parent = fork ? fork->view : 0,
+		.from_ns = fork ? fork->from_ns : 0,
+		.until_ns = forks ? timeline_until(forks, fork) : UINT64_MAX,
+	};
 }

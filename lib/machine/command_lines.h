@@ -16,6 +16,7 @@ struct command_lines_history {
 	struct strtab texts;
 	VEC(struct machine_command) items;
 	struct timelines processes; /* view: index in `items` + 1; 0: unknown */
+	struct timelines forks;     /* view: pid of the parent */
 };
 
 void command_lines_history_deinit(struct command_lines_history *history);
@@ -36,5 +37,10 @@ bool command_lines_history_exec(struct command_lines_history *history, uint32_t 
 const struct machine_command *
 command_lines_history_find(const struct command_lines_history *history, uint32_t pid,
 			   uint64_t time_ns);
+
+/* Returns the process that has a pid at a time; its parent may have no records. */
+struct machine_process
+command_lines_history_process(const struct command_lines_history *history, uint32_t pid,
+			      uint64_t time_ns);
 
 #endif

@@ -762,11 +762,23 @@ const struct machine_command *machine_command(const struct machine *machine, uin
 	return command_lines_history_find(&machine->command_lines, pid, time_ns);
 }
 
+struct machine_process machine_process(const struct machine *machine, uint32_t pid,
+				       uint64_t time_ns)
+{
+	struct machine_process process =
+		command_lines_history_process(&machine->command_lines, pid, time_ns);
+	if (process.parent == pid || !timelines_find(&machine->threads, process.parent))
+		process.parent = 0;
+	return process;
+}
+
 char *machine_process_text(const struct machine *machine, uint32_t pid, uint64_t time_ns,
 			   bool command_line)
 {
-	const struct machine_command *command = machine_command(machine, pid, time_ns);
-	const char *name = machine_span(machine, pid, pid, time_ns).name;
+	const struct machine_process process = machine_process(machine, pid, time_ns);
+	const uint64_t last_ns = process.until_ns - 1;
+	const struct machine_command *command = machine_command(machine, pid, last_ns);
+	const char *name = machine_span(machine, pid, pid, last_ns).name;
 	if (!command)
 		return format_text("%s (%u)", name, pid);
 	if (command_line)

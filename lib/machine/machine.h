@@ -173,9 +173,20 @@ struct machine_command {
 const struct machine_command *machine_command(const struct machine *machine, uint32_t pid,
 					      uint64_t time_ns);
 
+/* A process, from its fork until the next fork that gets its pid. */
+struct machine_process {
+	uint32_t pid;
+	uint32_t parent;            /* the process that forked it; 0: unknown, or without records */
+	uint64_t from_ns, until_ns; /* from_ns 0: it was forked before the recording */
+};
+
+/* Returns the process that has a pid at a time. */
+struct machine_process machine_process(const struct machine *machine, uint32_t pid,
+				       uint64_t time_ns);
+
 /*
- * Returns a process as text, "cc1 file.c (PID)": its name, and the first file among its arguments,
- * or its whole command line. The caller frees it; NULL when out of memory.
+ * Returns a process as text, "cc1 file.c (PID)": the name of its last program, and the first file
+ * among the arguments, or the whole command line. The caller frees it; NULL when out of memory.
  */
 char *machine_process_text(const struct machine *machine, uint32_t pid, uint64_t time_ns,
 			   bool command_line);

@@ -14,7 +14,7 @@ static bool same_group(const struct group *a, const struct group *b)
 	       a->replicate == b->replicate && a->stratum.slice == b->stratum.slice &&
 	       a->stratum.number == b->stratum.number && a->syscall == b->syscall &&
 	       a->kernel_chain == b->kernel_chain && a->waker == b->waker &&
-	       a->process == b->process;
+	       a->process_pid == b->process_pid && a->process_ns == b->process_ns;
 }
 
 uint32_t groups_add(struct groups *groups, const struct group *group)
@@ -26,7 +26,7 @@ uint32_t groups_add(struct groups *groups, const struct group *group)
 	hash ^= hash_u64(key_of_pair(group->stratum.slice, group->stratum.number));
 	hash ^= hash_pair((uintptr_t)group->waker,
 			  key_of_pair(group->syscall, group->kernel_chain));
-	hash ^= hash_u64((uintptr_t)group->process);
+	hash ^= hash_pair(group->process_ns, group->process_pid);
 	for (;; hash++) { /* after a hash collision, try the next key */
 		const size_t before = groups->count;
 		struct group *item = u64map_item(&groups->index_of, hash, groups);

@@ -26,7 +26,9 @@ struct group {
 	uint32_t kernel_chain;     /* waits with a stack that ends outside of the kernel: last node
 				    * of the kernel's part + 1 */
 	const char *waker;         /* SP_MODE_WAKERS: text of the waker */
-	const char *process;       /* trees of processes: text of the outermost node */
+	/* Trees of processes: the process (struct machine_process). */
+	uint32_t process_pid;
+	uint64_t process_ns;
 };
 
 struct groups {

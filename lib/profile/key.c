@@ -63,6 +63,7 @@ static const struct {
 	[SP_KEY_WAKEE] = {"wakee", false},
 	[SP_KEY_CMDLINE] = {"cmdline", false},
 	[SP_KEY_ARGUMENT] = {"argument", false},
+	[SP_KEY_PROCESS] = {"process", false},
 	[SP_KEY_TRACE] = {"trace", false},
 	[SP_KEY_FIELD ... SP_KEY_COUNT - 1] = {"field", false},
 };

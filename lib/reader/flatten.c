@@ -321,6 +321,7 @@ struct sp_error *reader_flatten(struct sp_reader *reader, const struct flat_sour
 	error = temp_file_finish(&flattener.temp, &reader->data_fd);
 	if (error)
 		return error;
+	reader->packed = first->extent;
 	reader->extent = (struct reader_extent){0, flattener.temp.size};
 	return NULL;
 }

@@ -62,7 +62,9 @@ static uint32_t row_group(struct summing *summing, uint32_t of, const struct lea
 		group.comm = NULL;
 	group.stratum = (struct stratum_id){0};
 	group.syscall = group.kernel_chain = 0;
-	group.waker = group.process = NULL;
+	group.waker = NULL;
+	group.process_pid = 0;
+	group.process_ns = 0;
 	group.detail = row_values(counted, &summed->details, group.detail, values);
 	return groups_add(&summed->groups, &group);
 }

@@ -87,15 +87,21 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 	struct machine_span span = machine_span(run->machine, of->pid, of->tid, last_ns);
 	if (!state_sums_total(rest) || !shows_rest(run, slice, of, span.name))
 		return true;
+	struct task task = {.pid = of->pid, .tid = of->tid, .span = span};
 	for (size_t i = 0; i < run->work.detail_count; i++) {
 		enum sp_key key = run->work.detail_keys[i];
 		words[i] = key == SP_KEY_TIME ? slices_step(&run->options.rows, slice->begin_ns)
+			   : key == SP_KEY_PROCESS
+				   ? (uintptr_t)sample_process(counted, &task)
 			   : key_is_of_command(key)
 				   ? command_word(run->machine, key, of->pid, last_ns)
 				   : DETAIL_NONE;
+		if (key == SP_KEY_PROCESS && !words[i])
+			return false;
 	}
-	struct task task = {.pid = of->pid, .tid = of->tid, .span = span};
-	const char *process = run->options.tree.processes ? sample_process(counted, &task) : NULL;
+	struct machine_process process = {0};
+	if (run->options.tree.processes)
+		process = machine_process(run->machine, of->pid, last_ns);
 	const struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? span.name : NULL,
@@ -104,7 +110,8 @@ static bool add_rest(struct run *run, uint16_t event, const struct slice *slice,
 		.cpu = keys[SP_KEY_CPU] ? -1 : 0,
 		.detail = run->work.detail_count ? details_add(&counted->details, words) : 0,
 		.stratum = stratum_on_cpu(slice->number, 0),
-		.process = process,
+		.process_pid = process.pid,
+		.process_ns = process.from_ns,
 	};
 	uint32_t index = groups_add(&counted->groups, &group), root = RADIX_NONE;
 	if (!counted->groups.failed && !counted->details.failed)

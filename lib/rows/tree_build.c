@@ -51,6 +51,7 @@ struct tree_builder {
 	uint32_t *first_leaf, *next_leaf;
 	uint32_t *nodes;            /* nodes where paths end, see trees_build(); NULL: not requested */
 	uint64_t task;              /* word of the command, if trees begin with commands */
+	VEC(uint64_t) processes; /* process_tree: the whole path, words of processes */
 	size_t fixed;               /* words that begin each path in both orders: command, state */
 	uint16_t event;
 	/* Word for a stack end that was requested last. It often repeats. */
@@ -77,6 +78,7 @@ static void tree_builder_deinit(struct tree_builder *builder)
 	vec_deinit(&builder->open);
 	vec_deinit(&builder->path);
 	vec_deinit(&builder->cycles);
+	vec_deinit(&builder->processes);
 	free(builder->first_leaf);
 	free(builder->next_leaf);
 }
@@ -99,6 +101,41 @@ static bool link_leaves(struct tree_builder *builder)
 	return true;
 }
 
+/* Limit of the processes above one. A damaged recording may state a circle of parents. */
+#define ANCESTORS_MAX 100
+
+/* Reverses the words of a path, except the first `fixed` ones. */
+static void reverse(uint64_t *words, size_t count, size_t fixed)
+{
+	for (size_t i = fixed, j = count; i < j--; i++) {
+		uint64_t other = words[i];
+		words[i] = words[j];
+		words[j] = other;
+	}
+}
+
+/* Sets the words of a group's process and of those above it, the outermost first. */
+static void find_processes(struct tree_builder *builder, const struct group *group)
+{
+	const struct run *run = builder->run;
+	struct machine_process process =
+		machine_process(run->machine, group->process_pid, group->process_ns);
+	builder->processes.count = 0;
+	while (!builder->failed) {
+		CLEANUP_FREE char *text = machine_process_text(
+			run->machine, process.pid, process.from_ns,
+			run->options.tree.command_lines);
+		builder->failed |= !text;
+		*vec_add(&builder->processes, &builder->failed) =
+			PATHS_COMM | text_index(builder, text ? text : "");
+		if (!run->options.tree.process_tree || !process.parent ||
+		    builder->processes.count == ANCESTORS_MAX)
+			break;
+		process = machine_process(run->machine, process.parent, process.from_ns);
+	}
+	reverse(builder->processes.items, builder->processes.count, 0);
+}
+
 /* Begins a new root: sets the event, and the word of the command if trees begin with commands. */
 static void start(struct tree_builder *builder, const struct radix_node *root)
 {
@@ -106,10 +143,14 @@ static void start(struct tree_builder *builder, const struct radix_node *root)
 	builder->event = group->event;
 	builder->words.count = PREFIX;
 	builder->root = SIZE_MAX;
-	bool processes = builder->run->options.tree.processes;
-	if (has_tasks(builder->run))
-		builder->task =
-			PATHS_COMM | text_index(builder, processes ? group->process : group->comm);
+	if (!has_tasks(builder->run))
+		return;
+	if (builder->run->options.tree.processes) {
+		find_processes(builder, group);
+		builder->task = *vec_last(&builder->processes);
+	} else {
+		builder->task = PATHS_COMM | text_index(builder, group->comm);
+	}
 }
 
 /* Writes why a stack's outer calls are missing. `module` is the file of its outermost call. */
@@ -240,16 +281,6 @@ static void mark(struct tree_builder *builder, struct paths *paths, size_t befor
 	}
 }
 
-/* Reverses the words of a path, except the first `fixed` ones. */
-static void reverse(uint64_t *words, size_t count, size_t fixed)
-{
-	for (size_t i = fixed, j = count; i < j--; i++) {
-		uint64_t other = words[i];
-		words[i] = words[j];
-		words[j] = other;
-	}
-}
-
 /*
  * Copies the words to a buffer in which they may be changed, with the room before the calls. NULL when
  * out of memory.
@@ -288,9 +319,24 @@ static uint64_t *find_path(struct tree_builder *builder, const struct leaf *leaf
 	return path ? path + first - PREFIX : NULL;
 }
 
+/* Adds a part of a leaf at the end of a path; `place`: the part's number. */
+static void add_words(struct tree_builder *builder, const struct leaf *leaf,
+		      const struct leaf_part *part, size_t place, const uint64_t *words,
+		      size_t count)
+{
+	struct paths *paths = &builder->events[builder->event]->paths;
+	uint32_t node = paths_add(paths, words, count, part->samples, part->weight);
+	const struct leaf *first = builder->resolved->counted->leaves.items;
+	if (builder->nodes)
+		builder->nodes[trees_paths_per_leaf(builder->run) * (size_t)(leaf - first) +
+			       place] = node;
+	if (part->text)
+		paths_add_times(paths, node, &part->times);
+}
+
 /* Adds a part of a leaf; `place`: the part's number. */
-static void add_path(struct tree_builder *builder, const struct leaf *leaf,
-		     const struct leaf_part *part, size_t place)
+static void add_call_path(struct tree_builder *builder, const struct leaf *leaf,
+			  const struct leaf_part *part, size_t place)
 {
 	const struct analysis_options *options = &builder->run->options;
 	struct paths *paths = &builder->events[builder->event]->paths;
@@ -305,19 +351,15 @@ static void add_path(struct tree_builder *builder, const struct leaf *leaf,
 	size_t count = PREFIX - begin + calls;
 	if (options->tree.order == SP_TREE_CALLEE)
 		reverse(path + begin, count, builder->fixed);
-	uint32_t node = paths_add(paths, path + begin, count, part->samples, part->weight);
-	if (builder->nodes)
-		builder->nodes[trees_paths_per_leaf(builder->run) *
-			       (size_t)(leaf - builder->resolved->counted->leaves.items) + place] = node;
+	add_words(builder, leaf, part, place, path + begin, count);
 	mark(builder, paths, PREFIX - begin, calls);
-	if (part->text)
-		paths_add_times(paths, node, &part->times);
 }
 
 static void add_node(struct tree_builder *builder, uint32_t at)
 {
 	const struct counted *counted = builder->resolved->counted;
 	const struct radix_node *node = &counted->chains.radix.items[at];
+	const bool processes = builder->run->options.tree.process_tree;
 	while (builder->open.count && vec_last(&builder->open)->node != node->parent)
 		pop_node(builder);
 	if (node->parent == RADIX_NONE)
@@ -325,8 +367,13 @@ static void add_node(struct tree_builder *builder, uint32_t at)
 	push_node(builder, at);
 	for (uint32_t i = builder->first_leaf[at]; i != RADIX_NONE; i = builder->next_leaf[i]) {
 		struct leaf_part parts[TIME_STATES];
+		const struct leaf *leaf = &counted->leaves.items[i];
 		for (size_t j = counted_leaf_parts(counted, i, parts); j-- > 0;)
-			add_path(builder, &counted->leaves.items[i], &parts[j], j);
+			if (processes)
+				add_words(builder, leaf, &parts[j], j, builder->processes.items,
+					  builder->processes.count);
+			else
+				add_call_path(builder, leaf, &parts[j], j);
 	}
 }
 
@@ -341,7 +388,7 @@ bool trees_build(struct run *run, struct merged_event *const *events, const stru
 				       .fixed = has_tasks(run) +
 						(run->times.weigher->parts_max > 0)};
 	if (!link_leaves(&builder) || !vec_reserve(&builder.words, PREFIX + 1) ||
-	    !vec_reserve(&builder.open, 1))
+	    !vec_reserve(&builder.open, 1) || !vec_reserve(&builder.processes, 1))
 		return false;
 	for (size_t i = 0; i < resolved->counted->chains.radix.count && !ctx_cancelled(run->ctx);
 	     i++) {

@@ -82,6 +82,34 @@ static bool fold_evaluation(struct folding *folding)
 	return fold_calls(folding, evaluation, module_at(folding, evaluation));
 }
 
+/*
+ * Drops the frames between the outermost one, which shows that the stack is complete, and the first
+ * Python frame: those of the interpreter, and those of the C library if the program is the
+ * interpreter. Frames of a program that embeds the interpreter remain. Returns false when out of
+ * memory.
+ */
+static bool fold_start(struct folding *folding)
+{
+	size_t last = folding->callers->count;
+	if (folding->begin >= last)
+		return true;
+	const struct module *outermost = module_at(folding, last);
+	bool own = outermost && names_is_interpreter(outermost);
+	for (size_t i = folding->begin; i < last; i++) {
+		const struct module *module =
+			folding->kept[i] == KEPT ? module_at(folding, i) : NULL;
+		bool interpreter = module && names_is_interpreter(module);
+		if (!module || (!own && !interpreter))
+			continue;
+		uint32_t answer = interpreter ? answer_at(folding, i) : 0;
+		if (answer == ANSWER_FAILED)
+			return false;
+		if (!(answer & ANSWER_COLLECTOR))
+			folding->kept[i] = DROPPED;
+	}
+	return true;
+}
+
 /* Decides which words are kept. Returns false when out of memory. */
 static bool choose(struct folding *folding)
 {
@@ -114,7 +142,8 @@ static bool choose(struct folding *folding)
 			return true;
 		}
 	}
-	return fold_calls(folding, callers->count + 1, NULL);
+	return folding->has_inner ? fold_start(folding)
+				  : fold_calls(folding, callers->count + 1, NULL);
 }
 
 /*

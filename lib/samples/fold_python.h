@@ -5,7 +5,8 @@
  * its time is the function's. Also left out are the interpreter's frames between two evaluations,
  * which make the call: frames of the interpreter's file, whatever their names, because most
  * interpreters are stripped, and its trampolines. Callees of the innermost evaluation, and frames
- * of other files, remain.
+ * of other files, remain. Frames between the outermost one and the first Python frame, which start
+ * the interpreter or a thread, are left out, too.
  *
  * A run of the garbage collector is one frame: its callees in user code are left out.
  */

@@ -24,9 +24,9 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 	    last->syscall == time->syscall && last->kernel_chain == kernel_chain &&
 	    last->waker == time->waker)
 		return task->root;
-	const char *process = NULL;
-	if (counted->work->options->tree.processes && !(process = sample_process(counted, task)))
-		return RADIX_NONE;
+	struct machine_process process = {0};
+	if (counted->work->options->tree.processes)
+		process = machine_process(counted->work->machine, task->pid, task->span.from_ns);
 	const struct group group = {
 		.event = event,
 		.comm = keys[SP_KEY_COMM] ? task->span.name : NULL,
@@ -39,7 +39,8 @@ uint32_t sample_root(struct counted *counted, const struct place_of_sample *plac
 		.syscall = time->syscall,
 		.kernel_chain = kernel_chain,
 		.waker = time->waker,
-		.process = process,
+		.process_pid = process.pid,
+		.process_ns = process.from_ns,
 	};
 	uint32_t index = groups_add(&counted->groups, &group);
 	uint32_t root = RADIX_NONE;

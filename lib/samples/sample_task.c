@@ -59,11 +59,9 @@ struct task *sample_task(struct counted *counted, uint32_t pid, uint32_t tid, ui
 
 const char *sample_process(struct counted *counted, struct task *task)
 {
-	const struct machine *machine = counted->work->machine;
-	const struct sp_analysis_tree *tree = &counted->work->options->tree;
 	if (!task->process) {
 		CLEANUP_FREE char *text = machine_process_text(
-			machine, task->pid, task->span.from_ns, tree->command_lines);
+			counted->work->machine, task->pid, task->span.from_ns, false);
 		task->process = text ? strtab_add(&counted->texts, text) : NULL;
 	}
 	return task->process;

@@ -260,6 +260,20 @@ uint64_t command_word(const struct machine *machine, enum sp_key key, uint32_t p
 	return (uintptr_t)(key == SP_KEY_CMDLINE ? command->line : command->argument);
 }
 
+/* Makes the text of the process at the sample's time. Returns false when out of memory. */
+static bool process_value(struct counted *counted, const struct sp_record *record, uint64_t *word)
+{
+	const struct sp_sample *sample = &record->sample;
+	const struct sample_time *time = &counted->sample.time;
+	bool woken = time->wake.tid != 0;
+	struct task *task = sample_task(counted, woken ? time->woken_pid : sample->pid,
+					woken ? time->wake.tid : sample->tid,
+					sample_time(counted, record));
+	const char *text = task ? sample_process(counted, task) : NULL;
+	*word = (uintptr_t)text;
+	return text;
+}
+
 bool sample_values(struct counted *counted, const struct sp_record *record,
 		    const struct sp_branch *branch, uint32_t view, uint64_t *words)
 {
@@ -282,6 +296,8 @@ bool sample_values(struct counted *counted, const struct sp_record *record,
 							? counted->sample.time.woken_pid
 							: record->sample.pid,
 						sample_time(counted, record));
+		else if (key == SP_KEY_PROCESS)
+			done = process_value(counted, record, &words[i]);
 		else if (key_is_trace(key))
 			done = text_value(counted, record, key, &words[i]);
 		else if (key == SP_KEY_ADDR)

@@ -12,6 +12,7 @@ struct packing {
 	struct deflater *deflater;
 	struct record_buffer raw;    /* records that are not compressed yet */
 	struct record_buffer packed; /* result of packing_next() */
+	struct record_buffer plain;  /* command lines among the last records, uncompressed */
 	uint64_t raw_bytes, packed_bytes; /* total bytes before and after compression */
 };
 
@@ -24,9 +25,10 @@ struct sp_error *packing_add(struct packing *packing, const struct iovec *spans,
 			     int count) SP_MUST_CHECK;
 
 /*
- * Compresses the oldest whole records, at most DEFLATE_SIZE bytes, to `packed`. They leave the buffer
- * even on failure. The buffer must not be empty. *samples_ret is the number of SAMPLE records that left
- * it.
+ * Compresses the oldest whole records, at most DEFLATE_SIZE bytes, to `packed`; command lines go
+ * to `plain`, so that an archive can overwrite their arguments in the file. All these records leave
+ * the buffer even on failure. The buffer must not be empty. *samples_ret is the number of SAMPLE
+ * records that left it.
  */
 struct sp_error *packing_next(struct packing *packing, uint64_t *samples_ret) SP_MUST_CHECK;
 

@@ -169,9 +169,10 @@ static struct sp_error *pack(struct writer *writer, size_t most)
 	while (!error && packing->raw.count >= most && packing->raw.count) {
 		uint64_t samples, whole;
 		error = packing_next(packing, &samples);
-		struct iovec span = {packing->packed.items, packing->packed.count};
+		struct iovec both[] = {{packing->packed.items, packing->packed.count},
+				       {packing->plain.items, packing->plain.count}};
 		if (!error)
-			error = append_some(writer, &span, 1, true, &whole);
+			error = append_some(writer, both, 2, true, &whole);
 		writer->unwritten += error ? samples : 0;
 	}
 	if (error)

@@ -66,10 +66,12 @@ struct report {
 	bool show_samples;       /* text has a column of sample counts */
 	bool keep_keys;          /* text has a column for each key, even if all its values are equal */
 	enum sp_tree_order tree;
+	bool process_tree;       /* the tree's nodes are processes */
 	bool filtered, relative;
 	const char *callers, *callees; /* show only this function's callers or callees; NULL: all functions */
 	enum sp_mode mode;
 	double row_limit, tree_limit; /* rows and nodes with smaller shares are hidden; 0: none */
+	size_t tree_most; /* most lines of a tree of processes: tree_limit is raised; 0: no limit */
 	double row_coverage;     /* text shows the first rows that have this part of self; 0: no limit */
 	size_t row_most;         /* most rows of an event in text; 0: no limit */
 	const struct sp_event *const *events; /* event of each profile; NULL: unknown */

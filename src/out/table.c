@@ -306,7 +306,7 @@ static size_t write_entry_rows(const struct report *report, const struct sp_prof
 	size_t lines = 0;
 	bool by_function =
 		report_has_key(report, SP_KEY_FUNCTION) || report_has_key(report, SP_KEY_SYMBOL);
-	if (!by_function || report->quiet || report->keep_keys || report->mode == SP_MODE_CPU ||
+	if (!by_function || report->keep_keys || report->mode == SP_MODE_CPU ||
 	    !report_by_total(report))
 		return 0;
 	const double stacks = share_of_stacks(profile);

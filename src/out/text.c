@@ -390,6 +390,10 @@ static void write_legend(const struct report *report, const struct sp_profile *p
 	if (report->mode != SP_MODE_CPU && times && !report->column_count && !report->hide_rows)
 		fprintf(out, "Time is in ms; %s.\n", wakers ? "runnable: from wake-up to running" :
 			"runnable threads wait for a CPU");
+	if (report->mode != SP_MODE_CPU && !report->hide_rows && report_by_total(report) &&
+	    report_has_key(report, SP_KEY_SRCLINE))
+		write_words(report, 0, "Each frame has a row; --no-children shows only the "
+			    "innermost line of each wait.", out);
 	term_end(&report->term, TERM_DIM, out);
 }
 

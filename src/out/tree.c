@@ -107,7 +107,7 @@ static struct line line_of(const struct tree *tree, const struct sp_tree_node *n
 /* Returns whether only one child is shown, and it has nearly all weight of the node. */
 static bool passes_on(const struct tree *tree, const struct sp_tree_node *node)
 {
-	return shown_children(tree, node) == 1 &&
+	return !tree->report->process_tree && shown_children(tree, node) == 1 &&
 	       (double)node->children[0].total.weight > CHAIN_SHARE * (double)node->total.weight;
 }
 
@@ -260,6 +260,27 @@ static struct widths fit_name(const struct tree *tree, const struct sp_tree_node
 	return widths;
 }
 
+/*
+ * Writes a process's text, "cc1 file.c (PID)", in `width` columns (0: no limit), with its whole
+ * pid. Returns false when out of memory.
+ */
+static bool write_process(const struct tree *tree, const char *text, int width)
+{
+	const char *pid = strrchr(text, ' ');
+	int rest = width - (pid ? (int)strlen(pid) : 0);
+	if (!pid || !width || rest < 1 || term_text_width(tree->term, text) <= width) {
+		term_put(tree->term, text, width, tree->out);
+		return true;
+	}
+	char *head = strndup(text, (size_t)(pid - text));
+	if (!head)
+		return false;
+	term_put(tree->term, head, rest, tree->out);
+	term_put(tree->term, pid, 0, tree->out);
+	free(head);
+	return true;
+}
+
 /* Writes "name file.c:123 (inlined) [dso] (recursive)"; the dso only if it differs from `before`. */
 static bool write_name(const struct tree *tree, const struct line *line, const char *before,
 		       int guides)
@@ -273,6 +294,8 @@ static bool write_name(const struct tree *tree, const struct line *line, const c
 	struct widths widths = fit_name(tree, node, dso, room - (int)strlen(suffix));
 	if (term->width && !widths.dso)
 		dso = NULL;
+	if (tree->report->process_tree)
+		return write_process(tree, node_name(node), widths.name);
 	const char *name = name_shorten(term, node_name(node), widths.name, &made);
 	if (!name)
 		return false;
@@ -365,7 +388,8 @@ static void pop_level(struct tree *tree)
  */
 static bool tells_hidden(const struct tree *tree, const struct level *level)
 {
-	return level->shown && level->hidden_count && level->hidden >= tree->report->tree_limit;
+	return !tree->report->process_tree && level->shown && level->hidden_count &&
+	       level->hidden >= tree->report->tree_limit;
 }
 
 /* Writes the end of a line, after `used` columns, as far as the terminal has room. */
@@ -387,7 +411,7 @@ static void write_hidden(const struct tree *tree, const struct level *level)
 	term_end(tree->term, TERM_DIM, tree->out);
 	int used = write_guides(tree,
 				tree->levels.count > 1 ? term_glyph(tree->term, "└─ ", "`- ") : "",
-				tree->levels.count - 1);
+				tree->levels.count > 1 ? tree->levels.count - 1 : 0);
 	snprintf(text, sizeof(text), "%s %zu more, each below %s",
 		 term_glyph(tree->term, "…", "..."), level->hidden_count,
 		 format_share(tree->report->tree_limit, share));
@@ -437,10 +461,14 @@ static void write_titles(const struct tree *tree)
 	bool limited = tree->report->tree_limit > 0;
 	bool narrow = !report_has_intervals(tree->report);
 	snprintf(text, sizeof(text), "%s%s%s%s%s",
-		 narrow		  ? ""
-		 : has_self(tree) ? "call tree, "
-				  : "functions, ",
-		 has_self(tree) ? "callers first" : "callees first", limited ? "; below " : "",
+		 narrow			      ? ""
+		 : tree->report->process_tree ? "processes, "
+		 : has_self(tree)	      ? "call tree, "
+					      : "functions, ",
+		 tree->report->process_tree ? "parents first"
+		 : has_self(tree)	    ? "callers first"
+					    : "callees first",
+		 limited ? "; below " : "",
 		 limited ? format_share(tree->report->tree_limit, limit) : "",
 		 limited ? " hidden" : "");
 	write_rest(tree, text, numbers_width(tree));
@@ -462,14 +490,81 @@ static bool walk(struct tree *tree)
 	return true;
 }
 
+/* Processes with shares of at least or below a limit. */
+struct process_counts {
+	size_t shown, hidden;
+	double hidden_self;
+};
+
+/* Counts the processes below `node`. Their tree is not deep: the analysis limits it. */
+static void count_processes(const struct sp_tree_node *node, double limit,
+			    struct process_counts *counts)
+{
+	for (size_t i = 0; i < node->child_count; i++) {
+		const struct sp_tree_node *child = &node->children[i];
+		bool shown = child->total.share.value >= limit;
+		counts->shown += shown;
+		counts->hidden += !shown;
+		counts->hidden_self += shown ? 0 : child->self.share.value;
+		count_processes(child, limit, counts);
+	}
+}
+
+static size_t shown_processes(const struct sp_tree_node *root, double limit)
+{
+	struct process_counts counts = {0};
+	count_processes(root, limit, &counts);
+	return counts.shown;
+}
+
+/* Returns the least share of a shown node that is more than `limit`; 1: there is none. */
+static double next_share(const struct sp_tree_node *node, double limit)
+{
+	double least = 1;
+	for (size_t i = 0; i < node->child_count; i++) {
+		const struct sp_tree_node *child = &node->children[i];
+		double share = child->total.share.value;
+		double below = share > limit ? next_share(child, limit) : 1;
+		if (share > limit && share < least)
+			least = share;
+		if (below < least)
+			least = below;
+	}
+	return least;
+}
+
+/* Returns the least share of shown processes with which a tree has at most report->tree_most. */
+static double limit_of_processes(const struct report *report, const struct sp_tree_node *root)
+{
+	double limit = report->tree_limit;
+	while (limit < 1 && shown_processes(root, limit) > report->tree_most)
+		limit = next_share(root, limit);
+	return shown_processes(root, limit) ? limit : report->tree_limit;
+}
+
+/* Writes the number of hidden processes, and their own time. */
+static void write_hidden_processes(const struct tree *tree, const struct sp_tree_node *root)
+{
+	struct process_counts counts = {0};
+	count_processes(root, tree->report->tree_limit, &counts);
+	const struct level level = {.hidden = counts.hidden_self, .hidden_count = counts.hidden};
+	if (counts.hidden)
+		write_hidden(tree, &level);
+}
+
 bool tree_write(const struct report *report, const struct sp_profile *profile, FILE *out)
 {
-	struct tree tree = {.report = report, .term = &report->term, .out = out};
+	struct report limited = *report;
+	struct tree tree = {.report = &limited, .term = &report->term, .out = out};
 	struct line root = {profile->tree, profile->tree, 1, 0, 0, 0};
+	if (report->tree_most)
+		limited.tree_limit = limit_of_processes(report, profile->tree);
 	hide_children(&tree, &root);
 	tree.decimals = range_decimals(profile->samples);
 	write_titles(&tree);
 	bool done = push_level(&tree, &root, "") && walk(&tree);
+	if (done && report->process_tree)
+		write_hidden_processes(&tree, profile->tree);
 	free(tree.levels.items);
 	free(tree.guides);
 	return done;

@@ -17,7 +17,7 @@ cp burn.sh other.sh
 # The last command does not replace the shell.
 cat >all.sh <<'END_OF_SCRIPT'
 sh burn.sh --password=Zq1z --token Zq2z -H "Authorization: Bearer Zq3z" API_KEY=Zq4z
-sh other.sh https://user:Zq5z@host/ --secret Zq6z '{"credential": "Zq7z"}'
+sh other.sh --visible Wx0y https://user:Zq5z@host/ --secret Zq6z '{"credential": "Zq7z"}'
 sh -c '. ./burn.sh; : --passwd Zq8z'
 exit 0
 END_OF_SCRIPT
@@ -59,6 +59,75 @@ check "folded stacks have command lines if asked" \
 	grep -q "^sh burn.sh '--password" page--full-command-lines.folded
 check "folded stacks have none unless asked" sh -c \
 	'! grep -q -e "--password" page--processes.folded'
+
+# Each process is a row of the key process, and a node of the tree below its parent.
+"$SPROF" report -q -s process --format csv -i data >rows.csv
+"$SPROF" report -q --processes --format json -i data >tree.json
+"$SPROF" report -q --processes --format folded -i data >stacks.folded
+if command -v python3 >/dev/null; then
+	python3 - rows.csv tree.json stacks.folded <<'END_OF_PYTHON' >judged 2>&1
+import collections, csv, json, sys
+rows = {row["process"]: (float(row["self"]), int(row["self_samples"]))
+        for row in csv.DictReader(open(sys.argv[1]))}
+nodes, parents = {}, {}
+def close(one, other):
+    return abs(one - other) < 1e-8
+def walk(children, parent):
+    for child in children:
+        nodes[child["function"]] = child["self"]
+        parents[child["function"]] = parent
+        assert close(child["total"], child["self"] +
+                     sum(below["total"] for below in child["children"])), child
+        walk(child["children"], child["function"])
+walk(json.load(open(sys.argv[2]))["events"][0]["tree"], None)
+stacks = collections.Counter()
+for line in open(sys.argv[3]):
+    stack, samples = line.rsplit(" ", 1)
+    stacks[stack.split(";")[0]] += int(samples)
+assert all(close(own, rows.get(name, (0, 0))[0]) for name, own in nodes.items()), (nodes, rows)
+assert set(rows) <= set(nodes), (nodes, rows)
+assert dict(stacks) == {name: row[1] for name, row in rows.items()}, (stacks, rows)
+top = [name for name in nodes if parents[name] is None]
+assert len(top) == 1 and top[0].startswith("sh all.sh ("), top
+children = [name for name in nodes if name.startswith(("sh burn.sh (", "sh other.sh ("))]
+assert len(children) == 2 and all(parents[name] == top[0] for name in children), parents
+END_OF_PYTHON
+	status=$?
+	check "processes have equal sums as rows, tree and stacks" test $status = 0
+	[ $status = 0 ] || comment "$(cat judged)"
+else
+	skip "processes have equal sums as rows, tree and stacks" "there is no python3"
+fi
+"$SPROF" report --processes -i data >tree.txt
+check "the tree begins with the first process" grep -q '  sh all.sh ([0-9]*)$' tree.txt
+check "its children are below it" grep -q -- '[├|└`][─-]* *sh other.sh ([0-9]*)$' tree.txt
+
+# -q leaves out lines, and changes none of the others.
+for keys in function comm,dso,function argument; do
+	"$SPROF" report -i data -s "+$keys" >whole.txt
+	"$SPROF" report -q -i data -s "+$keys" >quiet.txt
+	check "-q changes no line of a table of +$keys" sh -c \
+		'test -s quiet.txt && tail -n "$(wc -l <quiet.txt)" whole.txt | cmp - quiet.txt'
+done
+
+# An archive of compressed records; the program sees its arguments.
+if "$SPROF" record --no-summary -z -o packed -- sh all.sh >/dev/null 2>err; then
+	"$SPROF" report -q -s cmdline --format csv -i packed >before.csv
+	check "a compressed recording has command lines" \
+		grep -q 'other.sh --visible Wx0y' before.csv
+	check "compressed records are there" sh -c '"$SPROF" info -i packed | grep -q compressed'
+	"$SPROF" archive -i packed 2>err
+	check "no command line stays" sh -c '! grep -q "command lines keep" err'
+	"$SPROF" report -q -s cmdline,argument --format csv -i packed >after.csv
+	"$SPROF" script -D -i packed >dump.txt 2>err
+	for file in packed after.csv dump.txt; do
+		check "$file of the archive has no argument" sh -c \
+			'! grep -qa "Wx0y\|--visible" "$1"' sh "$file"
+	done
+	check "the archive keeps names of files" grep -q 'burn.sh' after.csv
+else
+	skip "an archive of compressed records" "$(tail -n 1 err)"
+fi
 
 "$SPROF" archive -q -i data
 check "an archive has no arguments but names of files" sh -c \

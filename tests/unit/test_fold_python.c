@@ -14,6 +14,7 @@
 
 #define PYTHON 0x100000u /* start address of the interpreter */
 #define EXTENSION 0x200000u
+#define LIBC 0x300000u
 #define KERNEL 0xffffffff81000000u
 #define USER ((uint64_t)PERF_CONTEXT_USER)
 #define IN_KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
@@ -179,6 +180,29 @@ TEST(frames_of_other_files_between_evaluations_stay)
 	CHAIN(&f, USER, EVAL, CALLEE, CALL, ENCODE, CALL, EVAL, CALLER, START);
 	analyse(&f, true, true);
 	rows_are(&f, "callee 1/1, caller 0/1, 0x1010 0/1, start 0/1");
+	teardown(&f);
+}
+
+TEST(frames_that_start_the_interpreter_are_left_out)
+{
+	struct fixture f = {0};
+	setup(&f);
+	map(&f, LIBC, "/nonexistent/libc.so.6");
+	/* main() of the interpreter, a thread, and a truncated stack */
+	CHAIN(&f, USER, EVAL, CALLEE, CALL, SORT, CALL, LIBC + 0x1010, START);
+	CHAIN(&f, USER, EVAL, CALLEE, CALL, SORT, LIBC + 0x2010, LIBC + 0x3010);
+	CHAIN(&f, USER, EVAL, CALLEE, CALL, SORT);
+	analyse(&f, true, true);
+	rows_are(&f, "callee 3/3, 0x2010 0/1, 0x3010 0/1, list_sort 0/1, start 0/1");
+	/* A program that embeds the interpreter, and a collector that runs at its end */
+	CHAIN(&f, USER, EVAL, CALLEE, CALL, CALL, EXTENSION + 0x1010, LIBC + 0x1010,
+	      EXTENSION + 0x2010);
+	CHAIN(&f, USER, EVAL, CALLEE, CALL, COLLECT, CALL, START);
+	analyse(&f, true, true);
+	rows_are(&f, "callee 5/5, start 0/2, 0x1010 0/1, 0x2010 0/1, 0x1010 0/1, 0x2010 0/1, "
+		     "0x3010 0/1, gc_collect_main 0/1, list_sort 0/1");
+	analyse(&f, false, true);
+	rows_are(&f, "callee 5/5");
 	teardown(&f);
 }
 

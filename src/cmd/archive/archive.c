@@ -78,8 +78,8 @@ static void print_summary(const char *path, const struct sp_archive_summary *sum
 			 "64 MiB, and perf maps and jitdumps may take 1 GiB of memory in all",
 			 summary->left_out, (double)summary->left_out_bytes / 1e6);
 	if (summary->shown_arguments)
-		diag_say("%zu command lines keep their arguments, because the recording is "
-			 "compressed",
+		diag_say("%zu command lines keep their arguments, because an older sprof "
+			 "compressed them",
 			 summary->shown_arguments);
 	if (readers == READERS_SELF || !summary->denied)
 		return;

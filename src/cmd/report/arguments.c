@@ -158,7 +158,7 @@ static void add_shown(struct report_arguments *a, struct option_table *table)
 		OPTION_CALL_OPTIONAL('g', "call-graph", "ORDER", a, parse_tree,
 				     "print the call tree: caller (default) or callee"),
 		OPTION_FLAG(0, "processes", &a->processes,
-			    "begin the call tree with processes, named after their files",
+			    "print the tree of processes; with -g, begin call trees with them",
 			    .rare = true),
 		OPTION_FLAG(0, "full-command-lines", &a->command_lines,
 			    "same as --processes, with whole command lines", .rare = true),
@@ -377,11 +377,13 @@ static int parse_table(struct report_arguments *a, int argc, char **argv)
 	}
 	if (a->callers && a->tree == SP_TREE_CALLER && !a->tree_ordered)
 		a->tree = SP_TREE_CALLEE;
-	a->processes |= a->command_lines;
-	if (a->processes && a->tree == SP_TREE_NONE)
-		a->tree = SP_TREE_CALLER;
 	if (status < 0)
 		status = choose_output(a);
+	a->processes |= a->command_lines;
+	if (a->processes && a->tree == SP_TREE_NONE) {
+		a->tree = SP_TREE_CALLER;
+		a->process_tree = status < 0 && !a->output->stacks && !a->output->functions;
+	}
 	if (status < 0) {
 		a->selection.operands = (const char *const *)argv + operands;
 		a->selection.operand_count = (size_t)(argc - operands);

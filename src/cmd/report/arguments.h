@@ -51,6 +51,7 @@ struct report_arguments {
 	uint64_t max_stack; /* limit on the frames of a stack; 0: none */
 	bool tree_lines, collapse_recursion;
 	bool processes, command_lines; /* the tree begins with processes, and their command lines */
+	bool process_tree;             /* it has no functions, but processes below their parents */
 	bool relative, samples;
 	bool source;                          /* --source: show source lines */
 	struct option_strings source_directories; /* its argument; empty: the current directory */

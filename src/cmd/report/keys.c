@@ -43,7 +43,6 @@ static const struct {
 	{"weight1", "is perf's name of local_weight"},
 	{"weight2", "is perf's name of local_ins_lat"},
 	{"weight3", "is perf's name of local_p_stage_cyc"},
-	{"process", "is no key: use pid,argument, or --processes for call trees"},
 	{"program", "is no key: use argument, comm or dso"},
 	{"file", "is no key: use argument (files of command lines), srcfile or dso"},
 	{"line", "is no key: use srcline"},

@@ -41,6 +41,9 @@
 #define EVENT_LINES 6
 #define LEAST_ROWS 5
 
+/* On a terminal, most lines of a tree of processes. */
+#define PROCESS_LINES 30
+
 /* Part of the most samples of an event from which another event has about as many. */
 #define ABOUT_AS_MANY 0.9
 
@@ -164,10 +167,11 @@ static void set_groups(const struct report_arguments *arguments, const struct sp
 	groups->tree = (struct sp_analysis_tree){
 		.size = sizeof(groups->tree),
 		.order = output->stacks ? SP_TREE_CALLER : arguments->tree,
-		.least = tree_limit(arguments),
+		.least = arguments->process_tree ? 0 : tree_limit(arguments),
 		.comms = output->comms,
 		.processes = arguments->processes,
 		.command_lines = arguments->command_lines,
+		.process_tree = arguments->process_tree,
 		.lines = arguments->tree_lines || output->lines,
 		.collapse_recursion = arguments->collapse_recursion,
 		.addresses = output->addresses,
@@ -474,10 +478,11 @@ static int report_analysis(const struct report_arguments *arguments, const struc
 		.columns = arguments->columns,
 		.column_count = arguments->column_count,
 		.tree = arguments->tree,
+		.process_tree = arguments->process_tree,
 		.order_by_self = orders_by_self(arguments),
 		.hide_rows = arguments->tree != SP_TREE_NONE && !arguments->keys_given,
 		.show_samples = arguments->samples,
-		.keep_keys = arguments->selection.quiet || arguments->column_count ||
+		.keep_keys = arguments->column_count ||
 			     (arguments->keys_given && !arguments->more_keys),
 		.filtered = input_options_is_filtered(&arguments->selection) ||
 			    report_names_stacks(arguments),
@@ -503,6 +508,8 @@ static int report_analysis(const struct report_arguments *arguments, const struc
 		report.timeline = recordings->count == 1 ? &timeline : NULL;
 		report.children = shows_children(arguments, &report);
 		report.tree_limit = tree_limit(arguments);
+		if (report.process_tree && report.term.width && arguments->limit < 0)
+			report.tree_most = PROCESS_LINES;
 		set_row_limits(arguments, &report);
 		status = write_report(arguments, recordings, &report);
 	} else {
