@@ -14,14 +14,36 @@
 
 #include <sprof/private/command.h>
 #include <sprof/stat.h>
+#include "base/arena.h"
 #include "base/vec.h"
 #include "capture/tasks/workload.h"
 #include "count/estimate.h"
-#include "count/stat_places.h"
 #include "event/kernel.h"
 #include "event/parse.h"
 #include "event/rights.h"
 #include "proc/sysfs.h"
+
+/* Aggregation of counts: the distinct places of the targets, ascending. */
+
+/* Zeroed: empty. */
+struct stat_places {
+	VEC(struct sp_stat_place);
+};
+
+void stat_places_deinit(struct stat_places *places);
+
+/* No place in particular: -1 everywhere. */
+struct sp_stat_place place_nowhere(void);
+
+/*
+ * Places of the CPUs, which are ascending; each CPU's index goes to place_of[], which has as many
+ * entries. Machines that do not say have one socket, die, cluster and node. Fails only when
+ * out of memory.
+ */
+struct sp_error *stat_places_of_cpus(struct stat_places *places, const struct sp_ctx *ctx,
+				enum sp_stat_aggregate aggregate, uint32_t cache_level,
+				const uint32_t *cpus, size_t cpu_count,
+				uint32_t *place_of) SP_MUST_CHECK;
 
 /* Counts of one descriptor. */
 struct reading {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "count/stat_places.h"
+#include "count/stat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
