@@ -129,9 +129,6 @@ struct sp_stat {
 /* Makes events and counters of what was asked. */
 struct sp_error *stat_make_counters(struct sp_stat *stat) SP_MUST_CHECK;
 
-/* Takes what was read of a unit: differences are observed. */
-void stat_observe(struct sp_stat *stat, struct unit *unit, struct reading now);
-
 /* Opens all counters on all targets. */
 struct sp_error *stat_open(struct sp_stat *stat) SP_MUST_CHECK;
 
@@ -143,14 +140,6 @@ int stat_open_again(struct sp_stat *stat, size_t index, const struct target *tar
 
 /* On or off, from now on. */
 void stat_cpus_switched(struct sp_stat *stat, bool on);
-
-/*
- * After a reading: notes CPUs that went offline, and opens their counters again when they are back.
- */
-struct sp_error *stat_check_cpus(struct sp_stat *stat) SP_MUST_CHECK;
-
-/* SP_STAT_NO_* of an attr. */
-uint32_t stat_modes_of(const struct perf_event_attr *attr);
 
 /* Adds to names that the kernel is left out: "cycles:u". */
 struct sp_error *stat_name_user_only(struct sp_stat *stat, size_t index) SP_MUST_CHECK;

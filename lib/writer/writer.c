@@ -244,7 +244,8 @@ struct sp_error *writer_write_auxtrace(struct writer *writer, const struct iovec
 	return NULL;
 }
 
-struct sp_error *writer_sync_error(const struct writer *writer, int errnum)
+/* Returns the error of a failed sync. */
+static struct sp_error *writer_sync_error(const struct writer *writer, int errnum)
 {
 	return error_set_remedy(error_os(errnum, "cannot sync %s to disk", writer->name), "%s",
 				writer_remedy(errnum));

@@ -89,9 +89,6 @@ struct writer {
 /* Returns the remedy for an error of a write, sync or close. */
 const char *writer_remedy(int errnum);
 
-/* Returns the error of a failed sync. */
-struct sp_error *writer_sync_error(const struct writer *writer, int errnum);
-
 /* Writes whole records to the file. On failure, counts the samples that are not in it. */
 struct sp_error *writer_append(struct writer *writer, const struct iovec *spans,
 			       int count) SP_MUST_CHECK;

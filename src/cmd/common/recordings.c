@@ -16,8 +16,12 @@ static bool open_next(struct recordings *recordings, struct sp_ctx *ctx, const c
 	return reader;
 }
 
-bool recordings_open(struct recordings *recordings, const struct selection *selection,
-		     struct sp_ctx *ctx)
+/*
+ * Opens the recordings that -i and the operands name, or the default. Returns false after printing
+ * why one cannot be opened. Call recordings_close() in either case.
+ */
+static bool recordings_open(struct recordings *recordings, const struct selection *selection,
+			    struct sp_ctx *ctx)
 {
 	size_t most = selection->operand_count + 1;
 	bool fine = true;
@@ -36,7 +40,7 @@ bool recordings_open(struct recordings *recordings, const struct selection *sele
 	return fine;
 }
 
-void recordings_close(struct recordings *recordings)
+static void recordings_close(struct recordings *recordings)
 {
 	for (size_t i = 0; i < recordings->count; i++)
 		sp_reader_free(recordings->items[i].reader);

@@ -12,14 +12,6 @@ struct recordings {
 };
 
 /*
- * Opens the recordings that -i and the operands name, or the default. Returns false after printing
- * why one cannot be opened. Call recordings_close() in either case.
- */
-bool recordings_open(struct recordings *recordings, const struct selection *selection,
-		     struct sp_ctx *ctx);
-void recordings_close(struct recordings *recordings);
-
-/*
  * Replaces the patterns of -e by the names of the events that they match. `add_up`: also adds up
  * the events of hybrid CPUs, if -e selects those of all PMUs. Returns false after printing the
  * error.
