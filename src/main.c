@@ -153,15 +153,6 @@ static bool help_task_print(const char *name, FILE *out)
 	return false;
 }
 
-/* Prints the first names of all tasks in one line. */
-static void help_tasks_list(FILE *out)
-{
-	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++)
-		fprintf(out, "%s%.*s", i ? ", " : "", (int)strcspn(tasks[i].names, " "),
-			tasks[i].names);
-	fputc('\n', out);
-}
-
 /* Commands in the order of the help. A new command needs a file in cmd/ and a line here. */
 static const struct command *const commands[] = {
 	&command_record,
@@ -182,7 +173,12 @@ static void help(FILE *out)
 		fprintf(out, "  %-8s %s\n", (*command)->name, (*command)->summary);
 	fputs("\nExample: sprof ./program\n"
 	      "'sprof help COMMAND' lists options, 'sprof help TASK' commands. Tasks:\n", out);
-	help_tasks_list(out);
+
+	/* Prints the first names of all tasks in one line. */
+	for (size_t i = 0; i < sizeof(tasks) / sizeof(*tasks); i++)
+		fprintf(out, "%s%.*s", i ? ", " : "", (int)strcspn(tasks[i].names, " "),
+			tasks[i].names);
+	fputc('\n', out);
 }
 
 /*

@@ -60,17 +60,6 @@ static struct sp_error *record_waits(struct sp_capture *capture)
 	return NULL;
 }
 
-/* Without SWITCH records, the kernel's counts have no use. */
-static struct sp_error *begin_schedstat(struct sp_capture *capture)
-{
-	capture->schedstat = (struct schedstat){.tasks = &capture->tasks,
-						.notes = &capture->out.extra};
-	if (!capture->config.switches)
-		return NULL;
-	capture->samples.filter.schedstat = &capture->schedstat;
-	return schedstat_begin(&capture->schedstat);
-}
-
 /* Arguments may have secrets: only those of the caller's command are read by default. */
 static void begin_command_lines(struct sp_capture *capture, enum sp_choice choice)
 {
@@ -165,7 +154,14 @@ static struct sp_error *begin_sampling(struct sp_capture *capture)
 					   capture->begin_ns));
 	/* No switch is missing after these times. */
 	TRY(waits_add_threads(capture->samples.waits));
-	return begin_schedstat(capture);
+
+	/* Without SWITCH records, the kernel's counts have no use. */
+	capture->schedstat = (struct schedstat){.tasks = &capture->tasks,
+						.notes = &capture->out.extra};
+	if (!capture->config.switches)
+		return NULL;
+	capture->samples.filter.schedstat = &capture->schedstat;
+	return schedstat_begin(&capture->schedstat);
 }
 
 struct sp_error *sp_capture_start(struct sp_capture *capture)
@@ -190,13 +186,12 @@ int sp_capture_fd(const struct sp_capture *capture)
 	return capture->epoll_fd;
 }
 
-static void empty_timer(struct sp_capture *capture)
+static bool is_over(const struct sp_capture *capture)
 {
-	uint64_t times;
-	(void)!read(capture->timer_fd, &times, sizeof(times));
+	return tasks_is_over(&capture->tasks) || capture->out.rotation.full;
 }
 
-static void drop_dead_fds(struct sp_capture *capture)
+struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
 {
 	struct epoll_event events[EVENTS_AT_ONCE];
 	int count = epoll_wait(capture->epoll_fd, events, EVENTS_AT_ONCE, 0);
@@ -206,17 +201,9 @@ static void drop_dead_fds(struct sp_capture *capture)
 		if (fd != capture->tasks.workload.pidfd && events[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(capture->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 	}
-}
 
-static bool is_over(const struct sp_capture *capture)
-{
-	return tasks_is_over(&capture->tasks) || capture->out.rotation.full;
-}
-
-struct sp_error *sp_capture_step(struct sp_capture *capture, bool *running_ret)
-{
-	drop_dead_fds(capture);
-	empty_timer(capture);
+	uint64_t times;
+	(void)!read(capture->timer_fd, &times, sizeof(times));
 	struct sp_error *error = capture_run_schedule(capture);
 	if (!error)
 		error = schedstat_note_command(&capture->schedstat);

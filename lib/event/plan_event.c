@@ -42,22 +42,6 @@ static void set_period(struct perf_event_attr *attr, uint64_t period)
 	attr->sample_period = period;
 }
 
-/* Apply perf's defaults for these kinds. */
-static void set_habits(const struct event_shape *shape, struct perf_event_attr *attr)
-{
-	const struct event_spec *spec = shape->spec;
-	if (event_takes_raw(spec, shape->is_member))
-		attr->sample_type |= PERF_SAMPLE_RAW;
-	attr->context_switch = spec->use == EVENT_USE_SWITCHES;
-	/* A reader that each switch wakes preempts the thread: another switch. Only on request. */
-	if (spec->use == EVENT_USE_WAITS)
-		attr->wakeup_events = shape->request->asked.wakeup_waits;
-	if (event_is_bpf_output(spec) ||
-	    (event_is_occurrence(spec) && !shape->request->rate_given &&
-	     !shape->request->asked.no_samples))
-		set_period(attr, 1);
-}
-
 static struct sp_error *set_rate(const struct event_shape *shape, struct event_notes *notes,
 				 struct perf_event_attr *attr)
 {
@@ -211,7 +195,20 @@ static struct sp_error *event_attr_build(const struct event_shape *shape, struct
 					 struct perf_event_attr *attr)
 {
 	const struct event_terms *terms = &shape->spec->terms;
-	set_habits(shape, attr);
+
+	/* Apply perf's defaults for these kinds. */
+	const struct event_spec *spec = shape->spec;
+	if (event_takes_raw(spec, shape->is_member))
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	attr->context_switch = spec->use == EVENT_USE_SWITCHES;
+	/* A reader that each switch wakes preempts the thread: another switch. Only on request. */
+	if (spec->use == EVENT_USE_WAITS)
+		attr->wakeup_events = shape->request->asked.wakeup_waits;
+	if (event_is_bpf_output(spec) ||
+	    (event_is_occurrence(spec) && !shape->request->rate_given &&
+	     !shape->request->asked.no_samples))
+		set_period(attr, 1);
+
 	TRY(set_rate(shape, notes, attr));
 	TRY(set_call_graph(shape, notes, attr));
 	TRY(note_idle_terms(shape, notes));

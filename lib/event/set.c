@@ -492,24 +492,6 @@ struct sp_error *event_set_switch_event(struct event_set *set, size_t index, boo
 	return control(set, (uint32_t)index, 1, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
-/* Counts each event's ids, and lays out their arrays one after the other. */
-static void fill_ids(struct event_set *set, size_t event_count)
-{
-	uint64_t *next = set->ids;
-	for (size_t i = 0; i < set->opened.count; i++)
-		set->events[set->opened.items[i].event].id_count++;
-	for (size_t event = 0; event < event_count; event++) {
-		set->events[event].ids = next;
-		next += set->events[event].id_count;
-		set->events[event].id_count = 0;
-	}
-	for (size_t i = 0; i < set->opened.count; i++) {
-		struct sp_event *event = &set->events[set->opened.items[i].event];
-		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] =
-			set->opened.items[i].listed;
-	}
-}
-
 struct sp_error *event_set_events(struct event_set *set, const struct sp_event **ret,
 				  size_t *count_ret)
 {
@@ -529,7 +511,22 @@ struct sp_error *event_set_events(struct event_set *set, const struct sp_event *
 		if (planned->has_pointer)
 			set->events[i].attr.config1 = 0;
 	}
-	fill_ids(set, event_count);
+
+	/* Counts each event's ids, and lays out their arrays one after the other. */
+	uint64_t *next = set->ids;
+	for (size_t i = 0; i < set->opened.count; i++)
+		set->events[set->opened.items[i].event].id_count++;
+	for (size_t event = 0; event < event_count; event++) {
+		set->events[event].ids = next;
+		next += set->events[event].id_count;
+		set->events[event].id_count = 0;
+	}
+	for (size_t i = 0; i < set->opened.count; i++) {
+		struct sp_event *event = &set->events[set->opened.items[i].event];
+		set->ids[event->ids - set->ids + (ptrdiff_t)event->id_count++] =
+			set->opened.items[i].listed;
+	}
+
 	*ret = set->events;
 	*count_ret = event_count;
 	return NULL;

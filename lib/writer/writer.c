@@ -190,18 +190,6 @@ static struct sp_error *flush(struct writer *writer)
 	return writer_append(writer, &span, 1);
 }
 
-/* Copies the spans to `pending`, which has room for them. */
-static void gather(struct writer *writer, const struct iovec *spans, int count)
-{
-	for (int i = 0; i < count; i++) {
-		if (!spans[i].iov_len)
-			continue;
-		memcpy(writer->pending.items + writer->pending.count, spans[i].iov_base,
-		       spans[i].iov_len);
-		writer->pending.count += spans[i].iov_len;
-	}
-}
-
 struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, int count)
 {
 	uint64_t size = spans_size(spans, count), gathered = writer->pending.count + size;
@@ -223,7 +211,16 @@ struct sp_error *writer_write(struct writer *writer, const struct iovec *spans, 
 	}
 	if (!small)
 		return writer_append(writer, spans, count);
-	gather(writer, spans, count);
+
+	/* Copies the spans to `pending`, which has room for them. */
+	for (int i = 0; i < count; i++) {
+		if (!spans[i].iov_len)
+			continue;
+		memcpy(writer->pending.items + writer->pending.count, spans[i].iov_base,
+		       spans[i].iov_len);
+		writer->pending.count += spans[i].iov_len;
+	}
+
 	return NULL;
 }
 

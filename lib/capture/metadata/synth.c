@@ -96,18 +96,6 @@ static struct sp_error *put_fork(struct synth *synth, uint32_t pid, const struct
 	return synth_put(synth, &fork, pid, stat->tid);
 }
 
-/* A task that ended before the recording. The end of a new one is recorded. */
-static struct sp_error *put_exit(struct synth *synth, uint32_t pid, const struct task_stat *stat)
-{
-	struct sp_record record = {
-		.type = PERF_RECORD_EXIT,
-		.task = {.pid = pid, .tid = stat->tid, .ppid = stat->ppid, .ptid = stat->ppid},
-	};
-	if (!task_stat_is_ended(stat) || (synth->is_new && synth->time_ns < synth->new_ns))
-		return NULL;
-	return synth_put(synth, &record, pid, stat->tid);
-}
-
 static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const struct task_stat *stat)
 {
 	struct sp_record comm = {
@@ -118,7 +106,15 @@ static struct sp_error *put_thread(struct synth *synth, uint32_t pid, const stru
 	TRY(leader && synth->keeps_mappings ? NULL : put_fork(synth, pid, stat));
 	TRY(synth_namespaces(synth, pid, stat->tid));
 	TRY(synth_put(synth, &comm, pid, stat->tid));
-	return put_exit(synth, pid, stat);
+
+	/* A task that ended before the recording. The end of a new one is recorded. */
+	struct sp_record record = {
+		.type = PERF_RECORD_EXIT,
+		.task = {.pid = pid, .tid = stat->tid, .ppid = stat->ppid, .ptid = stat->ppid},
+	};
+	if (!task_stat_is_ended(stat) || (synth->is_new && synth->time_ns < synth->new_ns))
+		return NULL;
+	return synth_put(synth, &record, pid, stat->tid);
 }
 
 static struct sp_error *put_threads(struct synth *synth, uint32_t pid,

@@ -372,21 +372,6 @@ static void do_what_is_due(struct run *run)
 		counting->session.expects_term = true;
 }
 
-static void set_times(struct run *run)
-{
-	const struct stat_arguments *arguments = run->counting->arguments;
-	uint64_t period_ms = sp_stat_period_ms(run->stat);
-	uint64_t begin_ns = session_now_ns() - sp_stat_elapsed_ns(run->stat);
-	if (arguments->interval_ms)
-		run->next_print_ns = begin_ns + arguments->interval_ms * NS_PER_MS;
-	if (period_ms)
-		run->next_read_ns = begin_ns + period_ms * NS_PER_MS;
-	if (arguments->delay_ms > 0)
-		run->enable_ns = begin_ns + (uint64_t)arguments->delay_ms * NS_PER_MS;
-	if (arguments->timeout_ms)
-		run->end_ns = begin_ns + arguments->timeout_ms * NS_PER_MS;
-}
-
 /* Returns whether the run has ended. */
 static bool has_ended(struct run *run)
 {
@@ -437,7 +422,19 @@ static bool counting_run_hook(struct counting *counting, const char *what, const
 static void count(struct run *run)
 {
 	struct counting *counting = run->counting;
-	set_times(run);
+
+	const struct stat_arguments *arguments = run->counting->arguments;
+	uint64_t period_ms = sp_stat_period_ms(run->stat);
+	uint64_t begin_ns = session_now_ns() - sp_stat_elapsed_ns(run->stat);
+	if (arguments->interval_ms)
+		run->next_print_ns = begin_ns + arguments->interval_ms * NS_PER_MS;
+	if (period_ms)
+		run->next_read_ns = begin_ns + period_ms * NS_PER_MS;
+	if (arguments->delay_ms > 0)
+		run->enable_ns = begin_ns + (uint64_t)arguments->delay_ms * NS_PER_MS;
+	if (arguments->timeout_ms)
+		run->end_ns = begin_ns + arguments->timeout_ms * NS_PER_MS;
+
 	while (!has_ended(run)) {
 		wait_for_work(run);
 		do_what_is_due(run);
